@@ -1,0 +1,89 @@
+// Package backend is the seam between contextmem and the places that keep its
+// data. It holds contracts, in prose and types, and no code that does work.
+//
+// # Truth and shadows
+//
+// A [Store] is the only truth of a workspace: sources, chunks with their
+// vectors, graph rows, item states and outgoing events are rows in it, changed
+// in transactions. [Vectors], [Keywords] and [Graph] are shadows: they can be
+// deleted at any time and are rebuilt from the Store's change feed. Every change
+// has a sequence number; every shadow remembers the last one that it applied.
+// No transaction ever spans two of them. A crash leaves a shadow behind, and the
+// next open replays the rest.
+//
+// # Isolation
+//
+// A [Workspace] is opened for one tenant and none of its methods takes a tenant
+// id, so a query across tenants cannot be written. The workspace's name (UID) is
+// 32 lower-case hexadecimal characters, chosen by the caller at random and safe
+// as a file name; ids that users choose never reach a path.
+//
+// # Rules that hold for every method
+//
+//   - ctx bounds the call. A call whose ctx ends before its transaction began
+//     changes nothing and returns the ctx's error unchanged. Once a transaction
+//     has begun to commit, it commits, and the call reports its result.
+//   - A method that changes something is atomic: all of it is there, durably,
+//     when it returns nil; none of it is there when it returns an error.
+//   - All methods may be called from any number of goroutines at once, Close
+//     included; after Close they return [ErrClosed].
+//   - Bytes and strings are kept verbatim, whatever they hold. Slices passed in
+//     are not kept nor changed; slices returned belong to the caller.
+//   - Times have microsecond resolution, are UTC, and the zero Time is kept as
+//     "none".
+//   - A missing thing is [ErrNotFound] from methods that name one thing, and is
+//     left out of (or nil in) the answer of methods that name several.
+package backend
+
+import "context"
+
+// Backend opens the registry of a deployment and its workspaces.
+type Backend interface {
+	// Registry returns the deployment's registry; it lives as long as the Backend.
+	Registry() Registry
+	// OpenWorkspace opens the workspace uid, making it when it is absent. The
+	// caller opens a uid at most once at a time and closes it before Close.
+	OpenWorkspace(ctx context.Context, uid string) (Workspace, error)
+	// RemoveWorkspace deletes everything of the workspace uid, which must not be
+	// open. Removing an absent one is no error, so that an interrupted removal
+	// can be repeated.
+	RemoveWorkspace(ctx context.Context, uid string) error
+	// Close releases the deployment. It waits for calls that are under way.
+	Close() error
+}
+
+// Workspace is one tenant's truth and its shadows.
+type Workspace interface {
+	Store() Store
+	Vectors() Vectors
+	Keywords() Keywords
+	Graph() Graph
+	// Shadows lists the distinct followers of the change feed. One value may
+	// serve as Vectors, Keywords and Graph; it is listed once.
+	Shadows() []Shadow
+	Close() error
+}
+
+// Stores is the half of a Backend that keeps the truth.
+type Stores interface {
+	Registry() Registry
+	OpenStore(ctx context.Context, uid string) (Store, error)
+	RemoveStore(ctx context.Context, uid string) error
+	Close() error
+}
+
+// Indexes are the shadows of one workspace.
+type Indexes interface {
+	Vectors() Vectors
+	Keywords() Keywords
+	Graph() Graph
+	Shadows() []Shadow
+	Close() error
+}
+
+// Indexers is the half of a Backend that keeps the shadows.
+type Indexers interface {
+	OpenIndexes(ctx context.Context, uid string) (Indexes, error)
+	RemoveIndexes(ctx context.Context, uid string) error
+	Close() error
+}

@@ -1,0 +1,265 @@
+package backendtest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// probes are questions to shadows.
+type probes struct {
+	parts   []backend.Partition
+	texts   []string
+	keys    []string
+	filters []backend.Filter
+}
+
+// mapping leads from the Nums of the shadows under test to those of the oracle.
+type mapping struct {
+	chunks   map[int64]int64
+	sources  map[int64]int64
+	entities map[int64]int64 // nil: the same
+}
+
+// same is the mapping where both follow one feed, with Nums from 1.
+func same(chunks, sources int64) mapping {
+	m := mapping{chunks: make(map[int64]int64), sources: make(map[int64]int64)}
+	for n := int64(1); n <= chunks; n++ {
+		m.chunks[n] = n
+	}
+	for n := int64(1); n <= sources; n++ {
+		m.sources[n] = n
+	}
+	return m
+}
+
+func (m mapping) entity(n int64) int64 {
+	if m.entities == nil {
+		return n
+	}
+	return m.entities[n]
+}
+
+// compareIndexes asks two sets of shadows the same and requires equal answers:
+// scores within tolerance, and what lies within it in any order.
+func compareIndexes(t testing.TB, got, want backend.Indexes, p probes, m mapping, msg string) {
+	t.Helper()
+	c := &comparer{t: t, got: got, want: want, m: m}
+	for _, part := range p.parts {
+		c.part, c.msg = part, fmt.Sprintf("%s, %v", msg, part)
+		for _, text := range p.texts {
+			c.terms(text)
+			for _, f := range p.filters {
+				c.vectors(backend.VectorQuery{Part: part, Vector: Vector(text, dim), Filter: f})
+				for _, op := range []backend.Operator{backend.Or, backend.And, backend.Phrase} {
+					c.keywords(backend.KeywordQuery{Part: part, Text: text, Operator: op, Filter: f})
+				}
+			}
+			c.sessions(text)
+		}
+		c.around()
+		c.graph(p.keys)
+	}
+}
+
+type comparer struct {
+	t         testing.TB
+	got, want backend.Indexes
+	m         mapping
+	part      backend.Partition
+	msg       string
+}
+
+// hits compares answers of K hits with all the right ones.
+func (c *comparer) hits(got, all []backend.Hit, k int, what string) {
+	c.t.Helper()
+	msg := c.msg + ", " + what
+	require.Len(c.t, got, min(k, len(all)), msg)
+	right := make(map[int64]backend.Hit, len(all))
+	for _, h := range all {
+		right[h.Chunk] = h
+	}
+	for i, h := range got {
+		w, ok := right[c.m.chunks[h.Chunk]]
+		require.True(c.t, ok, "%s: chunk %d is no hit", msg, h.Chunk)
+		delete(right, c.m.chunks[h.Chunk])
+		require.Equal(c.t, w.Source, c.m.sources[h.Source], msg)
+		require.InDelta(c.t, w.Score, h.Score, tolerance, msg)
+		require.InDelta(c.t, all[i].Score, h.Score, tolerance, "%s: place %d", msg, i)
+	}
+	requireSorted(c.t, got)
+}
+
+func (c *comparer) vectors(q backend.VectorQuery) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	q.K = 1 << 20
+	all, err := c.want.Vectors().SearchVectors(ctx, q)
+	if err != nil {
+		q.K = 5
+		_, err = c.got.Vectors().SearchVectors(ctx, q)
+		require.Error(c.t, err, c.msg)
+		return
+	}
+	for _, k := range []int{3, 100} {
+		q.K = k
+		got, err := c.got.Vectors().SearchVectors(ctx, q)
+		require.NoError(c.t, err, c.msg)
+		c.hits(got, all, k, "vectors")
+	}
+}
+
+func (c *comparer) keywords(q backend.KeywordQuery) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	q.K = 1 << 20
+	all, err := c.want.Keywords().SearchKeywords(ctx, q)
+	require.NoError(c.t, err)
+	for _, k := range []int{3, 100} {
+		q.K = k
+		got, err := c.got.Keywords().SearchKeywords(ctx, q)
+		require.NoError(c.t, err, c.msg)
+		c.hits(got, all, k, fmt.Sprintf("keywords %q, operator %d", q.Text, q.Operator))
+	}
+}
+
+func (c *comparer) terms(text string) {
+	c.t.Helper()
+	got, docs, avg, err := c.got.Keywords().Terms(c.t.Context(), c.part, text)
+	require.NoError(c.t, err, c.msg)
+	want, wantDocs, wantAvg, err := c.want.Keywords().Terms(c.t.Context(), c.part, text)
+	require.NoError(c.t, err)
+	require.Equal(c.t, wantDocs, docs, c.msg)
+	require.InDelta(c.t, wantAvg, avg, tolerance, c.msg)
+	require.Len(c.t, got, len(want), c.msg)
+	for i := range want {
+		require.Equal(c.t, []any{want[i].Term, want[i].DF}, []any{got[i].Term, got[i].DF}, c.msg)
+		require.InDelta(c.t, want[i].IDF, got[i].IDF, tolerance, c.msg)
+	}
+}
+
+// session shows a session of one side by its chunks, as the oracle numbers them.
+func (c *comparer) session(x backend.Indexes, num int64, mapped bool) string {
+	c.t.Helper()
+	chunks, err := x.Graph().SessionChunks(c.t.Context(), c.part, num, 1<<20)
+	require.NoError(c.t, err, c.msg)
+	if mapped {
+		for i, n := range chunks {
+			chunks[i] = c.m.chunks[n]
+		}
+	}
+	return fmt.Sprint(chunks)
+}
+
+func (c *comparer) sessions(text string) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	q := backend.KeywordQuery{Part: c.part, Text: text, K: 1 << 20}
+	want, err := c.want.Keywords().SearchSessions(ctx, q)
+	require.NoError(c.t, err)
+	q.K = 1000
+	got, err := c.got.Keywords().SearchSessions(ctx, q)
+	require.NoError(c.t, err, c.msg)
+	require.Len(c.t, got, len(want), "%s: sessions for %q", c.msg, text)
+	right := make(map[string]float32, len(want))
+	for _, h := range want {
+		right[c.session(c.want, h.Source, false)] = h.Score
+	}
+	for i, h := range got {
+		score, ok := right[c.session(c.got, h.Source, true)]
+		require.True(c.t, ok, "%s: session %d is no hit", c.msg, h.Source)
+		require.InDelta(c.t, score, h.Score, tolerance, c.msg)
+		require.InDelta(c.t, want[i].Score, h.Score, tolerance, "%s: place %d", c.msg, i)
+	}
+}
+
+func (c *comparer) around() {
+	c.t.Helper()
+	ctx := c.t.Context()
+	chunks, theirs := c.pairs()
+	got, err := c.got.Graph().Around(ctx, c.part, chunks)
+	require.NoError(c.t, err, c.msg)
+	want, err := c.want.Graph().Around(ctx, c.part, theirs)
+	require.NoError(c.t, err)
+	require.Len(c.t, got, len(want))
+	for i, g := range got {
+		w := want[i]
+		require.Equal(c.t, w.Chunk != 0, g.Chunk != 0, "%s: chunk %d", c.msg, chunks[i])
+		if w.Chunk == 0 {
+			require.Zero(c.t, g, c.msg)
+			continue
+		}
+		require.Equal(c.t, w.Session != 0, g.Session != 0, "%s: chunk %d", c.msg, chunks[i])
+		if g.Session != 0 {
+			require.Equal(c.t, c.session(c.want, w.Session, false), c.session(c.got, g.Session, true), "%s: session of chunk %d", c.msg, chunks[i])
+		}
+		g.Chunk, g.Source = c.m.chunks[g.Chunk], c.m.sources[g.Source]
+		for j := range 2 {
+			g.Prev[j], g.Next[j] = c.m.chunks[g.Prev[j]], c.m.chunks[g.Next[j]]
+		}
+		g.Session, w.Session = 0, 0
+		require.Equal(c.t, w, g, "%s: around chunk %d", c.msg, chunks[i])
+	}
+}
+
+// pairs lists all chunks of the mapping on both sides.
+func (c *comparer) pairs() (got, want []int64) {
+	for g, w := range c.m.chunks {
+		got, want = append(got, g), append(want, w)
+	}
+	return got, want
+}
+
+func (c *comparer) graph(keys []string) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	got, err := c.got.Graph().MatchEntities(ctx, c.part, keys)
+	require.NoError(c.t, err, c.msg)
+	want, err := c.want.Graph().MatchEntities(ctx, c.part, keys)
+	require.NoError(c.t, err)
+	var ours, theirs []int64
+	for _, w := range want {
+		theirs = append(theirs, w.Entity)
+	}
+	for i, g := range got {
+		ours = append(ours, g.Entity)
+		got[i].Entity = c.m.entity(g.Entity)
+	}
+	require.ElementsMatch(c.t, want, got, "%s: entities", c.msg)
+	ours, theirs = distinct(ours), distinct(theirs)
+
+	chunks, wantChunks := c.pairs()
+	refs, err := c.got.Graph().Mentions(ctx, c.part, chunks)
+	require.NoError(c.t, err, c.msg)
+	wantRefs, err := c.want.Graph().Mentions(ctx, c.part, wantChunks)
+	require.NoError(c.t, err)
+	require.ElementsMatch(c.t, wantRefs, c.refs(refs), "%s: mentions", c.msg)
+	for _, per := range []int{1, 1000} {
+		refs, err = c.got.Graph().MentionedIn(ctx, c.part, ours, per)
+		require.NoError(c.t, err, c.msg)
+		wantRefs, err = c.want.Graph().MentionedIn(ctx, c.part, theirs, per)
+		require.NoError(c.t, err)
+		require.ElementsMatch(c.t, wantRefs, c.refs(refs), "%s: mentioned in", c.msg)
+	}
+	info, err := c.got.Graph().Info(ctx, c.part)
+	require.NoError(c.t, err, c.msg)
+	wantInfo, err := c.want.Graph().Info(ctx, c.part)
+	require.NoError(c.t, err)
+	require.Equal(c.t, wantInfo, info, c.msg)
+}
+
+func distinct(nums []int64) []int64 {
+	slices.Sort(nums)
+	return slices.Compact(nums)
+}
+
+func (c *comparer) refs(refs []backend.EntityRef) []backend.EntityRef {
+	for i, r := range refs {
+		refs[i].Chunk, refs[i].Entity = c.m.chunks[r.Chunk], c.m.entity(r.Entity)
+	}
+	return refs
+}

@@ -1,0 +1,225 @@
+package backendtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// modelSize says how many random runs there are and how long each is.
+func modelSize(ops int) (seeds, perSeed int) {
+	if testing.Short() {
+		return 1, ops / 2
+	}
+	return 2, ops
+}
+
+// runIndexModel applies random feeds to the shadows and the oracle in lock-step.
+func runIndexModel(t *testing.T, h IndexersHarness) {
+	seeds, ops := modelSize(200)
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			m := &indexModel{indexEnv: openIndex(t, h), rng: newRand(uint64(seed)), versions: map[int64][]int64{}, parts: map[int64]backend.Partition{}}
+			m.now = at(0)
+			m.x = newOracleIndex(t)
+			defer m.printLog()
+			for range ops {
+				m.step()
+			}
+			m.check()
+		})
+	}
+}
+
+type indexModel struct {
+	*indexEnv
+	rng      *rand.Rand
+	x        oracleIndex
+	now      time.Time
+	versions map[int64][]int64 // live ones with their chunks
+	parts    map[int64]backend.Partition
+	log      []string
+}
+
+// printLog shows what was done, when the test failed.
+func (m *indexModel) printLog() {
+	if m.t.Failed() {
+		m.t.Logf("operations:\n%s", strings.Join(m.log, "\n"))
+	}
+}
+
+var modelProbe = probes{
+	parts:   []backend.Partition{notes, files, other},
+	texts:   []string{"Anna", "Who repaired the bicycle near Oslo?", "the lantern", "Bruno painted the sweater"},
+	keys:    []string{"k0", "k1", "k2", "k3", "k4", "k5"},
+	filters: []backend.Filter{{}, {All: [][]uint64{{1, 2}}}, {All: [][]uint64{{3}}, Not: []uint64{1}}},
+}
+
+func (m *indexModel) note(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf(format, args...))
+}
+
+func (m *indexModel) step() {
+	m.t.Helper()
+	ctx := m.t.Context()
+	switch n := m.rng.IntN(100); {
+	case n < 40:
+		m.put(m.nextSource())
+	case n < 46 && len(m.versions) > 0:
+		m.put(m.anyVersion()) // the chunks of a version, once more
+	case n < 56 && len(m.versions) > 0:
+		v := m.anyVersion()
+		m.add(backend.Change{Kind: backend.PutTags, Part: m.parts[v], Source: v, Tags: randomTags(m.rng)})
+	case n < 72 && len(m.versions) > 0:
+		m.putGraph(m.anyVersion())
+	case n < 82 && len(m.versions) > 0:
+		v := m.anyVersion()
+		m.add(backend.Change{Kind: backend.Drop, Part: m.parts[v], Source: v})
+		delete(m.versions, v)
+	case n < 83:
+		sub := pick(m.rng, modelProbe.parts).Sub
+		m.add(backend.Change{Kind: backend.DropSub, Part: backend.Partition{Sub: sub}})
+		for v, p := range m.parts {
+			if p.Sub == sub {
+				delete(m.versions, v)
+			}
+		}
+	case n < 88:
+		sh := pick(m.rng, m.Shadows())
+		m.note("one shadow follows")
+		m.followOne(sh)
+	case n < 90:
+		m.note("flush")
+		for _, sh := range m.Shadows() {
+			require.NoError(m.t, sh.Flush(ctx))
+		}
+	case n < 92:
+		m.note("reopen")
+		m.reopen()
+	case n < 93:
+		m.note("reset one shadow")
+		require.NoError(m.t, pick(m.rng, m.Shadows()).Reset(ctx))
+	default:
+		m.check()
+	}
+}
+
+func (m *indexModel) nextSource() int64 { m.source++; return m.source }
+
+func (m *indexModel) anyVersion() int64 {
+	// Maps have no order of their own; the choice must depend on the seed alone.
+	for {
+		if v := 1 + m.rng.Int64N(m.source); m.versions[v] != nil {
+			return v
+		}
+	}
+}
+
+func randomTags(rng *rand.Rand) []uint64 {
+	var tags []uint64
+	for tag := range uint64(4) {
+		if rng.IntN(3) == 0 {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// add puts a change into the feed; shadows hear of it later.
+func (m *indexModel) add(c backend.Change) {
+	m.seq++
+	c.Seq = m.seq
+	m.feed = append(m.feed, c)
+	m.note("%d: %s of version %d in %v", c.Seq, kinds([]backend.Change{c})[0], c.Source, c.Part)
+}
+
+func (m *indexModel) put(v int64) {
+	part, known := m.parts[v]
+	if !known {
+		part = pick(m.rng, modelProbe.parts)
+		m.parts[v] = part
+	}
+	c := backend.Change{Kind: backend.PutChunks, Part: part, Source: v, SourceID: fmt.Sprint("s", v), Tags: randomTags(m.rng)}
+	if m.rng.IntN(3) > 0 {
+		m.now = m.now.Add(time.Duration(m.rng.IntN(40)) * time.Minute)
+		c.Time = m.now
+	}
+	if m.rng.IntN(3) == 0 {
+		c.Session = fmt.Sprint("session", m.rng.IntN(3))
+	}
+	if m.rng.IntN(2) == 0 {
+		c.Title = Sentence(m.rng)
+	}
+	chunks := []int64{}
+	for i := range 1 + m.rng.IntN(4) {
+		m.chunk++
+		chunks = append(chunks, m.chunk)
+		text := Text(m.rng, 1+m.rng.IntN(2))
+		row := backend.Row{Chunk: m.chunk, Ordinal: i, Key: fmt.Sprint("key", m.chunk), Text: text}
+		if m.rng.IntN(8) > 0 {
+			row.Vector = Vector(text, dim)
+		}
+		if m.rng.IntN(2) == 0 {
+			row.Extra = []byte(`{"k":["on 8 May","lantern"],"s":"Anna","q":true}`)
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	m.versions[v] = chunks
+	m.add(c)
+}
+
+func (m *indexModel) putGraph(v int64) {
+	c := backend.Change{Kind: backend.PutGraph, Part: m.parts[v], Source: v}
+	for _, chunk := range m.versions[v] {
+		for k := range int64(6) {
+			if m.rng.IntN(3) == 0 {
+				// Two keys share an entity, as after a merge.
+				c.Mentions = append(c.Mentions, backend.MentionRef{Chunk: chunk, Entity: entityOf(m.parts[v], k/2), Key: fmt.Sprint("k", k), Weight: float32(1 + m.rng.IntN(3))})
+			}
+		}
+	}
+	m.add(c)
+}
+
+// entityOf numbers entities by partition, as a Store does.
+func entityOf(p backend.Partition, n int64) int64 {
+	for i, part := range modelProbe.parts {
+		if part == p {
+			return int64(i)*100 + n + 1
+		}
+	}
+	return 0
+}
+
+func (m *indexModel) followOne(sh backend.Shadow) {
+	m.t.Helper()
+	var rest []backend.Change
+	for _, c := range m.feed {
+		if c.Seq > sh.Applied() {
+			rest = append(rest, c)
+		}
+	}
+	for len(rest) > 0 {
+		n := 1 + m.rng.IntN(len(rest))
+		require.NoError(m.t, sh.Apply(m.t.Context(), rest[:n]))
+		require.Equal(m.t, rest[n-1].Seq, sh.Applied())
+		rest = rest[n:]
+	}
+}
+
+func (m *indexModel) check() {
+	m.t.Helper()
+	m.note("check")
+	for _, sh := range m.Shadows() {
+		m.followOne(sh)
+	}
+	m.followOne(m.x.Shadows()[0])
+	compareIndexes(m.t, m.Indexes, m.x.Indexes, modelProbe, same(m.chunk, m.source), fmt.Sprintf("after change %d", m.seq))
+}

@@ -1,0 +1,471 @@
+package backendtest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+var indexRuleTests = []namedTest[*indexEnv]{
+	{"Shadows", testShadows},
+	{"ApplyAgain", testApplyAgain},
+	{"ReplaceAndDrop", testReplaceAndDrop},
+	{"DropSub", testShadowDropSub},
+	{"Reset", testReset},
+	{"Reopen", testIndexReopen},
+	{"Crash", testIndexCrash},
+	{"Isolation", testIndexIsolation},
+	{"Hostile", testIndexHostile},
+	{"Copies", testIndexCopies},
+	{"Cancelled", testIndexCancelled},
+	{"Closed", testIndexClosed},
+	{"Workspaces", testIndexWorkspaces},
+	{"Concurrent", testIndexConcurrent},
+	{"Bulk", testBulk},
+}
+
+func testShadows(t *testing.T, e *indexEnv) {
+	shadows := e.Shadows()
+	require.NotEmpty(t, shadows)
+	for i, a := range shadows {
+		require.True(t, reflect.TypeOf(a).Comparable())
+		for _, b := range shadows[:i] {
+			require.NotEqual(t, a, b, "each is listed once")
+		}
+		assert.Zero(t, a.Applied())
+	}
+	for _, s := range []backend.Shadow{e.Vectors(), e.Keywords(), e.Graph()} {
+		found := false
+		for _, l := range shadows {
+			found = found || l == s
+		}
+		assert.True(t, found, "%T follows the feed and is listed", s)
+	}
+}
+
+// fill applies a feed with something of everything.
+func (e *indexEnv) fill() {
+	e.t.Helper()
+	s1, c1 := e.put(entry{id: "a", title: "Harbour", texts: []string{"red lantern", "blue lantern"}, tags: []uint64{1}, time: at(0)})
+	s2, c2 := e.put(entry{id: "b", texts: []string{"a violin in the harbour"}, tags: []uint64{2}, time: at(60)})
+	e.put(entry{id: "c", part: files, texts: []string{"lantern one", "lantern two", "lantern three"}, tags: []uint64{1}})
+	gone, _ := e.put(entry{id: "gone", texts: []string{"gone lantern"}, session: "s"})
+	e.put(entry{id: "d", texts: []string{"lantern of the session"}, session: "s"})
+	e.put(entry{id: "a", part: other, texts: []string{"their lantern"}})
+	e.mention(s1, backend.MentionRef{Chunk: c1[0], Entity: 1, Key: "red", Weight: 1}, backend.MentionRef{Chunk: c1[1], Entity: 2, Key: "blue", Weight: 1})
+	e.mention(s2, backend.MentionRef{Chunk: c2[0], Entity: 2, Key: "blue", Weight: 2})
+	e.change(backend.Change{Kind: backend.PutTags, Source: s2, Tags: []uint64{1, 3}})
+	e.drop(gone)
+}
+
+// probe is what a comparison of shadows asks.
+var probe = probes{
+	parts:   []backend.Partition{notes, files, other, {Class: backend.Raw, Sub: "notes"}},
+	texts:   []string{"lantern", "red harbour violin", "Where is the lantern of the session?", `"red lantern"`, "nothing", "two lantern"},
+	keys:    []string{"red", "blue", "green"},
+	filters: []backend.Filter{{}, {All: [][]uint64{{1}}}, {Not: []uint64{1}}, {All: [][]uint64{{1, 2}, {3}}}},
+}
+
+func (e *indexEnv) requireLikeOracle(msg string) {
+	e.t.Helper()
+	compareIndexes(e.t, e.Indexes, e.oracle().Indexes, probe, same(e.chunk, e.source), msg)
+}
+
+func testApplyAgain(t *testing.T, e *indexEnv) {
+	e.fill()
+	e.requireLikeOracle("once")
+	for i := range e.feed {
+		for _, sh := range e.Shadows() {
+			require.NoError(t, sh.Apply(t.Context(), e.feed[i:]))
+			require.NoError(t, sh.Apply(t.Context(), e.feed[i:i+1]))
+			require.Equal(t, e.seq, sh.Applied(), "Applied never falls")
+		}
+	}
+	e.requireLikeOracle("again")
+	for _, sh := range e.Shadows() {
+		require.NoError(t, sh.Apply(t.Context(), nil))
+		require.Equal(t, e.seq, sh.Applied())
+	}
+	e.seq = 1 << 40
+	e.apply(backend.Change{Seq: e.seq, Kind: backend.Mark})
+	e.requireLikeOracle("marked")
+}
+
+func testReplaceAndDrop(t *testing.T, e *indexEnv) {
+	src, c := e.put(entry{texts: []string{"old lantern", "old violin"}, session: "s", tags: []uint64{1}})
+	e.mention(src, backend.MentionRef{Chunk: c[0], Entity: 1, Key: "red", Weight: 1})
+	e.change(backend.Change{Kind: backend.PutChunks, Source: src, Session: "s", Rows: []backend.Row{
+		{Chunk: 70, Text: "new lantern", Vector: Vector("new lantern", dim)},
+	}})
+	e.chunk = 70
+	assert.Equal(t, []int64{70}, chunksOf(e.keywords(backend.KeywordQuery{Text: "lantern violin"})), "the chunks of a version are replaced")
+	assert.Equal(t, []int64{70}, chunksOf(e.vectors(backend.VectorQuery{Vector: unit(1)})))
+	assert.Zero(t, e.around(c[0])[0])
+	e.requireLikeOracle("replaced")
+	e.drop(src)
+	e.drop(12345)
+	e.change(backend.Change{Kind: backend.PutTags, Source: 12345, Tags: []uint64{1}})
+	e.change(backend.Change{Kind: backend.PutGraph, Source: 12345, Mentions: []backend.MentionRef{{Chunk: 1, Entity: 1, Key: "red"}}})
+	assert.Empty(t, e.keywords(backend.KeywordQuery{Text: "lantern"}))
+	assert.Empty(t, e.vectors(backend.VectorQuery{Vector: unit(1)}))
+	e.requireLikeOracle("dropped")
+	e.put(entry{texts: []string{"x"}, vectors: [][]float32{{1, 2, 3}}})
+	assert.Len(t, e.vectors(backend.VectorQuery{Vector: []float32{1, 1, 1}}), 1, "an empty partition takes vectors of another length")
+}
+
+func testShadowDropSub(t *testing.T, e *indexEnv) {
+	e.fill()
+	e.change(backend.Change{Kind: backend.DropSub, Part: backend.Partition{Sub: "notes"}})
+	assert.Empty(t, e.keywords(backend.KeywordQuery{Text: "lantern"}))
+	assert.Empty(t, e.keywords(backend.KeywordQuery{Part: files, Text: "lantern"}), "all classes")
+	assert.Len(t, e.keywords(backend.KeywordQuery{Part: other, Text: "lantern"}), 1, "one sub-tenant")
+	e.requireLikeOracle("dropped")
+	e.put(entry{texts: []string{"later lantern"}})
+	assert.Len(t, e.keywords(backend.KeywordQuery{Text: "lantern"}), 1)
+	e.requireLikeOracle("filled again")
+}
+
+func testReset(t *testing.T, e *indexEnv) {
+	ctx := t.Context()
+	e.fill()
+	for _, sh := range e.Shadows() {
+		require.NoError(t, sh.Flush(ctx))
+		require.NoError(t, sh.Reset(ctx))
+		require.Zero(t, sh.Applied())
+	}
+	for _, p := range probe.parts {
+		assert.Empty(t, e.keywords(backend.KeywordQuery{Part: p, Text: "lantern"}))
+		assert.Empty(t, e.vectors(backend.VectorQuery{Part: p, Vector: unit(1)}))
+		info, err := e.Graph().Info(ctx, p)
+		require.NoError(t, err)
+		assert.Zero(t, info)
+	}
+	e.replay()
+	e.requireLikeOracle("from zero")
+	for _, sh := range e.Shadows() {
+		require.NoError(t, sh.Reset(ctx))
+	}
+	e.reopen()
+	for _, sh := range e.Shadows() {
+		require.Zero(t, sh.Applied(), "a reset survives a restart")
+	}
+	e.replay()
+	e.requireLikeOracle("after a restart")
+}
+
+// testIndexReopen restarts after every prefix of the feed, with and without a Flush.
+func testIndexReopen(t *testing.T, e *indexEnv) {
+	made := openIndexFeed(t)
+	for i, c := range made.feed {
+		e.feed, e.seq, e.chunk, e.source = made.feed[:i+1], c.Seq, made.chunk, made.source
+		e.replay()
+		if i%2 == 0 {
+			for _, sh := range e.Shadows() {
+				require.NoError(t, sh.Flush(t.Context()))
+			}
+		}
+		e.reopen()
+		for _, sh := range e.Shadows() {
+			require.LessOrEqual(t, sh.Applied(), e.seq)
+		}
+		e.replay()
+		e.requireLikeOracle(fmt.Sprintf("restarted after %d changes", i+1))
+	}
+}
+
+// openIndexFeed returns the feed that fill makes.
+func openIndexFeed(t *testing.T) *indexEnv {
+	x := newOracleIndex(t)
+	made := &indexEnv{t: t, Indexes: x.Indexes}
+	made.fill()
+	return made
+}
+
+// testIndexCrash opens copies of the files of shadows that were not closed, taken
+// after every prefix of the feed.
+func testIndexCrash(t *testing.T, e *indexEnv) {
+	made := openIndexFeed(t)
+	dirs := make([]string, len(made.feed))
+	for i, c := range made.feed {
+		e.feed, e.seq = made.feed[:i+1], c.Seq
+		e.replay()
+		if i%3 == 1 {
+			for _, sh := range e.Shadows() {
+				require.NoError(t, sh.Flush(t.Context()))
+			}
+		}
+		dirs[i] = t.TempDir()
+		copyFiles(t, e.dir, dirs[i])
+	}
+	for i, dir := range dirs {
+		after := &indexEnv{t: t, h: e.h, dir: dir, uid: e.uid}
+		after.open()
+		for _, sh := range after.Shadows() {
+			require.LessOrEqual(t, sh.Applied(), made.feed[i].Seq, "nothing is there that was not applied")
+		}
+		after.feed, after.seq, after.chunk, after.source = made.feed, made.seq, made.chunk, made.source
+		after.replay()
+		after.requireLikeOracle(fmt.Sprintf("crashed after %d changes", i+1))
+		require.NoError(t, after.Indexes.Close())
+		require.NoError(t, after.indexers.Close())
+	}
+}
+
+func testIndexIsolation(t *testing.T, e *indexEnv) {
+	ctx := t.Context()
+	parts := []backend.Partition{notes, files, other, {Class: backend.Raw, Sub: "notes"}, {Class: backend.Memory, Sub: ""}, {Class: backend.Memory, Sub: "note"}}
+	chunks := make([]int64, len(parts))
+	for i, p := range parts {
+		src, c := e.put(entry{part: p, id: "same", texts: []string{"lantern"}, tags: []uint64{1}, session: "s", time: at(0)})
+		e.change(backend.Change{Kind: backend.PutGraph, Part: p, Source: src, Mentions: []backend.MentionRef{{Chunk: c[0], Entity: int64(i + 1), Key: "red", Weight: 1}}})
+		chunks[i] = c[0]
+	}
+	f := backend.Filter{All: [][]uint64{{1}}}
+	for i, p := range parts {
+		want := []int64{chunks[i]}
+		assert.Equal(t, want, chunksOf(e.keywords(backend.KeywordQuery{Part: p, Text: "lantern", Filter: f})))
+		assert.Equal(t, want, chunksOf(e.vectors(backend.VectorQuery{Part: p, Vector: Vector("lantern", dim), Filter: f})))
+		terms, docs, _, err := e.Keywords().Terms(ctx, p, "lantern")
+		require.NoError(t, err)
+		assert.Equal(t, []int{1, 1}, []int{docs, terms[0].DF})
+		sessions, err := e.Keywords().SearchSessions(ctx, backend.KeywordQuery{Part: p, Text: "lantern", K: 10})
+		require.NoError(t, err)
+		if p.Class == backend.Memory {
+			assert.Equal(t, want, chunksOf(sessions))
+		} else {
+			assert.Empty(t, sessions)
+		}
+		around, err := e.Graph().Around(ctx, p, chunks)
+		require.NoError(t, err)
+		for j, a := range around {
+			assert.Equal(t, i == j, a.Chunk != 0)
+			assert.Zero(t, [2][2]int64{a.Prev, a.Next})
+		}
+		match, err := e.Graph().MatchEntities(ctx, p, []string{"red"})
+		require.NoError(t, err)
+		assert.Equal(t, []backend.EntityMatch{{Entity: int64(i + 1), Key: "red", DF: 1}}, match)
+		refs, err := e.Graph().Mentions(ctx, p, chunks)
+		require.NoError(t, err)
+		assert.Len(t, refs, 1)
+		in, err := e.Graph().MentionedIn(ctx, p, []int64{1, 2, 3, 4, 5, 6}, 10)
+		require.NoError(t, err)
+		assert.Len(t, in, 1)
+		info, err := e.Graph().Info(ctx, p)
+		require.NoError(t, err)
+		assert.Equal(t, backend.GraphInfo{Chunks: 1, Entities: 1}, info)
+	}
+	foreign, err := e.indexers.OpenIndexes(ctx, UID("foreign"))
+	require.NoError(t, err)
+	closeAtEnd(t, foreign)
+	hits, err := foreign.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 10})
+	require.NoError(t, err)
+	assert.Empty(t, hits)
+	for _, sh := range foreign.Shadows() {
+		assert.Zero(t, sh.Applied())
+	}
+}
+
+func testIndexHostile(t *testing.T, e *indexEnv) {
+	ctx := t.Context()
+	for i, s := range hostile {
+		part := backend.Partition{Class: backend.Memory, Sub: s}
+		src, c := e.put(entry{part: part, id: s, title: s, heading: s, texts: []string{s + " lantern"}, session: s + "x", vectors: [][]float32{unit(1)}})
+		e.change(backend.Change{Kind: backend.PutGraph, Part: part, Source: src, Mentions: []backend.MentionRef{{Chunk: c[0], Entity: int64(i + 1), Key: s, Weight: 1}}})
+	}
+	for _, sh := range e.Shadows() {
+		require.NoError(t, sh.Flush(ctx))
+	}
+	e.reopen()
+	e.replay()
+	for i, s := range hostile {
+		part := backend.Partition{Class: backend.Memory, Sub: s}
+		hits := e.keywords(backend.KeywordQuery{Part: part, Text: "lantern"})
+		require.Len(t, hits, 1, "string %d", i)
+		require.Len(t, e.vectors(backend.VectorQuery{Part: part, Vector: unit(1)}), 1, "string %d", i)
+		match, err := e.Graph().MatchEntities(ctx, part, []string{s})
+		require.NoError(t, err)
+		require.Len(t, match, 1, "string %d", i)
+		require.True(t, match[0].Entity == int64(i+1) && match[0].Key == s, "string %d", i)
+		around, err := e.Graph().Around(ctx, part, []int64{hits[0].Chunk})
+		require.NoError(t, err)
+		require.NotZero(t, around[0].Session)
+	}
+	for i, s := range hostile {
+		for _, op := range []backend.Operator{backend.Or, backend.And, backend.Phrase} {
+			_, err := e.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: s, Operator: op, K: 5})
+			require.NoError(t, err, "string %d as a query", i)
+		}
+	}
+}
+
+func testIndexCopies(t *testing.T, e *indexEnv) {
+	ctx := t.Context()
+	v, tags, extra := unit(1), []uint64{1}, []byte(`{"s":"Anna"}`)
+	c := backend.Change{Seq: 1, Kind: backend.PutChunks, Part: notes, Source: 1, Tags: tags, Rows: []backend.Row{{Chunk: 1, Text: "lantern", Vector: v, Extra: extra}}}
+	for _, sh := range e.Shadows() {
+		require.NoError(t, sh.Apply(ctx, []backend.Change{c}))
+	}
+	require.Equal(t, []any{unit(1), []uint64{1}, `{"s":"Anna"}`}, []any{v, tags, string(extra)})
+	v[0], tags[0] = 99, 99
+	copy(extra, strings.Repeat("x", len(extra)))
+	c.Rows[0].Text, c.Rows[0].Chunk = "other", 99
+	hits := e.vectors(backend.VectorQuery{Vector: unit(1), Filter: backend.Filter{All: [][]uint64{{1}}}})
+	require.Len(t, hits, 1)
+	assert.InDelta(t, 1, hits[0].Score, tolerance)
+	assert.Equal(t, []int64{1}, chunksOf(e.keywords(backend.KeywordQuery{Text: "lantern"})))
+	assert.Equal(t, "Anna", e.around(1)[0].Speaker)
+}
+
+func indexCalls(x backend.Indexes) []call {
+	ignore := func(_ any, err error) error { return err }
+	v, k, g := x.Vectors(), x.Keywords(), x.Graph()
+	calls := []call{
+		{"SearchVectors", func(ctx context.Context) error {
+			return ignore(v.SearchVectors(ctx, backend.VectorQuery{Part: notes, Vector: unit(1), K: 5}))
+		}},
+		{"SearchKeywords", func(ctx context.Context) error {
+			return ignore(k.SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 5}))
+		}},
+		{"SearchSessions", func(ctx context.Context) error {
+			return ignore(k.SearchSessions(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 5}))
+		}},
+		{"Terms", func(ctx context.Context) error { _, _, _, err := k.Terms(ctx, notes, "lantern"); return err }},
+		{"Around", func(ctx context.Context) error { return ignore(g.Around(ctx, notes, []int64{1})) }},
+		{"SessionChunks", func(ctx context.Context) error { return ignore(g.SessionChunks(ctx, notes, 1, 5)) }},
+		{"MatchEntities", func(ctx context.Context) error { return ignore(g.MatchEntities(ctx, notes, []string{"red"})) }},
+		{"Mentions", func(ctx context.Context) error { return ignore(g.Mentions(ctx, notes, []int64{1})) }},
+		{"MentionedIn", func(ctx context.Context) error { return ignore(g.MentionedIn(ctx, notes, []int64{1}, 5)) }},
+		{"Info", func(ctx context.Context) error { return ignore(g.Info(ctx, notes)) }},
+	}
+	for _, sh := range x.Shadows() {
+		calls = append(calls,
+			call{"Apply", func(ctx context.Context) error {
+				return sh.Apply(ctx, []backend.Change{{Seq: 1000, Kind: backend.DropSub, Part: backend.Partition{Sub: "notes"}}})
+			}},
+			call{"Flush", sh.Flush},
+			call{"Reset", sh.Reset},
+		)
+	}
+	return calls
+}
+
+func testIndexCancelled(t *testing.T, e *indexEnv) {
+	e.fill()
+	requireEnded(t, indexCalls(e.Indexes))
+	for _, sh := range e.Shadows() {
+		require.Equal(t, e.seq, sh.Applied())
+	}
+	e.requireLikeOracle("nothing happened")
+}
+
+func testIndexClosed(t *testing.T, e *indexEnv) {
+	e.fill()
+	calls := indexCalls(e.Indexes)
+	shadows := e.Shadows()
+	require.NoError(t, e.Indexes.Close())
+	requireClosed(t, calls)
+	assert.NotPanics(t, func() { shadows[0].Applied() })
+	require.NoError(t, e.indexers.Close())
+	requireClosed(t, []call{
+		{"OpenIndexes", func(ctx context.Context) error { _, err := e.indexers.OpenIndexes(ctx, UID("a")); return err }},
+		{"RemoveIndexes", func(ctx context.Context) error { return e.indexers.RemoveIndexes(ctx, UID("a")) }},
+	})
+}
+
+func testIndexWorkspaces(t *testing.T, e *indexEnv) {
+	ctx := t.Context()
+	e.fill()
+	for _, sh := range e.Shadows() {
+		require.NoError(t, sh.Flush(ctx))
+	}
+	require.NoError(t, e.Indexes.Close())
+	require.NoError(t, e.indexers.RemoveIndexes(ctx, e.uid))
+	require.NoError(t, e.indexers.RemoveIndexes(ctx, e.uid), "an interrupted removal can be repeated")
+	x, err := e.indexers.OpenIndexes(ctx, e.uid)
+	require.NoError(t, err)
+	closeAtEnd(t, x)
+	e.Indexes = x
+	for _, sh := range e.Shadows() {
+		require.Zero(t, sh.Applied(), "removed")
+	}
+	e.replay()
+	e.requireLikeOracle("after a removal")
+	for _, uid := range []string{"", "..", "../../etc", strings.Repeat("A", 32), UID("x") + "0", UID("x")[:31] + "/"} {
+		_, err := e.indexers.OpenIndexes(ctx, uid)
+		assert.Error(t, err, "workspace %q", uid)
+		assert.Error(t, e.indexers.RemoveIndexes(ctx, uid), "workspace %q", uid)
+	}
+}
+
+// testIndexConcurrent searches while changes are applied; every answer is one that
+// was right at some moment.
+func testIndexConcurrent(t *testing.T, e *indexEnv) {
+	ctx := t.Context()
+	const versions = 40
+	var feed []backend.Change
+	seq := uint64(0)
+	for i := range int64(versions) {
+		seq++
+		c := backend.Change{Seq: seq, Kind: backend.PutChunks, Part: notes, Source: i + 1, Time: at(int(i)), Tags: []uint64{1}}
+		for j := range int64(3) {
+			text := fmt.Sprintf("lantern number %d", i)
+			c.Rows = append(c.Rows, backend.Row{Chunk: i*3 + j + 1, Ordinal: int(j), Text: text, Vector: Vector(text, dim)})
+		}
+		feed = append(feed, c)
+		if i%4 == 3 {
+			seq++
+			feed = append(feed, backend.Change{Seq: seq, Kind: backend.Drop, Part: notes, Source: i})
+		}
+	}
+	done := make(chan struct{})
+	var searchers, followers sync.WaitGroup
+	check := func(hits []backend.Hit, err error) {
+		assert.NoError(t, err)
+		seen := map[int64]bool{}
+		for _, h := range hits {
+			assert.False(t, seen[h.Chunk], "a chunk is found once")
+			seen[h.Chunk] = true
+			assert.Equal(t, (h.Chunk-1)/3+1, h.Source)
+		}
+	}
+	for range 2 {
+		searchers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				check(e.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 500}))
+				check(e.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: notes, Vector: Vector("lantern", dim), K: 500, Filter: backend.Filter{All: [][]uint64{{1}}}}))
+				_, err := e.Graph().Around(ctx, notes, []int64{1, 7, 20})
+				assert.NoError(t, err)
+				_, err = e.Graph().Info(ctx, notes)
+				assert.NoError(t, err)
+			}
+		})
+	}
+	for _, sh := range e.Shadows() {
+		followers.Go(func() {
+			for i := range feed {
+				assert.NoError(t, sh.Apply(ctx, feed[i:i+1]))
+				if i%10 == 9 {
+					assert.NoError(t, sh.Flush(ctx))
+				}
+			}
+		})
+	}
+	followers.Wait()
+	close(done)
+	searchers.Wait()
+	assert.Len(t, e.keywords(backend.KeywordQuery{Text: "lantern", K: 500}), 3*versions*3/4)
+	assert.Len(t, e.vectors(backend.VectorQuery{Vector: unit(1), K: 500}), 3*versions*3/4)
+}

@@ -1,0 +1,409 @@
+package backendtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (m *model) accept() {
+	ctx := m.t.Context()
+	var in []backend.Incoming
+	for range 1 + m.rng.IntN(4) {
+		m.serial++
+		src := backend.Source{
+			Part: m.part(), ID: pick(m.rng, modelIDs), Title: Sentence(m.rng), Kind: "kind", SizeBytes: m.rng.Int64N(100),
+			CreatedAt: m.now, UpdatedAt: m.now.Add(time.Duration(m.rng.IntN(5)) * time.Second), Tags: randomTags(m.rng),
+			Doc: fmt.Appendf(nil, "doc %d", m.serial),
+		}
+		if m.rng.IntN(8) == 0 {
+			src.ExpiresAt = m.now.Add(time.Duration(m.rng.IntN(300)) * time.Second)
+		}
+		if m.rng.IntN(2) == 0 {
+			src.Time = m.now.Add(time.Duration(m.rng.IntN(7200)) * time.Second)
+		}
+		if m.rng.IntN(4) == 0 {
+			src.Session = fmt.Sprint("session", m.rng.IntN(2))
+		}
+		in = append(in, backend.Incoming{
+			Source: src, IfAbsent: m.rng.IntN(6) == 0,
+			Blobs: []backend.Blob{{Kind: backend.Original, Data: fmt.Appendf(nil, "content %d", m.serial)}},
+		})
+		m.note("accept %v %q expires %s session %q if absent %v", src.Part, src.ID, short(src.ExpiresAt), src.Session, in[len(in)-1].IfAbsent)
+	}
+	got, err := m.got.Accept(ctx, in)
+	want, wantErr := m.want.Accept(ctx, in)
+	if !m.both(err, wantErr) {
+		return
+	}
+	require.Len(m.t, got, len(want))
+	for i := range want {
+		require.Equal(m.t, want[i].Exists, got[i].Exists)
+		if want[i].Exists {
+			continue
+		}
+		name := fmt.Sprintf("%s#%d", in[i].ID, want[i].Num)
+		m.names[0][got[i].Num], m.names[1][want[i].Num] = name, name
+		m.versions[0], m.versions[1] = append(m.versions[0], got[i].Num), append(m.versions[1], want[i].Num)
+		m.toWant.sources[got[i].Num] = want[i].Num
+	}
+}
+
+func (m *model) claim() {
+	ctx := m.t.Context()
+	m.serial++
+	token := fmt.Sprint("worker", m.serial)
+	lease := m.now.Add(time.Duration(1+m.rng.IntN(600)) * time.Second)
+	limit, maxBytes := 1+m.rng.IntN(5), int64(0)
+	if m.rng.IntN(3) == 0 {
+		maxBytes = m.rng.Int64N(200)
+	}
+	m.note("claim %s until %s, at most %d and %d bytes", token, short(lease), limit, maxBytes)
+	got, err := m.got.Claim(ctx, token, m.now, lease, limit, maxBytes)
+	want, wantErr := m.want.Claim(ctx, token, m.now, lease, limit, maxBytes)
+	if !m.both(err, wantErr) {
+		return
+	}
+	show := func(side int, cs []backend.Claim) string {
+		d := &dumper{t: m.t, u: universe{name: func(n int64) string { return m.names[side][n] }}}
+		var out []string
+		for _, c := range cs {
+			out = append(out, d.source(&c.Source, true), fmt.Sprintf("%q", c.Blobs))
+			for _, ch := range c.Chunks {
+				out = append(out, ch.Key, ch.Text)
+			}
+		}
+		return strings.Join(out, "\n")
+	}
+	require.Equal(m.t, show(1, want), show(0, got))
+	for i := range want {
+		m.held = append(m.held, heldClaim{[2]int64{got[i].Num, want[i].Num}, token, want[i].ID, want[i].State == backend.GraphCreation, len(want[i].Chunks)})
+	}
+}
+
+// someHeld takes up to three claims, which may be lost by now, more often those that
+// have come as far as indexed says.
+func (m *model) someHeld(indexed bool) []*heldClaim {
+	var out []*heldClaim
+	for i := range m.held {
+		odds := 6
+		if m.held[i].indexed == indexed {
+			odds = 2
+		}
+		if m.rng.IntN(odds) == 0 && len(out) < 3 {
+			out = append(out, &m.held[i])
+		}
+	}
+	return out
+}
+
+// let forgets most of the claims that have ended, and keeps some of them to see
+// what becomes of a worker that does not know.
+func (m *model) let(ended map[*heldClaim]bool) {
+	var kept []heldClaim
+	for i := range m.held {
+		if !ended[&m.held[i]] || m.rng.IntN(5) == 0 {
+			kept = append(kept, m.held[i])
+		}
+	}
+	m.held = kept
+}
+
+// work does what a worker does that nothing disturbs.
+func (m *model) work() {
+	before := len(m.held)
+	m.claim()
+	mine := func() (out []*heldClaim) {
+		for i := min(before, len(m.held)); i < len(m.held); i++ {
+			out = append(out, &m.held[i])
+		}
+		return out
+	}
+	m.index(mine())
+	m.finish(mine())
+}
+
+func (m *model) indexSome() { m.index(m.someHeld(false)) }
+
+func (m *model) finishSome() { m.finish(m.someHeld(true)) }
+
+func (m *model) index(held []*heldClaim) {
+	ctx := m.t.Context()
+	if len(held) == 0 {
+		return
+	}
+	var in [2][]backend.Indexed
+	for _, h := range held {
+		x := backend.Indexed{Token: h.token}
+		if m.rng.IntN(2) == 0 {
+			x.Title = Sentence(m.rng)
+		}
+		if m.rng.IntN(3) == 0 {
+			x.Time = m.now
+		}
+		if m.rng.IntN(3) == 0 {
+			m.serial++
+			x.Blobs = []backend.Blob{{Kind: backend.Text, Data: fmt.Appendf(nil, "text %d", m.serial)}}
+		}
+		for i := range min(m.rng.IntN(6), 4) {
+			text := Text(m.rng, 1)
+			c := backend.Chunk{Ordinal: i, Key: fmt.Sprintf("%s/%d", h.id, i), Text: text, Heading: pick(m.rng, places), Extra: []byte(`{"k":["May"],"s":"Anna"}`)}
+			if m.rng.IntN(8) > 0 {
+				c.Vector = Vector(text, dim)
+			}
+			x.Chunks = append(x.Chunks, c)
+		}
+		for side := range 2 {
+			x.Num = h.nums[side]
+			in[side] = append(in[side], x)
+		}
+		m.note("index %s as %s with %d chunks", m.names[1][h.nums[1]], h.token, len(x.Chunks))
+	}
+	got, err := m.got.Index(ctx, in[0])
+	want, wantErr := m.want.Index(ctx, in[1])
+	if !m.both(err, wantErr) {
+		return
+	}
+	require.Equal(m.t, want, got)
+	ended := map[*heldClaim]bool{}
+	defer func() { m.let(ended) }()
+	for i, h := range held {
+		if !want[i] {
+			m.did["lost"]++
+			ended[h] = true
+			continue
+		}
+		m.did["index"]++
+		h.indexed, h.chunks = true, len(in[0][i].Chunks)
+		a, err := m.got.SourceChunks(ctx, h.nums[0], 0, 100, false)
+		require.NoError(m.t, err)
+		b, err := m.want.SourceChunks(ctx, h.nums[1], 0, 100, false)
+		require.NoError(m.t, err)
+		require.Len(m.t, a, len(b))
+		for j := range a {
+			m.toWant.chunks[a[j].Num] = b[j].Num
+		}
+	}
+}
+
+// randomRelation makes a relation whose Raw is its own.
+func (m *model) randomRelation(chunks int) backend.Relation {
+	m.serial++
+	r := backend.Relation{
+		Chunk: int64(m.rng.IntN(chunks)), FromKey: pick(m.rng, modelKeys[:2]), Raw: fmt.Sprint("raw", m.serial), Predicate: "likes", Confidence: .5,
+		KnownFrom: m.now.Add(time.Duration(m.rng.IntN(200)-100)*time.Second + time.Duration(m.serial)*time.Microsecond),
+	}
+	if m.rng.IntN(2) == 0 {
+		r.Predicate, r.Functional = "lives_in", true
+	}
+	if m.rng.IntN(2) == 0 {
+		r.ToKey = pick(m.rng, modelKeys)
+	} else {
+		r.Object = pick(m.rng, places[:3])
+	}
+	if m.rng.IntN(4) == 0 {
+		r.Retracts = true
+	}
+	return r
+}
+
+func (m *model) finish(held []*heldClaim) {
+	ctx := m.t.Context()
+	if len(held) == 0 {
+		return
+	}
+	var in [2][]backend.Finished
+	for _, h := range held {
+		f := backend.Finished{Token: h.token, State: backend.Completed, Event: m.rng.IntN(3) == 0}
+		if m.rng.IntN(5) == 0 {
+			f.State, f.ErrorCode, f.ErrorMessage = backend.Errored, "E1", "no"
+		}
+		for c := range h.chunks {
+			for _, k := range modelKeys {
+				if m.rng.IntN(4) == 0 {
+					f.Mentions = append(f.Mentions, backend.Mention{Chunk: c, Key: k, Name: strings.ToUpper(k), Type: "t", Weight: float32(1 + m.rng.IntN(3))})
+				}
+			}
+		}
+		if h.chunks > 0 {
+			for range m.rng.IntN(4) {
+				r := m.randomRelation(h.chunks)
+				f.Relations = append(f.Relations, r)
+				m.note("  relation %s: %s %s %s/%s known %s functional %v retracts %v", r.Raw, r.FromKey, r.Predicate, r.ToKey, r.Object, short(r.KnownFrom), r.Functional, r.Retracts)
+			}
+		}
+		for side := range 2 {
+			f.Num = h.nums[side]
+			in[side] = append(in[side], f)
+		}
+		m.note("finish %s as %s, state %d, %d mentions", m.names[1][h.nums[1]], h.token, f.State, len(f.Mentions))
+	}
+	got, err := m.got.Finish(ctx, in[0])
+	want, wantErr := m.want.Finish(ctx, in[1])
+	if !m.both(err, wantErr) {
+		return
+	}
+	require.Equal(m.t, want, got)
+	ended := map[*heldClaim]bool{}
+	for i, h := range held {
+		ended[h] = true
+		if !want[i] {
+			m.did["lost"]++
+			continue
+		}
+		m.did["finish"]++
+		m.did["mention"] += len(in[1][i].Mentions)
+		m.did["relation"] += len(in[1][i].Relations)
+	}
+	m.let(ended)
+}
+
+func (m *model) giveBack() {
+	ctx := m.t.Context()
+	var in [2][]backend.Deferred
+	for _, h := range m.someHeld(m.rng.IntN(2) == 0) {
+		f := backend.Deferred{Token: h.token, State: pick(m.rng, []backend.State{backend.Queued, backend.Processing}),
+			NotBefore: m.now.Add(time.Duration(m.rng.IntN(60)) * time.Second), ErrorCode: "E2", ErrorMessage: "later"}
+		for side := range 2 {
+			f.Num = h.nums[side]
+			in[side] = append(in[side], f)
+		}
+		m.note("defer %s as %s to %s", m.names[1][h.nums[1]], h.token, short(f.NotBefore))
+	}
+	m.both(m.got.Defer(ctx, in[0]), m.want.Defer(ctx, in[1]))
+	for _, h := range m.someHeld(m.rng.IntN(2) == 0) {
+		until := m.now.Add(time.Duration(m.rng.IntN(200)) * time.Second)
+		m.note("renew %s as %s until %s", m.names[1][h.nums[1]], h.token, short(until))
+		m.both(m.got.Renew(ctx, h.token, h.nums[:1], until), m.want.Renew(ctx, h.token, h.nums[1:], until))
+	}
+}
+
+func (m *model) requeue() {
+	ctx := m.t.Context()
+	for _, id := range modelIDs {
+		p := m.part()
+		if !m.both(m.got.Requeue(ctx, p, id), m.want.Requeue(ctx, p, id)) {
+			continue
+		}
+		m.note("requeue %v %q", p, id)
+	}
+}
+
+func (m *model) remove() {
+	ctx := m.t.Context()
+	p, ids := m.part(), []string{pick(m.rng, modelIDs), "nobody"}
+	o := backend.DeleteOptions{KeepIndexing: m.rng.IntN(2) == 0}
+	m.note("delete %v %q, keep those being indexed %v", p, ids[0], o.KeepIndexing)
+	got, err := m.got.Delete(ctx, p, ids, o)
+	want, wantErr := m.want.Delete(ctx, p, ids, o)
+	m.both(err, wantErr)
+	require.Equal(m.t, want, got)
+}
+
+func (m *model) removeSub() {
+	ctx := m.t.Context()
+	sub, limit := m.part().Sub, 1+m.rng.IntN(4)
+	m.note("delete sub-tenant %q, %d at a time", sub, limit)
+	for _, s := range []backend.Store{m.got, m.want} {
+		for left := 1000; ; left-- {
+			require.Positive(m.t, left, "DeleteSub comes to an end")
+			n, err := s.DeleteSub(ctx, sub, limit)
+			require.NoError(m.t, err)
+			require.LessOrEqual(m.t, n, limit)
+			if n == 0 {
+				break
+			}
+		}
+	}
+}
+
+func (m *model) expire() {
+	ctx := m.t.Context()
+	m.note("expire")
+	var next [2]time.Time
+	for side, s := range []backend.Store{m.got, m.want} {
+		for n := 1; n > 0; {
+			var err error
+			n, next[side], err = s.Expire(ctx, m.now, 1000)
+			require.NoError(m.t, err)
+		}
+	}
+	require.Equal(m.t, next[1], next[0], "the next expiry")
+}
+
+func (m *model) metadata() {
+	ctx := m.t.Context()
+	m.serial++
+	p, id, tags, meta := m.part(), pick(m.rng, modelIDs), randomTags(m.rng), fmt.Appendf(nil, `{"n":%d}`, m.serial)
+	m.note("metadata of %v %q, tags %v", p, id, tags)
+	got, err := m.got.UpdateMetadata(ctx, p, id, meta, nil, tags, m.now)
+	want, wantErr := m.want.UpdateMetadata(ctx, p, id, meta, nil, tags, m.now)
+	if m.both(err, wantErr) {
+		require.Equal(m.t, want, got)
+	}
+}
+
+func (m *model) doc() {
+	ctx := m.t.Context()
+	m.serial++
+	p, id, doc := m.part(), pick(m.rng, modelIDs), fmt.Appendf(nil, "doc %d", m.serial)
+	m.note("doc of %v %q", p, id)
+	m.both(m.got.UpdateDoc(ctx, p, id, doc), m.want.UpdateDoc(ctx, p, id, doc))
+}
+
+func (m *model) merge() {
+	ctx := m.t.Context()
+	p, from, into := m.part(), pick(m.rng, modelKeys), pick(m.rng, modelKeys)
+	m.note("merge %q into %q in %v", from, into, p)
+	got, err := m.got.MergeEntities(ctx, p, from, into, "why", m.now)
+	want, wantErr := m.want.MergeEntities(ctx, p, from, into, "why", m.now)
+	if m.both(err, wantErr) {
+		m.note("  it is merge %d", len(m.merges[1]))
+		m.merges[0], m.merges[1] = append(m.merges[0], got), append(m.merges[1], want)
+	}
+}
+
+func (m *model) undo() {
+	if len(m.merges[1]) == 0 {
+		return
+	}
+	i := m.rng.IntN(len(m.merges[1]))
+	m.note("undo merge %d", i)
+	m.both(m.got.UndoMerge(m.t.Context(), m.merges[0][i]), m.want.UndoMerge(m.t.Context(), m.merges[1][i]))
+}
+
+func (m *model) acknowledge() {
+	ctx := m.t.Context()
+	got, err := m.got.Events(ctx, 3)
+	require.NoError(m.t, err)
+	want, err := m.want.Events(ctx, 3)
+	require.NoError(m.t, err)
+	require.Len(m.t, got, len(want))
+	if len(want) > 0 {
+		i := m.rng.IntN(len(want))
+		m.note("acknowledge %d events", i+1)
+		m.both(m.got.Acknowledge(ctx, got[i].Seq), m.want.Acknowledge(ctx, want[i].Seq))
+	}
+}
+
+func (m *model) compact() {
+	seq := uint64(m.rng.Int64N(int64(m.got.LastSeq()) + 1))
+	m.note("compact the feed up to %d", seq)
+	require.NoError(m.t, m.got.CompactFeed(m.t.Context(), seq))
+}
+
+func (m *model) set() {
+	m.serial++
+	name, value := pick(m.rng, modelValues), fmt.Appendf(nil, "value %d", m.serial)
+	m.note("set %s", name)
+	m.both(m.got.Set(m.t.Context(), name, value), m.want.Set(m.t.Context(), name, value))
+}
+
+func (m *model) restart() {
+	m.note("reopen")
+	m.reopen()
+}

@@ -1,0 +1,409 @@
+package backendtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+var storeGraphTests = []namedTest[*storeEnv]{
+	{"Entities", testEntities},
+	{"Relations", testRelations},
+	{"RelationTimes", testRelationTimes},
+	{"Supersession", testSupersession},
+	{"SupersessionOutOfOrder", testSupersessionOutOfOrder},
+	{"SupersessionUndone", testSupersessionUndone},
+	{"Retraction", testRetraction},
+	{"RetractionAndSupersession", testRetractionAndSupersession},
+	{"Merge", testMerge},
+	{"MergeChain", testMergeChain},
+	{"MergeFacts", testMergeFacts},
+	{"FinishReplacesGraph", testFinishReplacesGraph},
+	{"IndexReplacesGraph", testIndexReplacesGraph},
+}
+
+func testEntities(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	a := memo("a", "a0", "a1").mention(0, "red").mention(1, "red").mention(1, "blue")
+	nums := e.complete(a, memo("b", "b0").mention(0, "red").relate(backend.Relation{FromKey: "red", ToKey: "unmentioned", Predicate: "p"}))
+	red := e.entity("red")
+	require.NotNil(t, red)
+	assert.Equal(t, []any{"red", "The red", "thing", 3}, []any{red.Key, red.Name, red.Type, red.Mentions})
+	byNum, err := e.Entities(ctx, []int64{red.Num, 12345})
+	require.NoError(t, err)
+	assert.Equal(t, []*backend.Entity{red, nil}, byNum)
+	bare := e.entity("unmentioned")
+	require.NotNil(t, bare, "a relation alone makes an entity")
+	assert.Zero(t, bare.Mentions)
+	rs := e.relations(backend.RelationQuery{})
+	require.Len(t, rs, 1)
+	assert.Equal(t, []int64{red.Num, bare.Num}, []int64{rs[0].From, rs[0].To})
+
+	_, err = e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Nil(t, e.entity("unmentioned"))
+	assert.Equal(t, 2, e.entity("red").Mentions)
+	assert.Equal(t, red.Num, e.entity("red").Num)
+	_, err = e.Delete(ctx, notes, []string{"a"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Nil(t, e.entity("red"))
+	assert.Nil(t, e.entity("blue"))
+	byNum, err = e.Entities(ctx, []int64{red.Num})
+	require.NoError(t, err)
+	assert.Nil(t, byNum[0])
+	assert.Positive(t, nums[0])
+}
+
+func testRelations(t *testing.T, e *storeEnv) {
+	r := func(raw, from, to, kind string, chunk int64) backend.Relation {
+		return backend.Relation{Raw: raw, FromKey: from, ToKey: to, Predicate: "p " + raw, Kind: kind, Chunk: chunk}
+	}
+	full := backend.Relation{
+		Num: 77, Source: 88, From: 99, To: 99, // the Store's
+		Chunk: 1, FromKey: "u", Predicate: "likes", Raw: "full", Context: "sentence", Confidence: .75, Temporal: "since May",
+		Origin: "inferred", Kind: "preference", Object: "tea", Precision: "month", ValidFrom: at(1), ValidTo: at(9), KnownFrom: at(2),
+	}
+	a := memo("a", "a0", "a1").mention(0, "u").relate(r("ra", "x", "y", "", 0)).relate(full)
+	b := memo("b", "b0").relate(r("rb", "y", "z", "fact", 0))
+	nums := e.complete(a, b)
+	ac := e.chunkNums(a)
+	all := e.relations(backend.RelationQuery{})
+	require.Len(t, all, 3)
+	for i := 1; i < len(all); i++ {
+		assert.Greater(t, all[i].Num, all[i-1].Num)
+	}
+	full.Num, full.Source, full.Chunk, full.From, full.To = all[1].Num, nums[0], ac[1], e.entity("u").Num, 0
+	assert.Equal(t, full, all[1])
+
+	x, y, z := e.entity("x").Num, e.entity("y").Num, e.entity("z").Num
+	for _, c := range []struct {
+		name string
+		q    backend.RelationQuery
+		want []string
+	}{
+		{"all", backend.RelationQuery{}, []string{"ra", "full", "rb"}},
+		{"sources", backend.RelationQuery{Sources: []int64{nums[1], 999}}, []string{"rb"}},
+		{"no source", backend.RelationQuery{Sources: []int64{}}, []string{}},
+		{"entities at either end", backend.RelationQuery{Entities: []int64{y}}, []string{"ra", "rb"}},
+		{"entities", backend.RelationQuery{Entities: []int64{x, z, e.entity("u").Num}}, []string{"ra", "full", "rb"}},
+		{"zero is no entity", backend.RelationQuery{Entities: []int64{0}}, []string{}},
+		{"chunks", backend.RelationQuery{Chunks: []int64{ac[1], 999}}, []string{"full"}},
+		{"kinds", backend.RelationQuery{Kinds: []string{"", "fact"}}, []string{"ra", "rb"}},
+		{"together", backend.RelationQuery{Kinds: []string{""}, Entities: []int64{y}, Sources: nums}, []string{"ra"}},
+		{"after", backend.RelationQuery{After: all[0].Num}, []string{"full", "rb"}},
+		{"limit", backend.RelationQuery{Limit: 2}, []string{"ra", "full"}},
+		{"page", backend.RelationQuery{Limit: 1, After: all[1].Num}, []string{"rb"}},
+	} {
+		assert.Equal(t, c.want, e.relationsRaw(c.q), c.name)
+	}
+}
+
+func testRelationTimes(t *testing.T, e *storeEnv) {
+	r := func(raw string, from, to time.Time) backend.Relation {
+		return backend.Relation{Raw: raw, FromKey: "u", Object: raw, Predicate: "p", ValidFrom: from, ValidTo: to, KnownFrom: at(100)}
+	}
+	none := time.Time{}
+	e.complete(memo("a", "x").relate(r("always", none, none)).relate(r("since 10", at(10), none)).
+		relate(r("until 20", none, at(20))).relate(r("10 to 20", at(10), at(20))))
+	asOf := func(sec int) []string { return e.relationsRaw(backend.RelationQuery{AsOf: at(sec)}) }
+	assert.Equal(t, []string{"always", "until 20"}, asOf(5))
+	assert.Equal(t, []string{"always", "since 10", "until 20", "10 to 20"}, asOf(15))
+	assert.Equal(t, []string{"always", "since 10"}, asOf(25))
+	assert.Len(t, asOf(10), 4, "the first instant counts")
+	assert.Empty(t, e.relationsRaw(backend.RelationQuery{KnownAt: at(99)}), "not learnt yet")
+	assert.Len(t, e.relationsRaw(backend.RelationQuery{KnownAt: at(100)}), 4)
+	assert.Equal(t, []string{"always", "until 20"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(101), AsOf: at(5)}))
+}
+
+// lives is a functional fact: where u lives, learnt at a second.
+func lives(where string, learnt int) backend.Relation {
+	return backend.Relation{FromKey: "u", Predicate: "lives_in", Raw: where, ToKey: where, Kind: "fact", Functional: true, KnownFrom: at(learnt)}
+}
+
+// fact returns a memory with one chunk and some relations.
+func fact(id string, rs ...backend.Relation) item {
+	it := memo(id, "text of "+id)
+	for _, r := range rs {
+		it = it.relate(r)
+	}
+	return it
+}
+
+// beliefs maps Raw to when it was retired and by which, "" for still believed.
+type retired struct {
+	at time.Time
+	by string
+}
+
+func (e *storeEnv) beliefs() map[string]retired {
+	e.t.Helper()
+	rs := e.relations(backend.RelationQuery{AllTime: true})
+	names := map[int64]string{}
+	for _, r := range rs {
+		names[r.Num] = r.Raw
+	}
+	out := map[string]retired{}
+	for _, r := range rs {
+		if !r.Retracts {
+			out[r.Raw] = retired{r.KnownTo, names[r.SupersededBy]}
+		}
+	}
+	return out
+}
+
+func testSupersession(t *testing.T, e *storeEnv) {
+	e.complete(fact("a", lives("Oslo", 10), backend.Relation{FromKey: "u", Predicate: "likes", Raw: "tea", Object: "tea", KnownFrom: at(10)}))
+	e.complete(fact("b", lives("Lisbon", 20), backend.Relation{FromKey: "u", Predicate: "likes", Raw: "milk", Object: "milk", KnownFrom: at(20)}))
+	someoneElse := lives("Quito", 30)
+	someoneElse.FromKey = "v"
+	worksIn := lives("Tallinn", 30)
+	worksIn.Predicate = "works_in"
+	e.complete(fact("c", someoneElse, worksIn))
+	assert.Equal(t, map[string]retired{
+		"Oslo": {at(20), "Lisbon"}, "Lisbon": {}, "tea": {}, "milk": {}, "Quito": {}, "Tallinn": {},
+	}, e.beliefs(), "a newer one of the same subject and predicate retires, where the predicate has one value")
+	assert.Equal(t, []string{"tea", "Lisbon", "milk", "Quito", "Tallinn"}, e.relationsRaw(backend.RelationQuery{}), "those believed now")
+	lived := backend.RelationQuery{Entities: []int64{e.entity("Oslo").Num, e.entity("Lisbon").Num}}
+	for sec, want := range map[int][]string{9: {}, 10: {"Oslo"}, 19: {"Oslo"}, 20: {"Lisbon"}, 99: {"Lisbon"}} {
+		lived.KnownAt = at(sec)
+		assert.Equal(t, want, e.relationsRaw(lived), "believed at %d", sec)
+	}
+	lived.KnownAt, lived.AllTime = time.Time{}, true
+	assert.Equal(t, []string{"Oslo", "Lisbon"}, e.relationsRaw(lived))
+	e.complete(fact("d", lives("Lisbon again", 40)))
+	assert.Equal(t, retired{at(40), "Lisbon again"}, e.beliefs()["Lisbon"])
+	assert.Equal(t, retired{at(20), "Lisbon"}, e.beliefs()["Oslo"], "what is retired stays as it is")
+}
+
+func testSupersessionOutOfOrder(t *testing.T, e *storeEnv) {
+	e.complete(fact("late", lives("Lisbon", 20)))
+	e.complete(fact("early", lives("Oslo", 10)))
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.beliefs(), "an older one comes in retired")
+	e.complete(fact("both", lives("Galway", 30), lives("Kyoto", 25)))
+	assert.Equal(t, map[string]retired{
+		"Oslo": {at(20), "Lisbon"}, "Lisbon": {at(25), "Kyoto"}, "Kyoto": {at(30), "Galway"}, "Galway": {},
+	}, e.beliefs(), "of one source as well")
+}
+
+func testSupersessionUndone(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	for i, where := range []string{"Oslo", "Lisbon", "Quito"} {
+		e.complete(fact(where, lives(where, 10*(i+1))))
+	}
+	_, err := e.Delete(ctx, notes, []string{"Lisbon"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]retired{"Oslo": {at(30), "Quito"}, "Quito": {}}, e.beliefs(),
+		"what a deleted one retired is retired by the next")
+	e.complete(fact("Quito", backend.Relation{FromKey: "u", Predicate: "likes", Raw: "tea", Object: "tea"}))
+	assert.Equal(t, map[string]retired{"Oslo": {}, "tea": {}}, e.beliefs(), "a replaced version retires nothing any more")
+}
+
+func testRetraction(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	likes := func(what string, learnt int) backend.Relation {
+		return backend.Relation{FromKey: "u", Predicate: "likes", Raw: what, Object: what, KnownFrom: at(learnt)}
+	}
+	knows := backend.Relation{FromKey: "u", Predicate: "likes", Raw: "Anna", ToKey: "anna", KnownFrom: at(10)}
+	e.complete(fact("a", likes("tea", 10), likes("milk", 10), knows))
+	no := likes("tea", 20)
+	no.Raw, no.Retracts = "no tea", true
+	e.complete(fact("b", no))
+	assert.Equal(t, map[string]retired{"tea": {at(20), "no tea"}, "milk": {}, "Anna": {}}, e.beliefs())
+	assert.Equal(t, []string{"milk", "Anna"}, e.relationsRaw(backend.RelationQuery{}), "a retraction is not believed")
+	assert.Equal(t, []string{"tea", "milk", "Anna", "no tea"}, e.relationsRaw(backend.RelationQuery{AllTime: true}), "but it is kept")
+	assert.Equal(t, []string{"tea", "milk", "Anna"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(15)}))
+
+	noAnna := knows
+	noAnna.Raw, noAnna.Retracts, noAnna.KnownFrom = "no Anna", true, at(30)
+	e.complete(fact("c", noAnna))
+	assert.Equal(t, []string{"milk"}, e.relationsRaw(backend.RelationQuery{}), "by entity too")
+	again := likes("tea", 40)
+	again.Raw = "tea again"
+	e.complete(fact("d", again))
+	assert.Equal(t, []string{"milk", "tea again"}, e.relationsRaw(backend.RelationQuery{}), "only older ones")
+	_, err := e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"tea", "milk", "tea again"}, e.relationsRaw(backend.RelationQuery{}))
+}
+
+func testRetractionAndSupersession(t *testing.T, e *storeEnv) {
+	no := func(where string, learnt int) backend.Relation {
+		r := lives(where, learnt)
+		r.Raw, r.Functional, r.Retracts = "not "+where, false, true
+		return r
+	}
+	e.complete(fact("a", lives("Oslo", 10)), fact("b", no("Oslo", 20)), fact("c", lives("Lisbon", 30)), fact("d", no("Lisbon", 50)))
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "not Oslo"}, "Lisbon": {at(50), "not Lisbon"}}, e.beliefs(), "the first that retires counts")
+	e.complete(fact("e", lives("Quito", 40)))
+	assert.Equal(t, retired{at(40), "Quito"}, e.beliefs()["Lisbon"])
+	_, err := e.Delete(t.Context(), notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, retired{at(30), "Lisbon"}, e.beliefs()["Oslo"])
+	undated := no("Quito", 0)
+	undated.KnownFrom, undated.Raw = time.Time{}, "undated"
+	e.complete(fact("f", undated))
+	assert.Equal(t, []string{"Quito"}, e.relationsRaw(backend.RelationQuery{}), "a retraction of unknown time is none either")
+}
+
+func testMerge(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	e.complete(memo("a", "a0").mention(0, "nyc").relate(backend.Relation{FromKey: "nyc", ToKey: "usa", Predicate: "in", Raw: "r"}),
+		memo("b", "b0").mention(0, "new york"))
+	_, err := e.MergeEntities(ctx, notes, "nyc", "nobody", "", at(1))
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	_, err = e.MergeEntities(ctx, notes, "nobody", "nyc", "", at(1))
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	seq := e.LastSeq()
+	num, err := e.MergeEntities(ctx, notes, "nyc", "new york", "same place", at(5))
+	require.NoError(t, err)
+	into := e.entity("new york")
+	assert.Equal(t, into, e.entity("nyc"), "an alias")
+	assert.Equal(t, []any{"new york", 2}, []any{into.Key, into.Mentions})
+	rs := e.relations(backend.RelationQuery{Entities: []int64{into.Num}})
+	require.Len(t, rs, 1, "relations follow")
+	assert.Equal(t, into.Num, rs[0].From)
+	merges, err := e.Merges(ctx, notes, 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, []backend.Merge{{Num: num, Part: notes, From: "nyc", Into: "new york", Reason: "same place", At: at(5)}}, merges)
+
+	changes := e.changes(seq)
+	require.Len(t, changes, 1, "shadows hear of the version that was touched")
+	assert.Equal(t, backend.PutGraph, changes[0].Kind)
+	assert.Equal(t, "a", changes[0].SourceID)
+	require.Len(t, changes[0].Mentions, 1)
+	assert.Equal(t, into.Num, changes[0].Mentions[0].Entity)
+
+	e.complete(memo("c", "c0").mention(0, "nyc"))
+	assert.Equal(t, 3, e.entity("new york").Mentions, "later mentions follow")
+	feed := e.changes(0)
+	assert.Equal(t, into.Num, feed[len(feed)-1].Mentions[0].Entity)
+
+	require.NoError(t, e.UndoMerge(ctx, num))
+	nyc := e.entity("nyc")
+	require.NotNil(t, nyc)
+	assert.Equal(t, []any{"nyc", 2}, []any{nyc.Key, nyc.Mentions})
+	assert.Equal(t, 1, e.entity("new york").Mentions)
+	rs = e.relations(backend.RelationQuery{})
+	assert.Equal(t, nyc.Num, rs[0].From)
+	merges, err = e.Merges(ctx, notes, 0, 10)
+	require.NoError(t, err)
+	require.Len(t, merges, 1)
+	assert.True(t, merges[0].Undone)
+	require.Error(t, e.UndoMerge(ctx, num), "it is undone")
+	for _, c := range e.changes(0) {
+		if c.Kind == backend.PutGraph && c.SourceID != "b" {
+			require.Len(t, c.Mentions, 1)
+			assert.Equal(t, nyc.Num, c.Mentions[0].Entity, "shadows hear of it")
+		}
+	}
+	again, err := e.MergeEntities(ctx, notes, "new york", "nyc", "", at(6))
+	require.NoError(t, err, "the other way round")
+	assert.Greater(t, again, num)
+	later, err := e.Merges(ctx, notes, num, 10)
+	require.NoError(t, err)
+	require.Len(t, later, 1)
+	assert.Equal(t, again, later[0].Num)
+}
+
+func testMergeChain(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	e.complete(memo("a", "x").mention(0, "k1"), memo("b", "x").mention(0, "k2"), memo("c", "x").mention(0, "k3"))
+	m1, err := e.MergeEntities(ctx, notes, "k1", "k2", "", at(1))
+	require.NoError(t, err)
+	_, err = e.MergeEntities(ctx, notes, "k2", "k3", "", at(2))
+	require.NoError(t, err)
+	for _, k := range []string{"k1", "k2", "k3"} {
+		assert.Equal(t, "k3", e.entity(k).Key)
+		assert.Equal(t, 3, e.entity(k).Mentions)
+	}
+	_, err = e.MergeEntities(ctx, notes, "k3", "k1", "", at(3))
+	require.Error(t, err, "they are one already")
+	require.NoError(t, e.UndoMerge(ctx, m1))
+	assert.Equal(t, []any{"k1", 1}, []any{e.entity("k1").Key, e.entity("k1").Mentions})
+	assert.Equal(t, []any{"k3", 2}, []any{e.entity("k2").Key, e.entity("k2").Mentions})
+	_, err = e.Delete(ctx, notes, []string{"c"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	require.NotNil(t, e.entity("k3"), "what was folded into it is live")
+	assert.Equal(t, 1, e.entity("k3").Mentions)
+	_, err = e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Nil(t, e.entity("k3"))
+	assert.Nil(t, e.entity("k2"))
+	e.complete(memo("d", "x").mention(0, "k2"))
+	require.NotNil(t, e.entity("k2"))
+	assert.Equal(t, "k3", e.entity("k2").Key, "an alias catches mentions when nothing else is left")
+}
+
+func testMergeFacts(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	asBob := lives("Oslo", 10)
+	asBob.FromKey = "bob"
+	asRobert := lives("Lisbon", 20)
+	asRobert.FromKey = "robert"
+	e.complete(fact("a", asBob), fact("b", asRobert))
+	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.beliefs())
+	num, err := e.MergeEntities(ctx, notes, "bob", "robert", "", at(30))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.beliefs(), "one subject now")
+	require.NoError(t, e.UndoMerge(ctx, num))
+	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.beliefs())
+}
+
+func testFinishReplacesGraph(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	it := memo("a", "x").mention(0, "old").relate(lives("Oslo", 10))
+	nums, token := e.index(it)
+	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, Mentions: it.mentions, Relations: it.relations}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+	require.NotNil(t, e.entity("old"))
+	require.NoError(t, e.Requeue(ctx, notes, "a"))
+	assert.Equal(t, []string{"x"}, e.visible(it), "what was indexed stays visible")
+	token, claims := e.claimAll()
+	require.Len(t, claims, 1)
+	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Completed,
+		Mentions: []backend.Mention{{Chunk: 0, Key: "new", Name: "New"}}}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+	assert.Nil(t, e.entity("old"))
+	assert.NotNil(t, e.entity("new"))
+	assert.Empty(t, e.relationsRaw(backend.RelationQuery{AllTime: true}))
+	graphs := 0
+	for _, c := range e.changes(0) {
+		if c.Kind == backend.PutGraph {
+			graphs++
+			require.Len(t, c.Mentions, 1)
+			assert.Equal(t, "new", c.Mentions[0].Key)
+		}
+	}
+	assert.Equal(t, 1, graphs, "the one before is no longer in the feed")
+}
+
+// testIndexReplacesGraph indexes a version once more that had a graph.
+func testIndexReplacesGraph(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	it := memo("a", "x", "y").mention(1, "old").relate(lives("Oslo", 10))
+	nums, token := e.index(it)
+	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, Mentions: it.mentions, Relations: it.relations}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+	_, err = e.UpdateMetadata(ctx, notes, "a", nil, nil, []uint64{7}, at(1))
+	require.NoError(t, err)
+	require.NoError(t, e.Requeue(ctx, notes, "a"))
+	token, claims := e.claimAll()
+	require.Len(t, claims, 1)
+	require.Len(t, claims[0].Chunks, 2, "a claim shows what was indexed")
+	again := memo("a", "z")
+	ok, err = e.Index(ctx, []backend.Indexed{{Num: nums[0], Token: token, Chunks: again.chunks()}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+	assert.Nil(t, e.entity("old"), "mentions and relations stood on chunks that are gone")
+	assert.Empty(t, e.relationsRaw(backend.RelationQuery{AllTime: true}))
+	feed := e.changes(0)
+	require.Equal(t, []string{"chunks a"}, kinds(feed))
+	assert.Equal(t, []uint64{7}, feed[0].Tags)
+}

@@ -1,0 +1,326 @@
+package backendtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+var storeReadTests = []namedTest[*storeEnv]{
+	{"Sources", testSources},
+	{"List", testList},
+	{"ListFilter", testListFilter},
+	{"Chunks", testChunks},
+	{"SourceChunks", testSourceChunks},
+	{"SubsAndStats", testSubsAndStats},
+	{"Values", testValues},
+	{"Isolation", testIsolation},
+	{"NotFound", testNotFound},
+}
+
+func testSources(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums := e.accept(memo("a"), memo("b"), memo("a").in(files), memo("a").in(other))
+	got, err := e.Sources(ctx, notes, []string{"b", "nobody", "a", "b"})
+	require.NoError(t, err)
+	require.Len(t, got, 4)
+	assert.Nil(t, got[1])
+	assert.Equal(t, []int64{nums[1], nums[0], nums[1]}, []int64{got[0].Num, got[2].Num, got[3].Num})
+	byNum, err := e.SourcesByNum(ctx, []int64{nums[3], 999, nums[0], -1, 0})
+	require.NoError(t, err)
+	require.Len(t, byNum, 5)
+	assert.Equal(t, other, byNum[0].Part)
+	assert.Nil(t, byNum[1])
+	assert.Equal(t, notes, byNum[2].Part)
+	subs, err := e.FindSubs(ctx, backend.Memory, "a")
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"notes", "other"}, subs)
+	subs, err = e.FindSubs(ctx, backend.Knowledge, "b")
+	require.NoError(t, err)
+	assert.Empty(t, subs)
+	got[0].Title, got[0].Doc = "changed by the caller", append(got[0].Doc, 1)
+	assert.Equal(t, "title of b", e.source(notes, "b").Title)
+}
+
+func testList(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	var items []item
+	for i, sec := range []int{5, 9, 5, 1, 5, 7} {
+		items = append(items, memo(fmt.Sprint("id", i), "x").updated(at(sec)))
+	}
+	e.complete(items...)
+	e.accept(memo("id3", "newer").updated(at(20)), memo("foreign").in(other), memo("gone").expires(at(50)))
+	want := []string{"id3", "id1", "id5", "id0", "id2", "id4", "gone"}
+	ids, total := e.list(backend.ListQuery{Part: notes, Limit: 100})
+	assert.Equal(t, want, ids, "newest first, then ID; each id once")
+	assert.Equal(t, 7, total)
+	var paged []string
+	for off := 0; off < 8; off += 3 {
+		ids, total := e.list(backend.ListQuery{Part: notes, Limit: 3, Offset: off})
+		assert.Equal(t, 7, total)
+		paged = append(paged, ids...)
+	}
+	assert.Equal(t, want, paged)
+	ids, total = e.list(backend.ListQuery{Part: notes, Limit: 3, Offset: 100})
+	assert.Empty(t, ids)
+	assert.Equal(t, 7, total, "over all pages, behind the last one too")
+	ids, total = e.list(backend.ListQuery{Part: notes, IDs: []string{"id0", "nobody", "id1", "foreign"}, Limit: 10})
+	assert.Equal(t, []string{"id1", "id0"}, ids)
+	assert.Equal(t, 2, total)
+	ids, total = e.list(backend.ListQuery{Part: notes, IDs: []string{}, Limit: 10})
+	assert.Empty(t, ids)
+	assert.Zero(t, total)
+	ids, total = e.list(backend.ListQuery{Part: notes, Limit: 2, Now: at(50)})
+	assert.Equal(t, []string{"id3", "id1"}, ids)
+	assert.Equal(t, 6, total, "expired ones are left out")
+	page, _, err := e.List(ctx, backend.ListQuery{Part: notes, IDs: []string{"id3"}, Limit: 1})
+	require.NoError(t, err)
+	assert.Equal(t, e.source(notes, "id3"), page[0], "whole sources")
+}
+
+func testListFilter(t *testing.T, e *storeEnv) {
+	e.accept(memo("a").tagged(1, 10), memo("b").tagged(2, 10), memo("c").tagged(1, 20), memo("d"), memo("e").tagged(1<<63|5))
+	for _, c := range filterCases {
+		ids, total := e.list(backend.ListQuery{Part: notes, Filter: c.f, Limit: 10})
+		assert.Equal(t, c.want, ids, c.name)
+		assert.Equal(t, len(c.want), total, c.name)
+	}
+	ids, total := e.list(backend.ListQuery{Part: notes, Filter: backend.Filter{All: [][]uint64{{10}}}, IDs: []string{"b", "c"}, Limit: 10})
+	assert.Equal(t, []string{"b"}, ids)
+	assert.Equal(t, 1, total)
+}
+
+// filterCases are filters over sources a to e, with the tags that testListFilter
+// gives them.
+var filterCases = []struct {
+	name string
+	f    backend.Filter
+	want []string
+}{
+	{"none", backend.Filter{}, []string{"a", "b", "c", "d", "e"}},
+	{"one group", backend.Filter{All: [][]uint64{{1}}}, []string{"a", "c"}},
+	{"any of a group", backend.Filter{All: [][]uint64{{1, 2, 99}}}, []string{"a", "b", "c"}},
+	{"all groups", backend.Filter{All: [][]uint64{{1, 2}, {10}}}, []string{"a", "b"}},
+	{"not", backend.Filter{Not: []uint64{1}}, []string{"b", "d", "e"}},
+	{"none of several", backend.Filter{Not: []uint64{20, 2}}, []string{"a", "d", "e"}},
+	{"both", backend.Filter{All: [][]uint64{{1}}, Not: []uint64{20}}, []string{"a"}},
+	{"nothing has it", backend.Filter{All: [][]uint64{{99}}}, []string{}},
+	{"one group of two", backend.Filter{All: [][]uint64{{1}, {99}}}, []string{}},
+	{"an empty group", backend.Filter{All: [][]uint64{{}}}, []string{}},
+	{"the highest bit", backend.Filter{All: [][]uint64{{1<<63 | 5}}}, []string{"e"}},
+	{"without the highest bit", backend.Filter{All: [][]uint64{{5}}}, []string{}},
+}
+
+func testChunks(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	a, b := memo("a", "a0", "a1").tagged(1), memo("b", "b0").expires(at(10))
+	nums := e.complete(a, b)
+	e.accept(memo("hidden", "x"))
+	an, bn := e.chunkNums(a), e.chunkNums(b)
+	hs, err := e.Chunks(ctx, []int64{bn[0], an[1], 999, an[0], 0, -4}, at(9))
+	require.NoError(t, err)
+	require.Len(t, hs, 3, "those that are gone are left out")
+	assert.Equal(t, []string{"b0", "a1", "a0"}, []string{hs[0].Text, hs[1].Text, hs[2].Text}, "in the order asked")
+	want := a.chunks()[1]
+	want.Num, want.Source, want.Vector = an[1], nums[0], nil
+	assert.Equal(t, want, hs[1].Chunk, "vectors are left out")
+	require.NotNil(t, hs[1].Src)
+	assert.Equal(t, e.source(notes, "a"), hs[1].Src)
+	hs, err = e.Chunks(ctx, []int64{bn[0], an[1]}, at(10))
+	require.NoError(t, err)
+	require.Len(t, hs, 1, "expired")
+	keys, err := e.ChunkNums(ctx, notes, []string{"b/0", "nobody", "a/1"})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{bn[0], 0, an[1]}, keys)
+
+	v2 := e.accept(memo("a", "newer"))[0]
+	hs, err = e.Chunks(ctx, an, at(0))
+	require.NoError(t, err)
+	require.Len(t, hs, 2)
+	assert.Equal(t, nums[0], hs[0].Src.Num, "the version that the chunk belongs to, not %d", v2)
+}
+
+func testSourceChunks(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	a := memo("a", "a0", "a1", "a2", "a3")
+	nums, _ := e.index(a)
+	texts := func(from, to int) []string {
+		cs, err := e.SourceChunks(ctx, nums[0], from, to, false)
+		require.NoError(t, err)
+		out := []string{}
+		for _, c := range cs {
+			assert.Nil(t, c.Vector)
+			out = append(out, c.Text)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"a1", "a2"}, texts(1, 3))
+	assert.Equal(t, a.texts, texts(0, 1<<30))
+	assert.Equal(t, a.texts, texts(-5, 4))
+	assert.Empty(t, texts(4, 9))
+	assert.Empty(t, texts(2, 2))
+	cs, err := e.SourceChunks(ctx, nums[0], 2, 3, true)
+	require.NoError(t, err)
+	require.Len(t, cs, 1)
+	assert.Equal(t, Vector("a2", dim), cs[0].Vector)
+	cs, err = e.SourceChunks(ctx, 999, 0, 9, true)
+	require.NoError(t, err)
+	assert.Empty(t, cs)
+}
+
+func testSubsAndStats(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	raw := backend.Partition{Class: backend.Raw, Sub: "vectors"}
+	e.complete(memo("a", "x", "y"), memo("b", "x").in(files), memo("c", "x").in(other), memo("d", "x").in(raw),
+		memo("past", "x", "y").expires(time.Unix(1e9, 0)))
+	e.accept(memo("a", "newer"), memo("waiting"))
+	_, _, err := e.Expire(ctx, at(0), 10)
+	require.NoError(t, err)
+	subs, err := e.Subs(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, []backend.SubInfo{
+		{Sub: "notes", Knowledge: 1, Memory: 2}, {Sub: "other", Memory: 1}, {Sub: "vectors", Raw: 1},
+	}, subs)
+	for class, want := range map[backend.Class]backend.Stats{
+		backend.Memory:    {Chunks: 3, Sources: 3},
+		backend.Knowledge: {Chunks: 1, Sources: 1},
+		backend.Raw:       {Chunks: 1, Sources: 1},
+	} {
+		got, err := e.Stats(ctx, class)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, "class %d", class)
+	}
+}
+
+func testValues(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	v, err := e.Get(ctx, "name")
+	require.NoError(t, err)
+	assert.Nil(t, v)
+	require.NoError(t, e.Set(ctx, "name", []byte("one")))
+	require.NoError(t, e.Set(ctx, "name", []byte("two\x00")))
+	require.NoError(t, e.Set(ctx, "Name", []byte("other")))
+	v, err = e.Get(ctx, "name")
+	require.NoError(t, err)
+	assert.Equal(t, "two\x00", string(v))
+	v[0] = 'X'
+	v, err = e.Get(ctx, "name")
+	require.NoError(t, err)
+	assert.Equal(t, "two\x00", string(v))
+}
+
+// testIsolation puts the same ids, keys and tags into three partitions and another
+// workspace, and reads each alone.
+func testIsolation(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	parts := []backend.Partition{notes, files, other}
+	for _, p := range parts {
+		it := memo("same", "text of "+p.Sub+fmt.Sprint(p.Class)).in(p).tagged(1).mention(0, "red").mention(0, "blue").
+			relate(backend.Relation{FromKey: "red", ToKey: "blue", Predicate: "p", Raw: p.Sub + fmt.Sprint(p.Class), Functional: true, KnownFrom: at(int(p.Class))})
+		e.complete(it)
+	}
+	foreign, err := e.stores.OpenStore(ctx, UID("foreign"))
+	require.NoError(t, err)
+	closeAtEnd(t, foreign)
+	assertEmpty := func(s backend.Store, p backend.Partition) {
+		t.Helper()
+		srcs, err := s.Sources(ctx, p, []string{"same"})
+		require.NoError(t, err)
+		assert.Nil(t, srcs[0])
+		_, total, err := s.List(ctx, backend.ListQuery{Part: p, Limit: 10})
+		require.NoError(t, err)
+		assert.Zero(t, total)
+		nums, err := s.ChunkNums(ctx, p, []string{"same/0"})
+		require.NoError(t, err)
+		assert.Zero(t, nums[0])
+		ents, err := s.EntitiesByKey(ctx, p, []string{"red"})
+		require.NoError(t, err)
+		assert.Nil(t, ents[0])
+		rs, err := s.Relations(ctx, backend.RelationQuery{Part: p, AllTime: true, Limit: 10})
+		require.NoError(t, err)
+		assert.Empty(t, rs)
+		ms, err := s.Merges(ctx, p, 0, 10)
+		require.NoError(t, err)
+		assert.Empty(t, ms)
+	}
+	assertEmpty(e.Store, backend.Partition{Class: backend.Raw, Sub: "notes"})
+	assertEmpty(e.Store, backend.Partition{Class: backend.Memory, Sub: "note"})
+	assertEmpty(e.Store, backend.Partition{Class: backend.Memory, Sub: ""})
+	for _, p := range parts {
+		assertEmpty(foreign, p)
+	}
+	st, err := foreign.Stats(ctx, backend.Memory)
+	require.NoError(t, err)
+	assert.Zero(t, st)
+	assert.Zero(t, foreign.LastSeq())
+	subs, err := foreign.Subs(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, subs)
+
+	seenChunk, seenEntity := map[int64]bool{}, map[int64]bool{}
+	for _, p := range parts {
+		nums, err := e.ChunkNums(ctx, p, []string{"same/0"})
+		require.NoError(t, err)
+		assert.False(t, seenChunk[nums[0]])
+		seenChunk[nums[0]] = true
+		hs, err := e.Chunks(ctx, nums, at(0))
+		require.NoError(t, err)
+		require.Len(t, hs, 1)
+		assert.Equal(t, "text of "+p.Sub+fmt.Sprint(p.Class), hs[0].Text)
+		ents, err := e.EntitiesByKey(ctx, p, []string{"red"})
+		require.NoError(t, err)
+		require.NotNil(t, ents[0])
+		assert.Equal(t, 1, ents[0].Mentions, "mentions of other partitions do not count")
+		assert.False(t, seenEntity[ents[0].Num])
+		seenEntity[ents[0].Num] = true
+		rs := e.relations(backend.RelationQuery{Part: p})
+		require.Len(t, rs, 1, "a fact of another partition retires nothing")
+		assert.Equal(t, p.Sub+fmt.Sprint(p.Class), rs[0].Raw)
+		all := e.relations(backend.RelationQuery{Part: p, Sources: []int64{1, 2, 3, 4, 5}, AllTime: true})
+		assert.Len(t, all, 1, "naming the versions of other partitions finds nothing more")
+		ids, _ := e.list(backend.ListQuery{Part: p, Filter: backend.Filter{All: [][]uint64{{1}}}, Limit: 10})
+		assert.Len(t, ids, 1)
+	}
+	_, err = e.MergeEntities(ctx, notes, "blue", "red", "", at(1))
+	require.NoError(t, err)
+	ents, err := e.EntitiesByKey(ctx, files, []string{"blue"})
+	require.NoError(t, err)
+	require.NotNil(t, ents[0])
+	assert.Equal(t, "blue", ents[0].Key, "a merge stays in its partition")
+	_, err = e.Delete(ctx, files, []string{"same"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.NotNil(t, e.source(notes, "same"))
+	assert.NotNil(t, e.source(other, "same"))
+}
+
+func testNotFound(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nobody := backend.Partition{Class: backend.Memory, Sub: "nobody"}
+	ignore := func(_ any, err error) error { return err }
+	for name, err := range map[string]error{
+		"Requeue":        e.Requeue(ctx, nobody, "a"),
+		"UpdateMetadata": ignore(e.UpdateMetadata(ctx, nobody, "a", nil, nil, nil, at(0))),
+		"UpdateDoc":      e.UpdateDoc(ctx, nobody, "a", nil),
+		"Content":        ignore(e.Content(ctx, 1, backend.Original)),
+		"MergeEntities":  ignore(e.MergeEntities(ctx, nobody, "a", "b", "", at(0))),
+		"UndoMerge":      e.UndoMerge(ctx, 1),
+	} {
+		assert.ErrorIs(t, err, backend.ErrNotFound, name)
+	}
+	nums := e.accept(memo("a"))
+	assert.ErrorIs(t, ignore(e.Content(ctx, nums[0], backend.Text)), backend.ErrNotFound, "a blob that it lacks")
+	out, err := e.Delete(ctx, nobody, []string{"a"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []backend.DeleteResult{{}}, out)
+	subs, err := e.FindSubs(ctx, backend.Memory, "nobody")
+	require.NoError(t, err)
+	assert.Empty(t, subs)
+	ents, err := e.Entities(ctx, []int64{1, 0})
+	require.NoError(t, err)
+	assert.Equal(t, []*backend.Entity{nil, nil}, ents)
+}

@@ -1,0 +1,530 @@
+package backendtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func runStore(t *testing.T, h StoresHarness) {
+	tests := []namedTest[*storeEnv]{
+		{"Accept", testAccept},
+		{"AcceptIfAbsent", testAcceptIfAbsent},
+		{"AcceptNewerVersion", testAcceptNewerVersion},
+		{"Times", testTimes},
+		{"Claim", testClaim},
+		{"ClaimBytes", testClaimBytes},
+		{"ClaimLease", testClaimLease},
+		{"ClaimContent", testClaimContent},
+		{"Index", testIndex},
+		{"IndexReplaces", testIndexReplaces},
+		{"IndexAgain", testIndexAgain},
+		{"LostClaims", testLostClaims},
+		{"Finish", testFinish},
+		{"FinishRefusesForeignChunks", testFinishRefuses},
+		{"Defer", testDefer},
+		{"Backlog", testBacklog},
+		{"Requeue", testRequeue},
+		{"Events", testEvents},
+	}
+	tests = append(tests, storeRemoveTests...)
+	tests = append(tests, storeReadTests...)
+	tests = append(tests, storeGraphTests...)
+	tests = append(tests, storeFeedTests...)
+	tests = append(tests, storeRuleTests...)
+	run(t, func(t *testing.T) *storeEnv { return openStore(t, h) }, tests)
+	t.Run("Model", func(t *testing.T) { runStoreModel(t, h) })
+}
+
+func testAccept(t *testing.T, e *storeEnv) {
+	src := backend.Source{
+		Part: notes, ID: "a", Title: "Title", Kind: "note", Filename: "a.txt", MediaType: "text/plain", SizeBytes: 12,
+		Infer: true, CreatedAt: at(1), UpdatedAt: at(2), Time: at(3), ExpiresAt: at(4), Session: "s1",
+		Metadata: []byte(`{"a":1}`), Additional: []byte(`{"b":2}`), Doc: []byte("doc\x00"), Tags: []uint64{3, 1, 1 << 63},
+	}
+	given := src
+	given.Num, given.State, given.Attempts, given.Token = 999, backend.Completed, 7, "mine" // the Store's
+	given.LeaseUntil, given.NotBefore, given.ErrorCode, given.ErrorMessage = at(1e6), at(1e6), "E1", "old"
+	nums := e.accept(item{Source: given, blobs: []backend.Blob{
+		{Kind: backend.Original, Data: []byte("original\x00")}, {Kind: backend.Supplied, Data: []byte("graph")},
+	}}, memo("b"))
+	require.Less(t, nums[0], nums[1], "Nums rise")
+	got := e.source(notes, "a")
+	require.NotNil(t, got)
+	assert.ElementsMatch(t, src.Tags, got.Tags)
+	want := src
+	want.Num, want.State, want.Tags = nums[0], backend.Queued, got.Tags
+	assert.Equal(t, &want, got)
+	assert.Equal(t, got, e.version(nums[0]))
+	data, err := e.Content(t.Context(), nums[0], backend.Original)
+	require.NoError(t, err)
+	assert.Equal(t, "original\x00", string(data))
+	assert.Zero(t, e.LastSeq(), "nothing is searchable yet")
+	none, err := e.Accept(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Empty(t, none)
+}
+
+func testAcceptIfAbsent(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	first := e.accept(memo("a", "one"))
+	out, err := e.Accept(ctx, []backend.Incoming{
+		{Source: memo("a").Source, IfAbsent: true},
+		{Source: memo("b").Source, IfAbsent: true},
+		{Source: memo("b").Source, IfAbsent: true},
+		{Source: memo("a").in(files).Source, IfAbsent: true},
+		{Source: memo("a").in(other).Source, IfAbsent: true},
+	})
+	require.NoError(t, err)
+	var exists []bool
+	for _, a := range out {
+		exists = append(exists, a.Exists)
+	}
+	require.Equal(t, []bool{true, false, true, false, false}, exists, "ids are taken in a partition, by the same batch too")
+	assert.Equal(t, first[0], e.source(notes, "a").Num)
+	assert.Equal(t, out[1].Num, e.source(notes, "b").Num)
+}
+
+func testAcceptNewerVersion(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	v1 := e.complete(memo("a", "one").tagged(1))[0]
+	newer := memo("a", "two")
+	newer.CreatedAt, newer.UpdatedAt = at(50), at(50)
+	newer.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("two")}}
+	v2 := e.accept(newer)[0]
+	src := e.source(notes, "a")
+	assert.Equal(t, v2, src.Num)
+	assert.Equal(t, backend.Queued, src.State)
+	assert.Equal(t, at(0), src.CreatedAt, "kept over versions")
+	assert.Equal(t, at(50), src.UpdatedAt)
+	assert.Equal(t, []string{"one"}, e.visible(memo("a", "one")), "the indexed version stays visible")
+	require.NotNil(t, e.version(v1))
+
+	token, claims := e.claimAll()
+	require.Len(t, claims, 1)
+	v3 := e.accept(memo("a", "three"))[0]
+	require.Nil(t, e.version(v2), "a version that was not indexed is cancelled")
+	_, err := e.Content(ctx, v2, backend.Original)
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	ok, err := e.Index(ctx, []backend.Indexed{{Num: v2, Token: token, Chunks: newer.chunks()}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false}, ok)
+	assert.Equal(t, []string{"one"}, e.visible(memo("a", "one")))
+	_, total := e.list(backend.ListQuery{Part: notes, Limit: 10})
+	assert.Equal(t, 1, total, "versions are one item")
+	two := e.accept(memo("c"), memo("c"))
+	assert.Nil(t, e.version(two[0]), "of one batch the last stays")
+	assert.NotNil(t, e.version(two[1]))
+	assert.Greater(t, v3, v2)
+}
+
+func testTimes(t *testing.T, e *storeEnv) {
+	zone := time.FixedZone("east", 3*3600)
+	for i, in := range []time.Time{
+		{}, time.Unix(0, 0), time.Unix(-1, 0), time.Unix(0, 1000), time.Unix(0, 1999), time.Unix(-5, 999_999_999),
+		Base.In(zone), time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC),
+	} {
+		it := memo(fmt.Sprint("t", i))
+		it.Time, it.ExpiresAt = in, in
+		e.accept(it)
+		want := time.Time{}
+		if !in.IsZero() {
+			want = time.UnixMicro(in.UnixMicro()).UTC()
+		}
+		got := e.source(notes, it.ID)
+		assert.Equal(t, want, got.Time, "%v", in)
+		assert.Equal(t, want, got.ExpiresAt, "%v", in)
+		assert.Equal(t, time.UTC, got.CreatedAt.Location())
+	}
+}
+
+func testClaim(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums := e.accept(memo("c"), memo("a"), memo("b").in(files), memo("d").in(other))
+	claims, err := e.Claim(ctx, "w1", at(10), at(20), 2, 0)
+	require.NoError(t, err)
+	require.Len(t, claims, 2)
+	for i, c := range claims {
+		assert.Equal(t, nums[i], c.Num, "oldest first")
+		assert.Equal(t, backend.Processing, c.State)
+		assert.Equal(t, 1, c.Attempts)
+		assert.Equal(t, "w1", c.Token)
+		assert.Equal(t, at(20), c.LeaseUntil)
+		stored := e.version(c.Num)
+		assert.Equal(t, &c.Source, stored)
+	}
+	claims, err = e.Claim(ctx, "w2", at(10), at(20), 10, 0)
+	require.NoError(t, err)
+	require.Len(t, claims, 2, "the rest")
+	assert.Equal(t, nums[2:], []int64{claims[0].Num, claims[1].Num})
+	claims, err = e.Claim(ctx, "w3", at(10), at(20), 10, 0)
+	require.NoError(t, err)
+	assert.Empty(t, claims)
+}
+
+func testClaimBytes(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	var items []item
+	for i, size := range []int64{50, 60, 10, 500, 1} {
+		it := memo(fmt.Sprint("i", i))
+		it.SizeBytes = size
+		items = append(items, it)
+	}
+	e.accept(items...)
+	var got []int
+	for i := range 4 {
+		claims, err := e.Claim(ctx, fmt.Sprint("w", i), at(0), at(100), 10, 100)
+		require.NoError(t, err)
+		got = append(got, len(claims))
+	}
+	assert.Equal(t, []int{1, 2, 1, 1}, got, "it stops before the bound, and takes one that is above it")
+}
+
+func testClaimLease(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums := e.accept(memo("a"), memo("b"))
+	claim := func(token string, now, until int) []int64 {
+		claims, err := e.Claim(ctx, token, at(now), at(until), 10, 0)
+		require.NoError(t, err)
+		got := []int64{}
+		for _, c := range claims {
+			got = append(got, c.Num)
+		}
+		return got
+	}
+	assert.Equal(t, nums, claim("w1", 0, 10))
+	require.NoError(t, e.Renew(ctx, "w1", []int64{nums[0]}, at(30)))
+	require.NoError(t, e.Renew(ctx, "other", nums, at(1000)))
+	assert.Empty(t, claim("w2", 9, 20))
+	assert.Equal(t, nums[1:], claim("w2", 10, 20), "a lapsed lease; the other was renewed by its holder")
+	require.NoError(t, e.Renew(ctx, "w1", []int64{nums[1], 999}, at(1000)), "claims lost or unknown are left alone")
+	assert.Equal(t, nums[1:], claim("w3", 20, 40))
+	assert.Equal(t, 3, e.version(nums[1]).Attempts, "each claim counts")
+	assert.Equal(t, 1, e.version(nums[0]).Attempts)
+	assert.Equal(t, backend.Processing, e.version(nums[1]).State)
+}
+
+func testClaimContent(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	it := memo("a", "one", "two")
+	it.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("orig")}, {Kind: backend.Supplied, Data: []byte{}}}
+	nums := e.accept(it)
+	token, claims := e.claimAll()
+	require.Len(t, claims, 1)
+	require.ElementsMatch(t, it.blobs, claims[0].Blobs)
+	require.Empty(t, claims[0].Chunks)
+	ok, err := e.Index(ctx, []backend.Indexed{{
+		Num: nums[0], Token: token, Chunks: it.chunks(),
+		Blobs: []backend.Blob{{Kind: backend.Text, Data: []byte("text")}, {Kind: backend.Original, Data: []byte("orig 2")}},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+
+	claims, err = e.Claim(ctx, "again", at(3e6), at(4e6), 10, 0)
+	require.NoError(t, err)
+	require.Len(t, claims, 1, "the lease lapsed between Index and Finish")
+	assert.Equal(t, backend.GraphCreation, claims[0].State, "the state is kept")
+	assert.ElementsMatch(t, []backend.Blob{
+		{Kind: backend.Original, Data: []byte("orig 2")}, {Kind: backend.Text, Data: []byte("text")}, {Kind: backend.Supplied, Data: []byte{}},
+	}, claims[0].Blobs, "a blob replaces one of its kind")
+	want, err := e.SourceChunks(ctx, nums[0], 0, 10, true)
+	require.NoError(t, err)
+	assert.Equal(t, want, claims[0].Chunks)
+}
+
+func testIndex(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	it := memo("a", "one", "two", "three")
+	nums := e.accept(it, memo("b"))
+	token, _ := e.claimAll()
+	require.Equal(t, []string{}, e.visible(it), "not yet")
+	ok, err := e.Index(ctx, []backend.Indexed{
+		{Num: nums[0], Token: token, Title: "New title", Time: at(33), Chunks: it.chunks()},
+		{Num: nums[1], Token: token},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true}, ok)
+	src := e.source(notes, "a")
+	assert.Equal(t, backend.GraphCreation, src.State)
+	assert.Equal(t, "New title", src.Title)
+	assert.Equal(t, at(33), src.Time)
+	assert.Equal(t, token, src.Token, "the claim stays for Finish")
+	assert.Equal(t, "title of b", e.source(notes, "b").Title, "an empty title keeps the old one")
+
+	got, err := e.SourceChunks(ctx, nums[0], 0, 100, true)
+	require.NoError(t, err)
+	want := it.chunks()
+	require.Len(t, got, 3)
+	last := int64(0)
+	for i := range want {
+		assert.Greater(t, got[i].Num, last, "chunk Nums rise")
+		last = got[i].Num
+		want[i].Num, want[i].Source = got[i].Num, nums[0]
+	}
+	assert.Equal(t, want, got)
+	assert.Equal(t, it.texts, e.visible(it))
+
+	unknownTime := memo("c", "x")
+	unknownTime.Time = at(44)
+	e.index(unknownTime)
+	assert.Equal(t, at(44), e.source(notes, "c").Time, "a zero time keeps the one that is known")
+}
+
+func testIndexReplaces(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	old := memo("a", "old one", "old two").mention(0, "red").mention(1, "blue")
+	v1 := e.complete(old)[0]
+	oldChunks := e.chunkNums(old)
+	next := memo("a", "new")
+	v2, token := e.index(next)
+	assert.Nil(t, e.version(v1), "the older version goes when the newer is indexed")
+	hs, err := e.Chunks(ctx, oldChunks, at(0))
+	require.NoError(t, err)
+	assert.Empty(t, hs)
+	assert.Equal(t, []string{"new"}, e.visible(next))
+	assert.Nil(t, e.entity("red"), "its graph goes with it")
+	nums, err := e.ChunkNums(ctx, notes, []string{"a/0", "a/1"})
+	require.NoError(t, err)
+	assert.Positive(t, nums[0])
+	assert.Zero(t, nums[1])
+	ok, err := e.Finish(ctx, []backend.Finished{{Num: v2[0], Token: token, State: backend.Completed}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true}, ok)
+}
+
+func testIndexAgain(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	first := memo("a", "draft one", "draft two")
+	nums, token := e.index(first)
+	before := e.chunkNums(first)
+	second := memo("a", "final")
+	ok, err := e.Index(ctx, []backend.Indexed{{Num: nums[0], Token: token, Chunks: second.chunks()}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+	got, err := e.SourceChunks(ctx, nums[0], 0, 10, false)
+	require.NoError(t, err)
+	require.Len(t, got, 1, "the chunks are replaced")
+	assert.Greater(t, got[0].Num, before[1], "Nums are never used again")
+	hs, err := e.Chunks(ctx, before, at(0))
+	require.NoError(t, err)
+	assert.Empty(t, hs)
+	feed := e.changes(0)
+	require.Len(t, feed, 1)
+	require.Len(t, feed[0].Rows, 1)
+	assert.Equal(t, "final", feed[0].Rows[0].Text)
+}
+
+func testLostClaims(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums := e.accept(memo("deleted"), memo("taken"), memo("unclaimed"), memo("mine"))
+	claims, err := e.Claim(ctx, "w1", at(0), at(10), 2, 0)
+	require.NoError(t, err)
+	require.Len(t, claims, 2)
+	_, err = e.Delete(ctx, notes, []string{"deleted"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	claims, err = e.Claim(ctx, "w2", at(10), at(20), 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, nums[1], claims[0].Num)
+	chunks := memo("x", "text").chunks()
+	ok, err := e.Index(ctx, []backend.Indexed{
+		{Num: nums[0], Token: "w1", Chunks: chunks}, {Num: nums[1], Token: "w1", Chunks: chunks},
+		{Num: nums[2], Token: "", Chunks: chunks}, {Num: nums[3], Token: "w1", Chunks: chunks},
+		{Num: 12345, Token: "w1", Chunks: chunks},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, make([]bool, 5), ok)
+	ok, err = e.Finish(ctx, []backend.Finished{
+		{Num: nums[0], Token: "w1", State: backend.Errored}, {Num: nums[1], Token: "w1", State: backend.Errored},
+		{Num: nums[2], Token: "", State: backend.Errored, Event: true}, {Num: 12345, State: backend.Errored},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, make([]bool, 4), ok)
+	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: nums[1], Token: "w1", State: backend.Queued, ErrorCode: "E9"}}))
+	assert.Equal(t, backend.Processing, e.version(nums[1]).State)
+	assert.Empty(t, e.version(nums[1]).ErrorCode)
+	assert.Equal(t, backend.Queued, e.version(nums[2]).State)
+	assert.Empty(t, e.changes(0))
+	events, err := e.Events(ctx, 10)
+	require.NoError(t, err)
+	assert.Empty(t, events)
+
+	ok, err = e.Index(ctx, []backend.Indexed{{Num: nums[1], Token: "w2", Chunks: chunks}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true}, ok, "a lease that lapsed is still held until another claims")
+
+	e.accept(memo("taken", "newer"))
+	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[1], Token: "w2", State: backend.Completed}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false}, ok, "replaced meanwhile")
+}
+
+func testFinish(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	good, bad := memo("good", "text"), memo("bad", "text")
+	nums, token := e.index(good, bad)
+	raw := e.accept(memo("raw"))
+	rawToken, _ := e.claimAll()
+	ok, err := e.Finish(ctx, []backend.Finished{
+		{Num: nums[0], Token: token, State: backend.Completed, Blobs: []backend.Blob{{Kind: backend.Inferred, Data: []byte("facts")}}},
+		{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E7", ErrorMessage: "no"},
+		{Num: raw[0], Token: rawToken, State: backend.Errored, ErrorCode: "E8"},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true, true}, ok)
+	src := e.source(notes, "good")
+	assert.Equal(t, backend.Completed, src.State)
+	assert.Empty(t, src.Token)
+	assert.True(t, src.LeaseUntil.IsZero())
+	data, err := e.Content(ctx, nums[0], backend.Inferred)
+	require.NoError(t, err)
+	assert.Equal(t, "facts", string(data))
+	failed := e.source(notes, "bad")
+	assert.Equal(t, []any{backend.Errored, "E7", "no"}, []any{failed.State, failed.ErrorCode, failed.ErrorMessage})
+	assert.Equal(t, []string{"text"}, e.visible(bad), "what was indexed stays visible")
+	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored}})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false}, ok, "a claim ends with its Finish")
+	_, claims := e.claimAll()
+	assert.Empty(t, claims)
+}
+
+func testFinishRefuses(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums, token := e.index(memo("a", "one"), memo("b", "two"))
+	for name, f := range map[string]backend.Finished{
+		"mention behind the last chunk": {Mentions: []backend.Mention{{Chunk: 1, Key: "k"}}},
+		"mention before the first":      {Mentions: []backend.Mention{{Chunk: -1, Key: "k"}}},
+		"relation behind the last":      {Relations: []backend.Relation{{Chunk: 1, FromKey: "k", ToKey: "l"}}},
+	} {
+		f.Num, f.Token, f.State = nums[1], token, backend.Completed
+		_, err := e.Finish(ctx, []backend.Finished{
+			{Num: nums[0], Token: token, State: backend.Completed, Mentions: []backend.Mention{{Key: "first"}}}, f,
+		})
+		require.Error(t, err, name)
+		assert.Equal(t, backend.GraphCreation, e.version(nums[0]).State, "none of it is there: %s", name)
+		assert.Nil(t, e.entity("first"), name)
+	}
+}
+
+func testDefer(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums := e.accept(memo("a"), memo("b"))
+	claims, err := e.Claim(ctx, "w", at(0), at(100), 10, 0)
+	require.NoError(t, err)
+	require.Len(t, claims, 2)
+	require.NoError(t, e.Defer(ctx, []backend.Deferred{
+		{Num: nums[0], Token: "w", State: backend.Queued, NotBefore: at(50), ErrorCode: "E3", ErrorMessage: "try later"},
+		{Num: nums[1], Token: "w", State: backend.Processing, NotBefore: at(60)},
+	}))
+	src := e.version(nums[0])
+	assert.Equal(t, []any{backend.Queued, "E3", "try later", at(50), ""},
+		[]any{src.State, src.ErrorCode, src.ErrorMessage, src.NotBefore, src.Token})
+	assert.Equal(t, backend.Processing, e.version(nums[1]).State)
+	claims, err = e.Claim(ctx, "w2", at(49), at(100), 10, 0)
+	require.NoError(t, err)
+	assert.Empty(t, claims, "before its time")
+	claims, err = e.Claim(ctx, "w2", at(50), at(100), 10, 0)
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+	assert.Equal(t, "E3", claims[0].ErrorCode, "visible until the retry ends")
+	assert.Equal(t, 2, claims[0].Attempts)
+
+	it := memo("indexed", "text")
+	got, token := e.index2(it)
+	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: got, Token: token, State: backend.Processing, NotBefore: at(70)}}))
+	assert.Equal(t, []string{"text"}, e.visible(it), "what was indexed stays visible while a retry waits")
+}
+
+// index2 indexes one item beside others that are waiting.
+func (e *storeEnv) index2(it item) (int64, string) {
+	e.t.Helper()
+	num := e.accept(it)[0]
+	token, _ := e.claimAll()
+	ok, err := e.Index(e.t.Context(), []backend.Indexed{{Num: num, Token: token, Chunks: it.chunks()}})
+	require.NoError(e.t, err)
+	require.Equal(e.t, []bool{true}, ok)
+	return num, token
+}
+
+func testBacklog(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	check := func(want map[backend.State]int) time.Time {
+		t.Helper()
+		got, next, err := e.Backlog(ctx)
+		require.NoError(t, err)
+		for s := backend.Queued; s <= backend.Errored; s++ {
+			assert.Equal(t, want[s], got[s], "state %d", s)
+		}
+		return next
+	}
+	assert.True(t, check(nil).IsZero(), "nothing waits")
+	e.complete(memo("done", "text"))
+	assert.True(t, check(map[backend.State]int{backend.Completed: 1}).IsZero())
+	nums := e.accept(memo("a"), memo("b"), memo("done", "newer"))
+	next := check(map[backend.State]int{backend.Queued: 3})
+	assert.False(t, next.IsZero())
+	assert.False(t, next.After(at(0)), "at once")
+	_, err := e.Claim(ctx, "w", at(0), at(100), 10, 0)
+	require.NoError(t, err)
+	assert.Equal(t, at(100), check(map[backend.State]int{backend.Processing: 3}), "when the leases lapse")
+	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: nums[1], Token: "w", State: backend.Queued, NotBefore: at(70)}}))
+	assert.Equal(t, at(70), check(map[backend.State]int{backend.Processing: 2, backend.Queued: 1}))
+}
+
+func testRequeue(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	require.ErrorIs(t, e.Requeue(ctx, notes, "a"), backend.ErrNotFound)
+	nums := e.accept(memo("a"))
+	require.ErrorIs(t, e.Requeue(ctx, notes, "a"), backend.ErrConflict)
+	token, _ := e.claimAll()
+	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, ErrorCode: "E1", ErrorMessage: "m"}})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, ok)
+	require.NoError(t, e.Requeue(ctx, notes, "a"))
+	src := e.source(notes, "a")
+	assert.Equal(t, []any{backend.Queued, 0, "", "", nums[0]}, []any{src.State, src.Attempts, src.ErrorCode, src.ErrorMessage, src.Num})
+	_, claims := e.claimAll()
+	require.Len(t, claims, 1)
+	assert.Equal(t, 1, claims[0].Attempts)
+	require.ErrorIs(t, e.Requeue(ctx, other, "a"), backend.ErrNotFound)
+}
+
+func testEvents(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	nums, token := e.index(memo("a", "x"), memo("b", "x"), memo("quiet", "x"), memo("c", "x"))
+	_, err := e.Finish(ctx, []backend.Finished{
+		{Num: nums[0], Token: token, State: backend.Completed, Event: true},
+		{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E2", ErrorMessage: "m", Event: true},
+		{Num: nums[2], Token: token, State: backend.Completed},
+		{Num: nums[3], Token: token, State: backend.Completed, Event: true},
+	})
+	require.NoError(t, err)
+	got, err := e.Events(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, got, 3)
+	for i, ev := range got {
+		assert.False(t, ev.At.IsZero())
+		if i > 0 {
+			assert.Greater(t, ev.Seq, got[i-1].Seq)
+		}
+		got[i].At = time.Time{}
+	}
+	assert.Equal(t, backend.Event{Seq: got[1].Seq, ItemID: "b", Part: notes, Source: nums[1], Status: backend.Errored, ErrorCode: "E2", ErrorMessage: "m"}, got[1])
+	assert.Equal(t, backend.Completed, got[0].Status)
+	two, err := e.Events(ctx, 2)
+	require.NoError(t, err)
+	require.Len(t, two, 2)
+	_, err = e.Delete(ctx, notes, []string{"c"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	require.NoError(t, e.Acknowledge(ctx, got[1].Seq))
+	require.NoError(t, e.Acknowledge(ctx, got[1].Seq), "again")
+	left, err := e.Events(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	assert.Equal(t, "c", left[0].ItemID, "an event outlives its item")
+}

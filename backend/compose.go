@@ -1,0 +1,47 @@
+package backend
+
+import (
+	"context"
+	"errors"
+)
+
+// Compose joins a keeper of the truth and a keeper of the shadows to a Backend.
+// The Backend owns both: its Close closes them, shadows first.
+func Compose(s Stores, x Indexers) Backend { return &composed{s, x} }
+
+type composed struct {
+	stores   Stores
+	indexers Indexers
+}
+
+func (c *composed) Registry() Registry { return c.stores.Registry() }
+
+func (c *composed) OpenWorkspace(ctx context.Context, uid string) (Workspace, error) {
+	st, err := c.stores.OpenStore(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := c.indexers.OpenIndexes(ctx, uid)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return &workspace{st, ix}, nil
+}
+
+func (c *composed) RemoveWorkspace(ctx context.Context, uid string) error {
+	if err := c.indexers.RemoveIndexes(ctx, uid); err != nil {
+		return err
+	}
+	return c.stores.RemoveStore(ctx, uid)
+}
+
+func (c *composed) Close() error { return errors.Join(c.indexers.Close(), c.stores.Close()) }
+
+type workspace struct {
+	store Store
+	Indexes
+}
+
+func (w *workspace) Store() Store { return w.store }
+
+func (w *workspace) Close() error { return errors.Join(w.Indexes.Close(), w.store.Close()) }

@@ -1,0 +1,214 @@
+package backend
+
+import (
+	"context"
+	"time"
+)
+
+// ChangeKind says what a Change does.
+type ChangeKind uint8
+
+// Kinds of change.
+const (
+	// Mark: nothing changed; the shadow only remembers the sequence number.
+	Mark ChangeKind = 0
+	// PutChunks: the chunks of a source version became visible.
+	PutChunks ChangeKind = 1
+	// PutTags: the tags of a source version changed.
+	PutTags ChangeKind = 2
+	// PutGraph: mentions of a source version were stored (replacing any before).
+	PutGraph ChangeKind = 3
+	// Drop: a source version is gone with everything of it.
+	Drop ChangeKind = 4
+	// DropSub: everything of a sub-tenant is gone; Part.Sub names it, all classes.
+	DropSub ChangeKind = 5
+)
+
+// Row is a chunk as shadows index it.
+type Row struct {
+	Chunk   int64
+	Ordinal int
+	Key     string
+	Text    string
+	Heading string
+	Vector  []float32 // nil: keywords alone
+	Extra   []byte    // see RowExtra
+}
+
+// RowExtra is what Extra holds, as JSON: text that is indexed beside Text and
+// facts about the chunk that recall asks of the Graph.
+type RowExtra struct {
+	Keywords []string `json:"k,omitempty"` // further text for the keyword index, weight 1 (dates as words, sparse fields)
+	Speaker  string   `json:"s,omitempty"`
+	Question bool     `json:"q,omitempty"` // the text ends with a question mark
+	HasTime  bool     `json:"t,omitempty"` // the text holds a time word
+}
+
+// MentionRef ties a chunk to an entity in a Change.
+type MentionRef struct {
+	Chunk  int64
+	Entity int64
+	Key    string
+	Weight float32
+}
+
+// Change is one step of the feed. A version's Drop comes after its puts; puts of
+// a version that is gone are no longer in the feed.
+type Change struct {
+	Seq      uint64
+	Kind     ChangeKind
+	Part     Partition
+	Source   int64
+	SourceID string
+	Title    string
+	Time     time.Time // the content's own time; zero: unknown
+	Session  string
+	Rows     []Row        // PutChunks
+	Tags     []uint64     // PutChunks, PutTags
+	Mentions []MentionRef // PutGraph
+}
+
+// Shadow follows the change feed. Apply is called with rising sequence numbers,
+// by one goroutine at a time; searches go on meanwhile. Applying a change again
+// changes nothing.
+type Shadow interface {
+	// Applied is the last sequence number whose effect survives a restart or is
+	// in memory now. It does no I/O.
+	Applied() uint64
+	Apply(ctx context.Context, changes []Change) error
+	// Flush makes what was applied survive a restart, where the shadow keeps
+	// anything over restarts.
+	Flush(ctx context.Context) error
+	// Reset forgets everything; Applied is 0 afterwards.
+	Reset(ctx context.Context) error
+}
+
+// Hit is a chunk found.
+type Hit struct {
+	Chunk  int64
+	Source int64
+	Score  float32
+}
+
+// VectorQuery asks for the chunks nearest to a vector by inner product, best
+// first, then smaller Chunk. While a tenant is embedded again a partition holds
+// vectors of two lengths: those of the query's length are searched. A partition
+// that holds other lengths alone answers with an error that names both.
+type VectorQuery struct {
+	Part   Partition
+	Vector []float32
+	K      int
+	Filter Filter
+}
+
+// Vectors is the dense shadow.
+type Vectors interface {
+	Shadow
+	// SearchVectors returns at most K hits. Scores are inner products of float32
+	// vectors. An unknown partition has no hits.
+	SearchVectors(ctx context.Context, q VectorQuery) ([]Hit, error)
+}
+
+// Operator joins the terms of a keyword query.
+type Operator uint8
+
+// Operators.
+const (
+	Or     Operator = 0
+	And    Operator = 1
+	Phrase Operator = 2
+)
+
+// WeightedTerm is an analysed term with a weight.
+type WeightedTerm struct {
+	Term   string
+	Weight float32
+}
+
+// KeywordQuery asks for the best chunks by BM25, best first, then smaller Chunk.
+type KeywordQuery struct {
+	Part     Partition
+	Text     string         // analysed by the index; question words do not count under Or, but "I", "me" and "my" do in memories
+	Terms    []WeightedTerm // used instead of Text when not nil (Or only)
+	Operator Operator
+	K        int
+	Filter   Filter
+}
+
+// TermInfo is a term of a text as the index knows it.
+type TermInfo struct {
+	Term string
+	DF   int // chunks of the partition with it
+	IDF  float32
+}
+
+// Keywords is the keyword shadow. Title terms count three times, Heading and Extra
+// keywords once.
+type Keywords interface {
+	Shadow
+	SearchKeywords(ctx context.Context, q KeywordQuery) ([]Hit, error)
+	// SearchSessions scores whole sessions (all chunks that share a session in
+	// the sense of Graph.Around) as one document each. Hit.Chunk is any chunk of
+	// the session, Hit.Source the session number that Around shows.
+	SearchSessions(ctx context.Context, q KeywordQuery) ([]Hit, error)
+	// Terms analyses a text as a query and looks its terms up; docs is the number
+	// of chunks in the partition, avgTerms their mean number of terms.
+	Terms(ctx context.Context, part Partition, text string) (terms []TermInfo, docs int, avgTerms float32, err error)
+}
+
+// Around is what stands beside a chunk. Order is by (time, source, ordinal)
+// inside a session; for chunks without a session it is the order in the source.
+type Around struct {
+	Chunk      int64
+	Source     int64
+	Ordinal    int
+	Session    int64 // 0: none. Chunks of memories with one explicit session, or with known times in a run without a gap of SessionGap
+	Time       time.Time
+	Prev, Next [2]int64 // nearest first; 0: none
+	Speaker    string
+	Question   bool
+	HasTime    bool
+}
+
+// SessionGap ends a session: memories of a sub-tenant, in order of time, whose
+// times lie further apart belong to different sessions.
+const SessionGap = 30 * time.Minute
+
+// EntityMatch is an entity named in a text.
+type EntityMatch struct {
+	Entity int64
+	Key    string
+	DF     int // chunks that mention it
+}
+
+// EntityRef is an edge between a chunk and an entity.
+type EntityRef struct {
+	Chunk, Entity int64
+	Weight        float32
+	DF            int
+}
+
+// GraphInfo describes a partition's graph.
+type GraphInfo struct {
+	Chunks   int
+	Entities int
+	Shared   int // entities mentioned by two chunks or more
+	Links    int // pairs of a chunk and an entity with two mentions or more
+}
+
+// Graph is the shadow of what connects chunks: order, sessions, entities.
+type Graph interface {
+	Shadow
+	// Around describes chunks, in the order asked; a zero Chunk where unknown.
+	Around(ctx context.Context, part Partition, chunks []int64) ([]Around, error)
+	// SessionChunks lists the chunks of a session in order, at most limit.
+	SessionChunks(ctx context.Context, part Partition, session int64, limit int) ([]int64, error)
+	// MatchEntities finds the known entities whose keys stand in keys.
+	MatchEntities(ctx context.Context, part Partition, keys []string) ([]EntityMatch, error)
+	// Mentions lists the entities of chunks.
+	Mentions(ctx context.Context, part Partition, chunks []int64) ([]EntityRef, error)
+	// MentionedIn lists the chunks of entities, at most perEntity each, smallest Chunk first.
+	MentionedIn(ctx context.Context, part Partition, entities []int64, perEntity int) ([]EntityRef, error)
+	// Info describes the partition.
+	Info(ctx context.Context, part Partition) (GraphInfo, error)
+}

@@ -1,0 +1,65 @@
+package inmem
+
+import (
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// stamp brings a time to the resolution of the contract: microseconds, UTC, zero
+// stays zero.
+func stamp(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.UnixMicro(t.UnixMicro()).UTC()
+}
+
+// earliest returns the earlier of two times, where zero means none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// atOrEpoch stands in for "at any time" where zero would mean "never".
+func atOrEpoch(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return t
+}
+
+// expired tells whether an expiry has come.
+func expired(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
+
+func firstN[T any](s []T, n int) []T { return s[:min(max(n, 0), len(s))] }
+
+func copySource(s *backend.Source) *backend.Source {
+	c := *s
+	c.Metadata, c.Additional = slices.Clone(s.Metadata), slices.Clone(s.Additional)
+	c.Doc, c.Tags = slices.Clone(s.Doc), slices.Clone(s.Tags)
+	return &c
+}
+
+func copyChunk(c *backend.Chunk, vector bool) backend.Chunk {
+	out := *c
+	out.Layout, out.Extra = slices.Clone(c.Layout), slices.Clone(c.Extra)
+	out.Vector = nil
+	if vector {
+		out.Vector = slices.Clone(c.Vector)
+	}
+	return out
+}
+
+// matches tells whether a source with tags passes a filter.
+func matches(f backend.Filter, tags []uint64) bool {
+	for _, group := range f.All {
+		if !slices.ContainsFunc(group, func(t uint64) bool { return slices.Contains(tags, t) }) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.Not, func(t uint64) bool { return slices.Contains(tags, t) })
+}

@@ -1,0 +1,164 @@
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func copyDelivery(d *backend.Delivery) backend.Delivery {
+	c := *d
+	c.Payload = slices.Clone(d.Payload)
+	return c
+}
+
+// dueAt tells when a delivery can be claimed; ok is false when it never can.
+func dueAt(d *backend.Delivery) (at time.Time, ok bool) {
+	switch d.Status {
+	case backend.DeliveryPending, backend.DeliveryFailed:
+		return d.NextAttempt, true
+	case backend.DeliverySweeping:
+		return d.LeaseUntil, true
+	}
+	return time.Time{}, false
+}
+
+func (r *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) error {
+	return r.write(ctx, func(d *registryData) error {
+		for i := range ds {
+			if _, ok := d.deliveries[ds[i].ID]; ok {
+				continue
+			}
+			c := copyDelivery(&ds[i])
+			d.lastNum++
+			c.Num = d.lastNum
+			c.CreatedAt, c.UpdatedAt = stamp(c.CreatedAt), stamp(c.UpdatedAt)
+			c.NextAttempt, c.LeaseUntil = stamp(c.NextAttempt), stamp(c.LeaseUntil)
+			d.deliveries[c.ID] = &c
+		}
+		return nil
+	})
+}
+
+func (r *registry) ClaimDeliveries(ctx context.Context, now, leaseUntil time.Time, token string, limit, perURL int) (out []backend.Delivery, err error) {
+	err = r.write(ctx, func(d *registryData) error {
+		var due []*backend.Delivery
+		taken := make(map[string]int) // under way, by URL
+		for _, v := range d.deliveries {
+			if v.Status == backend.DeliverySweeping && v.LeaseUntil.After(now) {
+				taken[v.URL]++
+			}
+			if at, ok := dueAt(v); ok && !at.After(now) {
+				due = append(due, v)
+			}
+		}
+		slices.SortFunc(due, func(a, b *backend.Delivery) int {
+			x, _ := dueAt(a)
+			y, _ := dueAt(b)
+			return cmp.Or(x.Compare(y), cmp.Compare(a.Num, b.Num))
+		})
+		for _, v := range due {
+			if len(out) >= limit {
+				break
+			}
+			if perURL > 0 && taken[v.URL] >= perURL {
+				continue
+			}
+			taken[v.URL]++
+			v.Status, v.Token, v.LeaseUntil = backend.DeliverySweeping, token, stamp(leaseUntil)
+			v.Attempts++
+			out = append(out, copyDelivery(v))
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (r *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error {
+	return r.write(ctx, func(d *registryData) error {
+		v, ok := d.deliveries[f.ID]
+		if !ok {
+			return fmt.Errorf("finish delivery %q: %w", f.ID, backend.ErrNotFound)
+		}
+		if v.Status != backend.DeliverySweeping || v.Token != f.Token {
+			return fmt.Errorf("finish delivery %q: claim lost: %w", f.ID, backend.ErrConflict)
+		}
+		v.Status, v.ErrorCode, v.ErrorMessage = f.Status, f.ErrorCode, f.ErrorMessage
+		v.LastError, v.LastStatusCode = f.LastError, f.LastStatusCode
+		v.NextAttempt, v.UpdatedAt = stamp(f.NextAttempt), stamp(f.UpdatedAt)
+		v.Token, v.LeaseUntil = "", time.Time{}
+		return nil
+	})
+}
+
+func (r *registry) RequeueDelivery(ctx context.Context, org, id string, now time.Time) error {
+	return r.write(ctx, func(d *registryData) error {
+		v, ok := d.deliveries[id]
+		if !ok || v.Org != org {
+			return fmt.Errorf("requeue delivery %q: %w", id, backend.ErrNotFound)
+		}
+		if v.Status != backend.DeliveryFailed && v.Status != backend.DeliveryPermanentlyFailed {
+			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, v.Status, backend.ErrConflict)
+		}
+		v.Status, v.NextAttempt, v.UpdatedAt = backend.DeliveryPending, stamp(now), stamp(now)
+		return nil
+	})
+}
+
+func (r *registry) Delivery(ctx context.Context, org, id string) (out backend.Delivery, err error) {
+	err = r.read(ctx, func(d *registryData) error {
+		v, ok := d.deliveries[id]
+		if !ok || v.Org != org {
+			return fmt.Errorf("delivery %q: %w", id, backend.ErrNotFound)
+		}
+		out = copyDelivery(v)
+		return nil
+	})
+	return out, err
+}
+
+func (r *registry) Deliveries(ctx context.Context, q backend.DeliveryQuery) (out []backend.Delivery, err error) {
+	err = r.read(ctx, func(d *registryData) error {
+		for _, v := range d.deliveries {
+			if v.Org == q.Org && (q.Status == "" || v.Status == q.Status) && (q.Before == 0 || v.Num < q.Before) {
+				out = append(out, copyDelivery(v))
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b backend.Delivery) int { return cmp.Compare(b.Num, a.Num) })
+	return firstN(out, q.Limit), err
+}
+
+func (r *registry) NextDelivery(ctx context.Context) (next time.Time, err error) {
+	err = r.read(ctx, func(d *registryData) error {
+		for _, v := range d.deliveries {
+			if at, ok := dueAt(v); ok {
+				next = earliest(next, atOrEpoch(at))
+			}
+		}
+		return nil
+	})
+	return next, err
+}
+
+func (r *registry) PruneDeliveries(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	err = r.write(ctx, func(d *registryData) error {
+		for id, v := range d.deliveries {
+			if n >= limit {
+				break
+			}
+			done := v.Status == backend.DeliveryDelivered || v.Status == backend.DeliveryPermanentlyFailed
+			if done && v.UpdatedAt.Before(before) {
+				delete(d.deliveries, id)
+				n++
+			}
+		}
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,189 @@
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// feed is the order of changes. What a put says is read from its version when it
+// is asked for; a put is there once per version and kind, at its latest place.
+//
+// Entries are numbered from 1. The sequence number that a shadow sees is the entry
+// shifted by replayBits; entries up to start, which only a shadow that began at
+// zero may still be told, take theirs from between start-1 and start. So a shadow
+// that is starting again in steps can be told from one that missed a tombstone,
+// although both have come as far.
+type feed struct {
+	last    uint64
+	start   uint64 // tombstones up to here may be missing
+	entries []entry
+	dead    int // entries of kind 0
+}
+
+const replayBits = 32
+
+type entry struct {
+	num  uint64
+	kind backend.ChangeKind // 0: taken back
+	v    *version           // nil for DropSub
+	sub  string             // of DropSub
+}
+
+func (f *feed) append(e entry) {
+	f.last++
+	e.num = f.last
+	f.entries = append(f.entries, e)
+}
+
+// put adds a change of a version and takes an earlier one of the kind back.
+func (f *feed) put(v *version, kind backend.ChangeKind) {
+	f.takeBack(v.puts[kind])
+	f.append(entry{kind: kind, v: v})
+	v.puts[kind] = f.last
+}
+
+// drop adds the tombstone of a version.
+func (f *feed) drop(v *version) { f.append(entry{kind: backend.Drop, v: v}) }
+
+// dropSub adds the tombstone of a sub-tenant, which stands for those of all its
+// versions.
+func (f *feed) dropSub(sub string) {
+	for _, e := range f.entries {
+		if e.kind == backend.DropSub && e.sub == sub || e.kind == backend.Drop && e.v.src.Part.Sub == sub {
+			f.takeBack(e.num)
+		}
+	}
+	f.append(entry{kind: backend.DropSub, sub: sub})
+}
+
+// forget takes back the puts of a version.
+func (f *feed) forget(v *version) {
+	for kind, num := range v.puts {
+		f.takeBack(num)
+		v.puts[kind] = 0
+	}
+}
+
+func (f *feed) takeBack(num uint64) {
+	i := f.after(num) - 1
+	if num == 0 || i < 0 || f.entries[i].num != num {
+		return
+	}
+	f.entries[i] = entry{num: num}
+	f.dead++
+}
+
+// after returns the index of the first entry with a larger number.
+func (f *feed) after(num uint64) int {
+	i, found := slices.BinarySearchFunc(f.entries, num, func(e entry, num uint64) int { return cmp.Compare(e.num, num) })
+	if found {
+		i++
+	}
+	return i
+}
+
+// seq is the sequence number of an entry.
+func (f *feed) seq(num uint64) uint64 {
+	if num > f.start {
+		return num << replayBits
+	}
+	return (f.start-1)<<replayBits | num
+}
+
+// position is the entry that a shadow has come to; ok is false when it missed a
+// tombstone.
+func (f *feed) position(seq uint64) (num uint64, ok bool) {
+	whole, replayed := seq>>replayBits, seq&(1<<replayBits-1)
+	if replayed != 0 {
+		return replayed, whole == f.start-1
+	}
+	return whole, whole == 0 || whole >= f.start
+}
+
+// tidy removes entries that were taken back, once they are the most.
+func (f *feed) tidy() {
+	if f.dead < 64 || 2*f.dead < len(f.entries) {
+		return
+	}
+	f.entries = slices.DeleteFunc(f.entries, func(e entry) bool { return e.kind == 0 })
+	f.dead = 0
+}
+
+func (s *store) LastSeq() uint64 {
+	s.d.mu.RLock()
+	defer s.d.mu.RUnlock()
+	return s.d.feed.last << replayBits
+}
+
+func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []backend.Change, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		if after >= d.feed.last<<replayBits {
+			return nil
+		}
+		from, ok := d.feed.position(after)
+		if !ok {
+			return fmt.Errorf("changes after %d: tombstones up to %d were dropped: %w", after, d.feed.start<<replayBits, backend.ErrFeedGone)
+		}
+		size := 0
+		for _, e := range d.feed.entries[d.feed.after(from):] {
+			if e.kind == 0 {
+				continue
+			}
+			if len(out) > 0 && size >= limit {
+				break
+			}
+			c := d.change(e)
+			size += 1 + len(c.Rows) + len(c.Mentions)
+			out = append(out, c)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (d *storeData) change(e entry) backend.Change {
+	if e.kind == backend.DropSub {
+		return backend.Change{Seq: d.feed.seq(e.num), Kind: e.kind, Part: backend.Partition{Sub: e.sub}}
+	}
+	v := e.v
+	c := backend.Change{
+		Seq: d.feed.seq(e.num), Kind: e.kind, Part: v.src.Part, Source: v.src.Num, SourceID: v.src.ID,
+		Title: v.src.Title, Time: v.src.Time, Session: v.src.Session,
+	}
+	switch e.kind {
+	case backend.PutChunks:
+		c.Tags = slices.Clone(v.src.Tags)
+		for _, ch := range v.chunks {
+			c.Rows = append(c.Rows, backend.Row{
+				Chunk: ch.Num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading,
+				Vector: slices.Clone(ch.Vector), Extra: slices.Clone(ch.Extra),
+			})
+		}
+	case backend.PutTags:
+		c.Tags = slices.Clone(v.src.Tags)
+	case backend.PutGraph:
+		for _, m := range v.mentions {
+			c.Mentions = append(c.Mentions, backend.MentionRef{
+				Chunk: m.chunk.Num, Entity: v.part.graph.find(m.key).num, Key: m.key, Weight: m.weight,
+			})
+		}
+	}
+	return c
+}
+
+func (s *store) CompactFeed(ctx context.Context, seq uint64) error {
+	return s.write(ctx, func(d *storeData) error {
+		for _, e := range d.feed.entries[:d.feed.after(seq>>replayBits)] {
+			if e.kind == backend.Drop || e.kind == backend.DropSub {
+				d.feed.takeBack(e.num)
+				d.feed.start = e.num
+			}
+		}
+		d.feed.tidy()
+		return nil
+	})
+}

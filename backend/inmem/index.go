@@ -1,0 +1,286 @@
+package inmem
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// indexData is the shadows of a workspace, which are one: what changes said, by
+// version, and by partition what searches need.
+type indexData struct {
+	mu       sync.RWMutex
+	applied  uint64
+	versions map[int64]*shadowVersion
+	parts    map[backend.Partition]*shadowPart
+}
+
+func newIndexData() *indexData {
+	return &indexData{
+		versions: make(map[int64]*shadowVersion),
+		parts:    make(map[backend.Partition]*shadowPart),
+	}
+}
+
+type shadowVersion struct {
+	num     int64
+	part    backend.Partition
+	time    time.Time
+	session string
+	tags    []uint64
+	rows    []*row // by ordinal
+	refs    []*ref
+}
+
+type row struct {
+	backend.Row
+	of    *shadowVersion
+	place int // in of.rows
+	facts backend.RowExtra
+	doc   *doc
+	refs  map[int64]*ref // by entity
+}
+
+// ref is the mentions of an entity in a chunk, under whatever keys.
+type ref struct {
+	row    *row
+	entity int64
+	keys   []string
+	weight float32
+}
+
+type shadowPart struct {
+	versions int
+	rows     map[int64]*row // by chunk
+	lengths  map[int]int    // rows with a vector by its length
+	words    *words
+	entities map[int64]map[int64]*ref   // by entity and chunk
+	keys     map[string]map[int64]int   // by key: entities, with the number of refs
+	sessions atomic.Pointer[sessionMap] // made when it is asked for; nil: again
+}
+
+func newShadowPart() *shadowPart {
+	return &shadowPart{
+		rows:     make(map[int64]*row),
+		lengths:  make(map[int]int),
+		words:    newWords(),
+		entities: make(map[int64]map[int64]*ref),
+		keys:     make(map[string]map[int64]int),
+	}
+}
+
+// index is one opened indexData.
+type index struct {
+	d       *indexData
+	closed  atomic.Bool // set under d.mu
+	onClose func()
+}
+
+func (x *index) Vectors() backend.Vectors   { return x }
+func (x *index) Keywords() backend.Keywords { return x }
+func (x *index) Graph() backend.Graph       { return x }
+
+func (x *index) Shadows() []backend.Shadow { return []backend.Shadow{x} }
+
+func (x *index) Close() error {
+	x.d.mu.Lock()
+	was := x.closed.Swap(true)
+	x.d.mu.Unlock()
+	if !was {
+		x.onClose()
+	}
+	return nil
+}
+
+// read runs f with a partition under the lock for reading; f is not run for an
+// unknown partition.
+func (x *index) read(ctx context.Context, part backend.Partition, f func(p *shadowPart) error) error {
+	x.d.mu.RLock()
+	defer x.d.mu.RUnlock()
+	if err := usable(ctx, x.closed.Load()); err != nil {
+		return err
+	}
+	if p := x.d.parts[part]; p != nil {
+		return f(p)
+	}
+	return nil
+}
+
+func (x *index) write(ctx context.Context, f func(d *indexData)) error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := usable(ctx, x.closed.Load()); err != nil {
+		return err
+	}
+	f(x.d)
+	return nil
+}
+
+func (x *index) Applied() uint64 {
+	x.d.mu.RLock()
+	defer x.d.mu.RUnlock()
+	return x.d.applied
+}
+
+func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
+	return x.write(ctx, func(d *indexData) {
+		for i := range changes {
+			if changes[i].Seq > d.applied {
+				d.apply(&changes[i])
+				d.applied = changes[i].Seq
+			}
+		}
+	})
+}
+
+// Flush does nothing: there is nowhere to write to.
+func (x *index) Flush(ctx context.Context) error {
+	return x.write(ctx, func(*indexData) {})
+}
+
+func (x *index) Reset(ctx context.Context) error {
+	return x.write(ctx, func(d *indexData) {
+		d.applied = 0
+		clear(d.versions)
+		clear(d.parts)
+	})
+}
+
+func (d *indexData) apply(c *backend.Change) {
+	v := d.versions[c.Source]
+	switch c.Kind {
+	case backend.PutChunks:
+		if v != nil {
+			d.remove(v)
+		}
+		d.add(c)
+	case backend.PutTags:
+		if v != nil {
+			v.tags = slices.Clone(c.Tags)
+		}
+	case backend.PutGraph:
+		if v != nil {
+			p := d.parts[v.part]
+			p.removeRefs(v)
+			p.addRefs(v, c.Mentions)
+		}
+	case backend.Drop:
+		if v != nil {
+			d.remove(v)
+		}
+	case backend.DropSub:
+		for _, v := range d.versions {
+			if v.part.Sub == c.Part.Sub {
+				d.remove(v)
+			}
+		}
+	}
+}
+
+func (d *indexData) add(c *backend.Change) {
+	v := &shadowVersion{num: c.Source, part: c.Part, time: stamp(c.Time), session: c.Session, tags: slices.Clone(c.Tags)}
+	d.versions[v.num] = v
+	p := d.parts[c.Part]
+	if p == nil {
+		p = newShadowPart()
+		d.parts[c.Part] = p
+	}
+	p.versions++
+	for _, in := range c.Rows {
+		r := &row{Row: in, of: v, refs: make(map[int64]*ref)}
+		r.Vector, r.Extra = slices.Clone(in.Vector), nil
+		// Foreign bytes are not an error of the index: without facts there are none.
+		if len(in.Extra) > 0 && json.Unmarshal(in.Extra, &r.facts) != nil {
+			r.facts = backend.RowExtra{}
+		}
+		r.doc = p.words.add(r, c.Title)
+		v.rows = append(v.rows, r)
+		p.rows[r.Chunk] = r
+		if r.Vector != nil {
+			p.lengths[len(r.Vector)]++
+		}
+	}
+	slices.SortStableFunc(v.rows, func(a, b *row) int { return a.Ordinal - b.Ordinal })
+	for i, r := range v.rows {
+		r.place = i
+	}
+	p.sessions.Store(nil)
+}
+
+func (d *indexData) remove(v *shadowVersion) {
+	p := d.parts[v.part]
+	if p == nil { // a version without rows leaves no partition behind
+		delete(d.versions, v.num)
+		return
+	}
+	p.removeRefs(v)
+	for _, r := range v.rows {
+		p.words.remove(r.doc)
+		delete(p.rows, r.Chunk)
+		if r.Vector != nil {
+			if n := len(r.Vector); p.lengths[n] == 1 {
+				delete(p.lengths, n)
+			} else {
+				p.lengths[n]--
+			}
+		}
+	}
+	p.sessions.Store(nil)
+	delete(d.versions, v.num)
+	if p.versions--; p.versions == 0 {
+		delete(d.parts, v.part)
+	}
+}
+
+func (p *shadowPart) addRefs(v *shadowVersion, mentions []backend.MentionRef) {
+	for _, m := range mentions {
+		r := p.rows[m.Chunk]
+		if r == nil || r.of != v {
+			continue
+		}
+		e := r.refs[m.Entity]
+		if e == nil {
+			e = &ref{row: r, entity: m.Entity}
+			r.refs[m.Entity] = e
+			v.refs = append(v.refs, e)
+			if p.entities[m.Entity] == nil {
+				p.entities[m.Entity] = make(map[int64]*ref)
+			}
+			p.entities[m.Entity][m.Chunk] = e
+		}
+		e.weight += m.Weight
+		if slices.Contains(e.keys, m.Key) {
+			continue
+		}
+		e.keys = append(e.keys, m.Key)
+		if p.keys[m.Key] == nil {
+			p.keys[m.Key] = make(map[int64]int)
+		}
+		p.keys[m.Key][m.Entity]++
+	}
+}
+
+func (p *shadowPart) removeRefs(v *shadowVersion) {
+	for _, e := range v.refs {
+		delete(e.row.refs, e.entity)
+		delete(p.entities[e.entity], e.row.Chunk)
+		if len(p.entities[e.entity]) == 0 {
+			delete(p.entities, e.entity)
+		}
+		for _, key := range e.keys {
+			named := p.keys[key]
+			if named[e.entity]--; named[e.entity] == 0 {
+				delete(named, e.entity)
+			}
+			if len(named) == 0 {
+				delete(p.keys, key)
+			}
+		}
+	}
+	v.refs = nil
+}

@@ -1,0 +1,135 @@
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) (out []backend.DeleteResult, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		out = make([]backend.DeleteResult, len(ids))
+		for i, id := range ids {
+			it := d.item(part, id)
+			if it == nil {
+				continue
+			}
+			out[i] = backend.DeleteResult{Found: true, Indexing: !it.newest.src.State.Terminal()}
+			if !out[i].Indexing || !o.KeepIndexing {
+				d.removeItem(it)
+			}
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return out, err
+}
+
+func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		var items []*item
+		for name, p := range d.parts {
+			if name.Sub == sub {
+				for _, it := range p.items {
+					items = append(items, it)
+				}
+			}
+		}
+		slices.SortFunc(items, func(a, b *item) int { return cmp.Compare(a.newest.src.Num, b.newest.src.Num) })
+		for _, it := range firstN(items, limit) {
+			d.removeItem(it)
+			n++
+		}
+		if n == len(items) {
+			d.forgetSub(sub, n > 0)
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return n, err
+}
+
+// forgetSub drops what an empty sub-tenant leaves behind; changed tells whether
+// shadows may still know it.
+func (d *storeData) forgetSub(sub string, changed bool) {
+	if changed {
+		d.feed.dropSub(sub)
+	}
+	d.merges = slices.DeleteFunc(d.merges, func(m *backend.Merge) bool { return m.Part.Sub == sub })
+	for name := range d.parts {
+		if name.Sub == sub {
+			delete(d.parts, name)
+		}
+	}
+}
+
+func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, next time.Time, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		for _, num := range d.versionNums() {
+			v := d.versions[num]
+			if n >= limit || v == nil || !expired(v.src.ExpiresAt, now) {
+				continue
+			}
+			it := d.item(v.src.Part, v.src.ID)
+			if it.newest == v {
+				d.removeItem(it)
+			} else {
+				d.removeVersion(v)
+				it.older = nil
+			}
+			n++
+		}
+		for _, v := range d.versions {
+			next = earliest(next, v.src.ExpiresAt)
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return n, next, err
+}
+
+// versionNums returns the versions with an expiry, rising.
+func (d *storeData) versionNums() []int64 {
+	var nums []int64
+	for num, v := range d.versions {
+		if !v.src.ExpiresAt.IsZero() {
+			nums = append(nums, num)
+		}
+	}
+	slices.Sort(nums)
+	return nums
+}
+
+func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		it := d.item(part, id)
+		if it == nil {
+			return fmt.Errorf("update metadata of %q: %w", id, backend.ErrNotFound)
+		}
+		v := it.newest
+		v.src.Metadata, v.src.Additional = slices.Clone(metadata), slices.Clone(additional)
+		v.src.Tags, v.src.UpdatedAt = slices.Clone(tags), stamp(now)
+		if v.indexed {
+			chunks = len(v.chunks)
+			d.feed.put(v, backend.PutTags)
+			d.feed.tidy()
+		}
+		return nil
+	})
+	return chunks, err
+}
+
+func (s *store) UpdateDoc(ctx context.Context, part backend.Partition, id string, doc []byte) error {
+	return s.write(ctx, func(d *storeData) error {
+		it := d.item(part, id)
+		if it == nil {
+			return fmt.Errorf("update doc of %q: %w", id, backend.ErrNotFound)
+		}
+		it.newest.src.Doc = slices.Clone(doc)
+		return nil
+	})
+}

@@ -1,0 +1,168 @@
+package inmem
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// storeData is the truth of a workspace.
+type storeData struct {
+	mu       sync.RWMutex
+	parts    map[backend.Partition]*partition
+	versions map[int64]*version
+	chunks   map[int64]*chunk
+	queue    []int64 // versions that may be waiting for work, rising
+	entities map[int64]*entity
+	merges   []*backend.Merge // by Num
+	events   []backend.Event
+	values   map[string][]byte
+	feed     feed
+	last     struct{ version, chunk, entity, relation, merge, event int64 }
+}
+
+func newStoreData() *storeData {
+	return &storeData{
+		parts:    make(map[backend.Partition]*partition),
+		versions: make(map[int64]*version),
+		chunks:   make(map[int64]*chunk),
+		entities: make(map[int64]*entity),
+		values:   make(map[string][]byte),
+	}
+}
+
+// partition is one class of one sub-tenant.
+type partition struct {
+	name  backend.Partition
+	items map[string]*item
+	keys  map[string]*chunk // of visible chunks
+	graph graph
+}
+
+// item is the versions of one id. older was indexed, and stays visible until
+// newest is; it is nil otherwise.
+type item struct {
+	newest, older *version
+}
+
+type version struct {
+	src       backend.Source
+	part      *partition
+	blobs     map[backend.ContentKind][]byte
+	indexed   bool     // its chunks are visible
+	chunks    []*chunk // in the order they came, which is that of Mention.Chunk
+	mentions  []mention
+	relations []*relation
+	puts      [backend.Drop]uint64 // where the feed has it, by kind of change; 0: not
+}
+
+type chunk struct {
+	backend.Chunk
+	of *version
+}
+
+// store is one opened storeData.
+type store struct {
+	d       *storeData
+	closed  atomic.Bool // set under d.mu
+	onClose func()
+}
+
+// read runs f under the lock for reading, write under the lock for writing.
+func (s *store) read(ctx context.Context, f func(d *storeData) error) error {
+	s.d.mu.RLock()
+	defer s.d.mu.RUnlock()
+	if err := usable(ctx, s.closed.Load()); err != nil {
+		return err
+	}
+	return f(s.d)
+}
+
+func (s *store) write(ctx context.Context, f func(d *storeData) error) error {
+	s.d.mu.Lock()
+	defer s.d.mu.Unlock()
+	if err := usable(ctx, s.closed.Load()); err != nil {
+		return err
+	}
+	return f(s.d)
+}
+
+func (s *store) Close() error {
+	s.d.mu.Lock()
+	was := s.closed.Swap(true)
+	s.d.mu.Unlock()
+	if !was {
+		s.onClose()
+	}
+	return nil
+}
+
+func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		value = slices.Clone(d.values[name])
+		return nil
+	})
+	return value, err
+}
+
+func (s *store) Set(ctx context.Context, name string, value []byte) error {
+	return s.write(ctx, func(d *storeData) error {
+		d.values[name] = slices.Clone(value)
+		return nil
+	})
+}
+
+// part returns a partition, making it when it is absent.
+func (d *storeData) part(name backend.Partition) *partition {
+	p := d.parts[name]
+	if p == nil {
+		p = &partition{
+			name:  name,
+			items: make(map[string]*item),
+			keys:  make(map[string]*chunk),
+			graph: newGraph(),
+		}
+		d.parts[name] = p
+	}
+	return p
+}
+
+// item returns an item, nil when it is absent.
+func (d *storeData) item(part backend.Partition, id string) *item {
+	if p := d.parts[part]; p != nil {
+		return p.items[id]
+	}
+	return nil
+}
+
+// removeVersion forgets a version with everything of it. Its item is the caller's.
+func (d *storeData) removeVersion(v *version) {
+	d.clearGraph(v)
+	d.clearChunks(v)
+	d.feed.forget(v)
+	if v.indexed {
+		d.feed.drop(v)
+	}
+	v.blobs = nil
+	delete(d.versions, v.src.Num)
+}
+
+// removeItem forgets an item.
+func (d *storeData) removeItem(it *item) {
+	delete(it.newest.part.items, it.newest.src.ID)
+	if it.older != nil {
+		d.removeVersion(it.older)
+	}
+	d.removeVersion(it.newest)
+}
+
+func (d *storeData) clearChunks(v *version) {
+	for _, c := range v.chunks {
+		delete(d.chunks, c.Num)
+		delete(v.part.keys, c.Key)
+	}
+	v.chunks = nil
+}

@@ -1,0 +1,54 @@
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// checkEvery is how many rows a search visits between looks at its context.
+const checkEvery = 1 << 12
+
+// bestHits orders hits best first, then by smaller chunk, and keeps k.
+func bestHits(hits []backend.Hit, k int) []backend.Hit {
+	slices.SortFunc(hits, func(a, b backend.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	return firstN(hits, k)
+}
+
+func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits []backend.Hit, err error) {
+	err = x.read(ctx, q.Part, func(p *shadowPart) error {
+		if p.lengths[len(q.Vector)] == 0 {
+			for n := range p.lengths {
+				return fmt.Errorf("search vectors: a query of %d dimensions in a partition with vectors of %d", len(q.Vector), n)
+			}
+		}
+		steps := 0
+		for _, r := range p.rows {
+			if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if len(r.Vector) == len(q.Vector) && r.Vector != nil && matches(q.Filter, r.of.tags) {
+				hits = append(hits, backend.Hit{Chunk: r.Chunk, Source: r.of.num, Score: dot(q.Vector, r.Vector)})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return bestHits(hits, q.K), nil
+}
+
+// dot returns the inner product of two vectors of one length.
+func dot(a, b []float32) float32 {
+	var sum float32
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}

@@ -1,0 +1,376 @@
+package inmem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []backend.Accepted, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		for i := range items {
+			if err := checkBlobs(items[i].ID, items[i].Blobs); err != nil {
+				return err
+			}
+		}
+		out = make([]backend.Accepted, len(items))
+		for i := range items {
+			out[i] = d.accept(&items[i])
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return out, err
+}
+
+func checkBlobs(id string, blobs []backend.Blob) error {
+	for _, b := range blobs {
+		if b.Kind < backend.Original || b.Kind > backend.Supplied {
+			return fmt.Errorf("content of %q: kind %d is unknown", id, b.Kind)
+		}
+	}
+	return nil
+}
+
+func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
+	p := d.part(in.Part)
+	it := p.items[in.ID]
+	if it != nil && in.IfAbsent {
+		return backend.Accepted{Exists: true}
+	}
+	d.last.version++
+	v := &version{src: *copySource(&in.Source), part: p}
+	v.src.Num, v.src.State = d.last.version, backend.Queued
+	v.src.CreatedAt, v.src.UpdatedAt = stamp(in.CreatedAt), stamp(in.UpdatedAt)
+	v.src.Time, v.src.ExpiresAt = stamp(in.Time), stamp(in.ExpiresAt)
+	v.resetWork()
+	v.src.Attempts = 0
+	v.store(in.Blobs)
+	if it == nil {
+		it = &item{}
+		p.items[in.ID] = it
+	} else {
+		v.src.CreatedAt = it.newest.src.CreatedAt
+		if it.newest.indexed {
+			it.older = it.newest
+			it.older.giveBack() // whoever holds it has lost it
+		} else {
+			d.removeVersion(it.newest)
+		}
+	}
+	it.newest = v
+	d.versions[v.src.Num] = v
+	d.queue = append(d.queue, v.src.Num)
+	return backend.Accepted{Num: v.src.Num}
+}
+
+// resetWork forgets the claim on a version and how the last try ended.
+func (v *version) resetWork() {
+	v.giveBack()
+	v.src.ErrorCode, v.src.ErrorMessage = "", ""
+}
+
+// giveBack forgets the claim on a version.
+func (v *version) giveBack() {
+	v.src.Token, v.src.LeaseUntil, v.src.NotBefore = "", time.Time{}, time.Time{}
+}
+
+func (v *version) store(blobs []backend.Blob) {
+	if v.blobs == nil {
+		v.blobs = make(map[backend.ContentKind][]byte)
+	}
+	for _, b := range blobs {
+		v.blobs[b.Kind] = slices.Clone(b.Data)
+		if b.Data == nil {
+			v.blobs[b.Kind] = []byte{}
+		}
+	}
+}
+
+// waiting returns the newest versions that are not done, rising, and drops the
+// others from the queue.
+func (d *storeData) waiting() []*version {
+	var out []*version
+	d.queue = slices.DeleteFunc(d.queue, func(num int64) bool {
+		v := d.versions[num]
+		if v == nil || v.src.State.Terminal() || d.item(v.src.Part, v.src.ID).newest != v {
+			return true
+		}
+		out = append(out, v)
+		return false
+	})
+	return out
+}
+
+func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		if token == "" {
+			return errors.New("claim: the token is empty")
+		}
+		var bytes int64
+		for _, v := range d.waiting() {
+			if v.src.NotBefore.After(now) || v.src.LeaseUntil.After(now) {
+				continue
+			}
+			if len(out) >= limit || len(out) > 0 && maxBytes > 0 && bytes+v.src.SizeBytes > maxBytes {
+				break
+			}
+			bytes += v.src.SizeBytes
+			if v.src.State == backend.Queued {
+				v.src.State = backend.Processing
+			}
+			v.src.Attempts++
+			v.src.Token, v.src.LeaseUntil = token, stamp(leaseUntil)
+			c := backend.Claim{Source: *copySource(&v.src)}
+			for kind := backend.Original; kind <= backend.Supplied; kind++ {
+				if b, ok := v.blobs[kind]; ok {
+					c.Blobs = append(c.Blobs, backend.Blob{Kind: kind, Data: slices.Clone(b)})
+				}
+			}
+			for _, ch := range v.chunks {
+				c.Chunks = append(c.Chunks, copyChunk(&ch.Chunk, true))
+			}
+			out = append(out, c)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// held returns the version that token has claimed, nil when the claim was lost.
+func (d *storeData) held(num int64, token string) *version {
+	v := d.versions[num]
+	if v == nil || token == "" || v.src.Token != token {
+		return nil
+	}
+	return v
+}
+
+func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error {
+	return s.write(ctx, func(d *storeData) error {
+		for _, num := range nums {
+			if v := d.held(num, token); v != nil {
+				v.src.LeaseUntil = stamp(leaseUntil)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *store) Index(ctx context.Context, items []backend.Indexed) (ok []bool, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		if err := d.checkIndexed(items); err != nil {
+			return err
+		}
+		ok = make([]bool, len(items))
+		for i := range items {
+			if v := d.held(items[i].Num, items[i].Token); v != nil {
+				d.index(v, &items[i])
+				ok[i] = true
+			}
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return ok, err
+}
+
+// checkIndexed makes sure that blobs are known and that no two items would share a
+// chunk key.
+func (d *storeData) checkIndexed(items []backend.Indexed) error {
+	type partKey struct {
+		part backend.Partition
+		key  string
+	}
+	owner := make(map[partKey]string)
+	for i := range items {
+		v := d.held(items[i].Num, items[i].Token)
+		if v == nil {
+			continue
+		}
+		if err := checkBlobs(v.src.ID, items[i].Blobs); err != nil {
+			return err
+		}
+		own := make(map[string]bool, len(items[i].Chunks))
+		for j := range items[i].Chunks {
+			key := items[i].Chunks[j].Key
+			id, ok := owner[partKey{v.src.Part, key}]
+			if c := v.part.keys[key]; !ok && c != nil {
+				id, ok = c.of.src.ID, true
+			}
+			if own[key] || ok && id != v.src.ID {
+				return fmt.Errorf("index %q: key of chunk %d is taken: %w", v.src.ID, j, backend.ErrExists)
+			}
+			own[key] = true
+			owner[partKey{v.src.Part, key}] = v.src.ID
+		}
+	}
+	return nil
+}
+
+func (d *storeData) index(v *version, in *backend.Indexed) {
+	it := v.part.items[v.src.ID]
+	if it.older != nil {
+		d.removeVersion(it.older)
+		it.older = nil
+	}
+	d.clearGraph(v)
+	d.clearChunks(v)
+	d.feed.forget(v)
+	if in.Title != "" {
+		v.src.Title = in.Title
+	}
+	if !in.Time.IsZero() {
+		v.src.Time = stamp(in.Time)
+	}
+	v.store(in.Blobs)
+	v.src.State, v.indexed = backend.GraphCreation, true
+	v.src.ErrorCode, v.src.ErrorMessage = "", ""
+	for i := range in.Chunks {
+		d.last.chunk++
+		c := &chunk{Chunk: copyChunk(&in.Chunks[i], true), of: v}
+		c.Num, c.Source = d.last.chunk, v.src.Num
+		v.chunks = append(v.chunks, c)
+		d.chunks[c.Num] = c
+		v.part.keys[c.Key] = c
+	}
+	d.feed.put(v, backend.PutChunks)
+}
+
+func (s *store) Finish(ctx context.Context, items []backend.Finished) (ok []bool, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		for i := range items {
+			if v := d.held(items[i].Num, items[i].Token); v != nil {
+				if err := checkFinished(v, &items[i]); err != nil {
+					return err
+				}
+			}
+		}
+		ok = make([]bool, len(items))
+		for i := range items {
+			if v := d.held(items[i].Num, items[i].Token); v != nil {
+				d.finish(v, &items[i])
+				ok[i] = true
+			}
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return ok, err
+}
+
+func checkFinished(v *version, f *backend.Finished) error {
+	if !f.State.Terminal() {
+		return fmt.Errorf("finish %q: state %d is not final", v.src.ID, f.State)
+	}
+	if err := checkBlobs(v.src.ID, f.Blobs); err != nil {
+		return err
+	}
+	for _, m := range f.Mentions {
+		if m.Chunk < 0 || m.Chunk >= len(v.chunks) {
+			return fmt.Errorf("finish %q: mention in chunk %d of %d", v.src.ID, m.Chunk, len(v.chunks))
+		}
+	}
+	for _, r := range f.Relations {
+		if r.Chunk < 0 || r.Chunk >= int64(len(v.chunks)) {
+			return fmt.Errorf("finish %q: relation in chunk %d of %d", v.src.ID, r.Chunk, len(v.chunks))
+		}
+	}
+	return nil
+}
+
+func (d *storeData) finish(v *version, f *backend.Finished) {
+	had := len(v.mentions) > 0
+	d.clearGraph(v)
+	d.addGraph(v, f.Mentions, f.Relations)
+	if had || len(v.mentions) > 0 {
+		d.feed.put(v, backend.PutGraph)
+	}
+	v.store(f.Blobs)
+	v.giveBack()
+	v.src.State, v.src.ErrorCode, v.src.ErrorMessage = f.State, f.ErrorCode, f.ErrorMessage
+	if f.Event {
+		d.last.event++
+		d.events = append(d.events, backend.Event{
+			Seq: d.last.event, ItemID: v.src.ID, Part: v.src.Part, Source: v.src.Num, Status: f.State,
+			ErrorCode: f.ErrorCode, ErrorMessage: f.ErrorMessage, At: stamp(time.Now()),
+		})
+	}
+}
+
+func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
+	return s.write(ctx, func(d *storeData) error {
+		for _, f := range items {
+			if f.State < backend.Queued || f.State.Terminal() {
+				return fmt.Errorf("defer source %d: state %d is final or unknown", f.Num, f.State)
+			}
+		}
+		for _, f := range items {
+			if v := d.held(f.Num, f.Token); v != nil {
+				v.giveBack()
+				v.src.State, v.src.NotBefore = f.State, stamp(f.NotBefore)
+				v.src.ErrorCode, v.src.ErrorMessage = f.ErrorCode, f.ErrorMessage
+			}
+		}
+		return nil
+	})
+}
+
+func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
+	// waiting tidies the queue, hence the lock for writing.
+	err = s.write(ctx, func(d *storeData) error {
+		counts = make(map[backend.State]int)
+		for _, p := range d.parts {
+			for _, it := range p.items {
+				counts[it.newest.src.State]++
+			}
+		}
+		for _, v := range d.waiting() {
+			at := v.src.NotBefore
+			if v.src.LeaseUntil.After(at) {
+				at = v.src.LeaseUntil
+			}
+			next = earliest(next, atOrEpoch(at))
+		}
+		return nil
+	})
+	return counts, next, err
+}
+
+func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) error {
+	return s.write(ctx, func(d *storeData) error {
+		it := d.item(part, id)
+		if it == nil {
+			return fmt.Errorf("requeue %q: %w", id, backend.ErrNotFound)
+		}
+		v := it.newest
+		if v.src.State != backend.Errored {
+			return fmt.Errorf("requeue %q: it did not fail: %w", id, backend.ErrConflict)
+		}
+		v.resetWork()
+		v.src.State, v.src.Attempts = backend.Queued, 0
+		if i, found := slices.BinarySearch(d.queue, v.src.Num); !found {
+			d.queue = slices.Insert(d.queue, i, v.src.Num)
+		}
+		return nil
+	})
+}
+
+func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		out = slices.Clone(firstN(d.events, limit))
+		return nil
+	})
+	return out, err
+}
+
+func (s *store) Acknowledge(ctx context.Context, seq int64) error {
+	return s.write(ctx, func(d *storeData) error {
+		d.events = slices.DeleteFunc(d.events, func(e backend.Event) bool { return e.Seq <= seq })
+		return nil
+	})
+}
