@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []backend.Accepted, err error) {
+	for i := range items {
+		if err := checkBlobs(items[i].Blobs); err != nil {
+			return nil, fmt.Errorf("accept %q: %w", items[i].ID, err)
+		}
+	}
+	err = s.change(ctx, func(t *tx) error {
+		out = make([]backend.Accepted, len(items))
+		for i := range items {
+			num, err := t.accept(&items[i])
+			if err != nil {
+				return fmt.Errorf("accept %q: %w", items[i].ID, err)
+			}
+			out[i] = backend.Accepted{Num: num, Exists: num == 0}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func checkBlobs(blobs []backend.Blob) error {
+	for _, b := range blobs {
+		if b.Kind < backend.Original || b.Kind > backend.Supplied {
+			return fmt.Errorf("content kind %d is unknown", b.Kind)
+		}
+	}
+	return nil
+}
+
+// accept stores one item; 0 when its id is taken and IfAbsent is set.
+func (t *tx) accept(in *backend.Incoming) (int64, error) {
+	part, err := t.makePart(in.Part)
+	if err != nil {
+		return 0, err
+	}
+	old, err := t.item(part, in.ID)
+	if err != nil {
+		return 0, err
+	}
+	created, older := stamp(in.CreatedAt), int64(0)
+	if old != nil {
+		if in.IfAbsent {
+			return 0, nil
+		}
+		created = old.created
+		if older, err = t.replace(old); err != nil {
+			return 0, err
+		}
+	} else {
+		t.count(part, 1, 0)
+	}
+	t.led.source++
+	num := t.led.source
+	t.led.move(0, backend.Queued)
+	tags := packTags(in.Tags)
+	err = t.c.do(`INSERT INTO sources (num, part, hash, id, state, older, created, updated, time, expires, size, infer,
+		title, kind, filename, media, session, tags, metadata, additional, doc)
+		VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		num, part, hashOf(0, in.ID), in.ID, older, created, stamp(in.UpdatedAt), stamp(in.Time), stamp(in.ExpiresAt),
+		in.SizeBytes, in.Infer, in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags,
+		in.Metadata, in.Additional, in.Doc)
+	if err == nil {
+		err = t.addTags(part, num, tags)
+	}
+	if err == nil {
+		err = t.storeBlobs(num, in.Blobs)
+	}
+	return num, err
+}
+
+// replace makes room for a newer version of old's item: old goes when it was not
+// indexed, else it stays to be searched. It returns the version that stays, 0 for none.
+func (t *tx) replace(old *head) (older int64, err error) {
+	if !old.indexed {
+		older = old.older
+		return older, t.removeVersion(old)
+	}
+	if err := t.dropTags(old); err != nil {
+		return 0, err
+	}
+	t.led.move(old.state, 0)
+	return old.num, t.c.do("UPDATE sources SET newest = 0 WHERE num = ?", old.num)
+}
+
+// addTags makes a newest version findable by its tags.
+func (t *tx) addTags(part, source int64, tags []byte) error {
+	for b := tags; len(b) >= 8; b = b[8:] {
+		err := t.c.do("INSERT OR IGNORE INTO tags (part, tag, source) VALUES (?, ?, ?)",
+			part, int64(binary.LittleEndian.Uint64(b)), source)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) dropTags(v *head) error {
+	for b := v.tags; len(b) >= 8; b = b[8:] {
+		err := t.c.do("DELETE FROM tags WHERE part = ? AND tag = ? AND source = ?",
+			v.part, int64(binary.LittleEndian.Uint64(b)), v.num)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package sqlite
+
+import (
+	"errors"
+	"math"
+)
+
+// What is believed of a subject and a predicate is a function of the relations that
+// are there, not of the order in which they came: a functional relation is retired by
+// the first functional one learnt later, any relation by the first retraction of its
+// object learnt later, whichever came first. So taking a relation away leaves what
+// would be there without it. Only relations that a change can touch are weighed.
+
+// fact is what weighing needs of a relation.
+type fact struct {
+	num, from, to, ord, flags int64
+	predicate, object         string
+	supersededBy              int64
+	knownTo                   any
+}
+
+const factCols = "num, from_id, to_id, ord, flags, predicate, object, superseded_by, known_to"
+
+const factWidth = 9 // columns of factCols
+
+func readFact(r *row) fact {
+	return fact{
+		num: r.int(0), from: r.int(1), to: r.int(2), ord: r.int(3), flags: r.int(4), predicate: r.str(5), object: r.str(6),
+		supersededBy: r.int(7), knownTo: r.vals[8],
+	}
+}
+
+// ownEnd is known_to of a relation that nothing retires: a retraction is never believed.
+func (f *fact) ownEnd() any {
+	if f.flags&retracts == 0 || f.ord == never {
+		return nil
+	}
+	return f.ord
+}
+
+// group is the entities whose relations can retire one another: one entity, and those
+// folded into it.
+type group []int64
+
+// groupOf returns the group of an entity that stands for itself.
+func (t *tx) groupOf(part, entity int64) (group, error) {
+	aliases, err := t.aliasesOf(part)
+	if err != nil {
+		return nil, err
+	}
+	if len(aliases) == 0 {
+		return group{entity}, nil
+	}
+	// The rows of entities made by this call must be there to be found.
+	if err := t.settleUses(); err != nil {
+		return nil, err
+	}
+	return t.members(entity)
+}
+
+// rootOf is the entity that another stands for.
+func (t *tx) rootOf(part, entity int64) (int64, error) {
+	aliases, err := t.aliasesOf(part)
+	if err != nil || len(aliases) == 0 || entity == 0 {
+		return entity, err
+	}
+	if err := t.settleUses(); err != nil {
+		return 0, err
+	}
+	rs, err := newRoots(t.c)
+	if err != nil {
+		return 0, err
+	}
+	return rs.of(entity)
+}
+
+// weighNew settles what a relation just stored retires, and what retires it.
+func (t *tx) weighNew(part int64, f *fact) error {
+	root, err := t.rootOf(part, f.from)
+	if err != nil {
+		return err
+	}
+	g, err := t.groupOf(part, root)
+	if err != nil {
+		return err
+	}
+	object, err := t.rootOf(part, f.to)
+	if err != nil {
+		return err
+	}
+	if f.flags != 0 {
+		touched, err := t.touchedBy(part, g, object, f)
+		if err != nil {
+			return err
+		}
+		if err := t.weighAll(part, touched); err != nil {
+			return err
+		}
+	}
+	return t.weigh(part, g, object, f)
+}
+
+// touchedBy returns the relations that f may retire, learnt before it: of a functional
+// one, the last functional ones before; of a retraction, those of its object back to
+// the last retraction of that.
+func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, err error) {
+	if f.flags&retracts == 0 {
+		since := int64(math.MinInt64)
+		for _, from := range g {
+			err := t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
+				WHERE flags = 1 AND from_id = ? AND predicate = ? AND ord < ? ORDER BY ord DESC`, func(r *row) error {
+				x := readFact(r)
+				if x.ord < since {
+					return errEnough
+				}
+				since = x.ord
+				out = append(out, x)
+				return nil
+			}, from, f.predicate, f.ord)
+			if err != nil && !errors.Is(err, errEnough) {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	for _, from := range g {
+		last, err := t.retraction(part, from, object, f, "ord < ? ORDER BY ord DESC")
+		if err != nil {
+			return nil, err
+		}
+		since := int64(math.MinInt64)
+		if last != nil {
+			since = last.ord
+		}
+		var found []fact
+		err = t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_from
+			WHERE from_id = ? AND predicate = ? AND ord >= ? AND ord < ? AND object = ? AND flags < 2`, func(r *row) error {
+			found = append(found, readFact(r))
+			return nil
+		}, from, f.predicate, since, f.ord, f.object)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			to, err := t.rootOf(part, found[i].to)
+			if err != nil {
+				return nil, err
+			}
+			if to == object {
+				out = append(out, found[i])
+			}
+		}
+	}
+	return out, nil
+}
+
+// errEnough ends a query whose further rows do not matter.
+var errEnough = errors.New("enough")
+
+// retraction returns the first retraction of f's subject, predicate and object that
+// a condition on ord, with an order, selects; nil when there is none.
+func (t *tx) retraction(part, from, object int64, f *fact, where string) (*fact, error) {
+	if t.led.retractions == 0 {
+		return nil, nil
+	}
+	var found []fact
+	err := t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retracting
+		WHERE flags > 1 AND from_id = ? AND predicate = ? AND object = ? AND `+where, func(r *row) error {
+		found = append(found, readFact(r))
+		return nil
+	}, from, f.predicate, f.object, f.ord)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		to, err := t.rootOf(part, found[i].to)
+		if err != nil {
+			return nil, err
+		}
+		if to == object {
+			return &found[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// weighAll decides again what retires each of some relations.
+func (t *tx) weighAll(part int64, fs []fact) error {
+	for i := range fs {
+		root, err := t.rootOf(part, fs[i].from)
+		if err != nil {
+			return err
+		}
+		g, err := t.groupOf(part, root)
+		if err != nil {
+			return err
+		}
+		object, err := t.rootOf(part, fs[i].to)
+		if err != nil {
+			return err
+		}
+		if err := t.weigh(part, g, object, &fs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weigh decides what retires f, which is stored.
+func (t *tx) weigh(part int64, g group, object int64, f *fact) error {
+	if f.flags&retracts != 0 {
+		return nil
+	}
+	var by *fact // of two learnt at once the functional one, then the smaller number
+	better := func(x *fact) bool {
+		return by == nil || x.ord < by.ord ||
+			x.ord == by.ord && (x.flags&retracts < by.flags&retracts || x.flags == by.flags && x.num < by.num)
+	}
+	for _, from := range g {
+		if f.flags&functional != 0 {
+			_, err := t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
+				WHERE flags = 1 AND from_id = ? AND predicate = ? AND ord > ? ORDER BY ord, num LIMIT 1`, func(r *row) error {
+				if x := readFact(r); better(&x) {
+					by = &x
+				}
+				return nil
+			}, from, f.predicate, f.ord)
+			if err != nil {
+				return err
+			}
+		}
+		x, err := t.retraction(part, from, object, f, "ord > ? ORDER BY ord, num")
+		if err != nil {
+			return err
+		}
+		if x != nil && better(x) {
+			by = x
+		}
+	}
+	knownTo, num := any(nil), int64(0)
+	if by != nil {
+		knownTo, num = by.ord, by.num
+	}
+	if f.supersededBy == num && f.knownTo == knownTo {
+		return nil
+	}
+	f.supersededBy, f.knownTo = num, knownTo
+	return t.c.do("UPDATE relations SET known_to = ?, superseded_by = ? WHERE num = ?", knownTo, num, f.num)
+}
+
+// weighGroup decides again about all relations that a change of what an entity stands
+// for can touch: those of the group, and those of which it is the object.
+func (t *tx) weighGroup(part int64, g group) error {
+	for _, entity := range g {
+		var fs []fact
+		err := t.c.each(bg, "SELECT "+factCols+` FROM relations WHERE num IN (
+			SELECT num FROM relations INDEXED BY relations_from WHERE from_id = ?1
+			UNION SELECT num FROM relations INDEXED BY relations_to WHERE to_id = ?1 AND to_id <> 0)`, func(r *row) error {
+			fs = append(fs, readFact(r))
+			return nil
+		}, entity)
+		if err != nil {
+			return err
+		}
+		if err := t.weighAll(part, fs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

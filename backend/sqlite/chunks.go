@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) Index(ctx context.Context, items []backend.Indexed) (ok []bool, err error) {
+	for i := range items {
+		if err := checkBlobs(items[i].Blobs); err != nil {
+			return nil, fmt.Errorf("index source %d: %w", items[i].Num, err)
+		}
+	}
+	err = s.change(ctx, func(t *tx) error {
+		ok = make([]bool, len(items))
+		for i := range items {
+			v, err := t.held(items[i].Num, items[i].Token)
+			if err == nil && v != nil {
+				ok[i] = true
+				err = t.index(v, &items[i])
+			}
+			if err != nil {
+				return fmt.Errorf("index source %d: %w", items[i].Num, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ok, nil
+}
+
+func (t *tx) index(v *head, in *backend.Indexed) error {
+	if err := t.removeOlder(v); err != nil {
+		return err
+	}
+	if err := t.clearContent(v); err != nil {
+		return err
+	}
+	v.first, v.chunks = t.led.chunk+1, int64(len(in.Chunks))
+	t.led.chunk += v.chunks
+	t.count(v.part, 0, v.chunks)
+	dense := true
+	for i := range in.Chunks {
+		dense = dense && in.Chunks[i].Ordinal == i
+		if err := t.addChunk(v, v.first+int64(i), &in.Chunks[i]); err != nil {
+			return fmt.Errorf("chunk %d: %w", i, err)
+		}
+	}
+	if err := t.put(v.num, backend.PutChunks, &v.seqChunks); err != nil {
+		return err
+	}
+	if err := t.storeBlobs(v.num, in.Blobs); err != nil {
+		return err
+	}
+	t.move(v, backend.GraphCreation)
+	err := t.c.do(`UPDATE sources SET state = 3, indexed = 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
+		seq_chunks = ?, seq_tags = 0, seq_graph = 0, error_code = '', error_message = '' WHERE num = ?`,
+		dense, v.first, v.chunks, v.seqChunks, v.num)
+	if err != nil || in.Title == "" && in.Time.IsZero() {
+		return err
+	}
+	return t.c.do("UPDATE sources SET title = CASE ?1 WHEN '' THEN title ELSE ?1 END, time = coalesce(?2, time) WHERE num = ?3",
+		in.Title, stamp(in.Time), v.num)
+}
+
+func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk) error {
+	hash := hashOf(v.part, ch.Key)
+	taken := false
+	err := t.c.each(bg, `SELECT s.part, c.key FROM chunks c INDEXED BY chunks_key JOIN sources s ON s.num = c.source
+		WHERE c.hash = ?`, func(r *row) error {
+		taken = taken || r.int(0) == v.part && r.str(1) == ch.Key
+		return nil
+	}, hash)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return fmt.Errorf("its key is taken: %w", backend.ErrExists)
+	}
+	err = t.c.do(`INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading, layout, extra)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, v.num, ch.Ordinal, hash, chunkSum(ch),
+		ch.Key, ch.Text, ch.Heading, ch.Layout, ch.Extra)
+	if err != nil || ch.Vector == nil {
+		return err
+	}
+	data := packVector(ch.Vector)
+	return t.c.do("INSERT INTO vectors (chunk, crc, data) VALUES (?, ?, ?)", num, checksum(data), data)
+}
+
+// chunkSum is the checksum over what a chunk holds, in this order.
+func chunkSum(ch *backend.Chunk) uint32 {
+	var sum uint32
+	for _, s := range []string{ch.Key, ch.Text, ch.Heading} {
+		var buf [512]byte // a string is summed without a copy of all of it
+		for len(s) > 0 {
+			n := copy(buf[:], s)
+			sum, s = crc32.Update(sum, castagnoli, buf[:n]), s[n:]
+		}
+	}
+	return crc32.Update(crc32.Update(sum, castagnoli, ch.Layout), castagnoli, ch.Extra)
+}
+
+// clearContent removes the chunks and the graph of a version, and it from the feed.
+func (t *tx) clearContent(v *head) error {
+	if err := t.clearGraph(v); err != nil {
+		return err
+	}
+	for _, seq := range []*int64{&v.seqChunks, &v.seqTags, &v.seqGph} {
+		if err := t.takeBack(seq); err != nil {
+			return err
+		}
+	}
+	if v.chunks == 0 {
+		return nil
+	}
+	t.count(v.part, 0, -v.chunks)
+	last := v.first + v.chunks - 1
+	if err := t.c.do("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", v.first, last); err != nil {
+		return err
+	}
+	err := t.c.do("DELETE FROM chunks WHERE num BETWEEN ? AND ?", v.first, last)
+	v.first, v.chunks = 0, 0
+	return err
+}
+
+const chunkCols = "c.num, c.source, c.ordinal, c.key, c.text, c.heading, c.layout, c.extra, c.crc"
+
+const chunkWidth = 9 // columns of chunkCols
+
+// readChunk reads a chunk from column i on, and its checksum.
+func readChunk(r *row, i int, ch *backend.Chunk) {
+	*ch = backend.Chunk{
+		Num: r.int(i), Source: r.int(i + 1), Ordinal: int(r.int(i + 2)), Key: r.str(i + 3), Text: r.str(i + 4),
+		Heading: r.str(i + 5), Layout: r.blob(i + 6), Extra: r.blob(i + 7),
+	}
+	if sum := int64(chunkSum(ch)); r.err == nil && sum != r.int(i+8) {
+		r.err = fmt.Errorf("chunk %d: checksum %08x, stored %08x: %w", ch.Num, sum, r.vals[i+8], backend.ErrCorrupt)
+	}
+}
+
+// eachChunk reads the chunks with n numbers from first on, with their vectors when
+// asked. A missing one is damage. f may keep what it gets.
+func eachChunk(c *conn, first, n int64, vectors bool, f func(ch *backend.Chunk)) error {
+	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.num BETWEEN ? AND ? ORDER BY c.num"
+	if vectors {
+		sql = "SELECT " + chunkCols + `, v.crc, v.data FROM chunks c LEFT JOIN vectors v ON v.chunk = c.num
+			WHERE c.num BETWEEN ? AND ? ORDER BY c.num`
+	}
+	next := first
+	err := c.each(bg, sql, func(r *row) error {
+		var ch backend.Chunk
+		readChunk(r, 0, &ch)
+		if r.err != nil {
+			return r.err
+		}
+		if ch.Num != next {
+			return fmt.Errorf("chunk %d is missing: %w", next, backend.ErrCorrupt)
+		}
+		next++
+		if vectors && !r.null(chunkWidth) {
+			data := r.checked(chunkWidth, chunkWidth+1, "vector of chunk", ch.Num)
+			if r.err != nil {
+				return r.err
+			}
+			v, err := unpackVector(data)
+			if err != nil {
+				return err
+			}
+			ch.Vector = v
+		}
+		f(&ch)
+		return nil
+	}, first, first+n-1)
+	if err == nil && next != first+n {
+		err = fmt.Errorf("chunk %d is missing: %w", next, backend.ErrCorrupt)
+	}
+	return err
+}

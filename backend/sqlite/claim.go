@@ -1,0 +1,225 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// maxDue bounds how many sources whose wait is over are put in order for a claim.
+const maxDue = 4096
+
+// candidate is a source that may be claimed.
+type candidate struct{ num, size int64 }
+
+func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
+	if token == "" {
+		return nil, errors.New("claim: the token is empty")
+	}
+	if limit <= 0 {
+		return nil, s.query(ctx, func(*conn) error { return nil })
+	}
+	err = s.change(ctx, func(t *tx) error {
+		found, err := t.candidates(now, limit)
+		if err != nil {
+			return err
+		}
+		var bytes int64
+		for _, f := range found {
+			if len(out) > 0 && maxBytes > 0 && bytes+f.size > maxBytes {
+				break
+			}
+			bytes += f.size
+			claim, err := t.claim(f.num, token, leaseUntil)
+			switch {
+			case errors.Is(err, backend.ErrCorrupt):
+				// One damaged item must not keep the others from being worked on.
+				if err := t.condemn(f.num); err != nil {
+					return err
+				}
+			case err != nil:
+				return err
+			default:
+				out = append(out, *claim)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// candidates returns the oldest sources that can be claimed now: those that never
+// waited, of which there may be very many, straight from the index, and those whose
+// wait is over.
+func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
+	add := func(r *row) error {
+		out = append(out, candidate{r.int(0), r.int(1)})
+		return nil
+	}
+	err = t.c.each(bg, `SELECT num, size FROM sources INDEXED BY sources_pending
+		WHERE newest = 1 AND state < 4 AND due = 0 ORDER BY num LIMIT ?`, add, limit)
+	if err != nil {
+		return nil, err
+	}
+	err = t.c.each(bg, `SELECT num, size FROM (SELECT num, size FROM sources INDEXED BY sources_pending
+		WHERE newest = 1 AND state < 4 AND due > 0 AND due <= ? ORDER BY due LIMIT ?) ORDER BY num LIMIT ?`,
+		add, micros(now), max(limit, maxDue), limit)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.num, b.num) })
+	return out[:min(limit, len(out))], nil
+}
+
+// dueFrom is the due column of a source that waits for a time: 0 stands for none.
+func dueFrom(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return max(at.UnixMicro(), 1)
+}
+
+// claim takes a source and reads what a worker needs of it.
+func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Claim, error) {
+	cl := &backend.Claim{}
+	var indexed bool
+	var first, chunks int64
+	found, err := t.c.one(bg, "SELECT "+sourceCols+", s.indexed, s.first_chunk, s.chunks FROM "+sourceTables+
+		" WHERE s.num = ?", func(r *row) error {
+		cl.Source = *readSource(r, 0)
+		indexed, first, chunks = r.int(sourceWidth) != 0, r.int(sourceWidth+1), r.int(sourceWidth+2)
+		return nil
+	}, num)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("claim source %d: %w", num, backend.ErrCorrupt)
+	}
+	if cl.Blobs, err = readBlobs(bg, t.c, num); err != nil {
+		return nil, err
+	}
+	if indexed {
+		err = eachChunk(t.c, first, chunks, true, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	state := cl.State
+	if state == backend.Queued {
+		state = backend.Processing
+	}
+	t.led.move(cl.State, state)
+	cl.State, cl.Token, cl.LeaseUntil = state, token, stamped(leaseUntil)
+	cl.Attempts++
+	due := max(dueFrom(leaseUntil), dueFrom(cl.NotBefore))
+	return cl, t.c.do("UPDATE sources SET state = ?, attempts = ?, token = ?, lease = ?, due = ? WHERE num = ?",
+		int64(state), cl.Attempts, token, stamp(leaseUntil), due, num)
+}
+
+// condemn ends a source whose stored content cannot be read back.
+func (t *tx) condemn(num int64) error {
+	v, err := t.version(num)
+	if err != nil || v == nil {
+		return err
+	}
+	return t.end(v, backend.Errored, damagedCode, "the stored content is damaged", true)
+}
+
+// damagedCode is the error code of a source whose content is damaged. The API leaves
+// it open; E6xxx is the range of storage errors.
+const damagedCode = "E6002"
+
+func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error {
+	return s.change(ctx, func(t *tx) error {
+		for _, num := range nums {
+			v, err := t.held(num, token)
+			if err != nil {
+				return err
+			}
+			if v == nil {
+				continue
+			}
+			err = t.c.do("UPDATE sources SET lease = ?, due = max(?, coalesce(not_before, 0)) WHERE num = ?",
+				stamp(leaseUntil), dueFrom(leaseUntil), num)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
+	return s.change(ctx, func(t *tx) error {
+		for i := range items {
+			f := &items[i]
+			v, err := t.held(f.Num, f.Token)
+			if err != nil {
+				return err
+			}
+			if v == nil {
+				continue
+			}
+			if f.State < backend.Queued || f.State.Terminal() {
+				return fmt.Errorf("defer %q: state %d is final or unknown", v.id, f.State)
+			}
+			t.move(v, f.State)
+			err = t.c.do(`UPDATE sources SET state = ?, not_before = ?, due = ?, error_code = ?, error_message = ?,
+				token = '', lease = NULL WHERE num = ?`, int64(f.State), stamp(f.NotBefore), dueFrom(f.NotBefore),
+				f.ErrorCode, f.ErrorMessage, f.Num)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		l, err := readLedger(c)
+		if err != nil {
+			return err
+		}
+		counts = make(map[backend.State]int)
+		for state, n := range l.states {
+			if n != 0 {
+				counts[backend.State(state)] = int(n)
+			}
+		}
+		_, err = c.one(ctx, `SELECT due FROM sources INDEXED BY sources_pending
+			WHERE newest = 1 AND state < 4 ORDER BY due LIMIT 1`, func(r *row) error {
+			next = r.time(0) // 0, any time, becomes 1970
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return counts, next, nil
+}
+
+func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) error {
+	return s.change(ctx, func(t *tx) error {
+		v, err := t.find(part, id)
+		if err == nil && v.state != backend.Errored {
+			err = fmt.Errorf("it did not fail: %w", backend.ErrConflict)
+		}
+		if err != nil {
+			return fmt.Errorf("requeue %q: %w", id, err)
+		}
+		t.move(v, backend.Queued)
+		return t.c.do(`UPDATE sources SET state = 1, attempts = 0, error_code = '', error_message = '', token = '',
+			lease = NULL, not_before = NULL, due = 0 WHERE num = ?`, v.num)
+	})
+}

@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// writeForEver ingests, replaces and deletes, and says on standard output what has
+// been acknowledged, until the process is killed.
+func writeForEver(t *testing.T, dir string) {
+	d, err := Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer d.Close()
+	s, err := d.OpenStore(t.Context(), testUID)
+	require.NoError(t, err)
+	var seed uint64
+	if seq := s.LastSeq(); seq != 0 {
+		seed = seq >> seqShift
+	}
+	r := rand.New(rand.NewPCG(seed, 3))
+	for n := int(seed) * 1000; ; n += 8 {
+		for i, a := range pipe(t, s, r, n, n+8) {
+			src, err := s.SourcesByNum(t.Context(), []int64{a.Num})
+			require.NoError(t, err)
+			fmt.Printf("put %s\n", src[0].ID)
+			if i%3 == 0 {
+				res, err := s.Delete(t.Context(), testPart, []string{src[0].ID}, backend.DeleteOptions{})
+				require.NoError(t, err)
+				require.True(t, res[0].Found)
+				fmt.Printf("del %s\n", src[0].ID)
+			}
+		}
+	}
+}
+
+func TestKill(t *testing.T) {
+	t.Parallel()
+	kills := 25
+	if testing.Short() {
+		kills = 5
+	}
+	dir := t.TempDir()
+	alive := make(map[string]bool)
+	r := rand.New(rand.NewPCG(11, 12))
+	for range kills {
+		cmd := child(t, "write", dir)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewReader(out)
+		first, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		time.AfterFunc(time.Duration(r.IntN(40_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+		rest, err := io.ReadAll(lines)
+		require.NoError(t, err)
+		require.Error(t, cmd.Wait(), "it was killed")
+		for _, line := range strings.SplitAfter(first+string(rest), "\n") {
+			if verb, id, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && strings.HasSuffix(line, "\n") {
+				alive[id] = verb == "put"
+			}
+		}
+		verifyAlive(t, dir, alive)
+	}
+}
+
+// verifyAlive opens a directory and finds what was acknowledged, and a sound store.
+func verifyAlive(t *testing.T, dir string, alive map[string]bool) {
+	t.Helper()
+	d, err := Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	opened, err := d.OpenStore(t.Context(), testUID)
+	require.NoError(t, err)
+	s := opened.(*store)
+	check(t, s)
+	gone, here := 0, 0
+	for id, want := range alive {
+		srcs, err := s.Sources(t.Context(), testPart, []string{id})
+		require.NoError(t, err)
+		if !want {
+			gone++
+			require.Nil(t, srcs[0], "an acknowledged deletion of %s came undone", id)
+			continue
+		}
+		here++
+		if srcs[0] == nil {
+			// The deletion may have been on its way.
+			continue
+		}
+		require.Equal(t, backend.Completed, srcs[0].State)
+		data, err := s.Content(t.Context(), srcs[0].Num, backend.Original)
+		require.NoError(t, err)
+		require.NotEmpty(t, data)
+	}
+	require.Positive(t, here)
+	require.Equal(t, len(alive), gone+here)
+}
+
+// TestCopyWhileWriting copies the files at a moment at which nothing is written but
+// much is in the log, as a power cut leaves them, and also without the log's last part.
+func TestCopyWhileWriting(t *testing.T) {
+	t.Parallel()
+	d, s := openTest(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	pipe(t, s, r, 0, 64)
+	pipe(t, s, r, 64, 128)
+	from := d.path(testUID)
+	wal, err := os.ReadFile(filepath.Join(from, "store.db-wal"))
+	require.NoError(t, err)
+	db, err := os.ReadFile(filepath.Join(from, "store.db"))
+	require.NoError(t, err)
+	for range 20 {
+		dir := t.TempDir()
+		to := filepath.Join(dir, "tenants", testUID[:2], testUID)
+		require.NoError(t, os.MkdirAll(to, 0o700))
+		cut := r.IntN(len(wal) + 1)
+		torn := append([]byte(nil), wal[:cut]...)
+		if cut > 100 {
+			torn[cut-1] ^= 0x55 // the last sector was half written
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(to, "store.db"), db, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(to, "store.db-wal"), torn, 0o600))
+		_, copied := reopenTest(t, dir)
+		check(t, copied)
+		_, err := copied.Accept(context.Background(), item("after the crash"))
+		require.NoError(t, err)
+	}
+}

@@ -1,0 +1,244 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+const deliveryCols = `num, id, org, url, event, item, database, tenant_uid, collection, indexing_status, status,
+	attempts, error_code, error_message, last_error, last_status, payload, created, updated, next_attempt, lease, token`
+
+func readDelivery(r *row) backend.Delivery {
+	return backend.Delivery{
+		Num: r.int(0), ID: r.str(1), Org: r.str(2), URL: r.str(3), Event: r.str(4), ItemID: r.str(5),
+		Database: r.str(6), TenantUID: r.str(7), Collection: r.str(8), IndexingStatus: r.str(9),
+		Status: backend.DeliveryStatus(r.str(10)), Attempts: int(r.int(11)), ErrorCode: r.str(12),
+		ErrorMessage: r.str(13), LastError: r.str(14), LastStatusCode: int(r.int(15)), Payload: r.blob(16),
+		CreatedAt: r.time(17), UpdatedAt: r.time(18), NextAttempt: r.time(19), LeaseUntil: r.time(20), Token: r.str(21),
+	}
+}
+
+// dueAt is when a delivery can be claimed, nil when it never can; a missing time
+// means that it can at once.
+func dueAt(status backend.DeliveryStatus, next, lease time.Time) any {
+	switch status {
+	case backend.DeliveryPending, backend.DeliveryFailed:
+		return micros(next)
+	case backend.DeliverySweeping:
+		return micros(lease)
+	default:
+		return nil
+	}
+}
+
+func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) error {
+	return g.change(ctx, func(c *conn) error {
+		for i := range ds {
+			d := &ds[i]
+			err := c.do(`INSERT INTO deliveries (id, org, url, event, item, database, tenant_uid, collection,
+				indexing_status, status, attempts, error_code, error_message, last_error, last_status, payload,
+				created, updated, next_attempt, lease, token, due)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+				d.ID, d.Org, d.URL, d.Event, d.ItemID, d.Database, d.TenantUID, d.Collection,
+				d.IndexingStatus, string(d.Status), d.Attempts, d.ErrorCode, d.ErrorMessage, d.LastError, d.LastStatusCode,
+				d.Payload, stamp(d.CreatedAt), stamp(d.UpdatedAt), stamp(d.NextAttempt), stamp(d.LeaseUntil), d.Token,
+				dueAt(d.Status, d.NextAttempt, d.LeaseUntil))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// dueDelivery is a candidate of ClaimDeliveries.
+type dueDelivery struct{ num, due int64 }
+
+func (g *registry) ClaimDeliveries(ctx context.Context, now, leaseUntil time.Time, token string, limit, perURL int) (out []backend.Delivery, err error) {
+	if limit <= 0 {
+		return nil, ctx.Err()
+	}
+	err = g.change(ctx, func(c *conn) error {
+		found, err := dueDeliveries(ctx, c, now, limit, perURL)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			err := c.do(`UPDATE deliveries SET status = 'sweeping', token = ?, lease = ?, due = ?, attempts = attempts + 1
+				WHERE num = ?`, token, stamp(leaseUntil), micros(leaseUntil), f.num)
+			if err != nil {
+				return err
+			}
+			_, err = c.one(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE num = ?", func(r *row) error {
+				out = append(out, readDelivery(r))
+				return nil
+			}, f.num)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// dueDeliveries goes from one address to the next, so that thousands that wait for
+// one of them do not stand in the way of the others.
+func dueDeliveries(ctx context.Context, c *conn, now time.Time, limit, perURL int) ([]dueDelivery, error) {
+	var urls []string
+	err := c.each(ctx, `WITH RECURSIVE u (url) AS (
+		SELECT min(url) FROM deliveries WHERE due IS NOT NULL
+		UNION ALL
+		SELECT (SELECT min(url) FROM deliveries WHERE due IS NOT NULL AND url > u.url) FROM u WHERE u.url IS NOT NULL)
+		SELECT url FROM u WHERE url IS NOT NULL`, func(r *row) error {
+		urls = append(urls, r.str(0))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []dueDelivery
+	for _, url := range urls {
+		room := limit
+		if perURL > 0 { // those under way count
+			_, err := c.one(ctx, `SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_sweeping
+				WHERE status = 'sweeping' AND url = ? AND due > ? LIMIT ?)`, func(r *row) error {
+				room = min(room, perURL-int(r.int(0)))
+				return nil
+			}, url, micros(now), perURL)
+			if err != nil {
+				return nil, err
+			}
+		}
+		err := c.each(ctx, `SELECT num, due FROM deliveries INDEXED BY deliveries_url
+			WHERE due IS NOT NULL AND url = ? AND due <= ? ORDER BY due, num LIMIT ?`, func(r *row) error {
+			found = append(found, dueDelivery{r.int(0), r.int(1)})
+			return nil
+		}, url, micros(now), room)
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(found, func(a, b dueDelivery) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.num, b.num))
+	})
+	return found[:min(limit, len(found))], nil
+}
+
+// deliveryState reads a delivery by its id.
+func deliveryState(ctx context.Context, c *conn, id string) (d backend.Delivery, err error) {
+	found, err := c.one(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE id = ?", func(r *row) error {
+		d = readDelivery(r)
+		return nil
+	}, id)
+	if err == nil && !found {
+		err = backend.ErrNotFound
+	}
+	return d, err
+}
+
+func (g *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error {
+	return g.change(ctx, func(c *conn) error {
+		d, err := deliveryState(ctx, c, f.ID)
+		if err != nil {
+			return fmt.Errorf("finish delivery %q: %w", f.ID, err)
+		}
+		if d.Status != backend.DeliverySweeping || d.Token != f.Token {
+			return fmt.Errorf("finish delivery %q: claim lost: %w", f.ID, backend.ErrConflict)
+		}
+		return c.do(`UPDATE deliveries SET status = ?, error_code = ?, error_message = ?, last_error = ?, last_status = ?,
+			next_attempt = ?, updated = ?, token = '', lease = NULL, due = ? WHERE num = ?`,
+			string(f.Status), f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
+			stamp(f.NextAttempt), stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
+	})
+}
+
+func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time.Time) error {
+	return g.change(ctx, func(c *conn) error {
+		d, err := deliveryState(ctx, c, id)
+		if err == nil && d.Org != org {
+			err = backend.ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("requeue delivery %q: %w", id, err)
+		}
+		if d.Status != backend.DeliveryFailed && d.Status != backend.DeliveryPermanentlyFailed {
+			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, d.Status, backend.ErrConflict)
+		}
+		return c.do("UPDATE deliveries SET status = 'pending', next_attempt = ?, updated = ?, due = ? WHERE num = ?",
+			stamp(now), stamp(now), micros(now), d.Num)
+	})
+}
+
+func (g *registry) Delivery(ctx context.Context, org, id string) (d backend.Delivery, err error) {
+	err = g.query(ctx, func(c *conn) error {
+		d, err = deliveryState(ctx, c, id)
+		if err == nil && d.Org != org {
+			err = backend.ErrNotFound
+		}
+		if err != nil {
+			return fmt.Errorf("delivery %q: %w", id, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return backend.Delivery{}, err
+	}
+	return d, nil
+}
+
+func (g *registry) Deliveries(ctx context.Context, q backend.DeliveryQuery) (out []backend.Delivery, err error) {
+	sql := "SELECT " + deliveryCols + " FROM deliveries WHERE org = ? AND num < ? ORDER BY num DESC LIMIT ?"
+	before := q.Before
+	if before == 0 {
+		before = 1<<63 - 1
+	}
+	args := []any{q.Org, before, max(q.Limit, 0)}
+	if q.Status != "" {
+		sql = "SELECT " + deliveryCols + " FROM deliveries WHERE org = ? AND num < ? AND status = ? ORDER BY num DESC LIMIT ?"
+		args = []any{q.Org, before, string(q.Status), max(q.Limit, 0)}
+	}
+	err = g.query(ctx, func(c *conn) error {
+		return c.each(ctx, sql, func(r *row) error {
+			out = append(out, readDelivery(r))
+			return nil
+		}, args...)
+	})
+	return out, err
+}
+
+func (g *registry) NextDelivery(ctx context.Context) (next time.Time, err error) {
+	err = g.query(ctx, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT due FROM deliveries WHERE due IS NOT NULL ORDER BY due LIMIT 1", func(r *row) error {
+			// Due at any time is not the same as never.
+			if next = time.Unix(0, 0).UTC(); r.int(0) != never {
+				next = r.time(0)
+			}
+			return nil
+		})
+		return err
+	})
+	return next, err
+}
+
+func (g *registry) PruneDeliveries(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	err = g.change(ctx, func(c *conn) error {
+		gone, err := c.exec(`DELETE FROM deliveries WHERE num IN (
+			SELECT num FROM deliveries INDEXED BY deliveries_done WHERE due IS NULL AND updated IS NULL
+			UNION ALL SELECT num FROM deliveries INDEXED BY deliveries_done WHERE due IS NULL AND updated < ? LIMIT ?)`, micros(before), max(limit, 0))
+		n = int(gone)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}

@@ -1,0 +1,395 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// entityKey names an entity.
+type entityKey struct {
+	part int64
+	key  string
+}
+
+// entityRef is what the writer remembers of an entity.
+type entityRef struct {
+	num   int64
+	named bool // its name and type come from a mention
+}
+
+// use is what a call changes about the counters of an entity, and the entity itself
+// when the call made it.
+type use struct {
+	part           int64
+	key            string
+	mentions, uses int64
+	made           bool
+	name, typ      string
+	named          bool // made: by a mention; else: name and typ are new
+	root           int64
+}
+
+// entity finds the entity of a key itself; num 0 when there is none.
+func (t *tx) entity(part int64, key string) (ref entityRef, err error) {
+	k := entityKey{part, key}
+	if ref, ok := t.entities.get(k); ok {
+		return ref, nil
+	}
+	_, err = t.c.one(bg, "SELECT num, named FROM entities WHERE part = ? AND key = ?", func(r *row) error {
+		ref = entityRef{r.int(0), r.int(1) != 0}
+		return nil
+	}, part, key)
+	if err == nil && ref.num != 0 {
+		t.entities.put(k, ref)
+	}
+	return ref, err
+}
+
+// chain returns the keys that a key was folded into, itself first.
+func (t *tx) chain(part int64, key string) ([]string, error) {
+	aliases, err := t.aliasesOf(part)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{key}
+	for next, ok := aliases[key]; ok; next, ok = aliases[next] {
+		keys = append(keys, next)
+	}
+	return keys, nil
+}
+
+// aliasesOf returns the aliases of a partition; few have any.
+func (t *tx) aliasesOf(part int64) (map[string]string, error) {
+	if m, ok := t.aliases[part]; ok {
+		return m, nil
+	}
+	if len(t.aliases) >= partCacheSize {
+		clear(t.aliases)
+	}
+	var m map[string]string
+	err := t.c.each(bg, "SELECT key, into_key FROM aliases WHERE part = ?", func(r *row) error {
+		if m == nil {
+			m = make(map[string]string)
+		}
+		m[r.str(0)] = r.str(1)
+		return nil
+	}, part)
+	if err == nil {
+		t.aliases[part] = m
+	}
+	return m, err
+}
+
+// use counts a use of a key with so many mentions, making its entity and those it is
+// folded into; it returns the key's own. name is nil for ends of relations.
+func (t *tx) use(part int64, key string, mentions int64, m *backend.Mention) (int64, error) {
+	keys, err := t.chain(part, key)
+	if err == nil {
+		err = t.relieve()
+	}
+	if err != nil {
+		return 0, err
+	}
+	var nums []int64
+	for i, k := range keys {
+		ref, err := t.entity(part, k)
+		if err != nil {
+			return 0, err
+		}
+		if ref.num == 0 {
+			t.led.entity++
+			ref.num = t.led.entity
+			t.uses[ref.num] = &use{part: part, key: k, made: true, name: k, root: ref.num}
+			t.inserted = true
+			t.entities.put(entityKey{part, k}, ref)
+		}
+		u := t.uses[ref.num]
+		if u == nil {
+			u = &use{part: part, key: k}
+			t.uses[ref.num] = u
+		}
+		u.uses++
+		u.mentions += mentions
+		if m != nil && !ref.named && (i == 0 || i == len(keys)-1) {
+			u.name, u.typ, u.named = m.Name, m.Type, true
+			t.inserted = true
+			t.entities.put(entityKey{part, k}, entityRef{ref.num, true})
+		}
+		nums = append(nums, ref.num)
+	}
+	for _, num := range nums {
+		t.uses[num].root = nums[len(nums)-1]
+	}
+	return nums[0], nil
+}
+
+// unuse takes one use of a key back.
+func (t *tx) unuse(part int64, key string, mentions int64) error {
+	keys, err := t.chain(part, key)
+	if err == nil {
+		err = t.relieve()
+	}
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		ref, err := t.entity(part, k)
+		if err != nil {
+			return err
+		}
+		if ref.num == 0 {
+			return backend.ErrCorrupt
+		}
+		u := t.uses[ref.num]
+		if u == nil {
+			u = &use{part: part, key: k}
+			t.uses[ref.num] = u
+		}
+		u.uses--
+		u.mentions -= mentions
+	}
+	return nil
+}
+
+// relieve settles early in very large calls: entities that are not written yet must
+// not fall out of the cache.
+func (t *tx) relieve() error {
+	if len(t.uses) < entityCacheSize/2 {
+		return nil
+	}
+	return t.settleUses()
+}
+
+// settleUses writes the entities that the call made and the counters it changed, and
+// removes entities that nothing uses any more.
+func (t *tx) settleUses() error {
+	if len(t.uses) == 0 {
+		return nil
+	}
+	for _, num := range slices.Sorted(maps.Keys(t.uses)) {
+		if err := t.settleUse(num, t.uses[num]); err != nil {
+			return err
+		}
+	}
+	clear(t.uses)
+	return nil
+}
+
+func (t *tx) settleUse(num int64, u *use) (err error) {
+	switch {
+	case u.made && u.uses == 0: // came and went
+		t.entities.remove(entityKey{u.part, u.key})
+		return nil
+	case u.made:
+		return t.c.do(`INSERT INTO entities (num, part, key, name, type, named, root, mentions, uses)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.part, u.key, u.name, u.typ, u.named, u.root, u.mentions, u.uses)
+	case u.named:
+		err = t.c.do("UPDATE entities SET name = ?, type = ?, named = 1 WHERE num = ?", u.name, u.typ, num)
+		if err != nil {
+			return err
+		}
+	}
+	if u.uses == 0 && u.mentions == 0 {
+		return nil
+	}
+	err = t.c.do("UPDATE entities SET mentions = mentions + ?, uses = uses + ? WHERE num = ?", u.mentions, u.uses, num)
+	if err != nil || u.uses > 0 {
+		return err
+	}
+	n, err := t.c.exec("DELETE FROM entities WHERE num = ? AND uses <= 0", num)
+	if n > 0 {
+		t.entities.remove(entityKey{u.part, u.key})
+	}
+	return err
+}
+
+// addMentions stores the mentions of a version that has none.
+func (t *tx) addMentions(v *head, ms []backend.Mention) error {
+	if len(ms) == 0 {
+		return nil
+	}
+	data := make([]byte, 0, 32*len(ms))
+	seen := make(map[int64]bool, len(ms))
+	for i := range ms {
+		m := &ms[i]
+		num, err := t.use(v.part, m.Key, 1, m)
+		if err != nil {
+			return err
+		}
+		data = appendMention(data, mention{int64(m.Chunk), num, m.Weight, m.Key})
+		if !seen[num] {
+			seen[num] = true
+			if err := t.c.do("INSERT INTO entity_sources (entity, source) VALUES (?, ?)", num, v.num); err != nil {
+				return err
+			}
+		}
+	}
+	return t.c.do("INSERT INTO mentions (source, crc, data) VALUES (?, ?, ?)", v.num, checksum(data), data)
+}
+
+// readMentions reads the mentions of a version.
+func readMentions(c *conn, source int64) (ms []mention, err error) {
+	_, err = c.one(bg, "SELECT crc, data FROM mentions WHERE source = ?", func(r *row) error {
+		data := r.checked(0, 1, "mentions of source", source)
+		if r.err == nil {
+			ms, r.err = unpackMentions(data)
+		}
+		return nil
+	}, source)
+	return ms, err
+}
+
+// clearGraph removes the mentions and relations of a version.
+func (t *tx) clearGraph(v *head) error {
+	if !v.graph {
+		return nil
+	}
+	v.graph = false
+	ms, err := readMentions(t.c, v.num)
+	if errors.Is(err, backend.ErrCorrupt) {
+		// What is damaged must still be possible to delete. Entities are left with
+		// counts that are too high, which keeps them.
+		ms, err = nil, t.c.do("DELETE FROM entity_sources WHERE source = ?", v.num)
+	}
+	if err != nil {
+		return err
+	}
+	seen := make(map[int64]bool, len(ms))
+	for _, m := range ms {
+		if err := t.unuse(v.part, m.key, 1); err != nil {
+			return err
+		}
+		if !seen[m.entity] {
+			seen[m.entity] = true
+			if err := t.c.do("DELETE FROM entity_sources WHERE entity = ? AND source = ?", m.entity, v.num); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.c.do("DELETE FROM mentions WHERE source = ?", v.num); err != nil {
+		return err
+	}
+	return t.clearRelations(v)
+}
+
+// roots finds what entities stand for, during one read.
+type roots struct {
+	c      *conn
+	merged bool // some entity was folded into another
+	known  map[int64]int64
+}
+
+func newRoots(c *conn) (*roots, error) {
+	rs := &roots{c: c, known: make(map[int64]int64)}
+	var err error
+	rs.merged, err = c.one(bg, "SELECT 1 FROM aliases LIMIT 1", func(*row) error { return nil })
+	return rs, err
+}
+
+// of returns the entity that an entity was folded into, or itself.
+func (rs *roots) of(num int64) (root int64, err error) {
+	if !rs.merged {
+		return num, nil
+	}
+	if root, ok := rs.known[num]; ok {
+		return root, nil
+	}
+	found, err := rs.c.one(bg, "SELECT root FROM entities WHERE num = ?", func(r *row) error {
+		root = r.int(0)
+		return nil
+	}, num)
+	if err == nil && !found {
+		err = backend.ErrCorrupt
+	}
+	rs.known[num] = root
+	return root, err
+}
+
+const entityCols = "num, key, name, type, mentions"
+
+func readEntity(r *row) *backend.Entity {
+	return &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.str(3), Mentions: int(r.int(4))}
+}
+
+func (s *store) Entities(ctx context.Context, nums []int64) (out []*backend.Entity, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = make([]*backend.Entity, len(nums))
+		return forEach(ctx, nums, func(i int, num int64) error {
+			_, err := c.one(bg, "SELECT "+entityCols+" FROM entities WHERE num = ?", func(r *row) error {
+				out[i] = readEntity(r)
+				return nil
+			}, num)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) (out []*backend.Entity, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = make([]*backend.Entity, len(keys))
+		id, err := findPart(c, part)
+		if err != nil || id == 0 {
+			return err
+		}
+		return forEach(ctx, keys, func(i int, key string) error {
+			key, err := followAliases(c, id, key)
+			if err != nil {
+				return err
+			}
+			_, err = c.one(bg, "SELECT "+entityCols+" FROM entities WHERE part = ? AND key = ?", func(r *row) error {
+				out[i] = readEntity(r)
+				return nil
+			}, id, key)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// followAliases returns the key that a key stands for.
+func followAliases(c *conn, part int64, key string) (string, error) {
+	for {
+		found, err := c.one(bg, "SELECT into_key FROM aliases WHERE part = ? AND key = ?", func(r *row) error {
+			key = r.str(0)
+			return nil
+		}, part, key)
+		if err != nil || !found {
+			return key, err
+		}
+	}
+}
+
+// forEach calls f for each element and gives up when ctx ends.
+func forEach[T any](ctx context.Context, items []T, f func(i int, item T) error) error {
+	for i, item := range items {
+		if i%64 == 63 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if err := f(i, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findPart finds a partition in a read; 0 when it is absent.
+func findPart(c *conn, p backend.Partition) (id int64, err error) {
+	_, err = c.one(bg, "SELECT id FROM parts WHERE sub = ? AND class = ?", func(r *row) error {
+		id = r.int(0)
+		return nil
+	}, p.Sub, int64(p.Class))
+	return id, err
+}

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// ledger is the one row of counters: the numbers given out last, where the feed
+// starts, how many newest versions stand in each state, and how many relations retract
+// others. It is written once per transaction.
+type ledger struct {
+	source, chunk, entity, relation, merge, event, part int64
+	seq, feedStart                                      int64
+	states                                              [backend.Errored + 1]int64
+	retractions                                         int64
+}
+
+const ledgerCols = "source, chunk, entity, relation, merge_no, event, part, seq, feed_start, queued, processing, graph, completed, errored, retractions"
+
+func readLedger(c *conn) (l ledger, err error) {
+	found, err := c.one(context.Background(), "SELECT "+ledgerCols+" FROM ledger", func(r *row) error {
+		for i, p := range l.fields() {
+			*p = r.int(i)
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = backend.ErrCorrupt
+	}
+	return l, err
+}
+
+// fields are the numbers in the order of ledgerCols.
+func (l *ledger) fields() []*int64 {
+	return []*int64{
+		&l.source, &l.chunk, &l.entity, &l.relation, &l.merge, &l.event, &l.part, &l.seq, &l.feedStart,
+		&l.states[backend.Queued], &l.states[backend.Processing], &l.states[backend.GraphCreation],
+		&l.states[backend.Completed], &l.states[backend.Errored], &l.retractions,
+	}
+}
+
+func (l *ledger) write(c *conn) error {
+	args := make([]any, 0, 15)
+	for _, p := range l.fields() {
+		args = append(args, *p)
+	}
+	return c.do(`UPDATE ledger SET source = ?, chunk = ?, entity = ?, relation = ?, merge_no = ?, event = ?, part = ?,
+		seq = ?, feed_start = ?, queued = ?, processing = ?, graph = ?, completed = ?, errored = ?, retractions = ?`, args...)
+}
+
+// move counts a newest version out of one state and into another; 0 is outside.
+func (l *ledger) move(from, to backend.State) {
+	if from != 0 {
+		l.states[from]--
+	}
+	if to != 0 {
+		l.states[to]++
+	}
+}

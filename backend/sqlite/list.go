@@ -1,0 +1,156 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		part, err := findPart(c, q.Part)
+		switch {
+		case err != nil || part == 0:
+			return err
+		case q.IDs != nil:
+			page, total, err = listIDs(ctx, c, part, &q)
+		default:
+			page, total, err = listPart(ctx, c, part, &q)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return page, total, nil
+}
+
+// listIDs lists named items; what they are filtered by is read with them.
+func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (found []*backend.Source, total int, err error) {
+	seen := make(map[string]bool, len(q.IDs))
+	err = forEach(ctx, q.IDs, func(_ int, id string) error {
+		if seen[id] {
+			return nil
+		}
+		seen[id] = true
+		src, err := newest(c, part, id)
+		if err == nil && src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.After(q.Now)) && matches(q.Filter, packTags(src.Tags)) {
+			found = append(found, src)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.SortFunc(found, func(a, b *backend.Source) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	total = len(found)
+	from := min(max(q.Offset, 0), total)
+	return slices.Clip(found[from : from+min(max(q.Limit, 0), total-from)]), total, nil
+}
+
+// listPart lists a partition. A filter that names a tag is led by the index of tags,
+// and what else it names is read from the tags of each row that this finds; else the
+// index of the list leads.
+func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (page []*backend.Source, total int, err error) {
+	if len(q.Filter.All) > 0 || len(q.Filter.Not) > 0 {
+		return listFiltered(ctx, c, part, q)
+	}
+	const where = " FROM sources s INDEXED BY sources_list WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)"
+	_, err = c.one(ctx, "SELECT count(*)"+where, func(r *row) error {
+		total = int(r.int(0))
+		return nil
+	}, part, micros(q.Now))
+	if err != nil || q.Limit <= 0 || q.Offset >= total {
+		return nil, total, err
+	}
+	err = c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+
+		" ORDER BY s.updated DESC, s.id LIMIT ? OFFSET ?", func(r *row) error {
+		page = append(page, readSource(r, 0))
+		return nil
+	}, part, micros(q.Now), q.Limit, max(q.Offset, 0))
+	return page, total, err
+}
+
+// listed is a row of a filtered list: enough to put it in order.
+type listed struct {
+	num, updated int64
+	id           string
+}
+
+// listFiltered reads little of each row that may match, puts those that do in order,
+// and reads all of the page.
+func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (page []*backend.Source, total int, err error) {
+	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY sources_list WHERE s.part = ?1 AND s.newest = 1"
+	args := []any{part, micros(q.Now)}
+	if lead := leadingGroup(q.Filter); lead != nil {
+		sql = `SELECT s.num, s.updated, s.id, s.tags FROM
+			(SELECT DISTINCT t.source FROM json_each(?3) j CROSS JOIN tags t ON t.part = ?1 AND t.tag = j.value) f
+			CROSS JOIN sources s ON s.num = f.source WHERE s.newest = 1`
+		args = append(args, jsonInts(lead))
+	}
+	var found []listed
+	err = c.each(ctx, sql+" AND (s.expires IS NULL OR s.expires > ?2)", func(r *row) error {
+		if matches(q.Filter, r.blob(3)) {
+			l := listed{num: r.int(0), updated: never, id: r.str(2)}
+			if !r.null(1) {
+				l.updated = r.int(1)
+			}
+			found = append(found, l)
+		}
+		return nil
+	}, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.SortFunc(found, func(a, b listed) int {
+		return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(a.id, b.id))
+	})
+	total = len(found)
+	from := min(max(q.Offset, 0), total)
+	found = found[from : from+min(max(q.Limit, 0), total-from)]
+	err = forEach(ctx, found, func(_ int, l listed) error {
+		src, err := byNum(c, l.num)
+		if err == nil && src != nil {
+			page = append(page, src)
+		}
+		return err
+	})
+	return page, total, err
+}
+
+// leadingGroup is the group of a filter with the fewest tags, nil when it has none.
+func leadingGroup(f backend.Filter) []int64 {
+	if len(f.All) == 0 {
+		return nil
+	}
+	group := slices.MinFunc(f.All, func(a, b []uint64) int { return cmp.Compare(len(a), len(b)) })
+	lead := make([]int64, len(group))
+	for i, t := range group {
+		lead[i] = int64(t)
+	}
+	return lead
+}
+
+// matches tells whether a source with packed tags passes a filter.
+func matches(f backend.Filter, packed []byte) bool {
+	has := func(tag uint64) bool {
+		for b := packed; len(b) >= 8; b = b[8:] {
+			if binary.LittleEndian.Uint64(b) == tag {
+				return true
+			}
+		}
+		return false
+	}
+	for _, group := range f.All {
+		if !slices.ContainsFunc(group, has) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.Not, has)
+}

@@ -1,0 +1,255 @@
+// Package sqlite keeps the truth of a deployment on one machine: a SQLite file for
+// the registry and one for each workspace.
+//
+//	dir/LOCK                             held while the deployment is open
+//	dir/deployment.db                    the registry
+//	dir/tenants/<2 hex>/<uid>/store.db   one workspace
+//
+// Writers of different workspaces never wait for each other, removing a workspace is
+// removing a directory, and a query across workspaces cannot be written. Inside a
+// file one connection writes: calls that arrive together share a transaction and its
+// fsync (write-ahead log, synchronous FULL), and a few read-only connections, opened
+// when they are needed, never wait for it.
+//
+// SQLite needs cgo and a C compiler. Without cgo the package builds, and [Open] says
+// what to do.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Defaults of [Options].
+const (
+	DefaultReaders    = 2
+	DefaultCacheBytes = 8 << 20
+)
+
+// Options tunes a deployment. The zero value is good for thousands of workspaces.
+type Options struct {
+	// Readers is how many connections of one file may read at once; default
+	// DefaultReaders, at most 64.
+	Readers int
+	// CacheBytes bounds the page cache of the connection that writes to a file; each
+	// that reads has half of it. Memory is taken as pages are used. Default
+	// DefaultCacheBytes, at least 131072.
+	CacheBytes int
+}
+
+func (o *Options) complete() (Options, error) {
+	c := Options{}
+	if o != nil {
+		c = *o
+	}
+	if c.Readers == 0 {
+		c.Readers = DefaultReaders
+	}
+	if c.CacheBytes == 0 {
+		c.CacheBytes = DefaultCacheBytes
+	}
+	var errs []error
+	if c.Readers < 1 || c.Readers > 64 {
+		errs = append(errs, fmt.Errorf("sqlite: Readers is %d, want 1 to 64", c.Readers))
+	}
+	if c.CacheBytes < 1<<17 {
+		errs = append(errs, fmt.Errorf("sqlite: CacheBytes is %d, want at least 131072", c.CacheBytes))
+	}
+	return c, errors.Join(errs...)
+}
+
+// DB is an open deployment directory. It is a [backend.Stores]. Safe for concurrent
+// use.
+type DB struct {
+	gate
+	dir  string
+	o    Options
+	lock *os.File
+	reg  *registry
+
+	mu   sync.Mutex
+	open map[string]*store // nil while one is being opened or removed
+}
+
+var _ backend.Stores = (*DB)(nil)
+
+// Open opens the deployment in dir, making it when it is absent. It fails at once
+// with [backend.ErrLocked] when another process (or another DB) has it open, and with
+// [backend.ErrNewerSchema] when a newer release wrote it. ctx bounds the opening
+// alone. nil options are the defaults.
+func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
+	opts, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open deployment: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tenants"), 0o700); err != nil {
+		return nil, fmt.Errorf("open deployment: %w", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
+	d.reg, err = openRegistry(ctx, filepath.Join(dir, "deployment.db"), opts)
+	if err == nil {
+		err = errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)))
+	}
+	if err != nil {
+		if d.reg != nil {
+			err = errors.Join(err, d.reg.close())
+		}
+		return nil, errors.Join(fmt.Errorf("open deployment: %w", err), unlock(lock), lock.Close())
+	}
+	return d, nil
+}
+
+// lockDir takes the lock of a directory. The file stays when the lock is given back:
+// removing it would let two processes lock two files of one name.
+func lockDir(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open deployment: %w", err)
+	}
+	taken, err := tryLock(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock directory %q: %w", dir, err), f.Close())
+	}
+	if !taken {
+		return nil, errors.Join(fmt.Errorf("directory %q: %w", dir, backend.ErrLocked), f.Close())
+	}
+	return f, nil
+}
+
+// Registry returns the registry of the deployment.
+func (d *DB) Registry() backend.Registry { return d.reg }
+
+// OpenStore opens the truth of the workspace uid, 32 lower-case hexadecimal
+// characters, making it when it is absent. [backend.ErrConflict] when it is open.
+func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
+	if err := d.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	if err := d.reserve(uid, "open"); err != nil {
+		return nil, err
+	}
+	s, err := d.openStore(ctx, uid)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		delete(d.open, uid)
+		return nil, fmt.Errorf("open workspace %s: %w", uid, err)
+	}
+	d.open[uid] = s
+	return s, nil
+}
+
+func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
+	dir := d.path(uid)
+	_, err := os.Stat(dir)
+	fresh := errors.Is(err, os.ErrNotExist)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	s, err := openStore(ctx, filepath.Join(dir, "store.db"), d.o)
+	if err != nil {
+		return nil, err
+	}
+	if fresh {
+		shard := filepath.Dir(dir)
+		if err := errors.Join(syncDir(dir), syncDir(shard), syncDir(filepath.Dir(shard))); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	s.onClose = func() { d.release(uid) }
+	return s, nil
+}
+
+// RemoveStore deletes the workspace uid with everything of it; removing an absent one
+// is no error. [backend.ErrConflict] when it is open.
+func (d *DB) RemoveStore(ctx context.Context, uid string) error {
+	if err := d.enter(ctx); err != nil {
+		return err
+	}
+	defer d.leave()
+	if err := d.reserve(uid, "remove"); err != nil {
+		return err
+	}
+	defer d.release(uid)
+	dir := d.path(uid)
+	if _, err := os.Stat(filepath.Dir(dir)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := errors.Join(os.RemoveAll(dir), syncDir(filepath.Dir(dir))); err != nil {
+		return fmt.Errorf("remove workspace %s: %w: %w", uid, err, backend.ErrUnavailable)
+	}
+	return nil
+}
+
+// Close closes the deployment and the workspaces still open. It waits for calls that
+// are under way. Closing again does nothing.
+func (d *DB) Close() error {
+	if !d.shut() {
+		return nil
+	}
+	d.mu.Lock()
+	var stores []*store
+	for _, s := range d.open {
+		stores = append(stores, s)
+	}
+	d.mu.Unlock()
+	var errs []error
+	for _, s := range stores {
+		errs = append(errs, s.Close())
+	}
+	errs = append(errs, d.reg.close(), unlock(d.lock), d.lock.Close())
+	return errors.Join(errs...)
+}
+
+// path is where a workspace lives; uid has been checked.
+func (d *DB) path(uid string) string { return filepath.Join(d.dir, "tenants", uid[:2], uid) }
+
+// reserve makes sure that a uid is well-formed and used by one call at a time.
+func (d *DB) reserve(uid, what string) error {
+	if !validUID(uid) {
+		return fmt.Errorf("%s workspace: want a name of 32 lower-case hexadecimal characters, got %d bytes", what, len(uid))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.open[uid]; ok {
+		return fmt.Errorf("%s workspace %s: it is open: %w", what, uid, backend.ErrConflict)
+	}
+	d.open[uid] = nil
+	return nil
+}
+
+func (d *DB) release(uid string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, uid)
+}
+
+func validUID(uid string) bool {
+	if len(uid) != 32 {
+		return false
+	}
+	for i := range len(uid) {
+		if c := uid[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

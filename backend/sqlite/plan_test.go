@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// mayScan are the tables that are small, or read as a whole on purpose.
+var mayScan = map[string]bool{
+	"ledger":       true, // one row
+	"parts":        true, // Subs and Stats
+	"json_each":    true, // arguments
+	"j":            true, // arguments
+	"m":            true, // members of a merge
+	"f":            true, // a subquery's result
+	"(subquery-1)": true, // a subquery's result
+	"u":            true, // the addresses of deliveries
+	"events":       true, // from the first, up to the limit
+	"aliases":      true, // whether there is one
+}
+
+var scan = regexp.MustCompile(`SCAN (\S+).*`)
+
+// TestPlans runs every call and then asks SQLite how it does each statement: none may
+// read a whole table, and pages come out of an index in order.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d, s := openTest(t)
+	r := rand.New(rand.NewPCG(9, 9))
+	accepted := pipe(t, s, r, 0, 8)
+	nums := []int64{accepted[0].Num, accepted[1].Num}
+	srcs, err := s.SourcesByNum(ctx, nums)
+	require.NoError(t, err)
+	ids := []string{srcs[0].ID, srcs[1].ID}
+	_, err = s.UpdateMetadata(ctx, testPart, ids[0], nil, nil, []uint64{1}, testTime)
+	require.NoError(t, err)
+	require.NoError(t, s.UpdateDoc(ctx, testPart, ids[0], nil))
+	for _, q := range []backend.ListQuery{
+		{Limit: 5}, {Limit: 5, Filter: backend.Filter{All: [][]uint64{{1, 2}}}}, {Limit: 5, IDs: ids},
+	} {
+		q.Part = testPart
+		_, _, err := s.List(ctx, q)
+		require.NoError(t, err)
+	}
+	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}} {
+		q.Part, q.Limit = testPart, 10
+		_, err := s.Relations(ctx, q)
+		require.NoError(t, err)
+	}
+	merge, err := s.MergeEntities(ctx, testPart, "anna", "robert", "test", testTime)
+	require.NoError(t, err)
+	pipe(t, s, r, 8, 16)
+	require.NoError(t, s.UndoMerge(ctx, merge))
+	_, err = s.Merges(ctx, testPart, 0, 5)
+	require.NoError(t, err)
+	_, err = s.Changes(ctx, 0, 100)
+	require.NoError(t, err)
+	for _, call := range []func() error{
+		func() error { _, err := s.Chunks(ctx, nums, testTime); return err },
+		func() error { _, err := s.SourceChunks(ctx, nums[0], 0, 1, true); return err },
+		func() error { _, err := s.ChunkNums(ctx, testPart, ids); return err },
+		func() error { _, err := s.Sources(ctx, testPart, ids); return err },
+		func() error { _, err := s.FindSubs(ctx, backend.Memory, ids[0]); return err },
+		func() error { _, err := s.Content(ctx, nums[0], backend.Original); return err },
+		func() error { _, err := s.Entities(ctx, nums); return err },
+		func() error { _, err := s.EntitiesByKey(ctx, testPart, ids); return err },
+		func() error { _, err := s.Events(ctx, 5); return err },
+		func() error { return s.Acknowledge(ctx, 2) },
+		func() error { _, _, err := s.Backlog(ctx); return err },
+		func() error { return s.VoidLeases(ctx) },
+		func() error { _, err := s.Subs(ctx); return err },
+		func() error { _, err := s.Stats(ctx, backend.Memory); return err },
+		func() error { _, _, err := s.Expire(ctx, testTime, 5); return err },
+		func() error { _, err := s.Delete(ctx, testPart, ids, backend.DeleteOptions{}); return err },
+		func() error { _, err := s.DeleteSub(ctx, testPart.Sub, 3); return err },
+		func() error { return s.CompactFeed(ctx, s.LastSeq()) },
+	} {
+		require.NoError(t, call())
+	}
+	g := d.reg
+	delivery := backend.Delivery{ID: "d", URL: "u", Status: backend.DeliveryPending, NextAttempt: testTime}
+	require.NoError(t, g.AddDeliveries(ctx, []backend.Delivery{delivery}))
+	require.NoError(t, g.CreateTenant(ctx, backend.Tenant{UID: testUID, Org: "o", ID: "t", State: backend.TenantReady}))
+	for _, call := range []func() error{
+		func() error { _, err := g.Tenant(ctx, "o", "t"); return err },
+		func() error { _, err := g.Tenants(ctx, "o", "", 5); return err },
+		func() error { _, err := g.DeletingTenants(ctx, 5); return err },
+		func() error { _, err := g.Awake(ctx, testTime, 5); return err },
+		func() error { return g.SetWake(ctx, testUID, testTime) },
+		func() error { _, err := g.ClaimDeliveries(ctx, testTime, testTime, "t", 5, 5); return err },
+		func() error { _, err := g.Deliveries(ctx, backend.DeliveryQuery{Org: "o", Limit: 5}); return err },
+		func() error {
+			_, err := g.Deliveries(ctx, backend.DeliveryQuery{Org: "o", Status: backend.DeliveryPending, Limit: 5})
+			return err
+		},
+		func() error { _, err := g.NextDelivery(ctx); return err },
+		func() error { _, err := g.PruneDeliveries(ctx, testTime, 5); return err },
+		func() error { _, err := g.Records(ctx, "k", "o", "", 5); return err },
+		func() error { _, err := g.AllRecords(ctx, "k", "o", "", 5); return err },
+	} {
+		require.NoError(t, call())
+	}
+	seen := 0
+	for _, f := range []*file{s.file, g.file} {
+		c := f.w.c
+		for _, c := range []*conn{c, <-f.readers.free} {
+			for sql := range c.stmts {
+				seen++
+				explain(t, c, sql)
+			}
+		}
+	}
+	assert.Greater(t, seen, 80)
+}
+
+func explain(t *testing.T, c *conn, sql string) {
+	t.Helper()
+	if verb, _, _ := strings.Cut(sql, " "); !strings.Contains("SELECT UPDATE DELETE WITH", verb) {
+		return
+	}
+	ds, err := c.dc.Prepare("EXPLAIN QUERY PLAN " + sql)
+	require.NoError(t, err)
+	args := make([]any, ds.NumInput())
+	require.NoError(t, ds.Close())
+	var plan []string
+	require.NoError(t, c.each(bg, "EXPLAIN QUERY PLAN "+sql, func(r *row) error {
+		plan = append(plan, r.str(3))
+		return nil
+	}, args...))
+	text := strings.Join(plan, "\n")
+	for _, m := range scan.FindAllStringSubmatch(text, -1) {
+		partial := strings.Contains(m[0], "INDEX tenants_deleting") || strings.Contains(m[0], "INDEX sources_pending")
+		assert.True(t, mayScan[m[1]] || m[1] == "CONSTANT" || partial, "%s\n%s", sql, text)
+	}
+}

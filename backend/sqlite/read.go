@@ -1,0 +1,239 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = make([]*backend.Source, len(ids))
+		id, err := findPart(c, part)
+		if err != nil || id == 0 {
+			return err
+		}
+		return forEach(ctx, ids, func(i int, item string) error {
+			out[i], err = newest(c, id, item)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// newest reads the newest version of an id, nil when there is none.
+func newest(c *conn, part int64, id string) (src *backend.Source, err error) {
+	err = c.each(bg, "SELECT "+sourceCols+" FROM sources s INDEXED BY sources_item JOIN parts p ON p.id = s.part"+
+		" WHERE s.hash = ? AND s.part = ? AND s.newest = 1", func(r *row) error {
+		if src == nil && r.str(3) == id {
+			src = readSource(r, 0)
+		}
+		return nil
+	}, hashOf(0, id), part)
+	return src, err
+}
+
+func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = make([]*backend.Source, len(nums))
+		return forEach(ctx, nums, func(i int, num int64) error {
+			out[i], err = byNum(c, num)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// byNum reads a version, nil when it is gone.
+func byNum(c *conn, num int64) (src *backend.Source, err error) {
+	_, err = c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.num = ?", func(r *row) error {
+		src = readSource(r, 0)
+		return nil
+	}, num)
+	return src, err
+}
+
+func (s *store) FindSubs(ctx context.Context, class backend.Class, id string) (subs []string, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		return c.each(ctx, `SELECT p.sub, s.id FROM sources s INDEXED BY sources_item JOIN parts p ON p.id = s.part
+			WHERE s.hash = ? AND s.newest = 1 AND p.class = ?`, func(r *row) error {
+			if r.str(1) == id {
+				subs = append(subs, r.str(0))
+			}
+			return nil
+		}, hashOf(0, id), int64(class))
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(subs)
+	return subs, nil
+}
+
+func (s *store) Content(ctx context.Context, source int64, kind backend.ContentKind) (data []byte, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		found := false
+		if kind <= maxKind {
+			found, err = c.one(ctx, "SELECT crc, data FROM blobs WHERE id = ?", func(r *row) error {
+				data = r.checked(0, 1, "content of source", source)
+				return nil
+			}, blobID(source, kind))
+		}
+		if err == nil && !found {
+			err = fmt.Errorf("content %d of source %d: %w", kind, source, backend.ErrNotFound)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []backend.Hydrated, err error) {
+	if len(nums) == 0 {
+		return nil, s.query(ctx, func(*conn) error { return nil })
+	}
+	err = s.query(ctx, func(c *conn) error {
+		out = make([]backend.Hydrated, 0, len(nums))
+		return c.each(ctx, "SELECT "+chunkCols+", "+sourceCols+` FROM json_each(?) j CROSS JOIN chunks c ON c.num = j.value
+			CROSS JOIN sources s ON s.num = c.source CROSS JOIN parts p ON p.id = s.part
+			WHERE s.indexed = 1 AND (s.expires IS NULL OR s.expires > ?)`, func(r *row) error {
+			var h backend.Hydrated
+			readChunk(r, 0, &h.Chunk)
+			h.Src = readSource(r, chunkWidth)
+			out = append(out, h)
+			return nil
+		}, jsonInts(nums), micros(now))
+	})
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) (out []backend.Chunk, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		var first, n int64
+		dense := false
+		_, err := c.one(bg, "SELECT first_chunk, chunks, dense FROM sources WHERE num = ?", func(r *row) error {
+			first, n, dense = r.int(0), r.int(1), r.int(2) != 0
+			return nil
+		}, source)
+		lo, hi := int64(max(from, 0)), min(int64(to), n)
+		if !dense {
+			lo, hi = 0, n // ordinals say nothing about numbers
+		}
+		if err != nil || lo >= hi {
+			return err
+		}
+		return eachChunk(c, first+lo, hi-lo, vectors, func(ch *backend.Chunk) {
+			if ch.Ordinal >= from && ch.Ordinal < to {
+				out = append(out, *ch)
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b backend.Chunk) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return out, nil
+}
+
+func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []string) (nums []int64, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		nums = make([]int64, len(keys))
+		id, err := findPart(c, part)
+		if err != nil || id == 0 {
+			return err
+		}
+		return forEach(ctx, keys, func(i int, key string) error {
+			return c.each(bg, `SELECT c.num, c.key FROM chunks c INDEXED BY chunks_key JOIN sources s ON s.num = c.source
+				WHERE c.hash = ? AND s.part = ? AND s.indexed = 1`, func(r *row) error {
+				if r.str(1) == key {
+					nums[i] = r.int(0)
+				}
+				return nil
+			}, hashOf(id, key), id)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nums, nil
+}
+
+func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		gone, err := expiredItems(ctx, c, time.Now())
+		if err != nil {
+			return err
+		}
+		return c.each(ctx, "SELECT id, class, sub, items FROM parts ORDER BY sub, class", func(r *row) error {
+			n := int(r.int(3)) - gone[r.int(0)].sources
+			if n <= 0 {
+				return nil
+			}
+			if sub := r.str(2); len(subs) == 0 || subs[len(subs)-1].Sub != sub {
+				subs = append(subs, backend.SubInfo{Sub: sub})
+			}
+			info := &subs[len(subs)-1]
+			switch backend.Class(r.int(1)) {
+			case backend.Knowledge:
+				info.Knowledge = n
+			case backend.Memory:
+				info.Memory = n
+			case backend.Raw:
+				info.Raw = n
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return subs, nil
+}
+
+func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stats, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		gone, err := expiredItems(ctx, c, time.Now())
+		if err != nil {
+			return err
+		}
+		return c.each(ctx, "SELECT id, items, chunks FROM parts WHERE class = ?", func(r *row) error {
+			g := gone[r.int(0)]
+			st.Sources += int(r.int(1)) - g.sources
+			st.Chunks += int(r.int(2)) - g.chunks
+			return nil
+		}, int64(class))
+	})
+	if err != nil {
+		return backend.Stats{}, err
+	}
+	return st, nil
+}
+
+// expiredSum counts what has expired and was not swept yet.
+type expiredSum struct{ sources, chunks int }
+
+// expiredItems counts by partition what the counters of partitions hold too much.
+func expiredItems(ctx context.Context, c *conn, now time.Time) (map[int64]expiredSum, error) {
+	gone := make(map[int64]expiredSum)
+	err := c.each(ctx, `SELECT part, sum(newest), sum(chunks) FROM sources INDEXED BY sources_expires
+		WHERE expires IS NOT NULL AND expires <= ? GROUP BY part`, func(r *row) error {
+		gone[r.int(0)] = expiredSum{int(r.int(1)), int(r.int(2))}
+		return nil
+	}, micros(now))
+	return gone, err
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
+	return g.change(ctx, func(c *conn) error {
+		for i := range writes {
+			if err := writeRecord(ctx, c, &writes[i]); err != nil {
+				return fmt.Errorf("write record %q: %w", writes[i].ID, err)
+			}
+		}
+		return nil
+	})
+}
+
+func writeRecord(ctx context.Context, c *conn, w *backend.RecordWrite) error {
+	var rev int64 // 0: not there
+	_, err := c.one(ctx, "SELECT rev FROM records WHERE kind = ? AND org = ? AND id = ?", func(r *row) error {
+		rev = r.int(0)
+		return nil
+	}, w.Kind, w.Org, w.ID)
+	switch {
+	case err != nil:
+		return err
+	case w.IfRev == 0 && rev != 0:
+		return backend.ErrExists
+	case w.IfRev != 0 && w.IfRev != -1 && rev == 0:
+		return backend.ErrNotFound
+	case w.IfRev != 0 && w.IfRev != -1 && rev != w.IfRev:
+		return backend.ErrConflict
+	}
+	if w.Delete {
+		return c.do("DELETE FROM records WHERE kind = ? AND org = ? AND id = ?", w.Kind, w.Org, w.ID)
+	}
+	return c.do("INSERT OR REPLACE INTO records (kind, org, id, rev, data) VALUES (?, ?, ?, ?, ?)",
+		w.Kind, w.Org, w.ID, rev+1, w.Data)
+}
+
+// records reads the records that a condition selects, in its order.
+func (g *registry) records(ctx context.Context, limit int, where string, args ...any) (recs []backend.Record, err error) {
+	err = g.query(ctx, func(c *conn) error {
+		return c.each(ctx, "SELECT kind, org, id, rev, data FROM records WHERE "+where+" LIMIT ?", func(r *row) error {
+			recs = append(recs, backend.Record{
+				Kind: r.str(0), Org: r.str(1), ID: r.str(2), Rev: r.int(3), Data: r.blob(4),
+			})
+			return nil
+		}, append(args, max(limit, 0))...)
+	})
+	return recs, err
+}
+
+func (g *registry) Record(ctx context.Context, kind, org, id string) (backend.Record, error) {
+	recs, err := g.records(ctx, 1, "kind = ? AND org = ? AND id = ?", kind, org, id)
+	if err == nil && len(recs) == 0 {
+		err = fmt.Errorf("record %q: %w", id, backend.ErrNotFound)
+	}
+	if err != nil {
+		return backend.Record{}, err
+	}
+	return recs[0], nil
+}
+
+func (g *registry) Records(ctx context.Context, kind, org, after string, limit int) ([]backend.Record, error) {
+	return g.records(ctx, limit, "kind = ? AND org = ? AND id > ? ORDER BY id", kind, org, after)
+}
+
+func (g *registry) AllRecords(ctx context.Context, kind, afterOrg, afterID string, limit int) ([]backend.Record, error) {
+	return g.records(ctx, limit, "kind = ? AND (org, id) > (?, ?) ORDER BY org, id", kind, afterOrg, afterID)
+}

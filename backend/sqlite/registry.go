@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// registry is the backend.Registry over deployment.db.
+type registry struct {
+	*file
+}
+
+// noState is the state of a writer whose closures share nothing.
+type noState struct{}
+
+func (noState) mark()          {}
+func (noState) settle() error  { return nil }
+func (noState) undo()          {}
+func (noState) prepare() error { return nil }
+func (noState) committed()     {}
+func (noState) aborted()       {}
+
+func openRegistry(ctx context.Context, path string, o Options) (*registry, error) {
+	f, err := openFile(ctx, path, o, deploymentSchema, func(*conn) (state, error) { return noState{}, nil })
+	if err != nil {
+		return nil, err
+	}
+	return &registry{f}, nil
+}
+
+// change runs fn in a transaction with the connection that writes.
+func (g *registry) change(ctx context.Context, fn func(c *conn) error) error {
+	return g.write(ctx, func() error { return fn(g.w.c) })
+}
+
+const tenantCols = "uid, org, id, state, error, created, data, rev, wake"
+
+func readTenant(r *row) backend.Tenant {
+	return backend.Tenant{
+		UID: r.str(0), Org: r.str(1), ID: r.str(2), State: backend.TenantState(r.str(3)), Error: r.str(4),
+		CreatedAt: r.time(5), Data: r.blob(6), Rev: r.int(7), Wake: r.time(8),
+	}
+}
+
+func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant) error {
+	return g.change(ctx, func(c *conn) error {
+		if t.State != backend.TenantDeleting {
+			// The workspace of a failed tenant was never handed out.
+			err := c.do("DELETE FROM tenants WHERE org = ? AND id = ? AND state <> 'deleting' AND state = 'failed'", t.Org, t.ID)
+			if err != nil {
+				return err
+			}
+		}
+		err := c.do("INSERT INTO tenants ("+tenantCols+") VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)",
+			t.UID, t.Org, t.ID, string(t.State), t.Error, stamp(t.CreatedAt), t.Data, stamp(t.Wake))
+		if errors.Is(err, errConstraint) {
+			return fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrExists)
+		}
+		return err
+	})
+}
+
+// tenant reads the one tenant that a condition selects.
+func (g *registry) tenant(ctx context.Context, what, where string, args ...any) (t backend.Tenant, err error) {
+	err = g.query(ctx, func(c *conn) error {
+		found, err := c.one(ctx, "SELECT "+tenantCols+" FROM tenants WHERE "+where, func(r *row) error {
+			t = readTenant(r)
+			return nil
+		}, args...)
+		if err == nil && !found {
+			return fmt.Errorf("%s: %w", what, backend.ErrNotFound)
+		}
+		return err
+	})
+	return t, err
+}
+
+func (g *registry) Tenant(ctx context.Context, org, id string) (backend.Tenant, error) {
+	return g.tenant(ctx, fmt.Sprintf("tenant %q", id), "org = ? AND id = ? AND state <> 'deleting'", org, id)
+}
+
+func (g *registry) TenantByUID(ctx context.Context, uid string) (backend.Tenant, error) {
+	return g.tenant(ctx, "tenant by workspace name", "uid = ?", uid)
+}
+
+// tenants reads the tenants that a condition selects, in its order.
+func (g *registry) tenants(ctx context.Context, limit int, where string, args ...any) (ts []backend.Tenant, err error) {
+	err = g.query(ctx, func(c *conn) error {
+		return c.each(ctx, "SELECT "+tenantCols+" FROM tenants WHERE "+where+" LIMIT ?", func(r *row) error {
+			ts = append(ts, readTenant(r))
+			return nil
+		}, append(args, max(limit, 0))...)
+	})
+	return ts, err
+}
+
+func (g *registry) Tenants(ctx context.Context, org, after string, limit int) ([]backend.Tenant, error) {
+	return g.tenants(ctx, limit, "org = ? AND id > ? AND state <> 'deleting' ORDER BY id", org, after)
+}
+
+func (g *registry) DeletingTenants(ctx context.Context, limit int) ([]backend.Tenant, error) {
+	return g.tenants(ctx, limit, "state = 'deleting' ORDER BY uid")
+}
+
+func (g *registry) Awake(ctx context.Context, now time.Time, limit int) ([]backend.Tenant, error) {
+	return g.tenants(ctx, limit,
+		"wake IS NOT NULL AND wake <= ? AND state <> 'deleting' ORDER BY wake, uid", micros(now))
+}
+
+func (g *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int64, err error) {
+	err = g.change(ctx, func(c *conn) error {
+		var old backend.TenantState
+		found, err := c.one(ctx, "SELECT state, rev FROM tenants WHERE uid = ?", func(r *row) error {
+			old, rev = backend.TenantState(r.str(0)), r.int(1)
+			return nil
+		}, t.UID)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return fmt.Errorf("update tenant %q: %w", t.ID, backend.ErrNotFound)
+		case rev != t.Rev:
+			return fmt.Errorf("update tenant %q: revision %d, not %d: %w", t.ID, rev, t.Rev, backend.ErrConflict)
+		case old == backend.TenantDeleting && t.State != backend.TenantDeleting:
+			return fmt.Errorf("update tenant %q: it is being deleted: %w", t.ID, backend.ErrConflict)
+		}
+		rev++
+		return c.do("UPDATE tenants SET state = ?, error = ?, data = ?, rev = ? WHERE uid = ?",
+			string(t.State), t.Error, t.Data, rev, t.UID)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return rev, nil
+}
+
+func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
+	return g.change(ctx, func(c *conn) error {
+		n, err := c.exec("DELETE FROM tenants WHERE uid = ? AND state = 'deleting'", uid)
+		if err != nil || n > 0 {
+			return err
+		}
+		found, err := c.one(ctx, "SELECT 1 FROM tenants WHERE uid = ?", func(*row) error { return nil }, uid)
+		switch {
+		case err != nil:
+			return err
+		case found:
+			return fmt.Errorf("forget tenant: it is not being deleted: %w", backend.ErrConflict)
+		}
+		return fmt.Errorf("forget tenant: %w", backend.ErrNotFound)
+	})
+}
+
+func (g *registry) SetWake(ctx context.Context, uid string, at time.Time) error {
+	return g.change(ctx, func(c *conn) error {
+		n, err := c.exec("UPDATE tenants SET wake = ? WHERE uid = ?", stamp(at), uid)
+		if err == nil && n == 0 {
+			return fmt.Errorf("set wake: %w", backend.ErrNotFound)
+		}
+		return err
+	})
+}

@@ -1,0 +1,248 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Flags of a stored relation.
+const (
+	functional = 1
+	retracts   = 2
+)
+
+// ends returns the keys that a relation uses; a fact with a literal object has one.
+func ends(from, to string) []string {
+	if to == "" || to == from {
+		return []string{from}
+	}
+	return []string{from, to}
+}
+
+func (t *tx) addRelation(v *head, in *backend.Relation) error {
+	t.led.relation++
+	f := fact{num: t.led.relation, ord: micros(in.KnownFrom), predicate: in.Predicate, object: in.Object}
+	var err error
+	for i, key := range ends(in.FromKey, in.ToKey) {
+		num, uerr := t.use(v.part, key, 0, nil)
+		if uerr != nil {
+			return uerr
+		}
+		if i == 0 {
+			f.from = num
+		} else {
+			f.to = num
+		}
+	}
+	if in.ToKey == in.FromKey {
+		f.to = f.from
+	}
+	if in.Functional {
+		f.flags |= functional
+	}
+	if in.Retracts {
+		f.flags |= retracts
+		t.led.retractions++
+	}
+	err = t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
+		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		f.num, v.part, v.num, v.first+in.Chunk, f.from, f.to, f.ord, f.flags, stamp(in.ValidFrom), stamp(in.ValidTo),
+		f.ownEnd(), confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
+		in.Origin, in.Kind, in.Object, in.Precision)
+	if err != nil {
+		return err
+	}
+	f.knownTo = f.ownEnd()
+	return t.weighNew(v.part, &f)
+}
+
+// confidence is stored as SQLite can: it keeps no NaN.
+func confidence(c float32) float64 {
+	if c != c {
+		return 0
+	}
+	return float64(c)
+}
+
+// clearRelations removes the relations of a version and gives back what they retired.
+func (t *tx) clearRelations(v *head) error {
+	var gone []fact
+	var keys [][2]string
+	err := t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations INDEXED BY relations_source WHERE source = ?",
+		func(r *row) error {
+			gone = append(gone, readFact(r))
+			keys = append(keys, [2]string{r.str(factWidth), r.str(factWidth + 1)})
+			return nil
+		}, v.num)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	if err := t.c.do("DELETE FROM relations WHERE source = ?", v.num); err != nil {
+		return err
+	}
+	for i := range gone {
+		if gone[i].flags&retracts != 0 {
+			t.led.retractions--
+		}
+		var retired []fact
+		err := t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retired
+			WHERE superseded_by = ? AND superseded_by <> 0`, func(r *row) error {
+			retired = append(retired, readFact(r))
+			return nil
+		}, gone[i].num)
+		if err != nil {
+			return err
+		}
+		if err := t.weighAll(v.part, retired); err != nil {
+			return err
+		}
+	}
+	// Only now: weighing follows entities that may go.
+	for _, k := range keys {
+		for _, key := range ends(k[0], k[1]) {
+			if err := t.unuse(v.part, key, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
+	r.valid_to, r.known_to, r.confidence, r.predicate, r.from_key, r.to_key, r.raw, r.context, r.temporal, r.origin,
+	r.kind, r.object, r.precision, r.part`
+
+func readRelation(r *row) backend.Relation {
+	rel := backend.Relation{
+		Num: r.int(0), Source: r.int(1), Chunk: r.int(2), From: r.int(3), To: r.int(4),
+		SupersededBy: r.int(7), ValidFrom: r.time(8), ValidTo: r.time(9), KnownTo: r.time(10),
+		Confidence: float32(r.float(11)), Predicate: r.str(12), FromKey: r.str(13), ToKey: r.str(14), Raw: r.str(15),
+		Context: r.str(16), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
+		Functional: r.int(6)&functional != 0, Retracts: r.int(6)&retracts != 0,
+	}
+	if ord := r.int(5); ord != never {
+		rel.KnownFrom = time.UnixMicro(ord).UTC()
+	}
+	return rel
+}
+
+func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []backend.Relation, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		part, err := findPart(c, q.Part)
+		if err != nil || part == 0 || q.Limit <= 0 {
+			return err
+		}
+		return selectRelations(ctx, c, part, &q, func(rel backend.Relation) bool {
+			out = append(out, rel)
+			return len(out) < q.Limit
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// selectRelations calls f with the relations that q asks for, by number, until f has
+// enough. Which index leads depends on what q names: versions, else chunks, else
+// entities, else the partition.
+func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, f func(backend.Relation) bool) error {
+	sql, args := relationPlan(part, q)
+	roots, err := newRoots(c)
+	if err != nil {
+		return err
+	}
+	enough := false
+	step := func(r *row) error {
+		rel := readRelation(r)
+		if enough || r.err != nil || r.int(22) != part || !believed(&rel, q) || !valid(&rel, q.AsOf) ||
+			q.Kinds != nil && !slices.Contains(q.Kinds, rel.Kind) ||
+			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
+			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
+			return nil
+		}
+		var err error
+		if rel.From, err = roots.of(rel.From); err != nil {
+			return err
+		}
+		if rel.To != 0 {
+			if rel.To, err = roots.of(rel.To); err != nil {
+				return err
+			}
+		}
+		if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&
+			(rel.To == 0 || !slices.Contains(q.Entities, rel.To)) {
+			return nil
+		}
+		enough = !f(rel)
+		return nil
+	}
+	// Pages, so that a small limit never reads a large partition.
+	const page = 1024
+	for after := q.After; ; {
+		n, last := 0, after
+		err := c.each(ctx, sql, func(r *row) error {
+			n++
+			last = r.int(0)
+			return step(r)
+		}, append(slices.Clone(args), after, page)...)
+		if err != nil || enough || n < page {
+			return err
+		}
+		after = last
+	}
+}
+
+// relationPlan returns the query that finds candidates of q, to which after and a
+// limit are added.
+func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
+	const tail = " AND r.num > ? ORDER BY r.num LIMIT ?"
+	switch {
+	case q.Sources != nil:
+		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_source
+			WHERE r.source IN (SELECT value FROM json_each(?))` + tail, []any{jsonInts(q.Sources)}
+	case q.Chunks != nil:
+		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_source WHERE r.source IN
+			(SELECT c.source FROM json_each(?) j JOIN chunks c ON c.num = j.value)` + tail, []any{jsonInts(q.Chunks)}
+	case q.Entities != nil:
+		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
+			WITH members (num) AS (SELECT value FROM json_each(?1)
+				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)
+			SELECT x.num FROM members m JOIN relations x INDEXED BY relations_from ON x.from_id = m.num
+			UNION SELECT x.num FROM members m JOIN relations x INDEXED BY relations_to ON x.to_id = m.num AND x.to_id <> 0)` +
+			tail, []any{jsonInts(q.Entities)}
+	}
+	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
+}
+
+// believed tells whether a relation is believed at the time that q asks for.
+func believed(r *backend.Relation, q *backend.RelationQuery) bool {
+	switch {
+	case q.AllTime:
+		return true
+	case r.Retracts:
+		return false
+	case q.KnownAt.IsZero():
+		return r.KnownTo.IsZero()
+	}
+	at := q.KnownAt
+	return !r.KnownFrom.After(at) && (r.KnownTo.IsZero() || r.KnownTo.After(at))
+}
+
+func valid(r *backend.Relation, at time.Time) bool {
+	return at.IsZero() || !r.ValidFrom.After(at) && (r.ValidTo.IsZero() || r.ValidTo.After(at))
+}
+
+// jsonInts is a list as json_each reads it.
+func jsonInts(nums []int64) string {
+	b, err := json.Marshal(nums)
+	if err != nil || len(nums) == 0 {
+		return "[]"
+	}
+	return string(b)
+}

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// sourceCols are the columns of readSource, of a version s and its partition p.
+const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
+	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
+	s.doc, s.tags, s.not_before, s.token, s.lease`
+
+const sourceWidth = 26 // columns of sourceCols
+
+const sourceTables = "sources s JOIN parts p ON p.id = s.part"
+
+// readSource reads a version from column i on.
+func readSource(r *row, i int) *backend.Source {
+	s := &backend.Source{
+		Num:   r.int(i),
+		Part:  backend.Partition{Class: backend.Class(r.int(i + 1)), Sub: r.str(i + 2)},
+		ID:    r.str(i + 3),
+		State: backend.State(r.int(i + 4)), ErrorCode: r.str(i + 5), ErrorMessage: r.str(i + 6),
+		Attempts: int(r.int(i + 7)),
+		Title:    r.str(i + 8), Kind: r.str(i + 9), Filename: r.str(i + 10), MediaType: r.str(i + 11),
+		SizeBytes: r.int(i + 12), Infer: r.int(i+13) != 0,
+		CreatedAt: r.time(i + 14), UpdatedAt: r.time(i + 15), Time: r.time(i + 16), ExpiresAt: r.time(i + 17),
+		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.blob(i + 21),
+		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25),
+	}
+	var err error
+	if s.Tags, err = unpackTags(r.blob(i + 22)); err != nil {
+		r.err = err
+	}
+	return s
+}
+
+// head is what the changing calls need of a version.
+type head struct {
+	num, part, hash            int64
+	id                         string
+	state                      backend.State
+	newest, indexed, graph     bool
+	token                      string
+	older, first, chunks       int64
+	seqChunks, seqTags, seqGph int64
+	tags                       []byte
+	created                    any
+}
+
+const headCols = `num, part, hash, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
+	seq_chunks, seq_tags, seq_graph, tags, created`
+
+func readHead(r *row) *head {
+	return &head{
+		num: r.int(0), part: r.int(1), hash: r.int(2), id: r.str(3), state: backend.State(r.int(4)),
+		newest: r.int(5) != 0, indexed: r.int(6) != 0, graph: r.int(7) != 0, token: r.str(8), older: r.int(9),
+		first: r.int(10), chunks: r.int(11), seqChunks: r.int(12), seqTags: r.int(13), seqGph: r.int(14),
+		tags: r.blob(15), created: r.vals[16],
+	}
+}
+
+// version reads a version, nil when it is gone.
+func (t *tx) version(num int64) (v *head, err error) {
+	_, err = t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE num = ?", func(r *row) error {
+		v = readHead(r)
+		return nil
+	}, num)
+	return v, err
+}
+
+// item reads the newest version of an id, nil when there is none.
+func (t *tx) item(part int64, id string) (v *head, err error) {
+	if part == 0 {
+		return nil, nil
+	}
+	err = t.c.each(bg, "SELECT "+headCols+" FROM sources INDEXED BY sources_item WHERE hash = ? AND part = ? AND newest = 1",
+		func(r *row) error {
+			if v == nil && r.str(3) == id {
+				v = readHead(r)
+			}
+			return nil
+		}, hashOf(0, id), part)
+	return v, err
+}
+
+// find reads the newest version of an id in a partition; [backend.ErrNotFound] when
+// there is none.
+func (t *tx) find(p backend.Partition, id string) (*head, error) {
+	part, err := t.partID(p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.item(part, id)
+	if err == nil && v == nil {
+		err = backend.ErrNotFound
+	}
+	return v, err
+}
+
+// held reads the version that token has claimed, nil when the claim was lost.
+func (t *tx) held(num int64, token string) (*head, error) {
+	if token == "" {
+		return nil, nil
+	}
+	v, err := t.version(num)
+	if err != nil || v == nil || v.token != token || !v.newest {
+		return nil, err
+	}
+	return v, nil
+}
+
+// move counts the new state of v.
+func (t *tx) move(v *head, to backend.State) {
+	t.led.move(v.state, to)
+	v.state = to
+}
+
+// storeBlobs adds blobs to a version or replaces them.
+func (t *tx) storeBlobs(source int64, blobs []backend.Blob) error {
+	for _, b := range blobs {
+		data := b.Data
+		if data == nil {
+			data = []byte{}
+		}
+		err := t.c.do("INSERT OR REPLACE INTO blobs (id, crc, data) VALUES (?, ?, ?)",
+			blobID(source, b.Kind), checksum(data), data)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxKind is the largest ContentKind that fits into blobID.
+const maxKind = 7
+
+func blobID(source int64, kind backend.ContentKind) int64 { return source<<3 | int64(kind) }
+
+// readBlobs reads all blobs of a version by kind.
+func readBlobs(ctx context.Context, c *conn, source int64) (blobs []backend.Blob, err error) {
+	err = c.each(ctx, "SELECT id, crc, data FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id", func(r *row) error {
+		blobs = append(blobs, backend.Blob{
+			Kind: backend.ContentKind(r.int(0) & maxKind), Data: r.checked(1, 2, "content of source", source),
+		})
+		return nil
+	}, blobID(source, 0), blobID(source, maxKind))
+	return blobs, err
+}
