@@ -1,0 +1,131 @@
+package simd
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bitCase returns a query of dim values and n records of random bytes, whose
+// factors and offsets are ordinary numbers.
+func bitCase(r *rand.Rand, dim, n, spare, off int) (values []int8, recs []byte, b *BitQuery) {
+	stride := (dim/8 + 8 + spare + 63) &^ 63
+	values, recs = make([]int8, dim), unaligned[byte](stride*n, off)
+	extreme := r.IntN(4) == 0
+	for i := range values {
+		values[i] = int8(r.IntN(16) - 8)
+		if extreme {
+			values[i] = -8
+		}
+	}
+	for i := range recs {
+		recs[i] = byte(r.Uint32())
+		if extreme {
+			recs[i] = 255
+		}
+	}
+	for i := range n {
+		meta := recs[i*stride+dim/8:]
+		binary.LittleEndian.PutUint32(meta, math.Float32bits(r.Float32()))
+		binary.LittleEndian.PutUint32(meta[4:], math.Float32bits(r.Float32()-.5))
+	}
+	b = new(BitQuery)
+	b.Set(values, stride)
+	b.Weigh(r.Float32(), r.Float32()*10-5)
+	return values, recs, b
+}
+
+func checkBits(t *testing.T, k kernels, n int, recs []byte, b *BitQuery) {
+	t.Helper()
+	want, got := make([]float32, n), make([]float32, n+1)
+	got[n] = 42
+	estimateBitsGeneric(want, recs, b)
+	k.bits(got[:n], recs, b)
+	require.Equal(t, want, got[:n], "%s: stride %d, meta %d, %d records", k.name, b.stride, b.meta, n)
+	require.Equal(t, float32(42), got[n], "%s wrote past the end", k.name)
+}
+
+func TestEstimateBitsMatchesGeneric(t *testing.T) {
+	t.Parallel()
+	for _, k := range levels() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, 3))
+			for dim := 64; dim <= 4096; dim += 64 * (1 + dim/1024) {
+				for _, n := range []int{1, 2, 7, 8, 9, 16, 23} {
+					_, recs, b := bitCase(r, dim, n, r.IntN(60), r.IntN(64))
+					checkBits(t, k, n, recs, b)
+				}
+			}
+		})
+	}
+}
+
+// The portable kernel against the definition, bit by bit.
+func TestEstimateBitsGeneric(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(2, 3))
+	for _, dim := range []int{64, 384, 448, 1536} {
+		values, recs, b := bitCase(r, dim, 5, 4, 0)
+		got := make([]float32, 5)
+		estimateBitsGeneric(got, recs, b)
+		for i := range got {
+			rec := recs[i*b.stride:]
+			sum := 0
+			for j, v := range values {
+				if rec[j/8]>>(j%8)&1 == 1 {
+					sum += int(v)
+				}
+			}
+			factor := math.Float32frombits(binary.LittleEndian.Uint32(rec[dim/8:]))
+			offset := math.Float32frombits(binary.LittleEndian.Uint32(rec[dim/8+4:]))
+			want := float64(offset) + float64(factor)*(float64(b.scale)*float64(sum)+float64(b.shift))
+			assert.InDelta(t, want, got[i], 1e-4*(1+math.Abs(want)))
+		}
+	}
+}
+
+func TestEstimateBitsShort(t *testing.T) {
+	t.Parallel()
+	_, recs, b := bitCase(rand.New(rand.NewPCG(3, 3)), 128, 2, 0, 0)
+	EstimateBits(nil, nil, b)
+	got, want := make([]float32, 2), make([]float32, 2)
+	EstimateBits(got, recs, b)
+	estimateBitsGeneric(want, recs, b)
+	assert.Equal(t, want, got)
+	assert.Panics(t, func() { EstimateBits(make([]float32, 3), recs, b) })
+}
+
+func FuzzEstimateBits(f *testing.F) {
+	f.Add(uint64(1), uint8(1), uint8(1), uint8(0))
+	f.Add(uint64(2), uint8(6), uint8(9), uint8(63))
+	f.Fuzz(func(t *testing.T, seed uint64, words, n, off uint8) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		_, recs, b := bitCase(r, 64*(1+int(words)%64), 1+int(n), r.IntN(60), int(off)%64)
+		for _, k := range levels() {
+			checkBits(t, k, 1+int(n), recs, b)
+		}
+	})
+}
+
+func BenchmarkEstimateBits(b *testing.B) {
+	for _, dim := range []int{384, 768} {
+		_, recs, q := bitCase(rand.New(rand.NewPCG(4, 3)), dim, 1024, 4, 0)
+		dst := make([]float32, 256)
+		for _, k := range levels() {
+			b.Run(fmt.Sprintf("%s/%d", k.name, dim), func(b *testing.B) {
+				for b.Loop() {
+					for at := 0; at < 1024; at += len(dst) {
+						k.bits(dst, recs[at*q.stride:], q)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/row")
+			})
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package simd
+
+import "golang.org/x/sys/cpu"
+
+func supported() []Level {
+	x := &cpu.X86
+	switch {
+	case !x.HasAVX2:
+		return []Level{Generic}
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL &&
+		x.HasAVX512VNNI && x.HasAVX512VPOPCNTDQ:
+		return []Level{Generic, AVX2, AVX512}
+	}
+	return []Level{Generic, AVX2}
+}
+
+// n rows of stride bytes (values for float32) each, n and stride above 0.
+
+//go:noescape
+func dotU8AVX512(dst *int32, rows *uint8, q *int8, stride, n int)
+
+//go:noescape
+func dotU8AVX2(dst *int32, rows *uint8, q *int8, stride, n int)
+
+//go:noescape
+func dotF32AVX512(dst *float32, rows *float32, q *float32, stride, n int)
+
+//go:noescape
+func dotF32AVX2(dst *float32, rows *float32, q *float32, stride, n int)
+
+//go:noescape
+func prefetch(p *byte, n int)
+
+// n records of stride bytes, factor and offset at meta; n above 0.
+
+//go:noescape
+func estimateBitsAVX512(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
+
+//go:noescape
+func estimateBitsAVX2(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
+
+func dotU8(dst []int32, rows []uint8, q []int8) {
+	switch active {
+	case AVX512:
+		dotU8AVX512(&dst[0], &rows[0], &q[0], len(q), len(dst))
+	case AVX2:
+		dotU8AVX2(&dst[0], &rows[0], &q[0], len(q), len(dst))
+	default:
+		dotU8Generic(dst, rows, q)
+	}
+}
+
+func dotF32(dst []float32, rows []float32, q []float32) {
+	switch active {
+	case AVX512:
+		dotF32AVX512(&dst[0], &rows[0], &q[0], len(q), len(dst))
+	case AVX2:
+		dotF32AVX2(&dst[0], &rows[0], &q[0], len(q), len(dst))
+	default:
+		dotF32Generic(dst, rows, q)
+	}
+}
+
+func estimateBits(dst []float32, recs []byte, b *BitQuery) {
+	switch active {
+	case AVX512:
+		estimateBitsAVX512(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+	case AVX2:
+		estimateBitsAVX2(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+	default:
+		estimateBitsGeneric(dst, recs, b)
+	}
+}

@@ -1,0 +1,50 @@
+package simd
+
+import "golang.org/x/sys/cpu"
+
+func supported() []Level {
+	if cpu.ARM64.HasASIMDDP {
+		return []Level{Generic, NEON}
+	}
+	return []Level{Generic}
+}
+
+// n rows of stride bytes (values for float32) each, n and stride above 0.
+
+//go:noescape
+func dotU8NEON(dst *int32, rows *uint8, q *int8, stride, n int)
+
+//go:noescape
+func dotF32NEON(dst *float32, rows *float32, q *float32, stride, n int)
+
+//go:noescape
+func prefetch(p *byte, n int)
+
+// n records of stride bytes, factor and offset at meta; n above 0.
+
+//go:noescape
+func estimateBitsNEON(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
+
+func dotU8(dst []int32, rows []uint8, q []int8) {
+	if active == NEON {
+		dotU8NEON(&dst[0], &rows[0], &q[0], len(q), len(dst))
+		return
+	}
+	dotU8Generic(dst, rows, q)
+}
+
+func dotF32(dst []float32, rows []float32, q []float32) {
+	if active == NEON {
+		dotF32NEON(&dst[0], &rows[0], &q[0], len(q), len(dst))
+		return
+	}
+	dotF32Generic(dst, rows, q)
+}
+
+func estimateBits(dst []float32, recs []byte, b *BitQuery) {
+	if active == NEON {
+		estimateBitsNEON(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+		return
+	}
+	estimateBitsGeneric(dst, recs, b)
+}

@@ -1,0 +1,13 @@
+//go:build !amd64 && !arm64
+
+package simd
+
+func supported() []Level { return []Level{Generic} }
+
+func dotU8(dst []int32, rows []uint8, q []int8) { dotU8Generic(dst, rows, q) }
+
+func dotF32(dst []float32, rows []float32, q []float32) { dotF32Generic(dst, rows, q) }
+
+func estimateBits(dst []float32, recs []byte, b *BitQuery) { estimateBitsGeneric(dst, recs, b) }
+
+func prefetch(*byte, int) {}

@@ -1,0 +1,20 @@
+package simd
+
+func levels() []kernels {
+	ks := []kernels{portable}
+	if best(supported()) == NEON {
+		ks = append(ks, kernels{
+			name: "neon",
+			dotU8: func(dst []int32, rows []uint8, q []int8) {
+				dotU8NEON(&dst[0], &rows[0], &q[0], len(q), len(dst))
+			},
+			dotF32: func(dst, rows, q []float32) {
+				dotF32NEON(&dst[0], &rows[0], &q[0], len(q), len(dst))
+			},
+			bits: func(dst []float32, recs []byte, b *BitQuery) {
+				estimateBitsNEON(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+			},
+		})
+	}
+	return ks
+}

@@ -1,0 +1,104 @@
+package vector
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+// rotationSeed makes the random signs of rotations; part of the format, as codes
+// of one rotation mean nothing under another.
+const rotationSeed = 0x636f6e74657874
+
+// rotationRounds is the number of times that signs are flipped and Hadamard
+// transforms applied; three spread a single coordinate over all others.
+const rotationRounds = 3
+
+// rotation is a random orthonormal map, as one bit a dimension only makes a good
+// code when no direction is special (RaBitQ, Gao & Long 2024). It multiplies
+// random signs and fast Hadamard transforms; where the number of dimensions is
+// not a power of two, transforms of its first and its last coordinates alternate
+// and overlap.
+type rotation struct {
+	dim   int         // a multiple of 64
+	power int         // largest power of two up to dim
+	signs [][]float32 // one for each transform, with the transform's 1/sqrt(power)
+}
+
+var rotations sync.Map // dimensions -> *rotation
+
+// rotationOf returns the rotation of dim dimensions padded to a multiple of 64.
+func rotationOf(dim int) *rotation {
+	dim = (dim + 63) &^ 63
+	if r, ok := rotations.Load(dim); ok {
+		return r.(*rotation)
+	}
+	r, _ := rotations.LoadOrStore(dim, newRotation(dim))
+	return r.(*rotation)
+}
+
+func newRotation(dim int) *rotation {
+	r := &rotation{dim: dim, power: 64}
+	for r.power*2 <= dim {
+		r.power *= 2
+	}
+	rnd := rand.New(rand.NewPCG(rotationSeed, uint64(dim)))
+	unit := float32(1 / math.Sqrt(float64(r.power)))
+	add := func(from int) {
+		s := make([]float32, dim)
+		for i := range s {
+			s[i] = 1
+			if i >= from && i < from+r.power {
+				s[i] = unit
+			}
+			if rnd.Uint64()&1 == 1 {
+				s[i] = -s[i]
+			}
+		}
+		r.signs = append(r.signs, s)
+	}
+	for range rotationRounds {
+		add(0)
+		if r.power < dim {
+			add(dim - r.power)
+		}
+	}
+	return r
+}
+
+// apply rotates x, of r.dim values, in place.
+func (r *rotation) apply(x []float32) {
+	for i, signs := range r.signs {
+		for j, s := range signs {
+			x[j] *= s
+		}
+		if r.power < r.dim && i%2 == 1 {
+			hadamard(x[r.dim-r.power:])
+		} else {
+			hadamard(x[:r.power])
+		}
+	}
+}
+
+// hadamard applies the Walsh-Hadamard transform, not scaled, in place. len(x) is
+// a power of two, at least 4. Two levels are done at a time, which halves the
+// loads and stores.
+func hadamard(x []float32) {
+	h := 1
+	for ; h*4 <= len(x); h *= 4 {
+		for i := 0; i < len(x); i += 4 * h {
+			a, b, c, d := x[i:i+h], x[i+h:i+2*h], x[i+2*h:i+3*h], x[i+3*h:i+4*h]
+			for j := range a {
+				p, q := a[j]+b[j], a[j]-b[j]
+				r, s := c[j]+d[j], c[j]-d[j]
+				a[j], b[j], c[j], d[j] = p+r, q+s, p-r, q-s
+			}
+		}
+	}
+	if h < len(x) {
+		a, b := x[:h], x[h:2*h]
+		for j := range a {
+			a[j], b[j] = a[j]+b[j], a[j]-b[j]
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package vector
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+	"github.com/contextmem/contextmem/internal/simd"
+)
+
+var negInf = float32(math.Inf(-1))
+
+const (
+	// blockRows is the number of rows of a kernel call: enough to hide the call,
+	// few enough that the sums stay in the first-level cache. A multiple of 64.
+	blockRows = 256
+	// sparseWord is the number of accepted rows of 64 up to which they are scored
+	// one by one: the break-even was measured at 10 for rows in the first-level
+	// cache and at 16 and more for rows in memory.
+	sparseWord = 12
+	// checkRows is the number of rows scanned between two looks at the context.
+	checkRows = 16384
+	// keepHits is the capacity above which a search's buffers are not pooled.
+	keepHits = 1 << 16
+)
+
+// search is the state of one search of one part: the query in the forms that the
+// kernels want, and the candidates so far. It is pooled; see begin and end.
+type search struct {
+	q      []float32 // padded; normalised under Cosine
+	q8     []int8    // padded
+	scale  float32   // of q8
+	bias   int32     // to take off each dot product of q8 and a row
+	accept *bitset.Set
+	k      int
+	// selective says that accept is not nil and turns away more than scores do.
+	selective bool
+
+	// cand holds 8-bit scores, in units of scale: the row's scale times the whole
+	// number. The unit is left out of the comparisons as it is the same for all.
+	cand  top
+	best  top // float32 scores
+	dots  [blockRows]int32
+	probe probe
+}
+
+var searches = sync.Pool{New: func() any { return new(search) }}
+
+// begin returns the state for a query; k is at least 1.
+func begin(query *Query, dim int, metric Metric, k int) *search {
+	s := searches.Get().(*search)
+	s.accept, s.k, s.selective = query.Accept, k, false
+	s.q = slices.Grow(s.q[:0], floatStride(dim))[:floatStride(dim)]
+	copy(s.q, query.Vector)
+	clear(s.q[dim:])
+	if metric == Cosine {
+		normalise(s.q)
+	}
+	s.best.reset(k)
+	return s
+}
+
+// end gives the state back. Nothing of it may be used afterwards.
+func (s *search) end() {
+	s.accept = nil
+	if cap(s.cand.hits) <= keepHits && cap(s.best.hits) <= keepHits && cap(s.probe.found) <= keepHits {
+		searches.Put(s)
+	}
+}
+
+// finite tells whether the query's squared length is a finite number; otherwise
+// scores mean nothing.
+func (s *search) finite() bool {
+	var d [1]float32
+	simd.DotF32(d[:], s.q, s.q)
+	return d[0] <= math.MaxFloat32
+}
+
+// quantise sets q8, its scale and its bias; small parts do without.
+func (s *search) quantise(dim int) {
+	s.q8 = slices.Grow(s.q8[:0], codeStride(dim))[:codeStride(dim)]
+	s.scale, s.bias = quantiseQuery(s.q8, s.q[:dim])
+}
+
+// candidates is the number of 8-bit candidates that are scored again for k hits:
+// rounding moves rows near the k-th place only, so a quarter more is plenty for a
+// large k. search.widen makes up for the cases where they are too few.
+func candidates(k int) int { return k + k/4 + 54 }
+
+// accepted returns how many of the rows below n the query accepts.
+func (s *search) accepted(n int) int {
+	if s.accept == nil {
+		return n
+	}
+	full := s.fullWords(n)
+	c := bits.OnesCount64(s.word(len(full)*64, n))
+	for _, w := range full {
+		c += bits.OnesCount64(w)
+	}
+	return c
+}
+
+// fullWords returns the words of the filter that speak of rows below n only; the
+// row behind them begins the one word that may speak of others. There must be a
+// filter.
+func (s *search) fullWords(n int) []uint64 {
+	words := s.accept.Words()
+	return words[:min(len(words), n>>6)]
+}
+
+// word returns which of the 64 rows from first on are accepted and below n.
+func (s *search) word(first, n int) uint64 {
+	w := ^uint64(0)
+	if s.accept != nil {
+		words := s.accept.Words()
+		if first>>6 >= len(words) {
+			return 0
+		}
+		w = words[first>>6]
+	}
+	if left := n - first; left < 64 {
+		w &= 1<<max(0, left) - 1
+	}
+	return w
+}
+
+// scan offers the accepted rows of a run to the candidates. codes and scales are
+// the run's own; first, a multiple of 64, is the number of its first row.
+func (s *search) scan(ctx context.Context, codes []uint8, scales []float32, first int) error {
+	stride, n := len(s.q8), len(scales)
+	for at := 0; at < n; at += blockRows {
+		if at%checkRows == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		m := min(blockRows, n-at)
+		if s.acceptsAll(first+at, m) {
+			s.dense(codes[at*stride:], scales[at:at+m], uint32(first+at))
+			continue
+		}
+		for sub := at; sub < at+m; sub += 64 {
+			end := min(sub+64, n)
+			w := s.word(first+sub, first+end)
+			if w != 0 {
+				s.masked(codes[sub*stride:], scales[sub:end], uint32(first+sub), w)
+			}
+		}
+	}
+	return nil
+}
+
+// acceptsAll tells whether the m rows from first on, a multiple of 64, all pass.
+func (s *search) acceptsAll(first, m int) bool {
+	if s.accept == nil {
+		return true
+	}
+	for sub := 0; sub < m; sub += 64 {
+		n := min(64, m-sub)
+		if s.word(first+sub, first+sub+n) != ^uint64(0)>>(64-n) {
+			return false
+		}
+	}
+	return true
+}
+
+// dense scores up to blockRows rows, all of them accepted.
+func (s *search) dense(codes []uint8, scales []float32, first uint32) {
+	dots := s.dots[:len(scales)]
+	simd.DotU8(dots, codes, s.q8)
+	bias, floor := s.bias, s.cand.floor
+	for i, d := range dots {
+		if x := float32(d-bias) * scales[i]; x >= floor {
+			s.cand.push(Hit{Row: first + uint32(i), Score: x})
+			floor = s.cand.floor
+		}
+	}
+}
+
+// masked scores those of up to 64 rows whose bit is set in w.
+func (s *search) masked(codes []uint8, scales []float32, first uint32, w uint64) {
+	stride, dots := len(s.q8), s.dots[:len(scales)]
+	if bits.OnesCount64(w) > sparseWord {
+		simd.DotU8(dots, codes, s.q8)
+	} else {
+		for m := w; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			simd.DotU8(dots[i:i+1], codes[i*stride:], s.q8)
+		}
+	}
+	for ; w != 0; w &= w - 1 {
+		i := bits.TrailingZeros64(w)
+		if x := float32(dots[i]-s.bias) * scales[i]; x >= s.cand.floor {
+			s.cand.push(Hit{Row: first + uint32(i), Score: x})
+		}
+	}
+}
+
+// floats reads rows for scoring again; the slices are padded with zeros.
+type floats interface {
+	floatRow(row uint32) []float32
+}
+
+// rescore offers a row's float32 score.
+func (s *search) rescore(f floats, row uint32) {
+	var d [1]float32
+	simd.DotF32(d[:], f.floatRow(row), s.q)
+	s.best.push(Hit{Row: row, Score: d[0]})
+}
+
+// all offers the float32 scores of all accepted rows below n; for parts and
+// filters that leave so few that quantised candidates would not save anything.
+func (s *search) all(f floats, n int) {
+	if s.accept == nil {
+		for row := range n {
+			s.rescore(f, uint32(row))
+		}
+		return
+	}
+	each := func(first int, w uint64) {
+		for ; w != 0; w &= w - 1 {
+			s.rescore(f, uint32(first+bits.TrailingZeros64(w)))
+		}
+	}
+	full := s.fullWords(n)
+	for i, w := range full {
+		each(i*64, w)
+	}
+	each(len(full)*64, s.word(len(full)*64, n))
+}
+
+// rows is a part as exact search sees it.
+type rows interface {
+	floats
+	// scanAll offers the 8-bit scores of the accepted rows below n to s.cand.
+	scanAll(ctx context.Context, s *search, n int) error
+	// rowScale returns the 8-bit scale of a row.
+	rowScale(row uint32) float32
+}
+
+// exact finds the best accepted rows below n.
+func (s *search) exact(ctx context.Context, p rows, n, dim int) error {
+	m := candidates(s.k)
+	if n <= m || s.accept != nil && s.accepted(n) <= m {
+		s.all(p, n)
+		return ctx.Err()
+	}
+	s.quantise(dim)
+	s.cand.reset(m)
+	if err := p.scanAll(ctx, s, n); err != nil {
+		return err
+	}
+	for _, h := range s.cand.hits {
+		s.rescore(p, h.Row)
+	}
+	return s.widen(ctx, p, n)
+}
+
+// boundSigmas is how many standard deviations of the quantisation error a row may
+// be off and still be found. The sum of hundreds of independent roundings is
+// close to normal: beyond four there are 3 rows in 100,000, and only rows that
+// already lie at the boundary matter.
+const boundSigmas = 4
+
+// widen scans again when rows that just missed the candidates could beat the
+// worst hit: rounding errors are uniform within a step, so the error of the 8-bit
+// score has the variance (rowScale²|q|² + scale²|row|²)/12. The second scan keeps
+// everything within reach of the worst hit.
+func (s *search) widen(ctx context.Context, p rows, n int) error {
+	if !s.cand.full() || !s.best.full() {
+		return nil
+	}
+	worst := s.cand.hits[0].Row
+	row := p.floatRow(worst)
+	var q2, r2 [1]float32
+	simd.DotF32(q2[:], s.q, s.q)
+	simd.DotF32(r2[:], row, row)
+	rs := p.rowScale(worst)
+	reach := boundSigmas * float32(math.Sqrt(float64((rs*rs*q2[0]+s.scale*s.scale*r2[0])/12)))
+	floor := (s.best.floor - reach) / s.scale
+	if !(floor <= s.cand.floor) {
+		return nil
+	}
+	// Rows beyond this many are ties to 8 bits; the first of them win.
+	s.cand.reset(max(16*s.cand.limit, 4096))
+	s.cand.floor = floor
+	if err := p.scanAll(ctx, s, n); err != nil {
+		return err
+	}
+	s.best.reset(s.k)
+	for _, h := range s.cand.hits {
+		s.rescore(p, h.Row)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package vector
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"unsafe"
+)
+
+// Segment is an immutable part that is read where it lies, usually in a mapped
+// file. It is safe for concurrent use. It holds no memory but the bytes it was
+// opened on, which must stay mapped and unchanged while it is in use.
+type Segment struct {
+	h      *header
+	data   []byte
+	codes  []uint8
+	scales []float32
+	floats []float32
+	ivf    ivf
+}
+
+// OpenSegment returns a segment over data, which it keeps and does not change. It
+// checks the header and all sizes, not the content: see Verify. Data that does
+// not begin at a multiple of 8, which no mapping does, is copied.
+//
+// It errs with ErrFormat. Damage that it does not notice makes searches return
+// wrong hits, but neither they nor Vector panic.
+func OpenSegment(data []byte) (*Segment, error) {
+	if !littleEndian {
+		return nil, errors.New("vector: segments need a little-endian machine")
+	}
+	h, err := decodeHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	if uintptr(unsafe.Pointer(unsafe.SliceData(data)))%8 != 0 {
+		aligned := alignedBytes(len(data))
+		copy(aligned, data)
+		data = aligned
+	}
+	s := &Segment{h: h, data: data}
+	s.codes = s.section(secCodes)
+	s.scales = view[float32](s.section(secScales))
+	s.floats = view[float32](s.section(secFloats))
+	s.ivf = ivf{
+		rows:      view[uint32](s.section(secRows)),
+		positions: view[uint32](s.section(secPositions)),
+		records:   s.section(secRecords),
+		offsets:   view[uint32](s.section(secOffsets)),
+		centroids: s.section(secCentroids),
+		scales:    view[float32](s.section(secCentroidScales)),
+		spreads:   view[float32](s.section(secSpreads)),
+		mean:      view[float32](s.section(secMean)),
+	}
+	return s, s.checkLists()
+}
+
+// checkLists errs unless the lists divide the positions; all else that searches
+// read is checked where it is used.
+func (s *Segment) checkLists() error {
+	if s.h.kind == kindExact {
+		return nil
+	}
+	o := s.ivf.offsets
+	if !slices.IsSorted(o) || o[0] != 0 || int(o[s.h.lists]) != s.h.n {
+		return fmt.Errorf("%w: lists do not divide the rows", ErrFormat)
+	}
+	return nil
+}
+
+// section returns the bytes of a section.
+func (s *Segment) section(id int) []byte {
+	spans, _, _ := s.h.layout()
+	at := spans[id]
+	return s.data[at.off : at.off+at.size : at.off+at.size]
+}
+
+// Verify reads the whole segment and errs with ErrFormat when a checksum is wrong.
+func (s *Segment) Verify() error {
+	_, footer, _ := s.h.layout()
+	sums := s.data[footer:]
+	last := len(sums) - 4
+	if crc32.Checksum(sums[:last], castagnoli) != binary.LittleEndian.Uint32(sums[last:]) {
+		return fmt.Errorf("%w: footer checksum", ErrFormat)
+	}
+	for id := range numSections {
+		if crc32.Checksum(s.section(id), castagnoli) != binary.LittleEndian.Uint32(sums[4*id:]) {
+			return fmt.Errorf("%w: checksum of section %d", ErrFormat, id)
+		}
+	}
+	return nil
+}
+
+// Dim returns the number of dimensions.
+func (s *Segment) Dim() int { return s.h.dim }
+
+// Metric returns the metric.
+func (s *Segment) Metric() Metric { return s.h.metric }
+
+// Len returns the number of rows.
+func (s *Segment) Len() int { return s.h.n }
+
+// Vector returns row's vector: as it was given, or normalised under Cosine. It
+// lies in the segment's bytes and must not be changed. It returns nil when there
+// is no such row.
+func (s *Segment) Vector(row uint32) []float32 {
+	if int(row) >= s.h.n {
+		return nil
+	}
+	return s.floatRow(row)[:s.h.dim:s.h.dim]
+}
+
+// Search appends the best rows of q to dst, at most q.K of them, ordered by
+// Compare. It errs with ErrDimension and when ctx ends. The result is exact up
+// to rows whose scores 8 bits can barely tell apart, unless the segment has an
+// inverted file: then q.Recall says how much of the true answer is expected.
+func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
+	if len(q.Vector) != s.h.dim {
+		return dst, fmt.Errorf("%w: query has %d, want %d", ErrDimension, len(q.Vector), s.h.dim)
+	}
+	k := min(q.K, s.h.n)
+	if k <= 0 {
+		return dst, ctx.Err()
+	}
+	sr := begin(q, s.h.dim, s.h.metric, k)
+	defer sr.end()
+	if !sr.finite() {
+		return dst, ctx.Err()
+	}
+	recall := q.Recall
+	if recall == 0 {
+		recall = DefaultRecall
+	}
+	var err error
+	if s.h.kind == kindExact || recall >= 1 {
+		err = sr.exact(ctx, s, s.h.n, s.h.dim)
+	} else {
+		err = s.approximate(ctx, sr, recall)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return appendTop(dst, sr.best.hits, k), nil
+}
+
+func (s *Segment) floatRow(row uint32) []float32 {
+	fs := floatStride(s.h.dim)
+	return s.floats[int(row)*fs : (int(row)+1)*fs]
+}
+
+func (s *Segment) rowScale(row uint32) float32 {
+	if s.h.kind == kindExact {
+		return s.scales[row]
+	}
+	return s.scales[min(int(s.ivf.positions[row]), s.h.n-1)]
+}
+
+func (s *Segment) scanAll(ctx context.Context, sr *search, n int) error {
+	if s.h.kind == kindExact {
+		return sr.scan(ctx, s.codes, s.scales[:n], 0)
+	}
+	for at := 0; at < n; at += blockRows {
+		if at%checkRows == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		s.visitCodes(sr, at, min(at+blockRows, n))
+	}
+	return nil
+}
