@@ -1,0 +1,230 @@
+package lexical
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxTermBytes  = 255 // longer words are cut, longer compounds are indexed by their parts only
+	maxParts      = 64  // parts of one compound; a longer one goes on as a new compound
+	maxSubs       = 6   // a word with more changes of case or kind is a code, not words glued together
+	maxJoinerRun  = 3   // "://" is the longest
+	wordBufBytes  = 64  // longer words take the slow path
+	apostropheLen = len("’")
+)
+
+// Token is one term of a text. Start and End are byte offsets into the text; Pos
+// counts words from 0, with gaps where stop words stood. Several tokens share a
+// position where a word is indexed as a whole and in parts. Term may alias the
+// text: clone it to keep it beyond the text.
+type Token struct {
+	Term       string
+	Pos        int
+	Start, End int
+}
+
+// kind is the role of a token in a query.
+type kind uint8
+
+const (
+	kindWord    kind = iota // a word, or a part of a compound: AND and PHRASE require it
+	kindAcronym             // like kindWord, but never a question word
+	kindExtra               // a whole compound or a piece of a word: adds to the score only
+	kindHan                 // a single character beside the pair that it is in
+)
+
+// Analyze appends the tokens of text to dst, in order of position. Safe for
+// concurrent use; any bytes are accepted.
+//
+// Words are runs of letters and digits, folded (compatibility forms, case,
+// accents) and, where only a to z remain, stemmed as English. Scripts without
+// spaces (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar) give pairs of characters,
+// Han also single ones. Words joined by punctuation (err_1042, foo.bar/baz-2,
+// addresses, versions) give the whole at the position of its first part and the
+// parts one after the other; mixed words (getUserName, iPhone15) give the whole
+// and their pieces at one position. Possessives and contractions lose what
+// follows the apostrophe.
+func Analyze(dst []Token, text string) []Token {
+	a := analyzer{text: text, dst: dst}
+	a.run()
+	return a.dst
+}
+
+type analyzer struct {
+	text  string
+	dst   []Token
+	kinds []kind // parallel to dst, kept for queries only
+	query bool
+	pos   int
+	parts [maxParts]part
+	buf   [wordBufBytes]byte
+}
+
+// part is a run of letters and digits in the text.
+type part struct {
+	start, end int
+	ascii      bool
+	commas     bool // a number with thousands separators
+}
+
+// What ASCII characters are, as bits.
+const (
+	bitLower = 1 << iota
+	bitUpper
+	bitDigit
+	bitJoin  // may join words
+	bitURL   // may join words inside a URL
+	bitAlnum = bitLower | bitUpper | bitDigit
+)
+
+var (
+	charBits [256]uint8
+	isAlnum  [256]bool
+)
+
+func init() {
+	for c := range 128 {
+		switch {
+		case c >= 'a' && c <= 'z':
+			charBits[c] = bitLower
+		case c >= 'A' && c <= 'Z':
+			charBits[c] = bitUpper
+		case c >= '0' && c <= '9':
+			charBits[c] = bitDigit
+		}
+		isAlnum[c] = charBits[c] != 0
+	}
+	for _, c := range []byte(`_.-/:@\+&#`) {
+		charBits[c] = bitJoin | bitURL
+	}
+	for _, c := range []byte(`?=%~;!`) {
+		charBits[c] = bitURL
+	}
+}
+
+func lowerASCII(c byte) byte {
+	if charBits[c]&bitUpper != 0 {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
+func (a *analyzer) emit(term string, k kind, pos, start, end int) {
+	a.dst = append(a.dst, Token{term, pos, start, end})
+	if a.query {
+		a.kinds = append(a.kinds, k)
+	}
+}
+
+func (a *analyzer) run() {
+	for i := 0; i < len(a.text); {
+		c := a.text[i]
+		if c < utf8.RuneSelf {
+			if isAlnum[c] {
+				i = a.word(i)
+			} else {
+				i++
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(a.text[i:])
+		switch classify(r) {
+		case classWord:
+			i = a.compound(i)
+		case classGram, classHan:
+			i = a.grams(i)
+		default:
+			i += size
+		}
+	}
+}
+
+// word reads the plain ASCII word or number at i, the bulk of most texts, and
+// hands anything else to compound. It returns where to go on.
+func (a *analyzer) word(i int) int {
+	text := a.text
+	h := uint32(hashSeed)
+	var seen uint8
+	j, uppers := i, 0
+	for ; j < len(text); j++ {
+		c := text[j]
+		b := charBits[c]
+		if b&bitAlnum == 0 {
+			break
+		}
+		if j-i == wordBufBytes {
+			return a.compound(i)
+		}
+		seen |= b
+		if b == bitUpper {
+			uppers++
+			c += 'a' - 'A'
+		}
+		a.buf[j-i] = c
+		h = (h ^ uint32(c)) * hashPrime
+	}
+	n := j - i
+	switch {
+	case seen&bitDigit != 0 && seen != bitDigit:
+		return a.compound(i)
+	case uppers != 0 && uppers != n && (uppers > 1 || charBits[text[i]] != bitUpper):
+		return a.compound(i)
+	}
+	after := j
+	if j < len(text) {
+		c := text[j]
+		switch {
+		case c == ' ':
+		case c >= utf8.RuneSelf:
+			if after = skipSuffix(text, j); after == j && continuesWord(text, j) {
+				return a.compound(i)
+			}
+		case c == '\'':
+			after = skipSuffix(text, j)
+		case c == ',':
+			if seen == bitDigit {
+				return a.compound(i)
+			}
+		case charBits[c]&bitJoin != 0:
+			if j+1 < len(text) && text[j+1] != ' ' {
+				return a.compound(i)
+			}
+			if c == '#' && n == 1 {
+				return a.compound(i)
+			}
+		}
+	}
+	if seen == bitDigit {
+		a.emit(text[i:j], kindWord, a.pos, i, j)
+	} else if term, stop := lookupASCII(a.buf[:n], hashSlot(h)); !stop {
+		a.emit(term, kindWord, a.pos, i, j)
+	}
+	a.pos++
+	return after
+}
+
+// skipSuffix returns the end of an apostrophe and the English suffix after it at
+// text[j:], or j if there is none.
+func skipSuffix(text string, j int) int {
+	k := j
+	if strings.HasPrefix(text[j:], "’") {
+		k += apostropheLen
+	} else if text[j] == '\'' {
+		k++
+	} else {
+		return j
+	}
+	end := k
+	for end < len(text) && end-k < 3 && isAlnum[text[end]] {
+		end++
+	}
+	if end < len(text) && (isAlnum[text[end]] || text[end] >= utf8.RuneSelf && continuesWord(text, end)) {
+		return j
+	}
+	switch strings.ToLower(text[k:end]) {
+	case "s", "t", "d", "m", "ll", "re", "ve":
+		return end
+	}
+	return j
+}

@@ -1,0 +1,87 @@
+package lexical
+
+import (
+	"math"
+	"slices"
+)
+
+// fieldGap is the distance in positions between two fields, so that no phrase
+// reaches across.
+const fieldGap = 100
+
+// maxTF bounds a term frequency; more count as that.
+const maxTF = math.MaxInt32
+
+// Field is one text of a document. Each occurrence of a term in it counts Weight
+// times; less than 1 counts as 1.
+type Field struct {
+	Text   string
+	Weight int
+}
+
+// Doc is what is indexed under one row. Group ties rows together, as a session or
+// a source does; 0 is no group.
+type Doc struct {
+	Fields []Field
+	Group  int64
+}
+
+// TermFreq is a term of a document and its frequency there.
+type TermFreq struct {
+	Term string
+	TF   uint32
+}
+
+// bag turns documents into weighted bags of term numbers. The zero value is ready;
+// it is not safe for concurrent use.
+type bag struct {
+	tokens []Token
+	occs   []uint64 // term number in the upper half, position in the lower
+	ends   []fieldEnd
+	length uint32 // sum of all term frequencies, at most math.MaxUint32
+}
+
+type fieldEnd struct {
+	pos    uint32 // first position behind the field
+	weight uint32
+}
+
+// fill analyzes doc; number gives the number of a term, which it must copy if it
+// keeps it.
+func (b *bag) fill(doc Doc, number func(term string) uint32) {
+	b.occs, b.ends = b.occs[:0], b.ends[:0]
+	base, length := 0, uint64(0)
+	for _, f := range doc.Fields {
+		b.tokens = Analyze(b.tokens[:0], f.Text)
+		weight := uint64(max(f.Weight, 1))
+		next := base
+		for _, t := range b.tokens {
+			pos := min(base+t.Pos, math.MaxUint32)
+			b.occs = append(b.occs, uint64(number(t.Term))<<32|uint64(pos))
+			next = max(next, pos+1)
+		}
+		length = min(length+weight*uint64(len(b.tokens)), math.MaxUint32)
+		b.ends = append(b.ends, fieldEnd{uint32(min(next, math.MaxUint32)), uint32(min(weight, math.MaxUint32))})
+		base = next + fieldGap
+	}
+	b.length = uint32(length)
+	slices.Sort(b.occs)
+	clear(b.tokens) // they hold on to the text
+}
+
+// each calls f for every distinct term in order of its number, with its frequency
+// and its occurrences, of which the lower halves are the rising positions.
+func (b *bag) each(f func(term, tf uint32, occs []uint64)) {
+	for i := 0; i < len(b.occs); {
+		term := uint32(b.occs[i] >> 32)
+		j, field, tf := i, 0, uint64(0)
+		for ; j < len(b.occs) && uint32(b.occs[j]>>32) == term; j++ {
+			for uint32(b.occs[j]) >= b.ends[field].pos && field < len(b.ends)-1 {
+				field++
+			}
+			tf += uint64(b.ends[field].weight)
+		}
+		f(term, uint32(min(tf, maxTF)), b.occs[i:j])
+		i = j
+	}
+}

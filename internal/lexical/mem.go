@@ -1,0 +1,352 @@
+package lexical
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+)
+
+// ErrFull is returned by a Mem that has run out of addresses, at about 4 GB.
+var ErrFull = errors.New("lexical: in-memory index is full")
+
+// ErrOrder is returned for a row that is not above all rows before it.
+var ErrOrder = errors.New("lexical: rows must rise")
+
+// compactMin is the number of deleted documents below which Mem is not compacted.
+const compactMin = 256
+
+// Mem is an index in memory that takes new documents and forgets old ones. It is
+// safe for concurrent use; writers exclude each other and readers.
+type Mem struct {
+	mu       sync.RWMutex
+	ids      map[string]uint32
+	terms    []memTerm
+	store    arena
+	rows     []uint32 // row of each document, rising
+	lens     []uint32
+	groups   []int64
+	forward  []uint32 // address of each document's terms in store
+	dead     *bitset.Set
+	deadDocs int
+	totalLen int64 // of live documents
+	byGroup  map[int64]groupSum
+	bag      bag
+	buf      []byte
+	fwd      []byte
+}
+
+// memTerm is a term with its postings. A posting is the distance to the document
+// before, doubled, plus 1 if the term occurs once with weight 1; then the position
+// in that case, else tf, the number of bytes of the positions and the distances
+// between the positions; all as varints.
+type memTerm struct {
+	text     string
+	postings chain
+	n        uint32 // postings, those of deleted documents included
+	df       uint32 // live documents with the term
+	last     uint32 // document of the last posting
+}
+
+// groupSum is what is live of a group in one part.
+type groupSum struct {
+	docs   int
+	length int64
+}
+
+// NewMem returns an empty index.
+func NewMem() *Mem {
+	return &Mem{ids: make(map[string]uint32), byGroup: make(map[int64]groupSum), dead: bitset.New(0)}
+}
+
+// Add indexes doc under row, which must be above all rows added before, deleted
+// ones included; else ErrOrder. Any text is accepted. After an error the index
+// answers as before.
+func (m *Mem) Add(row uint32, doc Doc) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := len(m.rows); row == noDoc || n > 0 && m.rows[n-1] >= row {
+		return fmt.Errorf("%w: row %d", ErrOrder, row)
+	}
+	m.bag.fill(doc, m.number)
+	if !m.store.fits(len(m.bag.occs) * (linkBytes(maxLevel) + linkPointer + 4*binary.MaxVarintLen32)) {
+		return ErrFull
+	}
+	m.insert(row, doc.Group)
+	return nil
+}
+
+// number returns the number of a term, making one if it is new.
+func (m *Mem) number(term string) uint32 {
+	if id, ok := m.ids[term]; ok {
+		return id
+	}
+	term = strings.Clone(term)
+	id := uint32(len(m.terms))
+	m.ids[term] = id
+	m.terms = append(m.terms, memTerm{text: term})
+	return id
+}
+
+// insert adds the document in the bag.
+func (m *Mem) insert(row uint32, group int64) {
+	doc := uint32(len(m.rows))
+	terms, last := 0, uint32(0)
+	m.fwd = m.fwd[:0]
+	m.bag.each(func(term, tf uint32, occs []uint64) {
+		m.fwd = binary.AppendUvarint(m.fwd, uint64(term-last))
+		m.fwd = binary.AppendUvarint(m.fwd, uint64(tf))
+		terms, last = terms+1, term
+		m.post(term, doc, tf, occs)
+	})
+	m.rows = append(m.rows, row)
+	m.lens = append(m.lens, m.bag.length)
+	m.groups = append(m.groups, group)
+	m.forward = append(m.forward, m.putForward(terms))
+	m.dead.Grow(len(m.rows))
+	m.totalLen += int64(m.bag.length)
+	m.addGroup(group, 1, int64(m.bag.length))
+}
+
+// putForward stores the terms in fwd, their number first.
+func (m *Mem) putForward(terms int) uint32 {
+	var head [binary.MaxVarintLen32]byte
+	n := binary.PutUvarint(head[:], uint64(terms))
+	addr, room := m.store.alloc(n + len(m.fwd))
+	copy(room[copy(room, head[:n]):], m.fwd)
+	return addr
+}
+
+// post appends a posting.
+func (m *Mem) post(term, doc, tf uint32, occs []uint64) {
+	t := &m.terms[term]
+	delta := uint64(doc-t.last) << 1
+	buf := m.buf[:0]
+	if tf == 1 && len(occs) == 1 {
+		buf = binary.AppendUvarint(buf, delta|1)
+		buf = binary.AppendUvarint(buf, uint64(uint32(occs[0])))
+	} else {
+		last := uint32(0)
+		size := 0
+		for _, o := range occs {
+			size += uvarintLen(uint32(o) - last)
+			last = uint32(o)
+		}
+		buf = binary.AppendUvarint(buf, delta)
+		buf = binary.AppendUvarint(buf, uint64(tf))
+		buf = binary.AppendUvarint(buf, uint64(size))
+		last = 0
+		for _, o := range occs {
+			buf = binary.AppendUvarint(buf, uint64(uint32(o)-last))
+			last = uint32(o)
+		}
+	}
+	t.postings.write(&m.store, buf)
+	m.buf = buf
+	t.n++
+	t.df++
+	t.last = doc
+}
+
+// uvarintLen returns the number of bytes of v as a varint.
+func uvarintLen(v uint32) int { return (bits.Len32(v|1) + 6) / 7 }
+
+func (m *Mem) addGroup(group int64, docs int, length int64) {
+	if group == 0 {
+		return
+	}
+	g := m.byGroup[group]
+	g.docs += docs
+	g.length += length
+	if g.docs == 0 {
+		delete(m.byGroup, group)
+	} else {
+		m.byGroup[group] = g
+	}
+}
+
+// Delete forgets a row, and tells whether it was there. The statistics become what
+// they would be had the document never been added; its space is reclaimed once
+// half of the documents are deleted. The error is always nil.
+func (m *Mem) Delete(row uint32) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	doc, ok := m.find(row)
+	if !ok {
+		return false, nil
+	}
+	m.dead.Add(doc)
+	m.deadDocs++
+	m.eachTerm(doc, func(term, tf uint32) { m.terms[term].df-- })
+	m.totalLen -= int64(m.lens[doc])
+	m.addGroup(m.groups[doc], -1, -int64(m.lens[doc]))
+	if m.deadDocs >= compactMin && m.deadDocs*2 > len(m.rows) {
+		m.compact()
+	}
+	return true, nil
+}
+
+// find returns the document of a live row.
+func (m *Mem) find(row uint32) (uint32, bool) {
+	i, ok := slices.BinarySearch(m.rows, row)
+	if !ok || m.dead.Has(uint32(i)) {
+		return 0, false
+	}
+	return uint32(i), true
+}
+
+// eachTerm calls f for every term of a document, in order of their numbers.
+func (m *Mem) eachTerm(doc uint32, f func(term, tf uint32)) {
+	buf := m.store.at(m.forward[doc])
+	n, at := binary.Uvarint(buf)
+	term := uint32(0)
+	for range n {
+		delta, size := binary.Uvarint(buf[at:])
+		at += size
+		tf, size := binary.Uvarint(buf[at:])
+		at += size
+		term += uint32(delta)
+		f(term, uint32(tf))
+	}
+}
+
+// compact copies what is live into fresh memory.
+func (m *Mem) compact() {
+	live := len(m.rows) - m.deadDocs
+	old := m.frozen()
+	m.ids = make(map[string]uint32, len(old.ids)/2)
+	m.terms, m.store = nil, arena{}
+	m.rows, m.lens = make([]uint32, 0, live), make([]uint32, 0, live)
+	m.groups, m.forward = make([]int64, 0, live), make([]uint32, 0, live)
+	m.dead, m.deadDocs = bitset.New(live), 0
+
+	docs := make([]uint32, len(old.rows)) // new document of an old one
+	for doc := range old.rows {
+		if old.dead.Has(uint32(doc)) {
+			docs[doc] = noDoc
+			continue
+		}
+		docs[doc] = uint32(len(m.rows))
+		m.rows = append(m.rows, old.rows[doc])
+		m.lens = append(m.lens, old.lens[doc])
+		m.groups = append(m.groups, old.groups[doc])
+	}
+	terms := make([]uint32, len(old.terms)) // new number of an old term; order is kept
+	var positions []uint32
+	var occs []uint64
+	for id := range old.terms {
+		t := &old.terms[id]
+		if t.df == 0 {
+			continue
+		}
+		terms[id] = m.number(t.text)
+		c := old.cursor(uint32(id))
+		for doc := c.advance(0); doc != noDoc; doc = c.advance(doc + 1) {
+			if docs[doc] == noDoc {
+				continue
+			}
+			positions, occs = c.positions(positions[:0]), occs[:0]
+			for _, p := range positions {
+				occs = append(occs, uint64(p))
+			}
+			m.post(terms[id], docs[doc], c.freq(), occs)
+		}
+	}
+	for doc, now := range docs {
+		if now == noDoc {
+			continue
+		}
+		n, last := 0, uint32(0)
+		m.fwd = m.fwd[:0]
+		old.eachTerm(uint32(doc), func(term, tf uint32) {
+			m.fwd = binary.AppendUvarint(m.fwd, uint64(terms[term]-last))
+			m.fwd = binary.AppendUvarint(m.fwd, uint64(tf))
+			n, last = n+1, terms[term]
+		})
+		m.forward = append(m.forward, m.putForward(n))
+	}
+}
+
+// frozen returns an index over the same memory, to read while m is rebuilt.
+func (m *Mem) frozen() *Mem {
+	return &Mem{ids: m.ids, terms: m.terms, store: m.store, rows: m.rows, lens: m.lens,
+		groups: m.groups, forward: m.forward, dead: m.dead}
+}
+
+// memCursor is the cursor of a term of a Mem.
+type memCursor struct {
+	r      chainReader
+	left   uint32 // postings not yet read
+	n      uint32
+	doc    uint32
+	tf     uint32
+	single bool
+	pos    uint32 // the position of a single occurrence
+	unread int    // bytes of positions not yet read
+}
+
+func (m *Mem) cursor(id uint32) *memCursor {
+	t := &m.terms[id]
+	return &memCursor{r: t.postings.reader(&m.store), left: t.n, n: t.n}
+}
+
+func (c *memCursor) next() bool {
+	if c.unread > 0 {
+		c.r.skip(c.unread)
+		c.unread = 0
+	}
+	if c.left == 0 {
+		c.doc = noDoc
+		return false
+	}
+	c.left--
+	if link := c.r.link; len(link) > 1 && link[0]&0x81 == 1 && link[1] < 0x80 { // one byte each: most of a frequent term
+		c.doc += uint32(link[0] >> 1)
+		c.single, c.tf, c.pos = true, 1, uint32(link[1])
+		c.r.link = link[2:]
+		return true
+	}
+	head := c.r.uvarint()
+	c.doc += uint32(head >> 1)
+	if c.single = head&1 != 0; c.single {
+		c.tf, c.pos = 1, uint32(c.r.uvarint())
+	} else {
+		c.tf = uint32(c.r.uvarint())
+		c.unread = int(c.r.uvarint())
+	}
+	return true
+}
+
+func (c *memCursor) advance(target uint32) uint32 {
+	for c.left == c.n || c.doc < target {
+		if !c.next() {
+			break
+		}
+	}
+	return c.doc
+}
+
+func (c *memCursor) freq() uint32 { return c.tf }
+
+func (c *memCursor) count() int { return int(c.n) }
+
+func (c *memCursor) err() error { return nil }
+
+func (c *memCursor) positions(dst []uint32) []uint32 {
+	if c.single {
+		return append(dst, c.pos)
+	}
+	last := uint32(0)
+	for c.unread > 0 {
+		delta := uint32(c.r.uvarint())
+		c.unread -= uvarintLen(delta)
+		last += delta
+		dst = append(dst, last)
+	}
+	return dst
+}

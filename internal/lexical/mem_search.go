@@ -1,0 +1,216 @@
+package lexical
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+)
+
+// scratch is what a search borrows. acc is all zero between searches.
+type scratch struct {
+	acc     []uint32
+	touched []uint32
+	top     topK
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// maxScratchDocs bounds the accumulators that are kept between searches.
+const maxScratchDocs = 1 << 22
+
+func getScratch(docs, k int) *scratch {
+	sc := scratches.Get().(*scratch)
+	if len(sc.acc) < docs {
+		sc.acc = make([]uint32, docs+docs/4)
+	}
+	sc.touched = sc.touched[:0]
+	sc.top.reset(k)
+	return sc
+}
+
+func putScratch(sc *scratch) {
+	if len(sc.acc) <= maxScratchDocs {
+		sc.top.trim()
+		scratches.Put(sc)
+	}
+}
+
+// Search appends to dst the k best live rows that match q and are in accept, best
+// first; nil accepts all. Scores follow st, which must cover this part. Fewer than
+// one wanted hit gives none. The error is that of ctx.
+func (m *Mem) Search(ctx context.Context, q *Query, st *Stats, k int, accept *bitset.Set, dst []Hit) ([]Hit, error) {
+	if err := ctx.Err(); err != nil || k <= 0 {
+		return dst, err
+	}
+	s := newScorer(q, st)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	sc := getScratch(len(m.rows), k)
+	defer putScratch(sc)
+	keep := func(doc uint32) bool {
+		return !m.dead.Has(doc) && (accept == nil || accept.Has(m.rows[doc]))
+	}
+	var err error
+	if s.any {
+		err = m.searchAny(ctx, s, sc, keep)
+	} else {
+		err = conjunction(ctx, s, q, m.cursors(s), func(doc uint32) uint32 { return m.lens[doc] }, keep, sc.top.push)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return sc.top.hits(dst, s.unit, func(doc uint32) uint32 { return m.rows[doc] }), nil
+}
+
+// searchAny adds up the scores of all documents with any of the terms.
+func (m *Mem) searchAny(ctx context.Context, s *scorer, sc *scratch, keep func(uint32) bool) error {
+	defer func() {
+		for _, doc := range sc.touched {
+			sc.acc[doc] = 0
+		}
+	}()
+	for i := range s.terms {
+		t := &s.terms[i]
+		id, ok := m.ids[t.term]
+		if !ok || t.weight == 0 || m.terms[id].df == 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := m.cursor(id)
+		for c.next() {
+			if sc.acc[c.doc] == 0 {
+				sc.touched = append(sc.touched, c.doc)
+			}
+			sc.acc[c.doc] += t.units(c.tf, s.norm(m.lens[c.doc]))
+		}
+	}
+	for _, doc := range sc.touched {
+		if topKey(sc.acc[doc], doc) > sc.top.min && keep(doc) {
+			sc.top.push(sc.acc[doc], doc)
+		}
+	}
+	return nil
+}
+
+// cursors returns the cursors of the terms of s, nil for those without postings.
+func (m *Mem) cursors(s *scorer) []cursor {
+	cs := make([]cursor, len(s.terms))
+	for i, t := range s.terms {
+		if id, ok := m.ids[t.term]; ok && m.terms[id].df > 0 {
+			cs[i] = m.cursor(id)
+		}
+	}
+	return cs
+}
+
+// AddStats adds the live documents of this part to st, with the document
+// frequencies of the terms of q.
+func (m *Mem) AddStats(q *Query, st *Stats) error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	st.Docs += len(m.rows) - m.deadDocs
+	st.TotalLen += m.totalLen
+	q.eachTerm(func(term string) {
+		df := 0
+		if id, ok := m.ids[term]; ok {
+			df = int(m.terms[id].df)
+		}
+		st.addDF(term, df)
+	})
+	return nil
+}
+
+// Forward appends the terms of a row with their frequencies to dst, in no
+// particular order. It appends nothing for a row that is not live here.
+func (m *Mem) Forward(row uint32, dst []TermFreq) ([]TermFreq, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if doc, ok := m.find(row); ok {
+		m.eachTerm(doc, func(term, tf uint32) {
+			dst = append(dst, TermFreq{m.terms[term].text, tf})
+		})
+	}
+	return dst, nil
+}
+
+// Has tells whether a row is live here.
+func (m *Mem) Has(row uint32) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	_, ok := m.find(row)
+	return ok
+}
+
+// Length returns the length of a live row, the sum of its frequencies; 0 if there
+// is none.
+func (m *Mem) Length(row uint32) int64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if doc, ok := m.find(row); ok {
+		return int64(m.lens[doc])
+	}
+	return 0
+}
+
+// Len returns the number of live rows.
+func (m *Mem) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.rows) - m.deadDocs
+}
+
+// SizeBytes returns about how much memory the index takes.
+func (m *Mem) SizeBytes() int64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	const (
+		perTerm = 96 // memTerm, its text and its place in the map
+		perDoc  = 20
+	)
+	return m.store.bytes + int64(len(m.terms))*perTerm + int64(len(m.rows))*perDoc
+}
+
+// eachGroupPosting calls f for every live posting of term that is in accept and
+// has a group.
+func (m *Mem) eachGroupPosting(term string, accept *bitset.Set, f func(group int64, tf uint32)) error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	id, ok := m.ids[term]
+	if !ok || m.terms[id].df == 0 {
+		return nil
+	}
+	c := m.cursor(id)
+	for c.next() {
+		group := m.groups[c.doc]
+		if group != 0 && !m.dead.Has(c.doc) && (accept == nil || accept.Has(m.rows[c.doc])) {
+			f(group, c.tf)
+		}
+	}
+	return nil
+}
+
+func (m *Mem) group(group int64) groupSum {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.byGroup[group]
+}
+
+func (m *Mem) groupCount() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.byGroup)
+}
+
+// eachGroup calls f without a lock, so that f may ask other parts.
+func (m *Mem) eachGroup(f func(group int64, sum groupSum)) {
+	m.mu.RLock()
+	sums := maps.Clone(m.byGroup)
+	m.mu.RUnlock()
+	for g, sum := range sums {
+		f(g, sum)
+	}
+}

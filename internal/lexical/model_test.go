@@ -1,0 +1,364 @@
+package lexical
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+)
+
+// model is an index without any structure: the oracle of the tests.
+type model struct {
+	docs map[uint32]modelDoc
+}
+
+type modelDoc struct {
+	terms  map[string]*modelTerm
+	length int
+	group  int64
+}
+
+type modelTerm struct {
+	tf        int
+	positions []int
+}
+
+func newModelDoc(d Doc) modelDoc {
+	m := modelDoc{terms: make(map[string]*modelTerm), group: d.Group}
+	base := 0
+	for _, f := range d.Fields {
+		end := base
+		for _, t := range Analyze(nil, f.Text) {
+			e := m.terms[t.Term]
+			if e == nil {
+				e = new(modelTerm)
+				m.terms[t.Term] = e
+			}
+			e.tf += max(f.Weight, 1)
+			e.positions = append(e.positions, base+t.Pos)
+			m.length += max(f.Weight, 1)
+			end = base + t.Pos + 1
+		}
+		base = end + fieldGap
+	}
+	return m
+}
+
+func (m *model) stats(q *Query) *Stats {
+	st := &Stats{Docs: len(m.docs)}
+	for _, d := range m.docs {
+		st.TotalLen += int64(d.length)
+	}
+	q.eachTerm(func(term string) {
+		df := 0
+		for _, d := range m.docs {
+			if d.terms[term] != nil {
+				df++
+			}
+		}
+		st.addDF(term, df)
+	})
+	return st
+}
+
+func (d *modelDoc) hasPhrase(phrase []PhraseTerm) bool {
+	if d.terms[phrase[0].Term] == nil {
+		return false
+	}
+next:
+	for _, p := range d.terms[phrase[0].Term].positions {
+		for _, t := range phrase {
+			if d.terms[t.Term] == nil || !slices.Contains(d.terms[t.Term].positions, p+t.Offset-phrase[0].Offset) {
+				continue next
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (d *modelDoc) matches(q *Query) bool {
+	some, required := false, false
+	for _, t := range q.Terms {
+		has := d.terms[t.Term] != nil
+		some = some || has
+		if q.Op != Or && !t.Optional {
+			required = true
+			if !has {
+				return false
+			}
+		}
+	}
+	if q.Op == Or {
+		return some
+	}
+	for _, p := range q.Phrases {
+		required = true
+		if !d.hasPhrase(p) {
+			return false
+		}
+	}
+	return some || required
+}
+
+// score is BM25 as the literature writes it.
+func (d *modelDoc) score(q *Query, st *Stats) float64 {
+	total := 0.0
+	for _, t := range q.Terms {
+		if e := d.terms[t.Term]; e != nil {
+			tf := float64(e.tf)
+			n, df := float64(st.Docs), float64(st.DF[t.Term])
+			idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+			total += float64(t.Boost) * idf * tf / (tf + 1.2*(1-0.75+0.75*float64(d.length)*n/float64(st.TotalLen)))
+		}
+	}
+	return total
+}
+
+// search scores every document, in the units of the index.
+func (m *model) search(q *Query, st *Stats, k int, accept func(uint32) bool) []Hit {
+	s := newScorer(q, st)
+	var hits []Hit
+	for row, d := range m.docs {
+		if !d.matches(q) || !accept(row) {
+			continue
+		}
+		score := uint32(0)
+		for _, t := range s.terms {
+			if e := d.terms[t.term]; e != nil {
+				score += t.units(uint32(e.tf), s.norm(uint32(d.length)))
+			}
+		}
+		hits = append(hits, Hit{row, float32(score) * s.unit})
+	}
+	slices.SortFunc(hits, CompareHits)
+	return hits[:min(k, len(hits))]
+}
+
+// zipfText makes sentences over a small vocabulary, with some words of other kinds.
+func zipfText(r *rand.Rand, vocabulary, words int) string {
+	var b strings.Builder
+	for range words {
+		w := int(math.Pow(float64(vocabulary), r.Float64())) - 1
+		switch w % 17 {
+		case 3:
+			fmt.Fprintf(&b, "the ")
+		case 7:
+			fmt.Fprintf(&b, "Id_%d ", w)
+		case 11:
+			fmt.Fprintf(&b, "東京%c ", '一'+rune(w))
+		default:
+			fmt.Fprintf(&b, "w%sx ", strings.Repeat(string(rune('a'+w%13)), 1+w/13%5)+string(rune('a'+w/65%26)))
+		}
+	}
+	return b.String()
+}
+
+func randomDoc(r *rand.Rand, vocabulary int) Doc {
+	d := Doc{Group: int64(r.IntN(6)) - 1}
+	for range r.IntN(3) {
+		d.Fields = append(d.Fields, Field{Text: zipfText(r, vocabulary, r.IntN(20)), Weight: r.IntN(4)})
+	}
+	return d
+}
+
+// segmentOf merges parts into a new segment.
+func segmentOf(t testing.TB, parts ...Part) *Segment {
+	t.Helper()
+	var buf bytes.Buffer
+	require.NoError(t, WriteSegment(t.Context(), &buf, parts...))
+	s, err := OpenSegment(buf.Bytes())
+	require.NoError(t, err)
+	require.NoError(t, s.Verify())
+	return s
+}
+
+// checkParts compares searches over the parts with the model.
+func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabulary int) {
+	t.Helper()
+	live := 0
+	for _, p := range parts {
+		live += p.Len()
+	}
+	require.Equal(t, len(m.docs), live)
+	for range 12 {
+		text := zipfText(r, vocabulary, 1+r.IntN(5))
+		if r.IntN(3) == 0 {
+			text += ` "` + zipfText(r, vocabulary/8+2, 2) + `"`
+		}
+		q := ParseQuery(text, Operator(r.IntN(3)))
+		if q.Op == Phrase {
+			q = ParseQuery(zipfText(r, vocabulary/8+2, 2), Phrase)
+		}
+		if r.IntN(4) == 0 && len(q.Terms) > 0 {
+			q.Terms = append(q.Terms, QueryTerm{Term: q.Terms[0].Term, Boost: r.Float32() * 3})
+		}
+		var accept *bitset.Set
+		accepts := func(uint32) bool { return true }
+		if r.IntN(2) == 0 {
+			accept = bitset.New(rows)
+			for i := range rows {
+				if r.IntN(3) > 0 {
+					accept.Add(uint32(i))
+				}
+			}
+			accepts = accept.Has
+		}
+		views := make([]View, len(parts))
+		for i, p := range parts {
+			views[i] = View{p, accept}
+		}
+		k := 1 + r.IntN(30)
+		hits, st, err := Search(t.Context(), q, k, views)
+		require.NoError(t, err)
+		require.Equal(t, m.stats(q), st, text)
+		want := m.search(q, st, k, accepts)
+		require.Equal(t, len(want), len(hits), "%q %v", text, q)
+		for i := range want {
+			require.Equal(t, want[i], hits[i], "%q, hit %d", text, i)
+			d := m.docs[hits[i].Row]
+			require.InEpsilon(t, d.score(q, st)+1, float64(hits[i].Score)+1, 1e-5)
+		}
+		checkGroups(t, q, m, views, accepts)
+	}
+}
+
+func checkGroups(t *testing.T, q *Query, m *model, views []View, accepts func(uint32) bool) {
+	t.Helper()
+	glued, shown := &model{make(map[uint32]modelDoc)}, make(map[uint32]modelDoc)
+	merge := func(into map[uint32]modelDoc, d modelDoc) {
+		g := into[uint32(d.group)]
+		if g.terms == nil {
+			g.terms = make(map[string]*modelTerm)
+		}
+		g.length += d.length
+		for term, e := range d.terms {
+			if g.terms[term] == nil {
+				g.terms[term] = new(modelTerm)
+			}
+			g.terms[term].tf += e.tf
+		}
+		into[uint32(d.group)] = g
+	}
+	for row, d := range m.docs {
+		if d.group > 0 {
+			merge(glued.docs, d)
+			if accepts(row) {
+				merge(shown, d)
+			}
+		}
+	}
+	st := glued.stats(q)
+	loose := *q
+	loose.Phrases = nil
+	want := make(map[int64]float64)
+	for g, d := range shown {
+		for _, p := range q.Phrases {
+			if q.Op != Or {
+				for _, t := range p {
+					loose.Terms = append(slices.Clone(loose.Terms), QueryTerm{Term: t.Term})
+				}
+			}
+		}
+		if d.matches(&loose) {
+			d.length = glued.docs[g].length
+			want[int64(g)] = d.score(q, st)
+		}
+	}
+	hits, err := SearchGroups(t.Context(), q, len(m.docs)+1, views)
+	require.NoError(t, err)
+	got := make(map[int64]float64)
+	for i, h := range hits {
+		if h.Group > 0 { // the model has no negative groups
+			got[h.Group] = float64(h.Score)
+		}
+		require.True(t, i == 0 || hits[i-1].Score >= h.Score)
+	}
+	require.Len(t, got, len(want))
+	for g, score := range want {
+		require.InDelta(t, score, got[g], 1e-4*(1+score))
+	}
+}
+
+func TestModel(t *testing.T) {
+	t.Parallel()
+	seeds := 30
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(seed), 7))
+			vocabulary := 10 + r.IntN(400)
+			m := &model{make(map[uint32]modelDoc)}
+			mem := NewMem()
+			parts := []Part{mem}
+			row := uint32(r.IntN(100))
+			for range 6 {
+				for range r.IntN(300) {
+					d := randomDoc(r, vocabulary)
+					d.Group = max(d.Group, 0)
+					require.NoError(t, mem.Add(row, d))
+					m.docs[row] = newModelDoc(d)
+					row += 1 + uint32(r.IntN(1+seed%3))
+				}
+				for range r.IntN(200) {
+					victim := uint32(r.IntN(int(row) + 1))
+					_, want := m.docs[victim]
+					delete(m.docs, victim)
+					got := false
+					for _, p := range parts {
+						ok, err := p.Delete(victim)
+						require.NoError(t, err)
+						got = got || ok
+						require.False(t, p.Has(victim))
+					}
+					require.Equal(t, want, got)
+				}
+				checkParts(t, r, m, parts, int(row), vocabulary)
+				switch r.IntN(3) {
+				case 0: // flush the memory
+					parts[0] = segmentOf(t, mem)
+					mem = NewMem()
+					parts = append([]Part{mem}, parts...)
+				case 1: // merge everything
+					mem = NewMem()
+					parts = []Part{mem, segmentOf(t, parts...)}
+				}
+				checkParts(t, r, m, parts, int(row), vocabulary)
+				checkForward(t, m, parts)
+			}
+		})
+	}
+}
+
+func checkForward(t *testing.T, m *model, parts []Part) {
+	t.Helper()
+	for row, d := range m.docs {
+		got := make(map[string]int)
+		length := int64(0)
+		for _, p := range parts {
+			terms, err := p.Forward(row, nil)
+			require.NoError(t, err)
+			for _, e := range terms {
+				got[e.Term] = int(e.TF)
+			}
+			length += p.Length(row)
+		}
+		want := make(map[string]int)
+		for term, e := range d.terms {
+			want[term] = e.tf
+		}
+		require.Equal(t, want, got)
+		assert.Equal(t, int64(d.length), length)
+	}
+}

@@ -1,0 +1,228 @@
+package lexical
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Operator says how the terms of a query combine.
+type Operator uint8
+
+// The operators. Or is the default.
+const (
+	Or     Operator = iota // any term; question words are left out of the query
+	And                    // every term, and every quoted phrase
+	Phrase                 // the whole query, contiguous and in order
+)
+
+// maxQueryTerms bounds the distinct terms of a parsed query; what follows is ignored.
+const maxQueryTerms = 1024
+
+// hanBoost weighs a single Han character beside the pair that holds it: enough to
+// find it where the pair is missing, too little to outweigh a pair.
+const hanBoost = 0.3
+
+// QueryTerm is a term to look for. Boost multiplies its score; zero or less makes
+// it score nothing. Optional terms add to the score but AND does not require them.
+type QueryTerm struct {
+	Term     string
+	Boost    float32
+	Optional bool
+}
+
+// PhraseTerm is a term of a phrase, Offset positions after its first one.
+type PhraseTerm struct {
+	Term   string
+	Offset int
+}
+
+// Query is what to search for. Terms are distinct in a parsed query; in any query
+// duplicates add up. Phrases must all match where Op is And or Phrase, and are
+// only a note where it is Or. A query is read-only while a search uses it.
+type Query struct {
+	Terms   []QueryTerm
+	Op      Operator
+	Phrases [][]PhraseTerm
+}
+
+// Parser says how the text of a query is read. The zero value is the default.
+type Parser struct {
+	// FirstPerson keeps I, me and my in Or queries. Where documents are what the
+	// asking user once said, they tell the user's words from those of others: on
+	// chats with an assistant BM25 gained five points of nDCG@10. Elsewhere they are
+	// as empty as the other question words.
+	FirstPerson bool
+}
+
+// ParseQuery is Parse of the default Parser.
+func ParseQuery(text string, op Operator) *Query { return Parser{}.Parse(text, op) }
+
+// Parse analyzes the text of a query. For Or the question words go, except in
+// double quotes, "may" capitalised inside a sentence, and US and WHO in capitals;
+// if nothing would be left all words stay. Every word occurrence counts: a term
+// that occurs twice has Boost 2. Safe for concurrent use.
+func (p Parser) Parse(text string, op Operator) *Query {
+	guess := min(len(text)/4+1, maxQueryTerms)
+	a := analyzer{text: text, query: true, dst: make([]Token, 0, guess), kinds: make([]kind, 0, guess)}
+	a.run()
+	q := &Query{Op: op}
+	if op == Phrase {
+		q.addPhrase(a.dst, a.kinds)
+		q.addTerms(a.dst, a.kinds, nil)
+		return q
+	}
+	quoted := make([]bool, len(a.dst))
+	to := 0
+	for _, span := range quotedSpans(text) { // both in order of their start
+		from := to
+		for from < len(a.dst) && a.dst[from].Start < span.start {
+			from++
+		}
+		for to = from; to < len(a.dst) && a.dst[to].Start < span.end; to++ {
+			quoted[to] = true
+		}
+		q.addPhrase(a.dst[from:to], a.kinds[from:to])
+	}
+	if op == And {
+		q.addTerms(a.dst, a.kinds, nil)
+		return q
+	}
+	drop, left := quoted, false // drop what is not quoted and a question word
+	for i, t := range a.dst {
+		drop[i] = !quoted[i] && a.kinds[i] == kindWord && p.isQuestionToken(text, t)
+		left = left || !drop[i]
+	}
+	if !left {
+		drop = nil
+	}
+	q.addTerms(a.dst, a.kinds, drop)
+	return q
+}
+
+// addTerms adds the tokens that are not dropped; occurrences of a term add up.
+func (q *Query) addTerms(tokens []Token, kinds []kind, drop []bool) {
+	var seen termSet
+	for i, t := range tokens {
+		if drop != nil && drop[i] || q.Op != Or && kinds[i] == kindHan {
+			continue
+		}
+		boost := float32(1)
+		if kinds[i] == kindHan {
+			boost = hanBoost
+		}
+		optional := kinds[i] == kindExtra || kinds[i] == kindHan
+		k, fresh := seen.place(t.Term)
+		if !fresh {
+			q.Terms[k].Boost += boost
+			q.Terms[k].Optional = q.Terms[k].Optional && optional
+			continue
+		}
+		if len(q.Terms) == maxQueryTerms {
+			return
+		}
+		q.Terms = append(q.Terms, QueryTerm{Term: strings.Clone(t.Term), Boost: boost, Optional: optional})
+	}
+}
+
+// addPhrase adds the tokens as a phrase if more than one of them must match.
+func (q *Query) addPhrase(tokens []Token, kinds []kind) {
+	var phrase []PhraseTerm
+	first := 0
+	for i, t := range tokens {
+		if kinds[i] > kindAcronym {
+			continue
+		}
+		if len(phrase) == maxQueryTerms {
+			break
+		}
+		if phrase == nil {
+			first = t.Pos
+		}
+		phrase = append(phrase, PhraseTerm{Term: strings.Clone(t.Term), Offset: t.Pos - first})
+	}
+	if len(phrase) > 1 {
+		q.Phrases = append(q.Phrases, phrase)
+	}
+}
+
+// isQuestionToken tells whether a plain word of a query only carries its form.
+func (p Parser) isQuestionToken(text string, t Token) bool {
+	surface := text[t.Start:t.End]
+	if len(surface) > 6 || !questionWords[strings.ToLower(surface)] {
+		return false
+	}
+	switch surface {
+	case "US", "WHO":
+		return false
+	case "I", "i", "me", "my", "Me", "My":
+		return !p.FirstPerson
+	case "May", "MAY":
+		return !insideSentence(text, t.Start)
+	}
+	return true
+}
+
+// insideSentence tells whether a word before text[at] belongs to the same sentence.
+func insideSentence(text string, at int) bool {
+	for at > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:at])
+		switch {
+		case r == '.' || r == '?' || r == '!' || r == '\n':
+			return false
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			return true
+		}
+		at -= size
+	}
+	return false
+}
+
+type textSpan struct{ start, end int }
+
+// quotedSpans returns what stands between double quotes, straight or typographic.
+// A straight quote opens only after a gap and closes only before one, so that 5"
+// is not a quote.
+func quotedSpans(text string) []textSpan {
+	var spans []textSpan
+	open, closer := -1, rune(0)
+	var before rune = ' '
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		switch {
+		case open < 0:
+			if c := quoteCloser(r); c != 0 && (r != '"' || !unicode.IsLetter(before) && !unicode.IsNumber(before)) {
+				open, closer = i+size, c
+			}
+		case r == closer || closer == '”' && r == '“':
+			next, _ := utf8.DecodeRuneInString(text[i+size:])
+			if r != '"' || !unicode.IsLetter(next) && !unicode.IsNumber(next) {
+				if i > open {
+					spans = append(spans, textSpan{open, i})
+				}
+				open = -1
+			}
+		}
+		before = r
+	}
+	return spans
+}
+
+// quoteCloser returns the quote that ends what r begins, 0 if r begins nothing.
+func quoteCloser(r rune) rune {
+	switch r {
+	case '"':
+		return '"'
+	case '“', '„':
+		return '”'
+	case '«':
+		return '»'
+	case '»':
+		return '«'
+	case '「':
+		return '」'
+	case '『':
+		return '』'
+	}
+	return 0
+}

@@ -1,0 +1,408 @@
+package lexical
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+)
+
+// zipf draws word numbers below n with probabilities of about 1/rank.
+type zipf struct {
+	r *rand.Rand
+	n float64
+}
+
+func (z zipf) word() string {
+	return fmt.Sprintf("q%dz", int(math.Pow(z.n, z.r.Float64())))
+}
+
+// zipfMem returns docs documents of about 15 distinct words.
+func zipfMem(tb testing.TB, docs, vocabulary int) *Mem {
+	tb.Helper()
+	z := zipf{rand.New(rand.NewPCG(uint64(docs), 1)), float64(vocabulary)}
+	m := NewMem()
+	var text strings.Builder
+	for row := range docs {
+		text.Reset()
+		for range 5 + z.r.IntN(20) {
+			text.WriteString(z.word())
+			text.WriteByte(' ')
+		}
+		require.NoError(tb, m.Add(uint32(row), Doc{Fields: []Field{{Text: text.String()}}, Group: int64(row/20 + 1)}))
+	}
+	return m
+}
+
+func zipfQuery(z zipf, terms int) *Query {
+	words := make([]string, terms)
+	for i := range words {
+		words[i] = z.word()
+	}
+	return ParseQuery(strings.Join(words, " "), Or)
+}
+
+// The exhaustive search of a Mem is checked by the model; over many windows the
+// pruned one must equal it.
+func TestSegmentEqualsMem(t *testing.T) {
+	t.Parallel()
+	const docs = 30_000
+	mem := zipfMem(t, docs, 5000)
+	seg := segmentOf(t, mem)
+	z := zipf{rand.New(rand.NewPCG(3, 3)), 5000}
+	for i := range 400 {
+		if i == 200 {
+			for range docs / 5 {
+				row := z.r.Uint32N(docs)
+				_, err := mem.Delete(row)
+				require.NoError(t, err)
+				_, err = seg.Delete(row)
+				require.NoError(t, err)
+			}
+		}
+		q := zipfQuery(z, 1+i%7)
+		q.Op = Operator(i / 7 % 2)
+		if i%5 == 0 {
+			q.Terms[0].Boost = 10 * z.r.Float32()
+		}
+		var accept *bitset.Set
+		if i%3 == 0 {
+			accept = bitset.New(docs)
+			for row := range uint32(docs) {
+				if z.r.IntN(1+i%40) == 0 {
+					accept.Add(row)
+				}
+			}
+		}
+		k := []int{1, 10, 100, 1000}[i%4]
+		want, st, err := Search(t.Context(), q, k, []View{{mem, accept}})
+		require.NoError(t, err)
+		if i%2 == 0 { // as if the partition had other parts with longer or shorter documents
+			st.TotalLen *= int64(1 + i%3)
+			want, err = mem.Search(t.Context(), q, st, k, accept, nil)
+			require.NoError(t, err)
+		}
+		got, err := seg.Search(t.Context(), q, st, k, accept, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "query %d: %v", i, q)
+	}
+}
+
+func TestHitsAppend(t *testing.T) {
+	t.Parallel()
+	mem := zipfMem(t, 50, 10)
+	seg := segmentOf(t, mem)
+	for _, p := range []Part{mem, seg} {
+		q := ParseQuery("q1z", Or)
+		st, err := Collect(q, []View{{p, nil}})
+		require.NoError(t, err)
+		first := []Hit{{99, 9}}
+		hits, err := p.Search(t.Context(), q, st, 3, nil, first)
+		require.NoError(t, err)
+		require.Len(t, hits, 4)
+		require.Equal(t, first[0], hits[0])
+		hits, err = p.Search(t.Context(), q, st, 0, nil, nil)
+		require.NoError(t, err)
+		require.Empty(t, hits)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = p.Search(ctx, q, st, 3, nil, nil)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, WriteSegment(ctx, new(bytes.Buffer), p), context.Canceled)
+	}
+}
+
+func TestExtremeBoosts(t *testing.T) {
+	t.Parallel()
+	mem := zipfMem(t, 300, 10)
+	seg := segmentOf(t, mem)
+	for _, boost := range []float32{0, -1, math.MaxFloat32, math.SmallestNonzeroFloat32, float32(math.NaN()), float32(math.Inf(1)), 1e-20, 1e20} {
+		for _, op := range []Operator{Or, And} {
+			q := &Query{Terms: []QueryTerm{{Term: "q1z", Boost: boost}, {Term: "q2z", Boost: boost}}, Op: op}
+			want, st, err := Search(t.Context(), q, 10, []View{{mem, nil}})
+			require.NoError(t, err)
+			got, err := seg.Search(t.Context(), q, st, 10, nil, nil)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			for _, h := range got {
+				require.False(t, math.IsNaN(float64(h.Score)) || math.IsInf(float64(h.Score), 0))
+			}
+		}
+	}
+}
+
+func TestRowsMustRise(t *testing.T) {
+	t.Parallel()
+	m := NewMem()
+	require.NoError(t, m.Add(5, Doc{}))
+	require.ErrorIs(t, m.Add(5, Doc{}), ErrOrder)
+	require.ErrorIs(t, m.Add(4, Doc{}), ErrOrder)
+	require.ErrorIs(t, m.Add(math.MaxUint32, Doc{}), ErrOrder)
+	require.NoError(t, m.Add(6, Doc{}))
+	other := NewMem()
+	require.NoError(t, other.Add(6, Doc{}))
+	require.ErrorIs(t, WriteSegment(t.Context(), new(bytes.Buffer), m, other), ErrOrder)
+}
+
+func TestEmptySegment(t *testing.T) {
+	t.Parallel()
+	for _, parts := range [][]Part{nil, {NewMem()}} {
+		s := segmentOf(t, parts...)
+		require.Zero(t, s.Len())
+		hits, _, err := Search(t.Context(), ParseQuery("x", Or), 5, []View{{s, nil}})
+		require.NoError(t, err)
+		require.Empty(t, hits)
+		ok, err := s.Delete(0)
+		require.NoError(t, err)
+		require.False(t, ok)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	m := NewMem()
+	z := zipf{rand.New(rand.NewPCG(1, 1)), 100_000}
+	const docs = 20_000
+	for row := range docs {
+		var text strings.Builder
+		for range 25 {
+			text.WriteString(z.word() + " ")
+		}
+		require.NoError(t, m.Add(uint32(row), Doc{Fields: []Field{{Text: text.String()}}}))
+	}
+	// 800 bytes a document would be 80 MB for 100,000 of them.
+	require.Less(t, m.SizeBytes(), int64(docs*600))
+}
+
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	m := zipfMem(t, 500, 200)
+	seg := segmentOf(t, m)
+	var wg sync.WaitGroup
+	for g := range 3 {
+		wg.Go(func() {
+			z := zipf{rand.New(rand.NewPCG(uint64(g), 9)), 200}
+			for i := range 150 {
+				q := zipfQuery(z, 3)
+				q.Op = Operator(i % 2)
+				for _, p := range []Part{m, seg} {
+					_, _, err := Search(t.Context(), q, 10, []View{{p, nil}})
+					if err != nil {
+						t.Error(err)
+					}
+					if _, err := SearchGroups(t.Context(), q, 10, []View{{p, nil}}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for i := range 600 {
+			if err := m.Add(uint32(500+i), Doc{Fields: []Field{{Text: "q1z q2z added"}}, Group: 3}); err != nil {
+				t.Error(err)
+			}
+			for _, p := range []Part{m, seg} {
+				if _, err := p.Delete(uint32(i)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	wg.Go(func() {
+		for range 20 {
+			var buf bytes.Buffer
+			if err := WriteSegment(t.Context(), &buf, m); err != nil {
+				t.Error(err)
+			}
+			if _, err := OpenSegment(buf.Bytes()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
+	require.Equal(t, 500, m.Len())
+	require.Zero(t, seg.Len())
+}
+
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	data := segmentBytes(t)
+	s, err := OpenSegment(data)
+	require.NoError(t, err)
+	require.NoError(t, s.Verify())
+	for i := range len(data) - footerBytes {
+		damaged := slices.Clone(data)
+		damaged[i] ^= 0x55
+		s, err := OpenSegment(damaged)
+		require.NoError(t, err)
+		if i < int(s.sections[secForward].offset+s.sections[secForward].length) && !padding(s, i) {
+			require.ErrorIs(t, s.Verify(), ErrCorrupt, "byte %d", i)
+		}
+		exercise(t, s)
+	}
+	for i := len(data) - footerBytes; i < len(data); i++ {
+		damaged := slices.Clone(data)
+		damaged[i] ^= 0x55
+		_, err := OpenSegment(damaged)
+		require.Error(t, err)
+	}
+	for i := range data {
+		_, err := OpenSegment(data[:i])
+		require.ErrorIs(t, err, ErrCorrupt)
+	}
+}
+
+// padding tells whether byte i lies between two sections.
+func padding(s *Segment, i int) bool {
+	for _, sec := range s.sections {
+		if uint64(i) >= sec.offset && uint64(i) < sec.offset+sec.length {
+			return false
+		}
+	}
+	return true
+}
+
+// segmentBytes is a small segment with packed and other blocks, frequencies,
+// groups and gaps in its rows.
+func segmentBytes(tb testing.TB) []byte {
+	tb.Helper()
+	m := NewMem()
+	for i := range 150 {
+		text := "alpha " + strings.Repeat("beta ", i%3) + "Gamma_" + fmt.Sprint(i%7)
+		require.NoError(tb, m.Add(uint32(3*i), Doc{Fields: []Field{{Text: text, Weight: i % 4}}, Group: int64(i % 5)}))
+	}
+	var buf bytes.Buffer
+	require.NoError(tb, WriteSegment(tb.Context(), &buf, m))
+	return buf.Bytes()
+}
+
+// exercise runs everything a segment can do; errors are fine, panics are not.
+func exercise(tb testing.TB, s *Segment) {
+	for _, text := range []string{"alpha", "beta gamma", `"alpha beta"`, "gamma_3 beta absent"} {
+		for _, op := range []Operator{Or, And, Phrase} {
+			q := ParseQuery(text, op)
+			_, _, _ = Search(tb.Context(), q, 5, []View{{s, nil}})
+		}
+	}
+	_, _ = SearchGroups(tb.Context(), ParseQuery("alpha beta", Or), 5, []View{{s, nil}})
+	_, _ = s.Forward(9, nil)
+	_ = s.Has(30)
+	_, _ = s.Delete(12)
+	_ = WriteSegment(tb.Context(), new(bytes.Buffer), s)
+}
+
+func FuzzSegment(f *testing.F) {
+	data := segmentBytes(f)
+	f.Add(uint16(0), byte(1), uint16(100), byte(255), uint16(20), byte(0x80))
+	f.Fuzz(func(t *testing.T, i uint16, x byte, j uint16, y byte, k uint16, z byte) {
+		damaged := slices.Clone(data)
+		n := len(damaged) - 4
+		damaged[int(i)%n] ^= x
+		damaged[int(j)%n] ^= y
+		damaged[n-1-int(k)%(footerBytes-4)] ^= z
+		sum := crc32.Checksum(damaged[len(damaged)-footerBytes:n], castagnoli)
+		binary.LittleEndian.PutUint32(damaged[n:], sum) // so that the footer is believed
+		if s, err := OpenSegment(damaged); err == nil {
+			exercise(t, s)
+		}
+	})
+}
+
+func FuzzOpenSegment(f *testing.F) {
+	f.Add(segmentBytes(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if s, err := OpenSegment(data); err == nil {
+			_ = s.Verify()
+			exercise(t, s)
+		}
+	})
+}
+
+func BenchmarkSearch(b *testing.B) {
+	for _, docs := range []int{5_000, 100_000} {
+		mem := zipfMem(b, docs, 50_000)
+		for name, p := range map[string]Part{"mem": mem, "segment": segmentOf(b, mem)} {
+			for _, terms := range []int{1, 3, 5} {
+				b.Run(fmt.Sprintf("%s/docs=%d/terms=%d", name, docs, terms), func(b *testing.B) {
+					z := zipf{rand.New(rand.NewPCG(1, 2)), 50_000}
+					queries := make([]*Query, 200)
+					stats := make([]*Stats, len(queries))
+					for i := range queries {
+						queries[i] = zipfQuery(z, terms)
+						st, err := Collect(queries[i], []View{{p, nil}})
+						require.NoError(b, err)
+						stats[i] = st
+					}
+					var hits []Hit
+					b.ReportAllocs()
+					i := 0
+					for b.Loop() {
+						var err error
+						hits, err = p.Search(b.Context(), queries[i%len(queries)], stats[i%len(queries)], 10, nil, hits[:0])
+						if err != nil {
+							b.Fatal(err)
+						}
+						i++
+					}
+				})
+			}
+		}
+	}
+}
+
+// One query from text to hits in a small partition.
+func BenchmarkSmall(b *testing.B) {
+	mem := zipfMem(b, 48, 200)
+	for name, p := range map[string]Part{"mem": mem, "segment": segmentOf(b, mem)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				q := ParseQuery("What did q3z say about q17z and q40z?", Or)
+				if _, _, err := Search(b.Context(), q, 10, []View{{p, nil}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	z := zipf{rand.New(rand.NewPCG(1, 1)), 50_000}
+	texts := make([]string, 1000)
+	for i := range texts {
+		words := make([]string, 25)
+		for j := range words {
+			words[j] = z.word()
+		}
+		texts[i] = strings.Join(words, " ")
+	}
+	m := NewMem()
+	b.ReportAllocs()
+	row := uint32(0)
+	for b.Loop() {
+		if err := m.Add(row, Doc{Fields: []Field{{Text: texts[row%1000]}}}); err != nil {
+			b.Fatal(err)
+		}
+		row++
+	}
+}
+
+func BenchmarkWriteSegment(b *testing.B) {
+	mem := zipfMem(b, 20_000, 20_000)
+	for b.Loop() {
+		require.NoError(b, WriteSegment(b.Context(), new(bytes.Buffer), mem))
+	}
+	b.ReportMetric(20_000*float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+}

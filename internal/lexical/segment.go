@@ -1,0 +1,323 @@
+package lexical
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"sort"
+	"sync"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+)
+
+// Segment is an index in a byte slice, usually a mapped file. Its rows never
+// change; which of them are deleted is kept in memory, by Delete. It is safe for
+// concurrent use. Damaged bytes give errors, never a panic.
+type Segment struct {
+	footer
+	postings, terms, termOffsets, termInfo []byte
+	rows, lengths, groupOf, groupTable     []byte
+	fwdOffsets, forward                    []byte
+	raw                                    [sections][]byte
+	long                                   []byte
+	short                                  bool // lengths are bytes
+
+	mu   sync.RWMutex
+	gone *removed // nil as long as nothing is deleted
+}
+
+// removed is what has been deleted from a segment.
+type removed struct {
+	dead   *bitset.Set
+	docs   int
+	length int64
+	df     map[uint32]int32 // per term
+	groups map[int64]groupSum
+}
+
+// OpenSegment reads the footer of a segment and nothing else. data must stay as it
+// is for as long as the segment is used. Errors are ErrCorrupt and ErrVersion.
+func OpenSegment(data []byte) (*Segment, error) {
+	f, err := decodeFooter(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &Segment{footer: *f, short: f.sections[secLengths].length == uint64(f.docs)}
+	for i, sec := range f.sections {
+		s.raw[i] = data[sec.offset : sec.offset+sec.length : sec.offset+sec.length]
+	}
+	s.postings, s.terms, s.termOffsets, s.termInfo = s.raw[secPostings], s.raw[secTerms], s.raw[secTermOffsets], s.raw[secTermInfo]
+	s.rows, s.lengths, s.groupOf, s.groupTable = s.raw[secRows], s.raw[secLengths], s.raw[secGroups], s.raw[secGroupTable]
+	s.long = s.raw[secLongLengths]
+	s.fwdOffsets, s.forward = s.raw[secFwdOffsets], s.raw[secForward]
+	return s, nil
+}
+
+// Verify reads the whole segment and compares its checksums; ErrCorrupt if one
+// does not match.
+func (s *Segment) Verify() error {
+	for i, sec := range s.sections {
+		if crc32.Checksum(s.raw[i], castagnoli) != sec.crc {
+			return fmt.Errorf("%w: checksum of section %d", ErrCorrupt, i)
+		}
+	}
+	return nil
+}
+
+// Rows returns how many rows the segment was written with.
+func (s *Segment) Rows() int { return int(s.docs) }
+
+func (s *Segment) row(doc uint32) uint32 {
+	if len(s.rows) == 0 {
+		return s.firstRow + doc
+	}
+	return binary.LittleEndian.Uint32(s.rows[4*int(doc):])
+}
+
+func (s *Segment) length(doc uint32) uint32 {
+	if !s.short {
+		return binary.LittleEndian.Uint32(s.lengths[4*int(doc):])
+	}
+	if n := s.lengths[doc]; n < longLength {
+		return uint32(n)
+	}
+	return s.longLength(doc)
+}
+
+// longLength returns a length that does not fit a byte.
+func (s *Segment) longLength(doc uint32) uint32 {
+	n := len(s.long) / longBytes
+	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(s.long[longBytes*i:]) >= doc })
+	if i == n || binary.LittleEndian.Uint32(s.long[longBytes*i:]) != doc {
+		return longLength
+	}
+	return binary.LittleEndian.Uint32(s.long[longBytes*i+4:])
+}
+
+func (s *Segment) docGroup(doc uint32) int64 {
+	return int64(binary.LittleEndian.Uint64(s.groupOf[8*int(doc):]))
+}
+
+// find returns the document of a row, deleted or not.
+func (s *Segment) find(row uint32) (uint32, bool) {
+	if len(s.rows) == 0 {
+		doc := row - s.firstRow
+		return doc, row >= s.firstRow && doc < s.docs
+	}
+	doc := uint32(sort.Search(int(s.docs), func(i int) bool { return s.row(uint32(i)) >= row }))
+	return doc, doc < s.docs && s.row(doc) == row
+}
+
+// term returns the bytes of a term; nothing if the offsets are damaged.
+func (s *Segment) term(id uint32) []byte {
+	from := binary.LittleEndian.Uint32(s.termOffsets[4*int(id):])
+	to := binary.LittleEndian.Uint32(s.termOffsets[4*int(id)+4:])
+	if from > to || uint64(to) > uint64(len(s.terms)) {
+		return nil
+	}
+	return s.terms[from:to]
+}
+
+// lookup returns the number of a term.
+func (s *Segment) lookup(term string) (uint32, bool) {
+	lo, hi := uint32(0), s.footer.terms
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if string(s.term(mid)) < term {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < s.footer.terms && string(s.term(lo)) == term
+}
+
+// df returns the document frequency of a term as it was written.
+func (s *Segment) df(id uint32) uint32 {
+	return binary.LittleEndian.Uint32(s.termInfo[termInfoBytes*int(id)+12:])
+}
+
+// eachTerm calls f for the terms of a document in order of their numbers.
+func (s *Segment) eachTerm(doc uint32, f func(term, tf uint32)) error {
+	from := binary.LittleEndian.Uint32(s.fwdOffsets[4*int(doc):])
+	to := binary.LittleEndian.Uint32(s.fwdOffsets[4*int(doc)+4:])
+	if from > to || uint64(to) > uint64(len(s.forward)) {
+		return fmt.Errorf("%w: forward offsets", ErrCorrupt)
+	}
+	buf := s.forward[from:to]
+	next := uint64(0) // the least number that the term may have
+	for len(buf) > 0 {
+		delta, n := binary.Uvarint(buf)
+		if n <= 0 {
+			return fmt.Errorf("%w: forward index", ErrCorrupt)
+		}
+		tf, m := binary.Uvarint(buf[n:])
+		if m <= 0 || delta >= uint64(s.footer.terms)-next || tf > maxTF {
+			return fmt.Errorf("%w: forward index", ErrCorrupt)
+		}
+		f(uint32(next+delta), uint32(tf))
+		next += delta + 1
+		buf = buf[n+m:]
+		if next == uint64(s.footer.terms) && len(buf) > 0 {
+			return fmt.Errorf("%w: forward index", ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+// isDead tells whether a document is deleted. The caller holds the lock.
+func (s *Segment) isDead(doc uint32) bool { return s.gone != nil && s.gone.dead.Has(doc) }
+
+// Delete forgets a row, and tells whether it was live here. The statistics become
+// what they would be without it. The error is ErrCorrupt, after which the row is as
+// it was.
+func (s *Segment) Delete(row uint32) (bool, error) {
+	doc, ok := s.find(row)
+	if !ok {
+		return false, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isDead(doc) {
+		return false, nil
+	}
+	if err := s.eachTerm(doc, func(uint32, uint32) {}); err != nil {
+		return false, err
+	}
+	g := s.gone
+	if g == nil {
+		g = &removed{dead: bitset.New(int(s.docs)), df: make(map[uint32]int32), groups: make(map[int64]groupSum)}
+		s.gone = g
+	}
+	_ = s.eachTerm(doc, func(term, _ uint32) { g.df[term]++ }) // was read above
+	length := int64(s.length(doc))
+	g.dead.Add(doc)
+	g.docs++
+	g.length += length
+	if group := s.docGroup(doc); group != 0 {
+		sum := g.groups[group]
+		g.groups[group] = groupSum{sum.docs + 1, sum.length + length}
+	}
+	return true, nil
+}
+
+// AddStats adds the live documents of this part to st, with the document
+// frequencies of the terms of q.
+func (s *Segment) AddStats(q *Query, st *Stats) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	st.Docs += int(s.docs)
+	st.TotalLen += s.totalLen
+	if s.gone != nil {
+		st.Docs -= s.gone.docs
+		st.TotalLen -= s.gone.length
+	}
+	q.eachTerm(func(term string) {
+		df := 0
+		if id, ok := s.lookup(term); ok {
+			df = int(s.df(id))
+			if s.gone != nil {
+				df -= int(s.gone.df[id])
+			}
+		}
+		st.addDF(term, max(df, 0))
+	})
+	return nil
+}
+
+// Forward appends the terms of a live row with their frequencies to dst, in order
+// of the terms. The error is ErrCorrupt.
+func (s *Segment) Forward(row uint32, dst []TermFreq) ([]TermFreq, error) {
+	doc, ok := s.liveDoc(row)
+	if !ok {
+		return dst, nil
+	}
+	err := s.eachTerm(doc, func(term, tf uint32) {
+		dst = append(dst, TermFreq{string(s.term(term)), tf})
+	})
+	return dst, err
+}
+
+func (s *Segment) liveDoc(row uint32) (uint32, bool) {
+	doc, ok := s.find(row)
+	if !ok {
+		return 0, false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return doc, !s.isDead(doc)
+}
+
+// Has tells whether a row is live here.
+func (s *Segment) Has(row uint32) bool {
+	_, ok := s.liveDoc(row)
+	return ok
+}
+
+// Length returns the length of a live row, the sum of its frequencies; 0 if there
+// is none.
+func (s *Segment) Length(row uint32) int64 {
+	if doc, ok := s.liveDoc(row); ok {
+		return int64(s.length(doc))
+	}
+	return 0
+}
+
+// Len returns the number of live rows.
+func (s *Segment) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.gone == nil {
+		return int(s.docs)
+	}
+	return int(s.docs) - s.gone.docs
+}
+
+// groupEntry returns an entry of the group table.
+func (s *Segment) groupEntry(i int) (int64, groupSum) {
+	at := s.groupTable[groupBytes*i:]
+	le := binary.LittleEndian
+	return int64(le.Uint64(at)), groupSum{int(int64(le.Uint64(at[8:]))), int64(le.Uint64(at[16:]))}
+}
+
+func (s *Segment) group(group int64) groupSum {
+	n := int(s.groups)
+	i := sort.Search(n, func(i int) bool { g, _ := s.groupEntry(i); return g >= group })
+	if i == n {
+		return groupSum{}
+	}
+	g, sum := s.groupEntry(i)
+	if g != group {
+		return groupSum{}
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.gone != nil {
+		gone := s.gone.groups[group]
+		sum.docs -= gone.docs
+		sum.length -= gone.length
+	}
+	return sum
+}
+
+func (s *Segment) groupCount() int { return int(s.groups) }
+
+// eachGroup calls f for every group with a live document, without a lock.
+func (s *Segment) eachGroup(f func(group int64, sum groupSum)) {
+	s.mu.RLock()
+	var less map[int64]groupSum
+	if s.gone != nil {
+		less = maps.Clone(s.gone.groups)
+	}
+	s.mu.RUnlock()
+	for i := range int(s.groups) {
+		g, sum := s.groupEntry(i)
+		gone := less[g]
+		sum.docs -= gone.docs
+		sum.length -= gone.length
+		if sum.docs > 0 {
+			f(g, sum)
+		}
+	}
+}

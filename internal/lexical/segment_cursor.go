@@ -1,0 +1,316 @@
+package lexical
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+)
+
+// segCursor is the cursor of a term of a Segment. It stands on one posting of one
+// decoded block. Everything it reads is checked: damage ends it with an error.
+type segCursor struct {
+	docs [blockDocs]uint32 // documents of the block
+	tfs  [blockDocs]uint32 // their frequencies, once haveTFs
+
+	limit     uint32 // documents of the segment
+	skips     []byte // the skip table; empty if there is one block
+	data      []byte // blocks, with tailBytes more to read behind them
+	blocks    int    // bytes of the blocks
+	posData   []byte
+	df        uint32
+	maxImpact uint8
+	maxTF     uint8
+
+	nblocks int
+	block   int // the decoded block, -1 before the first
+	n       int // postings in it
+	i       int // the current one
+	haveTFs bool
+	ones    bool   // every frequency of the block is 1
+	packed  []byte // packed frequencies, less one, of tfBits each
+	tfBits  int
+	posRest []byte // positions from posting posNext of the block on
+	posNext int
+	fault   error
+}
+
+// open puts the cursor before the first posting of a term.
+func (c *segCursor) open(s *Segment, id uint32) error {
+	le := binary.LittleEndian
+	at := s.termInfo[termInfoBytes*int(id):]
+	off, size, df := le.Uint64(at), le.Uint32(at[8:]), le.Uint32(at[12:])
+	end := uint64(len(s.postings) - tailBytes)
+	next := end
+	if id+1 < s.footer.terms {
+		next = le.Uint64(at[termInfoBytes:])
+	}
+	if df == 0 || df > s.footer.docs || next > end || off > next || uint64(size) > next-off {
+		return fmt.Errorf("%w: term entry", ErrCorrupt)
+	}
+	nblocks := (int(df) + blockDocs - 1) / blockDocs
+	skips := 0
+	if nblocks > 1 {
+		skips = nblocks * skipBytes
+	}
+	if uint64(skips) > uint64(size) {
+		return fmt.Errorf("%w: skip table", ErrCorrupt)
+	}
+	area := s.postings[off:]
+	c.limit, c.df, c.maxImpact, c.maxTF, c.nblocks = s.footer.docs, df, at[16], at[17], nblocks
+	c.skips = area[:skips]
+	c.blocks = int(size) - skips
+	c.data = area[skips : int(size)+tailBytes]
+	c.posData = area[size : next-off]
+	c.block, c.n, c.i, c.fault = -1, 0, 0, nil
+	return nil
+}
+
+func (c *segCursor) fail() {
+	c.fault = fmt.Errorf("%w: postings", ErrCorrupt)
+	c.stop()
+}
+
+// stop puts the cursor behind the last posting.
+func (c *segCursor) stop() {
+	c.block, c.n, c.i = c.nblocks, 1, 0
+	c.docs[0] = noDoc
+}
+
+// blockLast returns the last document of a block, as far as it is known without
+// decoding.
+func (c *segCursor) blockLast(block int) uint32 {
+	if len(c.skips) == 0 {
+		return c.limit - 1
+	}
+	return binary.LittleEndian.Uint32(c.skips[block*skipBytes:])
+}
+
+// blockImpact returns the greatest impact in a block.
+func (c *segCursor) blockImpact(block int) uint8 {
+	if len(c.skips) == 0 {
+		return c.maxImpact
+	}
+	return c.skips[block*skipBytes+12]
+}
+
+// blockTF returns the greatest frequency in a block, cappedTF for any from there on.
+func (c *segCursor) blockTF(block int) uint8 {
+	if len(c.skips) == 0 {
+		return c.maxTF
+	}
+	return c.skips[block*skipBytes+15]
+}
+
+// load decodes the documents of a block and stands on the first.
+func (c *segCursor) load(block int) bool {
+	c.block, c.i, c.haveTFs, c.posNext = block, 0, false, 0
+	c.n = min(blockDocs, int(c.df)-block*blockDocs)
+	if len(c.skips) == 0 {
+		c.posRest = c.posData
+		return c.loadVarint(c.data[:c.blocks], -1) || c.failed()
+	}
+	le := binary.LittleEndian
+	entry := c.skips[block*skipBytes:]
+	last, off, pos := le.Uint32(entry), le.Uint32(entry[4:]), le.Uint32(entry[8:])
+	before := int64(-1)
+	if block > 0 {
+		before = int64(c.blockLast(block - 1))
+	}
+	if uint64(off) > uint64(c.blocks) || uint64(pos) > uint64(len(c.posData)) {
+		return c.failed()
+	}
+	c.posRest = c.posData[pos:]
+	ok := false
+	if c.n == blockDocs {
+		ok = c.loadPacked(c.data[off:], int(entry[13]), int(entry[14]), before)
+	} else {
+		ok = c.loadVarint(c.data[off:c.blocks], before)
+	}
+	if !ok || c.docs[c.n-1] != last {
+		return c.failed()
+	}
+	return true
+}
+
+func (c *segCursor) failed() bool {
+	c.fail()
+	return false
+}
+
+func (c *segCursor) loadPacked(data []byte, docBits, tfBits int, before int64) bool {
+	size := blockDocs / 8 * (docBits + tfBits)
+	if docBits > 32 || tfBits > 31 || len(data) < size+tailBytes {
+		return false
+	}
+	unpack(&c.docs, data, docBits)
+	// The distances are not negative: if their sum is in range, so is every part of it.
+	next := uint64(before + 1)
+	for i, delta := range &c.docs {
+		next += uint64(delta)
+		c.docs[i] = uint32(next)
+		next++
+	}
+	if next > uint64(c.limit) {
+		return false
+	}
+	c.packed, c.tfBits = data[blockDocs/8*docBits:size+tailBytes], tfBits
+	c.ones = tfBits == 0
+	return true
+}
+
+func (c *segCursor) loadVarint(data []byte, before int64) bool {
+	doc := before
+	c.ones = true
+	for i := range c.n {
+		head, n := binary.Uvarint(data)
+		if n <= 0 || head>>1 > uint64(noDoc) {
+			return false
+		}
+		data = data[n:]
+		doc += int64(head>>1) + 1
+		if doc >= int64(c.limit) {
+			return false
+		}
+		c.docs[i] = uint32(doc)
+		c.tfs[i] = 1
+		if head&1 == 0 {
+			tf, n := binary.Uvarint(data)
+			if n <= 0 || tf == 0 || tf > maxTF {
+				return false
+			}
+			data = data[n:]
+			c.tfs[i] = uint32(tf)
+			c.ones = false
+		}
+	}
+	c.haveTFs = true
+	return true
+}
+
+// loadTFs decodes all frequencies of the block.
+func (c *segCursor) loadTFs() {
+	if c.haveTFs {
+		return
+	}
+	if c.haveTFs = true; c.ones {
+		for i := range c.tfs {
+			c.tfs[i] = 1
+		}
+		return
+	}
+	unpack(&c.tfs, c.packed, c.tfBits)
+	for i := range c.tfs {
+		c.tfs[i]++
+	}
+}
+
+// findBlock returns the first block that may have a document at or after target,
+// nblocks if there is none. It decodes nothing.
+func (c *segCursor) findBlock(target uint32) int {
+	from := c.block
+	if from >= 0 && (from == c.nblocks || c.docs[c.n-1] >= target) {
+		return from
+	}
+	from++
+	if from >= c.nblocks || c.blockLast(from) >= target {
+		return from
+	}
+	step := 1 // gallop over the skip table
+	for from+step < c.nblocks && c.blockLast(from+step) < target {
+		from += step
+		step *= 2
+	}
+	return from + 1 + sort.Search(min(step, c.nblocks-from)-1, func(i int) bool { return c.blockLast(from+1+i) >= target })
+}
+
+// seekBlock makes the first block with a document at or after target the decoded
+// one; false if there is none.
+func (c *segCursor) seekBlock(target uint32) bool {
+	block := c.findBlock(target)
+	if block >= c.nblocks {
+		c.stop()
+		return false
+	}
+	return block == c.block || c.load(block)
+}
+
+func (c *segCursor) advance(target uint32) uint32 {
+	if (c.n == 0 || c.docs[c.n-1] < target) && !c.seekBlock(target) {
+		return noDoc
+	}
+	docs := c.docs[:c.n]
+	for i := c.i; i < len(docs); i++ {
+		if docs[i] >= target {
+			c.i = i
+			return docs[i]
+		}
+	}
+	c.stop() // the end of a single block is not known before it is decoded
+	return noDoc
+}
+
+// freq returns the frequency at the current posting.
+func (c *segCursor) freq() uint32 {
+	if c.haveTFs {
+		return c.tfs[c.i]
+	}
+	if c.tfBits == 0 {
+		return 1
+	}
+	bit := c.i * c.tfBits
+	mask := uint64(1)<<c.tfBits - 1
+	return uint32(binary.LittleEndian.Uint64(c.packed[bit>>3:])>>(bit&7)&mask) + 1
+}
+
+func (c *segCursor) count() int { return int(c.df) }
+
+func (c *segCursor) err() error { return c.fault }
+
+// positions appends the positions of the current posting. Damage ends the cursor.
+func (c *segCursor) positions(dst []uint32) []uint32 {
+	for ; c.posNext < c.i; c.posNext++ {
+		if _, ok := c.readPositions(nil, true); !ok {
+			c.fail()
+			return dst
+		}
+	}
+	dst, ok := c.readPositions(dst, false)
+	if !ok {
+		c.fail()
+		return dst
+	}
+	c.posNext++
+	return dst
+}
+
+// readPositions reads the positions of the next posting from posRest.
+func (c *segCursor) readPositions(dst []uint32, skip bool) ([]uint32, bool) {
+	head, n := binary.Uvarint(c.posRest)
+	if n <= 0 {
+		return dst, false
+	}
+	rest := c.posRest[n:]
+	pos, more := head>>1, uint64(0)
+	if !skip {
+		dst = append(dst, uint32(pos))
+	}
+	if head&1 != 0 {
+		if more, n = binary.Uvarint(rest); n <= 0 {
+			return dst, false
+		}
+		rest = rest[n:]
+	}
+	for ; more > 0; more-- {
+		delta, n := binary.Uvarint(rest)
+		if n <= 0 {
+			return dst, false
+		}
+		rest = rest[n:]
+		pos += delta
+		if !skip {
+			dst = append(dst, uint32(pos))
+		}
+	}
+	c.posRest = rest
+	return dst, true
+}

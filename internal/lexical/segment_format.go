@@ -1,0 +1,175 @@
+package lexical
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+// A segment file is a row of sections and a footer, all little-endian. Sections
+// begin at multiples of 8.
+//
+//	postings     per term: skip table, blocks, positions; 8 zero bytes at the end
+//	terms        the bytes of all terms, in order
+//	termOffsets  uint32 per term and one more: where its bytes begin
+//	termInfo     24 bytes per term: offset in postings uint64, bytes of its blocks with
+//	             the skip table uint32, df uint32, greatest impact and tf uint8 each, 6 zero
+//	rows         uint32 per document, rising; empty if they follow the first row closely
+//	lengths      per document: uint8, 255 for what is in longLengths; or uint32 if that
+//	             would be many
+//	longLengths  8 bytes per document of length 255 and up, by document: document and
+//	             length uint32 each; empty if lengths are uint32
+//	groups       int64 per document
+//	groupTable   24 bytes per group, by rising group: group, documents, length, int64 each
+//	fwdOffsets   uint32 per document and one more: where its terms begin
+//	forward      per document: distance to the term before and tf, as varints
+//
+// Postings come in blocks of 128. A full block of a term with several blocks is
+// packed: 128 distances between documents less one, then 128 frequencies less one,
+// each with the bits that its skip entry says. The last block, and the only block of
+// a term with up to 128 documents, is varints: distance less one, doubled, plus 1 if
+// tf is 1; else tf follows. A skip entry has 16 bytes: last document uint32, offset of
+// the block and of its positions uint32 each, greatest impact, bits of documents and
+// of frequencies uint8 each, 1 zero. A term with one block has no skip table.
+// Positions of a posting: first position doubled, plus 1 if there are more; then
+// their number and distances; all varints.
+const (
+	segmentMagic   = "cmlexseg"
+	segmentVersion = 1
+	blockDocs      = 128
+	termInfoBytes  = 24
+	skipBytes      = 16
+	groupBytes     = 24
+	longBytes      = 8
+	longLength     = 255 // lengths from here on do not fit a byte
+	tailBytes      = 8   // readable bytes behind packed blocks
+)
+
+// The sections, in file order.
+const (
+	secPostings = iota
+	secTerms
+	secTermOffsets
+	secTermInfo
+	secRows
+	secLengths
+	secLongLengths
+	secGroups
+	secGroupTable
+	secFwdOffsets
+	secForward
+	sections
+)
+
+var (
+	// ErrCorrupt is returned where a segment contradicts itself or its checksums.
+	ErrCorrupt = errors.New("lexical: segment is damaged")
+	// ErrVersion is returned for a segment of another version.
+	ErrVersion = errors.New("lexical: segment has another version")
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// footer describes a segment.
+type footer struct {
+	docs, terms, groups uint32
+	firstRow            uint32
+	totalLen            int64
+	average             float64 // mean length that the impacts are for
+	sections            [sections]section
+}
+
+type section struct {
+	offset, length uint64
+	crc            uint32
+}
+
+// footerBytes: magic, version, 4 counts, 2 numbers, sections, checksum of the rest.
+const footerBytes = 8 + 4 + 16 + 16 + sections*20 + 4
+
+func (f *footer) encode() []byte {
+	le := binary.LittleEndian
+	buf := append(make([]byte, 0, footerBytes), segmentMagic...)
+	for _, v := range []uint32{segmentVersion, f.docs, f.terms, f.groups, f.firstRow} {
+		buf = le.AppendUint32(buf, v)
+	}
+	buf = le.AppendUint64(buf, uint64(f.totalLen))
+	buf = le.AppendUint64(buf, math.Float64bits(f.average))
+	for _, s := range f.sections {
+		buf = le.AppendUint64(buf, s.offset)
+		buf = le.AppendUint64(buf, s.length)
+		buf = le.AppendUint32(buf, s.crc)
+	}
+	return le.AppendUint32(buf, crc32.Checksum(buf, castagnoli))
+}
+
+// decodeFooter reads the footer at the end of a segment of size bytes, and checks
+// that its sections lie inside and have the lengths that the counts ask for.
+func decodeFooter(data []byte) (*footer, error) {
+	if len(data) < footerBytes {
+		return nil, fmt.Errorf("%w: too short", ErrCorrupt)
+	}
+	le := binary.LittleEndian
+	end := uint64(len(data) - footerBytes)
+	buf := data[end:]
+	if string(buf[:8]) != segmentMagic {
+		return nil, fmt.Errorf("%w: no footer", ErrCorrupt)
+	}
+	if v := le.Uint32(buf[8:]); v != segmentVersion {
+		return nil, fmt.Errorf("%w: %d", ErrVersion, v)
+	}
+	if crc32.Checksum(buf[:footerBytes-4], castagnoli) != le.Uint32(buf[footerBytes-4:]) {
+		return nil, fmt.Errorf("%w: footer checksum", ErrCorrupt)
+	}
+	f := &footer{docs: le.Uint32(buf[12:]), terms: le.Uint32(buf[16:]), groups: le.Uint32(buf[20:]), firstRow: le.Uint32(buf[24:])}
+	f.totalLen = int64(le.Uint64(buf[28:]))
+	f.average = math.Float64frombits(le.Uint64(buf[36:]))
+	for i := range f.sections {
+		at := buf[44+20*i:]
+		s := section{le.Uint64(at), le.Uint64(at[8:]), le.Uint32(at[16:])}
+		if s.offset > end || s.length > end-s.offset {
+			return nil, fmt.Errorf("%w: section outside the file", ErrCorrupt)
+		}
+		f.sections[i] = s
+	}
+	return f, f.check()
+}
+
+func (f *footer) check() error {
+	docs, terms := uint64(f.docs), uint64(f.terms)
+	want := map[int]uint64{
+		secTermOffsets: 4 * (terms + 1), secTermInfo: termInfoBytes * terms, secGroups: 8 * docs, secGroupTable: groupBytes * uint64(f.groups), secFwdOffsets: 4 * (docs + 1),
+	}
+	for i, n := range want {
+		if f.sections[i].length != n {
+			return fmt.Errorf("%w: section %d has a wrong length", ErrCorrupt, i)
+		}
+	}
+	if n := f.sections[secRows].length; n != 0 && n != 4*docs {
+		return fmt.Errorf("%w: section %d has a wrong length", ErrCorrupt, secRows)
+	}
+	if n := f.sections[secLengths].length; n != docs && n != 4*docs || f.sections[secLongLengths].length%longBytes != 0 {
+		return fmt.Errorf("%w: section %d has a wrong length", ErrCorrupt, secLengths)
+	}
+	switch {
+	case f.sections[secPostings].length < tailBytes,
+		f.totalLen < 0, !(f.average >= 1), math.IsInf(f.average, 1),
+		uint64(f.firstRow)+docs > uint64(noDoc):
+		return fmt.Errorf("%w: footer", ErrCorrupt)
+	}
+	return nil
+}
+
+// impact returns tf/(tf+norm) in 255ths, rounded up: a bound for every average
+// length up to the one of the norm, and in proportion above.
+func impact(tf uint32, norm float32) uint8 {
+	f := float64(tf)
+	return uint8(min(math.Ceil(f/(f+float64(norm))*impactOne+1e-3), impactOne))
+}
+
+const (
+	impactOne = 255
+	cappedTF  = 255 // stands for this frequency and all above
+)

@@ -1,0 +1,281 @@
+package lexical
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"math"
+	"slices"
+)
+
+// ErrTooLarge is returned for a segment that would not fit its 32-bit offsets.
+var ErrTooLarge = errors.New("lexical: segment is too large")
+
+// WriteSegment writes the live rows of the parts as one segment, without looking
+// at any text again. The parts may be added to and deleted from meanwhile: the
+// segment holds what was live at the start, and the caller repeats later deletions
+// on it. Rows must be distinct over the parts, else ErrOrder. Memory is needed for
+// the terms, the lengths and groups, and the postings of one term.
+func WriteSegment(ctx context.Context, w io.Writer, parts ...Part) error {
+	sw := &segmentWriter{ctx: ctx, out: bufio.NewWriterSize(w, 1<<16)}
+	for _, p := range parts {
+		sw.sources = append(sw.sources, p.snapshot())
+	}
+	for _, step := range []func() error{sw.number, sw.writeTerms, sw.writeDocs, sw.writeForward} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if _, err := sw.out.Write(sw.footer.encode()); err != nil {
+		return err
+	}
+	return sw.out.Flush()
+}
+
+type segmentWriter struct {
+	ctx     context.Context
+	out     *bufio.Writer
+	offset  uint64
+	footer  footer
+	sources []snapshot
+	docs    []mergedDoc
+	moved   [][]uint32 // per source: new document of an old one, noDoc if it is left out
+	renamed [][]uint32 // per source: new number of an old term
+	norms   scorer     // for the impacts
+	lens    []uint32
+	term    termWriter
+}
+
+type mergedDoc struct {
+	row, source, doc uint32
+}
+
+// number gives the documents of all sources their numbers, by row.
+func (w *segmentWriter) number() error {
+	for i, src := range w.sources {
+		moved := make([]uint32, src.docCount())
+		for doc := range moved {
+			moved[doc] = noDoc
+			if src.dead != nil && src.dead.Has(uint32(doc)) {
+				continue
+			}
+			row, _, _ := src.doc(uint32(doc))
+			w.docs = append(w.docs, mergedDoc{row, uint32(i), uint32(doc)})
+		}
+		w.moved = append(w.moved, moved)
+	}
+	slices.SortFunc(w.docs, func(x, y mergedDoc) int { return cmp.Compare(x.row, y.row) })
+	w.lens = make([]uint32, len(w.docs))
+	for i, d := range w.docs {
+		if i > 0 && w.docs[i-1].row == d.row || d.row == noDoc {
+			return fmt.Errorf("%w: row %d", ErrOrder, d.row)
+		}
+		w.moved[d.source][d.doc] = uint32(i)
+		_, w.lens[i], _ = w.sources[d.source].doc(d.doc)
+		w.footer.totalLen += int64(w.lens[i])
+	}
+	w.footer.docs = uint32(len(w.docs))
+	if len(w.docs) > 0 {
+		w.footer.firstRow = w.docs[0].row
+	}
+	st := Stats{Docs: len(w.docs), TotalLen: w.footer.totalLen}
+	w.footer.average = st.Average()
+	w.norms = scorer{norm0: bm25K1 * (1 - bm25B), norm1: float32(bm25K1 * bm25B / st.Average())}
+	return nil
+}
+
+// writeTerms merges the postings of all sources, term by term.
+func (w *segmentWriter) writeTerms() error {
+	for _, src := range w.sources {
+		w.renamed = append(w.renamed, make([]uint32, src.termCount()))
+	}
+	merge := newTermMerge(w.sources)
+	var text, info []byte
+	offsets := binary.LittleEndian.AppendUint32(nil, 0)
+	sec := w.begin(secPostings)
+	for {
+		if w.footer.terms%checkEvery == 0 && w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		w.term.reset()
+		more, err := merge.next(func(source, term int) error {
+			w.renamed[source][term] = w.footer.terms
+			return w.collect(source, term)
+		})
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if len(w.term.postings) == 0 {
+			continue // only deleted documents had it
+		}
+		at := sec.length
+		blocks, positions, maxImpact, maxTF := w.term.encode(w.lens, &w.norms)
+		if len(blocks) > math.MaxUint32 || len(positions) > math.MaxUint32 || len(text)+len(merge.current) > math.MaxUint32 {
+			return ErrTooLarge
+		}
+		if err := errors.Join(w.write(sec, w.term.skips), w.write(sec, blocks), w.write(sec, positions)); err != nil {
+			return err
+		}
+		info = binary.LittleEndian.AppendUint64(info, at)
+		info = binary.LittleEndian.AppendUint32(info, uint32(len(w.term.skips)+len(blocks)))
+		info = binary.LittleEndian.AppendUint32(info, uint32(len(w.term.postings)))
+		info = append(info, maxImpact, maxTF, 0, 0, 0, 0, 0, 0)
+		text = append(text, merge.current...)
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
+		w.footer.terms++
+	}
+	if err := w.write(sec, make([]byte, tailBytes)); err != nil {
+		return err
+	}
+	return errors.Join(w.whole(secTerms, text), w.whole(secTermOffsets, offsets), w.whole(secTermInfo, info))
+}
+
+// collect adds the live postings of a term of a source.
+func (w *segmentWriter) collect(source, term int) error {
+	c, err := w.sources[source].cursorAt(term)
+	if err != nil {
+		return err
+	}
+	moved, t := w.moved[source], &w.term
+	for doc := c.advance(0); doc != noDoc; doc = c.advance(doc + 1) {
+		if moved[doc] == noDoc {
+			continue
+		}
+		from := len(t.positions)
+		t.positions = c.positions(t.positions)
+		if c.err() != nil {
+			break
+		}
+		t.postings = append(t.postings, posting{moved[doc], c.freq(), from, len(t.positions)})
+	}
+	return c.err()
+}
+
+// writeDocs writes what is kept per document and per group.
+func (w *segmentWriter) writeDocs() error {
+	le := binary.LittleEndian
+	var rows, lengths, groups []byte
+	sums := make(map[int64]groupSum)
+	var long []byte
+	for i, n := range w.lens {
+		if n >= longLength {
+			long = le.AppendUint32(le.AppendUint32(long, uint32(i)), n)
+		}
+	}
+	wide := len(long) > len(w.docs)
+	for i, d := range w.docs {
+		_, length, group := w.sources[d.source].doc(d.doc)
+		rows = le.AppendUint32(rows, d.row)
+		if wide {
+			lengths = le.AppendUint32(lengths, length)
+		} else {
+			lengths = append(lengths, byte(min(length, longLength)))
+		}
+		groups = le.AppendUint64(groups, uint64(group))
+		if group != 0 {
+			sum := sums[group]
+			sums[group] = groupSum{sum.docs + 1, sum.length + int64(length)}
+		}
+		if i%checkEvery == 0 && w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+	}
+	if wide {
+		long = nil
+	}
+	if n := len(w.docs); n == 0 || w.docs[n-1].row-w.docs[0].row == uint32(n-1) {
+		rows = nil // they follow from the first
+	}
+	var table []byte
+	for _, g := range slices.Sorted(maps.Keys(sums)) {
+		table = le.AppendUint64(table, uint64(g))
+		table = le.AppendUint64(table, uint64(sums[g].docs))
+		table = le.AppendUint64(table, uint64(sums[g].length))
+	}
+	w.footer.groups = uint32(len(sums))
+	return errors.Join(w.whole(secRows, rows), w.whole(secLengths, lengths), w.whole(secLongLengths, long), w.whole(secGroups, groups), w.whole(secGroupTable, table))
+}
+
+// writeForward writes the terms of each document. The offsets come first in the
+// file, so the terms are read twice.
+func (w *segmentWriter) writeForward() error {
+	offsets := binary.LittleEndian.AppendUint32(nil, 0)
+	size := 0
+	err := w.eachForward(func(entry []byte) error {
+		if size += len(entry); size > math.MaxUint32 {
+			return ErrTooLarge
+		}
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(size))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.whole(secFwdOffsets, offsets); err != nil {
+		return err
+	}
+	sec := w.begin(secForward)
+	return w.eachForward(func(entry []byte) error { return w.write(sec, entry) })
+}
+
+func (w *segmentWriter) eachForward(f func(entry []byte) error) error {
+	var terms []uint64 // number in the upper half, frequency in the lower
+	var entry []byte
+	for i, d := range w.docs {
+		if i%checkEvery == 0 && w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		terms = terms[:0]
+		renamed := w.renamed[d.source]
+		err := w.sources[d.source].eachTermOf(d.doc, func(term, tf uint32) {
+			terms = append(terms, uint64(renamed[term])<<32|uint64(tf))
+		})
+		if err != nil {
+			return err
+		}
+		slices.Sort(terms)
+		entry = entry[:0]
+		next := uint32(0)
+		for _, t := range terms {
+			if uint32(t>>32) < next {
+				return fmt.Errorf("%w: forward index", ErrCorrupt)
+			}
+			entry = binary.AppendUvarint(entry, uint64(uint32(t>>32)-next))
+			entry = binary.AppendUvarint(entry, uint64(uint32(t)))
+			next = uint32(t>>32) + 1
+		}
+		if err := f(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin starts a section at the next multiple of 8.
+func (w *segmentWriter) begin(i int) *section {
+	pad := -w.offset % 8
+	_, _ = w.out.Write(make([]byte, pad)) // the writer repeats the error at the next write
+	w.offset += pad
+	sec := &w.footer.sections[i]
+	sec.offset = w.offset
+	return sec
+}
+
+func (w *segmentWriter) write(sec *section, data []byte) error {
+	sec.crc = crc32.Update(sec.crc, castagnoli, data)
+	sec.length += uint64(len(data))
+	w.offset += uint64(len(data))
+	_, err := w.out.Write(data)
+	return err
+}
+
+func (w *segmentWriter) whole(i int, data []byte) error { return w.write(w.begin(i), data) }
