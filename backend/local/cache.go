@@ -1,0 +1,140 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// cache bounds the memory of all partitions of a deployment. Partitions that have
+// nothing to flush are forgotten by least recent use; they come back from their
+// files. Workspaces whose tails alone are too much are flushed in the background.
+type cache struct {
+	budget int64 // bytes; 0 or less: no bound
+	used   atomic.Int64
+	calm   atomic.Int64 // no use to look again before used exceeds this
+	clock  atomic.Int64
+
+	shrinking sync.Mutex
+	mu        sync.Mutex // guards the map
+	open      map[*index]struct{}
+}
+
+func newCache(budget int64) *cache {
+	return &cache{budget: budget, open: make(map[*index]struct{})}
+}
+
+func (c *cache) tick() int64 { return c.clock.Add(1) }
+
+func (c *cache) add(n int64) { c.used.Add(n) }
+
+func (c *cache) enlist(x *index) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[x] = struct{}{}
+}
+
+func (c *cache) strike(x *index) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, x)
+}
+
+// resident is a partition in memory.
+type resident struct {
+	x     *index
+	s     *slot
+	used  int64
+	dirty bool
+}
+
+// shrink evicts until seven eighths of the budget are used, if more than all of it
+// is. The caller holds no lock.
+func (c *cache) shrink() {
+	if used := c.used.Load(); c.budget <= 0 || used <= max(c.budget, c.calm.Load()) || !c.shrinking.TryLock() {
+		return
+	}
+	defer c.shrinking.Unlock()
+	var all []resident
+	c.mu.Lock()
+	for x := range c.open {
+		all = x.residents(all)
+	}
+	c.mu.Unlock()
+	slices.SortFunc(all, func(a, b resident) int { return cmp.Compare(a.used, b.used) })
+	target := c.budget / 8 * 7
+	for _, r := range all {
+		if c.used.Load() <= target {
+			break
+		}
+		if r.dirty {
+			r.x.work.start(r.x.flushAlone)
+		} else {
+			r.x.evict(r.s)
+		}
+	}
+	c.calm.Store(c.used.Load() + c.budget/16)
+}
+
+// residents appends the partitions in memory, unless a writer is at work.
+func (x *index) residents(dst []resident) []resident {
+	if !x.applying.TryLock() {
+		return dst
+	}
+	defer x.applying.Unlock()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, s := range x.slots {
+		if p := s.p.Load(); p != nil {
+			dst = append(dst, resident{x, s, s.used.Load(), p.dirty()})
+		}
+	}
+	return dst
+}
+
+// evict forgets the partition of a slot if it has nothing to flush and no writer is
+// at work.
+func (x *index) evict(s *slot) {
+	if !x.life.TryRLock() {
+		return
+	}
+	defer x.life.RUnlock()
+	if x.closed || !x.applying.TryLock() {
+		return
+	}
+	defer x.applying.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.p.Load(); p != nil && !p.dirty() {
+		x.unload(s)
+	}
+}
+
+// flushAlone flushes to make room.
+func (x *index) flushAlone(ctx context.Context) {
+	if err := x.Flush(ctx); err != nil && ctx.Err() == nil {
+		x.log.Warn("indexes cannot be flushed", "error", err)
+	}
+}
+
+// sizeBytes is about what the partition takes of the heap. The caller writes or
+// holds mu.
+func (p *partition) sizeBytes() int64 {
+	const (
+		perRow    = 8 + 4 + 4 + 4 + 1 + 6 // columns, and the slot of rowOf
+		perSource = 160 + 8 + 6 + 64      // with its tags
+		perEdge   = 16 + 8
+		perTerm   = 10 // postings, forward index, and a share of the table of terms
+	)
+	n := int64(len(p.chunk))*perRow + int64(len(p.sources))*perSource + int64(p.mentions.edges)*perEdge +
+		int64(len(p.mentions.entities))*64 + int64(len(p.mentions.keys))*96 + p.tailTerms*perTerm
+	for _, v := range p.vectors {
+		n += int64(len(v.rows)) * 4
+		if v.mem != nil {
+			n += int64(v.mem.Len()) * int64(5*v.dim+8)
+		}
+	}
+	return n
+}

@@ -1,0 +1,128 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// errFormat is damage in index files; it only leads to their being dropped.
+var errFormat = errors.New("index file is damaged")
+
+// encoder appends numbers and texts to a buffer.
+type encoder struct{ buf []byte }
+
+func (e *encoder) uint(v uint64)    { e.buf = binary.AppendUvarint(e.buf, v) }
+func (e *encoder) int(v int64)      { e.buf = binary.AppendVarint(e.buf, v) }
+func (e *encoder) fixed(v uint64)   { e.buf = binary.LittleEndian.AppendUint64(e.buf, v) }
+func (e *encoder) fixed32(v uint32) { e.buf = binary.LittleEndian.AppendUint32(e.buf, v) }
+func (e *encoder) byte(v byte)      { e.buf = append(e.buf, v) }
+func (e *encoder) text(s string) {
+	e.uint(uint64(len(s)))
+	e.buf = append(e.buf, s...)
+}
+
+// decoder reads what an encoder wrote. After the first fault it reads zeros, and
+// err tells.
+type decoder struct {
+	buf []byte
+	err error
+}
+
+func (d *decoder) fail() {
+	d.buf = nil
+	if d.err == nil {
+		d.err = errFormat
+	}
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.buf)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.buf = d.buf[n:]
+	return v
+}
+
+// uint32 reads a number below math.MaxUint32, which means none.
+func (d *decoder) uint32() uint32 {
+	v := d.uint()
+	if v >= math.MaxUint32 {
+		d.fail()
+		return 0
+	}
+	return uint32(v)
+}
+
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.buf)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.buf = d.buf[n:]
+	return v
+}
+
+func (d *decoder) bytes(n int) []byte {
+	if n < 0 || n > len(d.buf) {
+		d.fail()
+		return nil
+	}
+	b := d.buf[:n]
+	d.buf = d.buf[n:]
+	return b
+}
+
+func (d *decoder) fixed() uint64 {
+	if b := d.bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) fixed32() uint32 {
+	if b := d.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (d *decoder) byte() byte {
+	if b := d.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// count reads how many things of at least size bytes each follow.
+func (d *decoder) count(size int) int {
+	n := d.uint()
+	if n > uint64(len(d.buf)/size) {
+		d.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) text() string {
+	n := d.count(1)
+	return string(d.bytes(n))
+}
+
+// end tells whether all was read without a fault.
+func (d *decoder) end() error {
+	if d.err == nil && len(d.buf) > 0 {
+		d.fail()
+	}
+	return d.err
+}
+
+func updateChecksum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }

@@ -1,0 +1,82 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/vector"
+)
+
+// Row numbers are never used again, and those of rows that are gone take room while
+// a partition is in memory. Files with wornShare times as many numbers as rows, and
+// wornRows more, are worn: beyond that the waste is worth a replay.
+const (
+	wornShare = 8
+	wornRows  = 4 << 20
+)
+
+func worn(slots map[backend.Partition]*slot) bool {
+	numbers, rows := 0, 0
+	for _, s := range slots {
+		for _, b := range s.blocks {
+			rows += int(b.rows) - int(b.dropped)
+		}
+		numbers += int(s.blocks[len(s.blocks)-1].nextRow)
+	}
+	return numbers > wornShare*rows+wornRows
+}
+
+// damage notes that files cannot be trusted; the next Apply forgets them.
+func (x *index) damage(err error) {
+	if !x.damaged.Swap(true) {
+		x.log.Error("index files are damaged; the indexes are built again from the store", "error", err)
+	}
+}
+
+// startOver forgets everything once damage was found. The caller holds applying.
+func (x *index) startOver() error {
+	if !x.damaged.Load() {
+		return nil
+	}
+	was := x.applied.Load()
+	if err := x.forget(); err != nil {
+		return err
+	}
+	x.stale = was
+	return nil
+}
+
+// forget drops everything, in memory and in files. The caller holds applying.
+func (x *index) forget() error {
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	// Without a manifest no file counts, whatever happens next.
+	if err := removeAll(x.dir); err != nil {
+		return fmt.Errorf("reset indexes: %w: %w", err, backend.ErrUnavailable)
+	}
+	x.mu.Lock()
+	slots := x.slots
+	x.slots = make(map[backend.Partition]*slot)
+	x.mu.Unlock()
+	for _, s := range slots {
+		s.mu.Lock()
+		x.unload(s)
+		s.blocks = nil
+		s.mu.Unlock()
+	}
+	for _, f := range x.files {
+		f.release()
+	}
+	x.files, x.flushed = nil, 0
+	x.generation++
+	x.applied.Store(0)
+	x.damaged.Store(false)
+	return nil
+}
+
+// isDamage tells whether an error speaks of bytes in files that are not as written.
+func isDamage(err error) bool {
+	return errors.Is(err, errFormat) || errors.Is(err, lexical.ErrCorrupt) || errors.Is(err, vector.ErrFormat)
+}

@@ -1,0 +1,161 @@
+package local
+
+import "github.com/contextmem/contextmem/backend"
+
+// facet is a part of a partition's state that a search may do without. A partition
+// that comes from files has none; each is built when it is first asked for.
+type facet uint32
+
+const (
+	facetPlaces   facet = 1 << iota // rowOf and sourceOf
+	facetTags                       // tags and tagsOf
+	facetSessions                   // sessions and the links of sources
+	facetGraph                      // mentions and refsOf
+
+	allFacets = facetPlaces | facetTags | facetSessions | facetGraph
+)
+
+func (p *partition) has(f facet) bool { return facet(p.ready.Load())&f == f }
+
+// need builds the facets that are missing, and tells whether any was. Errors speak
+// of damage. The caller does not hold mu.
+func (p *partition) need(f facet) (built bool, err error) {
+	if p.has(f) {
+		return false, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return false, nil
+	}
+	if f&(facetTags|facetGraph) != 0 {
+		f |= facetPlaces
+	}
+	if f&facetPlaces != 0 {
+		p.buildPlaces()
+	}
+	if f&facetSessions != 0 {
+		p.buildSessions()
+	}
+	if f&facetTags != 0 {
+		err = p.buildTags()
+	}
+	if f&facetGraph != 0 && err == nil {
+		err = p.buildGraph()
+	}
+	return true, err
+}
+
+// buildPlaces makes chunks and sources findable; rows that are added afterwards are.
+func (p *partition) buildPlaces() {
+	if p.has(facetPlaces) {
+		return
+	}
+	for at := range p.sources {
+		s := &p.sources[at]
+		if !s.live {
+			continue
+		}
+		p.sourceOf.put(p.sourceNum, uint32(at))
+		for row := s.first; row < s.first+s.rows; row++ {
+			p.rowOf.put(p.chunk, row)
+		}
+	}
+	p.ready.Or(uint32(facetPlaces))
+}
+
+// buildTags reads the tags of all blocks; newer ones replace older ones.
+func (p *partition) buildTags() error {
+	if p.has(facetTags) {
+		return nil
+	}
+	p.tagsOf = make([][]uint64, len(p.sources))
+	for _, b := range p.blocks {
+		data, err := b.bytesOf(secTags)
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		c := new(content)
+		if err := c.decodeTags(data); err != nil {
+			return err
+		}
+		for _, t := range c.tags {
+			if at, ok := p.find(t.source); ok {
+				p.tagsOf[at] = t.tags
+			}
+		}
+	}
+	for at, tags := range p.tagsOf {
+		for _, t := range tags {
+			p.tags.add(p, t, uint32(at))
+		}
+	}
+	p.ready.Or(uint32(facetTags))
+	return nil
+}
+
+// buildSessions puts all sources into their sessions.
+func (p *partition) buildSessions() {
+	if p.has(facetSessions) {
+		return
+	}
+	for at := range p.sources {
+		if s := &p.sources[at]; s.live && s.group != 0 {
+			p.sessions.insert(p, uint32(at))
+		}
+	}
+	p.ready.Or(uint32(facetSessions))
+}
+
+// buildGraph reads the mentions of all blocks; newer ones replace older ones.
+func (p *partition) buildGraph() error {
+	if p.has(facetGraph) {
+		return nil
+	}
+	p.refsOf = make([][]ref, len(p.sources))
+	for _, b := range p.blocks {
+		data, err := b.bytesOf(secGraph)
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		c := new(content)
+		if err := c.decodeGraph(data); err != nil {
+			return err
+		}
+		for i := range c.graph {
+			if at, ok := p.find(c.graph[i].source); ok {
+				p.setRefs(at, c.graph[i].refs, c.keys)
+			}
+		}
+	}
+	p.ready.Or(uint32(facetGraph))
+	return nil
+}
+
+// setRefs replaces the mentions of a source by stored ones. Rows that are not its own
+// belong to what the source was before it was put again.
+func (p *partition) setRefs(at uint32, stored []storedRef, keys []string) {
+	s, x := &p.sources[at], &p.mentions
+	x.remove(p, at)
+	refs := make([]ref, 0, len(stored))
+	for _, r := range stored {
+		if r.row >= s.first && r.row < s.first+s.rows {
+			refs = append(refs, ref{r.row, x.entity(r.entity), x.key(keys[r.key]), r.weight})
+		}
+	}
+	x.add(p, at, refs)
+}
+
+// needOf returns what a filter needs.
+func needOf(f backend.Filter) facet {
+	if len(f.All)+len(f.Not) > 0 {
+		return facetTags
+	}
+	return 0
+}

@@ -1,0 +1,341 @@
+package local
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// An index file holds what one flush, or one merge of several files, has to say of
+// any number of partitions: a block each. It is little-endian throughout:
+//
+//	header     headerSize bytes: magic (8), version (4), 0 (4), id (8), offset and
+//	           length of the directory (8 each), its CRC-32C (4), CRC-32C of the
+//	           header so far (4), zeros
+//	sections   each at a multiple of sectionAlign, zeros between
+//	directory  for each block its partition and sections, each with a CRC-32C
+//
+// Files never change. Which ones count, and in what order, says the manifest.
+const (
+	fileMagic    = "cmlocidx"
+	fileVersion  = 1
+	headerSize   = 64
+	sectionAlign = 64
+)
+
+// sectionKind is what a section holds.
+type sectionKind uint8
+
+const (
+	secRows    sectionKind = 1 // see content.encodeRows
+	secTags    sectionKind = 2 // see content.encodeTags
+	secGraph   sectionKind = 3 // see content.encodeGraph
+	secWords   sectionKind = 4 // a segment of package lexical
+	secVectors sectionKind = 5 // a segment of package vector; its places come next
+	secPlaces  sectionKind = 6 // see encodePlaces
+)
+
+type section struct {
+	kind           sectionKind
+	offset, length uint64
+	sum            uint32
+}
+
+// block is a partition in a file.
+type block struct {
+	file     *file
+	part     backend.Partition
+	cleared  bool   // what earlier blocks say no longer counts
+	flat     bool   // many vectors without a structure to search them: merge soon
+	nextRow  uint32 // above every row so far
+	rows     uint32 // of this block
+	dropped  uint32 // rows of earlier blocks that are gone
+	sections []section
+	checked  atomic.Bool // the sums of all sections were, or are being, compared
+}
+
+// bytes returns a section in place.
+func (b *block) bytes(s section) []byte {
+	return b.file.data[s.offset : s.offset+s.length : s.offset+s.length]
+}
+
+// file is an open index file. Its bytes are mapped until the last reference goes.
+type file struct {
+	id     uint64
+	path   string
+	size   int64
+	sum    uint32 // of the header
+	data   []byte
+	blocks []*block
+	refs   atomic.Int32
+}
+
+func (f *file) acquire() { f.refs.Add(1) }
+
+// release gives a reference back. The error of unmapping has no consequence that a
+// caller could avert.
+func (f *file) release() {
+	if f.refs.Add(-1) == 0 && f.data != nil {
+		_ = unmapFile(f.data)
+		f.data = nil
+	}
+}
+
+// weight is what merging the file costs.
+func (f *file) weight() (rows, dropped int) {
+	for _, b := range f.blocks {
+		rows += int(b.rows)
+		dropped += int(b.dropped)
+	}
+	return rows, dropped
+}
+
+// flat tells whether a block of the file is.
+func (f *file) flat() bool {
+	return slices.ContainsFunc(f.blocks, func(b *block) bool { return b.flat })
+}
+
+func fileName(id uint64) string { return fmt.Sprintf("%016x.idx", id) }
+
+// openFile maps a file and reads its header and directory, and nothing else. The
+// caller holds the one reference. Errors other than those of the file system are
+// errFormat.
+func openFile(dir string, id uint64) (_ *file, err error) {
+	f := &file{id: id, path: filepath.Join(dir, fileName(id))}
+	f.refs.Store(1)
+	osf, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: file %d is missing", errFormat, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = osf.Close() // only read
+		if err != nil {
+			f.release()
+		}
+	}()
+	st, err := osf.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f.size = st.Size()
+	if f.size < headerSize {
+		return nil, fmt.Errorf("%w: %d bytes", errFormat, f.size)
+	}
+	if f.data, err = mapFile(osf, f.size); err != nil {
+		return nil, err
+	}
+	return f, f.readDirectory()
+}
+
+func (f *file) readDirectory() error {
+	le, h := binary.LittleEndian, f.data
+	if string(h[:8]) != fileMagic {
+		return fmt.Errorf("%w: foreign magic", errFormat)
+	}
+	if v := le.Uint32(h[8:]); v != fileVersion {
+		return fmt.Errorf("%w: version %d, want %d", errFormat, v, fileVersion)
+	}
+	f.sum = le.Uint32(h[44:])
+	offset, length := le.Uint64(h[24:]), le.Uint64(h[32:])
+	size := uint64(len(f.data))
+	switch {
+	case checksum(h[:44]) != f.sum:
+		return fmt.Errorf("%w: header checksum", errFormat)
+	case le.Uint64(h[16:]) != f.id:
+		return fmt.Errorf("%w: another file's name", errFormat)
+	case offset < headerSize || offset > size || length != size-offset:
+		return fmt.Errorf("%w: %d bytes", errFormat, size)
+	}
+	dir := f.data[offset:]
+	if checksum(dir) != le.Uint32(h[40:]) {
+		return fmt.Errorf("%w: directory checksum", errFormat)
+	}
+	blocks, err := decodeDirectory(dir, offset)
+	for _, b := range blocks {
+		b.file = f
+	}
+	f.blocks = blocks
+	return err
+}
+
+// Flags of a block.
+const (
+	blockCleared = 1
+	blockFlat    = 2
+)
+
+// encodeDirectory writes the blocks: class (1 byte), sub-tenant, flags (1 byte),
+// next row, rows, dropped rows, the number of sections; and of each section its kind
+// (1 byte), offset, length and checksum (4 bytes).
+func encodeDirectory(blocks []*block) []byte {
+	var e encoder
+	e.uint(uint64(len(blocks)))
+	for _, b := range blocks {
+		e.byte(byte(b.part.Class))
+		e.text(b.part.Sub)
+		flags := byte(0)
+		if b.cleared {
+			flags |= blockCleared
+		}
+		if b.flat {
+			flags |= blockFlat
+		}
+		e.byte(flags)
+		e.uint(uint64(b.nextRow))
+		e.uint(uint64(b.rows))
+		e.uint(uint64(b.dropped))
+		e.uint(uint64(len(b.sections)))
+		for _, s := range b.sections {
+			e.byte(byte(s.kind))
+			e.uint(s.offset)
+			e.uint(s.length)
+			e.fixed32(s.sum)
+		}
+	}
+	return e.buf
+}
+
+// decodeDirectory reads the blocks of a file whose sections end before limit.
+func decodeDirectory(buf []byte, limit uint64) ([]*block, error) {
+	const leastBlock, leastSection = 7, 7
+	d := decoder{buf: buf}
+	blocks := make([]*block, d.count(leastBlock))
+	for i := range blocks {
+		b := new(block)
+		b.part.Class = backend.Class(d.byte())
+		b.part.Sub = d.text()
+		flags := d.byte()
+		b.cleared, b.flat = flags&blockCleared != 0, flags&blockFlat != 0
+		if flags&^(blockCleared|blockFlat) != 0 {
+			d.fail()
+		}
+		b.nextRow, b.rows, b.dropped = d.uint32(), d.uint32(), d.uint32()
+		b.sections = make([]section, d.count(leastSection))
+		for j := range b.sections {
+			s := section{kind: sectionKind(d.byte()), offset: d.uint(), length: d.uint(), sum: d.fixed32()}
+			if s.offset < headerSize || s.offset%sectionAlign != 0 || s.offset > limit || s.length > limit-s.offset {
+				d.fail()
+			}
+			b.sections[j] = s
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		blocks[i] = b
+	}
+	return blocks, d.end()
+}
+
+// fileWriter writes an index file under a name that nobody reads, until finish.
+type fileWriter struct {
+	dir    string
+	id     uint64
+	f      *os.File
+	buf    *bufio.Writer
+	offset uint64
+	blocks []*block
+}
+
+const tempSuffix = ".tmp"
+
+func newFileWriter(dir string, id uint64) (*fileWriter, error) {
+	f, err := os.OpenFile(filepath.Join(dir, fileName(id)+tempSuffix), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	w := &fileWriter{dir: dir, id: id, f: f, buf: bufio.NewWriterSize(f, 1<<18)}
+	return w, w.raw(make([]byte, headerSize))
+}
+
+func (w *fileWriter) raw(b []byte) error {
+	n, err := w.buf.Write(b)
+	w.offset += uint64(n)
+	return err
+}
+
+func (w *fileWriter) pad() error {
+	var zeros [sectionAlign]byte
+	return w.raw(zeros[:-w.offset%sectionAlign])
+}
+
+// section adds a section to the newest block.
+func (w *fileWriter) section(kind sectionKind, write func(io.Writer) error) error {
+	if err := w.pad(); err != nil {
+		return err
+	}
+	s := section{kind: kind, offset: w.offset}
+	sum := &summing{w: w}
+	if err := write(sum); err != nil {
+		return err
+	}
+	s.length, s.sum = w.offset-s.offset, sum.sum
+	b := w.blocks[len(w.blocks)-1]
+	b.sections = append(b.sections, s)
+	return nil
+}
+
+// summing passes bytes on and keeps their checksum.
+type summing struct {
+	w   *fileWriter
+	sum uint32
+}
+
+func (s *summing) Write(b []byte) (int, error) {
+	s.sum = updateChecksum(s.sum, b)
+	return len(b), s.w.raw(b)
+}
+
+// finish writes directory and header, makes the file durable under its name, and
+// opens it.
+func (w *fileWriter) finish() (*file, error) {
+	if err := w.pad(); err != nil {
+		return nil, err
+	}
+	dir := encodeDirectory(w.blocks)
+	le := binary.LittleEndian
+	h := make([]byte, headerSize)
+	copy(h, fileMagic)
+	le.PutUint32(h[8:], fileVersion)
+	le.PutUint64(h[16:], w.id)
+	le.PutUint64(h[24:], w.offset)
+	le.PutUint64(h[32:], uint64(len(dir)))
+	le.PutUint32(h[40:], checksum(dir))
+	le.PutUint32(h[44:], checksum(h[:44]))
+	if err := w.raw(dir); err != nil {
+		return nil, err
+	}
+	if err := w.buf.Flush(); err != nil {
+		return nil, err
+	}
+	if _, err := w.f.WriteAt(h, 0); err != nil {
+		return nil, err
+	}
+	if err := w.f.Sync(); err != nil {
+		return nil, err
+	}
+	if err := w.f.Close(); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(w.f.Name(), filepath.Join(w.dir, fileName(w.id))); err != nil {
+		return nil, err
+	}
+	return openFile(w.dir, w.id)
+}
+
+// abandon removes what was written; after finish it does nothing.
+func (w *fileWriter) abandon() {
+	_ = w.f.Close()
+	_ = os.Remove(w.f.Name())
+}

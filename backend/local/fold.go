@@ -1,0 +1,189 @@
+package local
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// folded is what blocks of one partition say together.
+type folded struct {
+	block    block // of the merged file, without its sections
+	drops    []int64
+	sources  map[int64]*foldedSource
+	segments []*segment
+}
+
+type foldedSource struct {
+	storedSource
+	older  bool // not of these blocks, only changed by them
+	names  []string
+	tags   []uint64
+	tagged bool
+	keys   []string
+	refs   []storedRef
+	linked bool
+}
+
+// fold reads blocks and checks every checksum in them, lest damage gets a new one.
+func fold(blocks []*block) (*folded, error) {
+	m := &folded{sources: make(map[int64]*foldedSource)}
+	m.block.part = blocks[0].part
+	for _, b := range blocks {
+		seg, err := b.open(true)
+		if err != nil {
+			return nil, err
+		}
+		c, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		if b.cleared {
+			m.block.cleared, m.block.dropped = true, 0
+			m.drops, m.segments = nil, nil
+			clear(m.sources)
+		}
+		m.block.nextRow = b.nextRow
+		if err := m.drop(c.drops, b); err != nil {
+			return nil, err
+		}
+		m.segments = append(m.segments, seg)
+		for i := range c.sources {
+			s := &foldedSource{storedSource: c.sources[i], names: c.names}
+			m.sources[s.num] = s
+		}
+		for _, t := range c.tags {
+			s := m.source(t.source)
+			s.tags, s.tagged = t.tags, true
+		}
+		for _, g := range c.graph {
+			s := m.source(g.source)
+			s.refs, s.keys, s.linked = g.refs, c.keys, true
+		}
+	}
+	return m, nil
+}
+
+// source returns a source; one of blocks before these if it is not of these.
+func (m *folded) source(num int64) *foldedSource {
+	s := m.sources[num]
+	if s == nil {
+		s = &foldedSource{storedSource: storedSource{num: num}, older: true}
+		m.sources[num] = s
+	}
+	return s
+}
+
+// drop takes sources out; those of earlier blocks have to be taken out of these.
+func (m *folded) drop(nums []int64, b *block) error {
+	left := b.dropped
+	for _, num := range nums {
+		s := m.sources[num]
+		delete(m.sources, num)
+		if s == nil || s.older {
+			m.drops = append(m.drops, num)
+			continue
+		}
+		left -= min(left, uint32(len(s.rows)))
+		for row := s.first; row < s.first+uint32(len(s.rows)); row++ {
+			for _, seg := range m.segments {
+				if seg.words == nil {
+					continue
+				}
+				if _, err := seg.words.Delete(row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	m.block.dropped += left
+	return nil
+}
+
+// content returns what the merged block says beside vectors and postings.
+func (m *folded) content(whole bool) *content {
+	c := new(content)
+	if !whole {
+		c.drops = m.drops
+	}
+	names, keys := newInterner(&c.names), newInterner(&c.keys)
+	order := slices.Collect(maps.Values(m.sources))
+	slices.SortFunc(order, func(a, b *foldedSource) int {
+		switch {
+		case a.first != b.first:
+			return int(a.first) - int(b.first)
+		case a.num < b.num:
+			return -1
+		}
+		return 1
+	})
+	for _, s := range order {
+		if s.tagged {
+			c.tags = append(c.tags, storedTags{s.num, s.tags})
+		}
+		if s.linked {
+			refs := slices.Clone(s.refs)
+			for i := range refs {
+				refs[i].key = keys.number(s.keys[refs[i].key])
+			}
+			c.graph = append(c.graph, storedGraph{s.num, refs})
+		}
+		if s.older {
+			continue
+		}
+		rename := func(n uint32) uint32 {
+			if n == 0 {
+				return 0
+			}
+			return names.number(s.names[n-1]) + 1
+		}
+		out := s.storedSource
+		out.name = rename(s.name)
+		out.rows = slices.Clone(s.rows)
+		for i := range out.rows {
+			out.rows[i].speaker = rename(out.rows[i].speaker)
+		}
+		c.sources = append(c.sources, out)
+	}
+	return c
+}
+
+// write adds the merged block to a file, unless it has nothing to say.
+func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
+	c := m.content(whole)
+	b := &block{part: m.block.part, nextRow: m.block.nextRow}
+	if !whole {
+		b.cleared, b.dropped = m.block.cleared, m.block.dropped
+	}
+	if !b.cleared && len(c.drops)+len(c.sources)+len(c.tags)+len(c.graph) == 0 {
+		return nil
+	}
+	w.blocks = append(w.blocks, b)
+	if err := w.writeContent(c); err != nil {
+		return err
+	}
+	live := make(map[uint32]bool)
+	for i := range c.sources {
+		for j := range c.sources[i].rows {
+			live[c.sources[i].first+uint32(j)] = true
+		}
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	var vectors []*vectorPart
+	var words []lexical.Part
+	for _, seg := range m.segments {
+		vectors = append(vectors, seg.parts...)
+		if seg.words != nil {
+			words = append(words, seg.words)
+		}
+	}
+	if err := w.writeAllVectors(ctx, collect(vectors, func(row uint32) bool { return live[row] }), false); err != nil {
+		return err
+	}
+	return w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, words...) })
+}

@@ -1,0 +1,176 @@
+package local
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func FuzzManifest(f *testing.F) {
+	m := &manifest{applied: 7, nextID: 3, files: []manifestFile{{1, 99, 5}, {2, 1 << 40, 6}}}
+	f.Add(m.encode())
+	f.Add([]byte(manifestMagic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := decodeManifest(b)
+		if err != nil {
+			require.ErrorIs(t, err, errFormat)
+			// The fault may be the checksum alone.
+			if len(b) < 4 {
+				return
+			}
+			b = binary.LittleEndian.AppendUint32(bytes.Clone(b[:len(b)-4]), checksum(b[:len(b)-4]))
+			if got, err = decodeManifest(b); err != nil {
+				return
+			}
+		}
+		require.Equal(t, b, got.encode())
+	})
+}
+
+func FuzzDirectory(f *testing.F) {
+	f.Add(encodeDirectory([]*block{
+		{part: backend.Partition{Class: 2, Sub: "a/b"}, cleared: true, nextRow: 64, rows: 3, dropped: 1,
+			sections: []section{{secRows, 64, 10, 1}, {secWords, 128, 100, 2}}},
+		{part: backend.Partition{Class: 1}},
+	}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		const limit = 1 << 12
+		blocks, err := decodeDirectory(b, limit)
+		if err != nil {
+			require.ErrorIs(t, err, errFormat)
+			return
+		}
+		for _, b := range blocks {
+			for _, s := range b.sections {
+				require.LessOrEqual(t, s.offset+s.length, uint64(limit))
+			}
+		}
+		again, err := decodeDirectory(encodeDirectory(blocks), limit)
+		require.NoError(t, err)
+		require.Equal(t, blocks, again)
+	})
+}
+
+// FuzzFile opens any bytes under the name of an index file.
+func FuzzFile(f *testing.F) {
+	h := newHistory(f, 3, 1)
+	data, err := os.ReadFile(filepath.Join(h.path(), fileName(0)))
+	require.NoError(f, err)
+	f.Add(data)
+	f.Add(data[:headerSize])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fileName(0)), b, 0o600))
+		got, err := openFile(dir, 0)
+		if err != nil {
+			require.ErrorIs(t, err, errFormat)
+			return
+		}
+		defer got.release()
+		for _, b := range got.blocks {
+			p, err := loadPartition(b.part.Class, []*block{b})
+			if err != nil {
+				require.True(t, isDamage(err), err)
+				continue
+			}
+			p.giveBack()
+		}
+	})
+}
+
+func sampleContent() *content {
+	return &content{
+		drops: []int64{5, 3}, names: []string{"Ada", "a session"},
+		sources: []storedSource{
+			{num: 7, time: noTime, first: 2, rows: []storedRow{{chunk: 9, ordinal: 0, speaker: 1, flags: 3}, {chunk: 8, ordinal: 5}}},
+			{num: 9, time: 1_000_000, group: 2, length: 30, name: 2, first: 10, rows: []storedRow{{chunk: 10}}},
+		},
+		tags: []storedTags{{7, []uint64{1, math.MaxUint64}}, {2, []uint64{}}},
+		keys: []string{"copper kettle", ""},
+		graph: []storedGraph{
+			{9, []storedRef{{10, 4, 0, 1.5}, {10, 4, 1, 0}, {10, -6, 1, 2}}},
+			{7, []storedRef{}},
+		},
+	}
+}
+
+// FuzzContent reads any bytes as the sections of a block, and builds a partition of
+// what can be read.
+func FuzzContent(f *testing.F) {
+	c := sampleContent()
+	f.Add(c.encodeRows(), c.encodeTags(), c.encodeGraph(), encodePlaces([]uint32{3, 4, 9}))
+	f.Add([]byte{}, []byte{0}, []byte{0, 0}, []byte{0})
+	const limit = 1 << 10
+	f.Fuzz(func(t *testing.T, rows, tags, graph, places []byte) {
+		if first, got, err := decodePlaces(places, 3, limit); err == nil && got != nil {
+			require.Len(t, got, 3)
+			require.Equal(t, first, got[0])
+			require.True(t, slices.IsSorted(got))
+			again, rows, err := decodePlaces(encodePlaces(got), 3, limit)
+			require.NoError(t, err)
+			require.Equal(t, first, again)
+			if rows != nil { // runs that touch are one
+				require.Equal(t, got, rows)
+			}
+		}
+		c := new(content)
+		for _, err := range []error{c.decodeRows(rows, limit), c.decodeTags(tags), c.decodeGraph(graph)} {
+			if err != nil {
+				require.ErrorIs(t, err, errFormat)
+				return
+			}
+		}
+		again := new(content)
+		require.NoError(t, again.decodeRows(c.encodeRows(), limit))
+		require.NoError(t, again.decodeTags(c.encodeTags()))
+		require.NoError(t, again.decodeGraph(c.encodeGraph()))
+		require.Equal(t, c.encodeGraph(), again.encodeGraph()) // weights may be no numbers
+		c.graph, again.graph = nil, nil
+		require.Equal(t, c, again)
+		require.NoError(t, again.decodeGraph(graph))
+		data := rows
+		f := &file{}
+		b := &block{file: f, nextRow: limit}
+		for i, s := range [][]byte{rows, tags, graph} {
+			b.sections = append(b.sections, section{sectionKind(i + 1), uint64(len(f.data)), uint64(len(s)), checksum(s)})
+			f.data = append(f.data, s...)
+		}
+		f.refs.Store(1)
+		p, err := loadPartition(backend.Memory, []*block{b})
+		if err == nil {
+			_, err = p.need(allFacets)
+		}
+		if err != nil {
+			require.ErrorIs(t, err, errFormat, "%x", data)
+		}
+	})
+}
+
+func TestContentRoundTrip(t *testing.T) {
+	t.Parallel()
+	c, got := sampleContent(), new(content)
+	require.NoError(t, got.decodeRows(c.encodeRows(), 11))
+	require.NoError(t, got.decodeTags(c.encodeTags()))
+	require.NoError(t, got.decodeGraph(c.encodeGraph()))
+	require.Equal(t, c, got)
+	require.ErrorIs(t, got.decodeRows(c.encodeRows(), 10), errFormat, "a row at the limit")
+	first, rows, err := decodePlaces(encodePlaces([]uint32{3, 4, 5}), 3, 6)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, first)
+	require.Nil(t, rows, "one run")
+	_, rows, err = decodePlaces(encodePlaces([]uint32{3, 5, 6}), 3, 7)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{3, 5, 6}, rows)
+	_, _, err = decodePlaces(encodePlaces([]uint32{1, 2}), 3, 10)
+	require.ErrorIs(t, err, errFormat, "too few places")
+	_, _, err = decodePlaces(encodePlaces([]uint32{1, 9}), 2, 9)
+	require.ErrorIs(t, err, errFormat, "a row at the limit")
+}

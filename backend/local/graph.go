@@ -1,0 +1,182 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Around describes chunks; see [backend.Graph].
+func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Around, error) {
+	out := make([]backend.Around, len(chunks))
+	err := x.read(ctx, part, facetPlaces|facetSessions, func(p *partition) error {
+		for i, c := range chunks {
+			if row, ok := p.row(c); ok {
+				p.around(row, &out[i])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (p *partition) around(row uint32, a *backend.Around) {
+	at := p.of[row]
+	s := &p.sources[at]
+	a.Chunk, a.Source, a.Ordinal = p.chunk[row], p.sourceNum[at], int(p.ordinal[row])
+	a.Time = fromMicros(s.time)
+	a.Speaker = p.names[p.speaker[row]]
+	a.Question, a.HasTime = p.flags[row]&flagQuestion != 0, p.flags[row]&flagHasTime != 0
+	if s.session != none {
+		a.Session = p.number(s.session)
+	}
+	if row >= s.first+2 { // the usual places in a source of many rows
+		a.Prev = [2]int64{p.chunk[row-1], p.chunk[row-2]}
+	} else if back := p.before(row); back != none {
+		a.Prev[0] = p.chunk[back]
+		if back = p.before(back); back != none {
+			a.Prev[1] = p.chunk[back]
+		}
+	}
+	if row+2 < s.first+s.rows {
+		a.Next = [2]int64{p.chunk[row+1], p.chunk[row+2]}
+	} else if ahead := p.after(row); ahead != none {
+		a.Next[0] = p.chunk[ahead]
+		if ahead = p.after(ahead); ahead != none {
+			a.Next[1] = p.chunk[ahead]
+		}
+	}
+}
+
+// before returns the row that stands before a row in its session or source.
+func (p *partition) before(row uint32) uint32 {
+	s := &p.sources[p.of[row]]
+	if row > s.first {
+		return row - 1
+	}
+	if s.session == none || s.prev == none {
+		return none
+	}
+	prev := &p.sources[s.prev]
+	if prev.session != s.session {
+		return none
+	}
+	return prev.first + prev.rows - 1
+}
+
+// after returns the row that stands behind a row in its session or source.
+func (p *partition) after(row uint32) uint32 {
+	s := &p.sources[p.of[row]]
+	if row+1 < s.first+s.rows {
+		return row + 1
+	}
+	if s.session == none || s.next == none {
+		return none
+	}
+	next := &p.sources[s.next]
+	if next.session != s.session {
+		return none
+	}
+	return next.first
+}
+
+// SessionChunks lists the chunks of a session; see [backend.Graph].
+func (x *index) SessionChunks(ctx context.Context, part backend.Partition, num int64, limit int) (out []int64, err error) {
+	err = x.read(ctx, part, facetPlaces|facetSessions, func(p *partition) error {
+		row, ok := p.row(num)
+		if !ok {
+			return nil
+		}
+		k := p.sources[p.of[row]].session
+		if k == none || p.number(k) != num {
+			return nil
+		}
+		for ; row != none && len(out) < limit; row = p.after(row) {
+			out = append(out, p.chunk[row])
+		}
+		return nil
+	})
+	return out, err
+}
+
+// MatchEntities finds entities by key; see [backend.Graph].
+func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys []string) (out []backend.EntityMatch, err error) {
+	err = x.read(ctx, part, facetGraph, func(p *partition) error {
+		m := &p.mentions
+		seen := make(map[uint32]bool, len(keys))
+		for _, text := range keys {
+			k, ok := m.keyOf[text]
+			if !ok || seen[k] {
+				continue
+			}
+			seen[k] = true
+			from := len(out)
+			for _, n := range m.keys[k].named {
+				e := &m.entities[n.entity]
+				out = append(out, backend.EntityMatch{Entity: e.num, Key: text, DF: len(e.edges)})
+			}
+			slices.SortFunc(out[from:], func(a, b backend.EntityMatch) int { return cmp.Compare(a.Entity, b.Entity) })
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Mentions lists the entities of chunks; see [backend.Graph].
+func (x *index) Mentions(ctx context.Context, part backend.Partition, chunks []int64) (out []backend.EntityRef, err error) {
+	err = x.read(ctx, part, facetPlaces|facetGraph, func(p *partition) error {
+		m := &p.mentions
+		for _, c := range chunks {
+			row, ok := p.row(c)
+			if !ok {
+				continue
+			}
+			refs := p.refsOf[p.of[row]]
+			i, _ := slices.BinarySearchFunc(refs, row, func(r ref, row uint32) int { return cmp.Compare(r.row, row) })
+			for last := none; i < len(refs) && refs[i].row == row; i++ {
+				r := refs[i]
+				if r.entity != last {
+					e := &m.entities[r.entity]
+					out = append(out, backend.EntityRef{Chunk: c, Entity: e.num, Weight: r.weight, DF: len(e.edges)})
+				}
+				last = r.entity
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// MentionedIn lists the chunks of entities; see [backend.Graph].
+func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entities []int64, perEntity int) (out []backend.EntityRef, err error) {
+	err = x.read(ctx, part, facetGraph, func(p *partition) error {
+		m := &p.mentions
+		for _, num := range entities {
+			at, ok := m.place[num]
+			if !ok {
+				continue
+			}
+			e := &m.entities[at]
+			for _, g := range e.edges[:min(len(e.edges), max(perEntity, 0))] {
+				out = append(out, backend.EntityRef{Chunk: p.chunk[g.row], Entity: num, Weight: g.weight, DF: len(e.edges)})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Info describes the partition; see [backend.Graph].
+func (x *index) Info(ctx context.Context, part backend.Partition) (info backend.GraphInfo, err error) {
+	err = x.read(ctx, part, facetGraph, func(p *partition) error {
+		m := &p.mentions
+		info = backend.GraphInfo{Chunks: p.liveN, Entities: len(m.place), Shared: m.shared, Links: m.links}
+		return nil
+	})
+	return info, err
+}

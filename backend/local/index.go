@@ -1,0 +1,304 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// index is the shadows of one workspace. It serves as Vectors, Keywords and Graph.
+//
+// Locks are taken in the order life, applying, publishing, slot.mu, partition.mu,
+// index.mu.
+type index struct {
+	dir   string
+	log   *slog.Logger
+	cache *cache
+
+	life    sync.RWMutex // held for reading by every call, for writing by Close
+	closed  bool
+	release func()
+
+	applying sync.Mutex // one writer at a time; also held while files are written
+	applied  atomic.Uint64
+	damaged  atomic.Bool // everything is to be forgotten at the next Apply
+	stale    uint64      // what was applied when damage was found, until the feed starts again
+
+	mu    sync.RWMutex // guards the map
+	slots map[backend.Partition]*slot
+
+	publishing sync.Mutex // guards what follows
+	files      []*file    // from the oldest to the newest
+	flushed    uint64     // the last change that files cover
+	nextID     uint64
+	generation int // counts Resets, so that a merge notices one
+
+	work background
+}
+
+// openIndex opens what is kept in dir. Damage there is logged and forgotten.
+func openIndex(dir string, log *slog.Logger, c *cache, release func()) (*index, error) {
+	x := &index{dir: dir, log: log, cache: c, release: release, slots: make(map[backend.Partition]*slot)}
+	m, err := readManifest(dir)
+	if err == nil && m != nil {
+		x.files, err = m.open(dir)
+	}
+	switch {
+	case err != nil && !isDamage(err):
+		return nil, fmt.Errorf("open indexes: %w: %w", err, backend.ErrUnavailable)
+	case err != nil:
+		log.Error("index files are damaged; the indexes are built again from the store", "error", err)
+	case m != nil:
+		x.addBlocks()
+		if worn(x.slots) {
+			log.Info("index files are worn; the indexes are built again from the store")
+			err = errFormat
+			break
+		}
+		x.flushed, x.nextID = m.applied, m.nextID
+		x.applied.Store(m.applied)
+	}
+	if err != nil {
+		x.drop()
+		err = removeAll(dir)
+	} else {
+		err = sweep(dir, x.files)
+	}
+	if err != nil {
+		x.close()
+		return nil, fmt.Errorf("open indexes: %w: %w", err, backend.ErrUnavailable)
+	}
+	c.enlist(x)
+	return x, nil
+}
+
+func (x *index) Vectors() backend.Vectors   { return x }
+func (x *index) Keywords() backend.Keywords { return x }
+func (x *index) Graph() backend.Graph       { return x }
+
+// Shadows lists the one follower of the feed.
+func (x *index) Shadows() []backend.Shadow { return []backend.Shadow{x} }
+
+// Close ends background work, waits for calls under way and gives memory back. What
+// was not flushed is replayed from the feed at the next opening. Closing again does
+// nothing.
+func (x *index) Close() error {
+	x.work.stop()
+	x.life.Lock()
+	defer x.life.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	x.cache.strike(x)
+	x.close()
+	x.release()
+	return nil
+}
+
+// close gives everything back.
+func (x *index) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range x.slots {
+		x.unload(s)
+	}
+	x.drop()
+}
+
+// drop forgets slots that are not loaded, and files.
+func (x *index) drop() {
+	clear(x.slots)
+	for _, f := range x.files {
+		f.release()
+	}
+	x.files = nil
+}
+
+// enter begins a call; leave must follow unless it errs.
+func (x *index) enter(ctx context.Context) error {
+	x.life.RLock()
+	err := ctx.Err()
+	if x.closed {
+		err = backend.ErrClosed
+	}
+	if err != nil {
+		x.life.RUnlock()
+	}
+	return err
+}
+
+func (x *index) leave() { x.life.RUnlock() }
+
+// read runs f with a partition that has the facets needed, locked for reading; f is
+// not run for an unknown one.
+func (x *index) read(ctx context.Context, part backend.Partition, need facet, f func(p *partition) error) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.cache.shrink()
+	defer x.leave()
+	err := x.readSlot(part, need, f)
+	if isDamage(err) {
+		x.damage(err)
+	}
+	if x.damaged.Load() {
+		return fmt.Errorf("the indexes are built again from the store: %w", backend.ErrUnavailable)
+	}
+	return err
+}
+
+func (x *index) readSlot(part backend.Partition, need facet, f func(p *partition) error) error {
+	for {
+		s := x.find(part)
+		if s == nil {
+			return nil
+		}
+		p, err := x.load(s)
+		if err != nil || p == nil {
+			return err
+		}
+		built, err := p.need(need)
+		if err != nil {
+			return err
+		}
+		p.mu.RLock()
+		if built && !p.gone {
+			x.weigh(s, p)
+		}
+		if !p.gone {
+			defer p.mu.RUnlock()
+			return f(p)
+		}
+		p.mu.RUnlock() // it was evicted or replaced meanwhile
+	}
+}
+
+// Applied is the sequence number of the last change that is in memory or in files;
+// 0 once damage was found.
+func (x *index) Applied() uint64 {
+	if x.damaged.Load() {
+		return 0
+	}
+	return x.applied.Load()
+}
+
+// Apply makes changes searchable. Changes up to Applied are skipped. After an error
+// the changes before the failing one are applied. [backend.ErrUnavailable] once when
+// damage was found and the changes may not be those that come first.
+func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.cache.shrink()
+	defer x.leave()
+	return x.applyAll(ctx, changes)
+}
+
+func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	if err := x.startOver(); err != nil {
+		return err
+	}
+	if stale := x.stale; stale > 0 && len(changes) > 0 {
+		x.stale = 0
+		// Changes that were read before the damage was found begin behind what was
+		// applied then.
+		if changes[0].Seq > stale {
+			return fmt.Errorf("apply: damaged indexes start again from the first change: %w", backend.ErrUnavailable)
+		}
+	}
+	for i := range changes {
+		c := &changes[i]
+		if c.Seq <= x.applied.Load() {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		full, err := x.apply(c)
+		if isDamage(err) {
+			x.damage(err)
+			return fmt.Errorf("apply change %d: %w: %w", c.Seq, err, backend.ErrUnavailable)
+		}
+		if err != nil {
+			return fmt.Errorf("apply change %d: %w", c.Seq, err)
+		}
+		x.applied.Store(c.Seq)
+		if full {
+			if err := x.relieve(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apply makes one change, and tells whether the tail of its partition is so long
+// that it should be flushed. The caller holds applying.
+func (x *index) apply(c *backend.Change) (full bool, err error) {
+	switch c.Kind {
+	case backend.Mark:
+		return false, nil
+	case backend.DropSub:
+		x.dropSub(c.Part.Sub)
+		return false, nil
+	}
+	s := x.find(c.Part)
+	if s == nil {
+		if c.Kind != backend.PutChunks || len(c.Rows) == 0 {
+			return false, nil
+		}
+		s = &slot{part: c.Part}
+	}
+	p, err := x.load(s)
+	if err != nil {
+		return false, err
+	}
+	if p == nil {
+		p = newPartition(c.Part.Class)
+	}
+	if _, err := p.need(allFacets); err != nil {
+		return false, err
+	}
+	switch c.Kind {
+	case backend.PutChunks:
+		err = p.put(c)
+	case backend.PutTags:
+		p.putTags(c.Source, c.Tags)
+	case backend.PutGraph:
+		p.putGraph(c.Source, c.Mentions)
+	case backend.Drop:
+		err = p.drop(c.Source)
+	}
+	if err != nil {
+		return false, err
+	}
+	if p.liveSources == 0 {
+		x.empty(s)
+		return false, nil
+	}
+	s.p.Store(p)
+	x.weigh(s, p)
+	x.mu.Lock()
+	x.slots[c.Part] = s
+	x.mu.Unlock()
+	return p.full(), nil
+}
+
+// Reset forgets everything; Applied is 0 afterwards.
+func (x *index) Reset(ctx context.Context) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	x.stale = 0
+	return x.forget()
+}

@@ -1,0 +1,110 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// found is a row that a search found.
+type found struct {
+	row   uint32
+	score float32
+}
+
+// best turns rows, the best k by score and then by row, into hits by score and then
+// by chunk. Where chunks do not rise with rows it asks for more, until rows that
+// score the same as the last hit are all there.
+func (p *partition) best(k int, search func(k int) ([]found, error)) ([]backend.Hit, error) {
+	if k = min(k, p.liveN); k <= 0 {
+		return nil, nil
+	}
+	want := k
+	if !p.rising {
+		want = k + 16
+	}
+	rows, err := search(want)
+	for err == nil && !p.rising && len(rows) == want && rows[k-1].score == rows[want-1].score && want < p.liveN {
+		want = min(2*want, p.liveN)
+		rows, err = search(want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]backend.Hit, len(rows))
+	for i, r := range rows {
+		hits[i] = backend.Hit{Chunk: p.chunk[r.row], Source: p.sourceNum[p.of[r.row]], Score: r.score}
+	}
+	if !p.rising {
+		sortHits(hits)
+	}
+	return hits[:min(k, len(hits))], nil
+}
+
+func sortHits(hits []backend.Hit) {
+	slices.SortFunc(hits, func(a, b backend.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
+	})
+}
+
+// parseQuery returns what to look for.
+func parseQuery(q *backend.KeywordQuery) *lexical.Query {
+	if q.Operator == backend.Or && q.Terms != nil {
+		out := &lexical.Query{Op: lexical.Or, Terms: make([]lexical.QueryTerm, len(q.Terms))}
+		for i, t := range q.Terms {
+			out.Terms[i] = lexical.QueryTerm{Term: t.Term, Boost: t.Weight}
+		}
+		return out
+	}
+	op := lexical.Or
+	switch q.Operator {
+	case backend.And:
+		op = lexical.And
+	case backend.Phrase:
+		op = lexical.Phrase
+	}
+	return lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}.Parse(q.Text, op)
+}
+
+// SearchKeywords finds the best chunks by BM25; see [backend.Keywords].
+func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hits []backend.Hit, err error) {
+	parsed := parseQuery(&q)
+	err = x.read(ctx, q.Part, needOf(q.Filter), func(p *partition) error {
+		rows, sc := p.accept(q.Filter)
+		defer sc.release()
+		views := p.views(rows)
+		hits, err = p.best(q.K, func(k int) ([]found, error) {
+			got, _, err := lexical.Search(ctx, parsed, k, views)
+			out := make([]found, len(got))
+			for i, h := range got {
+				out[i] = found{h.Row, h.Score}
+			}
+			return out, err
+		})
+		return err
+	})
+	return hits, err
+}
+
+// Terms analyses a text as a query; see [backend.Keywords].
+func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
+	parsed := lexical.Parser{FirstPerson: part.Class == backend.Memory}.Parse(text, lexical.Or)
+	st := new(lexical.Stats)
+	err = x.read(ctx, part, 0, func(p *partition) error {
+		st, err = lexical.Collect(parsed, p.views(nil))
+		return err
+	})
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	for _, t := range parsed.Terms {
+		terms = append(terms, backend.TermInfo{Term: t.Term, DF: st.DF[t.Term], IDF: float32(st.IDF(t.Term))})
+	}
+	if st.Docs > 0 {
+		avgTerms = float32(float64(st.TotalLen) / float64(st.Docs))
+	}
+	return terms, st.Docs, avgTerms, nil
+}

@@ -1,0 +1,174 @@
+// Package local keeps the shadows of workspaces on one machine: vectors, keywords
+// and the graph of chunks, in memory and in index files beside the store.
+//
+// A workspace's change feed is applied to partitions in memory. A partition is
+// columns of rows, one row a chunk, in order of arrival; the rows of a source
+// version stand together. Every search is answered from these columns, an
+// 8-bit scan of vectors and postings of terms.
+//
+// A flush writes what came since the one before to a new index file, one block for
+// each partition, and publishes it in a manifest with the sequence number that the
+// files cover. Vectors and postings are then used where the file is mapped; the
+// columns are read back when a partition is used after a restart or an eviction.
+// Files never change: deletions and changes are said again by newer files, and
+// merged away in the background. Damage costs nothing but time: the files are
+// dropped and the feed is replayed.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Options changes how indexes are kept. Nil is the zero value.
+type Options struct {
+	// CacheBytes bounds the memory of indexes over all workspaces, about. Partitions
+	// that were not used for the longest time are forgotten and come back from their
+	// files. What is mapped is left to the operating system and does not count. 0 is
+	// 1 GiB; negative is no bound.
+	CacheBytes int64
+	// Logger gets what an operator should know: damage found, files rebuilt. It
+	// never gets content. Nil is silent.
+	Logger *slog.Logger
+}
+
+// Indexers keeps the shadows of a deployment. It is safe for concurrent use.
+type Indexers struct {
+	dir   string
+	log   *slog.Logger
+	cache *cache
+
+	mu     sync.Mutex
+	closed bool
+	open   map[string]*index // nil: being opened or removed
+}
+
+var _ backend.Indexers = (*Indexers)(nil)
+
+const defaultCacheBytes = 1 << 30
+
+// Open returns the shadows kept in dir, the folder of the deployment. It does no
+// I/O; folders are made when there is something to write.
+func Open(dir string, o *Options) (*Indexers, error) {
+	if dir == "" {
+		return nil, errors.New("open indexes: no folder named")
+	}
+	x := &Indexers{dir: dir, log: slog.New(slog.DiscardHandler), open: make(map[string]*index)}
+	budget := int64(0)
+	if o != nil {
+		budget = o.CacheBytes
+		if o.Logger != nil {
+			x.log = o.Logger
+		}
+	}
+	if budget == 0 {
+		budget = defaultCacheBytes
+	}
+	x.cache = newCache(budget)
+	return x, nil
+}
+
+// OpenIndexes opens the shadows of the workspace uid, which are one value.
+// [backend.ErrConflict] when they are open.
+func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.Indexes, error) {
+	if err := x.reserve(ctx, uid, "open"); err != nil {
+		return nil, err
+	}
+	ix, err := openIndex(x.path(uid), x.log.With("workspace", uid), x.cache, func() { x.release(uid) })
+	if err != nil {
+		x.release(uid)
+		return nil, err
+	}
+	x.mu.Lock()
+	closed := x.closed
+	if !closed {
+		x.open[uid] = ix
+	}
+	x.mu.Unlock()
+	if closed {
+		return nil, errors.Join(backend.ErrClosed, ix.Close())
+	}
+	return ix, nil
+}
+
+// RemoveIndexes deletes the index files of the workspace uid.
+// [backend.ErrConflict] when it is open.
+func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
+	if err := x.reserve(ctx, uid, "remove"); err != nil {
+		return err
+	}
+	defer x.release(uid)
+	if err := os.RemoveAll(x.path(uid)); err != nil {
+		return fmt.Errorf("remove indexes of %s: %w: %w", uid, err, backend.ErrUnavailable)
+	}
+	return nil
+}
+
+// Close closes the workspaces still open. It waits for calls that are under way.
+// Closing again does nothing.
+func (x *Indexers) Close() error {
+	x.mu.Lock()
+	x.closed = true
+	var open []*index
+	for _, ix := range x.open {
+		if ix != nil {
+			open = append(open, ix)
+		}
+	}
+	x.mu.Unlock()
+	var errs []error
+	for _, ix := range open {
+		errs = append(errs, ix.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// path is the folder of a workspace's index files; uid has been checked.
+func (x *Indexers) path(uid string) string {
+	return filepath.Join(x.dir, "tenants", uid[:2], uid, "index")
+}
+
+// reserve makes sure that a uid is well-formed and used by one call at a time.
+func (x *Indexers) reserve(ctx context.Context, uid, what string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !validUID(uid) {
+		return fmt.Errorf("%s indexes: want a name of 32 lower-case hexadecimal characters, got %d bytes", what, len(uid))
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return backend.ErrClosed
+	}
+	if _, ok := x.open[uid]; ok {
+		return fmt.Errorf("%s indexes of %s: they are open: %w", what, uid, backend.ErrConflict)
+	}
+	x.open[uid] = nil
+	return nil
+}
+
+func (x *Indexers) release(uid string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.open, uid)
+}
+
+func validUID(uid string) bool {
+	if len(uid) != 32 {
+		return false
+	}
+	for i := range len(uid) {
+		if c := uid[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,163 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The manifest says which files count, from the oldest to the newest, and which
+// change is the last that they cover. Little-endian: magic (8), version (4), number
+// of files (4), sequence number (8), next file id (8); for each file id (8), size
+// (8) and the checksum of its header (4); CRC-32C of all that (4).
+const (
+	manifestName    = "MANIFEST"
+	manifestMagic   = "cmlocman"
+	manifestVersion = 1
+	manifestHead    = 32
+	manifestEntry   = 20
+)
+
+type manifest struct {
+	applied uint64
+	nextID  uint64
+	files   []manifestFile
+}
+
+type manifestFile struct {
+	id   uint64
+	size int64
+	sum  uint32
+}
+
+func (m *manifest) encode() []byte {
+	le := binary.LittleEndian
+	b := append(make([]byte, 0, manifestHead+manifestEntry*len(m.files)+4), manifestMagic...)
+	b = le.AppendUint32(b, manifestVersion)
+	b = le.AppendUint32(b, uint32(len(m.files)))
+	b = le.AppendUint64(b, m.applied)
+	b = le.AppendUint64(b, m.nextID)
+	for _, f := range m.files {
+		b = le.AppendUint64(b, f.id)
+		b = le.AppendUint64(b, uint64(f.size))
+		b = le.AppendUint32(b, f.sum)
+	}
+	return le.AppendUint32(b, checksum(b))
+}
+
+func decodeManifest(b []byte) (*manifest, error) {
+	le := binary.LittleEndian
+	if len(b) < manifestHead+4 || string(b[:8]) != manifestMagic {
+		return nil, fmt.Errorf("%w: not a manifest", errFormat)
+	}
+	if v := le.Uint32(b[8:]); v != manifestVersion {
+		return nil, fmt.Errorf("%w: manifest version %d, want %d", errFormat, v, manifestVersion)
+	}
+	body := b[:len(b)-4]
+	n := le.Uint32(b[12:])
+	if checksum(body) != le.Uint32(b[len(body):]) || uint64(len(body)) != manifestHead+manifestEntry*uint64(n) {
+		return nil, fmt.Errorf("%w: manifest checksum", errFormat)
+	}
+	m := &manifest{applied: le.Uint64(b[16:]), nextID: le.Uint64(b[24:])}
+	for at := manifestHead; at < len(body); at += manifestEntry {
+		f := manifestFile{le.Uint64(b[at:]), int64(le.Uint64(b[at+8:])), le.Uint32(b[at+16:])}
+		if f.id >= m.nextID {
+			return nil, fmt.Errorf("%w: file id %d", errFormat, f.id)
+		}
+		m.files = append(m.files, f)
+	}
+	return m, nil
+}
+
+// readManifest returns the manifest of a folder; nil when there is none.
+func readManifest(dir string) (*manifest, error) {
+	b, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeManifest(b)
+}
+
+// publish makes m the manifest of a folder. The files that it names are durable when
+// it is.
+func (m *manifest) publish(dir string) error {
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	name := filepath.Join(dir, manifestName)
+	f, err := os.OpenFile(name+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(m.encode())
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(name+tempSuffix, name)
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// open opens the files of the manifest.
+func (m *manifest) open(dir string) (files []*file, err error) {
+	defer func() {
+		if err != nil {
+			for _, f := range files {
+				f.release()
+			}
+			files = nil
+		}
+	}()
+	for _, want := range m.files {
+		f, err := openFile(dir, want.id)
+		if err != nil {
+			return files, err
+		}
+		files = append(files, f)
+		if f.size != want.size || f.sum != want.sum {
+			return files, fmt.Errorf("%w: file %d is not the one that was published", errFormat, want.id)
+		}
+	}
+	return files, nil
+}
+
+// sweep removes index files that do not count: what a crash left behind.
+func sweep(dir string, keep []*file) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	counts := make(map[string]bool, len(keep))
+	for _, f := range keep {
+		counts[filepath.Base(f.path)] = true
+	}
+	var errs []error
+	for _, e := range entries {
+		name := e.Name()
+		if ours := strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, tempSuffix); ours && !counts[name] {
+			errs = append(errs, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removeAll removes the manifest and all index files, the manifest first.
+func removeAll(dir string) error {
+	err := os.Remove(filepath.Join(dir, manifestName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return sweep(dir, nil)
+}

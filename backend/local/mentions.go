@@ -1,0 +1,240 @@
+package local
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// mentions is the edges between rows and entities.
+type mentions struct {
+	entities []entity
+	place    map[int64]uint32 // by number
+	free     []uint32
+	shared   int // entities with two rows or more
+	links    int // their edges
+	edges    int // refs of all sources
+
+	keys  []key
+	keyOf map[string]uint32
+	freeK []uint32
+}
+
+// entity is one that live rows mention.
+type entity struct {
+	num   int64
+	live  bool
+	edges []edge // by chunk
+}
+
+type edge struct {
+	row    uint32
+	weight float32
+}
+
+// key is a name of entities, with the number of edges under it.
+type key struct {
+	text  string
+	named []keyed
+}
+
+type keyed struct {
+	entity uint32
+	n      int
+}
+
+// ref is an edge as its source keeps it. Of several with one row and entity, which
+// differ by key, the first carries the weight.
+type ref struct {
+	row, entity, key uint32
+	weight           float32
+}
+
+func newMentions() mentions {
+	return mentions{place: make(map[int64]uint32), keyOf: make(map[string]uint32)}
+}
+
+// putGraph replaces the mentions of a source. Mentions of chunks that are not the
+// source's are left out.
+func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
+	at, ok := p.find(num)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := &p.mentions
+	x.remove(p, at)
+	own := make([]ref, 0, len(refs))
+	for _, m := range refs {
+		row, ok := p.row(m.Chunk)
+		if !ok || p.of[row] != at {
+			continue
+		}
+		own = append(own, ref{row, x.entity(m.Entity), x.key(m.Key), m.Weight})
+	}
+	x.add(p, at, own)
+	if p.sources[at].first < p.tailFrom {
+		p.changedGraph[at] = struct{}{}
+	}
+}
+
+// add gives a source without mentions those in refs, which it keeps.
+func (x *mentions) add(p *partition, at uint32, refs []ref) {
+	slices.SortStableFunc(refs, func(a, b ref) int {
+		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(x.entities[a.entity].num, x.entities[b.entity].num),
+			cmp.Compare(a.key, b.key))
+	})
+	refs = foldRefs(refs)
+	p.refsOf[at] = refs
+	x.edges += len(refs)
+	for i, r := range refs {
+		x.name(r)
+		if i == 0 || refs[i-1].row != r.row || refs[i-1].entity != r.entity {
+			x.join(p, r)
+		}
+	}
+}
+
+// foldRefs adds up the weights of equal edges, and drops repeated keys.
+func foldRefs(refs []ref) []ref {
+	out := refs[:0]
+	head := 0
+	for _, r := range refs {
+		n := len(out)
+		if n == 0 || out[head].row != r.row || out[head].entity != r.entity {
+			head = n
+			out = append(out, r)
+			continue
+		}
+		out[head].weight += r.weight
+		if out[n-1].key != r.key {
+			r.weight = 0
+			out = append(out, r)
+		}
+	}
+	return slices.Clip(out)
+}
+
+func (x *mentions) entity(num int64) uint32 {
+	e, ok := x.place[num]
+	if ok {
+		return e
+	}
+	if n := len(x.free); n > 0 {
+		e = x.free[n-1]
+		x.free = x.free[:n-1]
+		x.entities[e] = entity{num: num, live: true}
+	} else {
+		e = uint32(len(x.entities))
+		x.entities = append(x.entities, entity{num: num, live: true})
+	}
+	x.place[num] = e
+	return e
+}
+
+func (x *mentions) key(text string) uint32 {
+	k, ok := x.keyOf[text]
+	if ok {
+		return k
+	}
+	if n := len(x.freeK); n > 0 {
+		k = x.freeK[n-1]
+		x.freeK = x.freeK[:n-1]
+		x.keys[k] = key{text: text}
+	} else {
+		k = uint32(len(x.keys))
+		x.keys = append(x.keys, key{text: text})
+	}
+	x.keyOf[text] = k
+	return k
+}
+
+// name counts an edge under its key.
+func (x *mentions) name(r ref) {
+	k := &x.keys[r.key]
+	for i := range k.named {
+		if k.named[i].entity == r.entity {
+			k.named[i].n++
+			return
+		}
+	}
+	k.named = append(k.named, keyed{r.entity, 1})
+}
+
+// join adds an edge to its entity.
+func (x *mentions) join(p *partition, r ref) {
+	e := &x.entities[r.entity]
+	i := len(e.edges)
+	if i > 0 && p.chunk[e.edges[i-1].row] >= p.chunk[r.row] {
+		i = p.edgeAt(e.edges, r.row)
+	}
+	e.edges = slices.Insert(e.edges, i, edge{r.row, r.weight})
+	switch len(e.edges) {
+	case 1:
+	case 2:
+		x.shared++
+		x.links += 2
+	default:
+		x.links++
+	}
+}
+
+// edgeAt returns where the edge of a row stands or would stand.
+func (p *partition) edgeAt(edges []edge, row uint32) int {
+	i, _ := slices.BinarySearchFunc(edges, p.chunk[row], func(e edge, chunk int64) int {
+		return cmp.Compare(p.chunk[e.row], chunk)
+	})
+	return i
+}
+
+// remove takes all edges of a source out.
+func (x *mentions) remove(p *partition, at uint32) {
+	refs := p.refsOf[at]
+	x.edges -= len(refs)
+	for i, r := range refs {
+		x.unname(r)
+		if i > 0 && refs[i-1].row == r.row && refs[i-1].entity == r.entity {
+			continue
+		}
+		e := &x.entities[r.entity]
+		at := p.edgeAt(e.edges, r.row)
+		e.edges = slices.Delete(e.edges, at, at+1)
+		switch len(e.edges) {
+		case 0:
+		case 1:
+			x.shared--
+			x.links -= 2
+		default:
+			x.links--
+		}
+	}
+	for _, r := range refs {
+		if e := &x.entities[r.entity]; len(e.edges) == 0 && e.live {
+			delete(x.place, e.num)
+			*e = entity{}
+			x.free = append(x.free, r.entity)
+		}
+	}
+	p.refsOf[at] = nil
+}
+
+// unname takes an edge from its key.
+func (x *mentions) unname(r ref) {
+	k := &x.keys[r.key]
+	for i := range k.named {
+		if k.named[i].entity != r.entity {
+			continue
+		}
+		if k.named[i].n--; k.named[i].n == 0 {
+			k.named = slices.Delete(k.named, i, i+1)
+		}
+		break
+	}
+	if len(k.named) == 0 {
+		delete(x.keyOf, k.text)
+		*k = key{}
+		x.freeK = append(x.freeK, r.key)
+	}
+}

@@ -1,0 +1,278 @@
+package local
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+const (
+	// mergeFiles is the least number of files that are merged together, and mergeShare
+	// how much larger than all newer ones together a file may be to take part. So
+	// files grow geometrically and a row is written again a logarithmic number of times.
+	mergeFiles = 4
+	mergeShare = 2
+	// filesMax is the number of files from which on all are merged, whatever their sizes.
+	filesMax = 24
+)
+
+// mergeDue returns the files to merge next, which stand side by side; nil: none.
+// The caller holds publishing.
+func (x *index) mergeDue() []*file {
+	n := len(x.files)
+	rows, dropped := 0, 0
+	for _, f := range x.files {
+		r, d := f.weight()
+		rows, dropped = rows+r, dropped+d
+	}
+	if n == 0 {
+		return nil
+	}
+	if n >= filesMax || n > 1 && 2*dropped > rows {
+		return slices.Clone(x.files)
+	}
+	first, sum := n-1, max(x.files[n-1].size, 1)
+	for first > 0 && x.files[first-1].size <= mergeShare*sum {
+		first--
+		sum += x.files[first].size
+	}
+	if n-first >= mergeFiles {
+		return slices.Clone(x.files[first:])
+	}
+	for i, f := range x.files {
+		if f.flat() {
+			return slices.Clone(x.files[i : i+1])
+		}
+	}
+	return nil
+}
+
+// mergeAll merges until nothing is due.
+func (x *index) mergeAll(ctx context.Context) {
+	for ctx.Err() == nil {
+		x.publishing.Lock()
+		run, generation, whole := x.mergeDue(), x.generation, false
+		id := x.nextID
+		if run != nil {
+			x.nextID++
+			whole = run[0] == x.files[0]
+		}
+		for _, f := range run {
+			f.acquire()
+		}
+		x.publishing.Unlock()
+		if run == nil {
+			return
+		}
+		err := x.merge(ctx, run, id, whole, generation)
+		for _, f := range run {
+			f.release()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case isDamage(err):
+			x.damage(err)
+			return
+		case err != nil:
+			// What is there stays good; the next flush tries again.
+			x.log.Warn("index files cannot be merged", "error", err)
+			return
+		}
+	}
+}
+
+// merge writes one file in place of a run of them. whole says that the run begins
+// with the oldest file, so that nothing is left for it to take back.
+func (x *index) merge(ctx context.Context, run []*file, id uint64, whole bool, generation int) error {
+	w, err := newFileWriter(x.dir, id)
+	if err != nil {
+		return err
+	}
+	defer w.abandon()
+	for _, blocks := range blocksByPart(run) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m, err := fold(blocks)
+		if err != nil {
+			return err
+		}
+		if err := m.write(ctx, w, whole); err != nil {
+			return err
+		}
+	}
+	f, err := w.finish()
+	if err != nil {
+		return err
+	}
+	if err := x.replace(run, f, generation); err != nil {
+		f.release()
+		_ = os.Remove(f.path)
+		return err
+	}
+	return nil
+}
+
+// blocksByPart returns the blocks of files by partition, in a fixed order.
+func blocksByPart(run []*file) [][]*block {
+	at := make(map[backend.Partition]int)
+	var out [][]*block
+	for _, f := range run {
+		for _, b := range f.blocks {
+			i, ok := at[b.part]
+			if !ok {
+				i = len(out)
+				at[b.part] = i
+				out = append(out, nil)
+			}
+			out[i] = append(out[i], b)
+		}
+	}
+	return out
+}
+
+// replace makes the merged file count in place of its run.
+func (x *index) replace(run []*file, f *file, generation int) error {
+	segments, err := openSegments(f)
+	if err != nil {
+		return err
+	}
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	if x.generation != generation {
+		return context.Canceled // everything was forgotten meanwhile
+	}
+	at := slices.Index(x.files, run[0])
+	next := slices.Clone(x.files[:at])
+	next = append(append(next, f), x.files[at+len(run):]...)
+	if err := x.publish(next, x.flushed); err != nil {
+		return err
+	}
+	merged := make(map[backend.Partition]int, len(f.blocks))
+	for i, b := range f.blocks {
+		merged[b.part] = i
+	}
+	old := make(map[*file]bool, len(run))
+	for _, r := range run {
+		old[r] = true
+	}
+	x.mu.RLock()
+	slots := slices.Collect(maps.Values(x.slots))
+	x.mu.RUnlock()
+	for _, s := range slots {
+		var b *block
+		var seg *segment
+		if i, ok := merged[s.part]; ok {
+			b, seg = f.blocks[i], segments[i]
+		}
+		if err := s.replace(old, b, seg); err != nil {
+			x.damage(err)
+			break
+		}
+	}
+	for _, r := range run {
+		_ = os.Remove(r.path) // the next opening tries again
+		r.release()
+	}
+	return nil
+}
+
+// replace puts a merged block where those of the old files stood; nil when nothing is
+// left of them. The caller holds applying.
+func (s *slot) replace(old map[*file]bool, b *block, seg *segment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var next []*block
+	for _, o := range s.blocks {
+		if !old[o.file] {
+			next = append(next, o)
+		} else if b != nil {
+			next = append(next, b)
+			b = nil
+		}
+	}
+	if b != nil { // only what no longer counts was merged
+		next = s.blocks
+	}
+	s.blocks = next
+	p := s.p.Load()
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.cleared {
+		p.blocks = next
+	}
+	return p.replace(old, seg)
+}
+
+// replace exchanges segments. The caller holds mu.
+func (p *partition) replace(old map[*file]bool, seg *segment) error {
+	var segments []*segment
+	var vectors []*vectorPart
+	var gone []*file
+	placed := false
+	for _, o := range p.segments {
+		if !old[o.block.file] {
+			segments = append(segments, o)
+			vectors = append(vectors, o.parts...)
+			continue
+		}
+		gone = append(gone, o.block.file)
+		if seg != nil && !placed {
+			placed = true
+			segments = append(segments, seg)
+			vectors = append(vectors, seg.parts...)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if placed {
+		if err := p.adopt(seg); err != nil {
+			return err
+		}
+	}
+	for _, v := range p.vectors {
+		if v.mem != nil {
+			vectors = append(vectors, v)
+		}
+	}
+	p.segments, p.vectors = segments, vectors
+	for _, f := range gone {
+		f.release()
+	}
+	return nil
+}
+
+// adopt brings a segment up to what was deleted since its files were written, and
+// takes a reference to its file. Its rows are among those of the partition.
+func (p *partition) adopt(seg *segment) error {
+	for _, v := range seg.parts {
+		v.live = 0
+		for place := range uint32(v.search.Len()) {
+			if p.live.Has(v.row(place)) {
+				v.live++
+			}
+		}
+	}
+	if seg.words != nil {
+		for row := range seg.block.nextRow {
+			if p.live.Has(row) {
+				continue
+			}
+			if _, err := seg.words.Delete(row); err != nil {
+				return err
+			}
+		}
+	}
+	seg.block.file.acquire()
+	return nil
+}

@@ -1,0 +1,404 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+const testUID = "0123456789abcdef0123456789abcdef"
+
+// shadows is what the model test compares.
+type shadows interface {
+	backend.Vectors
+	backend.Keywords
+	backend.Graph
+}
+
+func openTest(t testing.TB, x backend.Indexers) shadows {
+	t.Helper()
+	ix, err := x.OpenIndexes(context.Background(), testUID)
+	require.NoError(t, err)
+	return ix.Shadows()[0].(shadows)
+}
+
+// model makes random changes as a store's feed does, and random queries.
+type model struct {
+	r       *rand.Rand
+	seq     uint64
+	chunk   int64
+	source  int64
+	alive   []modelSource
+	parts   []backend.Partition
+	dim     int
+	shuffle bool // chunks do not rise with the feed
+	log     []backend.Change
+}
+
+type modelSource struct {
+	num    int64
+	part   backend.Partition
+	chunks []int64
+	put    backend.Change
+}
+
+func newModel(seed uint64) *model {
+	m := &model{r: rand.New(rand.NewPCG(seed, 7)), dim: 12, shuffle: seed%2 == 0}
+	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
+		for _, sub := range []string{"", "a", "b/../c"} {
+			m.parts = append(m.parts, backend.Partition{Class: class, Sub: sub})
+		}
+	}
+	return m
+}
+
+var modelWords = strings.Fields("harbour lantern copper meadow violin saddle winter orchard ember falcon granite " +
+	"marble puzzle quartz ribbon silver timber umbrella velvet walnut the of and is garden river stone cloud")
+
+func (m *model) text(n int) string {
+	var b strings.Builder
+	for range n {
+		// Squared, so that some words are frequent.
+		f := m.r.Float64()
+		b.WriteString(modelWords[int(f*f*float64(len(modelWords)))])
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func (m *model) vector() []float32 {
+	v := make([]float32, m.dim)
+	for i := range v {
+		v[i] = float32(m.r.NormFloat64())
+	}
+	return v
+}
+
+func (m *model) tags() []uint64 {
+	var tags []uint64
+	for t := uint64(1); t < 8; t++ {
+		if m.r.IntN(int(t)+1) == 0 {
+			tags = append(tags, t)
+		}
+	}
+	return append(tags, 1000+uint64(m.source))
+}
+
+func (m *model) change() backend.Change {
+	m.seq++
+	at := 0
+	if n := len(m.alive); n > 0 {
+		at = m.r.IntN(n)
+	}
+	switch p := m.r.IntN(100); {
+	case len(m.alive) == 0 || p < 50:
+		c := m.put(m.parts[m.r.IntN(len(m.parts))])
+		return c
+	case p < 55: // again, as when the feed is replayed
+		c := m.alive[at].put
+		c.Seq = m.seq
+		return c
+	case p < 65:
+		s := m.alive[at]
+		return backend.Change{Seq: m.seq, Kind: backend.PutTags, Part: s.part, Source: s.num, Tags: m.tags()}
+	case p < 80:
+		s := m.alive[at]
+		return backend.Change{Seq: m.seq, Kind: backend.PutGraph, Part: s.part, Source: s.num, Mentions: m.mentions(s)}
+	case p < 96:
+		s := m.alive[at]
+		m.alive = slices.Delete(m.alive, at, at+1)
+		return backend.Change{Seq: m.seq, Kind: backend.Drop, Part: s.part, Source: s.num}
+	case p < 97 && m.r.IntN(3) == 0:
+		sub := m.alive[at].part.Sub
+		m.alive = slices.DeleteFunc(m.alive, func(s modelSource) bool { return s.part.Sub == sub })
+		return backend.Change{Seq: m.seq, Kind: backend.DropSub, Part: backend.Partition{Sub: sub}}
+	}
+	return backend.Change{Seq: m.seq, Kind: backend.Mark}
+}
+
+func (m *model) put(part backend.Partition) backend.Change {
+	m.source++
+	c := backend.Change{
+		Seq: m.seq, Kind: backend.PutChunks, Part: part, Source: m.source, SourceID: fmt.Sprint("id", m.source),
+		Title: m.text(m.r.IntN(3)), Tags: m.tags(),
+	}
+	if m.r.IntN(4) > 0 {
+		c.Time = time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.r.IntN(240)) * 10 * time.Minute)
+	}
+	if m.r.IntN(4) == 0 {
+		c.Session = fmt.Sprint("session ", m.r.IntN(3))
+	}
+	s := modelSource{num: c.Source, part: part}
+	for i := range 1 + m.r.IntN(4) {
+		m.chunk++
+		r := backend.Row{Chunk: m.chunk, Ordinal: i, Text: m.text(3 + m.r.IntN(20)), Heading: m.text(m.r.IntN(2))}
+		if m.shuffle {
+			r.Chunk = m.chunk ^ 0x15
+		}
+		if m.r.IntN(10) > 0 {
+			r.Vector = m.vector()
+		}
+		if m.r.IntN(2) == 0 {
+			r.Extra, _ = json.Marshal(backend.RowExtra{
+				Keywords: []string{m.text(2)}, Speaker: []string{"", "Ada", "Bo"}[m.r.IntN(3)],
+				Question: m.r.IntN(2) == 0, HasTime: m.r.IntN(2) == 0,
+			})
+		}
+		s.chunks = append(s.chunks, r.Chunk)
+		c.Rows = append(c.Rows, r)
+	}
+	m.r.Shuffle(len(c.Rows), func(i, j int) { c.Rows[i], c.Rows[j] = c.Rows[j], c.Rows[i] })
+	s.put = c
+	m.alive = append(m.alive, s)
+	return c
+}
+
+func (m *model) mentions(s modelSource) (refs []backend.MentionRef) {
+	for range m.r.IntN(6) {
+		chunk := int64(1 << 40) // of no source
+		if len(s.chunks) > 0 && m.r.IntN(8) > 0 {
+			chunk = s.chunks[m.r.IntN(len(s.chunks))]
+		}
+		e := int64(m.r.IntN(9))
+		key := fmt.Sprint("key ", e)
+		if m.r.IntN(4) == 0 {
+			key = fmt.Sprint("key ", m.r.IntN(9))
+		}
+		refs = append(refs, backend.MentionRef{Chunk: chunk, Entity: e + 1, Key: key, Weight: float32(1 + m.r.IntN(3))})
+	}
+	return refs
+}
+
+func (m *model) filter() (f backend.Filter) {
+	for range m.r.IntN(3) {
+		f.All = append(f.All, m.someTags())
+	}
+	if m.r.IntN(4) == 0 {
+		f.Not = m.someTags()
+	}
+	return f
+}
+
+func (m *model) someTags() (tags []uint64) {
+	for range 1 + m.r.IntN(3) {
+		tags = append(tags, 1+uint64(m.r.IntN(8)))
+	}
+	if m.r.IntN(4) == 0 {
+		tags = append(tags, 1000+uint64(m.r.IntN(int(m.source)+1)))
+	}
+	return tags
+}
+
+func (m *model) keywordQuery(part backend.Partition) backend.KeywordQuery {
+	q := backend.KeywordQuery{Part: part, Text: m.text(1 + m.r.IntN(4)), K: m.r.IntN(20), Filter: m.filter()}
+	switch m.r.IntN(5) {
+	case 0:
+		q.Operator = backend.And
+	case 1:
+		q.Operator = backend.Phrase
+	case 2:
+		q.Operator = backend.And
+		q.Text = `"` + m.text(2) + `" ` + m.text(1)
+	case 3:
+		q.Terms = []backend.WeightedTerm{{Term: "harbour", Weight: .5}, {Term: "lantern", Weight: 2}, {Term: "copper", Weight: -1}}
+	}
+	return q
+}
+
+// compare asks both for everything and wants equal answers.
+func (m *model) compare(t *testing.T, want, got shadows) {
+	t.Helper()
+	ctx := t.Context()
+	require.Equal(t, want.Applied(), got.Applied())
+	for _, part := range m.parts {
+		vq := backend.VectorQuery{Part: part, Vector: m.vector(), K: m.r.IntN(20), Filter: m.filter()}
+		w, err := want.SearchVectors(ctx, vq)
+		require.NoError(t, err)
+		g, err := got.SearchVectors(ctx, vq)
+		require.NoError(t, err)
+		sameHits(t, w, g, "vectors %+v", vq)
+		for range 3 {
+			kq := m.keywordQuery(part)
+			w, err = want.SearchKeywords(ctx, kq)
+			require.NoError(t, err)
+			g, err = got.SearchKeywords(ctx, kq)
+			require.NoError(t, err)
+			sameHits(t, w, g, "keywords %+v", kq)
+			w, err = want.SearchSessions(ctx, kq)
+			require.NoError(t, err)
+			g, err = got.SearchSessions(ctx, kq)
+			require.NoError(t, err)
+			sameHits(t, w, g, "sessions %+v", kq)
+		}
+		text := m.text(3)
+		wt, wn, wa, err := want.Terms(ctx, part, text)
+		require.NoError(t, err)
+		gt, gn, ga, err := got.Terms(ctx, part, text)
+		require.NoError(t, err)
+		require.Equal(t, wn, gn)
+		require.InDelta(t, wa, ga, 1e-4)
+		require.Equal(t, wt, gt)
+		m.compareGraph(t, part, want, got)
+	}
+}
+
+func (m *model) compareGraph(t *testing.T, part backend.Partition, want, got shadows) {
+	t.Helper()
+	ctx := t.Context()
+	var chunks []int64
+	for c := range m.chunk + 32 {
+		chunks = append(chunks, c)
+	}
+	wa, err := want.Around(ctx, part, chunks)
+	require.NoError(t, err)
+	ga, err := got.Around(ctx, part, chunks)
+	require.NoError(t, err)
+	require.Equal(t, wa, ga)
+	seen := make(map[int64]bool)
+	for _, a := range wa {
+		if a.Session != 0 && !seen[a.Session] {
+			seen[a.Session] = true
+			w, err := want.SessionChunks(ctx, part, a.Session, 7)
+			require.NoError(t, err)
+			g, err := got.SessionChunks(ctx, part, a.Session, 7)
+			require.NoError(t, err)
+			require.Equal(t, w, g)
+		}
+	}
+	keys := []string{"key 3", "key 1", "none", "key 3", "key 7"}
+	wm, err := want.MatchEntities(ctx, part, keys)
+	require.NoError(t, err)
+	gm, err := got.MatchEntities(ctx, part, keys)
+	require.NoError(t, err)
+	require.Equal(t, wm, gm)
+	wr, err := want.Mentions(ctx, part, chunks)
+	require.NoError(t, err)
+	gr, err := got.Mentions(ctx, part, chunks)
+	require.NoError(t, err)
+	require.Equal(t, wr, gr)
+	entities := []int64{4, 1, 99, 9, 2}
+	wr, err = want.MentionedIn(ctx, part, entities, 3)
+	require.NoError(t, err)
+	gr, err = got.MentionedIn(ctx, part, entities, 3)
+	require.NoError(t, err)
+	require.Equal(t, wr, gr)
+	wi, err := want.Info(ctx, part)
+	require.NoError(t, err)
+	gi, err := got.Info(ctx, part)
+	require.NoError(t, err)
+	require.Equal(t, wi, gi)
+}
+
+// sameHits wants the same chunks with scores within 1e-4 of each other or of their size,
+// whichever is more: the keyword engine counts in whole units. Chunks whose scores are
+// that close may have changed places, also with those cut off at the end.
+func sameHits(t *testing.T, want, got []backend.Hit, format string, args ...any) {
+	t.Helper()
+	note := fmt.Sprintf(format, args...)
+	require.Len(t, got, len(want), note)
+	scores := make(map[int64]backend.Hit, len(want))
+	near := func(a, b float32) { t.Helper(); require.InDelta(t, a, b, 1e-4*max(1, float64(a)), note) }
+	for i := range want {
+		near(want[i].Score, got[i].Score)
+		if i > 0 {
+			require.GreaterOrEqual(t, got[i-1].Score, got[i].Score, note)
+			if got[i-1].Score == got[i].Score {
+				require.Less(t, got[i-1].Chunk, got[i].Chunk, note)
+			}
+		}
+		scores[want[i].Chunk] = want[i]
+	}
+	for _, h := range got {
+		if w, ok := scores[h.Chunk]; ok {
+			near(w.Score, h.Score)
+			require.Equal(t, w.Source, h.Source, note)
+		} else {
+			near(want[len(want)-1].Score, h.Score)
+		}
+	}
+}
+
+// restart does what a process may do between changes.
+func (m *model) restart(t *testing.T, x *Indexers, dir string, ix *index) (*Indexers, *index) {
+	t.Helper()
+	switch m.r.IntN(8) {
+	case 0, 1, 2:
+		require.NoError(t, ix.Flush(t.Context()))
+	case 3:
+		require.NoError(t, ix.Flush(t.Context()))
+		evictAll(ix)
+	case 4:
+		require.NoError(t, ix.Flush(t.Context()))
+		ix.work.wait()
+	case 5: // what was not flushed is lost, and replayed
+		require.NoError(t, x.Close())
+		var err error
+		x, err = Open(dir, nil)
+		require.NoError(t, err)
+		ix = openTest(t, x).(*index)
+		applied := ix.Applied()
+		require.NoError(t, ix.Apply(t.Context(), m.feed(applied)))
+	}
+	return x, ix
+}
+
+// feed returns the changes after a sequence number, as a store would: puts of what
+// is gone are not in it any more.
+func (m *model) feed(after uint64) []backend.Change {
+	var out []backend.Change
+	for _, c := range m.log {
+		if c.Seq > after && (c.Kind == backend.Drop || c.Kind == backend.DropSub || c.Kind == backend.Mark || m.lives(c.Source)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (m *model) lives(source int64) bool {
+	return slices.ContainsFunc(m.alive, func(s modelSource) bool { return s.num == source })
+}
+
+func evictAll(x *index) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, s := range x.slots {
+		x.evict(s)
+	}
+}
+
+func TestModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			m := newModel(seed)
+			want := openTest(t, inmem.New())
+			dir := t.TempDir()
+			x, err := Open(dir, nil)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, x.Close()) }()
+			got := openTest(t, x).(*index)
+			for range 60 {
+				var batch []backend.Change
+				for range 1 + m.r.IntN(20) {
+					batch = append(batch, m.change())
+				}
+				m.log = append(m.log, batch...)
+				require.NoError(t, want.Apply(t.Context(), batch))
+				require.NoError(t, got.Apply(t.Context(), batch))
+				x, got = m.restart(t, x, dir, got)
+				m.compare(t, want, got)
+			}
+		})
+	}
+}

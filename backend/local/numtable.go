@@ -1,0 +1,68 @@
+package local
+
+// numTable finds the place of a number in a column. It holds places alone, 4 bytes
+// a slot, and compares with the column. Numbers are never taken out: putting one
+// again moves it to its newer place.
+type numTable struct {
+	slots []uint32 // place plus 1; 0 is free
+	used  int
+	shift uint8
+}
+
+func (t *numTable) slot(num int64) int {
+	// Fibonacci hashing: Knuth, The Art of Computer Programming, vol. 3, 6.4.
+	return int(uint64(num) * 0x9E3779B97F4A7C15 >> t.shift)
+}
+
+// get returns the place of num in column.
+func (t *numTable) get(column []int64, num int64) (uint32, bool) {
+	if len(t.slots) == 0 {
+		return 0, false
+	}
+	for i := t.slot(num); ; i = (i + 1) & (len(t.slots) - 1) {
+		s := t.slots[i]
+		if s == 0 {
+			return 0, false
+		}
+		if column[s-1] == num {
+			return s - 1, true
+		}
+	}
+}
+
+// put notes that column[place] is num.
+func (t *numTable) put(column []int64, place uint32) {
+	if 4*(t.used+1) > 3*len(t.slots) {
+		t.grow(column)
+	}
+	num := column[place]
+	i := t.slot(num)
+	for ; t.slots[i] != 0; i = (i + 1) & (len(t.slots) - 1) {
+		if column[t.slots[i]-1] == num {
+			t.slots[i] = place + 1
+			return
+		}
+	}
+	t.slots[i] = place + 1
+	t.used++
+}
+
+func (t *numTable) grow(column []int64) {
+	old := t.slots
+	size := max(16, 2*len(old))
+	t.slots = make([]uint32, size)
+	t.shift = 64
+	for n := size; n > 1; n >>= 1 {
+		t.shift--
+	}
+	for _, s := range old {
+		if s == 0 {
+			continue
+		}
+		i := t.slot(column[s-1])
+		for t.slots[i] != 0 {
+			i = (i + 1) & (size - 1)
+		}
+		t.slots[i] = s
+	}
+}

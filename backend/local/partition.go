@@ -1,0 +1,190 @@
+package local
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/bitset"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+const (
+	// titleWeight is how often the terms of a title count, as package backend says.
+	titleWeight = 3
+
+	flagQuestion = 1
+	flagHasTime  = 2
+
+	// none is no place in a table.
+	none = ^uint32(0)
+	// noTime is the unknown time; it sorts before all others.
+	noTime = math.MinInt64
+)
+
+// partition is the columns of one class of one sub-tenant, in memory, over the
+// blocks of its files, which hold the vectors and postings of flushed rows. One
+// goroutine writes, any number read under mu. A writer that only adds does most of
+// its work without the lock: rows beyond the live set are not seen.
+type partition struct {
+	class backend.Class
+	mu    sync.RWMutex
+	gone  bool          // what is mapped was given back: look the partition up again
+	ready atomic.Uint32 // the facets that are there
+
+	// By row.
+	chunk   []int64
+	ordinal []int32
+	of      []uint32 // source
+	speaker []uint32 // in names
+	flags   []uint8
+	live    *bitset.Set
+	liveN   int
+	rowOf   numTable // by chunk
+	rising  bool     // chunks rise with rows, so that ties are in order
+
+	lastChunk int64 // the greatest
+
+	// By source.
+	sourceNum   []int64
+	sources     []source
+	tagsOf      [][]uint64
+	refsOf      [][]ref
+	sourceOf    numTable
+	liveSources int
+
+	names  []string // interned; 0 is empty
+	nameOf map[string]uint32
+
+	tags     tagIndex
+	blocks   []*block     // what was read from files
+	segments []*segment   // the flushed rows, by block
+	words    *lexical.Mem // the tail: rows from tailFrom on
+	vectors  []*vectorPart
+	sessions sessions
+	mentions mentions
+
+	// What the next flush has to say. Only the writer uses these.
+	tailFrom     uint32
+	tailTerms    int64
+	flushAt      int  // rows of the tail from which on it is flushed unasked
+	cleared      bool // what is in files no longer counts
+	dropped      []int64
+	droppedRows  int
+	changedTags  map[uint32]struct{} // flushed sources
+	changedGraph map[uint32]struct{}
+}
+
+// segment is the postings of a block. A partition holds a reference to its file.
+type segment struct {
+	block *block
+	words *lexical.Segment // nil: none
+	parts []*vectorPart
+}
+
+// source is a source version. Its rows are sources.first to first+rows-1, by ordinal.
+type source struct {
+	first, rows uint32
+	time        int64  // microseconds since 1970, or noTime
+	name        uint32 // explicit session
+	group       int64  // of its rows in the keyword index; 0: no session
+	length      int64  // terms of its rows
+	prev, next  uint32 // in the line of its session
+	session     uint32
+	live        bool
+}
+
+func newPartition(class backend.Class) *partition {
+	p := &partition{
+		class:  class,
+		live:   bitset.New(0),
+		rising: true,
+
+		lastChunk: math.MinInt64,
+
+		names:    []string{""},
+		nameOf:   make(map[string]uint32),
+		tags:     newTagIndex(),
+		words:    lexical.NewMem(),
+		sessions: newSessions(),
+		mentions: newMentions(),
+
+		flushAt:      maxTailRows,
+		changedTags:  make(map[uint32]struct{}),
+		changedGraph: make(map[uint32]struct{}),
+	}
+	p.ready.Store(uint32(allFacets))
+	return p
+}
+
+// views returns the parts of the keyword index, with the rows that may be found.
+func (p *partition) views(accept *bitset.Set) []lexical.View {
+	views := make([]lexical.View, 0, len(p.segments)+1)
+	for _, s := range p.segments {
+		if s.words != nil {
+			views = append(views, lexical.View{Part: s.words, Accept: accept})
+		}
+	}
+	return append(views, lexical.View{Part: p.words, Accept: accept})
+}
+
+// deleteWords takes a row out of the keyword index.
+func (p *partition) deleteWords(row uint32) error {
+	if row >= p.tailFrom {
+		_, err := p.words.Delete(row)
+		return err
+	}
+	for _, s := range p.segments {
+		if s.words == nil {
+			continue
+		}
+		if ok, err := s.words.Delete(row); ok || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the place of a live source.
+func (p *partition) find(num int64) (uint32, bool) {
+	s, ok := p.sourceOf.get(p.sourceNum, num)
+	return s, ok && p.sources[s].live
+}
+
+// row returns the row of a live chunk.
+func (p *partition) row(chunk int64) (uint32, bool) {
+	r, ok := p.rowOf.get(p.chunk, chunk)
+	return r, ok && p.live.Has(r)
+}
+
+// intern returns the number of a string.
+func (p *partition) intern(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	n, ok := p.nameOf[s]
+	if !ok {
+		n = uint32(len(p.names))
+		p.names = append(p.names, s)
+		p.nameOf[s] = n
+	}
+	return n
+}
+
+// micros returns the stored form of a time.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return noTime
+	}
+	return t.UnixMicro()
+}
+
+// fromMicros returns the time of a stored form, in UTC.
+func fromMicros(us int64) time.Time {
+	if us == noTime {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

@@ -1,0 +1,247 @@
+package local
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// put adds the rows of a source, in place of any before.
+func (p *partition) put(c *backend.Change) error {
+	for i := range c.Rows {
+		if err := checkVector(c.Rows[i].Vector); err != nil {
+			return err
+		}
+	}
+	if err := p.drop(c.Source); err != nil {
+		return err
+	}
+	if len(c.Rows) == 0 {
+		return nil // nothing to find
+	}
+	order := make([]int, len(c.Rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
+
+	first := uint32(len(p.chunk))
+	s := source{
+		first: first, rows: uint32(len(order)), time: micros(c.Time),
+		prev: none, next: none, session: none,
+	}
+	if p.class == backend.Memory {
+		s.group = p.sessions.groupFor(p, c.Session, s.time, c.Source)
+	}
+	facts := make([]backend.RowExtra, len(order))
+	for i, at := range order {
+		in := &c.Rows[at]
+		facts[i] = rowExtra(in.Extra)
+		row := first + uint32(i)
+		if err := p.words.Add(row, lexical.Doc{Fields: fields(c.Title, in, &facts[i]), Group: s.group}); err != nil {
+			return p.undo(first, row, err)
+		}
+		s.length += p.words.Length(row)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tailTerms += s.length
+	p.publish(c, s, order, facts)
+	return nil
+}
+
+// undo forgets rows that were indexed for a source that cannot be put. They stay
+// behind as dead ones: their numbers are used up.
+func (p *partition) undo(first, end uint32, err error) error {
+	for row := first; row < end; row++ {
+		_, _ = p.words.Delete(row) // the error is always nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.skipTo(end)
+	return err
+}
+
+// skipTo makes rows up to end that are never live. The caller holds mu.
+func (p *partition) skipTo(end uint32) {
+	n := int(end) - len(p.chunk)
+	if n <= 0 {
+		return
+	}
+	p.chunk = append(p.chunk, make([]int64, n)...)
+	p.ordinal = append(p.ordinal, make([]int32, n)...)
+	p.of = append(p.of, make([]uint32, n)...)
+	p.speaker = append(p.speaker, make([]uint32, n)...)
+	p.flags = append(p.flags, make([]uint8, n)...)
+	p.live.Grow(len(p.chunk))
+}
+
+// publish makes indexed rows visible. The caller holds mu.
+func (p *partition) publish(c *backend.Change, s source, order []int, facts []backend.RowExtra) {
+	s.name = p.intern(c.Session)
+	at := p.addSource(c.Source, s)
+	p.tagsOf = append(p.tagsOf, slices.Clone(c.Tags))
+	p.refsOf = append(p.refsOf, nil)
+	for i, from := range order {
+		in := &c.Rows[from]
+		var flags uint8
+		if facts[i].Question {
+			flags |= flagQuestion
+		}
+		if facts[i].HasTime {
+			flags |= flagHasTime
+		}
+		row := p.addRow(at, storedRow{
+			chunk: in.Chunk, ordinal: int32(min(max(in.Ordinal, math.MinInt32), math.MaxInt32)),
+			speaker: p.intern(facts[i].Speaker), flags: flags,
+		})
+		if len(in.Vector) > 0 {
+			p.vectorPart(len(in.Vector), row).add(row, in.Vector)
+		}
+	}
+	p.addLive(at)
+}
+
+// addSource adds a source whose rows come next.
+func (p *partition) addSource(num int64, s source) uint32 {
+	at := uint32(len(p.sources))
+	p.sources = append(p.sources, s)
+	p.sourceNum = append(p.sourceNum, num)
+	return at
+}
+
+// addRow adds a row; names are already interned.
+func (p *partition) addRow(at uint32, r storedRow) uint32 {
+	row := uint32(len(p.chunk))
+	if r.chunk <= p.lastChunk {
+		p.rising = false
+	}
+	p.lastChunk = max(p.lastChunk, r.chunk)
+	p.chunk = append(p.chunk, r.chunk)
+	p.ordinal = append(p.ordinal, r.ordinal)
+	p.of = append(p.of, at)
+	p.speaker = append(p.speaker, r.speaker)
+	p.flags = append(p.flags, r.flags)
+	if p.has(facetPlaces) {
+		p.rowOf.put(p.chunk, row)
+	}
+	return row
+}
+
+// addLive makes a source live, all of whose rows were added.
+func (p *partition) addLive(at uint32) {
+	s := &p.sources[at]
+	p.live.Grow(len(p.chunk))
+	setRange(p.live, s.first, s.rows)
+	p.liveN += int(s.rows)
+	p.liveSources++
+	s.live = true
+	if p.has(facetPlaces) {
+		p.sourceOf.put(p.sourceNum, at)
+	}
+	if p.has(facetTags) {
+		for _, t := range p.tagsOf[at] {
+			p.tags.add(p, t, at)
+		}
+	}
+	if p.has(facetSessions) && s.group != 0 {
+		p.sessions.insert(p, at)
+	}
+}
+
+// drop removes a source with everything of it; an unknown one is none. The error is
+// that of a damaged file.
+func (p *partition) drop(num int64) error {
+	at, ok := p.find(num)
+	if !ok {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := &p.sources[at]; s.first < p.tailFrom {
+		p.dropped = append(p.dropped, num)
+		p.droppedRows += int(s.rows)
+		delete(p.changedTags, at)
+		delete(p.changedGraph, at)
+	}
+	return p.remove(at)
+}
+
+// remove takes a live source out. The caller holds mu.
+func (p *partition) remove(at uint32) error {
+	s := &p.sources[at]
+	if p.has(facetGraph) {
+		p.mentions.remove(p, at)
+	}
+	if p.has(facetSessions) && s.group != 0 {
+		p.sessions.remove(p, at)
+	}
+	if p.has(facetTags) {
+		for _, t := range p.tagsOf[at] {
+			p.tags.remove(p, t, at)
+		}
+		p.tagsOf[at] = nil
+	}
+	for _, v := range p.vectors {
+		v.forget(s.first, s.rows)
+	}
+	clearRange(p.live, s.first, s.rows)
+	p.liveN -= int(s.rows)
+	p.liveSources--
+	s.live = false
+	for r := s.first; r < s.first+s.rows; r++ {
+		if err := p.deleteWords(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putTags replaces the tags of a source.
+func (p *partition) putTags(num int64, tags []uint64) {
+	at, ok := p.find(num)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.setTags(at, tags)
+	if p.sources[at].first < p.tailFrom {
+		p.changedTags[at] = struct{}{}
+	}
+}
+
+func (p *partition) setTags(at uint32, tags []uint64) {
+	for _, t := range p.tagsOf[at] {
+		p.tags.remove(p, t, at)
+	}
+	p.tagsOf[at] = slices.Clone(tags)
+	for _, t := range p.tagsOf[at] {
+		p.tags.add(p, t, at)
+	}
+}
+
+// rowExtra decodes what stands beside a row. Foreign bytes are no error of the
+// index: such a row has no facts.
+func rowExtra(b []byte) backend.RowExtra {
+	var x backend.RowExtra
+	if len(b) > 0 && json.Unmarshal(b, &x) != nil {
+		return backend.RowExtra{}
+	}
+	return x
+}
+
+// fields returns the texts of a row with their weights.
+func fields(title string, r *backend.Row, x *backend.RowExtra) []lexical.Field {
+	fs := make([]lexical.Field, 0, 3+len(x.Keywords))
+	fs = append(fs, lexical.Field{Text: title, Weight: titleWeight}, lexical.Field{Text: r.Heading, Weight: 1},
+		lexical.Field{Text: r.Text, Weight: 1})
+	for _, k := range x.Keywords {
+		fs = append(fs, lexical.Field{Text: k, Weight: 1})
+	}
+	return fs
+}

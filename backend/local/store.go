@@ -1,0 +1,224 @@
+package local
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/vector"
+)
+
+// alignRows is the number of rows of a tail from which on the next one begins at a
+// multiple of 64, so that a filter can be used for it in place.
+const alignRows = 256
+
+// dirty tells whether the partition has something to say to the next flush.
+func (p *partition) dirty() bool {
+	return p.cleared || len(p.chunk) > int(p.tailFrom) || len(p.dropped)+len(p.changedTags)+len(p.changedGraph) > 0
+}
+
+// tailRows is the number of rows that are in memory alone.
+func (p *partition) tailRows() int { return len(p.chunk) - int(p.tailFrom) }
+
+// full tells whether the tail is so long that it should be flushed.
+func (p *partition) full() bool {
+	return max(p.tailRows(), int(p.tailTerms/maxTailTerms)) >= p.flushAt
+}
+
+// postpone has the tail grow by another quarter before it is full again.
+func (p *partition) postpone() {
+	p.flushAt = max(p.tailRows(), int(p.tailTerms/maxTailTerms)) + maxTailRows/4
+}
+
+// tail collects what the next flush has to say beside vectors and postings.
+func (p *partition) tail() *content {
+	c := &content{drops: p.dropped}
+	names := newInterner(&c.names)
+	keys := newInterner(&c.keys)
+	graph := func(at uint32) {
+		g := storedGraph{source: p.sourceNum[at]}
+		for _, r := range p.refsOf[at] {
+			g.refs = append(g.refs, storedRef{r.row, p.mentions.entities[r.entity].num, keys.number(p.mentions.keys[r.key].text), r.weight})
+		}
+		c.graph = append(c.graph, g)
+	}
+	for _, at := range sorted(p.changedTags) {
+		c.tags = append(c.tags, storedTags{p.sourceNum[at], p.tagsOf[at]})
+	}
+	for _, at := range sorted(p.changedGraph) {
+		graph(at)
+	}
+	first := len(p.sources)
+	for first > 0 && p.sources[first-1].first >= p.tailFrom {
+		first--
+	}
+	for at := first; at < len(p.sources); at++ {
+		s := &p.sources[at]
+		if !s.live {
+			continue
+		}
+		out := storedSource{num: p.sourceNum[at], time: s.time, group: s.group, length: s.length, first: s.first}
+		if s.name != 0 {
+			out.name = names.number(p.names[s.name]) + 1
+		}
+		for r := s.first; r < s.first+s.rows; r++ {
+			row := storedRow{chunk: p.chunk[r], ordinal: p.ordinal[r], flags: p.flags[r]}
+			if p.speaker[r] != 0 {
+				row.speaker = names.number(p.names[p.speaker[r]]) + 1
+			}
+			out.rows = append(out.rows, row)
+		}
+		c.sources = append(c.sources, out)
+		c.tags = append(c.tags, storedTags{out.num, p.tagsOf[at]})
+		if len(p.refsOf[at]) > 0 {
+			graph(uint32(at))
+		}
+	}
+	return c
+}
+
+// interner numbers texts in order of their first use.
+type interner struct {
+	list *[]string
+	of   map[string]uint32
+}
+
+func newInterner(list *[]string) interner { return interner{list, make(map[string]uint32)} }
+
+func (n interner) number(s string) uint32 {
+	i, ok := n.of[s]
+	if !ok {
+		i = uint32(len(*n.list))
+		*n.list = append(*n.list, s)
+		n.of[s] = i
+	}
+	return i
+}
+
+func sorted(set map[uint32]struct{}) []uint32 {
+	out := make([]uint32, 0, len(set))
+	for at := range set {
+		out = append(out, at)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// rows is the number of rows of the sources.
+func (c *content) rows() (n int) {
+	for i := range c.sources {
+		n += len(c.sources[i].rows)
+	}
+	return n
+}
+
+// writeContent adds the sections of what a block says to the newest block.
+func (w *fileWriter) writeContent(c *content) error {
+	w.blocks[len(w.blocks)-1].rows = uint32(c.rows())
+	for _, s := range []struct {
+		kind sectionKind
+		skip bool
+		data func() []byte
+	}{
+		{secRows, len(c.drops)+len(c.sources) == 0, c.encodeRows},
+		{secTags, len(c.tags) == 0, c.encodeTags},
+		{secGraph, len(c.graph) == 0, c.encodeGraph},
+	} {
+		if s.skip {
+			continue
+		}
+		if err := w.sectionOf(s.kind, s.data()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *fileWriter) sectionOf(kind sectionKind, data []byte) error {
+	return w.section(kind, func(out io.Writer) error {
+		_, err := out.Write(data)
+		return err
+	})
+}
+
+// placed is a vector and its row.
+type placed struct {
+	row   uint32
+	part  *vectorPart
+	place uint32
+}
+
+// writeVectors adds the sections of vectors of one length, by rising row. flat
+// writes them quickly, without a structure to search many of them by.
+func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, flat bool) error {
+	opts := &vector.WriteOptions{Check: ctx.Err}
+	if flat && len(vs) > vector.DefaultExactRows {
+		opts.ExactRows = -1
+		w.blocks[len(w.blocks)-1].flat = true
+	}
+	rows := make([]uint32, len(vs))
+	for i, v := range vs {
+		rows[i] = v.row
+	}
+	err := w.section(secVectors, func(out io.Writer) error {
+		return vector.WriteSegment(out, dim, vector.InnerProduct, len(vs), func(i int) []float32 {
+			return vs[i].part.search.Vector(vs[i].place)
+		}, opts)
+	})
+	if err != nil {
+		return err
+	}
+	return w.sectionOf(secPlaces, encodePlaces(rows))
+}
+
+// collect returns the vectors of parts whose rows satisfy live, by length.
+func collect(parts []*vectorPart, live func(row uint32) bool) map[int][]placed {
+	out := make(map[int][]placed)
+	for _, v := range parts {
+		for place := range uint32(v.search.Len()) {
+			if row := v.row(place); live(row) {
+				out[v.dim] = append(out[v.dim], placed{row, v, place})
+			}
+		}
+	}
+	return out
+}
+
+// writeAllVectors adds the sections of vectors of any length, by rising length.
+func (w *fileWriter) writeAllVectors(ctx context.Context, byDim map[int][]placed, flat bool) error {
+	dims := make([]int, 0, len(byDim))
+	for dim := range byDim {
+		dims = append(dims, dim)
+	}
+	slices.Sort(dims)
+	for _, dim := range dims {
+		if err := w.writeVectors(ctx, dim, byDim[dim], flat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle makes the written tail the newest block of the partition, whose segment
+// seg is; nil when the block holds no rows. The caller holds mu.
+func (p *partition) settle(seg *segment) {
+	parts := p.vectors[:0]
+	for _, v := range p.vectors {
+		if v.mem == nil {
+			parts = append(parts, v)
+		}
+	}
+	clear(p.vectors[len(parts):])
+	p.vectors = parts
+	if seg != nil {
+		seg.block.file.acquire()
+		p.segments = append(p.segments, seg)
+		p.vectors = append(p.vectors, seg.parts...)
+	}
+	p.words = lexical.NewMem()
+	p.tailFrom, p.tailTerms, p.flushAt = uint32(len(p.chunk)), 0, maxTailRows
+	p.cleared, p.dropped, p.droppedRows = false, nil, 0
+	clear(p.changedTags)
+	clear(p.changedGraph)
+}
