@@ -1,0 +1,163 @@
+// Package openai embeds texts through any server that speaks the OpenAI
+// embeddings protocol: OpenAI itself, Ollama, llama.cpp, vLLM, text-embeddings-
+// inference and others.
+//
+// Texts are sent in batches, transient failures are retried with growing,
+// jittered pauses, and answers are checked before use: one vector per text, each
+// of the expected dimension, every number finite. Errors never hold the key or
+// any text.
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBaseURL    = "https://api.openai.com/v1"
+	DefaultBatchSize  = 64
+	DefaultTimeout    = 60 * time.Second
+	DefaultMaxRetries = 4
+)
+
+// maxBatchSize is the most inputs that OpenAI takes in one request.
+const maxBatchSize = 2048
+
+// maxDimensions bounds a vector, and with it the size of an answer: twice what
+// the largest public models have.
+const maxDimensions = 1 << 14
+
+// Config describes an endpoint. Model is required; everything else has a
+// default.
+type Config struct {
+	// BaseURL is the address in front of "/embeddings", usually ending in "/v1":
+	// "http://localhost:11434/v1" for Ollama. "" means DefaultBaseURL. It must
+	// not hold user information, a query or a fragment.
+	BaseURL string
+	// APIKey is sent as a bearer token; "" sends none.
+	APIKey string
+	// Model is the name of the model at the server.
+	Model string
+	// Dimensions is asked of the server (models that can be shortened obey) and
+	// demanded of every vector. 0 asks for nothing and takes the dimension of
+	// the first answer.
+	Dimensions int
+	// BatchSize is the most texts in a request: 0 means DefaultBatchSize, at
+	// most 2048.
+	BatchSize int
+	// QueryPrefix and DocumentPrefix are put before every query and document,
+	// for models that tell them apart so ("query: ", "passage: ").
+	QueryPrefix, DocumentPrefix string
+	// Timeout bounds one request, its answer included: 0 means DefaultTimeout,
+	// negative means none but that of the context.
+	Timeout time.Duration
+	// MaxRetries is how often a failed request is tried again: 0 means
+	// DefaultMaxRetries, negative means never.
+	MaxRetries int
+	// HTTPClient sends the requests; nil means a client of our own with the
+	// default transport, which follows no redirects, so that the key goes
+	// nowhere else.
+	HTTPClient *http.Client
+}
+
+// Embedder is a client of one endpoint and model. It is safe for concurrent
+// use, and holds nothing that must be closed.
+type Embedder struct {
+	cfg      Config
+	endpoint string
+	dim      atomic.Int64 // 0 until known
+}
+
+// New returns an embedder for cfg. It contacts nobody. All faults of cfg come
+// back together.
+func New(cfg Config) (*Embedder, error) {
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = DefaultBaseURL
+	}
+	if cfg.BatchSize == 0 {
+		cfg.BatchSize = DefaultBatchSize
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	if cfg.MaxRetries == 0 {
+		cfg.MaxRetries = DefaultMaxRetries
+	}
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	e := &Embedder{cfg: cfg, endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/embeddings"}
+	e.dim.Store(int64(cfg.Dimensions))
+	return e, nil
+}
+
+func (c Config) validate() error {
+	var faults *multierror.Error
+	// The parser's own error would repeat the address, and a password in it.
+	u, err := url.Parse(c.BaseURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		faults = multierror.Append(faults, errors.New("openai: base URL is not an http or https address"))
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		faults = multierror.Append(faults, errors.New("openai: base URL must not hold user information, a query or a fragment"))
+	}
+	if c.Model == "" {
+		faults = multierror.Append(faults, errors.New("openai: model is empty"))
+	}
+	if c.Dimensions < 0 || c.Dimensions > maxDimensions {
+		faults = multierror.Append(faults, fmt.Errorf("openai: %d dimensions, want 0 to %d", c.Dimensions, maxDimensions))
+	}
+	if c.BatchSize < 0 || c.BatchSize > maxBatchSize {
+		faults = multierror.Append(faults, fmt.Errorf("openai: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
+	}
+	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		faults = multierror.Append(faults, errors.New("openai: API key has characters that cannot be sent"))
+	}
+	return faults.ErrorOrNil()
+}
+
+// Model is the configured name of the model.
+func (e *Embedder) Model() string { return e.cfg.Model }
+
+// Dim is the dimension of the vectors: that of Config, else that of the first
+// answer, 0 as long as there was none.
+func (e *Embedder) Dim() int { return int(e.dim.Load()) }
+
+// EmbedDocuments returns one vector per text, in order, as the server gave
+// them: [len(texts)][Dim]float32, of unit length with most models. Nothing is
+// returned unless all batches succeed. The errors are those of ctx, [*Error]
+// for what the server said, and others for answers that make no sense or never
+// came.
+func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	vecs := make([][]float32, 0, len(texts))
+	for len(vecs) < len(texts) {
+		batch := texts[len(vecs):min(len(texts), len(vecs)+e.cfg.BatchSize)]
+		got, err := e.embed(ctx, e.cfg.DocumentPrefix, batch)
+		if err != nil {
+			return nil, err
+		}
+		vecs = append(vecs, got...)
+	}
+	return vecs, ctx.Err()
+}
+
+// EmbedQuery returns the vector of a query; see EmbedDocuments.
+func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	vecs, err := e.embed(ctx, e.cfg.QueryPrefix, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return vecs[0], nil
+}

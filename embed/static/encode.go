@@ -1,0 +1,224 @@
+package static
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+)
+
+// FNV-1a, 32 bits (Fowler, Noll, Vo): the hash of the file's index.
+const (
+	fnvOffset = 2166136261
+	fnvPrime  = 16777619
+)
+
+// folded maps a byte to its lower-case form if it can be part of a token
+// ([A-Za-z0-9]) and to 0 if it ends one.
+var folded = func() (t [256]byte) {
+	for c := byte('0'); c <= '9'; c++ {
+		t[c] = c
+	}
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c], t[c-'a'+'A'] = c, c
+	}
+	return t
+}()
+
+// EmbedDocuments returns one vector per text, in order: [len(texts)][Dim]float32,
+// divided by (norm + shrink), so every norm is below 1 and small for texts with
+// little content. A text without any token gets a zero vector. All vectors of a
+// call share one allocation. The only error is that of ctx.
+func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	all := make([]float32, len(texts)*e.dim)
+	vecs := make([][]float32, len(texts))
+	for i, text := range texts {
+		if i%64 == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		v := all[i*e.dim : (i+1)*e.dim : (i+1)*e.dim]
+		e.sum(v, text)
+		divide(v, norm(v)+float64(e.shrink))
+		vecs[i] = v
+	}
+	return vecs, nil
+}
+
+// EmbedQuery returns the vector of a query, [Dim]float32 of unit length, or all
+// zero if text has no token. The only error is that of ctx.
+func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v := make([]float32, e.dim)
+	e.sum(v, text)
+	divide(v, norm(v))
+	return v, nil
+}
+
+// AppendWord appends the unit-length vector of one word to dst, for late
+// interaction (word against word). Case does not matter. It reports false, and
+// returns dst as it was, if the table does not have word or only as a zero
+// vector: such words can be compared for equality alone.
+func (e *Embedder) AppendWord(dst []float32, word string) ([]float32, bool) {
+	h, ok := hash(word)
+	if !ok {
+		return dst, false
+	}
+	id, ok := e.lookup(word, h)
+	if !ok {
+		return dst, false
+	}
+	n := len(dst)
+	for range e.dim {
+		dst = append(dst, 0)
+	}
+	v := dst[n:]
+	e.addWord(v, id)
+	length := norm(v)
+	if length == 0 {
+		return dst[:n], false
+	}
+	divide(v, length)
+	return dst, true
+}
+
+// sum adds the vectors of all tokens of text to v.
+func (e *Embedder) sum(v []float32, text string) {
+	for i := 0; i < len(text); {
+		c := folded[text[i]]
+		if c == 0 {
+			i++
+			continue
+		}
+		start, h := i, uint32(fnvOffset)
+		for c != 0 {
+			h = (h ^ uint32(c)) * fnvPrime
+			if i++; i == len(text) {
+				break
+			}
+			c = folded[text[i]]
+		}
+		token := text[start:i]
+		if id, ok := e.lookup(token, h); ok {
+			e.addWord(v, id)
+		} else if len(token) > 1 && !isStopWord(token) {
+			addUnknown(v, h, e.oov)
+		}
+	}
+}
+
+// hash is the FNV-1a of word in lower case; ok is false unless word is exactly
+// one token.
+func hash(word string) (h uint32, ok bool) {
+	h = fnvOffset
+	for i := range len(word) {
+		c := folded[word[i]]
+		if c == 0 {
+			return 0, false
+		}
+		h = (h ^ uint32(c)) * fnvPrime
+	}
+	return h, len(word) > 0
+}
+
+// lookup finds the id of a token whose lower-case form hashes to h.
+func (e *Embedder) lookup(token string, h uint32) (int, bool) {
+	for slot := h & e.mask; ; slot = (slot + 1) & e.mask {
+		id := int(binary.LittleEndian.Uint32(e.table[4*int(slot):])) - 1
+		if id < 0 {
+			return 0, false
+		}
+		from := binary.LittleEndian.Uint32(e.offsets[4*id:])
+		to := binary.LittleEndian.Uint32(e.offsets[4*id+4:])
+		if equalFolded(token, e.words[from:to]) {
+			return id, true
+		}
+	}
+}
+
+// equalFolded reports whether token in lower case is word.
+func equalFolded(token string, word []byte) bool {
+	if len(token) != len(word) {
+		return false
+	}
+	for i, c := range word {
+		if folded[token[i]] != c {
+			return false
+		}
+	}
+	return true
+}
+
+// addWord adds the table's vector of word id to v.
+func (e *Embedder) addWord(v []float32, id int) {
+	scale := math.Float32frombits(binary.LittleEndian.Uint32(e.scales[4*id:]))
+	row := e.rows[id*e.dim : (id+1)*e.dim]
+	for len(row) >= 8 && len(v) >= 8 {
+		r, d := row[:8:8], v[:8:8]
+		d[0] += scale * float32(int8(r[0]))
+		d[1] += scale * float32(int8(r[1]))
+		d[2] += scale * float32(int8(r[2]))
+		d[3] += scale * float32(int8(r[3]))
+		d[4] += scale * float32(int8(r[4]))
+		d[5] += scale * float32(int8(r[5]))
+		d[6] += scale * float32(int8(r[6]))
+		d[7] += scale * float32(int8(r[7]))
+		row, v = row[8:], v[8:]
+	}
+	for i, q := range row {
+		v[i] += scale * float32(int8(q))
+	}
+}
+
+// addUnknown adds a vector of +-oov for a word that the table lacks. Its signs
+// are the bits of SplitMix64 (Steele, Lea, Flood 2014) seeded with the word's
+// hash, lowest bit first, set meaning plus: the same word always gets the same
+// vector, different words nearly orthogonal ones, so rare names and codes match
+// themselves and nothing else.
+func addUnknown(v []float32, h uint32, oov float32) {
+	state := uint64(h)
+	for len(v) > 0 {
+		state += 0x9e3779b97f4a7c15
+		z := state
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		z ^= z >> 31
+		n := min(64, len(v))
+		for i := range v[:n] {
+			// Moves the inverted lowest bit into the sign of oov, which is not negative.
+			v[i] += math.Float32frombits(math.Float32bits(oov) | uint32(^z&1)<<31)
+			z >>= 1
+		}
+		v = v[n:]
+	}
+}
+
+// norm is the Euclidean length of v.
+func norm(v []float32) float64 {
+	var s float64
+	for _, x := range v {
+		s += float64(x) * float64(x)
+	}
+	return math.Sqrt(s)
+}
+
+// divide divides v by d; a d of 0, that of a zero vector, changes nothing.
+func divide(v []float32, d float64) {
+	if d == 0 {
+		return
+	}
+	f := 1 / d // float32 would overflow for the smallest d
+	for i, x := range v {
+		v[i] = float32(float64(x) * f)
+	}
+}
+
+// fingerprint is the first 8 bytes of the SHA-256 of data, in hex.
+func fingerprint(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
