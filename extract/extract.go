@@ -1,0 +1,207 @@
+// Package extract defines what knowledge extraction takes and gives: plain data that is the same for every extractor.
+//
+// An [Extractor] reads whole items (a document with its chunk bounds, or a memory) and answers, per item, with the
+// mentions of entities, the relations between them, the facts that the item states about its speaker, and the dates
+// that it names. Package extract/rules does this without a model, package extract/llm with a chat endpoint.
+package extract
+
+import (
+	"context"
+	"time"
+)
+
+// Extractor turns items into mentions, relations, facts and dates.
+//
+// Extract returns exactly one Output per Input, in the same order, or an error and no outputs. An item with nothing
+// to extract has an empty Output. Implementations are safe for concurrent use, do not keep or change the inputs, and
+// return ctx.Err() (possibly wrapped) when ctx ends first. Name is stable and names the method and its version; it
+// is stored with what was extracted.
+type Extractor interface {
+	Extract(ctx context.Context, in []Input) ([]Output, error)
+	Name() string
+}
+
+// Input is one item to read. The zero value of each field is a valid choice.
+type Input struct {
+	// Text is the body, UTF-8. Invalid bytes are tolerated and never become part of a mention.
+	Text string
+	// Title is the title of the document; empty for memories without one.
+	Title string
+	// Time is the source's timestamp, against which relative dates are resolved; zero when unknown.
+	Time time.Time
+	// Speaker is who "I" is in a memory (the user_name of the contract); empty means "User" where one is needed.
+	Speaker string
+	// Chunks are the bounds of the chunks in Text, by ascending Start; empty means one chunk that is the whole text.
+	Chunks []Span
+	// Memory says that Text was said or noted by Speaker, so that first-person sentences are about Speaker.
+	Memory bool
+	// Infer asks for Facts.
+	Infer bool
+	// Instructions is the free-text guidance for inference (custom_instructions); used only with Infer.
+	Instructions string
+	// Pairs says that Text consists of turns that begin with "user:" and "assistant:" at the start of a line.
+	Pairs bool
+}
+
+// Span is a half-open range [Start, End) of byte offsets.
+type Span struct{ Start, End int }
+
+// Output is what one item states. Order is that of the text; equal inputs give equal outputs with rules.
+type Output struct {
+	Mentions  []Mention
+	Relations []Relation
+	Facts     []Fact
+	Dates     []DateRef
+	// Usage says what a model was paid for this item; nil when no model was involved.
+	Usage *Usage
+}
+
+// Usage is the model cost of one item.
+type Usage struct {
+	// Model is the model that was asked.
+	Model string
+	// PromptTokens and CompletionTokens are what the endpoint reported, this item's share of its batch.
+	PromptTokens, CompletionTokens int
+	// Calls counts the requests that this item took part in, retries included.
+	Calls int
+	// Fallback says why the output comes from the fallback extractor (one lower-case word such as "timeout");
+	// empty when the model's answer was used.
+	Fallback string
+}
+
+// Entity types. Extractors use these where they fit; other upper-case words are allowed.
+const (
+	TypePerson       = "PERSON"
+	TypeOrganization = "ORGANIZATION"
+	TypeLocation     = "LOCATION"
+	TypeProduct      = "PRODUCT"
+	TypeProject      = "PROJECT"
+	TypeEvent        = "EVENT"
+	TypeDate         = "DATE"
+	TypeQuantity     = "QUANTITY"
+	TypeMoney        = "MONEY"
+	TypeIdentifier   = "IDENTIFIER"
+	TypeErrorCode    = "ERROR_CODE"
+	TypeURL          = "URL"
+	TypeEmail        = "EMAIL"
+	TypeHandle       = "HANDLE"
+	TypeConcept      = "CONCEPT"
+)
+
+// Weights of mentions, as shares of a passage's links in the entity graph.
+const (
+	WeightTitle     = 3 // the title without its bracketed part
+	WeightTitlePart = 2 // "X" of a title "X, Y"
+	WeightText      = 1 // a mention in the body
+)
+
+// TitleChunk is the Chunk of a mention that was found in the title and so holds for every chunk.
+const TitleChunk = -1
+
+// Mention is an entity named in a chunk. Per chunk and Key there is one mention, the first.
+type Mention struct {
+	// Name is the surface form; for a resolved date or an implicit speaker it is the readable name instead.
+	Name string
+	// Key is the normal form, see [Key]; dates have their ISO form ("2023-05-08", "2023-05", "2023").
+	Key string
+	// Type is one of the Type constants, or another upper-case word.
+	Type string
+	// Weight is WeightTitle, WeightTitlePart or WeightText.
+	Weight float32
+	// Chunk is an index into Input.Chunks (0 when there are none), or TitleChunk.
+	Chunk int
+	// Start and End are byte offsets into Text, or into Title when Chunk is TitleChunk. The range holds the words
+	// that gave the mention: for an implicit speaker the pronoun.
+	Start, End int
+	// Weak marks a lone capitalised word at the start of a sentence: drop it if the collection has the word in
+	// lower case more than twice. (The item's own words are already taken into account.)
+	Weak bool
+	// Part marks a part of a longer mention ("Göttingen" in "University of Göttingen"): good for finding passages,
+	// not an entity of its own.
+	Part bool
+	// Phrase marks a noun phrase in lower case ("green tea") that is here because a relation ends in it. It is a node
+	// of the graph, but common words make poor links between passages.
+	Phrase bool
+}
+
+// Relation is one statement that links two entities of the item.
+type Relation struct {
+	// Source and Target are Keys of mentions of the same output.
+	Source, Target string
+	// Predicate is the canonical lower_snake form, Raw the words of the text.
+	Predicate, Raw string
+	// Context is the sentence, at most 2000 bytes.
+	Context string
+	// Confidence is in [0,1].
+	Confidence float32
+	// Temporal holds the sentence's temporal words, empty for none.
+	Temporal string
+	// ValidFrom and ValidTo bound when the statement is true in the world; zero means open or unknown.
+	ValidFrom, ValidTo time.Time
+	// Precision is PrecisionDay, PrecisionMonth or PrecisionYear when a bound is set.
+	Precision string
+	// Chunk is the index of the chunk in which the sentence begins.
+	Chunk int
+	// Negated says that the text denies the statement, or says that it no longer holds.
+	Negated bool
+}
+
+// Precisions of dates.
+const (
+	PrecisionDay   = "day"
+	PrecisionMonth = "month"
+	PrecisionYear  = "year"
+)
+
+// Kinds of facts.
+const (
+	KindPreference   = "preference"
+	KindFact         = "fact"
+	KindEvent        = "event"
+	KindEntity       = "entity"
+	KindGoal         = "goal"
+	KindRelationship = "relationship"
+)
+
+// Fact is one statement about the speaker (or someone close) that can be read alone.
+type Fact struct {
+	Subject, Predicate, Object string
+	// Kind is one of the Kind constants.
+	Kind string
+	// Text is a sentence in the third person, such as "Alex prefers tea to coffee."
+	Text string
+	// Confidence is in [0,1].
+	Confidence float32
+	// Time is when it was said (Input.Time); ValidFrom and ValidTo bound when it is true, zero for open or unknown.
+	Time, ValidFrom, ValidTo time.Time
+	// Precision is PrecisionDay, PrecisionMonth or PrecisionYear when a bound is set.
+	Precision string
+	// Evidence is the sentence, at most 2000 bytes, and Start and End its byte offsets in Text.
+	Evidence   string
+	Start, End int
+	// Functional says that a newer fact of the same Subject and Predicate supersedes this one (lives_in, works_at).
+	Functional bool
+	// Retracts says that the fact ends an older one of the same Subject, Predicate and Object ("no longer").
+	Retracts bool
+	// Negated says that the fact denies something ("Alex does not eat meat."); Predicate then begins with NotPrefix.
+	Negated bool
+}
+
+// DateRef is a date or period named in a text.
+type DateRef struct {
+	// Surface is the words of the text at [Start, End).
+	Surface string
+	// From and To bound the period, From inclusive and To exclusive, in UTC at midnight.
+	From, To time.Time
+	// Precision is PrecisionDay, PrecisionMonth or PrecisionYear; weeks and weekends count as days.
+	Precision string
+	// Relative says that the date was resolved against Input.Time ("yesterday").
+	Relative   bool
+	Start, End int
+}
+
+// NotPrefix begins the predicate of a fact that denies something: "not_eats".
+const NotPrefix = "not_"
+
+// MaxContext is the longest Relation.Context and Fact.Evidence in bytes (the contract's limit for a relation's context).
+const MaxContext = 2000

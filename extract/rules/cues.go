@@ -1,0 +1,280 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Intent says which time a question asks about (the modes of the contract's temporal layer).
+type Intent string
+
+// The intents of QueryCues.
+const (
+	IntentNone     Intent = ""         // no time is asked for
+	IntentCurrent  Intent = "current"  // what holds now
+	IntentAsOf     Intent = "as_of"    // what held at Cutoff
+	IntentRange    Intent = "range"    // what happened between WindowStart and WindowEnd
+	IntentUpcoming Intent = "upcoming" // what comes after now
+)
+
+// Bounds of a question; longer ones are read up to here.
+const (
+	maxQuery      = 4096 // bytes
+	maxGramWords  = 64   // words that windows begin at
+	maxGramLength = 6    // words of a window (recall recipe, step 2b)
+)
+
+// Cues is what the words of a question say about the answer that it wants.
+type Cues struct {
+	// Dates are the days, months and years that the question names, relative ones resolved against now.
+	Dates []extract.DateRef
+	// Intent, with its bounds: Cutoff for IntentAsOf, the window (a zero end is open) for IntentRange and IntentUpcoming.
+	Intent                         Intent
+	Cutoff, WindowStart, WindowEnd time.Time
+	// When: asks for a date. YesNo: asks whether. List: asks for several things. Count: asks how many.
+	// Comparison: weighs two things. First: asks for the first, last or latest of several.
+	When, YesNo, List, Count, Comparison, First bool
+	// Quoted are the quoted strings, without their quotes.
+	Quoted []string
+	// Identifiers are the keys of codes, versions, paths, addresses and handles.
+	Identifiers []string
+	// Names are the capitalised names; Start and End are offsets in the question.
+	Names []extract.Mention
+	// Grams are the windows of one to six words, by start, longest first: look them up among known entities.
+	Grams []Gram
+}
+
+// Gram is a window of words of a question.
+type Gram struct {
+	// Key is the normal form, equal to the key of an entity of that name.
+	Key string
+	// Start and End are byte offsets in the question.
+	Start, End int
+	// Words is the number of words, 1 to 6.
+	Words int
+	// Common says that the window is one word in lower case: match it only if it is not common in lower case.
+	Common bool
+}
+
+// QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
+func QueryCues(q string, now time.Time) Cues {
+	if len(q) > maxQuery {
+		q = q[:maxQuery]
+	}
+	d := newDoc(q)
+	defer d.free()
+	d.in, d.ref = &extract.Input{Text: q, Time: now}, now
+	d.read()
+	d.textMentions()
+	d.finishDates()
+	c := Cues{Dates: d.out.Dates, Quoted: quoted(q)}
+	for _, m := range d.out.Mentions {
+		switch m.Type {
+		case extract.TypeIdentifier, extract.TypeErrorCode, extract.TypeURL, extract.TypeEmail, extract.TypeHandle:
+			c.Identifiers = append(c.Identifiers, m.Key)
+		case extract.TypeDate, extract.TypeQuantity, extract.TypeMoney:
+		default:
+			c.Names = append(c.Names, m)
+		}
+	}
+	for k := range d.sents {
+		d.questionForm(&d.sents[k], &c)
+	}
+	d.intent(&c, now)
+	c.Grams = d.grams()
+	return c
+}
+
+// questionForm notes what kind of answer a sentence wants.
+func (d *doc) questionForm(s *sentence, c *Cues) {
+	first := s.lo
+	for first < s.hi && d.toks[first].kind != kWord {
+		first++
+	}
+	if first == s.hi {
+		return
+	}
+	t := &d.toks[first]
+	request := t.is(fModal) && d.isWord(s, first+1, "you") // "can you tell me ..."
+	c.YesNo = c.YesNo || !request && t.is(fBe|fHave|fDo|fModal) && t.kind == kWord && (s.question || d.isQuestionOrder(s, first))
+	for i := first; i < s.hi; i++ {
+		if d.toks[i].kind != kWord {
+			continue
+		}
+		next := i + 1
+		switch {
+		case d.isWord(s, i, "when"):
+			c.When = c.When || i == first || d.isWord(s, i-1, "and") || d.isWord(s, i-1, "since") || s.question && i <= first+3
+		case d.isWord(s, i, "how") && (d.isWord(s, next, "many") || d.isWord(s, next, "much")):
+			c.Count = true
+		case d.isWord(s, i, "how") && d.isWord(s, next, "long") && d.isWord(s, next+1, "ago"):
+			c.When = true
+		case d.isWord(s, i, "or"), d.isWord(s, i, "than"), d.isWord(s, i, "versus"), d.isWord(s, i, "vs"), d.isWord(s, i, "compare"), d.isWord(s, i, "compared"),
+			d.isWord(s, i, "between") && d.isWord(s, i-1, "difference"):
+			c.Comparison = true
+		case d.isWord(s, i, "first"), d.isWord(s, i, "last"), d.isWord(s, i, "latest"), d.isWord(s, i, "earliest"), d.isWord(s, i, "recent"):
+			c.First = c.First || next < s.hi && !d.toks[next].is(fTimeUnit|fMonth|fWeekday|fSeason)
+		case d.isWord(s, i, "list"), d.isWord(s, i, "enumerate"):
+			c.List = c.List || i <= first+3
+		case d.isWord(s, i, "all"), d.isWord(s, i, "every"):
+			c.List = c.List || i > first
+		case d.isWord(s, i, "what"), d.isWord(s, i, "which"):
+			c.List = c.List || d.asksForSeveral(s, next)
+			if (d.isWord(s, next, "year") || d.isWord(s, next, "date") || d.isWord(s, next, "day") || d.isWord(s, next, "month") || d.isWord(s, next, "time")) && !d.isWord(s, next+1, "of") {
+				c.When = true
+			}
+		}
+	}
+}
+
+// isQuestionOrder reports whether an auxiliary is followed by a subject, as in a question without its mark.
+func (d *doc) isQuestionOrder(s *sentence, i int) bool {
+	return i+1 < s.hi && (d.toks[i+1].is(fI|fWe|fYou|fHe|fShe|fIt|fThey|fDet) || d.toks[i+1].capital())
+}
+
+// asksForSeveral reports whether "what" or "which" before token i is followed by a plural: "what books", "which of the
+// cities", "what are Anna's hobbies".
+func (d *doc) asksForSeveral(s *sentence, i int) bool {
+	if d.isWord(s, i, "are") || d.isWord(s, i, "were") || d.isWord(s, i, "of") {
+		return true
+	}
+	for j := i; j < s.hi && j < i+4; j++ {
+		t := &d.toks[j]
+		if t.kind != kWord || t.is(fBe|fHave|fDo|fModal|fPrep|fI|fWe|fYou|fHe|fShe|fThey) {
+			return false
+		}
+		if t.is(fAdj|fStop) || t.capital() {
+			continue
+		}
+		if w := d.str(j); plural(w) {
+			// "which song motivates": a verb, unless an auxiliary follows ("what books has")
+			return t.w.verb == 0 || t.w.form&form3s == 0 || j+1 < s.hi && d.toks[j+1].is(fBe|fHave|fDo|fModal)
+		}
+	}
+	return false
+}
+
+// plural reports whether a lower-case word looks like a plural noun.
+func plural(w string) bool {
+	switch w {
+	case "news", "politics", "mathematics", "physics", "economics", "always":
+		return false
+	case "people", "children", "men", "women", "feet", "kinds", "types", "sorts":
+		return true
+	}
+	return len(w) > 3 && w[len(w)-1] == 's' && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
+}
+
+// intent decides which time the question asks about.
+func (d *doc) intent(c *Cues, now time.Time) {
+	var from, to time.Time
+	for i := range c.Dates {
+		if from.IsZero() || c.Dates[i].From.Before(from) {
+			from = c.Dates[i].From
+		}
+		if c.Dates[i].To.After(to) {
+			to = c.Dates[i].To
+		}
+	}
+	current, upcoming, asOf := false, false, false
+	before, after := false, false
+	for k := range d.sents {
+		s := &d.sents[k]
+		for i := s.lo; i < s.hi; i++ {
+			switch {
+			case d.isWord(s, i, "as") && (d.isWord(s, i+1, "of") || d.isWord(s, i+1, "at")), d.isWord(s, i, "back") && d.isWord(s, i+1, "in"):
+				asOf = true
+			case d.isWord(s, i, "currently"), d.isWord(s, i, "now"), d.isWord(s, i, "nowadays"), d.isWord(s, i, "current"), d.isWord(s, i, "still"),
+				d.isWord(s, i, "these") && d.isWord(s, i+1, "days"), d.isWord(s, i, "latest"), d.isWord(s, i, "moment") && d.isWord(s, i-1, "the"):
+				current = true
+			case d.isWord(s, i, "upcoming"), d.isWord(s, i, "next"), d.isWord(s, i, "planned"), d.isWord(s, i, "scheduled"), d.isWord(s, i, "tomorrow"),
+				(d.isWord(s, i, "planning") || d.isWord(s, i, "plans")) && (d.isWord(s, i+1, "to") || d.isWord(s, i+1, "on") || d.isWord(s, i+1, "for")), d.toks[i].kind == kWord && d.toks[i].is(fFuture):
+				upcoming = true
+			case d.isWord(s, i, "before"), d.isWord(s, i, "until"), d.isWord(s, i, "till"):
+				before = before || d.dateFollows(i)
+			case d.isWord(s, i, "after"), d.isWord(s, i, "since"):
+				after = after || d.dateFollows(i)
+			}
+		}
+	}
+	switch {
+	case len(c.Dates) > 0 && asOf:
+		c.Intent, c.Cutoff = IntentAsOf, to
+	case len(c.Dates) > 0 && before && !after:
+		c.Intent, c.WindowEnd = IntentRange, from
+	case len(c.Dates) > 0 && after && !before:
+		c.Intent, c.WindowStart = IntentRange, from
+	case len(c.Dates) > 0:
+		c.Intent, c.WindowStart, c.WindowEnd = IntentRange, from, to
+		if upcoming && from.After(now) {
+			c.Intent = IntentUpcoming
+		}
+	case upcoming:
+		c.Intent, c.WindowStart = IntentUpcoming, now
+	case current:
+		c.Intent = IntentCurrent
+	}
+}
+
+// dateFollows reports whether a date begins within two tokens behind i.
+func (d *doc) dateFollows(i int) bool {
+	for k := range d.dates {
+		if lo := d.dates[k].lo; lo > i && lo <= i+2 {
+			return true
+		}
+	}
+	return false
+}
+
+// quoted returns the strings between quotes.
+func quoted(q string) []string {
+	var out []string
+	for _, pair := range [...][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"„", "“"}} {
+		rest := q
+		for len(out) < 16 {
+			_, after, ok := strings.Cut(rest, pair[0])
+			if !ok {
+				break
+			}
+			inner, tail, ok := strings.Cut(after, pair[1])
+			if !ok {
+				break
+			}
+			if s := strings.TrimSpace(inner); s != "" {
+				out = append(out, s)
+			}
+			rest = tail
+		}
+	}
+	return out
+}
+
+// grams lists the windows of words that can be the name of an entity.
+func (d *doc) grams() []Gram {
+	var words []int
+	for i := range d.toks {
+		if k := d.toks[i].kind; k != kPunct && k != kClitic && len(words) < maxGramWords {
+			words = append(words, i)
+		}
+	}
+	out := make([]Gram, 0, 4*len(words))
+	for a := range words {
+		t := &d.toks[words[a]]
+		if w := d.str(words[a]); t.kind == kWord && (foldEqual(w, "the") || foldEqual(w, "a") || foldEqual(w, "an")) {
+			continue
+		}
+		for b := min(len(words), a+maxGramLength) - 1; b >= a; b-- {
+			if last := &d.toks[words[b]]; last.is(fStop) && (last.shape == sLower || b == 0) {
+				continue
+			}
+			g := Gram{Start: int(t.start), End: int(d.toks[words[b]].end), Words: b - a + 1}
+			g.Common = a == b && t.kind == kWord && t.shape == sLower
+			if g.Key = extract.Key(d.text[g.Start:g.End]); g.Key != "" {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}

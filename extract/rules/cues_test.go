@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestQueryCuesForms(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]string{
+		"When did Anna visit Lisbon?":                       "when",
+		"What year was the bridge opened?":                  "when",
+		"Did Boris like the soup?":                          "yesno",
+		"is the cabin heated":                               "yesno",
+		"What books has Clara read?":                        "list",
+		"List all hikes that Dora went on.":                 "list",
+		"What are Anna's hobbies?":                          "list",
+		"How many cups did she buy?":                        "count",
+		"Does he prefer tea or coffee?":                     "yesno comparison",
+		"Which of the two is taller than the tower?":        "list comparison",
+		"What was the first race that Anna ran?":            "first",
+		"Which song moves Anna?":                            "",
+		"What news did Anna share?":                         "",
+		"Can you tell me about the boat?":                   "",
+		"Where does Boris live?":                            "",
+		"Tell me about the lighthouse.":                     "",
+		"Who painted the ceiling of the chapel?":            "",
+		"What is the status of the boat?":                   "",
+		"What is the date of the launch and who was there?": "",
+	} {
+		c := QueryCues(q, ref)
+		var got []string
+		for _, f := range []struct {
+			on   bool
+			name string
+		}{{c.When, "when"}, {c.YesNo, "yesno"}, {c.List, "list"}, {c.Count, "count"}, {c.Comparison, "comparison"}, {c.First, "first"}} {
+			if f.on {
+				got = append(got, f.name)
+			}
+		}
+		assert.Equal(t, want, strings.Join(got, " "), q)
+	}
+}
+
+func TestQueryCuesTime(t *testing.T) {
+	t.Parallel()
+	day := func(s string) time.Time {
+		v, err := time.Parse(time.DateOnly, s)
+		require.NoError(t, err)
+		return v
+	}
+	for _, c := range []struct {
+		q          string
+		intent     Intent
+		start, end string
+	}{
+		{"What did Anna do in March 2022?", IntentRange, "2022-03-01", "2022-04-01"},
+		{"What happened between 2019 and 2021?", IntentRange, "2019-01-01", "2022-01-01"},
+		{"What changed since May 2, 2023?", IntentRange, "2023-05-02", ""},
+		{"Where did he work before 2020?", IntentRange, "", "2020-01-01"},
+		{"What did I buy last week?", IntentRange, "2023-05-01", "2023-05-08"},
+		{"Where does Boris live now?", IntentCurrent, "", ""},
+		{"What trips are upcoming?", IntentUpcoming, "2023-05-08", ""},
+		{"What are Anna's plans for the summer?", IntentUpcoming, "2023-05-08", ""},
+		{"What did we say about travel plans?", IntentNone, "", ""},
+		{"Who is Boris?", IntentNone, "", ""},
+	} {
+		got := QueryCues(c.q, day("2023-05-08"))
+		assert.Equal(t, c.intent, got.Intent, c.q)
+		for _, b := range []struct {
+			want string
+			got  time.Time
+		}{{c.start, got.WindowStart}, {c.end, got.WindowEnd}} {
+			if b.want == "" {
+				assert.Zero(t, b.got, c.q)
+			} else {
+				assert.Equal(t, day(b.want), b.got, c.q)
+			}
+		}
+	}
+	asOf := QueryCues("Where did Boris live as of June 2021?", ref)
+	assert.Equal(t, IntentAsOf, asOf.Intent)
+	assert.Equal(t, day("2021-07-01"), asOf.Cutoff)
+}
+
+func TestQueryCuesNamesAndGrams(t *testing.T) {
+	t.Parallel()
+	c := QueryCues(`Who wrote "The Grey River" for the university of göttingen, see ERR-1042 by Anna Lind?`, ref)
+	assert.Equal(t, []string{"The Grey River"}, c.Quoted)
+	assert.Equal(t, []string{"err-1042"}, c.Identifiers)
+	assert.Contains(t, names(c.Names), "anna lind/PERSON")
+	keys := map[string]Gram{}
+	for _, g := range c.Grams {
+		assert.LessOrEqual(t, g.Words, 6)
+		keys[g.Key] = g
+	}
+	for _, want := range []string{"grey river", "university of gottingen", "anna lind", "err-1042"} {
+		assert.Contains(t, keys, want)
+	}
+	assert.NotContains(t, keys, "who", "a question word alone names nothing")
+	assert.False(t, keys["anna lind"].Common)
+	assert.True(t, keys["wrote"].Common)
+	long := QueryCues(strings.Repeat("word ", 100000), ref)
+	assert.LessOrEqual(t, len(long.Grams), maxGramWords*maxGramLength)
+}

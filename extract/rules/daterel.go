@@ -1,0 +1,360 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// relativeDate reads dates that need the reference time: "yesterday", "two weeks ago", "next Friday", "this summer".
+func (d *doc) relativeDate(s *sentence, i int) (dateHit, bool) {
+	t := &d.toks[i]
+	switch {
+	case t.is(fDayWord):
+		return d.hit(i, i+1, day(d.ref.AddDate(0, 0, int(t.w.num))))
+	case t.is(fWeekday) && (t.end-t.start > 3 || t.shape == sCap && i > s.lo && d.toks[i-1].is(fPrep)):
+		return d.weekday(s, i)
+	case t.kind == kNumber || t.is(fNum) || t.is(fDet) || t.is(fTemporal) || t.is(fPrep) || d.isWord(s, i, "couple"):
+	default:
+		return dateHit{}, false
+	}
+	if h, ok := d.amountAgo(s, i); ok {
+		return h, true
+	}
+	if h, ok := d.inAmount(s, i); ok {
+		return h, true
+	}
+	return d.adjacent(s, i)
+}
+
+// hit makes a resolved relative date; without a reference time it stays unresolved.
+func (d *doc) hit(lo, hi int, p period) (dateHit, bool) {
+	h := dateHit{lo: lo, hi: hi, relative: true}
+	if !d.ref.IsZero() {
+		h.from, h.to, h.prec = p.from, p.to, p.prec
+	}
+	return h, true
+}
+
+// amount reads a number of time units: "two weeks", "a month", "a couple of days", "3 years".
+func (d *doc) amount(s *sentence, i int) (n, unit, next int, ok bool) {
+	if i >= s.hi {
+		return
+	}
+	t := &d.toks[i]
+	j := i + 1
+	switch {
+	case t.kind == kNumber:
+		if n, ok = d.number(i); !ok {
+			return
+		}
+	case t.is(fNum) && t.w.num > 0:
+		n = int(t.w.num)
+	case d.isWord(s, i, "a") && (d.isWord(s, j, "couple") || d.isWord(s, j, "few")):
+		n = 2
+		if d.isWord(s, j, "few") {
+			n = 3
+		}
+		if j++; d.isWord(s, j, "of") {
+			j++
+		}
+	case d.isWord(s, i, "couple"):
+		n = 2
+		if d.isWord(s, j, "of") {
+			j++
+		}
+	case d.isWord(s, i, "few"):
+		n = 3
+	case d.isWord(s, i, "a"), d.isWord(s, i, "an"), d.isWord(s, i, "one"):
+		n = 1
+	default:
+		return 0, 0, 0, false
+	}
+	if j >= s.hi || !d.toks[j].is(fTimeUnit) || d.toks[j].w.num == 0 || d.toks[j].is(fAdv) {
+		return 0, 0, 0, false
+	}
+	return n, int(d.toks[j].w.num), j + 1, n <= 5000
+}
+
+// shift moves the reference time by n units, at the precision the unit implies.
+func (d *doc) shift(n, unit int) period {
+	ref := midnight(d.ref)
+	switch unit {
+	case 1:
+		return day(ref.AddDate(0, 0, n))
+	case 2, 7:
+		p := day(ref.AddDate(0, 0, 7*n))
+		if n != 1 && n != -1 {
+			return p
+		}
+		return p
+	case 30:
+		first := time.Date(ref.Year(), ref.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, n, 0)
+		return monthOf(first.Year(), first.Month())
+	case 365:
+		return yearOf(ref.Year() + n)
+	case 3650:
+		return yearOf(ref.Year() + 10*n)
+	}
+	return yearOf(ref.Year() + 100*n)
+}
+
+// amountAgo reads "two weeks ago", "a month earlier", "3 days later", "a year from now".
+func (d *doc) amountAgo(s *sentence, i int) (dateHit, bool) {
+	n, unit, j, ok := d.amount(s, i)
+	if !ok {
+		return dateHit{}, false
+	}
+	switch {
+	case d.isWord(s, j, "ago"), d.isWord(s, j, "back"):
+		return d.hit(i, j+1, d.shift(-n, unit))
+	case d.isWord(s, j, "from") && (d.isWord(s, j+1, "now") || d.isWord(s, j+1, "today")):
+		return d.hit(i, j+2, d.shift(n, unit))
+	}
+	return dateHit{}, false
+}
+
+// inAmount reads "in two weeks", "within a month", "for the past three years", "the last 2 months".
+func (d *doc) inAmount(s *sentence, i int) (dateHit, bool) {
+	if d.isWord(s, i, "in") {
+		if n, unit, j, ok := d.amount(s, i+1); ok && !d.pastTense(s) && !d.isWord(s, j, "of") {
+			if d.isPunct(s, j, '\'') || j < s.hi && d.toks[j].kind == kClitic {
+				return dateHit{}, false
+			}
+			return d.hit(i, j, d.shift(n, unit))
+		}
+		return dateHit{}, false
+	}
+	j := i
+	if d.isWord(s, j, "the") {
+		j++
+	}
+	past := d.isWord(s, j, "last") || d.isWord(s, j, "past") || d.isWord(s, j, "previous")
+	next := d.isWord(s, j, "next") || d.isWord(s, j, "coming")
+	if !past && !next {
+		return dateHit{}, false
+	}
+	n, unit, k, ok := d.amount(s, j+1)
+	if !ok {
+		return dateHit{}, false
+	}
+	ref := midnight(d.ref)
+	span := func(sign int) time.Time {
+		switch unit {
+		case 30:
+			return ref.AddDate(0, sign*n, 0)
+		case 365:
+			return ref.AddDate(sign*n, 0, 0)
+		case 3650:
+			return ref.AddDate(sign*n*10, 0, 0)
+		case 32000:
+			return ref.AddDate(sign*n*100, 0, 0)
+		}
+		return ref.AddDate(0, 0, sign*n*max(unit, 1))
+	}
+	p := period{prec: precisionOf(unit)}
+	if past {
+		p.from, p.to = span(-1), ref.AddDate(0, 0, 1)
+	} else {
+		p.from, p.to = ref, span(1).AddDate(0, 0, 1)
+	}
+	return d.hit(i, k, p)
+}
+
+func precisionOf(unit int) string {
+	switch {
+	case unit >= 365:
+		return extract.PrecisionYear
+	case unit >= 30:
+		return extract.PrecisionMonth
+	}
+	return extract.PrecisionDay
+}
+
+// adjacent reads "last week", "this month", "next Friday", "last summer", "the day before yesterday", "this morning".
+func (d *doc) adjacent(s *sentence, i int) (dateHit, bool) {
+	j := i
+	if d.isWord(s, j, "the") {
+		j++
+	}
+	if d.isWord(s, j, "day") && j > i || d.isWord(s, i, "day") {
+		if d.isWord(s, j+1, "before") && d.isWord(s, j+2, "yesterday") {
+			return d.hit(i, j+3, day(d.ref.AddDate(0, 0, -2)))
+		}
+		if d.isWord(s, j+1, "after") && d.isWord(s, j+2, "tomorrow") {
+			return d.hit(i, j+3, day(d.ref.AddDate(0, 0, 2)))
+		}
+	}
+	step, fuzzy := 0, false
+	switch {
+	case d.isWord(s, j, "last"), d.isWord(s, j, "past"), d.isWord(s, j, "previous"):
+		step = -1
+	case d.isWord(s, j, "next"), d.isWord(s, j, "coming"), d.isWord(s, j, "upcoming"):
+		step = 1
+	case d.isWord(s, j, "this") || d.isWord(s, j, "earlier") && d.isWord(s, j+1, "this") || d.isWord(s, j, "later") && d.isWord(s, j+1, "this"):
+		if !d.isWord(s, j, "this") {
+			j++
+		}
+		fuzzy = d.isWord(s, j+1, "past")
+		if fuzzy {
+			j++
+		}
+	default:
+		return dateHit{}, false
+	}
+	if j+1 >= s.hi {
+		return dateHit{}, false
+	}
+	t := &d.toks[j+1]
+	if fuzzy && !t.is(fTimeUnit|fWeekday|fSeason|fMonth) {
+		return dateHit{}, false
+	}
+	switch {
+	case t.is(fWeekday):
+		return d.hit(i, j+2, d.stepWeekday(int(t.w.num), step, fuzzy))
+	case t.is(fMonth) && (t.shape != sLower || !t.is(fModal)):
+		return d.hit(i, j+2, d.stepMonth(int(t.w.num), step))
+	case t.is(fSeason):
+		return d.hit(i, j+2, d.stepSeason(int(t.w.num), step))
+	case t.is(fTimeUnit):
+		p, ok := d.stepUnit(s, j+1, step, fuzzy)
+		if !ok {
+			return dateHit{}, false
+		}
+		return d.hit(i, j+2, p)
+	}
+	return dateHit{}, false
+}
+
+// stepUnit resolves "last week" and the like: calendar weeks begin on Monday.
+func (d *doc) stepUnit(s *sentence, i, step int, fuzzy bool) (period, bool) {
+	ref := midnight(d.ref)
+	switch d.toks[i].w.num {
+	case 1:
+		return day(ref.AddDate(0, 0, step)), step != 0 || d.isWord(s, i, "day")
+	case 7:
+		if fuzzy {
+			return period{ref.AddDate(0, 0, -7), ref.AddDate(0, 0, 1), extract.PrecisionDay}, true
+		}
+		from := monday(ref).AddDate(0, 0, 7*step)
+		return period{from, from.AddDate(0, 0, 7), extract.PrecisionDay}, true
+	case 2:
+		from := monday(ref).AddDate(0, 0, 5+7*step)
+		if fuzzy || step == 0 && ref.Weekday() == time.Monday {
+			from = monday(ref).AddDate(0, 0, -2)
+		}
+		if step == -1 && ref.Weekday() == time.Sunday {
+			from = monday(ref).AddDate(0, 0, -2)
+		}
+		return period{from, from.AddDate(0, 0, 2), extract.PrecisionDay}, true
+	case 30:
+		first := time.Date(ref.Year(), ref.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, step, 0)
+		return monthOf(first.Year(), first.Month()), true
+	case 365:
+		return yearOf(ref.Year() + step), true
+	case 3650:
+		y := ref.Year()/10*10 + 10*step
+		p := yearOf(y)
+		p.to = p.from.AddDate(10, 0, 0)
+		return p, true
+	case 0:
+		if d.isWord(s, i, "night") || d.isWord(s, i, "morning") || d.isWord(s, i, "afternoon") || d.isWord(s, i, "evening") {
+			return day(ref.AddDate(0, 0, step)), true
+		}
+	}
+	return period{}, false
+}
+
+func monday(t time.Time) time.Time {
+	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
+}
+
+// weekday reads a weekday alone: the coming one if the sentence looks ahead, else the last one.
+func (d *doc) weekday(s *sentence, i int) (dateHit, bool) {
+	t := &d.toks[i]
+	if d.text[t.end-1] == 's' && t.end-t.start > 6 && !d.isWord(s, i, "wednesdays") && d.str(i)[len(d.str(i))-3:] == "ays" {
+		return dateHit{}, false // "on Mondays" is a habit
+	}
+	step := -1
+	if d.futureTense(s) || d.isWord(s, i-1, "by") || d.isWord(s, i-1, "until") {
+		step = 1
+	}
+	return d.hit(i, i+1, d.stepWeekday(int(t.w.num), step, true))
+}
+
+// stepWeekday finds a weekday before or after the reference day. near takes the closest one; otherwise "next Friday"
+// is that of the next calendar week when the one of this week is still ahead by less than three days.
+func (d *doc) stepWeekday(wd, step int, near bool) period {
+	ref := midnight(d.ref)
+	delta := (wd - int(ref.Weekday()) + 7) % 7
+	switch {
+	case step < 0 || near && step == 0:
+		if delta == 0 {
+			delta = 7
+		}
+		return day(ref.AddDate(0, 0, delta-7))
+	case step > 0:
+		if delta == 0 || !near && delta < 3 {
+			delta += 7
+		}
+		return day(ref.AddDate(0, 0, delta))
+	}
+	return day(monday(ref).AddDate(0, 0, (wd+6)%7))
+}
+
+func (d *doc) stepMonth(m, step int) period {
+	y, cur := d.ref.Year(), int(d.ref.Month())
+	switch {
+	case step < 0 && m >= cur:
+		y--
+	case step > 0 && m <= cur:
+		y++
+	}
+	return monthOf(y, time.Month(m))
+}
+
+// stepSeason resolves a season by the northern calendar: spring is March to May; winter begins in December.
+func (d *doc) stepSeason(num, step int) period {
+	start := map[int]time.Month{0: time.December, 3: time.March, 6: time.June, 9: time.September}[num]
+	ref := midnight(d.ref)
+	from := time.Date(ref.Year(), start, 1, 0, 0, 0, 0, time.UTC)
+	if start == time.December && ref.Month() < time.March {
+		from = from.AddDate(-1, 0, 0)
+	}
+	to := from.AddDate(0, 3, 0)
+	switch {
+	case step < 0 && to.After(ref):
+		from = from.AddDate(-1, 0, 0)
+	case step > 0 && !from.After(ref):
+		from = from.AddDate(1, 0, 0)
+	}
+	return period{from, from.AddDate(0, 3, 0), extract.PrecisionMonth}
+}
+
+// futureTense reports whether a sentence looks ahead.
+func (d *doc) futureTense(s *sentence) bool {
+	for i := s.lo; i < s.hi; i++ {
+		t := &d.toks[i]
+		if t.is(fFuture) || d.isWord(s, i, "upcoming") || d.isWord(s, i, "planning") || d.isWord(s, i, "plan") || d.isWord(s, i, "tomorrow") {
+			return true
+		}
+		if d.isWord(s, i+1, "to") && (d.isWord(s, i, "going") || d.isWord(s, i, "have") || d.isWord(s, i, "need") || d.isWord(s, i, "want") || d.isWord(s, i, "hope")) {
+			return true
+		}
+	}
+	return false
+}
+
+// pastTense reports whether a sentence holds a verb in the past.
+func (d *doc) pastTense(s *sentence) bool {
+	for i := s.lo; i < s.hi; i++ {
+		t := &d.toks[i]
+		if t.kind == kWord && t.w.verb > 0 && t.w.form&(formPast) != 0 && t.w.form&formBase == 0 {
+			return true
+		}
+		if d.isWord(s, i, "was") || d.isWord(s, i, "were") || d.isWord(s, i, "did") || d.isWord(s, i, "had") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// otherFacts adds what a sentence states about people and things other than the speaker.
+func (d *doc) otherFacts(s *sentence, sts []statement) {
+	self := extract.Key(s.speaker)
+	for i := range sts {
+		st := &sts[i]
+		if st.source.key == self || st.predicate == "related_to" || st.conf < 0.5 || st.source.kind != nodeName && st.source.kind != nodePronoun {
+			continue
+		}
+		c := st.clause
+		if c != nil && (c.hyp || c.future) {
+			continue
+		}
+		f := extract.Fact{Subject: d.nodeName(&st.source), Predicate: st.predicate, Object: d.nodeName(&st.target), Kind: extract.KindEntity, Confidence: st.conf * confOther / confVerb}
+		if st.target.key == self || st.frame != nil && st.frame.kind == extract.KindRelationship || st.source.typ == extract.TypePerson && st.target.typ == extract.TypePerson {
+			f.Kind = extract.KindRelationship
+		}
+		if st.frame != nil {
+			f.Functional = st.frame.functional
+		}
+		if c != nil {
+			f.Negated, f.Retracts = c.negated && !c.ended, c.ended
+			f.ValidFrom, f.ValidTo, f.Precision = d.validity(s, d.datesOf(s), st)
+		}
+		f.Text = d.stateOther(s, st, &f)
+		d.addFact(s, f)
+	}
+}
+
+// stateOther spells a relation as a sentence: its own words where they can stand alone, else subject, verb and object.
+func (d *doc) stateOther(s *sentence, st *statement, f *extract.Fact) string {
+	predicate := strings.ReplaceAll(st.predicate, "_", " ")
+	switch {
+	case f.Kind == extract.KindRelationship && strings.HasSuffix(st.predicate, "_of"):
+		return f.Subject + " is " + article(strings.TrimSuffix(predicate, " of")) + " of " + f.Object + "."
+	case st.predicate == "is_a" || st.predicate == "has_role":
+		return f.Subject + " is " + article(f.Object) + "."
+	case st.predicate == "married_to" || st.predicate == "engaged_to" || st.predicate == "partner_of":
+		return f.Subject + " is " + predicate + " " + f.Object + "."
+	case st.predicate == "located_in" || st.predicate == "born_in" || st.predicate == "part_of" || st.predicate == "born_on" || st.predicate == "from":
+		return f.Subject + " is " + predicate + " " + f.Object + "."
+	case st.clause != nil && st.source.kind == nodeName && !d.firstPerson(s) && len(d.sentenceText(s)) < 240:
+		return capitalised(strings.TrimRight(d.sentenceText(s), " .!,;") + ".")
+	case st.clause != nil:
+		c := st.clause
+		words := d.surface(c.lo, c.hi)
+		if k := strings.LastIndexByte(st.raw, ' '); k > 0 && !strings.HasSuffix(words, st.raw[k+1:]) && st.frame != nil && len(st.frame.preps) > 0 {
+			words += st.raw[k:]
+		}
+		return f.Subject + " " + words + " " + f.Object + "."
+	}
+	return f.Subject + " " + predicate + " " + f.Object + "."
+}
+
+// plainText spells a fact from its parts: "Alex works at Zorblax."
+func plainText(f *extract.Fact) string {
+	words := strings.ReplaceAll(f.Predicate, "_", " ")
+	first, _, _ := strings.Cut(words, " ")
+	switch {
+	case f.Predicate == "has_role" || f.Predicate == "is_a":
+		return f.Subject + " is " + article(f.Object) + "."
+	case strings.HasSuffix(f.Predicate, "_of") && first != "proud" && kinNouns[first]:
+		return f.Subject + " is " + article(first) + " of " + f.Object + "."
+	case statePredicates[first]:
+		return f.Subject + " is " + words + " " + f.Object + "."
+	}
+	return f.Subject + " " + words + " " + f.Object + "."
+}
+
+// statePredicates are the first words of predicates that need "is" in a sentence, kinNouns those that are nouns.
+var (
+	statePredicates = map[string]bool{"allergic": true, "intolerant": true, "interested": true, "worried": true, "excited": true, "proud": true, "good": true,
+		"bad": true, "born": true, "located": true, "from": true, "married": true, "engaged": true, "based": true, "related": true, "connected": true, "affiliated": true}
+	kinNouns = map[string]bool{"parent": true, "child": true, "sibling": true, "friend": true, "pet": true, "relative": true, "colleague": true, "neighbor": true,
+		"partner": true, "grandparent": true, "grandchild": true, "member": true, "part": true}
+)
+
+func article(noun string) string {
+	if noun == "" || strings.HasPrefix(noun, "a ") || strings.HasPrefix(noun, "the ") || noun[0] >= 'A' && noun[0] <= 'Z' {
+		return noun
+	}
+	if strings.IndexByte("aeiou", noun[0]) >= 0 {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// firstPerson reports whether a sentence speaks of its speaker.
+func (d *doc) firstPerson(s *sentence) bool {
+	for i := s.lo; i < s.hi; i++ {
+		if d.toks[i].kind == kWord && d.toks[i].is(fI|fWe) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *doc) sentenceText(s *sentence) string {
+	return d.text[d.toks[s.lo].start:d.toks[s.hi-1].end]
+}
+
+// nodeName is the readable name of a node.
+func (d *doc) nodeName(n *node) string {
+	if n.kind == nodePronoun {
+		return n.name
+	}
+	if n.name != "" {
+		return n.name
+	}
+	return d.surface(n.lo, n.hi)
+}

@@ -1,0 +1,78 @@
+// Package rules extracts knowledge without a model: names, dates, quantities and identifiers, relations between them,
+// and what first-person sentences state about their speaker.
+//
+// It works in one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest.
+// English is understood in full; of other languages it finds names, dates, numbers, addresses and identifiers.
+package rules
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Extractor implements extract.Extractor by rules. It has no state and is safe for concurrent use.
+type Extractor struct{}
+
+var _ extract.Extractor = (*Extractor)(nil)
+
+// New returns the extractor; it does not block.
+func New() *Extractor { return &Extractor{} }
+
+// Name identifies the rules and their version.
+func (*Extractor) Name() string { return "rules-1" }
+
+// Extract reads every input. Text beyond 4 MiB of an item is not read. The only error is that of an ended ctx.
+func (*Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {
+	out := make([]extract.Output, len(in))
+	for i := range in {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i] = extractOne(&in[i])
+	}
+	return out, nil
+}
+
+func extractOne(in *extract.Input) extract.Output {
+	d := newDoc(in.Text)
+	defer d.free()
+	d.in, d.ref = in, in.Time
+	if in.Title != "" && !titleIsText(in) {
+		d.titleMentions(in.Title)
+	}
+	d.read()
+	d.textMentions()
+	d.relations()
+	d.aliases()
+	if in.Infer && in.Instructions != "" {
+		d.out.Facts = parseInstructions(in.Instructions).filter(d.out.Facts)
+	}
+	d.finishDates()
+	slices.SortStableFunc(d.out.Mentions, inTextOrder)
+	return d.out
+}
+
+// inTextOrder puts title mentions first, then by place, the longer of two at one place first.
+func inTextOrder(a, b extract.Mention) int {
+	return cmp.Or(cmp.Compare(min(a.Chunk, 0), min(b.Chunk, 0)), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Chunk, b.Chunk))
+}
+
+// read fills tokens, sentences, dates and names.
+func (d *doc) read() {
+	d.tokenize()
+	d.split()
+	d.languages()
+	d.findDates()
+	d.findAmounts()
+	d.findNames()
+}
+
+// titleIsText reports whether a title is only the shortened text, as memories get by default.
+func titleIsText(in *extract.Input) bool {
+	t := strings.TrimRight(in.Title, " .…")
+	return strings.HasPrefix(in.Text, t) || in.Memory && strings.IndexByte(t, ' ') < 0 && t == ""
+}
