@@ -1,0 +1,211 @@
+// Package chunk cuts texts into the pieces that are embedded and recalled.
+//
+// Cuts follow structure: sections first, then paragraphs, list items, table
+// rows, code blocks and pairs of conversation turns, then sentences, and only
+// when nothing else is left, words and characters. Splitting is deterministic
+// and linear in the length of the text.
+package chunk
+
+import (
+	"sort"
+	"strings"
+)
+
+// Options bound the chunks. The zero value means the defaults. The defaults are
+// our choice, the API being silent: about 250 English words, a length at which
+// one embedding still stands for one topic.
+type Options struct {
+	// TargetBytes is the length that chunks are filled up to; a text of at most
+	// this length is one chunk. 0 means 1200; at least 64.
+	TargetBytes int
+	// MaxBytes is the length that no Chunk.Text exceeds, overlap and repeated
+	// table header included. 0 means 2000, or TargetBytes if that is larger; at
+	// least TargetBytes.
+	MaxBytes int
+	// OverlapBytes is how much of the previous chunk is repeated, in whole
+	// sentences, when a run of paragraphs is split. 0 means 150, at most a
+	// quarter of TargetBytes; negative means none.
+	OverlapBytes int
+}
+
+// withDefaults returns o completed and forced into the documented ranges.
+func (o Options) withDefaults() Options {
+	if o.TargetBytes <= 0 {
+		o.TargetBytes = 1200
+		if o.MaxBytes > 0 {
+			o.TargetBytes = min(o.TargetBytes, o.MaxBytes)
+		}
+	}
+	o.TargetBytes = max(o.TargetBytes, 64)
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 2000
+	}
+	o.MaxBytes = max(o.MaxBytes, o.TargetBytes)
+	if o.OverlapBytes == 0 {
+		o.OverlapBytes = 150
+	}
+	o.OverlapBytes = max(0, min(o.OverlapBytes, o.TargetBytes/4))
+	return o
+}
+
+// Page is where a page of the original begins. Pages are given in ascending
+// order of Start.
+type Page struct {
+	Number int // as printed or counted from 1
+	Start  int // byte offset of its first character in the text
+}
+
+// Chunk is one piece of a text.
+type Chunk struct {
+	// Text is what to embed and return: the source from Start to End, preceded
+	// by the overlap or, in the later parts of a table, by the table's header
+	// rows and a line feed.
+	Text string
+	// Start and End are byte offsets in the source. The ranges of consecutive
+	// chunks ascend, do not overlap, and together hold all that is not white
+	// space.
+	Start, End int
+	// Heading is the path of headings of the section that the chunk belongs to,
+	// such as "Setup > Linux"; "" outside of sections. A chunk of several
+	// sections has what is common to their paths.
+	Heading string
+	// Page is the number of the page that Start is on, 0 if unknown; PageStart
+	// is the byte offset of Start inside that page.
+	Page, PageStart int
+}
+
+// Split cuts text into chunks, in order. With markdown set, headings, fenced
+// code and tables are recognised; otherwise numbered headings. Lists and
+// conversations ("user: ..." and "assistant: ..." lines) are recognised either
+// way. Text that is not UTF-8 is kept as it is. White space alone gives no
+// chunk.
+func Split(text string, markdown bool, pages []Page, o Options) []Chunk {
+	start, end := trim(text, 0, len(text))
+	if start == end {
+		return nil
+	}
+	o = o.withDefaults()
+	d := &document{src: text, o: o}
+	d.sections = []section{{parent: -1}}
+	if msgs := messages(text, start, end); msgs != nil {
+		if end-start > o.TargetBytes { // otherwise one chunk, whatever is inside
+			d.addConversation(msgs, markdown)
+		}
+	} else {
+		firstLine := strings.LastIndexAny(text[:start], "\r\n") + 1 // its indentation matters
+		d.addBlocks(firstLine, end, markdown)
+	}
+	var chunks []Chunk
+	if end-start <= o.TargetBytes {
+		chunks = []Chunk{{Text: text[start:end], Start: start, End: end, Heading: d.path(d.commonSection(0, len(d.atoms)))}}
+	} else {
+		d.measureSections()
+		chunks = d.pack()
+	}
+	for i := range chunks {
+		c := &chunks[i]
+		if p := sort.Search(len(pages), func(k int) bool { return pages[k].Start > c.Start }) - 1; p >= 0 {
+			c.Page, c.PageStart = pages[p].Number, c.Start-pages[p].Start
+		}
+	}
+	return chunks
+}
+
+// kind says what an atom is made of, which decides how it may be parted from
+// its neighbours.
+type kind uint8
+
+const (
+	paragraph kind = iota // also a sentence of one
+	heading
+	item
+	code
+	turn
+	tableHead
+	tableRow
+)
+
+// atom is a stretch of source that packing does not cut.
+type atom struct {
+	start, end int
+	section    int32
+	table      int32 // index of its table's head in document.atoms; for rows alone
+	kind       kind
+	partial    bool // continues what the atom before began
+}
+
+// document is the state of one Split.
+type document struct {
+	src      string
+	o        Options
+	sections []section
+	atoms    []atom
+}
+
+// section is a heading and what follows it up to the next heading. Section 0
+// has no heading and holds what precedes the first one.
+type section struct {
+	parent int32  // -1 for section 0
+	level  int    // 1 and up; 0 for section 0
+	title  string // "" also for a pair of a conversation
+	end    int    // where its last atom ends; if it is empty, where that of its first subsection does
+	body   bool   // has an atom that is not a heading
+}
+
+// within reports whether section s is a or lies below it.
+func (d *document) within(s, a int32) bool {
+	for s > a {
+		s = d.sections[s].parent
+	}
+	return s == a
+}
+
+// measureSections fills in end and body of every section.
+func (d *document) measureSections() {
+	for _, a := range d.atoms {
+		s := &d.sections[a.section]
+		s.end = a.end
+		s.body = s.body || a.kind != heading
+	}
+	for i := len(d.sections) - 2; i > 0; i-- {
+		if s := &d.sections[i]; !s.body && d.within(int32(i+1), int32(i)) {
+			s.end = d.sections[i+1].end
+		}
+	}
+}
+
+// commonSection is the innermost section that all atoms of [from, to) belong
+// to. Headings count only if there is nothing else.
+func (d *document) commonSection(from, to int) int32 {
+	common, headings := int32(-1), int32(-1)
+	for _, a := range d.atoms[from:to] {
+		into := &common
+		if a.kind == heading {
+			into = &headings
+		}
+		if *into < 0 {
+			*into = a.section
+		}
+		for !d.within(a.section, *into) {
+			*into = d.sections[*into].parent
+		}
+	}
+	if common < 0 {
+		return headings
+	}
+	return common
+}
+
+// path joins the titles from the outermost section to s.
+func (d *document) path(s int32) string {
+	var titles []string
+	for ; s > 0; s = d.sections[s].parent {
+		if t := d.sections[s].title; t != "" {
+			titles = append(titles, t)
+		}
+	}
+	for i, j := 0, len(titles)-1; i < j; i, j = i+1, j-1 {
+		titles[i], titles[j] = titles[j], titles[i]
+	}
+	return strings.Join(titles, " > ")
+}

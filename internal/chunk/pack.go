@@ -1,0 +1,102 @@
+package chunk
+
+// open is the chunk being filled.
+type open struct {
+	first, last int    // its atoms, both included
+	prefix      string // repeated header of a table
+	from        int    // where Text begins in the source if there is no prefix: before start by the overlap
+	top         int32  // its outermost section, the first one
+	content     bool   // holds more than headings
+}
+
+// pack fills chunks with atoms, in order.
+func (d *document) pack() []Chunk {
+	chunks := make([]Chunk, 0, len(d.src)/d.o.TargetBytes+1)
+	if len(d.atoms) == 0 {
+		return chunks
+	}
+	cur := d.begin(0)
+	for i := 1; i < len(d.atoms); i++ {
+		if d.joins(cur, i) {
+			cur.last = i
+			cur.content = cur.content || d.atoms[i].kind != heading
+			continue
+		}
+		chunks = append(chunks, d.close(cur))
+		next := d.begin(i)
+		d.addContext(&next, cur)
+		cur = next
+	}
+	return append(chunks, d.close(cur))
+}
+
+func (d *document) begin(i int) open {
+	return open{first: i, last: i, from: d.atoms[i].start, top: d.atoms[i].section, content: d.atoms[i].kind != heading}
+}
+
+// close makes the chunk.
+func (d *document) close(c open) Chunk {
+	start, end := d.atoms[c.first].start, d.atoms[c.last].end
+	return Chunk{
+		Text: c.prefix + d.src[c.from:end], Start: start, End: end,
+		Heading: d.path(d.commonSection(c.first, c.last+1)),
+	}
+}
+
+// joins decides whether atom i goes into chunk c.
+func (d *document) joins(c open, i int) bool {
+	target, limit := d.o.TargetBytes, d.o.MaxBytes
+	a, last := d.atoms[i], d.atoms[c.last]
+	size := func(end int) int { return len(c.prefix) + end - c.from }
+	if size(a.end) > limit {
+		return false
+	}
+	if a.section != last.section {
+		if !c.content && d.within(a.section, last.section) {
+			return true // a heading alone says nothing
+		}
+		// Small neighbours join whole, below the parent that they share.
+		return size(d.sections[a.section].end) <= target && d.within(a.section, max(0, d.sections[c.top].parent))
+	}
+	end := d.sections[a.section].end
+	switch {
+	case size(a.end) <= target:
+		return true
+	case last.kind == heading || last.kind == tableHead:
+		return true
+	case size(last.end) < target/4: // too small to stand alone
+		return true
+	case end-a.start < target/4 && size(end) <= limit: // so would be what is left
+		return true
+	}
+	return false
+}
+
+// addContext repeats at the head of chunk c what its reader would miss from the
+// chunk before: the header of a table, or the last sentences of a paragraph.
+func (d *document) addContext(c *open, before open) {
+	a, last := d.atoms[c.first], d.atoms[before.last]
+	room := d.o.MaxBytes - (a.end - a.start)
+	switch {
+	case a.kind == tableRow:
+		head := d.atoms[a.table]
+		if n := head.end - head.start; n <= d.o.MaxBytes/4 && n < room && !head.partial {
+			c.prefix = d.src[head.start:head.end] + "\n"
+		}
+	case a.kind == paragraph && last.kind == paragraph && a.section == last.section:
+		first := before.last
+		for first > before.first && d.atoms[first-1].kind == paragraph && d.atoms[first-1].section == last.section {
+			first--
+		}
+		earliest := a.start - min(d.o.OverlapBytes, room)
+		if d.atoms[first].partial { // it does not begin with a sentence
+			earliest = max(earliest, d.atoms[first].start+1)
+		}
+		for s := range sentences(d.src, d.atoms[first].start, last.end) {
+			if s.start >= earliest {
+				c.from = s.start
+				break
+			}
+		}
+	}
+}

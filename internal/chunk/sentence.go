@@ -1,0 +1,264 @@
+package chunk
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// span is a stretch of source without white space at its ends.
+type span struct{ start, end int }
+
+// sentences yields the sentences of src[start:end]. A sentence ends at a
+// terminator of its script (with the quotes and brackets that close after it)
+// or at a blank line. A full stop ends none after an abbreviation or an
+// initial, inside a number or a name, or before a word in lower case.
+func sentences(src string, start, end int) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		from := start
+		emit := func(to int) bool {
+			s, e := trim(src, from, to)
+			from, _ = trim(src, to, end)
+			return s == e || yield(span{s, e})
+		}
+		for i := start; i < end; {
+			r, size := decode(src, i, end)
+			switch {
+			case r == '\n':
+				i += size
+				if j := skipBlank(src, i, end); j > i {
+					if !emit(j) {
+						return
+					}
+					i = j
+				}
+			case isWideTerminator(r):
+				i = skipClosers(src, i+size, end)
+				if !emit(i) {
+					return
+				}
+			case isTerminator(r):
+				stop := i
+				i = skipClosers(src, i+size, end)
+				if i < end && !spaceAt(src, i, end) {
+					continue
+				}
+				if r == '.' && i == stop+1 && goesOn(src[from:stop]) {
+					continue
+				}
+				// "what?" may be followed by a sentence in lower case; a full
+				// stop, or a quotation, hardly.
+				if (r == '.' || r == '\u2026' || i > stop+size) && lowerAhead(src, i, end) {
+					continue
+				}
+				if !emit(i) {
+					return
+				}
+			default:
+				i += size
+			}
+		}
+		emit(end)
+	}
+}
+
+// decode is utf8.DecodeRuneInString with a short way for ASCII.
+func decode(src string, i, end int) (rune, int) {
+	if c := src[i]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	return utf8.DecodeRuneInString(src[i:end])
+}
+
+// skipBlank returns the offset after a blank line at i, or i if the line at i is
+// not blank.
+func skipBlank(src string, i, end int) int {
+	for j := i; j < end; j++ {
+		switch src[j] {
+		case ' ', '\t', '\r':
+		case '\n':
+			return j + 1
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// isTerminator: marks that end a sentence if white space follows.
+func isTerminator(r rune) bool {
+	switch r {
+	case '.', '!', '?', '\u2026', '\u203d', '\u203c', '\u2047', '\u2048', '\u2049', // Latin
+		'\u0589',           // Armenian
+		'\u061f', '\u06d4', // Arabic
+		'\u0964', '\u0965', // Devanagari and its neighbours
+		'\u104b',           // Myanmar
+		'\u1362', '\u1367', // Ethiopic
+		'\u17d4': // Khmer
+		return true
+	}
+	return false
+}
+
+// isWideTerminator: marks of scripts that put no space after a sentence.
+func isWideTerminator(r rune) bool {
+	return r == '\u3002' || r == '\uff01' || r == '\uff1f' || r == '\uff0e' || r == '\uff61'
+}
+
+// skipClosers skips further terminators and what closes a sentence with them.
+func skipClosers(src string, i, end int) int {
+	for i < end {
+		r, size := decode(src, i, end)
+		if !isTerminator(r) && !isWideTerminator(r) && r != '"' && r != '\'' && !unicode.In(r, unicode.Pe, unicode.Pf) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+func spaceAt(src string, i, end int) bool {
+	r, _ := decode(src, i, end)
+	return unicode.IsSpace(r)
+}
+
+// goesOn reports whether a sentence does not end at a full stop after text, its
+// part so far: after an abbreviation, an initial, or the number of an item.
+func goesOn(text string) bool {
+	word := len(text)
+	for word > 0 && len(text)-word <= maxAbbreviation {
+		r, size := utf8.DecodeLastRuneInString(text[:word])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' {
+			break
+		}
+		word -= size
+	}
+	w := text[word:]
+	return isAbbreviation(w) || isInitial(w) || word == 0 && isNumber(w)
+}
+
+// lowerAhead reports whether the next word, past at most a few spaces, begins
+// with a small letter.
+func lowerAhead(src string, i, end int) bool {
+	for limit := min(end, i+64); i < limit; {
+		r, size := decode(src, i, end)
+		if !unicode.IsSpace(r) {
+			return unicode.IsLower(r)
+		}
+		i += size
+	}
+	return false
+}
+
+// isInitial: one capital letter, as in "J. Smith", except I, which is a word.
+func isInitial(w string) bool {
+	r, size := utf8.DecodeRuneInString(w)
+	return size == len(w) && size > 0 && r != 'I' && unicode.IsUpper(r)
+}
+
+func isNumber(w string) bool { return w != "" && strings.Trim(w, "0123456789") == "" }
+
+// maxAbbreviation is the length of the longest abbreviation, in bytes.
+const maxAbbreviation = 6
+
+// isAbbreviation reports whether w, without its last full stop, is usually
+// followed by the rest of a sentence.
+func isAbbreviation(w string) bool {
+	if len(w) > maxAbbreviation {
+		return false
+	}
+	switch strings.ToLower(w) {
+	case "mr", "mrs", "ms", "mx", "dr", "prof", "rev", "hon", "gen", "col", "capt", "lt", "sgt", "st", "messrs", "mme", "mlle",
+		"e.g", "i.e", "cf", "vs", "viz", "approx", "ca", "c", "al", "etc",
+		"no", "nos", "fig", "figs", "eq", "sec", "ch", "vol", "vols", "pp", "p", "ed", "eds", "ref", "refs",
+		"inc", "ltd", "co", "corp", "dept", "univ",
+		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+		"bzw", "usw", "z.b", "d.h", "u.a", "nr", "str", "sog", "ggf", "vgl",
+		"sr", "sra", "av", "p.ej", "m", "mm", "art":
+		return true
+	}
+	return false
+}
+
+// cut appends src[start:end] as atoms like a: one if it fits into MaxBytes, else
+// pieces filled to about TargetBytes and parted at the best place in their last
+// third: after a line, a clause, a word, or at least not inside a character.
+func (d *document) cut(start, end int, a atom) {
+	for end-start > d.o.MaxBytes {
+		at := cutPoint(d.src, start+d.o.TargetBytes*2/3, start+d.o.TargetBytes)
+		if s, e := trim(d.src, start, at); s < e {
+			a.start, a.end = start, e
+			d.atoms = append(d.atoms, a)
+			a.partial = true
+		}
+		start, _ = trim(d.src, at, end)
+	}
+	if start < end {
+		a.start, a.end = start, end
+		d.atoms = append(d.atoms, a)
+	}
+}
+
+// cutPoint is the best offset in (low, high] to part src at.
+func cutPoint(src string, low, high int) int {
+	clause, space, char := 0, 0, 0
+	for i := high; i > low; i-- {
+		c := src[i-1]
+		switch {
+		case c == '\n':
+			return i
+		case c == ' ' || c == '\t':
+			if space == 0 {
+				space = i
+			}
+			if clause == 0 && i-2 >= low && strings.IndexByte(",;:", src[i-2]) >= 0 {
+				clause = i
+			}
+		case c >= utf8.RuneSelf && clause == 0 && utf8.RuneStart(src[i]) && endsWideClause(src[:i]):
+			clause = i
+		}
+		if char == 0 && isBoundary(src, i) {
+			char = i
+		}
+	}
+	switch {
+	case clause > 0:
+		return clause
+	case space > 0:
+		return space
+	case char > 0:
+		return char
+	}
+	// One character fills a third of the target: marks piled up without end, or
+	// bytes that are no text. Keep runes whole if there are any.
+	for i := high; i > max(low, high-utf8.UTFMax); i-- {
+		if utf8.RuneStart(src[i]) {
+			return i
+		}
+	}
+	return high
+}
+
+// endsWideClause reports whether s ends with an ideographic comma or the like.
+func endsWideClause(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r == '\u3001' || r == '\uff0c' || r == '\uff1b' || r == '\uff1a'
+}
+
+// isBoundary reports whether a character, with its combining marks, variation
+// selectors, joiners and skin tones, may end at src[i-1] and another begin at
+// src[i].
+func isBoundary(src string, i int) bool {
+	if src[i] < utf8.RuneSelf {
+		if src[i-1] < utf8.RuneSelf {
+			return true
+		}
+	} else if !utf8.RuneStart(src[i]) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(src[i:])
+	prev, _ := utf8.DecodeLastRuneInString(src[:i])
+	const joiner = '\u200d'
+	return prev != joiner && next != joiner && !unicode.IsMark(next) && (next < 0x1f3fb || next > 0x1f3ff)
+}

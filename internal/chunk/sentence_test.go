@@ -1,0 +1,72 @@
+package chunk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	for _, want := range [][]string{
+		{"One.", "Two!", "Three?", "Four"},
+		{"Dr. Lee met Mrs. J. R. Smith at 5 p.m. on the corner.", "She left."},
+		{"See fig. 3, e.g. the tree, vs. the shrub etc. for more.", "Done."},
+		{"Version 1.2.3 of example.org was out.", "It cost 3.50 EUR."},
+		{"\"Stop!\"", "(He stopped.)", "\u00abOui.\u00bb", "Fine."},
+		{"Wait... what?!", "Yes\u2026", "No."},
+		{"It was I.", "So it is."},
+		{"1. First things first.", "2. Then the rest."},
+		{"We ate bread. and cheese.", "Good."},
+		{"\u0646\u0639\u0645\u061f", "\u0644\u0627\u06d4"},
+		{"\u0928\u092e\u0938\u094d\u0924\u0947\u0964", "\u0928\u092e\u0938\u094d\u0924\u0947\u0964"},
+	} {
+		src := strings.Join(want, " ")
+		var got []string
+		for s := range sentences(src, 0, len(src)) {
+			got = append(got, src[s.start:s.end])
+		}
+		assert.Equal(t, want, got)
+	}
+}
+
+func TestSentencesWithoutSpaces(t *testing.T) {
+	t.Parallel()
+	want := []string{"\u6211\u559c\u6b22\u8336\u3002", "\u4f60\u5462\uff1f\uff01", "\u300c\u662f\u7684\u3002\u300d", "\u597d"}
+	src := strings.Join(want, "")
+	var got []string
+	for s := range sentences(src, 0, len(src)) {
+		got = append(got, src[s.start:s.end])
+	}
+	assert.Equal(t, want, got)
+	src = "no stop\n\nnext  \r\n \t\nlast"
+	got = nil
+	for s := range sentences(src, 0, len(src)) {
+		got = append(got, src[s.start:s.end])
+	}
+	assert.Equal(t, []string{"no stop", "next", "last"}, got)
+}
+
+func TestCutPoints(t *testing.T) {
+	t.Parallel()
+	o := Options{TargetBytes: 64, MaxBytes: 64, OverlapBytes: -1}
+	for name, c := range map[string]struct{ src, end string }{
+		"line":      {strings.Repeat("a", 50) + "\nbb, cc " + strings.Repeat("d", 60), "a"},
+		"clause":    {strings.Repeat("a", 45) + " bb, cc dd " + strings.Repeat("d", 60), "bb,"},
+		"word":      {strings.Repeat("a", 45) + " bb cc dd " + strings.Repeat("d", 60), "dd"},
+		"han":       {strings.Repeat("\u8336", 18) + "\uff0c" + strings.Repeat("\u6c34", 40), "\uff0c"},
+		"rune":      {strings.Repeat("\u8336", 60), "\u8336"},
+		"combining": {strings.Repeat("e\u0301", 60), "e\u0301"},
+		"joined":    {strings.Repeat("\U0001f469\U0001f3fd\u200d\U0001f680", 12), "\U0001f680"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chunks := Split(c.src, false, nil, o)
+			check(t, c.src, chunks, o)
+			require.Greater(t, len(chunks), 1)
+			assert.True(t, strings.HasSuffix(chunks[0].Text, c.end), "%q", chunks[0].Text)
+		})
+	}
+}

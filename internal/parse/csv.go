@@ -1,0 +1,237 @@
+package parse
+
+import (
+	"bytes"
+	"context"
+)
+
+// parseCSV turns separated values into a Markdown table whose first row is the header.
+func parseCSV(ctx context.Context, in Input, lim Limits) (*Document, error) {
+	data, _, err := textOf(in, lim)
+	if err != nil {
+		return nil, err
+	}
+	delim := byte(0)
+	// Spreadsheets name the delimiter in a first line of their own.
+	if rest, ok := bytes.CutPrefix(data, []byte("sep=")); ok && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
+		delim, data = rest[0], bytes.TrimLeft(rest[1:], "\r\n")
+	}
+	if delim == 0 {
+		delim = sniffDelimiter(data)
+	}
+	if delim == 0 {
+		doc, err := parseText(ctx, in, lim)
+		return doc, err // one column: lines of text
+	}
+	w := newWriter(lim, len(data)+len(data)/4)
+	r := csvReader{data: data, delim: delim}
+	w.pre = true
+	cols := 0
+	var cells []tableCell
+	for n := 0; ; n++ {
+		if n&1023 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		row, ok := r.next()
+		if !ok || w.full {
+			break
+		}
+		if blankRow(row) {
+			continue
+		}
+		w.line()
+		if !w.open("") {
+			break
+		}
+		cells = cells[:0]
+		for _, f := range row {
+			cells = append(cells, tableCell{text: cleanField(f)})
+		}
+		if cols == 0 {
+			cols = len(row)
+			w.tableRow(cells, cols)
+			w.line()
+			w.open("")
+			w.put(headerRule(cols))
+			continue
+		}
+		w.tableRow(cells, len(cells))
+	}
+	return w.document(), nil
+}
+
+// cleanField removes invisible characters from a field.
+func cleanField(f []byte) []byte {
+	for _, b := range f {
+		if b < ' ' && b != '\n' && b != '\t' && b != '\r' || b == 0x7f || b == 0xC2 || b == 0xEF {
+			return []byte(stripInvisible(string(f)))
+		}
+	}
+	return f
+}
+
+func blankRow(row [][]byte) bool {
+	for _, f := range row {
+		if len(bytes.TrimSpace(f)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// csvReader reads records of RFC 4180 and forgives what files really hold: quotes inside fields, fields that are
+// never closed, any line end.
+type csvReader struct {
+	data   []byte
+	pos    int
+	delim  byte
+	stray  int  // quotes whose field was too long
+	open   bool // a quote had no end: from there on quotes are ordinary characters
+	fields [][]byte
+	sample bool // data is the beginning of something longer
+}
+
+// maxQuoted bounds a quoted field; a longer one is taken for a stray quote.
+const maxQuoted = 1 << 20
+
+// maxStrayQuotes is how many of those are looked into before all quotes count as ordinary characters.
+const maxStrayQuotes = 32
+
+// next returns the fields of the next record; they are valid until the call after.
+func (r *csvReader) next() ([][]byte, bool) {
+	if r.pos >= len(r.data) {
+		return nil, false
+	}
+	r.fields = r.fields[:0]
+	for {
+		field, end := r.field()
+		r.fields = append(r.fields, field)
+		if end || len(r.fields) >= maxRowCells {
+			return r.fields, true
+		}
+	}
+}
+
+// field returns the next field and whether the record ends with it.
+func (r *csvReader) field() (field []byte, end bool) {
+	start := r.pos
+	if !r.open {
+		at := start
+		for at < len(r.data) && r.data[at] == ' ' && r.delim != ' ' {
+			at++
+		}
+		if at < len(r.data) && r.data[at] == '"' {
+			if field, ok := r.quoted(at + 1); ok {
+				return field, r.separator()
+			}
+			r.pos = start
+		}
+	}
+	for r.pos < len(r.data) {
+		c := r.data[r.pos]
+		if c == r.delim || c == '\n' || c == '\r' {
+			break
+		}
+		r.pos++
+	}
+	field = r.data[start:r.pos]
+	return field, r.separator()
+}
+
+// quoted reads a quoted field whose content begins at from. It fails when the closing quote is missing.
+func (r *csvReader) quoted(from int) ([]byte, bool) {
+	limit := min(len(r.data), from+maxQuoted)
+	doubled := false
+	for i := from; ; {
+		j := bytes.IndexByte(r.data[i:limit], '"')
+		if j < 0 {
+			if limit == len(r.data) {
+				if r.sample {
+					r.pos = limit
+					return r.data[from:limit], true
+				}
+				r.open = true
+			}
+			if r.stray++; r.stray > maxStrayQuotes {
+				r.open = true
+			}
+			return nil, false
+		}
+		i += j + 1
+		if i < len(r.data) && r.data[i] == '"' {
+			doubled = true
+			i++
+			continue
+		}
+		after := i
+		for after < len(r.data) && r.data[after] == ' ' && r.delim != ' ' {
+			after++
+		}
+		if after < len(r.data) && r.data[after] != r.delim && r.data[after] != '\n' && r.data[after] != '\r' {
+			continue // a quote inside the field that should have been doubled
+		}
+		field := r.data[from : i-1]
+		if doubled {
+			field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
+		}
+		r.pos = after
+		return field, true
+	}
+}
+
+// separator steps over what ends a field and reports whether it ends the record.
+func (r *csvReader) separator() bool {
+	if r.pos >= len(r.data) {
+		return true
+	}
+	c := r.data[r.pos]
+	r.pos++
+	if c == '\r' && r.pos < len(r.data) && r.data[r.pos] == '\n' {
+		r.pos++
+	}
+	if c == r.delim {
+		return false
+	}
+	return true
+}
+
+// sniffDelimiter returns the separator under which the first records agree best on a number of fields above one;
+// 0 when there is none.
+func sniffDelimiter(data []byte) byte {
+	sample := head(data, 64<<10)
+	best, bestScore := byte(0), 0.0
+	for _, d := range []byte{',', ';', '\t', '|', ':', '^'} {
+		r := csvReader{data: sample, delim: d, sample: len(sample) < len(data)}
+		counts := map[int]int{}
+		rows := 0
+		for rows < 100 {
+			row, ok := r.next()
+			if !ok || (r.sample && r.pos >= len(sample) && rows > 0) {
+				break
+			}
+			if blankRow(row) {
+				continue
+			}
+			counts[len(row)]++
+			rows++
+		}
+		for fields, n := range counts {
+			if fields < 2 {
+				continue
+			}
+			agree := float64(n) / float64(rows)
+			// Agreement counts most, then the number of fields; a colon separates times and labels more often than fields.
+			score := agree * agree * (1 + 0.02*float64(min(fields, 20)))
+			if d == ':' || d == '^' {
+				score *= 0.5
+			}
+			if score > bestScore+1e-9 {
+				best, bestScore = d, score
+			}
+		}
+	}
+	if bestScore < 0.05 {
+		return 0
+	}
+	return best
+}

@@ -1,0 +1,112 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// fuzzLimits keep one input within a fraction of a second.
+var fuzzLimits = Limits{MaxOutput: 1 << 20, MaxExpanded: 8 << 20, Timeout: 5 * time.Second}
+
+// check parses any bytes under a name and checks what Parse promises of every result.
+func check(t *testing.T, name string, data []byte) {
+	doc, err := New().Parse(context.Background(), Input{Name: name, Data: data}, fuzzLimits)
+	if err != nil {
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Fatalf("error %v is no *Error", err)
+		}
+		if e.Kind == Internal || e.Kind == Timeout {
+			t.Fatalf("%v", err)
+		}
+		return
+	}
+	if strings.TrimSpace(doc.Text) == "" {
+		t.Fatal("empty text without an error")
+	}
+	if !utf8.ValidString(doc.Text) || !utf8.ValidString(doc.Title) || strings.Contains(doc.Text, "\x00") {
+		t.Fatal("text is not clean")
+	}
+	if int64(len(doc.Text)) > fuzzLimits.MaxOutput {
+		t.Fatalf("text has %d bytes", len(doc.Text))
+	}
+	last := 0
+	for _, p := range doc.Pages {
+		if p.Start < last || p.Start > len(doc.Text) {
+			t.Fatalf("page %d starts at %d", p.Number, p.Start)
+		}
+		last = p.Start
+	}
+}
+
+// fuzzFile fuzzes whole files of one format.
+func fuzzFile(f *testing.F, name string) {
+	f.Add(sampleFiles(f)[name])
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, name, data) })
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range charsetSamples {
+		if data, err := s.enc.NewEncoder().Bytes([]byte(s.text)); err == nil {
+			f.Add(data)
+		}
+	}
+	fuzzFile(f, "a.txt")
+}
+
+func FuzzMarkdown(f *testing.F) { fuzzFile(f, "a.md") }
+func FuzzHTML(f *testing.F)     { fuzzFile(f, "a.html") }
+func FuzzCSV(f *testing.F)      { fuzzFile(f, "a.csv") }
+func FuzzJSON(f *testing.F)     { fuzzFile(f, "a.json") }
+func FuzzXML(f *testing.F)      { fuzzFile(f, "a.xml") }
+func FuzzRTF(f *testing.F)      { fuzzFile(f, "a.rtf") }
+func FuzzMail(f *testing.F)     { fuzzFile(f, "a.eml") }
+func FuzzMbox(f *testing.F)     { fuzzFile(f, "a.mbox") }
+
+// FuzzZip fuzzes the container; the targets below fuzz what is inside, which mutated ZIP files hardly reach.
+func FuzzZip(f *testing.F) {
+	for name, data := range sampleFiles(f) {
+		if strings.HasPrefix(string(data), zipLocalSig) {
+			f.Add(name, data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, name string, data []byte) { check(t, name, data) })
+}
+
+func FuzzDOCX(f *testing.F) {
+	f.Add("<w:p><w:pPr><w:pStyle w:val=\"h\"/><w:numPr><w:ilvl w:val=\"1\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"+
+		"<w:tbl><w:tr><w:tc><w:txbxContent><w:p><w:tbl><w:tr><w:tc>"+para("x")+"</w:tc></w:tr></w:tbl></w:p></w:txbxContent></w:tc></w:tr></w:tbl>",
+		`<w:style w:styleId="h"><w:name w:val="heading 1"/><w:basedOn w:val="h"/></w:style>`)
+	f.Fuzz(func(t *testing.T, body, styles string) {
+		check(t, "a.docx", docxFile(t, body, part{"word/styles.xml", styles}, part{"word/numbering.xml", styles}, part{"word/footnotes.xml", body}))
+	})
+}
+
+func FuzzPPTX(f *testing.F) {
+	f.Add("<p:sld>" + shape(`<p:ph type="title"/>`, `<a:p><a:pPr lvl="2"><a:buAutoNum/></a:pPr><a:r><a:rPr><a:hlinkClick r:id="x"/></a:rPr><a:t>x</a:t></a:r></a:p>`) + "<a:tbl><a:tr><a:tc gridSpan=\"2\"/></a:tr></a:tbl></p:sld>")
+	f.Fuzz(func(t *testing.T, slide string) { check(t, "a.pptx", slideFile(t, slide)) })
+}
+
+func FuzzXLSX(f *testing.F) {
+	f.Add(`<row r="1"><c r="XFD1" t="s" s="1"><v>0</v></c><c><v>1e5</v></c></row>`, `<sst><si><t>x</t></si></sst>`, `<numFmt numFmtId="1" formatCode="y"/><cellXfs><xf numFmtId="1"/></cellXfs>`)
+	f.Fuzz(func(t *testing.T, rows, strings, styles string) {
+		check(t, "a.xlsx", sheetFile(t, rows, part{"xl/sharedStrings.xml", strings}, part{"xl/styles.xml", styles}))
+	})
+}
+
+func FuzzODF(f *testing.F) {
+	f.Add(`<office:body><office:text><text:list><text:list-item><text:p>x<text:note><text:note-body><text:p>y</text:p></text:note-body></text:note></text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell/></table:table-row></table:table></office:text></office:body>`, typeODT)
+	f.Add(`<office:spreadsheet><table:table><table:table-row table:number-rows-repeated="9"><table:table-cell table:number-columns-repeated="9"><text:p>x</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`, typeODS)
+	f.Fuzz(func(t *testing.T, body, mediaType string) { check(t, "a.odt", odfFile(t, mediaType, body)) })
+}
+
+func FuzzEPUB(f *testing.F) {
+	f.Add("<h1>x</h1><p>y<img alt='z'/>", "<item id=\"a\" href=\"b\"/><itemref idref=\"a\"/>")
+	f.Fuzz(func(t *testing.T, chapter, manifest string) {
+		check(t, "a.epub", epubFile(t, chapter, manifest))
+	})
+}

@@ -1,0 +1,212 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mustParse parses with the bundled parsers and default limits.
+func mustParse(t *testing.T, name, contentType string, data []byte) *Document {
+	t.Helper()
+	doc, err := New().Parse(t.Context(), Input{Name: name, ContentType: contentType, Data: data}, Limits{})
+	require.NoError(t, err)
+	return doc
+}
+
+// parseKind parses what must fail and returns the kind of the failure.
+func parseKind(t *testing.T, in Input, lim Limits) Kind {
+	t.Helper()
+	doc, err := New().Parse(t.Context(), in, lim)
+	require.Error(t, err, "document %+v", doc)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, e.Kind.Code(), e.Code)
+	return e.Kind
+}
+
+func TestRegistryRefusals(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		in   Input
+		lim  Limits
+		want Kind
+	}{
+		"empty":            {in: Input{Name: "a.txt"}, want: NoText},
+		"only white space": {in: Input{Name: "a.txt", Data: []byte(" \n\t ")}, want: NoText},
+		"image":            {in: Input{Name: "a.txt", Data: []byte("\x89PNG\r\n\x1a\n0000")}, want: Unsupported},
+		"gzip":             {in: Input{Name: "a.csv", Data: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00")}, want: Unsupported},
+		"zip":              {in: Input{Data: []byte("PK\x03\x04 some archive")}, want: Unsupported},
+		"binary":           {in: Input{Name: "a.bin", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: Unsupported},
+		"binary as text":   {in: Input{Name: "a.txt", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: Malformed},
+		"old word":         {in: Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: Unsupported},
+		"too large":        {in: Input{Data: []byte("twelve bytes")}, lim: Limits{MaxInput: 11}, want: LimitExceeded},
+		"locked office": {
+			in:   Input{Name: "a.docx", Data: append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1...."), utf16le("EncryptedPackage")...)},
+			want: Encrypted,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, parseKind(t, tc.in, tc.lim))
+		})
+	}
+}
+
+func TestArchiveOfDocumentsIsAnArchive(t *testing.T) {
+	t.Parallel()
+	inner := docxFile(t, para("inside"))
+	assert.Equal(t, Unsupported, parseKind(t, Input{Name: "all.zip", Data: container(t, part{"one.docx", string(inner)}, part{"two.txt", "x"})}, Limits{}))
+	assert.Equal(t, "inside", mustParse(t, "misnamed.zip", "application/zip", inner).Text)
+}
+
+func TestRegistryOldFormatsNameTheNewOne(t *testing.T) {
+	t.Parallel()
+	_, err := New().Parse(t.Context(), Input{Name: "plan.xls", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, Limits{})
+	assert.ErrorContains(t, err, ".xlsx")
+}
+
+func TestRegistryDetection(t *testing.T) {
+	t.Parallel()
+	page := "<!DOCTYPE html><html><body><p>one page</p></body></html>"
+	for name, tc := range map[string]struct{ file, contentType, data, want string }{
+		"page under a text name":    {"a.txt", "text/plain", page, typeHTML},
+		"source that begins a page": {"a.php", "text/plain", page, typeText},
+		"page without a name":       {"", "", page, typeHTML},
+		"declared csv":              {"", "text/csv", "a,b\n1,2\n", typeCSV},
+		"csv by name":               {"a.csv", "application/octet-stream", "a,b\n1,2\n", typeCSV},
+		"name beats plain":          {"a.md", "text/plain", "# a", typeMarkdown},
+		"json with parameters":      {"", "application/json; charset=utf-8", `{"a":1}`, typeJSON},
+		"structured suffix":         {"", "application/vnd.garden+json", `{"a":1}`, typeJSON},
+		"declared image, but text":  {"", "image/png", "plain words", typeText},
+		"unknown name":              {"a.unknown", "", "plain words", typeText},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, mustParse(t, tc.file, tc.contentType, []byte(tc.data)).MediaType)
+		})
+	}
+}
+
+func TestRegistrySupported(t *testing.T) {
+	t.Parallel()
+	r := New()
+	for _, tc := range []struct {
+		name, contentType string
+		want              bool
+	}{
+		{"a.txt", "", true}, {"A.PDF", "", true}, {"", "", true}, {"a.unknown", "", true}, {"README", "", true},
+		{"main.go", "application/octet-stream", true}, {"", "text/plain", true},
+		{"a.zip", "", false}, {"a.tar.gz", "", false}, {"a.exe", "text/plain", false}, {"dir.txt/a.jpg", "", false},
+		{"", "image/png", false}, {"", "application/zip", false}, {"", "video/mp4; codecs=x", false}, {"a.doc", "", false},
+		{"a.pdf", "image/png", true},
+	} {
+		assert.Equal(t, tc.want, r.Supported(tc.name, tc.contentType), "%q %q", tc.name, tc.contentType)
+	}
+	r.SetOCR(fakeOCR("x"))
+	assert.True(t, r.Supported("a.jpg", ""))
+	assert.True(t, r.Supported("", "image/png"))
+	assert.False(t, r.Supported("a.zip", ""))
+}
+
+type fakeOCR string
+
+func (f fakeOCR) Recognise(context.Context, []byte, string) (string, error) {
+	if f == "" {
+		return "", errors.New("nothing to see")
+	}
+	return string(f), nil
+}
+
+func TestRegistryOCR(t *testing.T) {
+	t.Parallel()
+	png := []byte("\x89PNG\r\n\x1a\n0000")
+	r := New()
+	r.SetOCR(fakeOCR("a sign\r\non a gate"))
+	doc, err := r.Parse(t.Context(), Input{Name: "a.png", Data: png}, Limits{})
+	require.NoError(t, err)
+	assert.Equal(t, "a sign\non a gate", doc.Text)
+	assert.Equal(t, "image/png", doc.MediaType)
+
+	r.SetOCR(fakeOCR(""))
+	_, err = r.Parse(t.Context(), Input{Name: "a.png", Data: png}, Limits{})
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, NoText, e.Kind)
+}
+
+func TestRegistryRegister(t *testing.T) {
+	t.Parallel()
+	r := New()
+	r.Register("application/msword", []string{".DOC"}, ParserFunc(func(context.Context, Input, Limits) (*Document, error) {
+		return &Document{Text: "from the user's parser"}, nil
+	}))
+	doc, err := r.Parse(t.Context(), Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, Limits{})
+	require.NoError(t, err)
+	assert.Equal(t, "from the user's parser", doc.Text)
+	assert.Equal(t, "application/msword", doc.MediaType)
+	assert.True(t, r.Supported("a.doc", ""))
+	assert.Panics(t, func() { r.Register("", nil, nil) })
+}
+
+func TestRegistryContainsParsers(t *testing.T) {
+	t.Parallel()
+	r := New()
+	use := func(f ParserFunc) error {
+		r.Register("text/x-garden", []string{"garden"}, f)
+		_, err := r.Parse(t.Context(), Input{Name: "a.garden", Data: []byte("x")}, Limits{Timeout: 20 * time.Millisecond})
+		return err
+	}
+	var e *Error
+	err := use(func(context.Context, Input, Limits) (*Document, error) { panic("secret content") })
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, Internal, e.Kind)
+	assert.NotContains(t, err.Error(), "secret content")
+
+	err = use(func(ctx context.Context, _ Input, _ Limits) (*Document, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, Timeout, e.Kind)
+
+	err = use(func(context.Context, Input, Limits) (*Document, error) { return nil, nil })
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, Internal, e.Kind)
+
+	err = use(func(context.Context, Input, Limits) (*Document, error) {
+		return &Document{Partial: "all of it was lost"}, nil
+	})
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, Malformed, e.Kind)
+}
+
+func TestRegistryCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := New().Parse(ctx, Input{Data: []byte("x")}, Limits{})
+	assert.Equal(t, context.Canceled, err)
+}
+
+func TestOutputLimit(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string]string{
+		"a.txt":  strings.Repeat("words ", 100),
+		"a.html": "<p>" + strings.Repeat("words ", 100),
+		"a.csv":  strings.Repeat("one,two\n", 100),
+		"a.json": "[" + strings.Repeat(`"words",`, 100) + "1]",
+		"a.md":   "# x\n" + strings.Repeat("wörds ", 100),
+	} {
+		doc, err := New().Parse(t.Context(), Input{Name: name, Data: []byte(data)}, Limits{MaxOutput: 100})
+		require.NoError(t, err, name)
+		assert.LessOrEqual(t, len(doc.Text), 100, name)
+		assert.Greater(t, len(doc.Text), 80, name)
+		assert.Contains(t, doc.Partial, "limit", name)
+	}
+}

@@ -1,0 +1,110 @@
+package pdf
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/bidi"
+)
+
+// Directions of clusters.
+const (
+	neutral = iota
+	leftToRight
+	rightToLeft
+	digits
+)
+
+func direction(text string) int {
+	for _, r := range text {
+		p, _ := bidi.LookupRune(r)
+		switch p.Class() {
+		case bidi.L:
+			return leftToRight
+		case bidi.R, bidi.AL:
+			return rightToLeft
+		case bidi.EN, bidi.AN:
+			return digits
+		}
+	}
+	return neutral
+}
+
+// joinClusters makes text of clusters that come in the order in which they stand on the page. Where there is
+// right-to-left script they are put in the order in which they are read, the reverse of the Unicode Bidirectional
+// Algorithm's last step for one level of embedding.
+func joinClusters(clusters []cluster) string {
+	rtl, ltr := 0, 0
+	for _, c := range clusters {
+		if len(c.text) == 1 && c.text[0] < 0x80 {
+			if unicode.IsLetter(rune(c.text[0])) {
+				ltr++
+			}
+			continue
+		}
+		switch direction(c.text) {
+		case rightToLeft:
+			rtl++
+		case leftToRight:
+			ltr++
+		}
+	}
+	if rtl > 0 {
+		clusters = slices.Clone(clusters)
+		if rtl >= ltr {
+			slices.Reverse(clusters)
+			reverseRuns(clusters, leftToRight)
+		} else {
+			reverseRuns(clusters, rightToLeft)
+		}
+	}
+	var out strings.Builder
+	for _, c := range clusters {
+		out.WriteString(c.text)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// reverseRuns reverses the stretches that begin and end with clusters of direction dir and hold neutral ones and
+// digits between. Digits are written from left to right in either script: with dir leftToRight they count as such,
+// otherwise they are turned back.
+func reverseRuns(clusters []cluster, dir int) {
+	in := func(d int) bool { return d == dir || dir == leftToRight && d == digits }
+	for i := 0; i < len(clusters); {
+		if !in(direction(clusters[i].text)) {
+			i++
+			continue
+		}
+		end := i + 1
+		for k := end; k < len(clusters); k++ {
+			d := direction(clusters[k].text)
+			if in(d) {
+				end = k + 1
+			} else if d != neutral && !(dir == rightToLeft && d == digits) {
+				break
+			}
+		}
+		slices.Reverse(clusters[i:end])
+		if dir == rightToLeft {
+			reverseDigits(clusters[i:end])
+		}
+		i = end
+	}
+}
+
+// reverseDigits turns numbers back that were reversed with the text around them.
+func reverseDigits(clusters []cluster) {
+	for i := 0; i < len(clusters); {
+		end := i
+		for end < len(clusters) && direction(clusters[end].text) == digits {
+			end++
+		}
+		if end > i {
+			slices.Reverse(clusters[i:end])
+			i = end
+			continue
+		}
+		i++
+	}
+}

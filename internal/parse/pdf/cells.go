@@ -1,0 +1,115 @@
+package pdf
+
+import "slices"
+
+const (
+	// cellGap is the least gap between two cells.
+	cellGap = 0.5
+	// cellGapRatio is how much wider it is than the other gaps of its segment.
+	cellGapRatio = 1.6
+)
+
+// wideGap is a gap in a segment that may part two cells: before the glyph with index at.
+type wideGap struct {
+	u0, u1 float64
+	at     int
+}
+
+// findCells sets the cells of all lines: segments are cut at wide gaps that continue in the next line or the one
+// above, as a blank stretch between two columns does.
+func findCells(lines []line) {
+	gaps := make([][][]wideGap, len(lines)) // by line and segment
+	for i := range lines {
+		for _, s := range lines[i].segs {
+			gaps[i] = append(gaps[i], s.wideGaps())
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		for k, s := range l.segs {
+			rest := s
+			for n := len(gaps[i][k]) - 1; n >= 0; n-- {
+				g := gaps[i][k][n]
+				if i > 0 && continues(g, &lines[i-1], gaps[i-1], l) || i+1 < len(lines) && continues(g, &lines[i+1], gaps[i+1], l) {
+					var tail *segment
+					rest, tail = rest.cut(g.at)
+					l.cells = append(l.cells, tail)
+				}
+			}
+			l.cells = append(l.cells, rest)
+		}
+		slices.SortStableFunc(l.cells, func(a, b *segment) int {
+			if a.u0 < b.u0 {
+				return -1
+			}
+			return 1
+		})
+	}
+}
+
+// wideGaps lists the gaps of a segment that stand out.
+func (s *segment) wideGaps() []wideGap {
+	var all []wideGap
+	prev := -1
+	for i := range s.glyphs {
+		g := &s.glyphs[i]
+		if isBlank(g.text) {
+			continue
+		}
+		if prev >= 0 {
+			if p := &s.glyphs[prev]; g.u0-p.u1 > wordGap*s.size {
+				all = append(all, wideGap{p.u1, g.u0, i})
+			}
+		}
+		if prev < 0 || g.u1 > s.glyphs[prev].u1 {
+			prev = i
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	widths := make([]float64, len(all))
+	for i, g := range all {
+		widths[i] = g.u1 - g.u0
+	}
+	slices.Sort(widths)
+	least := cellGap * s.size
+	if len(widths) >= 3 {
+		least = max(least, cellGapRatio*widths[len(widths)/3])
+	}
+	return slices.DeleteFunc(all, func(g wideGap) bool { return g.u1-g.u0 < least })
+}
+
+// continues says whether a gap of line l goes on in the neighbouring line.
+func continues(g wideGap, neighbour *line, gaps [][]wideGap, l *line) bool {
+	if d := neighbour.v - l.v; d > 3*l.size || d < -3*l.size {
+		return false
+	}
+	least := 0.15 * l.size
+	meets := func(u0, u1 float64) bool { return min(u1, g.u1)-max(u0, g.u0) >= least }
+	for k, s := range neighbour.segs {
+		if k > 0 && meets(neighbour.segs[k-1].u1, s.u0) {
+			return true
+		}
+		for _, o := range gaps[k] {
+			if meets(o.u0, o.u1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cut parts a segment before the glyph with index at.
+func (s *segment) cut(at int) (head, tail *segment) {
+	part := func(glyphs []glyph) *segment {
+		out := &segment{glyphs: glyphs, v: s.v, size: s.size, chars: len(glyphs), u0: glyphs[0].u0, u1: glyphs[0].u1}
+		for i := range glyphs {
+			if !isBlank(glyphs[i].text) {
+				out.u1 = max(out.u1, glyphs[i].u1)
+			}
+		}
+		return out
+	}
+	return part(s.glyphs[:at]), part(s.glyphs[at:])
+}

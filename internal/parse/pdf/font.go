@@ -1,0 +1,405 @@
+package pdf
+
+import (
+	"math"
+	"reflect"
+	"strings"
+)
+
+const (
+	// maxCachedFonts bounds the fonts that are kept; they are dropped together when there are more.
+	maxCachedFonts = 512
+	// maxCachedTexts bounds the codes that a composite font keeps the meaning of.
+	maxCachedTexts = 1 << 16
+)
+
+// shown is one character code as it is shown: its text ("" when it has none), its advance in text space units of one
+// em, and whether it is the single byte 32, which word spacing applies to.
+type shown struct {
+	text  string
+	width float64
+	space bool
+}
+
+// font turns the strings of a content stream into text and widths.
+type font struct {
+	simple    *[256]shown // nil for composite fonts
+	composite *cidFont
+	vertical  bool
+	// height is the size of the font's em in text space: 1, but for Type 3 fonts, which set their own scale.
+	height float64
+	// type3 fonts may show their glyphs through forms; their codes without text are no loss of meaning.
+	type3 bool
+	style style
+}
+
+// style tells fonts apart, and which of them are bold. It does not keep a font alive. 0 is no font.
+type style uint32
+
+func makeStyle(number int, bold bool) style {
+	s := style(number) << 1
+	if bold {
+		s |= 1
+	}
+	return s
+}
+
+func (s style) bold() bool { return s&1 != 0 }
+
+// next splits the first code off s, which is not empty, and returns the bytes that it takes.
+func (f *font) next(s str) (shown, int) {
+	if f.simple != nil {
+		return f.simple[s[0]], 1
+	}
+	return f.composite.next(s)
+}
+
+// fonts caches what is made of font dictionaries.
+type fonts struct {
+	d      *document
+	byRef  map[ref]*font
+	inline map[uintptr]inlineFont
+	made   int
+}
+
+// inlineFont is a font whose dictionary is no object of its own. The dictionary is kept, so that its address is its own.
+type inlineFont struct {
+	dict dict
+	font *font
+}
+
+func newFonts(d *document) *fonts {
+	return &fonts{d: d, byRef: map[ref]*font{}, inline: map[uintptr]inlineFont{}}
+}
+
+// get returns the font that o leads to, nil when there is none.
+func (fs *fonts) get(o any) *font {
+	r, isRef := o.(ref)
+	if isRef {
+		if f, ok := fs.byRef[r]; ok {
+			return f
+		}
+	}
+	dic := fs.d.dict(o)
+	if dic == nil {
+		return nil
+	}
+	address := reflect.ValueOf(dic).Pointer()
+	if f, ok := fs.inline[address]; ok && !isRef {
+		return f.font
+	}
+	if !fs.d.tick(4096) {
+		return nil
+	}
+	fs.made++
+	f := fs.d.newFont(dic, fs.made)
+	if len(fs.byRef)+len(fs.inline) >= maxCachedFonts {
+		clear(fs.byRef)
+		clear(fs.inline)
+	}
+	if isRef {
+		fs.byRef[r] = f
+	} else {
+		fs.inline[address] = inlineFont{dic, f}
+	}
+	return f
+}
+
+// newFont makes the font with a number of its own.
+func (d *document) newFont(dic dict, number int) *font {
+	f := &font{height: 1}
+	toUnicode := d.toUnicode(dic["ToUnicode"])
+	if d.name(dic["Subtype"]) == "Type0" {
+		f.composite = d.newCIDFont(dic, toUnicode)
+		f.style = makeStyle(number, isBold(baseFontName(d.name(dic["BaseFont"]))))
+		f.vertical = f.composite.vertical
+		return f
+	}
+	f.simple = &[256]shown{}
+	s := simpleFont{d: d, dict: dic, desc: d.dict(dic["FontDescriptor"]), toUnicode: toUnicode}
+	s.base = baseFontName(d.name(dic["BaseFont"]))
+	f.style = makeStyle(number, isBold(s.base))
+	s.texts(f.simple)
+	s.widths(f)
+	f.simple[' '].space = true
+	return f
+}
+
+// baseFontName drops the tag of a subset ("ABCDEF+Name").
+func baseFontName(n name) string {
+	if i := strings.IndexByte(string(n), '+'); i == 6 {
+		return string(n[7:])
+	}
+	return string(n)
+}
+
+// isBold tells by a font's name whether it is a bold one. TeX's names have their own way.
+func isBold(base string) bool {
+	lower := strings.ToLower(base)
+	for _, word := range []string{"bold", "black", "heavy", "cmbx", "cmssbx", "sfbx", "-demi"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// toUnicode reads a ToUnicode entry. Identity is a map of codes to themselves.
+func (d *document) toUnicode(o any) *cmap {
+	switch v := d.resolve(o).(type) {
+	case *stream:
+		data, err := d.decode(v)
+		if err != nil {
+			return nil
+		}
+		m := d.parseCMap(data)
+		if len(m.ranges) == 0 && strings.HasPrefix(string(m.base), "Identity") {
+			return identityToUnicode
+		}
+		return m
+	case name:
+		if strings.HasPrefix(string(v), "Identity") {
+			return identityToUnicode
+		}
+	}
+	return nil
+}
+
+var identityToUnicode = &cmap{ranges: []cmapRange{{n: 2, lo: 0, hi: 0xffff, text: []rune{0}}}}
+
+// simpleFont reads a font of one-byte codes.
+type simpleFont struct {
+	d         *document
+	dict      dict
+	desc      dict
+	base      string
+	toUnicode *cmap
+}
+
+// texts fills in what each code means: by the ToUnicode map, then the names of the Differences, then the base
+// encoding, then what the embedded font program says.
+func (s *simpleFont) texts(out *[256]shown) {
+	d := s.d
+	var names [256]name
+	var base *codeTable
+	switch v := d.resolve(s.dict["Encoding"]).(type) {
+	case name:
+		base = namedEncoding(v)
+	case dict:
+		base = namedEncoding(d.name(v["BaseEncoding"]))
+		code := 0
+		for _, o := range d.array(v["Differences"]) {
+			switch o := d.resolve(o).(type) {
+			case int:
+				code = o
+			case name:
+				if code >= 0 && code < 256 {
+					names[code] = o
+				}
+				code++
+			}
+		}
+	}
+	isZapf := strings.Contains(s.base, "Dingbats")
+	switch {
+	case isZapf:
+		base = zapfEncoding
+	case strings.HasPrefix(s.base, "Symbol"):
+		base = symbolEncoding
+	}
+	program := &fontProgram{s: s}
+	for code := range out {
+		t := ""
+		if s.toUnicode != nil {
+			t = s.toUnicode.unicode(uint32(code), 1)
+		}
+		n := string(names[code])
+		if t == "" && n != "" {
+			if isZapf {
+				t = zapfNames()[n]
+			}
+			if t == "" {
+				t = glyphText(n)
+			}
+			if t == "" && n != ".notdef" {
+				t = program.numbered(n, code)
+			}
+		}
+		if t == "" && n == "" {
+			if base != nil {
+				t = base[code]
+			} else {
+				t = program.code(code)
+			}
+		}
+		out[code].text = t
+	}
+}
+
+// widths fills in the advances, from the Widths array, else from the standard fonts.
+func (s *simpleFont) widths(f *font) {
+	d := s.d
+	scale, up := 0.001, 0.001
+	if d.name(s.dict["Subtype"]) == "Type3" {
+		f.type3 = true
+		m := d.numbers(s.dict["FontMatrix"], 6)
+		if m == nil {
+			m = []float64{0.001, 0, 0, 0.001, 0, 0}
+		}
+		scale = math.Hypot(m[0], m[1])
+		up = math.Hypot(m[2], m[3])
+	}
+	first, _ := d.integer(s.dict["FirstChar"])
+	widths := d.array(s.dict["Widths"])
+	missing, _ := d.number(s.desc["MissingWidth"])
+	var standard *standardWidths
+	if widths == nil && !f.type3 {
+		standard = widthsOf(s.base)
+	}
+	for code := range f.simple {
+		w := missing
+		if i := code - first; i >= 0 && i < len(widths) {
+			if v, ok := d.number(widths[i]); ok {
+				w = v
+			}
+		} else if standard != nil {
+			w = standard.width(f.simple[code].text, code)
+		}
+		f.simple[code].width = finite(w * scale)
+	}
+	if f.type3 {
+		f.height = type3Height(d.numbers(s.dict["FontBBox"], 4), up, f.simple)
+	}
+}
+
+// type3Height estimates the em of a Type 3 font in text space: from its bounding box, which is often missing or that
+// of a few low letters, and from the widths of its glyphs, which are half an em wide in the mean.
+func type3Height(box []float64, scale float64, glyphs *[256]shown) float64 {
+	h := 0.0
+	if box != nil {
+		h = finite(math.Abs(box[3]-box[1]) * scale)
+	}
+	sum, n := 0.0, 0
+	for i := range glyphs {
+		if w := math.Abs(glyphs[i].width); w > 0 && glyphs[i].text != "" {
+			sum += w
+			n++
+		}
+	}
+	if n > 0 {
+		h = max(h, 2*sum/float64(n))
+	}
+	if h == 0 {
+		return 1
+	}
+	return h
+}
+
+// finite keeps numbers from a file in the range that the layout reckons with.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || v > 1e7 || v < -1e7 {
+		return 0
+	}
+	return v
+}
+
+// fontProgram reads the embedded font program of a simple font when a code asks for it.
+type fontProgram struct {
+	s      *simpleFont
+	loaded bool
+	tt     *trueType
+	cff    *cffFont
+	enc    *codeTable
+}
+
+func (p *fontProgram) load() {
+	if p.loaded {
+		return
+	}
+	p.loaded = true
+	d, desc := p.s.d, p.s.desc
+	if st := d.stream(desc["FontFile2"]); st != nil {
+		if data, err := d.decode(st); err == nil {
+			p.tt = parseTrueType(data)
+		}
+	}
+	if st := d.stream(desc["FontFile3"]); st != nil {
+		if data, err := d.decode(st); err == nil {
+			if p.tt = parseTrueType(data); p.tt != nil {
+				data = p.tt.cff
+			}
+			p.cff = parseCFF(data)
+		}
+	}
+	if st := d.stream(desc["FontFile"]); st != nil {
+		if data, err := d.decode(st); err == nil {
+			if enc, ok := d.type1Encoding(data); ok {
+				p.enc = &enc
+			}
+		}
+	}
+	switch {
+	case p.cff != nil && !p.cff.cid:
+		p.enc = &p.cff.encoding
+	case p.enc == nil && p.s.d.name(p.s.dict["Subtype"]) == "TrueType":
+		p.enc = winAnsiEncoding
+	case p.enc == nil:
+		p.enc = standardEncoding
+	}
+}
+
+// code returns what the font program means by a code; a Type 3 font has no meaning of its own.
+func (p *fontProgram) code(code int) string {
+	if p.s.d.name(p.s.dict["Subtype"]) == "Type3" {
+		return ""
+	}
+	p.load()
+	if p.tt != nil && p.cff == nil {
+		if t := p.tt.code(code); t != "" {
+			return t
+		}
+		if len(p.tt.symbol)+len(p.tt.mac) > 0 {
+			return ""
+		}
+	}
+	return p.enc[code]
+}
+
+// numbered gives a meaning to names like g36 or a65: a glyph of the embedded program, or the code itself when that is
+// the number.
+func (p *fontProgram) numbered(n string, code int) string {
+	if len(n) == 1 && int(n[0]) == code && code < 128 {
+		return texText(code)
+	}
+	v, ok := numberedName(n)
+	if !ok {
+		return ""
+	}
+	p.load()
+	if n[0] == 'g' || n[0] == 'G' {
+		if t := p.tt.glyphOrNone(v); t != "" {
+			return t
+		}
+	}
+	if v == code && v < 128 {
+		return texText(v)
+	}
+	return ""
+}
+
+// texText returns the text of a code whose glyph is named by the code alone, as in the bitmap fonts of TeX: ASCII,
+// and the ligatures of TeX's text encoding.
+func texText(code int) string {
+	if code >= 11 && code <= 15 {
+		return [...]string{"ff", "fi", "fl", "ffi", "ffl"}[code-11]
+	}
+	return winAnsiEncoding[code]
+}
+
+// glyphOrNone is glyph for a font that may be nil.
+func (t *trueType) glyphOrNone(id int) string {
+	if t == nil {
+		return ""
+	}
+	return t.glyph(id)
+}

@@ -1,0 +1,127 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// segmentWork is what one segment counts against the budget of work. A line of text is one segment, which many glyphs
+// paid for; a page of scattered glyphs has as many segments.
+const segmentWork = 256
+
+// layoutPage puts what a page shows in reading order: first the direction of writing that most glyphs have, then the
+// others.
+func layoutPage(d *document, p *pageGlyphs, hyphens *hyphenation) []block {
+	var out []block
+	for _, glyphs := range byDirection(dropRuns(shownGlyphs(p))) {
+		segs, first := makeSegments(glyphs), len(out)
+		if !d.tick(segmentWork * len(segs)) {
+			return out
+		}
+		for _, region := range readingOrder(d, segs) {
+			blocks := regionBlocks(region, hyphens)
+			if len(out) > first && len(blocks) > 0 && goesOn(&out[len(out)-1], &blocks[0]) {
+				last := &out[len(out)-1]
+				last.text = hyphens.join([]string{last.text, blocks[0].text}, nil)
+				last.lines += blocks[0].lines
+				blocks = blocks[1:]
+			}
+			out = append(out, blocks...)
+		}
+	}
+	return out
+}
+
+// goesOn says whether a paragraph that ends a column continues at the top of the next one.
+func goesOn(a, b *block) bool {
+	if a.kind == blockTable || b.kind != blockParagraph || math.Abs(a.size-b.size) > 0.05*a.size {
+		return false
+	}
+	return startsLower(b.text) && !endsSentence(a.text)
+}
+
+// shownGlyphs drops invisible text, unless the page has little else: then it is the text layer of a scan.
+func shownGlyphs(p *pageGlyphs) []glyph {
+	invisible, visible := 0, 0
+	for i := range p.glyphs {
+		switch {
+		case isBlank(p.glyphs[i].text):
+		case p.glyphs[i].invisible:
+			invisible++
+		default:
+			visible++
+		}
+	}
+	if invisible == 0 || visible == 0 || p.images && invisible > 8*visible {
+		return p.glyphs
+	}
+	out := p.glyphs[:0]
+	for _, g := range p.glyphs {
+		if !g.invisible {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// runText is the length in bytes from which the text of one glyph is that of a run.
+const runText = 32
+
+// dropRuns removes all but one of the glyphs that stand for the same whole run of text, or for the beginning of it: a
+// fault of writers that lay out Arabic, whose other glyphs mean nothing then.
+func dropRuns(glyphs []glyph) []glyph {
+	var runs []string
+	for i := range glyphs {
+		if g := &glyphs[i]; len(g.text) >= runText && !g.actual {
+			runs = append(runs, g.text)
+		}
+	}
+	if len(runs) < 2 {
+		return glyphs
+	}
+	slices.Sort(runs)
+	runs = slices.Compact(runs)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(glyphs, func(g glyph) bool {
+		if len(g.text) < runText || g.actual {
+			return false
+		}
+		if seen[g.text] {
+			return true
+		}
+		seen[g.text] = true
+		i, _ := slices.BinarySearch(runs, g.text)
+		return i+1 < len(runs) && strings.HasPrefix(runs[i+1], g.text)
+	})
+}
+
+// byDirection parts glyphs by their direction of writing, the most common first.
+func byDirection(glyphs []glyph) [][]glyph {
+	var counts [360]int
+	for i := range glyphs {
+		counts[glyphs[i].angle]++
+	}
+	var out [][]glyph
+	for left := len(glyphs); left > 0; {
+		best := 0
+		for a, n := range counts {
+			if n > counts[best] {
+				best = a
+			}
+		}
+		if counts[best] == len(glyphs) {
+			return [][]glyph{glyphs}
+		}
+		group := make([]glyph, 0, counts[best])
+		for _, g := range glyphs {
+			if int(g.angle) == best {
+				group = append(group, g)
+			}
+		}
+		left -= counts[best]
+		counts[best] = 0
+		out = append(out, group)
+	}
+	return out
+}

@@ -1,0 +1,256 @@
+package pdf
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Attributes of a page that it inherits from the nodes above it (ISO 32000-1, 7.7.3.4).
+var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
+
+// maxKeptGlyphs bounds the space that one page hands on to the next.
+const maxKeptGlyphs = 50_000
+
+// pages calls visit for every page in order, with its inherited attributes filled in, until visit returns false.
+func (d *document) pages(visit func(page dict) bool) {
+	root := d.dict(d.trailer["Root"])
+	seen := map[ref]bool{}
+	found := 0
+	goOn := true
+	var walk func(o any, above dict, depth int)
+	walk = func(o any, above dict, depth int) {
+		if r, ok := o.(ref); ok {
+			if seen[r] {
+				return
+			}
+			seen[r] = true
+		}
+		node := d.dict(o)
+		if node == nil {
+			d.note(partialDamaged)
+			return
+		}
+		if depth > d.lim.MaxDepth || !d.tick(64) {
+			d.note(partialWork)
+			return
+		}
+		attrs := dict{}
+		for _, k := range inherited {
+			if v, ok := node[k]; ok {
+				attrs[k] = v
+			} else if v, ok := above[k]; ok {
+				attrs[k] = v
+			}
+		}
+		kids := d.array(node["Kids"])
+		if kids == nil || d.name(node["Type"]) == "Page" {
+			if kids == nil && d.name(node["Type"]) == "Pages" {
+				d.note(partialDamaged)
+				return
+			}
+			page := dict{"Contents": node["Contents"], "Annots": node["Annots"]}
+			for k, v := range attrs {
+				page[k] = v
+			}
+			found++
+			goOn = visit(page)
+			return
+		}
+		for _, kid := range kids {
+			if !goOn || d.stop != nil {
+				return
+			}
+			walk(kid, attrs, depth+1)
+		}
+	}
+	walk(root["Pages"], dict{}, 0)
+	if found == 0 && d.stop == nil {
+		d.loosePages(visit)
+	}
+}
+
+// loosePages visits page objects that no page tree leads to, in the order of their numbers.
+func (d *document) loosePages(visit func(page dict) bool) {
+	if err := d.repair(); err != nil {
+		return
+	}
+	nums := make([]int, 0, len(d.xref))
+	for num := range d.xref {
+		nums = append(nums, num)
+	}
+	slices.Sort(nums)
+	for _, num := range nums {
+		if d.stop != nil {
+			return
+		}
+		if p, ok := d.load(num).(dict); ok && p["Type"] == name("Page") {
+			d.note(partialDamaged)
+			if !visit(p) {
+				return
+			}
+		}
+	}
+}
+
+// contents returns the decoded content of a page: its streams, which are one as far as syntax goes.
+func (d *document) contents(o any) []byte {
+	switch v := d.resolve(o).(type) {
+	case *stream:
+		data, err := d.decode(v)
+		if err != nil && d.stop == nil {
+			d.note(partialDamaged)
+		}
+		return data
+	case array:
+		var out []byte
+		for _, o := range v {
+			st := d.stream(o)
+			if st == nil {
+				if d.stop == nil {
+					d.note(partialDamaged)
+				}
+				continue
+			}
+			data, err := d.decode(st)
+			if err != nil {
+				if d.stop != nil {
+					break
+				}
+				d.note(partialDamaged)
+			}
+			if int64(len(out)+len(data)) > d.lim.MaxStreamBytes {
+				d.note(partialTooLarge)
+				break
+			}
+			out = append(append(out, data...), '\n')
+		}
+		return out
+	}
+	return nil
+}
+
+// glyphs runs a page's content and returns what it shows. buffer is space for the glyphs that may be used again.
+func (d *document) glyphs(page dict, fs *fonts, ly *layers, buffer []glyph) *pageGlyphs {
+	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: buffer[:0]}
+	if v := d.numbers(page["MediaBox"], 4); v != nil {
+		if b := makeBox(v); b.x1-b.x0 > 1 && b.y1-b.y0 > 1 {
+			p.bounds = b
+		}
+	}
+	if r, ok := d.integer(page["Rotate"]); ok {
+		p.rotate = ((r/90*90)%360 + 360) % 360
+	}
+	in := &interpreter{d: d, fonts: fs, layer: ly, page: p, path: map[*stream]bool{}}
+	in.state = graphics{ctm: identity, scale: 1}
+	in.text, in.line = identity, identity
+	resources := d.dict(page["Resources"])
+	in.run(d.contents(page["Contents"]), resources, 0)
+	for _, a := range d.array(page["Annots"]) {
+		if d.stop != nil {
+			break
+		}
+		in.annotation(d.dict(a), resources)
+	}
+	if p.full {
+		d.note(partialTooLarge)
+	}
+	return p
+}
+
+// Flags of an annotation that keep it from being shown (ISO 32000-1, 12.5.3).
+const annotationHidden = 1<<1 | 1<<5
+
+// annotation runs the appearance of a form field or another annotation that shows text on the page.
+func (in *interpreter) annotation(a, resources dict) {
+	d := in.d
+	if flags, _ := d.integer(a["F"]); flags&annotationHidden != 0 || in.layer.hides(a["OC"]) {
+		return
+	}
+	switch d.name(a["Subtype"]) {
+	case "Widget", "FreeText", "Stamp", "Watermark":
+	default:
+		return
+	}
+	normal := d.dict(a["AP"])["N"]
+	st := d.stream(normal)
+	if st == nil {
+		st = d.stream(d.dict(normal)[d.name(a["AS"])])
+	}
+	rect, bbox := d.numbers(a["Rect"], 4), []float64(nil)
+	if st != nil {
+		bbox = d.numbers(st.dict["BBox"], 4)
+	}
+	if rect == nil || bbox == nil {
+		return
+	}
+	m := identity
+	if v := d.numbers(st.dict["Matrix"], 6); v != nil {
+		m = matrix(v)
+	}
+	// The transformed bounding box is moved and scaled to the rectangle (ISO 32000-1, algorithm 8).
+	from, to := makeBox(bbox).transform(m), makeBox(rect)
+	at := matrix{1, 0, 0, 1, to.x0 - from.x0, to.y0 - from.y0}
+	if w, h := from.x1-from.x0, from.y1-from.y0; w > 0 && h > 0 {
+		sx, sy := (to.x1-to.x0)/w, (to.y1-to.y0)/h
+		at = matrix{sx, 0, 0, sy, to.x0 - from.x0*sx, to.y0 - from.y0*sy}
+	}
+	in.state = graphics{ctm: identity, scale: 1}
+	in.form(st, at, resources, 0)
+}
+
+// extract reads all pages.
+func (d *document) extract() (*Result, error) {
+	catalog := d.dict(d.trailer["Root"])
+	res := &Result{}
+	fs := newFonts(d)
+	ly := d.newLayers(catalog)
+	w, hyphens := newWriter(d.lim.MaxOutputBytes), newHyphenation()
+	images, mapped, unmapped := false, 0, 0
+	var buffer []glyph
+	d.pages(func(page dict) bool {
+		if len(w.pages) >= d.lim.MaxPages {
+			d.note(partialPages)
+			return false
+		}
+		p := d.glyphs(page, fs, ly, buffer)
+		buffer = p.glyphs
+		mapped += len(p.glyphs)
+		images = images || p.images
+		unmapped += p.unmapped
+		w.page(layoutPage(d, p, hyphens))
+		if cap(buffer) > maxKeptGlyphs {
+			buffer = nil
+		}
+		return d.stop == nil && !w.full
+	})
+	if err := d.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if w.full {
+		d.note(partialTooLarge)
+	}
+	damaged := d.partial != ""
+	if unmapped > 16+mapped/20 {
+		d.note(partialGlyphs)
+	}
+	d.metadata(catalog, res)
+	res.Text, res.Pages = w.finish()
+	res.Partial = d.partial
+	if res.Text != "" {
+		return res, nil
+	}
+	switch {
+	case d.stop != nil:
+		return nil, d.stop
+	case len(res.Pages) == 0:
+		return nil, fmt.Errorf("%w: no pages", ErrMalformed)
+	case damaged:
+		return nil, fmt.Errorf("%w: no text could be read", ErrMalformed)
+	case unmapped > 0:
+		return res, fmt.Errorf("%w: its fonts do not tell what their characters mean", ErrNoText)
+	case images:
+		res.Images = true
+		return res, fmt.Errorf("%w: it shows images only, likely a scan", ErrNoText)
+	}
+	return res, fmt.Errorf("%w: its pages are blank", ErrNoText)
+}

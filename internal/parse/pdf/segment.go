@@ -1,0 +1,242 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+)
+
+// The layout reckons in ems: multiples of the size of the glyphs at hand. The limits below were set by comparing the
+// output for documents of several typesetters with that of established readers.
+const (
+	// sameLine is how far baselines of one line may differ.
+	sameLine = 0.2
+	// nearGap is the widest gap within a segment between glyphs that follow one another in the content stream: a word
+	// space of a badly justified line.
+	nearGap = 1.2
+	// farGap is the widest such gap between glyphs that do not, which may be of different columns.
+	farGap = 0.55
+	// streamNear is how many runs may lie between two runs that still follow one another: a superscript, a word in
+	// another font.
+	streamNear = 3
+	// scriptUp and scriptDown are how far a superscript and a subscript may be off the baseline.
+	scriptUp, scriptDown = 0.75, 0.45
+	// scriptGap is the widest gap between a script and its base.
+	scriptGap = 0.35
+	// maxScriptSteps bounds the segments that are looked at to find the base of a script.
+	maxScriptSteps = 400
+	// maxOverprint bounds the glyphs that are compared to tell bold text from other text in the same place.
+	maxOverprint = 200
+)
+
+// segment is text on one baseline without a wide gap, its glyphs in the order of u.
+type segment struct {
+	glyphs []glyph
+	u0, u1 float64
+	v      float64
+	size   float64
+	chars  int
+}
+
+// run is glyphs that follow one another in the stream and on the page.
+type run struct {
+	glyphs []glyph
+	index  int
+	u0, u1 float64
+	v      float64
+	size   float64
+}
+
+// makeRuns cuts glyphs of one direction, in stream order, where the baseline, the size or the position jumps.
+func makeRuns(glyphs []glyph) []run {
+	var runs []run
+	start := 0
+	flush := func(end int) {
+		if start == end {
+			return
+		}
+		r := run{glyphs: glyphs[start:end], index: len(runs), u0: math.Inf(1), u1: math.Inf(-1), v: glyphs[start].v}
+		for _, g := range r.glyphs {
+			r.u0, r.u1, r.size = min(r.u0, g.u0), max(r.u1, g.u1), max(r.size, g.size)
+		}
+		runs = append(runs, r)
+		start = end
+	}
+	for i := 1; i < len(glyphs); i++ {
+		a, b := &glyphs[i-1], &glyphs[i]
+		gap := b.u0 - a.u1
+		same := math.Abs(a.v-b.v) <= 0.05*a.size && b.size <= 1.1*a.size && a.size <= 1.1*b.size
+		if !same || gap < -0.6*a.size || gap > nearGap*a.size {
+			flush(i)
+		}
+	}
+	flush(len(glyphs))
+	return runs
+}
+
+// makeSegments puts the glyphs of one direction together to segments, from the top of the page to its bottom.
+func makeSegments(glyphs []glyph) []*segment {
+	runs := makeRuns(glyphs)
+	slices.SortStableFunc(runs, func(a, b run) int {
+		switch {
+		case a.v > b.v:
+			return -1
+		case a.v < b.v:
+			return 1
+		}
+		return 0
+	})
+	var segs []*segment
+	for start := 0; start < len(runs); {
+		end := start + 1
+		for end < len(runs) && runs[start].v-runs[end].v <= sameLine*min(runs[start].size, runs[end].size) {
+			end++
+		}
+		segs = append(segs, rowSegments(runs[start:end])...)
+		start = end
+	}
+	segs = attachScripts(segs)
+	for _, s := range segs {
+		slices.SortStableFunc(s.glyphs, func(a, b glyph) int {
+			switch {
+			case a.u0 < b.u0:
+				return -1
+			case a.u0 > b.u0:
+				return 1
+			}
+			return 0
+		})
+		s.glyphs = dropDuplicates(s.glyphs)
+	}
+	return segs
+}
+
+// rowSegments joins the runs of one baseline where the gaps allow it.
+func rowSegments(row []run) []*segment {
+	slices.SortStableFunc(row, func(a, b run) int {
+		switch {
+		case a.u0 < b.u0:
+			return -1
+		case a.u0 > b.u0:
+			return 1
+		}
+		return a.index - b.index
+	})
+	var segs []*segment
+	var last *segment
+	prev := 0
+	for _, r := range row {
+		if last != nil {
+			limit := farGap
+			if d := r.index - prev; d >= -streamNear && d <= streamNear {
+				limit = nearGap
+			}
+			if r.u0-last.u1 > limit*min(r.size, last.size) || overprints(last, &r) {
+				last = nil
+			}
+		}
+		if last == nil {
+			last = &segment{u0: r.u0, u1: r.u1, v: r.v, size: r.size}
+			segs = append(segs, last)
+		}
+		last.add(r.glyphs, r.u0, r.u1, r.size)
+		prev = r.index
+	}
+	for _, s := range segs {
+		s.measure()
+	}
+	return segs
+}
+
+// overprints says whether r is another text in the place of s. The same text in the same place is a bold one.
+func overprints(s *segment, r *run) bool {
+	overlap := min(s.u1, r.u1) - r.u0
+	if overlap < r.size || overlap < 0.5*(r.u1-r.u0) {
+		return false
+	}
+	covered := map[string]bool{}
+	for i := max(0, len(s.glyphs)-maxOverprint); i < len(s.glyphs); i++ {
+		covered[s.glyphs[i].text] = true
+	}
+	for i := range min(len(r.glyphs), maxOverprint) {
+		if !covered[r.glyphs[i].text] {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *segment) add(glyphs []glyph, u0, u1, size float64) {
+	if s.glyphs == nil {
+		s.glyphs = glyphs[:len(glyphs):len(glyphs)] // each glyph is of one run, so that nothing else changes it
+	} else {
+		s.glyphs = append(s.glyphs, glyphs...)
+	}
+	s.u0, s.u1, s.size = min(s.u0, u0), max(s.u1, u1), max(s.size, size)
+	s.chars += len(glyphs)
+}
+
+// measure sets size and baseline to those of most glyphs, so that an initial or a symbol does not stand for the line.
+func (s *segment) measure() {
+	counts := map[float64]int{}
+	best := 0
+	for _, g := range s.glyphs {
+		k := math.Round(g.size*10) / 10
+		counts[k]++
+		if c := counts[k]; c > best {
+			best = c
+			s.size, s.v = g.size, g.v
+		}
+	}
+}
+
+// attachScripts merges superscripts, subscripts and the like into the segment that they belong to.
+func attachScripts(segs []*segment) []*segment {
+	out := segs[:0]
+	host := make([]*segment, len(segs))
+	for i, s := range segs {
+		host[i] = findBase(segs, i, s)
+	}
+	for i, s := range segs {
+		h := host[i]
+		if h == nil {
+			out = append(out, s)
+			continue
+		}
+		v, size := h.v, h.size
+		h.add(s.glyphs, s.u0, s.u1, s.size)
+		h.v, h.size = v, size
+	}
+	return out
+}
+
+// findBase returns the segment that s is a script of, or nil. segs are in descending order of v.
+func findBase(segs []*segment, i int, s *segment) *segment {
+	var best *segment
+	distance := math.Inf(1)
+	try := func(h *segment) {
+		shift := s.v - h.v
+		if s.size > 0.88*h.size && (s.size > 1.02*h.size || s.u1-s.u0 > 4*h.size || math.Abs(shift) > 0.55*h.size || s.chars >= h.chars) {
+			return // about as large: only a few raised or lowered characters are a script
+		}
+		if shift > scriptUp*h.size || shift < -scriptDown*h.size {
+			return
+		}
+		if s.u0 > h.u1+scriptGap*h.size || s.u1 < h.u0-scriptGap*h.size {
+			return
+		}
+		if s.u1-s.u0 > 12*h.size { // a line of small print, not a script
+			return
+		}
+		if d := math.Abs(shift); d < distance {
+			best, distance = h, d
+		}
+	}
+	reach := 4 * s.size // no base of a script is larger than this allows
+	for k := i - 1; k >= 0 && k >= i-maxScriptSteps && segs[k].v-s.v < reach; k-- {
+		try(segs[k])
+	}
+	for k := i + 1; k < len(segs) && k <= i+maxScriptSteps && s.v-segs[k].v < reach; k++ {
+		try(segs[k])
+	}
+	return best
+}

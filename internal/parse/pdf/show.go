@@ -1,0 +1,198 @@
+package pdf
+
+import (
+	"math"
+)
+
+// maxPageGlyphs bounds the glyphs of one page; a newspaper page of small print has about thirty thousand.
+const maxPageGlyphs = 60_000
+
+// minSpacedString is the least length of a string whose character spacing is taken for letters that are spaced out.
+// Some writers set it for two characters to part the words that they belong to.
+const minSpacedString = 6
+
+// glyph is a piece of text at its place, in the coordinates of its direction of writing: u grows along the line, v
+// upwards across it.
+type glyph struct {
+	text      string
+	u0, u1, v float64
+	size      float64 // height of the font's em on the page
+	spacing   float64 // extra space behind the glyph that the writer set for all glyphs
+	style     style
+	angle     int16 // direction of writing in degrees, multiples of 90 within five degrees of them
+	invisible bool
+	vertical  bool
+	actual    bool // its text is that of marked content
+}
+
+// pageGlyphs collects what a page shows.
+type pageGlyphs struct {
+	glyphs   []glyph
+	bounds   box
+	rotate   int // of the page, clockwise, 0, 90, 180 or 270
+	images   bool
+	full     bool // the limit of glyphs was reached
+	unmapped int  // codes without a meaning
+}
+
+// move sets the text position to the start of a line that is offset from the current one.
+func (in *interpreter) move(x, y float64) {
+	m := matrix{1, 0, 0, 1, x, y}.times(in.line)
+	if m.sane() {
+		in.text, in.line = m, m
+	}
+}
+
+func (in *interpreter) showArg(args []any) {
+	for _, a := range args {
+		if s, ok := a.(str); ok {
+			in.show(s)
+		}
+	}
+}
+
+// showArray executes TJ: strings, and numbers that move the position back in thousandths of an em.
+func (in *interpreter) showArray(args []any) {
+	if len(args) == 0 {
+		return
+	}
+	list, _ := args[len(args)-1].(array)
+	s := &in.state
+	for _, o := range list {
+		if t, ok := o.(str); ok {
+			in.show(t)
+			continue
+		}
+		if v, ok := number(o); ok {
+			by := -finite(v) / 1000 * s.size
+			if s.font != nil && s.font.vertical {
+				in.advance(0, by)
+			} else {
+				in.advance(by*s.scale, 0)
+			}
+		}
+	}
+}
+
+// advance moves the text position within the line.
+func (in *interpreter) advance(x, y float64) {
+	m := matrix{1, 0, 0, 1, x, y}.times(in.text)
+	if m.sane() {
+		in.text = m
+	}
+}
+
+// show places the glyphs of a string.
+func (in *interpreter) show(s str) {
+	st := &in.state
+	if st.font == nil {
+		in.page.unmapped += len(s)
+		return
+	}
+	m := in.text.times(st.ctm)
+	place := in.page.direction(m, st)
+	if len(s) >= minSpacedString {
+		place.spacing = st.charSpace * place.along
+	}
+	for len(s) > 0 {
+		g, n := st.font.next(s)
+		s = s[n:]
+		if !in.d.tick(operatorWork) {
+			return
+		}
+		extra := st.charSpace
+		if g.space {
+			extra += st.wordSpace
+		}
+		width := g.width * st.size
+		if g.text == "" && g.width != 0 && !st.font.type3 {
+			in.page.unmapped++
+		}
+		if in.hidden == 0 {
+			in.page.add(g.text, in.text.times(st.ctm), width, place, st)
+		}
+		if st.font.vertical {
+			in.advance(0, width+extra)
+		} else {
+			in.advance((width+extra)*st.scale, 0)
+		}
+	}
+}
+
+// placing is what the glyphs of one string have in common.
+type placing struct {
+	angle    int16
+	sin, cos float64
+	along    float64 // page units per unit of text space along the line
+	size     float64
+	spacing  float64 // behind each glyph
+	mirrored bool
+	ok       bool
+}
+
+// direction finds how a string runs over the page. m is the text matrix times the current one.
+func (p *pageGlyphs) direction(m matrix, st *graphics) placing {
+	ax, ay := m[0]*st.scale, m[1]*st.scale // along the line
+	ux, uy := m[2], m[3]                   // upwards
+	if st.font.vertical {
+		ax, ay, ux, uy = -m[2], -m[3], m[0], m[1]
+	}
+	if st.size < 0 {
+		ax, ay, ux, uy = -ax, -ay, -ux, -uy
+	}
+	along, up := math.Hypot(ax, ay), math.Hypot(ux, uy)
+	out := placing{along: along, size: up * math.Abs(st.size) * st.font.height}
+	if along == 0 || up == 0 || out.size < 1e-3 || out.size > 1e5 {
+		return out
+	}
+	if ax*uy < ay*ux && !st.font.vertical && ax < 0 {
+		// A letter in a mirror, as in some logos, stands on the line like the others but extends to the left.
+		ax, ay, out.mirrored = -ax, -ay, true
+	}
+	degrees := math.Atan2(ay, ax)*180/math.Pi - float64(p.rotate)
+	quarter := math.Round(degrees/90) * 90
+	if math.Abs(degrees-quarter) <= 5 {
+		degrees = quarter
+	} else {
+		degrees = math.Round(degrees/5) * 5
+	}
+	out.angle = int16(math.Mod(degrees+720, 360))
+	out.sin, out.cos = math.Sincos(float64(out.angle) * math.Pi / 180)
+	out.ok = true
+	return out
+}
+
+// add places one glyph with its advance width in text space units.
+func (p *pageGlyphs) add(text string, m matrix, width float64, at placing, st *graphics) {
+	if !at.ok || text == "" {
+		return
+	}
+	if len(p.glyphs) >= maxPageGlyphs {
+		p.full = true
+		return
+	}
+	x, y := m.apply(0, st.rise)
+	const margin = 2
+	if x < p.bounds.x0-margin || x > p.bounds.x1+margin || y < p.bounds.y0-margin || y > p.bounds.y1+margin {
+		return
+	}
+	switch p.rotate {
+	case 90:
+		x, y = y, -x
+	case 180:
+		x, y = -x, -y
+	case 270:
+		x, y = -y, x
+	}
+	u := x*at.cos + y*at.sin
+	v := -x*at.sin + y*at.cos
+	w := math.Abs(width) * at.along
+	if at.mirrored {
+		u -= w
+	}
+	g := glyph{
+		text: text, u0: u, u1: u + w, v: v, size: at.size, angle: at.angle,
+		style: st.font.style, spacing: at.spacing, invisible: st.invisible, vertical: st.font.vertical,
+	}
+	p.glyphs = append(p.glyphs, g)
+}

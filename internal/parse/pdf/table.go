@@ -1,0 +1,177 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// maxColumns bounds the columns of a table; more are no table but scattered text.
+const maxColumns = 40
+
+// wrapGap is the widest distance of baselines within a cell of several lines.
+const wrapGap = 1.35
+
+// tableColumn is the extent of a column.
+type tableColumn struct{ u0, u1 float64 }
+
+// tableRows says how many of the first lines are rows of one table: lines of several cells, below one another in the
+// same columns. Lines with one cell belong to it when rows follow. 0 means that no table begins here.
+func tableRows(lines []line) int {
+	if len(lines[0].cells) < 2 {
+		return 0
+	}
+	var columns []tableColumn
+	rows, full, marks := 0, 0, 0
+	last := &lines[0]
+	for i := range lines {
+		l := &lines[i]
+		gap := last.v - l.v
+		if i > 0 && gap > 4*max(l.size, last.size) {
+			break
+		}
+		merged, ok := mergeColumns(columns, l.cells)
+		if !ok || l.hasLeaders() {
+			break
+		}
+		if len(l.cells) == 1 {
+			if i-rows > 2 || gap > 2*l.size || len(merged) != len(columns) {
+				break
+			}
+			if rows == i && gap < wrapGap*l.size && columnOf(merged, l.cells[0]) > 0 {
+				rows = i + 1 // a cell that goes on
+			}
+		} else {
+			if columns != nil && len(merged) > len(columns)+2 {
+				break
+			}
+			if startsItem(l) {
+				if marks++; 2*marks > full+1 {
+					break
+				}
+			}
+			rows = i + 1
+			full++
+		}
+		columns = merged
+		last = l
+	}
+	if full < 2 || full < 3 && len(columns) < 3 {
+		return 0
+	}
+	return rows
+}
+
+// hasLeaders says whether the line is an entry of a table of contents.
+func (l *line) hasLeaders() bool {
+	for _, s := range l.cells {
+		if _, ok := dropLeaders(s.text()); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// startsItem says whether a line's first cell is the bullet or the number of a list item, or the number of a section
+// or of a line before the only other cell.
+func startsItem(l *line) bool {
+	t := l.cells[0].text()
+	if _, bullet := listMarker(t + " x"); bullet || isEnumerator(t) {
+		return true
+	}
+	return len(l.cells) == 2 && len(t) <= 8 && !strings.ContainsFunc(t, unicode.IsLetter)
+}
+
+// mergeColumns adds the cells of a row to the columns. It fails when a cell spans two columns, or two cells stand in
+// one.
+func mergeColumns(columns []tableColumn, segs []*segment) ([]tableColumn, bool) {
+	out := slices.Clone(columns)
+	taken := 0
+	for _, s := range segs {
+		hit := -1
+		for i, c := range out {
+			if s.u0 < c.u1 && s.u1 > c.u0 {
+				if hit >= 0 {
+					return nil, false
+				}
+				hit = i
+			}
+		}
+		if hit < 0 {
+			out = append(out, tableColumn{s.u0, s.u1})
+		} else if hit < len(columns) && hit < taken {
+			return nil, false
+		} else {
+			taken = hit + 1
+			out[hit] = tableColumn{min(out[hit].u0, s.u0), max(out[hit].u1, s.u1)}
+		}
+	}
+	if len(out) > maxColumns {
+		return nil, false
+	}
+	slices.SortFunc(out, func(a, b tableColumn) int {
+		if a.u0 < b.u0 {
+			return -1
+		}
+		return 1
+	})
+	for i := 1; i < len(out); i++ {
+		if out[i].u0 < out[i-1].u1 {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// tableBlock writes rows as a Markdown table whose header is the first row.
+func tableBlock(lines []line, hyphens *hyphenation) block {
+	var columns []tableColumn
+	for i := range lines {
+		if merged, ok := mergeColumns(columns, lines[i].cells); ok {
+			columns = merged
+		}
+	}
+	var rows [][][]string
+	lastV := math.Inf(1)
+	for i := range lines {
+		l := &lines[i]
+		cells := make([][]string, len(columns))
+		for _, s := range l.cells {
+			k := columnOf(columns, s)
+			cells[k] = append(cells[k], s.text())
+		}
+		// A line close below that leaves the first column empty goes on with the row above.
+		if len(rows) > 0 && len(cells[0]) == 0 && len(l.cells) < len(columns) && lastV-l.v < wrapGap*l.size {
+			for k := range cells {
+				rows[len(rows)-1][k] = append(rows[len(rows)-1][k], cells[k]...)
+			}
+		} else {
+			rows = append(rows, cells)
+		}
+		lastV = l.v
+	}
+	var out strings.Builder
+	for i, cells := range rows {
+		out.WriteString("|")
+		for _, c := range cells {
+			out.WriteString(" " + strings.ReplaceAll(hyphens.join(c, nil), "|", "\\|") + " |")
+		}
+		out.WriteString("\n")
+		if i == 0 {
+			out.WriteString("|" + strings.Repeat(" --- |", len(columns)) + "\n")
+		}
+	}
+	return block{kind: blockTable, text: strings.TrimRight(out.String(), "\n"), size: lines[0].size, lines: len(rows)}
+}
+
+// columnOf returns the column that a cell overlaps most.
+func columnOf(columns []tableColumn, s *segment) int {
+	best, most := 0, math.Inf(-1)
+	for i, c := range columns {
+		if o := min(c.u1, s.u1) - max(c.u0, s.u0); o > most {
+			best, most = i, o
+		}
+	}
+	return best
+}

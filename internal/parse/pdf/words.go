@@ -1,0 +1,228 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	// wordGap is the least gap between two words where a line has no space characters, and spacedGap where it has.
+	wordGap, spacedGap = 0.14, 0.19
+	// ideographGap is the same between ideographs, which are set apart without meaning.
+	ideographGap = 0.6
+	// duplicateU and duplicateV are how far apart the same glyph is shown twice to look bold.
+	duplicateU, duplicateV = 0.12, 0.2
+)
+
+// cluster is a character with its marks, or a space.
+type cluster struct {
+	text  string
+	space bool
+}
+
+// clusters returns the characters of a segment from left to right, with spaces where words part.
+func (s *segment) clusters() []cluster {
+	glyphs := s.glyphs
+	limit := s.gapLimit()
+	out := make([]cluster, 0, len(glyphs)+len(glyphs)/5)
+	var prev, blank *glyph // the last that is no space, and the last space behind it
+	pending := false
+	for i := range glyphs {
+		g := &glyphs[i]
+		if isBlank(g.text) {
+			pending, blank = pending || prev != nil, g
+			continue
+		}
+		text := clean(g.text)
+		if text == "" {
+			continue
+		}
+		if prev != nil {
+			pending = pending && !takenBack(prev, blank, g)
+			if merged, ok := composeAccent(prev, g, out[len(out)-1].text, text); ok && !pending {
+				out[len(out)-1].text = merged
+				prev = wider(prev, g)
+				continue
+			}
+			gap := g.u0 - prev.u1 - max(0, min(prev.spacing, 0.5*prev.size))
+			need := limit * min(max(prev.size, g.size), s.size)
+			if ideographs(out[len(out)-1].text, text) {
+				need = ideographGap * g.size
+			}
+			if pending || gap > need {
+				out = append(out, cluster{text: " ", space: true})
+			}
+		}
+		out = append(out, cluster{text: text})
+		prev, pending = g, false
+	}
+	return out
+}
+
+// takenBack says whether g stands where the space between a and g does, so that there is none to be seen: some writers
+// show a space and move back, to kern.
+func takenBack(a, blank, g *glyph) bool {
+	w := blank.u1 - blank.u0
+	return w > 0.1*g.size && blank.u1-g.u0 > 0.6*w && g.u0-a.u1 < 0.08*g.size
+}
+
+// wider returns the one of two glyphs in one place that reaches further.
+func wider(a, b *glyph) *glyph {
+	if b.u1 > a.u1 {
+		return b
+	}
+	return a
+}
+
+// dropDuplicates removes, in place, glyphs that are shown again where they stand. glyphs are in order of u0.
+func dropDuplicates(glyphs []glyph) []glyph {
+	out := glyphs[:0]
+	for i := range glyphs {
+		g := &glyphs[i]
+		double := false
+		for k := len(out) - 1; k >= 0 && k >= len(out)-6; k-- {
+			o := &out[k]
+			if g.u0-o.u0 > duplicateU*g.size {
+				break
+			}
+			if o.text == g.text && math.Abs(o.v-g.v) < duplicateV*g.size && math.Abs(o.size-g.size) < 0.1*g.size {
+				double = true
+				break
+			}
+		}
+		if !double {
+			out = append(out, *g)
+		}
+	}
+	return out
+}
+
+// gapLimit returns the gap, in ems, from which two glyphs belong to two words. Letters that are spaced out raise it.
+func (s *segment) gapLimit() float64 {
+	glyphs := s.glyphs
+	var gaps []float64
+	spaces := 0
+	for i := range glyphs {
+		if isBlank(glyphs[i].text) {
+			spaces++
+			continue
+		}
+		if i > 0 && isLetter(glyphs[i-1].text) && isLetter(glyphs[i].text) {
+			a, b := &glyphs[i-1], &glyphs[i]
+			gaps = append(gaps, (b.u0-a.u1-max(0, min(a.spacing, 0.5*a.size)))/b.size)
+		}
+	}
+	limit := wordGap
+	if spaces > 0 {
+		limit = spacedGap
+	}
+	if len(gaps) >= 6 {
+		slices.Sort(gaps)
+		if m := gaps[len(gaps)/4]; m > 0.04 && m < 0.25 {
+			limit += m
+		}
+	}
+	return limit
+}
+
+// isBlank says whether text is nothing but white space.
+func isBlank(text string) bool {
+	for _, r := range text {
+		if !unicode.IsSpace(r) && r != '\u200b' {
+			return false
+		}
+	}
+	return true
+}
+
+// ligatures are the Latin ones; presentation forms of other scripts are decomposed by their compatibility mapping.
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st",
+	"\u2010", "-", "\u2011", "-", "\u00a0", " ", "\u200b", "", "\u200c", "", "\u200d", "", "\u2060", "")
+
+// clean expands ligatures and presentation forms and drops characters without a shape.
+func clean(text string) string {
+	if len(text) == 1 {
+		return text
+	}
+	text = ligatures.Replace(text)
+	for _, r := range text {
+		if r >= 0xfb07 && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff || r >= 0x2e80 && r <= 0x2fdf {
+			return norm.NFKC.String(text)
+		}
+	}
+	return norm.NFC.String(text)
+}
+
+// accents maps spacing accents to the combining ones. TeX's older fonts print an accent and its letter as two glyphs.
+var accents = map[string]string{
+	"`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "^": "\u0302", "˜": "\u0303", "~": "\u0303", "¯": "\u0304",
+	"˘": "\u0306", "˙": "\u0307", "¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328",
+}
+
+// composeAccent puts a mark and the letter that it overlaps together, in whichever order they come.
+func composeAccent(a, b *glyph, at, bt string) (string, bool) {
+	if isMark(bt) {
+		return norm.NFC.String(at + bt), true
+	}
+	overlap := min(a.u1, b.u1) - max(a.u0, b.u0)
+	if overlap < 0.5*min(a.u1-a.u0, b.u1-b.u0) || overlap <= 0 {
+		return "", false
+	}
+	if c, ok := accents[bt]; ok && isLetter(at) {
+		return compose(at, c)
+	}
+	if c, ok := accents[at]; ok && isLetter(bt) {
+		return compose(bt, c)
+	}
+	return "", false
+}
+
+// compose returns base with mark when there is one character for both.
+func compose(base, mark string) (string, bool) {
+	switch base {
+	case "ı":
+		base = "i"
+	case "ȷ":
+		base = "j"
+	}
+	text := norm.NFC.String(base + mark)
+	return text, len([]rune(text)) == len([]rune(base))
+}
+
+func isMark(text string) bool {
+	for _, r := range text {
+		if !unicode.Is(unicode.Mn, r) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+func isLetter(text string) bool {
+	for _, r := range text {
+		return unicode.IsLetter(r)
+	}
+	return false
+}
+
+// ideographs says whether two texts that meet are of a script that is written without spaces.
+func ideographs(a, b string) bool {
+	last, first := rune(0), rune(0)
+	for _, r := range a {
+		last = r
+	}
+	for _, r := range b {
+		first = r
+		break
+	}
+	return ideographic(last) && ideographic(first)
+}
+
+func ideographic(r rune) bool {
+	return r >= 0x2e80 && r <= 0xa4cf && !unicode.Is(unicode.Hangul, r) || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xff00 && r <= 0xff9f || r >= 0x20000 && r <= 0x3ffff
+}

@@ -1,0 +1,295 @@
+package parse
+
+import (
+	"bytes"
+	"strings"
+)
+
+// sniffed is what the content alone says about a document.
+type sniffed struct {
+	// mediaType is empty for text without a mark of its own, typeBinary for bytes that are neither text nor known.
+	mediaType string
+	// certain is set when no name or declared type may say otherwise.
+	certain   bool
+	encrypted bool
+}
+
+// magics are the first bytes of formats that are refused, and of PDF and RTF. Sources: the formats' specifications.
+var magics = []struct {
+	at        int
+	mark      string
+	mediaType string
+}{
+	{0, "{\\rtf", typeRTF},
+	{0, "\x1f\x8b", "application/gzip"},
+	{0, "BZh", "application/x-bzip2"},
+	{0, "\xfd7zXZ\x00", "application/x-xz"},
+	{0, "\x28\xb5\x2f\xfd", "application/zstd"},
+	{0, "7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"},
+	{0, "Rar!\x1a\x07", "application/vnd.rar"},
+	{0, "MSCF\x00\x00", "application/vnd.ms-cab-compressed"},
+	{0, "!<arch>\n", "application/x-archive"},
+	{0, "\xed\xab\xee\xdb", "application/x-rpm"},
+	{257, "ustar", "application/x-tar"},
+	{0x8001, "CD001", "application/x-iso9660-image"},
+	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", typeOLE},
+	{0, "\x7fELF", "application/x-elf"},
+	{0, "\xca\xfe\xba\xbe", "application/java-vm"},
+	{0, "\xfe\xed\xfa\xce", "application/x-mach-binary"},
+	{0, "\xfe\xed\xfa\xcf", "application/x-mach-binary"},
+	{0, "\xce\xfa\xed\xfe", "application/x-mach-binary"},
+	{0, "\xcf\xfa\xed\xfe", "application/x-mach-binary"},
+	{0, "\x00asm", "application/wasm"},
+	{0, "\x89PNG\r\n\x1a\n", "image/png"},
+	{0, "\xff\xd8\xff", "image/jpeg"},
+	{0, "GIF87a", "image/gif"},
+	{0, "GIF89a", "image/gif"},
+	{0, "II*\x00", "image/tiff"},
+	{0, "MM\x00*", "image/tiff"},
+	{0, "8BPS\x00", "image/vnd.adobe.photoshop"},
+	{0, "\x00\x00\x01\x00", "image/x-icon"},
+	{0, "\x00\x00\x00\x0cjP  ", "image/jp2"},
+	{0, "\xff\x0a\xff", "image/jxl"},
+	{8, "WEBP", "image/webp"},
+	{8, "WAVE", "audio/wav"},
+	{8, "AVI ", "video/x-msvideo"},
+	{4, "ftypheic", "image/heic"},
+	{4, "ftypheix", "image/heic"},
+	{4, "ftypmif1", "image/heif"},
+	{4, "ftypavif", "image/avif"},
+	{4, "ftyp", "video/mp4"},
+	{4, "moov", "video/quicktime"},
+	{0, "ID3", "audio/mpeg"},
+	{0, "\xff\xfb", "audio/mpeg"},
+	{0, "OggS\x00", "audio/ogg"},
+	{0, "fLaC\x00", "audio/flac"},
+	{0, "MThd\x00", "audio/midi"},
+	{0, "\x1a\x45\xdf\xa3", "video/x-matroska"},
+	{0, "FLV\x01", "video/x-flv"},
+	{0, "\x00\x00\x01\xba", "video/mpeg"},
+	{0, "\x00\x01\x00\x00\x00", "font/ttf"},
+	{0, "OTTO\x00", "font/otf"},
+	{0, "wOFF", "font/woff"},
+	{0, "wOF2", "font/woff2"},
+	{0, "SQLite format 3\x00", "application/vnd.sqlite3"},
+	{0, "\x89HDF\r\n\x1a\n", "application/x-hdf5"},
+	{0, "PAR1\x15", "application/vnd.apache.parquet"},
+}
+
+// sniff looks at the content. It reads at most a few hundred kilobytes, whatever the size.
+func sniff(data []byte) sniffed {
+	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("PK\x05\x06")) {
+		return sniffZip(data)
+	}
+	for _, m := range magics {
+		if len(data) >= m.at+len(m.mark) && string(data[m.at:m.at+len(m.mark)]) == m.mark {
+			if m.mediaType != typeRTF && len(m.mark) < 8 && mostlyText(head(data, 4096)) {
+				continue // words that happen to be there
+			}
+			s := sniffed{mediaType: m.mediaType, certain: true}
+			s.encrypted = m.mediaType == typeOLE && bytes.Contains(head(data, 1<<20), utf16le("EncryptedPackage"))
+			return s
+		}
+	}
+	if bytes.HasPrefix(data, []byte("MZ")) && len(data) > 64 && bytes.IndexByte(data[:64], 0) >= 0 {
+		return sniffed{mediaType: "application/vnd.microsoft.portable-executable", certain: true}
+	}
+	if bytes.HasPrefix(data, []byte("BM")) && len(data) > 18 && bytes.Equal(data[6:10], []byte{0, 0, 0, 0}) {
+		return sniffed{mediaType: "image/bmp", certain: true}
+	}
+	// Readers accept a PDF header within the first 1,024 bytes; a text that speaks of one has words before it.
+	if i := bytes.Index(head(data, 1024), []byte("%PDF-")); i >= 0 &&
+		(len(bytes.Trim(data[:i], " \t\r\n\x00\xef\xbb\xbf")) == 0 || !mostlyText(head(data, 8192))) {
+		return sniffed{mediaType: typePDF, certain: true}
+	}
+	if looksBinary(head(data, 64<<10)) {
+		return sniffed{mediaType: typeBinary}
+	}
+	return sniffText(data)
+}
+
+// sniffText tells marked-up text from plain text.
+func sniffText(data []byte) sniffed {
+	text := strings.ToLower(asciiHead(data, 4096))
+	text = strings.TrimLeft(text, " \t\r\n")
+	switch {
+	case strings.HasPrefix(text, "{\\rtf"):
+		return sniffed{mediaType: typeRTF, certain: true}
+	case strings.HasPrefix(text, "<?xml"):
+		if rootIs(text, "html") || strings.Contains(text, "<!doctype html") {
+			return sniffed{mediaType: typeXHTML}
+		}
+		return sniffed{mediaType: typeXML}
+	case strings.HasPrefix(text, "<!doctype html") || rootIs(text, "html") || rootIs(text, "head") || rootIs(text, "body"):
+		return sniffed{mediaType: typeHTML}
+	case strings.Contains(text, "</") && htmlBeginnings[firstElement(text)]:
+		return sniffed{mediaType: typeHTML}
+	case looksLikeMbox(text):
+		return sniffed{mediaType: typeMBOX}
+	case looksLikeMail(text):
+		return sniffed{mediaType: typeEML}
+	}
+	return sniffed{}
+}
+
+// htmlBeginnings are elements that fragments of pages begin with.
+var htmlBeginnings = map[string]bool{"title": true, "meta": true, "h1": true, "h2": true, "div": true, "p": true, "table": true,
+	"ul": true, "ol": true, "section": true, "article": true, "main": true, "style": true, "script": true, "center": true}
+
+func rootIs(text, name string) bool { return firstElement(text) == name }
+
+// firstElement returns the name of the first element of lower-case markup; comments and declarations may come before.
+func firstElement(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		end := ""
+		switch {
+		case strings.HasPrefix(text, "<!--"):
+			end = "-->"
+		case strings.HasPrefix(text, "<?"), strings.HasPrefix(text, "<!"):
+			end = ">"
+		default:
+			rest, ok := strings.CutPrefix(text, "<")
+			if n := strings.IndexAny(rest, " \t\r\n>/"); ok && n > 0 {
+				return rest[:n]
+			}
+			return ""
+		}
+		i := strings.Index(text, end)
+		if i < 0 {
+			return ""
+		}
+		text = text[i+len(end):]
+	}
+}
+
+// mailFields are header fields that only mail carries so early; two of them make a mail.
+var mailFields = []string{"received", "message-id", "mime-version", "return-path", "delivered-to", "dkim-signature",
+	"from", "to", "subject", "date", "x-mailer", "content-type", "content-transfer-encoding", "reply-to", "cc"}
+
+// looksLikeMail reports whether lower-case text begins with the header of a mail: only header lines, with a sender
+// or a transport field among at least three known ones.
+func looksLikeMail(text string) bool {
+	known, sender, transport := 0, false, false
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimRight(line, "\r")
+		if line == "" {
+			break
+		}
+		if i > 0 && (line[0] == ' ' || line[0] == '\t') {
+			continue
+		}
+		name, _, ok := strings.Cut(line, ":")
+		if !ok || name == "" || strings.ContainsAny(name, " \t<>\"") {
+			if len(text) > 4000 && known >= 3 {
+				break // the cut-off last line
+			}
+			return false
+		}
+		for j, f := range mailFields {
+			if f == name {
+				known++
+				sender = sender || f == "from"
+				transport = transport || j < 6
+			}
+		}
+	}
+	return known >= 3 && (transport || sender && strings.Contains(text, "@"))
+}
+
+// looksLikeMbox reports whether lower-case text begins with a "From " line and a mail header.
+func looksLikeMbox(text string) bool {
+	if !strings.HasPrefix(text, "from ") {
+		return false
+	}
+	_, rest, ok := strings.Cut(text, "\n")
+	return ok && looksLikeMail(rest)
+}
+
+// candidates returns the types to try in order. source says that the name is one of source code.
+func candidates(s sniffed, declared, byName string, source bool, custom map[string]bool) []string {
+	if s.certain {
+		out := []string{s.mediaType}
+		// A type that the bundled parsers refuse may have got a parser of the user's under a narrower name.
+		for _, t := range []string{declared, byName} {
+			if custom[t] {
+				out = append(out, t)
+			}
+		}
+		return out
+	}
+	if s.mediaType == typeBinary || s.mediaType == typeZIP {
+		// Damaged: the parser of the type that it claims to be says what is wrong with it.
+		out := []string{}
+		for _, t := range []string{declared, byName} {
+			if t != "" && t != typeBinary && t != typeZIP {
+				out = append(out, t)
+			}
+		}
+		return append(out, s.mediaType)
+	}
+	generic := declared == "" || declared == typeText || declared == typeBinary
+	claim := declared
+	if generic || (byName != "" && byName != typeText) {
+		claim = byName
+	}
+	if claim == "" {
+		claim = declared
+	}
+	if custom[claim] {
+		return []string{claim}
+	}
+	switch s.mediaType {
+	case "":
+		if claim == "" || claim == typeBinary {
+			return []string{typeText}
+		}
+		if _, refused := refusedType(claim); refused {
+			return []string{typeText}
+		}
+		return []string{claim, typeText}
+	case typeHTML, typeXML, typeXHTML:
+		// Source code with markup at its top stays what its name says; a page in a .txt file is a page.
+		switch claim {
+		case typeText:
+			if source {
+				return []string{typeText}
+			}
+		case typeMarkdown, typeXHTML, typeHTML, typeXML, typeEML, typeMBOX:
+			if s.mediaType == typeXHTML && claim == typeXML {
+				return []string{typeXHTML}
+			}
+			return []string{claim}
+		}
+		return []string{s.mediaType}
+	case typeEML, typeMBOX:
+		if source || claim == typeMarkdown || claim == typeCSV || claim == typeTSV {
+			return []string{claim}
+		}
+		return []string{s.mediaType}
+	}
+	return []string{s.mediaType}
+}
+
+func head(data []byte, n int) []byte {
+	return data[:min(n, len(data))]
+}
+
+// utf16le encodes an ASCII string.
+func utf16le(s string) []byte {
+	out := make([]byte, 0, 2*len(s))
+	for i := range len(s) {
+		out = append(out, s[i], 0)
+	}
+	return out
+}
+
+// mostlyText reports whether bytes hold no control characters but white space.
+func mostlyText(data []byte) bool {
+	for _, b := range data {
+		if isControl(b) {
+			return false
+		}
+	}
+	return true
+}
