@@ -1,0 +1,326 @@
+// Package pipeline takes accepted items to their terminal state:
+//
+//	claim -> parse -> chunk -> embed -> Store.Index -> shadows -> extract -> Store.Finish -> shadows
+//
+// Every step is idempotent and every claim is a lease, so a step that dies
+// anywhere is taken up by the next claim. A transient failure gives the item
+// back with a later time and its code visible; one that goes on failing, or can't
+// succeed, ends as Errored.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/chunk"
+	"github.com/contextmem/contextmem/internal/parse"
+)
+
+// Codes of failures. E1xxx and E2xxx come from package parse.
+const (
+	CodeEmbedding    = "E3002" // the embedder failed; retried
+	CodeDimension    = "E3003" // the embedder answered with vectors of another length
+	CodeExtraction   = "E5001" // extraction failed; retried
+	CodeStorage      = "E6001" // the storage failed; retried
+	CodeDamaged      = "E6002" // the stored original is damaged
+	CodeInternal     = "E9001" // a defect
+	codeEmptyContent = "E1002"
+)
+
+// Embedder is what the pipeline needs of an embedder.
+type Embedder interface {
+	Dim() int
+	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Config is what all workspaces of a service share.
+type Config struct {
+	Embedder     Embedder
+	Extractor    extract.Extractor
+	Parsers      *parse.Registry
+	ParseTimeout time.Duration
+	Chunking     chunk.Options
+	BatchItems   int
+	BatchBytes   int64
+	MaxAttempts  int
+	Lease        time.Duration
+	Logger       *slog.Logger
+}
+
+// Space is one workspace at work. Every function is required.
+type Space struct {
+	Store    backend.Store
+	Follower *Follower
+	// Events tells whether a webhook waits for terminal states.
+	Events func() bool
+	// Changed is called after states were committed.
+	Changed func()
+	// Claimed is called with the number of sources claimed, before work on them begins.
+	Claimed func(n int)
+	// Ended is called with how many sources reached each terminal state.
+	Ended func(completed, errored int)
+}
+
+// job is one claimed source on its way through a step.
+type job struct {
+	backend.Claim
+	prep  *prepared
+	out   *extract.Output
+	fail  *failure
+	lost  bool // another claim or a delete took it
+	final bool // its terminal state is committed
+}
+
+// failure is why a job stops.
+type failure struct {
+	code, message string
+	retry         bool
+}
+
+// Step claims a batch and takes it as far as it goes. It returns how many
+// sources it claimed; 0 means that nothing waits now. The error is one of the
+// storage: the claims then end with their lease.
+func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
+	now := time.Now()
+	claims, err := s.Store.Claim(ctx, token, now, now.Add(c.Lease), c.BatchItems, c.BatchBytes)
+	if err != nil || len(claims) == 0 {
+		return 0, err
+	}
+	jobs := make([]*job, len(claims))
+	for i := range claims {
+		jobs[i] = &job{Claim: claims[i]}
+	}
+	stop := c.keepLease(ctx, s.Store, token, jobs)
+	defer stop()
+	s.Claimed(len(claims))
+	s.Changed()
+	err = c.run(ctx, s, token, jobs)
+	completed, errored := 0, 0
+	for _, j := range jobs {
+		switch {
+		case j.final && j.fail != nil:
+			errored++
+		case j.final:
+			completed++
+		}
+	}
+	s.Ended(completed, errored)
+	s.Changed()
+	return len(claims), err
+}
+
+func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) error {
+	for _, j := range jobs {
+		if j.State == backend.GraphCreation {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return c.giveBack(s.Store, token, jobs)
+		}
+		c.guard(j, func() { c.prepare(ctx, j) })
+	}
+	c.embed(ctx, jobs)
+	if ctx.Err() != nil {
+		return c.giveBack(s.Store, token, jobs)
+	}
+	if err := c.index(ctx, s, token, jobs); err != nil {
+		return err
+	}
+	if err := s.Follower.Sync(ctx); err != nil {
+		if ctx.Err() != nil {
+			return c.giveBack(s.Store, token, jobs)
+		}
+		c.Logger.Warn("indexes could not follow", "items", len(jobs), "err", err)
+		for _, j := range jobs {
+			if j.fail == nil {
+				j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true}
+			}
+		}
+	}
+	s.Changed()
+	c.extract(ctx, jobs)
+	if ctx.Err() != nil {
+		return c.giveBack(s.Store, token, jobs)
+	}
+	if err := c.finish(ctx, s, token, jobs); err != nil {
+		return err
+	}
+	return s.Follower.Sync(ctx)
+}
+
+// guard turns a panic in f into a failure of the job alone.
+func (c *Config) guard(j *job, f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.Logger.Error("panic while processing an item", "source", j.Num, "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack()))
+			j.fail = &failure{code: CodeInternal, message: "internal error while processing the item"}
+		}
+	}()
+	f()
+}
+
+// keepLease renews the claims while the step runs.
+func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, jobs []*job) (stop func()) {
+	nums := make([]int64, len(jobs))
+	for i, j := range jobs {
+		nums[i] = j.Num
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		t := time.NewTicker(c.Lease / 3)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+				if err := st.Renew(ctx, token, nums, time.Now().Add(c.Lease)); err != nil && ctx.Err() == nil {
+					c.Logger.Warn("renewing a lease failed", "err", err)
+				}
+			}
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+// index commits the chunks of the jobs that are ready.
+func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) error {
+	var batch []backend.Indexed
+	var of []*job
+	for _, j := range jobs {
+		if j.fail == nil && j.State != backend.GraphCreation {
+			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Time: j.prep.time, Chunks: j.prep.chunks, Blobs: j.prep.blobs})
+			of = append(of, j)
+		}
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	ok, err := s.Store.Index(ctx, batch)
+	if err != nil {
+		return c.storageFailed(ctx, s.Store, of, token, err)
+	}
+	for i, j := range of {
+		if j.lost = !ok[i]; ok[i] {
+			j.State = backend.GraphCreation
+		}
+	}
+	return nil
+}
+
+// finish commits terminal states and gives back what is to be tried again.
+func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job) error {
+	events := s.Events()
+	var batch []backend.Finished
+	var of []*job
+	var later []backend.Deferred
+	for _, j := range jobs {
+		switch {
+		case j.lost:
+		case j.fail != nil && j.fail.retry && j.Attempts < c.MaxAttempts:
+			later = append(later, c.deferral(j, token))
+		case j.fail != nil:
+			batch = append(batch, backend.Finished{Num: j.Num, Token: token, State: backend.Errored, ErrorCode: j.fail.code, ErrorMessage: j.fail.message, Event: events})
+			of = append(of, j)
+		default:
+			f := backend.Finished{Num: j.Num, Token: token, State: backend.Completed, Event: events}
+			graphOf(j, &f)
+			batch = append(batch, f)
+			of = append(of, j)
+		}
+	}
+	if len(later) > 0 {
+		if err := s.Store.Defer(ctx, later); err != nil {
+			return err
+		}
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	ok, err := s.Store.Finish(ctx, batch)
+	if err != nil {
+		return c.storageFailed(ctx, s.Store, of, token, err)
+	}
+	for i, j := range of {
+		j.final = ok[i]
+	}
+	return nil
+}
+
+// storageFailed gives jobs back after a transaction failed. A storage that can't
+// even do that leaves them to their lease.
+func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*job, token string, err error) error {
+	if errors.Is(err, backend.ErrClosed) || ctx.Err() != nil {
+		return err
+	}
+	c.Logger.Warn("storing processed items failed", "items", len(jobs), "err", err)
+	var later []backend.Deferred
+	for _, j := range jobs {
+		if j.Attempts >= c.MaxAttempts {
+			j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data"}
+			ok, ferr := st.Finish(ctx, []backend.Finished{{Num: j.Num, Token: token, State: backend.Errored, ErrorCode: CodeStorage, ErrorMessage: j.fail.message, Event: true}})
+			if ferr == nil && ok[0] {
+				j.final, j.lost = true, true
+				continue
+			}
+		}
+		j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true}
+		later = append(later, c.deferral(j, token))
+		j.lost = true
+	}
+	if derr := st.Defer(ctx, later); derr != nil {
+		return errors.Join(err, derr)
+	}
+	return nil
+}
+
+func (c *Config) deferral(j *job, token string) backend.Deferred {
+	state := backend.Queued
+	if j.State == backend.GraphCreation {
+		state = backend.GraphCreation
+	}
+	return backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: time.Now().Add(Backoff(j.Attempts)),
+		ErrorCode: j.fail.code, ErrorMessage: j.fail.message}
+}
+
+// giveBackPatience is how long giving claims back may take while the service stops. A
+// storage that takes longer leaves them to their lease.
+const giveBackPatience = 3 * time.Second
+
+// giveBack returns claims at once when the service stops, so that the next start need
+// not wait for their leases.
+func (c *Config) giveBack(st backend.Store, token string, jobs []*job) error {
+	ctx, cancel := context.WithTimeout(context.Background(), giveBackPatience)
+	defer cancel()
+	var later []backend.Deferred
+	for _, j := range jobs {
+		if j.final || j.lost {
+			continue
+		}
+		state := backend.Queued
+		if j.State == backend.GraphCreation {
+			state = backend.GraphCreation
+		}
+		later = append(later, backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: time.Now()})
+	}
+	return errors.Join(context.Canceled, st.Defer(ctx, later))
+}
+
+// Backoff is the pause before try n+1: 100 ms doubling to 1 minute, with up to a
+// quarter of jitter so that items that failed together spread out.
+func Backoff(n int) time.Duration {
+	d := time.Minute
+	if n < 10 {
+		d = min(d, 100*time.Millisecond<<max(n-1, 0))
+	}
+	return d + time.Duration(rand.Int64N(int64(d)/4+1))
+}

@@ -1,0 +1,316 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/chunk"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/parse"
+)
+
+// prepared is an item after parsing and chunking.
+type prepared struct {
+	title  string // empty: keep the source's
+	time   time.Time
+	text   string
+	doc    *item.Doc
+	chunks []backend.Chunk
+	spans  []extract.Span
+	blobs  []backend.Blob
+	embed  []string // what the embedder reads for each chunk; empty string: no vector
+}
+
+// Layout is what a chunk's Layout holds, as on the wire: where the chunk stands in its
+// document, in bytes of the extracted text.
+type Layout struct {
+	Offsets  Offsets `json:"offsets"`
+	Page     int     `json:"page,omitempty"`
+	Inferred bool    `json:"inferred,omitempty"`
+}
+
+// Offsets are byte offsets in the extracted text.
+type Offsets struct {
+	Document int  `json:"document_level_start_index"`
+	Page     *int `json:"page_level_start_index,omitempty"`
+}
+
+func (c *Config) prepare(ctx context.Context, j *job) {
+	doc, err := item.Decode(j.Doc)
+	if err != nil {
+		j.fail = &failure{code: CodeDamaged, message: "the stored record is damaged"}
+		return
+	}
+	j.prep = &prepared{doc: doc, time: j.Time}
+	original := blob(j.Blobs, backend.Original)
+	switch j.Part.Class {
+	case backend.Raw:
+		c.prepareRaw(j, original)
+	case backend.Memory:
+		c.prepareText(ctx, j, string(original), doc.Markdown, nil)
+	default:
+		c.prepareDocument(ctx, j, original)
+	}
+}
+
+func blob(blobs []backend.Blob, kind backend.ContentKind) []byte {
+	for _, b := range blobs {
+		if b.Kind == kind {
+			return b.Data
+		}
+	}
+	return nil
+}
+
+func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
+	p := j.prep
+	if p.doc.App != nil { // app items carry their text
+		c.prepareText(ctx, j, string(original), j.MediaType == "text/markdown", nil)
+		return
+	}
+	d, err := c.Parsers.Parse(ctx, parse.Input{Name: j.Filename, ContentType: j.MediaType, Data: original}, parse.Limits{Timeout: c.ParseTimeout})
+	if err != nil {
+		if ctx.Err() != nil {
+			j.fail = &failure{code: CodeInternal, message: "stopped", retry: true}
+			return
+		}
+		j.fail = &failure{code: "E2006", message: "the document could not be read"}
+		var pe *parse.Error
+		if errors.As(err, &pe) {
+			j.fail = &failure{code: pe.Code, message: pe.Reason}
+		}
+		return
+	}
+	p.doc.Partial = d.Partial
+	if p.time.IsZero() {
+		if p.time = d.Modified; p.time.IsZero() {
+			p.time = d.Created
+		}
+	}
+	if !bytes.Equal(original, []byte(d.Text)) {
+		p.blobs = append(p.blobs, backend.Blob{Kind: backend.Text, Data: []byte(d.Text)})
+	}
+	pages := make([]chunk.Page, len(d.Pages))
+	for i, pg := range d.Pages {
+		pages[i] = chunk.Page{Number: pg.Number, Start: pg.Start}
+	}
+	own := d.Title
+	if own == "" && !d.Markdown {
+		own = titleLine(d.Text)
+	}
+	c.prepareTitled(ctx, j, d.Text, d.Markdown, pages, own)
+}
+
+// titleLine is the first line of a plain text when it stands alone and looks
+// like a title: short, followed by a blank line, not several sentences.
+func titleLine(text string) string {
+	line, rest, ok := strings.Cut(strings.TrimLeft(text, "\ufeff \t\r\n"), "\n")
+	line = strings.TrimSpace(line)
+	if !ok || line == "" || len(line) > 200 || !strings.HasPrefix(strings.TrimLeft(rest, " \t\r"), "\n") || strings.TrimSpace(rest) == "" {
+		return ""
+	}
+	if r, _ := utf8.DecodeLastRuneInString(line); strings.ContainsRune(";,:!…。", r) || strings.Contains(line, ". ") {
+		return ""
+	}
+	return line
+}
+
+func (c *Config) prepareText(ctx context.Context, j *job, text string, markdown bool, pages []chunk.Page) {
+	c.prepareTitled(ctx, j, text, markdown, pages, "")
+}
+
+func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdown bool, pages []chunk.Page, own string) {
+	p := j.prep
+	p.text = text
+	cs := chunk.Split(text, markdown, pages, c.Chunking)
+	if len(cs) == 0 {
+		j.fail = &failure{code: codeEmptyContent, message: "the item holds no text"}
+		return
+	}
+	prefix := item.ChunkPrefix(j.Part, j.ID)
+	memory := j.Part.Class == backend.Memory
+	speaker := ""
+	if memory {
+		if speaker = SpeakerOf(text); speaker == "" && p.doc.UserName != "User" {
+			speaker = p.doc.UserName
+		}
+	}
+	dates := ""
+	if memory && !p.time.IsZero() {
+		dates = DateWords(p.time)
+	}
+	for _, ch := range cs {
+		lay := Layout{Offsets: Offsets{Document: ch.Start}, Page: ch.Page}
+		if ch.Page > 0 {
+			lay.Offsets.Page = &ch.PageStart
+		}
+		extra := backend.RowExtra{Speaker: speaker, Question: memory && endsWithQuestion(ch.Text), HasTime: memory && hasTimeWord(ch.Text)}
+		if dates != "" {
+			extra.Keywords = append(extra.Keywords, dates)
+		}
+		heading := ch.Heading
+		if own != "" {
+			extra.Keywords = append(extra.Keywords, own)
+			if !strings.HasPrefix(heading, own) {
+				heading = strings.TrimSuffix(own+" > "+heading, " > ")
+			}
+		}
+		extra.Keywords = append(extra.Keywords, p.doc.Sparse...)
+		p.add(prefix, ch.Text, heading, lay, extra)
+		p.spans = append(p.spans, extract.Span{Start: ch.Start, End: ch.End})
+		p.embed = append(p.embed, c.embedText(j, ch.Text, heading))
+	}
+	if j.Infer && memory {
+		c.infer(ctx, j, prefix, speaker, dates)
+	}
+}
+
+func (p *prepared) add(prefix, text, heading string, lay Layout, extra backend.RowExtra) {
+	n := len(p.chunks)
+	l, _ := json.Marshal(lay)
+	var e []byte
+	if extra.Speaker != "" || extra.Question || extra.HasTime || len(extra.Keywords) > 0 {
+		e, _ = json.Marshal(extra)
+	}
+	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: l, Extra: e})
+}
+
+// embedText is what the embedder reads for a chunk: headings, the text, and the
+// values of metadata fields that were declared with a dense embedding.
+func (c *Config) embedText(j *job, text, heading string) string {
+	var b strings.Builder
+	if j.prep.doc.NamedTitle && j.Title != "" {
+		b.WriteString(j.Title)
+		b.WriteByte('\n')
+	}
+	if heading != "" && !strings.HasPrefix(text, heading) {
+		b.WriteString(heading)
+		b.WriteByte('\n')
+	}
+	b.WriteString(text)
+	for _, v := range j.prep.doc.Dense {
+		b.WriteByte('\n')
+		b.WriteString(v)
+	}
+	return b.String()
+}
+
+// infer adds the statements that the extractor infers as chunks of their own, so
+// that the original and what follows from it can both be recalled.
+func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates string) {
+	outs, err := c.Extractor.Extract(ctx, []extract.Input{j.input()})
+	if err != nil || len(outs) != 1 {
+		j.fail = &failure{code: "E4001", message: "inference failed", retry: true}
+		return
+	}
+	j.out = &outs[0]
+	var lines []string
+	for _, f := range j.out.Facts {
+		if f.Text != "" {
+			lines = append(lines, f.Text)
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	text := strings.Join(lines, "\n")
+	p := j.prep
+	p.blobs = append(p.blobs, backend.Blob{Kind: backend.Inferred, Data: []byte(text)})
+	for _, ch := range chunk.Split(text, false, nil, c.Chunking) {
+		extra := backend.RowExtra{Speaker: speaker, HasTime: hasTimeWord(ch.Text)}
+		if dates != "" {
+			extra.Keywords = []string{dates}
+		}
+		p.add(prefix, ch.Text, "", Layout{Offsets: Offsets{Document: ch.Start}, Inferred: true}, extra)
+		p.embed = append(p.embed, ch.Text)
+	}
+}
+
+func (j *job) input() extract.Input {
+	p := j.prep
+	in := extract.Input{Text: p.text, Time: p.time, Chunks: p.spans, Memory: j.Part.Class == backend.Memory, Infer: j.Infer,
+		Instructions: p.doc.Instructions, Pairs: p.doc.Pairs, Speaker: p.doc.UserName}
+	if p.doc.NamedTitle {
+		in.Title = j.Title
+	} else if len(p.chunks) > 0 && !in.Memory {
+		in.Title, _, _ = strings.Cut(p.chunks[0].Heading, " > ")
+	}
+	return in
+}
+
+// DateWords is a time as the words that people use for it, for the keyword index.
+func DateWords(t time.Time) string {
+	if t.Hour() == 0 && t.Minute() == 0 {
+		return t.Format("2 January, 2006")
+	}
+	return t.Format("3:04 pm on 2 January, 2006")
+}
+
+// SpeakerOf returns the name before the colon with which a text begins, as in
+// "Ana Maria: I'm late"; empty when there is none.
+func SpeakerOf(text string) string {
+	i := strings.IndexByte(text[:min(len(text), 41)], ':')
+	if i < 1 || i+1 >= len(text) || (text[i+1] != ' ' && text[i+1] != '\n') {
+		return ""
+	}
+	name := text[:i]
+	if r, _ := utf8.DecodeRuneInString(name); !unicode.IsUpper(r) && !unicode.IsLower(r) && !unicode.Is(unicode.Han, r) {
+		return ""
+	}
+	if strings.Count(name, " ") > 2 {
+		return ""
+	}
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' ' && r != '.' && r != '-' && r != '\'' && r != '’' && !unicode.IsDigit(r) {
+			return ""
+		}
+	}
+	return name
+}
+
+func endsWithQuestion(s string) bool {
+	s = strings.TrimRight(s, " \t\r\n\"'”’)*_")
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
+}
+
+var timeWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`yesterday today tonight tomorrow ago last next week weekend month year day morning afternoon evening night
+		monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+		october november december since until before after recently soon earlier later when spring summer autumn fall winter o'clock`) {
+		m[w] = true
+	}
+	return m
+}()
+
+func hasTimeWord(s string) bool {
+	start := -1
+	for i := 0; i <= len(s); i++ {
+		letter := i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z' || s[i] == '\'' || s[i] >= '0' && s[i] <= '9')
+		if letter {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 {
+			w := s[start:i]
+			if len(w) == 4 && (strings.HasPrefix(w, "19") || strings.HasPrefix(w, "20")) && w[2] <= '9' && w[3] <= '9' {
+				return true
+			}
+			if len(w) <= 10 && timeWords[strings.ToLower(w)] {
+				return true
+			}
+			start = -1
+		}
+	}
+	return false
+}
