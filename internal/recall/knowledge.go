@@ -1,0 +1,190 @@
+package recall
+
+import (
+	"math"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// Weights of entities and the graph in knowledge (recall recipe, step 2b).
+const (
+	entityWeight     = .5
+	titleLink        = 1.0
+	mentionLink      = .7
+	titleMentionFrom = 2 // mentions of at least this weight come from the title
+	fullShare        = .2
+	guardLoss        = 1 // places that the first hit of fast may lose in thinking
+)
+
+// named is an entity that the question names.
+type named struct {
+	entity int64
+	df     int
+	idf    float64
+}
+
+// knowledge lifts passages by entities, and in thinking by the graph.
+func (q *work) knowledge() error {
+	ents, share, err := q.entities()
+	if err != nil {
+		return err
+	}
+	info, err := q.Graph.Info(q.ctx, q.req.Part)
+	if err != nil {
+		return err
+	}
+	gamma := 0.0
+	if len(ents) > 0 && info.Chunks > 0 {
+		gamma = math.Min(1, share/fullShare) * math.Min(1, float64(info.Shared)/float64(info.Chunks))
+	}
+	for _, e := range ents {
+		q.out.Entities = append(q.out.Entities, e.entity)
+	}
+	if gamma > 0 {
+		if err := q.entityLift(ents, gamma); err != nil {
+			return err
+		}
+	}
+	if !q.out.Thinking {
+		return nil
+	}
+	first := q.best(1, func(c *cand) float64 { return c.Score })
+	if err := q.think(ents, gamma, info); err != nil {
+		return err
+	}
+	if len(first) == 1 {
+		q.guard(first[0])
+	}
+	return nil
+}
+
+// guard keeps the first hit of fast from falling further than guardLoss places: a
+// second hop can only harm the answer to a question about a single fact.
+func (q *work) guard(first int32) {
+	top := q.best(guardLoss+1, func(c *cand) float64 { return c.Score })
+	if slices.Contains(top, first) || len(top) <= guardLoss {
+		return
+	}
+	q.cand[first].Score = math.Nextafter(q.cand[top[guardLoss]].Score, math.Inf(1))
+}
+
+// entities finds the known entities that the question names, longest first, and
+// the share of the question's weight that lies in them.
+func (q *work) entities() ([]named, float64, error) {
+	keys := make([]string, 0, len(q.cues.Grams))
+	for _, g := range q.cues.Grams {
+		keys = append(keys, g.Key)
+	}
+	if len(keys) == 0 {
+		return nil, 0, nil
+	}
+	found, err := q.Graph.MatchEntities(q.ctx, q.req.Part, keys)
+	if err != nil {
+		return nil, 0, err
+	}
+	by := make(map[string]backend.EntityMatch, len(found))
+	for _, m := range found {
+		by[m.Key] = m
+	}
+	df := make(map[string]int, len(q.terms))
+	for _, t := range q.terms {
+		df[t.Term] = t.DF
+	}
+	var out []named
+	var covered [][2]int
+	seen := map[int64]bool{}
+	// Grams come by start, longest first: take the longest that is known at each place.
+	for _, g := range q.cues.Grams {
+		m, ok := by[g.Key]
+		if !ok || overlaps(covered, g.Start, g.End) {
+			continue
+		}
+		if g.Words == 1 && (lexical.IsStopWord(g.Key) || lexical.IsQuestionWord(g.Key)) {
+			continue
+		}
+		// A single word that mostly stands in lower case is no name.
+		if g.Common && df[lexical.Stem(g.Key)] > 2+2*m.DF {
+			continue
+		}
+		covered = append(covered, [2]int{g.Start, g.End})
+		if !seen[m.Entity] {
+			seen[m.Entity] = true
+			out = append(out, named{m.Entity, m.DF, lexical.IDF(q.docs, m.DF)})
+		}
+	}
+	total, in := 0.0, 0.0
+	idf := make(map[string]float64, len(q.terms))
+	for _, t := range q.terms {
+		idf[t.Term] = float64(t.IDF)
+		total += float64(t.IDF)
+	}
+	counted := map[string]bool{}
+	for _, span := range covered {
+		for _, t := range lexical.Analyze(nil, q.req.Query[span[0]:span[1]]) {
+			if !counted[t.Term] {
+				counted[t.Term] = true
+				in += idf[t.Term]
+			}
+		}
+	}
+	if total == 0 {
+		return out, 0, nil
+	}
+	return out, in / total, nil
+}
+
+func overlaps(spans [][2]int, start, end int) bool {
+	for _, s := range spans {
+		if start < s[1] && s[0] < end {
+			return true
+		}
+	}
+	return false
+}
+
+// entityLift adds the share of the question's entities that a passage holds.
+func (q *work) entityLift(ents []named, gamma float64) error {
+	nums, idf, total := make([]int64, len(ents)), map[int64]float64{}, 0.0
+	for i, e := range ents {
+		nums[i], idf[e.entity] = e.entity, e.idf
+		total += e.idf
+	}
+	if total == 0 {
+		return nil
+	}
+	refs, err := q.Graph.MentionedIn(q.ctx, q.req.Part, nums, 500)
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		i, ok := q.index[r.Chunk]
+		if !ok {
+			if len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 {
+				continue
+			}
+			q.admit(r.Chunk)
+			i = q.index[r.Chunk]
+		}
+		link := mentionLink
+		if r.Weight >= titleMentionFrom {
+			link = titleLink
+		}
+		q.cand[i].Entity += entityWeight * gamma * idf[r.Entity] * link / total
+	}
+	for i := range q.cand {
+		q.cand[i].Score = q.cand[i].s0 + q.cand[i].Entity
+	}
+	return q.describeSources()
+}
+
+// describeSources fills in the source of candidates that the graph brought in.
+func (q *work) describeSources() error {
+	for i := range q.cand {
+		if q.cand[i].Source == 0 {
+			return q.describe()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package recall
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Weights of the context of a memory (recall recipe, step 2a).
+const (
+	speakerWeight   = .2
+	timeWeight      = .2
+	lateWeight      = .4
+	near1Weight     = .4 // the nearest neighbour in the session
+	near2Weight     = .3 // the one after it
+	replyWeight     = .4 // the memory before asks a question
+	sessionWeight   = .5 // the session as one document
+	sessionMax      = .4 // the best memory of the session
+	whenBonus       = .1 // the question asks "when" and the memory has a time word
+	contextTerms    = 25 // mean length of a memory at which its context counts in full
+	contextFloor    = .2
+	lateCandidates  = 100
+	sessionsWidened = 5   // best sessions whose memories all become candidates
+	sessionSpan     = 300 // memories of one session that are looked at
+	replyFactor     = .6  // of what an assistant said, unless the question asks for it
+)
+
+// memory lifts memories by what stands around them.
+func (q *work) memory() error {
+	if err := q.surround(); err != nil {
+		return err
+	}
+	session, err := q.sessions()
+	if err != nil {
+		return err
+	}
+	q.own()
+	q.context(session)
+	if q.out.Thinking && q.Word != nil && !q.late("late interaction") {
+		if err := q.interact(); err != nil {
+			return err
+		}
+		q.context(session)
+	}
+	return nil
+}
+
+// surround finds out what stands beside the candidates, and makes the neighbours
+// of the best ones candidates too.
+func (q *work) surround() error {
+	if err := q.describe(); err != nil {
+		return err
+	}
+	for _, i := range q.best(lateCandidates, func(c *cand) float64 { return c.s0 }) {
+		if a := q.cand[i].around; a != nil {
+			for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
+				q.admit(n)
+			}
+		}
+	}
+	return q.describe()
+}
+
+// admit makes a chunk a candidate without a score of its own, unless a filter is on:
+// then only the searches, which know the filter, may admit.
+func (q *work) admit(chunk int64) {
+	if chunk != 0 && len(q.req.Filter.All) == 0 && len(q.req.Filter.Not) == 0 {
+		q.at(backend.Hit{Chunk: chunk})
+	}
+}
+
+// describe fills in what is around each candidate that lacks it.
+func (q *work) describe() error {
+	var chunks []int64
+	var at []int32
+	for i := range q.cand {
+		if q.cand[i].around == nil {
+			chunks = append(chunks, q.cand[i].Chunk)
+			at = append(at, int32(i))
+		}
+	}
+	if len(chunks) == 0 {
+		return nil
+	}
+	around, err := q.Graph.Around(q.ctx, q.req.Part, chunks)
+	if err != nil {
+		return err
+	}
+	for i, j := range at {
+		q.cand[j].around = &around[i]
+		if q.cand[j].Source == 0 {
+			q.cand[j].Source = around[i].Source
+		}
+	}
+	return nil
+}
+
+// sessions scores sessions as documents, and lets the memories of the best ones in.
+func (q *work) sessions() (map[int64]float64, error) {
+	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.req.Query, K: 200, Filter: q.req.Filter})
+	if err != nil {
+		return nil, err
+	}
+	score := make(map[int64]float64, len(hits))
+	for i, h := range hits {
+		score[h.Source] = float64(h.Score) / float64(hits[0].Score)
+		if i < sessionsWidened && q.docs > 2000 {
+			chunks, err := q.Graph.SessionChunks(q.ctx, q.req.Part, h.Source, sessionSpan)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range chunks {
+				q.admit(c)
+			}
+		}
+	}
+	return score, q.describe()
+}
+
+// own sets the parts that depend on the memory alone: who speaks, and when.
+func (q *work) own() {
+	named := q.names()
+	dates := q.datesNamed()
+	for i := range q.cand {
+		c := &q.cand[i]
+		if c.around == nil {
+			continue
+		}
+		if c.around.Speaker != "" && speaks(named, c.around.Speaker) {
+			c.Speaker = speakerWeight
+		}
+		c.Time = timeWeight * dates(c.around.Time)
+	}
+}
+
+// names returns the words of the question in lower case, for the names of speakers.
+func (q *work) names() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range words(q.req.Query) {
+		m[w] = true
+		m[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] = true
+	}
+	return m
+}
+
+func speaks(named map[string]bool, speaker string) bool {
+	s := strings.ToLower(speaker)
+	if named[s] {
+		return s != "user" && s != "assistant"
+	}
+	first, _, ok := strings.Cut(s, " ")
+	return ok && len(first) > 2 && named[first]
+}
+
+// words splits a text into lower-case words; apostrophes stay inside.
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
+	})
+}
+
+// datesNamed returns how well a time fits the dates that the question names: 1
+// inside a named month or year, falling by days from a named day.
+func (q *work) datesNamed() func(t time.Time) float64 {
+	if len(q.cues.Dates) == 0 {
+		return func(time.Time) float64 { return 0 }
+	}
+	return func(t time.Time) float64 {
+		if t.IsZero() {
+			return 0
+		}
+		best := 0.0
+		for _, d := range q.cues.Dates {
+			v := 0.0
+			switch {
+			case !t.Before(d.From) && t.Before(d.To):
+				v = 1
+			case d.Precision == "day":
+				days := min(math.Abs(t.Sub(d.From).Hours()), math.Abs(t.Sub(d.To).Hours())) / 24
+				v = math.Exp(-days / 4)
+			}
+			best = max(best, v)
+		}
+		return best
+	}
+}
+
+// context computes the final score from the own score and what is around.
+func (q *work) context(session map[int64]float64) {
+	c := math.Min(1, math.Max(contextFloor, contextTerms/math.Max(q.avg, 1)))
+	asked := q.asksAssistant()
+	own := func(c *cand) float64 {
+		v := c.s0 + c.Late + c.Speaker + c.Time
+		if !asked && c.around != nil && assistant(c.around.Speaker) {
+			v *= replyFactor
+		}
+		return v
+	}
+	top := map[int64]float64{} // best memory by session
+	for i := range q.cand {
+		if a := q.cand[i].around; a != nil && a.Session != 0 {
+			top[a.Session] = max(top[a.Session], own(&q.cand[i]))
+		}
+	}
+	s := func(chunk int64) (float64, *cand) {
+		if i, ok := q.index[chunk]; ok && chunk != 0 {
+			return own(&q.cand[i]), &q.cand[i]
+		}
+		return 0, nil
+	}
+	for i := range q.cand {
+		x := &q.cand[i]
+		x.Context = 0
+		if a := x.around; a != nil && a.Session != 0 {
+			p1, prev := s(a.Prev[0])
+			p2, _ := s(a.Prev[1])
+			n1, _ := s(a.Next[0])
+			n2, _ := s(a.Next[1])
+			lift := near1Weight*max(p1, n1) + near2Weight*max(p2, n2) + sessionWeight*session[a.Session] + sessionMax*top[a.Session]
+			if prev != nil && prev.around != nil && prev.around.Question {
+				lift += replyWeight * p1
+			}
+			x.Context = c * lift
+		}
+		if q.cues.When && x.around != nil && x.around.HasTime {
+			x.Context += whenBonus
+		}
+		x.Score = own(x) + x.Context
+	}
+}
+
+// assistant tells whether a speaker is the machine side of a chat. What it said is
+// long and repeats the user's words; what users ask for later is mostly their own.
+func assistant(speaker string) bool {
+	switch strings.ToLower(speaker) {
+	case "assistant", "ai", "bot", "system", "model", "chatbot":
+		return true
+	}
+	return false
+}
+
+// asksAssistant tells whether a question is about what the assistant said: "what did
+// you suggest", "your advice".
+func (q *work) asksAssistant() bool {
+	ws := words(q.req.Query)
+	for i, w := range ws {
+		switch w {
+		case "assistant":
+			return true
+		case "you":
+			for _, v := range ws[i+1 : min(i+4, len(ws))] {
+				switch v {
+				case "say", "said", "suggest", "suggested", "recommend", "recommended", "tell", "told", "give", "gave", "given", "advise", "advised",
+					"mention", "mentioned", "explain", "explained", "propose", "proposed", "answer", "answered", "reply", "replied", "provide", "provided", "list", "listed":
+					return i > 0 && ws[i-1] != "can" && ws[i-1] != "could" && ws[i-1] != "would" && ws[i-1] != "will"
+				}
+			}
+		case "your":
+			for _, v := range ws[i+1 : min(i+3, len(ws))] {
+				switch v {
+				case "suggestion", "suggestions", "recommendation", "recommendations", "advice", "answer", "reply", "response", "explanation", "list", "plan":
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// interact adds late interaction to the best candidates: for each content word of
+// the question the most similar word of the memory counts, weighed by its rarity.
+func (q *work) interact() error {
+	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
+	nums := make([]int64, len(best))
+	for i, at := range best {
+		nums[i] = q.cand[at].Chunk
+	}
+	slices.Sort(nums)
+	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
+	if err != nil {
+		return err
+	}
+	m := newMatcher(q)
+	if len(m.query) == 0 {
+		return nil
+	}
+	most := 0.0
+	score := make(map[int64]float64, len(rows))
+	for _, r := range rows {
+		v := m.score(r.Text)
+		score[r.Num] = v
+		most = max(most, v)
+	}
+	if most == 0 {
+		return nil
+	}
+	for chunk, v := range score {
+		q.cand[q.index[chunk]].Late = lateWeight * v / most
+	}
+	return nil
+}
