@@ -1,0 +1,378 @@
+package contextmem_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// marker stands in content that must never show in an error.
+const marker = "zq7secretmarker"
+
+// refused checks an error of bad input: its kind, the field it names, and that it holds no content.
+func refused(t *testing.T, err, kind error, field string) {
+	t.Helper()
+	require.ErrorIs(t, err, kind)
+	require.Contains(t, err.Error(), field)
+	require.NotContains(t, err.Error(), marker)
+	require.Less(t, len(err.Error()), 2000)
+	var e *contextmem.Error
+	require.ErrorAs(t, err, &e)
+	require.Contains(t, e.Field, field)
+}
+
+const (
+	badUTF8 = marker + "\xff\xfe"
+	nul     = marker + "\x00"
+)
+
+func mega() string { return marker + strings.Repeat("x", 1<<20) }
+
+func TestAddMemoriesRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{MaxMemories: 3, MaxMemoryBytes: 2 << 20})
+	const text = "The kettle is on the shelf."
+	deep := any("x")
+	for range 200 {
+		deep = []any{deep}
+	}
+	for name, c := range map[string]struct {
+		m     contextmem.Memory
+		kind  error
+		field string
+	}{
+		"nothing":               {contextmem.Memory{}, contextmem.ErrUnprocessed, "memories[1].text"},
+		"blank":                 {contextmem.Memory{Text: " \n\t"}, contextmem.ErrUnprocessed, "memories[1].text"},
+		"text and pairs":        {contextmem.Memory{Text: text, Pairs: []contextmem.Pair{{User: marker}}}, contextmem.ErrUnprocessed, "memories[1].text"},
+		"empty pair":            {contextmem.Memory{Pairs: []contextmem.Pair{{User: marker}, {}}}, contextmem.ErrUnprocessed, "memories[1].user_assistant_pairs[1]"},
+		"NUL in text":           {contextmem.Memory{Text: nul}, contextmem.ErrInvalid, "memories[1].text"},
+		"NUL in a pair":         {contextmem.Memory{Pairs: []contextmem.Pair{{User: nul}}}, contextmem.ErrInvalid, "memories[1].text"},
+		"bytes in text":         {contextmem.Memory{Text: badUTF8}, contextmem.ErrInvalid, "memories[1].text"},
+		"too long":              {contextmem.Memory{Text: strings.Repeat(marker, 1<<18)}, contextmem.ErrInvalid, "memories[1].text"},
+		"long id":               {contextmem.Memory{Text: text, ID: strings.Repeat("i", 1<<20)}, contextmem.ErrInvalid, "memories[1].source_id"},
+		"NUL in id":             {contextmem.Memory{Text: text, ID: "a\x00b"}, contextmem.ErrInvalid, "memories[1].source_id"},
+		"bytes in id":           {contextmem.Memory{Text: text, ID: "a\xffb"}, contextmem.ErrInvalid, "memories[1].source_id"},
+		"blank id":              {contextmem.Memory{Text: text, ID: "  "}, contextmem.ErrInvalid, "memories[1].source_id"},
+		"negative TTL":          {contextmem.Memory{Text: text, TTL: -1}, contextmem.ErrInvalid, "memories[1].expiry_time"},
+		"title":                 {contextmem.Memory{Text: text, Title: nul}, contextmem.ErrInvalid, "memories[1].title"},
+		"user name":             {contextmem.Memory{Text: text, UserName: badUTF8}, contextmem.ErrInvalid, "memories[1].user_name"},
+		"instructions":          {contextmem.Memory{Text: text, Infer: true, Instructions: mega()}, contextmem.ErrInvalid, "memories[1].custom_instructions"},
+		"session":               {contextmem.Memory{Text: text, Session: nul}, contextmem.ErrInvalid, "memories[1].session"},
+		"far time":              {contextmem.Memory{Text: text, Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "memories[1].timestamp"},
+		"time before the first": {contextmem.Memory{Text: text, Time: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "memories[1].timestamp"},
+		"NaN":                   {contextmem.Memory{Text: text, Metadata: map[string]any{"x": math.NaN(), "y": marker}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"infinity":              {contextmem.Memory{Text: text, AdditionalMetadata: map[string]any{"x": math.Inf(1)}}, contextmem.ErrInvalid, "memories[1].additional_metadata"},
+		"channel":               {contextmem.Memory{Text: text, Metadata: map[string]any{"x": make(chan int)}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"NUL in a value":        {contextmem.Memory{Text: text, Metadata: map[string]any{"x": []any{nul}}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"NUL in a key":          {contextmem.Memory{Text: text, Metadata: map[string]any{"x": map[string]any{"k\x00": 1}}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"bytes in a value":      {contextmem.Memory{Text: text, Metadata: map[string]any{"x": badUTF8}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"bytes in strings":      {contextmem.Memory{Text: text, Metadata: map[string]any{"x": []string{badUTF8}}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"NUL in a struct":       {contextmem.Memory{Text: text, Metadata: map[string]any{"x": struct{ A string }{nul}}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"deep":                  {contextmem.Memory{Text: text, Metadata: map[string]any{"x": deep}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"large metadata":        {contextmem.Memory{Text: text, Metadata: map[string]any{"big": strings.Repeat(marker, 2000)}}, contextmem.ErrInvalid, "memories[1].metadata"},
+		"large additional":      {contextmem.Memory{Text: text, AdditionalMetadata: map[string]any{"big": strings.Repeat(marker, 100)}}, contextmem.ErrInvalid, "memories[1].additional_metadata"},
+		"related id":            {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a\x00"}}}, contextmem.ErrInvalid, "memories[1].relations.ids"},
+		"many related ids":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: make([]string, 1001)}}, contextmem.ErrInvalid, "memories[1].relations"},
+		"NaN in relations":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a"}, Properties: map[string]any{"w": math.NaN()}}}, contextmem.ErrInvalid, "memories[1].relations"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := acme.Sub(name)
+			_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "good", Text: text}, c.m, {ID: "good too", Text: text}}})
+			refused(t, err, c.kind, c.field)
+			p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+			require.NoError(t, err)
+			require.Zero(t, p.Total, "one bad item refuses all")
+		})
+	}
+	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{})
+	refused(t, err, contextmem.ErrUnprocessed, "memories")
+	_, err = acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: make([]contextmem.Memory, 4)})
+	refused(t, err, contextmem.ErrInvalid, "memories")
+	for _, name := range []string{"a\x00", "a\xff", strings.Repeat("s", 513)} {
+		_, err = acme.Sub(name).AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: text}}})
+		refused(t, err, contextmem.ErrInvalid, "sub_tenant_id")
+	}
+}
+
+// TestTooLargeMapNamesItsKeys shows bytes by key, the largest first.
+func TestTooLargeMapNamesItsKeys(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	m := map[string]any{"alpha": strings.Repeat(marker, 60), "beta": strings.Repeat(marker, 10)}
+	for i := range 20 {
+		m[fmt.Sprintf("small%d", i)] = i
+	}
+	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", AdditionalMetadata: m}}})
+	refused(t, err, contextmem.ErrInvalid, "memories[0].additional_metadata")
+	require.Contains(t, err.Error(), `over the maximum of 1024`)
+	require.Contains(t, err.Error(), fmt.Sprintf(`(bytes by key: "alpha" %d, "beta" %d`, 60*len(marker)+2+5+4, 10*len(marker)+2+4+4))
+}
+
+// TestOddTextIsAccepted keeps what only looks dangerous, and gives it back as it was.
+func TestOddTextIsAccepted(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("../../x")
+	ids := []string{"../../x", "a,b", "a/b", `a\b`, "%00", "a b", "'; DROP TABLE sources; --", "日本", "\u202e", "-", ".", "_chunk_0"}
+	var ms []contextmem.Memory
+	for _, id := range ids {
+		ms = append(ms, contextmem.Memory{ID: id, Text: "The kettle " + id + " is on the shelf.", Metadata: map[string]any{"k": `\u0000`, "list": []string{"a"}}})
+	}
+	require.Equal(t, ids, remember(t, s, ms...))
+	for _, id := range ids {
+		f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+		require.NoError(t, err, id)
+		require.Equal(t, "The kettle "+id+" is on the shelf.", f.Text)
+	}
+	p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory, IDs: []string{"a,b"}})
+	require.NoError(t, err)
+	require.Len(t, p.Sources, 1)
+	require.Equal(t, map[string]any{"k": `\u0000`, "list": []any{"a"}}, p.Sources[0].Metadata)
+	res, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: ids})
+	require.NoError(t, err)
+	require.Equal(t, len(ids), res.Deleted)
+}
+
+func TestAddKnowledgeRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{MaxFileBytes: 1000, MaxItems: 3})
+	data := []byte("The kettle is on the shelf.")
+	file := func(edit func(f *contextmem.File)) contextmem.KnowledgeBatch {
+		f := contextmem.File{Name: "b.txt", Data: data}
+		edit(&f)
+		return contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: data}, f}}
+	}
+	app := func(a contextmem.AppItem) contextmem.KnowledgeBatch {
+		return contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: data}}, Apps: []contextmem.AppItem{a}}
+	}
+	body := map[string]any{"body": marker}
+	for name, c := range map[string]struct {
+		b     contextmem.KnowledgeBatch
+		kind  error
+		field string
+	}{
+		"nothing":         {contextmem.KnowledgeBatch{}, contextmem.ErrInvalid, "files"},
+		"too many":        {contextmem.KnowledgeBatch{Files: make([]contextmem.File, 4)}, contextmem.ErrInvalid, "files"},
+		"format":          {file(func(f *contextmem.File) { f.Name = "b.exe" }), contextmem.ErrFormat, "files[1]"},
+		"empty":           {file(func(f *contextmem.File) { f.Data = nil }), contextmem.ErrFormat, "files[1]"},
+		"large":           {file(func(f *contextmem.File) { f.Data = make([]byte, 1001) }), contextmem.ErrTooLarge, "files[1]"},
+		"name":            {file(func(f *contextmem.File) { f.Name = "a\x00.txt" }), contextmem.ErrInvalid, "files[1].name"},
+		"id":              {file(func(f *contextmem.File) { f.ID = "\xff" }), contextmem.ErrInvalid, "files[1].file_id"},
+		"content type":    {file(func(f *contextmem.File) { f.ContentType = "text/plain; x=" + badUTF8 }), contextmem.ErrInvalid, "files[1].content_type"},
+		"title":           {file(func(f *contextmem.File) { f.Title = nul }), contextmem.ErrInvalid, "files[1].title"},
+		"kind":            {file(func(f *contextmem.File) { f.Kind = mega() }), contextmem.ErrInvalid, "files[1].type"},
+		"url":             {file(func(f *contextmem.File) { f.URL = badUTF8 }), contextmem.ErrInvalid, "files[1].url"},
+		"description":     {file(func(f *contextmem.File) { f.Description = badUTF8 }), contextmem.ErrInvalid, "files[1].description"},
+		"principal":       {file(func(f *contextmem.File) { f.ACL = []string{"a", badUTF8} }), contextmem.ErrInvalid, "files[1].acl"},
+		"blank principal": {file(func(f *contextmem.File) { f.ACL = []string{" "} }), contextmem.ErrInvalid, "files[1].acl"},
+		"principals":      {file(func(f *contextmem.File) { f.ACL = make([]string, 1001) }), contextmem.ErrInvalid, "files[1].acl"},
+		"metadata":        {file(func(f *contextmem.File) { f.Metadata = map[string]any{"a": math.Inf(-1)} }), contextmem.ErrInvalid, "files[1].metadata"},
+		"app id":          {app(contextmem.AppItem{ID: "a\x00", Fields: body}), contextmem.ErrInvalid, "app_knowledge[0].id"},
+		"app text":        {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": badUTF8}}), contextmem.ErrInvalid, "app_knowledge[0].fields"},
+		"app field":       {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": 5}}), contextmem.ErrUnprocessed, "app_knowledge[0].fields.body"},
+		"app timestamp":   {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, Timestamp: badUTF8}), contextmem.ErrInvalid, "app_knowledge[0].timestamp"},
+		"app external id": {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, ExternalID: nul}), contextmem.ErrInvalid, "app_knowledge[0].external_id"},
+		"app content":     {app(contextmem.AppItem{Content: &contextmem.AppContent{Text: marker, Markdown: marker}}), contextmem.ErrUnprocessed, "app_knowledge[0].content"},
+		"app base64":      {app(contextmem.AppItem{Content: &contextmem.AppContent{HTMLBase64: "!" + marker}}), contextmem.ErrUnprocessed, "app_knowledge[0].content.html_base64"},
+		"app meta":        {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, Meta: map[string]any{"x": math.NaN()}}), contextmem.ErrInvalid, "app_knowledge[0].meta"},
+		"app too large":   {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": strings.Repeat(marker, 100)}}), contextmem.ErrTooLarge, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := acme.Sub(name)
+			_, err := s.AddKnowledge(t.Context(), c.b)
+			refused(t, err, c.kind, c.field)
+			p, err := s.List(t.Context(), contextmem.ListRequest{})
+			require.NoError(t, err)
+			require.Zero(t, p.Total, "one bad item refuses all")
+		})
+	}
+}
+
+func TestSuppliedGraphIsChecked(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	ent := func(names ...string) map[string]contextmem.SuppliedEntity {
+		m := map[string]contextmem.SuppliedEntity{}
+		for _, n := range names {
+			m[n] = contextmem.SuppliedEntity{Name: n}
+		}
+		return m
+	}
+	rel := func(n int, r contextmem.SuppliedRelation) []contextmem.SuppliedRelation {
+		out := make([]contextmem.SuppliedRelation, n)
+		for i := range out {
+			out[i] = r
+		}
+		return out
+	}
+	ab := contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: "knows"}
+	many := map[string]contextmem.SuppliedEntity{}
+	for i := range 5001 {
+		many[fmt.Sprint(i)] = contextmem.SuppliedEntity{Name: "n"}
+	}
+	for name, c := range map[string]struct {
+		key   string
+		g     contextmem.SuppliedGraph
+		field string
+	}{
+		"unknown source":   {"other", contextmem.SuppliedGraph{}, "graph_payload.other"},
+		"entities":         {"m", contextmem.SuppliedGraph{Entities: many}, "graph_payload.m.entities"},
+		"relations":        {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(10001, ab)}, "graph_payload.m.relations"},
+		"degree":           {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(501, ab)}, "graph_payload.m.relations[500]"},
+		"no such handle":   {"m", contextmem.SuppliedGraph{Entities: ent("a"), Relations: rel(1, ab)}, "graph_payload.m.relations[0]"},
+		"entity name":      {"m", contextmem.SuppliedGraph{Entities: map[string]contextmem.SuppliedEntity{"a": {Name: strings.Repeat("é", 257)}}}, "graph_payload.m.entities.a.name"},
+		"entity NUL":       {"m", contextmem.SuppliedGraph{Entities: map[string]contextmem.SuppliedEntity{"a": {Name: nul}}}, "graph_payload.m.entities.a"},
+		"blank predicate":  {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: " "})}, "predicate"},
+		"long predicate":   {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: strings.Repeat("p", 257)})}, "predicate"},
+		"long context":     {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: "p", Context: strings.Repeat(marker, 200)})}, "context"},
+		"temporal garbage": {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: "p", Temporal: badUTF8})}, "relations[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}, Graphs: map[string]contextmem.SuppliedGraph{c.key: c.g}})
+			refused(t, err, contextmem.ErrInvalid, c.field)
+		})
+	}
+	st, err := acme.Status(t.Context(), "m")
+	require.NoError(t, err)
+	require.True(t, st[0].Unknown)
+}
+
+func TestCreateTenantRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, nil)
+	for _, id := range []string{"", ".", "..", "../../x", "a/b", "a b", "-a", "é", "a\x00", strings.Repeat("a", 129), "a\n"} {
+		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: id})
+		refused(t, err, contextmem.ErrInvalid, "tenant_id")
+	}
+	for _, d := range []int{-1, 4097} {
+		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "d", Embeddings: true, Dimension: d})
+		refused(t, err, contextmem.ErrInvalid, "embeddings_dimension")
+	}
+	for _, org := range []string{"", "a\x00", "\xff", strings.Repeat("o", 257)} {
+		_, err := svc.Org(org).CreateTenant(t.Context(), contextmem.TenantSpec{ID: "x"})
+		refused(t, err, contextmem.ErrInvalid, "org_id")
+	}
+	_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.ErrorIs(t, err, contextmem.ErrExists)
+	_, err = svc.ListTenants(t.Context(), "", 1001)
+	refused(t, err, contextmem.ErrInvalid, "limit")
+}
+
+func TestSchemaRules(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, nil)
+	flagged := func(n int) []contextmem.Field {
+		out := make([]contextmem.Field, n)
+		for i := range out {
+			out[i] = contextmem.Field{Name: fmt.Sprintf("f%d", i), Dense: i%2 == 0, Sparse: i%2 == 1}
+		}
+		return out
+	}
+	plain := func(n int) []contextmem.Field {
+		out := make([]contextmem.Field, n)
+		for i := range out {
+			out[i] = contextmem.Field{Name: fmt.Sprintf("p%d", i)}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		fields []contextmem.Field
+		kind   error
+		field  string
+	}{
+		"no name":        {[]contextmem.Field{{}}, contextmem.ErrInvalid, "schema[0]"},
+		"digit first":    {[]contextmem.Field{{Name: "1a"}}, contextmem.ErrInvalid, "schema[0]"},
+		"hyphen":         {[]contextmem.Field{{Name: "a-b"}}, contextmem.ErrInvalid, "schema[0]"},
+		"not ASCII":      {[]contextmem.Field{{Name: "é"}}, contextmem.ErrInvalid, "schema[0]"},
+		"line end":       {[]contextmem.Field{{Name: "a\n"}}, contextmem.ErrInvalid, "schema[0]"},
+		"long name":      {[]contextmem.Field{{Name: strings.Repeat("a", 256)}}, contextmem.ErrInvalid, "schema[0]"},
+		"reserved":       {[]contextmem.Field{{Name: "Chunk_UUID"}}, contextmem.ErrInvalid, "schema[0]"},
+		"twice":          {[]contextmem.Field{{Name: "dept"}, {Name: "Dept"}}, contextmem.ErrInvalid, "schema[1]"},
+		"ARRAY":          {[]contextmem.Field{{Name: "a", Type: "ARRAY"}}, contextmem.ErrInvalid, "schema[0]"},
+		"array":          {[]contextmem.Field{{Name: "a", Type: "array"}}, contextmem.ErrInvalid, "schema[0]"},
+		"unknown type":   {[]contextmem.Field{{Name: "a", Type: "TEXT"}}, contextmem.ErrUnprocessed, "schema[0]"},
+		"negative":       {[]contextmem.Field{{Name: "a", MaxLength: -1}}, contextmem.ErrInvalid, "schema[0]"},
+		"over max":       {[]contextmem.Field{{Name: "a", MaxLength: 65536}}, contextmem.ErrInvalid, "schema[0]"},
+		"dense number":   {[]contextmem.Field{{Name: "a", Type: contextmem.Int64, Dense: true}}, contextmem.ErrInvalid, "schema[0]"},
+		"sparse boolean": {[]contextmem.Field{{Name: "a", Type: contextmem.Bool, Sparse: true}}, contextmem.ErrInvalid, "schema[0]"},
+		"33 fields":      {plain(33), contextmem.ErrInvalid, "schema"},
+		"7 flags":        {flagged(7), contextmem.ErrInvalid, "schema"},
+	} {
+		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "bad", Schema: c.fields})
+		t.Run(name, func(t *testing.T) { refused(t, err, c.kind, c.field) })
+	}
+	_, err := svc.Tenant("bad").Info(t.Context())
+	require.ErrorIs(t, err, contextmem.ErrNotFound, "a refused tenant does not exist")
+
+	full := tenant(t, svc, contextmem.TenantSpec{ID: "full", Schema: append(flagged(6), plain(25)...)})
+	fs, err := full.Schema(t.Context())
+	require.NoError(t, err)
+	require.Len(t, fs, 31)
+	require.Equal(t, contextmem.Varchar, fs[0].Type)
+	require.Equal(t, 1024, fs[0].MaxLength)
+	for name, c := range map[string]struct {
+		fields []contextmem.Field
+		kind   error
+	}{
+		"none":         {nil, contextmem.ErrInvalid},
+		"exists":       {[]contextmem.Field{{Name: "F0"}}, contextmem.ErrConflict},
+		"another flag": {[]contextmem.Field{{Name: "x", Dense: true}}, contextmem.ErrInvalid},
+		"two":          {[]contextmem.Field{{Name: "x"}, {Name: "y"}}, contextmem.ErrInvalid},
+	} {
+		_, err := full.AddSchemaFields(t.Context(), c.fields)
+		assert.ErrorIs(t, err, c.kind, name)
+	}
+	added, err := full.AddSchemaFields(t.Context(), []contextmem.Field{{Name: "x", Type: "integer", Match: true}})
+	require.NoError(t, err)
+	require.Equal(t, contextmem.Int64, added[0].Type)
+}
+
+func TestSchemaValues(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, nil)
+	types := map[contextmem.DataType]struct{ good, bad []any }{
+		contextmem.Bool:              {[]any{true, nil}, []any{1, "true", []any{}}},
+		contextmem.Int8:              {[]any{127, -128, 5.0}, []any{128, -129, 1.5, "1", true}},
+		contextmem.Int16:             {[]any{32767, -32768}, []any{32768, -32769}},
+		contextmem.Int32:             {[]any{math.MaxInt32, math.MinInt32}, []any{math.MaxInt32 + 1, math.MinInt32 - 1}},
+		contextmem.Int64:             {[]any{int64(math.MaxInt64), uint8(3)}, []any{uint64(math.MaxUint64), 1e30, math.Pi, "9"}},
+		contextmem.Float:             {[]any{1.5, 3, float32(2)}, []any{1e39, "1.5", false}},
+		contextmem.Double:            {[]any{1e300, -1}, []any{"x", map[string]any{}}},
+		contextmem.Varchar:           {[]any{"", strings.Repeat("é", 10)}, []any{strings.Repeat("é", 11), 5, []any{"a"}}},
+		contextmem.JSON:              {[]any{1, "a", []any{1}, map[string]any{"a": 1}}, nil},
+		contextmem.FloatVector:       {[]any{[]any{1, 2.5}, []float32{1, 2}}, []any{[]any{"a"}, "1,2", 5}},
+		contextmem.SparseFloatVector: {[]any{map[string]any{"1": .5}}, []any{map[string]any{"1": "x"}, []any{1}, 5}},
+	}
+	var schema []contextmem.Field
+	for dt := range types {
+		schema = append(schema, contextmem.Field{Name: "f_" + strings.ToLower(string(dt)), Type: dt, MaxLength: 10, Match: true})
+	}
+	tn := tenant(t, svc, contextmem.TenantSpec{ID: "typed", Schema: schema})
+	for dt, c := range types {
+		name := "f_" + strings.ToLower(string(dt))
+		for _, v := range c.good {
+			_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{name: v}}}})
+			assert.NoError(t, err, "%s %v", dt, v)
+		}
+		for _, v := range c.bad {
+			_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{name: v}}}})
+			if assert.ErrorIs(t, err, contextmem.ErrUnprocessed, "%s %v", dt, v) {
+				assert.Contains(t, err.Error(), "memories[0].metadata."+name)
+			}
+		}
+	}
+	_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{"other": marker}}}})
+	refused(t, err, contextmem.ErrUnprocessed, "memories[0].metadata.other")
+	req := tenant(t, svc, contextmem.TenantSpec{ID: "required", Schema: []contextmem.Field{{Name: "dept", Required: true}}})
+	for _, m := range []map[string]any{nil, {"dept": nil}} {
+		_, err := req.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: m}}})
+		refused(t, err, contextmem.ErrUnprocessed, "memories[0].metadata.dept")
+	}
+}

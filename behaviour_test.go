@@ -1,0 +1,515 @@
+package contextmem_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/embed/static"
+)
+
+func recallIDs(t *testing.T, s contextmem.Sub, q contextmem.Recall) []string {
+	t.Helper()
+	if q.Class == 0 {
+		q.Class = contextmem.ClassMemory
+	}
+	res, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	ids := []string{}
+	for _, c := range res.Chunks {
+		ids = append(ids, c.SourceID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestRecallOnEmptyTenant(t *testing.T) {
+	t.Parallel()
+	svc, acme := open(t, &contextmem.Options{Reranker: upside{}, FeedbackBoosts: true})
+	raw := tenant(t, svc, contextmem.TenantSpec{ID: "raw", Embeddings: true, Dimension: 3})
+	for _, s := range []contextmem.Sub{acme.Sub(""), acme.Sub("nobody"), raw.Sub("")} {
+		for _, class := range []contextmem.Class{0, contextmem.ClassMemory, contextmem.ClassAll} {
+			for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking, contextmem.ModeAuto} {
+				res, err := s.Recall(t.Context(), contextmem.Recall{Query: "where is the kettle?", Class: class, Mode: mode, Alpha: contextmem.AutoAlpha(), RecencyBias: 1, GraphContext: true,
+					Apps: true, RelatedChunks: 3, Temporal: &contextmem.Temporal{}})
+				require.NoError(t, err)
+				require.Empty(t, res.Chunks)
+				require.NotNil(t, res.Graph)
+				require.NotNil(t, res.Temporal)
+			}
+		}
+		res, err := s.BooleanRecall(t.Context(), contextmem.TextQuery{Query: "kettle"})
+		require.NoError(t, err)
+		require.Empty(t, res.Chunks)
+	}
+}
+
+// upside is a reranker that turns the order of texts about.
+type upside struct{}
+
+func (upside) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+	out := make([]float64, len(texts))
+	for i := range out {
+		out[i] = float64(i)
+	}
+	return out, nil
+}
+
+// broken is a reranker that panics.
+type broken struct{}
+
+func (broken) Rerank(context.Context, string, []string) ([]float64, error) { panic("no") }
+
+func TestRerankerThatPanicsDegrades(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{Reranker: broken{}})
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Mode: contextmem.ModeThinking})
+	require.NoError(t, err)
+	require.Len(t, res.Chunks, 1)
+	require.True(t, slices.ContainsFunc(res.Warnings, func(w contextmem.Warning) bool { return w.Code == "degraded" }))
+}
+
+// fragile is an embedder whose queries panic.
+type fragile struct{ *static.Embedder }
+
+func (fragile) EmbedQuery(context.Context, string) ([]float32, error) { panic("no") }
+
+func TestEmbedderThatPanicsFailsTheCall(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{Embedder: fragile{static.New()}})
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+	_, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+	require.Error(t, err)
+	require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "kettle", Alpha: contextmem.FixedAlpha(0)}), "keywords need no embedder")
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, nil)
+	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "year", Type: contextmem.Int32, Match: true},
+		{Name: "live", Type: contextmem.Bool, Match: true}, {Name: "price", Type: contextmem.Double, Match: true}, {Name: "note"}}})
+	s := tn.Sub("a")
+	type m = map[string]any
+	remember(t, s,
+		contextmem.Memory{ID: "1", Title: "Left Kettle", Text: "The kettle is on the left shelf.", Metadata: m{"dept": "kitchen", "year": 2020, "live": true, "price": .5, "note": "x"}, AdditionalMetadata: m{"tag": "red", "n": 1}},
+		contextmem.Memory{ID: "2", Title: "Right Kettle", Text: "The kettle is on the right shelf.", Metadata: m{"dept": "cellar", "year": 2021, "live": false, "price": 2.0}, AdditionalMetadata: m{"tag": "blue", "n": 2.5}},
+		contextmem.Memory{ID: "3", Text: "The kettle is in the attic.", Metadata: m{"dept": "2020"}, AdditionalMetadata: m{"tag": []any{"red", "blue"}, "n": "1"}})
+	for name, c := range map[string]struct {
+		q    contextmem.Recall
+		want []string
+	}{
+		"none":              {contextmem.Recall{}, []string{"1", "2", "3"}},
+		"string":            {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": "kitchen"}}}, []string{"1"}},
+		"case":              {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": "Kitchen"}}}, []string{}},
+		"typed":             {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": 2020}}}, []string{}},
+		"string of digits":  {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": "2020"}}}, []string{"3"}},
+		"number":            {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"year": 2020}}}, []string{"1"}},
+		"number as float":   {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"year": 2020.0}}}, []string{"1"}},
+		"double":            {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"price": float32(.5)}}}, []string{"1"}},
+		"double as integer": {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"price": 2}}}, []string{"2"}},
+		"bool":              {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"live": false}}}, []string{"2"}},
+		"list":              {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": []any{"kitchen", "cellar", "moon"}}}}, []string{"1", "2"}},
+		"empty list":        {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": []any{}}}}, []string{}},
+		"and":               {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": "kitchen", "year": 2021}}}, []string{}},
+		"document":          {contextmem.Recall{Filters: contextmem.Filters{Additional: m{"tag": "blue"}}}, []string{"2"}},
+		"document list":     {contextmem.Recall{Filters: contextmem.Filters{Additional: m{"tag": []any{"blue", "red"}}}}, []string{"1", "2"}},
+		"document number":   {contextmem.Recall{Filters: contextmem.Filters{Additional: m{"n": 1}}}, []string{"1"}},
+		"document float":    {contextmem.Recall{Filters: contextmem.Filters{Additional: m{"n": 2.5}}}, []string{"2"}},
+		"both layers":       {contextmem.Recall{Filters: contextmem.Filters{Metadata: m{"dept": "kitchen"}, Additional: m{"tag": "blue"}}}, []string{}},
+		"ids":               {contextmem.Recall{IDs: []string{"3", "2", "none"}}, []string{"2", "3"}},
+		"no ids":            {contextmem.Recall{IDs: []string{}}, []string{}},
+		"titles":            {contextmem.Recall{Titles: []string{" left KETTLE "}}, []string{"1"}},
+		"ids and filter":    {contextmem.Recall{IDs: []string{"2"}, Filters: contextmem.Filters{Metadata: m{"dept": "kitchen"}}}, []string{}},
+	} {
+		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+			c.q.Query, c.q.Mode = "where is the kettle?", mode
+			require.Equal(t, c.want, recallIDs(t, s, c.q), "%s %s", name, mode)
+		}
+	}
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Filters: contextmem.Filters{Metadata: m{"note": "y", "zz": 1}}})
+	require.NoError(t, err)
+	require.Len(t, res.Chunks, 3, "ignored")
+	require.Len(t, res.Warnings, 2)
+	for _, w := range res.Warnings {
+		require.Equal(t, "ignored_filter", w.Code)
+	}
+	// A field that is declared later filters what is there.
+	_, err = tn.AddSchemaFields(t.Context(), []contextmem.Field{{Name: "late", Match: true}})
+	require.NoError(t, err)
+	require.Empty(t, recallIDs(t, s, contextmem.Recall{Query: "kettle", Filters: contextmem.Filters{Metadata: m{"late": "x"}}}))
+}
+
+// TestManyDocumentFieldsAreAllFilters filters on each field of an item that has many.
+func TestManyDocumentFieldsAreAllFilters(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	add := map[string]any{}
+	for i := range 100 {
+		add[fmt.Sprintf("k%d", i)] = i
+	}
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", AdditionalMetadata: add})
+	for k, v := range add {
+		require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "kettle", Filters: contextmem.Filters{Additional: map[string]any{k: v}}}), k)
+	}
+}
+
+func TestPrincipals(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	data := []byte("The kettle is on the shelf.")
+	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{
+		{ID: "open", Name: "a.txt", Data: data}, {ID: "ann", Name: "b.txt", Data: data, ACL: []string{"ann@example.com"}}, {ID: "team", Name: "c.txt", Data: data, ACL: []string{"group:x:1", "bob@example.com"}}}})
+	require.NoError(t, err)
+	done(t, acme.Sub(""), res.IDs()...)
+	for _, c := range []struct{ who, want []string }{{nil, []string{"ann", "open", "team"}}, {[]string{"ann@example.com"}, []string{"ann", "open"}},
+		{[]string{"nobody"}, []string{"open"}}, {[]string{"group:x:1", "ann@example.com"}, []string{"ann", "open", "team"}}} {
+		require.Equal(t, c.want, recallIDs(t, acme.Sub(""), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "kettle", Principals: c.who}))
+		p, err := acme.List(t.Context(), contextmem.ListRequest{Principals: c.who})
+		require.NoError(t, err)
+		require.Equal(t, len(c.want), p.Total)
+		for _, id := range []string{"ann", "open", "team"} {
+			_, err := acme.Fetch(t.Context(), contextmem.FetchRequest{ID: id, Principals: c.who})
+			if slices.Contains(c.want, id) {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, contextmem.ErrNotFound)
+			}
+		}
+	}
+	// An edit keeps who may see the item.
+	_, err = acme.EditMetadata(t.Context(), contextmem.EditRequest{ID: "ann", Additional: map[string]any{"a": 1}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"open"}, recallIDs(t, acme.Sub(""), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "kettle", Principals: []string{"nobody"}}))
+}
+
+func TestAlphaIsExact(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "word", Text: "The kettle is on the shelf."}, contextmem.Memory{ID: "sense", Text: "A pot for boiling water stands in the kitchen."})
+	for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Alpha: contextmem.FixedAlpha(0), Mode: mode})
+		require.NoError(t, err)
+		require.Equal(t, 0.0, res.Alpha)
+		for _, c := range res.Chunks {
+			require.Zero(t, c.Explain.Semantic, "%s", c.SourceID)
+		}
+		require.Equal(t, "word", res.Chunks[0].SourceID)
+		res, err = s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Alpha: contextmem.FixedAlpha(1), Mode: mode})
+		require.NoError(t, err)
+		require.Equal(t, 1.0, res.Alpha)
+		for _, c := range res.Chunks {
+			require.Zero(t, c.Explain.Keyword, "%s", c.SourceID)
+		}
+		require.Len(t, res.Chunks, 2)
+	}
+}
+
+func TestSubsWithWeights(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	for _, n := range []string{"a", "b", "c"} {
+		remember(t, acme.Sub(n), contextmem.Memory{ID: n, Text: "The kettle is on the shelf."})
+	}
+	res, err := acme.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "where is the kettle?", Subs: map[string]float64{"a": 1, "b": 4, "nobody": 2}})
+	require.NoError(t, err)
+	require.Len(t, res.Chunks, 2)
+	require.Equal(t, "b", res.Chunks[0].SourceID)
+	require.Equal(t, "b", res.Chunks[0].Sub)
+	require.InDelta(t, res.Chunks[0].Score/4, res.Chunks[1].Score, 1e-9)
+	require.Len(t, res.Sources, 2)
+}
+
+func TestRelatedChunks(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{ChunkBytes: 120, ChunkMaxBytes: 200, ChunkOverlapBytes: -1})
+	var b strings.Builder
+	for i, w := range []string{"apples", "barges", "candles", "dragons", "engines"} {
+		fmt.Fprintf(&b, "Paragraph %d is about %s and goes on for a while so that it makes a chunk of its own in this document.\n\n", i, w)
+	}
+	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "d", Name: "d.txt", Data: []byte(b.String())}}})
+	require.NoError(t, err)
+	done(t, acme.Sub(""), res.IDs()...)
+	hit, err := acme.Recall(t.Context(), contextmem.Recall{Query: "candles", MaxResults: 1, RelatedChunks: 1, Alpha: contextmem.FixedAlpha(0)})
+	require.NoError(t, err)
+	require.Len(t, hit.Chunks, 3)
+	require.Contains(t, hit.Chunks[0].Text, "candles")
+	require.False(t, hit.Chunks[0].Related)
+	seen := map[string]bool{}
+	for _, c := range hit.Chunks[1:] {
+		require.True(t, c.Related)
+		require.Nil(t, c.Explain)
+		require.True(t, strings.Contains(c.Text, "barges") || strings.Contains(c.Text, "dragons"), c.Text)
+		require.False(t, seen[c.ID])
+		seen[c.ID] = true
+	}
+	require.Len(t, hit.Sources, 1)
+}
+
+func TestRecencyPrefersTheNew(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	now := time.Now()
+	remember(t, s, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: now.AddDate(-2, 0, 0)}, contextmem.Memory{ID: "new", Text: "The kettle is on a shelf now.", Time: now.AddDate(0, 0, -1)},
+		contextmem.Memory{ID: "future", Text: "The kettle will be on the shelf.", Time: now.AddDate(5, 0, 0)})
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle on the shelf", RecencyBias: 1})
+	require.NoError(t, err)
+	require.Len(t, res.Chunks, 3)
+	require.Equal(t, "old", res.Chunks[2].SourceID)
+	require.Less(t, res.Chunks[2].Score, 1e-6, "two years are 24 half-lives")
+	for _, c := range res.Chunks {
+		require.False(t, math.IsNaN(c.Score))
+	}
+}
+
+func TestFloodControl(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{ChunkBytes: 100, ChunkMaxBytes: 160, ChunkOverlapBytes: -1})
+	var b strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&b, "The kettle of shelf number %d is the kettle that everybody calls the kettle.\n\n", i)
+	}
+	files := []contextmem.File{{ID: "flood", Name: "flood.txt", Data: []byte(b.String())}}
+	for i := range 5 {
+		files = append(files, contextmem.File{ID: fmt.Sprintf("s%d", i), Name: fmt.Sprintf("s%d.txt", i), Data: fmt.Appendf(nil, "One may find a kettle in house %d too.", i)})
+	}
+	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: files})
+	require.NoError(t, err)
+	done(t, acme.Sub(""), res.IDs()...)
+	hit, err := acme.Recall(t.Context(), contextmem.Recall{Query: "kettle", MaxResults: 6})
+	require.NoError(t, err)
+	require.Len(t, hit.Chunks, 6)
+	n := 0
+	for _, c := range hit.Chunks {
+		if c.SourceID == "flood" {
+			n++
+		}
+	}
+	require.Equal(t, 3, n)
+	alone, err := acme.Recall(t.Context(), contextmem.Recall{Query: "kettle", MaxResults: 6, IDs: []string{"flood"}})
+	require.NoError(t, err)
+	require.Len(t, alone.Chunks, 6, "a source alone is not held back")
+}
+
+func TestForcefulRelations(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	rel := func(ids ...string) *contextmem.Relations {
+		return &contextmem.Relations{IDs: ids, Properties: map[string]any{"why": "x"}}
+	}
+	res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{
+		{ID: "kettle", Text: "The kettle is on the shelf.", Relations: rel("late", "stove")}, {ID: "stove", Text: "Gas is paid by Ole."},
+		{ID: "back", Text: "Quarterly numbers look fine.", Relations: rel("kettle")}}})
+	require.NoError(t, err)
+	require.Equal(t, 1, res.Items[0].RelationsCreated)
+	require.Contains(t, res.Items[0].RelationsError, `"late"`)
+	require.Equal(t, 1, res.Items[2].RelationsCreated)
+	done(t, s, res.IDs()...)
+	q := contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Mode: contextmem.ModeThinking, MaxResults: 1, Alpha: contextmem.FixedAlpha(0)}
+	linked := func() []string {
+		r, err := s.Recall(t.Context(), q)
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Chunks)
+		ids := []string{}
+		for _, key := range r.Chunks[0].ExtraContextIDs {
+			require.Contains(t, r.Additional, key)
+			ids = append(ids, r.Additional[key].SourceID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	require.Equal(t, []string{"back", "stove"}, linked())
+	remember(t, s, contextmem.Memory{ID: "late", Text: "Spoons arrive on Monday."})
+	require.Equal(t, []string{"back", "late", "stove"}, linked(), "it came later")
+	g, err := s.Subgraph(t.Context(), contextmem.SubgraphRequest{Class: contextmem.ClassMemory, SourceID: "stove"})
+	require.NoError(t, err)
+	require.Len(t, g.Members, 4)
+	require.Equal(t, "stove", g.Members[0].Source.ID)
+	require.Equal(t, 2, g.MaxDepthReached)
+	g, err = s.Subgraph(t.Context(), contextmem.SubgraphRequest{Class: contextmem.ClassMemory, SourceID: "stove", MaxSources: 2})
+	require.NoError(t, err)
+	require.Len(t, g.Members, 2)
+	require.True(t, g.Truncated)
+	g, err = s.Subgraph(t.Context(), contextmem.SubgraphRequest{Class: contextmem.ClassMemory, SourceID: "nobody"})
+	require.NoError(t, err)
+	require.Empty(t, g.Members)
+	_, err = s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"stove"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"back", "late"}, linked())
+	q.SkipRelations = true
+	require.Empty(t, linked())
+	q.SkipRelations, q.Mode, q.Relations = false, contextmem.ModeFast, true
+	r, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	require.Empty(t, r.Additional)
+	require.True(t, slices.ContainsFunc(r.Warnings, func(w contextmem.Warning) bool { return w.Code == "ignored_flag" }))
+	other, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: []byte("A file."), Relations: rel("kettle")}}})
+	require.NoError(t, err)
+	require.Zero(t, other.Items[0].RelationsCreated)
+	require.Contains(t, other.Items[0].RelationsError, "other store")
+}
+
+func TestDuplicateIDsInOneCall(t *testing.T) {
+	t.Parallel()
+	svc, acme := open(t, nil)
+	s := acme.Sub("a")
+	res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the left shelf."}, {ID: "m", Text: "The kettle is in the cellar."}}})
+	require.NoError(t, err)
+	require.Equal(t, 2, res.Accepted)
+	require.NoError(t, svc.Drain(t.Context()))
+	r, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"The kettle is in the cellar."}, texts(r), "the last one counts")
+	p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	require.Equal(t, 1, p.Total)
+}
+
+func TestListPages(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	var ms []contextmem.Memory
+	for i := range 23 {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("m%02d", i), Text: fmt.Sprintf("Note %d.", i), Title: fmt.Sprintf("T%d", i%2), AdditionalMetadata: map[string]any{"odd": i%2 == 1}})
+	}
+	remember(t, s, ms...)
+	seen := map[string]bool{}
+	for page := 1; ; page++ {
+		p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory, Page: page, PageSize: 5})
+		require.NoError(t, err)
+		require.Equal(t, 23, p.Total)
+		require.Equal(t, 5, p.Pages())
+		for _, x := range p.Sources {
+			require.False(t, seen[x.ID])
+			seen[x.ID] = true
+			require.NotEmpty(t, x.Content)
+		}
+		if page > p.Pages() {
+			require.Empty(t, p.Sources)
+			break
+		}
+	}
+	require.Len(t, seen, 23)
+	for name, c := range map[string]struct {
+		r    contextmem.ListRequest
+		want int
+	}{
+		"title":    {contextmem.ListRequest{Fields: contextmem.SourceFilter{Title: "T1"}}, 11},
+		"document": {contextmem.ListRequest{Filters: contextmem.Filters{Additional: map[string]any{"odd": true}}}, 11},
+		"ids":      {contextmem.ListRequest{IDs: []string{"m01", "m02", "none"}}, 2},
+		"no ids":   {contextmem.ListRequest{IDs: []string{}}, 0},
+		"both":     {contextmem.ListRequest{IDs: []string{"m01", "m02"}, Fields: contextmem.SourceFilter{Title: "T0"}}, 1},
+		"none":     {contextmem.ListRequest{Fields: contextmem.SourceFilter{URL: "https://example.com"}}, 0},
+	} {
+		c.r.Class = contextmem.ClassMemory
+		p, err := s.List(t.Context(), c.r)
+		require.NoError(t, err)
+		require.Equal(t, c.want, p.Total, name)
+	}
+	n := 0
+	for x, err := range s.Sources(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory, PageSize: 4}) {
+		require.NoError(t, err)
+		require.NotEmpty(t, x.ID)
+		n++
+	}
+	require.Equal(t, 23, n)
+}
+
+func TestEditMetadata(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, nil)
+	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "topic", Sparse: true, Dense: true}}})
+	s := tn.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"dept": "a", "topic": "teatime"}, AdditionalMetadata: map[string]any{"x": 1, "y": 2}})
+	by := func(dept string) []string {
+		return recallIDs(t, s, contextmem.Recall{Query: "kettle", Filters: contextmem.Filters{Metadata: map[string]any{"dept": dept}}})
+	}
+	r, err := s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"dept": "b"}, Additional: map[string]any{"x": nil, "z": "n"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"dept"}, r.MetadataKeys)
+	require.Equal(t, []string{"x", "z"}, r.AdditionalKeys)
+	require.True(t, r.Updated)
+	require.False(t, r.Reembedded)
+	require.Equal(t, 1, r.Chunks)
+	require.Equal(t, contextmem.ClassMemory, r.Class)
+	require.Empty(t, by("a"))
+	require.Equal(t, []string{"m"}, by("b"))
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+	require.NoError(t, err)
+	require.NotContains(t, res.Chunks[0].Additional, "x")
+	require.Equal(t, "n", res.Chunks[0].Additional["z"])
+	require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "teatime", Alpha: contextmem.FixedAlpha(0)}))
+	r, err = s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"topic": "breakfast"}})
+	require.NoError(t, err)
+	require.True(t, r.Reembedded)
+	require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "breakfast", Alpha: contextmem.FixedAlpha(0)}))
+	require.Empty(t, recallIDs(t, s, contextmem.Recall{Query: "teatime", Alpha: contextmem.FixedAlpha(0)}))
+	require.Equal(t, []string{"m"}, by("b"))
+	// The cap holds for what is sent, not for what becomes of it.
+	for i := range 3 {
+		_, err = s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Additional: map[string]any{fmt.Sprintf("k%d", i): strings.Repeat("v", 900)}})
+		require.NoError(t, err)
+	}
+}
+
+func TestPresigned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		be := inmem.New()
+		svc, err := contextmem.New(t.Context(), be, &contextmem.Options{PublicURL: "https://mem.example.com/"})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "f", Name: "f.txt", Data: []byte("The kettle.")}}})
+		require.NoError(t, err)
+		done(t, acme.Sub(""), res.IDs()...)
+		f, err := acme.Fetch(t.Context(), contextmem.FetchRequest{ID: "f", Mode: contextmem.FetchURL, Expiry: time.Minute})
+		require.NoError(t, err)
+		require.Empty(t, f.Text)
+		token, ok := strings.CutPrefix(f.URL, "https://mem.example.com"+contextmem.PresignedPath)
+		require.True(t, ok, f.URL)
+		got, err := svc.OpenPresigned(t.Context(), token)
+		require.NoError(t, err)
+		require.Equal(t, "The kettle.", got.Text)
+		for i := range len(token) {
+			b := []byte(token)
+			b[i] ^= 1
+			_, err := svc.OpenPresigned(t.Context(), string(b))
+			require.ErrorIs(t, err, contextmem.ErrForbidden, "byte %d", i)
+		}
+		for _, bad := range []string{"", token[1:], token + "A", strings.Repeat("A", 1<<20)} {
+			_, err := svc.OpenPresigned(t.Context(), bad)
+			require.ErrorIs(t, err, contextmem.ErrForbidden)
+		}
+		other, err := contextmem.New(t.Context(), inmem.New(), nil)
+		require.NoError(t, err)
+		_, err = other.OpenPresigned(t.Context(), token)
+		require.ErrorIs(t, err, contextmem.ErrForbidden, "another key")
+		require.NoError(t, other.Close())
+		time.Sleep(time.Minute)
+		_, err = svc.OpenPresigned(t.Context(), token)
+		require.ErrorIs(t, err, contextmem.ErrForbidden, "expired")
+		f, err = acme.Fetch(t.Context(), contextmem.FetchRequest{ID: "f", Mode: contextmem.FetchBoth})
+		require.NoError(t, err)
+		require.Equal(t, "The kettle.", f.Text)
+		_, err = acme.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"f"}})
+		require.NoError(t, err)
+		_, err = svc.OpenPresigned(t.Context(), strings.TrimPrefix(f.URL, "https://mem.example.com"+contextmem.PresignedPath))
+		require.ErrorIs(t, err, contextmem.ErrNotFound)
+	})
+}

@@ -1,0 +1,259 @@
+package contextmem
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Kinds of registry records. A connector's resources and objects carry its id before a
+// slash, so that a scan from there finds them.
+const (
+	kindConnector = "connector"
+	kindResource  = "connres"
+	kindObject    = "connobj" // what became of an external object
+)
+
+// storedConnector is the registry record of a connector.
+type storedConnector struct {
+	Public      Connector
+	Credentials []byte `json:",omitempty"` // sealed JSON
+	Failures    int    `json:",omitempty"` // failed syncs in a row
+	Deleting    bool   `json:",omitempty"` // hidden; its removal is being finished
+	WithObjects bool   `json:",omitempty"` // of a removal
+}
+
+// storedResource is the registry record of a resource.
+type storedResource struct {
+	Public  ConnectorResource
+	Started bool // the first sync has begun, and Since says from where
+	Since   time.Time
+}
+
+// backfilling tells whether the first sync is not complete.
+func (r *storedResource) backfilling() bool { return r.Public.BackfillStatus != "" }
+
+// storedObject maps an external object to its source.
+type storedObject struct {
+	External    string
+	Source      string // id
+	Tenant, Sub string
+	Hash        string `json:",omitempty"` // of what was ingested; empty: not known to be durable
+}
+
+func hashText(bytes int, parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:bytes])
+}
+
+func resourceKey(connector, resource string) string { return connector + "/" + resource }
+
+func objectKey(connector, resource, external string) string {
+	return connector + "/" + hashText(8, resource) + "/" + hashText(16, external)
+}
+
+// sourceID is the id of an object's source.
+func (c *Connector) sourceID(resource, external string) string {
+	return hashText(16, c.Provider, c.AccountScope, c.ID, resource, external)
+}
+
+func (s *Service) noConnector(op, id string) error {
+	return &Error{Op: op, Kind: KindNotFound, Resource: ResourceConnector, ID: shortID(id), Err: errors.New("connector not found")}
+}
+
+func decodeRecord[T any](r backend.Record) (*T, error) {
+	v := new(T)
+	if json.Unmarshal(r.Data, v) != nil {
+		return nil, backend.ErrCorrupt
+	}
+	return v, nil
+}
+
+func encodeRecord(kind, org, id string, rev int64, v any) (backend.RecordWrite, error) {
+	b, err := json.Marshal(v)
+	return backend.RecordWrite{Record: backend.Record{Kind: kind, Org: org, ID: id, Data: b}, IfRev: rev}, err
+}
+
+// readConnector reads a connector that is not being removed.
+func (s *Service) readConnector(ctx context.Context, op, org, id string) (*storedConnector, int64, error) {
+	r, err := s.reg.Record(ctx, kindConnector, org, id)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, 0, s.noConnector(op, id)
+	}
+	if err != nil {
+		return nil, 0, wrap(op, ResourceConnector, id, err)
+	}
+	c, err := decodeRecord[storedConnector](r)
+	if err != nil {
+		return nil, 0, wrap(op, ResourceConnector, id, err)
+	}
+	if c.Deleting {
+		return nil, 0, s.noConnector(op, id)
+	}
+	return c, r.Rev, nil
+}
+
+// changeConnector edits a connector's record. f may run again when somebody else wrote first.
+func (s *Service) changeConnector(ctx context.Context, op, org, id string, f func(c *storedConnector) error) (*storedConnector, error) {
+	for {
+		c, rev, err := s.readConnector(ctx, op, org, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := f(c); err != nil {
+			return nil, err
+		}
+		w, err := encodeRecord(kindConnector, org, id, rev, c)
+		if err != nil {
+			return nil, wrap(op, ResourceConnector, id, err)
+		}
+		err = s.reg.WriteRecords(ctx, []backend.RecordWrite{w})
+		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil {
+			continue
+		}
+		if errors.Is(err, backend.ErrNotFound) {
+			return nil, s.noConnector(op, id)
+		}
+		return c, wrap(op, ResourceConnector, id, err)
+	}
+}
+
+// changeResource edits a resource's record, with further writes in the same step.
+func (s *Service) changeResource(ctx context.Context, op, org, connector, id string, f func(r *storedResource)) (*storedResource, error) {
+	key := resourceKey(connector, id)
+	for {
+		rec, err := s.reg.Record(ctx, kindResource, org, key)
+		if err != nil {
+			return nil, resourceError(op, id, err)
+		}
+		r, err := decodeRecord[storedResource](rec)
+		if err != nil {
+			return nil, resourceError(op, id, err)
+		}
+		f(r)
+		w, err := encodeRecord(kindResource, org, key, rec.Rev, r)
+		if err == nil {
+			err = s.reg.WriteRecords(ctx, []backend.RecordWrite{w})
+		}
+		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil {
+			continue
+		}
+		return r, resourceError(op, id, err)
+	}
+}
+
+func resourceError(op, id string, err error) error {
+	if errors.Is(err, backend.ErrNotFound) {
+		return &Error{Op: op, Kind: KindNotFound, ID: shortID(id), Err: errors.New("resource not found")}
+	}
+	return wrap(op, "", id, err)
+}
+
+const recordPage = 500
+
+// scan calls f with pages of a connector's records of a kind. f may delete what it got.
+func (s *Service) scan(ctx context.Context, kind, org, connector string, f func([]backend.Record) error) error {
+	prefix := connector + "/"
+	after := prefix
+	for {
+		rs, err := s.reg.Records(ctx, kind, org, after, recordPage)
+		if err != nil {
+			return err
+		}
+		full := len(rs) == recordPage
+		for i, r := range rs {
+			if !strings.HasPrefix(r.ID, prefix) {
+				rs, full = rs[:i], false
+				break
+			}
+		}
+		if len(rs) == 0 {
+			return nil
+		}
+		after = rs[len(rs)-1].ID
+		if err := f(rs); err != nil {
+			return err
+		}
+		if !full {
+			return nil
+		}
+	}
+}
+
+// readResources reads the resources of a connector by id.
+func (s *Service) readResources(ctx context.Context, org, connector string) ([]*storedResource, error) {
+	var out []*storedResource
+	err := s.scan(ctx, kindResource, org, connector, func(rs []backend.Record) error {
+		for _, rec := range rs {
+			r, err := decodeRecord[storedResource](rec)
+			if err != nil {
+				return err
+			}
+			out = append(out, r)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func credentialPlace(org, id string) string { return "connector/" + org + "/" + id }
+
+func (s *Service) sealCredentials(org, id string, c Credentials) ([]byte, error) {
+	if len(c) == 0 {
+		return nil, nil
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.secrets.seal(credentialPlace(org, id), b), nil
+}
+
+func (s *Service) openCredentials(org, id string, sealed []byte) (Credentials, error) {
+	c := Credentials{}
+	if len(sealed) == 0 {
+		return c, nil
+	}
+	b, err := s.secrets.open(credentialPlace(org, id), sealed)
+	if err != nil {
+		return nil, err
+	}
+	return c, json.Unmarshal(b, &c)
+}
+
+// purge finishes the removal of a connector: its objects when asked, then its records. It may be repeated.
+func (s *Service) purge(ctx context.Context, org, id string, c *storedConnector) error {
+	err := s.scan(ctx, kindObject, org, id, func(rs []backend.Record) error {
+		if c.WithObjects {
+			if err := s.purgeSources(ctx, org, rs); err != nil {
+				return err
+			}
+		}
+		return s.dropRecords(ctx, rs)
+	})
+	if err == nil {
+		err = s.scan(ctx, kindResource, org, id, func(rs []backend.Record) error { return s.dropRecords(ctx, rs) })
+	}
+	if err == nil {
+		err = s.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kindConnector, Org: org, ID: id}, Delete: true, IfRev: -1}})
+	}
+	return err
+}
+
+func (s *Service) dropRecords(ctx context.Context, rs []backend.Record) error {
+	ws := make([]backend.RecordWrite, len(rs))
+	for i, r := range rs {
+		ws[i] = backend.RecordWrite{Record: backend.Record{Kind: r.Kind, Org: r.Org, ID: r.ID}, Delete: true, IfRev: -1}
+	}
+	return s.reg.WriteRecords(ctx, ws)
+}

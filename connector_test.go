@@ -1,0 +1,603 @@
+package contextmem_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// script is a provider whose answers a test sets.
+type script struct {
+	mu    sync.Mutex
+	sync  func(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error)
+	check func(c contextmem.Credentials) error
+	calls []contextmem.SyncRequest
+	times []time.Time
+	auth  []string
+}
+
+func (p *script) Describe() contextmem.ProviderInfo {
+	return contextmem.ProviderInfo{Name: "script", AuthTypes: append([]string{contextmem.AuthOAuth}, p.auth...),
+		CredentialSchema: json.RawMessage(`{"type":"object","required":["token"],"properties":{"token":{"type":"string"},"account":{"type":"string"}},"additionalProperties":false}`)}
+}
+
+func (p *script) Check(_ context.Context, c contextmem.Credentials) error {
+	if p.check != nil {
+		return p.check(c)
+	}
+	return nil
+}
+
+func (p *script) Discover(_ context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+	if cursor == "bad" {
+		return nil, "", errors.New("gateway said no to secret-token")
+	}
+	return []contextmem.ProviderResource{{ID: fmt.Sprint("r", limit), Name: "R", Type: "folder"}}, "next", nil
+}
+
+func (p *script) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+	p.mu.Lock()
+	p.calls, p.times = append(p.calls, r), append(p.times, time.Now())
+	f := p.sync
+	p.mu.Unlock()
+	if f == nil {
+		return &contextmem.SyncPage{Cursor: r.Cursor + "."}, nil
+	}
+	return f(ctx, r)
+}
+
+func (p *script) answer(f func(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sync = f
+}
+
+func (p *script) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.calls)
+}
+
+func (p *script) call(i int) contextmem.SyncRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls[i]
+}
+
+func (p *script) at(i int) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.times[i]
+}
+
+func doc(id, text string) contextmem.SyncObject {
+	return contextmem.SyncObject{ExternalID: id, File: &contextmem.File{Name: id + ".txt", Data: []byte(text)}}
+}
+
+func objects(cursor string, more bool, os ...contextmem.SyncObject) *contextmem.SyncPage {
+	return &contextmem.SyncPage{Objects: os, Cursor: cursor, More: more}
+}
+
+var token = contextmem.Credentials{"token": "secret-token"}
+
+// bubble runs f in a synctest bubble with a service over the provider and a tenant "acme".
+func bubble(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &script{auth: []string{contextmem.AuthToken}}
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []contextmem.Provider{p}})
+		require.NoError(t, err)
+		f(t, svc, tenant(t, svc, contextmem.TenantSpec{ID: "acme"}), p)
+		require.NoError(t, svc.Close())
+	})
+}
+
+// connect makes a connector with the resources and waits until it is idle.
+func connect(t *testing.T, svc *contextmem.Service, spec contextmem.ConnectorSpec, rs ...contextmem.ConnectorResource) contextmem.Connector {
+	t.Helper()
+	spec.Provider = "script"
+	if spec.Tenant == "" {
+		spec.Tenant = "acme"
+	}
+	if spec.Credentials == nil {
+		spec.Credentials = token
+	}
+	c, err := svc.CreateConnector(t.Context(), spec)
+	require.NoError(t, err)
+	if len(rs) > 0 {
+		_, err = svc.AddResources(t.Context(), c.ID, rs)
+		require.NoError(t, err)
+	}
+	return look(t, svc, c.ID)
+}
+
+// look returns a connector once nothing moves any more.
+func look(t *testing.T, svc *contextmem.Service, id string) contextmem.Connector {
+	t.Helper()
+	synctest.Wait()
+	c, err := svc.Connector(t.Context(), id)
+	require.NoError(t, err)
+	return c
+}
+
+func resource(t *testing.T, svc *contextmem.Service, id string) contextmem.ConnectorResource {
+	t.Helper()
+	rs, err := svc.Resources(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, rs, 1)
+	return rs[0]
+}
+
+func listed(t *testing.T, s contextmem.Sub) map[string]contextmem.SourceInfo {
+	t.Helper()
+	out := map[string]contextmem.SourceInfo{}
+	for x, err := range s.Sources(t.Context(), contextmem.ListRequest{}) {
+		require.NoError(t, err)
+		out[x.Additional["external_id"].(string)] = x
+	}
+	return out
+}
+
+var r1 = contextmem.ConnectorResource{ResourceID: "r1", Type: "folder", Name: "R"}
+
+func TestConnectorSyncsOnSchedule(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			switch r.Cursor {
+			case "":
+				return objects("1", true, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the cellar.")), nil
+			case "1":
+				return objects("2", false, doc("c", "Ferries leave at noon.")), nil
+			case "2":
+				page := objects("3", false, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the attic."))
+				page.Deleted = []string{"c", "never-there"}
+				return page, nil
+			}
+			return objects(r.Cursor, false), nil
+		})
+		c := connect(t, svc, contextmem.ConnectorSpec{AccountScope: "acc", Sub: "team"}, r1)
+		first := time.Now()
+		require.Equal(t, 2, p.count())
+		require.Equal(t, token, p.call(0).Credentials)
+		require.Equal(t, contextmem.SyncIdle, c.SyncStatus)
+		require.Empty(t, c.LastError)
+		require.Equal(t, 3, c.Dispatched)
+		require.Equal(t, 1, c.Resources)
+		require.Equal(t, time.Hour, c.Interval)
+		require.True(t, c.NextSync.Equal(first.Add(time.Hour)))
+		require.NoError(t, svc.Drain(t.Context()))
+		got := listed(t, acme.Sub("team"))
+		require.Len(t, got, 3)
+		require.Equal(t, "script", got["a"].Metadata["provider"])
+		require.Equal(t, c.ID, got["a"].Metadata["connector_id"])
+		require.Equal(t, "acc", got["a"].Additional["provider_account_scope"])
+		require.Equal(t, "r1", got["a"].Additional["resource_id"])
+
+		time.Sleep(time.Hour - time.Second)
+		synctest.Wait()
+		require.Equal(t, 2, p.count())
+		time.Sleep(2 * time.Second)
+		c = look(t, svc, c.ID)
+		require.Equal(t, 3, p.count())
+		require.Equal(t, 4, c.Dispatched, "only what changed is ingested")
+		require.NoError(t, svc.Drain(t.Context()))
+		again := listed(t, acme.Sub("team"))
+		require.Len(t, again, 2)
+		require.Equal(t, got["b"].ID, again["b"].ID)
+		res, err := acme.Sub("team").Recall(t.Context(), contextmem.Recall{Query: "where is the salt kept?"})
+		require.NoError(t, err)
+		require.Contains(t, strings.Join(texts(res), " "), "attic")
+		require.NotContains(t, strings.Join(texts(res), " "), "Ferries")
+		require.Equal(t, "3", resource(t, svc, c.ID).Cursor)
+
+		// What somebody removed by hand comes back when it is seen again.
+		_, err = acme.Sub("team").DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{again["a"].ID}})
+		require.NoError(t, err)
+		p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			return objects("4", false, doc("a", "The lighthouse keeper rings a bell.")), nil
+		})
+		_, err = svc.SyncNow(t.Context(), c.ID)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Len(t, listed(t, acme.Sub("team")), 2)
+	})
+}
+
+func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
+		fail := func(err error) {
+			p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+				return objects("x", false), err
+			})
+		}
+		fail(&contextmem.RateLimited{After: 20 * time.Minute})
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r1)
+		require.Equal(t, 1, p.count())
+		require.Equal(t, contextmem.SyncError, c.SyncStatus)
+		require.True(t, c.NextSync.Equal(p.at(0).Add(20*time.Minute)))
+		require.Equal(t, contextmem.ResourceFailed, resource(t, svc, c.ID).Status)
+
+		fail(errors.New("boom with secret-token inside"))
+		time.Sleep(20*time.Minute + time.Second)
+		c = look(t, svc, c.ID)
+		require.Equal(t, 2, p.count())
+		require.Equal(t, "boom with *** inside", c.LastError)
+		require.NotContains(t, resource(t, svc, c.ID).LastError, "secret")
+		require.True(t, c.NextSync.Equal(p.at(1).Add(time.Minute)))
+		time.Sleep(time.Minute + time.Second)
+		c = look(t, svc, c.ID)
+		require.True(t, c.NextSync.Equal(p.at(2).Add(2*time.Minute)), "the pause doubles")
+
+		fail(fmt.Errorf("refresh: %w", contextmem.ErrReauth))
+		time.Sleep(3 * time.Minute)
+		c = look(t, svc, c.ID)
+		require.True(t, c.NeedsReauth)
+		require.Equal(t, contextmem.ConnectorError, c.Status)
+		require.Contains(t, c.NeedsReauthReason, "no longer accepted")
+		require.False(t, c.NeedsReauthAt.IsZero())
+		require.True(t, c.NextSync.IsZero())
+		n := p.count()
+		time.Sleep(48 * time.Hour)
+		synctest.Wait()
+		require.Equal(t, n, p.count(), "nothing is tried without new credentials")
+
+		fail(nil)
+		_, err := svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Credentials: contextmem.Credentials{"account": "x"}})
+		require.NoError(t, err)
+		c = look(t, svc, c.ID)
+		require.Equal(t, n+1, p.count())
+		require.False(t, c.NeedsReauth)
+		require.Equal(t, contextmem.ConnectorActive, c.Status)
+		require.Empty(t, c.LastError)
+		require.Equal(t, contextmem.Credentials{"token": "secret-token", "account": "x"}, p.call(n).Credentials)
+		require.Equal(t, contextmem.ResourceActive, resource(t, svc, c.ID).Status)
+
+		fail(contextmem.ErrReauth)
+		tok := connect(t, svc, contextmem.ConnectorSpec{AuthType: contextmem.AuthToken}, r1)
+		require.False(t, tok.NeedsReauth, "only connectors with oauth")
+		require.Equal(t, contextmem.ConnectorError, tok.Status)
+	})
+}
+
+func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+		hold := make(chan struct{})
+		p.answer(func(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			if r.Cursor == "" {
+				return objects("1", true, doc("a", "Bread is baked at dawn.")), nil
+			}
+			select {
+			case <-hold:
+				return objects("2", false), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		})
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r1)
+		require.Equal(t, contextmem.SyncRunning, c.SyncStatus)
+		_, err := svc.SyncNow(t.Context(), c.ID)
+		var e *contextmem.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, contextmem.KindConflict, e.Kind)
+		require.Equal(t, contextmem.ResourceSync, e.Resource)
+
+		paused, active := contextmem.ConnectorPaused, contextmem.ConnectorActive
+		_, err = svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Status: &paused})
+		require.NoError(t, err)
+		c = look(t, svc, c.ID)
+		require.Equal(t, contextmem.SyncIdle, c.SyncStatus)
+		require.True(t, c.NextSync.IsZero())
+		_, err = svc.SyncNow(t.Context(), c.ID)
+		require.ErrorIs(t, err, contextmem.ErrConflict)
+		n := p.count()
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		require.Equal(t, n, p.count())
+
+		close(hold)
+		_, err = svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Status: &active})
+		require.NoError(t, err)
+		c = look(t, svc, c.ID)
+		require.Equal(t, n+1, p.count())
+		require.Equal(t, "1", p.call(n).Cursor, "it goes on where it stopped")
+		require.Equal(t, 1, c.Cycles)
+		require.NoError(t, svc.Drain(t.Context()))
+
+		// A removal stops what runs.
+		p.answer(func(ctx context.Context, _ contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		_, err = svc.SyncNow(t.Context(), c.ID)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, svc.DeleteConnector(t.Context(), c.ID, false))
+		_, err = svc.Connector(t.Context(), c.ID)
+		require.ErrorIs(t, err, contextmem.ErrNotFound)
+		require.Len(t, listed(t, acme.Sub("")), 1, "what was ingested stays")
+
+		p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			return objects("1", false, doc("z", "Wool is spun in winter.")), nil
+		})
+		c = connect(t, svc, contextmem.ConnectorSpec{}, r1)
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Len(t, listed(t, acme.Sub("")), 2)
+		require.NoError(t, svc.DeleteConnector(t.Context(), c.ID, true))
+		require.Len(t, listed(t, acme.Sub("")), 1, "its objects are gone")
+	})
+}
+
+func TestConnectorBackfillIsPaced(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			n := len(r.Cursor)
+			return objects(r.Cursor+"x", n < 2, doc(fmt.Sprint("o", n), fmt.Sprintf("Entry number %d of the log.", n))), nil
+		})
+		r := r1
+		r.LookbackDays, r.BackfillInterval = 30, 10*time.Minute
+		start := time.Now()
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r)
+		require.Equal(t, 1, p.count())
+		got := resource(t, svc, c.ID)
+		require.Equal(t, "running", got.BackfillStatus)
+		require.True(t, got.BackfillOldest.Equal(start.AddDate(0, 0, -30)))
+		require.True(t, got.BackfillNext.Equal(start.Add(10*time.Minute)))
+		require.True(t, p.call(0).Since.Equal(got.BackfillOldest))
+		require.True(t, c.NextSync.Equal(got.BackfillNext))
+		time.Sleep(21 * time.Minute)
+		look(t, svc, c.ID)
+		require.Equal(t, 3, p.count())
+		require.True(t, p.at(2).Equal(start.Add(20*time.Minute)))
+		got = resource(t, svc, c.ID)
+		require.Empty(t, got.BackfillStatus)
+		require.True(t, got.BackfillOldest.IsZero())
+		require.True(t, got.BackfillNext.IsZero())
+		time.Sleep(40 * time.Minute)
+		look(t, svc, c.ID)
+		require.Equal(t, 4, p.count())
+		require.True(t, p.call(3).Since.IsZero(), "the look back is of the first sync only")
+	})
+}
+
+func TestConnectorMetadataAndOverrides(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+		other := tenant(t, svc, contextmem.TenantSpec{ID: "other", Schema: []contextmem.Field{{Name: "area", Type: contextmem.Varchar}, {Name: "year", Type: contextmem.Int32}}})
+		good := doc("good", "The orchard has nine trees.")
+		good.File.Metadata = map[string]any{"area": "north", "stray": "kept"}
+		good.File.AdditionalMetadata = map[string]any{"note": "theirs"}
+		bad := doc("bad", "The meadow floods in spring.")
+		bad.File.Metadata = map[string]any{"year": "not a number"}
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			return objects(r.Cursor+"x", false, bad, good, contextmem.SyncObject{ExternalID: "neither"},
+				contextmem.SyncObject{ExternalID: "zip", File: &contextmem.File{Name: "a.zip", Data: []byte("PK")}},
+				contextmem.SyncObject{ExternalID: "reader", File: &contextmem.File{Name: "r.txt", Open: func() (io.ReadCloser, error) {
+					return io.NopCloser(strings.NewReader("A stream of words.")), nil
+				}}}), nil
+		})
+		r := r1
+		r.TenantOverride, r.SubOverride = "other", "garden"
+		r.Metadata = map[string]any{"area": "south", "provider": "mine", "connector_id": "mine"}
+		r.Additional = map[string]any{"note": "ours", "team": "blue"}
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r)
+		require.Empty(t, c.LastError)
+		got := resource(t, svc, c.ID)
+		require.Equal(t, "partial", got.LastStatus)
+		require.Contains(t, got.LastError, `object "neither"`)
+		require.NotContains(t, got.LastError, "not a number")
+		require.NoError(t, svc.Drain(t.Context()))
+		items := listed(t, other.Sub("garden"))
+		require.Len(t, items, 2)
+		m := items["good"].Metadata
+		require.Equal(t, "north", m["area"])
+		require.Equal(t, "kept", m["stray"])
+		require.Equal(t, "script", m["provider"])
+		require.Equal(t, c.ID, m["connector_id"])
+		require.Equal(t, "theirs", items["good"].Additional["note"])
+		require.Equal(t, "blue", items["good"].Additional["team"])
+		require.Equal(t, "south", items["reader"].Metadata["area"])
+
+		// Routed elsewhere, an object moves when it is seen again.
+		r.TenantOverride, r.SubOverride = "", ""
+		_, err := svc.AddResources(t.Context(), c.ID, []contextmem.ConnectorResource{r})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Empty(t, listed(t, other.Sub("garden")))
+		require.Len(t, listed(t, acme.Sub("")), 3, "without a schema the third one fits too")
+		require.Equal(t, "x", p.call(p.count()-1).Cursor, "cursors survive")
+	})
+}
+
+func TestConnectorCursorWaitsForObjects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &script{}
+		var fail atomic.Bool
+		fail.Store(true)
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			return objects(r.Cursor+"x", false, contextmem.SyncObject{ExternalID: "a", File: &contextmem.File{Name: "a.txt", Open: func() (io.ReadCloser, error) {
+				if fail.Load() {
+					return nil, errors.New("connection reset")
+				}
+				return io.NopCloser(strings.NewReader("Honey is sold by weight.")), nil
+			}}}), nil
+		})
+		be := keep{inmem.New()}
+		o := &contextmem.Options{Providers: []contextmem.Provider{p}}
+		svc, err := contextmem.New(t.Context(), be, o)
+		require.NoError(t, err)
+		acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r1)
+		require.Equal(t, "connection reset", c.LastError)
+		require.Empty(t, resource(t, svc, c.ID).Cursor)
+		fail.Store(false)
+		require.NoError(t, svc.Close())
+
+		// What became due while the service was down runs after its start.
+		time.Sleep(2 * time.Hour)
+		svc, err = contextmem.New(t.Context(), be, o)
+		require.NoError(t, err)
+		c = look(t, svc, c.ID)
+		require.Equal(t, 2, p.count())
+		require.Empty(t, p.call(1).Cursor)
+		require.Equal(t, token, p.call(1).Credentials)
+		require.Empty(t, c.LastError)
+		require.Equal(t, "x", resource(t, svc, c.ID).Cursor)
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Len(t, listed(t, svc.Tenant(acme.ID()).Sub("")), 1)
+
+		// Nothing at rest shows the credentials.
+		for _, kind := range []string{"connector", "connres", "connobj"} {
+			rs, err := be.Registry().AllRecords(t.Context(), kind, "", "", 100)
+			require.NoError(t, err)
+			require.NotEmpty(t, rs)
+			for _, r := range rs {
+				require.NotContains(t, string(r.Data), "secret-token")
+			}
+		}
+		require.NoError(t, svc.Close())
+	})
+}
+
+// keep is a backend that survives Close, as a directory would.
+type keep struct{ backend.Backend }
+
+func (keep) Close() error { return nil }
+
+func TestConnectorRefusals(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
+		ok := contextmem.ConnectorSpec{Provider: "script", Tenant: "acme", Credentials: token, AccountScope: "one"}
+		made, err := svc.CreateConnector(t.Context(), ok)
+		require.NoError(t, err)
+		for name, tc := range map[string]struct {
+			edit func(s *contextmem.ConnectorSpec)
+			want error
+		}{
+			"provider missing":   {func(s *contextmem.ConnectorSpec) { s.Provider = "" }, contextmem.ErrInvalid},
+			"provider unknown":   {func(s *contextmem.ConnectorSpec) { s.Provider = "nobody" }, contextmem.ErrInvalid},
+			"account taken":      {func(*contextmem.ConnectorSpec) {}, contextmem.ErrConflict},
+			"tenant unknown":     {func(s *contextmem.ConnectorSpec) { s.Tenant = "nowhere" }, contextmem.ErrNotFound},
+			"interval short":     {func(s *contextmem.ConnectorSpec) { s.Interval = 299 * time.Second }, contextmem.ErrInvalid},
+			"interval long":      {func(s *contextmem.ConnectorSpec) { s.Interval = 7*24*time.Hour + time.Second }, contextmem.ErrInvalid},
+			"engine":             {func(s *contextmem.ConnectorSpec) { s.SyncEngine = "warp" }, contextmem.ErrInvalid},
+			"auth type":          {func(s *contextmem.ConnectorSpec) { s.AuthType = "magic" }, contextmem.ErrInvalid},
+			"credential missing": {func(s *contextmem.ConnectorSpec) { s.Credentials = nil }, contextmem.ErrInvalid},
+			"credential unknown": {func(s *contextmem.ConnectorSpec) { s.Credentials = contextmem.Credentials{"token": "t", "x": "y"} }, contextmem.ErrInvalid},
+		} {
+			spec := ok
+			tc.edit(&spec)
+			_, err := svc.CreateConnector(t.Context(), spec)
+			require.ErrorIs(t, err, tc.want, name)
+		}
+		p.check = func(c contextmem.Credentials) error {
+			return fmt.Errorf("%w: %s", contextmem.ErrBadCredentials, c["token"])
+		}
+		_, err = svc.CreateConnector(t.Context(), contextmem.ConnectorSpec{Provider: "script", Credentials: token})
+		require.ErrorIs(t, err, contextmem.ErrInvalid)
+		require.NotContains(t, err.Error(), "secret-token")
+		_, _, err = svc.Discover(t.Context(), made.ID, "bad", 0)
+		require.ErrorIs(t, err, contextmem.ErrUpstream)
+		require.NotContains(t, err.Error(), "secret-token")
+		p.check = func(contextmem.Credentials) error { panic("no") }
+		_, _, err = svc.DiscoverWith(t.Context(), "script", token, "", 10)
+		require.ErrorIs(t, err, contextmem.ErrUpstream)
+		rs, next, err := svc.Discover(t.Context(), made.ID, "", 1000)
+		require.NoError(t, err)
+		require.Equal(t, "r100", rs[0].ID, "larger limits are clamped")
+		require.Equal(t, "next", next)
+		for _, r := range []contextmem.ConnectorResource{{}, {ResourceID: "x", SyncMode: "odd"}, {ResourceID: "x", LookbackDays: -1}, {ResourceID: "x", BackfillInterval: -1}} {
+			_, err := svc.AddResources(t.Context(), made.ID, []contextmem.ConnectorResource{r})
+			require.ErrorIs(t, err, contextmem.ErrInvalid, "%+v", r)
+		}
+		_, err = svc.AddResources(t.Context(), made.ID, []contextmem.ConnectorResource{{ResourceID: "x", TenantOverride: "nowhere"}})
+		require.ErrorIs(t, err, contextmem.ErrNotFound)
+		require.ErrorIs(t, svc.DeleteResource(t.Context(), made.ID, "x"), contextmem.ErrNotFound)
+		zero, short := time.Duration(0), time.Second
+		_, err = svc.EditConnector(t.Context(), made.ID, contextmem.ConnectorEdit{Interval: &short})
+		require.ErrorIs(t, err, contextmem.ErrInvalid)
+		c, err := svc.EditConnector(t.Context(), made.ID, contextmem.ConnectorEdit{Interval: &zero})
+		require.NoError(t, err)
+		require.Equal(t, time.Hour, c.Interval)
+		for _, err := range []error{second(svc.Org("elsewhere").Connector(t.Context(), made.ID)), second(svc.Org("elsewhere").SyncNow(t.Context(), made.ID)),
+			svc.Org("elsewhere").DeleteConnector(t.Context(), made.ID, true)} {
+			require.ErrorIs(t, err, contextmem.ErrNotFound)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			if r.Cursor == "" {
+				return objects("1", true, doc("a", "Candles are made of beeswax.")), nil
+			}
+			return nil, errors.New("gateway timeout")
+		})
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r1)
+		require.Equal(t, "gateway timeout", c.LastError)
+		require.Equal(t, "1", resource(t, svc, c.ID).Cursor, "what was durable is not read again")
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Len(t, listed(t, acme.Sub("")), 1)
+		require.Zero(t, c.Cycles)
+
+		p.answer(func(ctx context.Context, _ contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		time.Sleep(time.Minute + time.Second)
+		require.Equal(t, contextmem.SyncRunning, look(t, svc, c.ID).SyncStatus)
+		time.Sleep(10 * time.Minute)
+		c = look(t, svc, c.ID)
+		require.Equal(t, contextmem.SyncError, c.SyncStatus)
+		require.Contains(t, c.LastError, "deadline")
+
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			return objects(r.Cursor, true), nil
+		})
+		_, err := svc.SyncNow(t.Context(), c.ID)
+		require.NoError(t, err)
+		require.Contains(t, look(t, svc, c.ID).LastError, "no progress")
+		p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) { panic("out of range") })
+		_, err = svc.SyncNow(t.Context(), c.ID)
+		require.NoError(t, err)
+		require.Contains(t, look(t, svc, c.ID).LastError, "panicked")
+
+		// Several connectors at once, and a Close while they sync.
+		p.answer(func(ctx context.Context, _ contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		n := p.count()
+		for range 6 {
+			connect(t, svc, contextmem.ConnectorSpec{}, r1)
+		}
+		require.Equal(t, n+4, p.count(), "four at a time")
+		start := time.Now()
+		require.NoError(t, svc.Close())
+		require.Zero(t, time.Since(start), "Close does not wait for providers that heed their context")
+	})
+}

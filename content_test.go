@@ -1,0 +1,233 @@
+package contextmem_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+func TestRawVectors(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, nil)
+	s := tenant(t, svc, contextmem.TenantSpec{ID: "raw", Embeddings: true, Dimension: 2}).Sub("a")
+	ctx := t.Context()
+	in := contextmem.RawInsert{Sources: []contextmem.RawSource{
+		{SourceID: "x", Metadata: map[string]any{"c": "red"}, Vectors: []contextmem.RawVector{{ChunkID: "x1", Vector: []float32{3, 0}}, {ChunkID: "x2", Vector: []float32{0, 5}}}},
+		{SourceID: "y", Metadata: map[string]any{"c": "blue"}, Vectors: []contextmem.RawVector{{ChunkID: "y1", Vector: []float32{1e-30, 1e-30}}, {ChunkID: "y2", Vector: []float32{-1e38, 0}}}}}}
+	keys, err := s.InsertVectors(ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, []string{"x1", "x2", "y1", "y2"}, keys)
+	_, err = s.InsertVectors(ctx, in)
+	require.ErrorIs(t, err, contextmem.ErrExists)
+	_, err = s.InsertVectors(ctx, contextmem.RawInsert{Upsert: true, Sources: []contextmem.RawSource{{SourceID: "z", Vectors: []contextmem.RawVector{{ChunkID: "x1", Vector: []float32{1, 1}}}}}})
+	require.ErrorIs(t, err, contextmem.ErrExists, "a chunk id of another source")
+	hits, err := s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{7, 0}, WithVectors: true})
+	require.NoError(t, err)
+	require.Len(t, hits, 4)
+	for i, want := range []struct {
+		id    string
+		score float64
+	}{{"x1", 1}, {"y1", math.Sqrt2 / 2}, {"x2", 0}, {"y2", -1}} {
+		require.Equal(t, want.id, hits[i].ChunkID)
+		require.InDelta(t, want.score, hits[i].Score, 1e-2)
+		require.InDelta(t, 1-hits[i].Score, hits[i].Distance, 1e-9)
+		require.InDelta(t, 1, math.Hypot(float64(hits[i].Vector[0]), float64(hits[i].Vector[1])), 1e-6)
+	}
+	hits, err = s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{7, 0}, Metadata: map[string]any{"c": "blue"}})
+	require.NoError(t, err)
+	require.Len(t, hits, 2)
+	n, err := s.DeleteVectors(ctx, contextmem.RawSelect{ChunkIDs: []string{"x1", "y1", "none"}})
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	hits, err = s.FilterVectors(ctx, contextmem.RawSelect{SourceID: "x"}, 0)
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	require.Equal(t, "x2", hits[0].ChunkID)
+	n, err = s.DeleteVectors(ctx, contextmem.RawSelect{SourceID: "x"})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	hits, err = s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{7, 0}})
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	require.Equal(t, "y2", hits[0].ChunkID)
+}
+
+func TestFeedbackBoosts(t *testing.T) {
+	t.Parallel()
+	svc, acme := open(t, &contextmem.Options{FeedbackBoosts: true})
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "1", Text: "The kettle is on the left shelf."}, contextmem.Memory{ID: "2", Text: "The kettle is on the right shelf."})
+	score := func() (float64, contextmem.Result) {
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "which shelf is the kettle on"})
+		require.NoError(t, err)
+		i := slices.IndexFunc(res.Chunks, func(c contextmem.Chunk) bool { return c.SourceID == "2" })
+		return res.Chunks[i].Score, *res
+	}
+	before, res := score()
+	var fs []contextmem.Feedback
+	for range 10 {
+		f, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: res.RequestID, Text: "no", GroundTruth: contextmem.GroundTruth{SourceIDs: []string{"2", "2", " "}}})
+		require.NoError(t, err)
+		require.True(t, f.Known)
+		fs = append(fs, f)
+	}
+	after, _ := score()
+	require.Greater(t, after, before)
+	require.LessOrEqual(t, after, before+.15*max(before, res.Chunks[0].Score)+1e-9, "bounded")
+	bs, err := acme.Boosts(t.Context())
+	require.NoError(t, err)
+	require.Len(t, bs, 10)
+	for _, f := range fs {
+		require.NoError(t, acme.DropBoosts(t.Context(), f.ID))
+		require.ErrorIs(t, acme.DropBoosts(t.Context(), f.ID), contextmem.ErrNotFound)
+	}
+	again, _ := score()
+	require.InDelta(t, before, again, 1e-9, "reversible")
+	f, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: contextmem.NewRequestID(), Text: "x"})
+	require.NoError(t, err)
+	require.False(t, f.Known)
+	page, err := svc.ListFeedback(t.Context(), fs[4].ID, 3)
+	require.NoError(t, err)
+	require.Len(t, page, 3)
+	require.Equal(t, fs[5].ID, page[0].ID)
+}
+
+func TestAppItems(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	app := func(id, ext string, kind contextmem.AppKind, fields map[string]any) contextmem.AppItem {
+		return contextmem.AppItem{ID: id, Kind: kind, Provider: "desk", ExternalID: ext, Fields: fields}
+	}
+	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{
+		app("child", "DESK-2", contextmem.AppTicket, map[string]any{"title": "Lid", "description": "The lid of the kettle is loose.", "parent_id": "DESK-1", "status": "open"}),
+		{ID: "bad", Kind: "fax", Fields: map[string]any{"body": "x"}},
+		{ID: "mismatch", Kind: contextmem.AppEmail, Fields: map[string]any{"kind": "message", "body": "x"}},
+		{ID: "empty", Kind: contextmem.AppMessage},
+		app("parent", "DESK-1", contextmem.AppTicket, map[string]any{"title": "Kettle", "description": "The kettle is broken.", "assignee": "Ole"}),
+		{ID: "mail", Kind: contextmem.AppEmail, Provider: "post", ExternalID: "m1", Fields: map[string]any{"subject": "Lunch", "body": "Soup today.", "from": map[string]any{"email": "ann@example.com"}}},
+		{ID: "custom", Fields: map[string]any{"data": map[string]any{"tea_kind": "oolong", "n": []any{1, true}}}},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, 3, res.Failed)
+	require.Equal(t, 4, res.Accepted)
+	for i, id := range []string{"child", "bad", "mismatch", "empty", "parent", "mail", "custom"} {
+		require.Equal(t, id, res.Items[i].ID)
+		if i >= 1 && i <= 3 {
+			require.ErrorIs(t, res.Items[i].Err, contextmem.ErrUnprocessed)
+			require.Equal(t, contextmem.StatusFailed, res.Items[i].Status)
+		}
+	}
+	require.Equal(t, []string{"child", "parent", "mail", "custom"}, res.IDs())
+	done(t, acme.Sub(""), res.IDs()...)
+	g, err := acme.Subgraph(t.Context(), contextmem.SubgraphRequest{SourceID: "parent"})
+	require.NoError(t, err)
+	require.Len(t, g.Members, 2)
+	require.Equal(t, "child", g.Members[1].Relation)
+	require.Equal(t, []contextmem.SubgraphEdge{{Source: "child", Target: "parent", Predicate: "child_of"}}, g.Edges)
+	hit, err := acme.Recall(t.Context(), contextmem.Recall{Query: "what about DESK-2?", Apps: true})
+	require.NoError(t, err)
+	require.Equal(t, "child", hit.Chunks[0].SourceID)
+	require.Positive(t, hit.Chunks[0].Explain.App)
+	hit, err = acme.Recall(t.Context(), contextmem.Recall{Query: "oolong", Alpha: contextmem.FixedAlpha(0)})
+	require.NoError(t, err)
+	require.Equal(t, "custom", hit.Chunks[0].SourceID)
+	for _, f := range []contextmem.SourceFilter{{AppExternalID: "DESK-2"}, {AppParentExternalID: "DESK-1"}, {AppKind: "email"}, {AppProvider: "post"}} {
+		p, err := acme.List(t.Context(), contextmem.ListRequest{Fields: f})
+		require.NoError(t, err)
+		require.Equal(t, 1, p.Total, "%+v", f)
+	}
+	// Links to items that are counted in one call and arrive in another.
+	links := &contextmem.Relations{}
+	for i := range 300 {
+		links.Links = append(links.Links, contextmem.Link{Provider: "desk", ExternalID: fmt.Sprintf("DESK-%d", i)})
+	}
+	links.Links = append(links.Links, contextmem.Link{ExternalID: "no provider"})
+	res, err = acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{{ID: "hub", Kind: contextmem.AppMessage, Fields: map[string]any{"body": "All of them."}, Relations: links}}})
+	require.NoError(t, err)
+	require.Equal(t, 2, res.Items[0].RelationsCreated)
+	require.Contains(t, res.Items[0].RelationsError, "298 related items")
+	require.Contains(t, res.Items[0].RelationsError, "1 links name neither")
+}
+
+func TestSuppliedGraph(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	graph := contextmem.SuppliedGraph{Entities: map[string]contextmem.SuppliedEntity{"k": {Name: "Kettle", Type: "THING"}, "unused": {Name: "Spoon"}}}
+	for i := range 25 {
+		h := fmt.Sprintf("e%d", i)
+		graph.Entities[h] = contextmem.SuppliedEntity{Name: "Part " + h}
+		graph.Relations = append(graph.Relations, contextmem.SuppliedRelation{Source: "k", Target: h, Predicate: "has_part", Context: "The kettle has " + h + "."})
+	}
+	res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle has many parts.", AdditionalMetadata: map[string]any{"who": "ann"}}},
+		Graphs: map[string]contextmem.SuppliedGraph{"m": graph}})
+	require.NoError(t, err)
+	done(t, s, res.IDs()...)
+	seen := map[string]bool{}
+	r := contextmem.RelationsRequest{Class: contextmem.ClassMemory, Limit: 4}
+	for pages := 0; ; pages++ {
+		require.Less(t, pages, 10)
+		p, err := s.Relations(t.Context(), r)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(p.Groups), 4)
+		for _, g := range p.Groups {
+			require.Equal(t, "kettle", g.Source.Name)
+			require.Equal(t, "THING", g.Source.Type)
+			for _, e := range g.Relations {
+				require.False(t, seen[e.ID], "repeated")
+				require.Equal(t, "byog", e.Origin)
+				require.Equal(t, "has_part", e.Canonical)
+				seen[e.ID] = true
+			}
+		}
+		require.Equal(t, p.Truncated, p.Next != 0)
+		if r.Cursor = p.Next; r.Cursor == 0 {
+			break
+		}
+	}
+	require.Len(t, seen, 25, "none skipped")
+	q := contextmem.Recall{Class: contextmem.ClassMemory, Query: "parts of the kettle", GraphContext: true, Mode: contextmem.ModeThinking}
+	hit, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	require.NotEmpty(t, hit.Graph.ChunkRelations)
+	require.NotEmpty(t, hit.Graph.ChunkGroups[hit.Chunks[0].ID])
+	q.Filters.Additional = map[string]any{"who": "bob"}
+	hit, err = s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	require.Empty(t, hit.Graph.ChunkRelations, "the evidence is filtered out")
+	require.Empty(t, hit.Graph.QueryPaths)
+	// Without a graph the stored one is kept; another one replaces it.
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle has many good parts."})
+	p, err := s.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory, SourceID: "m"})
+	require.NoError(t, err)
+	require.Len(t, p.Groups, 25)
+	_, err = s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m"}})
+	require.NoError(t, err)
+	p, err = s.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	require.Empty(t, p.Groups)
+}
+
+func TestInferKeepsBoth(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", UserName: "Ann", Infer: true, Pairs: []contextmem.Pair{{User: "I prefer green tea over coffee. I live in Lisbon.", Assistant: "Noted."}}})
+	f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: "m"})
+	require.NoError(t, err)
+	require.Contains(t, f.Text, "I prefer green tea over coffee.")
+	require.Contains(t, f.Inferred, "Lisbon")
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "where does Ann live, Lisbon?", GraphContext: true, Temporal: &contextmem.Temporal{}})
+	require.NoError(t, err)
+	inferred := map[bool]int{}
+	for _, c := range res.Chunks {
+		inferred[c.Inferred]++
+	}
+	require.Positive(t, inferred[true])
+	require.Positive(t, inferred[false])
+}

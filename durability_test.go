@@ -1,0 +1,211 @@
+package contextmem_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// childDir tells the test binary that it is the process to be killed.
+const childDir = "CONTEXTMEM_TEST_CHILD_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		if prefix := os.Getenv(childHook); prefix != "" {
+			if err := announce(dir, prefix); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			return
+		}
+		if err := torment(dir, os.Getenv("CONTEXTMEM_TEST_CHILD_SEED")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	tormentors  = 3
+	idsPerChild = 12
+)
+
+// torment ingests, replaces and deletes until it is killed. It says on standard
+// output what it is about to do and what was acknowledged.
+func torment(dir, seedText string) error {
+	seed, err := strconv.ParseUint(seedText, 10, 64)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	svc, err := contextmem.Open(ctx, dir, nil)
+	if err != nil {
+		return err
+	}
+	sub := svc.Tenant("acme").Sub("s")
+	var mu sync.Mutex
+	say := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(os.Stdout, format+"\n", args...)
+	}
+	say("ready")
+	var wg sync.WaitGroup
+	for w := range tormentors {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, uint64(w)))
+			for n := 0; ; n++ {
+				id := fmt.Sprintf("m%d-%d", w, rng.IntN(idsPerChild))
+				version := fmt.Sprintf("v%dw%dn%d", seed, w, n)
+				if rng.IntN(4) == 0 {
+					say("try delete %s -", id)
+					if _, err := sub.DeleteItems(ctx, contextmem.DeleteRequest{IDs: []string{id}}); err != nil {
+						return
+					}
+					say("ack delete %s -", id)
+					continue
+				}
+				say("try put %s %s", id, version)
+				if _, err := sub.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: body(id, version)}}}); err != nil {
+					return
+				}
+				say("ack put %s %s", id, version)
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+func body(id, version string) string {
+	return fmt.Sprintf("The note %s holds the mark %s and says that the kettle is on the left shelf.", strings.ReplaceAll(id, "-", "x"), version)
+}
+
+// fate is what the parent knows of an id: the last state that was acknowledged,
+// and the one that may or may not have happened after it.
+type fate struct {
+	acked string // version, "" deleted or never there
+	maybe []string
+}
+
+// TestKill kills a process that writes, again and again, and finds every
+// acknowledged item recallable and every acknowledged delete gone.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	rounds := 100
+	if testing.Short() {
+		rounds = 10
+	}
+	dir := t.TempDir()
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, svc.Close())
+	fates := map[string]*fate{}
+	rng := rand.New(rand.NewPCG(7, 11))
+	acks := 0
+	for round := range rounds {
+		acks += kill(t, dir, round, time.Duration(1+rng.IntN(60))*time.Millisecond, fates)
+		verify(t, dir, round, fates)
+	}
+	require.Greater(t, acks, rounds, "the children must have got some work done")
+}
+
+func kill(t *testing.T, dir string, round int, after time.Duration, fates map[string]*fate) int {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), childDir+"="+dir, "CONTEXTMEM_TEST_CHILD_SEED="+strconv.Itoa(round))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	sc := bufio.NewScanner(out)
+	require.True(t, sc.Scan(), "the child did not start")
+	require.Equal(t, "ready", sc.Text())
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	acks := 0
+	for sc.Scan() {
+		f := strings.Fields(sc.Text())
+		if len(f) != 4 {
+			continue // the last line may be cut
+		}
+		x := fates[f[2]]
+		if x == nil {
+			x = &fate{}
+			fates[f[2]] = x
+		}
+		version := strings.TrimPrefix(f[3], "-")
+		if f[0] == "try" {
+			x.maybe = append(x.maybe, version)
+		} else {
+			acks++
+			x.acked, x.maybe = version, nil
+		}
+	}
+	_ = cmd.Wait() // killed
+	return acks
+}
+
+func verify(t *testing.T, dir string, round int, fates map[string]*fate) {
+	t.Helper()
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err, "round %d", round)
+	defer func() { require.NoError(t, svc.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	require.NoError(t, svc.Drain(ctx), "round %d", round)
+	sub := svc.Tenant("acme").Sub("s")
+	live := 0
+	for id, f := range fates {
+		st, err := sub.Status(ctx, id)
+		require.NoError(t, err)
+		f.acked, f.maybe = settle(t, ctx, sub, round, id, st[0], f), nil
+		if f.acked != "" {
+			live++
+		}
+	}
+	p, err := sub.List(ctx, contextmem.ListRequest{Class: contextmem.ClassMemory, PageSize: 1})
+	require.NoError(t, err)
+	require.Equal(t, live, p.Total, "round %d: items listed", round)
+}
+
+// settle checks one id and returns the version that is there.
+func settle(t *testing.T, ctx context.Context, sub contextmem.Sub, round int, id string, st contextmem.ItemStatus, f *fate) string {
+	t.Helper()
+	possible := append([]string{f.acked}, f.maybe...)
+	if st.Unknown {
+		require.Contains(t, possible, "", "round %d: %s was acknowledged as %q and is gone", round, id, f.acked)
+		res, err := sub.BooleanRecall(ctx, contextmem.TextQuery{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
+		require.NoError(t, err)
+		require.Empty(t, res.Chunks, "round %d: deleted %s is recalled", round, id)
+		return ""
+	}
+	require.Equal(t, contextmem.StatusCompleted, st.Status, "round %d: %s %s %s", round, id, st.ErrorCode, st.ErrorMessage)
+	res, err := sub.BooleanRecall(ctx, contextmem.TextQuery{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
+	require.NoError(t, err)
+	require.Len(t, res.Chunks, 1, "round %d: %s", round, id)
+	for _, v := range possible {
+		if v != "" && res.Chunks[0].Text == body(id, v) {
+			return v
+		}
+	}
+	require.Fail(t, "wrong version", "round %d: %s is %q, acknowledged %q, possible %q", round, id, res.Chunks[0].Text, f.acked, f.maybe)
+	return ""
+}

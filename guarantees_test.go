@@ -1,0 +1,274 @@
+package contextmem_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/embed/static"
+)
+
+// gate is an embedder that can be stopped.
+type gate struct {
+	*static.Embedder
+	mu   sync.Mutex
+	wait chan struct{} // nil: open
+	fail error
+}
+
+func newGate() *gate { return &gate{Embedder: static.New()} }
+
+func (g *gate) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	g.mu.Lock()
+	wait, fail := g.wait, g.fail
+	g.mu.Unlock()
+	if wait != nil {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if fail != nil {
+		return nil, fail
+	}
+	return g.Embedder.EmbedDocuments(ctx, texts)
+}
+
+func (g *gate) set(wait chan struct{}, fail error) {
+	g.mu.Lock()
+	g.wait, g.fail = wait, fail
+	g.mu.Unlock()
+}
+
+func find(t *testing.T, s contextmem.Sub, query string) []string {
+	t.Helper()
+	var ids []string
+	for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+		for _, a := range []contextmem.Alpha{{}, contextmem.FixedAlpha(0), contextmem.FixedAlpha(1), contextmem.AutoAlpha()} {
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, Mode: mode, Alpha: a})
+			require.NoError(t, err)
+			for _, c := range res.Chunks {
+				ids = append(ids, c.SourceID)
+			}
+		}
+	}
+	res, err := s.BooleanRecall(t.Context(), contextmem.TextQuery{Class: contextmem.ClassMemory, Query: query})
+	require.NoError(t, err)
+	for _, c := range res.Chunks {
+		ids = append(ids, c.SourceID)
+	}
+	return ids
+}
+
+func TestRecallNeverReturnsQueued(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	_, acme := open(t, &contextmem.Options{Embedder: g})
+	s := acme.Sub("a")
+	hold := make(chan struct{})
+	g.set(hold, nil)
+	_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "q", Text: "The harbour lights are green."}}})
+	require.NoError(t, err)
+	require.Empty(t, find(t, s, "harbour lights"))
+	st, err := s.Status(t.Context(), "q")
+	require.NoError(t, err)
+	require.False(t, st[0].Status.Terminal())
+	close(hold)
+	done(t, s, "q")
+	require.Contains(t, find(t, s, "harbour lights"), "q")
+}
+
+func TestRecallNeverReturnsDeleted(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "x", Text: "The harbour lights are green."}, contextmem.Memory{ID: "y", Text: "The harbour master is called Ole."})
+	require.Contains(t, find(t, s, "harbour"), "x")
+	res, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"x", "nothing"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, res.Deleted)
+	require.ErrorIs(t, res.Items[1].Err, contextmem.ErrNotFound)
+	got := find(t, s, "harbour")
+	require.NotContains(t, got, "x")
+	require.Contains(t, got, "y")
+	res, err = s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"x"}})
+	require.NoError(t, err)
+	require.ErrorIs(t, res.Items[0].Err, contextmem.ErrNotFound)
+}
+
+func TestRecallNeverReturnsForeign(t *testing.T) {
+	t.Parallel()
+	svc, acme := open(t, nil)
+	other := tenant(t, svc, contextmem.TenantSpec{ID: "other"})
+	org := svc.Org("rivals")
+	_, err := org.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	rival := org.Tenant("acme")
+	require.NoError(t, rival.WaitReady(t.Context()))
+	places := map[string]contextmem.Sub{"acme-a": acme.Sub("a"), "acme-b": acme.Sub("b"), "other-a": other.Sub("a"), "rival-a": rival.Sub("a")}
+	for id, s := range places {
+		remember(t, s, contextmem.Memory{ID: id, Text: "The harbour lights are green."})
+	}
+	for id, s := range places {
+		for _, got := range find(t, s, "harbour lights") {
+			require.Equal(t, id, got)
+		}
+		st, err := s.Status(t.Context(), "acme-a", "acme-b", "other-a", "rival-a")
+		require.NoError(t, err)
+		for _, x := range st {
+			require.Equal(t, x.ID != id, x.Unknown, "%s seen from %s", x.ID, id)
+		}
+	}
+	_, err = svc.Org("rivals").Tenant("other").Info(t.Context())
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+}
+
+func TestRecallNeverReturnsExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		svc, err := contextmem.New(t.Context(), inmem.New(), nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		remember(t, s, contextmem.Memory{ID: "short", Text: "The harbour lights are green.", TTL: time.Minute}, contextmem.Memory{ID: "long", Text: "The harbour master is called Ole."})
+		require.Contains(t, find(t, s, "harbour"), "short")
+		time.Sleep(59 * time.Second)
+		require.Contains(t, find(t, s, "harbour"), "short")
+		time.Sleep(time.Second)
+		got := find(t, s, "harbour")
+		require.NotContains(t, got, "short")
+		require.Contains(t, got, "long")
+		st, err := s.Status(t.Context(), "short")
+		require.NoError(t, err)
+		require.True(t, st[0].Unknown)
+		synctest.Wait() // the sweep
+		p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+		require.NoError(t, err)
+		require.Equal(t, 1, p.Total)
+	})
+}
+
+func TestTransientFailureIsRetriedAndVisible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.set(nil, context.DeadlineExceeded)
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: g})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
+		require.NoError(t, err)
+		synctest.Wait()
+		st, err := s.Status(t.Context(), "m")
+		require.NoError(t, err)
+		require.False(t, st[0].Status.Terminal())
+		require.Equal(t, "E3002", st[0].ErrorCode)
+		g.set(nil, nil)
+		require.NoError(t, svc.Drain(t.Context()))
+		done(t, s, "m")
+	})
+}
+
+func TestPoisonItemEndsErrored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.set(nil, context.DeadlineExceeded)
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: g, MaxAttempts: 3})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
+		require.NoError(t, err)
+		st, err := s.Wait(t.Context(), "m")
+		require.NoError(t, err)
+		require.Equal(t, contextmem.StatusErrored, st[0].Status)
+		require.Equal(t, 3, st[0].Attempts)
+		require.NotEmpty(t, st[0].ErrorMessage)
+		g.set(nil, nil)
+		require.NoError(t, s.Retry(t.Context(), contextmem.ClassMemory, "m"))
+		done(t, s, "m")
+		require.ErrorIs(t, s.Retry(t.Context(), contextmem.ClassMemory, "m"), contextmem.ErrConflict)
+	})
+}
+
+func TestDeleteCancelsIndexing(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	svc, acme := open(t, &contextmem.Options{Embedder: g})
+	s := acme.Sub("a")
+	hold := make(chan struct{})
+	g.set(hold, nil)
+	_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
+	require.NoError(t, err)
+	kept, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m"}, KeepIndexing: true})
+	require.NoError(t, err)
+	require.ErrorIs(t, kept.Items[0].Err, contextmem.ErrProcessing)
+	res, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, res.Deleted)
+	close(hold)
+	require.NoError(t, svc.Drain(t.Context()))
+	require.Empty(t, find(t, s, "kettle"))
+}
+
+func TestUpsertReplacesAndKeepsTheOldUntilThen(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	svc, acme := open(t, &contextmem.Options{Embedder: g})
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the left shelf."})
+	again, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{FailIfExists: true, Memories: []contextmem.Memory{{ID: "m", Text: "x"}, {ID: "n", Text: "The spoons are in the drawer."}}})
+	require.NoError(t, err)
+	require.ErrorIs(t, again.Items[0].Err, contextmem.ErrExists)
+	require.Equal(t, 1, again.Accepted)
+	hold := make(chan struct{})
+	g.set(hold, nil)
+	_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle moved to the cellar."}}})
+	require.NoError(t, err)
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(texts(res), "|"), "left shelf")
+	close(hold)
+	require.NoError(t, svc.Drain(t.Context()))
+	res, err = s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(strings.Join(texts(res), "|"), "kettle"))
+	require.Contains(t, strings.Join(texts(res), "|"), "cellar")
+}
+
+func TestCloseEndsWithAHangingEmbedder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		h := &hanging{Embedder: static.New(), release: release}
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: h})
+		require.NoError(t, err)
+		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "The kettle is on the shelf."}}})
+		require.NoError(t, err)
+		synctest.Wait()
+		start := time.Now()
+		require.Error(t, svc.Close(), "it says that a worker still ran")
+		require.Less(t, time.Since(start), time.Minute)
+		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x"}}})
+		require.ErrorIs(t, err, contextmem.ErrClosed)
+		close(release)
+	})
+}
+
+// hanging is an embedder that does not heed its context.
+type hanging struct {
+	*static.Embedder
+	release chan struct{}
+}
+
+func (h *hanging) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	<-h.release
+	return h.Embedder.EmbedDocuments(ctx, texts)
+}

@@ -1,0 +1,188 @@
+package contextmem
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/chunk"
+)
+
+// Options configure a Service. The zero value of every field is its documented
+// default; nil Options are all defaults.
+type Options struct {
+	// Embedder makes the vectors. Default: the embedded model static-en-128.
+	Embedder Embedder
+	// Extractor finds entities, relations and facts. Default: rules, without a
+	// language model.
+	Extractor extract.Extractor
+	// Reranker is asked in thinking mode, inside RecallBudget. Default: none.
+	Reranker Reranker
+	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser.
+	Parsers map[string]Parser
+	// Providers can be synced by connectors; their names are distinct. Default: none.
+	Providers []Provider
+	// Logger gets operational messages, never content. Default: silent.
+	Logger *slog.Logger
+
+	// Workers is how many batches are processed at once, 1 to 64. Default: the
+	// number of CPUs, at most 8.
+	Workers int
+	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 256.
+	BatchItems int
+	// MaxAttempts is how often a failing item is tried before it is errored, 1
+	// to 100. Default 8.
+	MaxAttempts int
+	// Lease is how long a worker may be silent before another takes over its
+	// items, 1 s to 1 h. Default 2 min.
+	Lease time.Duration
+	// ParseTimeout bounds the parsing of one document. Default 60 s.
+	ParseTimeout time.Duration
+	// MaxOpenTenants bounds how many tenants are kept open while idle. Default 256.
+	MaxOpenTenants int
+
+	// ChunkBytes is the size that chunks aim at, in bytes of UTF-8, 100 to 100000. Default 800.
+	ChunkBytes int
+	// ChunkMaxBytes is the size that no chunk exceeds; at least ChunkBytes. Default 2000, or 5/3 of ChunkBytes when that is more.
+	ChunkMaxBytes int
+	// ChunkOverlapBytes is how much of a split paragraph is repeated at the start of the next chunk;
+	// negative: none; at most half of ChunkBytes. Default 150.
+	ChunkOverlapBytes int
+
+	// MaxFileBytes bounds one file. Default 50 MiB.
+	MaxFileBytes int64
+	// MaxItems bounds the items of one call. Default 100 files or app items; memories are bounded by MaxMemories.
+	MaxItems int
+	// MaxMemories bounds the memories of one call. Default 10000.
+	MaxMemories int
+	// MaxMemoryBytes bounds the text of one memory. Default 4 MiB.
+	MaxMemoryBytes int
+	// MaxAdditionalBytes bounds the compact JSON of an item's additional metadata. Default 1024.
+	MaxAdditionalBytes int
+	// MaxTenants bounds the tenants of an organisation; creating more is
+	// forbidden. Default: no bound.
+	MaxTenants int
+
+	// RecallBudget is the time that thinking mode may use before it degrades,
+	// visibly in Result.Warnings. Default 150 ms without a Reranker, 2 s with one.
+	RecallBudget time.Duration
+	// FeedbackBoosts lets ratings and ground truth move the ranking of later recalls.
+	FeedbackBoosts bool
+
+	// SecretKey encrypts webhook secrets and connector credentials at rest and signs
+	// presigned URLs; 32 bytes. Default: Open makes a key file in its directory, New
+	// keeps a random key in the registry.
+	SecretKey []byte
+	// AllowLocalWebhooks lets webhooks go to http and to loopback and private
+	// addresses, for development and tests.
+	AllowLocalWebhooks bool
+	// WebhookTransport sends deliveries. Default: a transport that dials public
+	// addresses only, or any with AllowLocalWebhooks.
+	WebhookTransport http.RoundTripper
+	// PublicURL is the address at which an httpapi handler is reachable, used in presigned URLs. Default: the
+	// URL is relative.
+	PublicURL string
+}
+
+const (
+	defaultMaxFile     = 50 << 20
+	defaultAdditional  = 1024 // wire contract: at most 1024 bytes of compact JSON
+	maxMetadataBytes   = 16384
+	maxMergedBytes     = 1 << 20 // of a map that edits grew
+	maxFilterBytes     = 65536
+	maxFilterValues    = 500
+	maxQueryChars      = 8000
+	maxSchemaFields    = 32
+	maxEmbeddingFlags  = 6
+	maxVarcharLength   = 65535
+	defaultVarcharLen  = 1024
+	maxSourceIDBytes   = 1024
+	maxSubTenantBytes  = 512
+	maxOrgBytes        = 256
+	maxPrincipals      = 1000 // of one item
+	defaultEmbeddingsD = 1536
+)
+
+// withDefaults returns a completed, validated copy. All faults come back together.
+func (o *Options) withDefaults() (*Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	var errs *multierror.Error
+	intRange := func(name string, v *int, def, lo, hi int) {
+		if *v == 0 {
+			*v = def
+		}
+		if *v < lo || *v > hi {
+			errs = multierror.Append(errs, fmt.Errorf("option %s: %d is outside %d to %d", name, *v, lo, hi))
+		}
+	}
+	durRange := func(name string, v *time.Duration, def, lo, hi time.Duration) {
+		if *v == 0 {
+			*v = def
+		}
+		if *v < lo || *v > hi {
+			errs = multierror.Append(errs, fmt.Errorf("option %s: %v is outside %v to %v", name, *v, lo, hi))
+		}
+	}
+	intRange("Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
+	intRange("BatchItems", &c.BatchItems, 256, 1, 4096)
+	intRange("MaxAttempts", &c.MaxAttempts, 8, 1, 100)
+	intRange("MaxOpenTenants", &c.MaxOpenTenants, 256, 1, 1<<20)
+	intRange("ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
+	intRange("ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
+	if c.ChunkOverlapBytes == 0 {
+		c.ChunkOverlapBytes = min(150, c.ChunkBytes/2)
+	}
+	c.ChunkOverlapBytes = max(c.ChunkOverlapBytes, 0)
+	if c.ChunkOverlapBytes > c.ChunkBytes/2 {
+		errs = multierror.Append(errs, fmt.Errorf("option ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes))
+	}
+	intRange("MaxItems", &c.MaxItems, 100, 1, 100000)
+	intRange("MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
+	intRange("MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
+	intRange("MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
+	intRange("MaxTenants", &c.MaxTenants, 1<<30, 1, 1<<30)
+	durRange("Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
+	durRange("ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
+	if c.MaxFileBytes == 0 {
+		c.MaxFileBytes = defaultMaxFile
+	}
+	if c.MaxFileBytes < 1 || c.MaxFileBytes > 1<<31 {
+		errs = multierror.Append(errs, fmt.Errorf("option MaxFileBytes: %d is outside 1 to 2^31", c.MaxFileBytes))
+	}
+	if n := len(c.SecretKey); n != 0 && n != 32 {
+		errs = multierror.Append(errs, fmt.Errorf("option SecretKey: %d bytes, want 32", n))
+	}
+	budget := 150 * time.Millisecond
+	if c.Reranker != nil {
+		budget = 2 * time.Second
+	}
+	durRange("RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
+	if c.Embedder != nil {
+		if d := c.Embedder.Dim(); d < 1 || d > 4096 {
+			errs = multierror.Append(errs, fmt.Errorf("option Embedder: dimension %d is outside 1 to 4096", d))
+		}
+		if c.Embedder.Model() == "" {
+			errs = multierror.Append(errs, errors.New("option Embedder: its model has no name"))
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := errs.ErrorOrNil(); err != nil {
+		return nil, &Error{Op: "options", Kind: KindInvalid, Err: err}
+	}
+	return &c, nil
+}
+
+func (o *Options) chunking() chunk.Options {
+	return chunk.Options{TargetBytes: o.ChunkBytes, MaxBytes: o.ChunkMaxBytes, OverlapBytes: o.ChunkOverlapBytes}
+}

@@ -1,0 +1,143 @@
+package contextmem
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract/rules"
+)
+
+const maxTemporalFacts = 50
+
+// temporal puts dated facts beside the result. It never changes the chunks, and a
+// failure only shows in Degraded.
+func (r *recallRun) temporal(ctx context.Context, hits []scopeHit) {
+	t := *r.q.Temporal
+	if t.Now.IsZero() {
+		t.Now = r.now
+	}
+	cues := rules.QueryCues(r.q.Query, t.Now)
+	out := &TemporalResult{Mode: t.Mode, Facts: []TemporalFact{}}
+	r.res.Temporal = out
+	switch t.Mode {
+	case "current", "as_of", "range", "upcoming":
+	default:
+		out.Mode, t.Start, t.End = cmp.Or(string(cues.Intent), "none"), cues.WindowStart, cues.WindowEnd
+		if cues.Intent == rules.IntentAsOf {
+			t.End = cues.Cutoff
+		}
+	}
+	g := newGraphReader(ctx, r.held.store, r.now)
+	byPart := map[backend.Partition][]int64{}
+	for _, h := range hits {
+		byPart[h.part] = append(byPart[h.part], h.Chunk)
+	}
+	for _, part := range sortedParts(byPart) {
+		chunks := byPart[part]
+		rels, err := r.held.store.Relations(ctx, backend.RelationQuery{Part: part, Chunks: chunks, AsOf: r.q.AsOf, KnownAt: r.q.KnownAt, AllTime: out.Mode != "current", Limit: 1000})
+		if err == nil {
+			rels, err = g.load(rels, r.filter)
+		}
+		if err != nil {
+			r.svc.opts.Logger.Warn("looking up temporal facts failed", "err", err)
+			out.Degraded = true
+			return
+		}
+		for _, rel := range rels {
+			if rel.ValidFrom.IsZero() && rel.ValidTo.IsZero() || !inWindow(rel, out.Mode, t) || !mentions(rel, t.Events) {
+				continue
+			}
+			if len(out.Facts) == maxTemporalFacts {
+				out.Truncated = true
+				break
+			}
+			tr := g.triplet(rel)
+			f := TemporalFact{Subject: tr.Source.Name, Relation: rel.Predicate, Object: tr.Target.Name, Type: cmp.Or(rel.Kind, "relation"), Status: "current",
+				Start: rel.ValidFrom, End: rel.ValidTo, Precision: cmp.Or(rel.Precision, "day"), Phrase: rel.Context, ChunkID: tr.Relation.ChunkID,
+				SourceID: g.chunks[rel.Chunk].Src.ID, RelationID: tr.Relation.ID}
+			switch {
+			case !rel.KnownTo.IsZero():
+				f.Status = "superseded"
+			case f.Start.After(t.Now):
+				f.Status = "upcoming"
+			case !f.End.IsZero() && f.End.Before(t.Now):
+				f.Status = "past"
+			}
+			out.Facts = append(out.Facts, f)
+		}
+	}
+	slices.SortStableFunc(out.Facts, func(a, b TemporalFact) int { return a.Start.Compare(b.Start) })
+	out.Applied = out.Mode != "none"
+	out.Duration = duration(r.q.Query, out.Facts, t.Now)
+}
+
+func inWindow(rel backend.Relation, mode string, t Temporal) bool {
+	start, end := rel.ValidFrom, rel.ValidTo
+	switch mode {
+	case "upcoming":
+		return start.After(t.Now)
+	case "range":
+		return (t.End.IsZero() || !start.After(t.End)) && (t.Start.IsZero() || end.IsZero() && !start.Before(t.Start) || end.After(t.Start))
+	case "as_of":
+		return t.End.IsZero() || !start.After(t.End)
+	}
+	return true
+}
+
+func mentions(rel backend.Relation, phrases []string) bool {
+	if len(phrases) == 0 {
+		return true
+	}
+	text := strings.ToLower(rel.Context)
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, strings.ToLower(p)) })
+}
+
+// duration answers "how long": between the two facts that share most words with
+// the question, or from one to now. Without a shared entity word there is none.
+func duration(query string, facts []TemporalFact, now time.Time) *TemporalDuration {
+	q := strings.ToLower(query)
+	if !strings.Contains(q, "how long") && !strings.Contains(q, "how many days") && !strings.Contains(q, "how many weeks") &&
+		!strings.Contains(q, "how many months") && !strings.Contains(q, "how many years") {
+		return nil
+	}
+	shared := func(f TemporalFact) float64 {
+		n, all := 0.0, 0.0
+		for _, w := range strings.Fields(f.Subject + " " + f.Object) {
+			all++
+			if len(w) > 2 && strings.Contains(q, strings.ToLower(w)) {
+				n++
+			}
+		}
+		if all == 0 {
+			return 0
+		}
+		return n / all
+	}
+	var best []TemporalFact
+	conf := 0.0
+	for _, f := range facts {
+		if s := shared(f); s > 0 && !f.Start.IsZero() {
+			best = append(best, f)
+			conf = max(conf, s)
+		}
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(best, func(a, b TemporalFact) int { return cmp.Compare(shared(b), shared(a)) })
+	from, to, toName := best[0].Start, now, "now"
+	approx := best[0].Precision != "day"
+	if strings.Contains(q, "between") && len(best) > 1 {
+		to, toName = best[1].Start, best[1].Object
+		approx = approx || best[1].Precision != "day"
+	}
+	if to.Before(from) {
+		from, to = to, from
+	}
+	return &TemporalDuration{Days: int(math.Round(to.Sub(from).Hours() / 24)), From: best[0].Object, To: toName, FromDate: from, ToDate: to, Approximate: approx, Confidence: conf}
+}

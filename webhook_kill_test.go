@@ -1,0 +1,126 @@
+package contextmem_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// childHook makes the test binary ingest items whose events go to a webhook, until it is killed.
+const childHook = "CONTEXTMEM_TEST_CHILD_HOOK"
+
+func announce(dir, prefix string) error {
+	ctx := context.Background()
+	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{AllowLocalWebhooks: true})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for n := 0; ; n++ {
+		id := fmt.Sprintf("%s-%d", prefix, n)
+		if _, err := svc.Tenant("acme").AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: "Note " + id + " is about the kettle."}}}); err != nil {
+			return err
+		}
+		fmt.Println("ack", id)
+	}
+}
+
+// TestKillMidDelivery kills a process that sends events, again and again: each item that was
+// acknowledged is announced at least once, always under the same delivery id and signed.
+func TestKillMidDelivery(t *testing.T) {
+	t.Parallel()
+	rounds := 50
+	if testing.Short() {
+		rounds = 10
+	}
+	const secret = "0123456789abcdef0123"
+	var mu sync.Mutex
+	ids := map[string]map[string]bool{} // item -> delivery ids
+	var faults []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var p contextmem.WebhookPayload
+		err := json.Unmarshal(body, &p)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil || contextmem.VerifyWebhook(body, r.Header.Get(contextmem.HeaderSignature), secret) != nil:
+			faults = append(faults, "a delivery that is not genuine")
+		case p.DeliveryID != r.Header.Get(contextmem.HeaderDeliveryID) || p.Status != contextmem.StatusCompleted:
+			faults = append(faults, "a delivery with a wrong header or state")
+		}
+		if ids[p.ID] == nil {
+			ids[p.ID] = map[string]bool{}
+		}
+		ids[p.ID][p.DeliveryID] = true
+	}))
+	t.Cleanup(srv.Close)
+	dir := t.TempDir()
+	opts := &contextmem.Options{AllowLocalWebhooks: true}
+	svc, err := contextmem.Open(t.Context(), dir, opts)
+	require.NoError(t, err)
+	_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: srv.URL, Secret: secret})
+	require.NoError(t, err)
+	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, svc.Close())
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(3, 5))
+	acked := map[string]bool{}
+	for round := range rounds {
+		cmd := exec.CommandContext(t.Context(), exe)
+		cmd.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprintf("%s=r%d", childHook, round))
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		sc := bufio.NewScanner(out)
+		require.True(t, sc.Scan(), "the child did not start")
+		timer := time.AfterFunc(time.Duration(1+rng.IntN(80))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		for sc.Scan() {
+			if id, ok := strings.CutPrefix(sc.Text(), "ack "); ok {
+				acked[id] = true
+			}
+		}
+		timer.Stop()
+		_ = cmd.Wait() // killed
+	}
+	require.Greater(t, len(acked), rounds)
+	svc, err = contextmem.Open(t.Context(), dir, opts)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	require.NoError(t, svc.Drain(t.Context()))
+	missing := func() (n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for id := range acked {
+			if ids[id] == nil {
+				n++
+			}
+		}
+		return n
+	}
+	// What was being sent at a kill stays under its lease of 30 s.
+	require.Eventually(t, func() bool { return missing() == 0 }, time.Minute, 50*time.Millisecond, "%d items were never announced", missing())
+	mu.Lock()
+	defer mu.Unlock()
+	require.Empty(t, faults)
+	for id, ds := range ids {
+		require.Len(t, ds, 1, "item %s has several delivery ids", id)
+	}
+}
