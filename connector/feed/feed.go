@@ -1,0 +1,168 @@
+// Package feed is a connector provider that follows RSS, Atom and JSON feeds:
+//
+//	p := feed.New(feed.Config{Feeds: []feed.Feed{{URL: "https://example.org/news.xml", Name: "News"}}})
+//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []contextmem.Provider{p}})
+//
+// A resource is a feed, its id the address. Discover lists the feeds of Config; any other address
+// may be configured too, as far as the HTTP client reaches it. A sync asks with the ETag and
+// Last-Modified of the answer before, so that a feed that did not change costs one small request.
+// Entries are app items of the kind knowledge_base. One that leaves the feed is kept: feeds show
+// their newest entries only.
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Name is the provider's name.
+const Name = "feed"
+
+const (
+	requestTimeout = 60 * time.Second
+	maxRedirects   = 5
+	maxEntries     = 10_000
+	defaultBytes   = 10 << 20
+)
+
+// Feed is a feed that Discover lists.
+type Feed struct {
+	URL  string
+	Name string // default: the URL
+}
+
+// Config configures a provider. The zero value is usable.
+type Config struct {
+	// Feeds are listed by Discover. They limit nothing.
+	Feeds []Feed
+	// Client fetches feeds. Users name the addresses, so it should refuse those of the own network.
+	// Default: a client that reaches public addresses only (contextmem.GuardedTransport), follows 5
+	// redirects and gives up after 60 s.
+	Client *http.Client
+	// MaxBytes bounds a feed. Default 10 MiB.
+	MaxBytes int64
+	// UserAgent is sent with requests. Default "contextmem-feed/1".
+	UserAgent string
+}
+
+// Provider follows feeds. It is safe for concurrent use.
+type Provider struct{ c Config }
+
+// New returns a provider.
+func New(c Config) *Provider {
+	if c.Client == nil {
+		c.Client = &http.Client{Transport: contextmem.GuardedTransport(false), Timeout: requestTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return errors.New("too many redirects")
+			}
+			return nil
+		}}
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = defaultBytes
+	}
+	if c.UserAgent == "" {
+		c.UserAgent = "contextmem-feed/1"
+	}
+	return &Provider{c}
+}
+
+// Describe implements contextmem.Provider.
+func (p *Provider) Describe() contextmem.ProviderInfo {
+	return contextmem.ProviderInfo{
+		Name: Name, Category: "web", ConnectorType: "feed", ObjectTypes: []string{"entry"}, AuthTypes: []string{contextmem.AuthNone, contextmem.AuthToken},
+		CredentialSchema: json.RawMessage(`{"type":"object","properties":{"token":{"type":"string","description":"sent as a bearer token"}},"additionalProperties":false}`),
+		Searchable:       []contextmem.ProviderField{{Name: "title", DataType: "string", Description: "title of the entry"}, {Name: "body", DataType: "string", Description: "text of the entry"}},
+		Filterable: []contextmem.ProviderField{{Name: "feed", DataType: "string", FilterKey: "additional_metadata.feed", Description: "title of the feed"},
+			{Name: "author", DataType: "string", FilterKey: "additional_metadata.author", Description: "who wrote the entry"}},
+		SetupGuide: "Add the address of an RSS, Atom or JSON feed as a resource. A private feed takes a token.",
+	}
+}
+
+// Check implements contextmem.Provider. A token is not tried: which feed it is for is not known yet.
+func (p *Provider) Check(_ context.Context, c contextmem.Credentials) error {
+	if strings.ContainsAny(c["token"], "\r\n") {
+		return fmt.Errorf("%w: the token holds a line break", contextmem.ErrBadCredentials)
+	}
+	return nil
+}
+
+// Discover lists the feeds of Config. The cursor is the number of those before.
+func (p *Provider) Discover(_ context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+	from := 0
+	if cursor != "" {
+		n, err := strconv.Atoi(cursor)
+		if err != nil || n < 0 || n > len(p.c.Feeds) {
+			return nil, "", errors.New("the cursor is not one that was handed out")
+		}
+		from = n
+	}
+	to := min(from+max(limit, 1), len(p.c.Feeds))
+	var out []contextmem.ProviderResource
+	for _, f := range p.c.Feeds[from:to] {
+		name := f.Name
+		if name == "" {
+			name = f.URL
+		}
+		out = append(out, contextmem.ProviderResource{ID: f.URL, Name: name, Type: "feed"})
+	}
+	if to < len(p.c.Feeds) {
+		return out, strconv.Itoa(to), nil
+	}
+	return out, "", nil
+}
+
+// position is the cursor: what a conditional request needs, and a hash for servers that take none.
+type position struct {
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"modified,omitempty"`
+	Hash         string `json:"hash,omitempty"`
+}
+
+// Sync implements contextmem.Provider. A feed is one page.
+func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+	var pos position
+	if r.Cursor != "" && json.Unmarshal([]byte(r.Cursor), &pos) != nil {
+		return nil, errors.New("the stored position can't be read")
+	}
+	u, err := url.Parse(r.ResourceID)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
+		return nil, errors.New("the resource is not the address of a feed")
+	}
+	body, next, err := p.fetch(ctx, u, r.Credentials["token"], pos)
+	if err != nil {
+		return nil, err
+	}
+	page := &contextmem.SyncPage{Cursor: r.Cursor}
+	if body == nil {
+		return page, nil
+	}
+	c, err := json.Marshal(next)
+	if err != nil {
+		return nil, err
+	}
+	page.Cursor = string(c)
+	if next.Hash == pos.Hash {
+		return page, nil
+	}
+	f, err := parse(body, u)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range f.entries {
+		if !r.Since.IsZero() && !e.time.IsZero() && e.time.Before(r.Since) {
+			continue
+		}
+		page.Objects = append(page.Objects, e.object(f.title))
+	}
+	return page, nil
+}

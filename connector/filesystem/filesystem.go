@@ -1,0 +1,238 @@
+// Package filesystem is a connector provider that reads folders of the machine:
+//
+//	p, err := filesystem.New("/srv/handbook", "/srv/tickets")
+//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []contextmem.Provider{p}})
+//
+// A deployment names the roots; nothing outside of them can be read, whatever a resource id,
+// a symbolic link or a path with ".." says. A resource is a folder with all that is below it:
+// "handbook" is the first root above, "handbook/2024" a folder in it. Folders that overlap give
+// their files twice.
+//
+// A sync reads the files whose modification time or size changed and hands over those whose
+// content changed. Files that disappeared are reported as deleted. Hidden files and folders
+// (a leading dot), symbolic links, empty files, files that are too large and formats that
+// can't be read are left out. Filters of a resource: "extensions", a list such as ["md", "pdf"],
+// and "recursive", false for the folder's own files only.
+package filesystem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Name is the provider's name.
+const Name = "filesystem"
+
+// Limits.
+const (
+	// MaxFiles bounds the files of one folder with all below it.
+	MaxFiles = 200_000
+	// maxDepth bounds nesting, as a guard against file systems that loop.
+	maxDepth = 64
+	// pageBytes is the content of one page after which the next one begins.
+	pageBytes = 32 << 20
+	// maxFolders bounds the folders that Discover walks.
+	maxFolders = 100_000
+)
+
+// Provider reads folders. It is safe for concurrent use.
+type Provider struct {
+	roots map[string]string // name -> absolute path
+}
+
+// New returns a provider that reads below the given folders, at least one, which must exist.
+// A root is known by its last path element, which must be distinct and not hidden.
+func New(roots ...string) (*Provider, error) {
+	if len(roots) == 0 {
+		return nil, errors.New("filesystem: no root is allowed")
+	}
+	p := &Provider{roots: map[string]string{}}
+	for _, r := range roots {
+		abs, err := filepath.Abs(r)
+		if err != nil {
+			return nil, fmt.Errorf("filesystem: %w", err)
+		}
+		info, err := os.Stat(abs)
+		if err != nil {
+			return nil, fmt.Errorf("filesystem: %w", err)
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("filesystem: root %q is not a folder", r)
+		}
+		name := filepath.Base(abs)
+		if !fs.ValidPath(name) || hidden(name) {
+			return nil, fmt.Errorf("filesystem: root %q has no usable name", r)
+		}
+		if p.roots[name] != "" {
+			return nil, fmt.Errorf("filesystem: two roots are named %q", name)
+		}
+		p.roots[name] = abs
+	}
+	return p, nil
+}
+
+// Describe implements contextmem.Provider.
+func (p *Provider) Describe() contextmem.ProviderInfo {
+	return contextmem.ProviderInfo{
+		Name: Name, Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{contextmem.AuthNone},
+		CredentialSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+		Searchable:       []contextmem.ProviderField{{Name: "content", DataType: "string", Description: "text of the file"}, {Name: "title", DataType: "string", Description: "name of the file"}},
+		Filterable: []contextmem.ProviderField{{Name: "path", DataType: "string", FilterKey: "additional_metadata.path", Description: "path of the file below its root"},
+			{Name: "folder", DataType: "string", FilterKey: "additional_metadata.folder", Description: "folder of the file"},
+			{Name: "extension", DataType: "string", FilterKey: "additional_metadata.extension", Description: "ending of the name, lower case"}},
+		SetupGuide: "The deployment names the folders that may be read. Discover lists them and the folders below; no credentials are needed.",
+	}
+}
+
+// Check implements contextmem.Provider: there are no credentials.
+func (p *Provider) Check(_ context.Context, c contextmem.Credentials) error {
+	if len(c) > 0 {
+		return fmt.Errorf("%w: the provider takes none", contextmem.ErrBadCredentials)
+	}
+	return nil
+}
+
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+// open opens the folder that a resource id names.
+func (p *Provider) open(id string) (*os.Root, error) {
+	name, rel, below := strings.Cut(id, "/")
+	dir, ok := p.roots[name]
+	if !ok || below && !fs.ValidPath(rel) {
+		return nil, fmt.Errorf("folder %q is not below an allowed root", id)
+	}
+	for _, part := range strings.Split(rel, "/") {
+		if hidden(part) {
+			return nil, fmt.Errorf("folder %q is hidden", id)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if !below {
+		return root, nil
+	}
+	defer root.Close()
+	sub, err := root.OpenRoot(filepath.FromSlash(rel))
+	return sub, plain(err)
+}
+
+// plain is an error without the absolute path of the machine.
+func plain(err error) error {
+	if pe := new(fs.PathError); errors.As(err, &pe) {
+		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
+	}
+	return err
+}
+
+// Discover lists the roots and the folders below them, in the order of their paths. The
+// cursor is the last path that was listed.
+func (p *Provider) Discover(ctx context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+	names := make([]string, 0, len(p.roots))
+	for n := range p.roots {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	var out []contextmem.ProviderResource
+	seen, more := 0, false
+	for _, name := range names {
+		if cursor != "" && before(name, cursor) && !within(cursor, name) {
+			continue
+		}
+		root, err := p.open(name)
+		if err != nil {
+			return nil, "", err
+		}
+		after := ""
+		if within(cursor, name) {
+			after = cursor[len(name)+1:]
+		}
+		err = walk(ctx, root, after, func(rel string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return nil
+			}
+			id := path.Join(name, rel)
+			if seen++; seen > maxFolders {
+				return fmt.Errorf("more than %d folders", maxFolders)
+			}
+			if cursor != "" && !before(cursor, id) {
+				return nil
+			}
+			if len(out) == limit {
+				more = true
+				return fs.SkipAll
+			}
+			out = append(out, contextmem.ProviderResource{ID: id, Name: path.Base(id), Type: "folder", Metadata: map[string]any{"path": id}})
+			return nil
+		})
+		_ = root.Close()
+		if err != nil {
+			return nil, "", err
+		}
+		if more {
+			return out, out[len(out)-1].ID, nil
+		}
+	}
+	return out, "", nil
+}
+
+// before compares paths in the order of a walk: element by element.
+func before(a, b string) bool {
+	for {
+		x, restA, moreA := strings.Cut(a, "/")
+		y, restB, moreB := strings.Cut(b, "/")
+		if x != y {
+			return x < y
+		}
+		if !moreA || !moreB {
+			return !moreA && moreB
+		}
+		a, b = restA, restB
+	}
+}
+
+// within tells whether p lies below dir.
+func within(p, dir string) bool { return dir == "." || strings.HasPrefix(p, dir+"/") }
+
+// walk calls f with what is in root, from the first path after the given one on, in order,
+// without hidden entries; links are not followed. Folders that lie before it are not read.
+func walk(ctx context.Context, root *os.Root, after string, f fs.WalkDirFunc) error {
+	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if cerr := ctx.Err(); cerr != nil {
+			return cerr
+		}
+		if d == nil {
+			return plain(err) // the folder itself can't be read
+		}
+		if p != "." {
+			if hidden(d.Name()) || strings.Count(p, "/") >= maxDepth {
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if after != "" && d.IsDir() && !before(after, p) && p != after && !within(after, p) {
+				return fs.SkipDir
+			}
+		}
+		if err != nil && p == "." {
+			return plain(err)
+		}
+		return f(p, d, err)
+	})
+}
+
+// modified is a modification time at the precision that is kept.
+func modified(i fs.FileInfo) int64 { return i.ModTime().UnixNano() / int64(time.Microsecond) }

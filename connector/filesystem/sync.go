@@ -1,0 +1,224 @@
+package filesystem
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Sync implements contextmem.Provider. A page goes on where the last one stopped in the walk.
+func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+	st, err := decodeCursor(r.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	root, err := p.open(r.ResourceID)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	w := &walker{root: root, r: r, known: make(map[string]entry, len(st.entries)), page: &contextmem.SyncPage{}, recursive: true}
+	if err := w.filters(); err != nil {
+		return nil, err
+	}
+	for _, e := range st.entries {
+		w.known[e.path] = e
+		if st.after != "" && !before(st.after, e.path) {
+			w.next.entries = append(w.next.entries, e) // seen by the pages before
+		}
+	}
+	if err := walk(ctx, root, st.after, func(rel string, d fs.DirEntry, err error) error { return w.visit(st.after, rel, d, err) }); err != nil {
+		return nil, err
+	}
+	w.missing(st)
+	w.page.Cursor, err = w.next.encode()
+	return w.page, err
+}
+
+// walker builds a page.
+type walker struct {
+	root       *os.Root
+	r          contextmem.SyncRequest
+	extensions map[string]bool // nil: all
+	recursive  bool
+	known      map[string]entry
+	next       cursor
+	seen       map[string]bool
+	unread     []string // folders that can't be read now: what they hold is unknown
+	last       string
+	bytes      int
+	page       *contextmem.SyncPage
+}
+
+func (w *walker) filters() error {
+	for k, v := range w.r.Filters {
+		switch k {
+		case "extensions":
+			list, ok := v.([]any)
+			if !ok {
+				return errors.New(`filter "extensions" is not a list`)
+			}
+			w.extensions = map[string]bool{}
+			for _, x := range list {
+				s, ok := x.(string)
+				if !ok {
+					return errors.New(`filter "extensions" holds something that is no text`)
+				}
+				w.extensions[strings.ToLower(strings.TrimPrefix(s, "."))] = true
+			}
+		case "recursive":
+			b, ok := v.(bool)
+			if !ok {
+				return errors.New(`filter "recursive" is not a boolean`)
+			}
+			w.recursive = b
+		}
+	}
+	return nil
+}
+
+func extension(name string) string { return strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")) }
+
+// visit judges one entry of the folder.
+func (w *walker) visit(after, rel string, d fs.DirEntry, err error) error {
+	if d.IsDir() {
+		switch {
+		case err != nil:
+			w.unread = append(w.unread, rel)
+			return fs.SkipDir
+		case rel != "." && !w.recursive:
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if !d.Type().IsRegular() || len(rel) > maxPath || !utf8.ValidString(rel) {
+		return nil
+	}
+	if after != "" && !before(after, rel) || w.extensions != nil && !w.extensions[extension(rel)] || !w.r.Supported(path.Base(rel), "") {
+		return nil
+	}
+	if len(w.page.Objects) >= max(w.r.Limit, 1) || w.bytes >= pageBytes {
+		w.page.More, w.next.after = true, w.last
+		return fs.SkipAll
+	}
+	if len(w.next.entries) >= MaxFiles {
+		return fmt.Errorf("more than %d files", MaxFiles)
+	}
+	info, err := d.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed meanwhile
+	}
+	old, had := w.known[rel]
+	if err == nil && info.Size() == 0 || w.r.MaxBytes > 0 && err == nil && info.Size() > w.r.MaxBytes {
+		return nil
+	}
+	w.last = rel
+	if err == nil {
+		e := entry{path: rel, modified: modified(info), size: info.Size(), hash: old.hash}
+		switch {
+		case had && old.modified == e.modified && old.size == e.size:
+		case !had && !w.r.Since.IsZero() && info.ModTime().Before(w.r.Since):
+		default:
+			err = w.read(rel, &e, had)
+		}
+		if err == nil {
+			w.keep(e)
+			return nil
+		}
+	}
+	if errors.Is(err, errSkip) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if had {
+		w.keep(old) // unreadable now: neither changed nor gone
+	}
+	return nil
+}
+
+func (w *walker) keep(e entry) {
+	w.next.entries = append(w.next.entries, e)
+	if w.seen == nil {
+		w.seen = map[string]bool{}
+	}
+	w.seen[e.path] = true
+}
+
+var errSkip = errors.New("not a file to read")
+
+// read adds a file whose content changed to the page.
+func (w *walker) read(rel string, e *entry, had bool) error {
+	// Not blocking, so that a pipe that took the file's place does not hang.
+	f, err := w.root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errSkip
+	}
+	limit := w.r.MaxBytes
+	if limit <= 0 {
+		limit = pageBytes
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return err
+	}
+	if len(data) == 0 || int64(len(data)) > limit {
+		return errSkip
+	}
+	sum := sha256.Sum256(data)
+	old := e.hash
+	copy(e.hash[:], sum[:])
+	e.modified, e.size = modified(info), info.Size()
+	if had && old == e.hash {
+		return nil
+	}
+	w.bytes += len(data)
+	full := path.Join(w.r.ResourceID, rel)
+	w.page.Objects = append(w.page.Objects, contextmem.SyncObject{ExternalID: rel, File: &contextmem.File{Name: path.Base(rel), Data: data, Kind: "file", Time: info.ModTime().UTC(),
+		AdditionalMetadata: map[string]any{"path": full, "folder": path.Dir(full), "extension": extension(rel)}}})
+	return nil
+}
+
+// missing reports what was known in the stretch of this page and is not there any more.
+func (w *walker) missing(st cursor) {
+	kept := w.next.entries
+	var late []entry
+	for _, e := range st.entries {
+		switch {
+		case st.after != "" && !before(st.after, e.path), w.seen[e.path]:
+		case w.page.More && before(w.last, e.path):
+			late = append(late, e) // for the next page
+		case w.hiddenFrom(e.path):
+			late = append(late, e)
+		default:
+			w.page.Deleted = append(w.page.Deleted, e.path)
+		}
+	}
+	w.next.entries = merge(kept, late)
+}
+
+func (w *walker) hiddenFrom(p string) bool {
+	for _, dir := range w.unread {
+		if within(p, dir) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,221 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/contextmem/contextmem"
+)
+
+const (
+	maxTreeDepth    = 32
+	maxTreeRequests = 2000   // directories read one by one when a tree is too large for one answer
+	maxTreeFiles    = 200000 // Markdown files of one tree
+	maxPathBytes    = 800
+)
+
+// entry is a file or directory of a tree.
+type entry struct {
+	Path string `json:"path"`
+	Mode string `json:"mode"`
+	Type string `json:"type"`
+	SHA  string `json:"sha"`
+	Size int64  `json:"size"`
+}
+
+// files reads what differs between the commit that is done and the head.
+func (s *run) files(ctx context.Context) error {
+	st := &s.state.Files
+	fresh := st.Head == ""
+	if fresh {
+		a, err := s.get(ctx, request{path: s.path + "/commits/HEAD", accept: "application/vnd.github.sha", etag: st.ETag, limit: 1024})
+		if hasStatus(err, http.StatusConflict) { // the repository is empty
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		head := strings.TrimSpace(string(a.body))
+		if a.same || head == st.Base {
+			return nil
+		}
+		if !isSHA(head) {
+			return errors.New("github: the head is not a commit")
+		}
+		st.Head, st.After, st.ETag = head, "", a.etag
+	}
+	next, err := s.tree(ctx, st.Head)
+	if !fresh && hasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
+		// The head was rewritten while its changes were on their way: take the new one next time.
+		st.Head, st.After, st.ETag = "", "", ""
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	old := map[string]entry{}
+	if st.Base != "" {
+		// A base that history no longer holds is as good as none: everything is read again.
+		if old, err = s.tree(ctx, st.Base); err != nil && !hasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
+			return err
+		}
+	}
+	for _, name := range changed(old, next) {
+		if name <= st.After {
+			continue
+		}
+		if s.room() <= 0 {
+			s.page.More = true
+			return nil
+		}
+		if err := s.file(ctx, name, old, next); err != nil {
+			return err
+		}
+		st.After = name
+	}
+	st.Base, st.Head, st.After = st.Head, "", ""
+	return nil
+}
+
+// changed lists the paths that differ, in order.
+func changed(old, next map[string]entry) []string {
+	var names []string
+	for name, e := range next {
+		if o, ok := old[name]; !ok || o.SHA != e.SHA {
+			names = append(names, name)
+		}
+	}
+	for name := range old {
+		if _, ok := next[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// file reads one file, or reports it as deleted: one that grew over the limit is gone as well.
+func (s *run) file(ctx context.Context, name string, old, next map[string]entry) error {
+	id := s.id + ":" + name
+	e, ok := next[name]
+	_, had := old[name]
+	var a *answer
+	if ok && e.Size <= s.p.cfg.MaxFileBytes {
+		var err error
+		a, err = s.get(ctx, request{path: s.path + "/git/blobs/" + e.SHA, accept: "application/vnd.github.raw+json", limit: s.p.cfg.MaxFileBytes})
+		if err != nil {
+			return err
+		}
+	}
+	if a == nil || a.tooLong {
+		if had {
+			s.page.Deleted = append(s.page.Deleted, id)
+		}
+		return nil
+	}
+	s.page.Objects = append(s.page.Objects, contextmem.SyncObject{ExternalID: id, File: &contextmem.File{
+		Name: path.Base(name), ContentType: "text/markdown", Data: a.body, Kind: TypeFile, URL: s.web() + "/blob/HEAD/" + escapePath(name),
+		Metadata:           s.container(TypeFile),
+		AdditionalMetadata: map[string]any{"path": clip(name, 600), "sha": e.SHA},
+	}})
+	return nil
+}
+
+// tree reads the Markdown files of a commit by path.
+func (s *run) tree(ctx context.Context, commit string) (map[string]entry, error) {
+	if !isSHA(commit) {
+		return nil, errors.New("github: the cursor is not valid")
+	}
+	var t struct {
+		Tree      []entry `json:"tree"`
+		Truncated bool    `json:"truncated"`
+	}
+	if _, err := s.getJSON(ctx, request{path: s.path + "/git/trees/" + commit, query: url.Values{"recursive": {"1"}}}, &t); err != nil {
+		return nil, err
+	}
+	out := map[string]entry{}
+	if t.Truncated {
+		budget := maxTreeRequests
+		return out, s.walk(ctx, commit, "", 0, &budget, out)
+	}
+	for _, e := range t.Tree {
+		if err := keep(out, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// walk reads a tree directory by directory.
+func (s *run) walk(ctx context.Context, sha, prefix string, depth int, budget *int, out map[string]entry) error {
+	if *budget--; *budget < 0 || depth > maxTreeDepth {
+		return errors.New("github: the repository has too many or too deep directories")
+	}
+	var t struct {
+		Tree []entry `json:"tree"`
+	}
+	if _, err := s.getJSON(ctx, request{path: s.path + "/git/trees/" + sha}, &t); err != nil {
+		return err
+	}
+	for _, e := range t.Tree {
+		e.Path = prefix + e.Path
+		if e.Type == "tree" && isSHA(e.SHA) {
+			if err := s.walk(ctx, e.SHA, e.Path+"/", depth+1, budget, out); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := keep(out, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep adds a Markdown file that is no symbolic link.
+func keep(out map[string]entry, e entry) error {
+	if e.Type != "blob" || e.Mode == "120000" || !isMarkdown(e.Path) || len(e.Path) > maxPathBytes || !isSHA(e.SHA) {
+		return nil
+	}
+	if len(out) >= maxTreeFiles {
+		return errors.New("github: the repository has more than " + strconv.Itoa(maxTreeFiles) + " Markdown files")
+	}
+	out[e.Path] = e
+	return nil
+}
+
+func isMarkdown(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".mdown", ".mkd":
+		return true
+	}
+	return false
+}
+
+// isSHA reports whether s is a Git object name, SHA-1 or SHA-256.
+func isSHA(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func escapePath(name string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return strings.Join(parts, "/")
+}
+
+// web is the address of the repository for people. An Enterprise server has its API under /api/v3.
+func (s *run) web() string {
+	base := strings.TrimSuffix(s.base, "/api/v3")
+	if base == "https://api.github.com" {
+		base = "https://github.com"
+	}
+	return base + "/" + s.id
+}

@@ -1,0 +1,130 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// state is the cursor of a repository.
+type state struct {
+	Version int        `json:"v"`
+	Issues  issueState `json:"i"`
+	Files   fileState  `json:"f"`
+}
+
+// issueState is how far issues were read: everything before Since, and of those at Since the
+// numbers in Seen. Page counts pages that begin at Since, more than 1 only while a whole page
+// shares one second.
+type issueState struct {
+	Since string `json:"s,omitempty"`
+	Page  int    `json:"p,omitempty"`
+	Seen  []int  `json:"n,omitempty"`
+}
+
+// fileState is how far files were read: Base is the commit that is done. While changes of Head
+// are on their way, After is the last path that was read.
+type fileState struct {
+	Base  string `json:"b,omitempty"`
+	Head  string `json:"h,omitempty"`
+	After string `json:"a,omitempty"`
+	ETag  string `json:"e,omitempty"` // of the question for the head
+}
+
+// run is one call of Sync.
+type run struct {
+	*client
+	p     *Provider
+	id    string // owner/name
+	path  string // of the API
+	limit int
+	want  map[string]bool
+	state state
+	page  *contextmem.SyncPage
+}
+
+// Sync implements contextmem.Provider. Issues come first, then files. When the API asks for a
+// pause in the middle, what was read until then is returned with More set; a call that reads
+// nothing at all returns the *contextmem.RateLimited itself. Since bounds issues and pull
+// requests by their last change; files have no times, so all of them are read.
+func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+	cl, err := p.client(r.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	path, ok := repository(r.ResourceID)
+	if !ok {
+		return nil, errors.New("github: the resource is not an owner/name")
+	}
+	want, err := wanted(r.Type, r.Filters)
+	if err != nil {
+		return nil, err
+	}
+	s := &run{client: cl, p: p, id: r.ResourceID, path: path, limit: p.size(r.Limit), want: want, page: &contextmem.SyncPage{}}
+	if r.Cursor == "" {
+		s.state.Version = 1
+		if !r.Since.IsZero() {
+			s.state.Issues.Since = r.Since.UTC().Format(time.RFC3339)
+		}
+	} else if json.Unmarshal([]byte(r.Cursor), &s.state) != nil || s.state.Version != 1 {
+		return nil, errors.New("github: the cursor is not valid")
+	}
+	if want[TypeIssue] || want[TypePullRequest] {
+		err = s.issues(ctx)
+	}
+	if err == nil && !s.page.More && want[TypeFile] {
+		err = s.files(ctx)
+	}
+	if err != nil {
+		if _, pause := errors.AsType[*contextmem.RateLimited](err); !pause || len(s.page.Objects)+len(s.page.Deleted) == 0 {
+			return nil, err
+		}
+		s.page.More = true
+	}
+	cursor, err := json.Marshal(s.state)
+	if err != nil {
+		return nil, err
+	}
+	s.page.Cursor = string(cursor)
+	return s.page, nil
+}
+
+// wanted is the set of object types from the resource's type and its filter.
+func wanted(typ string, filters map[string]any) (map[string]bool, error) {
+	all := []string{TypeIssue, TypePullRequest, TypeFile}
+	want := map[string]bool{}
+	if slices.Contains(all, typ) {
+		want[typ] = true
+		return want, nil
+	}
+	var names []string
+	switch v := filters["object_types"].(type) {
+	case nil:
+		names = all
+	case string:
+		names = []string{v}
+	case []string:
+		names = v
+	case []any:
+		for _, e := range v {
+			s, _ := e.(string)
+			names = append(names, s)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(all, n) {
+			return nil, errors.New("github: filter object_types names an unknown type")
+		}
+		want[n] = true
+	}
+	if len(want) == 0 {
+		return nil, errors.New("github: filter object_types is empty")
+	}
+	return want, nil
+}
+
+func (s *run) room() int { return s.limit - len(s.page.Objects) - len(s.page.Deleted) }

@@ -1,0 +1,155 @@
+// Package notion is a connector provider for Notion: the pages of a database, a single page, or
+// all pages that are shared with an integration, each as Markdown.
+//
+// Pages are read newest change first until the last sync's time. Notion rounds that time to
+// minutes and its search lags behind, so the last minutes are looked at again and pages that
+// are known there are left out. A single page that was archived or is no longer shared is
+// reported as deleted; of the pages of a database or workspace the API tells only those that it
+// still lists as archived.
+package notion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Name of the provider.
+const Name = "notion"
+
+// Types of resources. Workspace is the id of the resource that stands for all shared pages.
+const (
+	TypeDatabase = "database"
+	TypePage     = "page"
+	Workspace    = "workspace"
+)
+
+// Config of the provider; the zero value is ready for notion.com.
+type Config struct {
+	BaseURL    string       // default https://api.notion.com
+	HTTPClient *http.Client // default: one with a timeout of a minute
+	PageSize   int          // pages or blocks in one answer; default and maximum 100
+	MaxBlocks  int          // read of one page, the rest is left out; default 5000
+}
+
+// Provider implements contextmem.Provider. It is safe for concurrent use.
+type Provider struct{ cfg Config }
+
+var _ contextmem.Provider = (*Provider)(nil)
+
+// New returns a provider.
+func New(cfg Config) *Provider {
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = "https://api.notion.com"
+	}
+	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = &http.Client{Timeout: time.Minute}
+	}
+	if cfg.PageSize <= 0 || cfg.PageSize > 100 {
+		cfg.PageSize = 100
+	}
+	if cfg.MaxBlocks <= 0 {
+		cfg.MaxBlocks = 5000
+	}
+	return &Provider{cfg}
+}
+
+const credentialSchema = `{"type":"object","required":["token"],"additionalProperties":false,"properties":{"token":{"type":"string","minLength":1,"title":"Integration token","description":"Internal integration secret or OAuth access token that may read content"}}}`
+
+// Describe implements contextmem.Provider.
+func (p *Provider) Describe() contextmem.ProviderInfo {
+	return contextmem.ProviderInfo{
+		Name: Name, Category: "knowledge_base", ConnectorType: "api",
+		ObjectTypes:      []string{TypePage},
+		AuthTypes:        []string{"api_token", "oauth"},
+		CredentialSchema: json.RawMessage(credentialSchema),
+		Searchable: []contextmem.ProviderField{
+			{Name: "title", DataType: "VARCHAR", Description: "title of the page"},
+			{Name: "body", DataType: "VARCHAR", Description: "properties and content as Markdown"},
+		},
+		Filterable: []contextmem.ProviderField{
+			{Name: "container_id", DataType: "VARCHAR", FilterKey: "container_id", Description: "id of the database, page or workspace that is synced"},
+			{Name: "container_type", DataType: "VARCHAR", FilterKey: "container_type", Description: "database, page or workspace"},
+			{Name: "parent_id", DataType: "VARCHAR", FilterKey: "additional_metadata.parent_id", Description: "id of the page or database above"},
+		},
+		SetupGuide: "Create an internal integration that may read content, share pages and databases with it, and give its secret as token. " +
+			"A resource is a database, a single page without those under it, or workspace for everything that is shared.",
+	}
+}
+
+// client checks the shape of the credentials.
+func (p *Provider) client(c contextmem.Credentials) (*client, error) {
+	t := c["token"]
+	if t == "" || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("notion: token is missing or malformed: %w", contextmem.ErrBadCredentials)
+	}
+	return &client{http: p.cfg.HTTPClient, base: p.cfg.BaseURL, token: t}, nil
+}
+
+// Check implements contextmem.Provider.
+func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
+	cl, err := p.client(c)
+	if err != nil {
+		return err
+	}
+	var v struct{}
+	_, err = cl.call(ctx, "/v1/users/me", nil, &v)
+	return err
+}
+
+// Discover implements contextmem.Provider. The first page begins with the workspace; then come
+// databases and pages, without the pages of a database. A page may be short while next is not empty.
+func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+	cl, err := p.client(c)
+	if err != nil {
+		return nil, "", err
+	}
+	body := map[string]any{"page_size": p.size(limit)}
+	var out []contextmem.ProviderResource
+	if cursor != "" {
+		body["start_cursor"] = cursor
+	} else {
+		out = append(out, contextmem.ProviderResource{ID: Workspace, Name: "All shared pages", Type: Workspace})
+	}
+	var l listing
+	if _, err := cl.call(ctx, "/v1/search", body, &l); err != nil {
+		return nil, "", err
+	}
+	for i := range l.Results {
+		o := &l.Results[i]
+		if id := compact(o.ID); id != "" && (o.Object == TypeDatabase || o.Object == TypePage && o.Parent.DatabaseID == "") {
+			out = append(out, contextmem.ProviderResource{ID: id, Name: clip(o.title(), 300), Type: o.Object, Metadata: map[string]any{"url": o.URL}})
+		}
+	}
+	return out, l.next(), nil
+}
+
+func (p *Provider) size(limit int) int {
+	if limit <= 0 || limit > p.cfg.PageSize {
+		return p.cfg.PageSize
+	}
+	return limit
+}
+
+// compact is an id without dashes, empty when it is none.
+func compact(id string) string {
+	id = strings.ToLower(strings.ReplaceAll(id, "-", ""))
+	if len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		return ""
+	}
+	return id
+}
+
+// clip cuts s to at most n bytes between runes.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

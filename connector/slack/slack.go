@@ -1,0 +1,171 @@
+// Package slack is a connector provider for the channels of a Slack workspace: each message and
+// each reply of a thread is an item of its own, tied together by thread and parent.
+//
+// Slack lists a channel newest first and knows no list of changes. A sync therefore reads the
+// channel from now back to the last message that it knows, and on to the end of a window of
+// some days, in which it looks for edited messages, for threads with new replies and for
+// messages that are gone. Changes of messages older than the window are not noticed, nor are
+// deleted replies.
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Name of the provider.
+const Name = "slack"
+
+// Config of the provider; the zero value is ready for slack.com.
+type Config struct {
+	BaseURL    string        // of the Web API; default https://slack.com/api
+	HTTPClient *http.Client  // default: one with a timeout of a minute
+	PageSize   int           // messages or channels in one answer; default 100, maximum 200
+	Window     time.Duration // in which edits, deletions and new replies of older messages are noticed; default 14 days
+}
+
+// Provider implements contextmem.Provider. It is safe for concurrent use.
+type Provider struct {
+	cfg   Config
+	names names
+}
+
+var _ contextmem.Provider = (*Provider)(nil)
+
+// New returns a provider.
+func New(cfg Config) *Provider {
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = "https://slack.com/api"
+	}
+	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = &http.Client{Timeout: time.Minute}
+	}
+	if cfg.PageSize <= 0 {
+		cfg.PageSize = 100
+	}
+	cfg.PageSize = min(cfg.PageSize, 200)
+	if cfg.Window <= 0 {
+		cfg.Window = 14 * 24 * time.Hour
+	}
+	return &Provider{cfg: cfg}
+}
+
+const credentialSchema = `{"type":"object","required":["token"],"additionalProperties":false,"properties":{"token":{"type":"string","minLength":1,"title":"Bot or user token","description":"OAuth token of an app with channels:read, channels:history, groups:read, groups:history and users:read"}}}`
+
+// Describe implements contextmem.Provider.
+func (p *Provider) Describe() contextmem.ProviderInfo {
+	return contextmem.ProviderInfo{
+		Name: Name, Category: "communication", ConnectorType: "api",
+		ObjectTypes:      []string{"message", "thread_reply"},
+		AuthTypes:        []string{"oauth", "api_token"},
+		CredentialSchema: json.RawMessage(credentialSchema),
+		Searchable: []contextmem.ProviderField{
+			{Name: "body", DataType: "VARCHAR", Description: "text of the message"},
+			{Name: "attachments", DataType: "VARCHAR", Description: "texts of link previews and snippets"},
+		},
+		Filterable: []contextmem.ProviderField{
+			{Name: "container_id", DataType: "VARCHAR", FilterKey: "container_id", Description: "id of the channel"},
+			{Name: "container_name", DataType: "VARCHAR", FilterKey: "container_name", Description: "name of the channel"},
+			{Name: "object_type", DataType: "VARCHAR", FilterKey: "object_type", Description: "message or thread_reply"},
+			{Name: "thread_ts", DataType: "VARCHAR", FilterKey: "additional_metadata.thread_ts", Description: "time stamp of the thread's first message"},
+		},
+		SetupGuide: "Create a Slack app with the scopes channels:read, channels:history, groups:read, groups:history and users:read, install it, invite it to the channels and give its token. " +
+			"A resource is a channel, by its id.",
+	}
+}
+
+// client checks the shape of the credentials.
+func (p *Provider) client(c contextmem.Credentials) (*client, error) {
+	t := c["token"]
+	if t == "" || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("slack: token is missing or malformed: %w", contextmem.ErrBadCredentials)
+	}
+	return &client{http: p.cfg.HTTPClient, base: p.cfg.BaseURL, token: t}, nil
+}
+
+// workspace is what auth.test tells.
+type workspace struct {
+	envelope
+	URL  string `json:"url"`
+	Team string `json:"team"`
+}
+
+// Check implements contextmem.Provider.
+func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
+	cl, err := p.client(c)
+	if err != nil {
+		return err
+	}
+	_, err = cl.call(ctx, "auth.test", nil, &workspace{})
+	return err
+}
+
+// Discover implements contextmem.Provider. It lists the channels that the token sees, without
+// archived ones; a page may be short or empty while next is not.
+func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+	cl, err := p.client(c)
+	if err != nil {
+		return nil, "", err
+	}
+	args := url.Values{"types": {"public_channel,private_channel"}, "exclude_archived": {"true"}, "limit": {strconv.Itoa(p.size(limit))}}
+	if cursor != "" {
+		args.Set("cursor", cursor)
+	}
+	var list struct {
+		envelope
+		Channels []channel `json:"channels"`
+	}
+	if _, err := cl.call(ctx, "conversations.list", args, &list); err != nil {
+		return nil, "", err
+	}
+	var out []contextmem.ProviderResource
+	for _, ch := range list.Channels {
+		if isID(ch.ID) {
+			out = append(out, contextmem.ProviderResource{ID: ch.ID, Name: ch.Name, Type: "channel", Metadata: map[string]any{
+				"private": ch.Private, "member": ch.Member, "topic": clip(ch.Topic.Value, 300), "members": ch.Members,
+			}})
+		}
+	}
+	return out, list.Metadata.NextCursor, nil
+}
+
+// channel is a conversation.
+type channel struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Private bool   `json:"is_private"`
+	Member  bool   `json:"is_member"`
+	Members int    `json:"num_members"`
+	Topic   struct {
+		Value string `json:"value"`
+	} `json:"topic"`
+}
+
+func (p *Provider) size(limit int) int {
+	if limit <= 0 || limit > p.cfg.PageSize {
+		return p.cfg.PageSize
+	}
+	return limit
+}
+
+// isID reports whether s looks like an id of a channel or user.
+func isID(s string) bool {
+	return s != "" && len(s) <= 32 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+}
+
+// clip cuts s to at most n bytes between runes.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
