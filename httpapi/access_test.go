@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+func get(t *testing.T, h http.Handler, target string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestPresignedTampered(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	f.setup(t, "presigned")
+	link := f.vars["presigned"]
+	w := get(t, f, link)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Contains(t, w.Body.String(), "starter plan")
+	require.Equal(t, "sandbox; default-src 'none'", w.Header().Get("Content-Security-Policy"))
+	for i := len(contextmem.PresignedPath); i < len(link); i++ {
+		other := byte('A')
+		if link[i] == other {
+			other = 'B'
+		}
+		w := get(t, f, link[:i]+string(other)+link[i+1:])
+		require.Equal(t, http.StatusForbidden, w.Code, "byte %d", i)
+		require.Equal(t, "FORBIDDEN", errorCode(t, decodeAny(t, w.Body.Bytes())))
+	}
+	for _, token := range []string{"x", strings.Repeat("A", 5000), "..", "%00"} {
+		w := get(t, f, contextmem.PresignedPath+token)
+		require.Contains(t, []int{http.StatusForbidden, http.StatusNotFound}, w.Code, token)
+	}
+	_, err := f.svc.Tenant("acme").Sub("").DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"k1"}, Class: contextmem.ClassKnowledge})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusNotFound, get(t, f, link).Code, "a deleted source")
+}
+
+func TestPresignedExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		svc, err := contextmem.New(t.Context(), inmem.New(), nil)
+		require.NoError(t, err)
+		h, err := New(svc, Options{StoredKeys: true})
+		require.NoError(t, err)
+		_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+		require.NoError(t, err)
+		require.NoError(t, svc.Tenant("acme").WaitReady(t.Context()))
+		s := svc.Tenant("acme").Sub("")
+		_, err = s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "k", Name: "k.txt", Data: []byte("text")}}})
+		require.NoError(t, err)
+		wait(t, s, "k")
+		got, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: "k", Mode: contextmem.FetchURL, Expiry: time.Minute})
+		require.NoError(t, err)
+		time.Sleep(58 * time.Second)
+		require.Equal(t, http.StatusOK, get(t, h, got.URL).Code)
+		time.Sleep(3 * time.Second)
+		require.Equal(t, http.StatusForbidden, get(t, h, got.URL).Code)
+		require.NoError(t, svc.Close())
+	})
+}
+
+func TestDisposition(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"a.txt": "a.txt", "": "content", "../../etc/passwd": "passwd", "a\r\nSet-Cookie: x=1": "a__Set-Cookie: x=1", `a"; filename="b.exe`: "a_; filename=_b.exe", `c:\x.bat`: "c:_x.bat", "grüße.md": "grüße.md", "\x00": "_",
+	} {
+		d := disposition(&contextmem.Fetched{Filename: name})
+		assert.NotContains(t, d, "\r")
+		assert.NotContains(t, d, "\n")
+		kind, params, err := mime.ParseMediaType(d)
+		require.NoError(t, err, d)
+		assert.Equal(t, "attachment", kind)
+		assert.Equal(t, want, params["filename"], name)
+	}
+}
+
+func TestSafeType(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"text/html": "text/plain; charset=utf-8", "text/markdown": "text/markdown", "image/svg+xml": "application/octet-stream", "application/xhtml+xml": "application/octet-stream",
+		"application/javascript": "application/octet-stream", "application/pdf": "application/pdf", "x\r\ny": "application/octet-stream", "": "application/octet-stream", "image/png": "image/png",
+	} {
+		assert.Equal(t, want, safeType(in), in)
+	}
+}
+
+// TestBadKeysGetOneAnswer compares whole bodies: nothing tells a missing key from a
+// wrong, a revoked or an expired one.
+func TestBadKeysGetOneAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	org := f.svc.Org(contextmem.DefaultOrg)
+	revoked, text, err := org.CreateKey(t.Context(), contextmem.KeySpec{})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, get(t, f, "/tenants/tenant_ids", "Authorization", "Bearer "+text).Code)
+	require.NoError(t, org.RevokeKey(t.Context(), revoked.ID))
+	_, brief, err := org.CreateKey(t.Context(), contextmem.KeySpec{TTL: time.Millisecond})
+	require.NoError(t, err)
+	time.Sleep(20 * time.Millisecond)
+	want := get(t, f, "/tenants/tenant_ids")
+	require.Equal(t, http.StatusUnauthorized, want.Code)
+	require.Equal(t, "Bearer", want.Header().Get("WWW-Authenticate"))
+	for _, h := range []string{"", "Bearer", "Bearer ", "Bearer  " + fullKey, "bearer " + fullKey, "Basic " + fullKey, fullKey, "Bearer " + fullKey + " ", "Bearer " + fullKey[1:], "Bearer " + text, "Bearer " + brief, "Bearer " + strings.Repeat("k", 5000)} {
+		got := get(t, f, "/tenants/tenant_ids", "Authorization", h)
+		assert.Equal(t, http.StatusUnauthorized, got.Code, h)
+		assert.Equal(t, want.Body.String(), got.Body.String(), h)
+	}
+}
+
+// TestForeignTenantIsAbsent asks with a key of another organisation.
+func TestForeignTenantIsAbsent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	_, key, err := f.svc.Org("other").CreateKey(t.Context(), contextmem.KeySpec{})
+	require.NoError(t, err)
+	foreign := get(t, f, "/tenants/monitor?tenant_id=acme", "Authorization", "Bearer "+key)
+	absent := get(t, f, "/tenants/monitor?tenant_id=nothing", "Authorization", "Bearer "+key)
+	require.Equal(t, http.StatusNotFound, foreign.Code)
+	require.Equal(t, absent.Body.String(), foreign.Body.String())
+	list := get(t, f, "/tenants/tenant_ids", "Authorization", "Bearer "+key)
+	require.NotContains(t, list.Body.String(), "acme")
+}
+
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{RequestsPerSecond: 0.5})
+	ask := func(key string) *httptest.ResponseRecorder {
+		return get(t, f, "/databases", "Authorization", "Bearer "+key)
+	}
+	first := ask(fullKey)
+	require.Equal(t, http.StatusOK, first.Code)
+	require.Equal(t, "1", first.Header().Get("X-RateLimit-Limit"))
+	require.Equal(t, "0", first.Header().Get("X-RateLimit-Remaining"))
+	second := ask(fullKey)
+	require.Equal(t, http.StatusTooManyRequests, second.Code)
+	require.Equal(t, "RATE_LIMITED", errorCode(t, decodeAny(t, second.Body.Bytes())))
+	for _, h := range []string{"Retry-After", "X-RateLimit-Reset"} {
+		n, err := strconv.Atoi(second.Header().Get(h))
+		require.NoError(t, err, h)
+		require.Positive(t, n, h)
+	}
+	require.Equal(t, "0", second.Header().Get("X-RateLimit-Remaining"))
+	require.Equal(t, http.StatusOK, ask(f.vars["querykey"]).Code, "another key has a bucket of its own")
+}
+
+func TestLimiterForgetsFullBuckets(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(1e9, 1)
+	for i := range maxBuckets + 10 {
+		_, ok := l.take(strconv.Itoa(i))
+		require.True(t, ok)
+	}
+	require.LessOrEqual(t, len(l.buckets), maxBuckets)
+}

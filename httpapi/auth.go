@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Principal is who makes a request.
+type Principal struct {
+	ID  string // of the key; rate limits count by it
+	Org string
+	Key contextmem.Key // scopes and tenants; the zero Key may do everything in Org
+}
+
+// Authenticator decides who makes a request. An error should be a
+// *contextmem.Error of KindUnauthorized or KindForbidden. It must be safe for
+// concurrent use and must not read the body.
+type Authenticator interface {
+	Authenticate(r *http.Request) (Principal, error)
+}
+
+var errUnauthorized = &contextmem.Error{Kind: contextmem.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
+
+// keyring authenticates by fixed keys and by those of the service.
+type keyring struct {
+	svc   *contextmem.Service
+	fixed []fixedKey
+}
+
+type fixedKey struct {
+	hash [sha256.Size]byte
+	who  Principal
+}
+
+func newKeyring(svc *contextmem.Service, keys map[string]string) (*keyring, error) {
+	k := &keyring{svc: svc}
+	for key, org := range keys {
+		if strings.TrimSpace(key) == "" || org == "" {
+			return nil, errors.New("httpapi: a key or its organisation is empty")
+		}
+		h := sha256.Sum256([]byte(key))
+		k.fixed = append(k.fixed, fixedKey{h, Principal{ID: fmt.Sprintf("fixed-%x", h[:8]), Org: org, Key: contextmem.Key{Org: org}}})
+	}
+	return k, nil
+}
+
+// Authenticate implements Authenticator. Fixed keys are compared in constant time, all of them.
+func (k *keyring) Authenticate(r *http.Request) (Principal, error) {
+	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || text == "" || text[0] == ' ' || len(text) > 4096 {
+		return Principal{}, errUnauthorized
+	}
+	h := sha256.Sum256([]byte(text))
+	found := -1
+	for i := range k.fixed {
+		if subtle.ConstantTimeCompare(h[:], k.fixed[i].hash[:]) == 1 {
+			found = i
+		}
+	}
+	if found >= 0 {
+		return k.fixed[found].who, nil
+	}
+	key, err := k.svc.VerifyKey(r.Context(), text)
+	if errors.Is(err, contextmem.ErrUnauthorized) { // one answer for every key that is no good
+		return Principal{}, errUnauthorized
+	}
+	if err != nil {
+		return Principal{}, err
+	}
+	return Principal{ID: key.ID, Org: key.Org, Key: key}, nil
+}
+
+// limiter is a token bucket for each name. A rate of 0 limits nothing.
+type limiter struct {
+	rate, burst float64
+
+	mu      sync.Mutex
+	buckets map[string]*bucket
+}
+
+type bucket struct {
+	tokens float64
+	at     time.Time
+}
+
+// maxBuckets bounds memory: when there are more, full ones are forgotten.
+const maxBuckets = 100_000
+
+func newLimiter(rate, burst float64) *limiter {
+	return &limiter{rate: rate, burst: math.Max(burst, 1), buckets: map[string]*bucket{}}
+}
+
+// take takes a token; when there is none it says how long to wait.
+func (l *limiter) take(name string) (time.Duration, bool) {
+	if l.rate <= 0 {
+		return 0, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	b := l.buckets[name]
+	if b == nil {
+		if len(l.buckets) >= maxBuckets {
+			for n, x := range l.buckets {
+				if x.tokens+now.Sub(x.at).Seconds()*l.rate >= l.burst {
+					delete(l.buckets, n)
+				}
+			}
+		}
+		b = &bucket{tokens: l.burst, at: now}
+		l.buckets[name] = b
+	}
+	b.tokens = math.Min(l.burst, b.tokens+now.Sub(b.at).Seconds()*l.rate)
+	b.at = now
+	if b.tokens < 1 {
+		return time.Duration((1 - b.tokens) / l.rate * float64(time.Second)), false
+	}
+	b.tokens--
+	return 0, true
+}
+
+// headers tells the caller how many requests are left.
+func (l *limiter) headers(w http.ResponseWriter, name string) {
+	if l.rate <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.buckets[name]
+	if b == nil {
+		return
+	}
+	h := w.Header()
+	h.Set("X-RateLimit-Limit", strconv.Itoa(int(l.burst)))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(int(b.tokens)))
+	full := time.Duration((l.burst - b.tokens) / l.rate * float64(time.Second))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(b.at.Add(full).Unix()+1, 10))
+}

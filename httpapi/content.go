@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/contextmem/contextmem"
+)
+
+// content serves a presigned URL. It needs no key; the token is the proof.
+func (a *api) content(w http.ResponseWriter, r *http.Request) {
+	id, _ := r.Context().Value(idKey{}).(string)
+	f, err := a.svc.OpenPresigned(r.Context(), r.PathValue("token"))
+	if err != nil {
+		a.call(w, r, &route{family: gen1, path: contextmem.PresignedPath}, id).fail(err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", safeType(f.ContentType))
+	h.Set("Content-Disposition", disposition(f))
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	rs, ok := f.Reader().(io.ReadSeeker)
+	if !ok {
+		a.call(w, r, &route{family: gen1, path: contextmem.PresignedPath}, id).fail(errors.New("content can't be sought"))
+		return
+	}
+	http.ServeContent(w, r, "", time.Time{}, rs)
+}
+
+// safeType keeps types that no browser runs.
+func safeType(t string) string {
+	mt, params, err := mime.ParseMediaType(t)
+	if err != nil {
+		return "application/octet-stream"
+	}
+	switch {
+	case mt == "application/pdf", mt == "application/json", mt == "text/plain", mt == "text/markdown", mt == "text/csv",
+		strings.HasPrefix(mt, "application/vnd."), mt == "image/png", mt == "image/jpeg", mt == "image/gif", mt == "image/webp":
+		return mime.FormatMediaType(mt, params)
+	case strings.HasPrefix(mt, "text/"):
+		return "text/plain; charset=utf-8"
+	}
+	return "application/octet-stream"
+}
+
+// disposition makes every file a download, under a name without anything that
+// could leave the header.
+func disposition(f *contextmem.Fetched) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '/' || r == '\\' || r == '"' {
+			return '_'
+		}
+		return r
+	}, path.Base(f.Filename))
+	if f.Filename == "" {
+		name = "content"
+	}
+	if d := mime.FormatMediaType("attachment", map[string]string{"filename": name}); d != "" {
+		return d
+	}
+	return "attachment"
+}

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAppendJSON(t *testing.T) {
+	t.Parallel()
+	for _, v := range []any{
+		nil, true, 0, -7, int64(math.MinInt64), 0.1, 1e300, -5e-324, 1e21, "", "a\"\\\n\r\t\x00\x1f\x7f", "grüße\u2028\u2029\ufffd", []any{nil, 1, "x"}, []any(nil), []string{"a", "b"}, []string(nil), []string{},
+		map[string]any(nil), map[string]any{"b": 1, "a": map[string]any{}}, []map[string]any{{"x": nil}, nil}, []map[string]any{}, json.Number("12.50"), []float32{1, 0.5}, struct{ A int }{1}, map[string]float64{"z": 1},
+	} {
+		want, err := json.Marshal(v)
+		require.NoError(t, err)
+		got, err := appendJSON(nil, v)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(got))
+	}
+	for _, v := range []any{math.NaN(), math.Inf(1), []any{math.NaN()}, map[string]any{"a": math.NaN()}, func() {}, []map[string]any{{"a": func() {}}}} {
+		_, err := appendJSON(nil, v)
+		require.Error(t, err)
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "a\x80b", "\xe2\x80\xa8", "\xed\xa0\x80", "\"\\\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		b, err := json.Marshal(s)
+		require.NoError(t, err)
+		var want, got string
+		require.NoError(t, json.Unmarshal(b, &want))
+		require.NoError(t, json.Unmarshal(appendString(nil, s), &got))
+		require.Equal(t, want, got)
+	})
+}

@@ -1,0 +1,299 @@
+// Package httpapi serves a contextmem service over REST: both generations of the
+// API side by side, on one http.Handler that can be mounted anywhere.
+//
+//	h, err := httpapi.New(svc, httpapi.Options{Keys: map[string]string{"key": contextmem.DefaultOrg}})
+//	http.Handle("/memory/", http.StripPrefix("/memory", h))
+//
+// A handler decodes, calls one method of the service, and encodes. One table of
+// routes drives the mux, one table of errors the status codes, and one table of
+// aliases the deprecation notices.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Limits of requests, used where Options leaves them 0.
+const (
+	DefaultMaxBodyBytes  = 100 << 20
+	DefaultMaxJSONDepth  = 64
+	DefaultMaxJSONBytes  = 32 << 20
+	apiVersion           = "2"
+	feedbackPerMinute    = 100
+	maxQueryStringBytes  = 64 << 10
+	errorMessageMaxBytes = 1000
+)
+
+// Options configure a handler. At least one way to authenticate is required.
+type Options struct {
+	// Authenticator decides who calls. Default: Keys, then keys made by
+	// Organisation.CreateKey.
+	Authenticator Authenticator
+	// Keys are fixed API keys and their organisations.
+	Keys map[string]string
+	// StoredKeys accepts keys made by Organisation.CreateKey. It is on when Keys is used.
+	StoredKeys bool
+	// MaxBodyBytes bounds a request body. Default DefaultMaxBodyBytes; negative: no bound.
+	MaxBodyBytes int64
+	// MaxJSONDepth bounds the nesting of JSON. Default DefaultMaxJSONDepth.
+	MaxJSONDepth int
+	// RequestsPerSecond bounds the requests of one key, with bursts of twice as
+	// many. Default 0: no bound.
+	RequestsPerSecond float64
+	// VendorHeaders sends the headers X-HydraDB-* of the hosted service too where clients of it look for them.
+	VendorHeaders bool
+	// Logger gets one line for each failure of the service. Default: silent.
+	Logger *slog.Logger
+}
+
+type api struct {
+	svc   *contextmem.Service
+	o     Options
+	auth  Authenticator
+	mux   *http.ServeMux
+	rate  *limiter
+	feed  *limiter
+	known map[string][]string // path pattern -> methods
+}
+
+// New returns a handler for svc. The error says what is missing in o.
+func New(svc *contextmem.Service, o Options) (http.Handler, error) {
+	if svc == nil {
+		return nil, errors.New("httpapi: no service")
+	}
+	if o.MaxBodyBytes == 0 {
+		o.MaxBodyBytes = DefaultMaxBodyBytes
+	}
+	if o.MaxJSONDepth == 0 {
+		o.MaxJSONDepth = DefaultMaxJSONDepth
+	}
+	if o.MaxJSONDepth < 1 {
+		return nil, errors.New("httpapi: MaxJSONDepth must be positive")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	a := &api{svc: svc, o: o, auth: o.Authenticator, known: map[string][]string{}}
+	if a.auth == nil {
+		if len(o.Keys) == 0 && !o.StoredKeys {
+			return nil, errors.New("httpapi: no authentication configured: set Keys, StoredKeys or Authenticator")
+		}
+		k, err := newKeyring(svc, o.Keys)
+		if err != nil {
+			return nil, err
+		}
+		a.auth = k
+	}
+	a.rate = newLimiter(o.RequestsPerSecond, 2*o.RequestsPerSecond)
+	a.feed = newLimiter(feedbackPerMinute/60.0, feedbackPerMinute)
+	a.mux = http.NewServeMux()
+	for i := range routes {
+		a.mount(&routes[i])
+	}
+	a.mux.HandleFunc("GET "+contextmem.PresignedPath+"{token}", a.content)
+	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"status": "ok", "api_version": openAPIVersion})
+	})
+	a.mux.HandleFunc("GET /openapi.json", serveOpenAPI("v1"))
+	a.mux.HandleFunc("GET /v2/openapi.json", serveOpenAPI("v2"))
+	a.mux.HandleFunc("/", a.unrouted)
+	return http.HandlerFunc(a.serve), nil
+}
+
+// mount puts a route on the mux, second-generation ones under /v2 too.
+func (a *api) mount(r *route) {
+	paths := []string{r.path}
+	if r.family != gen1 {
+		paths = append(paths, "/v2"+r.path)
+	}
+	for _, p := range paths {
+		a.known[p] = append(a.known[p], r.method)
+		a.mux.HandleFunc(r.method+" "+p, func(w http.ResponseWriter, req *http.Request) { a.handle(w, req, r) })
+	}
+}
+
+// serve is the outermost handler: request id, panics, and requests that no route
+// can take.
+func (a *api) serve(w http.ResponseWriter, r *http.Request) {
+	id := contextmem.NewRequestID()
+	w.Header().Set("X-Request-ID", id)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			a.o.Logger.Error("panic in a handler", "request", id, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			c := a.call(w, r, nil, id)
+			c.fail(errors.New("internal error"))
+		}
+	}()
+	if len(r.URL.RawQuery) > maxQueryStringBytes {
+		a.call(w, r, a.family(r.URL.Path), id).fail(&statusError{http.StatusRequestURITooLong, "INVALID_PARAMETERS", "the query string is too long"})
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
+	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect, which no client of an API expects
+		a.call(w, r, nil, id).fail(&statusError{http.StatusNotFound, "NOT_FOUND", "no such path"})
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+type idKey struct{}
+
+// family guesses the route family of a path that no route takes.
+func (a *api) family(path string) *route {
+	p := strings.TrimPrefix(path, "/v2")
+	for _, prefix := range []string{"/databases", "/context", "/query", "/feedback"} {
+		if p == prefix || strings.HasPrefix(p, prefix+"/") {
+			return &route{family: gen2}
+		}
+	}
+	if strings.HasPrefix(p, "/connector") {
+		return &route{family: connectors}
+	}
+	return &route{family: gen1}
+}
+
+// unrouted answers what no route takes: 405 where other methods exist, else 404.
+func (a *api) unrouted(w http.ResponseWriter, r *http.Request) {
+	id, _ := r.Context().Value(idKey{}).(string)
+	c := a.call(w, r, a.family(r.URL.Path), id)
+	var allow []string
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodPut} {
+		if m == r.Method {
+			continue
+		}
+		probe := r.Clone(r.Context())
+		probe.Method = m
+		if _, pattern := a.mux.Handler(probe); pattern != "/" && pattern != "" {
+			allow = append(allow, m)
+		}
+	}
+	if len(allow) > 0 {
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		c.fail(&statusError{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path takes " + strings.Join(allow, ", ")})
+		return
+	}
+	c.fail(&statusError{http.StatusNotFound, "NOT_FOUND", "no such path"})
+}
+
+// handle runs a route.
+func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
+	id, _ := r.Context().Value(idKey{}).(string)
+	c := a.call(w, r, rt, id)
+	p, err := a.auth.Authenticate(r)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.who = p
+	c.org = a.svc.Org(p.Org)
+	wait, ok := a.rate.take(p.ID)
+	a.rate.headers(w, p.ID)
+	if !ok {
+		c.fail(&contextmem.Error{Kind: contextmem.KindRateLimited, RetryAfter: wait, Err: errors.New("rate limit of the key exceeded")})
+		return
+	}
+	if rt.scope != "" && !p.Key.Allows(rt.scope) {
+		c.fail(&contextmem.Error{Kind: contextmem.KindForbidden, Err: fmt.Errorf("the key lacks the scope %q", rt.scope)})
+		return
+	}
+	if a.o.MaxBodyBytes > 0 {
+		if r.ContentLength > a.o.MaxBodyBytes {
+			c.fail(errBodyTooLarge(a.o.MaxBodyBytes))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, a.o.MaxBodyBytes)
+	}
+	if err := c.decode(); err != nil {
+		c.fail(err)
+		return
+	}
+	defer c.in.cleanup()
+	out, err := rt.do(c)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.succeed(out)
+}
+
+// call is one request on its way.
+type call struct {
+	api     *api
+	w       http.ResponseWriter
+	r       *http.Request
+	ctx     context.Context
+	rt      *route
+	id      string
+	started time.Time
+	who     Principal
+	org     contextmem.Organisation
+	in      *input
+	meta    map[string]any // further members of meta
+	warn    []contextmem.Warning
+	status  int // success status, when it is not the route's
+}
+
+func (a *api) call(w http.ResponseWriter, r *http.Request, rt *route, id string) *call {
+	if rt == nil {
+		rt = a.family(r.URL.Path)
+	}
+	return &call{api: a, w: w, r: r, ctx: r.Context(), rt: rt, id: id, started: time.Now(), in: &input{}}
+}
+
+// tenant returns the tenant that the request names, when the key may touch it.
+func (c *call) tenant() (contextmem.Tenant, error) {
+	name := c.scopeField()
+	id, err := c.in.required(name)
+	if err != nil {
+		return contextmem.Tenant{}, err
+	}
+	return c.tenantNamed(id)
+}
+
+func (c *call) tenantNamed(id string) (contextmem.Tenant, error) {
+	if !c.who.Key.AllowsTenant(id) {
+		return contextmem.Tenant{}, &contextmem.Error{Kind: contextmem.KindForbidden, Err: errors.New("the key is restricted to other tenants")}
+	}
+	return c.org.Tenant(id), nil
+}
+
+// sub returns the sub-tenant that the request names; none is the default one.
+func (c *call) sub() (contextmem.Sub, error) {
+	t, err := c.tenant()
+	if err != nil {
+		return contextmem.Sub{}, err
+	}
+	name, err := c.in.str(c.subField())
+	if err != nil {
+		return contextmem.Sub{}, err
+	}
+	return t.Sub(name), nil
+}
+
+func (c *call) scopeField() string {
+	if c.rt.family == gen1 {
+		return "tenant_id"
+	}
+	return "database"
+}
+
+func (c *call) subField() string {
+	if c.rt.family == gen1 {
+		return "sub_tenant_id"
+	}
+	return "collection"
+}

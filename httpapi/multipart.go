@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+
+	"github.com/contextmem/contextmem"
+)
+
+const (
+	spoolAbove    = 1 << 20  // larger parts go to a temporary file
+	maxFormFields = 64       // beside files
+	maxFormField  = 32 << 20 // bytes of a field that is no file
+	maxFormFiles  = 200
+)
+
+// filePart is an uploaded file, in memory or spooled.
+type filePart struct {
+	name, contentType string
+	data              []byte
+	spooled           string
+}
+
+func (f *filePart) remove() {
+	if f.spooled != "" {
+		_ = os.Remove(f.spooled)
+	}
+}
+
+// open reads the content.
+func (f *filePart) open() (io.ReadCloser, error) {
+	if f.spooled == "" {
+		return io.NopCloser(bytes.NewReader(f.data)), nil
+	}
+	return os.Open(f.spooled)
+}
+
+// decodeMultipart streams the form: small parts stay in memory, larger files go to
+// disk, and nothing is read past the limits.
+func (c *call) decodeMultipart() error {
+	mt, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	if err != nil || mt != "multipart/form-data" || params["boundary"] == "" {
+		if c.rt.family == gen1 {
+			return bad(contextmem.KindUnprocessed, "body", "must be multipart/form-data")
+		}
+		return &statusError{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be multipart/form-data"}
+	}
+	c.in.form = true
+	r := multipart.NewReader(c.r.Body, params["boundary"])
+	fields := 0
+	for {
+		p, err := r.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return c.formError(err)
+		}
+		if p.FileName() == "" && p.Header.Get("Content-Type") == "" || !isFileField(p.FormName()) {
+			if fields++; fields > maxFormFields {
+				return bad(contextmem.KindInvalid, "form", "has over %d fields", maxFormFields)
+			}
+			if err := c.formField(p); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(c.in.files) == maxFormFiles {
+			return bad(contextmem.KindInvalid, p.FormName(), "has over %d files", maxFormFiles)
+		}
+		if err := c.formFile(p); err != nil {
+			return err
+		}
+	}
+}
+
+func isFileField(name string) bool {
+	switch name {
+	case "files", "documents", "file", "document", "files[]", "documents[]":
+		return true
+	}
+	return false
+}
+
+func (c *call) formError(err error) error {
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
+		return err
+	}
+	return bad(contextmem.KindInvalid, "body", "is a damaged multipart form")
+}
+
+func (c *call) formField(p *multipart.Part) error {
+	name := p.FormName()
+	b, err := io.ReadAll(io.LimitReader(p, maxFormField+1))
+	if err != nil {
+		return c.formError(err)
+	}
+	if len(b) > maxFormField {
+		return errBodyTooLarge(maxFormField)
+	}
+	if name == "" {
+		return bad(contextmem.KindInvalid, "form", "has a part without a name")
+	}
+	if err := checkString(name, string(b)); err != nil {
+		return err
+	}
+	if old, ok := c.in.fields[name]; ok && old != any(string(b)) {
+		return bad(contextmem.KindInvalid, name, "stands twice with different values")
+	}
+	c.in.fields[name] = string(b)
+	return nil
+}
+
+func (c *call) formFile(p *multipart.Part) error {
+	f := &filePart{name: p.FileName(), contentType: p.Header.Get("Content-Type")}
+	if err := checkString(p.FormName(), f.name); err != nil {
+		return err
+	}
+	c.in.files = append(c.in.files, f)
+	head, err := io.ReadAll(io.LimitReader(p, spoolAbove+1))
+	if err != nil {
+		return c.formError(err)
+	}
+	if len(head) <= spoolAbove {
+		f.data = head
+		return nil
+	}
+	tmp, err := os.CreateTemp("", "contextmem-upload-*")
+	if err != nil {
+		return fmt.Errorf("spool an upload: %w", err)
+	}
+	f.spooled = tmp.Name()
+	limit := c.api.svc.MaxFileBytes()
+	n, err := io.Copy(tmp, io.MultiReader(bytes.NewReader(head), io.LimitReader(p, limit-int64(len(head))+1)))
+	cerr := tmp.Close()
+	if err != nil {
+		return c.formError(err)
+	}
+	if cerr != nil {
+		return fmt.Errorf("spool an upload: %w", cerr)
+	}
+	if n > limit {
+		return &contextmem.Error{Kind: contextmem.KindTooLarge, Resource: contextmem.ResourceFile, Err: fmt.Errorf("a file is over the limit of %d bytes", limit)}
+	}
+	return nil
+}

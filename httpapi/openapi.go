@@ -1,0 +1,24 @@
+package httpapi
+
+import (
+	"embed"
+	"net/http"
+)
+
+// openAPIVersion is the version of the documents and of the second generation.
+const openAPIVersion = "2.0.1"
+
+//go:embed openapi/*.json
+var openAPIFiles embed.FS
+
+func serveOpenAPI(name string) http.HandlerFunc {
+	b, err := openAPIFiles.ReadFile("openapi/" + name + ".json")
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if err != nil {
+			http.Error(w, "not found", http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = w.Write(b)
+	}
+}

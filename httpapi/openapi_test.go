@@ -1,0 +1,300 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// document is an OpenAPI document, as far as the tests look into it.
+type document struct {
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components struct {
+		Schemas map[string]map[string]any `json:"schemas"`
+	} `json:"components"`
+}
+
+type operation struct {
+	OperationID string      `json:"operationId"`
+	Summary     string      `json:"summary"`
+	Deprecated  bool        `json:"deprecated"`
+	Parameters  []parameter `json:"parameters"`
+	RequestBody struct {
+		Content map[string]media `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]struct {
+		Content map[string]media `json:"content"`
+	} `json:"responses"`
+}
+
+type parameter struct {
+	Name string `json:"name"`
+	In   string `json:"in"`
+}
+
+type media struct {
+	Schema map[string]any `json:"schema"`
+}
+
+func readDocument(t *testing.T, name string) *document {
+	t.Helper()
+	b, err := os.ReadFile("openapi/" + name + ".json")
+	require.NoError(t, err)
+	var d document
+	require.NoError(t, json.Unmarshal(b, &d))
+	return &d
+}
+
+// documents are both, by whether they are of the first generation.
+func documents(t *testing.T) map[bool]*document {
+	t.Helper()
+	return map[bool]*document{true: readDocument(t, "v1"), false: readDocument(t, "v2")}
+}
+
+func TestOpenAPICoversTheRoutes(t *testing.T) {
+	t.Parallel()
+	docs := documents(t)
+	for gen, d := range docs {
+		ids := map[string]bool{}
+		for path, ops := range d.Paths {
+			for method, op := range ops {
+				i := slices.IndexFunc(routes, func(r route) bool {
+					return r.path == path && strings.EqualFold(r.method, method) && (r.family == gen1) == gen
+				})
+				if !assert.GreaterOrEqual(t, i, 0, "%s %s is documented but no route", method, path) {
+					continue
+				}
+				assert.Equal(t, routes[i].family == aliases, op.Deprecated, path)
+				assert.NotEmpty(t, op.Summary, path)
+				assert.False(t, ids[op.OperationID], "%s stands twice", op.OperationID)
+				ids[op.OperationID] = true
+				for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(path, -1) {
+					assert.Contains(t, op.Parameters, parameter{m[1], "path"}, path)
+				}
+			}
+		}
+	}
+	for _, r := range routes {
+		_, ok := docs[r.family == gen1].Paths[r.path][strings.ToLower(r.method)]
+		assert.True(t, ok, "%s %s is not documented", r.method, r.path)
+	}
+}
+
+func TestOpenAPIIsServed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	for _, path := range []string{"/openapi.json", "/v2/openapi.json"} {
+		w := f.do(t, http.MethodGet, path, "")
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
+		var d document
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &d))
+		require.NotEmpty(t, d.Paths)
+	}
+}
+
+// TestTranscriptsFitOpenAPI checks the response of every transcript, and the request
+// of each that succeeds, against the documents.
+func TestTranscriptsFitOpenAPI(t *testing.T) {
+	t.Parallel()
+	docs := documents(t)
+	mux := routeMux()
+	checked := 0
+	for _, file := range transcriptFiles(t) {
+		_, list := readTranscript(t, file)
+		for _, x := range list {
+			i := slices.IndexFunc(routes, func(r route) bool { return r.method+" "+r.path == x.routeOf(t, mux) })
+			if i < 0 {
+				continue
+			}
+			r := &routes[i]
+			d := docs[r.family == gen1]
+			op := d.Paths[r.path][strings.ToLower(r.method)]
+			at := file + ": " + x.name
+			res, ok := op.Responses[fmt.Sprint(x.status(t))]
+			if assert.True(t, ok, "%s: the status is not documented", at) {
+				assert.NoError(t, d.check(res.Content["application/json"].Schema, x.body(t), "response"), at)
+			}
+			if x.status(t) < 300 {
+				d.checkRequest(t, &op, &x, at)
+			}
+			checked++
+		}
+	}
+	require.Greater(t, checked, 2*len(routes))
+}
+
+// checkRequest checks query parameters and the body of a request that succeeds.
+func (d *document) checkRequest(t *testing.T, op *operation, x *exchange, at string) {
+	t.Helper()
+	r := new(fixture).build(t, variable.ReplaceAllString(x.request, "x"))
+	for name := range r.URL.Query() {
+		assert.Contains(t, op.Parameters, parameter{name, "query"}, "%s: %s is not documented", at, name)
+	}
+	mt, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil { // no body
+		return
+	}
+	content, ok := op.RequestBody.Content[mt]
+	if !ok && mt == "application/json" && len(op.RequestBody.Content) == 0 { // what the query string says may stand in a body
+		return
+	}
+	require.True(t, ok, "%s: a body of type %s is not documented", at, mt)
+	if mt == "application/json" {
+		var body any
+		dec := json.NewDecoder(r.Body)
+		dec.UseNumber()
+		require.NoError(t, dec.Decode(&body))
+		assert.NoError(t, d.check(content.Schema, body, "request"), at)
+		assert.NoError(t, known(content.Schema, body), at)
+		return
+	}
+	form, err := multipart.NewReader(r.Body, params["boundary"]).ReadForm(1 << 20)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, form.RemoveAll()) }()
+	fields := map[string]any{}
+	for k := range form.Value {
+		fields[k] = nil
+	}
+	for k := range form.File {
+		fields[k] = nil
+	}
+	assert.NoError(t, known(content.Schema, fields), at)
+}
+
+// known refuses members of an object that its schema does not name.
+func known(schema map[string]any, v any) error {
+	props, _ := schema["properties"].(map[string]any)
+	m, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("want an object, got %T", v)
+	}
+	for k := range m {
+		if _, ok := props[k]; !ok && schema["additionalProperties"] != true {
+			return fmt.Errorf("%s is not documented", k)
+		}
+	}
+	return nil
+}
+
+// check reports where v does not fit the schema: $ref, anyOf, type, const, enum,
+// required, properties, additionalProperties and items. The text "*" fits all.
+func (d *document) check(schema map[string]any, v any, at string) error {
+	if v == "*" || len(schema) == 0 {
+		return nil
+	}
+	if ref, ok := schema["$ref"].(string); ok {
+		s, ok := d.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]
+		if !ok {
+			return fmt.Errorf("%s: %s is not in the document", at, ref)
+		}
+		return d.check(s, v, at)
+	}
+	if alternatives, ok := schema["anyOf"].([]any); ok {
+		var last error
+		for _, s := range alternatives {
+			if last = d.check(s.(map[string]any), v, at); last == nil {
+				return nil
+			}
+		}
+		return last
+	}
+	if c, ok := schema["const"]; ok && c != v {
+		return fmt.Errorf("%s: want %v, got %v", at, c, v)
+	}
+	if enum, ok := schema["enum"].([]any); ok && v != nil && !slices.Contains(enum, v) {
+		return fmt.Errorf("%s: %v is not one of %v", at, v, enum)
+	}
+	if err := checkType(schema["type"], v, at); err != nil {
+		return err
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		return d.checkObject(schema, x, at)
+	case []any:
+		items, _ := schema["items"].(map[string]any)
+		for i, e := range x {
+			if err := d.check(items, e, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *document) checkObject(schema map[string]any, m map[string]any, at string) error {
+	required, _ := schema["required"].([]any)
+	for _, k := range required {
+		if _, ok := m[k.(string)]; !ok {
+			return fmt.Errorf("%s: %s is missing", at, k)
+		}
+	}
+	props, _ := schema["properties"].(map[string]any)
+	further, open := schema["additionalProperties"].(map[string]any)
+	if anything, ok := schema["additionalProperties"].(bool); ok {
+		open = anything
+	}
+	for k, e := range m {
+		s, ok := props[k].(map[string]any)
+		switch {
+		case ok:
+		case open:
+			s = further
+		case at == "request": // known looks at these
+			continue
+		default:
+			return fmt.Errorf("%s: %s is not documented", at, k)
+		}
+		if err := d.check(s, e, at+"."+k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkType(want, v any, at string) error {
+	var types []any
+	switch x := want.(type) {
+	case nil:
+		return nil
+	case string:
+		types = []any{x}
+	case []any:
+		types = x
+	}
+	got := typeName(v)
+	if n, ok := v.(json.Number); ok {
+		if _, err := n.Int64(); err == nil && slices.Contains(types, any("integer")) {
+			return nil
+		}
+	}
+	if !slices.Contains(types, any(got)) {
+		return fmt.Errorf("%s: want %v, got %s", at, types, got)
+	}
+	return nil
+}
+
+func TestSchemaCheckerRefuses(t *testing.T) {
+	t.Parallel()
+	d := &document{}
+	d.Components.Schemas = map[string]map[string]any{"A": {"type": "object", "required": []any{"x"}, "properties": map[string]any{"x": map[string]any{"type": []any{"integer", "null"}}}}}
+	ref := map[string]any{"$ref": "#/components/schemas/A"}
+	require.NoError(t, d.check(ref, map[string]any{"x": json.Number("1")}, ""))
+	require.NoError(t, d.check(ref, map[string]any{"x": nil}, ""))
+	for _, v := range []any{nil, []any{}, map[string]any{}, map[string]any{"x": "1"}, map[string]any{"x": json.Number("1.5")}, map[string]any{"x": nil, "y": nil}} {
+		require.Error(t, d.check(ref, v, ""), "%v", v)
+	}
+	require.Error(t, d.check(map[string]any{"enum": []any{"a"}}, "b", ""))
+	require.Error(t, d.check(map[string]any{"type": "array", "items": ref}, []any{json.Number("1")}, ""))
+	require.Error(t, d.check(map[string]any{"$ref": "#/components/schemas/B"}, nil, ""))
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPooledBuffer keeps a rare large answer from staying in memory.
+const maxPooledBuffer = 1 << 20
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	buf := buffers.Get().(*[]byte)
+	b, err := appendJSON((*buf)[:0], body)
+	if err != nil {
+		status = http.StatusInternalServerError
+		b = append(b[:0], `{"detail":{"success":false,"message":"internal error","error_code":"INTERNAL_ERROR"}}`...)
+	}
+	b = append(b, '\n')
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(b)))
+	w.WriteHeader(status)
+	_, _ = w.Write(b)
+	if cap(b) <= maxPooledBuffer {
+		*buf = b
+		buffers.Put(buf)
+	}
+}
+
+// succeed answers with a success in the shape of the route's family.
+func (c *call) succeed(data any) {
+	status := c.rt.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if c.status != 0 {
+		status = c.status
+	}
+	c.deprecationHeaders()
+	switch c.rt.family {
+	case gen2, aliases:
+		c.w.Header().Set("X-API-Version", apiVersion)
+		body := map[string]any{"success": true, "data": data, "error": nil, "meta": c.metaBody()}
+		if c.rt.mirror { // an answer that public clients read without the envelope too
+			if m, ok := data.(map[string]any); ok {
+				for _, k := range []string{"database", "tenant_id", "added_fields"} {
+					body[k] = m[k]
+				}
+			}
+		}
+		writeJSON(c.w, status, body)
+	default:
+		writeJSON(c.w, status, data)
+	}
+}
+
+func (c *call) metaBody() map[string]any {
+	m := map[string]any{"request_id": c.id, "latency_ms": float64(time.Since(c.started).Microseconds()) / 1000, "api_version": openAPIVersion}
+	for k, v := range c.meta {
+		m[k] = v
+	}
+	if len(c.warn) > 0 {
+		m["warnings"] = warnings(c.warn)
+	}
+	if d := c.deprecations(); len(d) > 0 {
+		m["deprecation"] = d
+	}
+	return m
+}
+
+func warnings(ws []contextmem.Warning) []map[string]any {
+	out := make([]map[string]any, len(ws))
+	for i, w := range ws {
+		out[i] = map[string]any{"code": w.Code, "field": w.Field, "message": w.Message}
+	}
+	return out
+}
+
+const deprecatedSince = "2.0.1"
+
+// deprecation notice of a route or field.
+type deprecation struct {
+	Deprecated bool   `json:"deprecated"`
+	Message    string `json:"message"`
+	Since      string `json:"deprecated_since"`
+	Field      string `json:"deprecated_field,omitempty"`
+	Preferred  string `json:"preferred_field,omitempty"`
+}
+
+// deprecations lists the notices of the request: one for a legacy route, one for each legacy field.
+func (c *call) deprecations() []deprecation {
+	if c.rt.family == gen1 {
+		return nil
+	}
+	var out []deprecation
+	if c.rt.family == aliases {
+		out = append(out, deprecation{true, "the route " + c.rt.path + " is deprecated: use " + c.rt.successor, deprecatedSince, "", ""})
+	}
+	for _, a := range c.in.deprecated {
+		out = append(out, deprecation{true, "the field " + a.alias + " is deprecated: use " + a.canonical, deprecatedSince, a.alias, a.canonical})
+	}
+	return out
+}
+
+func (c *call) deprecationHeaders() {
+	ds := c.deprecations()
+	if len(ds) == 0 {
+		return
+	}
+	var texts []string
+	for _, d := range ds {
+		texts = append(texts, d.Message)
+	}
+	c.w.Header().Set("Deprecation", "true")
+	c.w.Header().Set("Warning", `299 contextmem "`+strings.ReplaceAll(strings.Join(texts, "; "), `"`, "'")+`"`)
+}
+
+// timeText is a time on the wire: RFC 3339, UTC, empty when unknown.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// timeOrNull is a time that may be null.
+func timeOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return timeText(t)
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,127 @@
+package httpapi
+
+import "github.com/contextmem/contextmem"
+
+// family is a group of routes with one style of answers and errors.
+type family uint8
+
+const (
+	gen1       family = 1 // first generation: direct bodies, detail errors
+	gen2       family = 2 // second generation: envelope
+	aliases    family = 3 // deprecated /tenants routes of the second generation
+	webhooks   family = 4 // direct bodies, detail errors
+	connectors family = 5 // direct bodies, both error styles
+)
+
+type bodyKind uint8
+
+const (
+	bodyNone      bodyKind = 0 // everything is in the query string
+	bodyJSON      bodyKind = 1
+	bodyOptional  bodyKind = 2 // JSON or nothing
+	bodyMultipart bodyKind = 3
+)
+
+// route is one operation. The table drives the mux, the tests and the README's list.
+type route struct {
+	method, path  string
+	family        family
+	body          bodyKind
+	scope         contextmem.Scope
+	do            func(c *call) (any, error)
+	status        int      // of success; 0: 200
+	successor     string   // of a deprecated route
+	mirror        bool     // repeat members of data beside the envelope
+	unwrapRequest bool     // an older body nests everything under "request"
+	invalidCode   string   // code of an invalid search parameter, where it is not INVALID_PARAMETERS
+	keep          []string // names that are no aliases here
+}
+
+const (
+	ingest = contextmem.ScopeIngest
+	query  = contextmem.ScopeQuery
+	manage = contextmem.ScopeManage
+)
+
+var routes = []route{
+	// First generation.
+	{method: "POST", path: "/tenants/create", family: gen1, body: bodyJSON, scope: manage, do: v1CreateTenant},
+	{method: "GET", path: "/tenants/infra/status", family: gen1, scope: query, do: v1InfraStatus},
+	{method: "DELETE", path: "/tenants/delete", family: gen1, scope: manage, do: v1DeleteTenant},
+	{method: "GET", path: "/tenants/monitor", family: gen1, scope: query, do: v1Monitor},
+	{method: "GET", path: "/tenants/sub_tenant_ids", family: gen1, scope: query, do: v1SubTenants},
+	{method: "GET", path: "/tenants/tenant_ids", family: gen1, scope: query, do: v1TenantIDs},
+	{method: "POST", path: "/memories/add_memory", family: gen1, body: bodyJSON, scope: ingest, do: v1AddMemory},
+	{method: "DELETE", path: "/memories/delete_memory", family: gen1, scope: ingest, do: v1DeleteMemory},
+	{method: "POST", path: "/ingestion/upload_knowledge", family: gen1, body: bodyMultipart, scope: ingest, do: v1UploadKnowledge},
+	{method: "POST", path: "/ingestion/verify_processing", family: gen1, body: bodyOptional, scope: query, do: v1VerifyProcessing, keep: []string{"file_id"}},
+	{method: "POST", path: "/knowledge/delete_knowledge", family: gen1, body: bodyJSON, scope: ingest, do: v1DeleteKnowledge},
+	{method: "POST", path: "/fetch/content", family: gen1, body: bodyJSON, scope: query, do: v1FetchContent},
+	{method: "POST", path: "/recall/full_recall", family: gen1, body: bodyJSON, scope: query, do: v1FullRecall},
+	{method: "POST", path: "/recall/recall_preferences", family: gen1, body: bodyJSON, scope: query, do: v1RecallPreferences},
+	{method: "POST", path: "/recall/boolean_recall", family: gen1, body: bodyJSON, scope: query, do: v1BooleanRecall},
+	{method: "POST", path: "/list/data", family: gen1, body: bodyJSON, scope: query, do: v1ListData},
+	{method: "GET", path: "/list/graph_relations_by_id", family: gen1, scope: query, do: v1GraphRelations},
+	{method: "POST", path: "/embeddings/insert_raw_embeddings", family: gen1, body: bodyJSON, scope: ingest, do: v1InsertEmbeddings},
+	{method: "POST", path: "/embeddings/search_raw_embeddings", family: gen1, body: bodyJSON, scope: query, do: v1SearchEmbeddings, invalidCode: "INVALID_SEARCH_PARAMETERS"},
+	{method: "POST", path: "/embeddings/filter_raw_embeddings", family: gen1, body: bodyJSON, scope: query, do: v1FilterEmbeddings},
+	{method: "DELETE", path: "/embeddings/delete_raw_embeddings", family: gen1, scope: ingest, do: v1DeleteEmbeddings},
+	{method: "POST", path: "/api-keys/create_api_key", family: gen1, body: bodyOptional, scope: manage, do: v1CreateKey},
+
+	// Second generation.
+	{method: "POST", path: "/databases", family: gen2, body: bodyJSON, scope: manage, do: v2CreateDatabase},
+	{method: "GET", path: "/databases", family: gen2, scope: query, do: v2ListDatabases},
+	{method: "DELETE", path: "/databases", family: gen2, body: bodyOptional, scope: manage, do: v2DeleteDatabase},
+	{method: "GET", path: "/databases/status", family: gen2, scope: query, do: v2DatabaseStatus},
+	{method: "GET", path: "/databases/collections", family: gen2, scope: query, do: v2Collections},
+	{method: "DELETE", path: "/databases/collections", family: gen2, body: bodyOptional, scope: manage, do: v2DeleteCollection},
+	{method: "GET", path: "/databases/stats", family: gen2, scope: query, do: v2Stats},
+	{method: "GET", path: "/databases/{database}/metadata-schema", family: gen2, scope: query, do: v2Schema, mirror: true},
+	{method: "PATCH", path: "/databases/{database}/metadata-schema", family: gen2, body: bodyJSON, scope: manage, do: v2AddSchema, mirror: true, keep: []string{"tenant_metadata_schema", "database_metadata"}},
+	{method: "POST", path: "/tenants", family: aliases, body: bodyJSON, scope: manage, do: v2CreateDatabase, successor: "/databases"},
+	{method: "GET", path: "/tenants", family: aliases, scope: query, do: v2ListDatabases, successor: "/databases"},
+	{method: "DELETE", path: "/tenants", family: aliases, body: bodyOptional, scope: manage, do: v2DeleteDatabase, successor: "/databases"},
+	{method: "GET", path: "/tenants/status", family: aliases, scope: query, do: v2DatabaseStatus, successor: "/databases/status"},
+	{method: "GET", path: "/tenants/sub-tenants", family: aliases, scope: query, do: v2Collections, successor: "/databases/collections"},
+	{method: "GET", path: "/tenants/stats", family: aliases, scope: query, do: v2Stats, successor: "/databases/stats"},
+	{method: "POST", path: "/context/ingest", family: gen2, body: bodyMultipart, scope: ingest, do: v2Ingest, status: 202},
+	{method: "GET", path: "/context/status", family: gen2, scope: query, do: v2Status},
+	{method: "GET", path: "/context/inspect", family: gen2, scope: query, do: v2Inspect},
+	{method: "POST", path: "/context/list", family: gen2, body: bodyJSON, scope: query, do: v2List},
+	{method: "PATCH", path: "/context/sources/{source_id}/metadata", family: gen2, body: bodyJSON, scope: ingest, do: v2EditMetadata, keep: []string{"database_metadata", "document_metadata", "file_metadata"}},
+	{method: "PATCH", path: "/context/{source_id}/metadata", family: gen2, body: bodyJSON, scope: ingest, do: v2EditMetadata, keep: []string{"database_metadata", "document_metadata", "file_metadata"}},
+	{method: "DELETE", path: "/context", family: gen2, body: bodyOptional, scope: ingest, do: v2Delete, unwrapRequest: true},
+	{method: "GET", path: "/context/relations", family: gen2, scope: query, do: v2Relations},
+	{method: "GET", path: "/context/{source_id}/subgraph", family: gen2, scope: query, do: v2Subgraph},
+	{method: "POST", path: "/query", family: gen2, body: bodyJSON, scope: query, do: v2Query},
+	{method: "POST", path: "/feedback", family: gen2, body: bodyJSON, scope: query, do: v2Feedback, status: 201},
+
+	// Webhooks.
+	{method: "POST", path: "/webhooks/indexing", family: webhooks, body: bodyJSON, scope: manage, do: setWebhook, status: 201},
+	{method: "GET", path: "/webhooks/indexing", family: webhooks, scope: manage, do: getWebhook},
+	{method: "DELETE", path: "/webhooks/indexing", family: webhooks, scope: manage, do: deleteWebhook},
+	{method: "POST", path: "/webhooks/indexing/test", family: webhooks, body: bodyOptional, scope: manage, do: testWebhook},
+	{method: "POST", path: "/webhooks/indexing/signing-secret", family: webhooks, body: bodyOptional, scope: manage, do: setSecret},
+	{method: "DELETE", path: "/webhooks/indexing/signing-secret", family: webhooks, scope: manage, do: deleteSecret},
+	{method: "GET", path: "/webhooks/indexing/deliveries", family: webhooks, scope: manage, do: listDeliveries},
+	{method: "GET", path: "/webhooks/indexing/deliveries/{delivery_id}", family: webhooks, scope: manage, do: getDelivery},
+	{method: "POST", path: "/webhooks/indexing/deliveries/{delivery_id}/retry", family: webhooks, body: bodyOptional, scope: manage, do: retryDelivery},
+
+	// Connectors.
+	{method: "GET", path: "/connector-catalog", family: connectors, scope: query, do: connectorCatalog},
+	{method: "POST", path: "/connector-discovery", family: connectors, body: bodyJSON, scope: manage, do: discoverWith},
+	{method: "GET", path: "/connectors/providers", family: connectors, scope: query, do: connectorProviders},
+	{method: "POST", path: "/connectors", family: connectors, body: bodyJSON, scope: manage, do: createConnector, status: 201},
+	{method: "GET", path: "/connectors", family: connectors, scope: manage, do: listConnectors},
+	{method: "GET", path: "/connectors/{connector_id}", family: connectors, scope: manage, do: getConnector},
+	{method: "PATCH", path: "/connectors/{connector_id}", family: connectors, body: bodyJSON, scope: manage, do: editConnector},
+	{method: "DELETE", path: "/connectors/{connector_id}", family: connectors, scope: manage, do: deleteConnector},
+	{method: "PATCH", path: "/connectors/{connector_id}/credentials", family: connectors, body: bodyJSON, scope: manage, do: setCredentials},
+	{method: "GET", path: "/connectors/{connector_id}/status", family: connectors, scope: manage, do: connectorStatus},
+	{method: "GET", path: "/connectors/{connector_id}/discover", family: connectors, scope: manage, do: discover},
+	{method: "POST", path: "/connectors/{connector_id}/configure", family: connectors, body: bodyJSON, scope: manage, do: configure},
+	{method: "GET", path: "/connectors/{connector_id}/resources", family: connectors, scope: manage, do: listResources},
+	{method: "POST", path: "/connectors/{connector_id}/resources", family: connectors, body: bodyJSON, scope: manage, do: addResource, status: 201},
+	{method: "DELETE", path: "/connectors/{connector_id}/resources/{resource_id}", family: connectors, scope: manage, do: deleteResource},
+	{method: "POST", path: "/connectors/{connector_id}/sync", family: connectors, body: bodyOptional, scope: manage, do: syncConnector, status: 202},
+}

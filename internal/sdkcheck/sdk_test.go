@@ -1,0 +1,111 @@
+// Package sdkcheck runs the public TypeScript SDK against the example server.
+package sdkcheck
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const testKey = "key-of-the-sdk-check"
+
+// patience bounds each of: the installation, the server's start, and the script.
+const patience = 2 * time.Minute
+
+func TestSDK(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the SDK check needs the npm registry: left out with -short")
+	}
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the SDK check needs %s, which is not installed", tool)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	defer cancel()
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "check.mjs"} {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+	}
+	install(ctx, t, dir)
+	addr := startServer(ctx, t, dir)
+
+	check := exec.CommandContext(ctx, "node", "check.mjs", "http://"+addr, testKey)
+	check.Dir = dir
+	out, err := check.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Logf("%s", out)
+}
+
+// install runs npm; without a registry the test is left out.
+func install(ctx context.Context, t *testing.T, dir string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--fetch-retries=1", "--loglevel=error")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil && (ctx.Err() != nil || unreachable.Match(out)) {
+		t.Skipf("the SDK check needs the npm registry, which can't be reached: %v", err)
+	}
+	require.NoError(t, err, "%s", out)
+}
+
+// unreachable are the codes with which npm says that there is no network.
+var unreachable = regexp.MustCompile(`\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|E401|E403|E407|E5\d\d)\b`)
+
+var readyLine = regexp.MustCompile(`contextmem is ready" addr=(\S+)`)
+
+// startServer builds and starts the example server on a free port and returns its address.
+func startServer(ctx context.Context, t *testing.T, dir string) string {
+	t.Helper()
+	bin := filepath.Join(dir, "server")
+	if runtime.GOOS == "windows" {
+		bin += ".exe"
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../examples/server")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	srv := exec.CommandContext(ctx, bin)
+	srv.Dir = dir
+	srv.Env = append(os.Environ(), "CONTEXTMEM_ADDR=127.0.0.1:0", "CONTEXTMEM_DATA="+filepath.Join(dir, "data"), "CONTEXTMEM_API_KEYS="+testKey, "CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1")
+	srv.WaitDelay = 5 * time.Second
+	logs, err := srv.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, srv.Start())
+	ready := make(chan string, 1)
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		defer close(ready)
+		for s, told := bufio.NewScanner(logs), false; s.Scan(); {
+			if m := readyLine.FindStringSubmatch(s.Text()); m != nil && !told {
+				ready <- m[1]
+				told = true
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = srv.Process.Kill()
+		<-drained
+		_ = srv.Wait() // killed: the error says so and nothing more
+	})
+	select {
+	case addr, ok := <-ready:
+		require.True(t, ok, "the server ended before it was ready")
+		return addr
+	case <-time.After(patience):
+		require.Fail(t, "the server did not become ready")
+		return ""
+	}
+}
