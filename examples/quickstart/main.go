@@ -1,0 +1,196 @@
+// Command quickstart puts real documents and a conversation into a contextmem
+// directory and answers questions about them, offline.
+//
+//	go run ./examples/quickstart                  # the documents that the example ships
+//	go run ./examples/quickstart -ask "..." DIR   # the files of a folder
+//
+// Run it twice: the second run finds everything in place and replaces what changed.
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+//go:embed data
+var shipped embed.FS
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	fset := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	dir := fset.String("dir", filepath.Join(os.TempDir(), "contextmem-quickstart"), "directory of the deployment")
+	ask := fset.String("ask", "", "a question of your own")
+	if err := fset.Parse(args); err != nil {
+		return err
+	}
+	svc, err := contextmem.Open(ctx, *dir, nil)
+	if err != nil {
+		return err
+	}
+	defer svc.Close()
+	bakery := svc.Tenant("bakery")
+	if _, err := svc.CreateTenant(ctx, contextmem.TenantSpec{ID: "bakery"}); err != nil && !errors.Is(err, contextmem.ErrExists) {
+		return err
+	}
+	if err := bakery.WaitReady(ctx); err != nil {
+		return err
+	}
+
+	start := time.Now()
+	if fset.NArg() > 0 {
+		err = addFolder(ctx, bakery, os.DirFS(fset.Arg(0)))
+	} else {
+		err = addShipped(ctx, bakery)
+	}
+	if err != nil {
+		return err
+	}
+	if err := svc.DrainProgress(ctx, bar); err != nil {
+		return err
+	}
+	fmt.Printf("\nindexed in %v, kept in %s\n", time.Since(start).Round(time.Millisecond), *dir)
+
+	if *ask != "" {
+		return answer(ctx, bakery.Sub(""), contextmem.ClassAll, *ask)
+	}
+	if fset.NArg() > 0 {
+		fmt.Println("ask with -ask \"...\"")
+		return nil
+	}
+	for _, q := range []string{
+		"What should I do when the burners stop working?",
+		"Where does unsold food end up?",
+		"Which cookies are safe for someone who can't eat wheat?",
+		"Who do we buy flour from, and when does it come?",
+	} {
+		if err := answer(ctx, bakery.Sub(""), contextmem.ClassKnowledge, q); err != nil {
+			return err
+		}
+	}
+	for _, q := range []string{
+		"What is Noor's sibling called, and where does he live?",
+		"Is there any food that Noor must avoid?",
+		"When did the contract for the house come through?",
+	} {
+		if err := answer(ctx, bakery.Sub("noor"), contextmem.ClassMemory, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addShipped ingests the example's own documents as knowledge and its
+// conversation as memories of the sub-tenant "noor".
+func addShipped(ctx context.Context, t contextmem.Tenant) error {
+	data, err := fs.Sub(shipped, "data")
+	if err != nil {
+		return err
+	}
+	b, err := fs.ReadFile(data, "conversation.json")
+	if err != nil {
+		return err
+	}
+	var turns []struct {
+		Time time.Time
+		Text string
+	}
+	if err := json.Unmarshal(b, &turns); err != nil {
+		return err
+	}
+	var batch contextmem.MemoryBatch
+	for i, turn := range turns {
+		batch.Memories = append(batch.Memories, contextmem.Memory{ID: fmt.Sprintf("turn-%02d", i), Text: turn.Text, Time: turn.Time})
+	}
+	if _, err := t.Sub("noor").AddMemories(ctx, batch); err != nil {
+		return err
+	}
+	return addFolder(ctx, t, data)
+}
+
+// addFolder ingests the files of a folder, up to 100 in one call; the same name
+// again replaces a file.
+func addFolder(ctx context.Context, t contextmem.Tenant, folder fs.FS) error {
+	var batch contextmem.KnowledgeBatch
+	flush := func() error {
+		if len(batch.Files) == 0 {
+			return nil
+		}
+		_, err := t.AddKnowledge(ctx, batch)
+		batch.Files = nil
+		return err
+	}
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") || path.Base(name) == "conversation.json" {
+			return err
+		}
+		b, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		batch.Files = append(batch.Files, contextmem.File{ID: name, Name: path.Base(name), Data: b})
+		if len(batch.Files) == 100 {
+			return flush()
+		}
+		return nil
+	})
+	return errors.Join(err, flush())
+}
+
+// bar shows how far the background has come.
+func bar(p contextmem.Progress) {
+	done := p.Completed + p.Errored
+	total := done + p.Waiting()
+	if total == 0 {
+		return
+	}
+	const width = 30
+	n := width * done / total
+	fmt.Printf("\rindexing [%s%s] %d of %d", strings.Repeat("#", n), strings.Repeat(".", width-n), done, total)
+}
+
+func answer(ctx context.Context, s contextmem.Sub, class contextmem.Class, question string) error {
+	start := time.Now()
+	res, err := s.Recall(ctx, contextmem.Recall{Class: class, Query: question, MaxResults: 2})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n? %s  (%v)\n", question, time.Since(start).Round(time.Microsecond))
+	for _, c := range res.Chunks {
+		fmt.Printf("  %.2f  %s: %s\n", c.Score, c.Title, excerpt(c.Text))
+		e := c.Explain
+		fmt.Printf("        semantic %.2f, keyword %.2f, context %.2f, speaker %.2f, entity %.2f\n", e.Semantic, e.Keyword, e.Context, e.Speaker, e.Entity)
+	}
+	return nil
+}
+
+func excerpt(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 110 {
+		return string(r[:110]) + "…"
+	}
+	return string(r)
+}

@@ -1,0 +1,108 @@
+// Command server serves contextmem over REST. It is configured by the environment:
+//
+//	CONTEXTMEM_ADDR      address to listen on; default 127.0.0.1:8080
+//	CONTEXTMEM_DATA      directory of the data; default ./contextmem-data
+//	CONTEXTMEM_API_KEYS  key=organisation,...; a bare key is organisation "default"; required
+//	CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1  lets webhooks go to http and local addresses
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/httpapi"
+)
+
+func main() {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Getenv, log, nil); err != nil {
+		log.Error("server stopped", "err", err)
+		os.Exit(1)
+	}
+}
+
+// shutdownPatience is how long requests that are under way may take when the server stops.
+const shutdownPatience = 10 * time.Second
+
+// run serves until ctx ends. ready, when not nil, gets the address.
+func run(ctx context.Context, env func(string) string, log *slog.Logger, ready chan<- net.Addr) error {
+	keys, err := parseKeys(env("CONTEXTMEM_API_KEYS"))
+	if err != nil {
+		return err
+	}
+	addr, dir := env("CONTEXTMEM_ADDR"), env("CONTEXTMEM_DATA")
+	if addr == "" {
+		addr = "127.0.0.1:8080"
+	}
+	if dir == "" {
+		dir = "contextmem-data"
+	}
+	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Logger: log, AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"})
+	if err != nil {
+		return err
+	}
+	h, err := httpapi.New(svc, httpapi.Options{Keys: keys, Logger: log})
+	if err != nil {
+		return errors.Join(err, svc.Close())
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return errors.Join(err, svc.Close())
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 5 * time.Minute, WriteTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	log.Info("contextmem is ready", "addr", l.Addr().String())
+	if ready != nil {
+		ready <- l.Addr()
+	}
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
+		err = srv.Shutdown(sctx)
+		cancel()
+		<-served
+	}
+	return errors.Join(err, svc.Close())
+}
+
+// parseKeys reads "key=org,key". Errors never hold a key.
+func parseKeys(s string) (map[string]string, error) {
+	keys := map[string]string{}
+	for i, part := range strings.Split(s, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		key, org, named := strings.Cut(part, "=")
+		key, org = strings.TrimSpace(key), strings.TrimSpace(org)
+		if !named {
+			org = contextmem.DefaultOrg
+		}
+		if key == "" || org == "" {
+			return nil, fmt.Errorf("CONTEXTMEM_API_KEYS: entry %d has no key or no organisation", i+1)
+		}
+		if _, twice := keys[key]; twice {
+			return nil, fmt.Errorf("CONTEXTMEM_API_KEYS: entry %d repeats a key", i+1)
+		}
+		keys[key] = org
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("CONTEXTMEM_API_KEYS is not set: the server needs at least one key")
+	}
+	return keys, nil
+}

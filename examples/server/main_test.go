@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+func TestParseKeys(t *testing.T) {
+	t.Parallel()
+	keys, err := parseKeys(" a=one, b ,,c = two")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"a": "one", "b": contextmem.DefaultOrg, "c": "two"}, keys)
+	for _, s := range []string{"", " , ", "secret-a=", "=org", "secret-a,secret-a=x"} {
+		_, err := parseKeys(s)
+		require.Error(t, err, s)
+		require.NotContains(t, err.Error(), "secret-a")
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	for name, env := range map[string]map[string]string{
+		"no keys":     {"CONTEXTMEM_DATA": t.TempDir()},
+		"bad address": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_ADDR": "nowhere:none"},
+	} {
+		err := run(t.Context(), func(k string) string { return env[k] }, slog.New(slog.DiscardHandler), nil)
+		require.Error(t, err, name)
+	}
+}
+
+// TestRun starts the server twice on one directory: what the first run took in, the second finds.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"CONTEXTMEM_ADDR": "127.0.0.1:0", "CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "key-one,key-two=other"}
+	for i := range 2 {
+		ctx, stop := context.WithCancel(t.Context())
+		ready, ended := make(chan net.Addr, 1), make(chan error, 1)
+		var log bytes.Buffer
+		go func() {
+			ended <- run(ctx, func(k string) string { return env[k] }, slog.New(slog.NewTextHandler(&log, nil)), ready)
+		}()
+		var base string
+		select {
+		case a := <-ready:
+			base = "http://" + a.String()
+		case err := <-ended:
+			require.NoError(t, err)
+		}
+		if i == 0 {
+			require.Equal(t, http.StatusOK, ask(t, "POST", base+"/tenants/create", "key-one", `{"tenant_id":"acme"}`, nil))
+			require.Eventually(t, func() bool {
+				return ask(t, "POST", base+"/memories/add_memory", "key-one", `{"tenant_id":"acme","memories":[{"source_id":"m1","text":"Bob likes green tea."}]}`, nil) == http.StatusOK
+			}, 10*time.Second, 10*time.Millisecond)
+		}
+		require.Eventually(t, func() bool {
+			var res struct {
+				Chunks []struct {
+					ID string `json:"source_id"`
+				} `json:"chunks"`
+			}
+			require.Equal(t, http.StatusOK, ask(t, "POST", base+"/recall/recall_preferences", "key-one", `{"tenant_id":"acme","query":"what does Bob drink?"}`, &res))
+			return len(res.Chunks) == 1 && res.Chunks[0].ID == "m1"
+		}, 30*time.Second, 20*time.Millisecond)
+		require.Equal(t, http.StatusNotFound, ask(t, "GET", base+"/tenants/monitor?tenant_id=acme", "key-two", "", nil), "another organisation")
+		require.Equal(t, http.StatusUnauthorized, ask(t, "GET", base+"/tenants/monitor?tenant_id=acme", "key-three", "", nil))
+		stop()
+		require.NoError(t, <-ended)
+		require.Equal(t, 1, strings.Count(log.String(), "contextmem is ready"))
+		require.NotContains(t, log.String(), "key-one")
+	}
+}
+
+func ask(t *testing.T, method, url, key, body string, to any) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	if to != nil {
+		require.NoError(t, json.Unmarshal(b, to))
+	}
+	return res.StatusCode
+}
