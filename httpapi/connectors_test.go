@@ -15,8 +15,8 @@ import (
 )
 
 // scripted is a provider of two folders. The token "wrong" is refused, "down" fails, and
-// the resource "slow" syncs until it is stopped.
-type scripted struct{}
+// the resource "slow" syncs until it is stopped, and says that it began.
+type scripted struct{ entered chan struct{} }
 
 func (scripted) Describe() contextmem.ProviderInfo {
 	return contextmem.ProviderInfo{Name: "scripted", Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{contextmem.AuthToken}, Beta: true,
@@ -49,8 +49,12 @@ func (scripted) Discover(_ context.Context, _ contextmem.Credentials, cursor str
 	return all[from:to], next, nil
 }
 
-func (scripted) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+func (s scripted) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
 	if r.ResourceID == "slow" {
+		select {
+		case s.entered <- struct{}{}:
+		default:
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -68,18 +72,15 @@ func (f *fixture) connect(t testing.TB, slow bool) {
 	if slow {
 		id = "slow"
 	}
-	idle := func(cycles int, status string) {
-		require.Eventually(t, func() bool {
-			c, err := org.Connector(t.Context(), c.ID)
-			require.NoError(t, err)
-			return c.Cycles >= cycles && c.SyncStatus == status
-		}, 20*time.Second, time.Millisecond)
-	}
 	_, err = org.AddResources(t.Context(), c.ID, []contextmem.ConnectorResource{{ResourceID: id, Type: "folder", Name: "One"}})
 	require.NoError(t, err)
 	if slow {
-		idle(0, contextmem.SyncRunning)
+		<-f.entered
 		return
 	}
-	idle(1, contextmem.SyncIdle)
+	require.Eventually(t, func() bool {
+		c, err := org.Connector(t.Context(), c.ID)
+		require.NoError(t, err)
+		return c.Cycles >= 1 && c.SyncStatus == contextmem.SyncIdle
+	}, 20*time.Second, time.Millisecond)
 }

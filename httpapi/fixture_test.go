@@ -30,7 +30,8 @@ type fixture struct {
 	http.Handler
 	svc      *contextmem.Service
 	vars     map[string]string
-	receiver atomic.Int32 // status that the webhook receiver answers
+	receiver atomic.Int32  // status that the webhook receiver answers
+	entered  chan struct{} // holds a value once the slow resource's sync has begun
 }
 
 // newFixture seeds the tenant acme (knowledge k1 and k2, memory m1), the
@@ -39,10 +40,11 @@ type fixture struct {
 func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
 	ctx := t.Context()
-	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{AllowLocalWebhooks: true, MaxFileBytes: maxTestFile, Workers: 1, Providers: []contextmem.Provider{scripted{}}})
+	f := &fixture{vars: map[string]string{"full": fullKey}, entered: make(chan struct{}, 1)}
+	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{AllowLocalWebhooks: true, MaxFileBytes: maxTestFile, Workers: 1, Providers: []contextmem.Provider{scripted{f.entered}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
-	f := &fixture{svc: svc, vars: map[string]string{"full": fullKey}}
+	f.svc = svc
 	f.receiver.Store(http.StatusOK)
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
