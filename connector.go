@@ -91,6 +91,8 @@ type SyncRequest struct {
 	MaxBytes    int64     // a larger file will be refused
 	// Supported reports false when the name and media type alone show that a file can't be read. Never nil.
 	Supported func(name, contentType string) bool
+	// Parse reads a part of an object, such as an attachment, with the service's parsers and limits. Never nil.
+	Parse func(ctx context.Context, in ParseInput) (*Document, error)
 }
 
 // SyncPage is what a provider read.
@@ -99,6 +101,10 @@ type SyncPage struct {
 	Deleted []string // external ids that are gone
 	Cursor  string
 	More    bool
+	// Complete says that Present names every object that the resource holds now; those that the connector
+	// ingested from it before and that are not named are removed. It is for systems that don't tell deletions.
+	Complete bool
+	Present  []string // external ids
 }
 
 // SyncObject is one object: a file or an app item, of which exactly one is set. Its own ID is

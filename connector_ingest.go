@@ -77,7 +77,34 @@ func (in *syncIngest) do(ctx context.Context, page *SyncPage) error {
 	if err := flush(); err != nil {
 		return err
 	}
-	return in.remove(ctx, page.Deleted)
+	if err := in.remove(ctx, page.Deleted); err != nil || !page.Complete {
+		return err
+	}
+	return in.sweep(ctx, page)
+}
+
+// sweep removes what a complete listing no longer names.
+func (in *syncIngest) sweep(ctx context.Context, page *SyncPage) error {
+	present := make(map[string]struct{}, len(page.Present)+len(page.Objects))
+	for _, ext := range page.Present {
+		present[ext] = struct{}{}
+	}
+	for _, o := range page.Objects {
+		present[o.ExternalID] = struct{}{}
+	}
+	return in.run.svc.scan(ctx, kindObject, in.run.org, objectFolder(in.run.id, in.res.ResourceID), func(recs []backend.Record) error {
+		var gone []string
+		for _, rec := range recs {
+			o, err := decodeRecord[storedObject](rec)
+			if err != nil {
+				return err
+			}
+			if _, ok := present[o.External]; !ok {
+				gone = append(gone, o.External)
+			}
+		}
+		return in.remove(ctx, gone)
+	})
 }
 
 func (in *syncIngest) refuse(external string, err error) {

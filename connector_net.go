@@ -1,6 +1,8 @@
 package contextmem
 
 import (
+	"context"
+	"net"
 	"net/http"
 
 	"github.com/contextmem/contextmem/internal/netguard"
@@ -10,3 +12,9 @@ import (
 // dials public addresses only, judged after the name was resolved and at every connection, redirects
 // included; with local it dials any. It uses no proxy. Safe for concurrent use.
 func GuardedTransport(local bool) http.RoundTripper { return netguard.Transport(local) }
+
+// GuardedDial is the same for providers that speak another protocol than HTTP: it returns a function that connects
+// over TCP to public addresses only, or to any with local.
+func GuardedDial(local bool) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return netguard.Dialer(local).DialContext
+}

@@ -58,8 +58,13 @@ func hashText(bytes int, parts ...string) string {
 
 func resourceKey(connector, resource string) string { return connector + "/" + resource }
 
+// objectFolder is what the keys of a resource's objects carry before their last slash.
+func objectFolder(connector, resource string) string {
+	return connector + "/" + hashText(8, resource)
+}
+
 func objectKey(connector, resource, external string) string {
-	return connector + "/" + hashText(8, resource) + "/" + hashText(16, external)
+	return objectFolder(connector, resource) + "/" + hashText(16, external)
 }
 
 // sourceID is the id of an object's source.
@@ -162,8 +167,8 @@ func resourceError(op, id string, err error) error {
 const recordPage = 500
 
 // scan calls f with pages of a connector's records of a kind. f may delete what it got.
-func (s *Service) scan(ctx context.Context, kind, org, connector string, f func([]backend.Record) error) error {
-	prefix := connector + "/"
+func (s *Service) scan(ctx context.Context, kind, org, folder string, f func([]backend.Record) error) error {
+	prefix := folder + "/"
 	after := prefix
 	for {
 		rs, err := s.reg.Records(ctx, kind, org, after, recordPage)

@@ -240,7 +240,10 @@ func (r *syncRun) page(ctx context.Context, res *storedResource) (page *SyncPage
 	defer cancel()
 	err = guard(func() error {
 		page, err = r.p.Sync(ctx, SyncRequest{Credentials: maps.Clone(r.creds), ResourceID: res.Public.ResourceID, Type: res.Public.Type, Filters: res.Public.Filters,
-			Cursor: res.Public.Cursor, Since: res.Since, Limit: syncPage, MaxBytes: r.svc.opts.MaxFileBytes, Supported: r.svc.parsers.Supported})
+			Cursor: res.Public.Cursor, Since: res.Since, Limit: syncPage, MaxBytes: r.svc.opts.MaxFileBytes, Supported: r.svc.parsers.Supported,
+			Parse: func(ctx context.Context, in ParseInput) (*Document, error) {
+				return r.svc.parsers.Parse(ctx, in, ParseLimits{MaxInput: r.svc.opts.MaxFileBytes, Timeout: r.svc.opts.ParseTimeout})
+			}})
 		return err
 	})
 	if err == nil && page == nil {

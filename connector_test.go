@@ -219,6 +219,38 @@ func TestConnectorSyncsOnSchedule(t *testing.T) {
 	})
 }
 
+func TestConnectorCompleteListingRemovesTheRest(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			if r.Cursor != "" { // the second sync
+				page := objects("2", false, doc("d", "A new boat came."))
+				if r.ResourceID == "r1" {
+					page.Complete, page.Present = true, []string{"b", "never-there"}
+				}
+				return page, nil
+			}
+			return objects("1", false, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the cellar."), doc("c", "Ferries leave at noon.")), nil
+		})
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r1, contextmem.ConnectorResource{ResourceID: "r2"})
+		require.NoError(t, svc.Drain(t.Context()))
+		count := func() map[string]int {
+			got := map[string]int{}
+			for x, err := range acme.Sub("").Sources(t.Context(), contextmem.ListRequest{}) {
+				require.NoError(t, err)
+				got[x.Additional["resource_id"].(string)+x.Additional["external_id"].(string)]++
+			}
+			return got
+		}
+		require.Len(t, count(), 6)
+		_, err := svc.SyncNow(t.Context(), c.ID)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Equal(t, map[string]int{"r1b": 1, "r1d": 1, "r2a": 1, "r2b": 1, "r2c": 1, "r2d": 1}, count(), "other resources keep theirs")
+	})
+}
+
 func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {

@@ -180,16 +180,21 @@ func control(_ context.Context, network, address string, _ syscall.RawConn) erro
 	return nil
 }
 
-// Transport returns an HTTP transport that reaches public addresses only, or any
-// with local. It uses no proxy and keeps few connections.
-func Transport(local bool) *http.Transport {
+// Dialer returns a dialer that reaches public addresses only, or any with local.
+func Dialer(local bool) *net.Dialer {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	if !local {
 		d.ControlContext = control
 	}
+	return d
+}
+
+// Transport returns an HTTP transport that reaches public addresses only, or any
+// with local. It uses no proxy and keeps few connections.
+func Transport(local bool) *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,
-		DialContext:            d.DialContext,
+		DialContext:            Dialer(local).DialContext,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           64,
 		MaxIdleConnsPerHost:    2,
