@@ -50,7 +50,7 @@ var (
 	ErrRateLimited  = errors.New("rate limited")
 	ErrUnavailable  = errors.New("unavailable")
 	ErrUpstream     = errors.New("provider failed")
-	ErrClosed       = errors.New("closed")
+	ErrClosed       = errors.New("the service is closed")
 )
 
 var kindSentinels = map[Kind]error{

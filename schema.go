@@ -53,13 +53,14 @@ var reservedNames = []string{"id", "source_id", "source_title", "source_url", "s
 	"source_owner", "source_collaborator", "source_upload_time", "source_last_updated_time", "chunk_id", "chunk_uuid",
 	"chunk_content", "metadata", "document_metadata", "additional_metadata", "base_metadata", "layout", "description"}
 
-// completeSchema fills defaults and checks that added fields fit beside existing ones.
-func completeSchema(op string, existing, added []Field) ([]Field, error) {
-	bad := func(i int, kind Kind, format string, args ...any) error {
-		return fieldError(op, kind, ResourceSchema, fmt.Sprintf("schema[%d]", i), format, args...)
+// completeSchema fills defaults and checks that added fields fit beside existing ones; list names
+// the added ones in errors.
+func completeSchema(op, list string, existing, added []Field) ([]Field, error) {
+	bad := func(i int, member string, kind Kind, format string, args ...any) error {
+		return fieldError(op, kind, ResourceSchema, fmt.Sprintf("%s[%d].%s", list, i, member), format, args...)
 	}
 	if len(existing)+len(added) > maxSchemaFields {
-		return nil, fieldError(op, KindInvalid, ResourceSchema, "schema", "%d fields are over the limit of %d", len(existing)+len(added), maxSchemaFields)
+		return nil, fieldError(op, KindInvalid, ResourceSchema, list, "%d fields are over the limit of %d", len(existing)+len(added), maxSchemaFields)
 	}
 	taken, flags := map[string]bool{}, 0
 	count := func(f Field) {
@@ -78,13 +79,13 @@ func completeSchema(op string, existing, added []Field) ([]Field, error) {
 	for i := range out {
 		f := &out[i]
 		if f.Name == "" {
-			return nil, bad(i, KindInvalid, "name is required")
+			return nil, bad(i, "name", KindInvalid, "is required")
 		}
 		if len(f.Name) > 255 || !fieldName.MatchString(f.Name) {
-			return nil, bad(i, KindInvalid, "name must be a letter or _ followed by letters, digits or _, at most 255")
+			return nil, bad(i, "name", KindInvalid, "must be a letter or _ followed by letters, digits or _, at most 255")
 		}
 		if slices.Contains(reservedNames, strings.ToLower(f.Name)) {
-			return nil, bad(i, KindInvalid, "name %q is reserved", f.Name)
+			return nil, bad(i, "name", KindInvalid, "%q is reserved", f.Name)
 		}
 		if taken[strings.ToLower(f.Name)] {
 			kind := KindInvalid
@@ -93,7 +94,7 @@ func completeSchema(op string, existing, added []Field) ([]Field, error) {
 					kind = KindConflict
 				}
 			}
-			return nil, bad(i, kind, "field %q exists already (names are compared without case)", f.Name)
+			return nil, bad(i, "name", kind, "%q exists already (names are compared without case)", f.Name)
 		}
 		if f.Type == "" {
 			f.Type = Varchar
@@ -104,23 +105,28 @@ func completeSchema(op string, existing, added []Field) ([]Field, error) {
 		switch f.Type {
 		case Bool, Int8, Int16, Int32, Int64, Float, Double, Varchar, JSON, FloatVector, SparseFloatVector:
 		case "ARRAY", "array":
-			return nil, bad(i, KindInvalid, "data_type ARRAY is not supported: use VARCHAR with comma-joined values")
+			return nil, bad(i, "data_type", KindInvalid, "ARRAY is not supported: use VARCHAR with comma-joined values")
 		default:
-			return nil, bad(i, KindUnprocessed, "unknown data_type %q", shortID(string(f.Type)))
+			return nil, bad(i, "data_type", KindUnprocessed, "unknown type %q", shortID(string(f.Type)))
 		}
 		if f.MaxLength == 0 {
 			f.MaxLength = defaultVarcharLen
 		}
 		if f.MaxLength < 1 || f.MaxLength > maxVarcharLength {
-			return nil, bad(i, KindInvalid, "max_length %d is outside 1 to %d", f.MaxLength, maxVarcharLength)
+			return nil, bad(i, "max_length", KindInvalid, "%d is outside 1 to %d", f.MaxLength, maxVarcharLength)
 		}
-		if (f.Dense || f.Sparse) && f.Type != Varchar {
-			return nil, bad(i, KindInvalid, "an embedding flag needs data_type VARCHAR, not %s", f.Type)
+		for _, flag := range [...]struct {
+			name string
+			set  bool
+		}{{"enable_dense_embedding", f.Dense}, {"enable_sparse_embedding", f.Sparse}} {
+			if flag.set && f.Type != Varchar {
+				return nil, bad(i, flag.name, KindInvalid, "needs data_type VARCHAR, not %s", f.Type)
+			}
 		}
 		count(*f)
 	}
 	if flags > maxEmbeddingFlags {
-		return nil, fieldError(op, KindInvalid, ResourceSchema, "schema", "%d embedding flags are over the limit of %d (dense and sparse count one each)", flags, maxEmbeddingFlags)
+		return nil, fieldError(op, KindInvalid, ResourceSchema, list, "%d embedding flags are over the limit of %d (dense and sparse count one each)", flags, maxEmbeddingFlags)
 	}
 	return out, nil
 }

@@ -136,7 +136,7 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 	if err := cmp.Or(checkOrg(op, o.id), checkTenantID(op, spec.ID)); err != nil {
 		return TenantInfo{}, err
 	}
-	schema, err := completeSchema(op, nil, spec.Schema)
+	schema, err := completeSchema(op, "schema", nil, spec.Schema)
 	if err != nil {
 		return TenantInfo{}, err
 	}
@@ -335,7 +335,7 @@ func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, e
 	if err != nil {
 		return nil, err
 	}
-	added, err := completeSchema(op, r.data.Schema, fields)
+	added, err := completeSchema(op, "add_fields", r.data.Schema, fields)
 	if err != nil {
 		return nil, err
 	}
