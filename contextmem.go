@@ -122,6 +122,12 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 	s.cache.init()
 	s.requests.init()
 	s.spaces = spaces.New(opts.MaxOpenTenants, s.openSpace, s.closeSpace)
+	if v, ok := s.reg.(backend.LeaseVoider); ok { // deliveries that a dead predecessor was sending
+		if err := v.VoidLeases(ctx); err != nil {
+			s.stop()
+			return nil, wrap("open", "", "", err)
+		}
+	}
 	s.deliverer = s.newDeliverer()
 	s.sched = newScheduler(s)
 	if err := s.sched.load(ctx); err != nil {

@@ -10,10 +10,12 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
@@ -41,7 +43,10 @@ func TestProvisioningThatFails(t *testing.T) {
 		_, err = svc.Tenant("acme").Recall(t.Context(), contextmem.Recall{Query: "x"})
 		require.ErrorIs(t, err, contextmem.ErrNotReady)
 		require.NoError(t, svc.Drain(t.Context()))
+		require.Zero(t, plan.Calls("Backend.RemoveWorkspace"))
 		remember(t, tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a"), contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+		synctest.Wait()
+		require.Equal(t, 1, plan.Calls("Backend.RemoveWorkspace"), "what the failed attempt left is removed")
 	})
 }
 
@@ -161,6 +166,20 @@ func TestMaxTenants(t *testing.T) {
 	require.ErrorIs(t, err, contextmem.ErrForbidden)
 	_, err = svc.Org("other").CreateTenant(t.Context(), contextmem.TenantSpec{ID: "three"})
 	require.NoError(t, err)
+	var wg sync.WaitGroup
+	var made atomic.Int32
+	for i := range 8 {
+		wg.Go(func() {
+			_, err := svc.Org("crowd").CreateTenant(t.Context(), contextmem.TenantSpec{ID: fmt.Sprint("t", i)})
+			if err == nil {
+				made.Add(1)
+				return
+			}
+			assert.ErrorIs(t, err, contextmem.ErrForbidden)
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 2, made.Load(), "calls at one time do not pass the limit")
 }
 
 func TestDrainProgress(t *testing.T) {

@@ -149,7 +149,7 @@ func (o *Options) withDefaults() (*Options, error) {
 	intRange("MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
 	intRange("MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
 	intRange("MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
-	intRange("MaxTenants", &c.MaxTenants, 1<<30, 1, 1<<30)
+	intRange("MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
 	durRange("Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
 	durRange("ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
 	if c.MaxFileBytes == 0 {

@@ -102,6 +102,9 @@ func (s *Service) tenantRecord(ctx context.Context, op, org, id string) (*tenant
 	return r, nil
 }
 
+// unlimitedTenants is the value of Options.MaxTenants that bounds nothing.
+const unlimitedTenants = 1 << 30
+
 func newUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -110,28 +113,27 @@ func newUID() string {
 
 func (s *Service) createTenant(ctx context.Context, org string, spec TenantSpec, schema []Field) (TenantInfo, error) {
 	const op = "create tenant"
-	if s.opts.MaxTenants < 1<<30 {
-		have, err := s.reg.Tenants(ctx, org, "", s.opts.MaxTenants)
-		if err != nil {
-			return TenantInfo{}, wrap(op, ResourceTenant, spec.ID, err)
-		}
-		if len(have) >= s.opts.MaxTenants {
-			return TenantInfo{}, &Error{Op: op, Kind: KindForbidden, Resource: ResourceTenant, ID: spec.ID, Err: fmt.Errorf("the organisation may have %d tenants", s.opts.MaxTenants)}
-		}
-	}
 	data, err := json.Marshal(tenantData{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema})
 	if err != nil {
 		return TenantInfo{}, wrap(op, ResourceTenant, spec.ID, err)
 	}
 	now := time.Now().UTC()
 	t := backend.Tenant{Org: org, ID: spec.ID, UID: newUID(), State: backend.TenantProvisioning, CreatedAt: now, Data: data, Wake: now}
-	if err := s.reg.CreateTenant(ctx, t); err != nil {
-		if errors.Is(err, backend.ErrExists) {
+	limit := s.opts.MaxTenants
+	if limit == unlimitedTenants {
+		limit = 0 // nothing is counted
+	}
+	if err := s.reg.CreateTenant(ctx, t, limit); err != nil {
+		switch {
+		case errors.Is(err, backend.ErrExists):
 			return TenantInfo{}, &Error{Op: op, Kind: KindExists, Resource: ResourceTenant, ID: spec.ID, Err: errors.New("a tenant with this id exists")}
+		case errors.Is(err, backend.ErrFull):
+			return TenantInfo{}, &Error{Op: op, Kind: KindForbidden, Resource: ResourceTenant, ID: spec.ID, Err: fmt.Errorf("the organisation may have %d tenants", s.opts.MaxTenants)}
 		}
 		return TenantInfo{}, wrap(op, ResourceTenant, spec.ID, err)
 	}
 	s.cache.drop(org, spec.ID)
+	s.sched.removeLater() // the workspace of a failed tenant that this one replaces
 	s.sched.wake(t.UID, now)
 	r, err := decodeTenant(t)
 	if err != nil {

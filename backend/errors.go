@@ -11,6 +11,8 @@ var (
 	// ErrConflict: the record changed since it was read, or is not in a state
 	// that allows the change.
 	ErrConflict = errors.New("conflict")
+	// ErrFull: a limit that the caller gave is reached.
+	ErrFull = errors.New("limit reached")
 	// ErrClosed: the backend or workspace was closed.
 	ErrClosed = errors.New("closed")
 	// ErrLocked: another process has the directory open.

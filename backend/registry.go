@@ -94,8 +94,10 @@ type DeliveryQuery struct {
 // Registry keeps what belongs to a deployment and not to one tenant.
 type Registry interface {
 	// CreateTenant adds t. [ErrExists] when org and id are taken by a tenant that
-	// is neither failed nor deleting; a failed one is replaced.
-	CreateTenant(ctx context.Context, t Tenant) error
+	// is neither failed nor deleting; a failed one becomes deleting, so that its
+	// workspace is removed like that of any other. [ErrFull] when org would then have
+	// over limit tenants that are not deleting; a limit of 0 is none.
+	CreateTenant(ctx context.Context, t Tenant, limit int) error
 	// Tenant finds a tenant that is not deleting by its name.
 	Tenant(ctx context.Context, org, id string) (Tenant, error)
 	// TenantByUID finds a tenant in any state.

@@ -388,9 +388,10 @@ type Store interface {
 	Close() error
 }
 
-// LeaseVoider is a Store that can end every lease at once. A service that is sure
-// to be alone with the deployment calls it when it first opens a workspace, so that what a
-// dead predecessor held can be claimed without waiting for its leases.
+// LeaseVoider is a Store or a Registry that can end every lease at once: of items, or of
+// deliveries. Only one whose deployment belongs to one process is a LeaseVoider. The service calls it when it
+// opens the registry and when it first opens a workspace, so that what a dead predecessor
+// held can be claimed without waiting for its leases.
 type LeaseVoider interface {
 	VoidLeases(ctx context.Context) error
 }

@@ -13,8 +13,8 @@ type faultyRegistry struct {
 	plan *Plan
 }
 
-func (f *faultyRegistry) CreateTenant(ctx context.Context, t backend.Tenant) error {
-	return f.plan.do(ctx, []string{"Registry.CreateTenant"}, func() error { return f.real.CreateTenant(ctx, t) })
+func (f *faultyRegistry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
+	return f.plan.do(ctx, []string{"Registry.CreateTenant"}, func() error { return f.real.CreateTenant(ctx, t, limit) })
 }
 
 func (f *faultyRegistry) Tenant(ctx context.Context, org, id string) (backend.Tenant, error) {

@@ -96,7 +96,7 @@ func TestFaultyEveryMethod(t *testing.T) {
 		"Backend.Close":           b.Close,
 		"Workspace.Close":         w.Close,
 
-		"Registry.CreateTenant":    func() error { return r.CreateTenant(ctx, backend.Tenant{}) },
+		"Registry.CreateTenant":    func() error { return r.CreateTenant(ctx, backend.Tenant{}, 0) },
 		"Registry.Tenant":          func() error { return ignore(r.Tenant(ctx, "", "")) },
 		"Registry.TenantByUID":     func() error { return ignore(r.TenantByUID(ctx, "")) },
 		"Registry.Tenants":         func() error { return ignore(r.Tenants(ctx, "", "", 1)) },

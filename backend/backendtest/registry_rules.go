@@ -19,7 +19,7 @@ func testRegistryHostile(t *testing.T, e *registryEnv) {
 	for i, s := range hostile {
 		writes = append(writes, write("k"+s, "o"+s, "i"+s, s, 0))
 		in := backend.Tenant{Org: s, ID: s, UID: UID(fmt.Sprint("hostile", i)), State: backend.TenantReady, Data: []byte(s), Error: s}
-		require.NoError(t, e.CreateTenant(ctx, in))
+		require.NoError(t, e.CreateTenant(ctx, in, 0))
 		d := delivery("d"+s, s, at(0))
 		d.Org, d.ItemID, d.Payload, d.ErrorMessage = s, s, []byte(s), s
 		require.NoError(t, e.AddDeliveries(ctx, []backend.Delivery{d}))
@@ -43,7 +43,7 @@ func testRegistryCopies(t *testing.T, e *registryEnv) {
 	data := []byte("data")
 	in := tenant("a")
 	in.Data = data
-	require.NoError(t, e.CreateTenant(ctx, in))
+	require.NoError(t, e.CreateTenant(ctx, in, 0))
 	require.NoError(t, e.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: "k", ID: "a", Data: data}}}))
 	d := delivery("a", "u", at(0))
 	d.Payload = data
@@ -69,8 +69,8 @@ func testRegistryCopies(t *testing.T, e *registryEnv) {
 func fillRegistry(t *testing.T, r backend.Registry) {
 	t.Helper()
 	ctx := t.Context()
-	require.NoError(t, r.CreateTenant(ctx, tenant("a")))
-	require.NoError(t, r.CreateTenant(ctx, tenant("b")))
+	require.NoError(t, r.CreateTenant(ctx, tenant("a"), 0))
+	require.NoError(t, r.CreateTenant(ctx, tenant("b"), 0))
 	require.NoError(t, r.SetWake(ctx, UID("a"), at(5)))
 	b, err := r.Tenant(ctx, "org", "b")
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func registryCalls(r backend.Registry) []call {
 	a := tenant("a")
 	a.Rev = 1
 	return []call{
-		{"CreateTenant", func(ctx context.Context) error { return r.CreateTenant(ctx, tenant("new")) }},
+		{"CreateTenant", func(ctx context.Context) error { return r.CreateTenant(ctx, tenant("new"), 0) }},
 		{"Tenant", func(ctx context.Context) error { return ignore(r.Tenant(ctx, "org", "a")) }},
 		{"TenantByUID", func(ctx context.Context) error { return ignore(r.TenantByUID(ctx, UID("a"))) }},
 		{"Tenants", func(ctx context.Context) error { return ignore(r.Tenants(ctx, "org", "", 10)) }},
@@ -216,7 +216,7 @@ func testRegistryConcurrent(t *testing.T, e *registryEnv) {
 		wg.Go(func() {
 			in := tenant("same")
 			in.UID = UID(fmt.Sprint("same", i))
-			err := e.CreateTenant(ctx, in)
+			err := e.CreateTenant(ctx, in, 0)
 			if err != nil {
 				assert.ErrorIs(t, err, backend.ErrExists)
 			}

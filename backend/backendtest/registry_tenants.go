@@ -2,6 +2,8 @@ package backendtest
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +43,7 @@ func runRegistry(t *testing.T, h StoresHarness) {
 	run(t, func(t *testing.T) *registryEnv { return openRegistry(t, h) }, []namedTest[*registryEnv]{
 		{"CreateTenant", testCreateTenant},
 		{"FailedTenantIsReplaced", testFailedTenant},
+		{"TenantLimit", testTenantLimit},
 		{"UpdateTenant", testUpdateTenant},
 		{"DeletingTenant", testDeletingTenant},
 		{"TenantPages", testTenantPages},
@@ -71,7 +74,7 @@ func testCreateTenant(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
 	in := tenant("a")
 	in.State, in.Error = backend.TenantProvisioning, "not yet"
-	require.NoError(t, e.CreateTenant(ctx, in))
+	require.NoError(t, e.CreateTenant(ctx, in, 0))
 	got, err := e.Tenant(ctx, "org", "a")
 	require.NoError(t, err)
 	want := in
@@ -83,12 +86,12 @@ func testCreateTenant(t *testing.T, e *registryEnv) {
 
 	again := tenant("a")
 	again.UID = UID("another")
-	require.ErrorIs(t, e.CreateTenant(ctx, again), backend.ErrExists, "provisioning holds the name")
+	require.ErrorIs(t, e.CreateTenant(ctx, again, 0), backend.ErrExists, "provisioning holds the name")
 	again.Org = "org2"
-	require.NoError(t, e.CreateTenant(ctx, again), "another organisation has names of its own")
+	require.NoError(t, e.CreateTenant(ctx, again, 0), "another organisation has names of its own")
 	reused := tenant("b")
 	reused.UID = in.UID
-	require.ErrorIs(t, e.CreateTenant(ctx, reused), backend.ErrExists, "a UID is used once")
+	require.ErrorIs(t, e.CreateTenant(ctx, reused, 0), backend.ErrExists, "a UID is used once")
 	_, err = e.Tenant(ctx, "org", "b")
 	require.ErrorIs(t, err, backend.ErrNotFound)
 	_, err = e.Tenant(ctx, "org3", "a")
@@ -101,10 +104,10 @@ func testFailedTenant(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
 	failed := tenant("a")
 	failed.State, failed.Error = backend.TenantFailed, "disk full"
-	require.NoError(t, e.CreateTenant(ctx, failed))
+	require.NoError(t, e.CreateTenant(ctx, failed, 0))
 	next := tenant("a")
 	next.UID = UID("second try")
-	require.NoError(t, e.CreateTenant(ctx, next))
+	require.NoError(t, e.CreateTenant(ctx, next, 0))
 	got, err := e.Tenant(ctx, "org", "a")
 	require.NoError(t, err)
 	require.Equal(t, next.UID, got.UID)
@@ -113,14 +116,59 @@ func testFailedTenant(t *testing.T, e *registryEnv) {
 	all, err := e.Tenants(ctx, "org", "", 10)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
+	old, err := e.TenantByUID(ctx, failed.UID)
+	require.NoError(t, err)
+	require.Equal(t, backend.TenantDeleting, old.State, "its workspace waits to be removed")
+	doomed, err := e.DeletingTenants(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, doomed, 1)
+	require.NoError(t, e.ForgetTenant(ctx, failed.UID))
 	third := tenant("a")
 	third.UID = UID("third try")
-	require.ErrorIs(t, e.CreateTenant(ctx, third), backend.ErrExists, "a ready one is not replaced")
+	require.ErrorIs(t, e.CreateTenant(ctx, third, 0), backend.ErrExists, "a ready one is not replaced")
+}
+
+// testTenantLimit: however many calls race, an organisation gets no tenant over its limit.
+func testTenantLimit(t *testing.T, e *registryEnv) {
+	ctx := t.Context()
+	const limit, calls = 3, 8
+	var wg sync.WaitGroup
+	var full atomic.Int32
+	for i := range calls {
+		wg.Go(func() {
+			in := tenant(fmt.Sprint("t", i))
+			in.State = backend.TenantFailed
+			if err := e.CreateTenant(ctx, in, limit); err != nil {
+				assert.ErrorIs(t, err, backend.ErrFull)
+				full.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, calls-limit, full.Load())
+	all, err := e.Tenants(ctx, "org", "", 10)
+	require.NoError(t, err)
+	require.Len(t, all, limit)
+	foreign := tenant("x")
+	foreign.Org = "org2"
+	require.NoError(t, e.CreateTenant(ctx, foreign, limit), "another organisation has room of its own")
+	again := tenant(all[0].ID)
+	again.UID = UID("second try")
+	require.NoError(t, e.CreateTenant(ctx, again, limit), "one that replaces a failed one adds none")
+	third := tenant(all[0].ID)
+	third.UID = UID("third try")
+	require.ErrorIs(t, e.CreateTenant(ctx, third, limit), backend.ErrExists)
+	require.ErrorIs(t, e.CreateTenant(ctx, tenant("y"), limit), backend.ErrFull)
+	again.Rev = 1
+	again.State = backend.TenantDeleting
+	_, err = e.UpdateTenant(ctx, again)
+	require.NoError(t, err)
+	require.NoError(t, e.CreateTenant(ctx, tenant("y"), limit), "one that is being deleted leaves its place")
 }
 
 func testUpdateTenant(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
-	require.NoError(t, e.CreateTenant(ctx, tenant("a")))
+	require.NoError(t, e.CreateTenant(ctx, tenant("a"), 0))
 	require.NoError(t, e.SetWake(ctx, UID("a"), at(5)))
 	read, err := e.Tenant(ctx, "org", "a")
 	require.NoError(t, err)
@@ -150,7 +198,7 @@ func testUpdateTenant(t *testing.T, e *registryEnv) {
 
 func testDeletingTenant(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
-	require.NoError(t, e.CreateTenant(ctx, tenant("a")))
+	require.NoError(t, e.CreateTenant(ctx, tenant("a"), 0))
 	require.ErrorIs(t, e.ForgetTenant(ctx, UID("a")), backend.ErrConflict, "it is not deleting")
 	old, err := e.Tenant(ctx, "org", "a")
 	require.NoError(t, err)
@@ -169,7 +217,7 @@ func testDeletingTenant(t *testing.T, e *registryEnv) {
 
 	next := tenant("a")
 	next.UID = UID("a again")
-	require.NoError(t, e.CreateTenant(ctx, next), "the id can be taken again")
+	require.NoError(t, e.CreateTenant(ctx, next, 0), "the id can be taken again")
 	deleting, err := e.DeletingTenants(ctx, 10)
 	require.NoError(t, err)
 	require.Len(t, deleting, 1)
@@ -188,11 +236,11 @@ func testDeletingTenant(t *testing.T, e *registryEnv) {
 func testTenantPages(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
 	for _, i := range []int{3, 0, 4, 1, 2} {
-		require.NoError(t, e.CreateTenant(ctx, tenant(fmt.Sprint("t", i))))
+		require.NoError(t, e.CreateTenant(ctx, tenant(fmt.Sprint("t", i)), 0))
 	}
 	foreign := tenant("t00")
 	foreign.Org = "org2"
-	require.NoError(t, e.CreateTenant(ctx, foreign))
+	require.NoError(t, e.CreateTenant(ctx, foreign, 0))
 	var got []string
 	after := ""
 	for {
@@ -213,7 +261,7 @@ func testTenantPages(t *testing.T, e *registryEnv) {
 func testWake(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
 	for _, id := range []string{"a", "b", "c", "d"} {
-		require.NoError(t, e.CreateTenant(ctx, tenant(id)))
+		require.NoError(t, e.CreateTenant(ctx, tenant(id), 0))
 	}
 	before, err := e.Tenant(ctx, "org", "a")
 	require.NoError(t, err)

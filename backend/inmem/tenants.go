@@ -80,17 +80,32 @@ func copyTenant(t *backend.Tenant) backend.Tenant {
 	return c
 }
 
-func (r *registry) CreateTenant(ctx context.Context, t backend.Tenant) error {
+func (r *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
 	return r.write(ctx, func(d *registryData) error {
 		name := tenantName{t.Org, t.ID}
 		if _, ok := d.tenants[t.UID]; ok {
 			return fmt.Errorf("create tenant %q: workspace name taken: %w", t.ID, backend.ErrExists)
 		}
+		var failed *backend.Tenant
 		if uid, ok := d.names[name]; ok && t.State != backend.TenantDeleting {
-			if d.tenants[uid].State != backend.TenantFailed {
+			if failed = d.tenants[uid]; failed.State != backend.TenantFailed {
 				return fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrExists)
 			}
-			delete(d.tenants, uid)
+		}
+		if limit > 0 && failed == nil && t.State != backend.TenantDeleting {
+			have := 0
+			for n := range d.names {
+				if n.org == t.Org {
+					have++
+				}
+			}
+			if have >= limit {
+				return fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrFull)
+			}
+		}
+		if failed != nil {
+			failed.State = backend.TenantDeleting
+			failed.Rev++
 		}
 		c := copyTenant(&t)
 		c.Rev, c.CreatedAt, c.Wake = 1, stamp(t.CreatedAt), stamp(t.Wake)

@@ -36,3 +36,32 @@ func TestVoidLeases(t *testing.T) {
 	assert.Equal(t, []bool{false}, ok, "the dead one holds nothing")
 	check(t, s)
 }
+
+func TestVoidDeliveryLeases(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	b, _ := openTest(t)
+	g := b.Registry()
+	var ds []backend.Delivery
+	for _, id := range []string{"held", "waits"} {
+		ds = append(ds, backend.Delivery{ID: id, Org: "o", URL: "u", Status: backend.DeliveryPending, CreatedAt: testTime, UpdatedAt: testTime, NextAttempt: testTime})
+	}
+	require.NoError(t, g.AddDeliveries(ctx, ds))
+	lease := testTime.Add(time.Hour)
+	got, err := g.ClaimDeliveries(ctx, testTime, lease, "dead", 2, 0)
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	waits := got[1]
+	waits.Status, waits.NextAttempt = backend.DeliveryFailed, testTime.Add(time.Minute)
+	require.NoError(t, g.FinishDelivery(ctx, waits))
+	none, err := g.ClaimDeliveries(ctx, testTime, lease, "next", 2, 0)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	require.NoError(t, g.(backend.LeaseVoider).VoidLeases(ctx))
+	again, err := g.ClaimDeliveries(ctx, testTime, lease, "next", 2, 1)
+	require.NoError(t, err)
+	require.Len(t, again, 1, "a retry still waits for its time")
+	assert.Equal(t, "held", again[0].ID)
+	assert.Equal(t, 2, again[0].Attempts, "the attempt that was cut off counts")
+	require.ErrorIs(t, g.FinishDelivery(ctx, got[0]), backend.ErrConflict, "the dead one holds nothing")
+}

@@ -88,7 +88,7 @@ func TestPlans(t *testing.T) {
 	g := d.reg
 	delivery := backend.Delivery{ID: "d", URL: "u", Status: backend.DeliveryPending, NextAttempt: testTime}
 	require.NoError(t, g.AddDeliveries(ctx, []backend.Delivery{delivery}))
-	require.NoError(t, g.CreateTenant(ctx, backend.Tenant{UID: testUID, Org: "o", ID: "t", State: backend.TenantReady}))
+	require.NoError(t, g.CreateTenant(ctx, backend.Tenant{UID: testUID, Org: "o", ID: "t", State: backend.TenantReady}, 0))
 	for _, call := range []func() error{
 		func() error { _, err := g.Tenant(ctx, "o", "t"); return err },
 		func() error { _, err := g.Tenants(ctx, "o", "", 5); return err },

@@ -46,11 +46,10 @@ func readTenant(r *row) backend.Tenant {
 	}
 }
 
-func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant) error {
+func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
 	return g.change(ctx, func(c *conn) error {
 		if t.State != backend.TenantDeleting {
-			// The workspace of a failed tenant was never handed out.
-			err := c.do("DELETE FROM tenants WHERE org = ? AND id = ? AND state <> 'deleting' AND state = 'failed'", t.Org, t.ID)
+			err := c.do("UPDATE tenants SET state = 'deleting', rev = rev + 1 WHERE org = ? AND id = ? AND state <> 'deleting' AND state = 'failed'", t.Org, t.ID)
 			if err != nil {
 				return err
 			}
@@ -59,6 +58,13 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant) error {
 			t.UID, t.Org, t.ID, string(t.State), t.Error, stamp(t.CreatedAt), t.Data, stamp(t.Wake))
 		if errors.Is(err, errConstraint) {
 			return fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrExists)
+		}
+		if err != nil || limit <= 0 {
+			return err
+		}
+		over, err := c.one(ctx, "SELECT 1 FROM tenants WHERE org = ? AND state <> 'deleting' LIMIT 1 OFFSET ?", func(*row) error { return nil }, t.Org, limit)
+		if err == nil && over {
+			err = fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrFull)
 		}
 		return err
 	})
