@@ -331,17 +331,13 @@ func (s Sub) Retry(ctx context.Context, class Class, id string) error {
 	if err != nil {
 		return wrap(op, ResourceSub, s.sub, err)
 	}
-	if err := s.svc.sched.intend(ctx, h.uid); err != nil {
-		return wrap(op, ResourceTenant, s.tenant, err)
+	err = s.svc.sched.admit(ctx, h.uid, func() error {
+		return h.store.Requeue(ctx, backend.Partition{Class: backend.Class(class), Sub: name}, id)
+	})
+	if errors.Is(err, backend.ErrConflict) {
+		return &Error{Op: op, Kind: KindConflict, Resource: ResourceSource, ID: shortID(id), Err: errors.New("only an errored item can be processed again")}
 	}
-	if err := h.store.Requeue(ctx, backend.Partition{Class: backend.Class(class), Sub: name}, id); err != nil {
-		if errors.Is(err, backend.ErrConflict) {
-			return &Error{Op: op, Kind: KindConflict, Resource: ResourceSource, ID: shortID(id), Err: errors.New("only an errored item can be processed again")}
-		}
-		return sourceError(op, class, id, err)
-	}
-	s.svc.sched.accepted(h.uid)
-	return nil
+	return sourceError(op, class, id, err)
 }
 
 func expired(src *backend.Source, now time.Time) bool {

@@ -561,14 +561,14 @@ func (in *intake) accept(ctx context.Context) (*IngestResult, error) {
 	if err := in.keepGraphs(ctx); err != nil {
 		return nil, wrap(in.op, ResourceSource, "", err)
 	}
-	if err := h.svc.sched.intend(ctx, h.uid); err != nil {
-		return nil, wrap(in.op, ResourceTenant, in.sub.tenant, err)
-	}
-	acc, err := h.store.Accept(ctx, in.items)
+	var acc []backend.Accepted
+	err := h.svc.sched.admit(ctx, h.uid, func() (err error) {
+		acc, err = h.store.Accept(ctx, in.items)
+		return err
+	})
 	if err != nil {
 		return nil, wrap(in.op, ResourceTenant, in.sub.tenant, err)
 	}
-	h.svc.sched.accepted(h.uid)
 	res := &IngestResult{Items: in.result}
 	var expiry time.Time
 	for i := range acc {

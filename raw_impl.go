@@ -399,13 +399,13 @@ func (s *Service) deleteVectors(ctx context.Context, sub Sub, r RawSelect) (int,
 		h.stateChanged()
 	}
 	if len(items) > 0 {
-		if err := s.sched.intend(ctx, h.uid); err != nil {
+		err := s.sched.admit(ctx, h.uid, func() error {
+			_, err := h.store.Accept(ctx, items)
+			return err
+		})
+		if err != nil {
 			return 0, wrap(op, ResourceEmbedding, "", err)
 		}
-		if _, err := h.store.Accept(ctx, items); err != nil {
-			return 0, wrap(op, ResourceEmbedding, "", err)
-		}
-		s.sched.accepted(h.uid)
 		if err := s.settled(ctx, op, h, part, kept); err != nil {
 			return 0, err
 		}

@@ -204,13 +204,13 @@ func (s *Service) reembedPartition(ctx context.Context, sp *space, part backend.
 		if len(items) == 0 {
 			return total, nil
 		}
-		if err := s.sched.intend(ctx, sp.uid); err != nil {
+		err = s.sched.admit(ctx, sp.uid, func() error {
+			_, err := sp.store.Accept(ctx, items)
+			return err
+		})
+		if err != nil {
 			return total, err
 		}
-		if _, err := sp.store.Accept(ctx, items); err != nil {
-			return total, err
-		}
-		s.sched.accepted(sp.uid)
 		total += len(items)
 		if err := s.sched.drainSpace(ctx, sp.uid); err != nil {
 			return total, err

@@ -38,6 +38,7 @@ type scheduler struct {
 
 	kick      chan struct{} // to the timekeeper
 	removal   chan struct{} // to the remover
+	wakes     sync.Mutex    // held while a stored wake time is written, so that writes don't cross; taken before mu
 	tokens    atomic.Int64
 	completed atomic.Int64
 	errored   atomic.Int64
@@ -45,12 +46,13 @@ type scheduler struct {
 
 // attention is what is known of a workspace that has needed some.
 type attention struct {
-	stored  time.Time // wake time in the registry; zero: none
-	pending bool      // holds items that are not terminal, or events
-	gen     int64     // rises with every acceptance
-	quiet   time.Time // when it was last seen drained
-	tries   int       // failures in a row, for the pause before the next try
-	parked  error     // why the workspace can't be worked on until Reembed is called; nil: it can
+	stored    time.Time // wake time in the registry; zero: none
+	pending   bool      // holds items that are not terminal, or events
+	admitting int       // commits of items that are under way
+	gen       int64     // rises with every acceptance
+	quiet     time.Time // when it was last seen drained
+	tries     int       // failures in a row, for the pause before the next try
+	parked    error     // why the workspace can't be worked on until Reembed is called; nil: it can
 }
 
 const (
@@ -99,49 +101,65 @@ func (c *scheduler) start(context.Context) error {
 	return nil
 }
 
-// intend makes sure that a start after a crash would look at the workspace.
-func (c *scheduler) intend(ctx context.Context, uid string) error {
-	now := time.Now()
+// admit runs store, which commits items to a workspace, and puts the workspace in
+// line. Until store has returned the stored wake time stays at or before now, so
+// that a start after a crash looks at the workspace. When store fails the workspace
+// is looked at all the same: the commit may have been done.
+func (c *scheduler) admit(ctx context.Context, uid string, store func() error) error {
 	c.mu.Lock()
+	a := c.attention(uid)
+	a.gen++
+	a.admitting++
+	fine := !a.stored.IsZero() && !a.stored.After(time.Now())
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		a.admitting--
+		c.mu.Unlock()
+	}()
+	if !fine {
+		if err := c.storeNow(ctx, uid); err != nil {
+			return err
+		}
+	}
+	err := store()
+	c.mu.Lock()
+	now := c.attention(uid)
+	now.pending = now.pending || err == nil
+	now.gen++
+	c.push(uid)
+	c.mu.Unlock()
+	return err
+}
+
+// storeNow stores the present as the wake time of a workspace.
+func (c *scheduler) storeNow(ctx context.Context, uid string) error {
+	c.wakes.Lock()
+	defer c.wakes.Unlock()
+	now := time.Now()
+	if err := c.svc.reg.SetWake(ctx, uid, now); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.attention(uid).stored = now
+	c.mu.Unlock()
+	return nil
+}
+
+// attention returns what is known of a workspace; c.mu is held.
+func (c *scheduler) attention(uid string) *attention {
 	a := c.state[uid]
 	if a == nil {
 		a = &attention{}
 		c.state[uid] = a
 	}
-	a.gen++
-	fine := !a.stored.IsZero() && !a.stored.After(now)
-	c.mu.Unlock()
-	if fine {
-		return nil
-	}
-	if err := c.svc.reg.SetWake(ctx, uid, now); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	a.stored = now
-	c.mu.Unlock()
-	return nil
-}
-
-// accepted puts a workspace in line after items were committed.
-func (c *scheduler) accepted(uid string) {
-	c.mu.Lock()
-	a := c.state[uid]
-	a.pending = true
-	a.gen++
-	c.push(uid)
-	c.mu.Unlock()
+	return a
 }
 
 // wake plans attention for a workspace whose stored wake time is at.
 func (c *scheduler) wake(uid string, at time.Time) {
 	c.mu.Lock()
-	a := c.state[uid]
-	if a == nil {
-		a = &attention{}
-		c.state[uid] = a
-	}
-	a.stored = at
+	c.attention(uid).stored = at
 	c.setDue(uid, at)
 	c.mu.Unlock()
 	c.nudge()
@@ -235,45 +253,41 @@ func (c *scheduler) timekeeper() {
 
 // settle stores the right wake time of workspaces that have been drained for a while.
 func (c *scheduler) settle(ctx context.Context, quiet time.Duration) {
-	type fix struct {
-		uid string
-		at  time.Time
-		gen int64
-	}
-	var fixes []fix
-	c.mu.Lock()
 	now := time.Now()
+	off := func(uid string, a *attention) bool {
+		return !a.pending && a.admitting == 0 && !a.quiet.IsZero() && now.Sub(a.quiet) >= quiet && !a.stored.Equal(c.dueAt[uid])
+	}
+	var uids []string
+	c.mu.Lock()
 	for uid, a := range c.state {
-		if !a.pending && !a.quiet.IsZero() && now.Sub(a.quiet) >= quiet && !a.stored.Equal(c.dueAt[uid]) {
-			fixes = append(fixes, fix{uid, c.dueAt[uid], a.gen})
+		if off(uid, a) {
+			uids = append(uids, uid)
 		}
 	}
 	c.mu.Unlock()
-	for _, f := range fixes {
-		c.mu.Lock()
-		a := c.state[f.uid]
-		if a.pending || a.gen != f.gen {
-			c.mu.Unlock()
-			continue
-		}
-		a.stored = f.at // from here on intend stores a time of its own
-		c.mu.Unlock()
-		err := c.svc.reg.SetWake(ctx, f.uid, f.at)
-		c.mu.Lock()
-		if a.gen != f.gen { // accepted meanwhile: the two writes may have crossed
-			a.stored = time.Time{}
-			gen := a.gen
-			c.mu.Unlock()
-			if ierr := c.intend(ctx, f.uid); ierr != nil {
-				c.svc.opts.Logger.Error("storing a wake time failed", "uid", f.uid, "gen", gen, "err", ierr)
-			}
-			continue
-		}
-		c.mu.Unlock()
-		if err != nil && ctx.Err() == nil {
-			c.svc.opts.Logger.Warn("storing a wake time failed", "uid", f.uid, "err", err)
+	for _, uid := range uids {
+		if err := c.correct(ctx, uid, off); err != nil && ctx.Err() == nil {
+			c.svc.opts.Logger.Warn("storing a wake time failed", "uid", uid, "err", err)
 		}
 	}
+}
+
+// correct stores when a workspace is due if the stored wake time is still off.
+// Whoever is admitted from then on sees the new time and stores one of his own,
+// after this one.
+func (c *scheduler) correct(ctx context.Context, uid string, off func(string, *attention) bool) error {
+	c.wakes.Lock()
+	defer c.wakes.Unlock()
+	c.mu.Lock()
+	a := c.attention(uid)
+	if !off(uid, a) {
+		c.mu.Unlock()
+		return nil
+	}
+	at := c.dueAt[uid]
+	a.stored = at
+	c.mu.Unlock()
+	return c.svc.reg.SetWake(ctx, uid, at)
 }
 
 // worker serves workspaces until the service stops.

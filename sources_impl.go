@@ -464,14 +464,14 @@ func (s *Service) acceptEdited(ctx context.Context, op string, h *held, src *bac
 		}
 		inc.Blobs = append(inc.Blobs, backend.Blob{Kind: kind, Data: data})
 	}
-	if err := s.sched.intend(ctx, h.uid); err != nil {
-		return 0, wrap(op, ResourceSource, src.ID, err)
-	}
-	acc, err := h.store.Accept(ctx, []backend.Incoming{inc})
+	var acc []backend.Accepted
+	err = s.sched.admit(ctx, h.uid, func() (err error) {
+		acc, err = h.store.Accept(ctx, []backend.Incoming{inc})
+		return err
+	})
 	if err != nil {
 		return 0, wrap(op, ResourceSource, src.ID, err)
 	}
-	s.sched.accepted(h.uid)
 	return acc[0].Num, nil
 }
 
