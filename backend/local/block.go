@@ -15,10 +15,10 @@ type content struct {
 }
 
 type storedSource struct {
-	num, time, group, length int64
-	name                     uint32 // in names, plus 1; 0: none
-	first                    uint32
-	rows                     []storedRow
+	num, time, length int64
+	name              uint32 // in names, plus 1; 0: none
+	first             uint32
+	rows              []storedRow
 }
 
 type storedRow struct {
@@ -49,8 +49,8 @@ type storedRef struct {
 //
 //	drops    count; distance to the source before
 //	names    count; text
-//	sources  count; distance to the source before, time (8 bytes), group, length,
-//	         name, distance of the first row to the end of the source before, and
+//	sources  count; distance to the source before, time (8 bytes), length, name,
+//	         distance of the first row to the end of the source before, and
 //	         the number of rows; for each row the distance to the chunk before, the
 //	         ordinal less its place, the speaker, and the flags (1 byte)
 //
@@ -73,7 +73,6 @@ func (c *content) encodeRows() []byte {
 		s := &c.sources[i]
 		e.int(s.num - last)
 		e.fixed(uint64(s.time))
-		e.int(s.group)
 		e.int(s.length)
 		e.uint(uint64(s.name))
 		e.uint(uint64(s.first - end))
@@ -101,7 +100,7 @@ type rowReader struct {
 
 // readRows reads what encodeRows wrote. Rows must rise and lie below limit.
 func readRows(b []byte, limit uint32, to *rowReader) error {
-	const leastSource, leastRow = 14, 4
+	const leastSource, leastRow = 13, 4
 	d := decoder{buf: b}
 	last := int64(0)
 	for range d.count(1) {
@@ -132,10 +131,10 @@ func readRows(b []byte, limit uint32, to *rowReader) error {
 	to.count(sources)
 	for range sources {
 		last += d.int()
-		s = storedSource{num: last, time: int64(d.fixed()), group: d.int(), length: d.int(), name: name()}
+		s = storedSource{num: last, time: int64(d.fixed()), length: d.int(), name: name()}
 		first := end + uint64(d.uint32())
 		n := d.count(leastRow)
-		if end = first + uint64(n); end > uint64(limit) || s.group < 0 || s.group > math.MaxUint32 {
+		if end = first + uint64(n); end > uint64(limit) {
 			d.fail()
 		}
 		if d.err != nil {

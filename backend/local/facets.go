@@ -103,7 +103,7 @@ func (p *partition) buildSessions() {
 		return
 	}
 	for at := range p.sources {
-		if s := &p.sources[at]; s.live && s.group != 0 {
+		if s := &p.sources[at]; s.live && p.sessional(s) {
 			p.sessions.insert(p, uint32(at))
 		}
 	}

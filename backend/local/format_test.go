@@ -91,7 +91,7 @@ func sampleContent() *content {
 		drops: []int64{5, 3}, names: []string{"Ada", "a session"},
 		sources: []storedSource{
 			{num: 7, time: noTime, first: 2, rows: []storedRow{{chunk: 9, ordinal: 0, speaker: 1, flags: 3}, {chunk: 8, ordinal: 5}}},
-			{num: 9, time: 1_000_000, group: 2, length: 30, name: 2, first: 10, rows: []storedRow{{chunk: 10}}},
+			{num: 9, time: 1_000_000, length: 30, name: 2, first: 10, rows: []storedRow{{chunk: 10}}},
 		},
 		tags: []storedTags{{7, []uint64{1, math.MaxUint64}}, {2, []uint64{}}},
 		keys: []string{"copper kettle", ""},

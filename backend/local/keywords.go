@@ -44,10 +44,11 @@ func (p *partition) best(k int, search func(k int) ([]found, error)) ([]backend.
 	return hits[:min(k, len(hits))], nil
 }
 
-func sortHits(hits []backend.Hit) {
-	slices.SortFunc(hits, func(a, b backend.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
-	})
+func sortHits(hits []backend.Hit) { slices.SortFunc(hits, compareHits) }
+
+// compareHits orders hits by score, highest first, then by chunk.
+func compareHits(a, b backend.Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
 }
 
 // parseQuery returns what to look for.

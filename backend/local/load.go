@@ -217,7 +217,7 @@ func (p *partition) addRows(data []byte, b *block) error {
 			}
 			p.skipTo(s.first)
 			at, left = p.addSource(s.num, source{
-				first: s.first, rows: uint32(rows), time: s.time, name: names[s.name], group: s.group,
+				first: s.first, rows: uint32(rows), time: s.time, name: names[s.name],
 				length: s.length, prev: none, next: none, session: none,
 			}), rows
 			return nil

@@ -296,27 +296,3 @@ func TestUndo(t *testing.T) {
 		evictAll(ix)
 	}
 }
-
-// Frequencies are read back from scores, in memory and in files.
-func TestFrequencies(t *testing.T) {
-	t.Parallel()
-	_, ix, apply := both(t)
-	want := map[uint32]float64{}
-	for i, n := range []int{1, 2, 3, 7, 50, 199, 500} {
-		want[uint32(i)] = float64(n)
-		text := strings.Repeat("harbour ", n) + strings.Repeat("copper ", 100*i)
-		apply(backend.Change{
-			Kind: backend.PutChunks, Part: benchPart, Source: int64(i + 1), Rows: []backend.Row{{Chunk: int64(i + 1), Text: text}},
-		})
-	}
-	for range 2 {
-		err := ix.read(t.Context(), benchPart, 0, func(p *partition) error {
-			got := map[uint32]float64{}
-			err := p.frequencies(t.Context(), "harbour", func(row uint32, tf float64) { got[row] = tf })
-			require.Equal(t, want, got)
-			return err
-		})
-		require.NoError(t, err)
-		require.NoError(t, ix.Flush(t.Context()))
-	}
-}

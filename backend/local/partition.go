@@ -89,7 +89,6 @@ type source struct {
 	first, rows uint32
 	time        int64  // microseconds since 1970, or noTime
 	name        uint32 // explicit session
-	group       int64  // of its rows in the keyword index; 0: no session
 	length      int64  // terms of its rows
 	prev, next  uint32 // in the line of its session
 	session     uint32

@@ -34,15 +34,12 @@ func (p *partition) put(c *backend.Change) error {
 		first: first, rows: uint32(len(order)), time: micros(c.Time),
 		prev: none, next: none, session: none,
 	}
-	if p.class == backend.Memory {
-		s.group = p.sessions.groupFor(p, c.Session, s.time, c.Source)
-	}
 	facts := make([]backend.RowExtra, len(order))
 	for i, at := range order {
 		in := &c.Rows[at]
 		facts[i] = rowExtra(in.Extra)
 		row := first + uint32(i)
-		if err := p.words.Add(row, lexical.Doc{Fields: fields(c.Title, in, &facts[i]), Group: s.group}); err != nil {
+		if err := p.words.Add(row, lexical.Doc{Fields: fields(c.Title, in, &facts[i])}); err != nil {
 			return p.undo(first, row, err)
 		}
 		s.length += p.words.Length(row)
@@ -148,7 +145,7 @@ func (p *partition) addLive(at uint32) {
 			p.tags.add(p, t, at)
 		}
 	}
-	if p.has(facetSessions) && s.group != 0 {
+	if p.has(facetSessions) && p.sessional(s) {
 		p.sessions.insert(p, at)
 	}
 }
@@ -177,7 +174,7 @@ func (p *partition) remove(at uint32) error {
 	if p.has(facetGraph) {
 		p.mentions.remove(p, at)
 	}
-	if p.has(facetSessions) && s.group != 0 {
+	if p.has(facetSessions) && p.sessional(s) {
 		p.sessions.remove(p, at)
 	}
 	if p.has(facetTags) {

@@ -2,7 +2,8 @@ package local
 
 import (
 	"context"
-	"math"
+	"slices"
+	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -24,33 +25,73 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hit
 		if q.K <= 0 || p.sessions.live == 0 {
 			return nil
 		}
-		var scores map[uint32]float32
-		if p.sessions.impure == 0 {
-			scores, err = p.scoreGroups(ctx, parsed)
-		} else {
-			scores, err = p.scoreSessions(ctx, parsed)
-		}
+		met, err := p.scoreSessions(ctx, parsed)
 		if err != nil {
 			return err
 		}
-		if err := p.keepPhrases(ctx, parsed, scores); err != nil {
+		if met, err = p.keepPhrases(ctx, parsed, met); err != nil {
 			return err
 		}
 		rows, sc := p.accept(q.Filter)
 		defer sc.release()
-		for k, score := range scores {
-			if row := p.firstOf(k, rows); row != none {
-				hits = append(hits, backend.Hit{Chunk: p.chunk[row], Source: p.number(k), Score: score})
+		best := bestHits{limit: q.K}
+		for _, m := range met {
+			if !best.takes(m.score) {
+				continue
+			}
+			if row := p.firstOf(m.session, rows); row != none {
+				best.push(backend.Hit{Chunk: p.chunk[row], Source: p.number(m.session), Score: m.score})
 			}
 		}
+		hits = best.hits
 		sortHits(hits)
-		hits = hits[:min(q.K, len(hits))]
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return hits, nil
+}
+
+// bestHits keeps the first hits in the order of compareHits, up to a limit; the last
+// of them is at the root of a heap.
+type bestHits struct {
+	hits  []backend.Hit
+	limit int
+}
+
+// takes tells whether a hit of that score may be among the first.
+func (h *bestHits) takes(score float32) bool {
+	return len(h.hits) < h.limit || score >= h.hits[0].Score
+}
+
+func (h *bestHits) push(hit backend.Hit) {
+	if len(h.hits) < h.limit {
+		h.hits = append(h.hits, hit)
+		if len(h.hits) == h.limit {
+			slices.SortFunc(h.hits, func(a, b backend.Hit) int { return compareHits(b, a) }) // a heap already
+		}
+		return
+	}
+	s, i := h.hits, 0
+	if compareHits(hit, s[0]) >= 0 {
+		return
+	}
+	for {
+		c := 2*i + 1
+		if c >= len(s) {
+			break
+		}
+		if c+1 < len(s) && compareHits(s[c+1], s[c]) > 0 {
+			c++
+		}
+		if compareHits(s[c], hit) <= 0 {
+			break
+		}
+		s[i] = s[c]
+		i = c
+	}
+	s[i] = hit
 }
 
 // firstOf returns the first row of a session that is in a set.
@@ -62,90 +103,95 @@ func (p *partition) firstOf(k uint32, rows *bitset.Set) uint32 {
 	return row
 }
 
-// scoreGroups scores sessions where groups are sessions.
-func (p *partition) scoreGroups(ctx context.Context, q *lexical.Query) (map[uint32]float32, error) {
-	groups, err := lexical.SearchGroups(ctx, q, math.MaxInt, p.views(nil))
-	if err != nil {
-		return nil, err
-	}
-	scores := make(map[uint32]float32, len(groups))
-	for _, g := range groups {
-		// A group that has no session yet belongs to rows that are just coming.
-		if k, ok := p.sessions.ofGroup[g.Group]; ok {
-			scores[k] = g.Score
-		}
-	}
-	return scores, nil
+// scored is a session that matches a query.
+type scored struct {
+	session uint32
+	score   float32
 }
 
-// scoreSessions scores sessions from the frequencies of the terms in every row.
-func (p *partition) scoreSessions(ctx context.Context, q *lexical.Query) (map[uint32]float32, error) {
+// tally is what a search over sessions borrows: the frequencies of the terms in the
+// sessions that were met.
+type tally struct {
+	place []uint32 // of a session among those met, plus 1; all 0 between searches
+	met   []uint32 // sessions
+	tf    []float64
+}
+
+var tallies = sync.Pool{New: func() any { return new(tally) }}
+
+// maxTally bounds the sessions whose places are kept between searches, at 4 MB.
+const maxTally = 1 << 20
+
+func (t *tally) release() {
+	for _, k := range t.met {
+		t.place[k] = 0
+	}
+	t.met = t.met[:0]
+	if len(t.place) <= maxTally && cap(t.tf) <= maxTally {
+		tallies.Put(t)
+	}
+}
+
+// scoreSessions scores the sessions with a term of q, in no particular order.
+func (p *partition) scoreSessions(ctx context.Context, q *lexical.Query) ([]scored, error) {
 	terms := termsOf(q)
-	tf := make([][]float64, len(terms)) // by session
-	var met []uint32                    // sessions with a term
-	seen := make([]bool, len(p.sessions.all))
+	ty := tallies.Get().(*tally)
+	defer ty.release()
+	if n := len(p.sessions.all); len(ty.place) < n {
+		ty.place = make([]uint32, n+n/4)
+	}
+	ty.tf = ty.tf[:0]
 	df := make([]int, len(terms))
 	for i, t := range terms {
-		tf[i] = make([]float64, len(p.sessions.all))
-		err := p.frequencies(ctx, t.text, func(row uint32, n float64) {
-			k := p.sources[p.of[row]].session
-			if k == none {
-				return
-			}
-			if !seen[k] {
-				seen[k] = true
-				met = append(met, k)
-			}
-			if tf[i][k] == 0 {
-				df[i]++
-			}
-			tf[i][k] += n
-		})
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		for _, v := range p.views(p.live) {
+			err := v.Part.EachPosting(t.text, v.Accept, func(row, n uint32) {
+				k := p.sources[p.of[row]].session
+				if k == none {
+					return
+				}
+				at := ty.place[k]
+				if at == 0 {
+					ty.met = append(ty.met, k)
+					at = uint32(len(ty.met))
+					ty.place[k] = at
+					ty.tf = append(ty.tf, make([]float64, len(terms))...)
+				}
+				tf := &ty.tf[int(at-1)*len(terms)+i]
+				if *tf == 0 {
+					df[i]++
+				}
+				*tf += float64(n)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
-	scores := make(map[uint32]float32, len(met))
+	weights := make([]float64, len(terms))
+	for i, t := range terms {
+		weights[i] = t.boost * lexical.IDF(p.sessions.live, df[i])
+	}
+	out := make([]scored, 0, len(ty.met))
 	average := max(float64(p.sessions.length)/float64(p.sessions.live), 1)
-	for _, k := range met {
+	for at, k := range ty.met {
 		norm := k1 * (1 - b + b*float64(p.sessions.all[k].length)/average)
 		score, matches, all := 0.0, false, true
-		for i, t := range terms {
-			n := tf[i][k]
+		for i, n := range ty.tf[at*len(terms) : (at+1)*len(terms)] {
 			if n == 0 {
-				all = all && !t.required
+				all = all && !terms[i].required
 				continue
 			}
-			matches = matches || t.boost > 0
-			score += t.boost * lexical.IDF(p.sessions.live, df[i]) * n / (n + norm)
+			matches = matches || terms[i].boost > 0
+			score += weights[i] * n / (n + norm)
 		}
 		if all && matches {
-			scores[k] = float32(score)
+			out = append(out, scored{k, float32(score)})
 		}
 	}
-	return scores, nil
-}
-
-// frequencies calls f for every live row with a term. The keyword engine tells
-// scores alone, so the frequency is read back from the score of the term: where the
-// mean length is beyond that of any row the score is idf*tf/(tf+k1*(1-b)). That is
-// exact up to frequencies of some hundreds; above, a score does not depend on them.
-func (p *partition) frequencies(ctx context.Context, term string, f func(row uint32, tf float64)) error {
-	one := &lexical.Query{Op: lexical.Or, Terms: []lexical.QueryTerm{{Term: term, Boost: 1}}}
-	st := &lexical.Stats{Docs: 1, TotalLen: math.MaxInt64, DF: map[string]int{term: 0}}
-	idf := st.IDF(term)
-	var hits []lexical.Hit
-	for _, v := range p.views(p.live) {
-		var err error
-		if hits, err = v.Part.Search(ctx, one, st, v.Part.Len(), v.Accept, hits[:0]); err != nil {
-			return err
-		}
-		for _, h := range hits {
-			share := min(float64(h.Score)/idf, 1-1e-6)
-			f(h.Row, max(1, math.Round(k1*(1-b)*share/(1-share))))
-		}
-	}
-	return nil
+	return out, nil
 }
 
 // sessionTerm is a term of a query over sessions.
@@ -184,9 +230,9 @@ func termsOf(q *lexical.Query) []sessionTerm {
 }
 
 // keepPhrases drops sessions in which no row has one of the phrases that must match.
-func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, scores map[uint32]float32) error {
+func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, met []scored) ([]scored, error) {
 	if q.Op == lexical.Or {
-		return nil
+		return met, nil
 	}
 	for _, phrase := range q.Phrases {
 		one := &lexical.Query{Op: lexical.Phrase, Phrases: [][]lexical.PhraseTerm{phrase}}
@@ -195,17 +241,13 @@ func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, scores ma
 		}
 		rows, _, err := lexical.Search(ctx, one, p.liveN, p.views(p.live))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		has := make(map[uint32]bool)
 		for _, h := range rows {
 			has[p.sources[p.of[h.Row]].session] = true
 		}
-		for k := range scores {
-			if !has[k] {
-				delete(scores, k)
-			}
-		}
+		met = slices.DeleteFunc(met, func(m scored) bool { return !has[m.session] })
 	}
-	return nil
+	return met, nil
 }

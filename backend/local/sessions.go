@@ -10,20 +10,13 @@ import (
 // sessions is the conversations of a partition of memories. Sources stand in lines:
 // one for each explicit session and one, by time, for those that only have a time,
 // which falls into sessions where its gaps exceed backend.SessionGap.
-//
-// The keyword index counts sessions by the group that a row was indexed with, which
-// cannot change afterwards. While every session has one group of its own the groups
-// are the sessions; those for which that is not sure are impure.
 type sessions struct {
-	timed   []uint32            // sources by (time, number)
-	named   map[uint32][]uint32 // by name
-	all     []session
-	free    []uint32
-	live    int
-	length  int64 // terms of all rows in sessions
-	impure  int
-	groups  int64            // the last one given away
-	ofGroup map[int64]uint32 // session by group; only right while nothing is impure
+	timed  []uint32            // sources by (time, number)
+	named  map[uint32][]uint32 // by name
+	all    []session
+	free   []uint32
+	live   int
+	length int64 // terms of all rows in sessions
 }
 
 // session is a run of a line.
@@ -31,15 +24,13 @@ type session struct {
 	first, last uint32 // sources
 	num         int64  // the public number: the first chunk
 	sources     int
-	group       int64
 	length      int64
-	impure      bool
 }
 
 const gapMicros = int64(backend.SessionGap / 1000)
 
 func newSessions() sessions {
-	return sessions{named: make(map[uint32][]uint32), ofGroup: make(map[int64]uint32)}
+	return sessions{named: make(map[uint32][]uint32)}
 }
 
 // compare orders sources in a line.
@@ -73,23 +64,9 @@ func (x *sessions) neighbours(p *partition, line []uint32, i int, time int64, na
 	return before, behind
 }
 
-// groupFor returns the group that the rows of a new source are to be indexed with;
-// 0 when it belongs to no session.
-func (x *sessions) groupFor(p *partition, name string, time, num int64) int64 {
-	line := x.timed
-	if name != "" {
-		line = x.named[p.nameOf[name]] // a name not yet known has no line
-	} else if time == noTime {
-		return 0
-	}
-	before, behind := x.neighbours(p, line, p.place(line, time, num), time, name != "")
-	switch {
-	case before != none:
-		return x.all[before].group
-	case behind != none:
-		return x.all[behind].group
-	}
-	return x.groups + 1
+// sessional tells whether a source belongs to a session.
+func (p *partition) sessional(s *source) bool {
+	return p.class == backend.Memory && (s.name != 0 || s.time != noTime)
 }
 
 // insert puts a source into its line and session.
@@ -109,7 +86,6 @@ func (x *sessions) insert(p *partition, at uint32) {
 		x.timed = line
 	}
 	x.length += s.length
-	x.groups = max(x.groups, s.group)
 	switch {
 	case before != none:
 		x.join(p, before, at)
@@ -119,7 +95,7 @@ func (x *sessions) insert(p *partition, at uint32) {
 	case behind != none:
 		x.join(p, behind, at)
 	default:
-		s.session = x.begin(p, at, s.group)
+		s.session = x.begin(p, at)
 		x.all[s.session].sources, x.all[s.session].length = 1, s.length
 	}
 }
@@ -139,8 +115,8 @@ func (x *sessions) link(p *partition, line []uint32, i int, at uint32) {
 }
 
 // begin makes an empty session with a source at both ends.
-func (x *sessions) begin(p *partition, at uint32, group int64) uint32 {
-	se := session{first: at, last: at, num: p.firstChunk(at), group: group}
+func (x *sessions) begin(p *partition, at uint32) uint32 {
+	se := session{first: at, last: at, num: p.firstChunk(at)}
 	var k uint32
 	if n := len(x.free); n > 0 {
 		k = x.free[n-1]
@@ -151,11 +127,6 @@ func (x *sessions) begin(p *partition, at uint32, group int64) uint32 {
 		x.all = append(x.all, se)
 	}
 	x.live++
-	if other, ok := x.ofGroup[group]; ok {
-		x.spoil(other)
-		x.spoil(k)
-	}
-	x.ofGroup[group] = k
 	return k
 }
 
@@ -171,17 +142,11 @@ func (x *sessions) join(p *partition, k, at uint32) {
 	if s.next == se.first {
 		se.first, se.num = at, p.firstChunk(at)
 	}
-	if s.group != se.group {
-		x.spoil(k)
-	}
 }
 
 // merge adds session b, which follows a, to a.
 func (x *sessions) merge(p *partition, a, b uint32) {
 	to, from := &x.all[a], &x.all[b]
-	if to.group != from.group || from.impure {
-		x.spoil(a)
-	}
 	for at, n := from.first, from.sources; n > 0; n-- {
 		p.sources[at].session = a
 		at = p.sources[at].next
@@ -194,22 +159,9 @@ func (x *sessions) merge(p *partition, a, b uint32) {
 
 // end frees a session.
 func (x *sessions) end(k uint32) {
-	if x.all[k].impure {
-		x.impure--
-	}
-	if g := x.all[k].group; x.ofGroup[g] == k {
-		delete(x.ofGroup, g)
-	}
 	x.all[k] = session{first: none, last: none}
 	x.free = append(x.free, k)
 	x.live--
-}
-
-func (x *sessions) spoil(k uint32) {
-	if !x.all[k].impure {
-		x.all[k].impure = true
-		x.impure++
-	}
 }
 
 // remove takes a source out of its line and session.
@@ -255,7 +207,7 @@ func (x *sessions) remove(p *partition, at uint32) {
 
 // split makes the sources of session k from one on a session of their own.
 func (x *sessions) split(p *partition, k, from uint32) {
-	rest := x.begin(p, from, x.all[k].group) // both have the group now
+	rest := x.begin(p, from)
 	se, to := &x.all[k], &x.all[rest]
 	to.last, se.last = se.last, p.sources[from].prev
 	for at := from; ; at = p.sources[at].next {
@@ -269,8 +221,6 @@ func (x *sessions) split(p *partition, k, from uint32) {
 			break
 		}
 	}
-	x.spoil(k)
-	x.spoil(rest)
 }
 
 func (p *partition) firstChunk(at uint32) int64 { return p.chunk[p.sources[at].first] }

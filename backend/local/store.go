@@ -58,7 +58,7 @@ func (p *partition) tail() *content {
 		if !s.live {
 			continue
 		}
-		out := storedSource{num: p.sourceNum[at], time: s.time, group: s.group, length: s.length, first: s.first}
+		out := storedSource{num: p.sourceNum[at], time: s.time, length: s.length, first: s.first}
 		if s.name != 0 {
 			out.name = names.number(p.names[s.name]) + 1
 		}

@@ -19,11 +19,9 @@ type Field struct {
 	Weight int
 }
 
-// Doc is what is indexed under one row. Group ties rows together, as a session or
-// a source does; 0 is no group.
+// Doc is what is indexed under one row.
 type Doc struct {
 	Fields []Field
-	Group  int64
 }
 
 // TermFreq is a term of a document and its frequency there.
@@ -50,14 +48,14 @@ type fieldEnd struct {
 // keeps it.
 func (b *bag) fill(doc Doc, number func(term string) uint32) {
 	b.occs, b.ends = b.occs[:0], b.ends[:0]
-	base, length := 0, uint64(0)
+	base, length := uint64(0), uint64(0)
 	for _, f := range doc.Fields {
 		b.tokens = Analyze(b.tokens[:0], f.Text)
 		weight := uint64(max(f.Weight, 1))
 		next := base
 		for _, t := range b.tokens {
-			pos := min(base+t.Pos, math.MaxUint32)
-			b.occs = append(b.occs, uint64(number(t.Term))<<32|uint64(pos))
+			pos := min(base+uint64(t.Pos), math.MaxUint32)
+			b.occs = append(b.occs, uint64(number(t.Term))<<32|pos)
 			next = max(next, pos+1)
 		}
 		length = min(length+weight*uint64(len(b.tokens)), math.MaxUint32)

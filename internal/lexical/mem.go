@@ -30,12 +30,10 @@ type Mem struct {
 	store    arena
 	rows     []uint32 // row of each document, rising
 	lens     []uint32
-	groups   []int64
 	forward  []uint32 // address of each document's terms in store
 	dead     *bitset.Set
 	deadDocs int
 	totalLen int64 // of live documents
-	byGroup  map[int64]groupSum
 	bag      bag
 	buf      []byte
 	fwd      []byte
@@ -53,15 +51,9 @@ type memTerm struct {
 	last     uint32 // document of the last posting
 }
 
-// groupSum is what is live of a group in one part.
-type groupSum struct {
-	docs   int
-	length int64
-}
-
 // NewMem returns an empty index.
 func NewMem() *Mem {
-	return &Mem{ids: make(map[string]uint32), byGroup: make(map[int64]groupSum), dead: bitset.New(0)}
+	return &Mem{ids: make(map[string]uint32), dead: bitset.New(0)}
 }
 
 // Add indexes doc under row, which must be above all rows added before, deleted
@@ -77,7 +69,7 @@ func (m *Mem) Add(row uint32, doc Doc) error {
 	if !m.store.fits(len(m.bag.occs) * (linkBytes(maxLevel) + linkPointer + 4*binary.MaxVarintLen32)) {
 		return ErrFull
 	}
-	m.insert(row, doc.Group)
+	m.insert(row)
 	return nil
 }
 
@@ -94,7 +86,7 @@ func (m *Mem) number(term string) uint32 {
 }
 
 // insert adds the document in the bag.
-func (m *Mem) insert(row uint32, group int64) {
+func (m *Mem) insert(row uint32) {
 	doc := uint32(len(m.rows))
 	terms, last := 0, uint32(0)
 	m.fwd = m.fwd[:0]
@@ -106,11 +98,9 @@ func (m *Mem) insert(row uint32, group int64) {
 	})
 	m.rows = append(m.rows, row)
 	m.lens = append(m.lens, m.bag.length)
-	m.groups = append(m.groups, group)
 	m.forward = append(m.forward, m.putForward(terms))
 	m.dead.Grow(len(m.rows))
 	m.totalLen += int64(m.bag.length)
-	m.addGroup(group, 1, int64(m.bag.length))
 }
 
 // putForward stores the terms in fwd, their number first.
@@ -156,20 +146,6 @@ func (m *Mem) post(term, doc, tf uint32, occs []uint64) {
 // uvarintLen returns the number of bytes of v as a varint.
 func uvarintLen(v uint32) int { return (bits.Len32(v|1) + 6) / 7 }
 
-func (m *Mem) addGroup(group int64, docs int, length int64) {
-	if group == 0 {
-		return
-	}
-	g := m.byGroup[group]
-	g.docs += docs
-	g.length += length
-	if g.docs == 0 {
-		delete(m.byGroup, group)
-	} else {
-		m.byGroup[group] = g
-	}
-}
-
 // Delete forgets a row, and tells whether it was there. The statistics become what
 // they would be had the document never been added; its space is reclaimed once
 // half of the documents are deleted. The error is always nil.
@@ -184,7 +160,6 @@ func (m *Mem) Delete(row uint32) (bool, error) {
 	m.deadDocs++
 	m.eachTerm(doc, func(term, tf uint32) { m.terms[term].df-- })
 	m.totalLen -= int64(m.lens[doc])
-	m.addGroup(m.groups[doc], -1, -int64(m.lens[doc]))
 	if m.deadDocs >= compactMin && m.deadDocs*2 > len(m.rows) {
 		m.compact()
 	}
@@ -222,7 +197,7 @@ func (m *Mem) compact() {
 	m.ids = make(map[string]uint32, len(old.ids)/2)
 	m.terms, m.store = nil, arena{}
 	m.rows, m.lens = make([]uint32, 0, live), make([]uint32, 0, live)
-	m.groups, m.forward = make([]int64, 0, live), make([]uint32, 0, live)
+	m.forward = make([]uint32, 0, live)
 	m.dead, m.deadDocs = bitset.New(live), 0
 
 	docs := make([]uint32, len(old.rows)) // new document of an old one
@@ -234,7 +209,6 @@ func (m *Mem) compact() {
 		docs[doc] = uint32(len(m.rows))
 		m.rows = append(m.rows, old.rows[doc])
 		m.lens = append(m.lens, old.lens[doc])
-		m.groups = append(m.groups, old.groups[doc])
 	}
 	terms := make([]uint32, len(old.terms)) // new number of an old term; order is kept
 	var positions []uint32
@@ -275,7 +249,7 @@ func (m *Mem) compact() {
 // frozen returns an index over the same memory, to read while m is rebuilt.
 func (m *Mem) frozen() *Mem {
 	return &Mem{ids: m.ids, terms: m.terms, store: m.store, rows: m.rows, lens: m.lens,
-		groups: m.groups, forward: m.forward, dead: m.dead}
+		forward: m.forward, dead: m.dead}
 }
 
 // memCursor is the cursor of a term of a Mem.

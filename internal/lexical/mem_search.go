@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"context"
-	"maps"
 	"sync"
 
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -174,9 +173,10 @@ func (m *Mem) SizeBytes() int64 {
 	return m.store.bytes + int64(len(m.terms))*perTerm + int64(len(m.rows))*perDoc
 }
 
-// eachGroupPosting calls f for every live posting of term that is in accept and
-// has a group.
-func (m *Mem) eachGroupPosting(term string, accept *bitset.Set, f func(group int64, tf uint32)) error {
+// EachPosting calls f for every live row with a term that is in accept, nil being
+// all, in rising order, with the term's frequency there. f must not call m. The
+// error is always nil.
+func (m *Mem) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	id, ok := m.ids[term]
@@ -185,32 +185,9 @@ func (m *Mem) eachGroupPosting(term string, accept *bitset.Set, f func(group int
 	}
 	c := m.cursor(id)
 	for c.next() {
-		group := m.groups[c.doc]
-		if group != 0 && !m.dead.Has(c.doc) && (accept == nil || accept.Has(m.rows[c.doc])) {
-			f(group, c.tf)
+		if row := m.rows[c.doc]; !m.dead.Has(c.doc) && (accept == nil || accept.Has(row)) {
+			f(row, c.tf)
 		}
 	}
 	return nil
-}
-
-func (m *Mem) group(group int64) groupSum {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.byGroup[group]
-}
-
-func (m *Mem) groupCount() int {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return len(m.byGroup)
-}
-
-// eachGroup calls f without a lock, so that f may ask other parts.
-func (m *Mem) eachGroup(f func(group int64, sum groupSum)) {
-	m.mu.RLock()
-	sums := maps.Clone(m.byGroup)
-	m.mu.RUnlock()
-	for g, sum := range sums {
-		f(g, sum)
-	}
 }

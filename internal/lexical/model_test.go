@@ -23,7 +23,6 @@ type model struct {
 type modelDoc struct {
 	terms  map[string]*modelTerm
 	length int
-	group  int64
 }
 
 type modelTerm struct {
@@ -32,7 +31,7 @@ type modelTerm struct {
 }
 
 func newModelDoc(d Doc) modelDoc {
-	m := modelDoc{terms: make(map[string]*modelTerm), group: d.Group}
+	m := modelDoc{terms: make(map[string]*modelTerm)}
 	base := 0
 	for _, f := range d.Fields {
 		end := base
@@ -163,7 +162,7 @@ func zipfText(r *rand.Rand, vocabulary, words int) string {
 }
 
 func randomDoc(r *rand.Rand, vocabulary int) Doc {
-	d := Doc{Group: int64(r.IntN(6)) - 1}
+	var d Doc
 	for range r.IntN(3) {
 		d.Fields = append(d.Fields, Field{Text: zipfText(r, vocabulary, r.IntN(20)), Weight: r.IntN(4)})
 	}
@@ -227,65 +226,29 @@ func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabu
 			d := m.docs[hits[i].Row]
 			require.InEpsilon(t, d.score(q, st)+1, float64(hits[i].Score)+1, 1e-5)
 		}
-		checkGroups(t, q, m, views, accepts)
+		checkPostings(t, q, m, views, accepts)
 	}
 }
 
-func checkGroups(t *testing.T, q *Query, m *model, views []View, accepts func(uint32) bool) {
+func checkPostings(t *testing.T, q *Query, m *model, views []View, accepts func(uint32) bool) {
 	t.Helper()
-	glued, shown := &model{make(map[uint32]modelDoc)}, make(map[uint32]modelDoc)
-	merge := func(into map[uint32]modelDoc, d modelDoc) {
-		g := into[uint32(d.group)]
-		if g.terms == nil {
-			g.terms = make(map[string]*modelTerm)
-		}
-		g.length += d.length
-		for term, e := range d.terms {
-			if g.terms[term] == nil {
-				g.terms[term] = new(modelTerm)
-			}
-			g.terms[term].tf += e.tf
-		}
-		into[uint32(d.group)] = g
-	}
-	for row, d := range m.docs {
-		if d.group > 0 {
-			merge(glued.docs, d)
-			if accepts(row) {
-				merge(shown, d)
+	q.eachTerm(func(term string) {
+		want, got := make(map[uint32]uint32), make(map[uint32]uint32)
+		for row, d := range m.docs {
+			if e := d.terms[term]; e != nil && accepts(row) {
+				want[row] = uint32(e.tf)
 			}
 		}
-	}
-	st := glued.stats(q)
-	loose := *q
-	loose.Phrases = nil
-	want := make(map[int64]float64)
-	for g, d := range shown {
-		for _, p := range q.Phrases {
-			if q.Op != Or {
-				for _, t := range p {
-					loose.Terms = append(slices.Clone(loose.Terms), QueryTerm{Term: t.Term})
-				}
-			}
+		for _, v := range views {
+			last := int64(-1)
+			require.NoError(t, v.Part.EachPosting(term, v.Accept, func(row, tf uint32) {
+				require.Greater(t, int64(row), last)
+				last = int64(row)
+				got[row] += tf
+			}))
 		}
-		if d.matches(&loose) {
-			d.length = glued.docs[g].length
-			want[int64(g)] = d.score(q, st)
-		}
-	}
-	hits, err := SearchGroups(t.Context(), q, len(m.docs)+1, views)
-	require.NoError(t, err)
-	got := make(map[int64]float64)
-	for i, h := range hits {
-		if h.Group > 0 { // the model has no negative groups
-			got[h.Group] = float64(h.Score)
-		}
-		require.True(t, i == 0 || hits[i-1].Score >= h.Score)
-	}
-	require.Len(t, got, len(want))
-	for g, score := range want {
-		require.InDelta(t, score, got[g], 1e-4*(1+score))
-	}
+		require.Equal(t, want, got, term)
+	})
 }
 
 func TestModel(t *testing.T) {
@@ -306,7 +269,6 @@ func TestModel(t *testing.T) {
 			for range 6 {
 				for range r.IntN(300) {
 					d := randomDoc(r, vocabulary)
-					d.Group = max(d.Group, 0)
 					require.NoError(t, mem.Add(row, d))
 					m.docs[row] = newModelDoc(d)
 					row += 1 + uint32(r.IntN(1+seed%3))

@@ -40,7 +40,7 @@ func zipfMem(tb testing.TB, docs, vocabulary int) *Mem {
 			text.WriteString(z.word())
 			text.WriteByte(' ')
 		}
-		require.NoError(tb, m.Add(uint32(row), Doc{Fields: []Field{{Text: text.String()}}, Group: int64(row/20 + 1)}))
+		require.NoError(tb, m.Add(uint32(row), Doc{Fields: []Field{{Text: text.String()}}}))
 	}
 	return m
 }
@@ -201,7 +201,7 @@ func TestConcurrentUse(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					if _, err := SearchGroups(t.Context(), q, 10, []View{{p, nil}}); err != nil {
+					if err := p.EachPosting("q1z", nil, func(uint32, uint32) {}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -210,7 +210,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Go(func() {
 		for i := range 600 {
-			if err := m.Add(uint32(500+i), Doc{Fields: []Field{{Text: "q1z q2z added"}}, Group: 3}); err != nil {
+			if err := m.Add(uint32(500+i), Doc{Fields: []Field{{Text: "q1z q2z added"}}}); err != nil {
 				t.Error(err)
 			}
 			for _, p := range []Part{m, seg} {
@@ -275,13 +275,13 @@ func padding(s *Segment, i int) bool {
 }
 
 // segmentBytes is a small segment with packed and other blocks, frequencies,
-// groups and gaps in its rows.
+// and gaps in its rows.
 func segmentBytes(tb testing.TB) []byte {
 	tb.Helper()
 	m := NewMem()
 	for i := range 150 {
 		text := "alpha " + strings.Repeat("beta ", i%3) + "Gamma_" + fmt.Sprint(i%7)
-		require.NoError(tb, m.Add(uint32(3*i), Doc{Fields: []Field{{Text: text, Weight: i % 4}}, Group: int64(i % 5)}))
+		require.NoError(tb, m.Add(uint32(3*i), Doc{Fields: []Field{{Text: text, Weight: i % 4}}}))
 	}
 	var buf bytes.Buffer
 	require.NoError(tb, WriteSegment(tb.Context(), &buf, m))
@@ -296,7 +296,7 @@ func exercise(tb testing.TB, s *Segment) {
 			_, _, _ = Search(tb.Context(), q, 5, []View{{s, nil}})
 		}
 	}
-	_, _ = SearchGroups(tb.Context(), ParseQuery("alpha beta", Or), 5, []View{{s, nil}})
+	_ = s.EachPosting("alpha", nil, func(uint32, uint32) {})
 	_, _ = s.Forward(9, nil)
 	_ = s.Has(30)
 	_, _ = s.Delete(12)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"maps"
 	"sort"
 	"sync"
 
@@ -17,7 +16,7 @@ import (
 type Segment struct {
 	footer
 	postings, terms, termOffsets, termInfo []byte
-	rows, lengths, groupOf, groupTable     []byte
+	rows, lengths                          []byte
 	fwdOffsets, forward                    []byte
 	raw                                    [sections][]byte
 	long                                   []byte
@@ -33,7 +32,6 @@ type removed struct {
 	docs   int
 	length int64
 	df     map[uint32]int32 // per term
-	groups map[int64]groupSum
 }
 
 // OpenSegment reads the footer of a segment and nothing else. data must stay as it
@@ -48,7 +46,7 @@ func OpenSegment(data []byte) (*Segment, error) {
 		s.raw[i] = data[sec.offset : sec.offset+sec.length : sec.offset+sec.length]
 	}
 	s.postings, s.terms, s.termOffsets, s.termInfo = s.raw[secPostings], s.raw[secTerms], s.raw[secTermOffsets], s.raw[secTermInfo]
-	s.rows, s.lengths, s.groupOf, s.groupTable = s.raw[secRows], s.raw[secLengths], s.raw[secGroups], s.raw[secGroupTable]
+	s.rows, s.lengths = s.raw[secRows], s.raw[secLengths]
 	s.long = s.raw[secLongLengths]
 	s.fwdOffsets, s.forward = s.raw[secFwdOffsets], s.raw[secForward]
 	return s, nil
@@ -93,10 +91,6 @@ func (s *Segment) longLength(doc uint32) uint32 {
 		return longLength
 	}
 	return binary.LittleEndian.Uint32(s.long[longBytes*i+4:])
-}
-
-func (s *Segment) docGroup(doc uint32) int64 {
-	return int64(binary.LittleEndian.Uint64(s.groupOf[8*int(doc):]))
 }
 
 // find returns the document of a row, deleted or not.
@@ -187,7 +181,7 @@ func (s *Segment) Delete(row uint32) (bool, error) {
 	}
 	g := s.gone
 	if g == nil {
-		g = &removed{dead: bitset.New(int(s.docs)), df: make(map[uint32]int32), groups: make(map[int64]groupSum)}
+		g = &removed{dead: bitset.New(int(s.docs)), df: make(map[uint32]int32)}
 		s.gone = g
 	}
 	_ = s.eachTerm(doc, func(term, _ uint32) { g.df[term]++ }) // was read above
@@ -195,10 +189,6 @@ func (s *Segment) Delete(row uint32) (bool, error) {
 	g.dead.Add(doc)
 	g.docs++
 	g.length += length
-	if group := s.docGroup(doc); group != 0 {
-		sum := g.groups[group]
-		g.groups[group] = groupSum{sum.docs + 1, sum.length + length}
-	}
 	return true, nil
 }
 
@@ -272,52 +262,4 @@ func (s *Segment) Len() int {
 		return int(s.docs)
 	}
 	return int(s.docs) - s.gone.docs
-}
-
-// groupEntry returns an entry of the group table.
-func (s *Segment) groupEntry(i int) (int64, groupSum) {
-	at := s.groupTable[groupBytes*i:]
-	le := binary.LittleEndian
-	return int64(le.Uint64(at)), groupSum{int(int64(le.Uint64(at[8:]))), int64(le.Uint64(at[16:]))}
-}
-
-func (s *Segment) group(group int64) groupSum {
-	n := int(s.groups)
-	i := sort.Search(n, func(i int) bool { g, _ := s.groupEntry(i); return g >= group })
-	if i == n {
-		return groupSum{}
-	}
-	g, sum := s.groupEntry(i)
-	if g != group {
-		return groupSum{}
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.gone != nil {
-		gone := s.gone.groups[group]
-		sum.docs -= gone.docs
-		sum.length -= gone.length
-	}
-	return sum
-}
-
-func (s *Segment) groupCount() int { return int(s.groups) }
-
-// eachGroup calls f for every group with a live document, without a lock.
-func (s *Segment) eachGroup(f func(group int64, sum groupSum)) {
-	s.mu.RLock()
-	var less map[int64]groupSum
-	if s.gone != nil {
-		less = maps.Clone(s.gone.groups)
-	}
-	s.mu.RUnlock()
-	for i := range int(s.groups) {
-		g, sum := s.groupEntry(i)
-		gone := less[g]
-		sum.docs -= gone.docs
-		sum.length -= gone.length
-		if sum.docs > 0 {
-			f(g, sum)
-		}
-	}
 }

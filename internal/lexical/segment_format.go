@@ -21,8 +21,6 @@ import (
 //	             would be many
 //	longLengths  8 bytes per document of length 255 and up, by document: document and
 //	             length uint32 each; empty if lengths are uint32
-//	groups       int64 per document
-//	groupTable   24 bytes per group, by rising group: group, documents, length, int64 each
 //	fwdOffsets   uint32 per document and one more: where its terms begin
 //	forward      per document: distance to the term before and tf, as varints
 //
@@ -37,11 +35,10 @@ import (
 // their number and distances; all varints.
 const (
 	segmentMagic   = "cmlexseg"
-	segmentVersion = 1
+	segmentVersion = 2
 	blockDocs      = 128
 	termInfoBytes  = 24
 	skipBytes      = 16
-	groupBytes     = 24
 	longBytes      = 8
 	longLength     = 255 // lengths from here on do not fit a byte
 	tailBytes      = 8   // readable bytes behind packed blocks
@@ -56,8 +53,6 @@ const (
 	secRows
 	secLengths
 	secLongLengths
-	secGroups
-	secGroupTable
 	secFwdOffsets
 	secForward
 	sections
@@ -74,11 +69,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // footer describes a segment.
 type footer struct {
-	docs, terms, groups uint32
-	firstRow            uint32
-	totalLen            int64
-	average             float64 // mean length that the impacts are for
-	sections            [sections]section
+	docs, terms uint32
+	firstRow    uint32
+	totalLen    int64
+	average     float64 // mean length that the impacts are for
+	sections    [sections]section
 }
 
 type section struct {
@@ -86,13 +81,13 @@ type section struct {
 	crc            uint32
 }
 
-// footerBytes: magic, version, 4 counts, 2 numbers, sections, checksum of the rest.
+// footerBytes: magic, version, documents, terms, 0, first row, 2 numbers, sections, checksum of the rest.
 const footerBytes = 8 + 4 + 16 + 16 + sections*20 + 4
 
 func (f *footer) encode() []byte {
 	le := binary.LittleEndian
 	buf := append(make([]byte, 0, footerBytes), segmentMagic...)
-	for _, v := range []uint32{segmentVersion, f.docs, f.terms, f.groups, f.firstRow} {
+	for _, v := range []uint32{segmentVersion, f.docs, f.terms, 0, f.firstRow} {
 		buf = le.AppendUint32(buf, v)
 	}
 	buf = le.AppendUint64(buf, uint64(f.totalLen))
@@ -123,7 +118,7 @@ func decodeFooter(data []byte) (*footer, error) {
 	if crc32.Checksum(buf[:footerBytes-4], castagnoli) != le.Uint32(buf[footerBytes-4:]) {
 		return nil, fmt.Errorf("%w: footer checksum", ErrCorrupt)
 	}
-	f := &footer{docs: le.Uint32(buf[12:]), terms: le.Uint32(buf[16:]), groups: le.Uint32(buf[20:]), firstRow: le.Uint32(buf[24:])}
+	f := &footer{docs: le.Uint32(buf[12:]), terms: le.Uint32(buf[16:]), firstRow: le.Uint32(buf[24:])}
 	f.totalLen = int64(le.Uint64(buf[28:]))
 	f.average = math.Float64frombits(le.Uint64(buf[36:]))
 	for i := range f.sections {
@@ -140,7 +135,7 @@ func decodeFooter(data []byte) (*footer, error) {
 func (f *footer) check() error {
 	docs, terms := uint64(f.docs), uint64(f.terms)
 	want := map[int]uint64{
-		secTermOffsets: 4 * (terms + 1), secTermInfo: termInfoBytes * terms, secGroups: 8 * docs, secGroupTable: groupBytes * uint64(f.groups), secFwdOffsets: 4 * (docs + 1),
+		secTermOffsets: 4 * (terms + 1), secTermInfo: termInfoBytes * terms, secFwdOffsets: 4 * (docs + 1),
 	}
 	for i, n := range want {
 		if f.sections[i].length != n {

@@ -210,9 +210,10 @@ func (s *Segment) searchAny(ctx context.Context, sc *scorer, w *windowed, st *St
 	return nil
 }
 
-// eachGroupPosting calls f for every live posting of term that is in accept and
-// has a group.
-func (s *Segment) eachGroupPosting(term string, accept *bitset.Set, f func(group int64, tf uint32)) error {
+// EachPosting calls f for every live row with a term that is in accept, nil being
+// all, in rising order, with the term's frequency there. f must not call s. The error
+// is ErrCorrupt.
+func (s *Segment) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
 	id, ok := s.lookup(term)
 	if !ok {
 		return nil
@@ -225,9 +226,15 @@ func (s *Segment) eachGroupPosting(term string, accept *bitset.Set, f func(group
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for doc := c.advance(0); doc != noDoc; doc = c.advance(doc + 1) {
-		if group := s.docGroup(doc); group != 0 && s.keep(doc, accept) {
-			f(group, c.freq())
+	for block := range c.nblocks {
+		if !c.load(block) {
+			break
+		}
+		c.loadTFs()
+		for i, doc := range c.docs[:c.n] {
+			if s.keep(doc, accept) {
+				f(s.row(doc), c.tfs[i])
+			}
 		}
 	}
 	return c.fault

@@ -12,7 +12,7 @@ import (
 // are numbered in their order.
 type source interface {
 	docCount() int
-	doc(doc uint32) (row, length uint32, group int64)
+	doc(doc uint32) (row, length uint32)
 	termCount() int
 	termText(i int) []byte
 	cursorAt(i int) (cursor, error)
@@ -57,8 +57,8 @@ func (m *Mem) snapshot() snapshot {
 
 func (m *memSource) docCount() int { return len(m.rows) }
 
-func (m *memSource) doc(doc uint32) (row, length uint32, group int64) {
-	return m.rows[doc], m.lens[doc], m.groups[doc]
+func (m *memSource) doc(doc uint32) (row, length uint32) {
+	return m.rows[doc], m.lens[doc]
 }
 
 func (m *memSource) termCount() int { return len(m.order) }
@@ -89,8 +89,8 @@ func (s *Segment) snapshot() snapshot {
 
 func (s *segSource) docCount() int { return int(s.docs) }
 
-func (s *segSource) doc(doc uint32) (row, length uint32, group int64) {
-	return s.row(doc), s.length(doc), s.docGroup(doc)
+func (s *segSource) doc(doc uint32) (row, length uint32) {
+	return s.row(doc), s.length(doc)
 }
 
 func (s *segSource) termCount() int { return int(s.footer.terms) }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"maps"
 	"math"
 	"slices"
 )
@@ -21,7 +20,7 @@ var ErrTooLarge = errors.New("lexical: segment is too large")
 // at any text again. The parts may be added to and deleted from meanwhile: the
 // segment holds what was live at the start, and the caller repeats later deletions
 // on it. Rows must be distinct over the parts, else ErrOrder. Memory is needed for
-// the terms, the lengths and groups, and the postings of one term.
+// the terms, the lengths, and the postings of one term.
 func WriteSegment(ctx context.Context, w io.Writer, parts ...Part) error {
 	sw := &segmentWriter{ctx: ctx, out: bufio.NewWriterSize(w, 1<<16)}
 	for _, p := range parts {
@@ -37,6 +36,9 @@ func WriteSegment(ctx context.Context, w io.Writer, parts ...Part) error {
 	}
 	return sw.out.Flush()
 }
+
+// tooLong tells whether 32 bits cannot count n bytes.
+func tooLong(n int) bool { return uint64(n) > math.MaxUint32 }
 
 type segmentWriter struct {
 	ctx     context.Context
@@ -65,7 +67,7 @@ func (w *segmentWriter) number() error {
 			if src.dead != nil && src.dead.Has(uint32(doc)) {
 				continue
 			}
-			row, _, _ := src.doc(uint32(doc))
+			row, _ := src.doc(uint32(doc))
 			w.docs = append(w.docs, mergedDoc{row, uint32(i), uint32(doc)})
 		}
 		w.moved = append(w.moved, moved)
@@ -77,7 +79,7 @@ func (w *segmentWriter) number() error {
 			return fmt.Errorf("%w: row %d", ErrOrder, d.row)
 		}
 		w.moved[d.source][d.doc] = uint32(i)
-		_, w.lens[i], _ = w.sources[d.source].doc(d.doc)
+		_, w.lens[i] = w.sources[d.source].doc(d.doc)
 		w.footer.totalLen += int64(w.lens[i])
 	}
 	w.footer.docs = uint32(len(w.docs))
@@ -119,7 +121,7 @@ func (w *segmentWriter) writeTerms() error {
 		}
 		at := sec.length
 		blocks, positions, maxImpact, maxTF := w.term.encode(w.lens, &w.norms)
-		if len(blocks) > math.MaxUint32 || len(positions) > math.MaxUint32 || len(text)+len(merge.current) > math.MaxUint32 {
+		if tooLong(len(blocks)) || tooLong(len(positions)) || tooLong(len(text)+len(merge.current)) {
 			return ErrTooLarge
 		}
 		if err := errors.Join(w.write(sec, w.term.skips), w.write(sec, blocks), w.write(sec, positions)); err != nil {
@@ -160,12 +162,10 @@ func (w *segmentWriter) collect(source, term int) error {
 	return c.err()
 }
 
-// writeDocs writes what is kept per document and per group.
+// writeDocs writes what is kept per document.
 func (w *segmentWriter) writeDocs() error {
 	le := binary.LittleEndian
-	var rows, lengths, groups []byte
-	sums := make(map[int64]groupSum)
-	var long []byte
+	var rows, lengths, long []byte
 	for i, n := range w.lens {
 		if n >= longLength {
 			long = le.AppendUint32(le.AppendUint32(long, uint32(i)), n)
@@ -173,17 +173,12 @@ func (w *segmentWriter) writeDocs() error {
 	}
 	wide := len(long) > len(w.docs)
 	for i, d := range w.docs {
-		_, length, group := w.sources[d.source].doc(d.doc)
+		length := w.lens[i]
 		rows = le.AppendUint32(rows, d.row)
 		if wide {
 			lengths = le.AppendUint32(lengths, length)
 		} else {
 			lengths = append(lengths, byte(min(length, longLength)))
-		}
-		groups = le.AppendUint64(groups, uint64(group))
-		if group != 0 {
-			sum := sums[group]
-			sums[group] = groupSum{sum.docs + 1, sum.length + int64(length)}
 		}
 		if i%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
@@ -195,14 +190,7 @@ func (w *segmentWriter) writeDocs() error {
 	if n := len(w.docs); n == 0 || w.docs[n-1].row-w.docs[0].row == uint32(n-1) {
 		rows = nil // they follow from the first
 	}
-	var table []byte
-	for _, g := range slices.Sorted(maps.Keys(sums)) {
-		table = le.AppendUint64(table, uint64(g))
-		table = le.AppendUint64(table, uint64(sums[g].docs))
-		table = le.AppendUint64(table, uint64(sums[g].length))
-	}
-	w.footer.groups = uint32(len(sums))
-	return errors.Join(w.whole(secRows, rows), w.whole(secLengths, lengths), w.whole(secLongLengths, long), w.whole(secGroups, groups), w.whole(secGroupTable, table))
+	return errors.Join(w.whole(secRows, rows), w.whole(secLengths, lengths), w.whole(secLongLengths, long))
 }
 
 // writeForward writes the terms of each document. The offsets come first in the
@@ -211,7 +199,7 @@ func (w *segmentWriter) writeForward() error {
 	offsets := binary.LittleEndian.AppendUint32(nil, 0)
 	size := 0
 	err := w.eachForward(func(entry []byte) error {
-		if size += len(entry); size > math.MaxUint32 {
+		if size += len(entry); tooLong(size) {
 			return ErrTooLarge
 		}
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(size))
