@@ -340,7 +340,8 @@ type Store interface {
 	// List returns a page and the total over all pages.
 	List(ctx context.Context, q ListQuery) ([]*Source, int, error)
 	// Chunks returns visible chunks in the order asked, without those that are
-	// gone, not yet visible, or expired by now. Vectors are left out.
+	// gone, not yet visible, or expired by now. Vectors are left out. What it, Entities
+	// and Relations return may be shared with other calls and must not be changed.
 	Chunks(ctx context.Context, nums []int64, now time.Time) ([]Hydrated, error)
 	// SourceChunks returns chunks of a version with ordinals in [from, to), by
 	// ordinal, whatever its state; vectors when asked.

@@ -315,7 +315,8 @@ func readEntity(r *row) *backend.Entity {
 	return &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.str(3), Mentions: int(r.int(4))}
 }
 
-func (s *store) Entities(ctx context.Context, nums []int64) (out []*backend.Entity, err error) {
+// readEntities reads entities from the database, nil where gone.
+func (s *store) readEntities(ctx context.Context, nums []int64) (out []*backend.Entity, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(nums))
 		return forEach(ctx, nums, func(i int, num int64) error {

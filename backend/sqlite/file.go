@@ -29,7 +29,7 @@ func openFile(ctx context.Context, path string, o Options, s schema, start func(
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	co.readOnly, co.cacheBytes = true, co.cacheBytes/2
+	co.readOnly, co.cacheBytes = true, co.cacheBytes/8*3
 	return &file{w: startWriter(c, st), readers: newPool(path, o.Readers, co)}, nil
 }
 

@@ -37,8 +37,9 @@ type Options struct {
 	// Readers is how many connections of one file may read at once; default
 	// DefaultReaders, at most 64.
 	Readers int
-	// CacheBytes bounds the page cache of the connection that writes to a file; each
-	// that reads has half of it. Memory is taken as pages are used. Default
+	// CacheBytes bounds the page cache of the connection that writes to a file. Each
+	// that reads has three eighths of it, and rows that recall reads again and again are
+	// kept decoded in a quarter of it. Memory is taken as it is used. Default
 	// DefaultCacheBytes, at least 131072.
 	CacheBytes int
 }

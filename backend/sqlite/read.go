@@ -100,7 +100,8 @@ func (s *store) Content(ctx context.Context, source int64, kind backend.ContentK
 	return data, nil
 }
 
-func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []backend.Hydrated, err error) {
+// readChunks reads the visible chunks of nums from the database.
+func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (out []backend.Hydrated, err error) {
 	if len(nums) == 0 {
 		return nil, s.query(ctx, func(*conn) error { return nil })
 	}

@@ -131,7 +131,8 @@ func readRelation(r *row) backend.Relation {
 	return rel
 }
 
-func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []backend.Relation, err error) {
+// readRelations reads what q asks for from the database.
+func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out []backend.Relation, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 || q.Limit <= 0 {

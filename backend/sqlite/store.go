@@ -12,15 +12,17 @@ type store struct {
 	*file
 	tx      *tx
 	lastSeq atomic.Uint64
+	commits version
+	memo    *memo
 }
 
 var _ backend.Store = (*store)(nil)
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{}
+	s := &store{memo: newMemo(o.CacheBytes / 4)}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, err := readLedger(c)
-		s.tx = newTx(c, l, &s.lastSeq)
+		s.tx = newTx(c, l, &s.lastSeq, &s.commits)
 		return s.tx, err
 	})
 	if err != nil {

@@ -27,6 +27,7 @@ type tx struct {
 	base    ledger // as committed
 	saved   ledger // at mark
 	lastSeq *atomic.Uint64
+	commits *version
 
 	parts    *lru[backend.Partition, int64]
 	names    *lru[int64, backend.Partition]
@@ -43,9 +44,9 @@ type tx struct {
 // partSum is a change of a partition's counters.
 type partSum struct{ items, chunks int64 }
 
-func newTx(c *conn, l ledger, lastSeq *atomic.Uint64) *tx {
+func newTx(c *conn, l ledger, lastSeq *atomic.Uint64, v *version) *tx {
 	t := &tx{
-		c: c, led: l, base: l, lastSeq: lastSeq,
+		c: c, led: l, base: l, lastSeq: lastSeq, commits: v,
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
@@ -93,6 +94,7 @@ func (t *tx) settle() error {
 }
 
 func (t *tx) prepare() error {
+	t.commits.begin()
 	if t.led == t.base {
 		return nil
 	}
@@ -103,9 +105,11 @@ func (t *tx) committed() {
 	t.base = t.led
 	t.dirty = false
 	t.lastSeq.Store(uint64(t.led.seq) << seqShift)
+	t.commits.end()
 }
 
 func (t *tx) aborted() {
+	t.commits.end()
 	t.led = t.base
 	if t.dirty || t.inserted {
 		t.forget()

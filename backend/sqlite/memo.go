@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"container/list"
+	"sync"
+	"sync/atomic"
+)
+
+// version counts the commits of a store twice, once before and once after: while it
+// is odd a commit is under way. What is read while the version stays at one even
+// value is exactly what the database holds at that version.
+//
+// So a value in the memo at version v is current for as long as the version is v. A
+// writer is answered only after its commit raised the version: whoever starts to read
+// after a change was acknowledged never gets what was before it.
+type version struct{ n atomic.Uint64 }
+
+// load returns the version; ok is false while a commit is under way.
+func (v *version) load() (n uint64, ok bool) {
+	n = v.n.Load()
+	return n, n&1 == 0
+}
+
+// begin says that a commit starts, end that it is over, whatever became of it.
+func (v *version) begin() { v.n.Add(1) }
+
+func (v *version) end() {
+	if v.n.Load()&1 == 1 {
+		v.n.Add(1)
+	}
+}
+
+// memoKind tells what a memoKey names.
+type memoKind uint8
+
+const (
+	memoChunk          memoKind = iota // a visible chunk: *backend.Hydrated
+	memoEntity                         // an entity: *backend.Entity
+	memoChunkFacts                     // all relations with evidence in a chunk: *factList
+	memoEntityRelation                 // the first relations of an entity: *factList
+)
+
+type memoKey struct {
+	kind  memoKind
+	limit int32 // of a list; 0: all
+	num   int64
+}
+
+// memo keeps decoded rows of one store for as long as nothing is committed, up to a
+// number of bytes, and forgets those used longest ago. Its values are shared: nobody changes
+// them. It is safe for concurrent use.
+type memo struct {
+	limit int
+
+	mu    sync.Mutex
+	at    uint64 // the version of all values
+	used  int
+	items map[memoKey]*list.Element
+	order *list.List // of *memoItem, latest first
+}
+
+type memoItem struct {
+	key   memoKey
+	value any
+	size  int
+}
+
+// memoOverhead is about what an entry takes beside its value.
+const memoOverhead = 160
+
+func newMemo(limit int) *memo {
+	return &memo{limit: limit, items: make(map[memoKey]*list.Element), order: list.New()}
+}
+
+// get calls hit for each number whose value of version v is known, with its place.
+func (m *memo) get(v uint64, kind memoKind, limit int32, nums []int64, hit func(i int, value any)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.turn(v) {
+		return
+	}
+	for i, num := range nums {
+		if e, ok := m.items[memoKey{kind, limit, num}]; ok {
+			m.order.MoveToFront(e)
+			hit(i, e.Value.(*memoItem).value)
+		}
+	}
+}
+
+// put keeps a value of version v that takes about size bytes.
+func (m *memo) put(v uint64, key memoKey, value any, size int) {
+	size += memoOverhead
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.turn(v) || size > m.limit/8 {
+		return
+	}
+	if _, ok := m.items[key]; ok {
+		return // another call was first, with an equal value
+	}
+	m.items[key] = m.order.PushFront(&memoItem{key, value, size})
+	for m.used += size; m.used > m.limit; {
+		last := m.order.Remove(m.order.Back()).(*memoItem)
+		delete(m.items, last.key)
+		m.used -= last.size
+	}
+}
+
+// turn forgets everything when v is newer than what is there; false when it is older.
+// The caller holds mu.
+func (m *memo) turn(v uint64) bool {
+	if v > m.at {
+		clear(m.items)
+		m.order.Init()
+		m.at, m.used = v, 0
+	}
+	return v == m.at
+}

@@ -1,0 +1,266 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Bounds of what is remembered of relations.
+const (
+	maxRememberedFacts    = 4096 // relations of the chunks of one call
+	maxRememberedEntities = 8    // entities of one call; each is a query of its own when it is new
+)
+
+// About what the structures take without their texts.
+const (
+	chunkBytes  = 640 // with the version
+	entityBytes = 128
+	factBytes   = 400
+)
+
+// Chunks reads through the memo. Rows are kept whatever their time to live and
+// checked against it each time.
+func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]backend.Hydrated, error) {
+	v, quiet := s.commits.load()
+	if !quiet {
+		return s.readChunks(ctx, nums, now)
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	s.leave()
+	rows := make([]*backend.Hydrated, len(nums))
+	missing := len(nums)
+	s.memo.get(v, memoChunk, 0, nums, func(i int, value any) {
+		rows[i] = value.(*backend.Hydrated)
+		missing--
+	})
+	if missing > 0 {
+		read, err := s.readChunks(ctx, without(nums, missing, func(i int) bool { return rows[i] != nil }), now)
+		if err != nil {
+			return nil, err
+		}
+		if s.commits.n.Load() != v {
+			return s.readChunks(ctx, nums, now) // all of one state
+		}
+		for i, num := range nums { // read is in the same order, without what is gone
+			if rows[i] == nil && len(read) > 0 && read[0].Num == num {
+				row := read[0]
+				rows[i], read = &row, read[1:]
+				s.memo.put(v, memoKey{memoChunk, 0, num}, &row, sizeOfChunk(&row))
+			}
+		}
+	}
+	out := make([]backend.Hydrated, 0, len(nums))
+	at := micros(now)
+	for _, row := range rows {
+		if row != nil && (row.Src.ExpiresAt.IsZero() || row.Src.ExpiresAt.UnixMicro() > at) {
+			out = append(out, *row)
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// without lists the n numbers whose place is not known.
+func without(nums []int64, n int, known func(i int) bool) []int64 {
+	if n == len(nums) {
+		return nums
+	}
+	out := make([]int64, 0, n)
+	for i, num := range nums {
+		if !known(i) {
+			out = append(out, num)
+		}
+	}
+	return out
+}
+
+func sizeOfChunk(h *backend.Hydrated) int {
+	src := h.Src
+	return chunkBytes + len(h.Key) + len(h.Text) + len(h.Heading) + len(h.Layout) + len(h.Extra) +
+		len(src.Part.Sub) + len(src.ID) + len(src.ErrorCode) + len(src.ErrorMessage) + len(src.Title) + len(src.Kind) + len(src.Filename) +
+		len(src.MediaType) + len(src.Session) + len(src.Metadata) + len(src.Additional) + len(src.Doc) + 8*len(src.Tags) + len(src.Token)
+}
+
+// Entities reads through the memo.
+func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, error) {
+	v, quiet := s.commits.load()
+	if !quiet {
+		return s.readEntities(ctx, nums)
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	s.leave()
+	out := make([]*backend.Entity, len(nums))
+	missing := len(nums)
+	s.memo.get(v, memoEntity, 0, nums, func(i int, value any) {
+		out[i] = value.(*backend.Entity)
+		missing--
+	})
+	if missing == 0 {
+		return out, nil
+	}
+	read, err := s.readEntities(ctx, without(nums, missing, func(i int) bool { return out[i] != nil }))
+	if err != nil {
+		return nil, err
+	}
+	if s.commits.n.Load() != v {
+		return s.readEntities(ctx, nums)
+	}
+	for i, num := range nums {
+		if out[i] != nil {
+			continue
+		}
+		e := read[0]
+		if out[i], read = e, read[1:]; e != nil {
+			s.memo.put(v, memoKey{memoEntity, 0, num}, e, entityBytes+len(e.Key)+len(e.Name)+len(e.Type)+len(e.Namespace))
+		}
+	}
+	return out, nil
+}
+
+// factList is relations by number.
+type factList struct {
+	part backend.Partition
+	rels []backend.Relation
+}
+
+func (l *factList) size() int {
+	n := entityBytes
+	for i := range l.rels {
+		r := &l.rels[i]
+		n += factBytes + len(r.FromKey) + len(r.ToKey) + len(r.Predicate) + len(r.Raw) + len(r.Context) + len(r.Temporal) +
+			len(r.Origin) + len(r.Kind) + len(r.Object) + len(r.Precision)
+	}
+	return n
+}
+
+// Relations reads through the memo what recall asks for: the relations of a few
+// chunks, and those believed now of a few entities.
+func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]backend.Relation, error) {
+	simple := q.Sources == nil && q.Kinds == nil && q.After == 0 && q.Limit > 0
+	if v, quiet := s.commits.load(); quiet && simple {
+		var lists []*factList
+		var err error
+		switch {
+		case len(q.Chunks) > 0 && q.Entities == nil:
+			lists, err = s.factsOfChunks(ctx, v, &q)
+		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && q.KnownAt.IsZero() && q.AsOf.IsZero():
+			lists, err = s.factsOfEntities(ctx, v, &q)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if lists != nil && s.commits.n.Load() == v {
+			return mergeFacts(lists, &q), nil
+		}
+	}
+	return s.readRelations(ctx, q)
+}
+
+// known returns the lists of the memo, nil where there is none, and their number.
+func (s *store) known(ctx context.Context, v uint64, kind memoKind, limit int, part backend.Partition, nums []int64) ([]*factList, int, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, 0, err
+	}
+	s.leave()
+	lists := make([]*factList, len(nums))
+	n := 0
+	s.memo.get(v, kind, int32(limit), nums, func(i int, value any) {
+		if l := value.(*factList); l.part == part {
+			lists[i] = l
+			n++
+		}
+	})
+	return lists, n, nil
+}
+
+// factsOfChunks returns the relations of each chunk, whenever they were believed. It
+// returns nil when they are too many.
+func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
+	lists, n, err := s.known(ctx, v, memoChunkFacts, 0, q.Part, q.Chunks)
+	if err != nil || n == len(lists) {
+		return lists, err
+	}
+	missing := without(q.Chunks, len(lists)-n, func(i int) bool { return lists[i] != nil })
+	rels, err := s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Chunks: missing, AllTime: true, Limit: maxRememberedFacts})
+	if err != nil || len(rels) == maxRememberedFacts || s.commits.n.Load() != v {
+		return nil, err
+	}
+	by := make(map[int64]*factList, len(missing))
+	for i, chunk := range q.Chunks {
+		if lists[i] == nil {
+			if by[chunk] == nil {
+				by[chunk] = &factList{part: q.Part}
+			}
+			lists[i] = by[chunk]
+		}
+	}
+	for _, rel := range rels {
+		by[rel.Chunk].rels = append(by[rel.Chunk].rels, rel)
+	}
+	for chunk, l := range by {
+		l.rels = slices.Clip(l.rels)
+		s.memo.put(v, memoKey{memoChunkFacts, 0, chunk}, l, l.size())
+	}
+	return lists, nil
+}
+
+// factsOfEntities returns the first relations of each entity that are believed now,
+// as many as q asks for in all.
+func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
+	if q.Limit > maxRememberedFacts {
+		return nil, nil
+	}
+	lists, n, err := s.known(ctx, v, memoEntityRelation, q.Limit, q.Part, q.Entities)
+	if err != nil || n == len(lists) {
+		return lists, err
+	}
+	for i, e := range q.Entities {
+		if lists[i] != nil {
+			continue
+		}
+		rels, err := s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Entities: []int64{e}, Limit: q.Limit})
+		if err != nil || s.commits.n.Load() != v {
+			return nil, err
+		}
+		lists[i] = &factList{q.Part, slices.Clip(rels)}
+		s.memo.put(v, memoKey{memoEntityRelation, int32(q.Limit), e}, lists[i], lists[i].size())
+	}
+	return lists, nil
+}
+
+// mergeFacts returns what q asks for of lists that hold it all: each relation once,
+// by number, up to the limit.
+func mergeFacts(lists []*factList, q *backend.RelationQuery) []backend.Relation {
+	n := 0
+	for _, l := range lists {
+		n += len(l.rels)
+	}
+	all := make([]*backend.Relation, 0, n)
+	for _, l := range lists {
+		for i := range l.rels {
+			if r := &l.rels[i]; believed(r, q) && valid(r, q.AsOf) {
+				all = append(all, r)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *backend.Relation) int { return cmp.Compare(a.Num, b.Num) })
+	all = slices.CompactFunc(all, func(a, b *backend.Relation) bool { return a.Num == b.Num })
+	if all = all[:min(len(all), q.Limit)]; len(all) == 0 {
+		return nil
+	}
+	out := make([]backend.Relation, len(all))
+	for i, r := range all {
+		out[i] = *r
+	}
+	return out
+}

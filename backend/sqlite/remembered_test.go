@@ -1,0 +1,241 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// everything is what the reads that go through the memo say of a sample, and what
+// the database says.
+func everything(t *testing.T, s *store, chunks, entities []int64) (remembered, read []any) {
+	t.Helper()
+	keep := func(to *[]any, v any, err error) {
+		require.NoError(t, err)
+		*to = append(*to, v)
+	}
+	a, err := s.Chunks(t.Context(), chunks, testTime)
+	keep(&remembered, a, err)
+	b, err := s.readChunks(t.Context(), chunks, testTime)
+	keep(&read, b, err)
+	c, err := s.Entities(t.Context(), entities)
+	keep(&remembered, c, err)
+	d, err := s.readEntities(t.Context(), entities)
+	keep(&read, d, err)
+	for _, q := range []backend.RelationQuery{
+		{Chunks: chunks, Limit: 1000}, {Chunks: chunks[:5], Limit: 3}, {Chunks: chunks, AllTime: true, Limit: 1000},
+		{Chunks: chunks, KnownAt: testTime.Add(10 * time.Second), Limit: 1000}, {Chunks: chunks, AsOf: testTime, Limit: 1000},
+		{Chunks: []int64{chunks[0], chunks[0], 1 << 40}, Limit: 100}, {Entities: entities[:4], Limit: 7}, {Entities: entities[:1], Limit: 1000},
+		{Entities: entities, Limit: 20}, {Entities: entities[:3], AllTime: true, Limit: 50}, {Chunks: chunks, Entities: entities[:2], Limit: 50},
+		{Chunks: chunks, After: 5, Limit: 10}, {Chunks: chunks, Kinds: []string{"fact"}, Limit: 10}, {Chunks: chunks}, {Limit: 9},
+	} {
+		q.Part = testPart
+		e, err := s.Relations(t.Context(), q)
+		keep(&remembered, e, err)
+		f, err := s.readRelations(t.Context(), q)
+		keep(&read, f, err)
+		q.Part.Sub = "nobody"
+		e, err = s.Relations(t.Context(), q)
+		require.NoError(t, err)
+		require.Empty(t, e, "relations of another partition")
+	}
+	return remembered, read
+}
+
+// What is remembered equals what is stored after every kind of change.
+func TestRememberedIsCurrent(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	ctx := t.Context()
+	nums := pipe(t, s, r, 0, 40)
+	srcs, err := s.SourcesByNum(ctx, []int64{nums[0].Num, nums[1].Num, nums[2].Num, nums[3].Num})
+	require.NoError(t, err)
+	var chunks, entities []int64
+	for n := range int64(45) { // some that are not there, some twice
+		chunks = append(chunks, n+1)
+		entities = append(entities, n/2+1)
+	}
+	chunks = append(chunks, 3, 4)
+	check := func(what string) {
+		t.Helper()
+		for range 2 { // the second time nothing is read
+			remembered, read := everything(t, s, chunks, entities)
+			require.Equal(t, read, remembered, what)
+		}
+	}
+	check("new items")
+	for _, change := range []struct {
+		what string
+		run  func() error
+	}{
+		{"metadata", func() error {
+			_, err := s.UpdateMetadata(ctx, testPart, srcs[0].ID, []byte(`{"mood":"bad"}`), nil, []uint64{7}, testTime)
+			return err
+		}},
+		{"doc", func() error { return s.UpdateDoc(ctx, testPart, srcs[0].ID, []byte(`{"user":"Bob"}`)) }},
+		{"merge", func() error {
+			_, err := s.MergeEntities(ctx, testPart, "robert", "anna", "one person", testTime)
+			return err
+		}},
+		{"undone merge", func() error { return s.UndoMerge(ctx, 1) }},
+		{"delete", func() error {
+			_, err := s.Delete(ctx, testPart, []string{srcs[1].ID}, backend.DeleteOptions{})
+			return err
+		}},
+		{"new version", func() error {
+			in, ix, fin := memory(r, 2)
+			in.ID = srcs[2].ID
+			in.ExpiresAt = testTime.Add(time.Hour)
+			acc, err := s.Accept(ctx, []backend.Incoming{in})
+			require.NoError(t, err)
+			_, err = s.Claim(ctx, "w", testTime, testTime.Add(time.Hour), 1, 0)
+			require.NoError(t, err)
+			ix.Num, ix.Token, fin.Num, fin.Token = acc[0].Num, "w", acc[0].Num, "w"
+			fin.Relations[0].Functional = true
+			_, err = s.Index(ctx, []backend.Indexed{ix})
+			require.NoError(t, err)
+			check("a new version that is indexed")
+			_, err = s.Finish(ctx, []backend.Finished{fin})
+			return err
+		}},
+		{"new items", func() error { pipe(t, s, r, 40, 44); return nil }},
+		{"expiry", func() error {
+			_, _, err := s.Expire(ctx, testTime.Add(2*time.Hour), 10)
+			return err
+		}},
+		{"delete of all", func() error {
+			_, err := s.DeleteSub(ctx, testPart.Sub, 100)
+			return err
+		}},
+	} {
+		require.NoError(t, change.run(), change.what)
+		check(change.what)
+	}
+}
+
+// A chunk is gone the moment that it expires, though nothing was committed since it was read.
+func TestRememberedExpires(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	in, ix, _ := memory(rand.New(rand.NewPCG(3, 4)), 0)
+	in.ExpiresAt = testTime.Add(time.Hour)
+	acc, err := s.Accept(t.Context(), []backend.Incoming{in})
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), "w", testTime, testTime.Add(time.Hour), 1, 0)
+	require.NoError(t, err)
+	ix.Num, ix.Token = acc[0].Num, "w"
+	_, err = s.Index(t.Context(), []backend.Indexed{ix})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		at   time.Time
+		live int
+	}{{testTime, 1}, {in.ExpiresAt.Add(-time.Microsecond), 1}, {in.ExpiresAt, 0}, {testTime, 1}} {
+		hs, err := s.Chunks(t.Context(), []int64{1}, c.at)
+		require.NoError(t, err)
+		assert.Len(t, hs, c.live, c.at)
+	}
+}
+
+// A read that starts after a change was acknowledged sees it, while others write and
+// read: nothing that was deleted comes back out of the memo, and nothing is old.
+func TestRememberedIsNeverStale(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	const workers, each = 4, 15
+	acc := pipe(t, s, rand.New(rand.NewPCG(7, 8)), 0, workers*each)
+	var nums []int64
+	for _, a := range acc {
+		nums = append(nums, a.Num)
+	}
+	srcs, err := s.SourcesByNum(t.Context(), nums)
+	require.NoError(t, err)
+	var all []int64
+	for n := range int64(len(srcs)) {
+		all = append(all, n+1) // a memory is a chunk
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			ctx := context.Background()
+			for n := w; n < len(srcs); n += workers {
+				own := func() *backend.Hydrated {
+					hs, err := s.Chunks(ctx, all, testTime)
+					assert.NoError(t, err)
+					for i := range hs {
+						if hs[i].Source == srcs[n].Num {
+							return &hs[i]
+						}
+					}
+					return nil
+				}
+				for v := range 3 {
+					metadata := fmt.Sprintf(`{"v":%d}`, v)
+					_, err := s.UpdateMetadata(ctx, testPart, srcs[n].ID, []byte(metadata), nil, nil, testTime)
+					assert.NoError(t, err)
+					for range 3 {
+						if h := own(); assert.NotNil(t, h) {
+							assert.Equal(t, metadata, string(h.Src.Metadata))
+						}
+					}
+				}
+				_, err := s.Delete(ctx, testPart, []string{srcs[n].ID}, backend.DeleteOptions{})
+				assert.NoError(t, err)
+				assert.Nil(t, own(), "a deleted chunk came back")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// While a commit is under way nothing is taken from the memo and nothing is kept.
+func TestVersionWhileCommitting(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	nums := pipe(t, s, rand.New(rand.NewPCG(5, 6)), 0, 3)
+	require.Len(t, nums, 3)
+	before, quiet := s.commits.load()
+	require.True(t, quiet)
+	s.commits.begin()
+	_, quiet = s.commits.load()
+	assert.False(t, quiet)
+	hs, err := s.Chunks(t.Context(), []int64{1, 2}, testTime)
+	require.NoError(t, err)
+	assert.Len(t, hs, 2)
+	assert.Empty(t, s.memo.items)
+	s.commits.end()
+	s.commits.end() // a second end changes nothing
+	after, quiet := s.commits.load()
+	assert.True(t, quiet)
+	assert.Equal(t, before+2, after)
+}
+
+func TestMemoBounds(t *testing.T) {
+	t.Parallel()
+	m := newMemo(100 * (memoOverhead + 40))
+	for n := range int64(500) {
+		m.put(2, memoKey{memoEntity, 0, n}, n, 40)
+		m.get(2, memoEntity, 0, []int64{0}, func(int, any) {}) // what is used stays
+		require.LessOrEqual(t, m.used, m.limit)
+	}
+	assert.Len(t, m.items, 100)
+	var got []any
+	m.get(2, memoEntity, 0, []int64{0, 5, 499}, func(i int, v any) { got = append(got, i, v) })
+	assert.Equal(t, []any{0, int64(0), 2, int64(499)}, got)
+	m.put(2, memoKey{memoEntity, 0, 1000}, 0, m.limit) // one value never takes all
+	assert.Len(t, m.items, 100)
+	m.put(0, memoKey{memoEntity, 0, 1001}, 0, 40) // of an older version
+	m.get(0, memoEntity, 0, []int64{0}, func(int, any) { t.Error("a value of another version") })
+	assert.Len(t, m.items, 100)
+	m.get(4, memoEntity, 0, []int64{0}, func(int, any) { t.Error("a value of an older version") })
+	assert.Empty(t, m.items)
+	assert.Zero(t, m.used)
+}
