@@ -182,7 +182,7 @@ type ConnectorEdit struct {
 // Sync modes of a resource.
 const (
 	SyncRescan  = "rescan"   // the first sync reads what is there
-	SyncNewOnly = "new_only" // only what changes from now on
+	SyncNewOnly = "new_only" // only what changes from now on; after the tenant was deleted and made again, from then on
 )
 
 // States of a resource.
@@ -224,10 +224,19 @@ type ConnectorResource struct {
 // Providers lists the providers that connectors can use, by name.
 func (s *Service) Providers() []ProviderInfo { return s.providerInfos() }
 
+// DiscoverRequest asks a provider for resources without a connector.
+type DiscoverRequest struct {
+	Provider    string // required
+	AuthType    string // one of the provider's; default: its first
+	Credentials Credentials
+	Cursor      string // from the previous page
+	Limit       int    // as in Discover
+}
+
 // DiscoverWith previews resources without a connector and keeps nothing of the credentials.
-// Limit as in Discover. ErrUpstream when the provider fails.
-func (o Organisation) DiscoverWith(ctx context.Context, provider string, c Credentials, cursor string, limit int) ([]ProviderResource, string, error) {
-	return o.svc.discoverWith(ctx, provider, c, cursor, limit)
+// It returns the cursor of the next page, empty at the end. ErrUpstream when the provider fails.
+func (o Organisation) DiscoverWith(ctx context.Context, r DiscoverRequest) ([]ProviderResource, string, error) {
+	return o.svc.discoverWith(ctx, r)
 }
 
 // CreateConnector makes a connector after the provider took its credentials. ErrConflict when another one of

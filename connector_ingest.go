@@ -39,9 +39,6 @@ type prepared struct {
 func (in *syncIngest) do(ctx context.Context, page *SyncPage) error {
 	c := &in.run.c.Public
 	in.sub = Sub{svc: in.run.svc, org: in.run.org, tenant: firstOf(in.res.TenantOverride, c.Tenant), sub: firstOf(in.res.SubOverride, c.Sub)}
-	if in.sub.tenant == "" {
-		return errors.New("neither the connector nor the resource names a tenant")
-	}
 	last := map[string]int{} // of equal ids the last object counts
 	for i, o := range page.Objects {
 		last[o.ExternalID] = i

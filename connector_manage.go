@@ -104,6 +104,17 @@ func (p *provider) interval(op string, d time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
+// authType checks a way to prove oneself; empty is the provider's first.
+func (p *provider) authType(op, t string) (string, error) {
+	if t == "" {
+		return p.info.AuthTypes[0], nil
+	}
+	if !slices.Contains(p.info.AuthTypes, t) {
+		return "", fieldError(op, KindInvalid, ResourceConnector, "auth_type", "must be one of %s", strings.Join(p.info.AuthTypes, ", "))
+	}
+	return t, nil
+}
+
 // checkCredentials judges credentials by the provider's schema, then by the provider.
 func (p *provider) checkCredentials(ctx context.Context, op string, c Credentials) error {
 	size := 0
@@ -197,11 +208,8 @@ func (s *Service) createConnector(ctx context.Context, org string, spec Connecto
 	if spec.SyncEngine != "" && spec.SyncEngine != "classic" {
 		return none, fieldError(op, KindInvalid, ResourceConnector, "sync_engine", "must be empty or classic")
 	}
-	if spec.AuthType == "" {
-		spec.AuthType = p.info.AuthTypes[0]
-	}
-	if !slices.Contains(p.info.AuthTypes, spec.AuthType) {
-		return none, fieldError(op, KindInvalid, ResourceConnector, "auth_type", "must be one of %s", strings.Join(p.info.AuthTypes, ", "))
+	if spec.AuthType, err = p.authType(op, spec.AuthType); err != nil {
+		return none, err
 	}
 	interval, err := p.interval(op, spec.Interval)
 	if err != nil {

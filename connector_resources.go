@@ -9,20 +9,23 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-func (s *Service) discoverWith(ctx context.Context, name string, c Credentials, cursor string, limit int) ([]ProviderResource, string, error) {
+func (s *Service) discoverWith(ctx context.Context, r DiscoverRequest) ([]ProviderResource, string, error) {
 	const op = "discover"
 	if err := s.begin(); err != nil {
 		return nil, "", err
 	}
 	defer s.end()
-	p, err := s.provider(op, name)
+	p, err := s.provider(op, r.Provider)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := p.checkCredentials(ctx, op, c); err != nil {
+	if _, err := p.authType(op, r.AuthType); err != nil {
 		return nil, "", err
 	}
-	return p.discover(ctx, op, c, cursor, limit)
+	if err := p.checkCredentials(ctx, op, r.Credentials); err != nil {
+		return nil, "", err
+	}
+	return p.discover(ctx, op, r.Credentials, r.Cursor, r.Limit)
 }
 
 func (s *Service) discover(ctx context.Context, org, id, cursor string, limit int) ([]ProviderResource, string, error) {

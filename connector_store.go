@@ -34,6 +34,16 @@ type storedResource struct {
 	Public  ConnectorResource
 	Started bool // the first sync has begun, and Since says from where
 	Since   time.Time
+	Filled  incarnation // of the tenant that the cursor belongs to
+}
+
+// incarnation tells a tenant from one that was made under its name after it was deleted.
+type incarnation struct{ Tenant, UID string }
+
+// restart forgets how far a resource was read.
+func (r *storedResource) restart() {
+	r.Started, r.Since = false, time.Time{}
+	r.Public.Cursor, r.Public.BackfillNext = "", time.Time{}
 }
 
 // backfilling tells whether the first sync is not complete.

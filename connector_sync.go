@@ -161,9 +161,23 @@ func (r *syncRun) finish(ctx context.Context, problem error) error {
 // resource syncs one resource: all of its pages, or one chunk of a paced backfill.
 func (r *syncRun) resource(ctx context.Context, res *storedResource) error {
 	id := res.Public.ResourceID
+	into, err := r.into(ctx, &res.Public)
+	if err != nil {
+		return err
+	}
+	if res.Filled != into {
+		res, err = r.svc.changeResource(ctx, "sync", r.org, r.id, id, func(x *storedResource) {
+			if x.Filled.Tenant == into.Tenant && x.Filled.UID != into.UID { // the new one is empty
+				x.restart()
+			}
+			x.Filled = into
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if !res.Started {
 		now := time.Now().UTC()
-		var err error
 		res, err = r.svc.changeResource(ctx, "sync", r.org, r.id, id, func(x *storedResource) {
 			switch {
 			case x.Public.SyncMode == SyncNewOnly:
@@ -215,6 +229,19 @@ func (r *syncRun) resource(ctx context.Context, res *storedResource) error {
 			return nil
 		}
 	}
+}
+
+// into is the tenant that the objects of a resource go to now.
+func (r *syncRun) into(ctx context.Context, res *ConnectorResource) (incarnation, error) {
+	name := firstOf(res.TenantOverride, r.c.Public.Tenant)
+	if name == "" {
+		return incarnation{}, errors.New("neither the connector nor the resource names a tenant")
+	}
+	t, err := r.svc.tenantRecord(ctx, "sync", r.org, name)
+	if err != nil {
+		return incarnation{}, err
+	}
+	return incarnation{name, t.rec.UID}, nil
 }
 
 // store takes over what a page brought. Its objects are durable.

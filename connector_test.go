@@ -251,6 +251,45 @@ func TestConnectorCompleteListingRemovesTheRest(t *testing.T) {
 	})
 }
 
+// TestConnectorRefillsARemadeTenant: a tenant that was deleted and made again under a
+// connector gets everything again, not only what changes from then on.
+func TestConnectorRefillsARemadeTenant(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			if r.Cursor == "" {
+				return objects("1", false, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the cellar.")), nil
+			}
+			return objects(r.Cursor+"1", false), nil
+		})
+		other := tenant(t, svc, contextmem.TenantSpec{ID: "other"})
+		c := connect(t, svc, contextmem.ConnectorSpec{}, r1, contextmem.ConnectorResource{ResourceID: "r2", TenantOverride: "other"})
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Len(t, listed(t, acme.Sub("")), 2)
+		require.NoError(t, acme.Delete(t.Context()))
+		run := func() {
+			_, err := svc.SyncNow(t.Context(), c.ID)
+			require.NoError(t, err)
+			synctest.Wait()
+		}
+		run()
+		require.Contains(t, look(t, svc, c.ID).LastError, "not found")
+		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		run()
+		require.Empty(t, look(t, svc, c.ID).LastError)
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Len(t, listed(t, acme.Sub("")), 2)
+		require.Len(t, listed(t, other.Sub("")), 2)
+		rs, err := svc.Resources(t.Context(), c.ID)
+		require.NoError(t, err)
+		require.Equal(t, "1", rs[0].Cursor)
+		require.Equal(t, "111", rs[1].Cursor, "the other resource went on")
+		before := p.count()
+		run()
+		require.Equal(t, "1", p.call(before).Cursor, "it starts anew once")
+	})
+}
+
 func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
@@ -552,8 +591,10 @@ func TestConnectorRefusals(t *testing.T) {
 		require.ErrorIs(t, err, contextmem.ErrUpstream)
 		require.NotContains(t, err.Error(), "secret-token")
 		p.check = func(contextmem.Credentials) error { panic("no") }
-		_, _, err = svc.DiscoverWith(t.Context(), "script", token, "", 10)
+		_, _, err = svc.DiscoverWith(t.Context(), contextmem.DiscoverRequest{Provider: "script", Credentials: token, Limit: 10})
 		require.ErrorIs(t, err, contextmem.ErrUpstream)
+		_, _, err = svc.DiscoverWith(t.Context(), contextmem.DiscoverRequest{Provider: "script", AuthType: "magic", Credentials: token})
+		require.ErrorIs(t, err, contextmem.ErrInvalid)
 		rs, next, err := svc.Discover(t.Context(), made.ID, "", 1000)
 		require.NoError(t, err)
 		require.Equal(t, "r100", rs[0].ID, "larger limits are clamped")

@@ -22,21 +22,22 @@ import (
 const childDir = "CONTEXTMEM_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
-		if prefix := os.Getenv(childHook); prefix != "" {
-			if err := announce(dir, prefix); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-			return
-		}
-		if err := torment(dir, os.Getenv("CONTEXTMEM_TEST_CHILD_SEED")); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	dir := os.Getenv(childDir)
+	if dir == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	var err error
+	if prefix, kill := os.Getenv(childHook), os.Getenv(childSync); prefix != "" {
+		err = announce(dir, prefix)
+	} else if kill != "" {
+		err = syncShelf(dir, kill)
+	} else {
+		err = torment(dir, os.Getenv("CONTEXTMEM_TEST_CHILD_SEED"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 const (

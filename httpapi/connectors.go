@@ -109,36 +109,36 @@ func discoveryJSON(provider, connector string, rs []contextmem.ProviderResource,
 
 // discoverWith previews resources. The cursor and the limit may stand in the query string.
 func discoverWith(c *call) (any, error) {
-	provider, err := c.in.required("provider")
-	if err != nil {
+	var r contextmem.DiscoverRequest
+	var err error
+	if r.Provider, err = c.in.required("provider"); err != nil {
+		return nil, err
+	}
+	if r.AuthType, err = c.in.str("auth_type"); err != nil {
 		return nil, err
 	}
 	if _, ok := c.in.fields["credentials"]; !ok {
 		return nil, bad(contextmem.KindInvalid, "credentials", "is required")
 	}
-	creds, err := c.credentials()
-	if err != nil {
+	if r.Credentials, err = c.credentials(); err != nil {
 		return nil, err
 	}
-	cursor, err := c.in.str("cursor")
-	if err != nil {
+	if r.Cursor, err = c.in.str("cursor"); err != nil {
 		return nil, err
 	}
-	limit, ok := c.in.fields["limit"]
-	n := 100
-	if ok {
-		if n, err = toInt("limit", limit, true); err != nil {
+	if limit, ok := c.in.fields["limit"]; ok {
+		if r.Limit, err = toInt("limit", limit, true); err != nil {
 			return nil, err
 		}
-		if n < 1 {
+		if r.Limit < 1 {
 			return nil, bad(contextmem.KindInvalid, "limit", "must be at least 1")
 		}
 	}
-	rs, next, err := c.org.DiscoverWith(c.ctx, provider, creds, cursor, n)
+	rs, next, err := c.org.DiscoverWith(c.ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return discoveryJSON(provider, "", rs, next), nil
+	return discoveryJSON(r.Provider, "", rs, next), nil
 }
 
 func connectorJSON(x contextmem.Connector) map[string]any {

@@ -1,0 +1,209 @@
+package contextmem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/backend/sqlite"
+)
+
+// childSync makes the test binary sync a connector and kill itself at the write of the
+// registry that it names.
+const childSync = "CONTEXTMEM_TEST_CHILD_SYNC"
+
+// shelf is a provider of 60 objects in 6 pages; then 10 of them change and 10 go.
+type shelf struct{}
+
+const (
+	shelfPage  = 10
+	shelfPages = 6
+)
+
+func shelfText(id, version string) string {
+	return fmt.Sprintf("Book %s on the shelf is edition %s.", id, version)
+}
+
+func (shelf) Describe() contextmem.ProviderInfo { return contextmem.ProviderInfo{Name: "shelf"} }
+
+func (shelf) Check(context.Context, contextmem.Credentials) error { return nil }
+
+func (shelf) Discover(context.Context, contextmem.Credentials, string, int) ([]contextmem.ProviderResource, string, error) {
+	return nil, "", nil
+}
+
+// Sync implements contextmem.Provider; the cursor is the number of the page.
+func (shelf) Sync(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+	n := 0
+	if r.Cursor != "" {
+		n, _ = strconv.Atoi(r.Cursor)
+	}
+	page := &contextmem.SyncPage{Cursor: strconv.Itoa(n + 1), More: n <= shelfPages}
+	for i := range shelfPage {
+		switch {
+		case n < shelfPages:
+			id := fmt.Sprintf("b%02d", n*shelfPage+i)
+			page.Objects = append(page.Objects, doc(id, shelfText(id, "one")))
+		case n == shelfPages:
+			id := fmt.Sprintf("b%02d", i)
+			page.Objects = append(page.Objects, doc(id, shelfText(id, "two")))
+		case n == shelfPages+1:
+			page.Deleted = append(page.Deleted, fmt.Sprintf("b%02d", shelfPage+i))
+		}
+	}
+	return page, nil
+}
+
+// doomed is a backend whose registry ends the process at the n-th write of records.
+type doomed struct {
+	backend.Backend
+	registry *doomedRegistry
+}
+
+func (d *doomed) Registry() backend.Registry { return d.registry }
+
+type doomedRegistry struct {
+	backend.Registry
+	left  int
+	after bool // the write is done first
+}
+
+// WriteRecords implements backend.Registry. A connector's sync writes from one goroutine.
+func (d *doomedRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWrite) error {
+	if d.left--; d.left != 0 {
+		return d.Registry.WriteRecords(ctx, ws)
+	}
+	if d.after {
+		if err := d.Registry.WriteRecords(ctx, ws); err != nil {
+			return err
+		}
+	}
+	p, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		return err
+	}
+	select {} // until the signal arrives
+}
+
+// openShelf opens a deployment with the provider; left 0 never kills.
+func openShelf(ctx context.Context, dir string, left int, after bool) (*contextmem.Service, error) {
+	stores, err := sqlite.Open(ctx, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	indexers, err := local.Open(dir, nil)
+	if err != nil {
+		return nil, errors.Join(err, stores.Close())
+	}
+	be := backend.Compose(stores, indexers)
+	svc, err := contextmem.New(ctx, &doomed{be, &doomedRegistry{be.Registry(), left, after}}, &contextmem.Options{Providers: []contextmem.Provider{shelf{}}})
+	if err != nil {
+		err = errors.Join(err, be.Close())
+	}
+	return svc, err
+}
+
+// syncShelf syncs until it is killed or the whole shelf is read.
+func syncShelf(dir, kill string) error {
+	ctx := context.Background()
+	var left int
+	var after bool
+	if _, err := fmt.Sscanf(kill, "%d %t", &left, &after); err != nil {
+		return err
+	}
+	svc, err := openShelf(ctx, dir, left, after)
+	if err != nil {
+		return err
+	}
+	cs, err := svc.Connectors(ctx, "")
+	if err != nil {
+		return err
+	}
+	id := cs[0].ID
+	if _, err := svc.AddResources(ctx, id, []contextmem.ConnectorResource{{ResourceID: "s"}}); err != nil {
+		return err
+	}
+	if _, err := svc.SyncNow(ctx, id); err != nil && !errors.Is(err, contextmem.ErrConflict) {
+		return err
+	}
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for range poll.C {
+		c, err := svc.Connector(ctx, id)
+		if err != nil {
+			return err
+		}
+		if c.Cycles > 0 && c.SyncStatus == contextmem.SyncIdle {
+			return svc.Close()
+		}
+	}
+	return nil
+}
+
+// TestKillMidSync kills a process at one write after the other of a sync, among them those
+// between a page and its cursor: in the end nothing is lost and nothing is there twice.
+func TestKillMidSync(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	svc, err := openShelf(t.Context(), dir, 0, false)
+	require.NoError(t, err)
+	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	_, err = svc.CreateConnector(t.Context(), contextmem.ConnectorSpec{Provider: "shelf", Tenant: "acme"})
+	require.NoError(t, err)
+	require.NoError(t, svc.Close())
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	kills := 0
+	for round := 0; ; round++ {
+		require.Less(t, round, 100, "the sync makes no progress")
+		cmd := exec.CommandContext(t.Context(), exe)
+		cmd.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprintf("%s=%d %t", childSync, 1+round%9, round%2 == 0))
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			break
+		}
+		require.Empty(t, string(out), "it ended by itself")
+		kills++
+	}
+	require.Greater(t, kills, 9)
+	svc, err = openShelf(t.Context(), dir, 0, false)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	require.NoError(t, svc.Drain(t.Context()))
+	acme := svc.Tenant("acme")
+	seen := map[string]string{}
+	for x, err := range acme.Sources(t.Context(), contextmem.ListRequest{Content: true}) {
+		require.NoError(t, err)
+		id := x.Additional["external_id"].(string)
+		require.NotContains(t, seen, id, "an object is there twice")
+		seen[id] = x.Content
+	}
+	want := map[string]string{}
+	for i := range shelfPage * shelfPages {
+		id := fmt.Sprintf("b%02d", i)
+		switch {
+		case i < shelfPage:
+			want[id] = shelfText(id, "two")
+		case i >= 2*shelfPage:
+			want[id] = shelfText(id, "one")
+		}
+	}
+	require.Equal(t, want, seen)
+	st, err := acme.Stats(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, len(want), st.Knowledge.Sources)
+	require.Equal(t, len(want), st.Knowledge.Chunks)
+}
