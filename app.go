@@ -36,6 +36,9 @@ type AppItem struct {
 	Meta                         map[string]any
 	Relations                    *Relations
 	ACL                          []string
+	// Fault is what a decoder of items met that concerns this item alone: the item is reported as
+	// failed with it, the others go on.
+	Fault error `json:"-"`
 }
 
 // AppContent is the content of an untyped item; exactly one member is set.

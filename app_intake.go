@@ -41,8 +41,15 @@ func (in *intake) app(field string, a *AppItem, b KnowledgeBatch) error {
 	fail := func(format string, args ...any) {
 		in.fail(IngestItem{ID: id, Title: a.Title}, fieldError(in.op, KindUnprocessed, ResourceSource, strings.TrimSuffix(field, "."), format, args...))
 	}
+	if a.Fault != nil {
+		in.fail(IngestItem{ID: id, Title: a.Title}, wrap(in.op, ResourceSource, id, a.Fault))
+		return nil
+	}
 	kind := a.Kind
-	if fk, _ := a.Fields["kind"].(string); fk != "" {
+	if fk, ok := a.Fields["kind"].(string); !ok && a.Fields["kind"] != nil {
+		fail("fields.kind: want a string, got %s", jsonType(a.Fields["kind"]))
+		return nil
+	} else if fk != "" {
 		if kind != "" && AppKind(fk) != kind {
 			fail("fields.kind %q differs from kind %q", shortID(fk), shortID(string(kind)))
 			return nil
@@ -56,9 +63,13 @@ func (in *intake) app(field string, a *AppItem, b KnowledgeBatch) error {
 		fail("unknown kind %q", shortID(string(kind)))
 		return nil
 	}
-	text, markdown, err := in.appContent(field, kind, a)
+	text, markdown, fault, err := in.appContent(field, kind, a)
 	if err != nil {
 		return err
+	}
+	if fault != nil {
+		in.fail(IngestItem{ID: id, Title: a.Title}, fault)
+		return nil
 	}
 	if strings.TrimSpace(text) == "" {
 		fail("has no searchable text: neither in fields, content, attachments nor comments")
@@ -129,8 +140,8 @@ func firstOf(s ...string) string {
 	return ""
 }
 
-// appContent renders the searchable text of an item.
-func (in *intake) appContent(field string, kind AppKind, a *AppItem) (text string, markdown bool, err error) {
+// appContent renders the searchable text of an item. A fault fails the item, an error the call.
+func (in *intake) appContent(field string, kind AppKind, a *AppItem) (text string, markdown bool, fault, err error) {
 	var parts []string
 	if c := a.Content; c != nil {
 		set := 0
@@ -145,7 +156,7 @@ func (in *intake) appContent(field string, kind AppKind, a *AppItem) (text strin
 			}
 		}
 		if set > 1 {
-			return "", false, in.bad(KindUnprocessed, field+"content", "only one content kind may be set")
+			return "", false, nil, in.bad(KindUnprocessed, field+"content", "only one content kind may be set")
 		}
 		switch {
 		case c.Text != "":
@@ -153,9 +164,9 @@ func (in *intake) appContent(field string, kind AppKind, a *AppItem) (text strin
 		case c.Markdown != "":
 			parts, markdown = append(parts, c.Markdown), true
 		case c.HTMLBase64 != "" || c.CSVBase64 != "":
-			s, err := in.decodeContent(field, c)
-			if err != nil {
-				return "", false, err
+			s, fault := in.decodeContent(field, c)
+			if fault != nil {
+				return "", false, fault, nil
 			}
 			parts, markdown = append(parts, s), true
 		}
@@ -170,7 +181,7 @@ func (in *intake) appContent(field string, kind AppKind, a *AppItem) (text strin
 		case string:
 			parts = append(parts, v)
 		default:
-			return "", false, in.bad(KindUnprocessed, field+"fields."+name, "want a string, got %s", jsonType(v))
+			return "", false, in.bad(KindUnprocessed, field+"fields."+name, "want a string, got %s", jsonType(v)), nil
 		}
 	}
 	for _, at := range a.Attachments {
@@ -189,7 +200,7 @@ func (in *intake) appContent(field string, kind AppKind, a *AppItem) (text strin
 		parts = append(parts, body)
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
-	return strings.Join(parts, "\n\n"), markdown, nil
+	return strings.Join(parts, "\n\n"), markdown, nil, nil
 }
 
 func (in *intake) decodeContent(field string, c *AppContent) (string, error) {

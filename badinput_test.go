@@ -2,6 +2,7 @@ package contextmem_test
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -176,11 +177,9 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 		"metadata":        {file(func(f *contextmem.File) { f.Metadata = map[string]any{"a": math.Inf(-1)} }), contextmem.ErrInvalid, "files[1].metadata"},
 		"app id":          {app(contextmem.AppItem{ID: "a\x00", Fields: body}), contextmem.ErrInvalid, "app_knowledge[0].id"},
 		"app text":        {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": badUTF8}}), contextmem.ErrInvalid, "app_knowledge[0].fields"},
-		"app field":       {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": 5}}), contextmem.ErrUnprocessed, "app_knowledge[0].fields.body"},
 		"app timestamp":   {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, Timestamp: badUTF8}), contextmem.ErrInvalid, "app_knowledge[0].timestamp"},
 		"app external id": {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, ExternalID: nul}), contextmem.ErrInvalid, "app_knowledge[0].external_id"},
 		"app content":     {app(contextmem.AppItem{Content: &contextmem.AppContent{Text: marker, Markdown: marker}}), contextmem.ErrUnprocessed, "app_knowledge[0].content"},
-		"app base64":      {app(contextmem.AppItem{Content: &contextmem.AppContent{HTMLBase64: "!" + marker}}), contextmem.ErrUnprocessed, "app_knowledge[0].content.html_base64"},
 		"app meta":        {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, Meta: map[string]any{"x": math.NaN()}}), contextmem.ErrInvalid, "app_knowledge[0].meta"},
 		"app too large":   {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": strings.Repeat(marker, 100)}}), contextmem.ErrTooLarge, ""},
 	} {
@@ -375,4 +374,28 @@ func TestSchemaValues(t *testing.T) {
 		_, err := req.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: m}}})
 		refused(t, err, contextmem.ErrUnprocessed, "memories[0].metadata.dept")
 	}
+}
+
+// TestAppItemsFailAlone: what is wrong with the content of one app item, or was found wrong
+// by a decoder, leaves the others alone.
+func TestAppItemsFailAlone(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	good := &contextmem.AppContent{Text: "The lift is being repaired."}
+	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{
+		{ID: "field", Kind: contextmem.AppMessage, Fields: map[string]any{"body": 5}},
+		{ID: "ok", Content: good},
+		{ID: "base64", Content: &contextmem.AppContent{HTMLBase64: "!" + marker}},
+		{ID: "kind", Fields: map[string]any{"kind": true}, Content: good},
+		{ID: "fault", Content: good, Fault: &contextmem.Error{Kind: contextmem.KindUnprocessed, Field: "title", Err: io.ErrUnexpectedEOF}},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, 1, res.Accepted)
+	require.Equal(t, 4, res.Failed)
+	for i, field := range []string{"app_knowledge[0].fields.body", "", "app_knowledge[2].content.html_base64", "app_knowledge[3]", "title"} {
+		if field != "" {
+			refused(t, res.Items[i].Err, contextmem.ErrUnprocessed, field)
+		}
+	}
+	require.Equal(t, contextmem.StatusQueued, res.Items[1].Status)
 }

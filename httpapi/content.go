@@ -32,7 +32,33 @@ func (a *api) content(w http.ResponseWriter, r *http.Request) {
 		a.call(w, r, &route{family: gen1, path: contextmem.PresignedPath}, id).fail(errors.New("content can't be sought"))
 		return
 	}
-	http.ServeContent(w, r, "", time.Time{}, rs)
+	ranged := &rangeWriter{ResponseWriter: w}
+	http.ServeContent(ranged, r, "", time.Time{}, rs)
+	if ranged.refused {
+		h.Del("Content-Disposition")
+		a.call(w, r, &route{family: gen1, path: contextmem.PresignedPath}, id).fail(&statusError{http.StatusRequestedRangeNotSatisfiable, "RANGE_NOT_SATISFIABLE", "no requested range lies inside the content"})
+	}
+}
+
+// rangeWriter holds back the text with which net/http refuses a range.
+type rangeWriter struct {
+	http.ResponseWriter
+	refused bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *rangeWriter) WriteHeader(status int) {
+	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; !w.refused {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *rangeWriter) Write(b []byte) (int, error) {
+	if w.refused {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
 }
 
 // safeType keeps types that no browser runs.

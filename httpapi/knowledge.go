@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,11 +172,26 @@ func (c *call) appItems() ([]contextmem.AppItem, error) {
 	return out, nil
 }
 
+// appItem reads an item. What refuses the whole call is an error: metadata, a scope or an id
+// against the rules. A scope that is missing and a member of the wrong type fail the item alone.
 func (c *call) appItem(at string, m map[string]any) (contextmem.AppItem, error) {
-	var a contextmem.AppItem
-	if err := c.appScope(at, m); err != nil {
+	a, err := c.appFields(at, m)
+	var ce *contextmem.Error
+	if errors.As(err, &ce) && ce.Kind == contextmem.KindUnprocessed {
+		a.Fault, err = err, nil
+	}
+	if err != nil {
 		return a, err
 	}
+	if err := c.noComma(at+"id", a.ID); err != nil {
+		return a, err
+	}
+	a.Metadata, a.AdditionalMetadata, err = itemMaps(at, m)
+	return a, err
+}
+
+func (c *call) appFields(at string, m map[string]any) (contextmem.AppItem, error) {
+	var a contextmem.AppItem
 	var kind string
 	var err error
 	for _, s := range []struct {
@@ -187,12 +203,12 @@ func (c *call) appItem(at string, m map[string]any) (contextmem.AppItem, error) 
 			return a, err
 		}
 	}
+	if err := c.appScope(at, m); err != nil {
+		return a, err
+	}
 	a.Kind = contextmem.AppKind(kind)
 	if src, _ := m["source"].(string); src != "" && a.Provider == "" {
 		a.Provider = src
-	}
-	if err := c.noComma(at+"id", a.ID); err != nil {
-		return a, err
 	}
 	if a.Fields, err = toObject(at+"fields", m["fields"]); err != nil {
 		return a, err
@@ -208,9 +224,6 @@ func (c *call) appItem(at string, m map[string]any) (contextmem.AppItem, error) 
 			return a, err
 		}
 	}
-	if a.Metadata, a.AdditionalMetadata, err = itemMaps(at, m); err != nil {
-		return a, err
-	}
 	if a.Meta, err = toObject(at+"meta", m["meta"]); err != nil {
 		return a, err
 	}
@@ -221,7 +234,7 @@ func (c *call) appItem(at string, m map[string]any) (contextmem.AppItem, error) 
 	return a, err
 }
 
-// appScope checks the scope that an item names against the form's.
+// appScope checks the scope that an item names against the form's; the first generation wants one in every item.
 func (c *call) appScope(at string, m map[string]any) error {
 	for _, f := range []struct{ field, a, b string }{{c.scopeField(), "tenant_id", "database"}, {c.subField(), "sub_tenant_id", "collection"}} {
 		v, err := unite(m, at, f.a, f.b)
