@@ -91,16 +91,18 @@ func TestKillMidDelivery(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		sc := bufio.NewScanner(out)
 		require.True(t, sc.Scan(), "the child did not start")
-		timer := time.AfterFunc(time.Duration(1+rng.IntN(80))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		var timer *time.Timer // from the first item on, however busy the machine is
 		for sc.Scan() {
 			if id, ok := strings.CutPrefix(sc.Text(), "ack "); ok {
 				acked[id] = true
 			}
+			if timer == nil {
+				timer = time.AfterFunc(time.Duration(rng.IntN(80))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+			}
 		}
-		timer.Stop()
 		_ = cmd.Wait() // killed
 	}
-	require.Greater(t, len(acked), rounds)
+	require.GreaterOrEqual(t, len(acked), rounds)
 	svc, err = contextmem.Open(t.Context(), dir, opts)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()

@@ -7,13 +7,17 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
 )
 
 // document is an OpenAPI document, as far as the tests look into it.
@@ -297,4 +301,120 @@ func TestSchemaCheckerRefuses(t *testing.T) {
 	require.Error(t, d.check(map[string]any{"enum": []any{"a"}}, "b", ""))
 	require.Error(t, d.check(map[string]any{"type": "array", "items": ref}, []any{json.Number("1")}, ""))
 	require.Error(t, d.check(map[string]any{"$ref": "#/components/schemas/B"}, nil, ""))
+}
+
+// filled returns a value of T in which every field is set: lists and maps have one member.
+func filled[T any]() T {
+	var v T
+	fill(reflect.ValueOf(&v).Elem(), 0)
+	return v
+}
+
+func fill(v reflect.Value, depth int) {
+	if depth > 8 || !v.CanSet() {
+		return
+	}
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)))
+		return
+	case map[string]any:
+		v.Set(reflect.ValueOf(map[string]any{"k": "v"}))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(1)
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), depth+1)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), depth+1)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), depth+1)
+	case reflect.Map:
+		e := reflect.New(v.Type().Elem()).Elem()
+		fill(e, depth+1)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("k").Convert(v.Type().Key()), e)
+	}
+}
+
+// TestOpenAPIHoldsWhatEncodersEmit encodes values with all fields set and with none: the
+// documents name every member that an answer can have, and let be null or absent what may be.
+func TestOpenAPIHoldsWhatEncodersEmit(t *testing.T) {
+	t.Parallel()
+	docs := documents(t)
+	item := filled[contextmem.IngestItem]()
+	item.Status, item.Err = contextmem.StatusFailed, constError("x")
+	status := filled[contextmem.ItemStatus]()
+	status.Status = contextmem.StatusErrored
+	delivery := filled[contextmem.Delivery]()
+	delivery.Status = contextmem.DeliveryFailed
+	source := filled[contextmem.SourceInfo]()
+	first := filled[contextmem.Result]()
+	first.Temporal = nil // the first generation does not ask for it
+	for _, x := range []struct {
+		route string // method and path, the answer; or a schema
+		v     any
+	}{
+		{"POST /recall/full_recall", resultJSON(&contextmem.Result{}, gen1)},
+		{"POST /recall/full_recall", resultJSON(&first, gen1)},
+		{"POST /recall/boolean_recall", resultJSON(&contextmem.Result{}, gen1)},
+		{"POST /recall/recall_preferences", resultJSON(&first, gen1)},
+		{"POST /query", resultJSON(&contextmem.Result{}, gen2)},
+		{"POST /query", resultJSON(new(filled[contextmem.Result]()), gen2)},
+		{"POST /fetch/content", fetchedJSON(new(filled[contextmem.Fetched]()), contextmem.FetchBoth)},
+		{"POST /fetch/content", fetchedJSON(&contextmem.Fetched{Class: contextmem.ClassMemory}, contextmem.FetchURL)},
+		{"GET /context/inspect", fetchedJSON(new(filled[contextmem.Fetched]()), contextmem.FetchBoth)},
+		{"GET /context/inspect", fetchedJSON(&contextmem.Fetched{Class: contextmem.ClassMemory}, contextmem.FetchURL)},
+		{"POST /memories/add_memory", ingestJSON(&contextmem.IngestResult{Items: []contextmem.IngestItem{item}}, "x")},
+		{"POST /ingestion/upload_knowledge", ingestJSON(&contextmem.IngestResult{Items: []contextmem.IngestItem{{Status: contextmem.StatusQueued}, item}}, "x")},
+		{"POST /context/ingest", ingestJSON(&contextmem.IngestResult{Items: []contextmem.IngestItem{{Status: contextmem.StatusQueued}, item}}, "x")},
+		{"v1 Status", statusJSON(status, gen1)},
+		{"v2 Status", statusJSON(status, gen2)},
+		{"v1 MemoryRow", memoryJSON(&source)},
+		{"v2 MemoryRow", memoryJSON(&contextmem.SourceInfo{})},
+		{"v1 Source", rowJSON("acme", &source, nil)},
+		{"v2 Source", rowJSON("acme", &source, append([]string{"title"}, listFields...))},
+		{"v2 Source", rowJSON("acme", &contextmem.SourceInfo{}, nil)},
+		{"v1 RelationGroup", groupsJSON([]contextmem.RelationGroup{filled[contextmem.RelationGroup]()})[0]},
+		{"v2 RelationGroup", groupsJSON([]contextmem.RelationGroup{{Relations: []contextmem.Evidence{{}}}})[0]},
+		{"v2 Delivery", deliveryJSON(delivery)},
+		{"v2 Delivery", deliveryJSON(contextmem.Delivery{Status: contextmem.DeliveryPending})},
+		{"v2 Connector", connectorJSON(filled[contextmem.Connector]())},
+		{"v2 ConnectorResource", resourceJSON(filled[contextmem.ConnectorResource]())},
+		{"v2 ConnectorResource", resourceJSON(contextmem.ConnectorResource{})},
+		{"POST /webhooks/indexing", webhookJSON(filled[contextmem.Webhook](), "x")},
+		{"GET /webhooks/indexing", webhookJSON(contextmem.Webhook{}, "x")},
+	} {
+		b, err := appendJSON(nil, x.v)
+		require.NoError(t, err, x.route)
+		method, path, _ := strings.Cut(x.route, " ")
+		if method == "v1" || method == "v2" {
+			assert.NoError(t, docs[method == "v1"].check(map[string]any{"$ref": "#/components/schemas/" + path}, decodeAny(t, b), path), x.route)
+			continue
+		}
+		i := slices.IndexFunc(routes, func(r route) bool { return r.method+" "+r.path == x.route })
+		require.GreaterOrEqual(t, i, 0, x.route)
+		r := &routes[i]
+		code := max(r.status, http.StatusOK)
+		d := docs[r.family == gen1]
+		schema := d.Paths[r.path][strings.ToLower(method)].Responses[fmt.Sprint(code)].Content["application/json"].Schema
+		if r.family == gen2 {
+			schema = schema["properties"].(map[string]any)["data"].(map[string]any)
+		}
+		assert.NoError(t, d.check(schema, decodeAny(t, b), "response"), x.route)
+	}
 }

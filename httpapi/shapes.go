@@ -104,7 +104,7 @@ func relationsJSON(r *contextmem.Relations) any {
 	if r == nil {
 		return nil
 	}
-	m := map[string]any{"ids": orNone(r.IDs), "properties": orEmpty(r.Properties)}
+	m := map[string]any{"ids": orNone(r.IDs), "hydradb_source_ids": orNone(r.IDs), "properties": orEmpty(r.Properties)}
 	if len(r.Links) > 0 {
 		var links []map[string]any
 		for _, l := range r.Links {

@@ -292,6 +292,9 @@ func v2EditMetadata(c *call) (any, error) {
 	if res.Reembedded {
 		out["vector_rows_synced"] = res.Chunks
 	}
+	for _, k := range []string{"sync_required", "synced", "rows_synced"} { // the names that the published description uses
+		out["milvus_"+k] = out["vector_"+k]
+	}
 	return out, nil
 }
 
