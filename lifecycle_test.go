@@ -470,3 +470,110 @@ func TestWebhook(t *testing.T) {
 	require.NoError(t, svc.Drain(t.Context()))
 	require.Empty(t, hits)
 }
+
+// parcel is what a receiver of webhooks got.
+type parcel struct {
+	header http.Header
+	body   []byte
+}
+
+// receiver is a transport that stands for a receiver. It hands over what it gets and answers when
+// it is let go.
+type receiver struct {
+	got    chan parcel
+	hold   chan struct{} // nil: answers at once
+	active atomic.Int32
+	most   atomic.Int32
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
+	n := r.active.Add(1)
+	defer r.active.Add(-1)
+	for m := r.most.Load(); n > m && !r.most.CompareAndSwap(m, n); m = r.most.Load() {
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case r.got <- parcel{req.Header.Clone(), body}:
+	default:
+	}
+	if r.hold != nil {
+		select {
+		case <-r.hold:
+		case <-req.Context().Done():
+			return nil, req.Context().Err()
+		}
+	}
+	return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+}
+
+func TestWebhookSecretOverlap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const one, two = "the-first-secret-1", "the-second-secret-2"
+		r := &receiver{got: make(chan parcel, 10)}
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{WebhookTransport: r, WebhookSecretOverlap: time.Hour})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		send := func() parcel {
+			test, err := svc.TestWebhook(t.Context())
+			require.NoError(t, err)
+			require.True(t, test.Delivered)
+			return <-r.got
+		}
+		signed := func(p parcel, secret, previous string) {
+			require.NoError(t, contextmem.VerifyWebhook(p.body, p.header.Get(contextmem.HeaderSignature), secret))
+			if previous == "" {
+				require.Empty(t, p.header.Get(contextmem.HeaderPreviousSignature))
+				return
+			}
+			require.NoError(t, contextmem.VerifyWebhook(p.body, p.header.Get(contextmem.HeaderPreviousSignature), previous))
+		}
+		_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hook.example.com/", Secret: one})
+		require.NoError(t, err)
+		signed(send(), one, "")
+		_, err = svc.SetWebhookSecret(t.Context(), two)
+		require.NoError(t, err)
+		signed(send(), two, one)
+		_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hook.example.com/again"})
+		require.NoError(t, err)
+		signed(send(), two, one)
+		time.Sleep(time.Hour)
+		signed(send(), two, "")
+		_, err = svc.DeleteWebhookSecret(t.Context())
+		require.NoError(t, err)
+		p := send()
+		require.Empty(t, p.header.Get(contextmem.HeaderSignature))
+		require.Empty(t, p.header.Get(contextmem.HeaderPreviousSignature))
+	})
+}
+
+// TestSlowReceiver: a receiver that does not answer holds up neither ingestion nor more than
+// its share of the deliveries.
+func TestSlowReceiver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiver{got: make(chan parcel), hold: make(chan struct{})}
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{WebhookTransport: r})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://slow.example.com/"})
+		require.NoError(t, err)
+		acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		begun := time.Now()
+		for i := range 50 {
+			remember(t, acme.Sub("a"), contextmem.Memory{ID: fmt.Sprint("m", i), Text: fmt.Sprintf("Note %d is about the kettle.", i)})
+		}
+		require.NoError(t, svc.Drain(t.Context()))
+		require.Less(t, time.Since(begun), time.Second, "no item waited for the receiver")
+		require.EqualValues(t, 4, r.most.Load(), "attempts at one receiver at a time")
+		close(r.hold)
+		synctest.Wait()
+		p, err := svc.ListDeliveries(t.Context(), contextmem.DeliveriesRequest{Status: contextmem.DeliveryDelivered, Limit: 100})
+		require.NoError(t, err)
+		require.Len(t, p.Deliveries, 50)
+	})
+}

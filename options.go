@@ -82,6 +82,10 @@ type Options struct {
 	// AllowLocalWebhooks lets webhooks go to http and to loopback and private
 	// addresses, for development and tests.
 	AllowLocalWebhooks bool
+	// WebhookSecretOverlap is how long after a rotation of the signing secret deliveries carry a
+	// second signature, made with the secret before, in the header HeaderPreviousSignature; up to 30 days.
+	// Default 0: none.
+	WebhookSecretOverlap time.Duration
 	// WebhookTransport sends deliveries. Default: a transport that dials public
 	// addresses only, or any with AllowLocalWebhooks.
 	WebhookTransport http.RoundTripper
@@ -150,6 +154,9 @@ func (o *Options) withDefaults() (*Options, error) {
 	intRange("MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
 	intRange("MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
 	intRange("MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
+	if c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour {
+		errs = multierror.Append(errs, fmt.Errorf("option WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap))
+	}
 	durRange("Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
 	durRange("ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
 	if c.MaxFileBytes == 0 {

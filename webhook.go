@@ -14,6 +14,8 @@ const (
 	HeaderDeliveryID = "X-Service-Delivery-ID"
 	HeaderEvent      = "X-Service-Event"
 	HeaderSignature  = "X-Service-Signature"
+	// HeaderPreviousSignature is a signature with the secret before the last rotation; see Options.WebhookSecretOverlap.
+	HeaderPreviousSignature = "X-Service-Signature-Previous"
 )
 
 // WebhookSpec registers a receiver for an organisation's events.

@@ -80,6 +80,18 @@ type storedWebhook struct {
 	URL    string   `json:"url"`
 	Events []string `json:"events"`
 	Secret []byte   `json:"secret,omitempty"`
+	// Previous signs too until its time is over.
+	Previous      []byte    `json:"previous,omitempty"`
+	PreviousUntil time.Time `json:"previous_until,omitzero"`
+}
+
+// rotate takes a new sealed secret. The one before goes on signing for a while when that is asked for.
+func (w *storedWebhook) rotate(sealed []byte, overlap time.Duration) {
+	w.Previous, w.PreviousUntil = nil, time.Time{}
+	if overlap > 0 && len(w.Secret) > 0 {
+		w.Previous, w.PreviousUntil = w.Secret, time.Now().UTC().Add(overlap)
+	}
+	w.Secret = sealed
 }
 
 func (w *storedWebhook) public() Webhook {
@@ -206,14 +218,14 @@ func (s *Service) setWebhook(ctx context.Context, org string, spec WebhookSpec) 
 	}
 	w := &storedWebhook{URL: spec.URL, Events: []string{EventStatusChanged}}
 	if old != nil {
-		w.Secret = old.Secret
+		w.Secret, w.Previous, w.PreviousUntil = old.Secret, old.Previous, old.PreviousUntil
 	}
 	secret := spec.Secret
 	if spec.GenerateSecret {
 		secret = newSecret()
 	}
 	if secret != "" {
-		w.Secret = s.secrets.seal(webhookPlace(org), []byte(secret))
+		w.rotate(s.secrets.seal(webhookPlace(org), []byte(secret)), s.opts.WebhookSecretOverlap)
 	}
 	if err := s.writeWebhook(ctx, org, w, rev); err != nil {
 		return Webhook{}, wrap(op, ResourceWebhook, "", err)
@@ -278,7 +290,7 @@ func (s *Service) setWebhookSecret(ctx context.Context, org, secret string) (Web
 		return Webhook{}, err
 	}
 	w, err := s.changeWebhook(ctx, op, org, func(w storedWebhook) *storedWebhook {
-		w.Secret = s.secrets.seal(webhookPlace(org), []byte(secret))
+		w.rotate(s.secrets.seal(webhookPlace(org), []byte(secret)), s.opts.WebhookSecretOverlap)
 		return &w
 	})
 	if err == nil && generated {
@@ -289,7 +301,7 @@ func (s *Service) setWebhookSecret(ctx context.Context, org, secret string) (Web
 
 func (s *Service) deleteWebhookSecret(ctx context.Context, org string) (Webhook, error) {
 	return s.changeWebhook(ctx, "delete webhook secret", org, func(w storedWebhook) *storedWebhook {
-		w.Secret = nil
+		w.rotate(nil, 0)
 		return &w
 	})
 }
@@ -307,6 +319,13 @@ func (s *Service) target(ctx context.Context, org string) (deliver.Target, bool,
 			return t, false, err
 		}
 		t.Secret = string(secret)
+	}
+	if len(w.Previous) > 0 && time.Now().Before(w.PreviousUntil) {
+		secret, err := s.secrets.open(webhookPlace(org), w.Previous)
+		if err != nil {
+			return t, false, err
+		}
+		t.Previous = string(secret)
 	}
 	return t, true, nil
 }

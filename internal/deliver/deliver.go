@@ -40,8 +40,9 @@ const (
 
 // Target is where an organisation's events go now.
 type Target struct {
-	URL    string
-	Secret string // empty: unsigned
+	URL      string
+	Secret   string // empty: unsigned
+	Previous string // signs in a header of its own; empty: not
 }
 
 // Engine sends what the registry holds.
@@ -181,6 +182,9 @@ func (e *Engine) Post(ctx context.Context, t Target, id, event string, payload [
 	req.Header.Set("X-Service-Event", event)
 	if t.Secret != "" {
 		req.Header.Set("X-Service-Signature", Sign([]byte(t.Secret), payload))
+	}
+	if t.Previous != "" {
+		req.Header.Set("X-Service-Signature-Previous", Sign([]byte(t.Previous), payload))
 	}
 	res, err := e.Client.Do(req)
 	if err != nil {
