@@ -36,16 +36,22 @@ var hostileFields = []string{
 	"recency_bias", "graph_context", "additional_context", "metadata_filters", "filters", "page", "page_size", "include_fields", "source_ids", "kind", "type", "query_by", "operator", "search_mode", "embeddings",
 	"query_embedding", "limit", "filter_expr", "output_fields", "chunk_ids", "tenant_metadata_schema", "database_metadata_schema", "add_fields", "is_embeddings_tenant", "embeddings_dimension", "metadata",
 	"additional_metadata", "document_metadata", "file_metadata", "app_knowledge", "graph_payload", "upsert", "request_id", "feedback", "rating", "source", "ground_truth", "url", "event_types", "signing_secret",
-	"generate_signing_secret", "cursor", "status", "depth", "max_sources", "acl", "titles", "expiry_seconds", "scopes", "owner", "env", "prefix", "as_of", "known_at", "temporal_intent", "temporal_now", "num_related_chunks", "request",
+	"generate_signing_secret", "cursor", "status", "depth", "max_sources", "acl", "titles", "expiry_seconds", "strict_filters", "provider", "credentials", "auth_type", "provider_account_scope", "sync_interval_seconds", "sync_engine", "deployment_id", "plan", "name", "user_id", "resources", "resource_id",
+	"resource_type", "display_name", "database_override", "collection_override", "tenant_id_override", "sub_tenant_id_override", "provider_metadata", "instructions", "sync_mode", "lookback_days", "backfill_chunk_interval_seconds",
+	"table_configs", "delete_objects", "relations", "attachments", "comments", "fields", "content", "scopes", "owner", "env", "prefix", "as_of", "known_at", "temporal_intent", "temporal_now", "num_related_chunks", "request",
 }
 
 // plausible are fields that get a request past the first checks.
 var plausible = map[string]string{
 	"tenant_id": `"acme"`, "query": `"what does it cost?"`, "ids": `["k1"]`, "source_id": `"k1"`, "memory_id": `"m1"`, "memories": `[{"text":"x"}]`, "embeddings": `[{"source_id":"v9","embeddings":[{"chunk_id":"c9","embedding":[1,2,3]}]}]`,
 	"query_embedding": `[1,0,0]`, "add_fields": `[{"name":"f1"}]`, "request_id": `"7b0e3a52-6b1c-4b0e-9a42-0d6f3b1a9c11"`, "feedback": `"x"`, "id": `"k1"`, "file_ids": `["k1"]`, "metadata": `{"department":"x"}`,
+	"provider": `"scripted"`, "credentials": `{"token":"abc"}`, "resources": `[{"resource_id":"r2"}]`, "resource_id": `"r2"`, "app_knowledge": `[{"tenant_id":"acme","sub_tenant_id":"","content":{"text":"x"}}]`,
 }
 
-type hostile struct{ rng *rand.Rand }
+type hostile struct {
+	rng       *rand.Rand
+	connector string // one that exists
+}
 
 func (h *hostile) pick(list []string) string { return list[h.rng.IntN(len(list))] }
 
@@ -138,12 +144,12 @@ func (h *hostile) query() string {
 // request makes a request that is wrong in some way for a route.
 func (h *hostile) request(t testing.TB, rt *route) *http.Request {
 	path := rt.path
-	for _, p := range []string{"{database}", "{source_id}", "{delivery_id}"} {
+	for _, p := range [][2]string{{"{database}", "acme"}, {"{source_id}", "k1"}, {"{delivery_id}", "dlv_1"}, {"{connector_id}", h.connector}, {"{resource_id}", "r1"}} {
 		v := strings.Trim(h.pick(hostileValues), `"`)
-		if h.rng.IntN(2) == 0 || len(v) > 70000 {
-			v = "acme"
+		if h.rng.IntN(4) > 0 || len(v) > 70000 {
+			v = p[1]
 		}
-		path = strings.Replace(path, p, url.PathEscape(v), 1)
+		path = strings.Replace(path, p[0], url.PathEscape(v), 1)
 	}
 	if h.rng.IntN(4) == 0 && rt.family != gen1 {
 		path = "/v2" + path
@@ -186,11 +192,15 @@ func TestHostileRequests(t *testing.T) {
 	}
 	log := &panicLog{}
 	f := newFixture(t, Options{Logger: log.logger()})
-	h := &hostile{rand.New(rand.NewPCG(7, 11))}
+	f.connect(t, false)
+	h := &hostile{rand.New(rand.NewPCG(7, 11)), f.vars["connector"]}
 	refused := 0
 	for i := range n {
 		rt := &routes[i%len(routes)]
 		r := h.request(t, rt)
+		if rt.method == http.MethodDelete && rt.path == "/connectors/{connector_id}" {
+			r.URL.Path = strings.Replace(r.URL.Path, h.connector, "absent", 1)
+		}
 		if rt.method == http.MethodDelete && destructive[rt.path] {
 			r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, "acme", "absent")
 			r.Body = io.NopCloser(strings.NewReader("{"))
@@ -255,7 +265,7 @@ func FuzzJSON(f *testing.F) {
 
 // FuzzMultipart checks the form decoder: a form is read or refused, and no file stays.
 func FuzzMultipart(f *testing.F) {
-	h := &hostile{rand.New(rand.NewPCG(1, 2))}
+	h := &hostile{rng: rand.New(rand.NewPCG(1, 2))}
 	for range 20 {
 		f.Add([]byte(h.form()))
 	}

@@ -282,6 +282,10 @@ func pairs(field string, v any) ([]contextmem.Pair, error) {
 // filters reads metadata_filters: top-level keys are tenant-level, a nested map is document-level.
 func filters(in *input, field string) (contextmem.Filters, error) {
 	var f contextmem.Filters
+	var err error
+	if f.Strict, err = in.boolean("strict_filters", false); err != nil {
+		return f, err
+	}
 	m, err := in.object(field)
 	if err != nil || m == nil {
 		return f, err

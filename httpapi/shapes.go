@@ -147,6 +147,9 @@ func resultJSON(res *contextmem.Result, f family) map[string]any {
 		additional[k] = chunkJSON(&ch, false)
 	}
 	m := map[string]any{"chunks": chunks, "sources": sources, "additional_context": additional}
+	if f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
+		m["warnings"] = warnings(res.Warnings)
+	}
 	if res.Graph != nil || f == gen1 {
 		m["graph_context"] = graphJSON(res.Graph)
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/contextmem/contextmem"
 )
@@ -163,6 +164,9 @@ func v2AddSchema(c *call) (any, error) {
 	names := make([]string, len(added))
 	for i, f := range added {
 		names[i] = f.Name
+		if f.Dense || f.Sparse {
+			c.warn = append(c.warn, contextmem.Warning{Code: "hint", Field: fmt.Sprintf("add_fields[%d]", i), Message: "an embedding flag applies to items that are ingested or edited from now on"})
+		}
 	}
 	return c.database(map[string]any{"added_fields": names, "message": "Metadata schema fields added"}, t), nil
 }
