@@ -513,3 +513,32 @@ func TestPresigned(t *testing.T) {
 		require.ErrorIs(t, err, contextmem.ErrNotFound)
 	})
 }
+
+// TestEditMetadataIsAllOrNothing: an edit whose new text can't be embedded changes nothing, and edits
+// that each fit can't grow a map without bound.
+func TestEditMetadataIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	svc, acme := open(t, &contextmem.Options{Embedder: g})
+	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "topic", Dense: true}}})
+	s := tn.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"dept": "a", "topic": "teatime"}})
+	g.set(nil, context.DeadlineExceeded)
+	_, err := s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"dept": "b", "topic": "breakfast"}, Additional: map[string]any{"x": 1}})
+	require.Error(t, err)
+	g.set(nil, nil)
+	p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"dept": "a", "topic": "teatime"}, p.Sources[0].Metadata)
+	require.Empty(t, p.Sources[0].Additional)
+
+	remember(t, acme.Sub("a"), contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+	for i := 0; ; i++ {
+		require.Less(t, i, 80, "the map grows without bound")
+		_, err := acme.Sub("a").EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{fmt.Sprint("k", i): strings.Repeat("v", 16000)}})
+		if err != nil {
+			require.ErrorIs(t, err, contextmem.ErrInvalid)
+			break
+		}
+	}
+}
