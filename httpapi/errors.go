@@ -136,7 +136,7 @@ func (c *call) fail(err error) {
 		message = message[:errorMessageMaxBytes]
 	}
 	c.deprecationHeaders()
-	if a.status == http.StatusRequestEntityTooLarge {
+	if a.status == http.StatusRequestEntityTooLarge || a.status == http.StatusRequestTimeout {
 		h.Set("Connection", "close") // the rest of the body is not read
 	}
 	writeJSON(c.w, a.status, c.errorBody(a.code, message, err))

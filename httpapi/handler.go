@@ -28,6 +28,7 @@ const (
 	DefaultMaxBodyBytes  = 100 << 20
 	DefaultMaxJSONDepth  = 64
 	DefaultMaxJSONBytes  = 32 << 20
+	DefaultBodyTimeout   = time.Minute
 	apiVersion           = "2"
 	feedbackPerMinute    = 100
 	maxQueryStringBytes  = 64 << 10
@@ -45,6 +46,9 @@ type Options struct {
 	StoredKeys bool
 	// MaxBodyBytes bounds a request body. Default DefaultMaxBodyBytes; negative: no bound.
 	MaxBodyBytes int64
+	// BodyTimeout is how long a client may take to send a body, and a second more for each 64 KiB of it. The
+	// slower one gets 408. Default 1 min; negative: no bound.
+	BodyTimeout time.Duration
 	// MaxJSONDepth bounds the nesting of JSON. Default DefaultMaxJSONDepth.
 	MaxJSONDepth int
 	// RequestsPerSecond bounds the requests of one key, with bursts of twice as
@@ -73,6 +77,9 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	}
 	if o.MaxBodyBytes == 0 {
 		o.MaxBodyBytes = DefaultMaxBodyBytes
+	}
+	if o.BodyTimeout == 0 {
+		o.BodyTimeout = DefaultBodyTimeout
 	}
 	if o.MaxJSONDepth == 0 {
 		o.MaxJSONDepth = DefaultMaxJSONDepth

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type input struct {
 	text       bool // values came as text (query, form): booleans and numbers are read from strings
 	deprecated []alias
 	files      []*filePart
+	held       int // bytes of files in memory
 	form       bool
 }
 
@@ -63,14 +65,18 @@ func (c *call) decode() error {
 	c.in = &input{fields: map[string]any{}}
 	switch c.rt.body {
 	case bodyMultipart:
+		read := c.boundBody()
 		if err := c.decodeMultipart(); err != nil {
 			c.in.cleanup()
 			return err
 		}
+		read()
 	case bodyJSON, bodyOptional:
+		read := c.boundBody()
 		if err := c.decodeJSON(); err != nil {
 			return err
 		}
+		read()
 	default:
 		c.in.text = true
 	}
@@ -118,11 +124,7 @@ func (c *call) decodeQuery() error {
 func (c *call) decodeJSON() error {
 	b, err := io.ReadAll(io.LimitReader(c.r.Body, DefaultMaxJSONBytes+1))
 	if err != nil {
-		var big *http.MaxBytesError
-		if errors.As(err, &big) {
-			return err
-		}
-		return bad(contextmem.KindInvalid, "body", "could not be read")
+		return c.bodyError(err, "could not be read")
 	}
 	if len(b) > DefaultMaxJSONBytes {
 		return errBodyTooLarge(DefaultMaxJSONBytes)
@@ -153,6 +155,18 @@ func (c *call) decodeJSON() error {
 	}
 	c.in.fields = m
 	return nil
+}
+
+// bodyError is what to answer when a body could not be read.
+func (c *call) bodyError(err error, what string) error {
+	var big *http.MaxBytesError
+	switch {
+	case errors.As(err, &big):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &statusError{http.StatusRequestTimeout, "REQUEST_TIMEOUT", "the body did not arrive in time"}
+	}
+	return bad(contextmem.KindInvalid, "body", "%s", what)
 }
 
 // parseObject reads a JSON object with its bounds; field names it in errors.

@@ -15,6 +15,7 @@ import (
 
 const (
 	spoolAbove    = 1 << 20  // larger parts go to a temporary file
+	spoolTotal    = 8 << 20  // so do all that come after files of so many bytes in memory
 	maxFormFields = 64       // beside files
 	maxFormField  = 32 << 20 // bytes of a field that is no file
 	maxFormFiles  = 200
@@ -89,11 +90,7 @@ func isFileField(name string) bool {
 }
 
 func (c *call) formError(err error) error {
-	var big *http.MaxBytesError
-	if errors.As(err, &big) {
-		return err
-	}
-	return bad(contextmem.KindInvalid, "body", "is a damaged multipart form")
+	return c.bodyError(err, "is a damaged multipart form")
 }
 
 func (c *call) formField(p *multipart.Part) error {
@@ -124,12 +121,14 @@ func (c *call) formFile(p *multipart.Part) error {
 		return err
 	}
 	c.in.files = append(c.in.files, f)
-	head, err := io.ReadAll(io.LimitReader(p, spoolAbove+1))
+	room := min(spoolAbove, spoolTotal-c.in.held)
+	head, err := io.ReadAll(io.LimitReader(p, int64(room)+1))
 	if err != nil {
 		return c.formError(err)
 	}
-	if len(head) <= spoolAbove {
+	if len(head) <= room {
 		f.data = head
+		c.in.held += len(head)
 		return nil
 	}
 	tmp, err := os.CreateTemp("", "contextmem-upload-*")

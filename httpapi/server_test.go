@@ -1,0 +1,206 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// serveTest serves h as NewServer does and returns its address.
+func serveTest(t testing.TB, h http.Handler) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	srv := NewServer(h)
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = srv.Serve(l) })
+	t.Cleanup(func() {
+		_ = srv.Close()
+		wg.Wait()
+	})
+	return l.Addr().String()
+}
+
+func dial(t testing.TB, addr string) net.Conn {
+	t.Helper()
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestSlowBody: a body that does not arrive is given up, in the right shape, and the connection
+// ends; one that takes its time, but not too much, is read.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	addr := serveTest(t, newFixture(t, Options{BodyTimeout: 200 * time.Millisecond}).Handler)
+	for path, body := range map[string]string{"/recall/full_recall": `{"tenant_id": "acme"`, "/context/ingest": filePartHead} {
+		kind := "application/json"
+		if path == "/context/ingest" {
+			kind = "multipart/form-data; boundary=cut"
+		}
+		c := dial(t, addr)
+		_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n%s", path, fullKey, kind, body)
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusRequestTimeout, res.StatusCode)
+		b, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, "REQUEST_TIMEOUT", errorCode(t, decodeAny(t, b)))
+		_, err = io.Copy(io.Discard, c)
+		require.NoError(t, err, "the server ends the connection")
+	}
+	c := dial(t, addr)
+	r := bufio.NewReader(c)
+	for range 2 { // on one connection
+		_, err := fmt.Fprintf(c, "GET /databases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", fullKey)
+		require.NoError(t, err)
+		res, err := http.ReadResponse(r, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		_, err = io.Copy(io.Discard, res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+	}
+}
+
+// TestManySmallFilesGoToDisk: files that are small one by one do not add up in memory.
+func TestManySmallFilesGoToDisk(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{MaxBodyBytes: -1})
+	var form bytes.Buffer
+	for i := range 20 {
+		fmt.Fprintf(&form, "--cut\r\nContent-Disposition: form-data; name=\"documents\"; filename=\"%d.txt\"\r\n\r\n", i)
+		form.Write(bytes.Repeat([]byte("x"), spoolAbove-1))
+		form.WriteString("\r\n")
+	}
+	form.WriteString("--cut--\r\n")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/context/ingest", &form)
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
+	c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}, in: &input{fields: map[string]any{}}}
+	defer func() { c.in.cleanup() }()
+	err = c.decodeMultipart()
+	require.ErrorIs(t, err, contextmem.ErrTooLarge, "the fixture's files are small")
+	require.LessOrEqual(t, c.in.held, spoolTotal)
+}
+
+// drip keeps a connection busy with one byte after the other, of a header or of a body, until ctx ends.
+func drip(ctx context.Context, addr string, body bool) error {
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	head := "POST /recall/full_recall HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + fullKey + "\r\n"
+	if body {
+		head += "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+	} else {
+		head += "X-Slow: "
+	}
+	if _, err := io.WriteString(c, head); err != nil {
+		return err
+	}
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if _, err := c.Write([]byte(" ")); err != nil { // the server gave it up: the next one
+				return drip(ctx, addr, body)
+			}
+		}
+	}
+}
+
+// BenchmarkSlowConnections shows the p99 of recalls from 8 clients alone, and beside 500 connections that send a
+// byte every 250 ms, in one run: rounds of both take turns.
+func BenchmarkSlowConnections(b *testing.B) {
+	const clients, slow, rounds = 8, 500, 4
+	f := newFixture(b, Options{})
+	addr := serveTest(b, f.Handler)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	defer client.CloseIdleConnections()
+	ask := func() (time.Duration, error) {
+		start := time.Now()
+		r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "http://"+addr+"/recall/full_recall", bytes.NewBufferString(`{"tenant_id":"acme","query":"who manages pricing?"}`))
+		if err != nil {
+			return 0, err
+		}
+		r.Header.Set("Authorization", "Bearer "+fullKey)
+		res, err := client.Do(r)
+		if err != nil {
+			return 0, err
+		}
+		_, err = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		if err == nil && res.StatusCode != http.StatusOK {
+			err = fmt.Errorf("status %d", res.StatusCode)
+		}
+		return time.Since(start), err
+	}
+	round := func(n int) []time.Duration {
+		var mu sync.Mutex
+		var all []time.Duration
+		var wg sync.WaitGroup
+		for range clients {
+			wg.Go(func() {
+				for range n/clients + 1 {
+					d, err := ask()
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					mu.Lock()
+					all = append(all, d)
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		return all
+	}
+	p99 := func(ds []time.Duration) float64 {
+		slices.Sort(ds)
+		return float64(ds[len(ds)*99/100].Microseconds()) / 1000
+	}
+	round(200) // warm
+	var alone, beside []time.Duration
+	b.ResetTimer()
+	for range rounds {
+		alone = append(alone, round(b.N/rounds)...)
+		ctx, cancel := context.WithCancel(b.Context())
+		var wg sync.WaitGroup
+		for i := range slow {
+			wg.Go(func() {
+				if err := drip(ctx, addr, i%2 == 0); err != nil && ctx.Err() == nil {
+					b.Error(err)
+				}
+			})
+		}
+		beside = append(beside, round(b.N/rounds)...)
+		cancel()
+		wg.Wait()
+	}
+	if !b.Failed() {
+		b.ReportMetric(p99(alone), "p99-alone-ms")
+		b.ReportMetric(p99(beside), "p99-slow-ms")
+		b.ReportMetric(p99(beside)/p99(alone), "ratio")
+	}
+}
