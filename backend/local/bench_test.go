@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -91,8 +93,15 @@ func BenchmarkFlush(b *testing.B) {
 }
 
 // BenchmarkOpen measures the opening of a workspace, alone and up to the first hits.
+// CONTEXTMEM_BENCH_ROWS adds a size.
 func BenchmarkOpen(b *testing.B) {
-	for _, n := range []int{50, 5000, 45_000} {
+	sizes := []int{50, 5000, 45_000}
+	if s := os.Getenv("CONTEXTMEM_BENCH_ROWS"); s != "" {
+		n, err := strconv.Atoi(s)
+		require.NoError(b, err)
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
 		x, err := Open(b.TempDir(), nil)
 		require.NoError(b, err)
 		changes := benchChanges(n)

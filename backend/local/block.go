@@ -6,7 +6,7 @@ import "math"
 // sources that came since the block before, those that went, and what changed about
 // older ones. Blocks are read from the oldest to the newest.
 type content struct {
-	drops   []int64 // sources of earlier blocks that are gone
+	drops   []storedDrop // sources of earlier blocks
 	names   []string
 	sources []storedSource
 	tags    []storedTags // of new sources, and of older ones where they changed
@@ -14,11 +14,17 @@ type content struct {
 	graph   []storedGraph // likewise
 }
 
+// storedDrop is a source that is gone, and its first row.
+type storedDrop struct {
+	num   int64
+	first uint32
+}
+
+// storedSource is a source with its name as a place in names, plus 1; 0: none.
 type storedSource struct {
-	num, time, length int64
-	name              uint32 // in names, plus 1; 0: none
-	first             uint32
-	rows              []storedRow
+	num int64
+	source
+	at []storedRow
 }
 
 type storedRow struct {
@@ -43,134 +49,6 @@ type storedRef struct {
 	entity int64
 	key    uint32 // in keys
 	weight float32
-}
-
-// encodeRows writes drops, names and sources with their rows:
-//
-//	drops    count; distance to the source before
-//	names    count; text
-//	sources  count; distance to the source before, time (8 bytes), length, name,
-//	         distance of the first row to the end of the source before, and
-//	         the number of rows; for each row the distance to the chunk before, the
-//	         ordinal less its place, the speaker, and the flags (1 byte)
-//
-// Counts, names and rows are unsigned varints, distances signed ones.
-func (c *content) encodeRows() []byte {
-	var e encoder
-	e.uint(uint64(len(c.drops)))
-	last := int64(0)
-	for _, d := range c.drops {
-		e.int(d - last)
-		last = d
-	}
-	e.uint(uint64(len(c.names)))
-	for _, s := range c.names {
-		e.text(s)
-	}
-	e.uint(uint64(len(c.sources)))
-	last, end, chunk := 0, uint32(0), int64(0)
-	for i := range c.sources {
-		s := &c.sources[i]
-		e.int(s.num - last)
-		e.fixed(uint64(s.time))
-		e.int(s.length)
-		e.uint(uint64(s.name))
-		e.uint(uint64(s.first - end))
-		e.uint(uint64(len(s.rows)))
-		for j, r := range s.rows {
-			e.int(r.chunk - chunk)
-			e.int(int64(r.ordinal) - int64(j))
-			e.uint(uint64(r.speaker))
-			e.byte(r.flags)
-			chunk = r.chunk
-		}
-		last, end = s.num, s.first+uint32(len(s.rows))
-	}
-	return e.buf
-}
-
-// rowReader takes what a section of rows holds, in its order.
-type rowReader struct {
-	drop   func(source int64) error
-	names  func(names []string)
-	count  func(sources int)
-	source func(s *storedSource, rows int) error // without its rows, which follow
-	row    func(r storedRow)
-}
-
-// readRows reads what encodeRows wrote. Rows must rise and lie below limit.
-func readRows(b []byte, limit uint32, to *rowReader) error {
-	const leastSource, leastRow = 13, 4
-	d := decoder{buf: b}
-	last := int64(0)
-	for range d.count(1) {
-		last += d.int()
-		if d.err != nil {
-			return d.err
-		}
-		if err := to.drop(last); err != nil {
-			return err
-		}
-	}
-	names := make([]string, d.count(1))
-	for i := range names {
-		names[i] = d.text()
-	}
-	to.names(names)
-	name := func() uint32 {
-		n := d.uint32()
-		if n > uint32(len(names)) {
-			d.fail()
-			return 0
-		}
-		return n
-	}
-	last, end, chunk := 0, uint64(0), int64(0)
-	var s storedSource
-	sources := d.count(leastSource)
-	to.count(sources)
-	for range sources {
-		last += d.int()
-		s = storedSource{num: last, time: int64(d.fixed()), length: d.int(), name: name()}
-		first := end + uint64(d.uint32())
-		n := d.count(leastRow)
-		if end = first + uint64(n); end > uint64(limit) {
-			d.fail()
-		}
-		if d.err != nil {
-			return d.err
-		}
-		s.first = uint32(first)
-		if err := to.source(&s, n); err != nil {
-			return err
-		}
-		for j := range n {
-			chunk += d.int()
-			to.row(storedRow{chunk, int32(d.int() + int64(j)), name(), d.byte()})
-		}
-	}
-	return d.end()
-}
-
-// decodeRows reads what encodeRows wrote.
-func (c *content) decodeRows(b []byte, limit uint32) error {
-	return readRows(b, limit, &rowReader{
-		drop: func(source int64) error {
-			c.drops = append(c.drops, source)
-			return nil
-		},
-		names: func(names []string) { c.names = names },
-		count: func(sources int) { c.sources = make([]storedSource, 0, sources) },
-		source: func(s *storedSource, rows int) error {
-			s.rows = make([]storedRow, 0, rows)
-			c.sources = append(c.sources, *s)
-			return nil
-		},
-		row: func(r storedRow) {
-			s := &c.sources[len(c.sources)-1]
-			s.rows = append(s.rows, r)
-		},
-	})
 }
 
 // encodeTags writes for each source its distance to the one before, the number of

@@ -7,12 +7,13 @@ import "github.com/contextmem/contextmem/backend"
 type facet uint32
 
 const (
-	facetPlaces   facet = 1 << iota // rowOf and sourceOf
+	facetRows     facet = 1 << iota // chunks can be found
+	facetPlaces                     // rowOf and sourceOf
 	facetTags                       // tags and tagsOf
 	facetSessions                   // sessions and the links of sources
 	facetGraph                      // mentions and refsOf
 
-	allFacets = facetPlaces | facetTags | facetSessions | facetGraph
+	allFacets = facetRows | facetPlaces | facetTags | facetSessions | facetGraph
 )
 
 func (p *partition) has(f facet) bool { return facet(p.ready.Load())&f == f }
@@ -25,10 +26,11 @@ func (p *partition) need(f facet) (built bool, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone {
+	f &^= facet(p.ready.Load())
+	if p.gone || f == 0 {
 		return false, nil
 	}
-	if f&(facetTags|facetGraph) != 0 {
+	if f&(facetRows|facetTags|facetGraph) != 0 {
 		f |= facetPlaces
 	}
 	if f&facetPlaces != 0 {
@@ -53,7 +55,7 @@ func (p *partition) buildPlaces() {
 	}
 	for at := range p.sources {
 		s := &p.sources[at]
-		if !s.live {
+		if !p.alive(uint32(at)) {
 			continue
 		}
 		p.sourceOf.put(p.sourceNum, uint32(at))
@@ -61,7 +63,7 @@ func (p *partition) buildPlaces() {
 			p.rowOf.put(p.chunk, row)
 		}
 	}
-	p.ready.Or(uint32(facetPlaces))
+	p.ready.Or(uint32(facetPlaces | facetRows))
 }
 
 // buildTags reads the tags of all blocks; newer ones replace older ones.
@@ -95,19 +97,6 @@ func (p *partition) buildTags() error {
 	}
 	p.ready.Or(uint32(facetTags))
 	return nil
-}
-
-// buildSessions puts all sources into their sessions.
-func (p *partition) buildSessions() {
-	if p.has(facetSessions) {
-		return
-	}
-	for at := range p.sources {
-		if s := &p.sources[at]; s.live && p.sessional(s) {
-			p.sessions.insert(p, uint32(at))
-		}
-	}
-	p.ready.Or(uint32(facetSessions))
 }
 
 // buildGraph reads the mentions of all blocks; newer ones replace older ones.

@@ -68,13 +68,14 @@ func (b *block) bytes(s section) []byte {
 	return b.file.data[s.offset : s.offset+s.length : s.offset+s.length]
 }
 
-// file is an open index file. Its bytes are mapped until the last reference goes.
+// file is an open index file. Its bytes are there until the last reference goes.
 type file struct {
 	id     uint64
 	path   string
 	size   int64
 	sum    uint32 // of the header
 	data   []byte
+	mapped bool // else data is a copy
 	blocks []*block
 	refs   atomic.Int32
 }
@@ -84,8 +85,10 @@ func (f *file) acquire() { f.refs.Add(1) }
 // release gives a reference back. The error of unmapping has no consequence that a
 // caller could avert.
 func (f *file) release() {
-	if f.refs.Add(-1) == 0 && f.data != nil {
-		_ = unmapFile(f.data)
+	if f.refs.Add(-1) == 0 {
+		if f.mapped {
+			_ = unmapFile(f.data)
+		}
 		f.data = nil
 	}
 }
@@ -106,8 +109,13 @@ func (f *file) flat() bool {
 
 func fileName(id uint64) string { return fmt.Sprintf("%016x.idx", id) }
 
-// openFile maps a file and reads its header and directory, and nothing else. The
-// caller holds the one reference. Errors other than those of the file system are
+// mapFrom is the size from which on files are mapped. Smaller ones are read, which is
+// quicker than the page faults, and leaves the mappings of a process, of which Linux
+// allows 65,530, to the others.
+const mapFrom = 64 << 10
+
+// openFile maps or reads a file and looks at its header and directory, and nothing
+// else. The caller holds the one reference. Errors other than those of the file system are
 // errFormat.
 func openFile(dir string, id uint64) (_ *file, err error) {
 	f := &file{id: id, path: filepath.Join(dir, fileName(id))}
@@ -133,7 +141,14 @@ func openFile(dir string, id uint64) (_ *file, err error) {
 	if f.size < headerSize {
 		return nil, fmt.Errorf("%w: %d bytes", errFormat, f.size)
 	}
-	if f.data, err = mapFile(osf, f.size); err != nil {
+	if f.mapped = f.size >= mapFrom; f.mapped {
+		f.data, err = mapFile(osf, f.size)
+	} else {
+		f.data = alignedBytes(int(f.size))
+		_, err = io.ReadFull(osf, f.data)
+	}
+	if err != nil {
+		f.mapped = false
 		return nil, err
 	}
 	return f, f.readDirectory()

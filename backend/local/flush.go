@@ -161,7 +161,7 @@ func writeTails(ctx context.Context, w *fileWriter, slots []*slot) error {
 		w.blocks = append(w.blocks, &block{
 			part: s.part, cleared: p.cleared, nextRow: uint32(len(p.chunk)), dropped: uint32(p.droppedRows),
 		})
-		if err := w.writeContent(p.tail()); err != nil {
+		if err := w.writeContent(p.tail(), p.cleared || p.tailFrom == 0); err != nil {
 			return err
 		}
 		if p.words.Len() == 0 {
@@ -191,7 +191,7 @@ func openSegments(f *file) ([]*segment, error) {
 	}
 	out := make([]*segment, len(f.blocks))
 	for i, b := range f.blocks {
-		if b.mapped() == 0 {
+		if _, words := b.find(secWords); words == nil {
 			continue
 		}
 		seg, err := b.open(false)

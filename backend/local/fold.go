@@ -6,13 +6,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/contextmem/contextmem/internal/bitset"
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
 // folded is what blocks of one partition say together.
 type folded struct {
 	block    block // of the merged file, without its sections
-	drops    []int64
+	drops    []storedDrop
 	sources  map[int64]*foldedSource
 	segments []*segment
 }
@@ -78,17 +79,17 @@ func (m *folded) source(num int64) *foldedSource {
 }
 
 // drop takes sources out; those of earlier blocks have to be taken out of these.
-func (m *folded) drop(nums []int64, b *block) error {
+func (m *folded) drop(drops []storedDrop, b *block) error {
 	left := b.dropped
-	for _, num := range nums {
-		s := m.sources[num]
-		delete(m.sources, num)
+	for _, d := range drops {
+		s := m.sources[d.num]
+		delete(m.sources, d.num)
 		if s == nil || s.older {
-			m.drops = append(m.drops, num)
+			m.drops = append(m.drops, d)
 			continue
 		}
-		left -= min(left, uint32(len(s.rows)))
-		for row := s.first; row < s.first+uint32(len(s.rows)); row++ {
+		left -= min(left, s.rows)
+		for row := s.first; row < s.first+s.rows; row++ {
 			for _, seg := range m.segments {
 				if seg.words == nil {
 					continue
@@ -142,9 +143,9 @@ func (m *folded) content(whole bool) *content {
 		}
 		out := s.storedSource
 		out.name = rename(s.name)
-		out.rows = slices.Clone(s.rows)
-		for i := range out.rows {
-			out.rows[i].speaker = rename(out.rows[i].speaker)
+		out.at = slices.Clone(s.at)
+		for i := range out.at {
+			out.at[i].speaker = rename(out.at[i].speaker)
 		}
 		c.sources = append(c.sources, out)
 	}
@@ -162,17 +163,15 @@ func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 		return nil
 	}
 	w.blocks = append(w.blocks, b)
-	if err := w.writeContent(c); err != nil {
+	if err := w.writeContent(c, whole || b.cleared); err != nil {
 		return err
 	}
-	live := make(map[uint32]bool)
-	for i := range c.sources {
-		for j := range c.sources[i].rows {
-			live[c.sources[i].first+uint32(j)] = true
-		}
-	}
-	if len(live) == 0 {
+	if len(c.sources) == 0 {
 		return nil
+	}
+	live := bitset.New(int(b.nextRow))
+	for i := range c.sources {
+		setRange(live, c.sources[i].first, c.sources[i].rows)
 	}
 	var vectors []*vectorPart
 	var words []lexical.Part
@@ -182,7 +181,7 @@ func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 			words = append(words, seg.words)
 		}
 	}
-	if err := w.writeAllVectors(ctx, collect(vectors, func(row uint32) bool { return live[row] }), false); err != nil {
+	if err := w.writeAllVectors(ctx, collect(vectors, live.Has), false); err != nil {
 		return err
 	}
 	return w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, words...) })

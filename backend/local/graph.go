@@ -11,7 +11,7 @@ import (
 // Around describes chunks; see [backend.Graph].
 func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Around, error) {
 	out := make([]backend.Around, len(chunks))
-	err := x.read(ctx, part, facetPlaces|facetSessions, func(p *partition) error {
+	err := x.read(ctx, part, facetRows|facetSessions, func(p *partition) error {
 		for i, c := range chunks {
 			if row, ok := p.row(c); ok {
 				p.around(row, &out[i])
@@ -32,8 +32,8 @@ func (p *partition) around(row uint32, a *backend.Around) {
 	a.Time = fromMicros(s.time)
 	a.Speaker = p.names[p.speaker[row]]
 	a.Question, a.HasTime = p.flags[row]&flagQuestion != 0, p.flags[row]&flagHasTime != 0
-	if s.session != none {
-		a.Session = p.number(s.session)
+	if k := p.link(at).session; k != none {
+		a.Session = p.number(k)
 	}
 	if row >= s.first+2 { // the usual places in a source of many rows
 		a.Prev = [2]int64{p.chunk[row-1], p.chunk[row-2]}
@@ -55,44 +55,39 @@ func (p *partition) around(row uint32, a *backend.Around) {
 
 // before returns the row that stands before a row in its session or source.
 func (p *partition) before(row uint32) uint32 {
-	s := &p.sources[p.of[row]]
-	if row > s.first {
+	at := p.of[row]
+	if row > p.sources[at].first {
 		return row - 1
 	}
-	if s.session == none || s.prev == none {
+	l := p.link(at)
+	if l.session == none || l.prev == none || p.link(l.prev).session != l.session {
 		return none
 	}
-	prev := &p.sources[s.prev]
-	if prev.session != s.session {
-		return none
-	}
+	prev := &p.sources[l.prev]
 	return prev.first + prev.rows - 1
 }
 
 // after returns the row that stands behind a row in its session or source.
 func (p *partition) after(row uint32) uint32 {
-	s := &p.sources[p.of[row]]
-	if row+1 < s.first+s.rows {
+	at := p.of[row]
+	if s := &p.sources[at]; row+1 < s.first+s.rows {
 		return row + 1
 	}
-	if s.session == none || s.next == none {
+	l := p.link(at)
+	if l.session == none || l.next == none || p.link(l.next).session != l.session {
 		return none
 	}
-	next := &p.sources[s.next]
-	if next.session != s.session {
-		return none
-	}
-	return next.first
+	return p.sources[l.next].first
 }
 
 // SessionChunks lists the chunks of a session; see [backend.Graph].
 func (x *index) SessionChunks(ctx context.Context, part backend.Partition, num int64, limit int) (out []int64, err error) {
-	err = x.read(ctx, part, facetPlaces|facetSessions, func(p *partition) error {
+	err = x.read(ctx, part, facetRows|facetSessions, func(p *partition) error {
 		row, ok := p.row(num)
 		if !ok {
 			return nil
 		}
-		k := p.sources[p.of[row]].session
+		k := p.link(p.of[row]).session
 		if k == none || p.number(k) != num {
 			return nil
 		}
@@ -129,7 +124,7 @@ func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys 
 
 // Mentions lists the entities of chunks; see [backend.Graph].
 func (x *index) Mentions(ctx context.Context, part backend.Partition, chunks []int64) (out []backend.EntityRef, err error) {
-	err = x.read(ctx, part, facetPlaces|facetGraph, func(p *partition) error {
+	err = x.read(ctx, part, facetRows|facetGraph, func(p *partition) error {
 		m := &p.mentions
 		for _, c := range chunks {
 			row, ok := p.row(c)

@@ -3,16 +3,16 @@ package local
 import (
 	"context"
 	"fmt"
-	"slices"
+	"os"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// verifyNow is the number of bytes of a block's vectors and postings up to which
-// their checksums are compared before they are used; larger ones are compared in the
-// background. Everything else is always compared first.
+// verifyNow is the size of a block's sections together up to which their checksums are
+// compared before they are used. Those of larger blocks are compared in the background
+// where they are used in place; what is decoded is always compared first.
 const verifyNow = 4 << 20
 
 // verify compares the checksum of a section.
@@ -23,24 +23,31 @@ func (b *block) verify(s section) error {
 	return nil
 }
 
-// mapped is the number of bytes of vectors and postings.
-func (b *block) mapped() (n uint64) {
+// size is the number of bytes of all sections.
+func (b *block) size() (n uint64) {
 	for _, s := range b.sections {
-		if s.kind == secWords || s.kind == secVectors {
-			n += s.length
-		}
+		n += s.length
 	}
 	return n
 }
 
-// bytesOf returns the section of a kind, its checksum compared; nil: there is none.
-func (b *block) bytesOf(kind sectionKind) ([]byte, error) {
+// find returns the section of a kind in place; nil: there is none.
+func (b *block) find(kind sectionKind) (section, []byte) {
 	for _, s := range b.sections {
 		if s.kind == kind {
-			return b.bytes(s), b.verify(s)
+			return s, b.bytes(s)
 		}
 	}
-	return nil, nil
+	return section{}, nil
+}
+
+// bytesOf returns the section of a kind, its checksum compared; nil: there is none.
+func (b *block) bytesOf(kind sectionKind) ([]byte, error) {
+	s, data := b.find(kind)
+	if data == nil {
+		return nil, nil
+	}
+	return data, b.verify(s)
 }
 
 // read decodes what the block says beside vectors and postings.
@@ -62,13 +69,13 @@ func (b *block) read() (*content, error) {
 	return c, nil
 }
 
-// open opens the vectors and postings; check asks for their checksums. Errors are
-// errFormat.
+// open opens the vectors and postings; check asks for their checksums and that of the
+// rows. Errors are errFormat.
 func (b *block) open(check bool) (*segment, error) {
 	seg := &segment{block: b}
 	vectors := -1 // the section that waits for its places
 	for i, s := range b.sections {
-		if s.kind == secPlaces || check && (s.kind == secWords || s.kind == secVectors) {
+		if s.kind == secPlaces || check && s.kind != secTags && s.kind != secGraph {
 			if err := b.verify(s); err != nil {
 				return nil, err
 			}
@@ -119,26 +126,46 @@ func (seg *segment) openVectors(data, places []byte) error {
 // blocks were read.
 func (x *index) verifyLater(blocks []*block) {
 	for _, b := range blocks {
-		if b.mapped() <= verifyNow || b.checked.Swap(true) {
+		if b.size() <= verifyNow || b.checked.Swap(true) {
 			continue
 		}
-		b.file.acquire()
-		job := func(ctx context.Context) {
-			defer b.file.release()
-			for _, s := range b.sections {
-				if ctx.Err() != nil {
-					return
-				}
-				if err := b.verify(s); err != nil {
-					x.damage(err)
-					return
-				}
+		x.work.start(func(ctx context.Context) {
+			if err := b.reread(ctx); isDamage(err) {
+				x.damage(err)
 			}
+		})
+	}
+}
+
+// rereadBytes is the size of the reads of reread.
+const rereadBytes = 1 << 18
+
+// reread compares the checksums of all sections with what is in the file. It reads the
+// file and not the mapping, which would make every page of it resident.
+func (b *block) reread(ctx context.Context) error {
+	f, err := os.Open(b.file.path)
+	if err != nil {
+		return err // it was merged away
+	}
+	defer func() { _ = f.Close() }() // only read
+	buf := make([]byte, rereadBytes)
+	for _, s := range b.sections {
+		sum := uint32(0)
+		for at := uint64(0); at < s.length; at += rereadBytes {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			part := buf[:min(rereadBytes, s.length-at)]
+			if _, err := f.ReadAt(part, int64(s.offset+at)); err != nil {
+				return err
+			}
+			sum = updateChecksum(sum, part)
 		}
-		if !x.work.start(job) {
-			b.file.release()
+		if sum != s.sum {
+			return fmt.Errorf("%w: checksum of a section of kind %d", errFormat, s.kind)
 		}
 	}
+	return nil
 }
 
 // loadPartition builds a partition from its blocks, from the oldest to the newest:
@@ -151,7 +178,7 @@ func loadPartition(class backend.Class, blocks []*block) (*partition, error) {
 	for _, b := range blocks {
 		b.file.acquire()
 		p.segments = append(p.segments, &segment{block: b})
-		seg, err := b.open(b.mapped() <= verifyNow)
+		seg, err := b.open(b.size() <= verifyNow)
 		if err == nil {
 			err = p.addBlock(b)
 		}
@@ -161,6 +188,9 @@ func loadPartition(class backend.Class, blocks []*block) (*partition, error) {
 		}
 		p.segments[len(p.segments)-1] = seg
 		p.vectors = append(p.vectors, seg.parts...)
+	}
+	if p.rising {
+		p.ready.Or(uint32(facetRows))
 	}
 	return p, nil
 }
@@ -176,64 +206,16 @@ func (p *partition) giveBack() {
 
 // addBlock adds the sources and rows of a block.
 func (p *partition) addBlock(b *block) error {
-	data, err := b.bytesOf(secRows)
-	if err != nil {
-		return err
-	}
-	if data != nil {
-		if err := p.addRows(data, b); err != nil {
+	if _, data := b.find(secRows); data != nil {
+		c, err := openColumns(data, b.nextRow)
+		if err == nil {
+			err = p.addColumns(c)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	p.skipTo(b.nextRow)
 	p.tailFrom = b.nextRow
 	return nil
-}
-
-func (p *partition) addRows(data []byte, b *block) error {
-	p.reserve(int(b.rows))
-	var names []uint32
-	at, left := uint32(0), 0 // the source being read, and how many of its rows are to come
-	return readRows(data, b.nextRow, &rowReader{
-		drop: func(source int64) error {
-			p.buildPlaces()
-			if at, ok := p.find(source); ok {
-				return p.remove(at)
-			}
-			return nil
-		},
-		names: func(texts []string) {
-			names = make([]uint32, len(texts)+1)
-			for i, s := range texts {
-				names[i+1] = p.intern(s)
-			}
-		},
-		count: func(sources int) {
-			p.sources, p.sourceNum = slices.Grow(p.sources, sources), slices.Grow(p.sourceNum, sources)
-		},
-		source: func(s *storedSource, rows int) error {
-			if int(s.first) < len(p.chunk) || rows == 0 {
-				return fmt.Errorf("%w: rows of a source overlap others", errFormat)
-			}
-			p.skipTo(s.first)
-			at, left = p.addSource(s.num, source{
-				first: s.first, rows: uint32(rows), time: s.time, name: names[s.name],
-				length: s.length, prev: none, next: none, session: none,
-			}), rows
-			return nil
-		},
-		row: func(r storedRow) {
-			r.speaker = names[r.speaker]
-			p.addRow(at, r)
-			if left--; left == 0 {
-				p.addLive(at)
-			}
-		},
-	})
-}
-
-// reserve makes room for rows.
-func (p *partition) reserve(rows int) {
-	p.chunk, p.ordinal, p.of = slices.Grow(p.chunk, rows), slices.Grow(p.ordinal, rows), slices.Grow(p.of, rows)
-	p.speaker, p.flags = slices.Grow(p.speaker, rows), slices.Grow(p.flags, rows)
 }

@@ -235,6 +235,7 @@ func (p *partition) replace(old map[*file]bool, seg *segment) error {
 	if len(gone) == 0 {
 		return nil
 	}
+	p.own()
 	if placed {
 		if err := p.adopt(seg); err != nil {
 			return err

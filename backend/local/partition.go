@@ -2,6 +2,7 @@ package local
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,7 @@ type partition struct {
 	ready atomic.Uint32 // the facets that are there
 
 	// By row.
+	inPlace bool // the columns of rows and sources are those of the first segment's file
 	chunk   []int64
 	ordinal []int32
 	of      []uint32 // source
@@ -43,20 +45,21 @@ type partition struct {
 	live    *bitset.Set
 	liveN   int
 	rowOf   numTable // by chunk
-	rising  bool     // chunks rise with rows, so that ties are in order
+	rising  bool     // chunks rise with rows; those of dead rows may be repeated
 
 	lastChunk int64 // the greatest
 
 	// By source.
 	sourceNum   []int64
-	sources     []source
+	sources     []source // never changed
+	links       []link
 	tagsOf      [][]uint64
 	refsOf      [][]ref
 	sourceOf    numTable
 	liveSources int
 
-	names  []string // interned; 0 is empty
-	nameOf map[string]uint32
+	names  []string          // interned; 0 is empty
+	nameOf map[string]uint32 // nil: to be made
 
 	tags     tagIndex
 	blocks   []*block     // what was read from files
@@ -71,7 +74,7 @@ type partition struct {
 	tailTerms    int64
 	flushAt      int  // rows of the tail from which on it is flushed unasked
 	cleared      bool // what is in files no longer counts
-	dropped      []int64
+	dropped      []storedDrop
 	droppedRows  int
 	changedTags  map[uint32]struct{} // flushed sources
 	changedGraph map[uint32]struct{}
@@ -84,15 +87,14 @@ type segment struct {
 	parts []*vectorPart
 }
 
-// source is a source version. Its rows are sources.first to first+rows-1, by ordinal.
+// source is a source version as it lies in files. Its rows are first to
+// first+rows-1, by ordinal.
 type source struct {
+	time        int64 // microseconds since 1970, or noTime
+	length      int64 // terms of its rows
 	first, rows uint32
-	time        int64  // microseconds since 1970, or noTime
 	name        uint32 // explicit session
-	length      int64  // terms of its rows
-	prev, next  uint32 // in the line of its session
-	session     uint32
-	live        bool
+	zero        uint32
 }
 
 func newPartition(class backend.Class) *partition {
@@ -148,20 +150,35 @@ func (p *partition) deleteWords(row uint32) error {
 
 // find returns the place of a live source.
 func (p *partition) find(num int64) (uint32, bool) {
-	s, ok := p.sourceOf.get(p.sourceNum, num)
-	return s, ok && p.sources[s].live
+	at, ok := p.sourceOf.get(p.sourceNum, num)
+	return at, ok && p.alive(at)
 }
 
+// alive tells whether a source is live: its rows come and go together.
+func (p *partition) alive(at uint32) bool { return p.live.Has(p.sources[at].first) }
+
 // row returns the row of a live chunk.
-func (p *partition) row(chunk int64) (uint32, bool) {
-	r, ok := p.rowOf.get(p.chunk, chunk)
-	return r, ok && p.live.Has(r)
+func (p *partition) row(chunk int64) (row uint32, ok bool) {
+	if p.has(facetPlaces) {
+		row, ok = p.rowOf.get(p.chunk, chunk)
+	} else {
+		var i int
+		i, ok = slices.BinarySearch(p.chunk, chunk)
+		row = uint32(i)
+	}
+	return row, ok && p.live.Has(row)
 }
 
 // intern returns the number of a string.
 func (p *partition) intern(s string) uint32 {
 	if s == "" {
 		return 0
+	}
+	if p.nameOf == nil {
+		p.nameOf = make(map[string]uint32, len(p.names))
+		for i, s := range p.names[1:] {
+			p.nameOf[s] = uint32(i + 1)
+		}
 	}
 	n, ok := p.nameOf[s]
 	if !ok {

@@ -30,10 +30,7 @@ func (p *partition) put(c *backend.Change) error {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
 
 	first := uint32(len(p.chunk))
-	s := source{
-		first: first, rows: uint32(len(order)), time: micros(c.Time),
-		prev: none, next: none, session: none,
-	}
+	s := source{first: first, rows: uint32(len(order)), time: micros(c.Time)}
 	facts := make([]backend.RowExtra, len(order))
 	for i, at := range order {
 		in := &c.Rows[at]
@@ -69,7 +66,10 @@ func (p *partition) skipTo(end uint32) {
 	if n <= 0 {
 		return
 	}
-	p.chunk = append(p.chunk, make([]int64, n)...)
+	p.chunk = slices.Grow(p.chunk, n)
+	for range n {
+		p.chunk = append(p.chunk, p.lastChunk) // so that they go on rising
+	}
 	p.ordinal = append(p.ordinal, make([]int32, n)...)
 	p.of = append(p.of, make([]uint32, n)...)
 	p.speaker = append(p.speaker, make([]uint32, n)...)
@@ -108,6 +108,9 @@ func (p *partition) addSource(num int64, s source) uint32 {
 	at := uint32(len(p.sources))
 	p.sources = append(p.sources, s)
 	p.sourceNum = append(p.sourceNum, num)
+	if p.class == backend.Memory && p.has(facetSessions) {
+		p.links = append(p.links, unlinked)
+	}
 	return at
 }
 
@@ -136,7 +139,6 @@ func (p *partition) addLive(at uint32) {
 	setRange(p.live, s.first, s.rows)
 	p.liveN += int(s.rows)
 	p.liveSources++
-	s.live = true
 	if p.has(facetPlaces) {
 		p.sourceOf.put(p.sourceNum, at)
 	}
@@ -160,7 +162,7 @@ func (p *partition) drop(num int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := &p.sources[at]; s.first < p.tailFrom {
-		p.dropped = append(p.dropped, num)
+		p.dropped = append(p.dropped, storedDrop{num, s.first})
 		p.droppedRows += int(s.rows)
 		delete(p.changedTags, at)
 		delete(p.changedGraph, at)
@@ -189,7 +191,6 @@ func (p *partition) remove(at uint32) error {
 	clearRange(p.live, s.first, s.rows)
 	p.liveN -= int(s.rows)
 	p.liveSources--
-	s.live = false
 	for r := s.first; r < s.first+s.rows; r++ {
 		if err := p.deleteWords(r); err != nil {
 			return err

@@ -148,7 +148,7 @@ func (p *partition) scoreSessions(ctx context.Context, q *lexical.Query) ([]scor
 		}
 		for _, v := range p.views(p.live) {
 			err := v.Part.EachPosting(t.text, v.Accept, func(row, n uint32) {
-				k := p.sources[p.of[row]].session
+				k := p.link(p.of[row]).session
 				if k == none {
 					return
 				}
@@ -245,7 +245,7 @@ func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, met []sco
 		}
 		has := make(map[uint32]bool)
 		for _, h := range rows {
-			has[p.sources[p.of[h.Row]].session] = true
+			has[p.link(p.of[h.Row]).session] = true
 		}
 		met = slices.DeleteFunc(met, func(m scored) bool { return !has[m.session] })
 	}

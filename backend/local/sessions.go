@@ -27,6 +27,22 @@ type session struct {
 	length      int64
 }
 
+// link is where a source stands in its line.
+type link struct {
+	prev, next uint32 // sources
+	session    uint32
+}
+
+var unlinked = link{none, none, none}
+
+// link returns the link of a source; those of partitions without sessions have none.
+func (p *partition) link(at uint32) link {
+	if len(p.links) == 0 {
+		return unlinked
+	}
+	return p.links[at]
+}
+
 const gapMicros = int64(backend.SessionGap / 1000)
 
 func newSessions() sessions {
@@ -53,12 +69,12 @@ func (x *sessions) neighbours(p *partition, line []uint32, i int, time int64, na
 	before, behind = none, none
 	if i > 0 {
 		if s := &p.sources[line[i-1]]; named || time-s.time <= gapMicros {
-			before = s.session
+			before = p.links[line[i-1]].session
 		}
 	}
 	if i < len(line) {
 		if s := &p.sources[line[i]]; named || s.time-time <= gapMicros {
-			behind = s.session
+			behind = p.links[line[i]].session
 		}
 	}
 	return before, behind
@@ -67,6 +83,53 @@ func (x *sessions) neighbours(p *partition, line []uint32, i int, time int64, na
 // sessional tells whether a source belongs to a session.
 func (p *partition) sessional(s *source) bool {
 	return p.class == backend.Memory && (s.name != 0 || s.time != noTime)
+}
+
+// buildSessions puts all sources into their sessions.
+func (p *partition) buildSessions() {
+	if p.has(facetSessions) {
+		return
+	}
+	x := &p.sessions
+	if p.class == backend.Memory {
+		p.links = make([]link, len(p.sources))
+		x.timed = make([]uint32, 0, len(p.sources))
+		for at := range p.sources {
+			p.links[at] = unlinked
+			switch s := &p.sources[at]; {
+			case !p.alive(uint32(at)):
+			case s.name != 0:
+				x.named[s.name] = append(x.named[s.name], uint32(at))
+			case s.time != noTime:
+				x.timed = append(x.timed, uint32(at))
+			}
+		}
+		x.lay(p, x.timed, false)
+		for _, line := range x.named {
+			x.lay(p, line, true)
+		}
+	}
+	p.ready.Or(uint32(facetSessions))
+}
+
+// lay sorts a line of sources, none of which is in a session yet, and divides it.
+func (x *sessions) lay(p *partition, line []uint32, named bool) {
+	order := func(a, b uint32) int { return p.compare(a, p.sources[b].time, p.sourceNum[b]) }
+	if !slices.IsSortedFunc(line, order) {
+		slices.SortFunc(line, order)
+	}
+	for i, at := range line {
+		x.link(p, line[:i], i, at)
+		s := &p.sources[at]
+		x.length += s.length
+		if before, _ := x.neighbours(p, line[:i], i, s.time, named); before != none {
+			x.join(p, before, at)
+			continue
+		}
+		k := x.begin(p, at)
+		p.links[at].session = k
+		x.all[k].sources, x.all[k].length = 1, s.length
+	}
 }
 
 // insert puts a source into its line and session.
@@ -95,22 +158,23 @@ func (x *sessions) insert(p *partition, at uint32) {
 	case behind != none:
 		x.join(p, behind, at)
 	default:
-		s.session = x.begin(p, at)
-		x.all[s.session].sources, x.all[s.session].length = 1, s.length
+		k := x.begin(p, at)
+		p.links[at].session = k
+		x.all[k].sources, x.all[k].length = 1, s.length
 	}
 }
 
 // link sets the neighbours of a source that goes to place i of a line.
 func (x *sessions) link(p *partition, line []uint32, i int, at uint32) {
-	s := &p.sources[at]
-	s.prev, s.next = none, none
+	l := &p.links[at]
+	l.prev, l.next = none, none
 	if i > 0 {
-		s.prev = line[i-1]
-		p.sources[s.prev].next = at
+		l.prev = line[i-1]
+		p.links[l.prev].next = at
 	}
 	if i < len(line) {
-		s.next = line[i]
-		p.sources[s.next].prev = at
+		l.next = line[i]
+		p.links[l.next].prev = at
 	}
 }
 
@@ -132,14 +196,14 @@ func (x *sessions) begin(p *partition, at uint32) uint32 {
 
 // join adds a source, already linked, to a session that it borders on or lies in.
 func (x *sessions) join(p *partition, k, at uint32) {
-	s, se := &p.sources[at], &x.all[k]
-	s.session = k
+	l, se := &p.links[at], &x.all[k]
+	l.session = k
 	se.sources++
-	se.length += s.length
-	if s.prev == se.last {
+	se.length += p.sources[at].length
+	if l.prev == se.last {
 		se.last = at
 	}
-	if s.next == se.first {
+	if l.next == se.first {
 		se.first, se.num = at, p.firstChunk(at)
 	}
 }
@@ -148,8 +212,8 @@ func (x *sessions) join(p *partition, k, at uint32) {
 func (x *sessions) merge(p *partition, a, b uint32) {
 	to, from := &x.all[a], &x.all[b]
 	for at, n := from.first, from.sources; n > 0; n-- {
-		p.sources[at].session = a
-		at = p.sources[at].next
+		p.links[at].session = a
+		at = p.links[at].next
 	}
 	to.last = from.last
 	to.sources += from.sources
@@ -181,14 +245,15 @@ func (x *sessions) remove(p *partition, at uint32) {
 	default:
 		x.named[s.name] = line
 	}
-	if s.prev != none {
-		p.sources[s.prev].next = s.next
+	l := &p.links[at]
+	if l.prev != none {
+		p.links[l.prev].next = l.next
 	}
-	if s.next != none {
-		p.sources[s.next].prev = s.prev
+	if l.next != none {
+		p.links[l.next].prev = l.prev
 	}
 	x.length -= s.length
-	k := s.session
+	k := l.session
 	se := &x.all[k]
 	se.sources--
 	se.length -= s.length
@@ -196,27 +261,27 @@ func (x *sessions) remove(p *partition, at uint32) {
 	case se.sources == 0:
 		x.end(k)
 	case se.first == at:
-		se.first, se.num = s.next, p.firstChunk(s.next)
+		se.first, se.num = l.next, p.firstChunk(l.next)
 	case se.last == at:
-		se.last = s.prev
-	case s.name == 0 && p.sources[s.next].time-p.sources[s.prev].time > gapMicros:
-		x.split(p, k, s.next)
+		se.last = l.prev
+	case s.name == 0 && p.sources[l.next].time-p.sources[l.prev].time > gapMicros:
+		x.split(p, k, l.next)
 	}
-	s.session, s.prev, s.next = none, none, none
+	*l = unlinked
 }
 
 // split makes the sources of session k from one on a session of their own.
 func (x *sessions) split(p *partition, k, from uint32) {
 	rest := x.begin(p, from)
 	se, to := &x.all[k], &x.all[rest]
-	to.last, se.last = se.last, p.sources[from].prev
-	for at := from; ; at = p.sources[at].next {
-		s := &p.sources[at]
-		s.session = rest
+	to.last, se.last = se.last, p.links[from].prev
+	for at := from; ; at = p.links[at].next {
+		p.links[at].session = rest
+		n := p.sources[at].length
 		to.sources++
-		to.length += s.length
+		to.length += n
 		se.sources--
-		se.length -= s.length
+		se.length -= n
 		if at == to.last {
 			break
 		}

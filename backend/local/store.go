@@ -55,10 +55,10 @@ func (p *partition) tail() *content {
 	}
 	for at := first; at < len(p.sources); at++ {
 		s := &p.sources[at]
-		if !s.live {
+		if !p.alive(uint32(at)) {
 			continue
 		}
-		out := storedSource{num: p.sourceNum[at], time: s.time, length: s.length, first: s.first}
+		out := storedSource{num: p.sourceNum[at], source: *s}
 		if s.name != 0 {
 			out.name = names.number(p.names[s.name]) + 1
 		}
@@ -67,7 +67,7 @@ func (p *partition) tail() *content {
 			if p.speaker[r] != 0 {
 				row.speaker = names.number(p.names[p.speaker[r]]) + 1
 			}
-			out.rows = append(out.rows, row)
+			out.at = append(out.at, row)
 		}
 		c.sources = append(c.sources, out)
 		c.tags = append(c.tags, storedTags{out.num, p.tagsOf[at]})
@@ -108,20 +108,22 @@ func sorted(set map[uint32]struct{}) []uint32 {
 // rows is the number of rows of the sources.
 func (c *content) rows() (n int) {
 	for i := range c.sources {
-		n += len(c.sources[i].rows)
+		n += len(c.sources[i].at)
 	}
 	return n
 }
 
-// writeContent adds the sections of what a block says to the newest block.
-func (w *fileWriter) writeContent(c *content) error {
-	w.blocks[len(w.blocks)-1].rows = uint32(c.rows())
+// writeContent adds the sections of what a block says to the newest block. alone says
+// that it is the first of its partition.
+func (w *fileWriter) writeContent(c *content, alone bool) error {
+	b := w.blocks[len(w.blocks)-1]
+	b.rows = uint32(c.rows())
 	for _, s := range []struct {
 		kind sectionKind
 		skip bool
 		data func() []byte
 	}{
-		{secRows, len(c.drops)+len(c.sources) == 0, c.encodeRows},
+		{secRows, len(c.drops)+len(c.sources) == 0, func() []byte { return c.encodeRows(b.nextRow, alone) }},
 		{secTags, len(c.tags) == 0, c.encodeTags},
 		{secGraph, len(c.graph) == 0, c.encodeGraph},
 	} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -24,6 +25,9 @@ type vectorPart struct {
 	first uint32   // row of the first vector
 	rows  []uint32 // row by place, rising; nil: first, first+1, ..., and first is a multiple of 64
 	live  int      // live rows with a vector here
+
+	ranked sync.Once
+	rank   *rank // of rows, in a block, once a filter needed it
 }
 
 // vectorPart returns the part in memory for vectors of a length, making it when it
@@ -88,6 +92,10 @@ func (v *vectorPart) acceptOf(rows *bitset.Set) *bitset.Set {
 	if v.rows == nil {
 		return bitset.FromWords(rows.Words()[v.first/64:], rows.Len()-int(v.first))
 	}
+	if v.mem == nil {
+		v.ranked.Do(func() { v.rank = newRank(v.rows) })
+		return v.rank.places(rows, len(v.rows))
+	}
 	set := bitset.New(len(v.rows))
 	for i, r := range v.rows {
 		if rows.Has(r) {
@@ -127,9 +135,11 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *backend.VectorQuery) ([]backend.Hit, error) {
 	rows, sc := p.accept(q.Filter)
 	defer sc.release()
-	accepts := make([]*bitset.Set, len(parts))
+	accepts := make([]*bitset.Set, len(parts)) // nil: all
 	for i, v := range parts {
-		accepts[i] = v.acceptOf(rows)
+		if rows != p.live || v.live < v.search.Len() {
+			accepts[i] = v.acceptOf(rows)
+		}
 	}
 	return p.best(q.K, func(k int) ([]found, error) {
 		var out []found

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -68,12 +69,12 @@ func benchSearch(b *testing.B, p part, accept *bitset.Set, queries [][]float32) 
 	}
 }
 
-// benchRows is the number of rows of the larger benchmarks, which
-// CONTEXTMEM_BENCH_ROWS overrides.
-func benchRows(b *testing.B) int {
-	s := os.Getenv("CONTEXTMEM_BENCH_ROWS")
+// benchSize is a size of the larger benchmarks, which a variable of the environment
+// overrides: CONTEXTMEM_BENCH_ROWS or CONTEXTMEM_BENCH_DIM.
+func benchSize(b *testing.B, name string, size int) int {
+	s := os.Getenv(name)
 	if s == "" {
-		return 30_000
+		return size
 	}
 	n, err := strconv.Atoi(s)
 	require.NoError(b, err)
@@ -89,16 +90,26 @@ func flatRows(c *clusters, n, dim int) func(i int) []float32 {
 	return func(i int) []float32 { return flat[i*dim : (i+1)*dim] }
 }
 
+// cpuTime is what the process has used, which other load on the machine hardly changes.
+func cpuTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	require.NoError(b, unix.Getrusage(unix.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // BenchmarkIVF searches parts with lists, for two recalls and several filters.
 func BenchmarkIVF(b *testing.B) {
-	n := benchRows(b)
-	for _, dim := range []int{128, 384} {
+	n, dims := benchSize(b, "CONTEXTMEM_BENCH_ROWS", 30_000), []int{128, 384}
+	if dim := benchSize(b, "CONTEXTMEM_BENCH_DIM", 0); dim > 0 {
+		dims = []int{dim}
+	}
+	for _, dim := range dims {
 		c := newClusters(1, dim, max(64, n/400), 1.5)
 		row := flatRows(c, n, dim)
 		var file bytes.Buffer
-		start := time.Now()
+		start := cpuTime(b)
 		require.NoError(b, WriteSegment(&file, dim, InnerProduct, n, row, nil))
-		build := time.Since(start)
+		build := cpuTime(b) - start
 		s, err := OpenSegment(file.Bytes())
 		require.NoError(b, err)
 		queries := c.take(100)
@@ -118,6 +129,7 @@ func BenchmarkIVF(b *testing.B) {
 					q := &Query{K: 10, Accept: set, Recall: recall}
 					var dst []Hit
 					i, found, want := 0, 0, 0
+					start := cpuTime(b)
 					for b.Loop() {
 						q.Vector = queries[i%len(queries)]
 						dst, err = s.Search(b.Context(), q, dst[:0])
@@ -128,7 +140,8 @@ func BenchmarkIVF(b *testing.B) {
 						i++
 					}
 					b.ReportMetric(float64(found)/float64(want), "recall@10")
-					b.ReportMetric(build.Seconds(), "build-s")
+					b.ReportMetric(float64((cpuTime(b)-start).Nanoseconds())/float64(i), "cpu-ns/op")
+					b.ReportMetric(build.Seconds(), "build-cpu-s")
 				})
 			}
 		}

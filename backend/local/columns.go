@@ -1,0 +1,338 @@
+package local
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/contextmem/contextmem/internal/bitset"
+)
+
+// A section of rows is laid out as a partition uses it, so that a partition of one
+// block reads its columns where they are mapped:
+//
+//	head      headBytes bytes, see columnsHead
+//	drops     count * int64, sources of earlier blocks that are gone
+//	places    count * uint32, their first rows
+//	numbers   count * int64, of sources, in order of their rows
+//	sources   count * source
+//	chunks    rows * int64; a row of no source repeats the one before
+//	live      words * uint64, bit i is row i
+//	ordinals  rows * int32
+//	owners    rows * uint32, places in sources
+//	speakers  rows * uint32, names plus 1; 0: none
+//	flags     rows * byte
+//	ends      count * uint32, of names
+//	names     their texts
+//
+// Each begins at a multiple of 8, zeros between.
+const headBytes = 64
+
+// columnsHead is the numbers at the head of a section of rows.
+type columnsHead struct {
+	drops, names, sources uint32
+	first, rows           uint32 // the first row, and the number of those from there on
+	text                  uint32 // bytes of names
+	falling               uint32 // 1: chunks do not rise with rows
+	_                     uint32
+	low, high             int64 // the first and the greatest chunk
+	_                     [2]uint64
+}
+
+// columns is a section of rows in place.
+type columns struct {
+	columnsHead
+	dropNum  []int64
+	dropRow  []uint32
+	num      []int64
+	source   []source
+	chunk    []int64
+	live     []uint64
+	ordinal  []int32
+	of       []uint32
+	speaker  []uint32
+	flags    []uint8
+	nameEnds []uint32
+	nameText []byte
+}
+
+// view returns n values that lie at the front of *b, in place, and moves *b behind
+// them. The bytes are known to be long enough and aligned.
+func view[T any](b *[]byte, n uint32) []T {
+	var one T
+	size := int(n) * int(unsafe.Sizeof(one))
+	part := (*b)[:size]
+	*b = (*b)[min((size+7)&^7, len(*b)):]
+	if size == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(part))), int(n))
+}
+
+// bytesOf returns the bytes of values.
+func bytesOf[T any](x []T) []byte {
+	if len(x) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0])))
+}
+
+// alignedBytes returns n bytes that begin at a multiple of sectionAlign.
+func alignedBytes(n int) []byte {
+	b := make([]byte, n+sectionAlign)
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (sectionAlign - 1)
+	return b[skip : skip+n : skip+n]
+}
+
+// littleEndian tells whether this machine lays numbers out as files do; where it does
+// not, files are neither written nor read.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// openColumns returns a section of rows in place, whose rows lie below limit. All
+// that leads from one place to another is checked, numbers are not.
+func openColumns(b []byte, limit uint32) (*columns, error) {
+	if len(b) < headBytes || !littleEndian || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 != 0 {
+		return nil, errFormat
+	}
+	c := &columns{columnsHead: view[columnsHead](&b, 1)[0]}
+	words := (c.rows + 63) / 64
+	size := uint64(0)
+	for _, x := range [][2]uint64{
+		{uint64(c.drops), 8}, {uint64(c.drops), 4}, {uint64(c.sources), 8}, {uint64(c.sources), uint64(unsafe.Sizeof(source{}))},
+		{uint64(c.rows), 8}, {uint64(words), 8}, {uint64(c.rows), 4}, {uint64(c.rows), 4}, {uint64(c.rows), 4}, {uint64(c.rows), 1},
+		{uint64(c.names), 4}, {uint64(c.text), 1},
+	} {
+		size += (x[0]*x[1] + 7) &^ 7
+	}
+	if size != uint64(len(b)) || uint64(c.first)+uint64(c.rows) > uint64(limit) || limit == none {
+		return nil, fmt.Errorf("%w: rows of %d bytes", errFormat, len(b))
+	}
+	c.dropNum, c.dropRow = view[int64](&b, c.drops), view[uint32](&b, c.drops)
+	c.num, c.source = view[int64](&b, c.sources), view[source](&b, c.sources)
+	c.chunk, c.live = view[int64](&b, c.rows), view[uint64](&b, words)
+	c.ordinal, c.of = view[int32](&b, c.rows), view[uint32](&b, c.rows)
+	c.speaker, c.flags = view[uint32](&b, c.rows), view[uint8](&b, c.rows)
+	c.nameEnds, c.nameText = view[uint32](&b, c.names), b[:c.text]
+	return c, c.check()
+}
+
+func (c *columns) check() error {
+	end, bad := uint64(c.first), false
+	for i := range c.source {
+		s := &c.source[i]
+		bad = bad || uint64(s.first) < end || s.rows == 0 || s.name > c.names || s.zero != 0
+		end = uint64(s.first) + uint64(s.rows)
+	}
+	bad = bad || end > uint64(c.first)+uint64(c.rows)
+	most := uint32(0)
+	for _, at := range c.of {
+		most = max(most, at)
+	}
+	bad = bad || len(c.of) > 0 && most >= c.sources
+	most = 0
+	for _, n := range c.speaker {
+		most = max(most, n)
+	}
+	bad = bad || most > c.names
+	if n := c.rows % 64; n != 0 {
+		bad = bad || c.live[len(c.live)-1]>>n != 0
+	}
+	at := uint32(0)
+	for _, end := range c.nameEnds {
+		bad = bad || end < at || end > c.text
+		at = end
+	}
+	if bad {
+		return fmt.Errorf("%w: rows contradict each other", errFormat)
+	}
+	return nil
+}
+
+// texts returns the names, which do not depend on the mapping.
+func (c *columns) texts() []string {
+	all, at := string(c.nameText), uint32(0)
+	out := make([]string, c.names)
+	for i, end := range c.nameEnds {
+		out[i] = all[at:end]
+		at = end
+	}
+	return out
+}
+
+// decodeRows reads a section of rows.
+func (c *content) decodeRows(b []byte, limit uint32) error {
+	cols, err := openColumns(b, limit)
+	if err != nil {
+		return err
+	}
+	c.names = cols.texts()
+	for i, num := range cols.dropNum {
+		c.drops = append(c.drops, storedDrop{num, cols.dropRow[i]})
+	}
+	c.sources = make([]storedSource, cols.sources)
+	for i := range cols.source {
+		s := cols.source[i]
+		out := storedSource{num: cols.num[i], source: s, at: make([]storedRow, s.rows)}
+		for j := range out.at {
+			r := int(s.first-cols.first) + j
+			out.at[j] = storedRow{cols.chunk[r], cols.ordinal[r], cols.speaker[r], cols.flags[r]}
+		}
+		c.sources[i] = out
+	}
+	return nil
+}
+
+// encodeRows writes a section of rows up to limit. alone says that no block comes
+// before, so that it can be used in place.
+func (c *content) encodeRows(limit uint32, alone bool) []byte {
+	h := columnsHead{
+		drops: uint32(len(c.drops)), names: uint32(len(c.names)), sources: uint32(len(c.sources)),
+		low: math.MaxInt64, high: math.MinInt64,
+	}
+	if len(c.sources) > 0 {
+		if !alone {
+			h.first = c.sources[0].first
+		}
+		h.rows = limit - h.first
+	}
+	out := columns{
+		chunk: make([]int64, h.rows), live: make([]uint64, (h.rows+63)/64), ordinal: make([]int32, h.rows),
+		of: make([]uint32, h.rows), speaker: make([]uint32, h.rows), flags: make([]uint8, h.rows),
+	}
+	for _, d := range c.drops {
+		out.dropNum, out.dropRow = append(out.dropNum, d.num), append(out.dropRow, d.first)
+	}
+	last, next := int64(math.MinInt64), uint32(0)
+	gap := func(to uint32) {
+		for ; next < to; next++ {
+			out.chunk[next] = last
+		}
+	}
+	for i := range c.sources {
+		s := &c.sources[i]
+		out.num, out.source = append(out.num, s.num), append(out.source, s.source)
+		gap(s.first - h.first)
+		for _, r := range s.at {
+			if h.low == math.MaxInt64 {
+				h.low = r.chunk
+			} else if r.chunk <= h.high {
+				h.falling = 1
+			}
+			h.high = max(h.high, r.chunk)
+			last = r.chunk
+			out.chunk[next], out.ordinal[next], out.of[next] = r.chunk, r.ordinal, uint32(i)
+			out.speaker[next], out.flags[next] = r.speaker, r.flags
+			out.live[next/64] |= 1 << (next % 64)
+			next++
+		}
+	}
+	gap(h.rows)
+	end := uint32(0)
+	for _, s := range c.names {
+		end += uint32(len(s))
+		out.nameEnds = append(out.nameEnds, end)
+	}
+	h.text = end
+	var e encoder
+	for _, b := range [][]byte{
+		bytesOf([]columnsHead{h}), bytesOf(out.dropNum), bytesOf(out.dropRow), bytesOf(out.num), bytesOf(out.source),
+		bytesOf(out.chunk), bytesOf(out.live), bytesOf(out.ordinal), bytesOf(out.of), bytesOf(out.speaker), out.flags,
+		bytesOf(out.nameEnds), []byte(strings.Join(c.names, "")),
+	} {
+		e.buf = append(e.buf, b...)
+		e.buf = append(e.buf, make([]byte, -len(e.buf)&7)...)
+	}
+	return e.buf
+}
+
+// addColumns adds the rows of a block behind those before: in place where it can.
+func (p *partition) addColumns(c *columns) error {
+	for i, num := range c.dropNum {
+		if at, ok := p.ownerOf(c.dropRow[i]); ok && p.sourceNum[at] == num && p.sources[at].first == c.dropRow[i] {
+			if err := p.remove(at); err != nil {
+				return err
+			}
+		}
+	}
+	if c.sources == 0 {
+		return nil
+	}
+	if uint64(c.first) < uint64(len(p.chunk)) {
+		return fmt.Errorf("%w: rows of a source overlap others", errFormat)
+	}
+	p.rising = p.rising && c.falling == 0 && c.low > p.lastChunk
+	names := c.texts()
+	if len(p.chunk) == 0 && c.first == 0 {
+		p.inPlace = true
+		p.chunk, p.ordinal, p.of, p.speaker, p.flags = clip(c.chunk), clip(c.ordinal), clip(c.of), clip(c.speaker), clip(c.flags)
+		p.sourceNum, p.sources = clip(c.num), clip(c.source)
+		p.names, p.nameOf = append(p.names, names...), nil
+		p.live = bitset.FromWords(slices.Clone(c.live), len(p.chunk))
+	} else {
+		p.copyColumns(c, names)
+	}
+	p.lastChunk = max(p.lastChunk, c.high)
+	p.liveSources += len(c.source)
+	for _, w := range c.live {
+		p.liveN += bits.OnesCount64(w)
+	}
+	return nil
+}
+
+// clip returns x without room to grow, so that appending copies it.
+func clip[T any](x []T) []T { return x[:len(x):len(x)] }
+
+func (p *partition) copyColumns(c *columns, names []string) {
+	p.skipTo(c.first)
+	base := uint32(len(p.sources))
+	from, sources := len(p.chunk), len(p.sources)
+	p.chunk, p.ordinal, p.flags = append(p.chunk, c.chunk...), append(p.ordinal, c.ordinal...), append(p.flags, c.flags...)
+	p.of, p.speaker = append(p.of, c.of...), append(p.speaker, c.speaker...)
+	p.sourceNum, p.sources = append(p.sourceNum, c.num...), append(p.sources, c.source...)
+	if base > 0 {
+		for i := from; i < len(p.of); i++ {
+			p.of[i] += base
+		}
+	}
+	if len(names) > 0 {
+		renamed := make([]uint32, len(names)+1)
+		for i, s := range names {
+			renamed[i+1] = p.intern(s)
+		}
+		for i := from; i < len(p.speaker); i++ {
+			p.speaker[i] = renamed[p.speaker[i]]
+		}
+		for i := sources; i < len(p.sources); i++ {
+			p.sources[i].name = renamed[p.sources[i].name]
+		}
+	}
+	p.live.Grow(len(p.chunk))
+	for i, w := range c.live {
+		for ; w != 0; w &= w - 1 {
+			p.live.Add(c.first + uint32(i*64+bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// ownerOf returns the source of a live row.
+func (p *partition) ownerOf(row uint32) (uint32, bool) {
+	if !p.live.Has(row) {
+		return 0, false
+	}
+	return p.of[row], true
+}
+
+// own copies what is used in place. The caller holds mu.
+func (p *partition) own() {
+	if !p.inPlace {
+		return
+	}
+	p.inPlace = false
+	p.chunk, p.ordinal, p.of = slices.Clone(p.chunk), slices.Clone(p.ordinal), slices.Clone(p.of)
+	p.speaker, p.flags = slices.Clone(p.speaker), slices.Clone(p.flags)
+	p.sourceNum, p.sources = slices.Clone(p.sourceNum), slices.Clone(p.sources)
+}
