@@ -525,7 +525,7 @@ func TestEditMetadataIsAllOrNothing(t *testing.T) {
 	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"dept": "a", "topic": "teatime"}})
 	g.set(nil, context.DeadlineExceeded)
 	_, err := s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"dept": "b", "topic": "breakfast"}, Additional: map[string]any{"x": 1}})
-	require.Error(t, err)
+	require.ErrorIs(t, err, contextmem.ErrUnavailable)
 	g.set(nil, nil)
 	p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
 	require.NoError(t, err)

@@ -371,6 +371,11 @@ func (s *Service) editMetadata(ctx context.Context, sub Sub, r EditRequest) (*Ed
 	if err := checkMetadata(op, "metadata", schema, r.Metadata, true); err != nil {
 		return nil, err
 	}
+	if dense, _ := embeddedFields(schema, r.Metadata); len(dense) > 0 {
+		if err := s.canEmbed(ctx, op, r.ID, dense); err != nil {
+			return nil, err
+		}
+	}
 	res, num, err := s.mergeMetadata(ctx, op, h, name, r)
 	if err != nil {
 		return nil, err
@@ -379,6 +384,24 @@ func (s *Service) editMetadata(ctx context.Context, sub Sub, r EditRequest) (*Ed
 		return s.reembedded(ctx, op, h, res, num)
 	}
 	return res, wrap(op, ResourceSource, res.ID, h.follower.Sync(ctx))
+}
+
+// canEmbed tries the embedder on new values, so that an edit that it can't follow changes nothing.
+func (s *Service) canEmbed(ctx context.Context, op, id string, texts []string) (err error) {
+	failed := &Error{Op: op, Kind: KindUnavailable, Resource: ResourceSource, ID: shortID(id), Err: errors.New("the changed metadata could not be embedded; nothing was changed")}
+	defer func() {
+		if recover() != nil {
+			err = failed
+		}
+	}()
+	vecs, err := s.embedder.EmbedDocuments(ctx, texts)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || len(vecs) != len(texts) {
+		return failed
+	}
+	return nil
 }
 
 // mergeMetadata stores a checked edit. num is the new version that has to be indexed
