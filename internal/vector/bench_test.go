@@ -7,11 +7,9 @@ import (
 	"os"
 	"strconv"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -88,13 +86,6 @@ func flatRows(c *clusters, n, dim int) func(i int) []float32 {
 		copy(flat[i*dim:], c.next())
 	}
 	return func(i int) []float32 { return flat[i*dim : (i+1)*dim] }
-}
-
-// cpuTime is what the process has used, which other load on the machine hardly changes.
-func cpuTime(b *testing.B) time.Duration {
-	var u unix.Rusage
-	require.NoError(b, unix.Getrusage(unix.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkIVF searches parts with lists, for two recalls and several filters.
