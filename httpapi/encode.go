@@ -31,6 +31,8 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 		return appendArray(b, x, appendObject)
 	case []any:
 		return appendArray(b, x, appendJSON)
+	case recallAnswer:
+		return x.appendTo(b)
 	case []string:
 		return appendArray(b, x, func(b []byte, s string) ([]byte, error) { return appendString(b, s), nil })
 	}

@@ -7,54 +7,11 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// chunkJSON is a chunk as both generations show it.
-func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
-	m := map[string]any{
-		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
-		"source_upload_time": timeText(ch.CreatedAt), "source_last_updated_time": timeText(ch.UpdatedAt), "layout": textOrNull(ch.Layout),
-		"relevancy_score": ch.Score, "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
-		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
-		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
-	}
-	if explain && ch.Explain != nil {
-		m["score_parts"] = scoreParts(ch.Explain)
-	}
-	return m
-}
-
-// scoreParts shows the parts of a score that apply.
-func scoreParts(e *contextmem.Explain) map[string]float64 {
-	m := map[string]float64{}
-	for _, p := range [...]struct {
-		name string
-		v    float64
-	}{{"semantic", e.Semantic}, {"keyword", e.Keyword}, {"context", e.Context}, {"speaker", e.Speaker}, {"time", e.Time}, {"entity", e.Entity}, {"graph", e.Graph},
-		{"bridge", e.Bridge}, {"expansion", e.Expansion}, {"late_interaction", e.Late}, {"rerank", e.Rerank}, {"app", e.App}, {"recency", e.Recency}, {"feedback", e.Feedback}} {
-		if p.v != 0 {
-			m[p.name] = p.v
-		}
-	}
-	return m
-}
-
 func orNone(s []string) []string {
 	if s == nil {
 		return []string{}
 	}
 	return s
-}
-
-// sourceJSON is a source in a recall result.
-func sourceJSON(s *contextmem.SourceInfo) map[string]any {
-	m := map[string]any{
-		"id": s.ID, "title": s.Title, "type": s.Kind, "description": s.Description, "url": s.URL, "timestamp": timeText(firstTime(s.Timestamp, s.CreatedAt)),
-		"metadata": orEmpty(s.Metadata), "additional_metadata": orEmpty(s.Additional), "tenant_metadata": orEmpty(s.Metadata), "document_metadata": orEmpty(s.Additional),
-		"app_kind": nil, "app_provider": nil, "app_external_id": nil, "collection": s.Sub, "sub_tenant_id": s.Sub,
-	}
-	if s.App != nil {
-		m["app_kind"], m["app_provider"], m["app_external_id"] = textOrNull(string(s.App.Kind)), textOrNull(s.App.Provider), textOrNull(s.App.ExternalID)
-	}
-	return m
 }
 
 func firstTime(ts ...time.Time) time.Time {
@@ -131,73 +88,11 @@ func paginationJSON(p *contextmem.SourcePage) map[string]any {
 	return map[string]any{"page": p.Page, "page_size": p.PageSize, "total": p.Total, "total_pages": p.Pages(), "has_next": p.Page < p.Pages(), "has_previous": p.Page > 1}
 }
 
-// resultJSON is a recall result. The graph context is empty where it was not asked for in
-// the first generation, and left out in the second.
-func resultJSON(res *contextmem.Result, f family) map[string]any {
-	chunks := make([]map[string]any, len(res.Chunks))
-	for i := range res.Chunks {
-		chunks[i] = chunkJSON(&res.Chunks[i], f != gen1)
-	}
-	sources := make([]map[string]any, len(res.Sources))
-	for i := range res.Sources {
-		sources[i] = sourceJSON(&res.Sources[i])
-	}
-	additional := make(map[string]any, len(res.Additional))
-	for k, ch := range res.Additional {
-		additional[k] = chunkJSON(&ch, false)
-	}
-	m := map[string]any{"chunks": chunks, "sources": sources, "additional_context": additional}
-	if f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
-		m["warnings"] = warnings(res.Warnings)
-	}
-	if res.Graph != nil || f == gen1 {
-		m["graph_context"] = graphJSON(res.Graph)
-	}
-	if t := res.Temporal; t != nil {
-		facts := make([]map[string]any, len(t.Facts))
-		for i, x := range t.Facts {
-			facts[i] = map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
-				"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
-		}
-		m["temporal_facts"] = facts
-		m["temporal_filter"] = map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": len(res.Chunks), "promoted": 0,
-			"scope": "", "truncated": t.Truncated, "degraded": t.Degraded}
-		if d := t.Duration; d != nil {
-			m["temporal_duration"] = map[string]any{"days": d.Days, "from": d.From, "to": d.To, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate),
-				"approximate": d.Approximate, "pairing_confidence": d.Confidence}
-		}
-	}
-	return m
-}
-
 func epoch(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return t.Unix()
-}
-
-func graphJSON(g *contextmem.GraphContext) map[string]any {
-	if g == nil {
-		return map[string]any{"query_paths": []any{}, "chunk_relations": []any{}, "chunk_id_to_group_ids": map[string]any{}}
-	}
-	groups := g.ChunkGroups
-	if groups == nil {
-		groups = map[string][]string{}
-	}
-	return map[string]any{"query_paths": pathsJSON(g.QueryPaths), "chunk_relations": pathsJSON(g.ChunkRelations), "chunk_id_to_group_ids": groups, "synthesis_context": textOrNull(g.Synthesis)}
-}
-
-func pathsJSON(ps []contextmem.Path) []map[string]any {
-	out := make([]map[string]any, len(ps))
-	for i, p := range ps {
-		ts := make([]map[string]any, len(p.Triplets))
-		for j, t := range p.Triplets {
-			ts[j] = map[string]any{"source": entityJSON(t.Source), "relation": evidenceJSON(t.Relation), "target": entityJSON(t.Target)}
-		}
-		out[i] = map[string]any{"triplets": ts, "relevancy_score": p.Score, "combined_context": textOrNull(p.Context), "group_id": textOrNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
-	}
-	return out
 }
 
 func entityJSON(e contextmem.Entity) map[string]any {

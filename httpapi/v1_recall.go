@@ -45,7 +45,7 @@ func v1Recall(c *call, class contextmem.Class) (any, error) {
 		return nil, err
 	}
 	c.w.Header().Set("X-Request-ID", res.RequestID)
-	return resultJSON(res, gen1), nil
+	return recallAnswer{res, gen1}, nil
 }
 
 func (c *call) maxResults(to *int, def, limit int) error {
@@ -115,5 +115,5 @@ func v1BooleanRecall(c *call) (any, error) {
 		return nil, err
 	}
 	c.w.Header().Set("X-Request-ID", res.RequestID)
-	return resultJSON(res, gen1), nil
+	return recallAnswer{res, gen1}, nil
 }

@@ -112,7 +112,7 @@ func (c *call) queryAnswer(res *contextmem.Result, meta map[string]any) any {
 	c.w.Header().Set("X-Request-ID", c.id)
 	c.meta = meta
 	c.warn = append(c.warn, res.Warnings...)
-	return resultJSON(res, gen2)
+	return recallAnswer{res, gen2}
 }
 
 // hybridOnly reads the parameters of hybrid queries.

@@ -1,0 +1,363 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// recallAnswer is a recall result in the shape of a generation. Most bytes that this package
+// writes are its, so it is written without maps in between; members are sorted all
+// the same. The graph context is empty where it was not asked for in the first
+// generation, and left out in the second; the parts of scores are the second's.
+type recallAnswer struct {
+	res *contextmem.Result
+	f   family
+}
+
+// appendTo appends the answer as JSON.
+func (a recallAnswer) appendTo(b []byte) ([]byte, error) {
+	w := writer{b: b}
+	res := a.res
+	w.raw(`{"additional_context":{`)
+	for i, k := range slices.Sorted(maps.Keys(res.Additional)) {
+		ch := res.Additional[k]
+		w.comma(i)
+		w.text(k)
+		w.raw(":")
+		w.chunk(&ch, false)
+	}
+	w.raw(`},"chunks":[`)
+	for i := range res.Chunks {
+		w.comma(i)
+		w.chunk(&res.Chunks[i], a.f != gen1)
+	}
+	w.raw("]")
+	if res.Graph != nil || a.f == gen1 {
+		w.raw(`,"graph_context":`)
+		w.graph(res.Graph)
+	}
+	w.raw(`,"sources":[`)
+	for i := range res.Sources {
+		w.comma(i)
+		w.source(&res.Sources[i])
+	}
+	w.raw("]")
+	if res.Temporal != nil {
+		w.temporal(res.Temporal, len(res.Chunks))
+	}
+	if a.f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
+		w.raw(`,"warnings":`)
+		w.value(warnings(res.Warnings))
+	}
+	w.raw("}")
+	return w.b, w.err
+}
+
+// writer appends JSON. Names are constants that need no escapes.
+type writer struct {
+	b   []byte
+	err error // of the first value that has no JSON form
+}
+
+func (w *writer) raw(s string) { w.b = append(w.b, s...) }
+
+// comma separates element i from the one before it.
+func (w *writer) comma(i int) {
+	if i > 0 {
+		w.b = append(w.b, ',')
+	}
+}
+
+func (w *writer) text(s string) { w.b = appendString(w.b, s) }
+
+// orNull writes a text, null when it is empty.
+func (w *writer) orNull(s string) {
+	if s == "" {
+		w.raw("null")
+		return
+	}
+	w.text(s)
+}
+
+func (w *writer) time(t time.Time) {
+	w.b = append(w.b, '"')
+	if !t.IsZero() {
+		w.b = t.UTC().AppendFormat(w.b, time.RFC3339Nano)
+	}
+	w.b = append(w.b, '"')
+}
+
+func (w *writer) value(v any) {
+	b, err := appendJSON(w.b, v)
+	w.b = b
+	w.fail(err)
+}
+
+func (w *writer) number(f float64) {
+	b, err := appendFloat(w.b, f)
+	w.b = b
+	w.fail(err)
+}
+
+func (w *writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// object writes a map, an absent one as {}.
+func (w *writer) object(m map[string]any) {
+	if len(m) == 0 {
+		w.raw("{}")
+		return
+	}
+	w.value(m)
+}
+
+func (w *writer) texts(list []string) {
+	w.raw("[")
+	for i, s := range list {
+		w.comma(i)
+		w.text(s)
+	}
+	w.raw("]")
+}
+
+// again writes the bytes once more that start at from and end at to.
+func (w *writer) again(from, to int) { w.b = append(w.b, w.b[from:to]...) }
+
+// chunk writes a chunk as both generations show it. Metadata have two names each.
+func (w *writer) chunk(ch *contextmem.Chunk, explain bool) {
+	w.raw(`{"additional_metadata":`)
+	additional := len(w.b)
+	w.object(ch.Additional)
+	additionalEnd := len(w.b)
+	w.raw(`,"chunk_content":`)
+	w.text(ch.Text)
+	w.raw(`,"chunk_uuid":`)
+	w.text(ch.ID)
+	w.raw(`,"collection":`)
+	w.text(ch.Sub)
+	w.raw(`,"document_metadata":`)
+	w.again(additional, additionalEnd)
+	w.raw(`,"extra_context_ids":`)
+	w.texts(ch.ExtraContextIDs)
+	w.raw(`,"id":`)
+	w.text(ch.SourceID)
+	w.raw(`,"layout":`)
+	w.orNull(ch.Layout)
+	w.raw(`,"metadata":`)
+	metadata := len(w.b)
+	w.object(ch.Metadata)
+	metadataEnd := len(w.b)
+	w.raw(`,"relevancy_score":`)
+	w.number(ch.Score)
+	if explain && ch.Explain != nil {
+		w.raw(`,"score_parts":`)
+		w.parts(ch.Explain)
+	}
+	w.raw(`,"source_id":`)
+	w.text(ch.SourceID)
+	w.raw(`,"source_last_updated_time":`)
+	w.time(ch.UpdatedAt)
+	w.raw(`,"source_title":`)
+	w.text(ch.Title)
+	w.raw(`,"source_type":`)
+	w.text(ch.Kind)
+	w.raw(`,"source_upload_time":`)
+	w.time(ch.CreatedAt)
+	w.raw(`,"sub_tenant_id":`)
+	w.text(ch.Sub)
+	w.raw(`,"tenant_metadata":`)
+	w.again(metadata, metadataEnd)
+	w.raw("}")
+}
+
+// parts writes the parts of a score that apply.
+func (w *writer) parts(e *contextmem.Explain) {
+	w.raw("{")
+	n := 0
+	for _, p := range [...]struct {
+		name string
+		v    float64
+	}{{`"app":`, e.App}, {`"bridge":`, e.Bridge}, {`"context":`, e.Context}, {`"entity":`, e.Entity}, {`"expansion":`, e.Expansion},
+		{`"feedback":`, e.Feedback}, {`"graph":`, e.Graph}, {`"keyword":`, e.Keyword}, {`"late_interaction":`, e.Late}, {`"recency":`, e.Recency},
+		{`"rerank":`, e.Rerank}, {`"semantic":`, e.Semantic}, {`"speaker":`, e.Speaker}, {`"time":`, e.Time}} {
+		if p.v == 0 {
+			continue
+		}
+		w.comma(n)
+		n++
+		w.raw(p.name)
+		if a := math.Abs(p.v); a >= 1e-6 && a < 1e21 {
+			w.b = strconv.AppendFloat(w.b, p.v, 'f', -1, 64)
+			continue
+		}
+		own, err := json.Marshal(p.v)
+		w.b = append(w.b, own...)
+		w.fail(err)
+	}
+	w.raw("}")
+}
+
+// source writes a source of a recall result.
+func (w *writer) source(s *contextmem.SourceInfo) {
+	w.raw(`{"additional_metadata":`)
+	additional := len(w.b)
+	w.object(s.Additional)
+	additionalEnd := len(w.b)
+	var app contextmem.AppInfo
+	if s.App != nil {
+		app = *s.App
+	}
+	w.raw(`,"app_external_id":`)
+	w.orNull(app.ExternalID)
+	w.raw(`,"app_kind":`)
+	w.orNull(string(app.Kind))
+	w.raw(`,"app_provider":`)
+	w.orNull(app.Provider)
+	w.raw(`,"collection":`)
+	w.text(s.Sub)
+	w.raw(`,"description":`)
+	w.text(s.Description)
+	w.raw(`,"document_metadata":`)
+	w.again(additional, additionalEnd)
+	w.raw(`,"id":`)
+	w.text(s.ID)
+	w.raw(`,"metadata":`)
+	metadata := len(w.b)
+	w.object(s.Metadata)
+	metadataEnd := len(w.b)
+	w.raw(`,"sub_tenant_id":`)
+	w.text(s.Sub)
+	w.raw(`,"tenant_metadata":`)
+	w.again(metadata, metadataEnd)
+	w.raw(`,"timestamp":`)
+	w.time(firstTime(s.Timestamp, s.CreatedAt))
+	w.raw(`,"title":`)
+	w.text(s.Title)
+	w.raw(`,"type":`)
+	w.text(s.Kind)
+	w.raw(`,"url":`)
+	w.text(s.URL)
+	w.raw("}")
+}
+
+func (w *writer) graph(g *contextmem.GraphContext) {
+	if g == nil {
+		w.raw(`{"chunk_id_to_group_ids":{},"chunk_relations":[],"query_paths":[]}`)
+		return
+	}
+	w.raw(`{"chunk_id_to_group_ids":{`)
+	for i, k := range slices.Sorted(maps.Keys(g.ChunkGroups)) {
+		w.comma(i)
+		w.text(k)
+		w.raw(":")
+		w.texts(g.ChunkGroups[k])
+	}
+	w.raw(`},"chunk_relations":`)
+	w.paths(g.ChunkRelations)
+	w.raw(`,"query_paths":`)
+	w.paths(g.QueryPaths)
+	w.raw(`,"synthesis_context":`)
+	w.orNull(g.Synthesis)
+	w.raw("}")
+}
+
+func (w *writer) paths(ps []contextmem.Path) {
+	w.raw("[")
+	for i := range ps {
+		p := &ps[i]
+		w.comma(i)
+		w.raw(`{"combined_context":`)
+		w.orNull(p.Context)
+		w.raw(`,"group_id":`)
+		w.orNull(p.GroupID)
+		w.raw(`,"relevancy_score":`)
+		w.number(p.Score)
+		w.raw(`,"source_chunk_ids":`)
+		w.texts(p.ChunkIDs)
+		w.raw(`,"triplets":[`)
+		for j := range p.Triplets {
+			t := &p.Triplets[j]
+			w.comma(j)
+			w.raw(`{"relation":`)
+			w.evidence(&t.Relation)
+			w.raw(`,"source":`)
+			w.entity(&t.Source)
+			w.raw(`,"target":`)
+			w.entity(&t.Target)
+			w.raw("}")
+		}
+		w.raw("]}")
+	}
+	w.raw("]")
+}
+
+func (w *writer) entity(e *contextmem.Entity) {
+	w.raw(`{"entity_id":`)
+	w.text(e.ID)
+	w.raw(`,"identifier":`)
+	w.orNull(e.Identifier)
+	w.raw(`,"name":`)
+	w.text(e.Name)
+	w.raw(`,"namespace":`)
+	w.text(e.Namespace)
+	w.raw(`,"provider":`)
+	w.text(e.Provider)
+	w.raw(`,"type":`)
+	w.text(e.Type)
+	w.raw("}")
+}
+
+func (w *writer) evidence(e *contextmem.Evidence) {
+	w.raw(`{"canonical_predicate":`)
+	w.text(e.Canonical)
+	w.raw(`,"chunk_id":`)
+	w.text(e.ChunkID)
+	w.raw(`,"confidence":`)
+	w.number(e.Confidence)
+	w.raw(`,"context":`)
+	w.text(e.Context)
+	if e.Origin != "" {
+		w.raw(`,"origin":`)
+		w.text(e.Origin)
+	}
+	w.raw(`,"raw_predicate":`)
+	w.text(e.Raw)
+	w.raw(`,"relationship_id":`)
+	w.text(e.ID)
+	w.raw(`,"source_entity_id":`)
+	w.orNull(e.SourceID)
+	w.raw(`,"target_entity_id":`)
+	w.orNull(e.TargetID)
+	w.raw(`,"temporal_details":`)
+	w.orNull(e.Temporal)
+	w.raw(`,"timestamp":`)
+	w.time(e.Timestamp)
+	w.raw("}")
+}
+
+// temporal writes the members of a result that speak of dated facts.
+func (w *writer) temporal(t *contextmem.TemporalResult, chunks int) {
+	if d := t.Duration; d != nil {
+		w.raw(`,"temporal_duration":`)
+		w.value(map[string]any{"days": d.Days, "from": d.From, "to": d.To, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate),
+			"approximate": d.Approximate, "pairing_confidence": d.Confidence})
+	}
+	w.raw(`,"temporal_facts":[`)
+	for i, x := range t.Facts {
+		w.comma(i)
+		w.value(map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
+			"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID})
+	}
+	w.raw(`],"temporal_filter":`)
+	w.value(map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": chunks, "promoted": 0,
+		"scope": "", "truncated": t.Truncated, "degraded": t.Degraded})
+}

@@ -1,0 +1,240 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// chunkJSON is a chunk as both generations show it.
+func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
+	m := map[string]any{
+		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
+		"source_upload_time": timeText(ch.CreatedAt), "source_last_updated_time": timeText(ch.UpdatedAt), "layout": textOrNull(ch.Layout),
+		"relevancy_score": ch.Score, "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
+		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
+		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
+	}
+	if explain && ch.Explain != nil {
+		m["score_parts"] = scoreParts(ch.Explain)
+	}
+	return m
+}
+
+// scoreParts shows the parts of a score that apply.
+func scoreParts(e *contextmem.Explain) map[string]float64 {
+	m := map[string]float64{}
+	for _, p := range [...]struct {
+		name string
+		v    float64
+	}{{"semantic", e.Semantic}, {"keyword", e.Keyword}, {"context", e.Context}, {"speaker", e.Speaker}, {"time", e.Time}, {"entity", e.Entity}, {"graph", e.Graph},
+		{"bridge", e.Bridge}, {"expansion", e.Expansion}, {"late_interaction", e.Late}, {"rerank", e.Rerank}, {"app", e.App}, {"recency", e.Recency}, {"feedback", e.Feedback}} {
+		if p.v != 0 {
+			m[p.name] = p.v
+		}
+	}
+	return m
+}
+
+// sourceJSON is a source in a recall result.
+func sourceJSON(s *contextmem.SourceInfo) map[string]any {
+	m := map[string]any{
+		"id": s.ID, "title": s.Title, "type": s.Kind, "description": s.Description, "url": s.URL, "timestamp": timeText(firstTime(s.Timestamp, s.CreatedAt)),
+		"metadata": orEmpty(s.Metadata), "additional_metadata": orEmpty(s.Additional), "tenant_metadata": orEmpty(s.Metadata), "document_metadata": orEmpty(s.Additional),
+		"app_kind": nil, "app_provider": nil, "app_external_id": nil, "collection": s.Sub, "sub_tenant_id": s.Sub,
+	}
+	if s.App != nil {
+		m["app_kind"], m["app_provider"], m["app_external_id"] = textOrNull(string(s.App.Kind)), textOrNull(s.App.Provider), textOrNull(s.App.ExternalID)
+	}
+	return m
+}
+
+// resultJSON is a recall result. The graph context is empty where it was not asked for in
+// the first generation, and left out in the second.
+func resultJSON(res *contextmem.Result, f family) map[string]any {
+	chunks := make([]map[string]any, len(res.Chunks))
+	for i := range res.Chunks {
+		chunks[i] = chunkJSON(&res.Chunks[i], f != gen1)
+	}
+	sources := make([]map[string]any, len(res.Sources))
+	for i := range res.Sources {
+		sources[i] = sourceJSON(&res.Sources[i])
+	}
+	additional := make(map[string]any, len(res.Additional))
+	for k, ch := range res.Additional {
+		additional[k] = chunkJSON(&ch, false)
+	}
+	m := map[string]any{"chunks": chunks, "sources": sources, "additional_context": additional}
+	if f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
+		m["warnings"] = warnings(res.Warnings)
+	}
+	if res.Graph != nil || f == gen1 {
+		m["graph_context"] = graphJSON(res.Graph)
+	}
+	if t := res.Temporal; t != nil {
+		facts := make([]map[string]any, len(t.Facts))
+		for i, x := range t.Facts {
+			facts[i] = map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
+				"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
+		}
+		m["temporal_facts"] = facts
+		m["temporal_filter"] = map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": len(res.Chunks), "promoted": 0,
+			"scope": "", "truncated": t.Truncated, "degraded": t.Degraded}
+		if d := t.Duration; d != nil {
+			m["temporal_duration"] = map[string]any{"days": d.Days, "from": d.From, "to": d.To, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate),
+				"approximate": d.Approximate, "pairing_confidence": d.Confidence}
+		}
+	}
+	return m
+}
+
+func graphJSON(g *contextmem.GraphContext) map[string]any {
+	if g == nil {
+		return map[string]any{"query_paths": []any{}, "chunk_relations": []any{}, "chunk_id_to_group_ids": map[string]any{}}
+	}
+	groups := g.ChunkGroups
+	if groups == nil {
+		groups = map[string][]string{}
+	}
+	return map[string]any{"query_paths": pathsJSON(g.QueryPaths), "chunk_relations": pathsJSON(g.ChunkRelations), "chunk_id_to_group_ids": groups, "synthesis_context": textOrNull(g.Synthesis)}
+}
+
+func pathsJSON(ps []contextmem.Path) []map[string]any {
+	out := make([]map[string]any, len(ps))
+	for i, p := range ps {
+		ts := make([]map[string]any, len(p.Triplets))
+		for j, t := range p.Triplets {
+			ts[j] = map[string]any{"source": entityJSON(t.Source), "relation": evidenceJSON(t.Relation), "target": entityJSON(t.Target)}
+		}
+		out[i] = map[string]any{"triplets": ts, "relevancy_score": p.Score, "combined_context": textOrNull(p.Context), "group_id": textOrNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
+	}
+	return out
+}
+
+// randomResult is a result in which any field may be empty.
+func randomResult(r *rand.Rand) *contextmem.Result {
+	text := func() string {
+		return []string{"", "plain", "quote \" and \\ line\nend", "grüße \u2028 <b>&</b>", "bad \xff utf8"}[r.IntN(5)]
+	}
+	at := func() time.Time {
+		if r.IntN(3) == 0 {
+			return time.Time{}
+		}
+		return time.Unix(r.Int64N(4e9), r.Int64N(1000)*1e6).In(time.FixedZone("x", 3600))
+	}
+	number := func() float64 {
+		return []float64{0, 1, .1, 1e-7, -2.5e-9, 3e21, -.125, r.Float64(), 1e300, math.SmallestNonzeroFloat64}[r.IntN(10)]
+	}
+	object := func() map[string]any {
+		if r.IntN(3) == 0 {
+			return nil
+		}
+		m := map[string]any{}
+		for i := range r.IntN(4) {
+			m[fmt.Sprint(text(), i)] = []any{nil, true, json.Number("12.50"), text(), []any{1.5, text()}, map[string]any{"k": text()}}[r.IntN(6)]
+		}
+		return m
+	}
+	list := func() []string {
+		var out []string
+		for range r.IntN(3) {
+			out = append(out, text())
+		}
+		return out
+	}
+	chunk := func() contextmem.Chunk {
+		c := contextmem.Chunk{ID: text(), SourceID: text(), Sub: text(), Text: text(), Title: text(), Kind: text(), CreatedAt: at(), UpdatedAt: at(), Layout: text(),
+			Score: number(), Metadata: object(), Additional: object(), ExtraContextIDs: list()}
+		if r.IntN(2) == 0 {
+			c.Explain = &contextmem.Explain{Semantic: number(), Keyword: number(), Context: number(), Speaker: number(), Time: number(), Entity: number(), Graph: number(),
+				Bridge: number(), Expansion: number(), Late: number(), Rerank: number(), App: number(), Recency: number(), Feedback: number(), RawDense: number(), RawKeyword: number()}
+		}
+		return c
+	}
+	entity := func() contextmem.Entity {
+		return contextmem.Entity{ID: text(), Name: text(), Type: text(), Namespace: text(), Identifier: text(), Provider: text()}
+	}
+	paths := func() []contextmem.Path {
+		var out []contextmem.Path
+		for range r.IntN(3) {
+			p := contextmem.Path{Score: number(), Context: text(), GroupID: text(), ChunkIDs: list()}
+			for range r.IntN(3) {
+				p.Triplets = append(p.Triplets, contextmem.Triplet{Source: entity(), Target: entity(), Relation: contextmem.Evidence{ID: text(), Canonical: text(), Raw: text(),
+					Context: text(), Confidence: number(), Temporal: text(), Timestamp: at(), ChunkID: text(), SourceID: text(), TargetID: text(), Origin: text()}})
+			}
+			out = append(out, p)
+		}
+		return out
+	}
+	res := &contextmem.Result{}
+	for range r.IntN(4) {
+		res.Chunks = append(res.Chunks, chunk())
+	}
+	for range r.IntN(4) {
+		s := contextmem.SourceInfo{ID: text(), Sub: text(), Title: text(), Kind: text(), Description: text(), URL: text(), Timestamp: at(), CreatedAt: at(), Metadata: object(), Additional: object()}
+		if r.IntN(2) == 0 {
+			s.App = &contextmem.AppInfo{Kind: contextmem.AppKind(text()), Provider: text(), ExternalID: text()}
+		}
+		res.Sources = append(res.Sources, s)
+	}
+	if r.IntN(2) == 0 {
+		res.Additional = map[string]contextmem.Chunk{"b": chunk(), "a": chunk()}
+	}
+	if r.IntN(2) == 0 {
+		res.Graph = &contextmem.GraphContext{QueryPaths: paths(), ChunkRelations: paths(), Synthesis: text()}
+		if r.IntN(2) == 0 {
+			res.Graph.ChunkGroups = map[string][]string{"c2": {"p_1", "p_2"}, "c1": {"p_0"}}
+		}
+	}
+	for range r.IntN(3) {
+		res.Warnings = append(res.Warnings, contextmem.Warning{Code: text(), Field: text(), Message: text()})
+	}
+	if r.IntN(2) == 0 {
+		res.Temporal = &contextmem.TemporalResult{Applied: true, Mode: text(), Truncated: r.IntN(2) == 0}
+		for range r.IntN(3) {
+			res.Temporal.Facts = append(res.Temporal.Facts, contextmem.TemporalFact{Subject: text(), Relation: text(), Start: at(), End: at(), Phrase: text()})
+		}
+		if r.IntN(2) == 0 {
+			res.Temporal.Duration = &contextmem.TemporalDuration{Days: 3, From: text(), To: text(), FromDate: at(), Confidence: number()}
+		}
+	}
+	return res
+}
+
+// An answer is byte for byte what maps with the same members give.
+func TestRecallAnswer(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		res := randomResult(r)
+		for _, f := range []family{gen1, gen2} {
+			want, err := appendJSON(nil, resultJSON(res, f))
+			require.NoError(t, err)
+			got, err := appendJSON(nil, recallAnswer{res, f})
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got))
+		}
+	}
+}
+
+// A number without a JSON form anywhere fails the answer.
+func TestRecallAnswerBadNumber(t *testing.T) {
+	t.Parallel()
+	for _, res := range []*contextmem.Result{
+		{Chunks: []contextmem.Chunk{{Score: math.NaN()}}},
+		{Chunks: []contextmem.Chunk{{Explain: &contextmem.Explain{Late: math.Inf(1)}}}},
+		{Chunks: []contextmem.Chunk{{Metadata: map[string]any{"a": math.NaN()}}}},
+		{Graph: &contextmem.GraphContext{QueryPaths: []contextmem.Path{{Score: math.Inf(-1)}}}},
+		{Temporal: &contextmem.TemporalResult{Duration: &contextmem.TemporalDuration{Confidence: math.NaN()}}},
+	} {
+		_, err := appendJSON(nil, recallAnswer{res, gen2})
+		require.Error(t, err)
+	}
+}
