@@ -21,7 +21,7 @@ const (
 // apps is the app-aware lane: items are found by exact provider id, lifted by
 // provider, kind, status and people named in the question, and by their thread.
 // It adds to normal retrieval and never limits it.
-func (r *recallRun) apps(ctx context.Context, hits *[]scopeHit) error {
+func (r *recallRun) apps(ctx context.Context, hits *[]*scopeHit) error {
 	if r.q.Class == ClassMemory {
 		r.warn("ignored_flag", "query_apps", "the app lane has no effect on memories")
 		return nil
@@ -63,7 +63,7 @@ func (r *recallRun) apps(ctx context.Context, hits *[]scopeHit) error {
 		}
 	}
 	for i := range *hits {
-		h := &(*hits)[i]
+		h := (*hits)[i]
 		doc, err := item.Decode(h.row.Src.Doc)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (r *recallRun) apps(ctx context.Context, hits *[]scopeHit) error {
 }
 
 // lift adds to the score of a source's first chunk, bringing it in when it is not there.
-func (r *recallRun) lift(ctx context.Context, hits *[]scopeHit, have map[int64]int, src *backend.Source, part backend.Partition, by float64) error {
+func (r *recallRun) lift(ctx context.Context, hits *[]*scopeHit, have map[int64]int, src *backend.Source, part backend.Partition, by float64) error {
 	if !item.Live(r.filter, src.Tags) {
 		return nil
 	}
@@ -107,16 +107,16 @@ func (r *recallRun) lift(ctx context.Context, hits *[]scopeHit, have map[int64]i
 		}
 		i = len(*hits)
 		have[chunks[0].Num] = i
-		*hits = append(*hits, scopeHit{Scored: recall.Scored{Chunk: rows[0].Num, Source: src.Num}, part: part, weight: 1, row: &rows[0]})
+		*hits = append(*hits, &scopeHit{Scored: &recall.Scored{Chunk: rows[0].Num, Source: src.Num}, part: part, weight: 1, row: &rows[0], parts: new(Explain)})
 	}
-	h := &(*hits)[i]
+	h := (*hits)[i]
 	h.Score += by
 	h.parts.App += by
 	return nil
 }
 
 // threads brings in the thread and the parent of the best hit.
-func (r *recallRun) threads(ctx context.Context, hits *[]scopeHit, have map[int64]int, top float64) error {
+func (r *recallRun) threads(ctx context.Context, hits *[]*scopeHit, have map[int64]int, top float64) error {
 	for _, h := range (*hits)[:min(3, len(*hits))] {
 		doc, err := item.Decode(h.row.Src.Doc)
 		if err != nil {

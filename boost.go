@@ -151,7 +151,7 @@ func (t Tenant) DropBoosts(ctx context.Context, feedbackID string) error {
 }
 
 // boost moves hits by what feedback on similar questions said of their sources.
-func (r *recallRun) boost(ctx context.Context, hits []scopeHit) error {
+func (r *recallRun) boost(ctx context.Context, hits []*scopeHit) error {
 	b, err := r.svc.readBoosts(ctx, r.held.store)
 	if err != nil || len(b.Opinions) == 0 || len(hits) == 0 {
 		return err

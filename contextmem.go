@@ -39,6 +39,7 @@ import (
 	"github.com/contextmem/contextmem/internal/deliver"
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/recall"
 	"github.com/contextmem/contextmem/internal/spaces"
 )
 
@@ -52,6 +53,7 @@ type Service struct {
 	be        backend.Backend
 	reg       backend.Registry
 	embedder  Embedder
+	ranker    *recall.Engine // over the embedder
 	extractor extract.Extractor
 	parsers   *parse.Registry
 	pipe      *pipeline.Config
@@ -97,6 +99,7 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 	if s.embedder = opts.Embedder; s.embedder == nil {
 		s.embedder = defaultEmbedder()
 	}
+	s.ranker = s.newRanker()
 	if s.extractor = opts.Extractor; s.extractor == nil {
 		s.extractor = defaultExtractor()
 	}

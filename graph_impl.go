@@ -118,7 +118,7 @@ func (g *graphReader) triplet(r backend.Relation) Triplet {
 
 // graph fills the graph context: relations of the returned chunks, and chains from
 // the entities that the question names.
-func (r *recallRun) graph(ctx context.Context, hits []scopeHit) error {
+func (r *recallRun) graph(ctx context.Context, hits []*scopeHit) error {
 	gc := &GraphContext{QueryPaths: []Path{}, ChunkRelations: []Path{}, ChunkGroups: map[string][]string{}}
 	r.res.Graph = gc
 	g := newGraphReader(ctx, r.held.store, r.now)

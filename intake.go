@@ -432,11 +432,17 @@ func shortTitle(text string) string {
 	if utf8.RuneCountInString(line) <= 60 {
 		return line
 	}
-	r := []rune(line)[:60]
-	if i := strings.LastIndexByte(string(r), ' '); i > 20 {
-		return string(r)[:i] + "…"
+	n := 0
+	for i := range line {
+		if n++; n > 60 {
+			line = line[:i]
+			break
+		}
 	}
-	return string(r) + "…"
+	if i := strings.LastIndexByte(line, ' '); i > 20 {
+		line = line[:i]
+	}
+	return line + "…"
 }
 
 func (in *intake) add(inc backend.Incoming, res IngestItem, rel *Relations) {

@@ -156,7 +156,7 @@ const (
 )
 
 // forceful puts chunks of forcefully related sources beside the hits.
-func (r *recallRun) forceful(ctx context.Context, hits []scopeHit) error {
+func (r *recallRun) forceful(ctx context.Context, hits []*scopeHit) error {
 	r.res.Additional = map[string]Chunk{}
 	shown, brought := map[int64]bool{}, map[int64][]string{}
 	for _, h := range hits {
@@ -195,7 +195,7 @@ func (r *recallRun) forceful(ctx context.Context, hits []scopeHit) error {
 // links finds what the sources of the hits are connected with, in both
 // directions: what they name themselves, and, in one look-up for each partition, who
 // names them.
-func (r *recallRun) links(ctx context.Context, hits []scopeHit) (map[int64][]linked, error) {
+func (r *recallRun) links(ctx context.Context, hits []*scopeHit) (map[int64][]linked, error) {
 	out := map[int64][]linked{}
 	byPart := map[backend.Partition][]*backend.Source{}
 	for _, h := range hits {

@@ -33,11 +33,11 @@ const (
 
 // scopeHit is a chunk found in one of the partitions that a recall covers.
 type scopeHit struct {
-	recall.Scored
+	*recall.Scored
 	part   backend.Partition
 	weight float64 // of its sub-tenant
 	row    *backend.Hydrated
-	parts  Explain
+	parts  *Explain // once its row is read
 }
 
 // scope is what a recall covers.
@@ -145,7 +145,7 @@ func (s Sub) scopes(ctx context.Context, h *held, class Class, subs map[string]f
 	for _, w := range named {
 		top = max(top, w)
 	}
-	merged := map[string]float64{}
+	merged := make(map[string]float64, len(named))
 	for name, w := range named {
 		full, err := Sub{svc: s.svc, org: s.org, tenant: s.tenant, sub: name}.resolve(ctx, h)
 		if err != nil {
@@ -153,7 +153,7 @@ func (s Sub) scopes(ctx context.Context, h *held, class Class, subs map[string]f
 		}
 		merged[full] = max(merged[full], w/top)
 	}
-	var out []scope
+	out := make([]scope, 0, 2*len(merged))
 	for name, w := range merged {
 		for _, c := range []Class{ClassKnowledge, ClassMemory} {
 			if class == c || class == ClassAll {
@@ -193,7 +193,8 @@ func (s *Service) sourceFilter(op string, schema []Field, f Filters, ids, titles
 	return out, warnings, nil
 }
 
-func (s *Service) engine() *recall.Engine {
+// newRanker returns the ranking for what the embedder can do.
+func (s *Service) newRanker() *recall.Engine {
 	e := &recall.Engine{Embedder: s.embedder, MemoryStrength: recall.DefaultAlpha, KnowledgeStrength: recall.DefaultAlpha}
 	if c, ok := s.embedder.(Covering); ok {
 		e.Coverage = c.Coverage
@@ -254,7 +255,7 @@ type recallRun struct {
 	now    time.Time
 	filter backend.Filter
 	res    *Result
-	hits   []scopeHit
+	hits   []*scopeHit
 	ents   map[backend.Partition][]int64
 }
 
@@ -268,10 +269,9 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 	if r.q.Hint != "" {
 		query = r.q.Hint + "\n" + query
 	}
-	e := r.svc.engine()
+	e := r.svc.ranker
 	r.ents = map[backend.Partition][]int64{}
 	want := r.q.MaxResults * overFetch
-	seen := map[string]bool{}
 	answers := make([]*recall.Answer, len(scopes))
 	space := recall.Space{Store: r.held.store, Vectors: r.held.ws.Vectors(), Keywords: r.held.ws.Keywords(), Graph: r.held.ws.Graph(), DenseOff: r.held.reembedding.Load()}
 	ask := func(i int) error {
@@ -295,6 +295,11 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 			return err
 		}
 	}
+	n := 0
+	for _, a := range answers {
+		n += len(a.Hits)
+	}
+	all, degraded := make([]scopeHit, 0, n), []string(nil)
 	for i, sc := range scopes {
 		a := answers[i]
 		if a.Thinking {
@@ -305,14 +310,18 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 		}
 		r.ents[sc.part] = a.Entities
 		for _, d := range a.Degraded {
-			if !seen[d] {
-				seen[d] = true
+			if !slices.Contains(degraded, d) {
+				degraded = append(degraded, d)
 				r.warn("degraded", "mode", "%s", d)
 			}
 		}
-		for _, hit := range a.Hits {
-			r.hits = append(r.hits, scopeHit{Scored: hit, part: sc.part, weight: sc.weight})
+		for i := range a.Hits {
+			all = append(all, scopeHit{Scored: &a.Hits[i], part: sc.part, weight: sc.weight})
 		}
+	}
+	r.hits = make([]*scopeHit, len(all))
+	for i := range all {
+		r.hits[i] = &all[i]
 	}
 	if r.held.reembedding.Load() {
 		r.warn("degraded", "alpha", "the tenant is being embedded again: keywords alone were searched")
@@ -326,7 +335,7 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 	if r.q.Relations && r.res.Mode == ModeFast {
 		r.warn("ignored_flag", "query_forceful_relations", "forceful relations are used in thinking mode only")
 	}
-	slices.SortStableFunc(r.hits, func(a, b scopeHit) int {
+	slices.SortStableFunc(r.hits, func(a, b *scopeHit) int {
 		return cmp.Or(cmp.Compare(b.Score*b.weight, a.Score*a.weight), cmp.Compare(a.Chunk, b.Chunk))
 	})
 	return nil
@@ -334,8 +343,8 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 
 // hydrate reads the rows of the best hits and checks each again: it must be
 // there, visible, alive and fit the filter. want bounds the rows that pass.
-func (r *recallRun) hydrate(ctx context.Context, want int) ([]scopeHit, error) {
-	var out []scopeHit
+func (r *recallRun) hydrate(ctx context.Context, want int) ([]*scopeHit, error) {
+	out := make([]*scopeHit, 0, min(want, len(r.hits)))
 	for start := 0; start < len(r.hits) && len(out) < want; {
 		end := min(len(r.hits), start+max(want-len(out), 10))
 		nums := make([]int64, 0, end-start)
@@ -346,13 +355,13 @@ func (r *recallRun) hydrate(ctx context.Context, want int) ([]scopeHit, error) {
 		if err != nil {
 			return nil, err
 		}
-		by := make(map[int64]*backend.Hydrated, len(rows))
-		for i := range rows {
-			by[rows[i].Num] = &rows[i]
-		}
 		for _, h := range r.hits[start:end] {
-			row := by[h.Chunk]
-			if row == nil || row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) {
+			if len(rows) == 0 || rows[0].Num != h.Chunk { // gone: rows come in the order asked
+				continue
+			}
+			row := &rows[0]
+			rows = rows[1:]
+			if row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) {
 				continue
 			}
 			h.row = row
@@ -376,9 +385,11 @@ func (r *recallRun) finish(ctx context.Context, sub Sub, scopes []scope) error {
 	if err != nil {
 		return err
 	}
-	for i := range hits {
-		hits[i].parts = explain(hits[i].Parts)
-		hits[i].Score *= hits[i].weight
+	parts := make([]Explain, len(hits))
+	for i, h := range hits {
+		parts[i] = explain(&h.Parts)
+		h.parts = &parts[i]
+		h.Score *= h.weight
 	}
 	if hits, err = r.reorder(ctx, hits); err != nil {
 		return err
@@ -386,15 +397,14 @@ func (r *recallRun) finish(ctx context.Context, sub Sub, scopes []scope) error {
 	hits = unflood(hits, r.q.MaxResults)
 	hits = hits[:min(len(hits), r.q.MaxResults)]
 	// What filled up a short list may score above what stands before it.
-	slices.SortStableFunc(hits, func(a, b scopeHit) int { return cmp.Compare(b.Score, a.Score) })
-	for _, h := range hits {
-		c, err := r.chunk(h.row)
-		if err != nil {
+	slices.SortStableFunc(hits, func(a, b *scopeHit) int { return cmp.Compare(b.Score, a.Score) })
+	r.res.Chunks = make([]Chunk, len(hits))
+	for i, h := range hits {
+		c := &r.res.Chunks[i]
+		if *c, err = r.chunk(h.row); err != nil {
 			return err
 		}
-		c.Score = h.Score
-		c.Explain = &h.parts
-		r.res.Chunks = append(r.res.Chunks, c)
+		c.Score, c.Explain = h.Score, h.parts
 	}
 	if err := r.related(ctx, hits); err != nil {
 		return err
@@ -425,7 +435,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub, scopes []scope) error {
 }
 
 // reorder applies what depends on rows: recency, the app lane, feedback, the reranker.
-func (r *recallRun) reorder(ctx context.Context, hits []scopeHit) ([]scopeHit, error) {
+func (r *recallRun) reorder(ctx context.Context, hits []*scopeHit) ([]*scopeHit, error) {
 	if r.q.RecencyBias > 0 {
 		for i := range hits {
 			before := hits[i].Score
@@ -446,7 +456,7 @@ func (r *recallRun) reorder(ctx context.Context, hits []scopeHit) ([]scopeHit, e
 	if r.res.Mode == ModeThinking && r.svc.opts.Reranker != nil {
 		r.rerank(ctx, hits)
 	}
-	slices.SortStableFunc(hits, func(a, b scopeHit) int {
+	slices.SortStableFunc(hits, func(a, b *scopeHit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
 	})
 	return hits, nil
@@ -464,7 +474,7 @@ func freshness(src *backend.Source, now time.Time) float64 {
 }
 
 // rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was.
-func (r *recallRun) rerank(ctx context.Context, hits []scopeHit) {
+func (r *recallRun) rerank(ctx context.Context, hits []*scopeHit) {
 	if len(hits) == 0 {
 		return
 	}
@@ -511,12 +521,17 @@ func guarded(f func() error) (err error) {
 
 // unflood keeps one source from taking the first n places while others wait: what
 // it has over its share comes behind the rest.
-func unflood(hits []scopeHit, n int) []scopeHit {
+func unflood(hits []*scopeHit, n int) []*scopeHit {
 	share := max(floodFloor, (n+floodShare-1)/floodShare)
-	count := map[int64]int{}
-	kept, over := make([]scopeHit, 0, len(hits)), []scopeHit(nil)
+	if len(hits) <= share {
+		return hits
+	}
+	count := make(map[int64]int, len(hits))
+	var over []*scopeHit
+	kept := hits[:0]
 	for _, h := range hits {
-		if count[h.Source]++; count[h.Source] > share {
+		n := count[h.Source] + 1
+		if count[h.Source] = n; n > share {
 			over = append(over, h)
 		} else {
 			kept = append(kept, h)
@@ -525,7 +540,7 @@ func unflood(hits []scopeHit, n int) []scopeHit {
 	return append(kept, over...)
 }
 
-func explain(p recall.Parts) Explain {
+func explain(p *recall.Parts) Explain {
 	return Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
 		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword}
 }
@@ -546,8 +561,9 @@ func (r *recallRun) chunk(row *backend.Hydrated) (Chunk, error) {
 }
 
 // sources lists the sources of the chunks, best first.
-func (r *recallRun) sources(hits []scopeHit) error {
-	seen := map[int64]bool{}
+func (r *recallRun) sources(hits []*scopeHit) error {
+	seen := make(map[int64]bool, len(hits))
+	r.res.Sources = make([]SourceInfo, 0, len(hits))
 	for _, h := range hits {
 		if seen[h.row.Src.Num] {
 			continue
@@ -566,7 +582,7 @@ func (r *recallRun) sources(hits []scopeHit) error {
 }
 
 // related adds neighbours of the hits in their sources.
-func (r *recallRun) related(ctx context.Context, hits []scopeHit) error {
+func (r *recallRun) related(ctx context.Context, hits []*scopeHit) error {
 	if r.q.RelatedChunks == 0 {
 		return nil
 	}
@@ -625,7 +641,7 @@ func (r *recallRun) hint(ctx context.Context, sub Sub, scopes []scope) error {
 
 // remember notes the recall for feedback.
 func (r *recallRun) remember(sub Sub, scopes []scope) {
-	rec := recalled{org: sub.org, tenant: sub.tenant, query: r.q.Query, class: r.q.Class}
+	rec := recalled{org: sub.org, tenant: sub.tenant, query: r.q.Query, class: r.q.Class, subs: make([]string, 0, len(scopes)), sources: make([]string, 0, len(r.res.Sources))}
 	for _, sc := range scopes {
 		rec.subs = append(rec.subs, sc.part.Sub)
 	}
@@ -687,11 +703,11 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 			return nil, wrap(op, ResourceSearch, "", err)
 		}
 		for _, x := range hits {
-			r.hits = append(r.hits, scopeHit{Scored: recall.Scored{Chunk: x.Chunk, Source: x.Source, Score: float64(x.Score),
+			r.hits = append(r.hits, &scopeHit{Scored: &recall.Scored{Chunk: x.Chunk, Source: x.Source, Score: float64(x.Score),
 				Parts: recall.Parts{Keyword: float64(x.Score), RawKeyword: float64(x.Score)}}, part: sc.part, weight: sc.weight})
 		}
 	}
-	slices.SortStableFunc(r.hits, func(a, b scopeHit) int {
+	slices.SortStableFunc(r.hits, func(a, b *scopeHit) int {
 		return cmp.Or(cmp.Compare(b.Score*b.weight, a.Score*a.weight), cmp.Compare(a.Chunk, b.Chunk))
 	})
 	hits, err := r.hydrate(ctx, q.MaxResults)
@@ -703,7 +719,7 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 		if err != nil {
 			return nil, wrap(op, ResourceSearch, "", err)
 		}
-		e := explain(x.Parts)
+		e := explain(&x.Parts)
 		c.Score, c.Explain = x.Score, &e
 		r.res.Chunks = append(r.res.Chunks, c)
 	}

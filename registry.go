@@ -71,15 +71,15 @@ func (s *Service) tenantChanged() <-chan struct{} {
 }
 
 func (s *Service) tenantRecord(ctx context.Context, op, org, id string) (*tenantRecord, error) {
-	if err := checkTenantID(op, id); err != nil {
-		return nil, err
-	}
 	c, key := &s.cache, [2]string{org, id}
 	c.mu.RLock()
 	r, epoch := c.records[key], c.epoch
 	c.mu.RUnlock()
 	if r != nil {
 		return r, nil
+	}
+	if err := checkTenantID(op, id); err != nil {
+		return nil, err
 	}
 	t, err := s.reg.Tenant(ctx, org, id)
 	if errors.Is(err, backend.ErrNotFound) {

@@ -16,7 +16,7 @@ const maxTemporalFacts = 50
 
 // temporal puts dated facts beside the result. It never changes the chunks, and a
 // failure only shows in Degraded.
-func (r *recallRun) temporal(ctx context.Context, hits []scopeHit) {
+func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 	t := *r.q.Temporal
 	if t.Now.IsZero() {
 		t.Now = r.now
