@@ -1,6 +1,7 @@
 package contextmem
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -243,20 +244,26 @@ func (s *Service) recall(ctx context.Context, sub Sub, q Recall) (*Result, error
 	if err := run.finish(ctx, sub, scopes); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
+	for _, a := range run.answers {
+		a.Release()
+	}
 	return run.res, nil
 }
 
 // recallRun is one recall on its way.
 type recallRun struct {
-	svc    *Service
-	held   *held
-	op     string
-	q      Recall
-	now    time.Time
-	filter backend.Filter
-	res    *Result
-	hits   []*scopeHit
-	ents   map[backend.Partition][]int64
+	svc     *Service
+	held    *held
+	op      string
+	q       Recall
+	now     time.Time
+	filter  backend.Filter
+	res     *Result
+	answers []*recall.Answer // hold the scores of the hits
+	hits    []*scopeHit
+	doc     []byte    // the record of a source that was decoded last
+	last    *item.Doc // what it says; sources of one kind often have equal records
+	ents    map[backend.Partition][]int64
 }
 
 func (r *recallRun) warn(code, field, format string, args ...any) {
@@ -273,6 +280,7 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 	r.ents = map[backend.Partition][]int64{}
 	want := r.q.MaxResults * overFetch
 	answers := make([]*recall.Answer, len(scopes))
+	r.answers = answers
 	space := recall.Space{Store: r.held.store, Vectors: r.held.ws.Vectors(), Keywords: r.held.ws.Keywords(), Graph: r.held.ws.Graph(), DenseOff: r.held.reembedding.Load()}
 	ask := func(i int) error {
 		return guarded(func() (err error) {
@@ -560,25 +568,42 @@ func (r *recallRun) chunk(row *backend.Hydrated) (Chunk, error) {
 	return c, err
 }
 
-// sources lists the sources of the chunks, best first.
+// sources lists the sources of the chunks, best first; the first chunks of the result
+// are those of the hits.
 func (r *recallRun) sources(hits []*scopeHit) error {
 	seen := make(map[int64]bool, len(hits))
 	r.res.Sources = make([]SourceInfo, 0, len(hits))
-	for _, h := range hits {
+	for at, h := range hits {
 		if seen[h.row.Src.Num] {
 			continue
 		}
 		seen[h.row.Src.Num] = true
-		i, err := sourceInfo(h.row.Src)
+		doc, err := r.decode(h.row.Src.Doc)
+		if err != nil {
+			return err
+		}
+		i, err := sourceInfoOf(h.row.Src, doc)
 		if err != nil {
 			return err
 		}
 		if i.Title == "" {
-			i.Title = shortTitle(h.row.Text)
+			i.Title = r.res.Chunks[at].Title // made of the same text
 		}
 		r.res.Sources = append(r.res.Sources, i)
 	}
 	return nil
+}
+
+// decode reads the record of a source, which nobody changes.
+func (r *recallRun) decode(b []byte) (*item.Doc, error) {
+	if r.last == nil || !bytes.Equal(b, r.doc) {
+		doc, err := item.Decode(b)
+		if err != nil {
+			return nil, err
+		}
+		r.doc, r.last = b, doc
+	}
+	return r.last, nil
 }
 
 // related adds neighbours of the hits in their sources.

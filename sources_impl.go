@@ -145,6 +145,12 @@ func sourceInfo(src *backend.Source) (SourceInfo, error) {
 	if err != nil {
 		return SourceInfo{}, err
 	}
+	return sourceInfoOf(src, doc)
+}
+
+// sourceInfoOf describes a source whose record was decoded.
+func sourceInfoOf(src *backend.Source, doc *item.Doc) (SourceInfo, error) {
+	var err error
 	i := SourceInfo{ID: src.ID, Sub: src.Part.Sub, Class: Class(src.Part.Class), Title: src.Title, Kind: src.Kind, Description: doc.Description, Note: doc.Note,
 		URL: doc.URL, Timestamp: src.Time, CreatedAt: src.CreatedAt, UpdatedAt: src.UpdatedAt, ExpiresAt: src.ExpiresAt, Filename: src.Filename,
 		ContentType: src.MediaType, SizeBytes: src.SizeBytes, Status: statusOf[src.State], Infer: src.Infer, Partial: doc.Partial}

@@ -170,6 +170,13 @@ type Around struct {
 	HasTime    bool
 }
 
+// AroundAppender is a [Graph] that can also append what Around returns to a slice of
+// the caller, which spares a large allocation for each recall. The recall engine uses
+// it where it is there.
+type AroundAppender interface {
+	AppendAround(ctx context.Context, dst []Around, part Partition, chunks []int64) ([]Around, error)
+}
+
 // SessionGap ends a session: memories of a sub-tenant, in order of time, whose
 // times lie further apart belong to different sessions.
 const SessionGap = 30 * time.Minute

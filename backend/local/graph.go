@@ -10,11 +10,18 @@ import (
 
 // Around describes chunks; see [backend.Graph].
 func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Around, error) {
-	out := make([]backend.Around, len(chunks))
+	return x.AppendAround(ctx, nil, part, chunks)
+}
+
+// AppendAround implements [backend.AroundAppender].
+func (x *index) AppendAround(ctx context.Context, dst []backend.Around, part backend.Partition, chunks []int64) ([]backend.Around, error) {
+	out := slices.Grow(dst, len(chunks))[:len(dst)+len(chunks)]
+	around := out[len(dst):]
+	clear(around)
 	err := x.read(ctx, part, facetRows|facetSessions, func(p *partition) error {
 		for i, c := range chunks {
 			if row, ok := p.row(c); ok {
-				p.around(row, &out[i])
+				p.around(row, &around[i])
 			}
 		}
 		return nil

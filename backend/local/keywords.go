@@ -4,15 +4,34 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/vector"
 )
 
 // found is a row that a search found.
 type found struct {
 	row   uint32
 	score float32
+}
+
+// gathered is what a search borrows for the rows that it finds.
+type gathered struct {
+	found []found
+	near  []vector.Hit
+}
+
+var gatherings = sync.Pool{New: func() any { return new(gathered) }}
+
+// maxGathered keeps the room of a rare large search from staying in memory.
+const maxGathered = 1 << 14
+
+func (g *gathered) release() {
+	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered {
+		gatherings.Put(g)
+	}
 }
 
 // best turns rows, the best k by score and then by row, into hits by score and then
@@ -77,13 +96,15 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 		rows, sc := p.accept(q.Filter)
 		defer sc.release()
 		views := p.views(rows)
+		g := gatherings.Get().(*gathered)
+		defer g.release()
 		hits, err = p.best(q.K, func(k int) ([]found, error) {
 			got, _, err := lexical.Search(ctx, parsed, k, views)
-			out := make([]found, len(got))
-			for i, h := range got {
-				out[i] = found{h.Row, h.Score}
+			g.found = g.found[:0]
+			for _, h := range got {
+				g.found = append(g.found, found{h.Row, h.Score})
 			}
-			return out, err
+			return g.found, err
 		})
 		return err
 	})

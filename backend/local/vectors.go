@@ -141,19 +141,21 @@ func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *b
 			accepts[i] = v.acceptOf(rows)
 		}
 	}
+	g := gatherings.Get().(*gathered)
+	defer g.release()
 	return p.best(q.K, func(k int) ([]found, error) {
-		var out []found
-		var hits []vector.Hit
+		out := g.found[:0]
 		for i, v := range parts {
-			var err error
-			if hits, err = v.search.Search(ctx, &vector.Query{Vector: q.Vector, K: k, Accept: accepts[i]}, hits[:0]); err != nil {
+			hits, err := v.search.Search(ctx, &vector.Query{Vector: q.Vector, K: k, Accept: accepts[i]}, g.near[:0])
+			if err != nil {
 				return nil, err
 			}
-			out = slices.Grow(out, len(hits))
 			for _, h := range hits {
 				out = append(out, found{v.row(h.Row), h.Score})
 			}
+			g.near = hits
 		}
+		g.found = out
 		if len(parts) > 1 {
 			slices.SortFunc(out, func(a, b found) int {
 				return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))

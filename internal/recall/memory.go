@@ -75,18 +75,18 @@ func (q *work) admit(chunk int64) {
 
 // describe fills in what is around each candidate that lacks it.
 func (q *work) describe() error {
-	var chunks []int64
-	var at []int32
+	chunks, at := q.chunks[:0], q.places[:0]
 	for i := range q.cand {
 		if q.cand[i].around == nil {
 			chunks = append(chunks, q.cand[i].Chunk)
 			at = append(at, int32(i))
 		}
 	}
+	q.chunks, q.places = chunks, at
 	if len(chunks) == 0 {
 		return nil
 	}
-	around, err := q.Graph.Around(q.ctx, q.req.Part, chunks)
+	around, err := q.aroundOf(chunks)
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,23 @@ func (q *work) describe() error {
 		}
 	}
 	return nil
+}
+
+// aroundOf reads what is around chunks, into memory that the next search uses again
+// where the graph can do so.
+func (q *work) aroundOf(chunks []int64) ([]backend.Around, error) {
+	g, ok := q.Graph.(backend.AroundAppender)
+	if !ok {
+		return q.Graph.Around(q.ctx, q.req.Part, chunks)
+	}
+	// What earlier calls returned stays where it is when the slice has to move.
+	before := len(q.around)
+	all, err := g.AppendAround(q.ctx, q.around, q.req.Part, chunks)
+	if err != nil {
+		return nil, err
+	}
+	q.around = all
+	return all[before:], nil
 }
 
 // sessions scores sessions as documents, and lets the memories of the best ones in.

@@ -89,6 +89,17 @@ type Answer struct {
 	Dense    float64 // the weight that semantic search got
 	Degraded []string
 	Entities []int64 // entities that the question names
+
+	scratch *scratch // that Hits lie in
+}
+
+// Release gives the memory of the answer to later searches; Hits must not be used any
+// more. An answer that is not released is garbage like any other value.
+func (a *Answer) Release() {
+	if s := a.scratch; s != nil {
+		a.Hits, a.scratch = nil, nil
+		s.release()
+	}
 }
 
 // work is one question on its way.
@@ -113,6 +124,11 @@ type scratch struct {
 	cand  []cand
 	index map[int64]int32 // chunk -> place in cand
 	order []place
+
+	chunks []int64
+	places []int32
+	around []backend.Around
+	hits   []Scored
 }
 
 // place is a candidate with the value that it is ordered by.
@@ -134,7 +150,8 @@ func (s *scratch) release() {
 	}
 	clear(s.cand)
 	clear(s.index)
-	s.cand, s.order = s.cand[:0], s.order[:0]
+	clear(s.around)
+	s.cand, s.order, s.around, s.hits = s.cand[:0], s.order[:0], s.around[:0], s.hits[:0]
 	scratches.Put(s)
 }
 
@@ -146,10 +163,10 @@ type cand struct {
 	around *backend.Around
 }
 
-// Search ranks the partition for the question.
+// Search ranks the partition for the question. The caller releases the answer.
 func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, error) {
-	q := &work{Engine: e, Space: sp, ctx: ctx, req: req, out: &Answer{}, scratch: scratches.Get().(*scratch)}
-	defer q.release()
+	q := &work{Engine: e, Space: sp, ctx: ctx, req: req, scratch: scratches.Get().(*scratch)}
+	q.out = &Answer{scratch: q.scratch}
 	q.cues = rules.QueryCues(req.Query, req.Now)
 	var err error
 	var avg float32
@@ -369,10 +386,11 @@ func (q *work) late(stage string) bool {
 // rank takes the best candidates out: as many as were asked for, and at least minHits.
 func (q *work) rank() {
 	order := q.best(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
-	q.out.Hits = make([]Scored, len(order))
-	for i, at := range order {
-		q.out.Hits[i] = q.cand[at].Scored
+	q.hits = q.hits[:0]
+	for _, at := range order {
+		q.hits = append(q.hits, q.cand[at].Scored)
 	}
+	q.out.Hits = q.hits
 }
 
 const minHits = 50
