@@ -8,8 +8,8 @@
 //
 // A flush writes what came since the one before to a new index file, one block for
 // each partition, and publishes it in a manifest with the sequence number that the
-// files cover. Vectors and postings are then used where the file is mapped; the
-// columns are read back when a partition is used after a restart or an eviction.
+// files cover. Vectors and postings are then used where the file is mapped, and so are
+// the columns when a partition is used after a restart or an eviction.
 // Files never change: deletions and changes are said again by newer files, and
 // merged away in the background. Damage costs nothing but time: the files are
 // dropped and the feed is replayed.

@@ -25,8 +25,8 @@ const (
 	noTime = math.MinInt64
 )
 
-// partition is the columns of one class of one sub-tenant, in memory, over the
-// blocks of its files, which hold the vectors and postings of flushed rows. One
+// partition is the columns of one class of one sub-tenant, in memory or where its
+// first file is mapped, over the vectors and postings of flushed rows in files. One
 // goroutine writes, any number read under mu. A writer that only adds does most of
 // its work without the lock: rows beyond the live set are not seen.
 type partition struct {
