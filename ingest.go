@@ -322,15 +322,11 @@ func (s Sub) Retry(ctx context.Context, class Class, id string) error {
 	if class != ClassKnowledge && class != ClassMemory {
 		return errClass(op, class)
 	}
-	h, err := s.svc.open(ctx, op, s.org, s.tenant)
+	h, name, err := s.enter(ctx, op)
 	if err != nil {
 		return err
 	}
 	defer h.release()
-	name, err := s.resolve(ctx, h)
-	if err != nil {
-		return wrap(op, ResourceSub, s.sub, err)
-	}
 	err = s.svc.sched.admit(ctx, h.uid, func() error {
 		return h.store.Requeue(ctx, backend.Partition{Class: backend.Class(class), Sub: name}, id)
 	})

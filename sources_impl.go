@@ -83,15 +83,11 @@ func (s *Service) fetch(ctx context.Context, sub Sub, r FetchRequest) (*Fetched,
 	if r.Expiry < time.Minute || r.Expiry > 7*24*time.Hour {
 		return nil, fieldError(op, KindInvalid, "", "expiry_seconds", "must be between 60 and 604800")
 	}
-	h, err := s.open(ctx, op, sub.org, sub.tenant)
+	h, name, err := sub.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	defer h.release()
-	name, err := sub.resolve(ctx, h)
-	if err != nil {
-		return nil, wrap(op, ResourceSub, sub.sub, err)
-	}
 	src, err := s.find(ctx, op, h, name, r.Class, r.ID, r.Principals)
 	if err != nil {
 		return nil, err
@@ -210,15 +206,11 @@ func (s *Service) list(ctx context.Context, sub Sub, r ListRequest) (*SourcePage
 	if len(r.IDs) > 100 {
 		return nil, fieldError(op, KindInvalid, "", "ids", "%d ids are over the limit of 100", len(r.IDs))
 	}
-	h, err := s.open(ctx, op, sub.org, sub.tenant)
+	h, name, err := sub.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	defer h.release()
-	name, err := sub.resolve(ctx, h)
-	if err != nil {
-		return nil, wrap(op, ResourceSub, sub.sub, err)
-	}
 	filter, warnings, err := s.filter(op, h.rec.data.Schema, r.Filters, false)
 	if err != nil {
 		return nil, err
@@ -275,15 +267,11 @@ func (s *Service) deleteItems(ctx context.Context, sub Sub, r DeleteRequest) (*D
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.open(ctx, op, sub.org, sub.tenant)
+	h, name, err := sub.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	defer h.release()
-	name, err := sub.resolve(ctx, h)
-	if err != nil {
-		return nil, wrap(op, ResourceSub, sub.sub, err)
-	}
 	out := &DeleteResult{Items: make([]DeleteItem, len(r.IDs))}
 	for i, id := range r.IDs {
 		out.Items[i] = DeleteItem{ID: id, Err: sourceError(op, r.Class, id, backend.ErrNotFound)}
@@ -317,15 +305,11 @@ func (s *Service) deleteItems(ctx context.Context, sub Sub, r DeleteRequest) (*D
 
 func (s *Service) deleteSub(ctx context.Context, sub Sub) error {
 	const op = "delete sub-tenant"
-	h, err := s.open(ctx, op, sub.org, sub.tenant)
+	h, name, err := sub.enter(ctx, op)
 	if err != nil {
 		return err
 	}
 	defer h.release()
-	name, err := sub.resolve(ctx, h)
-	if err != nil {
-		return wrap(op, ResourceSub, sub.sub, err)
-	}
 	for total := 0; ; {
 		n, err := h.store.DeleteSub(ctx, name, 5000)
 		if err != nil {
@@ -349,15 +333,11 @@ func (s *Service) editMetadata(ctx context.Context, sub Sub, r EditRequest) (*Ed
 	if r.Metadata == nil && r.Additional == nil {
 		return nil, fieldError(op, KindInvalid, "", "metadata", "metadata or additional_metadata is required")
 	}
-	h, err := s.open(ctx, op, sub.org, sub.tenant)
+	h, name, err := sub.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	defer h.release()
-	name, err := sub.resolve(ctx, h)
-	if err != nil {
-		return nil, wrap(op, ResourceSub, sub.sub, err)
-	}
 	schema := h.rec.data.Schema
 	for k, v := range r.Metadata {
 		if f := findField(schema, k); f != nil && v == nil && (f.Dense || f.Sparse) {

@@ -54,6 +54,20 @@ func (s *Service) open(ctx context.Context, op, org, tenant string) (*held, erro
 	return h, nil
 }
 
+// enter opens the tenant of a sub-tenant and finds the name that its partitions are kept under.
+func (s Sub) enter(ctx context.Context, op string) (*held, string, error) {
+	h, err := s.svc.open(ctx, op, s.org, s.tenant)
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := s.resolve(ctx, h)
+	if err != nil {
+		h.release()
+		return nil, "", wrap(op, ResourceSub, s.sub, err)
+	}
+	return h, name, nil
+}
+
 func (s *Service) acquire(ctx context.Context, op, org, tenant string) (*held, error) {
 	rec, err := s.tenantRecord(ctx, op, org, tenant)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestKillMidDelivery(t *testing.T) {
 				acked[id] = true
 			}
 			if timer == nil {
-				timer = time.AfterFunc(time.Duration(rng.IntN(80))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+				timer = time.AfterFunc(time.Duration(rng.IntN(40))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 			}
 		}
 		_ = cmd.Wait() // killed
