@@ -43,7 +43,7 @@ func remember(t *testing.T, s contextmem.Sub, ms ...contextmem.Memory) []string 
 // done waits until the items are completed.
 func done(t *testing.T, s contextmem.Sub, ids ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	st, err := s.Wait(ctx, ids...)
 	require.NoError(t, err)

@@ -82,5 +82,5 @@ func (f *fixture) connect(t testing.TB, slow bool) {
 		c, err := org.Connector(t.Context(), c.ID)
 		require.NoError(t, err)
 		return c.Cycles >= 1 && c.SyncStatus == contextmem.SyncIdle
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }

@@ -95,7 +95,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 
 func wait(t testing.TB, s contextmem.Sub, ids ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	st, err := s.Wait(ctx, ids...)
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func (f *fixture) setup(t testing.TB, name string) {
 			}
 			f.vars["delivery"] = p.Deliveries[0].ID
 			return true
-		}, 20*time.Second, 10*time.Millisecond)
+		}, time.Minute, 10*time.Millisecond)
 	case "presigned":
 		got, err := org.Tenant("acme").Sub("").Fetch(t.Context(), contextmem.FetchRequest{ID: "k1", Mode: contextmem.FetchURL})
 		require.NoError(t, err)

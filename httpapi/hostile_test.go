@@ -392,6 +392,6 @@ func TestSpooledUpload(t *testing.T) {
 		got, err := svc.Tenant("acme").Sub("").Fetch(t.Context(), contextmem.FetchRequest{ID: "long"})
 		require.NoError(t, err)
 		return got.SizeBytes == int64(len(text))
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	require.NoError(t, os.Remove(dir), "the directory is empty")
 }

@@ -194,14 +194,14 @@ func TestFeedIsRecalled(t *testing.T) {
 	require.NoError(t, err)
 	_, err = svc.AddResources(t.Context(), c.ID, []contextmem.ConnectorResource{{ResourceID: srv.URL}})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.Eventually(t, func() bool {
 		c, err := svc.Connector(ctx, c.ID)
 		require.NoError(t, err)
 		require.Empty(t, c.LastError)
 		return c.Dispatched == 2 && c.SyncStatus == contextmem.SyncIdle
-	}, 20*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, svc.Drain(ctx))
 	res, err := acme.Recall(ctx, contextmem.Recall{Query: "when does the café at the quay open?"})
 	require.NoError(t, err)

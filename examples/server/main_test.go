@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 			require.Equal(t, http.StatusOK, ask(t, "POST", base+"/tenants/create", "key-one", `{"tenant_id":"acme"}`, nil))
 			require.Eventually(t, func() bool {
 				return ask(t, "POST", base+"/memories/add_memory", "key-one", `{"tenant_id":"acme","memories":[{"source_id":"m1","text":"Bob likes green tea."}]}`, nil) == http.StatusOK
-			}, 10*time.Second, 10*time.Millisecond)
+			}, time.Minute, 10*time.Millisecond)
 		}
 		require.Eventually(t, func() bool {
 			var res struct {
@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 			}
 			require.Equal(t, http.StatusOK, ask(t, "POST", base+"/recall/recall_preferences", "key-one", `{"tenant_id":"acme","query":"what does Bob drink?"}`, &res))
 			return len(res.Chunks) == 1 && res.Chunks[0].ID == "m1"
-		}, 30*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 		require.Equal(t, http.StatusNotFound, ask(t, "GET", base+"/tenants/monitor?tenant_id=acme", "key-two", "", nil), "another organisation")
 		require.Equal(t, http.StatusUnauthorized, ask(t, "GET", base+"/tenants/monitor?tenant_id=acme", "key-three", "", nil))
 		stop()
