@@ -141,11 +141,19 @@ type Relation struct {
 	ValidFrom    time.Time // when true in the world
 	ValidTo      time.Time
 	KnownFrom    time.Time // when we learnt it
-	KnownTo      time.Time // when a newer one retired it; zero: still believed
-	SupersededBy int64     // Num of that one
-	Functional   bool      // a newer one of the same subject and predicate retires it
-	Retracts     bool      // it retires older ones of the same subject, predicate and object without being one
+	Asserted     time.Time // the moment that it speaks of, by which rivals are ordered; zero: KnownFrom
+	KnownTo      time.Time // when it was retired, never before KnownFrom; zero: still believed
+	SupersededBy int64     // Num of the one that retired it
+	Functional   bool      // a later one of the same subject and predicate retires it
+	Retracts     bool      // it retires earlier ones of the same subject, predicate and object without being one
 }
+
+// Relations of one subject and predicate are rivals. They are ordered by Asserted, then
+// Source, then Num. A functional one is retired by the next functional one in
+// this order, any relation by the next retraction of its object, whichever comes
+// first; KnownTo is then the later of the two KnownFrom. What was learnt late but
+// speaks of earlier times therefore comes in retired and retires nothing.
+// Without any KnownFrom on both sides nothing is retired.
 
 // Entity is a node of the graph.
 type Entity struct {
@@ -270,11 +278,17 @@ type RelationQuery struct {
 	Chunks   []int64 // only with evidence in these; nil: any
 	Kinds    []string
 	After    int64     // only Nums above, for paging
-	AsOf     time.Time // only those valid then; zero: any
-	KnownAt  time.Time // only those believed then; zero: those believed now; see AllTime
-	AllTime  bool      // retired ones too
+	AsOf     time.Time // only those that held then, see below; zero: those believed at KnownAt
+	KnownAt  time.Time // by what was known then; zero: now; see AllTime
+	AllTime  bool      // retired ones and retractions too; AsOf then only compares ValidFrom and ValidTo
 	Limit    int
 }
+
+// With AsOf and without AllTime a relation counts from ValidFrom until ValidTo, or
+// until what retired it began to hold, if that was known at KnownAt. It began at its
+// ValidFrom, else at its Asserted (of a retraction first its ValidTo counts). A
+// functional relation without ValidFrom counts from its Asserted on when an earlier rival
+// was known at KnownAt, else from ever. So of what is retired now, what held then is found again.
 
 // Merge records that one entity was folded into another.
 type Merge struct {

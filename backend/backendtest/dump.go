@@ -123,13 +123,28 @@ func (d *dumper) relations(p backend.Partition) {
 	for _, r := range now {
 		current[r.Num] = true
 	}
+	for sec := -100; sec <= 100; sec += 50 {
+		for known := -50; known <= 100; known += 50 {
+			q := backend.RelationQuery{Part: p, AsOf: d.u.now.Add(time.Duration(sec) * time.Second), KnownAt: d.u.now.Add(time.Duration(known) * time.Second), Limit: 1 << 20}
+			if known == 100 {
+				q.KnownAt = time.Time{}
+			}
+			then, err := d.s.Relations(d.t.Context(), q)
+			d.ok(err)
+			var held []string
+			for _, r := range then {
+				held = append(held, r.Raw)
+			}
+			d.line("  held at %d as known at %d: %q", sec, known, held)
+		}
+	}
 	for _, r := range rs {
 		fate := fmt.Sprintf("%v until %s by %q", current[r.Num], short(r.KnownTo), raw[r.SupersededBy])
 		if r.Retracts {
 			fate = "retracts"
 		}
-		d.line("  relation %q of %s: %q %q %q %q %q %v valid %s-%s known %s: %s", r.Raw, d.u.name(r.Source), r.FromKey,
-			r.Predicate, r.ToKey, r.Object, r.Kind, r.Functional, short(r.ValidFrom), short(r.ValidTo), short(r.KnownFrom), fate)
+		d.line("  relation %q of %s: %q %q %q %q %q %v valid %s-%s known %s about %s: %s", r.Raw, d.u.name(r.Source), r.FromKey,
+			r.Predicate, r.ToKey, r.Object, r.Kind, r.Functional, short(r.ValidFrom), short(r.ValidTo), short(r.KnownFrom), short(r.Asserted), fate)
 	}
 }
 

@@ -195,7 +195,15 @@ func (m *model) randomRelation(chunks int) backend.Relation {
 	m.serial++
 	r := backend.Relation{
 		Chunk: int64(m.rng.IntN(chunks)), FromKey: pick(m.rng, modelKeys[:2]), Raw: fmt.Sprint("raw", m.serial), Predicate: "likes", Confidence: .5,
-		KnownFrom: m.now.Add(time.Duration(m.rng.IntN(200)-100)*time.Second + time.Duration(m.serial)*time.Microsecond),
+		KnownFrom: m.now.Add(time.Duration(m.rng.IntN(40)-20) * 5 * time.Second), // often at once with another
+	}
+	switch m.rng.IntN(4) {
+	case 0:
+		r.Asserted = r.KnownFrom.Add(-time.Duration(m.rng.IntN(20)) * 5 * time.Second)
+	case 1:
+		r.ValidFrom = r.KnownFrom.Add(-time.Duration(m.rng.IntN(20)) * 5 * time.Second)
+	case 2:
+		r.ValidTo = r.KnownFrom.Add(time.Duration(m.rng.IntN(20)-10) * 5 * time.Second)
 	}
 	if m.rng.IntN(2) == 0 {
 		r.Predicate, r.Functional = "lives_in", true

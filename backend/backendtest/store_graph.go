@@ -16,6 +16,9 @@ var storeGraphTests = []namedTest[*storeEnv]{
 	{"RelationTimes", testRelationTimes},
 	{"Supersession", testSupersession},
 	{"SupersessionOutOfOrder", testSupersessionOutOfOrder},
+	{"SupersessionAtOnce", testSupersessionAtOnce},
+	{"SupersessionByWhatIsSaid", testSupersessionByWhatIsSaid},
+	{"HeldThen", testHeldThen},
 	{"SupersessionUndone", testSupersessionUndone},
 	{"Retraction", testRetraction},
 	{"RetractionAndSupersession", testRetractionAndSupersession},
@@ -187,6 +190,74 @@ func testSupersessionOutOfOrder(t *testing.T, e *storeEnv) {
 	assert.Equal(t, map[string]retired{
 		"Oslo": {at(20), "Lisbon"}, "Lisbon": {at(25), "Kyoto"}, "Kyoto": {at(30), "Galway"}, "Galway": {},
 	}, e.beliefs(), "of one source as well")
+}
+
+// testSupersessionAtOnce: of one moment, the source that was accepted later counts as
+// later, and within a source what stands behind.
+func testSupersessionAtOnce(t *testing.T, e *storeEnv) {
+	e.complete(fact("a", lives("Oslo", 10)), fact("b", lives("Lisbon", 10)), fact("c", lives("Quito", 10), lives("Kyoto", 10)))
+	assert.Equal(t, map[string]retired{
+		"Oslo": {at(10), "Lisbon"}, "Lisbon": {at(10), "Quito"}, "Quito": {at(10), "Kyoto"}, "Kyoto": {},
+	}, e.beliefs())
+	e.complete(fact("a", lives("Oslo again", 10)))
+	assert.Equal(t, retired{at(10), "Oslo again"}, e.beliefs()["Kyoto"], "a new version was accepted later")
+	undated := lives("Rome", 0)
+	undated.KnownFrom = time.Time{}
+	other := undated
+	other.Raw, other.ToKey = "Bari", "Bari"
+	undated.FromKey, other.FromKey = "w", "w"
+	e.complete(fact("d", undated), fact("e", other))
+	assert.Equal(t, []retired{{}, {}}, []retired{e.beliefs()["Rome"], e.beliefs()["Bari"]}, "nothing is known of when they were learnt")
+}
+
+// testSupersessionByWhatIsSaid: what was learnt late of earlier times retires nothing.
+func testSupersessionByWhatIsSaid(t *testing.T, e *storeEnv) {
+	late := lives("Oslo", 30)
+	late.Asserted = at(5)
+	e.complete(fact("a", lives("Lisbon", 20)), fact("b", late))
+	assert.Equal(t, map[string]retired{"Oslo": {at(30), "Lisbon"}, "Lisbon": {}}, e.beliefs())
+	assert.Equal(t, []string{"Lisbon"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(30)}))
+	between := lives("Quito", 40)
+	between.Asserted = at(10)
+	e.complete(fact("c", between))
+	assert.Equal(t, map[string]retired{"Oslo": {at(40), "Quito"}, "Quito": {at(40), "Lisbon"}, "Lisbon": {}}, e.beliefs())
+	_, err := e.Delete(t.Context(), notes, []string{"a"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]retired{"Oslo": {at(40), "Quito"}, "Quito": {}}, e.beliefs())
+}
+
+// testHeldThen reads what held at a time, by what was known at another.
+func testHeldThen(t *testing.T, e *storeEnv) {
+	moved := lives("Quito", 60)
+	moved.ValidFrom = at(50)
+	no := lives("Quito", 90)
+	no.Raw, no.Retracts, no.ValidTo = "not Quito", true, at(80)
+	late := lives("Bari", 70)
+	late.Asserted, late.ValidFrom = at(10), at(10)
+	e.complete(fact("a", lives("Oslo", 20)), fact("b", lives("Lisbon", 40)), fact("c", moved))
+	held := func(sec, known int) []string {
+		q := backend.RelationQuery{AsOf: at(sec)}
+		if known > 0 {
+			q.KnownAt = at(known)
+		}
+		return e.relationsRaw(q)
+	}
+	for sec, want := range map[int]string{1: "Oslo", 39: "Oslo", 40: "Lisbon", 49: "Lisbon", 50: "Quito", 99: "Quito"} {
+		assert.Equal(t, []string{want}, held(sec, 0), "at %d", sec)
+	}
+	assert.Equal(t, []string{"Lisbon"}, held(55, 45), "the move was not known")
+	assert.Empty(t, held(55, 19))
+	e.complete(fact("d", no), fact("e", late))
+	assert.Equal(t, []string{"Quito"}, held(79, 0))
+	assert.Empty(t, held(80, 0), "it ended")
+	assert.Equal(t, []string{"Quito"}, held(85, 89), "which was not known yet")
+	assert.Empty(t, held(9, 0), "before the first that is dated")
+	assert.Equal(t, []string{"Bari"}, held(15, 0))
+	assert.Equal(t, []string{"Oslo"}, held(15, 65), "when nothing earlier was known")
+	assert.Equal(t, []string{"Oslo"}, held(30, 0))
+	_, err := e.Delete(t.Context(), notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Oslo"}, held(45, 0))
 }
 
 func testSupersessionUndone(t *testing.T, e *storeEnv) {

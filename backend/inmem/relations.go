@@ -11,12 +11,14 @@ import (
 
 // relation is a stored piece of evidence; From and To are found from the keys when
 // it is read. What is believed of a subject and predicate is a function of the
-// relations that are there, in the order in which they were learnt and not in the
+// relations that are there, in the order of what they speak of and not in the
 // order in which they came: taking a relation away leaves what would be there
 // without it.
 type relation struct {
 	backend.Relation
-	of *version
+	of    *version
+	by    *relation // what retired it
+	rival *relation // the functional one before it
 }
 
 // factKey names the relations that can retire one another.
@@ -26,8 +28,11 @@ func (d *storeData) addRelation(v *version, in *backend.Relation) {
 	d.last.relation++
 	r := &relation{Relation: *in, of: v}
 	r.Num, r.Source, r.Chunk = d.last.relation, v.src.Num, v.chunks[in.Chunk].Num
-	r.ValidFrom, r.ValidTo, r.KnownFrom = stamp(in.ValidFrom), stamp(in.ValidTo), stamp(in.KnownFrom)
+	r.ValidFrom, r.ValidTo, r.KnownFrom, r.Asserted = stamp(in.ValidFrom), stamp(in.ValidTo), stamp(in.KnownFrom), stamp(in.Asserted)
 	r.From, r.To, r.KnownTo, r.SupersededBy = 0, 0, time.Time{}, 0
+	if r.Asserted.Equal(r.KnownFrom) {
+		r.Asserted = time.Time{}
+	}
 	v.relations = append(v.relations, r)
 	g := &v.part.graph
 	for _, key := range r.ends() {
@@ -85,60 +90,61 @@ func (g *graph) regroup() {
 // object names what a relation says of its subject.
 type object struct{ to, literal string }
 
-// weigh decides what is believed of a group. A functional relation is retired by
-// the first functional one learnt later, any relation by the first retraction of
-// its object learnt later, whichever came first. A retraction is never believed.
+// weigh decides what is believed of a group, see [backend.Relation]. A retraction is
+// never believed.
 func (g *graph) weigh(k factKey) {
 	rs := make([]*relation, 0, len(g.groups[k]))
-	special := false
 	for _, r := range g.groups[k] {
-		special = special || r.Functional || r.Retracts
+		r.KnownTo, r.SupersededBy, r.by, r.rival = time.Time{}, 0, nil, nil
 		rs = append(rs, r)
 	}
-	if !special {
-		for _, r := range rs {
-			r.KnownTo, r.SupersededBy = time.Time{}, 0
-		}
-		return
-	}
 	slices.SortFunc(rs, func(a, b *relation) int {
-		return cmp.Or(a.KnownFrom.Compare(b.KnownFrom), cmp.Compare(a.Num, b.Num))
+		return cmp.Or(a.about().Compare(b.about()), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
-	var newer *relation // the first functional one learnt later
+	var next *relation // the functional one behind
 	retracted := make(map[object]*relation)
-	for end := len(rs); end > 0; {
-		start := end - 1
-		for start > 0 && rs[start-1].KnownFrom.Equal(rs[end-1].KnownFrom) {
-			start--
+	at := make(map[*relation]int, len(rs))
+	for i, r := range slices.Backward(rs) {
+		at[r] = i
+		o := g.object(r)
+		switch {
+		case r.Retracts:
+			r.KnownTo, retracted[o] = r.KnownFrom, r
+			continue
+		case !r.Functional:
+			r.retire(retracted[o])
+			continue
 		}
-		for _, r := range rs[start:end] {
-			r.KnownTo, r.SupersededBy = time.Time{}, 0
-			if r.Retracts {
-				r.KnownTo = r.KnownFrom
-				continue
-			}
-			if r.Functional {
-				r.retire(newer)
-			}
-			r.retire(retracted[g.object(r)])
+		by := retracted[o]
+		if by == nil || next != nil && at[next] < at[by] {
+			by = next
 		}
-		for _, r := range slices.Backward(rs[start:end]) {
-			if r.Retracts {
-				retracted[g.object(r)] = r
-			} else if r.Functional {
-				newer = r
-			}
+		r.retire(by)
+		if next != nil {
+			next.rival = r
 		}
-		end = start
+		next = r
 	}
 }
 
 func (g *graph) object(r *relation) object { return object{g.root(r.ToKey), r.Object} }
 
-// retire notes that by retires r, unless another did earlier.
+// about is the moment that a relation speaks of.
+func (r *relation) about() time.Time {
+	if r.Asserted.IsZero() {
+		return r.KnownFrom
+	}
+	return r.Asserted
+}
+
+// retire notes that by retires r.
 func (r *relation) retire(by *relation) {
-	if by != nil && (r.SupersededBy == 0 || by.KnownFrom.Before(r.KnownTo)) {
-		r.KnownTo, r.SupersededBy = by.KnownFrom, by.Num
+	if by == nil || by.KnownFrom.IsZero() && r.KnownFrom.IsZero() {
+		return
+	}
+	r.by, r.SupersededBy, r.KnownTo = by, by.Num, by.KnownFrom
+	if r.KnownFrom.After(r.KnownTo) {
+		r.KnownTo = r.KnownFrom
 	}
 }
 
@@ -156,7 +162,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []b
 			}
 		}
 		for _, r := range d.candidates(p, q) {
-			if r.Num <= q.After || !believed(&r.Relation, q) || !valid(&r.Relation, q.AsOf) ||
+			if r.Num <= q.After || !r.counts(q) ||
 				q.Kinds != nil && !slices.Contains(q.Kinds, r.Kind) ||
 				q.Chunks != nil && !slices.Contains(q.Chunks, r.Chunk) ||
 				q.Sources != nil && !slices.Contains(q.Sources, r.Source) {
@@ -211,19 +217,53 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relatio
 	return out
 }
 
-// believed tells whether a relation is believed at the time that q asks for.
-func believed(r *backend.Relation, q backend.RelationQuery) bool {
+// counts tells whether a relation is one that the times of q ask for.
+func (r *relation) counts(q backend.RelationQuery) bool {
 	switch {
 	case q.AllTime:
-		return true
-	case r.Retracts:
+		return within(q.AsOf, r.ValidFrom, r.ValidTo)
+	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
 		return false
-	case q.KnownAt.IsZero():
-		return r.KnownTo.IsZero()
+	case !q.AsOf.IsZero():
+		return r.held(q.AsOf, q.KnownAt)
 	}
-	return !r.KnownFrom.After(q.KnownAt) && (r.KnownTo.IsZero() || r.KnownTo.After(q.KnownAt))
+	return r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
 }
 
-func valid(r *backend.Relation, at time.Time) bool {
-	return at.IsZero() || !r.ValidFrom.After(at) && (r.ValidTo.IsZero() || r.ValidTo.After(at))
+// held tells whether a relation held at a time, by what was known at another.
+func (r *relation) held(at, known time.Time) bool {
+	from, to := r.ValidFrom, r.ValidTo
+	rival := r.rival
+	for rival != nil && !known.IsZero() && rival.KnownFrom.After(known) {
+		rival = rival.rival
+	}
+	if from.IsZero() && rival != nil {
+		from = r.about()
+	}
+	by := r.by
+	for by != nil && !known.IsZero() && by.KnownFrom.After(known) {
+		by = by.by
+	}
+	if by != nil {
+		if began := by.began(); to.IsZero() || began.Before(to) {
+			to = began
+		}
+	}
+	return within(at, from, to)
+}
+
+// began is when a relation began to hold, or its object ceased to.
+func (r *relation) began() time.Time {
+	switch {
+	case r.Retracts && !r.ValidTo.IsZero():
+		return r.ValidTo
+	case !r.Retracts && !r.ValidFrom.IsZero():
+		return r.ValidFrom
+	}
+	return r.about()
+}
+
+// within tells whether a time lies in a half-open period; the zero time does in all.
+func within(at, from, to time.Time) bool {
+	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }

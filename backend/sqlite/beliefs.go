@@ -1,41 +1,54 @@
 package sqlite
 
-import (
-	"errors"
-	"math"
-)
+import "cmp"
 
 // What is believed of a subject and a predicate is a function of the relations that
 // are there, not of the order in which they came: a functional relation is retired by
-// the first functional one learnt later, any relation by the first retraction of its
-// object learnt later, whichever came first. So taking a relation away leaves what
+// the next functional one in the order of what they speak of, any relation by the next
+// retraction of its object, whichever comes first. So taking a relation away leaves what
 // would be there without it. Only relations that a change can touch are weighed.
 
 // fact is what weighing needs of a relation.
 type fact struct {
-	num, from, to, ord, flags int64
-	predicate, object         string
-	supersededBy              int64
-	knownTo                   any
+	num, source, from, to, ord, flags int64
+	predicate, object                 string
+	supersededBy                      int64
+	knownFrom, knownTo                any // nil or microseconds
 }
 
-const factCols = "num, from_id, to_id, ord, flags, predicate, object, superseded_by, known_to"
+const factCols = "num, source, from_id, to_id, ord, flags, predicate, object, superseded_by, known_from, known_to"
 
-const factWidth = 9 // columns of factCols
+const factWidth = 11 // columns of factCols
 
 func readFact(r *row) fact {
 	return fact{
-		num: r.int(0), from: r.int(1), to: r.int(2), ord: r.int(3), flags: r.int(4), predicate: r.str(5), object: r.str(6),
-		supersededBy: r.int(7), knownTo: r.vals[8],
+		num: r.int(0), source: r.int(1), from: r.int(2), to: r.int(3), ord: r.int(4), flags: r.int(5), predicate: r.str(6), object: r.str(7),
+		supersededBy: r.int(8), knownFrom: r.vals[9], knownTo: r.vals[10],
 	}
+}
+
+// before tells whether f comes before x in the order of rivals.
+func (f *fact) before(x *fact) bool {
+	return cmp.Or(cmp.Compare(f.ord, x.ord), cmp.Compare(f.source, x.source), cmp.Compare(f.num, x.num)) < 0
 }
 
 // ownEnd is known_to of a relation that nothing retires: a retraction is never believed.
 func (f *fact) ownEnd() any {
-	if f.flags&retracts == 0 || f.ord == never {
+	if f.flags&retracts == 0 {
 		return nil
 	}
-	return f.ord
+	return f.knownFrom
+}
+
+// end is known_to of a relation that by retires, false when neither was learnt at a
+// known time.
+func (f *fact) end(by *fact) (any, bool) {
+	a, _ := f.knownFrom.(int64)
+	b, ok := by.knownFrom.(int64)
+	if f.knownFrom != nil && (!ok || a > b) {
+		return f.knownFrom, true
+	}
+	return by.knownFrom, ok
 }
 
 // group is the entities whose relations can retire one another: one entity, and those
@@ -100,44 +113,46 @@ func (t *tx) weighNew(part int64, f *fact) error {
 	return t.weigh(part, g, object, f)
 }
 
-// touchedBy returns the relations that f may retire, learnt before it: of a functional
-// one, the last functional ones before; of a retraction, those of its object back to
-// the last retraction of that.
+// touchedBy returns the relations that f may retire, which come before it: of a
+// functional one the last functional one of each member, of a retraction those of its
+// object back to the last retraction of that.
 func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, err error) {
 	if f.flags&retracts == 0 {
-		since := int64(math.MinInt64)
 		for _, from := range g {
-			err := t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
-				WHERE flags = 1 AND from_id = ? AND predicate = ? AND ord < ? ORDER BY ord DESC`, func(r *row) error {
-				x := readFact(r)
-				if x.ord < since {
-					return errEnough
-				}
-				since = x.ord
-				out = append(out, x)
+			_, err := t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
+				WHERE flags = 1 AND from_id = ? AND predicate = ? AND (ord, source, num) < (?, ?, ?)
+				ORDER BY ord DESC, source DESC, num DESC LIMIT 1`, func(r *row) error {
+				out = append(out, readFact(r))
 				return nil
-			}, from, f.predicate, f.ord)
-			if err != nil && !errors.Is(err, errEnough) {
+			}, from, f.predicate, f.ord, f.source, f.num)
+			if err != nil {
 				return nil, err
 			}
 		}
 		return out, nil
 	}
+	var last *fact
 	for _, from := range g {
-		last, err := t.retraction(part, from, object, f, "ord < ? ORDER BY ord DESC")
+		x, err := t.retraction(part, from, object, f, "(ord, source, num) < (?, ?, ?) ORDER BY ord DESC, source DESC, num DESC")
 		if err != nil {
 			return nil, err
 		}
-		since := int64(math.MinInt64)
-		if last != nil {
-			since = last.ord
+		if x != nil && (last == nil || last.before(x)) {
+			last = x
 		}
+	}
+	since := fact{ord: never}
+	if last != nil {
+		since = *last
+	}
+	for _, from := range g {
 		var found []fact
 		err = t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_from
-			WHERE from_id = ? AND predicate = ? AND ord >= ? AND ord < ? AND object = ? AND flags < 2`, func(r *row) error {
+			WHERE from_id = ? AND predicate = ? AND (ord, source, num) >= (?, ?, ?) AND (ord, source, num) < (?, ?, ?)
+			AND object = ? AND flags < 2`, func(r *row) error {
 			found = append(found, readFact(r))
 			return nil
-		}, from, f.predicate, since, f.ord, f.object)
+		}, from, f.predicate, since.ord, since.source, since.num, f.ord, f.source, f.num, f.object)
 		if err != nil {
 			return nil, err
 		}
@@ -154,11 +169,8 @@ func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, 
 	return out, nil
 }
 
-// errEnough ends a query whose further rows do not matter.
-var errEnough = errors.New("enough")
-
 // retraction returns the first retraction of f's subject, predicate and object that
-// a condition on ord, with an order, selects; nil when there is none.
+// a condition on the order of rivals, relative to f, selects; nil when there is none.
 func (t *tx) retraction(part, from, object int64, f *fact, where string) (*fact, error) {
 	if t.led.retractions == 0 {
 		return nil, nil
@@ -168,7 +180,7 @@ func (t *tx) retraction(part, from, object int64, f *fact, where string) (*fact,
 		WHERE flags > 1 AND from_id = ? AND predicate = ? AND object = ? AND `+where, func(r *row) error {
 		found = append(found, readFact(r))
 		return nil
-	}, from, f.predicate, f.object, f.ord)
+	}, from, f.predicate, f.object, f.ord, f.source, f.num)
 	if err != nil {
 		return nil, err
 	}
@@ -211,35 +223,34 @@ func (t *tx) weigh(part int64, g group, object int64, f *fact) error {
 	if f.flags&retracts != 0 {
 		return nil
 	}
-	var by *fact // of two learnt at once the functional one, then the smaller number
-	better := func(x *fact) bool {
-		return by == nil || x.ord < by.ord ||
-			x.ord == by.ord && (x.flags&retracts < by.flags&retracts || x.flags == by.flags && x.num < by.num)
-	}
+	var by *fact
 	for _, from := range g {
 		if f.flags&functional != 0 {
 			_, err := t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
-				WHERE flags = 1 AND from_id = ? AND predicate = ? AND ord > ? ORDER BY ord, num LIMIT 1`, func(r *row) error {
-				if x := readFact(r); better(&x) {
+				WHERE flags = 1 AND from_id = ? AND predicate = ? AND (ord, source, num) > (?, ?, ?)
+				ORDER BY ord, source, num LIMIT 1`, func(r *row) error {
+				if x := readFact(r); by == nil || x.before(by) {
 					by = &x
 				}
 				return nil
-			}, from, f.predicate, f.ord)
+			}, from, f.predicate, f.ord, f.source, f.num)
 			if err != nil {
 				return err
 			}
 		}
-		x, err := t.retraction(part, from, object, f, "ord > ? ORDER BY ord, num")
+		x, err := t.retraction(part, from, object, f, "(ord, source, num) > (?, ?, ?) ORDER BY ord, source, num")
 		if err != nil {
 			return err
 		}
-		if x != nil && better(x) {
+		if x != nil && (by == nil || x.before(by)) {
 			by = x
 		}
 	}
 	knownTo, num := any(nil), int64(0)
 	if by != nil {
-		knownTo, num = by.ord, by.num
+		if end, ok := f.end(by); ok {
+			knownTo, num = end, by.num
+		}
 	}
 	if f.supersededBy == num && f.knownTo == knownTo {
 		return nil

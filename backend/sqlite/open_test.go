@@ -3,11 +3,13 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,7 +107,7 @@ func TestUIDs(t *testing.T) {
 
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"deployment.db", filepath.Join("tenants", testUID[:2], testUID, "store.db")} {
+	for file, known := range map[string]schema{"deployment.db": deploymentSchema, filepath.Join("tenants", testUID[:2], testUID, "store.db"): storeSchema} {
 		dir := t.TempDir()
 		d, _ := openOnce(t, dir)
 		require.NoError(t, d.Close())
@@ -120,8 +122,31 @@ func TestNewerSchema(t *testing.T) {
 		}
 		require.ErrorIs(t, err, backend.ErrNewerSchema)
 		require.ErrorContains(t, err, "schema 77")
-		require.ErrorContains(t, err, "up to 1")
+		require.ErrorContains(t, err, fmt.Sprint("up to ", len(known)))
 	}
+}
+
+// TestRelationsOfTheFirstSchema: what was stored before rivals had a moment of their own keeps
+// when it was learnt.
+func TestRelationsOfTheFirstSchema(t *testing.T) {
+	t.Parallel()
+	c, err := openConn(filepath.Join(t.TempDir(), "old.db"), connOptions{})
+	require.NoError(t, err)
+	defer c.close()
+	require.NoError(t, storeSchema[:1].migrate(t.Context(), c, "file"))
+	for i, ord := range []int64{7, never} {
+		require.NoError(t, c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, confidence, predicate, from_key, to_key, raw, context,
+			temporal, origin, kind, object, precision) VALUES (?, 1, 1, 1, 1, 0, ?, 0, 1, 'p', 'k', '', '', '', '', '', '', '', '')`, i+1, ord))
+	}
+	require.NoError(t, storeSchema.migrate(t.Context(), c, "file"))
+	var known []time.Time
+	require.NoError(t, c.each(t.Context(), "SELECT "+relationCols+" FROM relations r ORDER BY num", func(r *row) error {
+		rel := readRelation(r)
+		require.Zero(t, rel.Asserted)
+		known = append(known, rel.KnownFrom)
+		return nil
+	}))
+	require.Equal(t, []time.Time{time.UnixMicro(7).UTC(), {}}, known)
 }
 
 // openOnce opens a store without closing it at the end of the test.

@@ -50,7 +50,7 @@ func TestPlans(t *testing.T) {
 		_, _, err := s.List(ctx, q)
 		require.NoError(t, err)
 	}
-	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}} {
+	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}, {AsOf: testTime}} {
 		q.Part, q.Limit = testPart, 10
 		_, err := s.Relations(ctx, q)
 		require.NoError(t, err)

@@ -25,7 +25,10 @@ func ends(from, to string) []string {
 
 func (t *tx) addRelation(v *head, in *backend.Relation) error {
 	t.led.relation++
-	f := fact{num: t.led.relation, ord: micros(in.KnownFrom), predicate: in.Predicate, object: in.Object}
+	f := fact{num: t.led.relation, source: v.num, ord: micros(in.Asserted), predicate: in.Predicate, object: in.Object, knownFrom: stamp(in.KnownFrom)}
+	if in.Asserted.IsZero() {
+		f.ord = micros(in.KnownFrom)
+	}
 	var err error
 	for i, key := range ends(in.FromKey, in.ToKey) {
 		num, uerr := t.use(v.part, key, 0, nil)
@@ -49,11 +52,11 @@ func (t *tx) addRelation(v *head, in *backend.Relation) error {
 		t.led.retractions++
 	}
 	err = t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
-		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.num, v.part, v.num, v.first+in.Chunk, f.from, f.to, f.ord, f.flags, stamp(in.ValidFrom), stamp(in.ValidTo),
 		f.ownEnd(), confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
-		in.Origin, in.Kind, in.Object, in.Precision)
+		in.Origin, in.Kind, in.Object, in.Precision, f.knownFrom)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (t *tx) clearRelations(v *head) error {
 
 const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
 	r.valid_to, r.known_to, r.confidence, r.predicate, r.from_key, r.to_key, r.raw, r.context, r.temporal, r.origin,
-	r.kind, r.object, r.precision, r.part`
+	r.kind, r.object, r.precision, r.part, r.known_from`
 
 func readRelation(r *row) backend.Relation {
 	rel := backend.Relation{
@@ -123,10 +126,10 @@ func readRelation(r *row) backend.Relation {
 		SupersededBy: r.int(7), ValidFrom: r.time(8), ValidTo: r.time(9), KnownTo: r.time(10),
 		Confidence: float32(r.float(11)), Predicate: r.str(12), FromKey: r.str(13), ToKey: r.str(14), Raw: r.str(15),
 		Context: r.str(16), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
-		Functional: r.int(6)&functional != 0, Retracts: r.int(6)&retracts != 0,
+		Functional: r.int(6)&functional != 0, Retracts: r.int(6)&retracts != 0, KnownFrom: r.time(23),
 	}
-	if ord := r.int(5); ord != never {
-		rel.KnownFrom = time.UnixMicro(ord).UTC()
+	if ord := r.int(5); ord != never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
+		rel.Asserted = time.UnixMicro(ord).UTC()
 	}
 	return rel
 }
@@ -161,11 +164,16 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 	enough := false
 	step := func(r *row) error {
 		rel := readRelation(r)
-		if enough || r.err != nil || r.int(22) != part || !believed(&rel, q) || !valid(&rel, q.AsOf) ||
+		if enough || r.err != nil || r.int(22) != part || !believed(&rel, q) ||
 			q.Kinds != nil && !slices.Contains(q.Kinds, rel.Kind) ||
 			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
 			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
 			return nil
+		}
+		if !q.AllTime && !q.AsOf.IsZero() {
+			if ok, err := held(ctx, c, &rel, q); err != nil || !ok {
+				return err
+			}
 		}
 		var err error
 		if rel.From, err = roots.of(rel.From); err != nil {
@@ -221,22 +229,83 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }
 
-// believed tells whether a relation is believed at the time that q asks for.
+// believed tells whether a relation is believed at the time that q asks for; with AsOf
+// it may be retired.
 func believed(r *backend.Relation, q *backend.RelationQuery) bool {
 	switch {
 	case q.AllTime:
-		return true
-	case r.Retracts:
+		return within(q.AsOf, r.ValidFrom, r.ValidTo)
+	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
 		return false
-	case q.KnownAt.IsZero():
-		return r.KnownTo.IsZero()
 	}
-	at := q.KnownAt
-	return !r.KnownFrom.After(at) && (r.KnownTo.IsZero() || r.KnownTo.After(at))
+	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
 }
 
-func valid(r *backend.Relation, at time.Time) bool {
-	return at.IsZero() || !r.ValidFrom.After(at) && (r.ValidTo.IsZero() || r.ValidTo.After(at))
+// held tells whether a relation held at the time that q asks for. It is called before
+// its ends are replaced by what they stand for.
+func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.RelationQuery) (bool, error) {
+	from, to := r.ValidFrom, r.ValidTo
+	if from.IsZero() && r.Functional {
+		first, err := first(ctx, c, r, q.KnownAt)
+		if err != nil {
+			return false, err
+		}
+		if !first {
+			from = about(r)
+		}
+	}
+	for num := r.SupersededBy; num != 0; {
+		var by backend.Relation
+		_, err := c.one(ctx, "SELECT "+relationCols+" FROM relations r WHERE r.num = ?", func(r *row) error {
+			by = readRelation(r)
+			return nil
+		}, num)
+		if err != nil {
+			return false, err
+		}
+		if num = by.SupersededBy; !q.KnownAt.IsZero() && by.KnownFrom.After(q.KnownAt) {
+			continue
+		}
+		if began := began(&by); to.IsZero() || began.Before(to) {
+			to = began
+		}
+		break
+	}
+	return within(q.AsOf, from, to), nil
+}
+
+// first tells whether no functional rival that was known at a time comes before a relation.
+func first(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
+	earlier, err := c.one(ctx, `SELECT 1 FROM (SELECT e.num FROM entities own JOIN entities e INDEXED BY entities_root ON e.root = own.root AND e.root <> e.num WHERE own.num = ?1
+			UNION ALL SELECT root FROM entities WHERE num = ?1) m
+		JOIN relations x INDEXED BY relations_functional ON x.flags = 1 AND x.from_id = m.num AND x.predicate = ?2
+		WHERE (x.ord, x.source, x.num) < (?3, ?4, ?5) AND (?6 IS NULL OR coalesce(x.known_from, ?6) <= ?6) LIMIT 1`,
+		func(*row) error { return nil }, r.From, r.Predicate, micros(about(r)), r.Source, r.Num, stamp(known))
+	return !earlier, err
+}
+
+// about is the moment that a relation speaks of.
+func about(r *backend.Relation) time.Time {
+	if r.Asserted.IsZero() {
+		return r.KnownFrom
+	}
+	return r.Asserted
+}
+
+// began is when a relation began to hold, or its object ceased to.
+func began(r *backend.Relation) time.Time {
+	switch {
+	case r.Retracts && !r.ValidTo.IsZero():
+		return r.ValidTo
+	case !r.Retracts && !r.ValidFrom.IsZero():
+		return r.ValidFrom
+	}
+	return about(r)
+}
+
+// within tells whether a time lies in a half-open period; the zero time does in all.
+func within(at, from, to time.Time) bool {
+	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }
 
 // jsonInts is a list as json_each reads it.

@@ -151,7 +151,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]backe
 		var lists []*factList
 		var err error
 		switch {
-		case len(q.Chunks) > 0 && q.Entities == nil:
+		case len(q.Chunks) > 0 && q.Entities == nil && (q.AllTime || q.AsOf.IsZero()): // what held then takes rivals that stand elsewhere
 			lists, err = s.factsOfChunks(ctx, v, &q)
 		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && q.KnownAt.IsZero() && q.AsOf.IsZero():
 			lists, err = s.factsOfEntities(ctx, v, &q)
@@ -248,7 +248,7 @@ func mergeFacts(lists []*factList, q *backend.RelationQuery) []backend.Relation 
 	all := make([]*backend.Relation, 0, n)
 	for _, l := range lists {
 		for i := range l.rels {
-			if r := &l.rels[i]; believed(r, q) && valid(r, q.AsOf) {
+			if r := &l.rels[i]; believed(r, q) {
 				all = append(all, r)
 			}
 		}
