@@ -144,6 +144,9 @@ type Relation struct {
 	Chunk int
 	// Negated says that the text denies the statement, or says that it no longer holds.
 	Negated bool
+	// Functional, Retracts and Asserted are as in [Fact]; a relation that retracts is Negated too.
+	Functional, Retracts bool
+	Asserted             time.Time
 }
 
 // Precisions of dates.
@@ -179,8 +182,11 @@ type Fact struct {
 	// Evidence is the sentence, at most 2000 bytes, and Start and End its byte offsets in Text.
 	Evidence   string
 	Start, End int
-	// Functional says that a newer fact of the same Subject and Predicate supersedes this one (lives_in, works_at).
+	// Functional says that a later fact of the same Subject and Predicate supersedes this one (lives_in, works_at).
 	Functional bool
+	// Asserted is the moment that the fact speaks of when that lies before Time, as in "in 2015 I moved to Oslo": what
+	// was said earlier of later times is then the later fact. Zero means Time.
+	Asserted time.Time
 	// Retracts says that the fact ends an older one of the same Subject, Predicate and Object ("no longer").
 	Retracts bool
 	// Negated says that the fact denies something ("Alex does not eat meat."); Predicate then begins with NotPrefix.

@@ -39,7 +39,7 @@ func (r *relator) copulas(s *sentence) {
 		if d.isWord(s, i, "been") || d.isWord(s, i, "be") {
 			r.beGroup(s, &c)
 		}
-		if c.hi >= s.hi || c.hyp {
+		if c.hi >= s.hi || c.hyp || r.status(s, &c) {
 			continue
 		}
 		if n := &d.toks[c.hi]; n.w.verb > 0 && n.w.form&(formPart|formIng) != 0 && nodeAt(r.nodes, c.hi) < 0 {
@@ -81,6 +81,9 @@ func (d *doc) contractedIs(s *sentence, i int) bool {
 	return prev.is(fHe|fShe|fIt) || next.kind == kWord && (d.isWord(s, i+1, "a") || d.isWord(s, i+1, "an") || d.isWord(s, i+1, "the") || d.isWord(s, i+1, "not"))
 }
 
+// employment is the frame of "X is a nurse at Y".
+var employment = frame{predicate: "works_at", target: extract.TypeOrganization, source: extract.TypePerson, kind: extract.KindFact, functional: true}
+
 // predicateNominal reads what X is said to be from token i on.
 func (r *relator) predicateNominal(s *sentence, c *clause, subject node, i int, conf float32, raw string) {
 	d := r.d
@@ -91,6 +94,9 @@ func (r *relator) predicateNominal(s *sentence, c *clause, subject node, i int, 
 		}
 		if n.kind == nodePhrase {
 			st.conf = min(st.conf, confPhrase)
+		}
+		if predicate == "works_at" && !turn {
+			st.frame = &employment
 		}
 		r.add(st)
 	}

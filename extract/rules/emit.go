@@ -18,7 +18,8 @@ func (d *doc) emit(s *sentence, st *statement, dates []dateHit) {
 	rel.Context = clip(d.text[d.toks[s.lo].start:d.toks[s.hi-1].end])
 	rel.Temporal = d.temporalWords(s, dates)
 	if st.clause != nil {
-		rel.Negated = st.clause.negated || st.clause.ended
+		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, d.functional(st)
+		rel.Asserted = d.asserted(s, dates, st)
 		rel.ValidFrom, rel.ValidTo, rel.Precision = d.validity(s, dates, st)
 	}
 	if len(d.in.Chunks) > 0 {
@@ -136,6 +137,31 @@ func (d *doc) validity(s *sentence, dates []dateHit, st *statement) (from, to ti
 		prec = ""
 	}
 	return from, to, prec
+}
+
+// functional reports whether a statement says what is so now, of a predicate that has one value at a time.
+func (d *doc) functional(st *statement) bool {
+	f, c := st.frame, st.clause
+	if f == nil || !f.functional || c == nil {
+		return false
+	}
+	gone := f.kind != extract.KindEvent && c.past && !c.perfect && !c.passive // "worked at" says nothing about now
+	return !gone && !c.future && !c.hyp && !c.negated && !c.ended
+}
+
+// asserted is the end of the period in which a dated change took place: "in 2015 I moved to Oslo" says nothing about
+// later years. Zero means that the statement is about when it was said.
+func (d *doc) asserted(s *sentence, dates []dateHit, st *statement) time.Time {
+	if !d.functional(st) || st.frame.kind != extract.KindEvent || d.ref.IsZero() {
+		return time.Time{}
+	}
+	from, _, _ := d.validity(s, dates, st)
+	for i := range dates {
+		if h := &dates[i]; !from.IsZero() && h.from.Equal(from) && h.to.Before(d.ref) {
+			return h.to
+		}
+	}
+	return time.Time{}
 }
 
 // coarser keeps the coarser of two precisions.

@@ -23,6 +23,7 @@ const maxFactWords = 60
 // segment is a part of a sentence with the speaker as its subject: the tokens [lo, hi).
 type segment struct {
 	lo, hi   int
+	opener   int  // tokens before lo of a date with which it opens: "Last May, I ..."
 	comp     int  // where the complement begins, behind the main verb
 	verb     int  // main verb or form of "be"
 	we       bool // "we"
@@ -62,6 +63,8 @@ func (d *doc) factsOf(k int, s *sentence, sts []statement) {
 // segments cuts a sentence where a new statement about the speaker begins.
 func (d *doc) segments(s *sentence, yield func(*segment)) {
 	lo := d.skipOpeners(s, s.lo)
+	open := lo
+	lo = d.skipDate(s, lo)
 	start := lo
 	flush := func(hi int) {
 		for hi > start && (d.toks[hi-1].kind == kPunct && d.toks[hi-1].ch != '"' && d.toks[hi-1].ch != ')' || d.toks[hi-1].kind == kWord && d.coordinator(s, hi-1)) {
@@ -69,6 +72,9 @@ func (d *doc) segments(s *sentence, yield func(*segment)) {
 		}
 		if hi > start {
 			g := segment{lo: start, hi: hi, verb: -1}
+			if start == lo {
+				g.opener = lo - open
+			}
 			if d.openSegment(s, &g) {
 				yield(&g)
 			}
@@ -115,6 +121,24 @@ func (d *doc) skipOpeners(s *sentence, i int) int {
 			i++
 		default:
 			return i
+		}
+	}
+	return i
+}
+
+// skipDate passes over a date with which a sentence opens before its subject: "In 2015 I", "Last week, I".
+func (d *doc) skipDate(s *sentence, i int) int {
+	for k := range d.datesOf(s) {
+		h := &d.datesOf(s)[k]
+		if h.lo != i && !(h.lo == i+1 && d.toks[i].kind == kWord && d.toks[i].is(fPrep)) {
+			continue
+		}
+		j := h.hi
+		if j < s.hi && d.isPunct(s, j, ',') {
+			j++
+		}
+		if j < s.hi && d.subjectStart(s, j) {
+			return j
 		}
 	}
 	return i

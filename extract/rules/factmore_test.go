@@ -52,7 +52,7 @@ func TestMoreStates(t *testing.T) {
 		"I'm based in Lisbon.":                       {"fact: Alex|lives_in|Lisbon"},
 		"I'm a student at Harbor University.":        {"fact: Alex|studied_at|Harbor University", "fact: Alex|has_role|student"},
 		"I'm not married.":                           {"!fact: Alex|marital_status|married"},
-		"I'm married to Clara.":                      {"fact: Alex|married_to|Clara"},
+		"I'm married to Clara.":                      {"fact: Alex|married_to|Clara", "fact: Alex|marital_status|married"},
 		"I'm retired from Zorblax.":                  {"fact: Alex|employment_status|retired"},
 		"I'm pregnant.":                              {"event: Alex|expects|a child"},
 		"I'm good with animals.":                     {"fact: Alex|good_at|animals"},

@@ -22,9 +22,7 @@ func (d *doc) otherFacts(s *sentence, sts []statement) {
 		if st.target.key == self || st.frame != nil && st.frame.kind == extract.KindRelationship || st.source.typ == extract.TypePerson && st.target.typ == extract.TypePerson {
 			f.Kind = extract.KindRelationship
 		}
-		if st.frame != nil {
-			f.Functional = st.frame.functional
-		}
+		f.Functional, f.Asserted = d.functional(st), d.asserted(s, d.datesOf(s), st)
 		if c != nil {
 			f.Negated, f.Retracts = c.negated && !c.ended, c.ended
 			f.ValidFrom, f.ValidTo, f.Precision = d.validity(s, d.datesOf(s), st)

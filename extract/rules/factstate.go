@@ -198,6 +198,9 @@ func (d *doc) age(s *sentence, g *segment, i int) (string, bool) {
 // complementFact adds what a known word behind "be" says, once per object of a list.
 func (d *doc) complementFact(s *sentence, g *segment, f extract.Fact, c *complement, i int) {
 	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
+	if c.functional && !f.Negated && !f.Retracts {
+		f.ValidTo = time.Time{} // "I got married yesterday" lasts
+	}
 	j := i + 1
 	if c.preps != "" && j < g.hi && strings.Contains(" "+c.preps+" ", " "+strings.ToLower(d.str(j))+" ") {
 		j++
@@ -210,7 +213,13 @@ func (d *doc) complementFact(s *sentence, g *segment, f extract.Fact, c *complem
 		return
 	}
 	if c.predicate == "marital_status" && j < g.hi {
+		status := f
+		status.Object = c.object
+		d.addFact(s, status)
 		f.Predicate = "married_to"
+		if c.object == "engaged" {
+			f.Predicate = "engaged_to"
+		}
 	}
 	if c.predicate == "employment_status" {
 		f.Object = c.object
@@ -244,6 +253,9 @@ func (d *doc) eachObject(s *sentence, i, hi int, yield func(string)) {
 		}
 	}
 }
+
+// american spells the names of attributes in one way.
+var american = strings.NewReplacer("favourite", "favorite", "colour", "color")
 
 // attributes are what "my X is Y" says about oneself, one value at a time.
 var attributes = map[string]bool{"name": true, "full_name": true, "first_name": true, "last_name": true, "nickname": true, "birthday": true, "age": true, "email": true,
@@ -290,7 +302,7 @@ func (d *doc) myFact(s *sentence, g *segment, f extract.Fact, sts []statement) {
 	}
 	if strings.HasPrefix(f.Predicate, "favorite") || strings.HasPrefix(f.Predicate, "favourite") {
 		f.Kind = extract.KindPreference
-		f.Predicate = strings.Replace(f.Predicate, "favourite", "favorite", 1)
+		f.Predicate = american.Replace(f.Predicate)
 	}
 	switch f.Predicate {
 	case "birthday":
@@ -336,9 +348,7 @@ func (d *doc) namedSubject(s *sentence, g *segment, f extract.Fact, sts []statem
 		}
 		fact := f
 		fact.Subject, fact.Predicate, fact.Object, fact.Kind, fact.Confidence = d.nodeName(&st.source), st.predicate, d.nodeName(&st.target), extract.KindRelationship, st.conf
-		if st.frame != nil {
-			fact.Functional = st.frame.functional
-		}
+		fact.Functional, fact.Asserted = d.functional(st), d.asserted(s, d.datesOf(s), st)
 		dislike(&fact)
 		d.addFact(s, fact)
 		found = true

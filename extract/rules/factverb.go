@@ -284,7 +284,7 @@ func (d *doc) linkedFacts(s *sentence, g *segment, f extract.Fact, sts []stateme
 		fact.Predicate, fact.Object, fact.Confidence, fact.Kind = st.predicate, d.nodeName(&st.target), max(st.conf, confState)*f.Confidence/confState, extract.KindFact
 		fact.Negated = f.Negated || st.clause.negated && !st.clause.ended && !g.ended
 		if st.frame != nil {
-			fact.Kind, fact.Functional = st.frame.kind, st.frame.functional
+			fact.Kind, fact.Functional, fact.Asserted = st.frame.kind, d.functional(st), d.asserted(s, d.datesOf(s), st)
 			if fact.Kind == extract.KindEvent && st.frame.functional && !strings.HasSuffix(st.predicate, "_to") {
 				fact.Kind = extract.KindFact
 			}
@@ -294,8 +294,6 @@ func (d *doc) linkedFacts(s *sentence, g *segment, f extract.Fact, sts []stateme
 			fact.Kind = extract.KindEvent
 		case st.predicate == "also_known_as":
 			fact.Predicate, fact.Functional = "name", true
-		case st.frame != nil && st.frame.kind == extract.KindFact && g.past && !g.perfect && !g.ended && !st.clause.passive:
-			fact.Functional = false // "worked at" says nothing about now
 		}
 		fact.ValidFrom, fact.ValidTo, fact.Precision = d.validity(s, d.datesOf(s), st)
 		fact.Object = d.fullObject(s, g, st, fact.Object)

@@ -221,7 +221,7 @@ func (d *doc) phraseAt(s *sentence, i int) (lo, hi int, ok bool) {
 		}
 		i++
 	}
-	for i > lo && d.toks[i-1].is(fAdv|fTemporal) {
+	for i > lo && (d.toks[i-1].is(fAdv|fTemporal) || d.toks[i-1].kind == kWord && d.isAdverbEnd(i-1)) {
 		i--
 	}
 	return lo, i, i > lo

@@ -44,7 +44,7 @@ func noteKey(words string) (complement, bool) {
 		return c, true
 	}
 	if attributes[key] || strings.HasPrefix(key, "favorite_") || strings.HasPrefix(key, "favourite_") {
-		c := complement{predicate: strings.Replace(key, "favourite", "favorite", 1), kind: extract.KindFact, functional: true}
+		c := complement{predicate: american.Replace(key), kind: extract.KindFact, functional: true}
 		if strings.HasPrefix(c.predicate, "favorite") {
 			c.kind = extract.KindPreference
 		}

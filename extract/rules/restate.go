@@ -14,9 +14,9 @@ import (
 func (d *doc) restate(s *sentence, g *segment, hi int) string {
 	hi = min(hi, g.hi)
 	var b strings.Builder
-	b.Grow(int(d.toks[hi-1].end-d.toks[g.lo].start) + 16)
+	b.Grow(int(d.toks[hi-1].end-d.toks[g.lo-g.opener].start) + 16)
 	r := restater{d: d, s: s, b: &b, name: s.speaker, dates: d.datesOf(s)}
-	i := g.lo
+	i := g.lo - g.opener
 	switch {
 	case g.bare:
 		b.WriteString(s.speaker)

@@ -89,10 +89,30 @@ func graphOf(j *job, f *backend.Finished) {
 			mention(m.Chunk, bm)
 		}
 	}
-	functional := map[[2]string]bool{} // subject and predicate of which a newer statement retires an older one
-	for _, x := range j.out.Facts {
-		if x.Functional && !x.Negated {
-			functional[[2]string{extract.Key(x.Subject), x.Predicate}] = true
+	types := map[string]string{}
+	for _, m := range j.out.Mentions {
+		if types[m.Key] == "" {
+			types[m.Key] = m.Type
+		}
+	}
+	said := map[saying]int{}
+	add := func(r backend.Relation) {
+		if at, ok := said[sayingOf(&r)]; ok { // a fact that is a relation too
+			o := &f.Relations[at]
+			o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
+			if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
+				o.ValidFrom, o.ValidTo, o.Precision, o.Asserted = r.ValidFrom, r.ValidTo, r.Precision, r.Asserted
+			}
+			return
+		}
+		if r.KnownFrom = known; !r.Asserted.Before(known) {
+			r.Asserted = time.Time{}
+		}
+		said[sayingOf(&r)] = len(f.Relations)
+		f.Relations = append(f.Relations, r)
+		if p := opposite(&r); p != "" {
+			f.Relations = append(f.Relations, backend.Relation{Chunk: r.Chunk, FromKey: r.FromKey, ToKey: r.ToKey, Object: r.Object, Predicate: p, Context: r.Context,
+				Origin: OriginOpposite, KnownFrom: r.KnownFrom, Asserted: r.Asserted, Retracts: true})
 		}
 	}
 	for _, r := range j.out.Relations {
@@ -100,18 +120,12 @@ func graphOf(j *job, f *backend.Finished) {
 			continue
 		}
 		rel := backend.Relation{Chunk: int64(r.Chunk), FromKey: r.Source, ToKey: r.Target, Predicate: r.Predicate, Raw: r.Raw, Context: r.Context,
-			Confidence: r.Confidence, Temporal: r.Temporal, Precision: r.Precision, ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, KnownFrom: known,
-			Functional: !r.Negated && functional[[2]string{r.Source, r.Predicate}]}
-		if r.Negated {
-			rel.Predicate = "not_" + strings.TrimPrefix(rel.Predicate, "not_")
+			Confidence: r.Confidence, Temporal: r.Temporal, Precision: r.Precision, ValidFrom: r.ValidFrom, ValidTo: r.ValidTo,
+			Asserted: r.Asserted, Functional: r.Functional && !r.Negated, Retracts: r.Retracts}
+		if r.Negated && !r.Retracts {
+			rel.Predicate = negated(rel.Predicate)
 		}
-		f.Relations = append(f.Relations, rel)
-	}
-	types := map[string]string{}
-	for _, m := range j.out.Mentions {
-		if types[m.Key] == "" {
-			types[m.Key] = m.Type
-		}
+		add(rel)
 	}
 	for _, x := range j.out.Facts {
 		key := extract.Key(x.Subject)
@@ -125,16 +139,62 @@ func graphOf(j *job, f *backend.Finished) {
 			}
 		}
 		mention(at, backend.Mention{Key: key, Name: x.Subject, Type: cmp.Or(types[key], extract.TypePerson), Weight: extract.WeightText})
-		to := ""
-		if k := extract.Key(x.Object); k != "" && len(k) <= 512 {
-			if _, ok := seen[spot{k, at}]; ok {
-				to = k
-			}
+		rel := backend.Relation{Chunk: int64(at), FromKey: key, Predicate: x.Predicate, Raw: x.Text, Context: x.Evidence,
+			Confidence: x.Confidence, Origin: "inferred", Kind: x.Kind, Precision: x.Precision, ValidFrom: x.ValidFrom, ValidTo: x.ValidTo,
+			Asserted: x.Asserted, Functional: x.Functional && !x.Negated && !x.Retracts, Retracts: x.Retracts}
+		// What a fact says of its subject is an entity, so that equal facts of different sources meet.
+		if k := extract.Key(x.Object); k != "" && len(k) <= maxObjectKey && k != key {
+			rel.ToKey = k
+		} else {
+			rel.Object = x.Object
 		}
-		f.Relations = append(f.Relations, backend.Relation{Chunk: int64(at), FromKey: key, ToKey: to, Predicate: x.Predicate, Raw: x.Text, Context: x.Evidence,
-			Confidence: x.Confidence, Origin: "inferred", Kind: x.Kind, Object: x.Object, Precision: x.Precision, ValidFrom: x.ValidFrom, ValidTo: x.ValidTo,
-			KnownFrom: known, Functional: x.Functional, Retracts: x.Retracts})
+		add(rel)
 	}
+}
+
+// OriginOpposite marks the retractions that come with a statement which denies another:
+// who dislikes tea does not like it any more. They are no statements of their own.
+const OriginOpposite = "opposite"
+
+// maxObjectKey is the longest object of a fact, in bytes of its key, that is an entity.
+const maxObjectKey = 96
+
+// saying is what a relation says, where.
+type saying struct {
+	from, predicate, to, object string
+	chunk                       int64
+	retracts                    bool
+}
+
+func sayingOf(r *backend.Relation) saying {
+	return saying{r.FromKey, r.Predicate, r.ToKey, r.Object, r.Chunk, r.Retracts}
+}
+
+// negated is the predicate of a denied statement.
+func negated(predicate string) string {
+	if predicate == "likes" {
+		return "dislikes"
+	}
+	return extract.NotPrefix + strings.TrimPrefix(predicate, extract.NotPrefix)
+}
+
+// opposite is the predicate that a statement retracts of the same subject and object,
+// empty for none.
+func opposite(r *backend.Relation) string {
+	positive, denied := strings.CutPrefix(r.Predicate, extract.NotPrefix)
+	switch {
+	case r.Retracts, r.Functional:
+		return ""
+	case denied:
+		return positive
+	case r.Predicate == "likes":
+		return "dislikes"
+	case r.Predicate == "dislikes":
+		return "likes"
+	case r.Kind == extract.KindPreference:
+		return extract.NotPrefix + r.Predicate
+	}
+	return ""
 }
 
 // suppliedGraph attaches each supplied relation to the chunk that shares most words with it.
@@ -145,7 +205,7 @@ func suppliedGraph(j *job, b []byte, f *backend.Finished) {
 	}
 	known := j.Time
 	if known.IsZero() {
-		known = time.Now().UTC()
+		known = j.UpdatedAt
 	}
 	words := make([]map[string]bool, len(j.chunks()))
 	for i, ch := range j.chunks() {
