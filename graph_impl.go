@@ -13,6 +13,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
 const (
@@ -69,7 +70,7 @@ func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]ba
 	for _, r := range rels {
 		row := g.chunks[r.Chunk]
 		_, known := g.entities[r.From]
-		if row == nil || !known || !item.Live(filter, row.Src.Tags) {
+		if row == nil || !known || r.Origin == pipeline.OriginOpposite || !item.Live(filter, row.Src.Tags) {
 			continue
 		}
 		out = append(out, r)
@@ -93,7 +94,10 @@ func (g *graphReader) target(r backend.Relation) Entity {
 
 func (g *graphReader) evidence(r backend.Relation) Evidence {
 	e := Evidence{ID: "rel_" + strconv.FormatInt(r.Num, 10), Canonical: r.Predicate, Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: float64(r.Confidence),
-		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: entityID(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero()}
+		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: entityID(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero() && !r.Retracts}
+	if r.Retracts {
+		e.Canonical = "no_longer_" + e.Canonical
+	}
 	if r.To != 0 {
 		e.TargetID = entityID(r.To)
 	}

@@ -169,7 +169,7 @@ func (r *recallRun) forceful(ctx context.Context, hits []*scopeHit) error {
 	for i, h := range hits {
 		links := asked[h.row.Src.Num]
 		for _, l := range links {
-			if shown[l.src.Num] || !item.Live(r.filter, l.src.Tags) {
+			if shown[l.src.Num] || !item.Live(r.filter, l.src.Tags) || r.later(l.src) {
 				continue
 			}
 			keys, ok := brought[l.src.Num]

@@ -70,8 +70,8 @@ type Recall struct {
 	RelatedChunks int                // neighbours in its source returned with each hit, 0 to 50 on each side
 	Subs          map[string]float64 // search these sub-tenants with these relative weights instead of the handle's own, 1 to 100
 	Principals    []string           // only sources that one of these may see; nil: all
-	AsOf          time.Time          // facts as they were true then; zero: now
-	KnownAt       time.Time          // facts as they were believed then; zero: now
+	AsOf          time.Time          // facts as they held then, retired since or not; zero: what is believed at KnownAt
+	KnownAt       time.Time          // by what was known then: without facts and sources that were learnt later; zero: now
 	Temporal      *Temporal          // nil: no temporal facts in the result
 }
 
@@ -80,8 +80,10 @@ type Temporal struct {
 	Now    time.Time // anchors "today" and durations; zero: the clock
 	Mode   string    // current, as_of, range, upcoming; anything else: from the query
 	Start  time.Time // of the window
-	End    time.Time
-	Events []string // phrases whose facts are wanted
+	End    time.Time // of the window, or the moment for as_of
+	Events []string  // phrases whose facts are wanted
+	// DurationToNow asks for the span from a fact until Now, whatever the query's words are.
+	DurationToNow bool
 }
 
 // Result is what recall found, best first.

@@ -279,6 +279,9 @@ func (r *recallRun) search(ctx context.Context, scopes []scope) error {
 	e := r.svc.ranker
 	r.ents = map[backend.Partition][]int64{}
 	want := r.q.MaxResults * overFetch
+	if !r.q.KnownAt.IsZero() { // what was learnt later falls away
+		want = max(want, maxFanOut)
+	}
 	answers := make([]*recall.Answer, len(scopes))
 	r.answers = answers
 	space := recall.Space{Store: r.held.store, Vectors: r.held.ws.Vectors(), Keywords: r.held.ws.Keywords(), Graph: r.held.ws.Graph(), DenseOff: r.held.reembedding.Load()}
@@ -369,7 +372,7 @@ func (r *recallRun) hydrate(ctx context.Context, want int) ([]*scopeHit, error) 
 			}
 			row := &rows[0]
 			rows = rows[1:]
-			if row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) {
+			if row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) || r.later(row.Src) {
 				continue
 			}
 			h.row = row

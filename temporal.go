@@ -39,7 +39,16 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 	}
 	for _, part := range sortedParts(byPart) {
 		chunks := byPart[part]
-		rels, err := r.held.store.Relations(ctx, backend.RelationQuery{Part: part, Chunks: chunks, AsOf: r.q.AsOf, KnownAt: r.q.KnownAt, AllTime: out.Mode != "current", Limit: 1000})
+		q := backend.RelationQuery{Part: part, Chunks: chunks, AsOf: r.q.AsOf, KnownAt: r.q.KnownAt, Limit: 1000}
+		switch {
+		case out.Mode == "current" && q.AsOf.IsZero():
+			q.AsOf = t.Now
+		case out.Mode == "as_of" && !t.End.IsZero():
+			q.AsOf = t.End
+		default:
+			q.AllTime = q.AsOf.IsZero()
+		}
+		rels, err := r.held.store.Relations(ctx, q)
 		if err == nil {
 			rels, err = g.load(rels, r.filter)
 		}
@@ -49,7 +58,7 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			return
 		}
 		for _, rel := range rels {
-			if rel.ValidFrom.IsZero() && rel.ValidTo.IsZero() || !inWindow(rel, out.Mode, t) || !mentions(rel, t.Events) {
+			if rel.ValidFrom.IsZero() && rel.ValidTo.IsZero() || !inWindow(rel, out.Mode, t) || !mentions(rel, t.Events) || r.unknown(rel.KnownFrom) {
 				continue
 			}
 			if len(out.Facts) == maxTemporalFacts {
@@ -57,11 +66,11 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 				break
 			}
 			tr := g.triplet(rel)
-			f := TemporalFact{Subject: tr.Source.Name, Relation: rel.Predicate, Object: tr.Target.Name, Type: cmp.Or(rel.Kind, "relation"), Status: "current",
+			f := TemporalFact{Subject: tr.Source.Name, Relation: tr.Relation.Canonical, Object: tr.Target.Name, Type: cmp.Or(rel.Kind, "relation"), Status: "current",
 				Start: rel.ValidFrom, End: rel.ValidTo, Precision: cmp.Or(rel.Precision, "day"), Phrase: rel.Context, ChunkID: tr.Relation.ChunkID,
 				SourceID: g.chunks[rel.Chunk].Src.ID, RelationID: tr.Relation.ID}
 			switch {
-			case !rel.KnownTo.IsZero():
+			case !rel.KnownTo.IsZero() && !rel.Retracts && !r.unknown(rel.KnownTo):
 				f.Status = "superseded"
 			case f.Start.After(t.Now):
 				f.Status = "upcoming"
@@ -73,7 +82,22 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 	}
 	slices.SortStableFunc(out.Facts, func(a, b TemporalFact) int { return a.Start.Compare(b.Start) })
 	out.Applied = out.Mode != "none"
-	out.Duration = duration(r.q.Query, out.Facts, t.Now)
+	out.Duration = duration(r.q.Query, out.Facts, t)
+}
+
+// unknown tells whether something of a time was not known yet at the time that the
+// query asks for.
+func (r *recallRun) unknown(at time.Time) bool {
+	return !r.q.KnownAt.IsZero() && at.After(r.q.KnownAt)
+}
+
+// later tells whether a source was written after the time whose knowledge the query
+// asks for: after its own time, or after it was accepted where it has none.
+func (r *recallRun) later(src *backend.Source) bool {
+	if src.Time.IsZero() {
+		return r.unknown(src.CreatedAt)
+	}
+	return r.unknown(src.Time)
 }
 
 func inWindow(rel backend.Relation, mode string, t Temporal) bool {
@@ -83,10 +107,8 @@ func inWindow(rel backend.Relation, mode string, t Temporal) bool {
 		return start.After(t.Now)
 	case "range":
 		return (t.End.IsZero() || !start.After(t.End)) && (t.Start.IsZero() || end.IsZero() && !start.Before(t.Start) || end.After(t.Start))
-	case "as_of":
-		return t.End.IsZero() || !start.After(t.End)
 	}
-	return true
+	return true // the Store has picked what held then
 }
 
 func mentions(rel backend.Relation, phrases []string) bool {
@@ -97,12 +119,14 @@ func mentions(rel backend.Relation, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, strings.ToLower(p)) })
 }
 
+// durationCues are words of a question that asks for a span.
+var durationCues = []string{"how long", "how many days", "how many weeks", "how many months", "how many years"}
+
 // duration answers "how long": between the two facts that share most words with
 // the question, or from one to now. Without a shared entity word there is none.
-func duration(query string, facts []TemporalFact, now time.Time) *TemporalDuration {
+func duration(query string, facts []TemporalFact, t Temporal) *TemporalDuration {
 	q := strings.ToLower(query)
-	if !strings.Contains(q, "how long") && !strings.Contains(q, "how many days") && !strings.Contains(q, "how many weeks") &&
-		!strings.Contains(q, "how many months") && !strings.Contains(q, "how many years") {
+	if !t.DurationToNow && !slices.ContainsFunc(durationCues, func(cue string) bool { return strings.Contains(q, cue) }) {
 		return nil
 	}
 	shared := func(f TemporalFact) float64 {
@@ -130,9 +154,9 @@ func duration(query string, facts []TemporalFact, now time.Time) *TemporalDurati
 		return nil
 	}
 	slices.SortStableFunc(best, func(a, b TemporalFact) int { return cmp.Compare(shared(b), shared(a)) })
-	from, to, toName := best[0].Start, now, "now"
+	from, to, toName := best[0].Start, t.Now, "now"
 	approx := best[0].Precision != "day"
-	if strings.Contains(q, "between") && len(best) > 1 {
+	if strings.Contains(q, "between") && len(best) > 1 && !t.DurationToNow {
 		to, toName = best[1].Start, best[1].Object
 		approx = approx || best[1].Precision != "day"
 	}

@@ -199,6 +199,7 @@ func (c *call) temporal() *contextmem.Temporal {
 		if ps, err := toStrings("event_phrases", m["event_phrases"]); err == nil {
 			t.Events = ps
 		}
+		t.DurationToNow, _ = m["duration_to_now"].(bool)
 	}
 	return t
 }
