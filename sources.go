@@ -41,6 +41,15 @@ type Fetched struct {
 	Filename    string
 	Title       string
 	Status      Status
+	Usage       *ModelUsage // nil when the extractor asked no model
+}
+
+// ModelUsage is what a model cost that read an item, see Options.Extractor.
+type ModelUsage struct {
+	Model                          string
+	PromptTokens, CompletionTokens int    // as the endpoint reported them; of a shared request the item's share
+	Calls                          int    // requests, retries included
+	Fallback                       string // why the rules answered instead, one word such as "timeout"; empty: the model did
 }
 
 // Fetch returns the original of a source. ErrNotFound when it is not in this scope.

@@ -109,6 +109,9 @@ func (s *Service) load(ctx context.Context, op string, h *held, src *backend.Sou
 		return nil, sourceError(op, f.Class, src.ID, err)
 	}
 	f.Inferred = string(inferred)
+	if f.Usage, err = s.usage(ctx, h, src); err != nil {
+		return nil, sourceError(op, f.Class, src.ID, err)
+	}
 	data, err := h.store.Content(ctx, src.Num, backend.Original)
 	if err != nil {
 		return nil, sourceError(op, f.Class, src.ID, err)
@@ -133,6 +136,22 @@ func (s *Service) load(ctx context.Context, op string, h *held, src *backend.Sou
 		f.Text = string(text)
 	}
 	return f, nil
+}
+
+// usage reads what a model was paid for a source; nil for nothing.
+func (s *Service) usage(ctx context.Context, h *held, src *backend.Source) (*ModelUsage, error) {
+	b, err := h.store.Content(ctx, src.Num, backend.Usage)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := new(ModelUsage)
+	if err := json.Unmarshal(b, u); err != nil {
+		return nil, fmt.Errorf("model usage of a source: %w", backend.ErrCorrupt)
+	}
+	return u, nil
 }
 
 // info describes a source.

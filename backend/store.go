@@ -78,6 +78,7 @@ const (
 	Text     ContentKind = 2 // parsed text, when it differs from the original
 	Inferred ContentKind = 3 // inferred statements
 	Supplied ContentKind = 4 // a graph supplied with the source
+	Usage    ContentKind = 5 // what a model was paid for the source
 )
 
 // Blob is the content of a source.

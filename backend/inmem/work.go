@@ -29,7 +29,7 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 
 func checkBlobs(id string, blobs []backend.Blob) error {
 	for _, b := range blobs {
-		if b.Kind < backend.Original || b.Kind > backend.Supplied {
+		if b.Kind < backend.Original || b.Kind > backend.Usage {
 			return fmt.Errorf("content of %q: kind %d is unknown", id, b.Kind)
 		}
 	}
@@ -126,7 +126,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			v.src.Attempts++
 			v.src.Token, v.src.LeaseUntil = token, stamp(leaseUntil)
 			c := backend.Claim{Source: *copySource(&v.src)}
-			for kind := backend.Original; kind <= backend.Supplied; kind++ {
+			for kind := backend.Original; kind <= backend.Usage; kind++ {
 				if b, ok := v.blobs[kind]; ok {
 					c.Blobs = append(c.Blobs, backend.Blob{Kind: kind, Data: slices.Clone(b)})
 				}

@@ -32,7 +32,6 @@ type Doc struct {
 	Meta         json.RawMessage `json:"m,omitempty"`   // app items: free members
 	Supplied     bool            `json:"sg,omitempty"`  // a graph came with the item
 	Partial      string          `json:"p,omitempty"`   // why the parsed text may be incomplete
-	Usage        json.RawMessage `json:"us,omitempty"`  // what a model was paid
 }
 
 // App is what is special about an item from an application.

@@ -10,6 +10,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -234,6 +235,13 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 		default:
 			f := backend.Finished{Num: j.Num, Token: token, State: backend.Completed, Event: events}
 			graphOf(j, &f)
+			if j.out != nil && j.out.Usage != nil {
+				b, err := json.Marshal(j.out.Usage)
+				if err != nil {
+					return err
+				}
+				f.Blobs = append(f.Blobs, backend.Blob{Kind: backend.Usage, Data: b})
+			}
 			batch = append(batch, f)
 			of = append(of, j)
 		}

@@ -1,0 +1,107 @@
+package contextmem_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+func TestMergesCanBeUndone(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := tell(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
+		ctx := t.Context()
+		names := func(names ...string) []string {
+			es, err := c.Entities(ctx, contextmem.ClassMemory, names...)
+			require.NoError(t, err)
+			out := make([]string, len(es))
+			for i, e := range es {
+				if e != nil {
+					out[i] = e.Name
+				}
+			}
+			return out
+		}
+		apart := []string{"bob lisbon", "robert smith porto"}
+		require.Equal(t, apart, c.says("lives_in", nil))
+		require.Equal(t, []string{"bob", "robert smith", ""}, names("BOB", "Robert Smith", "nobody"))
+		m, err := c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, From: "Bob", Into: "Robert Smith", Reason: "one person"})
+		require.NoError(t, err)
+		require.Equal(t, []any{"bob", "robert smith", "one person", false}, []any{m.From, m.Into, m.Reason, m.Undone})
+		require.Equal(t, []string{"robert smith porto"}, c.says("lives_in", nil), "facts of one person retire one another")
+		require.Equal(t, []string{"robert smith", "robert smith"}, names("Bob", "Robert Smith"))
+		remember(t, c.Sub, contextmem.Memory{ID: "later", Text: "Bob works at Acme.", Time: on("2022-04-01")})
+		c.told += "Bob works at Acme."
+		require.Equal(t, []string{"robert smith acme"}, c.says("works_at", nil), "later mentions follow")
+
+		_, err = c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, From: "Robert Smith", Into: "Bob"})
+		require.ErrorIs(t, err, contextmem.ErrConflict)
+		_, err = c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, From: "nobody", Into: "Bob"})
+		require.ErrorIs(t, err, contextmem.ErrNotFound)
+		_, err = c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, Into: "Bob"})
+		require.ErrorIs(t, err, contextmem.ErrInvalid)
+		_, err = c.Entities(ctx, contextmem.ClassAll, "Bob")
+		require.ErrorIs(t, err, contextmem.ErrInvalid)
+		require.ErrorIs(t, tn.Sub("other").UndoMerge(ctx, contextmem.ClassMemory, m.ID), contextmem.ErrNotFound, "another sub-tenant")
+		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassKnowledge, m.ID), contextmem.ErrNotFound, "another graph")
+
+		require.NoError(t, c.UndoMerge(ctx, contextmem.ClassMemory, m.ID))
+		require.Equal(t, apart, c.says("lives_in", nil))
+		require.Equal(t, []string{"bob acme"}, c.says("works_at", nil))
+		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassMemory, m.ID), contextmem.ErrConflict)
+		ms, err := c.Merges(ctx, contextmem.ClassMemory, 0, 0)
+		require.NoError(t, err)
+		require.Len(t, ms, 1)
+		require.True(t, ms[0].Undone)
+		ms, err = c.Merges(ctx, contextmem.ClassMemory, ms[0].ID, 0)
+		require.NoError(t, err)
+		require.Empty(t, ms)
+	})
+}
+
+func TestSharedEntitiesSurvive(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := tell(t, tn, contextmem.Memory{Text: "Anna works at Acme Inc."}, contextmem.Memory{Text: "Boris works at Acme Inc."})
+		_, err := c.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m1"}})
+		require.NoError(t, err)
+		es, err := c.Entities(t.Context(), contextmem.ClassMemory, "Anna", "Boris", "Acme Inc")
+		require.NoError(t, err)
+		require.Nil(t, es[0], "nothing mentions her any more")
+		require.NotNil(t, es[1])
+		require.NotNil(t, es[2])
+		require.Equal(t, []string{"boris acme inc"}, c.says("works_at", nil))
+	})
+}
+
+// TestEqualFactsHaveOneEntryWithTheirSources: what two memories state is one statement with two
+// pieces of evidence, and lives as long as one of them.
+func TestEqualFactsHaveOneEntryWithTheirSources(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := tell(t, tn, contextmem.Memory{Text: "My favourite color is green.", Infer: true}, contextmem.Memory{Text: "Hello! My favorite colour is Green.", Infer: true})
+		evidence := func() int {
+			p, err := c.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory})
+			require.NoError(t, err)
+			if len(p.Groups) == 0 {
+				return 0
+			}
+			require.Len(t, p.Groups, 1)
+			require.Equal(t, "green", p.Groups[0].Target.Name)
+			seen := map[string]bool{}
+			for _, e := range p.Groups[0].Relations {
+				require.Equal(t, "favorite_color", e.Canonical)
+				seen[e.ChunkID] = true
+			}
+			return len(seen)
+		}
+		require.Equal(t, 2, evidence())
+		for i, id := range []string{"m2", "m1"} {
+			_, err := c.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{id}})
+			require.NoError(t, err)
+			require.Equal(t, 1-i, evidence())
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package contextmem_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/extract/llm"
+	"github.com/contextmem/contextmem/extract/rules"
+)
+
+// TestModelIsReportedAndNeverLosesAnItem: whatever the endpoint does, the item completes, by the rules where
+// need be, and says what was asked of the model.
+func TestModelIsReportedAndNeverLosesAnItem(t *testing.T) {
+	t.Parallel()
+	const good = `{"choices":[{"message":{"content":"{\"items\":[{\"index\":0,\"entities\":[],\"relations\":[],\"facts\":[]}]}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":120,"completion_tokens":9}}`
+	for name, c := range map[string]struct {
+		status   int
+		body     string
+		fallback string
+		prompt   int
+	}{
+		"good":      {http.StatusOK, good, "", 120},
+		"malformed": {http.StatusOK, `{"choices":[{"message":{"content":"no"},"finish_reason":"stop"}],"usage":{"prompt_tokens":120,"completion_tokens":9}}`, "malformed", 120},
+		"down":      {http.StatusBadGateway, "", "server", 0},
+		"refused":   {http.StatusUnauthorized, "", "refused", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.body))
+			}))
+			t.Cleanup(srv.Close)
+			e, err := llm.New(llm.Config{BaseURL: srv.URL, Model: "small", Fallback: rules.New(), MaxRetries: -1, RetryDelay: time.Millisecond})
+			require.NoError(t, err)
+			_, acme := open(t, &contextmem.Options{Extractor: e})
+			s := acme.Sub("a")
+			remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Lisbon.", Infer: true})
+			f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: "m"})
+			require.NoError(t, err)
+			require.Equal(t, "I live in Lisbon.", f.Text)
+			require.NotNil(t, f.Usage)
+			require.Equal(t, []any{"small", c.fallback, c.prompt, 1}, []any{f.Usage.Model, f.Usage.Fallback, f.Usage.PromptTokens, f.Usage.Calls})
+			if c.fallback != "" {
+				require.Contains(t, f.Inferred, "Lisbon", "the rules read it")
+			}
+		})
+	}
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Lisbon.", Infer: true})
+	f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: "m"})
+	require.NoError(t, err)
+	require.Nil(t, f.Usage, "rules cost nothing")
+}
