@@ -262,7 +262,9 @@ func TestFailuresFallBackToRules(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, out, 1)
 			assert.Equal(t, c.reason, out[0].Usage.Fallback)
-			assert.Equal(t, c.calls, s.calls.Load())
+			if c.reason != reasonTimeout { // a busy machine may not even have accepted the connection
+				assert.Equal(t, c.calls, s.calls.Load())
+			}
 			assert.Equal(t, int(c.calls), out[0].Usage.Calls)
 			require.Len(t, out[0].Relations, 1, "one of the two always answers")
 			want := "resides_in"
