@@ -63,10 +63,19 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 	for i := range n {
 		s := *mutantSeed + uint64(i)
 		data := mutate(rand.New(rand.NewPCG(s, uint64(len(format)))), seeds)
+		in := Input{Name: name, Data: data}
 		before := allocated()
 		start := time.Now()
-		doc, err := r.Parse(t.Context(), Input{Name: name, Data: data}, Limits{})
+		doc, err := r.Parse(t.Context(), in, Limits{})
 		took, bytes := time.Since(start), allocated()-before
+		for range 2 { // on a busy machine a slow one may have waited only
+			if took < mutantTime/10 {
+				break
+			}
+			start = time.Now()
+			doc, err = r.Parse(t.Context(), in, Limits{})
+			took = min(took, time.Since(start))
+		}
 		if fault := faultOf(doc, err); fault != "" {
 			t.Fatalf("%s (-mutants.seed %d -mutants 1, %d bytes)", fault, s, len(data))
 		}
@@ -78,7 +87,7 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 			t.Fatalf("took %v (-mutants.seed %d -mutants 1, %d bytes)", took, s, len(data))
 		}
 		if bytes > mutantMemory/4 { // what was allocated in all bounds what was held at a time
-			peak := peakOf(func() { _, _ = r.Parse(t.Context(), Input{Name: name, Data: data}, Limits{}) })
+			peak := peakOf(func() { _, _ = r.Parse(t.Context(), in, Limits{}) })
 			if held = max(held, peak); peak > mutantMemory {
 				t.Fatalf("held %d MB (-mutants.seed %d -mutants 1, %d bytes)", peak>>20, s, len(data))
 			}

@@ -1,0 +1,101 @@
+package imap
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Ways to secure a connection.
+const (
+	secureTLS      = "tls"
+	secureStartTLS = "starttls"
+	secureNone     = "none"
+)
+
+// account is what credentials say, checked.
+type account struct {
+	host, port, security string
+	user, password       string
+	access               string // token
+	refresh              refreshGrant
+}
+
+// refreshGrant fetches access tokens (RFC 6749, section 6).
+type refreshGrant struct{ token, clientID, clientSecret, url string }
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", contextmem.ErrBadCredentials, fmt.Sprintf(format, args...))
+}
+
+// account reads credentials; an error names the field, never its value.
+func (p *Provider) account(c contextmem.Credentials) (account, error) {
+	a := account{host: c["host"], port: c["port"], security: c["security"], user: c["username"], password: c["password"], access: c["access_token"],
+		refresh: refreshGrant{token: c["refresh_token"], clientID: c["client_id"], clientSecret: c["client_secret"], url: c["token_url"]}}
+	for k, v := range c {
+		if strings.ContainsAny(v, "\r\n\x00") {
+			return a, bad("%s holds a line break", k)
+		}
+	}
+	if a.host == "" {
+		a.host = p.cfg.Host
+		if a.port == "" && p.cfg.Port > 0 {
+			a.port = strconv.Itoa(p.cfg.Port)
+		}
+	}
+	if a.host == "" || len(a.host) > 253 || strings.ContainsAny(a.host, "/@ %") {
+		return a, bad("host is missing or not a host name")
+	}
+	switch a.security {
+	case "", secureTLS:
+		a.security = secureTLS
+	case secureStartTLS:
+	case secureNone:
+		if !p.cfg.AllowLocal || !loopback(a.host) {
+			return a, bad("security none is for the loopback interface only, where the deployment allows local servers")
+		}
+	default:
+		return a, bad("security must be tls, starttls or none")
+	}
+	if a.port == "" {
+		a.port = map[bool]string{true: "993", false: "143"}[a.security == secureTLS]
+	}
+	if n, err := strconv.Atoi(a.port); err != nil || n < 1 || n > 65535 {
+		return a, bad("port must be 1 to 65535")
+	}
+	if a.user == "" {
+		return a, bad("username is required")
+	}
+	if a.password == "" && a.access == "" && a.refresh.token == "" {
+		return a, bad("a password, an access_token or a refresh_token is required")
+	}
+	if a.password != "" && (a.access != "" || a.refresh.token != "") {
+		return a, bad("password and tokens exclude each other")
+	}
+	if a.refresh.token != "" {
+		if a.refresh.url == "" {
+			a.refresh.url = p.cfg.TokenURL
+		}
+		u, err := url.Parse(a.refresh.url)
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && p.cfg.AllowLocal && loopback(u.Hostname())) {
+			return a, bad("token_url must be an https address")
+		}
+		if a.refresh.clientID == "" {
+			return a, bad("client_id is required with refresh_token")
+		}
+	}
+	return a, nil
+}
+
+// loopback tells whether a host is this machine, without asking a resolver.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback() || host == "localhost"
+}
+
+func (a *account) address() string { return net.JoinHostPort(a.host, a.port) }
