@@ -13,6 +13,7 @@ const (
 	appExactBoost  = 1.0  // the question holds the item's provider id
 	appFieldBoost  = .15  // it names the item's provider, kind, status or an actor
 	appThreadBoost = .1   // the item's thread or parent holds a good hit
+	appThreadShare = .5   // of that hit's score, for an item that nothing else found
 	maxAppLookups  = 20   // words of a question that are tried as ids
 	appThreadSpan  = 20   // items of a thread that are looked at
 	maxAppWord     = 1024 // bytes
@@ -144,8 +145,14 @@ func (r *recallRun) threads(ctx context.Context, hits *[]*scopeHit, have map[int
 				if src.Num == h.row.Src.Num {
 					continue
 				}
+				found := len(*hits)
 				if err := r.lift(ctx, hits, have, src, h.part, top*appThreadBoost); err != nil {
 					return err
+				}
+				if len(*hits) > found { // it came in by the thread alone
+					x := (*hits)[found]
+					x.Score = max(x.Score, h.Score*appThreadShare)
+					x.parts.App = x.Score
 				}
 			}
 		}

@@ -97,6 +97,36 @@ func TestFeedbackBoosts(t *testing.T) {
 	require.Equal(t, fs[5].ID, page[0].ID)
 }
 
+// TestAppThreads: in thinking mode the app lane brings in the conversation of what it found, although nothing in it
+// resembles the question.
+func TestAppThreads(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	mail := func(id, thread, body string) contextmem.AppItem {
+		return contextmem.AppItem{ID: id, Kind: contextmem.AppEmail, Provider: "post", ExternalID: id + "@x", ThreadID: thread, Fields: map[string]any{"subject": "Re: " + id, "body": body}}
+	}
+	apps := []contextmem.AppItem{mail("ask", "t1", "When does the lighthouse tour to Skagen begin?"), mail("reply", "t1", "Half past nine, at berth four. Bring a jumper.")}
+	for i := range 60 {
+		apps = append(apps, mail(fmt.Sprint("other", i), fmt.Sprint("o", i), fmt.Sprintf("The tour of hall %d begins after lunch; the lighthouse keeper is number %d on the list.", i, i)))
+	}
+	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: apps})
+	require.NoError(t, err)
+	done(t, acme.Sub(""), res.IDs()...)
+	ask := func(mode contextmem.Mode, apps bool) (*contextmem.Result, int) {
+		hit, err := acme.Recall(t.Context(), contextmem.Recall{Query: "lighthouse tour to Skagen", Mode: mode, Apps: apps, MaxResults: 10})
+		require.NoError(t, err)
+		require.Equal(t, "ask", hit.Chunks[0].SourceID)
+		return hit, slices.IndexFunc(hit.Chunks, func(c contextmem.Chunk) bool { return c.SourceID == "reply" })
+	}
+	_, at := ask(contextmem.ModeThinking, false)
+	require.Negative(t, at)
+	_, at = ask(contextmem.ModeFast, true)
+	require.Negative(t, at)
+	hit, at := ask(contextmem.ModeThinking, true)
+	require.Positive(t, at)
+	require.Positive(t, hit.Chunks[at].Explain.App)
+}
+
 func TestAppItems(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)

@@ -119,6 +119,8 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 	for mediaType, p := range opts.Parsers {
 		s.parsers.Register(mediaType, nil, p)
 	}
+	s.parsers.SetOCR(opts.OCR)
+	s.parsers.SetPDFTool(opts.PDFTool)
 	s.pipe = &pipeline.Config{Embedder: s.embedder, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: opts.ParseTimeout,
 		Chunking: opts.chunking(), BatchItems: opts.BatchItems, BatchBytes: 32 << 20, MaxAttempts: opts.MaxAttempts, Lease: opts.Lease, Logger: opts.Logger}
 	s.life, s.stop = context.WithCancel(context.Background())

@@ -44,6 +44,8 @@ type MemoryBatch struct {
 	// Metadata and AdditionalMetadata are put under those of every item, whose own keys win.
 	Metadata, AdditionalMetadata map[string]any
 	Graphs                       map[string]SuppliedGraph // by memory id; see SuppliedGraph
+	// Progress is told how the accepted items move on, until all of them are final. Nil: nobody.
+	Progress ProgressFunc
 }
 
 // File is a document to parse.
@@ -71,6 +73,7 @@ type KnowledgeBatch struct {
 	FailIfExists                 bool
 	Metadata, AdditionalMetadata map[string]any // put under those of every item
 	Graphs                       map[string]SuppliedGraph
+	Progress                     ProgressFunc // as MemoryBatch.Progress
 }
 
 // Relations are forceful connections of a source to others of the same class
@@ -194,7 +197,9 @@ func (s Sub) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, err
 	if err := in.memories(ctx, b); err != nil {
 		return nil, err
 	}
-	return in.accept(ctx)
+	res, err := in.accept(ctx)
+	s.follow(b.Progress, res)
+	return res, err
 }
 
 // AddKnowledge accepts files and app items, as AddMemories does memories. A file
@@ -214,7 +219,9 @@ func (s Sub) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResult,
 	if err := in.knowledge(ctx, b); err != nil {
 		return nil, err
 	}
-	return in.accept(ctx)
+	res, err := in.accept(ctx)
+	s.follow(b.Progress, res)
+	return res, err
 }
 
 // Status reports items by id, knowledge and memories alike, in the order asked.

@@ -26,6 +26,11 @@ type Options struct {
 	Reranker Reranker
 	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser.
 	Parsers map[string]Parser
+	// OCR reads images and scanned PDF documents, such as Tesseract{}. Default: none; such files end errored (E1001, E2003).
+	OCR OCR
+	// PDFTool reads the text of PDF documents in place of the bundled reader, which stays the fallback; such as
+	// PDFToText{}. Default: none.
+	PDFTool PDFTool
 	// Providers can be synced by connectors; their names are distinct. Default: none.
 	Providers []Provider
 	// Logger gets operational messages, never content. Default: silent.

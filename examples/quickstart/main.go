@@ -131,7 +131,7 @@ func addShipped(ctx context.Context, t contextmem.Tenant) error {
 // addFolder ingests the files of a folder, up to 100 in one call; the same name
 // again replaces a file.
 func addFolder(ctx context.Context, t contextmem.Tenant, folder fs.FS) error {
-	var batch contextmem.KnowledgeBatch
+	batch := contextmem.KnowledgeBatch{Progress: trouble}
 	flush := func() error {
 		if len(batch.Files) == 0 {
 			return nil
@@ -158,6 +158,13 @@ func addFolder(ctx context.Context, t contextmem.Tenant, folder fs.FS) error {
 		return nil
 	})
 	return errors.Join(err, flush())
+}
+
+// trouble tells which files could not be read, as soon as it is known.
+func trouble(p contextmem.ItemProgress) {
+	if p.Status == contextmem.StatusErrored {
+		fmt.Printf("\r%s: %s %s (%d of %d of its batch are done)\n", p.ID, p.ErrorCode, p.ErrorMessage, p.Done, p.Total)
+	}
 }
 
 // bar shows how far the background has come.
