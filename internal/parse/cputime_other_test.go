@@ -1,0 +1,10 @@
+//go:build !unix
+
+package parse
+
+import "time"
+
+var began = time.Now()
+
+// spent is the time since the process began.
+func spent() time.Duration { return time.Since(began) }
