@@ -42,6 +42,7 @@ type RowExtra struct {
 	Speaker  string   `json:"s,omitempty"`
 	Question bool     `json:"q,omitempty"` // the text ends with a question mark
 	HasTime  bool     `json:"t,omitempty"` // the text holds a time word
+	Asks     bool     `json:"a,omitempty"` // at least half of the words stand in questions
 }
 
 // MentionRef ties a chunk to an entity in a Change.
@@ -168,6 +169,7 @@ type Around struct {
 	Speaker    string
 	Question   bool
 	HasTime    bool
+	Asks       bool
 }
 
 // AroundAppender is a [Graph] that can also append what Around returns to a slice of

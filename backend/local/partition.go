@@ -18,6 +18,7 @@ const (
 
 	flagQuestion = 1
 	flagHasTime  = 2
+	flagAsks     = 4
 
 	// none is no place in a table.
 	none = ^uint32(0)

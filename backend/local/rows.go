@@ -92,6 +92,9 @@ func (p *partition) publish(c *backend.Change, s source, order []int, facts []ba
 		if facts[i].HasTime {
 			flags |= flagHasTime
 		}
+		if facts[i].Asks {
+			flags |= flagAsks
+		}
 		row := p.addRow(at, storedRow{
 			chunk: in.Chunk, ordinal: int32(min(max(in.Ordinal, math.MinInt32), math.MaxInt32)),
 			speaker: p.intern(facts[i].Speaker), flags: flags,

@@ -25,8 +25,9 @@ type wordEntry struct {
 // last word that fell on it, so its size is bounded and it needs no lock.
 var wordCache [wordCacheSize]atomic.Pointer[wordEntry]
 
-// Stem returns the English Snowball (Porter 2) stem of word. Words that are not
-// made of a to z alone are returned unchanged. Safe for concurrent use.
+// Stem returns the English Snowball (Porter 2) stem of word, or of its base form
+// where that is irregular (bought, children, vortices). Words that are not made of
+// a to z alone are returned unchanged. Safe for concurrent use.
 func Stem(word string) string {
 	if len(word) < 3 || len(word) > maxStemBytes {
 		return word
@@ -35,6 +36,9 @@ func Stem(word string) string {
 		if word[i] < 'a' || word[i] > 'z' {
 			return word
 		}
+	}
+	if base, ok := irregular[word]; ok {
+		word = base
 	}
 	env := snowballstem.NewEnv(word)
 	english.Stem(env)

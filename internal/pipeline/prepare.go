@@ -152,7 +152,7 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 		if ch.Page > 0 {
 			lay.Offsets.Page = &ch.PageStart
 		}
-		extra := backend.RowExtra{Speaker: speaker, Question: memory && endsWithQuestion(ch.Text), HasTime: memory && hasTimeWord(ch.Text)}
+		extra := backend.RowExtra{Speaker: speaker, Question: memory && endsWithQuestion(ch.Text), HasTime: memory && hasTimeWord(ch.Text), Asks: memory && asks(ch.Text)}
 		if dates != "" {
 			extra.Keywords = append(extra.Keywords, dates)
 		}
@@ -177,7 +177,7 @@ func (p *prepared) add(prefix, text, heading string, lay Layout, extra backend.R
 	n := len(p.chunks)
 	l, _ := json.Marshal(lay)
 	var e []byte
-	if extra.Speaker != "" || extra.Question || extra.HasTime || len(extra.Keywords) > 0 {
+	if extra.Speaker != "" || extra.Question || extra.HasTime || extra.Asks || len(extra.Keywords) > 0 {
 		e, _ = json.Marshal(extra)
 	}
 	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: l, Extra: e})

@@ -2,114 +2,87 @@ package recall
 
 import (
 	"math"
+	"slices"
 
-	"github.com/viterin/vek/vek32"
-
-	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/rerank/local"
 )
 
-// matcher compares the words of a question with those of texts.
-type matcher struct {
-	w     *work
-	query []queryWord
-	cache map[string]docWord
+// wordVectors adapts Engine.Word.
+type wordVectors func(dst []float32, word string) ([]float32, bool)
+
+func (f wordVectors) AppendWord(dst []float32, word string) ([]float32, bool) { return f(dst, word) }
+
+// interact adds late interaction to the best candidates. A memory is read after the
+// one before it in its session, whose words a reply takes up without repeating them.
+// It counts less as memories grow longer, as context does: a long text holds a word
+// near to anything.
+func (q *work) interact() error {
+	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
+	nums := make([]int64, 0, 2*len(best))
+	for _, at := range best {
+		nums = append(nums, q.cand[at].Chunk)
+		if p := q.before(at); p != 0 {
+			nums = append(nums, p)
+		}
+	}
+	slices.Sort(nums)
+	nums = slices.Compact(nums)
+	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
+	if err != nil {
+		return err
+	}
+	texts := make(map[int64]string, len(rows))
+	for _, r := range rows {
+		texts[r.Num] = r.Text
+	}
+	s := q.scorer()
+	most := 0.0
+	scores := make([]float64, len(best))
+	for i, at := range best {
+		if text, ok := texts[q.cand[at].Chunk]; ok {
+			scores[i] = s.Score(text, texts[q.before(at)])
+			most = max(most, scores[i])
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	for i, at := range best {
+		q.cand[at].Late = lateWeight * q.closeness() * scores[i] / most
+	}
+	return nil
 }
 
-type queryWord struct {
-	term   string
-	weight float64 // inverse document frequency
-	vec    []float32
+// before returns the chunk before a candidate in its session; 0: none.
+func (q *work) before(at int32) int64 {
+	if a := q.cand[at].around; a != nil && a.Session != 0 {
+		return a.Prev[0]
+	}
+	return 0
 }
 
-// docWord is the similarity of a word of a text to each word of the question.
-type docWord struct{ sim []float32 }
-
-func newMatcher(q *work) *matcher {
-	m := &matcher{w: q, cache: map[string]docWord{}}
-	idf := map[string]float64{}
+// scorer compares memories with the question's words. The names of speakers are left
+// out: Speaker is their part.
+func (q *work) scorer() *local.Scorer {
+	idf := make(map[string]float64, len(q.terms))
 	for _, t := range q.terms {
 		idf[t.Term] = float64(t.IDF)
 	}
 	speakers := map[string]bool{}
 	for i := range q.cand {
-		if a := q.cand[i].around; a != nil && a.Speaker != "" {
-			for _, w := range words(a.Speaker) {
-				speakers[w] = true
+		if a := q.cand[i].around; a != nil && a.Speaker != "" && !speakers[a.Speaker] {
+			speakers[a.Speaker] = true
+			for _, t := range lexical.Analyze(nil, a.Speaker) {
+				idf[t.Term] = 0
 			}
 		}
 	}
-	seen := map[string]bool{}
-	for _, word := range words(q.req.Query) {
-		if lexical.IsQuestionWord(word) || lexical.IsStopWord(word) || speakers[word] || seen[word] || len(m.query) == 32 {
-			continue
+	rarest := math.Log(1 + (float64(q.docs)+.5)/.5)
+	return local.NewScorer(wordVectors(q.Word), local.Content(q.req.Query, func(stem string) float64 {
+		if w, ok := idf[stem]; ok {
+			return w
 		}
-		seen[word] = true
-		term := lexical.Stem(word)
-		weight, ok := idf[term]
-		if !ok {
-			weight = math.Log(1 + (float64(q.docs)+.5)/.5)
-		}
-		qw := queryWord{term: term, weight: weight}
-		qw.vec, _ = q.Word(nil, word)
-		m.query = append(m.query, qw)
-	}
-	return m
-}
-
-// score is the sum over the question's words of the weight of its best match: 1 for
-// the same stem, else the cube of the cosine.
-func (m *matcher) score(text string) float64 {
-	best := make([]float32, len(m.query))
-	for _, w := range words(text) {
-		d, ok := m.cache[w]
-		if !ok {
-			d = m.word(w)
-			if len(m.cache) < 1<<15 {
-				m.cache[w] = d
-			}
-		}
-		for i, s := range d.sim {
-			best[i] = max(best[i], s)
-		}
-	}
-	sum := 0.0
-	for i, b := range best {
-		sum += m.query[i].weight * float64(b)
-	}
-	return sum
-}
-
-func (m *matcher) word(w string) docWord {
-	if lexical.IsStopWord(w) {
-		return docWord{}
-	}
-	sim := make([]float32, len(m.query))
-	term := lexical.Stem(w)
-	vec, _ := m.w.Word(nil, w)
-	for i, q := range m.query {
-		if q.term == term {
-			sim[i] = 1
-			continue
-		}
-		if len(q.vec) != len(vec) {
-			continue
-		}
-		if len(vec) == 0 {
-			continue
-		}
-		if dot := vek32.Dot(q.vec, vec); dot > 0 {
-			sim[i] = dot * dot * dot
-		}
-	}
-	return docWord{sim}
-}
-
-// idfOf sums the rarity of terms.
-func idfOf(ts []backend.TermInfo) float64 {
-	sum := 0.0
-	for _, t := range ts {
-		sum += float64(t.IDF)
-	}
-	return sum
+		return rarest
+	}))
 }

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,6 +20,7 @@ const (
 	sessionWeight   = .5 // the session as one document
 	sessionMax      = .4 // the best memory of the session
 	whenBonus       = .1 // the question asks "when" and the memory has a time word
+	askPenalty      = .2 // the memory only asks
 	contextTerms    = 25 // mean length of a memory at which its context counts in full
 	contextFloor    = .2
 	lateCandidates  = 100
@@ -206,10 +206,16 @@ func (q *work) datesNamed() func(t time.Time) float64 {
 	}
 }
 
+// closeness is how much of a memory's meaning lies around it: all when memories are
+// short, little when they are long and carry their own context.
+func (q *work) closeness() float64 {
+	return math.Min(1, math.Max(contextFloor, contextTerms/math.Max(q.avg, 1)))
+}
+
 // context computes the final score from the own score and what is around.
 func (q *work) context(session map[int64]float64) {
-	c := math.Min(1, math.Max(contextFloor, contextTerms/math.Max(q.avg, 1)))
-	asked := q.asksAssistant()
+	c := q.closeness()
+	asked, penalty := q.asksAssistant(), q.answersOnly()
 	own := func(c *cand) float64 {
 		v := c.s0 + c.Late + c.Speaker + c.Time
 		if !asked && c.around != nil && assistant(c.around.Speaker) {
@@ -246,8 +252,29 @@ func (q *work) context(session map[int64]float64) {
 		if q.cues.When && x.around != nil && x.around.HasTime {
 			x.Context += whenBonus
 		}
+		if penalty && x.around != nil && x.around.Asks {
+			x.Context -= min(askPenalty, (own(x)+x.Context)/2)
+		}
 		x.Score = own(x) + x.Context
 	}
+}
+
+// answersOnly tells whether memories that only ask cannot be what the question is after:
+// they hold no facts. But a user's requests to an assistant are what the user said, and
+// some questions are about a question.
+func (q *work) answersOnly() bool {
+	for i := range q.cand {
+		if a := q.cand[i].around; a != nil && assistant(a.Speaker) {
+			return false
+		}
+	}
+	for _, w := range words(q.req.Query) {
+		switch w {
+		case "ask", "asks", "asked", "asking", "question", "questions", "wonder", "wonders", "wondered", "inquire", "inquired", "curious":
+			return false
+		}
+	}
+	return true
 }
 
 // assistant tells whether a speaker is the machine side of a chat. What it said is
@@ -286,37 +313,4 @@ func (q *work) asksAssistant() bool {
 		}
 	}
 	return false
-}
-
-// interact adds late interaction to the best candidates: for each content word of
-// the question the most similar word of the memory counts, weighed by its rarity.
-func (q *work) interact() error {
-	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
-	nums := make([]int64, len(best))
-	for i, at := range best {
-		nums[i] = q.cand[at].Chunk
-	}
-	slices.Sort(nums)
-	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
-	if err != nil {
-		return err
-	}
-	m := newMatcher(q)
-	if len(m.query) == 0 {
-		return nil
-	}
-	most := 0.0
-	score := make(map[int64]float64, len(rows))
-	for _, r := range rows {
-		v := m.score(r.Text)
-		score[r.Num] = v
-		most = max(most, v)
-	}
-	if most == 0 {
-		return nil
-	}
-	for chunk, v := range score {
-		q.cand[q.index[chunk]].Late = lateWeight * v / most
-	}
-	return nil
 }

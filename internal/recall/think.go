@@ -19,12 +19,14 @@ const (
 	bridgeWeight = 5.0
 	bridgeFrom   = 8  // first hops
 	bridgeMaxDF  = 60 // an entity in more passages says nothing
+	bridgeAlways = .3 // of a link alone, whatever the passage says
+	bridgeDense  = .2
 	bridgeCap    = .9
 	bridgeTilt   = .02
 	needFull     = .4
 	feedbackDocs = 5
-	feedbackTerm = 15
-	feedbackPart = .4
+	feedbackTerm = 25
+	feedbackPart = .6
 )
 
 // think adds the graph walk, the second hop and feedback terms.
@@ -201,7 +203,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 				if r.Weight < titleMentionFrom {
 					link *= .6
 				}
-				v := first.Score / top * link * (.2 + restScore[r.Chunk]*u + .2*u*restDense[r.Chunk])
+				v := first.Score / top * link * (bridgeAlways + restScore[r.Chunk]*u + bridgeDense*u*restDense[r.Chunk])
 				chain[r.Chunk] = max(chain[r.Chunk], v)
 			}
 		}
@@ -358,4 +360,13 @@ func (q *work) feedback(share float64) error {
 		c.Score += c.Expansion
 	}
 	return nil
+}
+
+// idfOf sums the rarity of terms.
+func idfOf(ts []backend.TermInfo) float64 {
+	sum := 0.0
+	for _, t := range ts {
+		sum += float64(t.IDF)
+	}
+	return sum
 }

@@ -1,0 +1,82 @@
+package recall
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// twoHops: the question names Kestrel (entity 1). Chunk 1 is about it and names Norwich
+// (entity 2), which chunk 2 describes without a word of the question's but "county".
+func twoHops() *world {
+	return &world{avg: 20, docs: 1000, keys: map[string]int64{"kestrel": 1},
+		terms: []backend.TermInfo{term("Kestrel", 6), term("county", 4), term("built", 3)},
+		rest:  []backend.Hit{{Chunk: 2, Source: 2, Score: 3.5}, {Chunk: 4, Source: 4, Score: 3}},
+		memos: []memo{
+			{chunk: 1, source: 1, keyword: 9, text: "The Kestrel was built in Norwich.", entities: []int64{1, 2}},
+			{chunk: 2, source: 2, keyword: 2, text: "Norwich is in the county of Norfolk.", entities: []int64{2}},
+			{chunk: 3, source: 3, keyword: 6, text: "A Kestrel is a bird.", entities: []int64{1}},
+			{chunk: 4, source: 4, keyword: 5, text: "A county is a region.", entities: []int64{3}},
+		}}
+}
+
+const whereBuilt = "In which county was the Kestrel built?"
+
+// TestEntities: gamma is 1, since 6/13 of the question's weight lies in the entity and
+// passages share entities. Each passage with the one entity gets .5 * .7.
+func TestEntities(t *testing.T) {
+	t.Parallel()
+	w := twoHops()
+	sp := w.space()
+	sp.DenseOff = true
+	a, err := engine().Search(t.Context(), sp, Request{Part: knowledge, Query: whereBuilt, K: 10, Alpha: balanced})
+	require.NoError(t, err)
+	same(t, map[int64]float64{1: 1 + .35, 2: 2. / 9, 3: 6./9 + .35, 4: 5. / 9}, a)
+	assert.Equal(t, []int64{1}, a.Entities)
+}
+
+// TestSecondHop holds that what completes the first hop comes right behind it, and before
+// what only shares words.
+func TestSecondHop(t *testing.T) {
+	t.Parallel()
+	w := twoHops()
+	a := search(t, engine(), w, Request{Part: knowledge, Query: whereBuilt, K: 10, Alpha: balanced, Thinking: true})
+	require.GreaterOrEqual(t, len(a.Hits), 4)
+	assert.Equal(t, []int64{1, 2}, []int64{a.Hits[0].Chunk, a.Hits[1].Chunk})
+	assert.Positive(t, a.Hits[1].Bridge)
+	for _, h := range a.Hits {
+		assert.InDelta(t, h.Score, h.Keyword+h.Semantic+h.Entity+h.Graph+h.Bridge+h.Expansion, 1e-9, "the parts explain chunk %d", h.Chunk)
+	}
+	filtered := search(t, engine(), w, Request{Part: knowledge, Query: whereBuilt, K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
+	assert.Len(t, filtered.Hits, 4, "a walk under a filter brings nothing new in")
+}
+
+// TestPageRank: an entity with the whole restart and two passages. At rest e = .4 + .6(p+p)
+// and p = .6 e/2, so p = .1875.
+func TestPageRank(t *testing.T) {
+	t.Parallel()
+	g := newGraph(nil)
+	for _, c := range []int64{10, 20} {
+		g.edges = append(g.edges, edge{chunk: g.chunk(c), entity: g.entity(1), toEntity: 2, toChunk: 1})
+	}
+	p := g.pagerank(nil, []float64{1})
+	require.Len(t, p, 2)
+	assert.InDelta(t, .1875, p[0], .003)
+	assert.Equal(t, p[0], p[1])
+	total := 0.0
+	for _, v := range g.pagerank([]float64{.5, 0}, []float64{.5}) {
+		total += v
+	}
+	assert.Less(t, total, 1.0, "rank is shared out, never made")
+}
+
+func TestOverlaps(t *testing.T) {
+	t.Parallel()
+	spans := [][2]int{{4, 8}}
+	for span, want := range map[[2]int]bool{{0, 4}: false, {0, 5}: true, {5, 6}: true, {7, 9}: true, {8, 9}: false} {
+		assert.Equal(t, want, overlaps(spans, span[0], span[1]), span)
+	}
+}
