@@ -33,6 +33,8 @@ var mayImport = map[string][]string{
 	"httpapi":             {""},
 	"eval":                {""},
 	"connector/":          {""},
+	"bench":               {"", "backend", "backend/inmem", "backend/local", "embed/static", "internal/"},
+	"bench/":              {"bench"},
 	"examples/":           {"", "httpapi", "eval", "backend", "backend/inmem", "embed/openai", "extract/llm"},
 }
 

@@ -1,0 +1,2 @@
+// Package hnsw drives the C++ library hnswlib, where the build tag of that name is set.
+package hnsw

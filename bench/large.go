@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/bench/internal/hnsw"
+	"github.com/contextmem/contextmem/internal/vector"
+)
+
+// Large searches 250,000 x 384 approximately, without and with filters, beside hnswlib.
+func Large(ctx context.Context, c *Config) (*Report, error) {
+	n, dim := c.rows(250_000, 21_000), c.pick(384, 128)
+	v := Clusters(c.Seed, n, dim, c.pick(500, 50))
+	truth := Exact(v, nil)
+	dir, remove, err := c.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	r := &Report{
+		Title: fmt.Sprintf("Approximate, %d x %d", n, dim), Data: describe(v, truth),
+		Columns: append(append([]string{}, timingColumns...), "build, CPU s", "resident bytes a vector"),
+	}
+
+	var file bytes.Buffer
+	start := begin()
+	if err := vector.WriteSegment(&file, dim, vector.InnerProduct, n, v.Row, nil); err != nil {
+		return nil, err
+	}
+	_, segmentCPU := start.since()
+	segment, err := vector.OpenSegment(file.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	start = begin()
+	l, err := OpenLocal(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = l.Close() }() // scratch
+	if err := l.Fill(ctx, n, v.Row, nil); err != nil {
+		return nil, err
+	}
+	_, localCPU := start.since()
+	perVector, err := residentLocal(ctx, l, v)
+	if err != nil {
+		return nil, err
+	}
+
+	plain := []*Subject{localSubject(ctx, l, v, truth, Shares[0])}
+	for _, recall := range []float32{.95, .98} {
+		plain = append(plain, &Subject{Name: segmentName(recall), Truth: truth, Search: segmentSearch(ctx, segment, v, recall)})
+	}
+	extra := map[string][]string{
+		plain[0].Name:    {seconds(localCPU), fmt.Sprintf("%.0f", perVector)},
+		segmentName(.95): {seconds(segmentCPU), ""},
+	}
+	var g *graph
+	if hnsw.Built {
+		if g, err = buildGraph(c, v); err != nil {
+			return nil, err
+		}
+		defer g.Close()
+		for _, recall := range []float64{.95, .98} {
+			ef, err := g.tune(v, truth, recall)
+			if err != nil {
+				return nil, err
+			}
+			name := graphName(recall)
+			extra[name] = []string{seconds(g.cpu), fmt.Sprintf("%.0f", float64(g.bytes)/float64(n))}
+			r.note("%s: ef %d", name, ef)
+			plain = append(plain, &Subject{Name: name, Truth: truth, Search: func(q int) ([]int, error) {
+				g.SetEf(ef)
+				return g.Search(v.Queries[q], TopK)
+			}})
+		}
+	}
+	times, err := Measure(len(v.Queries), c.pick(3000, 100), plain...)
+	if err != nil {
+		return nil, err
+	}
+	by := named(times)
+	for i := range times {
+		more := extra[times[i].Name]
+		if more == nil {
+			more = []string{"", ""}
+		}
+		r.row(times[i].cells(more...)...)
+	}
+	r.target("recall@10", false, .95, by[localName].Recall, "", c.asked())
+	r.target("resident bytes a vector", true, 120, perVector, "", c.asked())
+	if g != nil {
+		r.target("times hnswlib's p50, both at recall .95 (segment)", true, 1.2, ratio(by[segmentName(.95)].P50, by[graphName(.95)].P50), "x", c.asked())
+		r.target("times hnswlib's p50, both at recall .98 (backend/local)", true, 1.2, ratio(by[localName].P50, by[graphName(.98)].P50), "x", c.asked())
+		r.target("build speed over hnswlib's for each CPU second (segment)", false, 8, ratio(g.cpu, segmentCPU), "x", c.asked())
+		r.note("with everything that backend/local does for a row (tail, files, merges): build %.1fx hnswlib's speed", ratio(g.cpu, localCPU))
+	}
+
+	var filtered []*Subject
+	for _, s := range Shares[1:] {
+		filtered = append(filtered, localSubject(ctx, l, v, Exact(v, s.Allows()), s))
+	}
+	times, err = Measure(len(v.Queries), c.pick(3000, 100), filtered...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range times {
+		r.row(times[i].cells("", "")...)
+	}
+	by = named(times)
+	for _, t := range []struct {
+		share string
+		most  time.Duration
+	}{{"10%", 350 * time.Microsecond}, {"1%", 60 * time.Microsecond}} {
+		got := by[localName+", filter "+t.share]
+		r.target("filter "+t.share+", p50", true, float64(t.most.Microseconds()), float64(got.P50.Nanoseconds())/1e3, " µs", c.asked())
+		r.target("filter "+t.share+", recall@10", false, .98, got.Recall, "", c.asked())
+	}
+	return r, concurrency(r, plain[0], len(v.Queries), c)
+}
+
+// concurrency notes the throughput of one and two callers.
+func concurrency(r *Report, s *Subject, n int, c *Config) error {
+	for _, workers := range []int{1, 2} {
+		rate, err := Throughput(workers, time.Duration(c.pick(2000, 50))*time.Millisecond, s, n)
+		if err != nil {
+			return err
+		}
+		r.note("%s, %d at once: %.0f queries a second", s.Name, workers, rate)
+	}
+	return nil
+}
+
+// residentLocal opens the index again, asks all queries and returns the bytes a row that
+// this keeps in memory: Go heap and mapped pages.
+func residentLocal(ctx context.Context, l *Local, v *Vectors) (float64, error) {
+	if err := l.ix.Close(); err != nil {
+		return 0, err
+	}
+	before := MeasureMemory(l.dir)
+	if err := l.open(); err != nil {
+		return 0, err
+	}
+	for _, q := range v.Queries {
+		if _, err := l.SearchVectors(ctx, q, Shares[0].Filter); err != nil {
+			return 0, err
+		}
+	}
+	if err := l.Settle(ctx); err != nil {
+		return 0, err
+	}
+	after := MeasureMemory(l.dir)
+	return float64(after.Heap-before.Heap+after.Mapped-before.Mapped) / float64(v.N), nil
+}
+
+func segmentName(recall float32) string {
+	return fmt.Sprintf("contextmem, segment, recall set to %.2f", recall)
+}
+
+func graphName(recall float64) string {
+	return fmt.Sprintf("hnswlib, ef for recall %.2f", recall)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }

@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/viterin/vek/vek32"
+)
+
+// TopK is how many hits every search asks for.
+const TopK = 10
+
+// Truth is the exact answer of each query among the rows that a filter leaves.
+type Truth struct {
+	v     *Vectors
+	allow func(row int) bool
+	kth   []float32 // score of the last true hit of each query
+	count []int     // of true hits, less than TopK where the filter leaves fewer
+	lid   float64
+}
+
+// tie is the difference of scores below which two rows are equally near: engines sum
+// floats in different orders.
+const tie = 1e-5
+
+// Exact scans all rows for each query; allow may be nil.
+func Exact(v *Vectors, allow func(row int) bool) *Truth {
+	t := &Truth{v: v, allow: allow, kth: make([]float32, len(v.Queries)), count: make([]int, len(v.Queries))}
+	lids := make([]float64, len(v.Queries))
+	each(len(v.Queries), func(q int) {
+		var best []float32 // rising
+		for i := range v.N {
+			if allow != nil && !allow(i) {
+				continue
+			}
+			x := vek32.Dot(v.Row(i), v.Queries[q])
+			if len(best) == TopK && x <= best[0] {
+				continue
+			}
+			at, _ := slices.BinarySearch(best, x)
+			best = slices.Insert(best, at, x)
+			if len(best) > TopK {
+				best = best[1:]
+			}
+		}
+		t.count[q] = len(best)
+		if len(best) > 0 {
+			t.kth[q] = best[0]
+		}
+		lids[q] = intrinsicDimension(best)
+	})
+	for _, l := range lids {
+		t.lid += l / float64(len(lids))
+	}
+	return t
+}
+
+// LID is the mean local intrinsic dimension at the queries, by maximum likelihood from
+// the distances of the true hits: how hard the data is. Embeddings of texts have 10 to 30.
+func (t *Truth) LID() float64 { return t.lid }
+
+func intrinsicDimension(rising []float32) float64 {
+	if len(rising) < 2 {
+		return 0
+	}
+	distance := func(s float32) float64 { return math.Sqrt(max(2-2*float64(s), 1e-12)) }
+	far, sum := distance(rising[0]), 0.0
+	for _, s := range rising[1:] {
+		sum += math.Log(far / distance(s))
+	}
+	if sum <= 0 {
+		return 0
+	}
+	return float64(len(rising)-1) / sum
+}
+
+// each calls f for 0..n-1 on all processors.
+func each(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Recall is the share of the true hits of query q that are among rows. Rows that the
+// filter forbids, that do not exist and that stand twice count for nothing; a row whose score
+// equals that of the last true hit is as good as it.
+func (t *Truth) Recall(q int, rows []int) float64 {
+	if t.count[q] == 0 {
+		return 1
+	}
+	good := 0
+	seen := make(map[int]bool, len(rows))
+	for _, r := range rows {
+		if r < 0 || r >= t.v.N || seen[r] || t.allow != nil && !t.allow(r) {
+			continue
+		}
+		seen[r] = true
+		if vek32.Dot(t.v.Row(r), t.v.Queries[q]) >= t.kth[q]-tie {
+			good++
+		}
+	}
+	return float64(min(good, t.count[q])) / float64(t.count[q])
+}
