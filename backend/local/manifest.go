@@ -147,7 +147,9 @@ func sweep(dir string, keep []*file) error {
 	for _, e := range entries {
 		name := e.Name()
 		if ours := strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, tempSuffix); ours && !counts[name] {
-			errs = append(errs, os.Remove(filepath.Join(dir, name)))
+			if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) { // a merge that gives up removes its own
+				errs = append(errs, err)
+			}
 		}
 	}
 	return errors.Join(errs...)

@@ -1,0 +1,35 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A merge that gives up removes its file while a reset sweeps the folder.
+func TestSweepBesideMerges(t *testing.T) {
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for id := uint64(0); ; id = (id + 1) % 8 {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			name := filepath.Join(dir, fileName(id)+tempSuffix)
+			if os.WriteFile(name, nil, 0o600) == nil {
+				_ = os.Remove(name) // the sweep may be first
+			}
+		}
+	})
+	defer wg.Wait()
+	defer close(stop)
+	for range 2000 {
+		require.NoError(t, sweep(dir, nil))
+	}
+}
