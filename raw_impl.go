@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/item"
-	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
 const (
 	maxRawVectors = 2000 // of one call
 	maxRawChunkID = 1024
+	flushVectors  = 20_000 // stored since the last flush, after which another is worth it
 )
 
 // openRaw admits a call on an embeddings tenant.
@@ -35,27 +36,28 @@ func (s *Service) openRaw(ctx context.Context, op string, sub Sub) (*held, backe
 	return h, backend.Partition{Class: backend.Raw, Sub: name}, nil
 }
 
-// unit returns the vector with length 1, so that inner products are cosines.
-func unit(op, field string, v []float32, dim int) ([]float32, error) {
+// unit returns the vector with length 1, so that inner products are cosines, or what
+// is wrong with it.
+func unit(v []float32, dim int) (out []float32, fault string) {
 	if len(v) != dim {
-		return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field, "has %d dimensions, the tenant has %d", len(v), dim)
+		return nil, fmt.Sprintf("has %d dimensions, the tenant has %d", len(v), dim)
 	}
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field, "holds numbers that are not finite or too large")
+		return nil, "holds numbers that are not finite or too large"
 	}
 	if sum == 0 {
-		return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field, "is the zero vector, which has no direction")
+		return nil, "is the zero vector, which has no direction"
 	}
 	n := 1 / math.Sqrt(sum)
-	out := make([]float32, len(v))
+	out = make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(float64(x) * n) // n alone may be beyond float32
 	}
-	return out, nil
+	return out, ""
 }
 
 func (s *Service) insertVectors(ctx context.Context, sub Sub, r RawInsert) ([]string, error) {
@@ -71,128 +73,151 @@ func (s *Service) insertVectors(ctx context.Context, sub Sub, r RawInsert) ([]st
 		return nil, err
 	}
 	defer h.release()
+	items, keys, err := s.rawItems(op, h, sub, part, r)
+	if err != nil {
+		return nil, err
+	}
+	err = s.place(ctx, op, h, items)
+	if errors.Is(err, backend.ErrExists) {
+		return nil, s.rawTaken(ctx, op, h, part, items)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return keys, nil
+}
+
+// rawItems checks the vectors of a call and makes of them what the Store takes.
+func (s *Service) rawItems(op string, h *held, sub Sub, part backend.Partition, r RawInsert) (items []backend.Placed, keys []string, err error) {
 	in := &intake{op: op, held: h, sub: sub, part: part, class: backend.Raw, now: time.Now().UTC(), failIfExists: !r.Upsert}
-	var keys, ids []string
-	seenSource, seenKey, total := map[string]bool{}, map[string]string{}, 0
+	event := s.hasWebhook(sub.org)
+	seenSource, seenKey := map[string]bool{}, map[string]bool{}
 	for i, src := range r.Sources {
 		field := fmt.Sprintf("embeddings[%d].", i)
 		if src.SourceID == "" {
-			return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field+"source_id", "is required")
+			return nil, nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field+"source_id", "is required")
 		}
 		if err := checkText(op, field+"source_id", src.SourceID, maxSourceIDBytes); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if seenSource[src.SourceID] {
-			return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field+"source_id", "stands twice in the request")
+			return nil, nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field+"source_id", "stands twice in the request")
 		}
 		seenSource[src.SourceID] = true
 		if len(src.Vectors) == 0 {
-			return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field+"embeddings", "needs at least one vector")
+			return nil, nil, fieldError(op, KindUnprocessed, ResourceEmbedding, field+"embeddings", "needs at least one vector")
 		}
-		var vs []pipeline.RawVector
+		p := backend.Placed{Incoming: backend.Incoming{Source: backend.Source{ID: src.SourceID}}, Event: event}
 		for j, v := range src.Vectors {
-			f := fmt.Sprintf("%sembeddings[%d].", field, j)
-			if total++; total > maxRawVectors {
-				return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, "embeddings", "has over %d vectors", maxRawVectors)
+			bad := func(name, format string, args ...any) error {
+				return fieldError(op, KindUnprocessed, ResourceEmbedding, fmt.Sprintf("%sembeddings[%d].%s", field, j, name), format, args...)
 			}
-			if v.ChunkID == "" {
-				return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, f+"chunk_id", "is required")
+			if len(keys) >= maxRawVectors {
+				return nil, nil, fieldError(op, KindUnprocessed, ResourceEmbedding, "embeddings", "has over %d vectors", maxRawVectors)
 			}
-			if err := checkText(op, f+"chunk_id", v.ChunkID, maxRawChunkID); err != nil {
-				return nil, err
+			switch {
+			case v.ChunkID == "":
+				return nil, nil, bad("chunk_id", "is required")
+			case seenKey[v.ChunkID]:
+				return nil, nil, bad("chunk_id", "stands twice in the request")
 			}
-			if _, dup := seenKey[v.ChunkID]; dup {
-				return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, f+"chunk_id", "stands twice in the request")
+			if err := checkText(op, fmt.Sprintf("%sembeddings[%d].chunk_id", field, j), v.ChunkID, maxRawChunkID); err != nil {
+				return nil, nil, err
 			}
-			seenKey[v.ChunkID] = src.SourceID
-			u, err := unit(op, f+"embedding", v.Vector, h.rec.data.Dimension)
-			if err != nil {
-				return nil, err
+			seenKey[v.ChunkID] = true
+			u, why := unit(v.Vector, h.rec.data.Dimension)
+			if why != "" {
+				return nil, nil, bad("embedding", "%s", why)
 			}
-			vs = append(vs, pipeline.RawVector{Key: v.ChunkID, Vector: u})
+			p.Chunks = append(p.Chunks, backend.Chunk{Ordinal: j, Key: v.ChunkID, Vector: u})
 			keys = append(keys, v.ChunkID)
 		}
-		b := pipeline.EncodeRaw(vs)
-		inc := backend.Incoming{Source: backend.Source{ID: src.SourceID, SizeBytes: int64(len(b))}, Blobs: []backend.Blob{{Kind: backend.Original, Data: b}}}
-		if err := in.common(field, &inc, &item.Doc{}, nil, src.Metadata, nil, nil); err != nil {
-			return nil, err
+		p.SizeBytes = rawSize(p.Chunks)
+		if err := in.common(field, &p.Incoming, &item.Doc{}, nil, src.Metadata, nil, nil); err != nil {
+			return nil, nil, err
 		}
-		in.add(inc, IngestItem{ID: src.SourceID}, nil)
-		ids = append(ids, src.SourceID)
+		items = append(items, p)
 	}
-	if err := s.rawConflicts(ctx, op, h, part, keys, seenKey); err != nil {
-		return nil, err
-	}
-	if !r.Upsert { // all or nothing: the call reports one number
-		have, err := h.store.Sources(ctx, part, ids)
-		if err != nil {
-			return nil, wrap(op, ResourceEmbedding, "", err)
-		}
-		for i, x := range have {
-			if x != nil {
-				return nil, &Error{Op: op, Kind: KindExists, Resource: ResourceEmbedding, ID: shortID(ids[i]), Err: errors.New("a source with this id exists and upsert is false")}
-			}
-		}
-	}
-	if _, err := in.accept(ctx); err != nil {
-		return nil, err
-	}
-	return keys, s.settled(ctx, op, h, part, ids)
+	return items, keys, nil
 }
 
-// rawConflicts refuses chunk ids that belong to another source: they are unique in a sub-tenant.
-func (s *Service) rawConflicts(ctx context.Context, op string, h *held, part backend.Partition, keys []string, owner map[string]string) error {
+// rawSize is the size of vectors: their ids and four bytes a number.
+func rawSize(chunks []backend.Chunk) (n int64) {
+	for i := range chunks {
+		n += int64(len(chunks[i].Key) + 4*len(chunks[i].Vector))
+	}
+	return n
+}
+
+// place stores items with their vectors; they are searchable when it returns.
+func (s *Service) place(ctx context.Context, op string, h *held, items []backend.Placed) error {
+	var placed *backend.Placement
+	store := func() (err error) {
+		placed, err = h.store.Place(ctx, items)
+		return err
+	}
+	var err error
+	if items[0].Event { // the scheduler hands events over, after a crash too
+		err = s.sched.admit(ctx, h.uid, store)
+	} else {
+		err = store()
+	}
+	if err != nil {
+		return wrap(op, ResourceEmbedding, "", err)
+	}
+	if err := h.follower.Advance(ctx, placed); err != nil {
+		return wrap(op, ResourceEmbedding, "", err)
+	}
+	n := 0
+	for i := range items {
+		n += len(items[i].Chunks)
+	}
+	if h.unflushed.Add(int64(n)) >= flushVectors {
+		s.sched.tidy(h.uid)
+	}
+	return nil
+}
+
+// rawTaken says which id of a call is taken: that of a source that must not be
+// replaced, or that of a vector of another source. Chunk ids are unique in a sub-tenant.
+func (s *Service) rawTaken(ctx context.Context, op string, h *held, part backend.Partition, items []backend.Placed) error {
+	taken := func(id, why string) error {
+		return &Error{Op: op, Kind: KindExists, Resource: ResourceEmbedding, ID: shortID(id), Err: errors.New(why)}
+	}
+	var ids, keys []string
+	owner := map[string]string{}
+	for i := range items {
+		if items[i].IfAbsent {
+			ids = append(ids, items[i].ID)
+		}
+		for _, c := range items[i].Chunks {
+			keys = append(keys, c.Key)
+			owner[c.Key] = items[i].ID
+		}
+	}
 	nums, err := h.store.ChunkNums(ctx, part, keys)
 	if err != nil {
 		return wrap(op, ResourceEmbedding, "", err)
 	}
-	var live []int64
-	for _, n := range nums {
-		if n != 0 {
-			live = append(live, n)
-		}
-	}
-	rows, err := h.store.Chunks(ctx, live, time.Now())
+	rows, err := h.store.Chunks(ctx, slices.DeleteFunc(nums, func(n int64) bool { return n == 0 }), time.Now())
 	if err != nil {
 		return wrap(op, ResourceEmbedding, "", err)
 	}
 	for _, row := range rows {
 		if owner[row.Key] != row.Src.ID {
-			return &Error{Op: op, Kind: KindExists, Resource: ResourceEmbedding, ID: shortID(row.Key), Err: errors.New("the chunk id belongs to another source")}
+			return taken(row.Key, "the chunk id belongs to another source")
 		}
 	}
-	return nil
-}
-
-// settled waits until the sources are searchable.
-func (s *Service) settled(ctx context.Context, op string, h *held, part backend.Partition, ids []string) error {
-	for {
-		changed := h.changes()
-		srcs, err := h.store.Sources(ctx, part, ids)
-		if err != nil {
-			return wrap(op, ResourceEmbedding, "", err)
-		}
-		open := false
-		for _, x := range srcs {
-			if x == nil {
-				continue // deleted meanwhile
-			}
-			if x.State == backend.Errored {
-				return &Error{Op: op, Kind: KindInternal, Resource: ResourceEmbedding, ID: shortID(x.ID), Err: errors.New("the vectors could not be indexed: " + x.ErrorCode)}
-			}
-			open = open || x.State != backend.Completed
-		}
-		if !open {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-s.life.Done():
-			return &Error{Op: op, Kind: KindClosed, Err: ErrClosed}
+	have, err := h.store.Sources(ctx, part, ids)
+	if err != nil {
+		return wrap(op, ResourceEmbedding, "", err)
+	}
+	for i, x := range have {
+		if x != nil {
+			return taken(ids[i], "a source with this id exists and upsert is false")
 		}
 	}
+	return taken("", "an id is taken") // and was given up since
 }
 
 func rawHit(row *backend.Hydrated, score float64) (RawHit, error) {
@@ -213,9 +238,9 @@ func (s *Service) searchVectors(ctx context.Context, sub Sub, r RawSearch) ([]Ra
 		return nil, err
 	}
 	defer h.release()
-	v, err := unit(op, "query_embedding", r.Vector, h.rec.data.Dimension)
-	if err != nil {
-		return nil, err
+	v, why := unit(r.Vector, h.rec.data.Dimension)
+	if why != "" {
+		return nil, fieldError(op, KindUnprocessed, ResourceEmbedding, "query_embedding", "%s", why)
 	}
 	var filter backend.Filter
 	for _, k := range sortedKeys(r.Metadata) {
@@ -359,8 +384,8 @@ func (s *Service) deleteVectors(ctx context.Context, sub Sub, r RawSelect) (int,
 		}
 		gone[row.Src.ID][row.Key] = true
 	}
-	var whole, kept []string
-	var items []backend.Incoming
+	var whole []string
+	var smaller []backend.Placed
 	for id, keys := range gone {
 		srcs, err := h.store.Sources(ctx, part, []string{id})
 		if err != nil {
@@ -369,28 +394,21 @@ func (s *Service) deleteVectors(ctx context.Context, sub Sub, r RawSelect) (int,
 		if srcs[0] == nil {
 			continue
 		}
-		b, err := h.store.Content(ctx, srcs[0].Num, backend.Original)
+		chunks, err := h.store.SourceChunks(ctx, srcs[0].Num, 0, math.MaxInt, true)
 		if err != nil {
 			return 0, wrap(op, ResourceEmbedding, id, err)
 		}
-		vs, ok := pipeline.DecodeRaw(b)
-		if !ok {
-			return 0, wrap(op, ResourceEmbedding, id, backend.ErrCorrupt)
-		}
-		rest := vs[:0:0]
-		for _, v := range vs {
-			if !keys[v.Key] {
-				rest = append(rest, v)
-			}
-		}
-		if len(rest) == 0 {
+		chunks = slices.DeleteFunc(chunks, func(c backend.Chunk) bool { return keys[c.Key] })
+		if len(chunks) == 0 {
 			whole = append(whole, id)
 			continue
 		}
-		nb := pipeline.EncodeRaw(rest)
-		inc := backend.Incoming{Source: *srcs[0], Blobs: []backend.Blob{{Kind: backend.Original, Data: nb}}}
-		inc.SizeBytes, inc.UpdatedAt = int64(len(nb)), time.Now().UTC()
-		items, kept = append(items, inc), append(kept, id)
+		for i := range chunks {
+			chunks[i].Ordinal = i
+		}
+		p := backend.Placed{Incoming: backend.Incoming{Source: *srcs[0]}, Chunks: chunks, Event: s.hasWebhook(h.rec.rec.Org)}
+		p.SizeBytes, p.UpdatedAt = rawSize(chunks), time.Now().UTC()
+		smaller = append(smaller, p)
 	}
 	if len(whole) > 0 {
 		if _, err := h.store.Delete(ctx, part, whole, backend.DeleteOptions{}); err != nil {
@@ -398,15 +416,8 @@ func (s *Service) deleteVectors(ctx context.Context, sub Sub, r RawSelect) (int,
 		}
 		h.stateChanged()
 	}
-	if len(items) > 0 {
-		err := s.sched.admit(ctx, h.uid, func() error {
-			_, err := h.store.Accept(ctx, items)
-			return err
-		})
-		if err != nil {
-			return 0, wrap(op, ResourceEmbedding, "", err)
-		}
-		if err := s.settled(ctx, op, h, part, kept); err != nil {
+	if len(smaller) > 0 {
+		if err := s.place(ctx, op, h, smaller); err != nil {
 			return 0, err
 		}
 	}

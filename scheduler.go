@@ -156,6 +156,14 @@ func (c *scheduler) attention(uid string) *attention {
 	return a
 }
 
+// tidy has a workspace looked at that nothing waits in, so that its shadows are flushed.
+func (c *scheduler) tidy(uid string) {
+	c.mu.Lock()
+	c.attention(uid)
+	c.push(uid)
+	c.mu.Unlock()
+}
+
 // wake plans attention for a workspace whose stored wake time is at.
 func (c *scheduler) wake(uid string, at time.Time) {
 	c.mu.Lock()

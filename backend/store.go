@@ -100,6 +100,20 @@ type Accepted struct {
 	Exists bool // IfAbsent and the id is taken: nothing was stored
 }
 
+// Placed is an item that needs no work, because its chunks come with it.
+type Placed struct {
+	Incoming // with IfAbsent an existing id fails the whole call
+	Chunks   []Chunk
+	Event    bool // put an Event into the outbox
+}
+
+// Placement is what a call of Place did.
+type Placement struct {
+	Nums    []int64  // versions, in the order of the items
+	After   uint64   // where the feed stood before
+	Changes []Change // what the call added to the feed; shares memory with its items
+}
+
 // Chunk is the unit that is embedded and recalled.
 type Chunk struct {
 	Num     int64  // assigned by the Store, rising over the workspace, never reused
@@ -306,6 +320,12 @@ type Store interface {
 	// Accept stores items as Queued, all in one transaction, with their content.
 	// A newer version of an id cancels an older one that was not indexed yet.
 	Accept(ctx context.Context, items []Incoming) ([]Accepted, error)
+	// Place stores items as Completed with their chunks, all in one transaction: what
+	// Accept, Claim, Index and Finish do in turn, without a graph. A shadow that has
+	// applied everything up to After may apply Changes without reading the feed.
+	// [ErrExists] when an id is taken and IfAbsent set, or when a chunk's key belongs
+	// to another item; nothing is stored then. The ids of a call differ.
+	Place(ctx context.Context, items []Placed) (*Placement, error)
 	// Claim takes up to limit sources for work, oldest first: newest versions in
 	// a state that is not terminal, past NotBefore, and under no live lease. It
 	// sets Queued to Processing (others keep their state), counts the attempt, and sets the lease.

@@ -19,6 +19,10 @@ func (f *faultyStore) Accept(ctx context.Context, items []backend.Incoming) ([]b
 	return get(ctx, f.plan, "Store.Accept", func() ([]backend.Accepted, error) { return f.real.Accept(ctx, items) })
 }
 
+func (f *faultyStore) Place(ctx context.Context, items []backend.Placed) (*backend.Placement, error) {
+	return get(ctx, f.plan, "Store.Place", func() (*backend.Placement, error) { return f.real.Place(ctx, items) })
+}
+
 func (f *faultyStore) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) ([]backend.Claim, error) {
 	return get(ctx, f.plan, "Store.Claim", func() ([]backend.Claim, error) { return f.real.Claim(ctx, token, now, leaseUntil, limit, maxBytes) })
 }

@@ -87,7 +87,7 @@ func (m *model) run(ops int) {
 	}
 	m.checkStore()
 	m.checkShadows()
-	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "visible"} {
+	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "visible", "place", "told"} {
 		require.Positive(m.t, m.did[effect], "a run without %q tests little: %v", effect, m.did)
 	}
 }
@@ -103,7 +103,7 @@ func (m *model) step() {
 		weight int
 		f      func()
 	}{
-		{16, m.accept}, {5, m.claim}, {9, m.indexSome}, {9, m.finishSome}, {20, m.work}, {3, m.giveBack}, {3, m.requeue}, {4, m.remove}, {1, m.removeSub},
+		{16, m.accept}, {4, m.place}, {5, m.claim}, {9, m.indexSome}, {9, m.finishSome}, {20, m.work}, {3, m.giveBack}, {3, m.requeue}, {4, m.remove}, {1, m.removeSub},
 		{2, m.expire}, {5, m.metadata}, {1, m.doc}, {4, m.merge}, {2, m.undo}, {2, m.acknowledge}, {2, m.compact}, {1, m.set},
 		{2, m.restart}, {3, m.followOne}, {6, m.checkStore}, {3, m.checkShadows},
 	}

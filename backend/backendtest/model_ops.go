@@ -14,21 +14,7 @@ func (m *model) accept() {
 	ctx := m.t.Context()
 	var in []backend.Incoming
 	for range 1 + m.rng.IntN(4) {
-		m.serial++
-		src := backend.Source{
-			Part: m.part(), ID: pick(m.rng, modelIDs), Title: Sentence(m.rng), Kind: "kind", SizeBytes: m.rng.Int64N(100),
-			CreatedAt: m.now, UpdatedAt: m.now.Add(time.Duration(m.rng.IntN(5)) * time.Second), Tags: randomTags(m.rng),
-			Doc: fmt.Appendf(nil, "doc %d", m.serial),
-		}
-		if m.rng.IntN(8) == 0 {
-			src.ExpiresAt = m.now.Add(time.Duration(m.rng.IntN(300)) * time.Second)
-		}
-		if m.rng.IntN(2) == 0 {
-			src.Time = m.now.Add(time.Duration(m.rng.IntN(7200)) * time.Second)
-		}
-		if m.rng.IntN(4) == 0 {
-			src.Session = fmt.Sprint("session", m.rng.IntN(2))
-		}
+		src := m.randomSource()
 		in = append(in, backend.Incoming{
 			Source: src, IfAbsent: m.rng.IntN(6) == 0,
 			Blobs: []backend.Blob{{Kind: backend.Original, Data: fmt.Appendf(nil, "content %d", m.serial)}},
@@ -50,6 +36,79 @@ func (m *model) accept() {
 		m.names[0][got[i].Num], m.names[1][want[i].Num] = name, name
 		m.versions[0], m.versions[1] = append(m.versions[0], got[i].Num), append(m.versions[1], want[i].Num)
 		m.toWant.sources[got[i].Num] = want[i].Num
+	}
+}
+
+// randomSource makes a version of one of the ids.
+func (m *model) randomSource() backend.Source {
+	m.serial++
+	src := backend.Source{
+		Part: m.part(), ID: pick(m.rng, modelIDs), Title: Sentence(m.rng), Kind: "kind", SizeBytes: m.rng.Int64N(100),
+		CreatedAt: m.now, UpdatedAt: m.now.Add(time.Duration(m.rng.IntN(5)) * time.Second), Tags: randomTags(m.rng),
+		Doc: fmt.Appendf(nil, "doc %d", m.serial),
+	}
+	if m.rng.IntN(8) == 0 {
+		src.ExpiresAt = m.now.Add(time.Duration(m.rng.IntN(300)) * time.Second)
+	}
+	if m.rng.IntN(2) == 0 {
+		src.Time = m.now.Add(time.Duration(m.rng.IntN(7200)) * time.Second)
+	}
+	if m.rng.IntN(4) == 0 {
+		src.Session = fmt.Sprint("session", m.rng.IntN(2))
+	}
+	return src
+}
+
+// randomChunks makes the chunks of a version, some without a vector.
+func (m *model) randomChunks(id string) (out []backend.Chunk) {
+	for i := range min(m.rng.IntN(6), 4) {
+		text := Text(m.rng, 1)
+		c := backend.Chunk{Ordinal: i, Key: fmt.Sprintf("%s/%d", id, i), Text: text, Heading: pick(m.rng, places), Extra: []byte(`{"k":["May"],"s":"Anna"}`)}
+		if m.rng.IntN(8) > 0 {
+			c.Vector = Vector(text, dim)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// place stores items that need no work, and tells a shadow of it without the feed.
+func (m *model) place() {
+	ctx := m.t.Context()
+	var in []backend.Placed
+	for _, id := range modelIDs[:1+m.rng.IntN(3)] {
+		src := m.randomSource()
+		src.ID = id
+		p := backend.Placed{Incoming: backend.Incoming{Source: src, IfAbsent: m.rng.IntN(6) == 0}, Chunks: m.randomChunks(id), Event: m.rng.IntN(4) == 0}
+		m.note("place %v %q with %d chunks, if absent %v", src.Part, src.ID, len(p.Chunks), p.IfAbsent)
+		in = append(in, p)
+	}
+	shadow := pick(m.rng, m.shadows().Shadows())
+	if m.rng.IntN(2) == 0 {
+		m.follow(shadow, m.got)
+	}
+	got, err := m.got.Place(ctx, in)
+	want, wantErr := m.want.Place(ctx, in)
+	if !m.both(err, wantErr) {
+		return
+	}
+	require.Len(m.t, got.Nums, len(want.Nums))
+	require.Len(m.t, got.Changes, len(want.Changes))
+	for i := range want.Nums {
+		name := fmt.Sprintf("%s#%d", in[i].ID, want.Nums[i])
+		m.names[0][got.Nums[i]], m.names[1][want.Nums[i]] = name, name
+		m.versions[0], m.versions[1] = append(m.versions[0], got.Nums[i]), append(m.versions[1], want.Nums[i])
+		m.toWant.sources[got.Nums[i]] = want.Nums[i]
+	}
+	for i := range want.Changes {
+		for j, row := range want.Changes[i].Rows {
+			m.toWant.chunks[got.Changes[i].Rows[j].Chunk] = row.Chunk
+		}
+	}
+	m.did["place"]++
+	if shadow.Applied() == got.After {
+		require.NoError(m.t, shadow.Apply(ctx, got.Changes))
+		m.did["told"]++
 	}
 }
 
@@ -149,14 +208,7 @@ func (m *model) index(held []*heldClaim) {
 			m.serial++
 			x.Blobs = []backend.Blob{{Kind: backend.Text, Data: fmt.Appendf(nil, "text %d", m.serial)}}
 		}
-		for i := range min(m.rng.IntN(6), 4) {
-			text := Text(m.rng, 1)
-			c := backend.Chunk{Ordinal: i, Key: fmt.Sprintf("%s/%d", h.id, i), Text: text, Heading: pick(m.rng, places), Extra: []byte(`{"k":["May"],"s":"Anna"}`)}
-			if m.rng.IntN(8) > 0 {
-				c.Vector = Vector(text, dim)
-			}
-			x.Chunks = append(x.Chunks, c)
-		}
+		x.Chunks = m.randomChunks(h.id)
 		for side := range 2 {
 			x.Num = h.nums[side]
 			in[side] = append(in[side], x)

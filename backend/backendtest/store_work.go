@@ -32,6 +32,7 @@ func runStore(t *testing.T, h StoresHarness) {
 		{"Requeue", testRequeue},
 		{"Events", testEvents},
 	}
+	tests = append(tests, storePlaceTests...)
 	tests = append(tests, storeRemoveTests...)
 	tests = append(tests, storeReadTests...)
 	tests = append(tests, storeGraphTests...)

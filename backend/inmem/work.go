@@ -27,6 +27,40 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 	return out, err
 }
 
+func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend.Placement, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		keys := newKeyCheck()
+		for i := range items {
+			in := &items[i]
+			if err := checkBlobs(in.ID, in.Blobs); err != nil {
+				return err
+			}
+			if in.IfAbsent && d.item(in.Part, in.ID) != nil {
+				return fmt.Errorf("place %q: the id is taken: %w", in.ID, backend.ErrExists)
+			}
+			if err := keys.add(d.part(in.Part), in.ID, in.Chunks); err != nil {
+				return fmt.Errorf("place %q: %w", in.ID, err)
+			}
+		}
+		out = &backend.Placement{Nums: make([]int64, len(items)), After: d.feed.last << replayBits}
+		before := d.feed.last
+		for i := range items {
+			num := d.accept(&items[i].Incoming).Num
+			d.index(d.versions[num], &backend.Indexed{Chunks: items[i].Chunks})
+			d.finish(d.versions[num], &backend.Finished{State: backend.Completed, Event: items[i].Event})
+			out.Nums[i] = num
+		}
+		for _, e := range d.feed.entries[d.feed.after(before):] {
+			if e.kind != 0 {
+				out.Changes = append(out.Changes, d.change(e))
+			}
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return out, err
+}
+
 func checkBlobs(id string, blobs []backend.Blob) error {
 	for _, b := range blobs {
 		if b.Kind < backend.Original || b.Kind > backend.Usage {
@@ -182,11 +216,7 @@ func (s *store) Index(ctx context.Context, items []backend.Indexed) (ok []bool, 
 // checkIndexed makes sure that blobs are known and that no two items would share a
 // chunk key.
 func (d *storeData) checkIndexed(items []backend.Indexed) error {
-	type partKey struct {
-		part backend.Partition
-		key  string
-	}
-	owner := make(map[partKey]string)
+	keys := newKeyCheck()
 	for i := range items {
 		v := d.held(items[i].Num, items[i].Token)
 		if v == nil {
@@ -195,19 +225,37 @@ func (d *storeData) checkIndexed(items []backend.Indexed) error {
 		if err := checkBlobs(v.src.ID, items[i].Blobs); err != nil {
 			return err
 		}
-		own := make(map[string]bool, len(items[i].Chunks))
-		for j := range items[i].Chunks {
-			key := items[i].Chunks[j].Key
-			id, ok := owner[partKey{v.src.Part, key}]
-			if c := v.part.keys[key]; !ok && c != nil {
-				id, ok = c.of.src.ID, true
-			}
-			if own[key] || ok && id != v.src.ID {
-				return fmt.Errorf("index %q: key of chunk %d is taken: %w", v.src.ID, j, backend.ErrExists)
-			}
-			own[key] = true
-			owner[partKey{v.src.Part, key}] = v.src.ID
+		if err := keys.add(v.part, v.src.ID, items[i].Chunks); err != nil {
+			return fmt.Errorf("index %q: %w", v.src.ID, err)
 		}
+	}
+	return nil
+}
+
+// keyCheck finds chunk keys that two items would share.
+type keyCheck struct{ owner map[partKey]string }
+
+type partKey struct {
+	part *partition
+	key  string
+}
+
+func newKeyCheck() keyCheck { return keyCheck{make(map[partKey]string)} }
+
+// add checks the chunks of an item against the partition and those added before.
+func (k keyCheck) add(p *partition, id string, chunks []backend.Chunk) error {
+	own := make(map[string]bool, len(chunks))
+	for i := range chunks {
+		key := chunks[i].Key
+		other, ok := k.owner[partKey{p, key}]
+		if c := p.keys[key]; !ok && c != nil {
+			other, ok = c.of.src.ID, true
+		}
+		if own[key] || ok && other != id {
+			return fmt.Errorf("key of chunk %d is taken: %w", i, backend.ErrExists)
+		}
+		own[key] = true
+		k.owner[partKey{p, key}] = id
 	}
 	return nil
 }

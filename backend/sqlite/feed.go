@@ -78,6 +78,7 @@ func (t *tx) drop(v *head) error {
 	if err != nil {
 		return err
 	}
+	t.dropped = append(t.dropped, backend.Change{Seq: uint64(seq) << seqShift, Kind: backend.Drop, Part: p, Source: v.num, SourceID: v.id})
 	return t.c.do("INSERT INTO changes (seq, kind, source, class, sub, id) VALUES (?, ?, ?, ?, ?, ?)",
 		seq, int64(backend.Drop), v.num, int64(p.Class), p.Sub, v.id)
 }

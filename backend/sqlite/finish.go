@@ -81,6 +81,11 @@ func (t *tx) end(v *head, state backend.State, code, message string, event bool)
 	if err != nil || !event {
 		return err
 	}
+	return t.addEvent(v, state, code, message)
+}
+
+// addEvent puts the final state of a version into the outbox.
+func (t *tx) addEvent(v *head, state backend.State, code, message string) error {
 	p, err := t.partName(v.part)
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ type tx struct {
 	// Of the call under way; settle writes them.
 	partSums map[int64]partSum
 	uses     map[int64]*use
+	dropped  []backend.Change // tombstones that it added to the feed
 }
 
 // partSum is a change of a partition's counters.
@@ -61,6 +62,7 @@ func newTx(c *conn, l ledger, lastSeq *atomic.Uint64, v *version) *tx {
 func (t *tx) mark() {
 	t.saved = t.led
 	t.inserted = false
+	t.dropped = nil
 }
 
 func (t *tx) undo() {

@@ -14,7 +14,7 @@ import (
 func (c *Config) embed(ctx context.Context, jobs []*job) {
 	var ready []*job
 	for _, j := range jobs {
-		if j.fail == nil && j.prep != nil && j.Part.Class != backend.Raw {
+		if j.fail == nil && j.prep != nil {
 			ready = append(ready, j)
 		}
 	}
@@ -103,7 +103,7 @@ func (c *Config) extract(ctx context.Context, jobs []*job) {
 	var ins []extract.Input
 	var of []*job
 	for _, j := range jobs {
-		if j.lost || j.fail != nil || j.Part.Class == backend.Raw {
+		if j.lost || j.fail != nil {
 			continue
 		}
 		if j.prep == nil { // taken up again at GraphCreation

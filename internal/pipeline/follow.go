@@ -53,6 +53,23 @@ func (f *Follower) Sync(ctx context.Context) error {
 	return nil
 }
 
+// Advance applies what a call of Place put into the feed, and whatever comes before it.
+// Shadows that are up to date need not read the feed for that.
+func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.shadows {
+		// What goes wrong here goes wrong again below, or was healed by it.
+		if s.Applied() == p.After && s.Apply(ctx, p.Changes) == nil {
+			continue
+		}
+		if err := f.catchUp(ctx, s, f.store.LastSeq()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *Follower) catchUp(ctx context.Context, s backend.Shadow, last uint64) error {
 	started := false
 	for s.Applied() < last {

@@ -49,25 +49,6 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-func TestRawCodec(t *testing.T) {
-	t.Parallel()
-	vs := []RawVector{{Key: "a", Vector: []float32{1, -2}}, {Key: "", Vector: []float32{}}, {Key: "é", Vector: []float32{3}}}
-	got, ok := DecodeRaw(EncodeRaw(vs))
-	require.True(t, ok)
-	require.Equal(t, vs, got)
-}
-
-func FuzzDecodeRaw(f *testing.F) {
-	f.Add(EncodeRaw([]RawVector{{Key: "a", Vector: []float32{1, 2}}}))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		vs, ok := DecodeRaw(b)
-		if ok && len(b) > 0 {
-			require.Equal(t, b, EncodeRaw(vs))
-		}
-	})
-}
-
 // touchy panics, or answers wrongly, where a text holds a trigger.
 type touchy struct{}
 

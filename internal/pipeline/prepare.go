@@ -52,8 +52,6 @@ func (c *Config) prepare(ctx context.Context, j *job) {
 	j.prep = &prepared{doc: doc, time: j.Time}
 	original := blob(j.Blobs, backend.Original)
 	switch j.Part.Class {
-	case backend.Raw:
-		c.prepareRaw(j, original)
 	case backend.Memory:
 		c.prepareText(ctx, j, string(original), doc.Markdown, nil)
 	default:
