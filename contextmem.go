@@ -61,7 +61,7 @@ type Service struct {
 	sched     *scheduler
 	cache     tenantCache
 	doomed    sync.Map // uid -> struct{}: workspaces that are being removed and must not be opened
-	opened    sync.Map // uid -> struct{}: workspaces that this service has opened before
+	leased    sync.Map // uid -> struct{}: workspaces in which a predecessor may have left leases
 	reembed   sync.Map // uid -> struct{}: workspaces that may be opened with another embedder than theirs
 	requests  requestLog
 	webhooks  webhookCache

@@ -24,7 +24,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 	if o != nil {
 		opts = *o
 	}
-	indexers, err := local.Open(dir, &local.Options{Logger: opts.Logger})
+	indexers, err := local.Open(dir, &local.Options{CacheBytes: opts.CacheBytes, Logger: opts.Logger})
 	if err != nil {
 		_ = stores.Close()
 		return nil, wrap("open", "", dir, err)

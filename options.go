@@ -49,8 +49,14 @@ type Options struct {
 	Lease time.Duration
 	// ParseTimeout bounds the parsing of one document. Default 60 s.
 	ParseTimeout time.Duration
-	// MaxOpenTenants bounds how many tenants are kept open while idle. Default 256.
+	// MaxOpenTenants bounds how many tenants are kept open while idle; those used longest ago are
+	// closed, and the next use opens them again. An open one takes up to eight file descriptors,
+	// with [Open]; a closed one takes none. Default 100.
 	MaxOpenTenants int
+	// CacheBytes bounds, about, the memory of the search indexes that [Open] keeps, over all tenants. Indexes
+	// used longest ago leave it and come back from their files; mapped files do not count. Default 1 GiB;
+	// negative: no bound.
+	CacheBytes int64
 
 	// ChunkBytes is the size that chunks aim at, in bytes of UTF-8, 100 to 100000. Default 800.
 	ChunkBytes int
@@ -144,7 +150,7 @@ func (o *Options) withDefaults() (*Options, error) {
 	intRange("Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
 	intRange("BatchItems", &c.BatchItems, 256, 1, 4096)
 	intRange("MaxAttempts", &c.MaxAttempts, 8, 1, 100)
-	intRange("MaxOpenTenants", &c.MaxOpenTenants, 256, 1, 1<<20)
+	intRange("MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
 	intRange("ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
 	intRange("ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
 	if c.ChunkOverlapBytes == 0 {

@@ -224,7 +224,7 @@ func (s *Service) removeDeleted(ctx context.Context) (bool, error) {
 			errs = append(errs, fmt.Errorf("tenant %s: %w", t.UID, err))
 			continue
 		}
-		s.opened.Delete(t.UID)
+		s.leased.Delete(t.UID)
 	}
 	return all && len(errs) == 0, errors.Join(errs...)
 }

@@ -4,10 +4,13 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"hash/crc32"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -33,12 +36,13 @@ type scheduler struct {
 	dueAt    map[string]time.Time
 	state    map[string]*attention
 	running  int
+	gens     int64         // acceptances so far, over all workspaces
 	changed  chan struct{} // closed and replaced when pending or counts change
 	stopping bool
 
-	kick      chan struct{} // to the timekeeper
-	removal   chan struct{} // to the remover
-	wakes     sync.Mutex    // held while a stored wake time is written, so that writes don't cross; taken before mu
+	kick      chan struct{}  // to the timekeeper
+	removal   chan struct{}  // to the remover
+	wakes     [64]sync.Mutex // by workspace; held while its stored wake time is written, so that writes don't cross; taken before mu
 	tokens    atomic.Int64
 	completed atomic.Int64
 	errored   atomic.Int64
@@ -49,17 +53,18 @@ type attention struct {
 	stored    time.Time // wake time in the registry; zero: none
 	pending   bool      // holds items that are not terminal, or events
 	admitting int       // commits of items that are under way
-	gen       int64     // rises with every acceptance
+	gen       int64     // the number of the latest acceptance
 	quiet     time.Time // when it was last seen drained
 	tries     int       // failures in a row, for the pause before the next try
 	parked    error     // why the workspace can't be worked on until Reembed is called; nil: it can
 }
 
 const (
-	settleAfter = 10 * time.Second // quiet time after which the stored wake time is corrected
-	eventBatch  = 1000
-	expireBatch = 1000
-	flushAfter  = 2000 // items completed since the last flush that make one worth it when the queue is empty
+	settleAfter  = 10 * time.Second // quiet time after which the stored wake time is corrected
+	settleAtOnce = 64               // wake times stored together
+	eventBatch   = 1000
+	expireBatch  = 1000
+	flushAfter   = 2000 // items completed since the last flush that make one worth it when the queue is empty
 )
 
 func newScheduler(s *Service) *scheduler {
@@ -79,6 +84,7 @@ func (c *scheduler) load(ctx context.Context) error {
 	for _, t := range ts {
 		// What was due when the service stopped may hold items; drained ones find out at their first step.
 		c.state[t.UID] = &attention{stored: t.Wake, pending: !t.Wake.After(now)}
+		c.svc.leased.Store(t.UID, struct{}{})
 		c.setDue(t.UID, t.Wake)
 	}
 	return nil
@@ -108,7 +114,8 @@ func (c *scheduler) start(context.Context) error {
 func (c *scheduler) admit(ctx context.Context, uid string, store func() error) error {
 	c.mu.Lock()
 	a := c.attention(uid)
-	a.gen++
+	c.gens++
+	a.gen = c.gens
 	a.admitting++
 	fine := !a.stored.IsZero() && !a.stored.After(time.Now())
 	c.mu.Unlock()
@@ -126,7 +133,8 @@ func (c *scheduler) admit(ctx context.Context, uid string, store func() error) e
 	c.mu.Lock()
 	now := c.attention(uid)
 	now.pending = now.pending || err == nil
-	now.gen++
+	c.gens++
+	now.gen = c.gens
 	c.push(uid)
 	c.mu.Unlock()
 	return err
@@ -134,8 +142,9 @@ func (c *scheduler) admit(ctx context.Context, uid string, store func() error) e
 
 // storeNow stores the present as the wake time of a workspace.
 func (c *scheduler) storeNow(ctx context.Context, uid string) error {
-	c.wakes.Lock()
-	defer c.wakes.Unlock()
+	w := c.wakeLock(uid)
+	w.Lock()
+	defer w.Unlock()
 	now := time.Now()
 	if err := c.svc.reg.SetWake(ctx, uid, now); err != nil {
 		return err
@@ -144,6 +153,11 @@ func (c *scheduler) storeNow(ctx context.Context, uid string) error {
 	c.attention(uid).stored = now
 	c.mu.Unlock()
 	return nil
+}
+
+// wakeLock is the one of wakes that a workspace uses.
+func (c *scheduler) wakeLock(uid string) *sync.Mutex {
+	return &c.wakes[crc32.ChecksumIEEE([]byte(uid))%uint32(len(c.wakes))]
 }
 
 // attention returns what is known of a workspace; c.mu is held.
@@ -259,33 +273,47 @@ func (c *scheduler) timekeeper() {
 	}
 }
 
-// settle stores the right wake time of workspaces that have been drained for a while.
+// settle stores the right wake time of workspaces that have been drained for a while,
+// many at once so that they share commits, and forgets those that will need no
+// attention by themselves.
 func (c *scheduler) settle(ctx context.Context, quiet time.Duration) {
 	now := time.Now()
-	off := func(uid string, a *attention) bool {
-		return !a.pending && a.admitting == 0 && !a.quiet.IsZero() && now.Sub(a.quiet) >= quiet && !a.stored.Equal(c.dueAt[uid])
+	still := func(a *attention) bool {
+		return !a.pending && a.admitting == 0 && !a.quiet.IsZero() && now.Sub(a.quiet) >= quiet
 	}
+	off := func(uid string, a *attention) bool { return still(a) && !a.stored.Equal(c.dueAt[uid]) }
 	var uids []string
 	c.mu.Lock()
 	for uid, a := range c.state {
-		if off(uid, a) {
+		_, due := c.dueAt[uid]
+		switch {
+		case off(uid, a):
 			uids = append(uids, uid)
+		case still(a) && a.stored.IsZero() && !due && !c.queued[uid] && a.parked == nil:
+			delete(c.state, uid)
 		}
 	}
 	c.mu.Unlock()
+	var g errgroup.Group
+	g.SetLimit(settleAtOnce)
 	for _, uid := range uids {
-		if err := c.correct(ctx, uid, off); err != nil && ctx.Err() == nil {
-			c.svc.opts.Logger.Warn("storing a wake time failed", "uid", uid, "err", err)
-		}
+		g.Go(func() error {
+			if err := c.correct(ctx, uid, off); err != nil && ctx.Err() == nil {
+				c.svc.opts.Logger.Warn("storing a wake time failed", "uid", uid, "err", err)
+			}
+			return nil
+		})
 	}
+	_ = g.Wait() // errors were logged
 }
 
 // correct stores when a workspace is due if the stored wake time is still off.
 // Whoever is admitted from then on sees the new time and stores one of his own,
 // after this one.
 func (c *scheduler) correct(ctx context.Context, uid string, off func(string, *attention) bool) error {
-	c.wakes.Lock()
-	defer c.wakes.Unlock()
+	w := c.wakeLock(uid)
+	w.Lock()
+	defer w.Unlock()
 	c.mu.Lock()
 	a := c.attention(uid)
 	if !off(uid, a) {
@@ -317,7 +345,7 @@ func (c *scheduler) worker() {
 		again, err := c.serve(uid)
 		c.mu.Lock()
 		c.running--
-		a := c.state[uid]
+		a := c.attention(uid)
 		var foreign *foreignEmbedder
 		switch {
 		case errors.As(err, &foreign): // trying again changes nothing
@@ -401,7 +429,7 @@ func (c *scheduler) serve(uid string) (again bool, err error) {
 // rest finds out when a workspace needs attention next.
 func (c *scheduler) rest(ctx context.Context, sp *space) (again bool, err error) {
 	c.mu.Lock()
-	gen := c.state[sp.uid].gen
+	gen := c.attention(sp.uid).gen
 	c.mu.Unlock()
 	expired, nextExpiry, err := sp.store.Expire(ctx, time.Now(), expireBatch)
 	if err != nil {
@@ -426,7 +454,7 @@ func (c *scheduler) rest(ctx context.Context, sp *space) (again bool, err error)
 	waiting := counts[backend.Queued] + counts[backend.Processing] + counts[backend.GraphCreation]
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := c.state[sp.uid]
+	a := c.attention(sp.uid)
 	if a.gen != gen {
 		return true, nil
 	}

@@ -106,12 +106,13 @@ func (s *Service) openSpace(ctx context.Context, uid string) (*space, error) {
 	if err := sp.follower.Sync(ctx); err != nil {
 		return nil, errors.Join(err, ws.Close())
 	}
-	if _, again := s.opened.LoadOrStore(uid, struct{}{}); !again {
+	if _, leased := s.leased.Load(uid); leased {
 		if v, ok := sp.store.(backend.LeaseVoider); ok {
 			if err := v.VoidLeases(ctx); err != nil {
 				return nil, errors.Join(err, ws.Close())
 			}
 		}
+		s.leased.Delete(uid)
 	}
 	return sp, nil
 }

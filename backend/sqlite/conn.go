@@ -54,20 +54,25 @@ func openConn(path string, o connOptions) (*conn, error) {
 		return nil, translate(err)
 	}
 	c := &conn{dc: dc, stmts: make(map[string]*stmt)}
-	pragmas := []string{
-		"journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF", "cell_size_check=ON",
-		"temp_store=MEMORY", "mmap_size=0", fmt.Sprintf("cache_size=-%d", max(o.cacheBytes/1024, 64)),
-		fmt.Sprintf("wal_autocheckpoint=%d", walPages), fmt.Sprintf("journal_size_limit=%d", walPages*4096),
-	}
+	pragmas := fmt.Sprintf(`PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;
+		PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cache_size=-%d;
+		PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d;`, o.cacheKiB(), walPages, walPages*4096)
 	if o.readOnly {
-		pragmas = append(pragmas[1:], "query_only=ON")
+		pragmas += "PRAGMA query_only=ON"
+	} else {
+		pragmas = "PRAGMA journal_mode=WAL; " + pragmas
 	}
-	for _, p := range pragmas {
-		if err := c.script("PRAGMA " + p); err != nil {
-			return nil, errors.Join(err, c.close())
-		}
+	if err := c.script(pragmas); err != nil {
+		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+func (o connOptions) cacheKiB() int { return max(o.cacheBytes/1024, 64) }
+
+// becomeReader turns a connection that can write into one that only reads.
+func (c *conn) becomeReader(o connOptions) error {
+	return c.script(fmt.Sprintf("PRAGMA cache_size=-%d; PRAGMA query_only=ON", o.cacheKiB()))
 }
 
 // script runs statements without arguments and without keeping them prepared.

@@ -3,34 +3,66 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
-// file is an open database: its writer, its readers, and the calls under way.
+// file is an open database: its writer, its readers, and the calls under way. Most
+// files are only read while they are open, so that the writer has a connection, and a
+// goroutine, from the first write on.
 type file struct {
 	gate
-	w       *writer
+	path    string
+	o       connOptions // of the writer
+	start   func(c *conn) (state, error)
 	readers *pool
 	onClose func() // runs once, at the end of close
+
+	mu sync.Mutex
+	w  *writer // nil before the first write
 }
 
 // openFile opens a database and brings it to its newest schema. start gives the
-// state of the writer, from what the database holds.
+// state of a writer, from what the database holds; it is called once for what the
+// readers need of it, and again for the writer.
 func openFile(ctx context.Context, path string, o Options, s schema, start func(c *conn) (state, error)) (*file, error) {
-	co := connOptions{cacheBytes: o.CacheBytes}
-	c, err := openConn(path, co)
+	f := &file{path: path, o: connOptions{cacheBytes: o.CacheBytes}, start: start}
+	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3}
+	f.readers = newPool(path, o.Readers, ro)
+	c, err := openConn(path, f.o)
 	if err != nil {
 		return nil, err
 	}
 	err = s.migrate(ctx, c, path)
-	var st state
 	if err == nil {
-		st, err = start(c)
+		_, err = start(c)
+	}
+	if err == nil {
+		err = c.becomeReader(ro)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	co.readOnly, co.cacheBytes = true, co.cacheBytes/8*3
-	return &file{w: startWriter(c, st), readers: newPool(path, o.Readers, co)}, nil
+	f.readers.adopt(c)
+	return f, nil
+}
+
+// writer returns the writer, which the first call starts.
+func (f *file) writer() (*writer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.w != nil {
+		return f.w, nil
+	}
+	c, err := openConn(f.path, f.o)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.start(c)
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	f.w = startWriter(c, st)
+	return f.w, nil
 }
 
 // write runs fn in a transaction; fn uses the writer's connection.
@@ -39,7 +71,11 @@ func (f *file) write(ctx context.Context, fn func() error) error {
 		return err
 	}
 	defer f.leave()
-	return f.w.do(ctx, fn)
+	w, err := f.writer()
+	if err != nil {
+		return err
+	}
+	return w.do(ctx, fn)
 }
 
 // read runs fn in a read transaction.
@@ -66,8 +102,11 @@ func (f *file) close() error {
 	if !f.shut() {
 		return nil
 	}
-	f.w.close()
-	err := errors.Join(f.readers.close(), f.w.c.close())
+	err := f.readers.close()
+	if f.w != nil {
+		f.w.close()
+		err = errors.Join(err, f.w.c.close())
+	}
 	if f.onClose != nil {
 		f.onClose()
 	}

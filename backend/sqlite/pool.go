@@ -20,6 +20,12 @@ func newPool(path string, n int, o connOptions) *pool {
 	return &pool{path: path, o: o, free: make(chan *conn, n), left: n}
 }
 
+// adopt gives a new pool its first connection.
+func (p *pool) adopt(c *conn) {
+	p.left--
+	p.free <- c
+}
+
 // read calls f with a connection inside a read transaction, so that all its queries
 // see one state of the database.
 func (p *pool) read(ctx context.Context, f func(c *conn) error) error {

@@ -13,6 +13,15 @@ var (
 
 // VoidLeases implements [backend.LeaseVoider].
 func (s *store) VoidLeases(ctx context.Context) error {
+	held := false
+	err := s.query(ctx, func(c *conn) (err error) {
+		held, err = c.one(ctx, `SELECT 1 FROM sources INDEXED BY sources_pending
+			WHERE newest = 1 AND state < 4 AND due > 0 AND lease IS NOT NULL`, func(*row) error { return nil })
+		return err
+	})
+	if err != nil || !held {
+		return err
+	}
 	return s.change(ctx, func(t *tx) error {
 		return t.c.do(`UPDATE sources SET token = '', lease = NULL, due = max(coalesce(not_before, 0), 0)
 			WHERE newest = 1 AND state < 4 AND due > 0 AND lease IS NOT NULL`)
