@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,13 +75,13 @@ func (d *doomed) Registry() backend.Registry { return d.registry }
 
 type doomedRegistry struct {
 	backend.Registry
-	left  int
+	left  atomic.Int64
 	after bool // the write is done first
 }
 
-// WriteRecords implements backend.Registry. A connector's sync writes from one goroutine.
+// WriteRecords implements backend.Registry.
 func (d *doomedRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWrite) error {
-	if d.left--; d.left != 0 {
+	if d.left.Add(-1) != 0 {
 		return d.Registry.WriteRecords(ctx, ws)
 	}
 	if d.after {
@@ -109,7 +110,9 @@ func openShelf(ctx context.Context, dir string, left int, after bool) (*contextm
 		return nil, errors.Join(err, stores.Close())
 	}
 	be := backend.Compose(stores, indexers)
-	svc, err := contextmem.New(ctx, &doomed{be, &doomedRegistry{be.Registry(), left, after}}, &contextmem.Options{Providers: []contextmem.Provider{shelf{}}})
+	reg := &doomedRegistry{Registry: be.Registry(), after: after}
+	reg.left.Store(int64(left))
+	svc, err := contextmem.New(ctx, &doomed{be, reg}, &contextmem.Options{Providers: []contextmem.Provider{shelf{}}})
 	if err != nil {
 		err = errors.Join(err, be.Close())
 	}

@@ -17,7 +17,7 @@ import (
 // runStoreModel runs random operations on a store and the oracle in lock-step. The
 // feeds of both drive right shadows, whose answers must be equal.
 func runStoreModel(t *testing.T, h StoresHarness) {
-	seeds, ops := modelSize(240)
+	seeds, ops := modelSize(360)
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()

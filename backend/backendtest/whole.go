@@ -20,7 +20,7 @@ func runWhole(t *testing.T, h Harness) {
 		{"Closed", testWholeClosed},
 	})
 	t.Run("Model", func(t *testing.T) {
-		seeds, ops := modelSize(240)
+		seeds, ops := modelSize(360)
 		for seed := range seeds {
 			t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 				t.Parallel()
