@@ -122,14 +122,13 @@ type TemporalFact struct {
 	RelationID                string
 }
 
-// TemporalDuration is a span between two dated facts, or one and now.
+// TemporalDuration is a span between two dated facts, or one and now; nil stands for now.
 type TemporalDuration struct {
-	Days        int
-	From, To    string
-	FromDate    time.Time
-	ToDate      time.Time
-	Approximate bool
-	Confidence  float64
+	Days             int           // whole days, rounded
+	From, To         *TemporalFact // at FromDate and ToDate
+	FromDate, ToDate time.Time     // FromDate is never after ToDate
+	Approximate      bool          // an end is known to the month or year only
+	Confidence       float64       // share of a fact's words that the question has, 0 to 1
 }
 
 // TemporalResult is the temporal side of a recall.

@@ -154,14 +154,14 @@ func duration(query string, facts []TemporalFact, t Temporal) *TemporalDuration 
 		return nil
 	}
 	slices.SortStableFunc(best, func(a, b TemporalFact) int { return cmp.Compare(shared(b), shared(a)) })
-	from, to, toName := best[0].Start, t.Now, "now"
-	approx := best[0].Precision != "day"
+	out := &TemporalDuration{From: &best[0], FromDate: best[0].Start, ToDate: t.Now, Approximate: best[0].Precision != "day", Confidence: conf}
 	if strings.Contains(q, "between") && len(best) > 1 && !t.DurationToNow {
-		to, toName = best[1].Start, best[1].Object
-		approx = approx || best[1].Precision != "day"
+		out.To, out.ToDate = &best[1], best[1].Start
+		out.Approximate = out.Approximate || best[1].Precision != "day"
 	}
-	if to.Before(from) {
-		from, to = to, from
+	if out.ToDate.Before(out.FromDate) {
+		out.From, out.To, out.FromDate, out.ToDate = out.To, out.From, out.ToDate, out.FromDate
 	}
-	return &TemporalDuration{Days: int(math.Round(to.Sub(from).Hours() / 24)), From: best[0].Object, To: toName, FromDate: from, ToDate: to, Approximate: approx, Confidence: conf}
+	out.Days = int(math.Round(out.ToDate.Sub(out.FromDate).Hours() / 24))
+	return out
 }

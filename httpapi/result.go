@@ -348,16 +348,31 @@ func (w *writer) evidence(e *contextmem.Evidence) {
 func (w *writer) temporal(t *contextmem.TemporalResult, chunks int) {
 	if d := t.Duration; d != nil {
 		w.raw(`,"temporal_duration":`)
-		w.value(map[string]any{"days": d.Days, "from": d.From, "to": d.To, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate),
-			"approximate": d.Approximate, "pairing_confidence": d.Confidence})
+		w.value(durationShape(d))
 	}
 	w.raw(`,"temporal_facts":[`)
-	for i, x := range t.Facts {
+	for i := range t.Facts {
 		w.comma(i)
-		w.value(map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
-			"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID})
+		w.value(factShape(&t.Facts[i]))
 	}
 	w.raw(`],"temporal_filter":`)
 	w.value(map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": chunks, "promoted": 0,
 		"scope": "", "truncated": t.Truncated, "degraded": t.Degraded})
+}
+
+// durationShape is a span between facts; an end that is now has no fact.
+func durationShape(d *contextmem.TemporalDuration) map[string]any {
+	m := map[string]any{"days": d.Days, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate), "approximate": d.Approximate, "pairing_confidence": d.Confidence}
+	if d.From != nil {
+		m["from"] = factShape(d.From)
+	}
+	if d.To != nil {
+		m["to"] = factShape(d.To)
+	}
+	return m
+}
+
+func factShape(x *contextmem.TemporalFact) map[string]any {
+	return map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
+		"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
 }

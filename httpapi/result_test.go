@@ -79,17 +79,26 @@ func resultJSON(res *contextmem.Result, f family) map[string]any {
 		m["graph_context"] = graphJSON(res.Graph)
 	}
 	if t := res.Temporal; t != nil {
+		fact := func(x contextmem.TemporalFact) map[string]any {
+			return map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
+				"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
+		}
 		facts := make([]map[string]any, len(t.Facts))
 		for i, x := range t.Facts {
-			facts[i] = map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
-				"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
+			facts[i] = fact(x)
 		}
 		m["temporal_facts"] = facts
 		m["temporal_filter"] = map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": len(res.Chunks), "promoted": 0,
 			"scope": "", "truncated": t.Truncated, "degraded": t.Degraded}
 		if d := t.Duration; d != nil {
-			m["temporal_duration"] = map[string]any{"days": d.Days, "from": d.From, "to": d.To, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate),
-				"approximate": d.Approximate, "pairing_confidence": d.Confidence}
+			span := map[string]any{"days": d.Days, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate), "approximate": d.Approximate, "pairing_confidence": d.Confidence}
+			if d.From != nil {
+				span["from"] = fact(*d.From)
+			}
+			if d.To != nil {
+				span["to"] = fact(*d.To)
+			}
+			m["temporal_duration"] = span
 		}
 	}
 	return m
@@ -202,7 +211,7 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 			res.Temporal.Facts = append(res.Temporal.Facts, contextmem.TemporalFact{Subject: text(), Relation: text(), Start: at(), End: at(), Phrase: text()})
 		}
 		if r.IntN(2) == 0 {
-			res.Temporal.Duration = &contextmem.TemporalDuration{Days: 3, From: text(), To: text(), FromDate: at(), Confidence: number()}
+			res.Temporal.Duration = &contextmem.TemporalDuration{Days: 3, From: &contextmem.TemporalFact{Subject: text(), Start: at()}, FromDate: at(), Confidence: number()}
 		}
 	}
 	return res
