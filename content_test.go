@@ -97,6 +97,43 @@ func TestFeedbackBoosts(t *testing.T) {
 	require.Equal(t, fs[5].ID, page[0].ID)
 }
 
+// TestFeedbackBoostsWhere: without the option feedback moves nothing; with it, only in the partition of the recall, and the
+// explanation says how much.
+func TestFeedbackBoostsWhere(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{false, true} {
+		t.Run(fmt.Sprint(on), func(t *testing.T) {
+			t.Parallel()
+			svc, acme := open(t, &contextmem.Options{FeedbackBoosts: on})
+			for _, sub := range []string{"a", "b"} {
+				remember(t, acme.Sub(sub), contextmem.Memory{ID: "1", Text: "The kettle is on the left shelf."}, contextmem.Memory{ID: "2", Text: "The kettle is on the right shelf."})
+			}
+			look := func(sub string) (string, contextmem.Chunk) {
+				res, err := acme.Sub(sub).Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "which shelf is the kettle on"})
+				require.NoError(t, err)
+				i := slices.IndexFunc(res.Chunks, func(c contextmem.Chunk) bool { return c.SourceID == "2" })
+				return res.RequestID, res.Chunks[i]
+			}
+			id, before := look("a")
+			_, other := look("b")
+			_, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: id, Text: "no", GroundTruth: contextmem.GroundTruth{SourceIDs: []string{"2"}}})
+			require.NoError(t, err)
+			_, after := look("a")
+			_, still := look("b")
+			require.Zero(t, before.Explain.Feedback)
+			require.InDelta(t, other.Score, still.Score, 1e-9)
+			require.Zero(t, still.Explain.Feedback)
+			if !on {
+				require.InDelta(t, before.Score, after.Score, 1e-9)
+				require.Zero(t, after.Explain.Feedback)
+				return
+			}
+			require.Positive(t, after.Explain.Feedback)
+			require.InDelta(t, before.Score+after.Explain.Feedback, after.Score, 1e-9)
+		})
+	}
+}
+
 // TestAppThreads: in thinking mode the app lane brings in the conversation of what it found, although nothing in it
 // resembles the question.
 func TestAppThreads(t *testing.T) {
