@@ -112,12 +112,6 @@ func (seg *segment) openVectors(data, places []byte) error {
 	if err != nil || vs.Len() == 0 {
 		return err
 	}
-	if rows == nil && first%64 != 0 {
-		rows = make([]uint32, vs.Len())
-		for i := range rows {
-			rows[i] = first + uint32(i)
-		}
-	}
 	seg.parts = append(seg.parts, &vectorPart{dim: vs.Dim(), search: vs, first: first, rows: rows, live: vs.Len()})
 	return nil
 }

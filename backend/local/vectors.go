@@ -23,7 +23,7 @@ type vectorPart struct {
 		Len() int
 	}
 	first uint32   // row of the first vector
-	rows  []uint32 // row by place, rising; nil: first, first+1, ..., and first is a multiple of 64
+	rows  []uint32 // row by place, rising; nil: first, first+1, ...
 	live  int      // live rows with a vector here
 
 	ranked sync.Once
@@ -55,7 +55,7 @@ func checkVector(v []float32) error {
 // add indexes the vector of a row above all before.
 func (v *vectorPart) add(row uint32, vec []float32) {
 	at := v.mem.Append(vec)
-	if v.rows == nil && (row != v.first+at || v.first%64 != 0) {
+	if v.rows == nil && row != v.first+at {
 		v.rows = make([]uint32, at, 2*at+8)
 		for i := range v.rows {
 			v.rows[i] = v.first + uint32(i)
@@ -90,7 +90,7 @@ func (v *vectorPart) forget(first, n uint32) {
 // acceptOf turns a set of rows into one of places in the part.
 func (v *vectorPart) acceptOf(rows *bitset.Set) *bitset.Set {
 	if v.rows == nil {
-		return bitset.FromWords(rows.Words()[v.first/64:], rows.Len()-int(v.first))
+		return shifted(rows, v.first, v.search.Len())
 	}
 	if v.mem == nil {
 		v.ranked.Do(func() { v.rank = newRank(v.rows) })
@@ -103,6 +103,24 @@ func (v *vectorPart) acceptOf(rows *bitset.Set) *bitset.Set {
 		}
 	}
 	return set
+}
+
+// shifted returns the n members of a set from first on as a set from 0 on, which may
+// share its words.
+func shifted(rows *bitset.Set, first uint32, n int) *bitset.Set {
+	from := rows.Words()[first/64:]
+	by := first % 64
+	if by == 0 {
+		return bitset.FromWords(from, rows.Len()-int(first))
+	}
+	out := make([]uint64, (n+63)/64)
+	for i := range min(len(out), len(from)) {
+		out[i] = from[i] >> by
+		if i+1 < len(from) {
+			out[i] |= from[i+1] << (64 - by)
+		}
+	}
+	return bitset.FromWords(out, n)
 }
 
 // SearchVectors finds the nearest chunks; see [backend.Vectors]. A partition that
