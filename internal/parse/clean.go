@@ -58,6 +58,25 @@ func cleanText(s string) string {
 	return s
 }
 
+// blankControls puts a space in the place of each control character but line feeds and
+// tabs, so that offsets stay.
+func blankControls(s string) string {
+	control := func(b byte) bool { return b < ' ' && b != '\n' && b != '\t' || b == 0x7f }
+	for i := 0; i < len(s); i++ {
+		if !control(s[i]) {
+			continue
+		}
+		b := []byte(s)
+		for ; i < len(b); i++ {
+			if control(b[i]) {
+				b[i] = ' '
+			}
+		}
+		return string(b)
+	}
+	return s
+}
+
 // cutRune cuts s to at most n bytes without splitting a character.
 func cutRune(s string, n int) string {
 	if len(s) <= n {

@@ -106,8 +106,11 @@ func faultOf(doc *Document, err error) string {
 	if strings.TrimSpace(doc.Text) == "" {
 		return "empty text without an error"
 	}
-	if !utf8.ValidString(doc.Text) || !utf8.ValidString(doc.Title) || strings.Contains(doc.Text, "\x00") {
-		return "text is not clean"
+	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
+	for _, s := range []string{doc.Text, doc.Title} {
+		if !utf8.ValidString(s) || strings.ContainsFunc(s, control) {
+			return "text is not clean"
+		}
 	}
 	last := 0
 	for _, p := range doc.Pages {

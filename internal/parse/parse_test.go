@@ -210,3 +210,17 @@ func TestOutputLimit(t *testing.T) {
 		assert.Contains(t, doc.Partial, "limit", name)
 	}
 }
+
+// Names and labels of damaged files hold control characters; what Parse returns holds none, and offsets stay.
+func TestControlCharacters(t *testing.T) {
+	t.Parallel()
+	r := New()
+	r.Register("text/x-odd", []string{"odd"}, ParserFunc(func(context.Context, Input, Limits) (*Document, error) {
+		return &Document{Text: "a\x00b\n\tc\x1bd\x7f", Title: "T\x00itle\x1b", Pages: []Page{{Number: 1, Start: 5, Label: "p\x00"}}}, nil
+	}))
+	doc, err := r.Parse(t.Context(), Input{Name: "a.odd", ContentType: "text/x-odd", Data: []byte("odd")}, Limits{})
+	require.NoError(t, err)
+	require.Equal(t, "a b\n\tc d ", doc.Text)
+	require.Equal(t, "Title", doc.Title)
+	require.Equal(t, []Page{{Number: 1, Start: 5, Label: "p"}}, doc.Pages)
+}

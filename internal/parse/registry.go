@@ -239,6 +239,7 @@ func finish(doc *Document, mediaType string, lim Limits) error {
 	if !utf8.ValidString(doc.Text) {
 		doc.Text = strings.ToValidUTF8(doc.Text, "\uFFFD")
 	}
+	doc.Text = blankControls(doc.Text)
 	if int64(len(doc.Text)) > lim.MaxOutput {
 		doc.Text = cutRune(doc.Text, int(lim.MaxOutput))
 		doc.addPartial(outputLimitReason(lim.MaxOutput))
