@@ -1,0 +1,119 @@
+package contextmem
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// reorder applies what depends on rows: recency, the app lane, feedback, the reranker.
+func (r *recallRun) reorder(ctx context.Context, hits []*scopeHit) ([]*scopeHit, error) {
+	if r.q.RecencyBias > 0 {
+		for i := range hits {
+			before := hits[i].Score
+			hits[i].Score *= 1 - r.q.RecencyBias*(1-freshness(hits[i].row.Src, r.now))
+			hits[i].parts.Recency = hits[i].Score - before
+		}
+	}
+	if r.q.Apps {
+		if err := r.apps(ctx, &hits); err != nil {
+			return nil, err
+		}
+	}
+	if r.svc.opts.FeedbackBoosts {
+		if err := r.boost(ctx, hits); err != nil {
+			return nil, err
+		}
+	}
+	if r.res.Mode == ModeThinking && r.svc.opts.Reranker != nil {
+		r.rerank(ctx, hits)
+	}
+	slices.SortStableFunc(hits, func(a, b *scopeHit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	return hits, nil
+}
+
+// freshness halves every 30 days of age; a source without a time counts by when it was
+// accepted, and one from the future as new.
+func freshness(src *backend.Source, now time.Time) float64 {
+	t := src.Time
+	if t.IsZero() {
+		t = src.CreatedAt
+	}
+	age := max(now.Sub(t), 0)
+	return math.Exp2(-float64(age) / float64(recencyHalfLife))
+}
+
+// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was.
+func (r *recallRun) rerank(ctx context.Context, hits []*scopeHit) {
+	if len(hits) == 0 {
+		return
+	}
+	n := min(len(hits), 50)
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = hits[i].row.Text
+	}
+	ctx, cancel := context.WithDeadline(ctx, r.now.Add(r.svc.opts.RecallBudget))
+	defer cancel()
+	var scores []float64
+	err := guarded(func() (err error) {
+		scores, err = r.svc.opts.Reranker.Rerank(ctx, r.q.Query, texts)
+		return err
+	})
+	if err == nil && len(scores) != n {
+		err = errors.New("another number of scores")
+	}
+	if err != nil {
+		r.svc.opts.Logger.Warn("reranking failed", "err", err)
+		r.warn("degraded", "mode", "the reranker failed or was late: its order was left out")
+		return
+	}
+	lo, hi := slices.Min(scores), slices.Max(scores)
+	if hi == lo || math.IsNaN(hi) || math.IsNaN(lo) || math.IsInf(hi-lo, 0) {
+		return
+	}
+	top := hits[0].Score
+	for i := range texts {
+		hits[i].parts.Rerank = top * (scores[i] - lo) / (hi - lo)
+		hits[i].Score += hits[i].parts.Rerank
+	}
+}
+
+// guarded runs a plug-in and turns its panic into an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a plug-in panicked (%T)", p)
+		}
+	}()
+	return f()
+}
+
+// unflood keeps one source from taking the first n places while others wait: what
+// it has over its share comes behind the rest.
+func unflood(hits []*scopeHit, n int) []*scopeHit {
+	share := max(floodFloor, (n+floodShare-1)/floodShare)
+	if len(hits) <= share {
+		return hits
+	}
+	count := make(map[int64]int, len(hits))
+	var over []*scopeHit
+	kept := hits[:0]
+	for _, h := range hits {
+		n := count[h.Source] + 1
+		if count[h.Source] = n; n > share {
+			over = append(over, h)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	return append(kept, over...)
+}
