@@ -8,22 +8,31 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-func (s *store) Index(ctx context.Context, items []backend.Indexed) (ok []bool, err error) {
+func (s *store) Index(ctx context.Context, items []backend.Indexed) ([]bool, error) {
+	return changeHeld(ctx, s, "index", items, func(x *backend.Indexed) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).index)
+}
+
+// changeHeld does something to each version that is still held under its token, all in one
+// transaction, and tells which were.
+func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
+	do func(*tx, *head, *T) error) (ok []bool, err error) {
 	for i := range items {
-		if err := checkBlobs(items[i].Blobs); err != nil {
-			return nil, fmt.Errorf("index source %d: %w", items[i].Num, err)
+		num, _, blobs := of(&items[i])
+		if err := checkBlobs(blobs); err != nil {
+			return nil, fmt.Errorf("%s source %d: %w", what, num, err)
 		}
 	}
 	err = s.change(ctx, func(t *tx) error {
 		ok = make([]bool, len(items))
 		for i := range items {
-			v, err := t.held(items[i].Num, items[i].Token)
+			num, token, _ := of(&items[i])
+			v, err := t.held(num, token)
 			if err == nil && v != nil {
 				ok[i] = true
-				err = t.index(v, &items[i])
+				err = do(t, v, &items[i])
 			}
 			if err != nil {
-				return fmt.Errorf("index source %d: %w", items[i].Num, err)
+				return fmt.Errorf("%s source %d: %w", what, num, err)
 			}
 		}
 		return nil

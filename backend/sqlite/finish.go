@@ -8,30 +8,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-func (s *store) Finish(ctx context.Context, items []backend.Finished) (ok []bool, err error) {
-	for i := range items {
-		if err := checkBlobs(items[i].Blobs); err != nil {
-			return nil, fmt.Errorf("finish source %d: %w", items[i].Num, err)
-		}
-	}
-	err = s.change(ctx, func(t *tx) error {
-		ok = make([]bool, len(items))
-		for i := range items {
-			v, err := t.held(items[i].Num, items[i].Token)
-			if err == nil && v != nil {
-				ok[i] = true
-				err = t.finish(v, &items[i])
-			}
-			if err != nil {
-				return fmt.Errorf("finish source %d: %w", items[i].Num, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return ok, nil
+func (s *store) Finish(ctx context.Context, items []backend.Finished) ([]bool, error) {
+	return changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).finish)
 }
 
 func (t *tx) finish(v *head, f *backend.Finished) error {
