@@ -16,11 +16,6 @@ func ExactScan(ctx context.Context, c *Config) (*Report, error) {
 	n, dim := c.rows(100_000, 2000), 384
 	v := Clusters(c.Seed, n, dim, c.pick(200, 50))
 	truth := Exact(v, nil)
-	dir, remove, err := c.scratch()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
 	r := &Report{Title: fmt.Sprintf("Exact, %d x %d", n, dim), Data: describe(v, truth), Columns: timingColumns}
 
 	var file bytes.Buffer
@@ -35,29 +30,22 @@ func ExactScan(ctx context.Context, c *Config) (*Report, error) {
 		{Name: floorName, Search: floorSearch(n * dim)},
 		{Name: "contextmem, exact segment", Truth: truth, Search: segmentSearch(ctx, segment, v, 0)},
 	}
-	l, err := OpenLocal(dir)
+	l, _, remove, err := c.index(ctx, "exact", n, v.Row, nil)
 	if err != nil {
 		return nil, err
 	}
+	defer remove()
 	defer func() { _ = l.Close() }() // scratch
-	if err := l.Fill(ctx, n, v.Row, nil); err != nil {
-		return nil, err
-	}
 	subjects = append(subjects, localSubject(ctx, l, v, truth, Shares[0]))
-	few := c.pick(20, 10)
-	if s, err := NewSQLiteVec(ctx, dir, v); err == nil {
-		defer func() { _ = s.Close() }()
-		subjects = append(subjects, &Subject{Name: "sqlite-vec", Truth: truth, Queries: few, Search: func(q int) ([]int, error) { return s.Search(ctx, v.Queries[q]) }})
-	} else if !errors.Is(err, ErrNotBuilt) {
-		return nil, err
+	if !c.Alone {
+		others, done, err := exactOthers(ctx, c, v, truth)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		subjects = append(subjects, others...)
 	}
-	chrom, err := NewChromem(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	subjects = append(subjects, &Subject{Name: "chromem-go", Truth: truth, Queries: few, Search: func(q int) ([]int, error) { return chrom.Search(ctx, v.Queries[q]) }})
-
-	times, err := Measure(len(v.Queries), c.pick(1000, 100), subjects...)
+	times, err := c.measure(len(v.Queries), c.pick(1000, 100), subjects...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +66,33 @@ func ExactScan(ctx context.Context, c *Config) (*Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// exactOthers are the contenders; done gives back what they hold.
+func exactOthers(ctx context.Context, c *Config, v *Vectors, truth *Truth) (subjects []*Subject, done func(), err error) {
+	dir, done, err := c.scratch()
+	if err != nil {
+		return nil, nil, err
+	}
+	few := c.pick(20, 10)
+	s, err := NewSQLiteVec(ctx, dir, v)
+	if err == nil {
+		remove := done
+		done = func() {
+			_ = s.Close() // scratch
+			remove()
+		}
+		subjects = append(subjects, &Subject{Name: "sqlite-vec", Truth: truth, Queries: few, Search: func(q int) ([]int, error) { return s.Search(ctx, v.Queries[q]) }})
+	} else if !errors.Is(err, ErrNotBuilt) {
+		done()
+		return nil, nil, err
+	}
+	chrom, err := NewChromem(ctx, v)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return append(subjects, &Subject{Name: "chromem-go", Truth: truth, Queries: few, Search: func(q int) ([]int, error) { return chrom.Search(ctx, v.Queries[q]) }}), done, nil
 }
 
 const (

@@ -150,21 +150,12 @@ func Million(ctx context.Context, c *Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, remove, err := c.scratch()
+	l, cpu, remove, err := c.index(ctx, "million", n, t.v.Row, func(i int) string { return t.docs[i] })
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	l, err := OpenLocal(dir)
-	if err != nil {
-		return nil, err
-	}
 	defer func() { _ = l.Close() }() // scratch
-	start := begin()
-	if err := l.Fill(ctx, n, t.v.Row, func(i int) string { return t.docs[i] }); err != nil {
-		return nil, err
-	}
-	wall, cpu := start.since()
 	if err := l.Reopen(); err != nil {
 		return nil, err
 	}
@@ -185,7 +176,7 @@ func Million(ctx context.Context, c *Config) (*Report, error) {
 		{Name: "vectors alone", Truth: truth, Search: func(q int) ([]int, error) { return l.SearchVectors(ctx, t.v.Queries[q], Shares[0].Filter) }},
 		{Name: "keywords alone", Search: func(q int) ([]int, error) { return l.SearchKeywords(ctx, t.queries[q], Shares[0].Filter) }},
 	}
-	times, err := Measure(len(t.queries), c.pick(2000, 100), subjects...)
+	times, err := c.measure(len(t.queries), c.pick(2000, 100), subjects...)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +186,7 @@ func Million(ctx context.Context, c *Config) (*Report, error) {
 	got := named(times)[both]
 	r.target("p50", true, 3, float64(got.P50.Microseconds())/1e3, " ms", c.Full)
 	r.target("p99", true, 8, float64(got.P99.Microseconds())/1e3, " ms", c.Full)
-	r.note("indexing: %s wall, %s CPU s with background work", took(wall), seconds(cpu))
+	r.note("indexing, CPU s with background work: %s", cpu)
 	m := MeasureMemory(l.dir)
 	r.note("resident while serving: %.0f MB of mapped files, %.0f MB of heap (with the %.0f MB of rows and texts of the harness)", float64(m.Mapped)/1e6, float64(m.Heap)/1e6, float64(4*len(t.v.Flat))/1e6)
 	return r, concurrency(r, subjects[0], len(t.queries), c)

@@ -17,53 +17,34 @@ func Keywords(ctx context.Context, c *Config) (*Report, error) {
 		return nil, err
 	}
 	queries := Queries(c.Seed, docs, c.pick(1000, 50))
-	dir, remove, err := c.scratch()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
 	r := &Report{
 		Title:   fmt.Sprintf("BM25, top %d of %d", TopK, len(docs)),
 		Data:    what + fmt.Sprintf("; %d queries of 1 to 5 words drawn from them.", len(queries)),
 		Columns: append(append([]string{}, timingColumns...), "build, CPU s"),
 	}
-	start := begin()
-	l, err := OpenLocal(dir)
+	l, cpu, remove, err := c.index(ctx, "keywords", len(docs), nil, func(i int) string { return docs[i] })
 	if err != nil {
 		return nil, err
 	}
+	defer remove()
 	defer func() { _ = l.Close() }() // scratch
-	if err := l.Fill(ctx, len(docs), nil, func(i int) string { return docs[i] }); err != nil {
-		return nil, err
-	}
-	_, localCPU := start.since()
-	start = begin()
-	b, err := NewBleve(ctx, dir, docs)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = b.Close() }()
-	_, bleveCPU := start.since()
-	words := func(q int) []string { return queries[q] }
 	texts := make([]string, len(queries))
 	for i, q := range queries {
 		texts[i] = strings.Join(q, " ")
 	}
 	subjects := []*Subject{
 		{Name: localName, Search: func(q int) ([]int, error) { return l.SearchKeywords(ctx, texts[q], Shares[0].Filter) }},
-		{Name: "bleve", Search: func(q int) ([]int, error) { return b.Search(ctx, words(q)) }},
 	}
-	cpu := map[string]string{localName: seconds(localCPU), "bleve": seconds(bleveCPU)}
-	start = begin()
-	if f, err := NewFTS5(ctx, dir, docs); err == nil {
-		defer func() { _ = f.Close() }()
-		_, took := start.since()
-		cpu["SQLite FTS5"] = seconds(took)
-		subjects = append(subjects, &Subject{Name: "SQLite FTS5", Queries: len(queries) / 5, Search: func(q int) ([]int, error) { return f.Search(ctx, words(q)) }})
-	} else if !errors.Is(err, ErrNotBuilt) {
-		return nil, err
+	builds := map[string]string{localName: cpu}
+	if !c.Alone {
+		others, done, err := keywordOthers(ctx, c, docs, queries, builds)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		subjects = append(subjects, others...)
 	}
-	times, err := Measure(len(queries), c.pick(3000, 100), subjects...)
+	times, err := c.measure(len(queries), c.pick(3000, 100), subjects...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +55,7 @@ func Keywords(ctx context.Context, c *Config) (*Report, error) {
 	by := named(times)
 	by[localName].Recall = same
 	for i := range times {
-		r.row(times[i].cells(cpu[times[i].Name])...)
+		r.row(times[i].cells(builds[times[i].Name])...)
 	}
 	r.target("recall@10 against an exhaustive scorer", false, 1, same, "", c.Full)
 	ours := by[localName]
@@ -87,6 +68,41 @@ func Keywords(ctx context.Context, c *Config) (*Report, error) {
 	}
 	r.note("recall of contextmem over %d queries against the exhaustive scorer of backend/inmem; the other engines have their own words and formulas, so theirs is not judged", asked)
 	return r, concurrency(r, subjects[0], len(queries), c)
+}
+
+// keywordOthers are the contenders; what building them took is noted in builds. done gives
+// back what they hold.
+func keywordOthers(ctx context.Context, c *Config, docs []string, queries [][]string, builds map[string]string) (subjects []*Subject, done func(), err error) {
+	dir, done, err := c.scratch()
+	if err != nil {
+		return nil, nil, err
+	}
+	add := func(name string, queries int, end func() error, start elapsed, search func(q int) ([]int, error)) {
+		_, took := start.since()
+		builds[name] = seconds(took)
+		remove := done
+		done = func() {
+			_ = end() // scratch
+			remove()
+		}
+		subjects = append(subjects, &Subject{Name: name, Queries: queries, Search: search})
+	}
+	start := begin()
+	b, err := NewBleve(ctx, dir, docs)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	add("bleve", 0, b.Close, start, func(q int) ([]int, error) { return b.Search(ctx, queries[q]) })
+	start = begin()
+	f, err := NewFTS5(ctx, dir, docs)
+	if err == nil {
+		add("SQLite FTS5", len(queries)/5, f.Close, start, func(q int) ([]int, error) { return f.Search(ctx, queries[q]) })
+	} else if !errors.Is(err, ErrNotBuilt) {
+		done()
+		return nil, nil, err
+	}
+	return subjects, done, nil
 }
 
 // agreement is the share of the exhaustive scorer's hits that the index finds, where

@@ -15,11 +15,6 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 	n, dim := c.rows(250_000, 21_000), c.pick(384, 128)
 	v := Clusters(c.Seed, n, dim, c.pick(500, 50))
 	truth := Exact(v, nil)
-	dir, remove, err := c.scratch()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
 	r := &Report{
 		Title: fmt.Sprintf("Approximate, %d x %d", n, dim), Data: describe(v, truth),
 		Columns: append(append([]string{}, timingColumns...), "build, CPU s", "resident bytes a vector"),
@@ -35,16 +30,12 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	start = begin()
-	l, err := OpenLocal(dir)
+	l, localCPU, remove, err := c.index(ctx, fmt.Sprintf("large-%d", dim), n, v.Row, nil)
 	if err != nil {
 		return nil, err
 	}
+	defer remove()
 	defer func() { _ = l.Close() }() // scratch
-	if err := l.Fill(ctx, n, v.Row, nil); err != nil {
-		return nil, err
-	}
-	_, localCPU := start.since()
 	perVector, err := residentLocal(ctx, l, v)
 	if err != nil {
 		return nil, err
@@ -55,11 +46,11 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 		plain = append(plain, &Subject{Name: segmentName(recall), Truth: truth, Search: segmentSearch(ctx, segment, v, recall)})
 	}
 	extra := map[string][]string{
-		plain[0].Name:    {seconds(localCPU), fmt.Sprintf("%.0f", perVector)},
+		plain[0].Name:    {localCPU, fmt.Sprintf("%.0f", perVector)},
 		segmentName(.95): {seconds(segmentCPU), ""},
 	}
 	var g *graph
-	if hnsw.Built {
+	if hnsw.Built && !c.Alone {
 		if g, err = buildGraph(c, v); err != nil {
 			return nil, err
 		}
@@ -78,7 +69,7 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 			}})
 		}
 	}
-	times, err := Measure(len(v.Queries), c.pick(3000, 100), plain...)
+	times, err := c.measure(len(v.Queries), c.pick(3000, 100), plain...)
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +87,14 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 		r.target("times hnswlib's p50, both at recall .95 (segment)", true, 1.2, ratio(by[segmentName(.95)].P50, by[graphName(.95)].P50), "x", c.asked())
 		r.target("times hnswlib's p50, both at recall .98 (backend/local)", true, 1.2, ratio(by[localName].P50, by[graphName(.98)].P50), "x", c.asked())
 		r.target("build speed over hnswlib's for each CPU second (segment)", false, 8, ratio(g.cpu, segmentCPU), "x", c.asked())
-		r.note("with everything that backend/local does for a row (tail, files, merges): build %.1fx hnswlib's speed", ratio(g.cpu, localCPU))
+		r.note("building contextmem, backend/local, includes everything that it does for a row: tail, files, merges")
 	}
 
 	var filtered []*Subject
 	for _, s := range Shares[1:] {
 		filtered = append(filtered, localSubject(ctx, l, v, Exact(v, s.Allows()), s))
 	}
-	times, err = Measure(len(v.Queries), c.pick(3000, 100), filtered...)
+	times, err = c.measure(len(v.Queries), c.pick(3000, 100), filtered...)
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,15 @@ func (l *Local) Reopen() error {
 	return l.open()
 }
 
+// Refill forgets what is indexed and fills the index again.
+func (l *Local) Refill(ctx context.Context, n int, vec func(i int) []float32, text func(i int) string) error {
+	if err := l.index.Reset(ctx); err != nil {
+		return err
+	}
+	l.seq = 0
+	return l.Fill(ctx, n, vec, text)
+}
+
 // Batch is the number of rows applied in one call.
 const Batch = 1000
 

@@ -2,11 +2,14 @@ package bench
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,14 +87,22 @@ func Measure(n, atLeast int, subjects ...*Subject) ([]Timing, error) {
 					return nil, fmt.Errorf("%s: query %d: %w", s.Name, q, err)
 				}
 			}
-			for range min(round, s.Queries) {
-				q := len(cpu[i]) % s.Queries
-				e := begin()
-				if _, err := s.Search(q); err != nil {
-					return nil, fmt.Errorf("%s: query %d: %w", s.Name, q, err)
+			var failed error
+			pprof.Do(context.Background(), pprof.Labels("subject", s.Name), func(context.Context) {
+				for range min(round, s.Queries) {
+					q := len(cpu[i]) % s.Queries
+					e := begin()
+					_, err := s.Search(q)
+					if err != nil {
+						failed = fmt.Errorf("%s: query %d: %w", s.Name, q, err)
+						return
+					}
+					w, c := e.since()
+					cpu[i], wall[i] = append(cpu[i], c), append(wall[i], w)
 				}
-				w, c := e.since()
-				cpu[i], wall[i] = append(cpu[i], c), append(wall[i], w)
+			})
+			if failed != nil {
+				return nil, failed
 			}
 		}
 	}
@@ -101,6 +112,24 @@ func Measure(n, atLeast int, subjects ...*Subject) ([]Timing, error) {
 		out[i].Wall, _ = Percentiles(wall[i])
 	}
 	return out, nil
+}
+
+// measure is Measure with the profile that c asks for, in which samples are labelled by subject.
+// A later call replaces the profile of an earlier one.
+func (c *Config) measure(n, atLeast int, subjects ...*Subject) ([]Timing, error) {
+	if c.Profile == "" {
+		return Measure(n, atLeast, subjects...)
+	}
+	f, err := os.Create(c.Profile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	times, err := Measure(n, atLeast, subjects...)
+	pprof.StopCPUProfile()
+	return times, errors.Join(err, f.Close())
 }
 
 // Throughput is the queries a second that workers reach together in about the given

@@ -12,9 +12,12 @@ type Config struct {
 	Full   bool
 	Corpus string // a file that corpus.sh made; empty: made-up documents, which a full run refuses
 	Dir    string // scratch folder; empty: the system's
-	Keep   string // folder in which graphs of hnswlib are kept between runs; empty: they are not
+	Keep   string // folder in which graphs of hnswlib and our indexes are kept between runs; empty: they are not
 	Rows   int    // instead of the rows of experiments exact and large; 0: theirs
 	Seed   uint64
+	// Profile is a file for a processor profile of the timed queries; empty: none.
+	Profile string
+	Alone   bool // without the contenders, in exact, large and keywords
 }
 
 // Experiment is one table.
@@ -64,6 +67,39 @@ func (c *Config) scratch() (dir string, remove func(), err error) {
 		return "", nil, err
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// index opens the index of an experiment and fills it with n rows, or finds it as an earlier run
+// kept it. cpu is what filling took, "kept" where it was not needed. remove deletes what is not kept.
+func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) []float32, text func(i int) string) (l *Local, cpu string, remove func(), err error) {
+	dir, remove := "", func() {}
+	if c.Keep != "" {
+		dir = filepath.Join(c.Keep, fmt.Sprintf("local-%s-%d-%d", name, c.Seed, n))
+		err = os.MkdirAll(dir, 0o700)
+	} else {
+		dir, remove, err = c.scratch()
+	}
+	if err != nil {
+		return nil, "", nil, err
+	}
+	defer func() {
+		if err != nil {
+			remove()
+		}
+	}()
+	if l, err = OpenLocal(dir); err != nil {
+		return nil, "", nil, err
+	}
+	if l.seq == uint64(n) {
+		return l, "kept", remove, nil
+	}
+	start := begin()
+	if err = l.Refill(ctx, n, vec, text); err != nil {
+		_ = l.Close() // the error above says more
+		return nil, "", nil, err
+	}
+	_, took := start.since()
+	return l, seconds(took), remove, nil
 }
 
 // docs returns n documents and says what they are.

@@ -56,7 +56,7 @@ func sweepOne(ctx context.Context, c *Config, r *Report, n, dim int) error {
 	for _, s := range Shares {
 		subjects = append(subjects, localSubject(ctx, l, v, Exact(v, s.Allows()), s))
 	}
-	times, err := Measure(len(v.Queries), c.pick(500, 50), subjects...)
+	times, err := c.measure(len(v.Queries), c.pick(500, 50), subjects...)
 	if err != nil {
 		return err
 	}

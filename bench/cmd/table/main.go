@@ -42,7 +42,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.BoolVar(&c.Full, "full", false, "the sizes of README's tables, instead of small ones")
 	flags.StringVar(&c.Corpus, "corpus", "", "the text `file` that corpus.sh made (default: made-up texts, in small runs alone)")
 	flags.StringVar(&c.Dir, "dir", "", "the `folder` for scratch files (default: the system's)")
-	flags.StringVar(&c.Keep, "keep", "", "the `folder` in which graphs of hnswlib are kept between runs (default: none)")
+	flags.StringVar(&c.Keep, "keep", "", "the `folder` in which graphs of hnswlib and our own indexes are kept between runs (default: none)")
+	flags.BoolVar(&c.Alone, "alone", false, "leave the contenders out of exact, large and keywords")
+	flags.StringVar(&c.Profile, "cpuprofile", "", "the `file` for a processor profile of the timed queries, with -inner")
 	flags.IntVar(&c.Rows, "rows", 0, "the `number` of rows of exact and large (default: theirs); targets do not count then")
 	flags.Uint64Var(&c.Seed, "seed", 1, "the seed of data and queries")
 	if err := flags.Parse(args); err != nil {
