@@ -1,0 +1,103 @@
+package lexical
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+)
+
+// benchDocs returns the lines of the file that CONTEXTMEM_BENCH_CORPUS names, or 20,000
+// documents of a made-up language whose words follow Zipf's law.
+func benchDocs(b *testing.B) []string {
+	if path := os.Getenv("CONTEXTMEM_BENCH_CORPUS"); path != "" {
+		data, err := os.ReadFile(path)
+		require.NoError(b, err)
+		return strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	words := make([]string, 20_000)
+	for i := range words {
+		words[i] = fmt.Sprintf("w%xq", r.Uint32())
+	}
+	zipf := rand.NewZipf(r, 1.1, 8, uint64(len(words)-1))
+	docs := make([]string, 20_000)
+	for i := range docs {
+		some := make([]string, 5+r.IntN(26))
+		for j := range some {
+			some[j] = words[zipf.Uint64()]
+		}
+		docs[i] = strings.Join(some, " ")
+	}
+	return docs
+}
+
+// benchQueries draws queries of 1 to 5 words, each from one document, without question words.
+func benchQueries(docs []string, n int) []string {
+	r := rand.New(rand.NewPCG(1, 3))
+	out := make([]string, 0, n)
+	for len(out) < n {
+		words := strings.FieldsFunc(strings.ToLower(docs[r.IntN(len(docs))]), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+		r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		words = slices.DeleteFunc(words, func(w string) bool { return len(w) < 2 || IsQuestionWord(w) || IsStopWord(w) })
+		if want := 1 + len(out)%5; len(words) >= want {
+			out = append(out, strings.Join(words[:want], " "))
+		}
+	}
+	return out
+}
+
+// BenchmarkSegmentSearch asks 1,000 queries of 1 to 5 words for ten hits: everything from
+// the text of the query on. Beside the mean it reports the median and the 99th of a hundred, and
+// of the quickest run of each query the median, also by number of words.
+func BenchmarkSegmentSearch(b *testing.B) {
+	docs := benchDocs(b)
+	mem := NewMem()
+	for i, d := range docs {
+		require.NoError(b, mem.Add(uint32(i), Doc{Fields: []Field{{Text: d, Weight: 1}}}))
+	}
+	var file bytes.Buffer
+	require.NoError(b, WriteSegment(b.Context(), &file, mem))
+	seg, err := OpenSegment(file.Bytes())
+	require.NoError(b, err)
+	queries := benchQueries(docs, 1000)
+	best := make([]time.Duration, len(queries))
+	var each []time.Duration
+	n := 0
+	for b.Loop() {
+		q := n % len(queries)
+		n++
+		start := time.Now()
+		_, _, err := Search(b.Context(), ParseQuery(queries[q], Or), 10, []View{{Part: seg}})
+		took := time.Since(start)
+		if err != nil {
+			b.Fatal(err)
+		}
+		each = append(each, took)
+		if best[q] == 0 || took < best[q] {
+			best[q] = took
+		}
+	}
+	report := func(name string, of []time.Duration, share float64) {
+		slices.SortFunc(of, func(x, y time.Duration) int { return cmp.Compare(x, y) })
+		b.ReportMetric(float64(of[int(share*float64(len(of)))].Nanoseconds())/1e3, name)
+	}
+	for terms := range 5 {
+		var of []time.Duration
+		for q := terms; q < len(best); q += 5 {
+			of = append(of, best[q])
+		}
+		report(fmt.Sprintf("µs-%d", terms+1), of, .5)
+	}
+	report("µs-p50", each, .5)
+	report("µs-best-p50", best, .5)
+	report("µs-p99", each, .99)
+}
