@@ -22,6 +22,7 @@ type dateHit struct {
 	prec     string
 	relative bool
 	yearless bool // a month or day of the nearest year
+	name     bool // the words may be a name too: "last Christmas"
 }
 
 // period is a resolved date on its way into a hit.
@@ -69,7 +70,7 @@ func (d *doc) findDates() {
 				continue
 			}
 			h.sent = k
-			for j := h.lo; j < h.hi; j++ {
+			for j := h.lo; j < h.hi && !h.name; j++ {
 				d.toks[j].used = true
 			}
 			d.dates = append(d.dates, h)
@@ -80,6 +81,16 @@ func (d *doc) findDates() {
 
 // dateAt finds the longest date that begins at token i.
 func (d *doc) dateAt(s *sentence, i int) (dateHit, bool) {
+	if t := &d.toks[i]; t.kind == kWord && t.is(fDatePart|fTimeUnit|fWeekday|fSeason) || d.isWord(s, i, "the") || d.isWord(s, i, "on") {
+		if h, ok := d.composed(s, i); ok {
+			return h, true
+		}
+	}
+	return d.simpleDate(s, i)
+}
+
+// simpleDate finds a date that is not made from another.
+func (d *doc) simpleDate(s *sentence, i int) (dateHit, bool) {
 	t := &d.toks[i]
 	switch {
 	case t.kind == kDate:

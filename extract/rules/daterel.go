@@ -14,7 +14,8 @@ func (d *doc) relativeDate(s *sentence, i int) (dateHit, bool) {
 		return d.hit(i, i+1, day(d.ref.AddDate(0, 0, int(t.w.num))))
 	case t.is(fWeekday) && (t.end-t.start > 3 || t.shape == sCap && i > s.lo && d.toks[i-1].is(fPrep)):
 		return d.weekday(s, i)
-	case t.kind == kNumber || t.is(fNum) || t.is(fDet) || t.is(fTemporal) || t.is(fPrep) || d.isWord(s, i, "couple"):
+	case t.kind == kNumber || t.is(fNum|fDet|fTemporal|fPrep) || d.isWord(s, i, "couple") || d.isWord(s, i, "half"):
+	case t.kind == kWord && t.w == word{} && t.end-t.start > 8 && t.shape != sUpper: // "twenty-five"
 	default:
 		return dateHit{}, false
 	}
@@ -30,135 +31,10 @@ func (d *doc) relativeDate(s *sentence, i int) (dateHit, bool) {
 // hit makes a resolved relative date; without a reference time it stays unresolved.
 func (d *doc) hit(lo, hi int, p period) (dateHit, bool) {
 	h := dateHit{lo: lo, hi: hi, relative: true}
-	if !d.ref.IsZero() {
+	if !d.ref.IsZero() && p.from.Year() > 0 && p.to.Year() <= 9999 { // "5000 years ago" has no date of ours
 		h.from, h.to, h.prec = p.from, p.to, p.prec
 	}
 	return h, true
-}
-
-// amount reads a number of time units: "two weeks", "a month", "a couple of days", "3 years".
-func (d *doc) amount(s *sentence, i int) (n, unit, next int, ok bool) {
-	if i >= s.hi {
-		return
-	}
-	t := &d.toks[i]
-	j := i + 1
-	switch {
-	case t.kind == kNumber:
-		if n, ok = d.number(i); !ok {
-			return
-		}
-	case t.is(fNum) && t.w.num > 0:
-		n = int(t.w.num)
-	case d.isWord(s, i, "a") && (d.isWord(s, j, "couple") || d.isWord(s, j, "few")):
-		n = 2
-		if d.isWord(s, j, "few") {
-			n = 3
-		}
-		if j++; d.isWord(s, j, "of") {
-			j++
-		}
-	case d.isWord(s, i, "couple"):
-		n = 2
-		if d.isWord(s, j, "of") {
-			j++
-		}
-	case d.isWord(s, i, "few"):
-		n = 3
-	case d.isWord(s, i, "a"), d.isWord(s, i, "an"), d.isWord(s, i, "one"):
-		n = 1
-	default:
-		return 0, 0, 0, false
-	}
-	if j >= s.hi || !d.toks[j].is(fTimeUnit) || d.toks[j].w.num == 0 || d.toks[j].is(fAdv) {
-		return 0, 0, 0, false
-	}
-	return n, int(d.toks[j].w.num), j + 1, n <= 5000
-}
-
-// shift moves the reference time by n units, at the precision the unit implies.
-func (d *doc) shift(n, unit int) period {
-	ref := midnight(d.ref)
-	switch unit {
-	case 1:
-		return day(ref.AddDate(0, 0, n))
-	case 2, 7:
-		p := day(ref.AddDate(0, 0, 7*n))
-		if n != 1 && n != -1 {
-			return p
-		}
-		return p
-	case 30:
-		first := time.Date(ref.Year(), ref.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, n, 0)
-		return monthOf(first.Year(), first.Month())
-	case 365:
-		return yearOf(ref.Year() + n)
-	case 3650:
-		return yearOf(ref.Year() + 10*n)
-	}
-	return yearOf(ref.Year() + 100*n)
-}
-
-// amountAgo reads "two weeks ago", "a month earlier", "3 days later", "a year from now".
-func (d *doc) amountAgo(s *sentence, i int) (dateHit, bool) {
-	n, unit, j, ok := d.amount(s, i)
-	if !ok {
-		return dateHit{}, false
-	}
-	switch {
-	case d.isWord(s, j, "ago"), d.isWord(s, j, "back"):
-		return d.hit(i, j+1, d.shift(-n, unit))
-	case d.isWord(s, j, "from") && (d.isWord(s, j+1, "now") || d.isWord(s, j+1, "today")):
-		return d.hit(i, j+2, d.shift(n, unit))
-	}
-	return dateHit{}, false
-}
-
-// inAmount reads "in two weeks", "within a month", "for the past three years", "the last 2 months".
-func (d *doc) inAmount(s *sentence, i int) (dateHit, bool) {
-	if d.isWord(s, i, "in") {
-		if n, unit, j, ok := d.amount(s, i+1); ok && !d.pastTense(s) && !d.isWord(s, j, "of") {
-			if d.isPunct(s, j, '\'') || j < s.hi && d.toks[j].kind == kClitic {
-				return dateHit{}, false
-			}
-			return d.hit(i, j, d.shift(n, unit))
-		}
-		return dateHit{}, false
-	}
-	j := i
-	if d.isWord(s, j, "the") {
-		j++
-	}
-	past := d.isWord(s, j, "last") || d.isWord(s, j, "past") || d.isWord(s, j, "previous")
-	next := d.isWord(s, j, "next") || d.isWord(s, j, "coming")
-	if !past && !next {
-		return dateHit{}, false
-	}
-	n, unit, k, ok := d.amount(s, j+1)
-	if !ok {
-		return dateHit{}, false
-	}
-	ref := midnight(d.ref)
-	span := func(sign int) time.Time {
-		switch unit {
-		case 30:
-			return ref.AddDate(0, sign*n, 0)
-		case 365:
-			return ref.AddDate(sign*n, 0, 0)
-		case 3650:
-			return ref.AddDate(sign*n*10, 0, 0)
-		case 32000:
-			return ref.AddDate(sign*n*100, 0, 0)
-		}
-		return ref.AddDate(0, 0, sign*n*max(unit, 1))
-	}
-	p := period{prec: precisionOf(unit)}
-	if past {
-		p.from, p.to = span(-1), ref.AddDate(0, 0, 1)
-	} else {
-		p.from, p.to = ref, span(1).AddDate(0, 0, 1)
-	}
-	return d.hit(i, k, p)
 }
 
 func precisionOf(unit int) string {
@@ -221,9 +97,12 @@ func (d *doc) adjacent(s *sentence, i int) (dateHit, bool) {
 		if !ok {
 			return dateHit{}, false
 		}
+		if t.w.num == 7 && !fuzzy && j+2 < s.hi && d.toks[j+2].is(fWeekday) && d.toks[j+2].gap == gapSpace && d.text[d.toks[j+2].end-1] == 'y' { // "last week Tuesday"
+			return d.hit(i, j+3, day(p.from.AddDate(0, 0, (int(d.toks[j+2].w.num)+6)%7)))
+		}
 		return d.hit(i, j+2, p)
 	}
-	return dateHit{}, false
+	return d.holiday(s, i, j+1, step)
 }
 
 // stepUnit resolves "last week" and the like: calendar weeks begin on Monday.
@@ -276,7 +155,7 @@ func (d *doc) weekday(s *sentence, i int) (dateHit, bool) {
 		return dateHit{}, false // "on Mondays" is a habit
 	}
 	step := -1
-	if d.futureTense(s) || d.isWord(s, i-1, "by") || d.isWord(s, i-1, "until") {
+	if d.futureTense(s) || d.isWord(s, i-1, "by") || d.isWord(s, i-1, "until") || d.isWord(s, i-1, "from") && i-2 >= s.lo && d.toks[i-2].is(fTimeUnit) {
 		step = 1
 	}
 	return d.hit(i, i+1, d.stepWeekday(int(t.w.num), step, true))
@@ -315,7 +194,7 @@ func (d *doc) stepMonth(m, step int) period {
 
 // stepSeason resolves a season by the northern calendar: spring is March to May; winter begins in December.
 func (d *doc) stepSeason(num, step int) period {
-	start := map[int]time.Month{0: time.December, 3: time.March, 6: time.June, 9: time.September}[num]
+	start := seasonStart(num)
 	ref := midnight(d.ref)
 	from := time.Date(ref.Year(), start, 1, 0, 0, 0, 0, time.UTC)
 	if start == time.December && ref.Month() < time.March {
@@ -329,6 +208,14 @@ func (d *doc) stepSeason(num, step int) period {
 		from = from.AddDate(1, 0, 0)
 	}
 	return period{from, from.AddDate(0, 3, 0), extract.PrecisionMonth}
+}
+
+// seasonStart is the first month of a season.
+func seasonStart(num int) time.Month {
+	if num == 0 {
+		return time.December
+	}
+	return time.Month(num)
 }
 
 // futureTense reports whether a sentence looks ahead.

@@ -74,7 +74,7 @@ var corpus = []string{
 	"I think that I think that I think", "I and I and I, so I but I", "user:", "user: \nassistant: ?\nuser: yes", "Anna: hi\nBoris: yes, I do.", "assistant: Do you like it?\nuser: no", "Do you",
 	"今天我在北京大学学习，2023年5月8日。ERR-77", "أنا أعيش في القاهرة منذ 2021", "ฉันอยู่กรุงเทพ", "Ich habe am 3. Mai 2021 in der Straße Ölßeä gewohnt.", "Ça s’est passé l’été dernier à l’École.",
 	"İstanbul'da I live, İ ı ſ ẞ", "I was was was was born in in in on on", "the the the of of of and and and The Of And", "A. B. C. D. E. F. G. H.", "U.S.A.F. v1.2.3.4.5 1.2.3/4/5 99/99/9999 0000-00-00",
-	"next next next last last last 5 5 5 days days ago ago", "I moved from from to to Berlin to to", "My wife my wife my wife Clara", "\"quoted \"nested\" I like\"", "I like tea, coffee, and, or, and", "1. I like tea\n2) I hate\n- I own\n* x",
+	"next next next last last last 5 5 5 days days ago ago", "the week before the week before the week before 9 June", "two days before two days before two days after the other day half a half a half year ago", "I moved from from to to Berlin to to", "My wife my wife my wife Clara", "\"quoted \"nested\" I like\"", "I like tea, coffee, and, or, and", "1. I like tea\n2) I hate\n- I own\n* x",
 	"Always", "Never mind", "From now on, please", "from now on", "I no longer", "I used to", "I'd", "I'll", "I don't", "I have to", "I'm going to", "I stopped", "I gave up", "I quit", "I can't stand", "I got married", "been to", "I've been to",
 	strings.Repeat("A", 1500), strings.Repeat("A ", 1500), strings.Repeat("Ab ", 1500), strings.Repeat("I like ", 1500), strings.Repeat("and ", 1500), strings.Repeat("1.", 1500), strings.Repeat("(", 1500), strings.Repeat("a-", 1500),
 	strings.Repeat("I moved to Berlin and ", 500), strings.Repeat("Anna met Boris, ", 800), strings.Repeat("My dog's ", 1000), strings.Repeat("'", 1500), strings.Repeat("\u0301", 1500), strings.Repeat("a.b@", 1000), strings.Repeat("Xy. ", 1500),
@@ -174,6 +174,30 @@ func TestLargeTextIsBounded(t *testing.T) {
 	out = one(t, many)
 	check(t, &many, &out)
 	assert.Len(t, out.Mentions, maxMentions)
+}
+
+func FuzzDates(f *testing.F) {
+	for _, text := range corpus {
+		if len(text) < 1000 {
+			f.Add(text, int64(1_684_000_000))
+		}
+	}
+	f.Add("two and a half decades before the second Friday of the week after next May", int64(0))
+	f.Fuzz(func(t *testing.T, text string, unix int64) {
+		if len(text) > 1<<16 || unix < -60_000_000_000 || unix > 250_000_000_000 {
+			return
+		}
+		last := 0
+		for _, d := range Dates(text, time.Unix(unix, 0)) {
+			if d.Start < last || d.End <= d.Start || d.Surface != text[d.Start:d.End] || !d.From.Before(d.To) || d.Precision == "" {
+				t.Fatalf("date %+v behind %d", d, last)
+			}
+			if _, err := d.From.MarshalJSON(); err != nil {
+				t.Fatal(err)
+			}
+			last = d.End
+		}
+	})
 }
 
 func FuzzExtract(f *testing.F) {

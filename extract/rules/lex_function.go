@@ -58,6 +58,7 @@ func addFunctionWords(add adder, num numAdder) {
 	num(fDayWord|fStop, `yesterday today/tonight tomorrow`, -1, 1)
 	add(fTemporal, `last next past previous coming upcoming ago since until till during before after recently currently now formerly previously
 		later earlier soon once always former`)
+	add(fDatePart, `early mid late beginning start middle end first second third fourth last other`)
 	num(fTimeUnit, `day/days/daily`, 1, 0)
 	num(fTimeUnit, `week/weeks/fortnight`, 7, 0)
 	num(fTimeUnit, `weekend/weekends`, 2, 0)
@@ -72,7 +73,7 @@ func addFunctionWords(add adder, num numAdder) {
 		août/aout/agosto/augustus septembre/septiembre/settembre/setembro oktober/octobre/octubre/ottobre/outubro novembre/noviembre/novembro
 		dezember/décembre/decembre/diciembre/dicembre/dezembro`, 1, 1)
 	num(fWeekday, `sunday/sundays monday/mondays/mon tuesday/tuesdays/tue/tues wednesday/wednesdays/wed thursday/thursdays/thu/thurs friday/fridays/fri saturday/saturdays`, 0, 1)
-	num(fSeason, `winter spring summer autumn/fall`, 0, 3)
+	num(fSeason, `winter/winters spring summer/summers autumn/fall`, 0, 3)
 	num(fNum, `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen`, 0, 1)
 	num(fNum, `twenty thirty forty fifty sixty seventy eighty ninety hundred`, 20, 10)
 	add(fClock, `am pm a.m p.m o'clock`)

@@ -59,6 +59,7 @@ const (
 	fWh
 	fDayWord  // today, yesterday; num is the offset in days, noWord for "no date"
 	fTemporal // last, next, ago, since, during
+	fDatePart // early, first, end: what follows is a part of a period
 	fKin      // wife, boss, friend
 	fRole     // engineer, founder
 	fAdj      // common adjective
