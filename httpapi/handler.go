@@ -28,6 +28,7 @@ const (
 	DefaultMaxBodyBytes  = 100 << 20
 	DefaultMaxJSONDepth  = 64
 	DefaultMaxJSONBytes  = 32 << 20
+	DefaultMaxHeldBytes  = 256 << 20
 	DefaultBodyTimeout   = time.Minute
 	apiVersion           = "2"
 	feedbackPerMinute    = 100
@@ -46,6 +47,10 @@ type Options struct {
 	StoredKeys bool
 	// MaxBodyBytes bounds a request body. Default DefaultMaxBodyBytes; negative: no bound.
 	MaxBodyBytes int64
+	// MaxHeldBytes bounds the bytes of request bodies in memory, over all requests, each one's first 64 KiB apart;
+	// files above 1 MiB are on disk. Who goes over it gets 503 with Retry-After. Default DefaultMaxHeldBytes;
+	// negative: no bound.
+	MaxHeldBytes int64
 	// BodyTimeout is how long a client may take to send a body, and a second more for each 64 KiB of it. The
 	// slower one gets 408. Default 1 min; negative: no bound.
 	BodyTimeout time.Duration
@@ -65,6 +70,7 @@ type api struct {
 	o     Options
 	auth  Authenticator
 	mux   *http.ServeMux
+	held  *held
 	rate  *limiter
 	feed  *limiter
 	known map[string][]string // path pattern -> methods
@@ -77,6 +83,9 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	}
 	if o.MaxBodyBytes == 0 {
 		o.MaxBodyBytes = DefaultMaxBodyBytes
+	}
+	if o.MaxHeldBytes == 0 {
+		o.MaxHeldBytes = DefaultMaxHeldBytes
 	}
 	if o.BodyTimeout == 0 {
 		o.BodyTimeout = DefaultBodyTimeout
@@ -101,6 +110,7 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 		}
 		a.auth = k
 	}
+	a.held = &held{limit: o.MaxHeldBytes}
 	a.rate = newLimiter(o.RequestsPerSecond, 2*o.RequestsPerSecond)
 	a.feed = newLimiter(feedbackPerMinute/60.0, feedbackPerMinute)
 	a.mux = http.NewServeMux()
@@ -228,7 +238,7 @@ func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 		c.fail(err)
 		return
 	}
-	defer c.in.cleanup()
+	defer c.cleanup()
 	out, err := rt.do(c)
 	if err != nil {
 		c.fail(err)

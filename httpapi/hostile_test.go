@@ -329,13 +329,17 @@ func TestHugeUpload(t *testing.T) {
 	defer func() { require.NoError(t, svc.Close()) }()
 	h, err := New(svc, Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
 	require.NoError(t, err)
-	for _, known := range []bool{true, false} {
-		body := &endless{head: strings.NewReader(filePartHead), left: 1 << 30}
+	fieldHead := "--cut\r\nContent-Disposition: form-data; name=\"memories\"\r\n\r\n"
+	for _, c := range []struct {
+		head  string
+		known bool
+	}{{filePartHead, true}, {filePartHead, false}, {fieldHead, true}, {fieldHead, false}} {
+		body := &endless{head: strings.NewReader(c.head), left: 1 << 30}
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/context/ingest", body)
 		r.Header.Set("Authorization", "Bearer "+fullKey)
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
 		limit := svc.MaxFileBytes() + 4<<20
-		if known {
+		if c.known {
 			r.ContentLength, limit = 1<<30, 0
 		}
 		var before, after runtime.MemStats

@@ -25,14 +25,9 @@ type input struct {
 	text       bool // values came as text (query, form): booleans and numbers are read from strings
 	deprecated []alias
 	files      []*filePart
-	held       int // bytes of files in memory
+	held       int // bytes of the body in memory
+	fieldBytes int // of a form, files apart
 	form       bool
-}
-
-func (in *input) cleanup() {
-	for _, f := range in.files {
-		f.remove()
-	}
 }
 
 // alias is an older or other name of a field.
@@ -67,13 +62,14 @@ func (c *call) decode() error {
 	case bodyMultipart:
 		read := c.boundBody()
 		if err := c.decodeMultipart(); err != nil {
-			c.in.cleanup()
+			c.cleanup()
 			return err
 		}
 		read()
 	case bodyJSON, bodyOptional:
 		read := c.boundBody()
 		if err := c.decodeJSON(); err != nil {
+			c.cleanup()
 			return err
 		}
 		read()
@@ -81,11 +77,11 @@ func (c *call) decode() error {
 		c.in.text = true
 	}
 	if err := c.decodeQuery(); err != nil {
-		c.in.cleanup()
+		c.cleanup()
 		return err
 	}
 	if err := c.in.reconcile(aliasesOf[c.rt.family], c.rt); err != nil {
-		c.in.cleanup()
+		c.cleanup()
 		return err
 	}
 	return nil
@@ -122,11 +118,11 @@ func (c *call) decodeQuery() error {
 }
 
 func (c *call) decodeJSON() error {
-	b, err := io.ReadAll(io.LimitReader(c.r.Body, DefaultMaxJSONBytes+1))
+	b, over, err := c.readHeld(c.r.Body, DefaultMaxJSONBytes)
 	if err != nil {
 		return c.bodyError(err, "could not be read")
 	}
-	if len(b) > DefaultMaxJSONBytes {
+	if over {
 		return errBodyTooLarge(DefaultMaxJSONBytes)
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
@@ -161,7 +157,7 @@ func (c *call) decodeJSON() error {
 func (c *call) bodyError(err error, what string) error {
 	var big *http.MaxBytesError
 	switch {
-	case errors.As(err, &big):
+	case errors.As(err, &big), err == errHeld:
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &statusError{http.StatusRequestTimeout, "REQUEST_TIMEOUT", "the body did not arrive in time"}

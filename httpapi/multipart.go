@@ -17,7 +17,7 @@ const (
 	spoolAbove    = 1 << 20  // larger parts go to a temporary file
 	spoolTotal    = 8 << 20  // so do all that come after files of so many bytes in memory
 	maxFormFields = 64       // beside files
-	maxFormField  = 32 << 20 // bytes of a field that is no file
+	maxFormField  = 32 << 20 // bytes of all fields that are no files
 	maxFormFiles  = 200
 )
 
@@ -95,13 +95,14 @@ func (c *call) formError(err error) error {
 
 func (c *call) formField(p *multipart.Part) error {
 	name := p.FormName()
-	b, err := io.ReadAll(io.LimitReader(p, maxFormField+1))
+	b, over, err := c.readHeld(p, maxFormField-c.in.fieldBytes)
 	if err != nil {
 		return c.formError(err)
 	}
-	if len(b) > maxFormField {
+	if over {
 		return errBodyTooLarge(maxFormField)
 	}
+	c.in.fieldBytes += len(b)
 	if name == "" {
 		return bad(contextmem.KindInvalid, "form", "has a part without a name")
 	}
@@ -121,16 +122,20 @@ func (c *call) formFile(p *multipart.Part) error {
 		return err
 	}
 	c.in.files = append(c.in.files, f)
-	room := min(spoolAbove, spoolTotal-c.in.held)
+	room := max(0, min(spoolAbove, spoolTotal-c.in.held))
+	if !c.hold(room) {
+		room = 0
+	}
 	head, err := io.ReadAll(io.LimitReader(p, int64(room)+1))
 	if err != nil {
 		return c.formError(err)
 	}
 	if len(head) <= room {
 		f.data = head
-		c.in.held += len(head)
+		c.hold(len(head) - room)
 		return nil
 	}
+	c.hold(-room)
 	tmp, err := os.CreateTemp("", "contextmem-upload-*")
 	if err != nil {
 		return fmt.Errorf("spool an upload: %w", err)

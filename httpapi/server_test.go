@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -92,11 +94,47 @@ func TestManySmallFilesGoToDisk(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/context/ingest", &form)
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
-	c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}, in: &input{fields: map[string]any{}}}
-	defer func() { c.in.cleanup() }()
+	c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: &held{limit: -1}}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}, in: &input{fields: map[string]any{}}}
+	defer func() { c.cleanup() }()
 	err = c.decodeMultipart()
 	require.ErrorIs(t, err, contextmem.ErrTooLarge, "the fixture's files are small")
 	require.LessOrEqual(t, c.in.held, spoolTotal)
+}
+
+// TestHeldBytes: while one request's body fills the memory kept for bodies, others of size are put off, small ones are
+// answered, and everything is given back, however the request ends.
+func TestHeldBytes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{MaxHeldBytes: 1 << 20, MaxBodyBytes: 4 << 20})
+	send := func(body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/recall/full_recall", body)
+		r.Header.Set("Authorization", "Bearer "+fullKey)
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w
+	}
+	query := func(pad int) string {
+		return `{"tenant_id": "acme", "query": "pricing"` + strings.Repeat(" ", pad) + "}"
+	}
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
+		body, feed := io.Pipe()
+		first := make(chan int, 1)
+		go func() {
+			first <- send(body).Code
+			_ = body.Close() // or a refusal would leave the writer waiting
+		}()
+		_, err := io.WriteString(feed, query(900<<10))
+		require.NoError(t, err)
+		w := send(strings.NewReader(query(300 << 10)))
+		require.Equal(t, http.StatusServiceUnavailable, w.Code, w.Body.String())
+		require.Equal(t, "1", w.Header().Get("Retry-After"))
+		require.Equal(t, http.StatusOK, send(strings.NewReader(query(0))).Code)
+		require.NoError(t, feed.CloseWithError(end))
+		require.Equal(t, map[error]int{io.EOF: http.StatusOK, io.ErrUnexpectedEOF: http.StatusBadRequest}[end], <-first)
+		require.Equal(t, http.StatusOK, send(strings.NewReader(query(300<<10))).Code)
+	}
+	require.Equal(t, http.StatusServiceUnavailable, send(strings.NewReader(query(2<<20))).Code)
+	require.Equal(t, http.StatusOK, send(strings.NewReader(query(900<<10))).Code)
 }
 
 // drip keeps a connection busy with one byte after the other, of a header or of a body, until ctx ends.

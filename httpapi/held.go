@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem"
+)
+
+const (
+	freeBody  = 64 << 10 // bytes of one request that are not counted
+	firstRead = 4 << 10
+	mostRead  = 1 << 20
+)
+
+// held counts the bytes of bodies that all requests of a handler keep in memory.
+type held struct {
+	limit int64 // negative: no bound
+	used  atomic.Int64
+}
+
+// take counts n bytes, unless that goes over the limit.
+func (h *held) take(n int64) bool {
+	if h.used.Add(n) > h.limit && h.limit >= 0 && n > 0 {
+		h.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+// hold counts n bytes more for the request, or fewer when n is negative.
+func (c *call) hold(n int) bool {
+	counted := func(n int) int { return max(0, n-freeBody) }
+	if more := counted(c.in.held+n) - counted(c.in.held); more != 0 && !c.api.held.take(int64(more)) {
+		return false
+	}
+	c.in.held += n
+	return true
+}
+
+// cleanup ends what a request keeps: temporary files, and its part of what is held.
+func (c *call) cleanup() {
+	for _, f := range c.in.files {
+		f.remove()
+	}
+	c.hold(-c.in.held)
+}
+
+// errHeld says that bodies of other requests fill the memory kept for them.
+var errHeld = &contextmem.Error{Kind: contextmem.KindUnavailable, Err: errors.New("too many large requests at once")}
+
+// readHeld reads r to its end, at most limit bytes, and counts what it keeps. over reports that r has more. A long
+// body is not copied while it grows: one that goes over the limit costs no more than that.
+func (c *call) readHeld(r io.Reader, limit int) (body []byte, over bool, err error) {
+	var full [][]byte
+	size := 0
+	for next := firstRead; ; next = min(2*next, mostRead) {
+		part := make([]byte, min(next, limit-size+1))
+		if !c.hold(len(part)) {
+			return nil, false, errHeld
+		}
+		n := 0
+		for n < len(part) && err == nil {
+			var m int
+			m, err = r.Read(part[n:])
+			n += m
+		}
+		size += n
+		if size > limit {
+			return nil, true, nil
+		}
+		if err == nil {
+			full = append(full, part)
+			continue
+		}
+		if err != io.EOF { // an early end is another error
+			return nil, false, err
+		}
+		if len(full) == 0 {
+			return part[:n], false, nil
+		}
+		body = make([]byte, 0, size)
+		for _, f := range full {
+			body = append(body, f...)
+		}
+		return append(body, part[:n]...), false, nil
+	}
+}
