@@ -100,6 +100,17 @@ type VectorQuery struct {
 	Vector []float32
 	K      int
 	Filter Filter
+	Answer Answer
+}
+
+// Answer says how the caller of a search wants its hits. The zero value is the
+// default; a shadow may take any other as the default too.
+type Answer struct {
+	// AnyOrder says that the order of the hits does not matter: the caller ranks anew.
+	// They are the same hits.
+	AnyOrder bool
+	// Into is memory that the hits may be written to, from its start.
+	Into []Hit
 }
 
 // Vectors is the dense shadow.
@@ -134,6 +145,7 @@ type KeywordQuery struct {
 	Operator Operator
 	K        int
 	Filter   Filter
+	Answer   Answer
 }
 
 // TermInfo is a term of a text as the index knows it.

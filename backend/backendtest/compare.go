@@ -106,11 +106,20 @@ func (c *comparer) vectors(q backend.VectorQuery) {
 		return
 	}
 	for _, k := range []int{3, 100} {
-		q.K = k
+		q.K, q.Answer = k, backend.Answer{}
 		got, err := c.got.Vectors().SearchVectors(ctx, q)
 		require.NoError(c.t, err, c.msg)
 		c.hits(got, all, k, "vectors")
+		q.Answer = anyOrder()
+		again, err := c.got.Vectors().SearchVectors(ctx, q)
+		require.NoError(c.t, err, c.msg)
+		require.ElementsMatch(c.t, got, again, c.msg)
 	}
+}
+
+// anyOrder asks for hits in any order, in memory that has been used.
+func anyOrder() backend.Answer {
+	return backend.Answer{AnyOrder: true, Into: []backend.Hit{{Chunk: -1, Source: -1, Score: 100}, {Chunk: -2}}}
 }
 
 func (c *comparer) keywords(q backend.KeywordQuery) {
@@ -120,10 +129,14 @@ func (c *comparer) keywords(q backend.KeywordQuery) {
 	all, err := c.want.Keywords().SearchKeywords(ctx, q)
 	require.NoError(c.t, err)
 	for _, k := range []int{3, 100} {
-		q.K = k
+		q.K, q.Answer = k, backend.Answer{}
 		got, err := c.got.Keywords().SearchKeywords(ctx, q)
 		require.NoError(c.t, err, c.msg)
 		c.hits(got, all, k, fmt.Sprintf("keywords %q, operator %d", q.Text, q.Operator))
+		q.Answer = anyOrder()
+		again, err := c.got.Keywords().SearchKeywords(ctx, q)
+		require.NoError(c.t, err, c.msg)
+		require.ElementsMatch(c.t, got, again, c.msg)
 	}
 }
 

@@ -35,29 +35,30 @@ func (g *gathered) release() {
 }
 
 // best turns rows, the best k by score and then by row, into hits by score and then
-// by chunk. Where chunks do not rise with rows it asks for more, until rows that
-// score the same as the last hit are all there.
-func (p *partition) best(k int, search func(k int) ([]found, error)) ([]backend.Hit, error) {
+// by chunk, as the caller wants them. Where chunks do not rise with rows it asks for
+// more, until rows that score the same as the last hit are all there. anyOrder tells a
+// search that the rows need not be sorted.
+func (p *partition) best(k int, as backend.Answer, search func(k int, anyOrder bool) ([]found, error)) ([]backend.Hit, error) {
 	if k = min(k, p.liveN); k <= 0 {
 		return nil, nil
 	}
-	want := k
-	if !p.rising {
+	want, anyOrder := k, as.AnyOrder && (p.rising || k == p.liveN)
+	if !p.rising && !anyOrder {
 		want = k + 16
 	}
-	rows, err := search(want)
-	for err == nil && !p.rising && len(rows) == want && rows[k-1].score == rows[want-1].score && want < p.liveN {
+	rows, err := search(want, anyOrder)
+	for err == nil && !p.rising && !anyOrder && len(rows) == want && rows[k-1].score == rows[want-1].score && want < p.liveN {
 		want = min(2*want, p.liveN)
-		rows, err = search(want)
+		rows, err = search(want, anyOrder)
 	}
 	if err != nil {
 		return nil, err
 	}
-	hits := make([]backend.Hit, len(rows))
-	for i, r := range rows {
-		hits[i] = backend.Hit{Chunk: p.chunk[r.row], Source: p.sourceNum[p.of[r.row]], Score: r.score}
+	hits := slices.Grow(as.Into[:0], len(rows))
+	for _, r := range rows {
+		hits = append(hits, backend.Hit{Chunk: p.chunk[r.row], Source: p.sourceNum[p.of[r.row]], Score: r.score})
 	}
-	if !p.rising {
+	if !p.rising && !anyOrder {
 		sortHits(hits)
 	}
 	return hits[:min(k, len(hits))], nil
@@ -98,7 +99,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 		views := p.views(rows)
 		g := gatherings.Get().(*gathered)
 		defer g.release()
-		hits, err = p.best(q.K, func(k int) ([]found, error) {
+		hits, err = p.best(q.K, q.Answer, func(k int, _ bool) ([]found, error) {
 			got, _, err := lexical.Search(ctx, parsed, k, views)
 			g.found = g.found[:0]
 			for _, h := range got {

@@ -161,10 +161,10 @@ func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *b
 	}
 	g := gatherings.Get().(*gathered)
 	defer g.release()
-	return p.best(q.K, func(k int) ([]found, error) {
+	return p.best(q.K, q.Answer, func(k int, anyOrder bool) ([]found, error) {
 		out := g.found[:0]
 		for i, v := range parts {
-			hits, err := v.search.Search(ctx, &vector.Query{Vector: q.Vector, K: k, Accept: accepts[i]}, g.near[:0])
+			hits, err := v.search.Search(ctx, &vector.Query{Vector: q.Vector, K: k, Accept: accepts[i], AnyOrder: anyOrder && len(parts) == 1}, g.near[:0])
 			if err != nil {
 				return nil, err
 			}

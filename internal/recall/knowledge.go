@@ -159,13 +159,13 @@ func (q *work) entityLift(ents []named, gamma float64) error {
 		return err
 	}
 	for _, r := range refs {
-		i, ok := q.index[r.Chunk]
+		i, ok := q.index.get(r.Chunk)
 		if !ok {
 			if len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 {
 				continue
 			}
 			q.admit(r.Chunk)
-			i = q.index[r.Chunk]
+			i, _ = q.index.get(r.Chunk)
 		}
 		link := mentionLink
 		if r.Weight >= titleMentionFrom {

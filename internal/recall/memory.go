@@ -55,8 +55,8 @@ func (q *work) surround() error {
 	if err := q.describe(); err != nil {
 		return err
 	}
-	for _, i := range q.best(lateCandidates, func(c *cand) float64 { return c.s0 }) {
-		if a := q.cand[i].around; a != nil {
+	for _, p := range q.some(lateCandidates, func(c *cand) float64 { return c.s0 }) {
+		if a := q.cand[p.at].around; a != nil {
 			for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
 				q.admit(n)
 			}
@@ -230,7 +230,7 @@ func (q *work) context(session map[int64]float64) {
 		}
 	}
 	s := func(chunk int64) (float64, *cand) {
-		if i, ok := q.index[chunk]; ok && chunk != 0 {
+		if i, ok := q.index.get(chunk); ok && chunk != 0 {
 			return own(&q.cand[i]), &q.cand[i]
 		}
 		return 0, nil

@@ -8,7 +8,6 @@
 package recall
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -90,19 +89,19 @@ type Answer struct {
 	Degraded []string
 	Entities []int64 // entities that the question names
 
-	scratch *scratch // that Hits lie in
+	work *work // that the answer and Hits lie in
 }
 
-// Release gives the memory of the answer to later searches; Hits must not be used any
-// more. An answer that is not released is garbage like any other value.
+// Release gives the memory of the answer to later searches; nothing of it may be used
+// any more. An answer that is not released is garbage like any other value.
 func (a *Answer) Release() {
-	if s := a.scratch; s != nil {
-		a.Hits, a.scratch = nil, nil
-		s.release()
+	if q := a.work; q != nil {
+		a.work = nil
+		q.release()
 	}
 }
 
-// work is one question on its way.
+// work is one question on its way. It is pooled with its scratch.
 type work struct {
 	*Engine
 	Space
@@ -115,15 +114,16 @@ type work struct {
 	w     float64
 	qvec  []float32
 
-	*scratch
-	out *Answer
+	scratch
+	out Answer
 }
 
 // scratch is what a search needs and leaves clean for the next.
 type scratch struct {
 	cand  []cand
-	index map[int64]int32 // chunk -> place in cand
+	index chunkIndex // of chunks in cand
 	order []place
+	found []backend.Hit
 
 	chunks []int64
 	places []int32
@@ -131,28 +131,22 @@ type scratch struct {
 	hits   []Scored
 }
 
-// place is a candidate with the value that it is ordered by.
-type place struct {
-	at int32
-	v  float64
-}
-
-var scratches = sync.Pool{New: func() any {
-	return &scratch{cand: make([]cand, 0, 1024), index: make(map[int64]int32, 1024)}
-}}
+var works = sync.Pool{New: func() any { return new(work) }}
 
 // maxScratch keeps a rare large search from staying in memory.
 const maxScratch = 1 << 14
 
-func (s *scratch) release() {
+func (q *work) release() {
+	s := q.scratch
 	if cap(s.cand) > maxScratch {
 		return
 	}
 	clear(s.cand)
-	clear(s.index)
 	clear(s.around)
+	s.index.clear()
 	s.cand, s.order, s.around, s.hits = s.cand[:0], s.order[:0], s.around[:0], s.hits[:0]
-	scratches.Put(s)
+	*q = work{scratch: s}
+	works.Put(q)
 }
 
 // cand is a candidate.
@@ -165,8 +159,8 @@ type cand struct {
 
 // Search ranks the partition for the question. The caller releases the answer.
 func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, error) {
-	q := &work{Engine: e, Space: sp, ctx: ctx, req: req, scratch: scratches.Get().(*scratch)}
-	q.out = &Answer{scratch: q.scratch}
+	q := works.Get().(*work)
+	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
 	q.cues = rules.QueryCues(req.Query, req.Now)
 	var err error
 	var avg float32
@@ -175,7 +169,7 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 	}
 	if q.docs == 0 && req.Part.Class != backend.Raw {
 		q.plan()
-		return q.out, nil
+		return &q.out, nil
 	}
 	q.avg = float64(avg)
 	q.plan()
@@ -194,7 +188,7 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 		return nil, err
 	}
 	q.rank()
-	return q.out, nil
+	return &q.out, nil
 }
 
 // plan chooses the dense weight, alpha and the mode.
@@ -258,14 +252,15 @@ func (q *work) depth() int {
 func (q *work) candidates() error {
 	k := q.depth()
 	if q.w < 1 {
-		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.req.Query, K: k, Filter: q.req.Filter})
+		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.req.Query, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
 			return err
 		}
+		top := q.keep(hits)
 		for _, h := range hits {
 			c := q.at(h)
 			c.RawKeyword = float64(h.Score)
-			c.b = float64(h.Score) / float64(hits[0].Score)
+			c.b = float64(h.Score) / top
 		}
 	}
 	if q.w > 0 {
@@ -279,17 +274,18 @@ func (q *work) candidates() error {
 		}
 	}
 	if q.w > 0 {
-		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Vector: q.qvec, K: k, Filter: q.req.Filter})
+		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
 			return err
 		}
+		top := q.keep(hits)
 		for _, h := range hits {
-			if h.Score <= 0 || hits[0].Score <= 0 {
-				break
+			if h.Score <= 0 {
+				continue
 			}
 			c := q.at(h)
 			c.RawDense = float64(h.Score)
-			c.d = float64(h.Score) / float64(hits[0].Score)
+			c.d = float64(h.Score) / top
 		}
 	}
 	for i := range q.cand {
@@ -301,77 +297,27 @@ func (q *work) candidates() error {
 	return nil
 }
 
+// anyOrder asks a search for hits in memory of this one.
+func (q *work) anyOrder() backend.Answer { return backend.Answer{AnyOrder: true, Into: q.found} }
+
+// keep keeps the memory of hits for the next search, and returns their best score.
+func (q *work) keep(hits []backend.Hit) float64 {
+	q.found = hits[:0]
+	top := float32(0)
+	for _, h := range hits {
+		top = max(top, h.Score)
+	}
+	return float64(top)
+}
+
 // at returns the candidate of a hit, making it when it is new. The pointer is
 // good until the next call.
 func (q *work) at(h backend.Hit) *cand {
-	i, ok := q.index[h.Chunk]
-	if !ok {
-		i = int32(len(q.cand))
-		q.index[h.Chunk] = i
+	i, fresh := q.index.add(h.Chunk, int32(len(q.cand)))
+	if fresh {
 		q.cand = append(q.cand, cand{Scored: Scored{Chunk: h.Chunk, Source: h.Source}})
 	}
 	return &q.cand[i]
-}
-
-// best returns the places of the n best candidates by f, best first.
-func (q *work) best(n int, f func(c *cand) float64) []int32 {
-	all := q.order[:0]
-	for i := range q.cand {
-		if v := f(&q.cand[i]); v > 0 {
-			all = append(all, place{int32(i), v})
-		}
-	}
-	q.order = all
-	before := func(a, b place) int {
-		if c := cmp.Compare(b.v, a.v); c != 0 {
-			return c
-		}
-		return cmp.Compare(q.cand[a.at].Chunk, q.cand[b.at].Chunk)
-	}
-	if n < len(all)/4 {
-		all = smallest(all, n, before)
-	}
-	slices.SortFunc(all, before)
-	out := make([]int32, min(n, len(all)))
-	for i := range out {
-		out[i] = all[i].at
-	}
-	return out
-}
-
-// smallest moves the n first elements in the order of before to the front, in any
-// order, with a heap whose root is the last of them.
-func smallest(all []place, n int, before func(a, b place) int) []place {
-	if n <= 0 {
-		return nil
-	}
-	top := all[:n]
-	down := func(i int) {
-		for {
-			c := 2*i + 1
-			if c >= n {
-				return
-			}
-			if c+1 < n && before(top[c], top[c+1]) < 0 {
-				c++
-			}
-			if before(top[c], top[i]) <= 0 {
-				return
-			}
-			top[i], top[c] = top[c], top[i]
-			i = c
-		}
-	}
-	for i := n/2 - 1; i >= 0; i-- {
-		down(i)
-	}
-	for _, x := range all[n:] {
-		if before(x, top[0]) < 0 {
-			top[0] = x
-			down(0)
-		}
-	}
-	return top
 }
 
 // late tells whether the time for further stages is over, and notes it.
@@ -385,10 +331,11 @@ func (q *work) late(stage string) bool {
 
 // rank takes the best candidates out: as many as were asked for, and at least minHits.
 func (q *work) rank() {
-	order := q.best(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
-	q.hits = q.hits[:0]
-	for _, at := range order {
-		q.hits = append(q.hits, q.cand[at].Scored)
+	order := q.some(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
+	slices.SortFunc(order, comparePlaces)
+	q.hits = slices.Grow(q.hits[:0], len(order))
+	for _, p := range order {
+		q.hits = append(q.hits, q.cand[p.at].Scored)
 	}
 	q.out.Hits = q.hits
 }

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -248,25 +249,53 @@ func TestAuto(t *testing.T) {
 	assert.Equal(t, .4, search(t, engine(), w, Request{Part: memories, Query: `the word "bridge"`, K: 5, Alpha: Alpha{Auto: true}}).Alpha)
 }
 
-// TestSmallest compares the heap with a full sort.
-func TestSmallest(t *testing.T) {
+// TestFirst compares the selection with a full sort.
+func TestFirst(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	before := func(a, b place) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.at, b.at)) }
 	for range 300 {
-		all := make([]place, rng.IntN(60))
+		all := make([]place, rng.IntN(400))
+		values := 1 + rng.IntN(300)
 		for i := range all {
-			all[i] = place{int32(i), float64(rng.IntN(10))}
+			all[i] = place{float64(rng.IntN(values)), rng.Int64N(1 << 40), int32(i)}
 		}
 		n := rng.IntN(len(all) + 1)
 		want := slices.Clone(all)
-		slices.SortFunc(want, before)
-		got := smallest(all, n, before)
-		slices.SortFunc(got, before)
+		slices.SortFunc(want, comparePlaces)
+		got := first(all, n)
+		slices.SortFunc(got, comparePlaces)
 		if n == 0 {
 			require.Empty(t, got)
 			continue
 		}
 		require.Equal(t, want[:n], got)
+	}
+}
+
+// TestChunkIndex compares the table with a map, over several generations.
+func TestChunkIndex(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	var x chunkIndex
+	for range 20 {
+		want := map[int64]int32{}
+		chunks := rng.IntN(3000)
+		for range chunks {
+			chunk := rng.Int64N(int64(chunks)) << rng.IntN(40)
+			at, ok := x.get(chunk)
+			known, has := want[chunk]
+			require.Equal(t, has, ok)
+			require.Equal(t, known, at)
+			at, fresh := x.add(chunk, int32(len(want)))
+			require.Equal(t, !has, fresh)
+			if fresh {
+				want[chunk] = int32(len(want))
+			}
+			require.Equal(t, want[chunk], at)
+		}
+		if rng.IntN(4) == 0 {
+			x.gen = math.MaxUint32 // 4 billion searches later, slots of the first ones still there
+		}
+		x.clear()
 	}
 }

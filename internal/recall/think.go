@@ -107,13 +107,13 @@ func (q *work) walk(ents []named, gamma float64) error {
 		if v < most*1e-3 {
 			continue
 		}
-		i, ok := q.index[g.chunks[at]]
+		i, ok := q.index.get(g.chunks[at])
 		if !ok {
 			if filtered {
 				continue
 			}
 			q.admit(g.chunks[at])
-			i = q.index[g.chunks[at]]
+			i, _ = q.index.get(g.chunks[at])
 		}
 		q.cand[i].Graph = gamma * v / most
 	}
@@ -210,7 +210,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	}
 	limit := bridgeCap * top
 	for chunk, v := range chain {
-		i, ok := q.index[chunk]
+		i, ok := q.index.get(chunk)
 		if !ok {
 			continue
 		}
@@ -313,7 +313,8 @@ func (q *work) feedback(share float64) error {
 	var toks []lexical.Token
 	for _, r := range rows {
 		toks = lexical.Analyze(toks[:0], r.Text)
-		s0 := q.cand[q.index[r.Num]].s0
+		at, _ := q.index.get(r.Num)
+		s0 := q.cand[at].s0
 		for _, t := range toks {
 			weight[t.Term] += s0 / float64(len(toks))
 		}

@@ -1,7 +1,5 @@
 package vector
 
-import "slices"
-
 // top keeps the best hits it has seen, up to a limit. The worst kept is at the
 // root of a binary heap, so that most hits are turned away by one comparison
 // with floor.
@@ -29,8 +27,9 @@ func (t *top) push(h Hit) {
 	if len(t.hits) < t.limit {
 		t.hits = append(t.hits, h)
 		if t.full() {
-			// The worst first is a heap already.
-			slices.SortFunc(t.hits, func(a, b Hit) int { return Compare(b, a) })
+			for i := len(t.hits)/2 - 1; i >= 0; i-- {
+				t.sink(i, t.hits[i])
+			}
 			t.floor = t.hits[0].Score
 		}
 		return
@@ -38,7 +37,13 @@ func (t *top) push(h Hit) {
 	if !worse(t.hits[0], h) {
 		return
 	}
-	s, i := t.hits, 0
+	t.sink(0, h)
+	t.floor = t.hits[0].Score
+}
+
+// sink puts a hit in place i or below it, so that a heap stands there again.
+func (t *top) sink(i int, h Hit) {
+	s := t.hits
 	for {
 		c := 2*i + 1
 		if c >= len(s) {
@@ -54,7 +59,6 @@ func (t *top) push(h Hit) {
 		i = c
 	}
 	s[i] = h
-	t.floor = s[0].Score
 }
 
 // worse tells whether a stands behind b in the order of Compare; scores are

@@ -108,7 +108,7 @@ func (m *Mem) Vector(row uint32) []float32 {
 }
 
 // Search appends the best rows of q to dst, at most q.K of them, ordered by
-// Compare. It errs with ErrDimension and when ctx ends. The result is exact up
+// Compare unless q.AnyOrder. It errs with ErrDimension and when ctx ends. The result is exact up
 // to rows whose scores 8 bits can barely tell apart.
 func (m *Mem) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
 	if len(q.Vector) != m.dim {
@@ -127,7 +127,7 @@ func (m *Mem) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
 	if err := s.exact(ctx, m, n, m.dim); err != nil {
 		return dst, err
 	}
-	return appendTop(dst, s.best.hits, k), nil
+	return s.appendHits(dst), nil
 }
 
 func (m *Mem) floatRow(row uint32) []float32 {

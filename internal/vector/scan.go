@@ -38,6 +38,7 @@ type search struct {
 	k      int
 	// selective says that accept is not nil and turns away more than scores do.
 	selective bool
+	anyOrder  bool
 
 	// cand holds 8-bit scores, in units of scale: the row's scale times the whole
 	// number. The unit is left out of the comparisons as it is the same for all.
@@ -52,7 +53,7 @@ var searches = sync.Pool{New: func() any { return new(search) }}
 // begin returns the state for a query; k is at least 1.
 func begin(query *Query, dim int, metric Metric, k int) *search {
 	s := searches.Get().(*search)
-	s.accept, s.k, s.selective = query.Accept, k, false
+	s.accept, s.k, s.selective, s.anyOrder = query.Accept, k, false, query.AnyOrder
 	s.q = slices.Grow(s.q[:0], floatStride(dim))[:floatStride(dim)]
 	copy(s.q, query.Vector)
 	clear(s.q[dim:])

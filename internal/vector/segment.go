@@ -114,7 +114,7 @@ func (s *Segment) Vector(row uint32) []float32 {
 }
 
 // Search appends the best rows of q to dst, at most q.K of them, ordered by
-// Compare. It errs with ErrDimension and when ctx ends. The result is exact up
+// Compare unless q.AnyOrder. It errs with ErrDimension and when ctx ends. The result is exact up
 // to rows whose scores 8 bits can barely tell apart, unless the segment has an
 // inverted file: then q.Recall says how much of the true answer is expected.
 func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
@@ -143,7 +143,7 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 	if err != nil {
 		return dst, err
 	}
-	return appendTop(dst, sr.best.hits, k), nil
+	return sr.appendHits(dst), nil
 }
 
 func (s *Segment) floatRow(row uint32) []float32 {

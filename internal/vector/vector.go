@@ -90,6 +90,8 @@ type Query struct {
 	// part is large enough to be searched approximately. 0 is DefaultRecall; 1 or
 	// more searches exactly.
 	Recall float32
+	// AnyOrder says that the order of the hits does not matter.
+	AnyOrder bool
 }
 
 // checkShape returns an error unless dim and metric can make a part.
@@ -117,6 +119,14 @@ func normalise(v []float32) {
 	for i, x := range v {
 		v[i] = float32(float64(x) * f)
 	}
+}
+
+// appendHits appends the best hits of a search to dst.
+func (s *search) appendHits(dst []Hit) []Hit {
+	if s.anyOrder {
+		return append(dst, s.best.hits...)
+	}
+	return appendTop(dst, s.best.hits, s.k)
 }
 
 // appendTop appends the best k hits of found to dst in order. It reorders found.
