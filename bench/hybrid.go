@@ -66,18 +66,12 @@ func ColdOpen(ctx context.Context, c *Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, remove, err := c.scratch()
+	l, _, remove, err := c.index(ctx, "open", n, t.v.Row, func(i int) string { return t.docs[i] })
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	l, err := OpenLocal(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.Fill(ctx, n, t.v.Row, func(i int) string { return t.docs[i] }); err != nil {
-		return nil, err
-	}
+	dir := l.dir
 	if err := l.Close(); err != nil {
 		return nil, err
 	}

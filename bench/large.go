@@ -36,10 +36,13 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 	}
 	defer remove()
 	defer func() { _ = l.Close() }() // scratch
-	perVector, err := residentLocal(ctx, l, v)
+	resident, err := residentLocal(ctx, l, v)
 	if err != nil {
 		return nil, err
 	}
+	perVector := float64(resident.index()) / float64(n)
+	r.note("resident bytes a vector after %d queries: %.0f of Go heap, %.0f of mapped files; %.0f anonymous", len(v.Queries),
+		float64(resident.Heap)/float64(n), float64(resident.Mapped)/float64(n), float64(resident.Anonymous)/float64(n))
 
 	plain := []*Subject{localSubject(ctx, l, v, truth, Shares[0])}
 	for _, recall := range []float32{.95, .98} {
@@ -125,26 +128,25 @@ func concurrency(r *Report, s *Subject, n int, c *Config) error {
 	return nil
 }
 
-// residentLocal opens the index again, asks all queries and returns the bytes a row that
-// this keeps in memory: Go heap and mapped pages.
-func residentLocal(ctx context.Context, l *Local, v *Vectors) (float64, error) {
+// residentLocal opens the index again, asks all queries and returns what this keeps in
+// memory.
+func residentLocal(ctx context.Context, l *Local, v *Vectors) (m Memory, err error) {
 	if err := l.ix.Close(); err != nil {
-		return 0, err
+		return m, err
 	}
 	before := MeasureMemory(l.dir)
 	if err := l.open(); err != nil {
-		return 0, err
+		return m, err
 	}
 	for _, q := range v.Queries {
 		if _, err := l.SearchVectors(ctx, q, Shares[0].Filter); err != nil {
-			return 0, err
+			return m, err
 		}
 	}
 	if err := l.Settle(ctx); err != nil {
-		return 0, err
+		return m, err
 	}
-	after := MeasureMemory(l.dir)
-	return float64(after.Heap-before.Heap+after.Mapped-before.Mapped) / float64(v.N), nil
+	return MeasureMemory(l.dir).since(before), nil
 }
 
 func segmentName(recall float32) string {

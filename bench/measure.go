@@ -196,10 +196,19 @@ func (e elapsed) since() (wall, cpu time.Duration) {
 
 // Memory is what a process keeps.
 type Memory struct {
-	Heap     int64 // live Go heap
-	Resident int64 // all resident pages
-	Mapped   int64 // resident pages of files mapped below a folder
+	Heap      int64 // live Go heap
+	Resident  int64 // all resident pages
+	Anonymous int64 // those that belong to no file: heaps, stacks, tables of the runtime
+	Mapped    int64 // resident pages of files mapped below a folder
 }
+
+// since is what came on top of before.
+func (m Memory) since(before Memory) Memory {
+	return Memory{m.Heap - before.Heap, m.Resident - before.Resident, m.Anonymous - before.Anonymous, m.Mapped - before.Mapped}
+}
+
+// index is what an index takes: Go heap and mapped pages.
+func (m Memory) index() int64 { return m.Heap + m.Mapped }
 
 // MeasureMemory collects garbage, gives it back and looks; dir names the folder whose mapped
 // files are counted, if any.
@@ -222,11 +231,15 @@ func MeasureMemory(dir string) Memory {
 			mapped = dir != "" && strings.Contains(rest, dir+string(filepath.Separator))
 			continue
 		}
-		if name == "Rss:" {
-			n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			if err != nil {
-				continue
-			}
+		if name != "Rss:" && name != "Anonymous:" {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+		switch {
+		case err != nil:
+		case name == "Anonymous:":
+			m.Anonymous += n << 10
+		default:
 			m.Resident += n << 10
 			if mapped {
 				m.Mapped += n << 10

@@ -74,8 +74,9 @@ func (c *Config) scratch() (dir string, remove func(), err error) {
 func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) []float32, text func(i int) string) (l *Local, cpu string, remove func(), err error) {
 	dir, remove := "", func() {}
 	if c.Keep != "" {
-		dir = filepath.Join(c.Keep, fmt.Sprintf("local-%s-%d-%d", name, c.Seed, n))
-		err = os.MkdirAll(dir, 0o700)
+		if dir, err = filepath.Abs(filepath.Join(c.Keep, fmt.Sprintf("local-%s-%d-%d", name, c.Seed, n))); err == nil {
+			err = os.MkdirAll(dir, 0o700)
+		}
 	} else {
 		dir, remove, err = c.scratch()
 	}
@@ -100,6 +101,38 @@ func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) 
 	}
 	_, took := start.since()
 	return l, seconds(took), remove, nil
+}
+
+// kept returns a folder that fill has filled: now, or in a run before with the same name
+// and seed whose files were kept and are still understood, which fresh tells. remove
+// deletes it unless it is kept.
+func (c *Config) kept(name string, fill func(dir string) error, fresh func(dir string) bool) (dir string, remove func(), err error) {
+	if c.Keep == "" {
+		if dir, remove, err = c.scratch(); err == nil {
+			err = fill(dir)
+		}
+		if err != nil && remove != nil {
+			remove()
+		}
+		return dir, remove, err
+	}
+	if dir, err = filepath.Abs(filepath.Join(c.Keep, fmt.Sprintf("%s-%d", name, c.Seed))); err != nil {
+		return "", nil, err
+	}
+	whole := filepath.Join(dir, "whole")
+	if _, err := os.Stat(whole); err == nil && fresh(dir) {
+		return dir, func() {}, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, err
+	}
+	if err := fill(dir); err != nil {
+		return "", nil, err
+	}
+	return dir, func() {}, os.WriteFile(whole, nil, 0o600)
 }
 
 // docs returns n documents and says what they are.

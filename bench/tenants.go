@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,30 +20,24 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, remove, err := c.scratch()
+	part := backend.Partition{Class: backend.Memory, Sub: "user"}
+	var made time.Duration
+	dir, remove, err := c.kept(fmt.Sprintf("tenants-%d", n), func(dir string) error {
+		start := time.Now()
+		defer func() { made = time.Since(start) }()
+		return fillTenants(ctx, dir, part, t, n)
+	}, func(dir string) bool { return tenantWhole(ctx, dir, n-1) })
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
+
+	// No bound at first: all that is opened stays. Idle is a tenant that was opened and not asked.
 	x, err := local.Open(dir, &local.Options{CacheBytes: -1})
 	if err != nil {
 		return nil, err
 	}
-	part := backend.Partition{Class: backend.Memory, Sub: "user"}
-	for tenant := range n {
-		if err := fillTenant(ctx, x, part, t, tenant); err != nil {
-			return nil, err
-		}
-	}
-	if err := x.Close(); err != nil {
-		return nil, err
-	}
-
-	// No bound at first: all that is opened stays. Idle is a tenant that was opened and not asked.
-	if x, err = local.Open(dir, &local.Options{CacheBytes: -1}); err != nil {
-		return nil, err
-	}
-	defer func() { _ = x.Close() }() // scratch
+	defer func() { _ = x.Close() }() // nothing was written
 	before := MeasureMemory(dir)
 	all := make([]backend.Indexes, n)
 	start := time.Now()
@@ -52,7 +47,7 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 		}
 	}
 	open := time.Since(start) / time.Duration(n)
-	idle := MeasureMemory(dir)
+	idle := MeasureMemory(dir).since(before)
 
 	ask := func(tenant, q int) error {
 		hits, err := all[tenant].Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: t.v.Queries[q], K: TopK})
@@ -77,7 +72,7 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 		}
 		first = append(first, time.Since(start))
 	}
-	loaded := MeasureMemory(dir)
+	loaded := MeasureMemory(dir).since(before)
 	for round := range 20 {
 		for i := range asked {
 			start := time.Now()
@@ -106,15 +101,44 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 	r.row(fmt.Sprintf("query of %d loaded tenants in turn", asked), took(p50), took(p99))
 	p50, p99 = Percentiles(first)
 	r.row("opening a tenant and its first answer", took(p50), took(p99))
-	idleBytes := float64(idle.Heap-before.Heap+idle.Mapped-before.Mapped) / float64(n)
-	r.target("bytes an open, idle tenant", true, 1024, idleBytes, "", c.Full)
+	each := func(bytes int64, n int) float64 { return float64(bytes) / float64(n) }
+	r.target("bytes an open, idle tenant", true, 1024, each(idle.index(), n), "", c.Full)
 	r.target(fmt.Sprintf("query of %d chunks, p50", tenantChunks), true, 5, target, " µs", c.Full)
 	r.target("cold tenant to its first answer, p50", true, 1, float64(p50.Microseconds())/1e3, " ms", c.Full)
-	r.note("opening alone: %s each; a tenant that was asked keeps %.0f bytes until it is evicted", took(open), float64(loaded.Heap-idle.Heap+loaded.Mapped-idle.Mapped)/float64(asked))
+	r.note("opening alone: %s each; of the bytes of an idle tenant %.0f are Go heap and %.0f resident pages of files (all pages of the process: %.0f, %.0f of them anonymous)",
+		took(open), each(idle.Heap, n), each(idle.Mapped, n), each(idle.Resident, n), each(idle.Anonymous, n))
+	r.note("a tenant that was asked keeps %.0f bytes until it is evicted", each(loaded.index()-idle.index(), asked))
+	if made > 0 {
+		r.note("making the tenants took %s: %s each", took(made), took(made/time.Duration(n)))
+	}
 	return r, nil
 }
 
 func tenantUID(i int) string { return fmt.Sprintf("%032x", uint64(i+1)*0x9e3779b97f4a7c15) }
+
+// tenantWhole tells whether a tenant of an earlier run can be used.
+func tenantWhole(ctx context.Context, dir string, tenant int) bool {
+	x, err := local.Open(dir, nil)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = x.Close() }() // nothing was written
+	ix, err := x.OpenIndexes(ctx, tenantUID(tenant))
+	return err == nil && ix.Shadows()[0].Applied() == tenantChunks
+}
+
+func fillTenants(ctx context.Context, dir string, part backend.Partition, t *texts, n int) error {
+	x, err := local.Open(dir, &local.Options{CacheBytes: -1})
+	if err != nil {
+		return err
+	}
+	for tenant := range n {
+		if err := fillTenant(ctx, x, part, t, tenant); err != nil {
+			return errors.Join(err, x.Close())
+		}
+	}
+	return x.Close()
+}
 
 func fillTenant(ctx context.Context, x *local.Indexers, part backend.Partition, t *texts, tenant int) error {
 	ix, err := x.OpenIndexes(ctx, tenantUID(tenant))

@@ -68,5 +68,12 @@ func (b *background) stop() {
 	b.wg.Wait()
 }
 
+// busy tells whether work is under way.
+func (b *background) busy() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.running
+}
+
 // wait returns when nothing is left to do.
 func (b *background) wait() { b.wg.Wait() }

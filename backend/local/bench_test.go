@@ -2,7 +2,6 @@ package local
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -71,8 +70,9 @@ func BenchmarkApply(b *testing.B) {
 	const n = 20_000
 	changes := benchChanges(n)
 	for b.Loop() {
-		ix, err := openIndex(b.TempDir(), slog.New(slog.DiscardHandler), newCache(0), func() {})
+		x, err := Open(b.TempDir(), nil)
 		require.NoError(b, err)
+		ix := openTest(b, x).(*index)
 		require.NoError(b, ix.Apply(b.Context(), changes))
 	}
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
@@ -83,8 +83,9 @@ func BenchmarkFlush(b *testing.B) {
 	changes := benchChanges(n)
 	for b.Loop() {
 		b.StopTimer()
-		ix, err := openIndex(b.TempDir(), slog.New(slog.DiscardHandler), newCache(0), func() {})
+		x, err := Open(b.TempDir(), nil)
 		require.NoError(b, err)
+		ix := openTest(b, x).(*index)
 		require.NoError(b, ix.Apply(b.Context(), changes))
 		b.StartTimer()
 		require.NoError(b, ix.Flush(b.Context()))

@@ -3,6 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,7 +11,8 @@ import (
 
 // cache bounds the memory of all partitions of a deployment. Partitions that have
 // nothing to flush are forgotten by least recent use; they come back from their
-// files. Workspaces whose tails alone are too much are flushed in the background.
+// files. Workspaces whose tails alone are too much are flushed in the background, and
+// those that are left without partitions in memory go to sleep.
 type cache struct {
 	budget int64 // bytes; 0 or less: no bound
 	used   atomic.Int64
@@ -18,8 +20,8 @@ type cache struct {
 	clock  atomic.Int64
 
 	shrinking sync.Mutex
-	mu        sync.Mutex // guards the map
-	open      map[*index]struct{}
+	mu        sync.Mutex          // guards the map
+	open      map[*index]struct{} // those awake
 }
 
 func newCache(budget int64) *cache {
@@ -57,12 +59,16 @@ func (c *cache) shrink() {
 		return
 	}
 	defer c.shrinking.Unlock()
-	var all []resident
 	c.mu.Lock()
-	for x := range c.open {
+	awake := slices.Collect(maps.Keys(c.open))
+	c.mu.Unlock()
+	for _, x := range awake {
+		x.sleep()
+	}
+	var all []resident
+	for _, x := range awake {
 		all = x.residents(all)
 	}
-	c.mu.Unlock()
 	slices.SortFunc(all, func(a, b resident) int { return cmp.Compare(a.used, b.used) })
 	target := c.budget / 8 * 7
 	for _, r := range all {
@@ -74,6 +80,9 @@ func (c *cache) shrink() {
 		} else {
 			r.x.evict(r.s)
 		}
+	}
+	for _, x := range awake {
+		x.sleep()
 	}
 	c.calm.Store(c.used.Load() + c.budget/16)
 }
@@ -115,7 +124,7 @@ func (x *index) evict(s *slot) {
 // flushAlone flushes to make room.
 func (x *index) flushAlone(ctx context.Context) {
 	if err := x.Flush(ctx); err != nil && ctx.Err() == nil {
-		x.log.Warn("indexes cannot be flushed", "error", err)
+		x.log().Warn("indexes cannot be flushed", "error", err)
 	}
 }
 

@@ -209,5 +209,8 @@ func TestBudget(t *testing.T) {
 		ix.evict(s)
 	}
 	require.Zero(t, resident())
+	ix.work.wait()
+	ix.sleep()
+	require.False(t, ix.awake.Load())
 	require.Zero(t, ix.cache.used.Load())
 }

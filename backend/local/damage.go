@@ -17,6 +17,9 @@ const (
 	wornRows  = 4 << 20
 )
 
+// errWorn is a kind of damage: files whose row numbers are mostly used up.
+var errWorn = fmt.Errorf("%w: most row numbers are used up", errFormat)
+
 func worn(slots map[backend.Partition]*slot) bool {
 	numbers, rows := 0, 0
 	for _, s := range slots {
@@ -31,7 +34,7 @@ func worn(slots map[backend.Partition]*slot) bool {
 // damage notes that files cannot be trusted; the next Apply forgets them.
 func (x *index) damage(err error) {
 	if !x.damaged.Swap(true) {
-		x.log.Error("index files are damaged; the indexes are built again from the store", "error", err)
+		x.log().Error("index files are damaged; the indexes are built again from the store", "error", err)
 	}
 }
 
@@ -53,7 +56,7 @@ func (x *index) forget() error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	// Without a manifest no file counts, whatever happens next.
-	if err := removeAll(x.dir); err != nil {
+	if err := removeAll(x.dir()); err != nil {
 		return fmt.Errorf("reset indexes: %w: %w", err, backend.ErrUnavailable)
 	}
 	x.mu.Lock()
@@ -70,6 +73,7 @@ func (x *index) forget() error {
 		f.release()
 	}
 	x.files, x.flushed = nil, 0
+	x.weighFiles()
 	x.generation++
 	x.applied.Store(0)
 	x.damaged.Store(false)

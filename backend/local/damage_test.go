@@ -242,7 +242,7 @@ func TestFlushFails(t *testing.T) {
 func TestFullTailStays(t *testing.T) {
 	t.Parallel()
 	_, ix, _ := both(t)
-	require.NoError(t, os.MkdirAll(filepath.Join(ix.dir, fileName(0)+tempSuffix), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(ix.dir(), fileName(0)+tempSuffix), 0o700))
 	rows := make([]backend.Row, maxTailRows/8)
 	for i := range rows {
 		rows[i] = backend.Row{Text: "ember"}
@@ -260,7 +260,7 @@ func TestFullTailStays(t *testing.T) {
 	}
 	apply(9)
 	require.Zero(t, ix.flushed)
-	require.NoError(t, os.Remove(filepath.Join(ix.dir, fileName(0)+tempSuffix)))
+	require.NoError(t, os.Remove(filepath.Join(ix.dir(), fileName(0)+tempSuffix)))
 	apply(2)
 	require.Positive(t, ix.flushed, "tried again")
 	ctx, cancel := context.WithCancel(t.Context())

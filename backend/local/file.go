@@ -76,6 +76,7 @@ type file struct {
 	sum    uint32 // of the header
 	data   []byte
 	mapped bool // else data is a copy
+	synced bool // survives a crash of the machine
 	blocks []*block
 	refs   atomic.Int32
 }
@@ -114,10 +115,16 @@ func fileName(id uint64) string { return fmt.Sprintf("%016x.idx", id) }
 // allows 65,530, to the others.
 const mapFrom = 64 << 10
 
-// openFile maps or reads a file and looks at its header and directory, and nothing
-// else. The caller holds the one reference. Errors other than those of the file system are
+// openFile reads the header and the directory of a file, and maps it, or reads all of
+// it. The caller holds the one reference. Errors other than those of the file system are
 // errFormat.
-func openFile(dir string, id uint64) (_ *file, err error) {
+func openFile(dir string, id uint64) (*file, error) { return readFile(dir, id, true) }
+
+// checkFile does what openFile does, but leaves the sections alone: the file is good
+// for a look at its directory.
+func checkFile(dir string, id uint64) (*file, error) { return readFile(dir, id, false) }
+
+func readFile(dir string, id uint64, sections bool) (_ *file, err error) {
 	f := &file{id: id, path: filepath.Join(dir, fileName(id))}
 	f.refs.Store(1)
 	osf, err := os.Open(f.path)
@@ -127,35 +134,34 @@ func openFile(dir string, id uint64) (_ *file, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		_ = osf.Close() // only read
-		if err != nil {
-			f.release()
-		}
-	}()
+	defer func() { _ = osf.Close() }() // only read
 	st, err := osf.Stat()
 	if err != nil {
 		return nil, err
 	}
 	f.size = st.Size()
-	if f.size < headerSize {
-		return nil, fmt.Errorf("%w: %d bytes", errFormat, f.size)
+	if err := f.readDirectory(osf); err != nil || !sections {
+		return f, err
 	}
-	if f.mapped = f.size >= mapFrom; f.mapped {
+	if f.size >= mapFrom {
 		f.data, err = mapFile(osf, f.size)
-	} else {
-		f.data = alignedBytes(int(f.size))
-		_, err = io.ReadFull(osf, f.data)
+		f.mapped = err == nil
+		return f, err
 	}
-	if err != nil {
-		f.mapped = false
-		return nil, err
-	}
-	return f, f.readDirectory()
+	f.data = alignedBytes(int(f.size))
+	_, err = osf.ReadAt(f.data, 0)
+	return f, err
 }
 
-func (f *file) readDirectory() error {
-	le, h := binary.LittleEndian, f.data
+// readDirectory reads and checks header and directory.
+func (f *file) readDirectory(r io.ReaderAt) error {
+	if f.size < headerSize {
+		return fmt.Errorf("%w: %d bytes", errFormat, f.size)
+	}
+	le, h := binary.LittleEndian, make([]byte, headerSize)
+	if _, err := r.ReadAt(h, 0); err != nil {
+		return err
+	}
 	if string(h[:8]) != fileMagic {
 		return fmt.Errorf("%w: foreign magic", errFormat)
 	}
@@ -164,7 +170,7 @@ func (f *file) readDirectory() error {
 	}
 	f.sum = le.Uint32(h[44:])
 	offset, length := le.Uint64(h[24:]), le.Uint64(h[32:])
-	size := uint64(len(f.data))
+	size := uint64(f.size)
 	switch {
 	case checksum(h[:44]) != f.sum:
 		return fmt.Errorf("%w: header checksum", errFormat)
@@ -173,7 +179,10 @@ func (f *file) readDirectory() error {
 	case offset < headerSize || offset > size || length != size-offset:
 		return fmt.Errorf("%w: %d bytes", errFormat, size)
 	}
-	dir := f.data[offset:]
+	dir := make([]byte, length)
+	if _, err := r.ReadAt(dir, int64(offset)); err != nil {
+		return err
+	}
 	if checksum(dir) != le.Uint32(h[40:]) {
 		return fmt.Errorf("%w: directory checksum", errFormat)
 	}
@@ -182,6 +191,33 @@ func (f *file) readDirectory() error {
 		b.file = f
 	}
 	f.blocks = blocks
+	return err
+}
+
+// heapBytes is about what the open file takes of the heap.
+func (f *file) heapBytes() int64 {
+	const perFile, perBlock, perSection = 400, 300, 32 // a block with its slot
+	n := int64(perFile)
+	if !f.mapped {
+		n += f.size
+	}
+	for _, b := range f.blocks {
+		n += perBlock + int64(len(b.part.Sub)) + perSection*int64(len(b.sections))
+	}
+	return n
+}
+
+// sync makes the bytes of the file survive a crash of the machine.
+func (f *file) sync() error {
+	if f.synced {
+		return nil
+	}
+	osf, err := os.OpenFile(f.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(osf.Sync(), osf.Close())
+	f.synced = err == nil
 	return err
 }
 
@@ -312,8 +348,7 @@ func (s *summing) Write(b []byte) (int, error) {
 	return len(b), s.w.raw(b)
 }
 
-// finish writes directory and header, makes the file durable under its name, and
-// opens it.
+// finish writes directory and header, gives the file its name, and opens it.
 func (w *fileWriter) finish() (*file, error) {
 	if err := w.pad(); err != nil {
 		return nil, err
@@ -335,9 +370,6 @@ func (w *fileWriter) finish() (*file, error) {
 		return nil, err
 	}
 	if _, err := w.f.WriteAt(h, 0); err != nil {
-		return nil, err
-	}
-	if err := w.f.Sync(); err != nil {
 		return nil, err
 	}
 	if err := w.f.Close(); err != nil {

@@ -75,7 +75,7 @@ func (x *index) relieve(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.log.Error("indexes cannot be flushed and stay in memory", "error", err)
+	x.log().Error("indexes cannot be flushed and stay in memory", "error", err)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, s := range x.slots {
@@ -87,7 +87,7 @@ func (x *index) relieve(ctx context.Context) error {
 }
 
 func (x *index) flushSlots(ctx context.Context, slots []*slot) error {
-	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+	if err := os.MkdirAll(x.dir(), 0o700); err != nil {
 		return err
 	}
 	next := append([]*file(nil), x.files...)
@@ -122,7 +122,7 @@ func (x *index) flushSlots(ctx context.Context, slots []*slot) error {
 func (x *index) writeFile(write func(w *fileWriter) error) (*file, error) {
 	id := x.nextID
 	x.nextID++
-	w, err := newFileWriter(x.dir, id)
+	w, err := newFileWriter(x.dir(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -139,10 +139,18 @@ func (x *index) publish(files []*file, flushed uint64) error {
 	for _, f := range files {
 		m.files = append(m.files, manifestFile{f.id, f.size, f.sum})
 	}
-	if err := m.publish(x.dir); err != nil {
+	if m.durable() {
+		for _, f := range files {
+			if err := f.sync(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.publish(x.dir()); err != nil {
 		return err
 	}
 	x.files, x.flushed = files, flushed
+	x.weighFiles()
 	return nil
 }
 

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -15,13 +14,13 @@ import (
 // Locks are taken in the order life, applying, publishing, slot.mu, partition.mu,
 // index.mu.
 type index struct {
-	dir   string
-	log   *slog.Logger
+	owner *Indexers
+	uid   string
 	cache *cache
 
-	life    sync.RWMutex // held for reading by every call, for writing by Close
-	closed  bool
-	release func()
+	life   sync.RWMutex // held for reading by every call, for writing by Close and sleep
+	closed bool
+	awake  atomic.Bool // slots and files are there; see wake
 
 	applying sync.Mutex // one writer at a time; also held while files are written
 	applied  atomic.Uint64
@@ -33,47 +32,12 @@ type index struct {
 
 	publishing sync.Mutex // guards what follows
 	files      []*file    // from the oldest to the newest
+	fileBytes  int64      // what they take of the heap, as the cache was told
 	flushed    uint64     // the last change that files cover
 	nextID     uint64
 	generation int // counts Resets, so that a merge notices one
 
 	work background
-}
-
-// openIndex opens what is kept in dir. Damage there is logged and forgotten.
-func openIndex(dir string, log *slog.Logger, c *cache, release func()) (*index, error) {
-	x := &index{dir: dir, log: log, cache: c, release: release, slots: make(map[backend.Partition]*slot)}
-	m, err := readManifest(dir)
-	if err == nil && m != nil {
-		x.files, err = m.open(dir)
-	}
-	switch {
-	case err != nil && !isDamage(err):
-		return nil, fmt.Errorf("open indexes: %w: %w", err, backend.ErrUnavailable)
-	case err != nil:
-		log.Error("index files are damaged; the indexes are built again from the store", "error", err)
-	case m != nil:
-		x.addBlocks()
-		if worn(x.slots) {
-			log.Info("index files are worn; the indexes are built again from the store")
-			err = errFormat
-			break
-		}
-		x.flushed, x.nextID = m.applied, m.nextID
-		x.applied.Store(m.applied)
-	}
-	if err != nil {
-		x.drop()
-		err = removeAll(dir)
-	} else {
-		err = sweep(dir, x.files)
-	}
-	if err != nil {
-		x.close()
-		return nil, fmt.Errorf("open indexes: %w: %w", err, backend.ErrUnavailable)
-	}
-	c.enlist(x)
-	return x, nil
 }
 
 func (x *index) Vectors() backend.Vectors   { return x }
@@ -95,28 +59,14 @@ func (x *index) Close() error {
 	}
 	x.closed = true
 	x.cache.strike(x)
-	x.close()
-	x.release()
-	return nil
-}
-
-// close gives everything back.
-func (x *index) close() {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	for _, s := range x.slots {
 		x.unload(s)
 	}
+	x.mu.Unlock()
 	x.drop()
-}
-
-// drop forgets slots that are not loaded, and files.
-func (x *index) drop() {
-	clear(x.slots)
-	for _, f := range x.files {
-		f.release()
-	}
-	x.files = nil
+	x.owner.release(x.uid)
+	return nil
 }
 
 // enter begins a call; leave must follow unless it errs.
@@ -125,6 +75,9 @@ func (x *index) enter(ctx context.Context) error {
 	err := ctx.Err()
 	if x.closed {
 		err = backend.ErrClosed
+	}
+	if err == nil && !x.awake.Load() {
+		err = x.wake()
 	}
 	if err != nil {
 		x.life.RUnlock()

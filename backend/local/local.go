@@ -81,7 +81,7 @@ func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.Indexes
 	if err := x.reserve(ctx, uid, "open"); err != nil {
 		return nil, err
 	}
-	ix, err := openIndex(x.path(uid), x.log.With("workspace", uid), x.cache, func() { x.release(uid) })
+	ix, err := x.openIndex(uid)
 	if err != nil {
 		x.release(uid)
 		return nil, err

@@ -194,7 +194,7 @@ func TestManyPartitions(t *testing.T) {
 	}
 	require.NoError(t, ix.Apply(t.Context(), changes))
 	require.NoError(t, ix.Flush(t.Context()))
-	files, err := os.ReadDir(ix.dir)
+	files, err := os.ReadDir(ix.dir())
 	require.NoError(t, err)
 	require.Len(t, files, 2, "one file and the manifest")
 	require.NoError(t, ix.Close())

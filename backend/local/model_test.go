@@ -337,6 +337,9 @@ func (m *model) restart(t *testing.T, x *Indexers, dir string, ix *index) (*Inde
 	case 3:
 		require.NoError(t, ix.Flush(t.Context()))
 		evictAll(ix)
+		if m.r.IntN(2) == 0 {
+			ix.sleep()
+		}
 	case 4:
 		require.NoError(t, ix.Flush(t.Context()))
 		ix.work.wait()

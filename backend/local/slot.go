@@ -17,23 +17,6 @@ type slot struct {
 	blocks []*block     // from the oldest to the newest
 }
 
-// addBlocks makes the slots of what the files hold.
-func (x *index) addBlocks() {
-	for _, f := range x.files {
-		for _, b := range f.blocks {
-			s := x.slots[b.part]
-			if s == nil {
-				s = &slot{part: b.part}
-				x.slots[b.part] = s
-			}
-			if b.cleared {
-				s.blocks = nil
-			}
-			s.blocks = append(s.blocks, b)
-		}
-	}
-}
-
 // find returns the slot of a partition; nil when it is unknown.
 func (x *index) find(part backend.Partition) *slot {
 	x.mu.RLock()
