@@ -105,12 +105,16 @@ func BenchmarkRecall(b *testing.B) {
 	svc, tn := openDir(b)
 	s := tn.Sub("s")
 	fill(b, svc, s, 0, 5000)
-	for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
-		b.Run(string(mode), func(b *testing.B) {
+	for _, way := range []struct {
+		name  string
+		mode  contextmem.Mode
+		graph bool
+	}{{"fast", contextmem.ModeFast, false}, {"thinking", contextmem.ModeThinking, false}, {"fast with graph", contextmem.ModeFast, true}, {"thinking with graph", contextmem.ModeThinking, true}} {
+		b.Run(way.name, func(b *testing.B) {
 			var took []time.Duration
 			i := 0
 			for b.Loop() {
-				q := contextmem.Recall{Class: contextmem.ClassMemory, Mode: mode, Query: "When did Anna" + fmt.Sprint(i%500) + " buy the " + vocabulary[i%len(vocabulary)] + " for her " + vocabulary[(i*7)%len(vocabulary)] + "?"}
+				q := contextmem.Recall{Class: contextmem.ClassMemory, Mode: way.mode, GraphContext: way.graph, Query: "When did Anna" + fmt.Sprint(i%500) + " buy the " + vocabulary[i%len(vocabulary)] + " for her " + vocabulary[(i*7)%len(vocabulary)] + "?"}
 				start := time.Now()
 				res, err := s.Recall(b.Context(), q)
 				took = append(took, time.Since(start))

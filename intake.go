@@ -126,6 +126,9 @@ func (in *intake) encodeMap(field string, base, own map[string]any, limit int) (
 
 const maxJSONDepth = 100
 
+// defaultUserName is who speaks in memories that name no one.
+const defaultUserName = "User"
+
 // plainJSON tells whether v consists of the types that JSON decodes to and integers;
 // fault says what can't be stored of it.
 func plainJSON(v any, depth int) (plain bool, fault string) {
@@ -407,7 +410,7 @@ func (in *intake) memory(field string, m *Memory, b MemoryBatch, alone bool) err
 	inc.Blobs = []backend.Blob{{Kind: backend.Original, Data: []byte(text)}}
 	doc := &item.Doc{UserName: m.UserName, Markdown: m.Markdown, Pairs: pairs, NamedTitle: m.Title != ""}
 	if doc.UserName == "" {
-		doc.UserName = "User"
+		doc.UserName = defaultUserName
 	}
 	if m.Infer {
 		doc.Instructions = m.Instructions

@@ -129,15 +129,11 @@ func (s Sub) graphCall(ctx context.Context, op string, class Class, f func(h *he
 	if class != ClassKnowledge && class != ClassMemory {
 		return errClass(op, class)
 	}
-	h, err := s.svc.open(ctx, op, s.org, s.tenant)
+	h, name, err := s.enter(ctx, op)
 	if err != nil {
 		return err
 	}
 	defer h.release()
-	name, err := s.resolve(ctx, h)
-	if err != nil {
-		return wrap(op, ResourceSub, s.sub, err)
-	}
 	err = f(h, backend.Partition{Class: backend.Class(class), Sub: name})
 	switch {
 	case errors.Is(err, backend.ErrNotFound):

@@ -1,0 +1,263 @@
+package contextmem_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// shelve adds plain texts as documents of the tenant and waits for them.
+func shelve(t *testing.T, s contextmem.Sub, files ...contextmem.File) {
+	t.Helper()
+	for i := range files {
+		files[i].Name = files[i].ID + ".txt"
+	}
+	for batch := range slices.Chunk(files, 100) {
+		res, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: batch})
+		require.NoError(t, err)
+		require.Zero(t, res.Failed)
+		done(t, s, res.IDs()...)
+	}
+}
+
+// drawn is a path as "subject predicate object; ...".
+func drawn(p contextmem.Path) string {
+	var b strings.Builder
+	for i, x := range p.Triplets {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(x.Source.Name + " " + x.Relation.Canonical + " " + x.Target.Name)
+	}
+	return b.String()
+}
+
+func drawnAll(ps []contextmem.Path) []string {
+	var out []string
+	for _, p := range ps {
+		out = append(out, drawn(p))
+	}
+	return out
+}
+
+// checkGraph holds for every graph context: paths are scored and sorted, name their evidence, and the groups are
+// those of the relations of chunks that were returned.
+func checkGraph(t *testing.T, res *contextmem.Result) {
+	t.Helper()
+	returned := map[string]contextmem.Chunk{}
+	for _, c := range res.Chunks {
+		returned[c.ID] = c
+	}
+	groups := map[string][]string{}
+	for _, list := range [][]contextmem.Path{res.Graph.QueryPaths, res.Graph.ChunkRelations} {
+		require.True(t, slices.IsSortedFunc(list, func(a, b contextmem.Path) int {
+			if a.Score > b.Score {
+				return -1
+			}
+			return 1
+		}))
+		for _, p := range list {
+			require.Positive(t, p.Score)
+			require.NotEmpty(t, p.Triplets)
+			var chunks []string
+			for _, x := range p.Triplets {
+				require.NotEmpty(t, x.Relation.ChunkID)
+				require.Equal(t, x.Source.ID, x.Relation.SourceID)
+				require.Contains(t, p.Context, x.Relation.Context)
+				require.NotEmpty(t, x.Relation.Raw)
+				require.Positive(t, x.Relation.Confidence)
+				if !slices.Contains(chunks, x.Relation.ChunkID) {
+					chunks = append(chunks, x.Relation.ChunkID)
+				}
+			}
+			require.Equal(t, chunks, p.ChunkIDs)
+		}
+	}
+	for i, p := range res.Graph.ChunkRelations {
+		require.Equal(t, fmt.Sprint("p_", i), p.GroupID)
+		require.Contains(t, returned[p.ChunkIDs[0]].Text, p.Context, "evidence stands in the chunk")
+		groups[p.ChunkIDs[0]] = append(groups[p.ChunkIDs[0]], p.GroupID)
+	}
+	require.Equal(t, groups, res.Graph.ChunkGroups)
+}
+
+func TestGraphContext(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("a")
+		shelve(t, s, contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")}, contextmem.File{ID: "two", Data: []byte("Zorblax was founded in Porto by Boris Gray.")},
+			contextmem.File{ID: "three", Data: []byte("The kettle is on the shelf.")})
+		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+			res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Where does Anna Lind work?", Mode: mode, GraphContext: true, MaxResults: 1})
+			require.NoError(t, err)
+			checkGraph(t, res)
+			require.Equal(t, "one", res.Chunks[0].SourceID)
+			require.Equal(t, []string{"anna lind works_at zorblax"}, drawnAll(res.Graph.ChunkRelations))
+			require.Equal(t, "Anna Lind works at Zorblax.", res.Graph.ChunkRelations[0].Context)
+			require.Equal(t, "works at", res.Graph.ChunkRelations[0].Triplets[0].Relation.Raw)
+			require.Equal(t, "PERSON", res.Graph.ChunkRelations[0].Triplets[0].Source.Type)
+			require.Equal(t, []string{"p_0"}, res.Graph.ChunkGroups[res.Chunks[0].ID])
+			require.Equal(t, "anna lind works_at zorblax", drawn(res.Graph.QueryPaths[0]))
+			chained := slices.IndexFunc(res.Graph.QueryPaths, func(p contextmem.Path) bool { return len(p.Triplets) == 2 })
+			if mode == contextmem.ModeFast {
+				require.Negative(t, chained)
+				require.Empty(t, res.Graph.Synthesis)
+				continue
+			}
+			require.Positive(t, chained)
+			require.Equal(t, "Anna Lind works at Zorblax. Zorblax was founded in Porto by Boris Gray.", res.Graph.QueryPaths[chained].Context, "the evidence sentences, joined")
+			require.Len(t, res.Graph.QueryPaths[chained].ChunkIDs, 2)
+			require.Contains(t, res.Graph.Synthesis, "anna lind works at zorblax")
+		}
+		res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Where is the kettle?", GraphContext: true, MaxResults: 1})
+		require.NoError(t, err)
+		checkGraph(t, res)
+		require.NotNil(t, res.Graph.QueryPaths)
+		res, err = s.Recall(t.Context(), contextmem.Recall{Query: "Where does Anna Lind work?"})
+		require.NoError(t, err)
+		require.Nil(t, res.Graph)
+	})
+}
+
+func TestGraphContextOfMemories(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := tell(t, tn, contextmem.Memory{Text: "I work at Zorblax."}, contextmem.Memory{Text: "I live in Porto."}, contextmem.Memory{Text: "Clara lives in Oslo."})
+		for query, want := range map[string]string{"where do i work": "user works_at zorblax", "Where does the user live?": "user lives_in porto", "where does clara live": "clara lives_in oslo"} {
+			res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, GraphContext: true})
+			require.NoError(t, err)
+			checkGraph(t, res)
+			require.NotEmpty(t, res.Graph.QueryPaths, query)
+			require.Equal(t, want, drawn(res.Graph.QueryPaths[0]), query)
+		}
+	})
+}
+
+func TestGraphContextKeepsCollectionsApart(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		shelve(t, tn.Sub("a"), contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")})
+		shelve(t, tn.Sub("b"), contextmem.File{ID: "one", Data: []byte("Anna Lind lives in Porto.")})
+		ask := func(q contextmem.Recall) (relations, paths []string) {
+			q.Query, q.GraphContext, q.Mode = "What do we know about Anna Lind?", true, contextmem.ModeThinking
+			res, err := tn.Sub("a").Recall(t.Context(), q)
+			require.NoError(t, err)
+			checkGraph(t, res)
+			relations, paths = drawnAll(res.Graph.ChunkRelations), drawnAll(res.Graph.QueryPaths)
+			slices.Sort(relations)
+			slices.Sort(paths)
+			return relations, paths
+		}
+		works, lives := "anna lind works_at zorblax", "anna lind lives_in porto"
+		relations, paths := ask(contextmem.Recall{})
+		require.Equal(t, []string{works}, relations)
+		require.Equal(t, []string{works}, paths, "nothing of the other collection")
+		relations, paths = ask(contextmem.Recall{Subs: map[string]float64{"a": 1, "b": 1}})
+		require.Equal(t, []string{lives, works}, relations)
+		require.Equal(t, []string{lives, works}, paths, "no chain leads from one collection to the other")
+	})
+}
+
+func TestGraphContextWithFilters(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("a")
+		shelve(t, s, contextmem.File{ID: "open", Data: []byte("Anna Lind works at Zorblax.")},
+			contextmem.File{ID: "secret", Data: []byte("Zorblax was founded by Boris Gray."), ACL: []string{"boss"}, AdditionalMetadata: map[string]any{"shelf": "top"}})
+		ask := func(q contextmem.Recall) []string {
+			q.Query, q.GraphContext, q.Mode = "Where does Anna Lind work, and who founded Zorblax?", true, contextmem.ModeThinking
+			res, err := s.Recall(t.Context(), q)
+			require.NoError(t, err)
+			checkGraph(t, res)
+			var got []string
+			for _, p := range append(res.Graph.QueryPaths, res.Graph.ChunkRelations...) {
+				for _, x := range p.Triplets {
+					got = append(got, x.Source.Name+" "+x.Relation.Canonical+" "+x.Target.Name)
+				}
+			}
+			require.NotContains(t, res.Graph.Synthesis, "\n\n")
+			if !slices.ContainsFunc(res.Chunks, func(c contextmem.Chunk) bool { return c.SourceID == "secret" }) {
+				require.NotContains(t, strings.ToLower(res.Graph.Synthesis), "boris")
+			}
+			slices.Sort(got)
+			return slices.Compact(got)
+		}
+		works, founded := "anna lind works_at zorblax", "boris gray founded zorblax"
+		require.Equal(t, []string{works, founded}, ask(contextmem.Recall{}))
+		require.Equal(t, []string{works, founded}, ask(contextmem.Recall{Principals: []string{"boss"}}))
+		require.Equal(t, []string{works}, ask(contextmem.Recall{Principals: []string{"guest"}}), "access")
+		require.Equal(t, []string{works}, ask(contextmem.Recall{IDs: []string{"open"}}), "ids")
+		require.Equal(t, []string{works}, ask(contextmem.Recall{Titles: []string{"open.txt"}}), "titles")
+		require.Equal(t, []string{founded}, ask(contextmem.Recall{Filters: contextmem.Filters{Additional: map[string]any{"shelf": "top"}}}), "metadata")
+		_, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{Class: contextmem.ClassKnowledge, IDs: []string{"secret"}})
+		require.NoError(t, err)
+		require.Equal(t, []string{works}, ask(contextmem.Recall{}), "deleted")
+	})
+}
+
+// TestGraphContextOfAFamousEntity: an entity with more relations than are read in one call
+// still shows those of the chunks that were returned, and hidden ones do not crowd out the others.
+func TestGraphContextOfAFamousEntity(t *testing.T) {
+	t.Parallel()
+	_, tn := open(t, nil)
+	s := tn.Sub("a")
+	var files []contextmem.File
+	for i := range 230 {
+		files = append(files, contextmem.File{ID: fmt.Sprint("f", i), Data: fmt.Appendf(nil, "Anna Lind visited Town%dia.", i), ACL: []string{"staff"}})
+	}
+	files = append(files, contextmem.File{ID: "last", Data: []byte("Anna Lind works at Zorblax.")})
+	shelve(t, s, files...)
+	for _, principals := range [][]string{nil, {"guest"}} {
+		res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Where does Anna Lind work?", GraphContext: true, MaxResults: 5, Principals: principals})
+		require.NoError(t, err)
+		checkGraph(t, res)
+		require.Equal(t, "anna lind works_at zorblax", drawn(res.Graph.QueryPaths[0]))
+		if principals != nil {
+			require.Len(t, res.Graph.QueryPaths, 1)
+		}
+	}
+}
+
+// TestGraphContextOfTheBestChunks: the best chunks have their relations also when those of others come first.
+func TestGraphContextOfTheBestChunks(t *testing.T) {
+	t.Parallel()
+	_, tn := open(t, nil)
+	subs := map[string]float64{}
+	for i := range 9 {
+		name := fmt.Sprint("s", i)
+		subs[name] = .01
+		shelve(t, tn.Sub(name), contextmem.File{ID: "d", Data: []byte("Anna Lind lives in Porto. Anna Lind works at Zorblax. Anna Lind visited Oslo. Anna Lind met Boris Gray. Anna Lind bought a kettle. " +
+			"Anna Lind studied at Harbor College. Anna Lind founded Quuxly. Anna Lind moved to Lisbon.")})
+	}
+	subs["z"] = 1
+	shelve(t, tn.Sub("z"), contextmem.File{ID: "d", Data: []byte("Anna Lind owns the Grey River Mill.")})
+	res, err := tn.Sub("a").Recall(t.Context(), contextmem.Recall{Query: "What does Anna Lind own?", GraphContext: true, MaxResults: 10, Subs: subs})
+	require.NoError(t, err)
+	checkGraph(t, res)
+	require.Equal(t, "z", res.Chunks[0].Sub)
+	require.NotEmpty(t, res.Graph.ChunkGroups[res.Chunks[0].ID])
+	require.Equal(t, res.Chunks[0].ID, res.Graph.ChunkRelations[0].ChunkIDs[0])
+}
+
+// TestGraphContextOfWhatHeld: the graph of a recall speaks of the same time as its chunks.
+func TestGraphContextOfWhatHeld(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := tell(t, tn, contextmem.Memory{Text: "Clara lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Clara moved to Porto.", Time: on("2022-03-01")})
+		paths := func(asOf, knownAt time.Time) []string {
+			res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Where does Clara live?", GraphContext: true, AsOf: asOf, KnownAt: knownAt})
+			require.NoError(t, err)
+			checkGraph(t, res)
+			return drawnAll(res.Graph.QueryPaths)
+		}
+		require.Equal(t, []string{"clara lives_in porto"}, paths(time.Time{}, time.Time{}))
+		require.Equal(t, []string{"clara lives_in lisbon"}, paths(on("2021-01-01"), time.Time{}))
+		require.Equal(t, []string{"clara lives_in lisbon"}, paths(time.Time{}, on("2021-01-01")))
+	})
+}

@@ -1,0 +1,186 @@
+package contextmem
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/pipeline"
+)
+
+// graphReader reads entities, and the keys of evidence chunks, for relations.
+type graphReader struct {
+	ctx      context.Context
+	store    backend.Store
+	now      time.Time
+	entities map[int64]Entity
+	chunks   map[int64]*backend.Hydrated
+}
+
+func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graphReader {
+	return &graphReader{ctx: ctx, store: st, now: now, entities: map[int64]Entity{}, chunks: map[int64]*backend.Hydrated{}}
+}
+
+// load reads what the relations refer to and returns those whose evidence is visible and allowed.
+func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]backend.Relation, error) {
+	var ents, chunks []int64
+	for _, r := range rels {
+		for _, e := range [...]int64{r.From, r.To} {
+			if _, ok := g.entities[e]; !ok && e != 0 && !slices.Contains(ents, e) {
+				ents = append(ents, e)
+			}
+		}
+		if _, ok := g.chunks[r.Chunk]; !ok {
+			g.chunks[r.Chunk] = nil
+			chunks = append(chunks, r.Chunk)
+		}
+	}
+	rows, err := g.store.Chunks(g.ctx, chunks, g.now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		g.chunks[rows[i].Num] = &rows[i]
+	}
+	es, err := g.store.Entities(g.ctx, ents)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range es {
+		if e != nil {
+			g.entities[e.Num] = publicEntity(e)
+		}
+	}
+	out := rels[:0:0]
+	for _, r := range rels {
+		row := g.chunks[r.Chunk]
+		_, known := g.entities[r.From]
+		if row == nil || !known || r.Origin == pipeline.OriginOpposite || !item.Live(filter, row.Src.Tags) {
+			continue
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func publicEntity(e *backend.Entity) Entity {
+	return Entity{ID: entityID(e.Num), Name: cmp.Or(strings.ToLower(e.Name), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
+}
+
+func entityID(n int64) string { return "ent_" + strconv.FormatInt(n, 10) }
+
+// target is the entity at the end of a relation, or the literal of a fact.
+func (g *graphReader) target(r backend.Relation) Entity {
+	if e, ok := g.entities[r.To]; ok {
+		return e
+	}
+	return Entity{Name: strings.ToLower(r.Object), Type: "CONCEPT", Namespace: "default"}
+}
+
+func (g *graphReader) evidence(r backend.Relation) Evidence {
+	e := Evidence{ID: "rel_" + strconv.FormatInt(r.Num, 10), Canonical: r.Predicate, Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r),
+		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: entityID(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero() && !r.Retracts}
+	if r.Retracts {
+		e.Canonical = "no_longer_" + e.Canonical
+	}
+	if r.To != 0 {
+		e.TargetID = entityID(r.To)
+	}
+	if r.Origin == "byog" {
+		e.Origin = r.Origin
+	}
+	if row := g.chunks[r.Chunk]; row != nil {
+		e.ChunkID = row.Key
+		if e.Timestamp.IsZero() {
+			e.Timestamp = row.Src.CreatedAt
+		}
+	}
+	return e
+}
+
+func (g *graphReader) triplet(r backend.Relation) Triplet {
+	return Triplet{Source: g.entities[r.From], Relation: g.evidence(r), Target: g.target(r)}
+}
+
+func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*RelationsPage, error) {
+	const op = "relations"
+	if q.Class == 0 {
+		q.Class = ClassKnowledge
+	}
+	if q.Class != ClassKnowledge && q.Class != ClassMemory {
+		return nil, errClass(op, q.Class)
+	}
+	if q.Limit == 0 {
+		q.Limit = 5000
+	}
+	if q.Limit < 1 || q.Limit > 10000 {
+		return nil, fieldError(op, KindInvalid, "", "limit", "must be between 1 and 10000")
+	}
+	if q.Cursor < 0 {
+		return nil, fieldError(op, KindInvalid, "", "cursor", "is not one that was handed out")
+	}
+	h, name, err := sub.enter(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer h.release()
+	rq := backend.RelationQuery{Part: backend.Partition{Class: backend.Class(q.Class), Sub: name}, After: q.Cursor, AllTime: true}
+	page := &RelationsPage{Groups: []RelationGroup{}}
+	if q.SourceID != "" {
+		src, err := s.find(ctx, op, h, name, q.Class, q.SourceID, q.Principals)
+		if errors.Is(err, ErrNotFound) {
+			return page, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rq.Sources = []int64{src.Num}
+	}
+	var filter backend.Filter
+	if g := item.Visible(q.Principals); g != nil {
+		filter.All = append(filter.All, g)
+	}
+	g := newGraphReader(ctx, h.store, time.Now())
+	at := map[[2]int64]int{}
+	// A page ends after a relation, so that a cursor (the last relation's number) never skips one.
+	for {
+		rq.Limit = 2000
+		rels, err := h.store.Relations(ctx, rq)
+		if err != nil {
+			return nil, wrap(op, ResourceSource, q.SourceID, err)
+		}
+		more := len(rels) == rq.Limit
+		last := rq.After
+		if len(rels) > 0 {
+			last = rels[len(rels)-1].Num
+		}
+		if rels, err = g.load(rels, filter); err != nil {
+			return nil, wrap(op, ResourceSource, q.SourceID, err)
+		}
+		for _, rel := range rels {
+			key := [2]int64{rel.From, rel.To}
+			i, ok := at[key]
+			if !ok || rel.To == 0 {
+				if len(page.Groups) == q.Limit {
+					page.Truncated, page.Next = true, rq.After
+					return page, nil
+				}
+				i = len(page.Groups)
+				at[key] = i
+				page.Groups = append(page.Groups, RelationGroup{Source: g.entities[rel.From], Target: g.target(rel), ChunkID: g.chunks[rel.Chunk].Key})
+			}
+			page.Groups[i].Relations = append(page.Groups[i].Relations, g.evidence(rel))
+			rq.After = rel.Num
+		}
+		rq.After = last
+		if !more {
+			return page, nil
+		}
+	}
+}
