@@ -27,7 +27,7 @@ import (
 // Files never change. Which ones count, and in what order, says the manifest.
 const (
 	fileMagic    = "cmlocidx"
-	fileVersion  = 3
+	fileVersion  = 4
 	headerSize   = 64
 	sectionAlign = 64
 )

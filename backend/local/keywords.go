@@ -100,7 +100,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 		g := gatherings.Get().(*gathered)
 		defer g.release()
 		hits, err = p.best(q.K, q.Answer, func(k int, _ bool) ([]found, error) {
-			got, _, err := lexical.Search(ctx, parsed, k, views)
+			got, err := lexical.Search(ctx, parsed, k, views)
 			g.found = g.found[:0]
 			for _, h := range got {
 				g.found = append(g.found, found{h.Row, h.Score})

@@ -121,12 +121,18 @@ func newPartition(class backend.Class) *partition {
 	return p
 }
 
-// views returns the parts of the keyword index, with the rows that may be found.
+// views returns the parts of the keyword index, with the rows that may be found. Rows of
+// segments that are not live are deleted there as well, so that the live rows altogether need
+// no filter; the tail has rows that are not live yet.
 func (p *partition) views(accept *bitset.Set) []lexical.View {
 	views := make([]lexical.View, 0, len(p.segments)+1)
+	inSegments := accept
+	if accept == p.live {
+		inSegments = nil
+	}
 	for _, s := range p.segments {
 		if s.words != nil {
-			views = append(views, lexical.View{Part: s.words, Accept: accept})
+			views = append(views, lexical.View{Part: s.words, Accept: inSegments})
 		}
 	}
 	return append(views, lexical.View{Part: p.words, Accept: accept})

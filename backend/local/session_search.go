@@ -239,7 +239,7 @@ func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, met []sco
 		for _, t := range phrase {
 			one.Terms = append(one.Terms, lexical.QueryTerm{Term: t.Term, Boost: 1})
 		}
-		rows, _, err := lexical.Search(ctx, one, p.liveN, p.views(p.live))
+		rows, err := lexical.Search(ctx, one, p.liveN, p.views(p.live))
 		if err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func BenchmarkSegmentSearch(b *testing.B) {
 		q := n % len(queries)
 		n++
 		start := time.Now()
-		_, _, err := Search(b.Context(), ParseQuery(queries[q], Or), 10, []View{{Part: seg}})
+		_, err := Search(b.Context(), ParseQuery(queries[q], Or), 10, []View{{Part: seg}})
 		took := time.Since(start)
 		if err != nil {
 			b.Fatal(err)

@@ -3,9 +3,8 @@
 // ([Segment]), and BM25 search over both.
 //
 // A partition is searched as a list of parts, usually some segments and one Mem.
-// Statistics are global over the parts: the caller collects them once per query
-// with AddStats of every part and passes them to every Search, so that scores of
-// different parts can be merged by value. Scores are computed in whole units of a
+// Statistics are global over the parts, so that scores of different parts compare,
+// and what one part found is the threshold for the next. Scores are computed in whole units of a
 // power of two that depends on the query and the statistics alone; the order of
 // the additions does not matter, equal documents score equally, and the ranking of
 // a pruned search is the ranking of an exhaustive one.

@@ -15,7 +15,7 @@ func Example() {
 		}
 	}
 	q := lexical.ParseQuery("Who watered a rose?", lexical.Or)
-	hits, _, err := lexical.Search(context.Background(), q, 10, []lexical.View{{Part: mem}})
+	hits, err := lexical.Search(context.Background(), q, 10, []lexical.View{{Part: mem}})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -11,7 +11,6 @@ import (
 type scratch struct {
 	acc     []uint32
 	touched []uint32
-	top     topK
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -19,59 +18,49 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // maxScratchDocs bounds the accumulators that are kept between searches.
 const maxScratchDocs = 1 << 22
 
-func getScratch(docs, k int) *scratch {
+func getScratch(docs int) *scratch {
 	sc := scratches.Get().(*scratch)
 	if len(sc.acc) < docs {
 		sc.acc = make([]uint32, docs+docs/4)
 	}
 	sc.touched = sc.touched[:0]
-	sc.top.reset(k)
 	return sc
 }
 
 func putScratch(sc *scratch) {
 	if len(sc.acc) <= maxScratchDocs {
-		sc.top.trim()
 		scratches.Put(sc)
 	}
 }
 
-// Search appends to dst the k best live rows that match q and are in accept, best
-// first; nil accepts all. Scores follow st, which must cover this part. Fewer than
-// one wanted hit gives none. The error is that of ctx.
-func (m *Mem) Search(ctx context.Context, q *Query, st *Stats, k int, accept *bitset.Set, dst []Hit) ([]Hit, error) {
-	if err := ctx.Err(); err != nil || k <= 0 {
-		return dst, err
-	}
-	s := newScorer(q, st)
+// search implements Part. Terms are looked up again, as their numbers may change.
+func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	sc := getScratch(len(m.rows), k)
-	defer putScratch(sc)
+	if len(m.rows) == m.deadDocs {
+		return ctx.Err()
+	}
 	keep := func(doc uint32) bool {
 		return !m.dead.Has(doc) && (accept == nil || accept.Has(m.rows[doc]))
 	}
-	var err error
-	if s.any {
-		err = m.searchAny(ctx, s, sc, keep)
-	} else {
-		err = conjunction(ctx, s, q, m.cursors(s), func(doc uint32) uint32 { return m.lens[doc] }, keep, sc.top.push)
+	if !r.any {
+		return conjunction(ctx, &r.scorer, r.query, m.cursors(&r.scorer), func(doc uint32) uint32 { return m.lens[doc] }, keep,
+			func(score, doc uint32) { r.top.push(score, m.rows[doc]) })
 	}
-	if err != nil {
-		return dst, err
-	}
-	return sc.top.hits(dst, s.unit, func(doc uint32) uint32 { return m.rows[doc] }), nil
+	sc := getScratch(len(m.rows))
+	defer putScratch(sc)
+	return m.searchAny(ctx, r, sc, keep)
 }
 
 // searchAny adds up the scores of all documents with any of the terms.
-func (m *Mem) searchAny(ctx context.Context, s *scorer, sc *scratch, keep func(uint32) bool) error {
+func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, keep func(uint32) bool) error {
 	defer func() {
 		for _, doc := range sc.touched {
 			sc.acc[doc] = 0
 		}
 	}()
-	for i := range s.terms {
-		t := &s.terms[i]
+	for i := range r.terms {
+		t := &r.terms[i]
 		id, ok := m.ids[t.term]
 		if !ok || t.weight == 0 || m.terms[id].df == 0 {
 			continue
@@ -84,12 +73,12 @@ func (m *Mem) searchAny(ctx context.Context, s *scorer, sc *scratch, keep func(u
 			if sc.acc[c.doc] == 0 {
 				sc.touched = append(sc.touched, c.doc)
 			}
-			sc.acc[c.doc] += t.units(c.tf, s.norm(m.lens[c.doc]))
+			sc.acc[c.doc] += t.units(c.tf, r.norm(m.lens[c.doc]))
 		}
 	}
 	for _, doc := range sc.touched {
-		if topKey(sc.acc[doc], doc) > sc.top.min && keep(doc) {
-			sc.top.push(sc.acc[doc], doc)
+		if row := m.rows[doc]; topKey(sc.acc[doc], row) > r.top.min && keep(doc) {
+			r.top.push(sc.acc[doc], row)
 		}
 	}
 	return nil
@@ -106,20 +95,17 @@ func (m *Mem) cursors(s *scorer) []cursor {
 	return cs
 }
 
-// AddStats adds the live documents of this part to st, with the document
-// frequencies of the terms of q.
-func (m *Mem) AddStats(q *Query, st *Stats) error {
+// count implements Part.
+func (m *Mem) count(r *run, _ []uint32) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	st.Docs += len(m.rows) - m.deadDocs
-	st.TotalLen += m.totalLen
-	q.eachTerm(func(term string) {
-		df := 0
-		if id, ok := m.ids[term]; ok {
-			df = int(m.terms[id].df)
+	r.stats.Docs += len(m.rows) - m.deadDocs
+	r.stats.TotalLen += m.totalLen
+	for i := range r.terms {
+		if id, ok := m.ids[r.terms[i].term]; ok {
+			r.df[i] += int(m.terms[id].df)
 		}
-		st.addDF(term, df)
-	})
+	}
 	return nil
 }
 

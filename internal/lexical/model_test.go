@@ -56,16 +56,58 @@ func (m *model) stats(q *Query) *Stats {
 	for _, d := range m.docs {
 		st.TotalLen += int64(d.length)
 	}
-	q.eachTerm(func(term string) {
-		df := 0
+	st.DF = make(map[string]int)
+	eachTerm(q, func(term string) {
 		for _, d := range m.docs {
 			if d.terms[term] != nil {
-				df++
+				st.DF[term]++
 			}
 		}
-		st.addDF(term, df)
+		st.DF[term] += 0
 	})
 	return st
+}
+
+// eachTerm calls f for every term of the query, and of the phrases that must match.
+func eachTerm(q *Query, f func(term string)) {
+	seen := make(map[string]bool)
+	visit := func(term string) {
+		if !seen[term] {
+			seen[term] = true
+			f(term)
+		}
+	}
+	for _, t := range q.Terms {
+		visit(t.Term)
+	}
+	for _, p := range q.Phrases {
+		for _, t := range p {
+			if q.Op != Or {
+				visit(t.Term)
+			}
+		}
+	}
+}
+
+// runWith returns a run over parts whose statistics are given.
+func runWith(q *Query, st *Stats, k, parts int) *run {
+	r := newRun(q, k, parts)
+	r.stats = Stats{Docs: st.Docs, TotalLen: st.TotalLen}
+	for i, t := range r.terms {
+		r.df[i] = st.DF[t.term]
+	}
+	r.weigh()
+	return r
+}
+
+// searchWith searches a part whose partition has the given statistics.
+func searchWith(tb testing.TB, q *Query, st *Stats, k int, v View) []Hit {
+	tb.Helper()
+	scrap := newRun(q, k, 1)
+	require.NoError(tb, v.Part.count(scrap, scrap.idsOf(0)))
+	r := runWith(q, st, k, 1)
+	require.NoError(tb, v.Part.search(tb.Context(), r, scrap.idsOf(0), v.Accept))
+	return r.top.hits(r.unit)
 }
 
 func (d *modelDoc) hasPhrase(phrase []PhraseTerm) bool {
@@ -124,7 +166,7 @@ func (d *modelDoc) score(q *Query, st *Stats) float64 {
 
 // search scores every document, in the units of the index.
 func (m *model) search(q *Query, st *Stats, k int, accept func(uint32) bool) []Hit {
-	s := newScorer(q, st)
+	s := &runWith(q, st, k, 1).scorer
 	var hits []Hit
 	for row, d := range m.docs {
 		if !d.matches(q) || !accept(row) {
@@ -216,7 +258,9 @@ func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabu
 			views[i] = View{p, accept}
 		}
 		k := 1 + r.IntN(30)
-		hits, st, err := Search(t.Context(), q, k, views)
+		hits, err := Search(t.Context(), q, k, views)
+		require.NoError(t, err)
+		st, err := Collect(q, views)
 		require.NoError(t, err)
 		require.Equal(t, m.stats(q), st, text)
 		want := m.search(q, st, k, accepts)
@@ -232,7 +276,7 @@ func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabu
 
 func checkPostings(t *testing.T, q *Query, m *model, views []View, accepts func(uint32) bool) {
 	t.Helper()
-	q.eachTerm(func(term string) {
+	eachTerm(q, func(term string) {
 		want, got := make(map[uint32]uint32), make(map[uint32]uint32)
 		for row, d := range m.docs {
 			if e := d.terms[term]; e != nil && accepts(row) {

@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"context"
-	"slices"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -10,11 +9,6 @@ import (
 // Part is what a partition is made of: a [Mem] or a [Segment]. Parts of one
 // partition hold different rows. Methods are safe for concurrent use.
 type Part interface {
-	// Search appends the k best live rows that match q and are in accept (nil: all)
-	// to dst, best first.
-	Search(ctx context.Context, q *Query, st *Stats, k int, accept *bitset.Set, dst []Hit) ([]Hit, error)
-	// AddStats adds what the part has of the statistics for q to st.
-	AddStats(q *Query, st *Stats) error
 	// Delete forgets a row, and tells whether it was live here.
 	Delete(row uint32) (bool, error)
 	// Forward appends the terms of a live row to dst, in no particular order.
@@ -29,6 +23,12 @@ type Part interface {
 	// in rising order, with the term's frequency there. f must not call the part.
 	EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error
 
+	// count adds what the part has of the statistics to r, and notes in ids what it wants
+	// to know of the terms again when it is searched.
+	count(r *run, ids []uint32) error
+	// search offers the live rows that match and are in accept (nil: all) to r. ids is what
+	// count left there.
+	search(ctx context.Context, r *run, ids []uint32, accept *bitset.Set) error
 	snapshot() snapshot
 }
 
@@ -45,31 +45,34 @@ type View struct {
 
 // Collect returns the statistics of q over all live rows of the parts.
 func Collect(q *Query, views []View) (*Stats, error) {
-	st := new(Stats)
-	for _, v := range views {
-		if err := v.Part.AddStats(q, st); err != nil {
+	r := newRun(q, 0, len(views))
+	defer r.release()
+	if err := r.count(views); err != nil {
+		return nil, err
+	}
+	st := r.stats
+	st.DF = make(map[string]int, len(r.terms))
+	for i, t := range r.terms {
+		st.DF[t.term] = r.df[i]
+	}
+	return &st, nil
+}
+
+// Search returns the k best rows of all parts, best first.
+func Search(ctx context.Context, q *Query, k int, views []View) ([]Hit, error) {
+	if err := ctx.Err(); err != nil || k <= 0 {
+		return nil, err
+	}
+	r := newRun(q, k, len(views))
+	defer r.release()
+	if err := r.count(views); err != nil {
+		return nil, err
+	}
+	r.weigh()
+	for i, v := range views {
+		if err := v.Part.search(ctx, r, r.idsOf(i), v.Accept); err != nil {
 			return nil, err
 		}
 	}
-	return st, nil
-}
-
-// Search returns the k best rows of all parts, best first, with the statistics
-// that their scores follow.
-func Search(ctx context.Context, q *Query, k int, views []View) ([]Hit, *Stats, error) {
-	st, err := Collect(q, views)
-	if err != nil {
-		return nil, nil, err
-	}
-	var hits []Hit
-	for _, v := range views {
-		if hits, err = v.Part.Search(ctx, q, st, k, v.Accept, hits); err != nil {
-			return nil, nil, err
-		}
-	}
-	if len(views) > 1 {
-		slices.SortFunc(hits, CompareHits)
-		hits = hits[:min(len(hits), max(k, 0))]
-	}
-	return hits, st, nil
+	return r.top.hits(r.unit), nil
 }

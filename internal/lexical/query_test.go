@@ -118,7 +118,7 @@ func TestPhrases(t *testing.T) {
 			{"", And, nil},
 			{"the of", Phrase, nil},
 		} {
-			hits, _, err := Search(t.Context(), ParseQuery(c.text, c.op), 20, []View{{Part: part}})
+			hits, err := Search(t.Context(), ParseQuery(c.text, c.op), 20, []View{{Part: part}})
 			require.NoError(t, err)
 			var rows []uint32
 			for _, h := range hits {
@@ -135,7 +135,7 @@ func TestWholeCompoundsComeFirst(t *testing.T) {
 	for row, text := range []string{"err number 1042", "ERR_1042", "err err 1042 1042"} {
 		require.NoError(t, mem.Add(uint32(row), Doc{Fields: []Field{{Text: text}}}))
 	}
-	hits, _, err := Search(t.Context(), ParseQuery("what is err_1042?", Or), 3, []View{{Part: mem}})
+	hits, err := Search(t.Context(), ParseQuery("what is err_1042?", Or), 3, []View{{Part: mem}})
 	require.NoError(t, err)
 	require.Len(t, hits, 3)
 	assert.Equal(t, uint32(1), hits[0].Row)

@@ -1,12 +1,10 @@
 package lexical
 
 import (
-	"math"
 	"slices"
 )
 
-// Hit is a row that matches a query. Scores of one query and one Stats compare
-// across parts.
+// Hit is a row that matches a query. Scores of one search compare across parts.
 type Hit struct {
 	Row   uint32
 	Score float32
@@ -50,77 +48,6 @@ type scoreTerm struct {
 	weight float32 // the score as tf goes to infinity, in units; 0 scores nothing
 }
 
-// newScorer weighs the terms of q with st. Terms that a conjunction requires come
-// first.
-func newScorer(q *Query, st *Stats) *scorer {
-	s := &scorer{any: q.Op == Or}
-	var seen termSet
-	s.terms = make([]scoreTerm, 0, len(q.Terms))
-	boosts, need := make([]float64, 0, len(q.Terms)), make([]bool, 0, len(q.Terms))
-	add := func(term string, boost float64, required bool) {
-		k, fresh := seen.place(term)
-		if fresh {
-			s.terms = append(s.terms, scoreTerm{term: term})
-			boosts, need = append(boosts, 0), append(need, false)
-		}
-		boosts[k] += boost
-		need[k] = need[k] || required
-	}
-	for _, t := range q.Terms {
-		boost := float64(t.Boost)
-		if !(boost > 0) || math.IsInf(boost, 1) {
-			boost = 0
-		}
-		add(t.Term, boost, !s.any && !t.Optional)
-	}
-	if !s.any {
-		for _, p := range q.Phrases {
-			for _, t := range p {
-				add(t.Term, 0, true)
-			}
-		}
-	}
-	total := 0.0
-	for i, t := range s.terms {
-		boosts[i] *= st.IDF(t.term)
-		total += boosts[i]
-	}
-	_, exp := math.Frexp(total / maxScore) // total/maxScore < 2^exp
-	if total == 0 || exp < -maxUnitExp || exp > maxUnitExp {
-		exp = 0
-		clear(boosts)
-	}
-	s.unit = float32(math.Ldexp(1, exp))
-	for i := range s.terms {
-		s.terms[i].weight = float32(math.Ldexp(boosts[i], -exp))
-	}
-	s.norm0 = bm25K1 * (1 - bm25B)
-	s.norm1 = float32(bm25K1 * bm25B / st.Average())
-	s.order(need)
-	return s
-}
-
-// order moves the required terms to the front. If none is, one term is enough.
-func (s *scorer) order(need []bool) {
-	if s.any {
-		return
-	}
-	sorted := make([]scoreTerm, 0, len(s.terms))
-	for i, t := range s.terms {
-		if need[i] {
-			sorted = append(sorted, t)
-		}
-	}
-	s.required = len(sorted)
-	for i, t := range s.terms {
-		if !need[i] {
-			sorted = append(sorted, t)
-		}
-	}
-	s.terms = sorted
-	s.any = s.required == 0
-}
-
 // norm returns the length part of a score. The conversions keep compilers from
 // fusing the operations, which would round differently in different places.
 func (s *scorer) norm(length uint32) float32 {
@@ -137,9 +64,9 @@ func (t *scoreTerm) units(tf uint32, norm float32) uint32 {
 	return uint32(t.weight*(f/(f+norm))) + 1
 }
 
-// topK keeps the k best of (score, document) pairs, ties by the smaller document.
-// A key is the score in the upper half and the complement of the document in the
-// lower, so that one comparison orders them.
+// topK keeps the k best of (score, row) pairs, ties by the smaller row. A key is the
+// score in the upper half and the complement of the row in the lower, so that one
+// comparison orders them.
 type topK struct {
 	keys []uint64 // a binary heap with the worst on top once full
 	k    int
@@ -160,10 +87,10 @@ func (h *topK) trim() {
 	}
 }
 
-func topKey(score, doc uint32) uint64 { return uint64(score)<<32 | uint64(^doc) }
+func topKey(score, row uint32) uint64 { return uint64(score)<<32 | uint64(^row) }
 
-func (h *topK) push(score, doc uint32) {
-	key := topKey(score, doc)
+func (h *topK) push(score, row uint32) {
+	key := topKey(score, row)
 	if len(h.keys) < h.k {
 		h.keys = append(h.keys, key)
 		if len(h.keys) == h.k {
@@ -206,14 +133,13 @@ func (h *topK) down(i int) {
 	keys[i] = key
 }
 
-// hits appends the kept pairs best first; row maps a document to its row and must
-// rise with it.
-func (h *topK) hits(dst []Hit, unit float32, row func(doc uint32) uint32) []Hit {
+// hits returns the kept pairs best first.
+func (h *topK) hits(unit float32) []Hit {
 	slices.Sort(h.keys)
-	dst = slices.Grow(dst, len(h.keys))
+	hits := make([]Hit, 0, len(h.keys))
 	for i := len(h.keys) - 1; i >= 0; i-- {
 		key := h.keys[i]
-		dst = append(dst, Hit{Row: row(^uint32(key)), Score: float32(key>>32) * unit})
+		hits = append(hits, Hit{Row: ^uint32(key), Score: float32(key>>32) * unit})
 	}
-	return dst
+	return hits
 }

@@ -86,38 +86,74 @@ func TestSegmentEqualsMem(t *testing.T) {
 			}
 		}
 		k := []int{1, 10, 100, 1000}[i%4]
-		want, st, err := Search(t.Context(), q, k, []View{{mem, accept}})
+		want, err := Search(t.Context(), q, k, []View{{mem, accept}})
 		require.NoError(t, err)
-		if i%2 == 0 { // as if the partition had other parts with longer or shorter documents
-			st.TotalLen *= int64(1 + i%3)
-			want, err = mem.Search(t.Context(), q, st, k, accept, nil)
-			require.NoError(t, err)
+		got, err := Search(t.Context(), q, k, []View{{seg, accept}})
+		require.NoError(t, err)
+		require.Equal(t, want, got, "query %d: %v", i, q)
+		// As if the partition had other parts with longer or shorter documents.
+		st, err := Collect(q, []View{{mem, nil}})
+		require.NoError(t, err)
+		st.TotalLen = st.TotalLen * int64(1+i%6) / 3
+		require.Equal(t, searchWith(t, q, st, k, View{mem, accept}), searchWith(t, q, st, k, View{seg, accept}), "query %d: %v", i, q)
+	}
+}
+
+// Rows of several parts whose numbers interleave, with many equal scores: what one part
+// found must not keep the better of two equal rows from another.
+func TestPartsShareAThreshold(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 5))
+	whole, mems := NewMem(), []*Mem{NewMem(), NewMem(), NewMem()}
+	z := zipf{r, 40}
+	for row := range uint32(6000) {
+		words := z.word() + " " + z.word()
+		if r.IntN(4) == 0 {
+			words += " " + z.word()
 		}
-		got, err := seg.Search(t.Context(), q, st, k, accept, nil)
+		d := Doc{Fields: []Field{{Text: words}}}
+		require.NoError(t, whole.Add(row, d))
+		require.NoError(t, mems[r.IntN(len(mems))].Add(row, d))
+	}
+	parts := []Part{segmentOf(t, mems[0]), mems[1], segmentOf(t, mems[2])}
+	for i := range 200 {
+		q := zipfQuery(z, 1+i%4)
+		q.Op = Operator(i / 4 % 2)
+		var accept *bitset.Set
+		if i%3 == 0 {
+			accept = bitset.New(6000)
+			for row := range uint32(6000) {
+				if r.IntN(3) > 0 {
+					accept.Add(row)
+				}
+			}
+		}
+		views := make([]View, len(parts))
+		for j, at := range r.Perm(len(parts)) {
+			views[j] = View{parts[at], accept}
+		}
+		k := []int{1, 10, 77, 100, 101}[i%5]
+		want, err := Search(t.Context(), q, k, []View{{whole, accept}})
+		require.NoError(t, err)
+		got, err := Search(t.Context(), q, k, views)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "query %d: %v", i, q)
 	}
 }
 
-func TestHitsAppend(t *testing.T) {
+func TestSearchOfNothing(t *testing.T) {
 	t.Parallel()
 	mem := zipfMem(t, 50, 10)
-	seg := segmentOf(t, mem)
-	for _, p := range []Part{mem, seg} {
+	for _, p := range []Part{mem, segmentOf(t, mem)} {
 		q := ParseQuery("q1z", Or)
-		st, err := Collect(q, []View{{p, nil}})
-		require.NoError(t, err)
-		first := []Hit{{99, 9}}
-		hits, err := p.Search(t.Context(), q, st, 3, nil, first)
-		require.NoError(t, err)
-		require.Len(t, hits, 4)
-		require.Equal(t, first[0], hits[0])
-		hits, err = p.Search(t.Context(), q, st, 0, nil, nil)
-		require.NoError(t, err)
-		require.Empty(t, hits)
+		for _, k := range []int{0, -1} {
+			hits, err := Search(t.Context(), q, k, []View{{p, nil}})
+			require.NoError(t, err)
+			require.Empty(t, hits)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = p.Search(ctx, q, st, 3, nil, nil)
+		_, err := Search(ctx, q, 3, []View{{p, nil}})
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, WriteSegment(ctx, new(bytes.Buffer), p), context.Canceled)
 	}
@@ -130,9 +166,9 @@ func TestExtremeBoosts(t *testing.T) {
 	for _, boost := range []float32{0, -1, math.MaxFloat32, math.SmallestNonzeroFloat32, float32(math.NaN()), float32(math.Inf(1)), 1e-20, 1e20} {
 		for _, op := range []Operator{Or, And} {
 			q := &Query{Terms: []QueryTerm{{Term: "q1z", Boost: boost}, {Term: "q2z", Boost: boost}}, Op: op}
-			want, st, err := Search(t.Context(), q, 10, []View{{mem, nil}})
+			want, err := Search(t.Context(), q, 10, []View{{mem, nil}})
 			require.NoError(t, err)
-			got, err := seg.Search(t.Context(), q, st, 10, nil, nil)
+			got, err := Search(t.Context(), q, 10, []View{{seg, nil}})
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 			for _, h := range got {
@@ -160,7 +196,7 @@ func TestEmptySegment(t *testing.T) {
 	for _, parts := range [][]Part{nil, {NewMem()}} {
 		s := segmentOf(t, parts...)
 		require.Zero(t, s.Len())
-		hits, _, err := Search(t.Context(), ParseQuery("x", Or), 5, []View{{s, nil}})
+		hits, err := Search(t.Context(), ParseQuery("x", Or), 5, []View{{s, nil}})
 		require.NoError(t, err)
 		require.Empty(t, hits)
 		ok, err := s.Delete(0)
@@ -197,7 +233,7 @@ func TestConcurrentUse(t *testing.T) {
 				q := zipfQuery(z, 3)
 				q.Op = Operator(i % 2)
 				for _, p := range []Part{m, seg} {
-					_, _, err := Search(t.Context(), q, 10, []View{{p, nil}})
+					_, err := Search(t.Context(), q, 10, []View{{p, nil}})
 					if err != nil {
 						t.Error(err)
 					}
@@ -293,7 +329,7 @@ func exercise(tb testing.TB, s *Segment) {
 	for _, text := range []string{"alpha", "beta gamma", `"alpha beta"`, "gamma_3 beta absent"} {
 		for _, op := range []Operator{Or, And, Phrase} {
 			q := ParseQuery(text, op)
-			_, _, _ = Search(tb.Context(), q, 5, []View{{s, nil}})
+			_, _ = Search(tb.Context(), q, 5, []View{{s, nil}})
 		}
 	}
 	_ = s.EachPosting("alpha", nil, func(uint32, uint32) {})
@@ -338,20 +374,14 @@ func BenchmarkSearch(b *testing.B) {
 				b.Run(fmt.Sprintf("%s/docs=%d/terms=%d", name, docs, terms), func(b *testing.B) {
 					z := zipf{rand.New(rand.NewPCG(1, 2)), 50_000}
 					queries := make([]*Query, 200)
-					stats := make([]*Stats, len(queries))
 					for i := range queries {
 						queries[i] = zipfQuery(z, terms)
-						st, err := Collect(queries[i], []View{{p, nil}})
-						require.NoError(b, err)
-						stats[i] = st
 					}
-					var hits []Hit
+					views := []View{{p, nil}}
 					b.ReportAllocs()
 					i := 0
 					for b.Loop() {
-						var err error
-						hits, err = p.Search(b.Context(), queries[i%len(queries)], stats[i%len(queries)], 10, nil, hits[:0])
-						if err != nil {
+						if _, err := Search(b.Context(), queries[i%len(queries)], 10, views); err != nil {
 							b.Fatal(err)
 						}
 						i++
@@ -370,7 +400,7 @@ func BenchmarkSmall(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				q := ParseQuery("What did q3z say about q17z and q40z?", Or)
-				if _, _, err := Search(b.Context(), q, 10, []View{{p, nil}}); err != nil {
+				if _, err := Search(b.Context(), q, 10, []View{{p, nil}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -15,12 +15,12 @@ import (
 // concurrent use. Damaged bytes give errors, never a panic.
 type Segment struct {
 	footer
-	postings, terms, termOffsets, termInfo []byte
-	rows, lengths                          []byte
-	fwdOffsets, forward                    []byte
-	raw                                    [sections][]byte
-	long                                   []byte
-	short                                  bool // lengths are bytes
+	postings, terms, termSlots, termInfo []byte
+	rows, lengths                        []byte
+	fwdOffsets, forward                  []byte
+	raw                                  [sections][]byte
+	long                                 []byte
+	short                                bool // lengths are bytes
 
 	mu   sync.RWMutex
 	gone *removed // nil as long as nothing is deleted
@@ -45,7 +45,7 @@ func OpenSegment(data []byte) (*Segment, error) {
 	for i, sec := range f.sections {
 		s.raw[i] = data[sec.offset : sec.offset+sec.length : sec.offset+sec.length]
 	}
-	s.postings, s.terms, s.termOffsets, s.termInfo = s.raw[secPostings], s.raw[secTerms], s.raw[secTermOffsets], s.raw[secTermInfo]
+	s.postings, s.terms, s.termSlots, s.termInfo = s.raw[secPostings], s.raw[secTerms], s.raw[secTermSlots], s.raw[secTermInfo]
 	s.rows, s.lengths = s.raw[secRows], s.raw[secLengths]
 	s.long = s.raw[secLongLengths]
 	s.fwdOffsets, s.forward = s.raw[secFwdOffsets], s.raw[secForward]
@@ -101,30 +101,6 @@ func (s *Segment) find(row uint32) (uint32, bool) {
 	}
 	doc := uint32(sort.Search(int(s.docs), func(i int) bool { return s.row(uint32(i)) >= row }))
 	return doc, doc < s.docs && s.row(doc) == row
-}
-
-// term returns the bytes of a term; nothing if the offsets are damaged.
-func (s *Segment) term(id uint32) []byte {
-	from := binary.LittleEndian.Uint32(s.termOffsets[4*int(id):])
-	to := binary.LittleEndian.Uint32(s.termOffsets[4*int(id)+4:])
-	if from > to || uint64(to) > uint64(len(s.terms)) {
-		return nil
-	}
-	return s.terms[from:to]
-}
-
-// lookup returns the number of a term.
-func (s *Segment) lookup(term string) (uint32, bool) {
-	lo, hi := uint32(0), s.footer.terms
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if string(s.term(mid)) < term {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo, lo < s.footer.terms && string(s.term(lo)) == term
 }
 
 // df returns the document frequency of a term as it was written.
@@ -192,27 +168,27 @@ func (s *Segment) Delete(row uint32) (bool, error) {
 	return true, nil
 }
 
-// AddStats adds the live documents of this part to st, with the document
-// frequencies of the terms of q.
-func (s *Segment) AddStats(q *Query, st *Stats) error {
+// count implements Part; ids are the numbers of the terms, or noTerm.
+func (s *Segment) count(r *run, ids []uint32) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st.Docs += int(s.docs)
-	st.TotalLen += s.totalLen
+	r.stats.Docs += int(s.docs)
+	r.stats.TotalLen += s.totalLen
 	if s.gone != nil {
-		st.Docs -= s.gone.docs
-		st.TotalLen -= s.gone.length
+		r.stats.Docs -= s.gone.docs
+		r.stats.TotalLen -= s.gone.length
 	}
-	q.eachTerm(func(term string) {
-		df := 0
-		if id, ok := s.lookup(term); ok {
-			df = int(s.df(id))
-			if s.gone != nil {
-				df -= int(s.gone.df[id])
-			}
+	s.lookupAll(r.terms, ids)
+	for i, id := range ids {
+		if id == noTerm {
+			continue
 		}
-		st.addDF(term, max(df, 0))
-	})
+		df := int(s.df(id))
+		if s.gone != nil {
+			df -= int(s.gone.df[id])
+		}
+		r.df[i] += max(df, 0)
+	}
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (c *segCursor) open(s *Segment, id uint32) error {
 		return fmt.Errorf("%w: skip table", ErrCorrupt)
 	}
 	area := s.postings[off:]
-	c.limit, c.df, c.maxImpact, c.maxTF, c.nblocks = s.footer.docs, df, at[16], at[17], nblocks
+	c.limit, c.df, c.maxImpact, c.maxTF, c.nblocks = s.footer.docs, df, at[infoImpact], at[infoTF], nblocks
 	c.skips = area[:skips]
 	c.blocks = int(size) - skips
 	c.data = area[skips : int(size)+tailBytes]

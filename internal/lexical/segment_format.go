@@ -13,9 +13,10 @@ import (
 //
 //	postings     per term: skip table, blocks, positions; 8 zero bytes at the end
 //	terms        the bytes of all terms, in order
-//	termOffsets  uint32 per term and one more: where its bytes begin
+//	termSlots    uint32 each: a hash table of the terms, see segment_dict.go
 //	termInfo     24 bytes per term: offset in postings uint64, bytes of its blocks with
-//	             the skip table uint32, df uint32, greatest impact and tf uint8 each, 6 zero
+//	             the skip table uint32, df uint32, where its bytes begin in terms uint32,
+//	             greatest impact and tf uint8 each, seeds uint8 each
 //	rows         uint32 per document, rising; empty if they follow the first row closely
 //	lengths      per document: uint8, 255 for what is in longLengths; or uint32 if that
 //	             would be many
@@ -35,7 +36,7 @@ import (
 // their number and distances; all varints.
 const (
 	segmentMagic   = "cmlexseg"
-	segmentVersion = 2
+	segmentVersion = 3
 	blockDocs      = 128
 	termInfoBytes  = 24
 	skipBytes      = 16
@@ -48,7 +49,7 @@ const (
 const (
 	secPostings = iota
 	secTerms
-	secTermOffsets
+	secTermSlots
 	secTermInfo
 	secRows
 	secLengths
@@ -135,7 +136,7 @@ func decodeFooter(data []byte) (*footer, error) {
 func (f *footer) check() error {
 	docs, terms := uint64(f.docs), uint64(f.terms)
 	want := map[int]uint64{
-		secTermOffsets: 4 * (terms + 1), secTermInfo: termInfoBytes * terms, secFwdOffsets: 4 * (docs + 1),
+		secTermSlots: 4 * slotCount(terms), secTermInfo: termInfoBytes * terms, secFwdOffsets: 4 * (docs + 1),
 	}
 	for i, n := range want {
 		if f.sections[i].length != n {
@@ -158,13 +159,23 @@ func (f *footer) check() error {
 }
 
 // impact returns tf/(tf+norm) in 255ths, rounded up: a bound for every average
-// length up to the one of the norm, and in proportion above.
-func impact(tf uint32, norm float32) uint8 {
+// length up to the one of the norm, and in proportion above. least is the same rounded
+// down: a bound from below for every average length from that one on, and in proportion
+// beneath.
+func impact(tf uint32, norm float32) (most, least uint8) {
 	f := float64(tf)
-	return uint8(min(math.Ceil(f/(f+float64(norm))*impactOne+1e-3), impactOne))
+	x := f / (f + float64(norm)) * impactOne
+	return uint8(min(math.Ceil(x+1e-3), impactOne)), uint8(max(math.Floor(x-1e-3), 0))
 }
 
+// seedRanks are the places, from the best, of the documents whose impacts the seeds of a
+// term are, rounded down: a search for no more than so many documents knows a score that
+// they reach. A term of fewer documents has a seed of 0.
+var seedRanks = [...]int{10, 100}
+
 const (
+	infoText, infoImpact, infoTF, infoSeeds = 16, 20, 21, 22 // in termInfo
+
 	impactOne = 255
 	cappedTF  = 255 // stands for this frequency and all above
 )

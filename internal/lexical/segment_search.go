@@ -9,18 +9,25 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// windowDocs is how many documents are scored at a time: their scores fit the
-// first-level cache, and bounds are taken per window. A power of two.
-const windowDocs = 4096
+// minWindow and maxWindow bound the documents of a window, powers of two: the scores of
+// the fewest fit the first-level cache, those of the most the second. windowPostings is
+// the number of postings in a window that is aimed for.
+const (
+	minWindow      = 1 << 12
+	maxWindow      = 1 << 16
+	windowPostings = 1 << 10
+)
 
-// windowed is what a search of a segment borrows.
+// windowed is what a search of a segment borrows. acc and hit are all zero between
+// windows.
 type windowed struct {
-	acc     [windowDocs]uint32
-	hit     [windowDocs / 64]uint64 // documents of the window with a score so far
+	acc     [maxWindow]uint32
+	hit     [maxWindow / 64]uint64 // documents of the window with a score so far
 	cursors []*segCursor
 	tables  []*lengthTable
 	terms   []windowTerm
-	top     topK
+	run     *run
+	stretch float32 // of impacts, to bounds at the average length of the run
 
 	rests    lengthTable // what terms[restFrom:] score at most, if useRests
 	restFrom int
@@ -75,7 +82,7 @@ const maxPooledTerms = 64
 const tfSlots = 4
 
 // table returns the table of the i-th term for the greatest frequency tf.
-func (w *windowed) table(sc *scorer, i int, tf uint32) *lengthTable {
+func (w *windowed) table(i int, tf uint32) *lengthTable {
 	t := &w.terms[i]
 	slot := int(min(tf, tfSlots)) - 1
 	if t.byTF[slot] != nil {
@@ -90,7 +97,7 @@ func (w *windowed) table(sc *scorer, i int, tf uint32) *lengthTable {
 		tf = widenTF(t.c.maxTF)
 	}
 	for n := range table {
-		table[n] = t.units(tf, sc.norm(uint32(n)))
+		table[n] = t.units(tf, w.run.norm(uint32(n)))
 	}
 	t.byTF[slot] = table
 	return table
@@ -104,29 +111,19 @@ func widenTF(tf uint8) uint32 {
 	return uint32(tf)
 }
 
-// Search appends to dst the k best live rows that match q and are in accept, best
-// first; nil accepts all. Scores follow st, which must cover this part. Fewer than
-// one wanted hit gives none. Errors are that of ctx and ErrCorrupt.
-func (s *Segment) Search(ctx context.Context, q *Query, st *Stats, k int, accept *bitset.Set, dst []Hit) ([]Hit, error) {
-	if err := ctx.Err(); err != nil || k <= 0 {
-		return dst, err
+// search implements Part; ids are the numbers of the terms.
+func (s *Segment) search(ctx context.Context, r *run, ids []uint32, accept *bitset.Set) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	sc := newScorer(q, st)
 	w := windows.Get().(*windowed)
 	defer w.release()
-	w.top.reset(k)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var err error
-	if sc.any {
-		err = s.searchAny(ctx, sc, w, st, accept)
-	} else {
-		err = s.searchAll(ctx, sc, w, q, accept)
+	if r.any {
+		return s.searchAny(ctx, r, w, ids, accept)
 	}
-	if err != nil {
-		return dst, err
-	}
-	return w.top.hits(dst, sc.unit, s.row), nil
+	return s.searchAll(ctx, r, w, ids, accept)
 }
 
 // release gives back what was borrowed, without references to the segment and
@@ -135,11 +132,11 @@ func (w *windowed) release() {
 	if len(w.cursors) > maxPooledTerms {
 		w.cursors, w.tables = nil, nil
 	}
-	w.top.trim()
 	for _, c := range w.cursors {
 		c.skips, c.data, c.posData, c.packed, c.posRest = nil, nil, nil, nil, nil
 	}
 	clear(w.terms)
+	w.run = nil
 	windows.Put(w)
 }
 
@@ -149,11 +146,10 @@ func (s *Segment) keep(doc uint32, accept *bitset.Set) bool {
 }
 
 // searchAll runs a conjunction.
-func (s *Segment) searchAll(ctx context.Context, sc *scorer, w *windowed, q *Query, accept *bitset.Set) error {
-	cursors := make([]cursor, len(sc.terms))
-	for i, t := range sc.terms {
-		id, ok := s.lookup(t.term)
-		if !ok {
+func (s *Segment) searchAll(ctx context.Context, r *run, w *windowed, ids []uint32, accept *bitset.Set) error {
+	cursors := make([]cursor, len(r.terms))
+	for i, id := range ids {
+		if id == noTerm {
 			continue
 		}
 		c := w.cursor(i)
@@ -162,60 +158,95 @@ func (s *Segment) searchAll(ctx context.Context, sc *scorer, w *windowed, q *Que
 		}
 		cursors[i] = c
 	}
-	return conjunction(ctx, sc, q, cursors, s.length, func(doc uint32) bool { return s.keep(doc, accept) }, w.top.push)
+	return conjunction(ctx, &r.scorer, r.query, cursors, s.length, func(doc uint32) bool { return s.keep(doc, accept) },
+		func(score, doc uint32) { r.top.push(score, s.row(doc)) })
 }
 
 // searchAny runs a disjunction, window by window. In each window the terms whose
 // bounds together cannot lift a document among the best (the tail in w.terms) are
 // only looked up for documents that have one of the others: MAXSCORE of Turtle and
 // Flood (1995), with bounds from the impacts of the blocks.
-func (s *Segment) searchAny(ctx context.Context, sc *scorer, w *windowed, st *Stats, accept *bitset.Set) error {
-	w.terms = w.terms[:0]
+func (s *Segment) searchAny(ctx context.Context, r *run, w *windowed, ids []uint32, accept *bitset.Set) error {
+	w.run, w.terms, w.useRests = r, w.terms[:0], false
 	// An impact bounds the score at the average length it was computed for. A greater
 	// average raises tf/(tf+norm) by no more than the ratio of the averages.
-	stretch := float32(max(1, st.Average()/s.average)) * (1 + 1e-5) / impactOne
-	for _, t := range sc.terms {
-		id, ok := s.lookup(t.term)
-		if !ok || t.weight == 0 {
+	ratio := r.stats.Average() / s.average
+	w.stretch = float32(max(1, ratio)) * (1 + 1e-5) / impactOne
+	shrink := float32(min(1, ratio)) * (1 - 1e-5) / impactOne
+	for i, t := range r.terms {
+		if ids[i] == noTerm || t.weight == 0 {
 			continue
 		}
 		c := w.cursor(len(w.terms))
-		if err := c.open(s, id); err != nil {
+		if err := c.open(s, ids[i]); err != nil {
 			return err
 		}
-		w.terms = append(w.terms, windowTerm{scoreTerm: t, c: c, whole: t.bound(c.maxImpact, stretch)})
+		if accept == nil && s.gone == nil {
+			r.seed = max(r.seed, t.seed(s.seedOf(ids[i], r.top.k), shrink))
+		}
+		w.terms = append(w.terms, windowTerm{scoreTerm: t, c: c, whole: t.bound(c.maxImpact, w.stretch)})
 	}
 	slices.SortStableFunc(w.terms, func(x, y windowTerm) int { return int(y.whole) - int(x.whole) })
-	w.useRests = false
 	for i := range w.terms {
 		if df := w.terms[i].c.df; s.short && df >= tableDF {
-			w.table(sc, i, 1)
+			w.table(i, 1)
 			if df >= tablesDF {
-				w.table(sc, i, 2)
-				w.table(sc, i, 3)
+				w.table(i, 2)
+				w.table(i, 3)
 			}
 		}
 	}
+	size := s.windowSize(r, w)
 	for base := uint32(0); base < s.docs; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		end := min(base+windowDocs, s.docs)
-		next, err := s.window(sc, w, base, end, stretch, accept)
+		end := min(base+size, s.docs)
+		next, err := s.window(r, w, base, end, accept)
 		if err != nil {
 			return err
 		}
-		base = max(end, next&^(windowDocs-1))
+		base = max(end, next&^(size-1))
 	}
 	return nil
+}
+
+// windowSize returns how many documents are scored at a time: as few as the first-level cache
+// holds the scores of, more where they have few postings, since each window costs some time.
+func (s *Segment) windowSize(r *run, w *windowed) uint32 {
+	floor, rest := r.floor(s.row(0)), uint32(0)
+	i := len(w.terms)
+	for i > 0 && floor > 0 && rest+w.terms[i-1].whole <= floor {
+		i--
+		rest += w.terms[i].whole
+	}
+	postings := uint64(1)
+	for _, t := range w.terms[:i] {
+		postings += uint64(t.c.df)
+	}
+	size := uint32(minWindow)
+	for size < maxWindow && postings*uint64(size) < windowPostings*uint64(s.docs) {
+		size *= 2
+	}
+	return size
+}
+
+// seedOf returns the impact that at least k documents with a term reach; 0 if it is not known.
+func (s *Segment) seedOf(id uint32, k int) uint8 {
+	for i, rank := range seedRanks {
+		if k <= rank {
+			return s.termInfo[termInfoBytes*int(id)+infoSeeds+i]
+		}
+	}
+	return 0
 }
 
 // EachPosting calls f for every live row with a term that is in accept, nil being
 // all, in rising order, with the term's frequency there. f must not call s. The error
 // is ErrCorrupt.
 func (s *Segment) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
-	id, ok := s.lookup(term)
-	if !ok {
+	id := s.lookup(term)
+	if id == noTerm {
 		return nil
 	}
 	w := windows.Get().(*windowed)

@@ -13,6 +13,10 @@ type termWriter struct {
 	skips     []byte
 	blocks    []byte
 	posBytes  []byte
+	maxImpact uint8
+	maxTF     uint8
+	seeds     [len(seedRanks)]uint8
+	counts    [impactOne + 1]uint32 // of postings by their impact, rounded down
 }
 
 // posting is a document with the range of its positions.
@@ -24,11 +28,14 @@ type posting struct {
 func (t *termWriter) reset() {
 	t.postings, t.positions = t.postings[:0], t.positions[:0]
 	t.skips, t.blocks, t.posBytes = t.skips[:0], t.blocks[:0], t.posBytes[:0]
+	t.maxImpact, t.maxTF = 0, 0
+	clear(t.seeds[:])
+	clear(t.counts[:])
 }
 
-// encode returns the blocks and positions of the collected postings, their
-// greatest impact and tf, and leaves the skip table in t.skips.
-func (t *termWriter) encode(lens []uint32, norms *scorer) (blocks, positions []byte, maxImpact, maxTF uint8) {
+// encode writes the collected postings to t.skips, t.blocks and t.posBytes, and their
+// bounds to the other fields.
+func (t *termWriter) encode(lens []uint32, norms *scorer) {
 	byDoc := func(x, y posting) int { return cmp.Compare(x.doc, y.doc) }
 	if !slices.IsSortedFunc(t.postings, byDoc) { // parts whose rows interleave
 		slices.SortFunc(t.postings, byDoc)
@@ -39,10 +46,12 @@ func (t *termWriter) encode(lens []uint32, norms *scorer) (blocks, positions []b
 		block := t.postings[from:min(from+blockDocs, len(t.postings))]
 		var most, mostTF uint8
 		for _, p := range block {
-			most = max(most, impact(p.tf, norms.norm(lens[p.doc])))
+			up, down := impact(p.tf, norms.norm(lens[p.doc]))
+			most = max(most, up)
 			mostTF = max(mostTF, uint8(min(p.tf, cappedTF)))
+			t.counts[down]++
 		}
-		maxImpact, maxTF = max(maxImpact, most), max(maxTF, mostTF)
+		t.maxImpact, t.maxTF = max(t.maxImpact, most), max(t.maxTF, mostTF)
 		off, pos := len(t.blocks), len(t.posBytes)
 		docBits, tfBits := 0, 0
 		if several && len(block) == blockDocs {
@@ -62,7 +71,22 @@ func (t *termWriter) encode(lens []uint32, norms *scorer) (blocks, positions []b
 		}
 		before = int64(last)
 	}
-	return t.blocks, t.posBytes, maxImpact, maxTF
+	t.setSeeds()
+}
+
+// setSeeds finds the impacts of the documents at seedRanks.
+func (t *termWriter) setSeeds() {
+	at, seen := len(t.counts)-1, int(t.counts[len(t.counts)-1])
+	for i, rank := range seedRanks {
+		if rank > len(t.postings) {
+			break
+		}
+		for seen < rank {
+			at--
+			seen += int(t.counts[at])
+		}
+		t.seeds[i] = uint8(at)
+	}
 }
 
 func (t *termWriter) packBlock(block []posting, before int64) (docBits, tfBits int) {

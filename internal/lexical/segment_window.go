@@ -10,7 +10,7 @@ import (
 // setRests makes w.rests what the terms from index essential on score at most, by
 // document length: a better bound than that of the window, which is for its shortest
 // document. It does so only if the other terms have many postings.
-func (s *Segment) setRests(sc *scorer, w *windowed, essential int) {
+func (s *Segment) setRests(w *windowed, essential int) {
 	if w.useRests && w.restFrom == essential {
 		return
 	}
@@ -25,7 +25,7 @@ func (s *Segment) setRests(sc *scorer, w *windowed, essential int) {
 	w.rests = lengthTable{}
 	for i := essential; i < len(w.terms); i++ {
 		if tf := w.terms[i].tf; tf > 0 {
-			table := w.table(sc, i, tf)
+			table := w.table(i, tf)
 			for n := range w.rests {
 				w.rests[n] += table[n] + 1
 			}
@@ -40,7 +40,7 @@ func (t *scoreTerm) bound(impact uint8, stretch float32) uint32 {
 
 // window scores documents base to end-1. It returns a document before which
 // nothing can be found: end, or more if postings are scarce.
-func (s *Segment) window(sc *scorer, w *windowed, base, end uint32, stretch float32, accept *bitset.Set) (uint32, error) {
+func (s *Segment) window(r *run, w *windowed, base, end uint32, accept *bitset.Set) (uint32, error) {
 	total, next := uint32(0), uint32(math.MaxUint32)
 	for i := range w.terms {
 		t := &w.terms[i]
@@ -48,7 +48,7 @@ func (s *Segment) window(sc *scorer, w *windowed, base, end uint32, stretch floa
 		next = min(next, first)
 		t.bound = 0
 		if first < end {
-			t.bound = t.scoreTerm.bound(impact, stretch)
+			t.bound = t.scoreTerm.bound(impact, w.stretch)
 		}
 		if tf := widenTF(tf); tf != t.tf {
 			t.tf, w.useRests = tf, false
@@ -58,17 +58,15 @@ func (s *Segment) window(sc *scorer, w *windowed, base, end uint32, stretch floa
 	if next >= end {
 		return next, nil
 	}
-	threshold := uint32(w.top.min >> 32)
-	if total <= threshold && w.top.min > 0 {
+	floor := r.floor(s.row(base))
+	if total <= floor {
 		return end, nil
 	}
 	// Terms from essential on cannot lift a document alone.
 	essential, rest := len(w.terms), uint32(0)
-	if w.top.min > 0 {
-		for essential > 0 && rest+w.terms[essential-1].bound <= threshold {
-			essential--
-			rest += w.terms[essential].bound
-		}
+	for rest+w.terms[essential-1].bound <= floor {
+		essential--
+		rest += w.terms[essential].bound
 	}
 	// Adding up a term is cheaper than looking it up unless it has far more postings.
 	if essential > 1 {
@@ -82,21 +80,26 @@ func (s *Segment) window(sc *scorer, w *windowed, base, end uint32, stretch floa
 			essential++
 		}
 	}
-	s.setRests(sc, w, essential)
+	s.setRests(w, essential)
 	if essential == 1 {
-		s.scanWindow(sc, w, base, end, rest, stretch, accept)
+		s.scanWindow(r, w, base, end, rest, accept)
 		return end, w.fault()
 	}
 	for i := range w.terms[:essential] {
 		if t := &w.terms[i]; t.bound > 0 {
-			s.addWindow(sc, w, t, base, end)
+			s.addWindow(r, w, t, base, end)
 			if t.c.fault != nil {
 				w.clear()
 				return 0, t.c.fault
 			}
 		}
 	}
-	return end, s.finish(sc, w, base, essential, rest, accept)
+	return end, s.finish(r, w, base, end, essential, rest, accept)
+}
+
+// seed returns a score that all documents of at least the given impact are above.
+func (t *scoreTerm) seed(impact uint8, shrink float32) uint32 {
+	return uint32(t.weight * float32(impact) * shrink) // units adds one
 }
 
 // peek returns a document before which the cursor has no posting at or after base,
@@ -134,7 +137,7 @@ func (c *segCursor) peek(base, end uint32) (first uint32, impact, tf uint8) {
 
 // addWindow adds the scores of a term to the window. A fault of its cursor is for
 // the caller to see.
-func (s *Segment) addWindow(sc *scorer, w *windowed, t *windowTerm, base, end uint32) {
+func (s *Segment) addWindow(r *run, w *windowed, t *windowTerm, base, end uint32) {
 	c := t.c
 	for doc := c.advance(base); doc < end; doc = c.advance(doc + 1) {
 		docs := c.docs[c.i:c.n]
@@ -149,19 +152,19 @@ func (s *Segment) addWindow(sc *scorer, w *windowed, t *windowTerm, base, end ui
 		if ones := t.byTF[0]; ones != nil && c.ones {
 			lengths := s.lengths
 			for _, doc := range docs {
-				at := (doc - base) & (windowDocs - 1)
+				at := (doc - base) & (maxWindow - 1)
 				if n := lengths[doc]; n < longLength {
 					w.acc[at] += ones[n]
 				} else {
-					w.acc[at] += s.units(sc, t, doc, 1)
+					w.acc[at] += s.units(r, t, doc, 1)
 				}
 				w.hit[at>>6] |= 1 << (at & 63)
 			}
 		} else {
 			c.loadTFs()
 			for i, tf := range c.tfs[c.i:][:len(docs)] {
-				at := (docs[i] - base) & (windowDocs - 1)
-				w.acc[at] += s.units(sc, t, docs[i], tf)
+				at := (docs[i] - base) & (maxWindow - 1)
+				w.acc[at] += s.units(r, t, docs[i], tf)
 				w.hit[at>>6] |= 1 << (at & 63)
 			}
 		}
@@ -170,18 +173,18 @@ func (s *Segment) addWindow(sc *scorer, w *windowed, t *windowTerm, base, end ui
 }
 
 // units returns the score of a term in a document.
-func (s *Segment) units(sc *scorer, t *windowTerm, doc, tf uint32) uint32 {
+func (s *Segment) units(r *run, t *windowTerm, doc, tf uint32) uint32 {
 	if tf < tfSlots && t.byTF[tf-1] != nil {
 		if n := s.lengths[doc]; n < longLength {
 			return t.byTF[tf-1][n]
 		}
 	}
-	return t.units(tf, sc.norm(s.length(doc)))
+	return t.units(tf, r.norm(s.length(doc)))
 }
 
 // scanWindow searches a window in which only documents with the first term can be
 // among the best. Blocks that cannot hold one are not decoded.
-func (s *Segment) scanWindow(sc *scorer, w *windowed, base, end, rest uint32, stretch float32, accept *bitset.Set) {
+func (s *Segment) scanWindow(r *run, w *windowed, base, end, rest uint32, accept *bitset.Set) {
 	t := &w.terms[0]
 	c := t.c
 	for base < end {
@@ -190,8 +193,8 @@ func (s *Segment) scanWindow(sc *scorer, w *windowed, base, end, rest uint32, st
 			c.stop()
 			return
 		}
-		threshold := uint32(w.top.min >> 32)
-		if w.top.min > 0 && t.scoreTerm.bound(c.blockImpact(block), stretch)+rest <= threshold {
+		floor := r.floor(s.row(base))
+		if t.scoreTerm.bound(c.blockImpact(block), w.stretch)+rest <= floor {
 			base = c.blockLast(block) + 1
 			continue
 		}
@@ -206,10 +209,9 @@ func (s *Segment) scanWindow(sc *scorer, w *windowed, base, end, rest uint32, st
 		}
 		for ; i < len(docs) && docs[i] < end; i++ {
 			doc := docs[i]
-			score := s.units(sc, t, doc, tfs[i])
-			if score+rest > threshold && s.hopeful(w, doc, score, threshold) {
-				s.candidate(sc, w, doc, score, 1, rest, accept)
-				threshold = uint32(w.top.min >> 32)
+			score := s.units(r, t, doc, tfs[i])
+			if score+rest > floor && s.hopeful(w, doc, score, floor) {
+				floor = s.candidate(r, w, doc, score, 1, rest, accept)
 			}
 		}
 		c.i = min(i, c.n-1)
@@ -221,37 +223,39 @@ func (s *Segment) scanWindow(sc *scorer, w *windowed, base, end, rest uint32, st
 	}
 }
 
+// words returns the words of hit that speak of a window.
+func (w *windowed) words(base, end uint32) []uint64 { return w.hit[:(end-base+63)/64] }
+
 // clear empties the window.
 func (w *windowed) clear() {
-	for j := range w.hit {
-		for word := w.hit[j]; word != 0; word &= word - 1 {
+	for j, word := range &w.hit {
+		for ; word != 0; word &= word - 1 {
 			w.acc[j<<6+bits.TrailingZeros64(word)] = 0
 		}
+		w.hit[j] = 0
 	}
-	w.hit = [windowDocs / 64]uint64{}
 }
 
 // finish looks at the documents of the window that can still be among the best,
 // and empties the window.
-func (s *Segment) finish(sc *scorer, w *windowed, base uint32, essential int, rest uint32, accept *bitset.Set) error {
-	threshold := uint32(w.top.min >> 32)
-	for j := range w.hit {
-		word := w.hit[j]
+func (s *Segment) finish(r *run, w *windowed, base, end uint32, essential int, rest uint32, accept *bitset.Set) error {
+	floor := r.floor(s.row(base))
+	hit := w.words(base, end)
+	for j, word := range hit {
 		if word == 0 {
 			continue
 		}
-		w.hit[j] = 0
+		hit[j] = 0
 		acc := w.acc[j<<6 : j<<6+64]
 		for ; word != 0; word &= word - 1 {
 			at := bits.TrailingZeros64(word) & 63
 			score := acc[at]
 			acc[at] = 0
-			if score+rest <= threshold {
+			if score+rest <= floor {
 				continue
 			}
-			if doc := base + uint32(j<<6+at); s.hopeful(w, doc, score, threshold) {
-				s.candidate(sc, w, doc, score, essential, rest, accept)
-				threshold = uint32(w.top.min >> 32)
+			if doc := base + uint32(j<<6+at); s.hopeful(w, doc, score, floor) {
+				floor = s.candidate(r, w, doc, score, essential, rest, accept)
 			}
 		}
 	}
@@ -259,16 +263,19 @@ func (s *Segment) finish(sc *scorer, w *windowed, base uint32, essential int, re
 }
 
 // hopeful tells whether a document with the given score so far can still be above
-// the threshold.
-func (s *Segment) hopeful(w *windowed, doc, score, threshold uint32) bool {
-	return !w.useRests || score+w.rests[s.lengths[doc]] > threshold
+// the floor.
+func (s *Segment) hopeful(w *windowed, doc, score, floor uint32) bool {
+	return !w.useRests || score+w.rests[s.lengths[doc]] > floor
 }
 
 // candidate completes the score of a document with the terms from index from on,
-// whose bounds add up to rest, and keeps the document if it is among the best.
-func (s *Segment) candidate(sc *scorer, w *windowed, doc, score uint32, from int, rest uint32, accept *bitset.Set) {
+// whose bounds add up to rest, and keeps the document if it is among the best. It returns
+// the floor for the documents behind.
+func (s *Segment) candidate(r *run, w *windowed, doc, score uint32, from int, rest uint32, accept *bitset.Set) uint32 {
+	row := s.row(doc)
+	floor := r.floor(row)
 	if !s.keep(doc, accept) {
-		return
+		return floor
 	}
 	for i := from; i < len(w.terms); i++ {
 		t := &w.terms[i]
@@ -276,14 +283,17 @@ func (s *Segment) candidate(sc *scorer, w *windowed, doc, score uint32, from int
 			continue
 		}
 		if t.c.advance(doc) == doc {
-			score += s.units(sc, t, doc, t.c.freq())
+			score += s.units(r, t, doc, t.c.freq())
 		}
 		rest -= t.bound
-		if topKey(score+rest, doc) <= w.top.min {
-			return
+		if score+rest <= floor {
+			return floor
 		}
 	}
-	w.top.push(score, doc)
+	if score > floor {
+		r.top.push(score, row)
+	}
+	return r.floor(row)
 }
 
 // fault returns the first error of a cursor.

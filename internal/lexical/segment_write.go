@@ -99,7 +99,7 @@ func (w *segmentWriter) writeTerms() error {
 	}
 	merge := newTermMerge(w.sources)
 	var text, info []byte
-	offsets := binary.LittleEndian.AppendUint32(nil, 0)
+	var hashes []uint64
 	sec := w.begin(secPostings)
 	for {
 		if w.footer.terms%checkEvery == 0 && w.ctx.Err() != nil {
@@ -120,25 +120,27 @@ func (w *segmentWriter) writeTerms() error {
 			continue // only deleted documents had it
 		}
 		at := sec.length
-		blocks, positions, maxImpact, maxTF := w.term.encode(w.lens, &w.norms)
-		if tooLong(len(blocks)) || tooLong(len(positions)) || tooLong(len(text)+len(merge.current)) {
+		t := &w.term
+		t.encode(w.lens, &w.norms)
+		if tooLong(len(t.blocks)) || tooLong(len(t.posBytes)) || tooLong(len(text)+len(merge.current)) {
 			return ErrTooLarge
 		}
-		if err := errors.Join(w.write(sec, w.term.skips), w.write(sec, blocks), w.write(sec, positions)); err != nil {
+		if err := errors.Join(w.write(sec, t.skips), w.write(sec, t.blocks), w.write(sec, t.posBytes)); err != nil {
 			return err
 		}
 		info = binary.LittleEndian.AppendUint64(info, at)
-		info = binary.LittleEndian.AppendUint32(info, uint32(len(w.term.skips)+len(blocks)))
-		info = binary.LittleEndian.AppendUint32(info, uint32(len(w.term.postings)))
-		info = append(info, maxImpact, maxTF, 0, 0, 0, 0, 0, 0)
+		info = binary.LittleEndian.AppendUint32(info, uint32(len(t.skips)+len(t.blocks)))
+		info = binary.LittleEndian.AppendUint32(info, uint32(len(t.postings)))
+		info = binary.LittleEndian.AppendUint32(info, uint32(len(text)))
+		info = append(append(info, t.maxImpact, t.maxTF), t.seeds[:]...)
 		text = append(text, merge.current...)
-		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(text)))
+		hashes = append(hashes, termHash(string(merge.current)))
 		w.footer.terms++
 	}
 	if err := w.write(sec, make([]byte, tailBytes)); err != nil {
 		return err
 	}
-	return errors.Join(w.whole(secTerms, text), w.whole(secTermOffsets, offsets), w.whole(secTermInfo, info))
+	return errors.Join(w.whole(secTerms, text), w.whole(secTermSlots, makeSlots(hashes)), w.whole(secTermInfo, info))
 }
 
 // collect adds the live postings of a term of a source.

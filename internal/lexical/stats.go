@@ -9,11 +9,11 @@ const (
 )
 
 // Stats are the numbers that scores depend on, over all live rows of all parts of
-// a partition. The zero value is empty; fill it with AddStats of every part.
+// a partition. The zero value is empty; see Collect.
 type Stats struct {
 	Docs     int            // live documents
 	TotalLen int64          // sum of their lengths
-	DF       map[string]int // live documents with the term, for the terms of the query
+	DF       map[string]int // live documents with the term, for the terms of the query, with those of phrases that must match
 }
 
 // Average returns the mean document length, at least 1.
@@ -26,30 +26,6 @@ func (s *Stats) Average() float64 {
 
 // IDF returns the inverse document frequency of a term that was collected.
 func (s *Stats) IDF(term string) float64 { return IDF(s.Docs, s.DF[term]) }
-
-func (s *Stats) addDF(term string, n int) {
-	if s.DF == nil {
-		s.DF = make(map[string]int)
-	}
-	s.DF[term] += n
-}
-
-// eachTerm calls f once for every distinct term of the query, phrases included.
-func (q *Query) eachTerm(f func(term string)) {
-	var seen termSet
-	for _, t := range q.Terms {
-		if _, fresh := seen.place(t.Term); fresh {
-			f(t.Term)
-		}
-	}
-	for _, p := range q.Phrases {
-		for _, t := range p {
-			if _, fresh := seen.place(t.Term); fresh {
-				f(t.Term)
-			}
-		}
-	}
-}
 
 // IDF returns ln(1 + (docs-df+0.5)/(df+0.5)), which is positive for 0 <= df <= docs.
 func IDF(docs, df int) float64 {

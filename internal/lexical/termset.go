@@ -38,3 +38,9 @@ func (s *termSet) place(term string) (n int, fresh bool) {
 	s.places[term] = n
 	return n, true
 }
+
+// reset forgets all terms.
+func (s *termSet) reset() {
+	clear(s.terms)
+	s.terms, s.places = s.terms[:0], nil
+}

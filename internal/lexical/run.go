@@ -1,0 +1,147 @@
+package lexical
+
+import (
+	"math"
+	"sync"
+)
+
+// run is one search over the parts of a partition: the distinct terms of the query with
+// their weights, and the best rows of all parts so far. Parts that are searched later
+// have a threshold to begin with.
+type run struct {
+	scorer
+	query  *Query
+	stats  Stats // without DF
+	df     []int // live documents with each of terms, over all parts
+	boosts []float64
+	need   []bool
+	seen   termSet
+	ids    []uint32 // by part, then by term: what Part.count left there
+	top    topK     // by row
+	seed   uint32   // scores up to this are not among the best
+}
+
+var runs = sync.Pool{New: func() any { return new(run) }}
+
+// newRun borrows the run of a query for k rows in a number of parts. release gives it
+// back.
+func newRun(q *Query, k, parts int) *run {
+	r := runs.Get().(*run)
+	r.query, r.seed, r.stats = q, 0, Stats{}
+	r.top.reset(k)
+	r.addTerms()
+	r.order()
+	n := len(r.terms)
+	r.df = append(r.df[:0], make([]int, n)...)
+	r.ids = append(r.ids[:0], make([]uint32, n*parts)...)
+	return r
+}
+
+func (r *run) release() {
+	r.query = nil
+	r.top.trim()
+	clear(r.terms)
+	r.seen.reset()
+	runs.Put(r)
+}
+
+// addTerms lists the distinct terms, with the sum of their boosts.
+func (r *run) addTerms() {
+	q := r.query
+	r.scorer = scorer{terms: r.terms[:0], any: q.Op == Or}
+	r.boosts, r.need = r.boosts[:0], r.need[:0]
+	add := func(term string, boost float64, required bool) {
+		k, fresh := r.seen.place(term)
+		if fresh {
+			r.terms = append(r.terms, scoreTerm{term: term})
+			r.boosts, r.need = append(r.boosts, 0), append(r.need, false)
+		}
+		r.boosts[k] += boost
+		r.need[k] = r.need[k] || required
+	}
+	for _, t := range q.Terms {
+		boost := float64(t.Boost)
+		if !(boost > 0) || math.IsInf(boost, 1) {
+			boost = 0
+		}
+		add(t.Term, boost, !r.any && !t.Optional)
+	}
+	if r.any {
+		return
+	}
+	for _, p := range q.Phrases {
+		for _, t := range p {
+			add(t.Term, 0, true)
+		}
+	}
+}
+
+// order moves the terms that a conjunction requires to the front. If there are none, one
+// term is enough.
+func (r *run) order() {
+	if r.any {
+		return
+	}
+	terms, boosts := make([]scoreTerm, 0, len(r.terms)), make([]float64, 0, len(r.terms))
+	for _, required := range []bool{true, false} {
+		for i, t := range r.terms {
+			if r.need[i] == required {
+				terms, boosts = append(terms, t), append(boosts, r.boosts[i])
+			}
+		}
+		if required {
+			r.required = len(terms)
+		}
+	}
+	r.terms, r.boosts = terms, boosts
+	r.any = r.required == 0
+}
+
+// idsOf returns the numbers of the terms in a part.
+func (r *run) idsOf(part int) []uint32 {
+	n := len(r.terms)
+	return r.ids[part*n : (part+1)*n]
+}
+
+// count adds up the statistics of the parts, and notes the numbers of the terms there.
+func (r *run) count(views []View) error {
+	for i, v := range views {
+		if err := v.Part.count(r, r.idsOf(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weigh sets the weights and norms from the statistics.
+func (r *run) weigh() {
+	total := 0.0
+	for i := range r.terms {
+		r.boosts[i] *= IDF(r.stats.Docs, r.df[i])
+		total += r.boosts[i]
+	}
+	_, exp := math.Frexp(total / maxScore) // total/maxScore < 2^exp
+	if total == 0 || exp < -maxUnitExp || exp > maxUnitExp {
+		exp = 0
+		clear(r.boosts)
+	}
+	r.unit = float32(math.Ldexp(1, exp))
+	for i := range r.terms {
+		r.terms[i].weight = float32(math.Ldexp(r.boosts[i], -exp))
+	}
+	r.norm0 = bm25K1 * (1 - bm25B)
+	r.norm1 = float32(bm25K1 * bm25B / r.stats.Average())
+}
+
+// floor returns a score that only better rows from the given one on need to be looked at
+// for: they would have to beat it.
+func (r *run) floor(row uint32) uint32 {
+	if r.top.min == 0 {
+		return r.seed
+	}
+	score := uint32(r.top.min >> 32)
+	if score > 0 && ^uint32(r.top.min) > row { // of two rows with one score the first is better
+		score--
+	}
+	return max(score, r.seed)
+}
