@@ -6,23 +6,15 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-func v1AddMemory(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := c.in.fields["memories"]; !ok {
+func v1AddMemory(c *call, sub contextmem.Sub) (any, error) {
+	v, ok := c.in.fields["memories"]
+	if !ok {
 		return nil, bad(contextmem.KindUnprocessed, "memories", "is required")
 	}
-	var b contextmem.MemoryBatch
-	if b.Memories, err = memories("memories", c.in.fields["memories"]); err != nil {
-		return nil, err
-	}
-	upsert, err := c.in.boolean("upsert", true)
+	b, err := c.memoryBatch(v)
 	if err != nil {
 		return nil, err
 	}
-	b.FailIfExists = !upsert
 	res, err := sub.AddMemories(c.ctx, b)
 	if err != nil {
 		return nil, err
@@ -30,12 +22,23 @@ func v1AddMemory(c *call) (any, error) {
 	return ingestJSON(res, "Memories"), nil
 }
 
-func v1UploadKnowledge(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
+// memoryBatch reads memories and what to do with ids that exist.
+func (c *call) memoryBatch(v any) (b contextmem.MemoryBatch, err error) {
+	if b.Memories, err = memories("memories", v); err != nil {
+		return b, err
 	}
-	b, err := c.knowledgeBatch("file_metadata")
+	upsert, err := c.in.boolean("upsert", true)
+	b.FailIfExists = !upsert
+	return b, err
+}
+
+func v1UploadKnowledge(c *call, sub contextmem.Sub) (any, error) {
+	return c.addKnowledge(sub, "file_metadata")
+}
+
+// addKnowledge ingests the files and app items of the request; entriesField describes the files.
+func (c *call) addKnowledge(sub contextmem.Sub, entriesField string) (any, error) {
+	b, err := c.knowledgeBatch(entriesField)
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +133,7 @@ func (c *call) statusesAnywhere(ids []string, sub string) ([]contextmem.ItemStat
 	return out, nil
 }
 
-func v1DeleteKnowledge(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1DeleteKnowledge(c *call, sub contextmem.Sub) (any, error) {
 	if _, ok := c.in.fields["ids"]; !ok {
 		return nil, bad(contextmem.KindUnprocessed, "ids", "is required")
 	}
@@ -159,11 +158,7 @@ func deleteMessage(res *contextmem.DeleteResult) string {
 	return "Some items were deleted"
 }
 
-func v1DeleteMemory(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1DeleteMemory(c *call, sub contextmem.Sub) (any, error) {
 	id, err := c.in.required("memory_id")
 	if err != nil {
 		return nil, err
@@ -178,11 +173,7 @@ func v1DeleteMemory(c *call) (any, error) {
 	return map[string]any{"success": true, "user_memory_deleted": true}, nil
 }
 
-func v1FetchContent(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1FetchContent(c *call, sub contextmem.Sub) (any, error) {
 	id, err := c.in.required("source_id")
 	if err != nil {
 		return nil, err

@@ -34,11 +34,8 @@ func embeddingError(field, message string) error {
 	return &contextmem.Error{Kind: contextmem.KindUnprocessed, Resource: contextmem.ResourceEmbedding, Field: field, Err: constError(message)}
 }
 
-func v1InsertEmbeddings(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1InsertEmbeddings(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	var r contextmem.RawInsert
 	if r.Upsert, err = c.in.boolean("upsert", false); err != nil {
 		return nil, err
@@ -166,11 +163,8 @@ func equality(expr string) (map[string]any, error) {
 	return out, nil
 }
 
-func v1SearchEmbeddings(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	var r contextmem.RawSearch
 	if r.Vector, err = vector("query_embedding", c.in.fields["query_embedding"]); err != nil {
 		return nil, err
@@ -210,11 +204,7 @@ func (c *call) selection() (contextmem.RawSelect, error) {
 	return s, err
 }
 
-func v1FilterEmbeddings(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1FilterEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	s, err := c.selection()
 	if err != nil {
 		return nil, err
@@ -237,11 +227,7 @@ func v1FilterEmbeddings(c *call) (any, error) {
 	return hitsJSON(hits, fields, len(fields) == 0 || contains(fields, "embedding") || contains(fields, "vector")), nil
 }
 
-func v1DeleteEmbeddings(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1DeleteEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	s, err := c.selection()
 	if err != nil {
 		return nil, err

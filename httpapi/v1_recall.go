@@ -2,15 +2,16 @@ package httpapi
 
 import "github.com/contextmem/contextmem"
 
-func v1FullRecall(c *call) (any, error) { return v1Recall(c, contextmem.ClassKnowledge) }
+func v1FullRecall(c *call, sub contextmem.Sub) (any, error) {
+	return v1Recall(c, sub, contextmem.ClassKnowledge)
+}
 
-func v1RecallPreferences(c *call) (any, error) { return v1Recall(c, contextmem.ClassMemory) }
+func v1RecallPreferences(c *call, sub contextmem.Sub) (any, error) {
+	return v1Recall(c, sub, contextmem.ClassMemory)
+}
 
-func v1Recall(c *call, class contextmem.Class) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) {
+	var err error
 	q := contextmem.Recall{Class: class}
 	if q.Query, err = c.in.required("query"); err != nil {
 		return nil, err
@@ -81,11 +82,8 @@ func (c *call) recallCommon(q *contextmem.Recall) error {
 // booleanRefused are the recall fields that boolean recall does not know and refuses.
 var booleanRefused = []string{"mode", "alpha", "recency_bias", "graph_context", "metadata_filters", "additional_context"}
 
-func v1BooleanRecall(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	for _, f := range booleanRefused {
 		if _, ok := c.in.fields[f]; ok {
 			return nil, bad(contextmem.KindInvalid, f, "is not supported by boolean recall")

@@ -39,11 +39,7 @@ func v1CreateTenant(c *call) (any, error) {
 	return map[string]any{"status": "accepted", "tenant_id": spec.ID, "message": "Tenant creation accepted. Poll /tenants/infra/status until every flag is true."}, nil
 }
 
-func v1InfraStatus(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+func v1InfraStatus(c *call, t contextmem.Tenant) (any, error) {
 	i, err := t.Info(c.ctx)
 	if err != nil {
 		return nil, err
@@ -62,11 +58,7 @@ func statusMessage(i contextmem.TenantInfo) string {
 	return "Infrastructure is being provisioned"
 }
 
-func v1DeleteTenant(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+func v1DeleteTenant(c *call, t contextmem.Tenant) (any, error) {
 	if err := t.Delete(c.ctx); err != nil {
 		return nil, err
 	}
@@ -77,27 +69,27 @@ func storeStats(s contextmem.StoreStats) map[string]any {
 	return map[string]any{"row_count": s.Chunks, "dimensions": s.Dimension, "source_count": s.Sources}
 }
 
-func v1Monitor(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+// stats are the numbers of a tenant's two stores; raw vectors stand where knowledge does.
+func (c *call) stats(t contextmem.Tenant) (knowledge, memory map[string]any, err error) {
 	s, err := t.Stats(c.ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	knowledge := s.Knowledge
 	if s.Raw.Dimension > 0 {
-		knowledge = s.Raw
+		s.Knowledge = s.Raw
 	}
-	return map[string]any{"tenant_id": t.ID(), "normal_collection": storeStats(knowledge), "memory_collection": storeStats(s.Memory), "message": "Tenant statistics retrieved"}, nil
+	return storeStats(s.Knowledge), storeStats(s.Memory), nil
 }
 
-func v1SubTenants(c *call) (any, error) {
-	t, err := c.tenant()
+func v1Monitor(c *call, t contextmem.Tenant) (any, error) {
+	knowledge, memory, err := c.stats(t)
 	if err != nil {
 		return nil, err
 	}
+	return map[string]any{"tenant_id": t.ID(), "normal_collection": knowledge, "memory_collection": memory, "message": "Tenant statistics retrieved"}, nil
+}
+
+func v1SubTenants(c *call, t contextmem.Tenant) (any, error) {
 	subs, err := t.Subs(c.ctx)
 	if err != nil {
 		return nil, err

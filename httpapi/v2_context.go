@@ -17,11 +17,7 @@ func (c *call) class() (contextmem.Class, error) {
 	return contextmem.ClassKnowledge, err
 }
 
-func v2Ingest(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Ingest(c *call, sub contextmem.Sub) (any, error) {
 	class, err := c.class()
 	if err != nil {
 		return nil, err
@@ -32,15 +28,7 @@ func v2Ingest(c *call) (any, error) {
 	if _, ok := c.in.fields["memories"]; ok {
 		return nil, bad(contextmem.KindInvalid, "memories", "needs type memory")
 	}
-	b, err := c.knowledgeBatch("document_metadata")
-	if err != nil {
-		return nil, err
-	}
-	res, err := sub.AddKnowledge(c.ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return ingestJSON(res, "Knowledge"), nil
+	return c.addKnowledge(sub, "document_metadata")
 }
 
 func v2IngestMemories(c *call, sub contextmem.Sub) (any, error) {
@@ -54,8 +42,8 @@ func v2IngestMemories(c *call, sub contextmem.Sub) (any, error) {
 	if v == nil {
 		return nil, bad(contextmem.KindUnprocessed, "memories", "is required with type memory")
 	}
-	var b contextmem.MemoryBatch
-	if b.Memories, err = memories("memories", v); err != nil {
+	b, err := c.memoryBatch(v)
+	if err != nil {
 		return nil, err
 	}
 	for i, m := range b.Memories {
@@ -63,11 +51,6 @@ func v2IngestMemories(c *call, sub contextmem.Sub) (any, error) {
 			return nil, err
 		}
 	}
-	upsert, err := c.in.boolean("upsert", true)
-	if err != nil {
-		return nil, err
-	}
-	b.FailIfExists = !upsert
 	if b.Metadata, err = c.formMap("metadata"); err != nil {
 		return nil, err
 	}
@@ -87,11 +70,7 @@ func v2IngestMemories(c *call, sub contextmem.Sub) (any, error) {
 	return ingestJSON(res, "Memories"), nil
 }
 
-func v2Status(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Status(c *call, sub contextmem.Sub) (any, error) {
 	ids, err := c.in.strings("ids")
 	if err != nil {
 		return nil, err
@@ -115,11 +94,7 @@ func v2Status(c *call) (any, error) {
 	return map[string]any{"statuses": rows}, nil
 }
 
-func v2Inspect(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Inspect(c *call, sub contextmem.Sub) (any, error) {
 	id, err := c.in.required("id")
 	if err != nil {
 		return nil, err
@@ -250,11 +225,8 @@ func (c *call) list(class contextmem.Class, idsField string) (any, error) {
 	return out, nil
 }
 
-func v2EditMetadata(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2EditMetadata(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	if v, ok := c.in.fields["document_metadata"]; ok && v != nil {
 		return nil, bad(contextmem.KindInvalid, "document_metadata", "invalid metadata edit: use additional_metadata")
 	}
@@ -310,11 +282,7 @@ func (s *strictDelete) Error() string { return s.err.Error() }
 // Unwrap lets the error table see the kind.
 func (s *strictDelete) Unwrap() error { return s.err }
 
-func v2Delete(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Delete(c *call, sub contextmem.Sub) (any, error) {
 	class, err := c.class()
 	if err != nil {
 		return nil, err
@@ -351,11 +319,8 @@ func v2Delete(c *call) (any, error) {
 	return out, nil
 }
 
-func v2Relations(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Relations(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	var r contextmem.RelationsRequest
 	if r.Class, err = c.class(); err != nil {
 		return nil, err
@@ -392,11 +357,8 @@ func v2Relations(c *call) (any, error) {
 	return out, nil
 }
 
-func v2Subgraph(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Subgraph(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	r := contextmem.SubgraphRequest{SourceID: c.r.PathValue("source_id")}
 	if r.Class, err = c.class(); err != nil {
 		return nil, err

@@ -49,22 +49,14 @@ func v2ListDatabases(c *call) (any, error) {
 	return map[string]any{"databases": ids, "tenant_ids": ids, "failed_databases": bad, "failed_tenant_ids": bad, "details": details, "message": "Databases retrieved"}, nil
 }
 
-func v2DeleteDatabase(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+func v2DeleteDatabase(c *call, t contextmem.Tenant) (any, error) {
 	if err := t.Delete(c.ctx); err != nil {
 		return nil, err
 	}
 	return c.database(map[string]any{"status": "deletion_scheduled", "message": "Database deletion scheduled"}, t), nil
 }
 
-func v2DatabaseStatus(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+func v2DatabaseStatus(c *call, t contextmem.Tenant) (any, error) {
 	i, err := t.Info(c.ctx)
 	if err != nil {
 		return nil, err
@@ -74,11 +66,7 @@ func v2DatabaseStatus(c *call) (any, error) {
 		"vectorstore_status": map[string]any{"knowledge": r, "memories": r}, "ready_for_ingestion": r}}, t), nil
 }
 
-func v2Collections(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+func v2Collections(c *call, t contextmem.Tenant) (any, error) {
 	s, err := t.Stats(c.ctx)
 	if err != nil {
 		return nil, err
@@ -91,11 +79,7 @@ func v2Collections(c *call) (any, error) {
 	return c.database(both(map[string]any{"message": "Collections retrieved", "details": details}, "collections", "sub_tenant_ids", names), t), nil
 }
 
-func v2DeleteCollection(c *call) (any, error) {
-	t, err := c.tenant()
-	if err != nil {
-		return nil, err
-	}
+func v2DeleteCollection(c *call, t contextmem.Tenant) (any, error) {
 	name, err := c.in.required("collection")
 	if err != nil {
 		return nil, err
@@ -106,37 +90,15 @@ func v2DeleteCollection(c *call) (any, error) {
 	return c.database(both(map[string]any{"status": "deletion_scheduled", "message": "Collection deletion scheduled"}, "collection", "sub_tenant_id", name), t), nil
 }
 
-func v2Stats(c *call) (any, error) {
-	t, err := c.tenant()
+func v2Stats(c *call, t contextmem.Tenant) (any, error) {
+	knowledge, memory, err := c.stats(t)
 	if err != nil {
 		return nil, err
 	}
-	s, err := t.Stats(c.ctx)
-	if err != nil {
-		return nil, err
-	}
-	knowledge := s.Knowledge
-	if s.Raw.Dimension > 0 {
-		knowledge = s.Raw
-	}
-	return c.database(map[string]any{"knowledge_collection": storeStats(knowledge), "memory_collection": storeStats(s.Memory), "message": "Statistics retrieved"}, t), nil
+	return c.database(map[string]any{"knowledge_collection": knowledge, "memory_collection": memory, "message": "Statistics retrieved"}, t), nil
 }
 
-func (c *call) pathTenant() (contextmem.Tenant, error) {
-	name := c.r.PathValue("database")
-	if v, err := c.in.str("database"); err != nil {
-		return contextmem.Tenant{}, err
-	} else if v != "" && v != name {
-		return contextmem.Tenant{}, bad(contextmem.KindInvalid, "database", "differs from the path")
-	}
-	return c.tenantNamed(name)
-}
-
-func v2Schema(c *call) (any, error) {
-	t, err := c.pathTenant()
-	if err != nil {
-		return nil, err
-	}
+func v2Schema(c *call, t contextmem.Tenant) (any, error) {
 	fs, err := t.Schema(c.ctx)
 	if err != nil {
 		return nil, err
@@ -144,11 +106,7 @@ func v2Schema(c *call) (any, error) {
 	return c.database(both(map[string]any{"message": "Metadata schema retrieved"}, "database_metadata_schema", "tenant_metadata_schema", schemaJSON(fs)), t), nil
 }
 
-func v2AddSchema(c *call) (any, error) {
-	t, err := c.pathTenant()
-	if err != nil {
-		return nil, err
-	}
+func v2AddSchema(c *call, t contextmem.Tenant) (any, error) {
 	v, err := unite(c.in.fields, "", "add_fields", "fields", "database_metadata_schema", "tenant_metadata_schema")
 	if err != nil {
 		return nil, err

@@ -48,11 +48,8 @@ func (c *call) collections() (map[string]float64, error) {
 	return out, nil
 }
 
-func v2Query(c *call) (any, error) {
-	sub, err := c.sub()
-	if err != nil {
-		return nil, err
-	}
+func v2Query(c *call, sub contextmem.Sub) (any, error) {
+	var err error
 	q := contextmem.Recall{}
 	if q.Query, err = c.in.required("query"); err != nil {
 		return nil, err

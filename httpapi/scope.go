@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"errors"
+
+	"github.com/contextmem/contextmem"
+)
+
+// withTenant is a route about the tenant that the request names.
+func withTenant(do func(*call, contextmem.Tenant) (any, error)) func(*call) (any, error) {
+	return func(c *call) (any, error) {
+		t, err := c.tenant()
+		if err != nil {
+			return nil, err
+		}
+		return do(c, t)
+	}
+}
+
+// withPathTenant is a route about the tenant that its path names.
+func withPathTenant(do func(*call, contextmem.Tenant) (any, error)) func(*call) (any, error) {
+	return func(c *call) (any, error) {
+		t, err := c.pathTenant()
+		if err != nil {
+			return nil, err
+		}
+		return do(c, t)
+	}
+}
+
+// withSub is a route about the sub-tenant that the request names.
+func withSub(do func(*call, contextmem.Sub) (any, error)) func(*call) (any, error) {
+	return func(c *call) (any, error) {
+		sub, err := c.sub()
+		if err != nil {
+			return nil, err
+		}
+		return do(c, sub)
+	}
+}
+
+// tenant returns the tenant that the request names, when the key may touch it.
+func (c *call) tenant() (contextmem.Tenant, error) {
+	name := c.scopeField()
+	id, err := c.in.required(name)
+	if err != nil {
+		return contextmem.Tenant{}, err
+	}
+	return c.tenantNamed(id)
+}
+
+func (c *call) tenantNamed(id string) (contextmem.Tenant, error) {
+	if !c.who.Key.AllowsTenant(id) {
+		return contextmem.Tenant{}, &contextmem.Error{Kind: contextmem.KindForbidden, Err: errors.New("the key is restricted to other tenants")}
+	}
+	return c.org.Tenant(id), nil
+}
+
+// sub returns the sub-tenant that the request names; none is the default one.
+func (c *call) sub() (contextmem.Sub, error) {
+	t, err := c.tenant()
+	if err != nil {
+		return contextmem.Sub{}, err
+	}
+	name, err := c.in.str(c.subField())
+	if err != nil {
+		return contextmem.Sub{}, err
+	}
+	return t.Sub(name), nil
+}
+
+func (c *call) scopeField() string {
+	if c.rt.family == gen1 {
+		return "tenant_id"
+	}
+	return "database"
+}
+
+func (c *call) subField() string {
+	if c.rt.family == gen1 {
+		return "sub_tenant_id"
+	}
+	return "collection"
+}
+
+func (c *call) pathTenant() (contextmem.Tenant, error) {
+	name := c.r.PathValue("database")
+	if v, err := c.in.str("database"); err != nil {
+		return contextmem.Tenant{}, err
+	} else if v != "" && v != name {
+		return contextmem.Tenant{}, bad(contextmem.KindInvalid, "database", "differs from the path")
+	}
+	return c.tenantNamed(name)
+}
