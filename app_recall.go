@@ -40,11 +40,11 @@ func (r *recallRun) apps(ctx context.Context, hits *[]*scopeHit) error {
 	for _, h := range *hits {
 		parts[h.part] = true
 	}
-	for part := range r.ents {
-		parts[part] = part.Class == backend.Knowledge
+	for _, sc := range r.scopes {
+		parts[sc.part] = true
 	}
-	for part, ok := range parts {
-		if !ok || part.Class != backend.Knowledge {
+	for part := range parts {
+		if part.Class != backend.Knowledge {
 			continue
 		}
 		for n, word := range strings.Fields(r.q.Query) {
@@ -65,7 +65,7 @@ func (r *recallRun) apps(ctx context.Context, hits *[]*scopeHit) error {
 	}
 	for i := range *hits {
 		h := (*hits)[i]
-		doc, err := item.Decode(h.row.Src.Doc)
+		doc, err := r.held.docOf(h.row.Src)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (r *recallRun) lift(ctx context.Context, hits *[]*scopeHit, have map[int64]
 // threads brings in the thread and the parent of the best hit.
 func (r *recallRun) threads(ctx context.Context, hits *[]*scopeHit, have map[int64]int, top float64) error {
 	for _, h := range (*hits)[:min(3, len(*hits))] {
-		doc, err := item.Decode(h.row.Src.Doc)
+		doc, err := r.held.docOf(h.row.Src)
 		if err != nil {
 			return err
 		}

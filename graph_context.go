@@ -150,7 +150,7 @@ func (g *graphRun) nameMemories() error {
 			continue
 		}
 		if grams == nil {
-			grams = append(rules.QueryCues(g.q.Query, g.recallRun.now).Grams, selfGrams(g.q.Query)...)
+			grams = append(g.cuesAt(g.recallRun.now).Grams, selfGrams(g.q.Query)...)
 			for _, w := range grams {
 				keys = append(keys, w.Key)
 			}

@@ -110,29 +110,36 @@ func checkSubs(op string, subs map[string]float64) error {
 
 // scopes lists the partitions of a recall, heaviest first.
 func (s Sub) scopes(ctx context.Context, h *held, class Class, subs map[string]float64) ([]scope, error) {
-	named := subs
-	if named == nil {
-		named = map[string]float64{s.sub: 1}
+	var out []scope
+	add := func(name string, w float64) {
+		for _, c := range [...]Class{ClassKnowledge, ClassMemory} {
+			if class == c || class == ClassAll {
+				out = append(out, scope{backend.Partition{Class: backend.Class(c), Sub: name}, w})
+			}
+		}
+	}
+	if subs == nil {
+		name, err := s.resolve(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		add(name, 1)
+		return out, nil
 	}
 	top := 0.0
-	for _, w := range named {
+	for _, w := range subs {
 		top = max(top, w)
 	}
-	merged := make(map[string]float64, len(named))
-	for name, w := range named {
+	merged := make(map[string]float64, len(subs))
+	for name, w := range subs {
 		full, err := Sub{svc: s.svc, org: s.org, tenant: s.tenant, sub: name}.resolve(ctx, h)
 		if err != nil {
 			return nil, err
 		}
 		merged[full] = max(merged[full], w/top)
 	}
-	out := make([]scope, 0, 2*len(merged))
 	for name, w := range merged {
-		for _, c := range []Class{ClassKnowledge, ClassMemory} {
-			if class == c || class == ClassAll {
-				out = append(out, scope{backend.Partition{Class: backend.Class(c), Sub: name}, w})
-			}
-		}
+		add(name, w)
 	}
 	slices.SortFunc(out, func(a, b scope) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.part.Sub, b.part.Sub), cmp.Compare(a.part.Class, b.part.Class))

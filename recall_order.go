@@ -104,16 +104,45 @@ func unflood(hits []*scopeHit, n int) []*scopeHit {
 	if len(hits) <= share {
 		return hits
 	}
-	count := make(map[int64]int, len(hits))
+	var seen sourceCount
 	var over []*scopeHit
 	kept := hits[:0]
 	for _, h := range hits {
-		n := count[h.Source] + 1
-		if count[h.Source] = n; n > share {
+		if seen.add(h.Source) > share {
 			over = append(over, h)
 		} else {
 			kept = append(kept, h)
 		}
 	}
 	return append(kept, over...)
+}
+
+// sourceCount counts sources. A few are compared with each other, which takes no memory.
+type sourceCount struct {
+	few  [64]int64
+	n    int
+	many map[int64]int
+}
+
+// add counts a source, and returns how often it was counted.
+func (c *sourceCount) add(num int64) int {
+	if c.many == nil {
+		if c.n < len(c.few) {
+			c.few[c.n] = num
+			c.n++
+			times := 0
+			for _, x := range c.few[:c.n] {
+				if x == num {
+					times++
+				}
+			}
+			return times
+		}
+		c.many = make(map[int64]int, 2*len(c.few))
+		for _, x := range c.few {
+			c.many[x]++
+		}
+	}
+	c.many[num]++
+	return c.many[num]
 }

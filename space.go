@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/recent"
 	"github.com/contextmem/contextmem/internal/spaces"
 )
 
@@ -22,7 +24,8 @@ type space struct {
 	reembedding atomic.Bool
 	// unflushed counts the items completed since the shadows last wrote what they hold.
 	unflushed atomic.Int64
-	edits     sync.Mutex // held while something stored is read, changed and written again
+	edits     sync.Mutex              // held while something stored is read, changed and written again
+	docs      recent.Table[*item.Doc] // by stored form; sources of one kind often have equal ones
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when states change
@@ -121,6 +124,19 @@ func (s *Service) closeSpace(sp *space) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	return errors.Join(sp.follower.Flush(ctx), sp.ws.Close())
+}
+
+// docOf returns the record of a source, which nobody may change.
+func (sp *space) docOf(src *backend.Source) (*item.Doc, error) {
+	if doc, ok := recent.Get(&sp.docs, src.Doc); ok {
+		return doc, nil
+	}
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, err
+	}
+	recent.Put(&sp.docs, src.Doc, doc)
+	return doc, nil
 }
 
 // stateChanged wakes those who wait for a state in the space.

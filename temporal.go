@@ -21,7 +21,7 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 	if t.Now.IsZero() {
 		t.Now = r.now
 	}
-	cues := rules.QueryCues(r.q.Query, t.Now)
+	cues := r.cuesAt(t.Now)
 	out := &TemporalResult{Mode: t.Mode, Facts: []TemporalFact{}}
 	r.res.Temporal = out
 	switch t.Mode {

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/recent"
 )
 
 // index is the shadows of one workspace. It serves as Vectors, Keywords and Graph.
@@ -38,6 +40,8 @@ type index struct {
 	generation int // counts Resets, so that a merge notices one
 
 	work background
+
+	parsed, parsedMemory recent.Table[*lexical.Query] // queries for any word, by text; nobody changes them
 }
 
 func (x *index) Vectors() backend.Vectors   { return x }

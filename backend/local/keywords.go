@@ -8,6 +8,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/recent"
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
@@ -72,7 +73,7 @@ func compareHits(a, b backend.Hit) int {
 }
 
 // parseQuery returns what to look for.
-func parseQuery(q *backend.KeywordQuery) *lexical.Query {
+func (x *index) parseQuery(q *backend.KeywordQuery) *lexical.Query {
 	if q.Operator == backend.Or && q.Terms != nil {
 		out := &lexical.Query{Op: lexical.Or, Terms: make([]lexical.QueryTerm, len(q.Terms))}
 		for i, t := range q.Terms {
@@ -80,19 +81,34 @@ func parseQuery(q *backend.KeywordQuery) *lexical.Query {
 		}
 		return out
 	}
-	op := lexical.Or
+	p := lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}
 	switch q.Operator {
 	case backend.And:
-		op = lexical.And
+		return p.Parse(q.Text, lexical.And)
 	case backend.Phrase:
-		op = lexical.Phrase
+		return p.Parse(q.Text, lexical.Phrase)
 	}
-	return lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}.Parse(q.Text, op)
+	return x.parseOr(p, q.Text)
+}
+
+// parseOr returns the query for any of the words of a text. A recall asks for the same
+// text several times.
+func (x *index) parseOr(p lexical.Parser, text string) *lexical.Query {
+	known := &x.parsed
+	if p.FirstPerson {
+		known = &x.parsedMemory
+	}
+	if q, ok := recent.Get(known, text); ok {
+		return q
+	}
+	q := p.Parse(text, lexical.Or)
+	recent.Put(known, text, q)
+	return q
 }
 
 // SearchKeywords finds the best chunks by BM25; see [backend.Keywords].
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hits []backend.Hit, err error) {
-	parsed := parseQuery(&q)
+	parsed := x.parseQuery(&q)
 	err = x.read(ctx, q.Part, needOf(q.Filter), func(p *partition) error {
 		rows, sc := p.accept(q.Filter)
 		defer sc.release()
@@ -114,7 +130,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 
 // Terms analyses a text as a query; see [backend.Keywords].
 func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
-	parsed := lexical.Parser{FirstPerson: part.Class == backend.Memory}.Parse(text, lexical.Or)
+	parsed := x.parseOr(lexical.Parser{FirstPerson: part.Class == backend.Memory}, text)
 	st := new(lexical.Stats)
 	err = x.read(ctx, part, 0, func(p *partition) error {
 		st, err = lexical.Collect(parsed, p.views(nil))

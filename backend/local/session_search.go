@@ -20,7 +20,7 @@ const (
 // SearchSessions scores sessions as documents; see [backend.Keywords]. A session
 // passes the filter with any of its chunks, and is scored as a whole.
 func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hits []backend.Hit, err error) {
-	parsed := parseQuery(&q)
+	parsed := x.parseQuery(&q)
 	err = x.read(ctx, q.Part, facetSessions|needOf(q.Filter), func(p *partition) error {
 		if q.K <= 0 || p.sessions.live == 0 {
 			return nil

@@ -59,7 +59,12 @@ type Gram struct {
 }
 
 // QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
-func QueryCues(q string, now time.Time) Cues {
+func QueryCues(q string, now time.Time) Cues { return queryCues(q, now, true) }
+
+// QueryForm is QueryCues without Grams, for those who look up no entities.
+func QueryForm(q string, now time.Time) Cues { return queryCues(q, now, false) }
+
+func queryCues(q string, now time.Time, grams bool) Cues {
 	if len(q) > maxQuery {
 		q = q[:maxQuery]
 	}
@@ -83,7 +88,9 @@ func QueryCues(q string, now time.Time) Cues {
 		d.questionForm(&d.sents[k], &c)
 	}
 	d.intent(&c, now)
-	c.Grams = d.grams()
+	if grams {
+		c.Grams = d.grams()
+	}
 	return c
 }
 
@@ -259,7 +266,8 @@ func (d *doc) grams() []Gram {
 			words = append(words, i)
 		}
 	}
-	out := make([]Gram, 0, 4*len(words))
+	out := make([]Gram, 0, maxGramLength*len(words))
+	low := lowerASCII(d.text) // the same keys, most of which are then parts of it
 	for a := range words {
 		t := &d.toks[words[a]]
 		if w := d.str(words[a]); t.kind == kWord && (foldEqual(w, "the") || foldEqual(w, "a") || foldEqual(w, "an")) {
@@ -271,10 +279,28 @@ func (d *doc) grams() []Gram {
 			}
 			g := Gram{Start: int(t.start), End: int(d.toks[words[b]].end), Words: b - a + 1}
 			g.Common = a == b && t.kind == kWord && t.shape == sLower
-			if g.Key = extract.Key(d.text[g.Start:g.End]); g.Key != "" {
+			if g.Key = extract.Key(low[g.Start:g.End]); g.Key != "" {
 				out = append(out, g)
 			}
 		}
 	}
 	return out
+}
+
+// lowerASCII returns s with its ASCII letters in lower case, every byte at its place.
+func lowerASCII(s string) string {
+	i := 0
+	for i < len(s) && !isUpperByte(s[i]) {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	b := []byte(s)
+	for ; i < len(b); i++ {
+		if isUpperByte(b[i]) {
+			b[i] |= 0x20
+		}
+	}
+	return string(b)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/extract"
 )
 
 func TestQueryCuesForms(t *testing.T) {
@@ -106,4 +108,22 @@ func TestQueryCuesNamesAndGrams(t *testing.T) {
 	assert.True(t, keys["wrote"].Common)
 	long := QueryCues(strings.Repeat("word ", 100000), ref)
 	assert.LessOrEqual(t, len(long.Grams), maxGramWords*maxGramLength)
+}
+
+// TestGramKeys holds that a window has the key of its words as they stand in the question,
+// and that QueryForm only leaves the windows out.
+func TestGramKeys(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 5, 8, 0, 0, 0, 0, time.UTC)
+	for _, q := range []string{
+		"When did J. K. Rowling leave The Ritz's BAR in New York?", "was the ERR-1042 of api.Example.com fixed in v1.2.3?", "Wo wohnt Jürgen ÖZDEMIR seit März?",
+		"did U.S. Steel buy AT&T or 'Kelvin K's' shop", "an Apple a day", "ΑΘΗΝΑ and İstanbul, ＦＵＬＬ Width", "", "?",
+	} {
+		cues := QueryCues(q, now)
+		for _, g := range cues.Grams {
+			assert.Equal(t, extract.Key(q[g.Start:g.End]), g.Key, q)
+		}
+		cues.Grams = nil
+		assert.Equal(t, cues, QueryForm(q, now), q)
+	}
 }

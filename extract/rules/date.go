@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
 )
@@ -141,7 +142,18 @@ func (d *doc) isPunct(s *sentence, i int, ch byte) bool {
 
 // isWord reports whether token i is the lower-case word w (in any case).
 func (d *doc) isWord(s *sentence, i int, w string) bool {
-	return i >= s.lo && i < s.hi && d.toks[i].kind == kWord && int(d.toks[i].end-d.toks[i].start) == len(w) && strings.EqualFold(d.str(i), w)
+	if i < s.lo || i >= s.hi {
+		return false
+	}
+	t := &d.toks[i]
+	if t.kind != kWord || int(t.end-t.start) != len(w) {
+		return false
+	}
+	// Texts of equal length that are equal but for case have ASCII at the same places.
+	if w[0] < utf8.RuneSelf && d.text[t.start]|0x20 != w[0]|0x20 {
+		return false
+	}
+	return strings.EqualFold(d.str(i), w)
 }
 
 // monthName returns the month at token i if the word is certainly one: spelled with a capital, or next to a number.

@@ -227,8 +227,8 @@ func engine() *Engine {
 
 func search(t *testing.T, e *Engine, w *world, r Request) *Answer {
 	t.Helper()
-	if r.Query == "" {
-		r.Query = "anything"
+	if r.Question == nil {
+		r.Question = e.Ask("anything", r.Now, true)
 	}
 	a, err := e.Search(t.Context(), w.space(), r)
 	if err != nil {

@@ -84,13 +84,18 @@ func (q *work) entities() ([]named, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if len(found) == 0 {
+		return nil, 0, nil
+	}
 	by := make(map[string]backend.EntityMatch, len(found))
 	for _, m := range found {
 		by[m.Key] = m
 	}
-	df := make(map[string]int, len(q.terms))
+	idf, df := make(map[string]float64, len(q.terms)), make(map[string]int, len(q.terms))
+	total, in := 0.0, 0.0
 	for _, t := range q.terms {
-		df[t.Term] = t.DF
+		idf[t.Term], df[t.Term] = float64(t.IDF), t.DF
+		total += float64(t.IDF)
 	}
 	var out []named
 	var covered [][2]int
@@ -114,15 +119,9 @@ func (q *work) entities() ([]named, float64, error) {
 			out = append(out, named{m.Entity, m.DF, lexical.IDF(q.docs, m.DF)})
 		}
 	}
-	total, in := 0.0, 0.0
-	idf := make(map[string]float64, len(q.terms))
-	for _, t := range q.terms {
-		idf[t.Term] = float64(t.IDF)
-		total += float64(t.IDF)
-	}
 	counted := map[string]bool{}
 	for _, span := range covered {
-		for _, t := range lexical.Analyze(nil, q.req.Query[span[0]:span[1]]) {
+		for _, t := range lexical.Analyze(nil, q.asked.text[span[0]:span[1]]) {
 			if !counted[t.Term] {
 				counted[t.Term] = true
 				in += idf[t.Term]

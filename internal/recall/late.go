@@ -79,7 +79,7 @@ func (q *work) scorer() *local.Scorer {
 		}
 	}
 	rarest := math.Log(1 + (float64(q.docs)+.5)/.5)
-	return local.NewScorer(wordVectors(q.Word), local.Content(q.req.Query, func(stem string) float64 {
+	return local.NewScorer(wordVectors(q.Word), local.Content(q.asked.text, func(stem string) float64 {
 		if w, ok := idf[stem]; ok {
 			return w
 		}

@@ -118,9 +118,12 @@ func (q *work) aroundOf(chunks []int64) ([]backend.Around, error) {
 
 // sessions scores sessions as documents, and lets the memories of the best ones in.
 func (q *work) sessions() (map[int64]float64, error) {
-	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.req.Query, K: 200, Filter: q.req.Filter})
+	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: 200, Filter: q.req.Filter})
 	if err != nil {
 		return nil, err
+	}
+	if len(hits) == 0 {
+		return nil, q.describe()
 	}
 	score := make(map[int64]float64, len(hits))
 	for i, h := range hits {
@@ -140,24 +143,44 @@ func (q *work) sessions() (map[int64]float64, error) {
 
 // own sets the parts that depend on the memory alone: who speaks, and when.
 func (q *work) own() {
-	named := q.names()
 	dates := q.datesNamed()
+	var named map[string]bool
+	known := map[string]said{}
+	last, as := "", said{}
 	for i := range q.cand {
 		c := &q.cand[i]
 		if c.around == nil {
 			continue
 		}
-		if c.around.Speaker != "" && speaks(named, c.around.Speaker) {
+		c.Time = timeWeight * dates(c.around.Time)
+		if s := c.around.Speaker; s != last {
+			var ok bool
+			if as, ok = known[s]; !ok {
+				if named == nil {
+					named = q.names()
+				}
+				as = said{named: speaks(named, s), reply: assistant(s)}
+				known[s] = as
+			}
+			last = s
+		}
+		if as.named {
 			c.Speaker = speakerWeight
 		}
-		c.Time = timeWeight * dates(c.around.Time)
+		c.reply = as.reply
 	}
+}
+
+// said is what matters of a speaker.
+type said struct {
+	named bool // by the question
+	reply bool // the machine side of a chat
 }
 
 // names returns the words of the question in lower case, for the names of speakers.
 func (q *work) names() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range words(q.req.Query) {
+	for _, w := range q.asked.words {
 		m[w] = true
 		m[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] = true
 	}
@@ -166,6 +189,9 @@ func (q *work) names() map[string]bool {
 
 func speaks(named map[string]bool, speaker string) bool {
 	s := strings.ToLower(speaker)
+	if s == "" {
+		return false
+	}
 	if named[s] {
 		return s != "user" && s != "assistant"
 	}
@@ -216,22 +242,20 @@ func (q *work) closeness() float64 {
 func (q *work) context(session map[int64]float64) {
 	c := q.closeness()
 	asked, penalty := q.asksAssistant(), q.answersOnly()
-	own := func(c *cand) float64 {
-		v := c.s0 + c.Late + c.Speaker + c.Time
-		if !asked && c.around != nil && assistant(c.around.Speaker) {
-			v *= replyFactor
-		}
-		return v
-	}
 	top := map[int64]float64{} // best memory by session
 	for i := range q.cand {
-		if a := q.cand[i].around; a != nil && a.Session != 0 {
-			top[a.Session] = max(top[a.Session], own(&q.cand[i]))
+		x := &q.cand[i]
+		x.own = x.s0 + x.Late + x.Speaker + x.Time
+		if !asked && x.reply {
+			x.own *= replyFactor
+		}
+		if a := x.around; a != nil && a.Session != 0 {
+			top[a.Session] = max(top[a.Session], x.own)
 		}
 	}
 	s := func(chunk int64) (float64, *cand) {
 		if i, ok := q.index.get(chunk); ok && chunk != 0 {
-			return own(&q.cand[i]), &q.cand[i]
+			return q.cand[i].own, &q.cand[i]
 		}
 		return 0, nil
 	}
@@ -253,9 +277,9 @@ func (q *work) context(session map[int64]float64) {
 			x.Context += whenBonus
 		}
 		if penalty && x.around != nil && x.around.Asks {
-			x.Context -= min(askPenalty, (own(x)+x.Context)/2)
+			x.Context -= min(askPenalty, (x.own+x.Context)/2)
 		}
-		x.Score = own(x) + x.Context
+		x.Score = x.own + x.Context
 	}
 }
 
@@ -264,11 +288,11 @@ func (q *work) context(session map[int64]float64) {
 // some questions are about a question.
 func (q *work) answersOnly() bool {
 	for i := range q.cand {
-		if a := q.cand[i].around; a != nil && assistant(a.Speaker) {
+		if q.cand[i].reply {
 			return false
 		}
 	}
-	for _, w := range words(q.req.Query) {
+	for _, w := range q.asked.words {
 		switch w {
 		case "ask", "asks", "asked", "asking", "question", "questions", "wonder", "wonders", "wondered", "inquire", "inquired", "curious":
 			return false
@@ -290,7 +314,7 @@ func assistant(speaker string) bool {
 // asksAssistant tells whether a question is about what the assistant said: "what did
 // you suggest", "your advice".
 func (q *work) asksAssistant() bool {
-	ws := words(q.req.Query)
+	ws := q.asked.words
 	for i, w := range ws {
 		switch w {
 		case "assistant":

@@ -56,7 +56,7 @@ type Space struct {
 // Request is a question to one partition.
 type Request struct {
 	Part     backend.Partition
-	Query    string
+	Question *Question
 	K        int // results wanted; the answer has at least minHits where there are so many
 	Thinking bool
 	Auto     bool // choose Thinking from the question
@@ -107,7 +107,8 @@ type work struct {
 	Space
 	ctx   context.Context
 	req   Request
-	cues  rules.Cues
+	asked *Question
+	cues  *rules.Cues
 	terms []backend.TermInfo
 	docs  int
 	avg   float64 // mean terms of a chunk
@@ -154,17 +155,19 @@ type cand struct {
 	Scored
 	b, d   float64 // normalised keyword and dense scores
 	s0     float64
+	own    float64 // what the memory alone says, once its context is added
 	around *backend.Around
+	reply  bool // the machine side of a chat said it
 }
 
 // Search ranks the partition for the question. The caller releases the answer.
 func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, error) {
 	q := works.Get().(*work)
 	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
-	q.cues = rules.QueryCues(req.Query, req.Now)
+	q.asked, q.cues = req.Question, req.Question.Cues()
 	var err error
 	var avg float32
-	if q.terms, q.docs, avg, err = sp.Keywords.Terms(ctx, req.Part, req.Query); err != nil {
+	if q.terms, q.docs, avg, err = sp.Keywords.Terms(ctx, req.Part, q.asked.text); err != nil {
 		return nil, err
 	}
 	if q.docs == 0 && req.Part.Class != backend.Raw {
@@ -197,14 +200,10 @@ func (q *work) plan() {
 	if q.req.Part.Class == backend.Memory {
 		strength = q.MemoryStrength
 	}
-	coverage := 1.0
-	if q.Coverage != nil {
-		coverage = q.Coverage(q.req.Query)
-	}
-	fit := math.Min(1, coverage/0.6) // recipe: below .6 the model understands too little of the question
+	fit := math.Min(1, q.asked.coverage/0.6) // recipe: below .6 the model understands too little of the question
 	alpha := q.req.Alpha.Value
 	if q.req.Alpha.Auto {
-		alpha = q.autoAlpha(coverage)
+		alpha = q.autoAlpha(q.asked.coverage)
 	}
 	switch {
 	case q.DenseOff:
@@ -252,7 +251,7 @@ func (q *work) depth() int {
 func (q *work) candidates() error {
 	k := q.depth()
 	if q.w < 1 {
-		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.req.Query, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
 			return err
 		}
@@ -265,7 +264,7 @@ func (q *work) candidates() error {
 	}
 	if q.w > 0 {
 		var err error
-		if q.qvec, err = q.Embedder.EmbedQuery(q.ctx, q.req.Query); err != nil {
+		if q.qvec, err = q.asked.embed(q.ctx); err != nil {
 			if q.ctx.Err() != nil || q.w == 1 {
 				return err
 			}

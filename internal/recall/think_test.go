@@ -2,6 +2,7 @@ package recall
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,7 @@ func TestEntities(t *testing.T) {
 	w := twoHops()
 	sp := w.space()
 	sp.DenseOff = true
-	a, err := engine().Search(t.Context(), sp, Request{Part: knowledge, Query: whereBuilt, K: 10, Alpha: balanced})
+	a, err := engine().Search(t.Context(), sp, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced})
 	require.NoError(t, err)
 	same(t, map[int64]float64{1: 1 + .35, 2: 2. / 9, 3: 6./9 + .35, 4: 5. / 9}, a)
 	assert.Equal(t, []int64{1}, a.Entities)
@@ -43,14 +44,14 @@ func TestEntities(t *testing.T) {
 func TestSecondHop(t *testing.T) {
 	t.Parallel()
 	w := twoHops()
-	a := search(t, engine(), w, Request{Part: knowledge, Query: whereBuilt, K: 10, Alpha: balanced, Thinking: true})
+	a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true})
 	require.GreaterOrEqual(t, len(a.Hits), 4)
 	assert.Equal(t, []int64{1, 2}, []int64{a.Hits[0].Chunk, a.Hits[1].Chunk})
 	assert.Positive(t, a.Hits[1].Bridge)
 	for _, h := range a.Hits {
 		assert.InDelta(t, h.Score, h.Keyword+h.Semantic+h.Entity+h.Graph+h.Bridge+h.Expansion, 1e-9, "the parts explain chunk %d", h.Chunk)
 	}
-	filtered := search(t, engine(), w, Request{Part: knowledge, Query: whereBuilt, K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
+	filtered := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
 	assert.Len(t, filtered.Hits, 4, "a walk under a filter brings nothing new in")
 }
 

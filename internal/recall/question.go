@@ -1,0 +1,48 @@
+package recall
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/extract/rules"
+)
+
+// Question is a text that is asked of partitions. It is read once for all of them. It is
+// safe for concurrent use.
+type Question struct {
+	text string
+	cues rules.Cues
+
+	embedder Embedder
+	embedded sync.Once
+	vec      []float32
+	err      error
+
+	coverage float64
+	words    []string // lower case
+}
+
+// Ask reads a question; now resolves its relative dates. Entities can only be found by a
+// question that was read with grams, which knowledge needs.
+func (e *Engine) Ask(text string, now time.Time, grams bool) *Question {
+	a := &Question{text: text, embedder: e.Embedder, coverage: 1, words: words(text)}
+	if grams {
+		a.cues = rules.QueryCues(text, now)
+	} else {
+		a.cues = rules.QueryForm(text, now)
+	}
+	if e.Coverage != nil {
+		a.coverage = e.Coverage(text)
+	}
+	return a
+}
+
+// Cues are what the words of the question say; nobody may change them.
+func (a *Question) Cues() *rules.Cues { return &a.cues }
+
+// embed returns the vector of the question, the error being that of the first call.
+func (a *Question) embed(ctx context.Context) ([]float32, error) {
+	a.embedded.Do(func() { a.vec, a.err = a.embedder.EmbedQuery(ctx, a.text) })
+	return a.vec, a.err
+}

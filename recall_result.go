@@ -1,0 +1,188 @@
+package contextmem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/recall"
+)
+
+// finish turns hits into the result.
+func (r *recallRun) finish(ctx context.Context, sub Sub) error {
+	want := r.q.MaxResults
+	if r.q.RecencyBias > 0 || r.q.Apps || r.svc.opts.FeedbackBoosts || r.svc.opts.Reranker != nil {
+		want = max(want*overFetch, 50)
+	} else {
+		want += 2 + want/10 // some may be gone, or belong to a source that floods
+	}
+	r.hits = unflood(r.hits, r.q.MaxResults)
+	hits, err := r.hydrate(ctx, want)
+	if err != nil {
+		return err
+	}
+	parts := make([]Explain, len(hits))
+	for i, h := range hits {
+		parts[i] = explain(&h.Parts)
+		h.parts = &parts[i]
+		h.Score *= h.weight
+	}
+	if hits, err = r.reorder(ctx, hits); err != nil {
+		return err
+	}
+	hits = unflood(hits, r.q.MaxResults)
+	hits = hits[:min(len(hits), r.q.MaxResults)]
+	// What filled up a short list may score above what stands before it.
+	slices.SortStableFunc(hits, func(a, b *scopeHit) int { return cmp.Compare(b.Score, a.Score) })
+	r.res.Chunks = make([]Chunk, len(hits))
+	for i, h := range hits {
+		c := &r.res.Chunks[i]
+		if *c, err = r.chunk(h.row); err != nil {
+			return err
+		}
+		c.Score, c.Explain = h.Score, h.parts
+	}
+	if err := r.related(ctx, hits); err != nil {
+		return err
+	}
+	if r.res.Mode == ModeThinking && !r.q.SkipRelations {
+		if err := r.forceful(ctx, hits); err != nil {
+			return err
+		}
+	}
+	if err := r.sources(hits); err != nil {
+		return err
+	}
+	if r.q.GraphContext {
+		if err := r.graph(ctx, hits); err != nil {
+			return err
+		}
+	}
+	if r.q.Temporal != nil {
+		r.temporal(ctx, hits)
+	}
+	if len(r.res.Chunks) == 0 {
+		if err := r.hint(ctx); err != nil {
+			return err
+		}
+	}
+	r.remember(sub)
+	return nil
+}
+
+func explain(p *recall.Parts) Explain {
+	return Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
+		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword}
+}
+
+func (r *recallRun) chunk(row *backend.Hydrated) (Chunk, error) {
+	src := row.Src
+	c := Chunk{ID: row.Key, SourceID: src.ID, Sub: src.Part.Sub, Class: Class(src.Part.Class), Text: row.Text, Title: src.Title, Kind: src.Kind, Heading: row.Heading,
+		CreatedAt: src.CreatedAt, UpdatedAt: src.UpdatedAt, Time: src.Time, Layout: string(row.Layout), Inferred: pipeline.IsInferred(row.Layout)}
+	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
+		c.Title = shortTitle(row.Text)
+	}
+	var err error
+	if c.Metadata, err = decodeMap(src.Metadata); err != nil {
+		return c, err
+	}
+	c.Additional, err = decodeMap(src.Additional)
+	return c, err
+}
+
+// sources lists the sources of the chunks, best first; the first chunks of the result
+// are those of the hits.
+func (r *recallRun) sources(hits []*scopeHit) error {
+	var seen sourceCount
+	r.res.Sources = make([]SourceInfo, 0, len(hits))
+	for at, h := range hits {
+		if seen.add(h.row.Src.Num) > 1 {
+			continue
+		}
+		doc, err := r.held.docOf(h.row.Src)
+		if err != nil {
+			return err
+		}
+		i, err := sourceInfoOf(h.row.Src, doc)
+		if err != nil {
+			return err
+		}
+		if i.Title == "" {
+			i.Title = r.res.Chunks[at].Title // made of the same text
+		}
+		r.res.Sources = append(r.res.Sources, i)
+	}
+	return nil
+}
+
+// related adds neighbours of the hits in their sources.
+func (r *recallRun) related(ctx context.Context, hits []*scopeHit) error {
+	if r.q.RelatedChunks == 0 {
+		return nil
+	}
+	have := map[string]bool{}
+	for _, c := range r.res.Chunks {
+		have[c.ID] = true
+	}
+	for i, h := range hits {
+		from := max(0, h.row.Ordinal-r.q.RelatedChunks)
+		near, err := r.held.store.SourceChunks(ctx, h.row.Src.Num, from, h.row.Ordinal+r.q.RelatedChunks+1, false)
+		if err != nil {
+			return err
+		}
+		for _, n := range near {
+			if have[n.Key] || len(r.res.Chunks) >= maxFanOut {
+				continue
+			}
+			have[n.Key] = true
+			c, err := r.chunk(&backend.Hydrated{Chunk: n, Src: h.row.Src})
+			if err != nil {
+				return err
+			}
+			c.Related, c.Score = true, hits[i].Score
+			r.res.Chunks = append(r.res.Chunks, c)
+		}
+	}
+	return nil
+}
+
+// hint says where a search that found nothing might have looked.
+func (r *recallRun) hint(ctx context.Context) error {
+	if len(r.filter.All) > 0 {
+		return nil
+	}
+	subs, err := r.held.store.Subs(ctx)
+	if err != nil {
+		return err
+	}
+	here, elsewhere := false, 0
+	for _, x := range subs {
+		in := false
+		for _, sc := range r.scopes {
+			in = in || sc.part.Sub == x.Sub
+		}
+		if in {
+			here = true
+		} else {
+			elsewhere++
+		}
+	}
+	if !here && elsewhere > 0 {
+		r.warn("hint", "collection", "the collection searched holds nothing; %d other collections of this database hold data", elsewhere)
+	}
+	return nil
+}
+
+// remember notes the recall for feedback.
+func (r *recallRun) remember(sub Sub) {
+	rec := recalled{org: sub.org, tenant: sub.tenant, query: r.q.Query, class: r.q.Class, subs: make([]string, 0, len(r.scopes)), sources: make([]string, 0, len(r.res.Sources))}
+	for _, sc := range r.scopes {
+		rec.subs = append(rec.subs, sc.part.Sub)
+	}
+	for _, x := range r.res.Sources {
+		rec.sources = append(rec.sources, x.ID)
+	}
+	r.svc.requests.add(r.res.RequestID, rec)
+}

@@ -1,0 +1,96 @@
+package contextmem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/recall"
+)
+
+// booleanRecall searches by keywords alone.
+func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Result, error) {
+	const op = "boolean recall"
+	if err := checkQuery(op, "query", q.Query); err != nil {
+		return nil, err
+	}
+	if q.Class == 0 {
+		q.Class = ClassKnowledge
+	}
+	if q.Class != ClassKnowledge && q.Class != ClassMemory && q.Class != ClassAll {
+		return nil, fieldError(op, KindInvalid, ResourceSearch, "type", "unknown class %d", q.Class)
+	}
+	if q.MaxResults == 0 {
+		q.MaxResults = 10
+	}
+	if q.MaxResults < 1 || q.MaxResults > 1000 {
+		return nil, fieldError(op, KindInvalid, ResourceSearch, "max_results", "must be between 1 and 1000")
+	}
+	ops := map[Operator]backend.Operator{"": backend.Or, OperatorOr: backend.Or, OperatorAnd: backend.And, OperatorPhrase: backend.Phrase}
+	bop, ok := ops[q.Operator]
+	if !ok {
+		return nil, fieldError(op, KindInvalid, ResourceSearch, "operator", "must be or, and or phrase")
+	}
+	if err := checkNames(op, q.IDs, q.Titles, q.Principals); err != nil {
+		return nil, err
+	}
+	if err := checkSubs(op, q.Subs); err != nil {
+		return nil, err
+	}
+	h, err := s.open(ctx, op, sub.org, sub.tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer h.release()
+	scopes, err := sub.scopes(ctx, h, q.Class, q.Subs)
+	if err != nil {
+		return nil, wrap(op, ResourceSub, sub.sub, err)
+	}
+	filter, warnings, err := s.sourceFilter(op, h.rec.data.Schema, q.Filters, q.IDs, q.Titles, q.Principals)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.fresh(ctx); err != nil {
+		return nil, wrap(op, ResourceSearch, "", err)
+	}
+	r := &recallRun{svc: s, held: h, op: op, now: time.Now(), filter: filter, scopes: scopes, recallScratch: new(recallScratch), q: Recall{Query: q.Query, Class: q.Class, MaxResults: q.MaxResults},
+		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, Chunks: []Chunk{}, Sources: []SourceInfo{}}}
+	for _, sc := range scopes {
+		hits, err := h.ws.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: sc.part, Text: q.Query, Operator: bop, K: q.MaxResults + q.MaxResults/2, Filter: filter})
+		if err != nil {
+			return nil, wrap(op, ResourceSearch, "", err)
+		}
+		for _, x := range hits {
+			r.hits = append(r.hits, &scopeHit{Scored: &recall.Scored{Chunk: x.Chunk, Source: x.Source, Score: float64(x.Score),
+				Parts: recall.Parts{Keyword: float64(x.Score), RawKeyword: float64(x.Score)}}, part: sc.part, weight: sc.weight})
+		}
+	}
+	slices.SortStableFunc(r.hits, func(a, b *scopeHit) int {
+		return cmp.Or(cmp.Compare(b.Score*b.weight, a.Score*a.weight), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	hits, err := r.hydrate(ctx, q.MaxResults)
+	if err != nil {
+		return nil, wrap(op, ResourceSearch, "", err)
+	}
+	for _, x := range hits {
+		c, err := r.chunk(x.row)
+		if err != nil {
+			return nil, wrap(op, ResourceSearch, "", err)
+		}
+		e := explain(&x.Parts)
+		c.Score, c.Explain = x.Score, &e
+		r.res.Chunks = append(r.res.Chunks, c)
+	}
+	if err := r.sources(hits); err != nil {
+		return nil, wrap(op, ResourceSearch, "", err)
+	}
+	if len(r.res.Chunks) == 0 {
+		if err := r.hint(ctx); err != nil {
+			return nil, wrap(op, ResourceSearch, "", err)
+		}
+	}
+	r.remember(sub)
+	return r.res, nil
+}
