@@ -13,12 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
+
+	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
 // Defaults of [Config].
@@ -72,9 +73,9 @@ type Config struct {
 // Embedder is a client of one endpoint and model. It is safe for concurrent
 // use, and holds nothing that must be closed.
 type Embedder struct {
-	cfg      Config
-	endpoint string
-	dim      atomic.Int64 // 0 until known
+	cfg  Config
+	http *modelhttp.Client
+	dim  atomic.Int64 // 0 until known
 }
 
 // New returns an embedder for cfg. It contacts nobody. All faults of cfg come
@@ -93,26 +94,19 @@ func New(cfg Config) (*Embedder, error) {
 		cfg.MaxRetries = DefaultMaxRetries
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		cfg.HTTPClient = modelhttp.NoRedirects()
 	}
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	e := &Embedder{cfg: cfg, endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/embeddings"}
+	e := &Embedder{cfg: cfg, http: &modelhttp.Client{Name: "openai", Endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/embeddings", APIKey: cfg.APIKey,
+		HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries, FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}}
 	e.dim.Store(int64(cfg.Dimensions))
 	return e, nil
 }
 
 func (c Config) validate() error {
-	var faults *multierror.Error
-	// The parser's own error would repeat the address, and a password in it.
-	u, err := url.Parse(c.BaseURL)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		faults = multierror.Append(faults, errors.New("openai: base URL is not an http or https address"))
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		faults = multierror.Append(faults, errors.New("openai: base URL must not hold user information, a query or a fragment"))
-	}
+	faults := multierror.Append(nil, modelhttp.Faults("openai", c.BaseURL, c.APIKey)...)
 	if c.Model == "" {
 		faults = multierror.Append(faults, errors.New("openai: model is empty"))
 	}
@@ -121,9 +115,6 @@ func (c Config) validate() error {
 	}
 	if c.BatchSize < 0 || c.BatchSize > maxBatchSize {
 		faults = multierror.Append(faults, fmt.Errorf("openai: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
-	}
-	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		faults = multierror.Append(faults, errors.New("openai: API key has characters that cannot be sent"))
 	}
 	return faults.ErrorOrNil()
 }

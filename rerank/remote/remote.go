@@ -13,12 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-multierror"
+
+	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
 // Dialect is the form of requests and answers.
@@ -76,8 +77,8 @@ type Config struct {
 // Reranker is a client of one endpoint; it implements contextmem.Reranker. It is safe
 // for concurrent use, and holds nothing that must be closed.
 type Reranker struct {
-	cfg      Config
-	endpoint string
+	cfg  Config
+	http *modelhttp.Client
 }
 
 // New returns a reranker for cfg. It contacts nobody. All faults of cfg come back
@@ -96,24 +97,17 @@ func New(cfg Config) (*Reranker, error) {
 		cfg.MaxRetries = DefaultMaxRetries
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		cfg.HTTPClient = modelhttp.NoRedirects()
 	}
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Reranker{cfg: cfg, endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/rerank"}, nil
+	return &Reranker{cfg: cfg, http: &modelhttp.Client{Name: "remote", Endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/rerank", APIKey: cfg.APIKey,
+		HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries, FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}}, nil
 }
 
 func (c Config) validate() error {
-	var faults *multierror.Error
-	// The parser's own error would repeat the address, and a password in it.
-	u, err := url.Parse(c.BaseURL)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		faults = multierror.Append(faults, errors.New("remote: base URL is not an http or https address"))
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		faults = multierror.Append(faults, errors.New("remote: base URL must not hold user information, a query or a fragment"))
-	}
+	faults := multierror.Append(nil, modelhttp.Faults("remote", c.BaseURL, c.APIKey)...)
 	switch c.Dialect {
 	case TEI:
 	case Cohere, Jina:
@@ -125,9 +119,6 @@ func (c Config) validate() error {
 	}
 	if c.BatchSize < 0 || c.BatchSize > maxBatchSize {
 		faults = multierror.Append(faults, fmt.Errorf("remote: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
-	}
-	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		faults = multierror.Append(faults, errors.New("remote: API key has characters that cannot be sent"))
 	}
 	return faults.ErrorOrNil()
 }

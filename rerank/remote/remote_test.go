@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
 const (
@@ -257,7 +259,7 @@ func TestSlow(t *testing.T) {
 		r := newBubble(t, Config{Timeout: time.Second, MaxRetries: -1}, silent)
 		start := time.Now()
 		_, err := r.Rerank(t.Context(), question, []string{"a"})
-		require.ErrorIs(t, err, errTimeout)
+		require.ErrorIs(t, err, modelhttp.ErrTimeout)
 		assert.Equal(t, time.Second, time.Since(start))
 	})
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,163 @@
+// Package modelhttp asks a model server: JSON is posted to one endpoint, again where that may help, and the answer
+// is read within bounds. No error repeats a key, an address, a text or an answer.
+package modelhttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client posts to one endpoint. It is safe for concurrent use and holds nothing that must be closed.
+type Client struct {
+	// Name begins the text of every error.
+	Name string
+	// Endpoint is the address that takes the requests.
+	Endpoint string
+	// APIKey is sent as a bearer token; "" sends none.
+	APIKey string
+	// HTTP sends the requests.
+	HTTP *http.Client
+	// Timeout bounds one request, its answer included; 0 or less: only the context does.
+	Timeout time.Duration
+	// MaxRetries is how often a failed request is tried again; 0 or less: never.
+	MaxRetries int
+	// FirstPause and MaxPause bound the pauses between tries: the n-th is random up to FirstPause * 2^n ("full
+	// jitter": Brooker, Exponential Backoff And Jitter, 2015), at least half of it.
+	FirstPause, MaxPause time.Duration
+	// MaxRetryAfter is the longest pause that a server may ask for. A longer one ends the call, whose caller has
+	// better means to come back.
+	MaxRetryAfter time.Duration
+}
+
+// NoRedirects returns a client that follows no redirects, so that a key goes nowhere else.
+func NoRedirects() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Faults says what is wrong with a base address and a key.
+func Faults(name, baseURL, apiKey string) (faults []error) {
+	// The parser's own error would repeat the address, and a password in it.
+	u, err := url.Parse(baseURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		faults = append(faults, errors.New(name+": base URL is not an http or https address"))
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		faults = append(faults, errors.New(name+": base URL must not hold user information, a query or a fragment"))
+	}
+	if strings.ContainsFunc(apiKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		faults = append(faults, errors.New(name+": API key has characters that cannot be sent"))
+	}
+	return faults
+}
+
+// Post sends v and gives an answer of at most limit bytes to decode, whose errors should be made by Bad and
+// Malformed. Failures that may pass are tried again. The errors are those of ctx, *StatusError, *AnswerError, ErrTimeout
+// and those of a connection.
+func (c *Client) Post(ctx context.Context, v any, limit int64, decode func([]byte) error) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return errors.New(c.Name + ": cannot write the request")
+	}
+	for try := 0; ; try++ {
+		err := c.once(ctx, body, limit, decode)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, context.DeadlineExceeded) { // not the caller's
+			err = fmt.Errorf("%s: %w", c.Name, ErrTimeout)
+		}
+		pause, again := c.pause(err, try)
+		if !again || try >= c.MaxRetries {
+			return err
+		}
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause { // the caller would wait for nothing
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
+// pause says whether err may pass and how long to wait for that.
+func (c *Client) pause(err error, try int) (time.Duration, bool) {
+	ceiling := min(c.MaxPause, c.FirstPause<<min(try, 16))
+	pause := ceiling/2 + rand.N(ceiling/2)
+	var status *StatusError
+	if errors.As(err, &status) {
+		if !status.Temporary() || status.retryAfter > c.MaxRetryAfter {
+			return 0, false
+		}
+		return max(pause, status.retryAfter), true
+	}
+	var broken *AnswerError
+	if errors.As(err, &broken) {
+		return pause, broken.cut
+	}
+	return pause, true // the connection
+}
+
+// once sends the request a single time.
+func (c *Client) once(ctx context.Context, body []byte, limit int64, decode func([]byte) error) error {
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Endpoint, bytes.NewReader(body))
+	if err != nil {
+		return errors.New(c.Name + ": cannot make the request")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if c.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+c.APIKey)
+	}
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s: request failed: %w", c.Name, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read only
+	if resp.StatusCode != http.StatusOK {
+		return c.statusError(resp)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	switch {
+	case int64(len(data)) > limit:
+		return c.Bad("longer than %d bytes", limit)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &AnswerError{name: c.Name, what: "it ends early", cut: true}
+	case err != nil:
+		return fmt.Errorf("%s: reading the answer: %w", c.Name, err)
+	}
+	return decode(data)
+}
+
+// retryAfter is the pause that the header asks for, in seconds or as a date; -1 if it asks for none.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 {
+		return time.Duration(min(s, 86400) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return -1
+}
