@@ -62,7 +62,7 @@ func (w *writer) insert(text []byte) {
 func (w *writer) insertInline(text []byte) {
 	w.pre = true
 	if len(text) > 0 && w.open("") {
-		w.put(string(text))
+		w.put(ownedString(text))
 	}
 	w.pre = false
 	w.full = w.full || w.cut

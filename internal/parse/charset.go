@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -56,7 +55,11 @@ func decodeText(data []byte, declared string) []byte {
 // textReader returns data as UTF-8 in a stream, which needs no memory for the whole.
 func textReader(data []byte, declared string) io.Reader {
 	enc, skip := detectCharset(data, declared)
-	r := bytes.NewReader(data[skip:])
+	return decodingReader(enc, data[skip:])
+}
+
+func decodingReader(enc encoding.Encoding, data []byte) io.Reader {
+	r := bytes.NewReader(data)
 	if enc == nil {
 		return r
 	}
@@ -116,26 +119,24 @@ func lookupCharset(name string) encoding.Encoding {
 
 // decodeWith decodes; what enc cannot read becomes U+FFFD.
 func decodeWith(enc encoding.Encoding, data []byte) []byte {
-	return decodeMax(enc, data, math.MaxInt)
+	return appendDecoded(make([]byte, 0, decodedSize(enc, data)), enc.NewDecoder(), data)
 }
 
-// decodeMax decodes until the result has most bytes, or a few more.
-func decodeMax(enc encoding.Encoding, data []byte, most int) []byte {
-	dec := enc.NewDecoder()
-	size := len(data) + len(data)/2 + 64
-	if size > most {
-		size = most + 64
-	}
-	out := make([]byte, 0, size)
-	for len(out) < most {
+// appendDecoded decodes to the end of out.
+func appendDecoded(out []byte, dec *encoding.Decoder, data []byte) []byte {
+	start := len(out)
+	for dec.Reset(); ; {
 		n, read, err := dec.Transform(out[len(out):cap(out)], data, true)
 		out, data = out[:len(out)+n], data[read:]
 		if !errors.Is(err, transform.ErrShortDst) {
 			break
 		}
-		out = slices.Grow(out, len(data)+64)
+		out = slices.Grow(out, len(data)+len(data)/4+64)
 	}
-	return toValid(out)
+	if !utf8.Valid(out[start:]) {
+		out = append(out[:start], toValid(out[start:])...)
+	}
+	return out
 }
 
 // toValid replaces invalid UTF-8 by U+FFFD; valid data is returned as it is.

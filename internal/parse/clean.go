@@ -90,6 +90,9 @@ func cutRune(s string, n int) string {
 
 // oneLine makes a title or a field of s: one line of at most 1,000 bytes.
 func oneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -101,6 +104,18 @@ func oneLine(s string) string {
 		return r
 	}, cutRune(s, 4000))
 	return cutRune(strings.Join(strings.Fields(s), " "), 1000)
+}
+
+// isOneLine reports whether s is a short line of ASCII without white space to collapse.
+func isOneLine(s string) bool {
+	space := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return len(s) <= 1000 && (s == "" || !space)
 }
 
 // titled takes the first heading for a title that the metadata does not give.

@@ -3,28 +3,34 @@ package parse
 import (
 	"bytes"
 	"context"
+	"io"
+	"slices"
 )
 
 // parseCSV turns separated values into a Markdown table whose first row is the header.
 func parseCSV(ctx context.Context, in Input, lim Limits) (*Document, error) {
-	data, _, err := textOf(in, lim)
+	enc, data, err := textOf(in)
 	if err != nil {
 		return nil, err
 	}
-	delim := byte(0)
+	r := csvReader{data: data}
+	if enc != nil {
+		r = csvReader{more: decodingReader(enc, data)}
+		r.fill()
+	}
 	// Spreadsheets name the delimiter in a first line of their own.
-	if rest, ok := bytes.CutPrefix(data, []byte("sep=")); ok && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
-		delim, data = rest[0], bytes.TrimLeft(rest[1:], "\r\n")
+	if rest, ok := bytes.CutPrefix(r.data, []byte("sep=")); ok && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
+		r.delim = rest[0]
+		r.pos = len(r.data) - len(bytes.TrimLeft(rest[1:], "\r\n"))
 	}
-	if delim == 0 {
-		delim = sniffDelimiter(data)
+	if r.delim == 0 {
+		r.delim = sniffDelimiter(r.data)
 	}
-	if delim == 0 {
-		doc, err := parseText(ctx, in, lim)
-		return doc, err // one column: lines of text
+	if r.delim == 0 {
+		return parseText(ctx, in, lim) // one column: lines of text
 	}
-	w := newWriter(lim, len(data)+len(data)/4)
-	r := csvReader{data: data, delim: delim}
+	size := decodedSize(enc, data)
+	w := newWriter(lim, size+size/4)
 	w.pre = true
 	cols := 0
 	var cells []tableCell
@@ -84,6 +90,7 @@ func blankRow(row [][]byte) bool {
 type csvReader struct {
 	data   []byte
 	pos    int
+	more   io.Reader // what follows data; nil at the end
 	delim  byte
 	stray  int  // quotes whose field was too long
 	open   bool // a quote had no end: from there on quotes are ordinary characters
@@ -97,8 +104,30 @@ const maxQuoted = 1 << 20
 // maxStrayQuotes is how many of those are looked into before all quotes count as ordinary characters.
 const maxStrayQuotes = 32
 
+// csvWindow is how much of a text that is decoded on the way is at hand when a record begins. A longer record ends
+// with it.
+const csvWindow = 2 * maxQuoted
+
+// fill reads on when less than a window is at hand, and drops what was read.
+func (r *csvReader) fill() {
+	if r.more == nil || len(r.data)-r.pos >= csvWindow {
+		return
+	}
+	r.data = append(r.data[:0], r.data[r.pos:]...)
+	r.pos = 0
+	for len(r.data) < 2*csvWindow {
+		r.data = slices.Grow(r.data, min(max(len(r.data), 16<<10), 2*csvWindow-len(r.data)))
+		n, err := r.more.Read(r.data[len(r.data):cap(r.data)])
+		if r.data = r.data[:len(r.data)+n]; err != nil {
+			r.more = nil
+			return
+		}
+	}
+}
+
 // next returns the fields of the next record; they are valid until the call after.
 func (r *csvReader) next() ([][]byte, bool) {
+	r.fill()
 	if r.pos >= len(r.data) {
 		return nil, false
 	}

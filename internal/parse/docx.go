@@ -367,9 +367,27 @@ func (d *docxReader) flushCode() {
 
 // atoi reads a small number of an attribute; what is none is 0.
 func atoi(s string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil {
-		return 0
-	}
+	n, _ := parseInt(strings.TrimSpace(s))
 	return n
+}
+
+// parseInt reads a decimal number of at most 18 digits.
+func parseInt[S string | []byte](s S) (int, bool) {
+	i, n := 0, 0
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		i++
+	}
+	if len(s) == i || len(s)-i > 18 {
+		return 0, false
+	}
+	for _, c := range []byte(s[i:]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, true
 }

@@ -6,12 +6,19 @@ import (
 	"slices"
 )
 
-// grid collects the cells of a sheet and writes them as tables. Blank rows and columns are left out.
+// grid turns the cells of a sheet into tables as the rows come. Blank rows and columns are left out: the columns of a
+// table are those of its first rows, and others are added where they appear.
 type grid struct {
+	w     *writer
+	begin func() // called before the first cell; may be nil
+	full  bool   // there was more than the limits allow
+	any   bool   // there was a cell
+	// rows are held until it is known what they belong to: where each begins in cells.
+	rows  []int
 	cells []gridCell
 	text  []byte
-	max   int
-	full  bool
+	index map[int32]int // the columns of the open table, when rows of it were written
+	row   []tableCell   // space for one row
 }
 
 type gridCell struct {
@@ -20,7 +27,12 @@ type gridCell struct {
 	number     bool
 }
 
-func newGrid(maxText int) *grid { return &grid{max: max(0, maxText)} }
+// Bounds on what is held. The last rows stay, because remarks below a table are told from its rows at its end.
+const (
+	maxHeldRows  = 1024
+	maxHeldBytes = 1 << 20
+	lastHeldRows = 16
+)
 
 // set puts a cell; rows must come in order, or nearly so.
 func (g *grid) set(row, col int, text []byte, number bool) {
@@ -29,46 +41,84 @@ func (g *grid) set(row, col int, text []byte, number bool) {
 		return
 	}
 	// A cell costs its text and the bars around it. No spreadsheet has more columns.
-	if len(g.text)+len(text)+4*len(g.cells) > g.max || col > maxRowCells {
+	if g.w.spent+len(g.text)+len(text)+4*len(g.cells) > g.w.max || col > maxRowCells {
 		g.full = true
 		return
 	}
-	if len(g.text)+len(text) > cap(g.text) {
-		// Doubling leaves less garbage behind than append's own growth of large slices.
-		g.text = slices.Grow(g.text, max(len(text), min(cap(g.text), g.max-len(g.text))))
+	if !g.any && g.begin != nil {
+		g.begin()
+	}
+	g.any = true
+	row = min(row, 1<<30)
+	if len(g.rows) == 0 || g.cells[len(g.cells)-1].row != int32(row) {
+		g.endRow()
+		g.rows = append(g.rows, len(g.cells))
 	}
 	start := len(g.text)
 	g.text = append(g.text, text...)
-	g.cells = append(g.cells, gridCell{row: int32(min(row, 1<<30)), col: int32(min(col, 1<<30)),
+	g.cells = append(g.cells, gridCell{row: int32(row), col: int32(min(col, 1<<30)),
 		start: int32(start), end: int32(len(g.text)), number: number})
 }
 
-// rows returns the cells of each row in order.
-func (g *grid) rows() [][]gridCell {
-	var rows [][]gridCell
-	for i := 0; i < len(g.cells); {
-		j := i
-		for j < len(g.cells) && g.cells[j].row == g.cells[i].row {
-			j++
-		}
-		rows = append(rows, g.cells[i:j])
-		i = j
+// held returns the cells of the held row i.
+func (g *grid) held(i int) []gridCell {
+	if i+1 < len(g.rows) {
+		return g.cells[g.rows[i]:g.rows[i+1]]
 	}
-	return rows
+	return g.cells[g.rows[i]:]
 }
 
-// write splits the rows into regions and writes each.
-func (g *grid) write(w *writer) {
-	rows := g.rows()
-	for i := 0; i < len(rows) && !w.full; {
-		j := i + 1
-		for j < len(rows) && !g.newRegion(rows[j-1], rows[j]) {
-			j++
-		}
-		g.region(w, rows[i:j])
-		i = j
+// endRow writes the rows that the last held one shows to be complete.
+func (g *grid) endRow() {
+	n := len(g.rows)
+	switch {
+	case n >= 2 && g.newRegion(g.held(n-2), g.held(n-1)):
+		g.write(n-1, true)
+	case n >= maxHeldRows, n >= 2*lastHeldRows && len(g.text) >= maxHeldBytes:
+		g.write(n-lastHeldRows, false)
 	}
 }
+
+// end writes what is left.
+func (g *grid) end() {
+	g.endRow()
+	g.write(len(g.rows), true)
+	g.w.full = g.w.full || g.full
+}
+
+// write writes the first n held rows and forgets them. last says that a region ends with them.
+func (g *grid) write(n int, last bool) {
+	if n == 0 {
+		return
+	}
+	rows := make([][]gridCell, n)
+	for i := range rows {
+		rows[i] = g.held(i)
+	}
+	if !g.w.full {
+		g.region(rows, last)
+	}
+	cells, text := len(g.cells), int32(len(g.text))
+	if n < len(g.rows) {
+		cells = g.rows[n]
+		text = g.cells[cells].start
+	}
+	g.text = append(g.text[:0], g.text[text:]...)
+	g.cells = append(g.cells[:0], g.cells[cells:]...)
+	for i := range g.cells {
+		g.cells[i].start -= text
+		g.cells[i].end -= text
+	}
+	g.rows = append(g.rows[:0], g.rows[n:]...)
+	for i := range g.rows {
+		g.rows[i] -= cells
+	}
+	if last {
+		g.index = nil
+	}
+}
+
+func (g *grid) textOf(c gridCell) []byte { return g.text[c.start:c.end] }
 
 // newRegion reports whether a blank row separates row from last, and row begins something new: a line of its own, or
 // a header, which holds no number.
@@ -84,74 +134,86 @@ func (g *grid) newRegion(last, row []gridCell) bool {
 	return true
 }
 
-// region writes leading rows of a single cell as paragraphs and the rest as a table.
-func (g *grid) region(w *writer, rows [][]gridCell) {
-	wide := false
-	for _, row := range rows {
-		wide = wide || len(row) > 1
-	}
-	for len(rows) > 0 && (!wide || len(rows[0]) == 1 && !rows[0][0].number) {
-		for _, c := range rows[0] {
-			if wide {
+// region writes leading rows of a single cell as paragraphs and the rest as a table. Unless last, more rows follow.
+func (g *grid) region(rows [][]gridCell, last bool) {
+	w := g.w
+	if g.index == nil {
+		if rows = g.paragraphs(rows); len(rows) == 0 {
+			if last {
 				w.block()
-			} else {
-				w.line()
 			}
-			w.text(string(g.text[c.start:c.end]))
+			return
 		}
-		rows = rows[1:]
+		w.block()
 	}
-	w.block()
 	// Remarks below the table.
 	end := len(rows)
-	for end > 1 && len(rows[end-1]) == 1 && !rows[end-1][0].number && rows[end-1][0].col == rows[0][0].col && len(rows[0]) > 2 {
+	for last && g.index == nil && end > 1 && len(rows[end-1]) == 1 && !rows[end-1][0].number && rows[end-1][0].col == rows[0][0].col && len(rows[0]) > 2 {
 		end--
 	}
 	rows, remarks := rows[:end], rows[end:]
-	if len(rows) == 0 {
-		return
-	}
-	// Only the columns that the region uses.
-	used := map[int32]bool{}
-	for _, row := range rows {
-		for _, c := range row {
-			used[c.col] = true
-		}
-	}
-	index := columnIndex(used)
-	cells := make([]tableCell, len(index))
+	header := g.index == nil
+	g.columns(rows)
 	for i, row := range rows {
-		clear(cells)
+		clear(g.row)
 		for _, c := range row {
-			cells[index[c.col]] = tableCell{text: g.text[c.start:c.end]}
+			g.row[g.index[c.col]] = tableCell{text: g.textOf(c)}
 		}
-		last := len(cells)
-		if i > 0 {
-			last = index[row[len(row)-1].col] + 1
+		cells := g.row
+		if !header || i > 0 {
+			cells = cells[:g.index[row[len(row)-1].col]+1]
 		}
 		if !w.open("") {
 			return
 		}
-		w.tableRow(cells[:last], last)
-		if i == 0 {
+		w.tableRow(cells, len(cells))
+		if header && i == 0 {
 			w.gap = 1
 			w.open("")
-			w.put(headerRule(len(cells)))
+			w.put(headerRule(len(g.row)))
 		}
 		w.gap = 1
 	}
 	for _, row := range remarks {
 		w.block()
-		w.text(string(g.text[row[0].start:row[0].end]))
+		w.text(ownedString(g.textOf(row[0])))
 	}
-	w.block()
+	if last {
+		w.block()
+	}
 }
 
-// columnIndex numbers the used columns from left to right.
-func columnIndex(used map[int32]bool) map[int32]int {
-	index := make(map[int32]int, len(used))
-	for i, col := range slices.Sorted(maps.Keys(used)) {
-		index[col] = i
+// paragraphs writes the leading rows of a single cell and returns the others. Without any wider row all are lines.
+func (g *grid) paragraphs(rows [][]gridCell) [][]gridCell {
+	wide := slices.ContainsFunc(rows, func(row []gridCell) bool { return len(row) > 1 })
+	for len(rows) > 0 && (!wide || len(rows[0]) == 1 && !rows[0][0].number) {
+		for _, c := range rows[0] {
+			if wide {
+				g.w.block()
+			} else {
+				g.w.line()
+			}
+			g.w.text(ownedString(g.textOf(c)))
+		}
+		rows = rows[1:]
 	}
-	return index
+	return rows
+}
+
+// columns numbers the columns that the table uses from left to right, those of rows included.
+func (g *grid) columns(rows [][]gridCell) {
+	used := make(map[int32]bool, len(g.index))
+	for col := range g.index {
+		used[col] = true
+	}
+	for _, row := range rows {
+		for _, c := range row {
+			used[c.col] = true
+		}
+	}
+	g.index = make(map[int32]int, len(used))
+	for i, col := range slices.Sorted(maps.Keys(used)) {
+		g.index[col] = i
+	}
+	g.row = slices.Grow(g.row[:0], len(used))[:len(used)]
 }

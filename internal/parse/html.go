@@ -19,9 +19,14 @@ func parseHTML(ctx context.Context, in Input, lim Limits) (*Document, error) {
 	if charset == "" {
 		charset = htmlCharset(in.Data)
 	}
-	w := newWriter(lim, len(in.Data))
-	h := newHTMLReader(w, strings.HasPrefix(strings.TrimSpace(asciiHead(in.Data, 256)), "<?xml"))
-	if err := h.read(ctx, textReader(in.Data, charset)); err != nil {
+	return readHTML(ctx, textReader(in.Data, charset), lim, len(in.Data), strings.HasPrefix(strings.TrimSpace(asciiHead(in.Data, 256)), "<?xml"))
+}
+
+// readHTML reads a page of about size bytes in UTF-8.
+func readHTML(ctx context.Context, r io.Reader, lim Limits, size int, xhtml bool) (*Document, error) {
+	w := newWriter(lim, size)
+	h := newHTMLReader(w, xhtml)
+	if err := h.read(ctx, r); err != nil {
 		return nil, err
 	}
 	doc := w.document()
@@ -91,8 +96,8 @@ func (h *htmlReader) read(ctx context.Context, r io.Reader) error {
 		case html.SelfClosingTagToken:
 			h.start(z, true)
 		case html.EndTagToken:
-			name, _ := z.TagName()
-			h.end(atom.Lookup(name))
+			name, _ := tagName(z.Raw())
+			h.end(name)
 		}
 		if h.w.full {
 			h.close(0)
@@ -121,12 +126,8 @@ func (h *htmlReader) text(z *html.Tokenizer) {
 }
 
 func (h *htmlReader) start(z *html.Tokenizer, selfClosing bool) {
-	raw, hasAttr := z.TagName()
-	name := atom.Lookup(raw)
-	var a tagAttrs
-	if hasAttr {
-		a = readAttrs(z)
-	}
+	name, rest := tagName(z.Raw())
+	a := readAttrs(rest)
 	if selfClosing && h.xhtml {
 		z.NextIsNotRawText()
 	}
@@ -137,7 +138,7 @@ func (h *htmlReader) start(z *html.Tokenizer, selfClosing bool) {
 		return
 	case atom.Html, atom.Body:
 		if a.lang != "" && h.pageLang == "" {
-			h.pageLang = a.lang
+			h.pageLang = strings.Clone(a.lang)
 		}
 	}
 	if voidTags[name] || selfClosing && (h.xhtml || name == 0) {
@@ -246,7 +247,7 @@ func (h *htmlReader) open(name atom.Atom, a tagAttrs) (link bool) {
 			return true
 		}
 		if a.href != "" {
-			w.linkStart(a.href)
+			w.linkStart(strings.Clone(a.href))
 			return true
 		}
 	case atom.Q:

@@ -1,8 +1,8 @@
 package parse
 
 import (
+	"bytes"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -30,54 +30,136 @@ func htmlCharset(data []byte) string {
 	return ""
 }
 
-// tagAttrs are the attributes that matter for text.
+// tagName returns the name of a start or end tag as it stands in the source, and what follows the name.
+func tagName(raw []byte) (atom.Atom, []byte) {
+	raw = bytes.TrimPrefix(bytes.TrimPrefix(raw, []byte("<")), []byte("/"))
+	var name [24]byte // longer than any name that means something
+	n := 0
+	for n < len(raw) && !endsName(raw[n]) {
+		if n < len(name) {
+			name[n] = lowerByte(raw[n])
+		}
+		n++
+	}
+	if n > len(name) {
+		return 0, raw[n:]
+	}
+	return atom.Lookup(name[:n]), raw[n:]
+}
+
+func endsName(c byte) bool { return asciiSpace(c) || c == '/' || c == '>' }
+
+func lowerByte(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// nextAttr cuts the next attribute off what follows the name of a tag (WHATWG HTML, 13.2.5.32 and on). The key is
+// nil when there is none.
+func nextAttr(b []byte) (key, value, rest []byte) {
+	i := 0
+	for i < len(b) && endsName(b[i]) {
+		i++
+	}
+	start := i
+	for i < len(b) && !endsName(b[i]) && (b[i] != '=' || i == start) {
+		i++
+	}
+	if i == start {
+		return nil, nil, nil
+	}
+	key = b[start:i]
+	for i < len(b) && asciiSpace(b[i]) {
+		i++
+	}
+	if i >= len(b) || b[i] != '=' {
+		return key, nil, b[i:]
+	}
+	for i++; i < len(b) && asciiSpace(b[i]); i++ {
+	}
+	if i < len(b) && (b[i] == '"' || b[i] == '\'') {
+		if end := bytes.IndexByte(b[i+1:], b[i]); end >= 0 {
+			return key, b[i+1 : i+1+end], b[i+end+2:]
+		}
+		return key, b[i+1:], nil
+	}
+	start = i
+	for i < len(b) && !asciiSpace(b[i]) && b[i] != '>' {
+		i++
+	}
+	return key, b[start:i], b[i:]
+}
+
+// tagAttrs are the attributes that matter for text. They may share the memory of the tag, which the next token takes.
 type tagAttrs struct {
 	href, alt, src, class, lang, role, name, property, content string
 	colspan, rowspan, start                                    int
 	hidden                                                     bool
 }
 
-func readAttrs(z *html.Tokenizer) tagAttrs {
+// readAttrs reads what follows the name of a tag.
+func readAttrs(b []byte) tagAttrs {
 	var a tagAttrs
 	for range 256 {
-		k, v, more := z.TagAttr()
-		switch string(k) {
-		case "href":
-			a.href = string(v)
-		case "alt":
-			a.alt = string(v)
-		case "src":
-			a.src = string(v)
-		case "class":
-			a.class = string(v)
-		case "lang", "xml:lang":
-			a.lang = string(v)
-		case "role", "epub:type":
-			a.role += " " + string(v)
-			a.hidden = a.hidden || string(v) == "doc-backlink" || string(v) == "backlink"
-		case "name":
-			a.name = strings.ToLower(string(v))
-		case "property":
-			a.property = strings.ToLower(string(v))
-		case "content":
-			a.content = string(v)
-		case "colspan":
-			a.colspan, _ = strconv.Atoi(strings.TrimSpace(string(v)))
-		case "rowspan":
-			a.rowspan, _ = strconv.Atoi(strings.TrimSpace(string(v)))
-		case "start":
-			a.start, _ = strconv.Atoi(strings.TrimSpace(string(v)))
-		case "hidden":
-			a.hidden = string(v) != "until-found"
-		case "style":
-			s := strings.ToLower(strings.Join(strings.Fields(string(head(v, 1024))), ""))
-			a.hidden = a.hidden || strings.Contains(s, "display:none") || strings.Contains(s, "visibility:hidden")
-		}
-		if !more {
+		var key, value []byte
+		if key, value, b = nextAttr(b); key == nil {
 			break
 		}
+		var name [16]byte // longer than any key that matters
+		if len(key) > len(name) {
+			continue
+		}
+		for i, c := range key {
+			name[i] = lowerByte(c)
+		}
+		a.set(name[:len(key)], value)
 	}
 	return a
+}
+
+func (a *tagAttrs) set(key, value []byte) {
+	v := ownedString(value)
+	if bytes.IndexByte(value, '&') >= 0 {
+		v = html.UnescapeString(v)
+	}
+	number := func() int {
+		n, _ := parseInt(strings.TrimSpace(v))
+		return n
+	}
+	switch string(key) {
+	case "href":
+		a.href = v
+	case "alt":
+		a.alt = v
+	case "src":
+		a.src = v
+	case "class":
+		a.class = v
+	case "lang", "xml:lang":
+		a.lang = v
+	case "role", "epub:type":
+		a.role += " " + v
+		a.hidden = a.hidden || v == "doc-backlink" || v == "backlink"
+	case "name":
+		a.name = strings.ToLower(v)
+	case "property":
+		a.property = strings.ToLower(v)
+	case "content":
+		a.content = v
+	case "colspan":
+		a.colspan = number()
+	case "rowspan":
+		a.rowspan = number()
+	case "start":
+		a.start = number()
+	case "hidden":
+		a.hidden = v != "until-found"
+	case "style":
+		s := strings.ToLower(strings.Join(strings.Fields(string(head(value, 1024))), ""))
+		a.hidden = a.hidden || strings.Contains(s, "display:none") || strings.Contains(s, "visibility:hidden")
+	}
 }
 
 // metaTag keeps the fields that describe the page.
@@ -87,7 +169,7 @@ func (h *htmlReader) metaTag(a tagAttrs) {
 		key = a.property
 	}
 	if key != "" && a.content != "" && len(h.meta) < 64 && h.meta[key] == "" {
-		h.meta[key] = a.content
+		h.meta[strings.Clone(key)] = strings.Clone(a.content)
 	}
 }
 
@@ -111,7 +193,7 @@ func codeLanguage(class string) string {
 	for _, c := range strings.Fields(class) {
 		for _, prefix := range []string{"language-", "lang-", "highlight-source-", "brush:"} {
 			if rest, ok := strings.CutPrefix(c, prefix); ok && len(rest) <= 20 && !strings.ContainsAny(rest, "`\n") {
-				return rest
+				return strings.Clone(rest)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (j *jsonReader) writeText(s []byte, level int) {
 			j.indent(level)
 		}
 		line = head(bytes.TrimSuffix(line, []byte("\r")), max(0, j.max-len(j.out))+utf8.UTFMax)
-		j.out = append(j.out, stripInvisible(string(line))...)
+		j.out = append(j.out, stripInvisible(ownedString(line))...)
 		if len(j.out) > j.max || !more {
 			return
 		}

@@ -3,11 +3,8 @@ package parse
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
-	"io"
 	"mime"
-	"mime/quotedprintable"
 	"net/mail"
 	"strings"
 	"time"
@@ -26,7 +23,7 @@ const (
 
 // Parse reads one mail.
 func (p mailParser) Parse(ctx context.Context, in Input, lim Limits) (*Document, error) {
-	m := p.reader(ctx, lim)
+	m := p.reader(ctx, lim, len(in.Data))
 	doc := &Document{Markdown: true}
 	head, body := splitHeader(bytes.TrimLeft(in.Data, "\r\n\xef\xbb\xbf"))
 	if len(head) == 0 {
@@ -41,7 +38,9 @@ type mailReader struct {
 	ctx      context.Context
 	lim      Limits
 	registry *Registry
-	out      strings.Builder
+	out      textOut
+	sample   []byte       // space for the beginning of a body
+	headers  []mailHeader // space for headers
 	parts    int
 	depth    int
 	pages    []Page
@@ -50,15 +49,18 @@ type mailReader struct {
 	err      error
 }
 
-func (p mailParser) reader(ctx context.Context, lim Limits) *mailReader {
-	return &mailReader{ctx: ctx, lim: lim, registry: p.registry, depth: mailDepth(ctx)}
+func (p mailParser) reader(ctx context.Context, lim Limits, size int) *mailReader {
+	m := &mailReader{ctx: ctx, lim: lim, registry: p.registry, depth: mailDepth(ctx)}
+	m.out.max = int(min(lim.MaxOutput, 1<<30))
+	m.out.buf = make([]byte, 0, min(size, m.out.max+textPiece))
+	return m
 }
 
 func (m *mailReader) finish(doc *Document) (*Document, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	doc.Text = strings.TrimSpace(m.out.String())
+	doc.Text = ownedString(m.trimmed(0))
 	doc.Pages = m.pages
 	if m.full {
 		doc.addPartial(outputLimitReason(m.lim.MaxOutput))
@@ -79,56 +81,72 @@ func mailDepth(ctx context.Context) int {
 
 // put writes within the limit.
 func (m *mailReader) put(s string) {
-	if left := int(m.lim.MaxOutput) - m.out.Len(); len(s) > left {
+	if left := m.out.max - len(m.out.buf); len(s) > left {
 		s = cutRune(s, max(0, left))
 		m.full = true
 	}
-	if len(s) > 1<<20 {
-		m.out.Grow(len(s)) // the builder's own growth would take more
-	}
-	m.out.WriteString(s)
+	m.out.grow(len(s))
+	m.out.buf = append(m.out.buf, s...)
 }
+
+// trimmed returns what was written from start on, without white space around it.
+func (m *mailReader) trimmed(start int) []byte { return bytes.TrimSpace(m.out.buf[start:]) }
 
 // block begins a new paragraph.
 func (m *mailReader) block() {
-	if m.out.Len() > 0 {
+	if len(m.out.buf) > 0 {
 		m.put("\n\n")
 	}
 }
 
-// mail writes one mail: subject, correspondents, text, attachments. doc gets its fields; nested mails pass nil.
-func (m *mailReader) mail(head, body []byte, doc *Document, level int) {
-	h := parseMailHeader(head)
-	subject := h.text("subject")
+// mailShown are the fields that are written, with their labels.
+var mailShown = []mailField{{"from", "From"}, {"to", "To"}, {"cc", "Cc"}, {"date", "Date"}}
+
+// mail writes one mail: subject, correspondents, text, attachments. It returns the subject, which may share the memory
+// of head; doc gets all fields unless it is nil.
+func (m *mailReader) mail(head, body []byte, doc *Document, level int) (subject string) {
+	start := len(m.out.buf)
+	h := m.header(head)
+	defer m.free(h)
+	subject = h.text("subject")
 	if subject != "" {
 		m.block()
-		m.put(strings.Repeat("#", min(level, 1)+1) + " " + subject)
+		m.put("##"[:min(level, 1)+1])
+		m.put(" ")
+		m.put(subject)
 	}
-	var fields []string
-	for _, f := range []string{"from", "to", "cc", "date"} {
-		if v := h.text(f); v != "" {
-			fields = append(fields, strings.ToUpper(f[:1])+f[1:]+": "+v)
-			if doc != nil {
-				doc.setMeta(f, v)
-			}
+	first := true
+	for _, f := range mailShown {
+		v := h.text(f.name)
+		if v == "" {
+			continue
+		}
+		if first {
+			m.block()
+		} else {
+			m.put("\n")
+		}
+		first = false
+		m.put(f.value)
+		m.put(": ")
+		m.put(v)
+		if doc != nil {
+			doc.setMeta(f.name, strings.Clone(v))
 		}
 	}
-	if len(fields) > 0 {
-		m.block()
-		m.put(strings.Join(fields, "\n"))
-	}
 	if doc != nil {
-		doc.Title, doc.Author = subject, h.text("from")
+		doc.Title, doc.Author = strings.Clone(subject), strings.Clone(h.text("from"))
 		doc.Created = mailDate(h.text("date"))
-		doc.Language = h.text("content-language")
-		doc.setMeta("message-id", h.raw("message-id"))
-		doc.setMeta("in-reply-to", h.raw("in-reply-to"))
+		doc.Language = strings.Clone(h.text("content-language"))
+		doc.setMeta("message-id", strings.Clone(h.raw("message-id")))
+		doc.setMeta("in-reply-to", strings.Clone(h.raw("in-reply-to")))
 	}
-	before := m.out.Len()
+	before := len(m.out.buf)
 	m.part(h, body, level)
-	if m.out.Len() == before && level == 0 && doc != nil && subject == "" {
-		m.out.Reset() // a header alone is no text
+	if len(m.out.buf) == before && level == 0 && subject == "" {
+		m.out.buf = m.out.buf[:start] // a header alone is no text
 	}
+	return subject
 }
 
 // part writes one MIME part.
@@ -149,7 +167,7 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 	attached := strings.TrimSpace(disposition) == "attachment"
 	switch {
 	case strings.HasPrefix(mediaType, "multipart/"):
-		m.multipart(mediaType, params["boundary"], body, level)
+		m.multipart(mediaType, params.get("boundary"), body, level)
 	case mediaType == typeEML || mediaType == "message/global":
 		if m.depth+level >= maxMailDepth {
 			m.note("mails are nested too deep")
@@ -160,17 +178,14 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 			m.mail(head, inner, nil, level+1)
 		}
 	case attached || name != "" && mediaType != typeText && mediaType != typeHTML:
-		m.attachment(name, mediaType, params["charset"], decodeTransfer(h, body))
+		m.attachment(name, mediaType, params.get("charset"), decodeTransfer(h, body))
 	case mediaType == typeHTML:
-		m.inline(Input{ContentType: withCharset(typeHTML, params["charset"]), Data: decodeTransfer(h, body)}, parseHTML)
+		m.page(h, body, params.get("charset"))
+	case mediaType == "text/calendar" || mediaType == "text/x-amp-html":
 	case strings.HasPrefix(mediaType, "text/"), strings.HasPrefix(mediaType, "message/"):
-		data := decodeTransfer(h, body)
-		if mediaType == "text/calendar" || mediaType == "text/x-amp-html" {
-			return
-		}
-		m.inline(Input{ContentType: withCharset(typeText, params["charset"]), Data: data}, parseText)
+		m.plain(h, body, params)
 	case name != "":
-		m.attachment(name, mediaType, params["charset"], decodeTransfer(h, body))
+		m.attachment(name, mediaType, params.get("charset"), decodeTransfer(h, body))
 	}
 }
 
@@ -181,23 +196,10 @@ func withCharset(mediaType, charset string) string {
 	return mime.FormatMediaType(mediaType, map[string]string{"charset": charset})
 }
 
-// inline writes a body.
-func (m *mailReader) inline(in Input, parse ParserFunc) {
-	doc, err := parse(m.ctx, in, m.rest())
-	if err != nil {
-		m.fault(err, "a part of the mail could not be read")
-		return
-	}
-	if text := strings.TrimSpace(doc.Text); text != "" {
-		m.block()
-		m.put(text)
-	}
-}
-
 // rest returns the limits with what is left of the output.
 func (m *mailReader) rest() Limits {
 	lim := m.lim
-	lim.MaxOutput = max(1, lim.MaxOutput-int64(m.out.Len()))
+	lim.MaxOutput = max(1, lim.MaxOutput-int64(len(m.out.buf)))
 	return lim
 }
 
@@ -239,7 +241,8 @@ func (m *mailReader) attachment(name, mediaType, charset string, data []byte) {
 		m.fault(err, "an attachment could not be read")
 		return
 	}
-	m.put("\n\n" + doc.Text)
+	m.put("\n\n")
+	m.put(doc.Text)
 	if doc.Partial != "" {
 		m.note("an attachment is incomplete: " + doc.Partial)
 	}
@@ -257,22 +260,23 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 	}
 	if mediaType != "multipart/alternative" {
 		for _, p := range parts {
-			h, inner := p.split()
+			h, inner := m.split(p)
 			m.part(h, inner, level+1)
+			m.free(h)
 		}
 		return
 	}
 	// The richest alternative stands last, the plainest first.
 	for pass := range 2 {
 		for i := range parts {
-			h, inner := parts[i].split()
+			h, inner := m.split(parts[i])
 			mt, _ := h.contentType()
-			if plain := mt == typeText; plain != (pass == 0) {
-				continue
+			before := len(m.out.buf)
+			if plain := mt == typeText; plain == (pass == 0) {
+				m.part(h, inner, level+1)
 			}
-			before := m.out.Len()
-			m.part(h, inner, level+1)
-			if m.out.Len() > before {
+			m.free(h)
+			if len(m.out.buf) > before {
 				return
 			}
 		}
@@ -282,12 +286,26 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 // mailPart is the header and body of a part, not yet taken apart.
 type mailPart []byte
 
-func (p mailPart) split() (mailHeader, []byte) {
+func (m *mailReader) split(p mailPart) (mailHeader, []byte) {
 	if len(p) > 0 && (p[0] == '\n' || p[0] == '\r') {
 		return mailHeader{}, bytes.TrimPrefix(bytes.TrimPrefix(p, []byte("\r")), []byte("\n"))
 	}
 	head, body := splitHeader(p)
-	return parseMailHeader(head), body
+	return m.header(head), body
+}
+
+// header reads a header, whose space free takes back.
+func (m *mailReader) header(head []byte) mailHeader {
+	var space mailHeader
+	if n := len(m.headers); n > 0 {
+		space, m.headers = m.headers[n-1], m.headers[:n-1]
+	}
+	return parseMailHeader(head, space)
+}
+
+func (m *mailReader) free(h mailHeader) {
+	clear(h)
+	m.headers = append(m.headers, h)
 }
 
 // splitParts cuts a multipart body at its boundary lines. Without an end line the last part goes to the end.
@@ -330,43 +348,6 @@ func splitParts(body []byte, boundary string) (parts []mailPart, complete bool) 
 
 func trimLineEnd(b []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
-}
-
-// decodeTransfer undoes the transfer encoding; what is damaged is kept up to the damage.
-func decodeTransfer(h mailHeader, body []byte) []byte {
-	switch strings.ToLower(strings.TrimSpace(h.raw("content-transfer-encoding"))) {
-	case "base64":
-		return decodeBase64(body)
-	case "quoted-printable":
-		out, _ := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
-		if len(out) < len(body)/4 && len(body) > 64 {
-			return body // not encoded after all
-		}
-		return out
-	}
-	return body
-}
-
-// decodeBase64 decodes in small steps, leaving out whatever is no digit.
-func decodeBase64(body []byte) []byte {
-	out := make([]byte, 0, len(body)/4*3+3)
-	digits := make([]byte, 0, 4096)
-	flush := func() {
-		if len(digits)%4 == 1 {
-			digits = digits[:len(digits)-1]
-		}
-		out, _ = base64.RawStdEncoding.AppendDecode(out, digits)
-		digits = digits[:0]
-	}
-	for _, b := range body {
-		if asciiLetter(rune(b)) || b >= '0' && b <= '9' || b == '+' || b == '/' {
-			if digits = append(digits, b); len(digits) == cap(digits) {
-				flush()
-			}
-		}
-	}
-	flush()
-	return out
 }
 
 func mailDate(s string) time.Time {

@@ -8,10 +8,33 @@ import (
 	"strings"
 )
 
-// mailHeader is a header as it stands, fields in order; names are in lower case.
+// mailHeader is the fields of a header that count, in order.
 type mailHeader []mailField
 
+// mailField is a field of a header or a parameter of a field; its name is in lower case.
 type mailField struct{ name, value string }
+
+// keptMailFields are the fields that count.
+var keptMailFields = func() map[string]string {
+	names := map[string]string{}
+	for _, n := range []string{"subject", "from", "to", "cc", "date", "message-id", "in-reply-to", "content-type", "content-disposition",
+		"content-transfer-encoding", "content-language"} {
+		names[n] = n
+	}
+	return names
+}()
+
+// mailFieldName returns the name in lower case of a field that counts; empty for others.
+func mailFieldName(name []byte) string {
+	var lower [32]byte // longer than any of them
+	if len(name) > len(lower) {
+		return ""
+	}
+	for i, c := range name {
+		lower[i] = lowerByte(c)
+	}
+	return keptMailFields[string(lower[:len(name)])]
+}
 
 // splitHeader cuts a mail at its first empty line.
 func splitHeader(data []byte) (head, body []byte) {
@@ -37,33 +60,43 @@ func splitHeader(data []byte) (head, body []byte) {
 	return data, nil
 }
 
-// parseMailHeader reads the fields and joins folded lines.
-func parseMailHeader(head []byte) mailHeader {
-	var h mailHeader
-	var value []byte // of the last field
+// maxMailFields bounds the fields of a header that are kept.
+const maxMailFields = 200
+
+// parseMailHeader reads the fields into space and joins folded lines. Values may share the memory of head.
+func parseMailHeader(head []byte, space mailHeader) mailHeader {
+	h := space[:0]
+	var folded []byte // the value of the last field, when it has several lines
+	kept := false     // the last field counts
 	end := func() {
-		if len(h) > 0 {
-			h[len(h)-1].value = string(value)
+		if kept && len(folded) > 0 {
+			h[len(h)-1].value = string(folded)
 		}
+		folded = folded[:0]
 	}
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			continue
 		}
-		if (line[0] == ' ' || line[0] == '\t') && len(h) > 0 {
-			if len(value) < 1<<16 {
-				value = append(append(value, ' '), bytes.TrimLeft(line, " \t")...)
+		if line[0] == ' ' || line[0] == '\t' {
+			if kept && len(folded) < 1<<16 {
+				if len(folded) == 0 {
+					folded = append(folded, h[len(h)-1].value...)
+				}
+				folded = append(append(folded, ' '), bytes.TrimLeft(line, " \t")...)
 			}
 			continue
 		}
-		name, rest, ok := bytes.Cut(line, []byte(":"))
-		if !ok || len(h) >= 2000 {
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
 			continue
 		}
 		end()
-		h = append(h, mailField{name: strings.ToLower(string(bytes.TrimSpace(name)))})
-		value = append(value[:0], bytes.TrimSpace(rest)...)
+		field := mailFieldName(bytes.TrimSpace(name))
+		if kept = field != "" && len(h) < maxMailFields; kept {
+			h = append(h, mailField{field, ownedString(bytes.TrimSpace(value))})
+		}
 	}
 	end()
 	return h
@@ -101,14 +134,14 @@ func decodeWords(s string) string {
 }
 
 // contentType returns the type of a part, text/plain when there is none.
-func (h mailHeader) contentType() (string, map[string]string) {
+func (h mailHeader) contentType() (string, mailParams) {
 	value := h.raw("content-type")
 	if value == "" {
 		return typeText, nil
 	}
-	mt, params, err := mime.ParseMediaType(value)
-	if err != nil || !strings.Contains(mt, "/") {
-		mt, params = looseMediaType(value)
+	mt, params := parseParams(value)
+	if !strings.Contains(mt, "/") {
+		mt = typeText
 	}
 	if alias, ok := typeAliases[mt]; ok {
 		mt = alias
@@ -116,33 +149,84 @@ func (h mailHeader) contentType() (string, map[string]string) {
 	return mt, params
 }
 
-// looseMediaType reads a content type that breaks the rules, as many mails have.
-func looseMediaType(value string) (string, map[string]string) {
-	fields := strings.Split(value, ";")
-	mt := strings.ToLower(strings.TrimSpace(fields[0]))
-	if !strings.Contains(mt, "/") {
-		mt = typeText
-	}
-	params := map[string]string{}
-	for _, f := range fields[1:] {
-		if k, v, ok := strings.Cut(f, "="); ok {
-			params[strings.ToLower(strings.TrimSpace(k))] = strings.Trim(strings.TrimSpace(v), `"'`)
+// mailParams are the parameters of a field.
+type mailParams []mailField
+
+// get returns a parameter; empty when there is none.
+func (p mailParams) get(name string) string {
+	for _, f := range p {
+		if f.name == name {
+			return f.value
 		}
 	}
-	return mt, params
+	return ""
 }
 
+// parseParams reads a field that has parameters, as mails really have it: values without the quotes that they need,
+// remarks behind them, semicolons too many.
+func parseParams(value string) (string, mailParams) {
+	if strings.Contains(value, "*") { // values in pieces, or in charsets (RFC 2231)
+		if first, all, err := mime.ParseMediaType(value); err == nil {
+			var params mailParams
+			for k, v := range all {
+				params = append(params, mailField{k, v})
+			}
+			return first, params
+		}
+	}
+	first, rest, _ := strings.Cut(value, ";")
+	var params mailParams
+	for rest != "" && len(params) < 32 {
+		name, after, ok := strings.Cut(rest, "=")
+		if i := strings.IndexByte(name, ';'); i >= 0 || !ok {
+			if i < 0 {
+				break
+			}
+			rest = rest[i+1:]
+			continue
+		}
+		var v string
+		v, rest = paramValue(strings.TrimLeft(after, " \t"))
+		params = append(params, mailField{strings.ToLower(strings.TrimSpace(name)), v})
+	}
+	return strings.ToLower(strings.TrimSpace(first)), params
+}
+
+// paramValue cuts a value off, and the semicolon behind it.
+func paramValue(s string) (value, rest string) {
+	if !strings.HasPrefix(s, `"`) {
+		value, rest, _ = strings.Cut(s, ";")
+		if i := strings.Index(value, " ("); i >= 0 {
+			value = value[:i] // a remark
+		}
+		return strings.Trim(strings.TrimSpace(value), `"'`), rest
+	}
+	end := 1
+	for end < len(s) && s[end] != '"' {
+		if s[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	end = min(end, len(s))
+	value = s[1:end]
+	if strings.IndexByte(value, '\\') >= 0 {
+		value = quotedPair.Replace(value)
+	}
+	_, rest, _ = strings.Cut(s[end:], ";")
+	return value, rest
+}
+
+var quotedPair = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+
 // fileName returns the name of an attachment without folders.
-func (h mailHeader) fileName(params map[string]string) string {
+func (h mailHeader) fileName(params mailParams) string {
 	name := ""
 	if value := h.raw("content-disposition"); value != "" {
-		_, p, err := mime.ParseMediaType(value)
-		if err != nil {
-			_, p = looseMediaType("x/y;" + value)
-		}
-		name = p["filename"]
+		_, p := parseParams(value)
+		name = p.get("filename")
 	}
-	name = decodeWords(firstOf(name, params["name"]))
+	name = decodeWords(firstOf(name, params.get("name")))
 	if name == "" {
 		return ""
 	}

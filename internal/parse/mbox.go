@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"context"
+	"strings"
 )
 
 // mboxParser reads mailboxes: mails one after another, each behind a line that begins with "From ".
@@ -10,7 +11,7 @@ type mboxParser struct{ mailParser }
 
 // Parse reads a mailbox; each mail is a page.
 func (p mboxParser) Parse(ctx context.Context, in Input, lim Limits) (*Document, error) {
-	m := p.reader(ctx, lim)
+	m := p.reader(ctx, lim, len(in.Data))
 	doc := &Document{Markdown: true}
 	data := in.Data
 	first := true
@@ -24,15 +25,15 @@ func (p mboxParser) Parse(ctx context.Context, in Input, lim Limits) (*Document,
 		if len(head) == 0 {
 			continue
 		}
-		into := &Document{}
-		if first {
-			into = doc
+		into := doc
+		if !first {
+			into = nil
 		}
-		start := m.out.Len()
+		start := len(m.out.buf)
 		m.parts = 0
-		m.mail(head, body, into, 0)
-		if m.out.Len() > start {
-			m.pages = append(m.pages, Page{Number: len(m.pages) + 1, Label: into.Title, Start: start})
+		subject := m.mail(head, body, into, 0)
+		if len(m.out.buf) > start {
+			m.pages = append(m.pages, Page{Number: len(m.pages) + 1, Label: strings.Clone(subject), Start: start})
 			first = false
 		}
 	}

@@ -77,7 +77,7 @@ func (d *odfReader) sheetStart(x *xmlScanner) {
 		d.w.heading(2)
 		d.w.text(name)
 		d.w.block()
-		*s = odfSheet{grid: newGrid(d.w.max - d.w.spent)}
+		*s = odfSheet{grid: &grid{w: d.w}}
 	case "table-row":
 		s.repeat = max(1, atoi(x.attr("number-rows-repeated")))
 		s.col, s.cells = 0, s.cells[:0]
@@ -131,10 +131,7 @@ func (d *odfReader) sheetEnd(name string) {
 		if s.grid == nil || s.open {
 			return
 		}
-		s.grid.write(d.w)
-		if s.grid.full {
-			d.w.full = true
-		}
+		s.grid.end()
 		s.grid = nil
 	}
 }

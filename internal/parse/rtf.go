@@ -3,7 +3,7 @@ package parse
 import (
 	"bytes"
 	"context"
-	"strconv"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -19,7 +19,7 @@ func parseRTF(ctx context.Context, in Input, lim Limits) (*Document, error) {
 		return nil, malformed("not a rich text file")
 	}
 	r := &rtfReader{ctx: ctx, data: data, w: newWriter(lim, len(data)), maxDepth: max(lim.MaxDepth, 64),
-		fonts: map[int]encoding.Encoding{}, styles: map[int]rtfStyle{}, meta: map[string]string{}}
+		fonts: map[int]encoding.Encoding{}, decoders: map[encoding.Encoding]*encoding.Decoder{}, styles: map[int]rtfStyle{}, meta: map[string]string{}}
 	r.state = rtfState{unicodeSkip: 1, font: -1}
 	r.page = charmap.Windows1252
 	if err := r.read(); err != nil {
@@ -54,6 +54,8 @@ type rtfReader struct {
 	styleDef int
 	styleTxt []byte
 	bytes    []byte // undecoded text in the charset of the current font
+	decoders map[encoding.Encoding]*encoding.Decoder
+	decoded  []byte // space for the same text decoded
 	high     rune   // a high surrogate that waits for the low one
 	skip     int    // characters that stand for the last \u and are left out
 	inTable  bool
@@ -175,7 +177,7 @@ func (r *rtfReader) control() {
 	for r.pos < len(r.data) && asciiLetter(rune(r.data[r.pos])) && r.pos-start < 64 {
 		r.pos++
 	}
-	word := string(r.data[start:r.pos])
+	word := ownedString(r.data[start:r.pos])
 	numStart := r.pos
 	if r.pos < len(r.data) && r.data[r.pos] == '-' {
 		r.pos++
@@ -183,8 +185,7 @@ func (r *rtfReader) control() {
 	for r.pos < len(r.data) && r.data[r.pos] >= '0' && r.data[r.pos] <= '9' && r.pos-numStart < 12 {
 		r.pos++
 	}
-	arg, err := strconv.Atoi(string(r.data[numStart:r.pos]))
-	has := err == nil
+	arg, has := parseInt(r.data[numStart:r.pos])
 	if r.pos < len(r.data) && r.data[r.pos] == ' ' {
 		r.pos++
 	}
@@ -265,8 +266,19 @@ func hexByte(b []byte) (byte, bool) {
 	if len(b) < 2 {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(string(b[:2]), 16, 8)
-	return byte(n), err == nil
+	high, ok1 := hexDigit(b[0])
+	low, ok2 := hexDigit(b[1])
+	return high<<4 | low, ok1 && ok2
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
 }
 
 // unicode takes a \u character; negative numbers are those from 32768 on.
@@ -310,23 +322,21 @@ func (r *rtfReader) flush() {
 	if e, ok := r.fonts[r.state.font]; ok && e != nil {
 		enc = e
 	}
-	ascii := true
-	for _, b := range r.bytes {
-		if b >= utf8.RuneSelf {
-			ascii = false
-			break
-		}
-	}
-	text := ""
+	text := r.bytes
 	switch {
-	case ascii:
-		text = ownedString(r.bytes)
-	case mostlyUTF8(r.bytes) && len(r.bytes) > 3 && enc == charmap.Windows1252:
-		text = string(toValid(r.bytes)) // not allowed, but written
+	case !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf }):
+	case enc == charmap.Windows1252 && len(text) > 3 && mostlyUTF8(text):
+		text = toValid(text) // not allowed, but written
 	default:
-		text = string(decodeWith(enc, r.bytes))
+		dec := r.decoders[enc]
+		if dec == nil {
+			dec = enc.NewDecoder()
+			r.decoders[enc] = dec
+		}
+		r.decoded = appendDecoded(r.decoded[:0], dec, text)
+		text = r.decoded
 	}
-	r.write(text)
+	r.write(ownedString(text))
 	r.bytes = r.bytes[:0]
 }
 

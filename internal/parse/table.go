@@ -246,11 +246,11 @@ func (w *writer) tableRow(row []tableCell, cols int) {
 	}
 }
 
-// rowText puts a cell on one line, with the sign that separates cells escaped.
+// rowText puts a cell on one line, with the sign that separates cells escaped. The result may share b's memory.
 func rowText(b []byte) string {
 	b = bytes.TrimSpace(b)
 	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '|') < 0 {
-		return string(b)
+		return ownedString(b)
 	}
 	var out []byte
 	for line := range bytes.Lines(b) {
@@ -263,7 +263,7 @@ func rowText(b []byte) string {
 		}
 		out = append(out, bytes.ReplaceAll(line, []byte("|"), []byte(`\|`))...)
 	}
-	return string(out)
+	return ownedString(out)
 }
 
 // tableAsBlocks writes the cells of a table that only lays out the page, one after another.
@@ -278,7 +278,7 @@ func (w *writer) tableAsBlocks(t *table) {
 			w.rich = true
 			w.pre = true // its marks are wanted
 			if w.open("") {
-				w.put(string(text))
+				w.put(ownedString(text))
 			}
 			w.pre = false
 		}

@@ -1,47 +1,38 @@
 package parse
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
 )
 
 // parseText reads plain text and source code in any common charset.
 func parseText(_ context.Context, in Input, lim Limits) (*Document, error) {
-	data, shared, err := textOf(in, lim)
+	enc, data, err := textOf(in)
 	if err != nil {
 		return nil, err
 	}
-	text := ""
-	if shared {
-		text = string(data) // the document may outlive the input
-	} else {
-		text = ownedString(data)
+	// A little more than the limit is kept, so that the registry sees that there was more.
+	t := textOut{max: int(min(lim.MaxOutput, 1<<30)) + utf8.UTFMax}
+	t.buf = make([]byte, 0, min(decodedSize(enc, data), t.max+textPiece))
+	if err := t.readAll(decodingReader(enc, data)); err != nil {
+		return nil, err
 	}
-	return &Document{Text: strings.TrimRight(cleanText(text), " \n\t")}, nil
+	return &Document{Text: ownedString(bytes.TrimRight(t.finish(), " \n\t"))}, nil
 }
 
-// textOf returns the input as UTF-8, or an error when it is no text. It keeps a little more than the output limit,
-// so that the registry sees that there was more. shared says that the result is a part of the input.
-func textOf(in Input, lim Limits) (data []byte, shared bool, err error) {
+// textOf returns the encoding of a text, nil for UTF-8, and its bytes without a byte order mark; an error when the
+// input is no text.
+func textOf(in Input) (encoding.Encoding, []byte, error) {
 	if looksBinary(head(in.Data, 64<<10)) {
-		return nil, false, malformed("the file holds binary data, not text")
+		return nil, nil, malformed("the file holds binary data, not text")
 	}
 	_, charset := mediaTypeOf(in.ContentType)
-	most := int(min(lim.MaxOutput, 1<<30)) + utf8.UTFMax
 	enc, skip := detectCharset(in.Data, charset)
-	data = in.Data[skip:]
-	if enc != nil {
-		return decodeMax(enc, data, most), false, nil
-	}
-	if len(data) > most {
-		for most > 0 && !utf8.RuneStart(data[most]) {
-			most--
-		}
-		data = data[:most]
-	}
-	valid := toValid(data)
-	return valid, len(valid) == len(data), nil
+	return enc, in.Data[skip:], nil
 }
 
 // parseMarkdown keeps Markdown as it is. The fields of a YAML front matter become metadata and plain lines, because

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"strconv"
@@ -47,8 +48,7 @@ func parseXLSX(ctx context.Context, in Input, lim Limits) (*Document, error) {
 type xlsxReader struct {
 	p        *ooxml
 	w        *writer
-	arena    []byte     // shared strings one after another
-	ends     []uint32   // where each of them ends
+	shared   sharedStrings
 	dates    []dateKind // by cell format
 	date1904 bool
 }
@@ -95,65 +95,37 @@ func (r *xlsxReader) sheets(main string, rels map[string]relation) ([]xlsxSheet,
 	return out, nil
 }
 
-// readStrings reads the shared strings, within the output limit: what is beyond would not be written anyway.
-func (r *xlsxReader) readStrings(part string) error {
-	x := r.p.scan(part)
-	if x == nil {
-		return nil
-	}
-	for n := 0; x.next(); n++ {
-		if n&4095 == 0 && r.p.ctx.Err() != nil {
-			return r.p.ctx.Err()
-		}
-		switch {
-		case x.kind == xmlStart && x.name == "rPh":
-			x.skip()
-		case x.kind == xmlStart && x.name == "t":
-			for x.next() && x.kind != xmlEnd {
-				if x.kind == xmlText && len(r.arena) < r.w.max {
-					r.arena = append(r.arena, x.text...)
-				}
-			}
-		case x.kind == xmlEnd && x.name == "si":
-			if len(r.ends) >= r.w.max/8 {
-				r.p.note(outputLimitReason(int64(r.w.max)))
-				return nil
-			}
-			r.ends = append(r.ends, uint32(len(r.arena)))
-		}
-	}
-	return scanFault(r.p.zipFile, x)
-}
-
 // sheet writes one sheet.
 func (r *xlsxReader) sheet(s xlsxSheet) error {
 	x := r.p.scan(s.part)
 	if x == nil {
 		return nil
 	}
-	g := newGrid(r.w.max - r.w.spent)
-	err := r.readCells(x, g)
-	if err != nil {
+	begun := false
+	begin := func() {
+		begun = true
+		r.w.page(s.name)
+		r.w.heading(2)
+		r.w.text(s.name)
+		r.w.block()
+	}
+	g := &grid{w: r.w, begin: begin}
+	if err := r.readCells(x, g); err != nil {
 		return err
 	}
+	g.end()
 	if g.full {
 		r.p.note(outputLimitReason(int64(r.w.max)))
 	}
-	r.w.page(s.name)
 	r.w.capture()
-	err = r.attached(&drawReader{p: r.p, w: r.w}, s.part)
+	err := r.attached(&drawReader{p: r.p, w: r.w}, s.part)
 	more := r.w.release()
 	if err != nil {
 		return err
 	}
-	if len(g.cells) == 0 && len(more) == 0 {
-		r.w.pages = r.w.pages[:max(0, len(r.w.pages)-1)]
-		return nil
+	if len(more) > 0 && !begun {
+		begin()
 	}
-	r.w.heading(2)
-	r.w.text(s.name)
-	r.w.block()
-	g.write(r.w)
 	r.w.insert(more)
 	return nil
 }
@@ -210,7 +182,7 @@ func (r *xlsxReader) readCells(x *xmlScanner, g *grid) error {
 	kind, format := "", 0
 	var value []byte
 	in := ""
-	for n := 0; x.next() && !g.full; n++ {
+	for n := 0; x.next() && !g.full && !g.w.full; n++ {
 		if n&4095 == 0 && r.p.ctx.Err() != nil {
 			return r.p.ctx.Err()
 		}
@@ -254,22 +226,22 @@ func (r *xlsxReader) readCells(x *xmlScanner, g *grid) error {
 func (r *xlsxReader) cellText(kind string, format int, value []byte) []byte {
 	switch kind {
 	case "s":
-		n, err := strconv.Atoi(strings.TrimSpace(string(value)))
-		if err != nil || n < 0 || n >= len(r.ends) {
+		n, ok := parseInt(bytes.TrimSpace(value))
+		if !ok {
 			return nil
 		}
-		start := uint32(0)
-		if n > 0 {
-			start = r.ends[n-1]
-		}
-		return r.arena[start:r.ends[n]]
+		return r.shared.at(n)
 	case "b":
 		if strings.TrimSpace(string(value)) == "1" {
 			return []byte("TRUE")
 		}
 		return []byte("FALSE")
 	case "", "n":
-		s := strings.TrimSpace(string(value))
+		value = bytes.TrimSpace(value)
+		if isDate := format >= 0 && format < len(r.dates) && r.dates[format] != notDate; !isDate && shortNumber(value) {
+			return value
+		}
+		s := string(value)
 		if format >= 0 && format < len(r.dates) && r.dates[format] != notDate {
 			if text := serialDate(s, r.dates[format], r.date1904); text != "" {
 				return []byte(text)
@@ -280,9 +252,19 @@ func (r *xlsxReader) cellText(kind string, format int, value []byte) []byte {
 	return value
 }
 
+// shortNumber reports whether a number can stay as it is stored.
+func shortNumber[S string | []byte](s S) bool {
+	for i := range len(s) {
+		if s[i]|0x20 == 'e' {
+			return false
+		}
+	}
+	return len(s) <= 15
+}
+
 // plainNumber shortens what binary floating point left behind: 6.1699999999999998E-2 is 0.0617.
 func plainNumber(s string) string {
-	if len(s) <= 15 && !strings.ContainsAny(s, "eE") {
+	if shortNumber(s) {
 		return s
 	}
 	f, err := strconv.ParseFloat(s, 64)

@@ -1,8 +1,8 @@
 package pdf
 
 import (
+	"bytes"
 	"slices"
-	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/bidi"
@@ -31,10 +31,11 @@ func direction(text string) int {
 	return neutral
 }
 
-// joinClusters makes text of clusters that come in the order in which they stand on the page. Where there is
+// join makes text of clusters that come in the order in which they stand on the page. Where there is
 // right-to-left script they are put in the order in which they are read, the reverse of the Unicode Bidirectional
 // Algorithm's last step for one level of embedding.
-func joinClusters(clusters []cluster) string {
+func (sp *wordSpace) join() string {
+	clusters := sp.clusters
 	rtl, ltr := 0, 0
 	for _, c := range clusters {
 		if len(c.text) == 1 && c.text[0] < 0x80 {
@@ -51,7 +52,6 @@ func joinClusters(clusters []cluster) string {
 		}
 	}
 	if rtl > 0 {
-		clusters = slices.Clone(clusters)
 		if rtl >= ltr {
 			slices.Reverse(clusters)
 			reverseRuns(clusters, leftToRight)
@@ -59,11 +59,11 @@ func joinClusters(clusters []cluster) string {
 			reverseRuns(clusters, rightToLeft)
 		}
 	}
-	var out strings.Builder
+	sp.text = sp.text[:0]
 	for _, c := range clusters {
-		out.WriteString(c.text)
+		sp.text = append(sp.text, c.text...)
 	}
-	return strings.TrimSpace(out.String())
+	return string(bytes.TrimSpace(sp.text))
 }
 
 // reverseRuns reverses the stretches that begin and end with clusters of direction dir and hold neutral ones and

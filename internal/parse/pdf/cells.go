@@ -49,7 +49,8 @@ func findCells(lines []line) {
 
 // wideGaps lists the gaps of a segment that stand out.
 func (s *segment) wideGaps() []wideGap {
-	var all []wideGap
+	var space [32]wideGap
+	all := space[:0]
 	prev := -1
 	for i := range s.glyphs {
 		g := &s.glyphs[i]
@@ -68,16 +69,17 @@ func (s *segment) wideGaps() []wideGap {
 	if len(all) == 0 {
 		return nil
 	}
-	widths := make([]float64, len(all))
-	for i, g := range all {
-		widths[i] = g.u1 - g.u0
+	var widthSpace [32]float64
+	widths := widthSpace[:0]
+	for _, g := range all {
+		widths = append(widths, g.u1-g.u0)
 	}
 	slices.Sort(widths)
 	least := cellGap * s.size
 	if len(widths) >= 3 {
 		least = max(least, cellGapRatio*widths[len(widths)/3])
 	}
-	return slices.DeleteFunc(all, func(g wideGap) bool { return g.u1-g.u0 < least })
+	return slices.Clone(slices.DeleteFunc(all, func(g wideGap) bool { return g.u1-g.u0 < least }))
 }
 
 // continues says whether a gap of line l goes on in the neighbouring line.

@@ -10,6 +10,8 @@ const (
 	maxStates = 256
 	// maxOperands bounds the operands before an operator.
 	maxOperands = 256
+	// maxSpareArray bounds the space of an operand that the next one uses again.
+	maxSpareArray = 4096
 	// maxFormDepth bounds forms within forms.
 	maxFormDepth = 20
 	// operatorWork is what one operator counts against the budget of work.
@@ -49,6 +51,7 @@ type interpreter struct {
 // run executes a content stream with its resources.
 func (in *interpreter) run(data []byte, resources dict, depth int) {
 	l := in.d.lexer(data, false)
+	l.content = true
 	var args []any
 	floor, markFloor := len(in.saved), len(in.marks)
 	for {
@@ -83,6 +86,11 @@ func (in *interpreter) run(data []byte, resources dict, depth int) {
 			}
 		default:
 			in.operator(op, args, resources)
+		}
+		for _, a := range args {
+			if used, ok := a.(array); ok && cap(used) <= maxSpareArray {
+				l.spare = used // no operator keeps its operands
+			}
 		}
 		args = args[:0]
 	}

@@ -10,9 +10,9 @@ import (
 
 const (
 	// maxCachedObjects bounds the cache of parsed objects, which is emptied when it is full.
-	maxCachedObjects = 4096
+	maxCachedObjects = 512
 	// maxObjStreamBytes bounds the decoded object streams that are kept.
-	maxObjStreamBytes = 4 << 20
+	maxObjStreamBytes = 2 << 20
 	// maxObjectBytes bounds one object in the file, the bytes of a stream aside.
 	maxObjectBytes = 8 << 20
 	// baseBudget and budgetPerByte make the budgets of decoded bytes and of work grow with the input, so that a small

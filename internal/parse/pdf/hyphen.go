@@ -39,7 +39,12 @@ func (h *hyphenation) join(lines []string, hard []bool) string {
 	for _, l := range lines {
 		h.learn(l)
 	}
+	size := 0
+	for _, l := range lines {
+		size += len(l) + 1
+	}
 	var out strings.Builder
+	out.Grow(size)
 	for i, l := range lines {
 		if i == len(lines)-1 {
 			out.WriteString(strings.ReplaceAll(l, "\u00ad", ""))

@@ -3,6 +3,8 @@ package pdf
 import (
 	"errors"
 	"math"
+	"strings"
+	"unsafe"
 )
 
 // Errors of the object parser; they do not leave the package.
@@ -29,7 +31,19 @@ type lexer struct {
 	maxDepth int
 	depth    int
 	elements int
+	content  bool  // the bytes are those of a content stream and stay as they are: strings share their memory
+	spare    array // of a content stream: space for the next array outside of others
 }
+
+// contentWords are the words of content streams, so that none is made anew each time it is read.
+var contentWords = func() map[string]any {
+	words := map[string]any{}
+	for word := range strings.FieldsSeq("b B b* B* BDC BI BMC BT BX c cm CS cs d d0 d1 Do DP EI EMC ET EX f F f* G g gs h i ID j J K k l m " +
+		"M MP n q Q re RG rg ri s S SC sc SCN scn sh T* Tc Td TD Tf Tj TJ TL Tm Tr Ts Tw Tz v w W W* y ' \"") {
+		words[word] = keyword(word)
+	}
+	return words
+}()
 
 // Classes of bytes (ISO 32000-1, 7.2.2).
 const (
@@ -108,6 +122,9 @@ func (l *lexer) object() (any, error) {
 	start := l.pos
 	for l.pos < len(l.b) && isRegular(l.b[l.pos]) {
 		l.pos++
+	}
+	if word, ok := contentWords[string(l.b[start:l.pos])]; ok {
+		return word, nil
 	}
 	switch word := string(l.b[start:l.pos]); word {
 	case "true":
@@ -268,6 +285,9 @@ func (l *lexer) literal() str {
 		c := l.b[i]
 		if c == ')' {
 			l.pos = i + 1
+			if l.content {
+				return str(unsafe.String(unsafe.SliceData(l.b[start:i]), i-start))
+			}
 			return str(l.b[start:i])
 		}
 		if c == '\\' || c == '(' || c == '\r' {
@@ -363,6 +383,9 @@ func (l *lexer) array() (any, error) {
 	}
 	defer func() { l.depth-- }()
 	out := array{}
+	if l.depth == 1 && l.spare != nil {
+		out, l.spare = l.spare[:0], nil
+	}
 	for {
 		o, err := l.object()
 		if errors.Is(err, errEnd) {

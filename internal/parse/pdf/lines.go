@@ -90,19 +90,10 @@ func (l *line) covers(s *segment) bool {
 }
 
 // text returns the words of a line, in logical order.
-func (l *line) text() string {
-	var clusters []cluster
-	for i, s := range l.segs {
-		if i > 0 {
-			clusters = append(clusters, cluster{text: " ", space: true})
-		}
-		clusters = append(clusters, s.clusters()...)
-	}
-	return joinClusters(clusters)
-}
+func (l *line) text() string { return joinSegments(l.segs...) }
 
 // text returns the words of a segment, in logical order.
-func (s *segment) text() string { return joinClusters(s.clusters()) }
+func (s *segment) text() string { return joinSegments(s) }
 
 // leading returns the usual distance of baselines in a region, 0 when it has no two lines of one size.
 func leading(lines []line) float64 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -24,11 +25,36 @@ type cluster struct {
 	space bool
 }
 
-// clusters returns the characters of a segment from left to right, with spaces where words part.
-func (s *segment) clusters() []cluster {
+// wordSpace is space for taking lines apart, which is used again for the next one.
+type wordSpace struct {
+	clusters []cluster
+	gaps     []float64
+	text     []byte
+}
+
+var wordSpaces = sync.Pool{New: func() any { return new(wordSpace) }}
+
+// joinSegments returns the words of segments of one line, in logical order.
+func joinSegments(segs ...*segment) string {
+	sp := wordSpaces.Get().(*wordSpace)
+	for i, s := range segs {
+		if i > 0 {
+			sp.clusters = append(sp.clusters, cluster{text: " ", space: true})
+		}
+		s.addClusters(sp)
+	}
+	text := sp.join()
+	clear(sp.clusters) // no text of a document outlives it here
+	sp.clusters = sp.clusters[:0]
+	wordSpaces.Put(sp)
+	return text
+}
+
+// addClusters adds the characters of a segment from left to right, with spaces where words part.
+func (s *segment) addClusters(sp *wordSpace) {
 	glyphs := s.glyphs
-	limit := s.gapLimit()
-	out := make([]cluster, 0, len(glyphs)+len(glyphs)/5)
+	limit := s.gapLimit(sp)
+	out := sp.clusters
 	var prev, blank *glyph // the last that is no space, and the last space behind it
 	pending := false
 	for i := range glyphs {
@@ -60,7 +86,7 @@ func (s *segment) clusters() []cluster {
 		out = append(out, cluster{text: text})
 		prev, pending = g, false
 	}
-	return out
+	sp.clusters = out
 }
 
 // takenBack says whether g stands where the space between a and g does, so that there is none to be seen: some writers
@@ -102,9 +128,9 @@ func dropDuplicates(glyphs []glyph) []glyph {
 }
 
 // gapLimit returns the gap, in ems, from which two glyphs belong to two words. Letters that are spaced out raise it.
-func (s *segment) gapLimit() float64 {
+func (s *segment) gapLimit(sp *wordSpace) float64 {
 	glyphs := s.glyphs
-	var gaps []float64
+	gaps := sp.gaps[:0]
 	spaces := 0
 	for i := range glyphs {
 		if isBlank(glyphs[i].text) {
@@ -116,6 +142,7 @@ func (s *segment) gapLimit() float64 {
 			gaps = append(gaps, (b.u0-a.u1-max(0, min(a.spacing, 0.5*a.size)))/b.size)
 		}
 	}
+	sp.gaps = gaps
 	limit := wordGap
 	if spaces > 0 {
 		limit = spacedGap
