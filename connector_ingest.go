@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -386,18 +385,6 @@ func (s *Service) purgeSources(ctx context.Context, org string, rs []backend.Rec
 
 // addSynced is AddKnowledge for connectors: metadata that the schema does not declare is kept.
 func (s Sub) addSynced(ctx context.Context, b KnowledgeBatch, instructions string) (*IngestResult, error) {
-	const op = "sync"
-	h, err := s.svc.open(ctx, op, s.org, s.tenant)
-	if err != nil {
-		return nil, err
-	}
-	defer h.release()
-	if h.rec.data.Embeddings {
-		return nil, fieldError(op, KindInvalid, ResourceTenant, "tenant_id", "the tenant is an embeddings tenant: it holds raw vectors only")
-	}
-	in := &intake{op: op, held: h, sub: s, class: backend.Knowledge, now: time.Now().UTC(), lenient: true, instructions: instructions}
-	if err := in.knowledge(ctx, b); err != nil {
-		return nil, err
-	}
-	return in.accept(ctx)
+	in := &intake{op: "sync", sub: s, class: backend.Knowledge, lenient: true, instructions: instructions}
+	return in.take(ctx, nil, func() error { return in.knowledge(ctx, b) })
 }

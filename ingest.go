@@ -184,44 +184,16 @@ type ItemStatus struct {
 // error means that nothing was accepted. Items that fail alone (FailIfExists) say so in
 // the result.
 func (s Sub) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, error) {
-	const op = "add memories"
-	h, err := s.svc.open(ctx, op, s.org, s.tenant)
-	if err != nil {
-		return nil, err
-	}
-	defer h.release()
-	if h.rec.data.Embeddings {
-		return nil, fieldError(op, KindInvalid, ResourceTenant, "tenant_id", "the tenant is an embeddings tenant: it holds raw vectors only")
-	}
-	in := &intake{op: op, held: h, sub: s, class: backend.Memory, now: time.Now().UTC(), failIfExists: b.FailIfExists}
-	if err := in.memories(ctx, b); err != nil {
-		return nil, err
-	}
-	res, err := in.accept(ctx)
-	s.follow(b.Progress, res)
-	return res, err
+	in := &intake{op: "add memories", sub: s, class: backend.Memory, failIfExists: b.FailIfExists}
+	return in.take(ctx, b.Progress, func() error { return in.memories(ctx, b) })
 }
 
 // AddKnowledge accepts files and app items, as AddMemories does memories. A file
 // whose format is known to be unsupported from its name or type refuses the call
 // with ErrFormat; one that turns out unreadable ends StatusErrored.
 func (s Sub) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResult, error) {
-	const op = "add knowledge"
-	h, err := s.svc.open(ctx, op, s.org, s.tenant)
-	if err != nil {
-		return nil, err
-	}
-	defer h.release()
-	if h.rec.data.Embeddings {
-		return nil, fieldError(op, KindInvalid, ResourceTenant, "tenant_id", "the tenant is an embeddings tenant: it holds raw vectors only")
-	}
-	in := &intake{op: op, held: h, sub: s, class: backend.Knowledge, now: time.Now().UTC(), failIfExists: b.FailIfExists}
-	if err := in.knowledge(ctx, b); err != nil {
-		return nil, err
-	}
-	res, err := in.accept(ctx)
-	s.follow(b.Progress, res)
-	return res, err
+	in := &intake{op: "add knowledge", sub: s, class: backend.Knowledge, failIfExists: b.FailIfExists}
+	return in.take(ctx, b.Progress, func() error { return in.knowledge(ctx, b) })
 }
 
 // Status reports items by id, knowledge and memories alike, in the order asked.
