@@ -179,6 +179,9 @@ func decodePlaces(b []byte, n int, limit uint32) (first uint32, rows []uint32, e
 			first = uint32(from)
 		}
 		if runs > 1 {
+			if rows == nil {
+				rows = make([]uint32, 0, n)
+			}
 			for r := from; r < end; r++ {
 				rows = append(rows, uint32(r))
 			}

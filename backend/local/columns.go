@@ -4,12 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
-	"slices"
 	"strings"
 	"unsafe"
-
-	"github.com/contextmem/contextmem/internal/bitset"
 )
 
 // A section of rows is laid out as a partition uses it, so that a partition of one
@@ -92,8 +88,9 @@ func alignedBytes(n int) []byte {
 // not, files are neither written nor read.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// openColumns returns a section of rows in place, whose rows lie below limit. All
-// that leads from one place to another is checked, numbers are not.
+// openColumns returns a section of rows in place, whose rows lie below limit. Its sizes
+// are checked; places that lead outside are left to check, and to whoever uses them
+// without.
 func openColumns(b []byte, limit uint32) (*columns, error) {
 	if len(b) < headBytes || !littleEndian || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 != 0 {
 		return nil, errFormat
@@ -117,9 +114,13 @@ func openColumns(b []byte, limit uint32) (*columns, error) {
 	c.ordinal, c.of = view[int32](&b, c.rows), view[uint32](&b, c.rows)
 	c.speaker, c.flags = view[uint32](&b, c.rows), view[uint8](&b, c.rows)
 	c.nameEnds, c.nameText = view[uint32](&b, c.names), b[:c.text]
-	return c, c.check()
+	if n := c.rows % 64; n != 0 && c.live[len(c.live)-1]>>n != 0 {
+		return nil, fmt.Errorf("%w: live rows behind the last", errFormat)
+	}
+	return c, nil
 }
 
+// check reads all columns and errs when a place leads outside.
 func (c *columns) check() error {
 	end, bad := uint64(c.first), false
 	for i := range c.source {
@@ -138,9 +139,6 @@ func (c *columns) check() error {
 		most = max(most, n)
 	}
 	bad = bad || most > c.names
-	if n := c.rows % 64; n != 0 {
-		bad = bad || c.live[len(c.live)-1]>>n != 0
-	}
 	at := uint32(0)
 	for _, end := range c.nameEnds {
 		bad = bad || end < at || end > c.text
@@ -166,6 +164,9 @@ func (c *columns) texts() []string {
 // decodeRows reads a section of rows.
 func (c *content) decodeRows(b []byte, limit uint32) error {
 	cols, err := openColumns(b, limit)
+	if err == nil {
+		err = cols.check()
+	}
 	if err != nil {
 		return err
 	}
@@ -247,92 +248,4 @@ func (c *content) encodeRows(limit uint32, alone bool) []byte {
 		e.buf = append(e.buf, make([]byte, -len(e.buf)&7)...)
 	}
 	return e.buf
-}
-
-// addColumns adds the rows of a block behind those before: in place where it can.
-func (p *partition) addColumns(c *columns) error {
-	for i, num := range c.dropNum {
-		if at, ok := p.ownerOf(c.dropRow[i]); ok && p.sourceNum[at] == num && p.sources[at].first == c.dropRow[i] {
-			if err := p.remove(at); err != nil {
-				return err
-			}
-		}
-	}
-	if c.sources == 0 {
-		return nil
-	}
-	if uint64(c.first) < uint64(len(p.chunk)) {
-		return fmt.Errorf("%w: rows of a source overlap others", errFormat)
-	}
-	p.rising = p.rising && c.falling == 0 && c.low > p.lastChunk
-	names := c.texts()
-	if len(p.chunk) == 0 && c.first == 0 {
-		p.inPlace = true
-		p.chunk, p.ordinal, p.of, p.speaker, p.flags = clip(c.chunk), clip(c.ordinal), clip(c.of), clip(c.speaker), clip(c.flags)
-		p.sourceNum, p.sources = clip(c.num), clip(c.source)
-		p.names, p.nameOf = append(p.names, names...), nil
-		p.live = bitset.FromWords(slices.Clone(c.live), len(p.chunk))
-	} else {
-		p.copyColumns(c, names)
-	}
-	p.lastChunk = max(p.lastChunk, c.high)
-	p.liveSources += len(c.source)
-	for _, w := range c.live {
-		p.liveN += bits.OnesCount64(w)
-	}
-	return nil
-}
-
-// clip returns x without room to grow, so that appending copies it.
-func clip[T any](x []T) []T { return x[:len(x):len(x)] }
-
-func (p *partition) copyColumns(c *columns, names []string) {
-	p.skipTo(c.first)
-	base := uint32(len(p.sources))
-	from, sources := len(p.chunk), len(p.sources)
-	p.chunk, p.ordinal, p.flags = append(p.chunk, c.chunk...), append(p.ordinal, c.ordinal...), append(p.flags, c.flags...)
-	p.of, p.speaker = append(p.of, c.of...), append(p.speaker, c.speaker...)
-	p.sourceNum, p.sources = append(p.sourceNum, c.num...), append(p.sources, c.source...)
-	if base > 0 {
-		for i := from; i < len(p.of); i++ {
-			p.of[i] += base
-		}
-	}
-	if len(names) > 0 {
-		renamed := make([]uint32, len(names)+1)
-		for i, s := range names {
-			renamed[i+1] = p.intern(s)
-		}
-		for i := from; i < len(p.speaker); i++ {
-			p.speaker[i] = renamed[p.speaker[i]]
-		}
-		for i := sources; i < len(p.sources); i++ {
-			p.sources[i].name = renamed[p.sources[i].name]
-		}
-	}
-	p.live.Grow(len(p.chunk))
-	for i, w := range c.live {
-		for ; w != 0; w &= w - 1 {
-			p.live.Add(c.first + uint32(i*64+bits.TrailingZeros64(w)))
-		}
-	}
-}
-
-// ownerOf returns the source of a live row.
-func (p *partition) ownerOf(row uint32) (uint32, bool) {
-	if !p.live.Has(row) {
-		return 0, false
-	}
-	return p.of[row], true
-}
-
-// own copies what is used in place. The caller holds mu.
-func (p *partition) own() {
-	if !p.inPlace {
-		return
-	}
-	p.inPlace = false
-	p.chunk, p.ordinal, p.of = slices.Clone(p.chunk), slices.Clone(p.ordinal), slices.Clone(p.of)
-	p.speaker, p.flags = slices.Clone(p.speaker), slices.Clone(p.flags)
-	p.sourceNum, p.sources = slices.Clone(p.sourceNum), slices.Clone(p.sources)
 }

@@ -214,3 +214,34 @@ func TestBudget(t *testing.T) {
 	require.False(t, ix.awake.Load())
 	require.Zero(t, ix.cache.used.Load())
 }
+
+// Columns are built by readers while a writer looks for what there is to flush.
+func TestColumnsBesideFlush(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 14, 2)
+	x, err := Open(h.dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	ix := openTest(t, x).(*index)
+	seq := ix.Applied()
+	for range 20 {
+		var reading sync.WaitGroup
+		for _, part := range h.m.parts {
+			reading.Go(func() {
+				_, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: part, Vector: make([]float32, h.m.dim), K: 5})
+				_, err2 := ix.Info(t.Context(), part)
+				if err := errors.Join(err, err2); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range 10 {
+			seq++
+			require.NoError(t, ix.Apply(t.Context(), []backend.Change{{Seq: seq, Kind: backend.Mark}}))
+			require.NoError(t, ix.Flush(t.Context()))
+			ix.residents(nil)
+		}
+		reading.Wait()
+		evictAll(ix)
+	}
+}

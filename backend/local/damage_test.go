@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -206,6 +207,57 @@ func TestLateDamage(t *testing.T) {
 	info, err := ix.Info(t.Context(), benchPart)
 	require.NoError(t, err)
 	require.Equal(t, n, info.Chunks)
+}
+
+// Columns of large blocks are used before they are checked: whatever is in them, a search
+// ends without a panic, and with nothing but what was stored or an error.
+func TestDamagedRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	x, err := Open(dir, nil)
+	require.NoError(t, err)
+	ix := openTest(t, x).(*index)
+	const n = 8000
+	changes := benchChanges(n + 10)
+	require.NoError(t, ix.Apply(t.Context(), changes[:n]))
+	require.NoError(t, ix.Flush(t.Context()))
+	drops := []backend.Change{changes[n], {Seq: n + 2, Kind: backend.Drop, Part: benchPart, Source: changes[7].Source}}
+	require.NoError(t, ix.Apply(t.Context(), drops))
+	require.NoError(t, ix.Flush(t.Context()))
+	require.Len(t, ix.files, 2)
+	b := ix.files[0].blocks[0]
+	require.Greater(t, b.size(), uint64(verifyNow))
+	rows, data := b.find(secRows)
+	c, err := openColumns(data, b.nextRow)
+	require.NoError(t, err)
+	name := b.file.path
+	at := func(p unsafe.Pointer) int64 {
+		return int64(rows.offset) + int64(uintptr(p)-uintptr(unsafe.Pointer(unsafe.SliceData(data))))
+	}
+	places := map[string]int64{
+		"owner of a row": at(unsafe.Pointer(&c.of[3])) + 3, "owner of a dropped row": at(unsafe.Pointer(&c.of[7])) + 3,
+		"rows of a dropped source": at(unsafe.Pointer(&c.source[7].rows)) + 3, "first row": at(unsafe.Pointer(&c.source[7].first)),
+	}
+	require.NoError(t, x.Close())
+	for what, at := range places {
+		flip(t, name, at)
+		x, err := Open(dir, nil)
+		require.NoError(t, err)
+		ix := openTest(t, x).(*index)
+		for i := range 50 {
+			_, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: changes[i].Rows[0].Vector, K: 20})
+			_, err2 := ix.SearchKeywords(t.Context(), backend.KeywordQuery{Part: benchPart, Text: changes[i].Rows[0].Text, K: 20})
+			for _, err := range []error{err, err2} {
+				if err != nil {
+					require.ErrorIs(t, err, backend.ErrUnavailable)
+				}
+			}
+		}
+		ix.work.wait()
+		require.Zero(t, ix.Applied(), what)
+		require.NoError(t, x.Close())
+		flip(t, name, at)
+	}
 }
 
 func TestFlushFails(t *testing.T) {

@@ -7,13 +7,14 @@ import "github.com/contextmem/contextmem/backend"
 type facet uint32
 
 const (
-	facetRows     facet = 1 << iota // chunks can be found
+	facetColumns  facet = 1 << iota // the columns of rows and sources
+	facetRows                       // chunks can be found
 	facetPlaces                     // rowOf and sourceOf
 	facetTags                       // tags and tagsOf
 	facetSessions                   // sessions and the links of sources
 	facetGraph                      // mentions and refsOf
 
-	allFacets = facetRows | facetPlaces | facetTags | facetSessions | facetGraph
+	allFacets = facetColumns | facetRows | facetPlaces | facetTags | facetSessions | facetGraph
 )
 
 func (p *partition) has(f facet) bool { return facet(p.ready.Load())&f == f }
@@ -30,6 +31,10 @@ func (p *partition) need(f facet) (built bool, err error) {
 	if p.gone || f == 0 {
 		return false, nil
 	}
+	if err := p.buildColumns(); err != nil {
+		return true, err
+	}
+	f &^= facet(p.ready.Load()) // rows that rise are found by their column
 	if f&(facetRows|facetTags|facetGraph) != 0 {
 		f |= facetPlaces
 	}

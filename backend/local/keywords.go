@@ -57,7 +57,11 @@ func (p *partition) best(k int, as backend.Answer, search func(k int, anyOrder b
 	}
 	hits := slices.Grow(as.Into[:0], len(rows))
 	for _, r := range rows {
-		hits = append(hits, backend.Hit{Chunk: p.chunk[r.row], Source: p.sourceNum[p.of[r.row]], Score: r.score})
+		h, err := p.hit(r)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, h)
 	}
 	if !p.rising && !anyOrder {
 		sortHits(hits)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
@@ -14,6 +15,10 @@ import (
 // compared before they are used. Those of larger blocks are compared in the background
 // where they are used in place; what is decoded is always compared first.
 const verifyNow = 4 << 20
+
+// verifyAfter is how long the comparison in the background waits, so that the search that
+// had the partition loaded has the processors and the disk for itself.
+const verifyAfter = 250 * time.Millisecond
 
 // verify compares the checksum of a section.
 func (b *block) verify(s section) error {
@@ -124,6 +129,11 @@ func (x *index) verifyLater(blocks []*block) {
 			continue
 		}
 		x.work.start(func(ctx context.Context) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(verifyAfter):
+			}
 			if err := b.reread(ctx); isDamage(err) {
 				x.damage(err)
 			}
@@ -163,7 +173,7 @@ func (b *block) reread(ctx context.Context) error {
 }
 
 // loadPartition builds a partition from its blocks, from the oldest to the newest:
-// its rows and sources, and what else need asks for later. It takes a reference to
+// what searches without a filter need, and the rest when need asks for it. It takes a reference to
 // the file of each block. Errors speak of damage.
 func loadPartition(class backend.Class, blocks []*block) (*partition, error) {
 	p := newPartition(class)
@@ -183,9 +193,6 @@ func loadPartition(class backend.Class, blocks []*block) (*partition, error) {
 		p.segments[len(p.segments)-1] = seg
 		p.vectors = append(p.vectors, seg.parts...)
 	}
-	if p.rising {
-		p.ready.Or(uint32(facetRows))
-	}
 	return p, nil
 }
 
@@ -195,7 +202,7 @@ func (p *partition) giveBack() {
 	for _, s := range p.segments {
 		s.block.file.release()
 	}
-	p.segments, p.vectors, p.blocks = nil, nil, nil
+	p.segments, p.vectors, p.blocks, p.runs = nil, nil, nil, nil
 }
 
 // addBlock adds the sources and rows of a block.
@@ -203,13 +210,13 @@ func (p *partition) addBlock(b *block) error {
 	if _, data := b.find(secRows); data != nil {
 		c, err := openColumns(data, b.nextRow)
 		if err == nil {
-			err = p.addColumns(c)
+			err = p.addRun(c)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	p.skipTo(b.nextRow)
+	p.extend(b.nextRow)
 	p.tailFrom = b.nextRow
 	return nil
 }

@@ -171,7 +171,7 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 		if i, ok := merged[s.part]; ok {
 			b, seg = f.blocks[i], segments[i]
 		}
-		if err := s.replace(old, b, seg); err != nil {
+		if err := x.replaceBlocks(s, old, b, seg); err != nil {
 			x.damage(err)
 			break
 		}
@@ -183,11 +183,15 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	return nil
 }
 
-// replace puts a merged block where those of the old files stood; nil when nothing is
-// left of them. The caller holds applying.
-func (s *slot) replace(old map[*file]bool, b *block, seg *segment) error {
+// replaceBlocks puts a merged block where those of the old files stood; nil when nothing
+// is left of them. A partition that has read nothing but runs begins again. The caller
+// holds applying.
+func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *segment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !slices.ContainsFunc(s.blocks, func(b *block) bool { return old[b.file] }) {
+		return nil
+	}
 	var next []*block
 	for _, o := range s.blocks {
 		if !old[o.file] {
@@ -197,12 +201,13 @@ func (s *slot) replace(old map[*file]bool, b *block, seg *segment) error {
 			b = nil
 		}
 	}
-	if b != nil { // only what no longer counts was merged
-		next = s.blocks
-	}
 	s.blocks = next
 	p := s.p.Load()
-	if p == nil {
+	switch {
+	case p == nil:
+		return nil
+	case !p.has(facetColumns):
+		x.unload(s)
 		return nil
 	}
 	p.mu.Lock()

@@ -36,6 +36,9 @@ type partition struct {
 	gone  bool          // what is mapped was given back: look the partition up again
 	ready atomic.Uint32 // the facets that are there
 
+	runs []*columns // instead of columns of rows and sources, until those are needed
+	end  uint32     // above every row of the runs
+
 	// By row.
 	inPlace bool // the columns of rows and sources are those of the first segment's file
 	chunk   []int64

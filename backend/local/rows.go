@@ -188,6 +188,11 @@ func (p *partition) remove(at uint32) error {
 		}
 		p.tagsOf[at] = nil
 	}
+	return p.removeRows(s)
+}
+
+// removeRows takes the rows of a live source out of all that searches go through.
+func (p *partition) removeRows(s *source) error {
 	for _, v := range p.vectors {
 		v.forget(s.first, s.rows)
 	}

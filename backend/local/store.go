@@ -13,8 +13,12 @@ import (
 // multiple of 64, so that a filter can be used for it in place.
 const alignRows = 256
 
-// dirty tells whether the partition has something to say to the next flush.
+// dirty tells whether the partition has something to say to the next flush. One without
+// columns was only read.
 func (p *partition) dirty() bool {
+	if !p.has(facetColumns) {
+		return false
+	}
 	return p.cleared || len(p.chunk) > int(p.tailFrom) || len(p.dropped)+len(p.changedTags)+len(p.changedGraph) > 0
 }
 
@@ -23,7 +27,7 @@ func (p *partition) tailRows() int { return len(p.chunk) - int(p.tailFrom) }
 
 // full tells whether the tail is so long that it should be flushed.
 func (p *partition) full() bool {
-	return max(p.tailRows(), int(p.tailTerms/maxTailTerms)) >= p.flushAt
+	return p.dirty() && max(p.tailRows(), int(p.tailTerms/maxTailTerms)) >= p.flushAt
 }
 
 // postpone has the tail grow by another quarter before it is full again.

@@ -1,0 +1,201 @@
+package local
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// A partition that comes from files begins with runs: the rows sections of its blocks
+// where they are mapped, not one page of which is touched before a hit lies on it.
+// Searches by vector and by keyword need no more. Columns are made of the runs once
+// anything else is asked for.
+
+// addRun adds the rows of a block behind those before, and takes out the sources that
+// the block says are gone.
+func (p *partition) addRun(c *columns) error {
+	for i, num := range c.dropNum {
+		if err := p.dropRun(num, c.dropRow[i]); err != nil {
+			return err
+		}
+	}
+	if c.sources == 0 {
+		return nil
+	}
+	if c.first < p.end {
+		return fmt.Errorf("%w: rows of a source overlap others", errFormat)
+	}
+	p.rising = p.rising && c.falling == 0 && c.low > p.lastChunk
+	p.lastChunk = max(p.lastChunk, c.high)
+	p.runs = append(p.runs, c)
+	p.extend(c.first + c.rows)
+	words, by := p.live.Words()[c.first/64:], c.first%64
+	for i, w := range c.live {
+		words[i] |= w << by
+		if high := w >> 1 >> (63 - by); high != 0 {
+			words[i+1] |= high
+		}
+		p.liveN += bits.OnesCount64(w)
+	}
+	p.liveSources += len(c.source)
+	return nil
+}
+
+// extend notes that row numbers below end are used up.
+func (p *partition) extend(end uint32) {
+	p.end = max(p.end, end)
+	p.live.Grow(int(p.end))
+}
+
+// runOf returns the run of a row; nil when there is none.
+func (p *partition) runOf(row uint32) *columns {
+	for i := len(p.runs) - 1; i >= 0; i-- {
+		if c := p.runs[i]; row >= c.first {
+			if row-c.first < c.rows {
+				return c
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// owner returns the place of a row's source in the run.
+func (c *columns) owner(row uint32) (uint32, error) {
+	at := c.of[row-c.first]
+	if at >= c.sources {
+		return 0, fmt.Errorf("%w: the owner of a row", errFormat)
+	}
+	return at, nil
+}
+
+// dropRun takes a source of a run out, if it is there.
+func (p *partition) dropRun(num int64, row uint32) error {
+	c := p.runOf(row)
+	if c == nil || !p.live.Has(row) {
+		return nil
+	}
+	at, err := c.owner(row)
+	if err != nil {
+		return err
+	}
+	s := &c.source[at]
+	if c.num[at] != num || s.first != row {
+		return nil
+	}
+	if s.rows > c.rows-(row-c.first) {
+		return fmt.Errorf("%w: rows of a source", errFormat)
+	}
+	return p.removeRows(s)
+}
+
+// hit returns what is found in a row.
+func (p *partition) hit(f found) (backend.Hit, error) {
+	if p.has(facetColumns) {
+		return backend.Hit{Chunk: p.chunk[f.row], Source: p.sourceNum[p.of[f.row]], Score: f.score}, nil
+	}
+	c := p.runOf(f.row)
+	if c == nil {
+		return backend.Hit{}, fmt.Errorf("%w: a row of no block", errFormat)
+	}
+	at, err := c.owner(f.row)
+	if err != nil {
+		return backend.Hit{}, err
+	}
+	return backend.Hit{Chunk: c.chunk[f.row-c.first], Source: c.num[at], Score: f.score}, nil
+}
+
+// buildColumns makes columns of the runs: in place of a single one, else by copying.
+// Errors speak of damage. The caller holds mu.
+func (p *partition) buildColumns() error {
+	if p.has(facetColumns) {
+		return nil
+	}
+	for _, c := range p.runs {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	if len(p.runs) == 1 && p.runs[0].first == 0 {
+		p.useColumns(p.runs[0])
+	} else {
+		p.copyRuns()
+	}
+	p.skipTo(p.end)
+	p.runs = nil
+	p.ready.Or(uint32(facetColumns))
+	if p.rising {
+		p.ready.Or(uint32(facetRows))
+	}
+	return nil
+}
+
+// useColumns has the partition use the columns of its only block in place.
+func (p *partition) useColumns(c *columns) {
+	p.inPlace = true
+	p.chunk, p.ordinal, p.of, p.speaker, p.flags = clip(c.chunk), clip(c.ordinal), clip(c.of), clip(c.speaker), clip(c.flags)
+	p.sourceNum, p.sources = clip(c.num), clip(c.source)
+	p.names, p.nameOf = append(p.names, c.texts()...), nil
+}
+
+// copyRuns copies the columns of all runs, which take no more room than they need.
+func (p *partition) copyRuns() {
+	sources := 0
+	for _, c := range p.runs {
+		sources += len(c.source)
+	}
+	n := int(p.end)
+	p.chunk, p.ordinal, p.of = slices.Grow(p.chunk, n), slices.Grow(p.ordinal, n), slices.Grow(p.of, n)
+	p.speaker, p.flags = slices.Grow(p.speaker, n), slices.Grow(p.flags, n)
+	p.sourceNum, p.sources = slices.Grow(p.sourceNum, sources), slices.Grow(p.sources, sources)
+	p.lastChunk = math.MinInt64
+	for _, c := range p.runs {
+		p.skipTo(c.first)
+		p.copyColumns(c)
+		p.lastChunk = max(p.lastChunk, c.high)
+	}
+}
+
+func (p *partition) copyColumns(c *columns) {
+	base := uint32(len(p.sources))
+	from, sources := len(p.chunk), len(p.sources)
+	p.chunk, p.ordinal, p.flags = append(p.chunk, c.chunk...), append(p.ordinal, c.ordinal...), append(p.flags, c.flags...)
+	p.of, p.speaker = append(p.of, c.of...), append(p.speaker, c.speaker...)
+	p.sourceNum, p.sources = append(p.sourceNum, c.num...), append(p.sources, c.source...)
+	if base > 0 {
+		for i := from; i < len(p.of); i++ {
+			p.of[i] += base
+		}
+	}
+	names := c.texts()
+	if len(names) == 0 {
+		return
+	}
+	renamed := make([]uint32, len(names)+1)
+	for i, s := range names {
+		renamed[i+1] = p.intern(s)
+	}
+	for i := from; i < len(p.speaker); i++ {
+		p.speaker[i] = renamed[p.speaker[i]]
+	}
+	for i := sources; i < len(p.sources); i++ {
+		p.sources[i].name = renamed[p.sources[i].name]
+	}
+}
+
+// clip returns x without room to grow, so that appending copies it.
+func clip[T any](x []T) []T { return x[:len(x):len(x)] }
+
+// own copies what is used in place. The caller holds mu.
+func (p *partition) own() {
+	if !p.inPlace {
+		return
+	}
+	p.inPlace = false
+	p.chunk, p.ordinal, p.of = slices.Clone(p.chunk), slices.Clone(p.ordinal), slices.Clone(p.of)
+	p.speaker, p.flags = slices.Clone(p.speaker), slices.Clone(p.flags)
+	p.sourceNum, p.sources = slices.Clone(p.sourceNum), slices.Clone(p.sources)
+}
