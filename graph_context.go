@@ -232,6 +232,11 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 	if err != nil {
 		return nil, err
 	}
+	for _, e := range ents { // every relation of an entity holds its name
+		for _, t := range lexical.Analyze(nil, g.entities[e].Name) {
+			delete(g.words, t.Term)
+		}
+	}
 	have := make(map[int64]bool, len(first))
 	for _, rel := range first {
 		have[rel.Num] = true

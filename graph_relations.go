@@ -61,7 +61,7 @@ func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]ba
 	for _, r := range rels {
 		row := g.chunks[r.Chunk]
 		_, known := g.entities[r.From]
-		if row == nil || !known || r.Origin == pipeline.OriginOpposite || !item.Live(filter, row.Src.Tags) {
+		if row == nil || !known || r.Origin == pipeline.OriginOpposite || r.From == r.To || !item.Live(filter, row.Src.Tags) { // names of one entity say nothing of each other
 			continue
 		}
 		out = append(out, r)

@@ -27,7 +27,11 @@ type Merge struct {
 	From, Into string // normal forms of the names
 	Reason     string
 	At         time.Time
-	Undone     bool
+	Undone     bool // by the caller, or since no source says so any more
+	// Stated says that the merge follows from what sources say ("Robert Smith, also known as Bob"; in memories also a first
+	// name for the only full name that has it). It lasts until the last such source is deleted, or until others name somebody
+	// else. Once it is undone by the caller the two stay apart.
+	Stated bool
 }
 
 // Entities looks entities up by name, in any case; those folded into another are
@@ -161,7 +165,7 @@ func merge(ctx context.Context, h *held, part backend.Partition, id int64) (*Mer
 }
 
 func publicMerge(m *backend.Merge) Merge {
-	return Merge{ID: m.Num, Class: Class(m.Part.Class), From: m.From, Into: m.Into, Reason: m.Reason, At: m.At, Undone: m.Undone}
+	return Merge{ID: m.Num, Class: Class(m.Part.Class), From: m.From, Into: m.Into, Reason: m.Reason, At: m.At, Undone: m.Undone, Stated: m.Stated}
 }
 
 func entityKey(op, field, name string) (string, error) {

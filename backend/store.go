@@ -212,6 +212,7 @@ type Finished struct {
 	ErrorMessage string
 	Mentions     []Mention
 	Relations    []Relation
+	Aliases      []Alias
 	Blobs        []Blob
 	Event        bool // put an Event into the outbox
 }
@@ -305,6 +306,21 @@ type RelationQuery struct {
 // functional relation without ValidFrom counts from its Asserted on when an earlier rival
 // was known at KnownAt, else from ever. So of what is retired now, what held then is found again.
 
+// Alias is a statement of a source that two keys name one entity. A Store keeps it with
+// the source; Into must be among the source's Mentions, else it is left out.
+//
+// While some live source states what From stands for, and none states it otherwise, From is folded into Into as
+// by MergeEntities, with Stated set; when that changes the merge is undone. Statements that are not
+// Likely outweigh those that are. Nothing is folded while From has no entity, or where From is folded already, and
+// a pair whose merge the caller undid stays apart. This is weighed at the end of each call that adds or removes
+// statements about From, or makes the entity of From.
+type Alias struct {
+	From, Into string // keys
+	Likely     bool   // not said in so many words
+	Reason     string // for the record of the merge; of several statements that of the oldest source counts
+	At         time.Time
+}
+
 // Merge records that one entity was folded into another.
 type Merge struct {
 	Num        int64
@@ -313,6 +329,7 @@ type Merge struct {
 	Reason     string
 	At         time.Time
 	Undone     bool
+	Stated     bool // by sources, see Alias
 }
 
 // Store is the truth of a workspace.

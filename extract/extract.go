@@ -52,6 +52,7 @@ type Output struct {
 	Relations []Relation
 	Facts     []Fact
 	Dates     []DateRef
+	Aliases   []Alias
 	// Usage says what a model was paid for this item; nil when no model was involved.
 	Usage *Usage
 }
@@ -147,6 +148,16 @@ type Relation struct {
 	// Functional, Retracts and Asserted are as in [Fact]; a relation that retracts is Negated too.
 	Functional, Retracts bool
 	Asserted             time.Time
+}
+
+// Alias says that two names of an item mean one entity.
+type Alias struct {
+	// Name and Of are Keys. Of, the fuller name, is a mention of the same output; so is Name, unless Likely.
+	Name, Of string
+	// Likely says that the text does not state it: Name is the first name of the one person of the item who has it.
+	Likely bool
+	// Context is the sentence that states it, at most 2000 bytes; empty when Likely.
+	Context string
 }
 
 // Precisions of dates.

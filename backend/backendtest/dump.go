@@ -107,7 +107,7 @@ func (d *dumper) partition(p backend.Partition) {
 	merges, err := d.s.Merges(ctx, p, 0, 1<<20)
 	d.ok(err)
 	for _, m := range merges {
-		d.line("  merge %q into %q %q %s %v", m.From, m.Into, m.Reason, short(m.At), m.Undone)
+		d.line("  merge %q into %q %q %s undone %v stated %v", m.From, m.Into, m.Reason, short(m.At), m.Undone, m.Stated)
 	}
 }
 

@@ -87,7 +87,7 @@ func (m *model) run(ops int) {
 	}
 	m.checkStore()
 	m.checkShadows()
-	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "visible", "place", "told"} {
+	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "told"} {
 		require.Positive(m.t, m.did[effect], "a run without %q tests little: %v", effect, m.did)
 	}
 }
@@ -170,6 +170,8 @@ func (m *model) checkStore() {
 	require.Equal(m.t, dumps[1], dumps[0])
 	m.did["visible"] += strings.Count(dumps[1], "  visible ")
 	m.did["retired"] += strings.Count(dumps[1], "false until 2")
+	m.did["stated"] += strings.Count(dumps[1], "undone false stated true")
+	m.did["unstated"] += strings.Count(dumps[1], "undone true stated true")
 }
 
 func (m *model) checkShadows() {

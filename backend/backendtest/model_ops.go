@@ -296,6 +296,11 @@ func (m *model) finish(held []*heldClaim) {
 				m.note("  relation %s: %s %s %s/%s known %s functional %v retracts %v", r.Raw, r.FromKey, r.Predicate, r.ToKey, r.Object, short(r.KnownFrom), r.Functional, r.Retracts)
 			}
 		}
+		for m.rng.IntN(3) == 0 {
+			a := backend.Alias{From: pick(m.rng, modelKeys), Into: pick(m.rng, modelKeys), Likely: m.rng.IntN(2) == 0, Reason: fmt.Sprint("reason ", m.rng.IntN(9)), At: m.now}
+			f.Aliases = append(f.Aliases, a)
+			m.note("  alias %s of %s, likely %v", a.From, a.Into, a.Likely)
+		}
 		for side := range 2 {
 			f.Num = h.nums[side]
 			in[side] = append(in[side], f)
@@ -431,9 +436,28 @@ func (m *model) undo() {
 	if len(m.merges[1]) == 0 {
 		return
 	}
+	if m.rng.IntN(2) == 0 {
+		m.undoAny()
+		return
+	}
 	i := m.rng.IntN(len(m.merges[1]))
 	m.note("undo merge %d", i)
 	m.both(m.got.UndoMerge(m.t.Context(), m.merges[0][i]), m.want.UndoMerge(m.t.Context(), m.merges[1][i]))
+}
+
+// undoAny takes back any merge of a partition, those that sources stated too.
+func (m *model) undoAny() {
+	ctx, p := m.t.Context(), m.part()
+	got, err := m.got.Merges(ctx, p, 0, 1000)
+	require.NoError(m.t, err)
+	want, err := m.want.Merges(ctx, p, 0, 1000)
+	require.NoError(m.t, err)
+	require.Len(m.t, got, len(want))
+	if len(want) > 0 {
+		i := m.rng.IntN(len(want))
+		m.note("undo merge %q into %q in %v", want[i].From, want[i].Into, p)
+		m.both(m.got.UndoMerge(ctx, got[i].Num), m.want.UndoMerge(ctx, want[i].Num))
+	}
 }
 
 func (m *model) acknowledge() {

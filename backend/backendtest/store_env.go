@@ -59,6 +59,7 @@ type item struct {
 	texts     []string // one chunk each
 	mentions  []backend.Mention
 	relations []backend.Relation
+	aliases   []backend.Alias
 }
 
 // memo returns a memory of the partition notes with one chunk per text.
@@ -81,6 +82,19 @@ func (it item) mention(chunk int, key string) item {
 
 func (it item) relate(r backend.Relation) item {
 	it.relations = append(it.relations[:len(it.relations):len(it.relations)], r)
+	return it
+}
+
+// alias lets an item say that from is into, and mention into.
+func (it item) alias(from, into string) item {
+	it.aliases = append(it.aliases[:len(it.aliases):len(it.aliases)], backend.Alias{From: from, Into: into, Reason: it.ID + " says so", At: at(7)})
+	return it.mention(0, into)
+}
+
+// likely is alias for what is not said in so many words.
+func (it item) likely(from, into string) item {
+	it = it.alias(from, into)
+	it.aliases[len(it.aliases)-1].Likely = true
 	return it
 }
 
@@ -150,7 +164,7 @@ func (e *storeEnv) complete(items ...item) []int64 {
 	for i, it := range items {
 		in[i] = backend.Finished{
 			Num: nums[i], Token: token, State: backend.Completed,
-			Mentions: it.mentions, Relations: it.relations,
+			Mentions: it.mentions, Relations: it.relations, Aliases: it.aliases,
 		}
 	}
 	ok, err := e.Finish(e.t.Context(), in)

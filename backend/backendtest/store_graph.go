@@ -25,6 +25,11 @@ var storeGraphTests = []namedTest[*storeEnv]{
 	{"Merge", testMerge},
 	{"MergeChain", testMergeChain},
 	{"MergeFacts", testMergeFacts},
+	{"Alias", testAlias},
+	{"AliasAmbiguous", testAliasAmbiguous},
+	{"AliasLikely", testAliasLikely},
+	{"AliasUndone", testAliasUndone},
+	{"AliasAndMerge", testAliasAndMerge},
 	{"FinishReplacesGraph", testFinishReplacesGraph},
 	{"IndexReplacesGraph", testIndexReplacesGraph},
 }

@@ -59,7 +59,7 @@ func (d *storeData) forgetSub(sub string, changed bool) {
 	if changed {
 		d.feed.dropSub(sub)
 	}
-	d.merges = slices.DeleteFunc(d.merges, func(m *backend.Merge) bool { return m.Part.Sub == sub })
+	d.merges = slices.DeleteFunc(d.merges, func(m *merge) bool { return m.Part.Sub == sub })
 	for name := range d.parts {
 		if name.Sub == sub {
 			delete(d.parts, name)

@@ -17,11 +17,12 @@ type storeData struct {
 	chunks   map[int64]*chunk
 	queue    []int64 // versions that may be waiting for work, rising
 	entities map[int64]*entity
-	merges   []*backend.Merge // by Num
+	merges   []*merge // by Num
 	events   []backend.Event
 	values   map[string][]byte
 	feed     feed
 	last     struct{ version, chunk, entity, relation, merge, event int64 }
+	call     changed
 }
 
 func newStoreData() *storeData {
@@ -31,6 +32,7 @@ func newStoreData() *storeData {
 		chunks:   make(map[int64]*chunk),
 		entities: make(map[int64]*entity),
 		values:   make(map[string][]byte),
+		call:     newChanged(),
 	}
 }
 
@@ -56,6 +58,7 @@ type version struct {
 	chunks    []*chunk // in the order they came, which is that of Mention.Chunk
 	mentions  []mention
 	relations []*relation
+	aliases   []backend.Alias
 	puts      [backend.Drop]uint64 // where the feed has it, by kind of change; 0: not
 }
 
@@ -87,7 +90,9 @@ func (s *store) write(ctx context.Context, f func(d *storeData) error) error {
 	if err := usable(ctx, s.closed.Load()); err != nil {
 		return err
 	}
-	return f(s.d)
+	err := f(s.d)
+	s.d.settleAliases()
+	return err
 }
 
 func (s *store) Close() error {

@@ -334,7 +334,7 @@ func checkFinished(v *version, f *backend.Finished) error {
 func (d *storeData) finish(v *version, f *backend.Finished) {
 	had := len(v.mentions) > 0
 	d.clearGraph(v)
-	d.addGraph(v, f.Mentions, f.Relations)
+	d.addGraph(v, f)
 	if had || len(v.mentions) > 0 {
 		d.feed.put(v, backend.PutGraph)
 	}

@@ -185,6 +185,13 @@ func (t *tx) settleUse(num int64, u *use) (err error) {
 		t.entities.remove(entityKey{u.part, u.key})
 		return nil
 	case u.made:
+		known, err := t.statedKeys(u.part)
+		if err != nil {
+			return err
+		}
+		if known[u.key] {
+			t.weighStated(u.part, u.key)
+		}
 		return t.c.do(`INSERT INTO entities (num, part, key, name, type, named, root, mentions, uses)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.part, u.key, u.name, u.typ, u.named, u.root, u.mentions, u.uses)
 	case u.named:
@@ -271,6 +278,9 @@ func (t *tx) clearGraph(v *head) error {
 		}
 	}
 	if err := t.c.do("DELETE FROM mentions WHERE source = ?", v.num); err != nil {
+		return err
+	}
+	if err := t.clearStated(v); err != nil {
 		return err
 	}
 	return t.clearRelations(v)

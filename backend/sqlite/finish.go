@@ -38,6 +38,9 @@ func (t *tx) finish(v *head, f *backend.Finished) error {
 			return err
 		}
 	}
+	if err := t.addStated(v, f.Aliases, f.Mentions); err != nil {
+		return err
+	}
 	v.graph = len(f.Mentions)+len(f.Relations) > 0
 	if had || len(f.Mentions) > 0 {
 		if err := t.put(v.num, backend.PutGraph, &v.seqGph); err != nil {

@@ -73,14 +73,15 @@ func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time
 
 func (s *store) UndoMerge(ctx context.Context, num int64) error {
 	return s.change(ctx, func(t *tx) error {
-		if err := t.unmerge(num); err != nil {
+		if err := t.unmerge(num, undoneByCaller); err != nil {
 			return fmt.Errorf("undo merge %d: %w", num, err)
 		}
 		return nil
 	})
 }
 
-func (t *tx) unmerge(num int64) error {
+// unmerge takes a merge back; why is what undone says then.
+func (t *tx) unmerge(num, why int64) error {
 	var part int64
 	var from string
 	undone := false
@@ -100,7 +101,7 @@ func (t *tx) unmerge(num int64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.c.do("UPDATE merges SET undone = 1 WHERE num = ?", num); err != nil {
+	if err := t.c.do("UPDATE merges SET undone = ? WHERE num = ?", why, num); err != nil {
 		return err
 	}
 	t.inserted = true
@@ -254,10 +255,10 @@ func (s *store) Merges(ctx context.Context, part backend.Partition, after int64,
 		if err != nil {
 			return err
 		}
-		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone FROM merges INDEXED BY merges_part
+		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone, stated <> '' FROM merges INDEXED BY merges_part
 			WHERE part = ? AND num > ? ORDER BY num LIMIT ?`, func(r *row) error {
 			out = append(out, backend.Merge{
-				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.int(5) != 0,
+				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.int(5) != 0, Stated: r.int(6) != 0,
 			})
 			return nil
 		}, id, after, max(limit, 0))

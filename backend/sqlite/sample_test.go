@@ -65,6 +65,9 @@ func memory(r *rand.Rand, n int) (backend.Incoming, backend.Indexed, backend.Fin
 			Confidence: 0.5, KnownFrom: testTime.Add(time.Duration(n) * time.Second),
 		})
 	}
+	if n%4 == 0 {
+		fin.Aliases = []backend.Alias{{From: keys[3], Into: keys[2], Reason: "test", At: testTime}}
+	}
 	return in, ix, fin
 }
 

@@ -33,6 +33,7 @@ type tx struct {
 	names    *lru[int64, backend.Partition]
 	entities *lru[entityKey, entityRef]
 	aliases  map[int64]map[string]string // by partition; loaded when needed
+	stated   map[int64]map[string]bool   // keys that sources name aliases of, by partition; loaded when needed
 	inserted bool                        // the call under way put new rows into the caches
 	dirty    bool                        // an earlier call of this transaction did
 
@@ -40,6 +41,8 @@ type tx struct {
 	partSums map[int64]partSum
 	uses     map[int64]*use
 	dropped  []backend.Change // tombstones that it added to the feed
+	// keys for which it changed what sources say that they stand for
+	unweighed map[entityKey]bool
 }
 
 // partSum is a change of a partition's counters.
@@ -52,6 +55,7 @@ func newTx(c *conn, l ledger, lastSeq *atomic.Uint64, v *version) *tx {
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
 		aliases:  make(map[int64]map[string]string),
+		stated:   make(map[int64]map[string]bool),
 		partSums: make(map[int64]partSum),
 		uses:     make(map[int64]*use),
 	}
@@ -69,6 +73,7 @@ func (t *tx) undo() {
 	t.led = t.saved
 	clear(t.partSums)
 	clear(t.uses)
+	clear(t.unweighed)
 	if t.inserted {
 		t.forget()
 	}
@@ -80,6 +85,7 @@ func (t *tx) forget() {
 	t.names.clear()
 	t.entities.clear()
 	clear(t.aliases)
+	clear(t.stated)
 }
 
 func (t *tx) settle() error {
@@ -91,8 +97,12 @@ func (t *tx) settle() error {
 		}
 	}
 	clear(t.partSums)
+	err := t.settleUses()
+	if err == nil {
+		err = t.settleStated()
+	}
 	t.dirty = t.dirty || t.inserted
-	return t.settleUses()
+	return err
 }
 
 func (t *tx) prepare() error {

@@ -48,6 +48,8 @@ func extractOne(in *extract.Input) extract.Output {
 	d.textMentions()
 	d.relations()
 	d.aliases()
+	d.statedAliases()
+	d.likelyAliases()
 	if in.Infer && in.Instructions != "" {
 		d.out.Facts = parseInstructions(in.Instructions).filter(d.out.Facts)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
@@ -95,6 +96,16 @@ func graphOf(j *job, f *backend.Finished) {
 			types[m.Key] = m.Type
 		}
 	}
+	for _, a := range j.out.Aliases {
+		if a.Name == "" || a.Of == "" {
+			continue
+		}
+		reason := likelyAlias
+		if !a.Likely {
+			reason = clipped(a.Context)
+		}
+		f.Aliases = append(f.Aliases, backend.Alias{From: a.Name, Into: a.Of, Likely: a.Likely, Reason: reason, At: j.UpdatedAt})
+	}
 	said := map[saying]int{}
 	add := func(r backend.Relation) {
 		if at, ok := said[sayingOf(&r)]; ok { // a fact that is a relation too
@@ -150,6 +161,24 @@ func graphOf(j *job, f *backend.Finished) {
 		}
 		add(rel)
 	}
+}
+
+// likelyAlias is why a first name is taken for a full one.
+const likelyAlias = "the only full name with this first name"
+
+// maxReason bounds the record of a merge, in bytes.
+const maxReason = 512
+
+// clipped cuts a text at a rune.
+func clipped(s string) string {
+	if len(s) <= maxReason {
+		return s
+	}
+	n := maxReason
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // OriginOpposite marks the retractions that come with a statement which denies another:

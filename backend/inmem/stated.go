@@ -1,0 +1,145 @@
+package inmem
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// changed is what the call under way changed that is weighed at its end.
+type changed struct {
+	aliases map[graphKey]bool // keys of which sources say something else now
+	existed map[graphKey]bool // keys whose entity was made or forgotten: whether it was there before
+}
+
+type graphKey struct {
+	g   *graph
+	key string
+}
+
+func newChanged() changed {
+	return changed{make(map[graphKey]bool), make(map[graphKey]bool)}
+}
+
+// noteEntity notes that an entity comes or goes; was tells whether it was there.
+func (c *changed) noteEntity(g *graph, key string, was bool) {
+	if k := (graphKey{g, key}); len(g.stated[key]) > 0 {
+		if _, known := c.existed[k]; !known {
+			c.existed[k] = was
+		}
+	}
+}
+
+// addAliases stores what a version says about aliases.
+func (d *storeData) addAliases(v *version, f *backend.Finished) {
+	g := &v.part.graph
+	for _, a := range f.Aliases {
+		said := slices.ContainsFunc(v.aliases, func(b backend.Alias) bool { return b.From == a.From && b.Into == a.Into && b.Likely == a.Likely })
+		if said || a.From == a.Into || !slices.ContainsFunc(f.Mentions, func(m backend.Mention) bool { return m.Key == a.Into }) {
+			continue
+		}
+		a.At = stamp(a.At)
+		v.aliases = append(v.aliases, a)
+		if g.stated[a.From] == nil {
+			g.stated[a.From] = make(map[*version][]backend.Alias)
+		}
+		g.stated[a.From][v] = append(g.stated[a.From][v], a)
+		d.call.aliases[graphKey{g, a.From}] = true
+	}
+}
+
+// clearAliases forgets what a version says about aliases.
+func (d *storeData) clearAliases(v *version) {
+	g := &v.part.graph
+	for _, a := range v.aliases {
+		if delete(g.stated[a.From], v); len(g.stated[a.From]) == 0 {
+			delete(g.stated, a.From)
+		}
+		d.call.aliases[graphKey{g, a.From}] = true
+	}
+	v.aliases = nil
+}
+
+// settleAliases folds and unfolds entities as sources have it now.
+func (d *storeData) settleAliases() {
+	if len(d.call.aliases)+len(d.call.existed) == 0 {
+		return
+	}
+	for k, was := range d.call.existed {
+		if !was && k.g.entities[k.key] != nil && len(k.g.stated[k.key]) > 0 {
+			d.call.aliases[k] = true
+		}
+	}
+	type place struct {
+		p   *partition
+		key string
+	}
+	var all []place
+	for _, p := range d.parts { // of those that are still there
+		for k := range d.call.aliases {
+			if k.g == &p.graph {
+				all = append(all, place{p, k.key})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.p.name.Sub, b.p.name.Sub), cmp.Compare(a.p.name.Class, b.p.name.Class), cmp.Compare(a.key, b.key))
+	})
+	for _, x := range all {
+		d.settleAlias(x.p, x.key)
+	}
+	d.call = newChanged()
+	d.feed.tidy()
+}
+
+func (d *storeData) settleAlias(p *partition, key string) {
+	g := &p.graph
+	want := g.standIn(key)
+	for _, m := range d.merges {
+		if m.Part != p.name || m.From != key || m.Undone || m.stated == "" {
+			continue
+		}
+		if m.stated == want.Into {
+			return
+		}
+		d.unmerge(m)
+	}
+	if _, folded := g.alias[key]; folded || want.Into == "" {
+		return
+	}
+	for _, m := range d.merges {
+		if m.Part == p.name && m.From == key && m.byCaller && (m.Into == want.Into || m.stated == want.Into) {
+			return
+		}
+	}
+	a, b := g.entities[key], g.find(want.Into)
+	if a == nil || a == b {
+		return
+	}
+	m := d.merge(p, a, b, want.Reason, want.At)
+	m.Stated, m.stated = true, want.Into
+}
+
+// standIn returns what a key is said to stand for; Into is empty when sources say nothing
+// of it, or more than one thing.
+func (g *graph) standIn(key string) (want backend.Alias) {
+	for _, likely := range [...]bool{false, true} {
+		var oldest *version
+		for v, as := range g.stated[key] {
+			for _, a := range as {
+				switch {
+				case a.Likely != likely:
+				case want.Into != "" && want.Into != a.Into:
+					return backend.Alias{}
+				case oldest == nil || v.src.Num < oldest.src.Num:
+					want, oldest = a, v
+				}
+			}
+		}
+		if want.Into != "" {
+			return want
+		}
+	}
+	return backend.Alias{}
+}
