@@ -162,6 +162,9 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 		if !r.Since.IsZero() && !e.time.IsZero() && e.time.Before(r.Since) {
 			continue
 		}
+		if r.MaxBytes > 0 && int64(len(e.body)) > r.MaxBytes {
+			continue // it would be refused
+		}
 		page.Objects = append(page.Objects, e.object(f.title))
 	}
 	return page, nil

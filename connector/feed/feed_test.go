@@ -159,10 +159,18 @@ func TestSyncErrors(t *testing.T) {
 	_, err := guarded.Sync(t.Context(), contextmem.SyncRequest{ResourceID: srv.URL + "/?key=secret"})
 	require.ErrorContains(t, err, "not public")
 	require.NotContains(t, err.Error(), "secret")
-	now := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.Equal(t, time.Hour, retryAfter("Mon, 01 Jan 2024 01:00:00 GMT", now))
-	require.Equal(t, maxRetryAfter, retryAfter("999999999", now))
-	require.Zero(t, retryAfter("-5", now))
+	status, header = 429, "999999999"
+	require.ErrorAs(t, try(srv.URL, ""), &limited)
+	require.Equal(t, maxRetryAfter, limited.After)
+}
+
+func TestEntriesOverTheLimitAreLeftOut(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(atom)) }))
+	defer srv.Close()
+	p := New(Config{Client: srv.Client()})
+	require.Len(t, sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, MaxBytes: 1000}).Objects, 2)
+	require.Len(t, sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, MaxBytes: 20}).Objects, 1)
 }
 
 func TestDiscoverPages(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // document is a feed of any of the three formats.
@@ -281,10 +282,10 @@ func (e *entry) object(feed string) contextmem.SyncObject {
 	add := map[string]any{}
 	for k, v := range map[string]string{"feed": feed, "author": e.author} {
 		if v != "" {
-			add[k] = clip(v, 200)
+			add[k] = webapi.Clip(v, 200)
 		}
 	}
-	a := &contextmem.AppItem{Title: clip(e.title, 1000), Kind: contextmem.AppKnowledgeBase, Type: "feed", URL: e.link, AdditionalMetadata: add,
+	a := &contextmem.AppItem{Title: webapi.Clip(e.title, 1000), Kind: contextmem.AppKnowledgeBase, Type: "feed", URL: e.link, AdditionalMetadata: add,
 		Fields: map[string]any{"title": e.title}}
 	if !e.time.IsZero() {
 		a.Timestamp = e.time.Format(time.RFC3339)
@@ -297,12 +298,4 @@ func (e *entry) object(feed string) contextmem.SyncObject {
 		a.Content = &contextmem.AppContent{HTMLBase64: base64.StdEncoding.EncodeToString([]byte(e.body))}
 	}
 	return contextmem.SyncObject{ExternalID: e.id, App: a}
-}
-
-// clip cuts a text at a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

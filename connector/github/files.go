@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -18,6 +19,7 @@ const (
 	maxTreeRequests = 2000   // directories read one by one when a tree is too large for one answer
 	maxTreeFiles    = 200000 // Markdown files of one tree
 	maxPathBytes    = 800
+	markdownType    = "text/markdown"
 )
 
 // entry is a file or directory of a tree.
@@ -34,24 +36,24 @@ func (s *run) files(ctx context.Context) error {
 	st := &s.state.Files
 	fresh := st.Head == ""
 	if fresh {
-		a, err := s.get(ctx, request{path: s.path + "/commits/HEAD", accept: "application/vnd.github.sha", etag: st.ETag, limit: 1024})
-		if hasStatus(err, http.StatusConflict) { // the repository is empty
+		a, err := s.Do(ctx, webapi.Request{Path: s.path + "/commits/HEAD", Accept: "application/vnd.github.sha", ETag: st.ETag, Limit: 1024})
+		if webapi.HasStatus(err, http.StatusConflict) { // the repository is empty
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		head := strings.TrimSpace(string(a.body))
-		if a.same || head == st.Base {
+		head := strings.TrimSpace(string(a.Body))
+		if a.Same || head == st.Base {
 			return nil
 		}
 		if !isSHA(head) {
 			return errors.New("github: the head is not a commit")
 		}
-		st.Head, st.After, st.ETag = head, "", a.etag
+		st.Head, st.After, st.ETag = head, "", a.Header.Get("ETag")
 	}
 	next, err := s.tree(ctx, st.Head)
-	if !fresh && hasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
+	if !fresh && webapi.HasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
 		// The head was rewritten while its changes were on their way: take the new one next time.
 		st.Head, st.After, st.ETag = "", "", ""
 		return nil
@@ -62,7 +64,7 @@ func (s *run) files(ctx context.Context) error {
 	old := map[string]entry{}
 	if st.Base != "" {
 		// A base that history no longer holds is as good as none: everything is read again.
-		if old, err = s.tree(ctx, st.Base); err != nil && !hasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
+		if old, err = s.tree(ctx, st.Base); err != nil && !webapi.HasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
 			return err
 		}
 	}
@@ -100,29 +102,29 @@ func changed(old, next map[string]entry) []string {
 	return names
 }
 
-// file reads one file, or reports it as deleted: one that grew over the limit is gone as well.
+// file reads one file, or reports it as deleted: one that grew over the limit, or that is not read any more, is gone as well.
 func (s *run) file(ctx context.Context, name string, old, next map[string]entry) error {
 	id := s.id + ":" + name
 	e, ok := next[name]
 	_, had := old[name]
-	var a *answer
-	if ok && e.Size <= s.p.cfg.MaxFileBytes {
+	var a *webapi.Answer
+	if ok && e.Size <= s.most && (s.reads == nil || s.reads(name, markdownType)) {
 		var err error
-		a, err = s.get(ctx, request{path: s.path + "/git/blobs/" + e.SHA, accept: "application/vnd.github.raw+json", limit: s.p.cfg.MaxFileBytes})
+		a, err = s.Do(ctx, webapi.Request{Path: s.path + "/git/blobs/" + e.SHA, Accept: "application/vnd.github.raw+json", Limit: s.most})
 		if err != nil {
 			return err
 		}
 	}
-	if a == nil || a.tooLong {
+	if a == nil || a.TooLong {
 		if had {
 			s.page.Deleted = append(s.page.Deleted, id)
 		}
 		return nil
 	}
 	s.page.Objects = append(s.page.Objects, contextmem.SyncObject{ExternalID: id, File: &contextmem.File{
-		Name: path.Base(name), ContentType: "text/markdown", Data: a.body, Kind: TypeFile, URL: s.web() + "/blob/HEAD/" + escapePath(name),
+		Name: path.Base(name), ContentType: markdownType, Data: a.Body, Kind: TypeFile, URL: s.web() + "/blob/HEAD/" + escapePath(name),
 		Metadata:           s.container(TypeFile),
-		AdditionalMetadata: map[string]any{"path": clip(name, 600), "sha": e.SHA},
+		AdditionalMetadata: map[string]any{"path": webapi.Clip(name, 600), "sha": e.SHA},
 	}})
 	return nil
 }
@@ -136,7 +138,7 @@ func (s *run) tree(ctx context.Context, commit string) (map[string]entry, error)
 		Tree      []entry `json:"tree"`
 		Truncated bool    `json:"truncated"`
 	}
-	if _, err := s.getJSON(ctx, request{path: s.path + "/git/trees/" + commit, query: url.Values{"recursive": {"1"}}}, &t); err != nil {
+	if _, err := s.JSON(ctx, webapi.Request{Path: s.path + "/git/trees/" + commit, Query: url.Values{"recursive": {"1"}}}, &t); err != nil {
 		return nil, err
 	}
 	out := map[string]entry{}
@@ -160,7 +162,7 @@ func (s *run) walk(ctx context.Context, sha, prefix string, depth int, budget *i
 	var t struct {
 		Tree []entry `json:"tree"`
 	}
-	if _, err := s.getJSON(ctx, request{path: s.path + "/git/trees/" + sha}, &t); err != nil {
+	if _, err := s.JSON(ctx, webapi.Request{Path: s.path + "/git/trees/" + sha}, &t); err != nil {
 		return err
 	}
 	for _, e := range t.Tree {
@@ -213,7 +215,7 @@ func escapePath(name string) string {
 
 // web is the address of the repository for people. An Enterprise server has its API under /api/v3.
 func (s *run) web() string {
-	base := strings.TrimSuffix(s.base, "/api/v3")
+	base := strings.TrimSuffix(s.Base, "/api/v3")
 	if base == "https://api.github.com" {
 		base = "https://github.com"
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // Name of the provider.
@@ -94,15 +95,6 @@ func (p *Provider) Describe() contextmem.ProviderInfo {
 	}
 }
 
-// client checks the shape of the credentials.
-func (p *Provider) client(c contextmem.Credentials) (*client, error) {
-	t := c["token"]
-	if t == "" || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("github: token is missing or malformed: %w", contextmem.ErrBadCredentials)
-	}
-	return &client{http: p.cfg.HTTPClient, base: p.cfg.BaseURL, token: t}, nil
-}
-
 // Check implements contextmem.Provider. It asks for the quota, which every token may see and
 // which costs nothing.
 func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
@@ -110,8 +102,8 @@ func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
 	if err != nil {
 		return err
 	}
-	_, err = cl.get(ctx, request{path: "/rate_limit"})
-	if hasStatus(err, http.StatusNotFound) { // an Enterprise server without limits
+	_, err = cl.Do(ctx, webapi.Request{Path: "/rate_limit"})
+	if webapi.HasStatus(err, http.StatusNotFound) { // an Enterprise server without limits
 		return nil
 	}
 	return err
@@ -124,7 +116,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	if err != nil {
 		return nil, "", err
 	}
-	size, page := p.size(limit), 1
+	size, page := webapi.Size(limit, p.cfg.PageSize), 1
 	if cursor != "" {
 		// The page size is part of the cursor: pages of another size would not fit together.
 		if n, err := fmt.Sscanf(cursor, "%d/%d", &page, &size); n != 2 || err != nil || page < 1 || size < 1 || size > 100 {
@@ -138,7 +130,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 		Description string `json:"description"`
 		HTMLURL     string `json:"html_url"`
 	}
-	a, err := cl.getJSON(ctx, request{path: "/user/repos", query: url.Values{
+	a, err := cl.JSON(ctx, webapi.Request{Path: "/user/repos", Query: url.Values{
 		"sort": {"full_name"}, "per_page": {strconv.Itoa(size)}, "page": {strconv.Itoa(page)},
 	}}, &list)
 	if err != nil {
@@ -148,22 +140,15 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	for _, r := range list {
 		if _, ok := repository(r.FullName); ok {
 			out = append(out, contextmem.ProviderResource{ID: r.FullName, Name: r.FullName, Type: "repository", Metadata: map[string]any{
-				"private": r.Private, "archived": r.Archived, "description": clip(r.Description, 300), "url": r.HTMLURL,
+				"private": r.Private, "archived": r.Archived, "description": webapi.Clip(r.Description, 300), "url": r.HTMLURL,
 			}})
 		}
 	}
 	next := ""
-	if a.next {
+	if a.Next() {
 		next = fmt.Sprintf("%d/%d", page+1, size)
 	}
 	return out, next, nil
-}
-
-func (p *Provider) size(limit int) int {
-	if limit <= 0 || limit > p.cfg.PageSize {
-		return p.cfg.PageSize
-	}
-	return limit
 }
 
 // repository is the escaped API path of "owner/name".
@@ -180,12 +165,4 @@ func plain(s string) bool {
 	return s != "" && len(s) <= 100 && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
 	})
-}
-
-// clip cuts s to at most n bytes between runes.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

@@ -347,3 +347,23 @@ func TestCredentialsAndDiscovery(t *testing.T) {
 	assert.Equal(t, "github", info.Name)
 	assert.NotContains(t, fmt.Sprint(err), token)
 }
+
+func TestFilesThatWouldBeRefusedAreNotFetched(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.commit("one", map[string]string{"README.md": "# Readme", "long.md": strings.Repeat("long ", 100), "draft.md": "# Draft"})
+	r := contextmem.SyncRequest{MaxBytes: 100, Supported: func(name, contentType string) bool {
+		return contentType == "text/markdown" && name != "draft.md"
+	}}
+	ids, deleted, _, cursor := drain(t, f, github.Config{}, r)
+	assert.Equal(t, []string{"acme/docs:README.md"}, ids)
+	assert.Empty(t, deleted)
+	for _, r := range f.requests() {
+		assert.NotContains(t, r, sha("# Draft"))
+	}
+	f.commit("two", map[string]string{"README.md": strings.Repeat("grown ", 100)})
+	r.Cursor = cursor
+	ids, deleted, _, _ = drain(t, f, github.Config{}, r)
+	assert.Empty(t, ids)
+	assert.ElementsMatch(t, []string{"acme/docs:README.md", "acme/docs:draft.md", "acme/docs:long.md"}, deleted)
+}

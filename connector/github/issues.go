@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -94,8 +95,8 @@ func (s *run) issuePage(ctx context.Context) (bool, error) {
 		q.Set("since", st.Since)
 	}
 	var list []issue
-	a, err := s.getJSON(ctx, request{path: s.path + "/issues", query: q}, &list)
-	if hasStatus(err, http.StatusGone) { // issues are switched off
+	a, err := s.JSON(ctx, webapi.Request{Path: s.path + "/issues", Query: q}, &list)
+	if webapi.HasStatus(err, http.StatusGone) { // issues are switched off
 		return false, nil
 	}
 	if err != nil {
@@ -128,14 +129,14 @@ func (s *run) issuePage(ctx context.Context) (bool, error) {
 		if is.UpdatedAt > st.Since {
 			st.Since, st.Seen, st.Page, moved = is.UpdatedAt, nil, 1, true
 		}
-		if is.UpdatedAt == st.Since && len(st.Seen) < maxSeen && a.sent.Sub(at) > settleTime {
+		if is.UpdatedAt == st.Since && len(st.Seen) < maxSeen && a.Sent.Sub(at) > settleTime {
 			st.Seen = append(st.Seen, is.Number)
 		}
 	}
-	if a.next && !moved {
+	if a.Next() && !moved {
 		st.Page = max(st.Page, 1) + 1
 	}
-	return a.next && len(list) > 0, nil
+	return a.Next() && len(list) > 0, nil
 }
 
 // ticket makes the object of an issue with its comments.
@@ -167,13 +168,13 @@ func (s *run) ticket(ctx context.Context, is *issue, typ string) (contextmem.Syn
 	for _, c := range comments {
 		props := map[string]any{"url": c.HTMLURL, "updated_at": c.UpdatedAt}
 		if c.Path != "" {
-			props["path"] = clip(c.Path, 500)
+			props["path"] = webapi.Clip(c.Path, 500)
 		}
-		embedded = append(embedded, map[string]any{"id": s.id + "#comment-" + strconv.FormatInt(c.ID, 10), "author": login(c.User), "body": clip(c.Body, maxBodyBytes), "created_at": c.CreatedAt, "properties": props})
+		embedded = append(embedded, map[string]any{"id": s.id + "#comment-" + strconv.FormatInt(c.ID, 10), "author": login(c.User), "body": webapi.Clip(c.Body, s.text), "created_at": c.CreatedAt, "properties": props})
 		texts = append(texts, c.Body)
 	}
 	fields := map[string]any{
-		"kind": "ticket", "title": is.Title, "description": clip(is.Body, maxBodyBytes), "status": state,
+		"kind": "ticket", "title": is.Title, "description": webapi.Clip(is.Body, s.text), "status": state,
 		"reporter": login(is.User), "assignee": login(is.Assignee), "created_at": is.CreatedAt, "updated_at": is.UpdatedAt, "url": is.HTMLURL,
 	}
 	if linked := s.references(id, texts); len(linked) > 0 {
@@ -183,7 +184,7 @@ func (s *run) ticket(ctx context.Context, is *issue, typ string) (contextmem.Syn
 	var labels []any
 	for _, l := range is.Labels {
 		if len(labels) < 8 {
-			labels = append(labels, clip(l.Name, 50))
+			labels = append(labels, webapi.Clip(l.Name, 50))
 		}
 	}
 	if labels != nil {
@@ -202,15 +203,15 @@ func (s *run) ticket(ctx context.Context, is *issue, typ string) (contextmem.Syn
 func (s *run) comments(ctx context.Context, path string, n int) (all []comment, over bool, err error) {
 	for page := 1; len(all) < n; page++ {
 		var list []comment
-		a, err := s.getJSON(ctx, request{path: path, query: url.Values{"per_page": {strconv.Itoa(s.p.cfg.PageSize)}, "page": {strconv.Itoa(page)}}}, &list)
-		if hasStatus(err, http.StatusNotFound, http.StatusGone) { // the issue went meanwhile
+		a, err := s.JSON(ctx, webapi.Request{Path: path, Query: url.Values{"per_page": {strconv.Itoa(s.p.cfg.PageSize)}, "page": {strconv.Itoa(page)}}}, &list)
+		if webapi.HasStatus(err, http.StatusNotFound, http.StatusGone) { // the issue went meanwhile
 			return all, false, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
 		all = append(all, list...)
-		if !a.next || len(list) == 0 {
+		if !a.Next() || len(list) == 0 {
 			break
 		}
 		over = len(all) >= n
@@ -228,7 +229,7 @@ var reference = regexp.MustCompile(`(?:^|[\s(\[,;:])([A-Za-z0-9][A-Za-z0-9-]{0,3
 func (s *run) references(self string, texts []string) []any {
 	var out []any
 	for _, t := range texts {
-		for _, m := range reference.FindAllStringSubmatch(clip(t, maxBodyBytes), maxLinked) {
+		for _, m := range reference.FindAllStringSubmatch(webapi.Clip(t, maxBodyBytes), maxLinked) {
 			repo := m[1]
 			if repo == "" {
 				repo = s.id

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // state is the cursor of a repository.
@@ -37,11 +38,14 @@ type fileState struct {
 
 // run is one call of Sync.
 type run struct {
-	*client
+	*webapi.Client
 	p     *Provider
 	id    string // owner/name
 	path  string // of the API
 	limit int
+	most  int64 // bytes of a file
+	text  int   // bytes of one text of a ticket
+	reads func(name, contentType string) bool
 	want  map[string]bool
 	state state
 	page  *contextmem.SyncPage
@@ -64,7 +68,11 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if err != nil {
 		return nil, err
 	}
-	s := &run{client: cl, p: p, id: r.ResourceID, path: path, limit: p.size(r.Limit), want: want, page: &contextmem.SyncPage{}}
+	s := &run{Client: cl, p: p, id: r.ResourceID, path: path, limit: webapi.Size(r.Limit, p.cfg.PageSize), want: want, page: &contextmem.SyncPage{},
+		most: p.cfg.MaxFileBytes, text: maxBodyBytes, reads: r.Supported}
+	if r.MaxBytes > 0 {
+		s.most, s.text = min(s.most, r.MaxBytes), int(min(maxBodyBytes, r.MaxBytes))
+	}
 	if r.Cursor == "" {
 		s.state.Version = 1
 		if !r.Since.IsZero() {

@@ -5,18 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/emersion/go-sasl"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -77,41 +74,33 @@ func (p *Provider) accessToken(ctx context.Context, a *account) (string, error) 
 	if a.refresh.clientSecret != "" {
 		form.Set("client_secret", a.refresh.clientSecret)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.refresh.url, strings.NewReader(form.Encode()))
-	if err != nil {
-		return "", errors.New("imap: the token endpoint's address can't be formed")
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Accept", "application/json")
-	res, err := p.cfg.HTTPClient.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
+	c := &webapi.Client{Name: "imap: the token endpoint", HTTP: p.cfg.HTTPClient, Base: a.refresh.url, MaxAnswer: maxTokenAnswer, MaxPause: maxPause, Pause: defaultPause}
+	c.Refusal = func(a *webapi.Answer) error {
+		if a.Status == http.StatusServiceUnavailable {
+			return c.Limited(a)
 		}
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err
+		var answer struct {
+			Error string `json:"error"`
 		}
-		return "", fmt.Errorf("imap: the token endpoint can't be reached: %w", err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable {
-		s, _ := strconv.Atoi(strings.TrimSpace(res.Header.Get("Retry-After")))
-		return "", limited(time.Duration(min(max(s, 0), 24*3600)) * time.Second)
+		_ = json.Unmarshal(a.Body, &answer) // a refusal may have any form
+		switch answer.Error {
+		case "invalid_grant", "invalid_client", "unauthorized_client":
+			return c.Reauth(answer.Error)
+		}
+		if a.Status == http.StatusUnauthorized {
+			return c.Refused(a, answer.Error) // of the client, or of the request: the grant may be good
+		}
+		return nil
 	}
 	var answer struct {
 		Token   string `json:"access_token"`
 		Expires int    `json:"expires_in"`
-		Error   string `json:"error"`
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxTokenAnswer))
-	if err != nil || json.Unmarshal(body, &answer) != nil {
-		return "", fmt.Errorf("imap: the token endpoint answered with status %d and no JSON", res.StatusCode)
+	if _, err := c.JSON(ctx, webapi.Request{Form: form}, &answer); err != nil {
+		return "", err
 	}
-	switch {
-	case answer.Error == "invalid_grant", answer.Error == "invalid_client", answer.Error == "unauthorized_client":
-		return "", fmt.Errorf("imap: %s: %w", answer.Error, contextmem.ErrReauth)
-	case res.StatusCode != http.StatusOK || answer.Token == "":
-		return "", fmt.Errorf("imap: the token endpoint answered with status %d", res.StatusCode)
+	if answer.Token == "" {
+		return "", errors.New("imap: the token endpoint answered without a token")
 	}
 	if answer.Expires > 0 {
 		p.tokens.put(k, accessToken{answer.Token, time.Now().Add(time.Duration(min(answer.Expires, 24*3600))*time.Second - tokenMargin)})

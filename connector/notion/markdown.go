@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -66,7 +67,7 @@ func (b *block) UnmarshalJSON(data []byte) error {
 }
 
 func (d *document) line(s string) {
-	if d.b.Len()+len(s) >= maxBodyBytes {
+	if d.b.Len()+len(s) >= d.most {
 		d.cut = true
 		return
 	}
@@ -85,11 +86,11 @@ func (d *document) children(ctx context.Context, id string, depth int, indent st
 		d.cut = true
 		return nil
 	}
-	next, number, row := "", 0, 0
-	for {
+	number, row := 0, 0
+	return webapi.Pages(ctx, func(ctx context.Context, cursor string) (string, bool, error) {
 		q := url.Values{"page_size": {strconv.Itoa(d.p.cfg.PageSize)}}
-		if next != "" {
-			q.Set("start_cursor", next)
+		if cursor != "" {
+			q.Set("start_cursor", cursor)
 		}
 		var l struct {
 			Results []block `json:"results"`
@@ -97,13 +98,13 @@ func (d *document) children(ctx context.Context, id string, depth int, indent st
 			Next    string  `json:"next_cursor"`
 		}
 		if _, err := d.call(ctx, "/v1/blocks/"+id+"/children?"+q.Encode(), nil, &l); err != nil {
-			return err
+			return "", false, err
 		}
 		for i := range l.Results {
 			b := &l.Results[i]
-			if d.blocks++; d.blocks > d.p.cfg.MaxBlocks || d.b.Len() >= maxBodyBytes {
+			if d.blocks++; d.blocks > d.p.cfg.MaxBlocks || d.b.Len() >= d.most {
 				d.cut = true
-				return nil
+				return "", false, nil
 			}
 			if number++; b.typ != "numbered_list_item" {
 				number = 0
@@ -122,14 +123,11 @@ func (d *document) children(ctx context.Context, id string, depth int, indent st
 				deeper += "> "
 			}
 			if err := d.children(ctx, b.id, depth+1, deeper); err != nil {
-				return err
+				return "", false, err
 			}
 		}
-		if !l.HasMore || l.Next == "" || l.Next == next || len(l.Results) == 0 {
-			return nil
-		}
-		next = l.Next
-	}
+		return l.Next, l.HasMore && len(l.Results) > 0, nil
+	})
 }
 
 // render writes one block as Markdown.

@@ -4,19 +4,21 @@
 // Pages are read newest change first until the last sync's time. Notion rounds that time to
 // minutes and its search lags behind, so the last minutes are looked at again and pages that
 // are known there are left out. A single page that was archived or is no longer shared is
-// reported as deleted; of the pages of a database or workspace the API tells only those that it
-// still lists as archived.
+// reported as deleted. The API does not tell of pages that left a database, so all of its pages
+// are listed now and then, and those that are missing count as deleted. There is no such list of
+// a workspace: its search may leave pages out, so that only those are reported that it still
+// shows as archived.
 package notion
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // Name of the provider.
@@ -35,6 +37,9 @@ type Config struct {
 	HTTPClient *http.Client // default: one with a timeout of a minute
 	PageSize   int          // pages or blocks in one answer; default and maximum 100
 	MaxBlocks  int          // read of one page, the rest is left out; default 5000
+	// ListEvery is the least time between complete listings of a database, which find the pages that are gone and cost a
+	// request for each PageSize pages. Default 30 minutes; negative: no such listings.
+	ListEvery time.Duration
 }
 
 // Provider implements contextmem.Provider. It is safe for concurrent use.
@@ -56,6 +61,9 @@ func New(cfg Config) *Provider {
 	}
 	if cfg.MaxBlocks <= 0 {
 		cfg.MaxBlocks = 5000
+	}
+	if cfg.ListEvery == 0 {
+		cfg.ListEvery = 30 * time.Minute
 	}
 	return &Provider{cfg}
 }
@@ -83,15 +91,6 @@ func (p *Provider) Describe() contextmem.ProviderInfo {
 	}
 }
 
-// client checks the shape of the credentials.
-func (p *Provider) client(c contextmem.Credentials) (*client, error) {
-	t := c["token"]
-	if t == "" || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("notion: token is missing or malformed: %w", contextmem.ErrBadCredentials)
-	}
-	return &client{http: p.cfg.HTTPClient, base: p.cfg.BaseURL, token: t}, nil
-}
-
 // Check implements contextmem.Provider.
 func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
 	cl, err := p.client(c)
@@ -110,7 +109,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	if err != nil {
 		return nil, "", err
 	}
-	body := map[string]any{"page_size": p.size(limit)}
+	body := map[string]any{"page_size": webapi.Size(limit, p.cfg.PageSize)}
 	var out []contextmem.ProviderResource
 	if cursor != "" {
 		body["start_cursor"] = cursor
@@ -124,17 +123,10 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	for i := range l.Results {
 		o := &l.Results[i]
 		if id := compact(o.ID); id != "" && (o.Object == TypeDatabase || o.Object == TypePage && o.Parent.DatabaseID == "") {
-			out = append(out, contextmem.ProviderResource{ID: id, Name: clip(o.title(), 300), Type: o.Object, Metadata: map[string]any{"url": o.URL}})
+			out = append(out, contextmem.ProviderResource{ID: id, Name: webapi.Clip(o.title(), 300), Type: o.Object, Metadata: map[string]any{"url": o.URL}})
 		}
 	}
 	return out, l.next(), nil
-}
-
-func (p *Provider) size(limit int) int {
-	if limit <= 0 || limit > p.cfg.PageSize {
-		return p.cfg.PageSize
-	}
-	return limit
 }
 
 // compact is an id without dashes, empty when it is none.
@@ -144,12 +136,4 @@ func compact(id string) string {
 		return ""
 	}
 	return id
-}
-
-// clip cuts s to at most n bytes between runes.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

@@ -39,6 +39,8 @@ type fake struct {
 	pages  map[string]page
 	blocks map[string][]map[string]any
 	reads  []string // pages whose blocks were asked for
+	calls  int
+	sorted string // what the last query sorted by
 	refuse func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -62,15 +64,16 @@ func (f *fake) object(k string) map[string]any {
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	f.calls++ // each of them takes a second
+	w.Header().Set("Date", time.Now().Add(time.Duration(f.calls)*time.Second).UTC().Format(http.TimeFormat))
 	if r.Header.Get("Authorization") != "Bearer ntn_secret" || r.Header.Get("Notion-Version") == "" {
 		http.Error(w, `{"code":"unauthorized"}`, http.StatusUnauthorized)
 		return
 	}
-	if f.refuse != nil && f.refuse(w, r) {
-		return
-	}
 	var body struct {
+		Sorts []struct {
+			Timestamp string `json:"timestamp"`
+		} `json:"sorts"`
 		Start  string `json:"start_cursor"`
 		Size   int    `json:"page_size"`
 		Filter struct {
@@ -80,6 +83,13 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		} `json:"filter"`
 	}
 	_ = json.NewDecoder(r.Body).Decode(&body)
+	f.sorted = ""
+	if len(body.Sorts) > 0 {
+		f.sorted = body.Sorts[0].Timestamp
+	}
+	if f.refuse != nil && f.refuse(w, r) {
+		return
+	}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	var all []any
 	switch {
@@ -179,6 +189,10 @@ func TestPageAsMarkdown(t *testing.T) {
 	assert.Equal(t, "- Stage: Draft\n\n## Plan\n\nWords.\n\n1. one\n2. two\n  - inner\n```\nx := 1\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n- Sub", a.Fields["body"])
 	require.NotNil(t, a.Relations)
 	assert.Equal(t, id(7), a.Relations.Links[0].ExternalID)
+
+	_, _, last, _ = drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", MaxBytes: 40})
+	assert.Equal(t, "- Stage: Draft\n\n## Plan\n\nWords.", last[id(1)].Fields["body"])
+	assert.Equal(t, true, last[id(1)].AdditionalMetadata["truncated"])
 
 	ids, deleted, _, cursor := drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", Cursor: cursor})
 	assert.Empty(t, ids)

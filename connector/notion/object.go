@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // text is rich text.
@@ -188,7 +189,7 @@ func (s *run) add(ctx context.Context, o *object) error {
 		d.line("")
 	}
 	err := d.children(ctx, id, 0, "")
-	if hasCode(err, "object_not_found") { // gone between listing and reading
+	if webapi.HasCode(err, "object_not_found") { // gone between listing and reading
 		s.page.Deleted = append(s.page.Deleted, id)
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // Notion rounds times of changes down to minutes, and its search shows changes with a delay.
@@ -18,7 +19,13 @@ const (
 	settled  = 2 * time.Minute // a page may change again without another time
 	maxKnown = 500             // pages of the overlap kept in the cursor; those beyond come again
 	maxLists = 20              // listings in one call
+
+	maxPresent  = 200_000          // pages of a database that are listed to find which are gone
+	maxListWait = 10 * time.Second // for a single answer of that listing
 )
+
+// errNotListed ends a listing of which no conclusions can be drawn.
+var errNotListed = errors.New("the listing is not complete")
 
 // state is the cursor: Done is the newest change of complete rounds and Known the pages of the
 // overlap before it. During a round Newest and Next are set: listings go on at Next.
@@ -31,6 +38,7 @@ type state struct {
 	Fresh   []uint64  `json:"q,omitempty"` // Known of the round that is going on
 	Next    string    `json:"c,omitempty"`
 	Last    uint64    `json:"p,omitempty"` // page of the listing at Next that was handled last
+	Listed  time.Time `json:"l,omitzero"`  // when all pages of a database were listed last
 }
 
 // run is one call of Sync.
@@ -40,6 +48,7 @@ type run struct {
 	id    string
 	typ   string
 	limit int
+	most  int // bytes of a page
 	state state
 	page  *contextmem.SyncPage
 }
@@ -52,7 +61,10 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if err != nil {
 		return nil, err
 	}
-	s := &run{client: cl, p: p, id: compact(r.ResourceID), typ: r.Type, limit: p.size(r.Limit), page: &contextmem.SyncPage{}}
+	s := &run{client: cl, p: p, id: compact(r.ResourceID), typ: r.Type, limit: webapi.Size(r.Limit, p.cfg.PageSize), most: maxBodyBytes, page: &contextmem.SyncPage{}}
+	if r.MaxBytes > 0 {
+		s.most = int(min(maxBodyBytes, r.MaxBytes))
+	}
 	if r.ResourceID == Workspace {
 		s.id, s.typ = Workspace, Workspace
 	}
@@ -87,7 +99,7 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 func (s *run) single(ctx context.Context) error {
 	var o object
 	now, err := s.call(ctx, "/v1/pages/"+s.id, nil, &o)
-	if hasCode(err, "object_not_found") || err == nil && o.gone() {
+	if webapi.HasCode(err, "object_not_found") || err == nil && o.gone() {
 		if !s.state.Done.IsZero() {
 			s.page.Deleted = append(s.page.Deleted, s.id)
 		}
@@ -118,7 +130,7 @@ func (s *run) single(ctx context.Context) error {
 func (s *run) listings(ctx context.Context) error {
 	for range maxLists {
 		done, err := s.list(ctx)
-		if hasCode(err, "validation_error") && s.state.Next != "" {
+		if webapi.HasCode(err, "validation_error") && s.state.Next != "" {
 			// The API's cursor expired: begin the round again, which only repeats pages.
 			s.state.Next, s.state.Last, s.state.Newest, s.state.Fresh = "", 0, time.Time{}, nil
 			continue
@@ -204,7 +216,63 @@ func (s *run) list(ctx context.Context) (bool, error) {
 		st.Done = st.Newest
 	}
 	st.Known, st.Fresh, st.Newest, st.Next = st.Fresh, nil, time.Time{}, ""
-	return true, nil
+	return true, s.listAll(ctx, now)
+}
+
+// listAll names all pages of a database, so that those which are gone can be told, when that is due at the time now. A
+// pause that the API asks for is waited for, as far as it is short; else the listing is left for the next sync.
+func (s *run) listAll(ctx context.Context, now time.Time) error {
+	st := &s.state
+	if s.typ != TypeDatabase || s.p.cfg.ListEvery < 0 {
+		return nil
+	}
+	if st.Listed.IsZero() { // the first round has read them all
+		st.Listed = now
+		return nil
+	}
+	if now.Sub(st.Listed) < s.p.cfg.ListEvery {
+		return nil
+	}
+	patient := *s.client.Client
+	patient.MaxWait = maxListWait
+	cl := client{&patient}
+	var present []string
+	err := webapi.Pages(ctx, func(ctx context.Context, cursor string) (string, bool, error) {
+		// In the order in which they were made, which no change upsets.
+		body := map[string]any{"page_size": s.p.cfg.PageSize, "sorts": []any{map[string]any{"timestamp": "created_time", "direction": "ascending"}}}
+		if cursor != "" {
+			body["start_cursor"] = cursor
+		}
+		var l listing
+		if _, err := cl.call(ctx, "/v1/databases/"+s.id+"/query", body, &l); err != nil {
+			return "", false, err
+		}
+		for i := range l.Results {
+			o := &l.Results[i]
+			id := compact(o.ID)
+			if id == "" || len(present) >= maxPresent {
+				return "", false, errNotListed
+			}
+			if !o.gone() {
+				present = append(present, id)
+			}
+		}
+		if l.HasMore && (l.Next == "" || l.Next == cursor) {
+			return "", false, errNotListed
+		}
+		return l.next(), true, nil
+	})
+	if _, pause := errors.AsType[*contextmem.RateLimited](err); pause {
+		return nil
+	}
+	if err != nil && !errors.Is(err, errNotListed) {
+		return err
+	}
+	st.Listed = now
+	if err == nil {
+		s.page.Complete, s.page.Present = true, present
+	}
+	return nil
 }
 
 // fingerprint tells a page at a time of change from any other.

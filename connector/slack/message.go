@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -57,7 +58,7 @@ func (s *run) external(at stamp) string { return s.id + ":" + at.String() }
 
 // object makes the item of a message; none when it says nothing.
 func (s *run) object(ctx context.Context, m *message, at stamp) ([]contextmem.SyncObject, error) {
-	text, mentions, err := s.plain(ctx, clip(m.Text, maxTextBytes))
+	text, mentions, err := s.plain(ctx, webapi.Clip(m.Text, s.text))
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +80,10 @@ func (s *run) object(ctx context.Context, m *message, at stamp) ([]contextmem.Sy
 		if body == "" {
 			body = a.Fallback
 		}
-		if body, _, err = s.plain(ctx, clip(body, maxTextBytes)); err != nil {
+		if body, _, err = s.plain(ctx, webapi.Clip(body, s.text)); err != nil {
 			return nil, err
 		}
-		attached = append(attached, map[string]any{"title": clip(a.Title, 500), "url": a.Link, "content": map[string]any{"text": strings.TrimSpace(a.Title + "\n" + body)}})
+		attached = append(attached, map[string]any{"title": webapi.Clip(a.Title, 500), "url": a.Link, "content": map[string]any{"text": strings.TrimSpace(a.Title + "\n" + body)}})
 	}
 	names := ""
 	for i, f := range m.Files {
@@ -93,10 +94,10 @@ func (s *run) object(ctx context.Context, m *message, at stamp) ([]contextmem.Sy
 		if title == "" {
 			title = f.Name
 		}
-		names += "\n" + clip(title, 500)
-		att := map[string]any{"id": f.ID, "title": clip(title, 500), "url": f.Permalink, "content_type": f.Mimetype, "size_bytes": f.Size}
+		names += "\n" + webapi.Clip(title, 500)
+		att := map[string]any{"id": f.ID, "title": webapi.Clip(title, 500), "url": f.Permalink, "content_type": f.Mimetype, "size_bytes": f.Size}
 		if f.Preview != "" {
-			att["content"] = map[string]any{"text": clip(f.Preview, maxTextBytes)}
+			att["content"] = map[string]any{"text": webapi.Clip(f.Preview, s.text)}
 		}
 		attached = append(attached, att)
 	}
@@ -134,6 +135,6 @@ func (s *run) object(ctx context.Context, m *message, at stamp) ([]contextmem.Sy
 	return []contextmem.SyncObject{{ExternalID: id, App: &contextmem.AppItem{
 		Type: typ, Kind: contextmem.AppMessage, Provider: Name, ExternalID: id, ThreadID: thread, URL: link, Timestamp: at.time(),
 		Fields: fields, Attachments: attached, AdditionalMetadata: extra,
-		Metadata: map[string]any{"container_type": "channel", "container_id": s.id, "container_name": s.name, "workspace": clip(s.team, 200), "object_type": typ},
+		Metadata: map[string]any{"container_type": "channel", "container_id": s.id, "container_name": s.name, "workspace": webapi.Clip(s.team, 200), "object_type": typ},
 	}}}, nil
 }

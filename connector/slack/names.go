@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -38,7 +40,7 @@ func (n *names) user(ctx context.Context, c *client, id string) (string, error) 
 	if !isID(id) {
 		return "", nil
 	}
-	key := nameKey{sha256.Sum256([]byte(c.token)), id}
+	key := nameKey{sha256.Sum256([]byte(c.Token)), id}
 	n.mu.Lock()
 	known, ok := n.m[key]
 	n.mu.Unlock()
@@ -56,13 +58,13 @@ func (n *names) user(ctx context.Context, c *client, id string) (string, error) 
 		} `json:"user"`
 	}
 	_, err := c.call(ctx, "users.info", url.Values{"user": {id}}, &u)
-	if err != nil && !hasCode(err, "user_not_found", "users_not_found", "user_not_visible", "missing_scope") {
+	if err != nil && !webapi.HasCode(err, "user_not_found", "users_not_found", "user_not_visible", "missing_scope") {
 		return "", err
 	}
 	text := id
 	for _, s := range []string{u.User.Name, u.User.RealName, u.User.Profile.DisplayName} {
 		if s != "" {
-			text = clip(s, 200)
+			text = webapi.Clip(s, 200)
 		}
 	}
 	n.mu.Lock()

@@ -11,7 +11,6 @@ package slack
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // Name of the provider.
@@ -83,15 +83,6 @@ func (p *Provider) Describe() contextmem.ProviderInfo {
 	}
 }
 
-// client checks the shape of the credentials.
-func (p *Provider) client(c contextmem.Credentials) (*client, error) {
-	t := c["token"]
-	if t == "" || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("slack: token is missing or malformed: %w", contextmem.ErrBadCredentials)
-	}
-	return &client{http: p.cfg.HTTPClient, base: p.cfg.BaseURL, token: t}, nil
-}
-
 // workspace is what auth.test tells.
 type workspace struct {
 	envelope
@@ -116,7 +107,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	if err != nil {
 		return nil, "", err
 	}
-	args := url.Values{"types": {"public_channel,private_channel"}, "exclude_archived": {"true"}, "limit": {strconv.Itoa(p.size(limit))}}
+	args := url.Values{"types": {"public_channel,private_channel"}, "exclude_archived": {"true"}, "limit": {strconv.Itoa(webapi.Size(limit, p.cfg.PageSize))}}
 	if cursor != "" {
 		args.Set("cursor", cursor)
 	}
@@ -131,7 +122,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	for _, ch := range list.Channels {
 		if isID(ch.ID) {
 			out = append(out, contextmem.ProviderResource{ID: ch.ID, Name: ch.Name, Type: "channel", Metadata: map[string]any{
-				"private": ch.Private, "member": ch.Member, "topic": clip(ch.Topic.Value, 300), "members": ch.Members,
+				"private": ch.Private, "member": ch.Member, "topic": webapi.Clip(ch.Topic.Value, 300), "members": ch.Members,
 			}})
 		}
 	}
@@ -150,22 +141,7 @@ type channel struct {
 	} `json:"topic"`
 }
 
-func (p *Provider) size(limit int) int {
-	if limit <= 0 || limit > p.cfg.PageSize {
-		return p.cfg.PageSize
-	}
-	return limit
-}
-
 // isID reports whether s looks like an id of a channel or user.
 func isID(s string) bool {
 	return s != "" && len(s) <= 32 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
-}
-
-// clip cuts s to at most n bytes between runes.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

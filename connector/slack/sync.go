@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 const (
@@ -27,6 +28,7 @@ type run struct {
 	site  string // https://team.slack.com/
 	team  string
 	limit int
+	text  int // bytes of one text
 	state state
 	page  *contextmem.SyncPage
 }
@@ -43,7 +45,10 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if !isID(r.ResourceID) {
 		return nil, errors.New("slack: the resource is not the id of a channel")
 	}
-	s := &run{client: cl, p: p, id: r.ResourceID, limit: p.size(r.Limit), page: &contextmem.SyncPage{}}
+	s := &run{client: cl, p: p, id: r.ResourceID, limit: webapi.Size(r.Limit, p.cfg.PageSize), text: maxTextBytes, page: &contextmem.SyncPage{}}
+	if r.MaxBytes > 0 {
+		s.text = int(min(maxTextBytes, r.MaxBytes))
+	}
 	if r.Cursor == "" {
 		s.state = state{Version: 1, Floor: stampOf(r.Since)}
 	} else if json.Unmarshal([]byte(r.Cursor), &s.state) != nil || s.state.Version != 1 {
@@ -96,10 +101,10 @@ func (s *run) begin(ctx context.Context) error {
 		envelope
 		Channel channel `json:"channel"`
 	}
-	if _, err := s.call(ctx, "conversations.info", url.Values{"channel": {s.id}}, &info); err != nil && !hasCode(err, "missing_scope") {
+	if _, err := s.call(ctx, "conversations.info", url.Values{"channel": {s.id}}, &info); err != nil && !webapi.HasCode(err, "missing_scope") {
 		return err
 	}
-	if s.name = clip(info.Channel.Name, 200); s.name == "" {
+	if s.name = webapi.Clip(info.Channel.Name, 200); s.name == "" {
 		s.name = s.id
 	}
 	st := &s.state
@@ -222,7 +227,7 @@ func (s *run) replies(ctx context.Context) error {
 	var l listing
 	args := url.Values{"channel": {s.id}, "ts": {t.Root.String()}, "limit": {strconv.Itoa(s.p.cfg.PageSize)}, "oldest": {t.After.String()}, "inclusive": {"false"}}
 	_, err := s.call(ctx, "conversations.replies", args, &l)
-	if hasCode(err, "thread_not_found", "message_not_found") { // deleted meanwhile
+	if webapi.HasCode(err, "thread_not_found", "message_not_found") { // deleted meanwhile
 		s.state.Threads = s.state.Threads[1:]
 		return nil
 	}

@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"rerank/local":        {"internal/lexical"},
 	"httpapi":             {""},
 	"eval":                {""},
-	"connector/":          {""},
+	"connector/":          {"", "connector/internal/"},
 	"bench":               {"", "backend", "backend/inmem", "backend/local", "embed/static", "internal/"},
 	"bench/":              {"bench"},
 	"examples/":           {"", "httpapi", "eval", "backend", "backend/inmem", "embed/openai", "extract/llm"},
