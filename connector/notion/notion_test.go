@@ -190,7 +190,7 @@ func TestPageAsMarkdown(t *testing.T) {
 	require.NotNil(t, a.Relations)
 	assert.Equal(t, id(7), a.Relations.Links[0].ExternalID)
 
-	_, _, last, _ = drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", MaxBytes: 40})
+	_, _, last, _ = drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", MaxBytes: 38})
 	assert.Equal(t, "- Stage: Draft\n\n## Plan\n\nWords.", last[id(1)].Fields["body"])
 	assert.Equal(t, true, last[id(1)].AdditionalMetadata["truncated"])
 
