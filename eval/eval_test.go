@@ -36,10 +36,10 @@ func TestFloor(t *testing.T) {
 		mode     contextmem.Mode
 		r5, ndcg float64
 	}{
-		{"memories", contextmem.ModeFast, .58, .48},
-		{"memories", contextmem.ModeThinking, .75, .55},
+		{"memories", contextmem.ModeFast, .75, .50},
+		{"memories", contextmem.ModeThinking, .75, .60},
 		{"knowledge", contextmem.ModeFast, .91, .90},
-		{"knowledge", contextmem.ModeThinking, .91, .88},
+		{"knowledge", contextmem.ModeThinking, .91, .90},
 	} {
 		t.Run(c.set+"/"+string(c.mode), func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
@@ -10,12 +9,11 @@ import (
 
 // Weights of entities and the graph in knowledge (recall recipe, step 2b).
 const (
-	entityWeight     = .5
+	entityWeight     = 1.0
 	titleLink        = 1.0
 	mentionLink      = .7
 	titleMentionFrom = 2 // mentions of at least this weight come from the title
 	fullShare        = .2
-	guardLoss        = 1 // places that the first hit of fast may lose in thinking
 )
 
 // named is an entity that the question names.
@@ -50,24 +48,7 @@ func (q *work) knowledge() error {
 	if !q.out.Thinking {
 		return nil
 	}
-	first := q.best(1, func(c *cand) float64 { return c.Score })
-	if err := q.think(ents, gamma, info); err != nil {
-		return err
-	}
-	if len(first) == 1 {
-		q.guard(first[0])
-	}
-	return nil
-}
-
-// guard keeps the first hit of fast from falling further than guardLoss places: a
-// second hop can only harm the answer to a question about a single fact.
-func (q *work) guard(first int32) {
-	top := q.best(guardLoss+1, func(c *cand) float64 { return c.Score })
-	if slices.Contains(top, first) || len(top) <= guardLoss {
-		return
-	}
-	q.cand[first].Score = math.Nextafter(q.cand[top[guardLoss]].Score, math.Inf(1))
+	return q.think(ents, gamma, info)
 }
 
 // entities finds the known entities that the question names, longest first, and

@@ -27,7 +27,7 @@ func twoHops() *world {
 const whereBuilt = "In which county was the Kestrel built?"
 
 // TestEntities: gamma is 1, since 6/13 of the question's weight lies in the entity and
-// passages share entities. Each passage with the one entity gets .5 * .7.
+// passages share entities. Each passage with the one entity gets .7.
 func TestEntities(t *testing.T) {
 	t.Parallel()
 	w := twoHops()
@@ -35,7 +35,7 @@ func TestEntities(t *testing.T) {
 	sp.DenseOff = true
 	a, err := engine().Search(t.Context(), sp, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced})
 	require.NoError(t, err)
-	same(t, map[int64]float64{1: 1 + .35, 2: 2. / 9, 3: 6./9 + .35, 4: 5. / 9}, a)
+	same(t, map[int64]float64{1: 1 + .7, 2: 2. / 9, 3: 6./9 + .7, 4: 5. / 9}, a)
 	assert.Equal(t, []int64{1}, a.Entities)
 }
 
@@ -53,6 +53,36 @@ func TestSecondHop(t *testing.T) {
 	}
 	filtered := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
 	assert.Len(t, filtered.Hits, 4, "a walk under a filter brings nothing new in")
+}
+
+// TestYearsLinkNothing: chunk 2 shares only a year with the first hop, so it is no second hop.
+func TestYearsLinkNothing(t *testing.T) {
+	t.Parallel()
+	for key, links := range map[string]bool{"norwich": true, "1899": false, "2099": false, "9999": true, "18 9": true} {
+		w := twoHops()
+		w.keys[key] = 2
+		w.memos[0].text = "The Kestrel was built in Norwich, " + key + "."
+		a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true})
+		for _, h := range a.Hits {
+			if h.Chunk == 2 {
+				assert.Equal(t, links, h.Bridge > 0, key)
+			}
+		}
+	}
+}
+
+// TestThin: through entity 7 the second passage counts .85, the third .85 squared; the
+// best through another entity counts in full.
+func TestThin(t *testing.T) {
+	t.Parallel()
+	got := map[int64]float64{}
+	for _, h := range thin(map[int64]hop{1: {1, 7, .5}, 2: {2, 7, 1}, 3: {3, 7, .5}, 4: {4, 8, .4}}) {
+		got[h.chunk] = h.value
+	}
+	require.Len(t, got, 4)
+	for chunk, want := range map[int64]float64{2: 1, 1: .5 * .85, 3: .5 * .85 * .85, 4: .4} {
+		assert.InDelta(t, want, got[chunk], 1e-12, chunk)
+	}
 }
 
 // TestPageRank: an entity with the whole restart and two passages. At rest e = .4 + .6(p+p)
