@@ -3,6 +3,7 @@ package lexical
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"sort"
 )
 
@@ -107,7 +108,7 @@ func (c *segCursor) load(block int) bool {
 	c.n = min(blockDocs, int(c.df)-block*blockDocs)
 	if len(c.skips) == 0 {
 		c.posRest = c.posData
-		return c.loadVarint(c.data[:c.blocks], -1) || c.failed()
+		return c.loadVarint(c.data[:c.blocks+tailBytes], -1) || c.failed()
 	}
 	le := binary.LittleEndian
 	entry := c.skips[block*skipBytes:]
@@ -124,7 +125,7 @@ func (c *segCursor) load(block int) bool {
 	if c.n == blockDocs {
 		ok = c.loadPacked(c.data[off:], int(entry[13]), int(entry[14]), before)
 	} else {
-		ok = c.loadVarint(c.data[off:c.blocks], before)
+		ok = c.loadVarint(c.data[off:c.blocks+tailBytes], before)
 	}
 	if !ok || c.docs[c.n-1] != last {
 		return c.failed()
@@ -158,33 +159,46 @@ func (c *segCursor) loadPacked(data []byte, docBits, tfBits int, before int64) b
 	return true
 }
 
+// loadVarint decodes a block of varints; data has tailBytes more than they take.
 func (c *segCursor) loadVarint(data []byte, before int64) bool {
-	doc := before
+	doc, at, end := before, 0, len(data)-tailBytes
 	c.ones = true
 	for i := range c.n {
-		head, n := binary.Uvarint(data)
-		if n <= 0 || head>>1 > uint64(noDoc) {
+		if at >= end {
 			return false
 		}
-		data = data[n:]
+		head, n := shortVarint(data[at:])
+		at += n
 		doc += int64(head>>1) + 1
-		if doc >= int64(c.limit) {
+		if n == 0 || doc >= int64(c.limit) {
 			return false
 		}
 		c.docs[i] = uint32(doc)
 		c.tfs[i] = 1
 		if head&1 == 0 {
-			tf, n := binary.Uvarint(data)
+			tf, n := binary.Uvarint(data[at:])
 			if n <= 0 || tf == 0 || tf > maxTF {
 				return false
 			}
-			data = data[n:]
+			at += n
 			c.tfs[i] = uint32(tf)
 			c.ones = false
 		}
 	}
 	c.haveTFs = true
-	return true
+	return at <= end
+}
+
+// shortVarint reads a varint of up to 5 bytes, of which there are at least 8, without a branch
+// on its length; n is 0 for a longer one.
+func shortVarint(data []byte) (v uint64, n int) {
+	x := binary.LittleEndian.Uint64(data)
+	n = bits.TrailingZeros64(^x&0x8080808080)/8 + 1
+	if n > 5 {
+		return 0, 0
+	}
+	x &= 1<<(8*n) - 1
+	return x&0x7f | x>>1&(0x7f<<7) | x>>2&(0x7f<<14) | x>>3&(0x7f<<21) | x>>4&(0x7f<<28), n
 }
 
 // loadTFs decodes all frequencies of the block.
@@ -239,14 +253,21 @@ func (c *segCursor) advance(target uint32) uint32 {
 		return noDoc
 	}
 	docs := c.docs[:c.n]
-	for i := c.i; i < len(docs); i++ {
-		if docs[i] >= target {
-			c.i = i
-			return docs[i]
+	i := c.i
+	if docs[i] < target {
+		for step := blockDocs / 2; step > 0; step /= 2 {
+			if next := i + step; next < len(docs) && docs[next] < target {
+				i = next
+			}
 		}
+		i++
 	}
-	c.stop() // the end of a single block is not known before it is decoded
-	return noDoc
+	if i == len(docs) {
+		c.stop() // the end of a single block is not known before it is decoded
+		return noDoc
+	}
+	c.i = i
+	return docs[i]
 }
 
 // freq returns the frequency at the current posting.

@@ -18,13 +18,14 @@ const (
 	windowPostings = 1 << 10
 )
 
-// windowed is what a search of a segment borrows. acc and hit are all zero between
-// windows.
+// windowed is what a search of a segment borrows. acc is all zero between windows.
 type windowed struct {
 	acc     [maxWindow]uint32
-	hit     [maxWindow / 64]uint64 // documents of the window with a score so far
+	touched [maxWindow + 1]uint16 // the first n: where acc is not zero
+	n       int
 	cursors []*segCursor
 	tables  []*lengthTable
+	norms   [shortDoc]float32 // by length; the last is no one's
 	terms   []windowTerm
 	run     *run
 	stretch float32 // of impacts, to bounds at the average length of the run
@@ -44,24 +45,21 @@ const shortDoc = longLength + 1
 // lookupFactor is how many postings can be added up in the time of a look-up.
 const lookupFactor = 2
 
-// restDF is the number of postings from which on bounds by length pay.
-const restDF = 1024
-
-// tableDF is the document frequency from which on a table of scores for tf 1 pays,
-// tablesDF that for tf 2 and 3.
+// restDF is the number of postings from which on bounds by length pay, onesDF the document
+// frequency from which on a table of scores by length does for the frequency of 1.
 const (
-	tableDF  = 256
-	tablesDF = 4096
+	restDF = 256
+	onesDF = 4096
 )
 
 // windowTerm is a term of a disjunction.
 type windowTerm struct {
 	scoreTerm
 	c     *segCursor
-	byTF  [tfSlots]*lengthTable // scores for tf 1 and up; the last is for any tf; nil if not needed yet
-	bound uint32                // most that the term scores in the window
-	whole uint32                // most that the term scores in the segment
-	tf    uint32                // greatest frequency in the window
+	ones  *lengthTable // scores for tf 1; nil: not worth it
+	bound uint32       // most that the term scores in the window
+	whole uint32       // most that the term scores in the segment
+	tf    uint32       // greatest frequency in the window
 }
 
 var windows = sync.Pool{New: func() any { return new(windowed) }}
@@ -74,33 +72,27 @@ func (w *windowed) cursor(i int) *segCursor {
 	return w.cursors[i]
 }
 
-// maxPooledTerms bounds the cursors that are kept between searches, at 5 KB each
+// maxPooledTerms bounds the cursors that are kept between searches, at 2 KB each
 // with their tables.
 const maxPooledTerms = 64
 
-// tfSlots is how many tables a term may have.
-const tfSlots = 4
-
-// table returns the table of the i-th term for the greatest frequency tf.
-func (w *windowed) table(i int, tf uint32) *lengthTable {
-	t := &w.terms[i]
-	slot := int(min(tf, tfSlots)) - 1
-	if t.byTF[slot] != nil {
-		return t.byTF[slot]
-	}
-	at := i*tfSlots + slot
-	for len(w.tables) <= at {
+// table returns the i-th borrowed table.
+func (w *windowed) table(i int) *lengthTable {
+	for len(w.tables) <= i {
 		w.tables = append(w.tables, new(lengthTable))
 	}
-	table := w.tables[at]
-	if slot == tfSlots-1 {
-		tf = widenTF(t.c.maxTF)
+	return w.tables[i]
+}
+
+// setNorms sets the norms by length to those of the run. They are mostly those of the
+// run before.
+func (w *windowed) setNorms() {
+	if w.norms[1] == w.run.norm(1) && w.norms[longLength] == w.run.norm(longLength) {
+		return
 	}
-	for n := range table {
-		table[n] = t.units(tf, w.run.norm(uint32(n)))
+	for n := range w.norms {
+		w.norms[n] = w.run.norm(uint32(n))
 	}
-	t.byTF[slot] = table
-	return table
 }
 
 // widenTF returns the frequency that a stored greatest one stands for.
@@ -187,12 +179,12 @@ func (s *Segment) searchAny(ctx context.Context, r *run, w *windowed, ids []uint
 		w.terms = append(w.terms, windowTerm{scoreTerm: t, c: c, whole: t.bound(c.maxImpact, w.stretch)})
 	}
 	slices.SortStableFunc(w.terms, func(x, y windowTerm) int { return int(y.whole) - int(x.whole) })
+	w.setNorms()
 	for i := range w.terms {
-		if df := w.terms[i].c.df; s.short && df >= tableDF {
-			w.table(i, 1)
-			if df >= tablesDF {
-				w.table(i, 2)
-				w.table(i, 3)
+		if t := &w.terms[i]; s.short && t.c.df >= onesDF {
+			t.ones = w.table(i)
+			for n, norm := range w.norms {
+				t.ones[n] = t.units(1, norm)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package lexical
 
 import (
 	"math"
-	"math/bits"
+	"slices"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -24,10 +24,9 @@ func (s *Segment) setRests(w *windowed, essential int) {
 	}
 	w.rests = lengthTable{}
 	for i := essential; i < len(w.terms); i++ {
-		if tf := w.terms[i].tf; tf > 0 {
-			table := w.table(i, tf)
-			for n := range w.rests {
-				w.rests[n] += table[n] + 1
+		if t := &w.terms[i]; t.tf > 0 {
+			for n, norm := range w.norms {
+				w.rests[n] += t.units(t.tf, norm) + 1
 			}
 		}
 	}
@@ -94,7 +93,7 @@ func (s *Segment) window(r *run, w *windowed, base, end uint32, accept *bitset.S
 			}
 		}
 	}
-	return end, s.finish(r, w, base, end, essential, rest, accept)
+	return end, s.finish(r, w, base, essential, rest, accept)
 }
 
 // seed returns a score that all documents of at least the given impact are above.
@@ -149,34 +148,56 @@ func (s *Segment) addWindow(r *run, w *windowed, t *windowTerm, base, end uint32
 			docs = docs[:n]
 		}
 		doc = docs[len(docs)-1]
-		if ones := t.byTF[0]; ones != nil && c.ones {
-			lengths := s.lengths
-			for _, doc := range docs {
-				at := (doc - base) & (maxWindow - 1)
-				if n := lengths[doc]; n < longLength {
-					w.acc[at] += ones[n]
-				} else {
-					w.acc[at] += s.units(r, t, doc, 1)
-				}
-				w.hit[at>>6] |= 1 << (at & 63)
-			}
-		} else {
+		switch {
+		case t.ones != nil && c.ones:
+			s.addOnes(r, w, t, docs, base)
+		case s.short:
+			c.loadTFs()
+			s.addShort(r, w, t, docs, c.tfs[c.i:], base)
+		default:
 			c.loadTFs()
 			for i, tf := range c.tfs[c.i:][:len(docs)] {
-				at := (docs[i] - base) & (maxWindow - 1)
-				w.acc[at] += s.units(r, t, docs[i], tf)
-				w.hit[at>>6] |= 1 << (at & 63)
+				w.n = w.add(w.n, (docs[i]-base)&(maxWindow-1), s.units(r, w, t, docs[i], tf))
 			}
 		}
 		c.i = min(c.i+len(docs), c.n-1)
 	}
 }
 
+// addOnes adds the scores of documents in which the term has a frequency of 1.
+func (s *Segment) addOnes(r *run, w *windowed, t *windowTerm, docs []uint32, base uint32) {
+	lengths, ones, touched := s.lengths, t.ones, w.n
+	for _, doc := range docs {
+		n := lengths[doc]
+		score := ones[n]
+		if n == longLength {
+			score = s.units(r, w, t, doc, 1)
+		}
+		touched = w.add(touched, (doc-base)&(maxWindow-1), score)
+	}
+	w.n = touched
+}
+
+// addShort adds the scores of documents of a segment with lengths in a byte.
+func (s *Segment) addShort(r *run, w *windowed, t *windowTerm, docs, tfs []uint32, base uint32) {
+	lengths, weight, touched := s.lengths, t.weight, w.n
+	tfs = tfs[:len(docs)]
+	for i, doc := range docs {
+		n, f := lengths[doc], float32(tfs[i])
+		score := uint32(weight*(f/(f+w.norms[n]))) + 1 // as scoreTerm.units
+		if n == longLength {
+			score = s.units(r, w, t, doc, tfs[i])
+		}
+		touched = w.add(touched, (doc-base)&(maxWindow-1), score)
+	}
+	w.n = touched
+}
+
 // units returns the score of a term in a document.
-func (s *Segment) units(r *run, t *windowTerm, doc, tf uint32) uint32 {
-	if tf < tfSlots && t.byTF[tf-1] != nil {
+func (s *Segment) units(r *run, w *windowed, t *windowTerm, doc, tf uint32) uint32 {
+	if s.short {
 		if n := s.lengths[doc]; n < longLength {
-			return t.byTF[tf-1][n]
+			return t.units(tf, w.norms[n])
 		}
 	}
 	return t.units(tf, r.norm(s.length(doc)))
@@ -209,7 +230,7 @@ func (s *Segment) scanWindow(r *run, w *windowed, base, end, rest uint32, accept
 		}
 		for ; i < len(docs) && docs[i] < end; i++ {
 			doc := docs[i]
-			score := s.units(r, t, doc, tfs[i])
+			score := s.units(r, w, t, doc, tfs[i])
 			if score+rest > floor && s.hopeful(w, doc, score, floor) {
 				floor = s.candidate(r, w, doc, score, 1, rest, accept)
 			}
@@ -223,40 +244,47 @@ func (s *Segment) scanWindow(r *run, w *windowed, base, end, rest uint32, accept
 	}
 }
 
-// words returns the words of hit that speak of a window.
-func (w *windowed) words(base, end uint32) []uint64 { return w.hit[:(end-base+63)/64] }
+// add adds to the score of a document of the window, which is not 0, where n of them are
+// touched so far. It returns how many are then.
+func (w *windowed) add(n int, at, score uint32) int {
+	old := w.acc[at]
+	w.acc[at] = old + score
+	w.touched[n] = uint16(at)
+	if old == 0 {
+		n++
+	}
+	return n
+}
 
 // clear empties the window.
 func (w *windowed) clear() {
-	for j, word := range &w.hit {
-		for ; word != 0; word &= word - 1 {
-			w.acc[j<<6+bits.TrailingZeros64(word)] = 0
-		}
-		w.hit[j] = 0
+	for _, at := range w.touched[:w.n] {
+		w.acc[at] = 0
 	}
+	w.n = 0
 }
 
 // finish looks at the documents of the window that can still be among the best,
 // and empties the window.
-func (s *Segment) finish(r *run, w *windowed, base, end uint32, essential int, rest uint32, accept *bitset.Set) error {
+func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest uint32, accept *bitset.Set) error {
 	floor := r.floor(s.row(base))
-	hit := w.words(base, end)
-	for j, word := range hit {
-		if word == 0 {
-			continue
+	n := 0
+	touched := w.touched[:w.n]
+	for _, at := range touched {
+		touched[n] = at
+		if w.acc[at]+rest > floor {
+			n++
+		} else {
+			w.acc[at] = 0
 		}
-		hit[j] = 0
-		acc := w.acc[j<<6 : j<<6+64]
-		for ; word != 0; word &= word - 1 {
-			at := bits.TrailingZeros64(word) & 63
-			score := acc[at]
-			acc[at] = 0
-			if score+rest <= floor {
-				continue
-			}
-			if doc := base + uint32(j<<6+at); s.hopeful(w, doc, score, floor) {
-				floor = s.candidate(r, w, doc, score, essential, rest, accept)
-			}
+	}
+	w.n = 0
+	slices.Sort(touched[:n]) // cursors only go on
+	for _, at := range touched[:n] {
+		score := w.acc[at]
+		w.acc[at] = 0
+		if doc := base + uint32(at); score+rest > floor && s.hopeful(w, doc, score, floor) {
+			floor = s.candidate(r, w, doc, score, essential, rest, accept)
 		}
 	}
 	return w.fault()
@@ -282,10 +310,17 @@ func (s *Segment) candidate(r *run, w *windowed, doc, score uint32, from int, re
 		if t.bound == 0 {
 			continue
 		}
-		if t.c.advance(doc) == doc {
-			score += s.units(r, t, doc, t.c.freq())
-		}
 		rest -= t.bound
+		block := t.c.findBlock(doc)
+		if block >= t.c.nblocks {
+			continue
+		}
+		if block != t.c.block && score+rest+t.scoreTerm.bound(t.c.blockImpact(block), w.stretch) <= floor {
+			return floor // whatever is in the block, which is not decoded for it
+		}
+		if t.c.advance(doc) == doc {
+			score += s.units(r, w, t, doc, t.c.freq())
+		}
 		if score+rest <= floor {
 			return floor
 		}
