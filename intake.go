@@ -251,17 +251,23 @@ func (in *intake) memory(field string, m *Memory, b MemoryBatch, alone bool) err
 // shortTitle is the start of a text, for display where no title was given.
 func shortTitle(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.TrimSpace(strings.TrimLeft(line, "#>*- "))
-	if utf8.RuneCountInString(line) <= 60 {
+	for line != "" && (line[0] == ' ' || line[0] == '#' || line[0] == '>' || line[0] == '*' || line[0] == '-') {
+		line = line[1:]
+	}
+	line = strings.TrimSpace(line)
+	end, n := 0, 0
+	for end < len(line) && n < 60 {
+		size := 1
+		if line[end] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(line[end:])
+		}
+		end += size
+		n++
+	}
+	if end == len(line) {
 		return line
 	}
-	n := 0
-	for i := range line {
-		if n++; n > 60 {
-			line = line[:i]
-			break
-		}
-	}
+	line = line[:end]
 	if i := strings.LastIndexByte(line, ' '); i > 20 {
 		line = line[:i]
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -175,14 +176,15 @@ func (r *recallRun) hint(ctx context.Context) error {
 	return nil
 }
 
-// remember notes the recall for feedback.
+// remember notes the recall for feedback. The query may be a part of a longer text, which is not kept.
 func (r *recallRun) remember(sub Sub) {
-	rec := recalled{org: sub.org, tenant: sub.tenant, query: r.q.Query, class: r.q.Class, subs: make([]string, 0, len(r.scopes)), sources: make([]string, 0, len(r.res.Sources))}
-	for _, sc := range r.scopes {
-		rec.subs = append(rec.subs, sc.part.Sub)
-	}
-	for _, x := range r.res.Sources {
-		rec.sources = append(rec.sources, x.ID)
-	}
-	r.svc.requests.add(r.res.RequestID, rec)
+	r.svc.requests.add(r.res.RequestID, func(rec *recalled) {
+		*rec = recalled{org: sub.org, tenant: sub.tenant, query: strings.Clone(r.q.Query), class: r.q.Class, subs: rec.subs[:0], sources: rec.sources[:0]}
+		for _, sc := range r.scopes {
+			rec.subs = append(rec.subs, sc.part.Sub)
+		}
+		for i := range r.res.Sources {
+			rec.sources = append(rec.sources, r.res.Sources[i].ID)
+		}
+	})
 }

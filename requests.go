@@ -3,15 +3,21 @@ package contextmem
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"sync"
 )
 
 // requestLog remembers the latest recalls, so that feedback can be tied to them.
 type requestLog struct {
 	mu   sync.Mutex
-	ring []string // request ids, oldest at next
+	ring []remembered // the oldest at next
 	next int
-	seen map[string]recalled
+	seen map[string]int32 // places in ring by request id
+}
+
+type remembered struct {
+	id string
+	recalled
 }
 
 // recalled is what is remembered of a recall.
@@ -26,26 +32,42 @@ type recalled struct {
 // rememberedRequests is how many recalls are remembered; about 1 KB each.
 const rememberedRequests = 10_000
 
-func (l *requestLog) init() { l.seen = map[string]recalled{} }
+// keptSources bounds the memory that an entry keeps for the next one.
+const keptSources = 64
 
-func (l *requestLog) add(id string, r recalled) {
+func (l *requestLog) init() { l.seen = map[string]int32{} }
+
+// add remembers a recall in place of the oldest. fill sets what is remembered; the slices
+// that it finds may be used again.
+func (l *requestLog) add(id string, fill func(r *recalled)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	at := l.next
 	if len(l.ring) < rememberedRequests {
-		l.ring = append(l.ring, id)
+		at = len(l.ring)
+		l.ring = append(l.ring, remembered{})
 	} else {
-		delete(l.seen, l.ring[l.next])
-		l.ring[l.next] = id
-		l.next = (l.next + 1) % rememberedRequests
+		delete(l.seen, l.ring[at].id)
+		l.next = (at + 1) % rememberedRequests
 	}
-	l.seen[id] = r
+	slot := &l.ring[at]
+	if slot.id = id; cap(slot.sources) > keptSources {
+		slot.sources = nil
+	}
+	fill(&slot.recalled)
+	l.seen[id] = int32(at)
 }
 
 func (l *requestLog) get(org, id string) (recalled, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r, ok := l.seen[id]
-	return r, ok && r.org == org
+	at, ok := l.seen[id]
+	if !ok || l.ring[at].org != org {
+		return recalled{}, false
+	}
+	r := l.ring[at].recalled
+	r.subs, r.sources = slices.Clone(r.subs), slices.Clone(r.sources)
+	return r, true
 }
 
 // NewRequestID returns a random UUID (version 4).

@@ -15,7 +15,7 @@ import (
 
 // content serves a presigned URL. It needs no key; the token is the proof.
 func (a *api) content(w http.ResponseWriter, r *http.Request) {
-	id, _ := r.Context().Value(idKey{}).(string)
+	id := requestID(w)
 	f, err := a.svc.OpenPresigned(r.Context(), r.PathValue("token"))
 	if err != nil {
 		a.call(w, r, &route{family: gen1, path: contextmem.PresignedPath}, id).fail(err)

@@ -96,13 +96,9 @@ const hexDigits = "0123456789abcdef"
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := plain(s); i < len(s); i += plain(s[i:]) {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
 			b = append(b, s[start:i]...)
 			switch c {
 			case '"', '\\':
@@ -132,4 +128,32 @@ func appendString(b []byte, s string) []byte {
 		i += n
 	}
 	return append(append(b, s[start:]...), '"')
+}
+
+// isPlain tells which bytes stand for themselves in a JSON string: ASCII but control
+// characters, quotes and backslashes.
+var isPlain = func() (is [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		is[c] = c != '"' && c != '\\'
+	}
+	return is
+}()
+
+// plain returns the number of plain bytes that s begins with. It looks at eight at a time
+// (Mycroft's test for a zero byte).
+func plain(s string) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; len(s)-i >= 8; i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, slash := w^ones*'"', w^ones*'\\'
+		if (w|(w-ones*' ')|((quote-ones)&^quote)|((slash-ones)&^slash))&high != 0 {
+			break
+		}
+	}
+	for i < len(s) && isPlain[s[i]] {
+		i++
+	}
+	return i
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,22 @@ func TestAppendJSON(t *testing.T) {
 	for _, v := range []any{math.NaN(), math.Inf(1), []any{math.NaN()}, map[string]any{"a": math.NaN()}, func() {}, []map[string]any{{"a": func() {}}}} {
 		_, err := appendJSON(nil, v)
 		require.Error(t, err)
+	}
+}
+
+// TestPlain tries every byte at every place.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 20 {
+			s := []byte(strings.Repeat("~", 20))
+			s[at] = byte(c)
+			want := at
+			if c >= ' ' && c < 0x80 && c != '"' && c != '\\' {
+				want = len(s)
+			}
+			require.Equal(t, want, plain(string(s)), "%#x at %d", c, at)
+		}
 	}
 }
 

@@ -159,7 +159,6 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 		a.call(w, r, a.family(r.URL.Path), id).fail(&statusError{http.StatusRequestURITooLong, "INVALID_PARAMETERS", "the query string is too long"})
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
 	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect, which no client of an API expects
 		a.call(w, r, nil, id).fail(&statusError{http.StatusNotFound, "NOT_FOUND", "no such path"})
 		return
@@ -167,7 +166,8 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-type idKey struct{}
+// requestID is the id that serve gave a request.
+func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-ID") }
 
 // family guesses the route family of a path that no route takes.
 func (a *api) family(path string) *route {
@@ -185,7 +185,7 @@ func (a *api) family(path string) *route {
 
 // unrouted answers what no route takes: 405 where other methods exist, else 404.
 func (a *api) unrouted(w http.ResponseWriter, r *http.Request) {
-	id, _ := r.Context().Value(idKey{}).(string)
+	id := requestID(w)
 	c := a.call(w, r, a.family(r.URL.Path), id)
 	var allow []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodPut} {
@@ -208,7 +208,7 @@ func (a *api) unrouted(w http.ResponseWriter, r *http.Request) {
 
 // handle runs a route.
 func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
-	id, _ := r.Context().Value(idKey{}).(string)
+	id := requestID(w)
 	c := a.call(w, r, rt, id)
 	p, err := a.auth.Authenticate(r)
 	if err != nil {

@@ -54,8 +54,11 @@ var errHeld = &contextmem.Error{Kind: contextmem.KindUnavailable, Err: errors.Ne
 // body is not copied while it grows: one that goes over the limit costs no more than that.
 func (c *call) readHeld(r io.Reader, limit int) (body []byte, over bool, err error) {
 	var full [][]byte
-	size := 0
-	for next := firstRead; ; next = min(2*next, mostRead) {
+	size, first := 0, firstRead
+	if n := c.r.ContentLength; n >= 0 && n < firstRead {
+		first = int(n) + 1 // the end is seen with the last byte
+	}
+	for next := first; ; next = min(2*next, mostRead) {
 		part := make([]byte, min(next, limit-size+1))
 		if !c.hold(len(part)) {
 			return nil, false, errHeld

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"mime"
 	"net/http"
@@ -186,13 +185,11 @@ func parseJSON(field string, b []byte, depth int) (any, error) {
 	if err := checkDepth(field, b, depth); err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
+	v, ok, alone := readJSON(b)
+	if !ok {
 		return nil, bad(contextmem.KindInvalid, field, "is not valid JSON")
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if !alone {
 		return nil, bad(contextmem.KindInvalid, field, "holds more than one JSON value")
 	}
 	return v, nil

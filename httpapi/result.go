@@ -63,6 +63,9 @@ func (a recallAnswer) appendTo(b []byte) ([]byte, error) {
 type writer struct {
 	b   []byte
 	err error // of the first value that has no JSON form
+
+	at       time.Time // written last, as b[from:to]
+	from, to int
 }
 
 func (w *writer) raw(s string) { w.b = append(w.b, s...) }
@@ -86,11 +89,19 @@ func (w *writer) orNull(s string) {
 }
 
 func (w *writer) time(t time.Time) {
-	w.b = append(w.b, '"')
-	if !t.IsZero() {
-		w.b = t.UTC().AppendFormat(w.b, time.RFC3339Nano)
+	if t.IsZero() {
+		w.raw(`""`)
+		return
 	}
+	if t == w.at {
+		w.again(w.from, w.to)
+		return
+	}
+	w.from = len(w.b)
 	w.b = append(w.b, '"')
+	w.b = t.UTC().AppendFormat(w.b, time.RFC3339Nano)
+	w.b = append(w.b, '"')
+	w.at, w.to = t, len(w.b)
 }
 
 func (w *writer) value(v any) {

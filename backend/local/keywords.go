@@ -22,6 +22,7 @@ type found struct {
 type gathered struct {
 	found []found
 	near  []vector.Hit
+	words []lexical.Hit
 }
 
 var gatherings = sync.Pool{New: func() any { return new(gathered) }}
@@ -30,7 +31,7 @@ var gatherings = sync.Pool{New: func() any { return new(gathered) }}
 const maxGathered = 1 << 14
 
 func (g *gathered) release() {
-	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered {
+	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered {
 		gatherings.Put(g)
 	}
 }
@@ -119,10 +120,15 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 		views := p.views(rows)
 		g := gatherings.Get().(*gathered)
 		defer g.release()
-		hits, err = p.best(q.K, q.Answer, func(k int, _ bool) ([]found, error) {
-			got, err := lexical.Search(ctx, parsed, k, views)
+		hits, err = p.best(q.K, q.Answer, func(k int, anyOrder bool) ([]found, error) {
+			var err error
+			if anyOrder {
+				g.words, err = lexical.Append(ctx, g.words[:0], parsed, k, views)
+			} else {
+				g.words, err = lexical.Search(ctx, parsed, k, views)
+			}
 			g.found = g.found[:0]
-			for _, h := range got {
+			for _, h := range g.words {
 				g.found = append(g.found, found{h.Row, h.Score})
 			}
 			return g.found, err
@@ -143,6 +149,7 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	terms = slices.Grow(terms, len(parsed.Terms))
 	for _, t := range parsed.Terms {
 		terms = append(terms, backend.TermInfo{Term: t.Term, DF: st.DF[t.Term], IDF: float32(st.IDF(t.Term))})
 	}

@@ -107,7 +107,8 @@ func searchWith(tb testing.TB, q *Query, st *Stats, k int, v View) []Hit {
 	require.NoError(tb, v.Part.count(scrap, scrap.idsOf(0)))
 	r := runWith(q, st, k, 1)
 	require.NoError(tb, v.Part.search(tb.Context(), r, scrap.idsOf(0), v.Accept))
-	return r.top.hits(r.unit)
+	slices.Sort(r.top.keys)
+	return r.top.appendHits(nil, r.unit)
 }
 
 func (d *modelDoc) hasPhrase(phrase []PhraseTerm) bool {

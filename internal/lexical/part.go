@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"context"
+	"slices"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -60,19 +61,31 @@ func Collect(q *Query, views []View) (*Stats, error) {
 
 // Search returns the k best rows of all parts, best first.
 func Search(ctx context.Context, q *Query, k int, views []View) ([]Hit, error) {
+	return appendHits(ctx, nil, q, k, views, true)
+}
+
+// Append appends what Search returns to dst, in any order.
+func Append(ctx context.Context, dst []Hit, q *Query, k int, views []View) ([]Hit, error) {
+	return appendHits(ctx, dst, q, k, views, false)
+}
+
+func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, sorted bool) ([]Hit, error) {
 	if err := ctx.Err(); err != nil || k <= 0 {
-		return nil, err
+		return dst, err
 	}
 	r := newRun(q, k, len(views))
 	defer r.release()
 	if err := r.count(views); err != nil {
-		return nil, err
+		return dst, err
 	}
 	r.weigh()
 	for i, v := range views {
 		if err := v.Part.search(ctx, r, r.idsOf(i), v.Accept); err != nil {
-			return nil, err
+			return dst, err
 		}
 	}
-	return r.top.hits(r.unit), nil
+	if sorted {
+		slices.Sort(r.top.keys)
+	}
+	return r.top.appendHits(dst, r.unit), nil
 }

@@ -133,13 +133,12 @@ func (h *topK) down(i int) {
 	keys[i] = key
 }
 
-// hits returns the kept pairs best first.
-func (h *topK) hits(unit float32) []Hit {
-	slices.Sort(h.keys)
-	hits := make([]Hit, 0, len(h.keys))
+// appendHits appends the kept pairs to dst, the last key first.
+func (h *topK) appendHits(dst []Hit, unit float32) []Hit {
+	dst = slices.Grow(dst, len(h.keys))
 	for i := len(h.keys) - 1; i >= 0; i-- {
 		key := h.keys[i]
-		hits = append(hits, Hit{Row: ^uint32(key), Score: float32(key>>32) * unit})
+		dst = append(dst, Hit{Row: ^uint32(key), Score: float32(key>>32) * unit})
 	}
-	return hits
+	return dst
 }

@@ -56,7 +56,7 @@ func (q *work) interact() error {
 
 // before returns the chunk before a candidate in its session; 0: none.
 func (q *work) before(at int32) int64 {
-	if a := q.cand[at].around; a != nil && a.Session != 0 {
+	if a := q.beside(&q.cand[at]); a != nil && a.Session != 0 {
 		return a.Prev[0]
 	}
 	return 0
@@ -71,7 +71,7 @@ func (q *work) scorer() *local.Scorer {
 	}
 	speakers := map[string]bool{}
 	for i := range q.cand {
-		if a := q.cand[i].around; a != nil && a.Speaker != "" && !speakers[a.Speaker] {
+		if a := q.beside(&q.cand[i]); a != nil && a.Speaker != "" && !speakers[a.Speaker] {
 			speakers[a.Speaker] = true
 			for _, t := range lexical.Analyze(nil, a.Speaker) {
 				idf[t.Term] = 0

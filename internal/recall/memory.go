@@ -55,14 +55,39 @@ func (q *work) surround() error {
 	if err := q.describe(); err != nil {
 		return err
 	}
-	for _, p := range q.some(lateCandidates, func(c *cand) float64 { return c.s0 }) {
-		if a := q.cand[p.at].around; a != nil {
-			for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
-				q.admit(n)
+	if !q.lonely() {
+		for _, p := range q.some(lateCandidates, func(c *cand) float64 { return c.s0 }) {
+			if a := q.beside(&q.cand[p.at]); a != nil {
+				for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
+					q.admit(n)
+				}
 			}
 		}
 	}
 	return q.describe()
+}
+
+// lonely tells whether nothing stands beside the candidates but other candidates.
+func (q *work) lonely() bool {
+	for i := range q.around {
+		a := &q.around[i]
+		for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
+			if n != 0 {
+				if _, ok := q.index.get(n); !ok {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// beside returns what is around a candidate, nil when it is not known.
+func (q *work) beside(c *cand) *backend.Around {
+	if c.around == 0 {
+		return nil
+	}
+	return &q.around[c.around-1]
 }
 
 // admit makes a chunk a candidate without a score of its own, unless a filter is on:
@@ -77,7 +102,7 @@ func (q *work) admit(chunk int64) {
 func (q *work) describe() error {
 	chunks, at := q.chunks[:0], q.places[:0]
 	for i := range q.cand {
-		if q.cand[i].around == nil {
+		if q.cand[i].around == 0 {
 			chunks = append(chunks, q.cand[i].Chunk)
 			at = append(at, int32(i))
 		}
@@ -86,34 +111,35 @@ func (q *work) describe() error {
 	if len(chunks) == 0 {
 		return nil
 	}
-	around, err := q.aroundOf(chunks)
-	if err != nil {
+	before := len(q.around)
+	if err := q.appendAround(chunks); err != nil {
 		return err
 	}
 	for i, j := range at {
-		q.cand[j].around = &around[i]
-		if q.cand[j].Source == 0 {
-			q.cand[j].Source = around[i].Source
+		c := &q.cand[j]
+		c.around = int32(before + i + 1)
+		if c.Source == 0 {
+			c.Source = q.around[before+i].Source
 		}
 	}
 	return nil
 }
 
-// aroundOf reads what is around chunks, into memory that the next search uses again
+// appendAround reads what is around chunks, into memory that the next search uses again
 // where the graph can do so.
-func (q *work) aroundOf(chunks []int64) ([]backend.Around, error) {
+func (q *work) appendAround(chunks []int64) error {
 	g, ok := q.Graph.(backend.AroundAppender)
 	if !ok {
-		return q.Graph.Around(q.ctx, q.req.Part, chunks)
+		list, err := q.Graph.Around(q.ctx, q.req.Part, chunks)
+		q.around = append(q.around, list...)
+		return err
 	}
-	// What earlier calls returned stays where it is when the slice has to move.
-	before := len(q.around)
 	all, err := g.AppendAround(q.ctx, q.around, q.req.Part, chunks)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	q.around = all
-	return all[before:], nil
+	return nil
 }
 
 // sessions scores sessions as documents, and lets the memories of the best ones in.
@@ -149,11 +175,12 @@ func (q *work) own() {
 	last, as := "", said{}
 	for i := range q.cand {
 		c := &q.cand[i]
-		if c.around == nil {
+		a := q.beside(c)
+		if a == nil {
 			continue
 		}
-		c.Time = timeWeight * dates(c.around.Time)
-		if s := c.around.Speaker; s != last {
+		c.Time = timeWeight * dates(a.Time)
+		if s := a.Speaker; s != last {
 			var ok bool
 			if as, ok = known[s]; !ok {
 				if named == nil {
@@ -249,7 +276,7 @@ func (q *work) context(session map[int64]float64) {
 		if !asked && x.reply {
 			x.own *= replyFactor
 		}
-		if a := x.around; a != nil && a.Session != 0 {
+		if a := q.beside(x); a != nil && a.Session != 0 {
 			top[a.Session] = max(top[a.Session], x.own)
 		}
 	}
@@ -262,21 +289,22 @@ func (q *work) context(session map[int64]float64) {
 	for i := range q.cand {
 		x := &q.cand[i]
 		x.Context = 0
-		if a := x.around; a != nil && a.Session != 0 {
+		a := q.beside(x)
+		if a != nil && a.Session != 0 {
 			p1, prev := s(a.Prev[0])
 			p2, _ := s(a.Prev[1])
 			n1, _ := s(a.Next[0])
 			n2, _ := s(a.Next[1])
 			lift := near1Weight*max(p1, n1) + near2Weight*max(p2, n2) + sessionWeight*session[a.Session] + sessionMax*top[a.Session]
-			if prev != nil && prev.around != nil && prev.around.Question {
+			if prev != nil && prev.around != 0 && q.beside(prev).Question {
 				lift += replyWeight * p1
 			}
 			x.Context = c * lift
 		}
-		if q.cues.When && x.around != nil && x.around.HasTime {
+		if q.cues.When && a != nil && a.HasTime {
 			x.Context += whenBonus
 		}
-		if penalty && x.around != nil && x.around.Asks {
+		if penalty && a != nil && a.Asks {
 			x.Context -= min(askPenalty, (x.own+x.Context)/2)
 		}
 		x.Score = x.own + x.Context

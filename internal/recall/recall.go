@@ -142,7 +142,6 @@ func (q *work) release() {
 	if cap(s.cand) > maxScratch {
 		return
 	}
-	clear(s.cand)
 	clear(s.around)
 	s.index.clear()
 	s.cand, s.order, s.around, s.hits = s.cand[:0], s.order[:0], s.around[:0], s.hits[:0]
@@ -150,14 +149,14 @@ func (q *work) release() {
 	works.Put(q)
 }
 
-// cand is a candidate.
+// cand is a candidate. It holds no pointers, so that many cost the collector nothing.
 type cand struct {
 	Scored
 	b, d   float64 // normalised keyword and dense scores
 	s0     float64
 	own    float64 // what the memory alone says, once its context is added
-	around *backend.Around
-	reply  bool // the machine side of a chat said it
+	around int32   // place in work.around plus 1; 0: not known yet
+	reply  bool    // the machine side of a chat said it
 }
 
 // Search ranks the partition for the question. The caller releases the answer.

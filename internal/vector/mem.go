@@ -135,6 +135,8 @@ func (m *Mem) floatRow(row uint32) []float32 {
 	return (*m.chunks.Load())[row/chunkRows].floats[i*fs : (i+1)*fs]
 }
 
+func (m *Mem) floatRun(first uint32) []float32 { return (*m.chunks.Load())[first/chunkRows].floats }
+
 func (m *Mem) rowScale(row uint32) float32 {
 	return (*m.chunks.Load())[row/chunkRows].scales[row%chunkRows]
 }

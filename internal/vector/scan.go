@@ -203,6 +203,8 @@ func (s *search) masked(codes []uint8, scales []float32, first uint32, w uint64)
 // floats reads rows for scoring again; the slices are padded with zeros.
 type floats interface {
 	floatRow(row uint32) []float32
+	// floatRun returns the rows from a multiple of chunkRows on, so many of them or all that are left.
+	floatRun(first uint32) []float32
 }
 
 // rescore offers a row's float32 score.
@@ -216,8 +218,13 @@ func (s *search) rescore(f floats, row uint32) {
 // filters that leave so few that quantised candidates would not save anything.
 func (s *search) all(f floats, n int) {
 	if s.accept == nil {
-		for row := range n {
-			s.rescore(f, uint32(row))
+		var scores [chunkRows]float32
+		for first := 0; first < n; first += len(scores) {
+			run := scores[:min(len(scores), n-first)]
+			simd.DotF32(run, f.floatRun(uint32(first)), s.q)
+			for i, x := range run {
+				s.best.push(Hit{Row: uint32(first + i), Score: x})
+			}
 		}
 		return
 	}

@@ -151,6 +151,8 @@ func (s *Segment) floatRow(row uint32) []float32 {
 	return s.floats[int(row)*fs : (int(row)+1)*fs]
 }
 
+func (s *Segment) floatRun(first uint32) []float32 { return s.floats[int(first)*floatStride(s.h.dim):] }
+
 func (s *Segment) rowScale(row uint32) float32 {
 	if s.h.kind == kindExact {
 		return s.scales[row]
