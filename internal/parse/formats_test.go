@@ -13,35 +13,55 @@ import (
 
 // pdfFile builds a PDF of pages with one line of text each; an empty line makes a page with a picture alone.
 func pdfFile(lines ...string) []byte {
-	var b bytes.Buffer
-	var offsets []int
-	object := func(body string) {
-		offsets = append(offsets, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(offsets), body)
+	objects := []string{
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+		"<</Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Length 1>>\nstream\nx\nendstream",
 	}
-	b.WriteString("%PDF-1.4\n")
-	kids := ""
-	for i := range lines {
-		kids += fmt.Sprintf("%d 0 R ", 5+2*i)
-	}
-	object("<</Type/Catalog/Pages 2 0 R>>")
-	object(fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", len(lines), kids))
-	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>")
-	object("<</Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Length 1>>\nstream\nx\nendstream")
-	for i, line := range lines {
+	var contents []string
+	for _, line := range lines {
 		content := "q 600 0 0 800 0 0 cm /I Do Q"
 		if line != "" {
 			content = "BT /F 12 Tf 72 700 Td (" + line + ") Tj ET"
 		}
-		object(fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>/XObject<</I 4 0 R>>>>/Contents %d 0 R>>", 6+2*i))
-		object(fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content))
+		contents = append(contents, fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content))
+	}
+	return pdfPages(objects, func(int) string { return "/Font<</F 3 0 R>>/XObject<</I 4 0 R>>" }, contents)
+}
+
+// pdfImages builds a PDF of pages that show one image each.
+func pdfImages(images ...string) []byte {
+	const content = "q 600 0 0 800 0 0 cm /I Do Q"
+	contents := make([]string, len(images))
+	for i := range contents {
+		contents[i] = fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
+	}
+	return pdfPages(images, func(page int) string { return fmt.Sprintf("/XObject<</I %d 0 R>>", 3+page) }, contents)
+}
+
+// pdfPages builds a PDF of shared objects, which are numbered from 3 on, and pages of resources and contents.
+func pdfPages(objects []string, resources func(page int) string, contents []string) []byte {
+	first := 3 + len(objects)
+	var kids strings.Builder
+	for i := range contents {
+		fmt.Fprintf(&kids, "%d 0 R ", first+2*i)
+	}
+	all := append([]string{"<</Type/Catalog/Pages 2 0 R>>", fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", len(contents), kids.String())}, objects...)
+	for i, content := range contents {
+		all = append(all, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<<%s>>/Contents %d 0 R>>", resources(i), first+2*i+1), content)
+	}
+	var b bytes.Buffer
+	offsets := make([]int, len(all))
+	b.WriteString("%PDF-1.4\n")
+	for i, body := range all {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, body)
 	}
 	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(all)+1)
 	for _, o := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", o)
 	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, xref)
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(all)+1, xref)
 	return b.Bytes()
 }
 

@@ -140,8 +140,9 @@ func (f ParserFunc) Parse(ctx context.Context, in Input, lim Limits) (*Document,
 	return f(ctx, in, lim)
 }
 
-// OCR recognises text in images. mediaType is that of data, such as "image/png" or "application/pdf"; an
-// implementation returns an error for types that it cannot read. It is called from several goroutines at once.
+// OCR recognises text in images. mediaType is that of data, such as "image/png" or "application/pdf", whose pages are
+// separated by form feeds; an implementation returns an error for types that it cannot read. Text that comes with an
+// error is what was read before it. It is called from several goroutines at once.
 type OCR interface {
 	Recognise(ctx context.Context, data []byte, mediaType string) (string, error)
 }

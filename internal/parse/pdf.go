@@ -24,8 +24,8 @@ func (p pdfParser) Parse(ctx context.Context, in Input, lim Limits) (*Document, 
 		MaxDecodedBytes: lim.MaxExpanded,
 		MaxOutputBytes:  int(min(lim.MaxOutput, 1<<30)),
 	})
-	if err != nil && !errors.Is(err, pdf.ErrNoText) {
-		return nil, pdfError(err)
+	if res == nil {
+		res = &pdf.Result{}
 	}
 	doc := &Document{Title: res.Title, Author: res.Author, Created: res.Created, Modified: res.Modified,
 		Text: res.Text, Markdown: true, Partial: res.Partial}
@@ -33,27 +33,43 @@ func (p pdfParser) Parse(ctx context.Context, in Input, lim Limits) (*Document, 
 		doc.Pages = append(doc.Pages, Page{Number: pg.Number, Start: pg.Start})
 	}
 	ocr, tool := p.registry.hooks()
-	if tool != nil {
+	if tool != nil && ctx.Err() == nil {
 		if text, toolErr := tool.Text(ctx, in.Data); toolErr == nil && strings.TrimSpace(text) != "" {
 			doc.pageText(text)
 			return doc, nil
 		}
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return titled(doc), nil
-	}
-	if ocr != nil {
-		text, ocrErr := ocr.Recognise(ctx, in.Data, typePDF)
-		if ocrErr != nil {
-			return nil, NewError(NoText, "the text of the scanned PDF could not be recognised", ocrErr)
-		}
-		doc.pageText(text)
-		return doc, nil
-	}
-	if res.Images {
+	case !errors.Is(err, pdf.ErrNoText):
+		return nil, pdfError(err)
+	case ocr != nil:
+		return doc.recognise(ctx, ocr, in.Data)
+	case res.Images:
 		return nil, noText("the PDF holds images of pages and no text: a scan needs OCR")
 	}
 	return nil, noText("the PDF holds no text")
+}
+
+// recognise reads the pages of a scan through the hook. What was read before it failed is kept.
+func (d *Document) recognise(ctx context.Context, o OCR, data []byte) (*Document, error) {
+	text, err := o.Recognise(ctx, data, typePDF)
+	if strings.TrimSpace(text) == "" {
+		if err == nil {
+			return nil, noText("no text was recognised in the scanned PDF")
+		}
+		return nil, NewError(NoText, "the text of the scanned PDF could not be recognised", err)
+	}
+	pages, read := len(d.Pages), strings.Count(text, "\f")+1
+	d.pageText(text)
+	switch {
+	case read > 1 && read < pages, err != nil && read < pages:
+		d.addPartial("the text of the first " + itoa(read) + " of " + itoa(pages) + " scanned pages was recognised")
+	case err != nil:
+		d.addPartial("the text of the scan was not recognised completely")
+	}
+	return d, nil
 }
 
 // pageText replaces the text by plain text whose pages are separated by form feeds.

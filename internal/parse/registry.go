@@ -191,10 +191,14 @@ func (r *Registry) choose(in Input) (string, Parser, error) {
 func ocrParser(o OCR, mediaType string) Parser {
 	return ParserFunc(func(ctx context.Context, in Input, _ Limits) (*Document, error) {
 		text, err := o.Recognise(ctx, in.Data, mediaType)
-		if err != nil {
+		if strings.TrimSpace(text) == "" && err != nil {
 			return nil, NewError(NoText, "the text of the image could not be recognised", err)
 		}
-		return &Document{Text: cleanText(text)}, nil
+		doc := &Document{Text: strings.TrimSpace(cleanText(text))}
+		if err != nil {
+			doc.addPartial("the text of the image was not recognised completely")
+		}
+		return doc, nil
 	})
 }
 

@@ -270,31 +270,17 @@ var largeDocuments = []largeDocument{
 		}
 		return epubFile(tb, chapters...)
 	}},
-	{"a.pdf", 2400 * 4000, func(_ testing.TB, p *prose, size int) []byte {
+	{"a.pdf", 1200 * 4000, func(_ testing.TB, p *prose, size int) []byte {
 		return manualFile(p, size/4000)
 	}},
 }
 
 // manualFile is a PDF of many pages with compressed contents.
 func manualFile(p *prose, pages int) []byte {
-	var b bytes.Buffer
-	var offsets []int
-	object := func(body string) {
-		offsets = append(offsets, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(offsets), body)
-	}
-	b.WriteString("%PDF-1.5\n")
-	object("<</Type/Catalog/Pages 2 0 R>>")
-	kids := ""
-	for i := range pages {
-		kids += fmt.Sprintf("%d 0 R ", 5+2*i)
-	}
-	object(fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", pages, kids))
-	object("<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/Encoding/WinAnsiEncoding>>")
-	object("<</Type/Font/Subtype/Type1/BaseFont/Times-Bold/Encoding/WinAnsiEncoding>>")
 	var packed bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
-	for i := range pages {
+	contents := make([]string, pages)
+	for i := range contents {
 		packed.Reset()
 		z.Reset(&packed)
 		fmt.Fprintf(z, "BT /B 16 Tf 72 740 Td (%d %s) Tj ET\n", i+1, p.words[i%len(p.words)])
@@ -306,14 +292,8 @@ func manualFile(p *prose, pages int) []byte {
 			_, _ = z.Write([]byte("] TJ ET\n"))
 		}
 		_ = z.Close()
-		object(fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R/B 4 0 R>>>>/Contents %d 0 R>>", 6+2*i))
-		object(fmt.Sprintf("<</Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream", packed.Len(), packed.String()))
+		contents[i] = fmt.Sprintf("<</Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream", packed.Len(), packed.String())
 	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
-	for _, o := range offsets {
-		fmt.Fprintf(&b, "%010d 00000 n \n", o)
-	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, xref)
-	return b.Bytes()
+	fonts := []string{"<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/Encoding/WinAnsiEncoding>>", "<</Type/Font/Subtype/Type1/BaseFont/Times-Bold/Encoding/WinAnsiEncoding>>"}
+	return pdfPages(fonts, func(int) string { return "/Font<</F 3 0 R/B 4 0 R>>" }, contents)
 }

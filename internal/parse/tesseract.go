@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -24,7 +25,8 @@ type Tesseract struct {
 	MaxPages int
 }
 
-// Recognise returns the text of an image, or of the pages of a PDF separated by form feeds.
+// Recognise returns the text of an image, or of the pages of a PDF separated by form feeds. Pages that were read before
+// ctx ended or a program failed come with the error.
 func (t Tesseract) Recognise(ctx context.Context, data []byte, mediaType string) (string, error) {
 	switch mediaType {
 	case "image/png", "image/jpeg", "image/tiff", "image/gif", "image/bmp", "image/webp":
@@ -56,20 +58,23 @@ func (t Tesseract) pages(ctx context.Context, data []byte) (string, error) {
 	for n := 1; n <= most; n++ {
 		page := strconv.Itoa(n)
 		drawn, err := runTool(ctx, data, firstOf(t.Drawer, "pdftoppm"), "-gray", "-r", strconv.Itoa(dpi), "-f", page, "-l", page, "-")
-		if err == nil && len(drawn) == 0 {
+		if err == nil && len(drawn) == 0 || err != nil && n > 1 && behindLast(err) {
 			break
 		}
-		if err != nil {
-			if n > 1 && ctx.Err() == nil && !errors.Is(err, errToolOutput) {
-				break // behind the last page
-			}
-			return "", err
+		text := ""
+		if err == nil {
+			text, err = t.image(ctx, drawn)
 		}
-		text, err := t.image(ctx, drawn)
 		if err != nil {
-			return "", err
+			return strings.Join(texts, "\f"), err
 		}
 		texts = append(texts, strings.Trim(text, "\f\n "))
 	}
 	return strings.Join(texts, "\f"), nil
+}
+
+// behindLast reports whether pdftoppm failed because there is no such page, which it says by this status.
+func behindLast(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == 99
 }

@@ -3,9 +3,14 @@
 package parse
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +52,113 @@ func TestTesseractPages(t *testing.T) {
 	o.Drawer = program(t, "exit 3")
 	_, err = o.Recognise(t.Context(), []byte("%PDF-"), typePDF)
 	assert.Error(t, err)
+}
+
+// TestTesseractKeepsWhatItRead: the time is over, or a page cannot be drawn, after some pages.
+func TestTesseractKeepsWhatItRead(t *testing.T) {
+	t.Parallel()
+	o := Tesseract{
+		Program: program(t, `printf 'text of '; cat`),
+		Drawer:  program(t, `[ "$5" -le 2 ] || exit 1; printf 'page %s' "$5"`),
+	}
+	text, err := o.Recognise(t.Context(), []byte("%PDF-"), typePDF)
+	require.Error(t, err)
+	assert.Equal(t, "text of page 1\ftext of page 2", text)
+
+	r := New()
+	r.SetOCR(o)
+	doc, err := r.Parse(t.Context(), Input{Data: pdfFile("", "", "")}, Limits{})
+	require.NoError(t, err)
+	assert.Equal(t, "text of page 1\n\ntext of page 2", doc.Text)
+	assert.Equal(t, "the text of the first 2 of 3 scanned pages was recognised", doc.Partial)
+
+	o.MaxPages = 2
+	r.SetOCR(o)
+	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("", "", "")}, Limits{})
+	require.NoError(t, err)
+	assert.Equal(t, "the text of the first 2 of 3 scanned pages was recognised", doc.Partial)
+	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("", "")}, Limits{})
+	require.NoError(t, err)
+	assert.Empty(t, doc.Partial)
+
+	o.Drawer = program(t, `[ "$5" -le 1 ] || exec sleep 60; printf 'page %s' "$5"`)
+	r.SetOCR(o)
+	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("", "", "")}, Limits{Timeout: 2 * time.Second})
+	require.NoError(t, err)
+	assert.Equal(t, "text of page 1", doc.Text)
+	assert.Equal(t, "the text of the first 1 of 3 scanned pages was recognised", doc.Partial)
+}
+
+// installed skips a test of programs that are not on this machine.
+func installed(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("NOT TESTED with the real program: %s is not installed", p)
+		}
+	}
+}
+
+// scanOf draws the pages of a document and makes a PDF of the pictures.
+func scanOf(t *testing.T, data []byte, pages int) []byte {
+	t.Helper()
+	var images []string
+	for i := range pages {
+		page := strconv.Itoa(i + 1)
+		drawn, err := runTool(t.Context(), data, "pdftoppm", "-gray", "-r", "150", "-f", page, "-l", page, "-")
+		require.NoError(t, err)
+		var w, h, most int
+		n, err := fmt.Fscanf(bytes.NewReader(drawn), "P5\n%d %d\n%d\n", &w, &h, &most)
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+		images = append(images, fmt.Sprintf("<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceGray/Length %d>>\nstream\n%s\nendstream",
+			w, h, w*h, drawn[len(drawn)-w*h:]))
+	}
+	return pdfImages(images...)
+}
+
+func TestInstalledTesseract(t *testing.T) {
+	t.Parallel()
+	installed(t, "tesseract", "pdftoppm")
+	scan := scanOf(t, pdfFile("The walled garden lies south of the kitchen.", "Bees were introduced in the year 1987."), 2)
+	assert.Equal(t, NoText, parseKind(t, Input{Name: "scan.pdf", Data: scan}, Limits{}))
+	r := New()
+	r.SetOCR(Tesseract{})
+	doc, err := r.Parse(t.Context(), Input{Name: "scan.pdf", Data: scan}, Limits{Timeout: 2 * time.Minute})
+	require.NoError(t, err)
+	assert.Equal(t, "The walled garden lies south of the kitchen.\n\nBees were introduced in the year 1987.", doc.Text)
+	assert.Empty(t, doc.Partial)
+	require.Len(t, doc.Pages, 2)
+	assert.True(t, strings.HasPrefix(doc.Text[doc.Pages[1].Start:], "Bees"))
+
+	picture, err := runTool(t.Context(), pdfFile("A sign on a gate."), "pdftoppm", "-png", "-r", "150", "-")
+	require.NoError(t, err)
+	doc, err = r.Parse(t.Context(), Input{Name: "sign.png", Data: picture}, Limits{Timeout: 2 * time.Minute})
+	require.NoError(t, err)
+	assert.Equal(t, "A sign on a gate.", doc.Text)
+	assert.Equal(t, "image/png", doc.MediaType)
+
+	r.SetOCR(Tesseract{Languages: "no-such-language"})
+	_, err = r.Parse(t.Context(), Input{Name: "sign.png", Data: picture}, Limits{Timeout: 2 * time.Minute})
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, NoText, e.Kind)
+}
+
+func TestInstalledPDFToText(t *testing.T) {
+	t.Parallel()
+	installed(t, "pdftotext")
+	r := New()
+	r.SetPDFTool(PDFToText{})
+	doc, err := r.Parse(t.Context(), Input{Name: "a.pdf", Data: pdfFile("The walled garden", "lies south")}, Limits{})
+	require.NoError(t, err)
+	assert.Equal(t, "The walled garden\n\nlies south", doc.Text)
+	require.Len(t, doc.Pages, 2)
+	assert.False(t, doc.Markdown)
+	for _, data := range [][]byte{pdfFile(""), []byte("%PDF-1.4\nnothing of use")} { // the reader's word counts where the tool has none
+		_, err = r.Parse(t.Context(), Input{Name: "a.pdf", Data: data}, Limits{})
+		assert.Error(t, err)
+	}
 }
 
 func TestToolLimits(t *testing.T) {
