@@ -37,19 +37,16 @@ type graphRun struct {
 	*graphReader
 	gc      *GraphContext
 	score   map[int64]float64 // of the returned chunks
-	words   map[string]bool   // stems of the question
-	anchors map[backend.Partition][]backend.Relation
+	words   *questionWords
+	anchors map[backend.Partition][]*backend.Relation
 }
 
 // graph fills the graph context: relations of the returned chunks, and chains from the entities that the question names.
 func (r *recallRun) graph(ctx context.Context, hits []*scopeHit) error {
 	gc := &GraphContext{QueryPaths: []Path{}, ChunkRelations: []Path{}, ChunkGroups: map[string][]string{}}
 	r.res.Graph = gc
-	g := &graphRun{recallRun: r, graphReader: newGraphReader(ctx, r.held.store, r.now), gc: gc, score: make(map[int64]float64, len(hits)),
-		words: map[string]bool{}, anchors: map[backend.Partition][]backend.Relation{}}
-	for _, t := range lexical.Analyze(nil, r.q.Query) {
-		g.words[t.Term] = true
-	}
+	g := &graphRun{recallRun: r, graphReader: r.reader(ctx, hits), gc: gc, score: make(map[int64]float64, len(hits)),
+		words: newQuestionWords(r.q.Query), anchors: map[backend.Partition][]*backend.Relation{}}
 	if err := g.chunkRelations(hits); err != nil {
 		return err
 	}
@@ -85,7 +82,7 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 		byPart[h.part] = append(byPart[h.part], h.Chunk)
 		g.score[h.Chunk] = h.Score
 	}
-	var all []backend.Relation
+	var all []*backend.Relation
 	for _, part := range sortedParts(byPart) {
 		for chunks := range slices.Chunk(byPart[part], chunkBatch) {
 			rels, err := g.read(backend.RelationQuery{Part: part, Chunks: chunks}, 1)
@@ -99,7 +96,7 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 		}
 		all = append(all, g.anchors[part]...)
 	}
-	slices.SortStableFunc(all, func(a, b backend.Relation) int {
+	slices.SortStableFunc(all, func(a, b *backend.Relation) int {
 		return cmp.Compare(g.score[b.Chunk]*confidence(b), g.score[a.Chunk]*confidence(a))
 	})
 	perChunk := map[int64]int{}
@@ -119,9 +116,9 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 }
 
 // read reads relations as the recall wants them: visible, allowed, and held at its times.
-func (g *graphRun) read(q backend.RelationQuery, pages int) ([]backend.Relation, error) {
+func (g *graphRun) read(q backend.RelationQuery, pages int) ([]*backend.Relation, error) {
 	q.AsOf, q.KnownAt, q.Limit = g.q.AsOf, g.q.KnownAt, relationPage
-	var out []backend.Relation
+	var out []*backend.Relation
 	for range pages {
 		rels, err := g.store.Relations(g.ctx, q)
 		if err != nil {
@@ -131,10 +128,16 @@ func (g *graphRun) read(q backend.RelationQuery, pages int) ([]backend.Relation,
 		if full {
 			q.After = rels[len(rels)-1].Num
 		}
-		if rels, err = g.load(rels, g.filter); err != nil {
+		visible, err := g.load(rels, g.filter)
+		if err != nil {
 			return nil, err
 		}
-		if out = append(out, rels...); !full || len(out) >= q.Limit {
+		if out == nil {
+			out = visible
+		} else {
+			out = append(out, visible...)
+		}
+		if !full || len(out) >= q.Limit {
 			break
 		}
 	}
@@ -192,7 +195,7 @@ func selfGrams(query string) []rules.Gram {
 	return nil
 }
 
-func confidence(r backend.Relation) float64 {
+func confidence(r *backend.Relation) float64 {
 	if r.Confidence == 0 {
 		return defaultConfidence
 	}
@@ -201,7 +204,7 @@ func confidence(r backend.Relation) float64 {
 
 // worth is what a relation counts: how sure it is, whether its evidence was returned, and
 // how many of the question's words it holds.
-func (g *graphRun) worth(rel backend.Relation) float64 {
+func (g *graphRun) worth(rel *backend.Relation) float64 {
 	w := confidence(rel)
 	if rel.Predicate == "related_to" {
 		w *= coOccurrence
@@ -209,13 +212,7 @@ func (g *graphRun) worth(rel backend.Relation) float64 {
 	if s, ok := g.score[rel.Chunk]; ok {
 		w *= 1 + s
 	}
-	held := map[string]bool{}
-	for _, t := range lexical.Analyze(nil, strings.ReplaceAll(rel.Predicate, "_", " ")+" "+rel.Context) {
-		if g.words[t.Term] {
-			held[t.Term] = true
-		}
-	}
-	return w * (1 + float64(len(held))/math.Max(1, float64(len(g.words))))
+	return w * (1 + float64(g.words.held(rel.Predicate, rel.Context))/math.Max(1, float64(g.words.left)))
 }
 
 // queryPaths are chains of up to two relations from an entity of the question; one that ends at another such
@@ -233,8 +230,8 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 		return nil, err
 	}
 	for _, e := range ents { // every relation of an entity holds its name
-		for _, t := range lexical.Analyze(nil, g.entities[e].Name) {
-			delete(g.words, t.Term)
+		if e := g.entities[e]; e != nil {
+			g.words.drop(e.Name)
 		}
 	}
 	have := make(map[int64]bool, len(first))
@@ -247,7 +244,7 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 		}
 	}
 	worth := make(map[int64]float64, len(first))
-	weigh := func(rel backend.Relation) float64 {
+	weigh := func(rel *backend.Relation) float64 {
 		w, ok := worth[rel.Num]
 		if !ok {
 			w = g.worth(rel)
@@ -259,7 +256,7 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 		a, b  int // b is -1 for one relation
 		score float64
 	}
-	var chains []chain
+	chains := make([]chain, 0, len(first))
 	var frontier []int64
 	for i, rel := range first {
 		w := weigh(rel)
@@ -273,7 +270,7 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 			}
 		}
 	}
-	var second []backend.Relation
+	var second []*backend.Relation
 	if len(frontier) > 0 && g.res.Mode == ModeThinking {
 		if second, err = g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1); err != nil {
 			return nil, err
@@ -306,7 +303,7 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 		}
 	}
 	slices.SortStableFunc(chains, func(a, b chain) int { return cmp.Compare(b.score, a.score) })
-	var paths []Path
+	paths := make([]Path, 0, min(len(chains), maxQueryPaths))
 	for _, c := range chains[:min(len(chains), maxQueryPaths)] {
 		if c.b < 0 {
 			paths = append(paths, g.path(c.score, first[c.a]))
@@ -317,12 +314,12 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 	return paths, nil
 }
 
-func (g *graphReader) path(score float64, rels ...backend.Relation) Path {
-	p := Path{Score: score}
-	var context []string
-	for _, r := range rels {
-		t := g.triplet(r)
-		p.Triplets = append(p.Triplets, t)
+func (g *graphReader) path(score float64, rels ...*backend.Relation) Path {
+	p := Path{Score: score, Triplets: make([]Triplet, len(rels)), ChunkIDs: make([]string, 0, len(rels))}
+	context := make([]string, 0, 2)
+	for i, r := range rels {
+		t := &p.Triplets[i]
+		*t = g.triplet(r)
 		if !slices.Contains(p.ChunkIDs, t.Relation.ChunkID) {
 			p.ChunkIDs = append(p.ChunkIDs, t.Relation.ChunkID)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,20 +18,33 @@ type graphReader struct {
 	ctx      context.Context
 	store    backend.Store
 	now      time.Time
-	entities map[int64]Entity
+	entities map[int64]*Entity // nil: there is none
 	chunks   map[int64]*backend.Hydrated
 }
 
 func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graphReader {
-	return &graphReader{ctx: ctx, store: st, now: now, entities: map[int64]Entity{}, chunks: map[int64]*backend.Hydrated{}}
+	return &graphReader{ctx: ctx, store: st, now: now, entities: map[int64]*Entity{}, chunks: map[int64]*backend.Hydrated{}}
+}
+
+// reader returns the reader of a recall, which knows the chunks of its hits.
+func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
+	if r.graphs == nil {
+		r.graphs = newGraphReader(ctx, r.held.store, r.now)
+		for _, h := range hits {
+			r.graphs.chunks[h.row.Num] = h.row
+		}
+	}
+	return r.graphs
 }
 
 // load reads what the relations refer to and returns those whose evidence is visible and allowed.
-func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]backend.Relation, error) {
+func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
 	var ents, chunks []int64
-	for _, r := range rels {
+	for i := range rels {
+		r := &rels[i]
 		for _, e := range [...]int64{r.From, r.To} {
-			if _, ok := g.entities[e]; !ok && e != 0 && !slices.Contains(ents, e) {
+			if _, ok := g.entities[e]; !ok && e != 0 {
+				g.entities[e] = nil
 				ents = append(ents, e)
 			}
 		}
@@ -41,27 +53,31 @@ func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]ba
 			chunks = append(chunks, r.Chunk)
 		}
 	}
-	rows, err := g.store.Chunks(g.ctx, chunks, g.now)
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		g.chunks[rows[i].Num] = &rows[i]
-	}
-	es, err := g.store.Entities(g.ctx, ents)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range es {
-		if e != nil {
-			g.entities[e.Num] = publicEntity(e)
+	if len(chunks) > 0 {
+		rows, err := g.store.Chunks(g.ctx, chunks, g.now)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			g.chunks[rows[i].Num] = &rows[i]
 		}
 	}
-	out := rels[:0:0]
-	for _, r := range rels {
+	if len(ents) > 0 {
+		es, err := g.store.Entities(g.ctx, ents)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range es {
+			if e != nil {
+				g.entities[e.Num] = new(publicEntity(e))
+			}
+		}
+	}
+	out := make([]*backend.Relation, 0, len(rels))
+	for i := range rels {
+		r := &rels[i]
 		row := g.chunks[r.Chunk]
-		_, known := g.entities[r.From]
-		if row == nil || !known || r.Origin == pipeline.OriginOpposite || r.From == r.To || !item.Live(filter, row.Src.Tags) { // names of one entity say nothing of each other
+		if row == nil || g.entities[r.From] == nil || r.Origin == pipeline.OriginOpposite || r.From == r.To || !item.Live(filter, row.Src.Tags) { // names of one entity say nothing of each other
 			continue
 		}
 		out = append(out, r)
@@ -76,21 +92,21 @@ func publicEntity(e *backend.Entity) Entity {
 func entityID(n int64) string { return "ent_" + strconv.FormatInt(n, 10) }
 
 // target is the entity at the end of a relation, or the literal of a fact.
-func (g *graphReader) target(r backend.Relation) Entity {
-	if e, ok := g.entities[r.To]; ok {
-		return e
+func (g *graphReader) target(r *backend.Relation) Entity {
+	if e := g.entities[r.To]; e != nil {
+		return *e
 	}
 	return Entity{Name: strings.ToLower(r.Object), Type: "CONCEPT", Namespace: "default"}
 }
 
-func (g *graphReader) evidence(r backend.Relation) Evidence {
+func (g *graphReader) evidence(r *backend.Relation) Evidence {
 	e := Evidence{ID: "rel_" + strconv.FormatInt(r.Num, 10), Canonical: r.Predicate, Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r),
-		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: entityID(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero() && !r.Retracts}
+		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: g.idOf(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero() && !r.Retracts}
 	if r.Retracts {
 		e.Canonical = "no_longer_" + e.Canonical
 	}
 	if r.To != 0 {
-		e.TargetID = entityID(r.To)
+		e.TargetID = g.idOf(r.To)
 	}
 	if r.Origin == "byog" {
 		e.Origin = r.Origin
@@ -104,8 +120,17 @@ func (g *graphReader) evidence(r backend.Relation) Evidence {
 	return e
 }
 
-func (g *graphReader) triplet(r backend.Relation) Triplet {
-	return Triplet{Source: g.entities[r.From], Relation: g.evidence(r), Target: g.target(r)}
+// idOf is entityID, without making one anew for an entity that was read.
+func (g *graphReader) idOf(num int64) string {
+	if e := g.entities[num]; e != nil {
+		return e.ID
+	}
+	return entityID(num)
+}
+
+// triplet shows a relation that load returned.
+func (g *graphReader) triplet(r *backend.Relation) Triplet {
+	return Triplet{Source: *g.entities[r.From], Relation: g.evidence(r), Target: g.target(r)}
 }
 
 func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*RelationsPage, error) {
@@ -160,10 +185,11 @@ func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*
 		if len(rels) > 0 {
 			last = rels[len(rels)-1].Num
 		}
-		if rels, err = g.load(rels, filter); err != nil {
+		visible, err := g.load(rels, filter)
+		if err != nil {
 			return nil, wrap(op, ResourceSource, q.SourceID, err)
 		}
-		for _, rel := range rels {
+		for _, rel := range visible {
 			key := [2]int64{rel.From, rel.To}
 			i, ok := at[key]
 			if !ok || rel.To == 0 {
@@ -173,7 +199,7 @@ func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*
 				}
 				i = len(page.Groups)
 				at[key] = i
-				page.Groups = append(page.Groups, RelationGroup{Source: g.entities[rel.From], Target: g.target(rel), ChunkID: g.chunks[rel.Chunk].Key})
+				page.Groups = append(page.Groups, RelationGroup{Source: *g.entities[rel.From], Target: g.target(rel), ChunkID: g.chunks[rel.Chunk].Key})
 			}
 			page.Groups[i].Relations = append(page.Groups[i].Relations, g.evidence(rel))
 			rq.After = rel.Num

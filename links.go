@@ -250,7 +250,8 @@ func (r *recallRun) bring(ctx context.Context, src *backend.Source) ([]string, e
 	}
 	var keys []string
 	for i := range rows {
-		c, err := r.chunk(&rows[i])
+		var c Chunk
+		err := fillChunk(&c, &rows[i])
 		if err != nil {
 			return nil, err
 		}

@@ -106,6 +106,7 @@ type recallRun struct {
 	answers []*recall.Answer // hold the scores of the hits
 	scopes  []scope
 	cues    *rules.Cues                   // of the query without its hint, once read
+	graphs  *graphReader                  // once something of the graph was read
 	ents    map[backend.Partition][]int64 // that the question names, for the graph context
 	*recallScratch
 }
@@ -139,6 +140,25 @@ func (r *recallRun) warn(code, field, format string, args ...any) {
 	r.res.Warnings = append(r.res.Warnings, Warning{Code: code, Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
+// cueKinds returns the cues that ranking, the graph context and dated facts need.
+func (r *recallRun) cueKinds() rules.CueKind {
+	var k rules.CueKind
+	for _, sc := range r.scopes {
+		if sc.part.Class == backend.Memory {
+			k |= rules.CueTimes
+		} else {
+			k |= rules.CueGrams
+		}
+	}
+	if r.q.Mode == ModeAuto || r.q.Alpha.auto || r.q.Temporal != nil {
+		k |= rules.CueRest
+	}
+	if r.q.GraphContext {
+		k |= rules.CueGrams
+	}
+	return k
+}
+
 // cuesAt returns the cues of the query for a time that resolves its relative dates.
 func (r *recallRun) cuesAt(now time.Time) *rules.Cues {
 	if r.cues != nil && now.Equal(r.now) {
@@ -156,8 +176,7 @@ func (r *recallRun) search(ctx context.Context) error {
 		query = r.q.Hint + "\n" + query
 	}
 	e := r.svc.ranker
-	knowledge := slices.ContainsFunc(scopes, func(sc scope) bool { return sc.part.Class != backend.Memory })
-	question := e.Ask(query, r.now, knowledge || r.q.GraphContext)
+	question := e.Ask(query, r.now, r.cueKinds())
 	if r.q.Hint == "" {
 		r.cues = question.Cues()
 	}

@@ -117,30 +117,33 @@ func unflood(hits []*scopeHit, n int) []*scopeHit {
 	return append(kept, over...)
 }
 
-// sourceCount counts sources. A few are compared with each other, which takes no memory.
+// sourceCount counts sources. A few take no memory of their own: they stand in a hash
+// table with linear probing.
 type sourceCount struct {
-	few  [64]int64
-	n    int
-	many map[int64]int
+	few   [128]int64
+	times [128]uint8
+	n     int
+	many  map[int64]int // all of them, once they are no longer few
 }
 
 // add counts a source, and returns how often it was counted.
 func (c *sourceCount) add(num int64) int {
-	if c.many == nil {
-		if c.n < len(c.few) {
-			c.few[c.n] = num
-			c.n++
-			times := 0
-			for _, x := range c.few[:c.n] {
-				if x == num {
-					times++
-				}
-			}
-			return times
+	if c.many == nil && c.n < len(c.few)/2 {
+		c.n++
+		i := uint64(num) * 0x9e3779b97f4a7c15 >> 57
+		for c.times[i] > 0 && c.few[i] != num {
+			i = (i + 1) % uint64(len(c.few))
 		}
-		c.many = make(map[int64]int, 2*len(c.few))
-		for _, x := range c.few {
-			c.many[x]++
+		c.few[i] = num
+		c.times[i]++
+		return int(c.times[i])
+	}
+	if c.many == nil {
+		c.many = make(map[int64]int, len(c.few))
+		for i, n := range c.times {
+			if n > 0 {
+				c.many[c.few[i]] = int(n)
+			}
 		}
 	}
 	c.many[num]++

@@ -40,7 +40,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	r.res.Chunks = make([]Chunk, len(hits))
 	for i, h := range hits {
 		c := &r.res.Chunks[i]
-		if *c, err = r.chunk(h.row); err != nil {
+		if err := fillChunk(c, h.row); err != nil {
 			return err
 		}
 		c.Score, c.Explain = h.Score, h.parts
@@ -78,19 +78,20 @@ func explain(p *recall.Parts) Explain {
 		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword}
 }
 
-func (r *recallRun) chunk(row *backend.Hydrated) (Chunk, error) {
+// fillChunk sets a zero chunk to what a row says.
+func fillChunk(c *Chunk, row *backend.Hydrated) error {
 	src := row.Src
-	c := Chunk{ID: row.Key, SourceID: src.ID, Sub: src.Part.Sub, Class: Class(src.Part.Class), Text: row.Text, Title: src.Title, Kind: src.Kind, Heading: row.Heading,
-		CreatedAt: src.CreatedAt, UpdatedAt: src.UpdatedAt, Time: src.Time, Layout: string(row.Layout), Inferred: pipeline.IsInferred(row.Layout)}
+	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
+	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, string(row.Layout), pipeline.IsInferred(row.Layout)
 	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
 		c.Title = shortTitle(row.Text)
 	}
 	var err error
 	if c.Metadata, err = decodeMap(src.Metadata); err != nil {
-		return c, err
+		return err
 	}
 	c.Additional, err = decodeMap(src.Additional)
-	return c, err
+	return err
 }
 
 // sources lists the sources of the chunks, best first; the first chunks of the result
@@ -138,8 +139,8 @@ func (r *recallRun) related(ctx context.Context, hits []*scopeHit) error {
 				continue
 			}
 			have[n.Key] = true
-			c, err := r.chunk(&backend.Hydrated{Chunk: n, Src: h.row.Src})
-			if err != nil {
+			var c Chunk
+			if err := fillChunk(&c, &backend.Hydrated{Chunk: n, Src: h.row.Src}); err != nil {
 				return err
 			}
 			c.Related, c.Score = true, hits[i].Score

@@ -75,7 +75,8 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
 	for _, x := range hits {
-		c, err := r.chunk(x.row)
+		var c Chunk
+		err := fillChunk(&c, x.row)
 		if err != nil {
 			return nil, wrap(op, ResourceSearch, "", err)
 		}

@@ -32,7 +32,7 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			t.End = cues.Cutoff
 		}
 	}
-	g := newGraphReader(ctx, r.held.store, r.now)
+	g := r.reader(ctx, hits)
 	byPart := map[backend.Partition][]int64{}
 	for _, h := range hits {
 		byPart[h.part] = append(byPart[h.part], h.Chunk)
@@ -48,9 +48,11 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 		default:
 			q.AllTime = q.AsOf.IsZero()
 		}
-		rels, err := r.held.store.Relations(ctx, q)
+		all, err := r.held.store.Relations(ctx, q)
+		var rels []*backend.Relation
 		if err == nil {
-			rels, err = g.load(rels, r.filter)
+			all = slices.DeleteFunc(all, func(rel backend.Relation) bool { return rel.ValidFrom.IsZero() && rel.ValidTo.IsZero() })
+			rels, err = g.load(all, r.filter)
 		}
 		if err != nil {
 			r.svc.opts.Logger.Warn("looking up temporal facts failed", "err", err)
@@ -58,7 +60,7 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			return
 		}
 		for _, rel := range rels {
-			if rel.ValidFrom.IsZero() && rel.ValidTo.IsZero() || !inWindow(rel, out.Mode, t) || !mentions(rel, t.Events) || r.unknown(rel.KnownFrom) {
+			if !inWindow(rel, out.Mode, t) || !mentions(rel, t.Events) || r.unknown(rel.KnownFrom) {
 				continue
 			}
 			if len(out.Facts) == maxTemporalFacts {
@@ -100,7 +102,7 @@ func (r *recallRun) later(src *backend.Source) bool {
 	return r.unknown(src.Time)
 }
 
-func inWindow(rel backend.Relation, mode string, t Temporal) bool {
+func inWindow(rel *backend.Relation, mode string, t Temporal) bool {
 	start, end := rel.ValidFrom, rel.ValidTo
 	switch mode {
 	case "upcoming":
@@ -111,7 +113,7 @@ func inWindow(rel backend.Relation, mode string, t Temporal) bool {
 	return true // the Store has picked what held then
 }
 
-func mentions(rel backend.Relation, phrases []string) bool {
+func mentions(rel *backend.Relation, phrases []string) bool {
 	if len(phrases) == 0 {
 		return true
 	}

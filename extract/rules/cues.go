@@ -58,24 +58,61 @@ type Gram struct {
 	Common bool
 }
 
+// CueKind says which cues are wanted of a question.
+type CueKind uint8
+
+// Kinds of cues, which are added up.
+const (
+	CueTimes CueKind = 1 << iota // Dates and When
+	CueGrams                     // Grams
+	CueRest                      // all others
+	AllCues  = CueTimes | CueGrams | CueRest
+)
+
 // QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
-func QueryCues(q string, now time.Time) Cues { return queryCues(q, now, true) }
+func QueryCues(q string, now time.Time) Cues { return SomeCues(q, now, AllCues) }
 
-// QueryForm is QueryCues without Grams, for those who look up no entities.
-func QueryForm(q string, now time.Time) Cues { return queryCues(q, now, false) }
-
-func queryCues(q string, now time.Time, grams bool) Cues {
+// SomeCues is QueryCues for some kinds of cues, which costs less; the others may be zero.
+func SomeCues(q string, now time.Time, kinds CueKind) Cues {
 	if len(q) > maxQuery {
 		q = q[:maxQuery]
 	}
 	d := newDoc(q)
 	defer d.free()
 	d.in, d.ref = &extract.Input{Text: q, Time: now}, now
-	d.read()
-	d.textMentions()
-	d.finishDates()
-	c := Cues{Dates: d.out.Dates, Quoted: quoted(q)}
-	for _, m := range d.out.Mentions {
+	d.tokenize()
+	if kinds&^CueGrams != 0 {
+		d.split()
+		d.languages()
+		d.findDates()
+	}
+	var c Cues
+	if kinds&CueRest != 0 {
+		d.findAmounts()
+		d.findNames()
+		d.textMentions()
+		c.Quoted = quoted(q)
+		c.mentions(d.out.Mentions)
+	}
+	if kinds&^CueGrams != 0 {
+		d.finishDates()
+		c.Dates = d.out.Dates
+		for k := range d.sents {
+			d.questionForm(&d.sents[k], &c)
+		}
+	}
+	if kinds&CueRest != 0 {
+		d.intent(&c, now)
+	}
+	if kinds&CueGrams != 0 {
+		c.Grams = d.grams()
+	}
+	return c
+}
+
+// mentions divides what the question mentions into names and identifiers.
+func (c *Cues) mentions(ms []extract.Mention) {
+	for _, m := range ms {
 		switch m.Type {
 		case extract.TypeIdentifier, extract.TypeErrorCode, extract.TypeURL, extract.TypeEmail, extract.TypeHandle:
 			c.Identifiers = append(c.Identifiers, m.Key)
@@ -84,14 +121,6 @@ func queryCues(q string, now time.Time, grams bool) Cues {
 			c.Names = append(c.Names, m)
 		}
 	}
-	for k := range d.sents {
-		d.questionForm(&d.sents[k], &c)
-	}
-	d.intent(&c, now)
-	if grams {
-		c.Grams = d.grams()
-	}
-	return c
 }
 
 // questionForm notes what kind of answer a sentence wants.

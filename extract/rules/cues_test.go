@@ -110,20 +110,28 @@ func TestQueryCuesNamesAndGrams(t *testing.T) {
 	assert.LessOrEqual(t, len(long.Grams), maxGramWords*maxGramLength)
 }
 
-// TestGramKeys holds that a window has the key of its words as they stand in the question,
-// and that QueryForm only leaves the windows out.
-func TestGramKeys(t *testing.T) {
+// TestSomeCues holds that what is wanted of a question does not depend on what else is, and
+// that a window has the key of its words as they stand there.
+func TestSomeCues(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2024, 5, 8, 0, 0, 0, 0, time.UTC)
 	for _, q := range []string{
 		"When did J. K. Rowling leave The Ritz's BAR in New York?", "was the ERR-1042 of api.Example.com fixed in v1.2.3?", "Wo wohnt Jürgen ÖZDEMIR seit März?",
-		"did U.S. Steel buy AT&T or 'Kelvin K's' shop", "an Apple a day", "ΑΘΗΝΑ and İstanbul, ＦＵＬＬ Width", "", "?",
+		"did U.S. Steel buy AT&T or 'Kelvin K's' shop", "an Apple a day", "ΑΘΗΝΑ and İstanbul, ＦＵＬＬ Width", "", "?", "How long ago, on May 3rd 2021, did Anna pay $5,000 for 3 tickets?",
+		"what did I say last week? And when was it before 10:30 on 2023-05-08?", "on day 17 Maria noted 3 hours in the log", "「東京」 は いつ 2024年5月 ですか", `which "big cats" live in May or in the Second World War era`,
+		"List all hikes since next Tuesday that she'll do @home #12 /etc/hosts",
 	} {
-		cues := QueryCues(q, now)
-		for _, g := range cues.Grams {
+		all := QueryCues(q, now)
+		for _, g := range all.Grams {
 			assert.Equal(t, extract.Key(q[g.Start:g.End]), g.Key, q)
 		}
-		cues.Grams = nil
-		assert.Equal(t, cues, QueryForm(q, now), q)
+		times := SomeCues(q, now, CueTimes)
+		assert.Equal(t, all.Dates, times.Dates, q)
+		assert.Equal(t, all.When, times.When, q)
+		assert.Equal(t, all.Grams, SomeCues(q, now, CueGrams).Grams, q)
+		assert.Equal(t, all.Grams, SomeCues(q, now, CueGrams|CueTimes).Grams, q)
+		all.Grams = nil
+		assert.Equal(t, all, SomeCues(q, now, CueRest|CueTimes), q)
+		assert.Equal(t, all, SomeCues(q, now, CueRest), q)
 	}
 }

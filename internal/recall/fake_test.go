@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
@@ -228,7 +229,7 @@ func engine() *Engine {
 func search(t *testing.T, e *Engine, w *world, r Request) *Answer {
 	t.Helper()
 	if r.Question == nil {
-		r.Question = e.Ask("anything", r.Now, true)
+		r.Question = e.Ask("anything", r.Now, rules.AllCues)
 	}
 	a, err := e.Search(t.Context(), w.space(), r)
 	if err != nil {

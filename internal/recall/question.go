@@ -23,15 +23,10 @@ type Question struct {
 	words    []string // lower case
 }
 
-// Ask reads a question; now resolves its relative dates. Entities can only be found by a
-// question that was read with grams, which knowledge needs.
-func (e *Engine) Ask(text string, now time.Time, grams bool) *Question {
-	a := &Question{text: text, embedder: e.Embedder, coverage: 1, words: words(text)}
-	if grams {
-		a.cues = rules.QueryCues(text, now)
-	} else {
-		a.cues = rules.QueryForm(text, now)
-	}
+// Ask reads a question; now resolves its relative dates. Memories need the cues of times,
+// knowledge grams, and a mode or an alpha that is chosen from the question the rest.
+func (e *Engine) Ask(text string, now time.Time, kinds rules.CueKind) *Question {
+	a := &Question{text: text, embedder: e.Embedder, coverage: 1, words: words(text), cues: rules.SomeCues(text, now, kinds)}
 	if e.Coverage != nil {
 		a.coverage = e.Coverage(text)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract/rules"
 )
 
 var (
@@ -57,7 +58,7 @@ func TestFusion(t *testing.T) {
 			e.Coverage = func(string) float64 { return c.coverage }
 			sp := w.space()
 			sp.DenseOff = c.off
-			a, err := e.Search(t.Context(), sp, Request{Part: knowledge, Question: e.Ask("plain words", time.Time{}, true), K: 10, Alpha: c.alpha})
+			a, err := e.Search(t.Context(), sp, Request{Part: knowledge, Question: e.Ask("plain words", time.Time{}, rules.AllCues), K: 10, Alpha: c.alpha})
 			require.NoError(t, err)
 			same(t, c.want, a)
 			assert.InDelta(t, c.dense, a.Dense, 1e-9)
@@ -110,7 +111,7 @@ func TestContext(t *testing.T) {
 			c.change(w)
 			sp := w.space()
 			sp.DenseOff = true
-			a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask(c.query, time.Time{}, true), K: 10, Alpha: balanced})
+			a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask(c.query, time.Time{}, rules.AllCues), K: 10, Alpha: balanced})
 			require.NoError(t, err)
 			same(t, c.want, a)
 		})
@@ -136,7 +137,7 @@ func TestLate(t *testing.T) {
 	e.Word = twins
 	late := func(thinking bool) map[int64]float64 {
 		m := map[int64]float64{}
-		for _, h := range search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, true), K: 10, Thinking: thinking, Alpha: balanced}).Hits {
+		for _, h := range search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced}).Hits {
 			m[h.Chunk] = h.Late
 		}
 		return m
@@ -165,7 +166,7 @@ func TestParts(t *testing.T) {
 		e := engine()
 		e.Word = twins
 		for _, thinking := range []bool{false, true} {
-			r := Request{Part: memories, Question: engine().Ask("Ann red bridge", time.Time{}, true), K: 10, Thinking: thinking, Alpha: balanced}
+			r := Request{Part: memories, Question: engine().Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced}
 			a := search(t, e, w, r)
 			for _, h := range a.Hits {
 				sum := h.Keyword + h.Semantic + h.Context + h.Speaker + h.Time + h.Late
@@ -229,7 +230,7 @@ func TestDegrades(t *testing.T) {
 	a := search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced})
 	assert.Equal(t, []string{"the embedder failed: keywords alone were searched"}, a.Degraded)
 	assert.InDelta(t, 2.02, scores(a)[1], 1e-6)
-	_, err := e.Search(t.Context(), conversation().space(), Request{Part: memories, Question: e.Ask("x", time.Time{}, true), K: 10, Alpha: Alpha{Value: 1}})
+	_, err := e.Search(t.Context(), conversation().space(), Request{Part: memories, Question: e.Ask("x", time.Time{}, rules.AllCues), K: 10, Alpha: Alpha{Value: 1}})
 	require.Error(t, err, "without keywords nothing is left")
 
 	e = engine()
@@ -244,9 +245,9 @@ func TestAuto(t *testing.T) {
 	t.Parallel()
 	w := conversation()
 	for query, thinks := range map[string]bool{"bridge": false, "Did Ann Lee or Bob Ray see it?": true} {
-		assert.Equal(t, thinks, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(query, time.Time{}, true), K: 5, Auto: true, Alpha: balanced}).Thinking, query)
+		assert.Equal(t, thinks, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(query, time.Time{}, rules.AllCues), K: 5, Auto: true, Alpha: balanced}).Thinking, query)
 	}
-	assert.Equal(t, .4, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(`the word "bridge"`, time.Time{}, true), K: 5, Alpha: Alpha{Auto: true}}).Alpha)
+	assert.Equal(t, .4, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(`the word "bridge"`, time.Time{}, rules.AllCues), K: 5, Alpha: Alpha{Auto: true}}).Alpha)
 }
 
 // TestFirst compares the selection with a full sort.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract/rules"
 )
 
 // twoHops: the question names Kestrel (entity 1). Chunk 1 is about it and names Norwich
@@ -33,7 +34,7 @@ func TestEntities(t *testing.T) {
 	w := twoHops()
 	sp := w.space()
 	sp.DenseOff = true
-	a, err := engine().Search(t.Context(), sp, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced})
+	a, err := engine().Search(t.Context(), sp, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced})
 	require.NoError(t, err)
 	same(t, map[int64]float64{1: 1 + .7, 2: 2. / 9, 3: 6./9 + .7, 4: 5. / 9}, a)
 	assert.Equal(t, []int64{1}, a.Entities)
@@ -44,14 +45,14 @@ func TestEntities(t *testing.T) {
 func TestSecondHop(t *testing.T) {
 	t.Parallel()
 	w := twoHops()
-	a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true})
+	a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true})
 	require.GreaterOrEqual(t, len(a.Hits), 4)
 	assert.Equal(t, []int64{1, 2}, []int64{a.Hits[0].Chunk, a.Hits[1].Chunk})
 	assert.Positive(t, a.Hits[1].Bridge)
 	for _, h := range a.Hits {
 		assert.InDelta(t, h.Score, h.Keyword+h.Semantic+h.Entity+h.Graph+h.Bridge+h.Expansion, 1e-9, "the parts explain chunk %d", h.Chunk)
 	}
-	filtered := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
+	filtered := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
 	assert.Len(t, filtered.Hits, 4, "a walk under a filter brings nothing new in")
 }
 
@@ -62,7 +63,7 @@ func TestYearsLinkNothing(t *testing.T) {
 		w := twoHops()
 		w.keys[key] = 2
 		w.memos[0].text = "The Kestrel was built in Norwich, " + key + "."
-		a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, true), K: 10, Alpha: balanced, Thinking: true})
+		a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true})
 		for _, h := range a.Hits {
 			if h.Chunk == 2 {
 				assert.Equal(t, links, h.Bridge > 0, key)
