@@ -36,20 +36,32 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 	}
 	defer remove()
 	defer func() { _ = l.Close() }() // scratch
-	resident, err := residentLocal(ctx, l, v)
+	lean, err := OpenLean(l.dir)
 	if err != nil {
 		return nil, err
 	}
-	perVector := float64(resident.index()) / float64(n)
-	r.note("resident bytes a vector after %d queries: %.0f of Go heap, %.0f of mapped files; %.0f anonymous", len(v.Queries),
-		float64(resident.Heap)/float64(n), float64(resident.Mapped)/float64(n), float64(resident.Anonymous)/float64(n))
+	defer func() { _ = lean.Close() }() // nothing was written
+	subject, leanSubject := localSubject(ctx, l, v, truth, Shares[0]), localSubject(ctx, lean, v, truth, Shares[0])
+	leanSubject.Name += ", lean"
+	perVector := make(map[string]float64)
+	for name, of := range map[string]*Local{subject.Name: l, leanSubject.Name: lean} {
+		m, err := residentLocal(ctx, of, v)
+		if err != nil {
+			return nil, err
+		}
+		each := func(bytes int64) float64 { return float64(bytes) / float64(n) }
+		perVector[name] = each(m.index())
+		r.note("%s: of the bytes a vector resident after %d queries %.0f are Go heap and %.0f mapped files; %.0f anonymous pages in all",
+			name, len(v.Queries), each(m.Heap), each(m.Mapped), each(m.Anonymous))
+	}
 
-	plain := []*Subject{localSubject(ctx, l, v, truth, Shares[0])}
+	plain := []*Subject{subject, leanSubject}
 	for _, recall := range []float32{.95, .98} {
 		plain = append(plain, &Subject{Name: segmentName(recall), Truth: truth, Search: segmentSearch(ctx, segment, v, recall)})
 	}
 	extra := map[string][]string{
-		plain[0].Name:    {localCPU, fmt.Sprintf("%.0f", perVector)},
+		subject.Name:     {localCPU, fmt.Sprintf("%.0f", perVector[subject.Name])},
+		leanSubject.Name: {"", fmt.Sprintf("%.0f", perVector[leanSubject.Name])},
 		segmentName(.95): {seconds(segmentCPU), ""},
 	}
 	var g *graph
@@ -85,17 +97,22 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 		r.row(times[i].cells(more...)...)
 	}
 	r.target("recall@10", false, .95, by[localName].Recall, "", c.asked())
-	r.target("resident bytes a vector", true, 120, perVector, "", c.asked())
+	r.target("resident bytes a vector, lean", true, 120, perVector[leanSubject.Name], "", c.asked())
+	r.target("recall@10, lean", false, .95, by[leanSubject.Name].Recall, "", c.asked())
 	if g != nil {
 		r.target("times hnswlib's p50, both at recall .95 (segment)", true, 1.2, ratio(by[segmentName(.95)].P50, by[graphName(.95)].P50), "x", c.asked())
 		r.target("times hnswlib's p50, both at recall .98 (backend/local)", true, 1.2, ratio(by[localName].P50, by[graphName(.98)].P50), "x", c.asked())
+		r.target("times hnswlib's p50, both at recall .98 (backend/local, lean)", true, 1.2, ratio(by[leanSubject.Name].P50, by[graphName(.98)].P50), "x", c.asked())
 		r.target("build speed over hnswlib's for each CPU second (segment)", false, 8, ratio(g.cpu, segmentCPU), "x", c.asked())
 		r.note("building contextmem, backend/local, includes everything that it does for a row: tail, files, merges")
 	}
 
 	var filtered []*Subject
 	for _, s := range Shares[1:] {
-		filtered = append(filtered, localSubject(ctx, l, v, Exact(v, s.Allows()), s))
+		truth := Exact(v, s.Allows())
+		of := localSubject(ctx, lean, v, truth, s)
+		of.Name += ", lean"
+		filtered = append(filtered, localSubject(ctx, l, v, truth, s), of)
 	}
 	times, err = c.measure(len(v.Queries), c.pick(3000, 100), filtered...)
 	if err != nil {

@@ -32,8 +32,15 @@ const (
 )
 
 // OpenLocal opens the indexes kept in dir, empty or not. CacheBytes is left without bound.
-func OpenLocal(dir string) (*Local, error) {
-	x, err := local.Open(dir, &local.Options{CacheBytes: -1})
+func OpenLocal(dir string) (*Local, error) { return openLocal(dir, &local.Options{CacheBytes: -1}) }
+
+// OpenLean opens the indexes kept in dir so that they keep little in memory.
+func OpenLean(dir string) (*Local, error) {
+	return openLocal(dir, &local.Options{CacheBytes: -1, Lean: true})
+}
+
+func openLocal(dir string, o *local.Options) (*Local, error) {
+	x, err := local.Open(dir, o)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func flipPlaces(t *testing.T, dir, name string, kinds map[sectionKind]bool) map[
 	var id uint64
 	_, err := fmt.Sscanf(name, "%016x.idx", &id)
 	require.NoError(t, err)
-	f, err := openFile(dir, id)
+	f, err := openFile(dir, id, limits{})
 	require.NoError(t, err)
 	defer f.release()
 	out := map[string]int64{"magic": 1, "version": 8, "id": 16, "directory offset": 24, "directory length": 33, "directory": f.size - 3}

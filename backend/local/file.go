@@ -75,8 +75,9 @@ type file struct {
 	size   int64
 	sum    uint32 // of the header
 	data   []byte
-	mapped bool // else data is a copy
-	synced bool // survives a crash of the machine
+	mapped bool     // else data is a copy
+	synced bool     // survives a crash of the machine
+	osf    *os.File // what data is of; nil: closed, as rows are not read
 	blocks []*block
 	refs   atomic.Int32
 }
@@ -89,6 +90,9 @@ func (f *file) release() {
 	if f.refs.Add(-1) == 0 {
 		if f.mapped {
 			_ = unmapFile(f.data)
+		}
+		if f.osf != nil {
+			_ = f.osf.Close() // only read
 		}
 		f.data = nil
 	}
@@ -115,42 +119,55 @@ func fileName(id uint64) string { return fmt.Sprintf("%016x.idx", id) }
 // allows 65,530, to the others.
 const mapFrom = 64 << 10
 
+// readFrom is the size from which on files stay open beside their mapping, where the
+// rows of their vectors are to be read. It is less than that of 20,000 vectors with 1-bit
+// codes, and more than most workspaces have: a process can open only so many files.
+const readFrom = 16 << 20
+
 // openFile reads the header and the directory of a file, and maps it, or reads all of
 // it. The caller holds the one reference. Errors other than those of the file system are
 // errFormat.
-func openFile(dir string, id uint64) (*file, error) { return readFile(dir, id, true) }
-
-// checkFile does what openFile does, but leaves the sections alone: the file is good
-// for a look at its directory.
-func checkFile(dir string, id uint64) (*file, error) { return readFile(dir, id, false) }
-
-func readFile(dir string, id uint64, sections bool) (_ *file, err error) {
-	f := &file{id: id, path: filepath.Join(dir, fileName(id))}
-	f.refs.Store(1)
-	osf, err := os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: file %d is missing", errFormat, id)
-	}
+func openFile(dir string, id uint64, l limits) (*file, error) {
+	f, osf, err := checkFile(dir, id)
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = osf.Close() }() // only read
-	st, err := osf.Stat()
-	if err != nil {
-		return nil, err
-	}
-	f.size = st.Size()
-	if err := f.readDirectory(osf); err != nil || !sections {
-		return f, err
 	}
 	if f.size >= mapFrom {
 		f.data, err = mapFile(osf, f.size)
 		f.mapped = err == nil
-		return f, err
+	} else {
+		f.data = alignedBytes(int(f.size))
+		_, err = osf.ReadAt(f.data, 0)
 	}
-	f.data = alignedBytes(int(f.size))
-	_, err = osf.ReadAt(f.data, 0)
+	if err == nil && l.readFrom > 0 && f.size >= l.readFrom {
+		f.osf = osf
+		return f, nil
+	}
+	_ = osf.Close() // only read
 	return f, err
+}
+
+// checkFile does what openFile does, but leaves the sections alone: the file is good
+// for a look at its directory. The caller closes osf.
+func checkFile(dir string, id uint64) (f *file, osf *os.File, err error) {
+	f = &file{id: id, path: filepath.Join(dir, fileName(id))}
+	f.refs.Store(1)
+	osf, err = os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%w: file %d is missing", errFormat, id)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := osf.Stat()
+	if err == nil {
+		f.size = st.Size()
+		err = f.readDirectory(osf)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, osf.Close())
+	}
+	return f, osf, nil
 }
 
 // readDirectory reads and checks header and directory.
@@ -291,6 +308,7 @@ func decodeDirectory(buf []byte, limit uint64) ([]*block, error) {
 
 // fileWriter writes an index file under a name that nobody reads, until finish.
 type fileWriter struct {
+	limits
 	dir    string
 	id     uint64
 	f      *os.File
@@ -301,12 +319,12 @@ type fileWriter struct {
 
 const tempSuffix = ".tmp"
 
-func newFileWriter(dir string, id uint64) (*fileWriter, error) {
+func newFileWriter(dir string, id uint64, l limits) (*fileWriter, error) {
 	f, err := os.OpenFile(filepath.Join(dir, fileName(id)+tempSuffix), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	w := &fileWriter{dir: dir, id: id, f: f, buf: bufio.NewWriterSize(f, 1<<18)}
+	w := &fileWriter{limits: l, dir: dir, id: id, f: f, buf: bufio.NewWriterSize(f, 1<<18)}
 	return w, w.raw(make([]byte, headerSize))
 }
 
@@ -378,7 +396,7 @@ func (w *fileWriter) finish() (*file, error) {
 	if err := os.Rename(w.f.Name(), filepath.Join(w.dir, fileName(w.id))); err != nil {
 		return nil, err
 	}
-	return openFile(w.dir, w.id)
+	return openFile(w.dir, w.id, w.limits)
 }
 
 // abandon removes what was written; after finish it does nothing.

@@ -122,7 +122,7 @@ func (x *index) flushSlots(ctx context.Context, slots []*slot) error {
 func (x *index) writeFile(write func(w *fileWriter) error) (*file, error) {
 	id := x.nextID
 	x.nextID++
-	w, err := newFileWriter(x.dir(), id)
+	w, err := newFileWriter(x.dir(), id, x.owner.limits)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func FuzzFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fileName(0)), b, 0o600))
-		got, err := openFile(dir, 0)
+		got, err := openFile(dir, 0, limits{})
 		if err != nil {
 			require.ErrorIs(t, err, errFormat)
 			return

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -96,7 +97,7 @@ func (b *block) open(check bool) (*segment, error) {
 			if vectors < 0 {
 				return nil, fmt.Errorf("%w: places without vectors", errFormat)
 			}
-			err = seg.openVectors(b.bytes(b.sections[vectors]), b.bytes(s))
+			err = seg.openVectors(b.sections[vectors], b.bytes(s))
 			vectors = -1
 		default:
 			err = fmt.Errorf("section of unknown kind %d", s.kind)
@@ -108,10 +109,13 @@ func (b *block) open(check bool) (*segment, error) {
 	return seg, nil
 }
 
-func (seg *segment) openVectors(data, places []byte) error {
-	vs, err := vector.OpenSegment(data)
+func (seg *segment) openVectors(s section, places []byte) error {
+	vs, err := vector.OpenSegment(seg.block.bytes(s))
 	if err != nil {
 		return err
+	}
+	if osf := seg.block.file.osf; osf != nil && vs.Coded() {
+		vs.ReadRows(io.NewSectionReader(osf, int64(s.offset), int64(s.length)))
 	}
 	first, rows, err := decodePlaces(places, vs.Len(), seg.block.nextRow)
 	if err != nil || vs.Len() == 0 {

@@ -25,6 +25,7 @@ import (
 	"sync"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/vector"
 )
 
 // Options changes how indexes are kept. Nil is the zero value.
@@ -34,6 +35,12 @@ type Options struct {
 	// files. What is mapped is left to the operating system and does not count. 0 is
 	// 1 GiB; negative is no bound.
 	CacheBytes int64
+	// Lean keeps little of large partitions in memory: where more than 20,000 vectors of 200
+	// dimensions or more are searched by codes, searches read the float32 rows that they
+	// look at from the file instead of mapping them. Of 384 dimensions some 100 bytes a
+	// vector stay resident then, instead of up to 1,940 that the system takes back when it
+	// wants them; a search takes about four times as long.
+	Lean bool
 	// Logger gets what an operator should know: damage found, files rebuilt. It
 	// never gets content. Nil is silent.
 	Logger *slog.Logger
@@ -44,6 +51,7 @@ type Indexers struct {
 	dir   string
 	log   *slog.Logger
 	cache *cache
+	limits
 
 	mu     sync.Mutex
 	closed bool
@@ -54,6 +62,12 @@ var _ backend.Indexers = (*Indexers)(nil)
 
 const defaultCacheBytes = 1 << 30
 
+// limits are the sizes at which indexes change their ways.
+type limits struct {
+	exactRows int   // vectors of a block above which they are searched by lists
+	readFrom  int64 // bytes of a file from which on it stays open beside its mapping; 0: never
+}
+
 // Open returns the shadows kept in dir, the folder of the deployment. It does no
 // I/O; folders are made when there is something to write.
 func Open(dir string, o *Options) (*Indexers, error) {
@@ -61,9 +75,13 @@ func Open(dir string, o *Options) (*Indexers, error) {
 		return nil, errors.New("open indexes: no folder named")
 	}
 	x := &Indexers{dir: dir, log: slog.New(slog.DiscardHandler), open: make(map[string]*index)}
+	x.exactRows = vector.DefaultExactRows
 	budget := int64(0)
 	if o != nil {
 		budget = o.CacheBytes
+		if o.Lean {
+			x.readFrom = readFrom
+		}
 		if o.Logger != nil {
 			x.log = o.Logger
 		}

@@ -126,8 +126,23 @@ func (m *manifest) publish(dir string) error {
 	return syncDir(dir)
 }
 
-// open opens the files of the manifest by openFile or checkFile.
-func (m *manifest) open(dir string, open func(dir string, id uint64) (*file, error)) (files []*file, err error) {
+// open opens the files of the manifest.
+func (m *manifest) open(dir string, l limits) ([]*file, error) {
+	return m.each(func(id uint64) (*file, error) { return openFile(dir, id, l) })
+}
+
+// check opens the files of the manifest for a look at their directories.
+func (m *manifest) check(dir string) ([]*file, error) {
+	return m.each(func(id uint64) (*file, error) {
+		f, osf, err := checkFile(dir, id)
+		if err == nil {
+			err = osf.Close()
+		}
+		return f, err
+	})
+}
+
+func (m *manifest) each(open func(id uint64) (*file, error)) (files []*file, err error) {
 	defer func() {
 		if err != nil {
 			for _, f := range files {
@@ -137,7 +152,7 @@ func (m *manifest) open(dir string, open func(dir string, id uint64) (*file, err
 		}
 	}()
 	for _, want := range m.files {
-		f, err := open(dir, want.id)
+		f, err := open(want.id)
 		if err != nil {
 			return files, err
 		}

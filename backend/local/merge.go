@@ -88,7 +88,7 @@ func (x *index) mergeAll(ctx context.Context) {
 // merge writes one file in place of a run of them. whole says that the run begins
 // with the oldest file, so that nothing is left for it to take back.
 func (x *index) merge(ctx context.Context, run []*file, id uint64, whole bool, generation int) error {
-	w, err := newFileWriter(x.dir(), id)
+	w, err := newFileWriter(x.dir(), id, x.owner.limits)
 	if err != nil {
 		return err
 	}

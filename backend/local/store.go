@@ -158,8 +158,8 @@ type placed struct {
 // writeVectors adds the sections of vectors of one length, by rising row. flat
 // writes them quickly, without a structure to search many of them by.
 func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, flat bool) error {
-	opts := &vector.WriteOptions{Check: ctx.Err}
-	if flat && len(vs) > vector.DefaultExactRows {
+	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows}
+	if flat && len(vs) > w.exactRows {
 		opts.ExactRows = -1
 		w.blocks[len(w.blocks)-1].flat = true
 	}

@@ -36,7 +36,7 @@ func (x *index) look() error {
 	}
 	var files []*file
 	if m != nil {
-		if files, err = m.open(x.dir(), checkFile); err != nil {
+		if files, err = m.check(x.dir()); err != nil {
 			return err
 		}
 		if worn(slotsOf(files)) {
@@ -70,7 +70,7 @@ func (x *index) wake() error {
 		if m.applied != x.flushed || m.nextID > x.nextID {
 			err = fmt.Errorf("%w: another manifest", errFormat)
 		} else {
-			x.files, err = m.open(x.dir(), openFile)
+			x.files, err = m.open(x.dir(), x.owner.limits)
 		}
 	}
 	if isDamage(err) {

@@ -58,7 +58,7 @@ type ivf struct {
 type probe struct {
 	base  []float32 // <query, centroid> of each list
 	lists []Hit     // lists by what they may hold
-	found []pick    // what a filter leaves
+	found []pick    // what a filter, or a threshold, leaves
 	first top       // of lists, or of picks by index
 	bound float32   // |query - mean|
 	d     []float32
@@ -67,7 +67,7 @@ type probe struct {
 	ests  [blockRows]float32
 }
 
-// pick is a row that a filter leaves, and the most it may score.
+// pick is a row that is left to look at, and the most it may score.
 type pick struct {
 	row, position uint32
 	most          float32
@@ -90,8 +90,7 @@ func interpolate(recall float32, values *[len(recallPoints)]float32) float32 {
 // approximate finds accepted rows, expected to be the given share of the best.
 func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) error {
 	n := s.h.n
-	// More than k, as the order by 8 bits is not quite the order by float32.
-	keep := sr.k + sr.k/2 + 12
+	keep := s.keep(sr.k)
 	count := sr.accepted(n)
 	if count <= keep {
 		sr.all(s, n)
@@ -104,6 +103,10 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 		return ctx.Err()
 	}
 	sr.cand.reset(keep)
+	sr.unit = sr.scale
+	if s.lean() {
+		sr.unit = 1
+	}
 	s.prepare(sr, interpolate(recall, &bitSigmas))
 	// Filters this selective would have most lists visited.
 	few := count <= n/(4*s.h.gatherCost())
@@ -119,9 +122,26 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 		}
 	}
 	for _, h := range sr.cand.hits {
-		sr.rescore(s, h.Row)
+		if s.lean() {
+			sr.best.push(h)
+		} else {
+			sr.rescore(s, h.Row)
+		}
 	}
 	return nil
+}
+
+// lean tells whether candidates behind 1-bit codes are scored by float32 rows that are
+// read, so that nothing but the codes stays in memory.
+func (s *Segment) lean() bool { return s.reader != nil && s.h.kind == kindIVF1 }
+
+// keep is the number of candidates for k hits: more than k by 8 bits, whose order is not
+// quite the order by float32.
+func (s *Segment) keep(k int) int {
+	if s.lean() {
+		return k + k/4 + 4 // each costs a system call
+	}
+	return k + k/2 + 12
 }
 
 // ties answers a query that is zero to 8 bits, which all rows answer alike.
@@ -222,7 +242,7 @@ func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, cou
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if sr.cand.full() && l.Score <= sr.cand.floor*sr.scale {
+		if sr.cand.full() && l.Score <= sr.cand.floor*sr.unit {
 			break
 		}
 		s.visit(sr, int(l.Row))
@@ -241,6 +261,10 @@ func worstOf(hits []Hit) Hit {
 // visit offers the accepted rows of a list to the candidates.
 func (s *Segment) visit(sr *search, list int) {
 	from, to := int(s.ivf.offsets[list]), int(s.ivf.offsets[list+1])
+	if s.lean() {
+		s.visitLean(sr, from, to, sr.probe.base[list])
+		return
+	}
 	for at := from; at < to; at += blockRows {
 		if end := min(at+blockRows, to); s.h.kind == kindIVF1 {
 			s.visitBits(sr, at, end, sr.probe.base[list])
@@ -284,15 +308,73 @@ func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 	p := &sr.probe
 	ests := p.ests[:to-from]
 	simd.EstimateBits(ests, s.ivf.records[from*recordStride(s.h.dim):], &p.bits)
-	floor := sr.cand.floor*sr.scale - base
+	floor := sr.cand.floor*sr.unit - base
 	for i, x := range ests {
 		if x > floor {
 			row := s.ivf.rows[from+i]
 			if int(row) < s.h.n && (sr.accept == nil || sr.accept.Has(row)) {
 				s.score8(sr, from+i, row)
-				floor = sr.cand.floor*sr.scale - base
+				floor = sr.cand.floor*sr.unit - base
 			}
 		}
+	}
+}
+
+// visitLean looks at the positions of a list by their 1-bit codes, and scores those that
+// may beat the candidates, the most promising first.
+func (s *Segment) visitLean(sr *search, from, to int, base float32) {
+	p := &sr.probe
+	p.found = p.found[:0]
+	floor := sr.cand.floor - base
+	for at := from; at < to; at += blockRows {
+		ests := p.ests[:min(blockRows, to-at)]
+		simd.EstimateBits(ests, s.ivf.records[at*recordStride(s.h.dim):], &p.bits)
+		for i, x := range ests {
+			if x > floor {
+				row := s.ivf.rows[at+i]
+				if int(row) < s.h.n && (sr.accept == nil || sr.accept.Has(row)) {
+					p.found = append(p.found, pick{row, uint32(at + i), base + x})
+				}
+			}
+		}
+	}
+	s.settle(sr, p.found)
+}
+
+// settle scores picks: those first that may score most, so that most others need no
+// second look.
+func (s *Segment) settle(sr *search, found []pick) {
+	p := &sr.probe
+	p.first.reset(sr.cand.limit)
+	for i := range found {
+		if m := found[i].most; m > negInf && m >= p.first.floor {
+			p.first.push(Hit{Row: uint32(i), Score: m})
+		}
+	}
+	slices.SortFunc(p.first.hits, Compare)
+	for _, h := range p.first.hits {
+		f := &found[h.Row]
+		if f.most <= sr.cand.floor*sr.unit {
+			return
+		}
+		s.scorePick(sr, f)
+		f.most = negInf
+	}
+	floor := sr.cand.floor * sr.unit
+	for i := range found {
+		if f := &found[i]; f.most > floor {
+			s.scorePick(sr, f)
+			floor = sr.cand.floor * sr.unit
+		}
+	}
+}
+
+// scorePick offers the score of a pick.
+func (s *Segment) scorePick(sr *search, f *pick) {
+	if s.lean() {
+		sr.cand.push(Hit{Row: f.row, Score: sr.score(s, f.row)})
+	} else {
+		s.score8(sr, int(f.position), f.row)
 	}
 }
 
@@ -329,11 +411,10 @@ func (s *Segment) gather(ctx context.Context, sr *search) error {
 	return nil
 }
 
-// gatherBits scores positions by 1-bit codes: those with the best estimates are
-// scored by 8 bits first, so that most others need no second look.
+// gatherBits looks at positions by their 1-bit codes, and scores those that may beat the
+// candidates.
 func (s *Segment) gatherBits(sr *search, found []pick) {
 	p, stride, meta := &sr.probe, recordStride(s.h.dim), codeBytes(s.h.dim)
-	p.first.reset(sr.cand.limit)
 	for i := range found {
 		if i+ahead < len(found) {
 			next := int(found[i+ahead].position) * stride
@@ -346,22 +427,9 @@ func (s *Segment) gatherBits(sr *search, found []pick) {
 			continue
 		}
 		simd.EstimateBits(p.ests[:1], rec, &p.bits)
-		if f.most = p.base[list] + p.ests[0]; f.most >= p.first.floor {
-			p.first.push(Hit{Row: uint32(i), Score: f.most})
-		}
+		f.most = p.base[list] + p.ests[0]
 	}
-	for _, h := range p.first.hits {
-		f := &found[h.Row]
-		s.score8(sr, int(f.position), f.row)
-		f.most = negInf
-	}
-	floor := sr.cand.floor * sr.scale
-	for _, f := range found {
-		if f.most > floor {
-			s.score8(sr, int(f.position), f.row)
-			floor = sr.cand.floor * sr.scale
-		}
-	}
+	s.settle(sr, found)
 }
 
 // collect returns the rows of the filter, in rising order, with the lowest score.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/bitset"
 )
 
 // smallIVF builds an inverted file of few rows.
@@ -41,9 +45,12 @@ func TestIVFRecall(t *testing.T) {
 			queries := gen.take(40)
 			o := newOracle(vs, c.metric)
 			for _, accept := range []float64{1, .5, .1, .01} {
-				got := ivfRecall(t, s, o, queries, accept, .9, DefaultRecall, .99, 1)
-				for i, want := range []float32{.89, .97, .98, 1} {
-					assert.GreaterOrEqual(t, got[i], want, "accept=%v", accept)
+				for _, r := range []io.ReaderAt{nil, bytes.NewReader(s.data)} {
+					s.reader = r
+					got := ivfRecall(t, s, o, queries, accept, .9, DefaultRecall, .99, 1)
+					for i, want := range []float32{.89, .97, .98, 1} {
+						assert.GreaterOrEqual(t, got[i], want, "accept=%v, rows are read: %v", accept, r != nil)
+					}
 				}
 			}
 		})
@@ -84,6 +91,36 @@ func ivfRecall(t *testing.T, s *Segment, o *oracle, queries [][]float32, accept 
 		found[j] /= float32(want)
 	}
 	return found
+}
+
+// failing reads nothing.
+type failing struct{}
+
+func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("the disk is gone") }
+
+// A row that cannot be read fails the search.
+func TestReadRowsFails(t *testing.T) {
+	t.Parallel()
+	for _, dim := range []int{64, 256} {
+		gen := newClusters(3, dim, 5, 1)
+		s := segmentOf(t, dim, InnerProduct, gen.take(500), smallIVF)
+		require.Equal(t, dim > 200, s.Coded())
+		q := &Query{Vector: gen.take(1)[0], K: 4}
+		few := bitset.New(500)
+		few.Add(7)
+		for _, q := range []*Query{q, {Vector: q.Vector, K: 4, Recall: 1}, {Vector: q.Vector, K: 4, Accept: few}} {
+			s.ReadRows(failing{})
+			_, err := s.Search(t.Context(), q, nil)
+			require.ErrorContains(t, err, "the disk is gone")
+			s.ReadRows(bytes.NewReader(s.data[:headerSize]))
+			_, err = s.Search(t.Context(), q, nil)
+			require.ErrorIs(t, err, ErrFormat)
+			s.ReadRows(bytes.NewReader(s.data))
+			hits, err := s.Search(t.Context(), q, nil)
+			require.NoError(t, err)
+			require.NotEmpty(t, hits)
+		}
+	}
 }
 
 // Rows that are all the same, or few different ones: lists stay empty, residuals

@@ -104,7 +104,7 @@ func (m *Mem) Vector(row uint32) []float32 {
 	if row >= m.n.Load() {
 		return nil
 	}
-	return m.floatRow(row)[:m.dim:m.dim]
+	return m.floatRow(row, nil)[:m.dim:m.dim]
 }
 
 // Search appends the best rows of q to dst, at most q.K of them, ordered by
@@ -130,7 +130,7 @@ func (m *Mem) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
 	return s.appendHits(dst), nil
 }
 
-func (m *Mem) floatRow(row uint32) []float32 {
+func (m *Mem) floatRow(row uint32, _ *rowBuf) []float32 {
 	fs, i := floatStride(m.dim), int(row%chunkRows)
 	return (*m.chunks.Load())[row/chunkRows].floats[i*fs : (i+1)*fs]
 }

@@ -43,7 +43,9 @@ type search struct {
 	// cand holds 8-bit scores, in units of scale: the row's scale times the whole
 	// number. The unit is left out of the comparisons as it is the same for all.
 	cand  top
-	best  top // float32 scores
+	unit  float32 // of the scores of cand, in an inverted file
+	best  top     // float32 scores
+	buf   rowBuf
 	dots  [blockRows]int32
 	probe probe
 }
@@ -54,6 +56,7 @@ var searches = sync.Pool{New: func() any { return new(search) }}
 func begin(query *Query, dim int, metric Metric, k int) *search {
 	s := searches.Get().(*search)
 	s.accept, s.k, s.selective, s.anyOrder = query.Accept, k, false, query.AnyOrder
+	s.buf.err = nil
 	s.q = slices.Grow(s.q[:0], floatStride(dim))[:floatStride(dim)]
 	copy(s.q, query.Vector)
 	clear(s.q[dim:])
@@ -200,18 +203,35 @@ func (s *search) masked(codes []uint8, scales []float32, first uint32, w uint64)
 	}
 }
 
-// floats reads rows for scoring again; the slices are padded with zeros.
+// floats gives rows for scoring again, padded with zeros: in place, or in buf where they
+// have to be read. It returns nil, and has noted why, when that fails.
 type floats interface {
-	floatRow(row uint32) []float32
-	// floatRun returns the rows from a multiple of chunkRows on, so many of them or all that are left.
+	floatRow(row uint32, buf *rowBuf) []float32
+	// floatRun returns the rows from a multiple of chunkRows on, so many of them or all that are
+	// left, in place.
 	floatRun(first uint32) []float32
+}
+
+// rowBuf is the room for a row that has to be read.
+type rowBuf struct {
+	row []float32
+	err error // the first
+}
+
+// score returns a row's float32 score; not a number when the row cannot be read.
+func (s *search) score(f floats, row uint32) float32 {
+	v := f.floatRow(row, &s.buf)
+	if v == nil {
+		return float32(math.NaN())
+	}
+	var d [1]float32
+	simd.DotF32(d[:], v, s.q)
+	return d[0]
 }
 
 // rescore offers a row's float32 score.
 func (s *search) rescore(f floats, row uint32) {
-	var d [1]float32
-	simd.DotF32(d[:], f.floatRow(row), s.q)
-	s.best.push(Hit{Row: row, Score: d[0]})
+	s.best.push(Hit{Row: row, Score: s.score(f, row)})
 }
 
 // all offers the float32 scores of all accepted rows below n; for parts and
@@ -282,7 +302,10 @@ func (s *search) widen(ctx context.Context, p rows, n int) error {
 		return nil
 	}
 	worst := s.cand.hits[0].Row
-	row := p.floatRow(worst)
+	row := p.floatRow(worst, &s.buf)
+	if row == nil {
+		return nil // the search fails
+	}
 	var q2, r2 [1]float32
 	simd.DotF32(q2[:], s.q, s.q)
 	simd.DotF32(r2[:], row, row)

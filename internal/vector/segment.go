@@ -1,11 +1,13 @@
 package vector
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 	"unsafe"
 )
@@ -19,6 +21,7 @@ type Segment struct {
 	codes  []uint8
 	scales []float32
 	floats []float32
+	reader io.ReaderAt // of data; nil: float32 rows are used in place
 	ivf    ivf
 }
 
@@ -110,8 +113,20 @@ func (s *Segment) Vector(row uint32) []float32 {
 	if int(row) >= s.h.n {
 		return nil
 	}
-	return s.floatRow(row)[:s.h.dim:s.h.dim]
+	fs := floatStride(s.h.dim)
+	return s.floats[int(row)*fs:][:s.h.dim:s.h.dim]
 }
+
+// Coded tells whether the segment is searched by 1-bit codes. What has to be in memory for
+// that is a fraction of the segment: see ReadRows.
+func (s *Segment) Coded() bool { return s.h.kind == kindIVF1 }
+
+// ReadRows has searches read the float32 rows that they look at from r, which reads the
+// segment's bytes, instead of using them in place. So they cost a system call each, and
+// no memory: a page of a mapping that is touched stays in the memory of the process, with
+// some more around it. It is called before the first search. Errors of r fail searches;
+// an end of the bytes before theirs is ErrFormat.
+func (s *Segment) ReadRows(r io.ReaderAt) { s.reader = r }
 
 // Search appends the best rows of q to dst, at most q.K of them, ordered by
 // Compare unless q.AnyOrder. It errs with ErrDimension and when ctx ends. The result is exact up
@@ -140,15 +155,31 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 	} else {
 		err = s.approximate(ctx, sr, recall)
 	}
+	if err == nil {
+		err = sr.buf.err
+	}
 	if err != nil {
 		return dst, err
 	}
 	return sr.appendHits(dst), nil
 }
 
-func (s *Segment) floatRow(row uint32) []float32 {
+func (s *Segment) floatRow(row uint32, buf *rowBuf) []float32 {
 	fs := floatStride(s.h.dim)
-	return s.floats[int(row)*fs : (int(row)+1)*fs]
+	if s.reader == nil {
+		return s.floats[int(row)*fs : (int(row)+1)*fs]
+	}
+	spans, _, _ := s.h.layout()
+	buf.row = slices.Grow(buf.row[:0], fs)[:fs]
+	at := spans[secFloats].off + 4*fs*int(row)
+	if n, err := s.reader.ReadAt(bytesOf(buf.row), int64(at)); n < 4*fs {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: it ends before row %d", ErrFormat, row)
+		}
+		buf.err = cmp.Or(buf.err, err)
+		return nil
+	}
+	return buf.row
 }
 
 func (s *Segment) floatRun(first uint32) []float32 { return s.floats[int(first)*floatStride(s.h.dim):] }
