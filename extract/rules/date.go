@@ -65,8 +65,17 @@ func dayOf(y, m, d int) (period, bool) {
 func (d *doc) findDates() {
 	for k := range d.sents {
 		s := &d.sents[k]
+		ls := d.languagesOf(s)
 		for i := s.lo; i < s.hi; i++ {
 			h, ok := d.dateAt(s, i)
+			if d.script && !ok {
+				h, ok = d.scriptRelative(s, i)
+			}
+			for _, l := range ls {
+				if f, found := d.foreignDate(s, l, i); found && (!ok || f.hi > h.hi) {
+					h, ok = f, true
+				}
+			}
 			if !ok || h.hi <= h.lo {
 				continue
 			}
@@ -82,7 +91,9 @@ func (d *doc) findDates() {
 
 // dateAt finds the longest date that begins at token i.
 func (d *doc) dateAt(s *sentence, i int) (dateHit, bool) {
-	if t := &d.toks[i]; t.kind == kWord && t.is(fDatePart|fTimeUnit|fWeekday|fSeason) || d.isWord(s, i, "the") || d.isWord(s, i, "on") {
+	const parts = fDatePart | fTimeUnit | fWeekday | fSeason
+	t := &d.toks[i]
+	if t.kind == kWord && (t.is(parts) || t.is(fDet|fPrep) && i+1 < s.hi && (d.toks[i+1].is(parts|fDet) || d.toks[i+1].kind == kNumber)) {
 		if h, ok := d.composed(s, i); ok {
 			return h, true
 		}

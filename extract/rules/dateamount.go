@@ -28,6 +28,9 @@ func (d *doc) readAmount(s *sentence, i int) (a amount, ok bool) {
 	if i >= s.hi {
 		return a, false
 	}
+	if t := &d.toks[i]; t.kind == kWord && !t.is(fNum|fDet) && t.w != (word{}) && !d.isWord(s, i, "couple") && !d.isWord(s, i, "half") {
+		return a, false
+	}
 	if d.isWord(s, i, "half") && (d.isWord(s, i+1, "a") || d.isWord(s, i+1, "an")) {
 		a.half = true
 		return a, d.unit(s, i+2, &a)

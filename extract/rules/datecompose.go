@@ -18,6 +18,7 @@ func Dates(text string, ref time.Time) []extract.DateRef {
 	d.in, d.ref = &extract.Input{Text: text, Time: ref}, ref
 	d.tokenize()
 	d.split()
+	d.languages()
 	d.findDates()
 	d.finishDates()
 	return d.out.Dates

@@ -108,40 +108,52 @@ func (d *doc) adjacent(s *sentence, i int) (dateHit, bool) {
 // stepUnit resolves "last week" and the like: calendar weeks begin on Monday.
 func (d *doc) stepUnit(s *sentence, i, step int, fuzzy bool) (period, bool) {
 	ref := midnight(d.ref)
-	switch d.toks[i].w.num {
-	case 1:
-		return day(ref.AddDate(0, 0, step)), step != 0 || d.isWord(s, i, "day")
-	case 7:
-		if fuzzy {
-			return period{ref.AddDate(0, 0, -7), ref.AddDate(0, 0, 1), extract.PrecisionDay}, true
-		}
-		from := monday(ref).AddDate(0, 0, 7*step)
-		return period{from, from.AddDate(0, 0, 7), extract.PrecisionDay}, true
-	case 2:
-		from := monday(ref).AddDate(0, 0, 5+7*step)
-		if fuzzy || step == 0 && ref.Weekday() == time.Monday {
-			from = monday(ref).AddDate(0, 0, -2)
-		}
-		if step == -1 && ref.Weekday() == time.Sunday {
-			from = monday(ref).AddDate(0, 0, -2)
-		}
-		return period{from, from.AddDate(0, 0, 2), extract.PrecisionDay}, true
-	case 30:
-		first := time.Date(ref.Year(), ref.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, step, 0)
-		return monthOf(first.Year(), first.Month()), true
-	case 365:
-		return yearOf(ref.Year() + step), true
-	case 3650:
-		y := ref.Year()/10*10 + 10*step
-		p := yearOf(y)
-		p.to = p.from.AddDate(10, 0, 0)
-		return p, true
-	case 0:
+	unit := int(d.toks[i].w.num)
+	switch {
+	case unit == 0:
 		if d.isWord(s, i, "night") || d.isWord(s, i, "morning") || d.isWord(s, i, "afternoon") || d.isWord(s, i, "evening") {
 			return day(ref.AddDate(0, 0, step)), true
 		}
+		return period{}, false
+	case unit == 1:
+		return d.calendar(1, step), step != 0 || d.isWord(s, i, "day")
+	case unit == 7 && fuzzy:
+		return period{ref.AddDate(0, 0, -7), ref.AddDate(0, 0, 1), extract.PrecisionDay}, true
+	case unit == 2 && fuzzy:
+		from := monday(ref).AddDate(0, 0, -2)
+		return period{from, from.AddDate(0, 0, 2), extract.PrecisionDay}, true
 	}
-	return period{}, false
+	p := d.calendar(unit, step)
+	return p, !p.from.IsZero()
+}
+
+// calendar is the day, week, weekend, month, year or decade that lies step units from that of the reference time: calendar
+// weeks begin on Monday. On a Monday "this weekend" is the one before, on a Sunday "last weekend" the one before that.
+func (d *doc) calendar(unit, step int) period {
+	ref := midnight(d.ref)
+	switch unit {
+	case 1:
+		return day(ref.AddDate(0, 0, step))
+	case 7:
+		from := monday(ref).AddDate(0, 0, 7*step)
+		return period{from, from.AddDate(0, 0, 7), extract.PrecisionDay}
+	case 2:
+		from := monday(ref).AddDate(0, 0, 5+7*step)
+		if step == 0 && ref.Weekday() == time.Monday || step == -1 && ref.Weekday() == time.Sunday {
+			from = monday(ref).AddDate(0, 0, -2)
+		}
+		return period{from, from.AddDate(0, 0, 2), extract.PrecisionDay}
+	case 30:
+		first := time.Date(ref.Year(), ref.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, step, 0)
+		return monthOf(first.Year(), first.Month())
+	case 365:
+		return yearOf(ref.Year() + step)
+	case 3650:
+		p := yearOf(ref.Year()/10*10 + 10*step)
+		p.to = p.from.AddDate(10, 0, 0)
+		return p
+	}
+	return period{}
 }
 
 func monday(t time.Time) time.Time {
@@ -168,8 +180,8 @@ func (d *doc) stepWeekday(wd, step int, near bool) period {
 	delta := (wd - int(ref.Weekday()) + 7) % 7
 	switch {
 	case step < 0 || near && step == 0:
-		if delta == 0 {
-			delta = 7
+		if delta == 0 && near && step < 0 {
+			return day(ref) // "on Monday", said on a Monday
 		}
 		return day(ref.AddDate(0, 0, delta-7))
 	case step > 0:

@@ -47,6 +47,9 @@ type doc struct {
 	dates        []dateHit
 	upper, lower int // letters
 	german       bool
+	foreign      bool // has words of languages with tables
+	script       bool // has letters without case
+	tongues      []*language
 	in           *extract.Input
 	ref          time.Time
 	out          extract.Output
@@ -74,7 +77,7 @@ func newDoc(text string) *doc {
 	}
 	d.text = text
 	d.toks, d.sents, d.dates, d.names = d.toks[:0], d.sents[:0], d.dates[:0], d.names[:0]
-	d.upper, d.lower, d.german = 0, 0, false
+	d.upper, d.lower, d.german, d.foreign, d.script = 0, 0, false, false, false
 	d.in, d.ref, d.out = nil, time.Time{}, extract.Output{}
 	clear(d.index)
 	clear(d.vocabulary)
@@ -101,7 +104,13 @@ func (d *doc) languages() {
 	de, en := 0, 0
 	for i := range d.toks {
 		t := &d.toks[i]
-		if t.is(fGerman) {
+		if t.is(fTongues) {
+			d.foreign = true
+		}
+		if t.kind == kOther {
+			d.script = true
+		}
+		if t.is(fGerman) && t.is(fStop) {
 			de++
 		}
 		if t.is(fEnglish) {

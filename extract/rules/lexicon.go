@@ -67,9 +67,16 @@ const (
 	fGerman   // function word of German
 	fEnglish  // function word of English
 	fForeign  // function word of another language
+	fSpanish
+	fFrench
+	fPortuguese
+	fItalian
 	fYes
 	fNo
 )
+
+// fTongues are the languages with tables.
+const fTongues = fGerman | fSpanish | fFrench | fPortuguese | fItalian
 
 // word is what the lexicon knows about a word.
 type word struct {
@@ -141,6 +148,9 @@ func buildLexicon() map[string]word {
 	add(fGiven, givenNames)
 	add(fPlace, placeWords)
 	add(fDemonym, demonyms)
+	for _, l := range []*language{&spanish, &german, &french, &portuguese, &italian} {
+		add(l.flag, l.function)
+	}
 	addVerbs(m)
 	return m
 }

@@ -49,8 +49,9 @@ func (d *doc) relations() {
 	for k := range d.sents {
 		s := &d.sents[k]
 		r.mem.newSentence(s.para)
+		foreign := (d.foreign || d.script) && d.foreignSentence(s)
 		r.sentence(k, s)
-		if facts {
+		if facts && !foreign {
 			d.factsOf(k, s, r.sts)
 		}
 	}

@@ -2,7 +2,8 @@
 // and what first-person sentences state about their speaker.
 //
 // It works in one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest.
-// English is understood in full; of other languages it finds names, dates, numbers, addresses and identifiers.
+// English is understood in full. Of Spanish, German, French, Portuguese, Italian, Chinese and Japanese it knows relative dates and, by one table a
+// language, the phrases for preferences, home, employer, age, birthday and family; of others names, spelled dates, numbers, addresses and identifiers.
 package rules
 
 import (
@@ -23,7 +24,7 @@ var _ extract.Extractor = (*Extractor)(nil)
 func New() *Extractor { return &Extractor{} }
 
 // Name identifies the rules and their version.
-func (*Extractor) Name() string { return "rules-1" }
+func (*Extractor) Name() string { return "rules-2" }
 
 // Extract reads every input. Text beyond 4 MiB of an item is not read. The only error is that of an ended ctx.
 func (*Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {

@@ -192,10 +192,22 @@ func (d *doc) sign(i int, g gap) int {
 func (d *doc) otherRun(i int, g gap) int {
 	j := i
 	afterNumber := g == gapNone && len(d.toks) > 0 && d.toks[len(d.toks)-1].kind == kNumber
+	if afterNumber {
+		if n, _, _ := scriptSpan(d.text[i:]); n > 0 { // "天前"
+			d.add(token{start: int32(i), end: int32(i + n), kind: kOther, gap: g})
+			return i + n
+		}
+	}
 	for j < len(d.text) {
 		r, n := utf8.DecodeRuneInString(d.text[j:])
 		if r < utf8.RuneSelf || cased(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
 			break
+		}
+		if date, _, _, _ := scriptDateAt(d.text[j:], r); date > 0 {
+			if j == i {
+				j += date
+			}
+			break // dates are tokens of their own
 		}
 		j += n
 		if afterNumber && (r == '年' || r == '月' || r == '日') {

@@ -1,0 +1,120 @@
+package rules
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// scriptDate is a relative date in Chinese or Japanese.
+type scriptDate struct {
+	text       string
+	unit, step int
+}
+
+// scriptDates maps the first character to the dates that begin with it, the longer first.
+var scriptDates = func() map[rune][]scriptDate {
+	m := make(map[rune][]scriptDate)
+	for line := range strings.SplitSeq(`-1 day|昨天 昨日 昨晚
+-2 day|前天 一昨日 おととい
+0 day|今天 今日 今晚 今晩
+1 day|明天 明日
+2 day|后天 後天 明後日 あさって
+-1 week|上周 上週 上个星期 上個星期 上星期 先週
+1 week|下周 下週 下个星期 下個星期 下星期 来週
+0 week|这周 這週 这个星期 本周 今週
+-1 weekend|上周末 上週末 上个周末 先週末
+0 weekend|这周末 这个周末 今週末
+-1 month|上个月 上個月 上月 先月
+1 month|下个月 下個月 下月 来月
+0 month|这个月 這個月 本月 今月
+-1 year|去年 昨年
+-2 year|前年 一昨年
+1 year|明年 来年
+0 year|今年`, "\n") {
+		head, words, _ := strings.Cut(line, "|")
+		step, unit, _ := strings.Cut(head, " ")
+		n := map[string]int{"-2": -2, "-1": -1, "0": 0, "1": 1, "2": 2}[step]
+		for w := range strings.FieldsSeq(words) {
+			r, _ := utf8.DecodeRuneInString(w)
+			at := m[r]
+			i := 0
+			for i < len(at) && len(at[i].text) >= len(w) {
+				i++
+			}
+			m[r] = append(at[:i:i], append([]scriptDate{{w, dateUnits[unit], n}}, at[i:]...)...)
+		}
+	}
+	return m
+}()
+
+// scriptUnits are units behind a number, the longer first.
+var scriptUnits = []scriptDate{{"个星期", 7, 0}, {"個星期", 7, 0}, {"星期", 7, 0}, {"週間", 7, 0}, {"个月", 30, 0}, {"個月", 30, 0}, {"ヶ月", 30, 0}, {"か月", 30, 0}, {"カ月", 30, 0},
+	{"周", 7, 0}, {"週", 7, 0}, {"天", 1, 0}, {"日", 1, 0}, {"年", 365, 0}}
+
+var scriptNumbers = map[rune]int{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9, '十': 10}
+
+// scriptSpan reads "天前" behind a number: how long it is, 0 for none, its unit and which way it counts.
+func scriptSpan(text string) (n, unit, sign int) {
+	for i := range scriptUnits {
+		rest, ok := strings.CutPrefix(text, scriptUnits[i].text)
+		if !ok {
+			continue
+		}
+		for _, way := range [...]struct {
+			word string
+			sign int
+		}{{"以前", -1}, {"之前", -1}, {"前", -1}, {"以后", 1}, {"之后", 1}, {"后", 1}, {"後", 1}} {
+			if strings.HasPrefix(rest, way.word) {
+				return len(scriptUnits[i].text) + len(way.word), scriptUnits[i].unit, way.sign
+			}
+		}
+		return 0, 0, 0
+	}
+	return 0, 0, 0
+}
+
+// scriptDateAt reads a relative date with which a text begins; n is its length in bytes, 0 for none. count is how
+// many units it is away, 0 where step says it.
+func scriptDateAt(text string, r rune) (n, unit, step, count int) {
+	for _, x := range scriptDates[r] {
+		if strings.HasPrefix(text, x.text) {
+			return len(x.text), x.unit, x.step, 0
+		}
+	}
+	if v, ok := scriptNumbers[r]; ok {
+		w := utf8.RuneLen(r)
+		if n, unit, sign := scriptSpan(text[w:]); n > 0 {
+			return w + n, unit, sign, v
+		}
+	}
+	return 0, 0, 0, 0
+}
+
+// scriptRelative reads a relative date of which token i is all, or the number before it.
+func (d *doc) scriptRelative(s *sentence, i int) (dateHit, bool) {
+	t := &d.toks[i]
+	if t.kind == kNumber {
+		v, ok := d.number(i)
+		if !ok || i+1 >= s.hi || d.toks[i+1].kind != kOther || d.toks[i+1].gap != gapNone {
+			return dateHit{}, false
+		}
+		n, unit, sign := scriptSpan(d.str(i + 1))
+		if n == 0 || n != len(d.str(i+1)) {
+			return dateHit{}, false
+		}
+		return d.hit(i, i+2, d.shift(sign, amount{n: v, unit: unit}))
+	}
+	if t.kind != kOther {
+		return dateHit{}, false
+	}
+	w := d.str(i)
+	r, _ := utf8.DecodeRuneInString(w)
+	n, unit, step, count := scriptDateAt(w, r)
+	switch {
+	case n == 0 || n != len(w):
+		return dateHit{}, false
+	case count > 0:
+		return d.hit(i, i+1, d.shift(step, amount{n: count, unit: unit}))
+	}
+	return d.hit(i, i+1, d.calendar(unit, step))
+}

@@ -1,0 +1,310 @@
+package rules
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// maxScriptObject is the longest object in a script without spaces, in characters.
+const maxScriptObject = 20
+
+// scriptLanguage is the table of a language that is written without spaces. Phrases surround the object at {o}.
+type scriptLanguage struct {
+	forms    string   // as those of language, but the second list of phrases comes behind a name
+	kin      string   // "word=english"
+	kinForms string   // phrases with {k} and {o}
+	kinText  string   //
+	marks    string   // characters that end a clause
+	openers  []string // words before a clause that say nothing of it, the longer first
+	ends     []string // what may stand behind an object, the longer first
+	cuts     []string // what an object does not go beyond
+	joins    []string // between two objects
+	topic    string   // between a subject and what is said of it
+	self     []string // who speaks
+	others   []string // subjects that are no names
+	titles   []string // behind a name
+	ask      []string // clauses with one of these ask
+
+	first, third []*scriptPhrase
+	kinWords     [][2]string
+}
+
+type scriptPhrase struct {
+	form          *tableForm
+	before, after string
+}
+
+func (l *scriptLanguage) prepare() *scriptLanguage {
+	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
+		for text := range strings.SplitSeq(list, ",") {
+			if before, after, ok := strings.Cut(strings.TrimSpace(text), "{o}"); ok {
+				*to = append(*to, &scriptPhrase{form: f, before: before, after: after})
+			}
+		}
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(l.forms), "\n") {
+		col := strings.Split(line, "|")
+		f := newForm(strings.TrimSpace(col[0]), strings.TrimSpace(col[1]))
+		add(&l.first, f, col[2])
+		if len(col) > 3 {
+			add(&l.third, f, col[3])
+		}
+	}
+	kin := &tableForm{predicate: "kin", kind: extract.KindRelationship, text: l.kinText}
+	for pair := range strings.FieldsSeq(l.kin) {
+		w, english, _ := strings.Cut(pair, "=")
+		l.kinWords = append(l.kinWords, [2]string{w, english})
+	}
+	add(&l.first, kin, l.kinForms)
+	return l
+}
+
+// piece is a part of the text.
+type piece struct{ start, end int }
+
+// scriptSentence reads a sentence in Chinese or Japanese and reports whether it stated anything, and whether it is one.
+func (d *doc) scriptSentence(s *sentence) (found, own bool) {
+	han, kana := false, false
+	for i := s.lo; i < s.hi; i++ {
+		if d.toks[i].kind != kOther {
+			continue
+		}
+		for _, r := range d.str(i) {
+			kana = kana || r >= 0x3040 && r <= 0x30FF
+			han = han || unicode.Is(unicode.Han, r)
+		}
+	}
+	var l *scriptLanguage
+	switch {
+	case kana:
+		l = japanese
+	case han:
+		l = chinese
+	default:
+		return false, false
+	}
+	self := false
+	at := int(d.toks[s.lo].start)
+	end := int(d.toks[s.hi-1].end)
+	for at < end {
+		n := strings.IndexAny(d.text[at:end], l.marks)
+		if n < 0 {
+			n = end - at
+		}
+		p := piece{at, at + n}
+		found = d.scriptClause(s, l, p, &self) || found
+		at += n
+		if at < end {
+			_, w := utf8.DecodeRuneInString(d.text[at:])
+			at += w
+		}
+	}
+	return found, true
+}
+
+// scriptClause reads one clause. self says that the one before was about the speaker, and so may this one be.
+func (d *doc) scriptClause(s *sentence, l *scriptLanguage, p piece, self *bool) bool {
+	p = d.trimPiece(p)
+	for again := true; again; {
+		again = false
+		for _, w := range l.openers {
+			if rest, ok := strings.CutPrefix(d.text[p.start:p.end], w); ok && rest != "" {
+				p.start += len(w)
+				p, again = d.trimPiece(p), true
+			}
+		}
+	}
+	text := d.text[p.start:p.end]
+	for _, w := range l.ask {
+		if strings.Contains(text, w) {
+			return false
+		}
+	}
+	subject, place, body := d.scriptSubject(s, l, p)
+	implied := subject == "" && *self
+	if implied {
+		subject = s.speaker
+	}
+	if *self = subject == s.speaker && subject != ""; *self {
+		for _, f := range l.first {
+			before := f.before
+			if implied {
+				if before = strings.TrimPrefix(before, l.self[0]); before == "" {
+					continue
+				}
+			}
+			if o, kin, ok := d.scriptObject(l, before, f.after, body); ok {
+				return d.scriptStatement(s, l, f, subject, place, o, kin)
+			}
+		}
+		if !implied {
+			return false
+		}
+		subject, *self = "", false
+	}
+	for _, f := range l.third {
+		if l.topic != "" {
+			if o, _, ok := d.scriptObject(l, f.before, f.after, body); ok && subject != "" {
+				return d.scriptStatement(s, l, f, subject, place, o, "")
+			}
+			continue
+		}
+		k := strings.Index(text, f.before)
+		if k <= 0 || !nameInScript(text[:k], l) {
+			continue
+		}
+		if o, _, ok := d.scriptObject(l, f.before, f.after, piece{p.start + k, p.end}); ok {
+			return d.scriptStatement(s, l, f, text[:k], piece{p.start, p.start + k}, o, "")
+		}
+	}
+	return false
+}
+
+// scriptSubject finds who a clause is about: the speaker, a name before the topic mark, or nobody known.
+func (d *doc) scriptSubject(s *sentence, l *scriptLanguage, p piece) (subject string, place, body piece) {
+	text := d.text[p.start:p.end]
+	if l.topic == "" {
+		for _, w := range l.self {
+			if strings.HasPrefix(text, w) {
+				return s.speaker, piece{p.start, p.start + len(w)}, p
+			}
+		}
+		return "", p, p
+	}
+	for _, w := range l.self {
+		if strings.HasPrefix(text, w) {
+			return s.speaker, piece{p.start, p.start + len(w)}, d.trimPiece(piece{p.start + len(w), p.end})
+		}
+	}
+	k := strings.Index(text, l.topic)
+	if k > 0 && k+len(l.topic) < len(text) {
+		name := text[:k]
+		for _, w := range l.titles {
+			name = strings.TrimSuffix(name, w)
+		}
+		if name != text[:k] && nameInScript(name, l) { // a title shows that it is a person
+			return name, piece{p.start, p.start + len(name)}, d.trimPiece(piece{p.start + k + len(l.topic), p.end})
+		}
+		for _, w := range l.others {
+			if name == w {
+				return "", p, p
+			}
+		}
+	}
+	return s.speaker, piece{p.start, p.start}, p
+}
+
+// nameInScript reports whether a text can be a name before a statement: two to six characters, none of a pronoun.
+func nameInScript(text string, l *scriptLanguage) bool {
+	n := utf8.RuneCountInString(text)
+	if n < 2 || n > 6 || l.topic == "" && n > 4 {
+		return false
+	}
+	for _, w := range l.others {
+		if strings.Contains(text, w) {
+			return false
+		}
+	}
+	for _, r := range text {
+		if !unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// scriptObject finds the object between two parts of a phrase in a clause; kin is the word of family before it.
+func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o piece, kin string, ok bool) {
+	before, kinBefore, isKin := strings.Cut(before, "{k}")
+	rest, ok := strings.CutPrefix(d.text[p.start:p.end], before)
+	if !ok {
+		return o, "", false
+	}
+	o = piece{p.end - len(rest), p.end}
+	if isKin {
+		ok = false
+		for _, w := range l.kinWords {
+			if after, found := strings.CutPrefix(rest, w[0]+kinBefore); found && len(w[0]) > len(kin) {
+				kin, ok = w[0], true
+				o.start = p.end - len(after)
+			}
+		}
+		if !ok {
+			return o, "", false
+		}
+	}
+	if behind != "" {
+		k := strings.Index(d.text[o.start:o.end], behind)
+		if k <= 0 {
+			return o, "", false
+		}
+		o.end = o.start + k
+	}
+	for _, w := range l.cuts {
+		if k := strings.Index(d.text[o.start:o.end], w); k > 0 {
+			o.end = o.start + k
+		}
+	}
+	o = d.trimPiece(o)
+	for again := true; again; {
+		again = false
+		for _, w := range l.ends {
+			if t := d.text[o.start:o.end]; len(t) > len(w) && strings.HasSuffix(t, w) {
+				o.end, again = o.end-len(w), true
+			}
+		}
+	}
+	o = d.trimPiece(o)
+	n := utf8.RuneCountInString(d.text[o.start:o.end])
+	return o, kin, n > 0 && n <= maxScriptObject
+}
+
+// trimPiece cuts what is no letter or digit from both ends.
+func (d *doc) trimPiece(p piece) piece {
+	t := d.text[p.start:p.end]
+	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }
+	rest := strings.TrimLeftFunc(t, other)
+	p.start = p.end - len(rest)
+	p.end = p.start + len(strings.TrimRightFunc(rest, other))
+	return p
+}
+
+// scriptStatement adds what a phrase says, once for each of several objects.
+func (d *doc) scriptStatement(s *sentence, l *scriptLanguage, f *scriptPhrase, subject string, place, o piece, kin string) bool {
+	if place.end == place.start { // who speaks goes without saying
+		place.end = o.end
+		place.start = o.start
+	}
+	if kin != "" {
+		english := ""
+		for _, w := range l.kinWords {
+			if w[0] == kin {
+				english = w[1]
+			}
+		}
+		return d.foreignPair(s, f.form, kinPredicates[english], d.text[o.start:o.end], subject, o, place, false, strings.ReplaceAll(f.form.text, "{k}", kin))
+	}
+	objects := []piece{o}
+	if f.form.kind == extract.KindPreference {
+		objects = d.splitObjects(l, o)
+	}
+	found := false
+	for _, x := range objects {
+		found = d.foreignPair(s, f.form, f.form.predicate, subject, d.text[x.start:x.end], place, x, false, f.form.text) || found
+	}
+	return found
+}
+
+// splitObjects cuts a list where both sides have at least two characters.
+func (d *doc) splitObjects(l *scriptLanguage, o piece) []piece {
+	for _, w := range l.joins {
+		a, b, ok := strings.Cut(d.text[o.start:o.end], w)
+		if ok && utf8.RuneCountInString(a) > 1 && utf8.RuneCountInString(b) > 1 {
+			return append([]piece{{o.start, o.start + len(a)}}, d.splitObjects(l, piece{o.end - len(b), o.end})...)
+		}
+	}
+	return []piece{o}
+}

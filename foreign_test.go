@@ -1,0 +1,47 @@
+package contextmem_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// TestNewerFactRetiresTheOlderInAnyLanguage: what the tables of other languages state follows the same rules.
+func TestNewerFactRetiresTheOlderInAnyLanguage(t *testing.T) {
+	t.Parallel()
+	for language, told := range map[string]struct{ first, second, ended, old, now string }{
+		"Spanish":    {"Vivo en Madrid.", "Me mudé a Valencia.", "Ya no vivo en Valencia.", "user madrid", "user valencia"},
+		"German":     {"Ich wohne in Berlin.", "Ich bin nach Hamburg gezogen.", "Ich wohne nicht mehr in Hamburg.", "user berlin", "user hamburg"},
+		"French":     {"J'habite à Lyon.", "J'ai déménagé à Paris.", "Je n'habite plus à Paris.", "user lyon", "user paris"},
+		"Portuguese": {"Moro em Lisboa.", "Me mudei para Braga.", "Não moro mais em Braga.", "user lisboa", "user braga"},
+		"Italian":    {"Vivo a Roma.", "Mi sono trasferito a Milano.", "Non vivo più a Milano.", "user roma", "user milano"},
+		"Chinese":    {"我住在北京。", "我搬到了上海。", "我不再住在上海。", "user 北京", "user 上海"},
+		"Japanese":   {"東京に住んでいます。", "大阪に引っ越しました。", "もう大阪には住んでいません。", "user 東京", "user 大阪"},
+	} {
+		for _, infer := range []bool{false, true} {
+			t.Run(language, func(t *testing.T) {
+				t.Parallel()
+				_, tn := open(t, nil)
+				c := tell(t, tn, contextmem.Memory{Text: told.first, Time: on("2020-03-01"), Infer: infer}, contextmem.Memory{Text: told.second, Time: on("2022-06-01"), Infer: infer})
+				require.Equal(t, []string{told.now}, c.says("lives_in", nil))
+				require.Equal(t, []string{told.old}, c.says("lives_in", asOf("2021-01-01")))
+				c.add(contextmem.Memory{ID: "ended", Text: told.ended, Time: on("2023-06-01"), Infer: infer})
+				require.Empty(t, c.says("lives_in", nil))
+				require.Equal(t, []string{told.now}, c.says("lives_in", asOf("2022-12-01")))
+			})
+		}
+	}
+}
+
+// TestForeignInferenceCanBeRead: the statement that a memory in another language implies is recalled beside it.
+func TestForeignInferenceCanBeRead(t *testing.T) {
+	t.Parallel()
+	_, tn := open(t, nil)
+	s := tn.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "m", Text: "Ayer fue un día largo, pero me encanta el café de Colombia.", UserName: "Ana", Infer: true})
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "¿Qué le gusta a Ana?"})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"Ayer fue un día largo, pero me encanta el café de Colombia.", "A Ana le gusta café de Colombia."}, texts(res))
+}
