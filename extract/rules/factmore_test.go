@@ -168,5 +168,5 @@ func TestRepliesOfAllForms(t *testing.T) {
 
 func TestNameOfExtractor(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "rules-1", New().Name())
+	assert.Equal(t, "rules-2", New().Name())
 }
