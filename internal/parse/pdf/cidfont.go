@@ -184,7 +184,7 @@ func (f *cidFont) next(s str) (shown, int) {
 	} else if text == "" && cid > 0 {
 		text = f.glyph(f.gidOf(cid))
 	}
-	g := shown{text: text, width: f.width(cid, n), space: n == 1 && s[0] == ' '}
+	g := shown{text: text, width: f.width(cid, n), space: n == 1 && s[0] == ' ', silent: f.toUnicode != nil && f.toUnicode.silent(code, n)}
 	if len(f.known) < maxCachedTexts {
 		f.known[key] = g
 	}

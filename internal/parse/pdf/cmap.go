@@ -23,10 +23,11 @@ type codespace struct {
 }
 
 // cmapRange maps codes of n bytes from lo to hi to numbers from cid on, or to texts from text on, or one by one to
-// list.
+// list. none says that the map gives its codes no text: what they show is part of the text of another.
 type cmapRange struct {
 	n      int
 	lo, hi uint32
+	none   bool
 	cid    int
 	text   []rune
 	list   [][]rune
@@ -137,7 +138,7 @@ func (m *cmap) addRange(from, to, target any) {
 	case int:
 		r.cid = v
 	case str:
-		r.text = utf16Text(v)
+		r.text, r.none = utf16Text(v), len(v) == 0
 	case name:
 		r.text = []rune(glyphText(string(v)))
 	case array:
@@ -200,6 +201,12 @@ func (m *cmap) cid(code uint32, n int) (int, bool) {
 		return 0, false
 	}
 	return r.cid + int(code-r.lo), true
+}
+
+// silent says whether a ToUnicode map gives a code no text on purpose.
+func (m *cmap) silent(code uint32, n int) bool {
+	r := m.find(code, n)
+	return r != nil && r.none
 }
 
 // unicode returns the text of a code in a ToUnicode map, "" when there is none that can be used.

@@ -16,9 +16,10 @@ const (
 // shown is one character code as it is shown: its text ("" when it has none), its advance in text space units of one
 // em, and whether it is the single byte 32, which word spacing applies to.
 type shown struct {
-	text  string
-	width float64
-	space bool
+	text   string
+	width  float64
+	space  bool
+	silent bool // it has no text of its own, on purpose
 }
 
 // font turns the strings of a content stream into text and widths.
@@ -208,6 +209,7 @@ func (s *simpleFont) texts(out *[256]shown) {
 		base = symbolEncoding
 	}
 	program := &fontProgram{s: s}
+	coded := codesAsNames(&names, d.name(s.dict["Subtype"]) == "Type3")
 	for code := range out {
 		t := ""
 		if s.toUnicode != nil {
@@ -218,11 +220,14 @@ func (s *simpleFont) texts(out *[256]shown) {
 			if isZapf {
 				t = zapfNames()[n]
 			}
-			if t == "" {
-				t = glyphText(n)
-			}
-			if t == "" && n != ".notdef" {
-				t = program.numbered(n, code)
+			switch {
+			case t != "" || n == ".notdef":
+			case coded != nil:
+				t = coded[code]
+			default:
+				if t = glyphText(n); t == "" {
+					t = program.numbered(n, code)
+				}
 			}
 		}
 		if t == "" && n == "" {
@@ -368,9 +373,6 @@ func (p *fontProgram) code(code int) string {
 // numbered gives a meaning to names like g36 or a65: a glyph of the embedded program, or the code itself when that is
 // the number.
 func (p *fontProgram) numbered(n string, code int) string {
-	if len(n) == 1 && int(n[0]) == code && code < 128 {
-		return texText(code)
-	}
 	v, ok := numberedName(n)
 	if !ok {
 		return ""
@@ -382,18 +384,9 @@ func (p *fontProgram) numbered(n string, code int) string {
 		}
 	}
 	if v == code && v < 128 {
-		return texText(v)
+		return ot1Encoding[v]
 	}
 	return ""
-}
-
-// texText returns the text of a code whose glyph is named by the code alone, as in the bitmap fonts of TeX: ASCII,
-// and the ligatures of TeX's text encoding.
-func texText(code int) string {
-	if code >= 11 && code <= 15 {
-		return [...]string{"ff", "fi", "fl", "ffi", "ffl"}[code-11]
-	}
-	return winAnsiEncoding[code]
 }
 
 // glyphOrNone is glyph for a font that may be nil.

@@ -105,7 +105,7 @@ func (in *interpreter) show(s str) {
 			extra += st.wordSpace
 		}
 		width := g.width * st.size
-		if g.text == "" && g.width != 0 && !st.font.type3 {
+		if g.text == "" && g.width != 0 && !g.silent && !st.font.type3 {
 			in.page.unmapped++
 		}
 		if in.hidden == 0 {
