@@ -102,15 +102,24 @@ func (c charsetCandidate) score(sample []byte, cut bool) float64 {
 
 func (m *charModel) score(runes []rune) float64 {
 	total, prev := 0.0, ' '
+	plain, marked := 0, 0 // letters of ASCII and beyond
 	for i, r := range runes {
 		total += m.logp(prev, r)
+		switch {
+		case asciiLetter(r):
+			plain++
+		case r >= utf8.RuneSelf && unicode.IsLetter(r):
+			marked++
+		}
 		if r >= utf8.RuneSelf && m.mixed > 0 && unicode.IsLetter(r) && !unicode.IsLetter(prev) &&
 			(i+1 == len(runes) || !unicode.IsLetter(runes[i+1]) && !unicode.IsMark(runes[i+1])) {
 			total -= m.mixed / 2 // a letter that stands alone: rather a sign of another charset
 		}
 		prev = r
 	}
-	return total
+	// A language whose every sixth letter has a mark is unlikely where one in a hundred has. The bound lets foreign names
+	// stand in a long text.
+	return total - min(m.absence*float64(plain), maxAbsence*float64(marked))
 }
 
 // charModel is a unigram model with the transitions that tell charsets apart: case inside a word, scripts inside a
@@ -124,6 +133,8 @@ type charModel struct {
 	rest float64
 	// own reports whether a letter belongs to the model's scripts.
 	own func(r rune) bool
+	// absence is the cost of a letter of ASCII in a Latin alphabet: that it is none of those in freq.
+	absence float64
 	// sparse is set for Latin alphabets, where letters beyond ASCII seldom stand side by side.
 	sparse bool
 	// mixed is the cost of a letter beside one of ASCII; words of other alphabets hold none, while Latin words stand
@@ -140,6 +151,8 @@ const (
 	lpSymbol  = -9
 	lpPunct   = -6
 	lpASCII   = -3
+	// maxAbsence bounds the cost of absent letters for each that is there.
+	maxAbsence = 2
 )
 
 func (m *charModel) logp(prev, r rune) float64 {
@@ -164,6 +177,9 @@ func (m *charModel) logp(prev, r rune) float64 {
 		return lpInvalid
 	case r >= 0x80 && r < 0xA0, r >= 0xE000 && r < 0xF900:
 		return lpControl
+	}
+	if unicode.IsMark(r) && !unicode.IsLetter(prev) && !unicode.IsMark(prev) {
+		return lpForeign // it stands on nothing
 	}
 	if p, ok := m.freq[r]; ok {
 		return p + m.transition(prev, r)

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"math"
 	"unicode"
 )
 
@@ -59,7 +60,13 @@ var thaiModels = []charModel{{
 // latin returns the model of a language that is written in Latin letters: the ones beyond ASCII with their frequency
 // among all letters.
 func latin(tiers ...tier) charModel {
-	return charModel{freq: ranks(tiers...), rest: -10.5, own: inTable(unicode.Latin), sparse: true}
+	m := charModel{freq: ranks(tiers...), rest: -10.5, own: inTable(unicode.Latin), sparse: true}
+	share := 0.0
+	for _, p := range m.freq {
+		share += math.Exp(p)
+	}
+	m.absence = -math.Log1p(-share)
+	return m
 }
 
 var westModels = []charModel{
@@ -68,6 +75,9 @@ var westModels = []charModel{
 	latin(tier{-4.8, -6.2, "óíáéñú"}, tier{-8.5, -8.5, "ü"}),   // Spanish
 	latin(tier{-4.9, -6.6, "ãçéáíóêõúâà"}, tier{-7.5, -8.5, "ôü"}),
 	latin(tier{-5.2, -7.5, "èàùòéì"}),                         // Italian
+	latin(tier{-4.8, -6.6, "àóèéíòçúïü"}),                     // Catalan
+	latin(tier{-2.7, -4.8, "ëç"}),                             // Albanian
+	latin(tier{-5.2, -7.5, "êëéïôöè"}),                        // Afrikaans, Dutch
 	latin(tier{-3.8, -5, "äöå"}, tier{-8, -8, "é"}),           // Swedish, Finnish
 	latin(tier{-4.6, -5.2, "åøæ"}, tier{-8, -8.5, "éòô"}),     // Danish, Norwegian
 	latin(tier{-4.3, -6.5, "áðíþæóöúéý"}),                     // Icelandic
