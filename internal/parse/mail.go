@@ -27,7 +27,11 @@ func (p mailParser) Parse(ctx context.Context, in Input, lim Limits) (*Document,
 	doc := &Document{Markdown: true}
 	head, body := splitHeader(bytes.TrimLeft(in.Data, "\r\n\xef\xbb\xbf"))
 	if len(head) == 0 {
-		return nil, malformed("not a mail: it has no header")
+		doc, err := parseText(ctx, in, lim)
+		if err == nil {
+			doc.addPartial("not a mail: it has no header, and was kept as plain text")
+		}
+		return doc, err
 	}
 	m.mail(head, body, doc, 0)
 	return m.finish(doc)
@@ -41,6 +45,7 @@ type mailReader struct {
 	out      textOut
 	sample   []byte       // space for the beginning of a body
 	headers  []mailHeader // space for headers
+	body     int          // where the body of the current mail begins in out
 	parts    int
 	depth    int
 	pages    []Page
@@ -142,6 +147,7 @@ func (m *mailReader) mail(head, body []byte, doc *Document, level int) (subject 
 		doc.setMeta("in-reply-to", strings.Clone(h.raw("in-reply-to")))
 	}
 	before := len(m.out.buf)
+	m.body = before
 	m.part(h, body, level)
 	if len(m.out.buf) == before && level == 0 && subject == "" {
 		m.out.buf = m.out.buf[:start] // a header alone is no text
@@ -181,7 +187,7 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 		m.attachment(name, mediaType, params.get("charset"), decodeTransfer(h, body))
 	case mediaType == typeHTML:
 		m.page(h, body, params.get("charset"))
-	case mediaType == "text/calendar" || mediaType == "text/x-amp-html":
+	case mediaType == "text/x-amp-html", mediaType == "text/calendar" && len(m.out.buf) > m.body:
 	case strings.HasPrefix(mediaType, "text/"), strings.HasPrefix(mediaType, "message/"):
 		m.plain(h, body, params)
 	case name != "":
@@ -257,6 +263,9 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 	parts, complete := splitParts(body, boundary)
 	if !complete {
 		m.note("the mail ends too early")
+	}
+	if len(parts) == 0 { // the boundary never comes
+		parts = []mailPart{append([]byte("\n"), body...)}
 	}
 	if mediaType != "multipart/alternative" {
 		for _, p := range parts {

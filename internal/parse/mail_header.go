@@ -36,8 +36,9 @@ func mailFieldName(name []byte) string {
 	return keptMailFields[string(lower[:len(name)])]
 }
 
-// splitHeader cuts a mail at its first empty line.
+// splitHeader cuts a mail at its first empty line, or where lines begin that are no part of a header.
 func splitHeader(data []byte) (head, body []byte) {
+	odd := 0
 	for pos := 0; pos < len(data) && pos < maxMailHeader; {
 		line, _, found := bytes.Cut(data[pos:], []byte("\n"))
 		if len(bytes.TrimRight(line, "\r")) == 0 {
@@ -49,6 +50,11 @@ func splitHeader(data []byte) (head, body []byte) {
 		if pos == 0 && !bytes.ContainsRune(line, ':') && !bytes.HasPrefix(line, []byte("From ")) {
 			return nil, data // a body without a header
 		}
+		if pos > 0 && !isHeaderLine(line) {
+			if odd++; odd > maxOddLines || !headerGoesOn(data[min(len(data), pos+len(line)+1):]) {
+				return data[:pos], data[pos:]
+			}
+		}
 		if !found {
 			break
 		}
@@ -58,6 +64,37 @@ func splitHeader(data []byte) (head, body []byte) {
 		return nil, data
 	}
 	return data, nil
+}
+
+// maxOddLines bounds the lines that are forgiven within a header.
+const maxOddLines = 16
+
+// isHeaderLine reports whether a line can be part of a header: a field, the rest of one, or the mark of a mailbox.
+func isHeaderLine(line []byte) bool {
+	if line[0] == ' ' || line[0] == '\t' || bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From ")) {
+		return true
+	}
+	name, _, ok := bytes.Cut(line, []byte(":"))
+	name = bytes.TrimRight(name, " \t")
+	for _, c := range name {
+		if c <= ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return ok && len(name) > 0
+}
+
+// headerGoesOn reports whether a field that counts comes before the next empty line.
+func headerGoesOn(rest []byte) bool {
+	for line := range bytes.Lines(head(rest, 16<<10)) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			return false
+		}
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok && mailFieldName(bytes.TrimRight(name, " \t")) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // maxMailFields bounds the fields of a header that are kept.

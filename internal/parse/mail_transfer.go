@@ -11,7 +11,7 @@ import (
 func transferReader(h mailHeader, body []byte) io.Reader {
 	switch strings.ToLower(strings.TrimSpace(h.raw("content-transfer-encoding"))) {
 	case "base64":
-		return &base64Reader{src: body}
+		return &base64Reader{src: body, footer: true}
 	case "quoted-printable":
 		return &quotedReader{src: body}
 	}
@@ -21,8 +21,11 @@ func transferReader(h mailHeader, body []byte) io.Reader {
 // decodeTransfer is the same for a whole body; one that is not encoded is returned as it is.
 func decodeTransfer(h mailHeader, body []byte) []byte {
 	r := transferReader(h, body)
-	if _, plain := r.(*bytes.Reader); plain {
+	switch r := r.(type) {
+	case *bytes.Reader:
 		return body
+	case *base64Reader:
+		r.footer = false
 	}
 	out := make([]byte, len(body)) // no encoding makes a body longer
 	n, _ := io.ReadFull(r, out)
@@ -33,9 +36,22 @@ func decodeTransfer(h mailHeader, body []byte) []byte {
 // run of digits, as programs write that encode in pieces.
 type base64Reader struct {
 	src    []byte
+	footer bool // lines behind the padding that are not base64 are text, which mailing lists add
 	digits [1024]byte
 	out    [768]byte
 	have   []byte // decoded and not yet read
+	text   []byte // text behind it
+}
+
+// isBase64Line reports whether the first line of b holds nothing but digits and padding.
+func isBase64Line(b []byte) bool {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	for _, c := range bytes.TrimRight(line, "= \t\r") {
+		if !base64Digits[c] {
+			return false
+		}
+	}
+	return true
 }
 
 // base64Digits tells the digits.
@@ -50,7 +66,14 @@ var base64Digits = func() (t [256]bool) {
 func (r *base64Reader) Read(p []byte) (int, error) {
 	for len(r.have) == 0 {
 		if len(r.src) == 0 {
-			return 0, io.EOF
+			if len(r.text) == 0 {
+				return 0, io.EOF
+			}
+			if c := copy(p, "\n"); c > 0 {
+				r.have, r.text = r.text, nil
+				return c, nil
+			}
+			return 0, nil
 		}
 		n, i := 0, 0
 		for ; i < len(r.src) && n < len(r.digits); i++ {
@@ -58,13 +81,17 @@ func (r *base64Reader) Read(p []byte) (int, error) {
 			if base64Digits[c] {
 				r.digits[n] = c
 				n++
-			} else if c == '=' && n > 0 {
+			} else if c == '=' {
 				break
 			}
 		}
 		r.src = r.src[i:]
-		if n == 0 {
-			r.src = bytes.TrimLeft(r.src, "=")
+		if len(r.src) > 0 && r.src[0] == '=' {
+			r.src = bytes.TrimLeft(r.src, "= \t\r\n")
+			if r.footer && !isBase64Line(r.src) {
+				r.footer, r.text = false, r.src
+				r.src = nil
+			}
 		}
 		if n%4 == 1 {
 			n--

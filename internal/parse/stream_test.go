@@ -70,6 +70,11 @@ func TestBase64AsItIsSent(t *testing.T) {
 	} {
 		assert.Equal(t, want, string(decodeTransfer(h, []byte(in))), in)
 	}
+	for _, r := range []io.Reader{transferReader(h, []byte("d29yZHM=\r\n-- \na list's footer\n")), iotest.OneByteReader(transferReader(h, []byte("d29yZHM=\r\n-- \na list's footer\n")))} {
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, "words\n-- \na list's footer\n", string(text))
+	}
 	var b strings.Builder
 	for i, c := range []byte(base64.StdEncoding.EncodeToString([]byte(long))) {
 		b.WriteByte(c)

@@ -15,7 +15,9 @@ func fontText(t *testing.T, show string, fontDict func(b *builder) string) strin
 	b := newBuilder()
 	d := fontDict(b)
 	b.page("/Font << /F1 << /Type /Font "+d+" >> >>", "BT /F1 10 Tf 72 700 Td "+show+" Tj ET")
-	return mustParse(t, b.bytes()).Text
+	res := mustParse(t, b.bytes())
+	assert.Empty(t, res.Partial)
+	return res.Text
 }
 
 func TestSimpleFonts(t *testing.T) {
@@ -55,6 +57,11 @@ func TestSimpleFonts(t *testing.T) {
 			n := b.stream("/Subtype /Type1C", string(testCFF()))
 			return "/Subtype /Type1 /FontDescriptor << /Flags 4 /FontFile3 " + refTo(n) + " >> " + widths
 		}},
+		{"T1 codes as decimal names", `(K\344se \377 \034)`, "Käse ß fi", fixed("/Subtype /Type3 /FontMatrix [0.001 0 0 0.001 0 0] /Encoding << /Differences [28 /a28 32 /a32 75 /a75 101 /a101 115 /a115 228 /a228 255 /a255] >>")},
+		{"T1 codes as hexadecimal names", `(K\344se)`, "Käse", fixed("/Subtype /Type3 /FontMatrix [0.001 0 0 0.001 0 0] /Encoding << /Differences [75 /x4B 101 /x65 115 /x73 228 /xE4] >>")},
+		{"OT1 codes as names", `(o\016ce \012)`, "office Ω", fixed("/Subtype /Type3 /FontMatrix [0.001 0 0 0.001 0 0] /Encoding << /Differences [10 /a10 14 /a14 32 /a32 99 /a99 101 /a101 111 /a111] >>")},
+		{"the bullet of TeX", `(\210)`, "•", fixed("/Subtype /Type3 /FontMatrix [0.001 0 0 0.001 0 0] /Encoding << /Differences [136 /a136] >>")},
+		{"codes as names of another font", `(caf\351)`, "café", fixed("/Subtype /Type1 /Encoding << /Differences [97 /c97 99 /c99 102 /c102 233 /c233] >>")},
 		{"glyph numbers as names", `(AB)`, "Bé", func(b *builder) string {
 			n := b.stream("", string(testTrueType()))
 			return "/Subtype /TrueType /FontDescriptor << /Flags 4 /FontFile2 " + refTo(n) + " >> /Encoding << /Differences [65 /g2 /g3] >> " + widths
@@ -85,6 +92,10 @@ func TestCompositeFonts(t *testing.T) {
 		}},
 		{"symbols in the private use area", `<000300010002>`, "x• ✓", func(b *builder) string {
 			n := b.stream("", "1 begincodespacerange <0000> <ffff> endcodespacerange 3 beginbfchar <0003> <0078> <0001> <F0B70020> <0002> <F0FC> endbfchar")
+			return "/Subtype /Type0 /Encoding /Identity-H /ToUnicode " + refTo(n) + " " + descendant
+		}},
+		{"glyphs that are silent on purpose", "<0001" + strings.Repeat("0002", 40) + ">", "whole", func(b *builder) string {
+			n := b.stream("", "1 begincodespacerange <0000> <ffff> endcodespacerange 2 beginbfchar <0001> <00770068006F006C0065> <0002> <> endbfchar")
 			return "/Subtype /Type0 /Encoding /Identity-H /ToUnicode " + refTo(n) + " " + descendant
 		}},
 		{"ToUnicode is Identity", `<00480069>`, "Hi", func(*builder) string {
