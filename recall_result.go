@@ -107,14 +107,14 @@ func (r *recallRun) sources(hits []*scopeHit) error {
 		if err != nil {
 			return err
 		}
-		i, err := sourceInfoOf(h.row.Src, doc)
-		if err != nil {
+		r.res.Sources = append(r.res.Sources, SourceInfo{})
+		i := &r.res.Sources[len(r.res.Sources)-1]
+		if err := i.describe(h.row.Src, doc); err != nil {
 			return err
 		}
 		if i.Title == "" {
 			i.Title = r.res.Chunks[at].Title // made of the same text
 		}
-		r.res.Sources = append(r.res.Sources, i)
 	}
 	return nil
 }

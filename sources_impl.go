@@ -159,20 +159,22 @@ func sourceInfo(src *backend.Source) (SourceInfo, error) {
 	if err != nil {
 		return SourceInfo{}, err
 	}
-	return sourceInfoOf(src, doc)
+	var i SourceInfo
+	err = i.describe(src, doc)
+	return i, err
 }
 
-// sourceInfoOf describes a source whose record was decoded.
-func sourceInfoOf(src *backend.Source, doc *item.Doc) (SourceInfo, error) {
+// describe sets i to what a source, whose record was decoded, says.
+func (i *SourceInfo) describe(src *backend.Source, doc *item.Doc) error {
 	var err error
-	i := SourceInfo{ID: src.ID, Sub: src.Part.Sub, Class: Class(src.Part.Class), Title: src.Title, Kind: src.Kind, Description: doc.Description, Note: doc.Note,
+	*i = SourceInfo{ID: src.ID, Sub: src.Part.Sub, Class: Class(src.Part.Class), Title: src.Title, Kind: src.Kind, Description: doc.Description, Note: doc.Note,
 		URL: doc.URL, Timestamp: src.Time, CreatedAt: src.CreatedAt, UpdatedAt: src.UpdatedAt, ExpiresAt: src.ExpiresAt, Filename: src.Filename,
 		ContentType: src.MediaType, SizeBytes: src.SizeBytes, Status: statusOf[src.State], Infer: src.Infer, Partial: doc.Partial}
 	if i.Metadata, err = decodeMap(src.Metadata); err != nil {
-		return i, err
+		return err
 	}
 	if i.Additional, err = decodeMap(src.Additional); err != nil {
-		return i, err
+		return err
 	}
 	if r := decodeRelations(doc); r != nil {
 		i.Relations = r.public()
@@ -181,11 +183,11 @@ func sourceInfoOf(src *backend.Source, doc *item.Doc) (SourceInfo, error) {
 		i.App = &AppInfo{Kind: AppKind(a.Kind), Provider: a.Provider, ExternalID: a.ExternalID, ParentID: a.ParentID, ThreadID: a.ThreadID}
 		if len(a.Attachments) > 0 {
 			if err := json.Unmarshal(a.Attachments, &i.App.Attachments); err != nil {
-				return i, fmt.Errorf("attachments of a source: %w", backend.ErrCorrupt)
+				return fmt.Errorf("attachments of a source: %w", backend.ErrCorrupt)
 			}
 		}
 	}
-	return i, nil
+	return nil
 }
 
 func decodeMap(b []byte) (map[string]any, error) {

@@ -47,7 +47,7 @@ type memoKey struct {
 }
 
 // memo keeps decoded rows of one store for as long as nothing is committed, up to a
-// number of bytes, and forgets those used longest ago. Its values are shared: nobody changes
+// number of bytes, and forgets those used longest ago, as near as an eighth. Its values are shared: nobody changes
 // them. It is safe for concurrent use.
 type memo struct {
 	limit int
@@ -57,12 +57,14 @@ type memo struct {
 	used  int
 	items map[memoKey]*list.Element
 	order *list.List // of *memoItem, latest first
+	clock uint64     // uses and insertions so far
 }
 
 type memoItem struct {
 	key   memoKey
 	value any
 	size  int
+	moved uint64 // when it was put in front
 }
 
 // memoOverhead is about what an entry takes beside its value.
@@ -81,8 +83,13 @@ func (m *memo) get(v uint64, kind memoKind, limit int32, nums []int64, hit func(
 	}
 	for i, num := range nums {
 		if e, ok := m.items[memoKey{kind, limit, num}]; ok {
-			m.order.MoveToFront(e)
-			hit(i, e.Value.(*memoItem).value)
+			it := e.Value.(*memoItem)
+			m.clock++
+			if m.clock-it.moved > uint64(len(m.items)/8) { // else it is still among the first
+				it.moved = m.clock
+				m.order.MoveToFront(e)
+			}
+			hit(i, it.value)
 		}
 	}
 }
@@ -98,7 +105,8 @@ func (m *memo) put(v uint64, key memoKey, value any, size int) {
 	if _, ok := m.items[key]; ok {
 		return // another call was first, with an equal value
 	}
-	m.items[key] = m.order.PushFront(&memoItem{key, value, size})
+	m.clock++
+	m.items[key] = m.order.PushFront(&memoItem{key, value, size, m.clock})
 	for m.used += size; m.used > m.limit; {
 		last := m.order.Remove(m.order.Back()).(*memoItem)
 		delete(m.items, last.key)

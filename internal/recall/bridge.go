@@ -240,7 +240,7 @@ func (q *work) residual(rest []backend.TermInfo) (keyword, dense map[int64]float
 		return keyword, dense, nil
 	}
 	var left []string
-	for _, w := range q.asked.words {
+	for _, w := range q.asked.words() {
 		if stems[lexical.Stem(w)] {
 			left = append(left, w)
 		}

@@ -195,6 +195,8 @@ func (q *work) own() {
 			c.Speaker = speakerWeight
 		}
 		c.reply = as.reply
+		q.replies = q.replies || as.reply
+		q.asks = q.asks || a.Asks
 	}
 }
 
@@ -207,7 +209,7 @@ type said struct {
 // names returns the words of the question in lower case, for the names of speakers.
 func (q *work) names() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range q.asked.words {
+	for _, w := range q.asked.words() {
 		m[w] = true
 		m[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] = true
 	}
@@ -268,7 +270,7 @@ func (q *work) closeness() float64 {
 // context computes the final score from the own score and what is around.
 func (q *work) context(session map[int64]float64) {
 	c := q.closeness()
-	asked, penalty := q.asksAssistant(), q.answersOnly()
+	asked, penalty := q.replies && q.asksAssistant(), q.asks && q.answersOnly()
 	top := map[int64]float64{} // best memory by session
 	for i := range q.cand {
 		x := &q.cand[i]
@@ -315,12 +317,10 @@ func (q *work) context(session map[int64]float64) {
 // they hold no facts. But a user's requests to an assistant are what the user said, and
 // some questions are about a question.
 func (q *work) answersOnly() bool {
-	for i := range q.cand {
-		if q.cand[i].reply {
-			return false
-		}
+	if q.replies {
+		return false
 	}
-	for _, w := range q.asked.words {
+	for _, w := range q.asked.words() {
 		switch w {
 		case "ask", "asks", "asked", "asking", "question", "questions", "wonder", "wonders", "wondered", "inquire", "inquired", "curious":
 			return false
@@ -342,7 +342,7 @@ func assistant(speaker string) bool {
 // asksAssistant tells whether a question is about what the assistant said: "what did
 // you suggest", "your advice".
 func (q *work) asksAssistant() bool {
-	ws := q.asked.words
+	ws := q.asked.words()
 	for i, w := range ws {
 		switch w {
 		case "assistant":

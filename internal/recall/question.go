@@ -20,13 +20,15 @@ type Question struct {
 	err      error
 
 	coverage float64
-	words    []string // lower case
+
+	split sync.Once
+	lower []string
 }
 
 // Ask reads a question; now resolves its relative dates. Memories need the cues of times,
 // knowledge grams, and a mode or an alpha that is chosen from the question the rest.
 func (e *Engine) Ask(text string, now time.Time, kinds rules.CueKind) *Question {
-	a := &Question{text: text, embedder: e.Embedder, coverage: 1, words: words(text), cues: rules.SomeCues(text, now, kinds)}
+	a := &Question{text: text, embedder: e.Embedder, coverage: 1, cues: rules.SomeCues(text, now, kinds)}
 	if e.Coverage != nil {
 		a.coverage = e.Coverage(text)
 	}
@@ -35,6 +37,12 @@ func (e *Engine) Ask(text string, now time.Time, kinds rules.CueKind) *Question 
 
 // Cues are what the words of the question say; nobody may change them.
 func (a *Question) Cues() *rules.Cues { return &a.cues }
+
+// words returns the words of the question in lower case.
+func (a *Question) words() []string {
+	a.split.Do(func() { a.lower = words(a.text) })
+	return a.lower
+}
 
 // embed returns the vector of the question, the error being that of the first call.
 func (a *Question) embed(ctx context.Context) ([]float32, error) {

@@ -115,6 +115,8 @@ type work struct {
 	w     float64
 	qvec  []float32
 
+	replies, asks bool // some candidate is the machine side of a chat, only asks
+
 	scratch
 	out Answer
 }
