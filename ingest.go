@@ -1,6 +1,7 @@
 package contextmem
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,15 +18,18 @@ type Pair struct {
 
 // Memory is a user fact, note or conversation to remember. Text or Pairs is required, not both.
 type Memory struct {
-	ID                 string         // upsert key, at most 1024 bytes; default: 32 random hexadecimal characters
-	Text               string         // raw text or markdown
-	Markdown           bool           // Text is markdown
-	Pairs              []Pair         // a conversation
-	Infer              bool           // also extract preferences, facts and entities about UserName
-	Title              string         // display title
-	UserName           string         // default "User"
-	TTL                time.Duration  // the memory is deleted after it; 0 never
-	Instructions       string         // guides inference; ignored without Infer
+	ID       string        // upsert key, at most 1024 bytes; default: 32 random hexadecimal characters
+	Text     string        // raw text or markdown
+	Markdown bool          // Text is markdown
+	Pairs    []Pair        // a conversation
+	Infer    bool          // also extract preferences, facts and entities about UserName
+	Title    string        // display title
+	UserName string        // default "User"
+	TTL      time.Duration // the memory is deleted after it; 0 never
+	// Instructions guide inference; they are ignored without Infer. Which of them the extractor honours is its own: see the
+	// documentation of package extract/rules; a model gets them as they are. Parts that were not honoured are warnings of
+	// the item, see ItemStatus.
+	Instructions       string
 	Metadata           map[string]any // tenant-level; at most 16384 bytes of compact JSON
 	AdditionalMetadata map[string]any // document-level; at most Options.MaxAdditionalBytes of compact JSON
 	Relations          *Relations     // forceful connections to other memories of the sub-tenant
@@ -178,6 +182,9 @@ type ItemStatus struct {
 	Attempts     int
 	Unknown      bool // no such item in this scope; Status is StatusErrored and ErrorCode FILE_NOT_FOUND
 	Hint         string
+	// Warnings say what an item that is completed lacks: custom instructions that were not honoured (code
+	// "unheeded_instruction", one each). They are not said of items that wait.
+	Warnings []Warning
 }
 
 // AddMemories accepts memories. They are durable and queued when it returns; an
@@ -227,6 +234,11 @@ func (s Sub) status(ctx context.Context, op string, h *held, ids []string) ([]It
 			newest[i] = src.Num
 			out[i] = ItemStatus{ID: src.ID, Class: Class(src.Part.Class), Status: statusOf[src.State], ErrorCode: src.ErrorCode,
 				ErrorMessage: src.ErrorMessage, Attempts: src.Attempts}
+			if src.Infer && src.State == backend.Completed && bytes.Contains(src.Doc, instructed) {
+				if _, out[i].Warnings, err = reading(ctx, h, src); err != nil {
+					return nil, wrap(op, ResourceSource, src.ID, err)
+				}
+			}
 		}
 	}
 	for i, id := range ids {

@@ -3,6 +3,7 @@ package contextmem
 import (
 	"context"
 	"errors"
+	"reflect"
 )
 
 // ItemProgress says how far one item of an ingest call has come, and how far the call as a whole.
@@ -61,7 +62,7 @@ func (s Sub) report(ctx context.Context, f ProgressFunc, open []string) error {
 			if !final {
 				left = append(left, st.ID)
 			}
-			if !final && last[st.ID] == st {
+			if !final && reflect.DeepEqual(last[st.ID], st) {
 				continue
 			}
 			last[st.ID] = st

@@ -42,6 +42,7 @@ type Fetched struct {
 	Title       string
 	Status      Status
 	Usage       *ModelUsage // nil when the extractor asked no model
+	Warnings    []Warning   // as in ItemStatus
 }
 
 // ModelUsage is what a model cost that read an item, see Options.Extractor.

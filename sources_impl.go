@@ -12,6 +12,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
 func (f *Fetched) reader() io.Reader {
@@ -108,7 +109,7 @@ func (s *Service) load(ctx context.Context, op string, h *held, src *backend.Sou
 		return nil, sourceError(op, f.Class, src.ID, err)
 	}
 	f.Inferred = string(inferred)
-	if f.Usage, err = s.usage(ctx, h, src); err != nil {
+	if f.Usage, f.Warnings, err = reading(ctx, h, src); err != nil {
 		return nil, sourceError(op, f.Class, src.ID, err)
 	}
 	data, err := h.store.Content(ctx, src.Num, backend.Original)
@@ -138,19 +139,31 @@ func (s *Service) load(ctx context.Context, op string, h *held, src *backend.Sou
 }
 
 // usage reads what a model was paid for a source; nil for nothing.
-func (s *Service) usage(ctx context.Context, h *held, src *backend.Source) (*ModelUsage, error) {
+// instructed is in the record of an item that came with custom instructions.
+var instructed = []byte(`"ci":`)
+
+// reading says what a model was asked about an item, nil for nothing, and which instructions were not honoured.
+func reading(ctx context.Context, h *held, src *backend.Source) (*ModelUsage, []Warning, error) {
 	b, err := h.store.Content(ctx, src.Num, backend.Usage)
 	if errors.Is(err, backend.ErrNotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	u := new(ModelUsage)
-	if err := json.Unmarshal(b, u); err != nil {
-		return nil, fmt.Errorf("model usage of a source: %w", backend.ErrCorrupt)
+	var r pipeline.Reading
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, nil, fmt.Errorf("how a source was read: %w", backend.ErrCorrupt)
 	}
-	return u, nil
+	var warnings []Warning
+	for _, part := range r.Unheeded {
+		warnings = append(warnings, Warning{Code: "unheeded_instruction", Field: "custom_instructions", Message: fmt.Sprintf("%q is not honoured: it is not an instruction that the rules know", part)})
+	}
+	if r.Usage == nil {
+		return nil, warnings, nil
+	}
+	u := ModelUsage(*r.Usage)
+	return &u, warnings, nil
 }
 
 // info describes a source.

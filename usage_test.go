@@ -58,3 +58,24 @@ func TestModelIsReportedAndNeverLosesAnItem(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, f.Usage, "rules cost nothing")
 }
+
+// TestUnheededInstructionsAreWarnings: what the rules do not understand of custom instructions is said of the item.
+func TestUnheededInstructionsAreWarnings(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("a")
+		remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Lisbon. I like tea.", Infer: true, Instructions: "Only preferences. Write like a poet."},
+			contextmem.Memory{ID: "raw", Text: "I live in Lisbon.", Instructions: "Write like a poet."}, contextmem.Memory{ID: "plain", Text: "I like milk.", Infer: true, Instructions: "At most 3 facts"})
+		st, err := s.Status(t.Context(), "m", "raw", "plain")
+		require.NoError(t, err)
+		want := []contextmem.Warning{{Code: "unheeded_instruction", Field: "custom_instructions", Message: `"Write like a poet" is not honoured: it is not an instruction that the rules know`}}
+		require.Equal(t, want, st[0].Warnings)
+		require.Empty(t, st[1].Warnings, "without inference they are ignored")
+		require.Empty(t, st[2].Warnings)
+		f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: "m"})
+		require.NoError(t, err)
+		require.Equal(t, want, f.Warnings)
+		require.Nil(t, f.Usage)
+		require.Equal(t, "User likes tea.", f.Inferred, "the rest is honoured")
+	})
+}

@@ -37,7 +37,8 @@ type Input struct {
 	Memory bool
 	// Infer asks for Facts.
 	Infer bool
-	// Instructions is the free-text guidance for inference (custom_instructions); used only with Infer.
+	// Instructions is the free-text guidance for inference (custom_instructions); used only with Infer. Package extract/rules says
+	// what rules make of it; a model gets it as it is.
 	Instructions string
 	// Pairs says that Text consists of turns that begin with "user:" and "assistant:" at the start of a line.
 	Pairs bool
@@ -53,6 +54,9 @@ type Output struct {
 	Facts     []Fact
 	Dates     []DateRef
 	Aliases   []Alias
+	// Unheeded are the parts of Input.Instructions that the extractor does not understand and so did not honour, at most 8 of at most
+	// 200 bytes each; nil when all were, and without Infer.
+	Unheeded []string
 	// Usage says what a model was paid for this item; nil when no model was involved.
 	Usage *Usage
 }

@@ -124,6 +124,7 @@ func groupsJSON(gs []contextmem.RelationGroup) []map[string]any {
 func fetchedJSON(f *contextmem.Fetched, mode contextmem.FetchMode) map[string]any {
 	m := map[string]any{"success": true, "id": f.ID, "source_id": f.ID, "content": nil, "content_base64": nil, "inferred_content": textOrNull(f.Inferred),
 		"presigned_url": textOrNull(f.URL), "content_type": f.ContentType, "size_bytes": f.SizeBytes, "message": "Content fetched successfully", "error": nil}
+	readingJSON(m, f.Usage, f.Warnings)
 	if f.Class == contextmem.ClassMemory {
 		m["content_type"], m["size_bytes"] = "text/plain", nil
 	}
@@ -137,12 +138,23 @@ func fetchedJSON(f *contextmem.Fetched, mode contextmem.FetchMode) map[string]an
 	return m
 }
 
+// readingJSON adds what is said only of items that a model read, or whose instructions were not all honoured.
+func readingJSON(m map[string]any, u *contextmem.ModelUsage, ws []contextmem.Warning) {
+	if u != nil {
+		m["usage"] = map[string]any{"model": u.Model, "prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "calls": u.Calls, "fallback": textOrNull(u.Fallback)}
+	}
+	if len(ws) > 0 {
+		m["warnings"] = warnings(ws)
+	}
+}
+
 func statusJSON(s contextmem.ItemStatus, f family) map[string]any {
 	m := map[string]any{"file_id": s.ID, "indexing_status": string(s.Status), "error_code": s.ErrorCode, "success": s.Status != contextmem.StatusErrored,
 		"message": "Processing status retrieved successfully"}
 	if s.Unknown {
 		m["message"] = "ID not found"
 	}
+	readingJSON(m, nil, s.Warnings)
 	if f != gen1 {
 		m["id"] = s.ID
 		m["error_message"] = s.ErrorMessage

@@ -250,9 +250,12 @@ func statusFailure(resp *http.Response, format int32) attempt {
 	return a
 }
 
-// retryAfter reads the wait that an endpoint asks for, in seconds; 0 for none.
+// retryAfter reads the wait that an endpoint asks for, in seconds or until a date; 0 for none.
 func retryAfter(v string) time.Duration {
 	n, err := strconv.ParseFloat(v, 64)
+	if at, dated := http.ParseTime(v); dated == nil {
+		n, err = time.Until(at).Seconds(), nil
+	}
 	if err != nil || !(n > 0) {
 		return 0
 	}

@@ -44,6 +44,7 @@ func merge(in *extract.Input, out *extract.Output, a *itemAnswer) {
 	if !in.Infer {
 		return
 	}
+	out.Unheeded = nil // the model was given them
 	out.Facts = make([]extract.Fact, 0, len(a.facts))
 	for i := range a.facts {
 		f := &a.facts[i]

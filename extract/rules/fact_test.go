@@ -191,6 +191,31 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
+func TestInstructionsCountAndUnheeded(t *testing.T) {
+	t.Parallel()
+	text := "I'm vegetarian. I work at Initech. I have a dog named Rex. I love sailing. I want to buy a car."
+	for instructions, want := range map[string]struct {
+		facts    int
+		unheeded []string
+	}{
+		"At most 2 facts.":                     {2, nil},
+		"Keep no more than three statements":   {3, nil},
+		"at most 1 fact about food":            {1, nil},
+		"Only preferences/events.":             {2, nil},
+		"Be brief. Ignore work.":               {5, []string{"Be brief"}},
+		"Answer in French; only goals":         {1, []string{"Answer in French"}},
+		"Use Bullet Points!\nAt most 10 facts": {6, []string{"Use Bullet Points"}},
+		"Write everything in the style of a poet, " + strings.Repeat("é", 300): {6, []string{"Write everything in the style of a poet, " + strings.Repeat("é", 79)}},
+	} {
+		out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: instructions})
+		assert.Len(t, out.Facts, want.facts, instructions)
+		assert.Equal(t, want.unheeded, out.Unheeded, instructions)
+	}
+	many := one(t, extract.Input{Text: text, Memory: true, Infer: true, Instructions: strings.Repeat("Be kind. ", 50)})
+	assert.Len(t, many.Unheeded, maxUnheeded)
+	assert.Empty(t, one(t, extract.Input{Text: text, Memory: true, Instructions: "Be brief."}).Unheeded, "without inference they guide nothing")
+}
+
 func TestNoFactsUnasked(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, one(t, extract.Input{Text: "I live in Oslo.", Memory: true, Speaker: "Alex"}).Facts)

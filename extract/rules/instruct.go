@@ -1,8 +1,12 @@
 package rules
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
 )
@@ -47,7 +51,18 @@ var topics = []struct {
 // instructions is what rules understand of custom instructions.
 type instructions struct {
 	only, ignore []topic
+	most         int // facts to keep; 0: all
+	unheeded     []string
 }
+
+// Bounds of what is said of clauses that rules do not understand.
+const (
+	maxUnheeded      = 8
+	maxUnheededBytes = 200
+)
+
+// mostFacts reads how many facts are wanted.
+var mostFacts = regexp.MustCompile(`(?:at most|no more than|not more than|maximum(?: of)?|max\.?|up to|limit(?: it)? to|only|just)\s+(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:facts?|statements?|memories|memory|items?|things|entries|preferences)\b`)
 
 // parseInstructions reads clauses such as "only extract dietary preferences" and "ignore work".
 func parseInstructions(text string) instructions {
@@ -64,10 +79,33 @@ func parseInstructions(text string) instructions {
 			if k := nextInstruction(head); k > 0 {
 				head, rest = head[:k], head[k:]
 			}
-			in.clause(head)
+			if !in.clause(head) {
+				in.unheed(text, head)
+			}
 		}
 	}
 	return in
+}
+
+// unheed notes a clause that was not understood, in its own spelling.
+func (in *instructions) unheed(text, clause string) {
+	clause = strings.TrimSpace(clause)
+	if clause == "" || len(in.unheeded) == maxUnheeded {
+		return
+	}
+	if lower := strings.ToLower(text); len(lower) == len(text) {
+		if k := strings.Index(lower, clause); k >= 0 {
+			clause = text[k : k+len(clause)]
+		}
+	}
+	if len(clause) > maxUnheededBytes {
+		n := maxUnheededBytes
+		for n > 0 && !utf8.RuneStart(clause[n]) {
+			n--
+		}
+		clause = clause[:n]
+	}
+	in.unheeded = append(in.unheeded, strings.ToValidUTF8(clause, ""))
 }
 
 // nextInstruction returns where a second instruction begins in a clause, 0 for none.
@@ -81,8 +119,25 @@ func nextInstruction(s string) int {
 	return best
 }
 
-// clause reads one instruction.
-func (in *instructions) clause(s string) {
+// clause reads one instruction and reports whether it is understood.
+func (in *instructions) clause(s string) bool {
+	counted := false
+	if m := mostFacts.FindStringSubmatchIndex(s); m != nil {
+		number := s[m[2]:m[3]]
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			n = int(lookup(number).num)
+		}
+		if n > 0 && (in.most == 0 || n < in.most) {
+			in.most = n
+		}
+		counted = true
+		s = s[:m[0]] + " " + strings.TrimSpace(s[m[1]:])
+		if !strings.Contains(s, "about") && !strings.Contains(s, "only") && !strings.Contains(s, "ignore") {
+			return true
+		}
+		s = strings.Replace(s, "about", "only", 1)
+	}
 	s = strings.ReplaceAll(s, ",", " and ")
 	words := strings.FieldsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '\'' || r >= 0x80)
@@ -107,7 +162,7 @@ func (in *instructions) clause(s string) {
 		}
 	}
 	if !ignore && !only {
-		return
+		return counted
 	}
 	found := topicsOf(rest)
 	if ignore {
@@ -115,6 +170,7 @@ func (in *instructions) clause(s string) {
 	} else {
 		in.only = append(in.only, found...)
 	}
+	return len(found) > 0 || counted
 }
 
 // separator stands for "and" between the words of an instruction.
@@ -162,9 +218,28 @@ func stem(w string) string {
 
 // filter keeps the facts that the instructions ask for.
 func (in instructions) filter(facts []extract.Fact) []extract.Fact {
-	if len(in.only) == 0 && len(in.ignore) == 0 {
+	if len(in.only) > 0 || len(in.ignore) > 0 {
+		facts = in.wanted(facts)
+	}
+	if in.most == 0 || len(facts) <= in.most {
 		return facts
 	}
+	surest := make([]int, len(facts))
+	for i := range surest {
+		surest[i] = i
+	}
+	slices.SortStableFunc(surest, func(a, b int) int { return cmp.Compare(facts[b].Confidence, facts[a].Confidence) })
+	surest = surest[:in.most]
+	slices.Sort(surest)
+	out := make([]extract.Fact, 0, in.most)
+	for _, i := range surest {
+		out = append(out, facts[i])
+	}
+	return out
+}
+
+// wanted keeps the facts that are about what is asked for.
+func (in instructions) wanted(facts []extract.Fact) []extract.Fact {
 	return slices.DeleteFunc(facts, func(f extract.Fact) bool {
 		text := " " + strings.ToLower(f.Text+" "+f.Predicate+" "+f.Object)
 		match := func(t topic) bool { return t.matches(text, &f) }

@@ -1,6 +1,12 @@
 // Package rules extracts knowledge without a model: names, dates, quantities and identifiers, relations between them,
 // and what first-person sentences state about their speaker.
 //
+// Of instructions ([extract.Input].Instructions) the rules honour, clause by clause: "only X", "just X", "focus on X" (facts
+// about X alone are kept); "ignore X", "skip X", "do not store X", "except X" (those about X go); and "at most N facts" (the surest N
+// are kept). X is one or more topics: those of a list (food, work, health, family, travel, hobbies, money, technology), kinds (preferences, goals,
+// events, facts, entities, relationships), or any word, which then has to begin a word of the fact. Everything else, such as a wish about
+// language or style, is not honoured and listed in [extract.Output].Unheeded.
+//
 // It works in one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest.
 // English is understood in full. Of Spanish, German, French, Portuguese, Italian, Chinese and Japanese it knows relative dates and, by one table a
 // language, the phrases for preferences, home, employer, age, birthday and family; of others names, spelled dates, numbers, addresses and identifiers.
@@ -52,7 +58,8 @@ func extractOne(in *extract.Input) extract.Output {
 	d.statedAliases()
 	d.likelyAliases()
 	if in.Infer && in.Instructions != "" {
-		d.out.Facts = parseInstructions(in.Instructions).filter(d.out.Facts)
+		ins := parseInstructions(in.Instructions)
+		d.out.Facts, d.out.Unheeded = ins.filter(d.out.Facts), ins.unheeded
 	}
 	d.finishDates()
 	slices.SortStableFunc(d.out.Mentions, inTextOrder)

@@ -23,6 +23,12 @@ func IsInferred(layout []byte) bool {
 	return bytes.Contains(layout, []byte(`"inferred":true`))
 }
 
+// Reading is what the blob of kind Usage says of how an item was read.
+type Reading struct {
+	*extract.Usage          // nil when no model was asked
+	Unheeded       []string `json:",omitempty"` // see extract.Output
+}
+
 // SuppliedGraph is a graph that came with an item instead of being extracted.
 type SuppliedGraph struct {
 	Entities  []SuppliedEntity   `json:"e"`

@@ -235,8 +235,8 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 		default:
 			f := backend.Finished{Num: j.Num, Token: token, State: backend.Completed, Event: events}
 			graphOf(j, &f)
-			if j.out != nil && j.out.Usage != nil {
-				b, err := json.Marshal(j.out.Usage)
+			if j.out != nil && (j.out.Usage != nil || len(j.out.Unheeded) > 0) {
+				b, err := json.Marshal(Reading{j.out.Usage, j.out.Unheeded})
 				if err != nil {
 					return err
 				}
