@@ -41,8 +41,10 @@ type RowExtra struct {
 	Keywords []string `json:"k,omitempty"` // further text for the keyword index, weight 1 (dates as words, sparse fields)
 	Speaker  string   `json:"s,omitempty"`
 	Question bool     `json:"q,omitempty"` // the text ends with a question mark
-	HasTime  bool     `json:"t,omitempty"` // the text holds a time word
+	HasTime  bool     `json:"t,omitempty"` // the text names a date or a time
 	Asks     bool     `json:"a,omitempty"` // at least half of the words stand in questions
+	First    bool     `json:"f,omitempty"` // the text speaks in the first person
+	Second   bool     `json:"y,omitempty"` // the text speaks to somebody
 }
 
 // MentionRef ties a chunk to an entity in a Change.
@@ -182,6 +184,8 @@ type Around struct {
 	Question   bool
 	HasTime    bool
 	Asks       bool
+	First      bool
+	Second     bool
 }
 
 // AroundAppender is a [Graph] that can also append what Around returns to a slice of

@@ -112,9 +112,9 @@ func testAroundRuns(t *testing.T, e *indexEnv) {
 }
 
 func testAroundFacts(t *testing.T, e *indexEnv) {
-	_, c := e.put(entry{texts: []string{"Where is it?"}, extra: backend.RowExtra{Speaker: "Anna", Question: true, HasTime: true, Asks: true}})
+	_, c := e.put(entry{texts: []string{"Where is it?"}, extra: backend.RowExtra{Speaker: "Anna", Question: true, HasTime: true, Asks: true, First: true, Second: true}})
 	a := e.around(c[0])[0]
-	assert.Equal(t, []any{"Anna", true, true, true}, []any{a.Speaker, a.Question, a.HasTime, a.Asks})
+	assert.Equal(t, []any{"Anna", true, true, true, true, true}, []any{a.Speaker, a.Question, a.HasTime, a.Asks, a.First, a.Second})
 	for i, extra := range []string{"", "{", "null", "[]", `{"k":5,"s":7}`, "\xff", `{"k":["word"],"s":"Bo"}`} {
 		e.change(backend.Change{Kind: backend.PutChunks, Source: int64(100 + i), Rows: []backend.Row{
 			{Chunk: int64(100 + i), Text: "plain", Vector: unit(1), Extra: []byte(extra)},

@@ -122,7 +122,7 @@ func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int
 			}
 			a := backend.Around{
 				Chunk: num, Source: r.of.num, Ordinal: r.Ordinal, Time: r.of.time,
-				Speaker: r.facts.Speaker, Question: r.facts.Question, HasTime: r.facts.HasTime, Asks: r.facts.Asks,
+				Speaker: r.facts.Speaker, Question: r.facts.Question, HasTime: r.facts.HasTime, Asks: r.facts.Asks, First: r.facts.First, Second: r.facts.Second,
 			}
 			line, at := r.of.rows, r.place
 			if s, ok := sessions.of[r]; ok {

@@ -157,7 +157,7 @@ func (m *model) put(part backend.Partition) backend.Change {
 		if m.r.IntN(2) == 0 {
 			r.Extra, _ = json.Marshal(backend.RowExtra{
 				Keywords: []string{m.text(2)}, Speaker: []string{"", "Ada", "Bo"}[m.r.IntN(3)],
-				Question: m.r.IntN(2) == 0, HasTime: m.r.IntN(2) == 0, Asks: m.r.IntN(2) == 0,
+				Question: m.r.IntN(2) == 0, HasTime: m.r.IntN(2) == 0, Asks: m.r.IntN(2) == 0, First: m.r.IntN(2) == 0, Second: m.r.IntN(2) == 0,
 			})
 		}
 		s.chunks = append(s.chunks, r.Chunk)

@@ -19,6 +19,8 @@ const (
 	flagQuestion = 1
 	flagHasTime  = 2
 	flagAsks     = 4
+	flagFirst    = 8
+	flagSecond   = 16
 
 	// none is no place in a table.
 	none = ^uint32(0)

@@ -95,6 +95,12 @@ func (p *partition) publish(c *backend.Change, s source, order []int, facts []ba
 		if facts[i].Asks {
 			flags |= flagAsks
 		}
+		if facts[i].First {
+			flags |= flagFirst
+		}
+		if facts[i].Second {
+			flags |= flagSecond
+		}
 		row := p.addRow(at, storedRow{
 			chunk: in.Chunk, ordinal: int32(min(max(in.Ordinal, math.MinInt32), math.MaxInt32)),
 			speaker: p.intern(facts[i].Speaker), flags: flags,

@@ -150,7 +150,10 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 		if ch.Page > 0 {
 			lay.Offsets.Page = &ch.PageStart
 		}
-		extra := backend.RowExtra{Speaker: speaker, Question: memory && endsWithQuestion(ch.Text), HasTime: memory && hasTimeWord(ch.Text), Asks: memory && asks(ch.Text)}
+		var extra backend.RowExtra
+		if memory {
+			extra = factsOf(ch.Text, speaker, p.time)
+		}
 		if dates != "" {
 			extra.Keywords = append(extra.Keywords, dates)
 		}
@@ -175,7 +178,7 @@ func (p *prepared) add(prefix, text, heading string, lay Layout, extra backend.R
 	n := len(p.chunks)
 	l, _ := json.Marshal(lay)
 	var e []byte
-	if extra.Speaker != "" || extra.Question || extra.HasTime || extra.Asks || len(extra.Keywords) > 0 {
+	if extra.Speaker != "" || extra.Question || extra.HasTime || extra.Asks || extra.First || extra.Second || len(extra.Keywords) > 0 {
 		e, _ = json.Marshal(extra)
 	}
 	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: l, Extra: e})
@@ -223,7 +226,7 @@ func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates strin
 	p := j.prep
 	p.blobs = append(p.blobs, backend.Blob{Kind: backend.Inferred, Data: []byte(text)})
 	for _, ch := range chunk.Split(text, false, nil, c.Chunking) {
-		extra := backend.RowExtra{Speaker: speaker, HasTime: hasTimeWord(ch.Text)}
+		extra := backend.RowExtra{Speaker: speaker, HasTime: hasTime(ch.Text, p.time)}
 		if dates != "" {
 			extra.Keywords = []string{dates}
 		}
@@ -272,43 +275,4 @@ func SpeakerOf(text string) string {
 		}
 	}
 	return name
-}
-
-func endsWithQuestion(s string) bool {
-	s = strings.TrimRight(s, " \t\r\n\"'”’)*_")
-	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
-}
-
-var timeWords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`yesterday today tonight tomorrow ago last next week weekend month year day morning afternoon evening night
-		monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-		october november december since until before after recently soon earlier later when spring summer autumn fall winter o'clock`) {
-		m[w] = true
-	}
-	return m
-}()
-
-func hasTimeWord(s string) bool {
-	start := -1
-	for i := 0; i <= len(s); i++ {
-		letter := i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z' || s[i] == '\'' || s[i] >= '0' && s[i] <= '9')
-		if letter {
-			if start < 0 {
-				start = i
-			}
-			continue
-		}
-		if start >= 0 {
-			w := s[start:i]
-			if len(w) == 4 && (strings.HasPrefix(w, "19") || strings.HasPrefix(w, "20")) && w[2] <= '9' && w[3] <= '9' {
-				return true
-			}
-			if len(w) <= 10 && timeWords[strings.ToLower(w)] {
-				return true
-			}
-			start = -1
-		}
-	}
-	return false
 }

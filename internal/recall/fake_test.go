@@ -19,6 +19,7 @@ type memo struct {
 	keyword, dense         float32 // scores that the searches give; 0: not found
 	speaker, text          string
 	question, asks, time   bool
+	first, second          bool
 	at                     time.Time
 	entities               []int64
 }
@@ -129,7 +130,7 @@ func (g graphOf) Around(_ context.Context, _ backend.Partition, chunks []int64) 
 			if m.chunk != c {
 				continue
 			}
-			out[i] = backend.Around{Chunk: c, Source: m.source, Session: m.session, Speaker: m.speaker, Question: m.question, Asks: m.asks, HasTime: m.time, Time: m.at}
+			out[i] = backend.Around{Chunk: c, Source: m.source, Session: m.session, Speaker: m.speaker, Question: m.question, Asks: m.asks, HasTime: m.time, First: m.first, Second: m.second, Time: m.at}
 			for d := range 2 {
 				if j := at - 1 - d; j >= 0 && m.session != 0 && g.w.memos[j].session == m.session {
 					out[i].Prev[d] = g.w.memos[j].chunk

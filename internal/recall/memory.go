@@ -14,14 +14,17 @@ const (
 	speakerWeight   = .2
 	timeWeight      = .2
 	lateWeight      = .4
-	near1Weight     = .4 // the nearest neighbour in the session
-	near2Weight     = .3 // the one after it
-	replyWeight     = .4 // the memory before asks a question
-	sessionWeight   = .5 // the session as one document
-	sessionMax      = .4 // the best memory of the session
-	whenBonus       = .1 // the question asks "when" and the memory has a time word
-	askPenalty      = .2 // the memory only asks
-	contextTerms    = 25 // mean length of a memory at which its context counts in full
+	near1Weight     = .4  // the nearest neighbour in the session
+	near2Weight     = .3  // the one after it
+	replyWeight     = .4  // the memory before asks a question
+	sessionWeight   = .5  // the session as one document
+	sessionMax      = .4  // the best memory of the session
+	whenBonus       = .3  // the question asks "when" and the memory names a time
+	askPenalty      = .2  // the memory only asks
+	openingBonus    = .12 // the memory opens a session: people begin with their news
+	firstBonus      = .2  // it speaks in the first person: people tell of themselves
+	secondMalus     = .05 // it speaks to the other
+	contextTerms    = 25  // mean length of a memory at which its context counts in full
 	contextFloor    = .2
 	lateCandidates  = 100
 	sessionsWidened = 5   // best sessions whose memories all become candidates
@@ -40,7 +43,8 @@ func (q *work) memory() error {
 	}
 	q.own()
 	q.context(session)
-	if q.out.Thinking && q.Word != nil && !q.late("late interaction") {
+	// Long replies of an assistant hold a word near to anything.
+	if q.out.Thinking && q.Word != nil && !q.replies && !q.late("late interaction") {
 		if err := q.interact(); err != nil {
 			return err
 		}
@@ -301,7 +305,18 @@ func (q *work) context(session map[int64]float64) {
 			if prev != nil && prev.around != 0 && q.beside(prev).Question {
 				lift += replyWeight * p1
 			}
+			if a.Prev[0] == 0 && a.Next[0] != 0 {
+				lift += openingBonus
+			}
 			x.Context = c * lift
+		}
+		if a != nil && !q.replies {
+			if a.First {
+				x.Context += c * firstBonus
+			}
+			if a.Second {
+				x.Context -= min(c*secondMalus, (x.own+x.Context)/2)
+			}
 		}
 		if q.cues.When && a != nil && a.HasTime {
 			x.Context += whenBonus

@@ -79,7 +79,8 @@ func conversation() *world {
 }
 
 // TestContext: own scores are 1, 0, .4 and .2; the session's best is 1 and so is its
-// score as one document, which gives .5 + .4 to each of its memories.
+// score as one document, which gives .5 + .4 to each of its memories. The first has .12 as
+// the opening.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -88,22 +89,28 @@ func TestContext(t *testing.T) {
 		want   map[int64]float64
 	}{
 		"short memories": {func(*world) {}, "bridge", map[int64]float64{
-			1: 1 + .9 + .3*.4,   // chunk 3 is two away
-			2: .9 + .4*1 + .4*1, // neighbour, and the reply to a question
+			1: 1 + .9 + .3*.4 + .12, // chunk 3 is two away
+			2: .9 + .4*1 + .4*1,     // neighbour, and the reply to a question
 			3: .4 + .9 + .3*1, 4: .2}},
-		"long memories":          {func(w *world) { w.avg = 50 }, "bridge", map[int64]float64{1: 1 + .5*1.02, 2: .5 * 1.7, 3: .4 + .5*1.2, 4: .2}},
-		"documents":              {func(w *world) { w.avg = 9000 }, "bridge", map[int64]float64{1: 1 + .2*1.02, 2: .2 * 1.7, 3: .4 + .2*1.2, 4: .2}},
-		"only asks":              {func(w *world) { w.memos[0].asks = true }, "bridge", map[int64]float64{1: 2.02 - .2, 2: 1.7, 3: 1.6, 4: .2}},
-		"asks, small":            {func(w *world) { w.memos[3].asks = true }, "bridge", map[int64]float64{1: 2.02, 2: 1.7, 3: 1.6, 4: .1}},
-		"asked about a question": {func(w *world) { w.memos[0].asks = true }, "who asked for the bridge", map[int64]float64{1: 2.02, 2: 1.7, 3: 1.6, 4: .2}},
-		"speaker":                {func(*world) {}, "Bob's bridge", map[int64]float64{1: 2.02 + .4*.2, 2: 1.7 + .2, 3: 1.6 + .4*.2, 4: .2}},
-		"when":                   {func(w *world) { w.memos[3].time = true }, "when did the bridge open?", map[int64]float64{1: 2.02, 2: 1.7, 3: 1.6, 4: .3}},
+		"long memories":          {func(w *world) { w.avg = 50 }, "bridge", map[int64]float64{1: 1 + .5*1.14, 2: .5 * 1.7, 3: .4 + .5*1.2, 4: .2}},
+		"documents":              {func(w *world) { w.avg = 9000 }, "bridge", map[int64]float64{1: 1 + .2*1.14, 2: .2 * 1.7, 3: .4 + .2*1.2, 4: .2}},
+		"only asks":              {func(w *world) { w.memos[0].asks = true }, "bridge", map[int64]float64{1: 2.14 - .2, 2: 1.7, 3: 1.6, 4: .2}},
+		"asks, small":            {func(w *world) { w.memos[3].asks = true }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .1}},
+		"asked about a question": {func(w *world) { w.memos[0].asks = true }, "who asked for the bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .2}},
+		"speaker":                {func(*world) {}, "Bob's bridge", map[int64]float64{1: 2.14 + .4*.2, 2: 1.7 + .2, 3: 1.6 + .4*.2, 4: .2}},
+		"when":                   {func(w *world) { w.memos[3].time = true }, "when did the bridge open?", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .5}},
 		"date": {func(w *world) { w.memos[3].at = time.Date(2023, 5, 9, 8, 0, 0, 0, time.UTC) }, "bridge in May 2023",
-			map[int64]float64{1: 2.02, 2: 1.7, 3: 1.6, 4: .4}},
+			map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .4}},
+		"first person":  {func(w *world) { w.memos[3].first = true }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .4}},
+		"second person": {func(w *world) { w.memos[2].second = true }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.55, 4: .2}},
+		"second, small": {func(w *world) { w.memos[3].second, w.memos[3].keyword = true, .4 }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .02}},
+		"persons of a chat": {func(w *world) {
+			w.memos[3].speaker, w.memos[3].first, w.memos[2].second = "assistant", true, true
+		}, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .12}},
 		"assistant": {func(w *world) { w.memos[1].speaker, w.memos[1].keyword, w.memos[0].asks = "assistant", 10, true }, "bridge", map[int64]float64{
-			1: 1 + .9 + .4*.6 + .3*.4, 2: .6 + .9 + .4 + .4, 3: .4 + .9 + .4*.6 + .3*1, 4: .2}},
+			1: 1 + .9 + .4*.6 + .3*.4 + .12, 2: .6 + .9 + .4 + .4, 3: .4 + .9 + .4*.6 + .3*1, 4: .2}},
 		"asks the assistant": {func(w *world) { w.memos[1].speaker, w.memos[1].keyword = "assistant", 10 }, "what did you suggest about the bridge?", map[int64]float64{
-			1: 1 + .9 + .4 + .3*.4, 2: 1 + .9 + .4 + .4, 3: .4 + .9 + .4 + .3*1, 4: .2}},
+			1: 1 + .9 + .4 + .3*.4 + .12, 2: 1 + .9 + .4 + .4, 3: .4 + .9 + .4 + .3*1, 4: .2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,6 +123,18 @@ func TestContext(t *testing.T) {
 			same(t, c.want, a)
 		})
 	}
+}
+
+// TestOpening: a session of one memory has no opening.
+func TestOpening(t *testing.T) {
+	t.Parallel()
+	w := conversation()
+	w.memos = w.memos[:1]
+	sp := w.space()
+	sp.DenseOff = true
+	a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask("bridge", time.Time{}, rules.AllCues), K: 10, Alpha: balanced})
+	require.NoError(t, err)
+	same(t, map[int64]float64{1: 1 + .9}, a)
 }
 
 // TestFilterKeepsNeighboursOut holds that context lets nothing in that a filter kept out.
@@ -152,7 +171,9 @@ func TestLate(t *testing.T) {
 	assert.InDelta(t, .4*3/4, got[4], 1e-6)
 	w.avg = 100 // four times as long: a quarter
 	assert.InDelta(t, .1, late(true)[1], 1e-6)
-	e.Word = nil
+	w.memos[3].speaker = "assistant"
+	assert.Zero(t, late(true)[1], "an assistant takes part")
+	w.memos[3].speaker, e.Word = "", nil
 	assert.Zero(t, late(true)[1])
 }
 
@@ -229,7 +250,7 @@ func TestDegrades(t *testing.T) {
 	e.Embedder = oneWay{fails: true}
 	a := search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced})
 	assert.Equal(t, []string{"the embedder failed: keywords alone were searched"}, a.Degraded)
-	assert.InDelta(t, 2.02, scores(a)[1], 1e-6)
+	assert.InDelta(t, 2.14, scores(a)[1], 1e-6)
 	_, err := e.Search(t.Context(), conversation().space(), Request{Part: memories, Question: e.Ask("x", time.Time{}, rules.AllCues), K: 10, Alpha: Alpha{Value: 1}})
 	require.Error(t, err, "without keywords nothing is left")
 
