@@ -97,6 +97,8 @@ type Result struct {
 	Alpha      float64          // the weight of semantic search that was applied, as the caller would name it
 	Warnings   []Warning
 	Temporal   *TemporalResult
+
+	memory *resultMemory // of Chunks and Sources, for Release
 }
 
 // Warning says that recall did less or other than asked.

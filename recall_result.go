@@ -24,10 +24,11 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	if err != nil {
 		return err
 	}
-	parts := make([]Explain, len(hits))
+	mem := r.res.memory
+	mem.parts = zeroed(mem.parts, len(hits))
 	for i, h := range hits {
-		parts[i] = explain(&h.Parts)
-		h.parts = &parts[i]
+		mem.parts[i] = explain(&h.Parts)
+		h.parts = &mem.parts[i]
 		h.Score *= h.weight
 	}
 	if hits, err = r.reorder(ctx, hits); err != nil {
@@ -37,7 +38,8 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	hits = hits[:min(len(hits), r.q.MaxResults)]
 	// What filled up a short list may score above what stands before it.
 	slices.SortStableFunc(hits, func(a, b *scopeHit) int { return cmp.Compare(b.Score, a.Score) })
-	r.res.Chunks = make([]Chunk, len(hits))
+	mem.chunks = zeroed(mem.chunks, len(hits))
+	r.res.Chunks = slices.Clip(mem.chunks)
 	for i, h := range hits {
 		c := &r.res.Chunks[i]
 		if err := fillChunk(c, h.row); err != nil {
@@ -98,7 +100,8 @@ func fillChunk(c *Chunk, row *backend.Hydrated) error {
 // are those of the hits.
 func (r *recallRun) sources(hits []*scopeHit) error {
 	var seen sourceCount
-	r.res.Sources = make([]SourceInfo, 0, len(hits))
+	mem, n := r.res.memory, 0
+	mem.sources = zeroed(mem.sources, len(hits))
 	for at, h := range hits {
 		if seen.add(h.row.Src.Num) > 1 {
 			continue
@@ -107,8 +110,8 @@ func (r *recallRun) sources(hits []*scopeHit) error {
 		if err != nil {
 			return err
 		}
-		r.res.Sources = append(r.res.Sources, SourceInfo{})
-		i := &r.res.Sources[len(r.res.Sources)-1]
+		i := &mem.sources[n]
+		n++
 		if err := i.describe(h.row.Src, doc); err != nil {
 			return err
 		}
@@ -116,6 +119,7 @@ func (r *recallRun) sources(hits []*scopeHit) error {
 			i.Title = r.res.Chunks[at].Title // made of the same text
 		}
 	}
+	r.res.Sources = slices.Clip(mem.sources[:n])
 	return nil
 }
 

@@ -59,6 +59,9 @@ func (c *call) succeed(data any) {
 	default:
 		writeJSON(c.w, status, data)
 	}
+	if a, ok := data.(recallAnswer); ok {
+		a.res.Release()
+	}
 }
 
 func (c *call) metaBody() map[string]any {

@@ -78,6 +78,9 @@ func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, s
 	if err := r.count(views); err != nil {
 		return dst, err
 	}
+	if !sorted && k >= r.stats.Docs {
+		r.top.k = k + 1 // never full: no heap is needed
+	}
 	r.weigh()
 	for i, v := range views {
 		if err := v.Part.search(ctx, r, r.idsOf(i), v.Accept); err != nil {

@@ -273,6 +273,9 @@ type rows interface {
 func (s *search) exact(ctx context.Context, p rows, n, dim int) error {
 	m := candidates(s.k)
 	if n <= m || s.accept != nil && s.accepted(n) <= m {
+		if s.anyOrder && n <= s.k {
+			s.best.limit = n + 1 // never full: no heap is needed
+		}
 		s.all(p, n)
 		return ctx.Err()
 	}
