@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
@@ -150,6 +149,12 @@ func (t Tenant) DropBoosts(ctx context.Context, feedbackID string) error {
 	return wrap(op, ResourceTenant, t.tenant, err)
 }
 
+// boosted is a source that opinions are about.
+type boosted struct {
+	part backend.Partition
+	id   string
+}
+
 // boost moves hits by what feedback on similar questions said of their sources.
 func (r *recallRun) boost(ctx context.Context, hits []*scopeHit) error {
 	b, err := r.svc.readBoosts(ctx, r.held.store)
@@ -157,7 +162,7 @@ func (r *recallRun) boost(ctx context.Context, hits []*scopeHit) error {
 		return err
 	}
 	terms := questionTerms(r.q.Query)
-	sum := map[string]float64{}
+	sum := map[boosted]float64{}
 	for _, o := range b.Opinions {
 		shared := 0
 		for _, t := range o.Terms {
@@ -169,7 +174,11 @@ func (r *recallRun) boost(ctx context.Context, hits []*scopeHit) error {
 		if like := float64(shared) / math.Max(float64(len(o.Terms)), float64(len(terms))); like >= .5 {
 			for id, w := range o.Sources {
 				for _, sub := range o.Subs {
-					sum[strings.Join([]string{sub, id}, "\x00")] += like * w
+					for _, class := range [...]Class{ClassKnowledge, ClassMemory} {
+						if o.Class == class || o.Class == ClassAll {
+							sum[boosted{backend.Partition{Class: backend.Class(class), Sub: sub}, id}] += like * w
+						}
+					}
 				}
 			}
 		}
@@ -177,7 +186,7 @@ func (r *recallRun) boost(ctx context.Context, hits []*scopeHit) error {
 	top := hits[0].Score
 	for i := range hits {
 		src := hits[i].row.Src
-		if w := sum[src.Part.Sub+"\x00"+src.ID]; w != 0 {
+		if w := sum[boosted{src.Part, src.ID}]; w != 0 {
 			lift := top * math.Max(-boostBound, math.Min(boostBound, w))
 			hits[i].parts.Feedback = lift
 			hits[i].Score += lift

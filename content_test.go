@@ -134,6 +134,69 @@ func TestFeedbackBoostsWhere(t *testing.T) {
 	}
 }
 
+// TestRatingsMoveWhatWasShown: a rating without a ground truth is about the first three sources, the first most; a negative one lowers
+// them, bounded as well, and only those of the class that was asked.
+func TestRatingsMoveWhatWasShown(t *testing.T) {
+	t.Parallel()
+	svc, acme := open(t, &contextmem.Options{FeedbackBoosts: true})
+	s := acme.Sub("a")
+	for i, side := range []string{"left", "right", "upper", "lower"} {
+		remember(t, s, contextmem.Memory{ID: fmt.Sprint(i), Text: "The kettle is on the " + side + " shelf."})
+		shelve(t, s, contextmem.File{ID: fmt.Sprint(i), Data: []byte("The kettle is on the " + side + " shelf.")})
+	}
+	ask := func(class contextmem.Class) (string, map[string]float64, float64) {
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: class, Query: "which shelf is the kettle on"})
+		require.NoError(t, err)
+		lifts := map[string]float64{}
+		top := 0.0
+		for _, c := range res.Chunks {
+			lifts[c.SourceID] = c.Explain.Feedback
+			top = max(top, c.Score-c.Explain.Feedback)
+		}
+		return res.RequestID, lifts, top
+	}
+	request, _, top := ask(contextmem.ClassMemory)
+	rate := func(r contextmem.Rating) {
+		_, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: request, Text: "so", Rating: r})
+		require.NoError(t, err)
+	}
+	rate(contextmem.RatingNegative)
+	_, lifts, _ := ask(contextmem.ClassMemory)
+	var values []float64
+	for _, v := range lifts {
+		values = append(values, v/top)
+	}
+	slices.Sort(values)
+	require.InDeltaSlice(t, []float64{-.05, -.025, -.05 / 3, 0}, values, 1e-9)
+	for range 20 {
+		rate(contextmem.RatingNegative)
+	}
+	_, lifts, _ = ask(contextmem.ClassMemory)
+	least := 0.0
+	for _, v := range lifts {
+		least = min(least, v)
+	}
+	require.InDelta(t, -.15*top, least, 1e-9, "bounded")
+	_, lifts, _ = ask(contextmem.ClassKnowledge)
+	for id, v := range lifts {
+		require.Zero(t, v, "source %s of the other class", id)
+	}
+	for range 60 {
+		rate(contextmem.RatingPositive)
+	}
+	_, lifts, top = ask(contextmem.ClassMemory)
+	most := 0.0
+	for _, v := range lifts {
+		most = max(most, v)
+	}
+	require.InDelta(t, .15*top, most, 1e-9)
+	bs, err := acme.Boosts(t.Context())
+	require.NoError(t, err)
+	require.Len(t, bs, 81)
+	require.Len(t, bs[0].Sources, 3)
+	require.NotEmpty(t, bs[0].Terms)
+}
+
 // TestAppThreads: in thinking mode the app lane brings in the conversation of what it found, although nothing in it
 // resembles the question.
 func TestAppThreads(t *testing.T) {
