@@ -76,6 +76,49 @@ func TestSharedEntitiesSurvive(t *testing.T) {
 	})
 }
 
+// TestEqualStatementsAreOneResult: what follows from two memories in the same words is recalled once, with both named, and
+// each can be read beside its original.
+func TestEqualStatementsAreOneResult(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("a")
+		remember(t, s, contextmem.Memory{ID: "one", Text: "Well, I like green tea!", Infer: true}, contextmem.Memory{ID: "two", Text: "As I said: I like green tea.", Infer: true})
+		remember(t, s, contextmem.Memory{ID: "pair", Infer: true, Pairs: []contextmem.Pair{{User: "Hello.", Assistant: "Do you like green tea?"}, {User: "Yes.", Assistant: "Good."}}})
+		read := func(max int) (inferred []contextmem.Chunk, originals int) {
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Which tea does the user like?", MaxResults: max})
+			require.NoError(t, err)
+			for _, c := range res.Chunks {
+				if c.Inferred {
+					inferred = append(inferred, c)
+				} else {
+					originals++
+					require.Empty(t, c.AlsoFrom)
+				}
+			}
+			return inferred, originals
+		}
+		said, originals := read(10)
+		require.Equal(t, 3, originals)
+		require.Len(t, said, 1)
+		require.Equal(t, "User likes green tea.", said[0].Text)
+		require.ElementsMatch(t, []string{"one", "two", "pair"}, append(said[0].AlsoFrom, said[0].SourceID))
+		for _, id := range []string{"one", "two", "pair"} {
+			f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+			require.NoError(t, err)
+			require.Equal(t, "User likes green tea.", f.Inferred)
+			require.NotEqual(t, f.Text, f.Inferred)
+		}
+		said, originals = read(2)
+		require.Equal(t, 2, len(said)+originals, "what is left out makes room")
+		_, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"one", "pair"}})
+		require.NoError(t, err)
+		said, _ = read(10)
+		require.Len(t, said, 1)
+		require.Equal(t, "two", said[0].SourceID)
+		require.Empty(t, said[0].AlsoFrom)
+	})
+}
+
 // TestEqualFactsHaveOneEntryWithTheirSources: what two memories state is one statement with two
 // pieces of evidence, and lives as long as one of them.
 func TestEqualFactsHaveOneEntryWithTheirSources(t *testing.T) {

@@ -129,6 +129,7 @@ type Chunk struct {
 	Explain         *Explain // nil for chunks that were added as context
 	Related         bool     // added by RelatedChunks
 	Inferred        bool     // an inferred statement, not the original
+	AlsoFrom        []string // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
 }
 
 // Explain holds the parts of a score. Parts that did not apply are 0; Score is

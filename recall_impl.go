@@ -108,6 +108,7 @@ type recallRun struct {
 	cues    *rules.Cues                   // of the query without its hint, once read
 	graphs  *graphReader                  // once something of the graph was read
 	ents    map[backend.Partition][]int64 // that the question names, for the graph context
+	said    statements                    // inferred ones among the hits
 	*recallScratch
 }
 
@@ -284,8 +285,9 @@ func (r *recallRun) hydrate(ctx context.Context, want int) ([]*scopeHit, error) 
 			if row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) || r.later(row.Src) {
 				continue
 			}
-			h.row = row
-			out = append(out, h)
+			if h.row = row; !r.said.again(h) {
+				out = append(out, h)
+			}
 		}
 		start = end
 	}

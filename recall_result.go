@@ -45,7 +45,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 		if err := fillChunk(c, h.row); err != nil {
 			return err
 		}
-		c.Score, c.Explain = h.Score, h.parts
+		c.Score, c.Explain, c.AlsoFrom = h.Score, h.parts, r.said.also[h.Chunk]
 	}
 	if err := r.related(ctx, hits); err != nil {
 		return err

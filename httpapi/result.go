@@ -149,6 +149,10 @@ func (w *writer) chunk(ch *contextmem.Chunk, explain bool) {
 	additional := len(w.b)
 	w.object(ch.Additional)
 	additionalEnd := len(w.b)
+	if len(ch.AlsoFrom) > 0 {
+		w.raw(`,"also_source_ids":`)
+		w.texts(ch.AlsoFrom)
+	}
 	w.raw(`,"chunk_content":`)
 	w.text(ch.Text)
 	w.raw(`,"chunk_uuid":`)

@@ -22,6 +22,9 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
 		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
 	}
+	if len(ch.AlsoFrom) > 0 {
+		m["also_source_ids"] = ch.AlsoFrom
+	}
 	if explain && ch.Explain != nil {
 		m["score_parts"] = scoreParts(ch.Explain)
 	}
@@ -160,7 +163,7 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 	}
 	chunk := func() contextmem.Chunk {
 		c := contextmem.Chunk{ID: text(), SourceID: text(), Sub: text(), Text: text(), Title: text(), Kind: text(), CreatedAt: at(), UpdatedAt: at(), Layout: text(),
-			Score: number(), Metadata: object(), Additional: object(), ExtraContextIDs: list()}
+			Score: number(), Metadata: object(), Additional: object(), ExtraContextIDs: list(), AlsoFrom: list()}
 		if r.IntN(2) == 0 {
 			c.Explain = &contextmem.Explain{Semantic: number(), Keyword: number(), Context: number(), Speaker: number(), Time: number(), Entity: number(), Graph: number(),
 				Bridge: number(), Expansion: number(), Late: number(), Rerank: number(), App: number(), Recency: number(), Feedback: number(), RawDense: number(), RawKeyword: number()}
