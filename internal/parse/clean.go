@@ -120,7 +120,8 @@ func isOneLine(s string) bool {
 
 // titled takes the first heading for a title that the metadata does not give.
 func titled(doc *Document) *Document {
-	if strings.TrimSpace(doc.Title) == "" {
+	switch strings.ToLower(strings.Trim(doc.Title, "() \t\r\n")) {
+	case "", "anonymous", "untitled", "unspecified": // what programs write that know none
 		doc.Title = firstHeading(doc.Text)
 	}
 	return doc

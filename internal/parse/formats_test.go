@@ -117,6 +117,7 @@ func TestScannedPDF(t *testing.T) {
 func TestHTMLNotesAndVoids(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
+		`<p>word<a name="a" href="#n1sym"><sup>1</sup></a> and <a href="#top">top</a></p>`:                     "word[1] and top",
 		`<p>word<a href="#n1" role="doc-noteref"><sup>1</sup></a> and<sup><a href="x.html#n2">2</a></sup></p>`: "word[1] and[2]",
 		`<p>a note <a href="#r" role="doc-backlink">back</a></p>`:                                              "a note",
 		`<p>one</p><hr><p>two<br/>three`:                                                                       "one\n\n---\n\ntwo\nthree",
@@ -244,6 +245,8 @@ func TestMailOddities(t *testing.T) {
 	assert.Equal(t, "# x\n\nFrom: a@b.example\n\nno empty line here: none\nwords\n\nmore", odd.Text)
 	odd = mustParse(t, "a.eml", "", []byte("From: a@b.example\nSubject: x\ncounter to the rules, there's no empty line\nmore"))
 	assert.Contains(t, odd.Text, "there's no empty line\nmore")
+	page := mustParse(t, "a.html", "", []byte("<title>Untitled</title><h1>Beds</h1>"))
+	assert.Equal(t, "Beds", page.Title)
 	invitation := mustParse(t, "a.eml", "", []byte("From: a@b.example\nSubject: x\nContent-Type: text/calendar\n\nSUMMARY:Pruning day\n"))
 	assert.Contains(t, invitation.Text, "Pruning day")
 	lost := mustParse(t, "a.eml", "", []byte("From: a@b.example\nSubject: x\nContent-Type: multipart/mixed; boundary=one\n\n--other\nContent-Type: text/plain\n\nwords\n--other--\n"))

@@ -250,6 +250,8 @@ func (h *htmlReader) open(name atom.Atom, a tagAttrs) (link bool) {
 			w.linkStart(strings.Clone(a.href))
 			return true
 		}
+	case atom.Sup:
+		w.noteLink()
 	case atom.Q:
 		w.text("\u201c")
 	case atom.Option:

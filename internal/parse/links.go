@@ -26,6 +26,13 @@ func (w *writer) noteStart() {
 	}
 }
 
+// noteLink makes a reference to a note of an open link within the page that holds nothing yet: its text is raised.
+func (w *writer) noteLink() {
+	if n := len(w.links); n > 0 && w.links[n-1].at < 0 && strings.HasPrefix(w.links[n-1].url, "#") {
+		w.links[n-1].note = true
+	}
+}
+
 func (w *writer) linkEnd() {
 	if len(w.links) == 0 {
 		return

@@ -105,6 +105,13 @@ func TestSerialDates(t *testing.T) {
 	}
 }
 
+func TestFormulasWithoutAValue(t *testing.T) {
+	t.Parallel()
+	text := mustParse(t, "a.xlsx", "", sheetFile(t, `<row r="1"><c r="A1" t="inlineStr"><is><t>sum</t></is></c><c r="B1"><f>SUM(C1:C9)&amp;"x"</f><v></v></c>`+
+		`<c r="C1" t="str"><f>IF(A1,"","")</f><v></v></c><c r="D1"><f>A1*2</f><v>14</v></c></row>`)).Text
+	assert.Equal(t, "## Beds\n\n| sum | =SUM(C1:C9)&\"x\" | 14 |\n| --- | --- | --- |", text)
+}
+
 func TestODF(t *testing.T) {
 	t.Parallel()
 	text := odfFile(t, typeODT, `<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/><text:list-level-style-bullet text:level="2"/></text:list-style></office:automatic-styles>`+

@@ -59,6 +59,7 @@ const (
 	maxSheets     = 10_000
 	maxCellFormat = 100_000
 	maxCellText   = 1 << 20
+	maxFormula    = 8 << 10
 )
 
 // sheets returns the sheets in the order of the workbook; without a workbook, those that are there.
@@ -180,7 +181,7 @@ func (r *xlsxReader) comments(part string) error {
 func (r *xlsxReader) readCells(x *xmlScanner, g *grid) error {
 	row, col := 0, 0
 	kind, format := "", 0
-	var value []byte
+	var value, formula []byte
 	in := ""
 	for n := 0; x.next() && !g.full && !g.w.full; n++ {
 		if n&4095 == 0 && r.p.ctx.Err() != nil {
@@ -200,22 +201,29 @@ func (r *xlsxReader) readCells(x *xmlScanner, g *grid) error {
 				if c := columnOf(x.attr("r")); c > 0 {
 					col = c
 				}
-				kind, format, value = x.attr("t"), atoi(x.attr("s")), value[:0]
-			case "v", "t":
+				kind, format, value, formula = x.attr("t"), atoi(x.attr("s")), value[:0], append(formula[:0], '=')
+			case "v", "t", "f":
 				in = x.name
-			case "f", "rPh", "extLst", "dataValidations", "conditionalFormatting", "headerFooter":
+			case "rPh", "extLst", "dataValidations", "conditionalFormatting", "headerFooter":
 				x.skip()
 			}
 		case xmlText:
-			if in != "" && len(value) < maxCellText {
+			switch {
+			case in == "f" && len(formula) < maxFormula:
+				formula = append(formula, x.text...)
+			case in != "" && in != "f" && len(value) < maxCellText:
 				value = append(value, x.text...)
 			}
 		case xmlEnd:
 			switch x.name {
-			case "v", "t":
+			case "v", "t", "f":
 				in = ""
 			case "c":
-				g.set(row, col, r.cellText(kind, format, value), kind == "" || kind == "n")
+				text, number := r.cellText(kind, format, value), kind == "" || kind == "n"
+				if number && len(value) == 0 && len(formula) > 1 { // the program that wrote it did not compute
+					text, number = formula, false
+				}
+				g.set(row, col, text, number)
 			}
 		}
 	}
