@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ const (
 	feedbackDocs = 5
 	feedbackTerm = 25
 	feedbackPart = .6
+	feedbackPeak = 3 // power of a passage's score by which its terms count
 )
 
 // think adds the graph walk, the second hop and feedback terms.
@@ -131,9 +133,9 @@ func (q *work) feedback(share float64) error {
 	for _, r := range rows {
 		toks = lexical.Analyze(toks[:0], r.Text)
 		at, _ := q.index.get(r.Num)
-		s0 := q.cand[at].s0
+		sure := math.Pow(q.cand[at].s0, feedbackPeak)
 		for _, t := range toks {
-			weight[t.Term] += s0 / float64(len(toks))
+			weight[t.Term] += sure / float64(len(toks))
 		}
 	}
 	names := make([]string, 0, len(weight))
