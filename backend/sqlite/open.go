@@ -4,6 +4,7 @@
 //	dir/LOCK                             held while the deployment is open
 //	dir/deployment.db                    the registry
 //	dir/tenants/<2 hex>/<uid>/store.db   one workspace
+//	dir/template.db                      an empty one, while the first of a process is made
 //
 // Writers of different workspaces never wait for each other, removing a workspace is
 // removing a directory, and a query across workspaces cannot be written. Inside a
@@ -73,6 +74,8 @@ type DB struct {
 	o    Options
 	lock *os.File
 	reg  *registry
+
+	template template
 
 	mu   sync.Mutex
 	open map[string]*store // nil while one is being opened or removed
@@ -159,24 +162,35 @@ func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 }
 
 func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
-	dir := d.path(uid)
-	_, err := os.Stat(dir)
-	fresh := errors.Is(err, os.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+	path := filepath.Join(d.path(uid), "store.db")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := d.makeStore(ctx, path); err != nil {
+			return nil, err
+		}
 	}
-	s, err := openStore(ctx, filepath.Join(dir, "store.db"), d.o)
+	s, err := openStore(ctx, path, d.o)
 	if err != nil {
 		return nil, err
 	}
-	if fresh {
-		shard := filepath.Dir(dir)
-		if err := errors.Join(syncDir(dir), syncDir(shard), syncDir(filepath.Dir(shard))); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-	}
 	s.onClose = func() { d.release(uid) }
 	return s, nil
+}
+
+// makeStore makes the file of a new workspace, which survives a crash.
+func (d *DB) makeStore(ctx context.Context, path string) error {
+	data, err := d.template.bytes(ctx, d.dir, d.o)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	shard := filepath.Dir(dir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := writeNew(path, data); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(dir), syncDir(shard), syncDir(filepath.Dir(shard)))
 }
 
 // RemoveStore deletes the workspace uid with everything of it; removing an absent one

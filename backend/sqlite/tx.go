@@ -20,7 +20,7 @@ var bg = context.Background()
 
 // tx is what the changing calls of a store share: the connection, the ledger, the
 // counters of the call under way, and caches of small things looked up often. It
-// lives on the writer's goroutine.
+// belongs to who has the writer's turn.
 type tx struct {
 	c       *conn
 	led     ledger // as of now

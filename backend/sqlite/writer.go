@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +20,7 @@ const (
 )
 
 // state is what the closures of a writer share beyond the database. All methods
-// run on the writer's goroutine.
+// run by one goroutine at a time.
 type state interface {
 	mark()          // a closure begins
 	settle() error  // it succeeded: write what it left in memory
@@ -31,12 +32,16 @@ type state interface {
 
 // writer owns the one connection that writes. Calls that arrive while it works wait
 // and then share a transaction, and so one fsync: each runs in a savepoint of its own.
+// A call that finds nobody at work runs its transaction itself: handing it to another
+// goroutine and waking up again takes longer than many a transaction.
 type writer struct {
-	c      *conn
-	state  state
-	jobs   chan *job
-	done   chan struct{}
-	groups atomic.Int64 // commits so far
+	c       *conn
+	state   state
+	turn    sync.Mutex   // held by who uses c and state
+	waiting atomic.Int64 // jobs that nobody has taken up
+	jobs    chan *job
+	done    chan struct{}
+	groups  atomic.Int64 // commits so far
 }
 
 type job struct {
@@ -60,14 +65,30 @@ func (w *writer) close() {
 	<-w.done
 }
 
-// do runs f in a transaction on the writer's goroutine and returns when that is
+// do runs f in a transaction and returns when that is
 // durable. f runs at most once. A call whose ctx ends before f began does nothing;
 // a panic of f becomes the caller's.
 func (w *writer) do(ctx context.Context, f func() error) error {
 	j := &job{ctx: ctx, run: f, done: make(chan struct{})}
+	if w.waiting.Load() == 0 && w.turn.TryLock() {
+		w.group(j)
+		w.turn.Unlock()
+	} else if err := w.queue(ctx, j); err != nil {
+		return err
+	}
+	if j.panicked != nil {
+		panic(j.panicked)
+	}
+	return j.err
+}
+
+// queue has a job run by whoever is at work, or is next. An error means that it is not run.
+func (w *writer) queue(ctx context.Context, j *job) error {
+	w.waiting.Add(1)
 	select {
 	case w.jobs <- j:
 	case <-ctx.Done():
+		w.waiting.Add(-1)
 		return ctx.Err()
 	}
 	select {
@@ -78,16 +99,16 @@ func (w *writer) do(ctx context.Context, f func() error) error {
 		}
 		<-j.done
 	}
-	if j.panicked != nil {
-		panic(j.panicked)
-	}
-	return j.err
+	return nil
 }
 
 func (w *writer) loop() {
 	defer close(w.done)
 	for j := range w.jobs {
+		w.turn.Lock()
+		w.waiting.Add(-1)
 		w.group(j)
+		w.turn.Unlock()
 	}
 }
 
@@ -147,7 +168,10 @@ func (w *writer) next(n int, start time.Time) *job {
 		return nil
 	}
 	select {
-	case j := <-w.jobs: // nil once closed
+	case j, ok := <-w.jobs: // nil once closed
+		if ok {
+			w.waiting.Add(-1)
+		}
 		return j
 	default:
 		return nil

@@ -66,7 +66,7 @@ func TestGroupCommit(t *testing.T) {
 // waitFor waits until so many calls stand in the queue of the writer.
 func waitFor(t *testing.T, s *store, n int) {
 	t.Helper()
-	for len(s.w.jobs) < n {
+	for s.w.waiting.Load() < int64(n) {
 		require.NoError(t, t.Context().Err())
 		_, err := s.Get(t.Context(), "") // something to do meanwhile
 		require.NoError(t, err)

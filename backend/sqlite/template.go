@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// template is the bytes of a workspace's file as it is when it is new. Writing them takes
+// one fsync; setting the journal mode and the schema up takes a dozen.
+type template struct {
+	mu   sync.Mutex
+	data []byte // nil: not made yet
+}
+
+// templateName is the file, beside the registry, that the template is made in.
+const templateName = "template.db"
+
+// bytes returns the template, which the first call makes in dir.
+func (m *template) bytes(ctx context.Context, dir string, o Options) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.data != nil {
+		return m.data, nil
+	}
+	path := filepath.Join(dir, templateName)
+	if err := removeTemplate(path); err != nil { // a crash may have left it half made
+		return nil, err
+	}
+	c, err := openConn(path, connOptions{cacheBytes: o.CacheBytes})
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(storeSchema.migrate(ctx, c, path), c.close()) // the last to close moves the log into the file
+	if err == nil {
+		m.data, err = os.ReadFile(path)
+	}
+	return m.data, errors.Join(err, removeTemplate(path))
+}
+
+func removeTemplate(path string) error {
+	var errs []error
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writeNew makes a file of its whole content, so that after a crash it has all of that or is
+// not there. The caller makes its name durable.
+func writeNew(path string, data []byte) error {
+	const suffix = ".new"
+	f, err := os.OpenFile(path+suffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+suffix, path)
+}
