@@ -67,10 +67,14 @@ func (d *doc) unstated(s *sentence, l *language, i int) bool {
 	return false
 }
 
-// nameBefore returns the name that ends right before token i.
+// nameBefore returns the name that ends right before token i. The names of earlier sentences are passed already.
 func (d *doc) nameBefore(s *sentence, i int) *nameHit {
-	for k := range d.names {
-		if h := &d.names[k]; h.hi == i && h.lo >= s.lo && !h.part {
+	for k := range d.rel.names {
+		h := &d.rel.names[k]
+		if h.lo >= i {
+			return nil
+		}
+		if h.hi == i && h.lo >= s.lo && !h.part {
 			return h
 		}
 	}
