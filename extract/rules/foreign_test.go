@@ -35,6 +35,8 @@ func TestForeignFacts(t *testing.T) {
 		"Tengo 34 años y mi hermana se llama Clara.":    {"Alex age 34", "Clara sibling_of Alex"},
 		"Mi cumpleaños es el 3 de mayo.":                {"Alex birthday 3 de mayo"},
 		"Mi color favorito es el azul.":                 {"Alex favorite_color azul"},
+		"Soy una ingeniera de Bilbao.":                  {"Alex is_a ingeniera de Bilbao"},
+		"Trabajo como ingeniera.":                       {"Alex has_role ingeniera"},
 		"¿Vivo en Madrid?":                              {},
 		"Si vivo en Madrid, me gusta el mar.":           {"Alex likes mar"},
 		"Ich mag Tee und Kaffee.":                       {"Alex likes Tee", "Alex likes Kaffee"},

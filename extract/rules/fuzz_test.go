@@ -78,6 +78,7 @@ var corpus = []string{
 	"Me gusta el té, el café y, o, no me gusta nada", "Vivo a, en, y mi hermana mi hermana se llama", "J’habite à à Lyon depuis hier et l'été dernier, il y a 3", "Ich bin nach nach gezogen, ich mag nicht", "hace dos dos semanas pasada",
 	"我喜欢我喜欢和和和，我在在工作，三天前前年2年前9999年前", "私はは好き、妻の名前は、大阪に住んで、34歳です歳です", "我是Anna的朋友，我的妻子叫，。", "Robert Smith (Bob) (Rob), aka, aka Bob (formerly) (IBM) International Business Machines (IBM", "(((((((IBM)))))))",
 	"Always", "Never mind", "From now on, please", "from now on", "I no longer", "I used to", "I'd", "I'll", "I don't", "I have to", "I'm going to", "I stopped", "I gave up", "I quit", "I can't stand", "I got married", "been to", "I've been to",
+	strings.Repeat("Anna Lind vive en Madrid y le gusta el té. ", 600), strings.Repeat("我喜欢", 1500), strings.Repeat("私は", 1500), strings.Repeat("もう、", 1500), strings.Repeat("三天前", 1500), strings.Repeat("ich wohne in ", 1500), strings.Repeat("(IBM ", 1500),
 	strings.Repeat("A", 1500), strings.Repeat("A ", 1500), strings.Repeat("Ab ", 1500), strings.Repeat("I like ", 1500), strings.Repeat("and ", 1500), strings.Repeat("1.", 1500), strings.Repeat("(", 1500), strings.Repeat("a-", 1500),
 	strings.Repeat("I moved to Berlin and ", 500), strings.Repeat("Anna met Boris, ", 800), strings.Repeat("My dog's ", 1000), strings.Repeat("'", 1500), strings.Repeat("\u0301", 1500), strings.Repeat("a.b@", 1000), strings.Repeat("Xy. ", 1500),
 }

@@ -16,7 +16,8 @@ lives_in|{s} vive en {o}.|vivo en,ahora vivo en,vivo ahora en,resido en|vive en,
 works_at|{s} trabaja en {o}.|trabajo en,trabajo para,ahora trabajo en|trabaja en,trabaja para
 @works_at|{s} empezó a trabajar en {o}.|empecé a trabajar en,empecé a trabajar para|empezó a trabajar en
 -works_at|{s} ya no trabaja en {o}.|ya no trabajo en,ya no trabajo para,trabajaba en,trabajaba para|ya no trabaja en,trabajaba en
-has_role|{s} trabaja como {o}.|trabajo como,trabajo de,soy un,soy una|trabaja como,es un,es una
+has_role|{s} trabaja como {o}.|trabajo como,trabajo de|trabaja como
+is_a|{s} es {o}.|soy un,soy una|es un,es una
 name|{s} se llama {o}.|me llamo,mi nombre es
 age|{s} tiene {o} años.|tengo {o} años|tiene {o} años
 birthday|El cumpleaños de {s} es el {o}.|mi cumpleaños es el,mi cumpleaños es en,nací el|nació el
@@ -75,7 +76,8 @@ lives_in|{s} wohnt in {o}.|ich wohne in,wohne ich in,ich lebe in,lebe ich in,ich
 -lives_in|{s} wohnt nicht mehr in {o}.|ich wohne nicht mehr in,ich lebe nicht mehr in,ich habe früher in {o} gewohnt,ich wohnte in|wohnt nicht mehr in
 works_at|{s} arbeitet bei {o}.|ich arbeite bei,arbeite ich bei,ich arbeite für,ich arbeite jetzt bei,ich bin bei {o} angestellt|arbeitet bei,arbeitet für
 -works_at|{s} arbeitet nicht mehr bei {o}.|ich arbeite nicht mehr bei,ich habe früher bei {o} gearbeitet|arbeitet nicht mehr bei
-has_role|{s} arbeitet als {o}.|ich arbeite als,ich bin ein,ich bin eine,ich bin von beruf|arbeitet als,ist ein,ist eine
+has_role|{s} arbeitet als {o}.|ich arbeite als,ich bin von beruf|arbeitet als
+is_a|{s} ist {o}.|ich bin ein,ich bin eine|ist ein,ist eine
 name|{s} heißt {o}.|ich heiße,mein name ist
 age|{s} ist {o} Jahre alt.|ich bin {o} jahre alt|ist {o} jahre alt
 birthday|{s} hat am {o} Geburtstag.|mein geburtstag ist am,ich habe am {o} geburtstag,ich bin am {o} geboren|hat am {o} geburtstag
@@ -137,7 +139,8 @@ lives_in|{s} habite à {o}.|j'habite à,j'habite en,j'habite au,je vis à,je vis
 works_at|{s} travaille chez {o}.|je travaille chez,je travaille pour,je travaille à|travaille chez,travaille pour
 @works_at|{s} a commencé à travailler chez {o}.|j'ai commencé à travailler chez|a commencé à travailler chez
 -works_at|{s} ne travaille plus chez {o}.|je ne travaille plus chez,je ne travaille plus pour,je travaillais chez|ne travaille plus chez,travaillait chez
-has_role|{s} travaille comme {o}.|je travaille comme,je suis un,je suis une|travaille comme,est un,est une
+has_role|{s} travaille comme {o}.|je travaille comme|travaille comme
+is_a|{s} est {o}.|je suis un,je suis une|est un,est une
 name|{s} s'appelle {o}.|je m'appelle,mon nom est
 age|{s} a {o} ans.|j'ai {o} ans|a {o} ans
 birthday|L'anniversaire de {s} est le {o}.|mon anniversaire est le,mon anniversaire c'est le,je suis né le,je suis née le|est né le,est née le
@@ -198,7 +201,8 @@ lives_in|{s} mora em {o}.|moro em,moro no,moro na,vivo em,vivo no,vivo na,agora 
 works_at|{s} trabalha em {o}.|trabalho em,trabalho na,trabalho no,trabalho para a,trabalho para o,trabalho para|trabalha em,trabalha na,trabalha no,trabalha para
 @works_at|{s} começou a trabalhar em {o}.|comecei a trabalhar na,comecei a trabalhar no,comecei a trabalhar em|começou a trabalhar na,começou a trabalhar em
 -works_at|{s} já não trabalha em {o}.|não trabalho mais em,não trabalho mais na,não trabalho mais no,já não trabalho em,já não trabalho na,trabalhava na,trabalhava em|não trabalha mais na,já não trabalha em
-has_role|{s} trabalha como {o}.|trabalho como,sou um,sou uma|trabalha como,é um,é uma
+has_role|{s} trabalha como {o}.|trabalho como|trabalha como
+is_a|{s} é {o}.|sou um,sou uma|é um,é uma
 name|{s} se chama {o}.|me chamo,chamo-me,meu nome é,o meu nome é
 age|{s} tem {o} anos.|tenho {o} anos|tem {o} anos
 birthday|O aniversário de {s} é {o}.|meu aniversário é em,meu aniversário é no dia,meu aniversário é dia,o meu aniversário é a,nasci em,nasci no dia|nasceu em,nasceu no dia
@@ -258,7 +262,8 @@ lives_in|{s} vive a {o}.|vivo a,vivo in,abito a,abito in,ora vivo a|vive a,vive 
 works_at|{s} lavora per {o}.|lavoro per,lavoro alla,lavoro alle,lavoro presso,lavoro in,lavoro da|lavora per,lavora alla,lavora presso,lavora in
 @works_at|{s} ha iniziato a lavorare per {o}.|ho iniziato a lavorare per,ho iniziato a lavorare alla|ha iniziato a lavorare per
 -works_at|{s} non lavora più per {o}.|non lavoro più per,non lavoro più alla,non lavoro più presso,lavoravo per,lavoravo alla|non lavora più per,lavorava per
-has_role|{s} lavora come {o}.|lavoro come,sono un,sono una,faccio il,faccio la|lavora come,è un,è una,fa il,fa la
+has_role|{s} lavora come {o}.|lavoro come,faccio il,faccio la|lavora come,fa il,fa la
+is_a|{s} è {o}.|sono un,sono una|è un,è una
 name|{s} si chiama {o}.|mi chiamo,il mio nome è
 age|{s} ha {o} anni.|ho {o} anni|ha {o} anni
 birthday|Il compleanno di {s} è il {o}.|il mio compleanno è il,sono nato il,sono nata il|è nato il,è nata il
