@@ -34,6 +34,7 @@ func (d *doc) foreignSentence(s *sentence) bool {
 // foreignPhrases finds the phrases of a language in a sentence.
 func (d *doc) foreignPhrases(s *sentence, l *language) bool {
 	found := false
+	var relative nameHit // the last "my sister Clara", of whom the sentence may go on to speak
 	for i := s.lo; i < s.hi; i++ {
 		if d.toks[i].kind != kWord {
 			continue
@@ -42,12 +43,19 @@ func (d *doc) foreignPhrases(s *sentence, l *language) bool {
 			if p, lo, hi, word := d.formAt(s, l, l.firstForms, i); p != nil && !d.unstated(s, l, i) {
 				if next := d.foreignStatement(s, l, p, tokSpan{i, lo}, hi, word, s.speaker, nil); next > i {
 					found, i = true, next-1
+					if p.form.predicate == "kin" {
+						relative = nameHit{lo: lo, hi: next}
+					}
 				}
 				continue
 			}
 		}
 		if p, lo, hi, word := d.formAt(s, l, l.thirdForms, i); p != nil && !d.unstated(s, l, i) {
-			if h := d.nameBefore(s, i); h != nil {
+			h := d.nameBefore(s, i)
+			if relative.hi == i {
+				h = &relative
+			}
+			if h != nil {
 				if next := d.foreignStatement(s, l, p, tokSpan{i, lo}, hi, word, d.surface(h.lo, h.hi), h); next > i {
 					found, i = true, next-1
 				}
@@ -87,7 +95,12 @@ func (d *doc) foreignStatement(s *sentence, l *language, p *phrase, at tokSpan, 
 	lo, last := at.hi, 0
 	for {
 		hi := end
-		if hi == 0 {
+		switch {
+		case f.predicate == "kin":
+			for hi = lo; hi < s.hi && hi < lo+3 && d.toks[hi].capital() && d.toks[hi].gap <= gapSpace; {
+				hi++
+			}
+		case hi == 0:
 			hi = d.foreignObject(s, l, lo)
 		}
 		for lo < hi-1 && l.articleSet[d.wordKey(lo)] {
