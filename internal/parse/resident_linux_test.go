@@ -240,7 +240,7 @@ var largeDocuments = []largeDocument{
 		return []byte("Subject: x\nFrom: a@b.example\nMIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n\n" +
 			repeat(size, func(int) string { return p.sentence() + "=\n" }))
 	}},
-	{"a.mbox", 30 << 20, func(_ testing.TB, p *prose, size int) []byte {
+	{"a.mbox", 24 << 20, func(_ testing.TB, p *prose, size int) []byte {
 		return []byte(repeat(size, func(i int) string { return "From x Thu Apr  9 07:30:00 2026\n" + mailText(p, i) }))
 	}},
 	{"a.docx", 40 << 20, func(tb testing.TB, p *prose, size int) []byte {

@@ -44,6 +44,8 @@ func TestLayout(t *testing.T) {
 		{"ligatures", "BT /L 10 Tf 72 700 Td (o\001ice \002ve \003ow) Tj ET", "office five flow"},
 		{"fake bold", textAt(72, 700, "bold") + textAt(72.3, 700, "bold"), "bold"},
 		{"double letters are kept", textAt(72, 700, "illness"), "illness"},
+		{"overprinted words of the same letters stay apart", textAt(72, 700, "saves the color and sets the other one") + textAt(80, 700, "clears the stack and") + textAt(174, 700, "stores"),
+			"saves the color and sets the other one\n\nclears the stack and stores"},
 		{"overprinted text stays apart", textAt(72, 700, "confidential note") + textAt(75, 700.5, "DRAFT COPY ZZZ"), "DRAFT COPY ZZZ\n\nconfidential note"},
 		{"superscript", textAt(72, 700, "A remark.") + sizedAt(114, 704, 6, "1") + textAt(122, 700, "And more"), "A remark.1 And more"},
 		{"subscript", textAt(72, 700, "H") + sizedAt(79.3, 697, 7, "2") + textAt(83.3, 700, "O flows"), "H2O flows"},

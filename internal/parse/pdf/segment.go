@@ -24,6 +24,8 @@ const (
 	scriptGap = 0.35
 	// maxScriptSteps bounds the segments that are looked at to find the base of a script.
 	maxScriptSteps = 400
+	// boldShift is how far the glyphs of a text are off when it is shown again to look bold.
+	boldShift = 0.25
 	// maxOverprint bounds the glyphs that are compared to tell bold text from other text in the same place.
 	maxOverprint = 200
 )
@@ -147,22 +149,23 @@ func rowSegments(row []run) []*segment {
 	return segs
 }
 
-// overprints says whether r is another text in the place of s. The same text in the same place is a bold one.
+// overprints says whether r is another text in the place of s. The same text in the same place is a bold one: most of
+// its glyphs stand where s has the same.
 func overprints(s *segment, r *run) bool {
 	overlap := min(s.u1, r.u1) - r.u0
-	if overlap < r.size || overlap < 0.5*(r.u1-r.u0) {
+	if overlap < r.size || overlap < 0.5*min(r.u1-r.u0, s.u1-s.u0) {
 		return false
 	}
-	covered := map[string]bool{}
-	for i := max(0, len(s.glyphs)-maxOverprint); i < len(s.glyphs); i++ {
-		covered[s.glyphs[i].text] = true
-	}
-	for i := range min(len(r.glyphs), maxOverprint) {
-		if !covered[r.glyphs[i].text] {
-			return true
+	below := s.glyphs[max(0, len(s.glyphs)-maxOverprint):]
+	glyphs := r.glyphs[:min(len(r.glyphs), maxOverprint)]
+	same := 0
+	for i := range glyphs {
+		g := &glyphs[i]
+		if slices.ContainsFunc(below, func(o glyph) bool { return o.text == g.text && math.Abs(o.u0-g.u0) < boldShift*g.size }) {
+			same++
 		}
 	}
-	return false
+	return 2*same < len(glyphs)
 }
 
 func (s *segment) add(glyphs []glyph, u0, u1, size float64) {
