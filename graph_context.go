@@ -85,7 +85,7 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 	var all []*backend.Relation
 	for _, part := range sortedParts(byPart) {
 		for chunks := range slices.Chunk(byPart[part], chunkBatch) {
-			rels, err := g.read(backend.RelationQuery{Part: part, Chunks: chunks}, 1)
+			rels, err := g.read(backend.RelationQuery{Part: part, Chunks: chunks}, 1, false)
 			if err != nil {
 				return err
 			}
@@ -115,8 +115,9 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 	return nil
 }
 
-// read reads relations as the recall wants them: visible, allowed, and held at its times.
-func (g *graphRun) read(q backend.RelationQuery, pages int) ([]*backend.Relation, error) {
+// read reads relations as the recall wants them: held at its times, and visible and allowed unless that is found out
+// later.
+func (g *graphRun) read(q backend.RelationQuery, pages int, later bool) ([]*backend.Relation, error) {
 	q.AsOf, q.KnownAt, q.Limit = g.q.AsOf, g.q.KnownAt, relationPage
 	var out []*backend.Relation
 	for range pages {
@@ -128,9 +129,11 @@ func (g *graphRun) read(q backend.RelationQuery, pages int) ([]*backend.Relation
 		if full {
 			q.After = rels[len(rels)-1].Num
 		}
-		visible, err := g.load(rels, g.filter)
-		if err != nil {
-			return nil, err
+		visible := shown(rels)
+		if !later {
+			if visible, err = g.resolve(visible, g.filter); err != nil {
+				return nil, err
+			}
 		}
 		if out == nil {
 			out = visible
@@ -142,6 +145,12 @@ func (g *graphRun) read(q backend.RelationQuery, pages int) ([]*backend.Relation
 		}
 	}
 	return out, nil
+}
+
+// lazy tells whether evidence is only read of the relations that are shown: where no filter turns most of them
+// away, and no second relations are looked for.
+func (g *graphRun) lazy() bool {
+	return g.res.Mode != ModeThinking && len(g.filter.All)+len(g.filter.Not) == 0
 }
 
 // nameMemories finds the entities that the question names in memories, which ranking does not need.
@@ -225,9 +234,16 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 	for _, e := range ents {
 		named[e] = true
 	}
-	first, err := g.read(backend.RelationQuery{Part: part, Entities: ents}, relationPages)
+	first, err := g.read(backend.RelationQuery{Part: part, Entities: ents}, relationPages, g.lazy())
 	if err != nil {
 		return nil, err
+	}
+	if g.lazy() {
+		if err := g.readEntities(slices.DeleteFunc(slices.Clone(ents), func(e int64) bool {
+			return g.entities[e] != nil || !slices.ContainsFunc(first, func(r *backend.Relation) bool { return r.From == e || r.To == e })
+		})); err != nil {
+			return nil, err
+		}
 	}
 	for _, e := range ents { // every relation of an entity holds its name
 		if e := g.entities[e]; e != nil {
@@ -272,7 +288,7 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 	}
 	var second []*backend.Relation
 	if len(frontier) > 0 && g.res.Mode == ModeThinking {
-		if second, err = g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1); err != nil {
+		if second, err = g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1, false); err != nil {
 			return nil, err
 		}
 	}
@@ -304,11 +320,31 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 	}
 	slices.SortStableFunc(chains, func(a, b chain) int { return cmp.Compare(b.score, a.score) })
 	paths := make([]Path, 0, min(len(chains), maxQueryPaths))
-	for _, c := range chains[:min(len(chains), maxQueryPaths)] {
-		if c.b < 0 {
-			paths = append(paths, g.path(c.score, first[c.a]))
-		} else {
-			paths = append(paths, g.path(c.score, first[c.a], second[c.b]))
+	for some := range slices.Chunk(chains, maxQueryPaths) {
+		if len(paths) == maxQueryPaths {
+			break
+		}
+		if g.lazy() {
+			rels := make([]*backend.Relation, len(some))
+			for i, c := range some {
+				rels[i] = first[c.a]
+			}
+			if rels, err = g.resolve(rels, g.filter); err != nil {
+				return nil, err
+			}
+			for _, c := range some {
+				if len(rels) > 0 && rels[0] == first[c.a] && len(paths) < maxQueryPaths {
+					paths, rels = append(paths, g.path(c.score, rels[0])), rels[1:]
+				}
+			}
+			continue
+		}
+		for _, c := range some[:min(len(some), maxQueryPaths-len(paths))] {
+			if c.b < 0 {
+				paths = append(paths, g.path(c.score, first[c.a]))
+			} else {
+				paths = append(paths, g.path(c.score, first[c.a], second[c.b]))
+			}
 		}
 	}
 	return paths, nil

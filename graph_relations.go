@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,9 +40,24 @@ func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
 
 // load reads what the relations refer to and returns those whose evidence is visible and allowed.
 func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
-	var ents, chunks []int64
+	return g.resolve(shown(rels), filter)
+}
+
+// shown returns the relations that are shown to users, when their evidence is.
+func shown(rels []backend.Relation) []*backend.Relation {
+	out := make([]*backend.Relation, 0, len(rels))
 	for i := range rels {
-		r := &rels[i]
+		if r := &rels[i]; r.Origin != pipeline.OriginOpposite && r.From != r.To { // names of one entity say nothing of each other
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// resolve reads what the relations refer to and drops those whose evidence is not visible or not allowed.
+func (g *graphReader) resolve(rels []*backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
+	var ents, chunks []int64
+	for _, r := range rels {
 		for _, e := range [...]int64{r.From, r.To} {
 			if _, ok := g.entities[e]; !ok && e != 0 {
 				g.entities[e] = nil
@@ -62,27 +78,30 @@ func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]*b
 			g.chunks[rows[i].Num] = &rows[i]
 		}
 	}
-	if len(ents) > 0 {
-		es, err := g.store.Entities(g.ctx, ents)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range es {
-			if e != nil {
-				g.entities[e.Num] = new(publicEntity(e))
-			}
-		}
+	if err := g.readEntities(ents); err != nil {
+		return nil, err
 	}
-	out := make([]*backend.Relation, 0, len(rels))
-	for i := range rels {
-		r := &rels[i]
+	return slices.DeleteFunc(rels, func(r *backend.Relation) bool {
 		row := g.chunks[r.Chunk]
-		if row == nil || g.entities[r.From] == nil || r.Origin == pipeline.OriginOpposite || r.From == r.To || !item.Live(filter, row.Src.Tags) { // names of one entity say nothing of each other
-			continue
-		}
-		out = append(out, r)
+		return row == nil || g.entities[r.From] == nil || !item.Live(filter, row.Src.Tags)
+	}), nil
+}
+
+// readEntities reads entities.
+func (g *graphReader) readEntities(nums []int64) error {
+	if len(nums) == 0 {
+		return nil
 	}
-	return out, nil
+	es, err := g.store.Entities(g.ctx, nums)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		if e != nil {
+			g.entities[e.Num] = new(publicEntity(e))
+		}
+	}
+	return nil
 }
 
 func publicEntity(e *backend.Entity) Entity {

@@ -19,7 +19,7 @@ type questionWords struct {
 }
 
 func newQuestionWords(question string) *questionWords {
-	w := &questionWords{at: map[string]int{}, known: map[string][]int{}}
+	w := &questionWords{at: make(map[string]int, 16), known: make(map[string][]int, 24)}
 	w.tokens = lexical.Analyze(nil, question)
 	for _, t := range w.tokens {
 		if _, ok := w.at[t.Term]; !ok {

@@ -55,28 +55,7 @@ func pick(list []string, i int) string { return list[i%len(list)] }
 // that net/http sets. cpu-µs/req is the processor time of client
 // and server together, which other load on the machine disturbs least.
 func BenchmarkRecall(b *testing.B) {
-	svc, err := contextmem.Open(b.Context(), b.TempDir(), nil)
-	require.NoError(b, err)
-	defer func() { require.NoError(b, svc.Close()) }()
-	_, err = svc.CreateTenant(b.Context(), contextmem.TenantSpec{ID: "acme"})
-	require.NoError(b, err)
-	require.NoError(b, svc.Tenant("acme").WaitReady(b.Context()))
-	s := svc.Tenant("acme").Sub("")
-	var batch contextmem.MemoryBatch
-	var docs []contextmem.File
-	for i := range 200 {
-		batch.Memories = append(batch.Memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: benchText(i)})
-		docs = append(docs, contextmem.File{ID: fmt.Sprint("k", i), Name: fmt.Sprint("report", i, ".txt"), Data: []byte(benchText(i))})
-	}
-	_, err = s.AddMemories(b.Context(), batch)
-	require.NoError(b, err)
-	for some := range slices.Chunk(docs, 100) {
-		_, err = s.AddKnowledge(b.Context(), contextmem.KnowledgeBatch{Files: some})
-		require.NoError(b, err)
-	}
-	require.NoError(b, svc.Drain(b.Context()))
-	h, err := New(svc, Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
-	require.NoError(b, err)
+	h := benchHandler(b, 200)
 	for _, bc := range []struct{ name, path, body string }{
 		{"v1-memory", "/recall/recall_preferences", `{"tenant_id":"acme","query":%q}`},
 		{"v1-memory-graph", "/recall/recall_preferences", `{"tenant_id":"acme","query":%q,"graph_context":true}`},
@@ -106,6 +85,75 @@ func BenchmarkRecall(b *testing.B) {
 				_, _ = w.Write(answer)
 			}), bc.path, bodies)
 		})
+	}
+}
+
+// benchHandler serves a tenant with n memories and as many documents.
+func benchHandler(b *testing.B, n int) http.Handler {
+	b.Helper()
+	svc, err := contextmem.Open(b.Context(), b.TempDir(), nil)
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, svc.Close()) })
+	_, err = svc.CreateTenant(b.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.NoError(b, err)
+	require.NoError(b, svc.Tenant("acme").WaitReady(b.Context()))
+	s := svc.Tenant("acme").Sub("")
+	var memories []contextmem.Memory
+	var docs []contextmem.File
+	for i := range n {
+		memories = append(memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: benchText(i)})
+		docs = append(docs, contextmem.File{ID: fmt.Sprint("k", i), Name: fmt.Sprint("report", i, ".txt"), Data: []byte(benchText(i))})
+	}
+	for some := range slices.Chunk(memories, 200) {
+		_, err = s.AddMemories(b.Context(), contextmem.MemoryBatch{Memories: some})
+		require.NoError(b, err)
+	}
+	for some := range slices.Chunk(docs, 100) {
+		_, err = s.AddKnowledge(b.Context(), contextmem.KnowledgeBatch{Files: some})
+		require.NoError(b, err)
+	}
+	require.NoError(b, svc.Drain(b.Context()))
+	h, err := New(svc, Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
+	require.NoError(b, err)
+	return h
+}
+
+// BenchmarkLatency asks one question after the other, on one connection, of a tenant with
+// 5,000 memories and 5,000 documents. The first 200 questions are not counted.
+func BenchmarkLatency(b *testing.B) {
+	srv := httptest.NewServer(benchHandler(b, 5000))
+	defer srv.Close()
+	client := srv.Client()
+	for _, class := range []string{"memory", "knowledge"} {
+		for _, mode := range []string{"fast", "thinking"} {
+			b.Run(class+"/"+mode, func(b *testing.B) {
+				ask := func(i int) time.Duration {
+					body := fmt.Sprintf(`{"database":"acme","type":%q,"query":%q,"mode":%q}`, class, benchQuery(i%benchQueries), mode)
+					r, err := http.NewRequestWithContext(b.Context(), "POST", srv.URL+"/query", bytes.NewBufferString(body))
+					require.NoError(b, err)
+					r.Header.Set("Authorization", "Bearer "+fullKey)
+					start := time.Now()
+					res, err := client.Do(r)
+					require.NoError(b, err)
+					_, _ = io.Copy(io.Discard, res.Body)
+					took := time.Since(start)
+					require.NoError(b, res.Body.Close())
+					require.Equal(b, http.StatusOK, res.StatusCode)
+					return took
+				}
+				for i := range 200 {
+					ask(i)
+				}
+				all := make([]time.Duration, 0, b.N)
+				b.ResetTimer()
+				for i := range b.N {
+					all = append(all, ask(i))
+				}
+				slices.Sort(all)
+				b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
+				b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+			})
+		}
 	}
 }
 
