@@ -13,7 +13,7 @@ type Config struct {
 	Corpus string // a file that corpus.sh made; empty: made-up documents, which a full run refuses
 	Dir    string // scratch folder; empty: the system's
 	Keep   string // folder in which graphs of hnswlib and our indexes are kept between runs; empty: they are not
-	Rows   int    // instead of the rows of experiments exact and large; 0: theirs
+	Rows   int    // instead of the rows of experiments exact and large, and the one size of sweep; 0: theirs
 	Seed   uint64
 	// Profile is a file for a processor profile of the timed queries; empty: none.
 	Profile string

@@ -25,6 +25,9 @@ func Sweep(ctx context.Context, c *Config) (*Report, error) {
 	}
 	r.Columns = append(r.Columns, "queries a second, 1 and 2 at once")
 	for _, n := range sweepRows {
+		if c.Rows > 0 && n != c.Rows {
+			continue
+		}
 		for _, dim := range sweepDims {
 			if n*dim > c.pick(sweepFloats, 200_000) {
 				continue

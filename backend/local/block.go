@@ -162,33 +162,22 @@ func encodePlaces(rows []uint32) []byte {
 }
 
 // decodePlaces reads the rows of n vectors, which rise and must lie below limit.
-// Where they follow each other without a gap it returns the first alone.
-func decodePlaces(b []byte, n int, limit uint32) (first uint32, rows []uint32, err error) {
+func decodePlaces(b []byte, n int, limit uint32) (places, error) {
 	d := decoder{buf: b}
-	end, total := uint64(0), uint64(0)
-	runs := d.count(2)
-	for i := range runs {
+	var p places
+	end := uint64(0)
+	for range d.count(2) {
 		from := end + uint64(d.uint32())
 		length := uint64(d.uint32())
-		end, total = from+length, total+length
-		if end > uint64(limit) || length == 0 || total > uint64(n) {
+		end = from + length
+		if end > uint64(limit) || length == 0 || uint64(p.n)+length > uint64(n) {
 			d.fail()
 			break
 		}
-		if i == 0 {
-			first = uint32(from)
-		}
-		if runs > 1 {
-			if rows == nil {
-				rows = make([]uint32, 0, n)
-			}
-			for r := from; r < end; r++ {
-				rows = append(rows, uint32(r))
-			}
-		}
+		p.add(uint32(from), uint32(length))
 	}
-	if total != uint64(n) {
+	if uint64(p.n) != uint64(n) {
 		d.fail()
 	}
-	return first, rows, d.end()
+	return p, d.end()
 }

@@ -140,7 +140,7 @@ func (p *partition) sizeBytes() int64 {
 	n := int64(len(p.chunk))*perRow + int64(len(p.sources))*perSource + int64(p.mentions.edges)*perEdge +
 		int64(len(p.mentions.entities))*64 + int64(len(p.mentions.keys))*96 + p.tailTerms*perTerm
 	for _, v := range p.vectors {
-		n += int64(len(v.rows)) * 4
+		n += int64(len(v.places.runs)) * 8
 		if v.mem != nil {
 			n += int64(v.mem.Len()) * int64(5*v.dim+8)
 		}

@@ -13,8 +13,9 @@ import (
 )
 
 // maxTailRows is the number of rows of a partition that are kept in memory before
-// they are flushed unasked: about 40 MB with 128 dimensions.
-const maxTailRows = 50_000
+// they are flushed unasked: about 40 MB with 128 dimensions. A multiple of 64, so that
+// full tails leave no gap between them; see alignRows.
+const maxTailRows = 50_048
 
 // maxTailTerms is the number of terms that counts like a row: more than most rows
 // have, so that only tails of long texts are flushed for their terms.

@@ -23,6 +23,15 @@ type gathered struct {
 	found []found
 	near  []vector.Hit
 	words []lexical.Hit
+	sets  [][]uint64
+}
+
+// set returns the room for the i-th set.
+func (g *gathered) set(i int) *[]uint64 {
+	for len(g.sets) <= i {
+		g.sets = append(g.sets, nil)
+	}
+	return &g.sets[i]
 }
 
 var gatherings = sync.Pool{New: func() any { return new(gathered) }}
@@ -31,7 +40,11 @@ var gatherings = sync.Pool{New: func() any { return new(gathered) }}
 const maxGathered = 1 << 14
 
 func (g *gathered) release() {
-	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered {
+	words := 0
+	for _, set := range g.sets {
+		words += cap(set)
+	}
+	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && words <= maxScratchWords {
 		gatherings.Put(g)
 	}
 }

@@ -117,11 +117,11 @@ func (seg *segment) openVectors(s section, places []byte) error {
 	if osf := seg.block.file.osf; osf != nil && vs.Coded() {
 		vs.ReadRows(io.NewSectionReader(osf, int64(s.offset), int64(s.length)))
 	}
-	first, rows, err := decodePlaces(places, vs.Len(), seg.block.nextRow)
+	at, err := decodePlaces(places, vs.Len(), seg.block.nextRow)
 	if err != nil || vs.Len() == 0 {
 		return err
 	}
-	seg.parts = append(seg.parts, &vectorPart{dim: vs.Dim(), search: vs, first: first, rows: rows, live: vs.Len()})
+	seg.parts = append(seg.parts, &vectorPart{dim: vs.Dim(), search: vs, places: at, live: vs.Len()})
 	return nil
 }
 

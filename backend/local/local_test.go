@@ -224,7 +224,7 @@ func TestManyPartitions(t *testing.T) {
 func TestLongTail(t *testing.T) {
 	t.Parallel()
 	_, ix, _ := both(t)
-	rows := make([]backend.Row, maxTailRows/10)
+	rows := make([]backend.Row, (maxTailRows+9)/10)
 	for seq := range uint64(11) {
 		for i := range rows {
 			rows[i] = backend.Row{Chunk: int64(seq)*1e6 + int64(i), Ordinal: i, Text: "ember"}

@@ -106,7 +106,7 @@ func (p *partition) publish(c *backend.Change, s source, order []int, facts []ba
 			speaker: p.intern(facts[i].Speaker), flags: flags,
 		})
 		if len(in.Vector) > 0 {
-			p.vectorPart(len(in.Vector), row).add(row, in.Vector)
+			p.vectorPart(len(in.Vector)).add(row, in.Vector)
 		}
 	}
 	p.addLive(at)

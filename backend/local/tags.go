@@ -165,16 +165,53 @@ func (p *partition) accept(f backend.Filter) (*bitset.Set, *scratch) {
 		return p.live, nil
 	}
 	sc := scratches.Get().(*scratch)
-	n := p.live.Len()
-	sc.words = append(sc.words[:0], p.live.Words()...)
-	out := bitset.FromWords(sc.words, n)
+	out := p.live
 	for _, any := range f.All {
-		out.And(p.anyOf(sc, any))
+		set := p.tags.setOf(any)
+		if set == nil {
+			set = p.anyOf(sc, any)
+		}
+		out = sc.and(out, set)
 	}
 	if len(f.Not) > 0 {
+		out = sc.and(out, nil)
 		out.AndNot(p.anyOf(sc, f.Not))
 	}
 	return out, sc
+}
+
+// setOf returns the set of rows with the one tag of a list, if it is kept as a set. It may
+// have rows that are not live, and lack the last.
+func (x *tagIndex) setOf(tags []uint64) *bitset.Set {
+	if len(tags) != 1 {
+		return nil
+	}
+	if v, ok := x.one[tags[0]]; ok && v < 0 {
+		return x.lists[^v].set
+	}
+	return nil
+}
+
+// and returns the rows of both sets, of which nil is all, in the words of the scratch. x may
+// lie there already.
+func (s *scratch) and(x, y *bitset.Set) *bitset.Set {
+	from := x.Words()
+	n := len(from)
+	s.words = slices.Grow(s.words[:0], n)[:n]
+	out := s.words
+	switch {
+	case y != nil:
+		with := y.Words()
+		have := min(n, len(with))
+		from, with = from[:have], with[:have]
+		for i, w := range with {
+			out[i] = from[i] & w
+		}
+		clear(out[have:])
+	case n > 0 && &from[0] != &out[0]:
+		copy(out, from)
+	}
+	return bitset.FromWords(out, x.Len())
 }
 
 // anyOf returns the rows with one of the tags, in the scratch.

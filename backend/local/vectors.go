@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -22,24 +21,20 @@ type vectorPart struct {
 		Vector(place uint32) []float32
 		Len() int
 	}
-	first uint32   // row of the first vector
-	rows  []uint32 // row by place, rising; nil: first, first+1, ...
-	live  int      // live rows with a vector here
-
-	ranked sync.Once
-	rank   *rank // of rows, in a block, once a filter needed it
+	places places // of the rows
+	live   int    // live rows with a vector here
 }
 
 // vectorPart returns the part in memory for vectors of a length, making it when it
 // is new. The caller holds mu.
-func (p *partition) vectorPart(dim int, row uint32) *vectorPart {
+func (p *partition) vectorPart(dim int) *vectorPart {
 	for _, v := range p.vectors {
 		if v.dim == dim && v.mem != nil {
 			return v
 		}
 	}
 	mem := vector.NewMem(dim, vector.InnerProduct)
-	v := &vectorPart{dim: dim, mem: mem, search: mem, first: row}
+	v := &vectorPart{dim: dim, mem: mem, search: mem}
 	p.vectors = append(p.vectors, v)
 	return v
 }
@@ -54,73 +49,17 @@ func checkVector(v []float32) error {
 
 // add indexes the vector of a row above all before.
 func (v *vectorPart) add(row uint32, vec []float32) {
-	at := v.mem.Append(vec)
-	if v.rows == nil && row != v.first+at {
-		v.rows = make([]uint32, at, 2*at+8)
-		for i := range v.rows {
-			v.rows[i] = v.first + uint32(i)
-		}
-	}
-	if v.rows != nil {
-		v.rows = append(v.rows, row)
-	}
+	v.mem.Append(vec)
+	v.places.add(row, 1)
 	v.live++
 }
 
 // row returns the row of a place.
-func (v *vectorPart) row(place uint32) uint32 {
-	if v.rows != nil {
-		return v.rows[place]
-	}
-	return v.first + place
-}
+func (v *vectorPart) row(place uint32) uint32 { return v.places.row(place) }
 
 // forget counts live rows that go.
 func (v *vectorPart) forget(first, n uint32) {
-	if v.rows == nil {
-		from, to := max(first, v.first), min(first+n, v.first+uint32(v.search.Len()))
-		v.live -= int(max(to, from) - from)
-		return
-	}
-	from, _ := slices.BinarySearch(v.rows, first)
-	to, _ := slices.BinarySearch(v.rows, first+n)
-	v.live -= to - from
-}
-
-// acceptOf turns a set of rows into one of places in the part.
-func (v *vectorPart) acceptOf(rows *bitset.Set) *bitset.Set {
-	if v.rows == nil {
-		return shifted(rows, v.first, v.search.Len())
-	}
-	if v.mem == nil {
-		v.ranked.Do(func() { v.rank = newRank(v.rows) })
-		return v.rank.places(rows, len(v.rows))
-	}
-	set := bitset.New(len(v.rows))
-	for i, r := range v.rows {
-		if rows.Has(r) {
-			set.Add(uint32(i))
-		}
-	}
-	return set
-}
-
-// shifted returns the n members of a set from first on as a set from 0 on, which may
-// share its words.
-func shifted(rows *bitset.Set, first uint32, n int) *bitset.Set {
-	from := rows.Words()[first/64:]
-	by := first % 64
-	if by == 0 {
-		return bitset.FromWords(from, rows.Len()-int(first))
-	}
-	out := make([]uint64, (n+63)/64)
-	for i := range min(len(out), len(from)) {
-		out[i] = from[i] >> by
-		if i+1 < len(from) {
-			out[i] |= from[i+1] << (64 - by)
-		}
-	}
-	return bitset.FromWords(out, n)
+	v.live -= int(v.places.before(first+n) - v.places.before(first))
 }
 
 // SearchVectors finds the nearest chunks; see [backend.Vectors]. A partition that
@@ -153,18 +92,22 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *backend.VectorQuery) ([]backend.Hit, error) {
 	rows, sc := p.accept(q.Filter)
 	defer sc.release()
+	g := gatherings.Get().(*gathered)
+	defer g.release()
 	accepts := make([]*bitset.Set, len(parts)) // nil: all
 	for i, v := range parts {
 		if rows != p.live || v.live < v.search.Len() {
-			accepts[i] = v.acceptOf(rows)
+			accepts[i] = v.places.of(rows, g.set(i))
 		}
 	}
-	g := gatherings.Get().(*gathered)
-	defer g.release()
 	return p.best(q.K, q.Answer, func(k int, anyOrder bool) ([]found, error) {
 		out := g.found[:0]
 		for i, v := range parts {
-			hits, err := v.search.Search(ctx, &vector.Query{Vector: q.Vector, K: k, Accept: accepts[i], AnyOrder: anyOrder && len(parts) == 1}, g.near[:0])
+			query := vector.Query{Vector: q.Vector, K: k, Accept: accepts[i], AnyOrder: anyOrder && len(parts) == 1}
+			if len(out) == k {
+				query.Floor = out[k-1].score
+			}
+			hits, err := v.search.Search(ctx, &query, g.near[:0])
 			if err != nil {
 				return nil, err
 			}
@@ -172,14 +115,14 @@ func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *b
 				out = append(out, found{v.row(h.Row), h.Score})
 			}
 			g.near = hits
+			if i > 0 {
+				slices.SortFunc(out, func(a, b found) int {
+					return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
+				})
+				out = out[:min(k, len(out))]
+			}
 		}
 		g.found = out
-		if len(parts) > 1 {
-			slices.SortFunc(out, func(a, b found) int {
-				return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
-			})
-			out = out[:min(k, len(out))]
-		}
 		return out, nil
 	})
 }

@@ -37,12 +37,14 @@ func (b *BitQuery) Set(values []int8, stride int) {
 	b.meta, b.stride = len(values)/8, stride
 	for j := 0; j+64 <= len(values); j += 64 {
 		var p [4]uint64
-		for i, v := range values[j : j+64] {
-			u := uint64(v)
-			p[0] |= u & 1 << i
-			p[1] |= u >> 1 & 1 << i
-			p[2] |= u >> 2 & 1 << i
-			p[3] |= u >> 3 & 1 << i
+		for i := 0; i < 64; i += 8 {
+			var x uint64 // 8 values, the first in the lowest byte
+			for k, v := range values[j+i : j+i+8] {
+				x |= uint64(uint8(v)) << (8 * k)
+			}
+			for plane := range p {
+				p[plane] |= lowBits(x>>plane) << i
+			}
 		}
 		at := j / 64 / 8 * planeWords
 		for plane := range p {
@@ -50,6 +52,10 @@ func (b *BitQuery) Set(values []int8, stride int) {
 		}
 	}
 }
+
+// lowBits returns the lowest bits of the bytes of x, that of the lowest byte first: each
+// lands at its place of the highest byte of the product.
+func lowBits(x uint64) uint64 { return x & 0x0101010101010101 * 0x0102040810204080 >> 56 }
 
 // Weigh sets the linear map of EstimateBits.
 func (b *BitQuery) Weigh(scale, shift float32) { b.scale, b.shift = scale, shift }
@@ -65,6 +71,35 @@ func EstimateBits(dst []float32, recs []byte, b *BitQuery) {
 	_ = recs[len(dst)*b.stride-1]
 	_ = b.planes[b.stride/64*planeWords-1]
 	estimateBits(dst, recs, b)
+}
+
+// PickBits is EstimateBits for the records at some positions: dst[i] is for record
+// positions[i]. It asks for records before their turn, as they are far apart.
+func PickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
+	if len(dst) == 0 {
+		return
+	}
+	last := uint32(0)
+	for _, p := range positions[:len(dst)] {
+		last = max(last, p)
+	}
+	_ = recs[(int(last)+1)*b.stride-1]
+	_ = b.planes[b.stride/64*planeWords-1]
+	pickBits(dst, recs, positions, b)
+}
+
+// pickAhead is how many records before its turn one is asked for.
+const pickAhead = 16
+
+// pickEach is PickBits by the kernel for one record.
+func pickEach(dst []float32, recs []byte, positions []uint32, b *BitQuery, estimate func(dst []float32, recs []byte, b *BitQuery)) {
+	for i, p := range positions[:len(dst)] {
+		if i+pickAhead < len(dst) {
+			next := int(positions[i+pickAhead]) * b.stride
+			Prefetch(recs[next : next+b.stride])
+		}
+		estimate(dst[i:i+1], recs[int(p)*b.stride:], b)
+	}
 }
 
 func estimateBitsGeneric(dst []float32, recs []byte, b *BitQuery) {

@@ -140,6 +140,126 @@ end:
 	VZEROUPPER
 	RET
 
+// PICK sets acc to the weighted counts of the record whose position is at off of the list at
+// BX, and x to its factor and offset.
+#define PICK(off, acc, x, more, done) \
+	MOVL   off(BX), R8        \
+	IMULQ  CX, R8             \
+	ADDQ   SI, R8             \
+	ROW(acc, more, done)      \
+	SUBQ   CX, R8             \
+	VMOVSD (R8)(R11*1), x
+
+// AHEAD asks for the first two lines of a record that comes later.
+#define AHEAD(off) \
+	MOVL       off(BX), R8 \
+	IMULQ      CX, R8      \
+	PREFETCHT0 (SI)(R8*1)  \
+	ADDQ       CX, R8      \
+	PREFETCHT0 -64(SI)(R8*1)
+
+// func pickBitsAVX512(dst *float32, recs *byte, positions *uint32, planes *uint64, stride, meta, n int, scale, shift float32)
+TEXT ·pickBitsAVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DI
+	MOVQ         recs+8(FP), SI
+	MOVQ         positions+16(FP), BX
+	MOVQ         planes+24(FP), DX
+	MOVQ         stride+32(FP), CX
+	MOVQ         meta+40(FP), R11
+	MOVQ         n+48(FP), R9
+	VBROADCASTSS scale+56(FP), Y14
+	VBROADCASTSS shift+60(FP), Y15
+
+eight:
+	CMPQ R9, $8
+	JLT  one
+	CMPQ R9, $24
+	JLT  near
+	AHEAD(64)
+	AHEAD(68)
+	AHEAD(72)
+	AHEAD(76)
+	AHEAD(80)
+	AHEAD(84)
+	AHEAD(88)
+	AHEAD(92)
+
+near:
+	PICK(0, Z16, X24, more0, done0)
+	PICK(4, Z17, X25, more1, done1)
+	PICK(8, Z18, X26, more2, done2)
+	PICK(12, Z19, X27, more3, done3)
+	PICK(16, Z20, X28, more4, done4)
+	PICK(20, Z21, X29, more5, done5)
+	PICK(24, Z22, X30, more6, done6)
+	PICK(28, Z23, X31, more7, done7)
+
+	// As in estimateBitsAVX512.
+	VPUNPCKLQDQ Z17, Z16, Z0
+	VPUNPCKHQDQ Z17, Z16, Z1
+	VPUNPCKLQDQ Z19, Z18, Z2
+	VPUNPCKHQDQ Z19, Z18, Z3
+	VPUNPCKLQDQ Z21, Z20, Z4
+	VPUNPCKHQDQ Z21, Z20, Z5
+	VPUNPCKLQDQ Z23, Z22, Z6
+	VPUNPCKHQDQ Z23, Z22, Z7
+	VPADDQ      Z1, Z0, Z0
+	VPADDQ      Z3, Z2, Z2
+	VPADDQ      Z5, Z4, Z4
+	VPADDQ      Z7, Z6, Z6
+	VSHUFI64X2  $0x88, Z2, Z0, Z1
+	VSHUFI64X2  $0xDD, Z2, Z0, Z3
+	VSHUFI64X2  $0x88, Z6, Z4, Z5
+	VSHUFI64X2  $0xDD, Z6, Z4, Z7
+	VPADDQ      Z3, Z1, Z1
+	VPADDQ      Z7, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xDD, Z5, Z1, Z2
+	VPADDQ      Z2, Z0, Z0
+	VCVTQQ2PS   Z0, Y0
+	VMULPS      Y14, Y0, Y0
+	VADDPS      Y15, Y0, Y0
+	VMOVLHPS    X25, X24, X4
+	VMOVLHPS    X27, X26, X5
+	VMOVLHPS    X29, X28, X6
+	VMOVLHPS    X31, X30, X7
+	VINSERTF128 $1, X6, Y4, Y4
+	VINSERTF128 $1, X7, Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xDD, Y5, Y4, Y7
+	VMULPS      Y6, Y0, Y0
+	VADDPS      Y7, Y0, Y0
+	VMOVUPS     Y0, (DI)
+	ADDQ        $32, DI
+	ADDQ        $32, BX
+	SUBQ        $8, R9
+	JMP         eight
+
+one:
+	TESTQ R9, R9
+	JLE   end
+	PICK(0, Z16, X24, moreOne, doneOne)
+	VEXTRACTI64X4 $1, Z16, Y0
+	VPADDQ        Y16, Y0, Y0
+	VEXTRACTI128  $1, Y0, X1
+	VPADDQ        X1, X0, X0
+	VPSRLDQ       $8, X0, X1
+	VPADDQ        X1, X0, X0
+	VCVTDQ2PS     X0, X0
+	VMULSS        X14, X0, X0
+	VADDSS        X15, X0, X0
+	VMULSS        (R8)(R11*1), X0, X0
+	VADDSS        4(R8)(R11*1), X0, X0
+	VMOVSS        X0, (DI)
+	ADDQ          $4, DI
+	ADDQ          $4, BX
+	DECQ          R9
+	JMP           one
+
+end:
+	VZEROUPPER
+	RET
+
 // The number of bits of each value 0 to 15, times 1, 2, 4 and 8.
 DATA nibbles<>+0(SB)/8, $0x0302020102010100
 DATA nibbles<>+8(SB)/8, $0x0403030203020201

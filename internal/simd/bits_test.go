@@ -66,6 +66,56 @@ func TestEstimateBitsMatchesGeneric(t *testing.T) {
 	}
 }
 
+// checkPick compares estimates of records at random positions with those of all records.
+func checkPick(t *testing.T, r *rand.Rand, k kernels, picks, n int, recs []byte, b *BitQuery) {
+	t.Helper()
+	all, positions, want := make([]float32, n), make([]uint32, picks), make([]float32, picks)
+	estimateBitsGeneric(all, recs, b)
+	for i := range positions {
+		positions[i] = uint32(r.IntN(n))
+		want[i] = all[positions[i]]
+	}
+	got := make([]float32, picks+1)
+	got[picks] = 42
+	if k.pick != nil {
+		k.pick(got[:picks], recs, positions, b)
+	} else {
+		pickEach(got[:picks], recs, positions, b, k.bits)
+	}
+	require.Equal(t, want, got[:picks], "%s: stride %d, meta %d, %d of %d records", k.name, b.stride, b.meta, picks, n)
+	require.Equal(t, float32(42), got[picks], "%s wrote past the end", k.name)
+}
+
+func TestPickBitsMatchesGeneric(t *testing.T) {
+	t.Parallel()
+	for _, k := range levels() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, 4))
+			for dim := 64; dim <= 4096; dim += 64 * (1 + dim/512) {
+				for _, n := range []int{1, 5, 40} {
+					_, recs, b := bitCase(r, dim, n, r.IntN(60), r.IntN(64))
+					for _, picks := range []int{1, 7, 8, 9, 23, 24, 25, 47} {
+						checkPick(t, r, k, picks, n, recs, b)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestPickBitsShort(t *testing.T) {
+	t.Parallel()
+	_, recs, b := bitCase(rand.New(rand.NewPCG(3, 4)), 384, 3, 4, 0)
+	PickBits(nil, nil, nil, b)
+	got, want := make([]float32, 2), make([]float32, 3)
+	PickBits(got, recs, []uint32{2, 0}, b)
+	estimateBitsGeneric(want, recs, b)
+	assert.Equal(t, []float32{want[2], want[0]}, got)
+	assert.Panics(t, func() { PickBits(got, recs, []uint32{0, 3}, b) })
+	assert.Panics(t, func() { PickBits(got, recs, []uint32{0}, b) })
+}
+
 // The portable kernel against the definition, bit by bit.
 func TestEstimateBitsGeneric(t *testing.T) {
 	t.Parallel()
@@ -109,6 +159,7 @@ func FuzzEstimateBits(f *testing.F) {
 		_, recs, b := bitCase(r, 64*(1+int(words)%64), 1+int(n), r.IntN(60), int(off)%64)
 		for _, k := range levels() {
 			checkBits(t, k, 1+int(n), recs, b)
+			checkPick(t, r, k, 1+int(off), 1+int(n), recs, b)
 		}
 	})
 }
@@ -127,5 +178,27 @@ func BenchmarkEstimateBits(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/row")
 			})
 		}
+	}
+}
+
+func BenchmarkPickBits(b *testing.B) {
+	const n, picks = 200_000, 2_000
+	r := rand.New(rand.NewPCG(4, 3))
+	_, recs, q := bitCase(r, 384, n, 4, 0)
+	positions, dst := make([]uint32, picks), make([]float32, picks)
+	for i := range positions {
+		positions[i] = uint32(r.IntN(n))
+	}
+	for _, k := range levels() {
+		b.Run(k.name, func(b *testing.B) {
+			for b.Loop() {
+				if k.pick != nil {
+					k.pick(dst, recs, positions, q)
+				} else {
+					pickEach(dst, recs, positions, q, k.bits)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/picks, "ns/row")
+		})
 	}
 }

@@ -39,6 +39,11 @@ func estimateBitsAVX512(dst *float32, recs *byte, planes *uint64, stride, meta, 
 //go:noescape
 func estimateBitsAVX2(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
 
+// As estimateBitsAVX512, for the records at n positions.
+//
+//go:noescape
+func pickBitsAVX512(dst *float32, recs *byte, positions *uint32, planes *uint64, stride, meta, n int, scale, shift float32)
+
 func dotU8(dst []int32, rows []uint8, q []int8) {
 	switch active {
 	case AVX512:
@@ -70,4 +75,12 @@ func estimateBits(dst []float32, recs []byte, b *BitQuery) {
 	default:
 		estimateBitsGeneric(dst, recs, b)
 	}
+}
+
+func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
+	if active == AVX512 {
+		pickBitsAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+		return
+	}
+	pickEach(dst, recs, positions, b, estimateBits)
 }

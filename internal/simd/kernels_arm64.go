@@ -48,3 +48,7 @@ func estimateBits(dst []float32, recs []byte, b *BitQuery) {
 	}
 	estimateBitsGeneric(dst, recs, b)
 }
+
+func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
+	pickEach(dst, recs, positions, b, estimateBits)
+}

@@ -11,3 +11,7 @@ func dotF32(dst []float32, rows []float32, q []float32) { dotF32Generic(dst, row
 func estimateBits(dst []float32, recs []byte, b *BitQuery) { estimateBitsGeneric(dst, recs, b) }
 
 func prefetch(*byte, int) {}
+
+func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
+	pickEach(dst, recs, positions, b, estimateBits)
+}

@@ -28,6 +28,9 @@ func levels() []kernels {
 			bits: func(dst []float32, recs []byte, b *BitQuery) {
 				estimateBitsAVX512(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
 			},
+			pick: func(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
+				pickBitsAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+			},
 		})
 	}
 	return ks

@@ -17,9 +17,10 @@ type kernels struct {
 	dotU8  func(dst []int32, rows []uint8, q []int8)
 	dotF32 func(dst []float32, rows []float32, q []float32)
 	bits   func(dst []float32, recs []byte, b *BitQuery)
+	pick   func(dst []float32, recs []byte, positions []uint32, b *BitQuery) // nil: by bits
 }
 
-var portable = kernels{"generic", dotU8Generic, dotF32Generic, estimateBitsGeneric}
+var portable = kernels{name: "generic", dotU8: dotU8Generic, dotF32: dotF32Generic, bits: estimateBitsGeneric}
 
 // unaligned returns n values whose first lies off bytes behind a 64-byte boundary.
 func unaligned[T any](n, off int) []T {

@@ -7,7 +7,7 @@ type top struct {
 	hits  []Hit
 	limit int
 	// floor is the score that a hit has to reach to be kept: -Inf until the limit
-	// is reached, then the score of the worst hit kept.
+	// is reached, then the score of the worst hit kept. It may be raised from outside.
 	floor float32
 }
 
@@ -30,7 +30,7 @@ func (t *top) push(h Hit) {
 			for i := len(t.hits)/2 - 1; i >= 0; i-- {
 				t.sink(i, t.hits[i])
 			}
-			t.floor = t.hits[0].Score
+			t.floor = max(t.floor, t.hits[0].Score)
 		}
 		return
 	}

@@ -58,19 +58,14 @@ type ivf struct {
 type probe struct {
 	base  []float32 // <query, centroid> of each list
 	lists []Hit     // lists by what they may hold
-	found []pick    // what a filter, or a threshold, leaves
-	first top       // of lists, or of picks by index
+	found []uint32  // positions that a filter, or a threshold, leaves
+	most  []float32 // what these may score at most
+	first top       // of lists, or of found by index
 	bound float32   // |query - mean|
 	d     []float32
 	d4    []int8
 	bits  simd.BitQuery
 	ests  [blockRows]float32
-}
-
-// pick is a row that is left to look at, and the most it may score.
-type pick struct {
-	row, position uint32
-	most          float32
 }
 
 // interpolate returns the value for a recall from the values at recallPoints.
@@ -103,9 +98,15 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 		return ctx.Err()
 	}
 	sr.cand.reset(keep)
-	sr.unit = sr.scale
+	sr.near.reset(sr.k)
+	sr.unit, sr.slack = sr.scale, 0
 	if s.lean() {
 		sr.unit = 1
+	} else {
+		sr.slack = sr.reach(s.typicalScale(), sr.square) / sr.scale // rows are taken for as long as the query
+	}
+	if sr.floor > negInf {
+		sr.cand.floor = sr.floor/sr.unit - sr.slack
 	}
 	s.prepare(sr, interpolate(recall, &bitSigmas))
 	// Filters this selective would have most lists visited.
@@ -121,14 +122,20 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 			return err
 		}
 	}
+	if !s.lean() {
+		sr.refine(s)
+		return nil
+	}
 	for _, h := range sr.cand.hits {
-		if s.lean() {
-			sr.best.push(h)
-		} else {
-			sr.rescore(s, h.Row)
-		}
+		sr.best.push(h)
 	}
 	return nil
+}
+
+// typicalScale returns a scale that most 8-bit rows do not exceed by much.
+func (s *Segment) typicalScale() float32 {
+	n := s.h.n
+	return max(s.scales[0], s.scales[n/4], s.scales[n/2], s.scales[n-n/4-1], s.scales[n-1])
 }
 
 // lean tells whether candidates behind 1-bit codes are scored by float32 rows that are
@@ -136,7 +143,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 func (s *Segment) lean() bool { return s.reader != nil && s.h.kind == kindIVF1 }
 
 // keep is the number of candidates for k hits: more than k by 8 bits, whose order is not
-// quite the order by float32.
+// quite the order by float32; search.slack mostly leaves fewer.
 func (s *Segment) keep(k int) int {
 	if s.lean() {
 		return k + k/4 + 4 // each costs a system call
@@ -216,10 +223,7 @@ func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, cou
 	for _, l := range p.lists {
 		s.visit(sr, int(l.Row))
 	}
-	last, floor := worstOf(p.lists), negInf
-	if sr.cand.full() {
-		floor = sr.cand.floor * sr.scale
-	}
+	last, floor := worstOf(p.lists), sr.cand.floor*sr.unit
 	for list, base := range p.base {
 		h := Hit{Row: uint32(list), Score: base + reach*s.ivf.spreads[list]}
 		if h.Score > floor && Compare(h, last) > 0 {
@@ -233,7 +237,10 @@ func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, cou
 			left += int(s.ivf.offsets[l.Row+1] - s.ivf.offsets[l.Row])
 		}
 		if left > s.h.gatherCost()*count {
+			floor := sr.cand.floor
 			sr.cand.reset(sr.cand.limit)
+			sr.near.reset(sr.k)
+			sr.cand.floor = floor // the rows that set it will be found again
 			return true, nil
 		}
 	}
@@ -242,7 +249,7 @@ func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, cou
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if sr.cand.full() && l.Score <= sr.cand.floor*sr.unit {
+		if l.Score <= sr.cand.floor*sr.unit {
 			break
 		}
 		s.visit(sr, int(l.Row))
@@ -298,7 +305,7 @@ func (s *Segment) visitCodes(sr *search, from, to int) {
 // offer pushes a row that was scored by 8 bits if it is accepted.
 func (s *search) offer(row uint32, score float32, n int) {
 	if int(row) < n && (s.accept == nil || s.accept.Has(row)) {
-		s.cand.push(Hit{Row: row, Score: score})
+		s.candidate(Hit{Row: row, Score: score})
 	}
 }
 
@@ -311,11 +318,8 @@ func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 	floor := sr.cand.floor*sr.unit - base
 	for i, x := range ests {
 		if x > floor {
-			row := s.ivf.rows[from+i]
-			if int(row) < s.h.n && (sr.accept == nil || sr.accept.Has(row)) {
-				s.score8(sr, from+i, row)
-				floor = sr.cand.floor*sr.unit - base
-			}
+			s.scoreAt(sr, from+i)
+			floor = sr.cand.floor*sr.unit - base
 		}
 	}
 }
@@ -324,7 +328,7 @@ func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 // may beat the candidates, the most promising first.
 func (s *Segment) visitLean(sr *search, from, to int, base float32) {
 	p := &sr.probe
-	p.found = p.found[:0]
+	p.found, p.most = p.found[:0], p.most[:0]
 	floor := sr.cand.floor - base
 	for at := from; at < to; at += blockRows {
 		ests := p.ests[:min(blockRows, to-at)]
@@ -333,56 +337,90 @@ func (s *Segment) visitLean(sr *search, from, to int, base float32) {
 			if x > floor {
 				row := s.ivf.rows[at+i]
 				if int(row) < s.h.n && (sr.accept == nil || sr.accept.Has(row)) {
-					p.found = append(p.found, pick{row, uint32(at + i), base + x})
+					p.found, p.most = append(p.found, uint32(at+i)), append(p.most, base+x)
 				}
 			}
 		}
 	}
-	s.settle(sr, p.found)
+	s.settle(sr)
 }
 
-// settle scores picks: those first that may score most, so that most others need no
+// settle scores what was found: those first that may score most, so that most others need no
 // second look.
-func (s *Segment) settle(sr *search, found []pick) {
+func (s *Segment) settle(sr *search) {
 	p := &sr.probe
-	p.first.reset(sr.cand.limit)
-	for i := range found {
-		if m := found[i].most; m > negInf && m >= p.first.floor {
+	found, most := p.found, p.most
+	p.first.reset(sr.k + sr.k/4 + 4)
+	for i, m := range most {
+		if m > negInf && m >= p.first.floor {
 			p.first.push(Hit{Row: uint32(i), Score: m})
 		}
 	}
 	slices.SortFunc(p.first.hits, Compare)
 	for _, h := range p.first.hits {
-		f := &found[h.Row]
-		if f.most <= sr.cand.floor*sr.unit {
+		s.ask(found[h.Row], len(sr.q8))
+	}
+	for _, h := range p.first.hits {
+		if h.Score <= sr.cand.floor*sr.unit {
 			return
 		}
-		s.scorePick(sr, f)
-		f.most = negInf
+		s.scoreAt(sr, int(found[h.Row]))
+		most[h.Row] = negInf
 	}
-	floor := sr.cand.floor * sr.unit
-	for i := range found {
-		if f := &found[i]; f.most > floor {
-			s.scorePick(sr, f)
+	floor, n := sr.cand.floor*sr.unit, 0
+	for i, m := range most {
+		found[n], most[n] = found[i], m
+		if m > floor {
+			n++
+		}
+	}
+	for i, position := range found[:n] {
+		if i+ahead < n {
+			s.ask(found[i+ahead], len(sr.q8))
+		}
+		if most[i] > floor {
+			s.scoreAt(sr, int(position))
 			floor = sr.cand.floor * sr.unit
 		}
 	}
 }
 
-// scorePick offers the score of a pick.
-func (s *Segment) scorePick(sr *search, f *pick) {
+// ask has the 8-bit row of a position and its scale brought to the caches.
+func (s *Segment) ask(position uint32, stride int) {
 	if s.lean() {
-		sr.cand.push(Hit{Row: f.row, Score: sr.score(s, f.row)})
-	} else {
-		s.score8(sr, int(f.position), f.row)
+		return
 	}
+	at := int(position)
+	simd.Prefetch(s.codes[at*stride : (at+1)*stride])
+	simd.Prefetch(bytesOf(s.scales[at : at+1]))
 }
 
-// score8 offers a position's 8-bit score.
-func (s *Segment) score8(sr *search, position int, row uint32) {
+// scoreAt offers the score of a position, by 8 bits unless the segment is lean, if its row is
+// accepted.
+func (s *Segment) scoreAt(sr *search, position int) {
+	row := s.ivf.rows[position]
+	if int(row) >= s.h.n || sr.accept != nil && !sr.accept.Has(row) {
+		return
+	}
+	if s.lean() {
+		sr.candidate(Hit{Row: row, Score: sr.score(s, row)})
+		return
+	}
 	var d [1]int32
 	simd.DotU8(d[:], s.codes[position*len(sr.q8):], sr.q8)
-	sr.cand.push(Hit{Row: row, Score: float32(d[0]-sr.bias) * s.scales[position]})
+	sr.candidate(Hit{Row: row, Score: float32(d[0]-sr.bias) * s.scales[position]})
+}
+
+// candidate keeps a row with its score in units. Not a number, the score of a row that cannot be read,
+// is turned away.
+func (s *search) candidate(h Hit) {
+	s.cand.push(h)
+	if s.near.limit == 0 || !(h.Score >= s.near.floor) {
+		return
+	}
+	if s.near.push(h); s.near.full() {
+		s.cand.floor = max(s.cand.floor, s.near.floor-s.slack)
+	}
 }
 
 // ahead is how many rows before its turn a row picked out of order is asked for:
@@ -391,62 +429,60 @@ const ahead = 8
 
 // gather scores the accepted rows, few of many, each on its own.
 func (s *Segment) gather(ctx context.Context, sr *search) error {
-	found, err := s.collect(ctx, sr)
-	if err != nil {
+	if err := s.collect(ctx, sr); err != nil {
 		return err
 	}
 	if s.h.kind == kindIVF1 {
-		s.gatherBits(sr, found)
+		s.gatherBits(sr)
 		return nil
 	}
-	stride := len(sr.q8)
-	for i, f := range found {
+	found := sr.probe.found
+	for i, position := range found {
 		if i+ahead < len(found) {
-			next := int(found[i+ahead].position)
-			simd.Prefetch(s.codes[next*stride : (next+1)*stride])
-			simd.Prefetch(bytesOf(s.scales[next : next+1]))
+			s.ask(found[i+ahead], len(sr.q8))
 		}
-		s.score8(sr, int(f.position), f.row)
+		s.scoreAt(sr, int(position))
 	}
 	return nil
 }
 
 // gatherBits looks at positions by their 1-bit codes, and scores those that may beat the
 // candidates.
-func (s *Segment) gatherBits(sr *search, found []pick) {
+func (s *Segment) gatherBits(sr *search) {
 	p, stride, meta := &sr.probe, recordStride(s.h.dim), codeBytes(s.h.dim)
-	for i := range found {
-		if i+ahead < len(found) {
-			next := int(found[i+ahead].position) * stride
-			simd.Prefetch(s.ivf.records[next : next+stride])
+	found := p.found
+	p.most = slices.Grow(p.most[:0], len(found))[:len(found)]
+	for at := 0; at < len(found); at += blockRows {
+		positions := found[at:min(at+blockRows, len(found))]
+		most := p.most[at : at+len(positions)]
+		simd.PickBits(most, s.ivf.records, positions, &p.bits)
+		for i, position := range positions {
+			list := binary.LittleEndian.Uint32(s.ivf.records[int(position)*stride+meta+8:])
+			if int(list) < len(p.base) {
+				most[i] += p.base[list]
+			} else {
+				most[i] = negInf
+			}
 		}
-		f := &found[i]
-		rec := s.ivf.records[int(f.position)*stride : (int(f.position)+1)*stride]
-		list := binary.LittleEndian.Uint32(rec[meta+8:])
-		if int(list) >= len(p.base) {
-			continue
-		}
-		simd.EstimateBits(p.ests[:1], rec, &p.bits)
-		f.most = p.base[list] + p.ests[0]
 	}
-	s.settle(sr, found)
+	s.settle(sr)
 }
 
-// collect returns the rows of the filter, in rising order, with the lowest score.
-func (s *Segment) collect(ctx context.Context, sr *search) ([]pick, error) {
+// collect finds the positions of the rows of the filter, in the order of the rows.
+func (s *Segment) collect(ctx context.Context, sr *search) error {
 	found, positions, n := sr.probe.found[:0], s.ivf.positions, s.h.n
 	add := func(first int, w uint64) {
 		for ; w != 0; w &= w - 1 {
-			row := uint32(first + bits.TrailingZeros64(w))
+			row := first + bits.TrailingZeros64(w)
 			if position := positions[row]; int(position) < n {
-				found = append(found, pick{row, position, negInf})
+				found = append(found, position)
 			}
 		}
 	}
 	full := sr.fullWords(n)
 	for i, w := range full {
 		if i%checkRows == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		if w != 0 {
 			add(i*64, w)
@@ -454,5 +490,5 @@ func (s *Segment) collect(ctx context.Context, sr *search) ([]pick, error) {
 	}
 	add(len(full)*64, sr.word(len(full)*64, n))
 	sr.probe.found = found
-	return found, nil
+	return nil
 }

@@ -14,7 +14,7 @@ const (
 	// codes; below it the estimate is too loose to save reading the 8-bit rows.
 	bitsFromDim = 200
 	// listsFactor times the root of the number of rows is the number of lists.
-	listsFactor = 4
+	listsFactor = 2
 	// buildSeed makes building repeatable.
 	buildSeed = 0x7365676d656e74
 	// batchRows is the number of rows that workers share at a time, and that are

@@ -84,7 +84,12 @@ func (r *rotation) apply(x []float32) {
 // a power of two, at least 4. Two levels are done at a time, which halves the
 // loads and stores.
 func hadamard(x []float32) {
-	h := 1
+	for i := 0; i+4 <= len(x); i += 4 {
+		v := (*[4]float32)(x[i:])
+		p, q, r, s := v[0]+v[1], v[0]-v[1], v[2]+v[3], v[2]-v[3]
+		v[0], v[1], v[2], v[3] = p+r, q+s, p-r, q-s
+	}
+	h := 4
 	for ; h*4 <= len(x); h *= 4 {
 		for i := 0; i < len(x); i += 4 * h {
 			a, b, c, d := x[i:i+h], x[i+h:i+2*h], x[i+2*h:i+3*h], x[i+3*h:i+4*h]

@@ -36,15 +36,21 @@ type search struct {
 	bias   int32     // to take off each dot product of q8 and a row
 	accept *bitset.Set
 	k      int
+	floor  float32 // Query.Floor; -Inf: none
+	square float32 // squared length of q, once finite was asked
 	// selective says that accept is not nil and turns away more than scores do.
 	selective bool
 	anyOrder  bool
 
 	// cand holds 8-bit scores, in units of scale: the row's scale times the whole
 	// number. The unit is left out of the comparisons as it is the same for all.
-	cand  top
-	unit  float32 // of the scores of cand, in an inverted file
-	best  top     // float32 scores
+	cand top
+	unit float32 // of the scores of cand, in an inverted file
+	// near, in an approximate search, is the best k of cand: what is further below the worst of them
+	// than rounding explains, slack, is no candidate.
+	near  top
+	slack float32
+	best  top // float32 scores
 	buf   rowBuf
 	dots  [blockRows]int32
 	probe probe
@@ -55,7 +61,7 @@ var searches = sync.Pool{New: func() any { return new(search) }}
 // begin returns the state for a query; k is at least 1.
 func begin(query *Query, dim int, metric Metric, k int) *search {
 	s := searches.Get().(*search)
-	s.accept, s.k, s.selective, s.anyOrder = query.Accept, k, false, query.AnyOrder
+	s.accept, s.k, s.selective, s.anyOrder, s.floor = query.Accept, k, false, query.AnyOrder, query.Floor
 	s.buf.err = nil
 	s.q = slices.Grow(s.q[:0], floatStride(dim))[:floatStride(dim)]
 	copy(s.q, query.Vector)
@@ -63,7 +69,11 @@ func begin(query *Query, dim int, metric Metric, k int) *search {
 	if metric == Cosine {
 		normalise(s.q)
 	}
+	if s.floor <= 0 {
+		s.floor = negInf
+	}
 	s.best.reset(k)
+	s.near.limit = 0
 	return s
 }
 
@@ -80,7 +90,8 @@ func (s *search) end() {
 func (s *search) finite() bool {
 	var d [1]float32
 	simd.DotF32(d[:], s.q, s.q)
-	return d[0] <= math.MaxFloat32
+	s.square = d[0]
+	return s.square <= math.MaxFloat32
 }
 
 // quantise sets q8, its scale and its bias; small parts do without.
@@ -234,6 +245,41 @@ func (s *search) rescore(f floats, row uint32) {
 	s.best.push(Hit{Row: row, Score: s.score(f, row)})
 }
 
+// boundSigmas is how many standard deviations of the quantisation error a row may
+// be off and still be found. The sum of hundreds of independent roundings is
+// close to normal: beyond four there are 3 rows in 100,000, and only rows that
+// already lie at the boundary matter.
+const boundSigmas = 4
+
+// reach returns how far the 8-bit score of a row with the given scale and squared length is
+// expected to be off its float32 score at most: rounding errors are uniform within a step, so the
+// difference has the variance (scale²|q|² + s.scale²|row|²)/12.
+func (s *search) reach(scale, square float32) float32 {
+	return boundSigmas * float32(math.Sqrt(float64((scale*scale*s.square+s.scale*s.scale*square)/12)))
+}
+
+// refine offers the float32 scores of the candidates, best first, without those whose 8-bit score
+// says that they are not among the best.
+func (s *search) refine(p rows) {
+	slices.SortFunc(s.cand.hits, Compare)
+	longest := float32(0) // squared length of the rows so far
+	for _, h := range s.cand.hits {
+		floor := max(s.best.floor, s.floor)
+		if longest > 0 && h.Score*s.scale+s.reach(p.rowScale(h.Row), longest) < floor {
+			continue
+		}
+		row := p.floatRow(h.Row, &s.buf)
+		if row == nil {
+			return // the search fails
+		}
+		var square, dot [1]float32
+		simd.DotF32(dot[:], row, s.q)
+		simd.DotF32(square[:], row, row)
+		longest = max(longest, square[0])
+		s.best.push(Hit{Row: h.Row, Score: dot[0]})
+	}
+}
+
 // all offers the float32 scores of all accepted rows below n; for parts and
 // filters that leave so few that quantised candidates would not save anything.
 func (s *search) all(f floats, n int) {
@@ -290,16 +336,8 @@ func (s *search) exact(ctx context.Context, p rows, n, dim int) error {
 	return s.widen(ctx, p, n)
 }
 
-// boundSigmas is how many standard deviations of the quantisation error a row may
-// be off and still be found. The sum of hundreds of independent roundings is
-// close to normal: beyond four there are 3 rows in 100,000, and only rows that
-// already lie at the boundary matter.
-const boundSigmas = 4
-
 // widen scans again when rows that just missed the candidates could beat the
-// worst hit: rounding errors are uniform within a step, so the error of the 8-bit
-// score has the variance (rowScale²|q|² + scale²|row|²)/12. The second scan keeps
-// everything within reach of the worst hit.
+// worst hit. The second scan keeps everything within reach of the worst hit.
 func (s *search) widen(ctx context.Context, p rows, n int) error {
 	if !s.cand.full() || !s.best.full() {
 		return nil
@@ -309,12 +347,9 @@ func (s *search) widen(ctx context.Context, p rows, n int) error {
 	if row == nil {
 		return nil // the search fails
 	}
-	var q2, r2 [1]float32
-	simd.DotF32(q2[:], s.q, s.q)
-	simd.DotF32(r2[:], row, row)
-	rs := p.rowScale(worst)
-	reach := boundSigmas * float32(math.Sqrt(float64((rs*rs*q2[0]+s.scale*s.scale*r2[0])/12)))
-	floor := (s.best.floor - reach) / s.scale
+	var square [1]float32
+	simd.DotF32(square[:], row, row)
+	floor := (s.best.floor - s.reach(p.rowScale(worst), square[0])) / s.scale
 	if !(floor <= s.cand.floor) {
 		return nil
 	}

@@ -90,6 +90,9 @@ type Query struct {
 	// part is large enough to be searched approximately. 0 is DefaultRecall; 1 or
 	// more searches exactly.
 	Recall float32
+	// Floor, if above 0, is a score below which hits are not wanted: rows that score
+	// less may be left out. It says what other parts have found.
+	Floor float32
 	// AnyOrder says that the order of the hits does not matter.
 	AnyOrder bool
 }
