@@ -50,6 +50,7 @@ func (q *work) memory() error {
 		}
 		q.context(session)
 	}
+	q.spread()
 	return nil
 }
 
@@ -325,6 +326,9 @@ func (q *work) context(session map[int64]float64) {
 			x.Context -= min(askPenalty, (x.own+x.Context)/2)
 		}
 		x.Score = x.own + x.Context
+		if x.reply { // the parts explain the score: what a reply lost is context
+			x.Context = x.Score - (x.s0 + x.Late + x.Speaker + x.Time)
+		}
 	}
 }
 

@@ -137,6 +137,37 @@ func TestOpening(t *testing.T) {
 	same(t, map[int64]float64{1: 1 + .9}, a)
 }
 
+// TestSpread: for a list each memory loses a tenth of the best score for each better one of
+// its session, not beyond half of its own; chunk 4 stands alone. Others lose nothing.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	plain := map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .2}
+	for name, c := range map[string]struct {
+		query  string
+		change func(*world)
+		want   map[int64]float64
+	}{
+		"list":        {"which bridges did they see?", func(*world) {}, map[int64]float64{1: 2.14, 2: 1.7 - .214, 3: 1.6 - 2*.214, 4: .2}},
+		"single fact": {"where is the bridge?", func(*world) {}, plain},
+		"long":        {"which bridges did they see?", func(w *world) { w.avg = 50 }, map[int64]float64{1: 1.57, 2: .85 - 2*.0785, 3: 1 - .0785, 4: .2}},
+		"chat":        {"which bridges did they see?", func(w *world) { w.memos[3].speaker = "assistant" }, map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := conversation()
+			c.change(w)
+			sp := w.space()
+			sp.DenseOff = true
+			a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask(c.query, time.Time{}, rules.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			same(t, c.want, a)
+			for _, h := range a.Hits {
+				assert.InDelta(t, h.Score, h.Keyword+h.Semantic+h.Context+h.Speaker+h.Time, 1e-9, "the parts explain chunk %d", h.Chunk)
+			}
+		})
+	}
+}
+
 // TestFilterKeepsNeighboursOut holds that context lets nothing in that a filter kept out.
 func TestFilterKeepsNeighboursOut(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,33 @@
+package recall
+
+const (
+	spreadStep = .1 // of the best score, for each better memory of the session
+	spreadMost = 4  // better memories that count
+)
+
+// spread lowers memories of sessions that have better ones when the question asks for
+// several things: a list is told over many sessions, while context lifts all memories of
+// one. It undoes part of that lift, so it is as strong as context is. In a chat with an
+// assistant one session may hold the whole list.
+func (q *work) spread() {
+	if !q.cues.List || q.replies {
+		return
+	}
+	order := q.best(len(q.cand), func(c *cand) float64 { return c.Score })
+	if len(order) == 0 {
+		return
+	}
+	step := spreadStep * q.closeness() * q.cand[order[0]].Score
+	better := map[int64]int{}
+	for _, at := range order {
+		c := &q.cand[at]
+		a := q.beside(c)
+		if a == nil || a.Session == 0 {
+			continue
+		}
+		lower := min(step*float64(min(better[a.Session], spreadMost)), c.Score/2)
+		better[a.Session]++
+		c.Context -= lower
+		c.Score -= lower
+	}
+}
