@@ -127,23 +127,3 @@ func (x *index) flushAlone(ctx context.Context) {
 		x.log().Warn("indexes cannot be flushed", "error", err)
 	}
 }
-
-// sizeBytes is about what the partition takes of the heap. The caller writes or
-// holds mu.
-func (p *partition) sizeBytes() int64 {
-	const (
-		perRow    = 8 + 4 + 4 + 4 + 1 + 6 // columns, and the slot of rowOf
-		perSource = 160 + 8 + 6 + 64      // with its tags
-		perEdge   = 16 + 8
-		perTerm   = 10 // postings, forward index, and a share of the table of terms
-	)
-	n := int64(len(p.chunk))*perRow + int64(len(p.sources))*perSource + int64(p.mentions.edges)*perEdge +
-		int64(len(p.mentions.entities))*64 + int64(len(p.mentions.keys))*96 + p.tailTerms*perTerm
-	for _, v := range p.vectors {
-		n += int64(len(v.places.runs)) * 8
-		if v.mem != nil {
-			n += int64(v.mem.Len()) * int64(5*v.dim+8)
-		}
-	}
-	return n
-}

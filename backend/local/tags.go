@@ -14,6 +14,11 @@ type tagIndex struct {
 	one   map[uint64]int32 // a source, or the complement of a place in lists
 	lists []*tagList
 	free  []int32
+
+	// How much there is of it, for sizeBytes.
+	noted  int // tags of all sources
+	listed int // sources in lists
+	sets   int
 }
 
 // tagList is the sources with a tag: their places, rising, or their rows as a set.
@@ -35,6 +40,7 @@ func newTagIndex() tagIndex { return tagIndex{one: make(map[uint64]int32)} }
 
 // add notes that a source has a tag; noting it twice does nothing.
 func (x *tagIndex) add(p *partition, tag uint64, at uint32) {
+	x.noted++
 	v, ok := x.one[tag]
 	switch {
 	case !ok:
@@ -53,8 +59,15 @@ func (x *tagIndex) add(p *partition, tag uint64, at uint32) {
 			x.lists = append(x.lists, l)
 		}
 		x.one[tag] = v
+		x.listed++
 	}
-	x.lists[^v].add(p, at)
+	l := x.lists[^v]
+	had := len(l.sources)
+	l.add(p, at)
+	x.listed += len(l.sources) - had
+	if had > 0 && l.set != nil {
+		x.sets++
+	}
 }
 
 func (l *tagList) add(p *partition, at uint32) {
@@ -84,6 +97,7 @@ func (l *tagList) add(p *partition, at uint32) {
 
 // remove takes a tag off a source.
 func (x *tagIndex) remove(p *partition, tag uint64, at uint32) {
+	x.noted--
 	v, ok := x.one[tag]
 	if !ok {
 		return
@@ -103,8 +117,12 @@ func (x *tagIndex) remove(p *partition, tag uint64, at uint32) {
 	} else if i, found := slices.BinarySearch(l.sources, at); found {
 		l.sources = slices.Delete(l.sources, i, i+1)
 		l.n--
+		x.listed--
 	}
 	if l.n == 0 {
+		if l.set != nil {
+			x.sets--
+		}
 		delete(x.one, tag)
 		x.lists[^v] = nil
 		x.free = append(x.free, ^v)

@@ -1,0 +1,45 @@
+package local
+
+// What maps and other structures take for an entry, about, with the room that they leave.
+const (
+	perPartition = 2000
+	perTerm      = 10 // of a tail: postings, forward index, and a share of the table of terms
+	perTag       = 26 // a map entry of a number, and another
+	perNote      = 10 // a tag of a source
+	perName      = 56 // a map entry of a text, and the text's header
+	perEntity    = 40 + perTag
+	perKey       = 40 + 24 + perName
+	perEdge      = 16 + 12
+	perLine      = 80 // an explicit session
+)
+
+// sizeBytes is about what the partition takes of the heap: what is used where files are
+// mapped is not in it. The caller writes or holds mu.
+func (p *partition) sizeBytes() int64 {
+	n := perPartition + 8*cap(p.live.Words())
+	if !p.inPlace {
+		n += 8*cap(p.chunk) + 4*(cap(p.ordinal)+cap(p.of)+cap(p.speaker)) + cap(p.flags) + 8*cap(p.sourceNum) + 32*cap(p.sources)
+	}
+	n += 4 * (len(p.rowOf.slots) + len(p.sourceOf.slots))
+	n += 16*cap(p.names) + perName*len(p.nameOf)
+	n += 12*cap(p.links) + 4*cap(p.sessions.timed) + 32*cap(p.sessions.all) + perLine*len(p.sessions.named)
+	n += 24*cap(p.tagsOf) + p.tags.sizeBytes(len(p.live.Words()))
+	n += 24*cap(p.refsOf) + p.mentions.sizeBytes()
+	n += int(p.tailTerms) * perTerm
+	for _, v := range p.vectors {
+		n += 8 * cap(v.places.runs)
+		if v.mem != nil {
+			n += v.mem.Len() * (5*v.dim + 8)
+		}
+	}
+	return int64(n)
+}
+
+// sizeBytes is about what the tags of all sources take; words is the length of a set.
+func (x *tagIndex) sizeBytes(words int) int {
+	return perNote*x.noted + perTag*len(x.one) + 8*cap(x.lists) + 64*(len(x.lists)-len(x.free)) + 6*x.listed + x.sets*words*9
+}
+
+func (x *mentions) sizeBytes() int {
+	return perEdge*x.edges + perEntity*len(x.entities) + perKey*len(x.keys)
+}

@@ -1,0 +1,97 @@
+package local
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// heap is the live heap. Other tests must not run beside.
+func heap() int64 {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC() // pools are emptied by the second
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// What the cache is told of a partition is what it takes of the heap: not much more, as it is
+// when columns are used where files are mapped, and not much less.
+func TestSizeBytes(t *testing.T) {
+	const n = 12_000
+	changes := benchChanges(n)
+	for i := range changes {
+		if i%3 == 0 {
+			changes[i].Tags = append(changes[i].Tags, uint64(1000+i%500)) // sparse lists
+		}
+	}
+	var graph []backend.Change
+	for i := range n / 2 {
+		c := &changes[i]
+		graph = append(graph, backend.Change{Seq: uint64(n + i + 1), Kind: backend.PutGraph, Part: c.Part, Source: c.Source, Mentions: []backend.MentionRef{
+			{Chunk: c.Rows[0].Chunk, Entity: int64(i%900 + 1), Key: "entity number " + string(rune('a'+i%900)), Weight: 1},
+			{Chunk: c.Rows[0].Chunk, Entity: int64(i%37 + 1), Key: "entity number " + string(rune('a'+i%37)), Weight: 1},
+		}})
+	}
+	// Tables that are made once for all are none of the partition's.
+	warm, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	require.NoError(t, openTest(t, warm).(*index).Apply(t.Context(), changes))
+	require.NoError(t, warm.Close())
+
+	x, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	ix := openTest(t, x).(*index)
+	require.NoError(t, ix.wake())
+	before := heap()
+	close := func(what string) {
+		t.Helper()
+		taken := heap() - before
+		t.Logf("%s: %d bytes of heap, told %d", what, taken, x.cache.used.Load())
+		require.InEpsilon(t, taken, x.cache.used.Load(), .2, what)
+	}
+	require.NoError(t, ix.Apply(t.Context(), changes[:n/2]))
+	close("a tail")
+	require.NoError(t, ix.Flush(t.Context()))
+	close("flushed")
+	require.NoError(t, ix.Apply(t.Context(), changes[n/2:]))
+	require.NoError(t, ix.Apply(t.Context(), graph))
+	close("a tail behind a block, with a graph")
+	require.NoError(t, ix.Flush(t.Context()))
+	ix.work.wait()
+	close("two blocks")
+	evictAll(ix)
+	require.Equal(t, x.cache.used.Load(), ix.fileBytes)
+	_, err = ix.SearchKeywords(t.Context(), backend.KeywordQuery{Part: benchPart, Text: "w1", K: 1})
+	require.NoError(t, err)
+	require.Less(t, x.cache.used.Load(), int64(100_000), "columns stay where they are mapped")
+	_, err = ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: changes[0].Rows[0].Vector, K: 1, Filter: backend.Filter{All: [][]uint64{{2}}}})
+	require.NoError(t, err)
+	close("with tags")
+	_, err = ix.Info(t.Context(), benchPart)
+	require.NoError(t, err)
+	_, err = ix.Around(t.Context(), benchPart, []int64{1})
+	require.NoError(t, err)
+	close("all of it")
+	require.NoError(t, x.Close())
+
+	x, err = Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	ix = openTest(t, x).(*index)
+	before = heap()
+	require.NoError(t, ix.Apply(t.Context(), changes))
+	require.NoError(t, ix.Apply(t.Context(), graph))
+	require.NoError(t, ix.Flush(t.Context()))
+	evictAll(ix)
+	_, err = ix.Info(t.Context(), benchPart)
+	require.NoError(t, err)
+	require.True(t, ix.find(benchPart).p.Load().inPlace)
+	close("one block")
+	runtime.KeepAlive(changes)
+	runtime.KeepAlive(graph)
+}
