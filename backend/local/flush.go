@@ -228,6 +228,7 @@ func (x *index) settle(s *slot, b *block, seg *segment) {
 	if p.liveSources == 0 {
 		p.giveBack()
 		s.p.Store(nil)
+		s.blocks = nil // whoever still holds the slot finds nothing
 		x.cache.add(-s.bytes.Swap(0))
 		x.mu.Lock()
 		defer x.mu.Unlock()
