@@ -39,7 +39,7 @@ type Options struct {
 	// dimensions or more are searched by codes, searches read the float32 rows that they
 	// look at from the file instead of mapping them. Of 384 dimensions some 100 bytes a
 	// vector stay resident then, instead of up to 1,940 that the system takes back when it
-	// wants them; a search takes about four times as long.
+	// wants them; a search takes two to three times as long.
 	Lean bool
 	// Logger gets what an operator should know: damage found, files rebuilt. It
 	// never gets content. Nil is silent.
