@@ -133,7 +133,7 @@ func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, 
 	}
 	var last *fact
 	for _, from := range g {
-		x, err := t.retraction(part, from, object, f, "(ord, source, num) < (?, ?, ?) ORDER BY ord DESC, source DESC, num DESC")
+		x, err := t.retraction(part, from, object, f, true)
 		if err != nil {
 			return nil, err
 		}
@@ -169,31 +169,35 @@ func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, 
 	return out, nil
 }
 
-// retraction returns the first retraction of f's subject, predicate and object that
-// a condition on the order of rivals, relative to f, selects; nil when there is none.
-func (t *tx) retraction(part, from, object int64, f *fact, where string) (*fact, error) {
+// retraction finds the retraction of what f says by an entity that is nearest to f: before it when back, else
+// behind it. Objects count as one when they stand for one entity.
+func (t *tx) retraction(part, from, object int64, f *fact, back bool) (near *fact, err error) {
 	if t.led.retractions == 0 {
 		return nil, nil
 	}
-	var found []fact
-	err := t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retracting
-		WHERE flags > 1 AND from_id = ? AND predicate = ? AND object = ? AND `+where, func(r *row) error {
-		found = append(found, readFact(r))
-		return nil
-	}, from, f.predicate, f.object, f.ord, f.source, f.num)
-	if err != nil {
-		return nil, err
+	objects := group{object}
+	if object != 0 {
+		if objects, err = t.groupOf(part, object); err != nil {
+			return nil, err
+		}
 	}
-	for i := range found {
-		to, err := t.rootOf(part, found[i].to)
+	where := "(ord, source, num) > (?, ?, ?) ORDER BY ord, source, num LIMIT 1"
+	if back {
+		where = "(ord, source, num) < (?, ?, ?) ORDER BY ord DESC, source DESC, num DESC LIMIT 1"
+	}
+	for _, to := range objects {
+		_, err := t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retracting
+			WHERE flags > 1 AND from_id = ? AND predicate = ? AND to_id = ? AND object = ? AND `+where, func(r *row) error {
+			if x := readFact(r); near == nil || back && near.before(&x) || !back && x.before(near) {
+				near = &x
+			}
+			return nil
+		}, from, f.predicate, to, f.object, f.ord, f.source, f.num)
 		if err != nil {
 			return nil, err
 		}
-		if to == object {
-			return &found[i], nil
-		}
 	}
-	return nil, nil
+	return near, nil
 }
 
 // weighAll decides again what retires each of some relations.
@@ -238,7 +242,7 @@ func (t *tx) weigh(part int64, g group, object int64, f *fact) error {
 				return err
 			}
 		}
-		x, err := t.retraction(part, from, object, f, "(ord, source, num) > (?, ?, ?) ORDER BY ord, source, num")
+		x, err := t.retraction(part, from, object, f, false)
 		if err != nil {
 			return err
 		}
