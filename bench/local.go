@@ -34,9 +34,9 @@ const (
 // OpenLocal opens the indexes kept in dir, empty or not. CacheBytes is left without bound.
 func OpenLocal(dir string) (*Local, error) { return openLocal(dir, &local.Options{CacheBytes: -1}) }
 
-// OpenLean opens the indexes kept in dir so that they keep little in memory.
-func OpenLean(dir string) (*Local, error) {
-	return openLocal(dir, &local.Options{CacheBytes: -1, Lean: true})
+// OpenMapped opens the indexes kept in dir so that they map float32 rows.
+func OpenMapped(dir string) (*Local, error) {
+	return openLocal(dir, &local.Options{CacheBytes: -1, MapVectors: true})
 }
 
 func openLocal(dir string, o *local.Options) (*Local, error) {
