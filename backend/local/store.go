@@ -155,10 +155,26 @@ type placed struct {
 	place uint32
 }
 
+// largest returns the segment that most of the vectors lie in, nil when it is none.
+func largest(vs []placed) *vector.Segment {
+	count := make(map[*vectorPart]int)
+	var most *vectorPart
+	for _, v := range vs {
+		if count[v.part]++; most == nil || count[v.part] > count[most] {
+			most = v.part
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	s, _ := most.search.(*vector.Segment)
+	return s
+}
+
 // writeVectors adds the sections of vectors of one length, by rising row. flat
 // writes them quickly, without a structure to search many of them by.
 func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, flat bool) error {
-	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows}
+	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows, From: largest(vs)}
 	if flat && len(vs) > w.exactRows {
 		opts.ExactRows = -1
 		w.blocks[len(w.blocks)-1].flat = true

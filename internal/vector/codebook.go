@@ -101,20 +101,28 @@ func train(sample *sample, lists, workers int, r *rand.Rand, check func() error)
 	}
 	owner := make([]int, n)
 	for range trainRounds {
-		for at := 0; at < n; at += batchRows {
-			if err := check(); err != nil {
-				return nil, err
-			}
-			parallel(min(batchRows, n-at), workers, func(from, to int) {
-				p := newProber(dim)
-				for i := at + from; i < at+to; i++ {
-					owner[i], _ = c.search(p, sample.scales[i], sample.query(i, p.q8))
-				}
-			})
+		if err := c.own(sample, owner, workers, check); err != nil {
+			return nil, err
 		}
 		c.recentre(sample, owner, r)
 	}
 	return c, nil
+}
+
+// own sets owner to the nearest centroid of each row of the sample.
+func (c *codebook) own(sample *sample, owner []int, workers int, check func() error) error {
+	for at := 0; at < len(owner); at += batchRows {
+		if err := check(); err != nil {
+			return err
+		}
+		parallel(min(batchRows, len(owner)-at), workers, func(from, to int) {
+			p := newProber(c.dim)
+			for i := at + from; i < at+to; i++ {
+				owner[i], _ = c.search(p, sample.scales[i], sample.query(i, p.q8))
+			}
+		})
+	}
+	return nil
 }
 
 // recentre moves every centroid to the mean of its rows.

@@ -50,7 +50,7 @@ type ivfBuilder struct {
 	widths    [len(recallPoints)]float32
 }
 
-func newIVFBuilder(src source, n, workers int) (*ivfBuilder, error) {
+func newIVFBuilder(src source, n, workers int, from *Segment) (*ivfBuilder, error) {
 	b := &ivfBuilder{source: src, n: n, kind: kindIVF8, workers: workers}
 	if src.dim >= bitsFromDim {
 		b.kind = kindIVF1
@@ -61,7 +61,12 @@ func newIVFBuilder(src source, n, workers int) (*ivfBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.book, err = train(smp, lists, b.workers, r, src.check); err != nil {
+	if from.inverted(src.dim) && from.Len() >= n/adaptFrom {
+		b.book, err = adapt(from.codebook(), smp, lists, b.workers, r, src.check)
+	} else {
+		b.book, err = train(smp, lists, b.workers, r, src.check)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := b.assign(newCalibration(smp, b.mean, r)); err != nil {

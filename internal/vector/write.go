@@ -26,6 +26,10 @@ type WriteOptions struct {
 	Check func() error
 	// Workers is the number of goroutines that build. 0 is GOMAXPROCS.
 	Workers int
+	// From is an earlier segment whose rows are among those written. If it has lists, and at least half as many rows,
+	// they are taken over: those that grew are split, those that shrank dissolved. Otherwise, and with nil, lists are
+	// trained anew.
+	From *Segment
 }
 
 // complete returns the options with defaults filled in; o may be nil.
@@ -67,7 +71,7 @@ func WriteSegment(w io.Writer, dim int, metric Metric, n int, vec func(row int) 
 	b := &builder{source: source{vec: vec, dim: dim, metric: metric, check: o.Check}, n: n}
 	if o.ExactRows >= 0 && n > o.ExactRows {
 		var err error
-		if b.ivf, err = newIVFBuilder(b.source, n, o.Workers); err != nil {
+		if b.ivf, err = newIVFBuilder(b.source, n, o.Workers, o.From); err != nil {
 			return err
 		}
 	}
