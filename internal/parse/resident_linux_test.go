@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector needs memory of its own, several times what is measured here.
+
 package parse
 
 import (
