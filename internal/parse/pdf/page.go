@@ -198,13 +198,19 @@ func (in *interpreter) annotation(a, resources dict) {
 	in.form(st, at, resources, 0)
 }
 
+// expectedPages returns how many pages the document says it has, at most as many as it can have.
+func (d *document) expectedPages(catalog dict) int {
+	n, _ := d.integer(d.dict(catalog["Pages"])["Count"])
+	return min(n, d.lim.MaxPages, len(d.xref))
+}
+
 // extract reads all pages.
 func (d *document) extract() (*Result, error) {
 	catalog := d.dict(d.trailer["Root"])
 	res := &Result{}
 	fs := newFonts(d)
 	ly := d.newLayers(catalog)
-	w, hyphens := newWriter(d.lim.MaxOutputBytes), newHyphenation()
+	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
 	var buffer []glyph
 	d.pages(func(page dict) bool {

@@ -3,38 +3,43 @@ package pdf
 import (
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"unsafe"
 )
 
 const (
-	// headingSize is how much larger than the body a heading is set.
-	headingSize = 1.18
-	// boldShare is the part of the text, one in so many bytes, that bold lines may have to count as headings.
-	boldShare = 4
-	// maxHeadingLines and maxHeadingBytes are what a heading may have.
-	maxHeadingLines, maxHeadingBytes = 3, 200
+	// firstReserve is the most space that is reserved before there are firstText bytes of text, which tell how much a
+	// page has.
+	firstReserve, firstText = 1 << 20, 64 << 10
 )
 
-// writer collects the blocks of all pages, because only the whole document tells which size is that of its body.
+// writer puts the text of all pages together. Only the whole document tells which size is that of its body, so that
+// the marks of headings are put in at the end.
 type writer struct {
-	pages  [][]block
-	bytes  int
-	limit  int
-	full   bool
-	bySize map[int]int // bytes of text by half points
-	bold   int         // bytes of bold text
+	text     []byte
+	pages    []Page
+	expected int // pages that the document says it has
+	last     int // kind of the last block, -1 before the first
+	headings headings
+	bytes    int
+	limit    int
+	full     bool
+	bySize   map[int]int // bytes of text by half points
+	bold     int         // bytes of bold text
 }
 
-func newWriter(limit int) *writer { return &writer{limit: limit, bySize: map[int]int{}} }
+func newWriter(limit, pages int) *writer {
+	return &writer{limit: limit, expected: pages, last: -1, bySize: map[int]int{}}
+}
 
-// page adds a page, up to the limit.
+// page adds a page, up to the limit. Items of a list stand on lines that follow one another, other blocks between
+// blank lines.
 func (w *writer) page(blocks []block) {
-	for i, b := range blocks {
+	w.pages = append(w.pages, Page{Number: len(w.pages) + 1, Start: -1})
+	for i := range blocks {
+		b := &blocks[i]
 		if w.bytes += len(b.text) + 2; w.bytes > w.limit {
 			w.full = true
-			blocks = blocks[:i]
-			break
+			return
 		}
 		if b.kind != blockTable {
 			w.bySize[int(math.Round(2*b.size))] += len(b.text)
@@ -42,8 +47,38 @@ func (w *writer) page(blocks []block) {
 				w.bold += len(b.text)
 			}
 		}
+		w.reserve(len(b.text) + 2)
+		switch {
+		case w.last < 0:
+		case w.last == blockItem && b.kind == blockItem && i > 0:
+			w.text = append(w.text, '\n')
+		default:
+			w.text = append(w.text, "\n\n"...)
+		}
+		if i == 0 {
+			w.pages[len(w.pages)-1].Start = len(w.text)
+		}
+		if mayBeHeading(b) {
+			w.headings.add(len(w.text), b)
+		}
+		w.text = append(w.text, strings.ToValidUTF8(b.text, "")...)
+		w.last = b.kind
 	}
-	w.pages = append(w.pages, blocks)
+}
+
+// reserve makes room for n bytes, and for what the pages to come will have if they are like those so far: a text that
+// is copied as it grows is in memory twice.
+func (w *writer) reserve(n int) {
+	need := len(w.text) + n
+	if need <= cap(w.text) {
+		return
+	}
+	all := float64(need+headingMark*w.headings.count) * max(1, float64(w.expected)/float64(len(w.pages)))
+	size := int(min(all, float64(w.limit)) * (1 + 1.0/32))
+	if need < firstText {
+		size = min(size, firstReserve)
+	}
+	w.text = append(make([]byte, 0, max(size, need+need/8)), w.text...)
 }
 
 // body returns the size of most of the text.
@@ -57,62 +92,18 @@ func (w *writer) body() float64 {
 	return float64(best) / 2
 }
 
-// finish writes the text. Items of a list stand on lines that follow one another, other blocks between blank lines.
+// finish returns the text. The writer must not be used any more.
 func (w *writer) finish() (string, []Page) {
-	var out strings.Builder
-	out.Grow(w.bytes + w.bytes/64)
-	body := w.body()
-	last := -1
-	pages := make([]Page, len(w.pages))
-	for i, blocks := range w.pages {
-		pages[i] = Page{Number: i + 1, Start: -1}
-		for k := range blocks {
-			b := &blocks[k]
-			switch {
-			case last < 0:
-			case last == blockItem && b.kind == blockItem && k > 0:
-				out.WriteString("\n")
-			default:
-				out.WriteString("\n\n")
-			}
-			if k == 0 {
-				pages[i].Start = out.Len()
-			}
-			if w.isHeading(b, body) {
-				out.WriteString("## ")
-			}
-			out.WriteString(strings.ToValidUTF8(b.text, ""))
-			last = b.kind
+	w.markHeadings()
+	next := len(w.text)
+	for i := len(w.pages) - 1; i >= 0; i-- {
+		if w.pages[i].Start < 0 {
+			w.pages[i].Start = next
 		}
-		w.pages[i] = nil
+		next = w.pages[i].Start
 	}
-	next := out.Len()
-	for i := len(pages) - 1; i >= 0; i-- {
-		if pages[i].Start < 0 {
-			pages[i].Start = next
-		}
-		next = pages[i].Start
+	if cap(w.text) > 2*len(w.text) {
+		return string(w.text), w.pages
 	}
-	return out.String(), pages
-}
-
-// isHeading says whether a block is short, has words and is set clearly larger than the body, or as a bold line where
-// bold is rare.
-func (w *writer) isHeading(b *block, body float64) bool {
-	large := b.size >= headingSize*body
-	bold := b.bold && b.size >= 0.98*body && boldShare*w.bold < w.bytes
-	if b.kind == blockTable || !large && !bold || b.lines > maxHeadingLines || len(b.text) > maxHeadingBytes {
-		return false
-	}
-	if b.kind == blockItem && (strings.HasPrefix(b.text, "- ") || strings.Contains(b.text, " ... ")) {
-		return false
-	}
-	letters := 0
-	for _, r := range b.text {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	r, _ := utf8.DecodeLastRuneInString(b.text)
-	return letters >= 2 && !strings.ContainsRune(".,;", r) && (large || r != ':')
+	return unsafe.String(unsafe.SliceData(w.text), len(w.text)), w.pages
 }
