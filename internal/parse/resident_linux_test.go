@@ -274,16 +274,18 @@ var largeDocuments = []largeDocument{
 		}
 		return epubFile(tb, chapters...)
 	}},
-	{"a.pdf", 1200 * 4000, func(_ testing.TB, p *prose, size int) []byte {
-		return manualFile(p, size/4000)
-	}},
+	{"a.pdf", 4000 * pageBytes, manualFile},
+	{"full.pdf", 8000 * pageBytes, manualFile},
 }
 
+// pageBytes is about what a page of manualFile has as text.
+const pageBytes = 4000
+
 // manualFile is a PDF of many pages with compressed contents.
-func manualFile(p *prose, pages int) []byte {
+func manualFile(_ testing.TB, p *prose, size int) []byte {
 	var packed bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
-	contents := make([]string, pages)
+	contents := make([]string, size/pageBytes)
 	for i := range contents {
 		packed.Reset()
 		z.Reset(&packed)

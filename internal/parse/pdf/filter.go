@@ -17,9 +17,12 @@ const maxFilters = 8
 var errImageFilter = errors.New("image data")
 
 // decode decrypts and decodes a stream. What could be decoded of damaged data is returned without an error.
-func (d *document) decode(s *stream) ([]byte, error) {
+func (d *document) decode(s *stream) ([]byte, error) { return d.decodeInto(nil, s) }
+
+// decodeInto is decode with space that the result may use, and which becomes that of the result then.
+func (d *document) decodeInto(space *[]byte, s *stream) ([]byte, error) {
 	if d.crypt == nil || d.crypt.streamMethod == cryptNone {
-		return d.decodePlain(s)
+		return d.decodePlain(space, s)
 	}
 	method := d.crypt.streamMethod
 	filters, params := d.filters(s.dict)
@@ -38,7 +41,7 @@ func (d *document) decode(s *stream) ([]byte, error) {
 		}
 		raw = d.crypt.bytes(raw, s.id, method)
 	}
-	return d.decodePlain(&stream{dict: s.dict, raw: raw, id: s.id})
+	return d.decodePlain(space, &stream{dict: s.dict, raw: raw, id: s.id})
 }
 
 // overLimit ends the reading because the sum of decoded bytes was used up.
@@ -79,8 +82,9 @@ func (d *document) filters(dic dict) ([]name, []any) {
 	return names, params
 }
 
-// decodePlain decodes a stream that is not encrypted, or no longer.
-func (d *document) decodePlain(s *stream) ([]byte, error) {
+// decodePlain decodes a stream that is not encrypted, or no longer. The last filter may use the space, if there is
+// one.
+func (d *document) decodePlain(space *[]byte, s *stream) ([]byte, error) {
 	data := s.raw
 	names, params := d.filters(s.dict)
 	for i, f := range names {
@@ -93,7 +97,12 @@ func (d *document) decodePlain(s *stream) ([]byte, error) {
 		var whole bool
 		switch f {
 		case "FlateDecode", "Fl":
-			out, whole = d.inflate(data, limit)
+			if space == nil || i < len(names)-1 {
+				out, whole = d.inflate(nil, data, limit)
+			} else {
+				out, whole = d.inflate(*space, data, limit)
+				*space = out
+			}
 		case "LZWDecode", "LZW":
 			early, ok := d.integer(parms["EarlyChange"])
 			out, whole = lzwDecode(data, limit, !ok || early != 0)
@@ -131,7 +140,7 @@ func (d *document) decodePlain(s *stream) ([]byte, error) {
 
 // inflate decodes zlib data, or raw deflate data without its header. A checksum that is wrong counts as damage, one
 // that is missing does not.
-func (d *document) inflate(data []byte, limit int64) ([]byte, bool) {
+func (d *document) inflate(space, data []byte, limit int64) ([]byte, bool) {
 	zlibHead := func(b []byte) bool {
 		return len(b) >= 2 && b[0]&0x0f == 8 && (int(b[0])<<8|int(b[1]))%31 == 0
 	}
@@ -150,7 +159,7 @@ func (d *document) inflate(data []byte, limit int64) ([]byte, bool) {
 	} else if err := d.inflater.(flate.Resetter).Reset(src, nil); err != nil {
 		return nil, false
 	}
-	out, whole := readBounded(d.ctx, d.inflater, limit, len(data))
+	out, whole := readBounded(d.ctx, d.inflater, space, limit, len(data))
 	var sum [4]byte
 	if n, _ := io.ReadFull(src, sum[:]); whole && n == len(sum) {
 		whole = binary.BigEndian.Uint32(sum[:]) == adler32.Checksum(out)
@@ -158,9 +167,13 @@ func (d *document) inflate(data []byte, limit int64) ([]byte, bool) {
 	return out, whole
 }
 
-// readBounded reads up to limit bytes and says whether the source ended well. packed guides the first size.
-func readBounded(ctx interface{ Err() error }, r io.Reader, limit int64, packed int) ([]byte, bool) {
-	out := make([]byte, 0, min(limit, int64(packed)*4+512, 1<<20))
+// readBounded reads up to limit bytes and says whether the source ended well. It reads into space if there is some,
+// else packed guides the first size.
+func readBounded(ctx interface{ Err() error }, r io.Reader, space []byte, limit int64, packed int) ([]byte, bool) {
+	out := space[:0:min(int64(cap(space)), limit)]
+	if cap(out) == 0 {
+		out = make([]byte, 0, min(limit, int64(packed)*4+512, 1<<20))
+	}
 	for {
 		if len(out) == cap(out) {
 			grown := make([]byte, len(out), min(limit, int64(cap(out))*3/2+4096))

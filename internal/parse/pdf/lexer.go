@@ -31,7 +31,7 @@ type lexer struct {
 	maxDepth int
 	depth    int
 	elements int
-	content  bool  // the bytes are those of a content stream and stay as they are: strings share their memory
+	content  bool  // the bytes are those of a content stream: strings share their memory, which the next page may use
 	spare    array // of a content stream: space for the next array outside of others
 }
 
@@ -207,8 +207,21 @@ func makeNumber(neg, real bool, whole, frac float64) any {
 	if real || math.Abs(v) > 1<<53 {
 		return v
 	}
+	if n := int(v) + commonInts; 0 <= n && n < len(boxedInts) {
+		return boxedInts[n]
+	}
 	return int(v)
 }
+
+// commonInts bounds the numbers, of either sign, that are made once: most of those in content streams.
+const commonInts = 1000
+
+var boxedInts = func() (t [2*commonInts + 1]any) {
+	for i := range t {
+		t[i] = i - commonInts
+	}
+	return t
+}()
 
 // name reads a name and resolves its #xx escapes.
 func (l *lexer) name() name {

@@ -27,7 +27,7 @@ func makeLines(segs []*segment) []line {
 		}
 		return 0
 	})
-	var lines []line
+	lines := make([]line, 0, len(segs))
 	for _, s := range segs {
 		if n := len(lines); n > 0 {
 			l := &lines[n-1]

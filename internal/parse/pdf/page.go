@@ -2,14 +2,23 @@ package pdf
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 )
 
 // Attributes of a page that it inherits from the nodes above it (ISO 32000-1, 7.7.3.4).
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
-// maxKeptGlyphs bounds the space that one page hands on to the next.
-const maxKeptGlyphs = 50_000
+const (
+	// maxKeptGlyphs and maxKeptContent, in bytes, bound the space that one page hands on to the next.
+	maxKeptGlyphs, maxKeptContent = 50_000, 1 << 20
+	// collectAfter is the work after which the garbage of the pages is collected, of documents whose file and text
+	// have collectFrom bytes, the text counted twice. The runtime lets garbage grow to the size of all that is in use,
+	// the file and the text included, which for such documents is more than all else that the reader needs. Work is
+	// about as many bytes as the garbage that comes of it. A collection takes a millisecond or two, and in a process
+	// with a heap of many pointers as long as the runtime takes to follow them all; there is one for some 200 pages.
+	collectAfter, collectFrom = 16 << 20, 32 << 20
+)
 
 // pages calls visit for every page in order, with its inherited attributes filled in, until visit returns false.
 func (d *document) pages(visit func(page dict) bool) {
@@ -92,17 +101,37 @@ func (d *document) loosePages(visit func(page dict) bool) {
 	}
 }
 
+// pageSpace is space that one page hands on to the next.
+type pageSpace struct {
+	content []byte // of all streams
+	stream  []byte // of one of several
+	glyphs  []glyph
+}
+
+// keep bounds the space after a page, of whose memory nothing is in use any more.
+func (sp *pageSpace) keep() {
+	if cap(sp.content) > maxKeptContent {
+		sp.content = nil
+	}
+	if cap(sp.stream) > maxKeptContent {
+		sp.stream = nil
+	}
+	if cap(sp.glyphs) > maxKeptGlyphs {
+		sp.glyphs = nil
+	}
+}
+
 // contents returns the decoded content of a page: its streams, which are one as far as syntax goes.
-func (d *document) contents(o any) []byte {
+func (d *document) contents(o any, sp *pageSpace) []byte {
 	switch v := d.resolve(o).(type) {
 	case *stream:
-		data, err := d.decode(v)
+		data, err := d.decodeInto(&sp.content, v)
 		if err != nil && d.stop == nil {
 			d.note(partialDamaged)
 		}
 		return data
 	case array:
-		var out []byte
+		out := sp.content[:0]
 		for _, o := range v {
 			st := d.stream(o)
 			if st == nil {
@@ -111,7 +140,7 @@ func (d *document) contents(o any) []byte {
 				}
 				continue
 			}
-			data, err := d.decode(st)
+			data, err := d.decodeInto(&sp.stream, st)
 			if err != nil {
 				if d.stop != nil {
 					break
@@ -124,14 +153,15 @@ func (d *document) contents(o any) []byte {
 			}
 			out = append(append(out, data...), '\n')
 		}
+		sp.content = out
 		return out
 	}
 	return nil
 }
 
-// glyphs runs a page's content and returns what it shows. buffer is space for the glyphs that may be used again.
-func (d *document) glyphs(page dict, fs *fonts, ly *layers, buffer []glyph) *pageGlyphs {
-	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: buffer[:0]}
+// glyphs runs a page's content and returns what it shows, in the memory of the space.
+func (d *document) glyphs(page dict, fs *fonts, ly *layers, sp *pageSpace) *pageGlyphs {
+	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: sp.glyphs[:0]}
 	if v := d.numbers(page["MediaBox"], 4); v != nil {
 		if b := makeBox(v); b.x1-b.x0 > 1 && b.y1-b.y0 > 1 {
 			p.bounds = b
@@ -144,7 +174,7 @@ func (d *document) glyphs(page dict, fs *fonts, ly *layers, buffer []glyph) *pag
 	in.state = graphics{ctm: identity, scale: 1}
 	in.text, in.line = identity, identity
 	resources := d.dict(page["Resources"])
-	in.run(d.contents(page["Contents"]), resources, 0)
+	in.run(d.contents(page["Contents"], sp), resources, 0)
 	for _, a := range d.array(page["Annots"]) {
 		if d.stop != nil {
 			break
@@ -154,6 +184,7 @@ func (d *document) glyphs(page dict, fs *fonts, ly *layers, buffer []glyph) *pag
 	if p.full {
 		d.note(partialTooLarge)
 	}
+	sp.glyphs = p.glyphs
 	return p
 }
 
@@ -212,20 +243,22 @@ func (d *document) extract() (*Result, error) {
 	ly := d.newLayers(catalog)
 	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
-	var buffer []glyph
+	var space pageSpace
+	cleaned := d.work
 	d.pages(func(page dict) bool {
 		if len(w.pages) >= d.lim.MaxPages {
 			d.note(partialPages)
 			return false
 		}
-		p := d.glyphs(page, fs, ly, buffer)
-		buffer = p.glyphs
+		p := d.glyphs(page, fs, ly, &space)
 		mapped += len(p.glyphs)
 		images = images || p.images
 		unmapped += p.unmapped
 		w.page(layoutPage(d, p, hyphens))
-		if cap(buffer) > maxKeptGlyphs {
-			buffer = nil
+		space.keep()
+		if cleaned-d.work >= collectAfter && len(d.data)+2*cap(w.text) >= collectFrom {
+			runtime.GC()
+			cleaned = d.work
 		}
 		return d.stop == nil && !w.full
 	})

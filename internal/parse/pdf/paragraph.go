@@ -28,7 +28,7 @@ type block struct {
 
 // paragraph gathers lines until the next one begins another block.
 type paragraph struct {
-	lines []line
+	lines []*line
 	texts []string
 	hard  []bool // by line, whether it begins after a line end that the author made
 	item  bool
@@ -48,7 +48,7 @@ func regionBlocks(segs []*segment, hyphens *hyphenation) []block {
 			if b := p.block(hyphens); b.text != "" {
 				out = append(out, b)
 			}
-			p = paragraph{}
+			p = paragraph{lines: p.lines[:0], texts: p.texts[:0], hard: p.hard[:0]}
 		}
 	}
 	for i := 0; i < len(lines); {
@@ -58,7 +58,7 @@ func regionBlocks(segs []*segment, hyphens *hyphenation) []block {
 			i += rows
 			continue
 		}
-		l := lines[i]
+		l := &lines[i]
 		text := l.text()
 		i++
 		if text == "" {
@@ -66,7 +66,7 @@ func regionBlocks(segs []*segment, hyphens *hyphenation) []block {
 		}
 		text, isEntry := dropLeaders(text)
 		_, isItem := listMarker(text)
-		hard := len(p.lines) > 0 && hadRoom(&p.lines[len(p.lines)-1], &l, right)
+		hard := len(p.lines) > 0 && hadRoom(p.lines[len(p.lines)-1], l, right)
 		if isItem && !hard && p.runsInto(text) {
 			isItem = false
 		}
@@ -97,7 +97,7 @@ func (p *paragraph) runsInto(text string) bool {
 
 // ends says whether l, which reads text, begins a block of its own. usual is the leading of the region in ems, right
 // its margin.
-func (p *paragraph) ends(l line, text string, isItem bool, usual, right float64) bool {
+func (p *paragraph) ends(l *line, text string, isItem bool, usual, right float64) bool {
 	n := len(p.lines)
 	last := p.lines[n-1]
 	size := min(last.size, l.size)
@@ -219,8 +219,8 @@ func (p *paragraph) block(hyphens *hyphenation) block {
 	}
 	b.text = text
 	widest := 0
-	for i := range p.lines {
-		for _, s := range p.lines[i].segs {
+	for _, l := range p.lines {
+		for _, s := range l.segs {
 			if s.chars > widest {
 				widest, b.size = s.chars, s.size
 			}

@@ -81,7 +81,8 @@ type Result struct {
 // Parse reads a document. data is only read, and not kept. It returns an error that matches [ErrMalformed],
 // [ErrEncrypted], [ErrLimit] or [ErrNoText], or ctx's own when ctx ends. With ErrNoText the Result is not nil, so that
 // its Images, Pages and metadata can be told; with any other error it is nil. Parse may be called from several
-// goroutines at once.
+// goroutines at once. It needs up to 64 MB above the size of data; with a file and a text of tens of megabytes it runs
+// the garbage collector every few hundred pages to keep to that.
 func Parse(ctx context.Context, data []byte, lim Limits) (res *Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -72,7 +72,7 @@ func (c *charset) next(s str) (code uint32, n int, text string) {
 	case c.unicode == 16 && n == 4:
 		text = string(utf16.DecodeRune(rune(code>>16), rune(code&0xffff)))
 	case c.unicode == 8:
-		text = string(s[:n])
+		text = strings.Clone(string(s[:n])) // it outlives the content that s is a part of
 	case c.shift:
 		b := []byte(s[:n])
 		for i := range b {

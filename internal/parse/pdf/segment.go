@@ -50,7 +50,7 @@ type run struct {
 
 // makeRuns cuts glyphs of one direction, in stream order, where the baseline, the size or the position jumps.
 func makeRuns(glyphs []glyph) []run {
-	var runs []run
+	runs := make([]run, 0, len(glyphs)/64+16)
 	start := 0
 	flush := func(end int) {
 		if start == end {

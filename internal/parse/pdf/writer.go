@@ -6,11 +6,9 @@ import (
 	"unsafe"
 )
 
-const (
-	// firstReserve is the most space that is reserved before there are firstText bytes of text, which tell how much a
-	// page has.
-	firstReserve, firstText = 1 << 20, 64 << 10
-)
+// firstReserve is the most space that is reserved before there are firstText bytes of text, which tell how much a page
+// has.
+const firstReserve, firstText = 1 << 20, 64 << 10
 
 // writer puts the text of all pages together. Only the whole document tells which size is that of its body, so that
 // the marks of headings are put in at the end.

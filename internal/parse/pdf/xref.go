@@ -155,7 +155,7 @@ func (d *document) xrefTable(l *lexer) (dict, bool) {
 
 // xrefStream reads the entries of a cross-reference stream (ISO 32000-1, 7.5.8).
 func (d *document) xrefStream(s *stream) bool {
-	data, err := d.decodePlain(s)
+	data, err := d.decodePlain(nil, s)
 	if err != nil {
 		return false
 	}
