@@ -252,6 +252,7 @@ func view[T float32 | uint32](b []byte) []T {
 }
 
 // bytesOf returns the bytes of x, in place.
-func bytesOf[T float32 | uint32](x []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*4)
+func bytesOf[T float32 | uint32 | uint64](x []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }

@@ -2,10 +2,10 @@ package vector
 
 import (
 	"context"
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/contextmem/contextmem/internal/simd"
 )
@@ -37,6 +37,10 @@ func (h *header) gatherCost() int {
 // but 3% of the rows at the very boundary.
 var bitSigmas = [len(recallPoints)]float32{.8, 1.1, 1.4, 1.9, 2.2, 3}
 
+// gatherSigmas is bitSigmas where the accepted rows are gathered: no list is left out, so that the
+// codes alone may miss what the recall allows. At .98 that was 4 rows of 1000.
+var gatherSigmas = [len(recallPoints)]float32{.4, .6, .8, 1.2, 1.6, 3}
+
 // bitError is the standard deviation of an estimate over factor*|d|: the root of
 // 1 - a², where a, the cosine of a residual and its code, is close to the root of
 // 2/pi in all but a few dimensions.
@@ -52,6 +56,9 @@ type ivf struct {
 	scales    []float32
 	spreads   []float32
 	mean      []float32
+	turned    atomic.Pointer[[]float32] // mean, rotated; nil until the first search
+	narrow    atomic.Pointer[narrow]
+	filter    atomic.Uint64 // a sign of the last filter of few rows
 }
 
 // probe is the buffers of a search of an inverted file.
@@ -60,7 +67,8 @@ type probe struct {
 	lists []Hit     // lists by what they may hold
 	found []uint32  // positions that a filter, or a threshold, leaves
 	most  []float32 // what these may score at most
-	first top       // of lists, or of found by index
+	first top       // of lists, or of found
+	rest  []Hit     // of found
 	bound float32   // |query - mean|
 	d     []float32
 	d4    []int8
@@ -86,13 +94,18 @@ func interpolate(recall float32, values *[len(recallPoints)]float32) float32 {
 func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) error {
 	n := s.h.n
 	keep := s.keep(sr.k)
-	count := sr.accepted(n)
+	kept, count := s.known(sr), 0
+	if kept != nil {
+		count = len(kept.positions)
+	} else {
+		count = sr.accepted(n)
+	}
 	if count <= keep {
 		sr.all(s, n)
 		return ctx.Err()
 	}
 	sr.selective = count <= n/selectiveShare
-	sr.quantise(s.h.dim)
+	sr.quantise()
 	if sr.scale == 0 {
 		s.ties(sr)
 		return ctx.Err()
@@ -108,9 +121,13 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 	if sr.floor > negInf {
 		sr.cand.floor = sr.floor/sr.unit - sr.slack
 	}
-	s.prepare(sr, interpolate(recall, &bitSigmas))
 	// Filters this selective would have most lists visited.
 	few := count <= n/(4*s.h.gatherCost())
+	sigmas := &bitSigmas
+	if few {
+		sigmas = &gatherSigmas
+	}
+	s.prepare(sr, interpolate(recall, sigmas))
 	if !few {
 		var err error
 		if few, err = s.probeLists(ctx, sr, interpolate(recall, &s.h.widths), count); err != nil {
@@ -118,7 +135,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 		}
 	}
 	if few {
-		if err := s.gather(ctx, sr); err != nil {
+		if err := s.gather(ctx, sr, kept, count); err != nil {
 			return err
 		}
 	}
@@ -173,29 +190,42 @@ func (s *Segment) prepare(sr *search, sigmas float32) {
 			base[i] = float32(d-sr.bias) * scales[i] * sr.scale
 		}
 	}
-	rot := rotationOf(s.h.dim)
-	p.d = slices.Grow(p.d[:0], rot.dim)[:rot.dim]
-	clear(p.d[s.h.dim:])
-	for j, x := range sr.q[:s.h.dim] {
-		p.d[j] = x - s.ivf.mean[j]
+	q, mean := sr.q[:s.h.dim], s.ivf.mean[:s.h.dim]
+	if s.h.kind == kindIVF1 {
+		rot := rotationOf(s.h.dim)
+		sr.turn(rot)
+		q, mean = sr.turned, s.turnedMean(rot)
 	}
+	p.d = slices.Grow(p.d[:0], len(q))[:len(q)]
 	var square float32
-	for _, x := range p.d {
+	for j, x := range q {
+		x -= mean[j]
+		p.d[j] = x
 		square += float32(x * x)
 	}
 	p.bound = float32(math.Sqrt(float64(square)))
 	if s.h.kind == kindIVF1 {
-		s.planes(p, rot, sigmas)
+		s.planes(p, sigmas)
 	}
 }
 
-// planes rotates p.d, rounds it to -8..7 steps and sets p.bits so that an
+// turnedMean returns the rotated mean. Rotations keep differences: that of the query and the mean
+// need not be rotated in every segment.
+func (s *Segment) turnedMean(r *rotation) []float32 {
+	if m := s.ivf.turned.Load(); m != nil {
+		return *m
+	}
+	m := r.turned(nil, s.ivf.mean[:s.h.dim])
+	s.ivf.turned.Store(&m)
+	return m
+}
+
+// planes rounds p.d to -8..7 steps and sets p.bits so that an
 // estimate is the upper bound of a row's score less the score of its centroid.
-func (s *Segment) planes(p *probe, rot *rotation, sigmas float32) {
-	rot.apply(p.d)
+func (s *Segment) planes(p *probe, sigmas float32) {
 	step := scaleOf(p.d) * 127 / 7.5
 	inv := inverse(step)
-	p.d4 = slices.Grow(p.d4[:0], rot.dim)[:rot.dim]
+	p.d4 = slices.Grow(p.d4[:0], len(p.d))[:len(p.d)]
 	sum := 0
 	for j, x := range p.d {
 		u := min(int8(round8(x, inv)), 7)
@@ -346,42 +376,44 @@ func (s *Segment) visitLean(sr *search, from, to int, base float32) {
 }
 
 // settle scores what was found: those first that may score most, so that most others need no
-// second look.
+// second look. What is scored does not depend on the order in which it was found.
 func (s *Segment) settle(sr *search) {
 	p := &sr.probe
-	found, most := p.found, p.most
 	p.first.reset(sr.k + sr.k/4 + 4)
-	for i, m := range most {
+	p.first.floor = sr.cand.floor * sr.unit
+	for i, m := range p.most {
 		if m > negInf && m >= p.first.floor {
-			p.first.push(Hit{Row: uint32(i), Score: m})
+			p.first.push(Hit{Row: p.found[i], Score: m})
 		}
 	}
 	slices.SortFunc(p.first.hits, Compare)
-	for _, h := range p.first.hits {
-		s.ask(found[h.Row], len(sr.q8))
+	s.scoreBest(sr, p.first.hits)
+	last, floor := worstOf(p.first.hits), sr.cand.floor*sr.unit
+	p.rest = p.rest[:0]
+	for i, m := range p.most {
+		if m > floor {
+			if h := (Hit{Row: p.found[i], Score: m}); Compare(h, last) > 0 {
+				p.rest = append(p.rest, h)
+			}
+		}
 	}
-	for _, h := range p.first.hits {
+	slices.SortFunc(p.rest, Compare)
+	s.scoreBest(sr, p.rest)
+}
+
+// scoreBest scores positions, sorted by what they may score, as long as that is enough.
+func (s *Segment) scoreBest(sr *search, sorted []Hit) {
+	for _, h := range sorted[:min(ahead, len(sorted))] {
+		s.ask(h.Row, len(sr.q8))
+	}
+	for i, h := range sorted {
 		if h.Score <= sr.cand.floor*sr.unit {
 			return
 		}
-		s.scoreAt(sr, int(found[h.Row]))
-		most[h.Row] = negInf
-	}
-	floor, n := sr.cand.floor*sr.unit, 0
-	for i, m := range most {
-		found[n], most[n] = found[i], m
-		if m > floor {
-			n++
+		if i+ahead < len(sorted) {
+			s.ask(sorted[i+ahead].Row, len(sr.q8))
 		}
-	}
-	for i, position := range found[:n] {
-		if i+ahead < n {
-			s.ask(found[i+ahead], len(sr.q8))
-		}
-		if most[i] > floor {
-			s.scoreAt(sr, int(position))
-			floor = sr.cand.floor * sr.unit
-		}
+		s.scoreAt(sr, int(h.Row))
 	}
 }
 
@@ -426,69 +458,3 @@ func (s *search) candidate(h Hit) {
 // ahead is how many rows before its turn a row picked out of order is asked for:
 // enough to hide the latency of memory, few enough for the line fill buffers.
 const ahead = 8
-
-// gather scores the accepted rows, few of many, each on its own.
-func (s *Segment) gather(ctx context.Context, sr *search) error {
-	if err := s.collect(ctx, sr); err != nil {
-		return err
-	}
-	if s.h.kind == kindIVF1 {
-		s.gatherBits(sr)
-		return nil
-	}
-	found := sr.probe.found
-	for i, position := range found {
-		if i+ahead < len(found) {
-			s.ask(found[i+ahead], len(sr.q8))
-		}
-		s.scoreAt(sr, int(position))
-	}
-	return nil
-}
-
-// gatherBits looks at positions by their 1-bit codes, and scores those that may beat the
-// candidates.
-func (s *Segment) gatherBits(sr *search) {
-	p, stride, meta := &sr.probe, recordStride(s.h.dim), codeBytes(s.h.dim)
-	found := p.found
-	p.most = slices.Grow(p.most[:0], len(found))[:len(found)]
-	for at := 0; at < len(found); at += blockRows {
-		positions := found[at:min(at+blockRows, len(found))]
-		most := p.most[at : at+len(positions)]
-		simd.PickBits(most, s.ivf.records, positions, &p.bits)
-		for i, position := range positions {
-			list := binary.LittleEndian.Uint32(s.ivf.records[int(position)*stride+meta+8:])
-			if int(list) < len(p.base) {
-				most[i] += p.base[list]
-			} else {
-				most[i] = negInf
-			}
-		}
-	}
-	s.settle(sr)
-}
-
-// collect finds the positions of the rows of the filter, in the order of the rows.
-func (s *Segment) collect(ctx context.Context, sr *search) error {
-	found, positions, n := sr.probe.found[:0], s.ivf.positions, s.h.n
-	add := func(first int, w uint64) {
-		for ; w != 0; w &= w - 1 {
-			row := first + bits.TrailingZeros64(w)
-			if position := positions[row]; int(position) < n {
-				found = append(found, position)
-			}
-		}
-	}
-	full := sr.fullWords(n)
-	for i, w := range full {
-		if i%checkRows == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if w != 0 {
-			add(i*64, w)
-		}
-	}
-	add(len(full)*64, sr.word(len(full)*64, n))
-	sr.probe.found = found
-	return nil
-}

@@ -119,12 +119,12 @@ func (m *Mem) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
 	if k <= 0 {
 		return dst, ctx.Err()
 	}
-	s := begin(q, m.dim, m.metric, k)
+	s := begin(q, m.metric, k)
 	defer s.end()
 	if !s.finite() {
 		return dst, ctx.Err()
 	}
-	if err := s.exact(ctx, m, n, m.dim); err != nil {
+	if err := s.exact(ctx, m, n); err != nil {
 		return dst, err
 	}
 	return s.appendHits(dst), nil

@@ -3,6 +3,7 @@ package vector
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
@@ -78,6 +79,15 @@ func (r *rotation) apply(x []float32) {
 			hadamard(x[:r.power])
 		}
 	}
+}
+
+// turned appends x, padded with zeros and rotated, to dst.
+func (r *rotation) turned(dst, x []float32) []float32 {
+	at := len(dst)
+	dst = slices.Grow(dst, r.dim)[:at+r.dim]
+	clear(dst[at+copy(dst[at:], x):])
+	r.apply(dst[at:])
+	return dst
 }
 
 // hadamard applies the Walsh-Hadamard transform, not scaled, in place. len(x) is

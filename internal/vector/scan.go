@@ -30,10 +30,7 @@ const (
 // search is the state of one search of one part: the query in the forms that the
 // kernels want, and the candidates so far. It is pooled; see begin and end.
 type search struct {
-	q      []float32 // padded; normalised under Cosine
-	q8     []int8    // padded
-	scale  float32   // of q8
-	bias   int32     // to take off each dot product of q8 and a row
+	form
 	accept *bitset.Set
 	k      int
 	floor  float32 // Query.Floor; -Inf: none
@@ -56,19 +53,57 @@ type search struct {
 	probe probe
 }
 
+// form is a query in the forms that the kernels want. The next part is mostly asked the same
+// query: they are kept for it.
+type form struct {
+	given  []float32 // Query.Vector
+	metric Metric
+	q      []float32 // padded; normalised under Cosine
+	q8     []int8    // padded; empty: not made yet
+	scale  float32   // of q8
+	bias   int32     // to take off each dot product of q8 and a row
+	turned []float32 // rotated; empty: not made yet
+}
+
+// set makes f the forms of a vector.
+func (f *form) set(v []float32, metric Metric) {
+	if f.metric == metric && slices.Equal(f.given, v) {
+		return
+	}
+	dim := len(v)
+	f.given, f.metric = append(f.given[:0], v...), metric
+	f.q = slices.Grow(f.q[:0], floatStride(dim))[:floatStride(dim)]
+	copy(f.q, v)
+	clear(f.q[dim:])
+	if metric == Cosine {
+		normalise(f.q)
+	}
+	f.q8, f.turned = f.q8[:0], f.turned[:0]
+}
+
+// quantise sets q8, its scale and its bias; small parts do without.
+func (f *form) quantise() {
+	if dim := len(f.given); len(f.q8) == 0 {
+		f.q8 = slices.Grow(f.q8, codeStride(dim))[:codeStride(dim)]
+		f.scale, f.bias = quantiseQuery(f.q8, f.q[:dim])
+	}
+}
+
+// turn sets turned.
+func (f *form) turn(r *rotation) {
+	if len(f.turned) == 0 {
+		f.turned = r.turned(f.turned, f.q[:len(f.given)])
+	}
+}
+
 var searches = sync.Pool{New: func() any { return new(search) }}
 
 // begin returns the state for a query; k is at least 1.
-func begin(query *Query, dim int, metric Metric, k int) *search {
+func begin(query *Query, metric Metric, k int) *search {
 	s := searches.Get().(*search)
 	s.accept, s.k, s.selective, s.anyOrder, s.floor = query.Accept, k, false, query.AnyOrder, query.Floor
 	s.buf.err = nil
-	s.q = slices.Grow(s.q[:0], floatStride(dim))[:floatStride(dim)]
-	copy(s.q, query.Vector)
-	clear(s.q[dim:])
-	if metric == Cosine {
-		normalise(s.q)
-	}
+	s.set(query.Vector, metric)
 	if s.floor <= 0 {
 		s.floor = negInf
 	}
@@ -92,12 +127,6 @@ func (s *search) finite() bool {
 	simd.DotF32(d[:], s.q, s.q)
 	s.square = d[0]
 	return s.square <= math.MaxFloat32
-}
-
-// quantise sets q8, its scale and its bias; small parts do without.
-func (s *search) quantise(dim int) {
-	s.q8 = slices.Grow(s.q8[:0], codeStride(dim))[:codeStride(dim)]
-	s.scale, s.bias = quantiseQuery(s.q8, s.q[:dim])
 }
 
 // candidates is the number of 8-bit candidates that are scored again for k hits:
@@ -140,6 +169,41 @@ func (s *search) word(first, n int) uint64 {
 		w &= 1<<max(0, left) - 1
 	}
 	return w
+}
+
+// pick appends the accepted rows below n, count of them, to dst. There must be a filter. The
+// first two rows of a word are taken without looking whether they are there, as in a narrow
+// filter no processor could predict it.
+func (s *search) pick(ctx context.Context, dst []uint32, n, count int) ([]uint32, error) {
+	full := s.fullWords(n)
+	at := len(dst)
+	dst = slices.Grow(dst, count+2)[:at+count+2]
+	for i := 0; i <= len(full); i++ {
+		if i%checkRows == 0 && ctx.Err() != nil {
+			return dst[:at], ctx.Err()
+		}
+		var w uint64
+		if i < len(full) {
+			w = full[i]
+		} else {
+			w = s.word(i*64, n)
+		}
+		first, rest := uint32(i*64), w&(w-1)
+		two := dst[at : at+2]
+		two[0] = first + uint32(bits.TrailingZeros64(w))
+		two[1] = first + uint32(bits.TrailingZeros64(rest))
+		have := bits.OnesCount64(w)
+		if have > 2 {
+			to := dst[at+2:]
+			rest &= rest - 1
+			for j := 0; rest != 0; j++ {
+				to[j] = first + uint32(bits.TrailingZeros64(rest))
+				rest &= rest - 1
+			}
+		}
+		at += have
+	}
+	return dst[:at], nil
 }
 
 // scan offers the accepted rows of a run to the candidates. codes and scales are
@@ -316,7 +380,7 @@ type rows interface {
 }
 
 // exact finds the best accepted rows below n.
-func (s *search) exact(ctx context.Context, p rows, n, dim int) error {
+func (s *search) exact(ctx context.Context, p rows, n int) error {
 	m := candidates(s.k)
 	if n <= m || s.accept != nil && s.accepted(n) <= m {
 		if s.anyOrder && n <= s.k {
@@ -325,7 +389,7 @@ func (s *search) exact(ctx context.Context, p rows, n, dim int) error {
 		s.all(p, n)
 		return ctx.Err()
 	}
-	s.quantise(dim)
+	s.quantise()
 	s.cand.reset(m)
 	if err := p.scanAll(ctx, s, n); err != nil {
 		return err

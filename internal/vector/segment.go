@@ -13,7 +13,7 @@ import (
 )
 
 // Segment is an immutable part that is read where it lies, usually in a mapped
-// file. It is safe for concurrent use. It holds no memory but the bytes it was
+// file. It is safe for concurrent use. It holds next to no memory but the bytes it was
 // opened on, which must stay mapped and unchanged while it is in use.
 type Segment struct {
 	h      *header
@@ -140,7 +140,7 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 	if k <= 0 {
 		return dst, ctx.Err()
 	}
-	sr := begin(q, s.h.dim, s.h.metric, k)
+	sr := begin(q, s.h.metric, k)
 	defer sr.end()
 	if !sr.finite() {
 		return dst, ctx.Err()
@@ -151,7 +151,7 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 	}
 	var err error
 	if s.h.kind == kindExact || recall >= 1 {
-		err = sr.exact(ctx, s, s.h.n, s.h.dim)
+		err = sr.exact(ctx, s, s.h.n)
 	} else {
 		err = s.approximate(ctx, sr, recall)
 	}
