@@ -40,7 +40,7 @@ type Options struct {
 	Readers int
 	// CacheBytes bounds the page cache of the connection that writes to a file. Each
 	// that reads has three eighths of it, and rows that recall reads again and again are
-	// kept decoded in a quarter of it. Memory is taken as it is used. Default
+	// kept decoded in half of it. Memory is taken as it is used. Default
 	// DefaultCacheBytes, at least 131072.
 	CacheBytes int
 }

@@ -19,7 +19,7 @@ type store struct {
 var _ backend.Store = (*store)(nil)
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{memo: newMemo(o.CacheBytes / 4)}
+	s := &store{memo: newMemo(o.CacheBytes / 2)}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, err := readLedger(c)
 		s.tx = newTx(c, l, &s.lastSeq, &s.commits)
