@@ -41,7 +41,7 @@ type document struct {
 	lim  Limits
 	data []byte // from the header on
 
-	xref     map[int]xrefEntry
+	xref     objectTable
 	hybrid   bool // the section that is being read is the stream of a hybrid file
 	trailer  dict
 	crypt    *decrypter
@@ -73,8 +73,8 @@ func openDocument(ctx context.Context, data []byte, lim Limits) (*document, erro
 	budget := baseBudget + budgetPerByte*int64(len(data))
 	d := &document{
 		ctx: ctx, lim: lim, data: data,
-		xref: map[int]xrefEntry{}, trailer: dict{},
-		cache: map[int]any{}, loading: map[int]bool{}, objs: map[int]*objStream{},
+		trailer: dict{},
+		cache:   map[int]any{}, loading: map[int]bool{}, objs: map[int]*objStream{},
 		decoded:     min(lim.MaxDecodedBytes, budget),
 		work:        budget,
 		noEndstream: len(data) + 1,
@@ -205,7 +205,7 @@ func (d *document) load(num int) any {
 	if o, ok := d.cache[num]; ok {
 		return o
 	}
-	e, ok := d.xref[num]
+	e, ok := d.xref.get(num)
 	if !ok || d.loading[num] || d.stop != nil {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (d *document) load(num int) any {
 				d.fail(err)
 				return nil
 			}
-			if e = d.xref[num]; e.kind == entryOffset {
+			if e, _ = d.xref.get(num); e.kind == entryOffset {
 				o, _ = d.parseAt(e.pos, num)
 			}
 		}
@@ -352,7 +352,7 @@ func (d *document) objStream(num int) *objStream {
 	if s, ok := d.objs[num]; ok {
 		return s
 	}
-	if e := d.xref[num]; e.kind != entryOffset {
+	if e, _ := d.xref.get(num); e.kind != entryOffset {
 		return nil // an object stream must not lie in another one
 	}
 	st := d.stream(ref{num: num})

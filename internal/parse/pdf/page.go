@@ -16,8 +16,8 @@ const (
 	// have collectFrom bytes, the text counted twice. The runtime lets garbage grow to the size of all that is in use,
 	// the file and the text included, which for such documents is more than all else that the reader needs. Work is
 	// about as many bytes as the garbage that comes of it. A collection takes a millisecond or two, and in a process
-	// with a heap of many pointers as long as the runtime takes to follow them all; there is one for some 200 pages.
-	collectAfter, collectFrom = 16 << 20, 32 << 20
+	// with a heap of many pointers as long as the runtime takes to follow them all; there is one for some 150 pages.
+	collectAfter, collectFrom = 12 << 20, 32 << 20
 )
 
 // pages calls visit for every page in order, with its inherited attributes filled in, until visit returns false.
@@ -83,8 +83,8 @@ func (d *document) loosePages(visit func(page dict) bool) {
 	if err := d.repair(); err != nil {
 		return
 	}
-	nums := make([]int, 0, len(d.xref))
-	for num := range d.xref {
+	nums := make([]int, 0, d.xref.count)
+	for num := range d.xref.all() {
 		nums = append(nums, num)
 	}
 	slices.Sort(nums)
@@ -232,7 +232,7 @@ func (in *interpreter) annotation(a, resources dict) {
 // expectedPages returns how many pages the document says it has, at most as many as it can have.
 func (d *document) expectedPages(catalog dict) int {
 	n, _ := d.integer(d.dict(catalog["Pages"])["Count"])
-	return min(n, d.lim.MaxPages, len(d.xref))
+	return min(n, d.lim.MaxPages, d.xref.count)
 }
 
 // extract reads all pages.

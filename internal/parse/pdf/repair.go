@@ -15,18 +15,18 @@ func (d *document) repair() error {
 	d.repaired = true
 	d.note(partialDamaged)
 	old := d.xref
-	d.xref = map[int]xrefEntry{}
+	d.xref = objectTable{}
 	d.crypt = nil
 	clear(d.cache)
 	clear(d.objs)
 	d.scanObjects()
-	if len(d.xref) == 0 {
+	if d.xref.count == 0 {
 		return fmt.Errorf("%w: no objects", ErrMalformed)
 	}
-	for num, e := range old {
-		if _, has := d.xref[num]; !has && e.kind == entryCompressed {
-			if c := d.xref[e.pos]; c.kind == entryOffset {
-				d.xref[num] = e
+	for num, e := range old.all() {
+		if _, has := d.xref.get(num); !has && e.kind == entryCompressed {
+			if c, _ := d.xref.get(e.pos); c.kind == entryOffset {
+				d.xref.set(num, e)
 			}
 		}
 	}
@@ -63,11 +63,11 @@ func (d *document) scanObjects() {
 		if !ok {
 			continue
 		}
-		if _, has := d.xref[num]; !has && len(d.xref) >= d.lim.MaxObjects {
+		if _, has := d.xref.get(num); !has && d.xref.count >= d.lim.MaxObjects {
 			d.note(partialTooLarge)
 			return
 		}
-		d.xref[num] = xrefEntry{entryOffset, off}
+		d.xref.set(num, xrefEntry{entryOffset, off})
 	}
 }
 
@@ -104,13 +104,13 @@ func (d *document) objectHead(at int) (num, off int, ok bool) {
 
 // numbersInFile lists the objects that stand in the file itself, in order of their place.
 func (d *document) numbersInFile() []int {
-	nums := make([]int, 0, len(d.xref))
-	for num, e := range d.xref {
+	nums := make([]int, 0, d.xref.count)
+	for num, e := range d.xref.all() {
 		if e.kind == entryOffset {
 			nums = append(nums, num)
 		}
 	}
-	slices.SortFunc(nums, func(a, b int) int { return d.xref[a].pos - d.xref[b].pos })
+	slices.SortFunc(nums, func(a, b int) int { return d.xref.offset(a) - d.xref.offset(b) })
 	return nums
 }
 
@@ -118,7 +118,7 @@ func (d *document) numbersInFile() []int {
 func (d *document) special(nums []int) []int {
 	var out []int
 	for _, num := range nums {
-		pos := d.xref[num].pos
+		pos := d.xref.offset(num)
 		head := d.data[pos:min(len(d.data), pos+512)]
 		if i := bytes.Index(head, []byte("stream")); i >= 0 {
 			head = head[:i]
@@ -178,22 +178,22 @@ func (d *document) adoptObjStream(num int) {
 		return
 	}
 	for id := range s.offsets {
-		e, has := d.xref[id]
+		e, has := d.xref.get(id)
 		if has && e.kind == entryOffset {
 			continue
 		}
-		if !has && len(d.xref) >= d.lim.MaxObjects {
+		if !has && d.xref.count >= d.lim.MaxObjects {
 			d.note(partialTooLarge)
 			return
 		}
-		d.xref[id] = xrefEntry{entryCompressed, num}
+		d.xref.set(id, xrefEntry{entryCompressed, num})
 	}
 }
 
 // findCatalog looks through all objects for a catalog when no trailer led to one.
 func (d *document) findCatalog() {
-	nums := make([]int, 0, len(d.xref))
-	for num := range d.xref {
+	nums := make([]int, 0, d.xref.count)
+	for num := range d.xref.all() {
 		nums = append(nums, num)
 	}
 	slices.Sort(nums)

@@ -2,21 +2,8 @@ package pdf
 
 import "bytes"
 
-// Kinds of cross-reference entries.
-const (
-	entryFree = iota
-	entryOffset
-	entryCompressed
-)
-
 // maxXrefSections bounds the chain of Prev links, that of incremental updates.
 const maxXrefSections = 4096
-
-// xrefEntry tells where an object is: at a file offset, or in the object stream whose number is pos.
-type xrefEntry struct {
-	kind uint8
-	pos  int
-}
 
 // readXref follows startxref and the chain of sections, newest first. False means that the file needs repair.
 func (d *document) readXref() bool {
@@ -68,19 +55,19 @@ func (d *document) readXref() bool {
 // setEntry keeps an entry unless a newer section has one. The stream of a hybrid file fills in what its table calls
 // free, which is how the table hides compressed objects from old readers.
 func (d *document) setEntry(num int, e xrefEntry) bool {
-	old, has := d.xref[num]
+	old, has := d.xref.get(num)
 	if has && d.hybrid && old.kind == entryFree {
-		d.xref[num] = e
+		d.xref.set(num, e)
 		return true
 	}
 	if has || num < 0 {
 		return true
 	}
-	if len(d.xref) >= d.lim.MaxObjects {
+	if d.xref.count >= d.lim.MaxObjects {
 		d.note(partialTooLarge)
 		return false
 	}
-	d.xref[num] = e
+	d.xref.set(num, e)
 	return true
 }
 
@@ -124,6 +111,8 @@ func (d *document) xrefTable(l *lexer) (dict, bool) {
 		if err != nil || !ok1 || !ok2 || first < 0 || count < 0 {
 			return nil, false
 		}
+		const entryBytes = 20
+		d.xref.reserve(first, min(count, (len(l.b)-l.pos)/entryBytes, d.lim.MaxObjects))
 		for i := range count {
 			off, err1 := l.object()
 			_, err2 := l.object()
@@ -186,6 +175,7 @@ func (d *document) xrefStream(s *stream) bool {
 		if !ok1 || !ok2 || first < 0 {
 			return false
 		}
+		d.xref.reserve(first, max(0, min(count, len(data)/entry, d.lim.MaxObjects)))
 		for n := 0; n < count && len(data) >= entry; n++ {
 			if n&0xfff == 0 && !d.tick(1) {
 				return false

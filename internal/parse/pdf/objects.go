@@ -1,0 +1,94 @@
+package pdf
+
+import (
+	"iter"
+	"maps"
+	"slices"
+)
+
+// Kinds of cross-reference entries.
+const (
+	entryFree = iota
+	entryOffset
+	entryCompressed
+)
+
+// xrefEntry tells where an object is: at a file offset, or in the object stream whose number is pos.
+type xrefEntry struct {
+	kind uint8
+	pos  int
+}
+
+// objectTable has the entries of objects by their numbers. Numbers that follow one another, as they do in nearly all
+// files, take eight bytes each; others are in a map.
+type objectTable struct {
+	dense  []int64 // pos above two bits, which have the kind and 1; 0 where there is no entry
+	sparse map[int]xrefEntry
+	count  int
+}
+
+// maxPackedPos is far beyond any offset.
+const maxPackedPos = 1 << 60
+
+// maxGap is how many entries of dense may be empty beyond as many as are not.
+const maxGap = 512
+
+func (t *objectTable) get(num int) (xrefEntry, bool) {
+	if num >= 0 && num < len(t.dense) {
+		if v := t.dense[num]; v != 0 {
+			return xrefEntry{uint8(v&3) - 1, int(v >> 2)}, true
+		}
+	}
+	e, ok := t.sparse[num]
+	return e, ok
+}
+
+// offset returns the pos of an entry, 0 where there is none.
+func (t *objectTable) offset(num int) int {
+	e, _ := t.get(num)
+	return e.pos
+}
+
+// reserve makes room for count numbers from first on, if they go on from those that are there.
+func (t *objectTable) reserve(first, count int) {
+	if n := first + count - len(t.dense); first <= len(t.dense) && n > 0 {
+		t.dense = slices.Grow(t.dense, n)
+	}
+}
+
+func (t *objectTable) set(num int, e xrefEntry) {
+	_, has := t.get(num)
+	if !has {
+		t.count++
+	}
+	_, elsewhere := t.sparse[num]
+	if elsewhere || num < 0 || num >= len(t.dense) && num >= 2*t.count+maxGap {
+		if t.sparse == nil {
+			t.sparse = map[int]xrefEntry{}
+		}
+		t.sparse[num] = e
+		return
+	}
+	if n := num + 1 - len(t.dense); n > 0 {
+		t.dense = slices.Grow(t.dense, n)[:num+1]
+	}
+	pos := e.pos
+	if pos < 0 || pos > maxPackedPos {
+		pos = -1 // no object is there
+	}
+	t.dense[num] = int64(pos)<<2 | int64(e.kind+1)
+}
+
+// all visits the entries in ascending order of their numbers, apart from those in the map, which come last.
+func (t *objectTable) all() iter.Seq2[int, xrefEntry] {
+	return func(yield func(int, xrefEntry) bool) {
+		for num := range t.dense {
+			if t.dense[num] != 0 {
+				if e, _ := t.get(num); !yield(num, e) {
+					return
+				}
+			}
+		}
+		maps.All(t.sparse)(yield)
+	}
+}
