@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -119,16 +120,18 @@ func benchHandler(b *testing.B, n int) http.Handler {
 }
 
 // BenchmarkLatency asks one question after the other, on one connection, of a tenant with
-// 5,000 memories and 5,000 documents. The first 200 questions are not counted.
+// 5,000 memories and 5,000 documents, with graph context, as is the default of /query, and without. The first 200
+// questions are not counted.
 func BenchmarkLatency(b *testing.B) {
 	srv := httptest.NewServer(benchHandler(b, 5000))
 	defer srv.Close()
 	client := srv.Client()
 	for _, class := range []string{"memory", "knowledge"} {
-		for _, mode := range []string{"fast", "thinking"} {
-			b.Run(class+"/"+mode, func(b *testing.B) {
+		for _, mode := range []string{`"fast","graph_context":false`, `"fast"`, `"thinking","graph_context":false`, `"thinking"`} {
+			name := strings.ReplaceAll(strings.ReplaceAll(mode, `"`, ""), ",graph_context:false", "-plain")
+			b.Run(class+"/"+name, func(b *testing.B) {
 				ask := func(i int) time.Duration {
-					body := fmt.Sprintf(`{"database":"acme","type":%q,"query":%q,"mode":%q}`, class, benchQuery(i%benchQueries), mode)
+					body := fmt.Sprintf(`{"database":"acme","type":%q,"query":%q,"mode":%s}`, class, benchQuery(i%benchQueries), mode)
 					r, err := http.NewRequestWithContext(b.Context(), "POST", srv.URL+"/query", bytes.NewBufferString(body))
 					require.NoError(b, err)
 					r.Header.Set("Authorization", "Bearer "+fullKey)
