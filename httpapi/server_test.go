@@ -137,6 +137,31 @@ func TestHeldBytes(t *testing.T) {
 	require.Equal(t, http.StatusOK, send(strings.NewReader(query(900<<10))).Code)
 }
 
+// TestHeldForms: where the memory for bodies is used up, files of a form go to disk and its fields are put off.
+func TestHeldForms(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	full := &held{limit: 1}
+	decode := func(part string) (*call, error) {
+		body := "--cut\r\nContent-Disposition: form-data; " + part + "\r\n\r\n" + strings.Repeat("x", 2<<10) + "\r\n--cut--\r\n"
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/context/ingest", strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
+		c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: full}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}, in: &input{fields: map[string]any{}}}
+		c.in.held = freeBody
+		return c, c.decodeMultipart()
+	}
+	c, err := decode(`name="documents"; filename="a.txt"`)
+	require.NoError(t, err)
+	require.FileExists(t, c.in.files[0].spooled)
+	c.cleanup()
+	require.NoFileExists(t, c.in.files[0].spooled)
+	c, err = decode(`name="memories"`)
+	require.ErrorIs(t, err, contextmem.ErrUnavailable)
+	c.cleanup()
+	require.Zero(t, full.used.Load())
+}
+
 // drip keeps a connection busy with one byte after the other, of a header or of a body, until ctx ends.
 func drip(ctx context.Context, addr string, body bool) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)

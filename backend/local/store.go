@@ -174,10 +174,14 @@ func largest(vs []placed) *vector.Segment {
 // writeVectors adds the sections of vectors of one length, by rising row. flat
 // writes them quickly, without a structure to search many of them by.
 func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, flat bool) error {
-	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows, From: largest(vs)}
-	if flat && len(vs) > w.exactRows {
+	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows}
+	switch {
+	case len(vs) <= w.exactRows: // no lists
+	case flat:
 		opts.ExactRows = -1
 		w.blocks[len(w.blocks)-1].flat = true
+	default:
+		opts.From = largest(vs)
 	}
 	rows := make([]uint32, len(vs))
 	for i, v := range vs {
