@@ -58,6 +58,7 @@ func compareIndexes(t testing.TB, got, want backend.Indexes, p probes, m mapping
 				for _, op := range []backend.Operator{backend.Or, backend.And, backend.Phrase} {
 					c.keywords(backend.KeywordQuery{Part: part, Text: text, Operator: op, Filter: f})
 				}
+				c.survey(text, f)
 			}
 			c.sessions(text)
 		}

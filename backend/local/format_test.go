@@ -177,3 +177,11 @@ func rowsAt(p *places) []uint32 {
 	}
 	return rows
 }
+
+// TestStoredFlags holds the flags of rows, which files contain, to the marks that a survey makes of them.
+func TestStoredFlags(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []backend.Marks{flagQuestion, flagHasTime, flagAsks, flagFirst, flagSecond},
+		[]backend.Marks{backend.MarkQuestion, backend.MarkHasTime, backend.MarkAsks, backend.MarkFirst, backend.MarkSecond})
+	require.Equal(t, []int{1, 2, 4, 8, 16}, []int{flagQuestion, flagHasTime, flagAsks, flagFirst, flagSecond})
+}

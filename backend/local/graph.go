@@ -38,9 +38,9 @@ func (p *partition) around(row uint32, a *backend.Around) {
 	a.Chunk, a.Source, a.Ordinal = p.chunk[row], p.sourceNum[at], int(p.ordinal[row])
 	a.Time = fromMicros(s.time)
 	a.Speaker = p.names[p.speaker[row]]
-	flags := p.flags[row]
-	a.Question, a.HasTime, a.Asks = flags&flagQuestion != 0, flags&flagHasTime != 0, flags&flagAsks != 0
-	a.First, a.Second = flags&flagFirst != 0, flags&flagSecond != 0
+	m := backend.Marks(p.flags[row])
+	a.Question, a.HasTime, a.Asks = m&backend.MarkQuestion != 0, m&backend.MarkHasTime != 0, m&backend.MarkAsks != 0
+	a.First, a.Second = m&backend.MarkFirst != 0, m&backend.MarkSecond != 0
 	if k := p.link(at).session; k != none {
 		a.Session = p.number(k)
 	}

@@ -24,6 +24,7 @@ type gathered struct {
 	near  []vector.Hit
 	words []lexical.Hit
 	sets  [][]uint64
+	at    []int32 // of rows in a survey
 }
 
 // set returns the room for the i-th set.
@@ -44,7 +45,7 @@ func (g *gathered) release() {
 	for _, set := range g.sets {
 		words += cap(set)
 	}
-	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && words <= maxScratchWords {
+	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && cap(g.at) <= maxGathered && words <= maxScratchWords {
 		gatherings.Put(g)
 	}
 }
@@ -154,20 +155,23 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 // Terms analyses a text as a query; see [backend.Keywords].
 func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
 	parsed := x.parseOr(lexical.Parser{FirstPerson: part.Class == backend.Memory}, text)
-	st := new(lexical.Stats)
+	terms = slices.Grow(terms, len(parsed.Terms))[:len(parsed.Terms)]
+	for i, t := range parsed.Terms {
+		terms[i].Term = t.Term
+	}
+	var total int64
 	err = x.read(ctx, part, 0, func(p *partition) error {
-		st, err = lexical.Collect(parsed, p.views(nil))
+		docs, total, err = lexical.CollectEach(parsed, p.views(nil), func(i, df int) { terms[i].DF = df })
 		return err
 	})
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	terms = slices.Grow(terms, len(parsed.Terms))
-	for _, t := range parsed.Terms {
-		terms = append(terms, backend.TermInfo{Term: t.Term, DF: st.DF[t.Term], IDF: float32(st.IDF(t.Term))})
+	for i := range terms {
+		terms[i].IDF = float32(lexical.IDF(docs, terms[i].DF))
 	}
-	if st.Docs > 0 {
-		avgTerms = float32(float64(st.TotalLen) / float64(st.Docs))
+	if docs > 0 {
+		avgTerms = float32(float64(total) / float64(docs))
 	}
-	return terms, st.Docs, avgTerms, nil
+	return terms, docs, avgTerms, nil
 }

@@ -67,21 +67,8 @@ func (v *vectorPart) forget(first, n uint32) {
 // query's length.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits []backend.Hit, err error) {
 	err = x.read(ctx, q.Part, needOf(q.Filter), func(p *partition) error {
-		var parts []*vectorPart
-		other := 0
-		for _, v := range p.vectors {
-			switch {
-			case v.live == 0:
-			case v.dim == len(q.Vector):
-				parts = append(parts, v)
-			default:
-				other = v.dim
-			}
-		}
-		if len(parts) == 0 && other != 0 {
-			return fmt.Errorf("search vectors: a query of %d dimensions in a partition with vectors of %d", len(q.Vector), other)
-		}
-		if len(parts) > 0 {
+		parts, err := p.partsFor(q.Vector)
+		if err == nil && len(parts) > 0 {
 			hits, err = p.searchVectors(ctx, parts, &q)
 		}
 		return err
@@ -89,16 +76,41 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 	return hits, err
 }
 
+// partsFor returns the parts with live vectors of the length of a query's; none where the
+// partition has no vectors.
+func (p *partition) partsFor(v []float32) (parts []*vectorPart, err error) {
+	other := 0
+	for _, part := range p.vectors {
+		switch {
+		case part.live == 0:
+		case part.dim == len(v):
+			parts = append(parts, part)
+		default:
+			other = part.dim
+		}
+	}
+	if len(parts) == 0 && other != 0 {
+		return nil, fmt.Errorf("search vectors: a query of %d dimensions in a partition with vectors of %d", len(v), other)
+	}
+	return parts, nil
+}
+
+// accept returns the places of rows in a part; nil: all of them.
+func (v *vectorPart) accept(p *partition, rows *bitset.Set, buf *[]uint64) *bitset.Set {
+	if rows == p.live && v.live == v.search.Len() {
+		return nil
+	}
+	return v.places.of(rows, buf)
+}
+
 func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *backend.VectorQuery) ([]backend.Hit, error) {
 	rows, sc := p.accept(q.Filter)
 	defer sc.release()
 	g := gatherings.Get().(*gathered)
 	defer g.release()
-	accepts := make([]*bitset.Set, len(parts)) // nil: all
+	accepts := make([]*bitset.Set, len(parts))
 	for i, v := range parts {
-		if rows != p.live || v.live < v.search.Len() {
-			accepts[i] = v.places.of(rows, g.set(i))
-		}
+		accepts[i] = v.accept(p, rows, g.set(i))
 	}
 	return p.best(q.K, q.Answer, func(k int, anyOrder bool) ([]found, error) {
 		out := g.found[:0]

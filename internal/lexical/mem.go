@@ -271,7 +271,11 @@ func (m *Mem) cursor(id uint32) *memCursor {
 
 func (c *memCursor) next() bool {
 	if c.unread > 0 {
-		c.r.skip(c.unread)
+		if link := c.r.link; c.unread <= len(link) {
+			c.r.link = link[c.unread:]
+		} else {
+			c.r.skip(c.unread)
+		}
 		c.unread = 0
 	}
 	if c.left == 0 {
@@ -279,10 +283,15 @@ func (c *memCursor) next() bool {
 		return false
 	}
 	c.left--
-	if link := c.r.link; len(link) > 1 && link[0]&0x81 == 1 && link[1] < 0x80 { // one byte each: most of a frequent term
+	if link := c.r.link; len(link) > 2 && (link[0]|link[1]|link[2])&0x80 == 0 { // one byte each: most of a frequent term
 		c.doc += uint32(link[0] >> 1)
-		c.single, c.tf, c.pos = true, 1, uint32(link[1])
-		c.r.link = link[2:]
+		if c.single = link[0]&1 != 0; c.single {
+			c.tf, c.pos = 1, uint32(link[1])
+			c.r.link = link[2:]
+		} else {
+			c.tf, c.unread = uint32(link[1]), int(link[2])
+			c.r.link = link[3:]
+		}
 		return true
 	}
 	head := c.r.uvarint()

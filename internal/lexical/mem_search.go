@@ -68,12 +68,13 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, keep func(uint
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c := m.cursor(id)
+		c, acc, weight := m.cursor(id), sc.acc, *t
 		for c.next() {
-			if sc.acc[c.doc] == 0 {
+			sum := acc[c.doc]
+			if sum == 0 {
 				sc.touched = append(sc.touched, c.doc)
 			}
-			sc.acc[c.doc] += t.units(c.tf, r.norm(m.lens[c.doc]))
+			acc[c.doc] = sum + weight.units(c.tf, r.norm(m.lens[c.doc]))
 		}
 	}
 	for _, doc := range sc.touched {

@@ -46,17 +46,41 @@ type View struct {
 
 // Collect returns the statistics of q over all live rows of the parts.
 func Collect(q *Query, views []View) (*Stats, error) {
-	r := newRun(q, 0, len(views))
-	defer r.release()
-	if err := r.count(views); err != nil {
+	r, err := collect(q, views)
+	if err != nil {
 		return nil, err
 	}
+	defer r.release()
 	st := r.stats
 	st.DF = make(map[string]int, len(r.terms))
 	for i, t := range r.terms {
 		st.DF[t.term] = r.df[i]
 	}
 	return &st, nil
+}
+
+// CollectEach calls f for each term of q, a query for any of its terms, none of which comes
+// twice, with its place and the live rows that have it. It returns how many live rows the parts
+// have, and the sum of their lengths.
+func CollectEach(q *Query, views []View, f func(term, df int)) (docs int, totalLen int64, err error) {
+	r, err := collect(q, views)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.release()
+	for i, df := range r.df {
+		f(i, df)
+	}
+	return r.stats.Docs, r.stats.TotalLen, nil
+}
+
+func collect(q *Query, views []View) (*run, error) {
+	r := newRun(q, 0, len(views))
+	if err := r.count(views); err != nil {
+		r.release()
+		return nil, err
+	}
+	return r, nil
 }
 
 // Search returns the k best rows of all parts, best first.

@@ -94,11 +94,10 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	}
 	limit := bridgeCap * top
 	for _, h := range thin(chain) {
-		i, ok := q.index.get(h.chunk)
-		if !ok {
+		c := q.get(h.chunk)
+		if c == nil {
 			continue
 		}
-		c := &q.cand[i]
 		lift := bridgeWeight * gamma * math.Min(1, need/needFull) * h.value
 		t := c.Score + lift
 		// Behind the best first hop: the second hop alone answers nothing.
@@ -108,7 +107,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 		c.Bridge = t - c.Score
 		c.Score = t
 	}
-	return q.describeSources()
+	return q.describe()
 }
 
 // links returns what first hops mention, and the passages that mention it too, which

@@ -139,32 +139,18 @@ func (q *work) entityLift(ents []named, gamma float64) error {
 		return err
 	}
 	for _, r := range refs {
-		i, ok := q.index.get(r.Chunk)
-		if !ok {
-			if len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 {
-				continue
-			}
-			q.admit(r.Chunk)
-			i, _ = q.index.get(r.Chunk)
+		c := q.admit(r.Chunk)
+		if c == nil {
+			continue
 		}
 		link := mentionLink
 		if r.Weight >= titleMentionFrom {
 			link = titleLink
 		}
-		q.cand[i].Entity += entityWeight * gamma * idf[r.Entity] * link / total
+		c.Entity += entityWeight * gamma * idf[r.Entity] * link / total
 	}
 	for i := range q.cand {
 		q.cand[i].Score = q.cand[i].s0 + q.cand[i].Entity
 	}
-	return q.describeSources()
-}
-
-// describeSources fills in the source of candidates that the graph brought in.
-func (q *work) describeSources() error {
-	for i := range q.cand {
-		if q.cand[i].Source == 0 {
-			return q.describe()
-		}
-	}
-	return nil
+	return q.describe()
 }

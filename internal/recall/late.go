@@ -54,10 +54,14 @@ func (q *work) interact() error {
 	return nil
 }
 
-// before returns the chunk before a candidate in its session; 0: none.
+// before returns the chunk before a candidate in its session; 0: none that passes the filter.
 func (q *work) before(at int32) int64 {
-	if a := q.beside(&q.cand[at]); a != nil && a.Session != 0 {
-		return a.Prev[0]
+	c := &q.cand[at]
+	if c.session == 0 || c.beside.Prev[0] == 0 {
+		return 0
+	}
+	if p := &q.cand[c.beside.Prev[0]-1]; p.in || !q.filtered() {
+		return p.Chunk
 	}
 	return 0
 }
@@ -69,11 +73,11 @@ func (q *work) scorer() *local.Scorer {
 	for _, t := range q.terms {
 		idf[t.Term] = float64(t.IDF)
 	}
-	speakers := map[string]bool{}
+	heard := map[int32]bool{}
 	for i := range q.cand {
-		if a := q.beside(&q.cand[i]); a != nil && a.Speaker != "" && !speakers[a.Speaker] {
-			speakers[a.Speaker] = true
-			for _, t := range lexical.Analyze(nil, a.Speaker) {
+		if c := &q.cand[i]; c.in && c.beside.Speaker != 0 && !heard[c.beside.Speaker] {
+			heard[c.beside.Speaker] = true
+			for _, t := range lexical.Analyze(nil, q.speakers[c.beside.Speaker]) {
 				idf[t.Term] = 0
 			}
 		}

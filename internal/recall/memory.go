@@ -3,7 +3,6 @@ package recall
 import (
 	"math"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/contextmem/contextmem/backend"
@@ -37,171 +36,77 @@ func (q *work) memory() error {
 	if err := q.surround(); err != nil {
 		return err
 	}
-	session, err := q.sessions()
-	if err != nil {
+	if err := q.scoreSessions(); err != nil {
 		return err
 	}
 	q.own()
-	q.context(session)
+	q.context()
 	// Long replies of an assistant hold a word near to anything.
 	if q.out.Thinking && q.Word != nil && !q.replies && !q.late("late interaction") {
 		if err := q.interact(); err != nil {
 			return err
 		}
-		q.context(session)
+		q.context()
 	}
 	q.spread()
 	return nil
 }
 
-// surround finds out what stands beside the candidates, and makes the neighbours
-// of the best ones candidates too.
-func (q *work) surround() error {
-	if err := q.describe(); err != nil {
-		return err
-	}
-	if !q.lonely() {
-		for _, p := range q.some(lateCandidates, func(c *cand) float64 { return c.s0 }) {
-			if a := q.beside(&q.cand[p.at]); a != nil {
-				for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
-					q.admit(n)
-				}
-			}
-		}
-	}
-	return q.describe()
-}
-
-// lonely tells whether nothing stands beside the candidates but other candidates.
-func (q *work) lonely() bool {
-	for i := range q.around {
-		a := &q.around[i]
-		for _, n := range [...]int64{a.Prev[0], a.Prev[1], a.Next[0], a.Next[1]} {
-			if n != 0 {
-				if _, ok := q.index.get(n); !ok {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// beside returns what is around a candidate, nil when it is not known.
-func (q *work) beside(c *cand) *backend.Around {
-	if c.around == 0 {
+// scoreSessions scores sessions as documents, and lets the memories of the best ones in.
+func (q *work) scoreSessions() error {
+	if q.whole && len(q.sessions) == 0 {
 		return nil
 	}
-	return &q.around[c.around-1]
-}
-
-// admit makes a chunk a candidate without a score of its own, unless a filter is on:
-// then only the searches, which know the filter, may admit.
-func (q *work) admit(chunk int64) {
-	if chunk != 0 && len(q.req.Filter.All) == 0 && len(q.req.Filter.Not) == 0 {
-		q.at(backend.Hit{Chunk: chunk})
-	}
-}
-
-// describe fills in what is around each candidate that lacks it.
-func (q *work) describe() error {
-	chunks, at := q.chunks[:0], q.places[:0]
-	for i := range q.cand {
-		if q.cand[i].around == 0 {
-			chunks = append(chunks, q.cand[i].Chunk)
-			at = append(at, int32(i))
-		}
-	}
-	q.chunks, q.places = chunks, at
-	if len(chunks) == 0 {
-		return nil
-	}
-	before := len(q.around)
-	if err := q.appendAround(chunks); err != nil {
-		return err
-	}
-	for i, j := range at {
-		c := &q.cand[j]
-		c.around = int32(before + i + 1)
-		if c.Source == 0 {
-			c.Source = q.around[before+i].Source
-		}
-	}
-	return nil
-}
-
-// appendAround reads what is around chunks, into memory that the next search uses again
-// where the graph can do so.
-func (q *work) appendAround(chunks []int64) error {
-	g, ok := q.Graph.(backend.AroundAppender)
-	if !ok {
-		list, err := q.Graph.Around(q.ctx, q.req.Part, chunks)
-		q.around = append(q.around, list...)
-		return err
-	}
-	all, err := g.AppendAround(q.ctx, q.around, q.req.Part, chunks)
-	if err != nil {
-		return err
-	}
-	q.around = all
-	return nil
-}
-
-// sessions scores sessions as documents, and lets the memories of the best ones in.
-func (q *work) sessions() (map[int64]float64, error) {
 	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: 200, Filter: q.req.Filter})
-	if err != nil {
-		return nil, err
+	if err != nil || len(hits) == 0 {
+		return err
 	}
-	if len(hits) == 0 {
-		return nil, q.describe()
-	}
-	score := make(map[int64]float64, len(hits))
 	for i, h := range hits {
-		score[h.Source] = float64(h.Score) / float64(hits[0].Score)
-		if i < sessionsWidened && q.docs > 2000 {
+		q.sessions[q.sessionOf(h.Source)-1].score = float64(h.Score) / float64(hits[0].Score)
+		if i < sessionsWidened && q.docs > surveyMost {
 			chunks, err := q.Graph.SessionChunks(q.ctx, q.req.Part, h.Source, sessionSpan)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, c := range chunks {
 				q.admit(c)
 			}
 		}
 	}
-	return score, q.describe()
+	return q.describe()
 }
 
 // own sets the parts that depend on the memory alone: who speaks, and when.
 func (q *work) own() {
-	dates := q.datesNamed()
 	var named map[string]bool
-	known := map[string]said{}
-	last, as := "", said{}
+	var known map[int32]said
+	last, as := int32(0), said{}
 	for i := range q.cand {
 		c := &q.cand[i]
-		a := q.beside(c)
-		if a == nil {
+		if !c.in {
 			continue
 		}
-		c.Time = timeWeight * dates(a.Time)
-		if s := a.Speaker; s != last {
+		if len(q.cues.Dates) > 0 {
+			c.Time = timeWeight * q.fits(c.beside.Time)
+		}
+		if n := c.beside.Speaker; n != last {
 			var ok bool
-			if as, ok = known[s]; !ok {
-				if named == nil {
-					named = q.names()
+			if as, ok = known[n]; !ok {
+				if known == nil {
+					known, named = map[int32]said{}, q.names()
 				}
+				s := q.speakers[n]
 				as = said{named: speaks(named, s), reply: assistant(s)}
-				known[s] = as
+				known[n] = as
 			}
-			last = s
+			last = n
 		}
 		if as.named {
 			c.Speaker = speakerWeight
 		}
 		c.reply = as.reply
 		q.replies = q.replies || as.reply
-		q.asks = q.asks || a.Asks
+		q.asks = q.asks || c.beside.Marks&backend.MarkAsks != 0
 	}
 }
 
@@ -240,30 +145,26 @@ func words(s string) []string {
 	})
 }
 
-// datesNamed returns how well a time fits the dates that the question names: 1
-// inside a named month or year, falling by days from a named day.
-func (q *work) datesNamed() func(t time.Time) float64 {
-	if len(q.cues.Dates) == 0 {
-		return func(time.Time) float64 { return 0 }
+// fits returns how well a time fits the dates that the question names: 1 inside a named
+// month or year, falling by days from a named day.
+func (q *work) fits(at backend.Micros) float64 {
+	t := at.Time()
+	if t.IsZero() {
+		return 0
 	}
-	return func(t time.Time) float64 {
-		if t.IsZero() {
-			return 0
+	best := 0.0
+	for _, d := range q.cues.Dates {
+		v := 0.0
+		switch {
+		case !t.Before(d.From) && t.Before(d.To):
+			v = 1
+		case d.Precision == "day":
+			days := min(math.Abs(t.Sub(d.From).Hours()), math.Abs(t.Sub(d.To).Hours())) / 24
+			v = math.Exp(-days / 4)
 		}
-		best := 0.0
-		for _, d := range q.cues.Dates {
-			v := 0.0
-			switch {
-			case !t.Before(d.From) && t.Before(d.To):
-				v = 1
-			case d.Precision == "day":
-				days := min(math.Abs(t.Sub(d.From).Hours()), math.Abs(t.Sub(d.To).Hours())) / 24
-				v = math.Exp(-days / 4)
-			}
-			best = max(best, v)
-		}
-		return best
+		best = max(best, v)
 	}
+	return best
 }
 
 // closeness is how much of a memory's meaning lies around it: all when memories are
@@ -273,56 +174,56 @@ func (q *work) closeness() float64 {
 }
 
 // context computes the final score from the own score and what is around.
-func (q *work) context(session map[int64]float64) {
+func (q *work) context() {
 	c := q.closeness()
 	asked, penalty := q.replies && q.asksAssistant(), q.asks && q.answersOnly()
-	top := map[int64]float64{} // best memory by session
+	for i := range q.sessions {
+		q.sessions[i].top = 0
+	}
 	for i := range q.cand {
 		x := &q.cand[i]
+		if !x.in {
+			continue
+		}
 		x.own = x.s0 + x.Late + x.Speaker + x.Time
 		if !asked && x.reply {
 			x.own *= replyFactor
 		}
-		if a := q.beside(x); a != nil && a.Session != 0 {
-			top[a.Session] = max(top[a.Session], x.own)
+		if x.session != 0 {
+			s := &q.sessions[x.session-1]
+			s.top = max(s.top, x.own)
 		}
-	}
-	s := func(chunk int64) (float64, *cand) {
-		if i, ok := q.index.get(chunk); ok && chunk != 0 {
-			return q.cand[i].own, &q.cand[i]
-		}
-		return 0, nil
 	}
 	for i := range q.cand {
 		x := &q.cand[i]
+		if !x.in {
+			continue
+		}
 		x.Context = 0
-		a := q.beside(x)
-		if a != nil && a.Session != 0 {
-			p1, prev := s(a.Prev[0])
-			p2, _ := s(a.Prev[1])
-			n1, _ := s(a.Next[0])
-			n2, _ := s(a.Next[1])
-			lift := near1Weight*max(p1, n1) + near2Weight*max(p2, n2) + sessionWeight*session[a.Session] + sessionMax*top[a.Session]
-			if prev != nil && prev.around != 0 && q.beside(prev).Question {
-				lift += replyWeight * p1
+		if x.session != 0 {
+			s := &q.sessions[x.session-1]
+			prev := q.ownOf(x.beside.Prev[0])
+			lift := near1Weight*max(prev, q.ownOf(x.beside.Next[0])) + near2Weight*max(q.ownOf(x.beside.Prev[1]), q.ownOf(x.beside.Next[1])) + sessionWeight*s.score + sessionMax*s.top
+			if prev != 0 && q.cand[x.beside.Prev[0]-1].beside.Marks&backend.MarkQuestion != 0 {
+				lift += replyWeight * prev
 			}
-			if a.Prev[0] == 0 && a.Next[0] != 0 {
+			if x.beside.Marks&backend.MarkOpens != 0 {
 				lift += openingBonus
 			}
 			x.Context = c * lift
 		}
-		if a != nil && !q.replies {
-			if a.First {
+		if !q.replies {
+			if x.beside.Marks&backend.MarkFirst != 0 {
 				x.Context += c * firstBonus
 			}
-			if a.Second {
+			if x.beside.Marks&backend.MarkSecond != 0 {
 				x.Context -= min(c*secondMalus, (x.own+x.Context)/2)
 			}
 		}
-		if q.cues.When && a != nil && a.HasTime {
+		if q.cues.When && x.beside.Marks&backend.MarkHasTime != 0 {
 			x.Context += whenBonus
 		}
-		if penalty && a != nil && a.Asks {
+		if penalty && x.beside.Marks&backend.MarkAsks != 0 {
 			x.Context -= min(askPenalty, (x.own+x.Context)/2)
 		}
 		x.Score = x.own + x.Context
@@ -330,6 +231,15 @@ func (q *work) context(session map[int64]float64) {
 			x.Context = x.Score - (x.s0 + x.Late + x.Speaker + x.Time)
 		}
 	}
+}
+
+// ownOf returns the own score of what stands at a place, counted from 1; 0 where it is no
+// candidate.
+func (q *work) ownOf(place int32) float64 {
+	if place == 0 {
+		return 0
+	}
+	return q.cand[place-1].own
 }
 
 // answersOnly tells whether memories that only ask cannot be what the question is after:

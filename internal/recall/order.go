@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -13,15 +12,31 @@ type place struct {
 	at    int32 // in cand
 }
 
-// comparePlaces orders by value, highest first, then by chunk. Values are numbers.
-func comparePlaces(a, b place) int {
-	switch {
-	case a.v > b.v:
-		return -1
-	case a.v < b.v:
-		return 1
+// ahead tells whether a place comes before another: by value, highest first, then by chunk.
+// Values are numbers. It is small enough to be inlined.
+func (a *place) ahead(b *place) bool { return a.v > b.v || a.v == b.v && a.chunk < b.chunk }
+
+// fewPlaces is the number of places up to which they are sorted by insertion.
+const fewPlaces = 64
+
+// sortPlaces sorts places, best first.
+func sortPlaces(all []place) {
+	if len(all) > fewPlaces {
+		slices.SortFunc(all, func(a, b place) int {
+			if a.ahead(&b) {
+				return -1
+			}
+			return 1
+		})
+		return
 	}
-	return cmp.Compare(a.chunk, b.chunk)
+	for i := 1; i < len(all); i++ {
+		p, j := all[i], i
+		for ; j > 0 && p.ahead(&all[j-1]); j-- {
+			all[j] = all[j-1]
+		}
+		all[j] = p
+	}
 }
 
 // some returns the places of the n best candidates by f, in no particular order. They
@@ -29,8 +44,12 @@ func comparePlaces(a, b place) int {
 func (q *work) some(n int, f func(c *cand) float64) []place {
 	all := q.order[:0]
 	for i := range q.cand {
-		if v := f(&q.cand[i]); v > 0 {
-			all = append(all, place{v, q.cand[i].Chunk, int32(i)})
+		c := &q.cand[i]
+		if !c.in {
+			continue
+		}
+		if v := f(c); v > 0 {
+			all = append(all, place{v, c.Chunk, int32(i)})
 		}
 	}
 	q.order = all
@@ -40,7 +59,7 @@ func (q *work) some(n int, f func(c *cand) float64) []place {
 // best returns the places of the n best candidates by f, best first.
 func (q *work) best(n int, f func(c *cand) float64) []int32 {
 	all := q.some(n, f)
-	slices.SortFunc(all, comparePlaces)
+	sortPlaces(all)
 	out := make([]int32, len(all))
 	for i := range out {
 		out[i] = all[i].at
@@ -65,10 +84,10 @@ func first(all []place, n int) []place {
 		pivot := median(all[lo], all[lo+(hi-lo)/2], all[hi-1])
 		i, j := lo, hi-1
 		for i <= j {
-			for comparePlaces(all[i], pivot) < 0 {
+			for all[i].ahead(&pivot) {
 				i++
 			}
-			for comparePlaces(all[j], pivot) > 0 {
+			for pivot.ahead(&all[j]) {
 				j--
 			}
 			if i <= j {
@@ -86,18 +105,18 @@ func first(all []place, n int) []place {
 			return all[:n]
 		}
 	}
-	slices.SortFunc(all[lo:hi], comparePlaces)
+	sortPlaces(all[lo:hi])
 	return all[:n]
 }
 
 // median returns the middle one of three places.
 func median(a, b, c place) place {
-	if comparePlaces(b, a) < 0 {
+	if b.ahead(&a) {
 		a, b = b, a
 	}
-	if comparePlaces(c, b) < 0 {
+	if c.ahead(&b) {
 		b = c
-		if comparePlaces(b, a) < 0 {
+		if b.ahead(&a) {
 			b = a
 		}
 	}

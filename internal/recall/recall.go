@@ -115,7 +115,13 @@ type work struct {
 	w     float64
 	qvec  []float32
 
+	whole         bool // cand is the partition, as a survey saw it
+	vague         bool // some of cand may not be known
 	replies, asks bool // some candidate is the machine side of a chat, only asks
+
+	speakers  []string         // by Beside.Speaker
+	sessionAt map[int64]int32  // places of sessions, counted from 1; nil: none
+	speakerAt map[string]int32 // where Around named them
 
 	scratch
 	out Answer
@@ -123,15 +129,18 @@ type work struct {
 
 // scratch is what a search needs and leaves clean for the next.
 type scratch struct {
-	cand  []cand
-	index chunkIndex // of chunks in cand
-	order []place
-	found []backend.Hit
+	cand    []cand
+	index   chunkIndex // of chunks in cand
+	indexed int        // candidates that index knows: the first
+	order   []place
+	found   []backend.Hit
+	all     []backend.Surveyed
 
-	chunks []int64
-	places []int32
-	around []backend.Around
-	hits   []Scored
+	chunks   []int64
+	places   []int32
+	around   []backend.Around
+	sessions []session
+	hits     []Scored
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -146,19 +155,22 @@ func (q *work) release() {
 	}
 	clear(s.around)
 	s.index.clear()
-	s.cand, s.order, s.around, s.hits = s.cand[:0], s.order[:0], s.around[:0], s.hits[:0]
+	s.cand, s.indexed, s.order, s.around, s.sessions, s.hits = s.cand[:0], 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}
 	works.Put(q)
 }
 
-// cand is a candidate. It holds no pointers, so that many cost the collector nothing.
+// cand is a chunk that may be among the best, or stands beside one that may. It holds no
+// pointers, so that many cost the collector nothing.
 type cand struct {
 	Scored
-	b, d   float64 // normalised keyword and dense scores
-	s0     float64
-	own    float64 // what the memory alone says, once its context is added
-	around int32   // place in work.around plus 1; 0: not known yet
-	reply  bool    // the machine side of a chat said it
+	s0      float64
+	own     float64        // what the memory alone says, once its context is added
+	session int32          // place in work.sessions, counted from 1; 0: none
+	in      bool           // it may be among the best
+	known   bool           // Beside is
+	reply   bool           // the machine side of a chat said it
+	beside  backend.Beside // Prev and Next are places in work.cand, counted from 1
 }
 
 // Search ranks the partition for the question. The caller releases the answer.
@@ -240,8 +252,8 @@ func (q *work) deep() bool {
 // bring their memories in.
 func (q *work) depth() int {
 	switch {
-	case q.docs <= 2000:
-		return 2000
+	case q.docs <= surveyMost:
+		return surveyMost
 	case q.out.Thinking:
 		return max(1000, 2*q.req.K)
 	}
@@ -250,19 +262,6 @@ func (q *work) depth() int {
 
 // candidates fills the lists and their normalised sum.
 func (q *work) candidates() error {
-	k := q.depth()
-	if q.w < 1 {
-		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
-		if err != nil {
-			return err
-		}
-		top := q.keep(hits)
-		for _, h := range hits {
-			c := q.at(h)
-			c.RawKeyword = float64(h.Score)
-			c.b = float64(h.Score) / top
-		}
-	}
 	if q.w > 0 {
 		var err error
 		if q.qvec, err = q.asked.embed(q.ctx); err != nil {
@@ -273,26 +272,94 @@ func (q *work) candidates() error {
 			q.w, q.out.Dense = 0, 0
 		}
 	}
+	ok, err := q.survey()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if err := q.lists(); err != nil {
+			return err
+		}
+	}
+	keyword, dense := 0.0, 0.0 // the best
+	for i := range q.cand {
+		c := &q.cand[i]
+		keyword, dense = max(keyword, c.RawKeyword), max(dense, c.RawDense)
+	}
+	if keyword > 0 {
+		keyword = (1 - q.w) / keyword
+	}
+	if dense > 0 {
+		dense = q.w / dense
+	}
+	for i := range q.cand {
+		c := &q.cand[i]
+		c.Keyword, c.Semantic = keyword*c.RawKeyword, dense*c.RawDense
+		c.s0 = c.Keyword + c.Semantic
+		c.Score = c.s0
+	}
+	return nil
+}
+
+// surveyMost is the chunks of a partition that is looked at as a whole, where the index can
+// do so.
+const surveyMost = 2000
+
+// survey makes all chunks of a small partition candidates that a search finds, and the others
+// known as what stands beside them. It tells whether it could.
+func (q *work) survey() (bool, error) {
+	x, ok := q.Graph.(backend.Surveyor)
+	if !ok || q.docs > surveyMost || any(q.Vectors) != any(x) || any(q.Keywords) != any(x) {
+		return false, nil
+	}
+	ask := backend.SurveyQuery{Part: q.req.Part, Filter: q.req.Filter, Most: surveyMost}
+	if q.w < 1 {
+		ask.Text = q.asked.text
+	}
+	if q.w > 0 {
+		ask.Vector = q.qvec
+	}
+	all, speakers, ok, err := x.Survey(q.ctx, ask, q.all[:0])
+	if !ok || err != nil {
+		return false, err
+	}
+	q.all, q.speakers, q.whole = all, speakers, true
+	q.cand = slices.Grow(q.cand[:0], len(all))[:len(all)]
+	for i := range all {
+		s, c := &all[i], &q.cand[i]
+		*c = cand{in: s.Keyword > 0 || s.Dense > 0, known: true, beside: s.Beside}
+		c.Chunk, c.Source, c.RawKeyword, c.RawDense = s.Chunk, s.Source, float64(s.Keyword), max(0, float64(s.Dense))
+		if s.Session != 0 {
+			c.session = q.sessionOf(s.Session)
+		}
+	}
+	return true, nil
+}
+
+// lists makes what the searches find candidates.
+func (q *work) lists() error {
+	k := q.depth()
+	if q.w < 1 {
+		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		if err != nil {
+			return err
+		}
+		q.found = hits[:0]
+		for _, h := range hits {
+			q.at(h).RawKeyword = float64(h.Score)
+		}
+	}
 	if q.w > 0 {
 		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
 			return err
 		}
-		top := q.keep(hits)
+		q.found = hits[:0]
 		for _, h := range hits {
-			if h.Score <= 0 {
-				continue
+			if h.Score > 0 {
+				q.at(h).RawDense = float64(h.Score)
 			}
-			c := q.at(h)
-			c.RawDense = float64(h.Score)
-			c.d = float64(h.Score) / top
 		}
-	}
-	for i := range q.cand {
-		c := &q.cand[i]
-		c.Keyword, c.Semantic = (1-q.w)*c.b, q.w*c.d
-		c.s0 = c.Keyword + c.Semantic
-		c.Score = c.s0
 	}
 	return nil
 }
@@ -300,24 +367,42 @@ func (q *work) candidates() error {
 // anyOrder asks a search for hits in memory of this one.
 func (q *work) anyOrder() backend.Answer { return backend.Answer{AnyOrder: true, Into: q.found} }
 
-// keep keeps the memory of hits for the next search, and returns their best score.
-func (q *work) keep(hits []backend.Hit) float64 {
-	q.found = hits[:0]
-	top := float32(0)
-	for _, h := range hits {
-		top = max(top, h.Score)
-	}
-	return float64(top)
-}
-
 // at returns the candidate of a hit, making it when it is new. The pointer is
 // good until the next call.
 func (q *work) at(h backend.Hit) *cand {
-	i, fresh := q.index.add(h.Chunk, int32(len(q.cand)))
-	if fresh {
-		q.cand = append(q.cand, cand{Scored: Scored{Chunk: h.Chunk, Source: h.Source}})
+	c := &q.cand[q.place(h.Chunk)]
+	if c.in = true; c.Source == 0 {
+		c.Source = h.Source
 	}
-	return &q.cand[i]
+	return c
+}
+
+// place returns where a chunk stands in cand, where it is put when it is new.
+func (q *work) place(chunk int64) int32 {
+	q.indexAll()
+	i, fresh := q.index.add(chunk, int32(len(q.cand)))
+	if fresh {
+		q.cand = append(q.cand, cand{Scored: Scored{Chunk: chunk}})
+		q.indexed++
+		q.vague = true
+	}
+	return i
+}
+
+// get returns the candidate of a chunk; nil: it is none.
+func (q *work) get(chunk int64) *cand {
+	q.indexAll()
+	if i, ok := q.index.get(chunk); ok && q.cand[i].in {
+		return &q.cand[i]
+	}
+	return nil
+}
+
+// indexAll makes the chunks of a survey findable, which most searches do without.
+func (q *work) indexAll() {
+	for ; q.indexed < len(q.cand); q.indexed++ {
+		q.index.add(q.cand[q.indexed].Chunk, int32(q.indexed))
+	}
 }
 
 // late tells whether the time for further stages is over, and notes it.
@@ -332,7 +417,7 @@ func (q *work) late(stage string) bool {
 // rank takes the best candidates out: as many as were asked for, and at least minHits.
 func (q *work) rank() {
 	order := q.some(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
-	slices.SortFunc(order, comparePlaces)
+	sortPlaces(order)
 	q.hits = slices.Grow(q.hits[:0], len(order))
 	for _, p := range order {
 		q.hits = append(q.hits, q.cand[p.at].Scored)

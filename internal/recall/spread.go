@@ -18,15 +18,17 @@ func (q *work) spread() {
 		return
 	}
 	step := spreadStep * q.closeness() * q.cand[order[0]].Score
-	better := map[int64]int{}
+	for i := range q.sessions {
+		q.sessions[i].better = 0
+	}
 	for _, at := range order {
 		c := &q.cand[at]
-		a := q.beside(c)
-		if a == nil || a.Session == 0 {
+		if c.session == 0 {
 			continue
 		}
-		lower := min(step*float64(min(better[a.Session], spreadMost)), c.Score/2)
-		better[a.Session]++
+		in := &q.sessions[c.session-1]
+		lower := min(step*float64(min(in.better, spreadMost)), c.Score/2)
+		in.better++
 		c.Context -= lower
 		c.Score -= lower
 	}

@@ -95,25 +95,18 @@ func (q *work) walk(ents []named, gamma float64) error {
 	if most == 0 {
 		return nil
 	}
-	filtered := len(q.req.Filter.All)+len(q.req.Filter.Not) > 0
 	for at, v := range rank {
 		if v < most*1e-3 {
 			continue
 		}
-		i, ok := q.index.get(g.chunks[at])
-		if !ok {
-			if filtered {
-				continue
-			}
-			q.admit(g.chunks[at])
-			i, _ = q.index.get(g.chunks[at])
+		if c := q.admit(g.chunks[at]); c != nil {
+			c.Graph = gamma * v / most
 		}
-		q.cand[i].Graph = gamma * v / most
 	}
 	for i := range q.cand {
 		q.cand[i].Entity = 0 // the walk carries what entities say
 	}
-	return q.describeSources()
+	return q.describe()
 }
 
 // feedback expands the question by the terms of its best passages (RM3; Lavrenko
@@ -132,8 +125,7 @@ func (q *work) feedback(share float64) error {
 	var toks []lexical.Token
 	for _, r := range rows {
 		toks = lexical.Analyze(toks[:0], r.Text)
-		at, _ := q.index.get(r.Num)
-		sure := math.Pow(q.cand[at].s0, feedbackPeak)
+		sure := math.Pow(q.get(r.Num).s0, feedbackPeak)
 		for _, t := range toks {
 			weight[t.Term] += sure / float64(len(toks))
 		}

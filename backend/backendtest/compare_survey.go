@@ -1,0 +1,103 @@
+package backendtest
+
+import (
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// survey compares a survey with the single calls of the same shadows, where they can make one.
+func (c *comparer) survey(text string, f backend.Filter) {
+	c.t.Helper()
+	x, ok := c.got.Graph().(backend.Surveyor)
+	if !ok {
+		return
+	}
+	ctx, v := c.t.Context(), Vector(text, dim)
+	near, err := c.got.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: c.part, Vector: v, K: 1 << 20, Filter: f})
+	if err != nil {
+		return // vectors of another length
+	}
+	words, err := c.got.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: c.part, Text: text, K: 1 << 20, Filter: f})
+	require.NoError(c.t, err, c.msg)
+	known, _ := c.pairs()
+	around, err := c.got.Graph().Around(ctx, c.part, known)
+	require.NoError(c.t, err, c.msg)
+	byChunk, live := make(map[int64]backend.Around), 0
+	for _, a := range around {
+		if a.Chunk != 0 {
+			byChunk[a.Chunk] = a
+			live++
+		}
+	}
+	before := []backend.Surveyed{{Chunk: -1}}
+	q := backend.SurveyQuery{Part: c.part, Text: text, Vector: v, Filter: f, Most: live}
+	all, speakers, ok, err := x.Survey(ctx, q, before)
+	require.NoError(c.t, err, c.msg)
+	if !ok {
+		require.Zero(c.t, live, "%s: no survey", c.msg)
+		return
+	}
+	require.Equal(c.t, before[0], all[0], c.msg)
+	all = all[1:]
+	places := make(map[int64]int32, len(all))
+	for i, s := range all {
+		places[s.Chunk] = int32(i + 1)
+	}
+	require.Len(c.t, places, len(all), "%s: a chunk twice", c.msg)
+	filtered := len(f.All)+len(f.Not) > 0
+	if !filtered {
+		require.Len(c.t, all, live, c.msg)
+	}
+	keyword, dense := byChunkScore(words), byChunkScore(near)
+	for _, s := range all {
+		a, ok := byChunk[s.Chunk]
+		require.True(c.t, ok, "%s: chunk %d", c.msg, s.Chunk)
+		require.Equal(c.t, a.Source, s.Source, c.msg)
+		require.Equal(c.t, []float32{keyword[s.Chunk], dense[s.Chunk]}, []float32{s.Keyword, s.Dense}, "%s: chunk %d", c.msg, s.Chunk)
+		delete(keyword, s.Chunk)
+		delete(dense, s.Chunk)
+		if c.part.Class != backend.Memory {
+			require.Zero(c.t, s.Beside, c.msg)
+			continue
+		}
+		require.Equal(c.t, besideOf(a, places, speakers, s.Speaker), s.Beside, "%s: beside chunk %d", c.msg, s.Chunk)
+	}
+	require.Empty(c.t, keyword, c.msg)
+	require.Empty(c.t, dense, c.msg)
+	if live > 0 {
+		q.Most = live - 1
+		again, _, ok, err := x.Survey(ctx, q, before)
+		require.NoError(c.t, err, c.msg)
+		require.False(c.t, ok, c.msg)
+		require.Len(c.t, again, 1, c.msg)
+	}
+}
+
+func byChunkScore(hits []backend.Hit) map[int64]float32 {
+	m := make(map[int64]float32, len(hits))
+	for _, h := range hits {
+		m[h.Chunk] = h.Score
+	}
+	return m
+}
+
+// besideOf says what Around does in the form of a survey; at is where the survey found the speaker.
+func besideOf(a backend.Around, places map[int64]int32, speakers []string, at int32) backend.Beside {
+	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: -1}
+	if speakers[at] == a.Speaker {
+		b.Speaker = at
+	}
+	for i := range 2 {
+		b.Prev[i], b.Next[i] = places[a.Prev[i]], places[a.Next[i]]
+	}
+	for mark, has := range map[backend.Marks]bool{
+		backend.MarkQuestion: a.Question, backend.MarkHasTime: a.HasTime, backend.MarkAsks: a.Asks, backend.MarkFirst: a.First,
+		backend.MarkSecond: a.Second, backend.MarkOpens: a.Prev[0] == 0 && a.Next[0] != 0,
+	} {
+		if has {
+			b.Marks |= mark
+		}
+	}
+	return b
+}

@@ -1,0 +1,80 @@
+package backend
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// Surveyor is an index that can also tell in one step all that a recall weighs in a small
+// partition: the scores of its chunks and what stands around them. It serves as Vectors,
+// Keywords and Graph by one and the same pointer. The recall engine uses it where it is
+// there; the answers are those of the single calls.
+type Surveyor interface {
+	// Survey appends every chunk of a partition that passes the filter to dst, and returns the
+	// names that the places of speakers refer to; nobody may change those. ok is false, and
+	// nothing is appended, where the partition has more chunks than q.Most.
+	Survey(ctx context.Context, q SurveyQuery, dst []Surveyed) (out []Surveyed, speakers []string, ok bool, err error)
+}
+
+// SurveyQuery asks about all chunks of a partition.
+type SurveyQuery struct {
+	Part   Partition
+	Text   string    // as of a [KeywordQuery] under Or; empty: no scores by keywords
+	Vector []float32 // as of a [VectorQuery]; nil: no scores by vectors
+	Filter Filter
+	Most   int // chunks that the partition may have
+}
+
+// Surveyed is a chunk with its scores.
+type Surveyed struct {
+	Chunk, Source int64
+	Keyword       float32 // as of SearchKeywords; 0: not found
+	Dense         float32 // as of SearchVectors; 0: not found, or a score of 0
+	Beside
+}
+
+// Beside is what [Around] says of a chunk, in little room and by places. It is zero in partitions of
+// other classes than Memory.
+type Beside struct {
+	Session    int64
+	Time       Micros   // NoTime: not known
+	Prev, Next [2]int32 // places of chunks in the survey, counted from 1, nearest first; 0: none that passes
+	Speaker    int32    // place in the names
+	Marks      Marks
+}
+
+// Micros is a time in microseconds since 1970.
+type Micros int64
+
+// NoTime is a time that is not known. It sorts before all others.
+const NoTime Micros = math.MinInt64
+
+// MicrosOf returns a time as Micros, the zero time as NoTime.
+func MicrosOf(t time.Time) Micros {
+	if t.IsZero() {
+		return NoTime
+	}
+	return Micros(t.UnixMicro())
+}
+
+// Time returns the time, in UTC; the zero time for NoTime.
+func (m Micros) Time() time.Time {
+	if m == NoTime {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(m)).UTC()
+}
+
+// Marks are facts about a chunk; see [Around].
+type Marks uint8
+
+// Facts about a chunk.
+const (
+	MarkQuestion Marks = 1 << iota
+	MarkHasTime
+	MarkAsks
+	MarkFirst
+	MarkSecond
+	MarkOpens // it is the first of several chunks of a session
+)
