@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -33,6 +34,8 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 		return appendArray(b, x, appendJSON)
 	case recallAnswer:
 		return x.appendTo(b)
+	case members:
+		return appendMembers(b, x)
 	case []string:
 		return appendArray(b, x, func(b []byte, s string) ([]byte, error) { return appendString(b, s), nil })
 	}
@@ -81,6 +84,30 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// members are an object without a map.
+type members []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func appendMembers(b []byte, ms members) ([]byte, error) {
+	slices.SortFunc(ms, func(x, y member) int { return strings.Compare(x.name, y.name) })
+	b = append(b, '{')
+	for i := range ms {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, ms[i].name), ':')
+		var err error
+		if b, err = appendJSON(b, ms[i].value); err != nil {
+			return b, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
 func appendFloat(b []byte, f float64) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return b, errors.New("a number has no JSON form")
@@ -95,8 +122,12 @@ const hexDigits = "0123456789abcdef"
 // becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
+	i := plain(s)
+	if i == len(s) { // most are
+		return append(append(b, s...), '"')
+	}
 	start := 0
-	for i := plain(s); i < len(s); i += plain(s[i:]) {
+	for ; i < len(s); i += plain(s[i:]) {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			b = append(b, s[start:i]...)
@@ -144,13 +175,15 @@ var isPlain = func() (is [256]bool) {
 func plain(s string) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
-	for ; len(s)-i >= 8; i += 8 {
-		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+	for i < len(s) && len(s) >= 8 {
+		at := min(i, len(s)-8) // the last eight overlap those before them
+		e := s[at : at+8]
+		w := uint64(e[0]) | uint64(e[1])<<8 | uint64(e[2])<<16 | uint64(e[3])<<24 | uint64(e[4])<<32 | uint64(e[5])<<40 | uint64(e[6])<<48 | uint64(e[7])<<56
 		quote, slash := w^ones*'"', w^ones*'\\'
 		if (w|(w-ones*' ')|((quote-ones)&^quote)|((slash-ones)&^slash))&high != 0 {
 			break
 		}
+		i = at + 8
 	}
 	for i < len(s) && isPlain[s[i]] {
 		i++

@@ -143,8 +143,7 @@ func (a *api) mount(r *route) {
 // can take.
 func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	id := contextmem.NewRequestID()
-	w.Header().Set("X-Request-ID", id)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	setHeaders(w.Header(), requestIDHeader, id, "X-Content-Type-Options", "nosniff")
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -166,8 +165,11 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
+// requestIDHeader is X-Request-ID in canonical form.
+const requestIDHeader = "X-Request-Id"
+
 // requestID is the id that serve gave a request.
-func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-ID") }
+func requestID(w http.ResponseWriter) string { return w.Header()[requestIDHeader][0] }
 
 // family guesses the route family of a path that no route takes.
 func (a *api) family(path string) *route {
@@ -258,8 +260,8 @@ type call struct {
 	started time.Time
 	who     Principal
 	org     contextmem.Organisation
-	in      *input
-	meta    map[string]any // further members of meta
+	in      input
+	meta    members // further ones of meta
 	warn    []contextmem.Warning
 	status  int // success status, when it is not the route's
 }
@@ -268,5 +270,5 @@ func (a *api) call(w http.ResponseWriter, r *http.Request, rt *route, id string)
 	if rt == nil {
 		rt = a.family(r.URL.Path)
 	}
-	return &call{api: a, w: w, r: r, ctx: r.Context(), rt: rt, id: id, started: time.Now(), in: &input{}}
+	return &call{api: a, w: w, r: r, ctx: r.Context(), rt: rt, id: id, started: time.Now()}
 }

@@ -56,7 +56,9 @@ func init() { aliasesOf[aliases] = aliasesOf[gen2] }
 
 // decode reads the request into c.in.
 func (c *call) decode() error {
-	c.in = &input{fields: map[string]any{}}
+	if c.rt.body != bodyJSON {
+		c.in.fields = map[string]any{}
+	}
 	switch c.rt.body {
 	case bodyMultipart:
 		read := c.boundBody()

@@ -23,14 +23,19 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 		b = append(b[:0], `{"detail":{"success":false,"message":"internal error","error_code":"INTERNAL_ERROR"}}`...)
 	}
 	b = append(b, '\n')
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(b)))
+	setHeaders(w.Header(), "Content-Type", "application/json; charset=utf-8", "Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
 	_, _ = w.Write(b)
 	if cap(b) <= maxPooledBuffer {
 		*buf = b
 		buffers.Put(buf)
+	}
+}
+
+// setHeaders sets headers, given by their names in canonical form, each followed by its value.
+func setHeaders(h http.Header, pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		h[pairs[i]] = pairs[i+1 : i+2 : i+2]
 	}
 }
 
@@ -46,12 +51,12 @@ func (c *call) succeed(data any) {
 	c.deprecationHeaders()
 	switch c.rt.family {
 	case gen2, aliases:
-		c.w.Header().Set("X-API-Version", apiVersion)
-		body := map[string]any{"success": true, "data": data, "error": nil, "meta": c.metaBody()}
+		setHeaders(c.w.Header(), "X-Api-Version", apiVersion)
+		body := append(make(members, 0, 7), member{"success", true}, member{"data", data}, member{"error", nil}, member{"meta", c.metaBody()})
 		if c.rt.mirror { // an answer that public clients read without the envelope too
 			if m, ok := data.(map[string]any); ok {
 				for _, k := range []string{"database", "tenant_id", "added_fields"} {
-					body[k] = m[k]
+					body = append(body, member{k, m[k]})
 				}
 			}
 		}
@@ -64,16 +69,14 @@ func (c *call) succeed(data any) {
 	}
 }
 
-func (c *call) metaBody() map[string]any {
-	m := map[string]any{"request_id": c.id, "latency_ms": float64(time.Since(c.started).Microseconds()) / 1000, "api_version": openAPIVersion}
-	for k, v := range c.meta {
-		m[k] = v
-	}
+func (c *call) metaBody() members {
+	m := make(members, 0, len(c.meta)+5)
+	m = append(append(m, c.meta...), member{"request_id", c.id}, member{"latency_ms", float64(time.Since(c.started).Microseconds()) / 1000}, member{"api_version", openAPIVersion})
 	if len(c.warn) > 0 {
-		m["warnings"] = warnings(c.warn)
+		m = append(m, member{"warnings", warnings(c.warn)})
 	}
 	if d := c.deprecations(); len(d) > 0 {
-		m["deprecation"] = d
+		m = append(m, member{"deprecation", d})
 	}
 	return m
 }

@@ -66,6 +66,9 @@ type writer struct {
 
 	at       time.Time // written last, as b[from:to]
 	from, to int
+
+	last                 string // layout, written last as b[layoutFrom:layoutTo]
+	layoutFrom, layoutTo int
 }
 
 func (w *writer) raw(s string) { w.b = append(w.b, s...) }
@@ -102,6 +105,17 @@ func (w *writer) time(t time.Time) {
 	w.b = t.UTC().AppendFormat(w.b, time.RFC3339Nano)
 	w.b = append(w.b, '"')
 	w.at, w.to = t, len(w.b)
+}
+
+// layout writes the layout of a chunk, all of which are often the same.
+func (w *writer) layout(s string) {
+	if s == w.last && s != "" {
+		w.again(w.layoutFrom, w.layoutTo)
+		return
+	}
+	w.last, w.layoutFrom = s, len(w.b)
+	w.orNull(s)
+	w.layoutTo = len(w.b)
 }
 
 func (w *writer) value(v any) {
@@ -166,7 +180,7 @@ func (w *writer) chunk(ch *contextmem.Chunk, explain bool) {
 	w.raw(`,"id":`)
 	w.text(ch.SourceID)
 	w.raw(`,"layout":`)
-	w.orNull(ch.Layout)
+	w.layout(ch.Layout)
 	w.raw(`,"metadata":`)
 	metadata := len(w.b)
 	w.object(ch.Metadata)
@@ -363,31 +377,86 @@ func (w *writer) evidence(e *contextmem.Evidence) {
 func (w *writer) temporal(t *contextmem.TemporalResult, chunks int) {
 	if d := t.Duration; d != nil {
 		w.raw(`,"temporal_duration":`)
-		w.value(durationShape(d))
+		w.duration(d)
 	}
 	w.raw(`,"temporal_facts":[`)
 	for i := range t.Facts {
 		w.comma(i)
-		w.value(factShape(&t.Facts[i]))
+		w.fact(&t.Facts[i])
 	}
-	w.raw(`],"temporal_filter":`)
-	w.value(map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": chunks, "promoted": 0,
-		"scope": "", "truncated": t.Truncated, "degraded": t.Degraded})
+	w.raw(`],"temporal_filter":{"applied":`)
+	w.b = strconv.AppendBool(w.b, t.Applied)
+	w.raw(`,"chunk_scope":`)
+	w.int(int64(chunks))
+	w.raw(`,"degraded":`)
+	w.b = strconv.AppendBool(w.b, t.Degraded)
+	w.raw(`,"matched_facts":`)
+	w.int(int64(len(t.Facts)))
+	w.raw(`,"mode":`)
+	w.text(t.Mode)
+	w.raw(`,"promoted":0,"scope":"","truncated":`)
+	w.b = strconv.AppendBool(w.b, t.Truncated)
+	w.raw("}")
 }
 
-// durationShape is a span between facts; an end that is now has no fact.
-func durationShape(d *contextmem.TemporalDuration) map[string]any {
-	m := map[string]any{"days": d.Days, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate), "approximate": d.Approximate, "pairing_confidence": d.Confidence}
+func (w *writer) int(n int64) { w.b = strconv.AppendInt(w.b, n, 10) }
+
+// duration writes a span between facts; an end that is now has no fact.
+func (w *writer) duration(d *contextmem.TemporalDuration) {
+	w.raw(`{"approximate":`)
+	w.b = strconv.AppendBool(w.b, d.Approximate)
+	w.raw(`,"days":`)
+	w.int(int64(d.Days))
 	if d.From != nil {
-		m["from"] = factShape(d.From)
+		w.raw(`,"from":`)
+		w.fact(d.From)
 	}
+	w.raw(`,"from_date":`)
+	w.time(d.FromDate)
+	w.raw(`,"pairing_confidence":`)
+	w.number(d.Confidence)
 	if d.To != nil {
-		m["to"] = factShape(d.To)
+		w.raw(`,"to":`)
+		w.fact(d.To)
 	}
-	return m
+	w.raw(`,"to_date":`)
+	w.time(d.ToDate)
+	w.raw("}")
 }
 
-func factShape(x *contextmem.TemporalFact) map[string]any {
-	return map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
-		"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
+func (w *writer) fact(f *contextmem.TemporalFact) {
+	w.raw(`{"chunk_id":`)
+	w.text(f.ChunkID)
+	w.raw(`,"date_precision":`)
+	w.text(f.Precision)
+	w.raw(`,"event_end":`)
+	w.epoch(f.End)
+	w.raw(`,"event_start":`)
+	w.epoch(f.Start)
+	w.raw(`,"evidence_phrase":`)
+	w.text(f.Phrase)
+	w.raw(`,"fact_type":`)
+	w.text(f.Type)
+	w.raw(`,"object":`)
+	w.text(f.Object)
+	w.raw(`,"relation":`)
+	w.text(f.Relation)
+	w.raw(`,"relationship_id":`)
+	w.text(f.RelationID)
+	w.raw(`,"source_id":`)
+	w.text(f.SourceID)
+	w.raw(`,"status":`)
+	w.text(f.Status)
+	w.raw(`,"subject":`)
+	w.text(f.Subject)
+	w.raw("}")
+}
+
+// epoch writes a time in seconds, null where it is unknown.
+func (w *writer) epoch(t time.Time) {
+	if t.IsZero() {
+		w.raw("null")
+		return
+	}
+	w.int(t.Unix())
 }

@@ -13,6 +13,13 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
+func epoch(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.Unix()
+}
+
 // chunkJSON is a chunk as both generations show it.
 func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	m := map[string]any{

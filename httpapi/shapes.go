@@ -88,13 +88,6 @@ func paginationJSON(p *contextmem.SourcePage) map[string]any {
 	return map[string]any{"page": p.Page, "page_size": p.PageSize, "total": p.Total, "total_pages": p.Pages(), "has_next": p.Page < p.Pages(), "has_previous": p.Page > 1}
 }
 
-func epoch(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.Unix()
-}
-
 func entityJSON(e contextmem.Entity) map[string]any {
 	return map[string]any{"name": e.Name, "type": e.Type, "namespace": e.Namespace, "entity_id": e.ID, "identifier": textOrNull(e.Identifier), "provider": e.Provider}
 }

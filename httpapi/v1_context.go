@@ -187,7 +187,7 @@ func (c *call) fetch(sub contextmem.Sub, id, def string) (any, error) {
 		return nil, err
 	}
 	r := contextmem.FetchRequest{ID: id, Mode: contextmem.FetchMode(mode)}
-	if r.Expiry, err = expiry(c.in); err != nil {
+	if r.Expiry, err = expiry(&c.in); err != nil {
 		return nil, err
 	}
 	r.ParsedText = c.rt.family == gen2 && r.Mode == contextmem.FetchBoth

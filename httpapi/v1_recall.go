@@ -45,7 +45,7 @@ func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	c.w.Header().Set("X-Request-ID", res.RequestID)
+	setHeaders(c.w.Header(), requestIDHeader, res.RequestID)
 	return recallAnswer{res, gen1}, nil
 }
 
@@ -64,7 +64,7 @@ func (c *call) maxResults(to *int, def, limit int) error {
 // recallCommon reads what both generations share.
 func (c *call) recallCommon(q *contextmem.Recall) error {
 	var err error
-	if q.Alpha, err = alpha(c.in); err != nil {
+	if q.Alpha, err = alpha(&c.in); err != nil {
 		return err
 	}
 	if v, ok := c.in.fields["recency_bias"]; ok {
@@ -75,7 +75,7 @@ func (c *call) recallCommon(q *contextmem.Recall) error {
 	if q.Hint, err = c.in.str("additional_context"); err != nil {
 		return err
 	}
-	q.Filters, err = filters(c.in, "metadata_filters")
+	q.Filters, err = filters(&c.in, "metadata_filters")
 	return err
 }
 
@@ -112,6 +112,6 @@ func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.w.Header().Set("X-Request-ID", res.RequestID)
+	setHeaders(c.w.Header(), requestIDHeader, res.RequestID)
 	return recallAnswer{res, gen1}, nil
 }

@@ -101,12 +101,12 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, map[string]any{"resolved_mode": string(res.Mode), "resolved_alpha": res.Alpha, "graph_context": q.GraphContext}), nil
+	return c.queryAnswer(res, members{{"resolved_mode", string(res.Mode)}, {"resolved_alpha", res.Alpha}, {"graph_context", q.GraphContext}}), nil
 }
 
-func (c *call) queryAnswer(res *contextmem.Result, meta map[string]any) any {
+func (c *call) queryAnswer(res *contextmem.Result, meta members) any {
 	c.id = res.RequestID // the id that feedback names
-	c.w.Header().Set("X-Request-ID", c.id)
+	setHeaders(c.w.Header(), requestIDHeader, c.id)
 	c.meta = meta
 	c.warn = append(c.warn, res.Warnings...)
 	return recallAnswer{res, gen2}
@@ -218,5 +218,5 @@ func (c *call) textQuery(sub contextmem.Sub, q contextmem.Recall, op contextmem.
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, map[string]any{"query_by": "text", "operator": string(op), "results": len(res.Chunks)}), nil
+	return c.queryAnswer(res, members{{"query_by", "text"}, {"operator", string(op)}, {"results", len(res.Chunks)}}), nil
 }
