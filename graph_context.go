@@ -68,23 +68,46 @@ func (r *recallRun) graph(ctx context.Context, hits []*scopeHit) error {
 	return nil
 }
 
-// sortedParts lists partitions in a fixed order, so that answers are the same every time.
+// compareParts orders partitions, so that answers are the same every time.
+func compareParts(a, b backend.Partition) int {
+	return cmp.Or(cmp.Compare(a.Sub, b.Sub), cmp.Compare(a.Class, b.Class))
+}
+
+// sortedParts lists partitions in order.
 func sortedParts[T any](m map[backend.Partition]T) []backend.Partition {
-	return slices.SortedFunc(maps.Keys(m), func(a, b backend.Partition) int {
-		return cmp.Or(cmp.Compare(a.Sub, b.Sub), cmp.Compare(a.Class, b.Class))
-	})
+	return slices.SortedFunc(maps.Keys(m), compareParts)
+}
+
+// partChunks is chunks of one partition.
+type partChunks struct {
+	part   backend.Partition
+	chunks []int64
+}
+
+// chunksOf lists the chunks of hits by partition, in the order of the hits. Partitions are few.
+func chunksOf(hits []*scopeHit) []partChunks {
+	var out []partChunks
+	for _, h := range hits {
+		i := slices.IndexFunc(out, func(p partChunks) bool { return p.part == h.part })
+		if i < 0 {
+			i = len(out)
+			out = append(out, partChunks{h.part, make([]int64, 0, len(hits))})
+		}
+		out[i].chunks = append(out[i].chunks, h.Chunk)
+	}
+	slices.SortFunc(out, func(a, b partChunks) int { return compareParts(a.part, b.part) })
+	return out
 }
 
 // chunkRelations adds the relations whose evidence was returned, those of the best chunks first.
 func (g *graphRun) chunkRelations(hits []*scopeHit) error {
-	byPart := map[backend.Partition][]int64{}
 	for _, h := range hits {
-		byPart[h.part] = append(byPart[h.part], h.Chunk)
 		g.score[h.Chunk] = h.Score
 	}
 	var all []*backend.Relation
-	for _, part := range sortedParts(byPart) {
-		for chunks := range slices.Chunk(byPart[part], chunkBatch) {
+	for _, found := range chunksOf(hits) {
+		part := found.part
+		for chunks := range slices.Chunk(found.chunks, chunkBatch) {
 			rels, err := g.read(backend.RelationQuery{Part: part, Chunks: chunks}, 1, false)
 			if err != nil {
 				return err

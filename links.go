@@ -251,7 +251,7 @@ func (r *recallRun) bring(ctx context.Context, src *backend.Source) ([]string, e
 	var keys []string
 	for i := range rows {
 		var c Chunk
-		err := fillChunk(&c, &rows[i])
+		err := fillChunk(&c, &rows[i], r.layout.of(rows[i].Layout))
 		if err != nil {
 			return nil, err
 		}

@@ -109,6 +109,7 @@ type recallRun struct {
 	graphs  *graphReader                  // once something of the graph was read
 	ents    map[backend.Partition][]int64 // that the question names, for the graph context
 	said    statements                    // inferred ones among the hits
+	layout  layout                        // of the chunk looked at last
 	*recallScratch
 }
 
@@ -255,10 +256,16 @@ func (r *recallRun) search(ctx context.Context) error {
 	if r.q.Relations && r.res.Mode == ModeFast {
 		r.warn("ignored_flag", "query_forceful_relations", "forceful relations are used in thinking mode only")
 	}
-	slices.SortStableFunc(r.hits, func(a, b *scopeHit) int {
-		return cmp.Or(cmp.Compare(b.Score*b.weight, a.Score*a.weight), cmp.Compare(a.Chunk, b.Chunk))
-	})
+	slices.SortStableFunc(r.hits, compareWeighted)
 	return nil
+}
+
+// compareWeighted orders hits of several sub-tenants, the best first.
+func compareWeighted(a, b *scopeHit) int {
+	if c := cmp.Compare(b.Score*b.weight, a.Score*a.weight); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Chunk, b.Chunk)
 }
 
 // hydrate reads the rows of the best hits and checks each again: it must be
@@ -285,7 +292,8 @@ func (r *recallRun) hydrate(ctx context.Context, want int) ([]*scopeHit, error) 
 			if row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) || r.later(row.Src) {
 				continue
 			}
-			if h.row = row; !r.said.again(h) {
+			h.row = row
+			if h.part.Class != backend.Memory || !r.layout.of(row.Layout).inferred || !r.said.again(h) {
 				out = append(out, h)
 			}
 		}

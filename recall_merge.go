@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
 // statements are the inferred statements among the hits of a recall: what several sources of a partition gave in the same
@@ -19,11 +18,8 @@ type statement struct {
 	text string
 }
 
-// again reports whether a hit whose row is read says what a better one said, and notes its source there.
+// again reports whether an inferred statement says what a better hit said, and notes its source there.
 func (s *statements) again(h *scopeHit) bool {
-	if h.part.Class != backend.Memory || !pipeline.IsInferred(h.row.Layout) {
-		return false
-	}
 	if s.first == nil {
 		s.first, s.also = map[statement]*scopeHit{}, map[int64][]string{}
 	}

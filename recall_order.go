@@ -35,7 +35,10 @@ func (r *recallRun) reorder(ctx context.Context, hits []*scopeHit) ([]*scopeHit,
 		r.rerank(ctx, hits)
 	}
 	slices.SortStableFunc(hits, func(a, b *scopeHit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
+		if c := cmp.Compare(b.Score, a.Score); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.Chunk, b.Chunk)
 	})
 	return hits, nil
 }

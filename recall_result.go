@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -42,7 +41,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	r.res.Chunks = slices.Clip(mem.chunks)
 	for i, h := range hits {
 		c := &r.res.Chunks[i]
-		if err := fillChunk(c, h.row); err != nil {
+		if err := fillChunk(c, h.row, r.layout.of(h.row.Layout)); err != nil {
 			return err
 		}
 		c.Score, c.Explain, c.AlsoFrom = h.Score, h.parts, r.said.also[h.Chunk]
@@ -71,7 +70,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 			return err
 		}
 	}
-	r.remember(sub)
+	r.svc.requests.add(r.res.RequestID, sub, &r.q, r.scopes, r.res.Sources)
 	return nil
 }
 
@@ -80,11 +79,25 @@ func explain(p *recall.Parts) Explain {
 		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword}
 }
 
-// fillChunk sets a zero chunk to what a row says.
-func fillChunk(c *Chunk, row *backend.Hydrated) error {
+// layout is what the layout of a chunk says. Those of a result are often the same.
+type layout struct {
+	text     string
+	inferred bool
+}
+
+// of returns what a layout says, and remembers it.
+func (l *layout) of(b []byte) *layout {
+	if string(b) != l.text {
+		l.text, l.inferred = string(b), pipeline.IsInferred(b)
+	}
+	return l
+}
+
+// fillChunk sets a zero chunk to what a row and its layout say.
+func fillChunk(c *Chunk, row *backend.Hydrated, l *layout) error {
 	src := row.Src
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
-	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, string(row.Layout), pipeline.IsInferred(row.Layout)
+	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, l.text, l.inferred
 	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
 		c.Title = shortTitle(row.Text)
 	}
@@ -144,7 +157,7 @@ func (r *recallRun) related(ctx context.Context, hits []*scopeHit) error {
 			}
 			have[n.Key] = true
 			var c Chunk
-			if err := fillChunk(&c, &backend.Hydrated{Chunk: n, Src: h.row.Src}); err != nil {
+			if err := fillChunk(&c, &backend.Hydrated{Chunk: n, Src: h.row.Src}, r.layout.of(n.Layout)); err != nil {
 				return err
 			}
 			c.Related, c.Score = true, hits[i].Score
@@ -179,17 +192,4 @@ func (r *recallRun) hint(ctx context.Context) error {
 		r.warn("hint", "collection", "the collection searched holds nothing; %d other collections of this database hold data", elsewhere)
 	}
 	return nil
-}
-
-// remember notes the recall for feedback. The query may be a part of a longer text, which is not kept.
-func (r *recallRun) remember(sub Sub) {
-	r.svc.requests.add(r.res.RequestID, func(rec *recalled) {
-		*rec = recalled{org: sub.org, tenant: sub.tenant, query: strings.Clone(r.q.Query), class: r.q.Class, subs: rec.subs[:0], sources: rec.sources[:0]}
-		for _, sc := range r.scopes {
-			rec.subs = append(rec.subs, sc.part.Sub)
-		}
-		for i := range r.res.Sources {
-			rec.sources = append(rec.sources, r.res.Sources[i].ID)
-		}
-	})
 }

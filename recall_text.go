@@ -1,7 +1,6 @@
 package contextmem
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -67,16 +66,14 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 				Parts: recall.Parts{Keyword: float64(x.Score), RawKeyword: float64(x.Score)}}, part: sc.part, weight: sc.weight})
 		}
 	}
-	slices.SortStableFunc(r.hits, func(a, b *scopeHit) int {
-		return cmp.Or(cmp.Compare(b.Score*b.weight, a.Score*a.weight), cmp.Compare(a.Chunk, b.Chunk))
-	})
+	slices.SortStableFunc(r.hits, compareWeighted)
 	hits, err := r.hydrate(ctx, q.MaxResults)
 	if err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
 	for _, x := range hits {
 		var c Chunk
-		err := fillChunk(&c, x.row)
+		err := fillChunk(&c, x.row, r.layout.of(x.row.Layout))
 		if err != nil {
 			return nil, wrap(op, ResourceSearch, "", err)
 		}
@@ -92,6 +89,6 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 			return nil, wrap(op, ResourceSearch, "", err)
 		}
 	}
-	r.remember(sub)
+	s.requests.add(r.res.RequestID, sub, &r.q, scopes, r.res.Sources)
 	return r.res, nil
 }

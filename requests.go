@@ -2,22 +2,26 @@ package contextmem
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
-	"slices"
 	"sync"
 )
 
-// requestLog remembers the latest recalls, so that feedback can be tied to them.
+// requestLog remembers the latest recalls, so that feedback can be tied to them. An entry is
+// one piece of memory without pointers, which the garbage collector need not look into.
 type requestLog struct {
 	mu   sync.Mutex
 	ring []remembered // the oldest at next
 	next int
-	seen map[string]int32 // places in ring by request id
+	seen map[requestID]int32 // places in ring
 }
 
+// requestID is the UUID of a request.
+type requestID [16]byte
+
 type remembered struct {
-	id string
-	recalled
+	id   requestID
+	data []byte // a recalled, encoded
 }
 
 // recalled is what is remembered of a recall.
@@ -29,17 +33,20 @@ type recalled struct {
 	sources     []string // returned, best first
 }
 
-// rememberedRequests is how many recalls are remembered; about 1 KB each.
+// rememberedRequests is how many recalls are remembered; most take less than 1 KB each.
 const rememberedRequests = 10_000
 
-// keptSources bounds the memory that an entry keeps for the next one.
-const keptSources = 64
+// keptBytes bounds the memory that an entry keeps for the next one.
+const keptBytes = 4 << 10
 
-func (l *requestLog) init() { l.seen = map[string]int32{} }
+func (l *requestLog) init() { l.seen = map[requestID]int32{} }
 
-// add remembers a recall in place of the oldest. fill sets what is remembered; the slices
-// that it finds may be used again.
-func (l *requestLog) add(id string, fill func(r *recalled)) {
+// add remembers a recall in place of the oldest.
+func (l *requestLog) add(id string, sub Sub, q *Recall, scopes []scope, sources []SourceInfo) {
+	key, ok := readRequestID(id)
+	if !ok {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.next
@@ -51,37 +58,96 @@ func (l *requestLog) add(id string, fill func(r *recalled)) {
 		l.next = (at + 1) % rememberedRequests
 	}
 	slot := &l.ring[at]
-	if slot.id = id; cap(slot.sources) > keptSources {
-		slot.sources = nil
+	if cap(slot.data) > keptBytes {
+		slot.data = nil
 	}
-	fill(&slot.recalled)
-	l.seen[id] = int32(at)
+	slot.id, slot.data = key, appendRecalled(slot.data[:0], sub, q, scopes, sources)
+	l.seen[key] = int32(at)
 }
 
 func (l *requestLog) get(org, id string) (recalled, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, ok := l.seen[id]
-	if !ok || l.ring[at].org != org {
+	key, ok := readRequestID(id)
+	if !ok {
 		return recalled{}, false
 	}
-	r := l.ring[at].recalled
-	r.subs, r.sources = slices.Clone(r.subs), slices.Clone(r.sources)
-	return r, true
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, ok := l.seen[key]
+	if !ok {
+		return recalled{}, false
+	}
+	r := decodeRecalled(l.ring[at].data)
+	return r, r.org == org
+}
+
+// appendText appends a text so that readText finds its end.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func readText(b []byte) (s string, rest []byte) {
+	n, width := binary.Uvarint(b)
+	b = b[width:]
+	return string(b[:n]), b[n:]
+}
+
+func appendRecalled(b []byte, sub Sub, q *Recall, scopes []scope, sources []SourceInfo) []byte {
+	b = append(b, byte(q.Class))
+	b = appendText(appendText(appendText(b, sub.org), sub.tenant), q.Query)
+	b = binary.AppendUvarint(b, uint64(len(scopes)))
+	for i := range scopes {
+		b = appendText(b, scopes[i].part.Sub)
+	}
+	b = binary.AppendUvarint(b, uint64(len(sources)))
+	for i := range sources {
+		b = appendText(b, sources[i].ID)
+	}
+	return b
+}
+
+// decodeRecalled reads what appendRecalled wrote.
+func decodeRecalled(b []byte) (r recalled) {
+	r.class, b = Class(b[0]), b[1:]
+	r.org, b = readText(b)
+	r.tenant, b = readText(b)
+	r.query, b = readText(b)
+	for _, to := range [...]*[]string{&r.subs, &r.sources} {
+		n, width := binary.Uvarint(b)
+		b = b[width:]
+		*to = make([]string, n)
+		for i := range *to {
+			(*to)[i], b = readText(b)
+		}
+	}
+	return r
 }
 
 // NewRequestID returns a random UUID (version 4).
 func NewRequestID() string {
-	var b [16]byte
+	var b requestID
 	_, _ = rand.Read(b[:])
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
+	return b.String()
+}
+
+// String returns the usual form, in lower case.
+func (id requestID) String() string {
 	var s [36]byte
 	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	hex.Encode(s[:8], b[:4])
-	hex.Encode(s[9:13], b[4:6])
-	hex.Encode(s[14:18], b[6:8])
-	hex.Encode(s[19:23], b[8:10])
-	hex.Encode(s[24:], b[10:])
+	hex.Encode(s[:8], id[:4])
+	hex.Encode(s[9:13], id[4:6])
+	hex.Encode(s[14:18], id[6:8])
+	hex.Encode(s[19:23], id[8:10])
+	hex.Encode(s[24:], id[10:])
 	return string(s[:])
+}
+
+// readRequestID reads the form that String writes, in either case.
+func readRequestID(s string) (id requestID, ok bool) {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return id, false
+	}
+	_, err := hex.Decode(id[:], []byte(s[:8]+s[9:13]+s[14:18]+s[19:23]+s[24:]))
+	return id, err == nil
 }

@@ -32,14 +32,8 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			t.End = cues.Cutoff
 		}
 	}
-	g := r.reader(ctx, hits)
-	byPart := map[backend.Partition][]int64{}
-	for _, h := range hits {
-		byPart[h.part] = append(byPart[h.part], h.Chunk)
-	}
-	for _, part := range sortedParts(byPart) {
-		chunks := byPart[part]
-		q := backend.RelationQuery{Part: part, Chunks: chunks, AsOf: r.q.AsOf, KnownAt: r.q.KnownAt, Limit: 1000}
+	for _, found := range chunksOf(hits) {
+		q := backend.RelationQuery{Part: found.part, Chunks: found.chunks, AsOf: r.q.AsOf, KnownAt: r.q.KnownAt, Dated: true, Limit: 1000}
 		switch {
 		case out.Mode == "current" && q.AsOf.IsZero():
 			q.AsOf = t.Now
@@ -49,9 +43,12 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			q.AllTime = q.AsOf.IsZero()
 		}
 		all, err := r.held.store.Relations(ctx, q)
+		if err == nil && len(all) == 0 {
+			continue
+		}
+		g := r.reader(ctx, hits)
 		var rels []*backend.Relation
 		if err == nil {
-			all = slices.DeleteFunc(all, func(rel backend.Relation) bool { return rel.ValidFrom.IsZero() && rel.ValidTo.IsZero() })
 			rels, err = g.load(all, r.filter)
 		}
 		if err != nil {
@@ -127,6 +124,9 @@ var durationCues = []string{"how long", "how many days", "how many weeks", "how 
 // duration answers "how long": between the two facts that share most words with
 // the question, or from one to now. Without a shared entity word there is none.
 func duration(query string, facts []TemporalFact, t Temporal) *TemporalDuration {
+	if len(facts) == 0 {
+		return nil
+	}
 	q := strings.ToLower(query)
 	if !t.DurationToNow && !slices.ContainsFunc(durationCues, func(cue string) bool { return strings.Contains(q, cue) }) {
 		return nil

@@ -297,6 +297,7 @@ type RelationQuery struct {
 	AsOf     time.Time // only those that held then, see below; zero: those believed at KnownAt
 	KnownAt  time.Time // by what was known then; zero: now; see AllTime
 	AllTime  bool      // retired ones and retractions too; AsOf then only compares ValidFrom and ValidTo
+	Dated    bool      // only those with a ValidFrom or a ValidTo
 	Limit    int
 }
 

@@ -122,6 +122,13 @@ func testRelationTimes(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"always", "since 10", "until 20", "10 to 20"}, asOf(15))
 	assert.Equal(t, []string{"always", "since 10"}, asOf(25))
 	assert.Len(t, asOf(10), 4, "the first instant counts")
+	assert.Equal(t, []string{"since 10", "until 20", "10 to 20"}, e.relationsRaw(backend.RelationQuery{Dated: true}))
+	assert.Equal(t, []string{"since 10", "until 20"}, e.relationsRaw(backend.RelationQuery{Dated: true, Limit: 2}), "the limit counts dated ones")
+	assert.Equal(t, []string{"since 10"}, e.relationsRaw(backend.RelationQuery{Dated: true, AsOf: at(25)}))
+	for _, all := range []bool{false, true} {
+		chunks := []int64{e.relations(backend.RelationQuery{})[0].Chunk}
+		assert.Equal(t, []string{"since 10", "until 20", "10 to 20"}, e.relationsRaw(backend.RelationQuery{Chunks: chunks, Dated: true, AllTime: all}))
+	}
 	assert.Empty(t, e.relationsRaw(backend.RelationQuery{KnownAt: at(99)}), "not learnt yet")
 	assert.Len(t, e.relationsRaw(backend.RelationQuery{KnownAt: at(100)}), 4)
 	assert.Equal(t, []string{"always", "until 20"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(101), AsOf: at(5)}))

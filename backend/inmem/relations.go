@@ -220,6 +220,8 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relatio
 // counts tells whether a relation is one that the times of q ask for.
 func (r *relation) counts(q backend.RelationQuery) bool {
 	switch {
+	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
+		return false
 	case q.AllTime:
 		return within(q.AsOf, r.ValidFrom, r.ValidTo)
 	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):

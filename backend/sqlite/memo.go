@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"container/list"
 	"sync"
 	"sync/atomic"
 )
@@ -55,23 +54,42 @@ type memo struct {
 	mu    sync.Mutex
 	at    uint64 // the version of all values
 	used  int
-	items map[memoKey]*list.Element
-	order *list.List // of *memoItem, latest first
-	clock uint64     // uses and insertions so far
+	items map[memoKey]*memoItem
+	order memoItem // a ring: next is used latest, prev longest ago
+	clock uint64   // uses and insertions so far
 }
 
 type memoItem struct {
-	key   memoKey
-	value any
-	size  int
-	moved uint64 // when it was put in front
+	next, prev *memoItem
+	key        memoKey
+	value      any
+	size       int
+	moved      uint64 // when it was put in front
+}
+
+// push puts an item into the ring before any other.
+func (m *memo) push(it *memoItem) {
+	it.next, it.prev = m.order.next, &m.order
+	it.next.prev, m.order.next = it, it
+}
+
+// drop takes an item out of the ring.
+func (it *memoItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
+
+// empty forgets everything.
+func (m *memo) empty() {
+	clear(m.items)
+	m.used = 0
+	m.order.next, m.order.prev = &m.order, &m.order
 }
 
 // memoOverhead is about what an entry takes beside its value.
 const memoOverhead = 160
 
 func newMemo(limit int) *memo {
-	return &memo{limit: limit, items: make(map[memoKey]*list.Element), order: list.New()}
+	m := &memo{limit: limit, items: make(map[memoKey]*memoItem)}
+	m.empty()
+	return m
 }
 
 // get calls hit for each number whose value of version v is known, with its place.
@@ -82,12 +100,12 @@ func (m *memo) get(v uint64, kind memoKind, limit int32, nums []int64, hit func(
 		return
 	}
 	for i, num := range nums {
-		if e, ok := m.items[memoKey{kind, limit, num}]; ok {
-			it := e.Value.(*memoItem)
+		if it := m.items[memoKey{kind, limit, num}]; it != nil {
 			m.clock++
 			if m.clock-it.moved > uint64(len(m.items)/8) { // else it is still among the first
 				it.moved = m.clock
-				m.order.MoveToFront(e)
+				it.drop()
+				m.push(it)
 			}
 			hit(i, it.value)
 		}
@@ -106,9 +124,12 @@ func (m *memo) put(v uint64, key memoKey, value any, size int) {
 		return // another call was first, with an equal value
 	}
 	m.clock++
-	m.items[key] = m.order.PushFront(&memoItem{key, value, size, m.clock})
+	it := &memoItem{key: key, value: value, size: size, moved: m.clock}
+	m.items[key] = it
+	m.push(it)
 	for m.used += size; m.used > m.limit; {
-		last := m.order.Remove(m.order.Back()).(*memoItem)
+		last := m.order.prev
+		last.drop()
 		delete(m.items, last.key)
 		m.used -= last.size
 	}
@@ -118,9 +139,8 @@ func (m *memo) put(v uint64, key memoKey, value any, size int) {
 // The caller holds mu.
 func (m *memo) turn(v uint64) bool {
 	if v > m.at {
-		clear(m.items)
-		m.order.Init()
-		m.at, m.used = v, 0
+		m.empty()
+		m.at = v
 	}
 	return v == m.at
 }

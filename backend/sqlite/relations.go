@@ -229,10 +229,12 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }
 
-// believed tells whether a relation is believed at the time that q asks for; with AsOf
-// it may be retired.
+// believed tells whether a relation is believed at the time that q asks for, and dated where q asks for that; with
+// AsOf it may be retired.
 func believed(r *backend.Relation, q *backend.RelationQuery) bool {
 	switch {
+	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
+		return false
 	case q.AllTime:
 		return within(q.AsOf, r.ValidFrom, r.ValidTo)
 	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):

@@ -33,14 +33,14 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]back
 		return nil, err
 	}
 	s.leave()
-	rows := make([]*backend.Hydrated, len(nums))
+	out := make([]backend.Hydrated, len(nums)) // without a source where there is none
 	missing := len(nums)
 	s.memo.get(v, memoChunk, 0, nums, func(i int, value any) {
-		rows[i] = value.(*backend.Hydrated)
+		out[i] = *value.(*backend.Hydrated)
 		missing--
 	})
 	if missing > 0 {
-		read, err := s.readChunks(ctx, without(nums, missing, func(i int) bool { return rows[i] != nil }), now)
+		read, err := s.readChunks(ctx, without(nums, missing, func(i int) bool { return out[i].Src != nil }), now)
 		if err != nil {
 			return nil, err
 		}
@@ -48,24 +48,27 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]back
 			return s.readChunks(ctx, nums, now) // all of one state
 		}
 		for i, num := range nums { // read is in the same order, without what is gone
-			if rows[i] == nil && len(read) > 0 && read[0].Num == num {
+			if out[i].Src == nil && len(read) > 0 && read[0].Num == num {
 				row := read[0]
-				rows[i], read = &row, read[1:]
+				out[i], read = row, read[1:]
 				s.memo.put(v, memoKey{memoChunk, 0, num}, &row, sizeOfChunk(&row))
 			}
 		}
 	}
-	out := make([]backend.Hydrated, 0, len(nums))
-	at := micros(now)
-	for _, row := range rows {
-		if row != nil && (row.Src.ExpiresAt.IsZero() || row.Src.ExpiresAt.UnixMicro() > at) {
-			out = append(out, *row)
+	n, at := 0, micros(now)
+	for i := range out {
+		if src := out[i].Src; src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.UnixMicro() > at) {
+			if n < i {
+				out[n] = out[i]
+			}
+			n++
 		}
 	}
-	if len(out) == 0 {
+	if n == 0 {
 		return nil, nil
 	}
-	return out, nil
+	clear(out[n:])
+	return out[:n], nil
 }
 
 // without lists the n numbers whose place is not known.
@@ -153,7 +156,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]backe
 		switch {
 		case len(q.Chunks) > 0 && q.Entities == nil && (q.AllTime || q.AsOf.IsZero()): // what held then takes rivals that stand elsewhere
 			lists, err = s.factsOfChunks(ctx, v, &q)
-		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && q.KnownAt.IsZero() && q.AsOf.IsZero():
+		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && !q.Dated && q.KnownAt.IsZero() && q.AsOf.IsZero():
 			lists, err = s.factsOfEntities(ctx, v, &q)
 		}
 		if err != nil {
@@ -245,10 +248,13 @@ func mergeFacts(lists []*factList, q *backend.RelationQuery) []backend.Relation 
 	for _, l := range lists {
 		n += len(l.rels)
 	}
-	all := make([]*backend.Relation, 0, n)
+	var all []*backend.Relation
 	for _, l := range lists {
 		for i := range l.rels {
 			if r := &l.rels[i]; believed(r, q) {
+				if all == nil {
+					all = make([]*backend.Relation, 0, n)
+				}
 				all = append(all, r)
 			}
 		}

@@ -1,0 +1,52 @@
+package contextmem
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// TestRequestLog: the latest recalls are remembered as they were, for their organisation alone, and the oldest go first.
+func TestRequestLog(t *testing.T) {
+	t.Parallel()
+	var l requestLog
+	l.init()
+	q := &Recall{Class: ClassMemory}
+	scopes := []scope{{part: backend.Partition{Sub: "a"}}, {part: backend.Partition{Sub: ""}}}
+	ids := make([]string, rememberedRequests+10)
+	add := func(i int) {
+		ids[i] = NewRequestID()
+		q.Query = strings.Repeat("?", i%3*keptBytes) + strconv.Itoa(i)
+		l.add(ids[i], Sub{org: "o", tenant: "t"}, q, scopes[:i%3], make([]SourceInfo, i%2))
+	}
+	for i := range rememberedRequests {
+		add(i)
+	}
+	first, ok := l.get("o", ids[0])
+	require.True(t, ok)
+	assert.Equal(t, recalled{org: "o", tenant: "t", query: "0", class: ClassMemory, subs: []string{}, sources: []string{}}, first)
+	for i := rememberedRequests; i < len(ids); i++ {
+		add(i)
+	}
+	for i, id := range ids {
+		r, ok := l.get("o", id)
+		require.Equal(t, i >= 10, ok, i)
+		if ok {
+			require.Equal(t, strconv.Itoa(i), strings.Trim(r.query, "?"))
+			require.Equal(t, []string{"a", ""}[:i%3], r.subs)
+			require.Len(t, r.sources, i%2)
+		}
+	}
+	last := ids[len(ids)-1]
+	for _, id := range []string{"", last[1:], NewRequestID(), strings.Replace(last, "-", "0", 1), "g" + last[1:]} {
+		_, ok := l.get("o", id)
+		assert.False(t, ok, id)
+	}
+	_, ok = l.get("p", last)
+	assert.False(t, ok, "of another organisation")
+}
