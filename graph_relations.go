@@ -38,20 +38,16 @@ func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
 	return r.graphs
 }
 
-// load reads what the relations refer to and returns those whose evidence is visible and allowed.
-func (g *graphReader) load(rels []backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
+// load reads what the relations refer to and drops those that are not shown, or whose evidence is not visible or not allowed.
+func (g *graphReader) load(rels []*backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
 	return g.resolve(shown(rels), filter)
 }
 
-// shown returns the relations that are shown to users, when their evidence is.
-func shown(rels []backend.Relation) []*backend.Relation {
-	out := make([]*backend.Relation, 0, len(rels))
-	for i := range rels {
-		if r := &rels[i]; r.Origin != pipeline.OriginOpposite && r.From != r.To { // names of one entity say nothing of each other
-			out = append(out, r)
-		}
-	}
-	return out
+// shown drops the relations that are not shown to users.
+func shown(rels []*backend.Relation) []*backend.Relation {
+	return slices.DeleteFunc(rels, func(r *backend.Relation) bool {
+		return r.Origin == pipeline.OriginOpposite || r.From == r.To // names of one entity say nothing of each other
+	})
 }
 
 // resolve reads what the relations refer to and drops those whose evidence is not visible or not allowed.
@@ -74,8 +70,8 @@ func (g *graphReader) resolve(rels []*backend.Relation, filter backend.Filter) (
 		if err != nil {
 			return nil, err
 		}
-		for i := range rows {
-			g.chunks[rows[i].Num] = &rows[i]
+		for _, row := range rows {
+			g.chunks[row.Num] = row
 		}
 	}
 	if err := g.readEntities(ents); err != nil {

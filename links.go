@@ -249,9 +249,9 @@ func (r *recallRun) bring(ctx context.Context, src *backend.Source) ([]string, e
 		return nil, err
 	}
 	var keys []string
-	for i := range rows {
+	for _, row := range rows {
 		var c Chunk
-		err := fillChunk(&c, &rows[i], r.layout.of(rows[i].Layout))
+		err := fillChunk(&c, row, r.layout.of(row.Layout))
 		if err != nil {
 			return nil, err
 		}

@@ -271,7 +271,7 @@ func (s *Service) searchVectors(ctx context.Context, sub Sub, r RawSearch) ([]Ra
 	}
 	out := make([]RawHit, 0, len(rows))
 	for i := range rows {
-		x, err := rawHit(&rows[i], score[rows[i].Num])
+		x, err := rawHit(rows[i], score[rows[i].Num])
 		if err != nil {
 			return nil, wrap(op, ResourceEmbedding, "", err)
 		}
@@ -301,7 +301,7 @@ func (r RawSelect) check(op string) error {
 }
 
 // rawRows reads the vectors that a selection names.
-func (s *Service) rawRows(ctx context.Context, h *held, part backend.Partition, r RawSelect, limit int) ([]backend.Hydrated, error) {
+func (s *Service) rawRows(ctx context.Context, h *held, part backend.Partition, r RawSelect, limit int) ([]*backend.Hydrated, error) {
 	var nums []int64
 	if r.SourceID != "" {
 		srcs, err := h.store.Sources(ctx, part, []string{r.SourceID})
@@ -351,7 +351,7 @@ func (s *Service) filterVectors(ctx context.Context, sub Sub, r RawSelect, limit
 	}
 	out := make([]RawHit, len(rows))
 	for i := range rows {
-		if out[i], err = rawHit(&rows[i], 1); err != nil {
+		if out[i], err = rawHit(rows[i], 1); err != nil {
 			return nil, wrap(op, ResourceEmbedding, "", err)
 		}
 		if out[i].Vector, err = rawVector(ctx, h.store, &rows[i].Chunk); err != nil {

@@ -287,7 +287,7 @@ func (r *recallRun) hydrate(ctx context.Context, want int) ([]*scopeHit, error) 
 			if len(rows) == 0 || rows[0].Num != h.Chunk { // gone: rows come in the order asked
 				continue
 			}
-			row := &rows[0]
+			row := rows[0]
 			rows = rows[1:]
 			if row.Src.Part != h.part || !item.Live(r.filter, row.Src.Tags) || r.later(row.Src) {
 				continue

@@ -393,9 +393,9 @@ type Store interface {
 	// List returns a page and the total over all pages.
 	List(ctx context.Context, q ListQuery) ([]*Source, int, error)
 	// Chunks returns visible chunks in the order asked, without those that are
-	// gone, not yet visible, or expired by now. Vectors are left out. What it, Entities
-	// and Relations return may be shared with other calls and must not be changed.
-	Chunks(ctx context.Context, nums []int64, now time.Time) ([]Hydrated, error)
+	// gone, not yet visible, or expired by now. Vectors are left out. The rows that it, Entities
+	// and Relations return may be shared with other calls and must not be changed; the slices are the caller's.
+	Chunks(ctx context.Context, nums []int64, now time.Time) ([]*Hydrated, error)
 	// SourceChunks returns chunks of a version with ordinals in [from, to), by
 	// ordinal, whatever its state; vectors when asked.
 	SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]Chunk, error)
@@ -412,7 +412,7 @@ type Store interface {
 	// nil where there is none.
 	EntitiesByKey(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
 	// Relations returns relations by Num, rising.
-	Relations(ctx context.Context, q RelationQuery) ([]Relation, error)
+	Relations(ctx context.Context, q RelationQuery) ([]*Relation, error)
 	// MergeEntities folds from into to: an alias that also catches later
 	// mentions. It is recorded and can be undone. [ErrNotFound] when either is absent.
 	MergeEntities(ctx context.Context, part Partition, from, into, reason string, now time.Time) (int64, error)

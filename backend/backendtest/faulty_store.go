@@ -112,8 +112,8 @@ func (f *faultyStore) List(ctx context.Context, q backend.ListQuery) (page []*ba
 	return page, total, nil
 }
 
-func (f *faultyStore) Chunks(ctx context.Context, nums []int64, now time.Time) ([]backend.Hydrated, error) {
-	return get(ctx, f.plan, "Store.Chunks", func() ([]backend.Hydrated, error) { return f.real.Chunks(ctx, nums, now) })
+func (f *faultyStore) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
+	return get(ctx, f.plan, "Store.Chunks", func() ([]*backend.Hydrated, error) { return f.real.Chunks(ctx, nums, now) })
 }
 
 func (f *faultyStore) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]backend.Chunk, error) {
@@ -140,8 +140,8 @@ func (f *faultyStore) EntitiesByKey(ctx context.Context, part backend.Partition,
 	return get(ctx, f.plan, "Store.EntitiesByKey", func() ([]*backend.Entity, error) { return f.real.EntitiesByKey(ctx, part, keys) })
 }
 
-func (f *faultyStore) Relations(ctx context.Context, q backend.RelationQuery) ([]backend.Relation, error) {
-	return get(ctx, f.plan, "Store.Relations", func() ([]backend.Relation, error) { return f.real.Relations(ctx, q) })
+func (f *faultyStore) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
+	return get(ctx, f.plan, "Store.Relations", func() ([]*backend.Relation, error) { return f.real.Relations(ctx, q) })
 }
 
 func (f *faultyStore) MergeEntities(ctx context.Context, part backend.Partition, from, into, reason string, now time.Time) (int64, error) {

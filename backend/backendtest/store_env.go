@@ -274,7 +274,7 @@ func (e *storeEnv) relationsRaw(q backend.RelationQuery) []string {
 	return raws
 }
 
-func (e *storeEnv) relations(q backend.RelationQuery) []backend.Relation {
+func (e *storeEnv) relations(q backend.RelationQuery) []*backend.Relation {
 	e.t.Helper()
 	if q.Part.Class == 0 {
 		q.Part = notes

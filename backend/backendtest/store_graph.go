@@ -85,7 +85,7 @@ func testRelations(t *testing.T, e *storeEnv) {
 		assert.Greater(t, all[i].Num, all[i-1].Num)
 	}
 	full.Num, full.Source, full.Chunk, full.From, full.To = all[1].Num, nums[0], ac[1], e.entity("u").Num, 0
-	assert.Equal(t, full, all[1])
+	assert.Equal(t, full, *all[1])
 
 	x, y, z := e.entity("x").Num, e.entity("y").Num, e.entity("z").Num
 	for _, c := range []struct {

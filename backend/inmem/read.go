@@ -102,14 +102,14 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 	return page, total, err
 }
 
-func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []backend.Hydrated, err error) {
+func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []*backend.Hydrated, err error) {
 	err = s.read(ctx, func(d *storeData) error {
 		for _, num := range nums {
 			c := d.chunks[num]
 			if c == nil || !c.of.indexed || expired(c.of.src.ExpiresAt, now) {
 				continue
 			}
-			out = append(out, backend.Hydrated{Chunk: copyChunk(&c.Chunk, false), Src: copySource(&c.of.src)})
+			out = append(out, &backend.Hydrated{Chunk: copyChunk(&c.Chunk, false), Src: copySource(&c.of.src)})
 		}
 		return nil
 	})

@@ -148,7 +148,7 @@ func (r *relation) retire(by *relation) {
 	}
 }
 
-func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []backend.Relation, err error) {
+func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
 	err = s.read(ctx, func(d *storeData) error {
 		p := d.parts[q.Part]
 		if p == nil {
@@ -176,9 +176,9 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []b
 			if entities != nil && !entities[c.From] && (c.ToKey == "" || !entities[c.To]) {
 				continue
 			}
-			out = append(out, c)
+			out = append(out, &c)
 		}
-		slices.SortFunc(out, func(a, b backend.Relation) int { return cmp.Compare(a.Num, b.Num) })
+		slices.SortFunc(out, func(a, b *backend.Relation) int { return cmp.Compare(a.Num, b.Num) })
 		out = firstN(out, q.Limit)
 		return nil
 	})

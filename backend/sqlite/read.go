@@ -101,16 +101,16 @@ func (s *store) Content(ctx context.Context, source int64, kind backend.ContentK
 }
 
 // readChunks reads the visible chunks of nums from the database.
-func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (out []backend.Hydrated, err error) {
+func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (out []*backend.Hydrated, err error) {
 	if len(nums) == 0 {
 		return nil, s.query(ctx, func(*conn) error { return nil })
 	}
 	err = s.query(ctx, func(c *conn) error {
-		out = make([]backend.Hydrated, 0, len(nums))
+		out = make([]*backend.Hydrated, 0, len(nums))
 		return c.each(ctx, "SELECT "+chunkCols+", "+sourceCols+` FROM json_each(?) j CROSS JOIN chunks c ON c.num = j.value
 			CROSS JOIN sources s ON s.num = c.source CROSS JOIN parts p ON p.id = s.part
 			WHERE s.indexed = 1 AND (s.expires IS NULL OR s.expires > ?)`, func(r *row) error {
-			var h backend.Hydrated
+			h := new(backend.Hydrated)
 			readChunk(r, 0, &h.Chunk)
 			h.Src = readSource(r, chunkWidth)
 			out = append(out, h)

@@ -135,13 +135,13 @@ func readRelation(r *row) backend.Relation {
 }
 
 // readRelations reads what q asks for from the database.
-func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out []backend.Relation, err error) {
+func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 || q.Limit <= 0 {
 			return err
 		}
-		return selectRelations(ctx, c, part, &q, func(rel backend.Relation) bool {
+		return selectRelations(ctx, c, part, &q, func(rel *backend.Relation) bool {
 			out = append(out, rel)
 			return len(out) < q.Limit
 		})
@@ -155,7 +155,7 @@ func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out
 // selectRelations calls f with the relations that q asks for, by number, until f has
 // enough. Which index leads depends on what q names: versions, else chunks, else
 // entities, else the partition.
-func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, f func(backend.Relation) bool) error {
+func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, f func(*backend.Relation) bool) error {
 	sql, args := relationPlan(part, q)
 	roots, err := newRoots(c)
 	if err != nil {
@@ -188,7 +188,7 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 			(rel.To == 0 || !slices.Contains(q.Entities, rel.To)) {
 			return nil
 		}
-		enough = !f(rel)
+		enough = !f(new(rel))
 		return nil
 	}
 	// Pages, so that a small limit never reads a large partition.

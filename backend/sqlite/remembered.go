@@ -24,7 +24,7 @@ const (
 
 // Chunks reads through the memo. Rows are kept whatever their time to live and
 // checked against it each time.
-func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]backend.Hydrated, error) {
+func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
 	v, quiet := s.commits.load()
 	if !quiet {
 		return s.readChunks(ctx, nums, now)
@@ -33,14 +33,14 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]back
 		return nil, err
 	}
 	s.leave()
-	out := make([]backend.Hydrated, len(nums)) // without a source where there is none
+	out := make([]*backend.Hydrated, len(nums)) // nil where there is none
 	missing := len(nums)
 	s.memo.get(v, memoChunk, 0, nums, func(i int, value any) {
-		out[i] = *value.(*backend.Hydrated)
+		out[i] = value.(*backend.Hydrated)
 		missing--
 	})
 	if missing > 0 {
-		read, err := s.readChunks(ctx, without(nums, missing, func(i int) bool { return out[i].Src != nil }), now)
+		read, err := s.readChunks(ctx, without(nums, missing, func(i int) bool { return out[i] != nil }), now)
 		if err != nil {
 			return nil, err
 		}
@@ -48,27 +48,20 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]back
 			return s.readChunks(ctx, nums, now) // all of one state
 		}
 		for i, num := range nums { // read is in the same order, without what is gone
-			if out[i].Src == nil && len(read) > 0 && read[0].Num == num {
-				row := read[0]
-				out[i], read = row, read[1:]
-				s.memo.put(v, memoKey{memoChunk, 0, num}, &row, sizeOfChunk(&row))
+			if out[i] == nil && len(read) > 0 && read[0].Num == num {
+				out[i], read = read[0], read[1:]
+				s.memo.put(v, memoKey{memoChunk, 0, num}, out[i], sizeOfChunk(out[i]))
 			}
 		}
 	}
-	n, at := 0, micros(now)
-	for i := range out {
-		if src := out[i].Src; src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.UnixMicro() > at) {
-			if n < i {
-				out[n] = out[i]
-			}
-			n++
-		}
-	}
-	if n == 0 {
+	at := micros(now)
+	out = slices.DeleteFunc(out, func(row *backend.Hydrated) bool {
+		return row == nil || !row.Src.ExpiresAt.IsZero() && row.Src.ExpiresAt.UnixMicro() <= at
+	})
+	if len(out) == 0 {
 		return nil, nil
 	}
-	clear(out[n:])
-	return out[:n], nil
+	return out, nil
 }
 
 // without lists the n numbers whose place is not known.
@@ -133,13 +126,12 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 // factList is relations by number.
 type factList struct {
 	part backend.Partition
-	rels []backend.Relation
+	rels []*backend.Relation
 }
 
 func (l *factList) size() int {
 	n := entityBytes
-	for i := range l.rels {
-		r := &l.rels[i]
+	for _, r := range l.rels {
 		n += factBytes + len(r.FromKey) + len(r.ToKey) + len(r.Predicate) + len(r.Raw) + len(r.Context) + len(r.Temporal) +
 			len(r.Origin) + len(r.Kind) + len(r.Object) + len(r.Precision)
 	}
@@ -148,7 +140,7 @@ func (l *factList) size() int {
 
 // Relations reads through the memo what recall asks for: the relations of a few
 // chunks, and those believed now of a few entities.
-func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]backend.Relation, error) {
+func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
 	simple := q.Sources == nil && q.Kinds == nil && q.After == 0 && q.Limit > 0
 	if v, quiet := s.commits.load(); quiet && simple {
 		var lists []*factList
@@ -243,15 +235,15 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 
 // mergeFacts returns what q asks for of lists that hold it all: each relation once,
 // by number, up to the limit.
-func mergeFacts(lists []*factList, q *backend.RelationQuery) []backend.Relation {
+func mergeFacts(lists []*factList, q *backend.RelationQuery) []*backend.Relation {
 	n := 0
 	for _, l := range lists {
 		n += len(l.rels)
 	}
 	var all []*backend.Relation
 	for _, l := range lists {
-		for i := range l.rels {
-			if r := &l.rels[i]; believed(r, q) {
+		for _, r := range l.rels {
+			if believed(r, q) {
 				if all == nil {
 					all = make([]*backend.Relation, 0, n)
 				}
@@ -261,12 +253,5 @@ func mergeFacts(lists []*factList, q *backend.RelationQuery) []backend.Relation 
 	}
 	slices.SortFunc(all, func(a, b *backend.Relation) int { return cmp.Compare(a.Num, b.Num) })
 	all = slices.CompactFunc(all, func(a, b *backend.Relation) bool { return a.Num == b.Num })
-	if all = all[:min(len(all), q.Limit)]; len(all) == 0 {
-		return nil
-	}
-	out := make([]backend.Relation, len(all))
-	for i, r := range all {
-		out[i] = *r
-	}
-	return out
+	return all[:min(len(all), q.Limit)]
 }

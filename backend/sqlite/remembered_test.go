@@ -170,9 +170,9 @@ func TestRememberedIsNeverStale(t *testing.T) {
 				own := func() *backend.Hydrated {
 					hs, err := s.Chunks(ctx, all, testTime)
 					assert.NoError(t, err)
-					for i := range hs {
-						if hs[i].Source == srcs[n].Num {
-							return &hs[i]
+					for _, h := range hs {
+						if h.Source == srcs[n].Num {
+							return h
 						}
 					}
 					return nil

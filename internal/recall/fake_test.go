@@ -113,11 +113,11 @@ func (v vectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.
 	return hits(v.memos, func(m *memo) float32 { return m.dense }), nil
 }
 
-func (s storeOf) Chunks(_ context.Context, nums []int64, _ time.Time) ([]backend.Hydrated, error) {
-	var out []backend.Hydrated
+func (s storeOf) Chunks(_ context.Context, nums []int64, _ time.Time) ([]*backend.Hydrated, error) {
+	var out []*backend.Hydrated
 	for _, m := range s.w.memos {
 		if slices.Contains(nums, m.chunk) {
-			out = append(out, backend.Hydrated{Chunk: backend.Chunk{Num: m.chunk, Text: m.text}, Src: &backend.Source{Num: m.source}})
+			out = append(out, &backend.Hydrated{Chunk: backend.Chunk{Num: m.chunk, Text: m.text}, Src: &backend.Source{Num: m.source}})
 		}
 	}
 	return out, nil
