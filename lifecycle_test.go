@@ -569,6 +569,7 @@ func TestSlowReceiver(t *testing.T) {
 		}
 		require.NoError(t, svc.Drain(t.Context()))
 		require.Less(t, time.Since(begun), time.Second, "no item waited for the receiver")
+		synctest.Wait()
 		require.EqualValues(t, 4, r.most.Load(), "attempts at one receiver at a time")
 		close(r.hold)
 		synctest.Wait()

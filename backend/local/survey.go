@@ -63,33 +63,34 @@ func (p *partition) surveyRows(dst []backend.Surveyed, rows *bitset.Set, g *gath
 	n := p.live.Len()
 	g.at = slices.Grow(g.at[:0], n)[:n]
 	clear(g.at)
-	out, place := slices.Grow(dst, p.liveN), int32(0)
-	columns, memory := p.has(facetColumns), p.class == backend.Memory
+	out := slices.Grow(dst, p.liveN)[:len(dst)+p.liveN]
+	here, place, columns := out[len(dst):], int32(0), p.has(facetColumns)
+	clear(here)
 	for i, w := range rows.Words() {
 		for ; w != 0; w &= w - 1 {
 			row := uint32(i*64 + bits.TrailingZeros64(w))
+			s := &here[place]
 			place++
 			g.at[row] = place
 			if columns {
-				out = append(out, backend.Surveyed{Chunk: p.chunk[row], Source: p.sourceNum[p.of[row]]})
+				s.Chunk, s.Source = p.chunk[row], p.sourceNum[p.of[row]]
 				continue
 			}
 			hit, err := p.hit(found{row: row})
 			if err != nil {
 				return dst, err
 			}
-			out = append(out, backend.Surveyed{Chunk: hit.Chunk, Source: hit.Source})
+			s.Chunk, s.Source = hit.Chunk, hit.Source
 		}
 	}
-	if memory {
-		here := out[len(dst):]
+	if p.class == backend.Memory {
 		for row, at := range g.at {
 			if at != 0 {
 				p.beside(uint32(row), g.at, &here[at-1].Beside)
 			}
 		}
 	}
-	return out, nil
+	return out[:len(dst)+int(place)], nil
 }
 
 // beside describes a row; at tells the places of rows.

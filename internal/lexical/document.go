@@ -50,7 +50,9 @@ func (b *bag) fill(doc Doc, number func(term string) uint32) {
 	b.occs, b.ends = b.occs[:0], b.ends[:0]
 	base, length := uint64(0), uint64(0)
 	for _, f := range doc.Fields {
-		b.tokens = Analyze(b.tokens[:0], f.Text)
+		if b.tokens = Analyze(b.tokens[:0], f.Text); len(b.tokens) == 0 {
+			continue
+		}
 		weight := uint64(max(f.Weight, 1))
 		next := base
 		for _, t := range b.tokens {

@@ -283,15 +283,7 @@ func (c *memCursor) next() bool {
 		return false
 	}
 	c.left--
-	if link := c.r.link; len(link) > 2 && (link[0]|link[1]|link[2])&0x80 == 0 { // one byte each: most of a frequent term
-		c.doc += uint32(link[0] >> 1)
-		if c.single = link[0]&1 != 0; c.single {
-			c.tf, c.pos = 1, uint32(link[1])
-			c.r.link = link[2:]
-		} else {
-			c.tf, c.unread = uint32(link[1]), int(link[2])
-			c.r.link = link[3:]
-		}
+	if c.short() {
 		return true
 	}
 	head := c.r.uvarint()
@@ -302,6 +294,32 @@ func (c *memCursor) next() bool {
 		c.tf = uint32(c.r.uvarint())
 		c.unread = int(c.r.uvarint())
 	}
+	return true
+}
+
+// short reads a posting of short numbers in one link, which most are.
+func (c *memCursor) short() bool {
+	link := c.r.link
+	if len(link) < 3 || link[0] >= 0x80 {
+		return false
+	}
+	a, b := uint32(link[1]), uint32(link[2])
+	size := 3
+	switch {
+	case link[0]&1 == 0: // the frequency, the size of the positions
+		if a|b >= 0x80 {
+			return false
+		}
+		c.single, c.tf, c.unread = false, a, int(b)
+	case a < 0x80:
+		c.single, c.tf, c.pos, size = true, 1, a, 2
+	case b < 0x80:
+		c.single, c.tf, c.pos = true, 1, a&0x7F|b<<7
+	default:
+		return false
+	}
+	c.doc += uint32(link[0] >> 1)
+	c.r.link = link[size:]
 	return true
 }
 

@@ -30,9 +30,9 @@ func (q *work) sessionOf(num int64) int32 {
 // filtered tells whether a filter is on: then only the searches, which know it, may admit.
 func (q *work) filtered() bool { return len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 }
 
-// admit makes a chunk a candidate without a score of its own, and returns it. Under a filter it is
-// nil for one that is not a candidate already. The pointer is good until the next call.
-func (q *work) admit(chunk int64) *cand {
+// admit makes a chunk a candidate without a score of its own, and returns its place. Under a filter
+// it is -1 for one that is not a candidate already.
+func (q *work) admit(chunk int64) int32 {
 	if q.filtered() {
 		return q.get(chunk)
 	}
@@ -49,8 +49,8 @@ func (q *work) surround() error {
 		return nil
 	}
 	for _, p := range q.some(lateCandidates, func(c *cand) float64 { return c.s0 }) {
-		c := &q.cand[p.at]
-		for _, n := range [...]int32{c.beside.Prev[0], c.beside.Prev[1], c.beside.Next[0], c.beside.Next[1]} {
+		r := &q.rows[p.at]
+		for _, n := range [...]int32{r.Prev[0], r.Prev[1], r.Next[0], r.Next[1]} {
 			if n != 0 {
 				q.cand[n-1].in = true
 			}
@@ -62,7 +62,7 @@ func (q *work) surround() error {
 // lonely tells whether nothing stands beside the candidates but other candidates.
 func (q *work) lonely() bool {
 	for i := range q.cand {
-		if c := &q.cand[i]; !c.in && (!c.known || c.beside.Prev[0] != 0 || c.beside.Next[0] != 0) {
+		if c := &q.cand[i]; !c.in && (!c.known || q.rows[i].Prev[0] != 0 || q.rows[i].Next[0] != 0) {
 			return false
 		}
 	}
@@ -78,7 +78,7 @@ func (q *work) describe() error {
 	chunks, at := q.chunks[:0], q.places[:0]
 	for i := range q.cand {
 		if c := &q.cand[i]; c.in && !c.known {
-			chunks = append(chunks, c.Chunk)
+			chunks = append(chunks, q.rows[i].Chunk)
 			at = append(at, int32(i))
 		}
 	}
@@ -95,7 +95,7 @@ func (q *work) describe() error {
 	return nil
 }
 
-// setBeside says of a candidate what is around it.
+// setBeside says of a row what is around it.
 func (q *work) setBeside(at int32, a *backend.Around) {
 	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: q.speakerOf(a.Speaker), Marks: marksOf(a)}
 	for d := range 2 {
@@ -106,13 +106,13 @@ func (q *work) setBeside(at int32, a *backend.Around) {
 			b.Next[d] = q.place(n) + 1
 		}
 	}
-	c := &q.cand[at]
-	c.known, c.beside = true, b
+	r, c := &q.rows[at], &q.cand[at]
+	c.known, r.Beside = true, b
 	if a.Session != 0 {
 		c.session = q.sessionOf(a.Session)
 	}
-	if c.Source == 0 {
-		c.Source = a.Source
+	if r.Source == 0 {
+		r.Source = a.Source
 	}
 }
 

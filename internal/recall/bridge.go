@@ -38,7 +38,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	}
 	nums := make([]int64, len(firsts))
 	for i, at := range firsts {
-		nums[i] = q.cand[at].Chunk
+		nums[i] = q.rows[at].Chunk
 	}
 	texts, err := q.texts(nums)
 	if err != nil {
@@ -56,8 +56,8 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	chain := map[int64]hop{}
 	need := 1.0
 	for n, at := range firsts {
-		first := q.cand[at]
-		has := texts[first.Chunk]
+		score, chunk := q.cand[at].Score, q.rows[at].Chunk
+		has := texts[chunk]
 		var rest []backend.TermInfo
 		for _, t := range q.terms {
 			if !has[t.Term] {
@@ -74,18 +74,18 @@ func (q *work) bridge(ents []named, gamma float64) error {
 			return err
 		}
 		for _, m := range mentions {
-			if m.Chunk != first.Chunk {
+			if m.Chunk != chunk {
 				continue
 			}
 			for _, r := range in[m.Entity] {
-				if r.Chunk == first.Chunk {
+				if r.Chunk == chunk {
 					continue
 				}
 				link := lexical.IDF(q.docs, m.DF) / math.Log(1+float64(q.docs))
 				if r.Weight < titleMentionFrom {
 					link *= .6
 				}
-				v := first.Score / top * link * (bridgeAlways + restScore[r.Chunk]*u + bridgeDense*u*restDense[r.Chunk])
+				v := score / top * link * (bridgeAlways + restScore[r.Chunk]*u + bridgeDense*u*restDense[r.Chunk])
 				if v > chain[r.Chunk].value {
 					chain[r.Chunk] = hop{r.Chunk, m.Entity, v}
 				}
@@ -94,10 +94,11 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	}
 	limit := bridgeCap * top
 	for _, h := range thin(chain) {
-		c := q.get(h.chunk)
-		if c == nil {
+		i := q.get(h.chunk)
+		if i < 0 {
 			continue
 		}
+		c := &q.cand[i]
 		lift := bridgeWeight * gamma * math.Min(1, need/needFull) * h.value
 		t := c.Score + lift
 		// Behind the best first hop: the second hop alone answers nothing.

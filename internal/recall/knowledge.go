@@ -139,15 +139,15 @@ func (q *work) entityLift(ents []named, gamma float64) error {
 		return err
 	}
 	for _, r := range refs {
-		c := q.admit(r.Chunk)
-		if c == nil {
+		i := q.admit(r.Chunk)
+		if i < 0 {
 			continue
 		}
 		link := mentionLink
 		if r.Weight >= titleMentionFrom {
 			link = titleLink
 		}
-		c.Entity += entityWeight * gamma * idf[r.Entity] * link / total
+		q.cand[i].Entity += entityWeight * gamma * idf[r.Entity] * link / total
 	}
 	for i := range q.cand {
 		q.cand[i].Score = q.cand[i].s0 + q.cand[i].Entity

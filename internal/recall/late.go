@@ -21,7 +21,7 @@ func (q *work) interact() error {
 	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
 	nums := make([]int64, 0, 2*len(best))
 	for _, at := range best {
-		nums = append(nums, q.cand[at].Chunk)
+		nums = append(nums, q.rows[at].Chunk)
 		if p := q.before(at); p != 0 {
 			nums = append(nums, p)
 		}
@@ -40,7 +40,7 @@ func (q *work) interact() error {
 	most := 0.0
 	scores := make([]float64, len(best))
 	for i, at := range best {
-		if text, ok := texts[q.cand[at].Chunk]; ok {
+		if text, ok := texts[q.rows[at].Chunk]; ok {
 			scores[i] = s.Score(text, texts[q.before(at)])
 			most = max(most, scores[i])
 		}
@@ -56,14 +56,11 @@ func (q *work) interact() error {
 
 // before returns the chunk before a candidate in its session; 0: none that passes the filter.
 func (q *work) before(at int32) int64 {
-	c := &q.cand[at]
-	if c.session == 0 || c.beside.Prev[0] == 0 {
+	prev := q.rows[at].Prev[0]
+	if prev == 0 || q.cand[at].session == 0 || q.filtered() && !q.cand[prev-1].in {
 		return 0
 	}
-	if p := &q.cand[c.beside.Prev[0]-1]; p.in || !q.filtered() {
-		return p.Chunk
-	}
-	return 0
+	return q.rows[prev-1].Chunk
 }
 
 // scorer compares memories with the question's words. The names of speakers are left
@@ -75,9 +72,9 @@ func (q *work) scorer() *local.Scorer {
 	}
 	heard := map[int32]bool{}
 	for i := range q.cand {
-		if c := &q.cand[i]; c.in && c.beside.Speaker != 0 && !heard[c.beside.Speaker] {
-			heard[c.beside.Speaker] = true
-			for _, t := range lexical.Analyze(nil, q.speakers[c.beside.Speaker]) {
+		if n := q.rows[i].Speaker; n != 0 && q.cand[i].in && !heard[n] {
+			heard[n] = true
+			for _, t := range lexical.Analyze(nil, q.speakers[n]) {
 				idf[t.Term] = 0
 			}
 		}

@@ -82,14 +82,14 @@ func (q *work) own() {
 	var known map[int32]said
 	last, as := int32(0), said{}
 	for i := range q.cand {
-		c := &q.cand[i]
+		c, r := &q.cand[i], &q.rows[i]
 		if !c.in {
 			continue
 		}
 		if len(q.cues.Dates) > 0 {
-			c.Time = timeWeight * q.fits(c.beside.Time)
+			c.Time = timeWeight * q.fits(r.Time)
 		}
-		if n := c.beside.Speaker; n != last {
+		if n := r.Speaker; n != last {
 			var ok bool
 			if as, ok = known[n]; !ok {
 				if known == nil {
@@ -106,7 +106,7 @@ func (q *work) own() {
 		}
 		c.reply = as.reply
 		q.replies = q.replies || as.reply
-		q.asks = q.asks || c.beside.Marks&backend.MarkAsks != 0
+		q.asks = q.asks || r.Marks&backend.MarkAsks != 0
 	}
 }
 
@@ -195,35 +195,35 @@ func (q *work) context() {
 		}
 	}
 	for i := range q.cand {
-		x := &q.cand[i]
+		x, r := &q.cand[i], &q.rows[i]
 		if !x.in {
 			continue
 		}
 		x.Context = 0
 		if x.session != 0 {
 			s := &q.sessions[x.session-1]
-			prev := q.ownOf(x.beside.Prev[0])
-			lift := near1Weight*max(prev, q.ownOf(x.beside.Next[0])) + near2Weight*max(q.ownOf(x.beside.Prev[1]), q.ownOf(x.beside.Next[1])) + sessionWeight*s.score + sessionMax*s.top
-			if prev != 0 && q.cand[x.beside.Prev[0]-1].beside.Marks&backend.MarkQuestion != 0 {
+			prev := q.ownOf(r.Prev[0])
+			lift := near1Weight*max(prev, q.ownOf(r.Next[0])) + near2Weight*max(q.ownOf(r.Prev[1]), q.ownOf(r.Next[1])) + sessionWeight*s.score + sessionMax*s.top
+			if prev != 0 && q.rows[r.Prev[0]-1].Marks&backend.MarkQuestion != 0 {
 				lift += replyWeight * prev
 			}
-			if x.beside.Marks&backend.MarkOpens != 0 {
+			if r.Marks&backend.MarkOpens != 0 {
 				lift += openingBonus
 			}
 			x.Context = c * lift
 		}
 		if !q.replies {
-			if x.beside.Marks&backend.MarkFirst != 0 {
+			if r.Marks&backend.MarkFirst != 0 {
 				x.Context += c * firstBonus
 			}
-			if x.beside.Marks&backend.MarkSecond != 0 {
+			if r.Marks&backend.MarkSecond != 0 {
 				x.Context -= min(c*secondMalus, (x.own+x.Context)/2)
 			}
 		}
-		if q.cues.When && x.beside.Marks&backend.MarkHasTime != 0 {
+		if q.cues.When && r.Marks&backend.MarkHasTime != 0 {
 			x.Context += whenBonus
 		}
-		if penalty && x.beside.Marks&backend.MarkAsks != 0 {
+		if penalty && r.Marks&backend.MarkAsks != 0 {
 			x.Context -= min(askPenalty, (x.own+x.Context)/2)
 		}
 		x.Score = x.own + x.Context

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -49,7 +50,7 @@ func (q *work) some(n int, f func(c *cand) float64) []place {
 			continue
 		}
 		if v := f(c); v > 0 {
-			all = append(all, place{v, c.Chunk, int32(i)})
+			all = append(all, place{v, q.rows[i].Chunk, int32(i)})
 		}
 	}
 	q.order = all
@@ -67,14 +68,15 @@ func (q *work) best(n int, f func(c *cand) float64) []int32 {
 	return out
 }
 
-// first moves the n first places to the front, in any order, and returns them:
-// quickselect (Hoare, 1961), and a sort where its pivots are bad.
+// first returns the n first places, in any order and in the memory of all: those of the
+// highest steps of value, and of the last step that is needed by quickselect (Hoare, 1961), with
+// a sort where its pivots are bad.
 func first(all []place, n int) []place {
-	if n >= len(all) {
-		return all
-	}
 	if n <= 0 {
 		return nil
+	}
+	if all = highest(all, n); n >= len(all) {
+		return all
 	}
 	lo, hi := 0, len(all)
 	for rounds := 2 * bits.Len(uint(len(all))); hi-lo > 8; rounds-- {
@@ -107,6 +109,53 @@ func first(all []place, n int) []place {
 	}
 	sortPlaces(all[lo:hi])
 	return all[:n]
+}
+
+const valueSteps = 256
+
+// highest drops places whose values lie in steps below that of the n-th. Values that are not above 0 lie
+// in the lowest step. No processor predicts which of them stay, so none is asked to.
+func highest(all []place, n int) []place {
+	if n >= len(all) {
+		return all
+	}
+	top := 0.0
+	for i := range all {
+		if v := all[i].v; v > top {
+			top = v
+		}
+	}
+	if !(top > 0) || math.IsInf(valueSteps/top, 1) {
+		return all
+	}
+	scale := (valueSteps - 1) / top
+	var count [valueSteps]int32
+	for i := range all {
+		count[stepOf(all[i].v, scale)]++
+	}
+	last, left := uint8(valueSteps-1), int32(n)
+	for ; last > 0; last-- {
+		if left -= count[last]; left <= 0 {
+			break
+		}
+	}
+	kept := 0
+	for i := range all {
+		p := all[i]
+		all[kept] = p
+		stay := 0
+		if stepOf(p.v, scale) >= last {
+			stay = 1
+		}
+		kept += stay
+	}
+	return all[:kept]
+}
+
+// stepOf returns the step of a value. The result of a conversion is not defined for values out of
+// range, so they are not converted.
+func stepOf(v, scale float64) uint8 {
+	return uint8(int32(max(v*scale, 0)))
 }
 
 // median returns the middle one of three places.

@@ -115,8 +115,10 @@ type work struct {
 	w     float64
 	qvec  []float32
 
-	whole         bool // cand is the partition, as a survey saw it
-	vague         bool // some of cand may not be known
+	perKeyword, perDense float64 // of a score to what it counts
+
+	whole         bool // rows are the partition, as a survey saw it
+	vague         bool // some of rows may not be described
 	replies, asks bool // some candidate is the machine side of a chat, only asks
 
 	speakers  []string         // by Beside.Speaker
@@ -129,12 +131,12 @@ type work struct {
 
 // scratch is what a search needs and leaves clean for the next.
 type scratch struct {
-	cand    []cand
-	index   chunkIndex // of chunks in cand
-	indexed int        // candidates that index knows: the first
+	rows    []backend.Surveyed // chunks; Prev and Next are places in it, counted from 1
+	cand    []cand             // their scores, by the same places
+	index   chunkIndex         // of chunks in rows
+	indexed int                // rows that index knows: the first
 	order   []place
 	found   []backend.Hit
-	all     []backend.Surveyed
 
 	chunks   []int64
 	places   []int32
@@ -155,22 +157,24 @@ func (q *work) release() {
 	}
 	clear(s.around)
 	s.index.clear()
-	s.cand, s.indexed, s.order, s.around, s.sessions, s.hits = s.cand[:0], 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
+	s.rows, s.cand, s.indexed, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}
 	works.Put(q)
 }
 
-// cand is a chunk that may be among the best, or stands beside one that may. It holds no
-// pointers, so that many cost the collector nothing.
+// cand is the score of a chunk that may be among the best, or stands beside one that may. It
+// holds no pointers, so that many cost the collector nothing.
 type cand struct {
-	Scored
-	s0      float64
-	own     float64        // what the memory alone says, once its context is added
-	session int32          // place in work.sessions, counted from 1; 0: none
-	in      bool           // it may be among the best
-	known   bool           // Beside is
-	reply   bool           // the machine side of a chat said it
-	beside  backend.Beside // Prev and Next are places in work.cand, counted from 1
+	Score float64
+	s0    float64 // what the searches say
+	own   float64 // what the memory alone says, once its context is added
+	// Parts of Score; see Parts.
+	Context, Speaker, Time, Entity, Graph, Bridge, Expansion, Late float64
+
+	session int32 // place in work.sessions, counted from 1; 0: none
+	in      bool  // it may be among the best
+	known   bool  // its row says what is beside it
+	reply   bool  // the machine side of a chat said it
 }
 
 // Search ranks the partition for the question. The caller releases the answer.
@@ -281,21 +285,25 @@ func (q *work) candidates() error {
 			return err
 		}
 	}
-	keyword, dense := 0.0, 0.0 // the best
-	for i := range q.cand {
-		c := &q.cand[i]
-		keyword, dense = max(keyword, c.RawKeyword), max(dense, c.RawDense)
+	var keyword, dense float32 // the best
+	for i := range q.rows {
+		r := &q.rows[i]
+		if r.Keyword > keyword {
+			keyword = r.Keyword
+		}
+		if r.Dense > dense {
+			dense = r.Dense
+		}
 	}
 	if keyword > 0 {
-		keyword = (1 - q.w) / keyword
+		q.perKeyword = (1 - q.w) / float64(keyword)
 	}
 	if dense > 0 {
-		dense = q.w / dense
+		q.perDense = q.w / float64(dense)
 	}
-	for i := range q.cand {
-		c := &q.cand[i]
-		c.Keyword, c.Semantic = keyword*c.RawKeyword, dense*c.RawDense
-		c.s0 = c.Keyword + c.Semantic
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
+		c.s0 = q.perKeyword*float64(r.Keyword) + q.perDense*float64(r.Dense)
 		c.Score = c.s0
 	}
 	return nil
@@ -319,18 +327,21 @@ func (q *work) survey() (bool, error) {
 	if q.w > 0 {
 		ask.Vector = q.qvec
 	}
-	all, speakers, ok, err := x.Survey(q.ctx, ask, q.all[:0])
+	rows, speakers, ok, err := x.Survey(q.ctx, ask, q.rows[:0])
 	if !ok || err != nil {
 		return false, err
 	}
-	q.all, q.speakers, q.whole = all, speakers, true
-	q.cand = slices.Grow(q.cand[:0], len(all))[:len(all)]
-	for i := range all {
-		s, c := &all[i], &q.cand[i]
-		*c = cand{in: s.Keyword > 0 || s.Dense > 0, known: true, beside: s.Beside}
-		c.Chunk, c.Source, c.RawKeyword, c.RawDense = s.Chunk, s.Source, float64(s.Keyword), max(0, float64(s.Dense))
-		if s.Session != 0 {
-			c.session = q.sessionOf(s.Session)
+	q.rows, q.speakers, q.whole = rows, speakers, true
+	q.cand = slices.Grow(q.cand[:0], len(rows))[:len(rows)]
+	clear(q.cand)
+	for i := range rows {
+		r, c := &rows[i], &q.cand[i]
+		if r.Dense < 0 {
+			r.Dense = 0
+		}
+		c.in, c.known = r.Keyword > 0 || r.Dense > 0, true
+		if r.Session != 0 {
+			c.session = q.sessionOf(r.Session)
 		}
 	}
 	return true, nil
@@ -346,7 +357,7 @@ func (q *work) lists() error {
 		}
 		q.found = hits[:0]
 		for _, h := range hits {
-			q.at(h).RawKeyword = float64(h.Score)
+			q.rows[q.at(h)].Keyword = h.Score
 		}
 	}
 	if q.w > 0 {
@@ -357,7 +368,7 @@ func (q *work) lists() error {
 		q.found = hits[:0]
 		for _, h := range hits {
 			if h.Score > 0 {
-				q.at(h).RawDense = float64(h.Score)
+				q.rows[q.at(h)].Dense = h.Score
 			}
 		}
 	}
@@ -367,41 +378,41 @@ func (q *work) lists() error {
 // anyOrder asks a search for hits in memory of this one.
 func (q *work) anyOrder() backend.Answer { return backend.Answer{AnyOrder: true, Into: q.found} }
 
-// at returns the candidate of a hit, making it when it is new. The pointer is
-// good until the next call.
-func (q *work) at(h backend.Hit) *cand {
-	c := &q.cand[q.place(h.Chunk)]
-	if c.in = true; c.Source == 0 {
-		c.Source = h.Source
+// at returns the place of a hit, which becomes a candidate.
+func (q *work) at(h backend.Hit) int32 {
+	i := q.place(h.Chunk)
+	q.cand[i].in = true
+	if r := &q.rows[i]; r.Source == 0 {
+		r.Source = h.Source
 	}
-	return c
+	return i
 }
 
-// place returns where a chunk stands in cand, where it is put when it is new.
+// place returns where a chunk stands in rows, where it is put when it is new.
 func (q *work) place(chunk int64) int32 {
 	q.indexAll()
-	i, fresh := q.index.add(chunk, int32(len(q.cand)))
+	i, fresh := q.index.add(chunk, int32(len(q.rows)))
 	if fresh {
-		q.cand = append(q.cand, cand{Scored: Scored{Chunk: chunk}})
+		q.rows, q.cand = append(q.rows, backend.Surveyed{Chunk: chunk}), append(q.cand, cand{})
 		q.indexed++
 		q.vague = true
 	}
 	return i
 }
 
-// get returns the candidate of a chunk; nil: it is none.
-func (q *work) get(chunk int64) *cand {
+// get returns the place of a candidate; -1: the chunk is none.
+func (q *work) get(chunk int64) int32 {
 	q.indexAll()
 	if i, ok := q.index.get(chunk); ok && q.cand[i].in {
-		return &q.cand[i]
+		return i
 	}
-	return nil
+	return -1
 }
 
 // indexAll makes the chunks of a survey findable, which most searches do without.
 func (q *work) indexAll() {
-	for ; q.indexed < len(q.cand); q.indexed++ {
-		q.index.add(q.cand[q.indexed].Chunk, int32(q.indexed))
+	for ; q.indexed < len(q.rows); q.indexed++ {
+		q.index.add(q.rows[q.indexed].Chunk, int32(q.indexed))
 	}
 }
 
@@ -420,7 +431,11 @@ func (q *work) rank() {
 	sortPlaces(order)
 	q.hits = slices.Grow(q.hits[:0], len(order))
 	for _, p := range order {
-		q.hits = append(q.hits, q.cand[p.at].Scored)
+		r, c := &q.rows[p.at], &q.cand[p.at]
+		q.hits = append(q.hits, Scored{Chunk: r.Chunk, Source: r.Source, Score: c.Score, Parts: Parts{
+			Semantic: q.perDense * float64(r.Dense), Keyword: q.perKeyword * float64(r.Keyword), Context: c.Context, Speaker: c.Speaker, Time: c.Time,
+			Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(r.Dense), RawKeyword: float64(r.Keyword),
+		}})
 	}
 	q.out.Hits = q.hits
 }

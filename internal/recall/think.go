@@ -52,7 +52,7 @@ func (q *work) walk(ents []named, gamma float64) error {
 	g := newGraph(q)
 	var chunks []int64
 	for _, i := range seeds {
-		chunks = append(chunks, q.cand[i].Chunk)
+		chunks = append(chunks, q.rows[i].Chunk)
 	}
 	nums := make([]int64, len(ents))
 	for i, e := range ents {
@@ -83,7 +83,7 @@ func (q *work) walk(ents []named, gamma float64) error {
 		sum += q.cand[i].s0 * q.cand[i].s0
 	}
 	for _, i := range seeds {
-		if at, ok := g.chunkAt[q.cand[i].Chunk]; ok && sum > 0 {
+		if at, ok := g.chunkAt[q.rows[i].Chunk]; ok && sum > 0 {
 			restartP[at] = .5 * q.cand[i].s0 * q.cand[i].s0 / sum
 		}
 	}
@@ -99,8 +99,8 @@ func (q *work) walk(ents []named, gamma float64) error {
 		if v < most*1e-3 {
 			continue
 		}
-		if c := q.admit(g.chunks[at]); c != nil {
-			c.Graph = gamma * v / most
+		if i := q.admit(g.chunks[at]); i >= 0 {
+			q.cand[i].Graph = gamma * v / most
 		}
 	}
 	for i := range q.cand {
@@ -115,7 +115,7 @@ func (q *work) feedback(share float64) error {
 	top := q.best(feedbackDocs, func(c *cand) float64 { return c.s0 })
 	nums := make([]int64, len(top))
 	for i, at := range top {
-		nums[i] = q.cand[at].Chunk
+		nums[i] = q.rows[at].Chunk
 	}
 	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
 	if err != nil {
@@ -125,7 +125,7 @@ func (q *work) feedback(share float64) error {
 	var toks []lexical.Token
 	for _, r := range rows {
 		toks = lexical.Analyze(toks[:0], r.Text)
-		sure := math.Pow(q.get(r.Num).s0, feedbackPeak)
+		sure := math.Pow(q.cand[q.get(r.Num)].s0, feedbackPeak)
 		for _, t := range toks {
 			weight[t.Term] += sure / float64(len(toks))
 		}
@@ -167,7 +167,7 @@ func (q *work) feedback(share float64) error {
 		return err
 	}
 	for _, h := range hits {
-		c := q.at(h)
+		c := &q.cand[q.at(h)]
 		c.Expansion = feedbackPart * share * float64(h.Score) / float64(hits[0].Score)
 		c.Score += c.Expansion
 	}
