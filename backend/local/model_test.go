@@ -431,7 +431,7 @@ func TestModel(t *testing.T) {
 
 // TestModelLists lowers the sizes from which on vectors are searched by lists, so that
 // inverted files are written, merged, read, deleted from and filtered: of 8-bit rows, of
-// 1-bit codes, and of codes with rows that are read.
+// 1-bit codes, half a cache line each or more, and of codes with rows that are read.
 func TestModelLists(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(9) {
@@ -440,8 +440,11 @@ func TestModelLists(t *testing.T) {
 			m := newModel(seed)
 			m.parts = []backend.Partition{{Class: []backend.Class{backend.Knowledge, backend.Memory}[seed%2], Sub: "a"}}
 			m.limits = limits{exactRows: 64}
-			if seed%3 > 0 {
+			switch {
+			case seed%3 > 0:
 				m.dim = 256
+			case seed > 0:
+				m.dim = 100
 			}
 			if seed%3 == 2 {
 				m.limits.readFrom = 1

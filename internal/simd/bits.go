@@ -6,29 +6,39 @@ import (
 	"math/bits"
 )
 
-// Records of 1-bit codes. A record is a whole number of cache lines: the code, a
-// multiple of 8 bytes, then two float32, factor and offset, then whatever the
+// Records of 1-bit codes. A record is half a cache line or a whole number of them: the
+// code, a multiple of 8 bytes, then two float32, factor and offset, then whatever the
 // caller keeps there. One record is all that an estimate reads of a row, so rows
 // picked one by one cost one cache line each up to 384 dimensions.
 
-// planeWords is the number of words that the planes of one cache line take.
-const planeWords = 4 * 8
+const (
+	// HalfLine is the stride of the records of codes of HalfCode bytes, the only ones that
+	// are not a whole number of cache lines.
+	HalfLine = 32
+	// HalfCode is the number of bytes of the codes in records of HalfLine bytes.
+	HalfCode = 16
+	// planeWords is the number of words that the planes of one cache line take.
+	planeWords = 4 * 8
+)
 
 // BitQuery is a query of whole numbers in -8..7, as bit planes. It is only read
 // by EstimateBits.
 type BitQuery struct {
-	planes []uint64 // for each line of a record, 4 planes of 8 words
+	planes []uint64 // for each line of a record, 4 planes of 8 words; see Set for HalfLine
 	meta   int      // offset of factor and offset in a record
 	stride int
 	scale  float32
 	shift  float32
 }
 
-// Set makes b the query of values for records of stride bytes, a multiple of
-// AlignU8 and at least len(values)/8+8. Value j meets bit j%64 of word j/64 of
-// the code; len(values) is a multiple of 64. Memory is reused.
+// Set makes b the query of values for records of stride bytes: HalfLine for 8*HalfCode
+// values, or a multiple of AlignU8 and at least len(values)/8+8. Value j meets bit j%64 of
+// word j/64 of the code; len(values) is a multiple of 64. Memory is reused.
 func (b *BitQuery) Set(values []int8, stride int) {
-	words := stride / 64 * planeWords
+	if stride == HalfLine && len(values) != 8*HalfCode {
+		panic("simd: half a line holds codes of HalfCode bytes alone")
+	}
+	words := (stride + 63) / 64 * planeWords
 	if cap(b.planes) < words {
 		b.planes = make([]uint64, words)
 	}
@@ -51,6 +61,14 @@ func (b *BitQuery) Set(values []int8, stride int) {
 			b.planes[at+plane*8+j/64%8] = p[plane]
 		}
 	}
+	if stride == HalfLine { // kernels look at four codes at a time
+		for at := 0; at < len(b.planes); at += 8 {
+			two := b.planes[at : at+2]
+			for i := 2; i < 8; i += 2 {
+				copy(b.planes[at+i:], two)
+			}
+		}
+	}
 }
 
 // lowBits returns the lowest bits of the bytes of x, that of the lowest byte first: each
@@ -69,7 +87,7 @@ func EstimateBits(dst []float32, recs []byte, b *BitQuery) {
 		return
 	}
 	_ = recs[len(dst)*b.stride-1]
-	_ = b.planes[b.stride/64*planeWords-1]
+	_ = b.planes[(b.stride+63)/64*planeWords-1]
 	estimateBits(dst, recs, b)
 }
 
@@ -84,7 +102,7 @@ func PickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 		last = max(last, p)
 	}
 	_ = recs[(int(last)+1)*b.stride-1]
-	_ = b.planes[b.stride/64*planeWords-1]
+	_ = b.planes[(b.stride+63)/64*planeWords-1]
 	pickBits(dst, recs, positions, b)
 }
 

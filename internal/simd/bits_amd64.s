@@ -346,3 +346,65 @@ line:
 	JNZ          row
 	VZEROUPPER
 	RET
+
+// HALFREST writes the estimate of the half line at R8, with the counts by word in X0.
+#define HALFREST \
+	VPSRLDQ   $8, X0, X1     \
+	VPADDQ    X1, X0, X0     \
+	VCVTDQ2PS X0, X0         \
+	VMULSS    X14, X0, X0    \
+	VADDSS    X15, X0, X0    \
+	VMULSS    16(R8), X0, X0 \
+	VADDSS    20(R8), X0, X0 \
+	VMOVSS    X0, (DI)
+
+// func estimateHalfAVX2(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
+TEXT ·estimateHalfAVX2(SB), NOSPLIT, $0-40
+	MOVQ           dst+0(FP), DI
+	MOVQ           recs+8(FP), R8
+	MOVQ           planes+16(FP), DX
+	MOVQ           n+24(FP), BX
+	VMOVSS         scale+32(FP), X14
+	VMOVSS         shift+36(FP), X15
+	VBROADCASTI128 nibbles<>+0(SB), Y9
+	VBROADCASTI128 nibbles<>+16(SB), Y10
+	VBROADCASTI128 nibbles<>+32(SB), Y11
+	VBROADCASTI128 nibbles<>+48(SB), Y12
+	VPCMPEQW       Y8, Y8, Y8
+	VPSRLW         $12, Y8, Y8
+	VPSLLW         $8, Y8, Y13
+	VPOR           Y13, Y8, Y8 // 0x0f in each byte
+	VPXOR          Y13, Y13, Y13
+
+pair:
+	VMOVDQU (R8), X0
+	CMPQ    BX, $1
+	JEQ     count
+	VINSERTI128 $1, 32(R8), Y0, Y0
+
+count:
+	LOOKUP((DX), Y9, Y1)
+	LOOKUP(64(DX), Y10, Y2)
+	LOOKUP(128(DX), Y11, Y3)
+	LOOKUP(192(DX), Y12, Y4)
+	VPADDB       Y2, Y1, Y1
+	VPADDB       Y3, Y1, Y1
+	VPSADBW      Y13, Y1, Y1
+	VPSADBW      Y13, Y4, Y4
+	VPSUBQ       Y4, Y1, Y0
+	VEXTRACTI128 $1, Y0, X5
+	HALFREST
+	ADDQ         $4, DI
+	ADDQ         $32, R8
+	DECQ         BX
+	JZ           end
+	VMOVDQA      X5, X0
+	HALFREST
+	ADDQ         $4, DI
+	ADDQ         $32, R8
+	DECQ         BX
+	JNZ          pair
+
+end:
+	VZEROUPPER
+	RET

@@ -15,6 +15,9 @@ import (
 // factors and offsets are ordinary numbers.
 func bitCase(r *rand.Rand, dim, n, spare, off int) (values []int8, recs []byte, b *BitQuery) {
 	stride := (dim/8 + 8 + spare + 63) &^ 63
+	if dim == 8*HalfCode && spare%2 == 0 {
+		stride = HalfLine
+	}
 	values, recs = make([]int8, dim), unaligned[byte](stride*n, off)
 	extreme := r.IntN(4) == 0
 	for i := range values {
@@ -62,6 +65,10 @@ func TestEstimateBitsMatchesGeneric(t *testing.T) {
 					checkBits(t, k, n, recs, b)
 				}
 			}
+			for n := 1; n <= 70; n++ {
+				_, recs, b := bitCase(r, 8*HalfCode, n, 0, r.IntN(64))
+				checkBits(t, k, n, recs, b)
+			}
 		})
 	}
 }
@@ -100,6 +107,10 @@ func TestPickBitsMatchesGeneric(t *testing.T) {
 					}
 				}
 			}
+			for picks := 1; picks <= 70; picks++ {
+				_, recs, b := bitCase(r, 8*HalfCode, 50, 0, r.IntN(64))
+				checkPick(t, r, k, picks, 50, recs, b)
+			}
 		})
 	}
 }
@@ -120,7 +131,7 @@ func TestPickBitsShort(t *testing.T) {
 func TestEstimateBitsGeneric(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 3))
-	for _, dim := range []int{64, 384, 448, 1536} {
+	for _, dim := range []int{64, 128, 384, 448, 1536} {
 		values, recs, b := bitCase(r, dim, 5, 4, 0)
 		got := make([]float32, 5)
 		estimateBitsGeneric(got, recs, b)
@@ -142,13 +153,16 @@ func TestEstimateBitsGeneric(t *testing.T) {
 
 func TestEstimateBitsShort(t *testing.T) {
 	t.Parallel()
-	_, recs, b := bitCase(rand.New(rand.NewPCG(3, 3)), 128, 2, 0, 0)
-	EstimateBits(nil, nil, b)
-	got, want := make([]float32, 2), make([]float32, 2)
-	EstimateBits(got, recs, b)
-	estimateBitsGeneric(want, recs, b)
-	assert.Equal(t, want, got)
-	assert.Panics(t, func() { EstimateBits(make([]float32, 3), recs, b) })
+	for _, spare := range []int{0, 1} { // half a line, and a whole one
+		_, recs, b := bitCase(rand.New(rand.NewPCG(3, 3)), 128, 2, spare, 0)
+		EstimateBits(nil, nil, b)
+		got, want := make([]float32, 2), make([]float32, 2)
+		EstimateBits(got, recs, b)
+		estimateBitsGeneric(want, recs, b)
+		assert.Equal(t, want, got)
+		assert.Panics(t, func() { EstimateBits(make([]float32, 3), recs, b) })
+	}
+	assert.Panics(t, func() { new(BitQuery).Set(make([]int8, 64), HalfLine) })
 }
 
 func FuzzEstimateBits(f *testing.F) {
@@ -165,7 +179,7 @@ func FuzzEstimateBits(f *testing.F) {
 }
 
 func BenchmarkEstimateBits(b *testing.B) {
-	for _, dim := range []int{384, 768} {
+	for _, dim := range []int{128, 384, 768} {
 		_, recs, q := bitCase(rand.New(rand.NewPCG(4, 3)), dim, 1024, 4, 0)
 		dst := make([]float32, 256)
 		for _, k := range levels() {

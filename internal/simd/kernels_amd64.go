@@ -44,6 +44,19 @@ func estimateBitsAVX2(dst *float32, recs *byte, planes *uint64, stride, meta, n 
 //go:noescape
 func pickBitsAVX512(dst *float32, recs *byte, positions *uint32, planes *uint64, stride, meta, n int, scale, shift float32)
 
+// n records of HalfLine bytes; n above 0.
+
+//go:noescape
+func estimateHalfAVX512(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
+
+//go:noescape
+func estimateHalfAVX2(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
+
+// As estimateHalfAVX512, for the records at n positions.
+//
+//go:noescape
+func pickHalfAVX512(dst *float32, recs *byte, positions *uint32, planes *uint64, n int, scale, shift float32)
+
 func dotU8(dst []int32, rows []uint8, q []int8) {
 	switch active {
 	case AVX512:
@@ -69,18 +82,42 @@ func dotF32(dst []float32, rows []float32, q []float32) {
 func estimateBits(dst []float32, recs []byte, b *BitQuery) {
 	switch active {
 	case AVX512:
-		estimateBitsAVX512(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+		bitsAVX512(dst, recs, b)
 	case AVX2:
-		estimateBitsAVX2(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+		bitsAVX2(dst, recs, b)
 	default:
 		estimateBitsGeneric(dst, recs, b)
 	}
 }
 
+func bitsAVX512(dst []float32, recs []byte, b *BitQuery) {
+	if b.stride == HalfLine {
+		estimateHalfAVX512(&dst[0], &recs[0], &b.planes[0], len(dst), b.scale, b.shift)
+		return
+	}
+	estimateBitsAVX512(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+}
+
+func bitsAVX2(dst []float32, recs []byte, b *BitQuery) {
+	if b.stride == HalfLine {
+		estimateHalfAVX2(&dst[0], &recs[0], &b.planes[0], len(dst), b.scale, b.shift)
+		return
+	}
+	estimateBitsAVX2(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+}
+
 func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 	if active == AVX512 {
-		pickBitsAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+		picksAVX512(dst, recs, positions, b)
 		return
 	}
 	pickEach(dst, recs, positions, b, estimateBits)
+}
+
+func picksAVX512(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
+	if b.stride == HalfLine {
+		pickHalfAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], len(dst), b.scale, b.shift)
+		return
+	}
+	pickBitsAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
 }

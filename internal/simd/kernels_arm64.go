@@ -25,6 +25,11 @@ func prefetch(p *byte, n int)
 //go:noescape
 func estimateBitsNEON(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
 
+// n records of HalfLine bytes; n above 0.
+//
+//go:noescape
+func estimateHalfNEON(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
+
 func dotU8(dst []int32, rows []uint8, q []int8) {
 	if active == NEON {
 		dotU8NEON(&dst[0], &rows[0], &q[0], len(q), len(dst))
@@ -43,10 +48,18 @@ func dotF32(dst []float32, rows []float32, q []float32) {
 
 func estimateBits(dst []float32, recs []byte, b *BitQuery) {
 	if active == NEON {
-		estimateBitsNEON(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+		bitsNEON(dst, recs, b)
 		return
 	}
 	estimateBitsGeneric(dst, recs, b)
+}
+
+func bitsNEON(dst []float32, recs []byte, b *BitQuery) {
+	if b.stride == HalfLine {
+		estimateHalfNEON(&dst[0], &recs[0], &b.planes[0], len(dst), b.scale, b.shift)
+		return
+	}
+	estimateBitsNEON(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
 }
 
 func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {

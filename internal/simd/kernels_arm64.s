@@ -242,6 +242,55 @@ line:
 	BGT     row
 	RET
 
+// func estimateHalfNEON(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
+TEXT ·estimateHalfNEON(SB), NOSPLIT, $0-40
+	MOVD  dst+0(FP), R0
+	MOVD  recs+8(FP), R1
+	MOVD  planes+16(FP), R2
+	MOVD  n+24(FP), R4
+	FMOVS scale+32(FP), F28
+	FMOVS shift+36(FP), F29
+	VLD1  (R2), [V16.B16]
+	ADD   $64, R2, R2
+	VLD1  (R2), [V17.B16]
+	ADD   $64, R2, R2
+	VLD1  (R2), [V18.B16]
+	ADD   $64, R2, R2
+	VLD1  (R2), [V19.B16]
+
+row:
+	VLD1    (R1), [V0.B16]
+	VAND    V0.B16, V16.B16, V4.B16
+	VAND    V0.B16, V17.B16, V5.B16
+	VAND    V0.B16, V18.B16, V6.B16
+	VAND    V0.B16, V19.B16, V7.B16
+	VCNT    V4.B16, V4.B16
+	VCNT    V5.B16, V5.B16
+	VCNT    V6.B16, V6.B16
+	VCNT    V7.B16, V7.B16
+	VSHL    $1, V5.B16, V5.B16
+	VSHL    $2, V6.B16, V6.B16
+	VADD    V5.B16, V4.B16, V4.B16
+	VADD    V6.B16, V4.B16, V4.B16
+	VUADDLV V4.B16, V20
+	VUADDLV V7.B16, V21
+	VMOV    V20.S[0], R8
+	VMOV    V21.S[0], R9
+	SUB     R9<<3, R8, R8
+	SCVTFWS R8, F0
+	FMULS   F28, F0, F0
+	FADDS   F29, F0, F0
+	FMOVS   16(R1), F1
+	FMOVS   20(R1), F2
+	FMULS   F1, F0, F0
+	FADDS   F2, F0, F0
+	FMOVS   F0, (R0)
+	ADD     $4, R0, R0
+	ADD     $32, R1, R1
+	SUBS    $1, R4, R4
+	BGT     row
+	RET
+
 // func prefetch(p *byte, n int)
 TEXT ·prefetch(SB), NOSPLIT, $0-16
 	MOVD p+0(FP), R0

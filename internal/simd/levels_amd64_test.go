@@ -11,9 +11,7 @@ func levels() []kernels {
 			dotF32: func(dst, rows, q []float32) {
 				dotF32AVX2(&dst[0], &rows[0], &q[0], len(q), len(dst))
 			},
-			bits: func(dst []float32, recs []byte, b *BitQuery) {
-				estimateBitsAVX2(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
-			},
+			bits: bitsAVX2,
 		})
 	}
 	if best(supported()) >= AVX512 {
@@ -25,12 +23,8 @@ func levels() []kernels {
 			dotF32: func(dst, rows, q []float32) {
 				dotF32AVX512(&dst[0], &rows[0], &q[0], len(q), len(dst))
 			},
-			bits: func(dst []float32, recs []byte, b *BitQuery) {
-				estimateBitsAVX512(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
-			},
-			pick: func(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
-				pickBitsAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
-			},
+			bits: bitsAVX512,
+			pick: picksAVX512,
 		})
 	}
 	return ks

@@ -11,9 +11,7 @@ func levels() []kernels {
 			dotF32: func(dst, rows, q []float32) {
 				dotF32NEON(&dst[0], &rows[0], &q[0], len(q), len(dst))
 			},
-			bits: func(dst []float32, recs []byte, b *BitQuery) {
-				estimateBitsNEON(&dst[0], &recs[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
-			},
+			bits: bitsNEON,
 		})
 	}
 	return ks

@@ -124,7 +124,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 	// Filters this selective would have most lists visited.
 	few := count <= n/(4*s.h.gatherCost())
 	sigmas := &bitSigmas
-	if few {
+	if few && s.lean() {
 		sigmas = &gatherSigmas
 	}
 	s.prepare(sr, interpolate(recall, sigmas))
@@ -157,7 +157,7 @@ func (s *Segment) typicalScale() float32 {
 
 // lean tells whether candidates behind 1-bit codes are scored by float32 rows that are
 // read, so that nothing but the codes stays in memory.
-func (s *Segment) lean() bool { return s.reader != nil && s.h.kind == kindIVF1 }
+func (s *Segment) lean() bool { return s.reader != nil && s.Coded() }
 
 // keep is the number of candidates for k hits: more than k by 8 bits, whose order is not
 // quite the order by float32; search.slack mostly leaves fewer.
@@ -346,10 +346,17 @@ func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 	ests := p.ests[:to-from]
 	simd.EstimateBits(ests, s.ivf.records[from*recordStride(s.h.dim):], &p.bits)
 	floor := sr.cand.floor*sr.unit - base
+	rows, found := s.ivf.rows[from:to], p.found[:0]
 	for i, x := range ests {
-		if x > floor {
-			s.scoreAt(sr, from+i)
-			floor = sr.cand.floor*sr.unit - base
+		if x > floor && (sr.accept == nil || sr.accept.Has(rows[i])) {
+			s.ask(uint32(from+i), len(sr.q8)) // all are asked for before the first is scored
+			found = append(found, uint32(i))
+		}
+	}
+	p.found = found
+	for _, i := range found {
+		if ests[i] > sr.cand.floor*sr.unit-base {
+			s.scoreAt(sr, from+int(i))
 		}
 	}
 }

@@ -31,7 +31,10 @@ func TestIVFRecall(t *testing.T) {
 		kind   kind
 	}{
 		{64, InnerProduct, kindIVF8},
-		{100, Cosine, kindIVF8},
+		{65, Cosine, kindIVF1},
+		{100, Cosine, kindIVF1},
+		{128, InnerProduct, kindIVF1},
+		{160, InnerProduct, kindIVF1},
 		{200, Cosine, kindIVF1},
 		{384, InnerProduct, kindIVF1},
 		{600, Cosine, kindIVF1},
@@ -101,7 +104,7 @@ func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("the di
 // A row that cannot be read fails the search.
 func TestReadRowsFails(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{64, 256} {
+	for _, dim := range []int{64, 128, 256} {
 		gen := newClusters(3, dim, 5, 1)
 		s := segmentOf(t, dim, InnerProduct, gen.take(500), smallIVF)
 		require.Equal(t, dim > 200, s.Coded())
@@ -127,7 +130,7 @@ func TestReadRowsFails(t *testing.T) {
 // and the calibration are zero.
 func TestIVFDegenerate(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{8, 256} {
+	for _, dim := range []int{8, 120, 256} {
 		for _, distinct := range []int{1, 3} {
 			gen := newClusters(9, dim, 5, 1)
 			base := gen.take(distinct)
@@ -162,7 +165,7 @@ func TestIVFDegenerate(t *testing.T) {
 // A few rows that are no numbers do not spoil the others.
 func TestIVFOddRows(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{32, 256} {
+	for _, dim := range []int{32, 128, 256} {
 		gen := newClusters(10, dim, 5, 1)
 		vs := gen.take(1000)
 		for i, x := range []float64{math.NaN(), math.Inf(1), 3e38, 0} {
@@ -249,12 +252,13 @@ func TestSegmentConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// damagedSegments are the three kinds, small.
+// damagedSegments are the three kinds, small, and both sizes of records.
 func damagedSegments(t testing.TB) [][]byte {
-	gen, wide := newClusters(7, 20, 5, 1), newClusters(7, 200, 5, 1)
+	gen, half, wide := newClusters(7, 20, 5, 1), newClusters(7, 128, 5, 1), newClusters(7, 200, 5, 1)
 	return [][]byte{
 		segmentBytes(t, 20, InnerProduct, gen.take(150), nil),
 		segmentBytes(t, 20, InnerProduct, gen.take(150), smallIVF),
+		segmentBytes(t, 128, InnerProduct, half.take(150), smallIVF),
 		segmentBytes(t, 200, Cosine, wide.take(150), smallIVF),
 	}
 }

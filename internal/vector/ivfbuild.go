@@ -11,8 +11,11 @@ import (
 
 const (
 	// bitsFromDim is the number of dimensions from which rows are scanned by 1-bit
-	// codes; below it the estimate is too loose to save reading the 8-bit rows.
-	bitsFromDim = 200
+	// codes; below it an 8-bit row is hardly more than a record.
+	bitsFromDim = 65
+	// leanFromDim is the number of dimensions from which codes leave so few rows to look at that
+	// these can be read.
+	leanFromDim = 200
 	// listsFactor times the root of the number of rows is the number of lists.
 	listsFactor = 2
 	// buildSeed makes building repeatable.
@@ -199,7 +202,7 @@ func (b *ivfBuilder) write(sw *sectionWriter) error {
 }
 
 // A record is the 1-bit code of a row, then little-endian factor and offset
-// (float32) and list (uint32), padded to whole cache lines.
+// (float32) and list (uint32), padded to half a cache line or whole ones.
 //
 // With r = R(row - centroid) the rotated residual and d = R(query - mean), the
 // code is the signs of r, and the inner product of residual and query is about
@@ -214,6 +217,9 @@ const recordMeta = 12
 func codeBytes(dim int) int { return (dim + 63) / 64 * 8 }
 
 func recordStride(dim int) int {
+	if codeBytes(dim) == simd.HalfCode {
+		return simd.HalfLine
+	}
 	return (codeBytes(dim) + recordMeta + simd.AlignU8 - 1) &^ (simd.AlignU8 - 1)
 }
 
