@@ -55,6 +55,19 @@ TEXT ·estimateBitsAVX512(SB), NOSPLIT, $0-56
 eight:
 	CMPQ BX, $8
 	JLT  one
+
+	// Hardware asks for the next lines of a page alone.
+	LEAQ       2048(SI), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(CX*1)
+	PREFETCHT0 (R10)(CX*2)
+	PREFETCHT0 (R10)(R9*1)
+	LEAQ       (R10)(CX*4), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(CX*1)
+	PREFETCHT0 (R10)(CX*2)
+	PREFETCHT0 (R10)(R9*1)
+
 	MOVQ SI, R8
 	ROW(Z16, more0, done0)
 	ROW(Z17, more1, done1)
@@ -377,6 +390,7 @@ TEXT ·estimateHalfAVX2(SB), NOSPLIT, $0-40
 	VPXOR          Y13, Y13, Y13
 
 pair:
+	PREFETCHT0 2048(R8)
 	VMOVDQU (R8), X0
 	CMPQ    BX, $1
 	JEQ     count
