@@ -25,7 +25,7 @@ const (
 	batchRows = 2048
 	// calibrationQueries and calibrationK are the searches that the probing width
 	// is fitted to.
-	calibrationQueries = 240
+	calibrationQueries = 480
 	calibrationK       = 10
 )
 
