@@ -11,19 +11,27 @@ import (
 // Keywords and Graph by one and the same pointer. The recall engine uses it where it is
 // there; the answers are those of the single calls.
 type Surveyor interface {
-	// Survey appends every chunk of a partition that passes the filter to dst, and returns the
-	// names that the places of speakers refer to; nobody may change those. ok is false, and
-	// nothing is appended, where the partition has more chunks than q.Most.
-	Survey(ctx context.Context, q SurveyQuery, dst []Surveyed) (out []Surveyed, speakers []string, ok bool, err error)
+	// Survey fills s, whose slices it may write to from their start. ok is false, and s as
+	// good as empty, for an unknown partition and one of more chunks than q.Most.
+	Survey(ctx context.Context, q SurveyQuery, s *Survey) (ok bool, err error)
 }
 
 // SurveyQuery asks about all chunks of a partition.
 type SurveyQuery struct {
 	Part   Partition
-	Text   string    // as of a [KeywordQuery] under Or; empty: no scores by keywords
+	Text   string    // as of a [KeywordQuery] under Or
 	Vector []float32 // as of a [VectorQuery]; nil: no scores by vectors
 	Filter Filter
 	Most   int // chunks that the partition may have
+}
+
+// Survey is a partition as a recall sees it.
+type Survey struct {
+	Rows     []Surveyed // every chunk that passes the filter
+	Speakers []string   // what Beside.Speaker refers to; nobody may change them
+	Terms    []TermInfo // of the text, as of Terms
+	Docs     int        // chunks of the partition
+	AvgTerms float32    // their mean number of terms
 }
 
 // Surveyed is a chunk with its scores.

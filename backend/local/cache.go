@@ -28,7 +28,13 @@ func newCache(budget int64) *cache {
 	return &cache{budget: budget, open: make(map[*index]struct{})}
 }
 
-func (c *cache) tick() int64 { return c.clock.Add(1) }
+// touch notes that a slot is used. The one that was used last keeps its time, so that many
+// calls on one workspace write to no memory that they share.
+func (c *cache) touch(s *slot) {
+	if now := c.clock.Load(); now == 0 || s.used.Load() != now {
+		s.used.Store(c.clock.Add(1))
+	}
+}
 
 func (c *cache) add(n int64) { c.used.Add(n) }
 

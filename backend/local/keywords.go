@@ -25,6 +25,7 @@ type gathered struct {
 	words []lexical.Hit
 	sets  [][]uint64
 	at    []int32 // of rows in a survey
+	df    []int
 }
 
 // set returns the room for the i-th set.
@@ -155,23 +156,31 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 // Terms analyses a text as a query; see [backend.Keywords].
 func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
 	parsed := x.parseOr(lexical.Parser{FirstPerson: part.Class == backend.Memory}, text)
-	terms = slices.Grow(terms, len(parsed.Terms))[:len(parsed.Terms)]
-	for i, t := range parsed.Terms {
-		terms[i].Term = t.Term
-	}
-	var total int64
-	err = x.read(ctx, part, 0, func(p *partition) error {
-		docs, total, err = lexical.CollectEach(parsed, p.views(nil), func(i, df int) { terms[i].DF = df })
-		return err
-	})
+	var count lexical.Counts
+	err = x.read(ctx, part, 0, func(p *partition) error { return lexical.Count(parsed, p.views(nil), &count) })
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	for i := range terms {
-		terms[i].IDF = float32(lexical.IDF(docs, terms[i].DF))
+	return termInfos(nil, parsed, &count), count.Docs, average(&count), nil
+}
+
+// termInfos appends the terms of a query for any of them.
+func termInfos(dst []backend.TermInfo, q *lexical.Query, c *lexical.Counts) []backend.TermInfo {
+	dst = slices.Grow(dst, len(q.Terms))
+	for i, t := range q.Terms {
+		df := 0
+		if i < len(c.DF) { // else the partition is unknown
+			df = c.DF[i]
+		}
+		dst = append(dst, backend.TermInfo{Term: t.Term, DF: df, IDF: float32(lexical.IDF(c.Docs, df))})
 	}
-	if docs > 0 {
-		avgTerms = float32(float64(total) / float64(docs))
+	return dst
+}
+
+// average returns the mean number of terms of a chunk.
+func average(c *lexical.Counts) float32 {
+	if c.Docs == 0 {
+		return 0
 	}
-	return terms, docs, avgTerms, nil
+	return float32(float64(c.TotalLen) / float64(c.Docs))
 }

@@ -27,7 +27,7 @@ func (x *index) find(part backend.Partition) *slot {
 // load returns the partition of a slot, built from its blocks if need be. It is nil
 // when the slot is empty.
 func (x *index) load(s *slot) (*partition, error) {
-	s.used.Store(x.cache.tick())
+	x.cache.touch(s)
 	if p := s.p.Load(); p != nil {
 		return p, nil
 	}

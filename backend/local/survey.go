@@ -18,71 +18,72 @@ var _ backend.Surveyor = (*index)(nil)
 const maxSurveyWaste = 8
 
 // Survey describes a small partition; see [backend.Surveyor].
-func (x *index) Survey(ctx context.Context, q backend.SurveyQuery, dst []backend.Surveyed) (out []backend.Surveyed, speakers []string, ok bool, err error) {
+func (x *index) Survey(ctx context.Context, q backend.SurveyQuery, s *backend.Survey) (ok bool, err error) {
 	need := needOf(q.Filter)
 	if q.Part.Class == backend.Memory {
 		need |= facetRows | facetSessions
 	}
-	out = dst
 	err = x.read(ctx, q.Part, need, func(p *partition) error {
 		if p.liveN > q.Most || p.live.Len() > maxSurveyWaste*q.Most {
 			return nil
 		}
-		ok, speakers = true, p.names
-		rows, sc := p.accept(q.Filter)
-		defer sc.release()
-		g := gatherings.Get().(*gathered)
-		defer g.release()
-		if out, err = p.surveyRows(dst, rows, g); err != nil {
-			return err
-		}
-		here := out[len(dst):]
-		if q.Text != "" {
-			parsed := x.parseOr(lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}, q.Text)
-			if g.words, err = lexical.Append(ctx, g.words[:0], parsed, len(here), p.views(rows)); err != nil {
-				return err
-			}
-			for _, h := range g.words {
-				here[g.at[h.Row]-1].Keyword = h.Score
-			}
-		}
-		if q.Vector != nil {
-			return p.surveyVectors(ctx, q.Vector, rows, here, g)
-		}
-		return nil
+		ok = true
+		return p.survey(ctx, &q, x.parseOr(lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}, q.Text), s)
 	})
-	if err != nil {
-		return dst, nil, false, err
-	}
-	return out, speakers, ok, nil
+	return ok && err == nil, err
 }
 
-// surveyRows appends the rows of a set, without scores, and leaves in g.at where they stand,
+func (p *partition) survey(ctx context.Context, q *backend.SurveyQuery, parsed *lexical.Query, s *backend.Survey) error {
+	rows, sc := p.accept(q.Filter)
+	defer sc.release()
+	g := gatherings.Get().(*gathered)
+	defer g.release()
+	s.Speakers = p.names
+	err := p.surveyRows(rows, s, g)
+	if err != nil {
+		return err
+	}
+	count := lexical.Counts{DF: g.df[:0]}
+	if g.words, err = lexical.AppendCounted(ctx, g.words[:0], parsed, p.views(rows), &count); err != nil {
+		return err
+	}
+	g.df = count.DF
+	for _, h := range g.words {
+		s.Rows[g.at[h.Row]-1].Keyword = h.Score
+	}
+	s.Terms, s.Docs, s.AvgTerms = termInfos(s.Terms[:0], parsed, &count), count.Docs, average(&count)
+	if q.Vector != nil {
+		return p.surveyVectors(ctx, q.Vector, rows, s.Rows, g)
+	}
+	return nil
+}
+
+// surveyRows lists the rows of a set, without scores, and leaves in g.at where they stand,
 // counted from 1; 0 is a row that is not in the set.
-func (p *partition) surveyRows(dst []backend.Surveyed, rows *bitset.Set, g *gathered) ([]backend.Surveyed, error) {
+func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered) error {
 	n := p.live.Len()
 	g.at = slices.Grow(g.at[:0], n)[:n]
 	clear(g.at)
-	out := slices.Grow(dst, p.liveN)[:len(dst)+p.liveN]
-	here, place, columns := out[len(dst):], int32(0), p.has(facetColumns)
+	here, place, columns := slices.Grow(s.Rows[:0], p.liveN)[:p.liveN], int32(0), p.has(facetColumns)
 	clear(here)
 	for i, w := range rows.Words() {
 		for ; w != 0; w &= w - 1 {
 			row := uint32(i*64 + bits.TrailingZeros64(w))
-			s := &here[place]
+			r := &here[place]
 			place++
 			g.at[row] = place
 			if columns {
-				s.Chunk, s.Source = p.chunk[row], p.sourceNum[p.of[row]]
+				r.Chunk, r.Source = p.chunk[row], p.sourceNum[p.of[row]]
 				continue
 			}
 			hit, err := p.hit(found{row: row})
 			if err != nil {
-				return dst, err
+				return err
 			}
-			s.Chunk, s.Source = hit.Chunk, hit.Source
+			r.Chunk, r.Source = hit.Chunk, hit.Source
 		}
 	}
+	s.Rows = here[:place]
 	if p.class == backend.Memory {
 		for row, at := range g.at {
 			if at != 0 {
@@ -90,7 +91,7 @@ func (p *partition) surveyRows(dst []backend.Surveyed, rows *bitset.Set, g *gath
 			}
 		}
 	}
-	return out[:len(dst)+int(place)], nil
+	return nil
 }
 
 // beside describes a row; at tells the places of rows.

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -59,19 +60,26 @@ func Collect(q *Query, views []View) (*Stats, error) {
 	return &st, nil
 }
 
-// CollectEach calls f for each term of q, a query for any of its terms, none of which comes
-// twice, with its place and the live rows that have it. It returns how many live rows the parts
-// have, and the sum of their lengths.
-func CollectEach(q *Query, views []View, f func(term, df int)) (docs int, totalLen int64, err error) {
+// Counts are statistics of a query for any of its terms, none of which comes twice.
+type Counts struct {
+	Docs     int   // live rows
+	TotalLen int64 // the sum of their lengths
+	DF       []int // live rows with each of Query.Terms
+}
+
+func (c *Counts) set(r *run) {
+	c.Docs, c.TotalLen, c.DF = r.stats.Docs, r.stats.TotalLen, append(c.DF[:0], r.df...)
+}
+
+// Count sets c to the statistics of q over all live rows of the parts.
+func Count(q *Query, views []View, c *Counts) error {
 	r, err := collect(q, views)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer r.release()
-	for i, df := range r.df {
-		f(i, df)
-	}
-	return r.stats.Docs, r.stats.TotalLen, nil
+	c.set(r)
+	return nil
 }
 
 func collect(q *Query, views []View) (*run, error) {
@@ -85,15 +93,21 @@ func collect(q *Query, views []View) (*run, error) {
 
 // Search returns the k best rows of all parts, best first.
 func Search(ctx context.Context, q *Query, k int, views []View) ([]Hit, error) {
-	return appendHits(ctx, nil, q, k, views, true)
+	return appendHits(ctx, nil, q, k, views, true, nil)
 }
 
 // Append appends what Search returns to dst, in any order.
 func Append(ctx context.Context, dst []Hit, q *Query, k int, views []View) ([]Hit, error) {
-	return appendHits(ctx, dst, q, k, views, false)
+	return appendHits(ctx, dst, q, k, views, false, nil)
 }
 
-func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, sorted bool) ([]Hit, error) {
+// AppendCounted appends all rows that Search finds to dst, in any order, and sets c to the statistics that
+// they were scored by.
+func AppendCounted(ctx context.Context, dst []Hit, q *Query, views []View, c *Counts) ([]Hit, error) {
+	return appendHits(ctx, dst, q, math.MaxInt, views, false, c)
+}
+
+func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, sorted bool, c *Counts) ([]Hit, error) {
 	if err := ctx.Err(); err != nil || k <= 0 {
 		return dst, err
 	}
@@ -102,8 +116,11 @@ func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, s
 	if err := r.count(views); err != nil {
 		return dst, err
 	}
+	if c != nil {
+		c.set(r)
+	}
 	if !sorted && k >= r.stats.Docs {
-		r.top.k = k + 1 // never full: no heap is needed
+		r.top.k = r.stats.Docs + 1 // never full: no heap is needed
 	}
 	r.weigh()
 	for i, v := range views {

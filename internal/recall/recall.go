@@ -109,7 +109,6 @@ type work struct {
 	req   Request
 	asked *Question
 	cues  *rules.Cues
-	terms []backend.TermInfo
 	docs  int
 	avg   float64 // mean terms of a chunk
 	w     float64
@@ -137,6 +136,7 @@ type scratch struct {
 	indexed int                // rows that index knows: the first
 	order   []place
 	found   []backend.Hit
+	terms   []backend.TermInfo // of the question
 
 	chunks   []int64
 	places   []int32
@@ -156,7 +156,9 @@ func (q *work) release() {
 		return
 	}
 	clear(s.around)
+	clear(s.terms)
 	s.index.clear()
+	s.terms = s.terms[:0]
 	s.rows, s.cand, s.indexed, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}
 	works.Put(q)
@@ -182,20 +184,32 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 	q := works.Get().(*work)
 	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
 	q.asked, q.cues = req.Question, req.Question.Cues()
-	var err error
-	var avg float32
-	if q.terms, q.docs, avg, err = sp.Keywords.Terms(ctx, req.Part, q.asked.text); err != nil {
+	q.weigh()
+	counted := q.Coverage == nil
+	if counted { // an embedder that may be far away is not asked for nothing
+		if err := q.count(); err != nil {
+			return nil, err
+		}
+	}
+	ok, err := q.survey(counted)
+	if err != nil {
 		return nil, err
 	}
+	if !ok && !counted {
+		if err := q.count(); err != nil {
+			return nil, err
+		}
+	}
+	q.out.Thinking = req.Thinking || req.Auto && q.deep()
 	if q.docs == 0 && req.Part.Class != backend.Raw {
-		q.plan()
 		return &q.out, nil
 	}
-	q.avg = float64(avg)
-	q.plan()
-	if err := q.candidates(); err != nil {
-		return nil, err
+	if !ok {
+		if err := q.lists(); err != nil {
+			return nil, err
+		}
 	}
+	q.fuse()
 	pure := !req.Alpha.Auto && (req.Alpha.Value == 0 || req.Alpha.Value == 1)
 	switch {
 	case pure:
@@ -211,8 +225,8 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 	return &q.out, nil
 }
 
-// plan chooses the dense weight, alpha and the mode.
-func (q *work) plan() {
+// weigh chooses the dense weight and alpha.
+func (q *work) weigh() {
 	strength := q.KnowledgeStrength
 	if q.req.Part.Class == backend.Memory {
 		strength = q.MemoryStrength
@@ -233,7 +247,6 @@ func (q *work) plan() {
 		q.w = (strength + (1-strength)*(alpha-DefaultAlpha)/(1-DefaultAlpha)) * fit
 	}
 	q.out.Alpha, q.out.Dense = alpha, q.w
-	q.out.Thinking = q.req.Thinking || q.req.Auto && q.deep()
 }
 
 // autoAlpha leans on keywords when the question holds literal tokens, or words that the model does not know.
@@ -264,49 +277,28 @@ func (q *work) depth() int {
 	return max(256, 2*q.req.K)
 }
 
-// candidates fills the lists and their normalised sum.
-func (q *work) candidates() error {
-	if q.w > 0 {
-		var err error
-		if q.qvec, err = q.asked.embed(q.ctx); err != nil {
-			if q.ctx.Err() != nil || q.w == 1 {
-				return err
-			}
-			q.out.Degraded = append(q.out.Degraded, "the embedder failed: keywords alone were searched")
-			q.w, q.out.Dense = 0, 0
-		}
+// embed sets the vector of the question. Without one keywords alone are searched.
+func (q *work) embed() (err error) {
+	if q.w == 0 || q.qvec != nil {
+		return nil
 	}
-	ok, err := q.survey()
-	if err != nil {
-		return err
-	}
-	if !ok {
-		if err := q.lists(); err != nil {
+	if q.qvec, err = q.asked.embed(q.ctx); err != nil {
+		if q.ctx.Err() != nil || q.w == 1 {
 			return err
 		}
-	}
-	var keyword, dense float32 // the best
-	for i := range q.rows {
-		r := &q.rows[i]
-		if r.Keyword > keyword {
-			keyword = r.Keyword
-		}
-		if r.Dense > dense {
-			dense = r.Dense
-		}
-	}
-	if keyword > 0 {
-		q.perKeyword = (1 - q.w) / float64(keyword)
-	}
-	if dense > 0 {
-		q.perDense = q.w / float64(dense)
-	}
-	for i := range q.rows {
-		r, c := &q.rows[i], &q.cand[i]
-		c.s0 = q.perKeyword*float64(r.Keyword) + q.perDense*float64(r.Dense)
-		c.Score = c.s0
+		q.out.Degraded = append(q.out.Degraded, "the embedder failed: keywords alone were searched")
+		q.w, q.out.Dense = 0, 0
 	}
 	return nil
+}
+
+// count looks the terms of the question up.
+func (q *work) count() error {
+	var avg float32
+	var err error
+	q.terms, q.docs, avg, err = q.Keywords.Terms(q.ctx, q.req.Part, q.asked.text)
+	q.avg = float64(avg)
+	return err
 }
 
 // surveyMost is the chunks of a partition that is looked at as a whole, where the index can
@@ -315,29 +307,33 @@ const surveyMost = 2000
 
 // survey makes all chunks of a small partition candidates that a search finds, and the others
 // known as what stands beside them. It tells whether it could.
-func (q *work) survey() (bool, error) {
+func (q *work) survey(counted bool) (bool, error) {
 	x, ok := q.Graph.(backend.Surveyor)
-	if !ok || q.docs > surveyMost || any(q.Vectors) != any(x) || any(q.Keywords) != any(x) {
+	if !ok || counted && (q.docs == 0 || q.docs > surveyMost) || any(q.Vectors) != any(x) || any(q.Keywords) != any(x) {
 		return false, nil
 	}
-	ask := backend.SurveyQuery{Part: q.req.Part, Filter: q.req.Filter, Most: surveyMost}
-	if q.w < 1 {
-		ask.Text = q.asked.text
+	if err := q.embed(); err != nil {
+		return false, err
 	}
+	ask := backend.SurveyQuery{Part: q.req.Part, Text: q.asked.text, Filter: q.req.Filter, Most: surveyMost}
 	if q.w > 0 {
 		ask.Vector = q.qvec
 	}
-	rows, speakers, ok, err := x.Survey(q.ctx, ask, q.rows[:0])
+	s := backend.Survey{Rows: q.rows, Terms: q.terms}
+	ok, err := x.Survey(q.ctx, ask, &s)
 	if !ok || err != nil {
 		return false, err
 	}
-	q.rows, q.speakers, q.whole = rows, speakers, true
-	q.cand = slices.Grow(q.cand[:0], len(rows))[:len(rows)]
+	q.rows, q.speakers, q.terms, q.docs, q.avg, q.whole = s.Rows, s.Speakers, s.Terms, s.Docs, float64(s.AvgTerms), true
+	q.cand = slices.Grow(q.cand[:0], len(q.rows))[:len(q.rows)]
 	clear(q.cand)
-	for i := range rows {
-		r, c := &rows[i], &q.cand[i]
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
 		if r.Dense < 0 {
 			r.Dense = 0
+		}
+		if q.w == 1 {
+			r.Keyword = 0
 		}
 		c.in, c.known = r.Keyword > 0 || r.Dense > 0, true
 		if r.Session != 0 {
@@ -349,6 +345,9 @@ func (q *work) survey() (bool, error) {
 
 // lists makes what the searches find candidates.
 func (q *work) lists() error {
+	if err := q.embed(); err != nil {
+		return err
+	}
 	k := q.depth()
 	if q.w < 1 {
 		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
@@ -373,6 +372,31 @@ func (q *work) lists() error {
 		}
 	}
 	return nil
+}
+
+// fuse sums up the scores of the searches, each as a share of its best.
+func (q *work) fuse() {
+	var keyword, dense float32 // the best
+	for i := range q.rows {
+		r := &q.rows[i]
+		if r.Keyword > keyword {
+			keyword = r.Keyword
+		}
+		if r.Dense > dense {
+			dense = r.Dense
+		}
+	}
+	if keyword > 0 {
+		q.perKeyword = (1 - q.w) / float64(keyword)
+	}
+	if dense > 0 {
+		q.perDense = q.w / float64(dense)
+	}
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
+		c.s0 = q.perKeyword*float64(r.Keyword) + q.perDense*float64(r.Dense)
+		c.Score = c.s0
+	}
 }
 
 // anyOrder asks a search for hits in memory of this one.
