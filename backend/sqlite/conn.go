@@ -56,7 +56,7 @@ func openConn(path string, o connOptions) (*conn, error) {
 	c := &conn{dc: dc, stmts: make(map[string]*stmt)}
 	pragmas := fmt.Sprintf(`PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;
 		PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA cache_size=-%d;
-		PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d;`, o.cacheKiB(), walPages, walPages*4096)
+		PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d;`, o.cacheKiB(), walPages, logLimit)
 	if o.readOnly {
 		pragmas += "PRAGMA query_only=ON"
 	} else {

@@ -61,7 +61,7 @@ func (f *file) writer() (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	f.w = startWriter(c, st)
+	f.w = startWriter(c, st, newLogSpace(f.path))
 	return f.w, nil
 }
 

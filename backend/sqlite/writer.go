@@ -37,6 +37,7 @@ type state interface {
 type writer struct {
 	c       *conn
 	state   state
+	space   *logSpace
 	turn    sync.Mutex   // held by who uses c and state
 	waiting atomic.Int64 // jobs that nobody has taken up
 	jobs    chan *job
@@ -53,8 +54,8 @@ type job struct {
 	panicked any
 }
 
-func startWriter(c *conn, s state) *writer {
-	w := &writer{c: c, state: s, jobs: make(chan *job, maxQueued), done: make(chan struct{})}
+func startWriter(c *conn, s state, space *logSpace) *writer {
+	w := &writer{c: c, state: s, space: space, jobs: make(chan *job, maxQueued), done: make(chan struct{})}
 	go w.loop()
 	return w
 }
@@ -148,6 +149,7 @@ func (w *writer) group(first *job) {
 	if err == nil && len(ran) > 0 {
 		w.state.committed()
 		w.groups.Add(1)
+		w.space.ahead()
 	} else {
 		// Nothing to keep, or nothing kept: the transaction may have ended by itself.
 		if inTransaction(w.c.dc) {
