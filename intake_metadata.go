@@ -201,7 +201,7 @@ func sourceTags(src backend.Source, doc *item.Doc, meta, add map[string]any) []u
 	}
 	tags = append(tags, backTags(decodeRelations(doc))...)
 	if len(doc.ACL) == 0 {
-		tags = append(tags, item.Tag(item.LayerACL, "", "*"))
+		tags = append(tags, backend.Everybody)
 	}
 	for _, p := range doc.ACL {
 		tags = append(tags, item.Tag(item.LayerACL, "", p))

@@ -260,7 +260,7 @@ type Filter struct {
 type ListQuery struct {
 	Part   Partition
 	IDs    []string // only these; nil: all
-	Filter Filter
+	Filter Filter   // with no [IDTag] in All
 	Offset int
 	Limit  int
 	Now    time.Time // sources expired by now are left out

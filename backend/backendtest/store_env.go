@@ -56,7 +56,8 @@ func (e *storeEnv) reopen() {
 type item struct {
 	backend.Source
 	blobs     []backend.Blob
-	texts     []string // one chunk each
+	texts     []string    // one chunk each
+	vectors   [][]float32 // of the chunks; nil: made of their texts
 	mentions  []backend.Mention
 	relations []backend.Relation
 	aliases   []backend.Alias
@@ -106,6 +107,9 @@ func (it item) chunks() []backend.Chunk {
 		out[i] = backend.Chunk{
 			Ordinal: i, Key: fmt.Sprintf("%s/%d", it.ID, i), Text: text, Heading: "part",
 			Layout: []byte(`{"page":1}`), Vector: Vector(text, dim), Extra: []byte(`{"s":"Anna"}`),
+		}
+		if it.vectors != nil {
+			out[i].Vector = it.vectors[i]
 		}
 	}
 	return out

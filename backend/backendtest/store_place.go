@@ -14,6 +14,8 @@ var storePlaceTests = []namedTest[*storeEnv]{
 	{"PlaceReplaces", testPlaceReplaces},
 	{"PlaceRefuses", testPlaceRefuses},
 	{"PlaceEvents", testPlaceEvents},
+	{"PlaceAmongWork", testPlaceAmongWork},
+	{"PlaceWithoutText", testPlaceWithoutText},
 }
 
 func placed(it item) backend.Placed {
@@ -123,4 +125,83 @@ func testPlaceEvents(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	assert.Equal(t, backend.Event{Seq: events[0].Seq, ItemID: "a", Part: notes, Source: p.Nums[0], Status: backend.Completed, At: events[0].At}, events[0])
+}
+
+// testPlaceAmongWork places items while others wait and are worked on: the feed has each once, in
+// the order in which they became searchable, in steps of any size, over restarts and deletions.
+func testPlaceAmongWork(t *testing.T, e *storeEnv) {
+	e.place(memo("first", "x"))
+	waiting := e.accept(memo("w0", "x"), memo("w1", "x"), memo("w2", "x"))
+	second := e.place(memo("second", "x"), memo("third", "x"))
+	require.Less(t, waiting[2], second.Nums[0], "Nums rise")
+	token, claims := e.claimAll()
+	require.Len(t, claims, 3)
+	work := func(i int, id string) {
+		t.Helper()
+		ok, err := e.Index(t.Context(), []backend.Indexed{{Num: waiting[i], Token: token, Chunks: memo(id, "x").chunks()}})
+		require.NoError(t, err)
+		require.Equal(t, []bool{true}, ok)
+	}
+	work(1, "w1")
+	e.place(memo("fourth", "x"))
+	work(0, "w0")
+	work(2, "w2")
+	e.place(memo("fifth", "x"), memo("second", "again"))
+	_, err := e.UpdateMetadata(t.Context(), notes, "fourth", nil, nil, []uint64{3}, at(1))
+	require.NoError(t, err)
+	_, err = e.Delete(t.Context(), notes, []string{"third"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	want := []string{
+		"chunks first", "chunks w1", "chunks fourth", "chunks w0", "chunks w2", "chunks fifth", "drop second", "chunks second", "tags fourth", "drop third",
+	}
+	for range 2 {
+		for limit := 1; limit < 5; limit++ {
+			assert.Equal(t, want, kinds(feedAfter(t, e.Store, 0, limit)), "in steps of %d", limit)
+		}
+		e.reopen()
+	}
+	seq := e.LastSeq()
+	p := e.place(memo("sixth", "x"))
+	assert.Greater(t, p.Changes[0].Seq, seq)
+	assert.Equal(t, append(want, "chunks sixth"), kinds(e.changes(0)))
+}
+
+// testPlaceWithoutText stores vectors that have no text, in all ways.
+func testPlaceWithoutText(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	bare := func(id string, vectors ...[]float32) item {
+		it := memo(id, make([]string, len(vectors))...)
+		it.vectors = vectors
+		return it
+	}
+	a := bare("a", Vector("one", dim), nil, Vector("two", dim))
+	b := bare("b", Vector("three", dim))
+	nums := append(e.place(a).Nums, e.complete(b)...)
+	check := func(num int64, want ...[]float32) {
+		t.Helper()
+		chunks, err := e.SourceChunks(ctx, num, 0, 10, true)
+		require.NoError(t, err)
+		require.Len(t, chunks, len(want))
+		for i, c := range chunks {
+			assert.Equal(t, want[i], c.Vector)
+			assert.Empty(t, c.Text)
+		}
+	}
+	for range 2 {
+		check(nums[0], a.vectors...)
+		check(nums[1], b.vectors...)
+		feed := e.changes(0)
+		require.Len(t, feed, 2)
+		assert.Equal(t, a.vectors[2], feed[0].Rows[2].Vector)
+		assert.Equal(t, b.vectors[0], feed[1].Rows[0].Vector)
+		e.reopen()
+	}
+	again := bare("a", Vector("four", dim))
+	p := e.place(again)
+	check(p.Nums[0], again.vectors...)
+	assert.Nil(t, e.version(nums[0]))
+	withText := memo("b", "text")
+	check(nums[1], b.vectors...)
+	e.complete(withText)
+	assert.Equal(t, []string{"text"}, e.visible(withText))
 }

@@ -15,6 +15,7 @@ var storeReadTests = []namedTest[*storeEnv]{
 	{"Sources", testSources},
 	{"List", testList},
 	{"ListFilter", testListFilter},
+	{"ListEverybody", testListEverybody},
 	{"Chunks", testChunks},
 	{"SourceChunks", testSourceChunks},
 	{"SubsAndStats", testSubsAndStats},
@@ -81,6 +82,33 @@ func testList(t *testing.T, e *storeEnv) {
 	page, _, err := e.List(ctx, backend.ListQuery{Part: notes, IDs: []string{"id3"}, Limit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, e.source(notes, "id3"), page[0], "whole sources")
+}
+
+// testListEverybody lists by the tags that a Store need not find sources by.
+func testListEverybody(t *testing.T, e *storeEnv) {
+	const anna, red = 3, 4
+	e.accept(
+		memo("a").tagged(backend.IDTag("a"), backend.Everybody, red), memo("b").tagged(backend.IDTag("b"), backend.Everybody),
+		memo("c").tagged(backend.IDTag("c"), anna, red), memo("d").tagged(backend.IDTag("d"), 5),
+	)
+	list := func(f backend.Filter) []string {
+		t.Helper()
+		ids, total := e.list(backend.ListQuery{Part: notes, Filter: f, Limit: 10})
+		assert.Equal(t, len(ids), total)
+		return ids
+	}
+	visible := []uint64{backend.Everybody, anna}
+	assert.Equal(t, []string{"a", "b"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}}))
+	assert.Equal(t, []string{"a", "b", "c"}, list(backend.Filter{All: [][]uint64{visible}}))
+	assert.Equal(t, []string{"a", "c"}, list(backend.Filter{All: [][]uint64{visible, {red}}}))
+	assert.Equal(t, []string{"a"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}, {red, anna, 9}}}))
+	assert.Empty(t, list(backend.Filter{All: [][]uint64{visible, {9}}}))
+	assert.Equal(t, []string{"c", "d"}, list(backend.Filter{Not: []uint64{backend.Everybody}}))
+	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}, Not: []uint64{backend.IDTag("a")}}))
+	_, err := e.UpdateMetadata(t.Context(), notes, "b", nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}}))
+	assert.Equal(t, []string{"b", "d"}, list(backend.Filter{All: [][]uint64{{5}}}))
 }
 
 func testListFilter(t *testing.T, e *storeEnv) {

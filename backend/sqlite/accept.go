@@ -73,7 +73,7 @@ func (t *tx) accept(in *backend.Incoming) (int64, error) {
 		in.SizeBytes, in.Infer, in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags,
 		in.Metadata, in.Additional, in.Doc)
 	if err == nil {
-		err = t.addTags(part, num, tags)
+		err = t.addTags(part, num, in.ID, tags)
 	}
 	if err == nil {
 		err = t.storeBlobs(num, in.Blobs)
@@ -95,11 +95,14 @@ func (t *tx) replace(old *head) (older int64, err error) {
 	return old.num, t.c.do("UPDATE sources SET newest = 0 WHERE num = ?", old.num)
 }
 
-// addTags makes a newest version findable by its tags.
-func (t *tx) addTags(part, source int64, tags []byte) error {
+// addTags makes a newest version findable by its tags, but for those that no list is led by.
+func (t *tx) addTags(part, source int64, id string, tags []byte) error {
 	for b := tags; len(b) >= 8; b = b[8:] {
-		err := t.c.do("INSERT OR IGNORE INTO tags (part, tag, source) VALUES (?, ?, ?)",
-			part, int64(binary.LittleEndian.Uint64(b)), source)
+		tag := binary.LittleEndian.Uint64(b)
+		if tag == backend.Everybody || tag == backend.IDTag(id) {
+			continue
+		}
+		err := t.c.do("INSERT OR IGNORE INTO tags (part, tag, source) VALUES (?, ?, ?)", part, int64(tag), source)
 		if err != nil {
 			return err
 		}

@@ -91,22 +91,29 @@ func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk) error {
 	if taken {
 		return fmt.Errorf("its key is taken: %w", backend.ErrExists)
 	}
-	err = t.c.do(`INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading, layout, extra)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, v.num, ch.Ordinal, hash, chunkSum(ch),
-		ch.Key, ch.Text, ch.Heading, ch.Layout, ch.Extra)
-	if err != nil || ch.Vector == nil {
-		return err
+	var vector, sum any
+	beside := ch.Vector != nil && ch.Text != ""
+	if ch.Vector != nil {
+		data := packVector(ch.Vector)
+		vector, sum = data, checksum(data)
 	}
-	data := packVector(ch.Vector)
-	return t.c.do("INSERT INTO vectors (chunk, crc, data) VALUES (?, ?, ?)", num, checksum(data), data)
+	if beside {
+		if err := t.c.do("INSERT INTO vectors (chunk, crc, data) VALUES (?, ?, ?)", num, sum, vector); err != nil {
+			return err
+		}
+		vector, sum = nil, nil
+	}
+	return t.c.do(`INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading, layout, extra, vector_crc, vector)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, v.num, ch.Ordinal, hash, chunkSum(ch),
+		ch.Key, ch.Text, ch.Heading, ch.Layout, ch.Extra, sum, vector)
 }
 
 // chunkSum is the checksum over what a chunk holds, in this order.
 func chunkSum(ch *backend.Chunk) uint32 {
 	var sum uint32
 	for _, s := range []string{ch.Key, ch.Text, ch.Heading} {
-		var buf [512]byte // a string is summed without a copy of all of it
 		for len(s) > 0 {
+			var buf [512]byte // a string is summed without a copy of all of it
 			n := copy(buf[:], s)
 			sum, s = crc32.Update(sum, castagnoli, buf[:n]), s[n:]
 		}
@@ -157,8 +164,8 @@ func readChunk(r *row, i int, ch *backend.Chunk) {
 func eachChunk(c *conn, first, n int64, vectors bool, f func(ch *backend.Chunk)) error {
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.num BETWEEN ? AND ? ORDER BY c.num"
 	if vectors {
-		sql = "SELECT " + chunkCols + `, v.crc, v.data FROM chunks c LEFT JOIN vectors v ON v.chunk = c.num
-			WHERE c.num BETWEEN ? AND ? ORDER BY c.num`
+		sql = "SELECT " + chunkCols + `, coalesce(c.vector_crc, v.crc), coalesce(c.vector, v.data)
+			FROM chunks c LEFT JOIN vectors v ON c.vector IS NULL AND v.chunk = c.num WHERE c.num BETWEEN ? AND ? ORDER BY c.num`
 	}
 	next := first
 	err := c.each(bg, sql, func(r *row) error {

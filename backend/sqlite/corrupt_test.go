@@ -77,6 +77,28 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
+// A vector that stands in the row of its chunk, which has no text.
+func TestDamagedVectorInRow(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	p, err := s.Place(t.Context(), []backend.Placed{{
+		Incoming: backend.Incoming{Source: backend.Source{Part: testPart, ID: "a"}},
+		Chunks:   []backend.Chunk{{Key: "a0", Vector: []float32{1, 2}}},
+	}})
+	require.NoError(t, err)
+	read := func() error {
+		_, err := s.SourceChunks(t.Context(), p.Nums[0], 0, 1, true)
+		return err
+	}
+	require.NoError(t, read())
+	damage(t, s, "UPDATE chunks SET vector = cast(substr(vector, 1, 7) || x'ff' AS BLOB)")
+	require.ErrorIs(t, read(), backend.ErrCorrupt)
+	_, err = s.Changes(t.Context(), 0, 10)
+	require.ErrorIs(t, err, backend.ErrCorrupt)
+	_, err = s.Chunks(t.Context(), []int64{1}, testTime)
+	require.NoError(t, err, "what is read without it is sound")
+}
+
 // A flipped bit in the file, where SQLite itself sees nothing.
 func TestFlippedBit(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// writeForEver ingests, replaces and deletes, and says on standard output what has
+// writeForEver ingests, deletes and places, and says on standard output what has
 // been acknowledged, until the process is killed.
 func writeForEver(t *testing.T, dir string) {
 	d, err := Open(t.Context(), dir, nil)
@@ -42,6 +42,11 @@ func writeForEver(t *testing.T, dir string) {
 				fmt.Printf("del %s\n", src[0].ID)
 			}
 		}
+		in, ix, _ := memory(r, n)
+		ix.Chunks[0].Text = ""
+		_, err := s.Place(t.Context(), []backend.Placed{{Incoming: in, Chunks: ix.Chunks, Event: true}})
+		require.NoError(t, err)
+		fmt.Printf("put %s\n", in.ID)
 	}
 }
 

@@ -46,6 +46,17 @@ func (t *tx) next() (int64, error) {
 	return t.led.seq, nil
 }
 
+// nextPlaced numbers a new version that comes with its chunks. Its number is that of the entry
+// of the feed that puts them too, so that the entry needs no row.
+func (t *tx) nextPlaced() (int64, error) {
+	t.led.seq = max(t.led.seq, t.led.source)
+	n, err := t.next()
+	if err == nil {
+		t.led.source, t.led.placed = n, n
+	}
+	return n, err
+}
+
 // put adds a change of a version to the feed and takes an earlier one of the kind,
 // at *seq, back.
 func (t *tx) put(source int64, kind backend.ChangeKind, seq *int64) error {
@@ -123,9 +134,9 @@ type feedEntry struct {
 
 func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []backend.Change, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		var start int64
-		if _, err := c.one(bg, "SELECT feed_start FROM ledger", func(r *row) error {
-			start = r.int(0)
+		var start, placed int64
+		if _, err := c.one(bg, "SELECT feed_start, placed FROM counters WHERE id = 0", func(r *row) error {
+			start, placed = r.int(0), r.int(1)
 			return nil
 		}); err != nil {
 			return err
@@ -137,7 +148,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 		if !ok {
 			return fmt.Errorf("changes after %d: tombstones up to %d were dropped: %w", after, uint64(start)<<seqShift, backend.ErrFeedGone)
 		}
-		entries, err := feedEntries(ctx, c, from, start, limit)
+		entries, err := feedEntries(ctx, c, from, start, placed, limit)
 		if err != nil {
 			return err
 		}
@@ -168,13 +179,16 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 	return out, nil
 }
 
-// feedEntries reads the rows of the feed that can fit into limit.
-func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (out []feedEntry, err error) {
+// feedEntries reads the entries of the feed that can fit into limit. A put that its version
+// stands for may, in a file of an earlier schema, have a row as well.
+func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit int) (out []feedEntry, err error) {
 	size := int64(0)
 	err = c.each(ctx, `SELECT f.seq, f.kind, f.source, f.class, f.sub, f.id,
 		p.class, p.sub, s.id, s.title, s.time, s.session, s.tags, s.first_chunk, s.chunks
-		FROM changes f LEFT JOIN sources s ON s.num = f.source AND f.sub IS NULL LEFT JOIN parts p ON p.id = s.part
-		WHERE f.seq > ? ORDER BY f.seq LIMIT ?`, func(r *row) error {
+		FROM (SELECT seq, kind, source, class, sub, id FROM changes WHERE seq > ?1
+			UNION SELECT num, 1, num, NULL, NULL, NULL FROM sources WHERE num > ?1 AND num <= ?2 AND seq_chunks = num
+			ORDER BY seq LIMIT ?3) f
+		LEFT JOIN sources s ON s.num = f.source AND f.sub IS NULL LEFT JOIN parts p ON p.id = s.part ORDER BY f.seq`, func(r *row) error {
 		if len(out) > 0 && size >= int64(limit) {
 			return nil // the last few rows of the LIMIT
 		}
@@ -204,7 +218,7 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 		}
 		out = append(out, e)
 		return nil
-	}, after, max(limit, 1))
+	}, after, placed, max(limit, 1))
 	return out, err
 }
 

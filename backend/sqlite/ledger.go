@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// ledger is the one row of counters: the numbers given out last, where the feed
+// ledger is row 0 of the counters: the numbers given out last, where the feed
 // starts, how many newest versions stand in each state, and how many relations retract
 // others. It is written once per transaction.
 type ledger struct {
@@ -14,12 +14,13 @@ type ledger struct {
 	seq, feedStart                                      int64
 	states                                              [backend.Errored + 1]int64
 	retractions                                         int64
+	placed                                              int64 // the last version that is an entry of the feed itself
 }
 
-const ledgerCols = "source, chunk, entity, relation, merge_no, event, part, seq, feed_start, queued, processing, graph, completed, errored, retractions"
+const ledgerCols = "source, chunk, entity, relation, merge_no, event, part, seq, feed_start, queued, processing, graph, completed, errored, retractions, placed"
 
 func readLedger(c *conn) (l ledger, err error) {
-	found, err := c.one(context.Background(), "SELECT "+ledgerCols+" FROM ledger", func(r *row) error {
+	found, err := c.one(context.Background(), "SELECT "+ledgerCols+" FROM counters WHERE id = 0", func(r *row) error {
 		for i, p := range l.fields() {
 			*p = r.int(i)
 		}
@@ -36,17 +37,17 @@ func (l *ledger) fields() []*int64 {
 	return []*int64{
 		&l.source, &l.chunk, &l.entity, &l.relation, &l.merge, &l.event, &l.part, &l.seq, &l.feedStart,
 		&l.states[backend.Queued], &l.states[backend.Processing], &l.states[backend.GraphCreation],
-		&l.states[backend.Completed], &l.states[backend.Errored], &l.retractions,
+		&l.states[backend.Completed], &l.states[backend.Errored], &l.retractions, &l.placed,
 	}
 }
 
 func (l *ledger) write(c *conn) error {
-	args := make([]any, 0, 15)
+	args := make([]any, 0, 16)
 	for _, p := range l.fields() {
 		args = append(args, *p)
 	}
-	return c.do(`UPDATE ledger SET source = ?, chunk = ?, entity = ?, relation = ?, merge_no = ?, event = ?, part = ?,
-		seq = ?, feed_start = ?, queued = ?, processing = ?, graph = ?, completed = ?, errored = ?, retractions = ?`, args...)
+	return c.do(`UPDATE counters SET source = ?, chunk = ?, entity = ?, relation = ?, merge_no = ?, event = ?, part = ?,
+		seq = ?, feed_start = ?, queued = ?, processing = ?, graph = ?, completed = ?, errored = ?, retractions = ?, placed = ? WHERE id = 0`, args...)
 }
 
 // move counts a newest version out of one state and into another; 0 is outside.

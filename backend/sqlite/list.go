@@ -124,14 +124,20 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 	return page, total, err
 }
 
-// leadingGroup is the group of a filter with the fewest tags, nil when it has none.
+// leadingGroup is the group of a filter with the fewest tags among those that the index of
+// tags can lead, nil when it has none.
 func leadingGroup(f backend.Filter) []int64 {
-	if len(f.All) == 0 {
+	var least []uint64
+	for _, group := range f.All {
+		if (least == nil || len(group) < len(least)) && !slices.Contains(group, backend.Everybody) {
+			least = group
+		}
+	}
+	if least == nil {
 		return nil
 	}
-	group := slices.MinFunc(f.All, func(a, b []uint64) int { return cmp.Compare(len(a), len(b)) })
-	lead := make([]int64, len(group))
-	for i, t := range group {
+	lead := make([]int64, len(least))
+	for i, t := range least {
 		lead[i] = int64(t)
 	}
 	return lead

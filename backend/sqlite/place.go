@@ -53,13 +53,16 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 			return put, err
 		}
 	}
-	t.led.source++
+	num, err := t.nextPlaced()
+	if err != nil {
+		return put, err
+	}
 	t.led.move(0, backend.Completed)
-	v := &head{num: t.led.source, part: part, id: in.ID, first: t.led.chunk + 1, chunks: int64(len(in.Chunks))}
+	v := &head{num: num, part: part, id: in.ID, first: t.led.chunk + 1, chunks: int64(len(in.Chunks)), seqChunks: num}
 	t.led.chunk += v.chunks
 	t.count(part, 1, v.chunks)
 	put = backend.Change{
-		Kind: backend.PutChunks, Part: in.Part, Source: v.num, SourceID: in.ID, Title: in.Title, Time: stamped(in.Time),
+		Seq: uint64(num) << seqShift, Kind: backend.PutChunks, Part: in.Part, Source: v.num, SourceID: in.ID, Title: in.Title, Time: stamped(in.Time),
 		Session: in.Session, Tags: in.Tags, Rows: slices.Grow([]backend.Row(nil), len(in.Chunks)),
 	}
 	dense := true
@@ -73,10 +76,6 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 			Chunk: num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading, Vector: ch.Vector, Extra: ch.Extra,
 		})
 	}
-	if err := t.put(v.num, backend.PutChunks, &v.seqChunks); err != nil {
-		return put, err
-	}
-	put.Seq = uint64(v.seqChunks) << seqShift
 	tags := packTags(in.Tags)
 	err = t.c.do(`INSERT INTO sources (num, part, hash, id, state, indexed, dense, first_chunk, chunks, seq_chunks,
 		created, updated, time, expires, size, infer, title, kind, filename, media, session, tags, metadata, additional, doc)
@@ -85,7 +84,7 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 		created, stamp(in.UpdatedAt), stamp(in.Time), stamp(in.ExpiresAt), in.SizeBytes, in.Infer,
 		in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags, in.Metadata, in.Additional, in.Doc)
 	if err == nil {
-		err = t.addTags(part, v.num, tags)
+		err = t.addTags(part, v.num, in.ID, tags)
 	}
 	if err == nil {
 		err = t.storeBlobs(v.num, in.Blobs)

@@ -14,8 +14,7 @@ import (
 
 // mayScan are the tables that are small, or read as a whole on purpose.
 var mayScan = map[string]bool{
-	"ledger":       true, // one row
-	"parts":        true, // Subs and Stats
+	"p":            true, // partitions: Subs and Stats
 	"json_each":    true, // arguments
 	"j":            true, // arguments
 	"m":            true, // members of a merge

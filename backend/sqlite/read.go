@@ -180,7 +180,7 @@ func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
 		if err != nil {
 			return err
 		}
-		return c.each(ctx, "SELECT id, class, sub, items FROM parts ORDER BY sub, class", func(r *row) error {
+		return c.each(ctx, "SELECT p.id, p.class, p.sub, n.items FROM parts p JOIN counters n ON n.id = p.id ORDER BY p.sub, p.class", func(r *row) error {
 			n := int(r.int(3)) - gone[r.int(0)].sources
 			if n <= 0 {
 				return nil
@@ -212,7 +212,7 @@ func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stat
 		if err != nil {
 			return err
 		}
-		return c.each(ctx, "SELECT id, items, chunks FROM parts WHERE class = ?", func(r *row) error {
+		return c.each(ctx, "SELECT p.id, n.items, n.chunks FROM parts p JOIN counters n ON n.id = p.id WHERE p.class = ?", func(r *row) error {
 			g := gone[r.int(0)]
 			st.Sources += int(r.int(1)) - g.sources
 			st.Chunks += int(r.int(2)) - g.chunks

@@ -141,6 +141,7 @@ func (t *tx) forgetSub(sub string, parts []int64, changed bool) error {
 			"DELETE FROM merges WHERE part = ?",
 			"DELETE FROM aliases WHERE part = ?",
 			"DELETE FROM entities WHERE part = ?",
+			"DELETE FROM counters WHERE id = ?",
 			"DELETE FROM parts WHERE id = ?",
 		} {
 			if err := t.c.do(sql, part); err != nil {
@@ -217,7 +218,7 @@ func (t *tx) updateMetadata(v *head, metadata, additional, tags []byte, now time
 	if err := t.dropTags(v); err != nil {
 		return 0, err
 	}
-	if err := t.addTags(v.part, v.num, tags); err != nil {
+	if err := t.addTags(v.part, v.num, v.id, tags); err != nil {
 		return 0, err
 	}
 	if v.indexed {

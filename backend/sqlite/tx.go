@@ -91,7 +91,7 @@ func (t *tx) forget() {
 func (t *tx) settle() error {
 	for _, part := range slices.Sorted(maps.Keys(t.partSums)) {
 		sum := t.partSums[part]
-		err := t.c.do("UPDATE parts SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.items, sum.chunks, part)
+		err := t.c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.items, sum.chunks, part)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,11 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 	t.inserted = true
 	t.parts.put(p, id)
 	t.names.put(id, p)
-	return id, t.c.do("INSERT INTO parts (id, class, sub) VALUES (?, ?, ?)", id, int64(p.Class), p.Sub)
+	err = t.c.do("INSERT INTO parts (id, class, sub) VALUES (?, ?, ?)", id, int64(p.Class), p.Sub)
+	if err == nil {
+		err = t.c.do("INSERT INTO counters (id) VALUES (?)", id)
+	}
+	return id, err
 }
 
 // partName is the partition with an id.

@@ -22,17 +22,7 @@ const (
 )
 
 // Tag hashes a value that is text.
-func Tag(layer, field, value string) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	for _, s := range [...]string{layer, field, value} {
-		for i := 0; i < len(s); i++ {
-			h = (h ^ uint64(s[i])) * prime
-		}
-		h = (h ^ 0xff) * prime // no byte of UTF-8
-	}
-	return h
-}
+func Tag(layer, field, value string) uint64 { return backend.Tag(layer, field, value) }
 
 // TagValue hashes a JSON scalar; false for null, arrays and objects, which no
 // filter can name. Equal numbers have equal tags however they are written.
@@ -88,7 +78,7 @@ func TitleTag(title string) uint64 {
 }
 
 // IDTag is the tag of a source id.
-func IDTag(id string) uint64 { return Tag(LayerID, "", id) }
+func IDTag(id string) uint64 { return backend.IDTag(id) }
 
 // Visible returns the group of tags of which a source must have one so that a
 // caller with the given principals may see it; nil principals see everything.
@@ -96,7 +86,7 @@ func Visible(principals []string) []uint64 {
 	if len(principals) == 0 {
 		return nil
 	}
-	g := []uint64{Tag(LayerACL, "", "*")}
+	g := []uint64{backend.Everybody}
 	for _, p := range principals {
 		g = append(g, Tag(LayerACL, "", p))
 	}
