@@ -129,7 +129,11 @@ func (x *index) readSlot(part backend.Partition, need facet, f func(p *partition
 		}
 		if !p.gone {
 			defer p.mu.RUnlock()
-			return f(p)
+			err := f(p)
+			if kept := p.keptBytes(); p.kept.Swap(kept) != kept {
+				x.weigh(s, p)
+			}
+			return err
 		}
 		p.mu.RUnlock() // it was evicted or replaced meanwhile
 	}

@@ -72,6 +72,7 @@ type partition struct {
 	segments []*segment   // the flushed rows, by block
 	words    *lexical.Mem // the tail: rows from tailFrom on
 	vectors  []*vectorPart
+	kept     atomic.Int64 // keptBytes as the cache was told
 	sessions sessions
 	mentions mentions
 

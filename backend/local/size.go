@@ -1,5 +1,7 @@
 package local
 
+import "github.com/contextmem/contextmem/internal/vector"
+
 // What maps and other structures take for an entry, about, with the room that they leave.
 const (
 	perPartition = 2000
@@ -32,7 +34,18 @@ func (p *partition) sizeBytes() int64 {
 			n += v.mem.Len() * (5*v.dim + 8)
 		}
 	}
-	return int64(n)
+	return int64(n) + p.keptBytes()
+}
+
+// keptBytes is about what searches have taken of the heap to answer the next ones sooner. The caller
+// writes or holds mu.
+func (p *partition) keptBytes() (n int64) {
+	for _, v := range p.vectors {
+		if s, ok := v.search.(*vector.Segment); ok {
+			n += s.KeptBytes()
+		}
+	}
+	return n
 }
 
 // sizeBytes is about what the tags of all sources take; words is the length of a set.

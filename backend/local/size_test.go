@@ -1,6 +1,7 @@
 package local
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -94,4 +95,48 @@ func TestSizeBytes(t *testing.T) {
 	close("one block")
 	runtime.KeepAlive(changes)
 	runtime.KeepAlive(graph)
+}
+
+// What searches keep of a narrow filter is told to the cache, and given back with the partition.
+func TestSizeBytesOfNarrowFilter(t *testing.T) {
+	const n, dim = 6000, 256
+	r := rand.New(rand.NewPCG(5, 6))
+	vec := func() []float32 {
+		v := make([]float32, dim)
+		for j := range v {
+			v[j] = float32(r.NormFloat64()) / 16
+		}
+		return v
+	}
+	changes := make([]backend.Change, n)
+	for i := range changes {
+		changes[i] = backend.Change{Seq: uint64(i + 1), Kind: backend.PutChunks, Part: benchPart, Source: int64(i + 1), Rows: []backend.Row{{Chunk: int64(i + 1), Vector: vec()}}}
+		if i%80 == 0 {
+			changes[i].Tags = []uint64{7}
+		}
+	}
+	x, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	x.exactRows, x.readFrom = 64, 1
+	defer func() { require.NoError(t, x.Close()) }()
+	ix := openTest(t, x).(*index)
+	require.NoError(t, ix.Apply(t.Context(), changes))
+	require.NoError(t, ix.Flush(t.Context()))
+	ix.work.wait()
+	evictAll(ix)
+	search := func(times int) {
+		for range times {
+			hits, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: vec(), K: 30, Filter: backend.Filter{All: [][]uint64{{7}}}})
+			require.NoError(t, err)
+			require.Len(t, hits, 30)
+		}
+	}
+	search(1)
+	before, told := heap(), x.cache.used.Load()
+	search(20)
+	taken := heap() - before
+	require.Greater(t, taken, int64(40_000), "float32 rows are kept")
+	require.InEpsilon(t, taken, x.cache.used.Load()-told, .2)
+	evictAll(ix)
+	require.Equal(t, x.cache.used.Load(), ix.fileBytes)
 }

@@ -32,6 +32,9 @@ func (h *header) gatherCost() int {
 	return 10
 }
 
+// few tells whether a filter that leaves so many rows would have most lists visited.
+func (h *header) few(count int) bool { return count <= h.n/(4*h.gatherCost()) }
+
 // bitSigmas says, for each of recallPoints, how many standard deviations above
 // its estimate a row may score and still be looked at. The paper's 1.9 keeps all
 // but 3% of the rows at the very boundary.
@@ -94,9 +97,9 @@ func interpolate(recall float32, values *[len(recallPoints)]float32) float32 {
 func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) error {
 	n := s.h.n
 	keep := s.keep(sr.k)
-	kept, count := s.known(sr), 0
-	if kept != nil {
-		count = len(kept.positions)
+	count := 0
+	if sr.kept = s.known(sr); sr.kept != nil {
+		count = len(sr.kept.positions)
 	} else {
 		count = sr.accepted(n)
 	}
@@ -121,8 +124,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 	if sr.floor > negInf {
 		sr.cand.floor = sr.floor/sr.unit - sr.slack
 	}
-	// Filters this selective would have most lists visited.
-	few := count <= n/(4*s.h.gatherCost())
+	few := s.h.few(count)
 	sigmas := &bitSigmas
 	if few && s.lean() {
 		sigmas = &gatherSigmas
@@ -135,7 +137,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 		}
 	}
 	if few {
-		if err := s.gather(ctx, sr, kept, count); err != nil {
+		if err := s.gather(ctx, sr, count); err != nil {
 			return err
 		}
 	}
@@ -442,7 +444,7 @@ func (s *Segment) scoreAt(sr *search, position int) {
 		return
 	}
 	if s.lean() {
-		sr.candidate(Hit{Row: row, Score: sr.score(s, row)})
+		sr.candidate(Hit{Row: row, Score: sr.dot(s.readRow(sr, position, row))})
 		return
 	}
 	var d [1]int32

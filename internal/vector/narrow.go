@@ -6,18 +6,33 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
+const (
+	// keptBytes is what may be kept of a narrow filter for each row of the segment: 4 MB of 250,000
+	// rows, which the float32 rows of 1 % of them take at 384 dimensions.
+	keptBytes = 16
+	// rowHeader is the bytes of a slice's header.
+	rowHeader = 24
+)
+
 // narrow is what a filter that leaves few rows of a segment comes to. The last one that was met
-// twice in a row is kept, as searches with one filter mostly come together. It takes a quarter
-// of a byte for each row of the segment at most.
+// twice in a row is kept, as searches with one filter mostly come together.
 type narrow struct {
 	full      []uint64 // as search.fullWords
 	last      uint64   // the word behind them
-	positions []uint32 // rising, so that neighbours in memory are read one after the other
+	positions []uint32 // rising
+	records   []byte   // of the positions, side by side; nil: too many
+	rows      []row    // the float32 rows of the positions, as they are read; nil: too many, or not read
+	bytes     atomic.Int64
+	most      int64 // bytes up to which rows are kept
 }
+
+// row is a float32 row once it was read.
+type row = atomic.Pointer[[]float32]
 
 // known returns what is kept of the filter of a search; nil when that is another one.
 func (s *Segment) known(sr *search) *narrow {
@@ -46,14 +61,65 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	if s.ivf.filter.Swap(sign) != sign {
 		return
 	}
-	kept := &narrow{slices.Clone(full), sr.word(len(full)*64, s.h.n), slices.Clone(positions)}
-	slices.Sort(kept.positions)
-	s.ivf.narrow.Store(kept)
+	s.ivf.narrow.Store(s.newNarrow(full, sr.word(len(full)*64, s.h.n), positions))
+}
+
+// newNarrow returns what some positions come to, without float32 rows yet.
+func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *narrow {
+	k := &narrow{full: slices.Clone(full), last: last, positions: slices.Clone(positions), most: keptBytes * int64(s.h.n)}
+	slices.Sort(k.positions)
+	size, stride := int64(8*len(full)+4*len(positions)), recordStride(s.h.dim)
+	if s.h.kind == kindIVF1 && size+int64(stride*len(positions)) <= k.most {
+		size += int64(stride * len(positions))
+		k.records = alignedBytes(stride * len(positions))
+		for i, position := range k.positions {
+			copy(k.records[i*stride:(i+1)*stride], s.ivf.records[int(position)*stride:])
+		}
+	}
+	if s.lean() && s.h.few(len(positions)) {
+		size += int64(8 * len(positions))
+		k.rows = make([]row, len(positions))
+	}
+	k.bytes.Store(size)
+	return k
+}
+
+// KeptBytes is about what searches have taken of the heap to answer the next ones with the same narrow
+// filter sooner: some 16 bytes for each row of the segment at most. Searches change it.
+func (s *Segment) KeptBytes() int64 {
+	if k := s.ivf.narrow.Load(); k != nil {
+		return k.bytes.Load()
+	}
+	return 0
+}
+
+// readRow returns the float32 row of a position, as floatRow, and keeps it where it is the
+// filter's.
+func (s *Segment) readRow(sr *search, position int, of uint32) []float32 {
+	if sr.kept == nil || sr.kept.rows == nil {
+		return s.floatRow(of, &sr.buf)
+	}
+	k := sr.kept
+	i, found := slices.BinarySearch(k.positions, uint32(position))
+	if !found {
+		return s.floatRow(of, &sr.buf)
+	}
+	if v := k.rows[i].Load(); v != nil {
+		return *v
+	}
+	v := s.floatRow(of, &sr.buf)
+	if size := int64(4*len(v) + rowHeader); v != nil && k.bytes.Load()+size <= k.most {
+		own := slices.Clone(v)
+		if k.rows[i].CompareAndSwap(nil, &own) {
+			k.bytes.Add(size)
+		}
+	}
+	return v
 }
 
 // gather scores the accepted rows, few of many, each on its own.
-func (s *Segment) gather(ctx context.Context, sr *search, kept *narrow, count int) error {
-	if err := s.collect(ctx, sr, kept, count); err != nil {
+func (s *Segment) gather(ctx context.Context, sr *search, count int) error {
+	if err := s.collect(ctx, sr, count); err != nil {
 		return err
 	}
 	if s.h.kind == kindIVF1 {
@@ -79,23 +145,34 @@ func (s *Segment) gatherBits(sr *search) {
 	for at := 0; at < len(found); at += blockRows {
 		positions := found[at:min(at+blockRows, len(found))]
 		most := p.most[at : at+len(positions)]
+		if sr.kept != nil && sr.kept.records != nil {
+			records := sr.kept.records[at*stride:]
+			simd.EstimateBits(most, records, &p.bits)
+			for i := range most {
+				most[i] += p.baseOf(records[i*stride+meta+8:])
+			}
+			continue
+		}
 		simd.PickBits(most, s.ivf.records, positions, &p.bits)
 		for i, position := range positions {
-			list := binary.LittleEndian.Uint32(s.ivf.records[int(position)*stride+meta+8:])
-			if int(list) < len(p.base) {
-				most[i] += p.base[list]
-			} else {
-				most[i] = negInf
-			}
+			most[i] += p.baseOf(s.ivf.records[int(position)*stride+meta+8:])
 		}
 	}
 	s.settle(sr)
 }
 
+// baseOf returns the base of the list whose number begins b.
+func (p *probe) baseOf(b []byte) float32 {
+	if list := binary.LittleEndian.Uint32(b); int(list) < len(p.base) {
+		return p.base[list]
+	}
+	return negInf
+}
+
 // collect finds the positions of the rows of the filter, count of them.
-func (s *Segment) collect(ctx context.Context, sr *search, kept *narrow, count int) error {
-	if kept != nil {
-		sr.probe.found = append(sr.probe.found[:0], kept.positions...)
+func (s *Segment) collect(ctx context.Context, sr *search, count int) error {
+	if sr.kept != nil {
+		sr.probe.found = append(sr.probe.found[:0], sr.kept.positions...)
 		return ctx.Err()
 	}
 	found, err := sr.pick(ctx, sr.probe.found[:0], s.h.n, count)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +16,7 @@ import (
 // changed, not for a longer or a shorter one, and not for a query whose hits are all its rows.
 func TestNarrowKept(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{64, 256} {
+	for _, dim := range []int{64, 128, 256} {
 		const n = 6000
 		gen := newClusters(uint64(dim), dim, 40, 1.5)
 		vs := gen.take(n)
@@ -56,7 +58,77 @@ func TestNarrowKept(t *testing.T) {
 				}
 			}
 			require.NotNil(t, kept.ivf.narrow.Load(), "a filter met again is kept")
+			require.Equal(t, dim > bitsFromDim, kept.ivf.narrow.Load().records != nil)
+			require.Equal(t, dim > leanFromDim && r != nil, kept.ivf.narrow.Load().rows != nil)
 		}
+	}
+}
+
+// countingReader counts reads.
+type countingReader struct {
+	io.ReaderAt
+	n atomic.Int64
+}
+
+func (c *countingReader) ReadAt(b []byte, at int64) (int, error) {
+	c.n.Add(1)
+	return c.ReaderAt.ReadAt(b, at)
+}
+
+// Rows of a narrow filter are read once, as long as they fit; more than that is not kept. Searches at
+// the same time keep the same rows.
+func TestNarrowRowsKept(t *testing.T) {
+	t.Parallel()
+	const dim, n = 256, 6000
+	gen := newClusters(dim, dim, 40, 1.5)
+	s := segmentOf(t, dim, InnerProduct, gen.take(n), smallIVF)
+	queries := gen.take(40)
+	for _, c := range []struct {
+		share float64
+		fits  bool
+	}{{.012, true}, {.028, false}} {
+		accept := share(rand.New(rand.NewPCG(3, 8)), n, c.share)
+		fresh, err := OpenSegment(s.data)
+		require.NoError(t, err)
+		fresh.ReadRows(bytes.NewReader(s.data))
+		s, err := OpenSegment(s.data)
+		require.NoError(t, err)
+		reads := &countingReader{ReaderAt: bytes.NewReader(s.data)}
+		s.ReadRows(reads)
+		round := func() int64 {
+			before := reads.n.Load()
+			var wg sync.WaitGroup
+			for from := range 2 {
+				wg.Go(func() {
+					for i := from; i < len(queries); i++ {
+						q := &Query{Vector: queries[i], K: 10, Accept: accept}
+						got, err := s.Search(t.Context(), q, nil)
+						assert.NoError(t, err)
+						want, err := fresh.Search(t.Context(), q, nil)
+						assert.NoError(t, err)
+						assert.Equal(t, want, got)
+					}
+				})
+			}
+			wg.Wait()
+			return reads.n.Load() - before
+		}
+		require.Zero(t, s.KeptBytes())
+		for range 2 { // met twice: kept from then on
+			_, err := s.Search(t.Context(), &Query{Vector: queries[0], K: 10, Accept: accept}, nil)
+			require.NoError(t, err)
+		}
+		first := round()
+		require.Positive(t, first)
+		second := round()
+		if c.fits {
+			require.Zero(t, second, "all rows were read before")
+		} else {
+			require.Positive(t, second)
+			require.Less(t, second, first)
+		}
+		require.Greater(t, s.KeptBytes(), int64(n*keptBytes/2))
+		require.LessOrEqual(t, s.KeptBytes(), int64(n*keptBytes+2*4*dim), "two at once may each add a row")
 	}
 }
 

@@ -32,6 +32,7 @@ const (
 type search struct {
 	form
 	accept *bitset.Set
+	kept   *narrow // of accept in the segment; nil: none
 	k      int
 	floor  float32 // Query.Floor; -Inf: none
 	square float32 // squared length of q, once finite was asked
@@ -114,7 +115,7 @@ func begin(query *Query, metric Metric, k int) *search {
 
 // end gives the state back. Nothing of it may be used afterwards.
 func (s *search) end() {
-	s.accept = nil
+	s.accept, s.kept = nil, nil
 	if cap(s.cand.hits) <= keepHits && cap(s.best.hits) <= keepHits && cap(s.probe.found) <= keepHits {
 		searches.Put(s)
 	}
@@ -294,8 +295,10 @@ type rowBuf struct {
 }
 
 // score returns a row's float32 score; not a number when the row cannot be read.
-func (s *search) score(f floats, row uint32) float32 {
-	v := f.floatRow(row, &s.buf)
+func (s *search) score(f floats, row uint32) float32 { return s.dot(f.floatRow(row, &s.buf)) }
+
+// dot returns the float32 score of a row that was read; nil: it could not.
+func (s *search) dot(v []float32) float32 {
 	if v == nil {
 		return float32(math.NaN())
 	}
