@@ -24,8 +24,10 @@ type gathered struct {
 	near  []vector.Hit
 	words []lexical.Hit
 	sets  [][]uint64
-	at    []int32 // of rows in a survey
 	df    []int
+
+	at     []int32  // of rows in a survey
+	beside []uint32 // rows of a survey with others beside them
 }
 
 // set returns the room for the i-th set.

@@ -64,43 +64,48 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 	n := p.live.Len()
 	g.at = slices.Grow(g.at[:0], n)[:n]
 	clear(g.at)
-	here, place, columns := slices.Grow(s.Rows[:0], p.liveN)[:p.liveN], int32(0), p.has(facetColumns)
+	here, place, columns, memory := slices.Grow(s.Rows[:0], p.liveN)[:p.liveN], int32(0), p.has(facetColumns), p.class == backend.Memory
 	clear(here)
+	g.beside = g.beside[:0]
 	for i, w := range rows.Words() {
 		for ; w != 0; w &= w - 1 {
 			row := uint32(i*64 + bits.TrailingZeros64(w))
 			r := &here[place]
 			place++
 			g.at[row] = place
-			if columns {
-				r.Chunk, r.Source = p.chunk[row], p.sourceNum[p.of[row]]
+			if !columns {
+				hit, err := p.hit(found{row: row})
+				if err != nil {
+					return err
+				}
+				r.Chunk, r.Source = hit.Chunk, hit.Source
 				continue
 			}
-			hit, err := p.hit(found{row: row})
-			if err != nil {
-				return err
+			from := p.of[row]
+			r.Chunk, r.Source = p.chunk[row], p.sourceNum[from]
+			if !memory {
+				continue
 			}
-			r.Chunk, r.Source = hit.Chunk, hit.Source
+			in := &p.sources[from]
+			r.Time, r.Speaker, r.Marks = backend.Micros(in.time), int32(p.speaker[row]), backend.Marks(p.flags[row])
+			session := p.link(from).session
+			if session != none {
+				r.Session = p.number(session)
+			}
+			if session != none || in.rows > 1 {
+				g.beside = append(g.beside, row)
+			}
 		}
 	}
 	s.Rows = here[:place]
-	if p.class == backend.Memory {
-		for row, at := range g.at {
-			if at != 0 {
-				p.beside(uint32(row), g.at, &here[at-1].Beside)
-			}
-		}
+	for _, row := range g.beside {
+		p.beside(row, g.at, &here[g.at[row]-1].Beside)
 	}
 	return nil
 }
 
-// beside describes a row; at tells the places of rows.
+// beside sets what stands before and behind a row; at tells the places of rows.
 func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
-	from := p.of[row]
-	b.Time, b.Speaker, b.Marks = backend.Micros(p.sources[from].time), int32(p.speaker[row]), backend.Marks(p.flags[row])
-	if k := p.link(from).session; k != none {
-		b.Session = p.number(k)
-	}
 	back, ahead := p.before(row), p.after(row)
 	if back == none && ahead != none {
 		b.Marks |= backend.MarkOpens
