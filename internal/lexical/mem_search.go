@@ -40,20 +40,23 @@ func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set
 	if len(m.rows) == m.deadDocs {
 		return ctx.Err()
 	}
-	keep := func(doc uint32) bool {
-		return !m.dead.Has(doc) && (accept == nil || accept.Has(m.rows[doc]))
-	}
 	if !r.any {
+		keep := func(doc uint32) bool { return m.keeps(doc, accept) }
 		return conjunction(ctx, &r.scorer, r.query, m.cursors(&r.scorer), func(doc uint32) uint32 { return m.lens[doc] }, keep,
 			func(score, doc uint32) { r.top.push(score, m.rows[doc]) })
 	}
 	sc := getScratch(len(m.rows))
 	defer putScratch(sc)
-	return m.searchAny(ctx, r, sc, keep)
+	return m.searchAny(ctx, r, sc, accept)
+}
+
+// keeps tells whether a document is live and its row among those that are accepted, nil being all.
+func (m *Mem) keeps(doc uint32, accept *bitset.Set) bool {
+	return !m.dead.Has(doc) && (accept == nil || accept.Has(m.rows[doc]))
 }
 
 // searchAny adds up the scores of all documents with any of the terms.
-func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, keep func(uint32) bool) error {
+func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset.Set) error {
 	defer func() {
 		for _, doc := range sc.touched {
 			sc.acc[doc] = 0
@@ -78,7 +81,7 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, keep func(uint
 		}
 	}
 	for _, doc := range sc.touched {
-		if row := m.rows[doc]; topKey(sc.acc[doc], row) > r.top.min && keep(doc) {
+		if row := m.rows[doc]; topKey(sc.acc[doc], row) > r.top.min && m.keeps(doc, accept) {
 			r.top.push(sc.acc[doc], row)
 		}
 	}
