@@ -1,7 +1,9 @@
 package lexical
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -61,18 +63,21 @@ func ParseQuery(text string, op Operator) *Query { return Parser{}.Parse(text, o
 // Parse analyzes the text of a query. For Or the question words go, except in
 // double quotes, "may" capitalised inside a sentence, and US and WHO in capitals;
 // if nothing would be left all words stay. Every word occurrence counts: a term
-// that occurs twice has Boost 2. Safe for concurrent use.
+// that occurs twice has Boost 2. Terms may alias the text. Safe for concurrent use.
 func (p Parser) Parse(text string, op Operator) *Query {
-	guess := min(len(text)/4+1, maxQueryTerms)
-	a := analyzer{text: text, query: true, dst: make([]Token, 0, guess), kinds: make([]kind, 0, guess)}
+	a := parsings.Get().(*parsing)
+	defer a.free()
+	a.text, a.pos = text, 0
 	a.run()
 	q := &Query{Op: op}
 	if op == Phrase {
 		q.addPhrase(a.dst, a.kinds)
-		q.addTerms(a.dst, a.kinds, nil)
+		q.addTerms(a, nil)
 		return q
 	}
-	quoted := make([]bool, len(a.dst))
+	quoted := slices.Grow(a.quoted[:0], len(a.dst))[:len(a.dst)]
+	clear(quoted)
+	a.quoted = quoted
 	to := 0
 	for _, span := range quotedSpans(text) { // both in order of their start
 		from := to
@@ -85,7 +90,7 @@ func (p Parser) Parse(text string, op Operator) *Query {
 		q.addPhrase(a.dst[from:to], a.kinds[from:to])
 	}
 	if op == And {
-		q.addTerms(a.dst, a.kinds, nil)
+		q.addTerms(a, nil)
 		return q
 	}
 	drop, left := quoted, false // drop what is not quoted and a question word
@@ -96,32 +101,55 @@ func (p Parser) Parse(text string, op Operator) *Query {
 	if !left {
 		drop = nil
 	}
-	q.addTerms(a.dst, a.kinds, drop)
+	q.addTerms(a, drop)
 	return q
 }
 
+// parsing is the memory that reading a query takes.
+type parsing struct {
+	analyzer
+	quoted []bool
+	seen   termSet
+}
+
+var parsings = sync.Pool{New: func() any { return &parsing{analyzer: analyzer{query: true}} }}
+
+// maxParsed bounds the tokens whose memory is kept for the next query.
+const maxParsed = 1 << 10
+
+func (a *parsing) free() {
+	if cap(a.dst) > maxParsed || cap(a.seen.terms) > maxParsed {
+		return
+	}
+	clear(a.dst)
+	a.seen.reset()
+	a.text, a.dst, a.kinds = "", a.dst[:0], a.kinds[:0]
+	parsings.Put(a)
+}
+
 // addTerms adds the tokens that are not dropped; occurrences of a term add up.
-func (q *Query) addTerms(tokens []Token, kinds []kind, drop []bool) {
-	var seen termSet
-	for i, t := range tokens {
-		if drop != nil && drop[i] || q.Op != Or && kinds[i] == kindHan {
+func (q *Query) addTerms(a *parsing, drop []bool) {
+	q.Terms = make([]QueryTerm, 0, min(len(a.dst), maxQueryTerms))
+	for i, t := range a.dst {
+		k := a.kinds[i]
+		if drop != nil && drop[i] || q.Op != Or && k == kindHan {
 			continue
 		}
 		boost := float32(1)
-		if kinds[i] == kindHan {
+		if k == kindHan {
 			boost = hanBoost
 		}
-		optional := kinds[i] == kindExtra || kinds[i] == kindHan
-		k, fresh := seen.place(t.Term)
+		optional := k == kindExtra || k == kindHan
+		at, fresh := a.seen.place(t.Term)
 		if !fresh {
-			q.Terms[k].Boost += boost
-			q.Terms[k].Optional = q.Terms[k].Optional && optional
+			q.Terms[at].Boost += boost
+			q.Terms[at].Optional = q.Terms[at].Optional && optional
 			continue
 		}
 		if len(q.Terms) == maxQueryTerms {
 			return
 		}
-		q.Terms = append(q.Terms, QueryTerm{Term: strings.Clone(t.Term), Boost: boost, Optional: optional})
+		q.Terms = append(q.Terms, QueryTerm{Term: t.Term, Boost: boost, Optional: optional})
 	}
 }
 
@@ -139,7 +167,7 @@ func (q *Query) addPhrase(tokens []Token, kinds []kind) {
 		if phrase == nil {
 			first = t.Pos
 		}
-		phrase = append(phrase, PhraseTerm{Term: strings.Clone(t.Term), Offset: t.Pos - first})
+		phrase = append(phrase, PhraseTerm{Term: t.Term, Offset: t.Pos - first})
 	}
 	if len(phrase) > 1 {
 		q.Phrases = append(q.Phrases, phrase)
