@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -135,34 +136,51 @@ func (d *doc) questionForm(s *sentence, c *Cues) {
 	t := &d.toks[first]
 	request := t.is(fModal) && d.isWord(s, first+1, "you") // "can you tell me ..."
 	c.YesNo = c.YesNo || !request && t.is(fBe|fHave|fDo|fModal) && t.kind == kWord && (s.question || d.isQuestionOrder(s, first))
+	var buf [maxCueWord]byte
 	for i := first; i < s.hi; i++ {
-		if d.toks[i].kind != kWord {
-			continue
-		}
 		next := i + 1
-		switch {
-		case d.isWord(s, i, "when"):
+		switch string(d.lowerWord(i, &buf)) {
+		case "when":
 			c.When = c.When || i == first || d.isWord(s, i-1, "and") || d.isWord(s, i-1, "since") || s.question && i <= first+3
-		case d.isWord(s, i, "how") && (d.isWord(s, next, "many") || d.isWord(s, next, "much")):
-			c.Count = true
-		case d.isWord(s, i, "how") && d.isWord(s, next, "long") && d.isWord(s, next+1, "ago"):
-			c.When = true
-		case d.isWord(s, i, "or"), d.isWord(s, i, "than"), d.isWord(s, i, "versus"), d.isWord(s, i, "vs"), d.isWord(s, i, "compare"), d.isWord(s, i, "compared"),
-			d.isWord(s, i, "between") && d.isWord(s, i-1, "difference"):
+		case "how":
+			c.Count = c.Count || d.isWord(s, next, "many") || d.isWord(s, next, "much")
+			c.When = c.When || d.isWord(s, next, "long") && d.isWord(s, next+1, "ago")
+		case "or", "than", "versus", "vs", "compare", "compared":
 			c.Comparison = true
-		case d.isWord(s, i, "first"), d.isWord(s, i, "last"), d.isWord(s, i, "latest"), d.isWord(s, i, "earliest"), d.isWord(s, i, "recent"):
+		case "between":
+			c.Comparison = c.Comparison || d.isWord(s, i-1, "difference")
+		case "first", "last", "latest", "earliest", "recent":
 			c.First = c.First || next < s.hi && !d.toks[next].is(fTimeUnit|fMonth|fWeekday|fSeason)
-		case d.isWord(s, i, "list"), d.isWord(s, i, "enumerate"):
+		case "list", "enumerate":
 			c.List = c.List || i <= first+3
-		case d.isWord(s, i, "all"), d.isWord(s, i, "every"):
+		case "all", "every":
 			c.List = c.List || i > first
-		case d.isWord(s, i, "what"), d.isWord(s, i, "which"):
+		case "what", "which":
 			c.List = c.List || d.asksForSeveral(s, next)
 			if (d.isWord(s, next, "year") || d.isWord(s, next, "date") || d.isWord(s, next, "day") || d.isWord(s, next, "month") || d.isWord(s, next, "time")) && !d.isWord(s, next+1, "of") {
 				c.When = true
 			}
 		}
 	}
+}
+
+// maxCueWord is the length of the longest word that questionForm and intent look for.
+const maxCueWord = 9
+
+// lowerWord returns word token i in lower case, nothing where it is no word or longer than those looked for.
+func (d *doc) lowerWord(i int, buf *[maxCueWord]byte) []byte {
+	t := &d.toks[i]
+	n := int(t.end - t.start)
+	if t.kind != kWord || n > len(buf) {
+		return nil
+	}
+	for k, c := range []byte(d.text[t.start:t.end]) {
+		if isUpperByte(c) {
+			c |= 0x20
+		}
+		buf[k] = c
+	}
+	return buf[:n]
 }
 
 // isQuestionOrder reports whether an auxiliary is followed by a subject, as in a question without its mark.
@@ -216,22 +234,31 @@ func (d *doc) intent(c *Cues, now time.Time) {
 	}
 	current, upcoming, asOf := false, false, false
 	before, after := false, false
+	var buf [maxCueWord]byte
 	for k := range d.sents {
 		s := &d.sents[k]
 		for i := s.lo; i < s.hi; i++ {
-			switch {
-			case d.isWord(s, i, "as") && (d.isWord(s, i+1, "of") || d.isWord(s, i+1, "at")), d.isWord(s, i, "back") && d.isWord(s, i+1, "in"):
-				asOf = true
-			case d.isWord(s, i, "currently"), d.isWord(s, i, "now"), d.isWord(s, i, "nowadays"), d.isWord(s, i, "current"), d.isWord(s, i, "still"),
-				d.isWord(s, i, "these") && d.isWord(s, i+1, "days"), d.isWord(s, i, "latest"), d.isWord(s, i, "moment") && d.isWord(s, i-1, "the"):
+			switch string(d.lowerWord(i, &buf)) {
+			case "as":
+				asOf = asOf || d.isWord(s, i+1, "of") || d.isWord(s, i+1, "at")
+			case "back":
+				asOf = asOf || d.isWord(s, i+1, "in")
+			case "currently", "now", "nowadays", "current", "still", "latest":
 				current = true
-			case d.isWord(s, i, "upcoming"), d.isWord(s, i, "next"), d.isWord(s, i, "planned"), d.isWord(s, i, "scheduled"), d.isWord(s, i, "tomorrow"),
-				(d.isWord(s, i, "planning") || d.isWord(s, i, "plans")) && (d.isWord(s, i+1, "to") || d.isWord(s, i+1, "on") || d.isWord(s, i+1, "for")), d.toks[i].kind == kWord && d.toks[i].is(fFuture):
+			case "these":
+				current = current || d.isWord(s, i+1, "days")
+			case "moment":
+				current = current || d.isWord(s, i-1, "the")
+			case "upcoming", "next", "planned", "scheduled", "tomorrow":
 				upcoming = true
-			case d.isWord(s, i, "before"), d.isWord(s, i, "until"), d.isWord(s, i, "till"):
+			case "planning", "plans":
+				upcoming = upcoming || d.isWord(s, i+1, "to") || d.isWord(s, i+1, "on") || d.isWord(s, i+1, "for")
+			case "before", "until", "till":
 				before = before || d.dateFollows(i)
-			case d.isWord(s, i, "after"), d.isWord(s, i, "since"):
+			case "after", "since":
 				after = after || d.dateFollows(i)
+			default:
+				upcoming = upcoming || d.toks[i].kind == kWord && d.toks[i].is(fFuture)
 			}
 		}
 	}
@@ -289,13 +316,14 @@ func quoted(q string) []string {
 
 // grams lists the windows of words that can be the name of an entity.
 func (d *doc) grams() []Gram {
-	var words []int
+	var room [maxGramWords]int
+	words := room[:0]
 	for i := range d.toks {
 		if k := d.toks[i].kind; k != kPunct && k != kClitic && len(words) < maxGramWords {
 			words = append(words, i)
 		}
 	}
-	out := make([]Gram, 0, maxGramLength*len(words))
+	out := d.windows[:0]
 	low := lowerASCII(d.text) // the same keys, most of which are then parts of it
 	for a := range words {
 		t := &d.toks[words[a]]
@@ -313,7 +341,8 @@ func (d *doc) grams() []Gram {
 			}
 		}
 	}
-	return out
+	d.windows = out
+	return slices.Clone(out)
 }
 
 // lowerASCII returns s with its ASCII letters in lower case, every byte at its place.

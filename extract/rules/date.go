@@ -153,18 +153,19 @@ func (d *doc) isPunct(s *sentence, i int, ch byte) bool {
 
 // isWord reports whether token i is the lower-case word w (in any case).
 func (d *doc) isWord(s *sentence, i int, w string) bool {
-	if i < s.lo || i >= s.hi {
-		return false
-	}
-	t := &d.toks[i]
-	if t.kind != kWord || int(t.end-t.start) != len(w) {
+	return i >= s.lo && i < s.hi && int(d.toks[i].end-d.toks[i].start) == len(w) && d.sameWord(&d.toks[i], w)
+}
+
+// sameWord is isWord for a token that is as long as w.
+func (d *doc) sameWord(t *token, w string) bool {
+	if t.kind != kWord {
 		return false
 	}
 	// Texts of equal length that are equal but for case have ASCII at the same places.
 	if w[0] < utf8.RuneSelf && d.text[t.start]|0x20 != w[0]|0x20 {
 		return false
 	}
-	return strings.EqualFold(d.str(i), w)
+	return strings.EqualFold(d.text[t.start:t.end], w)
 }
 
 // monthName returns the month at token i if the word is certainly one: spelled with a capital, or next to a number.

@@ -58,6 +58,7 @@ type doc struct {
 	counted      bool
 	names        []nameHit
 	rel          relator
+	windows      []Gram // of a question
 }
 
 // tokSpan is the tokens [lo, hi).
@@ -92,6 +93,8 @@ func (d *doc) free() {
 	}
 	clear(d.names)
 	clear(d.sents)
+	clear(d.windows)
+	d.windows = d.windows[:0]
 	d.rel.free()
 	clear(d.vocabulary)
 	clear(d.index)
