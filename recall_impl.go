@@ -79,7 +79,8 @@ func (s *Service) recall(ctx context.Context, sub Sub, q Recall) (*Result, error
 	if err := h.fresh(ctx); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
-	run := &recallRun{svc: s, held: h, op: op, q: q, scopes: scopes, now: time.Now(), filter: filter, recallScratch: recallScratches.Get().(*recallScratch),
+	run := recallRuns.Get().(*recallRun)
+	*run = recallRun{svc: s, held: h, op: op, q: q, scopes: scopes, now: time.Now(), filter: filter, recallScratch: run.recallScratch,
 		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, memory: resultMemories.Get().(*resultMemory)}}
 	if err := run.search(ctx); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
@@ -87,55 +88,59 @@ func (s *Service) recall(ctx context.Context, sub Sub, q Recall) (*Result, error
 	if err := run.finish(ctx, sub); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
-	for _, a := range run.answers {
-		a.Release()
-	}
+	res := run.res
 	run.release()
-	return run.res, nil
+	return res, nil
 }
 
 // recallRun is one recall on its way.
 type recallRun struct {
-	svc     *Service
-	held    *held
-	op      string
-	q       Recall
-	now     time.Time
-	filter  backend.Filter
-	res     *Result
-	answers []*recall.Answer // hold the scores of the hits
-	scopes  []scope
-	cues    *rules.Cues                   // of the query without its hint, once read
-	graphs  *graphReader                  // once something of the graph was read
-	ents    map[backend.Partition][]int64 // that the question names, for the graph context
-	said    statements                    // inferred ones among the hits
-	layout  layout                        // of the chunk looked at last
-	*recallScratch
+	svc    *Service
+	held   *held
+	op     string
+	q      Recall
+	now    time.Time
+	filter backend.Filter
+	res    *Result
+	scopes []scope
+	cues   *rules.Cues                   // of the query without its hint, once read
+	graphs *graphReader                  // once something of the graph was read
+	ents   map[backend.Partition][]int64 // that the question names, for the graph context
+	said   statements                    // inferred ones among the hits
+	layout layout                        // of the chunk looked at last
+	recallScratch
 }
 
 // recallScratch is what a recall needs and leaves clean for the next.
 type recallScratch struct {
-	hits []*scopeHit
-	all  []scopeHit  // that hits point to
-	live []*scopeHit // that were read back
-	nums []int64
+	answers []*recall.Answer // by scope; hold the scores of the hits
+	hits    []*scopeHit
+	all     []scopeHit  // that hits point to
+	live    []*scopeHit // that were read back
+	nums    []int64
 }
 
-var recallScratches = sync.Pool{New: func() any { return new(recallScratch) }}
+var recallRuns = sync.Pool{New: func() any { return new(recallRun) }}
 
 // maxRecallScratch keeps a rare large recall from staying in memory.
 const maxRecallScratch = 1 << 12
 
-// release gives the scratch of a recall to the next one. One that failed lets it go.
-func (s *recallScratch) release() {
+// release gives the memory of a recall to the next one. One that failed lets it go.
+func (r *recallRun) release() {
+	for _, a := range r.answers {
+		a.Release()
+	}
+	s := r.recallScratch
 	if cap(s.all) > maxRecallScratch || cap(s.hits) > maxRecallScratch || cap(s.live) > maxRecallScratch {
 		return
 	}
+	clear(s.answers)
 	clear(s.hits)
 	clear(s.all)
 	clear(s.live)
 	s.hits, s.all, s.live, s.nums = s.hits[:0], s.all[:0], s.live[:0], s.nums[:0]
-	recallScratches.Put(s)
+	*r = recallRun{recallScratch: s}
+	recallRuns.Put(r)
 }
 
 func (r *recallRun) warn(code, field, format string, args ...any) {
@@ -186,8 +191,8 @@ func (r *recallRun) search(ctx context.Context) error {
 	if !r.q.KnownAt.IsZero() { // what was learnt later falls away
 		want = max(want, maxFanOut)
 	}
-	answers := make([]*recall.Answer, len(scopes))
-	r.answers = answers
+	r.answers = slices.Grow(r.answers[:0], len(scopes))[:len(scopes)]
+	answers := r.answers
 	space := recall.Space{Store: r.held.store, Vectors: r.held.ws.Vectors(), Keywords: r.held.ws.Keywords(), Graph: r.held.ws.Graph(), DenseOff: r.held.reembedding.Load()}
 	ask := func(i int) error {
 		return guarded(func() (err error) {

@@ -54,7 +54,7 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 	if err := h.fresh(ctx); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
-	r := &recallRun{svc: s, held: h, op: op, now: time.Now(), filter: filter, scopes: scopes, recallScratch: new(recallScratch), q: Recall{Query: q.Query, Class: q.Class, MaxResults: q.MaxResults},
+	r := &recallRun{svc: s, held: h, op: op, now: time.Now(), filter: filter, scopes: scopes, q: Recall{Query: q.Query, Class: q.Class, MaxResults: q.MaxResults},
 		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, Chunks: []Chunk{}, memory: resultMemories.Get().(*resultMemory)}}
 	for _, sc := range scopes {
 		hits, err := h.ws.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: sc.part, Text: q.Query, Operator: bop, K: q.MaxResults + q.MaxResults/2, Filter: filter})

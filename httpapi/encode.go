@@ -34,6 +34,8 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 		return appendArray(b, x, appendJSON)
 	case recallAnswer:
 		return x.appendTo(b)
+	case envelope:
+		return x.appendTo(b)
 	case members:
 		return appendMembers(b, x)
 	case []string:

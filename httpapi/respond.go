@@ -52,15 +52,7 @@ func (c *call) succeed(data any) {
 	switch c.rt.family {
 	case gen2, aliases:
 		setHeaders(c.w.Header(), "X-Api-Version", apiVersion)
-		body := append(make(members, 0, 7), member{"success", true}, member{"data", data}, member{"error", nil}, member{"meta", c.metaBody()})
-		if c.rt.mirror { // an answer that public clients read without the envelope too
-			if m, ok := data.(map[string]any); ok {
-				for _, k := range []string{"database", "tenant_id", "added_fields"} {
-					body = append(body, member{k, m[k]})
-				}
-			}
-		}
-		writeJSON(c.w, status, body)
+		writeJSON(c.w, status, envelope{c, data})
 	default:
 		writeJSON(c.w, status, data)
 	}
@@ -69,9 +61,43 @@ func (c *call) succeed(data any) {
 	}
 }
 
+// envelope is data as the second generation sends it.
+type envelope struct {
+	c    *call
+	data any
+}
+
+// appendTo appends the envelope as JSON.
+func (e envelope) appendTo(b []byte) ([]byte, error) {
+	w := writer{b: b}
+	w.raw("{")
+	m, mirror := e.data.(map[string]any)
+	mirror = mirror && e.c.rt.mirror // an answer that public clients read without the envelope too
+	if mirror {
+		w.raw(`"added_fields":`)
+		w.value(m["added_fields"])
+		w.raw(",")
+	}
+	w.raw(`"data":`)
+	w.value(e.data)
+	if mirror {
+		w.raw(`,"database":`)
+		w.value(m["database"])
+	}
+	w.raw(`,"error":null,"meta":`)
+	w.members(e.c.metaBody())
+	w.raw(`,"success":true`)
+	if mirror {
+		w.raw(`,"tenant_id":`)
+		w.value(m["tenant_id"])
+	}
+	w.raw("}")
+	return w.b, w.err
+}
+
+// metaBody returns the members of meta. It is called once.
 func (c *call) metaBody() members {
-	m := make(members, 0, len(c.meta)+5)
-	m = append(append(m, c.meta...), member{"request_id", c.id}, member{"latency_ms", float64(time.Since(c.started).Microseconds()) / 1000}, member{"api_version", openAPIVersion})
+	m := append(c.meta, member{"request_id", c.id}, member{"latency_ms", float64(time.Since(c.started).Microseconds()) / 1000}, member{"api_version", openAPIVersion})
 	if len(c.warn) > 0 {
 		m = append(m, member{"warnings", warnings(c.warn)})
 	}

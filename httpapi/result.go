@@ -124,6 +124,12 @@ func (w *writer) value(v any) {
 	w.fail(err)
 }
 
+func (w *writer) members(ms members) {
+	b, err := appendMembers(w.b, ms)
+	w.b = b
+	w.fail(err)
+}
+
 func (w *writer) number(f float64) {
 	b, err := appendFloat(w.b, f)
 	w.b = b

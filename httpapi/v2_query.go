@@ -101,7 +101,7 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, members{{"resolved_mode", string(res.Mode)}, {"resolved_alpha", res.Alpha}, {"graph_context", q.GraphContext}}), nil
+	return c.queryAnswer(res, append(make(members, 0, 8), member{"resolved_mode", string(res.Mode)}, member{"resolved_alpha", res.Alpha}, member{"graph_context", q.GraphContext})), nil
 }
 
 func (c *call) queryAnswer(res *contextmem.Result, meta members) any {
