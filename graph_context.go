@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -36,29 +35,72 @@ type graphRun struct {
 	*recallRun
 	*graphReader
 	gc      *GraphContext
-	score   map[int64]float64 // of the returned chunks
-	words   *questionWords
-	anchors map[backend.Partition][]*backend.Relation
+	anchors []partRelations // of the returned chunks
+}
+
+type partRelations struct {
+	part backend.Partition
+	rels []*backend.Relation
+}
+
+// partEntities is entities of a partition.
+type partEntities struct {
+	part backend.Partition
+	ents []int64
+}
+
+// graphScratch is what the graph context of a recall needs and leaves clean for the next.
+type graphScratch struct {
+	reader graphReader
+	score  map[int64]float64 // of the returned chunks
+	words  questionWords
+	keys   []string // of windows of the question
+	chains []chain
+	worths []float64
+}
+
+// chain is one or two relations that follow from the question.
+type chain struct {
+	a, b  int // places of relations; b is -1 for one relation
+	score float64
+}
+
+// maxGraphScratch keeps a rare large graph context from staying in memory.
+const maxGraphScratch = 1 << 11
+
+func (s *graphScratch) forget() {
+	s.reader.forget()
+	if len(s.score) > maxGraphScratch || cap(s.keys) > maxGraphScratch || cap(s.chains) > maxGraphScratch || cap(s.worths) > maxGraphScratch {
+		*s = graphScratch{reader: s.reader}
+		return
+	}
+	s.words.forget()
+	clear(s.score)
+	clear(s.keys)
+	s.keys = s.keys[:0]
 }
 
 // graph fills the graph context: relations of the returned chunks, and chains from the entities that the question names.
 func (r *recallRun) graph(ctx context.Context, hits []*scopeHit) error {
-	gc := &GraphContext{QueryPaths: []Path{}, ChunkRelations: []Path{}, ChunkGroups: map[string][]string{}}
+	mem := r.res.memory
+	gc := mem.newGraph()
 	r.res.Graph = gc
-	g := &graphRun{recallRun: r, graphReader: r.reader(ctx, hits), gc: gc, score: make(map[int64]float64, len(hits)),
-		words: newQuestionWords(r.q.Query), anchors: map[backend.Partition][]*backend.Relation{}}
+	g := &graphRun{recallRun: r, graphReader: r.reader(ctx, hits), gc: gc}
+	if g.score == nil {
+		g.score = make(map[int64]float64, len(hits))
+	}
+	g.words.ask(r.q.Query)
 	if err := g.chunkRelations(hits); err != nil {
 		return err
 	}
+	slices.SortFunc(r.ents, func(a, b partEntities) int { return compareParts(a.part, b.part) })
 	if err := g.nameMemories(); err != nil {
 		return err
 	}
-	for _, part := range sortedParts(r.ents) {
-		paths, err := g.queryPaths(part, r.ents[part])
-		if err != nil {
+	for _, named := range r.ents {
+		if err := g.queryPaths(named.part, named.ents); err != nil {
 			return err
 		}
-		gc.QueryPaths = append(gc.QueryPaths, paths...)
 	}
 	slices.SortStableFunc(gc.QueryPaths, func(a, b Path) int { return cmp.Compare(b.Score, a.Score) })
 	gc.QueryPaths = gc.QueryPaths[:min(len(gc.QueryPaths), maxQueryPaths)]
@@ -71,11 +113,6 @@ func (r *recallRun) graph(ctx context.Context, hits []*scopeHit) error {
 // compareParts orders partitions, so that answers are the same every time.
 func compareParts(a, b backend.Partition) int {
 	return cmp.Or(cmp.Compare(a.Sub, b.Sub), cmp.Compare(a.Class, b.Class))
-}
-
-// sortedParts lists partitions in order.
-func sortedParts[T any](m map[backend.Partition]T) []backend.Partition {
-	return slices.SortedFunc(maps.Keys(m), compareParts)
 }
 
 // partChunks is chunks of one partition.
@@ -106,37 +143,50 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 	}
 	var all []*backend.Relation
 	for _, found := range chunksOf(hits) {
-		part := found.part
+		anchors := partRelations{part: found.part}
 		for chunks := range slices.Chunk(found.chunks, chunkBatch) {
-			rels, err := g.read(backend.RelationQuery{Part: part, Chunks: chunks}, 1, false)
+			rels, err := g.read(backend.RelationQuery{Part: found.part, Chunks: chunks}, 1, false)
 			if err != nil {
 				return err
 			}
-			g.anchors[part] = append(g.anchors[part], rels...)
-			if len(g.anchors[part]) >= 2*maxChunkRelations {
+			anchors.rels = append(anchors.rels, rels...)
+			if len(anchors.rels) >= 2*maxChunkRelations {
 				break // chunks come best first
 			}
 		}
-		all = append(all, g.anchors[part]...)
+		all = append(all, anchors.rels...)
+		g.anchors = append(g.anchors, anchors)
 	}
 	slices.SortStableFunc(all, func(a, b *backend.Relation) int {
 		return cmp.Compare(g.score[b.Chunk]*confidence(b), g.score[a.Chunk]*confidence(a))
 	})
-	perChunk := map[int64]int{}
+	var perChunk sourceCount
 	for _, rel := range all {
 		if len(g.gc.ChunkRelations) == maxChunkRelations {
 			return nil
 		}
-		if perChunk[rel.Chunk]++; perChunk[rel.Chunk] > pathPerChunk {
+		if perChunk.add(rel.Chunk) > pathPerChunk {
 			continue
 		}
 		p := g.path(g.score[rel.Chunk]*confidence(rel), rel)
-		p.GroupID = "p_" + strconv.Itoa(len(g.gc.ChunkRelations))
+		p.GroupID = groupIDs[len(g.gc.ChunkRelations)]
 		g.gc.ChunkRelations = append(g.gc.ChunkRelations, p)
-		g.gc.ChunkGroups[p.ChunkIDs[0]] = append(g.gc.ChunkGroups[p.ChunkIDs[0]], p.GroupID)
+		ids, ok := g.gc.ChunkGroups[p.ChunkIDs[0]]
+		if !ok {
+			ids = take(&g.res.memory.texts, pathPerChunk)[:0]
+		}
+		g.gc.ChunkGroups[p.ChunkIDs[0]] = append(ids, p.GroupID)
 	}
 	return nil
 }
+
+// groupIDs are the ids of the groups of chunk relations.
+var groupIDs = func() (ids [maxChunkRelations]string) {
+	for i := range ids {
+		ids[i] = "p_" + strconv.Itoa(i)
+	}
+	return ids
+}()
 
 // read reads relations as the recall wants them: held at its times, and visible and allowed unless that is found out
 // later.
@@ -178,53 +228,57 @@ func (g *graphRun) lazy() bool {
 
 // nameMemories finds the entities that the question names in memories, which ranking does not need.
 func (g *graphRun) nameMemories() error {
-	var keys []string
 	var grams []rules.Gram
-	for _, part := range sortedParts(g.ents) {
-		if part.Class != backend.Memory || len(g.ents[part]) > 0 {
+	for i := range g.ents {
+		named := &g.ents[i]
+		if named.part.Class != backend.Memory || len(named.ents) > 0 {
 			continue
 		}
 		if grams == nil {
-			grams = append(g.cuesAt(g.recallRun.now).Grams, selfGrams(g.q.Query)...)
+			grams = g.cuesAt(g.recallRun.now).Grams
 			for _, w := range grams {
-				keys = append(keys, w.Key)
+				g.keys = append(g.keys, w.Key)
+			}
+			if speaksOfSelf(g.q.Query) { // of the user
+				self := rules.Gram{Key: extract.Key(defaultUserName), Words: 1}
+				grams, g.keys = append(slices.Clip(grams), self), append(g.keys, self.Key)
 			}
 		}
-		if len(keys) == 0 {
+		if len(g.keys) == 0 {
 			return nil
 		}
-		found, err := g.held.ws.Graph().MatchEntities(g.ctx, part, keys)
+		found, err := g.held.ws.Graph().MatchEntities(g.ctx, named.part, g.keys)
 		if err != nil {
 			return err
 		}
-		by := make(map[string]int64, len(found))
-		for _, m := range found {
-			by[m.Key] = m.Entity
-		}
+		slices.SortFunc(found, func(a, b backend.EntityMatch) int { return strings.Compare(a.Key, b.Key) })
 		end := 0 // of the words that are taken: grams come by start, longest first
 		for _, w := range grams {
-			e, ok := by[w.Key]
+			at, ok := slices.BinarySearchFunc(found, w.Key, func(m backend.EntityMatch, key string) int { return strings.Compare(m.Key, key) })
 			if !ok || w.Start < end && w.End > 0 || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
 				continue
 			}
 			end = max(end, w.End)
-			if !slices.Contains(g.ents[part], e) {
-				g.ents[part] = append(g.ents[part], e)
+			if e := found[at].Entity; !slices.Contains(named.ents, e) {
+				named.ents = append(named.ents, e)
 			}
 		}
 	}
 	return nil
 }
 
-// selfGrams is the user as an entity when a question speaks in the first person.
-func selfGrams(query string) []rules.Gram {
-	for _, w := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r == '\'') }) {
-		switch w {
+// speaksOfSelf tells whether a question speaks in the first person, or of the user.
+func speaksOfSelf(query string) bool {
+	for w := range strings.FieldsFuncSeq(query, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '\'') }) {
+		if len(w) > 4 {
+			continue
+		}
+		switch strings.ToLower(w) {
 		case "i", "i'm", "i've", "i'd", "my", "me", "mine", "we", "our", "us", "user":
-			return []rules.Gram{{Key: extract.Key(defaultUserName), Words: 1}}
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 func confidence(r *backend.Relation) float64 {
@@ -247,25 +301,22 @@ func (g *graphRun) worth(rel *backend.Relation) float64 {
 	return w * (1 + float64(g.words.held(rel.Predicate, rel.Context))/math.Max(1, float64(g.words.left)))
 }
 
-// queryPaths are chains of up to two relations from an entity of the question; one that ends at another such
+// queryPaths adds chains of up to two relations from an entity of the question; one that ends at another such
 // entity, or whose evidence was returned, counts more.
-func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, error) {
+func (g *graphRun) queryPaths(part backend.Partition, ents []int64) error {
 	if len(ents) == 0 {
-		return nil, nil
+		return nil
 	}
-	named := map[int64]bool{}
-	for _, e := range ents {
-		named[e] = true
-	}
+	named := func(e int64) bool { return slices.Contains(ents, e) }
 	first, err := g.read(backend.RelationQuery{Part: part, Entities: ents}, relationPages, g.lazy())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if g.lazy() {
 		if err := g.readEntities(slices.DeleteFunc(slices.Clone(ents), func(e int64) bool {
 			return g.entities[e] != nil || !slices.ContainsFunc(first, func(r *backend.Relation) bool { return r.From == e || r.To == e })
 		})); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, e := range ents { // every relation of an entity holds its name
@@ -273,78 +324,38 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 			g.words.drop(e.Name)
 		}
 	}
-	have := make(map[int64]bool, len(first))
-	for _, rel := range first {
-		have[rel.Num] = true
-	}
-	for _, rel := range g.anchors[part] { // those beyond what was read
-		if (named[rel.From] || named[rel.To]) && !have[rel.Num] {
-			first = append(first, rel)
-		}
-	}
-	worth := make(map[int64]float64, len(first))
-	weigh := func(rel *backend.Relation) float64 {
-		w, ok := worth[rel.Num]
-		if !ok {
-			w = g.worth(rel)
-			worth[rel.Num] = w
-		}
-		return w
-	}
-	type chain struct {
-		a, b  int // b is -1 for one relation
-		score float64
-	}
-	chains := make([]chain, 0, len(first))
-	var frontier []int64
-	for i, rel := range first {
-		w := weigh(rel)
-		if named[rel.From] && named[rel.To] {
-			w *= 2
-		}
-		chains = append(chains, chain{i, -1, w})
-		for _, e := range [...]int64{rel.From, rel.To} {
-			if e != 0 && !named[e] && !slices.Contains(frontier, e) && len(frontier) < maxFrontier {
-				frontier = append(frontier, e)
-			}
-		}
-	}
-	var second []*backend.Relation
-	if len(frontier) > 0 && g.res.Mode == ModeThinking {
-		if second, err = g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1, false); err != nil {
-			return nil, err
-		}
-	}
-	seen := map[[2]int64]bool{}
-	for i, a := range first {
-		if a.Predicate == "related_to" || named[a.From] && named[a.To] {
+	read := first
+	for _, anchors := range g.anchors {
+		if anchors.part != part {
 			continue
 		}
-		start, mid := a.From, a.To
-		if !named[start] {
-			start, mid = mid, start
-		}
-		for j, b := range second {
-			end := b.From
-			if end == mid {
-				end = b.To
+		for _, rel := range anchors.rels { // those beyond what was read
+			if named(rel.From) || named(rel.To) {
+				if _, ok := slices.BinarySearchFunc(read, rel.Num, func(r *backend.Relation, num int64) int { return cmp.Compare(r.Num, num) }); !ok {
+					first = append(first, rel)
+				}
 			}
-			pair := [2]int64{min(a.Num, b.Num), max(a.Num, b.Num)}
-			if b.From != mid && b.To != mid || end == start || end == mid || b.Predicate == "related_to" || seen[pair] || len(chains) > maxPaths {
-				continue
-			}
-			seen[pair] = true
-			w := weigh(a) * weigh(b) * secondHop
-			if named[end] {
-				w *= 2
-			}
-			chains = append(chains, chain{i, j, w})
 		}
 	}
-	slices.SortStableFunc(chains, func(a, b chain) int { return cmp.Compare(b.score, a.score) })
-	paths := make([]Path, 0, min(len(chains), maxQueryPaths))
-	for some := range slices.Chunk(chains, maxQueryPaths) {
-		if len(paths) == maxQueryPaths {
+	g.chains, g.worths = g.chains[:0], g.worths[:0]
+	for i, rel := range first {
+		w := g.worth(rel)
+		g.worths = append(g.worths, w)
+		if named(rel.From) && named(rel.To) {
+			w *= 2
+		}
+		g.chains = append(g.chains, chain{i, -1, w})
+	}
+	var second []*backend.Relation
+	if g.res.Mode == ModeThinking {
+		if second, err = g.secondRelations(part, ents, first); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(g.chains, func(a, b chain) int { return cmp.Compare(b.score, a.score) })
+	left := maxQueryPaths
+	for some := range slices.Chunk(g.chains, maxQueryPaths) {
+		if left == 0 {
 			break
 		}
 		if g.lazy() {
@@ -353,40 +364,97 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) ([]Path, err
 				rels[i] = first[c.a]
 			}
 			if rels, err = g.resolve(rels, g.filter); err != nil {
-				return nil, err
+				return err
 			}
 			for _, c := range some {
-				if len(rels) > 0 && rels[0] == first[c.a] && len(paths) < maxQueryPaths {
-					paths, rels = append(paths, g.path(c.score, rels[0])), rels[1:]
+				if len(rels) > 0 && rels[0] == first[c.a] && left > 0 {
+					g.gc.QueryPaths, rels = append(g.gc.QueryPaths, g.path(c.score, rels[0])), rels[1:]
+					left--
 				}
 			}
 			continue
 		}
-		for _, c := range some[:min(len(some), maxQueryPaths-len(paths))] {
+		for _, c := range some[:min(len(some), left)] {
 			if c.b < 0 {
-				paths = append(paths, g.path(c.score, first[c.a]))
+				g.gc.QueryPaths = append(g.gc.QueryPaths, g.path(c.score, first[c.a]))
 			} else {
-				paths = append(paths, g.path(c.score, first[c.a], second[c.b]))
+				g.gc.QueryPaths = append(g.gc.QueryPaths, g.path(c.score, first[c.a], second[c.b]))
+			}
+			left--
+		}
+	}
+	return nil
+}
+
+// secondRelations reads the relations of where the first ones lead to, and adds chains of two.
+func (g *graphRun) secondRelations(part backend.Partition, ents []int64, first []*backend.Relation) ([]*backend.Relation, error) {
+	named := func(e int64) bool { return slices.Contains(ents, e) }
+	var frontier []int64
+	for _, rel := range first {
+		for _, e := range [...]int64{rel.From, rel.To} {
+			if e != 0 && !named(e) && !slices.Contains(frontier, e) && len(frontier) < maxFrontier {
+				frontier = append(frontier, e)
 			}
 		}
 	}
-	return paths, nil
+	if len(frontier) == 0 {
+		return nil, nil
+	}
+	second, err := g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	worths := make([]float64, len(second))
+	for j, b := range second {
+		worths[j] = g.worth(b)
+	}
+	seen := map[[2]int64]bool{}
+	for i, a := range first {
+		if a.Predicate == "related_to" || named(a.From) && named(a.To) {
+			continue
+		}
+		start, mid := a.From, a.To
+		if !named(start) {
+			start, mid = mid, start
+		}
+		for j, b := range second {
+			end := b.From
+			if end == mid {
+				end = b.To
+			}
+			pair := [2]int64{min(a.Num, b.Num), max(a.Num, b.Num)}
+			if b.From != mid && b.To != mid || end == start || end == mid || b.Predicate == "related_to" || seen[pair] || len(g.chains) > maxPaths {
+				continue
+			}
+			seen[pair] = true
+			w := g.worths[i] * worths[j] * secondHop
+			if named(end) {
+				w *= 2
+			}
+			g.chains = append(g.chains, chain{i, j, w})
+		}
+	}
+	return second, nil
 }
 
-func (g *graphReader) path(score float64, rels ...*backend.Relation) Path {
-	p := Path{Score: score, Triplets: make([]Triplet, len(rels)), ChunkIDs: make([]string, 0, len(rels))}
-	context := make([]string, 0, 2)
+// path shows a chain of relations that were resolved.
+func (g *graphRun) path(score float64, rels ...*backend.Relation) Path {
+	mem := g.res.memory
+	p := Path{Score: score, Triplets: take(&mem.triplets, len(rels)), ChunkIDs: take(&mem.texts, len(rels))[:0]}
 	for i, r := range rels {
 		t := &p.Triplets[i]
-		*t = g.triplet(r)
+		g.triplet(t, r)
 		if !slices.Contains(p.ChunkIDs, t.Relation.ChunkID) {
 			p.ChunkIDs = append(p.ChunkIDs, t.Relation.ChunkID)
 		}
-		if r.Context != "" && !slices.Contains(context, r.Context) {
-			context = append(context, r.Context)
+		switch {
+		case r.Context == "" || r.Context == p.Context:
+		case p.Context == "":
+			p.Context = r.Context
+		default:
+			p.Context += " " + r.Context
 		}
 	}
-	p.Context = strings.Join(context, " ")
 	return p
 }
 

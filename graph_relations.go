@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/item"
@@ -21,6 +22,8 @@ type graphReader struct {
 	now      time.Time
 	entities map[int64]*Entity // nil: there is none
 	chunks   map[int64]*backend.Hydrated
+	made     []Entity         // that entities point to
+	ids      *strings.Builder // of what ids are parts
 }
 
 func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graphReader {
@@ -29,13 +32,29 @@ func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graph
 
 // reader returns the reader of a recall, which knows the chunks of its hits.
 func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
-	if r.graphs == nil {
-		r.graphs = newGraphReader(ctx, r.held.store, r.now)
+	g := &r.graphScratch.reader
+	if g.store == nil {
+		if g.entities == nil {
+			*g = *newGraphReader(ctx, r.held.store, r.now)
+		}
+		g.ctx, g.store, g.now = ctx, r.held.store, r.now
 		for _, h := range hits {
-			r.graphs.chunks[h.row.Num] = h.row
+			g.chunks[h.row.Num] = h.row
 		}
 	}
-	return r.graphs
+	return g
+}
+
+// forget makes g ready for another recall.
+func (g *graphReader) forget() {
+	if len(g.entities) > maxGraphScratch || len(g.chunks) > maxGraphScratch || cap(g.made) > maxGraphScratch {
+		*g = graphReader{}
+		return
+	}
+	clear(g.entities)
+	clear(g.chunks)
+	clear(g.made)
+	*g = graphReader{entities: g.entities, chunks: g.chunks, made: g.made[:0]}
 }
 
 // load reads what the relations refer to and drops those that are not shown, or whose evidence is not visible or not allowed.
@@ -94,17 +113,59 @@ func (g *graphReader) readEntities(nums []int64) error {
 	}
 	for _, e := range es {
 		if e != nil {
-			g.entities[e.Num] = new(publicEntity(e))
+			made := &take(&g.made, 1)[0]
+			g.entities[e.Num] = made
+			*made = publicEntity(e)
+			made.ID = g.id("ent_", e.Num)
 		}
 	}
 	return nil
 }
 
+// publicEntity shows an entity, but for its ID.
 func publicEntity(e *backend.Entity) Entity {
-	return Entity{ID: entityID(e.Num), Name: cmp.Or(strings.ToLower(e.Name), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
+	return Entity{Name: cmp.Or(lowerName(e), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
+}
+
+// lowerName is the name in lower case, which is often the key.
+func lowerName(e *backend.Entity) string {
+	if len(e.Name) == len(e.Key) {
+		i := 0
+		for i < len(e.Name) {
+			c := e.Name[i]
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
+			if c != e.Key[i] || c >= utf8.RuneSelf {
+				break
+			}
+			i++
+		}
+		if i == len(e.Name) {
+			return e.Key
+		}
+	}
+	return strings.ToLower(e.Name)
 }
 
 func entityID(n int64) string { return "ent_" + strconv.FormatInt(n, 10) }
+
+const (
+	idRoom  = 24  // bytes of the longest id
+	idBlock = 512 // bytes of ids that share memory
+)
+
+// id returns a prefix with a number behind it.
+func (g *graphReader) id(prefix string, n int64) string {
+	if g.ids == nil || g.ids.Cap()-g.ids.Len() < idRoom {
+		g.ids = new(strings.Builder)
+		g.ids.Grow(idBlock)
+	}
+	from := g.ids.Len()
+	var b [idRoom]byte
+	g.ids.Write(strconv.AppendInt(append(b[:0], prefix...), n, 10))
+	return g.ids.String()[from:]
+}
 
 // target is the entity at the end of a relation, or the literal of a fact.
 func (g *graphReader) target(r *backend.Relation) Entity {
@@ -115,7 +176,7 @@ func (g *graphReader) target(r *backend.Relation) Entity {
 }
 
 func (g *graphReader) evidence(r *backend.Relation) Evidence {
-	e := Evidence{ID: "rel_" + strconv.FormatInt(r.Num, 10), Canonical: r.Predicate, Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r),
+	e := Evidence{ID: g.id("rel_", r.Num), Canonical: r.Predicate, Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r),
 		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: g.idOf(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero() && !r.Retracts}
 	if r.Retracts {
 		e.Canonical = "no_longer_" + e.Canonical
@@ -140,12 +201,12 @@ func (g *graphReader) idOf(num int64) string {
 	if e := g.entities[num]; e != nil {
 		return e.ID
 	}
-	return entityID(num)
+	return g.id("ent_", num)
 }
 
 // triplet shows a relation that load returned.
-func (g *graphReader) triplet(r *backend.Relation) Triplet {
-	return Triplet{Source: *g.entities[r.From], Relation: g.evidence(r), Target: g.target(r)}
+func (g *graphReader) triplet(to *Triplet, r *backend.Relation) {
+	to.Source, to.Relation, to.Target = *g.entities[r.From], g.evidence(r), g.target(r)
 }
 
 func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*RelationsPage, error) {

@@ -59,6 +59,7 @@ func (s Sub) Entities(ctx context.Context, class Class, names ...string) ([]*Ent
 		for i, e := range es {
 			if e != nil {
 				p := publicEntity(e)
+				p.ID = entityID(e.Num)
 				out[i] = &p
 			}
 		}

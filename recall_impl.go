@@ -103,11 +103,10 @@ type recallRun struct {
 	filter backend.Filter
 	res    *Result
 	scopes []scope
-	cues   *rules.Cues                   // of the query without its hint, once read
-	graphs *graphReader                  // once something of the graph was read
-	ents   map[backend.Partition][]int64 // that the question names, for the graph context
-	said   statements                    // inferred ones among the hits
-	layout layout                        // of the chunk looked at last
+	cues   *rules.Cues    // of the query without its hint, once read
+	ents   []partEntities // that the question names, for the graph context
+	said   statements     // inferred ones among the hits
+	layout layout         // of the chunk looked at last
 	recallScratch
 }
 
@@ -118,6 +117,7 @@ type recallScratch struct {
 	all     []scopeHit  // that hits point to
 	live    []*scopeHit // that were read back
 	nums    []int64
+	graphScratch
 }
 
 var recallRuns = sync.Pool{New: func() any { return new(recallRun) }}
@@ -139,6 +139,7 @@ func (r *recallRun) release() {
 	clear(s.all)
 	clear(s.live)
 	s.hits, s.all, s.live, s.nums = s.hits[:0], s.all[:0], s.live[:0], s.nums[:0]
+	s.graphScratch.forget()
 	*r = recallRun{recallScratch: s}
 	recallRuns.Put(r)
 }
@@ -220,9 +221,6 @@ func (r *recallRun) search(ctx context.Context) error {
 		n += len(a.Hits)
 	}
 	r.all = slices.Grow(r.all[:0], n)
-	if r.q.GraphContext {
-		r.ents = make(map[backend.Partition][]int64, len(scopes))
-	}
 	var degraded []string
 	for i, sc := range scopes {
 		a := answers[i]
@@ -233,7 +231,7 @@ func (r *recallRun) search(ctx context.Context) error {
 			r.res.Alpha = a.Alpha
 		}
 		if r.q.GraphContext {
-			r.ents[sc.part] = a.Entities
+			r.ents = append(r.ents, partEntities{sc.part, a.Entities})
 		}
 		for _, d := range a.Degraded {
 			if !slices.Contains(degraded, d) {

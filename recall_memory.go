@@ -5,14 +5,56 @@ import (
 	"sync"
 )
 
-// resultMemory is what the chunks and sources of a result lie in.
+// resultMemory is what the chunks, the sources and the graph context of a result lie in.
 type resultMemory struct {
 	chunks  []Chunk
 	sources []SourceInfo
 	parts   []Explain
+
+	graph    *GraphContext // with memory for paths and groups
+	triplets []Triplet
+	texts    []string
 }
 
 var resultMemories = sync.Pool{New: func() any { return new(resultMemory) }}
+
+// newGraph returns an empty graph context.
+func (m *resultMemory) newGraph() *GraphContext {
+	if m.graph == nil {
+		m.graph = &GraphContext{QueryPaths: []Path{}, ChunkRelations: []Path{}, ChunkGroups: map[string][]string{}}
+	}
+	return m.graph
+}
+
+// forgetGraph empties the graph context, for the next one.
+func (m *resultMemory) forgetGraph() {
+	g := m.graph
+	if g == nil {
+		return
+	}
+	if cap(m.triplets) > maxResultMemory || cap(m.texts) > 8*maxResultMemory || cap(g.QueryPaths) > maxResultMemory || cap(g.ChunkRelations) > maxResultMemory {
+		m.graph, m.triplets, m.texts = nil, nil, nil
+		return
+	}
+	for _, paths := range [...][]Path{g.QueryPaths, g.ChunkRelations} {
+		clear(paths[:cap(paths)])
+	}
+	clear(g.ChunkGroups)
+	clear(m.triplets)
+	clear(m.texts)
+	*g = GraphContext{QueryPaths: g.QueryPaths[:0], ChunkRelations: g.ChunkRelations[:0], ChunkGroups: g.ChunkGroups}
+	m.triplets, m.texts = m.triplets[:0], m.texts[:0]
+}
+
+// take returns n zero elements behind those that were taken before, which stay where they are.
+func take[T any](memory *[]T, n int) []T {
+	at := len(*memory)
+	if cap(*memory)-at < n {
+		*memory, at = make([]T, 0, max(n, 2*at, 16)), 0
+	}
+	*memory = (*memory)[:at+n]
+	return (*memory)[at : at+n : at+n]
+}
 
 // maxResultMemory keeps the memory of a rare large result from being kept.
 const maxResultMemory = 128
@@ -39,5 +81,6 @@ func (r *Result) Release() {
 	clear(m.chunks)
 	clear(m.sources)
 	m.chunks, m.sources = m.chunks[:0], m.sources[:0]
+	m.forgetGraph()
 	resultMemories.Put(m)
 }

@@ -64,7 +64,8 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 				out.Truncated = true
 				break
 			}
-			tr := g.triplet(rel)
+			var tr Triplet
+			g.triplet(&tr, rel)
 			f := TemporalFact{Subject: tr.Source.Name, Relation: tr.Relation.Canonical, Object: tr.Target.Name, Type: cmp.Or(rel.Kind, "relation"), Status: "current",
 				Start: rel.ValidFrom, End: rel.ValidTo, Precision: cmp.Or(rel.Precision, "day"), Phrase: rel.Context, ChunkID: tr.Relation.ChunkID,
 				SourceID: g.chunks[rel.Chunk].Src.ID, RelationID: tr.Relation.ID}
