@@ -36,23 +36,25 @@ var invariants = map[string]string{
 		OR source NOT IN (SELECT source FROM mentions)`,
 	"entity that nothing uses": `SELECT num FROM entities WHERE uses <= 0 OR mentions < 0`,
 	"entity without its root":  `SELECT num FROM entities e WHERE NOT EXISTS (SELECT 1 FROM entities r WHERE r.num = e.root AND r.root = r.num)`,
-	"wrong count of items":     `SELECT id FROM counters n WHERE id > 0 AND items <> (SELECT count(*) FROM sources WHERE part = n.id AND newest = 1)`,
-	"wrong count of chunks":    `SELECT id FROM counters n WHERE id > 0 AND chunks <> (SELECT coalesce(sum(chunks), 0) FROM sources WHERE part = n.id)`,
+	"wrong count of items":     `SELECT id FROM counters n WHERE id > 0 AND items <> (SELECT count(*) FROM sources WHERE part = n.id AND newest = 1 AND num <= (SELECT source FROM counters WHERE id = 0))`,
+	"wrong count of chunks":    `SELECT id FROM counters n WHERE id > 0 AND chunks <> (SELECT coalesce(sum(chunks), 0) FROM sources WHERE part = n.id AND num <= (SELECT source FROM counters WHERE id = 0))`,
 	"wrong count of states": `SELECT 1 FROM counters WHERE id = 0 AND (queued <> (SELECT count(*) FROM sources WHERE newest = 1 AND state = 1)
 		OR processing <> (SELECT count(*) FROM sources WHERE newest = 1 AND state = 2)
 		OR graph <> (SELECT count(*) FROM sources WHERE newest = 1 AND state = 3)
-		OR completed <> (SELECT count(*) FROM sources WHERE newest = 1 AND state = 4)
+		OR completed <> (SELECT count(*) FROM sources s WHERE newest = 1 AND state = 4 AND num <= counters.source)
 		OR errored <> (SELECT count(*) FROM sources WHERE newest = 1 AND state = 5))`,
 	"wrong count of retractions": `SELECT 1 FROM counters WHERE id = 0 AND retractions <> (SELECT count(*) FROM relations WHERE flags > 1)`,
-	"number given out twice": `SELECT 1 FROM counters WHERE id = 0 AND (source < (SELECT coalesce(max(num), 0) FROM sources)
-		OR chunk < (SELECT coalesce(max(num), 0) FROM chunks) OR entity < (SELECT coalesce(max(num), 0) FROM entities)
+	"number given out twice": `SELECT 1 FROM counters WHERE id = 0 AND (chunk < (SELECT coalesce(max(c.num), 0) FROM chunks c JOIN sources s ON s.num = c.source WHERE s.num <= counters.source) OR entity < (SELECT coalesce(max(num), 0) FROM entities)
 		OR relation < (SELECT coalesce(max(num), 0) FROM relations) OR seq < (SELECT coalesce(max(seq), 0) FROM changes)
 		OR event < (SELECT coalesce(max(seq), 0) FROM events) OR part < (SELECT coalesce(max(id), 0) FROM parts))`,
-	"put of no version": `SELECT seq FROM changes WHERE sub IS NULL AND source NOT IN (SELECT num FROM sources)`,
+	"version that the counters do not have and that was not placed": `SELECT s.num FROM sources s JOIN counters n ON n.id = 0 AND s.num > n.source
+		WHERE s.seq_chunks <> s.num OR s.newest = 0 OR s.state <> 4 OR s.older <> 0`,
+	"counters that are too far behind": `SELECT 1 FROM counters n WHERE n.id = 0 AND (SELECT count(*) FROM sources WHERE num > n.source) > 64`,
+	"put of no version":                `SELECT seq FROM changes WHERE sub IS NULL AND source NOT IN (SELECT num FROM sources)`,
 	"version that does not know its place in the feed": `SELECT seq FROM changes f JOIN sources s ON s.num = f.source
 		WHERE f.sub IS NULL AND f.seq <> CASE f.kind WHEN 1 THEN s.seq_chunks WHEN 2 THEN s.seq_tags WHEN 3 THEN s.seq_graph END`,
 	"indexed version that is not in the feed": `SELECT num FROM sources WHERE indexed = 1 AND seq_chunks NOT IN (SELECT seq FROM changes)
-		AND (seq_chunks <> num OR num > (SELECT placed FROM counters WHERE id = 0))`,
+		AND (seq_chunks <> num OR num > (SELECT max(placed, (SELECT coalesce(max(num), 0) FROM sources WHERE num > counters.source)) FROM counters WHERE id = 0))`,
 }
 
 // check makes sure that a store is sound.

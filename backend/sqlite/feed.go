@@ -46,15 +46,15 @@ func (t *tx) next() (int64, error) {
 	return t.led.seq, nil
 }
 
-// nextPlaced numbers a new version that comes with its chunks. Its number is that of the entry
+// nextPlaced numbers a new version that comes with n chunks. Its number is that of the entry
 // of the feed that puts them too, so that the entry needs no row.
-func (t *tx) nextPlaced() (int64, error) {
+func (t *tx) nextPlaced(n int64) (int64, error) {
 	t.led.seq = max(t.led.seq, t.led.source)
-	n, err := t.next()
+	num, err := t.next()
 	if err == nil {
-		t.led.source, t.led.placed = n, n
+		t.led.place(num, t.led.chunk+n)
 	}
-	return n, err
+	return num, err
 }
 
 // put adds a change of a version to the feed and takes an earlier one of the kind,
@@ -134,13 +134,11 @@ type feedEntry struct {
 
 func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []backend.Change, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		var start, placed int64
-		if _, err := c.one(bg, "SELECT feed_start, placed FROM counters WHERE id = 0", func(r *row) error {
-			start, placed = r.int(0), r.int(1)
-			return nil
-		}); err != nil {
+		l, err := readLedger(c)
+		if err != nil {
 			return err
 		}
+		start := l.feedStart
 		if after >= s.LastSeq() {
 			return nil
 		}
@@ -148,7 +146,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 		if !ok {
 			return fmt.Errorf("changes after %d: tombstones up to %d were dropped: %w", after, uint64(start)<<seqShift, backend.ErrFeedGone)
 		}
-		entries, err := feedEntries(ctx, c, from, start, placed, limit)
+		entries, err := feedEntries(ctx, c, from, start, l.placed, limit)
 		if err != nil {
 			return err
 		}

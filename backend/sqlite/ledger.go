@@ -19,6 +19,8 @@ type ledger struct {
 
 const ledgerCols = "source, chunk, entity, relation, merge_no, event, part, seq, feed_start, queued, processing, graph, completed, errored, retractions, placed"
 
+// readLedger reads row 0 and adds what is behind it: the versions above its last number are
+// all placed, see lag. The caller makes sure that nothing is committed meanwhile.
 func readLedger(c *conn) (l ledger, err error) {
 	found, err := c.one(context.Background(), "SELECT "+ledgerCols+" FROM counters WHERE id = 0", func(r *row) error {
 		for i, p := range l.fields() {
@@ -29,7 +31,22 @@ func readLedger(c *conn) (l ledger, err error) {
 	if err == nil && !found {
 		err = backend.ErrCorrupt
 	}
+	if err != nil {
+		return l, err
+	}
+	_, err = c.one(context.Background(), "SELECT count(*), max(num), max(first_chunk + chunks - 1) FROM sources WHERE num > ?", func(r *row) error {
+		if n := r.int(0); n > 0 {
+			l.place(r.int(1), r.int(2))
+			l.states[backend.Completed] += n
+		}
+		return nil
+	}, l.source)
 	return l, err
+}
+
+// place counts the placed version num, after whose chunks the last one is lastChunk.
+func (l *ledger) place(num, lastChunk int64) {
+	l.source, l.seq, l.placed, l.chunk = num, num, num, lastChunk
 }
 
 // fields are the numbers in the order of ledgerCols.

@@ -53,16 +53,18 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 			return put, err
 		}
 	}
-	num, err := t.nextPlaced()
-	if err != nil {
+	before := t.led
+	v := &head{part: part, id: in.ID, first: t.led.chunk + 1, chunks: int64(len(in.Chunks))}
+	if v.num, err = t.nextPlaced(v.chunks); err != nil {
 		return put, err
 	}
+	v.seqChunks = v.num
 	t.led.move(0, backend.Completed)
-	v := &head{num: num, part: part, id: in.ID, first: t.led.chunk + 1, chunks: int64(len(in.Chunks)), seqChunks: num}
-	t.led.chunk += v.chunks
-	t.count(part, 1, v.chunks)
+	if !t.lag.now.note(&before, &t.led, v) {
+		t.count(part, 1, v.chunks)
+	}
 	put = backend.Change{
-		Seq: uint64(num) << seqShift, Kind: backend.PutChunks, Part: in.Part, Source: v.num, SourceID: in.ID, Title: in.Title, Time: stamped(in.Time),
+		Seq: uint64(v.num) << seqShift, Kind: backend.PutChunks, Part: in.Part, Source: v.num, SourceID: in.ID, Title: in.Title, Time: stamped(in.Time),
 		Session: in.Session, Tags: in.Tags, Rows: slices.Grow([]backend.Row(nil), len(in.Chunks)),
 	}
 	dense := true

@@ -180,8 +180,12 @@ func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
 		if err != nil {
 			return err
 		}
+		more, err := behind(ctx, c)
+		if err != nil {
+			return err
+		}
 		return c.each(ctx, "SELECT p.id, p.class, p.sub, n.items FROM parts p JOIN counters n ON n.id = p.id ORDER BY p.sub, p.class", func(r *row) error {
-			n := int(r.int(3)) - gone[r.int(0)].sources
+			n := int(r.int(3)+more[r.int(0)].items) - gone[r.int(0)].sources
 			if n <= 0 {
 				return nil
 			}
@@ -212,10 +216,14 @@ func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stat
 		if err != nil {
 			return err
 		}
+		more, err := behind(ctx, c)
+		if err != nil {
+			return err
+		}
 		return c.each(ctx, "SELECT p.id, n.items, n.chunks FROM parts p JOIN counters n ON n.id = p.id WHERE p.class = ?", func(r *row) error {
-			g := gone[r.int(0)]
-			st.Sources += int(r.int(1)) - g.sources
-			st.Chunks += int(r.int(2)) - g.chunks
+			g, m := gone[r.int(0)], more[r.int(0)]
+			st.Sources += int(r.int(1)+m.items) - g.sources
+			st.Chunks += int(r.int(2)+m.chunks) - g.chunks
 			return nil
 		}, int64(class))
 	})

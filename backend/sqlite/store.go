@@ -21,8 +21,8 @@ var _ backend.Store = (*store)(nil)
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
 	s := &store{memo: newMemo(o.CacheBytes / 2)}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
-		l, err := readLedger(c)
-		s.tx = newTx(c, l, &s.lastSeq, &s.commits)
+		l, g, err := readLag(c)
+		s.tx = newTx(c, l, g, &s.lastSeq, &s.commits)
 		return s.tx, err
 	})
 	if err != nil {

@@ -26,6 +26,8 @@ type tx struct {
 	led     ledger // as of now
 	base    ledger // as committed
 	saved   ledger // at mark
+	lag     lags   // of the counters in the file, at the same moments
+	wrote   bool   // the transaction under way wrote the counters
 	lastSeq *atomic.Uint64
 	commits *version
 
@@ -48,9 +50,28 @@ type tx struct {
 // partSum is a change of a partition's counters.
 type partSum struct{ items, chunks int64 }
 
-func newTx(c *conn, l ledger, lastSeq *atomic.Uint64, v *version) *tx {
+func (s partSum) plus(items, chunks int64) partSum {
+	return partSum{s.items + items, s.chunks + chunks}
+}
+
+// writeSums changes the counters of partitions.
+func writeSums(c *conn, sums map[int64]partSum) error {
+	for _, part := range slices.Sorted(maps.Keys(sums)) {
+		sum := sums[part]
+		err := c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.items, sum.chunks, part)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lags is how far the counters are behind.
+type lags struct{ now, base, saved lag }
+
+func newTx(c *conn, l ledger, g lag, lastSeq *atomic.Uint64, v *version) *tx {
 	t := &tx{
-		c: c, led: l, base: l, lastSeq: lastSeq, commits: v,
+		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: lastSeq, commits: v,
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
@@ -64,13 +85,13 @@ func newTx(c *conn, l ledger, lastSeq *atomic.Uint64, v *version) *tx {
 }
 
 func (t *tx) mark() {
-	t.saved = t.led
+	t.saved, t.lag.saved = t.led, t.lag.now
 	t.inserted = false
 	t.dropped = nil
 }
 
 func (t *tx) undo() {
-	t.led = t.saved
+	t.led, t.lag.now = t.saved, t.lag.saved
 	clear(t.partSums)
 	clear(t.uses)
 	clear(t.unweighed)
@@ -89,12 +110,8 @@ func (t *tx) forget() {
 }
 
 func (t *tx) settle() error {
-	for _, part := range slices.Sorted(maps.Keys(t.partSums)) {
-		sum := t.partSums[part]
-		err := t.c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.items, sum.chunks, part)
-		if err != nil {
-			return err
-		}
+	if err := writeSums(t.c, t.partSums); err != nil {
+		return err
 	}
 	clear(t.partSums)
 	err := t.settleUses()
@@ -107,14 +124,19 @@ func (t *tx) settle() error {
 
 func (t *tx) prepare() error {
 	t.commits.begin()
-	if t.led == t.base {
+	if !t.lag.now.due(&t.led) {
 		return nil
 	}
-	return t.led.write(t.c)
+	t.wrote = true
+	return t.lag.now.write(t.c, &t.led)
 }
 
 func (t *tx) committed() {
-	t.base = t.led
+	if t.wrote {
+		t.lag.now = lag{placed: t.lag.now.placed[:0], told: t.led}
+		t.wrote = false
+	}
+	t.base, t.lag.base = t.led, t.lag.now
 	t.dirty = false
 	t.lastSeq.Store(uint64(t.led.seq) << seqShift)
 	t.commits.end()
@@ -122,7 +144,7 @@ func (t *tx) committed() {
 
 func (t *tx) aborted() {
 	t.commits.end()
-	t.led = t.base
+	t.led, t.lag.now, t.wrote = t.base, t.lag.base, false
 	if t.dirty || t.inserted {
 		t.forget()
 	}
@@ -132,7 +154,7 @@ func (t *tx) aborted() {
 // count changes the counters of a partition.
 func (t *tx) count(part int64, items, chunks int64) {
 	sum := t.partSums[part]
-	t.partSums[part] = partSum{sum.items + items, sum.chunks + chunks}
+	t.partSums[part] = sum.plus(items, chunks)
 }
 
 // partID finds a partition; 0 when it is absent.

@@ -4,6 +4,7 @@
 -- Row 0 counts what is in the file: the numbers given out last, where the change feed starts,
 -- how many newest versions stand in each state, and how many relations retract others. The
 -- row of a partition counts its newest versions, and the chunks of all its indexed ones.
+-- Up to 64 versions that were placed above source, the last number, are not counted yet.
 -- placed: up to there a version whose seq_chunks is its own number is the entry of the feed
 -- that puts its chunks, and none is in changes.
 CREATE TABLE counters (
