@@ -73,6 +73,9 @@ type topK struct {
 	min  uint64 // the worst kept key once full, else 0
 }
 
+// fills tells whether n rows may be more than are kept.
+func (h *topK) fills(n int) bool { return n >= h.k }
+
 func (h *topK) reset(k int) {
 	h.keys, h.k, h.min = h.keys[:0], k, 0
 }

@@ -279,7 +279,9 @@ func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest u
 		}
 	}
 	w.n = 0
-	slices.Sort(touched[:n]) // cursors only go on
+	if essential < len(w.terms) || r.top.fills(r.stats.Docs) {
+		slices.Sort(touched[:n]) // cursors only go on, and a floor is for the rows behind
+	}
 	for _, at := range touched[:n] {
 		score := w.acc[at]
 		w.acc[at] = 0

@@ -54,7 +54,8 @@ func (q *work) memory() error {
 
 // scoreSessions scores sessions as documents, and lets the memories of the best ones in.
 func (q *work) scoreSessions() error {
-	if q.whole && len(q.sessions) == 0 {
+	if q.whole && !q.filtered() && q.w < 1 && len(q.sessions) <= 1 {
+		q.scoreOne()
 		return nil
 	}
 	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: 200, Filter: q.req.Filter})
@@ -74,6 +75,20 @@ func (q *work) scoreSessions() error {
 		}
 	}
 	return q.describe()
+}
+
+// scoreOne is scoreSessions where the partition has one session at most: it is the best as soon as a
+// memory of it has a word of the question.
+func (q *work) scoreOne() {
+	if len(q.sessions) == 0 {
+		return
+	}
+	for i := range q.rows {
+		if q.cand[i].session != 0 && q.rows[i].Keyword > 0 {
+			q.sessions[0].score = 1
+			return
+		}
+	}
 }
 
 // own sets the parts that depend on the memory alone: who speaks, and when.
