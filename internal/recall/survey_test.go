@@ -105,7 +105,7 @@ func requireSame(t *testing.T, want, got []Scored, msg string) {
 func fill(t *testing.T, rng *rand.Rand, x backend.Indexes, part backend.Partition, sources int) {
 	t.Helper()
 	begun := time.Date(2024, 5, 1, 9, 0, 0, 0, time.UTC)
-	sessions := 1 + rng.IntN(4)
+	sessions, one := 1+rng.IntN(4), rng.IntN(3) == 0
 	chunk, seq := int64(0), uint64(0)
 	apply := func(c backend.Change) {
 		seq++
@@ -116,7 +116,11 @@ func fill(t *testing.T, rng *rand.Rand, x backend.Indexes, part backend.Partitio
 	}
 	for i := range sources {
 		c := backend.Change{Kind: backend.PutChunks, Source: int64(i + 1), SourceID: fmt.Sprint(i), Tags: []uint64{uint64(rng.IntN(3))}}
-		switch rng.IntN(4) {
+		kind := rng.IntN(4)
+		if one && kind < 2 {
+			c.Session, kind = "only", 2
+		}
+		switch kind {
 		case 0:
 			c.Time = begun.Add(time.Duration(rng.IntN(600)) * time.Minute)
 		case 1:
