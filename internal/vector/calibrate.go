@@ -32,6 +32,10 @@ type calibrationQuery struct {
 	best  top
 }
 
+// calibrationCaution is the share of what a recall allows to be missed that is left to chance, and to
+// queries less like rows than those measured.
+const calibrationCaution = .25
+
 // calibrationMix is how much of a second row, taken from the mean, is added.
 var calibrationMix = [...]float32{0, .5, 1}
 
@@ -98,7 +102,8 @@ func (c *calibration) widths(b *ivfBuilder) (widths [len(recallPoints)]float32) 
 		slices.Sort(group)
 		for i, p := range recallPoints {
 			if len(group) > 0 {
-				widths[i] = max(widths[i], group[min(len(group)-1, int(p*float32(len(group))))])
+				q := p + (1-p)*calibrationCaution
+				widths[i] = max(widths[i], group[min(len(group)-1, int(q*float32(len(group))))])
 			}
 		}
 	}

@@ -38,6 +38,13 @@ func (c *codebook) set(i int, v []float32) {
 	}
 }
 
+// copyFrom makes centroid i what centroid j of another codebook is.
+func (c *codebook) copyFrom(i int, from *codebook, j int) {
+	stride := codeStride(c.dim)
+	copy(c.codes[i*stride:(i+1)*stride], from.codes[j*stride:])
+	c.scales[i], c.halves[i] = from.scales[j], from.halves[j]
+}
+
 // get writes centroid i to v.
 func (c *codebook) get(i int, v []float32) {
 	dequantise(v[:c.dim], c.codes[i*codeStride(c.dim):], c.scales[i])
@@ -54,23 +61,22 @@ func dequantise(v []float32, codes []uint8, scale float32) {
 type prober struct {
 	q8   []int8
 	dots [blockRows]int32
+	near top
 }
 
 func newProber(dim int) *prober { return &prober{q8: make([]int8, codeStride(dim))} }
 
-// nearest returns the centroid with the least Euclidean distance to v, up to
-// quantisation, and <v,c> - |c|²/2.
-func (c *codebook) nearest(p *prober, v []float32) (list int, score float32) {
-	scale, bias := quantiseQuery(p.q8, v)
-	return c.search(p, scale, bias)
+// search returns the centroid with the least Euclidean distance to the vector that p.q8, its scale and
+// its bias stand for, up to quantisation, and <v,c> - |c|²/2.
+func (c *codebook) search(p *prober, scale float32, bias int32) (list int, score float32) {
+	return c.searchIn(p, scale, bias, 0, len(c.scales), 0, negInf)
 }
 
-// search is nearest for the vector that p.q8, its scale and its bias stand for.
-func (c *codebook) search(p *prober, scale float32, bias int32) (list int, score float32) {
+// searchIn is search among the centroids from..to-1 and one that was found before.
+func (c *codebook) searchIn(p *prober, scale float32, bias int32, from, to, list int, score float32) (int, float32) {
 	stride := len(p.q8)
-	score = negInf
-	for at := 0; at < len(c.scales); at += blockRows {
-		m := min(blockRows, len(c.scales)-at)
+	for at := from; at < to; at += blockRows {
+		m := min(blockRows, to-at)
 		dots, scales, halves := p.dots[:m], c.scales[at:at+m], c.halves[at:at+m]
 		simd.DotU8(dots, c.codes[at*stride:], p.q8)
 		for i, d := range dots {
@@ -80,6 +86,17 @@ func (c *codebook) search(p *prober, scale float32, bias int32) (list int, score
 		}
 	}
 	return list, score
+}
+
+// rank offers the centroids, as search scores them, to p.near.
+func (c *codebook) rank(p *prober, scale float32, bias int32) {
+	for at := 0; at < len(c.scales); at += blockRows {
+		dots := p.dots[:min(blockRows, len(c.scales)-at)]
+		simd.DotU8(dots, c.codes[at*len(p.q8):], p.q8)
+		for i, d := range dots {
+			p.near.push(Hit{Row: uint32(at + i), Score: float32(float32(d-bias)*c.scales[at+i]*scale) - c.halves[at+i]})
+		}
+	}
 }
 
 const (
@@ -99,30 +116,23 @@ func train(sample *sample, lists, workers int, r *rand.Rand, check func() error)
 		sample.get(at, v)
 		c.set(i, v)
 	}
-	owner := make([]int, n)
-	for range trainRounds {
-		if err := c.own(sample, owner, workers, check); err != nil {
+	return c.improve(sample, make([]int, n), trainRounds, workers, r, check)
+}
+
+// improve returns the codebook after some rounds of k-means, its centroids in any order.
+func (c *codebook) improve(sample *sample, owner []int, rounds, workers int, r *rand.Rand, check func() error) (*codebook, error) {
+	for range rounds {
+		g, err := newGroups(c, workers, r, check)
+		if err != nil {
 			return nil, err
 		}
+		if err := g.own(sample, owner, workers, check); err != nil {
+			return nil, err
+		}
+		c = g.book
 		c.recentre(sample, owner, r)
 	}
 	return c, nil
-}
-
-// own sets owner to the nearest centroid of each row of the sample.
-func (c *codebook) own(sample *sample, owner []int, workers int, check func() error) error {
-	for at := 0; at < len(owner); at += batchRows {
-		if err := check(); err != nil {
-			return err
-		}
-		parallel(min(batchRows, len(owner)-at), workers, func(from, to int) {
-			p := newProber(c.dim)
-			for i := at + from; i < at+to; i++ {
-				owner[i], _ = c.search(p, sample.scales[i], sample.query(i, p.q8))
-			}
-		})
-	}
-	return nil
 }
 
 // recentre moves every centroid to the mean of its rows.

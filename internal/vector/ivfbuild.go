@@ -72,7 +72,12 @@ func newIVFBuilder(src source, n, workers int, from *Segment) (*ivfBuilder, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := b.assign(newCalibration(smp, b.mean, r)); err != nil {
+	g, err := newGroups(b.book, b.workers, r, src.check)
+	if err != nil {
+		return nil, err
+	}
+	b.book = g.book
+	if err := b.assign(g, newCalibration(smp, b.mean, r)); err != nil {
 		return nil, err
 	}
 	b.sort()
@@ -103,7 +108,7 @@ func (b *ivfBuilder) sample(size int, r *rand.Rand) (*sample, error) {
 
 // assign gives each row its list, measures the lists' spreads and lets the
 // calibration see every row.
-func (b *ivfBuilder) assign(cal *calibration) error {
+func (b *ivfBuilder) assign(g *groups, cal *calibration) error {
 	lists := len(b.book.scales)
 	b.owner = make([]uint32, b.n)
 	squares, counts := make([]float64, lists), make([]int, lists)
@@ -120,7 +125,7 @@ func (b *ivfBuilder) assign(cal *calibration) error {
 		parallel(m, b.workers, func(from, to int) {
 			p := newProber(b.dim)
 			for i := from; i < to; i++ {
-				list, score := b.book.nearest(p, row(i))
+				list, score := g.nearest(p, row(i))
 				var square float32
 				for _, x := range row(i) {
 					square += float32(x * x)

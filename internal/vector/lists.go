@@ -52,9 +52,14 @@ type listSplitter struct {
 func adapt(old *codebook, sample *sample, lists, workers int, r *rand.Rand, check func() error) (*codebook, error) {
 	n := len(sample.scales)
 	owner := make([]int, n)
-	if err := old.own(sample, owner, workers, check); err != nil {
+	g, err := newGroups(old, workers, r, check)
+	if err != nil {
 		return nil, err
 	}
+	if err := g.own(sample, owner, workers, check); err != nil {
+		return nil, err
+	}
+	old = g.book
 	s := &listSplitter{sample: sample, r: r, rows: make([][]int, len(old.scales)), centres: make([][]float32, len(old.scales))}
 	for i, list := range owner {
 		s.rows[list] = append(s.rows[list], i)
@@ -92,13 +97,7 @@ func adapt(old *codebook, sample *sample, lists, workers int, r *rand.Rand, chec
 			at++
 		}
 	}
-	for range adaptRounds {
-		if err := c.own(sample, owner, workers, check); err != nil {
-			return nil, err
-		}
-		c.recentre(sample, owner, r)
-	}
-	return c, nil
+	return c.improve(sample, owner, adaptRounds, workers, r, check)
 }
 
 // split divides the largest list by 2-means; where none has two rows a random row is a list.
