@@ -139,6 +139,7 @@ func (c *call) fail(err error) {
 	if a.status == http.StatusRequestEntityTooLarge || a.status == http.StatusRequestTimeout {
 		h.Set("Connection", "close") // the rest of the body is not read
 	}
+	c.answered(a.status)
 	writeJSON(c.w, a.status, c.errorBody(a.code, message, err))
 }
 

@@ -66,14 +66,16 @@ type Options struct {
 }
 
 type api struct {
-	svc   *contextmem.Service
-	o     Options
-	auth  Authenticator
-	mux   *http.ServeMux
-	held  *held
-	rate  *limiter
-	feed  *limiter
-	known map[string][]string // path pattern -> methods
+	svc  *contextmem.Service
+	o    Options
+	auth Authenticator
+	mux  *http.ServeMux
+	held *held
+	rate *limiter
+	feed *limiter
+
+	tallies *tallies
+	known   map[string][]string // path pattern -> methods
 }
 
 // New returns a handler for svc. The error says what is missing in o.
@@ -99,7 +101,7 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &api{svc: svc, o: o, auth: o.Authenticator, known: map[string][]string{}}
+	a := &api{svc: svc, o: o, auth: o.Authenticator, tallies: newTallies(), known: map[string][]string{}}
 	if a.auth == nil {
 		if len(o.Keys) == 0 && !o.StoredKeys {
 			return nil, errors.New("httpapi: no authentication configured: set Keys, StoredKeys or Authenticator")

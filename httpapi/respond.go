@@ -48,6 +48,7 @@ func (c *call) succeed(data any) {
 	if c.status != 0 {
 		status = c.status
 	}
+	c.answered(status)
 	c.deprecationHeaders()
 	switch c.rt.family {
 	case gen2, aliases:

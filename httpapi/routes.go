@@ -67,6 +67,7 @@ var routes = []route{
 	{method: "POST", path: "/embeddings/filter_raw_embeddings", family: gen1, body: bodyJSON, scope: query, do: withSub(v1FilterEmbeddings)},
 	{method: "DELETE", path: "/embeddings/delete_raw_embeddings", family: gen1, scope: ingest, do: withSub(v1DeleteEmbeddings)},
 	{method: "POST", path: "/api-keys/create_api_key", family: gen1, body: bodyOptional, scope: manage, do: v1CreateKey},
+	{method: "GET", path: "/metrics", family: gen1, scope: manage, do: v1Metrics},
 
 	// Second generation.
 	{method: "POST", path: "/databases", family: gen2, body: bodyJSON, scope: manage, do: v2CreateDatabase},
