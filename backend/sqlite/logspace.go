@@ -17,7 +17,7 @@ const (
 // commit's own bytes cost more than the growing.
 const (
 	minLogSpace  = 64 << 10
-	maxLogSpace  = 1 << 20
+	maxLogSpace  = 256 << 10
 	maxLogGrowth = 256 << 10
 )
 

@@ -27,7 +27,7 @@ func TestLogSpace(t *testing.T) {
 		sizes[size()] = true
 	}
 	// A commit is one frame: 16 until there are 64 KiB, and few steps from there on.
-	assert.Less(t, len(sizes), 25)
+	assert.Less(t, len(sizes), 40)
 	assert.Greater(t, size(), int64((commits+10)*4120), "space ahead")
 	dir := t.TempDir()
 	to := filepath.Join(dir, "tenants", testUID[:2], testUID)
