@@ -14,6 +14,7 @@ type Config struct {
 	Dir    string // scratch folder; empty: the system's
 	Keep   string // folder in which graphs of hnswlib and our indexes are kept between runs; empty: they are not
 	Rows   int    // instead of the rows of experiments exact and large, and the one size of sweep; 0: theirs
+	Dim    int    // the one length of vectors of sweep; 0: all
 	Seed   uint64
 	// Profile is a file for a processor profile of the timed queries; empty: none.
 	Profile string

@@ -26,35 +26,45 @@ type Truth struct {
 const tie = 1e-5
 
 // Exact scans all rows for each query; allow may be nil.
-func Exact(v *Vectors, allow func(row int) bool) *Truth {
-	t := &Truth{v: v, allow: allow, kth: make([]float32, len(v.Queries)), count: make([]int, len(v.Queries))}
-	lids := make([]float64, len(v.Queries))
-	each(len(v.Queries), func(q int) {
-		var best []float32 // rising
-		for i := range v.N {
-			if allow != nil && !allow(i) {
-				continue
-			}
-			x := vek32.Dot(v.Row(i), v.Queries[q])
-			if len(best) == TopK && x <= best[0] {
-				continue
-			}
-			at, _ := slices.BinarySearch(best, x)
-			best = slices.Insert(best, at, x)
-			if len(best) > TopK {
-				best = best[1:]
-			}
-		}
-		t.count[q] = len(best)
-		if len(best) > 0 {
-			t.kth[q] = best[0]
-		}
-		lids[q] = intrinsicDimension(best)
-	})
-	for _, l := range lids {
-		t.lid += l / float64(len(lids))
+func Exact(v *Vectors, allow func(row int) bool) *Truth { return exactEach(v, allow)[0] }
+
+// exactEach is Exact for several filters in one scan.
+func exactEach(v *Vectors, allows ...func(row int) bool) []*Truth {
+	out := make([]*Truth, len(allows))
+	lids := make([][]float64, len(allows))
+	for f, allow := range allows {
+		out[f] = &Truth{v: v, allow: allow, kth: make([]float32, len(v.Queries)), count: make([]int, len(v.Queries))}
+		lids[f] = make([]float64, len(v.Queries))
 	}
-	return t
+	each(len(v.Queries), func(q int) {
+		best := make([][]float32, len(allows)) // rising
+		for i := range v.N {
+			x := vek32.Dot(v.Row(i), v.Queries[q])
+			for f, allow := range allows {
+				if len(best[f]) == TopK && x <= best[f][0] || allow != nil && !allow(i) {
+					continue
+				}
+				at, _ := slices.BinarySearch(best[f], x)
+				best[f] = slices.Insert(best[f], at, x)
+				if len(best[f]) > TopK {
+					best[f] = best[f][1:]
+				}
+			}
+		}
+		for f, t := range out {
+			t.count[q] = len(best[f])
+			if len(best[f]) > 0 {
+				t.kth[q] = best[f][0]
+			}
+			lids[f][q] = intrinsicDimension(best[f])
+		}
+	})
+	for f, t := range out {
+		for _, l := range lids[f] {
+			t.lid += l / float64(len(lids[f]))
+		}
+	}
+	return out
 }
 
 // LID is the mean local intrinsic dimension at the queries, by maximum likelihood from

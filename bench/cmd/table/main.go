@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.BoolVar(&c.Alone, "alone", false, "leave the contenders out of exact, large and keywords")
 	flags.StringVar(&c.Profile, "cpuprofile", "", "the `file` for a processor profile of the timed queries, with -inner")
 	flags.IntVar(&c.Rows, "rows", 0, "the `number` of rows of exact and large, or the one size of sweep (default: theirs); targets do not count then")
+	flags.IntVar(&c.Dim, "dim", 0, "the one `length` of vectors of sweep (default: all)")
 	flags.Uint64Var(&c.Seed, "seed", 1, "the seed of data and queries")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
