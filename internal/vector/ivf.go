@@ -60,8 +60,7 @@ type ivf struct {
 	spreads   []float32
 	mean      []float32
 	turned    atomic.Pointer[[]float32] // mean, rotated; nil until the first search
-	narrow    atomic.Pointer[narrow]
-	filter    atomic.Uint64 // a sign of the last filter of few rows
+	narrows   narrows
 }
 
 // probe is the buffers of a search of an inverted file.

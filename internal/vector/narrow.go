@@ -6,21 +6,35 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
 const (
-	// keptBytes is what may be kept of a narrow filter for each row of the segment: 4 MB of 250,000
+	// keptBytes is what may be kept of narrow filters for each row of the segment: 4 MB of 250,000
 	// rows, which the float32 rows of 1 % of them take at 384 dimensions.
 	keptBytes = 16
+	// keptFilters is how many filters are kept at most, and one more than the others that may be met
+	// between the first and the second time of one that is: if more take turns, none is kept, as each
+	// would be gone before it is met again.
+	keptFilters = 4
 	// rowHeader is the bytes of a slice's header.
 	rowHeader = 24
 )
 
-// narrow is what a filter that leaves few rows of a segment comes to. The last one that was met
-// twice in a row is kept, as searches with one filter mostly come together.
+// narrows is what some narrow filters come to that were met twice of late, as searches with one
+// filter mostly come together, and those of some users in turns.
+type narrows struct {
+	kept [keptFilters]atomic.Pointer[narrow]
+	mu   sync.Mutex          // guards what follows, and is held while one is kept
+	next int                 // in kept, the oldest
+	met  [keptFilters]uint64 // signs of filters that were met and not kept
+	last int                 // in met, the oldest
+}
+
+// narrow is what a filter that leaves few rows of a segment comes to.
 type narrow struct {
 	full      []uint64 // as search.fullWords
 	last      uint64   // the word behind them
@@ -28,7 +42,6 @@ type narrow struct {
 	records   []byte   // of the positions, side by side; nil: too many
 	rows      []row    // the float32 rows of the positions, as they are read; nil: too many, or not read
 	bytes     atomic.Int64
-	most      int64 // bytes up to which rows are kept
 }
 
 // row is a float32 row once it was read.
@@ -36,19 +49,21 @@ type row = atomic.Pointer[[]float32]
 
 // known returns what is kept of the filter of a search; nil when that is another one.
 func (s *Segment) known(sr *search) *narrow {
-	kept := s.ivf.narrow.Load()
-	if kept == nil || sr.accept == nil {
+	if sr.accept == nil {
 		return nil
 	}
 	full := sr.fullWords(s.h.n)
-	if sr.word(len(full)*64, s.h.n) != kept.last || !bytes.Equal(bytesOf(full), bytesOf(kept.full)) {
-		return nil
+	for i := range s.ivf.narrows.kept {
+		k := s.ivf.narrows.kept[i].Load()
+		if k != nil && sr.word(len(full)*64, s.h.n) == k.last && bytes.Equal(bytesOf(full), bytesOf(k.full)) {
+			return k
+		}
 	}
-	return kept
+	return nil
 }
 
-// keepNarrow keeps the positions of a filter that leaves count rows, if it is that of the search
-// before as far as a few of its words tell.
+// keepNarrow keeps the positions of a filter that leaves count rows, if it was met of late as far
+// as a few of its words tell.
 func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	if len(positions) != count {
 		return // the segment is damaged
@@ -58,18 +73,36 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	for i := 0; i < len(full); i += 1 + len(full)/16 {
 		sign = bits.RotateLeft64(sign, 7)*0x9e3779b97f4a7c15 ^ full[i]
 	}
-	if s.ivf.filter.Swap(sign) != sign {
+	n := &s.ivf.narrows
+	if !n.mu.TryLock() {
+		return // another search keeps one; there will be more
+	}
+	defer n.mu.Unlock()
+	if !slices.Contains(n.met[:], sign) {
+		n.met[n.last] = sign
+		n.last = (n.last + 1) % keptFilters
 		return
 	}
-	s.ivf.narrow.Store(s.newNarrow(full, sr.word(len(full)*64, s.h.n), positions))
+	if s.known(sr) != nil {
+		return // another search was faster
+	}
+	k := s.newNarrow(full, sr.word(len(full)*64, s.h.n), positions)
+	n.kept[n.next].Store(k)
+	n.next = (n.next + 1) % keptFilters
+	for i := n.next; s.KeptBytes() > s.mayKeep() && n.kept[i].Load() != k; i = (i + 1) % keptFilters {
+		n.kept[i].Store(nil)
+	}
 }
+
+// mayKeep is the most that KeptBytes may be.
+func (s *Segment) mayKeep() int64 { return keptBytes * int64(s.h.n) }
 
 // newNarrow returns what some positions come to, without float32 rows yet.
 func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *narrow {
-	k := &narrow{full: slices.Clone(full), last: last, positions: slices.Clone(positions), most: keptBytes * int64(s.h.n)}
+	k := &narrow{full: slices.Clone(full), last: last, positions: slices.Clone(positions)}
 	slices.Sort(k.positions)
 	size, stride := int64(8*len(full)+4*len(positions)), recordStride(s.h.dim)
-	if s.h.kind == kindIVF1 && size+int64(stride*len(positions)) <= k.most {
+	if s.h.kind == kindIVF1 && size+int64(stride*len(positions)) <= s.mayKeep() {
 		size += int64(stride * len(positions))
 		k.records = alignedBytes(stride * len(positions))
 		for i, position := range k.positions {
@@ -85,12 +118,14 @@ func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *nar
 }
 
 // KeptBytes is about what searches have taken of the heap to answer the next ones with the same narrow
-// filter sooner: some 16 bytes for each row of the segment at most. Searches change it.
-func (s *Segment) KeptBytes() int64 {
-	if k := s.ivf.narrow.Load(); k != nil {
-		return k.bytes.Load()
+// filters sooner: some 16 bytes for each row of the segment at most. Searches change it.
+func (s *Segment) KeptBytes() (n int64) {
+	for i := range s.ivf.narrows.kept {
+		if k := s.ivf.narrows.kept[i].Load(); k != nil {
+			n += k.bytes.Load()
+		}
 	}
-	return 0
+	return n
 }
 
 // readRow returns the float32 row of a position, as floatRow, and keeps it where it is the
@@ -108,7 +143,7 @@ func (s *Segment) readRow(sr *search, position int, of uint32) []float32 {
 		return *v
 	}
 	v := s.floatRow(of, &sr.buf)
-	if size := int64(4*len(v) + rowHeader); v != nil && k.bytes.Load()+size <= k.most {
+	if size := int64(4*len(v) + rowHeader); v != nil && s.KeptBytes()+size <= s.mayKeep() {
 		own := slices.Clone(v)
 		if k.rows[i].CompareAndSwap(nil, &own) {
 			k.bytes.Add(size)

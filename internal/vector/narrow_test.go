@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/bitset"
 )
 
 // What is kept of a narrow filter never answers for another one: not for the same set after it
@@ -57,11 +59,70 @@ func TestNarrowKept(t *testing.T) {
 					require.True(t, accept.Has(h.Row))
 				}
 			}
-			require.NotNil(t, kept.ivf.narrow.Load(), "a filter met again is kept")
-			require.Equal(t, dim > bitsFromDim, kept.ivf.narrow.Load().records != nil)
-			require.Equal(t, dim > leanFromDim && r != nil, kept.ivf.narrow.Load().rows != nil)
+			all := keptNarrows(kept)
+			require.NotEmpty(t, all, "a filter met again is kept")
+			for _, k := range all {
+				require.Equal(t, dim > bitsFromDim, k.records != nil)
+				require.Equal(t, dim > leanFromDim && r != nil, k.rows != nil)
+			}
+			kept.ivf.narrows.kept = [keptFilters]atomic.Pointer[narrow]{}
 		}
 	}
+}
+
+func keptNarrows(s *Segment) (all []*narrow) {
+	for i := range s.ivf.narrows.kept {
+		if k := s.ivf.narrows.kept[i].Load(); k != nil {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// As many filters as are kept may take turns; of more than that none is kept. The oldest goes for a
+// new one, and more than one where room is scarce.
+func TestNarrowTurns(t *testing.T) {
+	t.Parallel()
+	const dim, n = 256, 6000
+	gen := newClusters(dim, dim, 40, 1.5)
+	s := segmentOf(t, dim, InnerProduct, gen.take(n), smallIVF)
+	queries := gen.take(30)
+	var filters []*bitset.Set
+	for i := range uint64(keptFilters + 3) {
+		filters = append(filters, share(rand.New(rand.NewPCG(3, i)), n, .01))
+	}
+	fresh, err := OpenSegment(s.data)
+	require.NoError(t, err)
+	fresh.ReadRows(bytes.NewReader(s.data))
+	reads := &countingReader{ReaderAt: bytes.NewReader(s.data)}
+	s.ReadRows(reads)
+	turns := func(filters []*bitset.Set) int64 {
+		before := reads.n.Load()
+		for _, v := range queries {
+			for _, accept := range filters {
+				q := &Query{Vector: v, K: 10, Accept: accept}
+				got, err := s.Search(t.Context(), q, nil)
+				require.NoError(t, err)
+				want, err := fresh.Search(t.Context(), q, nil)
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+				require.LessOrEqual(t, s.KeptBytes(), s.mayKeep())
+			}
+		}
+		return reads.n.Load() - before
+	}
+	all := turns(filters)
+	require.Empty(t, keptNarrows(s))
+	require.Equal(t, all, turns(filters))
+	one := turns(filters[:1])
+	require.Len(t, keptNarrows(s), 1)
+	require.Less(t, turns(filters[:1]), one)
+	turns(filters[:keptFilters])
+	require.Len(t, keptNarrows(s), keptFilters)
+	require.Less(t, turns(filters[:keptFilters]), all*keptFilters/int64(len(filters))*3/4, "a third of the rows fit")
+	first := keptNarrows(s)[0]
+	turns(filters[keptFilters:])
+	require.NotContains(t, keptNarrows(s), first)
 }
 
 // countingReader counts reads.
