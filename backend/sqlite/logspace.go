@@ -18,7 +18,7 @@ const (
 const (
 	minLogSpace  = 64 << 10
 	maxLogSpace  = 256 << 10
-	maxLogGrowth = 256 << 10
+	maxLogGrowth = 64 << 10
 )
 
 var zeros [64 << 10]byte
