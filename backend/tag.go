@@ -18,6 +18,7 @@ func Tag(layer, field, value string) uint64 {
 // [ListQuery].IDs for that, so that a Store need not find sources by this tag.
 func IDTag(id string) uint64 { return Tag("i", "", id) }
 
-// Everybody is the tag of a source that all callers may see, as nearly all are. A Store
-// need not find sources by it: it may read the whole list for a group that has this tag.
+// Everybody is the tag of a source that all callers may see. Those of class [Raw] know no
+// other callers, so that a Store need not find them by it: for a group with this tag it may
+// read the whole list.
 var Everybody = Tag("ac", "", "*")

@@ -86,14 +86,20 @@ func testList(t *testing.T, e *storeEnv) {
 
 // testListEverybody lists by the tags that a Store need not find sources by.
 func testListEverybody(t *testing.T, e *storeEnv) {
+	for _, part := range []backend.Partition{notes, {Class: backend.Raw, Sub: "notes"}} {
+		testListEverybodyOf(t, e, part)
+	}
+}
+
+func testListEverybodyOf(t *testing.T, e *storeEnv, part backend.Partition) {
 	const anna, red = 3, 4
-	e.accept(
-		memo("a").tagged(backend.IDTag("a"), backend.Everybody, red), memo("b").tagged(backend.IDTag("b"), backend.Everybody),
-		memo("c").tagged(backend.IDTag("c"), anna, red), memo("d").tagged(backend.IDTag("d"), 5),
+	e.place(
+		memo("a").in(part).tagged(backend.IDTag("a"), backend.Everybody, red), memo("b").in(part).tagged(backend.IDTag("b"), backend.Everybody),
+		memo("c").in(part).tagged(backend.IDTag("c"), anna, red), memo("d").in(part).tagged(backend.IDTag("d"), 5),
 	)
 	list := func(f backend.Filter) []string {
 		t.Helper()
-		ids, total := e.list(backend.ListQuery{Part: notes, Filter: f, Limit: 10})
+		ids, total := e.list(backend.ListQuery{Part: part, Filter: f, Limit: 10})
 		assert.Equal(t, len(ids), total)
 		return ids
 	}
@@ -105,10 +111,12 @@ func testListEverybody(t *testing.T, e *storeEnv) {
 	assert.Empty(t, list(backend.Filter{All: [][]uint64{visible, {9}}}))
 	assert.Equal(t, []string{"c", "d"}, list(backend.Filter{Not: []uint64{backend.Everybody}}))
 	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}, Not: []uint64{backend.IDTag("a")}}))
-	_, err := e.UpdateMetadata(t.Context(), notes, "b", nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
+	_, err := e.UpdateMetadata(t.Context(), part, "b", nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"a"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}}))
-	assert.Equal(t, []string{"b", "d"}, list(backend.Filter{All: [][]uint64{{5}}}))
+	_, err = e.UpdateMetadata(t.Context(), part, "d", nil, nil, []uint64{backend.IDTag("d"), backend.Everybody}, at(0))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "d"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}}))
+	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{5}}}))
 }
 
 func testListFilter(t *testing.T, e *storeEnv) {

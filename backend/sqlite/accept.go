@@ -97,9 +97,13 @@ func (t *tx) replace(old *head) (older int64, err error) {
 
 // addTags makes a newest version findable by its tags, but for those that no list is led by.
 func (t *tx) addTags(part, source int64, id string, tags []byte) error {
+	p, err := t.partName(part)
+	if err != nil {
+		return err
+	}
 	for b := tags; len(b) >= 8; b = b[8:] {
 		tag := binary.LittleEndian.Uint64(b)
-		if tag == backend.Everybody || tag == backend.IDTag(id) {
+		if tag == backend.IDTag(id) || !leads(p.Class, tag) {
 			continue
 		}
 		err := t.c.do("INSERT OR IGNORE INTO tags (part, tag, source) VALUES (?, ?, ?)", part, int64(tag), source)
@@ -108,6 +112,11 @@ func (t *tx) addTags(part, source int64, id string, tags []byte) error {
 		}
 	}
 	return nil
+}
+
+// leads tells whether lists of a class can be led by a tag.
+func leads(class backend.Class, tag uint64) bool {
+	return class != backend.Raw || tag != backend.Everybody
 }
 
 func (t *tx) dropTags(v *head) error {

@@ -88,7 +88,7 @@ type listed struct {
 func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (page []*backend.Source, total int, err error) {
 	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY sources_list WHERE s.part = ?1 AND s.newest = 1"
 	args := []any{part, micros(q.Now)}
-	if lead := leadingGroup(q.Filter); lead != nil {
+	if lead := leadingGroup(q.Part.Class, q.Filter); lead != nil {
 		sql = `SELECT s.num, s.updated, s.id, s.tags FROM
 			(SELECT DISTINCT t.source FROM json_each(?3) j CROSS JOIN tags t ON t.part = ?1 AND t.tag = j.value) f
 			CROSS JOIN sources s ON s.num = f.source WHERE s.newest = 1`
@@ -126,10 +126,11 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 
 // leadingGroup is the group of a filter with the fewest tags among those that the index of
 // tags can lead, nil when it has none.
-func leadingGroup(f backend.Filter) []int64 {
+func leadingGroup(class backend.Class, f backend.Filter) []int64 {
 	var least []uint64
 	for _, group := range f.All {
-		if (least == nil || len(group) < len(least)) && !slices.Contains(group, backend.Everybody) {
+		every := slices.ContainsFunc(group, func(tag uint64) bool { return !leads(class, tag) })
+		if !every && (least == nil || len(group) < len(least)) {
 			least = group
 		}
 	}
