@@ -37,14 +37,14 @@ func (q *work) bridge(ents []named, gamma float64) error {
 		return nil
 	}
 	nums := make([]int64, len(firsts))
-	for i, at := range firsts {
-		nums[i] = q.rows[at].Chunk
+	for i, p := range firsts {
+		nums[i] = p.chunk
 	}
 	texts, err := q.texts(nums)
 	if err != nil {
 		return err
 	}
-	top := q.cand[firsts[0]].Score
+	top := firsts[0].v
 	total := idfOf(q.terms)
 	if total == 0 || top == 0 {
 		return nil
@@ -55,9 +55,8 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	}
 	chain := map[int64]hop{}
 	need := 1.0
-	for n, at := range firsts {
-		score, chunk := q.cand[at].Score, q.rows[at].Chunk
-		has := texts[chunk]
+	for n, first := range firsts {
+		has := texts[first.chunk]
 		var rest []backend.TermInfo
 		for _, t := range q.terms {
 			if !has[t.Term] {
@@ -74,18 +73,18 @@ func (q *work) bridge(ents []named, gamma float64) error {
 			return err
 		}
 		for _, m := range mentions {
-			if m.Chunk != chunk {
+			if m.Chunk != first.chunk {
 				continue
 			}
 			for _, r := range in[m.Entity] {
-				if r.Chunk == chunk {
+				if r.Chunk == first.chunk {
 					continue
 				}
 				link := lexical.IDF(q.docs, m.DF) / math.Log(1+float64(q.docs))
 				if r.Weight < titleMentionFrom {
 					link *= .6
 				}
-				v := score / top * link * (bridgeAlways + restScore[r.Chunk]*u + bridgeDense*u*restDense[r.Chunk])
+				v := first.v / top * link * (bridgeAlways + restScore[r.Chunk]*u + bridgeDense*u*restDense[r.Chunk])
 				if v > chain[r.Chunk].value {
 					chain[r.Chunk] = hop{r.Chunk, m.Entity, v}
 				}

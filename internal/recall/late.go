@@ -20,10 +20,10 @@ func (f wordVectors) AppendWord(dst []float32, word string) ([]float32, bool) { 
 func (q *work) interact() error {
 	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
 	nums := make([]int64, 0, 2*len(best))
-	for _, at := range best {
-		nums = append(nums, q.rows[at].Chunk)
-		if p := q.before(at); p != 0 {
-			nums = append(nums, p)
+	for _, p := range best {
+		nums = append(nums, p.chunk)
+		if before := q.before(p.at); before != 0 {
+			nums = append(nums, before)
 		}
 	}
 	slices.Sort(nums)
@@ -39,17 +39,17 @@ func (q *work) interact() error {
 	s := q.scorer()
 	most := 0.0
 	scores := make([]float64, len(best))
-	for i, at := range best {
-		if text, ok := texts[q.rows[at].Chunk]; ok {
-			scores[i] = s.Score(text, texts[q.before(at)])
+	for i, p := range best {
+		if text, ok := texts[p.chunk]; ok {
+			scores[i] = s.Score(text, texts[q.before(p.at)])
 			most = max(most, scores[i])
 		}
 	}
 	if most == 0 {
 		return nil
 	}
-	for i, at := range best {
-		q.cand[at].Late = lateWeight * q.closeness() * scores[i] / most
+	for i, p := range best {
+		q.cand[p.at].Late = lateWeight * q.closeness() * scores[i] / most
 	}
 	return nil
 }

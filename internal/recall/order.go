@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -10,39 +9,16 @@ import (
 type place struct {
 	v     float64
 	chunk int64
-	at    int32 // in cand
+	at    int32 // in rows and cand
 }
 
 // ahead tells whether a place comes before another: by value, highest first, then by chunk.
-// Values are numbers. It is small enough to be inlined.
+// It is small enough to be inlined.
 func (a *place) ahead(b *place) bool { return a.v > b.v || a.v == b.v && a.chunk < b.chunk }
 
-// fewPlaces is the number of places up to which they are sorted by insertion.
-const fewPlaces = 64
-
-// sortPlaces sorts places, best first.
-func sortPlaces(all []place) {
-	if len(all) > fewPlaces {
-		slices.SortFunc(all, func(a, b place) int {
-			if a.ahead(&b) {
-				return -1
-			}
-			return 1
-		})
-		return
-	}
-	for i := 1; i < len(all); i++ {
-		p, j := all[i], i
-		for ; j > 0 && p.ahead(&all[j-1]); j-- {
-			all[j] = all[j-1]
-		}
-		all[j] = p
-	}
-}
-
-// some returns the places of the n best candidates by f, in no particular order. They
-// are good until the next call of it or of best.
-func (q *work) some(n int, f func(c *cand) float64) []place {
+// best returns the places of the n best candidates by f, best first: those of which it is
+// above 0. They are good until the next call.
+func (q *work) best(n int, f func(c *cand) float64) []place {
 	all := q.order[:0]
 	for i := range q.cand {
 		c := &q.cand[i]
@@ -54,70 +30,24 @@ func (q *work) some(n int, f func(c *cand) float64) []place {
 		}
 	}
 	q.order = all
-	return first(all, n)
+	q.sorted = slices.Grow(q.sorted[:0], len(all))[:len(all)]
+	return first(all, n, q.sorted)
 }
 
-// best returns the places of the n best candidates by f, best first.
-func (q *work) best(n int, f func(c *cand) float64) []int32 {
-	all := q.some(n, f)
-	sortPlaces(all)
-	out := make([]int32, len(all))
-	for i := range out {
-		out[i] = all[i].at
-	}
-	return out
-}
+const (
+	valueSteps = 256
+	// fewPlaces is the number of places up to which they are sorted by insertion.
+	fewPlaces = 32
+)
 
-// first returns the n first places, in any order and in the memory of all: those of the
-// highest steps of value, and of the last step that is needed by quickselect (Hoare, 1961), with
-// a sort where its pivots are bad.
-func first(all []place, n int) []place {
+// first returns the n first of places with values above 0, in their order and in the memory of
+// into, which has room for all: a distribution by steps of value (Knuth, vol. 3, 5.2.5), and a sort of each
+// step that is needed. No processor predicts where a place belongs, so the distribution does
+// not branch on it.
+func first(all []place, n int, into []place) []place {
+	n = min(n, len(all))
 	if n <= 0 {
 		return nil
-	}
-	if all = highest(all, n); n >= len(all) {
-		return all
-	}
-	lo, hi := 0, len(all)
-	for rounds := 2 * bits.Len(uint(len(all))); hi-lo > 8; rounds-- {
-		if rounds == 0 {
-			break
-		}
-		pivot := median(all[lo], all[lo+(hi-lo)/2], all[hi-1])
-		i, j := lo, hi-1
-		for i <= j {
-			for all[i].ahead(&pivot) {
-				i++
-			}
-			for pivot.ahead(&all[j]) {
-				j--
-			}
-			if i <= j {
-				all[i], all[j] = all[j], all[i]
-				i++
-				j--
-			}
-		}
-		switch { // all[lo:j+1] <= pivot <= all[i:hi]
-		case n <= j+1:
-			hi = j + 1
-		case n >= i:
-			lo = i
-		default:
-			return all[:n]
-		}
-	}
-	sortPlaces(all[lo:hi])
-	return all[:n]
-}
-
-const valueSteps = 256
-
-// highest drops places whose values lie in steps below that of the n-th. Values that are not above 0 lie
-// in the lowest step. No processor predicts which of them stay, so none is asked to.
-func highest(all []place, n int) []place {
-	if n >= len(all) {
-		return all
 	}
 	top := 0.0
 	for i := range all {
@@ -125,49 +55,65 @@ func highest(all []place, n int) []place {
 			top = v
 		}
 	}
-	if !(top > 0) || math.IsInf(valueSteps/top, 1) {
-		return all
-	}
 	scale := (valueSteps - 1) / top
-	var count [valueSteps]int32
+	if math.IsInf(scale, 1) {
+		scale = 0 // all in one step
+	}
+	var start [valueSteps]int32
 	for i := range all {
-		count[stepOf(all[i].v, scale)]++
+		start[stepOf(all[i].v, scale)]++
 	}
-	last, left := uint8(valueSteps-1), int32(n)
-	for ; last > 0; last-- {
-		if left -= count[last]; left <= 0 {
-			break
+	end, most, kept := int32(0), int32(0), int32(0)
+	for step := valueSteps - 1; step >= 0; step-- {
+		count := start[step]
+		start[step] = end
+		if end < int32(n) {
+			kept, most = end+count, max(most, count)
 		}
+		end += count
 	}
-	kept := 0
 	for i := range all {
-		p := all[i]
-		all[kept] = p
-		stay := 0
-		if stepOf(p.v, scale) >= last {
-			stay = 1
-		}
-		kept += stay
+		s := stepOf(all[i].v, scale)
+		into[start[s]] = all[i]
+		start[s]++
 	}
-	return all[:kept]
+	into = into[:kept]
+	if most <= fewPlaces {
+		insertionSort(into)
+		return into[:n]
+	}
+	for from := 0; from < len(into); {
+		s := stepOf(into[from].v, scale)
+		to := int(start[s]) // behind its places by now
+		sortPlaces(into[from:to])
+		from = to
+	}
+	return into[:n]
 }
 
-// stepOf returns the step of a value. The result of a conversion is not defined for values out of
-// range, so they are not converted.
-func stepOf(v, scale float64) uint8 {
-	return uint8(int32(max(v*scale, 0)))
+// stepOf returns the step of a value from 0 to that which the scale is of.
+func stepOf(v, scale float64) uint8 { return uint8(int32(v * scale)) }
+
+func sortPlaces(all []place) {
+	if len(all) <= fewPlaces {
+		insertionSort(all)
+		return
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		if a.ahead(&b) {
+			return -1
+		}
+		return 1
+	})
 }
 
-// median returns the middle one of three places.
-func median(a, b, c place) place {
-	if b.ahead(&a) {
-		a, b = b, a
-	}
-	if c.ahead(&b) {
-		b = c
-		if b.ahead(&a) {
-			b = a
+// insertionSort is for places that nearly are in order.
+func insertionSort(all []place) {
+	for i := 1; i < len(all); i++ {
+		p, j := all[i], i
+		for ; j > 0 && p.ahead(&all[j-1]); j-- {
+			all[j] = all[j-1]
 		}
+		all[j] = p
 	}
-	return b
 }

@@ -134,7 +134,8 @@ type scratch struct {
 	cand    []cand             // their scores, by the same places
 	index   chunkIndex         // of chunks in rows
 	indexed int                // rows that index knows: the first
-	order   []place
+	order   []place            // see best
+	sorted  []place
 	found   []backend.Hit
 	terms   []backend.TermInfo // of the question
 
@@ -451,8 +452,7 @@ func (q *work) late(stage string) bool {
 
 // rank takes the best candidates out: as many as were asked for, and at least minHits.
 func (q *work) rank() {
-	order := q.some(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
-	sortPlaces(order)
+	order := q.best(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
 	q.hits = slices.Grow(q.hits[:0], len(order))
 	for _, p := range order {
 		r, c := &q.rows[p.at], &q.cand[p.at]

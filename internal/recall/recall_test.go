@@ -310,13 +310,18 @@ func TestFirst(t *testing.T) {
 		all := make([]place, rng.IntN(400))
 		values := 1 + rng.IntN(300)
 		for i := range all {
-			all[i] = place{float64(rng.IntN(values)), rng.Int64N(1 << 40), int32(i)}
+			all[i] = place{float64(1 + rng.IntN(values)), rng.Int64N(1 << 40), int32(i)}
+			switch rng.IntN(40) * (rng.IntN(3) + 1) {
+			case 0:
+				all[i].v = math.SmallestNonzeroFloat64
+			case 1:
+				all[i].v = 1e300
+			}
 		}
 		n := rng.IntN(len(all) + 1)
 		want := slices.Clone(all)
 		slices.SortFunc(want, func(a, b place) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.chunk, b.chunk)) })
-		got := first(all, n)
-		sortPlaces(got)
+		got := first(all, n, make([]place, len(all)))
 		if n == 0 {
 			require.Empty(t, got)
 			continue

@@ -17,12 +17,12 @@ func (q *work) spread() {
 	if len(order) == 0 {
 		return
 	}
-	step := spreadStep * q.closeness() * q.cand[order[0]].Score
+	step := spreadStep * q.closeness() * order[0].v
 	for i := range q.sessions {
 		q.sessions[i].better = 0
 	}
-	for _, at := range order {
-		c := &q.cand[at]
+	for _, p := range order {
+		c := &q.cand[p.at]
 		if c.session == 0 {
 			continue
 		}

@@ -51,8 +51,8 @@ func (q *work) walk(ents []named, gamma float64) error {
 	seeds := q.best(walkSeeds, func(c *cand) float64 { return c.s0 })
 	g := newGraph(q)
 	var chunks []int64
-	for _, i := range seeds {
-		chunks = append(chunks, q.rows[i].Chunk)
+	for _, p := range seeds {
+		chunks = append(chunks, p.chunk)
 	}
 	nums := make([]int64, len(ents))
 	for i, e := range ents {
@@ -79,12 +79,12 @@ func (q *work) walk(ents []named, gamma float64) error {
 		}
 	}
 	sum = 0
-	for _, i := range seeds {
-		sum += q.cand[i].s0 * q.cand[i].s0
+	for _, p := range seeds {
+		sum += p.v * p.v
 	}
-	for _, i := range seeds {
-		if at, ok := g.chunkAt[q.rows[i].Chunk]; ok && sum > 0 {
-			restartP[at] = .5 * q.cand[i].s0 * q.cand[i].s0 / sum
+	for _, p := range seeds {
+		if at, ok := g.chunkAt[p.chunk]; ok && sum > 0 {
+			restartP[at] = .5 * p.v * p.v / sum
 		}
 	}
 	rank := g.pagerank(restartP, restartE)
@@ -114,8 +114,8 @@ func (q *work) walk(ents []named, gamma float64) error {
 func (q *work) feedback(share float64) error {
 	top := q.best(feedbackDocs, func(c *cand) float64 { return c.s0 })
 	nums := make([]int64, len(top))
-	for i, at := range top {
-		nums[i] = q.rows[at].Chunk
+	for i, p := range top {
+		nums[i] = p.chunk
 	}
 	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
 	if err != nil {
