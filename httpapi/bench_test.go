@@ -50,13 +50,20 @@ func benchQuery(i int) string {
 
 func pick(list []string, i int) string { return list[i%len(list)] }
 
-// BenchmarkRecall serves recalls over a small tenant to 32 clients that keep their
-// connections, each time another question. Each case is followed by "bare", a handler that
+// BenchmarkRecall serves recalls over a small tenant, of 50 and of 200 memories and as many
+// documents, to 32 clients that keep their connections, each time another question. Each case is followed by "bare", a handler that
 // only reads the same bodies and writes one of the mean size of the answers: the bound
 // that net/http sets. cpu-µs/req is the processor time of client
 // and server together, which other load on the machine disturbs least.
 func BenchmarkRecall(b *testing.B) {
-	h := benchHandler(b, 200)
+	for _, n := range []int{50, 200} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchRecall(b, n) })
+	}
+}
+
+func benchRecall(b *testing.B, n int) {
+	b.Helper()
+	h := benchHandler(b, n)
 	for _, bc := range []struct{ name, path, body string }{
 		{"v1-memory", "/recall/recall_preferences", `{"tenant_id":"acme","query":%q}`},
 		{"v1-memory-graph", "/recall/recall_preferences", `{"tenant_id":"acme","query":%q,"graph_context":true}`},
