@@ -125,7 +125,6 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 		Chunking: opts.chunking(), BatchItems: opts.BatchItems, BatchBytes: 32 << 20, MaxAttempts: opts.MaxAttempts, Lease: opts.Lease, Logger: opts.Logger}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.cache.init()
-	s.requests.init()
 	s.spaces = spaces.New(opts.MaxOpenTenants, s.openSpace, s.closeSpace)
 	if v, ok := s.reg.(backend.LeaseVoider); ok { // deliveries that a dead predecessor was sending
 		if err := v.VoidLeases(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"sync"
 )
 
@@ -13,7 +14,6 @@ type requestLog struct {
 	mu   sync.Mutex
 	ring []remembered // the oldest at next
 	next int
-	seen map[requestID]int32 // places in ring
 }
 
 // requestID is the UUID of a request.
@@ -39,8 +39,6 @@ const rememberedRequests = 10_000
 // keptBytes bounds the memory that an entry keeps for the next one.
 const keptBytes = 4 << 10
 
-func (l *requestLog) init() { l.seen = map[requestID]int32{} }
-
 // add remembers a recall in place of the oldest.
 func (l *requestLog) add(id string, sub Sub, q *Recall, scopes []scope, sources []SourceInfo) {
 	key, ok := readRequestID(id)
@@ -54,7 +52,6 @@ func (l *requestLog) add(id string, sub Sub, q *Recall, scopes []scope, sources 
 		at = len(l.ring)
 		l.ring = append(l.ring, remembered{})
 	} else {
-		delete(l.seen, l.ring[at].id)
 		l.next = (at + 1) % rememberedRequests
 	}
 	slot := &l.ring[at]
@@ -62,9 +59,9 @@ func (l *requestLog) add(id string, sub Sub, q *Recall, scopes []scope, sources 
 		slot.data = nil
 	}
 	slot.id, slot.data = key, appendRecalled(slot.data[:0], sub, q, scopes, sources)
-	l.seen[key] = int32(at)
 }
 
+// get looks at each entry: feedback is rare beside recalls.
 func (l *requestLog) get(org, id string) (recalled, bool) {
 	key, ok := readRequestID(id)
 	if !ok {
@@ -72,8 +69,8 @@ func (l *requestLog) get(org, id string) (recalled, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at, ok := l.seen[key]
-	if !ok {
+	at := slices.IndexFunc(l.ring, func(r remembered) bool { return r.id == key })
+	if at < 0 {
 		return recalled{}, false
 	}
 	r := decodeRecalled(l.ring[at].data)

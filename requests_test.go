@@ -15,7 +15,6 @@ import (
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	var l requestLog
-	l.init()
 	q := &Recall{Class: ClassMemory}
 	scopes := []scope{{part: backend.Partition{Sub: "a"}}, {part: backend.Partition{Sub: ""}}}
 	ids := make([]string, rememberedRequests+10)
@@ -34,6 +33,9 @@ func TestRequestLog(t *testing.T) {
 		add(i)
 	}
 	for i, id := range ids {
+		if i > 20 && i%97 > 0 {
+			continue
+		}
 		r, ok := l.get("o", id)
 		require.Equal(t, i >= 10, ok, i)
 		if ok {

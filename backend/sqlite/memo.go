@@ -39,10 +39,19 @@ const (
 	memoEntityRelation                 // the first relations of an entity: *factList
 )
 
-type memoKey struct {
-	kind  memoKind
-	limit int32 // of a list; 0: all
-	num   int64
+// memoKey names a value: its kind, the limit of a list (0: all), and a number. One of 0 names none.
+type memoKey uint64
+
+const (
+	kindBits  = 3
+	limitBits = 13
+)
+
+func newMemoKey(kind memoKind, limit int, num int64) memoKey {
+	if limit >= 1<<limitBits || num <= 0 || num >= 1<<(64-kindBits-limitBits) {
+		return 0
+	}
+	return memoKey(uint64(num)<<(kindBits+limitBits) | uint64(limit)<<kindBits | uint64(kind))
 }
 
 // memo keeps decoded rows of one store for as long as nothing is committed, up to a
@@ -93,14 +102,14 @@ func newMemo(limit int) *memo {
 }
 
 // get calls hit for each number whose value of version v is known, with its place.
-func (m *memo) get(v uint64, kind memoKind, limit int32, nums []int64, hit func(i int, value any)) {
+func (m *memo) get(v uint64, kind memoKind, limit int, nums []int64, hit func(i int, value any)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.turn(v) {
 		return
 	}
 	for i, num := range nums {
-		if it := m.items[memoKey{kind, limit, num}]; it != nil {
+		if it := m.items[newMemoKey(kind, limit, num)]; it != nil {
 			m.clock++
 			if m.clock-it.moved > uint64(len(m.items)/8) { // else it is still among the first
 				it.moved = m.clock
@@ -117,7 +126,7 @@ func (m *memo) put(v uint64, key memoKey, value any, size int) {
 	size += memoOverhead
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.turn(v) || size > m.limit/8 {
+	if !m.turn(v) || size > m.limit/8 || key == 0 {
 		return
 	}
 	if _, ok := m.items[key]; ok {

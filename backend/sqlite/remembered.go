@@ -50,7 +50,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		for i, num := range nums { // read is in the same order, without what is gone
 			if out[i] == nil && len(read) > 0 && read[0].Num == num {
 				out[i], read = read[0], read[1:]
-				s.memo.put(v, memoKey{memoChunk, 0, num}, out[i], sizeOfChunk(out[i]))
+				s.memo.put(v, newMemoKey(memoChunk, 0, num), out[i], sizeOfChunk(out[i]))
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 		}
 		e := read[0]
 		if out[i], read = e, read[1:]; e != nil {
-			s.memo.put(v, memoKey{memoEntity, 0, num}, e, entityBytes+len(e.Key)+len(e.Name)+len(e.Type)+len(e.Namespace))
+			s.memo.put(v, newMemoKey(memoEntity, 0, num), e, entityBytes+len(e.Key)+len(e.Name)+len(e.Type)+len(e.Namespace))
 		}
 	}
 	return out, nil
@@ -169,7 +169,7 @@ func (s *store) known(ctx context.Context, v uint64, kind memoKind, limit int, p
 	s.leave()
 	lists := make([]*factList, len(nums))
 	n := 0
-	s.memo.get(v, kind, int32(limit), nums, func(i int, value any) {
+	s.memo.get(v, kind, limit, nums, func(i int, value any) {
 		if l := value.(*factList); l.part == part {
 			lists[i] = l
 			n++
@@ -204,7 +204,7 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 	}
 	for chunk, l := range by {
 		l.rels = slices.Clip(l.rels)
-		s.memo.put(v, memoKey{memoChunkFacts, 0, chunk}, l, l.size())
+		s.memo.put(v, newMemoKey(memoChunkFacts, 0, chunk), l, l.size())
 	}
 	return lists, nil
 }
@@ -228,7 +228,7 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 			return nil, err
 		}
 		lists[i] = &factList{q.Part, slices.Clip(rels)}
-		s.memo.put(v, memoKey{memoEntityRelation, int32(q.Limit), e}, lists[i], lists[i].size())
+		s.memo.put(v, newMemoKey(memoEntityRelation, q.Limit, e), lists[i], lists[i].size())
 	}
 	return lists, nil
 }

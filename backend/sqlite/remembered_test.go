@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -222,20 +223,33 @@ func TestMemoBounds(t *testing.T) {
 	t.Parallel()
 	m := newMemo(100 * (memoOverhead + 40))
 	for n := range int64(500) {
-		m.put(2, memoKey{memoEntity, 0, n}, n, 40)
-		m.get(2, memoEntity, 0, []int64{0}, func(int, any) {}) // what is used stays
+		m.put(2, newMemoKey(memoEntity, 0, n+1), n, 40)
+		m.get(2, memoEntity, 0, []int64{1}, func(int, any) {}) // what is used stays
 		require.LessOrEqual(t, m.used, m.limit)
 	}
 	assert.Len(t, m.items, 100)
 	var got []any
-	m.get(2, memoEntity, 0, []int64{0, 5, 499}, func(i int, v any) { got = append(got, i, v) })
+	m.get(2, memoEntity, 0, []int64{1, 6, 500}, func(i int, v any) { got = append(got, i, v) })
 	assert.Equal(t, []any{0, int64(0), 2, int64(499)}, got)
-	m.put(2, memoKey{memoEntity, 0, 1000}, 0, m.limit) // one value never takes all
+	m.put(2, newMemoKey(memoEntity, 0, 1000), 0, m.limit) // one value never takes all
 	assert.Len(t, m.items, 100)
-	m.put(0, memoKey{memoEntity, 0, 1001}, 0, 40) // of an older version
-	m.get(0, memoEntity, 0, []int64{0}, func(int, any) { t.Error("a value of another version") })
+	m.put(0, newMemoKey(memoEntity, 0, 1001), 0, 40) // of an older version
+	m.get(0, memoEntity, 0, []int64{1}, func(int, any) { t.Error("a value of another version") })
 	assert.Len(t, m.items, 100)
-	m.get(4, memoEntity, 0, []int64{0}, func(int, any) { t.Error("a value of an older version") })
+	m.get(4, memoEntity, 0, []int64{1}, func(int, any) { t.Error("a value of an older version") })
 	assert.Empty(t, m.items)
 	assert.Zero(t, m.used)
+	for _, num := range []int64{0, -1, 1 << 48, math.MaxInt64} { // no numbers of rows
+		m.put(4, newMemoKey(memoEntity, 0, num), 0, 40)
+	}
+	assert.Empty(t, m.items)
+	keys := map[memoKey]bool{}
+	for _, kind := range []memoKind{memoChunk, memoEntity, memoChunkFacts, memoEntityRelation} {
+		for _, limit := range []int{0, 1, maxRememberedFacts} {
+			for _, num := range []int64{1, 2, 1<<48 - 1} {
+				keys[newMemoKey(kind, limit, num)] = true
+			}
+		}
+	}
+	assert.Len(t, keys, 4*3*3)
 }
