@@ -22,8 +22,8 @@ type graphReader struct {
 	now      time.Time
 	entities map[int64]*Entity // nil: there is none
 	chunks   map[int64]*backend.Hydrated
-	made     []Entity         // that entities point to
-	ids      *strings.Builder // of what ids are parts
+	made     []Entity // that entities point to
+	ids      textBlock
 }
 
 func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graphReader {
@@ -150,21 +150,10 @@ func lowerName(e *backend.Entity) string {
 
 func entityID(n int64) string { return "ent_" + strconv.FormatInt(n, 10) }
 
-const (
-	idRoom  = 24  // bytes of the longest id
-	idBlock = 512 // bytes of ids that share memory
-)
-
 // id returns a prefix with a number behind it.
 func (g *graphReader) id(prefix string, n int64) string {
-	if g.ids == nil || g.ids.Cap()-g.ids.Len() < idRoom {
-		g.ids = new(strings.Builder)
-		g.ids.Grow(idBlock)
-	}
-	from := g.ids.Len()
-	var b [idRoom]byte
-	g.ids.Write(strconv.AppendInt(append(b[:0], prefix...), n, 10))
-	return g.ids.String()[from:]
+	var b [20]byte
+	return g.ids.join(prefix, string(strconv.AppendInt(b[:0], n, 10)))
 }
 
 // target is the entity at the end of a relation, or the literal of a fact.

@@ -250,29 +250,37 @@ func (in *intake) memory(field string, m *Memory, b MemoryBatch, alone bool) err
 
 // shortTitle is the start of a text, for display where no title was given.
 func shortTitle(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, cut := titleLine(text)
+	if cut {
+		line += cutSign
+	}
+	return line
+}
+
+const cutSign = "…"
+
+// titleLine is the part of a text that shortTitle shows, and whether cutSign follows.
+func titleLine(text string) (line string, cut bool) {
+	line, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	for line != "" && (line[0] == ' ' || line[0] == '#' || line[0] == '>' || line[0] == '*' || line[0] == '-') {
 		line = line[1:]
 	}
 	line = strings.TrimSpace(line)
-	end, n := 0, 0
-	for end < len(line) && n < 60 {
-		size := 1
-		if line[end] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRuneInString(line[end:])
+	n := 0
+	for end := range line {
+		if n++; n > maxTitle {
+			line = line[:end]
+			if i := strings.LastIndexByte(line, ' '); i > 20 {
+				line = line[:i]
+			}
+			return line, true
 		}
-		end += size
-		n++
 	}
-	if end == len(line) {
-		return line
-	}
-	line = line[:end]
-	if i := strings.LastIndexByte(line, ' '); i > 20 {
-		line = line[:i]
-	}
-	return line + "…"
+	return line, false
 }
+
+// maxTitle is how many characters a title made of a text has at most.
+const maxTitle = 60
 
 func (in *intake) add(inc backend.Incoming, res IngestItem, rel *Relations) {
 	in.items = append(in.items, inc)

@@ -251,7 +251,7 @@ func (r *recallRun) bring(ctx context.Context, src *backend.Source) ([]string, e
 	var keys []string
 	for _, row := range rows {
 		var c Chunk
-		err := fillChunk(&c, row, r.layout.of(row.Layout))
+		err := r.fillChunk(&c, row)
 		if err != nil {
 			return nil, err
 		}

@@ -107,6 +107,7 @@ type recallRun struct {
 	ents   []partEntities // that the question names, for the graph context
 	said   statements     // inferred ones among the hits
 	layout layout         // of the chunk looked at last
+	titles textBlock      // of chunks without one
 	recallScratch
 }
 
@@ -183,8 +184,7 @@ func (r *recallRun) search(ctx context.Context) error {
 	if r.q.Hint != "" {
 		query = r.q.Hint + "\n" + query
 	}
-	e := r.svc.ranker
-	question := e.Ask(query, r.now, r.cueKinds())
+	question := r.svc.ranker.Ask(query, r.now, r.cueKinds())
 	if r.q.Hint == "" {
 		r.cues = question.Cues()
 	}
@@ -193,37 +193,29 @@ func (r *recallRun) search(ctx context.Context) error {
 		want = max(want, maxFanOut)
 	}
 	r.answers = slices.Grow(r.answers[:0], len(scopes))[:len(scopes)]
-	answers := r.answers
 	space := recall.Space{Store: r.held.store, Vectors: r.held.ws.Vectors(), Keywords: r.held.ws.Keywords(), Graph: r.held.ws.Graph(), DenseOff: r.held.reembedding.Load()}
-	ask := func(i int) error {
-		return guarded(func() (err error) {
-			answers[i], err = e.Search(ctx, space, recall.Request{Part: scopes[i].part, Question: question, K: want, Thinking: r.q.Mode == ModeThinking, Auto: r.q.Mode == ModeAuto,
-				Alpha: recall.Alpha{Auto: r.q.Alpha.auto, Value: r.q.Alpha.value}, Filter: r.filter, Now: r.now, Deadline: r.now.Add(r.svc.opts.RecallBudget)})
-			return err
-		})
-	}
 	if len(scopes) == 1 {
-		if err := ask(0); err != nil {
+		if err := r.ask(ctx, 0, space, question, want); err != nil {
 			return err
 		}
 	} else {
 		var g errgroup.Group
 		g.SetLimit(scopesAtOnce)
 		for i := range scopes {
-			g.Go(func() error { return ask(i) })
+			g.Go(func() error { return r.ask(ctx, i, space, question, want) })
 		}
 		if err := g.Wait(); err != nil {
 			return err
 		}
 	}
 	n := 0
-	for _, a := range answers {
+	for _, a := range r.answers {
 		n += len(a.Hits)
 	}
 	r.all = slices.Grow(r.all[:0], n)
 	var degraded []string
 	for i, sc := range scopes {
-		a := answers[i]
+		a := r.answers[i]
 		if a.Thinking {
 			r.res.Mode = ModeThinking
 		}
@@ -261,6 +253,16 @@ func (r *recallRun) search(ctx context.Context) error {
 	}
 	slices.SortStableFunc(r.hits, compareWeighted)
 	return nil
+}
+
+// ask ranks the chunks of a scope.
+func (r *recallRun) ask(ctx context.Context, i int, space recall.Space, question *recall.Question, want int) error {
+	return guarded(func() (err error) {
+		r.answers[i], err = r.svc.ranker.Search(ctx, space, recall.Request{Part: r.scopes[i].part, Question: question, K: want,
+			Thinking: r.q.Mode == ModeThinking, Auto: r.q.Mode == ModeAuto, Alpha: recall.Alpha{Auto: r.q.Alpha.auto, Value: r.q.Alpha.value},
+			Filter: r.filter, Now: r.now, Deadline: r.now.Add(r.svc.opts.RecallBudget)})
+		return err
+	})
 }
 
 // compareWeighted orders hits of several sub-tenants, the best first.

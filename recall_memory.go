@@ -2,6 +2,7 @@ package contextmem
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -54,6 +55,24 @@ func take[T any](memory *[]T, n int) []T {
 	}
 	*memory = (*memory)[:at+n]
 	return (*memory)[at : at+n : at+n]
+}
+
+// textBlock makes short texts that share memory. What was made stays as it is.
+type textBlock struct{ b *strings.Builder }
+
+// textBlockBytes is the size of the shared memory.
+const textBlockBytes = 640
+
+func (t *textBlock) join(x, y string) string {
+	n := len(x) + len(y)
+	if t.b == nil || t.b.Cap()-t.b.Len() < n {
+		t.b = new(strings.Builder)
+		t.b.Grow(max(n, textBlockBytes))
+	}
+	from := t.b.Len()
+	t.b.WriteString(x)
+	t.b.WriteString(y)
+	return t.b.String()[from:]
 }
 
 // maxResultMemory keeps the memory of a rare large result from being kept.

@@ -41,7 +41,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	r.res.Chunks = slices.Clip(mem.chunks)
 	for i, h := range hits {
 		c := &r.res.Chunks[i]
-		if err := fillChunk(c, h.row, r.layout.of(h.row.Layout)); err != nil {
+		if err := r.fillChunk(c, h.row); err != nil {
 			return err
 		}
 		c.Score, c.Explain, c.AlsoFrom = h.Score, h.parts, r.said.also[h.Chunk]
@@ -93,13 +93,16 @@ func (l *layout) of(b []byte) *layout {
 	return l
 }
 
-// fillChunk sets a zero chunk to what a row and its layout say.
-func fillChunk(c *Chunk, row *backend.Hydrated, l *layout) error {
-	src := row.Src
+// fillChunk sets a zero chunk to what a row says.
+func (r *recallRun) fillChunk(c *Chunk, row *backend.Hydrated) error {
+	src, l := row.Src, r.layout.of(row.Layout)
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
 	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, l.text, l.inferred
 	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
-		c.Title = shortTitle(row.Text)
+		line, cut := titleLine(row.Text)
+		if c.Title = line; cut {
+			c.Title = r.titles.join(line, cutSign)
+		}
 	}
 	var err error
 	if c.Metadata, err = decodeMap(src.Metadata); err != nil {
@@ -157,7 +160,7 @@ func (r *recallRun) related(ctx context.Context, hits []*scopeHit) error {
 			}
 			have[n.Key] = true
 			var c Chunk
-			if err := fillChunk(&c, &backend.Hydrated{Chunk: n, Src: h.row.Src}, r.layout.of(n.Layout)); err != nil {
+			if err := r.fillChunk(&c, &backend.Hydrated{Chunk: n, Src: h.row.Src}); err != nil {
 				return err
 			}
 			c.Related, c.Score = true, hits[i].Score

@@ -73,7 +73,7 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 	}
 	for _, x := range hits {
 		var c Chunk
-		err := fillChunk(&c, x.row, r.layout.of(x.row.Layout))
+		err := r.fillChunk(&c, x.row)
 		if err != nil {
 			return nil, wrap(op, ResourceSearch, "", err)
 		}

@@ -101,7 +101,7 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, append(make(members, 0, 8), member{"resolved_mode", string(res.Mode)}, member{"resolved_alpha", res.Alpha}, member{"graph_context", q.GraphContext})), nil
+	return c.queryAnswer(res, append(make(members, 0, 8), member{"graph_context", q.GraphContext}, member{"resolved_alpha", res.Alpha}, member{"resolved_mode", string(res.Mode)})), nil
 }
 
 func (c *call) queryAnswer(res *contextmem.Result, meta members) any {
@@ -147,22 +147,23 @@ func (c *call) hybridOnly(q *contextmem.Recall) error {
 			c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: flag, Message: flag + " has no effect here"})
 		}
 	}
-	for _, t := range []struct {
-		name string
-		to   *time.Time
-	}{{"as_of", &q.AsOf}, {"known_at", &q.KnownAt}} {
-		s, err := c.in.str(t.name)
-		if err != nil {
-			return err
-		}
-		if s != "" {
-			if *t.to, err = readTime(t.name, s); err != nil {
-				return err
-			}
-		}
+	if q.AsOf, err = c.in.moment("as_of"); err != nil {
+		return err
+	}
+	if q.KnownAt, err = c.in.moment("known_at"); err != nil {
+		return err
 	}
 	q.Temporal = c.temporal()
 	return nil
+}
+
+// moment reads a time that may be absent.
+func (in *input) moment(name string) (time.Time, error) {
+	s, err := in.str(name)
+	if err != nil || s == "" {
+		return time.Time{}, err
+	}
+	return readTime(name, s)
 }
 
 // temporal reads the temporal parameters; what can't be read never fails the call.
