@@ -55,12 +55,12 @@ func newMemoKey(kind memoKind, limit int, num int64) memoKey {
 }
 
 // memo keeps decoded rows of one store for as long as nothing is committed, up to a
-// number of bytes, and forgets those used longest ago, as near as an eighth. Its values are shared: nobody changes
-// them. It is safe for concurrent use.
+// number of bytes, and forgets those used longest ago, as near as an eighth. Before it is half full nothing is about to
+// be forgotten, and uses are not noted. Its values are shared: nobody changes them. It is safe for concurrent use.
 type memo struct {
 	limit int
 
-	mu    sync.Mutex
+	mu    sync.RWMutex
 	at    uint64 // the version of all values
 	used  int
 	items map[memoKey]*memoItem
@@ -103,6 +103,17 @@ func newMemo(limit int) *memo {
 
 // get calls hit for each number whose value of version v is known, with its place.
 func (m *memo) get(v uint64, kind memoKind, limit int, nums []int64, hit func(i int, value any)) {
+	m.mu.RLock()
+	if m.at == v && m.used <= m.limit/2 {
+		defer m.mu.RUnlock()
+		for i, num := range nums {
+			if it := m.items[newMemoKey(kind, limit, num)]; it != nil {
+				hit(i, it.value)
+			}
+		}
+		return
+	}
+	m.mu.RUnlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.turn(v) {
