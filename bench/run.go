@@ -73,11 +73,12 @@ func (c *Config) scratch() (dir string, remove func(), err error) {
 // index opens the index of an experiment and fills it with n rows, or finds it as an earlier run
 // kept it. cpu is what filling took, "kept" where it was not needed. remove deletes what is not kept.
 func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) []float32, text func(i int) string) (l *Local, cpu string, remove func(), err error) {
-	dir, remove := "", func() {}
+	dir, whole, remove := "", "", func() {}
 	if c.Keep != "" {
 		if dir, err = filepath.Abs(filepath.Join(c.Keep, fmt.Sprintf("local-%s-%d-%d", name, c.Seed, n))); err == nil {
 			err = os.MkdirAll(dir, 0o700)
 		}
+		whole = dir + ".whole" // made when all background work was done
 	} else {
 		dir, remove, err = c.scratch()
 	}
@@ -92,15 +93,19 @@ func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) 
 	if l, err = OpenLocal(dir); err != nil {
 		return nil, "", nil, err
 	}
-	if l.seq == uint64(n) {
+	if _, err := os.Stat(whole); whole != "" && err == nil && l.seq == uint64(n) {
 		return l, "kept", remove, nil
 	}
 	start := begin()
-	if err = l.Refill(ctx, n, vec, text); err != nil {
+	err = l.Refill(ctx, n, vec, text)
+	_, took := start.since()
+	if err == nil && whole != "" {
+		err = os.WriteFile(whole, nil, 0o600)
+	}
+	if err != nil {
 		_ = l.Close() // the error above says more
 		return nil, "", nil, err
 	}
-	_, took := start.since()
 	return l, seconds(took), remove, nil
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // sweepRows and sweepDims are the sizes of the sweep. sweepFloats bounds their product: the
-// largest takes 1.6 GB of memory for the vectors and 5 GB of disk while its index is made.
+// largest takes 1.5 GB of memory for the vectors and 4 GB of disk while its index is made.
 var (
 	sweepRows = []int{50, 2000, 20_000, 100_000, 250_000, 1_000_000}
 	sweepDims = []int{100, 128, 384, 768, 1536}
