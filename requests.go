@@ -8,12 +8,15 @@ import (
 	"sync"
 )
 
-// requestLog remembers the latest recalls, so that feedback can be tied to them. An entry is
-// one piece of memory without pointers, which the garbage collector need not look into.
+// requestLog remembers the latest recalls, so that feedback can be tied to them. It is two
+// pieces of memory without pointers, which the garbage collector need not look into.
 type requestLog struct {
 	mu   sync.Mutex
 	ring []remembered // the oldest at next
 	next int
+	text []byte // of the latest entries, in their order, from its start again at its end
+	end  int64  // bytes written so far, those left out at an end included
+	one  []byte // the entry that is added
 }
 
 // requestID is the UUID of a request.
@@ -21,7 +24,8 @@ type requestID [16]byte
 
 type remembered struct {
 	id   requestID
-	data []byte // a recalled, encoded
+	from int64 // of the bytes written
+	size int
 }
 
 // recalled is what is remembered of a recall.
@@ -33,11 +37,12 @@ type recalled struct {
 	sources     []string // returned, best first
 }
 
-// rememberedRequests is how many recalls are remembered; most take less than 1 KB each.
-const rememberedRequests = 10_000
-
-// keptBytes bounds the memory that an entry keeps for the next one.
-const keptBytes = 4 << 10
+// Bounds of what is remembered: so many recalls, and so many bytes of them. Most take less than 1 KB.
+const (
+	rememberedRequests = 10_000
+	rememberedBytes    = 8 << 20
+	firstRemembered    = 64 << 10
+)
 
 // add remembers a recall in place of the oldest.
 func (l *requestLog) add(id string, sub Sub, q *Recall, scopes []scope, sources []SourceInfo) {
@@ -47,18 +52,36 @@ func (l *requestLog) add(id string, sub Sub, q *Recall, scopes []scope, sources 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := l.next
+	l.one = appendRecalled(l.one[:0], sub, q, scopes, sources)
+	e := remembered{id: key, size: len(l.one)}
+	if e.from, ok = l.room(e.size); !ok {
+		return
+	}
+	copy(l.text[e.from%int64(len(l.text)):], l.one)
 	if len(l.ring) < rememberedRequests {
-		at = len(l.ring)
-		l.ring = append(l.ring, remembered{})
-	} else {
-		l.next = (at + 1) % rememberedRequests
+		l.ring = append(l.ring, e)
+		return
 	}
-	slot := &l.ring[at]
-	if cap(slot.data) > keptBytes {
-		slot.data = nil
+	l.ring[l.next] = e
+	l.next = (l.next + 1) % rememberedRequests
+}
+
+// room returns where n bytes go, in one piece; false: they are more than are remembered at all.
+func (l *requestLog) room(n int) (from int64, ok bool) {
+	for len(l.text) < rememberedBytes && l.end+int64(n) > int64(len(l.text)) { // nothing was written over yet
+		grown := make([]byte, max(2*len(l.text), firstRemembered))
+		copy(grown, l.text)
+		l.text = grown
 	}
-	slot.id, slot.data = key, appendRecalled(slot.data[:0], sub, q, scopes, sources)
+	if n > len(l.text) {
+		return 0, false
+	}
+	if left := len(l.text) - int(l.end%int64(len(l.text))); left < n {
+		l.end += int64(left)
+	}
+	from = l.end
+	l.end += int64(n)
+	return from, true
 }
 
 // get looks at each entry: feedback is rare beside recalls.
@@ -73,7 +96,11 @@ func (l *requestLog) get(org, id string) (recalled, bool) {
 	if at < 0 {
 		return recalled{}, false
 	}
-	r := decodeRecalled(l.ring[at].data)
+	e := l.ring[at]
+	if e.from+int64(len(l.text)) < l.end { // written over
+		return recalled{}, false
+	}
+	r := decodeRecalled(l.text[e.from%int64(len(l.text)):][:e.size])
 	return r, r.org == org
 }
 
