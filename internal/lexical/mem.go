@@ -303,20 +303,21 @@ func (c *memCursor) short() bool {
 	if len(link) < 3 || link[0] >= 0x80 {
 		return false
 	}
-	a, b := uint32(link[1]), uint32(link[2])
-	size := 3
-	switch {
-	case link[0]&1 == 0: // the frequency, the size of the positions
-		if a|b >= 0x80 {
+	a, size := uint32(link[1]), 3
+	if link[0]&1 != 0 && a < 0x80 { // what follows may be written right now
+		c.single, c.tf, c.pos, size = true, 1, a, 2
+	} else {
+		b := uint32(link[2])
+		switch {
+		case b >= 0x80:
+			return false
+		case link[0]&1 != 0:
+			c.single, c.tf, c.pos = true, 1, a&0x7F|b<<7
+		case a < 0x80: // the frequency, the size of the positions
+			c.single, c.tf, c.unread = false, a, int(b)
+		default:
 			return false
 		}
-		c.single, c.tf, c.unread = false, a, int(b)
-	case a < 0x80:
-		c.single, c.tf, c.pos, size = true, 1, a, 2
-	case b < 0x80:
-		c.single, c.tf, c.pos = true, 1, a&0x7F|b<<7
-	default:
-		return false
 	}
 	c.doc += uint32(link[0] >> 1)
 	c.r.link = link[size:]
