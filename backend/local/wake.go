@@ -86,6 +86,9 @@ func (x *index) wake() error {
 	x.weighFiles()
 	x.cache.enlist(x)
 	x.awake.Store(true)
+	if x.mergeDue() != nil { // one was cut off
+		x.work.start(x.mergeAll)
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,6 +116,36 @@ func TestWakeLater(t *testing.T) {
 	require.NoError(t, os.Remove(name))
 	require.NoError(t, os.Rename(name+".aside", name))
 	h.m.compare(t, h.want, ix)
+}
+
+// A merge that was due when the process ended is made up for once the workspace is used again.
+func TestWakeMerges(t *testing.T) {
+	t.Parallel()
+	want, ix, _ := both(t)
+	changes := benchChanges(60)
+	ix.work.stop() // so that no merge starts
+	for some := range slices.Chunk(changes, 10) {
+		require.NoError(t, want.Apply(t.Context(), some))
+		require.NoError(t, ix.Apply(t.Context(), some))
+		require.NoError(t, ix.Flush(t.Context()))
+	}
+	files := len(ix.files)
+	require.GreaterOrEqual(t, files, mergeFiles)
+	require.NotNil(t, ix.mergeDue())
+	require.NoError(t, ix.Close())
+	again := openTest(t, ix.owner).(*index)
+	part := changes[0].Part
+	_, err := again.Info(t.Context(), part)
+	require.NoError(t, err)
+	again.work.wait()
+	require.Less(t, len(again.files), files)
+	require.Nil(t, again.mergeDue())
+	q := backend.KeywordQuery{Part: part, Text: changes[0].Rows[0].Text, K: 20}
+	w, err := want.SearchKeywords(t.Context(), q)
+	require.NoError(t, err)
+	g, err := again.SearchKeywords(t.Context(), q)
+	require.NoError(t, err)
+	sameHits(t, w, g, "after the merge")
 }
 
 // Files of a workspace that is built again in no time are not waited for; they are once
