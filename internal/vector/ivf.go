@@ -21,13 +21,12 @@ const (
 	selectiveShare = 6
 )
 
-// gatherCost is the time to score a row picked by a filter over that to score one
-// of a list that is scanned, and half as much again or more for lists that will
-// not have to be visited after all. Measured were 4 to 5 for records, and 4 to 10
-// for the 8-bit rows scanned below 200 dimensions, by filter and cache.
+// gatherCost is the time to score a row picked by a filter over that to score one of a list that is
+// scanned. Measured were 2 to 4 for records, in all and of a filter that is kept, and 4 to 10 for 8-bit
+// rows that are scanned, by filter and cache; less is saved where lists need not be visited after all.
 func (h *header) gatherCost() int {
 	if h.kind == kindIVF1 {
-		return 8
+		return 4
 	}
 	return 10
 }
@@ -40,9 +39,10 @@ func (h *header) few(count int) bool { return count <= h.n/(4*h.gatherCost()) }
 // but 3% of the rows at the very boundary.
 var bitSigmas = [len(recallPoints)]float32{.8, 1.1, 1.4, 1.9, 2.2, 3}
 
-// gatherSigmas is bitSigmas where the accepted rows are gathered: no list is left out, so that the
-// codes alone may miss what the recall allows. At .98 that was 4 rows of 1000.
-var gatherSigmas = [len(recallPoints)]float32{.4, .6, .8, 1.2, 1.6, 3}
+// gatherSigmas is bitSigmas where the accepted rows are gathered and read: no list is left out, so that
+// the codes alone may miss what the recall allows. At .98 that was 12 to 18 rows of 1000, of filters
+// that leave 1 to 6 %.
+var gatherSigmas = [len(recallPoints)]float32{.5, .7, 1, 1.4, 1.8, 3}
 
 // bitError is the standard deviation of an estimate over factor*|d|: the root of
 // 1 - a², where a, the cosine of a residual and its code, is close to the root of

@@ -14,7 +14,7 @@ import (
 
 const (
 	// keptBytes is what may be kept of narrow filters for each row of the segment: 4 MB of 250,000
-	// rows, which the float32 rows of 1 % of them take at 384 dimensions.
+	// rows, about what the float32 rows of 1 % of them take at 384 dimensions.
 	keptBytes = 16
 	// keptFilters is how many filters are kept at most, and one more than the others that may be met
 	// between the first and the second time of one that is: if more take turns, none is kept, as each
@@ -102,14 +102,15 @@ func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *nar
 	k := &narrow{full: slices.Clone(full), last: last, positions: slices.Clone(positions)}
 	slices.Sort(k.positions)
 	size, stride := int64(8*len(full)+4*len(positions)), recordStride(s.h.dim)
-	if s.h.kind == kindIVF1 && size+int64(stride*len(positions)) <= s.mayKeep() {
+	few := s.h.few(len(positions)) // more would leave no room for rows
+	if s.h.kind == kindIVF1 && few && size+int64(stride*len(positions)) <= s.mayKeep() {
 		size += int64(stride * len(positions))
 		k.records = alignedBytes(stride * len(positions))
 		for i, position := range k.positions {
 			copy(k.records[i*stride:(i+1)*stride], s.ivf.records[int(position)*stride:])
 		}
 	}
-	if s.lean() && s.h.few(len(positions)) {
+	if s.lean() && few {
 		size += int64(8 * len(positions))
 		k.rows = make([]row, len(positions))
 	}
