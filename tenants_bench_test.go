@@ -104,11 +104,13 @@ func makeTenant(ctx context.Context, svc *contextmem.Service, i int) error {
 	return err
 }
 
+// answer asks a tenant for two words of one of its memories.
 func answer(b *testing.B, svc *contextmem.Service, i int) {
-	q := "what about the " + vocabulary[i%len(vocabulary)] + " and the " + vocabulary[i/7%len(vocabulary)]
+	words := strings.Fields(note(uint64(i*chunksPerTenant+i%chunksPerTenant), 12))
+	q := "what about the " + words[1] + " and the " + words[2]
 	res, err := svc.Tenant(tenantName(i)).Sub("u").Recall(b.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: q})
 	if err != nil || len(res.Chunks) == 0 {
-		b.Fatal("no answer", err)
+		b.Fatal("no answer of ", tenantName(i), " ", err)
 	}
 }
 
