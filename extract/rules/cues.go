@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -342,7 +341,7 @@ func (d *doc) grams() []Gram {
 		}
 	}
 	d.windows = out
-	return slices.Clone(out)
+	return append([]Gram(nil), out...) // nil where there are none, whatever the memory
 }
 
 // lowerASCII returns s with its ASCII letters in lower case, every byte at its place.
