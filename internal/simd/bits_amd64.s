@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "bits_amd64.h"
 
 // A record's bits are counted under each of the four planes of the query; the
 // counts are added with the weights 1, 2, 4 and -8. Planes are zero where the
@@ -12,16 +13,7 @@
 	VPANDQ    128(DX)(R10*1), Z0, Z2 \
 	VPANDQ    64(DX)(R10*1), Z0, Z3  \
 	VPANDQ    (DX)(R10*1), Z0, Z4    \
-	VPOPCNTQ  Z1, Z1                 \
-	VPOPCNTQ  Z2, Z2                 \
-	VPOPCNTQ  Z3, Z3                 \
-	VPOPCNTQ  Z4, Z4                 \
-	VPADDQ    Z1, Z1, Z1             \
-	VPSUBQ    Z1, Z2, Z2             \
-	VPADDQ    Z2, Z2, Z2             \
-	VPADDQ    Z2, Z3, Z3             \
-	VPADDQ    Z3, Z3, Z3             \
-	VPADDQ    Z3, Z4, acc
+	WEIGH(Z1, Z2, Z3, Z4, acc)
 
 // ROW sets acc to the weighted counts of the record at R8 and moves R8 on. A
 // label is needed for records of several lines.
@@ -39,6 +31,34 @@ more:                     \
 	JMP    more           \
 done:                     \
 	ADDQ   CX, R8
+
+// SUMS sets Y0 to scale*sum + shift of eight records, whose counts by word are in Z16 to Z23: pairs of
+// words, then 128-bit lanes.
+#define SUMS \
+	VPUNPCKLQDQ Z17, Z16, Z0       \
+	VPUNPCKHQDQ Z17, Z16, Z1       \
+	VPUNPCKLQDQ Z19, Z18, Z2       \
+	VPUNPCKHQDQ Z19, Z18, Z3       \
+	VPUNPCKLQDQ Z21, Z20, Z4       \
+	VPUNPCKHQDQ Z21, Z20, Z5       \
+	VPUNPCKLQDQ Z23, Z22, Z6       \
+	VPUNPCKHQDQ Z23, Z22, Z7       \
+	VPADDQ      Z1, Z0, Z0         \
+	VPADDQ      Z3, Z2, Z2         \
+	VPADDQ      Z5, Z4, Z4         \
+	VPADDQ      Z7, Z6, Z6         \
+	VSHUFI64X2  $0x88, Z2, Z0, Z1  \
+	VSHUFI64X2  $0xDD, Z2, Z0, Z3  \
+	VSHUFI64X2  $0x88, Z6, Z4, Z5  \
+	VSHUFI64X2  $0xDD, Z6, Z4, Z7  \
+	VPADDQ      Z3, Z1, Z1         \
+	VPADDQ      Z7, Z5, Z5         \
+	VSHUFI64X2  $0x88, Z5, Z1, Z0  \
+	VSHUFI64X2  $0xDD, Z5, Z1, Z2  \
+	VPADDQ      Z2, Z0, Z0         \
+	VCVTQQ2PS   Z0, Y0             \
+	VMULPS      Y14, Y0, Y0        \
+	VADDPS      Y15, Y0, Y0
 
 // func estimateBitsAVX512(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
 TEXT ·estimateBitsAVX512(SB), NOSPLIT, $0-56
@@ -78,31 +98,7 @@ eight:
 	ROW(Z22, more6, done6)
 	ROW(Z23, more7, done7)
 
-	// Sum the words of each record: pairs of words, then 128-bit lanes.
-	VPUNPCKLQDQ Z17, Z16, Z0
-	VPUNPCKHQDQ Z17, Z16, Z1
-	VPUNPCKLQDQ Z19, Z18, Z2
-	VPUNPCKHQDQ Z19, Z18, Z3
-	VPUNPCKLQDQ Z21, Z20, Z4
-	VPUNPCKHQDQ Z21, Z20, Z5
-	VPUNPCKLQDQ Z23, Z22, Z6
-	VPUNPCKHQDQ Z23, Z22, Z7
-	VPADDQ      Z1, Z0, Z0
-	VPADDQ      Z3, Z2, Z2
-	VPADDQ      Z5, Z4, Z4
-	VPADDQ      Z7, Z6, Z6
-	VSHUFI64X2  $0x88, Z2, Z0, Z1
-	VSHUFI64X2  $0xDD, Z2, Z0, Z3
-	VSHUFI64X2  $0x88, Z6, Z4, Z5
-	VSHUFI64X2  $0xDD, Z6, Z4, Z7
-	VPADDQ      Z3, Z1, Z1
-	VPADDQ      Z7, Z5, Z5
-	VSHUFI64X2  $0x88, Z5, Z1, Z0
-	VSHUFI64X2  $0xDD, Z5, Z1, Z2
-	VPADDQ      Z2, Z0, Z0
-	VCVTQQ2PS   Z0, Y0
-	VMULPS      Y14, Y0, Y0
-	VADDPS      Y15, Y0, Y0
+	SUMS
 
 	// Factors and offsets of the eight records.
 	LEAQ        (SI)(R11*1), R8
@@ -115,13 +111,7 @@ eight:
 	VMOVHPS     (R10)(CX*1), X6, X6
 	VMOVSD      (R10)(CX*2), X7
 	VMOVHPS     (R10)(R9*1), X7, X7
-	VINSERTF128 $1, X6, Y4, Y4
-	VINSERTF128 $1, X7, Y5, Y5
-	VSHUFPS     $0x88, Y5, Y4, Y6
-	VSHUFPS     $0xDD, Y5, Y4, Y7
-	VMULPS      Y6, Y0, Y0
-	VADDPS      Y7, Y0, Y0
-	VMOVUPS     Y0, (DI)
+	PAIRED
 	ADDQ        $32, DI
 	LEAQ        (SI)(CX*8), SI
 	SUBQ        $8, BX
@@ -136,14 +126,7 @@ one:
 	VPADDQ        Y16, Y0, Y0
 	VEXTRACTI128  $1, Y0, X1
 	VPADDQ        X1, X0, X0
-	VPSRLDQ       $8, X0, X1
-	VPADDQ        X1, X0, X0
-	VCVTDQ2PS     X0, X0
-	VMULSS        X14, X0, X0
-	VADDSS        X15, X0, X0
-	VMULSS        (SI)(R11*1), X0, X0
-	VADDSS        4(SI)(R11*1), X0, X0
-	VMOVSS        X0, (DI)
+	ONE((SI)(R11*1), 4(SI)(R11*1))
 	ADDQ          $4, DI
 	ADDQ          CX, SI
 	DECQ          BX
@@ -207,42 +190,8 @@ near:
 	PICK(24, Z22, X30, more6, done6)
 	PICK(28, Z23, X31, more7, done7)
 
-	// As in estimateBitsAVX512.
-	VPUNPCKLQDQ Z17, Z16, Z0
-	VPUNPCKHQDQ Z17, Z16, Z1
-	VPUNPCKLQDQ Z19, Z18, Z2
-	VPUNPCKHQDQ Z19, Z18, Z3
-	VPUNPCKLQDQ Z21, Z20, Z4
-	VPUNPCKHQDQ Z21, Z20, Z5
-	VPUNPCKLQDQ Z23, Z22, Z6
-	VPUNPCKHQDQ Z23, Z22, Z7
-	VPADDQ      Z1, Z0, Z0
-	VPADDQ      Z3, Z2, Z2
-	VPADDQ      Z5, Z4, Z4
-	VPADDQ      Z7, Z6, Z6
-	VSHUFI64X2  $0x88, Z2, Z0, Z1
-	VSHUFI64X2  $0xDD, Z2, Z0, Z3
-	VSHUFI64X2  $0x88, Z6, Z4, Z5
-	VSHUFI64X2  $0xDD, Z6, Z4, Z7
-	VPADDQ      Z3, Z1, Z1
-	VPADDQ      Z7, Z5, Z5
-	VSHUFI64X2  $0x88, Z5, Z1, Z0
-	VSHUFI64X2  $0xDD, Z5, Z1, Z2
-	VPADDQ      Z2, Z0, Z0
-	VCVTQQ2PS   Z0, Y0
-	VMULPS      Y14, Y0, Y0
-	VADDPS      Y15, Y0, Y0
-	VMOVLHPS    X25, X24, X4
-	VMOVLHPS    X27, X26, X5
-	VMOVLHPS    X29, X28, X6
-	VMOVLHPS    X31, X30, X7
-	VINSERTF128 $1, X6, Y4, Y4
-	VINSERTF128 $1, X7, Y5, Y5
-	VSHUFPS     $0x88, Y5, Y4, Y6
-	VSHUFPS     $0xDD, Y5, Y4, Y7
-	VMULPS      Y6, Y0, Y0
-	VADDPS      Y7, Y0, Y0
-	VMOVUPS     Y0, (DI)
+	SUMS
+	PAIRS(X24, X25, X26, X27, X28, X29, X30, X31)
 	ADDQ        $32, DI
 	ADDQ        $32, BX
 	SUBQ        $8, R9
@@ -256,14 +205,7 @@ one:
 	VPADDQ        Y16, Y0, Y0
 	VEXTRACTI128  $1, Y0, X1
 	VPADDQ        X1, X0, X0
-	VPSRLDQ       $8, X0, X1
-	VPADDQ        X1, X0, X0
-	VCVTDQ2PS     X0, X0
-	VMULSS        X14, X0, X0
-	VADDSS        X15, X0, X0
-	VMULSS        (R8)(R11*1), X0, X0
-	VADDSS        4(R8)(R11*1), X0, X0
-	VMOVSS        X0, (DI)
+	ONE((R8)(R11*1), 4(R8)(R11*1))
 	ADDQ          $4, DI
 	ADDQ          $4, BX
 	DECQ          R9
@@ -283,6 +225,18 @@ DATA nibbles<>+40(SB)/8, $0x100c0c080c080804
 DATA nibbles<>+48(SB)/8, $0x1810100810080800
 DATA nibbles<>+56(SB)/8, $0x2018181018101008
 GLOBL nibbles<>(SB), RODATA|NOPTR, $64
+
+// NIBBLES sets what LOOKUP needs: the tables in Y9 to Y12, 0x0f in each byte of Y8, and 0 in Y13.
+#define NIBBLES \
+	VBROADCASTI128 nibbles<>+0(SB), Y9   \
+	VBROADCASTI128 nibbles<>+16(SB), Y10 \
+	VBROADCASTI128 nibbles<>+32(SB), Y11 \
+	VBROADCASTI128 nibbles<>+48(SB), Y12 \
+	VPCMPEQW       Y8, Y8, Y8            \
+	VPSRLW         $12, Y8, Y8           \
+	VPSLLW         $8, Y8, Y13           \
+	VPOR           Y13, Y8, Y8           \
+	VPXOR          Y13, Y13, Y13
 
 // LOOKUP sets out to the weighted bit counts, by byte, of the 32 bytes in Y0
 // under a plane. Y8 masks the low half of each byte; Y6 is used up.
@@ -320,15 +274,7 @@ TEXT ·estimateBitsAVX2(SB), NOSPLIT, $0-56
 	MOVQ           n+40(FP), BX
 	VMOVSS         scale+48(FP), X14
 	VMOVSS         shift+52(FP), X15
-	VBROADCASTI128 nibbles<>+0(SB), Y9
-	VBROADCASTI128 nibbles<>+16(SB), Y10
-	VBROADCASTI128 nibbles<>+32(SB), Y11
-	VBROADCASTI128 nibbles<>+48(SB), Y12
-	VPCMPEQW       Y8, Y8, Y8
-	VPSRLW         $12, Y8, Y8
-	VPSLLW         $8, Y8, Y13
-	VPOR           Y13, Y8, Y8 // 0x0f in each byte
-	VPXOR          Y13, Y13, Y13
+	NIBBLES
 
 row:
 	VPXOR Y7, Y7, Y7
@@ -344,32 +290,14 @@ line:
 	JLT  line
 
 	VEXTRACTI128 $1, Y7, X1
-	VPADDQ       X1, X7, X7
-	VPSRLDQ      $8, X7, X1
-	VPADDQ       X1, X7, X7
-	VCVTDQ2PS    X7, X0
-	VMULSS       X14, X0, X0
-	VADDSS       X15, X0, X0
-	VMULSS       (SI)(R11*1), X0, X0
-	VADDSS       4(SI)(R11*1), X0, X0
-	VMOVSS       X0, (DI)
+	VPADDQ       X1, X7, X0
+	ONE((SI)(R11*1), 4(SI)(R11*1))
 	ADDQ         $4, DI
 	ADDQ         CX, SI
 	DECQ         BX
 	JNZ          row
 	VZEROUPPER
 	RET
-
-// HALFREST writes the estimate of the half line at R8, with the counts by word in X0.
-#define HALFREST \
-	VPSRLDQ   $8, X0, X1     \
-	VPADDQ    X1, X0, X0     \
-	VCVTDQ2PS X0, X0         \
-	VMULSS    X14, X0, X0    \
-	VADDSS    X15, X0, X0    \
-	VMULSS    16(R8), X0, X0 \
-	VADDSS    20(R8), X0, X0 \
-	VMOVSS    X0, (DI)
 
 // func estimateHalfAVX2(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
 TEXT ·estimateHalfAVX2(SB), NOSPLIT, $0-40
@@ -379,15 +307,7 @@ TEXT ·estimateHalfAVX2(SB), NOSPLIT, $0-40
 	MOVQ           n+24(FP), BX
 	VMOVSS         scale+32(FP), X14
 	VMOVSS         shift+36(FP), X15
-	VBROADCASTI128 nibbles<>+0(SB), Y9
-	VBROADCASTI128 nibbles<>+16(SB), Y10
-	VBROADCASTI128 nibbles<>+32(SB), Y11
-	VBROADCASTI128 nibbles<>+48(SB), Y12
-	VPCMPEQW       Y8, Y8, Y8
-	VPSRLW         $12, Y8, Y8
-	VPSLLW         $8, Y8, Y13
-	VPOR           Y13, Y8, Y8 // 0x0f in each byte
-	VPXOR          Y13, Y13, Y13
+	NIBBLES
 
 pair:
 	PREFETCHT0 2048(R8)
@@ -407,13 +327,13 @@ count:
 	VPSADBW      Y13, Y4, Y4
 	VPSUBQ       Y4, Y1, Y0
 	VEXTRACTI128 $1, Y0, X5
-	HALFREST
+	HALFONE
 	ADDQ         $4, DI
 	ADDQ         $32, R8
 	DECQ         BX
 	JZ           end
 	VMOVDQA      X5, X0
-	HALFREST
+	HALFONE
 	ADDQ         $4, DI
 	ADDQ         $32, R8
 	DECQ         BX

@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "bits_amd64.h"
 
 // Records of half a cache line: a code of 16 bytes, then factor and offset. Four
 // codes fill a register, so the planes are the same two words four times.
@@ -39,16 +40,7 @@ GLOBL halfOffsets<>(SB), RODATA|NOPTR, $32
 	VPANDQ   p2, r0, r2 \
 	VPANDQ   p1, r0, r3 \
 	VPANDQ   p0, r0, r4 \
-	VPOPCNTQ r1, r1     \
-	VPOPCNTQ r2, r2     \
-	VPOPCNTQ r3, r3     \
-	VPOPCNTQ r4, r4     \
-	VPADDQ   r1, r1, r1 \
-	VPSUBQ   r1, r2, r2 \
-	VPADDQ   r2, r2, r2 \
-	VPADDQ   r2, r3, r3 \
-	VPADDQ   r3, r3, r3 \
-	VPADDQ   r3, r4, r0
+	WEIGH(r1, r2, r3, r4, r0)
 
 // HALFFOUR replaces the codes of four records in acc by their counts.
 #define HALFFOUR(acc) \
@@ -64,17 +56,6 @@ GLOBL halfOffsets<>(SB), RODATA|NOPTR, $32
 	VCVTQQ2PS   Z0, Y0       \
 	VMULPS      Y14, Y0, Y0  \
 	VADDPS      Y15, Y0, Y0
-
-// HALFONE writes the estimate of the record at R8, with the counts by word in X0.
-#define HALFONE \
-	VPSRLDQ   $8, X0, X1     \
-	VPADDQ    X1, X0, X0     \
-	VCVTDQ2PS X0, X0         \
-	VMULSS    X14, X0, X0    \
-	VADDSS    X15, X0, X0    \
-	VMULSS    16(R8), X0, X0 \
-	VADDSS    20(R8), X0, X0 \
-	VMOVSS    X0, (DI)
 
 // func estimateHalfAVX512(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
 TEXT ·estimateHalfAVX512(SB), NOSPLIT, $0-40
@@ -194,17 +175,7 @@ near:
 	HALFFOUR(Z16)
 	HALFFOUR(Z17)
 	HALFSUMS
-	VMOVLHPS    X6, X5, X5
-	VMOVLHPS    X8, X7, X7
-	VMOVLHPS    X10, X9, X9
-	VMOVLHPS    X12, X11, X11
-	VINSERTF128 $1, X9, Y5, Y5
-	VINSERTF128 $1, X11, Y7, Y7
-	VSHUFPS     $0x88, Y7, Y5, Y1
-	VSHUFPS     $0xDD, Y7, Y5, Y2
-	VMULPS      Y1, Y0, Y0
-	VADDPS      Y2, Y0, Y0
-	VMOVUPS     Y0, (DI)
+	PAIRS(X5, X6, X7, X8, X9, X10, X11, X12)
 	ADDQ        $32, DI
 	ADDQ        $32, BX
 	SUBQ        $8, R9
