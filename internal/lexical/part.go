@@ -45,50 +45,23 @@ type View struct {
 	Accept *bitset.Set
 }
 
-// Collect returns the statistics of q over all live rows of the parts.
-func Collect(q *Query, views []View) (*Stats, error) {
-	r, err := collect(q, views)
-	if err != nil {
-		return nil, err
-	}
-	defer r.release()
-	st := r.stats
-	st.DF = make(map[string]int, len(r.terms))
-	for i, t := range r.terms {
-		st.DF[t.term] = r.df[i]
-	}
-	return &st, nil
-}
-
 // Counts are statistics of a query for any of its terms, none of which comes twice.
 type Counts struct {
-	Docs     int   // live rows
-	TotalLen int64 // the sum of their lengths
-	DF       []int // live rows with each of Query.Terms
+	Stats
+	DF []int // live rows with each of Query.Terms
 }
 
-func (c *Counts) set(r *run) {
-	c.Docs, c.TotalLen, c.DF = r.stats.Docs, r.stats.TotalLen, append(c.DF[:0], r.df...)
-}
+func (c *Counts) set(r *run) { c.Stats, c.DF = r.stats, append(c.DF[:0], r.df...) }
 
 // Count sets c to the statistics of q over all live rows of the parts.
 func Count(q *Query, views []View, c *Counts) error {
-	r, err := collect(q, views)
-	if err != nil {
+	r := newRun(q, 0, len(views))
+	defer r.release()
+	if err := r.count(views); err != nil {
 		return err
 	}
-	defer r.release()
 	c.set(r)
 	return nil
-}
-
-func collect(q *Query, views []View) (*run, error) {
-	r := newRun(q, 0, len(views))
-	if err := r.count(views); err != nil {
-		r.release()
-		return nil, err
-	}
-	return r, nil
 }
 
 // Search returns the k best rows of all parts, best first.

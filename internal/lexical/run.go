@@ -11,7 +11,7 @@ import (
 type run struct {
 	scorer
 	query  *Query
-	stats  Stats // without DF
+	stats  Stats
 	df     []int // live documents with each of terms, over all parts
 	boosts []float64
 	need   []bool

@@ -92,8 +92,7 @@ func TestSegmentEqualsMem(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got, "query %d: %v", i, q)
 		// As if the partition had other parts with longer or shorter documents.
-		st, err := Collect(q, []View{{mem, nil}})
-		require.NoError(t, err)
+		st := collect(t, q, []View{{mem, nil}})
 		st.TotalLen = st.TotalLen * int64(1+i%6) / 3
 		require.Equal(t, searchWith(t, q, st, k, View{mem, accept}), searchWith(t, q, st, k, View{seg, accept}), "query %d: %v", i, q)
 	}

@@ -9,11 +9,10 @@ const (
 )
 
 // Stats are the numbers that scores depend on, over all live rows of all parts of
-// a partition. The zero value is empty; see Collect.
+// a partition, beside how many of them have a term. The zero value is empty.
 type Stats struct {
-	Docs     int            // live documents
-	TotalLen int64          // sum of their lengths
-	DF       map[string]int // live documents with the term, for the terms of the query, with those of phrases that must match
+	Docs     int   // live rows
+	TotalLen int64 // sum of their lengths
 }
 
 // Average returns the mean document length, at least 1.
@@ -23,9 +22,6 @@ func (s *Stats) Average() float64 {
 	}
 	return float64(s.TotalLen) / float64(s.Docs)
 }
-
-// IDF returns the inverse document frequency of a term that was collected.
-func (s *Stats) IDF(term string) float64 { return IDF(s.Docs, s.DF[term]) }
 
 // IDF returns ln(1 + (docs-df+0.5)/(df+0.5)), which is positive for 0 <= df <= docs.
 func IDF(docs, df int) float64 {
