@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/contextmem/contextmem/backend"
@@ -123,6 +124,7 @@ func (x *index) parseOr(p lexical.Parser, text string) *lexical.Query {
 	if q, ok := recent.Get(known, text); ok {
 		return q
 	}
+	text = strings.Clone(text) // it may be a part of a longer one, which is not kept
 	q := p.Parse(text, lexical.Or)
 	recent.Put(known, text, q)
 	return q

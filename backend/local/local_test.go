@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/contextmem/contextmem/backend/backendtest"
 	"github.com/contextmem/contextmem/backend/inmem"
 	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/recent"
 )
 
 func TestContract(t *testing.T) {
@@ -294,5 +296,23 @@ func TestUndo(t *testing.T) {
 		m.compare(t, want, ix)
 		require.NoError(t, ix.Flush(t.Context()))
 		evictAll(ix)
+	}
+}
+
+// A query that is remembered keeps no longer text alive that it was cut from.
+func TestRememberedQuery(t *testing.T) {
+	t.Parallel()
+	_, ix, _ := both(t)
+	body := strings.Repeat("x", 1000) + "kettle 04711" + strings.Repeat("y", 1000)
+	query := body[1000:1012]
+	_, _, _, err := ix.Terms(t.Context(), backend.Partition{Class: backend.Memory}, query)
+	require.NoError(t, err)
+	kept, ok := recent.Get(&ix.parsedMemory, query)
+	require.True(t, ok)
+	require.NotEmpty(t, kept.Terms)
+	from := uintptr(unsafe.Pointer(unsafe.StringData(body)))
+	for _, term := range kept.Terms {
+		at := uintptr(unsafe.Pointer(unsafe.StringData(term.Term)))
+		require.False(t, at >= from && at < from+uintptr(len(body)), term.Term)
 	}
 }
