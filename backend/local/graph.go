@@ -36,7 +36,7 @@ func (p *partition) around(row uint32, a *backend.Around) {
 	at := p.of[row]
 	s := &p.sources[at]
 	a.Chunk, a.Source, a.Ordinal = p.chunk[row], p.sourceNum[at], int(p.ordinal[row])
-	a.Time = fromMicros(s.time)
+	a.Time = backend.Micros(s.time).Time()
 	a.Speaker = p.names[p.speaker[row]]
 	m := backend.Marks(p.flags[row])
 	a.Question, a.HasTime, a.Asks = m&backend.MarkQuestion != 0, m&backend.MarkHasTime != 0, m&backend.MarkAsks != 0
@@ -44,22 +44,28 @@ func (p *partition) around(row uint32, a *backend.Around) {
 	if k := p.link(at).session; k != none {
 		a.Session = p.number(k)
 	}
-	if row >= s.first+2 { // the usual places in a source of many rows
-		a.Prev = [2]int64{p.chunk[row-1], p.chunk[row-2]}
-	} else if back := p.before(row); back != none {
-		a.Prev[0] = p.chunk[back]
-		if back = p.before(back); back != none {
-			a.Prev[1] = p.chunk[back]
+	prev, next := p.neighbours(row)
+	for i := range 2 {
+		if prev[i] != none {
+			a.Prev[i] = p.chunk[prev[i]]
+		}
+		if next[i] != none {
+			a.Next[i] = p.chunk[next[i]]
 		}
 	}
-	if row+2 < s.first+s.rows {
-		a.Next = [2]int64{p.chunk[row+1], p.chunk[row+2]}
-	} else if ahead := p.after(row); ahead != none {
-		a.Next[0] = p.chunk[ahead]
-		if ahead = p.after(ahead); ahead != none {
-			a.Next[1] = p.chunk[ahead]
-		}
+}
+
+// neighbours returns the rows that stand before and behind a row, the nearest first; none where
+// there is none.
+func (p *partition) neighbours(row uint32) (prev, next [2]uint32) {
+	prev, next = [2]uint32{none, none}, [2]uint32{none, none}
+	if prev[0] = p.before(row); prev[0] != none {
+		prev[1] = p.before(prev[0])
 	}
+	if next[0] = p.after(row); next[0] != none {
+		next[1] = p.after(next[0])
+	}
+	return prev, next
 }
 
 // before returns the row that stands before a row in its session or source.

@@ -130,7 +130,7 @@ func (x *index) readSlot(part backend.Partition, need facet, f func(p *partition
 		if !p.gone {
 			defer p.mu.RUnlock()
 			err := f(p)
-			if kept := p.keptBytes(); p.kept.Swap(kept) != kept {
+			if kept := p.keptBytes(); p.kept.Load() != kept && p.kept.Swap(kept) != kept {
 				x.weigh(s, p)
 			}
 			return err

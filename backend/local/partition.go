@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -24,8 +23,8 @@ const (
 
 	// none is no place in a table.
 	none = ^uint32(0)
-	// noTime is the unknown time; it sorts before all others.
-	noTime = math.MinInt64
+	// noTime is the unknown time as it is stored; it sorts before all others.
+	noTime = int64(backend.NoTime)
 )
 
 // partition is the columns of one class of one sub-tenant, in memory or where its
@@ -200,20 +199,4 @@ func (p *partition) intern(s string) uint32 {
 		p.nameOf[s] = n
 	}
 	return n
-}
-
-// micros returns the stored form of a time.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return noTime
-	}
-	return t.UnixMicro()
-}
-
-// fromMicros returns the time of a stored form, in UTC.
-func fromMicros(us int64) time.Time {
-	if us == noTime {
-		return time.Time{}
-	}
-	return time.UnixMicro(us).UTC()
 }

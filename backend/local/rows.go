@@ -30,7 +30,7 @@ func (p *partition) put(c *backend.Change) error {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
 
 	first := uint32(len(p.chunk))
-	s := source{first: first, rows: uint32(len(order)), time: micros(c.Time)}
+	s := source{first: first, rows: uint32(len(order)), time: int64(backend.MicrosOf(c.Time))}
 	facts := make([]backend.RowExtra, len(order))
 	for i, at := range order {
 		in := &c.Rows[at]

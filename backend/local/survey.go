@@ -106,20 +106,16 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 
 // beside sets what stands before and behind a row; at tells the places of rows.
 func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
-	back, ahead := p.before(row), p.after(row)
-	if back == none && ahead != none {
+	prev, next := p.neighbours(row)
+	if prev[0] == none && next[0] != none {
 		b.Marks |= backend.MarkOpens
 	}
-	if back != none {
-		b.Prev[0] = at[back]
-		if back = p.before(back); back != none {
-			b.Prev[1] = at[back]
+	for i := range 2 {
+		if prev[i] != none {
+			b.Prev[i] = at[prev[i]]
 		}
-	}
-	if ahead != none {
-		b.Next[0] = at[ahead]
-		if ahead = p.after(ahead); ahead != none {
-			b.Next[1] = at[ahead]
+		if next[i] != none {
+			b.Next[i] = at[next[i]]
 		}
 	}
 }
