@@ -34,10 +34,9 @@ func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graph
 func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
 	g := &r.graphScratch.reader
 	if g.store == nil {
-		if g.entities == nil {
+		if g.ctx, g.store, g.now = ctx, r.held.store, r.now; g.entities == nil {
 			*g = *newGraphReader(ctx, r.held.store, r.now)
 		}
-		g.ctx, g.store, g.now = ctx, r.held.store, r.now
 		for _, h := range hits {
 			g.chunks[h.row.Num] = h.row
 		}

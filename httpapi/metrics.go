@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -35,10 +36,7 @@ func (t *tallies) of(org string) *tally {
 	if x, ok := known[org]; ok {
 		return x
 	}
-	more := make(map[string]*tally, len(known)+1)
-	for k, x := range known {
-		more[k] = x
-	}
+	more := maps.Clone(known)
 	more[org] = new(tally)
 	t.by.Store(&more)
 	return more[org]

@@ -118,6 +118,14 @@ func (w *writer) layout(s string) {
 	w.layoutTo = len(w.b)
 }
 
+// named writes members that are texts, each behind its name.
+func (w *writer) named(pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		w.raw(pairs[i])
+		w.text(pairs[i+1])
+	}
+}
+
 func (w *writer) value(v any) {
 	b, err := appendJSON(w.b, v)
 	w.b = b
@@ -336,38 +344,22 @@ func (w *writer) paths(ps []contextmem.Path) {
 }
 
 func (w *writer) entity(e *contextmem.Entity) {
-	w.raw(`{"entity_id":`)
-	w.text(e.ID)
+	w.named(`{"entity_id":`, e.ID)
 	w.raw(`,"identifier":`)
 	w.orNull(e.Identifier)
-	w.raw(`,"name":`)
-	w.text(e.Name)
-	w.raw(`,"namespace":`)
-	w.text(e.Namespace)
-	w.raw(`,"provider":`)
-	w.text(e.Provider)
-	w.raw(`,"type":`)
-	w.text(e.Type)
+	w.named(`,"name":`, e.Name, `,"namespace":`, e.Namespace, `,"provider":`, e.Provider, `,"type":`, e.Type)
 	w.raw("}")
 }
 
 func (w *writer) evidence(e *contextmem.Evidence) {
-	w.raw(`{"canonical_predicate":`)
-	w.text(e.Canonical)
-	w.raw(`,"chunk_id":`)
-	w.text(e.ChunkID)
+	w.named(`{"canonical_predicate":`, e.Canonical, `,"chunk_id":`, e.ChunkID)
 	w.raw(`,"confidence":`)
 	w.number(e.Confidence)
-	w.raw(`,"context":`)
-	w.text(e.Context)
+	w.named(`,"context":`, e.Context)
 	if e.Origin != "" {
-		w.raw(`,"origin":`)
-		w.text(e.Origin)
+		w.named(`,"origin":`, e.Origin)
 	}
-	w.raw(`,"raw_predicate":`)
-	w.text(e.Raw)
-	w.raw(`,"relationship_id":`)
-	w.text(e.ID)
+	w.named(`,"raw_predicate":`, e.Raw, `,"relationship_id":`, e.ID)
 	w.raw(`,"source_entity_id":`)
 	w.orNull(e.SourceID)
 	w.raw(`,"target_entity_id":`)
@@ -431,30 +423,13 @@ func (w *writer) duration(d *contextmem.TemporalDuration) {
 }
 
 func (w *writer) fact(f *contextmem.TemporalFact) {
-	w.raw(`{"chunk_id":`)
-	w.text(f.ChunkID)
-	w.raw(`,"date_precision":`)
-	w.text(f.Precision)
+	w.named(`{"chunk_id":`, f.ChunkID, `,"date_precision":`, f.Precision)
 	w.raw(`,"event_end":`)
 	w.epoch(f.End)
 	w.raw(`,"event_start":`)
 	w.epoch(f.Start)
-	w.raw(`,"evidence_phrase":`)
-	w.text(f.Phrase)
-	w.raw(`,"fact_type":`)
-	w.text(f.Type)
-	w.raw(`,"object":`)
-	w.text(f.Object)
-	w.raw(`,"relation":`)
-	w.text(f.Relation)
-	w.raw(`,"relationship_id":`)
-	w.text(f.RelationID)
-	w.raw(`,"source_id":`)
-	w.text(f.SourceID)
-	w.raw(`,"status":`)
-	w.text(f.Status)
-	w.raw(`,"subject":`)
-	w.text(f.Subject)
+	w.named(`,"evidence_phrase":`, f.Phrase, `,"fact_type":`, f.Type, `,"object":`, f.Object, `,"relation":`, f.Relation,
+		`,"relationship_id":`, f.RelationID, `,"source_id":`, f.SourceID, `,"status":`, f.Status, `,"subject":`, f.Subject)
 	w.raw("}")
 }
 
