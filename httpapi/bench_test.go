@@ -96,8 +96,47 @@ func benchRecall(b *testing.B, n int) {
 	}
 }
 
+// BenchmarkAnswer writes the answers of twenty questions to a tenant of 50 memories and as many documents.
+func BenchmarkAnswer(b *testing.B) {
+	s := benchService(b, 50).Tenant("acme").Sub("")
+	for _, bc := range []struct {
+		name string
+		f    family
+		q    contextmem.Recall
+	}{
+		{"v1-memory", gen1, contextmem.Recall{Class: contextmem.ClassMemory}},
+		{"v2-knowledge", gen2, contextmem.Recall{Class: contextmem.ClassKnowledge, Temporal: &contextmem.Temporal{}}},
+		{"v2-memory-graph", gen2, contextmem.Recall{Class: contextmem.ClassMemory, Temporal: &contextmem.Temporal{}, GraphContext: true}},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			var answers []recallAnswer
+			for i := range 20 {
+				bc.q.Query, bc.q.Mode = benchQuery(i), contextmem.ModeFast
+				res, err := s.Recall(b.Context(), bc.q)
+				require.NoError(b, err)
+				answers = append(answers, recallAnswer{res, bc.f})
+			}
+			var buf []byte
+			size := 0
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				buf, _ = answers[i%len(answers)].appendTo(buf[:0])
+				size += len(buf)
+			}
+			b.ReportMetric(float64(size)/float64(b.N), "bytes/op")
+		})
+	}
+}
+
 // benchHandler serves a tenant with n memories and as many documents.
 func benchHandler(b *testing.B, n int) http.Handler {
+	b.Helper()
+	h, err := New(benchService(b, n), Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
+	require.NoError(b, err)
+	return h
+}
+
+func benchService(b *testing.B, n int) *contextmem.Service {
 	b.Helper()
 	svc, err := contextmem.Open(b.Context(), b.TempDir(), nil)
 	require.NoError(b, err)
@@ -121,9 +160,7 @@ func benchHandler(b *testing.B, n int) http.Handler {
 		require.NoError(b, err)
 	}
 	require.NoError(b, svc.Drain(b.Context()))
-	h, err := New(svc, Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
-	require.NoError(b, err)
-	return h
+	return svc
 }
 
 // BenchmarkLatency asks one question after the other, on one connection, of a tenant with

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"encoding/json"
-	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +24,8 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 		return strconv.AppendInt(b, x, 10), nil
 	case float64:
 		return appendFloat(b, x)
+	case float32:
+		return appendFloat32(b, x)
 	case map[string]any:
 		return appendObject(b, x)
 	case []map[string]any:
@@ -108,13 +108,6 @@ func appendMembers(b []byte, ms members) ([]byte, error) {
 		}
 	}
 	return append(b, '}'), nil
-}
-
-func appendFloat(b []byte, f float64) ([]byte, error) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return b, errors.New("a number has no JSON form")
-	}
-	return strconv.AppendFloat(b, f, 'g', -1, 64), nil
 }
 
 const hexDigits = "0123456789abcdef"

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -144,6 +142,19 @@ func (w *writer) number(f float64) {
 	w.fail(err)
 }
 
+func (w *writer) score(f float64) {
+	b, err := appendScore(w.b, f)
+	w.b = b
+	w.fail(err)
+}
+
+// confidence writes a number that is kept as a float32.
+func (w *writer) confidence(f float64) {
+	b, err := appendFloat32(w.b, float32(f))
+	w.b = b
+	w.fail(err)
+}
+
 func (w *writer) fail(err error) {
 	if w.err == nil {
 		w.err = err
@@ -200,7 +211,7 @@ func (w *writer) chunk(ch *contextmem.Chunk, explain bool) {
 	w.object(ch.Metadata)
 	metadataEnd := len(w.b)
 	w.raw(`,"relevancy_score":`)
-	w.number(ch.Score)
+	w.score(ch.Score)
 	if explain && ch.Explain != nil {
 		w.raw(`,"score_parts":`)
 		w.parts(ch.Explain)
@@ -238,13 +249,7 @@ func (w *writer) parts(e *contextmem.Explain) {
 		w.comma(n)
 		n++
 		w.raw(p.name)
-		if a := math.Abs(p.v); a >= 1e-6 && a < 1e21 {
-			w.b = strconv.AppendFloat(w.b, p.v, 'f', -1, 64)
-			continue
-		}
-		own, err := json.Marshal(p.v)
-		w.b = append(w.b, own...)
-		w.fail(err)
+		w.score(p.v)
 	}
 	w.raw("}")
 }
@@ -323,7 +328,7 @@ func (w *writer) paths(ps []contextmem.Path) {
 		w.raw(`,"group_id":`)
 		w.orNull(p.GroupID)
 		w.raw(`,"relevancy_score":`)
-		w.number(p.Score)
+		w.score(p.Score)
 		w.raw(`,"source_chunk_ids":`)
 		w.texts(p.ChunkIDs)
 		w.raw(`,"triplets":[`)
@@ -354,7 +359,7 @@ func (w *writer) entity(e *contextmem.Entity) {
 func (w *writer) evidence(e *contextmem.Evidence) {
 	w.named(`{"canonical_predicate":`, e.Canonical, `,"chunk_id":`, e.ChunkID)
 	w.raw(`,"confidence":`)
-	w.number(e.Confidence)
+	w.confidence(e.Confidence)
 	w.named(`,"context":`, e.Context)
 	if e.Origin != "" {
 		w.named(`,"origin":`, e.Origin)

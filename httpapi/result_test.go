@@ -25,7 +25,7 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	m := map[string]any{
 		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
 		"source_upload_time": timeText(ch.CreatedAt), "source_last_updated_time": timeText(ch.UpdatedAt), "layout": textOrNull(ch.Layout),
-		"relevancy_score": ch.Score, "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
+		"relevancy_score": json.Number(rounded(ch.Score)), "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
 		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
 		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
 	}
@@ -39,15 +39,15 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 }
 
 // scoreParts shows the parts of a score that apply.
-func scoreParts(e *contextmem.Explain) map[string]float64 {
-	m := map[string]float64{}
+func scoreParts(e *contextmem.Explain) map[string]any {
+	m := map[string]any{}
 	for _, p := range [...]struct {
 		name string
 		v    float64
 	}{{"semantic", e.Semantic}, {"keyword", e.Keyword}, {"context", e.Context}, {"speaker", e.Speaker}, {"time", e.Time}, {"entity", e.Entity}, {"graph", e.Graph},
 		{"bridge", e.Bridge}, {"expansion", e.Expansion}, {"late_interaction", e.Late}, {"rerank", e.Rerank}, {"app", e.App}, {"recency", e.Recency}, {"feedback", e.Feedback}} {
 		if p.v != 0 {
-			m[p.name] = p.v
+			m[p.name] = json.Number(rounded(p.v))
 		}
 	}
 	return m
@@ -132,7 +132,7 @@ func pathsJSON(ps []contextmem.Path) []map[string]any {
 		for j, t := range p.Triplets {
 			ts[j] = map[string]any{"source": entityJSON(t.Source), "relation": evidenceJSON(t.Relation), "target": entityJSON(t.Target)}
 		}
-		out[i] = map[string]any{"triplets": ts, "relevancy_score": p.Score, "combined_context": textOrNull(p.Context), "group_id": textOrNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
+		out[i] = map[string]any{"triplets": ts, "relevancy_score": json.Number(rounded(p.Score)), "combined_context": textOrNull(p.Context), "group_id": textOrNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
 	}
 	return out
 }
@@ -186,7 +186,7 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 			p := contextmem.Path{Score: number(), Context: text(), GroupID: text(), ChunkIDs: list()}
 			for range r.IntN(3) {
 				p.Triplets = append(p.Triplets, contextmem.Triplet{Source: entity(), Target: entity(), Relation: contextmem.Evidence{ID: text(), Canonical: text(), Raw: text(),
-					Context: text(), Confidence: number(), Temporal: text(), Timestamp: at(), ChunkID: text(), SourceID: text(), TargetID: text(), Origin: text()}})
+					Context: text(), Confidence: float64([]float32{0, 1, .7, r.Float32()}[r.IntN(4)]), Temporal: text(), Timestamp: at(), ChunkID: text(), SourceID: text(), TargetID: text(), Origin: text()}})
 			}
 			out = append(out, p)
 		}
@@ -251,6 +251,7 @@ func TestRecallAnswerBadNumber(t *testing.T) {
 		{Chunks: []contextmem.Chunk{{Explain: &contextmem.Explain{Late: math.Inf(1)}}}},
 		{Chunks: []contextmem.Chunk{{Metadata: map[string]any{"a": math.NaN()}}}},
 		{Graph: &contextmem.GraphContext{QueryPaths: []contextmem.Path{{Score: math.Inf(-1)}}}},
+		{Graph: &contextmem.GraphContext{QueryPaths: []contextmem.Path{{Triplets: []contextmem.Triplet{{Relation: contextmem.Evidence{Confidence: math.NaN()}}}}}}},
 		{Temporal: &contextmem.TemporalResult{Duration: &contextmem.TemporalDuration{Confidence: math.NaN()}}},
 	} {
 		_, err := appendJSON(nil, recallAnswer{res, gen2})

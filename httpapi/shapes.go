@@ -93,7 +93,7 @@ func entityJSON(e contextmem.Entity) map[string]any {
 }
 
 func evidenceJSON(e contextmem.Evidence) map[string]any {
-	m := map[string]any{"canonical_predicate": e.Canonical, "raw_predicate": e.Raw, "context": e.Context, "confidence": e.Confidence, "temporal_details": textOrNull(e.Temporal),
+	m := map[string]any{"canonical_predicate": e.Canonical, "raw_predicate": e.Raw, "context": e.Context, "confidence": float32(e.Confidence), "temporal_details": textOrNull(e.Temporal),
 		"timestamp": timeText(e.Timestamp), "relationship_id": e.ID, "chunk_id": e.ChunkID, "source_entity_id": textOrNull(e.SourceID), "target_entity_id": textOrNull(e.TargetID)}
 	if e.Origin != "" {
 		m["origin"] = e.Origin
