@@ -159,8 +159,11 @@ func (r *recallRun) cueKinds() rules.CueKind {
 			k |= rules.CueGrams
 		}
 	}
-	if r.q.Mode == ModeAuto || r.q.Alpha.auto || r.q.Temporal != nil {
+	if r.q.Mode == ModeAuto || r.q.Alpha.auto {
 		k |= rules.CueRest
+	}
+	if r.q.Temporal != nil {
+		k |= rules.CueIntent
 	}
 	if r.q.GraphContext {
 		k |= rules.CueGrams

@@ -46,47 +46,37 @@ type Cues struct {
 	Grams []Gram
 }
 
-// Gram is a window of words of a question.
-type Gram struct {
-	// Key is the normal form, equal to the key of an entity of that name.
-	Key string
-	// Start and End are byte offsets in the question.
-	Start, End int
-	// Words is the number of words, 1 to 6.
-	Words int
-	// Common says that the window is one word in lower case: match it only if it is not common in lower case.
-	Common bool
-}
-
 // CueKind says which cues are wanted of a question.
 type CueKind uint8
 
 // Kinds of cues, which are added up.
 const (
-	CueTimes CueKind = 1 << iota // Dates and When
-	CueGrams                     // Grams
-	CueRest                      // all others
-	AllCues  = CueTimes | CueGrams | CueRest
+	CueTimes  CueKind = 1 << iota // Dates and When
+	CueIntent                     // Dates and Intent with its bounds
+	CueGrams                      // Grams
+	CueRest                       // all others
+	AllCues   = CueTimes | CueIntent | CueGrams | CueRest
 )
 
 // QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
 func QueryCues(q string, now time.Time) Cues { return SomeCues(q, now, AllCues) }
 
 // SomeCues is QueryCues for some kinds of cues, which costs less; the others may be zero.
-func SomeCues(q string, now time.Time, kinds CueKind) Cues {
+func SomeCues(q string, now time.Time, kinds CueKind) (c Cues) {
 	if len(q) > maxQuery {
 		q = q[:maxQuery]
 	}
 	d := newDoc(q)
 	defer d.free()
-	d.in, d.ref = &extract.Input{Text: q, Time: now}, now
+	d.ask(now)
 	d.tokenize()
 	if kinds&^CueGrams != 0 {
 		d.split()
 		d.languages()
 		d.findDates()
+		d.finishDates()
+		c.Dates = d.out.Dates
 	}
-	var c Cues
 	if kinds&CueRest != 0 {
 		d.findAmounts()
 		d.findNames()
@@ -94,14 +84,12 @@ func SomeCues(q string, now time.Time, kinds CueKind) Cues {
 		c.Quoted = quoted(q)
 		c.mentions(d.out.Mentions)
 	}
-	if kinds&^CueGrams != 0 {
-		d.finishDates()
-		c.Dates = d.out.Dates
+	if kinds&(CueTimes|CueRest) != 0 {
 		for k := range d.sents {
 			d.questionForm(&d.sents[k], &c)
 		}
 	}
-	if kinds&CueRest != 0 {
+	if kinds&CueIntent != 0 {
 		d.intent(&c, now)
 	}
 	if kinds&CueGrams != 0 {
@@ -311,53 +299,4 @@ func quoted(q string) []string {
 		}
 	}
 	return out
-}
-
-// grams lists the windows of words that can be the name of an entity.
-func (d *doc) grams() []Gram {
-	var room [maxGramWords]int
-	words := room[:0]
-	for i := range d.toks {
-		if k := d.toks[i].kind; k != kPunct && k != kClitic && len(words) < maxGramWords {
-			words = append(words, i)
-		}
-	}
-	out := d.windows[:0]
-	low := lowerASCII(d.text) // the same keys, most of which are then parts of it
-	for a := range words {
-		t := &d.toks[words[a]]
-		if w := d.str(words[a]); t.kind == kWord && (foldEqual(w, "the") || foldEqual(w, "a") || foldEqual(w, "an")) {
-			continue
-		}
-		for b := min(len(words), a+maxGramLength) - 1; b >= a; b-- {
-			if last := &d.toks[words[b]]; last.is(fStop) && (last.shape == sLower || b == 0) {
-				continue
-			}
-			g := Gram{Start: int(t.start), End: int(d.toks[words[b]].end), Words: b - a + 1}
-			g.Common = a == b && t.kind == kWord && t.shape == sLower
-			if g.Key = extract.Key(low[g.Start:g.End]); g.Key != "" {
-				out = append(out, g)
-			}
-		}
-	}
-	d.windows = out
-	return append([]Gram(nil), out...) // nil where there are none, whatever the memory
-}
-
-// lowerASCII returns s with its ASCII letters in lower case, every byte at its place.
-func lowerASCII(s string) string {
-	i := 0
-	for i < len(s) && !isUpperByte(s[i]) {
-		i++
-	}
-	if i == len(s) {
-		return s
-	}
-	b := []byte(s)
-	for ; i < len(b); i++ {
-		if isUpperByte(b[i]) {
-			b[i] |= 0x20
-		}
-	}
-	return string(b)
 }

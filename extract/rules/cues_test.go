@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,37 @@ func TestSomeCues(t *testing.T) {
 		assert.Equal(t, all.Grams, SomeCues(q, now, CueGrams).Grams, q)
 		assert.Equal(t, all.Grams, SomeCues(q, now, CueGrams|CueTimes).Grams, q)
 		all.Grams = nil
-		assert.Equal(t, all, SomeCues(q, now, CueRest|CueTimes), q)
+		assert.Equal(t, all, SomeCues(q, now, CueRest|CueTimes|CueIntent), q)
+		intent := SomeCues(q, now, CueIntent)
+		assert.Equal(t, []any{all.Dates, all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd},
+			[]any{intent.Dates, intent.Intent, intent.Cutoff, intent.WindowStart, intent.WindowEnd}, q)
+		all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd = "", time.Time{}, time.Time{}, time.Time{}
 		assert.Equal(t, all, SomeCues(q, now, CueRest), q)
 	}
+}
+
+// TestGramKeys holds the keys of windows to extract.Key, whatever stands in and between the words.
+func TestGramKeys(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("the The a an An of Anna lind x J. K. U.S. 7 23 1,234 5kg Jürgen ＦＵＬＬ 東京 ERR-1042 v1.2.3 @home #12 twenty-five & - ' /etc/hosts I Kelvin\u212a who's \u0301")
+	between := []string{" ", " ", " ", " ", "", ",", ", ", ". ", "? ", "?", "  ", "\n\n", "\t", "; ", " (", ") ", "! ", "-", " - ", "/", "'s ", "’s ", "'S ", "'s, ", "'", "\x00", "\u00a0", ": ", " \"", " & ", strings.Repeat(" ", 300), strings.Repeat(" ", 2000)}
+	parts := 0
+	for range 20000 {
+		var b strings.Builder
+		for range 1 + r.IntN(9) {
+			b.WriteString(words[r.IntN(len(words))])
+			b.WriteString(between[r.IntN(len(between))])
+		}
+		q := b.String()
+		for _, g := range SomeCues(q, ref, CueGrams).Grams {
+			if want := extract.Key(q[g.Start:g.End]); g.Key != want {
+				t.Fatalf("%q at %d of %q has the key %q, want %q", q[g.Start:g.End], g.Start, q, g.Key, want)
+			}
+			if g.Words > 1 {
+				parts++
+			}
+		}
+	}
+	assert.Greater(t, parts, 20000)
 }

@@ -15,7 +15,7 @@ import (
 func Dates(text string, ref time.Time) []extract.DateRef {
 	d := newDoc(text)
 	defer d.free()
-	d.in, d.ref = &extract.Input{Text: text, Time: ref}, ref
+	d.ask(ref)
 	d.tokenize()
 	d.split()
 	d.languages()

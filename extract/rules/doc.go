@@ -51,6 +51,7 @@ type doc struct {
 	script       bool // has letters without case
 	tongues      []*language
 	in           *extract.Input
+	own          extract.Input // in of a text that comes without one
 	ref          time.Time
 	out          extract.Output
 	index        map[mentionKey]int32
@@ -58,7 +59,8 @@ type doc struct {
 	counted      bool
 	names        []nameHit
 	rel          relator
-	windows      []Gram // of a question
+	words        []gramWord // of a question
+	joined       []byte     // those words, see grams
 }
 
 // tokSpan is the tokens [lo, hi).
@@ -86,6 +88,12 @@ func newDoc(text string) *doc {
 	return d
 }
 
+// ask sets what d is about: a text by itself, and the time of its relative dates.
+func (d *doc) ask(ref time.Time) {
+	d.own = extract.Input{Text: d.text, Time: ref}
+	d.in, d.ref = &d.own, ref
+}
+
 // free gives d back; what it put into out belongs to the caller.
 func (d *doc) free() {
 	if cap(d.toks) > 1<<16 {
@@ -93,12 +101,10 @@ func (d *doc) free() {
 	}
 	clear(d.names)
 	clear(d.sents)
-	clear(d.windows)
-	d.windows = d.windows[:0]
 	d.rel.free()
 	clear(d.vocabulary)
 	clear(d.index)
-	d.text, d.in, d.out = "", nil, extract.Output{}
+	d.text, d.in, d.own, d.out = "", nil, extract.Input{}, extract.Output{}
 	docs.Put(d)
 }
 

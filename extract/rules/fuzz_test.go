@@ -223,7 +223,7 @@ func FuzzExtract(f *testing.F) {
 			check(t, &in[i], &out[i])
 		}
 		for _, g := range QueryCues(text, ref).Grams {
-			if g.Key == "" || g.Words < 1 || g.Words > maxGramLength || g.End <= g.Start {
+			if g.Key == "" || g.Key != extract.Key(text[g.Start:g.End]) || g.Words < 1 || g.Words > maxGramLength || g.End <= g.Start {
 				t.Fatalf("gram %+v", g)
 			}
 		}

@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Gram is a window of words of a question.
+type Gram struct {
+	// Key is the normal form, equal to the key of an entity of that name.
+	Key string
+	// Start and End are byte offsets in the question.
+	Start, End int
+	// Words is the number of words, 1 to 6.
+	Words int
+	// Common says that the window is one word in lower case: match it only if it is not common in lower case.
+	Common bool
+}
+
+// gramWord is a word of a question that windows are made of.
+type gramWord struct {
+	start, end int32 // in the question
+	from, to   int32 // in the joined words
+	reach      int32 // the last word up to which the key of a window from here on is a part of the joined words, -1 for none
+	ends       int32 // words up to this one that a window may end with
+	first      bool  // a window may begin with it
+	last       bool  // a window may end with it
+	letter     bool  // is one letter, which the key of a window joins with another
+	common     bool  // alone is Gram.Common
+}
+
+// grams lists the windows of words that can be the name of an entity.
+//
+// A key is what extract.Key says. That of most windows is its words in lower case with a space between them, so all
+// words of the question are joined like that once, and these keys are parts of it.
+func (d *doc) grams() []Gram {
+	joined := d.gramWords()
+	words := d.words
+	n, before := int32(0), int32(0)
+	for a := range words {
+		if words[a].first {
+			n += words[min(len(words), a+maxGramLength)-1].ends - before
+		}
+		before = words[a].ends
+	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]Gram, 0, n)
+	for a := range words {
+		w := &words[a]
+		for b := min(len(words), a+maxGramLength) - 1; w.first && b >= a; b-- {
+			last := &words[b]
+			if !last.last {
+				continue
+			}
+			g := Gram{Start: int(w.start), End: int(last.end), Words: b - a + 1, Common: a == b && w.common}
+			if b <= int(w.reach) && g.End-g.Start <= extract.MaxKey {
+				g.Key = joined[w.from:last.to]
+			} else if g.Key = extract.Key(d.text[g.Start:g.End]); g.Key == "" {
+				continue
+			}
+			out = append(out, g)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// gramWords sets d.words and returns the words joined.
+func (d *doc) gramWords() string {
+	d.words, d.joined = d.words[:0], d.joined[:0]
+	ends := int32(0)
+	for i := range d.toks {
+		t := &d.toks[i]
+		if t.kind == kPunct || t.kind == kClitic {
+			continue
+		}
+		if len(d.words) == maxGramWords {
+			break
+		}
+		w := gramWord{start: t.start, end: t.end, from: int32(len(d.joined)), reach: -1}
+		plain := true // ASCII letters and digits
+		for k := t.start; k < t.end; k++ {
+			c := d.text[k]
+			if isUpperByte(c) {
+				c |= 0x20
+			}
+			plain = plain && isASCIIAlnum(c)
+			d.joined = append(d.joined, c)
+		}
+		w.to = int32(len(d.joined))
+		d.joined = append(d.joined, ' ')
+		if plain {
+			w.reach = int32(len(d.words))
+		}
+		text := d.joined[w.from:w.to]
+		w.first = t.kind != kWord || string(text) != "the" && string(text) != "a" && string(text) != "an"
+		w.last = !t.is(fStop) || t.shape != sLower && len(d.words) > 0
+		if w.last {
+			ends++
+		}
+		w.ends = ends
+		w.letter = len(text) == 1 && !isDigitByte(text[0])
+		w.common = t.kind == kWord && t.shape == sLower
+		d.words = append(d.words, w)
+	}
+	for a := len(d.words) - 2; a >= 0; a-- {
+		w, next := &d.words[a], &d.words[a+1]
+		if w.reach >= 0 && next.reach >= 0 && !(w.letter && next.letter) && separates(d.text[w.end:next.start]) {
+			w.reach = next.reach
+		}
+	}
+	return string(d.joined)
+}
+
+// separates reports whether what stands between two words of ASCII letters and digits is no more than a space in the key of both,
+// perhaps behind a possessive ending. A comma right before a word may be one inside a number.
+func separates(s string) bool {
+	if s == " " {
+		return true
+	}
+	for _, ending := range [...]string{"'s", "’s", "'S", "’S"} {
+		if rest, ok := strings.CutPrefix(s, ending); ok {
+			s = rest
+			break
+		}
+	}
+	return s != "" && strings.Trim(s, " ,;!()\"\t\r\n") == "" && s[len(s)-1] != ','
+}
