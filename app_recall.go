@@ -108,7 +108,7 @@ func (r *recallRun) lift(ctx context.Context, hits *[]*scopeHit, have map[int64]
 		}
 		i = len(*hits)
 		have[chunks[0].Num] = i
-		*hits = append(*hits, &scopeHit{Scored: &recall.Scored{Chunk: rows[0].Num, Source: src.Num}, part: part, weight: 1, row: rows[0], parts: new(Explain)})
+		*hits = append(*hits, &scopeHit{Scored: recall.Scored{Chunk: rows[0].Num, Source: src.Num}, scope: &scope{part: part, weight: 1}, row: rows[0], parts: new(Explain)})
 	}
 	h := (*hits)[i]
 	h.Score += by

@@ -17,6 +17,7 @@ import (
 type scope struct {
 	part   backend.Partition
 	weight float64
+	answer *recall.Answer // of the search in it, which explains its hits
 }
 
 // checkQuery refuses a query text that can't be searched.
@@ -114,7 +115,7 @@ func (s Sub) scopes(ctx context.Context, h *held, class Class, subs map[string]f
 	add := func(name string, w float64) {
 		for _, c := range [...]Class{ClassKnowledge, ClassMemory} {
 			if class == c || class == ClassAll {
-				out = append(out, scope{backend.Partition{Class: backend.Class(c), Sub: name}, w})
+				out = append(out, scope{part: backend.Partition{Class: backend.Class(c), Sub: name}, weight: w})
 			}
 		}
 	}

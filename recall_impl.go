@@ -30,11 +30,10 @@ const (
 
 // scopeHit is a chunk found in one of the partitions that a recall covers.
 type scopeHit struct {
-	*recall.Scored
-	part   backend.Partition
-	weight float64 // of its sub-tenant
-	row    *backend.Hydrated
-	parts  *Explain // once its row is read
+	recall.Scored
+	*scope
+	row   *backend.Hydrated
+	parts *Explain // once its row is read
 }
 
 // newRanker returns the ranking for what the embedder can do.
@@ -217,8 +216,9 @@ func (r *recallRun) search(ctx context.Context) error {
 	}
 	r.all = slices.Grow(r.all[:0], n)
 	var degraded []string
-	for i, sc := range scopes {
-		a := r.answers[i]
+	for i := range scopes {
+		sc, a := &scopes[i], r.answers[i]
+		sc.answer = a
 		if a.Thinking {
 			r.res.Mode = ModeThinking
 		}
@@ -235,12 +235,15 @@ func (r *recallRun) search(ctx context.Context) error {
 			}
 		}
 		for i := range a.Hits {
-			r.all = append(r.all, scopeHit{Scored: &a.Hits[i], part: sc.part, weight: sc.weight})
+			r.all = append(r.all, scopeHit{Scored: a.Hits[i], scope: sc})
 		}
 	}
 	r.hits = slices.Grow(r.hits[:0], n)
 	for i := range r.all {
 		r.hits = append(r.hits, &r.all[i])
+	}
+	if len(scopes) > 1 {
+		slices.SortStableFunc(r.hits, compareWeighted)
 	}
 	if r.held.reembedding.Load() {
 		r.warn("degraded", "alpha", "the tenant is being embedded again: keywords alone were searched")
@@ -254,7 +257,6 @@ func (r *recallRun) search(ctx context.Context) error {
 	if r.q.Relations && r.res.Mode == ModeFast {
 		r.warn("ignored_flag", "query_forceful_relations", "forceful relations are used in thinking mode only")
 	}
-	slices.SortStableFunc(r.hits, compareWeighted)
 	return nil
 }
 

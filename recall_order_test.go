@@ -44,7 +44,7 @@ func TestUnflood(t *testing.T) {
 		hits := make([]*scopeHit, len(c.sources))
 		rank := map[*scopeHit]byte{}
 		for i := range hits {
-			hits[i] = &scopeHit{Scored: &recall.Scored{Chunk: int64(i), Source: int64(c.sources[i])}}
+			hits[i] = &scopeHit{Scored: recall.Scored{Chunk: int64(i), Source: int64(c.sources[i])}}
 			rank[hits[i]] = byte('0' + i)
 		}
 		var got []byte
@@ -69,7 +69,7 @@ func TestUnfloodRandom(t *testing.T) {
 		var within, over []int64
 		for i := range hits {
 			s := int64(1 + rng.IntN(kinds))
-			hits[i] = &scopeHit{Scored: &recall.Scored{Chunk: int64(i), Source: s}}
+			hits[i] = &scopeHit{Scored: recall.Scored{Chunk: int64(i), Source: s}}
 			if count[s]++; count[s] > share {
 				over = append(over, int64(i))
 			} else {

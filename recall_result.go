@@ -26,7 +26,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	mem := r.res.memory
 	mem.parts = zeroed(mem.parts, len(hits))
 	for i, h := range hits {
-		mem.parts[i] = explain(&h.Parts)
+		mem.parts[i] = explain(h.answer.Parts(&h.Scored))
 		h.parts = &mem.parts[i]
 		h.Score *= h.weight
 	}
@@ -74,7 +74,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	return nil
 }
 
-func explain(p *recall.Parts) Explain {
+func explain(p recall.Parts) Explain {
 	return Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
 		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword}
 }

@@ -56,14 +56,16 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 	}
 	r := &recallRun{svc: s, held: h, op: op, now: time.Now(), filter: filter, scopes: scopes, q: Recall{Query: q.Query, Class: q.Class, MaxResults: q.MaxResults},
 		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, Chunks: []Chunk{}, memory: resultMemories.Get().(*resultMemory)}}
-	for _, sc := range scopes {
+	for i := range scopes {
+		sc := &scopes[i]
 		hits, err := h.ws.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: sc.part, Text: q.Query, Operator: bop, K: q.MaxResults + q.MaxResults/2, Filter: filter})
 		if err != nil {
 			return nil, wrap(op, ResourceSearch, "", err)
 		}
 		for _, x := range hits {
-			r.hits = append(r.hits, &scopeHit{Scored: &recall.Scored{Chunk: x.Chunk, Source: x.Source, Score: float64(x.Score),
-				Parts: recall.Parts{Keyword: float64(x.Score), RawKeyword: float64(x.Score)}}, part: sc.part, weight: sc.weight})
+			score := float64(x.Score)
+			r.hits = append(r.hits, &scopeHit{Scored: recall.Scored{Chunk: x.Chunk, Source: x.Source, Score: score}, scope: sc,
+				parts: &Explain{Keyword: score, RawKeyword: score}})
 		}
 	}
 	slices.SortStableFunc(r.hits, compareWeighted)
@@ -77,8 +79,7 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 		if err != nil {
 			return nil, wrap(op, ResourceSearch, "", err)
 		}
-		e := explain(&x.Parts)
-		c.Score, c.Explain = x.Score, &e
+		c.Score, c.Explain = x.Score, x.parts
 		r.res.Chunks = append(r.res.Chunks, c)
 	}
 	if err := r.sources(hits); err != nil {

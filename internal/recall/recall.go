@@ -66,11 +66,11 @@ type Request struct {
 	Deadline time.Time // thinking stops adding stages after it; zero: never
 }
 
-// Scored is a candidate with the parts of its score.
+// Scored is a candidate with its score; [Answer.Parts] explains it.
 type Scored struct {
 	Chunk, Source int64
 	Score         float64
-	Parts
+	at            int32 // in rows and cand of the work
 }
 
 // Parts of a score; see contextmem.Explain for their meaning.
@@ -90,6 +90,16 @@ type Answer struct {
 	Entities []int64 // entities that the question names
 
 	work *work // that the answer and Hits lie in
+}
+
+// Parts returns what the score of a hit consists of.
+func (a *Answer) Parts(h *Scored) Parts {
+	q := a.work
+	r, c := &q.rows[h.at], &q.cand[h.at]
+	return Parts{
+		Semantic: q.perDense * float64(r.Dense), Keyword: q.perKeyword * float64(r.Keyword), Context: c.Context, Speaker: c.Speaker, Time: c.Time,
+		Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(r.Dense), RawKeyword: float64(r.Keyword),
+	}
 }
 
 // Release gives the memory of the answer to later searches; nothing of it may be used
@@ -455,11 +465,7 @@ func (q *work) rank() {
 	order := q.best(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
 	q.hits = slices.Grow(q.hits[:0], len(order))
 	for _, p := range order {
-		r, c := &q.rows[p.at], &q.cand[p.at]
-		q.hits = append(q.hits, Scored{Chunk: r.Chunk, Source: r.Source, Score: c.Score, Parts: Parts{
-			Semantic: q.perDense * float64(r.Dense), Keyword: q.perKeyword * float64(r.Keyword), Context: c.Context, Speaker: c.Speaker, Time: c.Time,
-			Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(r.Dense), RawKeyword: float64(r.Keyword),
-		}})
+		q.hits = append(q.hits, Scored{Chunk: p.chunk, Source: q.rows[p.at].Source, Score: p.v, at: p.at})
 	}
 	q.out.Hits = q.hits
 }

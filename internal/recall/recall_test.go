@@ -162,7 +162,8 @@ func TestSpread(t *testing.T) {
 			require.NoError(t, err)
 			same(t, c.want, a)
 			for _, h := range a.Hits {
-				assert.InDelta(t, h.Score, h.Keyword+h.Semantic+h.Context+h.Speaker+h.Time, 1e-9, "the parts explain chunk %d", h.Chunk)
+				p := a.Parts(&h)
+				assert.InDelta(t, h.Score, p.Keyword+p.Semantic+p.Context+p.Speaker+p.Time, 1e-9, "the parts explain chunk %d", h.Chunk)
 			}
 		})
 	}
@@ -187,8 +188,9 @@ func TestLate(t *testing.T) {
 	e.Word = twins
 	late := func(thinking bool) map[int64]float64 {
 		m := map[int64]float64{}
-		for _, h := range search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced}).Hits {
-			m[h.Chunk] = h.Late
+		a := search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced})
+		for _, h := range a.Hits {
+			m[h.Chunk] = a.Parts(&h).Late
 		}
 		return m
 	}
@@ -221,7 +223,8 @@ func TestParts(t *testing.T) {
 			r := Request{Part: memories, Question: engine().Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced}
 			a := search(t, e, w, r)
 			for _, h := range a.Hits {
-				sum := h.Keyword + h.Semantic + h.Context + h.Speaker + h.Time + h.Late
+				p := a.Parts(&h)
+				sum := p.Keyword + p.Semantic + p.Context + p.Speaker + p.Time + p.Late
 				require.InDelta(t, h.Score, sum, 1e-9)
 			}
 			require.True(t, slices.IsSortedFunc(a.Hits, func(x, y Scored) int {

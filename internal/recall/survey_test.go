@@ -73,7 +73,7 @@ func TestSurvey(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, want.work.whole)
 			require.Equal(t, want.Thinking, got.Thinking)
-			requireSame(t, want.Hits, got.Hits, fmt.Sprintf("partition %d, %+v, %q", n, r, text))
+			requireSame(t, want, got, fmt.Sprintf("partition %d, %+v, %q", n, r, text))
 			got.Release()
 			want.Release()
 		}
@@ -83,19 +83,20 @@ func TestSurvey(t *testing.T) {
 }
 
 // requireSame compares rankings up to rounding, and the order of what differs by less.
-func requireSame(t *testing.T, want, got []Scored, msg string) {
+func requireSame(t *testing.T, want, got *Answer, msg string) {
 	t.Helper()
-	byChunk := func(a, b Scored) int { return cmp.Compare(a.Chunk, b.Chunk) }
-	want, got = slices.Clone(want), slices.Clone(got)
-	slices.SortFunc(want, byChunk)
-	slices.SortFunc(got, byChunk)
-	require.Len(t, got, len(want), msg)
-	for i, w := range want {
-		g := got[i]
+	hits := func(a *Answer) []Scored {
+		return slices.SortedFunc(slices.Values(a.Hits), func(a, b Scored) int { return cmp.Compare(a.Chunk, b.Chunk) })
+	}
+	wanted, found := hits(want), hits(got)
+	require.Len(t, found, len(wanted), msg)
+	for i, w := range wanted {
+		g := found[i]
 		require.Equal(t, []int64{w.Chunk, w.Source}, []int64{g.Chunk, g.Source}, msg)
-		require.InDelta(t, w.Score, g.Score, 1e-6, "%s: chunk %d: %+v, %+v", msg, w.Chunk, w.Parts, g.Parts)
-		for _, p := range [][2]float64{{w.Semantic, g.Semantic}, {w.Keyword, g.Keyword}, {w.Context, g.Context}, {w.Speaker, g.Speaker}, {w.Time, g.Time},
-			{w.Entity, g.Entity}, {w.Graph, g.Graph}, {w.Bridge, g.Bridge}, {w.Expansion, g.Expansion}, {w.Late, g.Late}, {w.RawDense, g.RawDense}, {w.RawKeyword, g.RawKeyword}} {
+		x, y := want.Parts(&w), got.Parts(&g)
+		require.InDelta(t, w.Score, g.Score, 1e-6, "%s: chunk %d: %+v, %+v", msg, w.Chunk, x, y)
+		for _, p := range [][2]float64{{x.Semantic, y.Semantic}, {x.Keyword, y.Keyword}, {x.Context, y.Context}, {x.Speaker, y.Speaker}, {x.Time, y.Time},
+			{x.Entity, y.Entity}, {x.Graph, y.Graph}, {x.Bridge, y.Bridge}, {x.Expansion, y.Expansion}, {x.Late, y.Late}, {x.RawDense, y.RawDense}, {x.RawKeyword, y.RawKeyword}} {
 			require.InDelta(t, p[0], p[1], 1e-6, msg)
 		}
 	}

@@ -48,9 +48,10 @@ func TestSecondHop(t *testing.T) {
 	a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true})
 	require.GreaterOrEqual(t, len(a.Hits), 4)
 	assert.Equal(t, []int64{1, 2}, []int64{a.Hits[0].Chunk, a.Hits[1].Chunk})
-	assert.Positive(t, a.Hits[1].Bridge)
+	assert.Positive(t, a.Parts(&a.Hits[1]).Bridge)
 	for _, h := range a.Hits {
-		assert.InDelta(t, h.Score, h.Keyword+h.Semantic+h.Entity+h.Graph+h.Bridge+h.Expansion, 1e-9, "the parts explain chunk %d", h.Chunk)
+		p := a.Parts(&h)
+		assert.InDelta(t, h.Score, p.Keyword+p.Semantic+p.Entity+p.Graph+p.Bridge+p.Expansion, 1e-9, "the parts explain chunk %d", h.Chunk)
 	}
 	filtered := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
 	assert.Len(t, filtered.Hits, 4, "a walk under a filter brings nothing new in")
@@ -66,7 +67,7 @@ func TestYearsLinkNothing(t *testing.T) {
 		a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true})
 		for _, h := range a.Hits {
 			if h.Chunk == 2 {
-				assert.Equal(t, links, h.Bridge > 0, key)
+				assert.Equal(t, links, a.Parts(&h).Bridge > 0, key)
 			}
 		}
 	}
