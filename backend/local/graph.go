@@ -118,11 +118,14 @@ func (x *index) SessionChunks(ctx context.Context, part backend.Partition, num i
 func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys []string) (out []backend.EntityMatch, err error) {
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
 		m := &p.mentions
-		seen := make(map[uint32]bool, len(keys))
+		var seen map[uint32]bool // mostly no key is known
 		for _, text := range keys {
 			k, ok := m.keyOf[text]
 			if !ok || seen[k] {
 				continue
+			}
+			if seen == nil {
+				seen = map[uint32]bool{}
 			}
 			seen[k] = true
 			from := len(out)
@@ -172,7 +175,9 @@ func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entitie
 				continue
 			}
 			e := &m.entities[at]
-			for _, g := range e.edges[:min(len(e.edges), max(perEntity, 0))] {
+			some := e.edges[:min(len(e.edges), max(perEntity, 0))]
+			out = slices.Grow(out, len(some))
+			for _, g := range some {
 				out = append(out, backend.EntityRef{Chunk: p.chunk[g.row], Entity: num, Weight: g.weight, DF: len(e.edges)})
 			}
 		}

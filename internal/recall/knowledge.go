@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
@@ -54,14 +55,13 @@ func (q *work) knowledge() error {
 // entities finds the known entities that the question names, longest first, and
 // the share of the question's weight that lies in them.
 func (q *work) entities() ([]named, float64, error) {
-	keys := make([]string, 0, len(q.cues.Grams))
-	for _, g := range q.cues.Grams {
-		keys = append(keys, g.Key)
-	}
-	if len(keys) == 0 {
+	if len(q.cues.Grams) == 0 {
 		return nil, 0, nil
 	}
-	found, err := q.Graph.MatchEntities(q.ctx, q.req.Part, keys)
+	for i := range q.cues.Grams {
+		q.keys = append(q.keys, q.cues.Grams[i].Key)
+	}
+	found, err := q.Graph.MatchEntities(q.ctx, q.req.Part, q.keys)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -72,17 +72,18 @@ func (q *work) entities() ([]named, float64, error) {
 	for _, m := range found {
 		by[m.Key] = m
 	}
-	idf, df := make(map[string]float64, len(q.terms)), make(map[string]int, len(q.terms))
+	term := make(map[string]*backend.TermInfo, len(q.terms))
 	total, in := 0.0, 0.0
-	for _, t := range q.terms {
-		idf[t.Term], df[t.Term] = float64(t.IDF), t.DF
+	for i := range q.terms {
+		t := &q.terms[i]
+		term[t.Term] = t
 		total += float64(t.IDF)
 	}
 	var out []named
 	var covered [][2]int
-	seen := map[int64]bool{}
 	// Grams come by start, longest first: take the longest that is known at each place.
-	for _, g := range q.cues.Grams {
+	for i := range q.cues.Grams {
+		g := &q.cues.Grams[i]
 		m, ok := by[g.Key]
 		if !ok || overlaps(covered, g.Start, g.End) {
 			continue
@@ -91,21 +92,23 @@ func (q *work) entities() ([]named, float64, error) {
 			continue
 		}
 		// A single word that mostly stands in lower case is no name.
-		if g.Common && df[lexical.Stem(g.Key)] > 2+2*m.DF {
-			continue
+		if g.Common {
+			if t := term[lexical.Stem(g.Key)]; t != nil && t.DF > 2+2*m.DF {
+				continue
+			}
 		}
 		covered = append(covered, [2]int{g.Start, g.End})
-		if !seen[m.Entity] {
-			seen[m.Entity] = true
+		if !slices.ContainsFunc(out, func(n named) bool { return n.entity == m.Entity }) {
 			out = append(out, named{m.Entity, m.DF, lexical.IDF(q.docs, m.DF)})
 		}
 	}
-	counted := map[string]bool{}
+	var tokens []lexical.Token
 	for _, span := range covered {
-		for _, t := range lexical.Analyze(nil, q.asked.text[span[0]:span[1]]) {
-			if !counted[t.Term] {
-				counted[t.Term] = true
-				in += idf[t.Term]
+		tokens = lexical.Analyze(tokens[:0], q.asked.text[span[0]:span[1]])
+		for i := range tokens {
+			if t := term[tokens[i].Term]; t != nil {
+				in += float64(t.IDF)
+				delete(term, t.Term) // it counts once
 			}
 		}
 	}
@@ -126,9 +129,9 @@ func overlaps(spans [][2]int, start, end int) bool {
 
 // entityLift adds the share of the question's entities that a passage holds.
 func (q *work) entityLift(ents []named, gamma float64) error {
-	nums, idf, total := make([]int64, len(ents)), map[int64]float64{}, 0.0
+	nums, total := make([]int64, len(ents)), 0.0
 	for i, e := range ents {
-		nums[i], idf[e.entity] = e.entity, e.idf
+		nums[i] = e.entity
 		total += e.idf
 	}
 	if total == 0 {
@@ -138,7 +141,11 @@ func (q *work) entityLift(ents []named, gamma float64) error {
 	if err != nil {
 		return err
 	}
+	e := &ents[0]
 	for _, r := range refs {
+		if e.entity != r.Entity { // mostly they come entity by entity
+			e = &ents[slices.IndexFunc(ents, func(e named) bool { return e.entity == r.Entity })]
+		}
 		i := q.admit(r.Chunk)
 		if i < 0 {
 			continue
@@ -147,7 +154,7 @@ func (q *work) entityLift(ents []named, gamma float64) error {
 		if r.Weight >= titleMentionFrom {
 			link = titleLink
 		}
-		q.cand[i].Entity += entityWeight * gamma * idf[r.Entity] * link / total
+		q.cand[i].Entity += entityWeight * gamma * e.idf * link / total
 	}
 	for i := range q.cand {
 		q.cand[i].Score = q.cand[i].s0 + q.cand[i].Entity

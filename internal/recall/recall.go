@@ -11,6 +11,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -143,13 +144,15 @@ type scratch struct {
 	rows    []backend.Surveyed // chunks; Prev and Next are places in it, counted from 1
 	cand    []cand             // their scores, by the same places
 	index   chunkIndex         // of chunks in rows
-	indexed int                // rows that index knows: the first
+	indexed int                // rows that index knows, or does without: the first
+	rising  int                // rows that index does without, as few with rising chunks: the first
 	order   []place            // see best
 	sorted  []place
 	found   []backend.Hit
 	terms   []backend.TermInfo // of the question
 
 	chunks   []int64
+	keys     []string // of the question's windows
 	places   []int32
 	around   []backend.Around
 	sessions []session
@@ -168,9 +171,10 @@ func (q *work) release() {
 	}
 	clear(s.around)
 	clear(s.terms)
+	clear(s.keys)
 	s.index.clear()
-	s.terms = s.terms[:0]
-	s.rows, s.cand, s.indexed, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
+	s.terms, s.keys = s.terms[:0], s.keys[:0]
+	s.rows, s.cand, s.indexed, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}
 	works.Put(q)
 }
@@ -338,8 +342,10 @@ func (q *work) survey(counted bool) (bool, error) {
 	q.rows, q.speakers, q.terms, q.docs, q.avg, q.whole = s.Rows, s.Speakers, s.Terms, s.Docs, float64(s.AvgTerms), true
 	q.cand = slices.Grow(q.cand[:0], len(q.rows))[:len(q.rows)]
 	clear(q.cand)
+	last, rising := int64(math.MinInt64), len(q.rows) <= fewRows
 	for i := range q.rows {
 		r, c := &q.rows[i], &q.cand[i]
+		rising, last = rising && r.Chunk > last, r.Chunk
 		if r.Dense < 0 {
 			r.Dense = 0
 		}
@@ -351,8 +357,15 @@ func (q *work) survey(counted bool) (bool, error) {
 			c.session = q.sessionOf(r.Session)
 		}
 	}
+	if rising {
+		q.rising, q.indexed = len(q.rows), len(q.rows)
+	}
 	return true, nil
 }
+
+// fewRows is the number of rows up to which a search by halves finds a chunk sooner than an
+// index that has to be made first.
+const fewRows = 256
 
 // lists makes what the searches find candidates.
 func (q *work) lists() error {
@@ -425,6 +438,9 @@ func (q *work) at(h backend.Hit) int32 {
 
 // place returns where a chunk stands in rows, where it is put when it is new.
 func (q *work) place(chunk int64) int32 {
+	if i, ok := q.halve(chunk); ok {
+		return i
+	}
 	q.indexAll()
 	i, fresh := q.index.add(chunk, int32(len(q.rows)))
 	if fresh {
@@ -437,11 +453,21 @@ func (q *work) place(chunk int64) int32 {
 
 // get returns the place of a candidate; -1: the chunk is none.
 func (q *work) get(chunk int64) int32 {
-	q.indexAll()
-	if i, ok := q.index.get(chunk); ok && q.cand[i].in {
+	i, ok := q.halve(chunk)
+	if !ok {
+		q.indexAll()
+		i, ok = q.index.get(chunk)
+	}
+	if ok && q.cand[i].in {
 		return i
 	}
 	return -1
+}
+
+// halve looks for a chunk among the rising ones.
+func (q *work) halve(chunk int64) (int32, bool) {
+	i := sort.Search(q.rising, func(i int) bool { return q.rows[i].Chunk >= chunk })
+	return int32(i), i < q.rising && q.rows[i].Chunk == chunk
 }
 
 // indexAll makes the chunks of a survey findable, which most searches do without.
