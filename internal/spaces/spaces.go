@@ -21,7 +21,8 @@ type Cache[T any] struct {
 
 	mu      sync.Mutex
 	entries map[string]*entry[T]
-	idle    *list.List // of *entry[T], least recently used first
+	idle    int        // entries that nobody uses and that are not closing
+	left    *list.List // of *entry[T], by when their last user left; some are in use again
 	closed  bool
 }
 
@@ -31,13 +32,13 @@ type entry[T any] struct {
 	value T
 	err   error
 	refs  int
-	spot  *list.Element // in idle, while refs is 0
+	spot  *list.Element // in left; nil: it is not there
 	gone  chan struct{} // set while closing; closed when done
 }
 
 // New returns a cache that keeps at most max idle workspaces open.
 func New[T any](max int, open func(ctx context.Context, name string) (T, error), close func(T) error) *Cache[T] {
-	return &Cache[T]{open: open, close: close, max: max, entries: map[string]*entry[T]{}, idle: list.New()}
+	return &Cache[T]{open: open, close: close, max: max, entries: map[string]*entry[T]{}, left: list.New()}
 }
 
 // Acquire returns the workspace, opening it when needed. Every success must be
@@ -68,17 +69,19 @@ func (c *Cache[T]) Acquire(ctx context.Context, name string) (T, error) {
 				return zero, ctx.Err()
 			}
 		}
-		e.refs++
-		if e.spot != nil {
-			c.idle.Remove(e.spot)
-			e.spot = nil
+		if e.refs++; e.refs == 1 {
+			c.idle--
 		}
 		c.mu.Unlock()
 		select {
 		case <-e.ready:
-		case <-ctx.Done():
-			c.put(e)
-			return zero, ctx.Err()
+		default:
+			select {
+			case <-e.ready:
+			case <-ctx.Done():
+				c.release(name, e)
+				return zero, ctx.Err()
+			}
 		}
 		if e.err == nil {
 			return e.value, nil
@@ -107,27 +110,15 @@ func (c *Cache[T]) fill(ctx context.Context, e *entry[T]) (T, error) {
 
 // Release gives a workspace back that Acquire returned.
 func (c *Cache[T]) Release(name string) {
-	c.mu.Lock()
-	e := c.entries[name]
-	c.mu.Unlock()
-	if e != nil {
-		c.put(e)
-	}
+	c.release(name, nil)
 }
 
-func (c *Cache[T]) put(e *entry[T]) {
+// release is Release for an entry, if it is still the one of its name; nil: whichever that is.
+func (c *Cache[T]) release(name string, of *entry[T]) {
 	c.mu.Lock()
-	if c.entries[e.name] != e { // its opening failed, or Close took it
-		c.mu.Unlock()
-		return
-	}
-	e.refs--
-	if e.refs == 0 && e.gone == nil {
-		e.spot = c.idle.PushBack(e)
-	}
 	var victims []*entry[T]
-	for c.idle.Len() > c.max {
-		victims = append(victims, c.take(c.idle.Front().Value.(*entry[T])))
+	if e := c.entries[name]; e != nil && (of == nil || of == e) {
+		victims = c.leave(e)
 	}
 	c.mu.Unlock()
 	for _, v := range victims {
@@ -135,11 +126,43 @@ func (c *Cache[T]) put(e *entry[T]) {
 	}
 }
 
+// leave ends a use of an entry, and returns which ones are to be closed for it. c.mu is held.
+func (c *Cache[T]) leave(e *entry[T]) (victims []*entry[T]) {
+	e.refs--
+	if e.refs > 0 || e.gone != nil {
+		return nil
+	}
+	c.idle++
+	if e.spot == nil {
+		e.spot = c.left.PushBack(e)
+	} else {
+		c.left.MoveToBack(e.spot)
+	}
+	for c.idle > c.max {
+		oldest := c.left.Front().Value.(*entry[T])
+		if oldest.refs > 0 { // it comes back when its last user leaves
+			c.unlist(oldest)
+			continue
+		}
+		c.take(oldest)
+		victims = append(victims, oldest)
+	}
+	return victims
+}
+
 // take marks an idle entry as closing. c.mu is held.
-func (c *Cache[T]) take(e *entry[T]) *entry[T] {
-	c.idle.Remove(e.spot)
-	e.spot, e.gone = nil, make(chan struct{})
-	return e
+func (c *Cache[T]) take(e *entry[T]) {
+	c.idle--
+	c.unlist(e)
+	e.gone = make(chan struct{})
+}
+
+// unlist takes an entry out of left.
+func (c *Cache[T]) unlist(e *entry[T]) {
+	if e.spot != nil {
+		c.left.Remove(e.spot)
+		e.spot = nil
+	}
 }
 
 func (c *Cache[T]) finish(e *entry[T]) error {
@@ -160,7 +183,7 @@ func (c *Cache[T]) Evict(name string) bool {
 		c.mu.Unlock()
 		return true
 	}
-	if e.spot == nil {
+	if e.refs > 0 || e.gone != nil {
 		gone := e.gone
 		c.mu.Unlock()
 		if gone == nil {
@@ -210,10 +233,10 @@ func (c *Cache[T]) Close() error {
 		c.mu.Lock()
 		gone, failed := e.gone, e.err != nil
 		if !failed && gone == nil {
-			if e.spot != nil {
-				c.idle.Remove(e.spot)
-				e.spot = nil
+			if e.refs == 0 {
+				c.idle--
 			}
+			c.unlist(e)
 			e.gone = make(chan struct{})
 		}
 		c.mu.Unlock()

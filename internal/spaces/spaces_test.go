@@ -130,6 +130,37 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
+// TestUsedAgain: what is used again stays open however long ago it was left, and counts from when
+// it is left the next time.
+func TestUsedAgain(t *testing.T) {
+	t.Parallel()
+	h, c := newHouse(t, 1)
+	use := func(name string) {
+		_, err := c.Acquire(t.Context(), name)
+		require.NoError(t, err)
+	}
+	use("a")
+	c.Release("a")
+	use("a")
+	for _, name := range []string{"b", "c"} {
+		use(name)
+		c.Release(name)
+	}
+	require.Equal(t, map[string]bool{"a": true, "c": true}, h.open, "one in use and one idle")
+	c.Release("a")
+	require.Equal(t, map[string]bool{"a": true}, h.open)
+	use("a")
+	use("a")
+	c.Release("a")
+	use("b")
+	c.Release("b")
+	require.Equal(t, map[string]bool{"a": true, "b": true}, h.open, "a has a user left")
+	c.Release("a")
+	require.Equal(t, map[string]bool{"a": true}, h.open)
+	require.NoError(t, c.Close())
+	require.Empty(t, h.open)
+}
+
 func TestFailedOpeningIsSharedAndForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c := newHouse(t, 2)
