@@ -109,9 +109,8 @@ func checkSubs(op string, subs map[string]float64) error {
 	return nil
 }
 
-// scopes lists the partitions of a recall, heaviest first.
-func (s Sub) scopes(ctx context.Context, h *held, class Class, subs map[string]float64) ([]scope, error) {
-	var out []scope
+// scopes appends the partitions of a recall to out, which is empty, heaviest first.
+func (s Sub) scopes(ctx context.Context, h *held, class Class, subs map[string]float64, out []scope) ([]scope, error) {
 	add := func(name string, w float64) {
 		for _, c := range [...]Class{ClassKnowledge, ClassMemory} {
 			if class == c || class == ClassAll {

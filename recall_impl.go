@@ -61,7 +61,8 @@ func (s *Service) recall(ctx context.Context, sub Sub, q Recall) (*Result, error
 		return nil, err
 	}
 	defer h.release()
-	scopes, err := sub.scopes(ctx, h, q.Class, q.Subs)
+	run := recallRuns.Get().(*recallRun)
+	scopes, err := sub.scopes(ctx, h, q.Class, q.Subs, run.room)
 	if err != nil {
 		return nil, wrap(op, ResourceSub, sub.sub, err)
 	}
@@ -78,7 +79,6 @@ func (s *Service) recall(ctx context.Context, sub Sub, q Recall) (*Result, error
 	if err := h.fresh(ctx); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
-	run := recallRuns.Get().(*recallRun)
 	*run = recallRun{svc: s, held: h, op: op, q: q, scopes: scopes, now: time.Now(), filter: filter, recallScratch: run.recallScratch,
 		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, memory: resultMemories.Get().(*resultMemory)}}
 	if err := run.search(ctx); err != nil {
@@ -112,6 +112,7 @@ type recallRun struct {
 
 // recallScratch is what a recall needs and leaves clean for the next.
 type recallScratch struct {
+	room    []scope // for scopes
 	answers []*recall.Answer // by scope; hold the scores of the hits
 	hits    []*scopeHit
 	all     []scopeHit  // that hits point to
@@ -134,11 +135,12 @@ func (r *recallRun) release() {
 	if cap(s.all) > maxRecallScratch || cap(s.hits) > maxRecallScratch || cap(s.live) > maxRecallScratch {
 		return
 	}
+	clear(r.scopes)
 	clear(s.answers)
 	clear(s.hits)
 	clear(s.all)
 	clear(s.live)
-	s.hits, s.all, s.live, s.nums = s.hits[:0], s.all[:0], s.live[:0], s.nums[:0]
+	s.room, s.hits, s.all, s.live, s.nums = r.scopes[:0], s.hits[:0], s.all[:0], s.live[:0], s.nums[:0]
 	s.graphScratch.forget()
 	*r = recallRun{recallScratch: s}
 	recallRuns.Put(r)

@@ -43,7 +43,7 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 		return nil, err
 	}
 	defer h.release()
-	scopes, err := sub.scopes(ctx, h, q.Class, q.Subs)
+	scopes, err := sub.scopes(ctx, h, q.Class, q.Subs, nil)
 	if err != nil {
 		return nil, wrap(op, ResourceSub, sub.sub, err)
 	}

@@ -29,6 +29,10 @@ type gathered struct {
 
 	at     []int32  // of rows in a survey
 	beside []uint32 // rows of a survey with others beside them
+
+	query vector.Query
+	parts []*vectorPart
+	views []lexical.View
 }
 
 // set returns the room for the i-th set.
@@ -45,6 +49,9 @@ var gatherings = sync.Pool{New: func() any { return new(gathered) }}
 const maxGathered = 1 << 14
 
 func (g *gathered) release() {
+	clear(g.parts)
+	clear(g.views)
+	g.query, g.parts, g.views = vector.Query{}, g.parts[:0], g.views[:0]
 	words := 0
 	for _, set := range g.sets {
 		words += cap(set)
@@ -136,15 +143,15 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 	err = x.read(ctx, q.Part, needOf(q.Filter), func(p *partition) error {
 		rows, sc := p.accept(q.Filter)
 		defer sc.release()
-		views := p.views(rows)
 		g := gatherings.Get().(*gathered)
 		defer g.release()
+		g.views = p.views(g.views, rows)
 		hits, err = p.best(q.K, q.Answer, func(k int, anyOrder bool) ([]found, error) {
 			var err error
 			if anyOrder {
-				g.words, err = lexical.Append(ctx, g.words[:0], parsed, k, views)
+				g.words, err = lexical.Append(ctx, g.words[:0], parsed, k, g.views)
 			} else {
-				g.words, err = lexical.Search(ctx, parsed, k, views)
+				g.words, err = lexical.Search(ctx, parsed, k, g.views)
 			}
 			g.found = g.found[:0]
 			for _, h := range g.words {
@@ -161,7 +168,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
 	parsed := x.parseOr(lexical.Parser{FirstPerson: part.Class == backend.Memory}, text)
 	var count lexical.Counts
-	err = x.read(ctx, part, 0, func(p *partition) error { return lexical.Count(parsed, p.views(nil), &count) })
+	err = x.read(ctx, part, 0, func(p *partition) error { return lexical.Count(parsed, p.views(nil, nil), &count) })
 	if err != nil {
 		return nil, 0, 0, err
 	}

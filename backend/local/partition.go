@@ -126,11 +126,10 @@ func newPartition(class backend.Class) *partition {
 	return p
 }
 
-// views returns the parts of the keyword index, with the rows that may be found. Rows of
+// views appends the parts of the keyword index to views, with the rows that may be found. Rows of
 // segments that are not live are deleted there as well, so that the live rows altogether need
 // no filter; the tail has rows that are not live yet.
-func (p *partition) views(accept *bitset.Set) []lexical.View {
-	views := make([]lexical.View, 0, len(p.segments)+1)
+func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.View {
 	inSegments := accept
 	if accept == p.live {
 		inSegments = nil

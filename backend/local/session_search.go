@@ -146,7 +146,7 @@ func (p *partition) scoreSessions(ctx context.Context, q *lexical.Query) ([]scor
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, v := range p.views(p.live) {
+		for _, v := range p.views(nil, p.live) {
 			err := v.Part.EachPosting(t.text, v.Accept, func(row, n uint32) {
 				k := p.link(p.of[row]).session
 				if k == none {
@@ -239,7 +239,7 @@ func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, met []sco
 		for _, t := range phrase {
 			one.Terms = append(one.Terms, lexical.QueryTerm{Term: t.Term, Boost: 1})
 		}
-		rows, err := lexical.Search(ctx, one, p.liveN, p.views(p.live))
+		rows, err := lexical.Search(ctx, one, p.liveN, p.views(nil, p.live))
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,8 @@ func (p *partition) survey(ctx context.Context, q *backend.SurveyQuery, parsed *
 		return err
 	}
 	count := lexical.Counts{DF: g.df[:0]}
-	if g.words, err = lexical.AppendCounted(ctx, g.words[:0], parsed, p.views(rows), &count); err != nil {
+	g.views = p.views(g.views, rows)
+	if g.words, err = lexical.AppendCounted(ctx, g.words[:0], parsed, g.views, &count); err != nil {
 		return err
 	}
 	g.df = count.DF
@@ -122,13 +123,13 @@ func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
 
 // surveyVectors sets the scores of rows by a vector.
 func (p *partition) surveyVectors(ctx context.Context, v []float32, rows *bitset.Set, here []backend.Surveyed, g *gathered) error {
-	parts, err := p.partsFor(v)
-	if err != nil {
+	var err error
+	if g.parts, err = p.partsFor(g.parts, v); err != nil {
 		return err
 	}
-	for i, part := range parts {
-		query := vector.Query{Vector: v, K: part.search.Len(), Accept: part.accept(p, rows, g.set(i)), AnyOrder: true}
-		if g.near, err = part.search.Search(ctx, &query, g.near[:0]); err != nil {
+	for i, part := range g.parts {
+		g.query = vector.Query{Vector: v, K: part.search.Len(), Accept: part.accept(p, rows, g.set(i)), AnyOrder: true}
+		if g.near, err = part.search.Search(ctx, &g.query, g.near[:0]); err != nil {
 			return err
 		}
 		for _, h := range g.near {

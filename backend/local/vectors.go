@@ -67,7 +67,7 @@ func (v *vectorPart) forget(first, n uint32) {
 // query's length.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits []backend.Hit, err error) {
 	err = x.read(ctx, q.Part, needOf(q.Filter), func(p *partition) error {
-		parts, err := p.partsFor(q.Vector)
+		parts, err := p.partsFor(nil, q.Vector)
 		if err == nil && len(parts) > 0 {
 			hits, err = p.searchVectors(ctx, parts, &q)
 		}
@@ -76,9 +76,9 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 	return hits, err
 }
 
-// partsFor returns the parts with live vectors of the length of a query's; none where the
+// partsFor appends to parts those with live vectors of the length of a query's; none where the
 // partition has no vectors.
-func (p *partition) partsFor(v []float32) (parts []*vectorPart, err error) {
+func (p *partition) partsFor(parts []*vectorPart, v []float32) ([]*vectorPart, error) {
 	other := 0
 	for _, part := range p.vectors {
 		switch {

@@ -136,6 +136,7 @@ type work struct {
 	speakerAt map[string]int32 // where Around named them
 
 	scratch
+	saw backend.Survey
 	out Answer
 }
 
@@ -334,8 +335,9 @@ func (q *work) survey(counted bool) (bool, error) {
 	if q.w > 0 {
 		ask.Vector = q.qvec
 	}
-	s := backend.Survey{Rows: q.rows, Terms: q.terms}
-	ok, err := x.Survey(q.ctx, ask, &s)
+	s := &q.saw
+	s.Rows, s.Terms = q.rows, q.terms
+	ok, err := x.Survey(q.ctx, ask, s)
 	if !ok || err != nil {
 		return false, err
 	}
