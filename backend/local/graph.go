@@ -125,7 +125,7 @@ func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys 
 				continue
 			}
 			if seen == nil {
-				seen = map[uint32]bool{}
+				seen, out = map[uint32]bool{}, make([]backend.EntityMatch, 0, 8)
 			}
 			seen[k] = true
 			from := len(out)

@@ -123,20 +123,28 @@ func (x *index) readSlot(part backend.Partition, need facet, f func(p *partition
 		if err != nil {
 			return err
 		}
-		p.mu.RLock()
-		if built && !p.gone {
-			x.weigh(s, p)
-		}
-		if !p.gone {
-			defer p.mu.RUnlock()
-			err := f(p)
-			if kept := p.keptBytes(); p.kept.Load() != kept && p.kept.Swap(kept) != kept {
-				x.weigh(s, p)
-			}
+		if here, err := x.readPartition(s, p, built, f); here {
 			return err
 		}
-		p.mu.RUnlock() // it was evicted or replaced meanwhile
 	}
+}
+
+// readPartition runs f with a partition of a slot unless it was evicted or replaced meanwhile;
+// built tells that it grew by a facet.
+func (x *index) readPartition(s *slot, p *partition, built bool, f func(p *partition) error) (here bool, err error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.gone {
+		return false, nil
+	}
+	if built {
+		x.weigh(s, p)
+	}
+	err = f(p)
+	if kept := p.keptBytes(); p.kept.Load() != kept && p.kept.Swap(kept) != kept {
+		x.weigh(s, p)
+	}
+	return true, err
 }
 
 // Applied is the sequence number of the last change that is in memory or in files;
