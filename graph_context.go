@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,7 +297,7 @@ func (g *graphRun) worth(rel *backend.Relation) float64 {
 	if s, ok := g.score[rel.Chunk]; ok {
 		w *= 1 + s
 	}
-	return w * (1 + float64(g.words.held(rel.Predicate, rel.Context))/math.Max(1, float64(g.words.left)))
+	return w * (1 + float64(g.words.held(rel))/max(1, float64(len(g.words.left))))
 }
 
 // queryPaths adds chains of up to two relations from an entity of the question; one that ends at another such

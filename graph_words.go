@@ -1,122 +1,69 @@
 package contextmem
 
 import (
-	"strings"
+	"slices"
 
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// questionWords counts how many words of a question texts hold. Relations of one chunk
-// mostly share their texts, each of which is read once. It is used again for other questions.
+// questionWords counts how many words of a question relations hold. It is used again for other questions.
 type questionWords struct {
-	at         map[string]int // by stem
-	maybe      uint64         // has the bit of each stem
-	counts     []bool         // whether the word counts
-	left       int            // words that count
-	seen       []int          // the count that met the word last
-	count      int
-	texts      map[string]span // words of a text
-	predicates map[string]span
-	words      []int // of all texts
-	tokens     []lexical.Token
+	left  []uint64 // hashes of the words that count, rising
+	maybe uint64   // has the bit of each of them
+	name  []uint64
+	texts lexical.WordHashes
 }
 
-// span is a part of questionWords.words.
-type span struct{ from, to int }
+// maxQuestionWords keeps the memory of a rare long question from being kept.
+const maxQuestionWords = 1 << 10
 
 // ask begins with another question.
 func (w *questionWords) ask(question string) {
-	if w.at == nil {
-		w.at, w.texts, w.predicates = map[string]int{}, map[string]span{}, map[string]span{}
+	w.left, w.maybe = w.texts.Append(w.left[:0], question), 0
+	slices.Sort(w.left)
+	w.left = slices.Compact(w.left)
+	for _, h := range w.left {
+		w.maybe |= wordBit(h)
 	}
-	w.tokens = lexical.Analyze(w.tokens[:0], question)
-	for _, t := range w.tokens {
-		if _, ok := w.at[t.Term]; !ok {
-			w.at[t.Term] = len(w.counts)
-			w.maybe |= stemBit(t.Term)
-			w.counts, w.seen = append(w.counts, true), append(w.seen, 0)
-		}
-	}
-	w.left = len(w.counts)
 }
 
-// stemBit is a bit that tells most stems apart.
-func stemBit(stem string) uint64 {
-	n := len(stem)
-	return 1 << ((n*11 + int(stem[0])*7 + int(stem[n-1])) & 63)
-}
-
-// maxKnownTexts bounds the texts whose memory is kept for the next question.
-const maxKnownTexts = 1 << 10
+// wordBit is a bit that tells most words apart.
+func wordBit(hash uint64) uint64 { return 1 << (hash & 63) }
 
 // forget makes w ready for another question.
 func (w *questionWords) forget() {
-	if len(w.texts) > maxKnownTexts || cap(w.tokens) > maxKnownTexts || len(w.at) > maxKnownTexts {
+	if cap(w.left) > maxQuestionWords || cap(w.name) > maxQuestionWords {
 		*w = questionWords{}
 		return
 	}
-	clear(w.at)
-	clear(w.texts)
-	clear(w.predicates)
-	clear(w.tokens[:cap(w.tokens)])
-	w.maybe, w.count, w.counts, w.seen, w.words = 0, 0, w.counts[:0], w.seen[:0], w.words[:0]
+	w.texts.Forget()
 }
 
-// drop makes the words of a text count no more.
-func (w *questionWords) drop(text string) {
-	for _, i := range w.of(text) {
-		if w.counts[i] {
-			w.counts[i] = false
-			w.left--
+// drop makes the words of a name count no more.
+func (w *questionWords) drop(name string) {
+	w.name = w.texts.Append(w.name[:0], name)
+	for _, h := range w.name {
+		if i, ok := slices.BinarySearch(w.left, h); ok {
+			w.left = slices.Delete(w.left, i, i+1)
 		}
 	}
 }
 
-// held counts the words that a predicate or its context hold.
-func (w *questionWords) held(predicate, context string) int {
-	w.count++
+// held counts the words that the predicate of a relation or its context hold.
+func (w *questionWords) held(rel *backend.Relation) int {
+	words := rel.Words
+	if words == nil {
+		words = w.texts.Of(rel.Predicate, rel.Context)
+	}
 	n := 0
-	for _, words := range [...][]int{w.ofPredicate(predicate), w.of(context)} {
-		for _, i := range words {
-			if w.counts[i] && w.seen[i] != w.count {
-				w.seen[i] = w.count
-				n++
-			}
+	for _, h := range words {
+		if w.maybe&wordBit(h) == 0 {
+			continue
+		}
+		if _, ok := slices.BinarySearch(w.left, h); ok {
+			n++
 		}
 	}
 	return n
-}
-
-// of lists the question's words in a text.
-func (w *questionWords) of(text string) []int {
-	s, ok := w.texts[text]
-	if !ok {
-		s = w.find(text)
-		w.texts[text] = s
-	}
-	return w.words[s.from:s.to]
-}
-
-// ofPredicate is of for a predicate, whose words are joined by underscores.
-func (w *questionWords) ofPredicate(predicate string) []int {
-	s, ok := w.predicates[predicate]
-	if !ok {
-		s = w.find(strings.ReplaceAll(predicate, "_", " "))
-		w.predicates[predicate] = s
-	}
-	return w.words[s.from:s.to]
-}
-
-func (w *questionWords) find(text string) span {
-	from := len(w.words)
-	w.tokens = lexical.Analyze(w.tokens[:0], text)
-	for _, t := range w.tokens {
-		if w.maybe&stemBit(t.Term) == 0 {
-			continue
-		}
-		if i, ok := w.at[t.Term]; ok {
-			w.words = append(w.words, i)
-		}
-	}
-	return span{from, len(w.words)}
 }

@@ -161,6 +161,7 @@ type Relation struct {
 	SupersededBy int64     // Num of the one that retired it
 	Functional   bool      // a later one of the same subject and predicate retires it
 	Retracts     bool      // it retires earlier ones of the same subject, predicate and object without being one
+	Words        []uint64  // hashes of the words of Predicate and Context, rising: set by a Store that remembers them, else nil
 }
 
 // Relations of one subject and predicate are rivals. They are ordered by Asserted, then

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
 )
 
 // Bounds of what is remembered of relations.
@@ -19,7 +20,7 @@ const (
 const (
 	chunkBytes  = 640 // with the version
 	entityBytes = 128
-	factBytes   = 400
+	factBytes   = 424
 )
 
 // Chunks reads through the memo. Rows are kept whatever their time to live and
@@ -133,7 +134,7 @@ func (l *factList) size() int {
 	n := entityBytes
 	for _, r := range l.rels {
 		n += factBytes + len(r.FromKey) + len(r.ToKey) + len(r.Predicate) + len(r.Raw) + len(r.Context) + len(r.Temporal) +
-			len(r.Origin) + len(r.Kind) + len(r.Object) + len(r.Precision)
+			len(r.Origin) + len(r.Kind) + len(r.Object) + len(r.Precision) + 8*len(r.Words)
 	}
 	return n
 }
@@ -210,7 +211,7 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 }
 
 // factsOfEntities returns the first relations of each entity that are believed now,
-// as many as q asks for in all.
+// as many as q asks for in all, with their words: recall weighs each of them for every question that names the entity.
 func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
 	if q.Limit > maxRememberedFacts {
 		return nil, nil
@@ -219,6 +220,7 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 	if err != nil || n == len(lists) {
 		return lists, err
 	}
+	var words lexical.WordHashes
 	for i, e := range q.Entities {
 		if lists[i] != nil {
 			continue
@@ -226,6 +228,9 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 		rels, err := s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Entities: []int64{e}, Limit: q.Limit})
 		if err != nil || s.commits.n.Load() != v {
 			return nil, err
+		}
+		for _, r := range rels {
+			r.Words = slices.Clone(words.Of(r.Predicate, r.Context))
 		}
 		lists[i] = &factList{q.Part, slices.Clip(rels)}
 		s.memo.put(v, newMemoKey(memoEntityRelation, q.Limit, e), lists[i], lists[i].size())
