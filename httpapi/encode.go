@@ -67,13 +67,8 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 		return append(b, "null"...), nil
 	}
 	var room [32]string // most objects have fewer members
-	keys := room[:0]
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	b = append(b, '{')
-	for i, k := range keys {
+	for i, k := range sortedKeys(room[:0], m) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -84,6 +79,15 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 		}
 	}
 	return append(b, '}'), nil
+}
+
+// sortedKeys appends the keys of m to keys, which is empty.
+func sortedKeys[V any](keys []string, m map[string]V) []string {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // members are an object without a map.
@@ -112,17 +116,25 @@ func appendMembers(b []byte, ms members) ([]byte, error) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString quotes s. Control characters, quotes and backslashes are escaped, and so
-// are U+2028 and U+2029, which older JavaScript takes for line ends; invalid UTF-8
-// becomes U+FFFD.
+// appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	i := plain(s)
-	if i == len(s) { // most are
-		return append(append(b, s...), '"')
+	return append(appendText(append(b, '"'), s), '"')
+}
+
+// appendText appends what stands between the quotes of s as a JSON string. Control characters, quotes and backslashes
+// are escaped, and so are U+2028 and U+2029, which older JavaScript takes for line ends; invalid UTF-8
+// becomes U+FFFD.
+func appendText(b []byte, s string) []byte {
+	if i := plain(s); i < len(s) {
+		return appendEscaped(append(b, s[:i]...), s[i:])
 	}
+	return append(b, s...) // most are plain
+}
+
+// appendEscaped appends a text that begins with a byte that is not plain.
+func appendEscaped(b []byte, s string) []byte {
 	start := 0
-	for ; i < len(s); i += plain(s[i:]) {
+	for i := 0; i < len(s); i += plain(s[i:]) {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			b = append(b, s[start:i]...)
@@ -153,7 +165,7 @@ func appendString(b []byte, s string) []byte {
 		}
 		i += n
 	}
-	return append(append(b, s[start:]...), '"')
+	return append(b, s[start:]...)
 }
 
 // isPlain tells which bytes stand for themselves in a JSON string: ASCII but control
@@ -166,22 +178,38 @@ var isPlain = func() (is [256]bool) {
 }()
 
 // plain returns the number of plain bytes that s begins with. It looks at eight at a time
-// (Mycroft's test for a zero byte).
+// (Mycroft's test for a zero byte), and at four where there are less.
 func plain(s string) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
-	for i < len(s) && len(s) >= 8 {
-		at := min(i, len(s)-8) // the last eight overlap those before them
-		e := s[at : at+8]
-		w := uint64(e[0]) | uint64(e[1])<<8 | uint64(e[2])<<16 | uint64(e[3])<<24 | uint64(e[4])<<32 | uint64(e[5])<<40 | uint64(e[6])<<48 | uint64(e[7])<<56
-		quote, slash := w^ones*'"', w^ones*'\\'
-		if (w|(w-ones*' ')|((quote-ones)&^quote)|((slash-ones)&^slash))&high != 0 {
-			break
+	switch n := len(s); {
+	case n >= 8:
+		for i < n {
+			at := min(i, n-8) // the last eight overlap those before them
+			e := s[at : at+8]
+			if special(uint64(e[0])|uint64(e[1])<<8|uint64(e[2])<<16|uint64(e[3])<<24|uint64(e[4])<<32|uint64(e[5])<<40|uint64(e[6])<<48|uint64(e[7])<<56) != 0 {
+				break
+			}
+			i = at + 8
 		}
-		i = at + 8
+	case n >= 4:
+		if special(four(s[:4])|four(s[n-4:])<<32) == 0 {
+			return n
+		}
 	}
 	for i < len(s) && isPlain[s[i]] {
 		i++
 	}
 	return i
+}
+
+// four returns the four bytes of s as a number.
+func four(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+// special is not 0 when one of the eight bytes of w is not plain. A byte of 0x80 or more is seen in w itself, so the
+// subtractions borrow from no such byte unseen.
+func special(w uint64) uint64 {
+	const ones = 0x0101010101010101
+	return (w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)) & (ones << 7)
 }

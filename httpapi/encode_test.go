@@ -27,18 +27,22 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
-// TestPlain tries every byte at every place.
+// TestPlain tries every byte at every place of texts of several lengths.
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	for c := range 256 {
-		for at := range 20 {
-			s := []byte(strings.Repeat("~", 20))
-			s[at] = byte(c)
-			want := at
-			if c >= ' ' && c < 0x80 && c != '"' && c != '\\' {
-				want = len(s)
+	for n := 1; n <= 20; n++ {
+		for c := range 256 {
+			for at := range n {
+				s := []byte(strings.Repeat("~", n))
+				s[at] = byte(c)
+				want := at
+				if c >= ' ' && c < 0x80 && c != '"' && c != '\\' {
+					want = n
+				}
+				if got := plain(string(s)); got != want {
+					require.Equal(t, want, got, "%#x at %d of %d", c, at, n)
+				}
 			}
-			require.Equal(t, want, plain(string(s)), "%#x at %d", c, at)
 		}
 	}
 }

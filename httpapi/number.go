@@ -65,14 +65,19 @@ func appendMillionths(b []byte, n int64) []byte {
 	if rest == 0 {
 		return b
 	}
-	digits := [...]byte{'.', 0, 0, 0, 0, 0, 0}
-	for i := len(digits) - 1; i > 0; i-- {
-		digits[i] = '0' + byte(rest%10)
-		rest /= 10
-	}
+	hi, mid, lo := 2*(rest/1e4), 2*(rest/100%100), 2*(rest%100)
+	digits := [...]byte{'.', twoDigits[hi], twoDigits[hi+1], twoDigits[mid], twoDigits[mid+1], twoDigits[lo], twoDigits[lo+1]}
 	end := len(digits)
 	for digits[end-1] == '0' {
 		end--
 	}
 	return append(b, digits[:end]...)
 }
+
+// twoDigits holds the numbers from 00 to 99.
+var twoDigits = func() (d [200]byte) {
+	for i := range 100 {
+		d[2*i], d[2*i+1] = '0'+byte(i/10), '0'+byte(i%10)
+	}
+	return d
+}()

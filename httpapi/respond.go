@@ -70,30 +70,24 @@ type envelope struct {
 
 // appendTo appends the envelope as JSON.
 func (e envelope) appendTo(b []byte) ([]byte, error) {
-	w := writer{b: b}
-	w.raw("{")
+	var w writer
 	m, mirror := e.data.(map[string]any)
 	mirror = mirror && e.c.rt.mirror // an answer that public clients read without the envelope too
+	b = append(b, '{')
 	if mirror {
-		w.raw(`"added_fields":`)
-		w.value(m["added_fields"])
-		w.raw(",")
+		b = append(w.value(append(b, `"added_fields":`...), m["added_fields"]), ',')
 	}
-	w.raw(`"data":`)
-	w.value(e.data)
+	b = w.value(append(b, `"data":`...), e.data)
 	if mirror {
-		w.raw(`,"database":`)
-		w.value(m["database"])
+		b = w.value(append(b, `,"database":`...), m["database"])
 	}
-	w.raw(`,"error":null,"meta":`)
-	w.members(e.c.metaBody())
-	w.raw(`,"success":true`)
+	b, err := appendMembers(append(b, `,"error":null,"meta":`...), e.c.metaBody())
+	w.fail(err)
+	b = append(b, `,"success":true`...)
 	if mirror {
-		w.raw(`,"tenant_id":`)
-		w.value(m["tenant_id"])
+		b = w.value(append(b, `,"tenant_id":`...), m["tenant_id"])
 	}
-	w.raw("}")
-	return w.b, w.err
+	return append(b, '}'), w.err
 }
 
 // metaBody returns the members of meta. It is called once.

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -20,46 +18,40 @@ type recallAnswer struct {
 
 // appendTo appends the answer as JSON.
 func (a recallAnswer) appendTo(b []byte) ([]byte, error) {
-	w := writer{b: b}
+	var w writer
 	res := a.res
-	w.raw(`{"additional_context":{`)
-	for i, k := range slices.Sorted(maps.Keys(res.Additional)) {
+	b = append(b, `{"additional_context":{`...)
+	var room [32]string
+	for i, k := range sortedKeys(room[:0], res.Additional) {
 		ch := res.Additional[k]
-		w.comma(i)
-		w.text(k)
-		w.raw(":")
-		w.chunk(&ch, false)
+		b = append(appendString(comma(b, i), k), ':')
+		b = w.chunk(b, &ch, false)
 	}
-	w.raw(`},"chunks":[`)
+	b = append(b, `},"chunks":[`...)
 	for i := range res.Chunks {
-		w.comma(i)
-		w.chunk(&res.Chunks[i], a.f != gen1)
+		b = w.chunk(comma(b, i), &res.Chunks[i], a.f != gen1)
 	}
-	w.raw("]")
+	b = append(b, ']')
 	if res.Graph != nil || a.f == gen1 {
-		w.raw(`,"graph_context":`)
-		w.graph(res.Graph)
+		b = w.graph(append(b, `,"graph_context":`...), res.Graph)
 	}
-	w.raw(`,"sources":[`)
+	b = append(b, `,"sources":[`...)
 	for i := range res.Sources {
-		w.comma(i)
-		w.source(&res.Sources[i])
+		b = w.source(comma(b, i), &res.Sources[i])
 	}
-	w.raw("]")
+	b = append(b, ']')
 	if res.Temporal != nil {
-		w.temporal(res.Temporal, len(res.Chunks))
+		b = w.temporal(b, res.Temporal, len(res.Chunks))
 	}
 	if a.f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
-		w.raw(`,"warnings":`)
-		w.value(warnings(res.Warnings))
+		b = w.value(append(b, `,"warnings":`...), warnings(res.Warnings))
 	}
-	w.raw("}")
-	return w.b, w.err
+	return append(b, '}'), w.err
 }
 
-// writer appends JSON. Names are constants that need no escapes.
+// writer appends JSON. It is written for few calls: constants hold all that stands between two values, quotes of
+// texts too.
 type writer struct {
-	b   []byte
 	err error // of the first value that has no JSON form
 
 	at       time.Time // written last, as b[from:to]
@@ -69,90 +61,64 @@ type writer struct {
 	layoutFrom, layoutTo int
 }
 
-func (w *writer) raw(s string) { w.b = append(w.b, s...) }
-
 // comma separates element i from the one before it.
-func (w *writer) comma(i int) {
+func comma(b []byte, i int) []byte {
 	if i > 0 {
-		w.b = append(w.b, ',')
+		b = append(b, ',')
 	}
+	return b
 }
 
-func (w *writer) text(s string) { w.b = appendString(w.b, s) }
-
-// orNull writes a text, null when it is empty.
-func (w *writer) orNull(s string) {
+// orNull appends a text, null when it is empty.
+func orNull(b []byte, s string) []byte {
 	if s == "" {
-		w.raw("null")
-		return
+		return append(b, "null"...)
 	}
-	w.text(s)
+	return appendString(b, s)
 }
 
-func (w *writer) time(t time.Time) {
+func (w *writer) time(b []byte, t time.Time) []byte {
 	if t.IsZero() {
-		w.raw(`""`)
-		return
+		return append(b, `""`...)
 	}
 	if t == w.at {
-		w.again(w.from, w.to)
-		return
+		return append(b, b[w.from:w.to]...)
 	}
-	w.from = len(w.b)
-	w.b = append(w.b, '"')
-	w.b = t.UTC().AppendFormat(w.b, time.RFC3339Nano)
-	w.b = append(w.b, '"')
-	w.at, w.to = t, len(w.b)
+	w.from = len(b)
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, '"')
+	w.at, w.to = t, len(b)
+	return b
 }
 
-// layout writes the layout of a chunk, all of which are often the same.
-func (w *writer) layout(s string) {
+// layout appends the layout of a chunk, all of which are often the same.
+func (w *writer) layout(b []byte, s string) []byte {
 	if s == w.last && s != "" {
-		w.again(w.layoutFrom, w.layoutTo)
-		return
+		return append(b, b[w.layoutFrom:w.layoutTo]...)
 	}
-	w.last, w.layoutFrom = s, len(w.b)
-	w.orNull(s)
-	w.layoutTo = len(w.b)
+	w.last, w.layoutFrom = s, len(b)
+	b = orNull(b, s)
+	w.layoutTo = len(b)
+	return b
 }
 
-// named writes members that are texts, each behind its name.
-func (w *writer) named(pairs ...string) {
-	for i := 0; i < len(pairs); i += 2 {
-		w.raw(pairs[i])
-		w.text(pairs[i+1])
-	}
-}
-
-func (w *writer) value(v any) {
-	b, err := appendJSON(w.b, v)
-	w.b = b
+func (w *writer) value(b []byte, v any) []byte {
+	b, err := appendJSON(b, v)
 	w.fail(err)
+	return b
 }
 
-func (w *writer) members(ms members) {
-	b, err := appendMembers(w.b, ms)
-	w.b = b
+func (w *writer) number(b []byte, f float64) []byte {
+	b, err := appendFloat(b, f)
 	w.fail(err)
+	return b
 }
 
-func (w *writer) number(f float64) {
-	b, err := appendFloat(w.b, f)
-	w.b = b
+func (w *writer) score(b []byte, f float64) []byte {
+	b, err := appendScore(b, f)
 	w.fail(err)
-}
-
-func (w *writer) score(f float64) {
-	b, err := appendScore(w.b, f)
-	w.b = b
-	w.fail(err)
-}
-
-// confidence writes a number that is kept as a float32.
-func (w *writer) confidence(f float64) {
-	b, err := appendFloat32(w.b, float32(f))
-	w.b = b
-	w.fail(err)
+	return b
 }
 
 func (w *writer) fail(err error) {
@@ -161,288 +127,236 @@ func (w *writer) fail(err error) {
 	}
 }
 
-// object writes a map, an absent one as {}.
-func (w *writer) object(m map[string]any) {
+// object appends a map, an absent one as {}.
+func (w *writer) object(b []byte, m map[string]any) []byte {
 	if len(m) == 0 {
-		w.raw("{}")
-		return
+		return append(b, "{}"...)
 	}
-	w.value(m)
+	return w.value(b, m)
 }
 
-func (w *writer) texts(list []string) {
-	w.raw("[")
+func texts(b []byte, list []string) []byte {
+	b = append(b, '[')
 	for i, s := range list {
-		w.comma(i)
-		w.text(s)
+		b = appendString(comma(b, i), s)
 	}
-	w.raw("]")
+	return append(b, ']')
 }
 
-// again writes the bytes once more that start at from and end at to.
-func (w *writer) again(from, to int) { w.b = append(w.b, w.b[from:to]...) }
-
-// chunk writes a chunk as both generations show it. Metadata have two names each.
-func (w *writer) chunk(ch *contextmem.Chunk, explain bool) {
-	w.raw(`{"additional_metadata":`)
-	additional := len(w.b)
-	w.object(ch.Additional)
-	additionalEnd := len(w.b)
+// chunk appends a chunk as both generations show it. Metadata have two names each.
+func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
+	b = append(b, `{"additional_metadata":`...)
+	additional := len(b)
+	b = w.object(b, ch.Additional)
+	additionalEnd := len(b)
 	if len(ch.AlsoFrom) > 0 {
-		w.raw(`,"also_source_ids":`)
-		w.texts(ch.AlsoFrom)
+		b = texts(append(b, `,"also_source_ids":`...), ch.AlsoFrom)
 	}
-	w.raw(`,"chunk_content":`)
-	w.text(ch.Text)
-	w.raw(`,"chunk_uuid":`)
-	w.text(ch.ID)
-	w.raw(`,"collection":`)
-	w.text(ch.Sub)
-	w.raw(`,"document_metadata":`)
-	w.again(additional, additionalEnd)
-	w.raw(`,"extra_context_ids":`)
-	w.texts(ch.ExtraContextIDs)
-	w.raw(`,"id":`)
-	w.text(ch.SourceID)
-	w.raw(`,"layout":`)
-	w.layout(ch.Layout)
-	w.raw(`,"metadata":`)
-	metadata := len(w.b)
-	w.object(ch.Metadata)
-	metadataEnd := len(w.b)
-	w.raw(`,"relevancy_score":`)
-	w.score(ch.Score)
+	b = appendText(append(b, `,"chunk_content":"`...), ch.Text)
+	b = appendText(append(b, `","chunk_uuid":"`...), ch.ID)
+	b = append(b, `","collection":"`...)
+	sub := len(b)
+	b = appendText(b, ch.Sub)
+	subEnd := len(b)
+	b = append(b, `","document_metadata":`...)
+	b = append(b, b[additional:additionalEnd]...)
+	b = texts(append(b, `,"extra_context_ids":`...), ch.ExtraContextIDs)
+	b = append(b, `,"id":"`...)
+	id := len(b)
+	b = appendText(b, ch.SourceID)
+	idEnd := len(b)
+	b = w.layout(append(b, `","layout":`...), ch.Layout)
+	b = append(b, `,"metadata":`...)
+	metadata := len(b)
+	b = w.object(b, ch.Metadata)
+	metadataEnd := len(b)
+	b = w.score(append(b, `,"relevancy_score":`...), ch.Score)
 	if explain && ch.Explain != nil {
-		w.raw(`,"score_parts":`)
-		w.parts(ch.Explain)
+		b = w.parts(append(b, `,"score_parts":{`...), ch.Explain)
 	}
-	w.raw(`,"source_id":`)
-	w.text(ch.SourceID)
-	w.raw(`,"source_last_updated_time":`)
-	w.time(ch.UpdatedAt)
-	w.raw(`,"source_title":`)
-	w.text(ch.Title)
-	w.raw(`,"source_type":`)
-	w.text(ch.Kind)
-	w.raw(`,"source_upload_time":`)
-	w.time(ch.CreatedAt)
-	w.raw(`,"sub_tenant_id":`)
-	w.text(ch.Sub)
-	w.raw(`,"tenant_metadata":`)
-	w.again(metadata, metadataEnd)
-	w.raw("}")
+	b = append(b, `,"source_id":"`...)
+	b = append(b, b[id:idEnd]...)
+	b = w.time(append(b, `","source_last_updated_time":`...), ch.UpdatedAt)
+	b = appendText(append(b, `,"source_title":"`...), ch.Title)
+	b = appendText(append(b, `","source_type":"`...), ch.Kind)
+	b = w.time(append(b, `","source_upload_time":`...), ch.CreatedAt)
+	b = append(b, `,"sub_tenant_id":"`...)
+	b = append(b, b[sub:subEnd]...)
+	b = append(b, `","tenant_metadata":`...)
+	b = append(b, b[metadata:metadataEnd]...)
+	return append(b, '}')
 }
 
-// parts writes the parts of a score that apply.
-func (w *writer) parts(e *contextmem.Explain) {
-	w.raw("{")
-	n := 0
+// parts appends the parts of a score that apply, and the end of their object.
+func (w *writer) parts(b []byte, e *contextmem.Explain) []byte {
+	start := len(b)
 	for _, p := range [...]struct {
 		name string
 		v    float64
 	}{{`"app":`, e.App}, {`"bridge":`, e.Bridge}, {`"context":`, e.Context}, {`"entity":`, e.Entity}, {`"expansion":`, e.Expansion},
 		{`"feedback":`, e.Feedback}, {`"graph":`, e.Graph}, {`"keyword":`, e.Keyword}, {`"late_interaction":`, e.Late}, {`"recency":`, e.Recency},
 		{`"rerank":`, e.Rerank}, {`"semantic":`, e.Semantic}, {`"speaker":`, e.Speaker}, {`"time":`, e.Time}} {
-		if p.v == 0 {
-			continue
+		if p.v != 0 {
+			b = w.score(append(comma(b, len(b)-start), p.name...), p.v)
 		}
-		w.comma(n)
-		n++
-		w.raw(p.name)
-		w.score(p.v)
 	}
-	w.raw("}")
+	return append(b, '}')
 }
 
-// source writes a source of a recall result.
-func (w *writer) source(s *contextmem.SourceInfo) {
-	w.raw(`{"additional_metadata":`)
-	additional := len(w.b)
-	w.object(s.Additional)
-	additionalEnd := len(w.b)
-	var app contextmem.AppInfo
-	if s.App != nil {
-		app = *s.App
+// source appends a source of a recall result.
+func (w *writer) source(b []byte, s *contextmem.SourceInfo) []byte {
+	b = append(b, `{"additional_metadata":`...)
+	additional := len(b)
+	b = w.object(b, s.Additional)
+	additionalEnd := len(b)
+	if s.App == nil {
+		b = append(b, `,"app_external_id":null,"app_kind":null,"app_provider":null`...)
+	} else {
+		b = orNull(append(b, `,"app_external_id":`...), s.App.ExternalID)
+		b = orNull(append(b, `,"app_kind":`...), string(s.App.Kind))
+		b = orNull(append(b, `,"app_provider":`...), s.App.Provider)
 	}
-	w.raw(`,"app_external_id":`)
-	w.orNull(app.ExternalID)
-	w.raw(`,"app_kind":`)
-	w.orNull(string(app.Kind))
-	w.raw(`,"app_provider":`)
-	w.orNull(app.Provider)
-	w.raw(`,"collection":`)
-	w.text(s.Sub)
-	w.raw(`,"description":`)
-	w.text(s.Description)
-	w.raw(`,"document_metadata":`)
-	w.again(additional, additionalEnd)
-	w.raw(`,"id":`)
-	w.text(s.ID)
-	w.raw(`,"metadata":`)
-	metadata := len(w.b)
-	w.object(s.Metadata)
-	metadataEnd := len(w.b)
-	w.raw(`,"sub_tenant_id":`)
-	w.text(s.Sub)
-	w.raw(`,"tenant_metadata":`)
-	w.again(metadata, metadataEnd)
-	w.raw(`,"timestamp":`)
-	w.time(firstTime(s.Timestamp, s.CreatedAt))
-	w.raw(`,"title":`)
-	w.text(s.Title)
-	w.raw(`,"type":`)
-	w.text(s.Kind)
-	w.raw(`,"url":`)
-	w.text(s.URL)
-	w.raw("}")
+	b = append(b, `,"collection":"`...)
+	sub := len(b)
+	b = appendText(b, s.Sub)
+	subEnd := len(b)
+	b = appendText(append(b, `","description":"`...), s.Description)
+	b = append(b, `","document_metadata":`...)
+	b = append(b, b[additional:additionalEnd]...)
+	b = appendText(append(b, `,"id":"`...), s.ID)
+	b = append(b, `","metadata":`...)
+	metadata := len(b)
+	b = w.object(b, s.Metadata)
+	metadataEnd := len(b)
+	b = append(b, `,"sub_tenant_id":"`...)
+	b = append(b, b[sub:subEnd]...)
+	b = append(b, `","tenant_metadata":`...)
+	b = append(b, b[metadata:metadataEnd]...)
+	b = w.time(append(b, `,"timestamp":`...), firstTime(s.Timestamp, s.CreatedAt))
+	b = appendText(append(b, `,"title":"`...), s.Title)
+	b = appendText(append(b, `","type":"`...), s.Kind)
+	b = appendText(append(b, `","url":"`...), s.URL)
+	return append(b, `"}`...)
 }
 
-func (w *writer) graph(g *contextmem.GraphContext) {
+func (w *writer) graph(b []byte, g *contextmem.GraphContext) []byte {
 	if g == nil {
-		w.raw(`{"chunk_id_to_group_ids":{},"chunk_relations":[],"query_paths":[]}`)
-		return
+		return append(b, `{"chunk_id_to_group_ids":{},"chunk_relations":[],"query_paths":[]}`...)
 	}
-	w.raw(`{"chunk_id_to_group_ids":{`)
-	for i, k := range slices.Sorted(maps.Keys(g.ChunkGroups)) {
-		w.comma(i)
-		w.text(k)
-		w.raw(":")
-		w.texts(g.ChunkGroups[k])
+	b = append(b, `{"chunk_id_to_group_ids":{`...)
+	var room [32]string
+	for i, k := range sortedKeys(room[:0], g.ChunkGroups) {
+		b = append(appendString(comma(b, i), k), ':')
+		b = texts(b, g.ChunkGroups[k])
 	}
-	w.raw(`},"chunk_relations":`)
-	w.paths(g.ChunkRelations)
-	w.raw(`,"query_paths":`)
-	w.paths(g.QueryPaths)
-	w.raw(`,"synthesis_context":`)
-	w.orNull(g.Synthesis)
-	w.raw("}")
+	b = w.paths(append(b, `},"chunk_relations":[`...), g.ChunkRelations)
+	b = w.paths(append(b, `],"query_paths":[`...), g.QueryPaths)
+	b = orNull(append(b, `],"synthesis_context":`...), g.Synthesis)
+	return append(b, '}')
 }
 
-func (w *writer) paths(ps []contextmem.Path) {
-	w.raw("[")
+func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
 	for i := range ps {
 		p := &ps[i]
-		w.comma(i)
-		w.raw(`{"combined_context":`)
-		w.orNull(p.Context)
-		w.raw(`,"group_id":`)
-		w.orNull(p.GroupID)
-		w.raw(`,"relevancy_score":`)
-		w.score(p.Score)
-		w.raw(`,"source_chunk_ids":`)
-		w.texts(p.ChunkIDs)
-		w.raw(`,"triplets":[`)
+		b = orNull(append(comma(b, i), `{"combined_context":`...), p.Context)
+		b = orNull(append(b, `,"group_id":`...), p.GroupID)
+		b = w.score(append(b, `,"relevancy_score":`...), p.Score)
+		b = texts(append(b, `,"source_chunk_ids":`...), p.ChunkIDs)
+		b = append(b, `,"triplets":[`...)
 		for j := range p.Triplets {
 			t := &p.Triplets[j]
-			w.comma(j)
-			w.raw(`{"relation":`)
-			w.evidence(&t.Relation)
-			w.raw(`,"source":`)
-			w.entity(&t.Source)
-			w.raw(`,"target":`)
-			w.entity(&t.Target)
-			w.raw("}")
+			b = w.evidence(append(comma(b, j), `{"relation":`...), &t.Relation)
+			b = entity(append(b, `,"source":`...), &t.Source)
+			b = entity(append(b, `,"target":`...), &t.Target)
+			b = append(b, '}')
 		}
-		w.raw("]}")
+		b = append(b, "]}"...)
 	}
-	w.raw("]")
+	return b
 }
 
-func (w *writer) entity(e *contextmem.Entity) {
-	w.named(`{"entity_id":`, e.ID)
-	w.raw(`,"identifier":`)
-	w.orNull(e.Identifier)
-	w.named(`,"name":`, e.Name, `,"namespace":`, e.Namespace, `,"provider":`, e.Provider, `,"type":`, e.Type)
-	w.raw("}")
+func entity(b []byte, e *contextmem.Entity) []byte {
+	b = appendText(append(b, `{"entity_id":"`...), e.ID)
+	b = orNull(append(b, `","identifier":`...), e.Identifier)
+	b = appendText(append(b, `,"name":"`...), e.Name)
+	b = appendText(append(b, `","namespace":"`...), e.Namespace)
+	b = appendText(append(b, `","provider":"`...), e.Provider)
+	b = appendText(append(b, `","type":"`...), e.Type)
+	return append(b, `"}`...)
 }
 
-func (w *writer) evidence(e *contextmem.Evidence) {
-	w.named(`{"canonical_predicate":`, e.Canonical, `,"chunk_id":`, e.ChunkID)
-	w.raw(`,"confidence":`)
-	w.confidence(e.Confidence)
-	w.named(`,"context":`, e.Context)
+func (w *writer) evidence(b []byte, e *contextmem.Evidence) []byte {
+	b = appendText(append(b, `{"canonical_predicate":"`...), e.Canonical)
+	b = appendText(append(b, `","chunk_id":"`...), e.ChunkID)
+	b, err := appendFloat32(append(b, `","confidence":`...), float32(e.Confidence)) // it is kept as one
+	w.fail(err)
+	b = appendText(append(b, `,"context":"`...), e.Context)
 	if e.Origin != "" {
-		w.named(`,"origin":`, e.Origin)
+		b = appendText(append(b, `","origin":"`...), e.Origin)
 	}
-	w.named(`,"raw_predicate":`, e.Raw, `,"relationship_id":`, e.ID)
-	w.raw(`,"source_entity_id":`)
-	w.orNull(e.SourceID)
-	w.raw(`,"target_entity_id":`)
-	w.orNull(e.TargetID)
-	w.raw(`,"temporal_details":`)
-	w.orNull(e.Temporal)
-	w.raw(`,"timestamp":`)
-	w.time(e.Timestamp)
-	w.raw("}")
+	b = appendText(append(b, `","raw_predicate":"`...), e.Raw)
+	b = appendText(append(b, `","relationship_id":"`...), e.ID)
+	b = orNull(append(b, `","source_entity_id":`...), e.SourceID)
+	b = orNull(append(b, `,"target_entity_id":`...), e.TargetID)
+	b = orNull(append(b, `,"temporal_details":`...), e.Temporal)
+	b = w.time(append(b, `,"timestamp":`...), e.Timestamp)
+	return append(b, '}')
 }
 
-// temporal writes the members of a result that speak of dated facts.
-func (w *writer) temporal(t *contextmem.TemporalResult, chunks int) {
+// temporal appends the members of a result that speak of dated facts.
+func (w *writer) temporal(b []byte, t *contextmem.TemporalResult, chunks int) []byte {
 	if d := t.Duration; d != nil {
-		w.raw(`,"temporal_duration":`)
-		w.duration(d)
+		b = w.duration(append(b, `,"temporal_duration":`...), d)
 	}
-	w.raw(`,"temporal_facts":[`)
+	b = append(b, `,"temporal_facts":[`...)
 	for i := range t.Facts {
-		w.comma(i)
-		w.fact(&t.Facts[i])
+		b = fact(comma(b, i), &t.Facts[i])
 	}
-	w.raw(`],"temporal_filter":{"applied":`)
-	w.b = strconv.AppendBool(w.b, t.Applied)
-	w.raw(`,"chunk_scope":`)
-	w.int(int64(chunks))
-	w.raw(`,"degraded":`)
-	w.b = strconv.AppendBool(w.b, t.Degraded)
-	w.raw(`,"matched_facts":`)
-	w.int(int64(len(t.Facts)))
-	w.raw(`,"mode":`)
-	w.text(t.Mode)
-	w.raw(`,"promoted":0,"scope":"","truncated":`)
-	w.b = strconv.AppendBool(w.b, t.Truncated)
-	w.raw("}")
+	b = strconv.AppendBool(append(b, `],"temporal_filter":{"applied":`...), t.Applied)
+	b = strconv.AppendInt(append(b, `,"chunk_scope":`...), int64(chunks), 10)
+	b = strconv.AppendBool(append(b, `,"degraded":`...), t.Degraded)
+	b = strconv.AppendInt(append(b, `,"matched_facts":`...), int64(len(t.Facts)), 10)
+	b = appendText(append(b, `,"mode":"`...), t.Mode)
+	b = strconv.AppendBool(append(b, `","promoted":0,"scope":"","truncated":`...), t.Truncated)
+	return append(b, '}')
 }
 
-func (w *writer) int(n int64) { w.b = strconv.AppendInt(w.b, n, 10) }
-
-// duration writes a span between facts; an end that is now has no fact.
-func (w *writer) duration(d *contextmem.TemporalDuration) {
-	w.raw(`{"approximate":`)
-	w.b = strconv.AppendBool(w.b, d.Approximate)
-	w.raw(`,"days":`)
-	w.int(int64(d.Days))
+// duration appends a span between facts; an end that is now has no fact.
+func (w *writer) duration(b []byte, d *contextmem.TemporalDuration) []byte {
+	b = strconv.AppendBool(append(b, `{"approximate":`...), d.Approximate)
+	b = strconv.AppendInt(append(b, `,"days":`...), int64(d.Days), 10)
 	if d.From != nil {
-		w.raw(`,"from":`)
-		w.fact(d.From)
+		b = fact(append(b, `,"from":`...), d.From)
 	}
-	w.raw(`,"from_date":`)
-	w.time(d.FromDate)
-	w.raw(`,"pairing_confidence":`)
-	w.number(d.Confidence)
+	b = w.time(append(b, `,"from_date":`...), d.FromDate)
+	b = w.number(append(b, `,"pairing_confidence":`...), d.Confidence)
 	if d.To != nil {
-		w.raw(`,"to":`)
-		w.fact(d.To)
+		b = fact(append(b, `,"to":`...), d.To)
 	}
-	w.raw(`,"to_date":`)
-	w.time(d.ToDate)
-	w.raw("}")
+	b = w.time(append(b, `,"to_date":`...), d.ToDate)
+	return append(b, '}')
 }
 
-func (w *writer) fact(f *contextmem.TemporalFact) {
-	w.named(`{"chunk_id":`, f.ChunkID, `,"date_precision":`, f.Precision)
-	w.raw(`,"event_end":`)
-	w.epoch(f.End)
-	w.raw(`,"event_start":`)
-	w.epoch(f.Start)
-	w.named(`,"evidence_phrase":`, f.Phrase, `,"fact_type":`, f.Type, `,"object":`, f.Object, `,"relation":`, f.Relation,
-		`,"relationship_id":`, f.RelationID, `,"source_id":`, f.SourceID, `,"status":`, f.Status, `,"subject":`, f.Subject)
-	w.raw("}")
+func fact(b []byte, f *contextmem.TemporalFact) []byte {
+	b = appendText(append(b, `{"chunk_id":"`...), f.ChunkID)
+	b = appendText(append(b, `","date_precision":"`...), f.Precision)
+	b = epoch(append(b, `","event_end":`...), f.End)
+	b = epoch(append(b, `,"event_start":`...), f.Start)
+	b = appendText(append(b, `,"evidence_phrase":"`...), f.Phrase)
+	b = appendText(append(b, `","fact_type":"`...), f.Type)
+	b = appendText(append(b, `","object":"`...), f.Object)
+	b = appendText(append(b, `","relation":"`...), f.Relation)
+	b = appendText(append(b, `","relationship_id":"`...), f.RelationID)
+	b = appendText(append(b, `","source_id":"`...), f.SourceID)
+	b = appendText(append(b, `","status":"`...), f.Status)
+	b = appendText(append(b, `","subject":"`...), f.Subject)
+	return append(b, `"}`...)
 }
 
-// epoch writes a time in seconds, null where it is unknown.
-func (w *writer) epoch(t time.Time) {
+// epoch appends a time in seconds, null where it is unknown.
+func epoch(b []byte, t time.Time) []byte {
 	if t.IsZero() {
-		w.raw("null")
-		return
+		return append(b, "null"...)
 	}
-	w.int(t.Unix())
+	return strconv.AppendInt(b, t.Unix(), 10)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-func epoch(t time.Time) any {
+func epochJSON(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
@@ -90,8 +90,8 @@ func resultJSON(res *contextmem.Result, f family) map[string]any {
 	}
 	if t := res.Temporal; t != nil {
 		fact := func(x contextmem.TemporalFact) map[string]any {
-			return map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epoch(x.Start),
-				"event_end": epoch(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
+			return map[string]any{"subject": x.Subject, "relation": x.Relation, "object": x.Object, "fact_type": x.Type, "status": x.Status, "event_start": epochJSON(x.Start),
+				"event_end": epochJSON(x.End), "date_precision": x.Precision, "evidence_phrase": x.Phrase, "chunk_id": x.ChunkID, "source_id": x.SourceID, "relationship_id": x.RelationID}
 		}
 		facts := make([]map[string]any, len(t.Facts))
 		for i, x := range t.Facts {
