@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/recall"
@@ -41,6 +42,9 @@ func (s *Service) newRanker() *recall.Engine {
 	e := &recall.Engine{Embedder: s.embedder, MemoryStrength: recall.DefaultAlpha, KnowledgeStrength: recall.DefaultAlpha}
 	if c, ok := s.embedder.(Covering); ok {
 		e.Coverage = c.Coverage
+	}
+	if t, ok := s.embedder.(*static.Embedder); ok { // itself: what wraps it may change its vectors
+		e.Read = t.ReadQuery
 	}
 	if w, ok := s.embedder.(WordEmbedder); ok {
 		e.Word = w.AppendWord

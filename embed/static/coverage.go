@@ -1,6 +1,7 @@
 package static
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -47,7 +48,7 @@ func (e *Embedder) Coverage(text string) float64 {
 			words++
 			continue
 		}
-		if len(word) == 1 || isStopWord(word) {
+		if len(word) == 1 || isStopWord(word, h) {
 			continue
 		}
 		words++
@@ -55,6 +56,11 @@ func (e *Embedder) Coverage(text string) float64 {
 			known++
 		}
 	}
+	return share(known, words)
+}
+
+// share is known of words, 0 of none.
+func share(known, words int) float64 {
 	if words == 0 {
 		return 0
 	}
@@ -65,33 +71,44 @@ func isIdeographic(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// isStopWord reports whether token, in any case, is an English function word:
-// article, preposition, pronoun, auxiliary, question word, or what remains of a
-// contraction ("don't" gives "don" and "t").
-func isStopWord(token string) bool {
-	if len(token) > maxStopWord {
-		return false
+// stopWords are the English function words: articles, prepositions, pronouns,
+// auxiliaries, question words, and what remains of contractions ("don't" gives
+// "don" and "t").
+const stopWords = `a an the and or but nor of to in on at for with by from
+	is are was were be been being am
+	do does did doing have has had having
+	i you he she it we they me him her us them
+	my your yours his hers its our ours their theirs
+	this that these those what which who whom whose when where why how
+	no not as if than then so such too very also just any some
+	can could will would shall should may might must
+	about into over after before between out up down there here
+	s t ll re ve d m don doesn didn isn wasn weren aren ain won
+	wouldn couldn shouldn mustn mightn needn hasn haven hadn`
+
+// stopSlots holds the stop words by their hashes, each in its slot or the next free
+// one behind it.
+var stopSlots = func() (slots [512]struct {
+	hash uint32
+	word string
+}) {
+	for w := range strings.FieldsSeq(stopWords) {
+		h, _ := hash(w)
+		i := h % uint32(len(slots))
+		for slots[i].word != "" {
+			i = (i + 1) % uint32(len(slots))
+		}
+		slots[i].hash, slots[i].word = h, w
 	}
-	var buf [maxStopWord]byte
-	for i := range len(token) {
-		buf[i] = folded[token[i]]
-	}
-	switch string(buf[:len(token)]) {
-	case "a", "an", "the", "and", "or", "but", "nor", "of", "to", "in", "on", "at", "for", "with", "by", "from",
-		"is", "are", "was", "were", "be", "been", "being", "am",
-		"do", "does", "did", "doing", "have", "has", "had", "having",
-		"i", "you", "he", "she", "it", "we", "they", "me", "him", "her", "us", "them",
-		"my", "your", "yours", "his", "hers", "its", "our", "ours", "their", "theirs",
-		"this", "that", "these", "those", "what", "which", "who", "whom", "whose", "when", "where", "why", "how",
-		"no", "not", "as", "if", "than", "then", "so", "such", "too", "very", "also", "just", "any", "some",
-		"can", "could", "will", "would", "shall", "should", "may", "might", "must",
-		"about", "into", "over", "after", "before", "between", "out", "up", "down", "there", "here",
-		"s", "t", "ll", "re", "ve", "d", "m", "don", "doesn", "didn", "isn", "wasn", "weren", "aren", "ain", "won",
-		"wouldn", "couldn", "shouldn", "mustn", "mightn", "needn", "hasn", "haven", "hadn":
-		return true
+	return slots
+}()
+
+// isStopWord reports whether token, whose lower-case form hashes to h, is a stop word.
+func isStopWord(token string, h uint32) bool {
+	for i := h % uint32(len(stopSlots)); stopSlots[i].word != ""; i = (i + 1) % uint32(len(stopSlots)) {
+		if stopSlots[i].hash == h && equalFolded(token, stopSlots[i].word) {
+			return true
+		}
 	}
 	return false
 }
-
-// maxStopWord is the length of the longest stop word, in bytes.
-const maxStopWord = 7

@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/internal/simd"
 )
 
 // FNV-1a, 32 bits (Fowler, Noll, Vo): the hash of the file's index.
@@ -59,6 +62,30 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return v, nil
 }
 
+// ReadQuery is [Embedder.EmbedQuery] and [Embedder.Coverage] in one, for less than
+// both cost.
+func (e *Embedder) ReadQuery(text string) (vec []float32, coverage float64) {
+	vec = make([]float32, e.dim)
+	r := reading{text: text}
+	words, known := 0, 0
+	for some := e.next(&r); len(some) > 0; some = e.next(&r) {
+		e.add(vec, some)
+		for k := range some {
+			if t := &some[k]; !t.stop {
+				words++
+				if t.id >= 0 {
+					known++
+				}
+			}
+		}
+	}
+	divide(vec, norm(vec))
+	if r.foreign { // its words are other ones than its tokens
+		return vec, e.Coverage(text)
+	}
+	return vec, share(known, words)
+}
+
 // AppendWord appends the unit-length vector of one word to dst, for late
 // interaction (word against word). Case does not matter. It reports false, and
 // returns dst as it was, if the table does not have word or only as a zero
@@ -86,11 +113,30 @@ func (e *Embedder) AppendWord(dst []float32, word string) ([]float32, bool) {
 	return dst, true
 }
 
-// sum adds the vectors of all tokens of text to v.
-func (e *Embedder) sum(v []float32, text string) {
-	for i := 0; i < len(text); {
+// token is a run of ASCII letters and digits of a text.
+type token struct {
+	start, end int
+	id         int    // of its word in the table, -1 for none
+	hash       uint32 // of its lower-case form
+	stop       bool   // carries no meaning: a stop word, or one character
+}
+
+// reading is a text on its way. Tokens are looked up some at a time before their vectors are added, so that the lines of the table, scattered
+// over megabytes, are on their way while others are worked on.
+type reading struct {
+	text    string
+	at      int
+	foreign bool // not ASCII alone, as far as at
+	tokens  [16]token
+}
+
+// next finds the next tokens, none at the end of the text.
+func (e *Embedder) next(r *reading) []token {
+	n, i, text := 0, r.at, r.text
+	for i < len(text) && n < len(r.tokens) {
 		c := folded[text[i]]
 		if c == 0 {
+			r.foreign = r.foreign || text[i] >= utf8.RuneSelf
 			i++
 			continue
 		}
@@ -102,12 +148,40 @@ func (e *Embedder) sum(v []float32, text string) {
 			}
 			c = folded[text[i]]
 		}
-		token := text[start:i]
-		if id, ok := e.lookup(token, h); ok {
-			e.addWord(v, id)
-		} else if len(token) > 1 && !isStopWord(token) {
-			addUnknown(v, h, e.oov)
+		r.tokens[n] = token{start: start, end: i, hash: h}
+		n++
+	}
+	r.at = i
+	for k := range r.tokens[:n] {
+		t := &r.tokens[k]
+		word := text[t.start:t.end]
+		t.stop = len(word) == 1 || isStopWord(word, t.hash)
+		t.id = -1
+		if id, ok := e.lookup(word, t.hash); ok {
+			t.id = id
+			simd.Prefetch(e.rows[id*e.dim : (id+1)*e.dim])
 		}
+	}
+	return r.tokens[:n]
+}
+
+// add adds the vectors of some tokens to v.
+func (e *Embedder) add(v []float32, some []token) {
+	for k := range some {
+		switch t := &some[k]; {
+		case t.id >= 0:
+			e.addWord(v, t.id)
+		case !t.stop:
+			addUnknown(v, t.hash, e.oov)
+		}
+	}
+}
+
+// sum adds the vectors of all tokens of text to v.
+func (e *Embedder) sum(v []float32, text string) {
+	r := reading{text: text}
+	for some := e.next(&r); len(some) > 0; some = e.next(&r) {
+		e.add(v, some)
 	}
 }
 
@@ -141,12 +215,12 @@ func (e *Embedder) lookup(token string, h uint32) (int, bool) {
 }
 
 // equalFolded reports whether token in lower case is word.
-func equalFolded(token string, word []byte) bool {
+func equalFolded[W string | []byte](token string, word W) bool {
 	if len(token) != len(word) {
 		return false
 	}
-	for i, c := range word {
-		if folded[token[i]] != c {
+	for i := range len(word) {
+		if folded[token[i]] != word[i] {
 			return false
 		}
 	}
@@ -157,20 +231,10 @@ func equalFolded(token string, word []byte) bool {
 func (e *Embedder) addWord(v []float32, id int) {
 	scale := math.Float32frombits(binary.LittleEndian.Uint32(e.scales[4*id:]))
 	row := e.rows[id*e.dim : (id+1)*e.dim]
-	for len(row) >= 8 && len(v) >= 8 {
-		r, d := row[:8:8], v[:8:8]
-		d[0] += scale * float32(int8(r[0]))
-		d[1] += scale * float32(int8(r[1]))
-		d[2] += scale * float32(int8(r[2]))
-		d[3] += scale * float32(int8(r[3]))
-		d[4] += scale * float32(int8(r[4]))
-		d[5] += scale * float32(int8(r[5]))
-		d[6] += scale * float32(int8(r[6]))
-		d[7] += scale * float32(int8(r[7]))
-		row, v = row[8:], v[8:]
-	}
-	for i, q := range row {
-		v[i] += scale * float32(int8(q))
+	whole := len(v) &^ (simd.AlignF32 - 1)
+	simd.AddScaled(v[:whole], row, scale)
+	for i := whole; i < len(v); i++ {
+		v[i] += float32(scale * float32(int8(row[i]))) // rounded before it is added, as by AddScaled
 	}
 }
 

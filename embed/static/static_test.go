@@ -201,10 +201,31 @@ func TestCoverage(t *testing.T) {
 func TestStopWords(t *testing.T) {
 	t.Parallel()
 	for _, w := range []string{"The", "SHOULDN", "between", "a", "ll"} {
-		assert.True(t, isStopWord(w), w)
+		h, _ := hash(w)
+		assert.True(t, isStopWord(w, h), w)
+	}
+	for w := range strings.FieldsSeq(stopWords) {
+		h, _ := hash(strings.ToUpper(w))
+		assert.True(t, isStopWord(strings.ToUpper(w), h), w)
 	}
 	for _, w := range []string{"tea", "shouldnt", "thermostat", ""} {
-		assert.False(t, isStopWord(w), w)
+		h, _ := hash(w)
+		assert.False(t, isStopWord(w, h), w)
+	}
+	h, _ := hash("the")
+	assert.False(t, isStopWord("tea", h), "another word of the same hash")
+}
+
+// TestReadQuery holds one pass to the two that it stands for.
+func TestReadQuery(t *testing.T) {
+	t.Parallel()
+	e := New()
+	for _, text := range []string{"", sample, strings.Repeat(sample+" QXRV7719 ", 20), "tea", "the", "7 a x", "東京 tea", "caf\u00e9 au lait", "na\u00efve", "tea\xff"} {
+		want, err := e.EmbedQuery(t.Context(), text)
+		require.NoError(t, err)
+		vec, coverage := e.ReadQuery(text)
+		assert.Equal(t, want, vec, text)
+		assert.Equal(t, e.Coverage(text), coverage, text)
 	}
 }
 
@@ -215,6 +236,7 @@ func TestAllocations(t *testing.T) {
 	ctx := t.Context()
 	assert.LessOrEqual(t, testing.AllocsPerRun(50, func() { _, _ = e.EmbedDocuments(ctx, texts) }), 2.0)
 	assert.LessOrEqual(t, testing.AllocsPerRun(50, func() { _, _ = e.EmbedQuery(ctx, texts[0]) }), 1.0)
+	assert.LessOrEqual(t, testing.AllocsPerRun(50, func() { _, _ = e.ReadQuery(texts[0]) }), 1.0)
 	assert.Zero(t, testing.AllocsPerRun(50, func() { e.Coverage(texts[0]) }))
 	buf := make([]float32, 0, 128)
 	assert.Zero(t, testing.AllocsPerRun(50, func() { _, _ = e.AppendWord(buf, "tea") }))
@@ -382,6 +404,9 @@ func FuzzOpen(f *testing.F) {
 		c := e.Coverage(text)
 		require.True(t, c >= 0 && c <= 1)
 		_, _ = e.AppendWord(nil, text)
+		vec, coverage := e.ReadQuery(text)
+		require.Equal(t, q, vec)
+		require.Equal(t, c, coverage)
 	})
 }
 
@@ -426,6 +451,13 @@ func BenchmarkCoverage(b *testing.B) {
 	e := New()
 	for b.Loop() {
 		e.Coverage(sample)
+	}
+}
+
+func BenchmarkReadQuery(b *testing.B) {
+	e := New()
+	for b.Loop() {
+		e.ReadQuery(sample)
 	}
 }
 

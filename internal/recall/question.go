@@ -15,6 +15,7 @@ type Question struct {
 	cues rules.Cues
 
 	embedder Embedder
+	read     bool // vec is there from the start
 	embedded sync.Once
 	vec      []float32
 	err      error
@@ -29,7 +30,11 @@ type Question struct {
 // knowledge grams, and a mode or an alpha that is chosen from the question the rest.
 func (e *Engine) Ask(text string, now time.Time, kinds rules.CueKind) *Question {
 	a := &Question{text: text, embedder: e.Embedder, coverage: 1, cues: rules.SomeCues(text, now, kinds)}
-	if e.Coverage != nil {
+	switch {
+	case e.Read != nil:
+		a.read = true
+		a.vec, a.coverage = e.Read(text)
+	case e.Coverage != nil:
 		a.coverage = e.Coverage(text)
 	}
 	return a
@@ -46,6 +51,9 @@ func (a *Question) words() []string {
 
 // embed returns the vector of the question, the error being that of the first call.
 func (a *Question) embed(ctx context.Context) ([]float32, error) {
+	if a.read {
+		return a.vec, ctx.Err()
+	}
 	a.embedded.Do(func() { a.vec, a.err = a.embedder.EmbedQuery(ctx, a.text) })
 	return a.vec, a.err
 }

@@ -38,6 +38,8 @@ type Engine struct {
 	Embedder Embedder
 	// Coverage is the share of a text's content words that the embedder knows; nil: it knows all.
 	Coverage func(text string) float64
+	// Read is EmbedQuery and Coverage in one, of an embedder for which that costs less and that is never far away; nil: they are asked apart.
+	Read func(text string) (vec []float32, coverage float64)
 	// Word appends the unit vector of a word; nil: there is no late interaction.
 	Word func(dst []float32, word string) ([]float32, bool)
 	// MemoryStrength and KnowledgeStrength are the dense shares at DefaultAlpha.

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -294,6 +295,28 @@ func TestDegrades(t *testing.T) {
 	a = search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced, Thinking: true, Deadline: time.Now().Add(-time.Second)})
 	assert.Equal(t, []string{"the time budget ended before late interaction"}, a.Degraded)
 	assert.Equal(t, fast.Hits, a.Hits)
+}
+
+// TestRead holds that a question that is read in one pass is ranked like one that is not, and that its caller may still give up.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	apart := engine()
+	apart.Coverage = func(string) float64 { return .3 }
+	once := engine()
+	once.Embedder, once.Coverage = oneWay{fails: true}, apart.Coverage
+	once.Read = func(text string) ([]float32, float64) {
+		vec, err := apart.Embedder.EmbedQuery(t.Context(), text)
+		require.NoError(t, err)
+		return vec, .3
+	}
+	r := Request{Part: memories, K: 10, Alpha: balanced}
+	want, got := search(t, apart, conversation(), r), search(t, once, conversation(), r)
+	assert.Equal(t, want.Hits, got.Hits)
+	assert.Equal(t, []any{want.Dense, want.Degraded}, []any{got.Dense, got.Degraded})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := once.Ask("bridge", time.Time{}, rules.AllCues).embed(ctx)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestAuto(t *testing.T) {

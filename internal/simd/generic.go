@@ -36,3 +36,13 @@ func dotF32Generic(dst []float32, rows []float32, q []float32) {
 		dst[i] = l[0]
 	}
 }
+
+func addScaledGeneric(dst []float32, row []uint8, scale float32) {
+	for len(dst) >= 8 && len(row) >= 8 {
+		d, r := dst[:8:8], row[:8:8]
+		for k := range d {
+			d[k] += float32(scale * float32(int8(r[k]))) // the conversion forbids fusing
+		}
+		dst, row = dst[8:], row[8:]
+	}
+}

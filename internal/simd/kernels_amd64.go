@@ -31,6 +31,11 @@ func dotF32AVX2(dst *float32, rows *float32, q *float32, stride, n int)
 //go:noescape
 func prefetch(p *byte, n int)
 
+// n values, n above 0 and a multiple of AlignF32.
+//
+//go:noescape
+func addScaledAVX2(dst *float32, row *uint8, scale float32, n int)
+
 // n records of stride bytes, factor and offset at meta; n above 0.
 
 //go:noescape
@@ -120,4 +125,12 @@ func picksAVX512(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 		return
 	}
 	pickBitsAVX512(&dst[0], &recs[0], &positions[0], &b.planes[0], b.stride, b.meta, len(dst), b.scale, b.shift)
+}
+
+func addScaled(dst []float32, row []uint8, scale float32) {
+	if active == Generic {
+		addScaledGeneric(dst, row, scale)
+		return
+	}
+	addScaledAVX2(&dst[0], &row[0], scale, len(dst))
 }

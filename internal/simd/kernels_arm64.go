@@ -65,3 +65,5 @@ func bitsNEON(dst []float32, recs []byte, b *BitQuery) {
 func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 	pickEach(dst, recs, positions, b, estimateBits)
 }
+
+func addScaled(dst []float32, row []uint8, scale float32) { addScaledGeneric(dst, row, scale) }

@@ -15,3 +15,5 @@ func prefetch(*byte, int) {}
 func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 	pickEach(dst, recs, positions, b, estimateBits)
 }
+
+func addScaled(dst []float32, row []uint8, scale float32) { addScaledGeneric(dst, row, scale) }

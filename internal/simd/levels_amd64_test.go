@@ -12,6 +12,7 @@ func levels() []kernels {
 				dotF32AVX2(&dst[0], &rows[0], &q[0], len(q), len(dst))
 			},
 			bits: bitsAVX2,
+			add:  func(dst []float32, row []uint8, scale float32) { addScaledAVX2(&dst[0], &row[0], scale, len(dst)) },
 		})
 	}
 	if best(supported()) >= AVX512 {

@@ -1,11 +1,12 @@
 // Package simd holds the inner loops of vector search: dot products of one
-// query with a block of rows, for 8-bit, 1-bit and float32 rows.
+// query with a block of rows, for 8-bit, 1-bit and float32 rows, and the sum of
+// scaled rows that an embedding is.
 //
-// Every kernel has a portable Go version and assembly for AVX-512 (VNNI and
-// VPOPCNTDQ) and AVX2 on amd64 and for NEON with the dot product extension on
-// arm64; other machines run the Go version. All versions
+// Every kernel has a portable Go version and assembly: the dot products for AVX-512
+// (VNNI and VPOPCNTDQ) and AVX2 on amd64 and for NEON with the dot product extension on
+// arm64, the sum for AVX2; other machines run the Go version. All versions
 // of a kernel return the same bits: integer kernels because their sums are
-// exact, the float32 kernel because the order of its additions is part of its
+// exact, the float32 kernels because the order of their additions is part of their
 // contract. So a ranking does not depend on the machine that computed it.
 //
 // The widest instruction set that the machine has is chosen once, at start. The
@@ -104,6 +105,18 @@ func DotF32(dst []float32, rows []float32, q []float32) {
 	_ = rows[len(dst)*len(q)-1]
 	_ = q[len(q)&^(AlignF32-1)-1]
 	dotF32(dst, rows, q)
+}
+
+// AddScaled adds scale*int8(row[i]) to dst[i]; the product is rounded before it is added.
+//
+// len(dst) is a multiple of AlignF32; len(row) is at least len(dst).
+func AddScaled(dst []float32, row []uint8, scale float32) {
+	if len(dst) == 0 {
+		return
+	}
+	_ = row[len(dst)-1]
+	_ = dst[len(dst)&^(AlignF32-1)-1]
+	addScaled(dst, row, scale)
 }
 
 // Prefetch asks for the cache lines of b, which is not empty, so that rows picked
