@@ -28,10 +28,10 @@ type Token struct {
 type kind uint8
 
 const (
-	kindWord    kind = iota // a word, or a part of a compound: AND and PHRASE require it
-	kindAcronym             // like kindWord, but never a question word
-	kindExtra               // a whole compound or a piece of a word: adds to the score only
-	kindHan                 // a single character beside the pair that it is in
+	kindWord     kind = iota // a word, or a part of a compound: AND and PHRASE require it
+	kindQuestion             // like kindWord, of the words that may only carry the form of a question
+	kindExtra                // a whole compound or a piece of a word: adds to the score only
+	kindHan                  // a single character beside the pair that it is in
 )
 
 // Analyze appends the tokens of text to dst, in order of position. Safe for
@@ -197,8 +197,8 @@ func (a *analyzer) word(i int) int {
 	}
 	if seen == bitDigit {
 		a.emit(text[i:j], kindWord, a.pos, i, j)
-	} else if term, stop := lookupASCII(a.buf[:n], hashSlot(h)); !stop {
-		a.emit(term, kindWord, a.pos, i, j)
+	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop {
+		a.emit(e.term, e.kind, a.pos, i, j)
 	}
 	a.pos++
 	return after

@@ -55,6 +55,20 @@ func benchQueries(docs []string, n int) []string {
 	return out
 }
 
+func BenchmarkParse(b *testing.B) {
+	texts := []string{
+		"When did Anna Lind move to the Grey River valley with her sister?",
+		"who repaired the anchor chain on day 812?",
+		"what did Maria do at the ferry terminal on day 45?",
+		"hours that Jonas logged for the cargo hatch on day 6",
+		"when was the life raft inspected at dry dock two, on day 103?",
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		ParseQuery(texts[i%len(texts)], Or)
+	}
+}
+
 // BenchmarkSegmentSearch asks 1,000 queries of 1 to 5 words for ten hits: everything from
 // the text of the query on. Beside the mean it reports the median and the 99th of a hundred, and
 // of the quickest run of each query the median, also by number of words.

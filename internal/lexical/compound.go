@@ -90,7 +90,7 @@ func (a *analyzer) compound(i int) int {
 		for k, p := range parts {
 			b[k] = lowerASCII(text[p.start])
 		}
-		a.emit(string(b[:n]), kindAcronym, a.pos, parts[0].start, i)
+		a.emit(string(b[:n]), kindWord, a.pos, parts[0].start, i)
 		a.pos++
 		return i
 	}
@@ -220,12 +220,12 @@ func (a *analyzer) single(p part) int {
 func (a *analyzer) part(p part) {
 	raw := a.text[p.start:p.end]
 	if !p.ascii {
-		term, stop := lookupFolded(raw)
-		if term == "" {
+		e := lookupFolded(raw)
+		if e.term == "" {
 			return
 		}
-		if !stop {
-			a.emit(term, kindWord, a.pos, p.start, p.end)
+		if !e.stop {
+			a.emit(e.term, e.kind, a.pos, p.start, p.end)
 		}
 		a.pos++
 		return
@@ -238,8 +238,8 @@ func (a *analyzer) part(p part) {
 	if !p.commas && len(raw) <= wordBufBytes {
 		n = splitMixed(&bounds, raw)
 	}
-	if term, stop := a.asciiTerm(clip(raw)); !stop {
-		a.emit(term, kindWord, a.pos, p.start, p.end)
+	if e := a.asciiTerm(clip(raw)); !e.stop {
+		a.emit(e.term, e.kind, a.pos, p.start, p.end)
 	}
 	for k := 0; k < n; k++ {
 		a.piece(p.start+bounds[k], p.start+bounds[k+1])
@@ -253,15 +253,15 @@ func (a *analyzer) piece(start, end int) {
 	if len(raw) == 1 && charBits[raw[0]]&bitDigit == 0 {
 		return
 	}
-	if term, stop := a.asciiTerm(raw); !stop {
-		a.emit(term, kindExtra, a.pos, start, end)
+	if e := a.asciiTerm(raw); !e.stop {
+		a.emit(e.term, kindExtra, a.pos, start, end)
 	}
 }
 
-// asciiTerm returns the term of an ASCII word of at most maxTermBytes.
-func (a *analyzer) asciiTerm(raw string) (term string, stop bool) {
+// asciiTerm returns what an ASCII word of at most maxTermBytes becomes.
+func (a *analyzer) asciiTerm(raw string) *wordEntry {
 	if len(raw) > wordBufBytes {
-		return strings.ToLower(raw), false
+		return &wordEntry{term: strings.ToLower(raw)}
 	}
 	h := uint32(hashSeed)
 	for i := range len(raw) {

@@ -1,8 +1,6 @@
 package lexical
 
 import (
-	"slices"
-	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -72,12 +70,9 @@ func (p Parser) Parse(text string, op Operator) *Query {
 	q := &Query{Op: op}
 	if op == Phrase {
 		q.addPhrase(a.dst, a.kinds)
-		q.addTerms(a, nil)
+		q.addTerms(a, len(a.dst), false)
 		return q
 	}
-	quoted := slices.Grow(a.quoted[:0], len(a.dst))[:len(a.dst)]
-	clear(quoted)
-	a.quoted = quoted
 	to := 0
 	for _, span := range quotedSpans(text) { // both in order of their start
 		from := to
@@ -85,32 +80,36 @@ func (p Parser) Parse(text string, op Operator) *Query {
 			from++
 		}
 		for to = from; to < len(a.dst) && a.dst[to].Start < span.end; to++ {
-			quoted[to] = true
+			if a.kinds[to] == kindQuestion {
+				a.kinds[to] = kindWord
+			}
 		}
 		q.addPhrase(a.dst[from:to], a.kinds[from:to])
 	}
 	if op == And {
-		q.addTerms(a, nil)
+		q.addTerms(a, len(a.dst), false)
 		return q
 	}
-	drop, left := quoted, false // drop what is not quoted and a question word
-	for i, t := range a.dst {
-		drop[i] = !quoted[i] && a.kinds[i] == kindWord && p.isQuestionToken(text, t)
-		left = left || !drop[i]
+	left := 0
+	for i, k := range a.kinds {
+		if k == kindQuestion && !p.isForm(text, &a.dst[i]) {
+			k = kindWord
+			a.kinds[i] = k
+		}
+		if k != kindQuestion {
+			left++
+		}
 	}
-	if !left {
-		drop = nil
+	if left == 0 {
+		q.addTerms(a, len(a.dst), false)
+	} else {
+		q.addTerms(a, left, true)
 	}
-	q.addTerms(a, drop)
 	return q
 }
 
 // parsing is the memory that reading a query takes.
-type parsing struct {
-	analyzer
-	quoted []bool
-	seen   termSet
-}
+type parsing struct{ analyzer }
 
 var parsings = sync.Pool{New: func() any { return &parsing{analyzer: analyzer{query: true}} }}
 
@@ -118,21 +117,21 @@ var parsings = sync.Pool{New: func() any { return &parsing{analyzer: analyzer{qu
 const maxParsed = 1 << 10
 
 func (a *parsing) free() {
-	if cap(a.dst) > maxParsed || cap(a.seen.terms) > maxParsed {
+	if cap(a.dst) > maxParsed {
 		return
 	}
 	clear(a.dst)
-	a.seen.reset()
 	a.text, a.dst, a.kinds = "", a.dst[:0], a.kinds[:0]
 	parsings.Put(a)
 }
 
-// addTerms adds the tokens that are not dropped; occurrences of a term add up.
-func (q *Query) addTerms(a *parsing, drop []bool) {
-	q.Terms = make([]QueryTerm, 0, min(len(a.dst), maxQueryTerms))
-	for i, t := range a.dst {
-		k := a.kinds[i]
-		if drop != nil && drop[i] || q.Op != Or && k == kindHan {
+// addTerms adds n tokens, all or those that are no question words; occurrences of a term add up.
+func (q *Query) addTerms(a *parsing, n int, dropQuestion bool) {
+	q.Terms = make([]QueryTerm, 0, min(n, maxQueryTerms))
+	var places map[string]int // of the terms, once they are many
+	for i := range a.dst {
+		k, term := a.kinds[i], a.dst[i].Term
+		if dropQuestion && k == kindQuestion || q.Op != Or && k == kindHan {
 			continue
 		}
 		boost := float32(1)
@@ -140,8 +139,7 @@ func (q *Query) addTerms(a *parsing, drop []bool) {
 			boost = hanBoost
 		}
 		optional := k == kindExtra || k == kindHan
-		at, fresh := a.seen.place(t.Term)
-		if !fresh {
+		if at := q.place(term, places); at >= 0 {
 			q.Terms[at].Boost += boost
 			q.Terms[at].Optional = q.Terms[at].Optional && optional
 			continue
@@ -149,8 +147,33 @@ func (q *Query) addTerms(a *parsing, drop []bool) {
 		if len(q.Terms) == maxQueryTerms {
 			return
 		}
-		q.Terms = append(q.Terms, QueryTerm{Term: t.Term, Boost: boost, Optional: optional})
+		q.Terms = append(q.Terms, QueryTerm{Term: term, Boost: boost, Optional: optional})
+		switch {
+		case places != nil:
+			places[term] = len(q.Terms) - 1
+		case len(q.Terms) == listTerms:
+			places = make(map[string]int, n)
+			for at, t := range q.Terms {
+				places[t.Term] = at
+			}
+		}
 	}
+}
+
+// place returns where the query has a term, -1 if it does not.
+func (q *Query) place(term string, places map[string]int) int {
+	if places != nil {
+		if at, ok := places[term]; ok {
+			return at
+		}
+		return -1
+	}
+	for at := range q.Terms {
+		if q.Terms[at].Term == term {
+			return at
+		}
+	}
+	return -1
 }
 
 // addPhrase adds the tokens as a phrase if more than one of them must match.
@@ -158,7 +181,7 @@ func (q *Query) addPhrase(tokens []Token, kinds []kind) {
 	var phrase []PhraseTerm
 	first := 0
 	for i, t := range tokens {
-		if kinds[i] > kindAcronym {
+		if kinds[i] > kindQuestion {
 			continue
 		}
 		if len(phrase) == maxQueryTerms {
@@ -174,13 +197,9 @@ func (q *Query) addPhrase(tokens []Token, kinds []kind) {
 	}
 }
 
-// isQuestionToken tells whether a plain word of a query only carries its form.
-func (p Parser) isQuestionToken(text string, t Token) bool {
-	surface := text[t.Start:t.End]
-	if len(surface) > 6 || !questionWords[strings.ToLower(surface)] {
-		return false
-	}
-	switch surface {
+// isForm tells whether a question word of a query only carries its form.
+func (p Parser) isForm(text string, t *Token) bool {
+	switch text[t.Start:t.End] {
 	case "US", "WHO":
 		return false
 	case "I", "i", "me", "my", "Me", "My":
@@ -212,6 +231,9 @@ type textSpan struct{ start, end int }
 // A straight quote opens only after a gap and closes only before one, so that 5"
 // is not a quote.
 func quotedSpans(text string) []textSpan {
+	if !mayQuote(text) {
+		return nil
+	}
 	var spans []textSpan
 	open, closer := -1, rune(0)
 	var before rune = ' '
@@ -234,6 +256,16 @@ func quotedSpans(text string) []textSpan {
 		before = r
 	}
 	return spans
+}
+
+// mayQuote is false where no quote stands.
+func mayQuote(text string) bool {
+	for i := range len(text) {
+		if text[i] == '"' || text[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
 }
 
 // quoteCloser returns the quote that ends what r begins, 0 if r begins nothing.

@@ -11,6 +11,7 @@ import (
 const (
 	maxStemBytes  = 40      // longer words are names or noise; stemming them is slow and pointless
 	maxCacheBytes = 32      // words above this are not cached, which bounds the cache
+	maxFormBytes  = 6       // question words above this say something of the subject: between
 	wordCacheSize = 1 << 14 // slots; about 2 MB when every slot is taken
 )
 
@@ -19,6 +20,7 @@ type wordEntry struct {
 	key  string // lower case if ASCII, else the bytes as they stood
 	term string
 	stop bool
+	kind kind // kindWord or kindQuestion
 }
 
 // wordCache is a direct-mapped cache shared by all goroutines: a slot holds the
@@ -48,37 +50,44 @@ func Stem(word string) string {
 	return word
 }
 
-// lookupASCII returns the term of an ASCII word in lower case whose hash is h.
-func lookupASCII(lower []byte, h uint32) (term string, stop bool) {
+// lookupASCII returns what an ASCII word in lower case becomes whose hash is h.
+func lookupASCII(lower []byte, h uint32) *wordEntry {
 	slot := &wordCache[h%wordCacheSize]
 	if e := slot.Load(); e != nil && e.key == string(lower) {
-		return e.term, e.stop
+		return e
 	}
 	key := string(lower)
-	e := &wordEntry{key: key, term: ownStem(key), stop: stopWords[key]}
-	if len(key) <= maxCacheBytes {
-		slot.Store(e)
-	}
-	return e.term, e.stop
+	return remember(slot, newEntry(key, key))
 }
 
 // lookupFolded is lookupASCII for a word with other characters, as it stands in
 // the text. The term is empty if nothing of the word is left.
-func lookupFolded(raw string) (term string, stop bool) {
+func lookupFolded(raw string) *wordEntry {
 	h := uint32(hashSeed)
 	for i := range len(raw) {
 		h = (h ^ uint32(raw[i])) * hashPrime
 	}
 	slot := &wordCache[hashSlot(h)%wordCacheSize]
 	if e := slot.Load(); e != nil && e.key == raw {
-		return e.term, e.stop
+		return e
 	}
-	folded := clip(fold(raw))
-	e := &wordEntry{key: strings.Clone(raw), term: ownStem(folded), stop: stopWords[folded]}
-	if len(raw) <= maxCacheBytes {
+	return remember(slot, newEntry(strings.Clone(raw), clip(fold(raw))))
+}
+
+// newEntry returns what a word becomes that reads folded without its accents.
+func newEntry(key, folded string) *wordEntry {
+	e := &wordEntry{key: key, term: ownStem(folded), stop: stopWords[folded]}
+	if len(key) <= maxFormBytes && questionWords[strings.ToLower(key)] {
+		e.kind = kindQuestion
+	}
+	return e
+}
+
+func remember(slot *atomic.Pointer[wordEntry], e *wordEntry) *wordEntry {
+	if len(e.key) <= maxCacheBytes {
 		slot.Store(e)
 	}
-	return e.term, e.stop
+	return e
 }
 
 // ownStem is Stem with a result that does not keep a larger buffer alive.
