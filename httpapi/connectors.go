@@ -116,7 +116,7 @@ func discoverWith(c *call) (any, error) {
 	if r.AuthType, err = c.in.str("auth_type"); err != nil {
 		return nil, err
 	}
-	if _, ok := c.in.fields["credentials"]; !ok {
+	if !c.in.fields.has("credentials") {
 		return nil, bad(contextmem.KindInvalid, "credentials", "is required")
 	}
 	if r.Credentials, err = c.credentials(); err != nil {
@@ -125,7 +125,7 @@ func discoverWith(c *call) (any, error) {
 	if r.Cursor, err = c.in.str("cursor"); err != nil {
 		return nil, err
 	}
-	if limit, ok := c.in.fields["limit"]; ok {
+	if limit := c.in.fields.get("limit"); limit != nil {
 		if r.Limit, err = toInt("limit", limit, true); err != nil {
 			return nil, err
 		}
@@ -279,21 +279,21 @@ func editConnector(c *call) (any, error) {
 		return nil, err
 	}
 	var e contextmem.ConnectorEdit
-	if _, ok := c.in.fields["sync_interval_seconds"]; ok {
+	if c.in.fields.has("sync_interval_seconds") {
 		d, err := c.interval()
 		if err != nil {
 			return nil, err
 		}
 		e.Interval = &d
 	}
-	if _, ok := c.in.fields["name"]; ok {
+	if c.in.fields.has("name") {
 		s, err := c.in.str("name")
 		if err != nil {
 			return nil, err
 		}
 		e.Name = &s
 	}
-	if _, ok := c.in.fields["status"]; ok {
+	if c.in.fields.has("status") {
 		s, err := c.in.str("status")
 		if err != nil {
 			return nil, err
@@ -321,7 +321,7 @@ func setCredentials(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := c.in.fields
+	m := c.in.fields.object()
 	if _, ok := m["credentials"].(map[string]any); ok {
 		m, _ = c.in.object("credentials")
 	}

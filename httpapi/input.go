@@ -20,7 +20,7 @@ import (
 // input is what a request says, whether in its query string, JSON body or
 // multipart form, under canonical names.
 type input struct {
-	fields     map[string]any
+	fields     fields
 	text       bool // values came as text (query, form): booleans and numbers are read from strings
 	deprecated []alias
 	files      []*filePart
@@ -56,9 +56,6 @@ func init() { aliasesOf[aliases] = aliasesOf[gen2] }
 
 // decode reads the request into c.in.
 func (c *call) decode() error {
-	if c.rt.body != bodyJSON {
-		c.in.fields = map[string]any{}
-	}
 	switch c.rt.body {
 	case bodyMultipart:
 		read := c.boundBody()
@@ -107,13 +104,13 @@ func (c *call) decodeQuery() error {
 		if len(list) > 1 {
 			value = list
 		}
-		if old, ok := c.in.fields[k]; ok && !c.in.text {
-			if s, isText := old.(string); isText && value != any(s) {
+		if c.in.fields.has(k) && !c.in.text {
+			if s, isText := c.in.fields.get(k).(string); isText && value != any(s) {
 				return bad(contextmem.KindInvalid, k, "differs between query string and body")
 			}
 			continue
 		}
-		c.in.fields[k] = value
+		c.in.fields.set(k, value)
 	}
 	return nil
 }
@@ -138,19 +135,17 @@ func (c *call) decodeJSON() error {
 			return bad(contextmem.KindUnprocessed, "body", "must be JSON, not %s", mt)
 		}
 	}
-	m, err := parseObject("body", b, c.api.o.MaxJSONDepth)
-	if err != nil {
+	if err := parseMembers("body", b, c.api.o.MaxJSONDepth, c.in.fields.set); err != nil {
 		return err
 	}
-	if inner, ok := m["request"].(map[string]any); ok && c.rt.unwrapRequest {
-		for k, v := range m {
-			if k != "request" {
-				inner[k] = v
+	if inner, ok := c.in.fields.get("request").(map[string]any); ok && c.rt.unwrapRequest {
+		c.in.fields.drop(func(name string, _ any) bool { return name == "request" })
+		for k, v := range inner {
+			if !c.in.fields.has(k) {
+				c.in.fields.set(k, v)
 			}
 		}
-		m = inner
 	}
-	c.in.fields = m
 	return nil
 }
 
@@ -168,42 +163,71 @@ func (c *call) bodyError(err error, what string) error {
 
 // parseObject reads a JSON object with its bounds; field names it in errors.
 func parseObject(field string, b []byte, depth int) (map[string]any, error) {
-	v, err := parseJSON(field, b, depth)
-	if err != nil {
+	m := map[string]any{}
+	if err := parseMembers(field, b, depth, func(name string, v any) { m[name] = v }); err != nil {
 		return nil, err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, bad(contextmem.KindUnprocessed, field, "want an object, got %s", typeName(v))
 	}
 	return m, nil
 }
 
+// parseMembers is parseObject that hands the members over as they come, of equal names too.
+func parseMembers(field string, b []byte, depth int, set func(name string, v any)) error {
+	s := string(b)
+	if err := checkJSON(field, s, depth); err != nil {
+		return err
+	}
+	r := newJSONReader(s)
+	if r.take('{') {
+		r.depth++
+		return r.end(field, r.members(set))
+	}
+	v, ok := r.value()
+	if err := r.end(field, ok); err != nil {
+		return err
+	}
+	return bad(contextmem.KindUnprocessed, field, "want an object, got %s", typeName(v))
+}
+
 // parseJSON reads one JSON value: UTF-8, without NUL, of bounded depth.
 func parseJSON(field string, b []byte, depth int) (any, error) {
-	if !utf8.Valid(b) {
-		return nil, bad(contextmem.KindInvalid, field, "is not valid UTF-8")
-	}
-	if err := checkDepth(field, b, depth); err != nil {
+	s := string(b)
+	if err := checkJSON(field, s, depth); err != nil {
 		return nil, err
 	}
-	v, ok, alone := readJSON(b)
-	if !ok {
-		return nil, bad(contextmem.KindInvalid, field, "is not valid JSON")
-	}
-	if !alone {
-		return nil, bad(contextmem.KindInvalid, field, "holds more than one JSON value")
+	r := newJSONReader(s)
+	v, ok := r.value()
+	if err := r.end(field, ok); err != nil {
+		return nil, err
 	}
 	return v, nil
 }
 
-// checkDepth bounds nesting before anything is built, and refuses an escaped NUL.
-func checkDepth(field string, b []byte, limit int) error {
+// end returns the error of a text from which one value was read, or was not.
+func (r *jsonReader) end(field string, ok bool) error {
+	if !ok {
+		return bad(contextmem.KindInvalid, field, "is not valid JSON")
+	}
+	if r.space(); r.i < len(r.s) {
+		return bad(contextmem.KindInvalid, field, "holds more than one JSON value")
+	}
+	return nil
+}
+
+// checkJSON bounds nesting before anything is built, and refuses what is not UTF-8 and an escaped NUL.
+func checkJSON(field, s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return bad(contextmem.KindInvalid, field, "is not valid UTF-8")
+	}
 	depth, inString := 0, false
-	for i := 0; i < len(b); i++ {
-		switch ch := b[i]; {
+	for i := 0; i < len(s); i++ {
+		if inString {
+			if i += plain(s[i:]); i == len(s) {
+				break
+			}
+		}
+		switch ch := s[i]; {
 		case inString && ch == '\\':
-			if bytes.HasPrefix(b[i:], []byte(`\u0000`)) {
+			if strings.HasPrefix(s[i:], `\u0000`) {
 				return bad(contextmem.KindInvalid, field, "holds a NUL character")
 			}
 			i++
@@ -234,24 +258,20 @@ func checkString(field, s string) error {
 // reconcile moves values from aliases to canonical names. Both with different
 // values is an error. It happens once, before anything is validated.
 func (in *input) reconcile(list []alias, rt *route) error {
-	for k, v := range in.fields {
-		if v == nil { // null equals absence
-			delete(in.fields, k)
-		}
-	}
+	in.fields.drop(func(_ string, v any) bool { return v == nil }) // null equals absence
 	for _, a := range list {
-		v, ok := in.fields[a.alias]
-		if !ok || a.alias == a.canonical || slices.Contains(rt.keep, a.alias) {
+		v := in.fields.get(a.alias)
+		if v == nil || a.alias == a.canonical || slices.Contains(rt.keep, a.alias) {
 			continue
 		}
-		if have, both := in.fields[a.canonical]; both {
+		if have := in.fields.get(a.canonical); have != nil {
 			if !sameValue(have, v) {
 				return bad(contextmem.KindInvalid, a.alias, "differs from %s: they are names of one field", a.canonical)
 			}
 		} else {
-			in.fields[a.canonical] = v
+			in.fields.set(a.canonical, v)
 		}
-		delete(in.fields, a.alias)
+		in.fields.drop(func(name string, _ any) bool { return name == a.alias })
 		if a.deprecated {
 			in.deprecated = append(in.deprecated, a)
 		}
@@ -300,7 +320,7 @@ func typeName(v any) string {
 	return "value"
 }
 
-func (in *input) str(name string) (string, error) { return toString(name, in.fields[name]) }
+func (in *input) str(name string) (string, error) { return toString(name, in.fields.get(name)) }
 
 func toString(field string, v any) (string, error) {
 	switch x := v.(type) {
@@ -335,7 +355,7 @@ func (in *input) choice(name, def string, allowed ...string) (string, error) {
 }
 
 func (in *input) boolean(name string, def bool) (bool, error) {
-	return toBool(name, in.fields[name], def, in.text || in.form)
+	return toBool(name, in.fields.get(name), def, in.text || in.form)
 }
 
 func toBool(field string, v any, def, text bool) (bool, error) {
@@ -364,8 +384,8 @@ func toBool(field string, v any, def, text bool) (bool, error) {
 
 // integer reads a number without fraction; absent is def.
 func (in *input) integer(name string, def int) (int, error) {
-	v, ok := in.fields[name]
-	if !ok {
+	v := in.fields.get(name)
+	if v == nil {
 		return def, nil
 	}
 	return toInt(name, v, in.text || in.form)
@@ -428,7 +448,7 @@ func toObject(field string, v any) (map[string]any, error) {
 }
 
 func (in *input) object(name string) (map[string]any, error) {
-	return toObject(name, in.fields[name])
+	return toObject(name, in.fields.get(name))
 }
 
 func toList(field string, v any) ([]any, error) {
@@ -441,10 +461,10 @@ func toList(field string, v any) ([]any, error) {
 	return nil, bad(contextmem.KindUnprocessed, field, "want an array, got %s", typeName(v))
 }
 
-func (in *input) list(name string) ([]any, error) { return toList(name, in.fields[name]) }
+func (in *input) list(name string) ([]any, error) { return toList(name, in.fields.get(name)) }
 
 // strings reads an array of strings, a repeated query parameter, or one value.
-func (in *input) strings(name string) ([]string, error) { return toStrings(name, in.fields[name]) }
+func (in *input) strings(name string) ([]string, error) { return toStrings(name, in.fields.get(name)) }
 
 func toStrings(field string, v any) ([]string, error) {
 	switch x := v.(type) {
@@ -470,10 +490,7 @@ func toStrings(field string, v any) ([]string, error) {
 
 // jsonField reads a form field that holds JSON text.
 func (in *input) jsonField(name string, depth int) (any, error) {
-	v, ok := in.fields[name]
-	if !ok {
-		return nil, nil
-	}
+	v := in.fields.get(name)
 	s, ok := v.(string)
 	if !ok {
 		return v, nil

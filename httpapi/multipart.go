@@ -109,10 +109,10 @@ func (c *call) formField(p *multipart.Part) error {
 	if err := checkString(name, string(b)); err != nil {
 		return err
 	}
-	if old, ok := c.in.fields[name]; ok && old != any(string(b)) {
+	if old := c.in.fields.get(name); old != nil && old != any(string(b)) {
 		return bad(contextmem.KindInvalid, name, "stands twice with different values")
 	}
-	c.in.fields[name] = string(b)
+	c.in.fields.set(name, string(b))
 	return nil
 }
 

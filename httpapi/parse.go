@@ -21,16 +21,11 @@ type jsonReader struct {
 	share bool
 }
 
-// readJSON reads the value that b begins with. ok reports that it is valid JSON, alone that
-// nothing follows it.
-func readJSON(b []byte) (v any, ok, alone bool) {
-	r := jsonReader{s: string(b), share: len(b) <= sharedBytes}
+// newJSONReader returns a reader of the value that s begins with.
+func newJSONReader(s string) jsonReader {
+	r := jsonReader{s: s, share: len(s) <= sharedBytes}
 	r.space()
-	if v, ok = r.value(); !ok {
-		return nil, false, false
-	}
-	r.space()
-	return v, true, r.i == len(r.s)
+	return r
 }
 
 func (r *jsonReader) space() {
@@ -94,29 +89,34 @@ func (r *jsonReader) word(w string) bool {
 // object reads what follows an opening brace.
 func (r *jsonReader) object() (any, bool) {
 	m := map[string]any{}
+	return m, r.members(func(name string, v any) { m[name] = v })
+}
+
+// members hands over what follows an opening brace, member by member.
+func (r *jsonReader) members(set func(name string, v any)) bool {
 	if r.space(); r.take('}') {
-		return m, true
+		return true
 	}
 	for {
 		r.space()
 		if !r.take('"') {
-			return nil, false
+			return false
 		}
 		name, ok := r.text()
 		if r.space(); !ok || !r.take(':') {
-			return nil, false
+			return false
 		}
 		r.space()
 		v, ok := r.value()
 		if !ok {
-			return nil, false
+			return false
 		}
-		m[name] = v
+		set(name, v)
 		if r.space(); r.take('}') {
-			return m, true
+			return true
 		}
 		if !r.take(',') {
-			return nil, false
+			return false
 		}
 	}
 }

@@ -22,6 +22,16 @@ func standardJSON(b []byte) (v any, ok, alone bool) {
 	return v, true, err == io.EOF
 }
 
+// readJSON reads the value that b begins with; alone reports that nothing follows it.
+func readJSON(b []byte) (v any, ok, alone bool) {
+	r := newJSONReader(string(b))
+	if v, ok = r.value(); !ok {
+		return nil, false, false
+	}
+	r.space()
+	return v, true, r.i == len(r.s)
+}
+
 func requireSameJSON(t *testing.T, b []byte) {
 	t.Helper()
 	want, ok, alone := standardJSON(b)
@@ -29,6 +39,17 @@ func requireSameJSON(t *testing.T, b []byte) {
 	require.Equal(t, ok, gotOK, "%q", b)
 	require.Equal(t, alone, gotAlone, "%q", b)
 	require.Equal(t, want, got, "%q", b)
+
+	if checkJSON("body", string(b), maxNesting+1) != nil {
+		return
+	}
+	var f fields
+	err := parseMembers("body", b, maxNesting+1, f.set)
+	m, object := want.(map[string]any)
+	require.Equal(t, ok && alone && object, err == nil, "%q", b)
+	if err == nil {
+		require.Equal(t, m, f.object(), "%q", b)
+	}
 }
 
 var jsonSeeds = []string{

@@ -331,8 +331,8 @@ func scalarsOnly(field string, f contextmem.Filters) error {
 
 // alpha reads a number or "auto".
 func alpha(in *input) (contextmem.Alpha, error) {
-	v, ok := in.fields["alpha"]
-	if !ok {
+	v := in.fields.get("alpha")
+	if v == nil {
 		return contextmem.Alpha{}, nil
 	}
 	if s, ok := v.(string); ok {

@@ -96,7 +96,7 @@ func addResource(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.resourceEntry("", c.in.fields)
+	r, err := c.resourceEntry("", c.in.fields.object())
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func configure(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	pace, err := number(c.in.fields, "", "backfill_chunk_interval_seconds")
+	pace, err := number(c.in.fields.object(), "", "backfill_chunk_interval_seconds")
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func TestManySmallFilesGoToDisk(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/context/ingest", &form)
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
-	c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: &held{limit: -1}}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}, in: input{fields: map[string]any{}}}
+	c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: &held{limit: -1}}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}}
 	defer func() { c.cleanup() }()
 	err = c.decodeMultipart()
 	require.ErrorIs(t, err, contextmem.ErrTooLarge, "the fixture's files are small")
@@ -147,7 +147,7 @@ func TestHeldForms(t *testing.T) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/context/ingest", strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
-		c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: full}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}, in: input{fields: map[string]any{}}}
+		c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: full}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}}
 		c.in.held = freeBody
 		return c, c.decodeMultipart()
 	}

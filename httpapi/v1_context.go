@@ -7,8 +7,8 @@ import (
 )
 
 func v1AddMemory(c *call, sub contextmem.Sub) (any, error) {
-	v, ok := c.in.fields["memories"]
-	if !ok {
+	v := c.in.fields.get("memories")
+	if v == nil {
 		return nil, bad(contextmem.KindUnprocessed, "memories", "is required")
 	}
 	b, err := c.memoryBatch(v)
@@ -134,7 +134,7 @@ func (c *call) statusesAnywhere(ids []string, sub string) ([]contextmem.ItemStat
 }
 
 func v1DeleteKnowledge(c *call, sub contextmem.Sub) (any, error) {
-	if _, ok := c.in.fields["ids"]; !ok {
+	if !c.in.fields.has("ids") {
 		return nil, bad(contextmem.KindUnprocessed, "ids", "is required")
 	}
 	ids, err := c.in.strings("ids")

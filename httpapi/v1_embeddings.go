@@ -40,7 +40,7 @@ func v1InsertEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	if r.Upsert, err = c.in.boolean("upsert", false); err != nil {
 		return nil, err
 	}
-	list, ok := c.in.fields["embeddings"].([]any)
+	list, ok := c.in.fields.get("embeddings").([]any)
 	if !ok {
 		return nil, embeddingError("embeddings", "want an array of sources")
 	}
@@ -166,7 +166,7 @@ func equality(expr string) (map[string]any, error) {
 func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	var err error
 	var r contextmem.RawSearch
-	if r.Vector, err = vector("query_embedding", c.in.fields["query_embedding"]); err != nil {
+	if r.Vector, err = vector("query_embedding", c.in.fields.get("query_embedding")); err != nil {
 		return nil, err
 	}
 	if r.Limit, err = c.in.integer("limit", 10); err != nil {

@@ -55,7 +55,7 @@ func (c *call) maxResults(to *int, def, limit int) error {
 	if err != nil {
 		return err
 	}
-	if _, given := c.in.fields["max_results"]; !given {
+	if !c.in.fields.has("max_results") {
 		return nil
 	}
 	return ranged("max_results", n, 1, limit)
@@ -67,7 +67,7 @@ func (c *call) recallCommon(q *contextmem.Recall) error {
 	if q.Alpha, err = alpha(&c.in); err != nil {
 		return err
 	}
-	if v, ok := c.in.fields["recency_bias"]; ok {
+	if v := c.in.fields.get("recency_bias"); v != nil {
 		if q.RecencyBias, err = toFloat("recency_bias", v); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ var booleanRefused = []string{"mode", "alpha", "recency_bias", "graph_context", 
 func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
 	var err error
 	for _, f := range booleanRefused {
-		if _, ok := c.in.fields[f]; ok {
+		if c.in.fields.has(f) {
 			return nil, bad(contextmem.KindInvalid, f, "is not supported by boolean recall")
 		}
 	}

@@ -21,10 +21,10 @@ func (c *call) tenantSpec(schemaField string) (contextmem.TenantSpec, error) {
 	if spec.Dimension, err = c.in.integer("embeddings_dimension", 0); err != nil {
 		return spec, err
 	}
-	if _, ok := c.in.fields["embeddings_dimension"]; ok && spec.Dimension < 1 {
+	if c.in.fields.has("embeddings_dimension") && spec.Dimension < 1 {
 		return spec, bad(contextmem.KindInvalid, "embeddings_dimension", "must be between 1 and 4096")
 	}
-	spec.Schema, err = schemaFields(schemaField, c.in.fields[schemaField])
+	spec.Schema, err = schemaFields(schemaField, c.in.fields.get(schemaField))
 	return spec, err
 }
 

@@ -25,7 +25,7 @@ func v2Ingest(c *call, sub contextmem.Sub) (any, error) {
 	if class == contextmem.ClassMemory {
 		return v2IngestMemories(c, sub)
 	}
-	if _, ok := c.in.fields["memories"]; ok {
+	if c.in.fields.has("memories") {
 		return nil, bad(contextmem.KindInvalid, "memories", "needs type memory")
 	}
 	return c.addKnowledge(sub, "document_metadata")
@@ -136,7 +136,7 @@ func (c *call) list(class contextmem.Class, idsField string) (any, error) {
 		return nil, err
 	}
 	r := contextmem.ListRequest{Class: class}
-	if _, ok := c.in.fields[idsField]; ok {
+	if c.in.fields.has(idsField) {
 		if r.IDs, err = c.in.strings(idsField); err != nil {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func (c *call) list(class contextmem.Class, idsField string) (any, error) {
 		return nil, err
 	}
 	var fields []string
-	if _, ok := c.in.fields["include_fields"]; ok && class == contextmem.ClassKnowledge {
+	if c.in.fields.has("include_fields") && class == contextmem.ClassKnowledge {
 		if fields, err = c.in.strings("include_fields"); err != nil {
 			return nil, err
 		}
@@ -227,23 +227,23 @@ func (c *call) list(class contextmem.Class, idsField string) (any, error) {
 
 func v2EditMetadata(c *call, sub contextmem.Sub) (any, error) {
 	var err error
-	if v, ok := c.in.fields["document_metadata"]; ok && v != nil {
+	if c.in.fields.has("document_metadata") {
 		return nil, bad(contextmem.KindInvalid, "document_metadata", "invalid metadata edit: use additional_metadata")
 	}
 	r := contextmem.EditRequest{ID: c.r.PathValue("source_id")}
-	if _, ok := c.in.fields["type"]; ok {
+	if c.in.fields.has("type") {
 		if r.Class, err = c.class(); err != nil {
 			return nil, err
 		}
 	}
-	v, err := unite(c.in.fields, "", "metadata", "tenant_metadata", "database_metadata")
+	v, err := unite(c.in.fields.object(), "", "metadata", "tenant_metadata", "database_metadata")
 	if err != nil {
 		return nil, err
 	}
 	if r.Metadata, err = metadataMap("metadata", v); err != nil {
 		return nil, err
 	}
-	if r.Additional, err = metadataMap("additional_metadata", c.in.fields["additional_metadata"]); err != nil {
+	if r.Additional, err = metadataMap("additional_metadata", c.in.fields.get("additional_metadata")); err != nil {
 		return nil, err
 	}
 	res, err := sub.EditMetadata(c.ctx, r)

@@ -107,7 +107,7 @@ func v2Schema(c *call, t contextmem.Tenant) (any, error) {
 }
 
 func v2AddSchema(c *call, t contextmem.Tenant) (any, error) {
-	v, err := unite(c.in.fields, "", "add_fields", "fields", "database_metadata_schema", "tenant_metadata_schema")
+	v, err := unite(c.in.fields.object(), "", "add_fields", "fields", "database_metadata_schema", "tenant_metadata_schema")
 	if err != nil {
 		return nil, err
 	}

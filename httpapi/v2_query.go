@@ -12,11 +12,11 @@ var queryClasses = map[string]contextmem.Class{"knowledge": contextmem.ClassKnow
 
 // collections reads a list of names, or a map of names to weights with at most one decimal.
 func (c *call) collections() (map[string]float64, error) {
-	v, ok := c.in.fields["collections"]
-	if !ok {
+	v := c.in.fields.get("collections")
+	if v == nil {
 		return nil, nil
 	}
-	if _, single := c.in.fields["collection"]; single {
+	if c.in.fields.has("collection") {
 		return nil, bad(contextmem.KindInvalid, "collections", "excludes collection")
 	}
 	out := map[string]float64{}
@@ -54,8 +54,8 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if q.Query, err = c.in.required("query"); err != nil {
 		return nil, err
 	}
-	if v, ok := c.in.fields["source"]; ok && c.in.fields["type"] == nil { // older name
-		c.in.fields["type"] = v
+	if v := c.in.fields.get("source"); v != nil && !c.in.fields.has("type") { // older name
+		c.in.fields.set("type", v)
 	}
 	class, err := c.in.choice("type", "knowledge", "knowledge", "memory", "all")
 	if err != nil {
@@ -91,7 +91,7 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if by == "text" {
 		return c.textQuery(sub, q, contextmem.Operator(op))
 	}
-	if _, given := c.in.fields["operator"]; given {
+	if c.in.fields.has("operator") {
 		c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: "operator", Message: "operator counts for query_by text only"})
 	}
 	if err := c.hybridOnly(&q); err != nil {
@@ -127,7 +127,7 @@ func (c *call) hybridOnly(q *contextmem.Recall) error {
 		return err
 	}
 	q.SkipRelations = !related
-	_, q.Relations = c.in.fields["query_forceful_relations"]
+	q.Relations = c.in.fields.has("query_forceful_relations")
 	q.Relations = q.Relations && related
 	if q.Apps, err = c.in.boolean("query_apps", false); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (in *input) moment(name string) (time.Time, error) {
 
 // temporal reads the temporal parameters; what can't be read never fails the call.
 func (c *call) temporal() *contextmem.Temporal {
-	if on, ok := c.in.fields["temporal_reasoning"].(bool); ok && !on {
+	if on, ok := c.in.fields.get("temporal_reasoning").(bool); ok && !on {
 		return nil
 	}
 	t := &contextmem.Temporal{}
@@ -183,8 +183,8 @@ func (c *call) temporal() *contextmem.Temporal {
 		}
 		return at
 	}
-	t.Now = read("temporal_now", c.in.fields["temporal_now"])
-	if m, ok := c.in.fields["temporal_intent"].(map[string]any); ok {
+	t.Now = read("temporal_now", c.in.fields.get("temporal_now"))
+	if m, ok := c.in.fields.get("temporal_intent").(map[string]any); ok {
 		if mode, _ := m["mode"].(string); mode == "as-of" {
 			t.Mode = "as_of"
 		} else {
@@ -207,7 +207,7 @@ var textOnlyIgnored = []string{"mode", "alpha", "recency_bias", "graph_context",
 
 func (c *call) textQuery(sub contextmem.Sub, q contextmem.Recall, op contextmem.Operator) (any, error) {
 	for _, f := range textOnlyIgnored {
-		if _, ok := c.in.fields[f]; ok {
+		if c.in.fields.has(f) {
 			c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: f, Message: f + " has no effect on query_by text"})
 		}
 	}

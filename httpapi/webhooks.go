@@ -20,7 +20,7 @@ func setWebhook(c *call) (any, error) {
 	if spec.URL, err = c.in.required("url"); err != nil {
 		return nil, err
 	}
-	if _, ok := c.in.fields["event_types"]; ok {
+	if c.in.fields.has("event_types") {
 		if spec.EventTypes, err = c.in.strings("event_types"); err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (c *call) secret() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, given := c.in.fields["signing_secret"]; given && s == "" {
+	if c.in.fields.has("signing_secret") && s == "" {
 		return "", bad(contextmem.KindUnprocessed, "signing_secret", "must have at least 16 characters")
 	}
 	return s, nil
