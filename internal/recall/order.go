@@ -36,8 +36,6 @@ func (q *work) best(n int, f func(c *cand) float64) []place {
 
 const (
 	valueSteps = 256
-	// fewSteps are enough for as many places.
-	fewSteps = 64
 	// fewPlaces is the number of places up to which they are sorted by insertion.
 	fewPlaces = 32
 )
@@ -57,11 +55,7 @@ func first(all []place, n int, into []place) []place {
 			top = v
 		}
 	}
-	steps := valueSteps
-	if len(all) <= fewSteps {
-		steps = fewSteps
-	}
-	scale := float64(steps-1) / top
+	scale := (valueSteps - 1) / top
 	if math.IsInf(scale, 1) {
 		scale = 0 // all in one step
 	}
@@ -70,7 +64,7 @@ func first(all []place, n int, into []place) []place {
 		start[stepOf(all[i].v, scale)]++
 	}
 	end, most, kept := int32(0), int32(0), int32(0)
-	for step := steps - 1; step >= 0; step-- {
+	for step := valueSteps - 1; step >= 0; step-- {
 		count := start[step]
 		start[step] = end
 		if end < int32(n) {
