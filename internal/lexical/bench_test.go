@@ -115,3 +115,33 @@ func BenchmarkSegmentSearch(b *testing.B) {
 	report("µs-best-p50", best, .5)
 	report("µs-p99", each, .99)
 }
+
+// BenchmarkMemSearch scores all documents of small indexes, as a survey does.
+func BenchmarkMemSearch(b *testing.B) {
+	for _, n := range []int{50, 200, 2000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			docs := benchDocs(b)[:n]
+			mem := NewMem()
+			for i, d := range docs {
+				require.NoError(b, mem.Add(uint32(i), Doc{Fields: []Field{{Text: d, Weight: 1}}}))
+			}
+			var queries []*Query
+			for _, text := range benchQueries(docs, 1000) {
+				queries = append(queries, ParseQuery(text, Or))
+			}
+			var hits []Hit
+			var count Counts
+			i, found := 0, 0
+			for b.Loop() {
+				var err error
+				hits, err = AppendCounted(b.Context(), hits[:0], queries[i%len(queries)], []View{{Part: mem}}, &count)
+				if err != nil {
+					b.Fatal(err)
+				}
+				found += len(hits)
+				i++
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(found), "ns/hit")
+		})
+	}
+}

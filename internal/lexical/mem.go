@@ -269,7 +269,8 @@ func (m *Mem) cursor(id uint32) *memCursor {
 	return &memCursor{r: t.postings.reader(&m.store), left: t.n, n: t.n}
 }
 
-func (c *memCursor) next() bool {
+// pass leaves the positions of the posting behind that were not read.
+func (c *memCursor) pass() {
 	if c.unread > 0 {
 		if link := c.r.link; c.unread <= len(link) {
 			c.r.link = link[c.unread:]
@@ -278,6 +279,29 @@ func (c *memCursor) next() bool {
 		}
 		c.unread = 0
 	}
+}
+
+// singles reads postings on as long as they are of single occurrences and short, and
+// returns how many documents it wrote to dst. It leaves out the positions.
+func (c *memCursor) singles(dst []uint32) int {
+	c.pass()
+	n, doc, link := 0, c.doc, c.r.link
+	for most := min(len(dst), int(c.left)); n < most && len(link) >= 3 && link[0]&0x81 == 1; n++ {
+		size := 2 + int(link[1]>>7)
+		if link[size-1] >= 0x80 {
+			break
+		}
+		doc += uint32(link[0] >> 1)
+		dst[n] = doc
+		link = link[size:]
+	}
+	c.left -= uint32(n)
+	c.single, c.tf, c.doc, c.r.link = true, 1, doc, link
+	return n
+}
+
+func (c *memCursor) next() bool {
+	c.pass()
 	if c.left == 0 {
 		c.doc = noDoc
 		return false

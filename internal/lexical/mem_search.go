@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -71,14 +72,7 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, acc, weight := m.cursor(id), sc.acc, *t
-		for c.next() {
-			sum := acc[c.doc]
-			if sum == 0 {
-				sc.touched = append(sc.touched, c.doc)
-			}
-			acc[c.doc] = sum + weight.units(c.tf, r.norm(m.lens[c.doc]))
-		}
+		m.addUnits(sc, &r.scorer, t, m.cursor(id))
 	}
 	for _, doc := range sc.touched {
 		if row := m.rows[doc]; topKey(sc.acc[doc], row) > r.top.min && m.keeps(doc, accept) {
@@ -86,6 +80,31 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset
 		}
 	}
 	return nil
+}
+
+// addUnits adds the score of a term to that of each document that has it.
+func (m *Mem) addUnits(sc *scratch, s *scorer, t *scoreTerm, c *memCursor) {
+	n := len(sc.touched)
+	touched := slices.Grow(sc.touched, int(c.left)+1)[:n+int(c.left)+1]
+	acc, lens := sc.acc, m.lens
+	weight, norm0, norm1 := t.weight, s.norm0, s.norm1
+	add := func(doc, units uint32) {
+		sum := acc[doc]
+		touched[n] = doc
+		n += int((sum - 1) >> 31) // 1 for no sum yet: no processor predicts which have one
+		acc[doc] = sum + units
+	}
+	var once [64]uint32 // documents that have it once, apart from reading: then divisions overlap
+	for {
+		for _, doc := range once[:c.singles(once[:])] {
+			add(doc, units(weight, 1, lengthPart(norm0, norm1, lens[doc])))
+		}
+		if !c.next() {
+			break
+		}
+		add(c.doc, units(weight, c.tf, lengthPart(norm0, norm1, lens[c.doc])))
+	}
+	sc.touched = touched[:n]
 }
 
 // cursors returns the cursors of the terms of s, nil for those without postings.

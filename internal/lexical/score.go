@@ -50,8 +50,10 @@ type scoreTerm struct {
 
 // norm returns the length part of a score. The conversions keep compilers from
 // fusing the operations, which would round differently in different places.
-func (s *scorer) norm(length uint32) float32 {
-	return s.norm0 + float32(s.norm1*float32(length))
+func (s *scorer) norm(length uint32) float32 { return lengthPart(s.norm0, s.norm1, length) }
+
+func lengthPart(norm0, norm1 float32, length uint32) float32 {
+	return norm0 + float32(norm1*float32(length))
 }
 
 // units returns the score of one term in a document. It is at least 1 for a term
@@ -60,8 +62,13 @@ func (t *scoreTerm) units(tf uint32, norm float32) uint32 {
 	if t.weight == 0 {
 		return 0
 	}
+	return units(t.weight, tf, norm)
+}
+
+// units is scoreTerm.units for a weight above 0.
+func units(weight float32, tf uint32, norm float32) uint32 {
 	f := float32(tf)
-	return uint32(t.weight*(f/(f+norm))) + 1
+	return uint32(weight*(f/(f+norm))) + 1
 }
 
 // topK keeps the k best of (score, row) pairs, ties by the smaller row. A key is the
