@@ -250,11 +250,11 @@ func (g *graphRun) nameMemories() error {
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(found, func(a, b backend.EntityMatch) int { return strings.Compare(a.Key, b.Key) })
 		end := 0 // of the words that are taken: grams come by start, longest first
-		for _, w := range grams {
-			at, ok := slices.BinarySearchFunc(found, w.Key, func(m backend.EntityMatch, key string) int { return strings.Compare(m.Key, key) })
-			if !ok || w.Start < end && w.End > 0 || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
+		for i := range grams {
+			w := &grams[i]
+			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == w.Key }) // a few are found
+			if at < 0 || w.Start < end && w.End > 0 || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
 				continue
 			}
 			end = max(end, w.End)
@@ -268,11 +268,23 @@ func (g *graphRun) nameMemories() error {
 
 // speaksOfSelf tells whether a question speaks in the first person, or of the user.
 func speaksOfSelf(query string) bool {
-	for w := range strings.FieldsFuncSeq(query, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '\'') }) {
-		if len(w) > 4 {
+	for i := 0; i < len(query); i++ {
+		var word [4]byte // in lower case, as far as it fits
+		n := 0
+		for ; i < len(query); i++ {
+			c := query[i] | 0x20
+			if (c < 'a' || c > 'z') && query[i] != '\'' {
+				break
+			}
+			if n < len(word) {
+				word[n] = c
+			}
+			n++
+		}
+		if n == 0 || n > len(word) {
 			continue
 		}
-		switch strings.ToLower(w) {
+		switch string(word[:n]) {
 		case "i", "i'm", "i've", "i'd", "my", "me", "mine", "we", "our", "us", "user":
 			return true
 		}
