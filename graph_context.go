@@ -9,9 +9,6 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/extract/rules"
-	"github.com/contextmem/contextmem/internal/lexical"
 )
 
 // Bounds of the graph around one result.
@@ -33,13 +30,13 @@ const (
 type graphRun struct {
 	*recallRun
 	*graphReader
-	gc      *GraphContext
-	anchors []partRelations // of the returned chunks
+	gc *GraphContext
 }
 
-type partRelations struct {
-	part backend.Partition
-	rels []*backend.Relation
+// partLinks is relations of a partition.
+type partLinks struct {
+	part  backend.Partition
+	links []link
 }
 
 // partEntities is entities of a partition.
@@ -48,19 +45,28 @@ type partEntities struct {
 	ents []int64
 }
 
-// graphScratch is what the graph context of a recall needs and leaves clean for the next.
-type graphScratch struct {
-	reader graphReader
-	score  map[int64]float64 // of the returned chunks
-	words  questionWords
-	keys   []string // of windows of the question
-	chains []chain
-	worths []float64
+// partChunks is chunks of a partition.
+type partChunks struct {
+	part   backend.Partition
+	chunks []int64
 }
 
-// chain is one or two relations that follow from the question.
+// graphScratch is what the graph context and the dated facts of a recall need and leave clean for the next.
+type graphScratch struct {
+	reader  graphReader
+	ents    []partEntities // that the question names
+	found   []partChunks   // the returned chunks, once they are listed
+	anchors []partLinks    // relations of the returned chunks
+	slots   []link         // that anchors and chains point to
+	words   questionWords
+	keys    []string // of windows of the question
+	chains  []chain
+	worths  []float64
+}
+
+// chain is one or two relations that follow from the question, or one of a returned chunk.
 type chain struct {
-	a, b  int // places of relations; b is -1 for one relation
+	a, b  *link // b is nil for one relation
 	score float64
 }
 
@@ -69,14 +75,17 @@ const maxGraphScratch = 1 << 11
 
 func (s *graphScratch) forget() {
 	s.reader.forget()
-	if len(s.score) > maxGraphScratch || cap(s.keys) > maxGraphScratch || cap(s.chains) > maxGraphScratch || cap(s.worths) > maxGraphScratch {
-		*s = graphScratch{reader: s.reader}
+	s.words.forget()
+	if max(cap(s.slots), cap(s.keys), cap(s.chains), cap(s.worths), cap(s.found), cap(s.anchors)) > maxGraphScratch {
+		*s = graphScratch{reader: s.reader, words: s.words}
 		return
 	}
-	s.words.forget()
-	clear(s.score)
+	clear(s.ents)
+	clear(s.anchors)
+	clear(s.slots)
 	clear(s.keys)
-	s.keys = s.keys[:0]
+	clear(s.chains[:cap(s.chains)])
+	s.ents, s.found, s.anchors, s.slots, s.keys, s.chains = s.ents[:0], s.found[:0], s.anchors[:0], s.slots[:0], s.keys[:0], s.chains[:0]
 }
 
 // graph fills the graph context: relations of the returned chunks, and chains from the entities that the question names.
@@ -85,16 +94,15 @@ func (r *recallRun) graph(ctx context.Context, hits []*scopeHit) error {
 	gc := mem.newGraph()
 	r.res.Graph = gc
 	g := &graphRun{recallRun: r, graphReader: r.reader(ctx, hits), gc: gc}
-	if g.score == nil {
-		g.score = make(map[int64]float64, len(hits))
-	}
-	g.words.ask(r.q.Query)
 	if err := g.chunkRelations(hits); err != nil {
 		return err
 	}
 	slices.SortFunc(r.ents, func(a, b partEntities) int { return compareParts(a.part, b.part) })
 	if err := g.nameMemories(); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(r.ents, func(p partEntities) bool { return len(p.ents) > 0 }) {
+		g.words.ask(r.q.Query)
 	}
 	for _, named := range r.ents {
 		if err := g.queryPaths(named.part, named.ents); err != nil {
@@ -114,62 +122,59 @@ func compareParts(a, b backend.Partition) int {
 	return cmp.Or(cmp.Compare(a.Sub, b.Sub), cmp.Compare(a.Class, b.Class))
 }
 
-// partChunks is chunks of one partition.
-type partChunks struct {
-	part   backend.Partition
-	chunks []int64
-}
-
 // chunksOf lists the chunks of hits by partition, in the order of the hits. Partitions are few.
-func chunksOf(hits []*scopeHit) []partChunks {
-	var out []partChunks
-	for _, h := range hits {
-		i := slices.IndexFunc(out, func(p partChunks) bool { return p.part == h.part })
-		if i < 0 {
-			i = len(out)
-			out = append(out, partChunks{h.part, make([]int64, 0, len(hits))})
-		}
-		out[i].chunks = append(out[i].chunks, h.Chunk)
+func (r *recallRun) chunksOf(hits []*scopeHit) []partChunks {
+	if len(r.found) > 0 {
+		return r.found
 	}
-	slices.SortFunc(out, func(a, b partChunks) int { return compareParts(a.part, b.part) })
-	return out
+	for _, h := range hits {
+		i := slices.IndexFunc(r.found, func(p partChunks) bool { return p.part == h.part })
+		if i < 0 {
+			i = len(r.found)
+			r.found = slices.Grow(r.found, 1)[:i+1]
+			r.found[i] = partChunks{h.part, r.found[i].chunks[:0]}
+		}
+		r.found[i].chunks = append(r.found[i].chunks, h.Chunk)
+	}
+	slices.SortFunc(r.found, func(a, b partChunks) int { return compareParts(a.part, b.part) })
+	return r.found
 }
 
 // chunkRelations adds the relations whose evidence was returned, those of the best chunks first.
 func (g *graphRun) chunkRelations(hits []*scopeHit) error {
-	for _, h := range hits {
-		g.score[h.Chunk] = h.Score
-	}
-	var all []*backend.Relation
-	for _, found := range chunksOf(hits) {
-		anchors := partRelations{part: found.part}
+	for _, found := range g.chunksOf(hits) {
+		anchors := partLinks{part: found.part}
 		for chunks := range slices.Chunk(found.chunks, chunkBatch) {
-			rels, err := g.read(backend.RelationQuery{Part: found.part, Chunks: chunks}, 1, false)
+			links, err := g.read(backend.RelationQuery{Part: found.part, Chunks: chunks}, 1, false)
 			if err != nil {
 				return err
 			}
-			anchors.rels = append(anchors.rels, rels...)
-			if len(anchors.rels) >= 2*maxChunkRelations {
+			if anchors.links == nil {
+				anchors.links = links
+			} else {
+				anchors.links = append(anchors.links, links...)
+			}
+			if len(anchors.links) >= 2*maxChunkRelations {
 				break // chunks come best first
 			}
 		}
-		all = append(all, anchors.rels...)
 		g.anchors = append(g.anchors, anchors)
-	}
-	slices.SortStableFunc(all, func(a, b *backend.Relation) int {
-		return cmp.Compare(g.score[b.Chunk]*confidence(b), g.score[a.Chunk]*confidence(a))
-	})
-	var perChunk sourceCount
-	for _, rel := range all {
-		if len(g.gc.ChunkRelations) == maxChunkRelations {
-			return nil
+		for i := range anchors.links {
+			l := &anchors.links[i]
+			g.chains = append(g.chains, chain{a: l, score: l.chunk.score * confidence(l.Relation)})
 		}
-		if perChunk.add(rel.Chunk) > pathPerChunk {
+	}
+	slices.SortStableFunc(g.chains, compareChains)
+	for _, c := range g.chains {
+		if len(g.gc.ChunkRelations) == maxChunkRelations {
+			break
+		}
+		if c.a.chunk.shown++; c.a.chunk.shown > pathPerChunk {
 			continue
 		}
-		p := g.path(g.score[rel.Chunk]*confidence(rel), rel)
-		p.GroupID = groupIDs[len(g.gc.ChunkRelations)]
-		g.gc.ChunkRelations = append(g.gc.ChunkRelations, p)
+		g.gc.ChunkRelations = g.appendPath(g.gc.ChunkRelations, c)
+		p := &g.gc.ChunkRelations[len(g.gc.ChunkRelations)-1]
+		p.GroupID = groupIDs[len(g.gc.ChunkRelations)-1]
 		ids, ok := g.gc.ChunkGroups[p.ChunkIDs[0]]
 		if !ok {
 			ids = take(&g.res.memory.texts, pathPerChunk)[:0]
@@ -178,6 +183,9 @@ func (g *graphRun) chunkRelations(hits []*scopeHit) error {
 	}
 	return nil
 }
+
+// compareChains orders chains, best first.
+func compareChains(a, b chain) int { return cmp.Compare(b.score, a.score) }
 
 // groupIDs are the ids of the groups of chunk relations.
 var groupIDs = func() (ids [maxChunkRelations]string) {
@@ -189,9 +197,9 @@ var groupIDs = func() (ids [maxChunkRelations]string) {
 
 // read reads relations as the recall wants them: held at its times, and visible and allowed unless that is found out
 // later.
-func (g *graphRun) read(q backend.RelationQuery, pages int, later bool) ([]*backend.Relation, error) {
+func (g *graphRun) read(q backend.RelationQuery, pages int, later bool) ([]link, error) {
 	q.AsOf, q.KnownAt, q.Limit = g.q.AsOf, g.q.KnownAt, relationPage
-	var out []*backend.Relation
+	var out []link
 	for range pages {
 		rels, err := g.store.Relations(g.ctx, q)
 		if err != nil {
@@ -201,16 +209,16 @@ func (g *graphRun) read(q backend.RelationQuery, pages int, later bool) ([]*back
 		if full {
 			q.After = rels[len(rels)-1].Num
 		}
-		visible := shown(rels)
+		links := appendShown(take(&g.slots, len(rels))[:0], rels)
 		if !later {
-			if visible, err = g.resolve(visible, g.filter); err != nil {
+			if links, err = g.resolve(links, g.filter); err != nil {
 				return nil, err
 			}
 		}
 		if out == nil {
-			out = visible
+			out = links
 		} else {
-			out = append(out, visible...)
+			out = append(out, links...)
 		}
 		if !full || len(out) >= q.Limit {
 			break
@@ -225,73 +233,6 @@ func (g *graphRun) lazy() bool {
 	return g.res.Mode != ModeThinking && len(g.filter.All)+len(g.filter.Not) == 0
 }
 
-// nameMemories finds the entities that the question names in memories, which ranking does not need.
-func (g *graphRun) nameMemories() error {
-	var grams []rules.Gram
-	for i := range g.ents {
-		named := &g.ents[i]
-		if named.part.Class != backend.Memory || len(named.ents) > 0 {
-			continue
-		}
-		if grams == nil {
-			grams = g.cuesAt(g.recallRun.now).Grams
-			for _, w := range grams {
-				g.keys = append(g.keys, w.Key)
-			}
-			if speaksOfSelf(g.q.Query) { // of the user
-				self := rules.Gram{Key: extract.Key(defaultUserName), Words: 1}
-				grams, g.keys = append(slices.Clip(grams), self), append(g.keys, self.Key)
-			}
-		}
-		if len(g.keys) == 0 {
-			return nil
-		}
-		found, err := g.held.ws.Graph().MatchEntities(g.ctx, named.part, g.keys)
-		if err != nil {
-			return err
-		}
-		end := 0 // of the words that are taken: grams come by start, longest first
-		for i := range grams {
-			w := &grams[i]
-			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == w.Key }) // a few are found
-			if at < 0 || w.Start < end && w.End > 0 || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
-				continue
-			}
-			end = max(end, w.End)
-			if e := found[at].Entity; !slices.Contains(named.ents, e) {
-				named.ents = append(named.ents, e)
-			}
-		}
-	}
-	return nil
-}
-
-// speaksOfSelf tells whether a question speaks in the first person, or of the user.
-func speaksOfSelf(query string) bool {
-	for i := 0; i < len(query); i++ {
-		var word [4]byte // in lower case, as far as it fits
-		n := 0
-		for ; i < len(query); i++ {
-			c := query[i] | 0x20
-			if (c < 'a' || c > 'z') && query[i] != '\'' {
-				break
-			}
-			if n < len(word) {
-				word[n] = c
-			}
-			n++
-		}
-		if n == 0 || n > len(word) {
-			continue
-		}
-		switch string(word[:n]) {
-		case "i", "i'm", "i've", "i'd", "my", "me", "mine", "we", "our", "us", "user":
-			return true
-		}
-	}
-	return false
-}
-
 func confidence(r *backend.Relation) float64 {
 	if r.Confidence == 0 {
 		return defaultConfidence
@@ -301,15 +242,15 @@ func confidence(r *backend.Relation) float64 {
 
 // worth is what a relation counts: how sure it is, whether its evidence was returned, and
 // how many of the question's words it holds.
-func (g *graphRun) worth(rel *backend.Relation) float64 {
-	w := confidence(rel)
-	if rel.Predicate == "related_to" {
+func (g *graphRun) worth(l *link) float64 {
+	w := confidence(l.Relation)
+	if l.Predicate == "related_to" {
 		w *= coOccurrence
 	}
-	if s, ok := g.score[rel.Chunk]; ok {
-		w *= 1 + s
+	if row := g.chunks[l.Chunk]; row != nil && row.hit {
+		w *= 1 + row.score
 	}
-	return w * (1 + float64(g.words.held(rel))/max(1, float64(len(g.words.left))))
+	return w * (1 + float64(g.words.held(l.Relation))/max(1, float64(len(g.words.left))))
 }
 
 // queryPaths adds chains of up to two relations from an entity of the question; one that ends at another such
@@ -323,15 +264,16 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) error {
 	if err != nil {
 		return err
 	}
-	if g.lazy() {
-		if err := g.readEntities(slices.DeleteFunc(slices.Clone(ents), func(e int64) bool {
-			return g.entities[e] != nil || !slices.ContainsFunc(first, func(r *backend.Relation) bool { return r.From == e || r.To == e })
-		})); err != nil {
-			return err
+	for _, num := range ents {
+		if slices.ContainsFunc(first, func(l link) bool { return l.From == num || l.To == num }) {
+			g.entity(num)
 		}
 	}
-	for _, e := range ents { // every relation of an entity holds its name
-		if e := g.entities[e]; e != nil {
+	if err := g.fetch(); err != nil {
+		return err
+	}
+	for _, num := range ents { // every relation of an entity holds its name
+		if e := g.entities[num]; there(e) {
 			g.words.drop(e.Name)
 		}
 	}
@@ -340,87 +282,78 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) error {
 		if anchors.part != part {
 			continue
 		}
-		for _, rel := range anchors.rels { // those beyond what was read
-			if named(rel.From) || named(rel.To) {
-				if _, ok := slices.BinarySearchFunc(read, rel.Num, func(r *backend.Relation, num int64) int { return cmp.Compare(r.Num, num) }); !ok {
-					first = append(first, rel)
+		for _, l := range anchors.links { // those beyond what was read
+			if named(l.From) || named(l.To) {
+				if _, ok := slices.BinarySearchFunc(read, l.Num, func(l link, num int64) int { return cmp.Compare(l.Num, num) }); !ok {
+					first = append(first, l)
 				}
 			}
 		}
 	}
 	g.chains, g.worths = g.chains[:0], g.worths[:0]
-	for i, rel := range first {
-		w := g.worth(rel)
+	for i := range first {
+		l := &first[i]
+		w := g.worth(l)
 		g.worths = append(g.worths, w)
-		if named(rel.From) && named(rel.To) {
+		if named(l.From) && named(l.To) {
 			w *= 2
 		}
-		g.chains = append(g.chains, chain{i, -1, w})
+		g.chains = append(g.chains, chain{a: l, score: w})
 	}
-	var second []*backend.Relation
 	if g.res.Mode == ModeThinking {
-		if second, err = g.secondRelations(part, ents, first); err != nil {
+		if err := g.secondRelations(part, ents, first); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(g.chains, func(a, b chain) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(g.chains, compareChains)
 	left := maxQueryPaths
 	for some := range slices.Chunk(g.chains, maxQueryPaths) {
-		if left == 0 {
-			break
-		}
 		if g.lazy() {
-			rels := make([]*backend.Relation, len(some))
-			for i, c := range some {
-				rels[i] = first[c.a]
+			for _, c := range some {
+				g.refer(c.a)
 			}
-			if rels, err = g.resolve(rels, g.filter); err != nil {
+			if err := g.fetch(); err != nil {
 				return err
 			}
-			for _, c := range some {
-				if len(rels) > 0 && rels[0] == first[c.a] && left > 0 {
-					g.gc.QueryPaths, rels = append(g.gc.QueryPaths, g.path(c.score, rels[0])), rels[1:]
-					left--
-				}
-			}
-			continue
 		}
-		for _, c := range some[:min(len(some), left)] {
-			if c.b < 0 {
-				g.gc.QueryPaths = append(g.gc.QueryPaths, g.path(c.score, first[c.a]))
-			} else {
-				g.gc.QueryPaths = append(g.gc.QueryPaths, g.path(c.score, first[c.a], second[c.b]))
+		for _, c := range some {
+			if !c.a.visible(g.filter) {
+				continue
 			}
-			left--
+			g.gc.QueryPaths = g.appendPath(g.gc.QueryPaths, c)
+			if left--; left == 0 {
+				return nil
+			}
 		}
 	}
 	return nil
 }
 
-// secondRelations reads the relations of where the first ones lead to, and adds chains of two.
-func (g *graphRun) secondRelations(part backend.Partition, ents []int64, first []*backend.Relation) ([]*backend.Relation, error) {
+// secondRelations adds chains of two: with the relations of where the first ones lead to.
+func (g *graphRun) secondRelations(part backend.Partition, ents []int64, first []link) error {
 	named := func(e int64) bool { return slices.Contains(ents, e) }
 	var frontier []int64
-	for _, rel := range first {
-		for _, e := range [...]int64{rel.From, rel.To} {
+	for _, l := range first {
+		for _, e := range [...]int64{l.From, l.To} {
 			if e != 0 && !named(e) && !slices.Contains(frontier, e) && len(frontier) < maxFrontier {
 				frontier = append(frontier, e)
 			}
 		}
 	}
 	if len(frontier) == 0 {
-		return nil, nil
+		return nil
 	}
 	second, err := g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	worths := make([]float64, len(second))
-	for j, b := range second {
-		worths[j] = g.worth(b)
+	for j := range second {
+		worths[j] = g.worth(&second[j])
 	}
 	seen := map[[2]int64]bool{}
-	for i, a := range first {
+	for i := range first {
+		a := &first[i]
 		if a.Predicate == "related_to" || named(a.From) && named(a.To) {
 			continue
 		}
@@ -428,7 +361,8 @@ func (g *graphRun) secondRelations(part backend.Partition, ents []int64, first [
 		if !named(start) {
 			start, mid = mid, start
 		}
-		for j, b := range second {
+		for j := range second {
+			b := &second[j]
 			end := b.From
 			if end == mid {
 				end = b.To
@@ -442,31 +376,37 @@ func (g *graphRun) secondRelations(part backend.Partition, ents []int64, first [
 			if named(end) {
 				w *= 2
 			}
-			g.chains = append(g.chains, chain{i, j, w})
+			g.chains = append(g.chains, chain{a, b, w})
 		}
 	}
-	return second, nil
+	return nil
 }
 
-// path shows a chain of relations that were resolved.
-func (g *graphRun) path(score float64, rels ...*backend.Relation) Path {
+// appendPath appends what shows a chain of visible relations.
+func (g *graphRun) appendPath(paths []Path, c chain) []Path {
 	mem := g.res.memory
-	p := Path{Score: score, Triplets: take(&mem.triplets, len(rels)), ChunkIDs: take(&mem.texts, len(rels))[:0]}
-	for i, r := range rels {
-		t := &p.Triplets[i]
-		g.triplet(t, r)
-		if !slices.Contains(p.ChunkIDs, t.Relation.ChunkID) {
-			p.ChunkIDs = append(p.ChunkIDs, t.Relation.ChunkID)
+	paths = append(paths, Path{Score: c.score})
+	p := &paths[len(paths)-1]
+	links := [...]*link{c.a, c.b}
+	n := 2
+	if c.b == nil {
+		n = 1
+	}
+	p.Triplets, p.ChunkIDs = take(&mem.triplets, n), take(&mem.texts, n)[:0]
+	for i, l := range links[:n] {
+		g.triplet(&p.Triplets[i], l)
+		if !slices.Contains(p.ChunkIDs, l.chunk.row.Key) {
+			p.ChunkIDs = append(p.ChunkIDs, l.chunk.row.Key)
 		}
 		switch {
-		case r.Context == "" || r.Context == p.Context:
+		case l.Context == "" || l.Context == p.Context:
 		case p.Context == "":
-			p.Context = r.Context
+			p.Context = l.Context
 		default:
-			p.Context += " " + r.Context
+			p.Context += " " + l.Context
 		}
 	}
-	return p
+	return paths
 }
 
 // synthesis renders paths as text, a line each.

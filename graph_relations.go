@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,19 +14,37 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// graphReader reads entities, and the keys of evidence chunks, for relations.
+// graphReader reads entities, and the rows of evidence chunks, for relations. Each is looked up once; what it hands
+// out stays where it is until forget.
 type graphReader struct {
 	ctx      context.Context
 	store    backend.Store
 	now      time.Time
-	entities map[int64]*Entity // nil: there is none
-	chunks   map[int64]*backend.Hydrated
-	made     []Entity // that entities point to
+	entities map[int64]*Entity   // one without an ID is not there, or not read yet
+	chunks   map[int64]*graphRow //
+	unread   struct{ entities, chunks []int64 }
+	made     []Entity   // that entities point to
+	rows     []graphRow // that chunks point to
 	ids      textBlock
 }
 
+// graphRow is a chunk that relations refer to.
+type graphRow struct {
+	row   *backend.Hydrated // nil: it is not there, or not read yet
+	hit   bool              // it is a result, with the score
+	score float64
+	shown int // its relations that are shown
+}
+
+// link is a relation with what it refers to, once refer has found that.
+type link struct {
+	*backend.Relation
+	source, target *Entity // nil: it has none
+	chunk          *graphRow
+}
+
 func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graphReader {
-	return &graphReader{ctx: ctx, store: st, now: now, entities: map[int64]*Entity{}, chunks: map[int64]*backend.Hydrated{}}
+	return &graphReader{ctx: ctx, store: st, now: now, entities: map[int64]*Entity{}, chunks: map[int64]*graphRow{}}
 }
 
 // reader returns the reader of a recall, which knows the chunks of its hits.
@@ -37,8 +54,10 @@ func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
 		if g.ctx, g.store, g.now = ctx, r.held.store, r.now; g.entities == nil {
 			*g = *newGraphReader(ctx, r.held.store, r.now)
 		}
-		for _, h := range hits {
-			g.chunks[h.row.Num] = h.row
+		rows := take(&g.rows, len(hits))
+		for i, h := range hits {
+			rows[i] = graphRow{row: h.row, hit: true, score: h.Score}
+			g.chunks[h.row.Num] = &rows[i]
 		}
 	}
 	return g
@@ -46,80 +65,113 @@ func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
 
 // forget makes g ready for another recall.
 func (g *graphReader) forget() {
-	if len(g.entities) > maxGraphScratch || len(g.chunks) > maxGraphScratch || cap(g.made) > maxGraphScratch {
+	if len(g.entities) > maxGraphScratch || len(g.chunks) > maxGraphScratch || cap(g.made) > maxGraphScratch || cap(g.rows) > maxGraphScratch {
 		*g = graphReader{}
 		return
 	}
 	clear(g.entities)
 	clear(g.chunks)
 	clear(g.made)
-	*g = graphReader{entities: g.entities, chunks: g.chunks, made: g.made[:0]}
+	clear(g.rows)
+	g.unread.entities, g.unread.chunks = g.unread.entities[:0], g.unread.chunks[:0]
+	*g = graphReader{entities: g.entities, chunks: g.chunks, unread: g.unread, made: g.made[:0], rows: g.rows[:0]}
 }
 
-// load reads what the relations refer to and drops those that are not shown, or whose evidence is not visible or not allowed.
-func (g *graphReader) load(rels []*backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
-	return g.resolve(shown(rels), filter)
+// load appends the relations that are shown, with what they refer to, but for those whose evidence is not visible or not allowed.
+func (g *graphReader) load(dst []link, rels []*backend.Relation, filter backend.Filter) ([]link, error) {
+	at := len(dst)
+	dst = appendShown(dst, rels)
+	kept, err := g.resolve(dst[at:], filter)
+	return dst[:at+len(kept)], err
 }
 
-// shown drops the relations that are not shown to users.
-func shown(rels []*backend.Relation) []*backend.Relation {
-	return slices.DeleteFunc(rels, func(r *backend.Relation) bool {
-		return r.Origin == pipeline.OriginOpposite || r.From == r.To // names of one entity say nothing of each other
-	})
-}
-
-// resolve reads what the relations refer to and drops those whose evidence is not visible or not allowed.
-func (g *graphReader) resolve(rels []*backend.Relation, filter backend.Filter) ([]*backend.Relation, error) {
-	var ents, chunks []int64
+// appendShown appends the relations that are shown to users.
+func appendShown(dst []link, rels []*backend.Relation) []link {
 	for _, r := range rels {
-		for _, e := range [...]int64{r.From, r.To} {
-			if _, ok := g.entities[e]; !ok && e != 0 {
-				g.entities[e] = nil
-				ents = append(ents, e)
-			}
-		}
-		if _, ok := g.chunks[r.Chunk]; !ok {
-			g.chunks[r.Chunk] = nil
-			chunks = append(chunks, r.Chunk)
+		if r.Origin != pipeline.OriginOpposite && r.From != r.To { // names of one entity say nothing of each other
+			dst = append(dst, link{Relation: r})
 		}
 	}
-	if len(chunks) > 0 {
-		rows, err := g.store.Chunks(g.ctx, chunks, g.now)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			g.chunks[row.Num] = row
-		}
+	return dst
+}
+
+// resolve reads what relations refer to and drops those whose evidence is not visible or not allowed.
+func (g *graphReader) resolve(links []link, filter backend.Filter) ([]link, error) {
+	for i := range links {
+		g.refer(&links[i])
 	}
-	if err := g.readEntities(ents); err != nil {
+	if err := g.fetch(); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(rels, func(r *backend.Relation) bool {
-		row := g.chunks[r.Chunk]
-		return row == nil || g.entities[r.From] == nil || !item.Live(filter, row.Src.Tags)
-	}), nil
+	kept := links[:0]
+	for i := range links {
+		if links[i].visible(filter) {
+			kept = append(kept, links[i])
+		}
+	}
+	return kept, nil
 }
 
-// readEntities reads entities.
-func (g *graphReader) readEntities(nums []int64) error {
-	if len(nums) == 0 {
+// refer finds what a relation refers to, which fetch reads.
+func (g *graphReader) refer(l *link) {
+	l.source, l.target = g.entity(l.From), g.entity(l.To)
+	row, ok := g.chunks[l.Chunk]
+	if !ok {
+		row = &take(&g.rows, 1)[0]
+		g.chunks[l.Chunk], g.unread.chunks = row, append(g.unread.chunks, l.Chunk)
+	}
+	l.chunk = row
+}
+
+// entity returns an entity, which fetch reads.
+func (g *graphReader) entity(num int64) *Entity {
+	if num == 0 {
 		return nil
 	}
-	es, err := g.store.Entities(g.ctx, nums)
-	if err != nil {
-		return err
+	e, ok := g.entities[num]
+	if !ok {
+		e = &take(&g.made, 1)[0]
+		g.entities[num], g.unread.entities = e, append(g.unread.entities, num)
 	}
-	for _, e := range es {
-		if e != nil {
-			made := &take(&g.made, 1)[0]
-			g.entities[e.Num] = made
-			*made = publicEntity(e)
-			made.ID = g.id("ent_", e.Num)
+	return e
+}
+
+// fetch reads what was referred to.
+func (g *graphReader) fetch() error {
+	if nums := g.unread.chunks; len(nums) > 0 {
+		g.unread.chunks = nums[:0]
+		rows, err := g.store.Chunks(g.ctx, nums, g.now)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			g.chunks[row.Num].row = row
+		}
+	}
+	if nums := g.unread.entities; len(nums) > 0 {
+		g.unread.entities = nums[:0]
+		es, err := g.store.Entities(g.ctx, nums)
+		if err != nil {
+			return err
+		}
+		for _, e := range es {
+			if e != nil {
+				made := g.entities[e.Num]
+				*made = publicEntity(e)
+				made.ID = g.id("ent_", e.Num)
+			}
 		}
 	}
 	return nil
 }
+
+// visible tells whether the evidence of a relation that was read is visible and allowed.
+func (l *link) visible(filter backend.Filter) bool {
+	return l.chunk.row != nil && there(l.source) && item.Live(filter, l.chunk.row.Src.Tags)
+}
+
+// there tells whether an entity that was read is there.
+func there(e *Entity) bool { return e != nil && e.ID != "" }
 
 // publicEntity shows an entity, but for its ID.
 func publicEntity(e *backend.Entity) Entity {
@@ -151,50 +203,44 @@ func entityID(n int64) string { return "ent_" + strconv.FormatInt(n, 10) }
 
 // id returns a prefix with a number behind it.
 func (g *graphReader) id(prefix string, n int64) string {
-	var b [20]byte
-	return g.ids.join(prefix, string(strconv.AppendInt(b[:0], n, 10)))
+	var b [24]byte
+	return g.ids.keep(strconv.AppendInt(append(b[:0], prefix...), n, 10))
 }
 
-// target is the entity at the end of a relation, or the literal of a fact.
-func (g *graphReader) target(r *backend.Relation) Entity {
-	if e := g.entities[r.To]; e != nil {
-		return *e
+// object is the entity at the end of a relation, or the literal of a fact.
+func (l *link) object() Entity {
+	if there(l.target) {
+		return *l.target
 	}
-	return Entity{Name: strings.ToLower(r.Object), Type: "CONCEPT", Namespace: "default"}
+	return Entity{Name: strings.ToLower(l.Object), Type: "CONCEPT", Namespace: "default"}
 }
 
-func (g *graphReader) evidence(r *backend.Relation) Evidence {
-	e := Evidence{ID: g.id("rel_", r.Num), Canonical: r.Predicate, Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r),
-		Temporal: r.Temporal, Timestamp: r.KnownFrom, SourceID: g.idOf(r.From), ValidFrom: r.ValidFrom, ValidTo: r.ValidTo, Superseded: !r.KnownTo.IsZero() && !r.Retracts}
+// evidence shows what proves a relation.
+func (g *graphReader) evidence(e *Evidence, l *link) {
+	r := l.Relation
+	e.ID, e.Canonical, e.Raw, e.Context, e.Confidence = g.id("rel_", r.Num), r.Predicate, cmp.Or(r.Raw, r.Predicate), r.Context, confidence(r)
+	e.Temporal, e.Timestamp, e.ValidFrom, e.ValidTo, e.Superseded = r.Temporal, r.KnownFrom, r.ValidFrom, r.ValidTo, !r.KnownTo.IsZero() && !r.Retracts
+	e.SourceID, e.ChunkID = l.source.ID, l.chunk.row.Key
 	if r.Retracts {
 		e.Canonical = "no_longer_" + e.Canonical
 	}
-	if r.To != 0 {
-		e.TargetID = g.idOf(r.To)
+	if there(l.target) {
+		e.TargetID = l.target.ID
+	} else if r.To != 0 {
+		e.TargetID = g.id("ent_", r.To)
 	}
 	if r.Origin == "byog" {
 		e.Origin = r.Origin
 	}
-	if row := g.chunks[r.Chunk]; row != nil {
-		e.ChunkID = row.Key
-		if e.Timestamp.IsZero() {
-			e.Timestamp = row.Src.CreatedAt
-		}
+	if e.Timestamp.IsZero() {
+		e.Timestamp = l.chunk.row.Src.CreatedAt
 	}
-	return e
 }
 
-// idOf is entityID, without making one anew for an entity that was read.
-func (g *graphReader) idOf(num int64) string {
-	if e := g.entities[num]; e != nil {
-		return e.ID
-	}
-	return g.id("ent_", num)
-}
-
-// triplet shows a relation that load returned.
-func (g *graphReader) triplet(to *Triplet, r *backend.Relation) {
-	to.Source, to.Relation, to.Target = *g.entities[r.From], g.evidence(r), g.target(r)
+// triplet shows a visible relation.
+func (g *graphReader) triplet(to *Triplet, l *link) {
+	to.Source, to.Target = *l.source, l.object()
+	g.evidence(&to.Relation, l)
 }
 
 func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*RelationsPage, error) {
@@ -237,6 +283,7 @@ func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*
 	}
 	g := newGraphReader(ctx, h.store, time.Now())
 	at := map[[2]int64]int{}
+	var visible []link
 	// A page ends after a relation, so that a cursor (the last relation's number) never skips one.
 	for {
 		rq.Limit = 2000
@@ -249,11 +296,11 @@ func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*
 		if len(rels) > 0 {
 			last = rels[len(rels)-1].Num
 		}
-		visible, err := g.load(rels, filter)
-		if err != nil {
+		if visible, err = g.load(visible[:0], rels, filter); err != nil {
 			return nil, wrap(op, ResourceSource, q.SourceID, err)
 		}
-		for _, rel := range visible {
+		for n := range visible {
+			rel := &visible[n]
 			key := [2]int64{rel.From, rel.To}
 			i, ok := at[key]
 			if !ok || rel.To == 0 {
@@ -263,9 +310,11 @@ func (s *Service) relations(ctx context.Context, sub Sub, q RelationsRequest) (*
 				}
 				i = len(page.Groups)
 				at[key] = i
-				page.Groups = append(page.Groups, RelationGroup{Source: *g.entities[rel.From], Target: g.target(rel), ChunkID: g.chunks[rel.Chunk].Key})
+				page.Groups = append(page.Groups, RelationGroup{Source: *rel.source, Target: rel.object(), ChunkID: rel.chunk.row.Key})
 			}
-			page.Groups[i].Relations = append(page.Groups[i].Relations, g.evidence(rel))
+			var proof Evidence
+			g.evidence(&proof, rel)
+			page.Groups[i].Relations = append(page.Groups[i].Relations, proof)
 			rq.After = rel.Num
 		}
 		rq.After = last

@@ -106,17 +106,16 @@ type recallRun struct {
 	filter backend.Filter
 	res    *Result
 	scopes []scope
-	cues   *rules.Cues    // of the query without its hint, once read
-	ents   []partEntities // that the question names, for the graph context
-	said   statements     // inferred ones among the hits
-	layout layout         // of the chunk looked at last
-	titles textBlock      // of chunks without one
+	cues   *rules.Cues // of the query without its hint, once read
+	said   statements  // inferred ones among the hits
+	layout layout      // of the chunk looked at last
+	titles textBlock   // of chunks without one
 	recallScratch
 }
 
 // recallScratch is what a recall needs and leaves clean for the next.
 type recallScratch struct {
-	room    []scope // for scopes
+	room    []scope          // for scopes
 	answers []*recall.Answer // by scope; hold the scores of the hits
 	hits    []*scopeHit
 	all     []scopeHit  // that hits point to

@@ -63,16 +63,28 @@ type textBlock struct{ b *strings.Builder }
 // textBlockBytes is the size of the shared memory.
 const textBlockBytes = 640
 
-func (t *textBlock) join(x, y string) string {
-	n := len(x) + len(y)
+// room returns memory for n more bytes.
+func (t *textBlock) room(n int) *strings.Builder {
 	if t.b == nil || t.b.Cap()-t.b.Len() < n {
 		t.b = new(strings.Builder)
 		t.b.Grow(max(n, textBlockBytes))
 	}
-	from := t.b.Len()
-	t.b.WriteString(x)
-	t.b.WriteString(y)
-	return t.b.String()[from:]
+	return t.b
+}
+
+func (t *textBlock) join(x, y string) string {
+	b := t.room(len(x) + len(y))
+	from := b.Len()
+	b.WriteString(x)
+	b.WriteString(y)
+	return b.String()[from:]
+}
+
+func (t *textBlock) keep(text []byte) string {
+	b := t.room(len(text))
+	from := b.Len()
+	b.Write(text)
+	return b.String()[from:]
 }
 
 // maxResultMemory keeps the memory of a rare large result from being kept.

@@ -32,7 +32,8 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			t.End = cues.Cutoff
 		}
 	}
-	for _, found := range chunksOf(hits) {
+	var links []link
+	for _, found := range r.chunksOf(hits) {
 		q := backend.RelationQuery{Part: found.part, Chunks: found.chunks, AsOf: r.q.AsOf, KnownAt: r.q.KnownAt, Dated: true, Limit: 1000}
 		switch {
 		case out.Mode == "current" && q.AsOf.IsZero():
@@ -47,17 +48,17 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			continue
 		}
 		g := r.reader(ctx, hits)
-		var rels []*backend.Relation
 		if err == nil {
-			rels, err = g.load(all, r.filter)
+			links, err = g.load(links[:0], all, r.filter)
 		}
 		if err != nil {
 			r.svc.opts.Logger.Warn("looking up temporal facts failed", "err", err)
 			out.Degraded = true
 			return
 		}
-		for _, rel := range rels {
-			if !inWindow(rel, out.Mode, t) || !mentions(rel, t.Events) || r.unknown(rel.KnownFrom) {
+		for i := range links {
+			rel := &links[i]
+			if !inWindow(rel.Relation, out.Mode, t) || !mentions(rel.Relation, t.Events) || r.unknown(rel.KnownFrom) {
 				continue
 			}
 			if len(out.Facts) == maxTemporalFacts {
@@ -68,7 +69,7 @@ func (r *recallRun) temporal(ctx context.Context, hits []*scopeHit) {
 			g.triplet(&tr, rel)
 			f := TemporalFact{Subject: tr.Source.Name, Relation: tr.Relation.Canonical, Object: tr.Target.Name, Type: cmp.Or(rel.Kind, "relation"), Status: "current",
 				Start: rel.ValidFrom, End: rel.ValidTo, Precision: cmp.Or(rel.Precision, "day"), Phrase: rel.Context, ChunkID: tr.Relation.ChunkID,
-				SourceID: g.chunks[rel.Chunk].Src.ID, RelationID: tr.Relation.ID}
+				SourceID: rel.chunk.row.Src.ID, RelationID: tr.Relation.ID}
 			switch {
 			case !rel.KnownTo.IsZero() && !rel.Retracts && !r.unknown(rel.KnownTo):
 				f.Status = "superseded"

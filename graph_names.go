@@ -1,0 +1,77 @@
+package contextmem
+
+import (
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// nameMemories finds the entities that the question names in memories, which ranking does not need.
+func (g *graphRun) nameMemories() error {
+	var grams []rules.Gram
+	for i := range g.ents {
+		named := &g.ents[i]
+		if named.part.Class != backend.Memory || len(named.ents) > 0 {
+			continue
+		}
+		if grams == nil {
+			grams = g.cuesAt(g.recallRun.now).Grams
+			for _, w := range grams {
+				g.keys = append(g.keys, w.Key)
+			}
+			if speaksOfSelf(g.q.Query) { // of the user
+				self := rules.Gram{Key: extract.Key(defaultUserName), Words: 1}
+				grams, g.keys = append(slices.Clip(grams), self), append(g.keys, self.Key)
+			}
+		}
+		if len(g.keys) == 0 {
+			return nil
+		}
+		found, err := g.held.ws.Graph().MatchEntities(g.ctx, named.part, g.keys)
+		if err != nil {
+			return err
+		}
+		end := 0 // of the words that are taken: grams come by start, longest first
+		for i := range grams {
+			w := &grams[i]
+			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == w.Key }) // a few are found
+			if at < 0 || w.Start < end && w.End > 0 || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
+				continue
+			}
+			end = max(end, w.End)
+			if e := found[at].Entity; !slices.Contains(named.ents, e) {
+				named.ents = append(named.ents, e)
+			}
+		}
+	}
+	return nil
+}
+
+// speaksOfSelf tells whether a question speaks in the first person, or of the user.
+func speaksOfSelf(query string) bool {
+	for i := 0; i < len(query); i++ {
+		var word [4]byte // in lower case, as far as it fits
+		n := 0
+		for ; i < len(query); i++ {
+			c := query[i] | 0x20
+			if (c < 'a' || c > 'z') && query[i] != '\'' {
+				break
+			}
+			if n < len(word) {
+				word[n] = c
+			}
+			n++
+		}
+		if n == 0 || n > len(word) {
+			continue
+		}
+		switch string(word[:n]) {
+		case "i", "i'm", "i've", "i'd", "my", "me", "mine", "we", "our", "us", "user":
+			return true
+		}
+	}
+	return false
+}
