@@ -67,7 +67,15 @@ func (d *doc) findDates() {
 		s := &d.sents[k]
 		ls := d.languagesOf(s)
 		for i := s.lo; i < s.hi; i++ {
-			h, ok := d.dateAt(s, i)
+			may := d.mayBeginDate(s, i)
+			if !may && !d.script && len(ls) == 0 {
+				continue
+			}
+			var h dateHit
+			ok := false
+			if may {
+				h, ok = d.dateAt(s, i)
+			}
 			if d.script && !ok {
 				h, ok = d.scriptRelative(s, i)
 			}
@@ -89,11 +97,34 @@ func (d *doc) findDates() {
 	}
 }
 
+// fDateHead are words with which a composed date begins, behind an article or "on".
+const fDateHead = fDatePart | fTimeUnit | fWeekday | fSeason
+
+// mayBeginDate is false where dateAt finds nothing for certain, as at most tokens.
+func (d *doc) mayBeginDate(s *sentence, i int) bool {
+	t := &d.toks[i]
+	switch {
+	case t.kind == kDate || t.kind == kNumber:
+		return true
+	case t.kind != kWord:
+		return false
+	case t.is(fDateHead | fDateLead | fMonth | fMonthX | fDayWord | fNum):
+		return true
+	case t.is(fDet | fPrep):
+		return i+1 < s.hi && (d.toks[i+1].is(fDateHead|fDateLead|fDet) || d.toks[i+1].kind == kNumber) && (d.isWord(s, i, "the") || d.isWord(s, i, "on"))
+	}
+	return d.spelledNumber(t)
+}
+
+// spelledNumber reports whether a word may be one like "twenty-five".
+func (d *doc) spelledNumber(t *token) bool {
+	return t.w == word{} && t.end-t.start > 8 && t.shape != sUpper && strings.IndexByte(d.text[t.start:t.end], '-') > 0
+}
+
 // dateAt finds the longest date that begins at token i.
 func (d *doc) dateAt(s *sentence, i int) (dateHit, bool) {
-	const parts = fDatePart | fTimeUnit | fWeekday | fSeason
 	t := &d.toks[i]
-	if t.kind == kWord && (t.is(parts) || t.is(fDet|fPrep) && i+1 < s.hi && (d.toks[i+1].is(parts|fDet) || d.toks[i+1].kind == kNumber)) {
+	if t.kind == kWord && (t.is(fDateHead) || t.is(fDet|fPrep) && i+1 < s.hi && (d.toks[i+1].is(fDateHead|fDet) || d.toks[i+1].kind == kNumber)) {
 		if h, ok := d.composed(s, i); ok {
 			return h, true
 		}

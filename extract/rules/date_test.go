@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,4 +96,48 @@ func TestReferenceKeepsItsOwnCalendarDay(t *testing.T) {
 	ds := one(t, extract.Input{Text: "I went yesterday.", Time: late}).Dates
 	assert.Equal(t, []string{"yesterday=2023-05-07..2023-05-07 day*"}, spans(ds))
 	assert.Equal(t, time.UTC, ds[0].From.Location())
+}
+
+// TestMayBeginDate holds what is skipped against the rules asked at every word, in sentences of the words that dates are made of.
+func TestMayBeginDate(t *testing.T) {
+	t.Parallel()
+	words := strings.Fields(`the The a an on in at of to from for with this that last Last past previous next coming upcoming earlier later within ago back before after until since by
+		day days week weekend month years decade century hour night morning Friday fridays mon summer winters fall spring May may march June jun mai 3 3rd 17 2023 1990s 5th 10:30 2023-05-08
+		one two twenty-five Thirty-one forty-winks hundred couple few several some half another other both early mid late beginning end first second third yesterday today tomorrow now
+		and early Christmas eve new year's valentine's was did will going inspected lighthouse Anna - , . ' 's 天前 K`)
+	r := rand.New(rand.NewPCG(5, 6))
+	dates := 0
+	for range 30000 {
+		some := make([]string, 2+r.IntN(7))
+		for i := range some {
+			some[i] = words[r.IntN(len(words))]
+		}
+		d := newDoc(strings.Join(some, " "))
+		d.ask(ref)
+		d.tokenize()
+		d.split()
+		for k := range d.sents {
+			s := &d.sents[k]
+			for i := s.lo; i < s.hi; i++ {
+				_, found := d.dateAt(s, i)
+				if found && !d.mayBeginDate(s, i) {
+					t.Fatalf("a date is skipped at %q of %q", d.str(i), d.text)
+				}
+				if kind := d.toks[i].kind; kind == kWord || kind == kNumber {
+					_, ago := d.amountAgo(s, i)
+					_, in := d.inAmount(s, i)
+					_, adjacent := d.adjacent(s, i)
+					_, relative := d.relativeDate(s, i)
+					if (ago || in || adjacent && !d.toks[i].is(fTimeUnit)) && !relative {
+						t.Fatalf("no relative date at %q of %q", d.str(i), d.text)
+					}
+					if relative {
+						dates++
+					}
+				}
+			}
+		}
+		d.free()
+	}
+	assert.Greater(t, dates, 5000)
 }

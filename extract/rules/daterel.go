@@ -14,13 +14,14 @@ func (d *doc) relativeDate(s *sentence, i int) (dateHit, bool) {
 		return d.hit(i, i+1, day(d.ref.AddDate(0, 0, int(t.w.num))))
 	case t.is(fWeekday) && (t.end-t.start > 3 || t.shape == sCap && i > s.lo && d.toks[i-1].is(fPrep)):
 		return d.weekday(s, i)
-	case t.kind == kNumber || t.is(fNum|fDet|fTemporal|fPrep) || d.isWord(s, i, "couple") || d.isWord(s, i, "half"):
-	case t.kind == kWord && t.w == word{} && t.end-t.start > 8 && t.shape != sUpper: // "twenty-five"
+	case t.kind == kNumber || t.is(fNum|fDateLead):
+	case t.is(fDet) && i+1 < s.hi && d.toks[i+1].is(fDateLead|fTimeUnit) && d.isWord(s, i, "the"):
+	case t.kind == kWord && d.spelledNumber(t):
 	default:
 		return dateHit{}, false
 	}
-	if h, ok := d.amountAgo(s, i); ok {
-		return h, true
+	if h, ok := d.amountAgo(s, i); ok || t.kind == kNumber {
+		return h, ok
 	}
 	if h, ok := d.inAmount(s, i); ok {
 		return h, true

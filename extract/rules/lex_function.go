@@ -58,6 +58,7 @@ func addFunctionWords(add adder, num numAdder) {
 	num(fDayWord|fStop, `yesterday today/tonight tomorrow`, -1, 1)
 	add(fTemporal, `last next past previous coming upcoming ago since until till during before after recently currently now formerly previously
 		later earlier soon once always former`)
+	add(fDateLead, `a an one couple few several some half in within last past previous next coming upcoming this earlier later`)
 	add(fDatePart, `early mid late beginning start middle end first second third fourth last other`)
 	num(fTimeUnit, `day/days/daily`, 1, 0)
 	num(fTimeUnit, `week/weeks/fortnight`, 7, 0)

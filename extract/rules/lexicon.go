@@ -60,6 +60,7 @@ const (
 	fDayWord  // today, yesterday; num is the offset in days, noWord for "no date"
 	fTemporal // last, next, ago, since, during
 	fDatePart // early, first, end: what follows is a part of a period
+	fDateLead // a, few, in, last, this: a relative date may begin with it
 	fKin      // wife, boss, friend
 	fRole     // engineer, founder
 	fAdj      // common adjective

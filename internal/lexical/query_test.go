@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -139,4 +140,27 @@ func TestWholeCompoundsComeFirst(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, hits, 3)
 	assert.Equal(t, uint32(1), hits[0].Row)
+}
+
+// TestManyTerms holds terms to one place each, also where they are too many to compare, and bounds their number.
+func TestManyTerms(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for i := range maxQueryTerms + 100 {
+		words = append(words, fmt.Sprint("w", i, "q"))
+	}
+	for _, n := range []int{listTerms - 1, listTerms, listTerms + 1, 100, len(words)} {
+		twice := strings.Join(words[:n], " ")
+		got := map[string]float32{}
+		for _, term := range ParseQuery(twice+" "+twice, Or).Terms {
+			if _, ok := got[term.Term]; ok {
+				t.Fatalf("%s twice", term.Term)
+			}
+			got[term.Term] = term.Boost
+		}
+		if n < maxQueryTerms {
+			assert.InDelta(t, 2, got[words[n-1]], 0, n)
+		}
+		assert.LessOrEqual(t, len(got), maxQueryTerms)
+	}
 }
