@@ -145,7 +145,8 @@ func (a *api) mount(r *route) {
 // can take.
 func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	id := contextmem.NewRequestID()
-	setHeaders(w.Header(), requestIDHeader, id, "X-Content-Type-Options", "nosniff")
+	h := w.Header()
+	h[requestIDHeader], h["X-Content-Type-Options"] = []string{id}, noSniff
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -172,6 +173,12 @@ const requestIDHeader = "X-Request-Id"
 
 // requestID is the id that serve gave a request.
 func requestID(w http.ResponseWriter) string { return w.Header()[requestIDHeader][0] }
+
+// rename gives the request the id that feedback on its result names.
+func (c *call) rename(id string) {
+	c.id = id
+	c.w.Header()[requestIDHeader][0] = id
+}
 
 // family guesses the route family of a path that no route takes.
 func (a *api) family(path string) *route {

@@ -23,7 +23,8 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 		b = append(b[:0], `{"detail":{"success":false,"message":"internal error","error_code":"INTERNAL_ERROR"}}`...)
 	}
 	b = append(b, '\n')
-	setHeaders(w.Header(), "Content-Type", "application/json; charset=utf-8", "Content-Length", strconv.Itoa(len(b)))
+	h := w.Header()
+	h["Content-Type"], h["Content-Length"] = jsonType, []string{strconv.Itoa(len(b))}
 	w.WriteHeader(status)
 	_, _ = w.Write(b)
 	if cap(b) <= maxPooledBuffer {
@@ -32,12 +33,12 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	}
 }
 
-// setHeaders sets headers, given by their names in canonical form, each followed by its value.
-func setHeaders(h http.Header, pairs ...string) {
-	for i := 0; i < len(pairs); i += 2 {
-		h[pairs[i]] = pairs[i+1 : i+2 : i+2]
-	}
-}
+// Values of headers that many answers have. Names are written in canonical form here.
+var (
+	jsonType = []string{"application/json; charset=utf-8"}
+	noSniff  = []string{"nosniff"}
+	version  = []string{apiVersion}
+)
 
 // succeed answers with a success in the shape of the route's family.
 func (c *call) succeed(data any) {
@@ -52,7 +53,7 @@ func (c *call) succeed(data any) {
 	c.deprecationHeaders()
 	switch c.rt.family {
 	case gen2, aliases:
-		setHeaders(c.w.Header(), "X-Api-Version", apiVersion)
+		c.w.Header()["X-Api-Version"] = version
 		writeJSON(c.w, status, envelope{c, data})
 	default:
 		writeJSON(c.w, status, data)

@@ -45,7 +45,7 @@ func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	setHeaders(c.w.Header(), requestIDHeader, res.RequestID)
+	c.rename(res.RequestID)
 	return recallAnswer{res, gen1}, nil
 }
 
@@ -112,6 +112,6 @@ func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	setHeaders(c.w.Header(), requestIDHeader, res.RequestID)
+	c.rename(res.RequestID)
 	return recallAnswer{res, gen1}, nil
 }

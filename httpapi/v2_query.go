@@ -105,8 +105,7 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 }
 
 func (c *call) queryAnswer(res *contextmem.Result, meta members) any {
-	c.id = res.RequestID // the id that feedback names
-	setHeaders(c.w.Header(), requestIDHeader, c.id)
+	c.rename(res.RequestID)
 	c.meta = meta
 	c.warn = append(c.warn, res.Warnings...)
 	return recallAnswer{res, gen2}
