@@ -11,20 +11,21 @@ import (
 
 // nameMemories finds the entities that the question names in memories, which ranking does not need.
 func (g *graphRun) nameMemories() error {
-	var grams []rules.Gram
+	var cues *rules.Cues
+	self := "" // the key of the user, if the question speaks of them
 	for i := range g.ents {
 		named := &g.ents[i]
 		if named.part.Class != backend.Memory || len(named.ents) > 0 {
 			continue
 		}
-		if grams == nil {
-			grams = g.cuesAt(g.recallRun.now).Grams
-			for _, w := range grams {
+		if cues == nil {
+			cues = g.cuesAt(g.recallRun.now)
+			for w := range cues.EachGram {
 				g.keys = append(g.keys, w.Key)
 			}
-			if speaksOfSelf(g.q.Query) { // of the user
-				self := rules.Gram{Key: extract.Key(defaultUserName), Words: 1}
-				grams, g.keys = append(slices.Clip(grams), self), append(g.keys, self.Key)
+			if speaksOfSelf(g.q.Query) {
+				self = extract.Key(defaultUserName)
+				g.keys = append(g.keys, self)
 			}
 		}
 		if len(g.keys) == 0 {
@@ -34,17 +35,24 @@ func (g *graphRun) nameMemories() error {
 		if err != nil {
 			return err
 		}
+		name := func(key string) bool {
+			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == key }) // a few are found
+			if at >= 0 && !slices.Contains(named.ents, found[at].Entity) {
+				named.ents = append(named.ents, found[at].Entity)
+			}
+			return at >= 0
+		}
 		end := 0 // of the words that are taken: grams come by start, longest first
-		for i := range grams {
-			w := &grams[i]
-			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == w.Key }) // a few are found
-			if at < 0 || w.Start < end && w.End > 0 || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
+		for w := range cues.EachGram {
+			if w.Start < end || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
 				continue
 			}
-			end = max(end, w.End)
-			if e := found[at].Entity; !slices.Contains(named.ents, e) {
-				named.ents = append(named.ents, e)
+			if name(w.Key) {
+				end = w.End
 			}
+		}
+		if self != "" {
+			name(self)
 		}
 	}
 	return nil

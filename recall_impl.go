@@ -160,7 +160,7 @@ func (r *recallRun) cueKinds() rules.CueKind {
 		if sc.part.Class == backend.Memory {
 			k |= rules.CueTimes
 		} else {
-			k |= rules.CueGrams
+			k |= rules.CueWindows
 		}
 	}
 	if r.q.Mode == ModeAuto || r.q.Alpha.auto {
@@ -170,7 +170,7 @@ func (r *recallRun) cueKinds() rules.CueKind {
 		k |= rules.CueIntent
 	}
 	if r.q.GraphContext {
-		k |= rules.CueGrams
+		k |= rules.CueWindows
 	}
 	return k
 }

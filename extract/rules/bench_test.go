@@ -53,7 +53,7 @@ func BenchmarkQueryCues(b *testing.B) {
 	for _, bc := range []struct {
 		name  string
 		kinds CueKind
-	}{{"all", AllCues}, {"grams", CueGrams}, {"times", CueTimes}, {"rest", CueRest}} {
+	}{{"all", AllCues}, {"grams", CueGrams}, {"windows", CueWindows}, {"times", CueTimes}, {"rest", CueRest}} {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

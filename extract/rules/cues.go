@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,8 @@ type Cues struct {
 	Names []extract.Mention
 	// Grams are the windows of one to six words, by start, longest first: look them up among known entities.
 	Grams []Gram
+
+	windows windows
 }
 
 // CueKind says which cues are wanted of a question.
@@ -51,11 +54,12 @@ type CueKind uint8
 
 // Kinds of cues, which are added up.
 const (
-	CueTimes  CueKind = 1 << iota // Dates and When
-	CueIntent                     // Dates and Intent with its bounds
-	CueGrams                      // Grams
-	CueRest                       // all others
-	AllCues   = CueTimes | CueIntent | CueGrams | CueRest
+	CueTimes   CueKind = 1 << iota // Dates and When
+	CueIntent                      // Dates and Intent with its bounds
+	CueGrams                       // Grams, and EachGram
+	CueWindows                     // EachGram, which takes less memory
+	CueRest                        // all others
+	AllCues    = CueTimes | CueIntent | CueGrams | CueWindows | CueRest
 )
 
 // QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
@@ -70,7 +74,7 @@ func SomeCues(q string, now time.Time, kinds CueKind) (c Cues) {
 	defer d.free()
 	d.ask(now)
 	d.tokenize()
-	if kinds&^CueGrams != 0 {
+	if kinds&^(CueGrams|CueWindows) != 0 {
 		d.split()
 		d.languages()
 		d.findDates()
@@ -92,8 +96,12 @@ func SomeCues(q string, now time.Time, kinds CueKind) (c Cues) {
 	if kinds&CueIntent != 0 {
 		d.intent(&c, now)
 	}
-	if kinds&CueGrams != 0 {
-		c.Grams = d.grams()
+	if kinds&(CueGrams|CueWindows) != 0 {
+		c.windows = d.windows()
+		if kinds&CueGrams != 0 {
+			c.Grams = c.windows.grams()
+		}
+		c.windows.words = slices.Clone(c.windows.words)
 	}
 	return c
 }

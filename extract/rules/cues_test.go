@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,7 @@ func TestQueryCuesNamesAndGrams(t *testing.T) {
 func TestSomeCues(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2024, 5, 8, 0, 0, 0, 0, time.UTC)
+	var noWindows windows
 	for _, q := range []string{
 		"When did J. K. Rowling leave The Ritz's BAR in New York?", "was the ERR-1042 of api.Example.com fixed in v1.2.3?", "Wo wohnt Jürgen ÖZDEMIR seit März?",
 		"did U.S. Steel buy AT&T or 'Kelvin K's' shop", "an Apple a day", "ΑΘΗΝΑ and İstanbul, ＦＵＬＬ Width", "", "?", "How long ago, on May 3rd 2021, did Anna pay $5,000 for 3 tickets?",
@@ -130,8 +132,12 @@ func TestSomeCues(t *testing.T) {
 		assert.Equal(t, all.Dates, times.Dates, q)
 		assert.Equal(t, all.When, times.When, q)
 		assert.Equal(t, all.Grams, SomeCues(q, now, CueGrams).Grams, q)
+		windows := SomeCues(q, now, CueWindows)
+		assert.Nil(t, windows.Grams)
+		assert.Equal(t, all.Grams, slices.Collect(windows.EachGram), q)
+		assert.Equal(t, all.Grams, slices.Collect(all.EachGram), q)
 		assert.Equal(t, all.Grams, SomeCues(q, now, CueGrams|CueTimes).Grams, q)
-		all.Grams = nil
+		all.Grams, all.windows = nil, noWindows
 		assert.Equal(t, all, SomeCues(q, now, CueRest|CueTimes|CueIntent), q)
 		intent := SomeCues(q, now, CueIntent)
 		assert.Equal(t, []any{all.Dates, all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd},

@@ -60,7 +60,7 @@ type doc struct {
 	names        []nameHit
 	rel          relator
 	words        []gramWord // of a question
-	joined       []byte     // those words, see grams
+	joined       []byte     // those words, see windows
 }
 
 // tokSpan is the tokens [lo, hi).

@@ -18,62 +18,78 @@ type Gram struct {
 	Common bool
 }
 
+// windows are the words of a question, from which its Grams are made.
+//
+// A key is what extract.Key says. That of most windows is its words in lower case with a space between them, so all
+// words of the question are joined like that once, and these keys are parts of it.
+type windows struct {
+	text   string
+	joined string
+	words  []gramWord
+}
+
 // gramWord is a word of a question that windows are made of.
 type gramWord struct {
 	start, end int32 // in the question
 	from, to   int32 // in the joined words
-	reach      int32 // the last word up to which the key of a window from here on is a part of the joined words, -1 for none
-	ends       int32 // words up to this one that a window may end with
+	reach      int16 // the last word up to which the key of a window from here on is a part of the joined words, -1 for none
+	ends       int16 // words up to this one that a window may end with
 	first      bool  // a window may begin with it
 	last       bool  // a window may end with it
 	letter     bool  // is one letter, which the key of a window joins with another
 	common     bool  // alone is Gram.Common
 }
 
-// grams lists the windows of words that can be the name of an entity.
-//
-// A key is what extract.Key says. That of most windows is its words in lower case with a space between them, so all
-// words of the question are joined like that once, and these keys are parts of it.
-func (d *doc) grams() []Gram {
-	joined := d.gramWords()
-	words := d.words
-	n, before := int32(0), int32(0)
-	for a := range words {
-		if words[a].first {
-			n += words[min(len(words), a+maxGramLength)-1].ends - before
+// EachGram yields what Grams holds, in that order. It needs no more than CueWindows.
+func (c *Cues) EachGram(yield func(Gram) bool) { c.windows.each(yield) }
+
+func (ws *windows) each(yield func(Gram) bool) {
+	for a := range ws.words {
+		w := &ws.words[a]
+		if !w.first {
+			continue
 		}
-		before = words[a].ends
-	}
-	if n == 0 {
-		return nil
-	}
-	out := make([]Gram, 0, n)
-	for a := range words {
-		w := &words[a]
-		for b := min(len(words), a+maxGramLength) - 1; w.first && b >= a; b-- {
-			last := &words[b]
+		for b := min(len(ws.words), a+maxGramLength) - 1; b >= a; b-- {
+			last := &ws.words[b]
 			if !last.last {
 				continue
 			}
 			g := Gram{Start: int(w.start), End: int(last.end), Words: b - a + 1, Common: a == b && w.common}
 			if b <= int(w.reach) && g.End-g.Start <= extract.MaxKey {
-				g.Key = joined[w.from:last.to]
-			} else if g.Key = extract.Key(d.text[g.Start:g.End]); g.Key == "" {
+				g.Key = ws.joined[w.from:last.to]
+			} else if g.Key = extract.Key(ws.text[g.Start:g.End]); g.Key == "" {
 				continue
 			}
-			out = append(out, g)
+			if !yield(g) {
+				return
+			}
 		}
 	}
-	if len(out) == 0 {
-		return nil
+}
+
+// grams lists the windows of words that can be the name of an entity.
+func (ws *windows) grams() []Gram {
+	n, before := 0, int16(0)
+	for a := range ws.words {
+		if ws.words[a].first {
+			n += int(ws.words[min(len(ws.words), a+maxGramLength)-1].ends - before)
+		}
+		before = ws.words[a].ends
+	}
+	var out []Gram
+	for g := range ws.each {
+		if out == nil {
+			out = make([]Gram, 0, n)
+		}
+		out = append(out, g)
 	}
 	return out
 }
 
-// gramWords sets d.words and returns the words joined.
-func (d *doc) gramWords() string {
+// windows reads the words, into memory of d.
+func (d *doc) windows() windows {
 	d.words, d.joined = d.words[:0], d.joined[:0]
-	ends := int32(0)
+	ends := int16(0)
 	for i := range d.toks {
 		t := &d.toks[i]
 		if t.kind == kPunct || t.kind == kClitic {
@@ -95,7 +111,7 @@ func (d *doc) gramWords() string {
 		w.to = int32(len(d.joined))
 		d.joined = append(d.joined, ' ')
 		if plain {
-			w.reach = int32(len(d.words))
+			w.reach = int16(len(d.words))
 		}
 		text := d.joined[w.from:w.to]
 		w.first = t.kind != kWord || string(text) != "the" && string(text) != "a" && string(text) != "an"
@@ -114,7 +130,7 @@ func (d *doc) gramWords() string {
 			w.reach = next.reach
 		}
 	}
-	return string(d.joined)
+	return windows{text: d.text, joined: string(d.joined), words: d.words}
 }
 
 // separates reports whether what stands between two words of ASCII letters and digits is no more than a space in the key of both,

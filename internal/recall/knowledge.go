@@ -55,11 +55,11 @@ func (q *work) knowledge() error {
 // entities finds the known entities that the question names, longest first, and
 // the share of the question's weight that lies in them.
 func (q *work) entities() ([]named, float64, error) {
-	if len(q.cues.Grams) == 0 {
-		return nil, 0, nil
+	for g := range q.cues.EachGram {
+		q.keys = append(q.keys, g.Key)
 	}
-	for i := range q.cues.Grams {
-		q.keys = append(q.keys, q.cues.Grams[i].Key)
+	if len(q.keys) == 0 {
+		return nil, 0, nil
 	}
 	found, err := q.Graph.MatchEntities(q.ctx, q.req.Part, q.keys)
 	if err != nil {
@@ -82,8 +82,7 @@ func (q *work) entities() ([]named, float64, error) {
 	var out []named
 	var covered [][2]int
 	// Grams come by start, longest first: take the longest that is known at each place.
-	for i := range q.cues.Grams {
-		g := &q.cues.Grams[i]
+	for g := range q.cues.EachGram {
 		m, ok := by[g.Key]
 		if !ok || overlaps(covered, g.Start, g.End) {
 			continue
