@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -36,8 +35,8 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 		return x.appendTo(b)
 	case envelope:
 		return x.appendTo(b)
-	case members:
-		return appendMembers(b, x)
+	case meta:
+		return x.appendTo(b)
 	case []string:
 		return appendArray(b, x, func(b []byte, s string) ([]byte, error) { return appendString(b, s), nil })
 	}
@@ -88,30 +87,6 @@ func sortedKeys[V any](keys []string, m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// members are an object without a map.
-type members []member
-
-type member struct {
-	name  string
-	value any
-}
-
-func appendMembers(b []byte, ms members) ([]byte, error) {
-	slices.SortFunc(ms, func(x, y member) int { return strings.Compare(x.name, y.name) })
-	b = append(b, '{')
-	for i := range ms {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendString(b, ms[i].name), ':')
-		var err error
-		if b, err = appendJSON(b, ms[i].value); err != nil {
-			return b, err
-		}
-	}
-	return append(b, '}'), nil
 }
 
 const hexDigits = "0123456789abcdef"

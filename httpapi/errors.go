@@ -154,7 +154,7 @@ func (c *call) errorBody(code, message string, err error) any {
 	if errors.As(err, &strict) {
 		e["results"] = strict.results
 	}
-	body := map[string]any{"success": false, "data": nil, "error": e, "meta": c.metaBody()}
+	body := map[string]any{"success": false, "data": nil, "error": e, "meta": meta{c}}
 	if c.rt.family == connectors {
 		body["detail"] = detail
 	}

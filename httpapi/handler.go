@@ -270,7 +270,7 @@ type call struct {
 	who     Principal
 	org     contextmem.Organisation
 	in      input
-	meta    members // further ones of meta
+	query   queryMeta
 	warn    []contextmem.Warning
 	status  int // success status, when it is not the route's
 }

@@ -82,7 +82,7 @@ func (e envelope) appendTo(b []byte) ([]byte, error) {
 	if mirror {
 		b = w.value(append(b, `,"database":`...), m["database"])
 	}
-	b, err := appendMembers(append(b, `,"error":null,"meta":`...), e.c.metaBody())
+	b, err := meta{e.c}.appendTo(append(b, `,"error":null,"meta":`...))
 	w.fail(err)
 	b = append(b, `,"success":true`...)
 	if mirror {
@@ -91,16 +91,51 @@ func (e envelope) appendTo(b []byte) ([]byte, error) {
 	return append(b, '}'), w.err
 }
 
-// metaBody returns the members of meta. It is called once.
-func (c *call) metaBody() members {
-	m := append(c.meta, member{"request_id", c.id}, member{"latency_ms", float64(time.Since(c.started).Microseconds()) / 1000}, member{"api_version", openAPIVersion})
-	if len(c.warn) > 0 {
-		m = append(m, member{"warnings", warnings(c.warn)})
-	}
+// meta is what an answer of the second generation says of its request.
+type meta struct{ c *call }
+
+// queryMeta is how a query was understood.
+type queryMeta struct {
+	by string // "hybrid" or "text"; empty: the request is no query
+
+	// Of a hybrid query.
+	graph bool
+	alpha float64
+	mode  string
+
+	// Of a query for text.
+	operator string
+	results  int
+}
+
+// appendTo appends the object of meta, members sorted.
+func (m meta) appendTo(b []byte) ([]byte, error) {
+	c, w := m.c, writer{}
+	b = append(b, `{"api_version":"`+openAPIVersion+`"`...)
 	if d := c.deprecations(); len(d) > 0 {
-		m = append(m, member{"deprecation", d})
+		b = w.value(append(b, `,"deprecation":`...), d)
 	}
-	return m
+	if c.query.by == "hybrid" {
+		b = strconv.AppendBool(append(b, `,"graph_context":`...), c.query.graph)
+	}
+	b = appendMillionths(append(b, `,"latency_ms":`...), 1000*time.Since(c.started).Microseconds())
+	if c.query.by == "text" {
+		b = appendText(append(b, `,"operator":"`...), c.query.operator)
+		b = append(b, `","query_by":"text"`...)
+	}
+	b = appendText(append(b, `,"request_id":"`...), c.id)
+	b = append(b, '"')
+	switch c.query.by {
+	case "hybrid":
+		b = w.number(append(b, `,"resolved_alpha":`...), c.query.alpha)
+		b = appendString(append(b, `,"resolved_mode":`...), c.query.mode)
+	case "text":
+		b = strconv.AppendInt(append(b, `,"results":`...), int64(c.query.results), 10)
+	}
+	if len(c.warn) > 0 {
+		b = w.value(append(b, `,"warnings":`...), warnings(c.warn))
+	}
+	return append(b, '}'), w.err
 }
 
 func warnings(ws []contextmem.Warning) []map[string]any {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -257,4 +258,41 @@ func TestRecallAnswerBadNumber(t *testing.T) {
 		_, err := appendJSON(nil, recallAnswer{res, gen2})
 		require.Error(t, err)
 	}
+}
+
+// The members of meta are sorted, and those of a query are there.
+func TestMeta(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		q    queryMeta
+		want map[string]any
+	}{
+		{queryMeta{}, map[string]any{}},
+		{queryMeta{by: "hybrid", graph: true, alpha: .25, mode: "fast"}, map[string]any{"graph_context": true, "resolved_alpha": .25, "resolved_mode": "fast"}},
+		{queryMeta{by: "text", operator: "or", results: 3}, map[string]any{"query_by": "text", "operator": "or", "results": 3}},
+	} {
+		for _, noted := range []bool{false, true} {
+			c := &call{rt: &route{family: gen2}, id: "an \"id\"", started: time.Now(), query: x.q}
+			want := map[string]any{"api_version": openAPIVersion, "request_id": c.id}
+			if noted {
+				c.warn = []contextmem.Warning{{Code: "ignored_flag", Field: "operator", Message: "no effect"}}
+				c.in.deprecated = []alias{{"database", "tenant_id", true}}
+				want["warnings"], want["deprecation"] = warnings(c.warn), c.deprecations()
+			}
+			maps.Copy(want, x.want)
+			b, err := appendJSON(nil, meta{c})
+			require.NoError(t, err)
+			var got struct {
+				Latency json.Number `json:"latency_ms"`
+			}
+			require.NoError(t, json.Unmarshal(b, &got))
+			want["latency_ms"] = got.Latency
+			sorted, err := appendJSON(nil, want)
+			require.NoError(t, err)
+			require.Equal(t, string(sorted), string(b))
+		}
+	}
+	c := &call{rt: &route{family: gen2}, started: time.Now(), query: queryMeta{by: "hybrid", alpha: math.NaN()}}
+	_, err := appendJSON(nil, meta{c})
+	require.Error(t, err)
 }

@@ -101,12 +101,12 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, append(make(members, 0, 8), member{"graph_context", q.GraphContext}, member{"resolved_alpha", res.Alpha}, member{"resolved_mode", string(res.Mode)})), nil
+	return c.queryAnswer(res, queryMeta{by: by, graph: q.GraphContext, alpha: res.Alpha, mode: string(res.Mode)}), nil
 }
 
-func (c *call) queryAnswer(res *contextmem.Result, meta members) any {
+func (c *call) queryAnswer(res *contextmem.Result, meta queryMeta) any {
 	c.rename(res.RequestID)
-	c.meta = meta
+	c.query = meta
 	c.warn = append(c.warn, res.Warnings...)
 	return recallAnswer{res, gen2}
 }
@@ -218,5 +218,5 @@ func (c *call) textQuery(sub contextmem.Sub, q contextmem.Recall, op contextmem.
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, members{{"query_by", "text"}, {"operator", string(op)}, {"results", len(res.Chunks)}}), nil
+	return c.queryAnswer(res, queryMeta{by: "text", operator: string(op), results: len(res.Chunks)}), nil
 }
