@@ -247,7 +247,7 @@ func (g *graphRun) worth(l *link) float64 {
 	if l.Predicate == "related_to" {
 		w *= coOccurrence
 	}
-	if row := g.chunks[l.Chunk]; row != nil && row.hit {
+	if row := g.chunks.get(l.Chunk); row != nil && row.hit {
 		w *= 1 + row.score
 	}
 	return w * (1 + float64(g.words.held(l.Relation))/max(1, float64(len(g.words.left))))
@@ -273,7 +273,7 @@ func (g *graphRun) queryPaths(part backend.Partition, ents []int64) error {
 		return err
 	}
 	for _, num := range ents { // every relation of an entity holds its name
-		if e := g.entities[num]; there(e) {
+		if e := g.entities.get(num); there(e) {
 			g.words.drop(e.Name)
 		}
 	}

@@ -20,11 +20,9 @@ type graphReader struct {
 	ctx      context.Context
 	store    backend.Store
 	now      time.Time
-	entities map[int64]*Entity   // one without an ID is not there, or not read yet
-	chunks   map[int64]*graphRow //
-	unread   struct{ entities, chunks []int64 }
-	made     []Entity   // that entities point to
-	rows     []graphRow // that chunks point to
+	entities byNumber[Entity] // one without an ID is not there, or not read yet
+	chunks   byNumber[graphRow]
+	read     struct{ entities, chunks int } // how many, from the first on
 	ids      textBlock
 }
 
@@ -44,37 +42,27 @@ type link struct {
 }
 
 func newGraphReader(ctx context.Context, st backend.Store, now time.Time) *graphReader {
-	return &graphReader{ctx: ctx, store: st, now: now, entities: map[int64]*Entity{}, chunks: map[int64]*graphRow{}}
+	return &graphReader{ctx: ctx, store: st, now: now}
 }
 
 // reader returns the reader of a recall, which knows the chunks of its hits.
 func (r *recallRun) reader(ctx context.Context, hits []*scopeHit) *graphReader {
 	g := &r.graphScratch.reader
 	if g.store == nil {
-		if g.ctx, g.store, g.now = ctx, r.held.store, r.now; g.entities == nil {
-			*g = *newGraphReader(ctx, r.held.store, r.now)
+		g.ctx, g.store, g.now = ctx, r.held.store, r.now
+		for _, h := range hits {
+			*g.chunks.add(h.row.Num) = graphRow{row: h.row, hit: true, score: h.Score}
 		}
-		rows := take(&g.rows, len(hits))
-		for i, h := range hits {
-			rows[i] = graphRow{row: h.row, hit: true, score: h.Score}
-			g.chunks[h.row.Num] = &rows[i]
-		}
+		g.read.chunks = len(hits)
 	}
 	return g
 }
 
 // forget makes g ready for another recall.
 func (g *graphReader) forget() {
-	if len(g.entities) > maxGraphScratch || len(g.chunks) > maxGraphScratch || cap(g.made) > maxGraphScratch || cap(g.rows) > maxGraphScratch {
-		*g = graphReader{}
-		return
-	}
-	clear(g.entities)
-	clear(g.chunks)
-	clear(g.made)
-	clear(g.rows)
-	g.unread.entities, g.unread.chunks = g.unread.entities[:0], g.unread.chunks[:0]
-	*g = graphReader{entities: g.entities, chunks: g.chunks, unread: g.unread, made: g.made[:0], rows: g.rows[:0]}
+	g.entities.forget()
+	g.chunks.forget()
+	*g = graphReader{entities: g.entities, chunks: g.chunks}
 }
 
 // load appends the relations that are shown, with what they refer to, but for those whose evidence is not visible or not allowed.
@@ -115,12 +103,9 @@ func (g *graphReader) resolve(links []link, filter backend.Filter) ([]link, erro
 // refer finds what a relation refers to, which fetch reads.
 func (g *graphReader) refer(l *link) {
 	l.source, l.target = g.entity(l.From), g.entity(l.To)
-	row, ok := g.chunks[l.Chunk]
-	if !ok {
-		row = &take(&g.rows, 1)[0]
-		g.chunks[l.Chunk], g.unread.chunks = row, append(g.unread.chunks, l.Chunk)
+	if l.chunk = g.chunks.get(l.Chunk); l.chunk == nil {
+		l.chunk = g.chunks.add(l.Chunk)
 	}
-	l.chunk = row
 }
 
 // entity returns an entity, which fetch reads.
@@ -128,39 +113,38 @@ func (g *graphReader) entity(num int64) *Entity {
 	if num == 0 {
 		return nil
 	}
-	e, ok := g.entities[num]
-	if !ok {
-		e = &take(&g.made, 1)[0]
-		g.entities[num], g.unread.entities = e, append(g.unread.entities, num)
+	e := g.entities.get(num)
+	if e == nil {
+		e = g.entities.add(num)
 	}
 	return e
 }
 
 // fetch reads what was referred to.
 func (g *graphReader) fetch() error {
-	if nums := g.unread.chunks; len(nums) > 0 {
-		g.unread.chunks = nums[:0]
+	if nums := g.chunks.nums[g.read.chunks:]; len(nums) > 0 {
 		rows, err := g.store.Chunks(g.ctx, nums, g.now)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			g.chunks[row.Num].row = row
+			g.chunks.get(row.Num).row = row
 		}
+		g.read.chunks += len(nums)
 	}
-	if nums := g.unread.entities; len(nums) > 0 {
-		g.unread.entities = nums[:0]
+	if nums := g.entities.nums[g.read.entities:]; len(nums) > 0 {
 		es, err := g.store.Entities(g.ctx, nums)
 		if err != nil {
 			return err
 		}
-		for _, e := range es {
+		for i, e := range es {
 			if e != nil {
-				made := g.entities[e.Num]
+				made := g.entities.values[g.read.entities+i]
 				*made = publicEntity(e)
 				made.ID = g.id("ent_", e.Num)
 			}
 		}
+		g.read.entities += len(nums)
 	}
 	return nil
 }

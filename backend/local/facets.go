@@ -63,9 +63,9 @@ func (p *partition) buildPlaces() {
 		if !p.alive(uint32(at)) {
 			continue
 		}
-		p.sourceOf.put(p.sourceNum, uint32(at))
+		p.sourceOf.Put(p.sourceNum, uint32(at))
 		for row := s.first; row < s.first+s.rows; row++ {
-			p.rowOf.put(p.chunk, row)
+			p.rowOf.Put(p.chunk, row)
 		}
 	}
 	p.ready.Or(uint32(facetPlaces | facetRows))

@@ -118,16 +118,14 @@ func (x *index) SessionChunks(ctx context.Context, part backend.Partition, num i
 func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys []string) (out []backend.EntityMatch, err error) {
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
 		m := &p.mentions
-		var seen map[uint32]bool // mostly no key is known
 		for _, text := range keys {
 			k, ok := m.keyOf[text]
-			if !ok || seen[k] {
+			if !ok || slices.ContainsFunc(out, func(m backend.EntityMatch) bool { return m.Key == text }) { // a few are known
 				continue
 			}
-			if seen == nil {
-				seen, out = map[uint32]bool{}, make([]backend.EntityMatch, 0, 8)
+			if out == nil {
+				out = make([]backend.EntityMatch, 0, 8)
 			}
-			seen[k] = true
 			from := len(out)
 			for _, n := range m.keys[k].named {
 				e := &m.entities[n.entity]

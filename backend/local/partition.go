@@ -9,6 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/bitset"
 	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/numtable"
 )
 
 const (
@@ -49,8 +50,8 @@ type partition struct {
 	flags   []uint8
 	live    *bitset.Set
 	liveN   int
-	rowOf   numTable // by chunk
-	rising  bool     // chunks rise with rows; those of dead rows may be repeated
+	rowOf   numtable.Table // by chunk
+	rising  bool           // chunks rise with rows; those of dead rows may be repeated
 
 	lastChunk int64 // the greatest
 
@@ -60,7 +61,7 @@ type partition struct {
 	links       []link
 	tagsOf      [][]uint64
 	refsOf      [][]ref
-	sourceOf    numTable
+	sourceOf    numtable.Table
 	liveSources int
 
 	names  []string          // interned; 0 is empty
@@ -161,7 +162,7 @@ func (p *partition) deleteWords(row uint32) error {
 
 // find returns the place of a live source.
 func (p *partition) find(num int64) (uint32, bool) {
-	at, ok := p.sourceOf.get(p.sourceNum, num)
+	at, ok := p.sourceOf.Get(p.sourceNum, num)
 	return at, ok && p.alive(at)
 }
 
@@ -171,7 +172,7 @@ func (p *partition) alive(at uint32) bool { return p.live.Has(p.sources[at].firs
 // row returns the row of a live chunk.
 func (p *partition) row(chunk int64) (row uint32, ok bool) {
 	if p.has(facetPlaces) {
-		row, ok = p.rowOf.get(p.chunk, chunk)
+		row, ok = p.rowOf.Get(p.chunk, chunk)
 	} else {
 		var i int
 		i, ok = slices.BinarySearch(p.chunk, chunk)

@@ -136,7 +136,7 @@ func (p *partition) addRow(at uint32, r storedRow) uint32 {
 	p.speaker = append(p.speaker, r.speaker)
 	p.flags = append(p.flags, r.flags)
 	if p.has(facetPlaces) {
-		p.rowOf.put(p.chunk, row)
+		p.rowOf.Put(p.chunk, row)
 	}
 	return row
 }
@@ -149,7 +149,7 @@ func (p *partition) addLive(at uint32) {
 	p.liveN += int(s.rows)
 	p.liveSources++
 	if p.has(facetPlaces) {
-		p.sourceOf.put(p.sourceNum, at)
+		p.sourceOf.Put(p.sourceNum, at)
 	}
 	if p.has(facetTags) {
 		for _, t := range p.tagsOf[at] {

@@ -22,7 +22,7 @@ func (p *partition) sizeBytes() int64 {
 	if !p.inPlace {
 		n += 8*cap(p.chunk) + 4*(cap(p.ordinal)+cap(p.of)+cap(p.speaker)) + cap(p.flags) + 8*cap(p.sourceNum) + 32*cap(p.sources)
 	}
-	n += 4 * (len(p.rowOf.slots) + len(p.sourceOf.slots))
+	n += p.rowOf.Bytes() + p.sourceOf.Bytes()
 	n += 16*cap(p.names) + perName*len(p.nameOf)
 	n += 12*cap(p.links) + 4*cap(p.sessions.timed) + 32*cap(p.sessions.all) + perLine*len(p.sessions.named)
 	n += 24*cap(p.tagsOf) + p.tags.sizeBytes(len(p.live.Words()))

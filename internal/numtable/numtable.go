@@ -1,21 +1,22 @@
-package local
+// Package numtable finds numbers in columns.
+package numtable
 
-// numTable finds the place of a number in a column. It holds places alone, 4 bytes
-// a slot, and compares with the column. Numbers are never taken out: putting one
-// again moves it to its newer place.
-type numTable struct {
+// Table finds the place of a number in a column. It holds places alone, 4 bytes
+// a slot, and compares with the column. Numbers are never taken out one by one: putting one
+// again moves it to its newer place. The zero value is an empty one.
+type Table struct {
 	slots []uint32 // place plus 1; 0 is free
 	used  int
 	shift uint8
 }
 
-func (t *numTable) slot(num int64) int {
+func (t *Table) slot(num int64) int {
 	// Fibonacci hashing: Knuth, The Art of Computer Programming, vol. 3, 6.4.
 	return int(uint64(num) * 0x9E3779B97F4A7C15 >> t.shift)
 }
 
-// get returns the place of num in column.
-func (t *numTable) get(column []int64, num int64) (uint32, bool) {
+// Get returns the place of num in column.
+func (t *Table) Get(column []int64, num int64) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
@@ -30,8 +31,8 @@ func (t *numTable) get(column []int64, num int64) (uint32, bool) {
 	}
 }
 
-// put notes that column[place] is num.
-func (t *numTable) put(column []int64, place uint32) {
+// Put notes that column[place] is num.
+func (t *Table) Put(column []int64, place uint32) {
 	if 4*(t.used+1) > 3*len(t.slots) {
 		t.grow(column)
 	}
@@ -47,7 +48,7 @@ func (t *numTable) put(column []int64, place uint32) {
 	t.used++
 }
 
-func (t *numTable) grow(column []int64) {
+func (t *Table) grow(column []int64) {
 	old := t.slots
 	size := max(16, 2*len(old))
 	t.slots = make([]uint32, size)
@@ -66,3 +67,12 @@ func (t *numTable) grow(column []int64) {
 		t.slots[i] = s
 	}
 }
+
+// Clear takes all numbers out.
+func (t *Table) Clear() {
+	clear(t.slots)
+	t.used = 0
+}
+
+// Bytes is the memory of the table.
+func (t *Table) Bytes() int { return 4 * len(t.slots) }
