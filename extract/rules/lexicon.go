@@ -87,43 +87,39 @@ type word struct {
 	form  form
 }
 
-// maxLookup is the longest word in bytes that is looked up; nothing in the lists is longer.
-const maxLookup = 24
-
-var lexicon = buildLexicon()
-
 // lookup finds a word in any case and with any Latin accents as they are in the lists.
 func lookup(s string) word {
 	if len(s) > maxLookup {
 		return word{}
 	}
-	var buf [2 * maxLookup]byte
-	b := buf[:0]
-	for i := 0; i < len(s); i++ {
+	var key lexKey
+	h := uint32(lexSeed)
+	for i := range len(s) {
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			return lookupSlow(s)
 		}
-		if c >= 'A' && c <= 'Z' {
+		if isUpperByte(c) {
 			c |= 0x20
 		}
-		b = append(b, c)
+		key[i] = c
+		h = (h ^ uint32(c)) * lexPrime
 	}
-	return lexicon[string(b)]
+	w, _ := lexicon.find(&key, len(s), h)
+	return w
 }
 
 func lookupSlow(s string) word {
-	if w, ok := lexicon[strings.ReplaceAll(strings.ToLower(s), "’", "'")]; ok {
+	if w, ok := lexicon.get(strings.ReplaceAll(strings.ToLower(s), "’", "'")); ok {
 		return w
 	}
-	w := lexicon[extract.Key(s)] // "María" is in the list as "maria"
-	w.flags &= fGiven | fPlace
-	return word{flags: w.flags}
+	w, _ := lexicon.get(extract.Key(s)) // "María" is in the list as "maria"
+	return word{flags: w.flags & (fGiven | fPlace)}
 }
 
 func isUpperRune(r rune) bool { return unicode.IsUpper(r) }
 
-func buildLexicon() map[string]word {
+func buildLexicon() *lexTable {
 	m := make(map[string]word, 6000)
 	add := func(f flag, words string) {
 		for w := range strings.FieldsSeq(words) {
@@ -153,5 +149,5 @@ func buildLexicon() map[string]word {
 		add(l.flag, l.function)
 	}
 	addVerbs(m)
-	return m
+	return newLexTable(m)
 }
