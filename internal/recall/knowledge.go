@@ -68,10 +68,7 @@ func (q *work) entities() ([]named, float64, error) {
 	if len(found) == 0 {
 		return nil, 0, nil
 	}
-	by := make(map[string]backend.EntityMatch, len(found))
-	for _, m := range found {
-		by[m.Key] = m
-	}
+	known := matchesOf(found)
 	term := make(map[string]*backend.TermInfo, len(q.terms))
 	total, in := 0.0, 0.0
 	for i := range q.terms {
@@ -83,8 +80,8 @@ func (q *work) entities() ([]named, float64, error) {
 	var covered [][2]int
 	// Grams come by start, longest first: take the longest that is known at each place.
 	for g := range q.cues.EachGram {
-		m, ok := by[g.Key]
-		if !ok || overlaps(covered, g.Start, g.End) {
+		m := known(g.Key)
+		if m == nil || overlaps(covered, g.Start, g.End) {
 			continue
 		}
 		if g.Words == 1 && (lexical.IsStopWord(g.Key) || lexical.IsQuestionWord(g.Key)) {
@@ -115,6 +112,26 @@ func (q *work) entities() ([]named, float64, error) {
 		return out, 0, nil
 	}
 	return out, in / total, nil
+}
+
+// matchesOf returns what finds the last match of a key. Questions name few entities.
+func matchesOf(found []backend.EntityMatch) func(key string) *backend.EntityMatch {
+	const few = 8
+	if len(found) <= few {
+		return func(key string) *backend.EntityMatch {
+			for i := len(found) - 1; i >= 0; i-- {
+				if found[i].Key == key {
+					return &found[i]
+				}
+			}
+			return nil
+		}
+	}
+	by := make(map[string]*backend.EntityMatch, len(found))
+	for i := range found {
+		by[found[i].Key] = &found[i]
+	}
+	return func(key string) *backend.EntityMatch { return by[key] }
 }
 
 func overlaps(spans [][2]int, start, end int) bool {
