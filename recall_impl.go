@@ -20,6 +20,8 @@ import (
 const (
 	maxResults       = 1001 // wire contract, first generation
 	maxFanOut        = 1000 // candidates over several sub-tenants
+	minHits          = 50   // hits of a scope that are looked at, where some are gone or a source floods
+	fewMore          = 3    // hits beyond those wanted that are looked at first
 	resultsPerSub    = 10   // of several sub-tenants, where no number was asked for
 	overFetch        = 3    // hydrated chunks per result wanted, since some may be gone
 	scopesAtOnce     = 4
@@ -109,6 +111,7 @@ type recallRun struct {
 	cues   *rules.Cues // of the query without its hint, once read
 	said   statements  // inferred ones among the hits
 	layout layout      // of the chunk looked at last
+	most   int         // hits of a scope that are looked at
 	titles textBlock   // of chunks without one
 	recallScratch
 }
@@ -195,31 +198,26 @@ func (r *recallRun) search(ctx context.Context) error {
 	if r.q.Hint == "" {
 		r.cues = question.Cues()
 	}
-	want := r.q.MaxResults * overFetch
+	r.most = max(r.q.MaxResults*overFetch, minHits)
 	if !r.q.KnownAt.IsZero() { // what was learnt later falls away
-		want = max(want, maxFanOut)
+		r.most = max(r.most, maxFanOut)
 	}
 	r.answers = slices.Grow(r.answers[:0], len(scopes))[:len(scopes)]
 	space := recall.Space{Store: r.held.store, Vectors: r.held.ws.Vectors(), Keywords: r.held.ws.Keywords(), Graph: r.held.ws.Graph(), DenseOff: r.held.reembedding.Load()}
 	if len(scopes) == 1 {
-		if err := r.ask(ctx, 0, space, question, want); err != nil {
+		if err := r.ask(ctx, 0, space, question); err != nil {
 			return err
 		}
 	} else {
 		var g errgroup.Group
 		g.SetLimit(scopesAtOnce)
 		for i := range scopes {
-			g.Go(func() error { return r.ask(ctx, i, space, question, want) })
+			g.Go(func() error { return r.ask(ctx, i, space, question) })
 		}
 		if err := g.Wait(); err != nil {
 			return err
 		}
 	}
-	n := 0
-	for _, a := range r.answers {
-		n += len(a.Hits)
-	}
-	r.all = slices.Grow(r.all[:0], n)
 	var degraded []string
 	for i := range scopes {
 		sc, a := &scopes[i], r.answers[i]
@@ -239,16 +237,6 @@ func (r *recallRun) search(ctx context.Context) error {
 				r.warn("degraded", "mode", "%s", d)
 			}
 		}
-		for i := range a.Hits {
-			r.all = append(r.all, scopeHit{Scored: a.Hits[i], scope: sc})
-		}
-	}
-	r.hits = slices.Grow(r.hits[:0], n)
-	for i := range r.all {
-		r.hits = append(r.hits, &r.all[i])
-	}
-	if len(scopes) > 1 {
-		slices.SortStableFunc(r.hits, compareWeighted)
 	}
 	if r.held.reembedding.Load() {
 		r.warn("degraded", "alpha", "the tenant is being embedded again: keywords alone were searched")
@@ -266,13 +254,55 @@ func (r *recallRun) search(ctx context.Context) error {
 }
 
 // ask ranks the chunks of a scope.
-func (r *recallRun) ask(ctx context.Context, i int, space recall.Space, question *recall.Question, want int) error {
+func (r *recallRun) ask(ctx context.Context, i int, space recall.Space, question *recall.Question) error {
 	return guarded(func() (err error) {
-		r.answers[i], err = r.svc.ranker.Search(ctx, space, recall.Request{Part: r.scopes[i].part, Question: question, K: want,
+		r.answers[i], err = r.svc.ranker.Search(ctx, space, recall.Request{Part: r.scopes[i].part, Question: question, K: r.most,
 			Thinking: r.q.Mode == ModeThinking, Auto: r.q.Mode == ModeAuto, Alpha: recall.Alpha{Auto: r.q.Alpha.auto, Value: r.q.Alpha.value},
 			Filter: r.filter, Now: r.now, Deadline: r.now.Add(r.svc.opts.RecallBudget)})
 		return err
 	})
+}
+
+// best returns the best hits of all scopes that are there and fit, best first: want of them
+// where there are so many.
+func (r *recallRun) best(ctx context.Context, want int) ([]*scopeHit, error) {
+	// Mostly the first few are all there and no source floods: then the others need no order.
+	if few := want + fewMore; few < r.most {
+		all := r.gather(few)
+		if !all {
+			r.hits = r.hits[:few]
+		}
+		if !floods(r.hits, r.q.MaxResults) {
+			if hits, err := r.hydrate(ctx, want); err != nil || all || len(hits) >= want {
+				return hits, err
+			}
+		}
+		r.said = statements{}
+	}
+	r.gather(r.most)
+	r.hits = unflood(r.hits, r.q.MaxResults)
+	return r.hydrate(ctx, want)
+}
+
+// gather sets hits to those of all scopes, the n best of each, and tells whether no scope has more.
+func (r *recallRun) gather(n int) (all bool) {
+	all = true
+	r.all, r.hits = r.all[:0], r.hits[:0]
+	for i := range r.scopes {
+		sc := &r.scopes[i]
+		some := sc.answer.Best(n)
+		all = all && len(some) < n
+		for _, h := range some {
+			r.all = append(r.all, scopeHit{Scored: h, scope: sc})
+		}
+	}
+	for i := range r.all {
+		r.hits = append(r.hits, &r.all[i])
+	}
+	if len(r.scopes) > 1 {
+		slices.SortStableFunc(r.hits, compareWeighted)
+	}
+	return all
 }
 
 // compareWeighted orders hits of several sub-tenants, the best first.

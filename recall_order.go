@@ -100,10 +100,28 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
+// floods tells whether a source has more of the hits than unflood lets it have among the first n.
+func floods(hits []*scopeHit, n int) bool {
+	share := shareOf(n)
+	if len(hits) <= share {
+		return false
+	}
+	var seen sourceCount
+	for _, h := range hits {
+		if seen.add(h.Source) > share {
+			return true
+		}
+	}
+	return false
+}
+
+// shareOf returns how many of the first n places a source may hold while others wait.
+func shareOf(n int) int { return max(floodFloor, (n+floodShare-1)/floodShare) }
+
 // unflood keeps one source from taking the first n places while others wait: what
 // it has over its share comes behind the rest.
 func unflood(hits []*scopeHit, n int) []*scopeHit {
-	share := max(floodFloor, (n+floodShare-1)/floodShare)
+	share := shareOf(n)
 	if len(hits) <= share {
 		return hits
 	}

@@ -1,8 +1,12 @@
 package contextmem
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,4 +86,97 @@ func TestUnfloodRandom(t *testing.T) {
 		}
 		require.Equal(t, append(within, over...), append([]int64(nil), got...))
 	}
+}
+
+// TestBest compares the hits that a recall looks at with all of its hits put in order, where
+// documents flood, memories have expired, and several sub-tenants are asked.
+func TestBest(t *testing.T) {
+	t.Parallel()
+	svc, err := Open(t.Context(), t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, svc.Close()) })
+	_, err = svc.CreateTenant(t.Context(), TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	require.NoError(t, svc.Tenant("acme").WaitReady(t.Context()))
+	rng := rand.New(rand.NewPCG(3, 9))
+	phrase := func() string {
+		words := []string{"kettle", "harbour", "lantern", "bilge", "anchor", "rope", "crane", "ferry"}
+		return words[rng.IntN(len(words))] + " and " + words[rng.IntN(len(words))]
+	}
+	subs := map[string]float64{"": 1, "north": .8, "south": .7}
+	for name := range subs {
+		s := svc.Tenant("acme").Sub(name)
+		var batch MemoryBatch
+		for i := range 40 {
+			m := Memory{ID: fmt.Sprint(name, "m", i), Text: fmt.Sprintf("Note %d of %s: the %s were seen.", i, name, phrase())}
+			if i%3 == 0 {
+				m.TTL = 30 * time.Minute
+			}
+			batch.Memories = append(batch.Memories, m)
+		}
+		_, err := s.AddMemories(t.Context(), batch)
+		require.NoError(t, err)
+		var files KnowledgeBatch
+		for i := range 6 {
+			var text strings.Builder
+			for range 1 + 30*(i%2) {
+				fmt.Fprintf(&text, "The %s stand by the %s. %s\n\n", phrase(), phrase(), strings.Repeat("Nothing else was written on this page of the log. ", 12))
+			}
+			files.Files = append(files.Files, File{ID: fmt.Sprint(name, "k", i), Name: fmt.Sprint("log", i, ".txt"), Data: []byte(text.String())})
+		}
+		_, err = s.AddKnowledge(t.Context(), files)
+		require.NoError(t, err)
+	}
+	require.NoError(t, svc.Drain(t.Context()))
+
+	few, whole, flooded, gone := 0, 0, 0, 0
+	for range 200 {
+		q := Recall{Query: phrase(), Class: []Class{ClassMemory, ClassKnowledge, ClassAll}[rng.IntN(3)], MaxResults: 1 + rng.IntN(18)}
+		if rng.IntN(3) == 0 {
+			q.Subs = subs
+		}
+		r := beginRecall(t.Context(), t, svc.Tenant("acme").Sub(""), q, time.Hour)
+		want := q.MaxResults + 2 + rng.IntN(3)
+		ids := func(hits []*scopeHit) (ids []string) {
+			for _, h := range hits {
+				ids = append(ids, h.row.Key)
+			}
+			return ids
+		}
+		some, err := r.best(t.Context(), want)
+		require.NoError(t, err)
+		got := ids(some)
+		looked := len(r.hits)
+		if all := r.gather(r.most); looked < len(r.hits) {
+			few++
+		} else if all {
+			whole++
+		}
+		if floods(r.hits, q.MaxResults) {
+			flooded++
+		}
+		r.hits = unflood(r.hits, q.MaxResults)
+		every, err := r.hydrate(t.Context(), len(r.hits))
+		require.NoError(t, err)
+		if len(every) < len(r.hits) {
+			gone++
+		}
+		require.GreaterOrEqual(t, len(got), min(len(every), want))
+		require.Equal(t, ids(every[:len(got)]), got, "%+v", q)
+	}
+	require.Greater(t, min(few, whole, flooded, gone), 10, "%d, %d, %d, %d", few, whole, flooded, gone)
+}
+
+// beginRecall returns a recall that has searched, as of some time from now.
+func beginRecall(ctx context.Context, t *testing.T, sub Sub, q Recall, later time.Duration) *recallRun {
+	t.Helper()
+	require.NoError(t, q.complete("recall"))
+	h, err := sub.svc.open(ctx, "recall", sub.org, sub.tenant)
+	require.NoError(t, err)
+	t.Cleanup(h.release)
+	scopes, err := sub.scopes(ctx, h, q.Class, q.Subs, nil)
+	require.NoError(t, err)
+	r := &recallRun{svc: sub.svc, held: h, q: q, scopes: scopes, now: time.Now().Add(later), res: &Result{memory: new(resultMemory)}}
+	require.NoError(t, r.search(ctx))
+	return r
 }

@@ -18,8 +18,7 @@ func (r *recallRun) finish(ctx context.Context, sub Sub) error {
 	} else {
 		want += 2 + want/10 // some may be gone, or belong to a source that floods
 	}
-	r.hits = unflood(r.hits, r.q.MaxResults)
-	hits, err := r.hydrate(ctx, want)
+	hits, err := r.best(ctx, want)
 	if err != nil {
 		return err
 	}

@@ -239,10 +239,13 @@ func search(t *testing.T, e *Engine, w *world, r Request) *Answer {
 	return a
 }
 
+// hitsOf returns the hits of an answer, of which no test has more than 50.
+func hitsOf(a *Answer) []Scored { return slices.Clone(a.Best(50)) }
+
 // scores is a ranking as chunk -> score.
 func scores(a *Answer) map[int64]float64 {
 	m := map[int64]float64{}
-	for _, h := range a.Hits {
+	for _, h := range hitsOf(a) {
 		m[h.Chunk] = h.Score
 	}
 	return m

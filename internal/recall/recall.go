@@ -60,7 +60,7 @@ type Space struct {
 type Request struct {
 	Part     backend.Partition
 	Question *Question
-	K        int // results wanted; the answer has at least minHits where there are so many
+	K        int // hits that will be asked for at most, as far as is known
 	Thinking bool
 	Auto     bool // choose Thinking from the question
 	Alpha    Alpha
@@ -83,16 +83,27 @@ type Parts struct {
 	RawDense, RawKeyword                      float64
 }
 
-// Answer is a ranking, best first, ties by smaller chunk.
+// Answer is a ranking; see [Answer.Best].
 type Answer struct {
-	Hits     []Scored
 	Thinking bool    // whether thinking ran
 	Alpha    float64 // as the caller would name it
 	Dense    float64 // the weight that semantic search got
 	Degraded []string
 	Entities []int64 // entities that the question names
 
-	work *work // that the answer and Hits lie in
+	work *work // that the answer lies in
+}
+
+// Best returns the n best hits, best first, ties by smaller chunk. They are good until the next
+// call.
+func (a *Answer) Best(n int) []Scored {
+	q := a.work
+	order := q.best(n, func(c *cand) float64 { return c.Score })
+	q.hits = slices.Grow(q.hits[:0], len(order))
+	for _, p := range order {
+		q.hits = append(q.hits, Scored{Chunk: p.chunk, Source: q.rows[p.at].Source, Score: p.v, at: p.at})
+	}
+	return q.hits
 }
 
 // Parts returns what the score of a hit consists of.
@@ -239,7 +250,6 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	q.rank()
 	return &q.out, nil
 }
 
@@ -489,15 +499,3 @@ func (q *work) late(stage string) bool {
 	q.out.Degraded = append(q.out.Degraded, "the time budget ended before "+stage)
 	return true
 }
-
-// rank takes the best candidates out: as many as were asked for, and at least minHits.
-func (q *work) rank() {
-	order := q.best(max(q.req.K, minHits), func(c *cand) float64 { return c.Score })
-	q.hits = slices.Grow(q.hits[:0], len(order))
-	for _, p := range order {
-		q.hits = append(q.hits, Scored{Chunk: p.chunk, Source: q.rows[p.at].Source, Score: p.v, at: p.at})
-	}
-	q.out.Hits = q.hits
-}
-
-const minHits = 50

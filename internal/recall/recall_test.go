@@ -162,7 +162,7 @@ func TestSpread(t *testing.T) {
 			a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask(c.query, time.Time{}, rules.AllCues), K: 10, Alpha: balanced})
 			require.NoError(t, err)
 			same(t, c.want, a)
-			for _, h := range a.Hits {
+			for _, h := range hitsOf(a) {
 				p := a.Parts(&h)
 				assert.InDelta(t, h.Score, p.Keyword+p.Semantic+p.Context+p.Speaker+p.Time, 1e-9, "the parts explain chunk %d", h.Chunk)
 			}
@@ -190,7 +190,7 @@ func TestLate(t *testing.T) {
 	late := func(thinking bool) map[int64]float64 {
 		m := map[int64]float64{}
 		a := search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced})
-		for _, h := range a.Hits {
+		for _, h := range hitsOf(a) {
 			m[h.Chunk] = a.Parts(&h).Late
 		}
 		return m
@@ -223,15 +223,15 @@ func TestParts(t *testing.T) {
 		for _, thinking := range []bool{false, true} {
 			r := Request{Part: memories, Question: engine().Ask("Ann red bridge", time.Time{}, rules.AllCues), K: 10, Thinking: thinking, Alpha: balanced}
 			a := search(t, e, w, r)
-			for _, h := range a.Hits {
+			for _, h := range hitsOf(a) {
 				p := a.Parts(&h)
 				sum := p.Keyword + p.Semantic + p.Context + p.Speaker + p.Time + p.Late
 				require.InDelta(t, h.Score, sum, 1e-9)
 			}
-			require.True(t, slices.IsSortedFunc(a.Hits, func(x, y Scored) int {
+			require.True(t, slices.IsSortedFunc(hitsOf(a), func(x, y Scored) int {
 				return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Chunk, y.Chunk))
 			}))
-			require.Equal(t, a.Hits, search(t, e, w, r).Hits)
+			require.Equal(t, hitsOf(a), hitsOf(search(t, e, w, r)))
 		}
 	}
 }
@@ -268,8 +268,8 @@ func TestPureAlpha(t *testing.T) {
 			want := hits(w.memos, score)
 			for _, thinking := range []bool{false, true} {
 				a := search(t, engine(), w, Request{Part: memories, K: 10, Thinking: thinking, Alpha: Alpha{Value: alpha}})
-				require.Len(t, a.Hits, len(want))
-				for i, h := range a.Hits {
+				require.Len(t, hitsOf(a), len(want))
+				for i, h := range hitsOf(a) {
 					require.Equal(t, want[i].Chunk, h.Chunk)
 					require.InDelta(t, float64(want[i].Score/want[0].Score), h.Score, 1e-6)
 				}
@@ -294,7 +294,7 @@ func TestDegrades(t *testing.T) {
 	fast := search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced})
 	a = search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced, Thinking: true, Deadline: time.Now().Add(-time.Second)})
 	assert.Equal(t, []string{"the time budget ended before late interaction"}, a.Degraded)
-	assert.Equal(t, fast.Hits, a.Hits)
+	assert.Equal(t, hitsOf(fast), hitsOf(a))
 }
 
 // TestRead holds that a question that is read in one pass is ranked like one that is not, and that its caller may still give up.
@@ -311,7 +311,7 @@ func TestRead(t *testing.T) {
 	}
 	r := Request{Part: memories, K: 10, Alpha: balanced}
 	want, got := search(t, apart, conversation(), r), search(t, once, conversation(), r)
-	assert.Equal(t, want.Hits, got.Hits)
+	assert.Equal(t, hitsOf(want), hitsOf(got))
 	assert.Equal(t, []any{want.Dense, want.Degraded}, []any{got.Dense, got.Degraded})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

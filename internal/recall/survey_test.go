@@ -86,7 +86,7 @@ func TestSurvey(t *testing.T) {
 func requireSame(t *testing.T, want, got *Answer, msg string) {
 	t.Helper()
 	hits := func(a *Answer) []Scored {
-		return slices.SortedFunc(slices.Values(a.Hits), func(a, b Scored) int { return cmp.Compare(a.Chunk, b.Chunk) })
+		return slices.SortedFunc(slices.Values(hitsOf(a)), func(a, b Scored) int { return cmp.Compare(a.Chunk, b.Chunk) })
 	}
 	wanted, found := hits(want), hits(got)
 	require.Len(t, found, len(wanted), msg)

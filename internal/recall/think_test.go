@@ -46,15 +46,15 @@ func TestSecondHop(t *testing.T) {
 	t.Parallel()
 	w := twoHops()
 	a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true})
-	require.GreaterOrEqual(t, len(a.Hits), 4)
-	assert.Equal(t, []int64{1, 2}, []int64{a.Hits[0].Chunk, a.Hits[1].Chunk})
-	assert.Positive(t, a.Parts(&a.Hits[1]).Bridge)
-	for _, h := range a.Hits {
+	require.GreaterOrEqual(t, len(hitsOf(a)), 4)
+	assert.Equal(t, []int64{1, 2}, []int64{hitsOf(a)[0].Chunk, hitsOf(a)[1].Chunk})
+	assert.Positive(t, a.Parts(&hitsOf(a)[1]).Bridge)
+	for _, h := range hitsOf(a) {
 		p := a.Parts(&h)
 		assert.InDelta(t, h.Score, p.Keyword+p.Semantic+p.Entity+p.Graph+p.Bridge+p.Expansion, 1e-9, "the parts explain chunk %d", h.Chunk)
 	}
 	filtered := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true, Filter: backend.Filter{All: [][]uint64{{9}}}})
-	assert.Len(t, filtered.Hits, 4, "a walk under a filter brings nothing new in")
+	assert.Len(t, hitsOf(filtered), 4, "a walk under a filter brings nothing new in")
 }
 
 // TestYearsLinkNothing: chunk 2 shares only a year with the first hop, so it is no second hop.
@@ -65,7 +65,7 @@ func TestYearsLinkNothing(t *testing.T) {
 		w.keys[key] = 2
 		w.memos[0].text = "The Kestrel was built in Norwich, " + key + "."
 		a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, rules.AllCues), K: 10, Alpha: balanced, Thinking: true})
-		for _, h := range a.Hits {
+		for _, h := range hitsOf(a) {
 			if h.Chunk == 2 {
 				assert.Equal(t, links, a.Parts(&h).Bridge > 0, key)
 			}
