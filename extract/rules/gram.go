@@ -28,16 +28,16 @@ type windows struct {
 	words  []gramWord
 }
 
-// gramWord is a word of a question that windows are made of.
+// gramWord is a word of a question that windows are made of. The numbers are as small as maxQuery and maxGramWords allow.
 type gramWord struct {
-	start, end int32 // in the question
-	from, to   int32 // in the joined words
-	reach      int16 // the last word up to which the key of a window from here on is a part of the joined words, -1 for none
-	ends       int16 // words up to this one that a window may end with
-	first      bool  // a window may begin with it
-	last       bool  // a window may end with it
-	letter     bool  // is one letter, which the key of a window joins with another
-	common     bool  // alone is Gram.Common
+	start, end uint16 // in the question
+	from, to   uint16 // in the joined words
+	reach      int8   // the last word up to which the key of a window from here on is a part of the joined words, -1 for none
+	ends       int8   // words up to this one that a window may end with
+	first      bool   // a window may begin with it
+	last       bool   // a window may end with it
+	letter     bool   // is one letter, which the key of a window joins with another
+	common     bool   // alone is Gram.Common
 }
 
 // EachGram yields what Grams holds, in that order. It needs no more than CueWindows.
@@ -69,7 +69,7 @@ func (ws *windows) each(yield func(Gram) bool) {
 
 // grams lists the windows of words that can be the name of an entity.
 func (ws *windows) grams() []Gram {
-	n, before := 0, int16(0)
+	n, before := 0, int8(0)
 	for a := range ws.words {
 		if ws.words[a].first {
 			n += int(ws.words[min(len(ws.words), a+maxGramLength)-1].ends - before)
@@ -88,17 +88,17 @@ func (ws *windows) grams() []Gram {
 
 // windows reads the words, into memory of d.
 func (d *doc) windows() windows {
-	d.words, d.joined = d.words[:0], d.joined[:0]
-	ends := int16(0)
+	words, joined := d.words[:0], d.joined[:0]
+	ends := int8(0)
 	for i := range d.toks {
 		t := &d.toks[i]
 		if t.kind == kPunct || t.kind == kClitic {
 			continue
 		}
-		if len(d.words) == maxGramWords {
+		if len(words) == maxGramWords {
 			break
 		}
-		w := gramWord{start: t.start, end: t.end, from: int32(len(d.joined)), reach: -1}
+		w := gramWord{start: uint16(t.start), end: uint16(t.end), from: uint16(len(joined)), reach: -1}
 		plain := true // ASCII letters and digits
 		for k := t.start; k < t.end; k++ {
 			c := d.text[k]
@@ -106,31 +106,32 @@ func (d *doc) windows() windows {
 				c |= 0x20
 			}
 			plain = plain && isASCIIAlnum(c)
-			d.joined = append(d.joined, c)
+			joined = append(joined, c)
 		}
-		w.to = int32(len(d.joined))
-		d.joined = append(d.joined, ' ')
+		w.to = uint16(len(joined))
+		joined = append(joined, ' ')
 		if plain {
-			w.reach = int16(len(d.words))
+			w.reach = int8(len(words))
 		}
-		text := d.joined[w.from:w.to]
+		text := joined[w.from:w.to]
 		w.first = t.kind != kWord || string(text) != "the" && string(text) != "a" && string(text) != "an"
-		w.last = !t.is(fStop) || t.shape != sLower && len(d.words) > 0
+		w.last = !t.is(fStop) || t.shape != sLower && len(words) > 0
 		if w.last {
 			ends++
 		}
 		w.ends = ends
 		w.letter = len(text) == 1 && !isDigitByte(text[0])
 		w.common = t.kind == kWord && t.shape == sLower
-		d.words = append(d.words, w)
+		words = append(words, w)
 	}
-	for a := len(d.words) - 2; a >= 0; a-- {
-		w, next := &d.words[a], &d.words[a+1]
+	for a := len(words) - 2; a >= 0; a-- {
+		w, next := &words[a], &words[a+1]
 		if w.reach >= 0 && next.reach >= 0 && !(w.letter && next.letter) && separates(d.text[w.end:next.start]) {
 			w.reach = next.reach
 		}
 	}
-	return windows{text: d.text, joined: string(d.joined), words: d.words}
+	d.words, d.joined = words, joined
+	return windows{text: d.text, joined: string(joined), words: words}
 }
 
 // separates reports whether what stands between two words of ASCII letters and digits is no more than a space in the key of both,
