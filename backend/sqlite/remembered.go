@@ -126,8 +126,9 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 
 // factList is relations by number.
 type factList struct {
-	part backend.Partition
-	rels []*backend.Relation
+	part  backend.Partition
+	rels  []*backend.Relation
+	dated bool // some of them have a time at which they were true
 }
 
 func (l *factList) size() int {
@@ -201,7 +202,8 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 		}
 	}
 	for _, rel := range rels {
-		by[rel.Chunk].rels = append(by[rel.Chunk].rels, rel)
+		l := by[rel.Chunk]
+		l.rels, l.dated = append(l.rels, rel), l.dated || !rel.ValidFrom.IsZero() || !rel.ValidTo.IsZero()
 	}
 	for chunk, l := range by {
 		l.rels = slices.Clip(l.rels)
@@ -232,31 +234,54 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 		for _, r := range rels {
 			r.Words = slices.Clone(words.Of(r.Predicate, r.Context))
 		}
-		lists[i] = &factList{q.Part, slices.Clip(rels)}
+		lists[i] = &factList{part: q.Part, rels: slices.Clip(rels)}
 		s.memo.put(v, newMemoKey(memoEntityRelation, q.Limit, e), lists[i], lists[i].size())
 	}
 	return lists, nil
 }
 
 // mergeFacts returns what q asks for of lists that hold it all: each relation once,
-// by number, up to the limit.
+// by number, up to the limit. Of chunks the lists hold more, of entities what is believed now, as q asks.
 func mergeFacts(lists []*factList, q *backend.RelationQuery) []*backend.Relation {
-	n := 0
+	n, some := 0, lists[:0]
 	for _, l := range lists {
-		n += len(l.rels)
-	}
-	var all []*backend.Relation
-	for _, l := range lists {
-		for _, r := range l.rels {
-			if believed(r, q) {
-				if all == nil {
-					all = make([]*backend.Relation, 0, n)
-				}
-				all = append(all, r)
-			}
+		if len(l.rels) > 0 && (l.dated || !q.Dated) {
+			n, some = n+len(l.rels), append(some, l)
 		}
 	}
-	slices.SortFunc(all, func(a, b *backend.Relation) int { return cmp.Compare(a.Num, b.Num) })
-	all = slices.CompactFunc(all, func(a, b *backend.Relation) bool { return a.Num == b.Num })
-	return all[:min(len(all), q.Limit)]
+	if n == 0 {
+		return nil
+	}
+	// The lists mostly follow each other.
+	slices.SortFunc(some, func(a, b *factList) int { return cmp.Compare(a.rels[0].Num, b.rels[0].Num) })
+	all := make([]*backend.Relation, 0, n)
+	for _, l := range some {
+		all = mergeByNum(all, l.rels)
+	}
+	out := all[:0]
+	for _, r := range all {
+		if (len(out) == 0 || out[len(out)-1].Num != r.Num) && (q.Entities != nil || believed(r, q)) {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out[:min(len(out), q.Limit)]
+}
+
+// mergeByNum merges b into a, which has room for it; both are by number.
+func mergeByNum(a, b []*backend.Relation) []*backend.Relation {
+	i, to := len(a)-1, len(a)+len(b)-1
+	a = a[:to+1]
+	for j := len(b) - 1; j >= 0; to-- {
+		if i >= 0 && a[i].Num > b[j].Num {
+			a[to] = a[i]
+			i--
+		} else {
+			a[to] = b[j]
+			j--
+		}
+	}
+	return a
 }

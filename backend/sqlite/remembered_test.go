@@ -273,3 +273,44 @@ func TestMemoBounds(t *testing.T) {
 	}
 	assert.Len(t, keys, 4*3*3)
 }
+
+// What is merged of lists is what collecting, sorting and picking would give.
+func TestMergeFacts(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 3000 {
+		rels := make([]*backend.Relation, rng.IntN(30))
+		for i := range rels {
+			rels[i] = &backend.Relation{Num: int64(i + 1)}
+			if rng.IntN(3) == 0 {
+				rels[i].KnownTo = testTime
+			}
+			if rng.IntN(6) == 0 {
+				rels[i].ValidFrom = testTime
+			}
+		}
+		q := &backend.RelationQuery{Limit: 1 + rng.IntN(30), Dated: rng.IntN(2) == 0, AllTime: rng.IntN(2) == 0}
+		lists := make([]*factList, 1+rng.IntN(6))
+		spread := rng.IntN(2) == 0 // else each list holds neighbours
+		var want []*backend.Relation
+		for i := range lists {
+			lists[i] = &factList{}
+			if i > 0 && rng.IntN(5) == 0 {
+				lists[i] = lists[i-1]
+				continue
+			}
+			for j, r := range rels {
+				if spread && rng.IntN(len(lists)) == 0 || !spread && j/6 == i {
+					lists[i].rels = append(lists[i].rels, r)
+					lists[i].dated = lists[i].dated || !r.ValidFrom.IsZero()
+					if believed(r, q) && !slices.Contains(want, r) {
+						want = append(want, r)
+					}
+				}
+			}
+		}
+		rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
+		slices.SortFunc(want, func(a, b *backend.Relation) int { return int(a.Num - b.Num) })
+		require.Equal(t, want[:min(len(want), q.Limit)], mergeFacts(lists, q))
+	}
+}
