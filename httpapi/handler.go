@@ -71,8 +71,10 @@ type api struct {
 	auth Authenticator
 	mux  *http.ServeMux
 	held *held
-	rate *limiter
-	feed *limiter
+
+	bodies bodyWatch
+	rate   *limiter
+	feed   *limiter
 
 	tallies *tallies
 	known   map[string][]string // path pattern -> methods
@@ -270,6 +272,7 @@ type call struct {
 	who     Principal
 	org     contextmem.Organisation
 	in      input
+	body    reading
 	query   queryMeta
 	warn    []contextmem.Warning
 	status  int // success status, when it is not the route's

@@ -58,19 +58,15 @@ func init() { aliasesOf[aliases] = aliasesOf[gen2] }
 func (c *call) decode() error {
 	switch c.rt.body {
 	case bodyMultipart:
-		read := c.boundBody()
-		if err := c.decodeMultipart(); err != nil {
+		if err := c.inTime(c.decodeMultipart, false); err != nil {
 			c.cleanup()
 			return err
 		}
-		read()
 	case bodyJSON, bodyOptional:
-		read := c.boundBody()
-		if err := c.decodeJSON(); err != nil {
+		if err := c.inTime(c.decodeJSON, true); err != nil {
 			c.cleanup()
 			return err
 		}
-		read()
 	default:
 		c.in.text = true
 	}

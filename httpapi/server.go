@@ -22,27 +22,3 @@ const (
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes}
 }
-
-// slowestBody is the rate in bytes a second that a long body must keep.
-const slowestBody = 64 << 10
-
-// afterBody is how long a connection may take for what follows a body that was read: the answer, and
-// what the client still sends.
-const afterBody = 10 * time.Minute
-
-// boundBody gives the client a time to send its body: BodyTimeout, and more for long ones. The
-// function that it returns is for a body that was read: it gives the answer its time.
-func (c *call) boundBody() (read func()) {
-	if c.api.o.BodyTimeout < 0 || c.r.ContentLength == 0 {
-		return func() {}
-	}
-	size := c.r.ContentLength
-	if size < 0 {
-		size = max(c.api.o.MaxBodyBytes, 0)
-	}
-	rc := http.NewResponseController(c.w)
-	if rc.SetReadDeadline(time.Now().Add(c.api.o.BodyTimeout+time.Duration(size/slowestBody)*time.Second)) != nil {
-		return func() {} // a writer without a connection
-	}
-	return func() { _ = rc.SetReadDeadline(time.Now().Add(afterBody)) }
-}
