@@ -116,7 +116,7 @@ func (e *Embedder) AppendWord(dst []float32, word string) ([]float32, bool) {
 // token is a run of ASCII letters and digits of a text.
 type token struct {
 	start, end int
-	id         int    // of its word in the table, -1 for none
+	id         int    // of its word in the table, -1 for none; first what its slot holds
 	hash       uint32 // of its lower-case form
 	stop       bool   // carries no meaning: a stop word, or one character
 }
@@ -148,7 +148,7 @@ func (e *Embedder) next(r *reading) []token {
 			}
 			c = folded[text[i]]
 		}
-		r.tokens[n] = token{start: start, end: i, hash: h}
+		r.tokens[n] = token{start: start, end: i, hash: h, id: e.slot(h & e.mask)}
 		n++
 	}
 	r.at = i
@@ -156,10 +156,8 @@ func (e *Embedder) next(r *reading) []token {
 		t := &r.tokens[k]
 		word := text[t.start:t.end]
 		t.stop = len(word) == 1 || isStopWord(word, t.hash)
-		t.id = -1
-		if id, ok := e.lookup(word, t.hash); ok {
-			t.id = id
-			simd.Prefetch(e.rows[id*e.dim : (id+1)*e.dim])
+		if t.id = e.find(word, t.hash&e.mask, t.id); t.id >= 0 {
+			simd.Prefetch(e.rows[t.id*e.dim : (t.id+1)*e.dim])
 		}
 	}
 	return r.tokens[:n]
@@ -201,17 +199,28 @@ func hash(word string) (h uint32, ok bool) {
 
 // lookup finds the id of a token whose lower-case form hashes to h.
 func (e *Embedder) lookup(token string, h uint32) (int, bool) {
-	for slot := h & e.mask; ; slot = (slot + 1) & e.mask {
-		id := int(binary.LittleEndian.Uint32(e.table[4*int(slot):])) - 1
-		if id < 0 {
-			return 0, false
-		}
+	at := h & e.mask
+	id := e.find(token, at, e.slot(at))
+	return id, id >= 0
+}
+
+// slot returns the id of the word in a slot, -1 for none.
+func (e *Embedder) slot(at uint32) int {
+	return int(binary.LittleEndian.Uint32(e.table[4*int(at):])) - 1
+}
+
+// find is lookup from a slot on, which holds id; -1 if the table lacks the token.
+func (e *Embedder) find(token string, at uint32, id int) int {
+	for id >= 0 {
 		from := binary.LittleEndian.Uint32(e.offsets[4*id:])
 		to := binary.LittleEndian.Uint32(e.offsets[4*id+4:])
 		if equalFolded(token, e.words[from:to]) {
-			return id, true
+			return id
 		}
+		at = (at + 1) & e.mask
+		id = e.slot(at)
 	}
+	return id
 }
 
 // equalFolded reports whether token in lower case is word.
