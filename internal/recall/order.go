@@ -42,8 +42,7 @@ const (
 
 // first returns the n first of places with values above 0, in their order and in the memory of
 // into, which has room for all: a distribution by steps of value (Knuth, vol. 3, 5.2.5), and a sort of each
-// step that is needed. No processor predicts where a place belongs, so the distribution does
-// not branch on it.
+// step that is needed.
 func first(all []place, n int, into []place) []place {
 	n = min(n, len(all))
 	if n <= 0 {
@@ -63,19 +62,18 @@ func first(all []place, n int, into []place) []place {
 	for i := range all {
 		start[stepOf(all[i].v, scale)]++
 	}
-	end, most, kept := int32(0), int32(0), int32(0)
-	for step := valueSteps - 1; step >= 0; step-- {
-		count := start[step]
-		start[step] = end
-		if end < int32(n) {
-			kept, most = end+count, max(most, count)
-		}
-		end += count
+	kept, most, lowest := int32(0), int32(0), valueSteps
+	for kept < int32(n) {
+		lowest--
+		count := start[lowest]
+		start[lowest] = kept
+		kept, most = kept+count, max(most, count)
 	}
 	for i := range all {
-		s := stepOf(all[i].v, scale)
-		into[start[s]] = all[i]
-		start[s]++
+		if s := stepOf(all[i].v, scale); int(s) >= lowest {
+			into[start[s]] = all[i]
+			start[s]++
+		}
 	}
 	into = into[:kept]
 	if most <= fewPlaces {
