@@ -271,6 +271,7 @@ type call struct {
 	started time.Time
 	who     Principal
 	org     contextmem.Organisation
+	scope   scopeNames
 	in      input
 	body    reading
 	query   queryMeta

@@ -112,6 +112,8 @@ type queryMeta struct {
 func (m meta) appendTo(b []byte) ([]byte, error) {
 	c, w := m.c, writer{}
 	b = append(b, `{"api_version":"`+openAPIVersion+`"`...)
+	b = named(b, `,"collection":"`, c.scope.collection)
+	b = named(b, `,"database":"`, c.scope.database)
 	if d := c.deprecations(); len(d) > 0 {
 		b = w.value(append(b, `,"deprecation":`...), d)
 	}
@@ -132,10 +134,20 @@ func (m meta) appendTo(b []byte) ([]byte, error) {
 	case "text":
 		b = strconv.AppendInt(append(b, `,"results":`...), int64(c.query.results), 10)
 	}
+	b = named(b, `,"sub_tenant_id":"`, c.scope.collection)
+	b = named(b, `,"tenant_id":"`, c.scope.database)
 	if len(c.warn) > 0 {
 		b = w.value(append(b, `,"warnings":`...), warnings(c.warn))
 	}
 	return append(b, '}'), w.err
+}
+
+// named appends a member of a text, given with its first quote, unless the text is empty.
+func named(b []byte, member, text string) []byte {
+	if text == "" {
+		return b
+	}
+	return append(appendText(append(b, member...), text), '"')
 }
 
 func warnings(ws []contextmem.Warning) []map[string]any {

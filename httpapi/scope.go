@@ -53,8 +53,12 @@ func (c *call) tenantNamed(id string) (contextmem.Tenant, error) {
 	if !c.who.Key.AllowsTenant(id) {
 		return contextmem.Tenant{}, &contextmem.Error{Kind: contextmem.KindForbidden, Err: errors.New("the key is restricted to other tenants")}
 	}
+	c.scope.database = id
 	return c.org.Tenant(id), nil
 }
+
+// scopeNames are the database and the collection that a request names, empty where it names none.
+type scopeNames struct{ database, collection string }
 
 // sub returns the sub-tenant that the request names; none is the default one.
 func (c *call) sub() (contextmem.Sub, error) {
@@ -66,6 +70,7 @@ func (c *call) sub() (contextmem.Sub, error) {
 	if err != nil {
 		return contextmem.Sub{}, err
 	}
+	c.scope.collection = name
 	return t.Sub(name), nil
 }
 

@@ -84,6 +84,7 @@ func v2DeleteCollection(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.scope.collection = name
 	if err := t.Sub(name).Delete(c.ctx); err != nil {
 		return nil, err
 	}
