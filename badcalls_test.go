@@ -35,6 +35,7 @@ func TestRecallRefusesBadParameters(t *testing.T) {
 	}{
 		"no query":          {contextmem.Recall{}, "query"},
 		"blank":             {contextmem.Recall{Query: " \t"}, "query"},
+		"request id":        {contextmem.Recall{Query: "x", RequestID: "1234"}, "request_id"},
 		"long":              {contextmem.Recall{Query: strings.Repeat("é", 8001)}, "query"},
 		"NUL":               {contextmem.Recall{Query: nul}, "query"},
 		"bytes":             {contextmem.Recall{Query: badUTF8}, "query"},
@@ -75,13 +76,14 @@ func TestRecallRefusesBadParameters(t *testing.T) {
 		q     contextmem.TextQuery
 		field string
 	}{
-		"no query": {contextmem.TextQuery{}, "query"},
-		"class":    {contextmem.TextQuery{Query: "x", Class: 3}, "type"},
-		"operator": {contextmem.TextQuery{Query: "x", Operator: "not"}, "operator"},
-		"many":     {contextmem.TextQuery{Query: "x", MaxResults: 1001}, "max_results"},
-		"few":      {contextmem.TextQuery{Query: "x", MaxResults: -1}, "max_results"},
-		"subs":     {contextmem.TextQuery{Query: "x", Subs: map[string]float64{"a": -1}}, "collections.a"},
-		"titles":   {contextmem.TextQuery{Query: "x", Titles: make([]string, 10_001)}, "titles"},
+		"no query":   {contextmem.TextQuery{}, "query"},
+		"request id": {contextmem.TextQuery{Query: "x", RequestID: "1234"}, "request_id"},
+		"class":      {contextmem.TextQuery{Query: "x", Class: 3}, "type"},
+		"operator":   {contextmem.TextQuery{Query: "x", Operator: "not"}, "operator"},
+		"many":       {contextmem.TextQuery{Query: "x", MaxResults: 1001}, "max_results"},
+		"few":        {contextmem.TextQuery{Query: "x", MaxResults: -1}, "max_results"},
+		"subs":       {contextmem.TextQuery{Query: "x", Subs: map[string]float64{"a": -1}}, "collections.a"},
+		"titles":     {contextmem.TextQuery{Query: "x", Titles: make([]string, 10_001)}, "titles"},
 	} {
 		t.Run("boolean "+name, func(t *testing.T) {
 			_, err := s.BooleanRecall(t.Context(), c.q)

@@ -57,6 +57,37 @@ func TestRawVectors(t *testing.T) {
 	require.Equal(t, "y2", hits[0].ChunkID)
 }
 
+// TestRequestID: a recall has the id that it is given, under which feedback finds it.
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	svc, acme := open(t, nil)
+	s := acme.Sub("a")
+	remember(t, s, contextmem.Memory{ID: "1", Text: "The kettle is on the left shelf."})
+	for name, ask := range map[string]func(id string) (*contextmem.Result, error){
+		"recall": func(id string) (*contextmem.Result, error) {
+			return s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", RequestID: id})
+		},
+		"text": func(id string) (*contextmem.Result, error) {
+			return s.BooleanRecall(t.Context(), contextmem.TextQuery{Class: contextmem.ClassMemory, Query: "kettle", RequestID: id})
+		},
+	} {
+		own, given := contextmem.NewRequestID(), ""
+		for _, id := range []string{own, ""} {
+			res, err := ask(id)
+			require.NoError(t, err)
+			require.Len(t, res.RequestID, len(own), name)
+			require.NotEqual(t, given, res.RequestID, name)
+			given = res.RequestID
+			if id != "" {
+				require.Equal(t, id, given, name)
+			}
+			f, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: given, Text: "so"})
+			require.NoError(t, err)
+			require.True(t, f.Known, name)
+		}
+	}
+}
+
 func TestFeedbackBoosts(t *testing.T) {
 	t.Parallel()
 	svc, acme := open(t, &contextmem.Options{FeedbackBoosts: true})

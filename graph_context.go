@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract/rules"
 )
 
 // Bounds of the graph around one result.
@@ -59,7 +60,8 @@ type graphScratch struct {
 	anchors []partLinks    // relations of the returned chunks
 	slots   []link         // that anchors and chains point to
 	words   questionWords
-	keys    []string // of windows of the question
+	grams   []rules.Gram // of the question
+	keys    []string     // of grams
 	chains  []chain
 	worths  []float64
 }
@@ -76,16 +78,17 @@ const maxGraphScratch = 1 << 11
 func (s *graphScratch) forget() {
 	s.reader.forget()
 	s.words.forget()
-	if max(cap(s.slots), cap(s.keys), cap(s.chains), cap(s.worths), cap(s.found), cap(s.anchors)) > maxGraphScratch {
+	if max(cap(s.slots), cap(s.grams), cap(s.chains), cap(s.worths), cap(s.found), cap(s.anchors)) > maxGraphScratch {
 		*s = graphScratch{reader: s.reader, words: s.words}
 		return
 	}
 	clear(s.ents)
 	clear(s.anchors)
 	clear(s.slots)
+	clear(s.grams)
 	clear(s.keys)
 	clear(s.chains[:cap(s.chains)])
-	s.ents, s.found, s.anchors, s.slots, s.keys, s.chains = s.ents[:0], s.found[:0], s.anchors[:0], s.slots[:0], s.keys[:0], s.chains[:0]
+	s.ents, s.found, s.anchors, s.slots, s.grams, s.keys, s.chains = s.ents[:0], s.found[:0], s.anchors[:0], s.slots[:0], s.grams[:0], s.keys[:0], s.chains[:0]
 }
 
 // graph fills the graph context: relations of the returned chunks, and chains from the entities that the question names.

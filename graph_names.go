@@ -21,7 +21,7 @@ func (g *graphRun) nameMemories() error {
 		if cues == nil {
 			cues = g.cuesAt(g.recallRun.now)
 			for w := range cues.EachGram {
-				g.keys = append(g.keys, w.Key)
+				g.grams, g.keys = append(g.grams, w), append(g.keys, w.Key)
 			}
 			if speaksOfSelf(g.q.Query) {
 				self = extract.Key(defaultUserName)
@@ -43,7 +43,8 @@ func (g *graphRun) nameMemories() error {
 			return at >= 0
 		}
 		end := 0 // of the words that are taken: grams come by start, longest first
-		for w := range cues.EachGram {
+		for i := range g.grams {
+			w := &g.grams[i]
 			if w.Start < end || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
 				continue
 			}

@@ -73,6 +73,7 @@ type Recall struct {
 	AsOf          time.Time          // facts as they held then, retired since or not; zero: what is believed at KnownAt
 	KnownAt       time.Time          // by what was known then: without facts and sources that were learnt later; zero: now
 	Temporal      *Temporal          // nil: no temporal facts in the result
+	RequestID     string             // a new UUID for Result.RequestID; default a random one
 }
 
 // Temporal asks for dated facts beside the chunks; it never changes their ranking.
@@ -217,6 +218,7 @@ type TextQuery struct {
 	Titles     []string
 	Subs       map[string]float64
 	Principals []string
+	RequestID  string // a new UUID for Result.RequestID; default a random one
 }
 
 // BooleanRecall is full-text search with AND, OR or PHRASE. Scores are BM25.

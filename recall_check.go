@@ -20,6 +20,16 @@ type scope struct {
 	answer *recall.Answer // of the search in it, which explains its hits
 }
 
+// completeRequestID makes an id where the caller gave none.
+func completeRequestID(op string, id *string) error {
+	if *id == "" {
+		*id = NewRequestID()
+	} else if _, ok := readRequestID(*id); !ok {
+		return fieldError(op, KindInvalid, ResourceSearch, "request_id", "must be a UUID")
+	}
+	return nil
+}
+
 // checkQuery refuses a query text that can't be searched.
 func checkQuery(op, field, q string) error {
 	if strings.TrimSpace(q) == "" {
@@ -36,6 +46,9 @@ func (q *Recall) complete(op string) error {
 		return fieldError(op, KindInvalid, ResourceSearch, field, format, args...)
 	}
 	if err := checkQuery(op, "query", q.Query); err != nil {
+		return err
+	}
+	if err := completeRequestID(op, &q.RequestID); err != nil {
 		return err
 	}
 	switch q.Class {

@@ -86,7 +86,7 @@ func (s *Service) recall(ctx context.Context, sub Sub, q Recall) (*Result, error
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
 	*run = recallRun{svc: s, held: h, op: op, q: q, scopes: scopes, now: time.Now(), filter: filter, recallScratch: run.recallScratch,
-		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, memory: resultMemories.Get().(*resultMemory)}}
+		res: &Result{RequestID: q.RequestID, Mode: ModeFast, Warnings: warnings, memory: resultMemories.Get().(*resultMemory)}}
 	if err := run.search(ctx); err != nil {
 		return nil, wrap(op, ResourceSearch, "", err)
 	}

@@ -15,6 +15,9 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 	if err := checkQuery(op, "query", q.Query); err != nil {
 		return nil, err
 	}
+	if err := completeRequestID(op, &q.RequestID); err != nil {
+		return nil, err
+	}
 	if q.Class == 0 {
 		q.Class = ClassKnowledge
 	}
@@ -55,7 +58,7 @@ func (s *Service) booleanRecall(ctx context.Context, sub Sub, q TextQuery) (*Res
 		return nil, wrap(op, ResourceSearch, "", err)
 	}
 	r := &recallRun{svc: s, held: h, op: op, now: time.Now(), filter: filter, scopes: scopes, q: Recall{Query: q.Query, Class: q.Class, MaxResults: q.MaxResults},
-		res: &Result{RequestID: NewRequestID(), Mode: ModeFast, Warnings: warnings, Chunks: []Chunk{}, memory: resultMemories.Get().(*resultMemory)}}
+		res: &Result{RequestID: q.RequestID, Mode: ModeFast, Warnings: warnings, Chunks: []Chunk{}, memory: resultMemories.Get().(*resultMemory)}}
 	for i := range scopes {
 		sc := &scopes[i]
 		hits, err := h.ws.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: sc.part, Text: q.Query, Operator: bop, K: q.MaxResults + q.MaxResults/2, Filter: filter})

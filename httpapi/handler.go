@@ -176,12 +176,6 @@ const requestIDHeader = "X-Request-Id"
 // requestID is the id that serve gave a request.
 func requestID(w http.ResponseWriter) string { return w.Header()[requestIDHeader][0] }
 
-// rename gives the request the id that feedback on its result names.
-func (c *call) rename(id string) {
-	c.id = id
-	c.w.Header()[requestIDHeader][0] = id
-}
-
 // family guesses the route family of a path that no route takes.
 func (a *api) family(path string) *route {
 	p := strings.TrimPrefix(path, "/v2")

@@ -41,11 +41,11 @@ func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) 
 	if err := scalarsOnly("metadata_filters", q.Filters); err != nil {
 		return nil, err
 	}
+	q.RequestID = c.id
 	res, err := sub.Recall(c.ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	c.rename(res.RequestID)
 	return recallAnswer{res, gen1}, nil
 }
 
@@ -89,7 +89,7 @@ func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
 			return nil, bad(contextmem.KindInvalid, f, "is not supported by boolean recall")
 		}
 	}
-	q := contextmem.TextQuery{Class: contextmem.ClassKnowledge}
+	q := contextmem.TextQuery{Class: contextmem.ClassKnowledge, RequestID: c.id}
 	if q.Query, err = c.in.required("query"); err != nil {
 		return nil, err
 	}
@@ -112,6 +112,5 @@ func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.rename(res.RequestID)
 	return recallAnswer{res, gen1}, nil
 }

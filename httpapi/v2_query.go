@@ -97,6 +97,7 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.hybridOnly(&q); err != nil {
 		return nil, err
 	}
+	q.RequestID = c.id
 	res, err := sub.Recall(c.ctx, q)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,6 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 }
 
 func (c *call) queryAnswer(res *contextmem.Result, meta queryMeta) any {
-	c.rename(res.RequestID)
 	c.query = meta
 	c.warn = append(c.warn, res.Warnings...)
 	return recallAnswer{res, gen2}
@@ -210,7 +210,7 @@ func (c *call) textQuery(sub contextmem.Sub, q contextmem.Recall, op contextmem.
 			c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: f, Message: f + " has no effect on query_by text"})
 		}
 	}
-	t := contextmem.TextQuery{Query: q.Query, Class: q.Class, Operator: op, MaxResults: q.MaxResults, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Subs: q.Subs, Principals: q.Principals}
+	t := contextmem.TextQuery{Query: q.Query, Class: q.Class, Operator: op, MaxResults: q.MaxResults, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Subs: q.Subs, Principals: q.Principals, RequestID: c.id}
 	if t.MaxResults == 0 && q.Subs != nil {
 		t.MaxResults = min(1000, 10*len(q.Subs))
 	}

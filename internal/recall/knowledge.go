@@ -56,7 +56,7 @@ func (q *work) knowledge() error {
 // the share of the question's weight that lies in them.
 func (q *work) entities() ([]named, float64, error) {
 	for g := range q.cues.EachGram {
-		q.keys = append(q.keys, g.Key)
+		q.grams, q.keys = append(q.grams, g), append(q.keys, g.Key)
 	}
 	if len(q.keys) == 0 {
 		return nil, 0, nil
@@ -79,7 +79,8 @@ func (q *work) entities() ([]named, float64, error) {
 	var out []named
 	var covered [][2]int
 	// Grams come by start, longest first: take the longest that is known at each place.
-	for g := range q.cues.EachGram {
+	for i := range q.grams {
+		g := &q.grams[i]
 		m := known(g.Key)
 		if m == nil || overlaps(covered, g.Start, g.End) {
 			continue

@@ -166,7 +166,8 @@ type scratch struct {
 	terms   []backend.TermInfo // of the question
 
 	chunks   []int64
-	keys     []string // of the question's windows
+	grams    []rules.Gram // of the question
+	keys     []string     // of grams
 	places   []int32
 	around   []backend.Around
 	sessions []session
@@ -185,9 +186,10 @@ func (q *work) release() {
 	}
 	clear(s.around)
 	clear(s.terms)
+	clear(s.grams)
 	clear(s.keys)
 	s.index.clear()
-	s.terms, s.keys = s.terms[:0], s.keys[:0]
+	s.terms, s.grams, s.keys = s.terms[:0], s.grams[:0], s.keys[:0]
 	s.rows, s.cand, s.indexed, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}
 	works.Put(q)
