@@ -15,6 +15,12 @@ type questionWords struct {
 	texts lexical.WordHashes
 }
 
+// relationWords returns the words of a relation for a store that keeps them.
+func relationWords(predicate, context string) []uint64 {
+	var w lexical.WordHashes
+	return slices.Clone(w.Of(predicate, context))
+}
+
 // maxQuestionWords keeps the memory of a rare long question from being kept.
 const maxQuestionWords = 1 << 10
 

@@ -103,6 +103,9 @@ func (s *Service) openSpace(ctx context.Context, uid string) (*space, error) {
 		return nil, err
 	}
 	sp := &space{uid: uid, ws: ws, store: ws.Store(), follower: pipeline.NewFollower(ws), changed: make(chan struct{})}
+	if k, ok := sp.store.(backend.WordKeeper); ok {
+		k.KeepWords(relationWords)
+	}
 	if err := s.checkEmbedder(ctx, sp); err != nil {
 		return nil, errors.Join(err, ws.Close())
 	}

@@ -161,7 +161,7 @@ type Relation struct {
 	SupersededBy int64     // Num of the one that retired it
 	Functional   bool      // a later one of the same subject and predicate retires it
 	Retracts     bool      // it retires earlier ones of the same subject, predicate and object without being one
-	Words        []uint64  // hashes of the words of Predicate and Context, rising: set by a Store that remembers them, else nil
+	Words        []uint64  // hashes of the words of Predicate and Context, rising: set by a [WordKeeper] of what it remembers, else nil
 }
 
 // Relations of one subject and predicate are rivals. They are ordered by Asserted, then
@@ -441,6 +441,14 @@ type Store interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 	Set(ctx context.Context, name string, value []byte) error
 	Close() error
+}
+
+// WordKeeper is a Store that remembers relations, and with those of entities their words. Recall looks at
+// these for every question that names the entity.
+type WordKeeper interface {
+	// KeepWords sets what makes Relation.Words. The service calls it before it reads relations; f is safe for
+	// concurrent use.
+	KeepWords(f func(predicate, context string) []uint64)
 }
 
 // LeaseVoider is a Store or a Registry that can end every lease at once: of items, or of

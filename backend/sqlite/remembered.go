@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/internal/lexical"
 )
 
 // Bounds of what is remembered of relations.
@@ -212,6 +211,9 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 	return lists, nil
 }
 
+// KeepWords implements [backend.WordKeeper].
+func (s *store) KeepWords(f func(predicate, context string) []uint64) { s.words = f }
+
 // factsOfEntities returns the first relations of each entity that are believed now,
 // as many as q asks for in all, with their words: recall weighs each of them for every question that names the entity.
 func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
@@ -222,7 +224,6 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 	if err != nil || n == len(lists) {
 		return lists, err
 	}
-	var words lexical.WordHashes
 	for i, e := range q.Entities {
 		if lists[i] != nil {
 			continue
@@ -231,8 +232,10 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 		if err != nil || s.commits.n.Load() != v {
 			return nil, err
 		}
-		for _, r := range rels {
-			r.Words = slices.Clone(words.Of(r.Predicate, r.Context))
+		if s.words != nil {
+			for _, r := range rels {
+				r.Words = s.words(r.Predicate, r.Context)
+			}
 		}
 		lists[i] = &factList{part: q.Part, rels: slices.Clip(rels)}
 		s.memo.put(v, newMemoKey(memoEntityRelation, q.Limit, e), lists[i], lists[i].size())

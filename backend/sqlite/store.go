@@ -14,9 +14,13 @@ type store struct {
 	lastSeq atomic.Uint64
 	commits version
 	memo    *memo
+	words   func(predicate, context string) []uint64 // of relations of entities that memo holds; nil: they are not kept
 }
 
-var _ backend.Store = (*store)(nil)
+var (
+	_ backend.Store      = (*store)(nil)
+	_ backend.WordKeeper = (*store)(nil)
+)
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
 	s := &store{memo: newMemo(o.CacheBytes / 2)}

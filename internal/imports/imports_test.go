@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"backend/inmem":       {"backend", "internal/lexical", "internal/item"},
 	"backend/backendtest": {"backend", "backend/inmem", "internal/item"},
 	"embed/":              {"internal/modelhttp"},
+	"embed/static":        {"internal/simd"},
 	"extract":             {},
 	"extract/":            {"extract"},
 	"internal/":           {"backend", "internal/", "extract", "extract/rules"},
