@@ -15,6 +15,7 @@ import (
 // shelve adds plain texts as documents of the tenant and waits for them.
 func shelve(t *testing.T, s contextmem.Sub, files ...contextmem.File) {
 	t.Helper()
+	files = slices.Clone(files)
 	for i := range files {
 		files[i].Name = files[i].ID + ".txt"
 	}
