@@ -2,12 +2,14 @@ package contextmem_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
@@ -271,4 +273,38 @@ type hanging struct {
 func (h *hanging) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	<-h.release
 	return h.Embedder.EmbedDocuments(ctx, texts)
+}
+
+// TestCompletedIsFound: who has just read that an item is completed finds it, and what it says of people, in the next recall, while others
+// are being ingested.
+func TestCompletedIsFound(t *testing.T) {
+	t.Parallel()
+	svc, err := contextmem.Open(t.Context(), t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, svc.Close()) })
+	acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			for i := range 10 {
+				s := acme.Sub(fmt.Sprint("sub", n, "-", i))
+				res, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "one", Name: "one.txt", Data: []byte("Anna Lind works at Zorblax.")}}})
+				if !assert.NoError(t, err) {
+					return
+				}
+				for done := false; !done; {
+					st, err := s.Status(t.Context(), res.IDs()...)
+					if !assert.NoError(t, err) {
+						return
+					}
+					done = st[0].Status == contextmem.StatusCompleted
+				}
+				found, err := s.Recall(t.Context(), contextmem.Recall{Query: "Where does Anna Lind work?", GraphContext: true})
+				if !assert.NoError(t, err) || !assert.Len(t, found.Chunks, 1) || !assert.Len(t, found.Graph.QueryPaths, 1, "the entity that the question names") {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

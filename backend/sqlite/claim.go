@@ -185,7 +185,7 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 }
 
 func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.tell(ctx, func(c *conn) error {
 		l, err := readLedger(c)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.tell(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		switch {
 		case err != nil || part == 0:

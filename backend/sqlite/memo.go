@@ -1,33 +1,6 @@
 package sqlite
 
-import (
-	"sync"
-	"sync/atomic"
-)
-
-// version counts the commits of a store twice, once before and once after: while it
-// is odd a commit is under way. What is read while the version stays at one even
-// value is exactly what the database holds at that version.
-//
-// So a value in the memo at version v is current for as long as the version is v. A
-// writer is answered only after its commit raised the version: whoever starts to read
-// after a change was acknowledged never gets what was before it.
-type version struct{ n atomic.Uint64 }
-
-// load returns the version; ok is false while a commit is under way.
-func (v *version) load() (n uint64, ok bool) {
-	n = v.n.Load()
-	return n, n&1 == 0
-}
-
-// begin says that a commit starts, end that it is over, whatever became of it.
-func (v *version) begin() { v.n.Add(1) }
-
-func (v *version) end() {
-	if v.n.Load()&1 == 1 {
-		v.n.Add(1)
-	}
-}
+import "sync"
 
 // memoKind tells what a memoKey names.
 type memoKind uint8

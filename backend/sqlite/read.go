@@ -11,7 +11,7 @@ import (
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.tell(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(ids))
 		id, err := findPart(c, part)
 		if err != nil || id == 0 {
@@ -41,7 +41,7 @@ func newest(c *conn, part int64, id string) (src *backend.Source, err error) {
 }
 
 func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.tell(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(nums))
 		return forEach(ctx, nums, func(i int, num int64) error {
 			out[i], err = byNum(c, num)
@@ -175,7 +175,7 @@ func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []st
 }
 
 func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.tell(ctx, func(c *conn) error {
 		gone, err := expiredItems(ctx, c, time.Now())
 		if err != nil {
 			return err
@@ -211,7 +211,7 @@ func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
 }
 
 func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stats, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.tell(ctx, func(c *conn) error {
 		gone, err := expiredItems(ctx, c, time.Now())
 		if err != nil {
 			return err

@@ -221,28 +221,6 @@ func TestRememberedIsNeverStale(t *testing.T) {
 	wg.Wait()
 }
 
-// While a commit is under way nothing is taken from the memo and nothing is kept.
-func TestVersionWhileCommitting(t *testing.T) {
-	t.Parallel()
-	_, s := openTest(t)
-	nums := pipe(t, s, rand.New(rand.NewPCG(5, 6)), 0, 3)
-	require.Len(t, nums, 3)
-	before, quiet := s.commits.load()
-	require.True(t, quiet)
-	s.commits.begin()
-	_, quiet = s.commits.load()
-	assert.False(t, quiet)
-	hs, err := s.Chunks(t.Context(), []int64{1, 2}, testTime)
-	require.NoError(t, err)
-	assert.Len(t, hs, 2)
-	assert.Empty(t, s.memo.items)
-	s.commits.end()
-	s.commits.end() // a second end changes nothing
-	after, quiet := s.commits.load()
-	assert.True(t, quiet)
-	assert.Equal(t, before+2, after)
-}
-
 func TestMemoBounds(t *testing.T) {
 	t.Parallel()
 	m := newMemo(100 * (memoOverhead + 40))

@@ -44,6 +44,15 @@ func (s *store) change(ctx context.Context, fn func(t *tx) error) error {
 	return s.write(ctx, func() error { return fn(s.tx) })
 }
 
+// tell runs a read whose answer says what became of items. When it returns LastSeq counts all changes that
+// fn may have seen, so that a caller who reads on sees them in the shadows too.
+func (s *store) tell(ctx context.Context, fn func(c *conn) error) error {
+	if err := s.read(ctx, fn); err != nil {
+		return err
+	}
+	return s.commits.settled(ctx)
+}
+
 func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
