@@ -54,6 +54,7 @@ type attention struct {
 	pending   bool      // holds items that are not terminal, or events
 	admitting int       // commits of items that are under way
 	gen       int64     // the number of the latest acceptance
+	looks     int64     // how often a worker began to find out what is left
 	quiet     time.Time // when it was last seen drained
 	tries     int       // failures in a row, for the pause before the next try
 	parked    error     // why the workspace can't be worked on until Reembed is called; nil: it can
@@ -429,7 +430,9 @@ func (c *scheduler) serve(uid string) (again bool, err error) {
 // rest finds out when a workspace needs attention next.
 func (c *scheduler) rest(ctx context.Context, sp *space) (again bool, err error) {
 	c.mu.Lock()
-	gen := c.attention(sp.uid).gen
+	now := c.attention(sp.uid)
+	now.looks++
+	gen, look := now.gen, now.looks
 	c.mu.Unlock()
 	expired, nextExpiry, err := sp.store.Expire(ctx, time.Now(), expireBatch)
 	if err != nil {
@@ -457,6 +460,9 @@ func (c *scheduler) rest(ctx context.Context, sp *space) (again bool, err error)
 	a := c.attention(sp.uid)
 	if a.gen != gen {
 		return true, nil
+	}
+	if a.looks != look { // another worker looked later, after its own work: what it sees counts
+		return expired == expireBatch, nil
 	}
 	a.pending = waiting > 0
 	if waiting == 0 {
