@@ -154,8 +154,7 @@ func (c *call) errorBody(code, message string, err error) any {
 	if errors.As(err, &strict) {
 		e["results"] = strict.results
 	}
-	c.scope = scopeNames{} // the contract's errors do not tell it
-	body := map[string]any{"success": false, "data": nil, "error": e, "meta": meta{c}}
+	body := map[string]any{"success": false, "data": nil, "error": e, "meta": meta{c: c}}
 	if c.rt.family == connectors {
 		body["detail"] = detail
 	}

@@ -82,7 +82,7 @@ func (e envelope) appendTo(b []byte) ([]byte, error) {
 	if mirror {
 		b = w.value(append(b, `,"database":`...), m["database"])
 	}
-	b, err := meta{e.c}.appendTo(append(b, `,"error":null,"meta":`...))
+	b, err := meta{e.c, e.c.scope}.appendTo(append(b, `,"error":null,"meta":`...))
 	w.fail(err)
 	b = append(b, `,"success":true`...)
 	if mirror {
@@ -91,8 +91,11 @@ func (e envelope) appendTo(b []byte) ([]byte, error) {
 	return append(b, '}'), w.err
 }
 
-// meta is what an answer of the second generation says of its request.
-type meta struct{ c *call }
+// meta is what an answer of the second generation says of its request. Errors do not tell the scope.
+type meta struct {
+	c     *call
+	scope scopeNames
+}
 
 // queryMeta is how a query was understood.
 type queryMeta struct {
@@ -112,8 +115,8 @@ type queryMeta struct {
 func (m meta) appendTo(b []byte) ([]byte, error) {
 	c, w := m.c, writer{}
 	b = append(b, `{"api_version":"`+openAPIVersion+`"`...)
-	b = named(b, `,"collection":"`, c.scope.collection)
-	b = named(b, `,"database":"`, c.scope.database)
+	b = named(b, `,"collection":"`, m.scope.collection)
+	b = named(b, `,"database":"`, m.scope.database)
 	if d := c.deprecations(); len(d) > 0 {
 		b = w.value(append(b, `,"deprecation":`...), d)
 	}
@@ -134,8 +137,8 @@ func (m meta) appendTo(b []byte) ([]byte, error) {
 	case "text":
 		b = strconv.AppendInt(append(b, `,"results":`...), int64(c.query.results), 10)
 	}
-	b = named(b, `,"sub_tenant_id":"`, c.scope.collection)
-	b = named(b, `,"tenant_id":"`, c.scope.database)
+	b = named(b, `,"sub_tenant_id":"`, m.scope.collection)
+	b = named(b, `,"tenant_id":"`, m.scope.database)
 	if len(c.warn) > 0 {
 		b = w.value(append(b, `,"warnings":`...), warnings(c.warn))
 	}

@@ -280,7 +280,7 @@ func TestMeta(t *testing.T) {
 				want["warnings"], want["deprecation"] = warnings(c.warn), c.deprecations()
 			}
 			maps.Copy(want, x.want)
-			b, err := appendJSON(nil, meta{c})
+			b, err := appendJSON(nil, meta{c: c})
 			require.NoError(t, err)
 			var got struct {
 				Latency json.Number `json:"latency_ms"`
@@ -293,6 +293,6 @@ func TestMeta(t *testing.T) {
 		}
 	}
 	c := &call{rt: &route{family: gen2}, started: time.Now(), query: queryMeta{by: "hybrid", alpha: math.NaN()}}
-	_, err := appendJSON(nil, meta{c})
+	_, err := appendJSON(nil, meta{c: c})
 	require.Error(t, err)
 }
