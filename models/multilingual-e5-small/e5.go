@@ -1,0 +1,54 @@
+// Package e5 is the embedding model multilingual-e5-small (Wang et al., 2024), which
+// knows about a hundred languages, built into the program: 384 dimensions, 12 layers,
+// up to 512 tokens at once, weights in 4 bits (73 MB, MIT licence; see NOTICE).
+//
+//	model, err := e5.New()
+//	if err != nil {
+//		return err
+//	}
+//	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Embedder: model})
+package e5
+
+import (
+	_ "embed"
+	"sync"
+	"unsafe"
+
+	"github.com/contextmem/contextmem/embed/neural"
+)
+
+// Strings, not byte slices: they stay in the read-only part of the program, whose pages
+// are read when they are first used and shared by all processes that run it.
+var (
+	//go:embed config.json
+	config string
+	//go:embed tokenizer.bin
+	tokenizer string
+	//go:embed model.safetensors
+	weights string
+	//go:embed calibration.json
+	calibration string
+)
+
+const (
+	// name is that of the model in [neural.Embedder.Model].
+	name = "multilingual-e5-small"
+	// weightsSHA256 is the SHA-256 of model.safetensors, whose bytes need not be read for it.
+	weightsSHA256 = "a99898f4fc7b12572dfe3338611eb8c7e01bc7fe69910ace22e5cbd0fb336e34"
+)
+
+var shared = sync.OnceValues(func() (*neural.Embedder, error) {
+	query, passage := "query: ", "passage: "
+	return neural.New(neural.Files{
+		Config: bytesOf(config), Tokenizer: bytesOf(tokenizer), Weights: bytesOf(weights), Calibration: bytesOf(calibration),
+	}, &neural.Options{Model: name, QueryPrefix: &query, DocumentPrefix: &passage, WeightsSHA256: weightsSHA256})
+})
+
+// New returns the embedder, the same one at every call: its memory, about 25 MB beyond
+// the mapped weights, is needed once in a process. The first text loads the weights,
+// which takes tens of milliseconds. Queries get the prefix "query: " and documents
+// "passage: ", as the model was trained.
+func New() (*neural.Embedder, error) { return shared() }
+
+// bytesOf are the bytes of s, which must not be written to.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
