@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -87,26 +86,19 @@ func New(cfg Config) (*Embedder, error) {
 	if cfg.BatchSize == 0 {
 		cfg.BatchSize = DefaultBatchSize
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.MaxRetries == 0 {
-		cfg.MaxRetries = DefaultMaxRetries
-	}
-	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = modelhttp.NoRedirects()
-	}
-	if err := cfg.validate(); err != nil {
+	cl := &modelhttp.Client{Name: "openai", APIKey: cfg.APIKey, HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries,
+		FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}
+	if err := cfg.validate(cl.Complete(cfg.BaseURL, "/embeddings", DefaultTimeout, DefaultMaxRetries)); err != nil {
 		return nil, err
 	}
-	e := &Embedder{cfg: cfg, http: &modelhttp.Client{Name: "openai", Endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/embeddings", APIKey: cfg.APIKey,
-		HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries, FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}}
+	e := &Embedder{cfg: cfg, http: cl}
 	e.dim.Store(int64(cfg.Dimensions))
 	return e, nil
 }
 
-func (c Config) validate() error {
-	faults := multierror.Append(nil, modelhttp.Faults("openai", c.BaseURL, c.APIKey)...)
+// validate joins what is wrong with c to the faults of its endpoint.
+func (c Config) validate(endpoint []error) error {
+	faults := multierror.Append(nil, endpoint...)
 	if c.Model == "" {
 		faults = multierror.Append(faults, errors.New("openai: model is empty"))
 	}

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -90,24 +89,17 @@ func New(cfg Config) (*Reranker, error) {
 	if cfg.MaxTextBytes == 0 {
 		cfg.MaxTextBytes = DefaultMaxBytes
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.MaxRetries == 0 {
-		cfg.MaxRetries = DefaultMaxRetries
-	}
-	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = modelhttp.NoRedirects()
-	}
-	if err := cfg.validate(); err != nil {
+	cl := &modelhttp.Client{Name: "remote", APIKey: cfg.APIKey, HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries,
+		FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}
+	if err := cfg.validate(cl.Complete(cfg.BaseURL, "/rerank", DefaultTimeout, DefaultMaxRetries)); err != nil {
 		return nil, err
 	}
-	return &Reranker{cfg: cfg, http: &modelhttp.Client{Name: "remote", Endpoint: strings.TrimRight(cfg.BaseURL, "/") + "/rerank", APIKey: cfg.APIKey,
-		HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries, FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}}, nil
+	return &Reranker{cfg: cfg, http: cl}, nil
 }
 
-func (c Config) validate() error {
-	faults := multierror.Append(nil, modelhttp.Faults("remote", c.BaseURL, c.APIKey)...)
+// validate joins what is wrong with c to the faults of its endpoint.
+func (c Config) validate(endpoint []error) error {
+	faults := multierror.Append(nil, endpoint...)
 	switch c.Dialect {
 	case TEI:
 	case Cohere, Jina:

@@ -1,0 +1,165 @@
+package neural
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+)
+
+// Pair is a query and a document that answers it, for [Calibrate].
+type Pair struct {
+	Query, Document string
+	// Group is what the pair is compared within, its language for instance: the documents
+	// of other pairs of the group stand for what does not belong together. All groups
+	// count alike.
+	Group string
+	// Topic is what the pair is about: documents of its own topic are left out.
+	Topic string
+}
+
+// minPairs is the fewest pairs of a group.
+const minPairs = 8
+
+// Calibrate measures the calibration of e over pairs, of which every group needs eight
+// in two topics. Some hundred pairs of what will be stored and asked are enough.
+func Calibrate(ctx context.Context, e *Embedder, pairs []Pair) (*Calibration, error) {
+	groups, err := e.measure(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	c := &Calibration{QueryMean: make([]float32, e.Dim()), DocumentMean: make([]float32, e.Dim())}
+	for _, g := range groups {
+		addMean(c.QueryMean, g.queries, len(groups))
+		addMean(c.DocumentMean, g.documents, len(groups))
+	}
+	var related, unrelated spread
+	for _, g := range groups {
+		center(g.queries, c.QueryMean)
+		center(g.documents, c.DocumentMean)
+		r, u := g.scores()
+		related.join(r, len(groups))
+		unrelated.join(u, len(groups))
+	}
+	c.RelatedMean, c.RelatedStd = related.moments()
+	c.UnrelatedMean, c.UnrelatedStd = unrelated.moments()
+	if !(c.RelatedStd > 0 && c.UnrelatedStd > 0 && c.RelatedMean > c.UnrelatedMean) {
+		return nil, errors.New("neural: the pairs score no higher than others: the model or the pairs are of no use")
+	}
+	return c, nil
+}
+
+// EncodeCalibration writes c as the contents of a [CalibrationFile].
+func EncodeCalibration(c *Calibration) ([]byte, error) {
+	return json.Marshal(calibrationFile{
+		QueryMean: c.QueryMean, DocumentMean: c.DocumentMean,
+		UnrelatedMean: c.UnrelatedMean, UnrelatedStd: c.UnrelatedStd, RelatedMean: c.RelatedMean, RelatedStd: c.RelatedStd,
+	})
+}
+
+// group is the vectors of the pairs of a group.
+type group struct {
+	queries, documents [][]float32
+	topics             []string
+}
+
+// measure embeds pairs, group by group in the order of their first pairs.
+func (e *Embedder) measure(ctx context.Context, pairs []Pair) ([]*group, error) {
+	var groups []*group
+	byName := map[string]*group{}
+	for _, p := range pairs {
+		g := byName[p.Group]
+		if g == nil {
+			g = &group{}
+			byName[p.Group], groups = g, append(groups, g)
+		}
+		q, err := e.embed(ctx, e.set.queryPrefix, []string{p.Query})
+		if err != nil {
+			return nil, err
+		}
+		d, err := e.embed(ctx, e.set.documentPrefix, []string{p.Document})
+		if err != nil {
+			return nil, err
+		}
+		g.queries, g.documents, g.topics = append(g.queries, q[0]), append(g.documents, d[0]), append(g.topics, p.Topic)
+	}
+	for _, g := range groups {
+		others := false
+		for _, t := range g.topics {
+			others = others || t != g.topics[0]
+		}
+		if len(g.topics) < minPairs || !others {
+			return nil, errors.New("neural: every group needs eight pairs in two topics")
+		}
+	}
+	if len(groups) == 0 {
+		return nil, errors.New("neural: no pairs")
+	}
+	return groups, nil
+}
+
+// addMean adds the mean of vs, divided by parts, to mean.
+func addMean(mean []float32, vs [][]float32, parts int) {
+	for _, v := range vs {
+		for i, x := range v {
+			mean[i] += x / float32(len(vs)*parts)
+		}
+	}
+}
+
+// center subtracts mean from every vector and gives it unit length.
+func center(vs [][]float32, mean []float32) {
+	for _, v := range vs {
+		for i := range v {
+			v[i] -= mean[i]
+		}
+		normalise(v)
+	}
+}
+
+// scores returns the spread of the pairs' scores and that of every query with the
+// documents of other topics.
+func (g *group) scores() (related, unrelated spread) {
+	for i, q := range g.queries {
+		for k, d := range g.documents {
+			switch {
+			case i == k:
+				related.add(inner(q, d), 1)
+			case g.topics[i] != g.topics[k]:
+				unrelated.add(inner(q, d), 1)
+			}
+		}
+	}
+	return related, unrelated
+}
+
+func inner(a, b []float32) float64 {
+	var s float64
+	for i, x := range a {
+		s += float64(x) * float64(b[i])
+	}
+	return s
+}
+
+// spread is weighted sums of numbers and of their squares.
+type spread struct{ weight, sum, squares float64 }
+
+func (s *spread) add(x, weight float64) {
+	s.weight += weight
+	s.sum += weight * x
+	s.squares += weight * x * x
+}
+
+// join adds all numbers of o with the weight 1/parts in sum.
+func (s *spread) join(o spread, parts int) {
+	f := 1 / (o.weight * float64(parts))
+	s.weight += o.weight * f
+	s.sum += o.sum * f
+	s.squares += o.squares * f
+}
+
+// moments are mean and standard deviation.
+func (s *spread) moments() (mean, std float32) {
+	m := s.sum / s.weight
+	return float32(m), float32(math.Sqrt(max(0, s.squares/s.weight-m*m)))
+}

@@ -1,0 +1,143 @@
+// Package checkpoint opens what a transformer model consists of, config.json,
+// tokeniser and weights, from a Hugging Face directory or from memory.
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/contextmem/contextmem/internal/tokenize"
+	"github.com/contextmem/contextmem/internal/transformer"
+)
+
+// Names of the files in a directory.
+const (
+	ConfigFile        = "config.json"
+	TokenizerFile     = "tokenizer.json"
+	CompactTokenizer  = "tokenizer.bin" // in the compact form; taken before tokenizer.json
+	WeightsFile       = "model.safetensors"
+	shardedIndex      = WeightsFile + ".index.json"
+	maxConfigBytes    = 1 << 20
+	maxTokenizerBytes = 256 << 20
+)
+
+// Files are the bytes of a model. They must not change while it is used; weights
+// and a compact tokeniser are read in place.
+type Files struct {
+	Config    []byte // config.json
+	Tokenizer []byte // tokenizer.json, or its compact form
+	Weights   []byte // model.safetensors
+}
+
+// Checkpoint is a model whose weights are not loaded yet.
+type Checkpoint struct {
+	Config    transformer.Config
+	Tokenizer *tokenize.Tokenizer
+
+	weights []byte
+	unmap   func() error // nil if nothing is mapped
+}
+
+// Open opens a directory and maps its weights. Errors name files, without their
+// directory.
+func Open(dir string) (*Checkpoint, error) {
+	config, err := Read(dir, ConfigFile, maxConfigBytes)
+	if err != nil {
+		return nil, err
+	}
+	tokenizer, err := Read(dir, CompactTokenizer, maxTokenizerBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		tokenizer, err = Read(dir, TokenizerFile, maxTokenizerBytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	weights, unmap, err := mapFile(filepath.Join(dir, WeightsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, e := os.Stat(filepath.Join(dir, shardedIndex)); e == nil {
+			return nil, fmt.Errorf("%s: weights in several files are not supported", shardedIndex)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", WeightsFile, bare(err))
+	}
+	c, err := New(Files{Config: config, Tokenizer: tokenizer, Weights: weights})
+	if err != nil {
+		return nil, errors.Join(err, unmap())
+	}
+	c.unmap = unmap
+	return c, nil
+}
+
+// New makes a checkpoint of bytes in memory.
+func New(f Files) (*Checkpoint, error) {
+	config, err := transformer.ReadConfig(f.Config)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkpoint{Config: config, weights: f.Weights}
+	if tokenize.IsCompact(f.Tokenizer) {
+		c.Tokenizer, err = tokenize.Open(f.Tokenizer)
+	} else {
+		c.Tokenizer, err = tokenize.FromJSON(f.Tokenizer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Tokenizer.Size() > config.Vocab {
+		return nil, fmt.Errorf("the tokeniser has %d ids, the model only %d", c.Tokenizer.Size(), config.Vocab)
+	}
+	return c, nil
+}
+
+// Load makes the model of the weights.
+func (c *Checkpoint) Load() (*transformer.Model, error) {
+	return transformer.Load(c.Config, c.weights)
+}
+
+// Hash is the SHA-256 of the weights in hex. It reads all of them.
+func (c *Checkpoint) Hash() string {
+	sum := sha256.Sum256(c.weights)
+	return hex.EncodeToString(sum[:])
+}
+
+// Close gives mapped weights back. No model loaded from them may be used any more.
+func (c *Checkpoint) Close() error {
+	if c.unmap == nil {
+		return nil
+	}
+	unmap := c.unmap
+	c.unmap = nil
+	return unmap()
+}
+
+// Read reads a file of a directory that is at most limit bytes long. Errors name
+// the file without its directory; a file that is not there is fs.ErrNotExist.
+func Read(dir, name string, limit int64) ([]byte, error) {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s: %d bytes, want at most %d", name, info.Size(), limit)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
+	return data, nil
+}
+
+// bare is err without the path.
+func bare(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

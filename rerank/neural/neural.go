@@ -1,0 +1,207 @@
+// Package neural reranks with a cross-encoder that runs inside the process: a BERT or
+// XLM-RoBERTa model for sequence classification reads a question and a passage
+// together and says how well they fit, without cgo and without a network.
+//
+// [Load] reads a Hugging Face directory: config.json, tokenizer.json and
+// model.safetensors. Models trained on MS MARCO (ms-marco-MiniLM, bge-reranker) have
+// the one score that it needs.
+package neural
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/hashicorp/go-multierror"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/contextmem/contextmem/internal/checkpoint"
+	"github.com/contextmem/contextmem/internal/tokenize"
+	"github.com/contextmem/contextmem/internal/transformer"
+)
+
+// Limits of [Options].
+const (
+	minTokens  = 16
+	maxThreads = 256
+)
+
+// Options change what a model's files say. The zero value changes nothing.
+type Options struct {
+	// MaxTokens is how many tokens of question and passage together the model sees,
+	// special tokens included, 16 to what it was made for; 0 means all of that. Of what is
+	// longer the end is cut off, of the longer text first.
+	MaxTokens int
+	// Label is which of the model's outputs is the score, from 0.
+	Label int
+	// Threads is how many goroutines a call may use, 1 to 256; 0 means GOMAXPROCS.
+	Threads int
+}
+
+// Reranker scores passages for a question. It is safe for concurrent use.
+type Reranker struct {
+	set       Options
+	files     *checkpoint.Checkpoint
+	tokenizer *tokenize.Tokenizer
+	model     *transformer.Model
+}
+
+// Files are the contents of a model's files in memory, which must not change: they
+// are read in place.
+type Files struct {
+	Config    []byte // config.json
+	Tokenizer []byte // tokenizer.json, or its compact form
+	Weights   []byte // model.safetensors
+}
+
+// Load opens the model in a directory. The weights stay mapped until
+// [Reranker.Close]; a nil o means the defaults.
+func Load(dir string, o *Options) (*Reranker, error) {
+	files, err := checkpoint.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("neural: %w", err)
+	}
+	r, err := open(files, o)
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return r, nil
+}
+
+// New makes a reranker of files in memory.
+func New(f Files, o *Options) (*Reranker, error) {
+	files, err := checkpoint.New(checkpoint.Files(f))
+	if err != nil {
+		return nil, fmt.Errorf("neural: %w", err)
+	}
+	return open(files, o)
+}
+
+func open(files *checkpoint.Checkpoint, o *Options) (*Reranker, error) {
+	var set Options
+	if o != nil {
+		set = *o
+	}
+	if err := set.complete(files); err != nil {
+		return nil, fmt.Errorf("neural: %w", err)
+	}
+	model, err := files.Load()
+	if err != nil {
+		return nil, fmt.Errorf("neural: %w", err)
+	}
+	return &Reranker{set: set, files: files, tokenizer: files.Tokenizer, model: model}, nil
+}
+
+// complete fills in the defaults and checks.
+func (o *Options) complete(files *checkpoint.Checkpoint) error {
+	var faults *multierror.Error
+	most := files.Config.MaxTokens()
+	if o.MaxTokens == 0 {
+		o.MaxTokens = most
+	}
+	if o.MaxTokens < minTokens || o.MaxTokens > most {
+		faults = multierror.Append(faults, fmt.Errorf("%d tokens at most, want %d to %d", o.MaxTokens, minTokens, most))
+	}
+	labels := files.Config.Labels
+	if labels == 0 {
+		faults = multierror.Append(faults, errors.New("config.json: not a model for sequence classification"))
+	} else if o.Label < 0 || o.Label >= labels {
+		faults = multierror.Append(faults, fmt.Errorf("label %d, want 0 to %d", o.Label, labels-1))
+	}
+	if o.Threads == 0 {
+		o.Threads = min(runtime.GOMAXPROCS(0), maxThreads)
+	}
+	if o.Threads < 1 || o.Threads > maxThreads {
+		faults = multierror.Append(faults, fmt.Errorf("%d threads, want 1 to %d", o.Threads, maxThreads))
+	}
+	return faults.ErrorOrNil()
+}
+
+// Close gives back the mapped weights of a model from [Load]; the reranker must not be
+// used afterwards. It does nothing for one from [New].
+func (r *Reranker) Close() error { return r.files.Close() }
+
+// Rerank returns the score of every text, in the order of texts: the logistic function
+// of the model's output, in (0,1). It is all or nothing; the errors are those of ctx.
+func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	logits, err := r.logits(ctx, query, texts)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(texts))
+	for i, l := range logits {
+		scores[i] = 1 / (1 + math.Exp(-float64(l[r.set.Label])))
+	}
+	return scores, nil
+}
+
+// input is what the model reads of a question and a text.
+type input struct {
+	text       int
+	ids, types []int32
+}
+
+// logits returns the model's outputs for every text. The threads share the texts by
+// their lengths.
+func (r *Reranker) logits(ctx context.Context, query string, texts []string) ([][]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	question := r.tokenizer.Append(nil, query)
+	inputs := make([]input, len(texts))
+	for i, text := range texts {
+		ids, types := r.tokenizer.Pair(question, r.tokenizer.Append(nil, text), r.set.MaxTokens)
+		inputs[i] = input{i, ids, types}
+	}
+	out := make([][]float32, len(texts))
+	group, ctx := errgroup.WithContext(ctx)
+	for _, share := range shares(inputs, r.set.Threads) {
+		group.Go(func() error { return r.classify(ctx, share, out) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// shares deals the inputs to at most n threads, the longest first, each to the thread
+// with the fewest tokens.
+func shares(inputs []input, n int) [][]input {
+	slices.SortStableFunc(inputs, func(a, b input) int { return cmp.Compare(len(b.ids), len(a.ids)) })
+	out := make([][]input, min(n, len(inputs)))
+	tokens := make([]int, len(out))
+	for _, in := range inputs {
+		least := 0
+		for i, t := range tokens {
+			if t < tokens[least] {
+				least = i
+			}
+		}
+		out[least] = append(out[least], in)
+		tokens[least] += len(in.ids)
+	}
+	return out
+}
+
+// classify writes the outputs for some inputs to out.
+func (r *Reranker) classify(ctx context.Context, inputs []input, out [][]float32) error {
+	ids, types := make([][]int32, len(inputs)), make([][]int32, len(inputs))
+	for i, in := range inputs {
+		ids[i], types[i] = in.ids, in.types
+	}
+	logits, err := r.model.Classify(ctx, ids, types)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("neural: %w", err)
+	}
+	for i, in := range inputs {
+		out[in.text] = logits[i]
+	}
+	return nil
+}
