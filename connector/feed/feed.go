@@ -1,7 +1,7 @@
 // Package feed is a connector provider that follows RSS, Atom and JSON feeds:
 //
 //	p := feed.New(feed.Config{Feeds: []feed.Feed{{URL: "https://example.org/news.xml", Name: "News"}}})
-//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []contextmem.Provider{p}})
+//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []connector.Provider{p}})
 //
 // A resource is a feed, its id the address. Discover lists the feeds of Config; any other address
 // may be configured too, as far as the HTTP client reaches it. A sync asks with the ETag and
@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // Name is the provider's name.
@@ -45,7 +45,7 @@ type Config struct {
 	// Feeds are listed by Discover. They limit nothing.
 	Feeds []Feed
 	// Client fetches feeds. Users name the addresses, so it should refuse those of the own network.
-	// Default: a client that reaches public addresses only (contextmem.GuardedTransport), follows 5
+	// Default: a client that reaches public addresses only (connector.GuardedTransport), follows 5
 	// redirects and gives up after 60 s.
 	Client *http.Client
 	// MaxBytes bounds a feed. Default 10 MiB.
@@ -60,7 +60,7 @@ type Provider struct{ c Config }
 // New returns a provider.
 func New(c Config) *Provider {
 	if c.Client == nil {
-		c.Client = &http.Client{Transport: contextmem.GuardedTransport(false), Timeout: requestTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		c.Client = &http.Client{Transport: connector.GuardedTransport(false), Timeout: requestTimeout, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
 				return errors.New("too many redirects")
 			}
@@ -76,28 +76,28 @@ func New(c Config) *Provider {
 	return &Provider{c}
 }
 
-// Describe implements contextmem.Provider.
-func (p *Provider) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{
-		Name: Name, Category: "web", ConnectorType: "feed", ObjectTypes: []string{"entry"}, AuthTypes: []string{contextmem.AuthNone, contextmem.AuthToken},
+// Describe implements connector.Provider.
+func (p *Provider) Describe() connector.Info {
+	return connector.Info{
+		Name: Name, Category: "web", ConnectorType: "feed", ObjectTypes: []string{"entry"}, AuthTypes: []string{connector.AuthNone, connector.AuthToken},
 		CredentialSchema: json.RawMessage(`{"type":"object","properties":{"token":{"type":"string","description":"sent as a bearer token"}},"additionalProperties":false}`),
-		Searchable:       []contextmem.ProviderField{{Name: "title", DataType: "string", Description: "title of the entry"}, {Name: "body", DataType: "string", Description: "text of the entry"}},
-		Filterable: []contextmem.ProviderField{{Name: "feed", DataType: "string", FilterKey: "additional_metadata.feed", Description: "title of the feed"},
+		Searchable:       []connector.Field{{Name: "title", DataType: "string", Description: "title of the entry"}, {Name: "body", DataType: "string", Description: "text of the entry"}},
+		Filterable: []connector.Field{{Name: "feed", DataType: "string", FilterKey: "additional_metadata.feed", Description: "title of the feed"},
 			{Name: "author", DataType: "string", FilterKey: "additional_metadata.author", Description: "who wrote the entry"}},
 		SetupGuide: "Add the address of an RSS, Atom or JSON feed as a resource. A private feed takes a token.",
 	}
 }
 
-// Check implements contextmem.Provider. A token is not tried: which feed it is for is not known yet.
-func (p *Provider) Check(_ context.Context, c contextmem.Credentials) error {
+// Check implements connector.Provider. A token is not tried: which feed it is for is not known yet.
+func (p *Provider) Check(_ context.Context, c connector.Credentials) error {
 	if strings.ContainsAny(c["token"], "\r\n") {
-		return fmt.Errorf("%w: the token holds a line break", contextmem.ErrBadCredentials)
+		return fmt.Errorf("%w: the token holds a line break", connector.ErrBadCredentials)
 	}
 	return nil
 }
 
 // Discover lists the feeds of Config. The cursor is the number of those before.
-func (p *Provider) Discover(_ context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *Provider) Discover(_ context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	from := 0
 	if cursor != "" {
 		n, err := strconv.Atoi(cursor)
@@ -107,13 +107,13 @@ func (p *Provider) Discover(_ context.Context, _ contextmem.Credentials, cursor 
 		from = n
 	}
 	to := min(from+max(limit, 1), len(p.c.Feeds))
-	var out []contextmem.ProviderResource
+	var out []connector.Resource
 	for _, f := range p.c.Feeds[from:to] {
 		name := f.Name
 		if name == "" {
 			name = f.URL
 		}
-		out = append(out, contextmem.ProviderResource{ID: f.URL, Name: name, Type: "feed"})
+		out = append(out, connector.Resource{ID: f.URL, Name: name, Type: "feed"})
 	}
 	if to < len(p.c.Feeds) {
 		return out, strconv.Itoa(to), nil
@@ -128,8 +128,8 @@ type position struct {
 	Hash         string `json:"hash,omitempty"`
 }
 
-// Sync implements contextmem.Provider. A feed is one page.
-func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+// Sync implements connector.Provider. A feed is one page.
+func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	var pos position
 	if r.Cursor != "" && json.Unmarshal([]byte(r.Cursor), &pos) != nil {
 		return nil, errors.New("the stored position can't be read")
@@ -142,7 +142,7 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if err != nil {
 		return nil, err
 	}
-	page := &contextmem.SyncPage{Cursor: r.Cursor}
+	page := &connector.Page{Cursor: r.Cursor}
 	if body == nil {
 		return page, nil
 	}

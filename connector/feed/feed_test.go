@@ -14,6 +14,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 const rss = `<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -84,7 +85,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func sync(t *testing.T, p *Provider, r contextmem.SyncRequest) *contextmem.SyncPage {
+func sync(t *testing.T, p *Provider, r connector.SyncRequest) *connector.Page {
 	t.Helper()
 	page, err := p.Sync(t.Context(), r)
 	require.NoError(t, err)
@@ -107,21 +108,21 @@ func TestSyncAsksConditionally(t *testing.T) {
 	}))
 	defer srv.Close()
 	p := New(Config{Client: srv.Client()})
-	page := sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL})
+	page := sync(t, p, connector.SyncRequest{ResourceID: srv.URL})
 	require.Len(t, page.Objects, 2)
 	a := page.Objects[0].App
 	require.Equal(t, "One", a.Title)
 	require.Equal(t, "2024-05-06T07:08:09Z", a.Timestamp)
 	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("<div><p>Hello there.</p></div>")), a.Content.HTMLBase64)
-	again := sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, Cursor: page.Cursor})
+	again := sync(t, p, connector.SyncRequest{ResourceID: srv.URL, Cursor: page.Cursor})
 	require.Empty(t, again.Objects)
 	require.Equal(t, page.Cursor, again.Cursor)
 	require.Equal(t, 1, served)
 	etag = false
-	again = sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, Cursor: page.Cursor})
+	again = sync(t, p, connector.SyncRequest{ResourceID: srv.URL, Cursor: page.Cursor})
 	require.Empty(t, again.Objects, "the same bytes are not handed over again")
 	require.Equal(t, 2, served)
-	late := sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, Since: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)})
+	late := sync(t, p, connector.SyncRequest{ResourceID: srv.URL, Since: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)})
 	require.Len(t, late.Objects, 1, "only the one without a time")
 }
 
@@ -138,25 +139,25 @@ func TestSyncErrors(t *testing.T) {
 	defer srv.Close()
 	p := New(Config{Client: srv.Client(), MaxBytes: 100})
 	try := func(id, token string) error {
-		_, err := p.Sync(t.Context(), contextmem.SyncRequest{ResourceID: id, Credentials: contextmem.Credentials{"token": token}})
+		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: id, Credentials: connector.Credentials{"token": token}})
 		require.Error(t, err)
 		return err
 	}
 	require.ErrorContains(t, try(srv.URL, ""), "over the limit")
 	status, header = 429, "120"
-	var limited *contextmem.RateLimited
+	var limited *connector.RateLimited
 	require.ErrorAs(t, try(srv.URL, ""), &limited)
 	require.Equal(t, 2*time.Minute, limited.After)
 	status, header = 401, ""
-	require.ErrorIs(t, try(srv.URL, "tok"), contextmem.ErrReauth)
-	require.NotErrorIs(t, try(srv.URL, ""), contextmem.ErrReauth)
+	require.ErrorIs(t, try(srv.URL, "tok"), connector.ErrReauth)
+	require.NotErrorIs(t, try(srv.URL, ""), connector.ErrReauth)
 	status = 404
 	require.ErrorContains(t, try(srv.URL, ""), "404")
 	for _, id := range []string{"", "file:///etc/passwd", "https://user:pw@host/", "nothing", "https://"} {
 		require.ErrorContains(t, try(id, ""), "not the address", "%q", id)
 	}
 	guarded := New(Config{})
-	_, err := guarded.Sync(t.Context(), contextmem.SyncRequest{ResourceID: srv.URL + "/?key=secret"})
+	_, err := guarded.Sync(t.Context(), connector.SyncRequest{ResourceID: srv.URL + "/?key=secret"})
 	require.ErrorContains(t, err, "not public")
 	require.NotContains(t, err.Error(), "secret")
 	status, header = 429, "999999999"
@@ -169,8 +170,8 @@ func TestEntriesOverTheLimitAreLeftOut(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(atom)) }))
 	defer srv.Close()
 	p := New(Config{Client: srv.Client()})
-	require.Len(t, sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, MaxBytes: 1000}).Objects, 2)
-	require.Len(t, sync(t, p, contextmem.SyncRequest{ResourceID: srv.URL, MaxBytes: 20}).Objects, 1)
+	require.Len(t, sync(t, p, connector.SyncRequest{ResourceID: srv.URL, MaxBytes: 1000}).Objects, 2)
+	require.Len(t, sync(t, p, connector.SyncRequest{ResourceID: srv.URL, MaxBytes: 20}).Objects, 1)
 }
 
 func TestDiscoverPages(t *testing.T) {
@@ -191,7 +192,7 @@ func TestFeedIsRecalled(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(rss)) }))
 	defer srv.Close()
-	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []contextmem.Provider{New(Config{Client: srv.Client()})}})
+	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{New(Config{Client: srv.Client()})}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})

@@ -16,8 +16,9 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
+	"github.com/contextmem/contextmem/content"
 )
 
 // document is a feed of any of the three formats.
@@ -278,14 +279,14 @@ func parseTime(s ...string) time.Time {
 }
 
 // object is the entry as an app item.
-func (e *entry) object(feed string) contextmem.SyncObject {
+func (e *entry) object(feed string) connector.Object {
 	add := map[string]any{}
 	for k, v := range map[string]string{"feed": feed, "author": e.author} {
 		if v != "" {
 			add[k] = webapi.Clip(v, 200)
 		}
 	}
-	a := &contextmem.AppItem{Title: webapi.Clip(e.title, 1000), Kind: contextmem.AppKnowledgeBase, Type: "feed", URL: e.link, AdditionalMetadata: add,
+	a := &content.AppItem{Title: webapi.Clip(e.title, 1000), Kind: content.AppKnowledgeBase, Type: "feed", URL: e.link, Additional: add,
 		Fields: map[string]any{"title": e.title}}
 	if !e.time.IsZero() {
 		a.Timestamp = e.time.Format(time.RFC3339)
@@ -293,9 +294,9 @@ func (e *entry) object(feed string) contextmem.SyncObject {
 	switch {
 	case strings.TrimSpace(e.body) == "":
 	case e.plain:
-		a.Content = &contextmem.AppContent{Text: e.body}
+		a.Content = &content.AppContent{Text: e.body}
 	default:
-		a.Content = &contextmem.AppContent{HTMLBase64: base64.StdEncoding.EncodeToString([]byte(e.body))}
+		a.Content = &content.AppContent{HTMLBase64: base64.StdEncoding.EncodeToString([]byte(e.body))}
 	}
-	return contextmem.SyncObject{ExternalID: e.id, App: a}
+	return connector.Object{ExternalID: e.id, App: a}
 }

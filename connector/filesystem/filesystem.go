@@ -1,7 +1,7 @@
 // Package filesystem is a connector provider that reads folders of the machine:
 //
 //	p, err := filesystem.New("/srv/handbook", "/srv/tickets")
-//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []contextmem.Provider{p}})
+//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []connector.Provider{p}})
 //
 // A deployment names the roots; nothing outside of them can be read, whatever a resource id,
 // a symbolic link or a path with ".." says. A resource is a folder with all that is below it:
@@ -28,7 +28,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // Name is the provider's name.
@@ -82,23 +82,23 @@ func New(roots ...string) (*Provider, error) {
 	return p, nil
 }
 
-// Describe implements contextmem.Provider.
-func (p *Provider) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{
-		Name: Name, Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{contextmem.AuthNone},
+// Describe implements connector.Provider.
+func (p *Provider) Describe() connector.Info {
+	return connector.Info{
+		Name: Name, Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{connector.AuthNone},
 		CredentialSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
-		Searchable:       []contextmem.ProviderField{{Name: "content", DataType: "string", Description: "text of the file"}, {Name: "title", DataType: "string", Description: "name of the file"}},
-		Filterable: []contextmem.ProviderField{{Name: "path", DataType: "string", FilterKey: "additional_metadata.path", Description: "path of the file below its root"},
+		Searchable:       []connector.Field{{Name: "content", DataType: "string", Description: "text of the file"}, {Name: "title", DataType: "string", Description: "name of the file"}},
+		Filterable: []connector.Field{{Name: "path", DataType: "string", FilterKey: "additional_metadata.path", Description: "path of the file below its root"},
 			{Name: "folder", DataType: "string", FilterKey: "additional_metadata.folder", Description: "folder of the file"},
 			{Name: "extension", DataType: "string", FilterKey: "additional_metadata.extension", Description: "ending of the name, lower case"}},
 		SetupGuide: "The deployment names the folders that may be read. Discover lists them and the folders below; no credentials are needed.",
 	}
 }
 
-// Check implements contextmem.Provider: there are no credentials.
-func (p *Provider) Check(_ context.Context, c contextmem.Credentials) error {
+// Check implements connector.Provider: there are no credentials.
+func (p *Provider) Check(_ context.Context, c connector.Credentials) error {
 	if len(c) > 0 {
-		return fmt.Errorf("%w: the provider takes none", contextmem.ErrBadCredentials)
+		return fmt.Errorf("%w: the provider takes none", connector.ErrBadCredentials)
 	}
 	return nil
 }
@@ -139,13 +139,13 @@ func plain(err error) error {
 
 // Discover lists the roots and the folders below them, in the order of their paths. The
 // cursor is the last path that was listed.
-func (p *Provider) Discover(ctx context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *Provider) Discover(ctx context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	names := make([]string, 0, len(p.roots))
 	for n := range p.roots {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	var out []contextmem.ProviderResource
+	var out []connector.Resource
 	seen, more := 0, false
 	for _, name := range names {
 		if cursor != "" && before(name, cursor) && !within(cursor, name) {
@@ -174,7 +174,7 @@ func (p *Provider) Discover(ctx context.Context, _ contextmem.Credentials, curso
 				more = true
 				return fs.SkipAll
 			}
-			out = append(out, contextmem.ProviderResource{ID: id, Name: path.Base(id), Type: "folder", Metadata: map[string]any{"path": id}})
+			out = append(out, connector.Resource{ID: id, Name: path.Base(id), Type: "folder", Metadata: map[string]any{"path": id}})
 			return nil
 		})
 		_ = root.Close()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // write puts a file with a modification time that differs from any before.
@@ -36,13 +37,13 @@ func provider(t *testing.T, roots ...string) *Provider {
 	return p
 }
 
-func request(id, cursor string) contextmem.SyncRequest {
-	return contextmem.SyncRequest{ResourceID: id, Cursor: cursor, Limit: 100, MaxBytes: 1 << 20,
+func request(id, cursor string) connector.SyncRequest {
+	return connector.SyncRequest{ResourceID: id, Cursor: cursor, Limit: 100, MaxBytes: 1 << 20,
 		Supported: func(name, _ string) bool { return filepath.Ext(name) != ".zip" }}
 }
 
 // all syncs until there is no more.
-func all(t *testing.T, p *Provider, r contextmem.SyncRequest) (found, deleted []string, cursor string) {
+func all(t *testing.T, p *Provider, r connector.SyncRequest) (found, deleted []string, cursor string) {
 	t.Helper()
 	for range 1000 {
 		page, err := p.Sync(t.Context(), r)
@@ -218,7 +219,7 @@ func TestFolderOfFiveHundred(t *testing.T) {
 		write(t, dir, fmt.Sprintf("part%d/note%03d.txt", i%7, i), fmt.Sprintf("Note %d says that shelf %d holds parcel number %d.", i, i%13, i*31))
 	}
 	write(t, dir, "part0/special.md", "# Walrus\n\nThe walrus statue stands beside the fountain.\n")
-	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []contextmem.Provider{provider(t, dir)}})
+	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{provider(t, dir)}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
@@ -281,7 +282,7 @@ func TestUnreadableFoldersKeepTheirFiles(t *testing.T) {
 	write(t, dir, "locked/keep", "x")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	w := &walker{r: request("docs", ""), recursive: true, page: &contextmem.SyncPage{}}
+	w := &walker{r: request("docs", ""), recursive: true, page: &connector.Page{}}
 	require.Error(t, w.visit("", "locked", entries[0], os.ErrPermission), "the folder is skipped")
 	w.missing(cursor{entries: []entry{{path: "gone.txt"}, {path: "locked/a.txt"}, {path: "locked/b/c.txt"}, {path: "locked2.txt"}}})
 	require.Equal(t, []string{"gone.txt", "locked2.txt"}, w.page.Deleted)

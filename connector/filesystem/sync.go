@@ -14,11 +14,12 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
+	"github.com/contextmem/contextmem/content"
 )
 
-// Sync implements contextmem.Provider. A page goes on where the last one stopped in the walk.
-func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+// Sync implements connector.Provider. A page goes on where the last one stopped in the walk.
+func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	st, err := decodeCursor(r.Cursor)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,7 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 		return nil, err
 	}
 	defer root.Close()
-	w := &walker{root: root, r: r, known: make(map[string]entry, len(st.entries)), page: &contextmem.SyncPage{}, recursive: true}
+	w := &walker{root: root, r: r, known: make(map[string]entry, len(st.entries)), page: &connector.Page{}, recursive: true}
 	if err := w.filters(); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 // walker builds a page.
 type walker struct {
 	root       *os.Root
-	r          contextmem.SyncRequest
+	r          connector.SyncRequest
 	extensions map[string]bool // nil: all
 	recursive  bool
 	known      map[string]entry
@@ -58,7 +59,7 @@ type walker struct {
 	unread     []string // folders that can't be read now: what they hold is unknown
 	last       string
 	bytes      int
-	page       *contextmem.SyncPage
+	page       *connector.Page
 }
 
 func (w *walker) filters() error {
@@ -191,8 +192,8 @@ func (w *walker) read(rel string, e *entry, had bool) error {
 	}
 	w.bytes += len(data)
 	full := path.Join(w.r.ResourceID, rel)
-	w.page.Objects = append(w.page.Objects, contextmem.SyncObject{ExternalID: rel, File: &contextmem.File{Name: path.Base(rel), Data: data, Kind: "file", Time: info.ModTime().UTC(),
-		AdditionalMetadata: map[string]any{"path": full, "folder": path.Dir(full), "extension": extension(rel)}}})
+	w.page.Objects = append(w.page.Objects, connector.Object{ExternalID: rel, File: &content.File{Name: path.Base(rel), Data: data, Kind: "file", Time: info.ModTime().UTC(),
+		Additional: map[string]any{"path": full, "folder": path.Dir(full), "extension": extension(rel)}}})
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -17,7 +17,7 @@ const (
 )
 
 // client speaks to the API with one token.
-func (p *Provider) client(c contextmem.Credentials) (*webapi.Client, error) {
+func (p *Provider) client(c connector.Credentials) (*webapi.Client, error) {
 	t := c["token"]
 	if err := webapi.Bearer(Name, t); err != nil {
 		return nil, err

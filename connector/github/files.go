@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
+	"github.com/contextmem/contextmem/content"
 )
 
 const (
@@ -121,10 +122,10 @@ func (s *run) file(ctx context.Context, name string, old, next map[string]entry)
 		}
 		return nil
 	}
-	s.page.Objects = append(s.page.Objects, contextmem.SyncObject{ExternalID: id, File: &contextmem.File{
+	s.page.Objects = append(s.page.Objects, connector.Object{ExternalID: id, File: &content.File{
 		Name: path.Base(name), ContentType: markdownType, Data: a.Body, Kind: TypeFile, URL: s.web() + "/blob/HEAD/" + escapePath(name),
-		Metadata:           s.container(TypeFile),
-		AdditionalMetadata: map[string]any{"path": webapi.Clip(name, 600), "sha": e.SHA},
+		Metadata:   s.container(TypeFile),
+		Additional: map[string]any{"path": webapi.Clip(name, 600), "sha": e.SHA},
 	}})
 	return nil
 }

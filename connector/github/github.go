@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -42,10 +42,10 @@ type Config struct {
 	MaxFileBytes int64        // larger files are left out; default 5 MiB
 }
 
-// Provider implements contextmem.Provider. It is safe for concurrent use.
+// Provider implements connector.Provider. It is safe for concurrent use.
 type Provider struct{ cfg Config }
 
-var _ contextmem.Provider = (*Provider)(nil)
+var _ connector.Provider = (*Provider)(nil)
 
 // New returns a provider.
 func New(cfg Config) *Provider {
@@ -70,20 +70,20 @@ func New(cfg Config) *Provider {
 
 const credentialSchema = `{"type":"object","required":["token"],"additionalProperties":false,"properties":{"token":{"type":"string","minLength":1,"title":"Access token","description":"Personal access token or OAuth access token that may read the repositories"}}}`
 
-// Describe implements contextmem.Provider.
-func (p *Provider) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{
+// Describe implements connector.Provider.
+func (p *Provider) Describe() connector.Info {
+	return connector.Info{
 		Name: Name, Category: "developer_tools", ConnectorType: "api",
 		ObjectTypes:      []string{TypeIssue, TypePullRequest, TypeFile},
 		AuthTypes:        []string{"api_token", "oauth"},
 		CredentialSchema: json.RawMessage(credentialSchema),
-		Searchable: []contextmem.ProviderField{
+		Searchable: []connector.Field{
 			{Name: "title", DataType: "VARCHAR", Description: "title of the issue or pull request"},
 			{Name: "description", DataType: "VARCHAR", Description: "its first text"},
 			{Name: "comments", DataType: "VARCHAR", Description: "comments and review comments"},
 			{Name: "content", DataType: "VARCHAR", Description: "text of a Markdown file"},
 		},
-		Filterable: []contextmem.ProviderField{
+		Filterable: []connector.Field{
 			{Name: "container_id", DataType: "VARCHAR", FilterKey: "container_id", Description: "owner/name of the repository"},
 			{Name: "object_type", DataType: "VARCHAR", FilterKey: "object_type", Description: "issue, pull_request or file"},
 			{Name: "state", DataType: "VARCHAR", FilterKey: "additional_metadata.state", Description: "open, closed or merged"},
@@ -95,9 +95,9 @@ func (p *Provider) Describe() contextmem.ProviderInfo {
 	}
 }
 
-// Check implements contextmem.Provider. It asks for the quota, which every token may see and
+// Check implements connector.Provider. It asks for the quota, which every token may see and
 // which costs nothing.
-func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
+func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	cl, err := p.client(c)
 	if err != nil {
 		return err
@@ -109,9 +109,9 @@ func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
 	return err
 }
 
-// Discover implements contextmem.Provider. It lists the repositories that the token's user can
+// Discover implements connector.Provider. It lists the repositories that the token's user can
 // read; limit is at most 100, 0 is the page size.
-func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	cl, err := p.client(c)
 	if err != nil {
 		return nil, "", err
@@ -136,10 +136,10 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	if err != nil {
 		return nil, "", err
 	}
-	var out []contextmem.ProviderResource
+	var out []connector.Resource
 	for _, r := range list {
 		if _, ok := repository(r.FullName); ok {
-			out = append(out, contextmem.ProviderResource{ID: r.FullName, Name: r.FullName, Type: "repository", Metadata: map[string]any{
+			out = append(out, connector.Resource{ID: r.FullName, Name: r.FullName, Type: "repository", Metadata: map[string]any{
 				"private": r.Private, "archived": r.Archived, "description": webapi.Clip(r.Description, 300), "url": r.HTMLURL,
 			}})
 		}

@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/github"
+	"github.com/contextmem/contextmem/content"
 )
 
 var (
-	good = contextmem.Credentials{"token": token}
+	good = connector.Credentials{"token": token}
 	day  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
@@ -28,9 +29,9 @@ func open(f *fake, cfg github.Config) *github.Provider {
 }
 
 // drain syncs until nothing is left, with a fresh provider each time, as after a restart.
-func drain(t *testing.T, f *fake, cfg github.Config, r contextmem.SyncRequest) (ids []string, deleted []string, last map[string]contextmem.SyncObject, cursor string) {
+func drain(t *testing.T, f *fake, cfg github.Config, r connector.SyncRequest) (ids []string, deleted []string, last map[string]connector.Object, cursor string) {
 	t.Helper()
-	last = map[string]contextmem.SyncObject{}
+	last = map[string]connector.Object{}
 	r.ResourceID, r.Credentials = "acme/docs", good
 	for range 200 {
 		page, err := open(f, cfg).Sync(t.Context(), r)
@@ -57,11 +58,11 @@ func TestTicketsCarryTheirCommentsAndLinks(t *testing.T) {
 	f := newFake(t)
 	f.put(issue{number: 1, title: "Crash", body: "see #2 and other/repo#7, not #1", state: "closed", updated: day, comments: []string{"first", "second", "third"}})
 	f.put(issue{number: 2, title: "Fix", state: "closed", updated: day.Add(time.Hour), pull: true, merged: true, reviews: []string{"rename this"}})
-	ids, _, last, _ := drain(t, f, github.Config{PageSize: 2}, contextmem.SyncRequest{})
+	ids, _, last, _ := drain(t, f, github.Config{PageSize: 2}, connector.SyncRequest{})
 	assert.Equal(t, []string{"acme/docs#1", "acme/docs#2"}, ids)
 	a := last["acme/docs#1"].App
 	require.NotNil(t, a)
-	assert.Equal(t, contextmem.AppTicket, a.Kind)
+	assert.Equal(t, content.AppTicket, a.Kind)
 	assert.Equal(t, "acme/docs#1", a.ExternalID)
 	assert.Equal(t, "closed", a.Fields["status"])
 	assert.Equal(t, "alice", a.Fields["reporter"])
@@ -81,10 +82,10 @@ func TestCommentsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.put(issue{number: 1, title: "Long", updated: day, comments: strings.Split(strings.Repeat("x,", 9)+"x", ",")})
-	_, _, last, _ := drain(t, f, github.Config{PageSize: 4, MaxComments: 5}, contextmem.SyncRequest{})
+	_, _, last, _ := drain(t, f, github.Config{PageSize: 4, MaxComments: 5}, connector.SyncRequest{})
 	a := last["acme/docs#1"].App
 	assert.Len(t, a.Comments, 5)
-	assert.Equal(t, true, a.AdditionalMetadata["comments_truncated"])
+	assert.Equal(t, true, a.Additional["comments_truncated"])
 }
 
 func TestSecondSyncFetchesOnlyWhatChanged(t *testing.T) {
@@ -94,21 +95,21 @@ func TestSecondSyncFetchesOnlyWhatChanged(t *testing.T) {
 		f.put(issue{number: i, title: "t", body: "b", updated: day.Add(time.Duration(i/3) * time.Minute), comments: []string{"c"}})
 	}
 	f.commit("one", map[string]string{"README.md": "# Readme", "docs/a.md": "alpha", "docs/b.md": "beta", "main.go": "package main"})
-	ids, _, last, cursor := drain(t, f, github.Config{}, contextmem.SyncRequest{Limit: 4})
+	ids, _, last, cursor := drain(t, f, github.Config{}, connector.SyncRequest{Limit: 4})
 	assert.Len(t, ids, 28)
 	assert.Len(t, last, 28)
 	assert.Less(t, len(cursor), 400)
 	assert.Equal(t, "alpha", string(last["acme/docs:docs/a.md"].File.Data))
 	f.requests()
 
-	ids, deleted, _, cursor := drain(t, f, github.Config{}, contextmem.SyncRequest{Cursor: cursor, Limit: 50})
+	ids, deleted, _, cursor := drain(t, f, github.Config{}, connector.SyncRequest{Cursor: cursor, Limit: 50})
 	assert.Empty(t, ids)
 	assert.Empty(t, deleted)
 	assert.Len(t, f.requests(), 2, "one listing, one question for the head")
 
 	f.put(issue{number: 3, title: "t", body: "b", state: "closed", updated: day.Add(time.Hour)})
 	f.commit("two", map[string]string{"README.md": "# Readme", "docs/a.md": "alpha 2", "docs/c.md": "gamma"})
-	ids, deleted, last, _ = drain(t, f, github.Config{}, contextmem.SyncRequest{Cursor: cursor, Limit: 2})
+	ids, deleted, last, _ = drain(t, f, github.Config{}, connector.SyncRequest{Cursor: cursor, Limit: 2})
 	assert.ElementsMatch(t, []string{"acme/docs#3", "acme/docs:docs/a.md", "acme/docs:docs/c.md"}, ids)
 	assert.Equal(t, []string{"acme/docs:docs/b.md"}, deleted)
 	assert.Equal(t, "closed", last["acme/docs#3"].App.Fields["status"])
@@ -124,7 +125,7 @@ func TestIssuesThatChangeWhilePagingAreNotSkipped(t *testing.T) {
 		f.put(issue{number: i, title: "t", body: "b", updated: day.Add(time.Duration(i) * time.Second)})
 	}
 	seen := map[string]bool{}
-	r := contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good, Limit: 3}
+	r := connector.SyncRequest{ResourceID: "acme/docs", Credentials: good, Limit: 3}
 	for i := 1; ; i++ {
 		page, err := open(f, github.Config{}).Sync(t.Context(), r)
 		require.NoError(t, err)
@@ -148,7 +149,7 @@ func TestManyIssuesOfOneSecond(t *testing.T) {
 		f.put(issue{number: i, title: "t", body: "b", updated: day})
 	}
 	f.put(issue{number: 18, title: "t", body: "b", updated: day.Add(time.Second)})
-	ids, _, last, _ := drain(t, f, github.Config{}, contextmem.SyncRequest{Limit: 5})
+	ids, _, last, _ := drain(t, f, github.Config{}, connector.SyncRequest{Limit: 5})
 	assert.Len(t, last, 18)
 	assert.Len(t, ids, 18)
 }
@@ -158,9 +159,9 @@ func TestAnIssueThatChangesAgainWithinItsSecondComesAgain(t *testing.T) {
 	f := newFake(t)
 	now := time.Now().Truncate(time.Second)
 	f.put(issue{number: 1, title: "before", body: "b", updated: now})
-	_, _, _, cursor := drain(t, f, github.Config{}, contextmem.SyncRequest{})
+	_, _, _, cursor := drain(t, f, github.Config{}, connector.SyncRequest{})
 	f.put(issue{number: 1, title: "after", body: "b", updated: now})
-	_, _, last, _ := drain(t, f, github.Config{}, contextmem.SyncRequest{Cursor: cursor})
+	_, _, last, _ := drain(t, f, github.Config{}, connector.SyncRequest{Cursor: cursor})
 	require.Contains(t, last, "acme/docs#1")
 	assert.Equal(t, "after", last["acme/docs#1"].App.Title)
 }
@@ -174,17 +175,17 @@ func TestSinceAndTypes(t *testing.T) {
 	f.commit("one", map[string]string{"a.md": "alpha"})
 	since := day.Add(24 * time.Hour)
 	for name, c := range map[string]struct {
-		r    contextmem.SyncRequest
+		r    connector.SyncRequest
 		want []string
 	}{
-		"all":    {contextmem.SyncRequest{Since: since}, []string{"acme/docs#2", "acme/docs#3", "acme/docs:a.md"}},
-		"type":   {contextmem.SyncRequest{Type: "pull_request"}, []string{"acme/docs#3"}},
-		"filter": {contextmem.SyncRequest{Filters: map[string]any{"object_types": []any{"issue", "file"}}}, []string{"acme/docs#1", "acme/docs#2", "acme/docs:a.md"}},
+		"all":    {connector.SyncRequest{Since: since}, []string{"acme/docs#2", "acme/docs#3", "acme/docs:a.md"}},
+		"type":   {connector.SyncRequest{Type: "pull_request"}, []string{"acme/docs#3"}},
+		"filter": {connector.SyncRequest{Filters: map[string]any{"object_types": []any{"issue", "file"}}}, []string{"acme/docs#1", "acme/docs#2", "acme/docs:a.md"}},
 	} {
 		ids, _, _, _ := drain(t, f, github.Config{}, c.r)
 		assert.Equal(t, c.want, ids, name)
 	}
-	_, err := open(f, github.Config{}).Sync(t.Context(), contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good, Filters: map[string]any{"object_types": "wiki"}})
+	_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good, Filters: map[string]any{"object_types": "wiki"}})
 	assert.Error(t, err)
 }
 
@@ -193,11 +194,11 @@ func TestFilesThatAreTooLargeAndTruncatedTrees(t *testing.T) {
 	f := newFake(t)
 	f.trunc = true
 	f.commit("one", map[string]string{"a.md": "small", "docs/b.md": "small too", "docs/deep/c.md": "deep"})
-	ids, _, _, cursor := drain(t, f, github.Config{MaxFileBytes: 10}, contextmem.SyncRequest{})
+	ids, _, _, cursor := drain(t, f, github.Config{MaxFileBytes: 10}, connector.SyncRequest{})
 	assert.Equal(t, []string{"acme/docs:a.md", "acme/docs:docs/b.md", "acme/docs:docs/deep/c.md"}, ids)
 	f.trunc = false
 	f.commit("two", map[string]string{"a.md": strings.Repeat("x", 11), "docs/b.md": "small too"})
-	ids, deleted, _, _ := drain(t, f, github.Config{MaxFileBytes: 10}, contextmem.SyncRequest{Cursor: cursor})
+	ids, deleted, _, _ := drain(t, f, github.Config{MaxFileBytes: 10}, connector.SyncRequest{Cursor: cursor})
 	assert.Empty(t, ids)
 	assert.Equal(t, []string{"acme/docs:a.md", "acme/docs:docs/deep/c.md"}, deleted)
 }
@@ -206,10 +207,10 @@ func TestABaseThatIsGoneIsReadAnew(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.commit("one", map[string]string{"a.md": "alpha"})
-	_, _, _, cursor := drain(t, f, github.Config{}, contextmem.SyncRequest{})
+	_, _, _, cursor := drain(t, f, github.Config{}, connector.SyncRequest{})
 	delete(f.commits, sha("one"))
 	f.commit("forced", map[string]string{"a.md": "alpha", "b.md": "beta"})
-	ids, _, _, _ := drain(t, f, github.Config{}, contextmem.SyncRequest{Cursor: cursor})
+	ids, _, _, _ := drain(t, f, github.Config{}, connector.SyncRequest{Cursor: cursor})
 	assert.Equal(t, []string{"acme/docs:a.md", "acme/docs:b.md"}, ids)
 }
 
@@ -232,8 +233,8 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.setRefuse(func(string) (int, map[string]string, string) { return c.code, c.header, c.body })
-			_, err := open(f, github.Config{}).Sync(t.Context(), contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good})
-			var limited *contextmem.RateLimited
+			_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good})
+			var limited *connector.RateLimited
 			require.ErrorAs(t, err, &limited)
 			assert.GreaterOrEqual(t, limited.After, c.min)
 			assert.LessOrEqual(t, limited.After, c.max)
@@ -245,9 +246,9 @@ func TestForbiddenIsNotAPause(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.setRefuse(func(string) (int, map[string]string, string) { return 403, nil, `{"message":"secret words"}` })
-	_, err := open(f, github.Config{}).Sync(t.Context(), contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good})
+	_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good})
 	require.Error(t, err)
-	var limited *contextmem.RateLimited
+	var limited *connector.RateLimited
 	assert.NotErrorAs(t, err, &limited)
 	assert.NotContains(t, err.Error(), "secret")
 }
@@ -264,14 +265,14 @@ func TestAPauseInTheMiddleKeepsWhatWasRead(t *testing.T) {
 		}
 		return 0, nil, ""
 	})
-	r := contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good}
+	r := connector.SyncRequest{ResourceID: "acme/docs", Credentials: good}
 	page, err := open(f, github.Config{}).Sync(t.Context(), r)
 	require.NoError(t, err)
 	assert.Len(t, page.Objects, 3)
 	assert.True(t, page.More)
 	r.Cursor = page.Cursor
 	_, err = open(f, github.Config{}).Sync(t.Context(), r)
-	var limited *contextmem.RateLimited
+	var limited *connector.RateLimited
 	require.ErrorAs(t, err, &limited)
 	f.setRefuse(nil)
 	ids, _, _, _ := drain(t, f, github.Config{}, r)
@@ -288,16 +289,16 @@ func TestBadAnswers(t *testing.T) {
 	} {
 		f := newFake(t)
 		f.setRefuse(func(string) (int, map[string]string, string) { return 200, nil, body })
-		_, err := open(f, github.Config{}).Sync(t.Context(), contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good})
+		_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good})
 		assert.Error(t, err, name)
 	}
 	f := newFake(t)
 	for _, cursor := range []string{"{", `{"v":9}`, `{"v":1,"f":{"h":"../../user"}}`} {
-		_, err := open(f, github.Config{}).Sync(t.Context(), contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good, Cursor: cursor})
+		_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good, Cursor: cursor})
 		assert.Error(t, err, cursor)
 	}
 	for _, id := range []string{"", "acme", "acme/..", "acme/docs/issues", "a b/c"} {
-		_, err := open(f, github.Config{}).Sync(t.Context(), contextmem.SyncRequest{ResourceID: id, Credentials: good})
+		_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: id, Credentials: good})
 		assert.Error(t, err, id)
 	}
 }
@@ -310,7 +311,7 @@ func TestASlowServerEndsWithTheContext(t *testing.T) {
 	f.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := open(f, github.Config{}).Sync(ctx, contextmem.SyncRequest{ResourceID: "acme/docs", Credentials: good})
+	_, err := open(f, github.Config{}).Sync(ctx, connector.SyncRequest{ResourceID: "acme/docs", Credentials: good})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
@@ -319,11 +320,11 @@ func TestCredentialsAndDiscovery(t *testing.T) {
 	f := newFake(t)
 	p := open(f, github.Config{})
 	assert.NoError(t, p.Check(t.Context(), good))
-	err := p.Check(t.Context(), contextmem.Credentials{"token": "ghp_revoked"})
-	assert.ErrorIs(t, err, contextmem.ErrReauth)
+	err := p.Check(t.Context(), connector.Credentials{"token": "ghp_revoked"})
+	assert.ErrorIs(t, err, connector.ErrReauth)
 	assert.NotContains(t, err.Error(), "ghp_revoked")
-	assert.ErrorIs(t, p.Check(t.Context(), nil), contextmem.ErrBadCredentials)
-	assert.ErrorIs(t, p.Check(t.Context(), contextmem.Credentials{"token": "a\r\nb"}), contextmem.ErrBadCredentials)
+	assert.ErrorIs(t, p.Check(t.Context(), nil), connector.ErrBadCredentials)
+	assert.ErrorIs(t, p.Check(t.Context(), connector.Credentials{"token": "a\r\nb"}), connector.ErrBadCredentials)
 
 	var names []string
 	cursor := ""
@@ -352,7 +353,7 @@ func TestFilesThatWouldBeRefusedAreNotFetched(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.commit("one", map[string]string{"README.md": "# Readme", "long.md": strings.Repeat("long ", 100), "draft.md": "# Draft"})
-	r := contextmem.SyncRequest{MaxBytes: 100, Supported: func(name, contentType string) bool {
+	r := connector.SyncRequest{MaxBytes: 100, Supported: func(name, contentType string) bool {
 		return contentType == "text/markdown" && name != "draft.md"
 	}}
 	ids, deleted, _, cursor := drain(t, f, github.Config{}, r)

@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
+	"github.com/contextmem/contextmem/content"
 )
 
 const (
@@ -140,7 +141,7 @@ func (s *run) issuePage(ctx context.Context) (bool, error) {
 }
 
 // ticket makes the object of an issue with its comments.
-func (s *run) ticket(ctx context.Context, is *issue, typ string) (contextmem.SyncObject, error) {
+func (s *run) ticket(ctx context.Context, is *issue, typ string) (connector.Object, error) {
 	var comments []comment
 	cut := false
 	number := strconv.Itoa(is.Number)
@@ -154,7 +155,7 @@ func (s *run) ticket(ctx context.Context, is *issue, typ string) (contextmem.Syn
 	for _, path := range paths {
 		list, over, err := s.comments(ctx, path, s.p.cfg.MaxComments-len(comments))
 		if err != nil {
-			return contextmem.SyncObject{}, err
+			return connector.Object{}, err
 		}
 		comments, cut = append(comments, list...), cut || over
 	}
@@ -193,9 +194,9 @@ func (s *run) ticket(ctx context.Context, is *issue, typ string) (contextmem.Syn
 	if cut {
 		extra["comments_truncated"] = true
 	}
-	return contextmem.SyncObject{ExternalID: id, App: &contextmem.AppItem{
-		Title: is.Title, Type: typ, Kind: contextmem.AppTicket, Provider: Name, ExternalID: id, URL: is.HTMLURL, Timestamp: is.UpdatedAt,
-		Fields: fields, Comments: embedded, Metadata: s.container(typ), AdditionalMetadata: extra,
+	return connector.Object{ExternalID: id, App: &content.AppItem{
+		Title: is.Title, Type: typ, Kind: content.AppTicket, Provider: Name, ExternalID: id, URL: is.HTMLURL, Timestamp: is.UpdatedAt,
+		Fields: fields, Comments: embedded, Metadata: s.container(typ), Additional: extra,
 	}}, nil
 }
 

@@ -2,12 +2,11 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -48,14 +47,14 @@ type run struct {
 	reads func(name, contentType string) bool
 	want  map[string]bool
 	state state
-	page  *contextmem.SyncPage
+	page  *connector.Page
 }
 
-// Sync implements contextmem.Provider. Issues come first, then files. When the API asks for a
+// Sync implements connector.Provider. Issues come first, then files. When the API asks for a
 // pause in the middle, what was read until then is returned with More set; a call that reads
-// nothing at all returns the *contextmem.RateLimited itself. Since bounds issues and pull
+// nothing at all returns the *connector.RateLimited itself. Since bounds issues and pull
 // requests by their last change; files have no times, so all of them are read.
-func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	cl, err := p.client(r.Credentials)
 	if err != nil {
 		return nil, err
@@ -68,18 +67,15 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if err != nil {
 		return nil, err
 	}
-	s := &run{Client: cl, p: p, id: r.ResourceID, path: path, limit: webapi.Size(r.Limit, p.cfg.PageSize), want: want, page: &contextmem.SyncPage{},
-		most: p.cfg.MaxFileBytes, text: maxBodyBytes, reads: r.Supported}
-	if r.MaxBytes > 0 {
-		s.most, s.text = min(s.most, r.MaxBytes), int(min(maxBodyBytes, r.MaxBytes))
-	}
+	s := &run{Client: cl, p: p, id: r.ResourceID, path: path, limit: webapi.Size(r.Limit, p.cfg.PageSize), want: want, page: &connector.Page{},
+		most: int64(webapi.AtMost(p.cfg.MaxFileBytes, r.MaxBytes)), text: webapi.AtMost(maxBodyBytes, r.MaxBytes), reads: r.Supported}
 	if r.Cursor == "" {
-		s.state.Version = 1
+		s.state.Version = webapi.CursorVersion
 		if !r.Since.IsZero() {
 			s.state.Issues.Since = r.Since.UTC().Format(time.RFC3339)
 		}
-	} else if json.Unmarshal([]byte(r.Cursor), &s.state) != nil || s.state.Version != 1 {
-		return nil, errors.New("github: the cursor is not valid")
+	} else if err := webapi.ReadCursor(Name, r.Cursor, &s.state); err != nil {
+		return nil, err
 	}
 	if want[TypeIssue] || want[TypePullRequest] {
 		err = s.issues(ctx)
@@ -87,18 +83,7 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if err == nil && !s.page.More && want[TypeFile] {
 		err = s.files(ctx)
 	}
-	if err != nil {
-		if _, pause := errors.AsType[*contextmem.RateLimited](err); !pause || len(s.page.Objects)+len(s.page.Deleted) == 0 {
-			return nil, err
-		}
-		s.page.More = true
-	}
-	cursor, err := json.Marshal(s.state)
-	if err != nil {
-		return nil, err
-	}
-	s.page.Cursor = string(cursor)
-	return s.page, nil
+	return webapi.Finish(s.page, s.state, err, len(s.page.Objects)+len(s.page.Deleted) > 0)
 }
 
 // wanted is the set of object types from the resource's type and its filter.

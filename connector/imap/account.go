@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // Ways to secure a connection.
@@ -30,11 +30,11 @@ type account struct {
 type refreshGrant struct{ token, clientID, clientSecret, url string }
 
 func bad(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", contextmem.ErrBadCredentials, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", connector.ErrBadCredentials, fmt.Sprintf(format, args...))
 }
 
 // account reads credentials; an error names the field, never its value.
-func (p *Provider) account(c contextmem.Credentials) (account, error) {
+func (p *Provider) account(c connector.Credentials) (account, error) {
 	a := account{host: c["host"], port: c["port"], security: c["security"], user: c["username"], password: c["password"], access: c["access_token"],
 		refresh: refreshGrant{token: c["refresh_token"], clientID: c["client_id"], clientSecret: c["client_secret"], url: c["token_url"]}}
 	for k, v := range c {

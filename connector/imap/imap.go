@@ -2,7 +2,7 @@
 //
 //	p := imap.New(imap.Config{})      // the credentials name the server
 //	g := imap.New(imap.Gmail())       // imap.gmail.com
-//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []contextmem.Provider{p, g}})
+//	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []connector.Provider{p, g}})
 //
 // A resource is a mailbox, its id the mailbox's name. A mail is an app item of the kind email: subject, body,
 // correspondents, the text of its attachments. Its external id is its Message-ID, so that replies are linked to what
@@ -29,7 +29,7 @@ import (
 
 	goimap "github.com/emersion/go-imap/v2"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // Name is the provider's name where Config names none.
@@ -76,14 +76,14 @@ func Gmail() Config {
 	return Config{Name: "gmail", Host: "imap.gmail.com", TokenURL: "https://oauth2.googleapis.com/token"}
 }
 
-// Provider implements contextmem.Provider. It is safe for concurrent use.
+// Provider implements connector.Provider. It is safe for concurrent use.
 type Provider struct {
 	cfg    Config
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	tokens tokens
 }
 
-var _ contextmem.Provider = (*Provider)(nil)
+var _ connector.Provider = (*Provider)(nil)
 
 // New returns a provider.
 func New(cfg Config) *Provider {
@@ -97,10 +97,10 @@ func New(cfg Config) *Provider {
 		cfg.MaxMessageBytes = DefaultMaxMessageBytes
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{Transport: contextmem.GuardedTransport(cfg.AllowLocal), Timeout: cfg.Timeout,
+		cfg.HTTPClient = &http.Client{Transport: connector.GuardedTransport(cfg.AllowLocal), Timeout: cfg.Timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	return &Provider{cfg: cfg, dial: contextmem.GuardedDial(cfg.AllowLocal)}
+	return &Provider{cfg: cfg, dial: connector.GuardedDial(cfg.AllowLocal)}
 }
 
 const credentialSchema = `{"type":"object","required":["username"],"additionalProperties":false,"properties":{
@@ -115,23 +115,23 @@ const credentialSchema = `{"type":"object","required":["username"],"additionalPr
 "client_secret":{"type":"string","title":"OAuth client secret"},
 "token_url":{"type":"string","title":"OAuth token endpoint","description":"https address"}}}`
 
-// Describe implements contextmem.Provider.
-func (p *Provider) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{
+// Describe implements connector.Provider.
+func (p *Provider) Describe() connector.Info {
+	return connector.Info{
 		Name: p.cfg.Name, Category: "email", ConnectorType: "email", ObjectTypes: []string{"email"},
-		AuthTypes:        []string{contextmem.AuthToken, contextmem.AuthOAuth},
+		AuthTypes:        []string{connector.AuthToken, connector.AuthOAuth},
 		CredentialSchema: json.RawMessage(credentialSchema),
-		Searchable: []contextmem.ProviderField{{Name: "subject", DataType: "string", Description: "subject of the mail"},
+		Searchable: []connector.Field{{Name: "subject", DataType: "string", Description: "subject of the mail"},
 			{Name: "body", DataType: "string", Description: "text of the mail"}, {Name: "attachments", DataType: "string", Description: "text of attached documents"}},
-		Filterable: []contextmem.ProviderField{{Name: "mailbox", DataType: "string", FilterKey: "container_id", Description: "name of the mailbox"},
+		Filterable: []connector.Field{{Name: "mailbox", DataType: "string", FilterKey: "container_id", Description: "name of the mailbox"},
 			{Name: "account_email", DataType: "string", FilterKey: "additional_metadata.account_email", Description: "user name of the account"},
 			{Name: "from", DataType: "string", FilterKey: "additional_metadata.from", Description: "address of the sender"}},
 		SetupGuide: "Name the server and log in with a user name and a password (an app password where the provider asks for one), or with OAuth tokens (XOAUTH2). Discover lists the mailboxes.",
 	}
 }
 
-// Check implements contextmem.Provider: it logs in.
-func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
+// Check implements connector.Provider: it logs in.
+func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	s, err := p.connect(ctx, c)
 	if err != nil {
 		return err
@@ -141,13 +141,13 @@ func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
 }
 
 // Discover lists the mailboxes by name. The cursor is the last name that was listed.
-func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	s, err := p.connect(ctx, c)
 	if err != nil {
 		return nil, "", err
 	}
 	defer s.end()
-	var all []contextmem.ProviderResource
+	var all []connector.Resource
 	cmd := s.client.List("", "*", nil)
 	for m := cmd.Next(); m != nil; m = cmd.Next() {
 		if len(all) == maxMailboxes {
@@ -159,7 +159,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 		}) {
 			continue
 		}
-		r := contextmem.ProviderResource{ID: m.Mailbox, Name: m.Mailbox, Type: TypeMailbox, Metadata: map[string]any{}}
+		r := connector.Resource{ID: m.Mailbox, Name: m.Mailbox, Type: TypeMailbox, Metadata: map[string]any{}}
 		if m.Delim != 0 {
 			r.Metadata["delimiter"] = string(m.Delim)
 		}
@@ -173,11 +173,11 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	if err := cmd.Close(); err != nil {
 		return nil, "", s.failure("list mailboxes", err)
 	}
-	slices.SortFunc(all, func(a, b contextmem.ProviderResource) int { return strings.Compare(a.ID, b.ID) })
-	all = slices.CompactFunc(all, func(a, b contextmem.ProviderResource) bool { return a.ID == b.ID })
+	slices.SortFunc(all, func(a, b connector.Resource) int { return strings.Compare(a.ID, b.ID) })
+	all = slices.CompactFunc(all, func(a, b connector.Resource) bool { return a.ID == b.ID })
 	from := 0
 	if cursor != "" {
-		from, _ = slices.BinarySearchFunc(all, cursor+"\x00", func(r contextmem.ProviderResource, id string) int { return strings.Compare(r.ID, id) })
+		from, _ = slices.BinarySearchFunc(all, cursor+"\x00", func(r connector.Resource, id string) int { return strings.Compare(r.ID, id) })
 	}
 	to := min(from+max(limit, 1), len(all))
 	next := ""

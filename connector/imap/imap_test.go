@@ -17,7 +17,9 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/imap"
+	"github.com/contextmem/contextmem/content"
 )
 
 func plainMail(n int, more string) string {
@@ -32,7 +34,7 @@ const report = "From: =?utf-8?q?J=C3=B6rg?= <joerg@mail.example>\nTo: Ann <" + a
 	"--out\nContent-Type: application/zip; name=all.zip\nContent-Disposition: attachment; filename=all.zip\nContent-Transfer-Encoding: base64\n\nUEsDBA==\n--out--\n"
 
 // drain syncs until nothing is left, with a fresh provider each time, as after a restart.
-func drain(t *testing.T, s *server, r contextmem.SyncRequest) (got map[string]*contextmem.AppItem, present []string, cursor string) {
+func drain(t *testing.T, s *server, r connector.SyncRequest) (got map[string]*contextmem.AppItem, present []string, cursor string) {
 	t.Helper()
 	got = map[string]*contextmem.AppItem{}
 	r.Credentials = s.credentials()
@@ -73,7 +75,7 @@ func mailbox(t *testing.T, s *server) {
 		uids = append(uids, deliver(t, c, "INBOX", plainMail(i, "")))
 	}
 	deliver(t, c, "INBOX", report)
-	got, present, cursor := drain(t, s, contextmem.SyncRequest{Limit: 2})
+	got, present, cursor := drain(t, s, connector.SyncRequest{Limit: 2})
 	require.Len(t, got, 6)
 	require.Nil(t, present, "nothing is gone")
 	var a *contextmem.AppItem
@@ -84,23 +86,23 @@ func mailbox(t *testing.T, s *server) {
 	}
 	require.NotNil(t, a)
 	assert.Equal(t, "Möhren report", a.Title)
-	assert.Equal(t, contextmem.AppEmail, a.Kind)
+	assert.Equal(t, content.AppEmail, a.Kind)
 	assert.Equal(t, "n1@mail.example", a.ThreadID)
 	assert.Equal(t, "2026-04-09T10:00:00Z", a.Timestamp)
 	assert.Equal(t, map[string]any{"kind": "email", "subject": "Möhren report", "body": "Die Möhren sind reif.", "thread_id": "n1@mail.example", "reply_to_id": "n1@mail.example",
 		"created_at": "2026-04-09T10:00:00Z", "from": "Jörg <joerg@mail.example>", "to": []any{"Ann <" + account + ">", "René <rene@mail.example>"}, "cc": []any{"cc@mail.example"}}, a.Fields)
-	assert.Equal(t, account, a.AdditionalMetadata["account_email"])
+	assert.Equal(t, account, a.Additional["account_email"])
 	require.Len(t, a.Attachments, 2)
 	assert.Equal(t, "bäds.csv", a.Attachments[0]["title"])
 	assert.Nil(t, a.Attachments[1]["content"])
 
-	got, present, cursor = drain(t, s, contextmem.SyncRequest{Cursor: cursor})
+	got, present, cursor = drain(t, s, connector.SyncRequest{Cursor: cursor})
 	assert.Empty(t, got)
 	assert.Nil(t, present)
 
 	expunge(t, c, "INBOX", uids[1], uids[4])
 	deliver(t, c, "INBOX", plainMail(7, ""))
-	got, present, cursor = drain(t, s, contextmem.SyncRequest{Cursor: cursor})
+	got, present, cursor = drain(t, s, connector.SyncRequest{Cursor: cursor})
 	assert.Equal(t, []string{"note 7"}, subjects(got))
 	assert.Len(t, present, 5)
 	for _, uid := range []goimap.UID{uids[1], uids[4]} {
@@ -109,30 +111,30 @@ func mailbox(t *testing.T, s *server) {
 		}
 	}
 	expunge(t, c, "INBOX", uids[0])
-	got, present, cursor = drain(t, s, contextmem.SyncRequest{Cursor: cursor})
+	got, present, cursor = drain(t, s, connector.SyncRequest{Cursor: cursor})
 	assert.Empty(t, got)
 	assert.Len(t, present, 4)
-	got, present, _ = drain(t, s, contextmem.SyncRequest{Cursor: cursor})
+	got, present, _ = drain(t, s, connector.SyncRequest{Cursor: cursor})
 	assert.Empty(t, got)
 	assert.Nil(t, present)
 
 	// A mailbox that is made anew has other numbers, even with the same mails.
 	require.NoError(t, c.Create("Pläne Büro", nil).Wait())
 	deliver(t, c, "Pläne Büro", plainMail(10, ""))
-	_, _, cursor = drain(t, s, contextmem.SyncRequest{ResourceID: "Pläne Büro"})
+	_, _, cursor = drain(t, s, connector.SyncRequest{ResourceID: "Pläne Büro"})
 	var st struct{ U uint32 }
 	require.NoError(t, json.Unmarshal([]byte(cursor), &st))
 	other := strings.Replace(cursor, fmt.Sprint(st.U), fmt.Sprint(st.U-1), 1)
 	for i := range 3 {
 		deliver(t, c, "Pläne Büro", plainMail(11+i, ""))
 	}
-	got, present, _ = drain(t, s, contextmem.SyncRequest{ResourceID: "Pläne Büro", Cursor: other, Limit: 2})
+	got, present, _ = drain(t, s, connector.SyncRequest{ResourceID: "Pläne Büro", Cursor: other, Limit: 2})
 	assert.Len(t, got, 4)
 	assert.Len(t, present, 4)
 
 	var names []string
 	for next, more := "", true; more; more = next != "" {
-		var rs []contextmem.ProviderResource
+		var rs []connector.Resource
 		var err error
 		rs, next, err = s.provider().Discover(t.Context(), s.credentials(), next, 1)
 		require.NoError(t, err)
@@ -145,10 +147,10 @@ func mailbox(t *testing.T, s *server) {
 	wrong := s.credentials()
 	wrong["password"] = "wrong-secret"
 	err := s.provider().Check(t.Context(), wrong)
-	require.ErrorIs(t, err, contextmem.ErrReauth)
+	require.ErrorIs(t, err, connector.ErrReauth)
 	assert.NotContains(t, err.Error(), "secret")
 	assert.NoError(t, s.provider().Check(t.Context(), s.credentials()))
-	_, err = s.provider().Sync(t.Context(), contextmem.SyncRequest{Credentials: s.credentials(), ResourceID: "nowhere"})
+	_, err = s.provider().Sync(t.Context(), connector.SyncRequest{Credentials: s.credentials(), ResourceID: "nowhere"})
 	assert.ErrorContains(t, err, "open mailbox")
 }
 
@@ -174,10 +176,10 @@ func TestSinceBoundsTheFirstSync(t *testing.T) {
 	}
 	put(1, time.Now().AddDate(0, 0, -30))
 	put(2, time.Now())
-	got, _, cursor := drain(t, &m.server, contextmem.SyncRequest{Since: time.Now().AddDate(0, 0, -3)})
+	got, _, cursor := drain(t, &m.server, connector.SyncRequest{Since: time.Now().AddDate(0, 0, -3)})
 	assert.Equal(t, []string{"note 2"}, subjects(got))
 	put(3, time.Now().AddDate(0, 0, -30)) // moved here from elsewhere: new to the mailbox
-	got, present, _ := drain(t, &m.server, contextmem.SyncRequest{Cursor: cursor})
+	got, present, _ := drain(t, &m.server, connector.SyncRequest{Cursor: cursor})
 	assert.Equal(t, []string{"note 3"}, subjects(got))
 	assert.Nil(t, present)
 }
@@ -194,7 +196,7 @@ func TestPauses(t *testing.T) {
 		deliver(t, c, "INBOX", plainMail(i, ""))
 	}
 	deliver(t, c, "INBOX", plainMail(3, "")+strings.Repeat("word ", 1<<20)) // asked for alone
-	r := contextmem.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"}
+	r := connector.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"}
 	no := func(code, text string) error {
 		return &goimap.Error{Type: goimap.StatusResponseTypeNo, Code: goimap.ResponseCode(code), Text: text}
 	}
@@ -215,12 +217,12 @@ func TestPauses(t *testing.T) {
 				return nil
 			}})
 			_, err := m.provider().Sync(t.Context(), r)
-			var limited *contextmem.RateLimited
+			var limited *connector.RateLimited
 			require.ErrorAs(t, err, &limited, "%v", tc.err)
 			assert.Equal(t, tc.want, limited.After)
 		}
 		m.set(faults{onAuth: func() error { return tc.err }})
-		var limited *contextmem.RateLimited
+		var limited *connector.RateLimited
 		require.ErrorAs(t, m.provider().Check(t.Context(), r.Credentials), &limited, "a busy server does not blame the credentials")
 	}
 	var n atomic.Int32
@@ -235,7 +237,7 @@ func TestPauses(t *testing.T) {
 	assert.Len(t, page.Objects, 3)
 	assert.True(t, page.More)
 	m.set(faults{})
-	got, _, _ := drain(t, &m.server, contextmem.SyncRequest{Cursor: page.Cursor})
+	got, _, _ := drain(t, &m.server, connector.SyncRequest{Cursor: page.Cursor})
 	assert.Equal(t, []string{"note 3"}, subjects(got))
 }
 
@@ -243,23 +245,23 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)
 	p := m.provider()
-	change := func(kv ...string) contextmem.Credentials {
+	change := func(kv ...string) connector.Credentials {
 		c := m.credentials()
 		for i := 0; i < len(kv); i += 2 {
 			c[kv[i]] = kv[i+1]
 		}
 		return c
 	}
-	for name, c := range map[string]contextmem.Credentials{
+	for name, c := range map[string]connector.Credentials{
 		"no host": change("host", ""), "a path": change("host", "127.0.0.1/x"), "a port": change("port", "0"), "a word": change("port", "imap"), "no user": change("username", ""),
 		"no secret": change("password", ""), "two secrets": change("access_token", "x"), "another security": change("security", "ssl"), "a line break": change("password", "a\r\nb"),
 		"plain to a name": change("security", "none", "host", "mail.example"), "no client": change("password", "", "refresh_token", "x", "token_url", "https://tokens.example"),
 		"no endpoint": change("password", "", "refresh_token", "x", "client_id", "y"), "an open endpoint": change("password", "", "refresh_token", "x", "client_id", "y", "token_url", "http://tokens.example"),
 	} {
-		assert.ErrorIs(t, p.Check(t.Context(), c), contextmem.ErrBadCredentials, name)
+		assert.ErrorIs(t, p.Check(t.Context(), c), connector.ErrBadCredentials, name)
 	}
 	guarded := imap.New(imap.Config{})
-	assert.ErrorIs(t, guarded.Check(t.Context(), change("security", "none")), contextmem.ErrBadCredentials)
+	assert.ErrorIs(t, guarded.Check(t.Context(), change("security", "none")), connector.ErrBadCredentials)
 	err := guarded.Check(t.Context(), m.credentials())
 	require.Error(t, err, "a server of the own network is not reached")
 	assert.ErrorContains(t, err, "not public")
@@ -271,19 +273,19 @@ func TestRefusals(t *testing.T) {
 	assert.Error(t, p.Check(t.Context(), change("port", m.plain)))
 
 	for _, cursor := range []string{"{", "[]", `{"v":2,"n":1}`, `{"v":1}`} {
-		_, err := p.Sync(t.Context(), contextmem.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX", Cursor: cursor})
+		_, err := p.Sync(t.Context(), connector.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX", Cursor: cursor})
 		assert.ErrorContains(t, err, "cursor", cursor)
 	}
 	m.set(faults{onRead: func(string) error {
 		return &goimap.Error{Type: goimap.StatusResponseTypeNo, Code: goimap.ResponseCodeServerBug, Text: "trace with " + password}
 	}})
-	_, err = p.Sync(t.Context(), contextmem.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"})
+	_, err = p.Sync(t.Context(), connector.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"})
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), password)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	m.set(faults{onRead: func(string) error { cancel(); return nil }})
-	_, err = p.Sync(ctx, contextmem.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"})
+	_, err = p.Sync(ctx, connector.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"})
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
@@ -291,10 +293,10 @@ func TestLargeMailIsCut(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)
 	deliver(t, m.client(t), "INBOX", plainMail(1, "")+strings.Repeat("word ", 200_000))
-	got, _, _ := drain(t, &m.server, contextmem.SyncRequest{MaxBytes: 100_000})
+	got, _, _ := drain(t, &m.server, connector.SyncRequest{MaxBytes: 100_000})
 	require.Len(t, got, 1)
 	for _, a := range got {
-		assert.Equal(t, true, a.AdditionalMetadata["truncated"])
+		assert.Equal(t, true, a.Additional["truncated"])
 		assert.Less(t, len(a.Fields["body"].(string)), 100_001)
 		assert.Contains(t, a.Fields["body"], "This is note number 1.")
 	}
@@ -328,7 +330,7 @@ func TestTokens(t *testing.T) {
 	c["access_token"] = "fresh"
 	require.NoError(t, m.provider().Check(t.Context(), c))
 	c["access_token"] = "stale"
-	require.ErrorIs(t, m.provider().Check(t.Context(), c), contextmem.ErrReauth)
+	require.ErrorIs(t, m.provider().Check(t.Context(), c), connector.ErrReauth)
 
 	delete(c, "access_token")
 	c["refresh_token"], c["client_id"], c["client_secret"], c["token_url"] = "refresh-secret", "id", "client-secret", endpoint.URL
@@ -337,23 +339,23 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, p.Check(t.Context(), c))
 	assert.EqualValues(t, 1, calls.Load(), "a token is used until it expires")
 	m.set(faults{token: "newer"})
-	require.ErrorIs(t, p.Check(t.Context(), c), contextmem.ErrReauth)
+	require.ErrorIs(t, p.Check(t.Context(), c), connector.ErrReauth)
 	answer.Store(`{"access_token":"newer","expires_in":3600}`)
 	require.NoError(t, p.Check(t.Context(), c), "a token that was refused is not kept")
 
 	answer.Store(`{"error":"invalid_grant","error_description":"refresh-secret was revoked"}`)
 	err := m.provider().Check(t.Context(), c)
-	require.ErrorIs(t, err, contextmem.ErrReauth)
+	require.ErrorIs(t, err, connector.ErrReauth)
 	assert.ErrorContains(t, err, "invalid_grant")
 	assert.NotContains(t, err.Error(), "secret")
 	answer.Store("90")
-	var limited *contextmem.RateLimited
+	var limited *connector.RateLimited
 	require.ErrorAs(t, m.provider().Check(t.Context(), c), &limited)
 	assert.Equal(t, 90*time.Second, limited.After)
 	answer.Store(`{"error":"server_error"}`)
 	err = m.provider().Check(t.Context(), c)
 	require.Error(t, err)
-	assert.NotErrorIs(t, err, contextmem.ErrReauth)
+	assert.NotErrorIs(t, err, connector.ErrReauth)
 }
 
 // service syncs a mailbox through a whole service.
@@ -363,7 +365,7 @@ func service(t *testing.T, s *server) {
 	deliver(t, c, "Work", plainMail(1, ""))
 	deliver(t, c, "Work", strings.Replace(report, "YmVkLHJvd3MKbm9ydGgsNQo=", "YmVkLHBsYW50Cm5vcnRoLHJhZGlzaGVzCg==", 1)) // bed,plant / north,radishes
 	gone := deliver(t, c, "Work", "Subject: lunch\nMessage-ID: <lunch@mail.example>\n\nThe canteen serves pumpkin soup.\n")
-	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []contextmem.Provider{s.provider()}})
+	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{s.provider()}})
 	require.NoError(t, err)
 	defer svc.Close()
 	_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})

@@ -15,7 +15,8 @@ import (
 	"github.com/emersion/go-message/charset"
 	gomail "github.com/emersion/go-message/mail"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
+	"github.com/contextmem/contextmem/content"
 )
 
 type (
@@ -36,8 +37,8 @@ const (
 
 var words = &mime.WordDecoder{CharsetReader: charset.Reader}
 
-// content is a mail while its parts are read.
-type content struct {
+// body is a mail while its parts are read.
+type body struct {
 	y        *syncing
 	body     []string
 	size     int // of body
@@ -47,8 +48,8 @@ type content struct {
 }
 
 // item makes an app item of a mail. Its error is the context's.
-func (y *syncing) item(m *mail) (*contextmem.AppItem, error) {
-	c := &content{y: y, partial: m.cut}
+func (y *syncing) item(m *mail) (*content.AppItem, error) {
+	c := &body{y: y, partial: m.cut}
 	e, err := message.Read(bytes.NewReader(m.body))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
 		e = &message.Entity{Body: bytes.NewReader(m.body)} // without a header that can be read it is text
@@ -82,7 +83,7 @@ func (y *syncing) item(m *mail) (*contextmem.AppItem, error) {
 			replyTo = refs[len(refs)-1]
 		}
 	}
-	fields := map[string]any{"kind": string(contextmem.AppEmail), "subject": subject, "body": strings.Join(c.body, "\n\n"), "thread_id": thread}
+	fields := map[string]any{"kind": string(content.AppEmail), "subject": subject, "body": strings.Join(c.body, "\n\n"), "thread_id": thread}
 	extra := map[string]any{"account_email": account, "mailbox": y.r.ResourceID, "message_id": id, "uid": uid}
 	if replyTo != "" && replyTo != id {
 		fields["reply_to_id"] = replyTo
@@ -104,14 +105,14 @@ func (y *syncing) item(m *mail) (*contextmem.AppItem, error) {
 	if c.partial {
 		extra["truncated"] = true
 	}
-	return &contextmem.AppItem{Title: subject, Type: y.p.cfg.Name, Kind: contextmem.AppEmail, Provider: y.p.cfg.Name, ExternalID: id, ThreadID: thread,
-		Timestamp: stamp, Fields: fields, Attachments: c.attached, AdditionalMetadata: extra,
+	return &content.AppItem{Title: subject, Type: y.p.cfg.Name, Kind: content.AppEmail, Provider: y.p.cfg.Name, ExternalID: id, ThreadID: thread,
+		Timestamp: stamp, Fields: fields, Attachments: c.attached, Additional: extra,
 		Metadata: map[string]any{"container_type": TypeMailbox, "container_id": y.r.ResourceID, "container_name": y.r.ResourceID, "object_type": "email"},
 	}, nil
 }
 
 // part reads one MIME part; reason is why its text is as it came.
-func (c *content) part(e *message.Entity, reason error, depth int) error {
+func (c *body) part(e *message.Entity, reason error, depth int) error {
 	if err := c.y.ctx.Err(); err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (c *content) part(e *message.Entity, reason error, depth int) error {
 }
 
 // each calls f with the parts until it says that it is done. Damage ends the listing and is noted.
-func (c *content) each(mr message.MultipartReader, f func(p *message.Entity, reason error) (bool, error)) error {
+func (c *body) each(mr message.MultipartReader, f func(p *message.Entity, reason error) (bool, error)) error {
 	for {
 		p, err := mr.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -169,11 +170,11 @@ func (c *content) each(mr message.MultipartReader, f func(p *message.Entity, rea
 }
 
 // alternatives takes the plain text, or what else has words: the parts are kept until it is known.
-func (c *content) alternatives(mr message.MultipartReader, depth int) error {
-	var others []*content
+func (c *body) alternatives(mr message.MultipartReader, depth int) error {
+	var others []*body
 	done := false
 	err := c.each(mr, func(p *message.Entity, reason error) (bool, error) {
-		own := &content{y: c.y, parts: c.parts}
+		own := &body{y: c.y, parts: c.parts}
 		if err := own.part(p, reason, depth+1); err != nil {
 			return false, err
 		}
@@ -183,7 +184,7 @@ func (c *content) alternatives(mr message.MultipartReader, depth int) error {
 			done = own.size > 0
 		}
 		if done {
-			others = []*content{own}
+			others = []*body{own}
 			return false, nil
 		}
 		others = append(others, own)
@@ -203,7 +204,7 @@ func (c *content) alternatives(mr message.MultipartReader, depth int) error {
 }
 
 // text adds a body.
-func (c *content) text(data []byte, mediaType string) error {
+func (c *body) text(data []byte, mediaType string) error {
 	text, _, err := c.parse("", mediaType, data)
 	if err != nil {
 		return err
@@ -219,7 +220,7 @@ func (c *content) text(data []byte, mediaType string) error {
 }
 
 // attachment adds a file with its text, where the service reads its kind.
-func (c *content) attachment(body io.Reader, name, mediaType string) error {
+func (c *body) attachment(body io.Reader, name, mediaType string) error {
 	if len(c.attached) >= maxAttachments {
 		c.partial = true
 		return nil
@@ -249,7 +250,7 @@ func (c *content) attachment(body io.Reader, name, mediaType string) error {
 }
 
 // parse reads a part with the service's parsers. What they can't read has no text; the error is the context's.
-func (c *content) parse(name, mediaType string, data []byte) (text string, markdown bool, err error) {
+func (c *body) parse(name, mediaType string, data []byte) (text string, markdown bool, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", false, nil
 	}
@@ -259,7 +260,7 @@ func (c *content) parse(name, mediaType string, data []byte) (text string, markd
 		}
 		return "", false, nil
 	}
-	doc, err := c.y.r.Parse(c.y.ctx, contextmem.ParseInput{Name: name, ContentType: mediaType, Data: data})
+	doc, err := c.y.r.Parse(c.y.ctx, connector.ParseInput{Name: name, ContentType: mediaType, Data: data})
 	if err != nil {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return "", false, c.y.ctx.Err()

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 func itemOf(t *testing.T, raw string) *contextmem.AppItem {
 	t.Helper()
-	y := &syncing{session: &session{ctx: t.Context(), account: account{user: "ann@mail.example"}}, p: New(Config{}), r: contextmem.SyncRequest{ResourceID: "INBOX"}, state: state{Validity: 7}}
+	y := &syncing{session: &session{ctx: t.Context(), account: account{user: "ann@mail.example"}}, p: New(Config{}), r: connector.SyncRequest{ResourceID: "INBOX"}, state: state{Validity: 7}}
 	a, err := y.item(&mail{uid: 3, body: []byte(raw)})
 	require.NoError(t, err)
 	return a

@@ -26,7 +26,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/stretchr/testify/require"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/imap"
 )
 
@@ -43,8 +43,8 @@ type server struct {
 	roots      *x509.CertPool
 }
 
-func (s *server) credentials() contextmem.Credentials {
-	return contextmem.Credentials{"host": s.host, "port": s.port, "security": s.security, "username": account, "password": password}
+func (s *server) credentials() connector.Credentials {
+	return connector.Credentials{"host": s.host, "port": s.port, "security": s.security, "username": account, "password": password}
 }
 
 func (s *server) provider(change ...func(*imap.Config)) *imap.Provider {

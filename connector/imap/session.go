@@ -18,7 +18,7 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 	"github.com/emersion/go-sasl"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 const (
@@ -66,7 +66,7 @@ func (c *boundedConn) SetReadDeadline(t time.Time) error {
 }
 
 // connect dials and logs in.
-func (p *Provider) connect(ctx context.Context, c contextmem.Credentials) (*session, error) {
+func (p *Provider) connect(ctx context.Context, c connector.Credentials) (*session, error) {
 	a, err := p.account(c)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (p *Provider) connect(ctx context.Context, c contextmem.Credentials) (*sess
 	}
 	if err := s.login(token); err != nil {
 		s.close()
-		if token != "" && errors.Is(err, contextmem.ErrReauth) && a.refresh.token != "" {
+		if token != "" && errors.Is(err, connector.ErrReauth) && a.refresh.token != "" {
 			p.tokens.drop(a.refresh.key())
 		}
 		return nil, err
@@ -152,7 +152,7 @@ func (s *session) login(token string) error {
 		port, _ := strconv.Atoi(s.account.port)
 		err = s.client.Authenticate(sasl.NewOAuthBearerClient(&sasl.OAuthBearerOptions{Username: s.account.user, Token: token, Host: s.account.host, Port: port}))
 		if _, refused := errors.AsType[*sasl.OAuthBearerError](err); refused {
-			return fmt.Errorf("imap: log in: %w", contextmem.ErrReauth)
+			return fmt.Errorf("imap: log in: %w", connector.ErrReauth)
 		}
 	case token != "":
 		err = s.client.Authenticate(&xoauth2{s.account.user, token})
@@ -167,11 +167,11 @@ func (s *session) login(token string) error {
 		return nil
 	}
 	err = s.failure("log in", err)
-	if _, pause := errors.AsType[*contextmem.RateLimited](err); pause {
+	if _, pause := errors.AsType[*connector.RateLimited](err); pause {
 		return err
 	}
 	if e, ok := errors.AsType[*statusError](err); ok && e.typ == goimap.StatusResponseTypeNo && !slices.Contains(transient, e.code) {
-		return fmt.Errorf("imap: log in: %w", contextmem.ErrReauth)
+		return fmt.Errorf("imap: log in: %w", connector.ErrReauth)
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func limited(d time.Duration) error {
 	if d <= 0 {
 		d = defaultPause
 	}
-	return &contextmem.RateLimited{After: min(max(d, time.Second), maxPause)}
+	return &connector.RateLimited{After: min(max(d, time.Second), maxPause)}
 }
 
 // failure is the error of a call for one of the client library.
@@ -229,7 +229,7 @@ func (s *session) failure(op string, err error) error {
 		}
 		switch code {
 		case goimap.ResponseCodeExpired, goimap.ResponseCodeAuthenticationFailed, goimap.ResponseCodeAuthorizationFailed:
-			return fmt.Errorf("imap: %s: %w", op, contextmem.ErrReauth)
+			return fmt.Errorf("imap: %s: %w", op, connector.ErrReauth)
 		}
 		return &statusError{op, e.Type, code}
 	}

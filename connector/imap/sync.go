@@ -11,7 +11,7 @@ import (
 
 	goimap "github.com/emersion/go-imap/v2"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 const (
@@ -40,9 +40,9 @@ type mail struct {
 	cut  bool
 }
 
-// Sync implements contextmem.Provider. Since bounds the first sync by the day on which the server got a mail. When the
+// Sync implements connector.Provider. Since bounds the first sync by the day on which the server got a mail. When the
 // server asks for a pause in the middle, what was read until then is returned with More set.
-func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	var st state
 	if r.Cursor == "" {
 		st = state{Version: 1, Next: 1, Floor: r.Since.UTC()}
@@ -69,9 +69,9 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 		st = state{Version: 1, Next: 1}
 	}
 	st.Validity = box.UIDValidity
-	y := &syncing{session: s, p: p, r: r, state: st, total: box.NumMessages, page: &contextmem.SyncPage{}}
+	y := &syncing{session: s, p: p, r: r, state: st, total: box.NumMessages, page: &connector.Page{}}
 	if err := y.run(box.UIDNext, renumbered); err != nil {
-		if _, pause := errors.AsType[*contextmem.RateLimited](err); !pause || len(y.page.Objects) == 0 {
+		if _, pause := errors.AsType[*connector.RateLimited](err); !pause || len(y.page.Objects) == 0 {
 			return nil, err
 		}
 		y.page.More = true
@@ -88,10 +88,10 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 type syncing struct {
 	*session
 	p     *Provider
-	r     contextmem.SyncRequest
+	r     connector.SyncRequest
 	state state
 	total uint32 // mails in the mailbox
-	page  *contextmem.SyncPage
+	page  *connector.Page
 }
 
 func (y *syncing) external(uid goimap.UID) string {
@@ -261,7 +261,7 @@ func (y *syncing) read(mails []mail) error {
 			return err
 		}
 		m.body = nil
-		y.page.Objects = append(y.page.Objects, contextmem.SyncObject{ExternalID: y.external(m.uid), App: app})
+		y.page.Objects = append(y.page.Objects, connector.Object{ExternalID: y.external(m.uid), App: app})
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -16,7 +16,7 @@ const (
 // client speaks to the API with one token.
 type client struct{ *webapi.Client }
 
-func (p *Provider) client(c contextmem.Credentials) (*client, error) {
+func (p *Provider) client(c connector.Credentials) (*client, error) {
 	t := c["token"]
 	if err := webapi.Bearer(Name, t); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/notion"
 )
 
@@ -26,8 +27,8 @@ func TestPagesThatLeaveADatabaseAreNoticed(t *testing.T) {
 	for i := 1; i <= 10; i++ {
 		f.pages[id(i)] = page{edited: day.Add(time.Duration(i) * time.Hour)}
 	}
-	_, _, _, cursor := drain(t, f, contextmem.SyncRequest{ResourceID: db, Type: "database"})
-	r := contextmem.SyncRequest{ResourceID: db, Type: "database", Credentials: good, Cursor: cursor}
+	_, _, _, cursor := drain(t, f, connector.SyncRequest{ResourceID: db, Type: "database"})
+	r := connector.SyncRequest{ResourceID: db, Type: "database", Credentials: good, Cursor: cursor}
 	delete(f.pages, id(2))
 	f.pages[id(5)] = page{edited: day.Add(5 * time.Hour), archived: true}
 	f.pages[id(20)] = page{edited: day.Add(20 * time.Hour)}
@@ -74,7 +75,7 @@ func TestPagesThatLeaveADatabaseAreNoticed(t *testing.T) {
 		}
 		return f.sorted == "created_time"
 	}
-	r = contextmem.SyncRequest{ResourceID: db, Type: "database", Credentials: good, Cursor: cursor}
+	r = connector.SyncRequest{ResourceID: db, Type: "database", Credentials: good, Cursor: cursor}
 	p, err = always(f).Sync(t.Context(), r)
 	require.NoError(t, err)
 	assert.False(t, p.Complete)
@@ -88,7 +89,7 @@ func TestDeletedPageDisappears(t *testing.T) {
 		f.pages[id(i)] = page{edited: day.Add(time.Duration(i) * time.Hour)}
 	}
 	f.blocks[id(3)] = []map[string]any{{"id": id(50), "type": "paragraph", "paragraph": map[string]any{"rich_text": rich("The walrus statue stands beside the fountain.")}}}
-	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []contextmem.Provider{always(f)}})
+	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{always(f)}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})

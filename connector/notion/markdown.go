@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
+	"github.com/contextmem/contextmem/content"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 type document struct {
 	*run
 	b      strings.Builder
-	links  []contextmem.Link
+	links  []content.Link
 	blocks int
 	cut    bool
 }
@@ -32,10 +32,10 @@ type document struct {
 type block struct {
 	id, typ  string
 	children bool
-	content
+	blockContent
 }
 
-type content struct {
+type blockContent struct {
 	Text       text   `json:"rich_text"`
 	Caption    text   `json:"caption"`
 	Checked    bool   `json:"checked"`
@@ -61,7 +61,7 @@ func (b *block) UnmarshalJSON(data []byte) error {
 	}
 	b.id, b.typ, b.children = compact(head.ID), head.Type, head.Children
 	if raw := all[head.Type]; len(raw) > 0 && raw[0] == '{' {
-		return json.Unmarshal(raw, &b.content)
+		return json.Unmarshal(raw, &b.blockContent)
 	}
 	return nil
 }
@@ -75,8 +75,8 @@ func (d *document) line(s string) {
 }
 
 func (d *document) link(id string) {
-	if id = compact(id); id != "" && len(d.links) < maxLinks && !slices.ContainsFunc(d.links, func(l contextmem.Link) bool { return l.ExternalID == id }) {
-		d.links = append(d.links, contextmem.Link{Predicate: "linked_to", Provider: Name, ExternalID: id})
+	if id = compact(id); id != "" && len(d.links) < maxLinks && !slices.ContainsFunc(d.links, func(l content.Link) bool { return l.ExternalID == id }) {
+		d.links = append(d.links, content.Link{Predicate: "linked_to", Provider: Name, ExternalID: id})
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -42,10 +42,10 @@ type Config struct {
 	ListEvery time.Duration
 }
 
-// Provider implements contextmem.Provider. It is safe for concurrent use.
+// Provider implements connector.Provider. It is safe for concurrent use.
 type Provider struct{ cfg Config }
 
-var _ contextmem.Provider = (*Provider)(nil)
+var _ connector.Provider = (*Provider)(nil)
 
 // New returns a provider.
 func New(cfg Config) *Provider {
@@ -70,18 +70,18 @@ func New(cfg Config) *Provider {
 
 const credentialSchema = `{"type":"object","required":["token"],"additionalProperties":false,"properties":{"token":{"type":"string","minLength":1,"title":"Integration token","description":"Internal integration secret or OAuth access token that may read content"}}}`
 
-// Describe implements contextmem.Provider.
-func (p *Provider) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{
+// Describe implements connector.Provider.
+func (p *Provider) Describe() connector.Info {
+	return connector.Info{
 		Name: Name, Category: "knowledge_base", ConnectorType: "api",
 		ObjectTypes:      []string{TypePage},
 		AuthTypes:        []string{"api_token", "oauth"},
 		CredentialSchema: json.RawMessage(credentialSchema),
-		Searchable: []contextmem.ProviderField{
+		Searchable: []connector.Field{
 			{Name: "title", DataType: "VARCHAR", Description: "title of the page"},
 			{Name: "body", DataType: "VARCHAR", Description: "properties and content as Markdown"},
 		},
-		Filterable: []contextmem.ProviderField{
+		Filterable: []connector.Field{
 			{Name: "container_id", DataType: "VARCHAR", FilterKey: "container_id", Description: "id of the database, page or workspace that is synced"},
 			{Name: "container_type", DataType: "VARCHAR", FilterKey: "container_type", Description: "database, page or workspace"},
 			{Name: "parent_id", DataType: "VARCHAR", FilterKey: "additional_metadata.parent_id", Description: "id of the page or database above"},
@@ -91,8 +91,8 @@ func (p *Provider) Describe() contextmem.ProviderInfo {
 	}
 }
 
-// Check implements contextmem.Provider.
-func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
+// Check implements connector.Provider.
+func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	cl, err := p.client(c)
 	if err != nil {
 		return err
@@ -102,19 +102,19 @@ func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
 	return err
 }
 
-// Discover implements contextmem.Provider. The first page begins with the workspace; then come
+// Discover implements connector.Provider. The first page begins with the workspace; then come
 // databases and pages, without the pages of a database. A page may be short while next is not empty.
-func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	cl, err := p.client(c)
 	if err != nil {
 		return nil, "", err
 	}
 	body := map[string]any{"page_size": webapi.Size(limit, p.cfg.PageSize)}
-	var out []contextmem.ProviderResource
+	var out []connector.Resource
 	if cursor != "" {
 		body["start_cursor"] = cursor
 	} else {
-		out = append(out, contextmem.ProviderResource{ID: Workspace, Name: "All shared pages", Type: Workspace})
+		out = append(out, connector.Resource{ID: Workspace, Name: "All shared pages", Type: Workspace})
 	}
 	var l listing
 	if _, err := cl.call(ctx, "/v1/search", body, &l); err != nil {
@@ -123,7 +123,7 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	for i := range l.Results {
 		o := &l.Results[i]
 		if id := compact(o.ID); id != "" && (o.Object == TypeDatabase || o.Object == TypePage && o.Parent.DatabaseID == "") {
-			out = append(out, contextmem.ProviderResource{ID: id, Name: webapi.Clip(o.title(), 300), Type: o.Object, Metadata: map[string]any{"url": o.URL}})
+			out = append(out, connector.Resource{ID: id, Name: webapi.Clip(o.title(), 300), Type: o.Object, Metadata: map[string]any{"url": o.URL}})
 		}
 	}
 	return out, l.next(), nil

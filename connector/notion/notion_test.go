@@ -16,11 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/notion"
 )
 
 var (
-	good = contextmem.Credentials{"token": "ntn_secret"}
+	good = connector.Credentials{"token": "ntn_secret"}
 	day  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	db   = id(999)
 )
@@ -145,7 +146,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 
 func open(f *fake) *notion.Provider { return notion.New(notion.Config{BaseURL: f.URL, PageSize: 4}) }
 
-func drain(t *testing.T, f *fake, r contextmem.SyncRequest) (ids, deleted []string, last map[string]*contextmem.AppItem, cursor string) {
+func drain(t *testing.T, f *fake, r connector.SyncRequest) (ids, deleted []string, last map[string]*contextmem.AppItem, cursor string) {
 	t.Helper()
 	last = map[string]*contextmem.AppItem{}
 	r.Credentials = good
@@ -181,7 +182,7 @@ func TestPageAsMarkdown(t *testing.T) {
 		bl("code", "x := 1"), bl("table", "", "has_children", true, "id", id(61)), {"id": id(7), "type": "child_page", "child_page": map[string]any{"title": "Sub"}, "has_children": true}}
 	f.blocks[id(60)] = []map[string]any{bl("bulleted_list_item", "inner")}
 	f.blocks[id(61)] = []map[string]any{{"type": "table_row", "table_row": map[string]any{"cells": []any{rich("a"), rich("b")}}}, {"type": "table_row", "table_row": map[string]any{"cells": []any{rich("1"), rich("2")}}}}
-	_, _, last, cursor := drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page"})
+	_, _, last, cursor := drain(t, f, connector.SyncRequest{ResourceID: id(1), Type: "page"})
 	a := last[id(1)]
 	require.NotNil(t, a)
 	assert.Equal(t, "Title 01", a.Title)
@@ -190,21 +191,21 @@ func TestPageAsMarkdown(t *testing.T) {
 	require.NotNil(t, a.Relations)
 	assert.Equal(t, id(7), a.Relations.Links[0].ExternalID)
 
-	_, _, last, _ = drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", MaxBytes: 38})
+	_, _, last, _ = drain(t, f, connector.SyncRequest{ResourceID: id(1), Type: "page", MaxBytes: 38})
 	assert.Equal(t, "- Stage: Draft\n\n## Plan\n\nWords.", last[id(1)].Fields["body"])
-	assert.Equal(t, true, last[id(1)].AdditionalMetadata["truncated"])
+	assert.Equal(t, true, last[id(1)].Additional["truncated"])
 
-	ids, deleted, _, cursor := drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", Cursor: cursor})
+	ids, deleted, _, cursor := drain(t, f, connector.SyncRequest{ResourceID: id(1), Type: "page", Cursor: cursor})
 	assert.Empty(t, ids)
 	assert.Empty(t, deleted)
 	f.pages[id(1)] = page{edited: day, archived: true}
-	_, deleted, _, _ = drain(t, f, contextmem.SyncRequest{ResourceID: id(1), Type: "page", Cursor: cursor})
+	_, deleted, _, _ = drain(t, f, connector.SyncRequest{ResourceID: id(1), Type: "page", Cursor: cursor})
 	assert.Equal(t, []string{id(1)}, deleted)
 }
 
 func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	t.Parallel()
-	for _, r := range []contextmem.SyncRequest{{ResourceID: db, Type: "database"}, {ResourceID: "workspace"}} {
+	for _, r := range []connector.SyncRequest{{ResourceID: db, Type: "database"}, {ResourceID: "workspace"}} {
 		f := newFake(t)
 		for i := 1; i <= 14; i++ {
 			f.pages[id(i)] = page{edited: day.Add(time.Duration(i/4) * time.Minute)}
@@ -242,11 +243,11 @@ func TestPauseAndExpiredCursorLoseNothing(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		return true
 	}
-	r := contextmem.SyncRequest{ResourceID: db, Type: "database", Credentials: good}
+	r := connector.SyncRequest{ResourceID: db, Type: "database", Credentials: good}
 	seen := map[string]bool{}
 	var err error
 	for range 5 {
-		var p *contextmem.SyncPage
+		var p *connector.Page
 		if p, err = open(f).Sync(t.Context(), r); err != nil {
 			break
 		}
@@ -255,14 +256,14 @@ func TestPauseAndExpiredCursorLoseNothing(t *testing.T) {
 		}
 		r.Cursor = p.Cursor
 	}
-	var limited *contextmem.RateLimited
+	var limited *connector.RateLimited
 	require.ErrorAs(t, err, &limited)
 	assert.Equal(t, 9*time.Second, limited.After)
 	assert.Len(t, seen, 6)
 	f.refuse = nil
 	ids, _, _, _ := drain(t, f, r)
 	assert.Equal(t, []string{id(7), id(8), id(9)}, ids)
-	ids, _, _, _ = drain(t, f, contextmem.SyncRequest{ResourceID: db, Type: "database", Cursor: `{"v":1,"c":"expired"}`})
+	ids, _, _, _ = drain(t, f, connector.SyncRequest{ResourceID: db, Type: "database", Cursor: `{"v":1,"c":"expired"}`})
 	assert.Len(t, ids, 9)
 }
 
@@ -271,10 +272,10 @@ func TestRefusalsAndBadAnswers(t *testing.T) {
 	f := newFake(t)
 	p := open(f)
 	assert.NoError(t, p.Check(t.Context(), good))
-	err := p.Check(t.Context(), contextmem.Credentials{"token": "ntn_gone"})
-	assert.ErrorIs(t, err, contextmem.ErrReauth)
+	err := p.Check(t.Context(), connector.Credentials{"token": "ntn_gone"})
+	assert.ErrorIs(t, err, connector.ErrReauth)
 	assert.NotContains(t, err.Error(), "ntn_")
-	assert.ErrorIs(t, p.Check(t.Context(), nil), contextmem.ErrBadCredentials)
+	assert.ErrorIs(t, p.Check(t.Context(), nil), connector.ErrBadCredentials)
 	f.pages[id(1)] = page{edited: day}
 	rs, _, err := p.Discover(t.Context(), good, "", 10)
 	require.NoError(t, err)
@@ -282,10 +283,10 @@ func TestRefusalsAndBadAnswers(t *testing.T) {
 	assert.Equal(t, id(1), rs[1].ID)
 	for _, body := range []string{"", `{"results":[{`, `[]`, `{"results":[{"object":"page"}]}`} {
 		f.refuse = func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, body); return true }
-		_, err := p.Sync(t.Context(), contextmem.SyncRequest{ResourceID: db, Type: "database", Credentials: good})
+		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: db, Type: "database", Credentials: good})
 		assert.Error(t, err, body)
 	}
-	_, err = p.Sync(t.Context(), contextmem.SyncRequest{ResourceID: "../users", Type: "page", Credentials: good})
+	_, err = p.Sync(t.Context(), connector.SyncRequest{ResourceID: "../users", Type: "page", Credentials: good})
 	assert.Error(t, err)
 	assert.True(t, json.Valid(p.Describe().CredentialSchema))
 }

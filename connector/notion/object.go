@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
+	"github.com/contextmem/contextmem/content"
 )
 
 // text is rich text.
@@ -213,11 +214,11 @@ func (s *run) add(ctx context.Context, o *object) error {
 	if d.cut {
 		extra["truncated"] = true
 	}
-	a := &contextmem.AppItem{Title: title, Type: TypePage, Kind: contextmem.AppKnowledgeBase, Provider: Name, ExternalID: id, URL: o.URL, Timestamp: o.LastEdited, Fields: fields,
-		Metadata: map[string]any{"container_type": s.typ, "container_id": s.id, "object_type": TypePage}, AdditionalMetadata: extra}
+	a := &content.AppItem{Title: title, Type: TypePage, Kind: content.AppKnowledgeBase, Provider: Name, ExternalID: id, URL: o.URL, Timestamp: o.LastEdited, Fields: fields,
+		Metadata: map[string]any{"container_type": s.typ, "container_id": s.id, "object_type": TypePage}, Additional: extra}
 	if len(d.links) > 0 {
-		a.Relations = &contextmem.Relations{Links: d.links}
+		a.Relations = &content.Relations{Links: d.links}
 	}
-	s.page.Objects = append(s.page.Objects, contextmem.SyncObject{ExternalID: id, App: a})
+	s.page.Objects = append(s.page.Objects, connector.Object{ExternalID: id, App: a})
 	return nil
 }

@@ -2,14 +2,13 @@ package notion
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -50,21 +49,18 @@ type run struct {
 	limit int
 	most  int // bytes of a page
 	state state
-	page  *contextmem.SyncPage
+	page  *connector.Page
 }
 
-// Sync implements contextmem.Provider. When the API asks for a pause in the middle, what was
+// Sync implements connector.Provider. When the API asks for a pause in the middle, what was
 // read until then is returned with More set; a call that reads nothing returns the
-// *contextmem.RateLimited itself. Since bounds the first sync by the time of the last change.
-func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+// *connector.RateLimited itself. Since bounds the first sync by the time of the last change.
+func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	cl, err := p.client(r.Credentials)
 	if err != nil {
 		return nil, err
 	}
-	s := &run{client: cl, p: p, id: compact(r.ResourceID), typ: r.Type, limit: webapi.Size(r.Limit, p.cfg.PageSize), most: maxBodyBytes, page: &contextmem.SyncPage{}}
-	if r.MaxBytes > 0 {
-		s.most = int(min(maxBodyBytes, r.MaxBytes))
-	}
+	s := &run{client: cl, p: p, id: compact(r.ResourceID), typ: r.Type, limit: webapi.Size(r.Limit, p.cfg.PageSize), most: webapi.AtMost(maxBodyBytes, r.MaxBytes), page: &connector.Page{}}
 	if r.ResourceID == Workspace {
 		s.id, s.typ = Workspace, Workspace
 	}
@@ -72,27 +68,16 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 		return nil, errors.New("notion: the resource is not a database, a page or workspace")
 	}
 	if r.Cursor == "" {
-		s.state = state{Version: 1, Floor: r.Since.UTC()}
-	} else if json.Unmarshal([]byte(r.Cursor), &s.state) != nil || s.state.Version != 1 {
-		return nil, errors.New("notion: the cursor is not valid")
+		s.state = state{Version: webapi.CursorVersion, Floor: r.Since.UTC()}
+	} else if err := webapi.ReadCursor(Name, r.Cursor, &s.state); err != nil {
+		return nil, err
 	}
 	if s.typ == TypePage {
 		err = s.single(ctx)
 	} else {
 		err = s.listings(ctx)
 	}
-	if err != nil {
-		if _, pause := errors.AsType[*contextmem.RateLimited](err); !pause || len(s.page.Objects)+len(s.page.Deleted) == 0 {
-			return nil, err
-		}
-		s.page.More = true
-	}
-	cursor, err := json.Marshal(s.state)
-	if err != nil {
-		return nil, err
-	}
-	s.page.Cursor = string(cursor)
-	return s.page, nil
+	return webapi.Finish(s.page, s.state, err, len(s.page.Objects)+len(s.page.Deleted) > 0)
 }
 
 // single reads one page when it changed.
@@ -103,7 +88,7 @@ func (s *run) single(ctx context.Context) error {
 		if !s.state.Done.IsZero() {
 			s.page.Deleted = append(s.page.Deleted, s.id)
 		}
-		s.state = state{Version: 1}
+		s.state = state{Version: webapi.CursorVersion}
 		return nil
 	}
 	if err != nil {
@@ -262,7 +247,7 @@ func (s *run) listAll(ctx context.Context, now time.Time) error {
 		}
 		return l.next(), true, nil
 	})
-	if _, pause := errors.AsType[*contextmem.RateLimited](err); pause {
+	if _, pause := errors.AsType[*connector.RateLimited](err); pause {
 		return nil
 	}
 	if err != nil && !errors.Is(err, errNotListed) {

@@ -7,14 +7,14 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
 // client calls methods of the Web API with one token.
 type client struct{ *webapi.Client }
 
-func (p *Provider) client(c contextmem.Credentials) (*client, error) {
+func (p *Provider) client(c connector.Credentials) (*client, error) {
 	t := c["token"]
 	if err := webapi.Bearer(Name, t); err != nil {
 		return nil, err

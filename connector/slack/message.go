@@ -4,8 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
+	"github.com/contextmem/contextmem/content"
 )
 
 const (
@@ -57,7 +58,7 @@ func (m *message) shown() bool {
 func (s *run) external(at stamp) string { return s.id + ":" + at.String() }
 
 // object makes the item of a message; none when it says nothing.
-func (s *run) object(ctx context.Context, m *message, at stamp) ([]contextmem.SyncObject, error) {
+func (s *run) object(ctx context.Context, m *message, at stamp) ([]connector.Object, error) {
 	text, mentions, err := s.plain(ctx, webapi.Clip(m.Text, s.text))
 	if err != nil {
 		return nil, err
@@ -132,9 +133,9 @@ func (s *run) object(ctx context.Context, m *message, at stamp) ([]contextmem.Sy
 	if mentions != nil {
 		fields["mentions"] = mentions
 	}
-	return []contextmem.SyncObject{{ExternalID: id, App: &contextmem.AppItem{
-		Type: typ, Kind: contextmem.AppMessage, Provider: Name, ExternalID: id, ThreadID: thread, URL: link, Timestamp: at.time(),
-		Fields: fields, Attachments: attached, AdditionalMetadata: extra,
+	return []connector.Object{{ExternalID: id, App: &content.AppItem{
+		Type: typ, Kind: content.AppMessage, Provider: Name, ExternalID: id, ThreadID: thread, URL: link, Timestamp: at.time(),
+		Fields: fields, Attachments: attached, Additional: extra,
 		Metadata: map[string]any{"container_type": "channel", "container_id": s.id, "container_name": s.name, "workspace": webapi.Clip(s.team, 200), "object_type": typ},
 	}}}, nil
 }

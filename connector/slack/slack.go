@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -32,13 +32,13 @@ type Config struct {
 	Window     time.Duration // in which edits, deletions and new replies of older messages are noticed; default 14 days
 }
 
-// Provider implements contextmem.Provider. It is safe for concurrent use.
+// Provider implements connector.Provider. It is safe for concurrent use.
 type Provider struct {
 	cfg   Config
 	names names
 }
 
-var _ contextmem.Provider = (*Provider)(nil)
+var _ connector.Provider = (*Provider)(nil)
 
 // New returns a provider.
 func New(cfg Config) *Provider {
@@ -61,18 +61,18 @@ func New(cfg Config) *Provider {
 
 const credentialSchema = `{"type":"object","required":["token"],"additionalProperties":false,"properties":{"token":{"type":"string","minLength":1,"title":"Bot or user token","description":"OAuth token of an app with channels:read, channels:history, groups:read, groups:history and users:read"}}}`
 
-// Describe implements contextmem.Provider.
-func (p *Provider) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{
+// Describe implements connector.Provider.
+func (p *Provider) Describe() connector.Info {
+	return connector.Info{
 		Name: Name, Category: "communication", ConnectorType: "api",
 		ObjectTypes:      []string{"message", "thread_reply"},
 		AuthTypes:        []string{"oauth", "api_token"},
 		CredentialSchema: json.RawMessage(credentialSchema),
-		Searchable: []contextmem.ProviderField{
+		Searchable: []connector.Field{
 			{Name: "body", DataType: "VARCHAR", Description: "text of the message"},
 			{Name: "attachments", DataType: "VARCHAR", Description: "texts of link previews and snippets"},
 		},
-		Filterable: []contextmem.ProviderField{
+		Filterable: []connector.Field{
 			{Name: "container_id", DataType: "VARCHAR", FilterKey: "container_id", Description: "id of the channel"},
 			{Name: "container_name", DataType: "VARCHAR", FilterKey: "container_name", Description: "name of the channel"},
 			{Name: "object_type", DataType: "VARCHAR", FilterKey: "object_type", Description: "message or thread_reply"},
@@ -90,8 +90,8 @@ type workspace struct {
 	Team string `json:"team"`
 }
 
-// Check implements contextmem.Provider.
-func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
+// Check implements connector.Provider.
+func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	cl, err := p.client(c)
 	if err != nil {
 		return err
@@ -100,9 +100,9 @@ func (p *Provider) Check(ctx context.Context, c contextmem.Credentials) error {
 	return err
 }
 
-// Discover implements contextmem.Provider. It lists the channels that the token sees, without
+// Discover implements connector.Provider. It lists the channels that the token sees, without
 // archived ones; a page may be short or empty while next is not.
-func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	cl, err := p.client(c)
 	if err != nil {
 		return nil, "", err
@@ -118,10 +118,10 @@ func (p *Provider) Discover(ctx context.Context, c contextmem.Credentials, curso
 	if _, err := cl.call(ctx, "conversations.list", args, &list); err != nil {
 		return nil, "", err
 	}
-	var out []contextmem.ProviderResource
+	var out []connector.Resource
 	for _, ch := range list.Channels {
 		if isID(ch.ID) {
-			out = append(out, contextmem.ProviderResource{ID: ch.ID, Name: ch.Name, Type: "channel", Metadata: map[string]any{
+			out = append(out, connector.Resource{ID: ch.ID, Name: ch.Name, Type: "channel", Metadata: map[string]any{
 				"private": ch.Private, "member": ch.Member, "topic": webapi.Clip(ch.Topic.Value, 300), "members": ch.Members,
 			}})
 		}

@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/slack"
 )
 
 const token = "xoxb-secret"
 
-var good = contextmem.Credentials{"token": token}
+var good = connector.Credentials{"token": token}
 
 // fake speaks the methods of the Web API that the provider uses.
 type fake struct {
@@ -124,7 +125,7 @@ func open(f *fake, cfg slack.Config) *slack.Provider {
 }
 
 // drain syncs until nothing is left, with a fresh provider each time, as after a restart.
-func drain(t *testing.T, f *fake, r contextmem.SyncRequest) (ids, deleted []string, last map[string]*contextmem.AppItem, cursor string) {
+func drain(t *testing.T, f *fake, r connector.SyncRequest) (ids, deleted []string, last map[string]*contextmem.AppItem, cursor string) {
 	t.Helper()
 	last = map[string]*contextmem.AppItem{}
 	r.ResourceID, r.Credentials = "C1", good
@@ -156,7 +157,7 @@ func TestChannelWithThreads(t *testing.T) {
 		f.say(base.Add(time.Hour+time.Duration(i+1)*time.Minute), fmt.Sprint("reply ", i), "thread_ts", root)
 	}
 	f.say(base.Add(2*time.Hour), "joined", "subtype", "channel_join")
-	ids, deleted, last, cursor := drain(t, f, contextmem.SyncRequest{})
+	ids, deleted, last, cursor := drain(t, f, connector.SyncRequest{})
 	assert.Len(t, ids, 21)
 	assert.Len(t, last, 21)
 	assert.Empty(t, deleted)
@@ -172,7 +173,7 @@ func TestChannelWithThreads(t *testing.T) {
 	assert.Equal(t, "C1:"+root, reply.ThreadID)
 	assert.Equal(t, "C1:"+root, reply.Fields["parent_id"])
 
-	ids, deleted, _, _ = drain(t, f, contextmem.SyncRequest{Cursor: cursor})
+	ids, deleted, _, _ = drain(t, f, connector.SyncRequest{Cursor: cursor})
 	assert.Empty(t, ids)
 	assert.Empty(t, deleted)
 }
@@ -186,7 +187,7 @@ func TestSecondSyncSeesRepliesEditsAndDeletions(t *testing.T) {
 		all = append(all, f.say(base.Add(time.Duration(i)*time.Minute), fmt.Sprint("message ", i)))
 	}
 	f.say(base.Add(2*time.Hour), "reply", "thread_ts", all[2])
-	_, _, _, cursor := drain(t, f, contextmem.SyncRequest{})
+	_, _, _, cursor := drain(t, f, connector.SyncRequest{})
 
 	later := time.Now().Add(5 * time.Second)
 	fresh := f.say(later, "new")
@@ -194,11 +195,11 @@ func TestSecondSyncSeesRepliesEditsAndDeletions(t *testing.T) {
 	f.say(base.Add(3*time.Minute), "edited", "edited", map[string]any{"ts": ts(later)})
 	f.remove(all[5])
 	f.say(base.Add(7*time.Minute), "This message was deleted.", "subtype", "tombstone")
-	ids, deleted, last, cursor := drain(t, f, contextmem.SyncRequest{Cursor: cursor})
+	ids, deleted, last, cursor := drain(t, f, connector.SyncRequest{Cursor: cursor})
 	assert.ElementsMatch(t, []string{"C1:" + fresh, "C1:" + answer, "C1:" + all[3]}, ids)
 	assert.ElementsMatch(t, []string{"C1:" + all[5], "C1:" + all[7]}, deleted)
 	assert.Equal(t, "edited", last["C1:"+all[3]].Fields["body"])
-	_, deleted, _, _ = drain(t, f, contextmem.SyncRequest{Cursor: cursor})
+	_, deleted, _, _ = drain(t, f, connector.SyncRequest{Cursor: cursor})
 	assert.Empty(t, deleted)
 }
 
@@ -207,7 +208,7 @@ func TestSinceBoundsTheFirstSync(t *testing.T) {
 	f := newFake(t)
 	f.say(time.Now().Add(-72*time.Hour), "old")
 	want := f.say(time.Now().Add(-time.Hour), "new")
-	ids, _, _, _ := drain(t, f, contextmem.SyncRequest{Since: time.Now().Add(-24 * time.Hour)})
+	ids, _, _, _ := drain(t, f, connector.SyncRequest{Since: time.Now().Add(-24 * time.Hour)})
 	assert.Equal(t, []string{"C1:" + want}, ids)
 }
 
@@ -217,8 +218,8 @@ func TestPauses(t *testing.T) {
 	for i := range 10 {
 		f.say(time.Now().Add(-time.Duration(i+1)*time.Hour), "m")
 	}
-	r := contextmem.SyncRequest{ResourceID: "C1", Credentials: good}
-	var limited *contextmem.RateLimited
+	r := connector.SyncRequest{ResourceID: "C1", Credentials: good}
+	var limited *connector.RateLimited
 	f.refuse = func(w http.ResponseWriter, _ string) bool {
 		w.Header().Set("Retry-After", "12")
 		w.WriteHeader(http.StatusTooManyRequests)
@@ -252,10 +253,10 @@ func TestRefusalsAndBadAnswers(t *testing.T) {
 	f := newFake(t)
 	p := open(f, slack.Config{})
 	assert.NoError(t, p.Check(t.Context(), good))
-	err := p.Check(t.Context(), contextmem.Credentials{"token": "xoxb-gone"})
-	assert.ErrorIs(t, err, contextmem.ErrReauth)
+	err := p.Check(t.Context(), connector.Credentials{"token": "xoxb-gone"})
+	assert.ErrorIs(t, err, connector.ErrReauth)
 	assert.NotContains(t, err.Error(), "xoxb")
-	assert.ErrorIs(t, p.Check(t.Context(), nil), contextmem.ErrBadCredentials)
+	assert.ErrorIs(t, p.Check(t.Context(), nil), connector.ErrBadCredentials)
 	for _, body := range []string{``, `{"ok":`, `[]`, `{"ok":false,"error":"channel_not_found"}`, `{"ok":true,"messages":[{"ts":"x"}]}`} {
 		f.refuse = func(w http.ResponseWriter, method string) bool {
 			if method == "conversations.history" {
@@ -263,12 +264,12 @@ func TestRefusalsAndBadAnswers(t *testing.T) {
 			}
 			return method == "conversations.history"
 		}
-		_, err := p.Sync(t.Context(), contextmem.SyncRequest{ResourceID: "C1", Credentials: good})
+		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: "C1", Credentials: good})
 		assert.Error(t, err, body)
 	}
 	f.refuse = nil
 	for _, c := range []string{"{", `{"v":2}`, `{"v":1,"r":"!"}`} {
-		_, err := p.Sync(t.Context(), contextmem.SyncRequest{ResourceID: "C1", Credentials: good, Cursor: c})
+		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: "C1", Credentials: good, Cursor: c})
 		assert.Error(t, err, c)
 	}
 	a, next, err := p.Discover(t.Context(), good, "", 1)

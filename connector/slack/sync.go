@@ -2,14 +2,13 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
@@ -30,14 +29,14 @@ type run struct {
 	limit int
 	text  int // bytes of one text
 	state state
-	page  *contextmem.SyncPage
+	page  *connector.Page
 }
 
-// Sync implements contextmem.Provider. One page of the channel is read at a time, then the
+// Sync implements connector.Provider. One page of the channel is read at a time, then the
 // threads that it shows as new or grown. When the API asks for a pause in the middle, what was
 // read until then is returned with More set; a call that reads nothing returns the
-// *contextmem.RateLimited itself. A call may exceed r.Limit by one page of replies.
-func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+// *connector.RateLimited itself. A call may exceed r.Limit by one page of replies.
+func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	cl, err := p.client(r.Credentials)
 	if err != nil {
 		return nil, err
@@ -45,14 +44,11 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 	if !isID(r.ResourceID) {
 		return nil, errors.New("slack: the resource is not the id of a channel")
 	}
-	s := &run{client: cl, p: p, id: r.ResourceID, limit: webapi.Size(r.Limit, p.cfg.PageSize), text: maxTextBytes, page: &contextmem.SyncPage{}}
-	if r.MaxBytes > 0 {
-		s.text = int(min(maxTextBytes, r.MaxBytes))
-	}
+	s := &run{client: cl, p: p, id: r.ResourceID, limit: webapi.Size(r.Limit, p.cfg.PageSize), text: webapi.AtMost(maxTextBytes, r.MaxBytes), page: &connector.Page{}}
 	if r.Cursor == "" {
-		s.state = state{Version: 1, Floor: stampOf(r.Since)}
-	} else if json.Unmarshal([]byte(r.Cursor), &s.state) != nil || s.state.Version != 1 {
-		return nil, errors.New("slack: the cursor is not valid")
+		s.state = state{Version: webapi.CursorVersion, Floor: stampOf(r.Since)}
+	} else if err := webapi.ReadCursor(Name, r.Cursor, &s.state); err != nil {
+		return nil, err
 	}
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -73,17 +69,7 @@ func (p *Provider) Sync(ctx context.Context, r contextmem.SyncRequest) (*context
 			break
 		}
 	}
-	if err != nil {
-		if _, pause := errors.AsType[*contextmem.RateLimited](err); !pause || !read {
-			return nil, err
-		}
-	}
-	cursor, err := json.Marshal(s.state)
-	if err != nil {
-		return nil, err
-	}
-	s.page.Cursor = string(cursor)
-	return s.page, nil
+	return webapi.Finish(s.page, s.state, err, read)
 }
 
 // begin learns where the channel is, and opens a round when none is going on.
@@ -162,7 +148,7 @@ func (s *run) history(ctx context.Context) error {
 	if _, err := s.call(ctx, "conversations.history", args, &l); err != nil {
 		return err
 	}
-	var objects []contextmem.SyncObject
+	var objects []connector.Object
 	var gone []string
 	var threads []thread
 	var present []stamp
@@ -234,7 +220,7 @@ func (s *run) replies(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var objects []contextmem.SyncObject
+	var objects []connector.Object
 	last := t.After
 	for i := range l.Messages {
 		m := &l.Messages[i]

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // refusal makes the error of an answer that refuses.
@@ -39,9 +39,9 @@ func (c *Client) Refused(a *Answer, code string) error {
 // Reauth is the error for credentials that are no longer accepted; code says why and may be empty.
 func (c *Client) Reauth(code string) error {
 	if code = Code(code); code == "" {
-		return fmt.Errorf("%s: %w", c.Name, contextmem.ErrReauth)
+		return fmt.Errorf("%s: %w", c.Name, connector.ErrReauth)
 	}
-	return fmt.Errorf("%s: %s: %w", c.Name, code, contextmem.ErrReauth)
+	return fmt.Errorf("%s: %s: %w", c.Name, code, connector.ErrReauth)
 }
 
 // Limited is the error of an answer that asks for a pause, of the length that its Retry-After names.
@@ -61,7 +61,7 @@ func (c *Client) LimitedFor(d time.Duration) error {
 	if most <= 0 {
 		most = DefaultMaxPause
 	}
-	return &contextmem.RateLimited{After: min(max(d, time.Second), most)}
+	return &connector.RateLimited{After: min(max(d, time.Second), most)}
 }
 
 // RetryAfter reads the header of that name: seconds or a date (RFC 9110, 10.2.3), as a pause from now on.

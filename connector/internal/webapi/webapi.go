@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // Defaults of a [Client].
@@ -131,7 +131,7 @@ func HasCode(err error, codes ...string) bool {
 // Bearer checks the shape of a token: it must be fit for a header.
 func Bearer(name, token string) error {
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fmt.Errorf("%s: token is missing or malformed: %w", name, contextmem.ErrBadCredentials)
+		return fmt.Errorf("%s: token is missing or malformed: %w", name, connector.ErrBadCredentials)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (c *Client) JSON(ctx context.Context, r Request, v any) (*Answer, error) {
 	return a, nil
 }
 
-// Do asks. The errors are those of ctx, contextmem.ErrReauth, *contextmem.RateLimited, *StatusError, what Refusal says
+// Do asks. The errors are those of ctx, connector.ErrReauth, *connector.RateLimited, *StatusError, what Refusal says
 // and those of a connection.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	body, contentType, err := c.body(r)
@@ -202,12 +202,12 @@ func (c *Client) again(ctx context.Context, a *Answer, err error, try int) (time
 	}
 	pause := firstPause << (try - 1)
 	pause = pause/2 + rand.N(pause/2)
-	if limited, ok := errors.AsType[*contextmem.RateLimited](err); ok {
+	if limited, ok := errors.AsType[*connector.RateLimited](err); ok {
 		pause = limited.After
 		if pause > c.MaxWait {
 			return 0, false
 		}
-	} else if try >= maxTries || errors.Is(err, contextmem.ErrReauth) || a != nil && !temporary(a.Status) {
+	} else if try >= maxTries || errors.Is(err, connector.ErrReauth) || a != nil && !temporary(a.Status) {
 		return 0, false
 	}
 	end, bounded := ctx.Deadline()

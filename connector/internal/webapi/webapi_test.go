@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -75,7 +75,7 @@ func TestTries(t *testing.T) {
 	t.Parallel()
 	limited := func(d time.Duration) func(error) bool {
 		return func(err error) bool {
-			l, ok := errors.AsType[*contextmem.RateLimited](err)
+			l, ok := errors.AsType[*connector.RateLimited](err)
 			return ok && l.After == d
 		}
 	}
@@ -94,8 +94,8 @@ func TestTries(t *testing.T) {
 			text("test: request failed: refused")},
 		"a wrong request": {func(int) (*http.Response, error) { return answer(400, `{"code":"validation_error"}`), nil }, 1, 0, 0, text("test answered with status 400, validation_error")},
 		"an odd code":     {func(int) (*http.Response, error) { return answer(400, `{"code":"See Secret"}`), nil }, 1, 0, 0, text("test answered with status 400")},
-		"credentials":     {func(int) (*http.Response, error) { return answer(401, ""), nil }, 1, 0, 0, func(err error) bool { return errors.Is(err, contextmem.ErrReauth) }},
-		"a revoked grant": {func(int) (*http.Response, error) { return answer(400, `{"error":"invalid_grant"}`), nil }, 1, 0, 0, func(err error) bool { return errors.Is(err, contextmem.ErrReauth) }},
+		"credentials":     {func(int) (*http.Response, error) { return answer(401, ""), nil }, 1, 0, 0, func(err error) bool { return errors.Is(err, connector.ErrReauth) }},
+		"a revoked grant": {func(int) (*http.Response, error) { return answer(400, `{"error":"invalid_grant"}`), nil }, 1, 0, 0, func(err error) bool { return errors.Is(err, connector.ErrReauth) }},
 		"a short pause": {func(n int) (*http.Response, error) {
 			return answer([]int{0, 429, 429, 429, 429, 200}[n], "{}", "Retry-After", "2"), nil
 		}, 5, 8 * time.Second, 8 * time.Second, nil},
@@ -137,7 +137,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		defer cancel()
 		begun := time.Now()
 		_, err := c.Do(ctx, Request{})
-		limited, ok := errors.AsType[*contextmem.RateLimited](err)
+		limited, ok := errors.AsType[*connector.RateLimited](err)
 		require.True(t, ok, "the third pause would outlast the caller")
 		assert.Equal(t, 9*time.Second, limited.After)
 		assert.Equal(t, 18*time.Second, time.Since(begun))
@@ -182,7 +182,7 @@ func TestRefusalOfTheProviderComesFirst(t *testing.T) {
 		return nil
 	}
 	_, err = c.Do(t.Context(), Request{})
-	limited, ok := errors.AsType[*contextmem.RateLimited](err)
+	limited, ok := errors.AsType[*connector.RateLimited](err)
 	require.True(t, ok)
 	assert.Equal(t, time.Second, limited.After)
 }
@@ -219,9 +219,42 @@ func TestBearer(t *testing.T) {
 	t.Parallel()
 	assert.NoError(t, Bearer("test", "abc-123"))
 	for _, token := range []string{"", "a b", "a\nb", "ü"} {
-		assert.ErrorIs(t, Bearer("test", token), contextmem.ErrBadCredentials)
+		assert.ErrorIs(t, Bearer("test", token), connector.ErrBadCredentials)
 	}
 	assert.Equal(t, "a", Clip("aü", 2))
 	assert.Equal(t, 5, Size(0, 5))
 	assert.Equal(t, 3, Size(3, 5))
+}
+
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	type state struct {
+		Version int    `json:"v"`
+		At      string `json:"a"`
+	}
+	page, err := Finish(&connector.Page{}, state{CursorVersion, "here"}, nil, false)
+	require.NoError(t, err)
+	require.False(t, page.More)
+	var got state
+	require.NoError(t, ReadCursor("x", page.Cursor, &got))
+	require.Equal(t, state{CursorVersion, "here"}, got)
+	for _, c := range []string{"", "{", "[]", `{"v":2}`, `{"a":"here"}`, `{"v":1,"a":3}`} {
+		require.EqualError(t, ReadCursor("x", c, &got), "x: the cursor is not valid", c)
+	}
+
+	limited := &connector.RateLimited{After: time.Second}
+	page, err = Finish(&connector.Page{}, state{CursorVersion, "there"}, limited, true)
+	require.NoError(t, err, "what was read before the pause is kept")
+	require.True(t, page.More)
+	_, err = Finish(&connector.Page{}, state{}, limited, false)
+	require.ErrorIs(t, err, limited)
+	_, err = Finish(&connector.Page{}, state{}, connector.ErrReauth, true)
+	require.ErrorIs(t, err, connector.ErrReauth)
+}
+
+func TestAtMost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ most, limit, want int64 }{{10, 0, 10}, {10, -1, 10}, {10, 5, 5}, {10, 20, 10}} {
+		require.EqualValues(t, c.want, AtMost(c.most, c.limit))
+	}
 }

@@ -1,0 +1,45 @@
+// Package content holds what goes into contextmem: memories, files, app items, their relations, supplied graphs, metadata
+// fields, and the filters that select them again.
+package content
+
+import "time"
+
+// Pair is one exchange of a conversation.
+type Pair struct {
+	User, Assistant string
+}
+
+// Memory is a user fact, note or conversation to remember. Text or Pairs is required, not both.
+type Memory struct {
+	ID       string        // upsert key, at most 1024 bytes; default: 32 random hexadecimal characters
+	Text     string        // raw text or markdown
+	Markdown bool          // Text is markdown
+	Pairs    []Pair        // a conversation
+	Infer    bool          // also extract preferences, facts and entities about UserName
+	Title    string        // display title
+	UserName string        // default "User"
+	TTL      time.Duration // the memory is deleted after it; 0 never
+	// Instructions guide inference; they are ignored without Infer. Which of them the extractor honours is its own: see the
+	// documentation of package extract/rules; a model gets them as they are. Parts that were not honoured are warnings of
+	// the item, see ItemStatus.
+	Instructions string
+	Metadata     map[string]any // tenant-level; at most 16384 bytes of compact JSON
+	Additional   map[string]any // document-level; at most Options.MaxAdditionalBytes of compact JSON
+	Relations    *Relations     // forceful connections to other memories of the sub-tenant
+	// Time is when it was said or happened; relative dates in the text ("yesterday") are read in its zone. Default: a timestamp, time, date or observation_date in the metadata, if it can
+	// be read; else, for a memory that is added alone, the time of the call.
+	Time time.Time
+	// Session ties memories of one conversation together. Default: session_id, session, conversation_id or thread_id in the metadata;
+	// else memories close in time belong together.
+	Session string
+}
+
+// Class selects a store of a tenant.
+type Class uint8
+
+// Classes. The zero value is ClassKnowledge where one class is meant.
+const (
+	ClassKnowledge Class = 1 // files and app content
+	ClassMemory    Class = 2 // user facts and conversations
+	ClassAll       Class = 9 // both, merged by score; recall only
+)

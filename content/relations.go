@@ -1,0 +1,42 @@
+package content
+
+// Relations are forceful connections of a source to others of the same class
+// and sub-tenant. They may name items that are not there yet.
+type Relations struct {
+	IDs        []string       // ids of related sources
+	Properties map[string]any // kept and returned
+	Links      []Link         // typed links, for app items
+}
+
+// Link is a typed connection of an app item.
+type Link struct {
+	Predicate  string // lower case; default "linked_to"
+	TargetID   string // a source id; or
+	Provider   string // the target's provider and
+	ExternalID string // its id there
+	Properties map[string]any
+}
+
+// SuppliedGraph replaces extraction for a source of the same call. Its relations
+// attach to the chunks that fit them best. It stays with the source: when the source is
+// ingested again without a graph it is applied again.
+type SuppliedGraph struct {
+	Entities  map[string]SuppliedEntity // by a handle that is local to the graph; at most 5000
+	Relations []SuppliedRelation        // at most 10000, and 500 of one entity
+}
+
+// SuppliedEntity is a node of a supplied graph.
+type SuppliedEntity struct {
+	Name       string // required, at most 256 characters; compared in lower case
+	Type       string
+	Namespace  string // kept and exported with the source; entities are told apart by their names alone
+	Identifier string // as Namespace
+}
+
+// SuppliedRelation is an edge of a supplied graph.
+type SuppliedRelation struct {
+	Source, Target string // handles
+	Predicate      string // required, at most 256 characters
+	Context        string // at most 2000 characters
+	Temporal       string
+}
