@@ -1,14 +1,14 @@
 // Package backend is the seam between contextmem and the places that keep its
 // data. It holds contracts, in prose and types, and no code that does work.
 //
-// # Truth and shadows
+// # Store and indexes
 //
-// A [Store] is the only truth of a workspace: sources, chunks with their
+// A [Store] keeps the data of a workspace: sources, chunks with their
 // vectors, graph rows, item states and outgoing events are rows in it, changed
-// in transactions. [Vectors], [Keywords] and [Graph] are shadows: they can be
+// in transactions. [Vectors], [Keywords] and [Graph] are indexes: they can be
 // deleted at any time and are rebuilt from the Store's change feed. Every change
-// has a sequence number; every shadow remembers the last one that it applied.
-// No transaction ever spans two of them. A crash leaves a shadow behind, and the
+// has a sequence number; every index remembers the last one that it applied.
+// No transaction ever spans two of them. A crash leaves an index behind, and the
 // next open replays the rest.
 //
 // # Isolation
@@ -52,38 +52,56 @@ type Backend interface {
 	Close() error
 }
 
-// Workspace is one tenant's truth and its shadows.
+// Workspace is one tenant's store and its indexes.
 type Workspace interface {
+	// Store returns the store.
 	Store() Store
+	// Vectors returns the dense index.
 	Vectors() Vectors
+	// Keywords returns the keyword index.
 	Keywords() Keywords
+	// Graph returns the index of entities and neighbours.
 	Graph() Graph
-	// Shadows lists the distinct followers of the change feed. One value may
+	// Indexes lists the distinct followers of the change feed. One value may
 	// serve as Vectors, Keywords and Graph; it is listed once.
-	Shadows() []Shadow
+	Indexes() []Index
 	Close() error
 }
 
-// Stores is the half of a Backend that keeps the truth.
+// Stores is the half of a Backend that keeps stores.
 type Stores interface {
+	// Registry returns the registry of the deployment.
 	Registry() Registry
+	// OpenStore opens the store of the workspace uid, making it when it is absent.
+	// The caller opens a uid at most once at a time.
 	OpenStore(ctx context.Context, uid string) (Store, error)
+	// RemoveStore deletes the store of the workspace uid, which must not be open.
+	// Removing an absent one is no error.
 	RemoveStore(ctx context.Context, uid string) error
 	Close() error
 }
 
-// Indexes are the shadows of one workspace.
-type Indexes interface {
+// IndexSet is the indexes of one workspace.
+type IndexSet interface {
+	// Vectors returns the dense index.
 	Vectors() Vectors
+	// Keywords returns the keyword index.
 	Keywords() Keywords
+	// Graph returns the index of entities and neighbours.
 	Graph() Graph
-	Shadows() []Shadow
+	// Indexes lists the distinct followers of the change feed; one value that
+	// serves in several roles is listed once.
+	Indexes() []Index
 	Close() error
 }
 
-// Indexers is the half of a Backend that keeps the shadows.
+// Indexers is the half of a Backend that keeps the indexes.
 type Indexers interface {
-	OpenIndexes(ctx context.Context, uid string) (Indexes, error)
+	// OpenIndexes opens the indexes of the workspace uid, making those that are
+	// absent. The caller opens a uid at most once at a time.
+	OpenIndexes(ctx context.Context, uid string) (IndexSet, error)
+	// RemoveIndexes deletes the indexes of the workspace uid, which must not be
+	// open. Removing absent ones is no error.
 	RemoveIndexes(ctx context.Context, uid string) error
 	Close() error
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Compose joins a keeper of the truth and a keeper of the shadows to a Backend.
-// The Backend owns both: its Close closes them, shadows first.
+// Compose joins a keeper of stores and a keeper of indexes to a Backend.
+// The Backend owns both: its Close closes them, indexes first.
 func Compose(s Stores, x Indexers) Backend { return &composed{s, x} }
 
 type composed struct {
@@ -39,9 +39,9 @@ func (c *composed) Close() error { return errors.Join(c.indexers.Close(), c.stor
 
 type workspace struct {
 	store Store
-	Indexes
+	IndexSet
 }
 
 func (w *workspace) Store() Store { return w.store }
 
-func (w *workspace) Close() error { return errors.Join(w.Indexes.Close(), w.store.Close()) }
+func (w *workspace) Close() error { return errors.Join(w.IndexSet.Close(), w.store.Close()) }

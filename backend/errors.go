@@ -22,7 +22,7 @@ var (
 	// ErrNewerSchema: the data was written by a newer release.
 	ErrNewerSchema = errors.New("written by a newer version")
 	// ErrFeedGone: the part of the change feed asked for was compacted away;
-	// the shadow has to start again from zero.
+	// the index has to start again from zero.
 	ErrFeedGone = errors.New("change feed starts later")
 	// ErrUnavailable: the storage cannot answer now (disk full, I/O error, busy);
 	// the same call may succeed later.

@@ -5,81 +5,16 @@ import (
 	"time"
 )
 
-// ChangeKind says what a Change does.
-type ChangeKind uint8
-
-// Kinds of change.
-const (
-	// Mark: nothing changed; the shadow only remembers the sequence number.
-	Mark ChangeKind = 0
-	// PutChunks: the chunks of a source version became visible.
-	PutChunks ChangeKind = 1
-	// PutTags: the tags of a source version changed.
-	PutTags ChangeKind = 2
-	// PutGraph: mentions of a source version were stored (replacing any before).
-	PutGraph ChangeKind = 3
-	// Drop: a source version is gone with everything of it.
-	Drop ChangeKind = 4
-	// DropSub: everything of a sub-tenant is gone; Part.Sub names it, all classes.
-	DropSub ChangeKind = 5
-)
-
-// Row is a chunk as shadows index it.
-type Row struct {
-	Chunk   int64
-	Ordinal int
-	Key     string
-	Text    string
-	Heading string
-	Vector  []float32 // nil: keywords alone
-	Extra   []byte    // see RowExtra
-}
-
-// RowExtra is what Extra holds, as JSON: text that is indexed beside Text and
-// facts about the chunk that recall asks of the Graph.
-type RowExtra struct {
-	Keywords []string `json:"k,omitempty"` // further text for the keyword index, weight 1 (dates as words, sparse fields)
-	Speaker  string   `json:"s,omitempty"`
-	Question bool     `json:"q,omitempty"` // the text ends with a question mark
-	HasTime  bool     `json:"t,omitempty"` // the text names a date or a time
-	Asks     bool     `json:"a,omitempty"` // at least half of the words stand in questions
-	First    bool     `json:"f,omitempty"` // the text speaks in the first person
-	Second   bool     `json:"y,omitempty"` // the text speaks to somebody
-}
-
-// MentionRef ties a chunk to an entity in a Change.
-type MentionRef struct {
-	Chunk  int64
-	Entity int64
-	Key    string
-	Weight float32
-}
-
-// Change is one step of the feed. A version's Drop comes after its puts; puts of
-// a version that is gone are no longer in the feed.
-type Change struct {
-	Seq      uint64
-	Kind     ChangeKind
-	Part     Partition
-	Source   int64
-	SourceID string
-	Title    string
-	Time     time.Time // the content's own time; zero: unknown
-	Session  string
-	Rows     []Row        // PutChunks
-	Tags     []uint64     // PutChunks, PutTags
-	Mentions []MentionRef // PutGraph
-}
-
-// Shadow follows the change feed. Apply is called with rising sequence numbers,
+// Index follows the change feed. Apply is called with rising sequence numbers,
 // by one goroutine at a time; searches go on meanwhile. Applying a change again
 // changes nothing.
-type Shadow interface {
+type Index interface {
 	// Applied is the last sequence number whose effect survives a restart or is
 	// in memory now. It does no I/O.
 	Applied() uint64
+	// Apply takes changes in, in the order of their sequence numbers.
 	Apply(ctx context.Context, changes []Change) error
-	// Flush makes what was applied survive a restart, where the shadow keeps
+	// Flush makes what was applied survive a restart, where the index keeps
 	// anything over restarts.
 	Flush(ctx context.Context) error
 	// Reset forgets everything; Applied is 0 afterwards.
@@ -94,11 +29,12 @@ type Hit struct {
 }
 
 // VectorQuery asks for the chunks nearest to a vector by inner product, best
-// first, then smaller Chunk. While a tenant is embedded again a partition holds
-// vectors of two lengths: those of the query's length are searched. A partition
-// that holds other lengths alone answers with an error that names both.
+// first, then smaller Chunk. A lane of a partition may hold vectors of two lengths:
+// those of the query's length are searched. One that holds other lengths alone
+// answers with an error that names both.
 type VectorQuery struct {
 	Part   Partition
+	Lane   Lane
 	Vector []float32
 	K      int
 	Filter Filter
@@ -106,7 +42,7 @@ type VectorQuery struct {
 }
 
 // Answer says how the caller of a search wants its hits. The zero value is the
-// default; a shadow may take any other as the default too.
+// default; an index may take any other as the default too.
 type Answer struct {
 	// AnyOrder says that the order of the hits does not matter: the caller ranks anew.
 	// They are the same hits.
@@ -115,9 +51,9 @@ type Answer struct {
 	Into []Hit
 }
 
-// Vectors is the dense shadow.
+// Vectors is the dense index.
 type Vectors interface {
-	Shadow
+	Index
 	// SearchVectors returns at most K hits. Scores are inner products of float32
 	// vectors. An unknown partition has no hits.
 	SearchVectors(ctx context.Context, q VectorQuery) ([]Hit, error)
@@ -157,23 +93,24 @@ type TermInfo struct {
 	IDF  float32
 }
 
-// Keywords is the keyword shadow. Title terms count three times, Heading and Extra
+// Keywords is the keyword index. Title terms count three times, Heading and Extra
 // keywords once.
 type Keywords interface {
-	Shadow
+	Index
+	// SearchKeywords returns the best chunks by BM25.
 	SearchKeywords(ctx context.Context, q KeywordQuery) ([]Hit, error)
 	// SearchSessions scores whole sessions (all chunks that share a session in
-	// the sense of Graph.Around) as one document each. Hit.Chunk is any chunk of
-	// the session, Hit.Source the session number that Around shows.
+	// the sense of Graph.Neighbours) as one document each. Hit.Chunk is any chunk of
+	// the session, Hit.Source the session number that Neighbours shows.
 	SearchSessions(ctx context.Context, q KeywordQuery) ([]Hit, error)
 	// Terms analyses a text as a query and looks its terms up; docs is the number
 	// of chunks in the partition, avgTerms their mean number of terms.
 	Terms(ctx context.Context, part Partition, text string) (terms []TermInfo, docs int, avgTerms float32, err error)
 }
 
-// Around is what stands beside a chunk. Order is by (time, source, ordinal)
+// Neighbours is what stands beside a chunk. Order is by (time, source, ordinal)
 // inside a session; for chunks without a session it is the order in the source.
-type Around struct {
+type Neighbours struct {
 	Chunk      int64
 	Source     int64
 	Ordinal    int
@@ -186,13 +123,6 @@ type Around struct {
 	Asks       bool
 	First      bool
 	Second     bool
-}
-
-// AroundAppender is a [Graph] that can also append what Around returns to a slice of
-// the caller, which spares a large allocation for each recall. The recall engine uses
-// it where it is there.
-type AroundAppender interface {
-	AppendAround(ctx context.Context, dst []Around, part Partition, chunks []int64) ([]Around, error)
 }
 
 // SessionGap ends a session: memories of a sub-tenant, in order of time, whose
@@ -221,11 +151,11 @@ type GraphInfo struct {
 	Links    int // pairs of a chunk and an entity with two mentions or more
 }
 
-// Graph is the shadow of what connects chunks: order, sessions, entities.
+// Graph is the index of what connects chunks: order, sessions, entities.
 type Graph interface {
-	Shadow
-	// Around describes chunks, in the order asked; a zero Chunk where unknown.
-	Around(ctx context.Context, part Partition, chunks []int64) ([]Around, error)
+	Index
+	// Neighbours describes chunks, in the order asked; a zero Chunk where unknown.
+	Neighbours(ctx context.Context, part Partition, chunks []int64) ([]Neighbours, error)
 	// SessionChunks lists the chunks of a session in order, at most limit.
 	SessionChunks(ctx context.Context, part Partition, session int64, limit int) ([]int64, error)
 	// MatchEntities finds the known entities whose keys stand in keys.

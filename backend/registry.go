@@ -70,7 +70,7 @@ type Delivery struct {
 	Collection     string
 	IndexingStatus string
 	Status         DeliveryStatus
-	Attempts       int
+	Attempts       int // that ended
 	ErrorCode      string
 	ErrorMessage   string
 	LastError      string // what the last failed attempt met; never a body
@@ -91,8 +91,16 @@ type DeliveryQuery struct {
 	Limit  int
 }
 
-// Registry keeps what belongs to a deployment and not to one tenant.
+// Registry keeps the data that belongs to a deployment and not to one tenant.
 type Registry interface {
+	Tenants
+	Records
+	Deliveries
+}
+
+// Tenants is the part of a [Registry] that knows the tenants, and when each next
+// needs attention.
+type Tenants interface {
 	// CreateTenant adds t. [ErrExists] when org and id are taken by a tenant that
 	// is neither failed nor deleting; a failed one becomes deleting, so that its
 	// workspace is removed like that of any other. [ErrFull] when org would then have
@@ -117,7 +125,10 @@ type Registry interface {
 	SetWake(ctx context.Context, uid string, at time.Time) error
 	// Awake lists tenants (not deleting) with a Wake at or before now, earliest first.
 	Awake(ctx context.Context, now time.Time, limit int) ([]Tenant, error)
+}
 
+// Records is the part of a [Registry] that keeps small documents.
+type Records interface {
 	// WriteRecords applies all writes or none.
 	WriteRecords(ctx context.Context, writes []RecordWrite) error
 	// Record reads one record.
@@ -128,18 +139,20 @@ type Registry interface {
 	// AllRecords lists the records of a kind over all organisations by (org, id),
 	// from the first after the given pair.
 	AllRecords(ctx context.Context, kind, afterOrg, afterID string, limit int) ([]Record, error)
+}
 
+// Deliveries is the part of a [Registry] that keeps webhook events on their way, and
+// leases them to senders.
+type Deliveries interface {
 	// AddDeliveries adds those whose ID is not there yet and leaves the others
 	// alone, so that an event handed over twice makes one record.
 	AddDeliveries(ctx context.Context, ds []Delivery) error
-	// ClaimDeliveries takes up to limit deliveries that are due (pending or
-	// failed with NextAttempt at or before now, or sweeping with a lapsed lease),
-	// earliest due first, sets them sweeping with the lease and token, and counts
-	// the attempt. Never more than perURL of one URL are sweeping under live
-	// leases at once, those claimed earlier included, so that a slow receiver
-	// holds up nobody else.
-	ClaimDeliveries(ctx context.Context, now, leaseUntil time.Time, token string, limit, perURL int) ([]Delivery, error)
-	// FinishDelivery stores Status, Error*, Last*, NextAttempt and UpdatedAt of d when
+	// ClaimDeliveries takes deliveries that are due (pending or
+	// failed with NextAttempt at or before c.Now, or sweeping with a lapsed lease), as many and in the order that
+	// [DeliveryClaim.Choose] says, and sets them sweeping with the lease and token. It counts no attempt: a lease
+	// that was cut off used none up.
+	ClaimDeliveries(ctx context.Context, c DeliveryClaim) ([]Delivery, error)
+	// FinishDelivery stores Status, Attempts, Error*, Last*, NextAttempt and UpdatedAt of d when
 	// it is still sweeping under d.Token, else [ErrConflict].
 	FinishDelivery(ctx context.Context, d Delivery) error
 	// RequeueDelivery makes a failed or permanently failed delivery pending and

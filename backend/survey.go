@@ -1,25 +1,15 @@
 package backend
 
 import (
-	"context"
 	"math"
 	"time"
 )
-
-// Surveyor is an index that can also tell in one step all that a recall weighs in a small
-// partition: the scores of its chunks and what stands around them. It serves as Vectors,
-// Keywords and Graph by one and the same pointer. The recall engine uses it where it is
-// there; the answers are those of the single calls.
-type Surveyor interface {
-	// Survey fills s, whose slices it may write to from their start. ok is false, and s as
-	// good as empty, for an unknown partition and one of more chunks than q.Most.
-	Survey(ctx context.Context, q SurveyQuery, s *Survey) (ok bool, err error)
-}
 
 // SurveyQuery asks about all chunks of a partition.
 type SurveyQuery struct {
 	Part   Partition
 	Text   string    // as of a [KeywordQuery] under Or
+	Lane   Lane      // of the vectors
 	Vector []float32 // as of a [VectorQuery]; nil: no scores by vectors
 	Filter Filter
 	Most   int // chunks that the partition may have
@@ -42,7 +32,7 @@ type Surveyed struct {
 	Beside
 }
 
-// Beside is what [Around] says of a chunk, in little room and by places. It is zero in partitions of
+// Beside is what [Neighbours] says of a chunk, in little room and by places. It is zero in partitions of
 // other classes than Memory.
 type Beside struct {
 	Session    int64
@@ -74,7 +64,7 @@ func (m Micros) Time() time.Time {
 	return time.UnixMicro(int64(m)).UTC()
 }
 
-// Marks are facts about a chunk; see [Around].
+// Marks are facts about a chunk; see [Neighbours].
 type Marks uint8
 
 // Facts about a chunk.

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// probes are questions to shadows.
+// probes are questions to indexes.
 type probes struct {
 	parts   []backend.Partition
 	texts   []string
@@ -18,7 +18,7 @@ type probes struct {
 	filters []backend.Filter
 }
 
-// mapping leads from the Nums of the shadows under test to those of the oracle.
+// mapping leads from the Nums of the indexes under test to those of the oracle.
 type mapping struct {
 	chunks   map[int64]int64
 	sources  map[int64]int64
@@ -44,9 +44,9 @@ func (m mapping) entity(n int64) int64 {
 	return m.entities[n]
 }
 
-// compareIndexes asks two sets of shadows the same and requires equal answers:
+// compareIndexes asks two sets of indexes the same and requires equal answers:
 // scores within tolerance, and what lies within it in any order.
-func compareIndexes(t testing.TB, got, want backend.Indexes, p probes, m mapping, msg string) {
+func compareIndexes(t testing.TB, got, want backend.IndexSet, p probes, m mapping, msg string) {
 	t.Helper()
 	c := &comparer{t: t, got: got, want: want, m: m}
 	for _, part := range p.parts {
@@ -54,11 +54,14 @@ func compareIndexes(t testing.TB, got, want backend.Indexes, p probes, m mapping
 		for _, text := range p.texts {
 			c.terms(text)
 			for _, f := range p.filters {
-				c.vectors(backend.VectorQuery{Part: part, Vector: Vector(text, dim), Filter: f})
+				for lane := range backend.LaneCount {
+					c.vectors(backend.VectorQuery{Part: part, Lane: lane, Vector: Vector(text, dim), Filter: f})
+				}
 				for _, op := range []backend.Operator{backend.Or, backend.And, backend.Phrase} {
 					c.keywords(backend.KeywordQuery{Part: part, Text: text, Operator: op, Filter: f})
 				}
-				c.survey(text, f)
+				c.survey(0, text, f)
+				c.survey(1, text, f)
 			}
 			c.sessions(text)
 		}
@@ -69,7 +72,7 @@ func compareIndexes(t testing.TB, got, want backend.Indexes, p probes, m mapping
 
 type comparer struct {
 	t         testing.TB
-	got, want backend.Indexes
+	got, want backend.IndexSet
 	m         mapping
 	part      backend.Partition
 	msg       string
@@ -157,7 +160,7 @@ func (c *comparer) terms(text string) {
 }
 
 // session shows a session of one side by its chunks, as the oracle numbers them.
-func (c *comparer) session(x backend.Indexes, num int64, mapped bool) string {
+func (c *comparer) session(x backend.IndexSet, num int64, mapped bool) string {
 	c.t.Helper()
 	chunks, err := x.Graph().SessionChunks(c.t.Context(), c.part, num, 1<<20)
 	require.NoError(c.t, err, c.msg)
@@ -195,9 +198,9 @@ func (c *comparer) around() {
 	c.t.Helper()
 	ctx := c.t.Context()
 	chunks, theirs := c.pairs()
-	got, err := c.got.Graph().Around(ctx, c.part, chunks)
+	got, err := c.got.Graph().Neighbours(ctx, c.part, chunks)
 	require.NoError(c.t, err, c.msg)
-	want, err := c.want.Graph().Around(ctx, c.part, theirs)
+	want, err := c.want.Graph().Neighbours(ctx, c.part, theirs)
 	require.NoError(c.t, err)
 	require.Len(c.t, got, len(want))
 	for i, g := range got {

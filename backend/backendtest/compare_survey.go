@@ -6,31 +6,31 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// survey compares a survey with the single calls of the same shadows, where they can make one.
-func (c *comparer) survey(text string, f backend.Filter) {
+// survey compares a survey with the single calls of the same indexes, where they can make one.
+func (c *comparer) survey(lane backend.Lane, text string, f backend.Filter) {
 	c.t.Helper()
 	x, ok := c.got.Graph().(backend.Surveyor)
 	if !ok {
 		return
 	}
 	ctx, v := c.t.Context(), Vector(text, dim)
-	near, err := c.got.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: c.part, Vector: v, K: 1 << 20, Filter: f})
+	near, err := c.got.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: c.part, Lane: lane, Vector: v, K: 1 << 20, Filter: f})
 	if err != nil {
 		return // vectors of another length
 	}
 	words, err := c.got.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: c.part, Text: text, K: 1 << 20, Filter: f})
 	require.NoError(c.t, err, c.msg)
 	known, _ := c.pairs()
-	around, err := c.got.Graph().Around(ctx, c.part, known)
+	around, err := c.got.Graph().Neighbours(ctx, c.part, known)
 	require.NoError(c.t, err, c.msg)
-	byChunk, live := make(map[int64]backend.Around), 0
+	byChunk, live := make(map[int64]backend.Neighbours), 0
 	for _, a := range around {
 		if a.Chunk != 0 {
 			byChunk[a.Chunk] = a
 			live++
 		}
 	}
-	q := backend.SurveyQuery{Part: c.part, Text: text, Vector: v, Filter: f, Most: live}
+	q := backend.SurveyQuery{Part: c.part, Lane: lane, Text: text, Vector: v, Filter: f, Most: live}
 	s := backend.Survey{Rows: []backend.Surveyed{{Chunk: -1, Dense: 3}}, Terms: []backend.TermInfo{{Term: "old"}}}
 	ok, err = x.Survey(ctx, q, &s)
 	require.NoError(c.t, err, c.msg)
@@ -84,8 +84,8 @@ func byChunkScore(hits []backend.Hit) map[int64]float32 {
 	return m
 }
 
-// besideOf says what Around does in the form of a survey; at is where the survey found the speaker.
-func besideOf(a backend.Around, places map[int64]int32, speakers []string, at int32) backend.Beside {
+// besideOf says what Neighbours does in the form of a survey; at is where the survey found the speaker.
+func besideOf(a backend.Neighbours, places map[int64]int32, speakers []string, at int32) backend.Beside {
 	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: -1}
 	if speakers[at] == a.Speaker {
 		b.Speaker = at

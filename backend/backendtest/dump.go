@@ -27,7 +27,7 @@ type universe struct {
 	name func(num int64) string
 }
 
-// dump shows all that a store tells through its methods, without the Nums of chunks,
+// dump shows all that a store returns from its methods, without the Nums of chunks,
 // entities, relations, merges and events, in lines of a fixed order.
 func dump(t testing.TB, s backend.Store, u universe) string {
 	t.Helper()
@@ -64,8 +64,8 @@ func (d *dumper) source(src *backend.Source, newest bool) string {
 		c.Token, c.LeaseUntil, c.NotBefore = "", time.Time{}, time.Time{}
 	}
 	slices.Sort(c.Tags)
-	return fmt.Sprintf("%s %v %q state=%d code=%q/%q attempts=%d %q %q %q %q %d %v created=%s updated=%s time=%s expires=%s session=%q meta=%q add=%q doc=%q tags=%v notbefore=%s token=%q lease=%s",
-		d.u.name(c.Num), c.Part, c.ID, c.State, c.ErrorCode, c.ErrorMessage, c.Attempts, c.Title, c.Kind, c.Filename, c.MediaType,
+	return fmt.Sprintf("%s rev=%d %v %q state=%d code=%q/%q attempts=%d %q %q %q %q %d %v created=%s updated=%s time=%s expires=%s session=%q meta=%q add=%q doc=%q tags=%v notbefore=%s token=%q lease=%s",
+		d.u.name(c.Num), c.Rev, c.Part, c.ID, c.State, c.ErrorCode, c.ErrorMessage, c.Attempts, c.Title, c.Kind, c.Filename, c.MediaType,
 		c.SizeBytes, c.Infer, short(c.CreatedAt), short(c.UpdatedAt), short(c.Time), short(c.ExpiresAt), c.Session,
 		c.Metadata, c.Additional, c.Doc, c.Tags, short(c.NotBefore), c.Token, short(c.LeaseUntil))
 }

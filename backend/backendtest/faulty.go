@@ -13,9 +13,9 @@ import (
 //
 // A method is named by its interface and name: "Backend.OpenWorkspace",
 // "Workspace.Close", "Registry.CreateTenant", "Store.Accept",
-// "Vectors.SearchVectors", "Keywords.Terms", "Graph.Around". The methods of a
+// "Vectors.SearchVectors", "Keywords.Terms", "Graph.Neighbours". The methods of a
 // follower of the feed have the name of every part it serves as and that of any:
-// "Vectors.Apply" is an Apply of what serves as Vectors, "Shadow.Apply" of any
+// "Vectors.Apply" is an Apply of what serves as Vectors, "Index.Apply" of any
 // follower. LastSeq and Applied, which cannot fail, are left alone.
 type Fault struct {
 	Method string
@@ -213,36 +213,36 @@ type faultyWorkspace struct {
 	real     backend.Workspace
 	plan     *Plan
 	store    *faultyStore
-	vectors  *faultyShadow
-	keywords *faultyShadow
-	graph    *faultyShadow
-	shadows  []backend.Shadow
+	vectors  *faultyIndex
+	keywords *faultyIndex
+	graph    *faultyIndex
+	indexes  []backend.Index
 }
 
 func newFaultyWorkspace(real backend.Workspace, plan *Plan) *faultyWorkspace {
 	w := &faultyWorkspace{real: real, plan: plan, store: &faultyStore{real.Store(), plan}}
 	v, k, g := real.Vectors(), real.Keywords(), real.Graph()
-	wrap := func(s backend.Shadow) *faultyShadow {
-		for _, known := range w.shadows {
-			if known := known.(*faultyShadow); known.real == s {
+	wrap := func(s backend.Index) *faultyIndex {
+		for _, known := range w.indexes {
+			if known := known.(*faultyIndex); known.real == s {
 				return known
 			}
 		}
-		f := &faultyShadow{real: s, plan: plan, v: v, k: k, g: g, parts: []string{"Shadow"}}
-		for i, p := range []backend.Shadow{v, k, g} {
+		f := &faultyIndex{real: s, plan: plan, v: v, k: k, g: g, parts: []string{"Index"}}
+		for i, p := range []backend.Index{v, k, g} {
 			if p == s {
 				f.parts = append(f.parts, []string{"Vectors", "Keywords", "Graph"}[i])
 			}
 		}
-		w.shadows = append(w.shadows, f)
+		w.indexes = append(w.indexes, f)
 		return f
 	}
-	for _, s := range real.Shadows() {
+	for _, s := range real.Indexes() {
 		wrap(s)
 	}
-	listed := len(w.shadows)
+	listed := len(w.indexes)
 	w.vectors, w.keywords, w.graph = wrap(v), wrap(k), wrap(g)
-	w.shadows = w.shadows[:listed]
+	w.indexes = w.indexes[:listed]
 	return w
 }
 
@@ -251,8 +251,8 @@ func (w *faultyWorkspace) Vectors() backend.Vectors   { return w.vectors }
 func (w *faultyWorkspace) Keywords() backend.Keywords { return w.keywords }
 func (w *faultyWorkspace) Graph() backend.Graph       { return w.graph }
 
-func (w *faultyWorkspace) Shadows() []backend.Shadow {
-	return append([]backend.Shadow(nil), w.shadows...)
+func (w *faultyWorkspace) Indexes() []backend.Index {
+	return append([]backend.Index(nil), w.indexes...)
 }
 
 func (w *faultyWorkspace) Close() error {

@@ -69,9 +69,9 @@ func (f *faultyRegistry) AddDeliveries(ctx context.Context, ds []backend.Deliver
 	return f.plan.do(ctx, []string{"Registry.AddDeliveries"}, func() error { return f.real.AddDeliveries(ctx, ds) })
 }
 
-func (f *faultyRegistry) ClaimDeliveries(ctx context.Context, now, leaseUntil time.Time, token string, limit, perURL int) ([]backend.Delivery, error) {
+func (f *faultyRegistry) ClaimDeliveries(ctx context.Context, c backend.DeliveryClaim) ([]backend.Delivery, error) {
 	return get(ctx, f.plan, "Registry.ClaimDeliveries", func() ([]backend.Delivery, error) {
-		return f.real.ClaimDeliveries(ctx, now, leaseUntil, token, limit, perURL)
+		return f.real.ClaimDeliveries(ctx, c)
 	})
 }
 

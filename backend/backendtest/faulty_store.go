@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// faultyStore is the truth of a faulty workspace.
+// faultyStore is the store of a faulty workspace.
 type faultyStore struct {
 	real backend.Store
 	plan *Plan
@@ -77,12 +77,10 @@ func (f *faultyStore) Expire(ctx context.Context, now time.Time, limit int) (n i
 	return n, next, nil
 }
 
-func (f *faultyStore) UpdateMetadata(ctx context.Context, part backend.Partition, id string, metadata, additional []byte, tags []uint64, now time.Time) (int, error) {
-	return get(ctx, f.plan, "Store.UpdateMetadata", func() (int, error) { return f.real.UpdateMetadata(ctx, part, id, metadata, additional, tags, now) })
-}
-
-func (f *faultyStore) UpdateDoc(ctx context.Context, part backend.Partition, id string, doc []byte) error {
-	return f.plan.do(ctx, []string{"Store.UpdateDoc"}, func() error { return f.real.UpdateDoc(ctx, part, id, doc) })
+func (f *faultyStore) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional []byte, tags []uint64, now time.Time) (int, error) {
+	return get(ctx, f.plan, "Store.UpdateMetadata", func() (int, error) {
+		return f.real.UpdateMetadata(ctx, part, id, expect, metadata, additional, tags, now)
+	})
 }
 
 func (f *faultyStore) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
@@ -164,20 +162,32 @@ func (f *faultyStore) Acknowledge(ctx context.Context, seq int64) error {
 	return f.plan.do(ctx, []string{"Store.Acknowledge"}, func() error { return f.real.Acknowledge(ctx, seq) })
 }
 
+func (f *faultyStore) PutVectors(ctx context.Context, lane backend.Lane, items []backend.LaneVectors) ([]bool, error) {
+	return get(ctx, f.plan, "Store.PutVectors", func() ([]bool, error) { return f.real.PutVectors(ctx, lane, items) })
+}
+
+func (f *faultyStore) MissingVectors(ctx context.Context, lane backend.Lane, after int64, limit int) ([]int64, error) {
+	return get(ctx, f.plan, "Store.MissingVectors", func() ([]int64, error) { return f.real.MissingVectors(ctx, lane, after, limit) })
+}
+
+func (f *faultyStore) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (int64, error) {
+	return get(ctx, f.plan, "Store.DropLane", func() (int64, error) { return f.real.DropLane(ctx, lane, after, limit) })
+}
+
 func (f *faultyStore) Changes(ctx context.Context, after uint64, limit int) ([]backend.Change, error) {
 	return get(ctx, f.plan, "Store.Changes", func() ([]backend.Change, error) { return f.real.Changes(ctx, after, limit) })
 }
 
-func (f *faultyStore) CompactFeed(ctx context.Context, seq uint64) error {
-	return f.plan.do(ctx, []string{"Store.CompactFeed"}, func() error { return f.real.CompactFeed(ctx, seq) })
+func (f *faultyStore) CompactFeed(ctx context.Context, seq uint64, limit int) (int, error) {
+	return get(ctx, f.plan, "Store.CompactFeed", func() (int, error) { return f.real.CompactFeed(ctx, seq, limit) })
 }
 
 func (f *faultyStore) Get(ctx context.Context, name string) ([]byte, error) {
 	return get(ctx, f.plan, "Store.Get", func() ([]byte, error) { return f.real.Get(ctx, name) })
 }
 
-func (f *faultyStore) Set(ctx context.Context, name string, value []byte) error {
-	return f.plan.do(ctx, []string{"Store.Set"}, func() error { return f.real.Set(ctx, name, value) })
+func (f *faultyStore) Set(ctx context.Context, name string, old, value []byte) error {
+	return f.plan.do(ctx, []string{"Store.Set"}, func() error { return f.real.Set(ctx, name, old, value) })
 }
 
 func (f *faultyStore) Close() error {

@@ -62,12 +62,12 @@ func TestFaultyBeforeAndAfter(t *testing.T) {
 		require.NoError(t, err)
 		return string(v)
 	}
-	require.NoError(t, s.Set(ctx, "name", []byte("one")))
-	require.ErrorIs(t, s.Set(ctx, "name", []byte("two")), errFault)
+	require.NoError(t, s.Set(ctx, "name", nil, []byte("one")))
+	require.ErrorIs(t, s.Set(ctx, "name", []byte("one"), []byte("two")), errFault)
 	assert.Equal(t, "one", get(), "a fault before the call keeps it from happening")
-	require.ErrorIs(t, s.Set(ctx, "name", []byte("three")), errFault)
+	require.ErrorIs(t, s.Set(ctx, "name", []byte("one"), []byte("three")), errFault)
 	assert.Equal(t, "three", get(), "a fault after it does not")
-	require.NoError(t, s.Set(ctx, "name", []byte("four")))
+	require.NoError(t, s.Set(ctx, "name", []byte("three"), []byte("four")))
 	assert.Equal(t, 4, plan.Calls("Store.Set"))
 	assert.Equal(t, 2, plan.Calls("Store.Get"))
 
@@ -110,7 +110,9 @@ func TestFaultyEveryMethod(t *testing.T) {
 		"Registry.Records":         func() error { return ignore(r.Records(ctx, "", "", "", 1)) },
 		"Registry.AllRecords":      func() error { return ignore(r.AllRecords(ctx, "", "", "", 1)) },
 		"Registry.AddDeliveries":   func() error { return r.AddDeliveries(ctx, nil) },
-		"Registry.ClaimDeliveries": func() error { return ignore(r.ClaimDeliveries(ctx, now, now, "t", 1, 1)) },
+		"Registry.ClaimDeliveries": func() error {
+			return ignore(r.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: now, LeaseUntil: now, Token: "t", Limit: 1, PerURL: 1}))
+		},
 		"Registry.FinishDelivery":  func() error { return r.FinishDelivery(ctx, backend.Delivery{}) },
 		"Registry.RequeueDelivery": func() error { return r.RequeueDelivery(ctx, "", "", now) },
 		"Registry.Delivery":        func() error { return ignore(r.Delivery(ctx, "", "")) },
@@ -128,8 +130,7 @@ func TestFaultyEveryMethod(t *testing.T) {
 		"Store.Delete":             func() error { return ignore(s.Delete(ctx, part, nil, backend.DeleteOptions{})) },
 		"Store.DeleteSub":          func() error { return ignore(s.DeleteSub(ctx, "", 1)) },
 		"Store.Expire":             func() error { _, _, err := s.Expire(ctx, now, 1); return err },
-		"Store.UpdateMetadata":     func() error { return ignore(s.UpdateMetadata(ctx, part, "a", nil, nil, nil, now)) },
-		"Store.UpdateDoc":          func() error { return s.UpdateDoc(ctx, part, "a", nil) },
+		"Store.UpdateMetadata":     func() error { return ignore(s.UpdateMetadata(ctx, part, "a", backend.Version{}, nil, nil, nil, now)) },
 		"Store.Sources":            func() error { return ignore(s.Sources(ctx, part, nil)) },
 		"Store.SourcesByNum":       func() error { return ignore(s.SourcesByNum(ctx, nil)) },
 		"Store.FindSubs":           func() error { return ignore(s.FindSubs(ctx, backend.Memory, "a")) },
@@ -149,15 +150,18 @@ func TestFaultyEveryMethod(t *testing.T) {
 		"Store.Events":             func() error { return ignore(s.Events(ctx, 1)) },
 		"Store.Acknowledge":        func() error { return s.Acknowledge(ctx, 1) },
 		"Store.Changes":            func() error { return ignore(s.Changes(ctx, 0, 1)) },
-		"Store.CompactFeed":        func() error { return s.CompactFeed(ctx, 0) },
+		"Store.PutVectors":         func() error { return ignore(s.PutVectors(ctx, 1, nil)) },
+		"Store.MissingVectors":     func() error { return ignore(s.MissingVectors(ctx, 1, 0, 1)) },
+		"Store.DropLane":           func() error { return ignore(s.DropLane(ctx, 1, 0, 1)) },
+		"Store.CompactFeed":        func() error { _, err := s.CompactFeed(ctx, 0, 1); return err },
 		"Store.Get":                func() error { return ignore(s.Get(ctx, "n")) },
-		"Store.Set":                func() error { return s.Set(ctx, "n", nil) },
+		"Store.Set":                func() error { return s.Set(ctx, "n", nil, nil) },
 		"Store.Close":              s.Close,
 		"Vectors.SearchVectors":    func() error { return ignore(v.SearchVectors(ctx, backend.VectorQuery{})) },
 		"Keywords.SearchKeywords":  func() error { return ignore(k.SearchKeywords(ctx, backend.KeywordQuery{})) },
 		"Keywords.SearchSessions":  func() error { return ignore(k.SearchSessions(ctx, backend.KeywordQuery{})) },
 		"Keywords.Terms":           func() error { _, _, _, err := k.Terms(ctx, part, ""); return err },
-		"Graph.Around":             func() error { return ignore(g.Around(ctx, part, nil)) },
+		"Graph.Neighbours":         func() error { return ignore(g.Neighbours(ctx, part, nil)) },
 		"Graph.SessionChunks":      func() error { return ignore(g.SessionChunks(ctx, part, 1, 1)) },
 		"Graph.MatchEntities":      func() error { return ignore(g.MatchEntities(ctx, part, nil)) },
 		"Graph.Mentions":           func() error { return ignore(g.Mentions(ctx, part, nil)) },
@@ -166,7 +170,7 @@ func TestFaultyEveryMethod(t *testing.T) {
 		"Vectors.Apply":            func() error { return v.Apply(ctx, nil) },
 		"Keywords.Flush":           func() error { return k.Flush(ctx) },
 		"Graph.Reset":              func() error { return g.Reset(ctx) },
-		"Shadow.Apply":             func() error { return w.Shadows()[0].Apply(ctx, nil) },
+		"Index.Apply":              func() error { return w.Indexes()[0].Apply(ctx, nil) },
 	} {
 		fault := fmt.Errorf("fault of %s", name)
 		plan.Clear()
@@ -177,28 +181,28 @@ func TestFaultyEveryMethod(t *testing.T) {
 	}
 }
 
-// TestFaultyShadows keeps apart the followers of a backend that has several.
-func TestFaultyShadows(t *testing.T) {
+// TestFaultyIndexes keeps apart the followers of a backend that has several.
+func TestFaultyIndexes(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	plan := backendtest.NewPlan(backendtest.Fault{Method: "Keywords.Apply", Err: errFault})
 	b := backendtest.Faulty(split{inmem.New(), inmem.New()}, plan)
 	w, err := b.OpenWorkspace(ctx, backendtest.UID("w"))
 	require.NoError(t, err)
-	shadows := w.Shadows()
-	require.Len(t, shadows, 2)
-	assert.Same(t, shadows[0], w.Vectors(), "the same value serves")
-	assert.Same(t, shadows[0], w.Graph())
-	assert.Same(t, shadows[1], w.Keywords())
+	indexes := w.Indexes()
+	require.Len(t, indexes, 2)
+	assert.Same(t, indexes[0], w.Vectors(), "the same value serves")
+	assert.Same(t, indexes[0], w.Graph())
+	assert.Same(t, indexes[1], w.Keywords())
 	require.NoError(t, w.Vectors().Apply(ctx, nil))
 	require.NoError(t, w.Graph().Apply(ctx, nil))
 	require.ErrorIs(t, w.Keywords().Apply(ctx, nil), errFault)
 	assert.Equal(t, []int{3, 2, 1, 2}, []int{
-		plan.Calls("Shadow.Apply"), plan.Calls("Vectors.Apply"), plan.Calls("Keywords.Apply"), plan.Calls("Graph.Apply"),
+		plan.Calls("Index.Apply"), plan.Calls("Vectors.Apply"), plan.Calls("Keywords.Apply"), plan.Calls("Graph.Apply"),
 	})
 }
 
-// split has keywords of its own beside the other shadows.
+// split has keywords of its own beside the other indexes.
 type split struct {
 	backend.Backend
 	words *inmem.Backend
@@ -206,7 +210,7 @@ type split struct {
 
 type splitWorkspace struct {
 	backend.Workspace
-	words backend.Indexes
+	words backend.IndexSet
 }
 
 func (s split) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
@@ -223,8 +227,8 @@ func (s split) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace
 
 func (w splitWorkspace) Keywords() backend.Keywords { return w.words.Keywords() }
 
-func (w splitWorkspace) Shadows() []backend.Shadow {
-	return append(w.Workspace.Shadows(), w.words.Shadows()...)
+func (w splitWorkspace) Indexes() []backend.Index {
+	return append(w.Workspace.Indexes(), w.words.Indexes()...)
 }
 
 func TestFaultyOpenAfter(t *testing.T) {
@@ -257,20 +261,20 @@ func TestFaultyDelayAndBlock(t *testing.T) {
 
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		require.Equal(t, context.DeadlineExceeded, s.Set(short, "name", []byte("one")), "it hangs until its context ends")
+		require.Equal(t, context.DeadlineExceeded, s.Set(short, "name", nil, []byte("one")), "it hangs until its context ends")
 		v, err := s.Get(ctx, "name")
 		require.NoError(t, err)
 		require.Nil(t, v)
 
 		short, cancel = context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		require.Equal(t, context.DeadlineExceeded, s.Set(short, "name", []byte("two")))
+		require.Equal(t, context.DeadlineExceeded, s.Set(short, "name", nil, []byte("two")))
 		v, err = s.Get(ctx, "name")
 		require.NoError(t, err)
 		require.Equal(t, "two", string(v), "it took effect before it hung")
 
 		results := make(chan error, 2)
-		go func() { results <- s.Set(ctx, "name", []byte("three")) }()
+		go func() { results <- s.Set(ctx, "name", []byte("two"), []byte("three")) }()
 		go func() { results <- w.Close() }()
 		require.NoError(t, plan.Await(ctx, "Store.Set", 3))
 		require.NoError(t, plan.Await(ctx, "Workspace.Close", 1))
@@ -301,7 +305,7 @@ func TestFaultyConcurrent(t *testing.T) {
 	for range 10 {
 		wg.Go(func() {
 			for range 10 {
-				if err := w.Store().Set(ctx, "name", nil); err != nil {
+				if err := w.Store().Set(ctx, "name", nil, nil); err != nil {
 					assert.ErrorIs(t, err, errFault)
 					mu.Lock()
 					failed++

@@ -28,12 +28,12 @@ type Harness struct {
 	Open func(t testing.TB, dir string) backend.Backend
 }
 
-// StoresHarness opens the half of a backend that keeps the truth; see Harness.
+// StoresHarness opens the half of a backend that keeps stores; see Harness.
 type StoresHarness struct {
 	Open func(t testing.TB, dir string) backend.Stores
 }
 
-// IndexersHarness opens the half of a backend that keeps the shadows; see Harness.
+// IndexersHarness opens the half of a backend that keeps the indexes; see Harness.
 type IndexersHarness struct {
 	Open func(t testing.TB, dir string) backend.Indexers
 }
@@ -49,18 +49,18 @@ func Run(t *testing.T, h Harness) {
 	t.Run("Whole", func(t *testing.T) { runWhole(t, h) })
 }
 
-// RunStores tests the half of a backend that keeps the truth.
+// RunStores tests the half of a backend that keeps stores.
 func RunStores(t *testing.T, h StoresHarness) {
 	t.Run("Registry", func(t *testing.T) { runRegistry(t, h) })
 	t.Run("Store", func(t *testing.T) { runStore(t, h) })
 }
 
-// RunIndexers tests the half of a backend that keeps the shadows.
+// RunIndexers tests the half of a backend that keeps the indexes.
 func RunIndexers(t *testing.T, h IndexersHarness) {
 	t.Run("Index", func(t *testing.T) { runIndex(t, h) })
 }
 
-// storesOf is the truth of a whole backend.
+// storesOf is the store of a whole backend.
 type storesOf struct{ backend.Backend }
 
 func (s storesOf) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
@@ -83,10 +83,10 @@ type storeOf struct {
 
 func (s storeOf) Close() error { return s.w.Close() }
 
-// indexersOf is the shadows of a whole backend.
+// indexersOf is the indexes of a whole backend.
 type indexersOf struct{ backend.Backend }
 
-func (x indexersOf) OpenIndexes(ctx context.Context, uid string) (backend.Indexes, error) {
+func (x indexersOf) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
 	w, err := x.OpenWorkspace(ctx, uid)
 	if err != nil {
 		return nil, err

@@ -44,15 +44,15 @@ func testBulk(t *testing.T, e *indexEnv) {
 	for from := 0; from < len(feed); from += step {
 		e.apply(feed[from:min(from+step, len(feed))]...)
 		if from%(2*step) == 0 {
-			for _, sh := range e.Shadows() {
+			for _, sh := range e.Indexes() {
 				require.NoError(t, sh.Flush(ctx))
 			}
 		}
 	}
 	bulk := probes{parts: []backend.Partition{notes}, texts: modelProbe.texts[:2], keys: modelKeys, filters: modelProbe.filters}
 	oracle := e.oracle()
-	compareIndexes(t, e.Indexes, oracle.Indexes, bulk, same(e.chunk, e.source), "bulk")
+	compareIndexes(t, e.IndexSet, oracle.IndexSet, bulk, same(e.chunk, e.source), "bulk")
 	e.reopen()
 	e.replay()
-	compareIndexes(t, e.Indexes, oracle.Indexes, bulk, same(e.chunk, e.source), "bulk after a restart")
+	compareIndexes(t, e.IndexSet, oracle.IndexSet, bulk, same(e.chunk, e.source), "bulk after a restart")
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// indexEnv is the shadows to test, and the feed that a test makes for them.
+// indexEnv is the indexes to test, and the feed that a test makes for them.
 type indexEnv struct {
-	backend.Indexes
+	backend.IndexSet
 	t        *testing.T
 	h        IndexersHarness
 	dir      string
@@ -37,12 +37,12 @@ func (e *indexEnv) open() {
 	x, err := e.indexers.OpenIndexes(e.t.Context(), e.uid)
 	require.NoError(e.t, err)
 	closeAtEnd(e.t, x)
-	e.Indexes = x
+	e.IndexSet = x
 }
 
 func (e *indexEnv) reopen() {
 	e.t.Helper()
-	require.NoError(e.t, e.Indexes.Close())
+	require.NoError(e.t, e.IndexSet.Close())
 	require.NoError(e.t, e.indexers.Close())
 	e.open()
 }
@@ -113,20 +113,20 @@ func (e *indexEnv) mention(source int64, refs ...backend.MentionRef) {
 	e.change(backend.Change{Kind: backend.PutGraph, Source: source, Mentions: refs})
 }
 
-// apply hands changes to all shadows.
+// apply hands changes to all indexes.
 func (e *indexEnv) apply(cs ...backend.Change) {
 	e.t.Helper()
 	e.feed = append(e.feed, cs...)
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(e.t, sh.Apply(e.t.Context(), cs))
 		require.Equal(e.t, cs[len(cs)-1].Seq, sh.Applied())
 	}
 }
 
-// replay hands the whole feed to shadows, from where each stands.
+// replay hands the whole feed to indexes, from where each stands.
 func (e *indexEnv) replay() {
 	e.t.Helper()
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		from := 0
 		for from < len(e.feed) && e.feed[from].Seq <= sh.Applied() {
 			from++
@@ -136,11 +136,11 @@ func (e *indexEnv) replay() {
 	}
 }
 
-// oracle returns the right shadows for the feed so far.
+// oracle returns the right indexes for the feed so far.
 func (e *indexEnv) oracle() oracleIndex {
 	e.t.Helper()
 	x := newOracleIndex(e.t)
-	require.NoError(e.t, x.Shadows()[0].Apply(e.t.Context(), e.feed))
+	require.NoError(e.t, x.Indexes()[0].Apply(e.t.Context(), e.feed))
 	return x
 }
 
@@ -172,9 +172,9 @@ func (e *indexEnv) keywords(q backend.KeywordQuery) []backend.Hit {
 	return hits
 }
 
-func (e *indexEnv) around(chunks ...int64) []backend.Around {
+func (e *indexEnv) around(chunks ...int64) []backend.Neighbours {
 	e.t.Helper()
-	out, err := e.Graph().Around(e.t.Context(), notes, chunks)
+	out, err := e.Graph().Neighbours(e.t.Context(), notes, chunks)
 	require.NoError(e.t, err)
 	require.Len(e.t, out, len(chunks))
 	return out

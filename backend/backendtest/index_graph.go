@@ -11,22 +11,22 @@ import (
 )
 
 var indexGraphTests = []namedTest[*indexEnv]{
-	{"AroundKnowledge", testAroundKnowledge},
-	{"AroundSession", testAroundSession},
-	{"AroundRuns", testAroundRuns},
-	{"AroundFacts", testAroundFacts},
+	{"AroundKnowledge", testNeighboursKnowledge},
+	{"NeighboursSession", testNeighboursSession},
+	{"NeighboursRuns", testNeighboursRuns},
+	{"NeighboursFacts", testNeighboursFacts},
 	{"GraphEntities", testGraphEntities},
 	{"GraphChanges", testGraphChanges},
 }
 
-func testAroundKnowledge(t *testing.T, e *indexEnv) {
+func testNeighboursKnowledge(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	src, c := e.put(entry{part: files, texts: []string{"a", "b", "c", "d"}, time: at(5), session: "ignored"})
 	_, next := e.put(entry{part: files, texts: []string{"e"}, time: at(5)})
-	got, err := e.Graph().Around(ctx, files, []int64{c[2], 999, next[0], c[0], c[0]})
+	got, err := e.Graph().Neighbours(ctx, files, []int64{c[2], 999, next[0], c[0], c[0]})
 	require.NoError(t, err)
 	require.Len(t, got, 5)
-	assert.Equal(t, backend.Around{Chunk: c[2], Source: src, Ordinal: 2, Time: at(5), Prev: [2]int64{c[1], c[0]}, Next: [2]int64{c[3]}}, got[0],
+	assert.Equal(t, backend.Neighbours{Chunk: c[2], Source: src, Ordinal: 2, Time: at(5), Prev: [2]int64{c[1], c[0]}, Next: [2]int64{c[3]}}, got[0],
 		"chunks of knowledge have no session")
 	assert.Zero(t, got[1], "unknown")
 	assert.Equal(t, [2][2]int64{}, [2][2]int64{got[2].Prev, got[2].Next}, "neighbours are of one source")
@@ -37,7 +37,7 @@ func testAroundKnowledge(t *testing.T, e *indexEnv) {
 	assert.Empty(t, chunks, "0 is no session")
 }
 
-func testAroundSession(t *testing.T, e *indexEnv) {
+func testNeighboursSession(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	_, late := e.put(entry{session: "s", time: at(7200), texts: []string{"third", "fourth"}})
 	_, early := e.put(entry{session: "s", time: at(0), texts: []string{"first"}})
@@ -49,7 +49,7 @@ func testAroundSession(t *testing.T, e *indexEnv) {
 	for i, a := range got {
 		assert.NotZero(t, a.Session)
 		assert.Equal(t, got[0].Session, a.Session)
-		var want backend.Around
+		var want backend.Neighbours
 		for j := range 2 {
 			if k := i - 1 - j; k >= 0 {
 				want.Prev[j] = order[k]
@@ -78,7 +78,7 @@ func testAroundSession(t *testing.T, e *indexEnv) {
 	assert.Empty(t, chunks, "sessions are of a partition")
 }
 
-func testAroundRuns(t *testing.T, e *indexEnv) {
+func testNeighboursRuns(t *testing.T, e *indexEnv) {
 	gap := backend.SessionGap
 	var sources []int64
 	chunk := func(after time.Duration) int64 {
@@ -111,7 +111,7 @@ func testAroundRuns(t *testing.T, e *indexEnv) {
 	assert.Equal(t, [2]int64{a}, got[0].Prev)
 }
 
-func testAroundFacts(t *testing.T, e *indexEnv) {
+func testNeighboursFacts(t *testing.T, e *indexEnv) {
 	_, c := e.put(entry{texts: []string{"Where is it?"}, extra: backend.RowExtra{Speaker: "Anna", Question: true, HasTime: true, Asks: true, First: true, Second: true}})
 	a := e.around(c[0])[0]
 	assert.Equal(t, []any{"Anna", true, true, true, true, true}, []any{a.Speaker, a.Question, a.HasTime, a.Asks, a.First, a.Second})

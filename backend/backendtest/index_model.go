@@ -20,13 +20,13 @@ func modelSize(ops int) (seeds, perSeed int) {
 	return 2, ops
 }
 
-// runIndexModel applies random feeds to the shadows and the oracle in lock-step.
+// runIndexModel applies random feeds to the indexes and the oracle in lock-step.
 func runIndexModel(t *testing.T, h IndexersHarness) {
 	seeds, ops := modelSize(200)
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
-			m := &indexModel{indexEnv: openIndex(t, h), rng: newRand(uint64(seed)), versions: map[int64][]int64{}, parts: map[int64]backend.Partition{}}
+			m := &indexModel{indexEnv: openIndex(t, h), rng: newRand(uint64(seed)), versions: map[int64][]int64{}, parts: map[int64]backend.Partition{}, tags: map[int64][]uint64{}}
 			m.now = at(0)
 			m.x = newOracleIndex(t)
 			defer m.printLog()
@@ -45,6 +45,7 @@ type indexModel struct {
 	now      time.Time
 	versions map[int64][]int64 // live ones with their chunks
 	parts    map[int64]backend.Partition
+	tags     map[int64][]uint64
 	log      []string
 }
 
@@ -76,7 +77,7 @@ func (m *indexModel) step() {
 		m.put(m.anyVersion()) // the chunks of a version, once more
 	case n < 56 && len(m.versions) > 0:
 		v := m.anyVersion()
-		m.add(backend.Change{Kind: backend.PutTags, Part: m.parts[v], Source: v, Tags: randomTags(m.rng)})
+		m.add(backend.Change{Kind: backend.PutTags, Part: m.parts[v], Source: v, Tags: m.retag(v)})
 	case n < 72 && len(m.versions) > 0:
 		m.putGraph(m.anyVersion())
 	case n < 82 && len(m.versions) > 0:
@@ -91,24 +92,34 @@ func (m *indexModel) step() {
 				delete(m.versions, v)
 			}
 		}
-	case n < 88:
-		sh := pick(m.rng, m.Shadows())
-		m.note("one shadow follows")
+	case n < 86 && len(m.versions) > 0:
+		m.putVectors(m.anyVersion())
+	case n < 87:
+		m.add(backend.Change{Kind: backend.DropVectors, Lane: backend.Lane(1 + m.rng.IntN(3))})
+	case n < 89:
+		sh := pick(m.rng, m.Indexes())
+		m.note("one index follows")
 		m.followOne(sh)
-	case n < 90:
+	case n < 91:
 		m.note("flush")
-		for _, sh := range m.Shadows() {
+		for _, sh := range m.Indexes() {
 			require.NoError(m.t, sh.Flush(ctx))
 		}
-	case n < 92:
+	case n < 93:
 		m.note("reopen")
 		m.reopen()
-	case n < 93:
-		m.note("reset one shadow")
-		require.NoError(m.t, pick(m.rng, m.Shadows()).Reset(ctx))
+	case n < 94:
+		m.note("reset one index")
+		require.NoError(m.t, pick(m.rng, m.Indexes()).Reset(ctx))
 	default:
 		m.check()
 	}
+}
+
+// retag gives a version other tags.
+func (m *indexModel) retag(v int64) []uint64 {
+	m.tags[v] = randomTags(m.rng)
+	return m.tags[v]
 }
 
 func (m *indexModel) nextSource() int64 { m.source++; return m.source }
@@ -132,7 +143,7 @@ func randomTags(rng *rand.Rand) []uint64 {
 	return tags
 }
 
-// add puts a change into the feed; shadows hear of it later.
+// add puts a change into the feed; indexes hear of it later.
 func (m *indexModel) add(c backend.Change) {
 	m.seq++
 	c.Seq = m.seq
@@ -147,6 +158,10 @@ func (m *indexModel) put(v int64) {
 		m.parts[v] = part
 	}
 	c := backend.Change{Kind: backend.PutChunks, Part: part, Source: v, SourceID: fmt.Sprint("s", v), Tags: randomTags(m.rng)}
+	if m.rng.IntN(3) == 0 {
+		c.Lane = backend.Lane(1 + m.rng.IntN(3))
+	}
+	m.tags[v] = c.Tags
 	if m.rng.IntN(3) > 0 {
 		m.now = m.now.Add(time.Duration(m.rng.IntN(40)) * time.Minute)
 		c.Time = m.now
@@ -175,6 +190,23 @@ func (m *indexModel) put(v int64) {
 	m.add(c)
 }
 
+// putVectors fills a lane for a version, now and then with vectors of another length.
+func (m *indexModel) putVectors(v int64) {
+	c := backend.Change{Kind: backend.PutVectors, Part: m.parts[v], Source: v, SourceID: fmt.Sprint("s", v), Lane: backend.Lane(1 + m.rng.IntN(3)), Tags: m.tags[v]}
+	n := dim
+	if m.rng.IntN(6) == 0 {
+		n = dim / 2
+	}
+	for i, chunk := range m.versions[v] {
+		row := backend.Row{Chunk: chunk, Ordinal: i}
+		if m.rng.IntN(6) > 0 {
+			row.Vector = Vector(Text(m.rng, 1), n)
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	m.add(c)
+}
+
 func (m *indexModel) putGraph(v int64) {
 	c := backend.Change{Kind: backend.PutGraph, Part: m.parts[v], Source: v}
 	for _, chunk := range m.versions[v] {
@@ -198,7 +230,7 @@ func entityOf(p backend.Partition, n int64) int64 {
 	return 0
 }
 
-func (m *indexModel) followOne(sh backend.Shadow) {
+func (m *indexModel) followOne(sh backend.Index) {
 	m.t.Helper()
 	var rest []backend.Change
 	for _, c := range m.feed {
@@ -217,9 +249,9 @@ func (m *indexModel) followOne(sh backend.Shadow) {
 func (m *indexModel) check() {
 	m.t.Helper()
 	m.note("check")
-	for _, sh := range m.Shadows() {
+	for _, sh := range m.Indexes() {
 		m.followOne(sh)
 	}
-	m.followOne(m.x.Shadows()[0])
-	compareIndexes(m.t, m.Indexes, m.x.Indexes, modelProbe, same(m.chunk, m.source), fmt.Sprintf("after change %d", m.seq))
+	m.followOne(m.x.Indexes()[0])
+	compareIndexes(m.t, m.IndexSet, m.x.IndexSet, modelProbe, same(m.chunk, m.source), fmt.Sprintf("after change %d", m.seq))
 }

@@ -15,10 +15,10 @@ import (
 )
 
 var indexRuleTests = []namedTest[*indexEnv]{
-	{"Shadows", testShadows},
+	{"Indexes", testIndexes},
 	{"ApplyAgain", testApplyAgain},
 	{"ReplaceAndDrop", testReplaceAndDrop},
-	{"DropSub", testShadowDropSub},
+	{"DropSub", testIndexDropSub},
 	{"Reset", testReset},
 	{"Reopen", testIndexReopen},
 	{"Crash", testIndexCrash},
@@ -32,19 +32,19 @@ var indexRuleTests = []namedTest[*indexEnv]{
 	{"Bulk", testBulk},
 }
 
-func testShadows(t *testing.T, e *indexEnv) {
-	shadows := e.Shadows()
-	require.NotEmpty(t, shadows)
-	for i, a := range shadows {
+func testIndexes(t *testing.T, e *indexEnv) {
+	indexes := e.Indexes()
+	require.NotEmpty(t, indexes)
+	for i, a := range indexes {
 		require.True(t, reflect.TypeOf(a).Comparable())
-		for _, b := range shadows[:i] {
+		for _, b := range indexes[:i] {
 			require.NotEqual(t, a, b, "each is listed once")
 		}
 		assert.Zero(t, a.Applied())
 	}
-	for _, s := range []backend.Shadow{e.Vectors(), e.Keywords(), e.Graph()} {
+	for _, s := range []backend.Index{e.Vectors(), e.Keywords(), e.Graph()} {
 		found := false
-		for _, l := range shadows {
+		for _, l := range indexes {
 			found = found || l == s
 		}
 		assert.True(t, found, "%T follows the feed and is listed", s)
@@ -66,7 +66,7 @@ func (e *indexEnv) fill() {
 	e.drop(gone)
 }
 
-// probe is what a comparison of shadows asks.
+// probe is what a comparison of indexes asks.
 var probe = probes{
 	parts:   []backend.Partition{notes, files, other, {Class: backend.Raw, Sub: "notes"}},
 	texts:   []string{"lantern", "red harbour violin", "Where is the lantern of the session?", `"red lantern"`, "nothing", "two lantern"},
@@ -76,21 +76,21 @@ var probe = probes{
 
 func (e *indexEnv) requireLikeOracle(msg string) {
 	e.t.Helper()
-	compareIndexes(e.t, e.Indexes, e.oracle().Indexes, probe, same(e.chunk, e.source), msg)
+	compareIndexes(e.t, e.IndexSet, e.oracle().IndexSet, probe, same(e.chunk, e.source), msg)
 }
 
 func testApplyAgain(t *testing.T, e *indexEnv) {
 	e.fill()
 	e.requireLikeOracle("once")
 	for i := range e.feed {
-		for _, sh := range e.Shadows() {
+		for _, sh := range e.Indexes() {
 			require.NoError(t, sh.Apply(t.Context(), e.feed[i:]))
 			require.NoError(t, sh.Apply(t.Context(), e.feed[i:i+1]))
 			require.Equal(t, e.seq, sh.Applied(), "Applied never falls")
 		}
 	}
 	e.requireLikeOracle("again")
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(t, sh.Apply(t.Context(), nil))
 		require.Equal(t, e.seq, sh.Applied())
 	}
@@ -121,7 +121,7 @@ func testReplaceAndDrop(t *testing.T, e *indexEnv) {
 	assert.Len(t, e.vectors(backend.VectorQuery{Vector: []float32{1, 1, 1}}), 1, "an empty partition takes vectors of another length")
 }
 
-func testShadowDropSub(t *testing.T, e *indexEnv) {
+func testIndexDropSub(t *testing.T, e *indexEnv) {
 	e.fill()
 	e.change(backend.Change{Kind: backend.DropSub, Part: backend.Partition{Sub: "notes"}})
 	assert.Empty(t, e.keywords(backend.KeywordQuery{Text: "lantern"}))
@@ -136,7 +136,7 @@ func testShadowDropSub(t *testing.T, e *indexEnv) {
 func testReset(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	e.fill()
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(t, sh.Flush(ctx))
 		require.NoError(t, sh.Reset(ctx))
 		require.Zero(t, sh.Applied())
@@ -150,11 +150,11 @@ func testReset(t *testing.T, e *indexEnv) {
 	}
 	e.replay()
 	e.requireLikeOracle("from zero")
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(t, sh.Reset(ctx))
 	}
 	e.reopen()
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.Zero(t, sh.Applied(), "a reset survives a restart")
 	}
 	e.replay()
@@ -168,12 +168,12 @@ func testIndexReopen(t *testing.T, e *indexEnv) {
 		e.feed, e.seq, e.chunk, e.source = made.feed[:i+1], c.Seq, made.chunk, made.source
 		e.replay()
 		if i%2 == 0 {
-			for _, sh := range e.Shadows() {
+			for _, sh := range e.Indexes() {
 				require.NoError(t, sh.Flush(t.Context()))
 			}
 		}
 		e.reopen()
-		for _, sh := range e.Shadows() {
+		for _, sh := range e.Indexes() {
 			require.LessOrEqual(t, sh.Applied(), e.seq)
 		}
 		e.replay()
@@ -184,12 +184,12 @@ func testIndexReopen(t *testing.T, e *indexEnv) {
 // openIndexFeed returns the feed that fill makes.
 func openIndexFeed(t *testing.T) *indexEnv {
 	x := newOracleIndex(t)
-	made := &indexEnv{t: t, Indexes: x.Indexes}
+	made := &indexEnv{t: t, IndexSet: x.IndexSet}
 	made.fill()
 	return made
 }
 
-// testIndexCrash opens copies of the files of shadows that were not closed, taken
+// testIndexCrash opens copies of the files of indexes that were not closed, taken
 // after every prefix of the feed.
 func testIndexCrash(t *testing.T, e *indexEnv) {
 	made := openIndexFeed(t)
@@ -198,7 +198,7 @@ func testIndexCrash(t *testing.T, e *indexEnv) {
 		e.feed, e.seq = made.feed[:i+1], c.Seq
 		e.replay()
 		if i%3 == 1 {
-			for _, sh := range e.Shadows() {
+			for _, sh := range e.Indexes() {
 				require.NoError(t, sh.Flush(t.Context()))
 			}
 		}
@@ -208,13 +208,13 @@ func testIndexCrash(t *testing.T, e *indexEnv) {
 	for i, dir := range dirs {
 		after := &indexEnv{t: t, h: e.h, dir: dir, uid: e.uid}
 		after.open()
-		for _, sh := range after.Shadows() {
+		for _, sh := range after.Indexes() {
 			require.LessOrEqual(t, sh.Applied(), made.feed[i].Seq, "nothing is there that was not applied")
 		}
 		after.feed, after.seq, after.chunk, after.source = made.feed, made.seq, made.chunk, made.source
 		after.replay()
 		after.requireLikeOracle(fmt.Sprintf("crashed after %d changes", i+1))
-		require.NoError(t, after.Indexes.Close())
+		require.NoError(t, after.IndexSet.Close())
 		require.NoError(t, after.indexers.Close())
 	}
 }
@@ -243,7 +243,7 @@ func testIndexIsolation(t *testing.T, e *indexEnv) {
 		} else {
 			assert.Empty(t, sessions)
 		}
-		around, err := e.Graph().Around(ctx, p, chunks)
+		around, err := e.Graph().Neighbours(ctx, p, chunks)
 		require.NoError(t, err)
 		for j, a := range around {
 			assert.Equal(t, i == j, a.Chunk != 0)
@@ -268,7 +268,7 @@ func testIndexIsolation(t *testing.T, e *indexEnv) {
 	hits, err := foreign.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 10})
 	require.NoError(t, err)
 	assert.Empty(t, hits)
-	for _, sh := range foreign.Shadows() {
+	for _, sh := range foreign.Indexes() {
 		assert.Zero(t, sh.Applied())
 	}
 }
@@ -280,7 +280,7 @@ func testIndexHostile(t *testing.T, e *indexEnv) {
 		src, c := e.put(entry{part: part, id: s, title: s, heading: s, texts: []string{s + " lantern"}, session: s + "x", vectors: [][]float32{unit(1)}})
 		e.change(backend.Change{Kind: backend.PutGraph, Part: part, Source: src, Mentions: []backend.MentionRef{{Chunk: c[0], Entity: int64(i + 1), Key: s, Weight: 1}}})
 	}
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(t, sh.Flush(ctx))
 	}
 	e.reopen()
@@ -294,7 +294,7 @@ func testIndexHostile(t *testing.T, e *indexEnv) {
 		require.NoError(t, err)
 		require.Len(t, match, 1, "string %d", i)
 		require.True(t, match[0].Entity == int64(i+1) && match[0].Key == s, "string %d", i)
-		around, err := e.Graph().Around(ctx, part, []int64{hits[0].Chunk})
+		around, err := e.Graph().Neighbours(ctx, part, []int64{hits[0].Chunk})
 		require.NoError(t, err)
 		require.NotZero(t, around[0].Session)
 	}
@@ -310,7 +310,7 @@ func testIndexCopies(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	v, tags, extra := unit(1), []uint64{1}, []byte(`{"s":"Anna"}`)
 	c := backend.Change{Seq: 1, Kind: backend.PutChunks, Part: notes, Source: 1, Tags: tags, Rows: []backend.Row{{Chunk: 1, Text: "lantern", Vector: v, Extra: extra}}}
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(t, sh.Apply(ctx, []backend.Change{c}))
 	}
 	require.Equal(t, []any{unit(1), []uint64{1}, `{"s":"Anna"}`}, []any{v, tags, string(extra)})
@@ -324,7 +324,7 @@ func testIndexCopies(t *testing.T, e *indexEnv) {
 	assert.Equal(t, "Anna", e.around(1)[0].Speaker)
 }
 
-func indexCalls(x backend.Indexes) []call {
+func indexCalls(x backend.IndexSet) []call {
 	ignore := func(_ any, err error) error { return err }
 	v, k, g := x.Vectors(), x.Keywords(), x.Graph()
 	calls := []call{
@@ -338,14 +338,14 @@ func indexCalls(x backend.Indexes) []call {
 			return ignore(k.SearchSessions(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 5}))
 		}},
 		{"Terms", func(ctx context.Context) error { _, _, _, err := k.Terms(ctx, notes, "lantern"); return err }},
-		{"Around", func(ctx context.Context) error { return ignore(g.Around(ctx, notes, []int64{1})) }},
+		{"Neighbours", func(ctx context.Context) error { return ignore(g.Neighbours(ctx, notes, []int64{1})) }},
 		{"SessionChunks", func(ctx context.Context) error { return ignore(g.SessionChunks(ctx, notes, 1, 5)) }},
 		{"MatchEntities", func(ctx context.Context) error { return ignore(g.MatchEntities(ctx, notes, []string{"red"})) }},
 		{"Mentions", func(ctx context.Context) error { return ignore(g.Mentions(ctx, notes, []int64{1})) }},
 		{"MentionedIn", func(ctx context.Context) error { return ignore(g.MentionedIn(ctx, notes, []int64{1}, 5)) }},
 		{"Info", func(ctx context.Context) error { return ignore(g.Info(ctx, notes)) }},
 	}
-	for _, sh := range x.Shadows() {
+	for _, sh := range x.Indexes() {
 		calls = append(calls,
 			call{"Apply", func(ctx context.Context) error {
 				return sh.Apply(ctx, []backend.Change{{Seq: 1000, Kind: backend.DropSub, Part: backend.Partition{Sub: "notes"}}})
@@ -359,8 +359,8 @@ func indexCalls(x backend.Indexes) []call {
 
 func testIndexCancelled(t *testing.T, e *indexEnv) {
 	e.fill()
-	requireEnded(t, indexCalls(e.Indexes))
-	for _, sh := range e.Shadows() {
+	requireEnded(t, indexCalls(e.IndexSet))
+	for _, sh := range e.Indexes() {
 		require.Equal(t, e.seq, sh.Applied())
 	}
 	e.requireLikeOracle("nothing happened")
@@ -368,11 +368,11 @@ func testIndexCancelled(t *testing.T, e *indexEnv) {
 
 func testIndexClosed(t *testing.T, e *indexEnv) {
 	e.fill()
-	calls := indexCalls(e.Indexes)
-	shadows := e.Shadows()
-	require.NoError(t, e.Indexes.Close())
+	calls := indexCalls(e.IndexSet)
+	indexes := e.Indexes()
+	require.NoError(t, e.IndexSet.Close())
 	requireClosed(t, calls)
-	assert.NotPanics(t, func() { shadows[0].Applied() })
+	assert.NotPanics(t, func() { indexes[0].Applied() })
 	require.NoError(t, e.indexers.Close())
 	requireClosed(t, []call{
 		{"OpenIndexes", func(ctx context.Context) error { _, err := e.indexers.OpenIndexes(ctx, UID("a")); return err }},
@@ -383,17 +383,17 @@ func testIndexClosed(t *testing.T, e *indexEnv) {
 func testIndexWorkspaces(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	e.fill()
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		require.NoError(t, sh.Flush(ctx))
 	}
-	require.NoError(t, e.Indexes.Close())
+	require.NoError(t, e.IndexSet.Close())
 	require.NoError(t, e.indexers.RemoveIndexes(ctx, e.uid))
 	require.NoError(t, e.indexers.RemoveIndexes(ctx, e.uid), "an interrupted removal can be repeated")
 	x, err := e.indexers.OpenIndexes(ctx, e.uid)
 	require.NoError(t, err)
 	closeAtEnd(t, x)
-	e.Indexes = x
-	for _, sh := range e.Shadows() {
+	e.IndexSet = x
+	for _, sh := range e.Indexes() {
 		require.Zero(t, sh.Applied(), "removed")
 	}
 	e.replay()
@@ -446,14 +446,14 @@ func testIndexConcurrent(t *testing.T, e *indexEnv) {
 				}
 				check(e.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 500}))
 				check(e.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: notes, Vector: Vector("lantern", dim), K: 500, Filter: backend.Filter{All: [][]uint64{{1}}}}))
-				_, err := e.Graph().Around(ctx, notes, []int64{1, 7, 20})
+				_, err := e.Graph().Neighbours(ctx, notes, []int64{1, 7, 20})
 				assert.NoError(t, err)
 				_, err = e.Graph().Info(ctx, notes)
 				assert.NoError(t, err)
 			}
 		})
 	}
-	for _, sh := range e.Shadows() {
+	for _, sh := range e.Indexes() {
 		followers.Go(func() {
 			for i := range feed {
 				assert.NoError(t, sh.Apply(ctx, feed[i:i+1]))

@@ -15,7 +15,7 @@ import (
 )
 
 // runStoreModel runs random operations on a store and the oracle in lock-step. The
-// feeds of both drive right shadows, whose answers must be equal.
+// feeds of both drive right indexes, whose answers must be equal.
 func runStoreModel(t *testing.T, h StoresHarness) {
 	seeds, ops := modelSize(360)
 	for seed := range seeds {
@@ -24,8 +24,8 @@ func runStoreModel(t *testing.T, h StoresHarness) {
 			e := openStore(t, h)
 			m := newModel(t, uint64(seed), e.Store)
 			m.reopen = func() { e.reopen(); m.got = e.Store }
-			shadows := newOracleIndex(t).Indexes
-			m.shadows = func() backend.Indexes { return shadows }
+			indexes := newOracleIndex(t).IndexSet
+			m.indexes = func() backend.IndexSet { return indexes }
 			m.run(ops)
 		})
 	}
@@ -36,9 +36,9 @@ type model struct {
 	t         *testing.T
 	rng       *rand.Rand
 	got, want backend.Store
-	reopen    func()                 // of got
-	shadows   func() backend.Indexes // following got
-	oracle    backend.Indexes        // following want
+	reopen    func()                  // of got
+	indexes   func() backend.IndexSet // following got
+	oracle    backend.IndexSet        // following want
 	now       time.Time
 	log       []string
 	names     [2]map[int64]string // of versions, in got and want
@@ -46,6 +46,7 @@ type model struct {
 	toWant    mapping
 	merges    [2][]int64
 	held      []heldClaim
+	seen      []expected
 	serial    int
 	did       map[string]int // what took effect, to see that a run is worth its time
 }
@@ -86,8 +87,8 @@ func (m *model) run(ops int) {
 		m.step()
 	}
 	m.checkStore()
-	m.checkShadows()
-	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "told"} {
+	m.checkIndexes()
+	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "told", "expected", "conflict", "vectors"} {
 		require.Positive(m.t, m.did[effect], "a run without %q tests little: %v", effect, m.did)
 	}
 }
@@ -104,8 +105,8 @@ func (m *model) step() {
 		f      func()
 	}{
 		{16, m.accept}, {4, m.place}, {5, m.claim}, {9, m.indexSome}, {9, m.finishSome}, {20, m.work}, {3, m.giveBack}, {3, m.requeue}, {4, m.remove}, {1, m.removeSub},
-		{2, m.expire}, {5, m.metadata}, {1, m.doc}, {4, m.merge}, {2, m.undo}, {2, m.acknowledge}, {2, m.compact}, {1, m.set},
-		{2, m.restart}, {3, m.followOne}, {6, m.checkStore}, {3, m.checkShadows},
+		{2, m.expire}, {8, m.metadata}, {4, m.merge}, {2, m.undo}, {2, m.acknowledge}, {2, m.compact}, {2, m.set}, {6, m.putVectors}, {2, m.missing}, {1, m.dropLane},
+		{2, m.restart}, {3, m.followOne}, {6, m.checkStore}, {3, m.checkIndexes},
 	}
 	total := 0
 	for _, s := range steps {
@@ -132,14 +133,14 @@ func (m *model) both(got, want error) bool {
 
 func (m *model) part() backend.Partition { return pick(m.rng, modelProbe.parts) }
 
-// followOne brings one shadow of the backend under test up to its store.
+// followOne brings one index of the backend under test up to its store.
 func (m *model) followOne() {
-	m.note("one shadow follows")
-	m.follow(pick(m.rng, m.shadows().Shadows()), m.got)
+	m.note("one index follows")
+	m.follow(pick(m.rng, m.indexes().Indexes()), m.got)
 }
 
-// follow brings a shadow up to a store; one that missed tombstones starts again.
-func (m *model) follow(sh backend.Shadow, s backend.Store) {
+// follow brings an index up to a store; one that missed tombstones starts again.
+func (m *model) follow(sh backend.Index, s backend.Store) {
 	m.t.Helper()
 	ctx := m.t.Context()
 	for limit := 1 + m.rng.IntN(30); ; {
@@ -174,14 +175,14 @@ func (m *model) checkStore() {
 	m.did["unstated"] += strings.Count(dumps[1], "undone true stated true")
 }
 
-func (m *model) checkShadows() {
+func (m *model) checkIndexes() {
 	m.t.Helper()
 	ctx := m.t.Context()
-	m.note("compare shadows")
-	for _, sh := range m.shadows().Shadows() {
+	m.note("compare indexes")
+	for _, sh := range m.indexes().Indexes() {
 		m.follow(sh, m.got)
 	}
-	for _, sh := range m.oracle.Shadows() {
+	for _, sh := range m.oracle.Indexes() {
 		m.follow(sh, m.want)
 	}
 	m.toWant.entities = map[int64]int64{}
@@ -197,5 +198,5 @@ func (m *model) checkShadows() {
 			}
 		}
 	}
-	compareIndexes(m.t, m.shadows(), m.oracle, modelProbe, m.toWant, "shadows")
+	compareIndexes(m.t, m.indexes(), m.oracle, modelProbe, m.toWant, "indexes")
 }

@@ -12,24 +12,31 @@ import (
 
 func (m *model) accept() {
 	ctx := m.t.Context()
-	var in []backend.Incoming
+	var in, wantIn []backend.Incoming
 	for range 1 + m.rng.IntN(4) {
 		src := m.randomSource()
-		in = append(in, backend.Incoming{
-			Source: src, IfAbsent: m.rng.IntN(6) == 0,
+		e := m.expect(src.Part, src.ID)
+		inc := backend.Incoming{
+			Source: src, IfAbsent: m.rng.IntN(6) == 0, Expect: e[0],
 			Blobs: []backend.Blob{{Kind: backend.Original, Data: fmt.Appendf(nil, "content %d", m.serial)}},
-		})
-		m.note("accept %v %q expires %s session %q if absent %v", src.Part, src.ID, short(src.ExpiresAt), src.Session, in[len(in)-1].IfAbsent)
+		}
+		in = append(in, inc)
+		inc.Expect = e[1]
+		wantIn = append(wantIn, inc)
+		m.note("accept %v %q expires %s session %q if absent %v expect %v", src.Part, src.ID, short(src.ExpiresAt), src.Session, inc.IfAbsent, inc.Expect)
 	}
 	got, err := m.got.Accept(ctx, in)
-	want, wantErr := m.want.Accept(ctx, in)
+	want, wantErr := m.want.Accept(ctx, wantIn)
 	if !m.both(err, wantErr) {
 		return
 	}
 	require.Len(m.t, got, len(want))
 	for i := range want {
 		require.Equal(m.t, want[i].Exists, got[i].Exists)
-		if want[i].Exists {
+		require.Equal(m.t, want[i].Conflict, got[i].Conflict)
+		m.settled(expected{in[i].Expect, wantIn[i].Expect}, want[i].Conflict)
+		if want[i].Exists || want[i].Conflict {
+			require.Zero(m.t, got[i].Num)
 			continue
 		}
 		name := fmt.Sprintf("%s#%d", in[i].ID, want[i].Num)
@@ -72,23 +79,30 @@ func (m *model) randomChunks(id string) (out []backend.Chunk) {
 	return out
 }
 
-// place stores items that need no work, and tells a shadow of it without the feed.
+// place stores items that need no work, and applies their changes to an index without the feed.
 func (m *model) place() {
 	ctx := m.t.Context()
-	var in []backend.Placed
+	var in, wantIn []backend.Placed
 	for _, id := range modelIDs[:1+m.rng.IntN(3)] {
 		src := m.randomSource()
 		src.ID = id
-		p := backend.Placed{Incoming: backend.Incoming{Source: src, IfAbsent: m.rng.IntN(6) == 0}, Chunks: m.randomChunks(id), Event: m.rng.IntN(4) == 0}
-		m.note("place %v %q with %d chunks, if absent %v", src.Part, src.ID, len(p.Chunks), p.IfAbsent)
+		p := backend.Placed{Incoming: backend.Incoming{Source: src, IfAbsent: m.rng.IntN(6) == 0}, Chunks: m.randomChunks(id), Lane: m.randomLane(), Event: m.rng.IntN(4) == 0}
+		e := expected{}
+		if m.rng.IntN(4) == 0 {
+			e = m.expect(src.Part, id)
+		}
+		m.note("place %v %q with %d chunks, if absent %v expect %v", src.Part, src.ID, len(p.Chunks), p.IfAbsent, e[1])
+		p.Expect = e[0]
 		in = append(in, p)
+		p.Expect = e[1]
+		wantIn = append(wantIn, p)
 	}
-	shadow := pick(m.rng, m.shadows().Shadows())
+	index := pick(m.rng, m.indexes().Indexes())
 	if m.rng.IntN(2) == 0 {
-		m.follow(shadow, m.got)
+		m.follow(index, m.got)
 	}
 	got, err := m.got.Place(ctx, in)
-	want, wantErr := m.want.Place(ctx, in)
+	want, wantErr := m.want.Place(ctx, wantIn)
 	if !m.both(err, wantErr) {
 		return
 	}
@@ -106,8 +120,8 @@ func (m *model) place() {
 		}
 	}
 	m.did["place"]++
-	if shadow.Applied() == got.After {
-		require.NoError(m.t, shadow.Apply(ctx, got.Changes))
+	if index.Applied() == got.After {
+		require.NoError(m.t, index.Apply(ctx, got.Changes))
 		m.did["told"]++
 	}
 }
@@ -197,7 +211,7 @@ func (m *model) index(held []*heldClaim) {
 	}
 	var in [2][]backend.Indexed
 	for _, h := range held {
-		x := backend.Indexed{Token: h.token}
+		x := backend.Indexed{Token: h.token, Lane: m.randomLane()}
 		if m.rng.IntN(2) == 0 {
 			x.Title = Sentence(m.rng)
 		}
@@ -362,9 +376,15 @@ func (m *model) remove() {
 	ctx := m.t.Context()
 	p, ids := m.part(), []string{pick(m.rng, modelIDs), "nobody"}
 	o := backend.DeleteOptions{KeepIndexing: m.rng.IntN(2) == 0}
-	m.note("delete %v %q, keep those being indexed %v", p, ids[0], o.KeepIndexing)
+	e, wantO := expected{}, o
+	if m.rng.IntN(2) == 0 {
+		e = m.expect(p, ids[0])
+		o.Expect, wantO.Expect = []backend.Version{e[0], {}}, []backend.Version{e[1], {}}
+	}
+	m.note("delete %v %q, keep those being indexed %v, expect %v", p, ids[0], o.KeepIndexing, e[1])
 	got, err := m.got.Delete(ctx, p, ids, o)
-	want, wantErr := m.want.Delete(ctx, p, ids, o)
+	want, wantErr := m.want.Delete(ctx, p, ids, wantO)
+	m.settled(e, wantErr == nil && want[0].Conflict)
 	m.both(err, wantErr)
 	require.Equal(m.t, want, got)
 }
@@ -398,26 +418,6 @@ func (m *model) expire() {
 		}
 	}
 	require.Equal(m.t, next[1], next[0], "the next expiry")
-}
-
-func (m *model) metadata() {
-	ctx := m.t.Context()
-	m.serial++
-	p, id, tags, meta := m.part(), pick(m.rng, modelIDs), randomTags(m.rng), fmt.Appendf(nil, `{"n":%d}`, m.serial)
-	m.note("metadata of %v %q, tags %v", p, id, tags)
-	got, err := m.got.UpdateMetadata(ctx, p, id, meta, nil, tags, m.now)
-	want, wantErr := m.want.UpdateMetadata(ctx, p, id, meta, nil, tags, m.now)
-	if m.both(err, wantErr) {
-		require.Equal(m.t, want, got)
-	}
-}
-
-func (m *model) doc() {
-	ctx := m.t.Context()
-	m.serial++
-	p, id, doc := m.part(), pick(m.rng, modelIDs), fmt.Appendf(nil, "doc %d", m.serial)
-	m.note("doc of %v %q", p, id)
-	m.both(m.got.UpdateDoc(ctx, p, id, doc), m.want.UpdateDoc(ctx, p, id, doc))
 }
 
 func (m *model) merge() {
@@ -477,14 +477,8 @@ func (m *model) acknowledge() {
 func (m *model) compact() {
 	seq := uint64(m.rng.Int64N(int64(m.got.LastSeq()) + 1))
 	m.note("compact the feed up to %d", seq)
-	require.NoError(m.t, m.got.CompactFeed(m.t.Context(), seq))
-}
-
-func (m *model) set() {
-	m.serial++
-	name, value := pick(m.rng, modelValues), fmt.Appendf(nil, "value %d", m.serial)
-	m.note("set %s", name)
-	m.both(m.got.Set(m.t.Context(), name, value), m.want.Set(m.t.Context(), name, value))
+	_, err := m.got.CompactFeed(m.t.Context(), seq, 1+m.rng.IntN(4))
+	require.NoError(m.t, err)
 }
 
 func (m *model) restart() {

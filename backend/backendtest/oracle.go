@@ -9,8 +9,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// oracleIndex is the shadows that are known to be right.
-type oracleIndex struct{ backend.Indexes }
+// oracleIndex is the indexes that are known to be right.
+type oracleIndex struct{ backend.IndexSet }
 
 func newOracleIndex(t testing.TB) oracleIndex {
 	t.Helper()
@@ -20,21 +20,21 @@ func newOracleIndex(t testing.TB) oracleIndex {
 	return oracleIndex{x}
 }
 
-// follow brings the shadows up to a store.
+// follow brings the indexes up to a store.
 func (x oracleIndex) follow(t testing.TB, s backend.Store) {
 	t.Helper()
-	follow(t, x.Indexes, s)
+	follow(t, x.IndexSet, s)
 }
 
-// follow brings all shadows up to a store.
-func follow(t testing.TB, x backend.Indexes, s backend.Store) {
+// follow brings all indexes up to a store.
+func follow(t testing.TB, x backend.IndexSet, s backend.Store) {
 	t.Helper()
-	for _, sh := range x.Shadows() {
+	for _, sh := range x.Indexes() {
 		catchUp(t, sh, s)
 	}
 }
 
-func catchUp(t testing.TB, sh backend.Shadow, s backend.Store) {
+func catchUp(t testing.TB, sh backend.Index, s backend.Store) {
 	t.Helper()
 	require.NoError(t, sh.Apply(t.Context(), feedAfter(t, s, sh.Applied(), 50)))
 	require.LessOrEqual(t, sh.Applied(), s.LastSeq())

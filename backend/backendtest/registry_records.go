@@ -172,7 +172,7 @@ func testClaimDeliveries(t *testing.T, e *registryEnv) {
 	require.Equal(t, at(3), next)
 
 	claim := func(now int, token string, limit, perURL int) []string {
-		ds, err := e.ClaimDeliveries(ctx, at(now), at(now+100), token, limit, perURL)
+		ds, err := e.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(now), LeaseUntil: at(now + 100), Token: token, Limit: limit, PerURL: perURL})
 		require.NoError(t, err)
 		for _, d := range ds {
 			require.Equal(t, backend.DeliverySweeping, d.Status)
@@ -201,7 +201,33 @@ func testClaimDeliveries(t *testing.T, e *registryEnv) {
 	assert.ElementsMatch(t, []string{"u1-a", "failed", "u1-b", "u1-c"}, claim(110, "w5", 10, 10), "lapsed leases")
 	a, err := e.Delivery(ctx, "org", "u1-a")
 	require.NoError(t, err)
-	assert.Equal(t, 2, a.Attempts, "each claim counts")
+	assert.Zero(t, a.Attempts, "a claim counts no attempt")
+}
+
+// testClaimShares: an organisation with many addresses that wait leaves room for the others.
+func testClaimShares(t *testing.T, e *registryEnv) {
+	ctx := t.Context()
+	var ds []backend.Delivery
+	for i := range 12 {
+		ds = append(ds, delivery(fmt.Sprint("many", i), fmt.Sprint("u", i%3), at(0)))
+	}
+	few := delivery("few", "v", at(5))
+	few.Org = "org2"
+	shared := delivery("shared", "u0", at(5))
+	shared.Org = "org3"
+	require.NoError(t, e.AddDeliveries(ctx, append(ds, few)))
+	claim := func(now int, c backend.DeliveryClaim) []string {
+		c.Now, c.LeaseUntil, c.Token = at(now), at(now+100), "w"
+		got, err := e.ClaimDeliveries(ctx, c)
+		require.NoError(t, err)
+		return deliveryIDs(got)
+	}
+	assert.Equal(t, []string{"many0", "many1"}, claim(1, backend.DeliveryClaim{Limit: 10, PerURL: 1, Skip: []string{"u2"}}), "a URL that is skipped gets nothing")
+	assert.Equal(t, []string{"few", "many2"}, claim(10, backend.DeliveryClaim{Limit: 2, PerURL: 4}), "the shortest queue comes first")
+	assert.Equal(t, []string{"many3"}, claim(10, backend.DeliveryClaim{Limit: 10, PerURL: 4, PerOrg: 4}), "those under way count")
+	require.NoError(t, e.AddDeliveries(ctx, []backend.Delivery{shared}))
+	assert.Empty(t, claim(10, backend.DeliveryClaim{Limit: 10, PerURL: 2, PerOrg: 4, Skip: []string{"u0"}}))
+	assert.Len(t, claim(200, backend.DeliveryClaim{Limit: 100}), 14, "without shares everything is taken")
 }
 
 func testFinishDelivery(t *testing.T, e *registryEnv) {
@@ -210,14 +236,15 @@ func testFinishDelivery(t *testing.T, e *registryEnv) {
 	unclaimed := delivery("a", "u", at(0))
 	unclaimed.Status = backend.DeliveryDelivered
 	require.ErrorIs(t, e.FinishDelivery(ctx, unclaimed), backend.ErrConflict, "nobody claimed it")
-	claimed, err := e.ClaimDeliveries(ctx, at(1), at(100), "w", 1, 1)
+	claimed, err := e.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(1), LeaseUntil: at(100), Token: "w", Limit: 1, PerURL: 1})
 	require.NoError(t, err)
 	require.Len(t, claimed, 1)
 	d := claimed[0]
 	d.Status, d.ErrorCode, d.ErrorMessage = backend.DeliveryFailed, "E1", "it said no"
 	d.LastError, d.LastStatusCode = "status 503", 503
 	d.NextAttempt, d.UpdatedAt = at(60), at(2)
-	d.URL, d.Payload, d.Attempts = "elsewhere", []byte("other"), 99 // not stored by a finish
+	d.Attempts = 3
+	d.URL, d.Payload = "elsewhere", []byte("other") // not stored by a finish
 	wrong := d
 	wrong.Token = "somebody else"
 	require.ErrorIs(t, e.FinishDelivery(ctx, wrong), backend.ErrConflict)
@@ -229,16 +256,16 @@ func testFinishDelivery(t *testing.T, e *registryEnv) {
 	assert.Equal(t, []time.Time{at(60), at(2)}, []time.Time{got.NextAttempt, got.UpdatedAt})
 	assert.Equal(t, "u", got.URL)
 	assert.Equal(t, "{}\x00", string(got.Payload))
-	assert.Equal(t, 1, got.Attempts)
+	assert.Equal(t, 3, got.Attempts)
 	require.ErrorIs(t, e.FinishDelivery(ctx, d), backend.ErrConflict, "it is finished")
 	missing := d
 	missing.ID = "nobody"
 	require.ErrorIs(t, e.FinishDelivery(ctx, missing), backend.ErrNotFound)
 
-	claimed, err = e.ClaimDeliveries(ctx, at(60), at(61), "slow", 1, 1)
+	claimed, err = e.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(60), LeaseUntil: at(61), Token: "slow", Limit: 1, PerURL: 1})
 	require.NoError(t, err)
 	require.Len(t, claimed, 1)
-	_, err = e.ClaimDeliveries(ctx, at(61), at(200), "fast", 1, 1)
+	_, err = e.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(61), LeaseUntil: at(200), Token: "fast", Limit: 1, PerURL: 1})
 	require.NoError(t, err)
 	require.ErrorIs(t, e.FinishDelivery(ctx, claimed[0]), backend.ErrConflict, "another holds the lease")
 }
@@ -263,7 +290,7 @@ func testRequeueDelivery(t *testing.T, e *registryEnv) {
 		assert.Equal(t, backend.DeliveryPending, got.Status)
 		assert.Equal(t, at(5), got.NextAttempt)
 	}
-	claimed, err := e.ClaimDeliveries(ctx, at(5), at(100), "w", 10, 10)
+	claimed, err := e.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(5), LeaseUntil: at(100), Token: "w", Limit: 10, PerURL: 10})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"dead", "failed"}, deliveryIDs(claimed))
 	require.ErrorIs(t, e.RequeueDelivery(ctx, "org", "dead", at(6)), backend.ErrConflict, "it is on its way")

@@ -81,7 +81,7 @@ func fillRegistry(t *testing.T, r backend.Registry) {
 	done := delivery("done", "v", at(0))
 	done.Status = backend.DeliveryDelivered
 	require.NoError(t, r.AddDeliveries(ctx, []backend.Delivery{delivery("a", "u", at(0)), delivery("b", "u", at(1)), done}))
-	claimed, err := r.ClaimDeliveries(ctx, at(0), at(50), "w", 10, 10)
+	claimed, err := r.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(0), LeaseUntil: at(50), Token: "w", Limit: 10, PerURL: 10})
 	require.NoError(t, err)
 	require.Len(t, claimed, 1)
 }
@@ -146,7 +146,7 @@ func registryCalls(r backend.Registry) []call {
 			return r.AddDeliveries(ctx, []backend.Delivery{delivery("new", "u", at(0))})
 		}},
 		{"ClaimDeliveries", func(ctx context.Context) error {
-			return ignore(r.ClaimDeliveries(ctx, at(10), at(99), "x", 10, 10))
+			return ignore(r.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(10), LeaseUntil: at(99), Token: "x", Limit: 10, PerURL: 10}))
 		}},
 		{"FinishDelivery", func(ctx context.Context) error {
 			d := delivery("a", "u", at(0))
@@ -224,7 +224,7 @@ func testRegistryConcurrent(t *testing.T, e *registryEnv) {
 			if errWrite != nil {
 				assert.ErrorIs(t, errWrite, backend.ErrConflict)
 			}
-			got, errClaim := e.ClaimDeliveries(ctx, at(1000), at(2000), fmt.Sprint("w", i), 4, 100)
+			got, errClaim := e.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: at(1000), LeaseUntil: at(2000), Token: fmt.Sprint("w", i), Limit: 4, PerURL: 100})
 			assert.NoError(t, errClaim)
 			mu.Lock()
 			defer mu.Unlock()

@@ -53,6 +53,7 @@ func runRegistry(t *testing.T, h StoresHarness) {
 		{"RecordPages", testRecordPages},
 		{"AddDeliveries", testAddDeliveries},
 		{"ClaimDeliveries", testClaimDeliveries},
+		{"ClaimShares", testClaimShares},
 		{"FinishDelivery", testFinishDelivery},
 		{"RequeueDelivery", testRequeueDelivery},
 		{"DeliveryPages", testDeliveryPages},

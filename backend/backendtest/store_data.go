@@ -37,7 +37,7 @@ func testStoreHostile(t *testing.T, e *storeEnv) {
 		}})
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, ok)
-		require.NoError(t, e.Set(ctx, "v"+s, []byte(s)))
+		require.NoError(t, e.Set(ctx, "v"+s, nil, []byte(s)))
 	}
 	for i, s := range hostile {
 		part := backend.Partition{Class: backend.Memory, Sub: s}
@@ -108,7 +108,7 @@ func testStoreCopies(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	_, err = e.Index(ctx, []backend.Indexed{{Num: acc[0].Num, Token: "w", Chunks: []backend.Chunk{{Key: "k", Layout: data, Extra: data, Vector: vector}}}})
 	require.NoError(t, err)
-	require.NoError(t, e.Set(ctx, "v", data))
+	require.NoError(t, e.Set(ctx, "v", nil, data))
 	assert.Equal(t, "data", string(data), "not changed by the store")
 	data[0], tags[0], vector[0] = 'X', 99, 99
 	for range 2 {
@@ -150,7 +150,7 @@ func testStoreBulk(t *testing.T, e *storeEnv) {
 	ids := make([]string, n)
 	for i := range items {
 		ids[i] = fmt.Sprintf("id%05d", i)
-		items[i] = memo(ids[i], "text of "+ids[i]).tagged(uint64(i%3)).mention(0, "everywhere").mention(0, "key"+ids[i])
+		items[i] = memory(ids[i], "text of "+ids[i]).tagged(uint64(i%3)).mention(0, "everywhere").mention(0, "key"+ids[i])
 	}
 	place := make(map[int64]int, n)
 	for i, num := range e.accept(items...) {

@@ -63,8 +63,8 @@ type item struct {
 	aliases   []backend.Alias
 }
 
-// memo returns a memory of the partition notes with one chunk per text.
-func memo(id string, texts ...string) item {
+// memory returns a memory of the partition notes with one chunk per text.
+func memory(id string, texts ...string) item {
 	return item{
 		Source: backend.Source{Part: notes, ID: id, Title: "title of " + id, CreatedAt: at(0), UpdatedAt: at(0)},
 		texts:  texts,
@@ -184,6 +184,15 @@ func (e *storeEnv) source(part backend.Partition, id string) *backend.Source {
 	require.NoError(e.t, err)
 	require.Len(e.t, out, 1)
 	return out[0]
+}
+
+// newest names the newest version of an id, the zero Version when there is none.
+func (e *storeEnv) newest(part backend.Partition, id string) backend.Version {
+	e.t.Helper()
+	if src := e.source(part, id); src != nil {
+		return src.Version()
+	}
+	return backend.Version{}
 }
 
 // version returns a version, nil when it is gone.

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +16,7 @@ var storeFeedTests = []namedTest[*storeEnv]{
 	{"FeedHasNoDeadPuts", testFeedDead},
 	{"FeedPages", testFeedPages},
 	{"CompactFeed", testCompactFeed},
+	{"CompactFeedInSteps", testCompactFeedSteps},
 	{"CompactFeedWhileStartingAgain", testCompactFeedRestart},
 	{"FeedReopen", testFeedReopen},
 }
@@ -25,16 +27,17 @@ func kinds(cs []backend.Change) []string {
 	for _, c := range cs {
 		name := map[backend.ChangeKind]string{
 			backend.PutChunks: "chunks", backend.PutTags: "tags", backend.PutGraph: "graph", backend.Drop: "drop", backend.DropSub: "sub",
+			backend.PutVectors: "vectors", backend.DropVectors: "drop vectors",
 		}[c.Kind]
-		out = append(out, name+" "+c.SourceID)
+		out = append(out, strings.TrimSuffix(name+" "+c.SourceID, " "))
 	}
 	return out
 }
 
 func testFeed(t *testing.T, e *storeEnv) {
-	a := memo("a", "one", "two").tagged(5, 6).mention(1, "red")
+	a := memory("a", "one", "two").tagged(5, 6).mention(1, "red")
 	a.Time, a.Session = at(7), "s"
-	plain := memo("plain", "x")
+	plain := memory("plain", "x")
 	require.Zero(t, e.LastSeq())
 	nums := e.complete(a, plain)
 	feed := e.changes(0)
@@ -71,16 +74,16 @@ func testFeed(t *testing.T, e *storeEnv) {
 
 func testFeedDead(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("gone", "x").mention(0, "red"), memo("replaced", "x").mention(0, "red"), memo("tagged", "x"))
+	e.complete(memory("gone", "x").mention(0, "red"), memory("replaced", "x").mention(0, "red"), memory("tagged", "x"))
 	for i := range 3 {
-		_, err := e.UpdateMetadata(ctx, notes, "tagged", nil, nil, []uint64{uint64(i)}, at(i))
+		_, err := e.UpdateMetadata(ctx, notes, "tagged", e.newest(notes, "tagged"), nil, nil, []uint64{uint64(i)}, at(i))
 		require.NoError(t, err)
 	}
-	_, err := e.UpdateMetadata(ctx, notes, "gone", nil, nil, []uint64{1}, at(1))
+	_, err := e.UpdateMetadata(ctx, notes, "gone", e.newest(notes, "gone"), nil, nil, []uint64{1}, at(1))
 	require.NoError(t, err)
 	_, err = e.Delete(ctx, notes, []string{"gone"}, backend.DeleteOptions{})
 	require.NoError(t, err)
-	e.complete(memo("replaced", "y"))
+	e.complete(memory("replaced", "y"))
 	live := map[int64]bool{e.source(notes, "replaced").Num: true, e.source(notes, "tagged").Num: true}
 	dropped := map[int64]bool{}
 	tags := 0
@@ -102,7 +105,7 @@ func testFeedDead(t *testing.T, e *storeEnv) {
 func testFeedPages(t *testing.T, e *storeEnv) {
 	var items []item
 	for i := range 12 {
-		items = append(items, memo(fmt.Sprint("i", i), "a", "b", "c", "d", "e").mention(0, "red"))
+		items = append(items, memory(fmt.Sprint("i", i), "a", "b", "c", "d", "e").mention(0, "red"))
 	}
 	e.complete(items...)
 	whole := feedAfter(t, e.Store, 0, 1<<20)
@@ -123,7 +126,7 @@ func testFeedPages(t *testing.T, e *storeEnv) {
 
 func testCompactFeed(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("a", "x"), memo("b", "x"), memo("c", "x"))
+	e.complete(memory("a", "x"), memory("b", "x"), memory("c", "x"))
 	early := e.changes(0)[0].Seq
 	_, err := e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
 	require.NoError(t, err)
@@ -131,16 +134,17 @@ func testCompactFeed(t *testing.T, e *storeEnv) {
 	_, err = e.Delete(ctx, notes, []string{"c"}, backend.DeleteOptions{})
 	require.NoError(t, err)
 	last := e.LastSeq()
-	require.NoError(t, e.CompactFeed(ctx, dropSeq))
+	e.compact(dropSeq, 10, 1)
 	_, err = e.Changes(ctx, early, 10)
-	require.ErrorIs(t, err, backend.ErrFeedGone, "a shadow that missed a tombstone")
+	require.ErrorIs(t, err, backend.ErrFeedGone, "an index that missed a tombstone")
 	assert.Equal(t, []string{"drop c"}, kinds(e.changes(dropSeq)), "one that did not")
 	assert.Equal(t, []string{"chunks a", "drop c"}, kinds(e.changes(0)), "from the start all is there")
-	require.NoError(t, e.CompactFeed(ctx, last+1000))
+	e.compact(last+1000, 10, 1)
+	e.compact(last+1000, 10, 0)
 	assert.Equal(t, last, e.LastSeq(), "the sequence goes on")
 	assert.Equal(t, []string{"chunks a"}, kinds(e.changes(0)))
 	assert.Empty(t, e.changes(last))
-	e.complete(memo("d", "x"))
+	e.complete(memory("d", "x"))
 	assert.Greater(t, e.LastSeq(), last)
 	assert.Equal(t, []string{"chunks d"}, kinds(e.changes(last)))
 	_, err = e.Changes(ctx, dropSeq, 10)
@@ -151,15 +155,47 @@ func testCompactFeed(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"chunks d"}, kinds(e.changes(last)))
 }
 
-// testCompactFeedRestart starts a shadow again from zero in steps, in a feed without
+// compact drops tombstones up to seq and expects how many go.
+func (e *storeEnv) compact(seq uint64, limit, want int) {
+	e.t.Helper()
+	n, err := e.CompactFeed(e.t.Context(), seq, limit)
+	require.NoError(e.t, err)
+	require.Equal(e.t, want, n, "tombstones that went")
+}
+
+// testCompactFeedSteps drops the oldest tombstones first, as many as the limit says.
+func testCompactFeedSteps(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	e.complete(memory("a", "x"), memory("b", "x"), memory("c", "x"), memory("d", "x"))
+	early := e.changes(0)[0].Seq
+	for _, id := range []string{"c", "a", "d"} {
+		_, err := e.Delete(ctx, notes, []string{id}, backend.DeleteOptions{})
+		require.NoError(t, err)
+	}
+	e.compact(e.LastSeq(), 0, 0)
+	assert.Equal(t, []string{"chunks b", "drop c", "drop a", "drop d"}, kinds(e.changes(0)), "a limit of 0 drops nothing")
+	seqs := e.changes(0)
+	e.compact(e.LastSeq(), 2, 2)
+	assert.Equal(t, []string{"chunks b", "drop d"}, kinds(e.changes(0)))
+	_, err := e.Changes(ctx, early, 10)
+	require.ErrorIs(t, err, backend.ErrFeedGone)
+	_, err = e.Changes(ctx, seqs[1].Seq, 10)
+	require.ErrorIs(t, err, backend.ErrFeedGone, "an index that lacks the second tombstone")
+	assert.Equal(t, []string{"drop d"}, kinds(e.changes(seqs[2].Seq)))
+	e.compact(seqs[2].Seq, 10, 0)
+	e.compact(e.LastSeq(), 2, 1)
+	assert.Equal(t, []string{"chunks b"}, kinds(e.changes(0)))
+}
+
+// testCompactFeedRestart starts an index again from zero in steps, in a feed without
 // its tombstones.
 func testCompactFeedRestart(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("a", "x"), memo("b", "x"), memo("c", "x"), memo("gone", "x"))
+	e.complete(memory("a", "x"), memory("b", "x"), memory("c", "x"), memory("gone", "x"))
 	stale := e.changes(0)[1].Seq
 	_, err := e.Delete(ctx, notes, []string{"gone"}, backend.DeleteOptions{})
 	require.NoError(t, err)
-	require.NoError(t, e.CompactFeed(ctx, e.LastSeq()))
+	e.compact(e.LastSeq(), 10, 1)
 	assert.Equal(t, []string{"chunks a", "chunks b", "chunks c"}, kinds(feedAfter(t, e.Store, 0, 1)),
 		"it reads on, although it stands before the tombstones that were dropped")
 	_, err = e.Changes(ctx, stale, 10)
@@ -174,7 +210,7 @@ func testCompactFeedRestart(t *testing.T, e *storeEnv) {
 	_, err = e.Delete(ctx, notes, []string{"a"}, backend.DeleteOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"chunks b", "chunks c", "drop a"}, kinds(feedAfter(t, e.Store, step[0].Seq, 1)))
-	require.NoError(t, e.CompactFeed(ctx, e.LastSeq()))
+	e.compact(e.LastSeq(), 10, 1)
 	_, err = e.Changes(ctx, step[0].Seq, 10)
 	require.ErrorIs(t, err, backend.ErrFeedGone, "it missed a tombstone itself")
 	assert.Equal(t, []string{"chunks b", "chunks c"}, kinds(feedAfter(t, e.Store, 0, 1)))
@@ -182,13 +218,13 @@ func testCompactFeedRestart(t *testing.T, e *storeEnv) {
 
 func testFeedReopen(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("a", "x").mention(0, "red"), memo("b", "y"))
+	e.complete(memory("a", "x").mention(0, "red"), memory("b", "y"))
 	_, err := e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
 	require.NoError(t, err)
 	before, seq := e.changes(0), e.LastSeq()
 	e.reopen()
 	assert.Equal(t, seq, e.LastSeq())
 	assert.Equal(t, before, e.changes(0))
-	e.complete(memo("c", "z"))
+	e.complete(memory("c", "z"))
 	assert.Equal(t, []string{"chunks c"}, kinds(e.changes(seq)))
 }

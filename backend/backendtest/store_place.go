@@ -39,7 +39,7 @@ func (e *storeEnv) place(items ...item) *backend.Placement {
 }
 
 func testPlace(t *testing.T, e *storeEnv) {
-	a, b := memo("a", "one", "two").tagged(7, 3), memo("b").in(other)
+	a, b := memory("a", "one", "two").tagged(7, 3), memory("b").in(other)
 	a.Time, a.ExpiresAt, a.Session, a.Metadata, a.Doc = at(3), at(1e6), "s", []byte(`{"a":1}`), []byte("doc")
 	a.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("original")}}
 	p := e.place(a, b)
@@ -72,13 +72,13 @@ func testPlace(t *testing.T, e *storeEnv) {
 }
 
 func testPlaceReplaces(t *testing.T, e *storeEnv) {
-	e.complete(memo("a", "old").tagged(1), memo("b", "kept"))
-	waits := e.accept(memo("a", "waits"))[0]
-	newer := memo("a", "new").tagged(2)
+	e.complete(memory("a", "old").tagged(1), memory("b", "kept"))
+	waits := e.accept(memory("a", "waits"))[0]
+	newer := memory("a", "new").tagged(2)
 	newer.CreatedAt = at(50)
-	e.place(newer, memo("c", "other"))
-	assert.Equal(t, []string{"new"}, e.visible(memo("a", "x")))
-	assert.Equal(t, []string{"kept"}, e.visible(memo("b", "x")))
+	e.place(newer, memory("c", "other"))
+	assert.Equal(t, []string{"new"}, e.visible(memory("a", "x")))
+	assert.Equal(t, []string{"kept"}, e.visible(memory("b", "x")))
 	assert.Equal(t, at(0), e.source(notes, "a").CreatedAt, "kept over versions")
 	assert.Nil(t, e.version(waits), "a version that was not indexed is cancelled")
 	_, claims := e.claimAll()
@@ -86,40 +86,40 @@ func testPlaceReplaces(t *testing.T, e *storeEnv) {
 	ids, total := e.list(backend.ListQuery{Part: notes, Limit: 10, Filter: backend.Filter{All: [][]uint64{{1}}}})
 	assert.Empty(t, ids)
 	assert.Zero(t, total)
-	e.place(memo("a", "newest", "two"))
-	assert.Equal(t, []string{"newest", "two"}, e.visible(memo("a", "x", "y")))
-	require.Len(t, e.accept(memo("a", "by work")), 1)
-	assert.Equal(t, []string{"newest", "two"}, e.visible(memo("a", "x", "y")), "stays visible meanwhile")
+	e.place(memory("a", "newest", "two"))
+	assert.Equal(t, []string{"newest", "two"}, e.visible(memory("a", "x", "y")))
+	require.Len(t, e.accept(memory("a", "by work")), 1)
+	assert.Equal(t, []string{"newest", "two"}, e.visible(memory("a", "x", "y")), "stays visible meanwhile")
 }
 
 func testPlaceRefuses(t *testing.T, e *storeEnv) {
-	e.complete(memo("a", "one"))
+	e.complete(memory("a", "one"))
 	before := e.LastSeq()
-	thief := placed(memo("c", "stolen"))
-	thief.Chunks[0].Key = memo("a", "one").chunks()[0].Key
-	absent := placed(memo("a", "two"))
+	thief := placed(memory("c", "stolen"))
+	thief.Chunks[0].Key = memory("a", "one").chunks()[0].Key
+	absent := placed(memory("a", "two"))
 	absent.IfAbsent = true
-	unknown := placed(memo("c", "x"))
+	unknown := placed(memory("c", "x"))
 	unknown.Blobs = []backend.Blob{{Kind: 9}}
 	for _, in := range []backend.Placed{thief, absent} {
-		_, err := e.Place(t.Context(), []backend.Placed{placed(memo("b", "fine")), in})
+		_, err := e.Place(t.Context(), []backend.Placed{placed(memory("b", "fine")), in})
 		require.ErrorIs(t, err, backend.ErrExists)
 	}
-	_, err := e.Place(t.Context(), []backend.Placed{placed(memo("b", "fine")), unknown})
+	_, err := e.Place(t.Context(), []backend.Placed{placed(memory("b", "fine")), unknown})
 	require.Error(t, err)
 	assert.Nil(t, e.source(notes, "b"), "all or nothing")
-	assert.Equal(t, []string{"one"}, e.visible(memo("a", "x")))
+	assert.Equal(t, []string{"one"}, e.visible(memory("a", "x")))
 	assert.Equal(t, before, e.LastSeq())
-	inOther := placed(memo("a", "elsewhere").in(other))
+	inOther := placed(memory("a", "elsewhere").in(other))
 	inOther.IfAbsent = true
 	_, err = e.Place(t.Context(), []backend.Placed{inOther})
 	require.NoError(t, err, "ids and keys are taken in a partition")
 }
 
 func testPlaceEvents(t *testing.T, e *storeEnv) {
-	loud := placed(memo("a", "one"))
+	loud := placed(memory("a", "one"))
 	loud.Event = true
-	p, err := e.Place(t.Context(), []backend.Placed{loud, placed(memo("b", "two"))})
+	p, err := e.Place(t.Context(), []backend.Placed{loud, placed(memory("b", "two"))})
 	require.NoError(t, err)
 	events, err := e.Events(t.Context(), 10)
 	require.NoError(t, err)
@@ -130,24 +130,24 @@ func testPlaceEvents(t *testing.T, e *storeEnv) {
 // testPlaceAmongWork places items while others wait and are worked on: the feed has each once, in
 // the order in which they became searchable, in steps of any size, over restarts and deletions.
 func testPlaceAmongWork(t *testing.T, e *storeEnv) {
-	e.place(memo("first", "x"))
-	waiting := e.accept(memo("w0", "x"), memo("w1", "x"), memo("w2", "x"))
-	second := e.place(memo("second", "x"), memo("third", "x"))
+	e.place(memory("first", "x"))
+	waiting := e.accept(memory("w0", "x"), memory("w1", "x"), memory("w2", "x"))
+	second := e.place(memory("second", "x"), memory("third", "x"))
 	require.Less(t, waiting[2], second.Nums[0], "Nums rise")
 	token, claims := e.claimAll()
 	require.Len(t, claims, 3)
 	work := func(i int, id string) {
 		t.Helper()
-		ok, err := e.Index(t.Context(), []backend.Indexed{{Num: waiting[i], Token: token, Chunks: memo(id, "x").chunks()}})
+		ok, err := e.Index(t.Context(), []backend.Indexed{{Num: waiting[i], Token: token, Chunks: memory(id, "x").chunks()}})
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, ok)
 	}
 	work(1, "w1")
-	e.place(memo("fourth", "x"))
+	e.place(memory("fourth", "x"))
 	work(0, "w0")
 	work(2, "w2")
-	e.place(memo("fifth", "x"), memo("second", "again"))
-	_, err := e.UpdateMetadata(t.Context(), notes, "fourth", nil, nil, []uint64{3}, at(1))
+	e.place(memory("fifth", "x"), memory("second", "again"))
+	_, err := e.UpdateMetadata(t.Context(), notes, "fourth", e.newest(notes, "fourth"), nil, nil, []uint64{3}, at(1))
 	require.NoError(t, err)
 	_, err = e.Delete(t.Context(), notes, []string{"third"}, backend.DeleteOptions{})
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func testPlaceAmongWork(t *testing.T, e *storeEnv) {
 		e.reopen()
 	}
 	seq := e.LastSeq()
-	p := e.place(memo("sixth", "x"))
+	p := e.place(memory("sixth", "x"))
 	assert.Greater(t, p.Changes[0].Seq, seq)
 	assert.Equal(t, append(want, "chunks sixth"), kinds(e.changes(0)))
 }
@@ -170,7 +170,7 @@ func testPlaceAmongWork(t *testing.T, e *storeEnv) {
 func testPlaceWithoutText(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	bare := func(id string, vectors ...[]float32) item {
-		it := memo(id, make([]string, len(vectors))...)
+		it := memory(id, make([]string, len(vectors))...)
 		it.vectors = vectors
 		return it
 	}
@@ -200,7 +200,7 @@ func testPlaceWithoutText(t *testing.T, e *storeEnv) {
 	p := e.place(again)
 	check(p.Nums[0], again.vectors...)
 	assert.Nil(t, e.version(nums[0]))
-	withText := memo("b", "text")
+	withText := memory("b", "text")
 	check(nums[1], b.vectors...)
 	e.complete(withText)
 	assert.Equal(t, []string{"text"}, e.visible(withText))

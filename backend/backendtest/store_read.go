@@ -26,7 +26,7 @@ var storeReadTests = []namedTest[*storeEnv]{
 
 func testSources(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums := e.accept(memo("a"), memo("b"), memo("a").in(files), memo("a").in(other))
+	nums := e.accept(memory("a"), memory("b"), memory("a").in(files), memory("a").in(other))
 	got, err := e.Sources(ctx, notes, []string{"b", "nobody", "a", "b"})
 	require.NoError(t, err)
 	require.Len(t, got, 4)
@@ -52,10 +52,10 @@ func testList(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	var items []item
 	for i, sec := range []int{5, 9, 5, 1, 5, 7} {
-		items = append(items, memo(fmt.Sprint("id", i), "x").updated(at(sec)))
+		items = append(items, memory(fmt.Sprint("id", i), "x").updated(at(sec)))
 	}
 	e.complete(items...)
-	e.accept(memo("id3", "newer").updated(at(20)), memo("foreign").in(other), memo("gone").expires(at(50)))
+	e.accept(memory("id3", "newer").updated(at(20)), memory("foreign").in(other), memory("gone").expires(at(50)))
 	want := []string{"id3", "id1", "id5", "id0", "id2", "id4", "gone"}
 	ids, total := e.list(backend.ListQuery{Part: notes, Limit: 100})
 	assert.Equal(t, want, ids, "newest first, then ID; each id once")
@@ -94,8 +94,8 @@ func testListEverybody(t *testing.T, e *storeEnv) {
 func testListEverybodyOf(t *testing.T, e *storeEnv, part backend.Partition) {
 	const anna, red = 3, 4
 	e.place(
-		memo("a").in(part).tagged(backend.IDTag("a"), backend.Everybody, red), memo("b").in(part).tagged(backend.IDTag("b"), backend.Everybody),
-		memo("c").in(part).tagged(backend.IDTag("c"), anna, red), memo("d").in(part).tagged(backend.IDTag("d"), 5),
+		memory("a").in(part).tagged(backend.IDTag("a"), backend.Everybody, red), memory("b").in(part).tagged(backend.IDTag("b"), backend.Everybody),
+		memory("c").in(part).tagged(backend.IDTag("c"), anna, red), memory("d").in(part).tagged(backend.IDTag("d"), 5),
 	)
 	list := func(f backend.Filter) []string {
 		t.Helper()
@@ -111,16 +111,16 @@ func testListEverybodyOf(t *testing.T, e *storeEnv, part backend.Partition) {
 	assert.Empty(t, list(backend.Filter{All: [][]uint64{visible, {9}}}))
 	assert.Equal(t, []string{"c", "d"}, list(backend.Filter{Not: []uint64{backend.Everybody}}))
 	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}, Not: []uint64{backend.IDTag("a")}}))
-	_, err := e.UpdateMetadata(t.Context(), part, "b", nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
+	_, err := e.UpdateMetadata(t.Context(), part, "b", e.newest(part, "b"), nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
 	require.NoError(t, err)
-	_, err = e.UpdateMetadata(t.Context(), part, "d", nil, nil, []uint64{backend.IDTag("d"), backend.Everybody}, at(0))
+	_, err = e.UpdateMetadata(t.Context(), part, "d", e.newest(part, "d"), nil, nil, []uint64{backend.IDTag("d"), backend.Everybody}, at(0))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "d"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}}))
 	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{5}}}))
 }
 
 func testListFilter(t *testing.T, e *storeEnv) {
-	e.accept(memo("a").tagged(1, 10), memo("b").tagged(2, 10), memo("c").tagged(1, 20), memo("d"), memo("e").tagged(1<<63|5))
+	e.accept(memory("a").tagged(1, 10), memory("b").tagged(2, 10), memory("c").tagged(1, 20), memory("d"), memory("e").tagged(1<<63|5))
 	for _, c := range filterCases {
 		ids, total := e.list(backend.ListQuery{Part: notes, Filter: c.f, Limit: 10})
 		assert.Equal(t, c.want, ids, c.name)
@@ -154,9 +154,9 @@ var filterCases = []struct {
 
 func testChunks(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	a, b := memo("a", "a0", "a1").tagged(1), memo("b", "b0").expires(at(10))
+	a, b := memory("a", "a0", "a1").tagged(1), memory("b", "b0").expires(at(10))
 	nums := e.complete(a, b)
-	e.accept(memo("hidden", "x"))
+	e.accept(memory("hidden", "x"))
 	an, bn := e.chunkNums(a), e.chunkNums(b)
 	hs, err := e.Chunks(ctx, []int64{bn[0], an[1], 999, an[0], 0, -4}, at(9))
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func testChunks(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	assert.Equal(t, []int64{bn[0], 0, an[1]}, keys)
 
-	v2 := e.accept(memo("a", "newer"))[0]
+	v2 := e.accept(memory("a", "newer"))[0]
 	hs, err = e.Chunks(ctx, an, at(0))
 	require.NoError(t, err)
 	require.Len(t, hs, 2)
@@ -183,7 +183,7 @@ func testChunks(t *testing.T, e *storeEnv) {
 
 func testSourceChunks(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	a := memo("a", "a0", "a1", "a2", "a3")
+	a := memory("a", "a0", "a1", "a2", "a3")
 	nums, _ := e.index(a)
 	texts := func(from, to int) []string {
 		cs, err := e.SourceChunks(ctx, nums[0], from, to, false)
@@ -212,9 +212,9 @@ func testSourceChunks(t *testing.T, e *storeEnv) {
 func testSubsAndStats(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	raw := backend.Partition{Class: backend.Raw, Sub: "vectors"}
-	e.complete(memo("a", "x", "y"), memo("b", "x").in(files), memo("c", "x").in(other), memo("d", "x").in(raw),
-		memo("past", "x", "y").expires(time.Unix(1e9, 0)))
-	e.accept(memo("a", "newer"), memo("waiting"))
+	e.complete(memory("a", "x", "y"), memory("b", "x").in(files), memory("c", "x").in(other), memory("d", "x").in(raw),
+		memory("past", "x", "y").expires(time.Unix(1e9, 0)))
+	e.accept(memory("a", "newer"), memory("waiting"))
 	_, _, err := e.Expire(ctx, at(0), 10)
 	require.NoError(t, err)
 	subs, err := e.Subs(ctx)
@@ -238,9 +238,9 @@ func testValues(t *testing.T, e *storeEnv) {
 	v, err := e.Get(ctx, "name")
 	require.NoError(t, err)
 	assert.Nil(t, v)
-	require.NoError(t, e.Set(ctx, "name", []byte("one")))
-	require.NoError(t, e.Set(ctx, "name", []byte("two\x00")))
-	require.NoError(t, e.Set(ctx, "Name", []byte("other")))
+	require.NoError(t, e.Set(ctx, "name", nil, []byte("one")))
+	require.NoError(t, e.Set(ctx, "name", []byte("one"), []byte("two\x00")))
+	require.NoError(t, e.Set(ctx, "Name", nil, []byte("other")))
 	v, err = e.Get(ctx, "name")
 	require.NoError(t, err)
 	assert.Equal(t, "two\x00", string(v))
@@ -256,7 +256,7 @@ func testIsolation(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	parts := []backend.Partition{notes, files, other}
 	for _, p := range parts {
-		it := memo("same", "text of "+p.Sub+fmt.Sprint(p.Class)).in(p).tagged(1).mention(0, "red").mention(0, "blue").
+		it := memory("same", "text of "+p.Sub+fmt.Sprint(p.Class)).in(p).tagged(1).mention(0, "red").mention(0, "blue").
 			relate(backend.Relation{FromKey: "red", ToKey: "blue", Predicate: "p", Raw: p.Sub + fmt.Sprint(p.Class), Functional: true, KnownFrom: at(int(p.Class))})
 		e.complete(it)
 	}
@@ -340,15 +340,14 @@ func testNotFound(t *testing.T, e *storeEnv) {
 	ignore := func(_ any, err error) error { return err }
 	for name, err := range map[string]error{
 		"Requeue":        e.Requeue(ctx, nobody, "a"),
-		"UpdateMetadata": ignore(e.UpdateMetadata(ctx, nobody, "a", nil, nil, nil, at(0))),
-		"UpdateDoc":      e.UpdateDoc(ctx, nobody, "a", nil),
+		"UpdateMetadata": ignore(e.UpdateMetadata(ctx, nobody, "a", e.newest(nobody, "a"), nil, nil, nil, at(0))),
 		"Content":        ignore(e.Content(ctx, 1, backend.Original)),
 		"MergeEntities":  ignore(e.MergeEntities(ctx, nobody, "a", "b", "", at(0))),
 		"UndoMerge":      e.UndoMerge(ctx, 1),
 	} {
 		assert.ErrorIs(t, err, backend.ErrNotFound, name)
 	}
-	nums := e.accept(memo("a"))
+	nums := e.accept(memory("a"))
 	assert.ErrorIs(t, ignore(e.Content(ctx, nums[0], backend.Text)), backend.ErrNotFound, "a blob that it lacks")
 	out, err := e.Delete(ctx, nobody, []string{"a"}, backend.DeleteOptions{})
 	require.NoError(t, err)

@@ -16,17 +16,16 @@ var storeRemoveTests = []namedTest[*storeEnv]{
 	{"Expire", testExpire},
 	{"ExpireVersions", testExpireVersions},
 	{"UpdateMetadata", testUpdateMetadata},
-	{"UpdateDoc", testUpdateDoc},
 }
 
 func testDelete(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	a := memo("a", "one", "two").mention(0, "red").mention(1, "both").relate(backend.Relation{FromKey: "red", ToKey: "both", Raw: "r"})
+	a := memory("a", "one", "two").mention(0, "red").mention(1, "both").relate(backend.Relation{FromKey: "red", ToKey: "both", Raw: "r"})
 	a.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("orig")}}
-	b := memo("b", "three").mention(0, "both")
+	b := memory("b", "three").mention(0, "both")
 	nums := e.complete(a, b)
 	chunks := e.chunkNums(a)
-	newer := e.accept(memo("a", "newer"))
+	newer := e.accept(memory("a", "newer"))
 	out, err := e.Delete(ctx, notes, []string{"a", "nobody"}, backend.DeleteOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, []backend.DeleteResult{{Found: true, Indexing: true}, {}}, out)
@@ -50,15 +49,15 @@ func testDelete(t *testing.T, e *storeEnv) {
 	out, err = e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{KeepIndexing: true})
 	require.NoError(t, err)
 	assert.Equal(t, []backend.DeleteResult{{Found: true}}, out)
-	again := e.complete(memo("a", "reborn"))
+	again := e.complete(memory("a", "reborn"))
 	assert.Greater(t, again[0], newer[0], "Nums are never used again")
 }
 
 func testDeleteWhileIndexing(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums := e.accept(memo("queued"), memo("claimed", "x"), memo("indexed", "x"))
+	nums := e.accept(memory("queued"), memory("claimed", "x"), memory("indexed", "x"))
 	token, _ := e.claimAll()
-	ok, err := e.Index(ctx, []backend.Indexed{{Num: nums[2], Token: token, Chunks: memo("indexed", "x").chunks()}})
+	ok, err := e.Index(ctx, []backend.Indexed{{Num: nums[2], Token: token, Chunks: memory("indexed", "x").chunks()}})
 	require.NoError(t, err)
 	require.Equal(t, []bool{true}, ok)
 	ids := []string{"queued", "claimed", "indexed"}
@@ -87,8 +86,8 @@ func testDeleteWhileIndexing(t *testing.T, e *storeEnv) {
 
 func testDeleteSub(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("m1", "x").mention(0, "red").mention(0, "crimson"), memo("m2", "y"), memo("k", "z").in(files), memo("keep", "x").in(other).mention(0, "red"))
-	e.accept(memo("waiting"), memo("m1", "newer"))
+	e.complete(memory("m1", "x").mention(0, "red").mention(0, "crimson"), memory("m2", "y"), memory("k", "z").in(files), memory("keep", "x").in(other).mention(0, "red"))
+	e.accept(memory("waiting"), memory("m1", "newer"))
 	_, err := e.MergeEntities(ctx, notes, "crimson", "red", "same", at(1))
 	require.NoError(t, err)
 	total := 0
@@ -109,12 +108,12 @@ func testDeleteSub(t *testing.T, e *storeEnv) {
 	merges, err := e.Merges(ctx, notes, 0, 10)
 	require.NoError(t, err)
 	assert.Empty(t, merges, "nothing of a sub-tenant stays")
-	assert.Equal(t, []string{"x"}, e.visible(memo("keep", "x").in(other)))
+	assert.Equal(t, []string{"x"}, e.visible(memory("keep", "x").in(other)))
 	n, err := e.DeleteSub(ctx, "nobody", 10)
 	require.NoError(t, err)
 	assert.Zero(t, n)
 
-	e.complete(memo("m1", "again").mention(0, "crimson"))
+	e.complete(memory("m1", "again").mention(0, "crimson"))
 	assert.NotNil(t, e.entity("crimson"))
 	assert.Nil(t, e.entity("red"), "a merge does not outlive its sub-tenant")
 	x := newOracleIndex(t)
@@ -130,13 +129,13 @@ func testExpire(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	assert.Zero(t, n)
 	assert.True(t, next.IsZero())
-	e.complete(memo("a", "x").expires(at(10)).mention(0, "red"), memo("b", "x").expires(at(20)), memo("c", "x").expires(at(30)), memo("never", "x"))
-	e.accept(memo("waiting").expires(at(20)))
+	e.complete(memory("a", "x").expires(at(10)).mention(0, "red"), memory("b", "x").expires(at(20)), memory("c", "x").expires(at(30)), memory("never", "x"))
+	e.accept(memory("waiting").expires(at(20)))
 	n, next, err = e.Expire(ctx, at(9), 10)
 	require.NoError(t, err)
 	assert.Zero(t, n)
 	assert.Equal(t, at(10), next)
-	hs, err := e.Chunks(ctx, e.chunkNums(memo("a", "x")), at(10))
+	hs, err := e.Chunks(ctx, e.chunkNums(memory("a", "x")), at(10))
 	require.NoError(t, err)
 	assert.Empty(t, hs, "an expired chunk is hidden before the sweep")
 	n, _, err = e.Expire(ctx, at(20), 1)
@@ -156,8 +155,8 @@ func testExpire(t *testing.T, e *storeEnv) {
 
 func testExpireVersions(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("older", "x").expires(at(10)), memo("newer", "x"))
-	e.accept(memo("older", "y"), memo("newer", "y").expires(at(10)))
+	e.complete(memory("older", "x").expires(at(10)), memory("newer", "x"))
+	e.accept(memory("older", "y"), memory("newer", "y").expires(at(10)))
 	for {
 		n, _, err := e.Expire(ctx, at(10), 10)
 		require.NoError(t, err)
@@ -166,17 +165,17 @@ func testExpireVersions(t *testing.T, e *storeEnv) {
 		}
 	}
 	require.NotNil(t, e.source(notes, "older"), "only the older version expired")
-	assert.Empty(t, e.visible(memo("older", "x")))
+	assert.Empty(t, e.visible(memory("older", "x")))
 	assert.Nil(t, e.source(notes, "newer"), "an item goes with its newest version: the older one does not come back")
-	assert.Empty(t, e.visible(memo("newer", "x")))
+	assert.Empty(t, e.visible(memory("newer", "x")))
 }
 
 func testUpdateMetadata(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	a := memo("a", "one", "two").tagged(1, 2)
-	v1 := e.complete(a, memo("b", "x"))[0]
+	a := memory("a", "one", "two").tagged(1, 2)
+	v1 := e.complete(a, memory("b", "x"))[0]
 	seq := e.LastSeq()
-	n, err := e.UpdateMetadata(ctx, notes, "a", []byte(`{"x":1}`), []byte(`{"y":2}`), []uint64{7, 8}, at(77))
+	n, err := e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), []byte(`{"x":1}`), []byte(`{"y":2}`), []uint64{7, 8}, at(77))
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)
 	src := e.source(notes, "a")
@@ -191,26 +190,15 @@ func testUpdateMetadata(t *testing.T, e *storeEnv) {
 	assert.Equal(t, v1, changes[0].Source)
 	assert.ElementsMatch(t, []uint64{7, 8}, changes[0].Tags)
 
-	v2 := e.accept(memo("a", "newer").tagged(5))[0]
+	v2 := e.accept(memory("a", "newer").tagged(5))[0]
 	seq = e.LastSeq()
-	n, err = e.UpdateMetadata(ctx, notes, "a", nil, nil, nil, at(78))
+	n, err = e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), nil, nil, nil, at(78))
 	require.NoError(t, err)
 	assert.Zero(t, n, "the newest version has no visible chunk")
-	assert.Empty(t, e.changes(seq), "and shadows do not know it yet")
+	assert.Empty(t, e.changes(seq), "and indexes do not know it yet")
 	assert.Empty(t, e.version(v2).Tags)
 	assert.Empty(t, e.version(v2).Metadata)
 	assert.ElementsMatch(t, []uint64{7, 8}, e.version(v1).Tags)
-	_, err = e.UpdateMetadata(ctx, other, "a", nil, nil, nil, at(78))
+	_, err = e.UpdateMetadata(ctx, other, "a", e.newest(other, "a"), nil, nil, nil, at(78))
 	require.ErrorIs(t, err, backend.ErrNotFound)
-}
-
-func testUpdateDoc(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	v1 := e.complete(memo("a", "x"))[0]
-	v2 := e.accept(memo("a", "y"))[0]
-	require.NoError(t, e.UpdateDoc(ctx, notes, "a", []byte("record\x00")))
-	assert.Equal(t, "record\x00", string(e.version(v2).Doc))
-	assert.Empty(t, e.version(v1).Doc)
-	assert.Equal(t, at(0), e.version(v2).UpdatedAt)
-	require.ErrorIs(t, e.UpdateDoc(ctx, notes, "b", nil), backend.ErrNotFound)
 }

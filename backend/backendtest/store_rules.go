@@ -32,26 +32,26 @@ var storeRuleTests = []namedTest[*storeEnv]{
 func (e *storeEnv) fill() universe {
 	e.t.Helper()
 	ctx := e.t.Context()
-	a := memo("a", "a0", "a1").tagged(1, 2).mention(0, "red").mention(1, "blue").relate(lives("Oslo", 10))
+	a := memory("a", "a0", "a1").tagged(1, 2).mention(0, "red").mention(1, "blue").relate(lives("Oslo", 10))
 	a.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("orig")}}
-	versions := e.complete(a, memo("b", "b0").mention(0, "red").relate(lives("Lisbon", 20)), memo("k", "k0").in(files), memo("gone", "x").mention(0, "x"))
+	versions := e.complete(a, memory("b", "b0").mention(0, "red").relate(lives("Lisbon", 20)), memory("k", "k0").in(files), memory("gone", "x").mention(0, "x"))
 	_, err := e.Delete(ctx, notes, []string{"gone"}, backend.DeleteOptions{})
 	require.NoError(e.t, err)
 	_, err = e.MergeEntities(ctx, notes, "blue", "red", "why", at(1))
 	require.NoError(e.t, err)
-	nums, token := e.index(memo("half", "h0"), memo("late", "l0"))
+	nums, token := e.index(memory("half", "h0"), memory("late", "l0"))
 	versions = append(versions, nums...)
 	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E5", Event: true}})
 	require.NoError(e.t, err)
 	require.Equal(e.t, []bool{true}, ok)
-	_, err = e.UpdateMetadata(ctx, notes, "b", []byte("{}"), nil, []uint64{9}, at(40))
+	_, err = e.UpdateMetadata(ctx, notes, "b", e.newest(notes, "b"), []byte("{}"), nil, []uint64{9}, at(40))
 	require.NoError(e.t, err)
-	versions = append(versions, e.accept(memo("queued").expires(at(50)), memo("a", "newer"), memo("retry"))...)
+	versions = append(versions, e.accept(memory("queued").expires(at(50)), memory("a", "newer"), memory("retry"))...)
 	claims, err := e.Claim(ctx, "w", at(0), at(100), 3, 0)
 	require.NoError(e.t, err)
 	require.Len(e.t, claims, 3)
 	require.NoError(e.t, e.Defer(ctx, []backend.Deferred{{Num: claims[2].Num, Token: "w", State: backend.Queued, NotBefore: at(70), ErrorCode: "E4"}}))
-	require.NoError(e.t, e.Set(ctx, "v", []byte("value")))
+	require.NoError(e.t, e.Set(ctx, "v", nil, []byte("value")))
 	return universe{
 		parts: []backend.Partition{notes, files, other}, ids: []string{"a", "b", "k", "gone", "half", "late", "queued", "retry"},
 		entities: []string{"red", "blue", "x", "u", "Oslo", "Lisbon"}, versions: versions, values: []string{"v"}, now: at(0),
@@ -64,9 +64,9 @@ func testStoreReopen(t *testing.T, e *storeEnv) {
 	e.reopen()
 	require.Equal(t, before, dump(t, e.Store, u))
 	assert.Equal(t, seq, e.LastSeq())
-	next := e.complete2(memo("next", "n0").mention(0, "n"))
+	next := e.complete2(memory("next", "n0").mention(0, "n"))
 	assert.Greater(t, next, u.versions[len(u.versions)-1], "numbers go on rising")
-	ok, err := e.Index(t.Context(), []backend.Indexed{{Num: u.versions[6], Token: "w", Chunks: memo("queued", "q").chunks()}})
+	ok, err := e.Index(t.Context(), []backend.Indexed{{Num: u.versions[6], Token: "w", Chunks: memory("queued", "q").chunks()}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false}, ok, "a lapsed lease was taken by another")
 }
@@ -91,12 +91,12 @@ func storeCalls(s backend.Store, u universe) []call {
 	}
 	return []call{
 		{"Accept", func(ctx context.Context) error {
-			return ignore(s.Accept(ctx, []backend.Incoming{{Source: memo("new").Source}, {Source: memo("a").Source}}))
+			return ignore(s.Accept(ctx, []backend.Incoming{{Source: memory("new").Source}, {Source: memory("a").Source}}))
 		}},
 		{"Claim", func(ctx context.Context) error { return ignore(s.Claim(ctx, "x", at(1e7), at(2e7), 10, 0)) }},
 		{"Renew", func(ctx context.Context) error { return s.Renew(ctx, "w", v, at(900)) }},
 		{"Index", func(ctx context.Context) error {
-			return ignore(s.Index(ctx, []backend.Indexed{{Num: v[6], Token: "w", Chunks: memo("q", "q").chunks()}}))
+			return ignore(s.Index(ctx, []backend.Indexed{{Num: v[6], Token: "w", Chunks: memory("q", "q").chunks()}}))
 		}},
 		{"Finish", func(ctx context.Context) error {
 			return ignore(s.Finish(ctx, []backend.Finished{{Num: v[6], Token: "w", State: backend.Errored, Event: true}}))
@@ -112,9 +112,13 @@ func storeCalls(s backend.Store, u universe) []call {
 		{"DeleteSub", func(ctx context.Context) error { return ignore(s.DeleteSub(ctx, "notes", 10)) }},
 		{"Expire", func(ctx context.Context) error { _, _, err := s.Expire(ctx, at(1000), 10); return err }},
 		{"UpdateMetadata", func(ctx context.Context) error {
-			return ignore(s.UpdateMetadata(ctx, notes, "b", []byte("{1}"), nil, nil, at(99)))
+			return ignore(s.UpdateMetadata(ctx, notes, "b", backend.Version{Num: v[1], Rev: 2}, []byte("{1}"), nil, nil, at(99)))
 		}},
-		{"UpdateDoc", func(ctx context.Context) error { return s.UpdateDoc(ctx, notes, "b", []byte("doc")) }},
+		{"PutVectors", func(ctx context.Context) error {
+			return ignore(s.PutVectors(ctx, 1, []backend.LaneVectors{{Source: backend.Version{Num: v[1], Rev: 2}, Vectors: [][]float32{{1}}}}))
+		}},
+		{"MissingVectors", func(ctx context.Context) error { return ignore(s.MissingVectors(ctx, 1, 0, 10)) }},
+		{"DropLane", func(ctx context.Context) error { return ignore(s.DropLane(ctx, 1, 0, 10)) }},
 		{"Sources", func(ctx context.Context) error { return ignore(s.Sources(ctx, notes, []string{"a"})) }},
 		{"SourcesByNum", func(ctx context.Context) error { return ignore(s.SourcesByNum(ctx, v)) }},
 		{"FindSubs", func(ctx context.Context) error { return ignore(s.FindSubs(ctx, backend.Memory, "a")) }},
@@ -139,9 +143,9 @@ func storeCalls(s backend.Store, u universe) []call {
 		{"Events", func(ctx context.Context) error { return ignore(s.Events(ctx, 10)) }},
 		{"Acknowledge", func(ctx context.Context) error { return s.Acknowledge(ctx, 1000) }},
 		{"Changes", func(ctx context.Context) error { return ignore(s.Changes(ctx, 0, 10)) }},
-		{"CompactFeed", func(ctx context.Context) error { return s.CompactFeed(ctx, 1000) }},
+		{"CompactFeed", func(ctx context.Context) error { return ignore(s.CompactFeed(ctx, 1000, 1000)) }},
 		{"Get", func(ctx context.Context) error { return ignore(s.Get(ctx, "v")) }},
-		{"Set", func(ctx context.Context) error { return s.Set(ctx, "v", []byte("changed")) }},
+		{"Set", func(ctx context.Context) error { return s.Set(ctx, "v", []byte("value"), []byte("changed")) }},
 	}
 }
 
@@ -164,7 +168,7 @@ func testStoreCancelledMidway(t *testing.T, e *storeEnv) {
 		var in []backend.Incoming
 		var ids []string
 		for j := range 20 {
-			it := memo(fmt.Sprintf("r%d-%d", i, j))
+			it := memory(fmt.Sprintf("r%d-%d", i, j))
 			ids = append(ids, it.ID)
 			in = append(in, backend.Incoming{Source: it.Source, Blobs: []backend.Blob{{Kind: backend.Original, Data: []byte("content")}}})
 		}
@@ -217,7 +221,7 @@ func testStoreCloseWhileInUse(t *testing.T, e *storeEnv) {
 		wg.Go(func() {
 			for i := range 1000 {
 				id := fmt.Sprintf("w%d-%d", w, i)
-				_, err := s.Accept(ctx, []backend.Incoming{{Source: memo(id).Source}})
+				_, err := s.Accept(ctx, []backend.Incoming{{Source: memory(id).Source}})
 				if err == nil {
 					_, err = s.Sources(ctx, notes, []string{id})
 					mu.Lock()
@@ -251,10 +255,10 @@ func testStoreCloseWhileInUse(t *testing.T, e *storeEnv) {
 
 func testWorkspaces(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(memo("a", "x"))
+	e.complete(memory("a", "x"))
 	second, err := e.stores.OpenStore(ctx, UID("second"))
 	require.NoError(t, err)
-	_, err = second.Accept(ctx, []backend.Incoming{{Source: memo("theirs").Source}})
+	_, err = second.Accept(ctx, []backend.Incoming{{Source: memory("theirs").Source}})
 	require.NoError(t, err)
 	assert.Nil(t, e.source(notes, "theirs"))
 	require.NoError(t, second.Close())
@@ -290,7 +294,7 @@ func testStoreConcurrent(t *testing.T, e *storeEnv) {
 	for w := range writers {
 		producers.Go(func() {
 			for i := range each {
-				_, err := e.Accept(ctx, []backend.Incoming{{Source: memo(fmt.Sprintf("w%d-%d", w, i)).Source}, {Source: memo("contested").Source}})
+				_, err := e.Accept(ctx, []backend.Incoming{{Source: memory(fmt.Sprintf("w%d-%d", w, i)).Source}, {Source: memory("contested").Source}})
 				assert.NoError(t, err)
 			}
 		})
@@ -310,7 +314,7 @@ func testStoreConcurrent(t *testing.T, e *storeEnv) {
 					idle = false
 				}
 				for _, c := range claims {
-					it := memo(c.ID, "text of "+c.ID).mention(0, "red")
+					it := memory(c.ID, "text of "+c.ID).mention(0, "red")
 					ok, err := e.Index(ctx, []backend.Indexed{{Num: c.Num, Token: token, Chunks: it.chunks()}})
 					if !assert.NoError(t, err) || !ok[0] {
 						continue

@@ -38,7 +38,9 @@ func runStore(t *testing.T, h StoresHarness) {
 	tests = append(tests, storeGraphTests...)
 	tests = append(tests, storeFeedTests...)
 	tests = append(tests, storeRuleTests...)
+	tests = append(tests, storeLaneTests...)
 	run(t, func(t *testing.T) *storeEnv { return openStore(t, h) }, tests)
+	t.Run("Expect", func(t *testing.T) { runStoreExpect(t, h) })
 	t.Run("Model", func(t *testing.T) { runStoreModel(t, h) })
 }
 
@@ -53,7 +55,7 @@ func testAccept(t *testing.T, e *storeEnv) {
 	given.LeaseUntil, given.NotBefore, given.ErrorCode, given.ErrorMessage = at(1e6), at(1e6), "E1", "old"
 	nums := e.accept(item{Source: given, blobs: []backend.Blob{
 		{Kind: backend.Original, Data: []byte("original\x00")}, {Kind: backend.Supplied, Data: []byte("graph")},
-	}}, memo("b"))
+	}}, memory("b"))
 	require.Less(t, nums[0], nums[1], "Nums rise")
 	got := e.source(notes, "a")
 	require.NotNil(t, got)
@@ -73,13 +75,13 @@ func testAccept(t *testing.T, e *storeEnv) {
 
 func testAcceptIfAbsent(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	first := e.accept(memo("a", "one"))
+	first := e.accept(memory("a", "one"))
 	out, err := e.Accept(ctx, []backend.Incoming{
-		{Source: memo("a").Source, IfAbsent: true},
-		{Source: memo("b").Source, IfAbsent: true},
-		{Source: memo("b").Source, IfAbsent: true},
-		{Source: memo("a").in(files).Source, IfAbsent: true},
-		{Source: memo("a").in(other).Source, IfAbsent: true},
+		{Source: memory("a").Source, IfAbsent: true},
+		{Source: memory("b").Source, IfAbsent: true},
+		{Source: memory("b").Source, IfAbsent: true},
+		{Source: memory("a").in(files).Source, IfAbsent: true},
+		{Source: memory("a").in(other).Source, IfAbsent: true},
 	})
 	require.NoError(t, err)
 	var exists []bool
@@ -93,8 +95,8 @@ func testAcceptIfAbsent(t *testing.T, e *storeEnv) {
 
 func testAcceptNewerVersion(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	v1 := e.complete(memo("a", "one").tagged(1))[0]
-	newer := memo("a", "two")
+	v1 := e.complete(memory("a", "one").tagged(1))[0]
+	newer := memory("a", "two")
 	newer.CreatedAt, newer.UpdatedAt = at(50), at(50)
 	newer.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("two")}}
 	v2 := e.accept(newer)[0]
@@ -103,22 +105,22 @@ func testAcceptNewerVersion(t *testing.T, e *storeEnv) {
 	assert.Equal(t, backend.Queued, src.State)
 	assert.Equal(t, at(0), src.CreatedAt, "kept over versions")
 	assert.Equal(t, at(50), src.UpdatedAt)
-	assert.Equal(t, []string{"one"}, e.visible(memo("a", "one")), "the indexed version stays visible")
+	assert.Equal(t, []string{"one"}, e.visible(memory("a", "one")), "the indexed version stays visible")
 	require.NotNil(t, e.version(v1))
 
 	token, claims := e.claimAll()
 	require.Len(t, claims, 1)
-	v3 := e.accept(memo("a", "three"))[0]
+	v3 := e.accept(memory("a", "three"))[0]
 	require.Nil(t, e.version(v2), "a version that was not indexed is cancelled")
 	_, err := e.Content(ctx, v2, backend.Original)
 	require.ErrorIs(t, err, backend.ErrNotFound)
 	ok, err := e.Index(ctx, []backend.Indexed{{Num: v2, Token: token, Chunks: newer.chunks()}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false}, ok)
-	assert.Equal(t, []string{"one"}, e.visible(memo("a", "one")))
+	assert.Equal(t, []string{"one"}, e.visible(memory("a", "one")))
 	_, total := e.list(backend.ListQuery{Part: notes, Limit: 10})
 	assert.Equal(t, 1, total, "versions are one item")
-	two := e.accept(memo("c"), memo("c"))
+	two := e.accept(memory("c"), memory("c"))
 	assert.Nil(t, e.version(two[0]), "of one batch the last stays")
 	assert.NotNil(t, e.version(two[1]))
 	assert.Greater(t, v3, v2)
@@ -130,7 +132,7 @@ func testTimes(t *testing.T, e *storeEnv) {
 		{}, time.Unix(0, 0), time.Unix(-1, 0), time.Unix(0, 1000), time.Unix(0, 1999), time.Unix(-5, 999_999_999),
 		Base.In(zone), time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC),
 	} {
-		it := memo(fmt.Sprint("t", i))
+		it := memory(fmt.Sprint("t", i))
 		it.Time, it.ExpiresAt = in, in
 		e.accept(it)
 		want := time.Time{}
@@ -146,7 +148,7 @@ func testTimes(t *testing.T, e *storeEnv) {
 
 func testClaim(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums := e.accept(memo("c"), memo("a"), memo("b").in(files), memo("d").in(other))
+	nums := e.accept(memory("c"), memory("a"), memory("b").in(files), memory("d").in(other))
 	claims, err := e.Claim(ctx, "w1", at(10), at(20), 2, 0)
 	require.NoError(t, err)
 	require.Len(t, claims, 2)
@@ -172,7 +174,7 @@ func testClaimBytes(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	var items []item
 	for i, size := range []int64{50, 60, 10, 500, 1} {
-		it := memo(fmt.Sprint("i", i))
+		it := memory(fmt.Sprint("i", i))
 		it.SizeBytes = size
 		items = append(items, it)
 	}
@@ -188,7 +190,7 @@ func testClaimBytes(t *testing.T, e *storeEnv) {
 
 func testClaimLease(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums := e.accept(memo("a"), memo("b"))
+	nums := e.accept(memory("a"), memory("b"))
 	claim := func(token string, now, until int) []int64 {
 		claims, err := e.Claim(ctx, token, at(now), at(until), 10, 0)
 		require.NoError(t, err)
@@ -212,7 +214,7 @@ func testClaimLease(t *testing.T, e *storeEnv) {
 
 func testClaimContent(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	it := memo("a", "one", "two")
+	it := memory("a", "one", "two")
 	it.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("orig")}, {Kind: backend.Supplied, Data: []byte{}}}
 	nums := e.accept(it)
 	token, claims := e.claimAll()
@@ -240,8 +242,8 @@ func testClaimContent(t *testing.T, e *storeEnv) {
 
 func testIndex(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	it := memo("a", "one", "two", "three")
-	nums := e.accept(it, memo("b"))
+	it := memory("a", "one", "two", "three")
+	nums := e.accept(it, memory("b"))
 	token, _ := e.claimAll()
 	require.Equal(t, []string{}, e.visible(it), "not yet")
 	ok, err := e.Index(ctx, []backend.Indexed{
@@ -270,7 +272,7 @@ func testIndex(t *testing.T, e *storeEnv) {
 	assert.Equal(t, want, got)
 	assert.Equal(t, it.texts, e.visible(it))
 
-	unknownTime := memo("c", "x")
+	unknownTime := memory("c", "x")
 	unknownTime.Time = at(44)
 	e.index(unknownTime)
 	assert.Equal(t, at(44), e.source(notes, "c").Time, "a zero time keeps the one that is known")
@@ -278,10 +280,10 @@ func testIndex(t *testing.T, e *storeEnv) {
 
 func testIndexReplaces(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	old := memo("a", "old one", "old two").mention(0, "red").mention(1, "blue")
+	old := memory("a", "old one", "old two").mention(0, "red").mention(1, "blue")
 	v1 := e.complete(old)[0]
 	oldChunks := e.chunkNums(old)
-	next := memo("a", "new")
+	next := memory("a", "new")
 	v2, token := e.index(next)
 	assert.Nil(t, e.version(v1), "the older version goes when the newer is indexed")
 	hs, err := e.Chunks(ctx, oldChunks, at(0))
@@ -300,10 +302,10 @@ func testIndexReplaces(t *testing.T, e *storeEnv) {
 
 func testIndexAgain(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	first := memo("a", "draft one", "draft two")
+	first := memory("a", "draft one", "draft two")
 	nums, token := e.index(first)
 	before := e.chunkNums(first)
-	second := memo("a", "final")
+	second := memory("a", "final")
 	ok, err := e.Index(ctx, []backend.Indexed{{Num: nums[0], Token: token, Chunks: second.chunks()}})
 	require.NoError(t, err)
 	require.Equal(t, []bool{true}, ok)
@@ -322,7 +324,7 @@ func testIndexAgain(t *testing.T, e *storeEnv) {
 
 func testLostClaims(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums := e.accept(memo("deleted"), memo("taken"), memo("unclaimed"), memo("mine"))
+	nums := e.accept(memory("deleted"), memory("taken"), memory("unclaimed"), memory("mine"))
 	claims, err := e.Claim(ctx, "w1", at(0), at(10), 2, 0)
 	require.NoError(t, err)
 	require.Len(t, claims, 2)
@@ -331,7 +333,7 @@ func testLostClaims(t *testing.T, e *storeEnv) {
 	claims, err = e.Claim(ctx, "w2", at(10), at(20), 1, 0)
 	require.NoError(t, err)
 	require.Equal(t, nums[1], claims[0].Num)
-	chunks := memo("x", "text").chunks()
+	chunks := memory("x", "text").chunks()
 	ok, err := e.Index(ctx, []backend.Indexed{
 		{Num: nums[0], Token: "w1", Chunks: chunks}, {Num: nums[1], Token: "w1", Chunks: chunks},
 		{Num: nums[2], Token: "", Chunks: chunks}, {Num: nums[3], Token: "w1", Chunks: chunks},
@@ -358,7 +360,7 @@ func testLostClaims(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	assert.Equal(t, []bool{true}, ok, "a lease that lapsed is still held until another claims")
 
-	e.accept(memo("taken", "newer"))
+	e.accept(memory("taken", "newer"))
 	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[1], Token: "w2", State: backend.Completed}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false}, ok, "replaced meanwhile")
@@ -366,9 +368,9 @@ func testLostClaims(t *testing.T, e *storeEnv) {
 
 func testFinish(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	good, bad := memo("good", "text"), memo("bad", "text")
+	good, bad := memory("good", "text"), memory("bad", "text")
 	nums, token := e.index(good, bad)
-	raw := e.accept(memo("raw"))
+	raw := e.accept(memory("raw"))
 	rawToken, _ := e.claimAll()
 	ok, err := e.Finish(ctx, []backend.Finished{
 		{Num: nums[0], Token: token, State: backend.Completed, Blobs: []backend.Blob{{Kind: backend.Inferred, Data: []byte("facts")}}},
@@ -396,7 +398,7 @@ func testFinish(t *testing.T, e *storeEnv) {
 
 func testFinishRefuses(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums, token := e.index(memo("a", "one"), memo("b", "two"))
+	nums, token := e.index(memory("a", "one"), memory("b", "two"))
 	for name, f := range map[string]backend.Finished{
 		"mention behind the last chunk": {Mentions: []backend.Mention{{Chunk: 1, Key: "k"}}},
 		"mention before the first":      {Mentions: []backend.Mention{{Chunk: -1, Key: "k"}}},
@@ -414,7 +416,7 @@ func testFinishRefuses(t *testing.T, e *storeEnv) {
 
 func testDefer(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums := e.accept(memo("a"), memo("b"))
+	nums := e.accept(memory("a"), memory("b"))
 	claims, err := e.Claim(ctx, "w", at(0), at(100), 10, 0)
 	require.NoError(t, err)
 	require.Len(t, claims, 2)
@@ -435,7 +437,7 @@ func testDefer(t *testing.T, e *storeEnv) {
 	assert.Equal(t, "E3", claims[0].ErrorCode, "visible until the retry ends")
 	assert.Equal(t, 2, claims[0].Attempts)
 
-	it := memo("indexed", "text")
+	it := memory("indexed", "text")
 	got, token := e.index2(it)
 	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: got, Token: token, State: backend.Processing, NotBefore: at(70)}}))
 	assert.Equal(t, []string{"text"}, e.visible(it), "what was indexed stays visible while a retry waits")
@@ -464,9 +466,9 @@ func testBacklog(t *testing.T, e *storeEnv) {
 		return next
 	}
 	assert.True(t, check(nil).IsZero(), "nothing waits")
-	e.complete(memo("done", "text"))
+	e.complete(memory("done", "text"))
 	assert.True(t, check(map[backend.State]int{backend.Completed: 1}).IsZero())
-	nums := e.accept(memo("a"), memo("b"), memo("done", "newer"))
+	nums := e.accept(memory("a"), memory("b"), memory("done", "newer"))
 	next := check(map[backend.State]int{backend.Queued: 3})
 	assert.False(t, next.IsZero())
 	assert.False(t, next.After(at(0)), "at once")
@@ -480,7 +482,7 @@ func testBacklog(t *testing.T, e *storeEnv) {
 func testRequeue(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	require.ErrorIs(t, e.Requeue(ctx, notes, "a"), backend.ErrNotFound)
-	nums := e.accept(memo("a"))
+	nums := e.accept(memory("a"))
 	require.ErrorIs(t, e.Requeue(ctx, notes, "a"), backend.ErrConflict)
 	token, _ := e.claimAll()
 	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, ErrorCode: "E1", ErrorMessage: "m"}})
@@ -497,7 +499,7 @@ func testRequeue(t *testing.T, e *storeEnv) {
 
 func testEvents(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	nums, token := e.index(memo("a", "x"), memo("b", "x"), memo("quiet", "x"), memo("c", "x"))
+	nums, token := e.index(memory("a", "x"), memory("b", "x"), memory("quiet", "x"), memory("c", "x"))
 	_, err := e.Finish(ctx, []backend.Finished{
 		{Num: nums[0], Token: token, State: backend.Completed, Event: true},
 		{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E2", ErrorMessage: "m", Event: true},

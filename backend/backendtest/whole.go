@@ -27,7 +27,7 @@ func runWhole(t *testing.T, h Harness) {
 				e := openWhole(t, h)
 				m := newModel(t, 1000+uint64(seed), e.w.Store())
 				m.reopen = func() { e.reopen(); m.got = e.w.Store() }
-				m.shadows = func() backend.Indexes { return e.w }
+				m.indexes = func() backend.IndexSet { return e.w }
 				m.run(ops)
 			})
 		}
@@ -64,12 +64,12 @@ func (e *wholeEnv) reopen() {
 	e.open()
 }
 
-// store wraps the truth of the workspace for the helpers of the store tests.
+// store wraps the store of the workspace for the helpers of the store tests.
 func (e *wholeEnv) store() *storeEnv { return &storeEnv{Store: e.w.Store(), t: e.t} }
 
 func testWorkspace(t *testing.T, e *wholeEnv) {
 	ctx := t.Context()
-	e.store().complete(memo("a", "red lantern").mention(0, "red"), memo("b", "blue violin"))
+	e.store().complete(memory("a", "red lantern").mention(0, "red"), memory("b", "blue violin"))
 	follow(t, e.w, e.w.Store())
 	hits, err := e.w.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern", K: 5})
 	require.NoError(t, err)
@@ -84,10 +84,10 @@ func testWorkspace(t *testing.T, e *wholeEnv) {
 	require.NoError(t, err)
 	hs, err = e.w.Store().Chunks(ctx, chunksOf(hits), at(0))
 	require.NoError(t, err)
-	assert.Empty(t, hs, "a shadow that is behind shows nothing that is gone")
+	assert.Empty(t, hs, "an index that is behind shows nothing that is gone")
 	e.reopen()
 	follow(t, e.w, e.w.Store())
-	for _, sh := range e.w.Shadows() {
+	for _, sh := range e.w.Indexes() {
 		assert.Equal(t, e.w.Store().LastSeq(), sh.Applied())
 	}
 	hits, err = e.w.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: notes, Text: "lantern violin", K: 5})
@@ -97,9 +97,9 @@ func testWorkspace(t *testing.T, e *wholeEnv) {
 
 func testRemoveWorkspace(t *testing.T, e *wholeEnv) {
 	ctx := t.Context()
-	e.store().complete(memo("a", "red lantern"))
+	e.store().complete(memory("a", "red lantern"))
 	follow(t, e.w, e.w.Store())
-	for _, sh := range e.w.Shadows() {
+	for _, sh := range e.w.Indexes() {
 		require.NoError(t, sh.Flush(ctx))
 	}
 	require.NoError(t, e.w.Close())
@@ -110,7 +110,7 @@ func testRemoveWorkspace(t *testing.T, e *wholeEnv) {
 	require.NoError(t, err)
 	closeAtEnd(t, w)
 	assert.Zero(t, w.Store().LastSeq())
-	for _, sh := range w.Shadows() {
+	for _, sh := range w.Indexes() {
 		assert.Zero(t, sh.Applied())
 	}
 	_, total, err := w.Store().List(ctx, backend.ListQuery{Part: notes, Limit: 5})
@@ -119,19 +119,19 @@ func testRemoveWorkspace(t *testing.T, e *wholeEnv) {
 }
 
 // testWholeCrash opens copies of the files of a backend that was not closed: the
-// shadows catch up and answer as ones that saw everything.
+// indexes catch up and answer as ones that saw everything.
 func testWholeCrash(t *testing.T, e *wholeEnv) {
 	s := e.store()
 	texts := map[string]string{}
 	for i := range 5 {
 		id, text := fmt.Sprint("id", i%3), fmt.Sprintf("lantern number %d", i)
-		s.complete(memo(id, text).mention(0, fmt.Sprint("k", i)))
+		s.complete(memory(id, text).mention(0, fmt.Sprint("k", i)))
 		texts[id] = text
 		if i%2 == 0 {
 			follow(t, e.w, e.w.Store())
 		}
 		if i%4 == 2 {
-			for _, sh := range e.w.Shadows() {
+			for _, sh := range e.w.Indexes() {
 				require.NoError(t, sh.Flush(t.Context()))
 			}
 		}
@@ -141,13 +141,13 @@ func testWholeCrash(t *testing.T, e *wholeEnv) {
 		}
 		after := &wholeEnv{t: t, h: e.h, dir: dir}
 		after.open()
-		for _, sh := range after.w.Shadows() {
-			require.LessOrEqual(t, sh.Applied(), after.w.Store().LastSeq(), "a shadow is never ahead of the truth")
+		for _, sh := range after.w.Indexes() {
+			require.LessOrEqual(t, sh.Applied(), after.w.Store().LastSeq(), "an index is never ahead of the store")
 		}
 		follow(t, after.w, after.w.Store())
 		x := newOracleIndex(t)
 		x.follow(t, after.w.Store())
-		compareIndexes(t, after.w, x.Indexes, probes{parts: []backend.Partition{notes}, texts: []string{"lantern", "number"}, keys: modelKeys, filters: []backend.Filter{{}}},
+		compareIndexes(t, after.w, x.IndexSet, probes{parts: []backend.Partition{notes}, texts: []string{"lantern", "number"}, keys: modelKeys, filters: []backend.Filter{{}}},
 			same(20, 20), fmt.Sprint("crashed after item ", i))
 		hits, err := after.w.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: notes, Text: "lantern", K: 10})
 		require.NoError(t, err)

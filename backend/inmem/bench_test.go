@@ -17,7 +17,7 @@ const benchDim = 128
 
 var benchPart = backend.Partition{Class: backend.Memory, Sub: "bench"}
 
-// ingest takes n memories of two sentences from Accept to the shadows, in batches.
+// ingest takes n memories of two sentences from Accept to the indexes, in batches.
 func ingest(b *testing.B, w backend.Workspace, rng *rand.Rand, n int) {
 	b.Helper()
 	ctx := b.Context()
@@ -44,9 +44,9 @@ func ingest(b *testing.B, w backend.Workspace, rng *rand.Rand, n int) {
 		require.NoError(b, err)
 		_, err = s.Finish(ctx, finished)
 		require.NoError(b, err)
-		changes, err := s.Changes(ctx, w.Shadows()[0].Applied(), 1000)
+		changes, err := s.Changes(ctx, w.Indexes()[0].Applied(), 1000)
 		require.NoError(b, err)
-		require.NoError(b, w.Shadows()[0].Apply(ctx, changes))
+		require.NoError(b, w.Indexes()[0].Apply(ctx, changes))
 	}
 }
 

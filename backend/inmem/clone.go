@@ -32,7 +32,7 @@ func atOrEpoch(t time.Time) time.Time {
 	return t
 }
 
-// expired tells whether an expiry has come.
+// expired reports whether an expiry has come.
 func expired(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
 
 func firstN[T any](s []T, n int) []T { return s[:min(max(n, 0), len(s))] }
@@ -52,14 +52,4 @@ func copyChunk(c *backend.Chunk, vector bool) backend.Chunk {
 		out.Vector = slices.Clone(c.Vector)
 	}
 	return out
-}
-
-// matches tells whether a source with tags passes a filter.
-func matches(f backend.Filter, tags []uint64) bool {
-	for _, group := range f.All {
-		if !slices.ContainsFunc(group, func(t uint64) bool { return slices.Contains(tags, t) }) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(f.Not, func(t uint64) bool { return slices.Contains(tags, t) })
 }

@@ -16,7 +16,7 @@ func copyDelivery(d *backend.Delivery) backend.Delivery {
 	return c
 }
 
-// dueAt tells when a delivery can be claimed; ok is false when it never can.
+// dueAt returns when a delivery can be claimed; ok is false when it never can.
 func dueAt(d *backend.Delivery) (at time.Time, ok bool) {
 	switch d.Status {
 	case backend.DeliveryPending, backend.DeliveryFailed:
@@ -44,33 +44,23 @@ func (r *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 	})
 }
 
-func (r *registry) ClaimDeliveries(ctx context.Context, now, leaseUntil time.Time, token string, limit, perURL int) (out []backend.Delivery, err error) {
+func (r *registry) ClaimDeliveries(ctx context.Context, c backend.DeliveryClaim) (out []backend.Delivery, err error) {
 	err = r.write(ctx, func(d *registryData) error {
-		var due []*backend.Delivery
-		taken := make(map[string]int) // under way, by URL
+		var due, underWay []backend.DueDelivery
+		byNum := map[int64]*backend.Delivery{}
 		for _, v := range d.deliveries {
-			if v.Status == backend.DeliverySweeping && v.LeaseUntil.After(now) {
-				taken[v.URL]++
+			x := backend.DueDelivery{Num: v.Num, Org: v.Org, URL: v.URL}
+			if v.Status == backend.DeliverySweeping && v.LeaseUntil.After(c.Now) {
+				underWay = append(underWay, x)
 			}
-			if at, ok := dueAt(v); ok && !at.After(now) {
-				due = append(due, v)
+			if at, ok := dueAt(v); ok && !at.After(c.Now) {
+				x.Due, byNum[v.Num] = at, v
+				due = append(due, x)
 			}
 		}
-		slices.SortFunc(due, func(a, b *backend.Delivery) int {
-			x, _ := dueAt(a)
-			y, _ := dueAt(b)
-			return cmp.Or(x.Compare(y), cmp.Compare(a.Num, b.Num))
-		})
-		for _, v := range due {
-			if len(out) >= limit {
-				break
-			}
-			if perURL > 0 && taken[v.URL] >= perURL {
-				continue
-			}
-			taken[v.URL]++
-			v.Status, v.Token, v.LeaseUntil = backend.DeliverySweeping, token, stamp(leaseUntil)
-			v.Attempts++
+		for _, x := range c.Choose(due, underWay) {
+			v := byNum[x.Num]
+			v.Status, v.Token, v.LeaseUntil = backend.DeliverySweeping, c.Token, stamp(c.LeaseUntil)
 			out = append(out, copyDelivery(v))
 		}
 		return nil
@@ -87,7 +77,7 @@ func (r *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error
 		if v.Status != backend.DeliverySweeping || v.Token != f.Token {
 			return fmt.Errorf("finish delivery %q: claim lost: %w", f.ID, backend.ErrConflict)
 		}
-		v.Status, v.ErrorCode, v.ErrorMessage = f.Status, f.ErrorCode, f.ErrorMessage
+		v.Status, v.Attempts, v.ErrorCode, v.ErrorMessage = f.Status, f.Attempts, f.ErrorCode, f.ErrorMessage
 		v.LastError, v.LastStatusCode = f.LastError, f.LastStatusCode
 		v.NextAttempt, v.UpdatedAt = stamp(f.NextAttempt), stamp(f.UpdatedAt)
 		v.Token, v.LeaseUntil = "", time.Time{}

@@ -12,9 +12,9 @@ import (
 // feed is the order of changes. What a put says is read from its version when it
 // is asked for; a put is there once per version and kind, at its latest place.
 //
-// Entries are numbered from 1. The sequence number that a shadow sees is the entry
-// shifted by replayBits; entries up to start, which only a shadow that began at
-// zero may still be told, take theirs from between start-1 and start. So a shadow
+// Entries are numbered from 1. The sequence number that an index sees is the entry
+// shifted by replayBits; entries up to start, which only an index that began at
+// zero may still be told, take theirs from between start-1 and start. So an index
 // that is starting again in steps can be told from one that missed a tombstone,
 // although both have come as far.
 type feed struct {
@@ -29,7 +29,8 @@ const replayBits = 32
 type entry struct {
 	num  uint64
 	kind backend.ChangeKind // 0: taken back
-	v    *version           // nil for DropSub
+	v    *version           // nil for DropSub and DropVectors
+	lane backend.Lane       // of PutVectors and DropVectors
 	sub  string             // of DropSub
 }
 
@@ -44,6 +45,24 @@ func (f *feed) put(v *version, kind backend.ChangeKind) {
 	f.takeBack(v.puts[kind])
 	f.append(entry{kind: kind, v: v})
 	v.puts[kind] = f.last
+}
+
+// putVectors adds a change of the vectors of a version in a lane and takes an earlier
+// one back.
+func (f *feed) putVectors(v *version, lane backend.Lane) {
+	f.takeBack(v.lanePuts[lane])
+	f.append(entry{kind: backend.PutVectors, v: v, lane: lane})
+	v.lanePuts[lane] = f.last
+}
+
+// dropVectors adds the tombstone of a lane.
+func (f *feed) dropVectors(lane backend.Lane) {
+	for _, e := range f.entries {
+		if e.kind == backend.DropVectors && e.lane == lane {
+			f.takeBack(e.num)
+		}
+	}
+	f.append(entry{kind: backend.DropVectors, lane: lane})
 }
 
 // drop adds the tombstone of a version.
@@ -65,6 +84,10 @@ func (f *feed) forget(v *version) {
 	for kind, num := range v.puts {
 		f.takeBack(num)
 		v.puts[kind] = 0
+	}
+	for lane, num := range v.lanePuts {
+		f.takeBack(num)
+		v.lanePuts[lane] = 0
 	}
 }
 
@@ -94,7 +117,7 @@ func (f *feed) seq(num uint64) uint64 {
 	return (f.start-1)<<replayBits | num
 }
 
-// position is the entry that a shadow has come to; ok is false when it missed a
+// position is the entry that an index has come to; ok is false when it missed a
 // tombstone.
 func (f *feed) position(seq uint64) (num uint64, ok bool) {
 	whole, replayed := seq>>replayBits, seq&(1<<replayBits-1)
@@ -149,6 +172,9 @@ func (d *storeData) change(e entry) backend.Change {
 	if e.kind == backend.DropSub {
 		return backend.Change{Seq: d.feed.seq(e.num), Kind: e.kind, Part: backend.Partition{Sub: e.sub}}
 	}
+	if e.kind == backend.DropVectors {
+		return backend.Change{Seq: d.feed.seq(e.num), Kind: e.kind, Lane: e.lane}
+	}
 	v := e.v
 	c := backend.Change{
 		Seq: d.feed.seq(e.num), Kind: e.kind, Part: v.src.Part, Source: v.src.Num, SourceID: v.src.ID,
@@ -156,12 +182,17 @@ func (d *storeData) change(e entry) backend.Change {
 	}
 	switch e.kind {
 	case backend.PutChunks:
-		c.Tags = slices.Clone(v.src.Tags)
+		c.Tags, c.Lane = slices.Clone(v.src.Tags), v.lane
 		for _, ch := range v.chunks {
 			c.Rows = append(c.Rows, backend.Row{
 				Chunk: ch.Num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading,
 				Vector: slices.Clone(ch.Vector), Extra: slices.Clone(ch.Extra),
 			})
+		}
+	case backend.PutVectors:
+		c.Tags, c.Lane = slices.Clone(v.src.Tags), e.lane
+		for i, ch := range v.chunks {
+			c.Rows = append(c.Rows, backend.Row{Chunk: ch.Num, Ordinal: ch.Ordinal, Vector: slices.Clone(v.vector(i, e.lane))})
 		}
 	case backend.PutTags:
 		c.Tags = slices.Clone(v.src.Tags)
@@ -175,15 +206,20 @@ func (d *storeData) change(e entry) backend.Change {
 	return c
 }
 
-func (s *store) CompactFeed(ctx context.Context, seq uint64) error {
-	return s.write(ctx, func(d *storeData) error {
+func (s *store) CompactFeed(ctx context.Context, seq uint64, limit int) (n int, err error) {
+	err = s.write(ctx, func(d *storeData) error {
 		for _, e := range d.feed.entries[:d.feed.after(seq>>replayBits)] {
-			if e.kind == backend.Drop || e.kind == backend.DropSub {
+			if n >= limit {
+				break
+			}
+			if e.kind == backend.Drop || e.kind == backend.DropSub || e.kind == backend.DropVectors {
 				d.feed.takeBack(e.num)
 				d.feed.start = e.num
+				n++
 			}
 		}
 		d.feed.tidy()
 		return nil
 	})
+	return n, err
 }

@@ -31,7 +31,7 @@ type sessionPlace struct {
 
 // sessionMap returns the sessions of p. Several readers may make it at once, which
 // gives equal maps.
-func (p *shadowPart) sessionMap(class backend.Class) *sessionMap {
+func (p *indexPart) sessionMap(class backend.Class) *sessionMap {
 	if m := p.sessions.Load(); m != nil {
 		return m
 	}
@@ -111,16 +111,16 @@ func (dc *doc) join(part *doc, i int) {
 	dc.length += part.length
 }
 
-func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Around, error) {
-	out := make([]backend.Around, len(chunks))
-	err := x.read(ctx, part, func(p *shadowPart) error {
+func (x *index) Neighbours(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
+	out := make([]backend.Neighbours, len(chunks))
+	err := x.read(ctx, part, func(p *indexPart) error {
 		sessions := p.sessionMap(part.Class)
 		for i, num := range chunks {
 			r := p.rows[num]
 			if r == nil {
 				continue
 			}
-			a := backend.Around{
+			a := backend.Neighbours{
 				Chunk: num, Source: r.of.num, Ordinal: r.Ordinal, Time: r.of.time,
 				Speaker: r.facts.Speaker, Question: r.facts.Question, HasTime: r.facts.HasTime, Asks: r.facts.Asks, First: r.facts.First, Second: r.facts.Second,
 			}
@@ -148,7 +148,7 @@ func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int
 }
 
 func (x *index) SessionChunks(ctx context.Context, part backend.Partition, num int64, limit int) (out []int64, err error) {
-	err = x.read(ctx, part, func(p *shadowPart) error {
+	err = x.read(ctx, part, func(p *indexPart) error {
 		if s := p.sessionMap(part.Class).byNum[num]; s != nil {
 			for _, r := range firstN(s.rows, limit) {
 				out = append(out, r.Chunk)
@@ -160,7 +160,7 @@ func (x *index) SessionChunks(ctx context.Context, part backend.Partition, num i
 }
 
 func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys []string) (out []backend.EntityMatch, err error) {
-	err = x.read(ctx, part, func(p *shadowPart) error {
+	err = x.read(ctx, part, func(p *indexPart) error {
 		seen := make(map[string]bool, len(keys))
 		for _, key := range keys {
 			if seen[key] {
@@ -176,12 +176,12 @@ func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys 
 	return out, err
 }
 
-func (p *shadowPart) public(e *ref) backend.EntityRef {
+func (p *indexPart) public(e *ref) backend.EntityRef {
 	return backend.EntityRef{Chunk: e.row.Chunk, Entity: e.entity, Weight: e.weight, DF: len(p.entities[e.entity])}
 }
 
 func (x *index) Mentions(ctx context.Context, part backend.Partition, chunks []int64) (out []backend.EntityRef, err error) {
-	err = x.read(ctx, part, func(p *shadowPart) error {
+	err = x.read(ctx, part, func(p *indexPart) error {
 		for _, num := range chunks {
 			if r := p.rows[num]; r != nil {
 				for _, e := range sortedKeys(r.refs) {
@@ -195,7 +195,7 @@ func (x *index) Mentions(ctx context.Context, part backend.Partition, chunks []i
 }
 
 func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entities []int64, perEntity int) (out []backend.EntityRef, err error) {
-	err = x.read(ctx, part, func(p *shadowPart) error {
+	err = x.read(ctx, part, func(p *indexPart) error {
 		for _, num := range entities {
 			refs := p.entities[num]
 			for _, c := range firstN(sortedKeys(refs), perEntity) {
@@ -208,7 +208,7 @@ func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entitie
 }
 
 func (x *index) Info(ctx context.Context, part backend.Partition) (info backend.GraphInfo, err error) {
-	err = x.read(ctx, part, func(p *shadowPart) error {
+	err = x.read(ctx, part, func(p *indexPart) error {
 		info.Chunks, info.Entities = len(p.rows), len(p.entities)
 		for _, refs := range p.entities {
 			if len(refs) > 1 {

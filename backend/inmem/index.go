@@ -11,23 +11,23 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// indexData is the shadows of a workspace, which are one: what changes said, by
+// indexData is the indexes of a workspace, which are one: what changes said, by
 // version, and by partition what searches need.
 type indexData struct {
 	mu       sync.RWMutex
 	applied  uint64
-	versions map[int64]*shadowVersion
-	parts    map[backend.Partition]*shadowPart
+	versions map[int64]*indexVersion
+	parts    map[backend.Partition]*indexPart
 }
 
 func newIndexData() *indexData {
 	return &indexData{
-		versions: make(map[int64]*shadowVersion),
-		parts:    make(map[backend.Partition]*shadowPart),
+		versions: make(map[int64]*indexVersion),
+		parts:    make(map[backend.Partition]*indexPart),
 	}
 }
 
-type shadowVersion struct {
+type indexVersion struct {
 	num     int64
 	part    backend.Partition
 	time    time.Time
@@ -39,9 +39,10 @@ type shadowVersion struct {
 
 type row struct {
 	backend.Row
-	of    *shadowVersion
+	of    *indexVersion
 	place int // in of.rows
 	facts backend.RowExtra
+	lanes [backend.LaneCount][]float32
 	doc   *doc
 	refs  map[int64]*ref // by entity
 }
@@ -54,24 +55,27 @@ type ref struct {
 	weight float32
 }
 
-type shadowPart struct {
+type indexPart struct {
 	versions int
-	rows     map[int64]*row // by chunk
-	lengths  map[int]int    // rows with a vector by its length
+	rows     map[int64]*row                 // by chunk
+	lengths  [backend.LaneCount]map[int]int // rows with a vector by its length
 	words    *words
 	entities map[int64]map[int64]*ref   // by entity and chunk
 	keys     map[string]map[int64]int   // by key: entities, with the number of refs
 	sessions atomic.Pointer[sessionMap] // made when it is asked for; nil: again
 }
 
-func newShadowPart() *shadowPart {
-	return &shadowPart{
+func newIndexPart() *indexPart {
+	p := &indexPart{
 		rows:     make(map[int64]*row),
-		lengths:  make(map[int]int),
 		words:    newWords(),
 		entities: make(map[int64]map[int64]*ref),
 		keys:     make(map[string]map[int64]int),
 	}
+	for lane := range p.lengths {
+		p.lengths[lane] = make(map[int]int)
+	}
+	return p
 }
 
 // index is one opened indexData.
@@ -85,7 +89,7 @@ func (x *index) Vectors() backend.Vectors   { return x }
 func (x *index) Keywords() backend.Keywords { return x }
 func (x *index) Graph() backend.Graph       { return x }
 
-func (x *index) Shadows() []backend.Shadow { return []backend.Shadow{x} }
+func (x *index) Indexes() []backend.Index { return []backend.Index{x} }
 
 func (x *index) Close() error {
 	x.d.mu.Lock()
@@ -99,7 +103,7 @@ func (x *index) Close() error {
 
 // read runs f with a partition under the lock for reading; f is not run for an
 // unknown partition.
-func (x *index) read(ctx context.Context, part backend.Partition, f func(p *shadowPart) error) error {
+func (x *index) read(ctx context.Context, part backend.Partition, f func(p *indexPart) error) error {
 	x.d.mu.RLock()
 	defer x.d.mu.RUnlock()
 	if err := usable(ctx, x.closed.Load()); err != nil {
@@ -169,6 +173,18 @@ func (d *indexData) apply(c *backend.Change) {
 			p.removeRefs(v)
 			p.addRefs(v, c.Mentions)
 		}
+	case backend.PutVectors:
+		if v != nil {
+			d.parts[v.part].putVectors(v, c)
+		}
+	case backend.DropVectors:
+		for _, v := range d.versions {
+			if v.part.Class != backend.Raw {
+				for _, r := range v.rows {
+					d.parts[v.part].setVector(r, c.Lane, nil)
+				}
+			}
+		}
 	case backend.Drop:
 		if v != nil {
 			d.remove(v)
@@ -183,17 +199,18 @@ func (d *indexData) apply(c *backend.Change) {
 }
 
 func (d *indexData) add(c *backend.Change) {
-	v := &shadowVersion{num: c.Source, part: c.Part, time: stamp(c.Time), session: c.Session, tags: slices.Clone(c.Tags)}
+	v := &indexVersion{num: c.Source, part: c.Part, time: stamp(c.Time), session: c.Session, tags: slices.Clone(c.Tags)}
 	d.versions[v.num] = v
 	p := d.parts[c.Part]
 	if p == nil {
-		p = newShadowPart()
+		p = newIndexPart()
 		d.parts[c.Part] = p
 	}
 	p.versions++
 	for _, in := range c.Rows {
 		r := &row{Row: in, of: v, refs: make(map[int64]*ref)}
-		r.Vector, r.Extra = slices.Clone(in.Vector), nil
+		r.Vector, r.Extra = nil, nil
+		p.setVector(r, c.Lane, in.Vector)
 		// Foreign bytes are not an error of the index: without facts there are none.
 		if len(in.Extra) > 0 && json.Unmarshal(in.Extra, &r.facts) != nil {
 			r.facts = backend.RowExtra{}
@@ -201,9 +218,6 @@ func (d *indexData) add(c *backend.Change) {
 		r.doc = p.words.add(r, c.Title)
 		v.rows = append(v.rows, r)
 		p.rows[r.Chunk] = r
-		if r.Vector != nil {
-			p.lengths[len(r.Vector)]++
-		}
 	}
 	slices.SortStableFunc(v.rows, func(a, b *row) int { return a.Ordinal - b.Ordinal })
 	for i, r := range v.rows {
@@ -212,7 +226,7 @@ func (d *indexData) add(c *backend.Change) {
 	p.sessions.Store(nil)
 }
 
-func (d *indexData) remove(v *shadowVersion) {
+func (d *indexData) remove(v *indexVersion) {
 	p := d.parts[v.part]
 	if p == nil { // a version without rows leaves no partition behind
 		delete(d.versions, v.num)
@@ -222,12 +236,8 @@ func (d *indexData) remove(v *shadowVersion) {
 	for _, r := range v.rows {
 		p.words.remove(r.doc)
 		delete(p.rows, r.Chunk)
-		if r.Vector != nil {
-			if n := len(r.Vector); p.lengths[n] == 1 {
-				delete(p.lengths, n)
-			} else {
-				p.lengths[n]--
-			}
+		for lane := range r.lanes {
+			p.setVector(r, backend.Lane(lane), nil)
 		}
 	}
 	p.sessions.Store(nil)
@@ -237,7 +247,34 @@ func (d *indexData) remove(v *shadowVersion) {
 	}
 }
 
-func (p *shadowPart) addRefs(v *shadowVersion, mentions []backend.MentionRef) {
+// setVector replaces the vector of a row in a lane; nil is none.
+func (p *indexPart) setVector(r *row, lane backend.Lane, v []float32) {
+	if old := r.lanes[lane]; old != nil {
+		if n := len(old); p.lengths[lane][n] == 1 {
+			delete(p.lengths[lane], n)
+		} else {
+			p.lengths[lane][n]--
+		}
+	}
+	r.lanes[lane] = slices.Clone(v)
+	if v != nil {
+		p.lengths[lane][len(v)]++
+	}
+}
+
+// putVectors replaces the vectors of a version in a lane.
+func (p *indexPart) putVectors(v *indexVersion, c *backend.Change) {
+	for _, r := range v.rows {
+		p.setVector(r, c.Lane, nil)
+	}
+	for _, in := range c.Rows {
+		if r := p.rows[in.Chunk]; r != nil && r.of == v {
+			p.setVector(r, c.Lane, in.Vector)
+		}
+	}
+}
+
+func (p *indexPart) addRefs(v *indexVersion, mentions []backend.MentionRef) {
 	for _, m := range mentions {
 		r := p.rows[m.Chunk]
 		if r == nil || r.of != v {
@@ -265,7 +302,7 @@ func (p *shadowPart) addRefs(v *shadowVersion, mentions []backend.MentionRef) {
 	}
 }
 
-func (p *shadowPart) removeRefs(v *shadowVersion) {
+func (p *indexPart) removeRefs(v *indexVersion) {
 	for _, e := range v.refs {
 		delete(e.row.refs, e.entity)
 		delete(p.entities[e.entity], e.row.Chunk)

@@ -73,7 +73,7 @@ func (b *Backend) Reopen() (*Backend, error) {
 // Registry returns the registry of the deployment.
 func (b *Backend) Registry() backend.Registry { return b.reg }
 
-// OpenWorkspace opens the workspace uid with its shadows, which are one value.
+// OpenWorkspace opens the workspace uid with its indexes, which are one value.
 // [backend.ErrConflict] when it is open.
 func (b *Backend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
 	return backend.Compose(b, b).OpenWorkspace(ctx, uid)
@@ -84,7 +84,7 @@ func (b *Backend) RemoveWorkspace(ctx context.Context, uid string) error {
 	return backend.Compose(b, b).RemoveWorkspace(ctx, uid)
 }
 
-// OpenStore opens the truth of the workspace uid alone. [backend.ErrConflict]
+// OpenStore opens the store of the workspace uid alone. [backend.ErrConflict]
 // when it is open.
 func (b *Backend) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 	if err := b.enter(ctx, uid); err != nil {
@@ -105,7 +105,7 @@ func (b *Backend) OpenStore(ctx context.Context, uid string) (backend.Store, err
 	return s, nil
 }
 
-// RemoveStore forgets the truth of the workspace uid. [backend.ErrConflict] when
+// RemoveStore forgets the store of the workspace uid. [backend.ErrConflict] when
 // it is open.
 func (b *Backend) RemoveStore(ctx context.Context, uid string) error {
 	if err := b.enter(ctx, uid); err != nil {
@@ -119,9 +119,9 @@ func (b *Backend) RemoveStore(ctx context.Context, uid string) error {
 	return nil
 }
 
-// OpenIndexes opens the shadows of the workspace uid alone; they are one value.
+// OpenIndexes opens the indexes of the workspace uid alone; they are one value.
 // [backend.ErrConflict] when they are open.
-func (b *Backend) OpenIndexes(ctx context.Context, uid string) (backend.Indexes, error) {
+func (b *Backend) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
 	if err := b.enter(ctx, uid); err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (b *Backend) OpenIndexes(ctx context.Context, uid string) (backend.Indexes,
 	return x, nil
 }
 
-// RemoveIndexes forgets the shadows of the workspace uid. [backend.ErrConflict]
+// RemoveIndexes forgets the indexes of the workspace uid. [backend.ErrConflict]
 // when they are open.
 func (b *Backend) RemoveIndexes(ctx context.Context, uid string) error {
 	if err := b.enter(ctx, uid); err != nil {
@@ -181,8 +181,8 @@ func (b *Backend) enter(ctx context.Context, uid string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !validUID(uid) {
-		return fmt.Errorf("workspace name: want 32 lower-case hexadecimal characters, got %d bytes", len(uid))
+	if err := backend.CheckUID(uid); err != nil {
+		return err
 	}
 	b.mu.Lock()
 	if b.closed {
@@ -196,16 +196,4 @@ func release[T any](b *Backend, open map[string]T, uid string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(open, uid)
-}
-
-func validUID(uid string) bool {
-	if len(uid) != 32 {
-		return false
-	}
-	for i := range len(uid) {
-		if c := uid[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }

@@ -16,8 +16,8 @@ func TestReopenKeepsData(t *testing.T) {
 	const uid = "0123456789abcdef0123456789abcdef"
 	w, err := b.OpenWorkspace(ctx, uid)
 	require.NoError(t, err)
-	require.Len(t, w.Shadows(), 1, "one value serves as all shadows")
-	require.NoError(t, w.Store().Set(ctx, "name", []byte("value")))
+	require.Len(t, w.Indexes(), 1, "one value serves as all indexes")
+	require.NoError(t, w.Store().Set(ctx, "name", nil, []byte("value")))
 	part := backend.Partition{Class: backend.Memory, Sub: "s"}
 	acc, err := w.Store().Accept(ctx, []backend.Incoming{{Source: backend.Source{Part: part, ID: "a", Time: time.Unix(60, 0)}}})
 	require.NoError(t, err)

@@ -148,7 +148,7 @@ func parse(q backend.KeywordQuery) keywordQuery {
 	return out
 }
 
-// holds tells whether a document has a term that counts.
+// holds reports whether a document has a term that counts.
 func (dc *doc) holds(t backend.WeightedTerm) bool { return t.Weight > 0 && dc.terms[t.Term] != nil }
 
 // candidates returns the documents that have one of the terms.
@@ -181,7 +181,7 @@ func (q *keywordQuery) match(dc *doc) bool {
 	return true
 }
 
-// has tells whether the terms stand beside each other in one field.
+// has reports whether the terms stand beside each other in one field.
 func (dc *doc) has(phrase []lexical.PhraseTerm) bool {
 	first := dc.terms[phrase[0].Term]
 	if first == nil {
@@ -205,13 +205,13 @@ next:
 
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hits []backend.Hit, err error) {
 	parsed := parse(q)
-	err = x.read(ctx, q.Part, func(p *shadowPart) error {
+	err = x.read(ctx, q.Part, func(p *indexPart) error {
 		steps := 0
 		for dc := range p.words.candidates(parsed) {
 			if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if matches(q.Filter, dc.row.of.tags) && parsed.match(dc) {
+			if q.Filter.Matches(dc.row.of.tags) && parsed.match(dc) {
 				hits = append(hits, backend.Hit{
 					Chunk: dc.row.Chunk, Source: dc.row.of.num, Score: float32(p.words.score(dc, parsed.terms)),
 				})
@@ -227,7 +227,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) (hit
 
 func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hits []backend.Hit, err error) {
 	parsed := parse(q)
-	err = x.read(ctx, q.Part, func(p *shadowPart) error {
+	err = x.read(ctx, q.Part, func(p *indexPart) error {
 		sessions := p.sessionMap(q.Part.Class)
 		w := sessions.words()
 		candidates := w.candidates(parsed)
@@ -236,7 +236,7 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hit
 				continue
 			}
 			// A session passes the filter with any of its chunks.
-			i := slices.IndexFunc(s.rows, func(r *row) bool { return matches(q.Filter, r.of.tags) })
+			i := slices.IndexFunc(s.rows, func(r *row) bool { return q.Filter.Matches(r.of.tags) })
 			if i < 0 {
 				continue
 			}
@@ -259,7 +259,7 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 		docs, avgTerms = len(w.docs), float32(w.average())
 	}
 	known := false
-	err = x.read(ctx, part, func(p *shadowPart) error {
+	err = x.read(ctx, part, func(p *indexPart) error {
 		known = true
 		describe(p.words)
 		return nil

@@ -108,7 +108,7 @@ func (d *storeData) refold(p *partition, key string) {
 	p.graph.regroup()
 }
 
-// leadsTo tells whether key is to or an alias of it.
+// leadsTo reports whether key is to or an alias of it.
 func (g *graph) leadsTo(key, to string) bool {
 	for ok := true; ok; key, ok = g.alias[key] {
 		if key == to {

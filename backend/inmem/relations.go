@@ -163,7 +163,6 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 		}
 		for _, r := range d.candidates(p, q) {
 			if r.Num <= q.After || !r.counts(q) ||
-				q.Kinds != nil && !slices.Contains(q.Kinds, r.Kind) ||
 				q.Chunks != nil && !slices.Contains(q.Chunks, r.Chunk) ||
 				q.Sources != nil && !slices.Contains(q.Sources, r.Source) {
 				continue
@@ -217,7 +216,7 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relatio
 	return out
 }
 
-// counts tells whether a relation is one that the times of q ask for.
+// counts reports whether a relation is one that the times of q ask for.
 func (r *relation) counts(q backend.RelationQuery) bool {
 	switch {
 	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
@@ -232,7 +231,7 @@ func (r *relation) counts(q backend.RelationQuery) bool {
 	return r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
 }
 
-// held tells whether a relation held at a time, by what was known at another.
+// held reports whether a relation held at a time, by what was known at another.
 func (r *relation) held(at, known time.Time) bool {
 	from, to := r.ValidFrom, r.ValidTo
 	rival := r.rival
@@ -265,7 +264,7 @@ func (r *relation) began() time.Time {
 	return r.about()
 }
 
-// within tells whether a time lies in a half-open period; the zero time does in all.
+// within reports whether a time lies in a half-open period; the zero time does in all.
 func within(at, from, to time.Time) bool {
 	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }

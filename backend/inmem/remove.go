@@ -18,8 +18,8 @@ func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string
 			if it == nil {
 				continue
 			}
-			out[i] = backend.DeleteResult{Found: true, Indexing: !it.newest.src.State.Terminal()}
-			if !out[i].Indexing || !o.KeepIndexing {
+			out[i] = backend.DeleteResult{Found: true, Indexing: !it.newest.src.State.Terminal(), Conflict: o.Conflicts(i, it.newest.src.Version())}
+			if (!out[i].Indexing || !o.KeepIndexing) && !out[i].Conflict {
 				d.removeItem(it)
 			}
 		}
@@ -53,8 +53,8 @@ func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, er
 	return n, err
 }
 
-// forgetSub drops what an empty sub-tenant leaves behind; changed tells whether
-// shadows may still know it.
+// forgetSub drops what an empty sub-tenant leaves behind; changed reports whether
+// indexes may still know it.
 func (d *storeData) forgetSub(sub string, changed bool) {
 	if changed {
 		d.feed.dropSub(sub)
@@ -104,13 +104,17 @@ func (d *storeData) versionNums() []int64 {
 	return nums
 }
 
-func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
+func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
 	err = s.write(ctx, func(d *storeData) error {
 		it := d.item(part, id)
 		if it == nil {
 			return fmt.Errorf("update metadata of %q: %w", id, backend.ErrNotFound)
 		}
 		v := it.newest
+		if v.src.Version() != expect {
+			return fmt.Errorf("update metadata of %q: it was changed since it was read: %w", id, backend.ErrConflict)
+		}
+		v.src.Rev++
 		v.src.Metadata, v.src.Additional = slices.Clone(metadata), slices.Clone(additional)
 		v.src.Tags, v.src.UpdatedAt = slices.Clone(tags), stamp(now)
 		if v.indexed {
@@ -121,15 +125,4 @@ func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id s
 		return nil
 	})
 	return chunks, err
-}
-
-func (s *store) UpdateDoc(ctx context.Context, part backend.Partition, id string, doc []byte) error {
-	return s.write(ctx, func(d *storeData) error {
-		it := d.item(part, id)
-		if it == nil {
-			return fmt.Errorf("update doc of %q: %w", id, backend.ErrNotFound)
-		}
-		it.newest.src.Doc = slices.Clone(doc)
-		return nil
-	})
 }

@@ -22,7 +22,7 @@ func newChanged() changed {
 	return changed{make(map[graphKey]bool), make(map[graphKey]bool)}
 }
 
-// noteEntity notes that an entity comes or goes; was tells whether it was there.
+// noteEntity notes that an entity comes or goes; was reports whether it was there.
 func (c *changed) noteEntity(g *graph, key string, was bool) {
 	if k := (graphKey{g, key}); len(g.stated[key]) > 0 {
 		if _, known := c.existed[k]; !known {

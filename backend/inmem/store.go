@@ -1,7 +1,9 @@
 package inmem
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// storeData is the truth of a workspace.
+// storeData is the store of a workspace.
 type storeData struct {
 	mu       sync.RWMutex
 	parts    map[backend.Partition]*partition
@@ -50,12 +52,22 @@ type item struct {
 	newest, older *version
 }
 
+// fits reports whether an expectation holds: there is none, or it names the newest
+// version. it may be nil.
+func (it *item) fits(expect backend.Version) bool {
+	return expect == backend.Version{} || it != nil && it.newest.src.Version() == expect
+}
+
 type version struct {
 	src       backend.Source
 	part      *partition
 	blobs     map[backend.ContentKind][]byte
-	indexed   bool     // its chunks are visible
-	chunks    []*chunk // in the order they came, which is that of Mention.Chunk
+	indexed   bool                           // its chunks are visible
+	chunks    []*chunk                       // in the order they came, which is that of Mention.Chunk
+	lane      backend.Lane                   // of the vectors in chunks
+	lanes     [backend.LaneCount]bool        // that are filled
+	vectors   [backend.LaneCount][][]float32 // of the other lanes, by chunk
+	lanePuts  [backend.LaneCount]uint64      // where the feed has them; 0: not
 	mentions  []mention
 	relations []*relation
 	aliases   []backend.Alias
@@ -113,9 +125,16 @@ func (s *store) Get(ctx context.Context, name string) (value []byte, err error) 
 	return value, err
 }
 
-func (s *store) Set(ctx context.Context, name string, value []byte) error {
+func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 	return s.write(ctx, func(d *storeData) error {
-		d.values[name] = slices.Clone(value)
+		if !bytes.Equal(d.values[name], old) {
+			return fmt.Errorf("set %q: it was changed since it was read: %w", name, backend.ErrConflict)
+		}
+		if len(value) == 0 {
+			delete(d.values, name)
+		} else {
+			d.values[name] = slices.Clone(value)
+		}
 		return nil
 	})
 }
@@ -170,4 +189,5 @@ func (d *storeData) clearChunks(v *version) {
 		delete(v.part.keys, c.Key)
 	}
 	v.chunks = nil
+	v.lanes, v.vectors = [backend.LaneCount]bool{}, [backend.LaneCount][][]float32{}
 }

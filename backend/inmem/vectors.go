@@ -21,9 +21,10 @@ func bestHits(hits []backend.Hit, k int) []backend.Hit {
 }
 
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits []backend.Hit, err error) {
-	err = x.read(ctx, q.Part, func(p *shadowPart) error {
-		if p.lengths[len(q.Vector)] == 0 {
-			for n := range p.lengths {
+	err = x.read(ctx, q.Part, func(p *indexPart) error {
+		lengths := p.lengths[q.Lane]
+		if lengths[len(q.Vector)] == 0 {
+			for n := range lengths {
 				return fmt.Errorf("search vectors: a query of %d dimensions in a partition with vectors of %d", len(q.Vector), n)
 			}
 		}
@@ -32,8 +33,8 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 			if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if len(r.Vector) == len(q.Vector) && r.Vector != nil && matches(q.Filter, r.of.tags) {
-				hits = append(hits, backend.Hit{Chunk: r.Chunk, Source: r.of.num, Score: dot(q.Vector, r.Vector)})
+			if v := r.lanes[q.Lane]; len(v) == len(q.Vector) && v != nil && q.Filter.Matches(r.of.tags) {
+				hits = append(hits, backend.Hit{Chunk: r.Chunk, Source: r.of.num, Score: dot(q.Vector, v)})
 			}
 		}
 		return nil

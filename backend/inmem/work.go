@@ -35,8 +35,15 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 			if err := checkBlobs(in.ID, in.Blobs); err != nil {
 				return err
 			}
-			if in.IfAbsent && d.item(in.Part, in.ID) != nil {
+			it := d.item(in.Part, in.ID)
+			if in.IfAbsent && it != nil {
 				return fmt.Errorf("place %q: the id is taken: %w", in.ID, backend.ErrExists)
+			}
+			if !it.fits(in.Expect) {
+				return fmt.Errorf("place %q: it was changed or deleted since it was read: %w", in.ID, backend.ErrConflict)
+			}
+			if err := in.Lane.Check(in.Part.Class); err != nil {
+				return fmt.Errorf("place %q: %w", in.ID, err)
 			}
 			if err := keys.add(d.part(in.Part), in.ID, in.Chunks); err != nil {
 				return fmt.Errorf("place %q: %w", in.ID, err)
@@ -46,7 +53,8 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 		before := d.feed.last
 		for i := range items {
 			num := d.accept(&items[i].Incoming).Num
-			d.index(d.versions[num], &backend.Indexed{Chunks: items[i].Chunks})
+			d.index(d.versions[num], &backend.Indexed{Chunks: items[i].Chunks, Lane: items[i].Lane})
+			d.versions[num].src.Rev = 0
 			d.finish(d.versions[num], &backend.Finished{State: backend.Completed, Event: items[i].Event})
 			out.Nums[i] = num
 		}
@@ -73,12 +81,13 @@ func checkBlobs(id string, blobs []backend.Blob) error {
 func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 	p := d.part(in.Part)
 	it := p.items[in.ID]
-	if it != nil && in.IfAbsent {
-		return backend.Accepted{Exists: true}
+	out := backend.Accepted{Exists: it != nil && in.IfAbsent, Conflict: !it.fits(in.Expect)}
+	if out.Exists || out.Conflict {
+		return out
 	}
 	d.last.version++
 	v := &version{src: *copySource(&in.Source), part: p}
-	v.src.Num, v.src.State = d.last.version, backend.Queued
+	v.src.Num, v.src.Rev, v.src.State = d.last.version, 0, backend.Queued
 	v.src.CreatedAt, v.src.UpdatedAt = stamp(in.CreatedAt), stamp(in.UpdatedAt)
 	v.src.Time, v.src.ExpiresAt = stamp(in.Time), stamp(in.ExpiresAt)
 	v.resetWork()
@@ -277,7 +286,9 @@ func (d *storeData) index(v *version, in *backend.Indexed) {
 	}
 	v.store(in.Blobs)
 	v.src.State, v.indexed = backend.GraphCreation, true
+	v.src.Rev++
 	v.src.ErrorCode, v.src.ErrorMessage = "", ""
+	v.lane, v.lanes[in.Lane] = in.Lane, true
 	for i := range in.Chunks {
 		d.last.chunk++
 		c := &chunk{Chunk: copyChunk(&in.Chunks[i], true), of: v}

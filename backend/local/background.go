@@ -68,7 +68,7 @@ func (b *background) stop() {
 	b.wg.Wait()
 }
 
-// busy tells whether work is under way.
+// busy reports whether work is under way.
 func (b *background) busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

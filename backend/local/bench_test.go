@@ -177,7 +177,7 @@ func BenchmarkSearch(b *testing.B) {
 				chunks[i] = 1 + int64(i*7919%n)
 			}
 			for b.Loop() {
-				_, err := ix.Around(b.Context(), benchPart, chunks)
+				_, err := ix.Neighbours(b.Context(), benchPart, chunks)
 				require.NoError(b, err)
 			}
 		})

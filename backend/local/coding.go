@@ -117,7 +117,7 @@ func (d *decoder) text() string {
 	return string(d.bytes(n))
 }
 
-// end tells whether all was read without a fault.
+// end reports whether all was read without a fault.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.buf) > 0 {
 		d.fail()

@@ -84,7 +84,7 @@ func alignedBytes(n int) []byte {
 	return b[skip : skip+n : skip+n]
 }
 
-// littleEndian tells whether this machine lays numbers out as files do; where it does
+// littleEndian reports whether this machine lays numbers out as files do; where it does
 // not, files are neither written nor read.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 

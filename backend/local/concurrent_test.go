@@ -75,7 +75,7 @@ func searchAll(ctx context.Context, ix *index, q *model, part backend.Partition)
 	_, e1 := ix.SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: q.vector(), K: 10, Filter: q.filter()})
 	_, e2 := ix.SearchKeywords(ctx, kq)
 	_, e3 := ix.SearchSessions(ctx, kq)
-	around, e4 := ix.Around(ctx, part, []int64{1, 2, 3, 50, 51})
+	around, e4 := ix.Neighbours(ctx, part, []int64{1, 2, 3, 50, 51})
 	var errs []error
 	for _, a := range around {
 		_, err := ix.SessionChunks(ctx, part, a.Session, 10)

@@ -80,7 +80,7 @@ func (x *index) forget() error {
 	return nil
 }
 
-// isDamage tells whether an error speaks of bytes in files that are not as written.
+// isDamage reports whether an error speaks of bytes in files that are not as written.
 func isDamage(err error) bool {
 	return errors.Is(err, errFormat) || errors.Is(err, lexical.ErrCorrupt) || errors.Is(err, vector.ErrFormat)
 }

@@ -20,7 +20,7 @@ import (
 type history struct {
 	m    *model
 	dir  string
-	want shadows
+	want indexes
 }
 
 // newHistory makes a few files that hold every kind of section.

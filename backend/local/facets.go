@@ -19,7 +19,7 @@ const (
 
 func (p *partition) has(f facet) bool { return facet(p.ready.Load())&f == f }
 
-// need builds the facets that are missing, and tells whether any was. Errors speak
+// need builds the facets that are missing, and reports whether any was. Errors speak
 // of damage. The caller does not hold mu.
 func (p *partition) need(f facet) (built bool, err error) {
 	if p.has(f) {

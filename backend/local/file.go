@@ -107,7 +107,7 @@ func (f *file) weight() (rows, dropped int) {
 	return rows, dropped
 }
 
-// flat tells whether a block of the file is.
+// flat reports whether a block of the file is.
 func (f *file) flat() bool {
 	return slices.ContainsFunc(f.blocks, func(b *block) bool { return b.flat })
 }

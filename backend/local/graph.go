@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Around describes chunks; see [backend.Graph].
-func (x *index) Around(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Around, error) {
-	return x.AppendAround(ctx, nil, part, chunks)
+// Neighbours describes chunks; see [backend.Graph].
+func (x *index) Neighbours(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
+	return x.AppendNeighbours(ctx, nil, part, chunks)
 }
 
-// AppendAround implements [backend.AroundAppender].
-func (x *index) AppendAround(ctx context.Context, dst []backend.Around, part backend.Partition, chunks []int64) ([]backend.Around, error) {
+// AppendNeighbours implements [backend.NeighbourAppender].
+func (x *index) AppendNeighbours(ctx context.Context, dst []backend.Neighbours, part backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
 	out := slices.Grow(dst, len(chunks))[:len(dst)+len(chunks)]
 	around := out[len(dst):]
 	clear(around)
@@ -32,7 +32,7 @@ func (x *index) AppendAround(ctx context.Context, dst []backend.Around, part bac
 	return out, nil
 }
 
-func (p *partition) around(row uint32, a *backend.Around) {
+func (p *partition) around(row uint32, a *backend.Neighbours) {
 	at := p.of[row]
 	s := &p.sources[at]
 	a.Chunk, a.Source, a.Ordinal = p.chunk[row], p.sourceNum[at], int(p.ordinal[row])

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/recent"
 )
 
-// index is the shadows of one workspace. It serves as Vectors, Keywords and Graph.
+// index is the indexes of one workspace. It serves as Vectors, Keywords and Graph.
 //
 // Locks are taken in the order life, applying, publishing, slot.mu, partition.mu,
 // index.mu.
@@ -48,8 +48,8 @@ func (x *index) Vectors() backend.Vectors   { return x }
 func (x *index) Keywords() backend.Keywords { return x }
 func (x *index) Graph() backend.Graph       { return x }
 
-// Shadows lists the one follower of the feed.
-func (x *index) Shadows() []backend.Shadow { return []backend.Shadow{x} }
+// Indexes lists the one follower of the feed.
+func (x *index) Indexes() []backend.Index { return []backend.Index{x} }
 
 // Close ends background work, waits for calls under way and gives memory back. What
 // was not flushed is replayed from the feed at the next opening. Closing again does
@@ -130,7 +130,7 @@ func (x *index) readSlot(part backend.Partition, need facet, f func(p *partition
 }
 
 // readPartition runs f with a partition of a slot unless it was evicted or replaced meanwhile;
-// built tells that it grew by a facet.
+// built notes that the partition grew by a facet.
 func (x *index) readPartition(s *slot, p *partition, built bool, f func(p *partition) error) (here bool, err error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -208,16 +208,37 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
 	return nil
 }
 
-// apply makes one change, and tells whether the tail of its partition is so long
+// apply makes one change, and reports whether the tail of its partition is so long
 // that it should be flushed. The caller holds applying.
 func (x *index) apply(c *backend.Change) (full bool, err error) {
 	switch c.Kind {
 	case backend.Mark:
 		return false, nil
 	case backend.DropSub:
-		x.dropSub(c.Part.Sub)
+		x.emptyWhere(func(part backend.Partition) bool { return part.Sub == c.Part.Sub })
 		return false, nil
+	case backend.DropVectors:
+		x.dropLane(c.Lane)
+		return false, nil
+	case backend.PutVectors:
+		if known, err := x.knows(c.Part, c.Source); err != nil || !known {
+			return false, err
+		}
+		return x.applyLanes(c)
 	}
+	base := c
+	if c.Kind == backend.PutChunks && c.Lane != 0 {
+		base = withoutVectors(c)
+	}
+	if full, err = x.applyTo(base); err != nil {
+		return false, err
+	}
+	more, err := x.applyLanes(c)
+	return full || more, err
+}
+
+// applyTo makes a change of one partition.
+func (x *index) applyTo(c *backend.Change) (full bool, err error) {
 	s := x.find(c.Part)
 	if s == nil {
 		if c.Kind != backend.PutChunks || len(c.Rows) == 0 {

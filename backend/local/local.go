@@ -1,4 +1,4 @@
-// Package local keeps the shadows of workspaces on one machine: vectors, keywords
+// Package local keeps the indexes of workspaces on one machine: vectors, keywords
 // and the graph of chunks, in memory and in index files beside the store.
 //
 // A workspace's change feed is applied to partitions in memory. A partition is
@@ -45,7 +45,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Indexers keeps the shadows of a deployment. It is safe for concurrent use.
+// Indexers keeps the indexes of a deployment. It is safe for concurrent use.
 type Indexers struct {
 	dir   string
 	log   *slog.Logger
@@ -67,7 +67,7 @@ type limits struct {
 	readFrom  int64 // bytes of a file from which on it stays open beside its mapping; 0: never
 }
 
-// Open returns the shadows kept in dir, the folder of the deployment. It does no
+// Open returns the indexes kept in dir, the folder of the deployment. It does no
 // I/O; folders are made when there is something to write.
 func Open(dir string, o *Options) (*Indexers, error) {
 	if dir == "" {
@@ -92,9 +92,9 @@ func Open(dir string, o *Options) (*Indexers, error) {
 	return x, nil
 }
 
-// OpenIndexes opens the shadows of the workspace uid, which are one value.
+// OpenIndexes opens the indexes of the workspace uid, which are one value.
 // [backend.ErrConflict] when they are open.
-func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.Indexes, error) {
+func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
 	if err := x.reserve(ctx, uid, "open"); err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func (x *Indexers) reserve(ctx context.Context, uid, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !validUID(uid) {
-		return fmt.Errorf("%s indexes: want a name of 32 lower-case hexadecimal characters, got %d bytes", what, len(uid))
+	if err := backend.CheckUID(uid); err != nil {
+		return fmt.Errorf("%s indexes: %w", what, err)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -176,16 +176,4 @@ func (x *Indexers) release(uid string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.open, uid)
-}
-
-func validUID(uid string) bool {
-	if len(uid) != 32 {
-		return false
-	}
-	for i := range len(uid) {
-		if c := uid[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }

@@ -69,7 +69,7 @@ func TestOpen(t *testing.T) {
 }
 
 // both applies changes here and to the oracle.
-func both(t *testing.T) (want shadows, got *index, apply func(changes ...backend.Change)) {
+func both(t *testing.T) (want indexes, got *index, apply func(changes ...backend.Change)) {
 	t.Helper()
 	x, err := Open(t.TempDir(), nil)
 	require.NoError(t, err)

@@ -91,7 +91,7 @@ func readManifest(dir string) (*manifest, error) {
 // it is used: damage at this size always is, by its checksum.
 const syncFrom = 1 << 20
 
-// durable tells whether the files that m names have to survive a crash of the machine.
+// durable reports whether the files that m names have to survive a crash of the machine.
 func (m *manifest) durable() bool {
 	size := int64(0)
 	for _, f := range m.files {

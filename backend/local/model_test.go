@@ -20,18 +20,18 @@ import (
 
 const testUID = "0123456789abcdef0123456789abcdef"
 
-// shadows is what the model test compares.
-type shadows interface {
+// indexes is what the model test compares.
+type indexes interface {
 	backend.Vectors
 	backend.Keywords
 	backend.Graph
 }
 
-func openTest(t testing.TB, x backend.Indexers) shadows {
+func openTest(t testing.TB, x backend.Indexers) indexes {
 	t.Helper()
 	ix, err := x.OpenIndexes(context.Background(), testUID)
 	require.NoError(t, err)
-	return ix.Shadows()[0].(shadows)
+	return ix.Indexes()[0].(indexes)
 }
 
 // model makes random changes as a store's feed does, and random queries.
@@ -222,7 +222,7 @@ func (m *model) keywordQuery(part backend.Partition) backend.KeywordQuery {
 }
 
 // compare asks both for everything and wants equal answers.
-func (m *model) compare(t *testing.T, want, got shadows) {
+func (m *model) compare(t *testing.T, want, got indexes) {
 	t.Helper()
 	ctx := t.Context()
 	require.Equal(t, want.Applied(), got.Applied())
@@ -264,7 +264,7 @@ func (m *model) compare(t *testing.T, want, got shadows) {
 
 // nearHits wants hits that are right in all but that better ones may be missing, and
 // counts those that are not.
-func (m *model) nearHits(t *testing.T, oracle shadows, want, got []backend.Hit, q backend.VectorQuery) {
+func (m *model) nearHits(t *testing.T, oracle indexes, want, got []backend.Hit, q backend.VectorQuery) {
 	t.Helper()
 	require.Len(t, got, len(want))
 	require.True(t, slices.IsSortedFunc(got, compareHits))
@@ -283,16 +283,16 @@ func (m *model) nearHits(t *testing.T, oracle shadows, want, got []backend.Hit, 
 	m.wanted += len(want)
 }
 
-func (m *model) compareGraph(t *testing.T, part backend.Partition, want, got shadows) {
+func (m *model) compareGraph(t *testing.T, part backend.Partition, want, got indexes) {
 	t.Helper()
 	ctx := t.Context()
 	var chunks []int64
 	for c := range m.chunk + 32 {
 		chunks = append(chunks, c)
 	}
-	wa, err := want.Around(ctx, part, chunks)
+	wa, err := want.Neighbours(ctx, part, chunks)
 	require.NoError(t, err)
-	ga, err := got.Around(ctx, part, chunks)
+	ga, err := got.Neighbours(ctx, part, chunks)
 	require.NoError(t, err)
 	require.Equal(t, wa, ga)
 	seen := make(map[int64]bool)

@@ -166,7 +166,7 @@ func (p *partition) find(num int64) (uint32, bool) {
 	return at, ok && p.alive(at)
 }
 
-// alive tells whether a source is live: its rows come and go together.
+// alive reports whether a source is live: its rows come and go together.
 func (p *partition) alive(at uint32) bool { return p.live.Has(p.sources[at].first) }
 
 // row returns the row of a live chunk.

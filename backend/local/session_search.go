@@ -60,7 +60,7 @@ type bestHits struct {
 	limit int
 }
 
-// takes tells whether a hit of that score may be among the first.
+// takes reports whether a hit of that score may be among the first.
 func (h *bestHits) takes(score float32) bool {
 	return len(h.hits) < h.limit || score >= h.hits[0].Score
 }

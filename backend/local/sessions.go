@@ -80,7 +80,7 @@ func (x *sessions) neighbours(p *partition, line []uint32, i int, time int64, na
 	return before, behind
 }
 
-// sessional tells whether a source belongs to a session.
+// sessional reports whether a source belongs to a session.
 func (p *partition) sessional(s *source) bool {
 	return p.class == backend.Memory && (s.name != 0 || s.time != noTime)
 }

@@ -76,7 +76,7 @@ func TestSizeBytes(t *testing.T) {
 	close("with tags")
 	_, err = ix.Info(t.Context(), benchPart)
 	require.NoError(t, err)
-	_, err = ix.Around(t.Context(), benchPart, []int64{1})
+	_, err = ix.Neighbours(t.Context(), benchPart, []int64{1})
 	require.NoError(t, err)
 	close("all of it")
 	require.NoError(t, x.Close())

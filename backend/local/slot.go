@@ -46,7 +46,7 @@ func (x *index) load(s *slot) (*partition, error) {
 	return p, nil
 }
 
-// weigh tells the cache what a partition takes.
+// weigh sets the bytes of a partition in the cache.
 func (x *index) weigh(s *slot, p *partition) {
 	n := p.sizeBytes()
 	x.cache.add(n - s.bytes.Swap(n))
@@ -65,12 +65,12 @@ func (x *index) unload(s *slot) {
 	x.cache.add(-s.bytes.Swap(0))
 }
 
-// dropSub forgets all partitions of a sub-tenant.
-func (x *index) dropSub(sub string) {
+// emptyWhere forgets the partitions whose names pass.
+func (x *index) emptyWhere(which func(backend.Partition) bool) {
 	x.mu.RLock()
 	var gone []*slot
 	for part, s := range x.slots {
-		if part.Sub == sub {
+		if which(part) {
 			gone = append(gone, s)
 		}
 	}

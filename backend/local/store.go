@@ -13,7 +13,7 @@ import (
 // multiple of 64, so that a filter can be used for it in place.
 const alignRows = 256
 
-// dirty tells whether the partition has something to say to the next flush. One without
+// dirty reports whether the partition has something to say to the next flush. One without
 // columns was only read.
 func (p *partition) dirty() bool {
 	if !p.has(facetColumns) {
@@ -25,7 +25,7 @@ func (p *partition) dirty() bool {
 // tailRows is the number of rows that are in memory alone.
 func (p *partition) tailRows() int { return len(p.chunk) - int(p.tailFrom) }
 
-// full tells whether the tail is so long that it should be flushed.
+// full reports whether the tail is so long that it should be flushed.
 func (p *partition) full() bool {
 	return p.dirty() && max(p.tailRows(), int(p.tailTerms/maxTailTerms)) >= p.flushAt
 }

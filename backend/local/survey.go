@@ -30,6 +30,9 @@ func (x *index) Survey(ctx context.Context, q backend.SurveyQuery, s *backend.Su
 		ok = true
 		return p.survey(ctx, &q, x.parseOr(lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}, q.Text), s)
 	})
+	if ok && err == nil && q.Vector != nil && q.Lane != 0 {
+		err = x.surveyLane(ctx, &q, s)
+	}
 	return ok && err == nil, err
 }
 
@@ -53,7 +56,7 @@ func (p *partition) survey(ctx context.Context, q *backend.SurveyQuery, parsed *
 		s.Rows[g.at[h.Row]-1].Keyword = h.Score
 	}
 	s.Terms, s.Docs, s.AvgTerms = termInfos(s.Terms[:0], parsed, &count), count.Docs, average(&count)
-	if q.Vector != nil {
+	if q.Vector != nil && q.Lane == 0 {
 		return p.surveyVectors(ctx, q.Vector, rows, s.Rows, g)
 	}
 	return nil

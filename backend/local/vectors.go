@@ -66,7 +66,7 @@ func (v *vectorPart) forget(first, n uint32) {
 // holds vectors of the query's length and of others answers with those of the
 // query's length.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits []backend.Hit, err error) {
-	err = x.read(ctx, q.Part, needOf(q.Filter), func(p *partition) error {
+	err = x.read(ctx, inLane(q.Part, q.Lane), needOf(q.Filter), func(p *partition) error {
 		parts, err := p.partsFor(nil, q.Vector)
 		if err == nil && len(parts) > 0 {
 			hits, err = p.searchVectors(ctx, parts, &q)

@@ -127,7 +127,7 @@ func (x *index) drop() {
 	x.weighFiles()
 }
 
-// weighFiles tells the cache what the open files take. The caller holds publishing.
+// weighFiles sets the bytes of the open files in the cache. The caller holds publishing.
 func (x *index) weighFiles() {
 	n := int64(0)
 	for _, f := range x.files {

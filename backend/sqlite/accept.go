@@ -17,11 +17,9 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 	err = s.change(ctx, func(t *tx) error {
 		out = make([]backend.Accepted, len(items))
 		for i := range items {
-			num, err := t.accept(&items[i])
-			if err != nil {
+			if out[i], err = t.accept(&items[i]); err != nil {
 				return fmt.Errorf("accept %q: %w", items[i].ID, err)
 			}
-			out[i] = backend.Accepted{Num: num, Exists: num == 0}
 		}
 		return nil
 	})
@@ -40,24 +38,26 @@ func checkBlobs(blobs []backend.Blob) error {
 	return nil
 }
 
-// accept stores one item; 0 when its id is taken and IfAbsent is set.
-func (t *tx) accept(in *backend.Incoming) (int64, error) {
+// accept stores one item, if what it expects holds.
+func (t *tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 	part, err := t.makePart(in.Part)
 	if err != nil {
-		return 0, err
+		return out, err
 	}
 	old, err := t.item(part, in.ID)
 	if err != nil {
-		return 0, err
+		return out, err
+	}
+	out.Exists = in.IfAbsent && old != nil
+	out.Conflict = in.Expect != backend.Version{} && !old.is(in.Expect)
+	if out.Exists || out.Conflict {
+		return out, nil
 	}
 	created, older := stamp(in.CreatedAt), int64(0)
 	if old != nil {
-		if in.IfAbsent {
-			return 0, nil
-		}
 		created = old.created
 		if older, err = t.replace(old); err != nil {
-			return 0, err
+			return out, err
 		}
 	} else {
 		t.count(part, 1, 0)
@@ -78,7 +78,8 @@ func (t *tx) accept(in *backend.Incoming) (int64, error) {
 	if err == nil {
 		err = t.storeBlobs(num, in.Blobs)
 	}
-	return num, err
+	out.Num = num
+	return out, err
 }
 
 // replace makes room for a newer version of old's item: old goes when it was not
@@ -114,7 +115,7 @@ func (t *tx) addTags(part, source int64, id string, tags []byte) error {
 	return nil
 }
 
-// leads tells whether lists of a class can be led by a tag.
+// leads reports whether lists of a class can be led by a tag.
 func leads(class backend.Class, tag uint64) bool {
 	return class != backend.Raw || tag != backend.Everybody
 }

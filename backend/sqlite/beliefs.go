@@ -27,7 +27,7 @@ func readFact(r *row) fact {
 	}
 }
 
-// before tells whether f comes before x in the order of rivals.
+// before reports whether f comes before x in the order of rivals.
 func (f *fact) before(x *fact) bool {
 	return cmp.Or(cmp.Compare(f.ord, x.ord), cmp.Compare(f.source, x.source), cmp.Compare(f.num, x.num)) < 0
 }

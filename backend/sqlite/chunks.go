@@ -13,7 +13,7 @@ func (s *store) Index(ctx context.Context, items []backend.Indexed) ([]bool, err
 }
 
 // changeHeld does something to each version that is still held under its token, all in one
-// transaction, and tells which were.
+// transaction, and reports which were.
 func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
 	do func(*tx, *head, *T) error) (ok []bool, err error) {
 	for i := range items {
@@ -50,6 +50,14 @@ func (t *tx) index(v *head, in *backend.Indexed) error {
 	if err := t.clearContent(v); err != nil {
 		return err
 	}
+	p, err := t.partName(v.part)
+	if err == nil {
+		err = in.Lane.Check(p.Class)
+	}
+	if err != nil {
+		return err
+	}
+	v.lane, v.lanes = in.Lane, 1<<in.Lane
 	v.first, v.chunks = t.led.chunk+1, int64(len(in.Chunks))
 	t.led.chunk += v.chunks
 	t.count(v.part, 0, v.chunks)
@@ -67,9 +75,10 @@ func (t *tx) index(v *head, in *backend.Indexed) error {
 		return err
 	}
 	t.move(v, backend.GraphCreation)
-	err := t.c.do(`UPDATE sources SET state = 3, indexed = 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
-		seq_chunks = ?, seq_tags = 0, seq_graph = 0, error_code = '', error_message = '' WHERE num = ?`,
-		dense, v.first, v.chunks, v.seqChunks, v.num)
+	err = t.c.do(`UPDATE sources SET state = 3, indexed = 1, rev = rev + 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
+		seq_chunks = ?, seq_tags = 0, seq_graph = 0, lane = ?, lanes = ?, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,
+		error_code = '', error_message = '' WHERE num = ?`,
+		dense, v.first, v.chunks, v.seqChunks, int64(v.lane), v.lanes, v.num)
 	if err != nil || in.Title == "" && in.Time.IsZero() {
 		return err
 	}
@@ -92,6 +101,12 @@ func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk) error {
 		return fmt.Errorf("its key is taken: %w", backend.ErrExists)
 	}
 	var vector, sum any
+	if ch.Vector != nil && v.lane != 0 {
+		if err := t.addVector(num, v.lane, ch.Vector); err != nil {
+			return err
+		}
+		return t.addRow(v, num, ch, hash, nil, nil)
+	}
 	beside := ch.Vector != nil && ch.Text != ""
 	if ch.Vector != nil {
 		data := packVector(ch.Vector)
@@ -103,6 +118,11 @@ func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk) error {
 		}
 		vector, sum = nil, nil
 	}
+	return t.addRow(v, num, ch, hash, sum, vector)
+}
+
+// addRow stores a chunk, with its vector when that stands in the same row.
+func (t *tx) addRow(v *head, num int64, ch *backend.Chunk, hash int64, sum, vector any) error {
 	return t.c.do(`INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading, layout, extra, vector_crc, vector)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, v.num, ch.Ordinal, hash, chunkSum(ch),
 		ch.Key, ch.Text, ch.Heading, ch.Layout, ch.Extra, sum, vector)
@@ -126,7 +146,7 @@ func (t *tx) clearContent(v *head) error {
 	if err := t.clearGraph(v); err != nil {
 		return err
 	}
-	for _, seq := range []*int64{&v.seqChunks, &v.seqTags, &v.seqGph} {
+	for _, seq := range []*int64{&v.seqChunks, &v.seqTags, &v.seqGph, &v.seqLane[1], &v.seqLane[2], &v.seqLane[3]} {
 		if err := t.takeBack(seq); err != nil {
 			return err
 		}
@@ -136,6 +156,12 @@ func (t *tx) clearContent(v *head) error {
 	}
 	t.count(v.part, 0, -v.chunks)
 	last := v.first + v.chunks - 1
+	if v.lanes > 1 {
+		err := t.c.do("DELETE FROM lane_vectors WHERE id BETWEEN ? AND ?", v.first<<laneBits, last<<laneBits|int64(backend.LaneCount-1))
+		if err != nil {
+			return err
+		}
+	}
 	if err := t.c.do("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", v.first, last); err != nil {
 		return err
 	}
@@ -160,12 +186,18 @@ func readChunk(r *row, i int, ch *backend.Chunk) {
 }
 
 // eachChunk reads the chunks with n numbers from first on, with their vectors when
-// asked. A missing one is damage. f may keep what it gets.
-func eachChunk(c *conn, first, n int64, vectors bool, f func(ch *backend.Chunk)) error {
+// asked, which stand in a lane. A missing one is damage. f may keep what it gets.
+func eachChunk(c *conn, first, n int64, vectors bool, lane backend.Lane, f func(ch *backend.Chunk)) error {
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.num BETWEEN ? AND ? ORDER BY c.num"
 	if vectors {
 		sql = "SELECT " + chunkCols + `, coalesce(c.vector_crc, v.crc), coalesce(c.vector, v.data)
 			FROM chunks c LEFT JOIN vectors v ON c.vector IS NULL AND v.chunk = c.num WHERE c.num BETWEEN ? AND ? ORDER BY c.num`
+	}
+	args := []any{first, first + n - 1}
+	if vectors && lane != 0 {
+		sql = "SELECT " + chunkCols + `, v.crc, v.data
+			FROM chunks c LEFT JOIN lane_vectors v ON v.id = (c.num << 2 | ?3) WHERE c.num BETWEEN ?1 AND ?2 ORDER BY c.num`
+		args = append(args, int64(lane))
 	}
 	next := first
 	err := c.each(bg, sql, func(r *row) error {
@@ -191,7 +223,7 @@ func eachChunk(c *conn, first, n int64, vectors bool, f func(ch *backend.Chunk))
 		}
 		f(&ch)
 		return nil
-	}, first, first+n-1)
+	}, args...)
 	if err == nil && next != first+n {
 		err = fmt.Errorf("chunk %d is missing: %w", next, backend.ErrCorrupt)
 	}

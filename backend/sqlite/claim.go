@@ -92,10 +92,12 @@ func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Clai
 	cl := &backend.Claim{}
 	var indexed bool
 	var first, chunks int64
-	found, err := t.c.one(bg, "SELECT "+sourceCols+", s.indexed, s.first_chunk, s.chunks FROM "+sourceTables+
+	var lane backend.Lane
+	found, err := t.c.one(bg, "SELECT "+sourceCols+", s.indexed, s.first_chunk, s.chunks, s.lane FROM "+sourceTables+
 		" WHERE s.num = ?", func(r *row) error {
 		cl.Source = *readSource(r, 0)
 		indexed, first, chunks = r.int(sourceWidth) != 0, r.int(sourceWidth+1), r.int(sourceWidth+2)
+		lane = backend.Lane(r.int(sourceWidth + 3))
 		return nil
 	}, num)
 	if err != nil {
@@ -108,7 +110,7 @@ func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Clai
 		return nil, err
 	}
 	if indexed {
-		err = eachChunk(t.c, first, chunks, true, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
+		err = eachChunk(t.c, first, chunks, true, lane, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +187,7 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 }
 
 func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		l, err := readLedger(c)
 		if err != nil {
 			return err

@@ -180,7 +180,7 @@ func (c *conn) each(ctx context.Context, sql string, f func(r *row) error, args 
 	return translate(err)
 }
 
-// one calls f for the first row of a query and tells whether there is one.
+// one calls f for the first row of a query and reports whether there is one.
 func (c *conn) one(ctx context.Context, sql string, f func(r *row) error, args ...any) (found bool, err error) {
 	err = c.each(ctx, sql, func(r *row) error {
 		if found {

@@ -64,7 +64,7 @@ func TestDamagedRows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, s := openTest(t)
-			require.NoError(t, s.Set(ctx, "name", []byte("value")))
+			require.NoError(t, s.Set(ctx, "name", nil, []byte("value")))
 			out := pipe(t, s, rand.New(rand.NewPCG(1, 1)), 0, 1)
 			require.NoError(t, test.read(s, out[0].Num))
 			damage(t, s, test.sql)

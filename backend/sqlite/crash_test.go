@@ -127,7 +127,7 @@ func TestCopyWhileWriting(t *testing.T) {
 	db, err := os.ReadFile(filepath.Join(from, "store.db"))
 	require.NoError(t, err)
 	for range 20 {
-		dir := t.TempDir()
+		dir := emptyDeployment(t)
 		to := filepath.Join(dir, "tenants", testUID[:2], testUID)
 		require.NoError(t, os.MkdirAll(to, 0o700))
 		cut := r.IntN(len(wal) + 1)

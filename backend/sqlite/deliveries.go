@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,28 +55,29 @@ func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 	})
 }
 
-// dueDelivery is a candidate of ClaimDeliveries.
-type dueDelivery struct{ num, due int64 }
-
-func (g *registry) ClaimDeliveries(ctx context.Context, now, leaseUntil time.Time, token string, limit, perURL int) (out []backend.Delivery, err error) {
-	if limit <= 0 {
+func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryClaim) (out []backend.Delivery, err error) {
+	if claim.Limit <= 0 {
 		return nil, ctx.Err()
 	}
 	err = g.change(ctx, func(c *conn) error {
-		found, err := dueDeliveries(ctx, c, now, limit, perURL)
+		underWay, err := underWay(ctx, c, claim.Now)
 		if err != nil {
 			return err
 		}
-		for _, f := range found {
-			err := c.do(`UPDATE deliveries SET status = 'sweeping', token = ?, lease = ?, due = ?, attempts = attempts + 1
-				WHERE num = ?`, token, stamp(leaseUntil), micros(leaseUntil), f.num)
+		due, err := dueDeliveries(ctx, c, claim, underWay)
+		if err != nil {
+			return err
+		}
+		for _, d := range claim.Choose(due, underWay) {
+			err := c.do(`UPDATE deliveries SET status = 'sweeping', token = ?, lease = ?, due = ? WHERE num = ?`,
+				claim.Token, stamp(claim.LeaseUntil), micros(claim.LeaseUntil), d.Num)
 			if err != nil {
 				return err
 			}
 			_, err = c.one(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE num = ?", func(r *row) error {
 				out = append(out, readDelivery(r))
 				return nil
-			}, f.num)
+			}, d.Num)
 			if err != nil {
 				return err
 			}
@@ -90,11 +90,20 @@ func (g *registry) ClaimDeliveries(ctx context.Context, now, leaseUntil time.Tim
 	return out, nil
 }
 
+// underWay reads the deliveries under live leases: as many as senders work on at once.
+func underWay(ctx context.Context, c *conn, now time.Time) (out []backend.DueDelivery, err error) {
+	err = c.each(ctx, `SELECT num, org, url FROM deliveries INDEXED BY deliveries_sweeping WHERE status = 'sweeping' AND due > ?`, func(r *row) error {
+		out = append(out, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: r.str(2)})
+		return nil
+	}, micros(now))
+	return out, err
+}
+
 // dueDeliveries goes from one address to the next, so that thousands that wait for
-// one of them do not stand in the way of the others.
-func dueDeliveries(ctx context.Context, c *conn, now time.Time, limit, perURL int) ([]dueDelivery, error) {
+// one of them do not stand in the way of the others. It reads no more of an address than a claim can take.
+func dueDeliveries(ctx context.Context, c *conn, claim backend.DeliveryClaim, underWay []backend.DueDelivery) (found []backend.DueDelivery, err error) {
 	var urls []string
-	err := c.each(ctx, `WITH RECURSIVE u (url) AS (
+	err = c.each(ctx, `WITH RECURSIVE u (url) AS (
 		SELECT min(url) FROM deliveries WHERE due IS NOT NULL
 		UNION ALL
 		SELECT (SELECT min(url) FROM deliveries WHERE due IS NOT NULL AND url > u.url) FROM u WHERE u.url IS NOT NULL)
@@ -105,32 +114,28 @@ func dueDeliveries(ctx context.Context, c *conn, now time.Time, limit, perURL in
 	if err != nil {
 		return nil, err
 	}
-	var found []dueDelivery
+	taken := make(map[string]int, len(underWay))
+	for _, d := range underWay {
+		taken[d.URL]++
+	}
 	for _, url := range urls {
-		room := limit
-		if perURL > 0 { // those under way count
-			_, err := c.one(ctx, `SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_sweeping
-				WHERE status = 'sweeping' AND url = ? AND due > ? LIMIT ?)`, func(r *row) error {
-				room = min(room, perURL-int(r.int(0)))
-				return nil
-			}, url, micros(now), perURL)
-			if err != nil {
-				return nil, err
-			}
+		room := claim.Limit
+		if claim.PerURL > 0 {
+			room = min(room, claim.PerURL-taken[url])
 		}
-		err := c.each(ctx, `SELECT num, due FROM deliveries INDEXED BY deliveries_url
+		if room <= 0 || slices.Contains(claim.Skip, url) {
+			continue
+		}
+		err := c.each(ctx, `SELECT num, org, due FROM deliveries INDEXED BY deliveries_url
 			WHERE due IS NOT NULL AND url = ? AND due <= ? ORDER BY due, num LIMIT ?`, func(r *row) error {
-			found = append(found, dueDelivery{r.int(0), r.int(1)})
+			found = append(found, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: url, Due: time.UnixMicro(r.int(2))})
 			return nil
-		}, url, micros(now), room)
+		}, url, micros(claim.Now), room)
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(found, func(a, b dueDelivery) int {
-		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.num, b.num))
-	})
-	return found[:min(limit, len(found))], nil
+	return found, nil
 }
 
 // deliveryState reads a delivery by its id.
@@ -154,9 +159,9 @@ func (g *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error
 		if d.Status != backend.DeliverySweeping || d.Token != f.Token {
 			return fmt.Errorf("finish delivery %q: claim lost: %w", f.ID, backend.ErrConflict)
 		}
-		return c.do(`UPDATE deliveries SET status = ?, error_code = ?, error_message = ?, last_error = ?, last_status = ?,
+		return c.do(`UPDATE deliveries SET status = ?, attempts = ?, error_code = ?, error_message = ?, last_error = ?, last_status = ?,
 			next_attempt = ?, updated = ?, token = '', lease = NULL, due = ? WHERE num = ?`,
-			string(f.Status), f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
+			string(f.Status), f.Attempts, f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
 			stamp(f.NextAttempt), stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
 	})
 }

@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/contextmem/contextmem/backend"
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 // openDriver opens a connection of SQLite itself: database/sql would add a lock, a
@@ -25,6 +26,9 @@ func translate(err error) error {
 	switch e.Code {
 	case sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrNomem,
 		sqlite3.ErrCantOpen, sqlite3.ErrProtocol, sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrInterrupt:
+		if e.SystemErrno != 0 { // callers tell a lack of file descriptors from other trouble
+			return fmt.Errorf("sqlite: %v: %w: %w", e, backend.ErrUnavailable, e.SystemErrno)
+		}
 		return fmt.Errorf("sqlite: %v: %w", e, backend.ErrUnavailable)
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
 		return fmt.Errorf("sqlite: %v: %w", e, backend.ErrCorrupt)
@@ -34,7 +38,7 @@ func translate(err error) error {
 	return fmt.Errorf("sqlite: %v", e)
 }
 
-// inTransaction tells whether a transaction is open; SQLite ends it by itself
+// inTransaction reports whether a transaction is open; SQLite ends it by itself
 // after some errors.
 func inTransaction(dc driver.Conn) bool {
 	c, ok := dc.(*sqlite3.SQLiteConn)

@@ -8,9 +8,9 @@ import (
 )
 
 // The feed counts its entries from 1; feedStart is the last tombstone that was
-// compacted away. What shadows see is made of that: entry n is n<<32, but entries up to
-// feedStart, which only a shadow that starts from zero may still be told, are numbers
-// between (feedStart-1)<<32 and feedStart<<32. So a shadow in the middle of starting again
+// compacted away. What indexes see is made of that: entry n is n<<32, but entries up to
+// feedStart, which only an index that starts from zero may still be told, are numbers
+// between (feedStart-1)<<32 and feedStart<<32. So an index in the middle of starting again
 // can be told from one that missed a tombstone, although both have come as far.
 const seqShift = 32
 
@@ -25,7 +25,7 @@ func seqOf(entry, start int64) uint64 {
 	return uint64(start-1)<<seqShift | uint64(entry)
 }
 
-// entryOf is the entry that a shadow has come to; ok is false when it missed a tombstone.
+// entryOf is the entry that an index has come to; ok is false when it missed a tombstone.
 func entryOf(seq uint64, start int64) (entry int64, ok bool) {
 	n, sub := int64(seq>>seqShift), int64(seq&maxEntries)
 	switch {
@@ -96,7 +96,7 @@ func (t *tx) drop(v *head) error {
 
 // dropSub adds the tombstone of a sub-tenant, which stands for those of its versions.
 func (t *tx) dropSub(sub string) error {
-	if err := t.c.do("DELETE FROM changes WHERE sub = ? AND sub IS NOT NULL", sub); err != nil {
+	if err := t.c.do("DELETE FROM changes WHERE sub = ? AND sub IS NOT NULL AND kind <> ?", sub, int64(backend.DropVectors)); err != nil {
 		return err
 	}
 	seq, err := t.next()
@@ -107,23 +107,29 @@ func (t *tx) dropSub(sub string) error {
 		seq, int64(backend.DropSub), sub)
 }
 
-func (s *store) CompactFeed(ctx context.Context, seq uint64) error {
-	return s.change(ctx, func(t *tx) error {
-		upTo := min(int64(seq>>seqShift), t.led.seq)
-		var last int64
-		_, err := t.c.one(bg, "SELECT max(seq) FROM changes INDEXED BY changes_gone WHERE sub IS NOT NULL AND seq <= ?",
+func (s *store) CompactFeed(ctx context.Context, seq uint64, limit int) (n int, err error) {
+	err = s.change(ctx, func(t *tx) error {
+		var old []int64
+		err := t.c.each(bg, "SELECT seq FROM changes INDEXED BY changes_gone WHERE sub IS NOT NULL AND seq <= ? ORDER BY seq LIMIT ?",
 			func(r *row) error {
-				if !r.null(0) {
-					last = r.int(0)
-				}
+				old = append(old, r.int(0))
 				return nil
-			}, upTo)
-		if err != nil || last == 0 {
+			}, min(int64(seq>>seqShift), t.led.seq), max(limit, 0))
+		if err != nil || len(old) == 0 {
 			return err
 		}
-		t.led.feedStart = last
-		return t.c.do("DELETE FROM changes INDEXED BY changes_gone WHERE sub IS NOT NULL AND seq <= ?", upTo)
+		for _, seq := range old {
+			if err := t.c.do("DELETE FROM changes WHERE seq = ?", seq); err != nil {
+				return err
+			}
+		}
+		n, t.led.feedStart = len(old), old[len(old)-1]
+		return nil
 	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 // feedEntry is a row of the feed; what a put says is read from its version.
@@ -182,7 +188,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit int) (out []feedEntry, err error) {
 	size := int64(0)
 	err = c.each(ctx, `SELECT f.seq, f.kind, f.source, f.class, f.sub, f.id,
-		p.class, p.sub, s.id, s.title, s.time, s.session, s.tags, s.first_chunk, s.chunks
+		p.class, p.sub, s.id, s.title, s.time, s.session, s.tags, s.first_chunk, s.chunks, s.lane
 		FROM (SELECT seq, kind, source, class, sub, id FROM changes WHERE seq > ?1
 			UNION SELECT num, 1, num, NULL, NULL, NULL FROM sources WHERE num > ?1 AND num <= ?2 AND seq_chunks = num
 			ORDER BY seq LIMIT ?3) f
@@ -191,10 +197,12 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 			return nil // the last few rows of the LIMIT
 		}
 		e := feedEntry{Change: backend.Change{
-			Seq: seqOf(r.int(0), start), Kind: backend.ChangeKind(r.int(1)), Source: r.int(2),
+			Seq: seqOf(r.int(0), start), Kind: backend.ChangeKind(r.int(1) % kindLane), Source: r.int(2), Lane: backend.Lane(r.int(1) / kindLane),
 		}}
 		size++
 		switch {
+		case e.Kind == backend.DropVectors:
+			e.Lane = backend.Lane(r.int(3))
 		case !r.null(4):
 			e.Part, e.SourceID = backend.Partition{Class: backend.Class(r.int(3)), Sub: r.str(4)}, r.str(5)
 		case r.null(6):
@@ -203,14 +211,17 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 			e.Part = backend.Partition{Class: backend.Class(r.int(6)), Sub: r.str(7)}
 			e.SourceID, e.Title, e.Time, e.Session = r.str(8), r.str(9), r.time(10), r.str(11)
 			e.first, e.chunks = r.int(13), r.int(14)
-			if e.Kind == backend.PutChunks || e.Kind == backend.PutTags {
+			if e.Kind == backend.PutChunks {
+				e.Lane = backend.Lane(r.int(15))
+			}
+			if e.Kind == backend.PutChunks || e.Kind == backend.PutTags || e.Kind == backend.PutVectors {
 				tags, err := unpackTags(r.blob(12))
 				if err != nil {
 					return err
 				}
 				e.Tags = tags
 			}
-			if e.Kind == backend.PutChunks {
+			if e.Kind == backend.PutChunks || e.Kind == backend.PutVectors {
 				size += e.chunks
 			}
 		}
@@ -224,11 +235,15 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 func (e *feedEntry) load(c *conn, roots *roots) error {
 	switch e.Kind {
 	case backend.PutChunks:
-		return eachChunk(c, e.first, e.chunks, true, func(ch *backend.Chunk) {
+		return eachChunk(c, e.first, e.chunks, true, e.Lane, func(ch *backend.Chunk) {
 			e.Rows = append(e.Rows, backend.Row{
 				Chunk: ch.Num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading,
 				Vector: ch.Vector, Extra: ch.Extra,
 			})
+		})
+	case backend.PutVectors:
+		return eachVector(c, e.first, e.chunks, e.Lane, func(chunk int64, ordinal int, vector []float32) {
+			e.Rows = append(e.Rows, backend.Row{Chunk: chunk, Ordinal: ordinal, Vector: vector})
 		})
 	case backend.PutGraph:
 		ms, err := readMentions(c, e.Source)

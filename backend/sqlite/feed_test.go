@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// replay reads the feed as a shadow does, in small steps, from where it came to.
+// replay reads the feed as an index does, in small steps, from where it came to.
 func replay(t *testing.T, s *store, after uint64, steps int) (seen []backend.Change, at uint64, err error) {
 	t.Helper()
 	for range steps {
@@ -31,7 +31,7 @@ func replay(t *testing.T, s *store, after uint64, steps int) (seen []backend.Cha
 	return seen, after, nil
 }
 
-// A shadow that starts from zero after the feed was compacted gets to its end in any
+// An index that starts from zero after the feed was compacted gets to its end in any
 // number of steps; one that missed a tombstone is told so, wherever it stands.
 func TestReplayOfACompactedFeed(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,8 @@ func TestReplayOfACompactedFeed(t *testing.T) {
 	}
 	remove(0)
 	pipe(t, s, r, 6, 8)
-	require.NoError(t, s.CompactFeed(ctx, s.LastSeq()))
+	_, err = s.CompactFeed(ctx, s.LastSeq(), 100)
+	require.NoError(t, err)
 	for _, seq := range behind {
 		_, err := s.Changes(ctx, seq, 10)
 		require.ErrorIs(t, err, backend.ErrFeedGone, "at %d", seq)
@@ -76,7 +77,7 @@ func TestReplayOfACompactedFeed(t *testing.T) {
 	assert.Len(t, seen, 7)
 	assert.NotContains(t, seen, accepted[2].Num)
 	// A tombstone that comes meanwhile is delivered; one that is compacted away meanwhile
-	// sends the shadow back.
+	// sends the index back.
 	remove(1)
 	cs, _, err := replay(t, s, last, 100)
 	require.NoError(t, err)
@@ -84,7 +85,8 @@ func TestReplayOfACompactedFeed(t *testing.T) {
 	assert.Equal(t, backend.Drop, cs[0].Kind)
 	_, _, err = replay(t, s, at, 100)
 	require.NoError(t, err, "the tombstone is still there")
-	require.NoError(t, s.CompactFeed(ctx, s.LastSeq()))
+	_, err = s.CompactFeed(ctx, s.LastSeq(), 100)
+	require.NoError(t, err)
 	_, _, err = replay(t, s, at, 100)
 	require.ErrorIs(t, err, backend.ErrFeedGone)
 	_, err = s.Changes(ctx, last, 10)

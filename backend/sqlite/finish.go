@@ -78,7 +78,7 @@ func (t *tx) addEvent(v *head, state backend.State, code, message string) error 
 }
 
 func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		return c.each(ctx, `SELECT seq, class, sub, item, source, status, error_code, error_message, at
 			FROM events ORDER BY seq LIMIT ?`, func(r *row) error {
 			out = append(out, backend.Event{

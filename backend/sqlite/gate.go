@@ -31,7 +31,7 @@ func (g *gate) enter(ctx context.Context) error {
 
 func (g *gate) leave() { g.mu.RUnlock() }
 
-// shut turns new calls away, waits for those under way and tells whether it was the
+// shut turns new calls away, waits for those under way and reports whether it was the
 // first to do so. A second caller waits as well.
 func (g *gate) shut() (first bool) {
 	first = !g.closing.Swap(true)

@@ -44,7 +44,7 @@ func (g *lag) note(before, after *ledger, v *head) bool {
 	return true
 }
 
-// due tells whether the counters have to be written so that the file says led.
+// due reports whether the counters have to be written so that the file says led.
 func (g *lag) due(led *ledger) bool { return g.told != *led || len(g.placed) > maxLag }
 
 // write writes the counters.

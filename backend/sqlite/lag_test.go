@@ -41,10 +41,9 @@ func TestCountersBehind(t *testing.T) {
 		items   int // by which the change makes the partition a larger
 	}{
 		"nothing": {func(s *store) error { return nil }, false, 0},
-		"a value": {func(s *store) error { return s.Set(ctx, "k", nil) }, false, 0},
-		"a doc":   {func(s *store) error { return s.UpdateDoc(ctx, parts[0], "a1", []byte("doc")) }, false, 0},
+		"a value": {func(s *store) error { return s.Set(ctx, "k", nil, []byte("v")) }, false, 0},
 		"metadata": {func(s *store) error {
-			_, err := s.UpdateMetadata(ctx, parts[0], "a1", nil, nil, nil, testTime)
+			_, err := s.UpdateMetadata(ctx, parts[0], "a1", newestOf(t, s, parts[0], "a1"), nil, nil, nil, testTime)
 			return err
 		}, true, 0},
 		"accept": {func(s *store) error { _, err := s.Accept(ctx, item("x")); return err }, true, 0},

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		switch {
 		case err != nil || part == 0:
@@ -144,7 +144,7 @@ func leadingGroup(class backend.Class, f backend.Filter) []int64 {
 	return lead
 }
 
-// matches tells whether a source with packed tags passes a filter.
+// matches reports whether a source with packed tags passes a filter.
 func matches(f backend.Filter, packed []byte) bool {
 	has := func(tag uint64) bool {
 		for b := packed; len(b) >= 8; b = b[8:] {

@@ -22,14 +22,17 @@ func TestLogSpace(t *testing.T) {
 	}
 	sizes := map[int64]bool{}
 	const commits = 600
+	var last []byte
 	for i := range commits {
-		require.NoError(t, s.Set(t.Context(), "name", []byte{byte(i), byte(i >> 8)}))
+		value := []byte{byte(i), byte(i >> 8)}
+		require.NoError(t, s.Set(t.Context(), "name", last, value))
+		last = value
 		sizes[size()] = true
 	}
 	// A commit is one frame: 16 until there are 64 KiB, and few steps from there on.
 	assert.Less(t, len(sizes), 40)
 	assert.Greater(t, size(), int64((commits+10)*4120), "space ahead")
-	dir := t.TempDir()
+	dir := emptyDeployment(t)
 	to := filepath.Join(dir, "tenants", testUID[:2], testUID)
 	require.NoError(t, os.MkdirAll(to, 0o700))
 	for _, name := range []string{"store.db", "store.db-wal"} {

@@ -61,7 +61,7 @@ func schema4(t *testing.T, path string) {
 func TestSchema4(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	dir := t.TempDir()
+	dir := emptyDeployment(t)
 	schema4(t, filepath.Join(dir, "tenants", testUID[:2], testUID, "store.db"))
 	_, s := reopenTest(t, dir)
 	check(t, s)
@@ -92,6 +92,13 @@ func TestSchema4(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, chunks, 2)
 	assert.Equal(t, []float32{2, 1}, chunks[1].Vector)
+	assert.Zero(t, newestOf(t, s, testPart, "a").Rev)
+	missing, err := s.MissingVectors(ctx, 0, 0, 5)
+	require.NoError(t, err)
+	assert.Empty(t, missing, "the vectors of earlier releases stand in the first lane")
+	missing, err = s.MissingVectors(ctx, 1, 0, 5)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{1, 2}, missing)
 
 	feed := func() (ids []string) {
 		t.Helper()

@@ -1,4 +1,4 @@
-// Package sqlite keeps the truth of a deployment on one machine: a SQLite file for
+// Package sqlite keeps the stores of a deployment on one machine: a SQLite file for
 // the registry and one for each workspace.
 //
 //	dir/LOCK                             held while the deployment is open
@@ -107,7 +107,10 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
-	d.reg, err = openRegistry(ctx, filepath.Join(dir, "deployment.db"), opts)
+	file := filepath.Join(dir, "deployment.db")
+	if err = errors.Join(refuseLost(file, filepath.Join(dir, "tenants")), ownFile(file)); err == nil {
+		d.reg, err = openRegistry(ctx, file, opts)
+	}
 	if err == nil {
 		err = errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)))
 	}
@@ -118,6 +121,31 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("open deployment: %w", err), unlock(lock), lock.Close())
 	}
 	return d, nil
+}
+
+// refuseLost reports a registry that is missing or empty beside tenants: a new one would not know them.
+func refuseLost(file, tenants string) error {
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	shards, err := os.ReadDir(tenants)
+	if err != nil {
+		return err
+	}
+	if len(shards) > 0 {
+		return fmt.Errorf("%s is missing or empty beside the tenants that it names: put it back from a copy: %w", filepath.Base(file), backend.ErrCorrupt)
+	}
+	return nil
+}
+
+// ownFile makes a file that only its owner may read, or takes others' rights to it away.
+func ownFile(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 // lockDir takes the lock of a directory. The file stays when the lock is given back:
@@ -140,7 +168,7 @@ func lockDir(dir string) (*os.File, error) {
 // Registry returns the registry of the deployment.
 func (d *DB) Registry() backend.Registry { return d.reg }
 
-// OpenStore opens the truth of the workspace uid, 32 lower-case hexadecimal
+// OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal
 // characters, making it when it is absent. [backend.ErrConflict] when it is open.
 func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 	if err := d.enter(ctx); err != nil {
@@ -239,8 +267,8 @@ func (d *DB) path(uid string) string { return filepath.Join(d.dir, "tenants", ui
 
 // reserve makes sure that a uid is well-formed and used by one call at a time.
 func (d *DB) reserve(uid, what string) error {
-	if !validUID(uid) {
-		return fmt.Errorf("%s workspace: want a name of 32 lower-case hexadecimal characters, got %d bytes", what, len(uid))
+	if err := backend.CheckUID(uid); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -255,16 +283,4 @@ func (d *DB) release(uid string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.open, uid)
-}
-
-func validUID(uid string) bool {
-	if len(uid) != 32 {
-		return false
-	}
-	for i := range len(uid) {
-		if c := uid[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }

@@ -82,7 +82,7 @@ func TestOpenOddDirectories(t *testing.T) {
 		require.NoError(t, err, "%q", name)
 		s, err := d.OpenStore(t.Context(), testUID)
 		require.NoError(t, err)
-		require.NoError(t, s.Set(t.Context(), "k", []byte("v")))
+		require.NoError(t, s.Set(t.Context(), "k", nil, []byte("v")))
 		require.NoError(t, d.Close())
 		assert.FileExists(t, filepath.Join(dir, "deployment.db"))
 		assert.FileExists(t, filepath.Join(dir, "tenants", testUID[:2], testUID, "store.db"))
@@ -204,7 +204,7 @@ func TestMigrationIsAtomic(t *testing.T) {
 func TestRemoveStore(t *testing.T) {
 	t.Parallel()
 	d, s := openTest(t)
-	require.NoError(t, s.Set(t.Context(), "k", []byte("v")))
+	require.NoError(t, s.Set(t.Context(), "k", nil, []byte("v")))
 	require.NoError(t, s.Close())
 	require.NoError(t, d.RemoveStore(t.Context(), testUID))
 	assert.NoDirExists(t, d.path(testUID))
@@ -221,7 +221,7 @@ func TestCloseTwice(t *testing.T) {
 	require.NoError(t, old.Close())
 	_, err = d.OpenStore(t.Context(), testUID)
 	require.ErrorIs(t, err, backend.ErrConflict, "closing the old one again let a second in")
-	require.NoError(t, s.Set(t.Context(), "k", nil))
+	require.NoError(t, s.Set(t.Context(), "k", nil, nil))
 }
 
 func TestClose(t *testing.T) {

@@ -13,6 +13,9 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 		if err := checkBlobs(items[i].Blobs); err != nil {
 			return nil, fmt.Errorf("place %q: %w", items[i].ID, err)
 		}
+		if err := items[i].Lane.Check(items[i].Part.Class); err != nil {
+			return nil, fmt.Errorf("place %q: %w", items[i].ID, err)
+		}
 	}
 	err = s.change(ctx, func(t *tx) error {
 		out = &backend.Placement{Nums: make([]int64, len(items)), After: uint64(t.led.seq) << seqShift}
@@ -43,18 +46,21 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 	if err != nil {
 		return put, err
 	}
+	if in.IfAbsent && old != nil {
+		return put, fmt.Errorf("the id is taken: %w", backend.ErrExists)
+	}
+	if (in.Expect != backend.Version{}) && !old.is(in.Expect) {
+		return put, fmt.Errorf("it was changed or deleted since it was read: %w", backend.ErrConflict)
+	}
 	created := stamp(in.CreatedAt)
 	if old != nil {
-		if in.IfAbsent {
-			return put, fmt.Errorf("the id is taken: %w", backend.ErrExists)
-		}
 		created = old.created
 		if err := t.removeItem(old); err != nil {
 			return put, err
 		}
 	}
 	before := t.led
-	v := &head{part: part, id: in.ID, first: t.led.chunk + 1, chunks: int64(len(in.Chunks))}
+	v := &head{part: part, id: in.ID, lane: in.Lane, first: t.led.chunk + 1, chunks: int64(len(in.Chunks))}
 	if v.num, err = t.nextPlaced(v.chunks); err != nil {
 		return put, err
 	}
@@ -65,7 +71,7 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 	}
 	put = backend.Change{
 		Seq: uint64(v.num) << seqShift, Kind: backend.PutChunks, Part: in.Part, Source: v.num, SourceID: in.ID, Title: in.Title, Time: stamped(in.Time),
-		Session: in.Session, Tags: in.Tags, Rows: slices.Grow([]backend.Row(nil), len(in.Chunks)),
+		Session: in.Session, Tags: in.Tags, Lane: in.Lane, Rows: slices.Grow([]backend.Row(nil), len(in.Chunks)),
 	}
 	dense := true
 	for i := range in.Chunks {
@@ -80,11 +86,11 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 	}
 	tags := packTags(in.Tags)
 	err = t.c.do(`INSERT INTO sources (num, part, hash, id, state, indexed, dense, first_chunk, chunks, seq_chunks,
-		created, updated, time, expires, size, infer, title, kind, filename, media, session, tags, metadata, additional, doc)
-		VALUES (?, ?, ?, ?, 4, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		created, updated, time, expires, size, infer, title, kind, filename, media, session, tags, metadata, additional, doc, lane, lanes)
+		VALUES (?, ?, ?, ?, 4, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.num, part, hashOf(0, in.ID), in.ID, dense, v.first, v.chunks, v.seqChunks,
 		created, stamp(in.UpdatedAt), stamp(in.Time), stamp(in.ExpiresAt), in.SizeBytes, in.Infer,
-		in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags, in.Metadata, in.Additional, in.Doc)
+		in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags, in.Metadata, in.Additional, in.Doc, int64(in.Lane), int64(1)<<in.Lane)
 	if err == nil {
 		err = t.addTags(part, v.num, in.ID, tags)
 	}

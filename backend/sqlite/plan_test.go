@@ -39,9 +39,8 @@ func TestPlans(t *testing.T) {
 	srcs, err := s.SourcesByNum(ctx, nums)
 	require.NoError(t, err)
 	ids := []string{srcs[0].ID, srcs[1].ID}
-	_, err = s.UpdateMetadata(ctx, testPart, ids[0], nil, nil, []uint64{1}, testTime)
+	_, err = s.UpdateMetadata(ctx, testPart, ids[0], newestOf(t, s, testPart, ids[0]), nil, nil, []uint64{1}, testTime)
 	require.NoError(t, err)
-	require.NoError(t, s.UpdateDoc(ctx, testPart, ids[0], nil))
 	for _, q := range []backend.ListQuery{
 		{Limit: 5}, {Limit: 5, Filter: backend.Filter{All: [][]uint64{{1, 2}}}}, {Limit: 5, IDs: ids},
 	} {
@@ -78,9 +77,15 @@ func TestPlans(t *testing.T) {
 		func() error { _, err := s.Subs(ctx); return err },
 		func() error { _, err := s.Stats(ctx, backend.Memory); return err },
 		func() error { _, _, err := s.Expire(ctx, testTime, 5); return err },
+		func() error {
+			_, err := s.PutVectors(ctx, 1, []backend.LaneVectors{{Source: newestOf(t, s, testPart, ids[1]), Vectors: make([][]float32, 1)}})
+			return err
+		},
+		func() error { _, err := s.MissingVectors(ctx, 1, 0, 5); return err },
+		func() error { _, err := s.DropLane(ctx, 1, 0, 5); return err },
 		func() error { _, err := s.Delete(ctx, testPart, ids, backend.DeleteOptions{}); return err },
 		func() error { _, err := s.DeleteSub(ctx, testPart.Sub, 3); return err },
-		func() error { return s.CompactFeed(ctx, s.LastSeq()) },
+		func() error { _, err := s.CompactFeed(ctx, s.LastSeq(), 100); return err },
 	} {
 		require.NoError(t, call())
 	}
@@ -94,7 +99,10 @@ func TestPlans(t *testing.T) {
 		func() error { _, err := g.DeletingTenants(ctx, 5); return err },
 		func() error { _, err := g.Awake(ctx, testTime, 5); return err },
 		func() error { return g.SetWake(ctx, testUID, testTime) },
-		func() error { _, err := g.ClaimDeliveries(ctx, testTime, testTime, "t", 5, 5); return err },
+		func() error {
+			_, err := g.ClaimDeliveries(ctx, backend.DeliveryClaim{Now: testTime, LeaseUntil: testTime, Token: "t", Limit: 5, PerURL: 5})
+			return err
+		},
 		func() error { _, err := g.Deliveries(ctx, backend.DeliveryQuery{Org: "o", Limit: 5}); return err },
 		func() error {
 			_, err := g.Deliveries(ctx, backend.DeliveryQuery{Org: "o", Status: backend.DeliveryPending, Limit: 5})
@@ -136,7 +144,7 @@ func explain(t *testing.T, c *conn, sql string) {
 	}, args...))
 	text := strings.Join(plan, "\n")
 	for _, m := range scan.FindAllStringSubmatch(text, -1) {
-		partial := strings.Contains(m[0], "INDEX tenants_deleting") || strings.Contains(m[0], "INDEX sources_pending")
+		partial := strings.Contains(m[0], "INDEX tenants_deleting") || strings.Contains(m[0], "INDEX sources_pending") || strings.Contains(m[0], "INDEX deliveries_sweeping")
 		assert.True(t, mayScan[m[1]] || m[1] == "CONSTANT" || partial, "%s\n%s", sql, text)
 	}
 }

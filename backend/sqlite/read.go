@@ -11,7 +11,7 @@ import (
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(ids))
 		id, err := findPart(c, part)
 		if err != nil || id == 0 {
@@ -41,7 +41,7 @@ func newest(c *conn, part int64, id string) (src *backend.Source, err error) {
 }
 
 func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(nums))
 		return forEach(ctx, nums, func(i int, num int64) error {
 			out[i], err = byNum(c, num)
@@ -126,9 +126,10 @@ func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (ou
 func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) (out []backend.Chunk, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		var first, n int64
+		var lane backend.Lane
 		dense := false
-		_, err := c.one(bg, "SELECT first_chunk, chunks, dense FROM sources WHERE num = ?", func(r *row) error {
-			first, n, dense = r.int(0), r.int(1), r.int(2) != 0
+		_, err := c.one(bg, "SELECT first_chunk, chunks, dense, lane FROM sources WHERE num = ?", func(r *row) error {
+			first, n, dense, lane = r.int(0), r.int(1), r.int(2) != 0, backend.Lane(r.int(3))
 			return nil
 		}, source)
 		lo, hi := int64(max(from, 0)), min(int64(to), n)
@@ -138,7 +139,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		if err != nil || lo >= hi {
 			return err
 		}
-		return eachChunk(c, first+lo, hi-lo, vectors, func(ch *backend.Chunk) {
+		return eachChunk(c, first+lo, hi-lo, vectors, lane, func(ch *backend.Chunk) {
 			if ch.Ordinal >= from && ch.Ordinal < to {
 				out = append(out, *ch)
 			}
@@ -175,7 +176,7 @@ func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []st
 }
 
 func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		gone, err := expiredItems(ctx, c, time.Now())
 		if err != nil {
 			return err
@@ -211,7 +212,7 @@ func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
 }
 
 func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stats, err error) {
-	err = s.tell(ctx, func(c *conn) error {
+	err = s.readSettled(ctx, func(c *conn) error {
 		gone, err := expiredItems(ctx, c, time.Now())
 		if err != nil {
 			return err

@@ -165,7 +165,6 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 	step := func(r *row) error {
 		rel := readRelation(r)
 		if enough || r.err != nil || r.int(22) != part || !believed(&rel, q) ||
-			q.Kinds != nil && !slices.Contains(q.Kinds, rel.Kind) ||
 			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
 			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
 			return nil
@@ -229,7 +228,7 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }
 
-// believed tells whether a relation is believed at the time that q asks for, and dated where q asks for that; with
+// believed reports whether a relation is believed at the time that q asks for, and dated where q asks for that; with
 // AsOf it may be retired.
 func believed(r *backend.Relation, q *backend.RelationQuery) bool {
 	switch {
@@ -243,7 +242,7 @@ func believed(r *backend.Relation, q *backend.RelationQuery) bool {
 	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
 }
 
-// held tells whether a relation held at the time that q asks for. It is called before
+// held reports whether a relation held at the time that q asks for. It is called before
 // its ends are replaced by what they stand for.
 func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.RelationQuery) (bool, error) {
 	from, to := r.ValidFrom, r.ValidTo
@@ -276,7 +275,7 @@ func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.Relation
 	return within(q.AsOf, from, to), nil
 }
 
-// first tells whether no functional rival that was known at a time comes before a relation.
+// first reports whether no functional rival that was known at a time comes before a relation.
 func first(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
 	earlier, err := c.one(ctx, `SELECT 1 FROM (SELECT e.num FROM entities own JOIN entities e INDEXED BY entities_root ON e.root = own.root AND e.root <> e.num WHERE own.num = ?1
 			UNION ALL SELECT root FROM entities WHERE num = ?1) m
@@ -305,7 +304,7 @@ func began(r *backend.Relation) time.Time {
 	return about(r)
 }
 
-// within tells whether a time lies in a half-open period; the zero time does in all.
+// within reports whether a time lies in a half-open period; the zero time does in all.
 func within(at, from, to time.Time) bool {
 	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }

@@ -69,8 +69,8 @@ func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string
 			if v == nil {
 				continue
 			}
-			out[i] = backend.DeleteResult{Found: true, Indexing: !v.state.Terminal()}
-			if out[i].Indexing && o.KeepIndexing {
+			out[i] = backend.DeleteResult{Found: true, Indexing: !v.state.Terminal(), Conflict: o.Conflicts(i, backend.Version{Num: v.num, Rev: v.rev})}
+			if out[i].Indexing && o.KeepIndexing || out[i].Conflict {
 				continue
 			}
 			if err := t.removeItem(v); err != nil {
@@ -128,8 +128,8 @@ func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, er
 	return n, nil
 }
 
-// forgetSub removes what an empty sub-tenant leaves behind; changed tells whether
-// shadows may still know it.
+// forgetSub removes what an empty sub-tenant leaves behind; changed reports whether
+// indexes may still know it.
 func (t *tx) forgetSub(sub string, parts []int64, changed bool) error {
 	// What the removals of this call left in memory belongs to rows that go now.
 	if err := t.settle(); err != nil {
@@ -197,9 +197,12 @@ func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, ne
 	return n, next, nil
 }
 
-func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
+func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
 	err = s.change(ctx, func(t *tx) error {
 		v, err := t.find(part, id)
+		if err == nil && !v.is(expect) {
+			err = fmt.Errorf("it was changed since it was read: %w", backend.ErrConflict)
+		}
 		if err == nil {
 			chunks, err = t.updateMetadata(v, metadata, additional, packTags(tags), now)
 		}
@@ -227,16 +230,6 @@ func (t *tx) updateMetadata(v *head, metadata, additional, tags []byte, now time
 			return 0, err
 		}
 	}
-	return chunks, t.c.do("UPDATE sources SET metadata = ?, additional = ?, tags = ?, updated = ?, seq_tags = ? WHERE num = ?",
+	return chunks, t.c.do("UPDATE sources SET rev = rev + 1, metadata = ?, additional = ?, tags = ?, updated = ?, seq_tags = ? WHERE num = ?",
 		metadata, additional, tags, stamp(now), v.seqTags, v.num)
-}
-
-func (s *store) UpdateDoc(ctx context.Context, part backend.Partition, id string, doc []byte) error {
-	return s.change(ctx, func(t *tx) error {
-		v, err := t.find(part, id)
-		if err != nil {
-			return fmt.Errorf("update doc of %q: %w", id, err)
-		}
-		return t.c.do("UPDATE sources SET doc = ? WHERE num = ?", doc, v.num)
-	})
 }

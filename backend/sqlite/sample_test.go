@@ -25,6 +25,16 @@ func openTest(t testing.TB) (*DB, *store) {
 	return reopenTest(t, t.TempDir())
 }
 
+// emptyDeployment returns a directory with a registry and no tenants.
+func emptyDeployment(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	d, err := Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	return dir
+}
+
 func reopenTest(t testing.TB, dir string) (*DB, *store) {
 	t.Helper()
 	d, err := Open(t.Context(), dir, nil)
@@ -99,4 +109,13 @@ func pipe(t testing.TB, s backend.Store, r *rand.Rand, from, to int) []backend.A
 	require.NoError(t, err)
 	require.NotContains(t, ok, false)
 	return accepted
+}
+
+// newestOf names the newest version of an id.
+func newestOf(t testing.TB, s backend.Store, part backend.Partition, id string) backend.Version {
+	t.Helper()
+	srcs, err := s.Sources(t.Context(), part, []string{id})
+	require.NoError(t, err)
+	require.NotNil(t, srcs[0])
+	return srcs[0].Version()
 }

@@ -9,9 +9,9 @@ import (
 // sourceCols are the columns of readSource, of a version s and its partition p.
 const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
 	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
-	s.doc, s.tags, s.not_before, s.token, s.lease`
+	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev`
 
-const sourceWidth = 26 // columns of sourceCols
+const sourceWidth = 27 // columns of sourceCols
 
 const sourceTables = "sources s JOIN parts p ON p.id = s.part"
 
@@ -27,7 +27,7 @@ func readSource(r *row, i int) *backend.Source {
 		SizeBytes: r.int(i + 12), Infer: r.int(i+13) != 0,
 		CreatedAt: r.time(i + 14), UpdatedAt: r.time(i + 15), Time: r.time(i + 16), ExpiresAt: r.time(i + 17),
 		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.blob(i + 21),
-		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25),
+		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26),
 	}
 	var err error
 	if s.Tags, err = unpackTags(r.blob(i + 22)); err != nil {
@@ -38,27 +38,37 @@ func readSource(r *row, i int) *backend.Source {
 
 // head is what the changing calls need of a version.
 type head struct {
-	num, part, hash            int64
+	num, rev, part, hash       int64
 	id                         string
 	state                      backend.State
 	newest, indexed, graph     bool
 	token                      string
 	older, first, chunks       int64
 	seqChunks, seqTags, seqGph int64
+	lane                       backend.Lane
+	lanes                      int64 // a bit for each that is filled
+	seqLane                    [backend.LaneCount]int64
 	tags                       []byte
 	created                    any
 }
 
 const headCols = `num, part, hash, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
-	seq_chunks, seq_tags, seq_graph, tags, created`
+	seq_chunks, seq_tags, seq_graph, tags, created, rev,
+	lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
 
 func readHead(r *row) *head {
 	return &head{
 		num: r.int(0), part: r.int(1), hash: r.int(2), id: r.str(3), state: backend.State(r.int(4)),
 		newest: r.int(5) != 0, indexed: r.int(6) != 0, graph: r.int(7) != 0, token: r.str(8), older: r.int(9),
 		first: r.int(10), chunks: r.int(11), seqChunks: r.int(12), seqTags: r.int(13), seqGph: r.int(14),
-		tags: r.blob(15), created: r.vals[16],
+		tags: r.blob(15), created: r.vals[16], rev: r.int(17),
+		lane: backend.Lane(r.int(18)), lanes: r.int(19), seqLane: [backend.LaneCount]int64{1: r.int(20), 2: r.int(21), 3: r.int(22)},
 	}
+}
+
+// is reports whether v is the version that a caller has read; v may be nil.
+func (v *head) is(read backend.Version) bool {
+	return v != nil && v.num == read.Num && v.rev == read.Rev
 }
 
 // version reads a version, nil when it is gone.

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
@@ -13,8 +15,8 @@ type store struct {
 	tx      *tx
 	lastSeq atomic.Uint64
 	commits version
-	memo    *memo
-	words   func(predicate, context string) []uint64 // of relations of entities that memo holds; nil: they are not kept
+	cache   *rowCache
+	words   func(predicate, context string) []uint64 // of relations of entities that cache holds; nil: they are not kept
 }
 
 var (
@@ -23,7 +25,7 @@ var (
 )
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{memo: newMemo(o.CacheBytes / 2)}
+	s := &store{cache: newCache(o.CacheBytes / 2)}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, g, err := readLag(c)
 		s.tx = newTx(c, l, g, &s.lastSeq, &s.commits)
@@ -44,9 +46,9 @@ func (s *store) change(ctx context.Context, fn func(t *tx) error) error {
 	return s.write(ctx, func() error { return fn(s.tx) })
 }
 
-// tell runs a read whose answer says what became of items. When it returns LastSeq counts all changes that
-// fn may have seen, so that a caller who reads on sees them in the shadows too.
-func (s *store) tell(ctx context.Context, fn func(c *conn) error) error {
+// readSettled runs fn, then waits for any commit in flight: LastSeq then counts all changes that fn may have
+// seen, so that a caller who reads on sees them in the indexes too.
+func (s *store) readSettled(ctx context.Context, fn func(c *conn) error) error {
 	if err := s.read(ctx, fn); err != nil {
 		return err
 	}
@@ -57,10 +59,7 @@ func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
 	err = s.query(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT crc, data FROM vals WHERE name = ?", func(r *row) error {
-			value = r.checked(0, 1, "value", 0)
-			return nil
-		}, name)
+		value, err = readValue(ctx, c, name)
 		return err
 	})
 	if err != nil {
@@ -69,8 +68,30 @@ func (s *store) Get(ctx context.Context, name string) (value []byte, err error) 
 	return value, nil
 }
 
-func (s *store) Set(ctx context.Context, name string, value []byte) error {
+// readValue reads a value, nil when there is none.
+func readValue(ctx context.Context, c *conn, name string) (value []byte, err error) {
+	_, err = c.one(ctx, "SELECT crc, data FROM vals WHERE name = ?", func(r *row) error {
+		value = r.checked(0, 1, "value", 0)
+		return nil
+	}, name)
+	if len(value) == 0 {
+		value = nil
+	}
+	return value, err
+}
+
+func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 	return s.change(ctx, func(t *tx) error {
+		have, err := readValue(bg, t.c, name)
+		if err == nil && !bytes.Equal(have, old) {
+			err = fmt.Errorf("set %q: it was changed since it was read: %w", name, backend.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+		if len(value) == 0 {
+			return t.c.do("DELETE FROM vals WHERE name = ?", name)
+		}
 		return t.c.do("INSERT OR REPLACE INTO vals (name, crc, data) VALUES (?, ?, ?)", name, checksum(value), value)
 	})
 }

@@ -30,7 +30,7 @@ func TestNewWorkspaces(t *testing.T) {
 		v, err := s.Get(t.Context(), "name")
 		require.NoError(t, err)
 		require.Nil(t, v)
-		require.NoError(t, s.Set(t.Context(), "name", []byte(name)))
+		require.NoError(t, s.Set(t.Context(), "name", nil, []byte(name)))
 		st, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), st.Mode().Perm())

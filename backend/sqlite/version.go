@@ -10,7 +10,7 @@ import (
 // is odd a commit is under way. What is read while the version stays at one even
 // value is exactly what the database holds at that version.
 //
-// So a value in the memo at version v is current for as long as the version is v. A
+// So a value in the cache at version v is current for as long as the version is v. A
 // writer is answered only after its commit raised the version: whoever starts to read
 // after a change was acknowledged never gets what was before it.
 //

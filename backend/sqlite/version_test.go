@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// While a commit is under way nothing is taken from the memo and nothing is kept.
+// While a commit is under way nothing is taken from the cache and nothing is kept.
 func TestVersionWhileCommitting(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -26,7 +26,7 @@ func TestVersionWhileCommitting(t *testing.T) {
 	hs, err := s.Chunks(t.Context(), []int64{1, 2}, testTime)
 	require.NoError(t, err)
 	assert.Len(t, hs, 2)
-	assert.Empty(t, s.memo.items)
+	assert.Empty(t, s.cache.items)
 	s.commits.end()
 	s.commits.end() // a second end changes nothing
 	after, quiet := s.commits.load()

@@ -28,7 +28,7 @@ func (s *store) VoidLeases(ctx context.Context) error {
 	})
 }
 
-// VoidLeases implements [backend.LeaseVoider]. The attempts that were cut off stay counted.
+// VoidLeases implements [backend.LeaseVoider].
 func (g *registry) VoidLeases(ctx context.Context) error {
 	return g.change(ctx, func(c *conn) error {
 		return c.do(`UPDATE deliveries SET token = '', lease = NULL, due = 0 WHERE status = 'sweeping'`)

@@ -2,85 +2,85 @@ package sqlite
 
 import "sync"
 
-// memoKind tells what a memoKey names.
-type memoKind uint8
+// cacheKind is the kind of thing that a cacheKey names.
+type cacheKind uint8
 
 const (
-	memoChunk          memoKind = iota // a visible chunk: *backend.Hydrated
-	memoEntity                         // an entity: *backend.Entity
-	memoChunkFacts                     // all relations with evidence in a chunk: *factList
-	memoEntityRelation                 // the first relations of an entity: *factList
+	cachedChunk          cacheKind = iota // a visible chunk: *backend.Hydrated
+	cachedEntity                          // an entity: *backend.Entity
+	cachedChunkFacts                      // all relations with evidence in a chunk: *factList
+	cachedEntityRelation                  // the first relations of an entity: *factList
 )
 
-// memoKey names a value: its kind, the limit of a list (0: all), and a number. One of 0 names none.
-type memoKey uint64
+// cacheKey names a value: its kind, the limit of a list (0: all), and a number. One of 0 names none.
+type cacheKey uint64
 
 const (
 	kindBits  = 3
 	limitBits = 13
 )
 
-func newMemoKey(kind memoKind, limit int, num int64) memoKey {
+func newCacheKey(kind cacheKind, limit int, num int64) cacheKey {
 	if limit >= 1<<limitBits || num <= 0 || num >= 1<<(64-kindBits-limitBits) {
 		return 0
 	}
-	return memoKey(uint64(num)<<(kindBits+limitBits) | uint64(limit)<<kindBits | uint64(kind))
+	return cacheKey(uint64(num)<<(kindBits+limitBits) | uint64(limit)<<kindBits | uint64(kind))
 }
 
-// memo keeps decoded rows of one store for as long as nothing is committed, up to a
+// rowCache keeps decoded rows of one store for as long as nothing is committed, up to a
 // number of bytes, and forgets those used longest ago, as near as an eighth. Before it is half full nothing is about to
 // be forgotten, and uses are not noted. Its values are shared: nobody changes them. It is safe for concurrent use.
-type memo struct {
+type rowCache struct {
 	limit int
 
 	mu    sync.RWMutex
 	at    uint64 // the version of all values
 	used  int
-	items map[memoKey]*memoItem
-	order memoItem // a ring: next is used latest, prev longest ago
-	clock uint64   // uses and insertions so far
+	items map[cacheKey]*cacheItem
+	order cacheItem // a ring: next is used latest, prev longest ago
+	clock uint64    // uses and insertions so far
 }
 
-type memoItem struct {
-	next, prev *memoItem
-	key        memoKey
+type cacheItem struct {
+	next, prev *cacheItem
+	key        cacheKey
 	value      any
 	size       int
 	moved      uint64 // when it was put in front
 }
 
 // push puts an item into the ring before any other.
-func (m *memo) push(it *memoItem) {
+func (m *rowCache) push(it *cacheItem) {
 	it.next, it.prev = m.order.next, &m.order
 	it.next.prev, m.order.next = it, it
 }
 
 // drop takes an item out of the ring.
-func (it *memoItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
+func (it *cacheItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
 
 // empty forgets everything.
-func (m *memo) empty() {
+func (m *rowCache) empty() {
 	clear(m.items)
 	m.used = 0
 	m.order.next, m.order.prev = &m.order, &m.order
 }
 
-// memoOverhead is about what an entry takes beside its value.
-const memoOverhead = 160
+// cacheOverhead is about what an entry takes beside its value.
+const cacheOverhead = 160
 
-func newMemo(limit int) *memo {
-	m := &memo{limit: limit, items: make(map[memoKey]*memoItem)}
+func newCache(limit int) *rowCache {
+	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem)}
 	m.empty()
 	return m
 }
 
 // get calls hit for each number whose value of version v is known, with its place.
-func (m *memo) get(v uint64, kind memoKind, limit int, nums []int64, hit func(i int, value any)) {
+func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit func(i int, value any)) {
 	m.mu.RLock()
 	if m.at == v && m.used <= m.limit/2 {
 		defer m.mu.RUnlock()
 		for i, num := range nums {
-			if it := m.items[newMemoKey(kind, limit, num)]; it != nil {
+			if it := m.items[newCacheKey(kind, limit, num)]; it != nil {
 				hit(i, it.value)
 			}
 		}
@@ -93,7 +93,7 @@ func (m *memo) get(v uint64, kind memoKind, limit int, nums []int64, hit func(i 
 		return
 	}
 	for i, num := range nums {
-		if it := m.items[newMemoKey(kind, limit, num)]; it != nil {
+		if it := m.items[newCacheKey(kind, limit, num)]; it != nil {
 			m.clock++
 			if m.clock-it.moved > uint64(len(m.items)/8) { // else it is still among the first
 				it.moved = m.clock
@@ -106,8 +106,8 @@ func (m *memo) get(v uint64, kind memoKind, limit int, nums []int64, hit func(i 
 }
 
 // put keeps a value of version v that takes about size bytes.
-func (m *memo) put(v uint64, key memoKey, value any, size int) {
-	size += memoOverhead
+func (m *rowCache) put(v uint64, key cacheKey, value any, size int) {
+	size += cacheOverhead
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.turn(v) || size > m.limit/8 || key == 0 {
@@ -117,7 +117,7 @@ func (m *memo) put(v uint64, key memoKey, value any, size int) {
 		return // another call was first, with an equal value
 	}
 	m.clock++
-	it := &memoItem{key: key, value: value, size: size, moved: m.clock}
+	it := &cacheItem{key: key, value: value, size: size, moved: m.clock}
 	m.items[key] = it
 	m.push(it)
 	for m.used += size; m.used > m.limit; {
@@ -130,7 +130,7 @@ func (m *memo) put(v uint64, key memoKey, value any, size int) {
 
 // turn forgets everything when v is newer than what is there; false when it is older.
 // The caller holds mu.
-func (m *memo) turn(v uint64) bool {
+func (m *rowCache) turn(v uint64) bool {
 	if v > m.at {
 		m.empty()
 		m.at = v

@@ -22,7 +22,7 @@ const (
 	factBytes   = 424
 )
 
-// Chunks reads through the memo. Rows are kept whatever their time to live and
+// Chunks reads through the cache. Rows are kept whatever their time to live and
 // checked against it each time.
 func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
 	v, quiet := s.commits.load()
@@ -35,7 +35,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 	s.leave()
 	out := make([]*backend.Hydrated, len(nums)) // nil where there is none
 	missing := len(nums)
-	s.memo.get(v, memoChunk, 0, nums, func(i int, value any) {
+	s.cache.get(v, cachedChunk, 0, nums, func(i int, value any) {
 		out[i] = value.(*backend.Hydrated)
 		missing--
 	})
@@ -50,7 +50,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		for i, num := range nums { // read is in the same order, without what is gone
 			if out[i] == nil && len(read) > 0 && read[0].Num == num {
 				out[i], read = read[0], read[1:]
-				s.memo.put(v, newMemoKey(memoChunk, 0, num), out[i], sizeOfChunk(out[i]))
+				s.cache.put(v, newCacheKey(cachedChunk, 0, num), out[i], sizeOfChunk(out[i]))
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func sizeOfChunk(h *backend.Hydrated) int {
 		len(src.MediaType) + len(src.Session) + len(src.Metadata) + len(src.Additional) + len(src.Doc) + 8*len(src.Tags) + len(src.Token)
 }
 
-// Entities reads through the memo.
+// Entities reads through the cache.
 func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, error) {
 	v, quiet := s.commits.load()
 	if !quiet {
@@ -97,7 +97,7 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 	s.leave()
 	out := make([]*backend.Entity, len(nums))
 	missing := len(nums)
-	s.memo.get(v, memoEntity, 0, nums, func(i int, value any) {
+	s.cache.get(v, cachedEntity, 0, nums, func(i int, value any) {
 		out[i] = value.(*backend.Entity)
 		missing--
 	})
@@ -117,7 +117,7 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 		}
 		e := read[0]
 		if out[i], read = e, read[1:]; e != nil {
-			s.memo.put(v, newMemoKey(memoEntity, 0, num), e, entityBytes+len(e.Key)+len(e.Name)+len(e.Type)+len(e.Namespace))
+			s.cache.put(v, newCacheKey(cachedEntity, 0, num), e, entityBytes+len(e.Key)+len(e.Name)+len(e.Type)+len(e.Namespace))
 		}
 	}
 	return out, nil
@@ -139,10 +139,10 @@ func (l *factList) size() int {
 	return n
 }
 
-// Relations reads through the memo what recall asks for: the relations of a few
+// Relations reads through the cache what recall asks for: the relations of a few
 // chunks, and those believed now of a few entities.
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
-	simple := q.Sources == nil && q.Kinds == nil && q.After == 0 && q.Limit > 0
+	simple := q.Sources == nil && q.After == 0 && q.Limit > 0
 	if v, quiet := s.commits.load(); quiet && simple {
 		var lists []*factList
 		var err error
@@ -162,15 +162,15 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 	return s.readRelations(ctx, q)
 }
 
-// known returns the lists of the memo, nil where there is none, and their number.
-func (s *store) known(ctx context.Context, v uint64, kind memoKind, limit int, part backend.Partition, nums []int64) ([]*factList, int, error) {
+// known returns the lists of the cache, nil where there is none, and their number.
+func (s *store) known(ctx context.Context, v uint64, kind cacheKind, limit int, part backend.Partition, nums []int64) ([]*factList, int, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, 0, err
 	}
 	s.leave()
 	lists := make([]*factList, len(nums))
 	n := 0
-	s.memo.get(v, kind, limit, nums, func(i int, value any) {
+	s.cache.get(v, kind, limit, nums, func(i int, value any) {
 		if l := value.(*factList); l.part == part {
 			lists[i] = l
 			n++
@@ -182,7 +182,7 @@ func (s *store) known(ctx context.Context, v uint64, kind memoKind, limit int, p
 // factsOfChunks returns the relations of each chunk, whenever they were believed. It
 // returns nil when they are too many.
 func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
-	lists, n, err := s.known(ctx, v, memoChunkFacts, 0, q.Part, q.Chunks)
+	lists, n, err := s.known(ctx, v, cachedChunkFacts, 0, q.Part, q.Chunks)
 	if err != nil || n == len(lists) {
 		return lists, err
 	}
@@ -206,7 +206,7 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 	}
 	for chunk, l := range by {
 		l.rels = slices.Clip(l.rels)
-		s.memo.put(v, newMemoKey(memoChunkFacts, 0, chunk), l, l.size())
+		s.cache.put(v, newCacheKey(cachedChunkFacts, 0, chunk), l, l.size())
 	}
 	return lists, nil
 }
@@ -220,7 +220,7 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 	if q.Limit > maxRememberedFacts {
 		return nil, nil
 	}
-	lists, n, err := s.known(ctx, v, memoEntityRelation, q.Limit, q.Part, q.Entities)
+	lists, n, err := s.known(ctx, v, cachedEntityRelation, q.Limit, q.Part, q.Entities)
 	if err != nil || n == len(lists) {
 		return lists, err
 	}
@@ -238,7 +238,7 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 			}
 		}
 		lists[i] = &factList{part: q.Part, rels: slices.Clip(rels)}
-		s.memo.put(v, newMemoKey(memoEntityRelation, q.Limit, e), lists[i], lists[i].size())
+		s.cache.put(v, newCacheKey(cachedEntityRelation, q.Limit, e), lists[i], lists[i].size())
 	}
 	return lists, nil
 }

@@ -1,0 +1,126 @@
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// vector returns the vector of a chunk in a lane.
+func (v *version) vector(i int, lane backend.Lane) []float32 {
+	switch {
+	case lane == v.lane:
+		return v.chunks[i].Vector
+	case v.vectors[lane] == nil:
+		return nil
+	}
+	return v.vectors[lane][i]
+}
+
+func (s *store) PutVectors(ctx context.Context, lane backend.Lane, items []backend.LaneVectors) (ok []bool, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		if lane == 0 || lane >= backend.LaneCount {
+			return fmt.Errorf("put vectors: lane %d cannot be filled", lane)
+		}
+		fits := func(in *backend.LaneVectors) *version {
+			v := d.versions[in.Source.Num]
+			if v == nil || !v.indexed || v.src.Version() != in.Source || v.part.name.Class == backend.Raw {
+				return nil
+			}
+			return v
+		}
+		for i := range items {
+			if v := fits(&items[i]); v != nil && len(items[i].Vectors) != len(v.chunks) {
+				return fmt.Errorf("put vectors: %d for the %d chunks of source %d", len(items[i].Vectors), len(v.chunks), v.src.Num)
+			}
+		}
+		ok = make([]bool, len(items))
+		for i := range items {
+			if v := fits(&items[i]); v != nil {
+				ok[i] = true
+				d.putVectors(v, lane, items[i].Vectors)
+			}
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return ok, err
+}
+
+// putVectors stores vectors by ordinal.
+func (d *storeData) putVectors(v *version, lane backend.Lane, vectors [][]float32) {
+	order := make([]int, len(v.chunks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.chunks[a].Ordinal, v.chunks[b].Ordinal) })
+	v.vectors[lane] = make([][]float32, len(v.chunks))
+	for i, at := range order {
+		vec := slices.Clone(vectors[i])
+		if lane == v.lane {
+			v.chunks[at].Vector = vec
+		} else {
+			v.vectors[lane][at] = vec
+		}
+	}
+	v.lanes[lane] = true
+	d.feed.putVectors(v, lane)
+}
+
+func (s *store) MissingVectors(ctx context.Context, lane backend.Lane, after int64, limit int) (nums []int64, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		if lane >= backend.LaneCount {
+			return fmt.Errorf("missing vectors: there is no lane %d", lane)
+		}
+		for num, v := range d.versions {
+			if num > after && v.indexed && !v.lanes[lane] && len(v.chunks) > 0 && v.part.name.Class != backend.Raw {
+				nums = append(nums, num)
+			}
+		}
+		return nil
+	})
+	slices.Sort(nums)
+	return firstN(nums, limit), err
+}
+
+func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (next int64, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		if lane >= backend.LaneCount || limit <= 0 {
+			return fmt.Errorf("drop lane %d, %d at a time: there is none, or no end", lane, limit)
+		}
+		if after == 0 {
+			d.feed.dropVectors(lane)
+		}
+		var nums []int64
+		for num, v := range d.versions {
+			if num > after && v.indexed && v.lanes[lane] && v.part.name.Class != backend.Raw {
+				nums = append(nums, num)
+			}
+		}
+		slices.Sort(nums)
+		for _, num := range firstN(nums, limit) {
+			d.versions[num].dropLane(lane)
+			d.feed.takeBack(d.versions[num].lanePuts[lane])
+			d.versions[num].lanePuts[lane] = 0
+			next = num
+		}
+		if len(nums) <= limit {
+			next = 0
+		}
+		d.feed.tidy()
+		return nil
+	})
+	return next, err
+}
+
+func (v *version) dropLane(lane backend.Lane) {
+	v.lanes[lane], v.vectors[lane] = false, nil
+	if lane == v.lane {
+		for _, c := range v.chunks {
+			c.Vector = nil
+		}
+	}
+}

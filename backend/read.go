@@ -1,0 +1,65 @@
+package backend
+
+import (
+	"context"
+	"time"
+)
+
+// Read is the half of a [Store] that looks items and chunks up. No method changes
+// anything, and each answers from one moment.
+type Read interface {
+	// Sources returns the newest versions of ids, nil where there is none.
+	Sources(ctx context.Context, part Partition, ids []string) ([]*Source, error)
+	// SourcesByNum returns versions, nil where gone.
+	SourcesByNum(ctx context.Context, nums []int64) ([]*Source, error)
+	// FindSubs returns the sub-tenants in which id exists in a class.
+	FindSubs(ctx context.Context, class Class, id string) ([]string, error)
+	// Content reads a blob.
+	Content(ctx context.Context, source int64, kind ContentKind) ([]byte, error)
+	// List returns a page and the total over all pages.
+	List(ctx context.Context, q ListQuery) ([]*Source, int, error)
+	// Chunks returns visible chunks in the order asked, without those that are
+	// gone, not yet visible, or expired by now. Vectors are left out. The rows may
+	// be shared with other calls and must not be changed; the slice is the caller's.
+	Chunks(ctx context.Context, nums []int64, now time.Time) ([]*Hydrated, error)
+	// SourceChunks returns chunks of a version with ordinals in [from, to), by
+	// ordinal, whatever its state; vectors when asked.
+	SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]Chunk, error)
+	// ChunkNums maps chunk keys of a partition to visible Nums, 0 where there is none.
+	ChunkNums(ctx context.Context, part Partition, keys []string) ([]int64, error)
+	// Subs lists the sub-tenants that hold sources, by name.
+	Subs(ctx context.Context) ([]SubInfo, error)
+	// Stats counts a class.
+	Stats(ctx context.Context, class Class) (Stats, error)
+}
+
+// ListQuery asks for newest versions of a partition, newest UpdatedAt first,
+// then ID.
+type ListQuery struct {
+	Part   Partition
+	IDs    []string // only these; nil: all
+	Filter Filter   // with no [IDTag] in All
+	Offset int
+	Limit  int
+	Now    time.Time // sources expired by now are left out
+}
+
+// Hydrated is a chunk with the version it belongs to.
+type Hydrated struct {
+	Chunk
+	Src *Source
+}
+
+// SubInfo counts what a sub-tenant holds. Sources that are deleted or expired
+// do not count.
+type SubInfo struct {
+	Sub       string
+	Knowledge int
+	Memory    int
+	Raw       int
+}
+
+// Stats counts visible chunks and live sources of a class over all sub-tenants.
+type Stats struct {
+	Chunks, Sources int
+}

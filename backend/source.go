@@ -1,0 +1,134 @@
+package backend
+
+import (
+	"slices"
+	"time"
+)
+
+// Class separates the stores of a workspace.
+type Class uint8
+
+// Classes of content.
+const (
+	Knowledge Class = 1 // files and app content
+	Memory    Class = 2 // user facts and conversations
+	Raw       Class = 3 // vectors supplied by the caller (embeddings tenants)
+)
+
+// Partition is what one search covers: a class of a sub-tenant.
+type Partition struct {
+	Class Class
+	Sub   string
+}
+
+// State is where a source stands on its way to being searchable.
+type State uint8
+
+// States of a source. Chunks of a source are visible from GraphCreation on.
+const (
+	Queued        State = 1
+	Processing    State = 2
+	GraphCreation State = 3
+	Completed     State = 4
+	Errored       State = 5
+)
+
+// Terminal reports whether the state is final.
+func (s State) Terminal() bool { return s == Completed || s == Errored }
+
+// Version names a state of a source: Num is the version, Rev counts the changes that
+// were made to it in place. The zero Version names none.
+//
+// Whoever reads a source and writes what follows from it passes on the Version that
+// he read. The Store refuses the write when the newest version is another or was
+// changed since, and the caller reads again. So no write undoes another.
+type Version struct {
+	Num, Rev int64
+}
+
+// Source is one version of one ingested item. (Part, ID) names the item; Num
+// names the version. The newest version is the one that lists, reads and status
+// speak of; an older one that was indexed stays visible to search until the newer
+// one is indexed, and goes in the same transaction.
+type Source struct {
+	Num          int64 // assigned by the Store, rising over the workspace, never reused
+	Rev          int64 // assigned by the Store: 0 at first, one more with each UpdateMetadata and each Index
+	Part         Partition
+	ID           string
+	State        State
+	ErrorCode    string // may be set while a retry waits
+	ErrorMessage string
+	Attempts     int // claims so far
+	Title        string
+	Kind         string // category shown to users, as given
+	Filename     string
+	MediaType    string
+	SizeBytes    int64 // of the original content
+	Infer        bool
+	CreatedAt    time.Time // when the item was first accepted; kept over versions
+	UpdatedAt    time.Time // when this version was accepted or its metadata last edited
+	Time         time.Time // the content's own time; zero: unknown
+	ExpiresAt    time.Time // zero: never
+	Session      string    // explicit session of a memory; empty: none
+	Metadata     []byte    // compact JSON object or nil
+	Additional   []byte    // compact JSON object or nil
+	Doc          []byte    // the caller's record of everything else
+	Tags         []uint64  // what filters match on, see Filter
+	NotBefore    time.Time // earliest next claim while a retry waits
+	Token        string    // who holds the claim
+	LeaseUntil   time.Time
+}
+
+// Version names the source as it was read.
+func (s *Source) Version() Version { return Version{s.Num, s.Rev} }
+
+// ContentKind names a blob of a source.
+type ContentKind uint8
+
+// Blobs of a source. Each carries a checksum that is verified when it is read;
+// damage is [ErrCorrupt].
+const (
+	Original ContentKind = 1 // the bytes as they came
+	Text     ContentKind = 2 // parsed text, when it differs from the original
+	Inferred ContentKind = 3 // inferred statements
+	Supplied ContentKind = 4 // a graph supplied with the source
+	Usage    ContentKind = 5 // what a model was paid for the source
+)
+
+// Blob is the content of a source.
+type Blob struct {
+	Kind ContentKind
+	Data []byte
+}
+
+// Chunk is the unit that is embedded and recalled.
+type Chunk struct {
+	Num     int64  // assigned by the Store, rising over the workspace, never reused
+	Source  int64  // Num of its source version
+	Ordinal int    // place in the source, from 0
+	Key     string // chunk_uuid on the wire, unique in the workspace's partition
+	Text    string // what recall returns
+	Heading string // headings above it
+	Layout  []byte // JSON: offsets and page
+	Vector  []float32
+	Extra   []byte // the caller's index hints (fields, speaker), handed to indexes verbatim
+}
+
+// Filter limits a search to chunks whose source has, for each group of All, at
+// least one tag of the group, and none of Not. A tag is a 64-bit hash that the
+// caller makes of a field and a value, an id or a title; every backend matches
+// tags alone and never looks into metadata.
+type Filter struct {
+	All [][]uint64
+	Not []uint64
+}
+
+// Matches reports whether a source with these tags passes the filter.
+func (f Filter) Matches(tags []uint64) bool {
+	for _, group := range f.All {
+		if !slices.ContainsFunc(group, func(t uint64) bool { return slices.Contains(tags, t) }) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.Not, func(t uint64) bool { return slices.Contains(tags, t) })
+}
