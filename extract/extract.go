@@ -10,6 +10,59 @@ import (
 	"time"
 )
 
+// Mode says how a clause is meant: whether its writer stands by it as a statement about the world, and from when to when.
+type Mode string
+
+// Modes of clauses and statements. What is asserted, negated, past, ended, planned, wished, corrected or cancelled says something about its
+// subject; the others are no ground for believing anything.
+const (
+	ModeAsserted     Mode = "asserted"     // holds now, or is told as an event
+	ModeNegated      Mode = "negated"      // does not hold
+	ModePast         Mode = "past"         // held or happened before
+	ModeEnded        Mode = "ended"        // held until now: "no longer", "I quit"
+	ModePlan         Mode = "plan"         // will hold or happen
+	ModeWish         Mode = "wish"         // is wanted
+	ModeCorrected    Mode = "corrected"    // takes the place of what was said wrongly: "actually it's Aegon"
+	ModeCancelled    Mode = "cancelled"    // will not happen after all: "the trip is off", "forget what I said about the car"
+	ModeInstruction  Mode = "instruction"  // tells the reader what to do
+	ModeQuestion     Mode = "question"     // asks
+	ModeHypothetical Mode = "hypothetical" // is a condition, a guess or a possibility
+	ModeQuote        Mode = "quote"        // somebody else's words or belief, or a text that is only shown
+	ModeFiction      Mode = "fiction"      // a story, a role, a dream, an example
+	ModeJoke         Mode = "joke"         // is not meant
+)
+
+// Believable reports whether a clause of mode m says something about its subject. The zero Mode is believable.
+func (m Mode) Believable() bool {
+	switch m {
+	case ModeInstruction, ModeQuestion, ModeHypothetical, ModeQuote, ModeFiction, ModeJoke:
+		return false
+	}
+	return true
+}
+
+// About says whom a clause is about.
+type About string
+
+// Whom clauses are about.
+const (
+	AboutSpeaker   About = "speaker"   // who says it
+	AboutOther     About = "other"     // another person
+	AboutAssistant About = "assistant" // whom it is said to
+	AboutWorld     About = "world"     // anything else
+)
+
+// Clause is a part of a text with a verb of its own.
+type Clause struct {
+	// Text is the words at the bytes [Start, End).
+	Text       string
+	Start, End int
+	Mode       Mode
+	About      About
+	// Who holds a clause of ModeQuote or is its subject, as the text names them ("my boss"); empty where it does not.
+	Who string
+}
+
 // Extractor turns items into mentions, relations, facts and dates.
 //
 // Extract returns exactly one Output per Input, in the same order, or an error and no outputs. An item with nothing
@@ -17,7 +70,9 @@ import (
 // return ctx.Err() (possibly wrapped) when ctx ends first. Name is stable and names the method and its version; it
 // is stored with what was extracted.
 type Extractor interface {
+	// Extract returns one Output for each Input, in order.
 	Extract(ctx context.Context, in []Input) ([]Output, error)
+	// Name names the method and its version.
 	Name() string
 }
 
@@ -29,6 +84,8 @@ type Input struct {
 	Title string
 	// Time is the source's timestamp, against which relative dates are resolved; zero when unknown.
 	Time time.Time
+	// Location is where it was said: "yesterday" is the day before Time on a clock there. Nil is the location of Time.
+	Location *time.Location
 	// Speaker is who "I" is in a memory (the user_name of the contract); empty means "User" where one is needed.
 	Speaker string
 	// Chunks are the bounds of the chunks in Text, by ascending Start; empty means one chunk that is the whole text.
@@ -152,6 +209,8 @@ type Relation struct {
 	// Functional, Retracts and Asserted are as in [Fact]; a relation that retracts is Negated too.
 	Functional, Retracts bool
 	Asserted             time.Time
+	// Mode is how the statement is meant; empty is ModeAsserted.
+	Mode Mode
 }
 
 // Alias says that two names of an item mean one entity.
@@ -206,6 +265,8 @@ type Fact struct {
 	Retracts bool
 	// Negated says that the fact denies something ("Alex does not eat meat."); Predicate then begins with NotPrefix.
 	Negated bool
+	// Mode is how the fact is meant; empty is ModeAsserted. A plan is not Functional and carries its start in ValidFrom where one is named.
+	Mode Mode
 }
 
 // DateRef is a date or period named in a text.

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +8,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
 // Reasons why an item's output is the fallback's.
@@ -172,14 +171,9 @@ func (e *Extractor) send(ctx context.Context, messages []chatMessage, format int
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
+	req, err := modelhttp.NewRequest(ctx, e.endpoint, e.cfg.APIKey, body)
 	if err != nil {
 		return attempt{reason: reasonRefused}
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	if e.cfg.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+e.cfg.APIKey)
 	}
 	resp, err := e.cfg.HTTPClient.Do(req)
 	if err != nil {
@@ -235,7 +229,7 @@ func transportFailure(err error) attempt {
 }
 
 func statusFailure(resp *http.Response, format int32) attempt {
-	a := attempt{wait: retryAfter(resp.Header.Get("Retry-After"))}
+	a := attempt{wait: min(max(0, modelhttp.RetryAfter(resp.Header, time.Now())), maxRetryWait)}
 	switch s := resp.StatusCode; {
 	case s == http.StatusTooManyRequests:
 		a.reason, a.again = reasonThrottled, true
@@ -248,18 +242,6 @@ func statusFailure(resp *http.Response, format int32) attempt {
 		a.lower = (s == http.StatusBadRequest || s == http.StatusUnprocessableEntity) && format < formatPlain
 	}
 	return a
-}
-
-// retryAfter reads the wait that an endpoint asks for, in seconds or until a date; 0 for none.
-func retryAfter(v string) time.Duration {
-	n, err := strconv.ParseFloat(v, 64)
-	if at, dated := http.ParseTime(v); dated == nil {
-		n, err = time.Until(at).Seconds(), nil
-	}
-	if err != nil || !(n > 0) {
-		return 0
-	}
-	return time.Duration(min(n, maxRetryWait.Seconds()) * float64(time.Second))
 }
 
 // sleep waits, or returns false when ctx ends first.

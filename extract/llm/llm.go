@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/modelhttp"
 	"github.com/hashicorp/go-multierror"
 )
 
@@ -128,7 +129,7 @@ func withDefaults(c Config) Config {
 		c.RetryDelay = DefaultRetryDelay
 	}
 	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		c.HTTPClient = modelhttp.NoRedirects()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -51,7 +51,11 @@ func messagesFor(in []extract.Input, batch []int) []chatMessage {
 			items[k].Instructions = x.Instructions
 		}
 		if !x.Time.IsZero() {
-			items[k].Time = x.Time.Format(time.RFC3339)
+			at := x.Time
+			if x.Location != nil {
+				at = at.In(x.Location)
+			}
+			items[k].Time = at.Format(time.RFC3339)
 		}
 	}
 	body, err := json.Marshal(map[string]any{"items": items})

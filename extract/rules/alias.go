@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // aliases lets a first or family name alone stand for the one person of the text whose full name holds it: "Riemann"
 // is also a mention of "bernhard riemann", and its relations are that person's.
 func (d *doc) aliases() {
 	var full map[string]string
-	for i := range d.out.Mentions {
-		m := &d.out.Mentions[i]
+	for i := range d.Mentions {
+		m := &d.Mentions[i]
 		if m.Type != extract.TypePerson || m.Part {
 			continue
 		}
@@ -34,8 +35,8 @@ func (d *doc) aliases() {
 	if full == nil {
 		return
 	}
-	for i := range d.out.Mentions { // "Paris Hilton" does not make a person of Paris
-		if m := &d.out.Mentions[i]; full[m.Key] != "" && m.Type != extract.TypePerson && m.Type != extract.TypeConcept {
+	for i := range d.Mentions { // "Paris Hilton" does not make a person of Paris
+		if m := &d.Mentions[i]; full[m.Key] != "" && m.Type != extract.TypePerson && m.Type != extract.TypeConcept {
 			full[m.Key] = ""
 		}
 	}
@@ -45,8 +46,8 @@ func (d *doc) aliases() {
 		}
 		return key
 	}
-	for i, n := 0, len(d.out.Mentions); i < n; i++ {
-		m := &d.out.Mentions[i]
+	for i, n := 0, len(d.Mentions); i < n; i++ {
+		m := &d.Mentions[i]
 		key := full[m.Key]
 		if key == "" || m.Phrase || m.Type != extract.TypePerson && m.Type != extract.TypeConcept {
 			continue
@@ -54,8 +55,8 @@ func (d *doc) aliases() {
 		m.Part, m.Weak, m.Type = true, false, extract.TypePerson
 		fuller := *m
 		fuller.Key, fuller.Part = key, false
-		if len(d.out.Mentions) < maxMentions {
-			d.addOnce(fuller)
+		if len(d.Mentions) < language.MaxMentions {
+			d.AddToChunk(fuller)
 		}
 	}
 	changed := false
@@ -88,7 +89,7 @@ func nameWords(key string) (first, last string, ok bool) {
 		return "", "", false
 	}
 	first, last = key[:strings.IndexByte(key, ' ')], key[strings.LastIndexByte(key, ' ')+1:]
-	if lookup(first).flags&fTitle != 0 || len(first) < 3 {
+	if language.Lookup(first).Flags&language.PersonTitle != 0 || len(first) < 3 {
 		first = ""
 	}
 	return first, last, len(last) > 2 && last != "and"

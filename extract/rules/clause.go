@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // clause is a verb with what stands around it.
@@ -23,14 +24,17 @@ type clause struct {
 }
 
 // clauses finds the verbs of a sentence and their subjects.
-func (d *doc) clauses(s *sentence, nodes []node, out []clause) []clause {
+func (d *doc) clauses(s *language.Sentence, nodes []node, out []clause) []clause {
 	hyp := d.hypothetical(s)
-	for i := s.lo; i < s.hi; i++ {
-		t := &d.toks[i]
-		if t.kind != kWord || t.w.verb == 0 || t.shape == sCap && i != s.lo || t.is(fDo) || nodeAt(nodes, i) >= 0 || d.usedAsNoun(s, i) {
+	for i := s.Lo; i < s.Hi; i++ {
+		t := &d.Tokens[i]
+		if t.Kind != language.KindWord || t.Word.Verb == 0 || t.Shape == language.Capitalized && i != s.Lo || t.Is(language.FormOfDo) || nodeAt(nodes, i) >= 0 || d.usedAsNoun(s, i) {
 			continue
 		}
-		if d.isWord(s, i, "used") && d.isWord(s, i+1, "to") || t.is(fHave) && d.auxiliary(s, i) {
+		if d.IsWord(s, i, "like") && i > s.Lo && !d.Tokens[i-1].Is(language.FirstPerson|language.FirstPlural|language.SecondPerson|language.ThirdPlural|language.Modal|language.FormOfDo|language.Adverb|language.Negation|language.Conjunction) && !plainPlural(d.TokenText(i-1)) {
+			continue // "on the bus like a teenager"
+		}
+		if d.IsWord(s, i, "used") && d.IsWord(s, i+1, "to") || t.Is(language.FormOfHave) && d.auxiliary(s, i) {
 			continue
 		}
 		c := clause{verbTok: i, lo: i, hi: i + 1, subject: -1, hyp: hyp}
@@ -48,10 +52,10 @@ func (d *doc) clauses(s *sentence, nodes []node, out []clause) []clause {
 }
 
 // hypothetical reports whether a sentence begins with a condition or a wish.
-func (d *doc) hypothetical(s *sentence) bool {
-	for i := s.lo; i < s.hi && i < s.lo+3; i++ {
-		if d.isWord(s, i, "if") || d.isWord(s, i, "unless") || d.isWord(s, i, "suppose") || d.isWord(s, i, "imagine") || d.isWord(s, i, "wish") || d.isWord(s, i, "maybe") ||
-			d.isWord(s, i, "perhaps") || d.isWord(s, i, "assuming") {
+func (d *doc) hypothetical(s *language.Sentence) bool {
+	for i := s.Lo; i < s.Hi && i < s.Lo+3; i++ {
+		if d.IsWord(s, i, "if") || d.IsWord(s, i, "unless") || d.IsWord(s, i, "suppose") || d.IsWord(s, i, "imagine") || d.IsWord(s, i, "wish") || d.IsWord(s, i, "maybe") ||
+			d.IsWord(s, i, "perhaps") || d.IsWord(s, i, "assuming") {
 			return true
 		}
 	}
@@ -59,142 +63,142 @@ func (d *doc) hypothetical(s *sentence) bool {
 }
 
 // auxiliary reports whether "have" at i only helps a participle.
-func (d *doc) auxiliary(s *sentence, i int) bool {
-	for j := i + 1; j < s.hi && j < i+4; j++ {
-		t := &d.toks[j]
-		if d.isWord(s, j, "been") {
+func (d *doc) auxiliary(s *language.Sentence, i int) bool {
+	for j := i + 1; j < s.Hi && j < i+4; j++ {
+		t := &d.Tokens[j]
+		if d.IsWord(s, j, "been") {
 			return true
 		}
-		if t.is(fAdv | fNeg) {
+		if t.Is(language.Adverb | language.Negation) {
 			continue
 		}
-		return t.kind == kWord && !t.is(fDet) && (t.w.verb > 0 && t.w.form&formPart != 0 || t.w.verb == 0 && strings.HasSuffix(d.str(j), "ed"))
+		return t.Kind == language.KindWord && !t.Is(language.Determiner) && (t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 || t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(j), "ed"))
 	}
 	return false
 }
 
 // usedAsNoun reports whether the word at i that could be a verb stands where a noun stands: "the work", "a visit".
-func (d *doc) usedAsNoun(s *sentence, i int) bool {
-	t := &d.toks[i]
-	if i == s.lo {
+func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if i == s.Lo {
 		return false
 	}
-	prev := &d.toks[i-1]
+	prev := &d.Tokens[i-1]
 	switch {
-	case prev.kind == kWord && prev.is(fDet|fPoss) && !prev.is(fHe|fShe|fThey) || prev.kind == kClitic && d.text[prev.end-1] == 's' && t.w.form&(formIng|formPart) == 0:
+	case prev.Kind == language.KindWord && prev.Is(language.Determiner|language.Possessive) && !prev.Is(language.Masculine|language.Feminine|language.ThirdPlural) || prev.Kind == language.KindClitic && d.Text[prev.End-1] == 's' && t.Word.Form&(language.IngForm|language.Participle) == 0:
 		return true
-	case prev.kind == kWord && prev.w.verb > 0 && !prev.is(fBe|fHave|fDo|fModal|fPrep) && prev.w.form&formIng == 0 && t.w.form&(formPast|formIng) == 0 &&
-		(t.w.form&form3s != 0 || !d.isWord(s, i-1, "help") && !d.isWord(s, i-1, "let")):
+	case prev.Kind == language.KindWord && prev.Word.Verb > 0 && !prev.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal|language.Preposition) && prev.Word.Form&language.IngForm == 0 && t.Word.Form&(language.PastForm|language.IngForm) == 0 &&
+		(t.Word.Form&language.ThirdForm != 0 || !d.IsWord(s, i-1, "help") && !d.IsWord(s, i-1, "let")):
 		return true // "enjoys trains"
-	case prev.kind == kWord && prev.is(fAdj) && !prev.is(fAdv) && t.w.form&(formBase|form3s) != 0 && !prev.is(fStop):
+	case prev.Kind == language.KindWord && prev.Is(language.Adjective) && !prev.Is(language.Adverb) && t.Word.Form&(language.BaseForm|language.ThirdForm) != 0 && !prev.Is(language.FunctionWord):
 		return true
-	case prev.kind == kWord && prev.is(fPrep) && !d.isWord(s, i-1, "to") && t.w.form&(formBase|form3s|formPast) != 0 && t.w.form&formIng == 0:
+	case prev.Kind == language.KindWord && prev.Is(language.Preposition) && !d.IsWord(s, i-1, "to") && t.Word.Form&(language.BaseForm|language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.IngForm == 0:
 		return true
 	}
-	if t.w.form&formIng != 0 { // a gerund is a clause only behind "be" or as a participle behind a comma
-		return !prev.is(fBe|fAdv|fNeg) && prev.kind != kClitic
+	if t.Word.Form&language.IngForm != 0 { // a gerund is a clause only behind "be" or as a participle behind a comma
+		return !prev.Is(language.FormOfBe|language.Adverb|language.Negation) && prev.Kind != language.KindClitic
 	}
-	if t.w.form&(formBase|formPast) == formBase && i+1 < s.hi && d.toks[i+1].kind == kWord && d.toks[i+1].is(fBe) && !prev.is(fModal) {
+	if t.Word.Form&(language.BaseForm|language.PastForm) == language.BaseForm && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.FormOfBe) && !prev.Is(language.Modal) {
 		return true // "the plan is"
 	}
 	return false
 }
 
 // verbGroup takes in the auxiliaries and adverbs before a verb, and notes tense, voice and negation.
-func (d *doc) verbGroup(s *sentence, c *clause) {
-	t := &d.toks[c.verbTok]
+func (d *doc) verbGroup(s *language.Sentence, c *clause) {
+	t := &d.Tokens[c.verbTok]
 	be := false
-	c.past = t.w.form&formPast != 0 && t.w.form&formBase == 0
+	c.past = t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0
 	i := c.verbTok - 1
-	for ; i >= s.lo && c.verbTok-i <= 6; i-- {
-		p := &d.toks[i]
-		if p.kind == kPunct || p.kind == kNumber {
+	for ; i >= s.Lo && c.verbTok-i <= 6; i-- {
+		p := &d.Tokens[i]
+		if p.Kind == language.KindPunct || p.Kind == language.KindNumber {
 			break
 		}
 		switch {
-		case d.isWord(s, i, "longer") && d.isWord(s, i-1, "no"):
+		case d.IsWord(s, i, "longer") && d.IsWord(s, i-1, "no"):
 			c.ended = true
 			i--
-		case p.is(fBe) && (p.kind != kClitic || d.text[p.end-1] != 's' || t.w.form&(formIng|formPart) != 0):
+		case p.Is(language.FormOfBe) && (p.Kind != language.KindClitic || d.Text[p.End-1] != 's' || t.Word.Form&(language.IngForm|language.Participle) != 0):
 			be = true
-			c.past = c.past || d.isWord(s, i, "was") || d.isWord(s, i, "were")
-		case p.is(fHave):
-			c.perfect, c.past = true, c.past || t.w.form&formPart != 0
-		case p.is(fDo):
-			c.past = c.past || d.isWord(s, i, "did") || d.isWord(s, i, "didn't")
-		case p.is(fFuture):
+			c.past = c.past || d.IsWord(s, i, "was") || d.IsWord(s, i, "were")
+		case p.Is(language.FormOfHave):
+			c.perfect, c.past = true, c.past || t.Word.Form&language.Participle != 0
+		case p.Is(language.FormOfDo):
+			c.past = c.past || d.IsWord(s, i, "did") || d.IsWord(s, i, "didn't")
+		case p.Is(language.Future):
 			c.future = true
-		case p.is(fModal):
+		case p.Is(language.Modal):
 			c.hyp = true
-		case d.isWord(s, i, "to") && d.isWord(s, i-1, "used"):
+		case d.IsWord(s, i, "to") && d.IsWord(s, i-1, "used"):
 			c.ended, c.past = true, true
 			i--
-		case d.isWord(s, i, "to") && d.isWord(s, i-1, "going"):
+		case d.IsWord(s, i, "to") && d.IsWord(s, i-1, "going"):
 			c.future = true
 			i--
-		case p.is(fAdv) && p.kind == kWord, p.is(fNeg) && p.kind == kWord:
+		case p.Is(language.Adverb) && p.Kind == language.KindWord, p.Is(language.Negation) && p.Kind == language.KindWord:
 		default:
 			goto done
 		}
-		c.negated = c.negated || p.is(fNeg)
-		c.hyp = c.hyp || p.is(fHyp)
+		c.negated = c.negated || p.Is(language.Negation)
+		c.hyp = c.hyp || p.Is(language.Hypothetical)
 	}
 done:
 	c.lo = i + 1
-	for c.lo < c.verbTok && d.toks[c.lo].is(fAdv) && !d.toks[c.lo].is(fNeg) && c.lo == s.lo {
+	for c.lo < c.verbTok && d.Tokens[c.lo].Is(language.Adverb) && !d.Tokens[c.lo].Is(language.Negation) && c.lo == s.Lo {
 		c.lo++
 	}
-	if be && t.w.form&formPart != 0 && t.w.form&formIng == 0 {
+	if be && t.Word.Form&language.Participle != 0 && t.Word.Form&language.IngForm == 0 {
 		c.passive = true
 	}
-	if !be && t.w.form&formPart != 0 && !c.perfect && c.hi < s.hi && d.isWord(s, c.hi, "by") {
+	if !be && t.Word.Form&language.Participle != 0 && !c.perfect && c.hi < s.Hi && d.IsWord(s, c.hi, "by") {
 		c.passive = true // "the book, written by"
 	}
-	if c.hi < s.hi && d.isWord(s, c.hi, "up") {
+	if c.hi < s.Hi && d.IsWord(s, c.hi, "up") {
 		c.hi++
 	}
-	for j := c.hi; j < s.hi && j < c.hi+12; j++ {
-		if d.isWord(s, j, "anymore") || d.isWord(s, j, "any") && d.isWord(s, j+1, "more") || d.isWord(s, j, "any") && d.isWord(s, j+1, "longer") {
+	for j := c.hi; j < s.Hi && j < c.hi+12; j++ {
+		if d.IsWord(s, j, "anymore") || d.IsWord(s, j, "any") && d.IsWord(s, j+1, "more") || d.IsWord(s, j, "any") && d.IsWord(s, j+1, "longer") {
 			c.ended = c.ended || c.negated
 		}
 	}
 }
 
 // infinitive reports whether the verb only completes another one ("wants to visit"), which states nothing done.
-func (d *doc) infinitive(s *sentence, c *clause) bool {
-	return d.isWord(s, c.lo-1, "to") && !c.ended && !c.future
+func (d *doc) infinitive(s *language.Sentence, c *clause) bool {
+	return d.IsWord(s, c.lo-1, "to") && !c.ended && !c.future
 }
 
 // findSubject picks the node that a verb group belongs to.
-func (d *doc) findSubject(s *sentence, nodes []node, c *clause, before []clause) {
+func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before []clause) {
 	i := c.lo - 1
-	if i < s.lo {
+	if i < s.Lo {
 		return
 	}
-	t := &d.toks[i]
-	if t.kind == kWord && t.is(fConj) && !t.is(fWh) && !d.isWord(s, i, "that") && len(before) > 0 {
+	t := &d.Tokens[i]
+	if t.Kind == language.KindWord && t.Is(language.Conjunction) && !t.Is(language.WhWord) && !d.IsWord(s, i, "that") && len(before) > 0 {
 		c.subject, c.far = before[len(before)-1].subject, true
-		if d.isWord(s, i, "and") || d.isWord(s, i, "but") || d.isWord(s, i, "or") {
+		if d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "or") {
 			c.hyp = c.hyp || before[len(before)-1].hyp
-			c.passive = c.passive || before[len(before)-1].passive && d.toks[c.verbTok].w.form&formBase == 0 && d.toks[c.verbTok].w.form&formPart != 0 && c.lo == c.verbTok
+			c.passive = c.passive || before[len(before)-1].passive && d.Tokens[c.verbTok].Word.Form&language.BaseForm == 0 && d.Tokens[c.verbTok].Word.Form&language.Participle != 0 && c.lo == c.verbTok
 		}
 		return
 	}
-	if t.kind == kWord && (d.isWord(s, i, "who") || d.isWord(s, i, "which") || d.isWord(s, i, "that")) {
-		if i--; i >= s.lo && d.toks[i].kind == kPunct {
+	if t.Kind == language.KindWord && (d.IsWord(s, i, "who") || d.IsWord(s, i, "which") || d.IsWord(s, i, "that")) {
+		if i--; i >= s.Lo && d.Tokens[i].Kind == language.KindPunct {
 			i--
 		}
-	} else if t.kind == kPunct && t.ch == ',' {
+	} else if t.Kind == language.KindPunct && t.Sign == ',' {
 		// "Anna Lind, the founder of Acme, lives": the words between the commas are an aside.
 		if k := d.openingName(s, nodes, c.lo); k >= 0 {
 			c.subject, c.far = k, nodes[k].hi < c.lo-6
 			return
 		}
 		j := i - 1
-		for j > s.lo && !(d.toks[j].kind == kPunct && d.toks[j].ch == ',') {
+		for j > s.Lo && !(d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign == ',') {
 			j--
 		}
-		if j > s.lo {
+		if j > s.Lo {
 			i = j - 1
 			if nodeAt(nodes, i) < 0 {
 				i = c.lo - 2
@@ -202,70 +206,73 @@ func (d *doc) findSubject(s *sentence, nodes []node, c *clause, before []clause)
 		} else {
 			i--
 		}
-	} else if t.kind == kPunct && t.ch == ')' {
-		for i > s.lo && !(d.toks[i].kind == kPunct && d.toks[i].ch == '(') {
+	} else if t.Kind == language.KindPunct && t.Sign == ')' {
+		for i > s.Lo && !(d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == '(') {
 			i--
 		}
 		i--
 	}
-	for steps := 0; i >= s.lo && steps < 10; i, steps = i-1, steps+1 {
-		t := &d.toks[i]
+	for steps := 0; i >= s.Lo && steps < 10; i, steps = i-1, steps+1 {
+		t := &d.Tokens[i]
 		if k := nodeAt(nodes, i); k >= 0 {
 			if nodes[k].kind == nodeDate {
 				i = nodes[k].lo
 				continue
 			}
-			if lo := nodes[k].lo; lo > s.lo && d.governed(s, lo) {
+			if lo := nodes[k].lo; lo > s.Lo && d.governed(s, lo) {
 				i = d.beforePreposition(s, lo)
 				continue
 			}
-			if d.toks[nodes[k].hi-1].end < d.toks[c.lo].start && nodes[k].hi < s.hi && d.toks[nodes[k].hi].kind == kClitic && d.text[d.toks[nodes[k].hi].end-1] == 's' && nodes[k].hi < c.lo {
+			if d.Tokens[nodes[k].hi-1].End < d.Tokens[c.lo].Start && nodes[k].hi < s.Hi && d.Tokens[nodes[k].hi].Kind == language.KindClitic && d.Text[d.Tokens[nodes[k].hi].End-1] == 's' && nodes[k].hi < c.lo {
 				return // "Anna's dog sleeps": Anna is not the one
 			}
-			if d.toks[nodes[k].lo].is(fPoss) {
+			if d.Tokens[nodes[k].lo].Is(language.Possessive) {
 				return
 			}
-			if k > 0 && nodes[k-1].kind == nodeName && nodes[k-1].hi == nodes[k].lo-1 && d.isPunct(s, nodes[k-1].hi, ',') && !d.governed(s, nodes[k-1].lo) &&
+			if k > 0 && nodes[k-1].kind == nodeName && nodes[k-1].hi == nodes[k].lo-1 && d.IsPunct(s, nodes[k-1].hi, ',') && !d.governed(s, nodes[k-1].lo) &&
 				nodes[k].kind == nodeName && nodes[k].typ != extract.TypePerson {
 				k-- // "Port Elder, Northland, lies"
 			}
 			c.subject, c.far = k, c.far || steps > 3
 			return
 		}
-		if t.kind == kWord && t.shape == sLower && !t.is(fStop|fAdv) {
+		if t.Kind == language.KindWord && t.Is(language.SecondPerson) && !t.Is(language.Possessive) {
+			return // "Astrid, you keep mixing them up"
+		}
+		if t.Kind == language.KindWord && t.Shape == language.LowerCase && !t.Is(language.FunctionWord|language.Adverb) {
 			start := d.phraseStart(s, i)
-			if start == s.lo || !d.toks[start-1].is(fPrep) || d.toks[start-1].kind != kWord {
+			if start == s.Lo || !d.Tokens[start-1].Is(language.Preposition) || d.Tokens[start-1].Kind != language.KindWord {
 				return // a common noun is the subject
 			}
 			i = start - 1
 			continue
 		}
-		if t.kind == kWord && t.is(fConj|fWh) && !t.is(fPrep) && !d.isWord(s, i, "and") && !d.isWord(s, i, "or") {
+		if t.Kind == language.KindWord && t.Is(language.Conjunction|language.WhWord) && !t.Is(language.Preposition) && !d.IsWord(s, i, "and") && !d.IsWord(s, i, "or") {
 			return
 		}
-		if t.kind == kPunct && (t.ch == ';' || t.ch == ':' || t.ch == '"') || t.kind == kWord && t.w.verb > 0 && t.w.form&(formPast|form3s) != 0 && !d.usedAsNoun(s, i) && !t.is(fDet) {
+		if t.Kind == language.KindPunct && (t.Sign == ';' || t.Sign == ':' || t.Sign == '"') || t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.ThirdForm) != 0 && !d.usedAsNoun(s, i) && !t.Is(language.Determiner) {
 			return
 		}
 	}
 }
 
 // openingName returns the name that opens a sentence and has an aside behind it, "Anna Lind (born 1961), a poet, lives".
-func (d *doc) openingName(s *sentence, nodes []node, before int) int {
-	if len(nodes) == 0 || nodes[0].kind != nodeName && nodes[0].kind != nodeSpeaker || nodes[0].lo > s.lo+1 || nodes[0].hi >= before {
+func (d *doc) openingName(s *language.Sentence, nodes []node, before int) int {
+	if len(nodes) == 0 || nodes[0].kind != nodeName && nodes[0].kind != nodeSpeaker || nodes[0].lo > s.Lo+1 || nodes[0].hi >= before {
 		return -1
 	}
 	hi := nodes[0].hi
-	if !d.isPunct(s, hi, ',') && !d.isPunct(s, hi, '(') {
+	if !d.IsPunct(s, hi, ',') && !d.IsPunct(s, hi, '(') {
 		return -1
 	}
 	return 0
 }
 
 // phraseStart returns where the noun phrase in lower case that ends at token i begins.
-func (d *doc) phraseStart(s *sentence, i int) int {
-	for i > s.lo {
-		p := &d.toks[i-1]
-		if p.kind != kWord || p.shape != sLower || p.is(fPrep|fConj|fAdv) && !p.is(fAdj|fDet) || p.is(fStop) && !p.is(fAdj|fDet|fPoss) {
+func (d *doc) phraseStart(s *language.Sentence, i int) int {
+	for i > s.Lo {
+		p := &d.Tokens[i-1]
+		if p.Kind != language.KindWord || p.Shape != language.LowerCase || p.Is(language.Preposition|language.Conjunction|language.Adverb) && !p.Is(language.Adjective|language.Determiner) || p.Is(language.FunctionWord) && !p.Is(language.Adjective|language.Determiner|language.Possessive) {
 			break
 		}
 		i--
@@ -274,19 +281,24 @@ func (d *doc) phraseStart(s *sentence, i int) int {
 }
 
 // governed reports whether the node that begins at lo hangs on a preposition ("the mayor of Berlin").
-func (d *doc) governed(s *sentence, lo int) bool {
+func (d *doc) governed(s *language.Sentence, lo int) bool {
 	i := lo - 1
-	for i > s.lo && d.toks[i].kind == kWord && d.toks[i].is(fDet|fAdj) && !d.toks[i].is(fPrep) {
+	for i > s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Adjective) && !d.Tokens[i].Is(language.Preposition) {
 		i--
 	}
-	return i >= s.lo && d.toks[i].kind == kWord && d.toks[i].is(fPrep) && d.toks[i].w.verb == 0
+	return i >= s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition) && d.Tokens[i].Word.Verb == 0
 }
 
 // beforePreposition returns the token before the preposition that governs the node at lo.
-func (d *doc) beforePreposition(s *sentence, lo int) int {
+func (d *doc) beforePreposition(s *language.Sentence, lo int) int {
 	i := lo - 1
-	for i > s.lo && !(d.toks[i].kind == kWord && d.toks[i].is(fPrep)) {
+	for i > s.Lo && !(d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition)) {
 		i--
 	}
 	return i
+}
+
+// plainPlural reports whether a word looks like a plural, which a base form can follow: "my parents like".
+func plainPlural(w string) bool {
+	return len(w) > 2 && w[len(w)-1] == 's' || w == "people" || w == "children"
 }

@@ -5,17 +5,25 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // emit writes a statement as a relation, with mentions for ends that have none yet.
-func (d *doc) emit(s *sentence, st *statement, dates []dateHit) {
-	if len(d.out.Relations) >= maxRelations {
+func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
+	mode, ok := d.statementMode(st)
+	if !ok || len(d.out.Relations) >= maxRelations {
 		return
 	}
 	d.mentionNode(&st.source, st.frame, true)
 	d.mentionNode(&st.target, st.frame, false)
 	rel := extract.Relation{Source: st.source.key, Target: st.target.key, Predicate: st.predicate, Raw: st.raw, Confidence: st.conf}
-	rel.Context = clip(d.text[d.toks[s.lo].start:d.toks[s.hi-1].end])
+	rel.Mode = mode
+	if mode == extract.ModePlan && st.frame != nil && st.frame.kind == extract.KindEvent {
+		if from, _, _ := d.validity(s, dates, st); !from.After(d.Reference) {
+			return // "we will get a dog" states nothing that happened
+		}
+	}
+	rel.Context = clip(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
 	rel.Temporal = d.temporalWords(s, dates)
 	if st.clause != nil {
 		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, d.functional(st)
@@ -23,8 +31,8 @@ func (d *doc) emit(s *sentence, st *statement, dates []dateHit) {
 		rel.ValidFrom, rel.ValidTo, rel.Precision = d.validity(s, dates, st)
 	}
 	if len(d.in.Chunks) > 0 {
-		rel.Chunk, _ = chunksAt(d.in.Chunks, int(d.toks[s.lo].start))
-		_, rel.Chunk = chunksAt(d.in.Chunks, int(d.toks[s.lo].start))
+		rel.Chunk, _ = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
+		_, rel.Chunk = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
 	}
 	d.out.Relations = append(d.out.Relations, rel)
 }
@@ -45,11 +53,11 @@ func (d *doc) mentionNode(n *node, fr *frame, source bool) {
 	case nodePronoun, nodeDate, nodeLiteral:
 		return
 	}
-	m := extract.Mention{Name: n.name, Key: n.key, Type: typ, Start: int(d.toks[n.lo].start), End: int(d.toks[n.hi-1].end), Weak: n.weak, Phrase: n.kind == nodePhrase}
+	m := extract.Mention{Name: n.name, Key: n.key, Type: typ, Start: int(d.Tokens[n.lo].Start), End: int(d.Tokens[n.hi-1].End), Weak: n.weak, Phrase: n.kind == nodePhrase}
 	if m.Name == "" {
-		m.Name = d.text[m.Start:m.End]
+		m.Name = d.Text[m.Start:m.End]
 	}
-	d.addMention(m)
+	d.AddMention(m)
 }
 
 // clip bounds a sentence at a rune.
@@ -65,7 +73,7 @@ func clip(s string) string {
 }
 
 // temporalWords joins the words of a sentence that say when.
-func (d *doc) temporalWords(s *sentence, dates []dateHit) string {
+func (d *doc) temporalWords(s *language.Sentence, dates []language.Date) string {
 	first, rest := "", []string(nil)
 	add := func(w string) {
 		if first == "" {
@@ -75,21 +83,21 @@ func (d *doc) temporalWords(s *sentence, dates []dateHit) string {
 		}
 	}
 	di := 0
-	for i := s.lo; i < s.hi; i++ {
-		for di < len(dates) && dates[di].lo < i {
+	for i := s.Lo; i < s.Hi; i++ {
+		for di < len(dates) && dates[di].Lo < i {
 			di++
 		}
-		if di < len(dates) && dates[di].lo == i {
+		if di < len(dates) && dates[di].Lo == i {
 			lo := i
-			if i > s.lo && d.toks[i-1].kind == kWord && d.toks[i-1].is(fPrep) {
+			if i > s.Lo && d.Tokens[i-1].Kind == language.KindWord && d.Tokens[i-1].Is(language.Preposition) {
 				lo = i - 1
 			}
-			add(d.surface(lo, dates[di].hi))
-			i = dates[di].hi - 1
+			add(d.SpanText(lo, dates[di].Hi))
+			i = dates[di].Hi - 1
 			continue
 		}
-		if t := &d.toks[i]; t.kind == kWord && t.shape == sLower && t.is(fTemporal) && !t.is(fPrep|fAdj) {
-			add(d.str(i))
+		if t := &d.Tokens[i]; t.Kind == language.KindWord && t.Shape == language.LowerCase && t.Is(language.Temporal) && !t.Is(language.Preposition|language.Adjective) {
+			add(d.TokenText(i))
 		}
 	}
 	if len(rest) == 0 {
@@ -100,31 +108,31 @@ func (d *doc) temporalWords(s *sentence, dates []dateHit) string {
 
 // validity bounds a statement by the dates of its sentence: "since" opens, "until" closes, "from ... to" does both; a
 // date alone bounds an event and a past state on both sides, and opens a state that goes on.
-func (d *doc) validity(s *sentence, dates []dateHit, st *statement) (from, to time.Time, prec string) {
+func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statement) (from, to time.Time, prec string) {
 	c := st.clause
 	count := 0
 	for i := range dates {
 		h := &dates[i]
-		if h.from.IsZero() || h.lo >= c.end && c.end > 0 || h.lo < c.lo && h.lo > s.lo+2 {
+		if h.From.IsZero() || h.Lo >= c.end && c.end > 0 || h.Lo < c.lo && h.Lo > s.Lo+2 {
 			continue
 		}
 		count++
-		coarser(&prec, h.prec)
+		coarser(&prec, h.Precision)
 		switch {
-		case d.isWord(s, h.lo-1, "until"), d.isWord(s, h.lo-1, "till"), d.isWord(s, h.lo-1, "before"), count == 2 && (d.isWord(s, h.lo-1, "to") || d.isPunct(s, h.lo-1, '-') || d.isWord(s, h.lo-1, "and")):
-			to = h.to
-		case d.isWord(s, h.lo-1, "since"), d.isWord(s, h.lo-1, "from"), d.isWord(s, h.lo-1, "after"), d.isWord(s, h.lo-1, "between"):
-			from = h.from
+		case d.IsWord(s, h.Lo-1, "until"), d.IsWord(s, h.Lo-1, "till"), d.IsWord(s, h.Lo-1, "before"), count == 2 && (d.IsWord(s, h.Lo-1, "to") || d.IsPunct(s, h.Lo-1, '-') || d.IsWord(s, h.Lo-1, "and")):
+			to = h.To
+		case d.IsWord(s, h.Lo-1, "since"), d.IsWord(s, h.Lo-1, "from"), d.IsWord(s, h.Lo-1, "after"), d.IsWord(s, h.Lo-1, "between"):
+			from = h.From
 		case count == 1:
-			from = h.from
+			from = h.From
 			lasting := st.frame != nil && st.frame.functional && (st.frame.kind == extract.KindEvent || !c.past || c.perfect)
 			if !lasting && (c.past || st.frame != nil && st.frame.kind == extract.KindEvent) {
-				to = h.to
+				to = h.To
 			}
 		}
 	}
-	if c.ended && to.IsZero() && !d.ref.IsZero() {
-		to = midnight(d.ref)
+	if c.ended && to.IsZero() && !d.Reference.IsZero() {
+		to = language.Midnight(d.Reference)
 		if !from.IsZero() && !from.Before(to) {
 			from = time.Time{}
 		}
@@ -151,14 +159,14 @@ func (d *doc) functional(st *statement) bool {
 
 // asserted is the end of the period in which a dated change took place: "in 2015 I moved to Oslo" says nothing about
 // later years. Zero means that the statement is about when it was said.
-func (d *doc) asserted(s *sentence, dates []dateHit, st *statement) time.Time {
-	if !d.functional(st) || st.frame.kind != extract.KindEvent || d.ref.IsZero() {
+func (d *doc) asserted(s *language.Sentence, dates []language.Date, st *statement) time.Time {
+	if !d.functional(st) || st.frame.kind != extract.KindEvent || d.Reference.IsZero() {
 		return time.Time{}
 	}
 	from, _, _ := d.validity(s, dates, st)
 	for i := range dates {
-		if h := &dates[i]; !from.IsZero() && h.from.Equal(from) && h.to.Before(d.ref) {
-			return h.to
+		if h := &dates[i]; !from.IsZero() && h.From.Equal(from) && h.To.Before(d.Reference) {
+			return h.To
 		}
 	}
 	return time.Time{}

@@ -33,17 +33,3 @@ func ExampleExtractor_Extract() {
 	// fact: Alex moved to Porto last month (May 2024).
 	// preference: Alex loves sailing.
 }
-
-func ExampleQueryCues() {
-	c := rules.QueryCues("When did Anna Lind visit the University of Porto in 2023?", time.Date(2024, 6, 10, 9, 0, 0, 0, time.UTC))
-	fmt.Println(c.When, c.Intent, c.WindowStart.Format(time.DateOnly), c.WindowEnd.Format(time.DateOnly))
-	for _, m := range c.Names {
-		if !m.Part {
-			fmt.Println(m.Key, m.Type)
-		}
-	}
-	// Output:
-	// true range 2023-01-01 2024-01-01
-	// anna lind PERSON
-	// university of porto ORGANIZATION
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // Confidence of facts by how they were found; relations pass theirs on.
@@ -39,17 +40,22 @@ type segment struct {
 	ended    bool
 	progress bool
 	wish     bool // "would like to"
+	arranged bool // speaks of a time ahead: "we're moving in December"
 }
 
 // factsOf adds the facts that a sentence states about its speaker.
-func (d *doc) factsOf(k int, s *sentence, sts []statement) {
-	if s.speaker == "" || s.role == roleAssistant || len(d.out.Facts) >= maxFacts {
+func (d *doc) factsOf(k int, s *language.Sentence, sts []statement) {
+	if s.Speaker == "" || s.Role == language.RoleAssistant || len(d.out.Facts) >= maxFacts {
 		return
 	}
-	if d.reply(k, s) || s.question {
+	d.at = -1
+	if d.reply(k, s) || s.Question {
 		return
 	}
-	if d.standing(s) || d.note(s) {
+	if d.standing(s) {
+		return
+	}
+	if d.at = s.Lo; d.note(s) {
 		return
 	}
 	d.segments(s, func(g *segment) {
@@ -61,13 +67,13 @@ func (d *doc) factsOf(k int, s *sentence, sts []statement) {
 }
 
 // segments cuts a sentence where a new statement about the speaker begins.
-func (d *doc) segments(s *sentence, yield func(*segment)) {
-	lo := d.skipOpeners(s, s.lo)
+func (d *doc) segments(s *language.Sentence, yield func(*segment)) {
+	lo := d.skipOpeners(s, s.Lo)
 	open := lo
 	lo = d.skipDate(s, lo)
 	start := lo
 	flush := func(hi int) {
-		for hi > start && (d.toks[hi-1].kind == kPunct && d.toks[hi-1].ch != '"' && d.toks[hi-1].ch != ')' || d.toks[hi-1].kind == kWord && d.coordinator(s, hi-1)) {
+		for hi > start && (d.Tokens[hi-1].Kind == language.KindPunct && d.Tokens[hi-1].Sign != '"' && d.Tokens[hi-1].Sign != ')' || d.Tokens[hi-1].Kind == language.KindWord && d.coordinator(s, hi-1)) {
 			hi--
 		}
 		if hi > start {
@@ -80,44 +86,44 @@ func (d *doc) segments(s *sentence, yield func(*segment)) {
 			}
 		}
 	}
-	for i := lo + 1; i < s.hi; i++ {
+	for i := lo + 1; i < s.Hi; i++ {
 		switch {
 		case d.subjectStart(s, i) && d.boundary(s, i):
 			flush(i)
 			start = i
-		case d.isPunct(s, i-1, ';') && d.in.Memory && d.toks[i].w.verb > 0 && d.toks[i].w.form == form3s:
+		case d.IsPunct(s, i-1, ';') && d.in.Memory && d.Tokens[i].Word.Verb > 0 && d.Tokens[i].Word.Form == language.ThirdForm:
 			flush(i)
 			start = i // "Likes hiking; hates rain"
-		case d.isPunct(s, i-1, ',') && d.turnsAway(s, i):
+		case d.IsPunct(s, i-1, ',') && d.turnsAway(s, i):
 			flush(i)
-			start = s.hi // what follows is not about the speaker until a new start
+			start = s.Hi // what follows is not about the speaker until a new start
 		}
 	}
-	flush(s.hi)
+	flush(s.Hi)
 }
 
 // turnsAway reports whether ", so" or ", but she" at token i leaves the speaker as the subject.
-func (d *doc) turnsAway(s *sentence, i int) bool {
-	if !d.coordinator(s, i) && !d.isWord(s, i, "which") && !d.isWord(s, i, "maybe") {
+func (d *doc) turnsAway(s *language.Sentence, i int) bool {
+	if !d.coordinator(s, i) && !d.IsWord(s, i, "which") && !d.IsWord(s, i, "maybe") {
 		return false
 	}
-	if i+1 >= s.hi || d.subjectStart(s, i+1) {
+	if i+1 >= s.Hi || d.subjectStart(s, i+1) {
 		return false
 	}
-	next := &d.toks[i+1]
-	return !d.isWord(s, i, "and") || next.kind == kWord && next.is(fHe|fShe|fIt|fThey|fYou)
+	next := &d.Tokens[i+1]
+	return !d.IsWord(s, i, "and") || next.Kind == language.KindWord && next.Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)
 }
 
 // skipOpeners passes over "Well,", "Yes,", "Also" and the like.
-func (d *doc) skipOpeners(s *sentence, i int) int {
-	for i < s.hi {
-		t := &d.toks[i]
+func (d *doc) skipOpeners(s *language.Sentence, i int) int {
+	for i < s.Hi {
+		t := &d.Tokens[i]
 		switch {
-		case t.kind == kPunct && t.ch != '"':
+		case t.Kind == language.KindPunct && t.Sign != '"':
 			i++
-		case t.kind == kWord && i+1 < s.hi && d.isPunct(s, i+1, ',') && (t.is(fYes|fNo|fStarter|fAdv|fConj) || d.isWord(s, i, "well")) && !t.is(fHyp):
+		case t.Kind == language.KindWord && i+1 < s.Hi && d.IsPunct(s, i+1, ',') && (t.Is(language.Affirmative|language.Dissent|language.Starter|language.Adverb|language.Conjunction) || d.IsWord(s, i, "well")) && !t.Is(language.Hypothetical):
 			i += 2
-		case t.kind == kWord && d.coordinator(s, i), d.isWord(s, i, "also"), d.isWord(s, i, "actually"), d.isWord(s, i, "because"), d.isWord(s, i, "btw"):
+		case t.Kind == language.KindWord && d.coordinator(s, i), i == s.Lo && d.greets(s), d.IsWord(s, i, "also"), d.IsWord(s, i, "actually"), d.IsWord(s, i, "because"), d.IsWord(s, i, "btw"):
 			i++
 		default:
 			return i
@@ -127,43 +133,43 @@ func (d *doc) skipOpeners(s *sentence, i int) int {
 }
 
 // skipDate passes over a date with which a sentence opens before its subject: "In 2015 I", "Last week, I".
-func (d *doc) skipDate(s *sentence, i int) int {
+func (d *doc) skipDate(s *language.Sentence, i int) int {
 	for k := range d.datesOf(s) {
 		h := &d.datesOf(s)[k]
-		if h.lo != i && !(h.lo == i+1 && d.toks[i].kind == kWord && d.toks[i].is(fPrep)) {
+		if h.Lo != i && !(h.Lo == i+1 && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition)) {
 			continue
 		}
-		j := h.hi
-		if j < s.hi && d.isPunct(s, j, ',') {
+		j := h.Hi
+		if j < s.Hi && d.IsPunct(s, j, ',') {
 			j++
 		}
-		if j < s.hi && d.subjectStart(s, j) {
+		if j < s.Hi && d.subjectStart(s, j) {
 			return j
 		}
 	}
 	return i
 }
 
-func (d *doc) coordinator(s *sentence, i int) bool {
-	return d.isWord(s, i, "and") || d.isWord(s, i, "but") || d.isWord(s, i, "so") || d.isWord(s, i, "because") || d.isWord(s, i, "though") || d.isWord(s, i, "although") || d.isWord(s, i, "plus")
+func (d *doc) coordinator(s *language.Sentence, i int) bool {
+	return d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "so") || d.IsWord(s, i, "because") || d.IsWord(s, i, "though") || d.IsWord(s, i, "although") || d.IsWord(s, i, "plus")
 }
 
 // subjectStart reports whether token i can be the subject of a statement about the speaker.
-func (d *doc) subjectStart(s *sentence, i int) bool {
-	t := &d.toks[i]
-	if t.kind != kWord {
+func (d *doc) subjectStart(s *language.Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if t.Kind != language.KindWord {
 		return false
 	}
-	if t.is(fI|fWe) && !t.is(fPoss) {
-		return !d.isWord(s, i, "me") && !d.isWord(s, i, "us") && !d.isWord(s, i, "myself") && !d.isWord(s, i, "ourselves")
+	if t.Is(language.FirstPerson|language.FirstPlural) && !t.Is(language.Possessive) {
+		return !d.IsWord(s, i, "me") && !d.IsWord(s, i, "us") && !d.IsWord(s, i, "myself") && !d.IsWord(s, i, "ourselves")
 	}
-	if t.is(fI|fWe) && t.is(fPoss) && !d.isWord(s, i, "mine") && !d.isWord(s, i, "ours") {
-		for j := i + 1; j < s.hi && j < i+6; j++ { // "my old boss is": a verb follows soon
-			n := &d.toks[j]
-			if n.is(fBe) && n.kind == kWord || n.kind == kWord && n.w.verb > 0 && n.w.form&(form3s|formPast) != 0 && n.w.form&formBase == 0 {
+	if t.Is(language.FirstPerson|language.FirstPlural) && t.Is(language.Possessive) && !d.IsWord(s, i, "mine") && !d.IsWord(s, i, "ours") {
+		for j := i + 1; j < s.Hi && j < i+6; j++ { // "my old boss is": a verb follows soon
+			n := &d.Tokens[j]
+			if n.Is(language.FormOfBe) && n.Kind == language.KindWord || n.Kind == language.KindWord && n.Word.Verb > 0 && n.Word.Form&(language.ThirdForm|language.PastForm) != 0 && n.Word.Form&language.BaseForm == 0 {
 				return true
 			}
-			if n.kind == kPunct || n.is(fConj|fPrep) {
+			if n.Kind == language.KindPunct || n.Is(language.Conjunction|language.Preposition) {
 				return false
 			}
 		}
@@ -172,41 +178,43 @@ func (d *doc) subjectStart(s *sentence, i int) bool {
 }
 
 // boundary reports whether a statement may begin at token i: behind a comma or a coordinating word.
-func (d *doc) boundary(s *sentence, i int) bool {
-	p := &d.toks[i-1]
-	if p.kind == kPunct {
-		return p.ch == ',' || p.ch == ';' || p.ch == '-' || p.ch == ':'
+func (d *doc) boundary(s *language.Sentence, i int) bool {
+	p := &d.Tokens[i-1]
+	if p.Kind == language.KindPunct {
+		return p.Sign == ',' || p.Sign == ';' || p.Sign == '-' || p.Sign == ':'
 	}
-	if d.isWord(s, i-1, "that") && i-2 > s.lo {
-		p = &d.toks[i-2]
+	if d.IsWord(s, i-1, "that") && i-2 > s.Lo {
+		p = &d.Tokens[i-2]
 	}
-	return d.coordinator(s, i-1) || p.kind == kWord && p.w.verb > 0 && chatter[verbs[p.w.verb-1].base] // "I think I like"
+	return d.coordinator(s, i-1) || p.Kind == language.KindWord && p.Word.Verb > 0 && wordLists()["chatter"][language.VerbAt(p.Word.Verb).Base] // "I think I like"
 
 }
 
 // openSegment reads the subject and the verb group of a segment.
-func (d *doc) openSegment(s *sentence, g *segment) bool {
-	t := &d.toks[g.lo]
+func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
+	t := &d.Tokens[g.lo]
 	i := g.lo + 1
 	switch {
-	case t.kind != kWord:
+	case t.Kind != language.KindWord:
 		return false
-	case t.is(fI|fWe) && t.is(fPoss):
+	case t.Is(language.FirstPerson|language.FirstPlural) && t.Is(language.Possessive):
 		g.my = true
 		return d.openMy(s, g)
-	case t.is(fI) && !d.isWord(s, g.lo, "me") && !d.isWord(s, g.lo, "myself"):
-		if d.isWord(s, g.lo, "im") || d.isWord(s, g.lo, "i'm") {
+	case t.Is(language.FirstPerson) && !d.IsWord(s, g.lo, "me") && !d.IsWord(s, g.lo, "myself"):
+		if d.IsWord(s, g.lo, "im") || d.IsWord(s, g.lo, "i'm") {
 			i = g.lo // written together
 		}
-	case t.is(fWe) && !d.isWord(s, g.lo, "us"):
+	case t.Is(language.FirstPlural) && !d.IsWord(s, g.lo, "us"):
 		g.we = true
-	case d.isWord(s, g.lo, "the") && d.isWord(s, g.lo+1, "user"):
+	case d.IsWord(s, g.lo, "the") && d.IsWord(s, g.lo+1, "user"):
 		g.third = true
 		i++
-	case d.isWord(s, g.lo, "user"), foldEqual(d.str(g.lo), s.speaker):
+	case d.IsWord(s, g.lo, "user"), language.FoldEqual(d.TokenText(g.lo), s.Speaker):
 		g.third = true
-	case t.w.verb > 0 && t.w.form == form3s && d.in.Memory:
+	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory:
 		g.bare, g.verb, g.comp = true, g.lo, g.lo+1
+		return true
+	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
 		return true
 	case d.complementWord(s, g.lo) && d.in.Memory:
 		g.bare, g.be, g.verb, g.comp = true, true, g.lo, g.lo
@@ -217,77 +225,99 @@ func (d *doc) openSegment(s *sentence, g *segment) bool {
 	return d.openVerb(s, g, i)
 }
 
+// barePast reads a note that begins with what its writer did: "Started at Acme", "just moved to Oslo".
+func (d *doc) barePast(s *language.Sentence, g *segment) bool {
+	i := g.lo
+	if d.IsWord(s, i, "just") || d.IsWord(s, i, "finally") || d.IsWord(s, i, "recently") {
+		i++
+	}
+	if i+1 >= g.hi {
+		return false
+	}
+	t := &d.Tokens[i]
+	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form&language.PastForm == 0 || t.Word.Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
+		return false
+	}
+	if s.Lo > 0 { // behind a sentence about somebody else, it may be they who did it
+		if c := d.ClauseOf(s.Lo - 2); c != nil && c.About != extract.AboutSpeaker {
+			return false
+		}
+	}
+	g.bare, g.past, g.verb, g.comp = true, true, i, i+1
+	return true
+}
+
 // complementWord reports whether a note may begin with the word at i without a subject: "Allergic to nuts", "Vegetarian".
-func (d *doc) complementWord(s *sentence, i int) bool {
-	_, ok := beComplements[strings.ToLower(d.str(i))]
+func (d *doc) complementWord(s *language.Sentence, i int) bool {
+	_, ok := beComplement(strings.ToLower(d.TokenText(i)))
 	return ok
 }
 
 // openVerb reads auxiliaries from token i to the main verb.
-func (d *doc) openVerb(s *sentence, g *segment, i int) bool {
+func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 	for ; i < g.hi; i++ {
-		t := &d.toks[i]
-		if t.kind == kPunct || t.kind == kNumber {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindPunct || t.Kind == language.KindNumber {
 			break
 		}
-		w := strings.ToLower(d.str(i))
+		w := strings.ToLower(d.TokenText(i))
 		switch {
-		case w == "used" && d.isWord(s, i+1, "to"):
+		case w == "used" && d.IsWord(s, i+1, "to"):
 			g.ended, g.past = true, true
 			i++
 			continue
-		case w == "no" && d.isWord(s, i+1, "longer"):
+		case w == "no" && d.IsWord(s, i+1, "longer"):
 			g.ended = true
 			i++
 			continue
 		case w == "'d" || w == "would":
-			if d.isWord(s, i+1, "like") || d.isWord(s, i+1, "love") || d.isWord(s, i+1, "rather") || d.isWord(s, i+1, "prefer") {
+			if d.IsWord(s, i+1, "like") || d.IsWord(s, i+1, "love") || d.IsWord(s, i+1, "rather") || d.IsWord(s, i+1, "prefer") {
 				g.wish = true
-			} else if i+1 < g.hi && w == "'d" && d.toks[i+1].w.form&formPart != 0 && d.toks[i+1].w.form&formBase == 0 {
+			} else if i+1 < g.hi && w == "'d" && d.Tokens[i+1].Word.Form&language.Participle != 0 && d.Tokens[i+1].Word.Form&language.BaseForm == 0 {
 				g.past = true
 			} else {
 				g.hyp = true
 			}
 			continue
-		case (w == "going" || w == "gonna") && g.be && (w == "gonna" || d.isWord(s, i+1, "to") && i+2 < g.hi && d.toks[i+2].w.verb > 0):
+		case (w == "going" || w == "gonna") && g.be && (w == "gonna" || d.IsWord(s, i+1, "to") && i+2 < g.hi && d.Tokens[i+2].Word.Verb > 0):
 			g.future, g.be = true, false
 			if w == "going" {
 				i++
 			}
 			continue
-		case t.is(fFuture):
-			g.future, g.negated = true, g.negated || t.is(fNeg)
+		case t.Is(language.Future):
+			g.future, g.negated = true, g.negated || t.Is(language.Negation)
 			continue
-		case t.is(fModal):
-			g.hyp, g.negated = g.hyp || t.is(fHyp), g.negated || t.is(fNeg)
+		case t.Is(language.Modal):
+			g.hyp, g.negated = g.hyp || t.Is(language.Hypothetical), g.negated || t.Is(language.Negation)
 			continue
-		case t.is(fDo) && (i+1 < g.hi && d.leadsToVerb(i+1)):
-			g.past, g.negated = g.past || w == "did" || w == "didn't" || w == "didnt", g.negated || t.is(fNeg)
+		case t.Is(language.FormOfDo) && (i+1 < g.hi && d.leadsToVerb(i+1)):
+			g.past, g.negated = g.past || w == "did" || w == "didn't" || w == "didnt", g.negated || t.Is(language.Negation)
 			continue
-		case t.is(fHave) && d.auxiliary(s, i) && !d.isWord(s, i+1, "to"):
-			g.perfect, g.negated = true, g.negated || t.is(fNeg)
+		case t.Is(language.FormOfHave) && d.auxiliary(s, i) && !d.IsWord(s, i+1, "to"):
+			g.perfect, g.negated = true, g.negated || t.Is(language.Negation)
 			continue
-		case t.is(fBe) && !(t.kind == kClitic && w == "'s"):
+		case t.Is(language.FormOfBe) && !(t.Kind == language.KindClitic && w == "'s"):
 			g.be, g.verb = true, i
 			g.past = g.past || w == "was" || w == "were"
-			g.negated = g.negated || t.is(fNeg)
+			g.negated = g.negated || t.Is(language.Negation)
 			continue
-		case t.is(fNeg) || t.is(fAdv) && t.w.verb == 0:
-			g.negated = g.negated || t.is(fNeg)
-			g.hyp = g.hyp || t.is(fHyp)
+		case t.Is(language.Negation) || t.Is(language.Adverb) && t.Word.Verb == 0:
+			g.negated = g.negated || t.Is(language.Negation)
+			g.hyp = g.hyp || t.Is(language.Hypothetical)
 			continue
 		}
-		if t.kind == kWord && t.w.verb > 0 && !(g.be && t.w.form&(formIng|formPart) == 0) {
-			if g.be && t.w.form&formIng != 0 {
+		if t.Kind == language.KindWord && t.Word.Verb > 0 && !(g.be && t.Word.Form&(language.IngForm|language.Participle) == 0) {
+			if g.be && t.Word.Form&language.IngForm != 0 {
 				g.progress, g.be = true, false
 			} else if g.be {
 				break // a participle behind "be": a state
 			}
 			g.verb, g.comp = i, i+1
-			g.past = g.past || g.perfect || t.w.form&formPast != 0 && t.w.form&formBase == 0
+			g.past = g.past || g.perfect || t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0
 			return true
 		}
-		if t.kind == kWord && !g.be && t.shape == sLower && !t.is(fStop) { // a verb that the table does not have
+		if t.Kind == language.KindWord && !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) { // a verb that the table does not have
 			g.verb, g.comp = i, i+1
 			g.past = g.past || strings.HasSuffix(w, "ed")
 			return true
@@ -300,68 +330,74 @@ func (d *doc) openVerb(s *sentence, g *segment, i int) bool {
 
 // leadsToVerb reports whether a verb comes at i, past adverbs.
 func (d *doc) leadsToVerb(i int) bool {
-	for j := i; j < len(d.toks) && j < i+4; j++ {
-		t := &d.toks[j]
-		if t.kind == kWord && t.w.verb > 0 {
+	for j := i; j < len(d.Tokens) && j < i+4; j++ {
+		t := &d.Tokens[j]
+		if t.Kind == language.KindWord && t.Word.Verb > 0 {
 			return true
 		}
-		if !t.is(fAdv | fNeg) {
-			return t.kind == kWord && !t.is(fStop)
+		if !t.Is(language.Adverb | language.Negation) {
+			return t.Kind == language.KindWord && !t.Is(language.FunctionWord)
 		}
 	}
 	return false
 }
 
 // openMy reads "my X is Y" and "my X does Y": verb is the verb behind the noun.
-func (d *doc) openMy(s *sentence, g *segment) bool {
+func (d *doc) openMy(s *language.Sentence, g *segment) bool {
 	for i := g.lo + 1; i < g.hi && i < g.lo+7; i++ {
-		t := &d.toks[i]
-		if t.kind == kPunct && t.ch != ',' {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindPunct && (t.Sign != ',' || i+1 < g.hi && d.Tokens[i+1].Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural)) ||
+			t.Kind == language.KindWord && (t.Is(language.FirstPerson) && !t.Is(language.Possessive) || d.IsWord(s, i, "when") || d.IsWord(s, i, "because") || d.IsWord(s, i, "if")) {
 			return false
 		}
-		if t.is(fBe) && (t.kind == kWord || d.text[t.end-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.toks[i+1].is(fDet|fAdj|fAdv)) {
+		if t.Is(language.FormOfBe) && (t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.Tokens[i+1].Is(language.Determiner|language.Adjective|language.Adverb)) {
 			g.be, g.verb, g.comp = true, i, i+1
-			w := strings.ToLower(d.str(i))
-			g.past, g.negated = w == "was" || w == "were", t.is(fNeg)
-			for g.comp < g.hi && d.toks[g.comp].kind == kWord && d.toks[g.comp].is(fAdv|fNeg) {
-				g.negated = g.negated || d.toks[g.comp].is(fNeg)
+			w := strings.ToLower(d.TokenText(i))
+			g.past, g.negated = w == "was" || w == "were", t.Is(language.Negation)
+			for g.comp < g.hi && d.Tokens[g.comp].Kind == language.KindWord && d.Tokens[g.comp].Is(language.Adverb|language.Negation) {
+				g.negated = g.negated || d.Tokens[g.comp].Is(language.Negation)
 				g.comp++
 			}
 			return i > g.lo+1
 		}
-		if t.kind == kWord && t.is(fModal|fDo|fHave) && i > g.lo+1 {
+		if t.Kind == language.KindWord && t.Is(language.Modal|language.FormOfDo|language.FormOfHave) && i > g.lo+1 {
 			return d.openVerb(s, g, i)
 		}
-		if t.kind == kWord && t.w.verb > 0 && t.w.form&(form3s|formPast) != 0 && t.w.form&formBase == 0 && i > g.lo+1 {
+		if t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.BaseForm == 0 && i > g.lo+1 {
 			g.verb, g.comp = i, i+1
-			g.past = t.w.form&formPast != 0
+			g.past = t.Word.Form&language.PastForm != 0
 			return true
 		}
 	}
 	return false
 }
 
-func (d *doc) isName(i int) bool { return d.toks[i].shape != sLower }
+func (d *doc) isName(i int) bool { return d.Tokens[i].Shape != language.LowerCase }
 
 // datesOf returns the dates of a sentence.
-func (d *doc) datesOf(s *sentence) []dateHit {
-	lo := sort.Search(len(d.dates), func(i int) bool { return d.dates[i].lo >= s.lo })
+func (d *doc) datesOf(s *language.Sentence) []language.Date {
+	lo := sort.Search(len(d.Dates), func(i int) bool { return d.Dates[i].Lo >= s.Lo })
 	hi := lo
-	for hi < len(d.dates) && d.dates[hi].lo < s.hi {
+	for hi < len(d.Dates) && d.Dates[hi].Lo < s.Hi {
 		hi++
 	}
-	return d.dates[lo:hi]
+	return d.Dates[lo:hi]
 }
 
 // addFact completes a fact with its evidence and keeps the surer of two equal ones. Of two facts that one statement
 // gives, the second gets a sentence of its own.
-func (d *doc) addFact(s *sentence, f extract.Fact) {
+func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" {
 		return
 	}
-	f.Time = d.ref
-	f.Start, f.End = int(d.toks[s.lo].start), int(d.toks[s.hi-1].end)
-	f.Evidence = clip(d.text[f.Start:f.End])
+	mode := d.modeAt(d.at)
+	if !mode.Believable() {
+		return
+	}
+	f.Mode = factMode(&f, mode)
+	f.Time = d.in.Time
+	f.Start, f.End = int(d.Tokens[s.Lo].Start), int(d.Tokens[s.Hi-1].End)
+	f.Evidence = clip(d.Text[f.Start:f.End])
 	f.Confidence = min(f.Confidence, 1)
 	if f.Negated && !strings.HasPrefix(f.Predicate, extract.NotPrefix) {
 		f.Predicate = extract.NotPrefix + f.Predicate

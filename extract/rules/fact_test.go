@@ -228,3 +228,41 @@ func TestEqualFactsMerge(t *testing.T) {
 	require.Len(t, fs, 1)
 	assert.InDelta(t, confVerb, fs[0].Confidence, 0.001, "the surest one stays")
 }
+
+func TestRelativeDatesFollowTheLocation(t *testing.T) {
+	t.Parallel()
+	late := time.Date(2023, 5, 8, 23, 30, 0, 0, time.UTC) // already the 9th in Tokyo
+	in := extract.Input{Text: "I bought a canoe yesterday.", Time: late, Speaker: "Alex", Memory: true, Infer: true}
+	assert.Equal(t, "2023-05-07", one(t, in).Dates[0].From.Format(time.DateOnly))
+	in.Location = time.FixedZone("JST", 9*3600)
+	out := one(t, in)
+	assert.Equal(t, "2023-05-08", out.Dates[0].From.Format(time.DateOnly))
+	assert.Equal(t, "2023-05-08", out.Facts[0].ValidFrom.Format(time.DateOnly))
+	assert.Equal(t, late, out.Facts[0].Time)
+}
+
+func TestModesOfStatements(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]extract.Mode{
+		"I live in Oslo.":                           extract.ModeAsserted,
+		"I moved to Oslo last year.":                extract.ModePast,
+		"I don't eat meat.":                         extract.ModeNegated,
+		"I no longer work at Zorblax.":              extract.ModeEnded,
+		"I want to visit Iceland.":                  extract.ModeWish,
+		"We're moving to Oslo in December.":         extract.ModePlan,
+		"Actually I work at Zorblax, not at Acme.":  extract.ModeCorrected,
+		"I'm starting a job at Zorblax in October.": extract.ModePlan,
+	} {
+		fs := facts(t, text)
+		if assert.NotEmpty(t, fs, text) {
+			assert.Equal(t, want, fs[0].Mode, text)
+		}
+	}
+	moving := facts(t, "We're moving to Oslo in December.")[0]
+	assert.Equal(t, "2023-12-01", moving.ValidFrom.Format(time.DateOnly))
+	assert.False(t, moving.Functional, "a plan takes the place of nothing")
+	married := facts(t, "I married last summer.")[0]
+	assert.Equal(t, "marital_status", married.Predicate)
+	assert.Equal(t, "2022-06-01", married.ValidFrom.Format(time.DateOnly))
+	assert.True(t, married.ValidTo.IsZero(), "it lasts")
+}

@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // otherFacts adds what a sentence states about people and things other than the speaker.
-func (d *doc) otherFacts(s *sentence, sts []statement) {
-	self := extract.Key(s.speaker)
+func (d *doc) otherFacts(s *language.Sentence, sts []statement) {
+	self := extract.Key(s.Speaker)
 	for i := range sts {
 		st := &sts[i]
 		if st.source.key == self || st.predicate == "related_to" || st.conf < 0.5 || st.source.kind != nodeName && st.source.kind != nodePronoun {
@@ -17,6 +18,9 @@ func (d *doc) otherFacts(s *sentence, sts []statement) {
 		c := st.clause
 		if c != nil && (c.hyp || c.future) {
 			continue
+		}
+		if d.at = st.target.lo; c != nil {
+			d.at = c.verbTok
 		}
 		f := extract.Fact{Subject: d.nodeName(&st.source), Predicate: st.predicate, Object: d.nodeName(&st.target), Kind: extract.KindEntity, Confidence: st.conf * confOther / confVerb}
 		if st.target.key == self || st.frame != nil && st.frame.kind == extract.KindRelationship || st.source.typ == extract.TypePerson && st.target.typ == extract.TypePerson {
@@ -33,7 +37,7 @@ func (d *doc) otherFacts(s *sentence, sts []statement) {
 }
 
 // stateOther spells a relation as a sentence: its own words where they can stand alone, else subject, verb and object.
-func (d *doc) stateOther(s *sentence, st *statement, f *extract.Fact) string {
+func (d *doc) stateOther(s *language.Sentence, st *statement, f *extract.Fact) string {
 	predicate := strings.ReplaceAll(st.predicate, "_", " ")
 	switch {
 	case f.Kind == extract.KindRelationship && strings.HasSuffix(st.predicate, "_of"):
@@ -48,7 +52,7 @@ func (d *doc) stateOther(s *sentence, st *statement, f *extract.Fact) string {
 		return capitalised(strings.TrimRight(d.sentenceText(s), " .!,;") + ".")
 	case st.clause != nil:
 		c := st.clause
-		words := d.surface(c.lo, c.hi)
+		words := d.SpanText(c.lo, c.hi)
 		if k := strings.LastIndexByte(st.raw, ' '); k > 0 && !strings.HasSuffix(words, st.raw[k+1:]) && st.frame != nil && len(st.frame.preps) > 0 {
 			words += st.raw[k:]
 		}
@@ -64,21 +68,13 @@ func plainText(f *extract.Fact) string {
 	switch {
 	case f.Predicate == "has_role" || f.Predicate == "is_a":
 		return f.Subject + " is " + article(f.Object) + "."
-	case strings.HasSuffix(f.Predicate, "_of") && first != "proud" && kinNouns[first]:
+	case strings.HasSuffix(f.Predicate, "_of") && first != "proud" && wordLists()["noun-predicates"][first]:
 		return f.Subject + " is " + article(first) + " of " + f.Object + "."
-	case statePredicates[first]:
+	case wordLists()["state-predicates"][first]:
 		return f.Subject + " is " + words + " " + f.Object + "."
 	}
 	return f.Subject + " " + words + " " + f.Object + "."
 }
-
-// statePredicates are the first words of predicates that need "is" in a sentence, kinNouns those that are nouns.
-var (
-	statePredicates = map[string]bool{"allergic": true, "intolerant": true, "interested": true, "worried": true, "excited": true, "proud": true, "good": true,
-		"bad": true, "born": true, "located": true, "from": true, "married": true, "engaged": true, "based": true, "related": true, "connected": true, "affiliated": true}
-	kinNouns = map[string]bool{"parent": true, "child": true, "sibling": true, "friend": true, "pet": true, "relative": true, "colleague": true, "neighbor": true,
-		"partner": true, "grandparent": true, "grandchild": true, "member": true, "part": true}
-)
 
 func article(noun string) string {
 	if noun == "" || strings.HasPrefix(noun, "a ") || strings.HasPrefix(noun, "the ") || noun[0] >= 'A' && noun[0] <= 'Z' {
@@ -91,17 +87,17 @@ func article(noun string) string {
 }
 
 // firstPerson reports whether a sentence speaks of its speaker.
-func (d *doc) firstPerson(s *sentence) bool {
-	for i := s.lo; i < s.hi; i++ {
-		if d.toks[i].kind == kWord && d.toks[i].is(fI|fWe) {
+func (d *doc) firstPerson(s *language.Sentence) bool {
+	for i := s.Lo; i < s.Hi; i++ {
+		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.FirstPerson|language.FirstPlural) {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *doc) sentenceText(s *sentence) string {
-	return d.text[d.toks[s.lo].start:d.toks[s.hi-1].end]
+func (d *doc) sentenceText(s *language.Sentence) string {
+	return d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End]
 }
 
 // nodeName is the readable name of a node.
@@ -112,5 +108,5 @@ func (d *doc) nodeName(n *node) string {
 	if n.name != "" {
 		return n.name
 	}
-	return d.surface(n.lo, n.hi)
+	return d.SpanText(n.lo, n.hi)
 }

@@ -5,62 +5,28 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
-// complement is what "I'm WORD ..." says.
-type complement struct {
-	preps      string // the object follows one of these; empty for none
-	predicate  string
-	kind       string
-	object     string // the object when nothing follows, "" for the word itself
-	functional bool
-}
-
-// beComplements are states that a word behind "I'm" gives a meaning of their own.
-var beComplements = map[string]complement{
-	"allergic":    {"to", "allergic_to", extract.KindFact, "", false},
-	"intolerant":  {"to", "intolerant_to", extract.KindFact, "", false},
-	"vegetarian":  {"", "diet", extract.KindPreference, "vegetarian", true},
-	"vegan":       {"", "diet", extract.KindPreference, "vegan", true},
-	"pescatarian": {"", "diet", extract.KindPreference, "pescatarian", true},
-	"diabetic":    {"", "has_condition", extract.KindFact, "diabetes", false},
-	"celiac":      {"", "has_condition", extract.KindFact, "celiac disease", false},
-	"interested":  {"in", "interested_in", extract.KindPreference, "", false},
-	"into":        {"", "interested_in", extract.KindPreference, "", false},
-	"fond":        {"of", "likes", extract.KindPreference, "", false},
-	"keen":        {"on", "likes", extract.KindPreference, "", false},
-	"passionate":  {"about", "likes", extract.KindPreference, "", false},
-	"crazy":       {"about", "likes", extract.KindPreference, "", false},
-	"obsessed":    {"with", "likes", extract.KindPreference, "", false},
-	"addicted":    {"to", "likes", extract.KindPreference, "", false},
-	"afraid":      {"of", "fears", extract.KindPreference, "", false},
-	"scared":      {"of", "fears", extract.KindPreference, "", false},
-	"terrified":   {"of", "fears", extract.KindPreference, "", false},
-	"good":        {"at with", "good_at", extract.KindFact, "", false},
-	"bad":         {"at with", "bad_at", extract.KindFact, "", false},
-	"fluent":      {"in", "speaks", extract.KindFact, "", false},
-	"married":     {"to", "marital_status", extract.KindFact, "married", true},
-	"engaged":     {"to", "marital_status", extract.KindFact, "engaged", true},
-	"single":      {"", "marital_status", extract.KindFact, "single", true},
-	"divorced":    {"", "marital_status", extract.KindFact, "divorced", true},
-	"widowed":     {"", "marital_status", extract.KindFact, "widowed", true},
-	"retired":     {"from", "employment_status", extract.KindFact, "retired", true},
-	"unemployed":  {"", "employment_status", extract.KindFact, "unemployed", true},
-	"pregnant":    {"", "expects", extract.KindEvent, "a child", false},
-	"excited":     {"about for", "excited_about", extract.KindPreference, "", false},
-	"proud":       {"of", "proud_of", extract.KindPreference, "", false},
-	"worried":     {"about", "worried_about", extract.KindFact, "", false},
-}
-
 // segmentFacts adds the facts of one segment.
-func (d *doc) segmentFacts(s *sentence, g *segment, sts []statement) {
+func (d *doc) segmentFacts(s *language.Sentence, g *segment, sts []statement) {
 	if g.hyp || g.verb < 0 {
 		return
 	}
-	for i := g.comp; g.negated && i < g.hi; i++ {
-		g.ended = g.ended || d.isWord(s, i, "anymore") || d.isWord(s, i, "any") && (d.isWord(s, i+1, "more") || d.isWord(s, i+1, "longer"))
+	d.at = g.verb
+	if c := d.ClauseOf(g.verb); c != nil {
+		if c.Report && !c.Mode.Believable() {
+			return
+		}
+		g.arranged = c.Mode == extract.ModePlan
+		if hi := max(min(g.hi, c.Hi), min(g.hi, g.comp)); !d.onlySigns(hi, g.hi) {
+			g.hi = hi
+		}
 	}
-	base := extract.Fact{Subject: s.speaker, Confidence: confState, Retracts: g.ended, Negated: g.negated && !g.ended}
+	for i := g.comp; g.negated && i < g.hi; i++ {
+		g.ended = g.ended || d.IsWord(s, i, "anymore") || d.IsWord(s, i, "any") && (d.IsWord(s, i+1, "more") || d.IsWord(s, i+1, "longer"))
+	}
+	base := extract.Fact{Subject: s.Speaker, Confidence: confState, Retracts: g.ended, Negated: g.negated && !g.ended}
 	if g.we {
 		base.Confidence *= factorWe
 	}
@@ -78,23 +44,52 @@ func (d *doc) segmentFacts(s *sentence, g *segment, sts []statement) {
 	}
 }
 
+// onlySigns reports whether the tokens [lo, hi) have no words.
+func (d *doc) onlySigns(lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		if d.Tokens[i].Kind != language.KindPunct {
+			return false
+		}
+	}
+	return true
+}
+
+// listEnd returns where an object that begins at lo ends before hi: at a comma, unless it is a list that goes on to "and" or "or".
+func (d *doc) listEnd(lo, hi int) int {
+	comma := -1
+	for i := lo; i < hi; i++ {
+		t := &d.Tokens[i]
+		switch {
+		case t.Kind == language.KindPunct && t.Sign == ',' && comma < 0:
+			comma = i
+		case comma >= 0 && t.Kind == language.KindWord && (language.FoldEqual(d.TokenText(i), "and") || language.FoldEqual(d.TokenText(i), "or")):
+			return hi
+		}
+	}
+	if comma > lo && !(d.Tokens[comma-1].Capital() && comma+1 < hi && d.Tokens[comma+1].Capital()) {
+		return comma
+	}
+	return hi
+}
+
 // object returns the words [lo, hi) without signs and date words at the end.
 func (d *doc) object(lo, hi int) string {
-	for hi > lo && (d.toks[hi-1].kind == kPunct && d.toks[hi-1].ch != '%' || d.toks[hi-1].kind == kWord && (d.toks[hi-1].is(fDayWord|fPrep|fConj) || d.isAdverbEnd(hi-1)) && hi-1 > lo) {
+	hi = d.listEnd(lo, hi)
+	for hi > lo && (d.Tokens[hi-1].Kind == language.KindPunct && d.Tokens[hi-1].Sign != '%' || d.Tokens[hi-1].Kind == language.KindWord && (d.Tokens[hi-1].Is(language.DayWord|language.Preposition|language.Conjunction) || d.isAdverbEnd(hi-1)) && hi-1 > lo) {
 		hi--
 	}
-	for lo < hi && d.toks[lo].kind == kPunct && d.toks[lo].ch != '$' {
+	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
 		lo++
 	}
 	hi = min(hi, lo+16)
-	if lo >= hi || hi-lo == 1 && d.toks[lo].kind == kWord && d.toks[lo].is(fPrep|fConj|fAdv) && !d.toks[lo].is(fAdj) {
+	if lo >= hi || hi-lo == 1 && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Preposition|language.Conjunction|language.Adverb) && !d.Tokens[lo].Is(language.Adjective) {
 		return ""
 	}
-	return d.surface(lo, hi)
+	return d.SpanText(lo, hi)
 }
 
 func (d *doc) isAdverbEnd(i int) bool {
-	switch strings.ToLower(d.str(i)) {
+	switch strings.ToLower(d.TokenText(i)) {
 	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight":
 		return true
 	}
@@ -103,29 +98,29 @@ func (d *doc) isAdverbEnd(i int) bool {
 
 // withoutArticle reads an object from token i, past its article.
 func (d *doc) withoutArticle(i, hi int) string {
-	for i < hi-1 && d.toks[i].kind == kWord && (foldEqual(d.str(i), "a") || foldEqual(d.str(i), "an") || foldEqual(d.str(i), "the") || d.toks[i].is(fPoss)) {
+	for i < hi-1 && d.Tokens[i].Kind == language.KindWord && (language.FoldEqual(d.TokenText(i), "a") || language.FoldEqual(d.TokenText(i), "an") || language.FoldEqual(d.TokenText(i), "the") || d.Tokens[i].Is(language.Possessive)) {
 		i++
 	}
 	return d.object(i, hi)
 }
 
 // stateFact reads "I'm ...": age, role, origin, diet, feelings, plans.
-func (d *doc) stateFact(s *sentence, g *segment, f extract.Fact, sts []statement) {
+func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []statement) {
 	i := g.comp
-	for i < g.hi && d.toks[i].kind == kWord && d.toks[i].is(fAdv) && d.toks[i].w.verb == 0 {
+	for i < g.hi && d.Tokens[i].Kind == language.KindWord && (d.Tokens[i].Is(language.Adverb) && d.Tokens[i].Word.Verb == 0 || i+1 < g.hi && d.Tokens[i].Word.Flags == 0 && strings.HasSuffix(d.TokenText(i), "ly")) {
 		i++
 	}
 	if i >= g.hi {
 		return
 	}
-	t := &d.toks[i]
-	w := strings.ToLower(d.str(i))
+	t := &d.Tokens[i]
+	w := strings.ToLower(d.TokenText(i))
 	if n, ok := d.age(s, g, i); ok {
 		f.Predicate, f.Object, f.Kind, f.Functional = "age", n, extract.KindFact, true
 		d.addFact(s, f)
 		return
 	}
-	if c, ok := beComplements[w]; ok {
+	if c, ok := beComplement(w); ok {
 		d.complementFact(s, g, f, &c, i)
 		return
 	}
@@ -138,26 +133,38 @@ func (d *doc) stateFact(s *sentence, g *segment, f extract.Fact, sts []statement
 	}
 	f.Kind = extract.KindFact
 	switch {
-	case w == "to" && d.isWord(s, g.verb, "been"):
+	case w == "to" && d.IsWord(s, g.verb, "been"):
 		f.Predicate, f.Object, f.Kind = "visited", d.withoutArticle(i+1, g.hi), extract.KindEvent
+		if !d.objectFits(s, "lives_in", i+1, g.hi) {
+			return // "been to hell and back"
+		}
 	case w == "called" || w == "named":
 		f.Predicate, f.Object, f.Functional = "name", d.object(i+1, g.hi), true
-	case t.w.form&formIng != 0 && t.w.verb > 0:
+	case t.Word.Form&language.IngForm != 0 && t.Word.Verb > 0:
 		d.verbFact(s, g, f, sts)
 		return
-	case t.is(fDet):
+	case t.Is(language.Determiner):
 		f.Predicate, f.Object = "is_a", d.withoutArticle(i, g.hi)
-		if d.toks[i].is(fPoss) {
+		n, ok := d.phraseNode(s, i)
+		if d.Tokens[i].Is(language.Possessive) || !ok || !d.kindOfPerson(&n) {
 			return
 		}
-	case t.w.verb > 0 && t.w.form&formPart != 0:
+	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && i+1 < g.hi && d.passiveFrame(t.Word, d.TokenText(i+1)):
+		return // "born in the wrong century": no place
+	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && (d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w]):
+		return // "born to dance", "done with winter"
+	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
 		f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
-	case t.kind == kWord && !t.is(fStop):
+	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && !d.greets(s) && i+1 >= g.hi:
+		return // "I'm Batman"
+	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated) || d.IsWord(s, i+1, "to") && w == "born"):
+		return // "I'm framing it": what one is doing just now
+	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
 		f.Predicate, f.Object, f.Confidence = "is", d.object(i, g.hi), confGeneric*f.Confidence/confState
 		if g.past {
 			f.Kind = extract.KindEvent
 		}
-		if w == "sure" || w == "sorry" || w == "glad" || w == "curious" || w == "aware" || w == "confused" || w == "fine" || w == "ok" || w == "okay" || w == "done" {
+		if wordLists()["fleeting"][w] && !g.past || i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive) {
 			return
 		}
 	default:
@@ -169,9 +176,9 @@ func (d *doc) stateFact(s *sentence, g *segment, f extract.Fact, sts []statement
 }
 
 // fanOf reads "I'm a (big) fan of X".
-func (d *doc) fanOf(s *sentence, g *segment, i int, f *extract.Fact) bool {
+func (d *doc) fanOf(s *language.Sentence, g *segment, i int, f *extract.Fact) bool {
 	for j := i; j < min(g.hi, i+5); j++ {
-		if (d.isWord(s, j, "fan") || d.isWord(s, j, "lover")) && d.isWord(s, j+1, "of") {
+		if (d.IsWord(s, j, "fan") || d.IsWord(s, j, "lover")) && d.IsWord(s, j+1, "of") {
 			f.Predicate, f.Object, f.Kind = "likes", d.withoutArticle(j+2, g.hi), extract.KindPreference
 			if f.Negated {
 				f.Predicate, f.Negated = "dislikes", false
@@ -183,29 +190,38 @@ func (d *doc) fanOf(s *sentence, g *segment, i int, f *extract.Fact) bool {
 }
 
 // age reads "34", "34 years old", "turning 40 next week" is not one.
-func (d *doc) age(s *sentence, g *segment, i int) (string, bool) {
-	n, ok := d.number(i)
+func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
+	n, ok := d.Number(i)
 	if !ok || n < 1 || n > 120 {
 		return "", false
 	}
 	j := i + 1
-	if d.isWord(s, j, "years") || d.isWord(s, j, "yrs") || d.isWord(s, j, "yo") {
-		return d.str(i), true
+	if d.IsWord(s, j, "years") || d.IsWord(s, j, "yrs") || d.IsWord(s, j, "yo") {
+		return d.TokenText(i), true
 	}
-	return d.str(i), j >= g.hi || d.toks[j].kind == kPunct && d.toks[j].ch != '%' || d.isWord(s, j, "and") || d.isWord(s, j, "now")
+	return d.TokenText(i), j >= g.hi || d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign != '%' || d.IsWord(s, j, "and") || d.IsWord(s, j, "now")
 }
 
 // complementFact adds what a known word behind "be" says, once per object of a list.
-func (d *doc) complementFact(s *sentence, g *segment, f extract.Fact, c *complement, i int) {
+func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c *complement, i int) {
 	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
 	if c.functional && !f.Negated && !f.Retracts {
 		f.ValidTo = time.Time{} // "I got married yesterday" lasts
 	}
+	if d.IsWord(s, i, "into") && i+1 < g.hi && d.Tokens[i+1].Is(language.Possessive) {
+		return // "into my third coffee"
+	}
 	j := i + 1
-	if c.preps != "" && j < g.hi && strings.Contains(" "+c.preps+" ", " "+strings.ToLower(d.str(j))+" ") {
+	if c.preps != "" && j < g.hi && strings.Contains(" "+c.preps+" ", " "+strings.ToLower(d.TokenText(j))+" ") {
 		j++
+		if c.predicate == "marital_status" && !d.objectFits(s, "married_to", j, g.hi) {
+			return // "married to my job"
+		}
 	} else if c.preps != "" || c.object != "" {
 		f.Object = c.object
+		if f.Object == "" && wordLists()["fleeting"][strings.ToLower(d.TokenText(i))] && !g.past {
+			return // "I'm good, thanks"
+		}
 		if f.Object == "" {
 			f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, g.hi), confGeneric, extract.KindFact
 		}
@@ -234,10 +250,10 @@ func (d *doc) complementFact(s *sentence, g *segment, f extract.Fact, c *complem
 }
 
 // eachObject calls yield for the parts of a list: "nuts, shellfish and milk".
-func (d *doc) eachObject(s *sentence, i, hi int, yield func(string)) {
+func (d *doc) eachObject(s *language.Sentence, i, hi int, yield func(string)) {
 	lo := i
 	for n := 0; i <= hi && n < maxObjects; i++ {
-		if i < hi && !d.isPunct(s, i, ',') && !d.isWord(s, i, "and") && !d.isWord(s, i, "or") {
+		if i < hi && !d.IsPunct(s, i, ',') && !d.IsWord(s, i, "and") && !d.IsWord(s, i, "or") {
 			continue
 		}
 		if w := d.withoutArticle(lo, i); w != "" {
@@ -245,10 +261,10 @@ func (d *doc) eachObject(s *sentence, i, hi int, yield func(string)) {
 			n++
 		}
 		lo = i + 1
-		if lo < hi && (d.isWord(s, lo, "and") || d.isWord(s, lo, "or")) {
+		if lo < hi && (d.IsWord(s, lo, "and") || d.IsWord(s, lo, "or")) {
 			continue
 		}
-		if lo < hi && d.toks[lo].kind == kWord && !d.toks[lo].is(fDet|fPoss) && (d.toks[lo].is(fStop|fAdv) || d.toks[lo].w.verb > 0 && d.toks[lo].w.form&(formBase|formIng) == 0) {
+		if lo < hi && d.Tokens[lo].Kind == language.KindWord && !d.Tokens[lo].Is(language.Determiner|language.Possessive) && (d.Tokens[lo].Is(language.FunctionWord|language.Adverb) || d.Tokens[lo].Word.Verb > 0 && d.Tokens[lo].Word.Form&(language.BaseForm|language.IngForm) == 0) {
 			return // ", who ...": the list is over
 		}
 	}
@@ -257,101 +273,12 @@ func (d *doc) eachObject(s *sentence, i, hi int, yield func(string)) {
 // american spells the names of attributes in one way.
 var american = strings.NewReplacer("favourite", "favorite", "colour", "color")
 
-// attributes are what "my X is Y" says about oneself, one value at a time.
-var attributes = map[string]bool{"name": true, "full_name": true, "first_name": true, "last_name": true, "nickname": true, "birthday": true, "age": true, "email": true,
-	"email_address": true, "phone_number": true, "phone": true, "number": true, "address": true, "has_role": true, "hometown": true, "username": true, "height": true,
-	"weight": true, "salary": true, "budget": true, "timezone": true, "time_zone": true, "native_language": true, "blood_type": true, "shoe_size": true, "gender": true,
-	"nationality": true, "religion": true, "zodiac_sign": true, "pronouns": true, "employer": true, "title": true, "major": true, "school": true}
-
-// myFact reads "my favorite color is blue", "my name is Alexandra", "my dog barks".
-func (d *doc) myFact(s *sentence, g *segment, f extract.Fact, sts []statement) {
-	nounHi := g.verb
-	for nounHi > g.lo+1 && (d.toks[nounHi-1].is(fAdv|fModal|fDo|fHave|fNeg) || d.toks[nounHi-1].kind == kPunct) {
-		nounHi--
-	}
-	noun := d.object(g.lo+1, nounHi)
-	if noun == "" {
-		return
-	}
-	kin := d.toks[nounHi-1].is(fKin)
-	if d.kinFacts(s, g, f, sts) {
-		return
-	}
-	if d.namedSubject(s, g, f, sts) {
-		return
-	}
-	if _, known := noteKey(noun); !g.be || !known && d.toks[g.verb].is(fBe) && g.comp < g.hi && d.toks[g.comp].w.form&formIng != 0 && d.toks[g.comp].w.verb > 0 {
-		v := g.verb
-		if g.be {
-			v = g.comp
-		}
-		f.Subject = s.speaker + "'s " + noun
-		f.Predicate, f.Object, f.Kind = d.verbName(v), d.object(v+1, g.hi), extract.KindFact
-		f.Confidence = confGeneric
-		if kin {
-			f.Kind = extract.KindRelationship
-		} else if g.past {
-			f.Kind = extract.KindEvent
-		}
-		d.addFact(s, f)
-		return
-	}
-	f.Object, f.Predicate, f.Kind = d.withoutArticle(g.comp, g.hi), snake(noun), extract.KindFact
-	if f.Object == "" {
-		return
-	}
-	if strings.HasPrefix(f.Predicate, "favorite") || strings.HasPrefix(f.Predicate, "favourite") {
-		f.Kind = extract.KindPreference
-		f.Predicate = american.Replace(f.Predicate)
-	}
-	switch f.Predicate {
-	case "birthday":
-		f.ValidFrom, f.ValidTo, f.Precision = time.Time{}, time.Time{}, ""
-	case "goal", "dream", "plan", "aim":
-		f.Kind, f.Predicate = extract.KindGoal, "goal"
-	case "job", "occupation", "profession":
-		f.Predicate = "has_role"
-	}
-	f.Functional = attributes[f.Predicate] || f.Kind == extract.KindPreference
-	if kin || !f.Functional && f.Kind != extract.KindGoal {
-		f.Subject, f.Predicate, f.Kind, f.Functional = s.speaker+"'s "+noun, "is", extract.KindFact, false
-		if kin {
-			f.Kind = extract.KindRelationship
+// passiveFrame reports whether a verb has a frame for "is VERBed PREPOSITION", which then would have taken a fitting object.
+func (d *doc) passiveFrame(w language.Word, prep string) bool {
+	for _, fr := range framesOf(w) {
+		if fr.passive && fr.matches(prep) {
+			return objectType(&fr) != "" || fr.predicate == "located_in"
 		}
 	}
-	d.addFact(s, f)
-}
-
-// kinFacts adds the relationships of a "my" segment that relations already found.
-func (d *doc) kinFacts(s *sentence, g *segment, f extract.Fact, sts []statement) bool {
-	self, found := extract.Key(s.speaker), false
-	for i := range sts {
-		st := &sts[i]
-		if st.target.key != self || st.source.kind != nodeName || st.source.lo < g.lo || st.source.hi > g.hi || st.source.lo < g.verb {
-			continue
-		}
-		fact := f
-		fact.Subject, fact.Predicate, fact.Object, fact.Kind, fact.Confidence = d.nodeName(&st.source), st.predicate, s.speaker, extract.KindRelationship, st.conf
-		d.addFact(s, fact)
-		found = true
-	}
-	return found
-}
-
-// namedSubject reads "my brother Tom works at Acme", which is about Tom.
-func (d *doc) namedSubject(s *sentence, g *segment, f extract.Fact, sts []statement) bool {
-	found := false
-	for i := range sts {
-		st := &sts[i]
-		if st.clause == nil || st.clause.verbTok != g.verb || st.source.kind != nodeName || st.source.lo <= g.lo {
-			continue
-		}
-		fact := f
-		fact.Subject, fact.Predicate, fact.Object, fact.Kind, fact.Confidence = d.nodeName(&st.source), st.predicate, d.nodeName(&st.target), extract.KindRelationship, st.conf
-		fact.Functional, fact.Asserted = d.functional(st), d.asserted(s, d.datesOf(s), st)
-		dislike(&fact)
-		d.addFact(s, fact)
-		found = true
-	}
-	return found
+	return false
 }

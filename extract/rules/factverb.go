@@ -5,44 +5,41 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
-// chatter are verbs whose statements say nothing about the speaker that lasts.
-var chatter = map[string]bool{"think": true, "guess": true, "mean": true, "suppose": true, "wonder": true, "see": true, "understand": true, "agree": true,
-	"say": true, "tell": true, "ask": true, "thank": true, "appreciate": true, "notice": true, "believe": true, "assume": true, "imagine": true, "doubt": true,
-	"realize": true, "recommend": true, "suggest": true, "mention": true, "seem": true, "hear": true, "let": true, "know": true, "welcome": true, "expect": true}
-
-// goalVerbs take "to" and make a goal of what follows.
-var goalVerbs = map[string]bool{"want": true, "plan": true, "hope": true, "intend": true, "aim": true, "need": true, "wish": true, "dream": true,
-	"try": true, "decide": true, "promise": true, "prepare": true, "consider": true, "look": true, "think": true, "save": true, "train": true}
-
-// requestWords behind "I want to" and the like make a request to the assistant.
-var requestWords = map[string]bool{"know": true, "help": true, "understand": true, "ask": true, "see": true, "hear": true, "question": true, "you": true, "your": true,
-	"advice": true, "suggestions": true, "recommendations": true, "tips": true, "information": true, "ideas": true, "clarification": true}
-
 // verbFact reads "I VERB ...": preferences, goals, possessions, events and habits.
-func (d *doc) verbFact(s *sentence, g *segment, f extract.Fact, sts []statement) {
+func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []statement) {
 	verb := g.verb
-	if g.be || d.toks[verb].is(fBe) {
+	if g.be || d.Tokens[verb].Is(language.FormOfBe) {
 		verb = g.comp
 	}
 	name := d.verbName(verb)
 	next := verb + 1
-	toVerb := d.isWord(s, next, "to") && next+1 < g.hi
+	toVerb := d.IsWord(s, next, "to") && next+1 < g.hi
 	switch {
+	case wordLists()["grasping"][name] && !toVerb && d.abstractObject(next, g.hi), name == "get" && g.perfect && toVerb:
+		return
+	case toVerb && d.IsWord(s, next+1, "be") && (name == "have" || name == "need"), next < g.hi && d.Tokens[next].Is(language.WhWord) && name != "know":
+		return // "I have to be honest", "I love how you explain it"
 	case name == "have" && toVerb:
 		d.goal(s, g, f, "needs", next+1)
 		return
-	case name == "look" && d.isWord(s, next, "forward"):
+	case name == "look" && d.IsWord(s, next, "forward"):
 		d.goal(s, g, f, "looks_forward_to", min(next+2, g.hi))
 		return
-	case name == "look" && d.isWord(s, next, "for"):
+	case name == "look" && d.IsWord(s, next, "for"):
 		d.goal(s, g, f, "looks_for", next+1)
 		return
-	case (name == "think" || name == "dream") && g.progress && (d.isWord(s, next, "of") || d.isWord(s, next, "about")):
+	case (name == "think" || name == "dream") && g.progress && (d.IsWord(s, next, "of") || d.IsWord(s, next, "about")):
 		d.goal(s, g, f, "considers", next+1)
 		return
 	case g.wish && !g.hyp:
+		for i := next; i < g.hi; i++ {
+			if d.IsWord(s, i, "than") {
+				return // "I'd rather live in a tent than"
+			}
+		}
 		if name != "like" && name != "love" && name != "prefer" {
 			next = verb // "would rather walk"
 		} else if toVerb {
@@ -50,7 +47,7 @@ func (d *doc) verbFact(s *sentence, g *segment, f extract.Fact, sts []statement)
 		}
 		d.goal(s, g, f, "wants", next)
 		return
-	case goalVerbs[name] && (toVerb || name == "want" || name == "need"):
+	case wordLists()["goal-verbs"][name] && (toVerb || name == "want" || name == "need"):
 		if toVerb {
 			next++
 		}
@@ -64,12 +61,26 @@ func (d *doc) verbFact(s *sentence, g *segment, f extract.Fact, sts []statement)
 		return
 	case name == "get" && next < g.hi && d.becomes(s, g, f, next):
 		return
-	case name == "call" && d.isWord(s, next, "me"):
+	case name == "call" && d.IsWord(s, next, "me"):
 		return
-	case chatter[name] && !(name == "know" && d.isWord(s, next, "how")) && !d.linkedVerb(verb, sts):
+	case wordLists()["chatter"][name] && !(name == "know" && d.IsWord(s, next, "how")) && !d.linkedVerb(verb, sts):
 		return
-	case g.future:
+	case g.future || g.arranged:
 		d.goal(s, g, f, "plans", verb)
+		return
+	case name == "marry" && next < g.hi && d.Tokens[next].Is(language.Possessive|language.Determiner) && !d.objectFits(s, "married_to", next, g.hi) && !d.dateBegins(s, next):
+		return // "married my notes into one file"
+	case name == "marry" && !d.objectFits(s, "married_to", next, g.hi) && !g.negated:
+		f.Predicate, f.Object, f.Kind, f.Functional, f.ValidTo = "marital_status", "married", extract.KindFact, true, time.Time{} // "I married last summer"
+		d.addFact(s, f)
+		return
+	case name == "get" && d.participleAt(next, g.hi), name == "have" && g.negated && verb > g.lo && d.Tokens[verb-1].Is(language.Modal):
+		return // "got voted shop steward", "can't have egg"
+	case d.newJob(s, g, f, name, next):
+		return
+	case name == "leave" && d.leftJob(s, g, f, next):
+		return
+	case d.objectIsPronoun(next, g.hi):
 		return
 	}
 	if name == "leave" && d.leftEmployer(s, g, f, sts) || d.linkedFacts(s, g, f, sts) {
@@ -79,33 +90,63 @@ func (d *doc) verbFact(s *sentence, g *segment, f extract.Fact, sts []statement)
 }
 
 func (d *doc) goalPredicate(name string) string {
-	if w := lookup(name); w.verb > 0 {
-		return verbs[w.verb-1].third
+	if w := language.Lookup(name); w.Verb > 0 {
+		return language.VerbAt(w.Verb).Third
 	}
 	return name
 }
 
 // genericFact keeps a statement whose verb has no frame.
-func (d *doc) genericFact(s *sentence, g *segment, f extract.Fact, name string, verb int) {
+func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name string, verb int) {
 	f.Predicate, f.Object = name, d.object(verb+1, g.hi)
 	f.Confidence *= confGeneric / confState
 	f.Kind = extract.KindFact
 	if g.past && !g.ended && !(g.perfect && d.goesOn(s, g)) {
 		f.Kind = extract.KindEvent
 	}
-	if f.Object == "" && verb+1 < g.hi || f.Object == "" && g.hi-g.lo < 3 && !d.toks[verb].is(fTemporal) && d.toks[verb].w.verb == 0 {
+	if f.Object == "" && verb+1 < g.hi || f.Object == "" && g.hi-g.lo < 3 && !d.Tokens[verb].Is(language.Temporal) && d.Tokens[verb].Word.Verb == 0 {
 		return
 	}
-	if d.objectIsPronoun(verb+1, g.hi) {
+	if d.objectIsPronoun(verb+1, g.hi) || f.Object == "" && !g.negated && (g.past && !g.ended && d.Tokens[verb].Word.Verb == 0 || wordLists()["light"][name] || wordLists()["grasping"][name] || d.transitive(verb)) {
 		return
 	}
-	if d.prepositional(g, &f, verb) {
+	if name == "keep" && verb+1 < g.hi && strings.HasSuffix(d.TokenText(verb+1), "ing") {
+		return
+	}
+	if d.prepositional(s, g, &f, verb) {
+		if f.Object != "" {
+			d.addFact(s, f)
+		}
+		return
+	}
+	if verb+1 < g.hi && wordLists()["particles"][d.WordKey(verb+1)] && (verb+2 >= g.hi || d.Tokens[verb+2].Shape != language.LowerCase || d.Tokens[verb+1].Word.Flags&language.Preposition == 0 || d.IsWord(s, verb+1, "up") || d.IsWord(s, verb+1, "out") || d.IsWord(s, verb+1, "off") || d.IsWord(s, verb+1, "down")) {
+		if f.Object = d.withoutArticle(verb+2, g.hi); f.Object == "" || d.objectIsPronoun(verb+2, g.hi) || wordLists()["light"][name] && name != "take" && name != "give" {
+			return
+		}
+		f.Predicate = name + "_" + d.WordKey(verb+1) // "took up pottery"
 		d.addFact(s, f)
 		return
 	}
-	if v := d.toks[verb].w.verb; v > 0 && !(verb+1 < g.hi && d.toks[verb+1].is(fPrep)) {
-		for i := range verbs[v-1].frames {
-			if fr := &verbs[v-1].frames[i]; len(fr.preps) == 0 && !fr.passive {
+	if verb+1 < g.hi && d.Tokens[verb+1].Kind == language.KindWord && d.Tokens[verb+1].Is(language.Preposition|language.Adverb|language.Conjunction) && !d.Tokens[verb+1].Is(language.Adjective|language.Determiner) {
+		if wordLists()["light"][name] || !d.Tokens[verb+1].Is(language.Preposition) {
+			return // "live for Fridays", "lied and said"
+		}
+		if f.Object = d.withoutArticle(verb+2, g.hi); f.Object == "" || d.objectIsPronoun(verb+2, g.hi) {
+			return
+		}
+		f.Predicate = name + "_" + d.WordKey(verb+1)
+		d.addFact(s, f)
+		return
+	}
+	if verb+1 < g.hi && d.Tokens[verb+1].Is(language.DatePart|language.Adverb) && d.Tokens[verb+1].Shape == language.LowerCase && (verb+2 == g.hi || d.Tokens[verb+2].Is(language.Determiner|language.Preposition)) && wordLists()["light"][name] {
+		return // "run late"
+	}
+	if (name == "work" || name == "live") && verb+1 < g.hi && d.Tokens[verb+1].Kind == language.KindWord && d.Tokens[verb+1].Shape == language.LowerCase {
+		return // "work best at night"
+	}
+	if v := d.Tokens[verb].Word.Verb; v > 0 && !(verb+1 < g.hi && d.Tokens[verb+1].Is(language.Preposition)) {
+		for i := range frames()[v-1] {
+			if fr := &frames()[v-1][i]; len(fr.preps) == 0 && !fr.passive {
 				f.Predicate = fr.predicate
 				if fr.kind != extract.KindEvent {
 					f.Kind = fr.kind
@@ -118,25 +159,58 @@ func (d *doc) genericFact(s *sentence, g *segment, f extract.Fact, name string, 
 	d.addFact(s, f)
 }
 
+// dateBegins reports whether a date begins at token i.
+func (d *doc) dateBegins(s *language.Sentence, i int) bool {
+	for _, h := range d.datesOf(s) {
+		if h.Lo == i {
+			return true
+		}
+	}
+	return false
+}
+
+// transitive reports whether the verb at token i has a frame with a direct object: alone it says nothing.
+func (d *doc) transitive(i int) bool {
+	if d.Tokens[i].Word.Verb == 0 {
+		return false
+	}
+	for _, fr := range framesOf(d.Tokens[i].Word) {
+		if len(fr.preps) == 0 && !fr.passive && fr.kind == extract.KindEvent {
+			return true
+		}
+	}
+	return false
+}
+
 // prepositional reads the object behind a preposition that the verb's frames know: "Works at Zorblax".
-func (d *doc) prepositional(g *segment, f *extract.Fact, verb int) bool {
-	v := d.toks[verb].w.verb
+func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, verb int) bool {
+	v := d.Tokens[verb].Word.Verb
 	if v == 0 || verb+2 >= g.hi {
 		return false
 	}
-	for i := range verbs[v-1].frames {
-		if fr := &verbs[v-1].frames[i]; !fr.passive && fr.matches(d.str(verb+1)) {
-			f.Predicate, f.Object, f.Functional, f.Kind = fr.predicate, d.withoutArticle(verb+2, g.hi), fr.functional && !g.past, fr.kind
-			return f.Object != ""
+	for i := range frames()[v-1] {
+		if fr := &frames()[v-1][i]; !fr.passive && fr.matches(d.TokenText(verb+1)) {
+			end, ok := d.typedEnd(s, fr.predicate, verb+2, g.hi)
+			f.Predicate, f.Object, f.Functional, f.Kind = fr.predicate, d.withoutArticle(verb+2, end), fr.functional && (!g.past || fr.kind == extract.KindEvent), fr.kind
+			if f.Functional {
+				f.Kind, f.ValidTo = extract.KindFact, time.Time{}
+			}
+			if g.negated && !g.ended && fr.functional && fr.kind == extract.KindEvent {
+				ok = false // "I'm not moving to Perth"
+			}
+			if !ok || fr.predicate == "works_in" && wordLists()["no-field"][d.WordKey(g.hi-1)] {
+				f.Object = ""
+			}
+			return true
 		}
 	}
 	return false
 }
 
 // goesOn reports whether a segment says since when or for how long.
-func (d *doc) goesOn(s *sentence, g *segment) bool {
+func (d *doc) goesOn(s *language.Sentence, g *segment) bool {
 	for i := g.comp; i < g.hi; i++ {
-		if d.isWord(s, i, "since") || d.isWord(s, i, "for") {
+		if d.IsWord(s, i, "since") || d.IsWord(s, i, "for") {
 			return true
 		}
 	}
@@ -145,11 +219,17 @@ func (d *doc) goesOn(s *sentence, g *segment) bool {
 
 // objectIsPronoun reports whether an object says nothing alone: "it", "that".
 func (d *doc) objectIsPronoun(i, hi int) bool {
-	if i >= hi || d.toks[i].kind != kWord {
+	if i >= hi || d.Tokens[i].Kind != language.KindWord {
 		return false
 	}
-	w := strings.ToLower(d.str(i))
-	return d.toks[i].is(fIt|fThey) && !d.toks[i].is(fPoss) || w == "that" || w == "this" && i+1 == hi || w == "so"
+	if d.Tokens[i].Is(language.SecondPerson) {
+		return true // "your number"
+	}
+	w := strings.ToLower(d.TokenText(i))
+	if w == "myself" || w == "ourselves" {
+		return false
+	}
+	return d.Tokens[i].Is(language.Neuter|language.ThirdPlural|language.SecondPerson|language.Masculine|language.Feminine|language.FirstPerson|language.FirstPlural) && !d.Tokens[i].Is(language.Possessive) || w == "that" || w == "this" && i+1 == hi || w == "so"
 }
 
 // dislike turns "does not like" into "dislikes".
@@ -160,9 +240,9 @@ func dislike(f *extract.Fact) {
 }
 
 // goal adds what the speaker wants or plans, unless it is a request to the one who listens.
-func (d *doc) goal(s *sentence, g *segment, f extract.Fact, predicate string, i int) {
+func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate string, i int) {
 	for j := i; j < g.hi && j < i+4; j++ {
-		if requestWords[strings.ToLower(d.str(j))] {
+		if wordLists()["request-words"][strings.ToLower(d.TokenText(j))] {
 			return
 		}
 	}
@@ -176,8 +256,8 @@ func (d *doc) goal(s *sentence, g *segment, f extract.Fact, predicate string, i 
 }
 
 // becomes reads "I got married".
-func (d *doc) becomes(s *sentence, g *segment, f extract.Fact, i int) bool {
-	c, ok := beComplements[strings.ToLower(d.str(i))]
+func (d *doc) becomes(s *language.Sentence, g *segment, f extract.Fact, i int) bool {
+	c, ok := beComplement(strings.ToLower(d.TokenText(i)))
 	if ok && c.functional {
 		d.complementFact(s, g, f, &c, i)
 	}
@@ -185,28 +265,28 @@ func (d *doc) becomes(s *sentence, g *segment, f extract.Fact, i int) bool {
 }
 
 // stopped reads "I stopped eating meat", "I gave up coffee", "I quit my job at Acme".
-func (d *doc) stopped(s *sentence, g *segment, f extract.Fact, verb int) bool {
+func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int) bool {
 	i := verb + 1
 	if d.verbName(verb) == "give" {
-		if !d.isWord(s, i, "up") {
+		if !d.IsWord(s, i, "up") {
 			return false
 		}
 		i++
 	}
-	if i >= g.hi {
-		return false
+	if i >= g.hi || d.Tokens[i].Is(language.Preposition) && d.Tokens[i].Kind == language.KindWord {
+		return i < g.hi
 	}
 	f.Retracts, f.Negated, f.Kind = true, false, extract.KindFact
 	d.endAt(&f)
-	if t := &d.toks[i]; t.w.verb > 0 && t.w.form&formIng != 0 {
+	if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 {
 		f.Predicate, f.Object = d.verbName(i), d.withoutArticle(i+1, g.hi)
-		v := &verbs[t.w.verb-1]
-		for k := range v.frames {
-			fr := &v.frames[k]
+		v := framesOf(t.Word)
+		for k := range v {
+			fr := &v[k]
 			switch {
-			case len(fr.preps) == 0 && !fr.passive && (i+1 >= g.hi || !d.toks[i+1].is(fPrep)):
+			case len(fr.preps) == 0 && !fr.passive && (i+1 >= g.hi || !d.Tokens[i+1].Is(language.Preposition)):
 				f.Predicate, f.Kind, f.Functional = fr.predicate, fr.kind, fr.functional
-			case !fr.passive && i+1 < g.hi && fr.matches(d.str(i+1)):
+			case !fr.passive && i+1 < g.hi && fr.matches(d.TokenText(i+1)):
 				f.Predicate, f.Object, f.Kind, f.Functional = fr.predicate, d.withoutArticle(i+2, g.hi), fr.kind, fr.functional
 			default:
 				continue
@@ -219,16 +299,63 @@ func (d *doc) stopped(s *sentence, g *segment, f extract.Fact, verb int) bool {
 		d.addFact(s, f)
 		return true
 	}
+	if d.leftJob(s, g, f, i) {
+		return true
+	}
+	f.Predicate, f.Object = "does", d.withoutArticle(i, g.hi)
+	d.addFact(s, f)
+	return true
+}
+
+// newJob reads "I got a job at Acme" as working there.
+func (d *doc) newJob(s *language.Sentence, g *segment, f extract.Fact, name string, i int) bool {
+	switch name {
+	case "get", "start", "begin", "land", "accept", "take", "find":
+	default:
+		return false
+	}
+	if g.negated || g.ended {
+		return false
+	}
+	for j := i; j+2 < g.hi; j++ {
+		if (d.IsWord(s, j, "job") || d.IsWord(s, j, "position") || d.IsWord(s, j, "role") || d.IsWord(s, j, "work")) && (d.IsWord(s, j+1, "at") || d.IsWord(s, j+1, "with")) && d.objectFits(s, "works_at", j+2, g.hi) {
+			end, _ := d.typedEnd(s, "works_at", j+2, g.hi)
+			f.Predicate, f.Object, f.Kind, f.Functional, f.ValidTo = "works_at", d.withoutArticle(j+2, end), extract.KindFact, true, time.Time{}
+			d.addFact(s, f)
+			return true
+		}
+	}
+	return false
+}
+
+// leftJob reads the job that ends behind "I quit" or "I left" at token i.
+func (d *doc) leftJob(s *language.Sentence, g *segment, f extract.Fact, i int) bool {
+	f.Retracts, f.Negated, f.Kind = true, false, extract.KindFact
+	d.endAt(&f)
 	for j := i; j < g.hi; j++ {
-		if (d.isWord(s, j, "job") || d.isWord(s, j, "position") || d.isWord(s, j, "work")) && (d.isWord(s, j+1, "at") || d.isWord(s, j+1, "with")) {
+		if (d.IsWord(s, j, "job") || d.IsWord(s, j, "position") || d.IsWord(s, j, "work")) && (d.IsWord(s, j+1, "at") || d.IsWord(s, j+1, "with")) {
 			f.Predicate, f.Object, f.Functional = "works_at", d.withoutArticle(j+2, g.hi), true
 			d.addFact(s, f)
 			return true
 		}
 	}
-	f.Predicate, f.Object = "does", d.withoutArticle(i, g.hi)
-	d.addFact(s, f)
-	return true
+	return false
+}
+
+// abstractObject reports whether what one has from token i on says nothing lasting: "a feeling", "no idea".
+func (d *doc) abstractObject(i, hi int) bool {
+	for j := i; j < hi && j < i+5; j++ {
+		if d.Tokens[j].Kind != language.KindWord {
+			return false
+		}
+		if wordLists()["abstract"][d.WordKey(j)] {
+			return true
+		}
+		if d.Tokens[j].Is(language.Preposition) {
+			return false
+		}
+	}
+	return false
 }
 
 // endAt moves the date of an ending to where validity ends.
@@ -237,13 +364,13 @@ func (d *doc) endAt(f *extract.Fact) {
 		f.ValidFrom, f.ValidTo = time.Time{}, f.ValidFrom
 		return
 	}
-	if f.ValidTo.IsZero() && !d.ref.IsZero() {
-		f.ValidTo, f.Precision = midnight(d.ref), extract.PrecisionDay
+	if f.ValidTo.IsZero() && !d.Reference.IsZero() {
+		f.ValidTo, f.Precision = language.Midnight(d.Reference), extract.PrecisionDay
 	}
 }
 
 // leftEmployer reads "I left Acme" as the end of working there.
-func (d *doc) leftEmployer(s *sentence, g *segment, f extract.Fact, sts []statement) bool {
+func (d *doc) leftEmployer(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {
 	for i := range sts {
 		st := &sts[i]
 		if st.predicate == "left" && st.target.kind == nodeName && st.target.typ == extract.TypeOrganization && st.target.lo >= g.lo && st.target.hi <= g.hi {
@@ -267,8 +394,8 @@ func (d *doc) linkedVerb(i int, sts []statement) bool {
 }
 
 // linkedFacts turns the relations of a segment's clause into facts.
-func (d *doc) linkedFacts(s *sentence, g *segment, f extract.Fact, sts []statement) bool {
-	self := extract.Key(s.speaker)
+func (d *doc) linkedFacts(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {
+	self := extract.Key(s.Speaker)
 	count := 0
 	for i := range sts {
 		if d.inSegment(&sts[i], g, self) {
@@ -299,7 +426,7 @@ func (d *doc) linkedFacts(s *sentence, g *segment, f extract.Fact, sts []stateme
 		fact.Object = d.fullObject(s, g, st, fact.Object)
 		if count > 1 && st.frame != nil && len(st.frame.preps) == 0 && st.clause.verbTok == g.verb {
 			fact.Text = d.restate(s, g, st.target.hi)
-			if between := d.surface(st.clause.hi-1, st.target.hi); strings.ContainsAny(between, ",") || strings.Contains(between, " and ") {
+			if between := d.SpanText(st.clause.hi-1, st.target.hi); strings.ContainsAny(between, ",") || strings.Contains(between, " and ") {
 				fact.Text = strings.TrimSuffix(d.restate(s, g, st.clause.hi), ".") + " " + fact.Object + "."
 			}
 		}
@@ -310,11 +437,11 @@ func (d *doc) linkedFacts(s *sentence, g *segment, f extract.Fact, sts []stateme
 }
 
 // fullObject extends the object of a preference to the end of its segment: "prefers tea to coffee".
-func (d *doc) fullObject(s *sentence, g *segment, st *statement, object string) string {
+func (d *doc) fullObject(s *language.Sentence, g *segment, st *statement, object string) string {
 	if st.predicate != "prefers" || st.target.hi >= g.hi {
 		return object
 	}
-	if i := st.target.hi; d.isWord(s, i, "to") || d.isWord(s, i, "over") || d.isWord(s, i, "rather") || d.isWord(s, i, "instead") || d.isWord(s, i, "for") || d.isWord(s, i, "in") || d.isWord(s, i, "on") {
+	if i := st.target.hi; d.IsWord(s, i, "to") || d.IsWord(s, i, "over") || d.IsWord(s, i, "rather") || d.IsWord(s, i, "instead") || d.IsWord(s, i, "for") || d.IsWord(s, i, "in") || d.IsWord(s, i, "on") {
 		return d.object(st.target.lo, g.hi)
 	}
 	return object
@@ -326,9 +453,9 @@ func (d *doc) inSegment(st *statement, g *segment, self string) bool {
 
 // verbName is the base form of the verb at token i.
 func (d *doc) verbName(i int) string {
-	t := &d.toks[i]
-	if t.w.verb > 0 {
-		return verbs[t.w.verb-1].base
+	t := &d.Tokens[i]
+	if t.Word.Verb > 0 {
+		return language.VerbAt(t.Word.Verb).Base
 	}
-	return snake(d.str(i))
+	return snake(d.TokenText(i))
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // maxInstructions is how much of the instructions is read, in bytes.
@@ -20,33 +22,24 @@ type topic struct {
 	kinds []string
 }
 
-// topics maps the words of instructions to topics; words are compared by their beginnings.
-var topics = []struct {
-	names string
-	topic topic
-}{
-	{"diet dietary food foods eating nutrition meal meals cuisine drink drinks", topic{words: strings.Fields(`diet eat eats ate food meal cook drink coffee tea allerg
-		vegan vegetarian cuisine breakfast lunch dinner meat fish dairy gluten sugar snack restaurant fruit vegetable spicy dessert recipe bak peanut
-		nut shellfish milk lactose intoleran wine beer pescatarian celiac mushroom cheese bread`)}},
-	{"work job jobs career professional business office employment", topic{words: strings.Fields(`work job career employ company office colleague boss manager project
-		meeting client salary intern deploy report team hired business promot deadline role works_at has_role works_on`)}},
-	{"health medical fitness medicine", topic{words: strings.Fields(`health doctor sick ill medic allerg diabet surgery hospital pain injur fitness gym exercise diet
-		sleep therap asthma condition pregnan vaccin weight running workout blood dentist`)}},
-	{"family relatives relationship relationships friends people contacts", topic{words: strings.Fields(`wife husband mother father mom dad parent son daughter child
-		brother sister sibling aunt uncle cousin grand friend partner girlfriend boyfriend married fianc family spouse`), kinds: []string{extract.KindRelationship}}},
-	{"travel trips trip travelling traveling vacation holidays location locations", topic{words: strings.Fields(`travel trip visit flight fly flew hotel vacation holiday airport
-		beach tour abroad lives_in moved went_to country city`)}},
-	{"hobby hobbies sport sports leisure interests interest", topic{words: strings.Fields(`hobby hobbies sport play hik swim climb run ran running paint read book music game
-		garden photograph danc sing guitar piano chess bike cycl ski surf knit craft interested likes loves enjoys collect`)}},
-	{"money finance finances financial budget spending", topic{words: strings.Fields(`money salary budget pay paid cost price bank loan mortgage invest rent earn debt spend spent saving tax dollar euro`)}},
-	{"technology technical tech programming code coding software", topic{words: strings.Fields(`code coding program software develop python javascript golang database server linux
-		docker kubernetes api laptop computer app deploy github bug`)}},
-	{"preference preferences likes dislikes taste tastes favorites favourites", topic{kinds: []string{extract.KindPreference}}},
-	{"goal goals plans plan intentions intention ambitions", topic{kinds: []string{extract.KindGoal}}},
-	{"event events experiences activities", topic{kinds: []string{extract.KindEvent}}},
-	{"fact facts", topic{kinds: []string{extract.KindFact, extract.KindEntity}}},
-	{"entities entity", topic{kinds: []string{extract.KindEntity, extract.KindRelationship}}},
-}
+// topics holds the topics by the words of instructions that name them.
+var topics = sync.OnceValue(func() map[string]topic {
+	m := make(map[string]topic)
+	for names, lines := range readTable("topics") {
+		var t topic
+		for line := range strings.SplitSeq(lines, "\n") {
+			if kinds, ok := strings.CutPrefix(line, "= "); ok {
+				t.kinds = strings.Fields(kinds)
+			} else {
+				t.words = append(t.words, strings.Fields(line)...)
+			}
+		}
+		for name := range strings.FieldsSeq(names) {
+			m[name] = t
+		}
+	}
+	return m
+})
 
 // instructions is what rules understand of custom instructions.
 type instructions struct {
@@ -62,7 +55,9 @@ const (
 )
 
 // mostFacts reads how many facts are wanted.
-var mostFacts = regexp.MustCompile(`(?:at most|no more than|not more than|maximum(?: of)?|max\.?|up to|limit(?: it)? to|only|just)\s+(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:facts?|statements?|memories|memory|items?|things|entries|preferences)\b`)
+var mostFacts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:at most|no more than|not more than|maximum(?: of)?|max\.?|up to|limit(?: it)? to|only|just)\s+(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:facts?|statements?|memories|memory|items?|things|entries|preferences)\b`)
+})
 
 // parseInstructions reads clauses such as "only extract dietary preferences" and "ignore work".
 func parseInstructions(text string) instructions {
@@ -122,11 +117,11 @@ func nextInstruction(s string) int {
 // clause reads one instruction and reports whether it is understood.
 func (in *instructions) clause(s string) bool {
 	counted := false
-	if m := mostFacts.FindStringSubmatchIndex(s); m != nil {
+	if m := mostFacts().FindStringSubmatchIndex(s); m != nil {
 		number := s[m[2]:m[3]]
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			n = int(lookup(number).num)
+			n = int(language.Lookup(number).Num)
 		}
 		if n > 0 && (in.most == 0 || n < in.most) {
 			in.most = n
@@ -185,7 +180,7 @@ func topicsOf(words []string) []topic {
 			subject = false
 			continue
 		}
-		t, ok := topicOf(w)
+		t, ok := topics()[w]
 		if !ok {
 			t = topic{words: []string{stem(w)}}
 		}
@@ -195,15 +190,6 @@ func topicsOf(words []string) []topic {
 		subject = len(t.words) > 0
 	}
 	return out
-}
-
-func topicOf(w string) (topic, bool) {
-	for _, e := range topics {
-		if slices.Contains(strings.Fields(e.names), w) {
-			return e.topic, true
-		}
-	}
-	return topic{}, false
 }
 
 // stem cuts common endings, so that "cars" finds "car" and "driving" finds "drive".

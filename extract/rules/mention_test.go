@@ -120,3 +120,13 @@ func TestWeakNamesGoWhenTheTextHasThemInLowerCase(t *testing.T) {
 	long := base + strings.Repeat(" I walk on gravel.", 200)
 	assert.Empty(t, names(one(t, extract.Input{Text: long}).Mentions))
 }
+
+func TestHolidaysStayNames(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, m := range one(t, extract.Input{Text: "I visited Oslo last Christmas.", Time: time.Date(2023, 6, 14, 10, 0, 0, 0, time.UTC)}).Mentions {
+		names = append(names, m.Key)
+	}
+	assert.Contains(t, names, "2022-12-25")
+	assert.Contains(t, names, "oslo")
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // nodeKind says what an argument of a verb is.
@@ -57,35 +58,35 @@ type memoryOf struct {
 }
 
 // nodesOf lists the arguments of a sentence by position.
-func (d *doc) nodesOf(k int, nodes []node, names []nameHit, dates []dateHit, mem *memoryOf) []node {
-	s := &d.sents[k]
+func (d *doc) nodesOf(k int, nodes []node, names []language.Name, dates []language.Date, mem *memoryOf) []node {
+	s := &d.Sentences[k]
 	ni, di := 0, 0
-	for i := s.lo; i < s.hi; i++ {
-		for ni < len(names) && (names[ni].lo < i || names[ni].part) {
+	for i := s.Lo; i < s.Hi; i++ {
+		for ni < len(names) && (names[ni].Lo < i || names[ni].Part) {
 			ni++
 		}
-		for di < len(dates) && dates[di].lo < i {
+		for di < len(dates) && dates[di].Lo < i {
 			di++
 		}
-		t := &d.toks[i]
+		t := &d.Tokens[i]
 		switch {
-		case ni < len(names) && names[ni].lo == i:
+		case ni < len(names) && names[ni].Lo == i:
 			h := &names[ni]
-			n := node{lo: h.lo, hi: h.hi, kind: nodeName, key: h.key, typ: h.typ, weak: h.weak}
+			n := node{lo: h.Lo, hi: h.Hi, kind: nodeName, key: h.Key, typ: h.Type, weak: h.Weak}
 			mem.note(d, n)
 			nodes = append(nodes, n)
-			i = h.hi - 1
-		case di < len(dates) && dates[di].lo == i:
+			i = h.Hi - 1
+		case di < len(dates) && dates[di].Lo == i:
 			h := &dates[di]
-			if !h.from.IsZero() {
-				nodes = append(nodes, node{lo: h.lo, hi: h.hi, kind: nodeDate, key: h.key(), typ: extract.TypeDate})
+			if !h.From.IsZero() {
+				nodes = append(nodes, node{lo: h.Lo, hi: h.Hi, kind: nodeDate, key: h.Key(), typ: extract.TypeDate})
 			}
-			i = h.hi - 1
-		case t.kind == kIdent || t.kind == kError || t.kind == kURL || t.kind == kEmail || t.kind == kHandle:
-			nodes = append(nodes, node{lo: i, hi: i + 1, kind: nodeLiteral, key: extract.Key(d.str(i)), typ: extract.TypeIdentifier})
-		case t.kind == kWord && t.is(fI|fWe) && s.speaker != "", d.in.Memory && s.speaker != "" && d.isWord(s, i, "user") && (i == s.lo || d.isWord(s, i-1, "the")):
+			i = h.Hi - 1
+		case t.Kind == language.KindIdentifier || t.Kind == language.KindErrorCode || t.Kind == language.KindURL || t.Kind == language.KindEmail || t.Kind == language.KindHandle:
+			nodes = append(nodes, node{lo: i, hi: i + 1, kind: nodeLiteral, key: extract.Key(d.TokenText(i)), typ: extract.TypeIdentifier})
+		case t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural) && s.Speaker != "", d.in.Memory && s.Speaker != "" && d.IsWord(s, i, "user") && (i == s.Lo || d.IsWord(s, i-1, "the")):
 			nodes = append(nodes, d.speakerNode(s, i))
-		case t.kind == kWord && t.is(fHe|fShe|fThey|fIt) && !t.is(fPoss) || t.kind == kWord && t.is(fPoss) && t.is(fHe|fShe|fIt|fThey):
+		case t.Kind == language.KindWord && t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.Neuter) && !t.Is(language.Possessive) || t.Kind == language.KindWord && t.Is(language.Possessive) && t.Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural):
 			if n, ok := mem.resolve(t); ok {
 				n.lo, n.hi, n.kind = i, i+1, nodePronoun
 				nodes = append(nodes, n)
@@ -95,8 +96,8 @@ func (d *doc) nodesOf(k int, nodes []node, names []nameHit, dates []dateHit, mem
 	return nodes
 }
 
-func (d *doc) speakerNode(s *sentence, i int) node {
-	return node{lo: i, hi: i + 1, kind: nodeSpeaker, key: extract.Key(s.speaker), name: s.speaker, typ: extract.TypePerson, plural: d.toks[i].is(fWe)}
+func (d *doc) speakerNode(s *language.Sentence, i int) node {
+	return node{lo: i, hi: i + 1, kind: nodeSpeaker, key: extract.Key(s.Speaker), name: s.Speaker, typ: extract.TypePerson, plural: d.Tokens[i].Is(language.FirstPlural)}
 }
 
 // newSentence forgets names of earlier paragraphs.
@@ -108,7 +109,7 @@ func (m *memoryOf) newSentence(para int) {
 
 // note remembers a name for the pronouns that follow.
 func (m *memoryOf) note(d *doc, n node) {
-	n.name = d.surface(n.lo, n.hi)
+	n.name = d.SpanText(n.lo, n.hi)
 	switch n.typ {
 	case extract.TypePerson:
 		if g := gender(d, &n); g >= 0 {
@@ -129,11 +130,11 @@ func (m *memoryOf) note(d *doc, n node) {
 
 // gender guesses from the ending of a given name: 1 she, 0 he, -1 unknown.
 func gender(d *doc, n *node) int {
-	t := &d.toks[n.lo]
-	if t.kind != kWord {
+	t := &d.Tokens[n.lo]
+	if t.Kind != language.KindWord {
 		return -1
 	}
-	w := strings.ToLower(d.str(n.lo))
+	w := strings.ToLower(d.TokenText(n.lo))
 	switch w {
 	case "mr", "sir", "king", "prince", "lord", "father", "uncle", "grandpa", "herr", "luca", "joshua", "mustafa", "mika", "nikita", "sasha", "ezra":
 		if w == "sasha" || w == "nikita" {
@@ -146,7 +147,7 @@ func gender(d *doc, n *node) int {
 		return 1
 	}
 	switch {
-	case !t.is(fGiven):
+	case !t.Is(language.GivenName):
 		return -1
 	case w[len(w)-1] == 'a':
 		return 1
@@ -157,18 +158,18 @@ func gender(d *doc, n *node) int {
 }
 
 // resolve finds what a pronoun stands for.
-func (m *memoryOf) resolve(t *token) (node, bool) {
+func (m *memoryOf) resolve(t *language.Token) (node, bool) {
 	switch {
-	case t.is(fHe):
+	case t.Is(language.Masculine):
 		return m.person[0], m.hasPerson[0]
-	case t.is(fShe):
+	case t.Is(language.Feminine):
 		return m.person[1], m.hasPerson[1]
-	case t.is(fIt):
+	case t.Is(language.Neuter):
 		if m.hasSubject && m.subject.typ != extract.TypePerson {
 			return m.subject, true
 		}
 		return m.thing, m.hasThing
-	case t.is(fThey):
+	case t.Is(language.ThirdPlural):
 		return m.group, m.hasGroup
 	}
 	return node{}, false
@@ -189,55 +190,55 @@ const maxPhrase = 7
 
 // phraseAt reads the noun phrase in lower case at token i: "the old wooden boat" gives "old wooden boat". It ends at a
 // preposition, a conjunction, a sign, a verb that cannot be a noun, or after maxPhrase words.
-func (d *doc) phraseAt(s *sentence, i int) (lo, hi int, ok bool) {
-	for i < s.hi && d.toks[i].kind == kWord && d.toks[i].is(fDet|fPoss) && !d.toks[i].is(fNum) && d.toks[i].gap != gapNone {
+func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
+	for i < s.Hi && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Possessive) && !d.Tokens[i].Is(language.NumberWord) && d.Tokens[i].Gap != language.NoGap {
 		i++
 	}
 	lo = i
-	for i < s.hi && i-lo < maxPhrase {
-		t := &d.toks[i]
-		if t.kind == kNumber && !t.used || t.kind == kIdent {
+	for i < s.Hi && i-lo < maxPhrase {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindNumber && !t.Used || t.Kind == language.KindIdentifier {
 			i++
 			continue
 		}
-		if t.kind == kClitic && i > lo && i+1 < s.hi && d.toks[i+1].kind == kWord && d.text[t.end-1] == 's' && !d.toks[i+1].is(fStop) {
+		if t.Kind == language.KindClitic && i > lo && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && d.Text[t.End-1] == 's' && !d.Tokens[i+1].Is(language.FunctionWord) {
 			i++
 			continue
 		}
-		if t.kind != kWord || t.used && i == lo && !t.is(fUnit) || t.is(fDayWord) {
+		if t.Kind != language.KindWord || t.Used && i == lo && !t.Is(language.Unit) || t.Is(language.DayWord) {
 			break
 		}
-		if i > lo && t.is(fStop|fAdv|fConj|fPrep) && !t.is(fAdj) {
+		if i > lo && t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition) && !t.Is(language.Adjective) {
 			break
 		}
-		if i == lo && t.is(fStop|fConj) && !t.is(fAdj|fNum) {
+		if i == lo && t.Is(language.FunctionWord|language.Conjunction) && !t.Is(language.Adjective|language.NumberWord) {
 			break
 		}
-		if i > lo && t.w.verb > 0 && t.w.form&(formPast|formPart) != 0 && t.w.form&(formBase|formIng) == 0 {
+		if i > lo && t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.Participle) != 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 {
 			break // "a dog named Rex"
 		}
-		if i > lo && t.is(fTemporal) && i+1 < s.hi && d.toks[i+1].is(fTimeUnit|fWeekday|fMonth|fSeason) {
+		if i > lo && t.Is(language.Temporal) && i+1 < s.Hi && d.Tokens[i+1].Is(language.TimeUnit|language.Weekday|language.Month|language.Season) {
 			break
 		}
 		i++
 	}
-	for i > lo && (d.toks[i-1].is(fAdv|fTemporal) || d.toks[i-1].kind == kWord && d.isAdverbEnd(i-1)) {
+	for i > lo && (d.Tokens[i-1].Is(language.Adverb|language.Temporal) || d.Tokens[i-1].Kind == language.KindWord && d.isAdverbEnd(i-1)) {
 		i--
 	}
 	return lo, i, i > lo
 }
 
 // phraseNode makes a node of the noun phrase at i.
-func (d *doc) phraseNode(s *sentence, i int) (node, bool) {
+func (d *doc) phraseNode(s *language.Sentence, i int) (node, bool) {
 	lo, hi, ok := d.phraseAt(s, i)
 	if !ok {
 		return node{}, false
 	}
-	if d.isWord(s, hi, "of") && hi-lo <= 3 { // "two cups of coffee"
+	if d.IsWord(s, hi, "of") && hi-lo <= 3 { // "two cups of coffee"
 		if _, more, ok := d.phraseAt(s, hi+1); ok && more-hi <= 4 {
 			hi = more
 		}
 	}
-	key := extract.Key(d.surface(lo, hi))
+	key := extract.Key(d.SpanText(lo, hi))
 	return node{lo: lo, hi: hi, kind: nodePhrase, key: key, typ: extract.TypeConcept}, len(key) > 1
 }

@@ -4,46 +4,16 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
-
-// noteKeys are what a note such as "Allergies: nuts" can be about, besides the attributes, and the predicate.
-var noteKeys = map[string]complement{
-	"allergies":   {"", "allergic_to", extract.KindFact, "", false},
-	"allergy":     {"", "allergic_to", extract.KindFact, "", false},
-	"diet":        {"", "diet", extract.KindPreference, "", true},
-	"hobbies":     {"", "likes", extract.KindPreference, "", false},
-	"hobby":       {"", "likes", extract.KindPreference, "", false},
-	"likes":       {"", "likes", extract.KindPreference, "", false},
-	"dislikes":    {"", "dislikes", extract.KindPreference, "", false},
-	"interests":   {"", "interested_in", extract.KindPreference, "", false},
-	"location":    {"", "lives_in", extract.KindFact, "", true},
-	"city":        {"", "lives_in", extract.KindFact, "", true},
-	"job":         {"", "has_role", extract.KindFact, "", true},
-	"occupation":  {"", "has_role", extract.KindFact, "", true},
-	"role":        {"", "has_role", extract.KindFact, "", true},
-	"goal":        {"", "goal", extract.KindGoal, "", false},
-	"goals":       {"", "goal", extract.KindGoal, "", false},
-	"languages":   {"", "speaks", extract.KindFact, "", false},
-	"update":      {},
-	"reminder":    {},
-	"todo":        {},
-	"fact":        {},
-	"preferences": {},
-	"preference":  {},
-	"summary":     {},
-	"date":        {},
-	"subject":     {},
-	"from":        {},
-	"to":          {},
-}
 
 // noteKey reads the words before a colon as the name of an attribute.
 func noteKey(words string) (complement, bool) {
 	key := snake(words)
-	if c, ok := noteKeys[key]; ok {
+	if c, ok := complements()["notes"][key]; ok {
 		return c, true
 	}
-	if attributes[key] || strings.HasPrefix(key, "favorite_") || strings.HasPrefix(key, "favourite_") {
+	if wordLists()["attributes"][key] || strings.HasPrefix(key, "favorite_") || strings.HasPrefix(key, "favourite_") {
 		c := complement{predicate: american.Replace(key), kind: extract.KindFact, functional: true}
 		if strings.HasPrefix(c.predicate, "favorite") {
 			c.kind = extract.KindPreference
@@ -54,10 +24,10 @@ func noteKey(words string) (complement, bool) {
 }
 
 // note reads "Birthday: May 8" and "Allergies: nuts, milk" in a memory as facts about its speaker.
-func (d *doc) note(s *sentence) bool {
+func (d *doc) note(s *language.Sentence) bool {
 	colon := -1
-	for i := s.lo + 1; i < min(s.hi-1, s.lo+4); i++ {
-		if d.isPunct(s, i, ':') {
+	for i := s.Lo + 1; i < min(s.Hi-1, s.Lo+4); i++ {
+		if d.IsPunct(s, i, ':') {
 			colon = i
 			break
 		}
@@ -65,24 +35,24 @@ func (d *doc) note(s *sentence) bool {
 	if colon < 0 || !d.in.Memory {
 		return false
 	}
-	words := d.surface(s.lo, colon)
+	words := d.SpanText(s.Lo, colon)
 	c, ok := noteKey(words)
 	if !ok || c.predicate == "" {
 		return false
 	}
-	base := extract.Fact{Subject: s.speaker, Predicate: c.predicate, Kind: c.kind, Functional: c.functional, Confidence: confState}
+	base := extract.Fact{Subject: s.Speaker, Predicate: c.predicate, Kind: c.kind, Functional: c.functional, Confidence: confState}
 	add := func(object string) {
 		f := base
 		f.Object = object
-		f.Text = s.speaker + "'s " + strings.ToLower(words) + ": " + object + "."
+		f.Text = s.Speaker + "'s " + strings.ToLower(words) + ": " + object + "."
 		d.addFact(s, f)
 	}
 	if c.functional {
-		if object := d.object(colon+1, s.hi); object != "" {
+		if object := d.object(colon+1, s.Hi); object != "" {
 			add(object)
 		}
 		return true
 	}
-	d.eachObject(s, colon+1, s.hi, add)
+	d.eachObject(s, colon+1, s.Hi, add)
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // Bounds of one sentence.
@@ -23,33 +24,26 @@ type statement struct {
 	frame          *frame
 }
 
-// relator holds the state of one pass over the sentences. Its slices are used again for the next text.
+// relator holds the state of one pass over the sentences. Its slices are used again for the next sentence.
 type relator struct {
 	d       *doc
 	mem     memoryOf
 	nodes   []node
 	clauses []clause
 	sts     []statement
-	names   []nameHit
-	dates   []dateHit
-}
-
-// free forgets what the last text left.
-func (r *relator) free() {
-	clear(r.nodes[:cap(r.nodes)])
-	clear(r.sts[:cap(r.sts)])
-	*r = relator{nodes: r.nodes[:0], clauses: r.clauses[:0], sts: r.sts[:0]}
+	names   []language.Name
+	dates   []language.Date
 }
 
 // relations reads every sentence for statements that link two things.
 func (d *doc) relations() {
 	r := &d.rel
-	r.d, r.mem, r.names, r.dates = d, memoryOf{}, d.names, d.dates
+	r.d, r.mem, r.names, r.dates = d, memoryOf{}, d.Names, d.Dates
 	facts := d.in.Infer
-	for k := range d.sents {
-		s := &d.sents[k]
-		r.mem.newSentence(s.para)
-		foreign := (d.foreign || d.script) && d.foreignSentence(s)
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		r.mem.newSentence(s.Paragraph)
+		foreign := (d.Foreign || d.Script) && d.foreignSentence(s)
 		r.sentence(k, s)
 		if facts && !foreign {
 			d.factsOf(k, s, r.sts)
@@ -57,24 +51,24 @@ func (d *doc) relations() {
 	}
 }
 
-func (r *relator) sentence(k int, s *sentence) {
+func (r *relator) sentence(k int, s *language.Sentence) {
 	d := r.d
-	for len(r.names) > 0 && r.names[0].sent < k {
+	for len(r.names) > 0 && r.names[0].Sentence < k {
 		r.names = r.names[1:]
 	}
-	for len(r.dates) > 0 && r.dates[0].sent < k {
+	for len(r.dates) > 0 && r.dates[0].Sentence < k {
 		r.dates = r.dates[1:]
 	}
 	n, m := 0, 0
-	for n < len(r.names) && r.names[n].sent == k {
+	for n < len(r.names) && r.names[n].Sentence == k {
 		n++
 	}
-	for m < len(r.dates) && r.dates[m].sent == k {
+	for m < len(r.dates) && r.dates[m].Sentence == k {
 		m++
 	}
 	r.nodes, r.clauses, r.sts = r.nodes[:0], r.clauses[:0], r.sts[:0]
 	r.nodes = d.nodesOf(k, r.nodes, r.names[:n], r.dates[:m], &r.mem)
-	if len(r.nodes) == 0 || s.question {
+	if len(r.nodes) == 0 || s.Question {
 		return
 	}
 	r.clauses = d.clauses(s, r.nodes, r.clauses)
@@ -92,19 +86,26 @@ func (r *relator) sentence(k int, s *sentence) {
 	for i := range r.sts {
 		d.emit(s, &r.sts[i], r.dates[:m])
 	}
-	if n := &r.nodes[0]; n.kind == nodeName && n.lo <= s.lo+2 {
+	if n := &r.nodes[0]; n.kind == nodeName && n.lo <= s.Lo+2 {
 		r.mem.subject, r.mem.hasSubject = *n, true
-		r.mem.subject.name = d.surface(n.lo, n.hi)
+		r.mem.subject.name = d.SpanText(n.lo, n.hi)
 	}
 }
 
 // verb makes the statements of one verb: its direct object and what its prepositions bring in.
-func (r *relator) verb(s *sentence, c *clause) {
+func (r *relator) verb(s *language.Sentence, c *clause) {
 	d := r.d
 	if c.hyp || c.future && c.subject < 0 {
 		return
 	}
-	v := &verbs[d.toks[c.verbTok].w.verb-1]
+	if base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base; wordLists()["grasping"][base] && d.abstractObject(c.hi, c.end) || (base == "quit" || base == "stop" || base == "keep") && c.hi < s.Hi && strings.HasSuffix(d.TokenText(c.hi), "ing") {
+		return
+	}
+	if base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base; base == "get" && d.participleAt(c.hi, s.Hi) {
+		return // "got voted shop steward"
+	}
+	progressive := d.in.Memory && d.Tokens[c.verbTok].Word.Form&language.IngForm != 0 && !c.past && !c.perfect && d.modeAt(c.verbTok) != extract.ModePlan && c.lo < c.verbTok
+	v := framesOf(d.Tokens[c.verbTok].Word)
 	end := c.end
 	passive := c.passive || r.participle(s, c, v)
 	if passive {
@@ -113,9 +114,10 @@ func (r *relator) verb(s *sentence, c *clause) {
 	if c.subject < 0 {
 		return
 	}
-	for f := range v.frames {
-		fr := &v.frames[f]
+	for f := range v {
+		fr := &v[f]
 		switch {
+		case progressive && fr.kind == extract.KindEvent: // "is going back to Lagos" has not happened
 		case fr.passive != passive && (fr.passive || len(fr.preps) == 0):
 		case len(fr.preps) == 0 && c.hi-1 > c.verbTok: // "gave up" is not "gave"
 		case len(fr.preps) == 0:
@@ -129,16 +131,19 @@ func (r *relator) verb(s *sentence, c *clause) {
 }
 
 // clauseEnd returns where the reach of a verb ends: the next verb group, a semicolon or the end of the sentence.
-func (r *relator) clauseEnd(s *sentence, c *clause) int {
-	end := s.hi
+func (r *relator) clauseEnd(s *language.Sentence, c *clause) int {
+	end := s.Hi
 	for i := range r.clauses {
 		if r.clauses[i].lo > c.verbTok {
 			end = r.clauses[i].lo
 			break
 		}
 	}
+	if lc := r.d.ClauseOf(c.verbTok); lc != nil && lc.Hi > c.hi {
+		end = min(end, lc.Hi)
+	}
 	for i := c.hi; i < end; i++ {
-		if t := &r.d.toks[i]; t.kind == kPunct && (t.ch == ';' || t.ch == ':' || t.ch == '(') {
+		if t := &r.d.Tokens[i]; t.Kind == language.KindPunct && (t.Sign == ';' || t.Sign == ':' || t.Sign == '(') {
 			return i
 		}
 	}
@@ -146,23 +151,23 @@ func (r *relator) clauseEnd(s *sentence, c *clause) int {
 }
 
 // participle reports whether a verb without an auxiliary is passive: "the hall, built in 1901", "a firm based in".
-func (r *relator) participle(s *sentence, c *clause, v *verb) bool {
+func (r *relator) participle(s *language.Sentence, c *clause, v []frame) bool {
 	d := r.d
-	t := &d.toks[c.verbTok]
-	if c.lo != c.verbTok || t.w.form&formPart == 0 || c.hi >= s.hi || !d.toks[c.hi].is(fPrep) {
+	t := &d.Tokens[c.verbTok]
+	if c.lo != c.verbTok || t.Word.Form&language.Participle == 0 || c.hi >= s.Hi || !d.Tokens[c.hi].Is(language.Preposition) {
 		return false
 	}
 	active := false
-	for f := range v.frames {
-		fr := &v.frames[f]
-		if fr.matches(d.str(c.hi)) {
+	for f := range v {
+		fr := &v[f]
+		if fr.matches(d.TokenText(c.hi)) {
 			if fr.passive {
-				return t.w.form&formBase == 0
+				return t.Word.Form&language.BaseForm == 0
 			}
 			active = true
 		}
 	}
-	return !active && c.verbTok > s.lo && d.toks[c.verbTok-1].ch == ',' && d.isWord(s, c.hi, "by")
+	return !active && c.verbTok > s.Lo && d.Tokens[c.verbTok-1].Sign == ',' && d.IsWord(s, c.hi, "by")
 }
 
 func (f *frame) matches(prep string) bool {
@@ -175,26 +180,29 @@ func (f *frame) matches(prep string) bool {
 }
 
 // preposition finds the first preposition of a frame behind the verb.
-func (r *relator) preposition(s *sentence, c *clause, fr *frame, end int) int {
+func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end int) int {
 	d := r.d
-	if d.isWord(s, c.hi-1, "up") && c.hi-1 > c.verbTok && fr.matches("up") {
-		if c.hi < s.hi && d.toks[c.hi].is(fPrep) {
+	if d.IsWord(s, c.hi-1, "up") && c.hi-1 > c.verbTok && fr.matches("up") {
+		if c.hi < s.Hi && d.Tokens[c.hi].Is(language.Preposition) {
 			return c.hi
 		}
 		return c.hi - 1
 	}
+	if fr.predicate == "lives_in" && c.hi < s.Hi && d.Tokens[c.hi].Kind == language.KindWord && d.Tokens[c.hi].Is(language.Determiner|language.Possessive|language.Neuter|language.ThirdPlural) && !d.dateBegins(s, c.hi) {
+		return -1 // "moved the couch to the cellar", "lived it up in Vegas"
+	}
 	for i := c.hi; i < min(end, c.hi+maxReach+4); i++ {
-		t := &d.toks[i]
-		if t.kind != kWord || !t.is(fPrep) || nodeAt(r.nodes, i) >= 0 {
+		t := &d.Tokens[i]
+		if t.Kind != language.KindWord || !t.Is(language.Preposition) || nodeAt(r.nodes, i) >= 0 {
 			continue
 		}
-		if fr.matches(d.str(i)) {
-			if d.isWord(s, i, "to") && d.notPreposition(s, i) {
+		if fr.matches(d.TokenText(i)) {
+			if d.IsWord(s, i, "to") && d.notPreposition(s, i) {
 				continue
 			}
 			return i
 		}
-		if fr.predicate == "works_at" && (d.isWord(s, i, "on") || d.isWord(s, i, "with") || d.isWord(s, i, "in")) {
+		if fr.predicate == "works_at" && (d.IsWord(s, i, "on") || d.IsWord(s, i, "with") || d.IsWord(s, i, "in")) {
 			return -1 // "worked on a plan at the café"
 		}
 	}
@@ -202,42 +210,45 @@ func (r *relator) preposition(s *sentence, c *clause, fr *frame, end int) int {
 }
 
 // notPreposition reports whether "to" at i begins an infinitive or ends "due to" and the like.
-func (d *doc) notPreposition(s *sentence, i int) bool {
-	if i+1 < s.hi && d.toks[i+1].shape == sLower && d.toks[i+1].w.verb > 0 && d.toks[i+1].w.form&formBase != 0 {
+func (d *doc) notPreposition(s *language.Sentence, i int) bool {
+	if i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0 {
 		return true
 	}
-	return d.isWord(s, i-1, "due") || d.isWord(s, i-1, "next") || d.isWord(s, i-1, "up") || d.isWord(s, i-1, "according") || d.isWord(s, i-1, "thanks")
+	return d.IsWord(s, i-1, "due") || d.IsWord(s, i-1, "next") || d.IsWord(s, i-1, "up") || d.IsWord(s, i-1, "according") || d.IsWord(s, i-1, "thanks")
 }
 
 // objects adds the statements for the objects that begin at token i: names, and for a direct object or a speaker noun
 // phrases.
-func (r *relator) objects(s *sentence, c *clause, fr *frame, i, end int, direct bool) {
+func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) {
 	d := r.d
+	if d.in.Memory && i < end {
+		end = d.listEnd(i, end)
+	}
 	for count := 0; count < maxObjects && i < end; count++ {
-		n, next, ok := r.object(s, c, i, end, direct)
+		n, next, ok := r.object(s, c, fr, i, end, direct)
 		if !ok {
 			return
 		}
 		r.link(s, c, fr, n)
 		// more of the same: "tea, coffee and cake"
 		j := next
-		if j < end && d.isPunct(s, j, ',') {
+		if j < end && d.IsPunct(s, j, ',') {
 			j++
 		}
-		if j < end && (d.isWord(s, j, "and") || d.isWord(s, j, "or")) {
+		if j < end && (d.IsWord(s, j, "and") || d.IsWord(s, j, "or")) {
 			j++
 		}
-		if j == next || j >= end || d.toks[j].kind == kWord && (d.toks[j].w.verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.toks[j].is(fConj|fWh|fAdv|fI|fWe|fHe|fShe|fIt|fThey|fYou)) {
+		if j == next || j >= end || d.Tokens[j].Kind == language.KindWord && (d.Tokens[j].Word.Verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.Tokens[j].Is(language.Conjunction|language.WhWord|language.Adverb|language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)) {
 			return
 		}
 		i = j
 	}
 }
 
-func (d *doc) gerund(i int) bool { return d.toks[i].w.form&formIng != 0 }
+func (d *doc) gerund(i int) bool { return d.Tokens[i].Word.Form&language.IngForm != 0 }
 
 // object reads one object at token i.
-func (r *relator) object(s *sentence, c *clause, i, end int, direct bool) (node, int, bool) {
+func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) (node, int, bool) {
 	d := r.d
 	for j, steps := i, 0; j < end && steps < 6; j, steps = j+1, steps+1 {
 		if k := nodeAt(r.nodes, j); k >= 0 {
@@ -252,28 +263,28 @@ func (r *relator) object(s *sentence, c *clause, i, end int, direct bool) (node,
 				if k := nodeAt(r.nodes, hi); k >= 0 && r.nodes[k].kind == nodeName {
 					return r.nodes[k], r.nodes[k].hi, true // "the Korean band Nightfall"
 				}
-				return node{lo: n.lo, hi: hi, kind: nodePhrase, key: extract.Key(d.surface(n.lo, hi)), typ: extract.TypeConcept}, hi, true
+				return node{lo: n.lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(n.lo, hi)), typ: extract.TypeConcept}, hi, true
 			}
-			if d.toks[n.lo].is(fPoss) || n.hi < s.hi && d.toks[n.hi].kind == kClitic && d.text[d.toks[n.hi].end-1] == 's' {
+			if d.Tokens[n.lo].Is(language.Possessive) || n.hi < s.Hi && d.Tokens[n.hi].Kind == language.KindClitic && d.Text[d.Tokens[n.hi].End-1] == 's' {
 				break // "his brother", "Anna's book": the phrase is the object
 			}
 			return n, n.hi, true
 		}
-		t := &d.toks[j]
-		if t.kind == kNumber || t.kind == kPunct && t.ch == '"' {
+		t := &d.Tokens[j]
+		if t.Kind == language.KindNumber || t.Kind == language.KindPunct && t.Sign == '"' {
 			continue
 		}
-		if t.kind != kWord || t.is(fPrep|fConj) && !t.is(fAdj) || t.is(fAdv) && j > i && !t.is(fAdj) || t.w.verb > 0 && t.w.form&formIng == 0 && !d.usedAsNoun(s, j) && j > i {
+		if t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction) && !t.Is(language.Adjective) || t.Is(language.Adverb) && j > i && !t.Is(language.Adjective) || t.Word.Verb > 0 && t.Word.Form&language.IngForm == 0 && !d.usedAsNoun(s, j) && j > i {
 			break
 		}
-		if t.is(fKin | fRole) {
+		if t.Is(language.KinNoun | language.Occupation) {
 			break
 		}
 	}
-	if !direct && r.nodes[c.subject].kind != nodeSpeaker {
+	if !direct && r.nodes[c.subject].kind != nodeSpeaker && (objectType(fr) == "" || r.nodes[c.subject].typ != extract.TypePerson && r.nodes[c.subject].typ != extract.TypeConcept) {
 		return node{}, 0, false
 	}
-	for i < end && d.toks[i].is(fAdv) && !d.toks[i].is(fAdj|fNeg) {
+	for i < end && d.Tokens[i].Is(language.Adverb) && !d.Tokens[i].Is(language.Adjective|language.Negation) {
 		i++
 	}
 	n, ok := d.phraseNode(s, i)
@@ -284,14 +295,14 @@ func (r *relator) object(s *sentence, c *clause, i, end int, direct bool) (node,
 }
 
 // modifies returns where the noun phrase ends that a name only begins ("Harbor Street bakery"), or the end of the name.
-func (d *doc) modifies(s *sentence, n *node) int {
+func (d *doc) modifies(s *language.Sentence, n *node) int {
 	if n.kind != nodeName || n.typ == extract.TypePerson {
 		return n.hi
 	}
 	hi := n.hi
-	for hi < s.hi && hi-n.lo < 8 {
-		t := &d.toks[hi]
-		if t.kind != kWord || t.gap != gapSpace || t.shape != sLower || t.used || t.is(fStop|fAdv|fConj|fPrep|fTemporal|fTimeUnit|fRetract|fDayWord) || d.isAdverbEnd(hi) || t.w.verb > 0 && t.w.form&(formBase|formIng) == 0 {
+	for hi < s.Hi && hi-n.lo < 8 {
+		t := &d.Tokens[hi]
+		if t.Kind != language.KindWord || t.Gap != language.SpaceGap || t.Shape != language.LowerCase || t.Used || t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition|language.Temporal|language.TimeUnit|language.Retraction|language.DayWord) || d.isAdverbEnd(hi) || t.Word.Verb > 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 {
 			break
 		}
 		hi++
@@ -303,13 +314,29 @@ func (d *doc) modifies(s *sentence, n *node) int {
 var residence = frame{predicate: "lives_in", target: extract.TypeLocation, kind: extract.KindFact, functional: true}
 
 // link adds a statement between a clause's subject and an object.
-func (r *relator) link(s *sentence, c *clause, fr *frame, object node) {
+func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) {
 	subject := r.nodes[c.subject]
 	if object.kind == nodeSpeaker && fr.target != extract.TypePerson {
 		return // "brings us together"
 	}
 	if fr.predicate == "located_in" && subject.kind == nodeSpeaker {
 		fr = &residence // "I'm based in Lisbon"
+	}
+	if subject.kind == nodeSpeaker && (object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || r.d.emptyObject(&object)) {
+		return // "we went on Saturday", "I run late", "I have your number"
+	}
+	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
+		return // "I'm not moving to Perth" says nothing of where one lives
+	}
+	dated := fr.predicate == "born_in" && object.kind == nodeDate
+	if !dated && !r.d.fits(s, objectType(fr), &object) || fr.predicate == "works_in" && wordLists()["no-field"][r.d.head(&object)] {
+		return
+	}
+	if fr.functional && r.d.modeAt(c.verbTok) == extract.ModePlan { // holds from a day ahead, and only then
+		if from, _, _ := r.d.validity(s, r.d.datesOf(s), &statement{clause: c, frame: fr}); !from.After(r.d.Reference) {
+			return
+		}
+		c.future = true
 	}
 	conf := float32(confVerb)
 	if object.kind == nodePhrase {
@@ -349,11 +376,11 @@ func (r *relator) add(st statement) {
 }
 
 // byAgent turns "X was founded by Y" around.
-func (r *relator) byAgent(s *sentence, c *clause, v *verb, end int) {
+func (r *relator) byAgent(s *language.Sentence, c *clause, v []frame, end int) {
 	d := r.d
 	var direct *frame
-	for f := range v.frames {
-		if fr := &v.frames[f]; !fr.passive && len(fr.preps) == 0 {
+	for f := range v {
+		if fr := &v[f]; !fr.passive && len(fr.preps) == 0 {
 			direct = fr
 		} else if fr.passive && fr.matches("by") {
 			return
@@ -363,11 +390,11 @@ func (r *relator) byAgent(s *sentence, c *clause, v *verb, end int) {
 		return
 	}
 	for i := c.hi; i < min(end, c.hi+maxReach); i++ {
-		if !d.isWord(s, i, "by") {
+		if !d.IsWord(s, i, "by") {
 			continue
 		}
 		for count, j := 0, i+1; count < maxObjects && j < end; count++ {
-			for j < end && d.toks[j].kind == kWord && d.toks[j].is(fDet|fAdj) && nodeAt(r.nodes, j) < 0 {
+			for j < end && d.Tokens[j].Kind == language.KindWord && d.Tokens[j].Is(language.Determiner|language.Adjective) && nodeAt(r.nodes, j) < 0 {
 				j++
 			}
 			k := nodeAt(r.nodes, j)
@@ -376,9 +403,9 @@ func (r *relator) byAgent(s *sentence, c *clause, v *verb, end int) {
 			}
 			r.add(statement{source: r.nodes[k], target: r.nodes[c.subject], predicate: direct.predicate, raw: d.rawVerb(s, c, nil) + " by", conf: confVerb, clause: c, frame: direct})
 			j = r.nodes[k].hi
-			if j < end && (d.isPunct(s, j, ',') || d.isWord(s, j, "and")) {
+			if j < end && (d.IsPunct(s, j, ',') || d.IsWord(s, j, "and")) {
 				j++
-				if j < end && d.isWord(s, j, "and") {
+				if j < end && d.IsWord(s, j, "and") {
 					j++
 				}
 				continue
@@ -390,16 +417,16 @@ func (r *relator) byAgent(s *sentence, c *clause, v *verb, end int) {
 }
 
 // rawVerb spells the verb as the text has it, with its preposition.
-func (d *doc) rawVerb(s *sentence, c *clause, fr *frame) string {
+func (d *doc) rawVerb(s *language.Sentence, c *clause, fr *frame) string {
 	lo := c.verbTok
 	if c.passive && c.lo < c.verbTok {
 		lo = c.lo
 	}
-	raw := d.surface(lo, c.hi)
+	raw := d.SpanText(lo, c.hi)
 	if fr != nil && len(fr.preps) > 0 {
-		for i := c.hi; i < min(s.hi, c.hi+maxReach); i++ {
-			if d.toks[i].kind == kWord && fr.matches(d.str(i)) {
-				return raw + " " + d.str(i)
+		for i := c.hi; i < min(s.Hi, c.hi+maxReach); i++ {
+			if d.Tokens[i].Kind == language.KindWord && fr.matches(d.TokenText(i)) {
+				return raw + " " + d.TokenText(i)
 			}
 		}
 	}
@@ -407,7 +434,7 @@ func (d *doc) rawVerb(s *sentence, c *clause, fr *frame) string {
 }
 
 // together links strong names of one sentence that no verb links, at low confidence.
-func (r *relator) together(s *sentence) {
+func (r *relator) together(s *language.Sentence) {
 	n := 0
 	for i := range r.nodes {
 		a := &r.nodes[i]

@@ -4,33 +4,45 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // standing reads an order that is meant to last, such as "Always answer in French", as a preference.
-func (d *doc) standing(s *sentence) bool {
-	i := s.lo
-	for i < s.hi && (d.toks[i].kind == kPunct || d.isWord(s, i, "please") || d.isWord(s, i, "also")) {
+func (d *doc) standing(s *language.Sentence) bool {
+	i := s.Lo
+	for i < s.Hi && (d.Tokens[i].Kind == language.KindPunct || d.IsWord(s, i, "please") || d.IsWord(s, i, "also")) {
 		i++
 	}
-	if d.isWord(s, i, "from") && d.isWord(s, i+1, "now") && d.isWord(s, i+2, "on") {
-		if i += 3; d.isPunct(s, i, ',') {
+	if d.IsWord(s, i, "from") && d.IsWord(s, i+1, "now") && d.IsWord(s, i+2, "on") {
+		if i += 3; d.IsPunct(s, i, ',') {
 			i++
 		}
-		if d.isWord(s, i, "please") {
+		if d.IsWord(s, i, "please") {
 			i++
 		}
-	} else if !d.isWord(s, i, "always") && !d.isWord(s, i, "never") {
+	} else if !d.IsWord(s, i, "always") && !d.IsWord(s, i, "never") {
 		return false
 	}
 	verb := i
-	if d.isWord(s, i, "always") || d.isWord(s, i, "never") {
+	if i+1 < s.Hi && strings.HasSuffix(d.TokenText(i+1), "ing") {
+		return false // "never opening that app again"
+	}
+	if at := i; at+1 < s.Hi {
+		if d.IsWord(s, at, "always") || d.IsWord(s, at, "never") {
+			at++
+		}
+		if w := d.Tokens[at].Word; w.Verb > 0 && w.Form&language.BaseForm == 0 {
+			return false // "never told HR"
+		}
+	}
+	if d.IsWord(s, i, "always") || d.IsWord(s, i, "never") {
 		verb++
 	}
-	if verb+1 >= s.hi || d.toks[verb].w.form&formBase == 0 && (d.toks[verb].is(fStop) || d.toks[verb].kind != kWord) || s.hi-s.lo > maxFactWords {
+	if verb+1 >= s.Hi || d.Tokens[verb].Word.Form&language.BaseForm == 0 && (d.Tokens[verb].Is(language.FunctionWord) || d.Tokens[verb].Kind != language.KindWord) || s.Hi-s.Lo > maxFactWords {
 		return false
 	}
-	g := segment{lo: i, hi: s.hi, verb: verb}
-	for g.hi > verb && d.toks[g.hi-1].kind == kPunct {
+	g := segment{lo: i, hi: s.Hi, verb: verb}
+	for g.hi > verb && d.Tokens[g.hi-1].Kind == language.KindPunct {
 		g.hi--
 	}
 	if verb+1 >= g.hi {
@@ -41,56 +53,54 @@ func (d *doc) standing(s *sentence) bool {
 		return false
 	}
 	text = strings.ToLower(text[:1]) + text[1:]
-	d.addFact(s, extract.Fact{Subject: s.speaker, Predicate: "wants_assistant_to", Object: d.object(i, g.hi), Kind: extract.KindPreference,
-		Text: s.speaker + " wants the assistant to " + text, Confidence: confState})
+	d.addFact(s, extract.Fact{Subject: s.Speaker, Predicate: "wants_assistant_to", Object: d.object(i, g.hi), Kind: extract.KindPreference,
+		Text: s.Speaker + " wants the assistant to " + text, Confidence: confState})
 	return true
 }
 
 // reply turns "yes" and "no" behind a question into what was asked.
-func (d *doc) reply(k int, s *sentence) bool {
+func (d *doc) reply(k int, s *language.Sentence) bool {
 	if k == 0 {
 		return false
 	}
-	q := &d.sents[k-1]
-	if !q.question || q.speaker == s.speaker && q.role == s.role {
+	q := &d.Sentences[k-1]
+	if !q.Question || q.Speaker == s.Speaker && q.Role == s.Role {
 		return false
 	}
-	i := s.lo
-	for i < s.hi && d.toks[i].kind == kPunct {
+	i := s.Lo
+	for i < s.Hi && d.Tokens[i].Kind == language.KindPunct {
 		i++
 	}
-	if i >= s.hi || !d.toks[i].is(fYes|fNo) || d.toks[i].is(fYes) && d.toks[i].is(fNo) {
+	if i >= s.Hi || !d.Tokens[i].Is(language.Affirmative|language.Dissent) || d.Tokens[i].Is(language.Affirmative) && d.Tokens[i].Is(language.Dissent) {
 		return false
 	}
-	text, ok := d.answered(q, d.toks[i].is(fYes))
+	text, ok := d.answered(q, d.Tokens[i].Is(language.Affirmative))
 	if !ok {
 		return false
 	}
-	in := extract.Input{Text: text, Time: d.ref, Speaker: s.speaker, Memory: true, Infer: true}
-	t := newDoc(text)
-	defer t.free()
-	t.in, t.ref = &in, d.ref
-	t.read()
-	t.textMentions()
+	in := extract.Input{Text: text, Time: d.Reference, Speaker: s.Speaker, Memory: true, Infer: true}
+	t := newDoc(&in)
+	t.readItem()
+	t.TextMentions()
 	t.relations()
 	for _, f := range t.out.Facts {
 		f.Confidence *= factorReply
 		d.addFact(s, f)
 	}
-	return i+2 >= s.hi // more may follow behind the "yes"
+	return i+2 >= s.Hi // more may follow behind the "yes"
 }
 
 // answered spells the statement that a yes or no to question q makes.
-func (d *doc) answered(q *sentence, yes bool) (string, bool) {
-	for i := q.lo; i+2 < q.hi; i++ {
-		if d.toks[i].kind == kWord && d.toks[i].is(fWh) {
+func (d *doc) answered(q *language.Sentence, yes bool) (string, bool) {
+	for i := q.Lo; i+2 < q.Hi; i++ {
+		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.WhWord) {
 			return "", false
 		}
-		if !d.isWord(q, i+1, "you") || d.toks[i].kind != kWord {
+		if !d.IsWord(q, i+1, "you") || d.Tokens[i].Kind != language.KindWord {
 			continue
 		}
 		var verb string
-		switch w := strings.ToLower(d.str(i)); {
+		switch w := strings.ToLower(d.TokenText(i)); {
 		case w == "do" && yes:
 		case w == "do":
 			verb = "don't "
@@ -123,23 +133,23 @@ func (d *doc) answered(q *sentence, yes bool) (string, bool) {
 }
 
 // turned spells the rest of a question with "your" as "my".
-func (d *doc) turned(q *sentence, i int) string {
+func (d *doc) turned(q *language.Sentence, i int) string {
 	var b strings.Builder
-	for ; i < q.hi; i++ {
-		t := &d.toks[i]
-		if t.kind == kPunct && (t.ch == '?' || t.ch == '!') || d.isWord(q, i, "ever") || d.isWord(q, i, "any") {
+	for ; i < q.Hi; i++ {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindPunct && (t.Sign == '?' || t.Sign == '!') || d.IsWord(q, i, "ever") || d.IsWord(q, i, "any") {
 			continue
 		}
-		if b.Len() > 0 && t.gap != gapNone {
+		if b.Len() > 0 && t.Gap != language.NoGap {
 			b.WriteByte(' ')
 		}
 		switch {
-		case d.isWord(q, i, "your"):
+		case d.IsWord(q, i, "your"):
 			b.WriteString("my")
-		case d.isWord(q, i, "yourself"):
+		case d.IsWord(q, i, "yourself"):
 			b.WriteString("myself")
 		default:
-			b.WriteString(d.str(i))
+			b.WriteString(d.TokenText(i))
 		}
 	}
 	return b.String()

@@ -7,29 +7,30 @@ import (
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // restate spells the tokens of a segment up to hi as a sentence in the third person: "I prefer tea" becomes
 // "Alex prefers tea." Relative dates get the day that they mean behind them.
-func (d *doc) restate(s *sentence, g *segment, hi int) string {
+func (d *doc) restate(s *language.Sentence, g *segment, hi int) string {
 	hi = min(hi, g.hi)
 	var b strings.Builder
-	b.Grow(int(d.toks[hi-1].end-d.toks[g.lo-g.opener].start) + 16)
-	r := restater{d: d, s: s, b: &b, name: s.speaker, dates: d.datesOf(s)}
+	b.Grow(int(d.Tokens[hi-1].End-d.Tokens[g.lo-g.opener].Start) + 16)
+	r := restater{d: d, s: s, b: &b, name: s.Speaker, dates: d.datesOf(s)}
 	i := g.lo - g.opener
 	switch {
 	case g.bare:
-		b.WriteString(s.speaker)
+		b.WriteString(s.Speaker)
 		if g.be {
 			b.WriteString(" is")
 		}
 		r.lowerFirst, r.named, r.subject = true, true, true
-	case g.third && d.isWord(s, i, "the"):
-		b.WriteString(s.speaker)
+	case g.third && d.IsWord(s, i, "the"):
+		b.WriteString(s.Speaker)
 		r.named, r.subject = true, true
 		i += 2
 	case g.third:
-		b.WriteString(s.speaker)
+		b.WriteString(s.Speaker)
 		r.named, r.subject = true, true
 		i++
 	}
@@ -49,10 +50,10 @@ func (d *doc) restate(s *sentence, g *segment, hi int) string {
 // restater writes the tokens of one segment.
 type restater struct {
 	d          *doc
-	s          *sentence
+	s          *language.Sentence
 	b          *strings.Builder
 	name       string
-	dates      []dateHit
+	dates      []language.Date
 	named      bool // the speaker was named
 	subject    bool // ... as the subject
 	inflect    bool // the next verb takes the third person
@@ -61,8 +62,8 @@ type restater struct {
 	plural     bool // "and others" was written: a clitic becomes a word
 }
 
-func (r *restater) space(t *token) {
-	if t.gap != gapNone && r.b.Len() > 0 {
+func (r *restater) space(t *language.Token) {
+	if t.Gap != language.NoGap && r.b.Len() > 0 {
 		r.b.WriteByte(' ')
 	}
 }
@@ -70,30 +71,30 @@ func (r *restater) space(t *token) {
 // token writes the token at i and returns the last one that it used.
 func (r *restater) token(i, hi int) int {
 	d := r.d
-	t := &d.toks[i]
+	t := &d.Tokens[i]
 	for k := range r.dates {
-		if h := &r.dates[k]; h.lo == i && h.hi <= hi && h.relative && !h.yearless && !h.from.IsZero() {
+		if h := &r.dates[k]; h.Lo == i && h.Hi <= hi && h.Relative && !h.Yearless && !h.From.IsZero() {
 			r.space(t)
-			r.b.WriteString(d.surface(h.lo, h.hi))
+			r.b.WriteString(d.SpanText(h.Lo, h.Hi))
 			r.b.WriteString(" (")
 			r.b.WriteString(readable(h))
 			r.b.WriteByte(')')
-			return h.hi - 1
+			return h.Hi - 1
 		}
 	}
-	w := d.str(i)
-	if t.kind == kWord && t.is(fI|fWe) {
+	w := d.TokenText(i)
+	if t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural) {
 		return r.pronoun(i)
 	}
-	if r.plural && t.kind == kClitic {
+	if r.plural && t.Kind == language.KindClitic {
 		if long, ok := longForms[strings.ToLower(w)]; ok {
 			r.b.WriteString(long)
 			return i
 		}
 	}
-	if r.inflect && (t.kind == kWord || t.kind == kClitic) {
+	if r.inflect && (t.Kind == language.KindWord || t.Kind == language.KindClitic) {
 		if out, done := r.third(i); out != "" {
-			if t.kind == kClitic || t.gap != gapNone {
+			if t.Kind == language.KindClitic || t.Gap != language.NoGap {
 				r.b.WriteByte(' ')
 			}
 			r.b.WriteString(out)
@@ -101,16 +102,16 @@ func (r *restater) token(i, hi int) int {
 			return i
 		}
 	}
-	if r.present && t.kind == kWord && t.shape == sLower && i > 0 && d.isWord(r.s, i-1, "and") && t.w.verb > 0 && t.w.form&(formBase|formPast) == formBase && !d.usedAsNoun(r.s, i) {
+	if r.present && t.Kind == language.KindWord && t.Shape == language.LowerCase && i > 0 && d.IsWord(r.s, i-1, "and") && t.Word.Verb > 0 && t.Word.Form&(language.BaseForm|language.PastForm) == language.BaseForm && !d.usedAsNoun(r.s, i) {
 		r.space(t)
-		r.b.WriteString(verbs[t.w.verb-1].third)
+		r.b.WriteString(language.VerbAt(t.Word.Verb).Third)
 		return i
 	}
-	if t.kind == kPunct && t.ch == '?' {
+	if t.Kind == language.KindPunct && t.Sign == '?' {
 		return i
 	}
 	r.space(t)
-	if r.lowerFirst && t.shape == sCap {
+	if r.lowerFirst && t.Shape == language.Capitalized {
 		w = strings.ToLower(w)
 	}
 	r.lowerFirst = false
@@ -124,13 +125,13 @@ var longForms = map[string]string{"'ll": " will", "'re": " are", "'ve": " have",
 // pronoun writes the speaker for "I", "me", "my", "we".
 func (r *restater) pronoun(i int) int {
 	d := r.d
-	t := &d.toks[i]
+	t := &d.Tokens[i]
 	r.space(t)
-	w := strings.ToLower(d.str(i))
+	w := strings.ToLower(d.TokenText(i))
 	switch w {
 	case "i":
 		r.b.WriteString(r.name)
-		r.named, r.subject, r.inflect = true, true, i == 0 || !d.toks[i-1].is(fModal|fDo) // not in "should I go"
+		r.named, r.subject, r.inflect = true, true, i == 0 || !d.Tokens[i-1].Is(language.Modal|language.FormOfDo) // not in "should I go"
 	case "im", "i'm":
 		r.b.WriteString(r.name + " is")
 		r.named, r.subject = true, true
@@ -156,7 +157,7 @@ func (r *restater) pronoun(i int) int {
 	case "us":
 		r.b.WriteString("them")
 	default:
-		r.b.WriteString(d.str(i))
+		r.b.WriteString(d.TokenText(i))
 	}
 	return i
 }
@@ -172,11 +173,11 @@ func (r *restater) possessive() string {
 // third inflects the word at i behind the speaker's name; done says that no other word needs it.
 func (r *restater) third(i int) (out string, done bool) {
 	d := r.d
-	t := &d.toks[i]
-	w := strings.ToLower(d.str(i))
+	t := &d.Tokens[i]
+	w := strings.ToLower(d.TokenText(i))
 	switch w {
 	case "no", "longer":
-		return d.str(i), false
+		return d.TokenText(i), false
 	case "quit":
 		return w, true
 	case "am", "'m":
@@ -193,37 +194,37 @@ func (r *restater) third(i int) (out string, done bool) {
 	case "'ll":
 		return "will", true
 	case "'d":
-		if i+1 < len(d.toks) && d.toks[i+1].w.form&formPart != 0 && d.toks[i+1].w.form&formBase == 0 {
+		if i+1 < len(d.Tokens) && d.Tokens[i+1].Word.Form&language.Participle != 0 && d.Tokens[i+1].Word.Form&language.BaseForm == 0 {
 			return "had", true
 		}
 		return "would", true
 	case "were":
 		return "was", true
 	}
-	if t.is(fModal | fDo | fBe | fHave) {
-		return d.str(i), true
+	if t.Is(language.Modal | language.FormOfDo | language.FormOfBe | language.FormOfHave) {
+		return d.TokenText(i), true
 	}
-	if t.w.verb > 0 {
-		if t.w.form&formBase != 0 && !(t.w.form&formPast != 0 && r.pastDate()) {
+	if t.Word.Verb > 0 {
+		if t.Word.Form&language.BaseForm != 0 && !(t.Word.Form&language.PastForm != 0 && r.pastDate()) {
 			r.present = true
-			return verbs[t.w.verb-1].third, true
+			return language.VerbAt(t.Word.Verb).Third, true
 		}
-		return d.str(i), true
+		return d.TokenText(i), true
 	}
-	if t.is(fAdv | fNeg) {
-		return d.str(i), false
+	if t.Is(language.Adverb | language.Negation) {
+		return d.TokenText(i), false
 	}
-	if strings.HasSuffix(w, "ed") || t.shape != sLower || t.is(fStop) {
-		return d.str(i), true
+	if strings.HasSuffix(w, "ed") || t.Shape != language.LowerCase || t.Is(language.FunctionWord) {
+		return d.TokenText(i), true
 	}
 	r.present = true
-	return regularForms(w)[1], true
+	return language.RegularForms(w)[1], true
 }
 
 // pastDate reports whether the sentence names a day gone by, so that "read" and "put" are in the past.
 func (r *restater) pastDate() bool {
 	for k := range r.dates {
-		if h := &r.dates[k]; !h.from.IsZero() && !r.d.ref.IsZero() && h.from.Before(midnight(r.d.ref)) {
+		if h := &r.dates[k]; !h.From.IsZero() && !r.d.Reference.IsZero() && h.From.Before(language.Midnight(r.d.Reference)) {
 			return true
 		}
 	}
@@ -231,19 +232,19 @@ func (r *restater) pastDate() bool {
 }
 
 // readable spells the period of a date.
-func readable(h *dateHit) string {
+func readable(h *language.Date) string {
 	switch {
-	case h.prec == extract.PrecisionYear:
-		return h.from.Format("2006")
-	case h.prec == extract.PrecisionMonth:
-		if last := h.to.AddDate(0, 0, -1); last.Month() != h.from.Month() || last.Year() != h.from.Year() {
-			return h.from.Format("January 2006") + " to " + last.Format("January 2006")
+	case h.Precision == extract.PrecisionYear:
+		return h.From.Format("2006")
+	case h.Precision == extract.PrecisionMonth:
+		if last := h.To.AddDate(0, 0, -1); last.Month() != h.From.Month() || last.Year() != h.From.Year() {
+			return h.From.Format("January 2006") + " to " + last.Format("January 2006")
 		}
-		return h.from.Format("January 2006")
-	case h.to.Sub(h.from) > 24*time.Hour:
-		return h.from.Format("2 January 2006") + " to " + h.to.AddDate(0, 0, -1).Format("2 January 2006")
+		return h.From.Format("January 2006")
+	case h.To.Sub(h.From) > 24*time.Hour:
+		return h.From.Format("2 January 2006") + " to " + h.To.AddDate(0, 0, -1).Format("2 January 2006")
 	}
-	return h.from.Format("2 January 2006")
+	return h.From.Format("2 January 2006")
 }
 
 // capitalised returns s with its first letter as a capital.

@@ -2,31 +2,29 @@ package rules
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // maxScriptObject is the longest object in a script without spaces, in characters.
 const maxScriptObject = 20
 
-// scriptLanguage is the table of a language that is written without spaces. Phrases surround the object at {o}.
+// scriptLanguage is the table of a language that is written without spaces. Phrases surround the object at {o}. The tables are in tables.
 type scriptLanguage struct {
-	forms    string   // as those of language, but the second list of phrases comes behind a name
-	kin      string   // "word=english"
-	kinForms string   // phrases with {k} and {o}
-	kinText  string   //
-	marks    string   // characters that end a clause
-	openers  []string // words before a clause that say nothing of it, the longer first
-	ends     []string // what may stand behind an object, the longer first
-	cuts     []string // what an object does not go beyond
-	joins    []string // between two objects
-	topic    string   // between a subject and what is said of it
-	self     []string // who speaks
-	others   []string // subjects that are no names
-	titles   []string // behind a name
-	ask      []string // clauses with one of these ask
+	marks   string   // characters that end a clause
+	openers []string // words before a clause that say nothing of it, the longer first
+	ends    []string // what may stand behind an object, the longer first
+	cuts    []string // what an object does not go beyond
+	joins   []string // between two objects
+	topic   string   // between a subject and what is said of it
+	self    []string // who speaks
+	others  []string // subjects that are no names
+	titles  []string // behind a name
+	ask     []string // clauses with one of these ask
 
 	first, third []*scriptPhrase
 	kinWords     [][2]string
@@ -37,7 +35,15 @@ type scriptPhrase struct {
 	before, after string
 }
 
-func (l *scriptLanguage) prepare() *scriptLanguage {
+var (
+	chinese  = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("chinese")) })
+	japanese = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("japanese")) })
+)
+
+func readScript(table map[string]string) *scriptLanguage {
+	list := func(name string) []string { return strings.Fields(table[name]) }
+	l := &scriptLanguage{marks: strings.TrimSpace(table["marks"]), openers: list("openers"), ends: list("ends"), cuts: list("cuts"), joins: list("joins"),
+		topic: strings.TrimSpace(table["topic"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask")}
 	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
 		for text := range strings.SplitSeq(list, ",") {
 			if before, after, ok := strings.Cut(strings.TrimSpace(text), "{o}"); ok {
@@ -45,7 +51,7 @@ func (l *scriptLanguage) prepare() *scriptLanguage {
 			}
 		}
 	}
-	for line := range strings.SplitSeq(strings.TrimSpace(l.forms), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(table["forms"]), "\n") {
 		col := strings.Split(line, "|")
 		f := newForm(strings.TrimSpace(col[0]), strings.TrimSpace(col[1]))
 		add(&l.first, f, col[2])
@@ -53,12 +59,12 @@ func (l *scriptLanguage) prepare() *scriptLanguage {
 			add(&l.third, f, col[3])
 		}
 	}
-	kin := &tableForm{predicate: "kin", kind: extract.KindRelationship, text: l.kinText}
-	for pair := range strings.FieldsSeq(l.kin) {
+	kin := &tableForm{predicate: "kin", kind: extract.KindRelationship, text: strings.TrimSpace(table["kin-text"])}
+	for pair := range strings.FieldsSeq(table["kin"]) {
 		w, english, _ := strings.Cut(pair, "=")
 		l.kinWords = append(l.kinWords, [2]string{w, english})
 	}
-	add(&l.first, kin, l.kinForms)
+	add(&l.first, kin, strings.TrimSpace(table["kin-forms"]))
 	return l
 }
 
@@ -66,13 +72,13 @@ func (l *scriptLanguage) prepare() *scriptLanguage {
 type piece struct{ start, end int }
 
 // scriptSentence reads a sentence in Chinese or Japanese and reports whether it stated anything, and whether it is one.
-func (d *doc) scriptSentence(s *sentence) (found, own bool) {
+func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
 	han, kana := false, false
-	for i := s.lo; i < s.hi; i++ {
-		if d.toks[i].kind != kOther {
+	for i := s.Lo; i < s.Hi; i++ {
+		if d.Tokens[i].Kind != language.KindScript {
 			continue
 		}
-		for _, r := range d.str(i) {
+		for _, r := range d.TokenText(i) {
 			kana = kana || r >= 0x3040 && r <= 0x30FF
 			han = han || unicode.Is(unicode.Han, r)
 		}
@@ -80,17 +86,17 @@ func (d *doc) scriptSentence(s *sentence) (found, own bool) {
 	var l *scriptLanguage
 	switch {
 	case kana:
-		l = japanese
+		l = japanese()
 	case han:
-		l = chinese
+		l = chinese()
 	default:
 		return false, false
 	}
 	self := false
-	at := int(d.toks[s.lo].start)
-	end := int(d.toks[s.hi-1].end)
+	at := int(d.Tokens[s.Lo].Start)
+	end := int(d.Tokens[s.Hi-1].End)
 	for at < end {
-		n := strings.IndexAny(d.text[at:end], l.marks)
+		n := strings.IndexAny(d.Text[at:end], l.marks)
 		if n < 0 {
 			n = end - at
 		}
@@ -98,7 +104,7 @@ func (d *doc) scriptSentence(s *sentence) (found, own bool) {
 		found = d.scriptClause(s, l, p, &self) || found
 		at += n
 		if at < end {
-			_, w := utf8.DecodeRuneInString(d.text[at:])
+			_, w := utf8.DecodeRuneInString(d.Text[at:])
 			at += w
 		}
 	}
@@ -106,18 +112,18 @@ func (d *doc) scriptSentence(s *sentence) (found, own bool) {
 }
 
 // scriptClause reads one clause. self says that the one before was about the speaker, and so may this one be.
-func (d *doc) scriptClause(s *sentence, l *scriptLanguage, p piece, self *bool) bool {
+func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, self *bool) bool {
 	p = d.trimPiece(p)
 	for again := true; again; {
 		again = false
 		for _, w := range l.openers {
-			if rest, ok := strings.CutPrefix(d.text[p.start:p.end], w); ok && rest != "" {
+			if rest, ok := strings.CutPrefix(d.Text[p.start:p.end], w); ok && rest != "" {
 				p.start += len(w)
 				p, again = d.trimPiece(p), true
 			}
 		}
 	}
-	text := d.text[p.start:p.end]
+	text := d.Text[p.start:p.end]
 	for _, w := range l.ask {
 		if strings.Contains(text, w) {
 			return false
@@ -126,9 +132,9 @@ func (d *doc) scriptClause(s *sentence, l *scriptLanguage, p piece, self *bool) 
 	subject, place, body := d.scriptSubject(s, l, p)
 	implied := subject == "" && *self
 	if implied {
-		subject = s.speaker
+		subject = s.Speaker
 	}
-	if *self = subject == s.speaker && subject != ""; *self {
+	if *self = subject == s.Speaker && subject != ""; *self {
 		for _, f := range l.first {
 			before := f.before
 			if implied {
@@ -164,19 +170,19 @@ func (d *doc) scriptClause(s *sentence, l *scriptLanguage, p piece, self *bool) 
 }
 
 // scriptSubject finds who a clause is about: the speaker, a name before the topic mark, or nobody known.
-func (d *doc) scriptSubject(s *sentence, l *scriptLanguage, p piece) (subject string, place, body piece) {
-	text := d.text[p.start:p.end]
+func (d *doc) scriptSubject(s *language.Sentence, l *scriptLanguage, p piece) (subject string, place, body piece) {
+	text := d.Text[p.start:p.end]
 	if l.topic == "" {
 		for _, w := range l.self {
 			if strings.HasPrefix(text, w) {
-				return s.speaker, piece{p.start, p.start + len(w)}, p
+				return s.Speaker, piece{p.start, p.start + len(w)}, p
 			}
 		}
 		return "", p, p
 	}
 	for _, w := range l.self {
 		if strings.HasPrefix(text, w) {
-			return s.speaker, piece{p.start, p.start + len(w)}, d.trimPiece(piece{p.start + len(w), p.end})
+			return s.Speaker, piece{p.start, p.start + len(w)}, d.trimPiece(piece{p.start + len(w), p.end})
 		}
 	}
 	k := strings.Index(text, l.topic)
@@ -194,7 +200,7 @@ func (d *doc) scriptSubject(s *sentence, l *scriptLanguage, p piece) (subject st
 			}
 		}
 	}
-	return s.speaker, piece{p.start, p.start}, p
+	return s.Speaker, piece{p.start, p.start}, p
 }
 
 // nameInScript reports whether a text can be a name before a statement: two to six characters, none of a pronoun.
@@ -219,7 +225,7 @@ func nameInScript(text string, l *scriptLanguage) bool {
 // scriptObject finds the object between two parts of a phrase in a clause; kin is the word of family before it.
 func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o piece, kin string, ok bool) {
 	before, kinBefore, isKin := strings.Cut(before, "{k}")
-	rest, ok := strings.CutPrefix(d.text[p.start:p.end], before)
+	rest, ok := strings.CutPrefix(d.Text[p.start:p.end], before)
 	if !ok {
 		return o, "", false
 	}
@@ -237,14 +243,14 @@ func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o
 		}
 	}
 	if behind != "" {
-		k := strings.Index(d.text[o.start:o.end], behind)
+		k := strings.Index(d.Text[o.start:o.end], behind)
 		if k <= 0 {
 			return o, "", false
 		}
 		o.end = o.start + k
 	}
 	for _, w := range l.cuts {
-		if k := strings.Index(d.text[o.start:o.end], w); k > 0 {
+		if k := strings.Index(d.Text[o.start:o.end], w); k > 0 {
 			o.end = o.start + k
 		}
 	}
@@ -252,19 +258,19 @@ func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o
 	for again := true; again; {
 		again = false
 		for _, w := range l.ends {
-			if t := d.text[o.start:o.end]; len(t) > len(w) && strings.HasSuffix(t, w) {
+			if t := d.Text[o.start:o.end]; len(t) > len(w) && strings.HasSuffix(t, w) {
 				o.end, again = o.end-len(w), true
 			}
 		}
 	}
 	o = d.trimPiece(o)
-	n := utf8.RuneCountInString(d.text[o.start:o.end])
+	n := utf8.RuneCountInString(d.Text[o.start:o.end])
 	return o, kin, n > 0 && n <= maxScriptObject
 }
 
 // trimPiece cuts what is no letter or digit from both ends.
 func (d *doc) trimPiece(p piece) piece {
-	t := d.text[p.start:p.end]
+	t := d.Text[p.start:p.end]
 	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }
 	rest := strings.TrimLeftFunc(t, other)
 	p.start = p.end - len(rest)
@@ -273,7 +279,7 @@ func (d *doc) trimPiece(p piece) piece {
 }
 
 // scriptStatement adds what a phrase says, once for each of several objects.
-func (d *doc) scriptStatement(s *sentence, l *scriptLanguage, f *scriptPhrase, subject string, place, o piece, kin string) bool {
+func (d *doc) scriptStatement(s *language.Sentence, l *scriptLanguage, f *scriptPhrase, subject string, place, o piece, kin string) bool {
 	if place.end == place.start { // who speaks goes without saying
 		place.end = o.end
 		place.start = o.start
@@ -285,7 +291,7 @@ func (d *doc) scriptStatement(s *sentence, l *scriptLanguage, f *scriptPhrase, s
 				english = w[1]
 			}
 		}
-		return d.foreignPair(s, f.form, kinPredicates[english], d.text[o.start:o.end], subject, o, place, false, strings.ReplaceAll(f.form.text, "{k}", kin))
+		return d.foreignPair(s, f.form, kinPredicate(english), d.Text[o.start:o.end], subject, o, place, false, strings.ReplaceAll(f.form.text, "{k}", kin))
 	}
 	objects := []piece{o}
 	if f.form.kind == extract.KindPreference {
@@ -293,7 +299,7 @@ func (d *doc) scriptStatement(s *sentence, l *scriptLanguage, f *scriptPhrase, s
 	}
 	found := false
 	for _, x := range objects {
-		found = d.foreignPair(s, f.form, f.form.predicate, subject, d.text[x.start:x.end], place, x, false, f.form.text) || found
+		found = d.foreignPair(s, f.form, f.form.predicate, subject, d.Text[x.start:x.end], place, x, false, f.form.text) || found
 	}
 	return found
 }
@@ -301,7 +307,7 @@ func (d *doc) scriptStatement(s *sentence, l *scriptLanguage, f *scriptPhrase, s
 // splitObjects cuts a list where both sides have at least two characters.
 func (d *doc) splitObjects(l *scriptLanguage, o piece) []piece {
 	for _, w := range l.joins {
-		a, b, ok := strings.Cut(d.text[o.start:o.end], w)
+		a, b, ok := strings.Cut(d.Text[o.start:o.end], w)
 		if ok && utf8.RuneCountInString(a) > 1 && utf8.RuneCountInString(b) > 1 {
 			return append([]piece{{o.start, o.start + len(a)}}, d.splitObjects(l, piece{o.end - len(b), o.end})...)
 		}

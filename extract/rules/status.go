@@ -4,45 +4,36 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
-
-// statusNouns are what a thing has one value of at a time: "the status of Apollo is", "Apollo's deadline is".
-var statusNouns = map[string]bool{"status": true, "state": true, "stage": true, "phase": true, "priority": true, "severity": true, "deadline": true, "budget": true,
-	"owner": true, "assignee": true, "version": true, "price": true, "location": true}
-
-// statusWords are values of a status that need no noun: "Apollo is delayed", "the release is on hold".
-var statusWords = map[string]bool{"delayed": true, "blocked": true, "done": true, "finished": true, "completed": true, "cancelled": true, "canceled": true, "approved": true,
-	"rejected": true, "pending": true, "active": true, "inactive": true, "shipped": true, "released": true, "deprecated": true, "archived": true, "overdue": true,
-	"paused": true, "postponed": true, "resolved": true, "unresolved": true, "live": true, "launched": true, "in progress": true, "in review": true, "on hold": true,
-	"on track": true, "at risk": true, "out of stock": true, "back in stock": true, "under review": true, "under construction": true}
 
 // statusFrame lets a newer status retire an older one.
 var statusFrame = frame{predicate: "status", kind: extract.KindFact, functional: true}
 
 // status reads what the clause of a form of "be" says of the state of a thing with a name.
-func (r *relator) status(s *sentence, c *clause) bool {
+func (r *relator) status(s *language.Sentence, c *clause) bool {
 	d := r.d
 	subject, noun := r.statusSubject(s, c.lo)
 	if subject == nil {
 		return false
 	}
 	lo, hi := c.hi, c.hi
-	for hi < s.hi && hi-lo < maxPhrase && (d.toks[hi].kind != kPunct || d.toks[hi].ch == '%' || d.toks[hi].ch == '$') && !d.coordinator(s, hi) {
+	for hi < s.Hi && hi-lo < maxPhrase && (d.Tokens[hi].Kind != language.KindPunct || d.Tokens[hi].Sign == '%' || d.Tokens[hi].Sign == '$') && !d.coordinator(s, hi) {
 		hi++
 	}
 	for hi > lo && d.isAdverbEnd(hi-1) {
 		hi--
 	}
-	for lo < hi && d.toks[lo].kind == kWord && d.toks[lo].is(fDet) && noun != "" {
+	for lo < hi && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Determiner) && noun != "" {
 		lo++
 	}
 	if lo >= hi {
 		return false
 	}
-	value := extract.Key(d.surface(lo, hi))
+	value := extract.Key(d.SpanText(lo, hi))
 	fr := &statusFrame
 	switch {
-	case noun == "" && !statusWords[value], value == "", value == subject.key:
+	case noun == "" && !wordLists()["status-words"][strings.ReplaceAll(value, " ", "_")], value == "", value == subject.key:
 		return false
 	case noun != "" && noun != "status":
 		fr = &frame{predicate: "has_" + noun, kind: extract.KindFact, functional: true}
@@ -54,22 +45,22 @@ func (r *relator) status(s *sentence, c *clause) bool {
 	cc := new(clause)
 	*cc = *c
 	cc.past = false // "was shipped" is its status since
-	r.add(statement{source: *subject, target: target, predicate: fr.predicate, raw: strings.TrimSpace(noun + " " + d.surface(c.lo, c.hi)), conf: confCopula, clause: cc, frame: fr})
+	r.add(statement{source: *subject, target: target, predicate: fr.predicate, raw: strings.TrimSpace(noun + " " + d.SpanText(c.lo, c.hi)), conf: confCopula, clause: cc, frame: fr})
 	return true
 }
 
 // statusSubject returns the name before token i whose state is told, and the noun that names what is told of it, empty
 // for the state itself.
-func (r *relator) statusSubject(s *sentence, i int) (*node, string) {
+func (r *relator) statusSubject(s *language.Sentence, i int) (*node, string) {
 	d := r.d
 	k := nodeAt(r.nodes, i-1)
 	if k >= 0 && r.nodes[k].hi == i && r.nodes[k].kind == nodeName {
 		j := r.nodes[k].lo // "the status of (the project) NAME"
-		for j > s.lo && j > r.nodes[k].lo-3 && d.toks[j-1].kind == kWord && !d.isWord(s, j-1, "of") && d.toks[j-1].shape == sLower && !d.toks[j-1].is(fPrep|fConj) {
+		for j > s.Lo && j > r.nodes[k].lo-3 && d.Tokens[j-1].Kind == language.KindWord && !d.IsWord(s, j-1, "of") && d.Tokens[j-1].Shape == language.LowerCase && !d.Tokens[j-1].Is(language.Preposition|language.Conjunction) {
 			j--
 		}
-		if j-2 >= s.lo && d.isWord(s, j-1, "of") && statusNouns[strings.ToLower(d.str(j-2))] {
-			return &r.nodes[k], strings.ToLower(d.str(j - 2))
+		if j-2 >= s.Lo && d.IsWord(s, j-1, "of") && wordLists()["status-nouns"][strings.ToLower(d.TokenText(j-2))] {
+			return &r.nodes[k], strings.ToLower(d.TokenText(j - 2))
 		}
 		if r.nodes[k].typ == extract.TypePerson || d.governed(s, r.nodes[k].lo) {
 			return nil, ""
@@ -77,11 +68,11 @@ func (r *relator) statusSubject(s *sentence, i int) (*node, string) {
 		return &r.nodes[k], ""
 	}
 	// "NAME's status"
-	if i-1 <= s.lo || !statusNouns[strings.ToLower(d.str(i-1))] || i < s.lo+3 || d.toks[i-2].kind != kClitic {
+	if i-1 <= s.Lo || !wordLists()["status-nouns"][strings.ToLower(d.TokenText(i-1))] || i < s.Lo+3 || d.Tokens[i-2].Kind != language.KindClitic {
 		return nil, ""
 	}
 	if k := nodeAt(r.nodes, i-3); k >= 0 && r.nodes[k].kind == nodeName {
-		return &r.nodes[k], strings.ToLower(d.str(i - 1))
+		return &r.nodes[k], strings.ToLower(d.TokenText(i - 1))
 	}
 	return nil, ""
 }

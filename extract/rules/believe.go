@@ -1,0 +1,218 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// modeAt tells how the clause of token i is meant, asserted where no clauses were read, as in documents.
+func (d *doc) modeAt(i int) extract.Mode {
+	if c := d.ClauseOf(i); c != nil {
+		return c.Mode
+	}
+	return extract.ModeAsserted
+}
+
+// factMode tells how a fact is meant that stands in a clause of mode m.
+func factMode(f *extract.Fact, m extract.Mode) extract.Mode {
+	switch {
+	case f.Retracts:
+		return extract.ModeEnded
+	case f.Negated:
+		return extract.ModeNegated
+	case f.Kind == extract.KindGoal && m != extract.ModePlan:
+		return extract.ModeWish
+	case m == extract.ModeNegated || m == extract.ModeEnded || m == extract.ModeWish:
+		return extract.ModeAsserted // of what is said besides: "I live in Oslo, not in Bergen"
+	}
+	return m
+}
+
+// statementMode is factMode for a relation.
+func (d *doc) statementMode(st *statement) (mode extract.Mode, ok bool) {
+	at := st.target.lo
+	if st.clause != nil {
+		at = st.clause.verbTok
+	}
+	m := d.modeAt(at)
+	if !m.Believable() || !d.modeAt(st.target.lo).Believable() {
+		return m, false
+	}
+	c := st.clause
+	switch {
+	case c != nil && c.ended:
+		m = extract.ModeEnded
+	case c != nil && c.negated:
+		m = extract.ModeNegated
+	case c != nil && c.future:
+		m = extract.ModePlan
+	case m == extract.ModeNegated || m == extract.ModeEnded || m == extract.ModeWish:
+		m = extract.ModeAsserted
+	}
+	return m, true
+}
+
+// fits reports whether the words [lo, hi) can be an object of a type; an empty type takes anything.
+func (d *doc) fits(s *language.Sentence, typ string, n *node) bool {
+	if typ == "" || n.lo >= n.hi {
+		return true
+	}
+	if n.kind == nodeDate {
+		return false
+	}
+	switch typ {
+	case extract.TypeLocation:
+		return d.isPlace(s, n)
+	case extract.TypeOrganization:
+		return d.isOrganization(s, n)
+	case extract.TypePerson:
+		return d.isPerson(n)
+	}
+	return true
+}
+
+// objectFits is fits for the words [lo, hi) behind a predicate, past their article.
+func (d *doc) objectFits(s *language.Sentence, predicate string, lo, hi int) bool {
+	_, ok := d.typedEnd(s, predicate, lo, hi)
+	return ok
+}
+
+// typedEnd returns where the object of a predicate ends that begins at lo, hi where any object will do, and whether it fits.
+func (d *doc) typedEnd(s *language.Sentence, predicate string, lo, hi int) (int, bool) {
+	typ := predicateTypes[predicate]
+	if typ == "" {
+		return hi, true
+	}
+	for lo < hi-1 && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Determiner|language.Possessive) {
+		lo++
+	}
+	for i := range d.Names {
+		if h := &d.Names[i]; h.Lo == lo && !h.Part {
+			n := node{lo: h.Lo, hi: h.Hi, kind: nodeName, typ: h.Type}
+			return max(min(d.modifies(s, &n), hi), n.hi), d.fits(s, typ, &n)
+		}
+	}
+	for _, h := range d.datesOf(s) {
+		if h.Lo <= lo && lo < h.Hi {
+			return hi, false
+		}
+	}
+	n, ok := d.phraseNode(s, lo)
+	return min(n.hi, hi), ok && d.fits(s, typ, &n)
+}
+
+// isPlace reports whether a node can be a settlement, a region or a country.
+func (d *doc) isPlace(s *language.Sentence, n *node) bool {
+	switch n.kind {
+	case nodeName, nodePronoun:
+		return n.typ != extract.TypePerson || d.Tokens[n.lo].Is(language.PlaceName)
+	case nodePhrase:
+		head := d.head(n)
+		if d.abstractHead(n) {
+			return false
+		}
+		return d.Tokens[n.lo].Is(language.PlaceName) && n.hi-n.lo <= 2 || wordLists()["places"][head] || d.Tokens[n.hi-1].Is(language.PlaceName)
+	}
+	return false
+}
+
+// isOrganization reports whether a node can employ, teach or have members.
+func (d *doc) isOrganization(s *language.Sentence, n *node) bool {
+	switch n.kind {
+	case nodeName, nodePronoun, nodeLiteral:
+		return n.typ != extract.TypePerson || n.hi-n.lo > 1
+	case nodePhrase:
+		return !d.abstractHead(n) && (d.Tokens[n.hi-1].Is(language.OrgWord|language.ProductWord) || wordLists()["organizations"][d.head(n)])
+	}
+	return false
+}
+
+// isPerson reports whether a node can be somebody.
+func (d *doc) isPerson(n *node) bool {
+	switch n.kind {
+	case nodeName:
+		return n.typ == extract.TypePerson || n.typ == extract.TypeConcept
+	case nodePronoun, nodeSpeaker:
+		return true
+	case nodePhrase:
+		for i := n.lo; i < n.hi; i++ {
+			if d.Tokens[i].Is(language.KinNoun|language.Occupation) || wordLists()["persons"][d.WordKey(i)] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// head is the last word of a phrase in lower case.
+func (d *doc) head(n *node) string { return d.WordKey(n.hi - 1) }
+
+// abstractHead reports whether a phrase names nothing that one can live in or work for: "fear of my inbox", "night".
+func (d *doc) abstractHead(n *node) bool {
+	for i := n.lo + 1; i < n.hi; i++ {
+		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition) {
+			return !d.Tokens[i-1].Is(language.OrgWord|language.LocWord) && !wordLists()["places"][d.WordKey(i-1)] && !wordLists()["organizations"][d.WordKey(i-1)]
+		}
+	}
+	return d.Tokens[n.hi-1].Is(language.TimeUnit | language.DayWord)
+}
+
+// objectType is the type that a frame asks of its object. Only persons work and live somewhere; of things, "lies in" may be said of anything.
+func objectType(fr *frame) string {
+	if fr == nil || fr.predicate == "located_in" {
+		return ""
+	}
+	if fr.swap {
+		return ""
+	}
+	switch fr.target {
+	case extract.TypeLocation, extract.TypeOrganization:
+		return fr.target
+	}
+	return predicateTypes[fr.predicate]
+}
+
+// predicateTypes are what predicates ask of their objects when no frame says it.
+var predicateTypes = map[string]string{"lives_in": extract.TypeLocation, "moved_from": extract.TypeLocation, "born_in": extract.TypeLocation, "raised_in": extract.TypeLocation,
+	"from": extract.TypeLocation, "works_at": extract.TypeOrganization, "studied_at": extract.TypeOrganization, "married_to": extract.TypePerson, "engaged_to": extract.TypePerson}
+
+// kindOfPerson reports whether a description says what somebody is: "engineer", "morning person", not "mess".
+func (d *doc) kindOfPerson(n *node) bool {
+	if n.kind != nodePhrase {
+		return true
+	}
+	t := &d.Tokens[n.hi-1]
+	w := d.head(n)
+	if t.Is(language.Occupation|language.KinNoun|language.Demonym) || wordLists()["kinds-of-people"][w] {
+		return true
+	}
+	for _, end := range [...]string{"er", "or", "ist", "ian", "eer", "ant", "man", "woman", "ee", "ologist"} {
+		if len(w) > len(end)+2 && strings.HasSuffix(w, end) && !wordLists()["no-people"][w] {
+			return true
+		}
+	}
+	return false
+}
+
+// emptyObject reports whether a phrase is no thing: "late", "your number".
+func (d *doc) emptyObject(n *node) bool {
+	if n.kind != nodePhrase {
+		return false
+	}
+	t := &d.Tokens[n.lo]
+	if n.lo > 0 && d.Tokens[n.lo-1].Is(language.SecondPerson) && d.Tokens[n.lo-1].Is(language.Possessive) {
+		return true
+	}
+	return n.hi-n.lo == 1 && t.Word.Verb > 0 && t.Word.Form == language.Participle|language.PastForm || n.hi-n.lo == 1 && t.Is(language.Adjective|language.Adverb|language.DatePart) && !t.Is(language.Occupation|language.KinNoun)
+}
+
+// participleAt reports whether a participle stands at token i, so that "get" before it makes a passive.
+func (d *doc) participleAt(i, hi int) bool {
+	if i >= hi || d.Tokens[i].Kind != language.KindWord {
+		return false
+	}
+	t := &d.Tokens[i]
+	return t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && t.Word.Form&language.BaseForm == 0 || t.Word.Flags == 0 && t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
+}

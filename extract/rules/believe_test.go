@@ -1,0 +1,198 @@
+package rules
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// label is one thing that a text of testdata/heldout.txt states.
+type label struct {
+	subject, predicates, object string
+	may                         bool // need not be found
+	ended, denied, ahead        bool
+}
+
+// labelled is a text with what it states.
+type labelled struct {
+	text   string
+	labels []label
+}
+
+func readLabelled(t *testing.T, file string) []labelled {
+	t.Helper()
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	var out []labelled
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := lines.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		text, list, ok := strings.Cut(line, "=>")
+		require.True(t, ok, line)
+		l := labelled{text: strings.ReplaceAll(strings.TrimSpace(text), `\n`, "\n")}
+		for item := range strings.SplitSeq(list, ";") {
+			if item = strings.TrimSpace(item); item == "" {
+				continue
+			}
+			l.labels = append(l.labels, parseLabel(t, item))
+		}
+		out = append(out, l)
+	}
+	require.NoError(t, lines.Err())
+	return out
+}
+
+func parseLabel(t *testing.T, item string) label {
+	t.Helper()
+	head, object, ok := strings.Cut(item, ":")
+	require.True(t, ok, item)
+	l := label{object: extract.Key(object), subject: "alex"}
+	head, l.may = strings.CutPrefix(head, "~")
+	if subject, predicates, ok := strings.Cut(head, "/"); ok {
+		l.subject, head = strings.ToLower(subject), predicates
+	}
+	head, l.ended = strings.CutPrefix(head, "-")
+	head, l.denied = strings.CutPrefix(head, "not_")
+	head, l.ahead = strings.CutPrefix(head, "+")
+	l.predicates = head
+	if strings.TrimSpace(object) == "*" {
+		l.object = "*"
+	}
+	return l
+}
+
+// believed is a fact or a relation as labels see it.
+type believed struct {
+	subject, predicate, object string
+	ended, denied, goal        bool
+	from                       time.Time
+}
+
+func (b believed) String() string {
+	mark := ""
+	if b.ended {
+		mark = "-"
+	}
+	if b.denied {
+		mark += "not_"
+	}
+	return fmt.Sprintf("%s/%s%s: %s", b.subject, mark, b.predicate, b.object)
+}
+
+func (l *label) matches(b believed) bool {
+	if ok, _ := path.Match(l.subject, strings.ReplaceAll(b.subject, "/", " ")); !ok || l.ended != b.ended || l.denied != b.denied {
+		return false
+	}
+	if l.ahead && !b.goal && !b.from.After(ref) {
+		return false
+	}
+	if l.object != "*" && !strings.Contains(b.object, l.object) && !(b.object != "" && strings.Contains(l.object, b.object)) {
+		return false
+	}
+	for p := range strings.SplitSeq(l.predicates, "|") {
+		p = strings.TrimPrefix(p, "not_")
+		if ok, _ := path.Match(p, b.predicate); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// score counts what of an extraction is right.
+type score struct{ right, wrong, found, wanted int }
+
+func (s score) precision() float64 { return float64(s.right) / float64(max(1, s.right+s.wrong)) }
+func (s score) recall() float64    { return float64(s.found) / float64(max(1, s.wanted)) }
+
+func (s *score) add(t *testing.T, what string, l *labelled, got []believed) {
+	used := make([]bool, len(l.labels))
+	for _, b := range got {
+		right := false
+		for i := range l.labels {
+			if l.labels[i].matches(b) {
+				right, used[i] = true, true
+			}
+		}
+		if right {
+			s.right++
+		} else {
+			s.wrong++
+			t.Logf("wrong %s of %q: %s", what, l.text, b)
+		}
+	}
+	for i := range l.labels {
+		if l.labels[i].may {
+			continue
+		}
+		s.wanted++
+		if used[i] {
+			s.found++
+		} else if what == "statement" {
+			t.Logf("missing of %q: %+v", l.text, l.labels[i])
+		}
+	}
+}
+
+func factsBelieved(out *extract.Output) []believed {
+	var bs []believed
+	for _, f := range out.Facts {
+		predicate, denied := strings.CutPrefix(f.Predicate, extract.NotPrefix)
+		bs = append(bs, believed{subject: extract.Key(f.Subject), predicate: predicate, object: extract.Key(f.Object), ended: f.Retracts, denied: denied,
+			goal: f.Kind == extract.KindGoal, from: f.ValidFrom})
+	}
+	return bs
+}
+
+// relationsBelieved leaves out those that only say that two names stand in one sentence.
+func relationsBelieved(out *extract.Output) []believed {
+	var bs []believed
+	for _, r := range out.Relations {
+		if r.Predicate != "related_to" {
+			bs = append(bs, believed{subject: r.Source, predicate: r.Predicate, object: r.Target, ended: r.Retracts, denied: r.Negated && !r.Retracts, from: r.ValidFrom})
+		}
+	}
+	return bs
+}
+
+// TestHeldOut reports how much of what is extracted may be believed, and holds it: of sentences by which the rules were bettered, and of
+// others that were written after them.
+func TestHeldOut(t *testing.T) {
+	t.Parallel()
+	type floor struct{ facts, relations, all, recall float64 }
+	for file, want := range map[string]floor{"heldout.txt": {.95, .95, .95, .97}, "heldout2.txt": {.95, .95, .95, .95}, "heldout3.txt": {.95, .95, .95, .95}, "unseen.txt": {.92, .9, .92, .95}} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			var facts, relations, all score
+			for _, l := range readLabelled(t, "testdata/"+file) {
+				in := extract.Input{Text: l.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true, Pairs: strings.HasPrefix(l.text, "user:")}
+				out := one(t, in)
+				f, r := factsBelieved(&out), relationsBelieved(&out)
+				facts.add(t, "fact", &l, f)
+				relations.add(t, "relation", &l, r)
+				all.add(t, "statement", &l, append(f, r...))
+			}
+			report := func(name string, s score, precision float64) {
+				t.Logf("%s: precision %.3f (%d of %d)", name, s.precision(), s.right, s.right+s.wrong)
+				assert.GreaterOrEqual(t, s.precision(), precision, name)
+			}
+			report("facts", facts, want.facts)
+			report("relations", relations, want.relations)
+			report("all", all, want.all)
+			t.Logf("found %.3f (%d of %d)", all.recall(), all.found, all.wanted)
+			assert.GreaterOrEqual(t, all.recall(), want.recall)
+		})
+	}
+}

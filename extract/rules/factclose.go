@@ -1,0 +1,202 @@
+package rules
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// myFact reads "my favorite color is blue", "my name is Alexandra", "my dog barks".
+func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []statement) {
+	nounHi := g.verb
+	for nounHi > g.lo+1 && (d.Tokens[nounHi-1].Is(language.Adverb|language.Modal|language.FormOfDo|language.FormOfHave|language.Negation) || d.Tokens[nounHi-1].Kind == language.KindPunct) {
+		nounHi--
+	}
+	noun := d.object(g.lo+1, nounHi)
+	if noun == "" {
+		return
+	}
+	kin := d.Tokens[nounHi-1].Is(language.KinNoun)
+	if d.kinFacts(s, g, f, sts) {
+		return
+	}
+	if d.namedSubject(s, g, f, sts) || d.relativeFact(s, g, f, nounHi) {
+		return
+	}
+	if _, known := noteKey(noun); !g.be || !known && d.Tokens[g.verb].Is(language.FormOfBe) && g.comp < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && d.Tokens[g.comp].Word.Verb > 0 {
+		v := g.verb
+		if g.be {
+			v = g.comp
+		}
+		f.Subject = s.Speaker + "'s " + noun
+		f.Predicate, f.Object, f.Kind = d.verbName(v), d.object(v+1, g.hi), extract.KindFact
+		f.Confidence = confGeneric
+		if !d.genericObject(s, &f, v, g.hi) {
+			return
+		}
+		if kin {
+			f.Kind = extract.KindRelationship
+		} else if g.past {
+			f.Kind = extract.KindEvent
+		}
+		d.addFact(s, f)
+		return
+	}
+	if wordLists()["body"][strings.ToLower(d.TokenText(nounHi-1))] {
+		return // "my hands are full"
+	}
+	if g.comp < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && d.objectIsPronoun(g.comp+1, g.hi) {
+		return // "my head is killing me"
+	}
+	f.Object, f.Predicate, f.Kind = d.withoutArticle(g.comp, g.hi), snake(noun), extract.KindFact
+	if f.Object == "" {
+		return
+	}
+	if strings.HasPrefix(f.Predicate, "favorite") || strings.HasPrefix(f.Predicate, "favourite") {
+		f.Kind = extract.KindPreference
+		f.Predicate = american.Replace(f.Predicate)
+	}
+	switch f.Predicate {
+	case "birthday":
+		f.ValidFrom, f.ValidTo, f.Precision = time.Time{}, time.Time{}, ""
+	case "goal", "dream", "plan", "aim":
+		f.Kind, f.Predicate = extract.KindGoal, "goal"
+	case "job", "occupation", "profession":
+		f.Predicate = "has_role"
+	}
+	f.Functional = (wordLists()["attributes"][f.Predicate] || f.Kind == extract.KindPreference) && d.attributeValue(f.Predicate, f.Object)
+	if kin || !f.Functional && f.Kind != extract.KindGoal {
+		f.Subject, f.Predicate, f.Kind, f.Functional = s.Speaker+"'s "+noun, "is", extract.KindFact, false
+		if kin {
+			f.Kind = extract.KindRelationship
+		}
+	}
+	d.addFact(s, f)
+}
+
+// kinFacts adds the relationships of a "my" segment that relations already found.
+func (d *doc) kinFacts(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {
+	self, found := extract.Key(s.Speaker), false
+	for i := range sts {
+		st := &sts[i]
+		if st.target.key != self || st.source.kind != nodeName || st.source.lo < g.lo || st.source.hi > g.hi || st.source.lo < g.verb {
+			continue
+		}
+		fact := f
+		fact.Subject, fact.Predicate, fact.Object, fact.Kind, fact.Confidence = d.nodeName(&st.source), st.predicate, s.Speaker, extract.KindRelationship, st.conf
+		d.addFact(s, fact)
+		found = true
+	}
+	return found
+}
+
+// namedSubject reads "my brother Tom works at Acme", which is about Tom.
+func (d *doc) namedSubject(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {
+	found := false
+	for i := range sts {
+		st := &sts[i]
+		if st.clause == nil || st.clause.verbTok != g.verb || st.source.kind != nodeName || st.source.lo <= g.lo {
+			continue
+		}
+		fact := f
+		fact.Subject, fact.Predicate, fact.Object, fact.Kind, fact.Confidence = d.nodeName(&st.source), st.predicate, d.nodeName(&st.target), extract.KindRelationship, st.conf
+		fact.Functional, fact.Asserted = d.functional(st), d.asserted(s, d.datesOf(s), st)
+		dislike(&fact)
+		d.addFact(s, fact)
+		found = true
+	}
+	return found
+}
+
+// attributeValue reports whether an object can be the value of an attribute: a phone number has digits, "my phone is dead" speaks of a thing.
+func (d *doc) attributeValue(attribute, object string) bool {
+	switch attribute {
+	case "phone", "phone_number", "number", "age", "height", "weight", "shoe_size", "birthday", "salary", "budget":
+		return strings.ContainsAny(object, "0123456789") || attribute == "birthday" || len(strings.Fields(object)) < 3 && attribute == "age"
+	case "name", "first_name", "last_name", "full_name", "nickname", "username":
+		r, _ := utf8.DecodeRuneInString(object)
+		return unicode.IsUpper(r) || !strings.Contains(object, " ")
+	case "email", "email_address":
+		return strings.Contains(object, "@")
+	case "address", "school", "major", "title", "employer":
+		r, _ := utf8.DecodeRuneInString(object)
+		return unicode.IsUpper(r) || strings.ContainsAny(object, "0123456789")
+	}
+	return true
+}
+
+// relativeFact reads "my friend Lena is allergic to bees": a state of somebody named or meant by the words before the verb at nounHi.
+func (d *doc) relativeFact(s *language.Sentence, g *segment, f extract.Fact, nounHi int) bool {
+	if !g.be || g.comp >= g.hi || !d.kinBefore(g.lo, nounHi) {
+		return false
+	}
+	c, ok := beComplement(strings.ToLower(d.TokenText(g.comp)))
+	if !ok || c.predicate == "marital_status" {
+		return false
+	}
+	f.Subject = d.relative(s, g.lo, nounHi)
+	f.Confidence *= confOther / confState
+	d.complementFact(s, g, f, &c, g.comp)
+	return true
+}
+
+// kinBefore reports whether one of the tokens [lo, hi) is a word of family or friends.
+func (d *doc) kinBefore(lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		if d.Tokens[i].Is(language.KinNoun) {
+			return true
+		}
+	}
+	return false
+}
+
+// relative names who "my friend Lena" or "my sister" is: by the name at the end, else as the speaker's.
+func (d *doc) relative(s *language.Sentence, lo, hi int) string {
+	for i := range d.Names {
+		if h := &d.Names[i]; h.Hi == hi && h.Lo > lo && !h.Part {
+			return d.SpanText(h.Lo, h.Hi)
+		}
+	}
+	return s.Speaker + "'s " + d.object(lo+1, hi)
+}
+
+// genericObject reads what somebody close does by the frames of the verb at v, and reports whether it says anything.
+func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bool {
+	if wordLists()["chatter"][d.verbName(v)] || f.Object == "" && !f.Negated && !f.Retracts && wordLists()["light"][d.verbName(v)] || d.verbName(v) == "keep" && v+1 < hi && strings.HasSuffix(d.TokenText(v+1), "ing") {
+		return false
+	}
+	if d.objectIsPronoun(v+1, hi) && (v+2 >= hi || !d.Tokens[v+2].Is(language.Determiner|language.Possessive|language.NumberWord)) {
+		return false // "kills me", "wants me to go", not "gave me a raise"
+	}
+	switch name := d.verbName(v); {
+	case name == "get" && d.participleAt(v+1, hi), name == "have" && f.Negated && d.Tokens[v-1].Is(language.Modal):
+		return false // "got soaked", "can't have egg"
+	case (name == "stop" || name == "quit") && v+1 < hi && strings.HasSuffix(d.TokenText(v+1), "ing"):
+		f.Predicate, f.Object, f.Kind, f.Retracts, f.Negated = d.verbName(v+1), d.withoutArticle(v+2, hi), extract.KindRelationship, true, false
+		d.endAt(f)
+		return true
+	}
+	if d.prepositional(s, &segment{hi: hi}, f, v) {
+		return f.Object != ""
+	}
+	if v+1 < hi && d.Tokens[v+1].Kind == language.KindWord && d.Tokens[v+1].Is(language.Preposition|language.Adverb) && !d.Tokens[v+1].Is(language.Adjective|language.Determiner) {
+		return !wordLists()["light"][d.verbName(v)]
+	}
+	if verb := d.Tokens[v].Word.Verb; verb > 0 && f.Object != "" && !d.Tokens[v+1].Is(language.Preposition|language.FunctionWord) || verb > 0 && f.Object != "" && d.Tokens[v+1].Is(language.Determiner|language.Possessive) {
+		for _, fr := range framesOf(d.Tokens[v].Word) {
+			if len(fr.preps) == 0 && !fr.passive {
+				if !d.objectFits(s, fr.predicate, v+1, hi) {
+					return false
+				}
+				f.Predicate = fr.predicate
+				dislike(f)
+				break
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,363 @@
+package language
+
+import (
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Clause is a part of a sentence with a verb of its own: the tokens [Lo, Hi).
+type Clause struct {
+	Lo, Hi   int
+	Sentence int // its index
+	Mode     extract.Mode
+	About    extract.About
+	Who      Span // who holds a clause of ModeQuote or is its subject; empty where nobody is named
+	told     bool // says what somebody was told, which may be untrue
+	Report   bool // only says that somebody says or holds what follows: "my boss thinks"
+}
+
+// ClauseOptions say how a text is divided into clauses. The zero value is a text of one speaker.
+type ClauseOptions struct {
+	// Pairs says that the text consists of turns that begin with "user:" and "assistant:".
+	Pairs bool
+}
+
+// Clauses divides a text into clauses and tells how each is meant and whom it is about. It reads English; of other languages it knows sentences,
+// questions and quotes. Clauses are in the order of the text and do not overlap; signs between them belong to none.
+func Clauses(text string, o ClauseOptions) []extract.Clause {
+	d := newDocument(text, time.Time{})
+	defer d.free()
+	d.SplitText()
+	d.languages()
+	if o.Pairs {
+		d.pairRoles()
+	}
+	d.ReadClauses()
+	out := make([]extract.Clause, 0, len(d.Clauses))
+	for i := range d.Clauses {
+		c := &d.Clauses[i]
+		start, end := int(d.Tokens[c.Lo].Start), int(d.Tokens[c.Hi-1].End)
+		clause := extract.Clause{Text: d.Text[start:end], Start: start, End: end, Mode: c.Mode, About: c.About}
+		if c.Who.Hi > c.Who.Lo {
+			clause.Who = d.SpanText(c.Who.Lo, c.Who.Hi)
+		}
+		out = append(out, clause)
+	}
+	return out
+}
+
+// pairRoles gives each sentence the role of its turn and takes the name of the turn from it.
+func (d *Document) pairRoles() {
+	role := RoleNone
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		if (k == 0 || d.Tokens[s.Lo].Gap >= LineGap) && d.IsPunct(s, s.Lo+1, ':') {
+			switch strings.ToLower(d.TokenText(s.Lo)) {
+			case "user", "human":
+				role = RoleUser
+				s.Lo = min(s.Lo+2, s.Hi-1)
+			case "assistant", "ai", "bot", "system":
+				role = RoleAssistant
+				s.Lo = min(s.Lo+2, s.Hi-1)
+			}
+		}
+		s.Role = role
+	}
+}
+
+// ReadClauses divides the sentences into clauses and finds their modes.
+func (d *Document) ReadClauses() {
+	d.Clauses = d.Clauses[:0]
+	d.findQuotes()
+	for k := range d.Sentences {
+		first := len(d.Clauses)
+		d.findPhrases(&d.Sentences[k])
+		d.cutSentence(k)
+		d.sentenceModes(k, first)
+	}
+}
+
+// ClauseOf returns the clause of token i, nil for a sign between clauses.
+func (d *Document) ClauseOf(i int) *Clause {
+	lo, hi := 0, len(d.Clauses)
+	for lo < hi {
+		m := (lo + hi) / 2
+		if d.Clauses[m].Hi <= i {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo < len(d.Clauses) && d.Clauses[lo].Lo <= i {
+		return &d.Clauses[lo]
+	}
+	return nil
+}
+
+// maxQuote is the longest quotation in tokens; a lone quotation mark opens none.
+const maxQuote = 400
+
+// findQuotes marks the tokens between quotation marks.
+func (d *Document) findQuotes() {
+	d.quoted = d.quoted[:0]
+	open, sign := -1, byte(0)
+	for i := range d.Tokens {
+		t := &d.Tokens[i]
+		if t.Kind != KindPunct || t.Sign != '"' && t.Sign != '\'' {
+			continue
+		}
+		if open >= 0 && (t.Sign == sign && (sign == '"' || t.Gap == NoGap) || i-open > maxQuote) {
+			if i-open > 1 && i-open <= maxQuote && d.anyVerb(open+1, i) {
+				d.quoted = append(d.quoted, Span{Lo: open + 1, Hi: i})
+			}
+			open = -1
+			continue
+		}
+		if open < 0 && (t.Sign == '"' || t.Gap != NoGap && i+1 < len(d.Tokens) && d.Tokens[i+1].Gap == NoGap) {
+			open, sign = i, t.Sign
+		}
+	}
+}
+
+// anyVerb reports whether a form of a verb stands in the tokens [lo, hi): a quotation without one is a name or a word.
+func (d *Document) anyVerb(lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		t := &d.Tokens[i]
+		if t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) || t.Kind == KindWord && t.Word.Verb > 0 && t.Shape == LowerCase || t.Kind == KindScript || t.Is(FirstPerson|tongueFlags) {
+			return hi-lo > 1
+		}
+	}
+	return false
+}
+
+// quoteAt returns the quotation that token i is in, nil for none.
+func (d *Document) quoteAt(i int) *Span {
+	for k := range d.quoted {
+		if q := &d.quoted[k]; i >= q.Lo && i < q.Hi {
+			return q
+		}
+	}
+	return nil
+}
+
+// cutSentence adds the clauses of sentence k.
+func (d *Document) cutSentence(k int) {
+	s := &d.Sentences[k]
+	first := len(d.Clauses)
+	start := s.Lo
+	flush := func(hi int, hard bool) {
+		lo := start
+		start = hi
+		for lo < hi && d.Tokens[lo].Kind == KindPunct && d.Tokens[lo].Sign != '$' {
+			lo++
+		}
+		for hi > lo && d.Tokens[hi-1].Kind == KindPunct && d.Tokens[hi-1].Sign != '%' && d.Tokens[hi-1].Sign != '?' && d.Tokens[hi-1].Sign != '!' {
+			hi--
+		}
+		if lo >= hi {
+			return
+		}
+		if n := len(d.Clauses); n > first && !hard && (!d.hasVerb(s, lo, hi) && !d.standsAlone(lo, hi) || !d.hasVerb(s, d.Clauses[n-1].Lo, d.Clauses[n-1].Hi) && !d.standsAlone(d.Clauses[n-1].Lo, d.Clauses[n-1].Hi)) &&
+			d.quoteAt(lo) == d.quoteAt(d.Clauses[n-1].Lo) {
+			d.Clauses[n-1].Hi = hi // a part without a verb belongs to its neighbour
+			return
+		}
+		d.Clauses = append(d.Clauses, Clause{Lo: lo, Hi: hi, Sentence: k})
+	}
+	for i := s.Lo + 1; i < s.Hi; i++ {
+		switch {
+		case d.quoteAt(i) != d.quoteAt(i-1):
+			flush(i, true)
+		case i > start && d.cutsBefore(s, start, i):
+			flush(i, false)
+		}
+	}
+	flush(s.Hi, false)
+}
+
+// standsAlone reports whether tokens without a verb say something of their own: a word such as "lol" or a short answer.
+func (d *Document) standsAlone(lo, hi int) bool {
+	return hi-lo <= 3 && d.phraseIn(jokePhrases, lo, hi) >= 0
+}
+
+// cutsBefore reports whether a clause that began at start ends before token i.
+func (d *Document) cutsBefore(s *Sentence, start, i int) bool {
+	t, prev := &d.Tokens[i], &d.Tokens[i-1]
+	if prev.Kind == KindPunct {
+		switch prev.Sign {
+		case ';', '(', ')', ':', ',':
+			return prev.Gap != NoGap || t.Gap != NoGap
+		case '-':
+			return prev.Gap != NoGap && t.Gap != NoGap
+		}
+		if prev.Sign == '.' && t.Gap != NoGap || d.Text[prev.Start] >= 0x80 && prev.Sign == '-' {
+			return true
+		}
+	}
+	if t.Kind == KindPunct && t.Sign == '(' {
+		return true
+	}
+	if t.Kind != KindWord || !d.hasVerb(s, start, i) {
+		return false
+	}
+	if d.isJoiner(i) {
+		switch {
+		case d.subjectAt(s, i+1), d.IsWord(s, i+1, "please"):
+			return true
+		case d.IsWord(s, i, "if") || d.IsWord(s, i, "unless") || d.IsWord(s, i, "because") || d.IsWord(s, i, "although"):
+			return true
+		case d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "then"):
+			return i+1 < s.Hi && d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0
+		}
+		return false
+	}
+	if i == start+1 && prev.Is(FormOfBe|FormOfHave|FormOfDo|Modal) {
+		return false // "had I known"
+	}
+	if d.IsWord(s, i, "it") && i+1 < s.Hi && d.Tokens[i+1].Kind == KindClitic && !prev.Is(Preposition) {
+		return true // "a feeling it'll rain"
+	}
+	if prev.Kind == KindWord && (prev.Is(Conjunction) && !d.IsWord(s, i-1, "that") || prev.Is(WhWord) || d.isJoiner(i-1)) {
+		return false
+	}
+	if d.subjectAt(s, i) && d.reportBefore(s, start, i) {
+		return true
+	}
+	return d.nominative(s, i) && i > start+1 && (d.verbSoon(s, i+1, 2) || i+1 < s.Hi && d.Tokens[i+1].Kind == KindWord && !d.Tokens[i+1].Is(FunctionWord|Conjunction) && d.Tokens[i+1].Shape == LowerCase)
+}
+
+// isJoiner reports whether token i is a word that joins clauses.
+func (d *Document) isJoiner(i int) bool {
+	var buf [maxCueWord]byte
+	switch string(d.lowerWord(i, &buf)) {
+	case "and", "but", "or", "so", "because", "cause", "cos", "cuz", "though", "although", "while", "whereas", "if", "unless", "when", "once", "until", "till", "since", "then", "plus", "yet":
+		return true
+	}
+	return false
+}
+
+// nominative reports whether token i is a pronoun that can only be a subject.
+func (d *Document) nominative(s *Sentence, i int) bool {
+	if i >= s.Hi || d.Tokens[i].Kind != KindWord {
+		return false
+	}
+	if d.Tokens[i].End-d.Tokens[i].Start > 4 {
+		return false
+	}
+	switch strings.ToLower(d.TokenText(i)) {
+	case "i", "we", "he", "she", "they", "im", "i'm", "ive", "id":
+		return true
+	}
+	return false
+}
+
+// subjectAt reports whether a subject with its verb begins at token i.
+func (d *Document) subjectAt(s *Sentence, i int) bool {
+	if i >= s.Hi || d.Tokens[i].Kind != KindWord {
+		return false
+	}
+	t := &d.Tokens[i]
+	if d.nominative(s, i) || d.IsWord(s, i, "it") || d.IsWord(s, i, "you") || d.IsWord(s, i, "there") || d.IsWord(s, i, "that") || d.IsWord(s, i, "this") || d.IsWord(s, i, "who") {
+		return d.verbSoon(s, i+1, 3) || d.IsWord(s, i, "im") || d.IsWord(s, i, "i'm") || d.IsWord(s, i, "ive")
+	}
+	var buf [maxCueWord]byte
+	switch string(d.lowerWord(i, &buf)) {
+	case "everyone", "everybody", "someone", "somebody", "nobody", "people", "nothing", "everything":
+		return d.verbSoon(s, i+1, 2)
+	}
+	if t.Is(Possessive|Determiner) || t.Capital() || t.Is(GivenName) {
+		return d.verbSoon(s, i+1, 5)
+	}
+	return false
+}
+
+// verbSoon reports whether a finite verb comes within n words from token i on.
+func (d *Document) verbSoon(s *Sentence, i, n int) bool {
+	for j := i; j < s.Hi && j < i+n; j++ {
+		if d.Tokens[j].Kind == KindPunct && d.Tokens[j].Sign != '-' {
+			return false
+		}
+		if d.finiteVerb(s, j) {
+			return true
+		}
+		if d.Tokens[j].Is(Preposition) && !d.Tokens[j].Is(Adverb) {
+			return false
+		}
+	}
+	return false
+}
+
+// finiteVerb reports whether token i can be the verb of a clause.
+func (d *Document) finiteVerb(s *Sentence, i int) bool {
+	if i < s.Lo || i >= s.Hi {
+		return false
+	}
+	t := &d.Tokens[i]
+	if t.Is(FormOfBe | FormOfHave | FormOfDo | Modal) {
+		if t.Kind == KindClitic && d.Text[t.End-1]|0x20 == 's' { // "Anna's book" has none
+			return i > s.Lo && (d.Tokens[i-1].Is(Neuter|Masculine|Feminine|WhWord) || d.IsWord(s, i-1, "that") || d.IsWord(s, i-1, "there")) ||
+				i+1 < s.Hi && d.Tokens[i+1].Is(Determiner|Adverb|Preposition|Negation)
+		}
+		return !d.IsWord(s, i, "being") && !d.IsWord(s, i, "having")
+	}
+	if t.Kind != KindWord {
+		return false
+	}
+	prev := func(f Flag) bool { return i > s.Lo && d.Tokens[i-1].Kind == KindWord && d.Tokens[i-1].Is(f) }
+	if t.Word.Verb == 0 {
+		if w := strings.ToLower(d.TokenText(i)); modeTables().report[w] && !prev(Determiner|Possessive|Preposition) && i > s.Lo {
+			return true
+		}
+		return t.Shape == LowerCase && t.Word.Flags == 0 && t.End-t.Start > 4 && strings.HasSuffix(d.TokenText(i), "ed") && !prev(Determiner|Possessive)
+	}
+	if t.Shape == Capitalized && i != s.Lo || prev(Determiner) && !prev(Masculine|Feminine|ThirdPlural) || prev(Possessive) {
+		return false
+	}
+	switch {
+	case t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0:
+		return !prev(Preposition)
+	case t.Word.Form&ThirdForm != 0:
+		return !prev(Preposition | Adjective | NumberWord)
+	case t.Word.Form&BaseForm != 0: // behind its subject, an auxiliary, or first as in an order
+		if i == s.Lo || prev(Modal|FormOfDo|Negation) {
+			return true
+		}
+		if i > s.Lo && d.Tokens[i-1].Kind == KindClitic {
+			return d.Tokens[i-1].Is(Modal)
+		}
+		return prev(FirstPerson|FirstPlural|SecondPerson|ThirdPlural|Adverb) && !prev(Possessive) || i > s.Lo && d.Tokens[i-1].Kind == KindPunct || d.IsWord(s, i-1, "please") || prev(WhWord) || plural(strings.ToLower(d.TokenText(i-1)))
+	}
+	return false
+}
+
+// hasVerb reports whether the tokens [lo, hi) have a finite verb, or a participle without its auxiliary as notes have it ("working on it").
+func (d *Document) hasVerb(s *Sentence, lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		if d.finiteVerb(s, i) {
+			return true
+		}
+	}
+	return lo < hi && d.Tokens[lo].Word.Verb > 0
+}
+
+// reportBefore reports whether a verb of saying stands right before token i, past "that" and the one who is told.
+func (d *Document) reportBefore(s *Sentence, lo, i int) bool {
+	for j := i - 1; j > lo && j > i-4; j-- { // a verb at the start is an order
+		t := &d.Tokens[j]
+		if t.Kind == KindPunct {
+			continue
+		}
+		w := strings.ToLower(d.TokenText(j))
+		if modeTables().report[w] || modeTables().own[w] {
+			return true
+		}
+		switch w {
+		case "that", "me", "him", "her", "us", "them", "you", "everyone", "'s", "like":
+			continue
+		}
+		return false
+	}
+	return false
+}

@@ -1,0 +1,300 @@
+package language
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Intent says which time a question asks about (the modes of the contract's temporal layer).
+type Intent string
+
+// The intents of QueryCues.
+const (
+	IntentNone     Intent = ""         // no time is asked for
+	IntentCurrent  Intent = "current"  // what holds now
+	IntentAsOf     Intent = "as_of"    // what held at Cutoff
+	IntentRange    Intent = "range"    // what happened between WindowStart and WindowEnd
+	IntentUpcoming Intent = "upcoming" // what comes after now
+)
+
+// Bounds of a question; longer ones are read up to here.
+const (
+	maxQuery      = 4096 // bytes
+	maxGramWords  = 64   // words that windows begin at
+	maxGramLength = 6    // words of a window (recall recipe, step 2b)
+)
+
+// Cues is what the words of a question say about the answer that it wants.
+type Cues struct {
+	// Dates are the days, months and years that the question names, relative ones resolved against now.
+	Dates []extract.DateRef
+	// Intent, with its bounds: Cutoff for IntentAsOf, the window (a zero end is open) for IntentRange and IntentUpcoming.
+	Intent                         Intent
+	Cutoff, WindowStart, WindowEnd time.Time
+	// When: asks for a date. YesNo: asks whether. List: asks for several things. Count: asks how many.
+	// Comparison: weighs two things. First: asks for the first, last or latest of several.
+	When, YesNo, List, Count, Comparison, First bool
+	// Quoted are the quoted strings, without their quotes.
+	Quoted []string
+	// Identifiers are the keys of codes, versions, paths, addresses and handles.
+	Identifiers []string
+	// Names are the capitalised names; Start and End are offsets in the question.
+	Names []extract.Mention
+
+	windows windows
+}
+
+// CueKind says which cues are wanted of a question.
+type CueKind uint8
+
+// Kinds of cues, which are added up.
+const (
+	CueTimes   CueKind = 1 << iota // Dates and When
+	CueIntent                      // Dates and Intent with its bounds
+	CueWindows                     // EachGram
+	CueRest                        // all others
+	AllCues    = CueTimes | CueIntent | CueWindows | CueRest
+)
+
+// QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
+func QueryCues(q string, now time.Time) Cues { return SomeCues(q, now, AllCues) }
+
+// SomeCues is QueryCues for some kinds of cues, which costs less; the others may be zero.
+func SomeCues(q string, now time.Time, kinds CueKind) (c Cues) {
+	if len(q) > maxQuery {
+		q = q[:maxQuery]
+	}
+	d := newDocument(q, now)
+	defer d.free()
+	if kinds&^CueWindows != 0 {
+		d.Read()
+		c.Dates = d.DateRefs()
+	} else {
+		d.tokenize()
+	}
+	if kinds&CueRest != 0 {
+		d.ReadNames()
+		d.TextMentions()
+		c.Quoted = quoted(q)
+		c.mentions(d.Mentions)
+	}
+	if kinds&(CueTimes|CueRest) != 0 {
+		for k := range d.Sentences {
+			d.questionForm(&d.Sentences[k], &c)
+		}
+	}
+	if kinds&CueIntent != 0 {
+		d.intent(&c, now)
+	}
+	if kinds&CueWindows != 0 {
+		c.windows = d.windows()
+		c.windows.words = slices.Clone(c.windows.words)
+	}
+	return c
+}
+
+// mentions divides what the question mentions into names and identifiers.
+func (c *Cues) mentions(ms []extract.Mention) {
+	for _, m := range ms {
+		switch m.Type {
+		case extract.TypeIdentifier, extract.TypeErrorCode, extract.TypeURL, extract.TypeEmail, extract.TypeHandle:
+			c.Identifiers = append(c.Identifiers, m.Key)
+		case extract.TypeDate, extract.TypeQuantity, extract.TypeMoney:
+		default:
+			c.Names = append(c.Names, m)
+		}
+	}
+}
+
+// questionForm notes what kind of answer a sentence wants.
+func (d *Document) questionForm(s *Sentence, c *Cues) {
+	first := s.Lo
+	for first < s.Hi && d.Tokens[first].Kind != KindWord {
+		first++
+	}
+	if first == s.Hi {
+		return
+	}
+	t := &d.Tokens[first]
+	request := t.Is(Modal) && d.IsWord(s, first+1, "you") // "can you tell me ..."
+	c.YesNo = c.YesNo || !request && t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) && t.Kind == KindWord && (s.Question || d.isQuestionOrder(s, first))
+	var buf [maxCueWord]byte
+	for i := first; i < s.Hi; i++ {
+		next := i + 1
+		switch string(d.lowerWord(i, &buf)) {
+		case "when":
+			c.When = c.When || i == first || d.IsWord(s, i-1, "and") || d.IsWord(s, i-1, "since") || s.Question && i <= first+3
+		case "how":
+			c.Count = c.Count || d.IsWord(s, next, "many") || d.IsWord(s, next, "much")
+			c.When = c.When || d.IsWord(s, next, "long") && d.IsWord(s, next+1, "ago")
+		case "or", "than", "versus", "vs", "compare", "compared":
+			c.Comparison = true
+		case "between":
+			c.Comparison = c.Comparison || d.IsWord(s, i-1, "difference")
+		case "first", "last", "latest", "earliest", "recent":
+			c.First = c.First || next < s.Hi && !d.Tokens[next].Is(TimeUnit|Month|Weekday|Season)
+		case "list", "enumerate":
+			c.List = c.List || i <= first+3
+		case "all", "every":
+			c.List = c.List || i > first
+		case "what", "which":
+			c.List = c.List || d.asksForSeveral(s, next)
+			if (d.IsWord(s, next, "year") || d.IsWord(s, next, "date") || d.IsWord(s, next, "day") || d.IsWord(s, next, "month") || d.IsWord(s, next, "time")) && !d.IsWord(s, next+1, "of") {
+				c.When = true
+			}
+		}
+	}
+}
+
+// maxCueWord is the length of the longest word that questionForm and intent look for.
+const maxCueWord = 9
+
+// lowerWord returns word token i in lower case, nothing where it is no word or longer than those looked for.
+func (d *Document) lowerWord(i int, buf *[maxCueWord]byte) []byte {
+	t := &d.Tokens[i]
+	n := int(t.End - t.Start)
+	if t.Kind != KindWord || n > len(buf) {
+		return nil
+	}
+	for k, c := range []byte(d.Text[t.Start:t.End]) {
+		if IsUpperByte(c) {
+			c |= 0x20
+		}
+		buf[k] = c
+	}
+	return buf[:n]
+}
+
+// isQuestionOrder reports whether an auxiliary is followed by a subject, as in a question without its mark.
+func (d *Document) isQuestionOrder(s *Sentence, i int) bool {
+	return i+1 < s.Hi && (d.Tokens[i+1].Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural|Determiner) || d.Tokens[i+1].Capital())
+}
+
+// asksForSeveral reports whether "what" or "which" before token i is followed by a plural: "what books", "which of the
+// cities", "what are Anna's hobbies".
+func (d *Document) asksForSeveral(s *Sentence, i int) bool {
+	if d.IsWord(s, i, "are") || d.IsWord(s, i, "were") || d.IsWord(s, i, "of") {
+		return true
+	}
+	for j := i; j < s.Hi && j < i+4; j++ {
+		t := &d.Tokens[j]
+		if t.Kind != KindWord || t.Is(FormOfBe|FormOfHave|FormOfDo|Modal|Preposition|FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|ThirdPlural) {
+			return false
+		}
+		if t.Is(Adjective|FunctionWord) || t.Capital() {
+			continue
+		}
+		if w := d.TokenText(j); plural(w) {
+			// "which song motivates": a verb, unless an auxiliary follows ("what books has")
+			return t.Word.Verb == 0 || t.Word.Form&ThirdForm == 0 || j+1 < s.Hi && d.Tokens[j+1].Is(FormOfBe|FormOfHave|FormOfDo|Modal)
+		}
+	}
+	return false
+}
+
+// plural reports whether a lower-case word looks like a plural noun.
+func plural(w string) bool {
+	switch w {
+	case "news", "politics", "mathematics", "physics", "economics", "always":
+		return false
+	case "people", "children", "men", "women", "feet", "kinds", "types", "sorts":
+		return true
+	}
+	return len(w) > 3 && w[len(w)-1] == 's' && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
+}
+
+// intent decides which time the question asks about.
+func (d *Document) intent(c *Cues, now time.Time) {
+	var from, to time.Time
+	for i := range c.Dates {
+		if from.IsZero() || c.Dates[i].From.Before(from) {
+			from = c.Dates[i].From
+		}
+		if c.Dates[i].To.After(to) {
+			to = c.Dates[i].To
+		}
+	}
+	current, upcoming, asOf := false, false, false
+	before, after := false, false
+	var buf [maxCueWord]byte
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		for i := s.Lo; i < s.Hi; i++ {
+			switch string(d.lowerWord(i, &buf)) {
+			case "as":
+				asOf = asOf || d.IsWord(s, i+1, "of") || d.IsWord(s, i+1, "at")
+			case "back":
+				asOf = asOf || d.IsWord(s, i+1, "in")
+			case "currently", "now", "nowadays", "current", "still", "latest":
+				current = true
+			case "these":
+				current = current || d.IsWord(s, i+1, "days")
+			case "moment":
+				current = current || d.IsWord(s, i-1, "the")
+			case "upcoming", "next", "planned", "scheduled", "tomorrow":
+				upcoming = true
+			case "planning", "plans":
+				upcoming = upcoming || d.IsWord(s, i+1, "to") || d.IsWord(s, i+1, "on") || d.IsWord(s, i+1, "for")
+			case "before", "until", "till":
+				before = before || d.dateFollows(i)
+			case "after", "since":
+				after = after || d.dateFollows(i)
+			default:
+				upcoming = upcoming || d.Tokens[i].Kind == KindWord && d.Tokens[i].Is(Future)
+			}
+		}
+	}
+	switch {
+	case len(c.Dates) > 0 && asOf:
+		c.Intent, c.Cutoff = IntentAsOf, to
+	case len(c.Dates) > 0 && before && !after:
+		c.Intent, c.WindowEnd = IntentRange, from
+	case len(c.Dates) > 0 && after && !before:
+		c.Intent, c.WindowStart = IntentRange, from
+	case len(c.Dates) > 0:
+		c.Intent, c.WindowStart, c.WindowEnd = IntentRange, from, to
+		if upcoming && from.After(now) {
+			c.Intent = IntentUpcoming
+		}
+	case upcoming:
+		c.Intent, c.WindowStart = IntentUpcoming, now
+	case current:
+		c.Intent = IntentCurrent
+	}
+}
+
+// dateFollows reports whether a date begins within two tokens behind i.
+func (d *Document) dateFollows(i int) bool {
+	for k := range d.Dates {
+		if lo := d.Dates[k].Lo; lo > i && lo <= i+2 {
+			return true
+		}
+	}
+	return false
+}
+
+// quoted returns the strings between quotes.
+func quoted(q string) []string {
+	var out []string
+	for _, pair := range [...][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"„", "“"}} {
+		rest := q
+		for len(out) < 16 {
+			_, after, ok := strings.Cut(rest, pair[0])
+			if !ok {
+				break
+			}
+			inner, tail, ok := strings.Cut(after, pair[1])
+			if !ok {
+				break
+			}
+			if s := strings.TrimSpace(inner); s != "" {
+				out = append(out, s)
+			}
+			rest = tail
+		}
+	}
+	return out
+}

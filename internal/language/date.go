@@ -1,0 +1,468 @@
+package language
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Years outside this range are taken for other numbers.
+const (
+	minYear = 1000
+	maxYear = 2199
+)
+
+// Date is a date in the tokens [Lo, Hi). A zero From means that it could not be resolved.
+type Date struct {
+	Lo, Hi    int
+	Sentence  int       // its index
+	From, To  time.Time // From inclusive, To exclusive, at midnight UTC
+	Precision string    // extract.PrecisionDay, PrecisionMonth or PrecisionYear
+	Relative  bool      // counted from the reference time
+	Yearless  bool      // a month or day of the nearest year
+	name      bool      // the words may be a name too: "last Christmas"
+}
+
+// period is a resolved date on its way into a hit.
+type period struct {
+	From, To  time.Time
+	Precision string
+}
+
+func day(t time.Time) period {
+	t = Midnight(t)
+	return period{t, t.AddDate(0, 0, 1), extract.PrecisionDay}
+}
+
+func monthOf(y int, m time.Month) period {
+	from := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
+	return period{from, from.AddDate(0, 1, 0), extract.PrecisionMonth}
+}
+
+func yearOf(y int) period {
+	return period{time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(y+1, 1, 1, 0, 0, 0, 0, time.UTC), extract.PrecisionYear}
+}
+
+// Midnight is the start of t's calendar day as its own clock shows it, in UTC.
+func Midnight(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// dayOf checks a calendar day.
+func dayOf(y, m, d int) (period, bool) {
+	if m < 1 || m > 12 || d < 1 || d > 31 || y < minYear || y > maxYear {
+		return period{}, false
+	}
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+	return day(t), t.Day() == d
+}
+
+// findDates collects the dates of every sentence and marks their tokens.
+func (d *Document) findDates() {
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		ls := d.LanguagesOf(s)
+		for i := s.Lo; i < s.Hi; i++ {
+			may := d.mayBeginDate(s, i)
+			if !may && !d.Script && len(ls) == 0 {
+				continue
+			}
+			var h Date
+			ok := false
+			if may {
+				h, ok = d.dateAt(s, i)
+			}
+			if d.Script && !ok {
+				h, ok = d.scriptRelative(s, i)
+			}
+			for _, l := range ls {
+				if f, found := d.foreignDate(s, l, i); found && (!ok || f.Hi > h.Hi) {
+					h, ok = f, true
+				}
+			}
+			if !ok || h.Hi <= h.Lo {
+				continue
+			}
+			h.Sentence = k
+			for j := h.Lo; j < h.Hi && !h.name; j++ {
+				d.Tokens[j].Used = true
+			}
+			d.Dates = append(d.Dates, h)
+			if n := len(d.Dates); n > 1 {
+				d.joinRange(s, &d.Dates[n-2], &d.Dates[n-1])
+			}
+			i = h.Hi - 1
+		}
+	}
+}
+
+// dateHead are words with which a composed date begins, behind an article or "on".
+const dateHead = DatePart | TimeUnit | Weekday | Season
+
+// mayBeginDate is false where dateAt finds nothing for certain, as at most tokens.
+func (d *Document) mayBeginDate(s *Sentence, i int) bool {
+	t := &d.Tokens[i]
+	switch {
+	case t.Kind == KindDate || t.Kind == KindNumber:
+		return true
+	case t.Kind == KindIdentifier:
+		_, _, ok := dayPair(d.TokenText(i))
+		return ok
+	case t.Kind != KindWord:
+		return false
+	case t.Is(dateHead | DateLead | Month | ForeignMonth | DayWord | NumberWord):
+		return true
+	case t.Is(Determiner | Preposition):
+		return i+1 < s.Hi && (d.Tokens[i+1].Is(dateHead|DateLead|Determiner) || d.Tokens[i+1].Kind == KindNumber) && (d.IsWord(s, i, "the") || d.IsWord(s, i, "on"))
+	}
+	return d.spelledNumber(t)
+}
+
+// spelledNumber reports whether a word may be one like "twenty-five".
+func (d *Document) spelledNumber(t *Token) bool {
+	return t.Word == Word{} && t.End-t.Start > 8 && t.Shape != UpperCase && strings.IndexByte(d.Text[t.Start:t.End], '-') > 0
+}
+
+// dateAt finds the longest date that begins at token i.
+func (d *Document) dateAt(s *Sentence, i int) (Date, bool) {
+	t := &d.Tokens[i]
+	if t.Kind == KindNumber || t.Kind == KindIdentifier || t.Is(Month) {
+		if h, ok := d.dayRange(s, i); ok {
+			return h, true
+		}
+	}
+	if t.Kind == KindWord && (t.Is(dateHead) || t.Is(Determiner|Preposition) && i+1 < s.Hi && (d.Tokens[i+1].Is(dateHead|Determiner) || d.Tokens[i+1].Kind == KindNumber)) {
+		if h, ok := d.composed(s, i); ok {
+			return h, true
+		}
+	}
+	return d.simpleDate(s, i)
+}
+
+// simpleDate finds a date that is not made from another.
+func (d *Document) simpleDate(s *Sentence, i int) (Date, bool) {
+	t := &d.Tokens[i]
+	switch {
+	case t.Kind == KindDate:
+		p, ok := parseNumericDate(d.TokenText(i))
+		return Date{Lo: i, Hi: i + 1, From: p.From, To: p.To, Precision: p.Precision}, ok
+	case t.Kind == KindNumber:
+		return d.numberDate(s, i)
+	case t.Kind != KindWord:
+		return Date{}, false
+	case t.Is(Month | ForeignMonth):
+		if h, ok := d.monthDate(s, i); ok {
+			return h, true
+		}
+	}
+	return d.relativeDate(s, i)
+}
+
+// Number returns the value of a plain number token without separators.
+func (d *Document) Number(i int) (int, bool) {
+	t := &d.Tokens[i]
+	if t.Kind != KindNumber || t.End-t.Start > 4 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(d.TokenText(i))
+	return n, err == nil
+}
+
+// year returns the year at token i.
+func (d *Document) year(s *Sentence, i int) (int, bool) {
+	if i >= s.Hi || d.Tokens[i].End-d.Tokens[i].Start != 4 {
+		return 0, false
+	}
+	n, ok := d.Number(i)
+	return n, ok && n >= minYear && n <= maxYear
+}
+
+// ordinal skips "th" and the like behind a day number.
+func (d *Document) ordinal(s *Sentence, i int) int {
+	if i < s.Hi && d.Tokens[i].Kind == KindWord && d.Tokens[i].Gap == NoGap && d.Tokens[i].Is(OrdinalEnding) && d.TokenText(i) != "s" {
+		return i + 1
+	}
+	return i
+}
+
+// IsPunct reports whether token i of a sentence is the sign ch.
+func (d *Document) IsPunct(s *Sentence, i int, ch byte) bool {
+	return i < s.Hi && d.Tokens[i].Kind == KindPunct && d.Tokens[i].Sign == ch
+}
+
+// IsWord reports whether token i is the lower-case word w (in any case).
+func (d *Document) IsWord(s *Sentence, i int, w string) bool {
+	return i >= s.Lo && i < s.Hi && int(d.Tokens[i].End-d.Tokens[i].Start) == len(w) && d.sameWord(&d.Tokens[i], w)
+}
+
+// sameWord is isWord for a token that is as long as w.
+func (d *Document) sameWord(t *Token, w string) bool {
+	if t.Kind != KindWord {
+		return false
+	}
+	// Texts of equal length that are equal but for case have ASCII at the same places.
+	if w[0] < utf8.RuneSelf && d.Text[t.Start]|0x20 != w[0]|0x20 {
+		return false
+	}
+	return strings.EqualFold(d.Text[t.Start:t.End], w)
+}
+
+// monthName returns the month at token i if the word is certainly one: spelled with a capital, or next to a number.
+func (d *Document) monthName(s *Sentence, i int, nextToNumber bool) (int, bool) {
+	if i >= s.Hi {
+		return 0, false
+	}
+	t := &d.Tokens[i]
+	if !t.Is(Month | ForeignMonth) {
+		return 0, false
+	}
+	if nextToNumber || t.Is(Month) && t.Shape != LowerCase {
+		return int(t.Word.Num), true
+	}
+	return int(t.Word.Num), t.Is(Month) && !t.Is(Modal) && t.Word.Verb == 0 && t.End-t.Start > 4
+}
+
+// numberDate reads "8 May 2023", "8th of May", "2023", "1990s", "19th century", "2023年5月8日", "3 weeks ago".
+func (d *Document) numberDate(s *Sentence, i int) (Date, bool) {
+	if h, ok := d.cjkDate(s, i); ok {
+		return h, true
+	}
+	n, ok := d.Number(i)
+	if !ok {
+		return Date{}, false
+	}
+	if n >= 1 && n <= 31 {
+		if h, ok := d.dayMonth(s, i, n); ok {
+			return h, true
+		}
+	}
+	if h, ok := d.century(s, i, n); ok {
+		return h, true
+	}
+	if y, ok := d.year(s, i); ok && d.plainYear(s, i) {
+		p := yearOf(y)
+		hi := i + 1
+		if hi < s.Hi && d.Tokens[hi].Gap == NoGap && d.Tokens[hi].Kind == KindWord && d.TokenText(hi) == "s" {
+			if y%10 != 0 {
+				return Date{}, false
+			}
+			hi++
+			p.To = time.Date(y+10, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		return Date{Lo: i, Hi: hi, From: p.From, To: p.To, Precision: p.Precision}, true
+	}
+	return d.relativeDate(s, i)
+}
+
+// plainYear reports whether the four digits at i stand alone, not before a unit nor behind a currency or number sign.
+func (d *Document) plainYear(s *Sentence, i int) bool {
+	if i > s.Lo {
+		prev := &d.Tokens[i-1]
+		if prev.Kind == KindPunct && (prev.Sign == '$' || prev.Sign == '#' || prev.Sign == '+') && d.Tokens[i].Gap == NoGap {
+			return false
+		}
+	}
+	if i+1 < s.Hi {
+		next := &d.Tokens[i+1]
+		if next.Is(Unit|TimeUnit|Currency|Scale) && !next.Is(Preposition|FunctionWord) || next.Kind == KindPunct && next.Sign == '%' {
+			return false
+		}
+	}
+	return true
+}
+
+// dayMonth reads "8 May[, 2023]", "8th of May", "8. Mai 2023", "8 de mayo de 2023".
+func (d *Document) dayMonth(s *Sentence, i, n int) (Date, bool) {
+	j := d.ordinal(s, i+1)
+	if d.IsPunct(s, j, '.') && d.Tokens[j].Gap == NoGap {
+		j++
+	}
+	if d.IsWord(s, j, "of") || d.IsWord(s, j, "de") {
+		j++
+	}
+	m, ok := d.monthName(s, j, true)
+	if !ok || d.Tokens[j].Gap > SpaceGap {
+		return Date{}, false
+	}
+	return d.withYear(s, i, j+1, n, m), true
+}
+
+// withYear reads an optional year behind a day and month and resolves the date.
+func (d *Document) withYear(s *Sentence, lo, j, dayNum, month int) Date {
+	k := j
+	if d.IsPunct(s, k, '.') && d.Tokens[k-1].Is(Abbreviation) && d.Tokens[k].Gap == NoGap {
+		k++
+	}
+	if d.IsPunct(s, k, ',') || d.IsWord(s, k, "de") || d.IsWord(s, k, "of") {
+		k++
+	}
+	if y, ok := d.year(s, k); ok {
+		if p, ok := dayOf(y, month, dayNum); ok {
+			return Date{Lo: lo, Hi: k + 1, From: p.From, To: p.To, Precision: p.Precision}
+		}
+		return Date{Lo: lo, Hi: k + 1} // no such day
+	}
+	h := Date{Lo: lo, Hi: j, Relative: true, Yearless: true}
+	if !d.Reference.IsZero() {
+		p := d.nearestDay(month, dayNum, d.tense(s, lo))
+		h.From, h.To, h.Precision = p.From, p.To, p.Precision
+	}
+	return h
+}
+
+// nearestDay picks the year in which a day and month come closest to the reference time, of those that a tense allows: past (-1), future (1),
+// or any (0).
+func (d *Document) nearestDay(month, dayNum, tense int) period {
+	var best period
+	ref := Midnight(d.Reference)
+	for y := ref.Year() - 1; y <= ref.Year()+1; y++ {
+		p, ok := dayOf(y, month, dayNum)
+		if ok && tense*p.From.Compare(ref) >= 0 && (best.From.IsZero() || p.From.Sub(ref).Abs() < best.From.Sub(ref).Abs()) {
+			best = p
+		}
+	}
+	return best
+}
+
+// monthDate reads "May 8[th][, 2023]", "May 2023", "May".
+func (d *Document) monthDate(s *Sentence, i int) (Date, bool) {
+	j := i + 1
+	if d.IsPunct(s, j, '.') && d.Tokens[i].Is(Abbreviation) && d.Tokens[j].Gap == NoGap {
+		j++
+	}
+	if d.IsPunct(s, j, ',') || d.IsWord(s, j, "of") || d.IsWord(s, j, "de") {
+		if y, ok := d.year(s, j+1); ok {
+			if m, ok := d.monthName(s, i, true); ok {
+				p := monthOf(y, time.Month(m))
+				return Date{Lo: i, Hi: j + 2, From: p.From, To: p.To, Precision: p.Precision}, true
+			}
+		}
+	}
+	if j < s.Hi && d.Tokens[j].Gap <= SpaceGap {
+		if y, ok := d.year(s, j); ok && d.plainYear(s, j) {
+			m, _ := d.monthName(s, i, true)
+			p := monthOf(y, time.Month(m))
+			return Date{Lo: i, Hi: j + 1, From: p.From, To: p.To, Precision: p.Precision}, true
+		}
+		k := j
+		if d.IsWord(s, k, "the") {
+			k++
+		}
+		if k < s.Hi && d.Tokens[i].Is(Month) {
+			if n, ok := d.Number(k); ok && n >= 1 && n <= 31 && (d.Tokens[i].Shape != LowerCase || d.Tokens[i].End-d.Tokens[i].Start > 3) {
+				return d.withYear(s, i, d.ordinal(s, k+1), n, int(d.Tokens[i].Word.Num)), true
+			}
+		}
+	}
+	return d.bareMonth(s, i)
+}
+
+// bareMonth reads a month alone: with a preposition before it, or where the word cannot be anything else.
+func (d *Document) bareMonth(s *Sentence, i int) (Date, bool) {
+	m, ok := d.monthName(s, i, false)
+	if !ok || d.Tokens[i].Is(ForeignMonth) {
+		return Date{}, false
+	}
+	t := &d.Tokens[i]
+	doubtful := t.Is(GivenName) || t.Is(Modal) || t.Word.Verb > 0 || t.End-t.Start <= 3
+	before := i > s.Lo && d.Tokens[i-1].Kind == KindWord && (d.Tokens[i-1].Is(Preposition|Temporal) || d.IsWord(s, i-1, "early") || d.IsWord(s, i-1, "late") || d.IsWord(s, i-1, "mid"))
+	if doubtful && (!before || i+1 < s.Hi && d.Tokens[i+1].Capital() && d.Tokens[i+1].Gap == SpaceGap) {
+		return Date{}, false
+	}
+	if i > s.Lo && d.IsWord(s, i-1, "this") || d.IsWord(s, i-1, "last") || d.IsWord(s, i-1, "next") {
+		return Date{}, false // read from the word before
+	}
+	h := Date{Lo: i, Hi: i + 1, Relative: true, Yearless: true}
+	if !d.Reference.IsZero() {
+		y, delta := d.Reference.Year(), m-int(d.Reference.Month())
+		switch tense := d.tense(s, i); {
+		case tense < 0 && delta > 0, tense == 0 && delta > 6:
+			y--
+		case tense > 0 && delta < 0:
+			y++
+		}
+		p := monthOf(y, time.Month(m))
+		h.From, h.To, h.Precision = p.From, p.To, p.Precision
+	}
+	return h, true
+}
+
+// century reads "19th century" and "the 90s".
+func (d *Document) century(s *Sentence, i, n int) (Date, bool) {
+	j := i + 1
+	if j >= s.Hi || d.Tokens[j].Kind != KindWord || d.Tokens[j].Gap != NoGap || !d.Tokens[j].Is(OrdinalEnding) {
+		return Date{}, false
+	}
+	if d.TokenText(j) == "s" {
+		if n%10 != 0 || n < 20 || n > 90 || d.Tokens[i].End-d.Tokens[i].Start != 2 {
+			return Date{}, false
+		}
+		from := time.Date(1900+n, 1, 1, 0, 0, 0, 0, time.UTC)
+		return Date{Lo: i, Hi: j + 1, From: from, To: from.AddDate(10, 0, 0), Precision: extract.PrecisionYear}, true
+	}
+	if n < 11 || n > 21 || !d.IsWord(s, j+1, "century") {
+		return Date{}, false
+	}
+	from := time.Date((n-1)*100+1, 1, 1, 0, 0, 0, 0, time.UTC)
+	return Date{Lo: i, Hi: j + 2, From: from, To: from.AddDate(100, 0, 0), Precision: extract.PrecisionYear}, true
+}
+
+// cjkDate reads 2023年5月8日 and its beginnings.
+func (d *Document) cjkDate(s *Sentence, i int) (Date, bool) {
+	var v [3]int
+	n, j := 0, i
+	for _, mark := range [...]string{"年", "月", "日"} {
+		if j+1 >= s.Hi || d.Tokens[j].Kind != KindNumber || d.Tokens[j+1].Kind != KindScript || d.Tokens[j+1].Gap != NoGap || !strings.HasPrefix(d.TokenText(j+1), mark) {
+			break
+		}
+		num, ok := d.Number(j)
+		if !ok {
+			break
+		}
+		v[n] = num
+		n++
+		j += 2
+		if d.Tokens[j-1].End-d.Tokens[j-1].Start > int32(len(mark)) {
+			break
+		}
+	}
+	if n == 0 || v[0] < minYear || v[0] > maxYear {
+		return Date{}, false
+	}
+	p, ok := yearOf(v[0]), true
+	if n > 1 {
+		if v[1] < 1 || v[1] > 12 {
+			return Date{}, false
+		}
+		p = monthOf(v[0], time.Month(v[1]))
+	}
+	if n > 2 {
+		p, ok = dayOf(v[0], v[1], v[2])
+	}
+	return Date{Lo: i, Hi: j, From: p.From, To: p.To, Precision: p.Precision}, ok
+}
+
+// Key is the ISO form of the period at its precision; a period of several days is its first and last day.
+func (h *Date) Key() string {
+	var b [24]byte
+	switch {
+	case h.Precision == extract.PrecisionYear && h.To.Year()-h.From.Year() == 10 && h.From.Year()%10 == 0:
+		return string(append(h.From.AppendFormat(b[:0], "2006"), 's'))
+	case h.Precision == extract.PrecisionYear && h.To.Year()-h.From.Year() > 1:
+		return string(h.To.AddDate(0, 0, -1).AppendFormat(append(h.From.AppendFormat(b[:0], "2006"), '/'), "2006"))
+	case h.Precision == extract.PrecisionYear:
+		return string(h.From.AppendFormat(b[:0], "2006"))
+	case h.Precision == extract.PrecisionMonth && h.To.After(h.From.AddDate(0, 1, 0)):
+		return string(h.To.AddDate(0, 0, -1).AppendFormat(append(h.From.AppendFormat(b[:0], "2006-01"), '/'), "2006-01"))
+	case h.Precision == extract.PrecisionMonth:
+		return string(h.From.AppendFormat(b[:0], "2006-01"))
+	case h.To.Sub(h.From) > 24*time.Hour:
+		out := append(h.From.AppendFormat(b[:0], time.DateOnly), '/')
+		return string(h.To.AddDate(0, 0, -1).AppendFormat(out, time.DateOnly))
+	}
+	return string(h.From.AppendFormat(b[:0], time.DateOnly))
+}

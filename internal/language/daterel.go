@@ -1,0 +1,288 @@
+package language
+
+import (
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// relativeDate reads dates that need the reference time: "yesterday", "two weeks ago", "next Friday", "this summer".
+func (d *Document) relativeDate(s *Sentence, i int) (Date, bool) {
+	t := &d.Tokens[i]
+	switch {
+	case t.Is(DayWord):
+		return d.hit(i, i+1, day(d.Reference.AddDate(0, 0, int(t.Word.Num))))
+	case t.Is(Weekday) && (t.End-t.Start > 3 || t.Shape == Capitalized && i > s.Lo && d.Tokens[i-1].Is(Preposition)):
+		return d.weekday(s, i)
+	case t.Kind == KindNumber || t.Is(NumberWord|DateLead):
+	case t.Is(Determiner) && i+1 < s.Hi && d.Tokens[i+1].Is(DateLead|TimeUnit) && d.IsWord(s, i, "the"):
+	case t.Kind == KindWord && d.spelledNumber(t):
+	default:
+		return Date{}, false
+	}
+	if h, ok := d.amountAgo(s, i); ok || t.Kind == KindNumber {
+		return h, ok
+	}
+	if h, ok := d.inAmount(s, i); ok {
+		return h, true
+	}
+	return d.adjacent(s, i)
+}
+
+// hit makes a resolved relative date; without a reference time it stays unresolved.
+func (d *Document) hit(lo, hi int, p period) (Date, bool) {
+	h := Date{Lo: lo, Hi: hi, Relative: true}
+	if !d.Reference.IsZero() && p.From.Year() > 0 && p.To.Year() <= 9999 { // "5000 years ago" has no date of ours
+		h.From, h.To, h.Precision = p.From, p.To, p.Precision
+	}
+	return h, true
+}
+
+func precisionOf(unit int) string {
+	switch {
+	case unit >= 365:
+		return extract.PrecisionYear
+	case unit >= 30:
+		return extract.PrecisionMonth
+	}
+	return extract.PrecisionDay
+}
+
+// adjacent reads "last week", "this month", "next Friday", "last summer", "the day before yesterday", "this morning".
+func (d *Document) adjacent(s *Sentence, i int) (Date, bool) {
+	j := i
+	if d.IsWord(s, j, "the") {
+		j++
+	}
+	if d.IsWord(s, j, "day") && j > i || d.IsWord(s, i, "day") {
+		if d.IsWord(s, j+1, "before") && d.IsWord(s, j+2, "yesterday") {
+			return d.hit(i, j+3, day(d.Reference.AddDate(0, 0, -2)))
+		}
+		if d.IsWord(s, j+1, "after") && d.IsWord(s, j+2, "tomorrow") {
+			return d.hit(i, j+3, day(d.Reference.AddDate(0, 0, 2)))
+		}
+	}
+	step, fuzzy := 0, false
+	switch {
+	case d.IsWord(s, j, "last"), d.IsWord(s, j, "past"), d.IsWord(s, j, "previous"):
+		step = -1
+	case d.IsWord(s, j, "next"), d.IsWord(s, j, "coming"), d.IsWord(s, j, "upcoming"):
+		step = 1
+	case d.IsWord(s, j, "this") || d.IsWord(s, j, "earlier") && d.IsWord(s, j+1, "this") || d.IsWord(s, j, "later") && d.IsWord(s, j+1, "this"):
+		if !d.IsWord(s, j, "this") {
+			j++
+		}
+		fuzzy = d.IsWord(s, j+1, "past")
+		if fuzzy {
+			j++
+		}
+	default:
+		return Date{}, false
+	}
+	if j+1 >= s.Hi {
+		return Date{}, false
+	}
+	t := &d.Tokens[j+1]
+	if fuzzy && !t.Is(TimeUnit|Weekday|Season|Month) {
+		return Date{}, false
+	}
+	switch {
+	case t.Is(Weekday):
+		return d.hit(i, j+2, d.stepWeekday(int(t.Word.Num), step, fuzzy))
+	case t.Is(Month) && (t.Shape != LowerCase || !t.Is(Modal)):
+		return d.hit(i, j+2, d.stepMonth(int(t.Word.Num), step))
+	case t.Is(Season):
+		return d.hit(i, j+2, d.stepSeason(int(t.Word.Num), step))
+	case t.Is(TimeUnit):
+		p, ok := d.stepUnit(s, j+1, step, fuzzy)
+		if !ok {
+			return Date{}, false
+		}
+		if t.Word.Num == 7 && !fuzzy && j+2 < s.Hi && d.Tokens[j+2].Is(Weekday) && d.Tokens[j+2].Gap == SpaceGap && d.Text[d.Tokens[j+2].End-1] == 'y' { // "last week Tuesday"
+			return d.hit(i, j+3, day(p.From.AddDate(0, 0, (int(d.Tokens[j+2].Word.Num)+6)%7)))
+		}
+		return d.hit(i, j+2, p)
+	}
+	return d.holiday(s, i, j+1, step)
+}
+
+// stepUnit resolves "last week" and the like: calendar weeks begin on Monday.
+func (d *Document) stepUnit(s *Sentence, i, step int, fuzzy bool) (period, bool) {
+	ref := Midnight(d.Reference)
+	unit := int(d.Tokens[i].Word.Num)
+	switch {
+	case unit == 0:
+		if d.IsWord(s, i, "night") || d.IsWord(s, i, "morning") || d.IsWord(s, i, "afternoon") || d.IsWord(s, i, "evening") {
+			return day(ref.AddDate(0, 0, step)), true
+		}
+		return period{}, false
+	case unit == 1:
+		return d.calendar(1, step), step != 0 || d.IsWord(s, i, "day")
+	case unit == 7 && fuzzy:
+		return period{ref.AddDate(0, 0, -7), ref.AddDate(0, 0, 1), extract.PrecisionDay}, true
+	case unit == 2 && fuzzy:
+		from := monday(ref).AddDate(0, 0, -2)
+		return period{from, from.AddDate(0, 0, 2), extract.PrecisionDay}, true
+	}
+	p := d.calendar(unit, step)
+	return p, !p.From.IsZero()
+}
+
+// calendar is the day, week, weekend, month, year or decade that lies step units from that of the reference time: calendar
+// weeks begin on Monday. On a Monday "this weekend" is the one before, on a Sunday "last weekend" the one before that.
+func (d *Document) calendar(unit, step int) period {
+	ref := Midnight(d.Reference)
+	switch unit {
+	case 1:
+		return day(ref.AddDate(0, 0, step))
+	case 7:
+		from := monday(ref).AddDate(0, 0, 7*step)
+		return period{from, from.AddDate(0, 0, 7), extract.PrecisionDay}
+	case 2:
+		from := monday(ref).AddDate(0, 0, 5+7*step)
+		if step == 0 && ref.Weekday() == time.Monday || step == -1 && ref.Weekday() == time.Sunday {
+			from = monday(ref).AddDate(0, 0, -2)
+		}
+		return period{from, from.AddDate(0, 0, 2), extract.PrecisionDay}
+	case 30:
+		first := time.Date(ref.Year(), ref.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, step, 0)
+		return monthOf(first.Year(), first.Month())
+	case 365:
+		return yearOf(ref.Year() + step)
+	case 3650:
+		p := yearOf(ref.Year()/10*10 + 10*step)
+		p.To = p.From.AddDate(10, 0, 0)
+		return p
+	}
+	return period{}
+}
+
+func monday(t time.Time) time.Time {
+	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
+}
+
+// habit reports whether a weekday comes again and again: "on Mondays", "every other Friday", "Tuesday evenings".
+func (d *Document) habit(s *Sentence, i int) bool {
+	w := strings.ToLower(d.TokenText(i))
+	if strings.HasSuffix(w, "days") {
+		return true
+	}
+	for j := i - 1; j >= s.Lo && j >= i-5; j-- {
+		switch strings.ToLower(d.TokenText(j)) {
+		case "every", "each", "most", "any", "alternate", "weekly":
+			return true
+		case "other", "single", "and", "second", "third":
+			continue
+		}
+		if !d.Tokens[j].Is(Weekday) && !d.IsPunct(s, j, ',') {
+			break
+		}
+	}
+	if i+1 >= s.Hi || d.Tokens[i+1].Kind != KindWord {
+		return false
+	}
+	switch strings.ToLower(d.TokenText(i + 1)) {
+	case "mornings", "afternoons", "evenings", "nights", "lunchtimes":
+		return true
+	}
+	return false
+}
+
+// weekday reads a weekday alone: the coming one if the sentence looks ahead, else the last one.
+func (d *Document) weekday(s *Sentence, i int) (Date, bool) {
+	t := &d.Tokens[i]
+	if d.habit(s, i) {
+		return Date{}, false
+	}
+	step := -1
+	if d.futureTense(s) || d.IsWord(s, i-1, "by") || d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "from") && i-2 >= s.Lo && d.Tokens[i-2].Is(TimeUnit) {
+		step = 1
+	}
+	return d.hit(i, i+1, d.stepWeekday(int(t.Word.Num), step, true))
+}
+
+// stepWeekday finds a weekday before or after the reference day. near takes the closest one; otherwise "next Friday"
+// is that of the next calendar week when the one of this week is still ahead by less than three days.
+func (d *Document) stepWeekday(wd, step int, near bool) period {
+	ref := Midnight(d.Reference)
+	delta := (wd - int(ref.Weekday()) + 7) % 7
+	switch {
+	case step < 0 || near && step == 0:
+		if delta == 0 && near && step < 0 {
+			return day(ref) // "on Monday", said on a Monday
+		}
+		return day(ref.AddDate(0, 0, delta-7))
+	case step > 0:
+		if delta == 0 || !near && delta < 3 {
+			delta += 7
+		}
+		return day(ref.AddDate(0, 0, delta))
+	}
+	return day(monday(ref).AddDate(0, 0, (wd+6)%7))
+}
+
+func (d *Document) stepMonth(m, step int) period {
+	y, cur := d.Reference.Year(), int(d.Reference.Month())
+	switch {
+	case step < 0 && m >= cur:
+		y--
+	case step > 0 && m <= cur:
+		y++
+	}
+	return monthOf(y, time.Month(m))
+}
+
+// stepSeason resolves a season by the northern calendar: spring is March to May; winter begins in December.
+func (d *Document) stepSeason(num, step int) period {
+	start := seasonStart(num)
+	ref := Midnight(d.Reference)
+	from := time.Date(ref.Year(), start, 1, 0, 0, 0, 0, time.UTC)
+	if start == time.December && ref.Month() < time.March {
+		from = from.AddDate(-1, 0, 0)
+	}
+	to := from.AddDate(0, 3, 0)
+	switch {
+	case step < 0 && to.After(ref):
+		from = from.AddDate(-1, 0, 0)
+	case step > 0 && !from.After(ref):
+		from = from.AddDate(1, 0, 0)
+	}
+	return period{from, from.AddDate(0, 3, 0), extract.PrecisionMonth}
+}
+
+// seasonStart is the first month of a season.
+func seasonStart(num int) time.Month {
+	if num == 0 {
+		return time.December
+	}
+	return time.Month(num)
+}
+
+// futureTense reports whether a sentence looks ahead.
+func (d *Document) futureTense(s *Sentence) bool {
+	for i := s.Lo; i < s.Hi; i++ {
+		t := &d.Tokens[i]
+		if t.Is(Future) || d.IsWord(s, i, "upcoming") || d.IsWord(s, i, "planning") || d.IsWord(s, i, "plan") || d.IsWord(s, i, "tomorrow") {
+			return true
+		}
+		if d.IsWord(s, i+1, "to") && (d.IsWord(s, i, "going") || d.IsWord(s, i, "have") || d.IsWord(s, i, "need") || d.IsWord(s, i, "want") || d.IsWord(s, i, "hope")) {
+			return true
+		}
+	}
+	return false
+}
+
+// pastTense reports whether a sentence holds a verb in the past.
+func (d *Document) pastTense(s *Sentence) bool {
+	for i := s.Lo; i < s.Hi; i++ {
+		t := &d.Tokens[i]
+		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm) != 0 && t.Word.Form&BaseForm == 0 {
+			return true
+		}
+		if d.IsWord(s, i, "was") || d.IsWord(s, i, "were") || d.IsWord(s, i, "did") || d.IsWord(s, i, "had") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,350 @@
+package language
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Name is a name in the tokens [Lo, Hi).
+type Name struct {
+	Lo, Hi   int
+	Sentence int    // its index
+	Type     string // see extract.Mention, also for the rest
+	Key      string // empty until TextMentions
+	Weak     bool
+	Part     bool
+}
+
+// findNames collects the capitalised spans of every sentence.
+func (d *Document) findNames() {
+	if d.upper > d.lower {
+		return
+	}
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		if s.Prefix.Hi > s.Prefix.Lo {
+			d.Names = append(d.Names, Name{Lo: s.Prefix.Lo, Hi: s.Prefix.Hi, Sentence: k, Type: extract.TypePerson})
+		}
+		if d.shouting(s) {
+			continue
+		}
+		for i := s.Lo; i < s.Hi; {
+			hi := d.nameAt(s, i)
+			if hi == i {
+				i++
+				continue
+			}
+			d.name(k, i, hi)
+			i = hi
+		}
+	}
+	d.dropWeak()
+}
+
+// shouting reports whether a sentence of some length has more capitals than small letters.
+func (d *Document) shouting(s *Sentence) bool {
+	words, loud := 0, 0
+	for i := s.Lo; i < s.Hi; i++ {
+		if d.Tokens[i].Kind == KindWord {
+			words++
+			if d.Tokens[i].Shape == UpperCase {
+				loud++
+			}
+		}
+	}
+	return words >= 4 && loud*2 > words
+}
+
+// nameAt returns where the name that begins at token i ends, or i if none does.
+func (d *Document) nameAt(s *Sentence, i int) int {
+	t := &d.Tokens[i]
+	if !t.Capital() || t.Is(FirstPerson) {
+		return i
+	}
+	first := d.firstWord(s, i)
+	multi := i+1 < s.Hi && d.Tokens[i+1].Capital() && d.Tokens[i+1].Gap == SpaceGap
+	switch {
+	case d.common(t) && (first || !multi || t.Is(Determiner)) && !(t.Is(GivenName) && multi && !first):
+		return i
+	case t.Is(Starter|DayWord) && first && !(multi && t.Is(GivenName|PlaceName)):
+		return i
+	case first && multi && t.Word.Verb > 0 && t.Shape == Capitalized && !t.Is(GivenName|PlaceName|PersonTitle):
+		return i // "Visit Paris"
+	case t.Is(Month|Weekday) && !multi && !t.Is(GivenName):
+		return i
+	}
+	hi := i + 1
+	for hi < s.Hi && hi-i < MaxSpan {
+		j := d.extend(s, i, hi)
+		if j == hi {
+			break
+		}
+		hi = j
+	}
+	return hi
+}
+
+// extend returns the end of the span [lo, hi) with the next word of the name, or hi.
+func (d *Document) extend(s *Sentence, lo, hi int) int {
+	j := hi
+	prev := &d.Tokens[hi-1]
+	for connectors := 0; j < s.Hi; {
+		t := &d.Tokens[j]
+		switch {
+		case t.Gap > SpaceGap && (j == hi || t.Gap == BlankGap):
+			return hi
+		case t.Capital() && t.Gap != NoGap && !t.Is(FirstPerson):
+			if t.Kind == KindIdentifier && j == hi && d.firstWord(s, hi-1) {
+				return hi // "Ticket JIRA-12"
+			}
+			return j + 1
+		case t.Kind == KindNumber && j == hi && t.Gap == SpaceGap && d.numbered(s, lo, j):
+			return j + 1
+		case t.Kind == KindPunct && t.Gap == NoGap && j == hi && t.Sign == '.' && (prev.Is(Abbreviation) || prev.End-prev.Start == 1 || isDotted(d.TokenText(hi-1))) && j+1 < s.Hi && d.Tokens[j+1].Capital():
+			j++
+		case t.Kind == KindPunct && t.Sign == '&' && j == hi:
+			j++
+		case t.Kind == KindPunct && t.Sign == '-' && j == hi && t.Gap == NoGap && j+1 < s.Hi && d.Tokens[j+1].Capital() && d.Tokens[j+1].Gap == NoGap:
+			return j + 2
+		case t.Kind == KindClitic && j == hi && j+1 < s.Hi && d.Tokens[j+1].Capital() && !d.Tokens[j+1].Is(FunctionWord) && d.TokenText(j)[1:] == "s":
+			return j + 2
+		case t.Kind == KindWord && t.Shape == LowerCase && t.Is(NameConnector) && !t.Used && connectors < 2 && !(connectors > 0 && t.Is(Conjunction)):
+			if prev.Is(Month|Weekday) && !prev.Is(GivenName) || t.Is(Determiner) && connectors == 0 {
+				return hi
+			}
+			connectors++
+			j++
+		default:
+			return hi
+		}
+	}
+	return hi
+}
+
+// numbered reports whether the number at j is part of the name before it: "Apollo 11", not "Berlin 1990".
+func (d *Document) numbered(s *Sentence, lo, j int) bool {
+	t, prev := &d.Tokens[j], &d.Tokens[j-1]
+	n := t.End - t.Start
+	if t.Used || n > 4 || prev.Is(Month|Weekday|FunctionWord|PlaceName) {
+		return false
+	}
+	if j+1 < s.Hi {
+		next := &d.Tokens[j+1]
+		if next.Is(Unit|TimeUnit|Month|ForeignMonth|Currency|Scale|OrdinalEnding) || next.Kind == KindPunct && (next.Sign == '%' || next.Sign == ')') {
+			return false
+		}
+	}
+	return j > lo
+}
+
+// firstWord reports whether no word stands before token i in the sentence.
+func (d *Document) firstWord(s *Sentence, i int) bool {
+	for j := i - 1; j >= s.Lo; j-- {
+		if d.Tokens[j].Kind != KindPunct || d.Tokens[j].Sign == ':' {
+			return d.Tokens[j].Kind == KindPunct
+		}
+	}
+	return true
+}
+
+// name records the span [lo, hi) and the parts around its connectors.
+func (d *Document) name(sent, lo, hi int) {
+	if hi-lo == 1 {
+		d.oneWord(sent, lo)
+		return
+	}
+	join := false // joined by "and" or "in": the parts are the names
+	var cuts [MaxSpan]int
+	n := 0
+	for i := lo + 1; i < hi-1; i++ {
+		t := &d.Tokens[i]
+		if t.Kind == KindClitic || t.Kind == KindWord && t.Shape == LowerCase {
+			if n == 0 || cuts[n-1] != i-1 {
+				n++
+			}
+			cuts[n-1] = i
+			w := d.TokenText(i)
+			join = join || w == "and" || w == "in" || w == "und" || w == "et" || w == "y"
+		}
+	}
+	whole := Name{Lo: lo, Hi: hi, Sentence: sent, Type: d.TypeOf(lo, hi)}
+	if join && whole.Type != extract.TypeOrganization {
+		whole.Part = true
+	}
+	d.keep(whole)
+	if n == 0 {
+		if d.Tokens[hi-1].Kind == KindNumber && hi-1-lo > 0 {
+			d.keep(Name{Lo: lo, Hi: hi - 1, Sentence: sent, Type: d.TypeOf(lo, hi-1), Part: true})
+		}
+		return
+	}
+	from := lo
+	for c := 0; c <= n; c++ {
+		to := hi
+		if c < n {
+			to = cuts[c]
+			for to > from && d.Tokens[to-1].Shape == LowerCase && d.Tokens[to-1].Kind == KindWord {
+				to--
+			}
+		}
+		if to > from && !(to-from == 1 && d.Tokens[from].Is(FunctionWord)) {
+			d.keep(Name{Lo: from, Hi: to, Sentence: sent, Type: d.TypeOf(from, to), Part: !whole.Part})
+		}
+		if c < n {
+			from = cuts[c] + 1
+		}
+	}
+}
+
+// keep adds a name, unless it is only nouns in a language that writes nouns with capitals.
+func (d *Document) keep(h Name) {
+	if d.german && h.Type == extract.TypeConcept && !d.cued(h.Lo, h.Hi) {
+		return
+	}
+	d.Names = append(d.Names, h)
+}
+
+// oneWord records a name of one word unless it is a common word, weak at the start of a sentence.
+func (d *Document) oneWord(sent, i int) {
+	t := &d.Tokens[i]
+	if d.common(t) || t.End-t.Start == 1 && t.Kind == KindWord {
+		return
+	}
+	typ := d.TypeOf(i, i+1)
+	known := t.Is(GivenName|PlaceName|ProductWord) || t.Shape == MixedCase || t.Kind == KindIdentifier
+	if t.Is(PersonTitle|TimeUnit|ClockWord|WhWord|Conjunction|Preposition) && !known && t.Shape != UpperCase {
+		return
+	}
+	weak := !known && d.firstWord(&d.Sentences[sent], i)
+	if weak && (t.Word.Verb > 0 || t.Is(Adjective|Adverb|KinNoun|Occupation|NumberWord|Unit)) {
+		return
+	}
+	d.keep(Name{Lo: i, Hi: i + 1, Sentence: sent, Type: typ, Weak: weak})
+}
+
+// cued reports whether a span of capitalised nouns has a cue that it is a name.
+func (d *Document) cued(lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		t := &d.Tokens[i]
+		if t.Is(GivenName|PlaceName|OrgWord|LocWord|PersonTitle|ProductWord|Demonym) || t.Shape == UpperCase || t.Shape == MixedCase || t.Kind == KindIdentifier {
+			return true
+		}
+	}
+	return false
+}
+
+// dropWeak removes weak names whose word the text itself has in lower case more than twice.
+func (d *Document) dropWeak() {
+	n := 0
+	for _, h := range d.Names {
+		if h.Weak && d.lowerCount(d.TokenText(h.Lo)) > lowerCaseAllowed {
+			continue
+		}
+		d.Names[n] = h
+		n++
+	}
+	d.Names = d.Names[:n]
+}
+
+// lowerCount counts the tokens that are name in lower case.
+func (d *Document) lowerCount(name string) int {
+	if len(d.Tokens) <= smallVocabulary {
+		n := 0
+		for i := range d.Tokens {
+			if t := &d.Tokens[i]; t.Kind == KindWord && t.Shape == LowerCase && int(t.End-t.Start) == len(name) && strings.EqualFold(d.TokenText(i), name) {
+				n++
+			}
+		}
+		return n
+	}
+	if !d.counted {
+		d.counted = true
+		if d.vocabulary == nil {
+			d.vocabulary = make(map[string]int32)
+		}
+		for i := range d.Tokens {
+			if t := &d.Tokens[i]; t.Kind == KindWord && t.Shape == LowerCase && !t.Is(FunctionWord) {
+				d.vocabulary[d.TokenText(i)]++
+			}
+		}
+	}
+	return int(d.vocabulary[strings.ToLower(name)])
+}
+
+// AddMention adds a mention of the bytes [start, end) to every chunk that holds its start, once per chunk and key.
+func (d *Document) AddMention(m extract.Mention) {
+	if m.Key == "" || len(d.Mentions) >= MaxMentions {
+		return
+	}
+	if m.Weight == 0 {
+		m.Weight = extract.WeightText
+	}
+	chunks := d.Chunks
+	if len(chunks) == 0 {
+		d.AddToChunk(m)
+		return
+	}
+	first, last := ChunksAt(chunks, m.Start)
+	for c := first; c <= last; c++ {
+		m.Chunk = c
+		d.AddToChunk(m)
+	}
+}
+
+// maxOverlap is how many chunks may share a place in the text.
+const maxOverlap = 4
+
+// ChunksAt returns the range of chunks that hold the byte at off, or the nearest one before it.
+func ChunksAt(chunks []extract.Span, off int) (first, last int) {
+	last = sort.Search(len(chunks), func(i int) bool { return chunks[i].Start > off }) - 1
+	if last < 0 {
+		return 0, 0
+	}
+	first = last
+	for first > 0 && last-first < maxOverlap-1 && chunks[first-1].End > off {
+		first--
+	}
+	return first, last
+}
+
+// AddToChunk adds a mention to the chunk that it names, or merges it into that of its key there.
+func (d *Document) AddToChunk(m extract.Mention) {
+	ms := d.Mentions
+	if len(ms) < smallIndex {
+		for i := range ms {
+			if ms[i].Chunk == m.Chunk && ms[i].Key == m.Key {
+				strengthen(&ms[i], &m)
+				return
+			}
+		}
+		d.Mentions = append(ms, m)
+		return
+	}
+	if len(d.index) == 0 {
+		if d.index == nil {
+			d.index = make(map[mentionKey]int32)
+		}
+		for i := range ms {
+			d.index[mentionKey{ms[i].Chunk, ms[i].Key}] = int32(i)
+		}
+	}
+	k := mentionKey{m.Chunk, m.Key}
+	if i, ok := d.index[k]; ok {
+		strengthen(&ms[i], &m)
+		return
+	}
+	d.index[k] = int32(len(ms))
+	d.Mentions = append(ms, m)
+}
+
+// strengthen merges a later mention of the same entity into the first.
+func strengthen(m, later *extract.Mention) {
+	m.Weak = m.Weak && later.Weak
+	m.Part = m.Part && later.Part
+	m.Phrase = m.Phrase && later.Phrase
+	if m.Type == extract.TypeConcept {
+		m.Type = later.Type
+	}
+}

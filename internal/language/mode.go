@@ -1,0 +1,453 @@
+package language
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// sentenceModes finds the modes of the clauses of sentence k, which begin at first.
+func (d *Document) sentenceModes(k, first int) {
+	s := &d.Sentences[k]
+	if k == 0 || d.Tokens[s.Lo].Gap == BlankGap || d.Sentences[k-1].Role != s.Role {
+		d.frame, d.frameStays = "", false
+	}
+	framed := d.frame != ""
+	clauses := d.Clauses[first:]
+	asks := s.Question
+	joke := d.phraseIn(jokePhrases, s.Lo, s.Hi) >= 0
+	code := d.looksLikeCode(s)
+	shown := false // the rest of the sentence is what a text says
+	for i := range clauses {
+		c := &clauses[i]
+		var before *Clause
+		if i > 0 {
+			before = &clauses[i-1]
+		}
+		d.clauseAbout(s, c, before)
+		c.Mode = d.clauseMode(s, c, before)
+		shown = shown || c.Mode == extract.ModeQuote && before != nil && d.quoteAt(c.Lo) == nil && c.Lo > s.Lo && d.Tokens[c.Lo-1].Kind == KindPunct && d.Tokens[c.Lo-1].Sign == ':'
+		if d.Tokens[c.Hi-1].Sign == '?' && d.Tokens[c.Hi-1].Kind == KindPunct || d.questionOrder(s, c) {
+			c.Mode = extract.ModeQuestion
+		}
+		if asks && i == len(clauses)-1 && c.Mode != extract.ModeQuote {
+			c.Mode = extract.ModeQuestion
+		}
+		// A frame such as "in my novel" holds for what follows in its paragraph.
+		if at := d.phraseIn(fictionPhrases, c.Lo, c.Hi); at >= 0 && d.quoteAt(at) == nil || d.shows(s, c) {
+			d.frame = extract.ModeFiction
+		}
+		if c.Mode == extract.ModeCancelled && c.About == extract.AboutAssistant {
+			c.About = extract.AboutSpeaker // "forget what I said" is about what the speaker does
+		}
+		switch {
+		case code, d.quoteAt(c.Lo) != nil, shown:
+			c.Mode = extract.ModeQuote
+		case d.frame != "" && c.Mode != extract.ModeQuestion && c.Mode != extract.ModeInstruction:
+			c.Mode = d.frame
+		case joke && (c.Mode == extract.ModeAsserted || c.Mode == extract.ModeNegated):
+			c.Mode = extract.ModeJoke
+		}
+	}
+	if d.frame != "" && !framed {
+		d.frameStays = d.frameLasts(s)
+	}
+	if !d.frameStays {
+		d.frame = ""
+	}
+}
+
+// shows reports whether a clause asks its reader to write or read something, past words such as "can you".
+func (d *Document) shows(s *Sentence, c *Clause) bool {
+	i := c.Lo
+	for i < c.Hi && (d.isJoiner(i) || d.Tokens[i].Is(SecondPerson|Modal|Starter|Affirmative) || d.IsWord(s, i, "please") || d.IsWord(s, i, "to") || d.IsWord(s, i, "help") || d.IsWord(s, i, "me") ||
+		d.Tokens[i].Kind == KindPunct) {
+		i++
+	}
+	return i < c.Hi && d.quoteAt(i) == nil && d.phraseAt(shownPhrases, i, c.Hi) > 0
+}
+
+// frameLasts reports whether a frame of sentence s goes on behind it: "let's role-play. I'm a pirate.", "Write a letter: ...".
+func (d *Document) frameLasts(s *Sentence) bool {
+	for i := s.Lo; i < s.Hi; i++ {
+		switch strings.ToLower(d.TokenText(i)) {
+		case "roleplay", "role-play", "roleplaying", "pretend", "translate", "translation", "proofread", "rephrase", "paraphrase", "rewrite", "character", "act", "below", "fwd", "forwarded":
+			return true
+		case "write", "draft":
+			return d.IsPunct(s, s.Hi-1, ':')
+		case "role":
+			return d.IsWord(s, i+1, "play")
+		}
+	}
+	return false
+}
+
+// looksLikeCode reports whether a sentence is a line of a program.
+func (d *Document) looksLikeCode(s *Sentence) bool {
+	text := d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End]
+	for _, mark := range [...]string{" = \"", "=\"", " = '", "(\"", "('", "();", "=>", "#include", "def ", "</", "/>", "){", ") {", "\": \"", "\":\""} {
+		if strings.Contains(text, mark) {
+			return mark != "def " || strings.Contains(text, "):")
+		}
+	}
+	return false
+}
+
+// questionOrder reports whether a clause asks by its order alone: "do I live", "how do people", "where did I park".
+func (d *Document) questionOrder(s *Sentence, c *Clause) bool {
+	i := c.Lo
+	for i < c.Hi && (d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "so") || d.IsWord(s, i, "or") || d.Tokens[i].Is(Affirmative|Starter) && !d.Tokens[i].Is(FormOfDo|Modal)) {
+		i++
+	}
+	if i >= c.Hi || d.Tokens[i].Kind != KindWord {
+		return false
+	}
+	t := &d.Tokens[i]
+	if t.Is(WhWord) || d.IsWord(s, i, "whats") || d.IsWord(s, i, "hows") || d.IsWord(s, i, "wheres") {
+		if d.IsWord(s, i, "when") || d.IsWord(s, i, "which") || d.IsWord(s, i, "who") || d.IsWord(s, i, "that") {
+			return i+2 < c.Hi && d.Tokens[i+1].Is(FormOfBe|FormOfDo|Modal) && d.Tokens[i+2].Is(FirstPerson|FirstPlural|SecondPerson|Determiner|Masculine|Feminine|ThirdPlural|Neuter) && !d.Tokens[i+1].Is(Possessive)
+		}
+		return i == c.Lo || !d.IsWord(s, i, "what")
+	}
+	if !t.Is(FormOfBe|FormOfDo|Modal|FormOfHave) || i+1 >= c.Hi || t.Kind != KindWord {
+		return false
+	}
+	next := &d.Tokens[i+1]
+	subject := next.Kind == KindWord && next.Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural) && !d.IsWord(s, i+1, "me")
+	if t.Is(FormOfHave) { // "had I known" is a condition, "have the same" an order
+		return subject && !next.Is(Possessive) && !d.IsWord(s, i, "had")
+	}
+	if t.Is(FormOfDo) && t.Is(Negation) || d.IsWord(s, i, "do") && !subject {
+		return subject && !next.Is(Possessive) || d.IsWord(s, i+1, "people") || next.Is(Determiner) && d.IsWord(s, i, "does")
+	}
+	return subject || next.Is(Determiner) && !d.IsWord(s, i, "be") || next.Capital()
+}
+
+// clauseAbout finds whom a clause is about: its first subject, or that of the clause before where it has none.
+func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
+	c.About = extract.AboutWorld
+	if s.Role == RoleAssistant {
+		c.About = extract.AboutAssistant
+	}
+	speaker := extract.AboutSpeaker
+	if s.Role == RoleAssistant {
+		speaker = extract.AboutAssistant
+	}
+	verb := false
+	for i := c.Lo; i < c.Hi; i++ {
+		t := &d.Tokens[i]
+		if t.Kind != KindWord && t.Kind != KindClitic {
+			continue
+		}
+		switch {
+		case t.Is(FirstPerson|FirstPlural) && t.Is(Possessive) || t.Is(FirstPerson|FirstPlural) && t.Kind == KindWord && !verb:
+			c.About = speaker
+			if t.Is(Possessive) {
+				if n := d.kinBehind(s, i, c.Hi); n > i {
+					c.About, c.Who = extract.AboutOther, Span{Lo: i, Hi: n + 1}
+				}
+			}
+			return
+		case verb:
+			continue
+		case t.Is(FormOfBe|FormOfDo|FormOfHave|Modal) && i == c.Lo && i+1 < c.Hi && d.Tokens[i+1].Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural|Possessive|Determiner):
+			continue // "do I live"
+		case t.Is(SecondPerson) && t.Kind == KindWord:
+			c.About = extract.AboutAssistant
+			if s.Role == RoleAssistant {
+				c.About = extract.AboutSpeaker
+			}
+			return
+		case t.Is(Masculine|Feminine|ThirdPlural) && t.Kind == KindWord && !t.Is(Possessive), t.Capital() && t.Is(GivenName), d.IsWord(s, i, "everyone") || d.IsWord(s, i, "nobody") || d.IsWord(s, i, "people"):
+			c.About, c.Who = extract.AboutOther, Span{Lo: i, Hi: i + 1}
+			return
+		case t.Capital() && i > c.Lo || t.Is(Neuter|Determiner):
+			return
+		case d.finiteVerb(s, i) || t.Word.Verb > 0 && i == c.Lo:
+			verb = true
+			if d.onlyOpeners(s, c.Lo, i) { // without a subject
+				c.About = speaker
+				if before != nil && before.About != extract.AboutAssistant {
+					c.About, c.Who = before.About, before.Who
+				} else if t.Word.Form&BaseForm != 0 && t.Word.Form&PastForm == 0 {
+					c.About = extract.AboutAssistant
+				}
+			}
+		}
+	}
+}
+
+// onlyOpeners reports whether the tokens [lo, hi) can stand before a verb without being its subject: "and just".
+func (d *Document) onlyOpeners(s *Sentence, lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		if t := &d.Tokens[i]; t.Kind != KindPunct && !d.isJoiner(i) && !t.Is(Adverb|Starter|Affirmative|Dissent|Negation) {
+			return false
+		}
+	}
+	return true
+}
+
+// kinBehind returns the noun of family or friends behind the possessive at token i, with a name behind it; i for none.
+func (d *Document) kinBehind(s *Sentence, i, hi int) int {
+	for j := i + 1; j < hi && j < i+4; j++ {
+		t := &d.Tokens[j]
+		if t.Kind != KindWord {
+			return i
+		}
+		if t.Is(KinNoun) {
+			for j+1 < hi && d.Tokens[j+1].Capital() && d.Tokens[j+1].Gap == SpaceGap {
+				j++
+			}
+			return j
+		}
+		if t.Is(FunctionWord) && !t.Is(Adjective) {
+			return i
+		}
+	}
+	return i
+}
+
+// clauseMode tells how a clause outside of quotes and stories is meant.
+func (d *Document) clauseMode(s *Sentence, c *Clause, before *Clause) extract.Mode {
+	joined := before != nil && d.isJoiner(c.Lo)
+	c.Report = d.reports(s, c)
+	c.told = d.tells(s, c) || joined && before.told && !d.hasSubject(s, c)
+	if before != nil && before.Report && !joined && (!d.ownReport(s, before) || before.told || before.Mode == extract.ModeQuote) { // what somebody says
+		c.Who = before.Who
+		return extract.ModeQuote
+	}
+	if before != nil && !before.Mode.Believable() && before.Mode != extract.ModeInstruction && (joined || d.IsWord(s, c.Lo, "that") || d.IsWord(s, c.Lo-1, "that")) && (!d.hasSubject(s, c) || before.Mode == extract.ModeQuestion && !joined) {
+		return before.Mode // "... but work in Denmark"
+	}
+	if before != nil && before.About != extract.AboutSpeaker && c.Lo > s.Lo && d.Tokens[c.Lo-1].Sign == ':' && d.Tokens[c.Lo-1].Kind == KindPunct && d.nominative(s, c.Lo) {
+		return extract.ModeQuote // "the podcast opens with: I ..."
+	}
+	if before != nil && d.IsWord(s, before.Lo, "according") {
+		return extract.ModeQuote
+	}
+	if d.IsWord(s, c.Lo, "according") && d.IsWord(s, c.Lo+1, "to") {
+		return extract.ModeQuote
+	}
+	if at := d.phraseIn(conditionPhrases, c.Lo, min(c.Hi, c.Lo+3)); at >= 0 && (at == c.Lo || joined || d.Tokens[c.Lo].Is(Starter|Adverb)) {
+		return extract.ModeHypothetical
+	}
+	if before != nil && before.Mode == extract.ModeHypothetical && !joined && (d.conditional(s, before) || !d.hasSubject(s, c)) {
+		return extract.ModeHypothetical // what follows from a condition
+	}
+	if at := d.phraseIn(hedgePhrases, c.Lo, c.Hi); at >= 0 && d.phraseIn(wishPhrases, c.Lo, c.Hi) < 0 && !(d.Tokens[at].Is(Month) && d.Tokens[at].Shape == Capitalized) {
+		return extract.ModeHypothetical
+	}
+	if d.wouldBe(s, c) {
+		return extract.ModeHypothetical
+	}
+	if (d.IsWord(s, c.Lo, "when") || d.IsWord(s, c.Lo, "once") || d.IsWord(s, c.Lo, "until") || d.IsWord(s, c.Lo, "till")) && !d.past(s, c) {
+		return extract.ModeHypothetical // "once I have a dog"
+	}
+	if d.phraseIn(cancelledPhrases, c.Lo, c.Hi) >= 0 {
+		return extract.ModeCancelled
+	}
+	if d.phraseAt(wishPhrases, c.Lo, c.Hi) > 0 {
+		return extract.ModeWish
+	}
+	if d.orders(s, c) {
+		return extract.ModeInstruction
+	}
+	if d.phraseIn(endedPhrases, c.Lo, c.Hi) >= 0 {
+		return extract.ModeEnded
+	}
+	if d.phraseIn(wishPhrases, c.Lo, c.Hi) >= 0 {
+		return extract.ModeWish
+	}
+	if d.phraseIn(planPhrases, c.Lo, c.Hi) >= 0 || d.arranged(s, c) {
+		return extract.ModePlan
+	}
+	if d.negates(s, c) {
+		return extract.ModeNegated
+	}
+	if at := d.phraseIn(correctedPhrases, c.Lo, c.Hi); at >= 0 && at <= c.Lo+1 {
+		return extract.ModeCorrected
+	}
+	if d.past(s, c) {
+		return extract.ModePast
+	}
+	return extract.ModeAsserted
+}
+
+// conditional reports whether a clause begins with a condition.
+func (d *Document) conditional(s *Sentence, c *Clause) bool {
+	return d.phraseIn(conditionPhrases, c.Lo, min(c.Hi, c.Lo+2)) >= 0 || d.IsWord(s, c.Lo, "when") || d.IsWord(s, c.Lo, "once") || d.phraseAt(hedgePhrases, c.Lo, c.Hi) > 1
+}
+
+// hasSubject reports whether a clause begins with a subject of its own.
+func (d *Document) hasSubject(s *Sentence, c *Clause) bool {
+	for i := c.Lo; i < c.Hi && i < c.Lo+3; i++ {
+		if d.subjectAt(s, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// reports reports whether a clause ends in a verb of saying or holding, so that the next clause is what is said.
+func (d *Document) reports(s *Sentence, c *Clause) bool {
+	end := c.Hi
+	for end > c.Lo+1 {
+		switch strings.ToLower(d.TokenText(end - 1)) {
+		case "that", "me", "him", "her", "us", "them", "you", "everyone", "like":
+			end--
+			continue
+		}
+		break
+	}
+	w := strings.ToLower(d.TokenText(end - 1))
+	return end > c.Lo && (modeTables().report[w] || modeTables().own[w])
+}
+
+// ownReport reports whether it is the speaker who says or holds something in a clause: "I think", not "my doctor thinks".
+func (d *Document) ownReport(s *Sentence, c *Clause) bool {
+	for i := c.Lo; i < c.Hi; i++ {
+		t := &d.Tokens[i]
+		switch {
+		case d.finiteVerb(s, i):
+			return true // without a subject, or with "it": "turns out", "looks like"
+		case t.Is(WhWord), d.IsWord(s, i, "everyone") || d.IsWord(s, i, "everybody") || d.IsWord(s, i, "people") || d.IsWord(s, i, "nobody") || d.IsWord(s, i, "someone") || d.IsWord(s, i, "somebody"):
+			return false
+		case t.Kind == KindWord && t.Is(FirstPerson|FirstPlural):
+			return !t.Is(Possessive)
+		case t.Kind == KindWord && t.Is(Neuter):
+			return true
+		case t.Kind == KindWord && (t.Is(Determiner|Masculine|Feminine|ThirdPlural|SecondPerson|KinNoun) || !t.Is(FunctionWord|Adverb|Starter)):
+			return false
+		}
+	}
+	return true
+}
+
+// wouldBe reports whether "'d" in a clause is "would": "I'd be a bad nurse".
+func (d *Document) wouldBe(s *Sentence, c *Clause) bool {
+	for i := c.Lo; i+1 < c.Hi; i++ {
+		if t := &d.Tokens[i]; t.Kind != KindClitic || d.Text[t.End-1]|0x20 != 'd' {
+			continue
+		}
+		if d.phraseIn(wishPhrases, i, min(i+3, c.Hi)) >= 0 {
+			return false
+		}
+		j := i + 1
+		for j < c.Hi && d.Tokens[j].Is(Adverb|Negation) {
+			j++
+		}
+		if j < c.Hi {
+			w := &d.Tokens[j]
+			return d.IsWord(s, j, "be") || d.IsWord(s, j, "have") || w.Word.Form&BaseForm != 0 && w.Word.Form&(PastForm|Participle) == 0
+		}
+	}
+	return false
+}
+
+// tells reports whether the speaker reports words said to somebody else, which may be untrue: "I told him", "I lied". What is told to the
+// reader is meant: "as I said", "I told you".
+func (d *Document) tells(s *Sentence, c *Clause) bool {
+	for i := c.Lo; i < c.Hi; i++ {
+		switch strings.ToLower(d.TokenText(i)) {
+		case "told", "tell", "telling":
+			return !d.IsWord(s, i+1, "you") && !d.IsWord(s, i+1, "u")
+		case "lied", "pretended", "joked", "claimed", "bragged", "saying", "reads", "read", "goes":
+			return true
+		}
+	}
+	return false
+}
+
+// past reports whether the first verb of a clause is in the past and does not reach the present.
+func (d *Document) past(s *Sentence, c *Clause) bool {
+	for i := c.Lo; i < c.Hi; i++ {
+		if !d.finiteVerb(s, i) {
+			continue
+		}
+		t := &d.Tokens[i]
+		if t.Is(FormOfBe | FormOfDo | FormOfHave) {
+			switch strings.ToLower(d.TokenText(i)) {
+			case "was", "were", "did", "had", "wasn't", "weren't", "didn't", "hadn't":
+				return true
+			}
+			return false
+		}
+		return t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 || t.Word.Verb == 0
+	}
+	return false
+}
+
+// negates reports whether the verb of a clause is denied, or its subject is nobody.
+func (d *Document) negates(s *Sentence, c *Clause) bool {
+	if t := &d.Tokens[c.Lo]; d.IsWord(s, c.Lo, "nobody") || d.IsWord(s, c.Lo, "not") || t.Is(Negation) && !d.IsWord(s, c.Lo, "without") {
+		return true
+	}
+	verb := false
+	for i := c.Lo; i < c.Hi; i++ {
+		t := &d.Tokens[i]
+		if d.finiteVerb(s, i) {
+			if t.Is(Negation) {
+				return true
+			}
+			if verb {
+				return false
+			}
+			verb = true
+			continue
+		}
+		if verb && t.Is(Negation) && !d.IsWord(s, i, "without") {
+			return true
+		}
+		if verb && !t.Is(Adverb) {
+			return d.IsWord(s, i, "no")
+		}
+	}
+	return false
+}
+
+// orders reports whether a clause tells its reader to do something.
+func (d *Document) orders(s *Sentence, c *Clause) bool {
+	if d.phraseIn(requestPhrases, c.Lo, min(c.Hi, c.Lo+4)) >= 0 || d.phraseIn(standingPhrases, c.Lo, c.Hi) >= 0 {
+		return true
+	}
+	i := c.Lo
+	for i < c.Hi && (d.Tokens[i].Is(Starter|Adverb|Affirmative) && d.Tokens[i].Word.Verb == 0 || d.isJoiner(i) || d.IsWord(s, i, "always") || d.IsWord(s, i, "never")) {
+		i++
+	}
+	if i >= c.Hi {
+		return false
+	}
+	t := &d.Tokens[i]
+	if d.IsWord(s, i, "don't") || d.IsWord(s, i, "dont") || d.IsWord(s, i, "do") && d.IsWord(s, i+1, "not") {
+		return i+1 < c.Hi && d.Tokens[i+1].Word.Form&BaseForm != 0 && !d.Tokens[i+1].Is(FirstPerson|FirstPlural)
+	}
+	if t.Kind != KindWord || t.Word.Verb == 0 || t.Word.Form&BaseForm == 0 || t.Word.Form&(PastForm|ThirdForm) != 0 || t.Is(FormOfHave|FormOfDo|FormOfBe|Modal) {
+		return false
+	}
+	if i+1 >= c.Hi { // "love", "work": a lone word is no order
+		return false
+	}
+	if d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0 || d.IsWord(s, i+1, "since") || d.IsWord(s, i+1, "for") {
+		return false // "rent went up", "clean since Easter"
+	}
+	next := &d.Tokens[i+1]
+	return next.Is(Determiner|Possessive|FirstPerson|FirstPlural|Preposition|Adverb|Neuter|Masculine|Feminine|ThirdPlural|Conjunction) || next.Kind == KindPunct || next.Shape != LowerCase || next.Kind != KindWord || !next.Is(FunctionWord)
+}
+
+// arranged reports whether a progressive form speaks of a time ahead: "we're moving in December", "I'm seeing Dan tomorrow".
+func (d *Document) arranged(s *Sentence, c *Clause) bool {
+	ing, ahead := false, false
+	for i := c.Lo; i < c.Hi; i++ {
+		t := &d.Tokens[i]
+		if t.Word.Form&IngForm != 0 && i > c.Lo && (d.Tokens[i-1].Is(FormOfBe) || d.Tokens[i-1].Is(Adverb|Negation) && i > c.Lo+1 && d.Tokens[i-2].Is(FormOfBe)) {
+			ing = !d.IsWord(s, i-1, "was") && !d.IsWord(s, i-1, "were") && !d.IsWord(s, i-1, "been")
+		}
+		switch {
+		case d.IsWord(s, i, "tomorrow"), d.IsWord(s, i, "next"), d.IsWord(s, i, "soon"), d.IsWord(s, i, "upcoming"):
+			ahead = true
+		case d.IsWord(s, i, "in") || d.IsWord(s, i, "on") || d.IsWord(s, i, "this"):
+			ahead = ahead || i+1 < c.Hi && d.Tokens[i+1].Is(Month|Weekday|Season) || i+2 < c.Hi && d.Tokens[i+2].Is(TimeUnit) && d.Tokens[i+1].Is(NumberWord|Determiner)
+		}
+	}
+	return ing && ahead
+}

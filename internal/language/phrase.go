@@ -1,0 +1,117 @@
+package language
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+//go:embed tables/modes.txt
+var modeTable string
+
+// phraseSet is a section of the table of phrases; several are added up.
+type phraseSet uint16
+
+const (
+	hedgePhrases phraseSet = 1 << iota
+	conditionPhrases
+	fictionPhrases
+	shownPhrases
+	jokePhrases
+	endedPhrases
+	cancelledPhrases
+	correctedPhrases
+	wishPhrases
+	planPhrases
+	requestPhrases
+	standingPhrases
+)
+
+// phraseSections are the names of the sets in the table, by bit.
+var phraseSections = [...]string{"hedge", "condition", "fiction", "shown", "joke", "ended", "cancelled", "corrected", "wish", "plan", "request", "standing"}
+
+// modePhrase is a phrase of a set: the words behind its first.
+type modePhrase struct {
+	set  phraseSet
+	rest []string
+}
+
+// modeWords are the words that tell how a clause is meant.
+type modeWords struct {
+	report, own map[string]bool
+	phrases     map[string][]modePhrase // by their first word
+}
+
+var modeTables = sync.OnceValue(func() *modeWords {
+	sections := TableSections(modeTable)
+	words := func(name string) map[string]bool {
+		m := make(map[string]bool)
+		for w := range strings.FieldsSeq(sections[name]) {
+			m[w] = true
+		}
+		return m
+	}
+	t := &modeWords{report: words("report"), own: words("own"), phrases: make(map[string][]modePhrase)}
+	for i, name := range phraseSections {
+		for line := range strings.SplitSeq(sections[name], "\n") {
+			p := strings.Fields(line)
+			t.phrases[p[0]] = append(t.phrases[p[0]], modePhrase{set: 1 << i, rest: p[1:]})
+		}
+	}
+	return t
+})
+
+// phraseHit is a phrase of a sentence at the tokens [lo, hi).
+type phraseHit struct {
+	lo, hi int32
+	set    phraseSet
+}
+
+// findPhrases notes the phrases of a sentence.
+func (d *Document) findPhrases(s *Sentence) {
+	d.phrases = d.phrases[:0]
+	t := modeTables()
+	for i := s.Lo; i < s.Hi; i++ {
+		for _, p := range t.phrases[d.plainWord(i)] {
+			hi := i + 1 + len(p.rest)
+			if hi > s.Hi {
+				continue
+			}
+			ok := true
+			for k, w := range p.rest {
+				if ok = strings.EqualFold(d.TokenText(i+1+k), w) || w[0] == '\'' && d.plainWord(i+1+k) == w; !ok {
+					break
+				}
+			}
+			if ok {
+				d.phrases = append(d.phrases, phraseHit{lo: int32(i), hi: int32(hi), set: p.set})
+			}
+		}
+	}
+}
+
+// plainWord is token i in lower case with straight apostrophes.
+func (d *Document) plainWord(i int) string {
+	return strings.ReplaceAll(strings.ToLower(d.TokenText(i)), "’", "'")
+}
+
+// phraseAt returns the number of tokens of the longest phrase of a set that begins at token i, 0 for none.
+func (d *Document) phraseAt(set phraseSet, i, hi int) int {
+	n := 0
+	for _, h := range d.phrases {
+		if int(h.lo) == i && int(h.hi) <= hi && h.set&set != 0 {
+			n = max(n, int(h.hi-h.lo))
+		}
+	}
+	return n
+}
+
+// phraseIn returns where the first phrase of a set begins in the tokens [lo, hi), -1 for none.
+func (d *Document) phraseIn(set phraseSet, lo, hi int) int {
+	for _, h := range d.phrases {
+		if int(h.lo) >= lo && int(h.hi) <= hi && h.set&set != 0 {
+			return int(h.lo)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,115 @@
+package language
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// Tongue is a language other than English of which relative dates are known.
+type Tongue struct {
+	Name     string // "spanish"
+	flag     Flag
+	dates    map[string][]*datePhrase // by their first word
+	weekdays map[string]int           // 0 is Sunday
+	seasons  map[string]int           // the first month
+	numbers  map[string]int
+}
+
+//go:embed tables/spanish.txt
+var spanishTable string
+
+//go:embed tables/german.txt
+var germanTable string
+
+//go:embed tables/french.txt
+var frenchTable string
+
+//go:embed tables/portuguese.txt
+var portugueseTable string
+
+//go:embed tables/italian.txt
+var italianTable string
+
+// tongueTables are the languages with tables, the likelier first where two have equally many words in a sentence.
+var tongueTables = [...]struct {
+	name  string
+	flag  Flag
+	table *string
+}{
+	{"spanish", Spanish, &spanishTable}, {"german", German, &germanTable}, {"french", French, &frenchTable},
+	{"portuguese", Portuguese, &portugueseTable}, {"italian", Italian, &italianTable},
+}
+
+// tongues reads the tables when the first text in another language comes.
+var tongues = sync.OnceValue(func() []*Tongue {
+	var out []*Tongue
+	for i := range tongueTables {
+		t := &tongueTables[i]
+		out = append(out, readTongue(t.name, t.flag, *t.table))
+	}
+	return out
+})
+
+func readTongue(name string, f Flag, table string) *Tongue {
+	sections := TableSections(table)
+	order := func(words string, step int) map[string]int {
+		m := make(map[string]int)
+		for i, w := range strings.Fields(words) {
+			m[extract.Key(w)] = i * step
+		}
+		return m
+	}
+	numbers := make(map[string]int)
+	for pair := range strings.FieldsSeq(sections["numbers"]) {
+		w, value, _ := strings.Cut(pair, "=")
+		numbers[extract.Key(w)], _ = strconv.Atoi(value)
+	}
+	return &Tongue{Name: name, flag: f, dates: parseDatePhrases(sections["dates"]), weekdays: order(sections["weekdays"], 1),
+		seasons: order(sections["seasons"], 3), numbers: numbers}
+}
+
+// LanguagesOf returns the languages of which a sentence has most function words, several where they have equally many, and
+// none where English has more.
+func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
+	d.tongues = d.tongues[:0]
+	if !d.Foreign {
+		return nil
+	}
+	all := tongues()
+	var counts [8]int
+	english := 0
+	for i := s.Lo; i < s.Hi; i++ {
+		f := d.Tokens[i].Word.Flags
+		if f&(English|tongueFlags) == 0 {
+			continue
+		}
+		if f&English != 0 && d.Tokens[i].End-d.Tokens[i].Start > 2 { // short ones stand in other languages too: "me", "a", "in"
+			english++
+		}
+		for k, l := range all {
+			if f&l.flag != 0 {
+				counts[k]++
+			}
+		}
+	}
+	best := max(1, english, slices.Max(counts[:]))
+	for k, l := range all {
+		if counts[k] == best {
+			d.tongues = append(d.tongues, l)
+		}
+	}
+	return d.tongues
+}
+
+// WordKey is the normal form of a word token, empty for other tokens.
+func (d *Document) WordKey(i int) string {
+	if k := d.Tokens[i].Kind; k != KindWord && k != KindNumber {
+		return ""
+	}
+	return extract.Key(d.TokenText(i))
+}
