@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 // BenchmarkParse reports MB/s of the file, and for containers of what they unpack to as well.
@@ -45,7 +48,7 @@ func BenchmarkParse(b *testing.B) {
 		{"a.eml", []byte("Subject: x\nFrom: a@b.example\nMIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n\n" + strings.Repeat(text+"=\n", 10_000)), 0},
 		{"a.docx", docxFile(b, paragraphs), len(paragraphs)},
 		{"a.xlsx", sheetFile(b, rows.String()), rows.Len()},
-		{"a.odt", odfFile(b, typeODT, "<office:text>"+odt+"</office:text>"), len(odt)},
+		{"a.odt", odfFile(b, media.ODT, "<office:text>"+odt+"</office:text>"), len(odt)},
 		{"a.epub", epubFile(b, strings.Repeat("<p>"+text+"</p>", 5000)), 5000 * (len(text) + 7)},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
@@ -53,7 +56,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(max(len(bm.data), bm.unpacked)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := r.Parse(context.Background(), Input{Name: bm.name, Data: bm.data}, Limits{}); err != nil {
+				if _, err := r.Parse(context.Background(), document.Input{Name: bm.name, Data: bm.data}, document.Limits{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 // pdfFile builds a PDF of pages with one line of text each; an empty line makes a page with a picture alone.
@@ -73,22 +76,22 @@ func TestPDF(t *testing.T) {
 	t.Parallel()
 	doc := mustParse(t, "", "", pdfFile("The walled garden", "lies south"))
 	assert.Contains(t, doc.Text, "The walled garden")
-	assert.Equal(t, typePDF, doc.MediaType)
+	assert.Equal(t, media.PDF, doc.MediaType)
 	require.Len(t, doc.Pages, 2)
 	assert.True(t, strings.HasPrefix(doc.Text[doc.Pages[1].Start:], "lies south"))
 
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.pdf", Data: []byte("%PDF-1.4 and nothing else")}, Limits{}))
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.pdf", Data: bytes.Repeat([]byte{0x81, 3, 0x99, 0x0e}, 100)}, Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.pdf", Data: []byte("%PDF-1.4 and nothing else")}, document.Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.pdf", Data: bytes.Repeat([]byte{0x81, 3, 0x99, 0x0e}, 100)}, document.Limits{}))
 
 	r := New()
 	r.SetPDFTool(fakeTool("page one\n\fpage two\n\f"))
-	doc, err := r.Parse(t.Context(), Input{Data: pdfFile("x")}, Limits{})
+	doc, err := r.Parse(t.Context(), document.Input{Data: pdfFile("x")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "page one\n\npage two", doc.Text)
-	assert.Equal(t, []Page{{1, "", 0}, {2, "", 10}}, doc.Pages)
+	assert.Equal(t, []document.Page{{Number: 1, Label: "", Start: 0}, {Number: 2, Label: "", Start: 10}}, doc.Pages)
 	assert.False(t, doc.Markdown)
 	r.SetPDFTool(fakeTool(""))
-	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("from the page")}, Limits{})
+	doc, err = r.Parse(t.Context(), document.Input{Data: pdfFile("from the page")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Contains(t, doc.Text, "from the page")
 }
@@ -96,21 +99,21 @@ func TestPDF(t *testing.T) {
 func TestScannedPDF(t *testing.T) {
 	t.Parallel()
 	scan := pdfFile("")
-	_, err := New().Parse(t.Context(), Input{Data: scan}, Limits{})
-	var e *Error
+	_, err := New().Parse(t.Context(), document.Input{Data: scan}, document.Limits{})
+	var e *document.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "E2003", e.Code)
-	assert.Contains(t, e.Reason, "OCR")
+	assert.Contains(t, e.Hint, "OCR")
 
 	r := New()
 	r.SetOCR(fakeOCR("read from\fthe picture"))
-	doc, err := r.Parse(t.Context(), Input{Data: scan}, Limits{})
+	doc, err := r.Parse(t.Context(), document.Input{Data: scan}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "read from\n\nthe picture", doc.Text)
 	r.SetOCR(fakeOCR(""))
-	_, err = r.Parse(t.Context(), Input{Data: scan}, Limits{})
+	_, err = r.Parse(t.Context(), document.Input{Data: scan}, document.Limits{})
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, NoText, e.Kind)
+	assert.Equal(t, document.NoText, e.Kind)
 	assert.ErrorContains(t, e, "nothing to see")
 }
 
@@ -148,7 +151,7 @@ func TestDOCXExtras(t *testing.T) {
 		mustParse(t, "a.docx", "", data).Text)
 
 	locked := container(t, part{"EncryptedPackage", "x"}, part{"word/document.xml", "x"})
-	assert.Equal(t, Encrypted, parseKind(t, Input{Name: "a.docx", Data: locked}, Limits{}))
+	assert.Equal(t, document.Encrypted, parseKind(t, document.Input{Name: "a.docx", Data: locked}, document.Limits{}))
 }
 
 func TestPPTXExtras(t *testing.T) {
@@ -163,7 +166,7 @@ func TestPPTXExtras(t *testing.T) {
 		part{"ppt/charts/chart1.xml", `<c:chart><c:title><a:t>Yield</a:t></c:title><c:cat><c:strCache><c:pt><c:v>North</c:v></c:pt></c:strCache></c:cat><c:val><c:numCache><c:v>5</c:v></c:numCache></c:val></c:chart>`},
 		part{"ppt/notesSlides/notesSlide1.xml", "<p:notes>" + shape(`<p:ph type="body"/>`, text("Say it.")) + "</p:notes>"})
 	assert.Equal(t, "## Plan\n\n- sow\n- reap\n- Yield\n- North\n\n![a gate]()\n\n1. dig\n2. [rake](https://a.example)\n\nNotes: Say it.", mustParse(t, "a.pptx", "", data).Text)
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.pptx", Data: container(t, part{"ppt/presentation.xml", "<x/>"})}, Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.pptx", Data: container(t, part{"ppt/presentation.xml", "<x/>"})}, document.Limits{}))
 }
 
 func TestXLSXExtras(t *testing.T) {
@@ -174,12 +177,12 @@ func TestXLSXExtras(t *testing.T) {
 		part{"xl/comments1.xml", `<comments><commentList><comment ref="A1"><text><r><t>Ask the cook.</t></r></text></comment></commentList></comments>`},
 		part{"xl/drawings/drawing1.xml", `<xdr:wsDr><xdr:sp><xdr:txBody><a:p><a:r><a:t>A box</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:wsDr>`})
 	assert.Equal(t, "## Sheet1\n\n| #N/A | 1e+20 |\n| --- | --- |\n\nComment on A1: Ask the cook.\n\nA box", mustParse(t, "a.xlsx", "", data).Text)
-	assert.Equal(t, Unsupported, parseKind(t, Input{Name: "a.xlsx", Data: container(t, part{"xl/workbook.bin", "x"}, part{"xl/worksheets/x", ""})}, Limits{}))
+	assert.Equal(t, document.Unsupported, parseKind(t, document.Input{Name: "a.xlsx", Data: container(t, part{"xl/workbook.bin", "x"}, part{"xl/worksheets/x", ""})}, document.Limits{}))
 }
 
 func TestODTExtras(t *testing.T) {
 	t.Parallel()
-	data := odfFile(t, typeODT, `<office:automatic-styles><style:style style:name="P1" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/></office:automatic-styles><office:body><office:text>`+
+	data := odfFile(t, media.ODT, `<office:automatic-styles><style:style style:name="P1" style:family="paragraph" style:parent-style-name="Preformatted_20_Text"/></office:automatic-styles><office:body><office:text>`+
 		`<text:p text:style-name="Big">Plan</text:p><text:p>so <draw:object xlink:href="./Object 1"/>.<office:annotation><dc:creator>Cook</dc:creator><dc:date>2024</dc:date><text:p>More peas.</text:p></office:annotation></text:p>`+
 		`<text:p text:style-name="P1">if x {<text:line-break/><text:s text:c="2"/>y</text:p><text:p text:style-name="P1">}</text:p></office:text></office:body>`,
 		part{"styles.xml", `<office:styles><style:style style:name="Big" style:display-name="Title" style:family="paragraph"/></office:styles><office:master-styles><text:p>header</text:p></office:master-styles>`},
@@ -189,7 +192,7 @@ func TestODTExtras(t *testing.T) {
 
 func TestEPUBExtras(t *testing.T) {
 	t.Parallel()
-	bare := container(t, part{"mimetype", typeEPUB}, part{"one.html", "<p>One."}, part{"two.xhtml", "<p>Two."})
+	bare := container(t, part{"mimetype", media.EPUB}, part{"one.html", "<p>One."}, part{"two.xhtml", "<p>Two."})
 	assert.Equal(t, "One.\n\nTwo.", mustParse(t, "a.epub", "", bare).Text)
 	base := []part{{"META-INF/container.xml", `<rootfile full-path="a.opf"/>`}, {"a.opf", `<item id="a" href="one.html"/><item id="b" href="gone.html"/><itemref idref="a"/><itemref idref="b"/>`}, {"one.html", "<p>One."}}
 	doc := mustParse(t, "a.epub", "", container(t, base...))
@@ -198,8 +201,8 @@ func TestEPUBExtras(t *testing.T) {
 	fonts := append(base, part{"META-INF/encryption.xml", `<CipherReference URI="font.otf"/>`})
 	assert.Equal(t, "One.", mustParse(t, "a.epub", "", container(t, fonts...)).Text)
 	locked := append(base, part{"META-INF/encryption.xml", `<CipherReference URI="one.html"/>`})
-	assert.Equal(t, Encrypted, parseKind(t, Input{Name: "a.epub", Data: container(t, locked...)}, Limits{}))
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.epub", Data: container(t, part{"mimetype", typeEPUB})}, Limits{}))
+	assert.Equal(t, document.Encrypted, parseKind(t, document.Input{Name: "a.epub", Data: container(t, locked...)}, document.Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.epub", Data: container(t, part{"mimetype", media.EPUB})}, document.Limits{}))
 }
 
 func TestRTFCharsets(t *testing.T) {
@@ -240,7 +243,7 @@ func TestMailOddities(t *testing.T) {
 	none := mustParse(t, "a.eml", "", []byte("no header here\n\ntext"))
 	assert.Equal(t, "no header here\n\ntext", none.Text)
 	assert.Contains(t, none.Partial, "no header")
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.eml", Data: []byte("\x00\x01\x02\x03\x04 no mail")}, Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.eml", Data: []byte("\x00\x01\x02\x03\x04 no mail")}, document.Limits{}))
 	odd := mustParse(t, "a.eml", "", []byte("Subject: x\nFrom: a@b.example\nbroken fold\nContent-Type: text/plain; charset=utf-8\nno empty line here: none\nwords\n\nmore"))
 	assert.Equal(t, "# x\n\nFrom: a@b.example\n\nno empty line here: none\nwords\n\nmore", odd.Text)
 	odd = mustParse(t, "a.eml", "", []byte("From: a@b.example\nSubject: x\ncounter to the rules, there's no empty line\nmore"))
@@ -252,7 +255,7 @@ func TestMailOddities(t *testing.T) {
 	lost := mustParse(t, "a.eml", "", []byte("From: a@b.example\nSubject: x\nContent-Type: multipart/mixed; boundary=one\n\n--other\nContent-Type: text/plain\n\nwords\n--other--\n"))
 	assert.Contains(t, lost.Text, "words")
 	assert.NotEmpty(t, lost.Partial)
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.mbox", Data: []byte("no mail here")}, Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.mbox", Data: []byte("no mail here")}, document.Limits{}))
 	quoted := mustParse(t, "a.mbox", "", []byte("From x Wed Apr  8 07:30:00 2026\nSubject: s\n\nline\n>From here\nFrom there it goes.\n"))
 	assert.Contains(t, quoted.Text, "line\nFrom here\nFrom there it goes.")
 }

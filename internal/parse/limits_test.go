@@ -3,17 +3,21 @@ package parse
 import (
 	"archive/zip"
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 func TestOutputLimitOfStructures(t *testing.T) {
 	t.Parallel()
-	lim := Limits{MaxOutput: 2000}
+	lim := document.Limits{MaxOutput: 2000}
 	cell := "<w:tc>" + para("word word word") + "</w:tc>"
 	for name, data := range map[string][]byte{
 		"table.docx":  docxFile(t, "<w:tbl>"+strings.Repeat("<w:tr>"+cell+cell+"</w:tr>", 200)+"</w:tbl>"),
@@ -22,9 +26,9 @@ func TestOutputLimitOfStructures(t *testing.T) {
 		"sheet.xlsx":  sheetFile(t, "<row>"+strings.Repeat("<c t='str'><v>word word</v></c>", 500)+"</row>"),
 		"rows.xlsx":   sheetFile(t, strings.Repeat("<row><c t='str'><v>word word</v></c><c><v>1</v></c></row>", 500)),
 		"slides.pptx": slideFile(t, "<p:sld>"+shape("", strings.Repeat("<a:p><a:t>word word</a:t></a:p>", 500))+"</p:sld>"),
-		"a.odt":       odfFile(t, typeODT, "<office:text>"+strings.Repeat("<text:p>word word</text:p>", 500)+"</office:text>"),
+		"a.odt":       odfFile(t, media.ODT, "<office:text>"+strings.Repeat("<text:p>word word</text:p>", 500)+"</office:text>"),
 		"a.epub":      epubFile(t, strings.Repeat("<p>word word</p>", 500)),
-		"notes.odt":   odfFile(t, typeODT, "<office:text><text:p>x"+strings.Repeat("<text:note><text:note-body><text:p>word word</text:p></text:note-body></text:note>", 500)+"</text:p></office:text>"),
+		"notes.odt":   odfFile(t, media.ODT, "<office:text><text:p>x"+strings.Repeat("<text:note><text:note-body><text:p>word word</text:p></text:note-body></text:note>", 500)+"</text:p></office:text>"),
 		"boxes.docx":  docxFile(t, "<w:p>"+strings.Repeat("<w:txbxContent>"+para("word word word")+"</w:txbxContent>", 500)+"</w:p>"),
 		"notes.rtf":   []byte(`{\rtf1 x` + strings.Repeat(`{\footnote word word}`, 500) + "}"),
 		"a.rtf":       []byte(`{\rtf1 ` + strings.Repeat(`word word\par `, 500) + "}"),
@@ -32,7 +36,7 @@ func TestOutputLimitOfStructures(t *testing.T) {
 		"a.eml":       []byte("Subject: x\nFrom: a@b.example\nTo: x\nMIME-Version: 1.0\n\n" + strings.Repeat("word word\n", 500)),
 		"a.mbox":      []byte(strings.Repeat("From x Wed Apr  8 07:30:00 2026\nSubject: x\nFrom: a@b.example\nTo: x\n\nword word\n\n", 200)),
 	} {
-		doc, err := New().Parse(t.Context(), Input{Name: name, Data: data}, lim)
+		doc, err := New().Parse(t.Context(), document.Input{Name: name, Data: data}, lim)
 		if assert.NoError(t, err, name) {
 			assert.LessOrEqual(t, len(doc.Text), 2000, name)
 			assert.Greater(t, len(doc.Text), 900, name)
@@ -44,25 +48,25 @@ func TestOutputLimitOfStructures(t *testing.T) {
 func TestContainerLimits(t *testing.T) {
 	t.Parallel()
 	bomb := docxFile(t, para(strings.Repeat("a", 20<<20)))
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Name: "a.docx", Data: bomb}, Limits{}))
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Name: "a.docx", Data: bomb}, Limits{MaxRatio: 1 << 20, MaxExpanded: 1 << 20}))
-	doc, err := New().Parse(t.Context(), Input{Name: "a.docx", Data: bomb}, Limits{MaxRatio: 1 << 20, MaxOutput: 32 << 20})
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Name: "a.docx", Data: bomb}, document.Limits{}))
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Name: "a.docx", Data: bomb}, document.Limits{MaxRatio: 1 << 20, MaxExpanded: 1 << 20}))
+	doc, err := New().Parse(t.Context(), document.Input{Name: "a.docx", Data: bomb}, document.Limits{MaxRatio: 1 << 20, MaxOutput: 32 << 20})
 	require.NoError(t, err)
 	assert.Len(t, doc.Text, 20<<20)
 
 	many := make([]part, 50)
 	for i := range many {
-		many[i] = part{"f" + itoa(i), "x"}
+		many[i] = part{"f" + strconv.Itoa(i), "x"}
 	}
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Data: docxFile(t, para("x"), many...)}, Limits{MaxEntries: 40}))
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Data: docxFile(t, strings.Repeat("<w:tbl><w:tr><w:tc>", 100)+para("x"))}, Limits{}))
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Data: docxFile(t, para("x"), many...)}, document.Limits{MaxEntries: 40}))
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Data: docxFile(t, strings.Repeat("<w:tbl><w:tr><w:tc>", 100)+para("x"))}, document.Limits{}))
 }
 
 func TestDamagedContainers(t *testing.T) {
 	t.Parallel()
 	var body strings.Builder
 	for i := range 400 {
-		body.WriteString(para("bed number " + itoa(i*7919) + " of the garden"))
+		body.WriteString(para("bed number " + strconv.Itoa(i*7919) + " of the garden"))
 	}
 	whole := docxFile(t, body.String(), part{"word/styles.xml", "<w:styles/>"})
 
@@ -77,7 +81,7 @@ func TestDamagedContainers(t *testing.T) {
 
 	flipped := bytes.Clone(whole)
 	flipped[bytes.Index(flipped, []byte("word/document.xml"))+1200] ^= 0x10
-	doc, err := New().Parse(t.Context(), Input{Name: "a.docx", Data: flipped}, Limits{})
+	doc, err := New().Parse(t.Context(), document.Input{Name: "a.docx", Data: flipped}, document.Limits{})
 	if err == nil {
 		assert.NotEmpty(t, doc.Partial)
 	}
@@ -89,11 +93,11 @@ func TestDamagedContainers(t *testing.T) {
 	_, err = w.Write([]byte("secret"))
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	assert.Equal(t, Encrypted, parseKind(t, Input{Name: "a.docx", Data: locked.Bytes()}, Limits{}))
+	assert.Equal(t, document.Encrypted, parseKind(t, document.Input{Name: "a.docx", Data: locked.Bytes()}, document.Limits{}))
 
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.docx", Data: []byte("PK\x03\x04")}, Limits{}))
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.xlsx", Data: bytes.Repeat([]byte{0x80, 1, 2, 0xfe}, 50)}, Limits{}))
-	assert.Equal(t, Malformed, parseKind(t, Input{Name: "a.docx", Data: container(t, part{"readme.txt", "no document"})}, Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.docx", Data: []byte("PK\x03\x04")}, document.Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.xlsx", Data: bytes.Repeat([]byte{0x80, 1, 2, 0xfe}, 50)}, document.Limits{}))
+	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.docx", Data: container(t, part{"readme.txt", "no document"})}, document.Limits{}))
 }
 
 // Inputs on which a careless parser takes quadratic time, or keeps many times their size.
@@ -111,7 +115,7 @@ func TestHostileInputsAreQuick(t *testing.T) {
 		"indent.json":  strings.Repeat(`{"a":`, 150) + "[1" + strings.Repeat(",1", 200_000),
 	} {
 		start := time.Now()
-		_, err := New().Parse(t.Context(), Input{Name: name, Data: []byte(data)}, Limits{MaxOutput: 4 << 20})
+		_, err := New().Parse(t.Context(), document.Input{Name: name, Data: []byte(data)}, document.Limits{MaxOutput: 4 << 20})
 		assert.NoError(t, err, name)
 		assert.Less(t, time.Since(start), 10*time.Second, name)
 	}
@@ -124,9 +128,9 @@ func TestTimeout(t *testing.T) {
 		case "a.txt", "a.md", "a.json":
 			continue // read in one step
 		}
-		assert.Equal(t, Timeout, parseKind(t, Input{Name: name, Data: data}, Limits{Timeout: time.Nanosecond}), name)
+		assert.Equal(t, document.Timeout, parseKind(t, document.Input{Name: name, Data: data}, document.Limits{Timeout: time.Nanosecond}), name)
 	}
-	doc, err := New().Parse(t.Context(), Input{Name: "a.html", Data: []byte("<p>x")}, Limits{Timeout: -1})
+	doc, err := New().Parse(t.Context(), document.Input{Name: "a.html", Data: []byte("<p>x")}, document.Limits{Timeout: -1})
 	require.NoError(t, err)
 	assert.Equal(t, "x", doc.Text)
 }

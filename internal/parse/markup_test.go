@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/contextmem/contextmem/document"
 )
 
 func TestHTMLStructure(t *testing.T) {
@@ -134,5 +136,5 @@ func TestJSON(t *testing.T) {
 			assert.Equal(t, tc.partial, doc.Partial)
 		})
 	}
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Name: "a.json", Data: []byte(strings.Repeat("[", 1000))}, Limits{}))
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Name: "a.json", Data: []byte(strings.Repeat("[", 1000))}, document.Limits{}))
 }

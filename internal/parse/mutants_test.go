@@ -17,6 +17,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 var (
@@ -65,10 +68,10 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 	for i := range n {
 		s := *mutantSeed + uint64(i)
 		data := mutate(rand.New(rand.NewPCG(s, uint64(len(format)))), seeds)
-		in := Input{Name: name, Data: data}
+		in := document.Input{Name: name, Data: data}
 		before := allocated()
 		start := spent()
-		doc, err := r.Parse(t.Context(), in, Limits{Timeout: mutantPatience})
+		doc, err := r.Parse(t.Context(), in, document.Limits{Timeout: mutantPatience})
 		took, bytes := spent()-start, allocated()-before
 		if fault := faultOf(doc, err); fault != "" {
 			t.Fatalf("%s (-mutants.seed %d -mutants 1, %d bytes)", fault, s, len(data))
@@ -81,7 +84,7 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 			t.Fatalf("took %v (-mutants.seed %d -mutants 1, %d bytes)", took, s, len(data))
 		}
 		if bytes > mutantMemory/4 { // what was allocated in all bounds what was held at a time
-			peak := peakOf(func() { _, _ = r.Parse(t.Context(), in, Limits{Timeout: mutantPatience}) })
+			peak := peakOf(func() { _, _ = r.Parse(t.Context(), in, document.Limits{Timeout: mutantPatience}) })
 			if held = max(held, peak); peak > mutantMemory {
 				t.Fatalf("held %d MB (-mutants.seed %d -mutants 1, %d bytes)", peak>>20, s, len(data))
 			}
@@ -92,13 +95,13 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 }
 
 // faultOf says which promise of Parse a result breaks; empty means none.
-func faultOf(doc *Document, err error) string {
+func faultOf(doc *document.Document, err error) string {
 	if err != nil {
-		var e *Error
+		var e *document.Error
 		switch {
 		case !errors.As(err, &e):
 			return fmt.Sprintf("error %v is no *Error", err)
-		case e.Kind == Internal || e.Kind == Timeout || strings.Contains(err.Error(), "reader failed"):
+		case e.Kind == document.Internal || e.Kind == document.Timeout || strings.Contains(err.Error(), "reader failed"):
 			return err.Error()
 		}
 		return ""
@@ -157,7 +160,7 @@ func mutantSeeds(t *testing.T) map[string][][]byte {
 	t.Helper()
 	seeds := map[string][][]byte{}
 	add := func(name string, data []byte) {
-		format := ext(name)
+		format := media.Ext(name)
 		seeds[format] = append(seeds[format], data)
 	}
 	for name, data := range sampleFiles(t) {
@@ -172,7 +175,7 @@ func mutantSeeds(t *testing.T) map[string][][]byte {
 	add("a.jsonl", []byte("{\"bed\":\"north\"}\n{\"rows\":[1,2.5e3,null,true]}\n"))
 	add("a.fodt", []byte(`<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:h text:outline-level="1">Flat</text:h><text:p>file</text:p></office:text></office:body></office:document>`))
 	add("a.pdf", pdfFile("The walled garden", "lies south", ""))
-	dirs := []string{filepath.Join("pdf", "testdata", "*"), *mutantDir}
+	dirs := []string{filepath.Join("pdf", "testdata", "*"), filepath.Join("testdata", "made"), *mutantDir}
 	for _, dir := range dirs {
 		if dir == "" {
 			continue
@@ -180,7 +183,10 @@ func mutantSeeds(t *testing.T) map[string][][]byte {
 		files, err := filepath.Glob(filepath.Join(dir, "*"))
 		require.NoError(t, err)
 		for _, f := range files {
-			if format := ext(f); format == "pdf" || dir == *mutantDir && seeds[format] != nil {
+			if strings.HasSuffix(f, ".md") || strings.HasSuffix(f, ".want") {
+				continue
+			}
+			if format := media.Ext(f); format == "pdf" || dir == filepath.Join("testdata", "made") || dir == *mutantDir && seeds[format] != nil {
 				data, err := os.ReadFile(f)
 				require.NoError(t, err)
 				add(f, data)

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/media"
+	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
 func TestSamplesOfAllFormats(t *testing.T) {
@@ -66,7 +70,7 @@ func TestPPTX(t *testing.T) {
 		"<p:sld>"+shape("", text("free text"))+`<p:graphicFrame><a:tbl><a:tr><a:tc><a:txBody>`+text("a")+`</a:txBody></a:tc><a:tc><a:txBody>`+text("b")+`</a:txBody></a:tc></a:tr><a:tr><a:tc gridSpan="2"><a:txBody>`+text("c")+`</a:txBody></a:tc><a:tc hMerge="1"><a:txBody>`+text("")+`</a:txBody></a:tc></a:tr></a:tbl></p:graphicFrame></p:sld>`)
 	doc := mustParse(t, "a.pptx", "", data)
 	assert.Equal(t, "## First\n\n- peas\n  - late\n\nplain\n\nfree text\n\n| a | b |\n| --- | --- |\n| c |  |", doc.Text)
-	assert.Equal(t, []Page{{1, "First", 0}, {2, "", strings.Index(doc.Text, "free")}}, doc.Pages)
+	assert.Equal(t, []document.Page{{Number: 1, Label: "First", Start: 0}, {Number: 2, Start: strings.Index(doc.Text, "free")}}, doc.Pages)
 }
 
 func TestXLSX(t *testing.T) {
@@ -80,29 +84,7 @@ func TestXLSX(t *testing.T) {
 		part{"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="14"/></cellXfs></styleSheet>`})
 	doc := mustParse(t, "a.xlsx", "", data)
 	assert.Equal(t, "## Beds\n\nBeds of 2024\n\n| bed | rows | sown |  |\n| --- | --- | --- | --- |\n| North | 0.0617 | 2024-03-01 12:00 | TRUE |\n|  | 12 | 2024-03-01 |", doc.Text)
-	assert.Equal(t, []Page{{1, "Beds", 0}}, doc.Pages)
-}
-
-func TestSerialDates(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		in   string
-		kind dateKind
-		d04  bool
-		want string
-	}{
-		{"1", dateOnly, false, "1900-01-01"}, {"59", dateOnly, false, "1900-02-28"}, {"61", dateOnly, false, "1900-03-01"},
-		{"0", dateOnly, true, "1904-01-01"}, {"0.75", timeOnly, false, "18:00"}, {"45352.000012", dateTime, false, "2024-03-01 00:00:01"},
-		{"-1", dateOnly, false, ""}, {"1e300", dateOnly, false, ""}, {"x", dateOnly, false, ""}, {"30.5", timeOnly, false, ""},
-	} {
-		assert.Equal(t, tc.want, serialDate(tc.in, tc.kind, tc.d04), "%+v", tc)
-	}
-	for code, want := range map[string]dateKind{
-		"General": notDate, "0.00": notDate, `#,##0 "days"`: notDate, "[Red]0": notDate, "dd/mm/yyyy": dateOnly, "h:mm AM/PM": timeOnly,
-		"[h]:mm": timeOnly, `yyyy"h"`: dateOnly, "m/d/yy h:mm": dateTime, "mmm": dateOnly, "0.00E+00": notDate, `0\d`: notDate,
-	} {
-		assert.Equal(t, want, formatKind(code), code)
-	}
+	assert.Equal(t, []document.Page{{Number: 1, Label: "Beds", Start: 0}}, doc.Pages)
 }
 
 func TestFormulasWithoutAValue(t *testing.T) {
@@ -114,35 +96,35 @@ func TestFormulasWithoutAValue(t *testing.T) {
 
 func TestODF(t *testing.T) {
 	t.Parallel()
-	text := odfFile(t, typeODT, `<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/><text:list-level-style-bullet text:level="2"/></text:list-style></office:automatic-styles>`+
+	text := odfFile(t, media.ODT, `<office:automatic-styles><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/><text:list-level-style-bullet text:level="2"/></text:list-style></office:automatic-styles>`+
 		`<office:body><office:text><text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h text:outline-level="2">Beds</text:h>`+
 		`<text:p>One<text:s text:c="2"/>word<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Small print.</text:p></text:note-body></text:note>, <text:a xlink:href="https://a.example">link</text:a><text:line-break/>next</text:p>`+
 		`<text:list text:style-name="L1"><text:list-item><text:p>first</text:p><text:list><text:list-item><text:p>below</text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>second</text:p></text:list-item></text:list>`+
 		`<table:table><table:table-row><table:table-cell table:number-columns-spanned="2"><text:p>wide</text:p></table:table-cell><table:covered-table-cell/></table:table-row><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>`+
-		`<text:p>Around<draw:frame><draw:text-box><text:p>in a box</text:p></draw:text-box><svg:desc>a gate</svg:desc></draw:frame> it.</text:p></office:text></office:body>`,
+		`<text:p>Neighbours<draw:frame><draw:text-box><text:p>in a box</text:p></draw:text-box><svg:desc>a gate</svg:desc></draw:frame> it.</text:p></office:text></office:body>`,
 		part{"meta.xml", `<office:document-meta><office:meta><dc:title>Plan</dc:title><meta:initial-creator>A. Gardener</meta:initial-creator><meta:creation-date>2024-03-01T08:30:00</meta:creation-date></office:meta></office:document-meta>`})
 	doc := mustParse(t, "a.odt", "", text)
 	assert.Equal(t, strings.Join([]string{
 		"## Beds", "One word[^1], [link](https://a.example)\nnext", "1. first\n  - below\n2. second", "| wide |  |\n| --- | --- |\n| a | b |",
-		"Around ![a gate]() it.", "in a box", "[^1]: Small print.",
+		"Neighbours ![a gate]() it.", "in a box", "[^1]: Small print.",
 	}, "\n\n"), doc.Text)
 	assert.Equal(t, "Plan", doc.Title)
 	assert.Equal(t, "A. Gardener", doc.Author)
 
-	sheet := odfFile(t, typeODS, `<office:body><office:spreadsheet><table:table table:name="Beds"><table:table-row><table:table-cell><text:p>bed</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>x</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row>`+
+	sheet := odfFile(t, media.ODS, `<office:body><office:spreadsheet><table:table table:name="Beds"><table:table-row><table:table-cell><text:p>bed</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>x</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row>`+
 		`<table:table-row table:number-rows-repeated="2"><table:table-cell><text:p>north</text:p></table:table-cell><table:table-cell office:value-type="float"><text:p>5</text:p></table:table-cell></table:table-row><table:table-row table:number-rows-repeated="1000000"><table:table-cell/></table:table-row></table:table></office:spreadsheet></office:body>`)
 	doc = mustParse(t, "a.ods", "", sheet)
 	assert.Equal(t, "## Beds\n\n| bed | x | x |\n| --- | --- | --- |\n| north | 5 |\n| north | 5 |", doc.Text)
 
-	show := odfFile(t, typeODP, `<office:body><office:presentation><draw:page draw:name="p1"><draw:frame presentation:class="title"><draw:text-box><text:p>First</text:p></draw:text-box></draw:frame><draw:frame presentation:class="outline"><draw:text-box><text:list><text:list-item><text:p>peas</text:p></text:list-item></text:list></draw:text-box></draw:frame><presentation:notes><draw:frame><draw:text-box><text:p>Say it.</text:p></draw:text-box></draw:frame></presentation:notes></draw:page></office:presentation></office:body>`)
+	show := odfFile(t, media.ODP, `<office:body><office:presentation><draw:page draw:name="p1"><draw:frame presentation:class="title"><draw:text-box><text:p>First</text:p></draw:text-box></draw:frame><draw:frame presentation:class="outline"><draw:text-box><text:list><text:list-item><text:p>peas</text:p></text:list-item></text:list></draw:text-box></draw:frame><presentation:notes><draw:frame><draw:text-box><text:p>Say it.</text:p></draw:text-box></draw:frame></presentation:notes></draw:page></office:presentation></office:body>`)
 	doc = mustParse(t, "a.odp", "", show)
 	assert.Equal(t, "## First\n\n- peas\n\nNotes: Say it.", doc.Text)
-	assert.Equal(t, []Page{{1, "p1", 0}}, doc.Pages)
+	assert.Equal(t, []document.Page{{Number: 1, Label: "p1", Start: 0}}, doc.Pages)
 
 	flat := `<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:h text:outline-level="1">Flat</text:h><text:p>file</text:p></office:text></office:body></office:document>`
 	assert.Equal(t, "# Flat\n\nfile", mustParse(t, "a.fodt", "", []byte(flat)).Text)
-	locked := odfFile(t, typeODT, "x", part{"META-INF/manifest.xml", "<manifest><encryption-data/></manifest>"})
-	assert.Equal(t, Encrypted, parseKind(t, Input{Data: locked}, Limits{}))
+	locked := odfFile(t, media.ODT, "x", part{"META-INF/manifest.xml", "<manifest><encryption-data/></manifest>"})
+	assert.Equal(t, document.Encrypted, parseKind(t, document.Input{Data: locked}, document.Limits{}))
 }
 
 func TestEPUB(t *testing.T) {
@@ -151,7 +133,7 @@ func TestEPUB(t *testing.T) {
 	assert.Equal(t, "# Spring\n\nPeas.\n\n# Summer\n\nBeans.", doc.Text)
 	assert.Equal(t, "The Garden Book", doc.Title)
 	assert.Equal(t, "en", doc.Language)
-	assert.Equal(t, []Page{{1, "Spring", 0}, {2, "Summer", strings.Index(doc.Text, "# Summer")}}, doc.Pages)
+	assert.Equal(t, []document.Page{{Number: 1, Label: "Spring", Start: 0}, {Number: 2, Label: "Summer", Start: strings.Index(doc.Text, "# Summer")}}, doc.Pages)
 }
 
 func TestRTF(t *testing.T) {
@@ -164,7 +146,7 @@ func TestRTF(t *testing.T) {
 
 	cut := mustParse(t, "a.rtf", "", []byte(sampleRTF[:len(sampleRTF)-40]))
 	assert.Contains(t, cut.Partial, "too early")
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Data: []byte(`{\rtf1` + strings.Repeat("{", 10_000))}, Limits{}))
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Data: []byte(`{\rtf1` + strings.Repeat("{", 10_000))}, document.Limits{}))
 	assert.Equal(t, "\U0001F331x", mustParse(t, "a.rtf", "", []byte(`{\rtf1\uc0\u-10180 \u-8399 x{\bin4 }}{}}`)).Text)
 }
 
@@ -204,8 +186,8 @@ func TestXML(t *testing.T) {
 		"<g xmlns='x'>\n<!-- no --><bed id='1'>Gem\xfcse &amp; <b>peas</b> &#x41;</bed><bed><name>south</name></bed>&e;&f;</g>"))
 	assert.Equal(t, "g:\n  bed: (id=1) Gemüse & peas A\n  bed:\n    name: south\n  &e;&f;", doc.Text)
 	assert.False(t, doc.Markdown)
-	assert.Equal(t, reasonEntities, doc.Partial)
+	assert.Equal(t, xmlscan.ReasonEntities, doc.Partial)
 	assert.Empty(t, mustParse(t, "a.xml", "", []byte(`<?xml version="1.0"?><g>caf&eacute; & more</g>`)).Partial)
 	assert.Contains(t, mustParse(t, "a.xml", "", []byte(`<?xml version="1.0"?><g><a>text`)).Partial, "too early")
-	assert.Equal(t, LimitExceeded, parseKind(t, Input{Name: "a.xml", Data: []byte(strings.Repeat("<a>", 10_000))}, Limits{}))
+	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Name: "a.xml", Data: []byte(strings.Repeat("<a>", 10_000))}, document.Limits{}))
 }

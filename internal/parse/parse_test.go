@@ -9,22 +9,25 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 // mustParse parses with the bundled parsers and default limits.
-func mustParse(t *testing.T, name, contentType string, data []byte) *Document {
+func mustParse(t *testing.T, name, contentType string, data []byte) *document.Document {
 	t.Helper()
-	doc, err := New().Parse(t.Context(), Input{Name: name, ContentType: contentType, Data: data}, Limits{})
+	doc, err := New().Parse(t.Context(), document.Input{Name: name, ContentType: contentType, Data: data}, document.Limits{})
 	require.NoError(t, err)
 	return doc
 }
 
 // parseKind parses what must fail and returns the kind of the failure.
-func parseKind(t *testing.T, in Input, lim Limits) Kind {
+func parseKind(t *testing.T, in document.Input, lim document.Limits) document.Kind {
 	t.Helper()
 	doc, err := New().Parse(t.Context(), in, lim)
 	require.Error(t, err, "document %+v", doc)
-	var e *Error
+	var e *document.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, e.Kind.Code(), e.Code)
 	return e.Kind
@@ -33,22 +36,22 @@ func parseKind(t *testing.T, in Input, lim Limits) Kind {
 func TestRegistryRefusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		in   Input
-		lim  Limits
-		want Kind
+		in   document.Input
+		lim  document.Limits
+		want document.Kind
 	}{
-		"empty":            {in: Input{Name: "a.txt"}, want: NoText},
-		"only white space": {in: Input{Name: "a.txt", Data: []byte(" \n\t ")}, want: NoText},
-		"image":            {in: Input{Name: "a.txt", Data: []byte("\x89PNG\r\n\x1a\n0000")}, want: Unsupported},
-		"gzip":             {in: Input{Name: "a.csv", Data: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00")}, want: Unsupported},
-		"zip":              {in: Input{Data: []byte("PK\x03\x04 some archive")}, want: Unsupported},
-		"binary":           {in: Input{Name: "a.bin", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: Unsupported},
-		"binary as text":   {in: Input{Name: "a.txt", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: Malformed},
-		"old word":         {in: Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: Unsupported},
-		"too large":        {in: Input{Data: []byte("twelve bytes")}, lim: Limits{MaxInput: 11}, want: LimitExceeded},
+		"empty":            {in: document.Input{Name: "a.txt"}, want: document.NoText},
+		"only white space": {in: document.Input{Name: "a.txt", Data: []byte(" \n\t ")}, want: document.NoText},
+		"image":            {in: document.Input{Name: "a.txt", Data: []byte("\x89PNG\r\n\x1a\n0000")}, want: document.Unsupported},
+		"gzip":             {in: document.Input{Name: "a.csv", Data: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00")}, want: document.Unsupported},
+		"zip":              {in: document.Input{Data: []byte("PK\x03\x04 some archive")}, want: document.Unsupported},
+		"binary":           {in: document.Input{Name: "a.bin", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: document.Unsupported},
+		"binary as text":   {in: document.Input{Name: "a.txt", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: document.Malformed},
+		"old word":         {in: document.Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: document.Unsupported},
+		"too large":        {in: document.Input{Data: []byte("twelve bytes")}, lim: document.Limits{MaxInput: 11}, want: document.LimitExceeded},
 		"locked office": {
-			in:   Input{Name: "a.docx", Data: append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1...."), utf16le("EncryptedPackage")...)},
-			want: Encrypted,
+			in:   document.Input{Name: "a.docx", Data: append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1...."), utf16le("EncryptedPackage")...)},
+			want: document.Encrypted,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,13 +64,13 @@ func TestRegistryRefusals(t *testing.T) {
 func TestArchiveOfDocumentsIsAnArchive(t *testing.T) {
 	t.Parallel()
 	inner := docxFile(t, para("inside"))
-	assert.Equal(t, Unsupported, parseKind(t, Input{Name: "all.zip", Data: container(t, part{"one.docx", string(inner)}, part{"two.txt", "x"})}, Limits{}))
+	assert.Equal(t, document.Unsupported, parseKind(t, document.Input{Name: "all.zip", Data: container(t, part{"one.docx", string(inner)}, part{"two.txt", "x"})}, document.Limits{}))
 	assert.Equal(t, "inside", mustParse(t, "misnamed.zip", "application/zip", inner).Text)
 }
 
 func TestRegistryOldFormatsNameTheNewOne(t *testing.T) {
 	t.Parallel()
-	_, err := New().Parse(t.Context(), Input{Name: "plan.xls", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, Limits{})
+	_, err := New().Parse(t.Context(), document.Input{Name: "plan.xls", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, document.Limits{})
 	assert.ErrorContains(t, err, ".xlsx")
 }
 
@@ -75,16 +78,16 @@ func TestRegistryDetection(t *testing.T) {
 	t.Parallel()
 	page := "<!DOCTYPE html><html><body><p>one page</p></body></html>"
 	for name, tc := range map[string]struct{ file, contentType, data, want string }{
-		"page under a text name":    {"a.txt", "text/plain", page, typeHTML},
-		"source that begins a page": {"a.php", "text/plain", page, typeText},
-		"page without a name":       {"", "", page, typeHTML},
-		"declared csv":              {"", "text/csv", "a,b\n1,2\n", typeCSV},
-		"csv by name":               {"a.csv", "application/octet-stream", "a,b\n1,2\n", typeCSV},
-		"name beats plain":          {"a.md", "text/plain", "# a", typeMarkdown},
-		"json with parameters":      {"", "application/json; charset=utf-8", `{"a":1}`, typeJSON},
-		"structured suffix":         {"", "application/vnd.garden+json", `{"a":1}`, typeJSON},
-		"declared image, but text":  {"", "image/png", "plain words", typeText},
-		"unknown name":              {"a.unknown", "", "plain words", typeText},
+		"page under a text name":    {"a.txt", "text/plain", page, media.HTML},
+		"source that begins a page": {"a.php", "text/plain", page, media.Text},
+		"page without a name":       {"", "", page, media.HTML},
+		"declared csv":              {"", "text/csv", "a,b\n1,2\n", media.CSV},
+		"csv by name":               {"a.csv", "application/octet-stream", "a,b\n1,2\n", media.CSV},
+		"name beats plain":          {"a.md", "text/plain", "# a", media.Markdown},
+		"json with parameters":      {"", "application/json; charset=utf-8", `{"a":1}`, media.JSON},
+		"structured suffix":         {"", "application/vnd.garden+json", `{"a":1}`, media.JSON},
+		"declared image, but text":  {"", "image/png", "plain words", media.Text},
+		"unknown name":              {"a.unknown", "", "plain words", media.Text},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +106,7 @@ func TestRegistrySupported(t *testing.T) {
 		{"a.txt", "", true}, {"A.PDF", "", true}, {"", "", true}, {"a.unknown", "", true}, {"README", "", true},
 		{"main.go", "application/octet-stream", true}, {"", "text/plain", true},
 		{"a.zip", "", false}, {"a.tar.gz", "", false}, {"a.exe", "text/plain", false}, {"dir.txt/a.jpg", "", false},
-		{"", "image/png", false}, {"", "application/zip", false}, {"", "video/mp4; codecs=x", false}, {"a.doc", "", false},
+		{"", "image/png", false}, {"", "application/zip", false}, {"", "video/mp4; codecs=x", false}, {"a.ppt", "", false}, {"a.doc", "", true},
 		{"a.pdf", "image/png", true},
 	} {
 		assert.Equal(t, tc.want, r.Supported(tc.name, tc.contentType), "%q %q", tc.name, tc.contentType)
@@ -128,25 +131,25 @@ func TestRegistryOCR(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\n0000")
 	r := New()
 	r.SetOCR(fakeOCR("a sign\r\non a gate"))
-	doc, err := r.Parse(t.Context(), Input{Name: "a.png", Data: png}, Limits{})
+	doc, err := r.Parse(t.Context(), document.Input{Name: "a.png", Data: png}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "a sign\non a gate", doc.Text)
 	assert.Equal(t, "image/png", doc.MediaType)
 
 	r.SetOCR(fakeOCR(""))
-	_, err = r.Parse(t.Context(), Input{Name: "a.png", Data: png}, Limits{})
-	var e *Error
+	_, err = r.Parse(t.Context(), document.Input{Name: "a.png", Data: png}, document.Limits{})
+	var e *document.Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, NoText, e.Kind)
+	assert.Equal(t, document.NoText, e.Kind)
 }
 
 func TestRegistryRegister(t *testing.T) {
 	t.Parallel()
 	r := New()
-	r.Register("application/msword", []string{".DOC"}, ParserFunc(func(context.Context, Input, Limits) (*Document, error) {
-		return &Document{Text: "from the user's parser"}, nil
+	r.Register("application/msword", []string{".DOC"}, document.ParserFunc(func(context.Context, document.Input, document.Limits) (*document.Document, error) {
+		return &document.Document{Text: "from the user's parser"}, nil
 	}))
-	doc, err := r.Parse(t.Context(), Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, Limits{})
+	doc, err := r.Parse(t.Context(), document.Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "from the user's parser", doc.Text)
 	assert.Equal(t, "application/msword", doc.MediaType)
@@ -157,40 +160,42 @@ func TestRegistryRegister(t *testing.T) {
 func TestRegistryContainsParsers(t *testing.T) {
 	t.Parallel()
 	r := New()
-	use := func(f ParserFunc) error {
+	use := func(f document.ParserFunc) error {
 		r.Register("text/x-garden", []string{"garden"}, f)
-		_, err := r.Parse(t.Context(), Input{Name: "a.garden", Data: []byte("x")}, Limits{Timeout: 20 * time.Millisecond})
+		_, err := r.Parse(t.Context(), document.Input{Name: "a.garden", Data: []byte("x")}, document.Limits{Timeout: 20 * time.Millisecond})
 		return err
 	}
-	var e *Error
-	err := use(func(context.Context, Input, Limits) (*Document, error) { panic("secret content") })
+	var e *document.Error
+	err := use(func(context.Context, document.Input, document.Limits) (*document.Document, error) {
+		panic("secret content")
+	})
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, Internal, e.Kind)
+	assert.Equal(t, document.Internal, e.Kind)
 	assert.NotContains(t, err.Error(), "secret content")
 
-	err = use(func(ctx context.Context, _ Input, _ Limits) (*Document, error) {
+	err = use(func(ctx context.Context, _ document.Input, _ document.Limits) (*document.Document, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, Timeout, e.Kind)
+	assert.Equal(t, document.Timeout, e.Kind)
 
-	err = use(func(context.Context, Input, Limits) (*Document, error) { return nil, nil })
+	err = use(func(context.Context, document.Input, document.Limits) (*document.Document, error) { return nil, nil })
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, Internal, e.Kind)
+	assert.Equal(t, document.Internal, e.Kind)
 
-	err = use(func(context.Context, Input, Limits) (*Document, error) {
-		return &Document{Partial: "all of it was lost"}, nil
+	err = use(func(context.Context, document.Input, document.Limits) (*document.Document, error) {
+		return &document.Document{Partial: "all of it was lost"}, nil
 	})
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, Malformed, e.Kind)
+	assert.Equal(t, document.Malformed, e.Kind)
 }
 
 func TestRegistryCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New().Parse(ctx, Input{Data: []byte("x")}, Limits{})
+	_, err := New().Parse(ctx, document.Input{Data: []byte("x")}, document.Limits{})
 	assert.Equal(t, context.Canceled, err)
 }
 
@@ -203,7 +208,7 @@ func TestOutputLimit(t *testing.T) {
 		"a.json": "[" + strings.Repeat(`"words",`, 100) + "1]",
 		"a.md":   "# x\n" + strings.Repeat("wörds ", 100),
 	} {
-		doc, err := New().Parse(t.Context(), Input{Name: name, Data: []byte(data)}, Limits{MaxOutput: 100})
+		doc, err := New().Parse(t.Context(), document.Input{Name: name, Data: []byte(data)}, document.Limits{MaxOutput: 100})
 		require.NoError(t, err, name)
 		assert.LessOrEqual(t, len(doc.Text), 100, name)
 		assert.Greater(t, len(doc.Text), 80, name)
@@ -215,12 +220,37 @@ func TestOutputLimit(t *testing.T) {
 func TestControlCharacters(t *testing.T) {
 	t.Parallel()
 	r := New()
-	r.Register("text/x-odd", []string{"odd"}, ParserFunc(func(context.Context, Input, Limits) (*Document, error) {
-		return &Document{Text: "a\x00b\n\tc\x1bd\x7f", Title: "T\x00itle\x1b", Pages: []Page{{Number: 1, Start: 5, Label: "p\x00"}}}, nil
+	r.Register("text/x-odd", []string{"odd"}, document.ParserFunc(func(context.Context, document.Input, document.Limits) (*document.Document, error) {
+		return &document.Document{Text: "a\x00b\n\tc\x1bd\x7f", Title: "T\x00itle\x1b", Pages: []document.Page{{Number: 1, Start: 5, Label: "p\x00"}}}, nil
 	}))
-	doc, err := r.Parse(t.Context(), Input{Name: "a.odd", ContentType: "text/x-odd", Data: []byte("odd")}, Limits{})
+	doc, err := r.Parse(t.Context(), document.Input{Name: "a.odd", ContentType: "text/x-odd", Data: []byte("odd")}, document.Limits{})
 	require.NoError(t, err)
 	require.Equal(t, "a b\n\tc d ", doc.Text)
 	require.Equal(t, "Title", doc.Title)
-	require.Equal(t, []Page{{Number: 1, Start: 5, Label: "p"}}, doc.Pages)
+	require.Equal(t, []document.Page{{Number: 1, Start: 5, Label: "p"}}, doc.Pages)
+}
+
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	r := New()
+	for _, tc := range []struct{ name, contentType, reason, hint string }{
+		{"a.ppt", "", "the file is an old binary presentation (.ppt)", "save it as .pptx"},
+		{"a.rar", "", "the file is an archive", "upload the files that it holds one by one"},
+		{"a.png", "", "the file is an image", "its text needs OCR"},
+		{"", "audio/mpeg", "the file is sound or video", "upload a transcript"},
+		{"a.exe", "", "the file is a program or library", ""},
+	} {
+		err := r.Refuse(tc.name, tc.contentType)
+		require.NotNil(t, err, tc.name)
+		assert.Equal(t, document.Unsupported, err.Kind)
+		assert.Equal(t, tc.reason, err.Reason)
+		assert.Equal(t, tc.hint, err.Hint)
+	}
+	assert.Nil(t, r.Refuse("a.docx", ""))
+
+	_, err := r.Parse(t.Context(), document.Input{Name: "scan", Data: []byte("\x89PNG\r\n\x1a\n0000")}, document.Limits{})
+	var e *document.Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "the file is an image: its text needs OCR", e.Message())
+	assert.Equal(t, "document: unsupported format: the file is an image: its text needs OCR", e.Error())
 }

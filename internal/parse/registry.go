@@ -9,25 +9,34 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/mail"
+	"github.com/contextmem/contextmem/internal/parse/markup"
+	"github.com/contextmem/contextmem/internal/parse/media"
+	"github.com/contextmem/contextmem/internal/parse/office"
+	"github.com/contextmem/contextmem/internal/parse/output"
+	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
 // Registry chooses the parser of a document and runs it within limits. It is safe for concurrent use.
 type Registry struct {
 	mu      sync.RWMutex
-	parsers map[string]Parser // by media type
-	exts    map[string]string // name ending to media type
-	custom  map[string]bool   // media types that were registered after New
-	ocr     OCR
-	pdf     PDFTool
+	parsers map[string]document.Parser // by media type
+	exts    map[string]string          // name ending to media type
+	custom  map[string]bool            // media types that were registered after New
+	ocr     document.OCR
+	pdf     document.PDFTool
 }
 
 // New returns a registry that holds the bundled parsers and no OCR.
 func New() *Registry {
-	r := &Registry{parsers: map[string]Parser{}, exts: map[string]string{}, custom: map[string]bool{}}
+	r := &Registry{parsers: map[string]document.Parser{}, exts: map[string]string{}, custom: map[string]bool{}}
 	for mediaType, p := range r.bundled() {
 		r.parsers[mediaType] = p
 	}
-	for mediaType, exts := range bundledExts {
+	for mediaType, exts := range media.Extensions {
 		for _, e := range strings.Fields(exts) {
 			r.exts[e] = mediaType
 		}
@@ -36,39 +45,46 @@ func New() *Registry {
 }
 
 // bundled returns the parsers of this package by media type.
-func (r *Registry) bundled() map[string]Parser {
-	return map[string]Parser{
-		typeText:     ParserFunc(parseText),
-		typeMarkdown: ParserFunc(parseMarkdown),
-		typeHTML:     ParserFunc(parseHTML),
-		typeXHTML:    ParserFunc(parseHTML),
-		typeCSV:      ParserFunc(parseCSV),
-		typeTSV:      ParserFunc(parseCSV),
-		typeJSON:     ParserFunc(parseJSON),
-		typeJSONL:    ParserFunc(parseJSON),
-		typeDOCX:     ParserFunc(parseDOCX),
-		typePPTX:     ParserFunc(parsePPTX),
-		typeXLSX:     ParserFunc(parseXLSX),
-		typeODT:      ParserFunc(parseODF),
-		typeODS:      ParserFunc(parseODF),
-		typeODP:      ParserFunc(parseODF),
-		typeEPUB:     ParserFunc(parseEPUB),
-		typeRTF:      ParserFunc(parseRTF),
-		typeXML:      ParserFunc(parseXML),
-		typePDF:      pdfParser{r},
-		typeEML:      mailParser{r},
-		typeMBOX:     mboxParser{mailParser{r}},
+func (r *Registry) bundled() map[string]document.Parser {
+	return map[string]document.Parser{
+		media.Text:     document.ParserFunc(text.Parse),
+		media.Markdown: document.ParserFunc(text.ParseMarkdown),
+		media.HTML:     document.ParserFunc(markup.ParseHTML),
+		media.XHTML:    document.ParserFunc(markup.ParseHTML),
+		media.CSV:      document.ParserFunc(text.ParseCSV),
+		media.TSV:      document.ParserFunc(text.ParseCSV),
+		media.JSON:     document.ParserFunc(text.ParseJSON),
+		media.JSONL:    document.ParserFunc(text.ParseJSON),
+		media.VTT:      document.ParserFunc(text.ParseSubtitles),
+		media.SRT:      document.ParserFunc(text.ParseSubtitles),
+		media.Notebook: document.ParserFunc(text.ParseNotebook),
+		media.Calendar: document.ParserFunc(text.ParseCalendar),
+		media.Contacts: document.ParserFunc(text.ParseContacts),
+		media.DOC:      document.ParserFunc(office.ParseDOC),
+		media.XLS:      document.ParserFunc(office.ParseXLS),
+		media.DOCX:     document.ParserFunc(office.ParseDOCX),
+		media.PPTX:     document.ParserFunc(office.ParsePPTX),
+		media.XLSX:     document.ParserFunc(office.ParseXLSX),
+		media.ODT:      document.ParserFunc(office.ParseODF),
+		media.ODS:      document.ParserFunc(office.ParseODF),
+		media.ODP:      document.ParserFunc(office.ParseODF),
+		media.EPUB:     document.ParserFunc(office.ParseEPUB),
+		media.RTF:      document.ParserFunc(office.ParseRTF),
+		media.XML:      markup.XMLParser{FlatODF: office.ParseFlatODF},
+		media.PDF:      pdfParser{r},
+		media.EML:      mail.Parser{Files: r},
+		media.MBOX:     mail.MboxParser{Parser: mail.Parser{Files: r}},
 	}
 }
 
 // Register adds a parser for a media type and the name endings (without the dot) that mean it, or replaces the one
 // that is there. A parser registered for a type that the bundled ones refuse, such as application/msword, gets it.
 // It panics when mediaType is empty or p is nil.
-func (r *Registry) Register(mediaType string, exts []string, p Parser) {
+func (r *Registry) Register(mediaType string, exts []string, p document.Parser) {
 	if mediaType == "" || p == nil {
 		panic("parse: Register needs a media type and a parser")
 	}
-	mediaType, _ = mediaTypeOf(mediaType)
+	mediaType, _ = media.Of(mediaType)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.parsers[mediaType] = p
@@ -79,7 +95,7 @@ func (r *Registry) Register(mediaType string, exts []string, p Parser) {
 }
 
 // SetOCR sets what reads images and PDF files without text; nil switches it off.
-func (r *Registry) SetOCR(o OCR) {
+func (r *Registry) SetOCR(o document.OCR) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ocr = o
@@ -87,13 +103,13 @@ func (r *Registry) SetOCR(o OCR) {
 
 // SetPDFTool sets a program that reads PDF text in place of the bundled reader, which stays the fallback; nil
 // switches it off.
-func (r *Registry) SetPDFTool(t PDFTool) {
+func (r *Registry) SetPDFTool(t document.PDFTool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pdf = t
 }
 
-func (r *Registry) hooks() (OCR, PDFTool) {
+func (r *Registry) hooks() (document.OCR, document.PDFTool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.ocr, r.pdf
@@ -101,36 +117,51 @@ func (r *Registry) hooks() (OCR, PDFTool) {
 
 // Supported reports false only when the name or the declared type alone shows that no parser reads the document.
 // True is no promise: the content decides. Both arguments may be empty.
-func (r *Registry) Supported(name, contentType string) (ok bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	e := ext(name)
-	declared, _ := mediaTypeOf(contentType)
-	if _, known := r.exts[e]; known {
-		return true
-	}
-	if what, refused := refusedExts[e]; refused {
-		return (what == whatImage && r.ocr != nil) || r.custom[declared]
-	}
-	if _, known := r.parsers[declared]; known {
-		return true
-	}
-	what, refused := refusedType(declared)
-	return !refused || (what == whatImage && r.ocr != nil)
+func (r *Registry) Supported(name, contentType string) bool {
+	return r.Refuse(name, contentType) == nil
 }
 
-// Parse detects the type of in and returns its text. Zero fields of lim are the defaults. The error is an [*Error],
+// Refuse returns the error with which Parse would refuse a document by its name or declared type alone, with the
+// format and a hint; nil where Supported reports true.
+func (r *Registry) Refuse(name, contentType string) *document.Error {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	e := media.Ext(name)
+	declared, _ := media.Of(contentType)
+	if _, known := r.exts[e]; known {
+		return nil
+	}
+	why := media.RefusedExt(e)
+	switch {
+	case why != nil && r.custom[declared]:
+		return nil
+	case why == nil && r.parsers[declared] != nil:
+		return nil
+	case why == nil:
+		why = media.RefusedType(declared)
+	}
+	if why == nil || why.Image && r.ocr != nil {
+		return nil
+	}
+	return refuse(why)
+}
+
+func refuse(why *media.Refusal) *document.Error {
+	return document.NewError(document.Unsupported, "the file is "+why.What, nil).WithHint(why.Hint)
+}
+
+// Parse detects the type of in and returns its text. Zero fields of lim are the defaults. The error is an [*document.Error],
 // or ctx.Err() when ctx itself ended.
-func (r *Registry) Parse(ctx context.Context, in Input, lim Limits) (*Document, error) {
+func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	lim = lim.withDefaults(int64(len(in.Data)))
+	lim = lim.WithDefaults(int64(len(in.Data)))
 	if int64(len(in.Data)) > lim.MaxInput {
-		return nil, limitExceeded("the file has %d bytes, more than the limit of %d", len(in.Data), lim.MaxInput)
+		return nil, document.Errorf(document.LimitExceeded, "the file has %d bytes, more than the limit of %d", len(in.Data), lim.MaxInput)
 	}
 	if len(in.Data) == 0 {
-		return nil, noText("the file is empty")
+		return nil, document.NewError(document.NoText, "the file is empty", nil)
 	}
 	run := ctx
 	if lim.Timeout > 0 {
@@ -153,65 +184,64 @@ func (r *Registry) Parse(ctx context.Context, in Input, lim Limits) (*Document, 
 }
 
 // choose returns the type of the input and its parser, or why there is none.
-func (r *Registry) choose(in Input) (string, Parser, error) {
+func (r *Registry) choose(in document.Input) (string, document.Parser, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	sniffed := sniff(in.Data)
-	declared, _ := mediaTypeOf(in.ContentType)
-	e := ext(in.Name)
+	declared, _ := media.Of(in.ContentType)
+	e := media.Ext(in.Name)
 	byName := r.exts[e]
-	source := byName == typeText && e != "txt" && e != "text" && e != "log"
+	source := byName == media.Text && e != "txt" && e != "text" && e != "log"
 	for _, t := range candidates(sniffed, declared, byName, source, r.custom) {
 		if p := r.parsers[t]; p != nil {
 			return t, p, nil
 		}
 	}
-	what, refused := refusedType(sniffed.mediaType)
-	if sniffed.mediaType == typeOLE {
+	why := media.RefusedType(sniffed.mediaType)
+	if sniffed.mediaType == media.OLE {
 		if sniffed.encrypted {
-			return "", nil, NewError(Encrypted, "the office document needs a password", nil)
+			return "", nil, document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
 		}
-		if w, ok := refusedExts[ext(in.Name)]; ok {
-			what = w
+		if w := media.RefusedExt(e); w != nil {
+			why = w
 		}
 	}
-	if what == whatImage && r.ocr != nil {
+	switch {
+	case why != nil && why.Image && r.ocr != nil:
 		return sniffed.mediaType, ocrParser(r.ocr, sniffed.mediaType), nil
+	case why == nil && sniffed.mediaType == media.Binary:
+		why = &media.Refusal{What: "binary data of a format that is not known"}
+	case why == nil:
+		why = &media.Refusal{What: "a format that is not known"}
 	}
-	if !refused {
-		what = "a format that is not known"
-		if sniffed.mediaType == typeBinary {
-			what = "binary data of a format that is not known"
-		}
-	}
-	return "", nil, NewError(Unsupported, "the file is "+what, nil)
+	return "", nil, refuse(why)
 }
 
 // ocrParser reads an image through the hook.
-func ocrParser(o OCR, mediaType string) Parser {
-	return ParserFunc(func(ctx context.Context, in Input, _ Limits) (*Document, error) {
+func ocrParser(o document.OCR, mediaType string) document.Parser {
+	return document.ParserFunc(func(ctx context.Context, in document.Input, _ document.Limits) (*document.Document, error) {
 		text, err := o.Recognise(ctx, in.Data, mediaType)
 		if strings.TrimSpace(text) == "" && err != nil {
-			return nil, NewError(NoText, "the text of the image could not be recognised", err)
+			return nil, document.NewError(document.NoText, "the text of the image could not be recognised", err)
 		}
-		doc := &Document{Text: strings.TrimSpace(cleanText(text))}
+		doc := &document.Document{Text: strings.TrimSpace(clean.Text(text))}
 		if err != nil {
-			doc.addPartial("the text of the image was not recognised completely")
+			doc.AddPartial("the text of the image was not recognised completely")
 		}
 		return doc, nil
 	})
 }
 
 // protect runs a parser and turns a panic into an error that names neither content nor address.
-func protect(ctx context.Context, p Parser, in Input, lim Limits) (doc *Document, err error) {
+func protect(ctx context.Context, p document.Parser, in document.Input, lim document.Limits) (doc *document.Document, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			doc, err = nil, NewError(Internal, "the parser failed", panicError(v))
+			doc, err = nil, document.NewError(document.Internal, "the parser failed", panicError(v))
 		}
 	}()
 	doc, err = p.Parse(ctx, in, lim)
 	if err == nil && doc == nil {
-		err = NewError(Internal, "the parser returned nothing", nil)
+		err = document.NewError(document.Internal, "the parser returned nothing", nil)
 	}
 	return doc, err
 }
@@ -236,27 +266,27 @@ func panicError(v any) error {
 }
 
 // finish makes a parser's result keep the promises of Document.
-func finish(doc *Document, mediaType string, lim Limits) error {
+func finish(doc *document.Document, mediaType string, lim document.Limits) error {
 	if doc.MediaType == "" {
 		doc.MediaType = mediaType
 	}
 	if !utf8.ValidString(doc.Text) {
 		doc.Text = strings.ToValidUTF8(doc.Text, "\uFFFD")
 	}
-	doc.Text = blankControls(doc.Text)
+	doc.Text = clean.BlankControls(doc.Text)
 	if int64(len(doc.Text)) > lim.MaxOutput {
-		doc.Text = cutRune(doc.Text, int(lim.MaxOutput))
-		doc.addPartial(outputLimitReason(lim.MaxOutput))
+		doc.Text = clean.Cut(doc.Text, int(lim.MaxOutput))
+		doc.AddPartial(output.LimitReason(lim.MaxOutput))
 	}
 	if strings.TrimSpace(doc.Text) == "" {
 		if doc.Partial != "" {
-			return malformed("no text could be read: %s", doc.Partial)
+			return document.Errorf(document.Malformed, "no text could be read: %s", doc.Partial)
 		}
-		return noText("the file holds no text")
+		return document.NewError(document.NoText, "the file holds no text", nil)
 	}
-	doc.Title, doc.Author, doc.Language = oneLine(doc.Title), oneLine(doc.Author), oneLine(doc.Language)
+	doc.Title, doc.Author, doc.Language = clean.OneLine(doc.Title), clean.OneLine(doc.Author), clean.OneLine(doc.Language)
 	for k, v := range doc.Meta {
-		doc.Meta[k] = oneLine(v)
+		doc.Meta[k] = clean.OneLine(v)
 	}
 	last := 0
 	pages := doc.Pages[:0]
@@ -264,7 +294,7 @@ func finish(doc *Document, mediaType string, lim Limits) error {
 		if p.Start < last || p.Start > len(doc.Text) {
 			continue
 		}
-		p.Label = oneLine(p.Label)
+		p.Label = clean.OneLine(p.Label)
 		pages, last = append(pages, p), p.Start
 	}
 	doc.Pages = pages
@@ -278,26 +308,11 @@ func classify(ctx, run context.Context, err error, timeout time.Duration) error 
 		return ctxErr
 	}
 	if run.Err() != nil {
-		return NewError(Timeout, fmt.Sprintf("reading the file took longer than %v", timeout), nil)
+		return document.NewError(document.Timeout, fmt.Sprintf("reading the file took longer than %v", timeout), nil)
 	}
-	var e *Error
+	var e *document.Error
 	if errors.As(err, &e) {
 		return e
 	}
-	return NewError(Internal, "the parser failed", err)
-}
-
-func outputLimitReason(limit int64) string {
-	return fmt.Sprintf("the text was cut at the limit of %d bytes", limit)
-}
-
-// addPartial notes one more reason why the text may be incomplete.
-func (d *Document) addPartial(reason string) {
-	switch {
-	case reason == "" || strings.Contains(d.Partial, reason):
-	case d.Partial == "":
-		d.Partial = reason
-	default:
-		d.Partial += "; " + reason
-	}
+	return document.NewError(document.Internal, "the parser failed", err)
 }

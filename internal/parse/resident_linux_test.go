@@ -22,6 +22,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/charset"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 var (
@@ -56,7 +60,7 @@ func reportResident(path string) error {
 		return err
 	}
 	start := spent()
-	doc, err := New().Parse(context.Background(), Input{Name: path, Data: data}, Limits{Timeout: 5 * time.Minute})
+	doc, err := New().Parse(context.Background(), document.Input{Name: path, Data: data}, document.Limits{Timeout: 5 * time.Minute})
 	if err != nil {
 		return err
 	}
@@ -206,7 +210,7 @@ var largeDocuments = []largeDocument{
 		return []byte(repeat(size, func(int) string { return p.sentence() + "\r\n" }))
 	}},
 	{"utf16.txt", 30 << 20, func(_ testing.TB, p *prose, size int) []byte {
-		out, _ := utf16LE.NewEncoder().Bytes([]byte(repeat(size/2, func(int) string { return p.sentence() + "\r\n" })))
+		out, _ := charset.UTF16LE.NewEncoder().Bytes([]byte(repeat(size/2, func(int) string { return p.sentence() + "\r\n" })))
 		return append([]byte("\xff\xfe"), out...)
 	}},
 	{"latin1.txt", 30 << 20, func(_ testing.TB, p *prose, size int) []byte {
@@ -263,7 +267,7 @@ var largeDocuments = []largeDocument{
 		}), part{"xl/sharedStrings.xml", "<sst>" + shared.String() + "</sst>"})
 	}},
 	{"a.odt", 24 << 20, func(tb testing.TB, p *prose, size int) []byte {
-		return odfFile(tb, typeODT, "<office:body><office:text>"+repeat(size, func(int) string {
+		return odfFile(tb, media.ODT, "<office:body><office:text>"+repeat(size, func(int) string {
 			return `<text:p text:style-name="Text_20_body">` + p.sentence() + `<text:span text:style-name="T1">` + p.sentence() + "</text:span></text:p>"
 		})+"</office:text></office:body>")
 	}},

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 // part is a file of a container.
@@ -74,7 +76,7 @@ func odfFile(tb testing.TB, mediaType, body string, more ...part) []byte {
 func epubFile(tb testing.TB, chapters ...string) []byte {
 	items, spine := "", ""
 	parts := []part{
-		{"mimetype", typeEPUB},
+		{"mimetype", media.EPUB},
 		{"META-INF/container.xml", `<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`},
 	}
 	for i, c := range chapters {
@@ -116,9 +118,9 @@ func sampleFiles(tb testing.TB) map[string][]byte {
 		"a.docx": docxFile(tb, body+para("Peas")+`<w:tbl><w:tr><w:tc>`+para("a")+`</w:tc><w:tc>`+para("b")+`</w:tc></w:tr></w:tbl>`),
 		"a.pptx": slideFile(tb, "<p:sld>"+shape(`<p:ph type="title"/>`, "<a:p><a:r><a:t>Beds</a:t></a:r></a:p>")+"</p:sld>"),
 		"a.xlsx": sheetFile(tb, `<row r="1"><c r="A1" t="inlineStr"><is><t>bed</t></is></c><c r="B1" t="inlineStr"><is><t>rows</t></is></c></row><row r="2"><c r="B2"><v>5</v></c></row>`),
-		"a.odt":  odfFile(tb, typeODT, `<office:body><office:text><text:h text:outline-level="1">Beds</text:h><text:p>Peas</text:p></office:text></office:body>`),
-		"a.ods":  odfFile(tb, typeODS, `<office:body><office:spreadsheet><table:table table:name="Beds"><table:table-row><table:table-cell><text:p>peas</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body>`),
-		"a.odp":  odfFile(tb, typeODP, `<office:body><office:presentation><draw:page draw:name="p1"><draw:frame presentation:class="title"><draw:text-box><text:p>Beds</text:p></draw:text-box></draw:frame></draw:page></office:presentation></office:body>`),
+		"a.odt":  odfFile(tb, media.ODT, `<office:body><office:text><text:h text:outline-level="1">Beds</text:h><text:p>Peas</text:p></office:text></office:body>`),
+		"a.ods":  odfFile(tb, media.ODS, `<office:body><office:spreadsheet><table:table table:name="Beds"><table:table-row><table:table-cell><text:p>peas</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body>`),
+		"a.odp":  odfFile(tb, media.ODP, `<office:body><office:presentation><draw:page draw:name="p1"><draw:frame presentation:class="title"><draw:text-box><text:p>Beds</text:p></draw:text-box></draw:frame></draw:page></office:presentation></office:body>`),
 		"a.epub": epubFile(tb, "<h1>Summer</h1>", "<h1>Spring</h1><p>Peas.</p>"),
 		"a.eml":  []byte(sampleMail),
 		"a.mbox": []byte("From head@garden.example Wed Apr  8 07:30:00 2026\n" + strings.ReplaceAll(sampleMail, "\r\n", "\n") + "\nFrom x Thu Apr  9 07:30:00 2026\nSubject: Two\n\nSecond.\n"),

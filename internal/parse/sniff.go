@@ -3,6 +3,11 @@ package parse
 import (
 	"bytes"
 	"strings"
+
+	"github.com/contextmem/contextmem/internal/parse/charset"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/media"
+	"github.com/contextmem/contextmem/internal/parse/ole"
 )
 
 // sniffed is what the content alone says about a document.
@@ -20,7 +25,7 @@ var magics = []struct {
 	mark      string
 	mediaType string
 }{
-	{0, "{\\rtf", typeRTF},
+	{0, "{\\rtf", media.RTF},
 	{0, "\x1f\x8b", "application/gzip"},
 	{0, "BZh", "application/x-bzip2"},
 	{0, "\xfd7zXZ\x00", "application/x-xz"},
@@ -32,7 +37,7 @@ var magics = []struct {
 	{0, "\xed\xab\xee\xdb", "application/x-rpm"},
 	{257, "ustar", "application/x-tar"},
 	{0x8001, "CD001", "application/x-iso9660-image"},
-	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", typeOLE},
+	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", media.OLE},
 	{0, "\x7fELF", "application/x-elf"},
 	{0, "\xca\xfe\xba\xbe", "application/java-vm"},
 	{0, "\xfe\xed\xfa\xce", "application/x-mach-binary"},
@@ -83,11 +88,14 @@ func sniff(data []byte) sniffed {
 	}
 	for _, m := range magics {
 		if len(data) >= m.at+len(m.mark) && string(data[m.at:m.at+len(m.mark)]) == m.mark {
-			if m.mediaType != typeRTF && len(m.mark) < 8 && mostlyText(head(data, 4096)) {
+			if m.mediaType != media.RTF && len(m.mark) < 8 && charset.MostlyText(clean.Head(data, 4096)) {
 				continue // words that happen to be there
 			}
 			s := sniffed{mediaType: m.mediaType, certain: true}
-			s.encrypted = m.mediaType == typeOLE && bytes.Contains(head(data, 1<<20), utf16le("EncryptedPackage"))
+			s.encrypted = m.mediaType == media.OLE && bytes.Contains(clean.Head(data, 1<<20), utf16le("EncryptedPackage"))
+			if m.mediaType == media.OLE && !s.encrypted {
+				s.mediaType = sniffOLE(data)
+			}
 			return s
 		}
 	}
@@ -98,36 +106,58 @@ func sniff(data []byte) sniffed {
 		return sniffed{mediaType: "image/bmp", certain: true}
 	}
 	// Readers accept a PDF header within the first 1,024 bytes; a text that speaks of one has words before it.
-	if i := bytes.Index(head(data, 1024), []byte("%PDF-")); i >= 0 &&
-		(len(bytes.Trim(data[:i], " \t\r\n\x00\xef\xbb\xbf")) == 0 || !mostlyText(head(data, 8192))) {
-		return sniffed{mediaType: typePDF, certain: true}
+	if i := bytes.Index(clean.Head(data, 1024), []byte("%PDF-")); i >= 0 &&
+		(len(bytes.Trim(data[:i], " \t\r\n\x00\xef\xbb\xbf")) == 0 || !charset.MostlyText(clean.Head(data, 8192))) {
+		return sniffed{mediaType: media.PDF, certain: true}
 	}
-	if looksBinary(head(data, 64<<10)) {
-		return sniffed{mediaType: typeBinary}
+	if charset.LooksBinary(clean.Head(data, 64<<10)) {
+		return sniffed{mediaType: media.Binary}
 	}
 	return sniffText(data)
 }
 
+// sniffOLE tells old office documents apart by their streams.
+func sniffOLE(data []byte) string {
+	f, err := ole.Open(data)
+	if err != nil {
+		return media.OLE
+	}
+	for _, m := range []struct{ stream, mediaType string }{
+		{"WordDocument", media.DOC}, {"Workbook", media.XLS}, {"Book", media.XLS}, {"PowerPoint Document", media.PPT},
+	} {
+		if f.Has(m.stream) {
+			return m.mediaType
+		}
+	}
+	return media.OLE
+}
+
 // sniffText tells marked-up text from plain text.
 func sniffText(data []byte) sniffed {
-	text := strings.ToLower(asciiHead(data, 4096))
+	text := strings.ToLower(charset.ASCIIHead(data, 4096))
 	text = strings.TrimLeft(text, " \t\r\n")
 	switch {
 	case strings.HasPrefix(text, "{\\rtf"):
-		return sniffed{mediaType: typeRTF, certain: true}
+		return sniffed{mediaType: media.RTF, certain: true}
 	case strings.HasPrefix(text, "<?xml"):
 		if rootIs(text, "html") || strings.Contains(text, "<!doctype html") {
-			return sniffed{mediaType: typeXHTML}
+			return sniffed{mediaType: media.XHTML}
 		}
-		return sniffed{mediaType: typeXML}
+		return sniffed{mediaType: media.XML}
 	case strings.HasPrefix(text, "<!doctype html") || rootIs(text, "html") || rootIs(text, "head") || rootIs(text, "body"):
-		return sniffed{mediaType: typeHTML}
+		return sniffed{mediaType: media.HTML}
 	case strings.Contains(text, "</") && htmlBeginnings[firstElement(text)]:
-		return sniffed{mediaType: typeHTML}
+		return sniffed{mediaType: media.HTML}
+	case strings.HasPrefix(text, "begin:vcalendar"):
+		return sniffed{mediaType: media.Calendar}
+	case strings.HasPrefix(text, "begin:vcard"):
+		return sniffed{mediaType: media.Contacts}
+	case strings.HasPrefix(text, "webvtt\n") || strings.HasPrefix(text, "webvtt "):
+		return sniffed{mediaType: media.VTT}
 	case looksLikeMbox(text):
-		return sniffed{mediaType: typeMBOX}
+		return sniffed{mediaType: media.MBOX}
 	case looksLikeMail(text):
-		return sniffed{mediaType: typeEML}
+		return sniffed{mediaType: media.EML}
 	}
 	return sniffed{}
 }
@@ -218,19 +248,19 @@ func candidates(s sniffed, declared, byName string, source bool, custom map[stri
 		}
 		return out
 	}
-	if s.mediaType == typeBinary || s.mediaType == typeZIP {
+	if s.mediaType == media.Binary || s.mediaType == media.ZIP {
 		// Damaged: the parser of the type that it claims to be says what is wrong with it.
 		out := []string{}
 		for _, t := range []string{declared, byName} {
-			if t != "" && t != typeBinary && t != typeZIP {
+			if t != "" && t != media.Binary && t != media.ZIP {
 				out = append(out, t)
 			}
 		}
 		return append(out, s.mediaType)
 	}
-	generic := declared == "" || declared == typeText || declared == typeBinary
+	generic := declared == "" || declared == media.Text || declared == media.Binary
 	claim := declared
-	if generic || (byName != "" && byName != typeText) {
+	if generic || (byName != "" && byName != media.Text) {
 		claim = byName
 	}
 	if claim == "" {
@@ -241,38 +271,34 @@ func candidates(s sniffed, declared, byName string, source bool, custom map[stri
 	}
 	switch s.mediaType {
 	case "":
-		if claim == "" || claim == typeBinary {
-			return []string{typeText}
+		if claim == "" || claim == media.Binary {
+			return []string{media.Text}
 		}
-		if _, refused := refusedType(claim); refused {
-			return []string{typeText}
+		if media.RefusedType(claim) != nil {
+			return []string{media.Text}
 		}
-		return []string{claim, typeText}
-	case typeHTML, typeXML, typeXHTML:
+		return []string{claim, media.Text}
+	case media.HTML, media.XML, media.XHTML:
 		// Source code with markup at its top stays what its name says; a page in a .txt file is a page.
 		switch claim {
-		case typeText:
+		case media.Text:
 			if source {
-				return []string{typeText}
+				return []string{media.Text}
 			}
-		case typeMarkdown, typeXHTML, typeHTML, typeXML, typeEML, typeMBOX:
-			if s.mediaType == typeXHTML && claim == typeXML {
-				return []string{typeXHTML}
+		case media.Markdown, media.XHTML, media.HTML, media.XML, media.EML, media.MBOX:
+			if s.mediaType == media.XHTML && claim == media.XML {
+				return []string{media.XHTML}
 			}
 			return []string{claim}
 		}
 		return []string{s.mediaType}
-	case typeEML, typeMBOX:
-		if source || claim == typeMarkdown || claim == typeCSV || claim == typeTSV {
+	case media.EML, media.MBOX:
+		if source || claim == media.Markdown || claim == media.CSV || claim == media.TSV {
 			return []string{claim}
 		}
 		return []string{s.mediaType}
 	}
 	return []string{s.mediaType}
-}
-
-func head(data []byte, n int) []byte {
-	return data[:min(n, len(data))]
 }
 
 // utf16le encodes an ASCII string.
@@ -282,14 +308,4 @@ func utf16le(s string) []byte {
 		out = append(out, s[i], 0)
 	}
 	return out
-}
-
-// mostlyText reports whether bytes hold no control characters but white space.
-func mostlyText(data []byte) bool {
-	for _, b := range data {
-		if isControl(b) {
-			return false
-		}
-	}
-	return true
 }

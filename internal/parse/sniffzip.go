@@ -4,41 +4,46 @@ import (
 	"bytes"
 	"context"
 	"strings"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/archive"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 // zipMarks are the beginnings of file names that only one kind of document has, the surest first.
 var zipMarks = []struct{ prefix, mediaType string }{
-	{"word/document", typeDOCX}, {"ppt/presentation", typePPTX}, {"xl/workbook", typeXLSX},
-	{"xl/worksheets/", typeXLSX}, {"ppt/slides/", typePPTX}, {"word/", typeDOCX}, {"META-INF/container.xml", typeEPUB},
-	{"EncryptedPackage", typeDOCX},
+	{"word/document", media.DOCX}, {"ppt/presentation", media.PPTX}, {"xl/workbook", media.XLSX},
+	{"xl/worksheets/", media.XLSX}, {"ppt/slides/", media.PPTX}, {"word/", media.DOCX}, {"META-INF/container.xml", media.EPUB},
+	{"EncryptedPackage", media.DOCX},
 }
 
 // sniffZip tells office documents and books from other archives by the files that they hold.
 func sniffZip(data []byte) sniffed {
-	z, err := openZip(context.Background(), data, Limits{}.withDefaults(0))
+	z, err := archive.Open(context.Background(), data, document.Limits{}.WithDefaults(0))
 	if err != nil {
 		return sniffDamagedZip(data)
 	}
-	if name, err := z.read("mimetype", 200); err == nil && len(name) > 0 {
+	if name, err := z.Read("mimetype", 200); err == nil && len(name) > 0 {
 		if s := containerType(string(name)); s.certain {
 			return s
 		}
 	}
 	for _, m := range zipMarks {
-		for _, e := range z.order {
-			if len(e.name) >= len(m.prefix) && strings.EqualFold(e.name[:len(m.prefix)], m.prefix) {
+		for _, e := range z.Order {
+			if len(e.Name) >= len(m.prefix) && strings.EqualFold(e.Name[:len(m.prefix)], m.prefix) {
 				return sniffed{mediaType: m.mediaType, certain: true}
 			}
 		}
 	}
-	return sniffed{mediaType: typeZIP}
+	return sniffed{mediaType: media.ZIP}
 }
 
 // sniffDamagedZip looks for the same names in the bytes of what cannot be opened, or holds too many files.
 func sniffDamagedZip(data []byte) sniffed {
-	sample := head(data, 256<<10)
-	if i := bytes.Index(head(data, 256), []byte("mimetypeapplication/")); i >= 0 {
-		name, _, _ := strings.Cut(string(head(data[i+len("mimetype"):], 128)), "PK") // the next entry follows at once
+	sample := clean.Head(data, 256<<10)
+	if i := bytes.Index(clean.Head(data, 256), []byte("mimetypeapplication/")); i >= 0 {
+		name, _, _ := strings.Cut(string(clean.Head(data[i+len("mimetype"):], 128)), "PK") // the next entry follows at once
 		if s := containerType(name); s.certain {
 			return s
 		}
@@ -48,13 +53,13 @@ func sniffDamagedZip(data []byte) sniffed {
 			return sniffed{mediaType: m.mediaType, certain: true}
 		}
 	}
-	return sniffed{mediaType: typeZIP}
+	return sniffed{mediaType: media.ZIP}
 }
 
 // containerType returns the type that the content of a mimetype file tells.
 func containerType(name string) sniffed {
-	switch mt, _ := mediaTypeOf(strings.TrimSpace(name)); mt {
-	case typeODT, typeODS, typeODP, typeEPUB:
+	switch mt, _ := media.Of(strings.TrimSpace(name)); mt {
+	case media.ODT, media.ODS, media.ODP, media.EPUB:
 		return sniffed{mediaType: mt, certain: true}
 	}
 	return sniffed{}

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/contextmem/contextmem/internal/parse/charset"
 )
 
 // The lengths differ on purpose: statistics must do with a line.
@@ -59,9 +61,9 @@ var charsetSamples = []struct {
 	{"big5 short", traditionalchinese.Big5, "歡迎來到花園"},
 	{"euc-kr", korean.EUCKR, "가을에 우리는 사과를 거두어 지하실에 두었습니다."},
 	{"euc-kr short", korean.EUCKR, "안녕하세요"},
-	{"utf-16le", utf16LE, "Осенью мы собрали яблоки."},
-	{"utf-16be", utf16BE, "plain english words"},
-	{"utf-16le without ascii", utf16LE, "秋になるとりんごを集めて地下室にしまいます。"},
+	{"utf-16le", charset.UTF16LE, "Осенью мы собрали яблоки."},
+	{"utf-16be", charset.UTF16BE, "plain english words"},
+	{"utf-16le without ascii", charset.UTF16LE, "秋になるとりんごを集めて地下室にしまいます。"},
 }
 
 func TestUndeclaredCharsets(t *testing.T) {

@@ -4,7 +4,6 @@ package parse
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/document"
 )
 
 // program writes a shell script that stands for an installed program.
@@ -26,64 +27,32 @@ func program(t *testing.T, script string) string {
 	return path
 }
 
-func TestTesseractImage(t *testing.T) {
+// TestScanKeepsWhatWasRead: the time is over, or a page cannot be drawn, after some pages.
+func TestScanKeepsWhatWasRead(t *testing.T) {
 	t.Parallel()
-	o := Tesseract{Program: program(t, `printf '%s ' "$@"; cat`)}
-	text, err := o.Recognise(t.Context(), []byte("picture"), "image/png")
-	require.NoError(t, err)
-	assert.Equal(t, "stdin stdout -l eng picture", text)
-
-	_, err = o.Recognise(t.Context(), []byte("picture"), "image/x-unheard-of")
-	assert.Error(t, err)
-	_, err = Tesseract{Program: filepath.Join(t.TempDir(), "missing")}.Recognise(t.Context(), nil, "image/png")
-	assert.Error(t, err)
-}
-
-func TestTesseractPages(t *testing.T) {
-	t.Parallel()
-	o := Tesseract{
-		Program: program(t, `printf 'text of '; cat`),
-		Drawer:  program(t, `[ "$5" -le 2 ] || exit 99; printf 'page %s' "$5"`),
-	}
-	text, err := o.Recognise(t.Context(), []byte("%PDF-"), typePDF)
-	require.NoError(t, err)
-	assert.Equal(t, "text of page 1\ftext of page 2", text)
-
-	o.Drawer = program(t, "exit 3")
-	_, err = o.Recognise(t.Context(), []byte("%PDF-"), typePDF)
-	assert.Error(t, err)
-}
-
-// TestTesseractKeepsWhatItRead: the time is over, or a page cannot be drawn, after some pages.
-func TestTesseractKeepsWhatItRead(t *testing.T) {
-	t.Parallel()
-	o := Tesseract{
+	o := document.Tesseract{
 		Program: program(t, `printf 'text of '; cat`),
 		Drawer:  program(t, `[ "$5" -le 2 ] || exit 1; printf 'page %s' "$5"`),
 	}
-	text, err := o.Recognise(t.Context(), []byte("%PDF-"), typePDF)
-	require.Error(t, err)
-	assert.Equal(t, "text of page 1\ftext of page 2", text)
-
 	r := New()
 	r.SetOCR(o)
-	doc, err := r.Parse(t.Context(), Input{Data: pdfFile("", "", "")}, Limits{})
+	doc, err := r.Parse(t.Context(), document.Input{Data: pdfFile("", "", "")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "text of page 1\n\ntext of page 2", doc.Text)
 	assert.Equal(t, "the text of the first 2 of 3 scanned pages was recognised", doc.Partial)
 
 	o.MaxPages = 2
 	r.SetOCR(o)
-	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("", "", "")}, Limits{})
+	doc, err = r.Parse(t.Context(), document.Input{Data: pdfFile("", "", "")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "the text of the first 2 of 3 scanned pages was recognised", doc.Partial)
-	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("", "")}, Limits{})
+	doc, err = r.Parse(t.Context(), document.Input{Data: pdfFile("", "")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Empty(t, doc.Partial)
 
 	o.Drawer = program(t, `[ "$5" -le 1 ] || exec sleep 60; printf 'page %s' "$5"`)
 	r.SetOCR(o)
-	doc, err = r.Parse(t.Context(), Input{Data: pdfFile("", "", "")}, Limits{Timeout: 2 * time.Second})
+	doc, err = r.Parse(t.Context(), document.Input{Data: pdfFile("", "", "")}, document.Limits{Timeout: 2 * time.Second})
 	require.NoError(t, err)
 	assert.Equal(t, "text of page 1", doc.Text)
 	assert.Equal(t, "the text of the first 1 of 3 scanned pages was recognised", doc.Partial)
@@ -99,14 +68,23 @@ func installed(t *testing.T, programs ...string) {
 	}
 }
 
+// draw runs pdftoppm on a document.
+func draw(t *testing.T, data []byte, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "pdftoppm", append(args, "-r", "150", "-")...)
+	cmd.Stdin = bytes.NewReader(data)
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return out
+}
+
 // scanOf draws the pages of a document and makes a PDF of the pictures.
 func scanOf(t *testing.T, data []byte, pages int) []byte {
 	t.Helper()
 	var images []string
 	for i := range pages {
 		page := strconv.Itoa(i + 1)
-		drawn, err := runTool(t.Context(), data, "pdftoppm", "-gray", "-r", "150", "-f", page, "-l", page, "-")
-		require.NoError(t, err)
+		drawn := draw(t, data, "-gray", "-f", page, "-l", page)
 		var w, h, most int
 		n, err := fmt.Fscanf(bytes.NewReader(drawn), "P5\n%d %d\n%d\n", &w, &h, &most)
 		require.NoError(t, err)
@@ -121,58 +99,41 @@ func TestInstalledTesseract(t *testing.T) {
 	t.Parallel()
 	installed(t, "tesseract", "pdftoppm")
 	scan := scanOf(t, pdfFile("The walled garden lies south of the kitchen.", "Bees were introduced in the year 1987."), 2)
-	assert.Equal(t, NoText, parseKind(t, Input{Name: "scan.pdf", Data: scan}, Limits{}))
+	assert.Equal(t, document.NoText, parseKind(t, document.Input{Name: "scan.pdf", Data: scan}, document.Limits{}))
 	r := New()
-	r.SetOCR(Tesseract{})
-	doc, err := r.Parse(t.Context(), Input{Name: "scan.pdf", Data: scan}, Limits{Timeout: 2 * time.Minute})
+	r.SetOCR(document.Tesseract{})
+	doc, err := r.Parse(t.Context(), document.Input{Name: "scan.pdf", Data: scan}, document.Limits{Timeout: 2 * time.Minute})
 	require.NoError(t, err)
 	assert.Equal(t, "The walled garden lies south of the kitchen.\n\nBees were introduced in the year 1987.", doc.Text)
 	assert.Empty(t, doc.Partial)
 	require.Len(t, doc.Pages, 2)
 	assert.True(t, strings.HasPrefix(doc.Text[doc.Pages[1].Start:], "Bees"))
 
-	picture, err := runTool(t.Context(), pdfFile("A sign on a gate."), "pdftoppm", "-png", "-r", "150", "-")
-	require.NoError(t, err)
-	doc, err = r.Parse(t.Context(), Input{Name: "sign.png", Data: picture}, Limits{Timeout: 2 * time.Minute})
+	picture := draw(t, pdfFile("A sign on a gate."), "-png")
+	doc, err = r.Parse(t.Context(), document.Input{Name: "sign.png", Data: picture}, document.Limits{Timeout: 2 * time.Minute})
 	require.NoError(t, err)
 	assert.Equal(t, "A sign on a gate.", doc.Text)
 	assert.Equal(t, "image/png", doc.MediaType)
 
-	r.SetOCR(Tesseract{Languages: "no-such-language"})
-	_, err = r.Parse(t.Context(), Input{Name: "sign.png", Data: picture}, Limits{Timeout: 2 * time.Minute})
-	var e *Error
+	r.SetOCR(document.Tesseract{Languages: "no-such-language"})
+	_, err = r.Parse(t.Context(), document.Input{Name: "sign.png", Data: picture}, document.Limits{Timeout: 2 * time.Minute})
+	var e *document.Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, NoText, e.Kind)
+	assert.Equal(t, document.NoText, e.Kind)
 }
 
 func TestInstalledPDFToText(t *testing.T) {
 	t.Parallel()
 	installed(t, "pdftotext")
 	r := New()
-	r.SetPDFTool(PDFToText{})
-	doc, err := r.Parse(t.Context(), Input{Name: "a.pdf", Data: pdfFile("The walled garden", "lies south")}, Limits{})
+	r.SetPDFTool(document.PDFToText{})
+	doc, err := r.Parse(t.Context(), document.Input{Name: "a.pdf", Data: pdfFile("The walled garden", "lies south")}, document.Limits{})
 	require.NoError(t, err)
 	assert.Equal(t, "The walled garden\n\nlies south", doc.Text)
 	require.Len(t, doc.Pages, 2)
 	assert.False(t, doc.Markdown)
 	for _, data := range [][]byte{pdfFile(""), []byte("%PDF-1.4\nnothing of use")} { // the reader's word counts where the tool has none
-		_, err = r.Parse(t.Context(), Input{Name: "a.pdf", Data: data}, Limits{})
+		_, err = r.Parse(t.Context(), document.Input{Name: "a.pdf", Data: data}, document.Limits{})
 		assert.Error(t, err)
 	}
-}
-
-func TestToolLimits(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := runTool(ctx, nil, program(t, "exec sleep 60"))
-	assert.ErrorIs(t, err, context.DeadlineExceeded)
-
-	_, err = runTool(t.Context(), nil, program(t, "exec cat /dev/zero"))
-	assert.ErrorIs(t, err, errToolOutput)
-
-	out, err := runTool(t.Context(), nil, program(t, "ulimit -v; ulimit -t; env"))
-	require.NoError(t, err)
-	assert.Contains(t, string(out), "1048576\n120\n")
-	assert.NotContains(t, string(out), "HOME=")
 }

@@ -1,6 +1,9 @@
 package pdf
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// cellGap is the least gap between two cells.
@@ -30,7 +33,7 @@ func findCells(lines []line) {
 			rest := s
 			for n := len(gaps[i][k]) - 1; n >= 0; n-- {
 				g := gaps[i][k][n]
-				if i > 0 && continues(g, &lines[i-1], gaps[i-1], l) || i+1 < len(lines) && continues(g, &lines[i+1], gaps[i+1], l) {
+				if goesOnAcross(g, lines, gaps, i, -1) || goesOnAcross(g, lines, gaps, i, 1) {
 					var tail *segment
 					rest, tail = rest.cut(g.at)
 					l.cells = append(l.cells, tail)
@@ -82,18 +85,38 @@ func (s *segment) wideGaps() []wideGap {
 	return slices.Clone(slices.DeleteFunc(all, func(g wideGap) bool { return g.u1-g.u0 < least }))
 }
 
-// continues says whether a gap of line l goes on in the neighbouring line.
-func continues(g wideGap, neighbour *line, gaps [][]wideGap, l *line) bool {
-	if d := neighbour.v - l.v; d > 3*l.size || d < -3*l.size {
-		return false
-	}
-	least := 0.15 * l.size
-	meets := func(u0, u1 float64) bool { return min(u1, g.u1)-max(u0, g.u0) >= least }
-	for k, s := range neighbour.segs {
-		if k > 0 && meets(neighbour.segs[k-1].u1, s.u0) {
+// maxBlankLines is how many lines that are blank where a gap is may lie between two lines that have it: cells that go
+// on while those beside them do not.
+const maxBlankLines = 5
+
+// goesOnAcross says whether a gap of lines[i] goes on in the next line in the direction of step that has text on both
+// sides of it.
+func goesOnAcross(g wideGap, lines []line, gaps [][][]wideGap, i, step int) bool {
+	last := &lines[i]
+	for k := i + step; k >= 0 && k < len(lines) && k >= i-maxBlankLines && k <= i+maxBlankLines; k += step {
+		l := &lines[k]
+		if math.Abs(l.v-last.v) > 3*lines[i].size || len(l.segs) == 0 {
+			return false
+		}
+		if g.within(l, gaps[k], 0.15*lines[i].size) {
 			return true
 		}
-		for _, o := range gaps[k] {
+		if l.u0 < g.u1 && l.u1 > g.u0 {
+			return false
+		}
+		last = l
+	}
+	return false
+}
+
+// within says whether line l, of which all are the gaps, is blank in at least least of the gap, between two texts.
+func (g wideGap) within(l *line, all [][]wideGap, least float64) bool {
+	meets := func(u0, u1 float64) bool { return min(u1, g.u1)-max(u0, g.u0) >= least }
+	for k, s := range l.segs {
+		if k > 0 && meets(l.segs[k-1].u1, s.u0) {
+			return true
+		}
+		for _, o := range all[k] {
 			if meets(o.u0, o.u1) {
 				return true
 			}

@@ -17,6 +17,7 @@ type cidFont struct {
 	encoding  *cmap    // nil for Identity and for character sets
 	charset   *charset // a predefined encoding
 	toUnicode *cmap
+	ordering  string // the collection of Adobe's that the CIDs are of; empty for others
 
 	widths       map[int]float64
 	ranges       []widthRange
@@ -41,6 +42,7 @@ func (d *document) newCIDFont(dic dict, toUnicode *cmap) *cidFont {
 		descendant = d.dict(a[0])
 	}
 	d.cidEncoding(f, dic["Encoding"])
+	d.cidCollection(f, dic["Encoding"], descendant)
 	if v, ok := d.number(descendant["DW"]); ok {
 		f.defaultWidth = finite(v / 1000)
 	}
@@ -68,6 +70,19 @@ func (d *document) cidEncoding(f *cidFont, o any) {
 			f.charset = predefinedCharset(base)
 			f.encoding = nil
 		}
+	}
+}
+
+// cidCollection notes whose CIDs the codes of a font lead to (ISO 32000-1, 9.7.3). Those of a predefined CMap that is
+// not known do not lead to CIDs here.
+func (d *document) cidCollection(f *cidFont, encoding any, descendant dict) {
+	if n, ok := d.resolve(encoding).(name); ok && !strings.HasPrefix(string(n), "Identity") {
+		return
+	}
+	info := d.dict(descendant["CIDSystemInfo"])
+	if registry, ok := d.resolve(info["Registry"]).(str); ok && string(registry) == "Adobe" {
+		ordering, _ := d.resolve(info["Ordering"]).(str)
+		f.ordering = string(ordering)
 	}
 }
 
@@ -182,7 +197,9 @@ func (f *cidFont) next(s str) (shown, int) {
 	if t := f.unicode(code, n); t != "" {
 		text = t
 	} else if text == "" && cid > 0 {
-		text = f.glyph(f.gidOf(cid))
+		if text = f.glyph(f.gidOf(cid)); text == "" {
+			text = cidText(f.ordering, cid)
+		}
 	}
 	g := shown{text: text, width: f.width(cid, n), space: n == 1 && s[0] == ' ', silent: f.toUnicode != nil && f.toUnicode.silent(code, n)}
 	if len(f.known) < maxCachedTexts {

@@ -214,7 +214,7 @@ func measureGutter(segs []*segment, g gutter) (gutter, bool) {
 	}
 	chars := min(left.chars/left.rows, right.chars/right.rows)
 	need := minColumnChars
-	if 3*aligned > 2*min(left.rows, right.rows) {
+	if 2*aligned >= min(left.rows, right.rows) {
 		need = minTextChars
 	}
 	g.chars = left.chars + right.chars

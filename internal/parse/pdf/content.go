@@ -45,6 +45,7 @@ type interpreter struct {
 	lostMarks  int // sequences that were not kept
 	hidden     int // depth of hidden optional content
 	path       map[*stream]bool
+	lines      path
 	page       *pageGlyphs
 }
 
@@ -113,6 +114,9 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 			v[n] = finite(f)
 			n++
 		}
+	}
+	if in.pathOperator(op, v) {
+		return
 	}
 	switch op {
 	case "q":

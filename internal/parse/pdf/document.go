@@ -58,6 +58,8 @@ type document struct {
 	ticks       int
 	noEndstream int // no "endstream" stands at or behind this offset
 
+	mono, shown int // glyphs so far in fonts of one width, and of all
+
 	partial string
 	stop    error
 }

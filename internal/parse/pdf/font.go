@@ -34,18 +34,25 @@ type font struct {
 	style style
 }
 
-// style tells fonts apart, and which of them are bold. It does not keep a font alive. 0 is no font.
+// style tells fonts apart, and which of them are bold or of one width. It does not keep a font alive. 0 is no font.
 type style uint32
 
-func makeStyle(number int, bold bool) style {
-	s := style(number) << 1
-	if bold {
+// fixedPitch is the flag of a font descriptor that says that all glyphs have one width (ISO 32000-1, table 123).
+const fixedPitch = 1
+
+func (d *document) makeStyle(number int, base string, descriptor dict) style {
+	s := style(number) << 2
+	if isBold(base) {
 		s |= 1
+	}
+	if flags, _ := d.integer(descriptor["Flags"]); isMono(base) || flags&fixedPitch != 0 {
+		s |= 2
 	}
 	return s
 }
 
 func (s style) bold() bool { return s&1 != 0 }
+func (s style) mono() bool { return s&2 != 0 }
 
 // next splits the first code off s, which is not empty, and returns the bytes that it takes.
 func (f *font) next(s str) (shown, int) {
@@ -112,14 +119,18 @@ func (d *document) newFont(dic dict, number int) *font {
 	toUnicode := d.toUnicode(dic["ToUnicode"])
 	if d.name(dic["Subtype"]) == "Type0" {
 		f.composite = d.newCIDFont(dic, toUnicode)
-		f.style = makeStyle(number, isBold(baseFontName(d.name(dic["BaseFont"]))))
+		var descendant dict
+		if a := d.array(dic["DescendantFonts"]); len(a) > 0 {
+			descendant = d.dict(a[0])
+		}
+		f.style = d.makeStyle(number, baseFontName(d.name(dic["BaseFont"])), d.dict(descendant["FontDescriptor"]))
 		f.vertical = f.composite.vertical
 		return f
 	}
 	f.simple = &[256]shown{}
 	s := simpleFont{d: d, dict: dic, desc: d.dict(dic["FontDescriptor"]), toUnicode: toUnicode}
 	s.base = baseFontName(d.name(dic["BaseFont"]))
-	f.style = makeStyle(number, isBold(s.base))
+	f.style = d.makeStyle(number, s.base, s.desc)
 	s.texts(f.simple)
 	s.widths(f)
 	f.simple[' '].space = true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,6 +79,11 @@ func TestSimpleFonts(t *testing.T) {
 func TestCompositeFonts(t *testing.T) {
 	t.Parallel()
 	descendant := "/DescendantFonts [<< /Subtype /CIDFontType2 /DW 500 >>]"
+	collection := func(ordering string) func(*builder) string { // not embedded, without ToUnicode
+		return func(*builder) string {
+			return "/Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /Subtype /CIDFontType0 /DW 1000 /CIDSystemInfo << /Registry (Adobe) /Ordering (" + ordering + ") /Supplement 2 >> >>]"
+		}
+	}
 	named := func(enc string) func(*builder) string {
 		return func(*builder) string { return "/Subtype /Type0 /Encoding /" + enc + " " + descendant }
 	}
@@ -130,6 +136,11 @@ func TestCompositeFonts(t *testing.T) {
 		{"UTF-16", `<4E2DD842DFB7>`, "中𠮷", named("UniJIS-UTF16-H")},
 		{"UTF-8", `<E4B8AD41>`, "中A", named("UniGB-UTF8-H")},
 		{"UTF-32", `<00004E2D>`, "中", named("UniGB-UTF32-H")},
+		{"CIDs of Japan1", `<0CD40E8A03770022>`, "日本のA", collection("Japan1")},
+		{"CIDs of GB1", `<11CF075310D4>`, "中国语", collection("GB1")},
+		{"CIDs of CNS1", `<02950A3710A7>`, "中國語", collection("CNS1")},
+		{"CIDs of Korea1", `<0CE004B409AF>`, "한국어", collection("Korea1")},
+		{"CIDs of KR", `<0B130161075F>`, "한국어", collection("KR")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -212,4 +223,22 @@ func TestCodespaces(t *testing.T) {
 	assert.Equal(t, 634, cid)
 	_, ok = m.cid(0x9000, 2)
 	assert.False(t, ok)
+}
+
+func TestCIDTables(t *testing.T) {
+	t.Parallel()
+	for ordering, want := range map[string]int{"Japan1": 23060, "GB1": 30284, "CNS1": 19179, "Korea1": 18352, "KR": 22897} {
+		texts := cidTables[ordering]()
+		if len(texts) != want {
+			t.Errorf("%s has %d CIDs, want %d", ordering, len(texts), want)
+		}
+		for cid, text := range texts {
+			if !utf8.ValidString(text) || len(text) > 64 {
+				t.Errorf("%s: CID %d is %q", ordering, cid, text)
+			}
+		}
+	}
+	if got := cidText("Japan1", 1<<20) + cidText("Japan1", -1) + cidText("Elsewhere", 34); got != "" {
+		t.Errorf("CIDs that do not exist read %q", got)
+	}
 }

@@ -86,7 +86,7 @@ func (h *headings) all() iter.Seq[candidate] {
 
 // mayBeHeading says whether a block is short and has words, so that its size or weight may make it a heading.
 func mayBeHeading(b *block) bool {
-	if b.kind == blockTable || b.lines > maxHeadingLines || len(b.text) > maxHeadingBytes {
+	if b.kind == blockTable || b.kind == blockCode || b.lines > maxHeadingLines || len(b.text) > maxHeadingBytes {
 		return false
 	}
 	if b.kind == blockItem && (strings.HasPrefix(b.text, "- ") || strings.Contains(b.text, " ... ")) {

@@ -10,17 +10,15 @@ import (
 // paid for; a page of scattered glyphs has as many segments.
 const segmentWork = 256
 
-// layoutPage puts what a page shows in reading order: first the direction of writing that most glyphs have, then the
-// others.
-func layoutPage(d *document, p *pageGlyphs, hyphens *hyphenation) []block {
+// blocks puts what a page shows in reading order: first the direction of writing that most glyphs have, then the
+// others, then the comments that readers left.
+func (l *pageLayout) blocks(d *document, hyphens *hyphenation) []block {
 	var out []block
-	for _, glyphs := range byDirection(dropRuns(shownGlyphs(p))) {
-		segs, first := makeSegments(glyphs), len(out)
-		if !d.tick(segmentWork * len(segs)) {
-			return out
-		}
+	for _, segs := range l.groups {
+		first := len(out)
+		d.countMono(segs)
 		for _, region := range readingOrder(d, segs) {
-			blocks := regionBlocks(region, hyphens)
+			blocks := regionBlocks(region, 2*d.mono < d.shown, l.rules, hyphens)
 			if len(out) > first && len(blocks) > 0 && goesOn(&out[len(out)-1], &blocks[0]) {
 				last := &out[len(out)-1]
 				last.text = hyphens.join([]string{last.text, blocks[0].text}, nil)
@@ -30,12 +28,15 @@ func layoutPage(d *document, p *pageGlyphs, hyphens *hyphenation) []block {
 			out = append(out, blocks...)
 		}
 	}
+	for _, c := range l.comments {
+		out = append(out, block{kind: blockParagraph, text: c, lines: maxHeadingLines + 1})
+	}
 	return out
 }
 
 // goesOn says whether a paragraph that ends a column continues at the top of the next one.
 func goesOn(a, b *block) bool {
-	if a.kind == blockTable || b.kind != blockParagraph || math.Abs(a.size-b.size) > 0.05*a.size {
+	if a.kind == blockTable || a.kind == blockCode || b.kind != blockParagraph || math.Abs(a.size-b.size) > 0.05*a.size {
 		return false
 	}
 	return startsLower(b.text) && !endsSentence(a.text)

@@ -47,7 +47,13 @@ func TestLayout(t *testing.T) {
 		{"overprinted words of the same letters stay apart", textAt(72, 700, "saves the color and sets the other one") + textAt(80, 700, "clears the stack and") + textAt(174, 700, "stores"),
 			"saves the color and sets the other one\n\nclears the stack and stores"},
 		{"overprinted text stays apart", textAt(72, 700, "confidential note") + textAt(75, 700.5, "DRAFT COPY ZZZ"), "DRAFT COPY ZZZ\n\nconfidential note"},
-		{"superscript", textAt(72, 700, "A remark.") + sizedAt(114, 704, 6, "1") + textAt(122, 700, "And more"), "A remark.1 And more"},
+		{"superscript", textAt(72, 700, "A remark.") + sizedAt(114, 704, 6, "1") + textAt(122, 700, "And more"), "A remark.[^1] And more"},
+		{"exponent", textAt(72, 700, "about 10") + sizedAt(108.5, 704, 6, "6") + textAt(114, 700, "bees"), "about 10^6 bees"},
+		{"unit", textAt(72, 700, "nine m") + sizedAt(101, 704, 6, "2") + textAt(108, 700, "of soil"), "nine m2 of soil"},
+		{"ordinal", textAt(72, 700, "the 1") + sizedAt(94.5, 704, 6, "st") + textAt(102, 700, "bed"), "the 1st bed"},
+		{"footnote", sizedAt(72, 704, 6, "2") + textAt(76, 700, "The head gardener disagrees."), "[^2]: The head gardener disagrees."},
+		{"line of code is no heading", textAt(72, 700, "# perl -e 1") + textAt(72, 660, "```"), "\\# perl -e 1\n\n\\```"},
+		{"hashtag", textAt(72, 700, "#garden is green"), "#garden is green"},
 		{"subscript", textAt(72, 700, "H") + sizedAt(79.3, 697, 7, "2") + textAt(83.3, 700, "O flows"), "H2O flows"},
 		{"accent over its letter", "BT /F1 10 Tf 72 700 Td (caf) Tj 14.45 0 Td (\\264) Tj -1.1 0 Td (e) Tj ET", "café"},
 		{"paragraph by gap", paragraphLines(72, 700, 10, "One line", "and another.") + paragraphLines(72, 660, 10, "A new one."), "One line and another.\n\nA new one."},
@@ -239,6 +245,24 @@ func TestPageForms(t *testing.T) {
 			assert.Equal(t, tt.want, mustParse(t, page.bytes()).Text)
 		}
 	})
+	t.Run("form fields without an appearance", func(t *testing.T) {
+		t.Parallel()
+		for _, tt := range []struct{ annot, want string }{
+			{"/Subtype /Widget /FT /Tx /V (the answer)", "The question the answer"},
+			{"/Subtype /Widget /FT /Ch /V [(leek) (fig)]", "The question leek fig"},
+			{"/Subtype /Widget /Parent << /FT /Tx /V <FEFF00E4> >>", "The question ä"},
+			{"/Subtype /Widget /FT /Btn /V /On", "The question"},
+			{"/Subtype /Widget /FT /Tx /F 2 /V (hidden)", "The question"},
+			{"/Subtype /FreeText /Contents (a remark)", "The question a remark"},
+			{"/Subtype /Text /Contents (Ask the cook.) /T (A. Gardener)", "The question\n\nComment by A. Gardener: Ask the cook."},
+			{"/Subtype /Highlight /Contents (Ask.)", "The question\n\nComment: Ask."},
+			{"/Subtype /Popup /Contents (no comment)", "The question"},
+		} {
+			page := newBuilder()
+			page.pageWith("/Annots [<< /Rect [140 698 300 712] "+tt.annot+" >>]", helvetica, textAt(72, 700, "The question"))
+			assert.Equal(t, tt.want, mustParse(t, page.bytes()).Text, tt.annot)
+		}
+	})
 	t.Run("inherited resources and several streams", func(t *testing.T) {
 		t.Parallel()
 		b := newBuilder()
@@ -258,4 +282,70 @@ func TestPageForms(t *testing.T) {
 		assert.Equal(t, "two\n\nfour", res.Text)
 		assert.Equal(t, []Page{{1, 0}, {2, 0}, {3, 5}, {4, 5}, {5, 9}}, res.Pages)
 	})
+}
+
+// courier shows a string in 10 point Courier, whose characters are six points wide.
+func courier(x, y float64, s string) string {
+	return strings.ReplaceAll(textAt(x, y, s), "/F1", "/C1")
+}
+
+func TestCode(t *testing.T) {
+	t.Parallel()
+	const fonts = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> " +
+		"/C1 << /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >> >>"
+	prose := paragraphLines(72, 740, 10, "The program below prints the beds of the garden, one on each line.")
+	for name, tt := range map[string]struct{ content, want string }{
+		"indented": {prose + courier(90, 700, "func main() {") + courier(114, 688, "beds()  // all") + courier(90, 664, "}") + textAt(72, 630, "That is all."),
+			"The program below prints the beds of the garden, one on each line.\n\n```\nfunc main() {\n    beds()  // all\n\n}\n```\n\nThat is all."},
+		"one line apart":      {prose + courier(90, 700, "# rake --all"), "The program below prints the beds of the garden, one on each line.\n\n```\n# rake --all\n```"},
+		"words in a sentence": {prose + textAt(72, 700, "Run ") + courier(92, 700, "rake") + textAt(120, 700, "now."), "The program below prints the beds of the garden, one on each line.\n\nRun rake now."},
+		"line of a paragraph": {textAt(72, 700, "The gardener calls the program that he likes most of all") + courier(72, 688, "rake --all --beds") + textAt(72, 676, "and then goes home to read in his book until the evening."),
+			"The gardener calls the program that he likes most of all rake --all --beds\n\nand then goes home to read in his book until the evening."},
+		"a document of one width": {courier(72, 700, "All of this letter was") + courier(72, 688, "typed on a machine."), "All of this letter was typed on a machine."},
+		"fence inside":            {prose + courier(90, 700, "```") + courier(90, 688, "x"), "The program below prints the beds of the garden, one on each line.\n\n````\n```\nx\n````"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBuilder()
+			b.page(fonts, tt.content)
+			assert.Equal(t, tt.want, mustParse(t, b.bytes()).Text)
+		})
+	}
+}
+
+func TestRunningText(t *testing.T) {
+	t.Parallel()
+	body := []string{"The walled garden lies south of the kitchen.", "Bees were introduced in the year 1987.", "Leeks grow in the second bed.", "The gate is shut at night."}
+	file := func(edge func(page int) string) string {
+		b := newBuilder()
+		for i, text := range body {
+			b.page(helvetica, textAt(72, 600, text)+edge(i+1))
+		}
+		return mustParse(t, b.bytes()).Text
+	}
+	plain := strings.Join(body, "\n\n")
+	for name, tt := range map[string]struct {
+		edge func(page int) string
+		want string
+	}{
+		"page numbers":       {func(n int) string { return textAt(300, 40, fmt.Sprint(n+6)) }, plain},
+		"page and count":     {func(n int) string { return textAt(300, 40, fmt.Sprintf("Page %d of 4", n)) }, plain},
+		"roman page numbers": {func(n int) string { return textAt(300, 40, []string{"", "i", "ii", "iii", "iv"}[n]) }, plain},
+		"a header stays once": {func(int) string { return textAt(72, 760, "Garden report of 2026, draft") },
+			"Garden report of 2026, draft\n\n" + plain},
+		"left and right headers": {func(n int) string {
+			return textAt(72, 760, []string{"The garden book", "Beds and their plants"}[n%2])
+		}, "Beds and their plants\n\n" + body[0] + "\n\nThe garden book\n\n" + strings.Join(body[1:], "\n\n")},
+		"numbers that do not count pages": {func(n int) string { return textAt(300, 40, fmt.Sprint(n*n*7)) },
+			body[0] + "\n\n7\n\n" + body[1] + "\n\n28\n\n" + body[2] + "\n\n63\n\n" + body[3] + "\n\n112"},
+		"titles are no headers": {func(int) string { return sizedAt(72, 760, 20, "Beds") },
+			"## Beds\n\n" + strings.Join(body, "\n\n## Beds\n\n")},
+		"text that does not stand apart": {func(int) string { return textAt(72, 612, "So") },
+			"So\n" + strings.Join(body, "\n\nSo\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, file(tt.edge))
+		})
+	}
 }

@@ -199,6 +199,9 @@ func (in *interpreter) annotation(a, resources dict) {
 	}
 	switch d.name(a["Subtype"]) {
 	case "Widget", "FreeText", "Stamp", "Watermark":
+	case "Text", "Highlight", "Underline", "StrikeOut", "Squiggly", "Caret", "Ink", "Square", "Circle", "Polygon", "Line":
+		in.comment(a)
+		return
 	default:
 		return
 	}
@@ -212,6 +215,7 @@ func (in *interpreter) annotation(a, resources dict) {
 		bbox = d.numbers(st.dict["BBox"], 4)
 	}
 	if rect == nil || bbox == nil {
+		in.fieldValue(a, rect)
 		return
 	}
 	m := identity
@@ -243,25 +247,33 @@ func (d *document) extract() (*Result, error) {
 	ly := d.newLayers(catalog)
 	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
-	var space pageSpace
-	cleaned := d.work
+	queue := pageQueue{seen: map[string]bool{}}
+	write := func(last bool) {
+		for l := queue.pop(last); l != nil && !w.full; l = queue.pop(last) {
+			w.page(l.blocks(d, hyphens))
+			queue.release(l)
+		}
+	}
+	cleaned, pages := d.work, 0
 	d.pages(func(page dict) bool {
-		if len(w.pages) >= d.lim.MaxPages {
+		if pages++; pages > d.lim.MaxPages {
 			d.note(partialPages)
 			return false
 		}
-		p := d.glyphs(page, fs, ly, &space)
+		space := queue.space()
+		p := d.glyphs(page, fs, ly, space)
 		mapped += len(p.glyphs)
 		images = images || p.images
 		unmapped += p.unmapped
-		w.page(layoutPage(d, p, hyphens))
-		space.keep()
+		queue.pages = append(queue.pages, newPageLayout(d, p, space))
+		write(false)
 		if cleaned-d.work >= collectAfter && len(d.data)+2*cap(w.text) >= collectFrom {
 			runtime.GC()
 			cleaned = d.work
 		}
 		return d.stop == nil && !w.full
 	})
+	write(true)
 	if err := d.ctx.Err(); err != nil {
 		return nil, err
 	}

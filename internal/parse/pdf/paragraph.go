@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ const (
 	blockParagraph = iota
 	blockItem      // of a list
 	blockTable
+	blockCode
 )
 
 // Shares of the letters of a line that are in one font, for the line to be in that font.
@@ -35,8 +37,9 @@ type paragraph struct {
 	whole bool // an entry of a table of contents, which ends with its line
 }
 
-// regionBlocks makes the blocks of a region of one column.
-func regionBlocks(segs []*segment, hyphens *hyphenation) []block {
+// regionBlocks makes the blocks of a region of one column. With code set, lines in fonts of one width are code. rules
+// are the lines that are drawn on the page.
+func regionBlocks(segs []*segment, code bool, rules []rule, hyphens *hyphenation) []block {
 	lines := makeLines(segs)
 	findCells(lines)
 	usual := leading(lines)
@@ -52,9 +55,29 @@ func regionBlocks(segs []*segment, hyphens *hyphenation) []block {
 		}
 	}
 	for i := 0; i < len(lines); {
+		if t := lines[i].takeTable(); t != nil {
+			flush()
+			out = append(out, t.block(hyphens))
+			if len(lines[i].segs) == 0 {
+				i++
+			}
+			continue
+		}
+		if n := 0; code {
+			var before *line
+			if i > 0 {
+				before = &lines[i-1]
+			}
+			if n = codeLines(lines[i:], before, usual); n > 0 {
+				flush()
+				out = append(out, codeBlock(lines[i:i+n]))
+				i += n
+				continue
+			}
+		}
 		if rows := tableRows(lines[i:]); rows > 0 {
 			flush()
-			out = append(out, tableBlock(lines[i:i+rows], hyphens))
+			out = append(out, tableBlock(lines[i:i+rows], rules, hyphens))
 			i += rows
 			continue
 		}
@@ -83,6 +106,18 @@ func regionBlocks(segs []*segment, hyphens *hyphenation) []block {
 	}
 	flush()
 	return out
+}
+
+// takeTable takes the table that begins at the height of the line out of it, nil when there is none.
+func (l *line) takeTable() *ruledTable {
+	for i, s := range l.segs {
+		if s.table != nil {
+			l.segs = slices.Delete(l.segs, i, i+1)
+			l.cells = slices.DeleteFunc(l.cells, func(c *segment) bool { return c.table != nil })
+			return s.table
+		}
+	}
+	return nil
 }
 
 // runsInto says whether a dash or a number at the beginning of text is part of the sentence above rather than the mark

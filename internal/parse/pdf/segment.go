@@ -37,6 +37,7 @@ type segment struct {
 	v      float64
 	size   float64
 	chars  int
+	table  *ruledTable // it stands for a table and has no glyphs
 }
 
 // run is glyphs that follow one another in the stream and on the page.

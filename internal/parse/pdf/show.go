@@ -33,6 +33,8 @@ type pageGlyphs struct {
 	images   bool
 	full     bool // the limit of glyphs was reached
 	unmapped int  // codes without a meaning
+	comments []string
+	rules    []rule
 }
 
 // move sets the text position to the start of a line that is offset from the current one.

@@ -125,7 +125,7 @@ func mergeColumns(columns []tableColumn, segs []*segment) ([]tableColumn, bool) 
 }
 
 // tableBlock writes rows as a Markdown table whose header is the first row.
-func tableBlock(lines []line, hyphens *hyphenation) block {
+func tableBlock(lines []line, rules []rule, hyphens *hyphenation) block {
 	var columns []tableColumn
 	for i := range lines {
 		if merged, ok := mergeColumns(columns, lines[i].cells); ok {
@@ -133,7 +133,7 @@ func tableBlock(lines []line, hyphens *hyphenation) block {
 		}
 	}
 	var rows [][][]string
-	lastV := math.Inf(1)
+	begins := rowStarts(lines, columns, rules)
 	for i := range lines {
 		l := &lines[i]
 		cells := make([][]string, len(columns))
@@ -141,28 +141,64 @@ func tableBlock(lines []line, hyphens *hyphenation) block {
 			k := columnOf(columns, s)
 			cells[k] = append(cells[k], s.text())
 		}
-		// A line close below that leaves the first column empty goes on with the row above.
-		if len(rows) > 0 && len(cells[0]) == 0 && len(l.cells) < len(columns) && lastV-l.v < wrapGap*l.size {
+		if len(rows) > 0 && !begins[i] {
 			for k := range cells {
 				rows[len(rows)-1][k] = append(rows[len(rows)-1][k], cells[k]...)
 			}
 		} else {
 			rows = append(rows, cells)
 		}
-		lastV = l.v
 	}
-	var out strings.Builder
+	texts := make([][]string, len(rows))
 	for i, cells := range rows {
-		out.WriteString("|")
 		for _, c := range cells {
-			out.WriteString(" " + strings.ReplaceAll(hyphens.join(c, nil), "|", "\\|") + " |")
-		}
-		out.WriteString("\n")
-		if i == 0 {
-			out.WriteString("|" + strings.Repeat(" --- |", len(columns)) + "\n")
+			texts[i] = append(texts[i], hyphens.join(c, nil))
 		}
 	}
-	return block{kind: blockTable, text: strings.TrimRight(out.String(), "\n"), size: lines[0].size, lines: len(rows)}
+	return block{kind: blockTable, text: markdownTable(texts), size: lines[0].size, lines: len(rows)}
+}
+
+// rowStarts says which lines begin a row: those below a line that is drawn, where that is how rows are parted; those
+// behind a wider gap, where lines within a row are closer; else those that do not leave the first column empty.
+func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
+	out := make([]bool, len(lines))
+	ruled, close, least := 0, 0, math.Inf(1)
+	for i := 1; i < len(lines); i++ {
+		least = min(least, lines[i-1].v-lines[i].v)
+	}
+	byRule, byGap := slices.Clone(out), slices.Clone(out)
+	byRule[0], byGap[0], out[0] = true, true, true
+	partial, groups := 0, 1
+	for i := 1; i < len(lines); i++ {
+		above, l := &lines[i-1], &lines[i]
+		byRule[i] = slices.ContainsFunc(rules, func(r rule) bool {
+			return !r.across && r.at < above.v && r.at > l.v+0.5*l.size && r.from < columns[0].u1 && r.to > columns[len(columns)-1].u0
+		})
+		if byRule[i] {
+			ruled++
+		}
+		gap := above.v - l.v
+		if byGap[i] = gap > 1.12*least+0.5; byGap[i] {
+			groups++
+		} else {
+			close++
+			if len(l.cells) < len(columns) {
+				partial++
+			}
+		}
+		out[i] = len(l.cells) == len(columns) || columnOf(columns, l.cells[0]) == 0 || gap >= wrapGap*l.size
+	}
+	switch {
+	case ruled >= 2 && 3*ruled >= len(lines)-1:
+		return byRule
+	case close > 0 && partial == close && groups >= 3:
+		out = byGap
+	}
+	// The cells of a header may stand at its foot, so that its first line has none in the first column.
+	if columnOf(columns, lines[0].cells[0]) > 0 && columnOf(columns, lines[1].cells[0]) == 0 && lines[0].v-lines[1].v < wrapGap*lines[1].size {
+		out[1] = false
+	}
+	return out
 }
 
 // columnOf returns the column that a cell overlaps most.

@@ -57,6 +57,14 @@ func (s *segment) addClusters(sp *wordSpace) {
 	out := sp.clusters
 	var prev, blank *glyph // the last that is no space, and the last space behind it
 	pending := false
+	raisedFrom := -1 // where a run of superscripts begins in out
+	endRaised := func() {
+		if raisedFrom >= 0 {
+			run := slices.Clone(out[raisedFrom:])
+			out = addRaised(out[:raisedFrom], run)
+			raisedFrom = -1
+		}
+	}
 	for i := range glyphs {
 		g := &glyphs[i]
 		if isBlank(g.text) {
@@ -80,12 +88,21 @@ func (s *segment) addClusters(sp *wordSpace) {
 				need = ideographGap * g.size
 			}
 			if pending || gap > need {
-				out = append(out, cluster{text: " ", space: true})
+				endRaised()
+				if n := len(out); n > 0 && !out[n-1].space {
+					out = append(out, cluster{text: " ", space: true})
+				}
 			}
+		}
+		if raised := s.raised(g); raised && raisedFrom < 0 {
+			raisedFrom = len(out)
+		} else if !raised {
+			endRaised()
 		}
 		out = append(out, cluster{text: text})
 		prev, pending = g, false
 	}
+	endRaised()
 	sp.clusters = out
 }
 

@@ -39,7 +39,12 @@ func (w *writer) page(blocks []block) {
 			w.full = true
 			return
 		}
-		if b.kind != blockTable {
+		if b.kind == blockCode {
+			b.text = fence(b.text)
+		} else if b.kind != blockTable {
+			b.text = escapeMarks(b.text)
+		}
+		if b.kind != blockTable && b.kind != blockCode && b.size > 0 {
 			w.bySize[int(math.Round(2*b.size))] += len(b.text)
 			if b.bold {
 				w.bold += len(b.text)
@@ -62,6 +67,22 @@ func (w *writer) page(blocks []block) {
 		w.text = append(w.text, strings.ToValidUTF8(b.text, "")...)
 		w.last = b.kind
 	}
+}
+
+// escapeMarks puts a backslash before what Markdown would take for a heading or a fence at the beginning of a line.
+func escapeMarks(text string) string {
+	if !strings.Contains(text, "#") && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for i, l := range lines {
+		rest := strings.TrimLeft(l, "#")
+		if n := len(l) - len(rest); n > 0 && n <= 6 && (strings.TrimSpace(rest) == "" || rest[0] == ' ') ||
+			strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~") {
+			lines[i] = "\\" + l
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 // reserve makes room for n bytes, and for what the pages to come will have if they are like those so far: a text that

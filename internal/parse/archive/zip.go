@@ -1,0 +1,366 @@
+// Package archive reads containers of files within limits.
+package archive
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/output"
+)
+
+// File reads a ZIP container within limits. The directory is read here and not by archive/zip, because that
+// allocates for every entry that a file claims before anyone can count them, and refuses files that were cut off.
+type File struct {
+	Ctx     context.Context
+	data    []byte
+	entries map[string]*Entry // by name in lower case
+	Order   []*Entry
+	left    int64 // bytes that may still be unpacked
+	ratio   int64
+	base    int64  // what stands before the archive, which offsets do not count
+	Damage  string // why entries may be missing or incomplete
+}
+
+type Entry struct {
+	Name      string
+	method    uint16
+	encrypted bool
+	packed    int64 // -1 when not known
+	crc       uint32
+	checked   bool  // crc is known
+	header    int64 // offset of the local header
+}
+
+// Signatures and fixed lengths of the records (PKWARE APPNOTE 6.3.10, sections 4.3.7, 4.3.12, 4.3.16).
+const (
+	zipLocalSig    = "PK\x03\x04"
+	zipCentralSig  = "PK\x01\x02"
+	zipEndSig      = "PK\x05\x06"
+	zip64EndSig    = "PK\x06\x06"
+	zip64LocSig    = "PK\x06\x07"
+	zipLocalLen    = 30
+	zipCentralLen  = 46
+	zipEndLen      = 22
+	zipRatioGrace  = 4 << 20
+	zipMaxName     = 1024
+	reasonCutOff   = "the file is cut off or damaged: its table of contents is missing or wrong"
+	ReasonDamaged  = "a part of the file is damaged"
+	reasonCutEntry = "a part of the file is cut off"
+)
+
+// Open reads the directory. Without one it collects the entries from their local headers.
+func Open(ctx context.Context, data []byte, lim document.Limits) (*File, error) {
+	z := &File{Ctx: ctx, data: data, entries: map[string]*Entry{}, left: lim.MaxExpanded, ratio: int64(lim.MaxRatio)}
+	at, count, ok := z.findDirectory()
+	if ok {
+		err := z.readDirectory(at, count, lim.MaxEntries)
+		var e *document.Error
+		if errors.As(err, &e) && e.Kind == document.LimitExceeded {
+			return nil, err
+		}
+		ok = err == nil
+	}
+	if !ok || !z.consistent() {
+		z.entries, z.Order = map[string]*Entry{}, nil
+		if err := z.salvage(lim.MaxEntries); err != nil {
+			return nil, err
+		}
+		z.Damage = reasonCutOff
+	}
+	if len(z.Order) == 0 {
+		return nil, document.Errorf(document.Malformed, "not a ZIP container, or one without files")
+	}
+	return z, nil
+}
+
+// consistent reports whether every entry is where the directory says; bytes that were lost or added move them.
+func (z *File) consistent() bool {
+	for _, e := range z.Order {
+		if !z.isLocal(e.header) {
+			return false
+		}
+	}
+	return true
+}
+
+func (z *File) isLocal(at int64) bool {
+	return at >= 0 && at <= int64(len(z.data))-zipLocalLen && string(z.data[at:at+4]) == zipLocalSig
+}
+
+// findDirectory returns the offset of the central directory and how many entries it claims.
+func (z *File) findDirectory() (at int64, count uint64, ok bool) {
+	tail := max(0, len(z.data)-zipEndLen-(1<<16))
+	i := bytes.LastIndex(z.data[tail:], []byte(zipEndSig))
+	if i < 0 || len(z.data)-tail-i < zipEndLen {
+		return 0, 0, false
+	}
+	end := tail + i
+	rec := z.data[end:]
+	count = uint64(binary.LittleEndian.Uint16(rec[10:]))
+	size := int64(binary.LittleEndian.Uint32(rec[12:]))
+	at = int64(binary.LittleEndian.Uint32(rec[16:]))
+	dirEnd := int64(end)
+	if loc := end - 20; loc >= 0 && string(z.data[loc:loc+4]) == zip64LocSig {
+		rec64 := binary.LittleEndian.Uint64(z.data[loc+8:])
+		if rec64 < uint64(len(z.data)-56) && len(z.data) > 56 && string(z.data[rec64:rec64+4]) == zip64EndSig {
+			r := z.data[rec64:]
+			count = binary.LittleEndian.Uint64(r[32:])
+			size = int64(binary.LittleEndian.Uint64(r[40:]))
+			at = int64(binary.LittleEndian.Uint64(r[48:]))
+			dirEnd = int64(rec64)
+		}
+	}
+	if z.isCentral(at) {
+		return at, count, true
+	}
+	// Something may have been put in front of the archive; then the directory still ends where its end record begins.
+	if start := dirEnd - size; size >= 0 && z.isCentral(start) {
+		z.base = start - at
+		return start, count, true
+	}
+	return 0, 0, false
+}
+
+func (z *File) isCentral(at int64) bool {
+	return at >= 0 && at <= int64(len(z.data))-zipCentralLen && string(z.data[at:at+4]) == zipCentralSig
+}
+
+func (z *File) readDirectory(at int64, count uint64, maxEntries int) error {
+	if count > uint64(maxEntries) {
+		return document.Errorf(document.LimitExceeded, "the container holds %d files, more than the limit of %d", count, maxEntries)
+	}
+	for z.isCentral(at) {
+		if len(z.Order) >= maxEntries {
+			return document.Errorf(document.LimitExceeded, "the container holds more than %d files", maxEntries)
+		}
+		h := z.data[at:]
+		nameLen, extraLen := int64(binary.LittleEndian.Uint16(h[28:])), int64(binary.LittleEndian.Uint16(h[30:]))
+		commentLen := int64(binary.LittleEndian.Uint16(h[32:]))
+		if int64(len(h)) < zipCentralLen+nameLen+extraLen {
+			return document.Errorf(document.Malformed, "the table of contents is cut off")
+		}
+		e := &Entry{
+			Name:      zipName(h[zipCentralLen : zipCentralLen+nameLen]),
+			method:    binary.LittleEndian.Uint16(h[10:]),
+			encrypted: binary.LittleEndian.Uint16(h[8:])&1 != 0,
+			crc:       binary.LittleEndian.Uint32(h[16:]),
+			checked:   true,
+			packed:    int64(binary.LittleEndian.Uint32(h[20:])),
+			header:    int64(binary.LittleEndian.Uint32(h[42:])),
+		}
+		unpacked := binary.LittleEndian.Uint32(h[24:])
+		e.zip64(h[zipCentralLen+nameLen:zipCentralLen+nameLen+extraLen], unpacked == 1<<32-1)
+		e.header += z.base
+		z.add(e)
+		at += zipCentralLen + nameLen + extraLen + commentLen
+	}
+	return nil
+}
+
+// zip64 takes the long sizes from the extra field 0x0001 where the short ones are full.
+func (e *Entry) zip64(extra []byte, longUnpacked bool) {
+	for len(extra) >= 4 {
+		id, n := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		extra = extra[4:]
+		if n > len(extra) {
+			return
+		}
+		if id != 1 {
+			extra = extra[n:]
+			continue
+		}
+		f := extra[:n]
+		take := func(dst *int64) {
+			if len(f) >= 8 {
+				*dst = int64(binary.LittleEndian.Uint64(f))
+				f = f[8:]
+			}
+		}
+		if longUnpacked {
+			var unpacked int64
+			take(&unpacked)
+		}
+		if e.packed == 1<<32-1 {
+			take(&e.packed)
+		}
+		if e.header == 1<<32-1 {
+			take(&e.header)
+		}
+		return
+	}
+}
+
+func (z *File) add(e *Entry) {
+	z.Order = append(z.Order, e)
+	key := strings.ToLower(e.Name)
+	if z.entries[key] == nil {
+		z.entries[key] = e
+	}
+}
+
+func zipName(b []byte) string {
+	name := strings.ReplaceAll(string(clean.Head(b, zipMaxName)), "\\", "/")
+	return strings.TrimPrefix(strings.TrimPrefix(name, "./"), "/")
+}
+
+// salvage collects entries from local headers.
+func (z *File) salvage(maxEntries int) error {
+	at := 0
+	for n := 0; ; n++ {
+		if n&255 == 0 && z.Ctx.Err() != nil {
+			return z.Ctx.Err()
+		}
+		i := bytes.Index(z.data[at:], []byte(zipLocalSig))
+		if i < 0 {
+			return nil
+		}
+		at += i
+		if len(z.Order) >= maxEntries {
+			return document.Errorf(document.LimitExceeded, "the container holds more than %d files", maxEntries)
+		}
+		h := z.data[at:]
+		if len(h) < zipLocalLen {
+			return nil
+		}
+		nameLen := int(binary.LittleEndian.Uint16(h[26:]))
+		extraLen := int(binary.LittleEndian.Uint16(h[28:]))
+		if len(h) < zipLocalLen+nameLen+extraLen {
+			return nil
+		}
+		flags := binary.LittleEndian.Uint16(h[6:])
+		e := &Entry{
+			Name:      zipName(h[zipLocalLen : zipLocalLen+nameLen]),
+			method:    binary.LittleEndian.Uint16(h[8:]),
+			encrypted: flags&1 != 0,
+			crc:       binary.LittleEndian.Uint32(h[14:]),
+			packed:    int64(binary.LittleEndian.Uint32(h[18:])),
+			header:    int64(at),
+		}
+		start := at + zipLocalLen + nameLen + extraLen
+		if flags&8 != 0 || e.packed == 1<<32-1 || int64(start)+e.packed > int64(len(z.data)) {
+			e.packed = -1
+			at = start
+		} else {
+			e.checked = true
+			at = start + int(e.packed)
+		}
+		z.add(e)
+	}
+}
+
+// Has reports whether there is a file of that name, in any case.
+func (z *File) Has(name string) bool { return z.entries[strings.ToLower(name)] != nil }
+
+// Open returns the content of a file; nil when there is none.
+func (z *File) Open(name string) *Stream {
+	e := z.entries[strings.ToLower(strings.TrimPrefix(name, "/"))]
+	if e == nil {
+		return nil
+	}
+	s := &Stream{z: z, e: e}
+	h := e.header
+	if !z.isLocal(h) {
+		s.err = document.Errorf(document.Malformed, "a file of the container is not where its table of contents says")
+		return s
+	}
+	start := h + zipLocalLen + int64(binary.LittleEndian.Uint16(z.data[h+26:])) + int64(binary.LittleEndian.Uint16(z.data[h+28:]))
+	if e.encrypted {
+		s.err = document.NewError(document.Encrypted, "the container needs a password", nil).WithHint("save it without one")
+		return s
+	}
+	if start > int64(len(z.data)) {
+		s.err = document.Errorf(document.Malformed, "a file of the container is cut off")
+		return s
+	}
+	raw := z.data[start:]
+	if e.packed >= 0 && e.packed <= int64(len(raw)) {
+		raw = raw[:e.packed]
+	}
+	s.packed = int64(len(raw))
+	switch e.method {
+	case 0:
+		s.r = bytes.NewReader(raw)
+	case 8:
+		s.r = flate.NewReader(bytes.NewReader(raw))
+	default:
+		s.err = document.NewError(document.Unsupported, fmt.Sprintf("the container uses compression method %d", e.method), nil)
+		return s
+	}
+	s.sum = crc32.NewIEEE()
+	return s
+}
+
+// Read returns a whole small file; a larger one is an error. A missing file is (nil, nil).
+func (z *File) Read(name string, most int64) ([]byte, error) {
+	s := z.Open(name)
+	if s == nil {
+		return nil, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(s, most+1))
+	if int64(len(data)) > most {
+		return nil, document.Errorf(document.LimitExceeded, "a file of the container is larger than %d bytes", most)
+	}
+	if err != nil && output.IsDocumentError(err) {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Note remembers the first damage.
+func (z *File) Note(reason string) {
+	if z.Damage == "" {
+		z.Damage = reason
+	}
+}
+
+// Stream unpacks one file, counting what it unpacks. Damage ends the stream like its end would, and is noted in
+// the container, so that what came before it can be used; limits are errors.
+type Stream struct {
+	z      *File
+	e      *Entry
+	r      io.Reader
+	err    error
+	packed int64
+	n      int64
+	sum    hash.Hash32
+}
+
+func (s *Stream) Read(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	if err := s.z.Ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	s.z.left -= int64(n)
+	_, _ = s.sum.Write(p[:n]) // a hash never fails
+	switch {
+	case s.z.left < 0:
+		s.err = document.Errorf(document.LimitExceeded, "the container unpacks to more than the limit")
+		return 0, s.err
+	case s.n > zipRatioGrace && s.n > s.z.ratio*max(1, s.packed):
+		s.err = document.Errorf(document.LimitExceeded, "a file of the container unpacks to more than %d times its size", s.z.ratio)
+		return 0, s.err
+	case err == io.EOF:
+		if s.e.checked && s.sum.Sum32() != s.e.crc {
+			s.z.Note(ReasonDamaged)
+		}
+		s.err = io.EOF
+	case err != nil:
+		s.z.Note(reasonCutEntry)
+		s.err = io.EOF
+	}
+	return n, s.err
+}

@@ -1,0 +1,245 @@
+package charset
+
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/contextmem/contextmem/internal/parse/clean"
+)
+
+// charsetCandidate is one reading of the bytes: an encoding, the models of the languages that it is used for, and a
+// prior (natural logarithm) that says how common such files are.
+type charsetCandidate struct {
+	enc    encoding.Encoding
+	models []charModel
+	prior  float64
+}
+
+// charsetCandidates are in order of preference: a tie goes to the first.
+var charsetCandidates = []charsetCandidate{
+	{charmap.Windows1252, westModels, 0},
+	{japanese.ShiftJIS, japaneseModels, -1},
+	{simplifiedchinese.GB18030, simplifiedModels, -1},
+	{charmap.Windows1251, cyrillicModels, -1},
+	{korean.EUCKR, koreanModels, -1},
+	{traditionalchinese.Big5, traditionalModels, -1},
+	{japanese.EUCJP, japaneseModels, -1.5},
+	{charmap.KOI8U, cyrillicModels, -1.5},
+	{charmap.Windows1250, centralModels, -1},
+	{charmap.ISO8859_2, centralModels, -1.5},
+	{charmap.Windows1253, greekModels, -2},
+	{charmap.ISO8859_7, greekModels, -2.5},
+	{charmap.Windows1254, turkishModels, -2},
+	{charmap.Windows1255, hebrewModels, -2},
+	{charmap.Windows1256, arabicModels, -2},
+	{charmap.ISO8859_6, arabicModels, -2.5},
+	{charmap.Windows874, thaiModels, -2},
+	{charmap.Windows1257, balticModels, -2},
+	{charmap.CodePage866, cyrillicModels, -3},
+	{charmap.ISO8859_5, cyrillicModels, -3.5},
+	{charmap.MacintoshCyrillic, cyrillicModels, -5},
+	{charmap.Macintosh, westModels, -5},
+	{charmap.CodePage850, westModels, -5},
+	{charmap.CodePage852, centralModels, -5},
+}
+
+// guessSample is how many bytes around the first non-ASCII one are looked at: enough for certainty, and cheap.
+const guessSample = 6 << 10
+
+// guessCharset returns the encoding under which the bytes are likeliest: each candidate decodes a sample, and a
+// character model of its languages gives the probability of what comes out. All candidates explain the same
+// bytes, so the logarithms can be compared whatever the number of characters.
+func guessCharset(data []byte) encoding.Encoding {
+	if enc := sevenBit(data); enc != nil {
+		return enc
+	}
+	start := 0
+	for start < len(data) && data[start] < utf8.RuneSelf {
+		start++
+	}
+	if start == len(data) {
+		return charmap.Windows1252
+	}
+	// All bytes before start are ASCII, so the sample begins with a whole character.
+	from := max(0, start-256)
+	sample := data[from:min(len(data), start+guessSample)]
+	cut := from+len(sample) < len(data)
+	best, bestScore := encoding.Encoding(charmap.Windows1252), math.Inf(-1)
+	for _, c := range charsetCandidates {
+		score := c.prior + c.score(sample, cut)
+		if score > bestScore {
+			best, bestScore = c.enc, score
+		}
+	}
+	return best
+}
+
+// score is the log-likelihood of the sample under the candidate's best model. cut says that more follows the sample,
+// so that its last character may be split.
+func (c charsetCandidate) score(sample []byte, cut bool) float64 {
+	out, _ := c.enc.NewDecoder().Bytes(sample)
+	runes := make([]rune, 0, len(sample))
+	for i := 0; i < len(out); {
+		r, n := utf8.DecodeRune(out[i:])
+		i += n
+		if r == utf8.RuneError && cut && i >= len(out) {
+			break
+		}
+		runes = append(runes, r)
+	}
+	best := math.Inf(-1)
+	for i := range c.models {
+		best = max(best, c.models[i].score(runes))
+	}
+	return best
+}
+
+func (m *charModel) score(runes []rune) float64 {
+	total, prev := 0.0, ' '
+	plain, marked := 0, 0 // letters of ASCII and beyond
+	for i, r := range runes {
+		total += m.logp(prev, r)
+		switch {
+		case clean.IsLetter(r):
+			plain++
+		case r >= utf8.RuneSelf && unicode.IsLetter(r):
+			marked++
+		}
+		if r >= utf8.RuneSelf && m.mixed > 0 && unicode.IsLetter(r) && !unicode.IsLetter(prev) &&
+			(i+1 == len(runes) || !unicode.IsLetter(runes[i+1]) && !unicode.IsMark(runes[i+1])) {
+			total -= m.mixed / 2 // a letter that stands alone: rather a sign of another charset
+		}
+		prev = r
+	}
+	// A language whose every sixth letter has a mark is unlikely where one in a hundred has. The bound lets foreign names
+	// stand in a long text.
+	return total - min(m.absence*float64(plain), maxAbsence*float64(marked))
+}
+
+// charModel is a unigram model with the transitions that tell charsets apart: case inside a word, scripts inside a
+// word, and the alternation of vowels and consonants.
+type charModel struct {
+	freq map[rune]float64 // log-probability of lower-case letters and signs
+	// vowels are the lower-case vowels of an alphabet whose letters all lie beyond ASCII; nil switches the
+	// alternation off.
+	vowels map[rune]bool
+	// rest is the log-probability of a letter of the model's own scripts that freq does not hold.
+	rest float64
+	// own reports whether a letter belongs to the model's scripts.
+	own func(r rune) bool
+	// absence is the cost of a letter of ASCII in a Latin alphabet: that it is none of those in freq.
+	absence float64
+	// sparse is set for Latin alphabets, where letters beyond ASCII seldom stand side by side.
+	sparse bool
+	// mixed is the cost of a letter beside one of ASCII; words of other alphabets hold none, while Latin words stand
+	// close by those of East Asia.
+	mixed float64
+}
+
+// Log-probabilities shared by all models. They are coarse on purpose: what matters is that impossible characters
+// cost more than rare ones, and rare ones more than common ones.
+const (
+	lpInvalid = -25
+	lpControl = -16
+	lpForeign = -13
+	lpSymbol  = -9
+	lpPunct   = -6
+	lpASCII   = -3
+	// maxAbsence bounds the cost of absent letters for each that is there.
+	maxAbsence = 2
+)
+
+func (m *charModel) logp(prev, r rune) float64 {
+	switch {
+	case r < ' ' && r != '\t' && r != '\n' && r != '\r':
+		return lpControl
+	case r < utf8.RuneSelf:
+		p := float64(lpASCII)
+		if clean.IsLetter(r) && prev >= utf8.RuneSelf {
+			switch {
+			case unicode.IsLetter(prev) || unicode.IsMark(prev):
+				p -= m.mixed
+				if r < 'a' && m.sparse && unicode.IsLower(prev) {
+					p -= 3
+				}
+			case !goodPunct[prev]:
+				p -= 3 // a sign inside a word
+			}
+		}
+		return p
+	case r == utf8.RuneError:
+		return lpInvalid
+	case r >= 0x80 && r < 0xA0, r >= 0xE000 && r < 0xF900:
+		return lpControl
+	}
+	if unicode.IsMark(r) && !unicode.IsLetter(prev) && !unicode.IsMark(prev) {
+		return lpForeign // it stands on nothing
+	}
+	if p, ok := m.freq[r]; ok {
+		return p + m.transition(prev, r)
+	}
+	if unicode.IsLetter(r) || unicode.IsMark(r) {
+		lower := unicode.ToLower(r)
+		if lower != r {
+			if p, ok := m.freq[lower]; ok {
+				// A capital: rare at the beginning of a word, usual after another capital, wrong after a small letter.
+				switch {
+				case unicode.IsUpper(prev):
+					p -= 0.1
+				case unicode.IsLower(prev):
+					p -= 7
+				default:
+					p -= 2
+				}
+				return p + m.transition(unicode.ToLower(prev), lower)
+			}
+		}
+		if m.own(r) {
+			return m.rest + m.transition(prev, r)
+		}
+		return lpForeign
+	}
+	if goodPunct[r] {
+		if unicode.IsLetter(prev) && openPunct[r] {
+			return lpPunct - 4
+		}
+		return lpPunct
+	}
+	if unicode.IsLetter(prev) {
+		return lpSymbol - 3
+	}
+	return lpSymbol
+}
+
+// transition is the bonus of a letter after another.
+func (m *charModel) transition(prev, r rune) float64 {
+	p := 0.0
+	if prev < utf8.RuneSelf {
+		if clean.IsLetter(prev) {
+			return -m.mixed
+		}
+		return 0
+	}
+	if !unicode.IsLetter(prev) {
+		return 0
+	}
+	if m.sparse {
+		return -3
+	}
+	if m.vowels != nil {
+		if m.vowels[prev] != m.vowels[r] {
+			p += 0.3
+		} else {
+			p -= 0.5
+		}
+	}
+	return p
+}

@@ -1,0 +1,448 @@
+package office
+
+import (
+	"context"
+	"encoding/binary"
+	"sort"
+	"strings"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/ole"
+	"github.com/contextmem/contextmem/internal/parse/output"
+)
+
+// Offsets in the file information block of a Word document ([MS-DOC] 2.5).
+const (
+	fibFlags     = 0x0A
+	fibText      = 0x4C // characters of the main text; the other parts follow
+	fibPapx      = 0x102
+	fibClx       = 0x1A2
+	fibEncrypted = 1 << 8
+	fibTable1    = 1 << 9
+)
+
+// maxPieces bounds the pieces of a document's text.
+const maxPieces = 1 << 20
+
+// openOLE opens a compound file and says what is wrong with it.
+func openOLE(in document.Input) (*ole.File, error) {
+	f, err := ole.Open(in.Data)
+	if err != nil {
+		return nil, document.NewError(document.Malformed, "the office document is damaged", err)
+	}
+	return f, nil
+}
+
+// binaryDoc is a Word document of the versions 97 to 2003.
+type binaryDoc struct {
+	main, table []byte
+	pieces      []docPiece
+	papxAt      []uint32 // the file positions at which pages of paragraph properties begin
+	papxPage    []uint32
+}
+
+// docPiece is a run of characters: count of them from byte at on.
+type docPiece struct {
+	first, count int
+	at           uint32
+	compressed   bool // one byte each
+}
+
+// ParseDOC reads Word documents of the versions 97 to 2003: text, headings, tables, notes and comments.
+func ParseDOC(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	f, err := openOLE(in)
+	if err != nil {
+		return nil, err
+	}
+	d := &binaryDoc{main: f.Stream("WordDocument")}
+	if len(d.main) < fibClx+8 || binary.LittleEndian.Uint16(d.main) != 0xA5EC {
+		return nil, document.NewError(document.Unsupported, "the file is no word document of the versions 97 to 2003", nil).WithHint("save it as .docx")
+	}
+	flags := binary.LittleEndian.Uint16(d.main[fibFlags:])
+	if flags&fibEncrypted != 0 {
+		return nil, document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
+	}
+	if d.table = f.Stream("0Table"); flags&fibTable1 != 0 {
+		d.table = f.Stream("1Table")
+	}
+	d.readPieces()
+	if len(d.pieces) == 0 {
+		return nil, document.Errorf(document.Malformed, "the text of the word document is missing")
+	}
+	d.readPapx()
+	w := output.New(lim, len(d.main))
+	w.NestTables = true
+	if err := d.write(ctx, w); err != nil {
+		return nil, err
+	}
+	doc := w.Document()
+	oleProperties(f, doc)
+	if f.Cut {
+		doc.AddPartial("the file is cut off or damaged")
+	}
+	return output.Titled(doc), nil
+}
+
+func (d *binaryDoc) number(at int) int {
+	if at < 0 || at+4 > len(d.main) {
+		return 0
+	}
+	return int(int32(binary.LittleEndian.Uint32(d.main[at:])))
+}
+
+// part returns what an offset and a length of the file information block point to in the table stream.
+func (d *binaryDoc) part(at int) []byte {
+	from, n := d.number(at), d.number(at+4)
+	if from < 0 || n <= 0 || from >= len(d.table) {
+		return nil
+	}
+	return d.table[from:min(from+n, len(d.table))]
+}
+
+// readPieces reads the piece table ([MS-DOC] 2.8.35).
+func (d *binaryDoc) readPieces() {
+	clx := d.part(fibClx)
+	for len(clx) >= 3 && clx[0] == 1 {
+		n := int(binary.LittleEndian.Uint16(clx[1:]))
+		clx = clx[min(3+n, len(clx)):]
+	}
+	if len(clx) < 5 || clx[0] != 2 {
+		return
+	}
+	plc := clx[5:]
+	plc = plc[:min(len(plc), int(binary.LittleEndian.Uint32(clx[1:])))]
+	n := (len(plc) - 4) / 12
+	for i := 0; i < n && i < maxPieces; i++ {
+		first, next := int(binary.LittleEndian.Uint32(plc[4*i:])), int(binary.LittleEndian.Uint32(plc[4*i+4:]))
+		fc := binary.LittleEndian.Uint32(plc[4*(n+1)+8*i+2:])
+		p := docPiece{first: first, count: next - first, at: fc & 0x3FFFFFFF, compressed: fc&0x40000000 != 0}
+		if p.compressed {
+			p.at /= 2
+		}
+		if p.count > 0 && int64(p.at) < int64(len(d.main)) {
+			d.pieces = append(d.pieces, p)
+		}
+	}
+}
+
+// readPapx reads where the pages of paragraph properties are ([MS-DOC] 2.8.6).
+func (d *binaryDoc) readPapx() {
+	plc := d.part(fibPapx)
+	n := (len(plc) - 4) / 8
+	for i := range max(n, 0) {
+		d.papxAt = append(d.papxAt, binary.LittleEndian.Uint32(plc[4*i:]))
+		d.papxPage = append(d.papxPage, binary.LittleEndian.Uint32(plc[4*(n+1)+4*i:])&0x3FFFFF)
+	}
+}
+
+// paragraph properties that the text needs.
+type docParagraph struct {
+	style   int
+	inTable bool
+	rowEnd  bool
+	list    bool
+}
+
+// paragraph returns the properties of the paragraph whose last character is at a file position ([MS-DOC] 2.9.175).
+func (d *binaryDoc) paragraph(fc uint32) (p docParagraph) {
+	i := sort.Search(len(d.papxAt), func(i int) bool { return d.papxAt[i] > fc }) - 1
+	if i < 0 {
+		return p
+	}
+	from := int64(d.papxPage[i]) * 512
+	if from+512 > int64(len(d.main)) {
+		return p
+	}
+	page := d.main[from : from+512]
+	runs := int(page[511])
+	if 4*(runs+1)+13*runs > 511 {
+		return p
+	}
+	k := sort.Search(runs, func(k int) bool { return binary.LittleEndian.Uint32(page[4*(k+1):]) > fc })
+	if k >= runs {
+		return p
+	}
+	at := 2 * int(page[4*(runs+1)+13*k])
+	if at == 0 || at+4 > 511 {
+		return p
+	}
+	size := 2*int(page[at]) - 1
+	at++
+	if size < 0 {
+		size = 2 * int(page[at])
+		at++
+	}
+	props := page[at:min(at+max(size, 0), 511)]
+	if len(props) < 2 {
+		return p
+	}
+	p.style = int(binary.LittleEndian.Uint16(props))
+	for props = props[2:]; len(props) >= 3; {
+		op := binary.LittleEndian.Uint16(props)
+		arg := props[2:]
+		switch op {
+		case 0x2416:
+			p.inTable = arg[0] != 0
+		case 0x2417:
+			p.rowEnd = arg[0] != 0
+		case 0x460B:
+			p.list = len(arg) > 1 && binary.LittleEndian.Uint16(arg) != 0
+		}
+		n := sprmSize(op, arg)
+		if n > len(arg) {
+			break
+		}
+		props = arg[n:]
+	}
+	return p
+}
+
+// sprmSize is the length of a property's argument ([MS-DOC] 2.6).
+func sprmSize(op uint16, arg []byte) int {
+	switch op >> 13 {
+	case 0, 1:
+		return 1
+	case 2, 4, 5:
+		return 2
+	case 3:
+		return 4
+	case 7:
+		return 3
+	}
+	if op == 0xD608 && len(arg) >= 2 {
+		return int(binary.LittleEndian.Uint16(arg)) + 1
+	}
+	return int(arg[0]) + 1
+}
+
+// docParts are the parts behind the main text, with the label of their paragraphs; headers and footers are left out.
+var docParts = []struct {
+	at    int
+	label string
+	skip  bool
+}{{0x50, "Note: ", false}, {0x54, "", true}, {0x58, "", true}, {0x5C, "Comment: ", false}, {0x60, "Note: ", false}, {0x64, "", false}}
+
+// write writes the text, paragraph by paragraph.
+func (d *binaryDoc) write(ctx context.Context, w *output.Writer) error {
+	end := d.number(fibText)
+	bounds := []int{end}
+	for _, p := range docParts {
+		end += max(0, d.number(p.at))
+		bounds = append(bounds, end)
+	}
+	t := &docText{d: d, w: w, bounds: bounds}
+	left := 2 * len(d.main) // pieces that claim the same bytes again and again are a fault
+	for _, p := range d.pieces {
+		width := uint32(2)
+		if p.compressed {
+			width = 1
+		}
+		for i := range p.count {
+			if i&4095 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			fc := p.at + uint32(i)*width
+			if left--; left < 0 || int64(fc)+int64(width) > int64(len(d.main)) || w.Full {
+				break
+			}
+			var c uint16
+			if p.compressed {
+				c = uint16(charmap.Windows1252.DecodeByte(d.main[fc]))
+			} else {
+				c = binary.LittleEndian.Uint16(d.main[fc:])
+			}
+			t.char(c, p.first+i, fc)
+		}
+	}
+	t.paragraph(docParagraph{}, 0)
+	t.endTable()
+	return nil
+}
+
+// docText gathers the characters of paragraphs.
+type docText struct {
+	d       *binaryDoc
+	w       *output.Writer
+	bounds  []int // the positions at which the parts end
+	part    int
+	units   []uint16
+	fields  []bool // of the open fields, whether their result has begun
+	table   bool
+	row     bool
+	pending bool // a cell is open
+}
+
+func (t *docText) char(c uint16, cp int, fc uint32) {
+	for t.part < len(t.bounds) && cp >= t.bounds[t.part] {
+		t.paragraph(docParagraph{}, 0)
+		t.endTable()
+		t.part++
+	}
+	if n := len(t.fields); c == 0x13 && n < 64 {
+		t.fields = append(t.fields, false)
+		return
+	} else if n > 0 {
+		switch c {
+		case 0x14:
+			t.fields[n-1] = true
+			return
+		case 0x15:
+			t.fields = t.fields[:n-1]
+			return
+		}
+		for _, result := range t.fields {
+			if !result && c != 0x0D && c != 0x07 {
+				return // the instruction
+			}
+		}
+	}
+	switch c {
+	case 0x0D, 0x07, 0x0C:
+		t.paragraph(t.d.paragraph(fc), c)
+	case 0x0B:
+		t.units = append(t.units, '\n')
+	case 0x1E:
+		t.units = append(t.units, '-')
+	default:
+		if c >= ' ' || c == '\t' {
+			t.units = append(t.units, c)
+		}
+	}
+}
+
+// paragraph writes the paragraph that mark ends.
+func (t *docText) paragraph(p docParagraph, mark uint16) {
+	text := strings.TrimSpace(string(utf16.Decode(t.units)))
+	t.units = t.units[:0]
+	if t.part > 0 && t.part <= len(docParts) && docParts[t.part-1].skip {
+		return
+	}
+	inTable := p.inTable || mark == 0x07
+	if !inTable {
+		t.endTable()
+	}
+	w := t.w
+	if inTable {
+		if !t.table {
+			w.BeginTable()
+			t.table = true
+		}
+		if mark == 0x07 && (p.rowEnd || text == "" && !t.pending && !t.row) {
+			t.row, t.pending = false, false
+			return
+		}
+		if !t.row {
+			w.BeginRow()
+			t.row = true
+		}
+		if !t.pending {
+			w.BeginCell(1, 1)
+			t.pending = true
+		}
+	}
+	switch {
+	case text == "":
+	case p.style >= 1 && p.style <= 9 && !inTable && t.part == 0:
+		w.Heading(p.style)
+	case p.list && !inTable:
+		w.Item(0, "-")
+	default:
+		w.Block()
+		if t.part > 0 && t.part <= len(docParts) {
+			w.Label(docParts[t.part-1].label)
+		}
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			w.Newline()
+		}
+		w.Text(line)
+	}
+	if text != "" {
+		w.Block()
+	}
+	if mark == 0x07 {
+		w.EndCell()
+		t.pending = false
+	}
+}
+
+func (t *docText) endTable() {
+	if t.table {
+		t.w.EndTable()
+	}
+	t.table, t.row, t.pending = false, false, false
+}
+
+// oleProperties reads the title, author and dates of the summary information ([MS-OLEPS]).
+func oleProperties(f *ole.File, doc *document.Document) {
+	b := f.Stream("\x05SummaryInformation")
+	if len(b) < 48 {
+		return
+	}
+	from := int64(binary.LittleEndian.Uint32(b[44:]))
+	if from+8 > int64(len(b)) {
+		return
+	}
+	set := b[from:]
+	codepage := uint32(1252)
+	text := func(at uint32) string {
+		v := set[at+4:]
+		if len(v) < 4 {
+			return ""
+		}
+		n := min(int(binary.LittleEndian.Uint32(v)), len(v)-4)
+		switch kind := binary.LittleEndian.Uint32(set[at:]); {
+		case kind == 0x1F:
+			return utf16Text(v[4:min(4+2*n, len(v))])
+		case kind == 0x1E && codepage == 65001:
+			return string(v[4 : 4+n])
+		case kind == 0x1E && codepage == 1200:
+			return utf16Text(v[4 : 4+n])
+		case kind == 0x1E:
+			if enc := codePage(int(codepage)); enc != nil {
+				out, _ := enc.NewDecoder().Bytes(v[4 : 4+n])
+				return string(out)
+			}
+		}
+		return ""
+	}
+	count := min(int(binary.LittleEndian.Uint32(set[4:])), (len(set)-8)/8)
+	for i := range max(count, 0) {
+		id, at := binary.LittleEndian.Uint32(set[8+8*i:]), binary.LittleEndian.Uint32(set[12+8*i:])
+		if int64(at)+8 > int64(len(set)) {
+			continue
+		}
+		switch id {
+		case 1:
+			codepage = uint32(binary.LittleEndian.Uint16(set[at+4:]))
+		case 2:
+			doc.Title = strings.TrimRight(text(at), "\x00 ")
+		case 4:
+			doc.Author = strings.TrimRight(text(at), "\x00 ")
+		case 3, 5:
+			output.SetMeta(doc, map[uint32]string{3: "subject", 5: "keywords"}[id], strings.TrimRight(text(at), "\x00 "))
+		case 12, 13:
+			if int64(at)+12 <= int64(len(set)) {
+				when := clean.FileTime(binary.LittleEndian.Uint64(set[at+4:]))
+				if id == 12 {
+					doc.Created = when
+				} else {
+					doc.Modified = when
+				}
+			}
+		}
+	}
+}
+
+func utf16Text(b []byte) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}

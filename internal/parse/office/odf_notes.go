@@ -1,0 +1,72 @@
+package office
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/contextmem/contextmem/internal/parse/output"
+	"github.com/contextmem/contextmem/internal/parse/xmlscan"
+)
+
+// image writes the description of a drawing.
+func (d *odfReader) image(x *xmlscan.Scanner) {
+	var alt []byte
+	for x.Next() && x.Kind != xmlscan.End {
+		if x.Kind == xmlscan.Text && len(alt) < 4096 {
+			alt = append(alt, x.Text...)
+		}
+	}
+	if alt = bytes.TrimSpace(alt); len(alt) > 0 && !d.inPre {
+		d.w.Text(" ![" + string(alt) + "]() ")
+	}
+}
+
+// formula writes the text of an embedded formula.
+func (d *odfReader) formula(href string) {
+	if d.part == nil || d.inPre || href == "" {
+		return
+	}
+	x := d.part(strings.TrimSuffix(strings.TrimPrefix(href, "./"), "/") + "/content.xml")
+	for math := false; x != nil && x.Next(); {
+		switch {
+		case x.Kind == xmlscan.Start && x.Name == "math":
+			math = true
+		case x.Kind == xmlscan.Start && (!math || x.Name == "annotation"):
+			if x.Name != "semantics" && !math {
+				return // a chart or another document
+			}
+			x.Skip()
+		case x.Kind == xmlscan.Text && math:
+			d.w.Text(strings.TrimSpace(string(x.Text)))
+		}
+	}
+}
+
+// openNote begins a footnote, an endnote or a comment; its text goes behind the document.
+func (d *odfReader) openNote(x *xmlscan.Scanner) {
+	if d.note > 0 || len(d.notes) > 1<<16 {
+		x.Skip()
+		return
+	}
+	d.note++
+	if x.Name == "note" {
+		label := "[^" + strconv.Itoa(len(d.notes)+1) + "]"
+		d.w.Text(label)
+		d.notes = append(d.notes, output.LateNote{Label: label + ": "})
+	} else {
+		d.notes = append(d.notes, output.LateNote{Label: "Comment: "})
+	}
+	d.enter()
+}
+
+func (d *odfReader) closeNote() {
+	if d.note == 0 {
+		return
+	}
+	d.note--
+	text := d.w.Keep(d.leave())
+	if n := len(d.notes); n > 0 {
+		d.notes[n-1].Text = text
+	}
+}

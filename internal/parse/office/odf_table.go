@@ -1,0 +1,143 @@
+package office
+
+import (
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/output"
+	"github.com/contextmem/contextmem/internal/parse/xmlscan"
+)
+
+// odfSheet collects the cells of the sheet that is being read.
+type odfSheet struct {
+	grid     *output.Grid
+	row, col int
+	repeat   int // of the current row
+	cells    []odfCell
+	open     bool // a cell is open
+	current  odfCell
+}
+
+type odfCell struct {
+	col, repeat int
+	text        []byte
+	number      bool
+}
+
+// Bounds on repetition: a few bytes may claim a million equal rows or cells.
+const (
+	maxRepeatRows  = 100
+	maxRepeatCells = 256
+)
+
+// tableStart handles the elements of tables in texts, presentations and spreadsheets.
+func (d *odfReader) tableStart(x *xmlscan.Scanner) {
+	if d.sheets {
+		d.sheetStart(x)
+		return
+	}
+	w := d.w
+	switch x.Name {
+	case "table":
+		d.flushCode()
+		w.BeginTable()
+	case "table-row":
+		w.BeginRow()
+	case "table-cell":
+		w.BeginCell(1, 1) // the cells that it covers are listed
+		d.saved = append(d.saved, d.odfState)
+		d.odfState = odfState{}
+	case "covered-table-cell":
+		w.BeginCell(1, 1)
+		w.EndCell()
+		x.Skip()
+	}
+}
+
+func (d *odfReader) tableEnd(name string) {
+	if d.sheets {
+		d.sheetEnd(name)
+		return
+	}
+	switch name {
+	case "table":
+		d.w.EndTable()
+	case "table-cell":
+		d.flushCode()
+		d.flushBoxes()
+		if n := len(d.saved); n > 0 {
+			d.odfState = d.saved[n-1]
+			d.saved = d.saved[:n-1]
+		}
+		d.w.EndCell()
+	}
+}
+
+func (d *odfReader) sheetStart(x *xmlscan.Scanner) {
+	s := &d.sheet
+	switch x.Name {
+	case "table":
+		if s.grid != nil {
+			return // a table inside a cell: its cells join
+		}
+		name := x.Attr("name")
+		d.w.Page(name)
+		d.w.Heading(2)
+		d.w.Text(name)
+		d.w.Block()
+		*s = odfSheet{grid: &output.Grid{W: d.w}}
+	case "table-row":
+		s.repeat = max(1, clean.Int(x.Attr("number-rows-repeated")))
+		s.col, s.cells = 0, s.cells[:0]
+	case "table-cell":
+		if s.grid == nil || s.open {
+			return
+		}
+		s.open = true
+		kind := x.Attr("value-type")
+		s.current = odfCell{col: s.col, repeat: max(1, clean.Int(x.Attr("number-columns-repeated"))),
+			number: kind == "float" || kind == "percentage" || kind == "currency"}
+		s.col += s.current.repeat
+		d.enter()
+	case "covered-table-cell":
+		s.col += max(1, clean.Int(x.Attr("number-columns-repeated")))
+		x.Skip()
+	}
+}
+
+func (d *odfReader) sheetEnd(name string) {
+	s := &d.sheet
+	switch name {
+	case "table-cell":
+		if !s.open {
+			return
+		}
+		s.open = false
+		s.current.text = d.leave()
+		if len(s.current.text) > 0 {
+			s.cells = append(s.cells, s.current)
+		}
+	case "table-row":
+		if s.grid == nil || s.open {
+			return
+		}
+		for range min(s.repeat, maxRepeatRows) {
+			if len(s.cells) == 0 {
+				break
+			}
+			s.row++
+			for _, c := range s.cells {
+				for i := range min(c.repeat, maxRepeatCells) {
+					s.grid.Set(s.row, c.col+i, c.text, c.number)
+				}
+			}
+		}
+		if len(s.cells) == 0 {
+			s.row += min(s.repeat, 1<<20)
+		}
+	case "table":
+		if s.grid == nil || s.open {
+			return
+		}
+		s.grid.End()
+		s.grid = nil
+	}
+}

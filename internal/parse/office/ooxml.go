@@ -1,0 +1,189 @@
+// Package office reads the documents of word processors, spreadsheets, presentations and books: DOCX, PPTX, XLSX, RTF,
+// OpenDocument and EPUB.
+package office
+
+import (
+	"context"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/archive"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/output"
+	"github.com/contextmem/contextmem/internal/parse/xmlscan"
+)
+
+// ooxml is an Office Open XML package (ECMA-376 part 2): a ZIP container whose parts point at one another.
+type ooxml struct {
+	*archive.File
+	depth int
+}
+
+// relation points from one part to another, or outside.
+type relation struct {
+	id, kind, target string
+	external         bool
+}
+
+// maxRelations bounds the relations of one part.
+const maxRelations = 100_000
+
+func openOOXML(ctx context.Context, in document.Input, lim document.Limits) (*ooxml, error) {
+	z, err := archive.Open(ctx, in.Data, lim)
+	if err != nil {
+		return nil, err
+	}
+	if z.Has("EncryptedPackage") || z.Has("EncryptionInfo") {
+		return nil, document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
+	}
+	return &ooxml{File: z, depth: lim.MaxDepth}, nil
+}
+
+// scan opens a part as XML; nil when there is none.
+func (p *ooxml) scan(name string) *xmlscan.Scanner { return scanEntry(p.File, name, p.depth) }
+
+func scanEntry(z *archive.File, name string, depth int) *xmlscan.Scanner {
+	s := z.Open(name)
+	if s == nil {
+		return nil
+	}
+	return xmlscan.New(io.Reader(s), depth)
+}
+
+// relations returns the relations of a part in the order of the file.
+func (p *ooxml) relations(part string) []relation {
+	dir, base := path.Split(part)
+	x := p.scan(dir + "_rels/" + base + ".rels")
+	if x == nil {
+		return nil
+	}
+	var rels []relation
+	for x.Next() && len(rels) < maxRelations {
+		if x.Kind != xmlscan.Start || x.Name != "Relationship" {
+			continue
+		}
+		r := relation{id: x.Attr("Id"), kind: path.Base(x.Attr("Type")), target: x.Attr("Target"), external: x.Attr("TargetMode") == "External"}
+		if !r.external {
+			r.target = resolvePart(dir, r.target)
+		}
+		rels = append(rels, r)
+	}
+	return rels
+}
+
+// resolvePart returns the name of a part that a relation of a part in dir points at.
+func resolvePart(dir, target string) string {
+	target = strings.ReplaceAll(target, "\\", "/")
+	target, _, _ = strings.Cut(target, "#")
+	if strings.HasPrefix(target, "/") {
+		return strings.TrimPrefix(path.Clean(target), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", dir, target), "/")
+}
+
+// mainPart returns the part that the package's root points at as its document, else the given usual one.
+func (p *ooxml) mainPart(usual string) string {
+	for _, r := range p.relations("") {
+		if r.kind == "officeDocument" && p.Has(r.target) {
+			return r.target
+		}
+	}
+	return usual
+}
+
+// relationMap indexes relations by id.
+func relationMap(rels []relation) map[string]relation {
+	m := make(map[string]relation, len(rels))
+	for _, r := range rels {
+		m[r.id] = r
+	}
+	return m
+}
+
+// properties fills title, author and dates from the core properties.
+func (p *ooxml) properties(doc *document.Document) {
+	name := "docProps/core.xml"
+	for _, r := range p.relations("") {
+		if r.kind == "core-properties" {
+			name = r.target
+		}
+	}
+	x := p.scan(name)
+	if x == nil {
+		return
+	}
+	readProperties(x, doc)
+}
+
+// readProperties reads the Dublin Core fields that office documents share.
+func readProperties(x *xmlscan.Scanner, doc *document.Document) {
+	field, value := "", ""
+	for x.Next() {
+		switch x.Kind {
+		case xmlscan.Start:
+			field, value = x.Name, ""
+		case xmlscan.Text:
+			if len(value) < 4096 {
+				value += string(x.Text)
+			}
+		case xmlscan.End:
+			if field != x.Name {
+				continue
+			}
+			field = ""
+			value = clean.OneLine(value)
+			switch x.Name {
+			case "title":
+				doc.Title = clean.FirstOf(doc.Title, value)
+			case "creator", "initial-creator":
+				doc.Author = clean.FirstOf(doc.Author, value)
+			case "language":
+				doc.Language = clean.FirstOf(doc.Language, value)
+			case "created", "creation-date":
+				doc.Created = clean.Time(value)
+			case "modified":
+				doc.Modified = clean.Time(value)
+			case "date":
+				if doc.Modified.IsZero() {
+					doc.Modified = clean.Time(value)
+				}
+			case "subject", "keywords", "keyword", "description":
+				output.SetMeta(doc, metaKey(x.Name), value)
+			}
+		}
+	}
+}
+
+// finishOffice completes the document of a container with its properties and its damage.
+func finishOffice(w *output.Writer, z *archive.File, props func(*document.Document)) *document.Document {
+	doc := w.Document()
+	if props != nil {
+		props(doc)
+	}
+	doc.AddPartial(z.Damage)
+	return doc
+}
+
+// scanFault sorts out why a scanner stopped: limits and cancellation are returned, damage is noted.
+func scanFault(z *archive.File, x *xmlscan.Scanner) error {
+	if x.Unexpanded {
+		z.Note(xmlscan.ReasonEntities)
+	}
+	if x.Err == nil {
+		return nil
+	}
+	if output.IsDocumentError(x.Err) {
+		return x.Err
+	}
+	z.Note(archive.ReasonDamaged)
+	return nil
+}
+
+func metaKey(name string) string {
+	if name == "keyword" {
+		return "keywords"
+	}
+	return name
+}

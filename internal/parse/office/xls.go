@@ -1,0 +1,314 @@
+package office
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/output"
+)
+
+// Records of a workbook ([MS-XLS] 2.3).
+const (
+	xlsFormula, xlsEOF, xlsDateMode, xlsFilePass, xlsContinue = 0x06, 0x0A, 0x22, 0x2F, 0x3C
+	xlsBoundSheet, xlsMulRK, xlsXF, xlsSST, xlsLabelSST       = 0x85, 0xBD, 0xE0, 0xFC, 0xFD
+	xlsNumber, xlsLabel, xlsBoolErr, xlsString, xlsRK         = 0x203, 0x204, 0x205, 0x207, 0x27E
+	xlsFormat, xlsBOF                                         = 0x41E, 0x809
+)
+
+// maxSharedTexts bounds the strings that the cells of a workbook share.
+const maxSharedTexts = 2 << 20
+
+// binaryBook is a workbook of Excel 97 to 2003.
+type binaryBook struct {
+	data     []byte
+	shared   []string
+	formats  []cellFormat
+	codes    map[int]cellFormat
+	date1904 bool
+	sheets   []binarySheet
+}
+
+type binarySheet struct {
+	at     uint32
+	name   string
+	hidden bool
+}
+
+// xlsRecord is one record, with the records that it goes on in.
+type xlsRecord struct {
+	kind  uint16
+	parts [][]byte
+}
+
+// ParseXLS reads workbooks of Excel 97 to 2003 as ParseXLSX reads newer ones.
+func ParseXLS(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	f, err := openOLE(in)
+	if err != nil {
+		return nil, err
+	}
+	b := &binaryBook{data: f.Stream("Workbook"), codes: map[int]cellFormat{}}
+	if len(b.data) < 8 || binary.LittleEndian.Uint16(b.data) != xlsBOF || binary.LittleEndian.Uint16(b.data[4:]) != 0x600 {
+		return nil, document.NewError(document.Unsupported, "the file is no spreadsheet of the versions 97 to 2003", nil).WithHint("save it as .xlsx")
+	}
+	if err := b.globals(ctx); err != nil {
+		return nil, err
+	}
+	w := output.New(lim, len(b.data))
+	seen := map[uint32]bool{}
+	for _, s := range b.sheets {
+		if w.Full {
+			break
+		}
+		if seen[s.at] {
+			continue
+		}
+		seen[s.at] = true
+		if err := b.sheet(ctx, s, w); err != nil {
+			return nil, err
+		}
+	}
+	doc := w.Document()
+	oleProperties(f, doc)
+	if f.Cut {
+		doc.AddPartial("the file is cut off or damaged")
+	}
+	return doc, nil
+}
+
+// record returns the record at an offset and the offset behind it and what it goes on in; not ok at the end.
+func (b *binaryBook) record(at int) (r xlsRecord, next int, ok bool) {
+	for {
+		if at < 0 || at+4 > len(b.data) {
+			return r, at, ok
+		}
+		kind, n := binary.LittleEndian.Uint16(b.data[at:]), int(binary.LittleEndian.Uint16(b.data[at+2:]))
+		if ok && kind != xlsContinue {
+			return r, at, true
+		}
+		if !ok {
+			r.kind = kind
+		}
+		body := b.data[at+4 : min(at+4+n, len(b.data))]
+		r.parts, ok = append(r.parts, body), true
+		at += 4 + n
+	}
+}
+
+// globals reads what holds for all sheets.
+func (b *binaryBook) globals(ctx context.Context) error {
+	for at, n := 0, 0; ; n++ {
+		if n&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r, next, ok := b.record(at)
+		if !ok || r.kind == xlsEOF {
+			return nil
+		}
+		at = next
+		d := r.parts[0]
+		switch {
+		case r.kind == xlsFilePass:
+			return document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
+		case r.kind == xlsDateMode && len(d) >= 2:
+			b.date1904 = d[0] == 1
+		case r.kind == xlsFormat && len(d) > 5:
+			c := xlsCursor{parts: r.parts}
+			id := int(c.u16())
+			b.codes[id] = newCellFormat(c.text(int(c.u16())))
+		case r.kind == xlsXF && len(d) >= 4 && len(b.formats) < maxCellFormat:
+			id := int(binary.LittleEndian.Uint16(d[2:]))
+			f, ok := b.codes[id]
+			if !ok {
+				f = builtinFormat(id)
+			}
+			b.formats = append(b.formats, f)
+		case r.kind == xlsBoundSheet && len(d) >= 8 && d[5] == 0 && len(b.sheets) < maxSheets:
+			c := xlsCursor{parts: [][]byte{d[7:]}}
+			b.sheets = append(b.sheets, binarySheet{binary.LittleEndian.Uint32(d), c.text(int(d[6])), d[4]&3 != 0})
+		case r.kind == xlsSST && len(d) >= 8:
+			c := xlsCursor{parts: r.parts, at: 8}
+			for n := int(binary.LittleEndian.Uint32(d[4:])); n > 0 && !c.end() && len(b.shared) < maxSharedTexts; n-- {
+				b.shared = append(b.shared, c.text(int(c.u16())))
+			}
+		}
+	}
+}
+
+// sheet writes the cells of one sheet.
+func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer) error {
+	g := &output.Grid{W: w, Begin: func() {
+		w.Page(s.name)
+		w.Heading(2)
+		w.Text(s.name)
+		if s.hidden {
+			w.Text(" (hidden)")
+		}
+		w.Block()
+	}}
+	var formula struct{ row, col int } // whose text is in the next record
+	depth := 0
+	for at, n := int(s.at), 0; !g.Full && !w.Full; n++ {
+		if n&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r, next, ok := b.record(at)
+		if !ok {
+			break
+		}
+		at = next
+		d := r.parts[0]
+		if r.kind == xlsBOF {
+			depth++ // a chart within the sheet
+			continue
+		}
+		if r.kind == xlsEOF {
+			if depth--; depth <= 0 {
+				break
+			}
+			continue
+		}
+		if r.kind == xlsString && len(d) > 2 {
+			c := xlsCursor{parts: r.parts}
+			g.Set(formula.row, formula.col, []byte(c.text(int(c.u16()))), false)
+			continue
+		}
+		if depth > 1 || len(d) < 6 {
+			continue
+		}
+		row, col, xf := int(binary.LittleEndian.Uint16(d))+1, int(binary.LittleEndian.Uint16(d[2:]))+1, int(binary.LittleEndian.Uint16(d[4:]))
+		switch {
+		case r.kind == xlsLabelSST && len(d) >= 10:
+			if i := int(binary.LittleEndian.Uint32(d[6:])); i < len(b.shared) {
+				g.Set(row, col, []byte(b.shared[i]), false)
+			}
+		case r.kind == xlsLabel && len(d) > 8:
+			c := xlsCursor{parts: r.parts, at: 6}
+			g.Set(row, col, []byte(c.text(int(c.u16()))), false)
+		case r.kind == xlsNumber && len(d) >= 14:
+			g.Set(row, col, b.number(math.Float64frombits(binary.LittleEndian.Uint64(d[6:])), xf), true)
+		case r.kind == xlsRK && len(d) >= 10:
+			g.Set(row, col, b.number(rkNumber(binary.LittleEndian.Uint32(d[6:])), xf), true)
+		case r.kind == xlsMulRK:
+			for i := 4; i+8 <= len(d); i, col = i+6, col+1 {
+				g.Set(row, col, b.number(rkNumber(binary.LittleEndian.Uint32(d[i+2:])), int(binary.LittleEndian.Uint16(d[i:]))), true)
+			}
+		case r.kind == xlsBoolErr && len(d) >= 8 && d[7] == 0:
+			g.Set(row, col, []byte(map[bool]string{true: "TRUE", false: "FALSE"}[d[6] != 0]), false)
+		case r.kind == xlsFormula && len(d) >= 14:
+			formula.row, formula.col = row, col
+			switch {
+			case d[12] != 0xFF || d[13] != 0xFF:
+				g.Set(row, col, b.number(math.Float64frombits(binary.LittleEndian.Uint64(d[6:])), xf), true)
+			case d[6] == 1:
+				g.Set(row, col, []byte(map[bool]string{true: "TRUE", false: "FALSE"}[d[8] != 0]), false)
+			}
+		}
+	}
+	g.End()
+	w.Block()
+	return nil
+}
+
+// number writes a number as its cell format shows it.
+func (b *binaryBook) number(v float64, xf int) []byte {
+	s := strconv.FormatFloat(v, 'g', 17, 64)
+	if short := strconv.FormatFloat(v, 'f', -1, 64); len(short) <= 15 {
+		s = short
+	}
+	f := cellFormat{}
+	if xf < len(b.formats) {
+		f = b.formats[xf]
+	}
+	if f.date != notDate {
+		if text := serialDate(s, f.date, b.date1904); text != "" {
+			return []byte(text)
+		}
+	}
+	return []byte(f.number(s))
+}
+
+// rkNumber reads a number of 30 bits ([MS-XLS] 2.5.217).
+func rkNumber(v uint32) float64 {
+	var f float64
+	if v&2 != 0 {
+		f = float64(int32(v) >> 2)
+	} else {
+		f = math.Float64frombits(uint64(v&^3) << 32)
+	}
+	if v&1 != 0 {
+		f /= 100
+	}
+	return f
+}
+
+// xlsCursor reads strings over the borders of records, where the byte that tells their width is repeated.
+type xlsCursor struct {
+	parts [][]byte
+	at    int
+}
+
+func (c *xlsCursor) end() bool {
+	return len(c.parts) == 0 || len(c.parts) == 1 && c.at >= len(c.parts[0])
+}
+
+// turn moves on when a record is used up, and reports whether another began.
+func (c *xlsCursor) turn() bool {
+	if len(c.parts) > 0 && c.at >= len(c.parts[0]) {
+		c.at -= len(c.parts[0])
+		c.parts = c.parts[1:]
+		return len(c.parts) > 0
+	}
+	return false
+}
+
+func (c *xlsCursor) byte() byte {
+	for c.turn() {
+	}
+	if c.end() {
+		return 0
+	}
+	c.at++
+	return c.parts[0][c.at-1]
+}
+
+func (c *xlsCursor) u16() uint16 { return uint16(c.byte()) | uint16(c.byte())<<8 }
+
+// text reads a string of n characters ([MS-XLS] 2.5.293).
+func (c *xlsCursor) text(n int) string {
+	flags := c.byte()
+	runs, extra := 0, 0
+	if flags&8 != 0 {
+		runs = int(c.u16())
+	}
+	if flags&4 != 0 {
+		extra = int(c.u16()) | int(c.u16())<<16
+	}
+	wide := flags&1 != 0
+	units := make([]uint16, 0, min(n, 4096))
+	for ; n > 0 && !c.end(); n-- {
+		if c.turn() {
+			wide = c.byte()&1 != 0
+		}
+		if wide {
+			units = append(units, c.u16())
+		} else {
+			units = append(units, uint16(charmap.ISO8859_1.DecodeByte(c.byte())))
+		}
+	}
+	for skip := 4*runs + extra; skip > 0 && !c.end(); {
+		c.turn()
+		if c.end() {
+			break
+		}
+		step := min(skip, len(c.parts[0])-c.at)
+		c.at += step
+		skip -= step
+	}
+	return string(utf16.Decode(units))
+}

@@ -1,0 +1,115 @@
+package output
+
+import (
+	"bytes"
+
+	"github.com/contextmem/contextmem/internal/parse/clean"
+)
+
+// Capture diverts what is written until release, which returns it. Captures and table cells nest in any order as
+// long as each is closed before what is around it.
+func (w *Writer) Capture() {
+	w.stack = append(w.stack, w.flow)
+	w.flow = flow{start: true}
+	w.tables = append(w.tables, &table{captured: true})
+}
+
+// Release ends the innermost capture; tables that are open inside it are closed.
+func (w *Writer) Release() []byte {
+	for len(w.tables) > 0 && !w.tables[len(w.tables)-1].captured {
+		w.EndTable()
+	}
+	if len(w.tables) == 0 {
+		return nil
+	}
+	w.tables = w.tables[:len(w.tables)-1]
+	text, rich := bytes.TrimRight(w.buf, " \n"), w.rich
+	w.flow = w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	w.rich = w.rich || rich
+	// It is counted again when it is inserted, and must come out even if it filled the limit.
+	w.spent = max(0, w.spent-len(text))
+	w.cut = w.cut || w.Full
+	w.Full = false
+	return text
+}
+
+// Keep holds released text for later, as long as all that is held fits the limit; LateNotes and InsertKept write it.
+func (w *Writer) Keep(text []byte) []byte {
+	if w.spent+w.kept+len(text) > w.Max {
+		w.cut = true
+		return nil
+	}
+	w.kept += len(text)
+	return text
+}
+
+// InsertKept writes blocks that were kept.
+func (w *Writer) InsertKept(texts [][]byte) {
+	for _, b := range texts {
+		w.kept -= len(b)
+		w.Insert(b)
+	}
+}
+
+// Insert writes captured text as blocks of its own.
+func (w *Writer) Insert(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	w.Block()
+	w.InsertInline(text)
+	w.Block()
+}
+
+// InsertInline writes captured text into the current block; its marks count.
+func (w *Writer) InsertInline(text []byte) {
+	w.pre = true
+	if len(text) > 0 && w.open("") {
+		w.put(clean.String(text))
+	}
+	w.pre = false
+	w.Full = w.Full || w.cut
+}
+
+// SpanCell lets the open cell span that many columns.
+func (w *Writer) SpanCell(cols int) {
+	if w.InCell() {
+		w.tables[len(w.tables)-1].span = max(1, min(cols, maxSpan))
+	}
+}
+
+// LateNote is a footnote or a comment that is written behind the document.
+type LateNote struct {
+	Label string
+	Text  []byte
+}
+
+// LateNotes writes notes behind the document.
+func (w *Writer) LateNotes(notes []LateNote) {
+	for _, n := range notes {
+		if len(n.Text) == 0 {
+			continue
+		}
+		w.kept -= len(n.Text)
+		w.Block()
+		w.mark = n.Label
+		w.InsertInline(n.Text)
+		w.Block()
+	}
+}
+
+// Caption writes a paragraph in front of the open table, or into the cell around it.
+func (w *Writer) Caption(text string) {
+	if !w.inTable() || w.tables[len(w.tables)-1].cell {
+		return
+	}
+	w.Block()
+	w.Text(text)
+	w.Block()
+}
+
+// EndsWith reports whether the text so far ends with s.
+func (w *Writer) EndsWith(s string) bool {
+	return bytes.HasSuffix(bytes.TrimRight(w.buf, " \n"), []byte(s))
+}

@@ -1,0 +1,221 @@
+package output
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/contextmem/contextmem/internal/parse/clean"
+)
+
+// Grid turns the cells of a sheet into tables as the rows come. Blank rows and columns are left out: the columns of a
+// table are those of its first rows, and others are added where they appear.
+type Grid struct {
+	W     *Writer
+	Begin func() // called before the first cell; may be nil
+	Full  bool   // there was more than the limits allow
+	any   bool   // there was a cell
+	// rows are held until it is known what they belong to: where each begins in cells.
+	rows  []int
+	cells []gridCell
+	text  []byte
+	index map[int32]int // the columns of the open table, when rows of it were written
+	row   []tableCell   // space for one row
+}
+
+type gridCell struct {
+	row, col   int32
+	start, end int32
+	number     bool
+}
+
+// Bounds on what is held. The last rows stay, because remarks below a table are told from its rows at its end.
+const (
+	maxHeldRows  = 1024
+	maxHeldBytes = 1 << 20
+	lastHeldRows = 16
+)
+
+// Set puts a cell; rows must come in order, or nearly so.
+func (g *Grid) Set(row, col int, text []byte, number bool) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || g.Full {
+		return
+	}
+	// A cell costs its text and the bars around it. No spreadsheet has more columns.
+	if g.W.spent+len(g.text)+len(text)+4*len(g.cells) > g.W.Max || col > MaxRowCells {
+		g.Full = true
+		return
+	}
+	if !g.any && g.Begin != nil {
+		g.Begin()
+	}
+	g.any = true
+	row = min(row, 1<<30)
+	if len(g.rows) == 0 || g.cells[len(g.cells)-1].row != int32(row) {
+		g.endRow()
+		g.rows = append(g.rows, len(g.cells))
+	}
+	start := len(g.text)
+	g.text = append(g.text, text...)
+	g.cells = append(g.cells, gridCell{row: int32(row), col: int32(min(col, 1<<30)),
+		start: int32(start), end: int32(len(g.text)), number: number})
+}
+
+// held returns the cells of the held row i.
+func (g *Grid) held(i int) []gridCell {
+	if i+1 < len(g.rows) {
+		return g.cells[g.rows[i]:g.rows[i+1]]
+	}
+	return g.cells[g.rows[i]:]
+}
+
+// endRow writes the rows that the last held one shows to be complete.
+func (g *Grid) endRow() {
+	n := len(g.rows)
+	switch {
+	case n >= 2 && g.newRegion(g.held(n-2), g.held(n-1)):
+		g.write(n-1, true)
+	case n >= maxHeldRows, n >= 2*lastHeldRows && len(g.text) >= maxHeldBytes:
+		g.write(n-lastHeldRows, false)
+	}
+}
+
+// End writes what is left.
+func (g *Grid) End() {
+	g.endRow()
+	g.write(len(g.rows), true)
+	g.W.Full = g.W.Full || g.Full
+}
+
+// write writes the first n held rows and forgets them. last says that a region ends with them.
+func (g *Grid) write(n int, last bool) {
+	if n == 0 {
+		return
+	}
+	rows := make([][]gridCell, n)
+	for i := range rows {
+		rows[i] = g.held(i)
+	}
+	if !g.W.Full {
+		g.region(rows, last)
+	}
+	cells, text := len(g.cells), int32(len(g.text))
+	if n < len(g.rows) {
+		cells = g.rows[n]
+		text = g.cells[cells].start
+	}
+	g.text = append(g.text[:0], g.text[text:]...)
+	g.cells = append(g.cells[:0], g.cells[cells:]...)
+	for i := range g.cells {
+		g.cells[i].start -= text
+		g.cells[i].end -= text
+	}
+	g.rows = append(g.rows[:0], g.rows[n:]...)
+	for i := range g.rows {
+		g.rows[i] -= cells
+	}
+	if last {
+		g.index = nil
+	}
+}
+
+func (g *Grid) textOf(c gridCell) []byte { return g.text[c.start:c.end] }
+
+// newRegion reports whether a blank row separates row from last, and row begins something new: a line of its own, or
+// a header, which holds no number.
+func (g *Grid) newRegion(last, row []gridCell) bool {
+	if row[0].row-last[0].row < 2 {
+		return false
+	}
+	for _, c := range row {
+		if c.number {
+			return false
+		}
+	}
+	return true
+}
+
+// region writes leading rows of a single cell as paragraphs and the rest as a table. Unless last, more rows follow.
+func (g *Grid) region(rows [][]gridCell, last bool) {
+	w := g.W
+	if g.index == nil {
+		if rows = g.paragraphs(rows); len(rows) == 0 {
+			if last {
+				w.Block()
+			}
+			return
+		}
+		w.Block()
+	}
+	// Remarks below the table.
+	end := len(rows)
+	for last && g.index == nil && end > 1 && len(rows[end-1]) == 1 && !rows[end-1][0].number && rows[end-1][0].col == rows[0][0].col && len(rows[0]) > 2 {
+		end--
+	}
+	rows, remarks := rows[:end], rows[end:]
+	header := g.index == nil
+	g.columns(rows)
+	for i, row := range rows {
+		clear(g.row)
+		for _, c := range row {
+			g.row[g.index[c.col]] = tableCell{text: g.textOf(c)}
+		}
+		cells := g.row
+		if !header || i > 0 {
+			cells = cells[:g.index[row[len(row)-1].col]+1]
+		}
+		if !w.open("") {
+			return
+		}
+		w.tableRow(cells, len(cells))
+		if header && i == 0 {
+			w.gap = 1
+			w.open("")
+			w.put(headerRule(len(g.row)))
+		}
+		w.gap = 1
+	}
+	for _, row := range remarks {
+		w.Block()
+		w.Text(clean.String(g.textOf(row[0])))
+	}
+	if last {
+		w.Block()
+	}
+}
+
+// paragraphs writes the leading rows of a single cell and returns the others. Without any wider row all are lines.
+func (g *Grid) paragraphs(rows [][]gridCell) [][]gridCell {
+	wide := slices.ContainsFunc(rows, func(row []gridCell) bool { return len(row) > 1 })
+	for len(rows) > 0 && (!wide || len(rows[0]) == 1 && !rows[0][0].number) {
+		for _, c := range rows[0] {
+			if wide {
+				g.W.Block()
+			} else {
+				g.W.Line()
+			}
+			g.W.Text(clean.String(g.textOf(c)))
+		}
+		rows = rows[1:]
+	}
+	return rows
+}
+
+// columns numbers the columns that the table uses from left to right, those of rows included.
+func (g *Grid) columns(rows [][]gridCell) {
+	used := make(map[int32]bool, len(g.index))
+	for col := range g.index {
+		used[col] = true
+	}
+	for _, row := range rows {
+		for _, c := range row {
+			used[c.col] = true
+		}
+	}
+	g.index = make(map[int32]int, len(used))
+	for i, col := range slices.Sorted(maps.Keys(used)) {
+		g.index[col] = i
+	}
+	g.row = slices.Grow(g.row[:0], len(used))[:len(used)]
+}

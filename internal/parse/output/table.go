@@ -1,0 +1,331 @@
+package output
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/contextmem/contextmem/internal/parse/clean"
+)
+
+// table collects rows until its end, because only then it is known whether it fits Markdown.
+type table struct {
+	rows  [][]tableCell
+	spans []int // per column, how many further rows a cell from above reaches into
+	cell  bool  // a cell is open
+	span  int   // columns of the open cell
+	rich  bool  // some cell holds what a row cannot
+	cols  int
+	cells int  // kept in rows
+	begun bool // rows were written already
+	drop  bool // beyond the depth of tables that are kept apart: rows become lines
+	// captured marks no table but a capture of the writer, so that cells of tables around it stay untouched.
+	captured bool
+}
+
+type tableCell struct {
+	text []byte
+	fill bool // stands for a cell that spans from the left or from above
+}
+
+// Bounds on what a table may claim, so that attributes of a few bytes cannot blow up the text.
+const (
+	maxSpan       = 256
+	maxTableDepth = 8
+	// maxKeptCells is how many cells of a table are kept; beyond, its rows are written as far as they go.
+	maxKeptCells = 50_000
+	// MaxRowCells is how many columns a table has, as in the widest spreadsheets; more go on in another row.
+	MaxRowCells = 16_384
+)
+
+// BeginTable opens a table, inside the open cell of another one if there is one.
+func (w *Writer) BeginTable() {
+	if len(w.tables) == 0 || !w.tables[len(w.tables)-1].drop {
+		if w.InCell() {
+			w.holdsTable()
+		}
+	}
+	t := &table{drop: len(w.tables) >= maxTableDepth && w.tableDepth() >= maxTableDepth}
+	w.tables = append(w.tables, t)
+	if t.drop {
+		w.Block()
+	}
+}
+
+// maxNestedText is how many bytes a cell with a table may have to stay in its row.
+const maxNestedText = 800
+
+// holdsTable notes that the current flow holds a table.
+func (w *Writer) holdsTable() {
+	if w.NestTables && w.InCell() {
+		w.nested = true
+	} else {
+		w.rich = true
+	}
+}
+
+// tableDepth counts the open tables.
+func (w *Writer) tableDepth() int {
+	n := 0
+	for _, t := range w.tables {
+		if !t.captured {
+			n++
+		}
+	}
+	return n
+}
+
+// InCell reports whether a table cell is open.
+func (w *Writer) InCell() bool {
+	return len(w.tables) > 0 && w.tables[len(w.tables)-1].cell
+}
+
+// inTable reports whether the innermost thing open is a table.
+func (w *Writer) inTable() bool {
+	return len(w.tables) > 0 && !w.tables[len(w.tables)-1].captured
+}
+
+// BeginRow opens a row of the innermost table.
+func (w *Writer) BeginRow() {
+	if !w.inTable() {
+		return
+	}
+	w.EndCell()
+	t := w.tables[len(w.tables)-1]
+	if t.drop {
+		w.Line()
+		return
+	}
+	if t.cells > maxKeptCells {
+		w.Full = w.Full || w.tableDepth() > 1 // no page nests tables that large
+		w.writeRows(t)
+	}
+	t.rows = append(t.rows, nil)
+	t.fillFromAbove()
+}
+
+// fillFromAbove adds the cells of the current row that cells from above reach into.
+func (t *table) fillFromAbove() {
+	row := &t.rows[len(t.rows)-1]
+	for len(*row) < len(t.spans) && t.spans[len(*row)] > 0 {
+		t.spans[len(*row)]--
+		*row = append(*row, tableCell{fill: true})
+		t.cells++
+	}
+}
+
+// BeginCell opens a cell that spans cols columns and rows rows, each at least 1.
+func (w *Writer) BeginCell(cols, rows int) {
+	if !w.inTable() {
+		return
+	}
+	w.EndCell()
+	t := w.tables[len(w.tables)-1]
+	if t.drop {
+		w.space = true
+		return
+	}
+	if len(t.rows) == 0 {
+		t.rows = append(t.rows, nil)
+	}
+	if len(t.rows[len(t.rows)-1]) >= MaxRowCells {
+		w.BeginRow()
+	}
+	t.cell, t.span = true, max(1, min(cols, maxSpan))
+	at := len(t.rows[len(t.rows)-1])
+	if rows = min(rows, 1<<16); rows > 1 && at < 1<<12 {
+		for len(t.spans) < at+t.span {
+			t.spans = append(t.spans, 0)
+		}
+		for i := range t.span {
+			t.spans[at+i] = rows - 1
+		}
+	}
+	w.stack = append(w.stack, w.flow)
+	w.flow = flow{start: true}
+}
+
+// EndCell closes the open cell of the innermost table.
+func (w *Writer) EndCell() {
+	if !w.InCell() {
+		return
+	}
+	t := w.tables[len(w.tables)-1]
+	text, rich, nested := w.buf, w.rich, w.nested
+	w.flow = w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	t.cell = false
+	t.rich = t.rich || rich || len(text) > 4000 || nested && len(text) > maxNestedText
+	row := &t.rows[len(t.rows)-1]
+	*row = append(*row, tableCell{text: text})
+	t.cells += t.span
+	for i := 1; i < t.span; i++ {
+		*row = append(*row, tableCell{fill: true})
+	}
+	t.fillFromAbove()
+}
+
+// EndTable closes the innermost table and writes it.
+func (w *Writer) EndTable() {
+	if !w.inTable() {
+		return
+	}
+	w.EndCell()
+	t := w.tables[len(w.tables)-1]
+	w.tables = w.tables[:len(w.tables)-1]
+	if t.drop {
+		w.Block()
+		return
+	}
+	w.writeRows(t)
+	w.Block()
+}
+
+// writeRows writes the rows that a table keeps and forgets them.
+func (w *Writer) writeRows(t *table) {
+	t.trim()
+	if len(t.rows) == 0 {
+		return
+	}
+	// The cells were counted when they were read, and their text must come out even if it filled the limit.
+	cut := w.Full
+	w.Full, w.spent = false, max(0, w.spent-t.size())
+	if t.rich || t.cols == 1 && !t.begun {
+		w.tableAsBlocks(t)
+	} else {
+		w.tableAsRows(t)
+	}
+	w.Full = w.Full || cut
+	t.rows, t.cells, t.begun = nil, 0, true
+}
+
+func (w *Writer) tableAsRows(t *table) {
+	w.holdsTable()
+	if t.begun {
+		w.gap = 1
+	} else {
+		w.Block()
+	}
+	for i, row := range t.rows {
+		if !w.open("") {
+			return
+		}
+		w.tableRow(row, t.cols)
+		if i == 0 && !t.begun {
+			w.gap = 1
+			w.open("")
+			w.put(headerRule(t.cols))
+		}
+		if i+1 < len(t.rows) {
+			w.gap = 1
+		}
+	}
+}
+
+// trim drops empty rows and counts the columns that hold text.
+func (t *table) trim() {
+	rows := t.rows[:0]
+	for _, row := range t.rows {
+		last := 0
+		for i, c := range row {
+			if len(bytes.TrimSpace(c.text)) > 0 {
+				last = i + 1
+			}
+		}
+		if last > 0 {
+			rows = append(rows, row[:last])
+			t.cols = max(t.cols, last)
+		}
+	}
+	t.rows = rows
+}
+
+func (t *table) size() int {
+	n := 0
+	for _, row := range t.rows {
+		for _, c := range row {
+			n += len(c.text)
+		}
+	}
+	return n
+}
+
+// tableRow writes one row with at least cols cells.
+func (w *Writer) tableRow(row []tableCell, cols int) {
+	w.put("|")
+	for i := range cols {
+		w.put(" ")
+		if i < len(row) {
+			w.put(rowText(row[i].text))
+		}
+		w.put(" |")
+	}
+}
+
+// Row writes a row of a table whose cells are at hand, without BeginTable and its bounds on memory.
+func (w *Writer) Row(cells [][]byte) {
+	w.Line()
+	w.Raw("|")
+	for _, c := range cells {
+		w.put(" ")
+		w.put(rowText(c))
+		w.put(" |")
+	}
+}
+
+// HeaderRow writes the first such row, and the rule below it.
+func (w *Writer) HeaderRow(cells [][]byte) {
+	w.Row(cells)
+	w.Line()
+	w.Raw(headerRule(len(cells)))
+}
+
+// rowText puts a cell on one line, with the sign that separates cells escaped. The result may share b's memory.
+func rowText(b []byte) string {
+	b = bytes.TrimSpace(b)
+	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '|') < 0 {
+		return clean.String(b)
+	}
+	var out []byte
+	isRow := false
+	for line := range bytes.Lines(b) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || bytes.HasPrefix(line, []byte("| --- ")) {
+			continue
+		}
+		inRow := isRow
+		if isRow = len(line) > 3 && line[0] == '|' && line[len(line)-1] == '|'; isRow { // of a table in the cell
+			line = bytes.ReplaceAll(bytes.TrimSpace(line[1:len(line)-1]), []byte(" | "), []byte(", "))
+		}
+		if isRow && inRow {
+			out = append(out, ';')
+		}
+		if len(out) > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, bytes.ReplaceAll(line, []byte("|"), []byte(`\|`))...)
+	}
+	return clean.String(out)
+}
+
+// tableAsBlocks writes the cells of a table that only lays out the page, one after another.
+func (w *Writer) tableAsBlocks(t *table) {
+	for _, row := range t.rows {
+		for _, c := range row {
+			text := bytes.TrimRight(c.text, " \n")
+			if len(text) == 0 {
+				continue
+			}
+			w.Block()
+			w.rich = true
+			w.pre = true // its marks are wanted
+			if w.open("") {
+				w.put(clean.String(text))
+			}
+			w.pre = false
+		}
+	}
+	w.Block()
+}
+
+// headerRule is the line below the header of a table.
+func headerRule(cols int) string { return "|" + strings.Repeat(" --- |", cols) }

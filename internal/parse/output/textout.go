@@ -1,0 +1,153 @@
+package output
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// errTextFull ends the copying to a Collector that holds enough.
+var errTextFull = errors.New("the text is full")
+
+// Piece is how much a Collector takes at a time, and so how far it may go beyond its limit.
+const Piece = 32 << 10
+
+// Collector collects plain text that is written in pieces of any size. What it keeps is valid UTF-8 with line feeds as
+// the only line ends and no other control characters but tabs.
+type Collector struct {
+	Buf  []byte            // what was collected; its capacity may be set before the first Write
+	Max  int               // no more is taken once Buf has as many bytes
+	cr   bool              // the last piece ended with a carriage return
+	bad  bool              // the last character stands for bytes that are no UTF-8
+	tail [utf8.UTFMax]byte // the beginning of a character that the next piece goes on with
+	held int               // bytes of tail
+	copy []byte            // space for ReadAll
+}
+
+// plainBytes are those that stay as they are, the bytes of longer characters included.
+var plainBytes = func() (t [256]bool) {
+	for i := range t {
+		t[i] = i >= ' ' && i != 0x7f || i == '\n' || i == '\t'
+	}
+	return t
+}()
+
+// Write takes the next piece.
+func (t *Collector) Write(p []byte) (int, error) {
+	n := len(p)
+	for t.held > 0 && len(p) > 0 {
+		t.tail[t.held], p = p[0], p[1:]
+		if t.held++; utf8.FullRune(t.tail[:t.held]) {
+			whole := t.tail
+			size := t.held
+			t.held = 0
+			t.clean(whole[:size])
+		}
+	}
+	for len(p) > 0 && len(t.Buf) < t.Max {
+		piece := p[:min(len(p), Piece)]
+		if whole := wholeRunes(piece); whole > 0 {
+			piece = piece[:whole]
+		} else {
+			t.held = copy(t.tail[:], piece)
+		}
+		p = p[len(piece):]
+		if t.held == 0 {
+			t.clean(piece)
+		}
+	}
+	if len(t.Buf) >= t.Max {
+		return n, errTextFull
+	}
+	return n, nil
+}
+
+// wholeRunes returns how many bytes of p are before a last character that is not complete.
+func wholeRunes(p []byte) int {
+	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax+1); i-- {
+		if utf8.RuneStart(p[i]) {
+			if utf8.FullRune(p[i:]) {
+				break
+			}
+			return i
+		}
+	}
+	return len(p)
+}
+
+// clean takes bytes that end with a whole character.
+func (t *Collector) clean(p []byte) {
+	for len(p) > 0 {
+		n := 0
+		for n < len(p) && plainBytes[p[n]] {
+			n++
+		}
+		if s := p[:n]; n > 0 {
+			if t.cr && s[0] == '\n' {
+				s = s[1:]
+			}
+			t.cr = false
+			t.text(s)
+			p = p[n:]
+			continue
+		}
+		if c := p[0]; c == '\r' || c == '\f' || c == '\v' {
+			t.text([]byte{'\n'})
+		}
+		t.cr = p[0] == '\r'
+		p = p[1:]
+	}
+}
+
+// text appends what holds no control characters.
+func (t *Collector) text(s []byte) {
+	t.Grow(len(s))
+	if utf8.Valid(s) {
+		t.Buf = append(t.Buf, s...)
+		t.bad = t.bad && len(s) == 0
+		return
+	}
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		if bad := r == utf8.RuneError && n == 1; !bad {
+			t.Buf = append(t.Buf, s[:n]...)
+			t.bad = false
+		} else if !t.bad {
+			t.Buf = append(t.Buf, string(utf8.RuneError)...)
+			t.bad = true
+		}
+		s = s[n:]
+	}
+}
+
+// Grow makes room for n bytes, by a quarter when the estimate was wrong.
+func (t *Collector) Grow(n int) {
+	if cap(t.Buf)-len(t.Buf) < n {
+		t.Buf = slices.Grow(t.Buf, max(n, min(cap(t.Buf)/4, t.Max+Piece-len(t.Buf)), 512))
+	}
+}
+
+// Finish returns the text.
+func (t *Collector) Finish() []byte {
+	if t.held > 0 && !t.bad {
+		t.Buf = append(t.Buf, string(utf8.RuneError)...)
+	}
+	t.held = 0
+	return t.Buf
+}
+
+// Restart forgets what the last piece ended with: the next one begins another text.
+func (t *Collector) Restart() { t.cr, t.bad = false, false }
+
+// ReadAll takes everything that r has, up to the limit.
+func (t *Collector) ReadAll(r io.Reader) error {
+	if _, direct := r.(io.WriterTo); !direct && t.copy == nil {
+		t.copy = make([]byte, Piece)
+	}
+	_, err := io.CopyBuffer(t, r, t.copy)
+	if errors.Is(err, errTextFull) {
+		return nil
+	}
+	return err
+}

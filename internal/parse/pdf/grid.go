@@ -1,0 +1,274 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxGridRules bounds the lines of a page, joined, that are looked at for tables.
+	maxGridRules = 600
+	// maxGridRows bounds the rows of a table.
+	maxGridRows = 400
+	// maxCellLines is how many lines a cell of a table may have; a frame around text has more.
+	maxCellLines = 40
+	// gridFill is the share of cells that have text: the grid of a chart has less.
+	gridFill = 1.0 / 3
+)
+
+// ruledTable is a table whose cells are parted by lines.
+type ruledTable struct {
+	us, vs []float64 // the edges of columns from left to right, and of rows from top to bottom
+	rules  []rule    // the lines across the text
+	cells  [][][]*segment
+}
+
+// findGrids finds the tables that lines make.
+func findGrids(rules []rule) []*ruledTable {
+	rows, columns := mergeRules(rules, false), mergeRules(rules, true)
+	if len(rows) < 2 || len(columns) == 0 || len(rows)+len(columns) > maxGridRules {
+		return nil
+	}
+	// Lines that meet are of one table.
+	all := append(slices.Clone(rows), columns...)
+	group := make([]int, len(all))
+	for i := range group {
+		group[i] = i
+	}
+	root := func(i int) int {
+		for group[i] != i {
+			group[i] = group[group[i]]
+			i = group[i]
+		}
+		return i
+	}
+	for i, r := range rows {
+		for k, c := range columns {
+			if c.at >= r.from-ruleSlack && c.at <= r.to+ruleSlack && r.at >= c.from-ruleSlack && r.at <= c.to+ruleSlack {
+				group[root(i)] = root(len(rows) + k)
+			}
+		}
+	}
+	members := map[int][]rule{}
+	var order []int
+	for i := range all {
+		g := root(i)
+		if members[g] == nil {
+			order = append(order, g)
+		}
+		members[g] = append(members[g], all[i])
+	}
+	var out []*ruledTable
+	for _, g := range order {
+		if t := newRuledTable(members[g]); t != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// newRuledTable makes a table of lines that meet, nil when they make fewer than two rows and columns. Sides that are
+// open end with the lines that reach furthest.
+func newRuledTable(rules []rule) *ruledTable {
+	t := &ruledTable{}
+	u0, u1, v0, v1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, r := range rules {
+		if r.across {
+			t.rules = append(t.rules, r)
+			t.us = append(t.us, r.at)
+			v0, v1 = min(v0, r.from), max(v1, r.to)
+		} else {
+			t.vs = append(t.vs, r.at)
+			u0, u1 = min(u0, r.from), max(u1, r.to)
+		}
+	}
+	if len(t.us) == 0 || len(t.vs) == 0 {
+		return nil
+	}
+	t.us, t.vs = edgesOf(append(t.us, u0, u1)), edgesOf(append(t.vs, v0, v1))
+	slices.Reverse(t.vs)
+	if len(t.us) < 3 || len(t.vs) < 3 || len(t.us) > maxColumns+1 || len(t.vs) > maxGridRows+1 {
+		return nil
+	}
+	t.cells = make([][][]*segment, len(t.vs)-1)
+	for i := range t.cells {
+		t.cells[i] = make([][]*segment, len(t.us)-1)
+	}
+	return t
+}
+
+// edgesOf sorts positions and joins those that are next to each other, as both sides of a line are.
+func edgesOf(at []float64) []float64 {
+	slices.Sort(at)
+	out := at[:0]
+	for _, x := range at {
+		if n := len(out); n > 0 && x-out[n-1] <= 2*ruleSlack {
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// take moves the segments within the table to its cells and returns the others, with one that stands for the table.
+// When it turns out to be no table, segs come back as they were.
+func (t *ruledTable) take(segs []*segment) []*segment {
+	var out []*segment
+	mark := &segment{table: t, u0: t.us[0], u1: t.us[len(t.us)-1], v: t.vs[0]}
+	at := -1
+	for _, s := range segs {
+		row := t.row(s)
+		if row < 0 || s.table != nil || s.u1 <= t.us[0] || s.u0 >= t.us[len(t.us)-1] {
+			out = append(out, s)
+			continue
+		}
+		if at < 0 {
+			at = len(out)
+		}
+		mark.size = max(mark.size, s.size)
+		mark.chars += s.chars
+		for _, part := range t.split(s, row) {
+			k := t.column(part)
+			t.cells[row][k] = append(t.cells[row][k], part)
+		}
+	}
+	if at < 0 || !t.holds() {
+		return segs
+	}
+	mark.v = t.vs[0] - 0.5*mark.size
+	for at > 0 && out[at-1].v < mark.v {
+		at--
+	}
+	return slices.Insert(out, at, mark)
+}
+
+// row returns the row that a segment stands in, -1 for none.
+func (t *ruledTable) row(s *segment) int {
+	v := s.v + 0.3*s.size
+	if v > t.vs[0]+ruleSlack || v < t.vs[len(t.vs)-1] {
+		return -1
+	}
+	for i := 1; i < len(t.vs); i++ {
+		if v >= t.vs[i] {
+			return i - 1
+		}
+	}
+	return -1
+}
+
+// column returns the column of the middle of a segment.
+func (t *ruledTable) column(s *segment) int {
+	u := s.u0 + min(s.u1-s.u0, t.us[len(t.us)-1]-s.u0)/2
+	k, _ := slices.BinarySearch(t.us, u)
+	k = max(0, min(k-1, len(t.us)-2))
+	for k > 0 && !t.parted(k, s.v+0.3*s.size) { // a cell over several columns is the first of them
+		k--
+	}
+	return k
+}
+
+// parted reports whether a line parts column k from the one before it at the height v.
+func (t *ruledTable) parted(k int, v float64) bool {
+	return slices.ContainsFunc(t.rules, func(r rule) bool {
+		return math.Abs(r.at-t.us[k]) <= 2*ruleSlack && v >= r.from && v <= r.to
+	})
+}
+
+// split cuts a segment where a line crosses it.
+func (t *ruledTable) split(s *segment, row int) []*segment {
+	var out []*segment
+	rest := s
+	for k := 1; k < len(t.us)-1; k++ {
+		u := t.us[k]
+		if rest.u0 >= u || rest.u1 <= u || !t.parted(k, s.v+0.3*s.size) {
+			continue
+		}
+		at := slices.IndexFunc(rest.glyphs, func(g glyph) bool { return (g.u0+g.u1)/2 > u })
+		if at > 0 {
+			var head *segment
+			head, rest = rest.cut(at)
+			out = append(out, head)
+		}
+	}
+	return append(out, rest)
+}
+
+// holds reports whether the cells have the text of a table.
+func (t *ruledTable) holds() bool {
+	filled, rows := 0, 0
+	columns := make([]bool, len(t.us)-1)
+	for _, row := range t.cells {
+		any := false
+		for k, segs := range row {
+			if len(segs) == 0 {
+				continue
+			}
+			if len(makeLines(segs)) > maxCellLines {
+				return false
+			}
+			filled++
+			any, columns[k] = true, true
+		}
+		if any {
+			rows++
+		}
+	}
+	used := 0
+	for _, c := range columns {
+		if c {
+			used++
+		}
+	}
+	return rows >= 2 && used >= 2 && float64(filled) >= gridFill*float64(rows*used)
+}
+
+// block writes the table. Rows and columns without any text are left out.
+func (t *ruledTable) block(hyphens *hyphenation) block {
+	b := block{kind: blockTable, lines: len(t.cells)}
+	var texts [][]string
+	used := make([]bool, len(t.us)-1)
+	for _, row := range t.cells {
+		var line []string
+		any := false
+		for k, segs := range row {
+			var lines []string
+			for _, l := range makeLines(segs) {
+				if text := l.text(); text != "" {
+					lines = append(lines, text)
+				}
+				b.size = l.size
+			}
+			text := hyphens.join(lines, nil)
+			line = append(line, text)
+			if text != "" {
+				any, used[k] = true, true
+			}
+		}
+		if any {
+			texts = append(texts, line)
+		}
+	}
+	for i := range texts {
+		k := 0
+		texts[i] = slices.DeleteFunc(texts[i], func(string) bool { k++; return !used[k-1] })
+	}
+	b.text = markdownTable(texts)
+	return b
+}
+
+// markdownTable writes rows of cells, the first of which is the header.
+func markdownTable(rows [][]string) string {
+	var out strings.Builder
+	for i, cells := range rows {
+		out.WriteString("|")
+		for _, c := range cells {
+			out.WriteString(" " + strings.ReplaceAll(c, "|", "\\|") + " |")
+		}
+		out.WriteString("\n")
+		if i == 0 {
+			out.WriteString("|" + strings.Repeat(" --- |", len(cells)) + "\n")
+		}
+	}
+	return strings.TrimRight(out.String(), "\n")
+}

@@ -1,0 +1,276 @@
+package pdf
+
+import (
+	"math"
+	"strings"
+	"unicode"
+)
+
+const (
+	// runningReach is how many pages before and behind a page are compared with it: books have other headers on left
+	// pages than on right ones.
+	runningReach = 2
+	// maxEdgeRows is how many rows the header or the footer of a page may have.
+	maxEdgeRows = 3
+	// edgeGap is the least distance in ems between a header or footer and the text.
+	edgeGap = 1.8
+	// edgeShift is how far in ems the same header may be off between two pages.
+	edgeShift = 0.6
+	// edgeSize is how large a header may be, compared with the text: larger ones are titles.
+	edgeSize = 1.06
+	// maxRunningTexts bounds the running texts that are remembered.
+	maxRunningTexts = 4096
+)
+
+// pageLayout is a page whose glyphs are put together to segments, and not yet in reading order.
+type pageLayout struct {
+	space    *pageSpace   // that holds the glyphs
+	groups   [][]*segment // by direction of writing, the most common first
+	edges    []edge
+	comments []string
+	rules    []rule // in the coordinates of the first group
+}
+
+// edge is a row at the head or the foot of a page that may be the same on other pages.
+type edge struct {
+	segs    []*segment
+	key     string // its text in lower case, each number as "#"
+	numbers []int
+	foot    bool
+	v, size float64
+}
+
+// newPageLayout makes segments of what a page shows.
+func newPageLayout(d *document, p *pageGlyphs, space *pageSpace) *pageLayout {
+	l := &pageLayout{space: space, comments: p.comments}
+	for _, glyphs := range byDirection(dropRuns(shownGlyphs(p))) {
+		segs := makeSegments(glyphs)
+		l.groups = append(l.groups, segs)
+		if !d.tick(segmentWork * len(segs)) {
+			break
+		}
+	}
+	if len(l.groups) > 0 && len(l.groups[0]) > 0 {
+		segs := l.groups[0]
+		l.rules = along(p.rules, segs[0].glyphs[0].angle)
+		if d.tick(len(l.rules) * len(l.rules) / 16) {
+			for _, t := range findGrids(l.rules) {
+				if d.tick(len(segs)) {
+					segs = t.take(segs)
+				}
+			}
+		}
+		l.groups[0] = segs
+		l.findEdges(segs)
+	}
+	return l
+}
+
+// findEdges finds the rows that stand apart at the head and at the foot. segs are in descending order of v.
+func (l *pageLayout) findEdges(segs []*segment) {
+	size := mainSize(segs)
+	l.edges = append(edgeRows(segs, size, false), edgeRows(segs, size, true)...)
+}
+
+// mainSize is the size of most glyphs.
+func mainSize(segs []*segment) float64 {
+	counts := map[float64]int{}
+	best, most := 0.0, 0
+	for _, s := range segs {
+		k := math.Round(s.size * 2)
+		if counts[k] += s.chars; counts[k] > most {
+			best, most = s.size, counts[k]
+		}
+	}
+	return best
+}
+
+// edgeRows returns the rows from one end of the page up to the first wide gap.
+func edgeRows(segs []*segment, size float64, foot bool) []edge {
+	var rows []edge
+	at := func(i int) *segment {
+		if foot {
+			return segs[len(segs)-1-i]
+		}
+		return segs[i]
+	}
+	for i := 0; i < len(segs); {
+		first := at(i)
+		row := edge{foot: foot, v: first.v, size: first.size}
+		for ; i < len(segs) && math.Abs(at(i).v-first.v) <= 0.3*first.size; i++ {
+			row.segs = append(row.segs, at(i))
+			row.size = max(row.size, at(i).size)
+		}
+		if row.size > edgeSize*size || len(rows) == maxEdgeRows {
+			return nil
+		}
+		rows = append(rows, row)
+		if i < len(segs) && math.Abs(at(i).v-first.v) > edgeGap*max(row.size, at(i).size) {
+			for k := range rows {
+				rows[k].read()
+			}
+			return rows
+		}
+	}
+	return nil
+}
+
+// read fills in what the row is compared by.
+func (e *edge) read() {
+	var key strings.Builder
+	line := makeLines(e.segs)
+	number, inNumber := 0, false
+	end := func() {
+		if inNumber {
+			e.numbers = append(e.numbers, number)
+			number, inNumber = 0, false
+		}
+	}
+	for i := range line {
+		for _, r := range strings.ToLower(line[i].text()) {
+			if r >= '0' && r <= '9' {
+				if !inNumber {
+					key.WriteByte('#')
+				}
+				number, inNumber = min(number*10+int(r-'0'), 1<<30), true
+				continue
+			}
+			end()
+			key.WriteRune(r)
+		}
+		end()
+		key.WriteByte(' ')
+	}
+	e.key = strings.TrimSpace(key.String())
+	if n := roman(e.key); n > 0 {
+		e.key, e.numbers = "#", []int{n}
+	}
+}
+
+// roman reads a small roman number in lower case; 0 when text is none.
+func roman(text string) int {
+	values := map[byte]int{'i': 1, 'v': 5, 'x': 10, 'l': 50, 'c': 100}
+	total := 0
+	for i := range len(text) {
+		v, ok := values[text[i]]
+		if !ok || len(text) > 8 {
+			return 0
+		}
+		if i+1 < len(text) && values[text[i+1]] > v {
+			v = -v
+		}
+		total += v
+	}
+	return max(total, 0)
+}
+
+// repeats reports whether o, which stands apart pages behind e, is the same running text: its numbers are the same or
+// count the pages, and one without words counts them.
+func (e *edge) repeats(o *edge, apart int) bool {
+	if e.key == "" || e.key != o.key || e.foot != o.foot || len(e.numbers) != len(o.numbers) || math.Abs(e.v-o.v) > edgeShift*e.size {
+		return false
+	}
+	counts := false
+	for i, n := range e.numbers {
+		if o.numbers[i]-n == apart {
+			counts = true
+		} else if o.numbers[i] != n {
+			return false
+		}
+	}
+	return counts || e.words() > 0
+}
+
+// words counts the words without numbers.
+func (e *edge) words() int {
+	n := 0
+	for w := range strings.FieldsSeq(e.key) {
+		if strings.ContainsFunc(w, unicode.IsLetter) {
+			n++
+		}
+	}
+	return n
+}
+
+// pageQueue holds the pages whose running texts wait for those of the next pages.
+type pageQueue struct {
+	pages []*pageLayout // the last ones that were read
+	next  int           // index of the first that is not written
+	seen  map[string]bool
+	spare []*pageSpace
+}
+
+// space returns memory for the glyphs of a page.
+func (q *pageQueue) space() *pageSpace {
+	if n := len(q.spare); n > 0 {
+		sp := q.spare[n-1]
+		q.spare = q.spare[:n-1]
+		return sp
+	}
+	return new(pageSpace)
+}
+
+// pop returns the next page that can be written, without its running texts; nil when it has to wait for more pages,
+// unless last is set.
+func (q *pageQueue) pop(last bool) *pageLayout {
+	if q.next >= len(q.pages) || !last && len(q.pages)-q.next <= runningReach {
+		return nil
+	}
+	l := q.pages[q.next]
+	drop := map[*segment]bool{}
+	for i := range l.edges {
+		e := &l.edges[i]
+		if !q.running(e) {
+			continue
+		}
+		// The first of a text that says something stays: what runs over pages is left out where it repeats.
+		if id := e.key; e.words() > 2 && !q.seen[id] && len(q.seen) < maxRunningTexts {
+			q.seen[id] = true
+			continue
+		}
+		for _, s := range e.segs {
+			drop[s] = true
+		}
+	}
+	if len(drop) > 0 && len(drop) < len(l.groups[0]) {
+		kept := l.groups[0][:0]
+		for _, s := range l.groups[0] {
+			if !drop[s] {
+				kept = append(kept, s)
+			}
+		}
+		l.groups[0] = kept
+	}
+	q.next++
+	if q.next > runningReach {
+		q.pages = q.pages[1:]
+		q.next--
+	}
+	return l
+}
+
+// running reports whether one of the neighbouring pages has the same row in the same place.
+func (q *pageQueue) running(e *edge) bool {
+	for i := max(0, q.next-runningReach); i <= q.next+runningReach && i < len(q.pages); i++ {
+		if i == q.next {
+			continue
+		}
+		for k := range q.pages[i].edges {
+			if e.repeats(&q.pages[i].edges[k], i-q.next) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// release gives the memory of a page back for others. Its edges stay, to be compared.
+func (q *pageQueue) release(l *pageLayout) {
+	for i := range l.edges {
+		l.edges[i].segs = nil
+	}
+	l.groups, l.rules = nil, nil
+	l.space.keep()
+	q.spare = append(q.spare, l.space)
+	l.space = nil
+}

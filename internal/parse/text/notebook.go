@@ -1,0 +1,123 @@
+package text
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/output"
+)
+
+// maxCellOutput bounds the text that one output of a notebook's cell adds.
+const maxCellOutput = 8 << 10
+
+// notebook is a Jupyter notebook (nbformat 4, and 3 with its worksheets).
+type notebook struct {
+	Cells      []notebookCell `json:"cells"`
+	Worksheets []struct {
+		Cells []notebookCell `json:"cells"`
+	} `json:"worksheets"`
+	Metadata struct {
+		Title    string                  `json:"title"`
+		Authors  []struct{ Name string } `json:"authors"`
+		Language struct{ Name string }   `json:"language_info"`
+		Kernel   struct {
+			Language string `json:"language"`
+		} `json:"kernelspec"`
+	} `json:"metadata"`
+}
+
+type notebookCell struct {
+	Type    string       `json:"cell_type"`
+	Level   int          `json:"level"`
+	Source  notebookText `json:"source"`
+	Input   notebookText `json:"input"`
+	Outputs []struct {
+		Text notebookText `json:"text"`
+		Data struct {
+			Markdown notebookText `json:"text/markdown"`
+			Plain    notebookText `json:"text/plain"`
+		} `json:"data"`
+		Name  string `json:"ename"`
+		Value string `json:"evalue"`
+	} `json:"outputs"`
+}
+
+// notebookText is a text, or its lines.
+type notebookText string
+
+// UnmarshalJSON takes a string or a list of strings; anything else is no text.
+func (t *notebookText) UnmarshalJSON(data []byte) error {
+	var lines []string
+	if json.Unmarshal(data, &lines) == nil {
+		*t = notebookText(strings.Join(lines, ""))
+		return nil
+	}
+	var s string
+	if json.Unmarshal(data, &s) == nil {
+		*t = notebookText(s)
+	}
+	return nil
+}
+
+// ParseNotebook reads Jupyter notebooks: Markdown as it is, code in fences, and what it printed. A file that is none
+// is read as JSON.
+func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	var n notebook
+	if err := json.Unmarshal(in.Data, &n); err != nil || len(n.Cells)+len(n.Worksheets) == 0 {
+		return ParseJSON(ctx, in, lim)
+	}
+	cells := n.Cells
+	for _, s := range n.Worksheets {
+		cells = append(cells, s.Cells...)
+	}
+	language := clean.FirstOf(n.Metadata.Language.Name, n.Metadata.Kernel.Language)
+	if strings.ContainsAny(language, " `\n") || len(language) > 20 {
+		language = ""
+	}
+	w := output.New(lim, len(in.Data)/4)
+	for i := range cells {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if w.Full {
+			break
+		}
+		c := &cells[i]
+		source := clean.Text(clean.FirstOf(string(c.Source), string(c.Input)))
+		switch c.Type {
+		case "markdown", "raw":
+			w.Insert([]byte(strings.TrimSpace(source)))
+		case "heading":
+			w.Heading(c.Level)
+			w.Text(source)
+			w.Block()
+		default:
+			w.Fenced(language, source)
+			c.outputs(w)
+		}
+	}
+	doc := w.Document()
+	doc.Title = n.Metadata.Title
+	if len(n.Metadata.Authors) > 0 {
+		doc.Author = n.Metadata.Authors[0].Name
+	}
+	return output.Titled(doc), nil
+}
+
+// outputs writes what the code of a cell printed; pictures are left out.
+func (c *notebookCell) outputs(w *output.Writer) {
+	for _, o := range c.Outputs {
+		if o.Name != "" {
+			w.Fenced("", clean.Text(clean.Cut(o.Name+": "+o.Value, maxCellOutput)))
+			continue
+		}
+		if o.Data.Markdown != "" {
+			w.Insert([]byte(clean.Text(clean.Cut(string(o.Data.Markdown), maxCellOutput))))
+			continue
+		}
+		w.Fenced("", clean.Text(clean.Cut(clean.FirstOf(string(o.Text), string(o.Data.Plain)), maxCellOutput)))
+	}
+}

@@ -1,0 +1,133 @@
+// Package text reads plain text, Markdown, separated values and JSON.
+package text
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/charset"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/media"
+	"github.com/contextmem/contextmem/internal/parse/output"
+)
+
+// Parse reads plain text and source code in any common charset.
+func Parse(_ context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	enc, data, err := textOf(in)
+	if err != nil {
+		return nil, err
+	}
+	// A little more than the limit is kept, so that the registry sees that there was more.
+	t := output.Collector{Max: int(min(lim.MaxOutput, 1<<30)) + utf8.UTFMax}
+	t.Buf = make([]byte, 0, min(charset.DecodedSize(enc, data), t.Max+output.Piece))
+	if err := t.ReadAll(charset.DecodingReader(enc, data)); err != nil {
+		return nil, err
+	}
+	doc := &document.Document{Text: clean.String(bytes.TrimRight(t.Finish(), " \n\t"))}
+	if strings.Contains(doc.Text, "\uFFFD") {
+		doc.AddPartial("some bytes are no text in the charset of the file, and were replaced")
+	}
+	return doc, nil
+}
+
+// textOf returns the encoding of a text, nil for UTF-8, and its bytes without a byte order mark; an error when the
+// input is no text.
+func textOf(in document.Input) (encoding.Encoding, []byte, error) {
+	if charset.LooksBinary(clean.Head(in.Data, 64<<10)) {
+		return nil, nil, document.Errorf(document.Malformed, "the file holds binary data, not text")
+	}
+	_, declared := media.Of(in.ContentType)
+	enc, skip := charset.Detect(in.Data, declared)
+	return enc, in.Data[skip:], nil
+}
+
+// ParseMarkdown keeps Markdown as it is. The fields of a YAML front matter become metadata and plain lines, because
+// its fence would make a heading of them.
+func ParseMarkdown(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	doc, err := Parse(ctx, in, lim)
+	if err != nil {
+		return nil, err
+	}
+	doc.Markdown = true
+	if front, body, ok := frontMatter(doc.Text); ok {
+		setFrontMatter(doc, front)
+		doc.Text = body
+		if lines := frontLines(front); lines != "" {
+			doc.Text = lines + "\n\n" + strings.TrimLeft(body, "\n")
+		}
+	}
+	return output.Titled(doc), nil
+}
+
+// frontMatter splits a block between "---" lines off the beginning.
+func frontMatter(text string) (front, body string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return "", text, false
+	}
+	end := strings.Index(rest[:min(len(rest), 1<<16)], "\n---")
+	if dots := strings.Index(rest[:min(len(rest), 1<<16)], "\n..."); dots >= 0 && (end < 0 || dots < end) {
+		end = dots
+	}
+	if end < 0 {
+		return "", text, false
+	}
+	front, body = rest[:end], rest[end+4:]
+	if line, after, _ := strings.Cut(body, "\n"); strings.Trim(line, "- ") == "" {
+		body = after
+	} else {
+		return "", text, false
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(front), "\n")
+	if !strings.Contains(first, ":") && !strings.HasPrefix(first, "#") {
+		return "", text, false
+	}
+	return front, body, true
+}
+
+// frontMatter takes title, author, dates and language from the simple fields of a front matter.
+func setFrontMatter(d *document.Document, front string) {
+	for line := range strings.Lines(front) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\n"), ":")
+		if !ok || key == "" || key[0] == ' ' || key[0] == '#' || key[0] == '-' {
+			continue
+		}
+		value = strings.Trim(strings.TrimSpace(value), `"'`)
+		if value == "" || value[0] == '|' || value[0] == '>' {
+			continue
+		}
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "title":
+			d.Title = value
+		case "author", "authors":
+			d.Author = strings.Trim(value, "[] ")
+		case "lang", "language":
+			d.Language = value
+		case "date", "created":
+			d.Created = clean.Time(value)
+		case "updated", "modified", "lastmod":
+			d.Modified = clean.Time(value)
+		case "description", "summary":
+			output.SetMeta(d, "description", value)
+		case "tags", "keywords":
+			output.SetMeta(d, "keywords", strings.Trim(value, "[] "))
+		}
+	}
+}
+
+// frontLines keeps the fields as text, without comments, which would look like headings.
+func frontLines(front string) string {
+	var kept []string
+	for line := range strings.Lines(front) {
+		line = strings.TrimRight(line, "\n ")
+		if line != "" && !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}

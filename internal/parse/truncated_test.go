@@ -1,0 +1,41 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/contextmem/contextmem/document"
+)
+
+// TestCutOffFilesSaySo: a file that ends early is an error or partial, and a whole one is neither.
+func TestCutOffFilesSaySo(t *testing.T) {
+	t.Parallel()
+	for name, whole := range map[string]string{
+		"a.html":    "<html><body><div><p>The walled garden lies south.</p></div></body></html>",
+		"text.html": "<!doctype html><html><head><title>x</title></head><body><p>The walled garden lies south of the kitchen.</p></body></html>",
+		"a.csv":     "bed,plant\nnorth,\"peas, late\"\nsouth,\"beans, early\"",
+		"a.xml":     "<garden><bed>north</bed></garden>",
+		"a.json":    `{"bed":"north","rows":[1,2]}`,
+		"a.rtf":     sampleRTF,
+		"a.eml":     sampleMail,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Empty(t, mustParse(t, name, "", []byte(whole)).Partial, "the whole file")
+			for _, at := range []int{len(whole) * 2 / 3, len(whole) * 5 / 6, len(whole) - 12} {
+				doc, err := New().Parse(t.Context(), document.Input{Name: name, Data: []byte(whole[:at])}, document.Limits{})
+				assert.True(t, err != nil || doc.Partial != "", "cut at %d: %q", at, whole[at-10:at])
+			}
+		})
+	}
+	for name, whole := range map[string]string{
+		"end tags that may be omitted": "<html><body><p>The walled garden<p>lies south\n",
+		"a fragment":                   "<div><p>The walled garden",
+		"no body":                      "<title>x</title><h1>Beds</h1><ul><li>peas<li>beans</ul><table><tr><td>a<td>b<tr><td>1<td>2</table>",
+	} {
+		assert.Empty(t, mustParse(t, "a.html", "", []byte(whole)).Partial, name)
+	}
+	assert.NotEmpty(t, mustParse(t, "a.txt", "text/plain; charset=utf-8", []byte("north gem\xfcse, and many more words that are as they should be: Gemüse, Möhren, Rüben, Kürbisse, Äpfel, Öl, über, für, grün, "+strings.Repeat("schön, früh, ", 20))).Partial)
+}
