@@ -78,6 +78,8 @@ type parser struct {
 	lines    int
 	lastLine line // of cur
 	isolated bool // a blank line, or nothing, precedes cur
+
+	items []int // the columns at which the open list items' content begins, innermost last
 }
 
 func (p *parser) parse(start, end int) {
@@ -97,6 +99,7 @@ func (p *parser) parse(start, end int) {
 			continue
 		}
 		if p.markdown {
+			p.leaveItems(l)
 			if n := p.markdownLine(l, end); n > 0 {
 				skip, blank = n, false
 				continue
@@ -134,6 +137,9 @@ func (p *parser) close(blank bool) {
 // offset after it, or 0 if the line is ordinary.
 func (p *parser) markdownLine(l line, end int) int {
 	text := strings.TrimSpace(l.text(p.src))
+	if content := p.enterItems(l); content != "" && (content[0] == '`' || content[0] == '~') {
+		text = content // "- ```go": the code begins on the line of its item
+	}
 	switch text[0] {
 	case '`', '~':
 		if fence := fenceOf(text); fence != "" {
@@ -174,12 +180,61 @@ func (p *parser) addHeading(start int, l line, level int, title string) {
 	_, p.blocks[len(p.blocks)-1].end = trim(p.src, start, l.end)
 }
 
-// fenced adds the code block that opens at line l; it ends at the same fence or
-// with the text.
+// leaveItems closes the list items that line l is not indented for.
+func (p *parser) leaveItems(l line) {
+	if len(p.items) == 0 {
+		return
+	}
+	n := column(l.raw(p.src))
+	for len(p.items) > 0 && p.items[len(p.items)-1] > n {
+		p.items = p.items[:len(p.items)-1]
+	}
+}
+
+// enterItems opens the list items that begin on line l, "- 1. text" being two,
+// and returns what follows their markers; "" if there is none.
+func (p *parser) enterItems(l line) string {
+	raw := l.raw(p.src)
+	at := 0
+	for len(p.items) < maxItems {
+		text := strings.TrimLeft(raw[at:], " \t")
+		n := itemMarker(text)
+		if n == 0 {
+			break
+		}
+		at = len(raw) - len(text) + n
+		rest := strings.TrimLeft(raw[at:], " \t")
+		if pad := len(raw) - at - len(rest); pad > 4 || rest == "" {
+			at++ // indented code, or an item that begins with a blank line
+		} else {
+			at += pad
+		}
+		p.items = append(p.items, columnOf(raw, at))
+	}
+	if at == 0 {
+		return ""
+	}
+	return strings.TrimSpace(raw[at:])
+}
+
+// maxItems bounds how many list items may be nested.
+const maxItems = 32
+
+// fenced adds the code block that opens at line l; it ends at the same fence,
+// before the first line that is not indented for the list item that holds it
+// (CommonMark 0.31, 5.2), or with the text.
 func (p *parser) fenced(l line, end int, fence string) int {
+	inside := 0
+	if n := len(p.items); n > 0 {
+		inside = p.items[n-1]
+	}
 	last, next := l, end
 	for m := range lines(p.src, l.next, end) {
 		if !m.blank(p.src) {
+			if inside > 0 && column(m.raw(p.src)) < inside {
+				next = m.start
+				break
+			}
 			last = m
 		}
 		text := strings.TrimSpace(m.text(p.src))
@@ -281,8 +336,11 @@ func isDelimiterRow(text string) bool {
 }
 
 // isItem reports whether a line begins a list item.
-func isItem(text string) bool {
-	text = strings.TrimLeft(text, " \t")
+func isItem(text string) bool { return itemMarker(strings.TrimLeft(text, " \t")) > 0 }
+
+// itemMarker returns the length of the marker that text begins with: "-",
+// "12."; 0 if there is none.
+func itemMarker(text string) int {
 	n := 0
 	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -295,9 +353,12 @@ func isItem(text string) bool {
 	case n == 0 && strings.HasPrefix(text, "\u2022"): // bullet
 		n = len("\u2022")
 	default:
-		return false
+		return 0
 	}
-	return n < len(text) && (text[n] == ' ' || text[n] == '\t')
+	if n < len(text) && (text[n] == ' ' || text[n] == '\t') {
+		return n
+	}
+	return 0
 }
 
 // numberedHeadings turns lines such as "2.1 Scope" into headings: alone between

@@ -2,7 +2,8 @@
 //
 // Cuts follow structure: sections first, then paragraphs, list items, table
 // rows, code blocks and pairs of conversation turns, then sentences, and only
-// when nothing else is left, words and characters. Splitting is deterministic
+// when nothing else is left, words and characters. A chunk never holds text of
+// two sections, however short they are: its heading is that of all it says. Splitting is deterministic
 // and linear in the length of the text.
 package chunk
 
@@ -16,7 +17,7 @@ import (
 // one embedding still stands for one topic.
 type Options struct {
 	// TargetBytes is the length that chunks are filled up to; a text of at most
-	// this length is one chunk. 0 means 1200; at least 64.
+	// this length is one chunk if it has one section. 0 means 1200; at least 64.
 	TargetBytes int
 	// MaxBytes is the length that no Chunk.Text exceeds, overlap and repeated
 	// table header included. 0 means 2000, or TargetBytes if that is larger; at
@@ -66,8 +67,8 @@ type Chunk struct {
 	// space.
 	Start, End int
 	// Heading is the path of headings of the section that the chunk belongs to,
-	// such as "Setup > Linux"; "" outside of sections. A chunk of several
-	// sections has what is common to their paths.
+	// such as "Setup > Linux"; "" outside of sections. A chunk of several pairs
+	// of a conversation has what is common to their paths.
 	Heading string
 	// Page is the number of the page that Start is on, 0 if unknown; PageStart
 	// is the byte offset of Start inside that page.
@@ -88,6 +89,7 @@ func Split(text string, markdown bool, pages []Page, o Options) []Chunk {
 	d := &document{src: text, o: o}
 	d.sections = []section{{parent: -1}}
 	if msgs := messages(text, start, end); msgs != nil {
+		d.conversation = true
 		if end-start > o.TargetBytes { // otherwise one chunk, whatever is inside
 			d.addConversation(msgs, markdown)
 		}
@@ -96,10 +98,10 @@ func Split(text string, markdown bool, pages []Page, o Options) []Chunk {
 		d.addBlocks(firstLine, end, markdown)
 	}
 	var chunks []Chunk
-	if end-start <= o.TargetBytes {
+	d.measureSections()
+	if end-start <= o.TargetBytes && (d.conversation || d.bodies() <= 1) {
 		chunks = []Chunk{{Text: text[start:end], Start: start, End: end, Heading: d.path(d.commonSection(0, len(d.atoms)))}}
 	} else {
-		d.measureSections()
 		chunks = d.pack()
 	}
 	for i := range chunks {
@@ -140,6 +142,8 @@ type document struct {
 	o        Options
 	sections []section
 	atoms    []atom
+	// conversation is set when the sections are pairs of turns, which may share a chunk.
+	conversation bool
 }
 
 // section is a heading and what follows it up to the next heading. Section 0
@@ -172,6 +176,17 @@ func (d *document) measureSections() {
 			s.end = d.sections[i+1].end
 		}
 	}
+}
+
+// bodies is how many sections have text of their own.
+func (d *document) bodies() int {
+	n := 0
+	for i := range d.sections {
+		if d.sections[i].body {
+			n++
+		}
+	}
+	return n
 }
 
 // commonSection is the innermost section that all atoms of [from, to) belong

@@ -24,6 +24,14 @@ func texts(chunks []Chunk) []string {
 	return out
 }
 
+func headings(chunks []Chunk) []string {
+	var out []string
+	for _, c := range chunks {
+		out = append(out, c.Heading)
+	}
+	return out
+}
+
 // check fails the test unless chunks keep every promise of [Split].
 func check(t testing.TB, src string, chunks []Chunk, o Options) {
 	t.Helper()
@@ -49,7 +57,7 @@ func check(t testing.TB, src string, chunks []Chunk, o Options) {
 	require.Empty(t, strings.TrimSpace(src[at:]), "text is lost at the end")
 	if s := strings.TrimSpace(src); s == "" {
 		require.Empty(t, chunks)
-	} else if len(s) <= o.TargetBytes {
+	} else if len(s) <= o.TargetBytes && !strings.ContainsAny(s, "#=-1234567890") { // no sections
 		require.Len(t, chunks, 1)
 		require.Equal(t, s, chunks[0].Text)
 	}
@@ -65,7 +73,6 @@ func TestShortTexts(t *testing.T) {
 	assert.Equal(t, "Title", Split("# Title\n\ntext", true, nil, Options{})[0].Heading)
 	assert.Empty(t, Split("# Title\n\ntext", false, nil, Options{})[0].Heading)
 	assert.Equal(t, "A > B", Split("# A\n\n## B\n\ntext", true, nil, Options{})[0].Heading, "a heading without text is only a way")
-	assert.Equal(t, "A", Split("# A\n\n## B\n\ntext\n\n## C\n\ntext", true, nil, Options{})[0].Heading)
 }
 
 func TestDefaults(t *testing.T) {
@@ -84,15 +91,61 @@ func TestSections(t *testing.T) {
 	chunks := Split(src, true, nil, small)
 	check(t, src, chunks, small)
 	require.Equal(t, []string{
-		"Preface.\n\n# Garden\n\nShort.",
+		"Preface.",
+		"# Garden\n\nShort.",
 		"## Trees #\n\n" + filler,
-		"## Herbs\n\nMint.\n\n## Roots\n\nBeet.",
+		"## Herbs\n\nMint.",
+		"## Roots\n\nBeet.",
 		"House\n=====\n\nRoof\n----\n\n" + filler,
 	}, texts(chunks))
-	assert.Equal(t, "", chunks[0].Heading)
-	assert.Equal(t, "Garden > Trees", chunks[1].Heading)
-	assert.Equal(t, "Garden", chunks[2].Heading)
-	assert.Equal(t, "House > Roof", chunks[3].Heading)
+	assert.Equal(t, []string{"", "Garden", "Garden > Trees", "Garden > Herbs", "Garden > Roots", "House > Roof"}, headings(chunks))
+}
+
+func TestSiblingsStayApart(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		src            string
+		texts, heading []string
+	}{
+		"two short sections": {"# A\n\n## B\n\ntext\n\n## C\n\nmore", []string{"# A\n\n## B\n\ntext", "## C\n\nmore"}, []string{"A > B", "A > C"}},
+		"questions": {"## How long?\n\nTen days.\n\n## How much?\n\nFive euros.", []string{"## How long?\n\nTen days.", "## How much?\n\nFive euros."},
+			[]string{"How long?", "How much?"}},
+		"empty sections go with what follows": {"# A\n\n# B\n\n# C\n\ntext", []string{"# A\n\n# B\n\n# C\n\ntext"}, []string{"C"}},
+		"an introduction":                     {"# A\n\nintro\n\n## B\n\ntext", []string{"# A\n\nintro", "## B\n\ntext"}, []string{"A", "A > B"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chunks := Split(tc.src, true, nil, Options{})
+			check(t, tc.src, chunks, Options{})
+			assert.Equal(t, tc.texts, texts(chunks))
+			assert.Equal(t, tc.heading, headings(chunks))
+		})
+	}
+}
+
+func TestFencesInLists(t *testing.T) {
+	t.Parallel()
+	after := "\n\n# Next\n\ntext"
+	for name, src := range map[string]string{
+		"on the item's line":       "# First\n\n- ```go\n  # no heading\n  ```" + after,
+		"numbered":                 "# First\n\n1. ```sh\n   # no heading\n   ls\n   ```\n2. more" + after,
+		"below the item":           "# First\n\n- run it:\n\n  ```\n  # no heading\n  ```" + after,
+		"in a nested item":         "# First\n\n- a\n  - b\n    ~~~\n    # no heading\n    ~~~\n- c" + after,
+		"two markers":              "# First\n\n- 1. ```\n     # no heading\n     ```" + after,
+		"never closed":             "# First\n\n- run it:\n\n  ```\n  # no heading" + after,
+		"closed by the next item":  "# First\n\n- ```\n  # no heading\n- more" + after,
+		"indented, in no list":     "# First\n\n  ```\n# no heading\n  ```" + after,
+		"after a list has ended":   "# First\n\n- a\n\ntext\n\n  ```\n# no heading\n  ```" + after,
+		"tabs":                     "# First\n\n-\t```\n\t# no heading\n\t```" + after,
+		"a fence longer than both": "# First\n\n- ````md\n  ```\n  # no heading\n  ```\n  ````" + after,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chunks := Split(src, true, nil, Options{})
+			check(t, src, chunks, Options{})
+			assert.Equal(t, []string{"First", "Next"}, headings(chunks), "%q", texts(chunks))
+		})
+	}
 }
 
 func TestNotHeadings(t *testing.T) {

@@ -26,6 +26,25 @@ func (l line) contentStart(src string) int {
 	return start
 }
 
+// column is the column of the first character of a line that is not white
+// space; tabs end at every fourth column.
+func column(raw string) int {
+	return columnOf(raw, len(raw)-len(strings.TrimLeft(raw, " \t")))
+}
+
+// columnOf is the column of the byte at raw[at].
+func columnOf(raw string, at int) int {
+	n := 0
+	for i := range at {
+		if raw[i] == '\t' {
+			n += 4 - n%4
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
 // lines yields the lines of src[start:end].
 func lines(src string, start, end int) iter.Seq[line] {
 	return func(yield func(line) bool) {

@@ -52,11 +52,12 @@ func (d *document) joins(c open, i int) bool {
 		return false
 	}
 	if a.section != last.section {
-		if !c.content && d.within(a.section, last.section) {
-			return true // a heading alone says nothing
+		whole := size(d.sections[a.section].end) <= target
+		if !c.content {
+			return whole || d.within(a.section, last.section) // a heading alone says nothing
 		}
-		// Small neighbours join whole, below the parent that they share.
-		return size(d.sections[a.section].end) <= target && d.within(a.section, max(0, d.sections[c.top].parent))
+		// Small pairs of turns join whole, below the parent that they share.
+		return d.conversation && whole && d.within(a.section, max(0, d.sections[c.top].parent))
 	}
 	end := d.sections[a.section].end
 	switch {

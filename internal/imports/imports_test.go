@@ -17,45 +17,75 @@ type pkg struct {
 	Imports    []string
 }
 
-// mayImport lists, by package (longest prefix wins), what it may import of this
-// module; "*" is everything.
-var mayImport = map[string][]string{
-	"":                    {"backend", "internal/", "extract", "extract/rules", "backend/sqlite", "backend/local", "embed/static"},
-	"backend":             {},
-	"backend/sqlite":      {"backend"},
-	"backend/local":       {"backend", "internal/"},
-	"backend/inmem":       {"backend", "internal/lexical", "internal/item"},
-	"backend/backendtest": {"backend", "backend/inmem", "internal/item"},
-	"embed/":              {"internal/modelhttp"},
-	"embed/static":        {"internal/simd"},
-	"extract":             {},
-	"extract/":            {"extract"},
-	"internal/":           {"backend", "internal/", "extract", "extract/rules"},
-	"internal/recall":     {"backend", "internal/", "extract/rules", "rerank/local"},
-	"rerank/":             {"", "internal/modelhttp"},
-	"rerank/local":        {"internal/lexical"},
-	"httpapi":             {""},
-	"eval":                {""},
-	"connector/":          {"", "connector/internal/"},
-	"bench":               {"", "backend", "backend/inmem", "backend/local", "embed/static", "internal/"},
-	"bench/":              {"bench"},
-	"examples/":           {"", "httpapi", "eval", "backend", "backend/inmem", "embed/openai", "extract/llm"},
+// floors lists the rooms of the house, the top floor first. A package stands on the floor that names it or the longest
+// prefix of it (a prefix ends in "/"); imports of this module run to lower floors only.
+var floors = [][]string{
+	{"examples/", "cmd/", "bench/cmd/", "bench/neural"},
+	{"httpapi", "eval", "bench"},
+	{""},
+	{"internal/vectors", "internal/transfer"},
+	{"internal/intake", "internal/documents", "internal/recall", "internal/schedule", "connector/"},
+	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest"},
+	{"internal/pipeline", "internal/metadata", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural",
+		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
+	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "fault", "embed/openai", "rerank/remote", "backend/sqlite"},
+	{"internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office"},
+	{"internal/parse/markup"},
+	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
+	{"internal/parse/charset", "internal/parse/output"},
+	{"internal/language", "internal/cas", "document", "internal/parse/"},
+	{"backend", "content", "extract", "internal/", "bench/internal/"},
 }
 
-func allowed(from, to string) bool {
-	best, list := -1, []string(nil)
-	for prefix, l := range mayImport {
-		match := from == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(from, prefix)
-		if match && len(prefix) > best {
-			best, list = len(prefix), l
+// floorOf returns the floor of a package, counted from the bottom, -1 for one without.
+func floorOf(path string) int {
+	best, floor := -1, -1
+	for i, rooms := range floors {
+		for _, room := range rooms {
+			fits := path == room || strings.HasSuffix(room, "/") && strings.HasPrefix(path, room)
+			if fits && len(room) > best {
+				best, floor = len(room), len(floors)-1-i
+			}
 		}
 	}
-	for _, a := range list {
-		if to == a || strings.HasSuffix(a, "/") && strings.HasPrefix(to, a) {
+	return floor
+}
+
+// only lists packages that may import no others of this module than these, so that their users link nothing else.
+var only = map[string][]string{
+	"httpapi":            {"", "content", "fault", "document", "connector", "internal/reuse"},
+	"backend":            {},
+	"content":            {},
+	"document":           {},
+	"extract":            {},
+	"fault":              {"backend"},
+	"embed/":             {"internal/modelhttp", "internal/simd", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
+	"rerank/":            {"internal/modelhttp", "internal/lexical", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
+	"extract/":           {"extract", "internal/language", "internal/lexical", "internal/modelhttp", "internal/numtable"},
+	"connector/":         {"connector", "connector/internal/", "content", "document"},
+	"models/":            {"embed/neural", "rerank/neural", "internal/tokenize"},
+	"examples/":          {"", "content", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed/", "extract/", "rerank/", "connector/", "models/"},
+	"internal/parse/pdf": {},
+}
+
+// mayImport reports whether the rule for a package in only, if there is one, allows an import.
+func mayImport(from, to string) bool {
+	best, list := -1, []string(nil)
+	for room, l := range only {
+		fits := from == room || strings.HasSuffix(room, "/") && strings.HasPrefix(from, room)
+		if fits && len(room) > best {
+			best, list = len(room), l
+		}
+	}
+	if best < 0 {
+		return true
+	}
+	for _, room := range list {
+		if to == room || strings.HasSuffix(room, "/") && strings.HasPrefix(to, room) {
 			return true
 		}
 	}
-	return strings.HasPrefix(to, from+"/internal/")
+	return false
 }
 
 func packages(t *testing.T) []pkg {
@@ -73,21 +103,31 @@ func packages(t *testing.T) []pkg {
 	return ps
 }
 
-func TestImportGraph(t *testing.T) {
+// TestImportsRunDown: an arrow upwards, or between rooms of one floor, fails.
+func TestImportsRunDown(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
-		from := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		from := within(p.ImportPath)
+		if floorOf(from) < 0 {
+			t.Errorf("%q stands on no floor", from)
+		}
 		for _, i := range p.Imports {
 			if i != module && !strings.HasPrefix(i, module+"/") {
 				continue
 			}
-			to := strings.TrimPrefix(strings.TrimPrefix(i, module), "/")
-			if !allowed(from, to) {
-				t.Errorf("%q must not import %q", from, to)
+			to := within(i)
+			if floorOf(to) >= floorOf(from) {
+				t.Errorf("%q (floor %d) must not import %q (floor %d)", from, floorOf(from), to, floorOf(to))
+			}
+			if !mayImport(from, to) {
+				t.Errorf("%q must not link %q into its users' programs", from, to)
 			}
 		}
 	}
 }
+
+// within is an import path without that of the module.
+func within(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
 
 func TestAssertionsStayInTests(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,7 @@ type Doc struct {
 	Description  string          `json:"d,omitempty"`
 	Note         string          `json:"n,omitempty"`
 	Timestamp    string          `json:"ts,omitempty"` // as given
+	Zone         int             `json:"z,omitempty"`  // of the item's time, seconds east of UTC, by which its relative dates are read
 	App          *App            `json:"a,omitempty"`
 	Relations    json.RawMessage `json:"r,omitempty"`   // as given, canonical shape
 	ACL          []string        `json:"acl,omitempty"` // principals that may see it; none: everybody

@@ -93,7 +93,7 @@ func Visible(principals []string) []uint64 {
 	return g
 }
 
-// Live tells whether a filter allows a source with the given tags.
+// Live reports whether a filter allows a source with the given tags.
 func Live(f backend.Filter, tags []uint64) bool {
 	has := func(t uint64) bool {
 		for _, x := range tags {

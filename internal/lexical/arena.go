@@ -16,7 +16,7 @@ const (
 	maxPages       = 1 << 16
 )
 
-// fits tells whether pieces of n bytes altogether, each of at most half a page or
+// fits reports whether pieces of n bytes altogether, each of at most half a page or
 // alone, find room; addresses end at 4 GB.
 func (a *arena) fits(n int) bool { return len(a.pages)+n/(maxPageBytes/2)+2 <= maxPages }
 

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// continuesWord tells whether the character at text[j] belongs to a word.
+// continuesWord reports whether the character at text[j] belongs to a word.
 func continuesWord(text string, j int) bool {
 	if text[j] < utf8.RuneSelf {
 		return isAlnum[text[j]]
@@ -51,7 +51,7 @@ func scanPart(text string, i int) part {
 	return p
 }
 
-// threeDigits tells whether text[i:] starts with exactly three digits.
+// threeDigits reports whether text[i:] starts with exactly three digits.
 func threeDigits(text string, i int) bool {
 	if i+3 > len(text) || i+3 < len(text) && isAlnum[text[i+3]] {
 		return false
@@ -129,7 +129,7 @@ func nextPart(text string, end int, url bool) int {
 	return k
 }
 
-// startsPart tells whether a word starts at text[k].
+// startsPart reports whether a word starts at text[k].
 func startsPart(text string, k int) bool {
 	if text[k] < utf8.RuneSelf {
 		return isAlnum[text[k]]
@@ -294,7 +294,7 @@ func splitMixed(bounds *[maxSubs + 1]int, raw string) int {
 	return n
 }
 
-// changes tells whether a new piece of a mixed word starts at raw[i], i > 0.
+// changes reports whether a new piece of a mixed word starts at raw[i], i > 0.
 func changes(raw string, i int) bool {
 	before, here := charBits[raw[i-1]], charBits[raw[i]]
 	switch {

@@ -123,7 +123,7 @@ func newPhraseMatcher(s *scorer, q *Query, cursors []cursor) *phraseMatcher {
 	return m
 }
 
-// match tells whether every phrase occurs in the current document.
+// match reports whether every phrase occurs in the current document.
 func (m *phraseMatcher) match() bool {
 	clear(m.fresh)
 	for _, steps := range m.phrases {

@@ -46,7 +46,7 @@ func fold(word string) string {
 	return norm.NFC.String(b.String())
 }
 
-// droppedMark tells whether r is an accent, a vowel point or an invisible sign
+// droppedMark reports whether r is an accent, a vowel point or an invisible sign
 // that does not distinguish words.
 func droppedMark(r rune) bool {
 	switch {
@@ -65,7 +65,7 @@ func droppedMark(r rune) bool {
 	return false
 }
 
-// isJoiner tells whether r is an invisible character that stands inside words.
+// isJoiner reports whether r is an invisible character that stands inside words.
 func isJoiner(r rune) bool {
 	return r == 0x00AD || r >= 0x200B && r <= 0x200D || r == 0x2060 || r == 0xFEFF
 }

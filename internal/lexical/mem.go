@@ -146,7 +146,7 @@ func (m *Mem) post(term, doc, tf uint32, occs []uint64) {
 // uvarintLen returns the number of bytes of v as a varint.
 func uvarintLen(v uint32) int { return (bits.Len32(v|1) + 6) / 7 }
 
-// Delete forgets a row, and tells whether it was there. The statistics become what
+// Delete forgets a row, and reports whether it was there. The statistics become what
 // they would be had the document never been added; its space is reclaimed once
 // half of the documents are deleted. The error is always nil.
 func (m *Mem) Delete(row uint32) (bool, error) {

@@ -51,7 +51,7 @@ func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set
 	return m.searchAny(ctx, r, sc, accept)
 }
 
-// keeps tells whether a document is live and its row among those that are accepted, nil being all.
+// keeps reports whether a document is live and its row among those that are accepted, nil being all.
 func (m *Mem) keeps(doc uint32, accept *bitset.Set) bool {
 	return !m.dead.Has(doc) && (accept == nil || accept.Has(m.rows[doc]))
 }
@@ -145,7 +145,7 @@ func (m *Mem) Forward(row uint32, dst []TermFreq) ([]TermFreq, error) {
 	return dst, nil
 }
 
-// Has tells whether a row is live here.
+// Has reports whether a row is live here.
 func (m *Mem) Has(row uint32) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

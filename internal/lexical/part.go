@@ -11,11 +11,11 @@ import (
 // Part is what a partition is made of: a [Mem] or a [Segment]. Parts of one
 // partition hold different rows. Methods are safe for concurrent use.
 type Part interface {
-	// Delete forgets a row, and tells whether it was live here.
+	// Delete forgets a row, and reports whether it was live here.
 	Delete(row uint32) (bool, error)
 	// Forward appends the terms of a live row to dst, in no particular order.
 	Forward(row uint32, dst []TermFreq) ([]TermFreq, error)
-	// Has tells whether a row is live here.
+	// Has reports whether a row is live here.
 	Has(row uint32) bool
 	// Length returns the length of a live row, 0 if there is none.
 	Length(row uint32) int64

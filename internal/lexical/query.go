@@ -197,7 +197,7 @@ func (q *Query) addPhrase(tokens []Token, kinds []kind) {
 	}
 }
 
-// isForm tells whether a question word of a query only carries its form.
+// isForm reports whether a question word of a query only carries its form.
 func (p Parser) isForm(text string, t *Token) bool {
 	switch text[t.Start:t.End] {
 	case "US", "WHO":
@@ -210,7 +210,7 @@ func (p Parser) isForm(text string, t *Token) bool {
 	return true
 }
 
-// insideSentence tells whether a word before text[at] belongs to the same sentence.
+// insideSentence reports whether a word before text[at] belongs to the same sentence.
 func insideSentence(text string, at int) bool {
 	for at > 0 {
 		r, size := utf8.DecodeLastRuneInString(text[:at])

@@ -80,7 +80,7 @@ type topK struct {
 	min  uint64 // the worst kept key once full, else 0
 }
 
-// fills tells whether n rows may be more than are kept.
+// fills reports whether n rows may be more than are kept.
 func (h *topK) fills(n int) bool { return n >= h.k }
 
 func (h *topK) reset(k int) {

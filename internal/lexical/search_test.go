@@ -299,7 +299,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// padding tells whether byte i lies between two sections.
+// padding reports whether byte i lies between two sections.
 func padding(s *Segment, i int) bool {
 	for _, sec := range s.sections {
 		if uint64(i) >= sec.offset && uint64(i) < sec.offset+sec.length {

@@ -136,10 +136,10 @@ func (s *Segment) eachTerm(doc uint32, f func(term, tf uint32)) error {
 	return nil
 }
 
-// isDead tells whether a document is deleted. The caller holds the lock.
+// isDead reports whether a document is deleted. The caller holds the lock.
 func (s *Segment) isDead(doc uint32) bool { return s.gone != nil && s.gone.dead.Has(doc) }
 
-// Delete forgets a row, and tells whether it was live here. The statistics become
+// Delete forgets a row, and reports whether it was live here. The statistics become
 // what they would be without it. The error is ErrCorrupt, after which the row is as
 // it was.
 func (s *Segment) Delete(row uint32) (bool, error) {
@@ -215,7 +215,7 @@ func (s *Segment) liveDoc(row uint32) (uint32, bool) {
 	return doc, !s.isDead(doc)
 }
 
-// Has tells whether a row is live here.
+// Has reports whether a row is live here.
 func (s *Segment) Has(row uint32) bool {
 	_, ok := s.liveDoc(row)
 	return ok

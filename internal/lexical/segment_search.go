@@ -132,7 +132,7 @@ func (w *windowed) release() {
 	windows.Put(w)
 }
 
-// keep tells whether a document may be found. The caller holds the lock.
+// keep reports whether a document may be found. The caller holds the lock.
 func (s *Segment) keep(doc uint32, accept *bitset.Set) bool {
 	return !s.isDead(doc) && (accept == nil || accept.Has(s.row(doc)))
 }

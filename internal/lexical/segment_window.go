@@ -292,7 +292,7 @@ func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest u
 	return w.fault()
 }
 
-// hopeful tells whether a document with the given score so far can still be above
+// hopeful reports whether a document with the given score so far can still be above
 // the floor.
 func (s *Segment) hopeful(w *windowed, doc, score, floor uint32) bool {
 	return !w.useRests || score+w.rests[s.lengths[doc]] > floor

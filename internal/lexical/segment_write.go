@@ -37,7 +37,7 @@ func WriteSegment(ctx context.Context, w io.Writer, parts ...Part) error {
 	return sw.out.Flush()
 }
 
-// tooLong tells whether 32 bits cannot count n bytes.
+// tooLong reports whether 32 bits cannot count n bytes.
 func tooLong(n int) bool { return uint64(n) > math.MaxUint32 }
 
 type segmentWriter struct {

@@ -24,10 +24,10 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// IsStopWord tells whether word, in lower case, is one of the 33 English stop
+// IsStopWord reports whether word, in lower case, is one of the 33 English stop
 // words, which the analyzer drops.
 func IsStopWord(word string) bool { return stopWords[word] }
 
-// IsQuestionWord tells whether word, in lower case and without its apostrophe
+// IsQuestionWord reports whether word, in lower case and without its apostrophe
 // suffix, is one of the words that [ParseQuery] removes from OR queries.
 func IsQuestionWord(word string) bool { return questionWords[word] }

@@ -4,6 +4,7 @@ package modelhttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,23 +40,34 @@ type Client struct {
 	MaxRetryAfter time.Duration
 }
 
+// Complete fills in what a configuration left out (0 or nil): timeout and retries, and a client that follows no redirects,
+// so that a key goes nowhere else. The address is path below baseURL. It returns all that is wrong with the address and
+// the key.
+func (c *Client) Complete(baseURL, path string, timeout time.Duration, retries int) (faults []error) {
+	c.Timeout, c.MaxRetries = cmp.Or(c.Timeout, timeout), cmp.Or(c.MaxRetries, retries)
+	if c.HTTP == nil {
+		c.HTTP = NoRedirects()
+	}
+	c.Endpoint = strings.TrimRight(baseURL, "/") + path
+	return c.faults(baseURL)
+}
+
 // NoRedirects returns a client that follows no redirects, so that a key goes nowhere else.
 func NoRedirects() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Faults says what is wrong with a base address and a key.
-func Faults(name, baseURL, apiKey string) (faults []error) {
+func (c *Client) faults(baseURL string) (faults []error) {
 	// The parser's own error would repeat the address, and a password in it.
 	u, err := url.Parse(baseURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		faults = append(faults, errors.New(name+": base URL is not an http or https address"))
+		faults = append(faults, errors.New(c.Name+": base URL is not an http or https address"))
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		faults = append(faults, errors.New(name+": base URL must not hold user information, a query or a fragment"))
+		faults = append(faults, errors.New(c.Name+": base URL must not hold user information, a query or a fragment"))
 	}
-	if strings.ContainsFunc(apiKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		faults = append(faults, errors.New(name+": API key has characters that cannot be sent"))
+	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		faults = append(faults, errors.New(c.Name+": API key has characters that cannot be sent"))
 	}
 	return faults
 }
@@ -121,14 +133,9 @@ func (c *Client) once(ctx context.Context, body []byte, limit int64, decode func
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Endpoint, bytes.NewReader(body))
+	req, err := NewRequest(ctx, c.Endpoint, c.APIKey, body)
 	if err != nil {
 		return errors.New(c.Name + ": cannot make the request")
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	if c.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+c.APIKey)
 	}
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
@@ -150,8 +157,22 @@ func (c *Client) once(ctx context.Context, body []byte, limit int64, decode func
 	return decode(data)
 }
 
-// retryAfter is the pause that the header asks for, in seconds or as a date; -1 if it asks for none.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+// NewRequest returns the POST of a JSON body with a bearer token; "" sends none.
+func NewRequest(ctx context.Context, endpoint, apiKey string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if apiKey != "" {
+		req.Header.Set("Authorization", "Bearer "+apiKey)
+	}
+	return req, nil
+}
+
+// RetryAfter is the pause that the header of that name asks for, in seconds (at most a day) or as a date; -1 if it asks for none.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 {
 		return time.Duration(min(s, 86400) * float64(time.Second))

@@ -116,11 +116,16 @@ func TestNoPauseBeyondTheDeadline(t *testing.T) {
 	})
 }
 
-func TestFaults(t *testing.T) {
+func TestComplete(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, Faults("x", "https://host/v1", "key"))
+	c := &Client{Name: "x", APIKey: "key", MaxRetries: -1}
+	require.Empty(t, c.Complete("https://host/v1/", "/embeddings", time.Second, 3))
+	require.Equal(t, "https://host/v1/embeddings", c.Endpoint)
+	require.Equal(t, time.Second, c.Timeout)
+	require.Equal(t, -1, c.MaxRetries, "what was set stays")
+	require.NotNil(t, c.HTTP)
 	for _, u := range []string{"", "host", "ftp://host", "http://", "http://u:p@host", "http://host?q", "http://host#f", ":"} {
-		require.Len(t, Faults("x", u, ""), 1, u)
+		require.Len(t, new(Client).Complete(u, "/", 0, 0), 1, u)
 	}
-	require.Len(t, Faults("x", "", "a b"), 2)
+	require.Len(t, (&Client{APIKey: "a b"}).Complete("", "/", 0, 0), 2)
 }

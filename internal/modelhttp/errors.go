@@ -49,7 +49,7 @@ func (e *StatusError) Temporary() bool {
 
 // statusError reads what is worth keeping of an answer that is not a success.
 func (c *Client) statusError(resp *http.Response) *StatusError {
-	e := &StatusError{Status: resp.StatusCode, name: c.Name, retryAfter: retryAfter(resp.Header, time.Now())}
+	e := &StatusError{Status: resp.StatusCode, name: c.Name, retryAfter: RetryAfter(resp.Header, time.Now())}
 	var body struct {
 		Error struct{ Code, Type any }
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,10 +66,33 @@ func Public(a netip.Addr) bool {
 	return true
 }
 
+// Policy says which addresses may be reached besides those of the public internet. The zero value is none.
+type Policy struct {
+	// Any lets every address be reached, over http as well.
+	Any bool
+	// Loopback lets this machine be reached, over http as well.
+	Loopback bool
+	// Networks lets the addresses in them be reached, over https.
+	Networks []netip.Prefix
+}
+
+// Allows reports whether the policy lets an address be reached.
+func (p *Policy) Allows(a netip.Addr) bool {
+	if p.Any || Public(a) {
+		return true
+	}
+	if !a.IsValid() || a.Zone() != "" {
+		return false
+	}
+	a = a.Unmap()
+	return p.Loopback && a.IsLoopback() || slices.ContainsFunc(p.Networks, func(n netip.Prefix) bool { return n.Contains(a) })
+}
+
 // CheckURL judges a target as it is saved: an absolute https URL without user
 // information whose host is not a local name nor, in any notation, an address
-// that is not public. With local, http and any host are allowed.
-func CheckURL(raw string, local bool) error {
+// that the policy does not let be reached. Plain http is for this machine only, where the policy lets it be reached.
+// Local names are allowed where the policy has networks: what they stand for is judged when it is dialled.
+func (p *Policy) CheckURL(raw string) error {
 	if len(raw) > 2048 {
 		return errors.New("is over 2048 bytes")
 	}
@@ -84,44 +108,74 @@ func CheckURL(raw string, local bool) error {
 		return errors.New("must not hold user information")
 	case u.Fragment != "":
 		return errors.New("must not hold a fragment")
-	case u.Scheme != "https" && (!local || u.Scheme != "http"):
-		return errors.New("must use https")
 	}
-	if p := u.Port(); p != "" {
-		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
+	if port := u.Port(); port != "" {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 			return errors.New("has a port out of range")
 		}
 	}
-	if local {
+	name, err := plainHost(host)
+	if err != nil {
+		return err
+	}
+	loopback := isLoopback(name)
+	switch {
+	case u.Scheme == "http" && (p.Any || p.Loopback && loopback), u.Scheme == "https":
+	case u.Scheme == "http" && p.Loopback:
+		return errors.New("must use https: http is for this machine only")
+	default:
+		return errors.New("must use https")
+	}
+	if p.Any || p.Loopback && loopback {
 		return nil
 	}
-	return checkHost(host)
+	return p.checkHost(name)
 }
 
-func checkHost(host string) error {
+// plainHost is a host as an HTTP client would write it, in lower case and without the dot at its end.
+func plainHost(host string) (string, error) {
 	h := strings.ToLower(strings.TrimRight(host, "."))
-	if strings.IndexFunc(h, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 { // as an HTTP client would write it
+	if strings.IndexFunc(h, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
 		a, err := idna.Lookup.ToASCII(h)
 		if err != nil {
-			return errors.New("has a host that is not a valid name")
+			return "", errors.New("has a host that is not a valid name")
 		}
 		h = strings.TrimRight(a, ".")
 	}
-	if h == "localhost" || !strings.ContainsAny(h, ".:") && !numeric(h) {
-		return fmt.Errorf("names a local host: %w", ErrForbidden)
-	}
-	for _, s := range [...]string{".localhost", ".local", ".internal", ".lan", ".home", ".home.arpa", ".intranet", ".corp"} {
-		if strings.HasSuffix(h, s) {
-			return fmt.Errorf("names a local host: %w", ErrForbidden)
+	return h, nil
+}
+
+// isLoopback reports whether a host is this machine by its name or address.
+func isLoopback(h string) bool {
+	a, ok := literal(h)
+	return ok && a.Zone() == "" && a.Unmap().IsLoopback() || h == "localhost" || strings.HasSuffix(h, ".localhost")
+}
+
+func (p *Policy) checkHost(h string) error {
+	if a, ok := literal(h); ok {
+		if !p.Allows(a) {
+			return ErrForbidden
 		}
+		return nil
 	}
-	if a, ok := literal(h); ok && !Public(a) {
-		return ErrForbidden
+	if isLoopback(h) || len(p.Networks) == 0 && isLocalName(h) {
+		return fmt.Errorf("names a local host: %w", ErrForbidden)
 	}
 	return nil
 }
 
-func numeric(h string) bool { _, ok := literal(h); return ok }
+// isLocalName reports whether a name is of a kind that is resolved inside a network only.
+func isLocalName(h string) bool {
+	if !strings.ContainsAny(h, ".:") {
+		return true
+	}
+	for _, s := range [...]string{".local", ".internal", ".lan", ".home", ".home.arpa", ".intranet", ".corp"} {
+		if strings.HasSuffix(h, s) {
+			return true
+		}
+	}
+	return false
+}
 
 // literal reads an address in every notation that resolvers take: dotted or short
 // IPv4 with decimal, octal and hexadecimal parts, and IPv6.
@@ -167,34 +221,34 @@ func parseNumber(p string) (uint64, error) {
 	return strconv.ParseUint(p, 10, 64)
 }
 
-// control refuses a connection to an address that is not public, after the name was
+// control refuses a connection to an address that the policy does not let be reached, after the name was
 // resolved and before anything is sent.
-func control(_ context.Context, network, address string, _ syscall.RawConn) error {
+func (p *Policy) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return ErrForbidden
 	}
-	if network != "tcp4" && network != "tcp6" || !Public(ap.Addr()) {
+	if network != "tcp4" && network != "tcp6" || !p.Allows(ap.Addr()) {
 		return ErrForbidden
 	}
 	return nil
 }
 
-// Dialer returns a dialer that reaches public addresses only, or any with local.
-func Dialer(local bool) *net.Dialer {
+// Dialer returns a dialer that reaches what the policy lets be reached.
+func (p *Policy) Dialer() *net.Dialer {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	if !local {
-		d.ControlContext = control
+	if !p.Any {
+		d.ControlContext = p.control
 	}
 	return d
 }
 
-// Transport returns an HTTP transport that reaches public addresses only, or any
-// with local. It uses no proxy and keeps few connections.
-func Transport(local bool) *http.Transport {
+// Transport returns an HTTP transport that reaches what the policy lets be reached. It uses no proxy and keeps few
+// connections.
+func (p *Policy) Transport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,
-		DialContext:            Dialer(local).DialContext,
+		DialContext:            p.Dialer().DialContext,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           64,
 		MaxIdleConnsPerHost:    2,

@@ -82,7 +82,7 @@ func TestRebinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := &nameServer{answers: c.answers}
-			d := Dialer(false)
+			d := none.Dialer()
 			d.Resolver = n.resolver(t)
 			guard := d.ControlContext
 			reached := map[string]bool{}
@@ -93,7 +93,7 @@ func TestRebinding(t *testing.T) {
 				reached[address] = true
 				return let
 			}
-			require.NoError(t, CheckURL("https://hooks.rebind.example:443", false), "the name alone tells nothing")
+			require.NoError(t, none.CheckURL("https://hooks.rebind.example:443"), "the name alone tells nothing")
 			for i, want := range c.want {
 				_, err := d.DialContext(t.Context(), "tcp4", "hooks.rebind.example:443")
 				if want == let {

@@ -11,53 +11,86 @@ import (
 
 // embed gives the chunks of all jobs their vectors: in one call where that works,
 // else item by item so that one item can't fail the others.
-func (c *Config) embed(ctx context.Context, jobs []*job) {
+func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 	var ready []*job
 	for _, j := range jobs {
 		if j.fail == nil && j.prep != nil {
 			ready = append(ready, j)
 		}
 	}
-	if len(ready) == 0 || c.embedAll(ctx, ready) == nil {
+	if len(ready) == 0 {
 		return
 	}
-	for _, j := range ready {
+	if embedAll(ctx, e, ready) == nil {
+		c.outage.over()
+		return
+	}
+	down := false // two items in a row failed: the embedder is, and the others need no try
+	for i, j := range ready {
 		if ctx.Err() != nil {
 			return
 		}
 		c.guard(j, func() {
-			if err := c.embedAll(ctx, []*job{j}); err != nil {
-				c.Logger.Warn("embedding failed", "source", j.Num, "err", err)
-				j.fail = &failure{code: CodeEmbedding, message: "embedding failed", retry: true}
+			err := error(errDown)
+			if !down {
+				err = embedAll(ctx, e, []*job{j})
 			}
+			if err == nil {
+				c.outage.over()
+				return
+			}
+			_, own := err.(constError)
+			fail := &failure{code: CodeEmbedding, message: "embedding failed", retry: true, transient: !own || err == errDown}
+			if fail.transient && c.outage.blame(j, c.MaxAttempts) {
+				fail.transient = false
+			}
+			if fail.transient && !down {
+				c.Logger.Warn("embedding failed", "source", j.Num, "err", err)
+				down = len(ready) == 1 || i == 1 && ready[0].fail != nil && ready[0].fail.transient
+			}
+			j.fail = fail
 		})
+	}
+	if down {
+		c.pause("embedder")
 	}
 }
 
 // maxEmbedTexts bounds the texts of one call to an embedder.
 const maxEmbedTexts = 512
 
-func (c *Config) embedAll(ctx context.Context, jobs []*job) (err error) {
+func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
+	var texts []string
+	var to []*backend.Chunk
+	for _, j := range jobs {
+		for i := range j.prep.chunks {
+			if j.prep.embed[i] != "" {
+				texts, to = append(texts, j.prep.embed[i]), append(to, &j.prep.chunks[i])
+			}
+		}
+	}
+	return embedTexts(ctx, e, texts, func(i int, v []float32) { to[i].Vector = v })
+}
+
+// embedTexts calls set with the vector of each text, which it asks the embedder for in
+// calls of at most maxEmbedTexts.
+func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int, v []float32)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errPanic
 		}
 	}()
-	var texts []string
-	var to []*backend.Chunk
-	flush := func() error {
-		if len(texts) == 0 {
-			return nil
-		}
-		vecs, err := c.Embedder.EmbedDocuments(ctx, texts)
+	for from := 0; from < len(texts); from += maxEmbedTexts {
+		part := texts[from:min(from+maxEmbedTexts, len(texts))]
+		vecs, err := e.EmbedDocuments(ctx, part)
 		if err != nil {
 			return err
 		}
-		if len(vecs) != len(texts) {
+		if len(vecs) != len(part) {
 			return errCount
 		}
 		for i, v := range vecs {
-			if len(v) != c.Embedder.Dim() {
+			if len(v) != e.Dim() {
 				return errDim
 			}
 			for _, x := range v {
@@ -65,26 +98,10 @@ func (c *Config) embedAll(ctx context.Context, jobs []*job) (err error) {
 					return errNumber
 				}
 			}
-			to[i].Vector = v
-		}
-		texts, to = texts[:0], to[:0]
-		return nil
-	}
-	for _, j := range jobs {
-		for i := range j.prep.chunks {
-			if j.prep.embed[i] == "" {
-				continue
-			}
-			texts = append(texts, j.prep.embed[i])
-			to = append(to, &j.prep.chunks[i])
-			if len(texts) == maxEmbedTexts {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
+			set(from+i, v)
 		}
 	}
-	return flush()
+	return nil
 }
 
 type constError string
@@ -92,6 +109,7 @@ type constError string
 func (e constError) Error() string { return string(e) }
 
 const (
+	errDown   = constError("the embedder is down")
 	errPanic  = constError("the plug-in panicked")
 	errCount  = constError("the embedder answered with another number of vectors")
 	errDim    = constError("the embedder answered with vectors of another length")
@@ -135,7 +153,8 @@ func (c *Config) extract(ctx context.Context, jobs []*job) {
 		outs, err := c.extractAll(ctx, ins[i:i+1])
 		if err != nil {
 			c.Logger.Warn("extraction failed", "source", j.Num, "err", err)
-			j.fail = &failure{code: CodeExtraction, message: "graph extraction failed", retry: true}
+			_, own := err.(constError)
+			j.fail = &failure{code: CodeExtraction, message: "graph extraction failed", retry: true, transient: !own}
 			continue
 		}
 		j.out = &outs[0]

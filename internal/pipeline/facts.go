@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // factsOf returns what recall wants to know of a memory's text; at is the memory's time.
@@ -21,7 +21,7 @@ func hasTime(text string, at time.Time) bool {
 	if at.IsZero() {
 		return hasTimeWord(text)
 	}
-	return len(rules.Dates(text, at)) > 0
+	return len(language.Dates(text, at)) > 0
 }
 
 // persons tells whether a text speaks in the first person, and whether it speaks to

@@ -9,27 +9,53 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// feedRows is how many rows of content one step of catching up reads.
-const feedRows = 2048
+const (
+	// feedRows is how many rows of content one step of catching up reads.
+	feedRows = 2048
+	// compactRows is how many tombstones one transaction drops from the feed, and
+	// compactSteps how many transactions one Flush makes for that.
+	compactRows, compactSteps = 5000, 8
+)
 
-// Follower lets the shadows of a workspace catch up with its Store. It is safe
+// Follower lets the indexes of a workspace catch up with its Store. It is safe
 // for concurrent use.
 type Follower struct {
 	store   backend.Store
-	shadows []backend.Shadow
+	indexes []backend.Index
 
-	mu sync.Mutex
+	mu        sync.Mutex
+	compacted uint64 // sequence number up to which the feed has no tombstones
 }
 
 // NewFollower returns a follower of ws.
 func NewFollower(ws backend.Workspace) *Follower {
-	return &Follower{store: ws.Store(), shadows: ws.Shadows()}
+	return &Follower{store: ws.Store(), indexes: ws.Indexes()}
 }
 
-// Behind tells whether a shadow lacks a change. It does no I/O.
+// Open brings the indexes of a workspace that was just opened, and that nobody writes
+// to yet, up to its Store. An index that is ahead of the Store has applied changes of
+// another history, because an older copy of the Store was put in place: it is built
+// anew.
+func (f *Follower) Open(ctx context.Context) error {
+	f.mu.Lock()
+	last := f.store.LastSeq()
+	for _, s := range f.indexes {
+		if s.Applied() <= last {
+			continue
+		}
+		if err := s.Reset(ctx); err != nil {
+			f.mu.Unlock()
+			return fmt.Errorf("reset an index that is ahead of its store: %w", err)
+		}
+	}
+	f.mu.Unlock()
+	return f.Sync(ctx)
+}
+
+// Behind reports whether an index lacks a change. It does no I/O.
 func (f *Follower) Behind() bool {
 	last := f.store.LastSeq()
-	for _, s := range f.shadows {
+	for _, s := range f.indexes {
 		if s.Applied() < last {
 			return true
 		}
@@ -45,7 +71,7 @@ func (f *Follower) Sync(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	last := f.store.LastSeq()
-	for _, s := range f.shadows {
+	for _, s := range f.indexes {
 		if err := f.catchUp(ctx, s, last); err != nil {
 			return err
 		}
@@ -54,11 +80,11 @@ func (f *Follower) Sync(ctx context.Context) error {
 }
 
 // Advance applies what a call of Place put into the feed, and whatever comes before it.
-// Shadows that are up to date need not read the feed for that.
+// Indexes that are up to date need not read the feed for that.
 func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.shadows {
+	for _, s := range f.indexes {
 		// What goes wrong here goes wrong again below, or was healed by it.
 		if s.Applied() == p.After && s.Apply(ctx, p.Changes) == nil {
 			continue
@@ -70,14 +96,14 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	return nil
 }
 
-func (f *Follower) catchUp(ctx context.Context, s backend.Shadow, last uint64) error {
+func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) error {
 	started := false
 	for s.Applied() < last {
 		changes, err := f.store.Changes(ctx, s.Applied(), feedRows)
 		if errors.Is(err, backend.ErrFeedGone) && !started {
 			started = true
 			if err := s.Reset(ctx); err != nil {
-				return fmt.Errorf("reset a shadow: %w", err)
+				return fmt.Errorf("reset an index: %w", err)
 			}
 			continue
 		}
@@ -89,22 +115,46 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Shadow, last uint64) e
 		}
 		before := s.Applied()
 		if err := s.Apply(ctx, changes); err != nil {
-			return fmt.Errorf("apply changes to a shadow: %w", err)
+			return fmt.Errorf("apply changes to an index: %w", err)
 		}
 		if s.Applied() <= before {
-			return fmt.Errorf("a shadow did not advance past change %d", before)
+			return fmt.Errorf("an index did not advance past change %d", before)
 		}
 	}
 	return nil
 }
 
-// Flush lets every shadow persist what it applied.
+// Flush lets every index persist what it applied. Tombstones that all of them
+// persisted are then dropped from the feed, a bounded number in one call.
 func (f *Follower) Flush(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	persisted := f.store.LastSeq()
 	var errs []error
-	for _, s := range f.shadows {
+	for _, s := range f.indexes {
+		persisted = min(persisted, s.Applied())
 		errs = append(errs, s.Flush(ctx))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return f.compact(ctx, persisted)
+}
+
+// compact drops tombstones up to seq from the feed.
+func (f *Follower) compact(ctx context.Context, seq uint64) error {
+	if seq <= f.compacted {
+		return nil
+	}
+	for range compactSteps {
+		n, err := f.store.CompactFeed(ctx, seq, compactRows)
+		if err != nil {
+			return fmt.Errorf("compact the change feed: %w", err)
+		}
+		if n < compactRows {
+			f.compacted = seq
+			break
+		}
+	}
+	return nil
 }

@@ -1,6 +1,6 @@
 // Package pipeline takes accepted items to their terminal state:
 //
-//	claim -> parse -> chunk -> embed -> Store.Index -> shadows -> extract -> Store.Finish -> shadows
+//	claim -> parse -> chunk -> embed -> Store.Index -> indexes -> extract -> Store.Finish -> indexes
 //
 // Every step is idempotent and every claim is a lease, so a step that dies
 // anywhere is taken up by the next claim. A transient failure gives the item
@@ -44,20 +44,25 @@ type Embedder interface {
 
 // Config is what all workspaces of a service share.
 type Config struct {
-	Embedder     Embedder
 	Extractor    extract.Extractor
 	Parsers      *parse.Registry
 	ParseTimeout time.Duration
 	Chunking     chunk.Options
 	BatchItems   int
 	BatchBytes   int64
-	MaxAttempts  int
+	MaxAttempts  int           // tries of an item whose own content may be at fault
+	RetryFor     time.Duration // since its acceptance, how long an item is tried again while a dependency is down
+	MaxPause     time.Duration // longest pause before a dependency that is down is tried again
 	Lease        time.Duration
 	Logger       *slog.Logger
+
+	outage outage
 }
 
-// Space is one workspace at work. Every function is required.
+// Space is one workspace at work. Every member is required but Lane.
 type Space struct {
+	Embedder Embedder     // of new items
+	Lane     backend.Lane // where their vectors go
 	Store    backend.Store
 	Follower *Follower
 	// Events tells whether a webhook waits for terminal states.
@@ -84,6 +89,7 @@ type job struct {
 type failure struct {
 	code, message string
 	retry         bool
+	transient     bool // a dependency is down: the item is not at fault
 }
 
 // Step claims a batch and takes it as far as it goes. It returns how many
@@ -91,7 +97,11 @@ type failure struct {
 // storage: the claims then end with their lease.
 func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	now := time.Now()
-	claims, err := s.Store.Claim(ctx, token, now, now.Add(c.Lease), c.BatchItems, c.BatchBytes)
+	limit := c.BatchItems
+	if c.outage.probing() { // one item finds out whether the dependency is back
+		limit = 1
+	}
+	claims, err := s.Store.Claim(ctx, token, now, now.Add(c.Lease), limit, c.BatchBytes)
 	if err != nil || len(claims) == 0 {
 		return 0, err
 	}
@@ -128,7 +138,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 		}
 		c.guard(j, func() { c.prepare(ctx, j) })
 	}
-	c.embed(ctx, jobs)
+	c.embed(ctx, s.Embedder, jobs)
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
@@ -142,7 +152,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 		c.Logger.Warn("indexes could not follow", "items", len(jobs), "err", err)
 		for _, j := range jobs {
 			if j.fail == nil {
-				j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true}
+				j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true, transient: true}
 			}
 		}
 	}
@@ -199,7 +209,7 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	var of []*job
 	for _, j := range jobs {
 		if j.fail == nil && j.State != backend.GraphCreation {
-			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Time: j.prep.time, Chunks: j.prep.chunks, Blobs: j.prep.blobs})
+			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Time: j.prep.time, Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs})
 			of = append(of, j)
 		}
 	}
@@ -227,7 +237,7 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 	for _, j := range jobs {
 		switch {
 		case j.lost:
-		case j.fail != nil && j.fail.retry && j.Attempts < c.MaxAttempts:
+		case j.fail != nil && c.retries(j):
 			later = append(later, c.deferral(j, token))
 		case j.fail != nil:
 			batch = append(batch, backend.Finished{Num: j.Num, Token: token, State: backend.Errored, ErrorCode: j.fail.code, ErrorMessage: j.fail.message, Event: events})
@@ -273,7 +283,8 @@ func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*jo
 	c.Logger.Warn("storing processed items failed", "items", len(jobs), "err", err)
 	var later []backend.Deferred
 	for _, j := range jobs {
-		if j.Attempts >= c.MaxAttempts {
+		j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true, transient: true}
+		if !c.retries(j) {
 			j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data"}
 			ok, ferr := st.Finish(ctx, []backend.Finished{{Num: j.Num, Token: token, State: backend.Errored, ErrorCode: CodeStorage, ErrorMessage: j.fail.message, Event: true}})
 			if ferr == nil && ok[0] {
@@ -281,7 +292,6 @@ func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*jo
 				continue
 			}
 		}
-		j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true}
 		later = append(later, c.deferral(j, token))
 		j.lost = true
 	}
@@ -291,12 +301,23 @@ func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*jo
 	return nil
 }
 
+// retries reports whether a job that failed is tried again: until MaxAttempts, and while a dependency is down also as
+// long as the item is younger than RetryFor.
+func (c *Config) retries(j *job) bool {
+	return j.fail.retry && (j.Attempts < c.MaxAttempts || j.fail.transient && time.Since(j.UpdatedAt) < c.RetryFor)
+}
+
 func (c *Config) deferral(j *job, token string) backend.Deferred {
 	state := backend.Queued
 	if j.State == backend.GraphCreation {
 		state = backend.GraphCreation
 	}
-	return backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: time.Now().Add(Backoff(j.Attempts)),
+	now := time.Now()
+	next := now.Add(Backoff(j.Attempts))
+	if pause := c.PausedUntil().Sub(now); j.fail.transient && pause > 0 { // others find out first whether the dependency is back
+		next = now.Add(2 * pause)
+	}
+	return backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: next,
 		ErrorCode: j.fail.code, ErrorMessage: j.fail.message}
 }
 

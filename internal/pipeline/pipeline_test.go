@@ -15,6 +15,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/backendtest"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/item"
@@ -97,17 +98,17 @@ func (touchy) Extract(_ context.Context, in []extract.Input) ([]extract.Output, 
 // crash is a parser that panics where the document says so.
 type crash struct{}
 
-func (crash) Parse(_ context.Context, in parse.Input, _ parse.Limits) (*parse.Document, error) {
+func (crash) Parse(_ context.Context, in document.Input, _ document.Limits) (*document.Document, error) {
 	if strings.Contains(string(in.Data), "parse-panic") {
 		panic("no")
 	}
-	return &parse.Document{Text: string(in.Data)}, nil
+	return &document.Document{Text: string(in.Data)}, nil
 }
 
 func pipe() *Config {
 	ps := parse.New()
 	ps.Register("application/x-crash", []string{".crash"}, crash{})
-	return &Config{Embedder: touchy{}, Extractor: touchy{}, Parsers: ps, ParseTimeout: time.Minute, Chunking: chunk.Options{TargetBytes: 800, MaxBytes: 2000},
+	return &Config{Extractor: touchy{}, Parsers: ps, ParseTimeout: time.Minute, Chunking: chunk.Options{TargetBytes: 800, MaxBytes: 2000},
 		BatchItems: 100, BatchBytes: 1 << 20, MaxAttempts: 2, Lease: time.Minute, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 }
 
@@ -116,7 +117,7 @@ func space(t *testing.T, be backend.Backend) Space {
 	ws, err := be.OpenWorkspace(t.Context(), strings.Repeat("a", 32))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
-	return Space{Store: ws.Store(), Follower: NewFollower(ws), Changed: func() {}, Events: func() bool { return false }, Claimed: func(int) {}, Ended: func(int, int) {}}
+	return Space{Embedder: touchy{}, Store: ws.Store(), Follower: NewFollower(ws), Changed: func() {}, Events: func() bool { return false }, Claimed: func(int) {}, Ended: func(int, int) {}}
 }
 
 func accept(t *testing.T, s Space, class backend.Class, mediaType string, texts map[string]string) {

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/item"
-	"github.com/contextmem/contextmem/internal/parse"
 )
 
 // prepared is an item after parsing and chunking.
@@ -74,16 +74,16 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 		c.prepareText(ctx, j, string(original), j.MediaType == "text/markdown", nil)
 		return
 	}
-	d, err := c.Parsers.Parse(ctx, parse.Input{Name: j.Filename, ContentType: j.MediaType, Data: original}, parse.Limits{Timeout: c.ParseTimeout})
+	d, err := c.Parsers.Parse(ctx, document.Input{Name: j.Filename, ContentType: j.MediaType, Data: original}, document.Limits{Timeout: c.ParseTimeout})
 	if err != nil {
 		if ctx.Err() != nil {
 			j.fail = &failure{code: CodeInternal, message: "stopped", retry: true}
 			return
 		}
 		j.fail = &failure{code: "E2006", message: "the document could not be read"}
-		var pe *parse.Error
+		var pe *document.Error
 		if errors.As(err, &pe) {
-			j.fail = &failure{code: pe.Code, message: pe.Reason}
+			j.fail = &failure{code: pe.Code, message: pe.Message()}
 		}
 		return
 	}
@@ -167,7 +167,7 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 		extra.Keywords = append(extra.Keywords, p.doc.Sparse...)
 		p.add(prefix, ch.Text, heading, lay, extra)
 		p.spans = append(p.spans, extract.Span{Start: ch.Start, End: ch.End})
-		p.embed = append(p.embed, c.embedText(j, ch.Text, heading))
+		p.embed = append(p.embed, embedText(p.doc, j.Title, ch.Text, heading))
 	}
 	if j.Infer && memory {
 		c.infer(ctx, j, prefix, speaker, dates)
@@ -182,26 +182,6 @@ func (p *prepared) add(prefix, text, heading string, lay Layout, extra backend.R
 		e, _ = json.Marshal(extra)
 	}
 	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: l, Extra: e})
-}
-
-// embedText is what the embedder reads for a chunk: headings, the text, and the
-// values of metadata fields that were declared with a dense embedding.
-func (c *Config) embedText(j *job, text, heading string) string {
-	var b strings.Builder
-	if j.prep.doc.NamedTitle && j.Title != "" {
-		b.WriteString(j.Title)
-		b.WriteByte('\n')
-	}
-	if heading != "" && !strings.HasPrefix(text, heading) {
-		b.WriteString(heading)
-		b.WriteByte('\n')
-	}
-	b.WriteString(text)
-	for _, v := range j.prep.doc.Dense {
-		b.WriteByte('\n')
-		b.WriteString(v)
-	}
-	return b.String()
 }
 
 // infer adds the statements that the extractor infers as chunks of their own, so
@@ -239,6 +219,9 @@ func (j *job) input() extract.Input {
 	p := j.prep
 	in := extract.Input{Text: p.text, Time: p.time, Chunks: p.spans, Memory: j.Part.Class == backend.Memory, Infer: j.Infer,
 		Instructions: p.doc.Instructions, Pairs: p.doc.Pairs, Speaker: p.doc.UserName}
+	if p.doc.Zone != 0 {
+		in.Location = time.FixedZone("", p.doc.Zone)
+	}
 	if p.doc.NamedTitle {
 		in.Title = j.Title
 	} else if len(p.chunks) > 0 && !in.Memory {

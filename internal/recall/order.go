@@ -1,117 +1,140 @@
 package recall
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/feedback"
 )
-
-// place is a candidate with the value that it is ordered by.
-type place struct {
-	v     float64
-	chunk int64
-	at    int32 // in rows and cand
-}
-
-// ahead tells whether a place comes before another: by value, highest first, then by chunk.
-// It is small enough to be inlined.
-func (a *place) ahead(b *place) bool { return a.v > b.v || a.v == b.v && a.chunk < b.chunk }
-
-// best returns the places of the n best candidates by f, best first: those of which it is
-// above 0. They are good until the next call.
-func (q *work) best(n int, f func(c *cand) float64) []place {
-	all := q.order[:0]
-	for i := range q.cand {
-		c := &q.cand[i]
-		if !c.in {
-			continue
-		}
-		if v := f(c); v > 0 {
-			all = append(all, place{v, q.rows[i].Chunk, int32(i)})
-		}
-	}
-	q.order = all
-	q.sorted = slices.Grow(q.sorted[:0], len(all))[:len(all)]
-	return first(all, n, q.sorted)
-}
 
 const (
-	valueSteps = 256
-	// fewPlaces is the number of places up to which they are sorted by insertion.
-	fewPlaces = 32
+	recencyHalfLife = 30 * 24 * time.Hour
+	rerankMost      = 50 // texts that a reranker is given
+	floodShare      = 3  // a source may hold a third of the results, and at least floodFloor, while others wait
+	floodFloor      = 3
 )
 
-// first returns the n first of places with values above 0, in their order and in the memory of
-// into, which has room for all: a distribution by steps of value (Knuth, vol. 3, 5.2.5), and a sort of each
-// step that is needed.
-func first(all []place, n int, into []place) []place {
-	n = min(n, len(all))
-	if n <= 0 {
-		return nil
-	}
-	top := 0.0
-	for i := range all {
-		if v := all[i].v; v > top {
-			top = v
+// reorder applies what depends on rows: the app lane, feedback, the reranker.
+func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
+	var err error
+	if r.Apps {
+		if hits, err = r.apps(hits); err != nil {
+			return nil, err
 		}
 	}
-	scale := (valueSteps - 1) / top
-	if math.IsInf(scale, 1) {
-		scale = 0 // all in one step
-	}
-	var start [valueSteps]int32
-	for i := range all {
-		start[stepOf(all[i].v, scale)]++
-	}
-	kept, most, lowest := int32(0), int32(0), valueSteps
-	for kept < int32(n) {
-		lowest--
-		count := start[lowest]
-		start[lowest] = kept
-		kept, most = kept+count, max(most, count)
-	}
-	for i := range all {
-		if s := stepOf(all[i].v, scale); int(s) >= lowest {
-			into[start[s]] = all[i]
-			start[s]++
+	if r.Boosts {
+		if err := r.boost(hits); err != nil {
+			return nil, err
 		}
 	}
-	into = into[:kept]
-	if most <= fewPlaces {
-		insertionSort(into)
-		return into[:n]
+	if r.res.Thinking && r.Reranker != nil {
+		r.rerank(hits)
 	}
-	for from := 0; from < len(into); {
-		s := stepOf(into[from].v, scale)
-		to := int(start[s]) // behind its places by now
-		sortPlaces(into[from:to])
-		from = to
-	}
-	return into[:n]
+	slices.SortStableFunc(hits, compareScores)
+	return hits, nil
 }
 
-// stepOf returns the step of a value from 0 to that which the scale is of.
-func stepOf(v, scale float64) uint8 { return uint8(int32(v * scale)) }
+// freshness halves every 30 days of age. A source without a time counts by when it was accepted, and one from the
+// future as new.
+func freshness(src *backend.Source, now time.Time) float64 {
+	t := src.Time
+	if t.IsZero() {
+		t = src.CreatedAt
+	}
+	age := max(now.Sub(t), 0)
+	return math.Exp2(-float64(age) / float64(recencyHalfLife))
+}
 
-func sortPlaces(all []place) {
-	if len(all) <= fewPlaces {
-		insertionSort(all)
+// boost moves hits by what feedback on similar questions said of their sources.
+func (r *run) boost(hits []*Hit) error {
+	lifts, err := feedback.Lifts(r.ctx, r.Store, r.Query)
+	if err != nil || len(lifts) == 0 || len(hits) == 0 {
+		return err
+	}
+	top := hits[0].Score
+	for _, h := range hits {
+		if w := lifts[feedback.Target{Part: h.Row.Src.Part, ID: h.Row.Src.ID}]; w != 0 {
+			h.Parts.Feedback = top * w
+			h.Score += h.Parts.Feedback
+		}
+	}
+	return nil
+}
+
+// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was.
+func (r *run) rerank(hits []*Hit) {
+	if len(hits) == 0 {
 		return
 	}
-	slices.SortFunc(all, func(a, b place) int {
-		if a.ahead(&b) {
-			return -1
-		}
-		return 1
+	texts := make([]string, min(len(hits), rerankMost))
+	for i := range texts {
+		texts[i] = hits[i].Row.Text
+	}
+	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(r.Budget))
+	defer cancel()
+	var scores []float64
+	err := fault.Guard(func() (err error) {
+		scores, err = r.Reranker.Rerank(ctx, r.Query, texts)
+		return err
 	})
+	if err == nil && len(scores) != len(texts) {
+		err = errors.New("another number of scores")
+	}
+	if err != nil {
+		r.Logger.Warn("reranking failed", "err", err)
+		r.warn("degraded", "Mode", "the reranker failed or was late: its order was left out")
+		return
+	}
+	lo, hi := slices.Min(scores), slices.Max(scores)
+	if hi == lo || math.IsNaN(hi) || math.IsNaN(lo) || math.IsInf(hi-lo, 0) {
+		return
+	}
+	top := hits[0].Score
+	for i := range texts {
+		hits[i].Parts.Rerank = top * (scores[i] - lo) / (hi - lo)
+		hits[i].Score += hits[i].Parts.Rerank
+	}
 }
 
-// insertionSort is for places that nearly are in order.
-func insertionSort(all []place) {
-	for i := 1; i < len(all); i++ {
-		p, j := all[i], i
-		for ; j > 0 && p.ahead(&all[j-1]); j-- {
-			all[j] = all[j-1]
-		}
-		all[j] = p
+// floods reports whether a source has more of the hits than unflood lets it have among the first places.
+func (r *run) floods(hits []*Hit) bool {
+	share := shareOf(r.MaxResults)
+	if len(hits) <= share {
+		return false
 	}
+	clear(r.counts)
+	for _, h := range hits {
+		if r.counts[h.ranked.Source]++; r.counts[h.ranked.Source] > share {
+			return true
+		}
+	}
+	return false
+}
+
+// shareOf returns how many of the first n places a source may hold while others wait.
+func shareOf(n int) int { return max(floodFloor, (n+floodShare-1)/floodShare) }
+
+// unflood keeps one source from taking the places of a result while others wait: what it has over its share comes
+// behind the rest.
+func (r *run) unflood(hits []*Hit) []*Hit {
+	if !r.floods(hits) {
+		return hits
+	}
+	share := shareOf(r.MaxResults)
+	clear(r.counts)
+	var over []*Hit
+	kept := hits[:0]
+	for _, h := range hits {
+		if r.counts[h.ranked.Source]++; r.counts[h.ranked.Source] > share {
+			over = append(over, h)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	return append(kept, over...)
 }

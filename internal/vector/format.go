@@ -235,7 +235,7 @@ func (s *sectionWriter) finish() error {
 	return s.raw(binary.LittleEndian.AppendUint32(s.sums, crc32.Checksum(s.sums, castagnoli)))
 }
 
-// littleEndian tells whether this machine lays numbers out as the format does;
+// littleEndian reports whether this machine lays numbers out as the format does;
 // where it does not, segments are neither written nor opened.
 var littleEndian = func() bool {
 	x := uint16(1)

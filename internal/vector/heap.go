@@ -16,7 +16,7 @@ func (t *top) reset(limit int) {
 	t.hits, t.limit, t.floor = t.hits[:0], limit, negInf
 }
 
-// full tells whether the limit is reached.
+// full reports whether the limit is reached.
 func (t *top) full() bool { return len(t.hits) == t.limit }
 
 // push offers a hit. A score that is not a number is turned away.
@@ -61,7 +61,7 @@ func (t *top) sink(i int, h Hit) {
 	s[i] = h
 }
 
-// worse tells whether a stands behind b in the order of Compare; scores are
+// worse reports whether a stands behind b in the order of Compare; scores are
 // numbers here. It is small enough to be inlined into the heap's loop.
 func worse(a, b Hit) bool {
 	return a.Score < b.Score || a.Score == b.Score && a.Row > b.Row

@@ -31,7 +31,7 @@ func (h *header) gatherCost() int {
 	return 10
 }
 
-// few tells whether a filter that leaves so many rows would have most lists visited.
+// few reports whether a filter that leaves so many rows would have most lists visited.
 func (h *header) few(count int) bool { return count <= h.n/(4*h.gatherCost()) }
 
 // bitSigmas says, for each of recallPoints, how many standard deviations above
@@ -156,7 +156,7 @@ func (s *Segment) typicalScale() float32 {
 	return max(s.scales[0], s.scales[n/4], s.scales[n/2], s.scales[n-n/4-1], s.scales[n-1])
 }
 
-// lean tells whether candidates behind 1-bit codes are scored by float32 rows that are
+// lean reports whether candidates behind 1-bit codes are scored by float32 rows that are
 // read, so that nothing but the codes stays in memory.
 func (s *Segment) lean() bool { return s.reader != nil && s.Coded() }
 

@@ -21,7 +21,7 @@ const (
 	splitRounds = 4
 )
 
-// inverted tells whether a segment has lists that rows of dim dimensions could go to.
+// inverted reports whether a segment has lists that rows of dim dimensions could go to.
 func (s *Segment) inverted(dim int) bool {
 	return s != nil && s.h.kind != kindExact && s.h.dim == dim && s.h.lists > 1
 }

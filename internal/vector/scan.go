@@ -121,7 +121,7 @@ func (s *search) end() {
 	}
 }
 
-// finite tells whether the query's squared length is a finite number; otherwise
+// finite reports whether the query's squared length is a finite number; otherwise
 // scores mean nothing.
 func (s *search) finite() bool {
 	var d [1]float32
@@ -233,7 +233,7 @@ func (s *search) scan(ctx context.Context, codes []uint8, scales []float32, firs
 	return nil
 }
 
-// acceptsAll tells whether the m rows from first on, a multiple of 64, all pass.
+// acceptsAll reports whether the m rows from first on, a multiple of 64, all pass.
 func (s *search) acceptsAll(first, m int) bool {
 	if s.accept == nil {
 		return true

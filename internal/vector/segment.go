@@ -117,7 +117,7 @@ func (s *Segment) Vector(row uint32) []float32 {
 	return s.floats[int(row)*fs:][:s.h.dim:s.h.dim]
 }
 
-// Coded tells whether the segment is searched by 1-bit codes that leave few other rows to look
+// Coded reports whether the segment is searched by 1-bit codes that leave few other rows to look
 // at. What has to be in memory for that is a fraction of the segment: see ReadRows.
 func (s *Segment) Coded() bool { return s.h.kind == kindIVF1 && s.h.dim >= leanFromDim }
 

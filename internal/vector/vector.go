@@ -48,7 +48,7 @@ const (
 	Cosine
 )
 
-// valid tells whether m is a metric of this package.
+// valid reports whether m is a metric of this package.
 func (m Metric) valid() bool { return m == InnerProduct || m == Cosine }
 
 // Hit is a row and its score, the float32 inner product or cosine.

@@ -1,0 +1,162 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/readcache"
+	"github.com/contextmem/contextmem/internal/uid"
+)
+
+// Kinds of registry records for keys. A key is found by its id under kindKey (no
+// organisation: the caller does not know it yet), and listed under kindOrgKey.
+const (
+	kindKey    = "key"
+	kindOrgKey = "orgkey"
+)
+
+const (
+	maxCachedKeys = 10_000
+	keyPage       = 500
+)
+
+// Key describes an API key.
+type Key struct {
+	ID        string
+	Org       string
+	Owner     string
+	Scopes    []string
+	Tenants   []string
+	Env       string
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+}
+
+// storedKey is the registry record of a key. Hash is SHA-256 of the secret: it has
+// 256 random bits, so a slow hash would add nothing.
+type storedKey struct {
+	Key
+	Hash []byte
+}
+
+var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9_]{1,16}$`)
+
+// CheckPrefix reports whether a key's text may begin with prefix: 1 to 16 letters, digits or _.
+func CheckPrefix(prefix string) bool { return keyPrefix.MatchString(prefix) }
+
+// Keys are the API keys of a deployment. They are safe for concurrent use.
+type Keys struct {
+	reg   backend.Registry
+	cache *readcache.Cache[string, storedKey] // of keys that exist
+}
+
+// NewKeys returns the keys that the registry holds.
+func NewKeys(reg backend.Registry) *Keys {
+	return &Keys{reg: reg, cache: readcache.New[string, storedKey](maxCachedKeys)}
+}
+
+// Create stores a key with a new id and returns its text, "prefix_env_id.secret".
+func (k *Keys) Create(ctx context.Context, op, prefix string, key Key) (Key, string, error) {
+	key.ID = uid.New()
+	var secret [32]byte
+	_, _ = rand.Read(secret[:])
+	text := base64.RawURLEncoding.EncodeToString(secret[:])
+	h := sha256.Sum256([]byte(text))
+	b, err := json.Marshal(storedKey{Key: key, Hash: h[:]})
+	if err == nil {
+		err = k.reg.WriteRecords(ctx, []backend.RecordWrite{
+			{Record: backend.Record{Kind: kindKey, ID: key.ID, Data: b}},
+			{Record: backend.Record{Kind: kindOrgKey, Org: key.Org, ID: key.ID, Data: b}},
+		})
+	}
+	if err != nil {
+		return Key{}, "", fault.Wrap(op, fault.Key, "", err)
+	}
+	return key, prefix + "_" + key.Env + "_" + key.ID + "." + text, nil
+}
+
+// List returns the keys of an organisation by id.
+func (k *Keys) List(ctx context.Context, op, org string) ([]Key, error) {
+	var out []Key
+	for after := ""; ; {
+		rs, err := k.reg.Records(ctx, kindOrgKey, org, after, keyPage)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Key, "", err)
+		}
+		for _, r := range rs {
+			s, err := decodeKey(r)
+			if err != nil {
+				return nil, fault.Wrap(op, fault.Key, "", err)
+			}
+			out, after = append(out, s.Key), r.ID
+		}
+		if len(rs) < keyPage {
+			return out, nil
+		}
+	}
+}
+
+func decodeKey(r backend.Record) (s storedKey, err error) {
+	if json.Unmarshal(r.Data, &s) != nil {
+		return s, backend.ErrCorrupt
+	}
+	return s, nil
+}
+
+// Revoke ends a key at once. fault.ErrNotFound when the organisation has none of that id.
+func (k *Keys) Revoke(ctx context.Context, op, org, id string) error {
+	if _, err := k.reg.Record(ctx, kindOrgKey, org, id); err != nil {
+		return fault.Wrap(op, fault.Key, id, err)
+	}
+	err := k.reg.WriteRecords(ctx, []backend.RecordWrite{
+		{Record: backend.Record{Kind: kindKey, ID: id}, Delete: true, IfRev: -1},
+		{Record: backend.Record{Kind: kindOrgKey, Org: org, ID: id}, Delete: true, IfRev: -1},
+	})
+	k.cache.Drop(id)
+	return fault.Wrap(op, fault.Key, id, err)
+}
+
+var errKey = errors.New("missing, unknown, revoked or expired key")
+
+// Verify finds the key with the given text. fault.ErrUnauthorized when it is unknown, revoked or expired. Comparison
+// takes constant time.
+func (k *Keys) Verify(ctx context.Context, op, text string) (Key, error) {
+	refuse := &fault.Error{Op: op, Kind: fault.KindUnauthorized, Err: errKey}
+	name, secret, ok := strings.Cut(text, ".")
+	if !ok || len(name) < 32 || len(secret) != 43 {
+		return Key{}, refuse
+	}
+	id := name[len(name)-32:]
+	if _, err := hex.DecodeString(id); err != nil {
+		return Key{}, refuse
+	}
+	s, err := k.cache.Get(id, func() (storedKey, error) {
+		r, err := k.reg.Record(ctx, kindKey, "", id)
+		if err != nil {
+			return storedKey{}, err
+		}
+		return decodeKey(r)
+	})
+	if errors.Is(err, backend.ErrNotFound) {
+		return Key{}, refuse
+	}
+	if err != nil {
+		return Key{}, fault.Wrap(op, fault.Key, "", err)
+	}
+	h := sha256.Sum256([]byte(secret))
+	if subtle.ConstantTimeCompare(h[:], s.Hash) != 1 || !s.ExpiresAt.IsZero() && !time.Now().Before(s.ExpiresAt) {
+		return Key{}, refuse
+	}
+	return s.Key, nil
+}

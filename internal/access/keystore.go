@@ -1,0 +1,117 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// KeyStore keeps the key of a deployment.
+type KeyStore interface {
+	// Load returns the key; nil when there is none.
+	Load(ctx context.Context) ([]byte, error)
+	// Save replaces the key. After a crash either the old or the new one is there.
+	Save(ctx context.Context, key []byte) error
+	// Name says where the key is, for errors.
+	Name() string
+}
+
+// KeyFile keeps the key in a file of a directory that the caller has locked.
+type KeyFile struct{ Dir string }
+
+const keyFile = "secret.key"
+
+// Name implements KeyStore.
+func (f KeyFile) Name() string { return "the file " + keyFile }
+
+// Load implements KeyStore.
+func (f KeyFile) Load(context.Context) ([]byte, error) {
+	key, err := os.ReadFile(filepath.Join(f.Dir, keyFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err == nil && len(key) != KeyBytes:
+		return nil, fmt.Errorf("%s: %d bytes, want %d", keyFile, len(key), KeyBytes)
+	}
+	return key, err
+}
+
+// Save implements KeyStore.
+func (f KeyFile) Save(_ context.Context, key []byte) error {
+	var suffix [4]byte
+	_, _ = rand.Read(suffix[:])
+	name := filepath.Join(f.Dir, keyFile)
+	next := name + "." + hex.EncodeToString(suffix[:])
+	w, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(key)
+	if err = errors.Join(err, w.Sync(), w.Close()); err == nil {
+		err = os.Rename(next, name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next))
+	}
+	return syncDir(f.Dir)
+}
+
+// syncDir makes a rename in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync() // not every system can; the rename is whole all the same
+	return d.Close()
+}
+
+// RegistryKey keeps the key in the registry.
+type RegistryKey struct{ Registry backend.Registry }
+
+const kindSecret = "secret"
+
+// Name implements KeyStore.
+func (RegistryKey) Name() string { return "the registry" }
+
+// Load implements KeyStore.
+func (k RegistryKey) Load(ctx context.Context) ([]byte, error) {
+	return readSecret(ctx, k.Registry, "master")
+}
+
+// Save implements KeyStore.
+func (k RegistryKey) Save(ctx context.Context, key []byte) error {
+	return writeSecret(ctx, k.Registry, "master", key)
+}
+
+// GivenKey is a key that the caller keeps.
+type GivenKey []byte
+
+// Name implements KeyStore.
+func (GivenKey) Name() string { return "option SecretKey" }
+
+// Load implements KeyStore.
+func (k GivenKey) Load(context.Context) ([]byte, error) { return k, nil }
+
+// Save implements KeyStore: the caller gives the new key the next time.
+func (GivenKey) Save(context.Context, []byte) error { return nil }
+
+func readSecret(ctx context.Context, reg backend.Registry, id string) ([]byte, error) {
+	r, err := reg.Record(ctx, kindSecret, "", id)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, nil
+	}
+	return r.Data, err
+}
+
+// writeSecret stores a record, or deletes it when data is nil.
+func writeSecret(ctx context.Context, reg backend.Registry, id string, data []byte) error {
+	return reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kindSecret, ID: id, Data: data}, Delete: data == nil, IfRev: -1}})
+}

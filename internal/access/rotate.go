@@ -1,0 +1,159 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Vault holds sealed secrets in the registry.
+type Vault interface {
+	// Reseal replaces every sealed secret by what f returns for it, by compare-and-set; one that f returns
+	// unchanged is not written. It stops at the first error of f.
+	Reseal(ctx context.Context, f func(place string, sealed []byte) ([]byte, error)) error
+}
+
+// ErrKeyLost says that secrets are stored which the deployment's key does not open.
+var ErrKeyLost = errors.New("the key of the stored secrets is lost")
+
+// rotation is the registry record of a rotation that goes on. Whoever has one of the keys finds the other.
+type rotation struct {
+	OldByNew, NewByOld []byte // sealed
+}
+
+const (
+	rotationRecord = "rotation"
+	checkRecord    = "check"
+	rotationPlace  = "secret/rotation"
+)
+
+// resume finds the second key of a rotation that was cut off.
+func (s *Secrets) resume(ctx context.Context) error {
+	b, err := readSecret(ctx, s.reg, rotationRecord)
+	if err != nil || b == nil || s.fresh {
+		return err
+	}
+	var r rotation
+	if err := json.Unmarshal(b, &r); err != nil {
+		return fmt.Errorf("the record of a key rotation: %w", err)
+	}
+	if key, err := s.Open(rotationPlace, r.OldByNew); err == nil {
+		s.old, err = derive(key)
+		return err
+	}
+	key, err := s.Open(rotationPlace, r.NewByOld)
+	if err != nil {
+		return nil // Verify tells whether the key is lost
+	}
+	next, err := derive(key)
+	if err == nil {
+		s.cur, s.old = next, s.cur
+	}
+	return err
+}
+
+// Verify finishes a rotation that was cut off, and refuses a key that does not open the stored secrets: ErrKeyLost. A
+// new key is stored only when there are none. It must run before anything is sealed.
+func (s *Secrets) Verify(ctx context.Context, vaults ...Vault) error {
+	if _, old := s.keys(); old != nil {
+		return s.finish(ctx, vaults)
+	}
+	cur, _ := s.keys()
+	known, err := readSecret(ctx, s.reg, checkRecord)
+	if err != nil || bytes.Equal(known, cur.check) {
+		return err
+	}
+	for _, v := range vaults {
+		err := v.Reseal(ctx, func(place string, sealed []byte) ([]byte, error) {
+			if _, err := s.Open(place, sealed); err != nil {
+				return nil, fmt.Errorf("%w: restore the key that %s had", ErrKeyLost, s.store.Name())
+			}
+			return sealed, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if s.fresh {
+		if err := s.store.Save(ctx, cur.key); err != nil {
+			return err
+		}
+		s.fresh = false
+	}
+	return writeSecret(ctx, s.reg, checkRecord, cur.check)
+}
+
+// Rotate seals every stored secret with another key of KeyBytes, nil for a random one. When it fails or is cut off the secrets stay
+// readable under either key, and a repeat or Verify after the next start goes on.
+func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error {
+	s.rotating.Lock()
+	defer s.rotating.Unlock()
+	if _, old := s.keys(); old != nil { // an earlier one failed
+		if err := s.finish(ctx, vaults); err != nil {
+			return err
+		}
+	}
+	if key == nil {
+		key = newKey()
+	}
+	next, err := derive(bytes.Clone(key))
+	if err != nil {
+		return err
+	}
+	cur, _ := s.keys()
+	if bytes.Equal(next.key, cur.key) {
+		return nil
+	}
+	b, err := json.Marshal(rotation{OldByNew: next.aead.Seal(nil, nil, cur.key, []byte(rotationPlace)), NewByOld: cur.aead.Seal(nil, nil, next.key, []byte(rotationPlace))})
+	if err != nil {
+		return err
+	}
+	if err := writeSecret(ctx, s.reg, rotationRecord, b); err != nil {
+		return err
+	}
+	s.writing.Lock() // what was sealed with the old key is stored
+	s.mu.Lock()
+	s.cur, s.old = next, cur
+	s.mu.Unlock()
+	s.writing.Unlock()
+	return s.finish(ctx, vaults)
+}
+
+// finish seals again what is sealed with the old key, and forgets that one.
+func (s *Secrets) finish(ctx context.Context, vaults []Vault) error {
+	cur, _ := s.keys()
+	for _, v := range vaults {
+		err := v.Reseal(ctx, func(place string, sealed []byte) ([]byte, error) {
+			if _, err := cur.aead.Open(nil, nil, sealed, []byte(place)); err == nil {
+				return sealed, nil
+			}
+			plain, err := s.Open(place, sealed)
+			if err != nil {
+				return nil, err
+			}
+			return s.Seal(place, plain), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.store.Save(ctx, cur.key); err != nil {
+		return err
+	}
+	if err := writeSecret(ctx, s.reg, checkRecord, cur.check); err != nil {
+		return err
+	}
+	given, isGiven := s.store.(GivenKey)
+	if isGiven && !bytes.Equal(given, cur.key) {
+		return nil // the caller may come again with the old key: its record stays until the new one is given
+	}
+	if err := writeSecret(ctx, s.reg, rotationRecord, nil); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.old = nil
+	s.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,300 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/connector"
+	"github.com/contextmem/contextmem/internal/uid"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// maxSyncs is how many connectors sync at once. Syncs wait for their providers most of the time.
+const maxSyncs = 4
+
+// syncs decides which connector syncs when. The records hold the truth; the table here holds
+// only when a connector is to be looked at next.
+type syncs struct {
+	eng  *Engine
+	wake chan struct{}
+
+	mu     sync.Mutex
+	table  map[connectorRef]*syncState
+	active int
+	work   sync.WaitGroup // syncs under way
+}
+
+type connectorRef struct{ org, id string }
+
+// syncState is what is planned for a connector.
+type syncState struct {
+	due     time.Time          // when to look at it; zero: not planned
+	forced  bool               // asked for by SyncNow
+	syncing bool               // the look has turned into a sync
+	cancel  context.CancelFunc // of the look that goes on; nil: none
+	done    chan struct{}      // closed when the look has ended
+}
+
+func newSyncs(e *Engine) *syncs {
+	return &syncs{eng: e, wake: make(chan struct{}, 1), table: map[connectorRef]*syncState{}}
+}
+
+func (y *syncs) load(ctx context.Context) error {
+	now := time.Now()
+	org, id := "", ""
+	for {
+		rs, err := y.eng.reg.AllRecords(ctx, kindConnector, org, id, recordPage)
+		if err != nil {
+			return err
+		}
+		for _, r := range rs {
+			y.table[connectorRef{r.Org, r.ID}] = &syncState{due: now}
+			org, id = r.Org, r.ID
+		}
+		if len(rs) < recordPage {
+			return nil
+		}
+	}
+}
+
+// plan has a connector looked at by the given time, or right after the run that goes on.
+func (y *syncs) plan(org, id string, at time.Time) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	st := y.table[connectorRef{org, id}]
+	if st == nil {
+		st = &syncState{}
+		y.table[connectorRef{org, id}] = st
+	}
+	if st.due.IsZero() || at.Before(st.due) {
+		st.due = at
+	}
+	y.kick()
+}
+
+func (y *syncs) kick() {
+	select {
+	case y.wake <- struct{}{}:
+	default:
+	}
+}
+
+// force plans a run that does not wait for its time; false when one goes on or is planned already.
+func (y *syncs) force(org, id string) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	ref := connectorRef{org, id}
+	st := y.table[ref]
+	if st == nil {
+		st = &syncState{}
+		y.table[ref] = st
+	}
+	if st.forced || st.syncing {
+		return false
+	}
+	st.forced, st.due = true, time.Now()
+	y.kick()
+	return true
+}
+
+// running reports whether a run goes on or was asked for.
+func (y *syncs) running(org, id string) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	st := y.table[connectorRef{org, id}]
+	return st != nil && (st.forced || st.syncing)
+}
+
+// began notes that the look at a connector has turned into a sync.
+func (y *syncs) began(org, id string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if st := y.table[connectorRef{org, id}]; st != nil {
+		st.syncing = true
+	}
+}
+
+// cancel stops the run of a connector and waits for its end.
+func (y *syncs) cancel(ctx context.Context, org, id string) error {
+	y.mu.Lock()
+	st := y.table[connectorRef{org, id}]
+	var done chan struct{}
+	if st != nil {
+		st.forced = false
+		if st.cancel != nil {
+			st.cancel()
+			done = st.done
+		}
+	}
+	y.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (y *syncs) forget(org, id string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if st := y.table[connectorRef{org, id}]; st != nil && st.cancel == nil {
+		delete(y.table, connectorRef{org, id})
+	}
+}
+
+// run starts syncs when they are due, until life ends, and waits for their end.
+func (y *syncs) run(life context.Context) {
+	defer y.work.Wait()
+	t := time.NewTimer(0)
+	defer t.Stop()
+	for {
+		select {
+		case <-life.Done():
+			return
+		case <-y.wake:
+		case <-t.C:
+		}
+		if next := y.start(life, time.Now()); !next.IsZero() {
+			t.Reset(time.Until(next))
+		} else {
+			t.Stop()
+		}
+	}
+}
+
+// start starts what is due and returns when the next one is.
+func (y *syncs) start(life context.Context, now time.Time) (next time.Time) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for ref, st := range y.table {
+		if st.due.IsZero() || st.cancel != nil {
+			continue
+		}
+		if st.due.After(now) {
+			if next.IsZero() || st.due.Before(next) {
+				next = st.due
+			}
+			continue
+		}
+		if y.active >= maxSyncs {
+			continue // the end of a run wakes the loop
+		}
+		forced := st.forced
+		ctx, cancel := context.WithCancel(life)
+		st.forced, st.syncing, st.due, st.cancel, st.done = false, forced, time.Time{}, cancel, make(chan struct{})
+		y.active++
+		y.work.Go(func() {
+			at := y.eng.syncConnector(ctx, ref.org, ref.id, forced)
+			cancel()
+			y.ended(ref, st, at)
+		})
+	}
+	return next
+}
+
+func (y *syncs) ended(ref connectorRef, st *syncState, at time.Time) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.active--
+	st.cancel, st.syncing = nil, false
+	close(st.done)
+	if !at.IsZero() && (st.due.IsZero() || at.Before(st.due)) {
+		st.due = at
+	}
+	if st.due.IsZero() {
+		delete(y.table, ref)
+	}
+	y.kick()
+}
+
+// SyncNow runs a connector now, in the background, and returns the run's id. fault.ErrConflict while one runs or the
+// connector is paused.
+func (e *Engine) SyncNow(ctx context.Context, org, id string) (string, error) {
+	const op = "sync"
+	c, _, err := e.readConnector(ctx, op, org, id)
+	if err != nil {
+		return "", err
+	}
+	if c.Public.Status == connector.Paused {
+		return "", &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Connector, ID: fault.ShortID(id), Err: errors.New("the connector is paused")}
+	}
+	if !e.syncs.force(org, id) {
+		return "", &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Sync, ID: fault.ShortID(id), Err: errors.New("a sync of the connector is running")}
+	}
+	return uid.New(), nil
+}
+
+// nextLook is when a connector needs attention next; zero: not before something changes.
+func nextLook(c *storedConnector, rs []*storedResource) time.Time {
+	at := c.Public.NextSync
+	if at.IsZero() {
+		return at
+	}
+	for _, r := range rs {
+		if b := r.Public.BackfillNext; r.backfilling() && !r.Public.Paused && !b.IsZero() && b.Before(at) {
+			at = b
+		}
+	}
+	return at
+}
+
+// syncConnector looks at a connector and does what is due. It returns when to look again.
+func (e *Engine) syncConnector(ctx context.Context, org, id string, forced bool) time.Time {
+	next, err := e.lookAt(ctx, org, id, forced)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, fault.ErrClosed) {
+		e.cfg.Logger.Error("a connector could not be synced", "connector", id, "err", err)
+		return time.Now().Add(syncRetry)
+	}
+	return next
+}
+
+func (e *Engine) lookAt(ctx context.Context, org, id string, forced bool) (time.Time, error) {
+	var none time.Time
+	rec, err := e.reg.Record(ctx, kindConnector, org, id)
+	if errors.Is(err, backend.ErrNotFound) {
+		return none, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	c, err := decodeRecord[storedConnector](rec)
+	if err != nil {
+		return none, err
+	}
+	if c.Deleting {
+		return none, e.purge(ctx, org, id, c)
+	}
+	if c.Public.Status == connector.Paused || c.Public.NextSync.IsZero() && !forced {
+		return none, nil
+	}
+	rs, err := e.readResources(ctx, org, id)
+	if err != nil {
+		return none, err
+	}
+	now := time.Now()
+	full := forced || !c.Public.NextSync.After(now)
+	if !full && nextLook(c, rs).After(now) {
+		return nextLook(c, rs), nil
+	}
+	e.syncs.began(org, id)
+	r := &syncRun{eng: e, org: org, id: id, c: c, full: full, forced: forced}
+	if err := r.do(ctx, rs); err != nil {
+		if errors.Is(err, fault.ErrNotFound) {
+			e.syncs.plan(org, id, time.Now()) // it is being removed
+			return none, nil
+		}
+		return none, err
+	}
+	if rs, err = e.readResources(ctx, org, id); err != nil {
+		return none, err
+	}
+	return nextLook(r.c, rs), nil
+}

@@ -1,0 +1,173 @@
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Modes of Fetch.
+const (
+	FetchContent = "content"
+	FetchURL     = "url"
+	FetchBoth    = "both"
+)
+
+// Fetch asks for the original of a source.
+type Fetch struct {
+	ID         string
+	Class      content.Class // 0: knowledge, then memory
+	Mode       string        // default FetchContent
+	Expiry     time.Duration // life of the presigned URL; default 1 h
+	ParsedText bool          // for binary files fill Text with the parsed text too
+	Principals []string
+}
+
+// Fetched is the original of a source.
+type Fetched struct {
+	Source      *backend.Source
+	Text        string // text kinds; memories: the stored text, pairs rendered as turns
+	Data        []byte // binary kinds
+	Binary      bool
+	Inferred    string // inferred statements, one a line
+	URL         string // presigned; empty when not asked for, and for memories
+	ContentType string
+	Usage       *extract.Usage  // nil when the extractor asked no model
+	Warnings    []fault.Warning // instructions that were not honoured
+}
+
+// Fetch returns the original of an item of a sub-tenant, named as it is stored.
+func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub string, r Fetch) (*Fetched, error) {
+	if r.Mode == "" {
+		r.Mode = FetchContent
+	}
+	if r.Mode != FetchContent && r.Mode != FetchURL && r.Mode != FetchBoth {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Mode", "must be content, url or both")
+	}
+	if r.Expiry == 0 {
+		r.Expiry = time.Hour
+	}
+	if r.Expiry < time.Minute || r.Expiry > 7*24*time.Hour {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Expiry", "must be between 60 and 604800")
+	}
+	src, err := ref.Find(ctx, op, sub, r.Class, r.ID, r.Principals)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Load(ctx, op, ref.Space, src, r.Mode != FetchURL, r.ParsedText)
+	if err != nil {
+		return nil, err
+	}
+	if r.Mode != FetchContent && src.Part.Class == backend.Knowledge {
+		f.URL = e.Presign(ref.UID, src.Num, time.Now().Add(r.Expiry))
+	}
+	return f, nil
+}
+
+// Load reads a version with its content, and its parsed text beside binary content.
+func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Source, withContent, parsed bool) (*Fetched, error) {
+	f, class := &Fetched{Source: src, ContentType: src.MediaType}, content.Class(src.Part.Class)
+	inferred, err := sp.Store.Content(ctx, src.Num, backend.Inferred)
+	if err != nil && !errors.Is(err, backend.ErrNotFound) {
+		return nil, workspace.SourceError(op, class, src.ID, err)
+	}
+	f.Inferred = string(inferred)
+	if f.Usage, f.Warnings, err = Reading(ctx, sp, src); err != nil {
+		return nil, workspace.SourceError(op, class, src.ID, err)
+	}
+	data, err := sp.Store.Content(ctx, src.Num, backend.Original)
+	if err != nil {
+		return nil, workspace.SourceError(op, class, src.ID, err)
+	}
+	f.Binary = !isText(src, data)
+	if f.ContentType == "" {
+		f.ContentType = sniffType(src.Filename, data)
+	}
+	if !withContent {
+		return f, nil
+	}
+	if !f.Binary {
+		f.Text = string(data)
+		return f, nil
+	}
+	f.Data = data
+	if parsed {
+		text, err := sp.Store.Content(ctx, src.Num, backend.Text)
+		if err != nil && !errors.Is(err, backend.ErrNotFound) {
+			return nil, workspace.SourceError(op, class, src.ID, err)
+		}
+		f.Text = string(text)
+	}
+	return f, nil
+}
+
+// Reading says what a model was asked about an item, nil for nothing, and which instructions were not honoured.
+func Reading(ctx context.Context, sp *workspace.Space, src *backend.Source) (*extract.Usage, []fault.Warning, error) {
+	b, err := sp.Store.Content(ctx, src.Num, backend.Usage)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var r pipeline.Reading
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, nil, fmt.Errorf("how a source was read: %w", backend.ErrCorrupt)
+	}
+	var warnings []fault.Warning
+	for _, part := range r.Unheeded {
+		warnings = append(warnings, fault.Warning{Code: "unheeded_instruction", Field: "Instructions", Message: fmt.Sprintf("%q is not honoured: it is not an instruction that the rules know", part)})
+	}
+	return r.Usage, warnings, nil
+}
+
+// isText tells whether a source's original is text that can be shown as it is.
+func isText(src *backend.Source, data []byte) bool {
+	if src.Part.Class == backend.Memory {
+		return true
+	}
+	return looksLikeText(data)
+}
+
+// looksLikeText tells whether bytes are text to show as such: UTF-8 without control characters.
+func looksLikeText(data []byte) bool {
+	head := data[:min(len(data), 8192)]
+	for _, c := range head {
+		if c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b {
+			return false
+		}
+	}
+	return utf8.Valid(data) && !strings.HasPrefix(string(head[:min(len(head), 5)]), "%PDF-")
+}
+
+// sniffType finds a media type from a name, else from the content.
+func sniffType(name string, data []byte) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".csv":
+		return "text/csv"
+	case ".jsonl":
+		return "application/x-ndjson"
+	case ".txt":
+		return "text/plain"
+	}
+	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
+		return t
+	}
+	return http.DetectContentType(data)
+}

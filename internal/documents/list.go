@@ -1,0 +1,106 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// List asks for a page of items, newest first, then by id.
+type List struct {
+	Class      content.Class // default ClassKnowledge
+	IDs        []string      // only these, at most 100; nil: all
+	Page       int           // from 1; default 1
+	PageSize   int           // 1 to 100; default 50
+	Filters    content.Filters
+	Fields     Fields
+	Content    bool // read the content too; that of memories is always read
+	Principals []string
+}
+
+// Fields matches fields of a source by equality; empty ones match all.
+type Fields struct {
+	Title, Kind, Description, URL, Timestamp                 string
+	AppKind, AppProvider, AppExternalID, AppParentExternalID string
+}
+
+// Page is a page of items.
+type Page struct {
+	Sources        []Listed
+	Total          int
+	Page, PageSize int
+	Warnings       []fault.Warning
+}
+
+// Listed is an item of a page.
+type Listed struct {
+	*backend.Source
+	Content *Fetched // nil where it was not asked for
+}
+
+// List returns a page of the items of a sub-tenant, named as it is stored.
+func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub string, r List) (*Page, error) {
+	if r.Class == 0 {
+		r.Class = content.ClassKnowledge
+	}
+	if r.Class != content.ClassKnowledge && r.Class != content.ClassMemory {
+		return nil, workspace.ClassError(op, r.Class)
+	}
+	if r.Page == 0 {
+		r.Page = 1
+	}
+	if r.PageSize == 0 {
+		r.PageSize = 50
+	}
+	if r.Page < 1 || r.Page > 1<<31 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Page", "must be at least 1")
+	}
+	if r.PageSize < 1 || r.PageSize > 100 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "PageSize", "must be between 1 and 100")
+	}
+	if len(r.IDs) > 100 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of 100", len(r.IDs))
+	}
+	filter, warnings, err := metadata.Filter(op, ref.Record.Data.Schema, r.Filters, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range [...]struct{ layer, name, value string }{
+		{item.LayerField, "title", r.Fields.Title}, {item.LayerField, "type", r.Fields.Kind}, {item.LayerField, "description", r.Fields.Description},
+		{item.LayerField, "url", r.Fields.URL}, {item.LayerField, "timestamp", r.Fields.Timestamp}, {item.LayerApp, "kind", r.Fields.AppKind},
+		{item.LayerApp, "provider", r.Fields.AppProvider}, {item.LayerApp, "external", r.Fields.AppExternalID}, {item.LayerApp, "parent", r.Fields.AppParentExternalID}} {
+		if f.value != "" {
+			filter.All = append(filter.All, []uint64{item.Tag(f.layer, f.name, f.value)})
+		}
+	}
+	if g := item.Visible(r.Principals); g != nil {
+		filter.All = append(filter.All, g)
+	}
+	srcs, total, err := ref.Store.List(ctx, backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, Filter: filter,
+		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize, Now: time.Now()})
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Source, "", err)
+	}
+	out := &Page{Sources: make([]Listed, 0, len(srcs)), Total: total, Page: r.Page, PageSize: r.PageSize, Warnings: warnings}
+	for _, src := range srcs {
+		l := Listed{Source: src}
+		if r.Content || r.Class == content.ClassMemory {
+			l.Content, err = Load(ctx, op, ref.Space, src, true, true)
+			if errors.Is(err, fault.ErrNotFound) {
+				continue // deleted since it was listed
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		out.Sources = append(out.Sources, l)
+	}
+	return out, nil
+}

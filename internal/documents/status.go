@@ -1,0 +1,82 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Status is the state of an item.
+type Status struct {
+	ID           string
+	Class        content.Class
+	State        backend.State // of an unknown id: Errored
+	ErrorCode    string
+	ErrorMessage string
+	Attempts     int
+	Unknown      bool
+	Hint         string
+	Warnings     []fault.Warning // instructions that were not honoured
+}
+
+// instructed stands in the record of an item that came with custom instructions.
+var instructed = []byte(`"ci":`)
+
+// Statuses reports items of a sub-tenant, named as it is stored, by id, in the order asked.
+func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, ids []string) ([]Status, error) {
+	out := make([]Status, len(ids))
+	newest := make([]int64, len(ids))
+	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
+		srcs, err := sp.Store.Sources(ctx, backend.Partition{Class: class, Sub: sub}, ids)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Source, "", err)
+		}
+		for i, src := range srcs {
+			if src == nil || src.Num < newest[i] || item.Expired(src, time.Now()) {
+				continue
+			}
+			newest[i] = src.Num
+			out[i] = Status{ID: src.ID, Class: content.Class(src.Part.Class), State: src.State, ErrorCode: src.ErrorCode,
+				ErrorMessage: src.ErrorMessage, Attempts: src.Attempts}
+			if src.Infer && src.State == backend.Completed && bytes.Contains(src.Doc, instructed) {
+				if _, out[i].Warnings, err = Reading(ctx, sp, src); err != nil {
+					return nil, fault.Wrap(op, fault.Source, src.ID, err)
+				}
+			}
+		}
+	}
+	for i, id := range ids {
+		if newest[i] != 0 {
+			continue
+		}
+		hint, err := elsewhere(ctx, sp, sub, id)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Source, "", err)
+		}
+		out[i] = Status{ID: id, State: backend.Errored, ErrorCode: "FILE_NOT_FOUND", ErrorMessage: "ID not found", Unknown: true, Hint: hint}
+	}
+	return out, nil
+}
+
+// elsewhere says whether an id exists in other sub-tenants, without naming its content.
+func elsewhere(ctx context.Context, sp *workspace.Space, sub, id string) (string, error) {
+	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
+		subs, err := sp.Store.FindSubs(ctx, class, id)
+		if err != nil {
+			return "", err
+		}
+		for _, other := range subs {
+			if other != sub {
+				return fmt.Sprintf("searched collection %q; an item with this id exists in another collection", fault.ShortID(sub)), nil
+			}
+		}
+	}
+	return "", nil
+}

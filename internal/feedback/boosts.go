@@ -1,0 +1,175 @@
+package feedback
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/cas"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// boostName is the workspace value that holds what feedback taught.
+const boostName = "feedback_boosts"
+
+const (
+	boostStep    = .05 // of the best score, for one opinion
+	boostBound   = .15 // most that feedback moves a source, either way
+	boostAnswer  = 2   // a ground truth weighs as much as two ratings
+	boostSources = 3   // of a rated answer, the first ones
+	boostLimit   = 2000
+	boostWords   = 12
+	boostLike    = .5 // share of the words of both questions that must be the same
+)
+
+// Opinion is what one feedback says of sources, for questions that share most words with the one it is about.
+type Opinion struct {
+	Feedback string             `json:"f"` // id of the feedback
+	Class    uint8              `json:"c"`
+	Subs     []string           `json:"s"`
+	Terms    []string           `json:"t"` // of the question, sorted
+	Sources  map[string]float64 `json:"b"` // source id -> weight, positive or negative
+}
+
+// boosts is the stored form of opinions.
+type boosts struct {
+	Opinions []Opinion `json:"o"`
+}
+
+// Target is a source that opinions are about.
+type Target struct {
+	Part backend.Partition
+	ID   string
+}
+
+func questionTerms(q string) []string {
+	var out []string
+	for _, t := range lexical.ParseQuery(q, lexical.Or).Terms {
+		out = append(out, t.Term)
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), boostWords)]
+}
+
+// OpinionOf returns what a rating, or the ids of the right sources, say of a recall; false: nothing. rating is 1, -1 or 0.
+func OpinionOf(id string, rating float64, right []string, seen *Recalled) (Opinion, bool) {
+	o := Opinion{Feedback: id, Class: seen.Class, Subs: seen.Subs, Terms: questionTerms(seen.Query), Sources: map[string]float64{}}
+	for _, id := range right {
+		o.Sources[id] = boostAnswer * boostStep
+	}
+	if len(o.Sources) == 0 && rating != 0 {
+		for i, id := range seen.Sources[:min(boostSources, len(seen.Sources))] {
+			o.Sources[id] = rating * boostStep / float64(i+1)
+		}
+	}
+	return o, len(o.Sources) > 0 && len(o.Terms) > 0
+}
+
+// Opinions returns the opinions of a tenant, oldest first.
+func Opinions(ctx context.Context, st backend.Store) ([]Opinion, error) {
+	b, err := st.Get(ctx, boostName)
+	if err != nil {
+		return nil, err
+	}
+	return decodeOpinions(b)
+}
+
+// decodeOpinions reads the stored form; nil is none.
+func decodeOpinions(b []byte) ([]Opinion, error) {
+	var out boosts
+	if b != nil && json.Unmarshal(b, &out) != nil {
+		return nil, fmt.Errorf("boosts of feedback: %w", backend.ErrCorrupt)
+	}
+	return out.Opinions, nil
+}
+
+// Learn adds an opinion. edits is held while what is stored is read, changed and written again.
+func Learn(ctx context.Context, st backend.Store, edits *sync.Mutex, o Opinion) error {
+	return change(ctx, st, edits, func(all []Opinion) []Opinion {
+		all = append(all, o)
+		return all[max(0, len(all)-boostLimit):]
+	})
+}
+
+// Forget takes back the opinions of a feedback, and reports whether there were any. edits is as in [Learn].
+func Forget(ctx context.Context, st backend.Store, edits *sync.Mutex, id string) (found bool, err error) {
+	err = change(ctx, st, edits, func(all []Opinion) []Opinion {
+		found = false // by the last try
+		return slices.DeleteFunc(all, func(o Opinion) bool {
+			found = found || o.Feedback == id
+			return o.Feedback == id
+		})
+	})
+	return found, err
+}
+
+func change(ctx context.Context, st backend.Store, edits *sync.Mutex, f func([]Opinion) []Opinion) error {
+	edits.Lock() // changes of one process wait here instead of repeating each other's work
+	defer edits.Unlock()
+	return cas.Retry(ctx, func() error {
+		old, err := st.Get(ctx, boostName)
+		if err != nil {
+			return err
+		}
+		all, err := decodeOpinions(old)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(boosts{f(all)})
+		if err != nil {
+			return err
+		}
+		return st.Set(ctx, boostName, old, data)
+	})
+}
+
+// classAll stands for both classes in an opinion.
+const classAll = 9
+
+// Lifts returns what opinions on similar questions say of sources: shares of the best score, from -boostBound to
+// boostBound.
+func Lifts(ctx context.Context, st backend.Store, query string) (map[Target]float64, error) {
+	all, err := Opinions(ctx, st)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	terms := questionTerms(query)
+	sum := map[Target]float64{}
+	for i := range all {
+		o := &all[i]
+		like := o.like(terms)
+		if like < boostLike {
+			continue
+		}
+		for id, w := range o.Sources {
+			for _, sub := range o.Subs {
+				for _, class := range [...]backend.Class{backend.Knowledge, backend.Memory} {
+					if o.Class == uint8(class) || o.Class == classAll {
+						sum[Target{backend.Partition{Class: class, Sub: sub}, id}] += like * w
+					}
+				}
+			}
+		}
+	}
+	for t := range maps.Keys(sum) {
+		sum[t] = math.Max(-boostBound, math.Min(boostBound, sum[t]))
+	}
+	return sum, nil
+}
+
+// like returns the share of words that a question has in common with that of the opinion.
+func (o *Opinion) like(terms []string) float64 {
+	shared := 0
+	for _, t := range o.Terms {
+		if _, ok := slices.BinarySearch(terms, t); ok {
+			shared++
+		}
+	}
+	return float64(shared) / math.Max(float64(len(o.Terms)), float64(len(terms)))
+}

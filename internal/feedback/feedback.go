@@ -1,0 +1,51 @@
+// Package feedback keeps opinions on recalls: the records of an organisation, the latest recalls that an opinion may be
+// about, and what opinions teach a tenant.
+package feedback
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// kind is that of the records.
+const kind = "feedback"
+
+// idLayout makes ids that sort by time.
+const idLayout = "20060102150405.000000"
+
+// NewID returns the id of a record that is made at a time.
+func NewID(at time.Time) string {
+	random := uuid.New()
+	return "fb_" + strings.ReplaceAll(at.Format(idLayout), ".", "") + fmt.Sprintf("_%x", random[:6])
+}
+
+// Write keeps a record of an organisation as JSON.
+func Write(ctx context.Context, reg backend.Registry, org, id string, record any) error {
+	b, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	return reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, Org: org, ID: id, Data: b}}})
+}
+
+// Read returns up to limit records of an organisation, oldest first, with ids after the given one.
+func Read[T any](ctx context.Context, reg backend.Registry, org, after string, limit int) ([]T, error) {
+	rs, err := reg.Records(ctx, kind, org, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, len(rs))
+	for i, r := range rs {
+		if err := json.Unmarshal(r.Data, &out[i]); err != nil {
+			return nil, fmt.Errorf("record of feedback: %w", backend.ErrCorrupt)
+		}
+	}
+	return out, nil
+}

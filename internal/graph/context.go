@@ -1,0 +1,354 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// MaxChunkRelations bounds Context.ChunkRelations.
+const MaxChunkRelations = 60
+
+// Bounds of the graph around one result.
+const (
+	maxQueryPaths     = 20
+	pathPerChunk      = 8
+	chunkBatch        = 10  // chunks whose relations are read in one call
+	relationPage      = 200 // relations read in one call
+	relationPages     = 3   // calls for the relations of entities, while filtered ones fill them
+	maxFrontier       = 40  // entities that second relations may begin at
+	maxPaths          = 400 // that are weighed
+	defaultConfidence = .8  // of relations that came without one
+	secondHop         = .6  // a chain of two is worth less than each of its relations
+	coOccurrence      = .5  // "related_to" says little
+)
+
+// Question is what the graph context of a recall is for.
+type Question struct {
+	Query    string
+	Cues     func() *language.Cues // of the query
+	Named    []Named               // entities that it names; of memories they are found here
+	UserKey  string                // key of the entity that stands for the user
+	Graph    backend.Graph
+	Thinking bool
+	Filter   backend.Filter
+	AsOf     time.Time // as of [backend.RelationQuery]
+	KnownAt  time.Time
+}
+
+// Context is the graph around a result.
+type Context struct {
+	QueryPaths     []Path // best first
+	ChunkRelations []Path // of one link each; best first
+	Synthesis      string // in thinking: the query paths as text
+}
+
+// Path is one relation, or a chain of two.
+type Path struct {
+	First  *Link
+	Second *Link // nil: there is one
+	Score  float64
+}
+
+// Links returns the links of a path.
+func (p *Path) Links() ([2]*Link, int) {
+	if p.Second == nil {
+		return [2]*Link{p.First}, 1
+	}
+	return [2]*Link{p.First, p.Second}, 2
+}
+
+// builder makes the graph context of one recall.
+type builder struct {
+	*Reader
+	*Question
+	out Context
+}
+
+// anchors is the relations of the hits of a partition.
+type anchors struct {
+	part  backend.Partition
+	links []Link
+}
+
+// Context returns relations of the hits, and chains from the entities that the question names.
+func (r *Reader) Context(q *Question) (Context, error) {
+	g := builder{Reader: r, Question: q}
+	if err := g.chunkRelations(); err != nil {
+		return Context{}, err
+	}
+	slices.SortFunc(q.Named, func(a, b Named) int { return compareParts(a.Part, b.Part) })
+	if err := g.nameMemories(); err != nil {
+		return Context{}, err
+	}
+	if slices.ContainsFunc(q.Named, func(n Named) bool { return len(n.Entities) > 0 }) {
+		g.words.ask(q.Query)
+	}
+	for _, named := range q.Named {
+		if err := g.queryPaths(named.Part, named.Entities); err != nil {
+			return Context{}, err
+		}
+	}
+	slices.SortStableFunc(g.best, comparePaths)
+	g.out.QueryPaths = g.best[:min(len(g.best), maxQueryPaths)]
+	if q.Thinking {
+		g.out.Synthesis = synthesis(g.out.QueryPaths)
+	}
+	return g.out, nil
+}
+
+// chunkRelations adds the relations whose evidence was returned, those of the best chunks first.
+func (g *builder) chunkRelations() error {
+	paths := g.shown
+	for _, found := range g.HitsByPart() {
+		a := anchors{part: found.Part}
+		for chunks := range slices.Chunk(found.Chunks, chunkBatch) {
+			ls, err := g.read(backend.RelationQuery{Part: found.Part, Chunks: chunks}, 1, false)
+			if err != nil {
+				return err
+			}
+			if a.links == nil {
+				a.links = ls
+			} else {
+				a.links = append(a.links, ls...)
+			}
+			if len(a.links) >= 2*MaxChunkRelations {
+				break // chunks come best first
+			}
+		}
+		g.anchors = append(g.anchors, a)
+		paths = slices.Grow(paths, len(a.links))
+		for i := range a.links {
+			l := &a.links[i]
+			paths = append(paths, Path{First: l, Score: l.Proof.score * confidence(l.Relation)})
+		}
+	}
+	g.shown = paths
+	slices.SortStableFunc(paths, comparePaths)
+	shown := paths[:0]
+	for _, p := range paths {
+		if len(shown) == MaxChunkRelations {
+			break
+		}
+		if p.First.Proof.shown++; p.First.Proof.shown <= pathPerChunk {
+			shown = append(shown, p)
+		}
+	}
+	g.out.ChunkRelations = shown
+	return nil
+}
+
+// comparePaths orders paths, best first.
+func comparePaths(a, b Path) int { return cmp.Compare(b.Score, a.Score) }
+
+// read reads relations as the recall wants them: held at its times, and with visible evidence unless that is found
+// out later.
+func (g *builder) read(q backend.RelationQuery, pages int, later bool) ([]Link, error) {
+	q.AsOf, q.KnownAt, q.Limit = g.AsOf, g.KnownAt, relationPage
+	var out []Link
+	for range pages {
+		rels, last, more, err := g.Relations(q)
+		if err != nil {
+			return nil, err
+		}
+		q.After = last
+		ls := g.link(rels)
+		if !later {
+			if ls, err = g.resolve(ls, g.Filter); err != nil {
+				return nil, err
+			}
+		}
+		if out == nil {
+			out = ls
+		} else {
+			out = append(out, ls...)
+		}
+		if !more || len(out) >= q.Limit {
+			break
+		}
+	}
+	return out, nil
+}
+
+// lazy reports whether evidence is read only of the relations that are shown: where no filter turns most of them
+// away, and no second relations are looked for.
+func (g *builder) lazy() bool {
+	return !g.Thinking && len(g.Filter.All)+len(g.Filter.Not) == 0
+}
+
+// worth is what a relation counts: how sure it is, whether its evidence was returned, and how many of the question's
+// words it holds.
+func (g *builder) worth(l *Link) float64 {
+	w := confidence(l.Relation)
+	if l.Predicate == relatedTo {
+		w *= coOccurrence
+	}
+	if row := g.chunks.get(l.Chunk); row != nil && row.hit {
+		w *= 1 + row.score
+	}
+	return w * (1 + float64(g.words.count(l.Relation))/max(1, float64(len(g.words.left))))
+}
+
+// relatedTo is the predicate of entities that are named together.
+const relatedTo = "related_to"
+
+// queryPaths adds chains of up to two relations from an entity of the question. One that ends at another such
+// entity, or whose evidence was returned, counts more.
+func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
+	if len(ents) == 0 {
+		return nil
+	}
+	first, err := g.firstRelations(part, ents)
+	if err != nil {
+		return err
+	}
+	paths := slices.Grow(g.chains[:0], len(first))
+	g.worths = g.worths[:0]
+	for i := range first {
+		l := &first[i]
+		w := g.worth(l)
+		g.worths = append(g.worths, w)
+		if slices.Contains(ents, l.From) && slices.Contains(ents, l.To) {
+			w *= 2
+		}
+		paths = append(paths, Path{First: l, Score: w})
+	}
+	if g.Thinking {
+		if paths, err = g.secondRelations(paths, part, ents, first); err != nil {
+			return err
+		}
+	}
+	g.chains = paths
+	slices.SortStableFunc(paths, comparePaths)
+	left := maxQueryPaths
+	for some := range slices.Chunk(paths, maxQueryPaths) {
+		if g.lazy() {
+			for _, p := range some {
+				g.refer(p.First)
+			}
+			if err := g.fetch(); err != nil {
+				return err
+			}
+		}
+		for _, p := range some {
+			if !p.First.visible(g.Filter) {
+				continue
+			}
+			g.best = append(g.best, p)
+			if left--; left == 0 {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// firstRelations returns the relations of the entities of a question. The words of the entities' names count no
+// more: each of their relations holds them.
+func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, error) {
+	first, err := g.read(backend.RelationQuery{Part: part, Entities: ents}, relationPages, g.lazy())
+	if err != nil {
+		return nil, err
+	}
+	for _, num := range ents {
+		if slices.ContainsFunc(first, func(l Link) bool { return l.From == num || l.To == num }) {
+			g.entity(num)
+		}
+	}
+	if err := g.fetch(); err != nil {
+		return nil, err
+	}
+	for _, num := range ents {
+		if e := g.entities.get(num); loaded(e) {
+			g.words.drop(e.Name)
+		}
+	}
+	read := first
+	for _, a := range g.anchors {
+		if a.part != part {
+			continue
+		}
+		for _, l := range a.links { // those beyond what was read
+			if slices.Contains(ents, l.From) || slices.Contains(ents, l.To) {
+				if _, ok := slices.BinarySearchFunc(read, l.Num, func(l Link, num int64) int { return cmp.Compare(l.Num, num) }); !ok {
+					first = append(first, l)
+				}
+			}
+		}
+	}
+	return first, nil
+}
+
+// secondRelations appends chains of two: with the relations of where the first ones lead to.
+func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []int64, first []Link) ([]Path, error) {
+	named := func(e int64) bool { return slices.Contains(ents, e) }
+	var frontier []int64
+	for _, l := range first {
+		for _, e := range [...]int64{l.From, l.To} {
+			if e != 0 && !named(e) && !slices.Contains(frontier, e) && len(frontier) < maxFrontier {
+				frontier = append(frontier, e)
+			}
+		}
+	}
+	if len(frontier) == 0 {
+		return paths, nil
+	}
+	second, err := g.read(backend.RelationQuery{Part: part, Entities: frontier}, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	worths := make([]float64, len(second))
+	for j := range second {
+		worths[j] = g.worth(&second[j])
+	}
+	seen := map[[2]int64]bool{}
+	for i := range first {
+		a := &first[i]
+		if a.Predicate == relatedTo || named(a.From) && named(a.To) {
+			continue
+		}
+		start, mid := a.From, a.To
+		if !named(start) {
+			start, mid = mid, start
+		}
+		for j := range second {
+			b := &second[j]
+			end := b.From
+			if end == mid {
+				end = b.To
+			}
+			pair := [2]int64{min(a.Num, b.Num), max(a.Num, b.Num)}
+			if b.From != mid && b.To != mid || end == start || end == mid || b.Predicate == relatedTo || seen[pair] || len(paths) > maxPaths {
+				continue
+			}
+			seen[pair] = true
+			w := g.worths[i] * worths[j] * secondHop
+			if named(end) {
+				w *= 2
+			}
+			paths = append(paths, Path{a, b, w})
+		}
+	}
+	return paths, nil
+}
+
+// synthesis renders paths as text, a line each.
+func synthesis(paths []Path) string {
+	var b strings.Builder
+	for i := range paths {
+		ls, n := paths[i].Links()
+		for j, l := range ls[:n] {
+			if j > 0 {
+				b.WriteString("; ")
+			}
+			fmt.Fprintf(&b, "%s %s %s", l.Subject.Name, strings.ReplaceAll(l.Canonical(), "_", " "), l.Object().Name)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,316 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/pipeline"
+)
+
+// Reader reads what relations refer to: entities, and the chunks that are their evidence. It reads each once. It is
+// for one call, by one goroutine.
+type Reader struct {
+	ctx     context.Context
+	store   backend.Store
+	now     time.Time
+	visible backend.Filter // what the caller may see; zero: everything
+	hits    []Hit
+	fetched struct{ entities, chunks int } // how many were read, from the first on
+	scratch
+}
+
+// scratch is the memory of a reader, which the next one uses again.
+type scratch struct {
+	entities table[Entity]
+	chunks   table[Row]
+	links    []Link
+	byPart   []PartChunks
+	anchors  []anchors
+	shown    []Path // of chunks
+	chains   []Path // from the question
+	best     []Path // of chains
+	worths   []float64
+	grams    []language.Gram // of the question
+	keys     []string        // of grams
+	words    questionWords
+}
+
+// readers saves a recall with a graph context of a small tenant a quarter of its processor time.
+var readers = sync.Pool{New: func() any { return new(Reader) }}
+
+// maxScratch keeps the memory of a rare large graph from being kept.
+const maxScratch = 1 << 11
+
+// Release gives the memory of a reader, and of all that it returned, to later ones. Nothing of it may be used any more.
+func (r *Reader) Release() {
+	s := &r.scratch
+	if max(len(s.entities.nums), len(s.chunks.nums), cap(s.links), cap(s.shown), cap(s.chains), cap(s.grams), cap(s.words.left)) > maxScratch {
+		return
+	}
+	s.entities.reset()
+	s.chunks.reset()
+	for i := range s.byPart {
+		s.byPart[i] = PartChunks{Chunks: s.byPart[i].Chunks[:0]}
+	}
+	s.links, s.byPart, s.anchors, s.shown, s.chains, s.best, s.grams, s.keys = emptied(s.links), s.byPart[:0], emptied(s.anchors), emptied(s.shown), emptied(s.chains),
+		emptied(s.best), emptied(s.grams), emptied(s.keys)
+	s.words.texts.Forget()
+	*r = Reader{scratch: r.scratch}
+	readers.Put(r)
+}
+
+// emptied returns the memory of a slice without what it held.
+func emptied[T any](s []T) []T {
+	clear(s)
+	return s[:0]
+}
+
+// Row is a chunk that relations refer to.
+type Row struct {
+	Row   *backend.Hydrated // nil: not found, or not read yet
+	hit   bool              // it is among the hits, with the score
+	score float64
+	shown int // of its relations, how many are shown
+}
+
+// Link is a relation with what it refers to.
+type Link struct {
+	*backend.Relation
+	Subject, Target *Entity // nil: the relation has none
+	Proof           *Row
+}
+
+// NewReader returns a reader that knows the hits of a recall, best first, if there is one. visible is the filter of what
+// the caller may see at all. Expired evidence is left out as of now. The caller releases it.
+func NewReader(ctx context.Context, st backend.Store, now time.Time, visible backend.Filter, hits []Hit) *Reader {
+	r := readers.Get().(*Reader)
+	r.ctx, r.store, r.now, r.visible, r.hits = ctx, st, now, visible, hits
+	for _, h := range hits {
+		if r.chunks.get(h.Row.Num) == nil {
+			*r.chunks.add(h.Row.Num) = Row{Row: h.Row, hit: true, score: h.Score}
+		}
+	}
+	r.fetched.chunks = len(r.chunks.nums)
+	return r
+}
+
+// PartChunks is chunks of a partition.
+type PartChunks struct {
+	Part   backend.Partition
+	Chunks []int64
+}
+
+// HitsByPart lists the chunks of the hits by partition, in the order of the hits.
+func (r *Reader) HitsByPart() []PartChunks {
+	if len(r.byPart) > 0 {
+		return r.byPart
+	}
+	out := r.byPart
+	for _, h := range r.hits {
+		part := h.Row.Src.Part
+		i := slices.IndexFunc(out, func(p PartChunks) bool { return p.Part == part }) // partitions are few
+		if i < 0 {
+			i = len(out)
+			out = slices.Grow(out, 1)[:i+1]
+			out[i] = PartChunks{Part: part, Chunks: out[i].Chunks[:0]}
+		}
+		out[i].Chunks = append(out[i].Chunks, h.Row.Num)
+	}
+	slices.SortFunc(out, func(a, b PartChunks) int { return compareParts(a.Part, b.Part) })
+	r.byPart = out
+	return out
+}
+
+// compareParts orders partitions, so that answers are the same every time.
+func compareParts(a, b backend.Partition) int {
+	return cmp.Or(cmp.Compare(a.Sub, b.Sub), cmp.Compare(a.Class, b.Class))
+}
+
+// Load returns the relations that users may see, with what they refer to: those whose evidence is there and fits the
+// filter.
+func (r *Reader) Load(rels []*backend.Relation, filter backend.Filter) ([]Link, error) {
+	return r.resolve(r.link(rels), filter)
+}
+
+// link returns the relations that are shown to users, with nothing that they refer to.
+func (r *Reader) link(rels []*backend.Relation) []Link {
+	out := take(&r.links, len(rels))[:0]
+	for _, rel := range rels {
+		if rel.Origin != pipeline.OriginOpposite && rel.From != rel.To { // names of one entity say nothing of each other
+			out = append(out, Link{Relation: rel})
+		}
+	}
+	return out
+}
+
+// resolve reads what links refer to and drops those whose evidence is not there or does not fit the filter.
+func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
+	for i := range ls {
+		r.refer(&ls[i])
+	}
+	if err := r.fetch(); err != nil {
+		return nil, err
+	}
+	ls = slices.DeleteFunc(ls, func(l Link) bool { return !l.visible(filter) })
+	if r.restricted() {
+		for i := range ls {
+			l := &ls[i]
+			l.Subject, l.Target = named(l.Subject, l.FromKey), named(l.Target, l.ToKey)
+		}
+	}
+	return ls, nil
+}
+
+// named returns an entity under the name that visible evidence has for it: the one in the Store may be that of a hidden
+// document.
+func named(e *Entity, key string) *Entity {
+	if !loaded(e) || key == "" || e.Name == key {
+		return e
+	}
+	own := *e
+	own.Name = key
+	return &own
+}
+
+// refer notes what a link refers to, for fetch to read.
+func (r *Reader) refer(l *Link) {
+	l.Subject, l.Target = r.entity(l.From), r.entity(l.To)
+	if l.Proof = r.chunks.get(l.Chunk); l.Proof == nil {
+		l.Proof = r.chunks.add(l.Chunk)
+	}
+}
+
+// entity returns an entity, which fetch reads; nil for 0.
+func (r *Reader) entity(num int64) *Entity {
+	if num == 0 {
+		return nil
+	}
+	if e := r.entities.get(num); e != nil {
+		return e
+	}
+	return r.entities.add(num)
+}
+
+// fetch reads what was referred to since the last call.
+func (r *Reader) fetch() error {
+	if nums := r.chunks.nums[r.fetched.chunks:]; len(nums) > 0 {
+		rows, err := r.store.Chunks(r.ctx, nums, r.now)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			r.chunks.get(row.Num).Row = row
+		}
+		r.fetched.chunks += len(nums)
+	}
+	if nums := r.entities.nums[r.fetched.entities:]; len(nums) > 0 {
+		es, err := r.store.Entities(r.ctx, nums)
+		if err != nil {
+			return err
+		}
+		for i, e := range es {
+			if e != nil { // the one that the number was folded into, if it was
+				*r.entities.get(nums[i]) = Show(e)
+			}
+		}
+		r.fetched.entities += len(nums)
+	}
+	return nil
+}
+
+// visible reports whether the evidence of a link that was read is there and fits the filter.
+func (l *Link) visible(filter backend.Filter) bool {
+	return l.Proof.Row != nil && loaded(l.Subject) && item.Live(filter, l.Proof.Row.Src.Tags)
+}
+
+// loaded reports whether the entity was found.
+func loaded(e *Entity) bool { return e != nil && e.ID != "" }
+
+// Show returns an entity as users see it.
+func Show(e *backend.Entity) Entity {
+	return Entity{ID: id("ent_", e.Num), Name: cmp.Or(lowerName(e), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
+}
+
+// lowerName returns the name in lower case: the key itself where they are equal.
+func lowerName(e *backend.Entity) string {
+	if len(e.Name) == len(e.Key) {
+		i := 0
+		for i < len(e.Name) {
+			c := e.Name[i]
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
+			if c != e.Key[i] || c >= utf8.RuneSelf {
+				break
+			}
+			i++
+		}
+		if i == len(e.Name) {
+			return e.Key
+		}
+	}
+	return strings.ToLower(e.Name)
+}
+
+// id returns a prefix with a number behind it.
+func id(prefix string, n int64) string {
+	var b [24]byte
+	return string(strconv.AppendInt(append(b[:0], prefix...), n, 10))
+}
+
+// Object returns the entity at the end of a relation, or the literal of a fact.
+func (l *Link) Object() Entity {
+	if loaded(l.Target) {
+		return *l.Target
+	}
+	return Entity{Name: strings.ToLower(l.Relation.Object), Type: "CONCEPT", Namespace: "default"}
+}
+
+// ID returns the id of the relation as users see it.
+func (l *Link) ID() string { return id("rel_", l.Num) }
+
+// Canonical returns the predicate as users see it.
+func (l *Link) Canonical() string {
+	if l.Retracts {
+		return "no_longer_" + l.Predicate
+	}
+	return l.Predicate
+}
+
+// Prove sets e to what proves the relation.
+func (l *Link) Prove(e *Evidence) {
+	r := l.Relation
+	*e = Evidence{ID: l.ID(), Canonical: l.Canonical(), Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r), Temporal: r.Temporal,
+		Timestamp: r.KnownFrom, ChunkID: l.Proof.Row.Key, SourceID: l.Subject.ID, ValidFrom: r.ValidFrom, ValidTo: r.ValidTo,
+		Superseded: !r.KnownTo.IsZero() && !r.Retracts}
+	if loaded(l.Target) {
+		e.TargetID = l.Target.ID
+	} else if r.To != 0 {
+		e.TargetID = id("ent_", r.To)
+	}
+	if r.Origin == originSupplied {
+		e.Origin = r.Origin
+	}
+	if e.Timestamp.IsZero() {
+		e.Timestamp = l.Proof.Row.Src.CreatedAt
+	}
+}
+
+// originSupplied marks relations of a graph that came with an item.
+const originSupplied = "byog"
+
+func confidence(r *backend.Relation) float64 {
+	if r.Confidence == 0 {
+		return defaultConfidence
+	}
+	return float64(r.Confidence)
+}

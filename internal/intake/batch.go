@@ -1,0 +1,202 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/uid"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// batch turns the items of a call into what the Store accepts. Everything is
+// checked before anything is stored.
+type batch struct {
+	*Engine
+	op           string
+	ref          *workspace.Ref
+	sub          string
+	part         backend.Partition
+	class        backend.Class
+	now          time.Time
+	failIfExists bool
+	lenient      bool
+	instructions string
+
+	items  []backend.Incoming
+	result []Item
+	links  []*content.Relations // by item
+	named  []string             // ids that were not made up here
+	failed []failedItem         // app items that can't be accepted
+}
+
+// failedItem is an item that is reported at its place but not stored.
+type failedItem struct {
+	at   int
+	item Item
+}
+
+// begin resolves the partition of a batch.
+func (e *Engine) begin(ctx context.Context, op string, ref *workspace.Ref, sub string, class backend.Class) (*batch, error) {
+	if ref.Record.Data.Embeddings {
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Tenant, "Tenant", "the tenant is an embeddings tenant: it holds raw vectors only")
+	}
+	if err := fault.CheckText(op, "Sub", sub, MaxSubTenantBytes); err != nil {
+		return nil, err
+	}
+	name, err := ref.ResolveSub(ctx, ref.Record.ID, sub)
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Sub, sub, err)
+	}
+	return &batch{Engine: e, op: op, ref: ref, sub: sub, part: backend.Partition{Class: class, Sub: name}, class: class, now: time.Now().UTC()}, nil
+}
+
+// accept stores the batch and says what became of each item.
+func (in *batch) accept(ctx context.Context) ([]Item, error) {
+	if len(in.items) == 0 {
+		return in.report(), nil
+	}
+	if err := in.keepGraphs(ctx); err != nil {
+		return nil, fault.Wrap(in.op, fault.Source, "", err)
+	}
+	var acc []backend.Accepted
+	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
+		acc, err = in.ref.Store.Accept(ctx, in.items)
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap(in.op, fault.Tenant, in.ref.Record.ID, err)
+	}
+	var expiry time.Time
+	for i := range acc {
+		it := &in.result[i]
+		if acc[i].Exists {
+			it.Err = &fault.Error{Op: in.op, Kind: fault.KindExists, Resource: fault.Source, ID: fault.ShortID(it.ID), Err: errors.New("an item with this id exists and upsert is false")}
+			continue
+		}
+		if e := in.items[i].ExpiresAt; !e.IsZero() && (expiry.IsZero() || e.Before(expiry)) {
+			expiry = e
+		}
+	}
+	if !expiry.IsZero() {
+		in.Schedule.PlanExpiry(in.ref.UID, expiry)
+	}
+	if err := in.countRelations(ctx); err != nil {
+		in.Logger.Warn("checking relations failed", "err", err)
+	}
+	return in.report(), nil
+}
+
+// report puts items that were not accepted at their places.
+func (in *batch) report() []Item {
+	for _, f := range in.failed {
+		in.result = slices.Insert(in.result, f.at, f.item)
+	}
+	return in.result
+}
+
+func (in *batch) bad(kind fault.Kind, field, format string, args ...any) error {
+	return fault.Fieldf(in.op, kind, "", field, format, args...)
+}
+
+// common fills what all kinds of item share.
+func (in *batch) common(field string, inc *backend.Incoming, doc *item.Doc, base, own, abase, aown map[string]any) error {
+	meta, mb, err := metadata.EncodeMap(in.op, field+"Metadata", base, own, maxMetadataBytes)
+	if err != nil {
+		return err
+	}
+	declared := meta
+	if in.lenient {
+		declared = metadata.Declared(in.ref.Record.Data.Schema, meta)
+	}
+	if err := metadata.Check(in.op, field+"Metadata", in.ref.Record.Data.Schema, declared, false); err != nil {
+		return err
+	}
+	add, ab, err := metadata.EncodeMap(in.op, field+"Additional", abase, aown, in.MaxAdditionalBytes)
+	if err != nil {
+		return err
+	}
+	for _, s := range [...]struct{ name, value string }{{"Title", inc.Title}, {"Kind", inc.Kind}, {"Description", doc.Description}, {"Note", doc.Note},
+		{"URL", doc.URL}, {"UserName", doc.UserName}, {"Instructions", doc.Instructions}, {"Session", inc.Session},
+		{"ContentType", inc.MediaType}, {"Timestamp", doc.Timestamp}} {
+		if err := fault.CheckText(in.op, field+s.name, s.value, 64<<10); err != nil {
+			return err
+		}
+	}
+	if len(doc.ACL) > maxPrincipals {
+		return in.bad(fault.KindInvalid, field+"ACL", "%d principals are over the limit of %d", len(doc.ACL), maxPrincipals)
+	}
+	for _, p := range doc.ACL {
+		if strings.TrimSpace(p) == "" {
+			return in.bad(fault.KindInvalid, field+"ACL", "a principal is blank")
+		}
+		if err := fault.CheckText(in.op, field+"ACL", p, MaxSourceIDBytes); err != nil {
+			return err
+		}
+	}
+	if err := fault.CheckTime(in.op, field+"Time", inc.Time); err != nil {
+		return err
+	}
+	inc.Part, inc.Metadata, inc.Additional = in.part, mb, ab
+	inc.CreatedAt, inc.UpdatedAt, inc.IfAbsent = in.now, in.now, in.failIfExists
+	doc.Dense, doc.Sparse = metadata.Embedded(in.ref.Record.Data.Schema, meta)
+	if inc.Time.IsZero() {
+		at := metadata.Time(add, meta)
+		inc.Time, doc.Zone = at.UTC(), zoneOf(at)
+	}
+	if in.class == backend.Memory && inc.Session == "" {
+		inc.Session = metadata.Session(add, meta)
+	}
+	if doc.Instructions == "" {
+		doc.Instructions = in.instructions
+	}
+	inc.Tags = metadata.Tags(inc.Source, doc, declared, add)
+	inc.Doc, err = doc.Encode()
+	if err != nil {
+		return fault.Wrap(in.op, "", inc.ID, err)
+	}
+	return nil
+}
+
+func (in *batch) id(field, id string) (string, error) {
+	if id == "" {
+		return uid.New(), nil
+	}
+	if strings.TrimSpace(id) == "" {
+		return "", in.bad(fault.KindInvalid, field, "is blank")
+	}
+	in.named = append(in.named, id)
+	return id, fault.CheckText(in.op, field, id, MaxSourceIDBytes)
+}
+
+func (in *batch) add(inc backend.Incoming, res Item, rel *content.Relations) {
+	in.items = append(in.items, inc)
+	in.result = append(in.result, res)
+	in.links = append(in.links, rel)
+}
+
+// Raw is a batch of supplied vectors that is being prepared.
+type Raw struct{ batch }
+
+// Raw begins a batch for a partition of supplied vectors.
+func (e *Engine) Raw(op string, ref *workspace.Ref, part backend.Partition, failIfExists bool) *Raw {
+	return &Raw{batch{Engine: e, op: op, ref: ref, part: part, class: backend.Raw, now: time.Now().UTC(), failIfExists: failIfExists}}
+}
+
+// Prepare fills the columns of a source of the batch, and its tags, from its metadata; field names it in errors.
+func (r *Raw) Prepare(field string, inc *backend.Incoming, meta map[string]any) error {
+	return r.common(field, inc, &item.Doc{}, nil, meta, nil, nil)
+}
+
+// zoneOf is the zone of a time in seconds east of UTC.
+func zoneOf(t time.Time) int {
+	_, offset := t.Zone()
+	return offset
+}

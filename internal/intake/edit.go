@@ -1,0 +1,235 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/cas"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Edit merges metadata onto a source without ingesting it again. Given keys overwrite, a nil value removes the key.
+type Edit struct {
+	ID                   string
+	Class                content.Class // 0: knowledge, then memory
+	Metadata, Additional map[string]any
+}
+
+// Edited is the outcome of an edit.
+type Edited struct {
+	ID                           string
+	Class                        content.Class
+	MetadataKeys, AdditionalKeys []string // written or removed
+	Metadata, Additional         map[string]any
+	Chunks                       int  // chunks that carry the metadata
+	Updated                      bool // the edit is stored
+	Reembedded                   bool // an embedding field changed
+}
+
+// Edit stores an edit of an item of a sub-tenant, named as it is stored. An edit of an embedding field returns when the
+// new version is indexed.
+func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (*Edited, error) {
+	if r.Metadata == nil && r.Additional == nil {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Metadata", "metadata or additional_metadata is required")
+	}
+	schema := ref.Record.Data.Schema
+	for k, v := range r.Metadata {
+		if f := metadata.FindField(schema, k); f != nil && v == nil && (f.Dense || f.Sparse) {
+			return nil, fault.Fieldf(op, fault.KindInvalid, fault.Schema, "Metadata."+k, "an embedding field can't be set to null")
+		}
+		if slices.Contains(metadata.ReservedNames, strings.ToLower(k)) {
+			return nil, fault.Fieldf(op, fault.KindInvalid, fault.Schema, "Metadata."+k, "is a reserved name")
+		}
+	}
+	if _, _, err := metadata.EncodeMap(op, "Metadata", nil, r.Metadata, maxMetadataBytes); err != nil {
+		return nil, err
+	}
+	if _, _, err := metadata.EncodeMap(op, "Additional", nil, r.Additional, e.MaxAdditionalBytes); err != nil {
+		return nil, err
+	}
+	if err := metadata.Check(op, "Metadata", schema, r.Metadata, true); err != nil {
+		return nil, err
+	}
+	if dense, _ := metadata.Embedded(schema, r.Metadata); len(dense) > 0 {
+		if err := canEmbed(ctx, ref.Serving().Writer, op, r.ID, dense); err != nil {
+			return nil, err
+		}
+	}
+	res, num, err := e.mergeMetadata(ctx, op, ref, sub, r)
+	if err != nil {
+		return nil, err
+	}
+	if num != 0 {
+		return e.reembedded(ctx, op, ref, res, num)
+	}
+	return res, fault.Wrap(op, fault.Source, res.ID, ref.Follower.Sync(ctx))
+}
+
+// canEmbed tries the embedder on new values, so that an edit that it can't follow changes nothing.
+func canEmbed(ctx context.Context, e pipeline.Embedder, op, id string, texts []string) (err error) {
+	failed := &fault.Error{Op: op, Kind: fault.KindUnavailable, Resource: fault.Source, ID: fault.ShortID(id), Err: errors.New("the changed metadata could not be embedded; nothing was changed")}
+	defer func() {
+		if recover() != nil {
+			err = failed
+		}
+	}()
+	vecs, err := e.EmbedDocuments(ctx, texts)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || len(vecs) != len(texts) {
+		return failed
+	}
+	return nil
+}
+
+// mergeMetadata stores a checked edit. num is the new version that has to be indexed
+// first when the value of an embedding field changed, else 0.
+func (e *Engine) mergeMetadata(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (res *Edited, num int64, err error) {
+	ref.Edits.Lock() // edits of one process wait here instead of repeating each other's work
+	defer ref.Edits.Unlock()
+	err = cas.Retry(ctx, func() error {
+		res, num, err = e.mergeOnce(ctx, op, ref, sub, r)
+		return err
+	})
+	return res, num, err
+}
+
+// mergeOnce reads an item, works out the edit and stores it, unless the item changed
+// meanwhile: [backend.ErrConflict] then.
+func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (_ *Edited, num int64, _ error) {
+	schema := ref.Record.Data.Schema
+	src, err := ref.Find(ctx, op, sub, r.Class, r.ID, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
+	}
+	res := &Edited{ID: src.ID, Class: content.Class(src.Part.Class)}
+	merge := func(stored []byte, edit map[string]any, keys *[]string) (map[string]any, error) {
+		m, err := metadata.DecodeMap(stored)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			m = map[string]any{}
+		}
+		for k, v := range edit {
+			*keys = append(*keys, k)
+			if v == nil {
+				delete(m, k)
+			} else {
+				m[k] = v
+			}
+		}
+		slices.Sort(*keys)
+		return m, nil
+	}
+	if res.Metadata, err = merge(src.Metadata, r.Metadata, &res.MetadataKeys); err != nil {
+		return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
+	}
+	if res.Additional, err = merge(src.Additional, r.Additional, &res.AdditionalKeys); err != nil {
+		return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
+	}
+	// The caps hold for what is sent; many edits may grow a map beyond them, within a bound.
+	_, mb, err := metadata.EncodeMap(op, "Metadata", nil, res.Metadata, maxMergedBytes)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, ab, err := metadata.EncodeMap(op, "Additional", nil, res.Additional, maxMergedBytes)
+	if err != nil {
+		return nil, 0, err
+	}
+	dense, sparse := metadata.Embedded(schema, res.Metadata)
+	if !slices.Equal(dense, doc.Dense) || !slices.Equal(sparse, doc.Sparse) {
+		doc.Dense, doc.Sparse = dense, sparse
+		num, err := e.acceptEdited(ctx, op, ref, src, doc, res, mb, ab)
+		return res, num, err
+	}
+	res.Chunks, err = ref.Store.UpdateMetadata(ctx, src.Part, src.ID, src.Version(), mb, ab, metadata.Tags(*src, doc, res.Metadata, res.Additional), time.Now().UTC())
+	if err != nil {
+		return nil, 0, workspace.SourceError(op, res.Class, src.ID, err)
+	}
+	res.Updated = true
+	return res, 0, nil
+}
+
+// acceptEdited stores metadata whose embedding fields changed: as a new version with the
+// same content. Until it is indexed the old version is found. [backend.ErrConflict] when
+// src is no longer the newest version.
+func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref, src *backend.Source, doc *item.Doc, res *Edited, mb, ab []byte) (num int64, _ error) {
+	b, err := doc.Encode()
+	if err != nil {
+		return 0, fault.Wrap(op, fault.Source, src.ID, err)
+	}
+	inc := backend.Incoming{Source: *src, Expect: src.Version()}
+	inc.Metadata, inc.Additional, inc.Doc, inc.UpdatedAt = mb, ab, b, time.Now().UTC()
+	inc.Tags = metadata.Tags(*src, doc, res.Metadata, res.Additional)
+	for _, kind := range []backend.ContentKind{backend.Original, backend.Supplied} {
+		data, err := ref.Store.Content(ctx, src.Num, kind)
+		if errors.Is(err, backend.ErrNotFound) && kind != backend.Original {
+			continue
+		}
+		if errors.Is(err, backend.ErrNotFound) { // the version is gone
+			err = backend.ErrConflict
+		}
+		if err != nil {
+			return 0, workspace.SourceError(op, res.Class, src.ID, err)
+		}
+		inc.Blobs = append(inc.Blobs, backend.Blob{Kind: kind, Data: data})
+	}
+	var acc []backend.Accepted
+	err = e.Schedule.Admit(ctx, ref.UID, func() (err error) {
+		acc, err = ref.Store.Accept(ctx, []backend.Incoming{inc})
+		return err
+	})
+	if err != nil {
+		return 0, fault.Wrap(op, fault.Source, src.ID, err)
+	}
+	if acc[0].Conflict {
+		return 0, fault.Wrap(op, fault.Source, src.ID, backend.ErrConflict)
+	}
+	return acc[0].Num, nil
+}
+
+// reembedded waits until an edited version is indexed, or is replaced or deleted by a
+// later call.
+func (e *Engine) reembedded(ctx context.Context, op string, ref *workspace.Ref, res *Edited, num int64) (*Edited, error) {
+	for {
+		changed := ref.Changes()
+		vs, err := ref.Store.SourcesByNum(ctx, []int64{num})
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Source, res.ID, err)
+		}
+		if vs[0] == nil {
+			res.Updated = true
+			return res, nil
+		}
+		if vs[0].State == backend.Errored {
+			return nil, &fault.Error{Op: op, Kind: fault.KindInternal, Resource: fault.Source, ID: fault.ShortID(res.ID), Err: errors.New("embedding the changed metadata failed; the same call may be repeated")}
+		}
+		if vs[0].State == backend.Completed {
+			chunks, err := ref.Store.SourceChunks(ctx, num, 0, 1<<30, false)
+			res.Updated, res.Reembedded, res.Chunks = true, true, len(chunks)
+			return res, fault.Wrap(op, fault.Source, res.ID, err)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-e.Life.Done():
+			return nil, &fault.Error{Op: op, Kind: fault.KindClosed, Err: fault.ErrClosed}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
+)
+
+func (in *batch) knowledge(ctx context.Context, b Knowledge) error {
+	n := len(b.Files) + len(b.Apps)
+	if n == 0 {
+		return in.bad(fault.KindInvalid, "Files", "needs at least one file or app item")
+	}
+	if lim := in.MaxItems; n > lim {
+		return in.bad(fault.KindInvalid, "Files", "%d items are over the limit of %d", n, lim)
+	}
+	derived := map[string]int{}
+	for i := range b.Files {
+		if err := in.file(ctx, fmt.Sprintf("Files[%d].", i), &b.Files[i], b, derived); err != nil {
+			return err
+		}
+	}
+	for i := range b.Apps {
+		if err := in.app(fmt.Sprintf("Apps[%d].", i), &b.Apps[i], b); err != nil {
+			return err
+		}
+	}
+	return in.graphs(b.Graphs)
+}
+
+func (in *batch) file(ctx context.Context, field string, f *content.File, b Knowledge, derived map[string]int) error {
+	name := path.Base(strings.ReplaceAll(f.Name, `\`, "/"))
+	if f.Name == "" || name == "." || name == "/" {
+		name = ""
+	}
+	if err := fault.CheckText(in.op, field+"Name", name, 1024); err != nil {
+		return err
+	}
+	if !in.Parsers.Supported(name, f.ContentType) {
+		return &fault.Error{Op: in.op, Kind: fault.KindFormat, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."),
+			Err: fmt.Errorf("file %q has a format that is not supported", fault.ShortID(name))}
+	}
+	data, err := in.read(ctx, field, f, name)
+	if err != nil {
+		return err
+	}
+	id := f.ID
+	if id == "" && name != "" {
+		// Deterministic, so that the same name again replaces it; equal names in one call stay apart.
+		derived[name]++
+		h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", in.part.Sub, name, derived[name]))
+		id = hex.EncodeToString(h[:16])
+	}
+	if id, err = in.id(field+"ID", id); err != nil {
+		return err
+	}
+	title := f.Title
+	if title == "" {
+		title = name
+	}
+	inc := backend.Incoming{Source: backend.Source{ID: id, Title: title, Kind: f.Kind, Filename: name, MediaType: f.ContentType, SizeBytes: int64(len(data)), Time: f.Time.UTC()},
+		Blobs: []backend.Blob{{Kind: backend.Original, Data: data}}}
+	if f.Time.IsZero() {
+		inc.Time = time.Time{}
+	}
+	if inc.Kind == "" {
+		inc.Kind = "file"
+	}
+	doc := &item.Doc{URL: f.URL, Description: f.Description, NamedTitle: f.Title != "", ACL: f.ACL}
+	if !f.Time.IsZero() {
+		doc.Zone = zoneOf(f.Time)
+		doc.Timestamp = f.Time.UTC().Format(time.RFC3339)
+	}
+	if err := in.relate(field, f.Relations, doc); err != nil {
+		return err
+	}
+	if err := in.common(field, &inc, doc, b.Metadata, f.Metadata, b.Additional, f.Additional); err != nil {
+		return err
+	}
+	in.add(inc, Item{ID: id, Filename: name, Title: title}, f.Relations)
+	return nil
+}
+
+func (in *batch) read(ctx context.Context, field string, f *content.File, name string) ([]byte, error) {
+	limit := in.MaxFileBytes
+	tooLarge := func() error {
+		return &fault.Error{Op: in.op, Kind: fault.KindTooLarge, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."),
+			Err: fmt.Errorf("file %q is over the limit of %d bytes", fault.ShortID(name), limit)}
+	}
+	data := f.Data
+	if data == nil && f.Open != nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r, err := f.Open()
+		if err != nil {
+			return nil, fault.Wrap(in.op, fault.File, name, fmt.Errorf("open the file: %w", err))
+		}
+		data, err = io.ReadAll(io.LimitReader(r, limit+1))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return nil, fault.Wrap(in.op, fault.File, name, fmt.Errorf("read the file: %w", err))
+		}
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge()
+	}
+	if len(data) == 0 {
+		return nil, &fault.Error{Op: in.op, Kind: fault.KindFormat, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."),
+			Err: fmt.Errorf("file %q is empty", fault.ShortID(name))}
+	}
+	return data, nil
+}

@@ -1,0 +1,55 @@
+package item
+
+import "encoding/json"
+
+// Relations is the stored form of the forceful relations of a source.
+type Relations struct {
+	IDs        []string       `json:"ids,omitempty"`
+	Properties map[string]any `json:"properties,omitempty"`
+	Links      []Link         `json:"links,omitempty"`
+}
+
+// Link is the stored form of a typed link. It names its target by ID, else by Provider and ExternalID.
+type Link struct {
+	Predicate  string         `json:"p,omitempty"`
+	ID         string         `json:"i,omitempty"`
+	Provider   string         `json:"v,omitempty"`
+	ExternalID string         `json:"x,omitempty"`
+	Properties map[string]any `json:"o,omitempty"`
+}
+
+// Linked returns the forceful relations of the record, nil for none.
+func (d *Doc) Linked() *Relations {
+	if len(d.Relations) == 0 {
+		return nil
+	}
+	r := new(Relations)
+	if json.Unmarshal(d.Relations, r) != nil {
+		return nil
+	}
+	return r
+}
+
+// Tags returns the tags under which those who link to a target find the source of r. r may be nil.
+func (r *Relations) Tags() []uint64 {
+	if r == nil {
+		return nil
+	}
+	var tags []uint64
+	for _, id := range r.IDs {
+		tags = append(tags, Tag(LayerLink, "id", id))
+	}
+	for _, l := range r.Links {
+		if l.ID != "" {
+			tags = append(tags, Tag(LayerLink, "id", l.ID))
+		} else {
+			tags = append(tags, Tag(LayerLink, "external", l.Provider+"\x00"+l.ExternalID))
+		}
+	}
+	return tags
+}
+
+// ExternalTag is the tag of the source with an external id at a provider.
+func ExternalTag(provider, external string) uint64 {
+	return Tag(LayerApp, "pexternal", provider+"\x00"+external)
+}

@@ -1,0 +1,48 @@
+package item
+
+import (
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// ShortTitle is the start of a text, for display where no title was given.
+func ShortTitle(text string) string {
+	line, cut := TitleLine(text)
+	if cut {
+		line += CutSign
+	}
+	return line
+}
+
+// TitleLine returns the part of a text that ShortTitle shows, and reports whether CutSign follows.
+func TitleLine(text string) (line string, cut bool) {
+	line, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	for line != "" && (line[0] == ' ' || line[0] == '#' || line[0] == '>' || line[0] == '*' || line[0] == '-') {
+		line = line[1:]
+	}
+	line = strings.TrimSpace(line)
+	n := 0
+	for end := range line {
+		if n++; n > maxTitle {
+			line = line[:end]
+			if i := strings.LastIndexByte(line, ' '); i > 20 {
+				line = line[:i]
+			}
+			return line, true
+		}
+	}
+	return line, false
+}
+
+// CutSign stands where a title was cut.
+const CutSign = "…"
+
+// maxTitle is how many characters a title made of a text has at most.
+const maxTitle = 60
+
+// Expired reports whether a source has expired by now.
+func Expired(src *backend.Source, now time.Time) bool {
+	return !src.ExpiresAt.IsZero() && !src.ExpiresAt.After(now)
+}

@@ -1,0 +1,171 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// slowIndex is an index that can be told to fail.
+type slowIndex struct {
+	backend.Index
+	fail bool
+}
+
+func (x *slowIndex) Flush(ctx context.Context) error {
+	if x.fail {
+		return errors.New("disk full")
+	}
+	return x.Index.Flush(ctx)
+}
+
+// followed is a workspace with its index and one more.
+type followed struct {
+	backend.Workspace
+	second slowIndex
+}
+
+func (w *followed) Indexes() []backend.Index { return append(w.Workspace.Indexes(), &w.second) }
+
+func openFollowed(t *testing.T) *followed {
+	t.Helper()
+	const uid = "0123456789abcdef0123456789abcdef"
+	ws, err := inmem.New().OpenWorkspace(t.Context(), uid)
+	require.NoError(t, err)
+	other, err := inmem.New().OpenIndexes(t.Context(), uid)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, errors.Join(ws.Close(), other.Close())) })
+	return &followed{Workspace: ws, second: slowIndex{Index: other.Vectors()}}
+}
+
+// tombstones counts the tombstones of the feed.
+func tombstones(t *testing.T, s backend.Store) (n int) {
+	t.Helper()
+	changes, err := s.Changes(t.Context(), 0, 1<<20)
+	require.NoError(t, err)
+	for _, c := range changes {
+		if c.Kind == backend.Drop || c.Kind == backend.DropSub {
+			n++
+		}
+	}
+	return n
+}
+
+func TestFlushCompactsFeed(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	part := backend.Partition{Class: backend.Raw, Sub: "s"}
+	place := func(ws backend.Workspace, n int) (ids []string) {
+		var items []backend.Placed
+		for i := range n {
+			id := fmt.Sprint("i", i)
+			ids = append(ids, id)
+			items = append(items, backend.Placed{
+				Incoming: backend.Incoming{Source: backend.Source{Part: part, ID: id}},
+				Chunks:   []backend.Chunk{{Key: id, Vector: []float32{1, 0}}},
+			})
+		}
+		_, err := ws.Store().Place(ctx, items)
+		require.NoError(t, err)
+		return ids
+	}
+	remove := func(ws backend.Workspace, ids []string) {
+		_, err := ws.Store().Delete(ctx, part, ids, backend.DeleteOptions{})
+		require.NoError(t, err)
+	}
+	t.Run("once every index has persisted them", func(t *testing.T) {
+		t.Parallel()
+		ws := openFollowed(t)
+		f := NewFollower(ws)
+		ids := place(ws, 3)
+		require.NoError(t, f.Sync(ctx))
+		remove(ws, ids[:2])
+		require.NoError(t, f.Flush(ctx))
+		assert.Equal(t, 2, tombstones(t, ws.Store()), "not yet applied")
+		require.NoError(t, f.Sync(ctx))
+		ws.second.fail = true
+		require.Error(t, f.Flush(ctx))
+		assert.Equal(t, 2, tombstones(t, ws.Store()), "not yet persisted by both")
+		ws.second.fail = false
+		require.NoError(t, f.Flush(ctx))
+		assert.Zero(t, tombstones(t, ws.Store()))
+		remove(ws, ids[2:])
+		require.NoError(t, f.Sync(ctx))
+		hits, err := ws.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: []float32{1, 0}, K: 5})
+		require.NoError(t, err)
+		assert.Empty(t, hits)
+	})
+	t.Run("a bounded number in one call", func(t *testing.T) {
+		t.Parallel()
+		ws := openFollowed(t)
+		f := NewFollower(ws)
+		remove(ws, place(ws, compactRows*compactSteps+7))
+		require.NoError(t, f.Sync(ctx))
+		require.NoError(t, f.Flush(ctx))
+		assert.Equal(t, 7, tombstones(t, ws.Store()))
+		require.NoError(t, f.Flush(ctx))
+		assert.Zero(t, tombstones(t, ws.Store()))
+	})
+	t.Run("an index that comes later starts again", func(t *testing.T) {
+		t.Parallel()
+		ws := openFollowed(t)
+		f := NewFollower(ws)
+		ids := place(ws, 3)
+		require.NoError(t, f.Sync(ctx))
+		late, err := inmem.New().OpenIndexes(ctx, "00000000000000000000000000000000")
+		require.NoError(t, err)
+		defer func() { require.NoError(t, late.Close()) }()
+		g := &Follower{store: ws.Store(), indexes: late.Indexes()}
+		require.NoError(t, g.Sync(ctx))
+		remove(ws, ids[:1])
+		require.NoError(t, f.Sync(ctx))
+		require.NoError(t, f.Flush(ctx))
+		require.NoError(t, g.Sync(ctx))
+		hits, err := late.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: []float32{1, 0}, K: 5})
+		require.NoError(t, err)
+		assert.Len(t, hits, 2)
+	})
+}
+
+// TestOpenAfterRestore opens a store of which an older copy was put in place, under
+// indexes that have seen more.
+func TestOpenAfterRestore(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	part := backend.Partition{Class: backend.Raw, Sub: "s"}
+	place := func(s backend.Store, id string, v ...float32) {
+		t.Helper()
+		_, err := s.Place(ctx, []backend.Placed{{
+			Incoming: backend.Incoming{Source: backend.Source{Part: part, ID: id}}, Chunks: []backend.Chunk{{Key: id, Vector: v}},
+		}})
+		require.NoError(t, err)
+	}
+	newer, older := openFollowed(t), openFollowed(t)
+	place(older.Store(), "kept", 1, 0)
+	for _, id := range []string{"kept", "lost", "lost too"} {
+		place(newer.Store(), id, 1, 0)
+	}
+	require.NoError(t, NewFollower(newer).Open(ctx))
+	restored := &Follower{store: older.Store(), indexes: newer.Indexes()}
+	require.NoError(t, restored.Open(ctx))
+	find := func() (chunks []int64) {
+		hits, err := newer.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: []float32{1, 0}, K: 9})
+		require.NoError(t, err)
+		for _, h := range hits {
+			chunks = append(chunks, h.Chunk)
+		}
+		return chunks
+	}
+	assert.Equal(t, []int64{1}, find(), "what the store does not have is not found")
+	place(older.Store(), "later", 1, 0)
+	require.NoError(t, restored.Sync(ctx))
+	assert.Equal(t, []int64{1, 2}, find(), "what comes later is found")
+	assert.Equal(t, older.Store().LastSeq(), newer.Indexes()[0].Applied())
+}

@@ -1,0 +1,105 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/item"
+)
+
+// FillLane embeds the chunks of versions into a lane and returns how many it stored.
+// Versions that are gone, or change while they are embedded, are left alone.
+func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.Lane, nums []int64) (stored int, _ error) {
+	srcs, err := st.SourcesByNum(ctx, nums)
+	if err != nil {
+		return 0, err
+	}
+	var texts []string
+	var batch []backend.LaneVectors
+	var to []*[]float32
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := embedTexts(ctx, e, texts, func(i int, v []float32) { *to[i] = v }); err != nil {
+			return err
+		}
+		ok, err := st.PutVectors(ctx, lane, batch)
+		for _, done := range ok {
+			if done {
+				stored++
+			}
+		}
+		texts, batch, to = texts[:0], nil, to[:0]
+		return err
+	}
+	for _, src := range srcs {
+		if src == nil {
+			continue
+		}
+		chunks, err := st.SourceChunks(ctx, src.Num, 0, 1<<30, false)
+		if err != nil {
+			return stored, err
+		}
+		read, err := embeddedTexts(src, chunks)
+		if err != nil {
+			return stored, err
+		}
+		vectors := make([][]float32, len(chunks))
+		for i, text := range read {
+			if text != "" {
+				texts, to = append(texts, text), append(to, &vectors[i])
+			}
+		}
+		batch = append(batch, backend.LaneVectors{Source: src.Version(), Vectors: vectors})
+		if len(texts) >= maxEmbedTexts {
+			if err := flush(); err != nil {
+				return stored, err
+			}
+		}
+	}
+	return stored, flush()
+}
+
+// embeddedTexts returns what the embedder reads for the stored chunks of a version:
+// what it read when they were made.
+func embeddedTexts(src *backend.Source, chunks []backend.Chunk) ([]string, error) {
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, fmt.Errorf("record of source %d: %w", src.Num, backend.ErrCorrupt)
+	}
+	out := make([]string, len(chunks))
+	for i := range chunks {
+		var lay Layout
+		if len(chunks[i].Layout) > 0 && json.Unmarshal(chunks[i].Layout, &lay) != nil {
+			return nil, fmt.Errorf("layout of chunk %d: %w", chunks[i].Num, backend.ErrCorrupt)
+		}
+		if out[i] = chunks[i].Text; !lay.Inferred {
+			out[i] = embedText(doc, src.Title, chunks[i].Text, chunks[i].Heading)
+		}
+	}
+	return out, nil
+}
+
+// embedText is what the embedder reads for a chunk: headings, the text, and the
+// values of metadata fields that were declared with a dense embedding.
+func embedText(doc *item.Doc, title, text, heading string) string {
+	var b strings.Builder
+	if doc.NamedTitle && title != "" {
+		b.WriteString(title)
+		b.WriteByte('\n')
+	}
+	if heading != "" && !strings.HasPrefix(text, heading) {
+		b.WriteString(heading)
+		b.WriteByte('\n')
+	}
+	b.WriteString(text)
+	for _, v := range doc.Dense {
+		b.WriteByte('\n')
+		b.WriteString(v)
+	}
+	return b.String()
+}

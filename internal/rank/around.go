@@ -1,0 +1,167 @@
+package rank
+
+import "github.com/contextmem/contextmem/backend"
+
+// session is a run of memories that belong together.
+type session struct {
+	num    int64
+	score  float64 // as one document, as a share of the best
+	top    float64 // of its best memory alone
+	better int32   // memories of it that were met
+}
+
+// sessionOf returns the place of a session, counted from 1.
+func (q *work) sessionOf(num int64) int32 {
+	if n := len(q.sessions); n > 0 && q.sessions[n-1].num == num {
+		return int32(n)
+	}
+	at, ok := q.sessionAt[num]
+	if !ok {
+		if q.sessionAt == nil {
+			q.sessionAt = make(map[int64]int32)
+		}
+		q.sessions = append(q.sessions, session{num: num})
+		at = int32(len(q.sessions))
+		q.sessionAt[num] = at
+	}
+	return at
+}
+
+// filtered reports whether a filter is on: then only the searches, which know it, may admit.
+func (q *work) filtered() bool { return len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 }
+
+// admit makes a chunk a candidate without a score of its own, and returns its place. Under a filter
+// it is -1 for one that is not a candidate already.
+func (q *work) admit(chunk int64) int32 {
+	if q.filtered() {
+		return q.get(chunk)
+	}
+	return q.at(backend.Hit{Chunk: chunk})
+}
+
+// surround finds out what stands beside the candidates, and makes the neighbours
+// of the best ones candidates too.
+func (q *work) surround() error {
+	if err := q.describe(); err != nil {
+		return err
+	}
+	if q.filtered() || q.lonely() {
+		return nil
+	}
+	for _, p := range q.best(lateCandidates, func(c *cand) float64 { return c.s0 }) {
+		r := &q.rows[p.at]
+		for _, n := range [...]int32{r.Prev[0], r.Prev[1], r.Next[0], r.Next[1]} {
+			if n != 0 {
+				q.cand[n-1].in = true
+			}
+		}
+	}
+	return q.describe()
+}
+
+// lonely reports whether nothing stands beside the candidates but other candidates.
+func (q *work) lonely() bool {
+	for i := range q.cand {
+		if c := &q.cand[i]; !c.in && (!c.known || q.rows[i].Prev[0] != 0 || q.rows[i].Next[0] != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// describe finds out what stands beside the candidates that came in without it. A survey
+// has told it of all.
+func (q *work) describe() error {
+	if !q.vague {
+		return nil
+	}
+	chunks, at := q.chunks[:0], q.places[:0]
+	for i := range q.cand {
+		if c := &q.cand[i]; c.in && !c.known {
+			chunks = append(chunks, q.rows[i].Chunk)
+			at = append(at, int32(i))
+		}
+	}
+	q.chunks, q.places = chunks, at
+	if len(chunks) == 0 {
+		return nil
+	}
+	if err := q.readNeighbours(chunks); err != nil {
+		return err
+	}
+	for i, j := range at {
+		q.setBeside(j, &q.around[i])
+	}
+	return nil
+}
+
+// setBeside says of a row what is around it.
+func (q *work) setBeside(at int32, a *backend.Neighbours) {
+	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: q.speakerOf(a.Speaker), Marks: marksOf(a)}
+	for d := range 2 {
+		if n := a.Prev[d]; n != 0 {
+			b.Prev[d] = q.place(n) + 1
+		}
+		if n := a.Next[d]; n != 0 {
+			b.Next[d] = q.place(n) + 1
+		}
+	}
+	r, c := &q.rows[at], &q.cand[at]
+	c.known, r.Beside = true, b
+	if a.Session != 0 {
+		c.session = q.sessionOf(a.Session)
+	}
+	if r.Source == 0 {
+		r.Source = a.Source
+	}
+}
+
+func marksOf(a *backend.Neighbours) backend.Marks {
+	var m backend.Marks
+	set := func(mark backend.Marks, has bool) {
+		if has {
+			m |= mark
+		}
+	}
+	set(backend.MarkQuestion, a.Question)
+	set(backend.MarkHasTime, a.HasTime)
+	set(backend.MarkAsks, a.Asks)
+	set(backend.MarkFirst, a.First)
+	set(backend.MarkSecond, a.Second)
+	set(backend.MarkOpens, a.Prev[0] == 0 && a.Next[0] != 0)
+	return m
+}
+
+// speakerOf returns the place of a name that Neighbours gave.
+func (q *work) speakerOf(name string) int32 {
+	if len(q.speakers) == 0 {
+		q.speakers = []string{""}
+	}
+	if name == "" {
+		return 0
+	}
+	if last := len(q.speakers) - 1; q.speakers[last] == name {
+		return int32(last)
+	}
+	at, ok := q.speakerAt[name]
+	if !ok {
+		if q.speakerAt == nil {
+			q.speakerAt = make(map[string]int32)
+		}
+		at = int32(len(q.speakers))
+		q.speakers = append(q.speakers, name)
+		q.speakerAt[name] = at
+	}
+	return at
+}
+
+// readNeighbours reads what is around chunks into q.around, whose memory the next search uses again
+// where the graph can do so.
+func (q *work) readNeighbours(chunks []int64) (err error) {
+	if g, ok := q.Graph.(backend.NeighbourAppender); ok {
+		q.around, err = g.AppendNeighbours(q.ctx, q.around[:0], q.req.Part, chunks)
+	} else {
+		q.around, err = q.Graph.Neighbours(q.ctx, q.req.Part, chunks)
+	}
+	return err
+}

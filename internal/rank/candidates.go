@@ -1,0 +1,61 @@
+package rank
+
+import (
+	"sort"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// anyOrder asks a search for hits in memory of this one.
+func (q *work) anyOrder() backend.Answer { return backend.Answer{AnyOrder: true, Into: q.found} }
+
+// at returns the place of a hit, which becomes a candidate.
+func (q *work) at(h backend.Hit) int32 {
+	i := q.place(h.Chunk)
+	q.cand[i].in = true
+	if r := &q.rows[i]; r.Source == 0 {
+		r.Source = h.Source
+	}
+	return i
+}
+
+// place returns where a chunk stands in rows, where it is put when it is new.
+func (q *work) place(chunk int64) int32 {
+	if i, ok := q.halve(chunk); ok {
+		return i
+	}
+	q.indexAll()
+	i, fresh := q.index.add(chunk, int32(len(q.rows)))
+	if fresh {
+		q.rows, q.cand = append(q.rows, backend.Surveyed{Chunk: chunk}), append(q.cand, cand{})
+		q.indexed++
+		q.vague = true
+	}
+	return i
+}
+
+// get returns the place of a candidate; -1: the chunk is none.
+func (q *work) get(chunk int64) int32 {
+	i, ok := q.halve(chunk)
+	if !ok {
+		q.indexAll()
+		i, ok = q.index.get(chunk)
+	}
+	if ok && q.cand[i].in {
+		return i
+	}
+	return -1
+}
+
+// halve looks for a chunk among the rising ones.
+func (q *work) halve(chunk int64) (int32, bool) {
+	i := sort.Search(q.rising, func(i int) bool { return q.rows[i].Chunk >= chunk })
+	return int32(i), i < q.rising && q.rows[i].Chunk == chunk
+}
+
+// indexAll makes the chunks of a survey findable, which most searches do without.
+func (q *work) indexAll() {
+	for ; q.indexed < len(q.rows); q.indexed++ {
+		q.index.add(q.rows[q.indexed].Chunk, int32(q.indexed))
+	}
+}

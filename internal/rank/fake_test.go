@@ -1,0 +1,256 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// memo is a chunk of a made-up partition.
+type memo struct {
+	chunk, source, session int64
+	keyword, dense         float32 // scores that the searches give; 0: not found
+	speaker, text          string
+	question, asks, time   bool
+	first, second          bool
+	at                     time.Time
+	entities               []int64
+}
+
+// world is a partition whose searches answer with given scores.
+type world struct {
+	backend.Store
+	backend.Graph
+	memos    []memo
+	sessions map[int64]float32
+	terms    []backend.TermInfo
+	avg      float32
+	docs     int              // 0: as many as memos
+	rest     []backend.Hit    // what a search for weighted terms finds
+	keys     map[string]int64 // entities by key
+	asked    struct{ keywords, vectors int }
+}
+
+// The indexes that share method names with others of the world.
+type (
+	keywords struct {
+		backend.Keywords
+		*world
+	}
+	vectors struct {
+		backend.Vectors
+		*world
+	}
+)
+
+func (w *world) space() Space {
+	return Space{Store: storeOf{w.Store, w}, Graph: graphOf{w.Graph, w}, Keywords: keywords{world: w}, Vectors: vectors{world: w}}
+}
+
+type storeOf struct {
+	backend.Store
+	w *world
+}
+
+type graphOf struct {
+	backend.Graph
+	w *world
+}
+
+func hits(ms []memo, score func(m *memo) float32) []backend.Hit {
+	var out []backend.Hit
+	for i := range ms {
+		if v := score(&ms[i]); v != 0 {
+			out = append(out, backend.Hit{Chunk: ms[i].chunk, Source: ms[i].source, Score: v})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b backend.Hit) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return int(a.Chunk - b.Chunk)
+	})
+	return out
+}
+
+func (k keywords) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	if q.Text == "" {
+		return k.rest, nil
+	}
+	k.asked.keywords++
+	return hits(k.memos, func(m *memo) float32 { return m.keyword }), nil
+}
+
+func (k keywords) SearchSessions(context.Context, backend.KeywordQuery) ([]backend.Hit, error) {
+	var out []backend.Hit
+	for s, v := range k.sessions {
+		out = append(out, backend.Hit{Source: s, Score: v})
+	}
+	slices.SortFunc(out, func(a, b backend.Hit) int { return int(b.Score*1000) - int(a.Score*1000) })
+	return out, nil
+}
+
+func (k keywords) Terms(context.Context, backend.Partition, string) ([]backend.TermInfo, int, float32, error) {
+	docs := k.docs
+	if docs == 0 {
+		docs = len(k.memos)
+	}
+	return k.terms, docs, k.avg, nil
+}
+
+func (v vectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.Hit, error) {
+	v.asked.vectors++
+	return hits(v.memos, func(m *memo) float32 { return m.dense }), nil
+}
+
+func (s storeOf) Chunks(_ context.Context, nums []int64, _ time.Time) ([]*backend.Hydrated, error) {
+	var out []*backend.Hydrated
+	for _, m := range s.w.memos {
+		if slices.Contains(nums, m.chunk) {
+			out = append(out, &backend.Hydrated{Chunk: backend.Chunk{Num: m.chunk, Text: m.text}, Src: &backend.Source{Num: m.source}})
+		}
+	}
+	return out, nil
+}
+
+func (g graphOf) Neighbours(_ context.Context, _ backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
+	out := make([]backend.Neighbours, len(chunks))
+	for i, c := range chunks {
+		for at, m := range g.w.memos {
+			if m.chunk != c {
+				continue
+			}
+			out[i] = backend.Neighbours{Chunk: c, Source: m.source, Session: m.session, Speaker: m.speaker, Question: m.question, Asks: m.asks, HasTime: m.time, First: m.first, Second: m.second, Time: m.at}
+			for d := range 2 {
+				if j := at - 1 - d; j >= 0 && m.session != 0 && g.w.memos[j].session == m.session {
+					out[i].Prev[d] = g.w.memos[j].chunk
+				}
+				if j := at + 1 + d; j < len(g.w.memos) && m.session != 0 && g.w.memos[j].session == m.session {
+					out[i].Next[d] = g.w.memos[j].chunk
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func (g graphOf) SessionChunks(_ context.Context, _ backend.Partition, session int64, limit int) ([]int64, error) {
+	var out []int64
+	for _, m := range g.w.memos {
+		if m.session == session && len(out) < limit {
+			out = append(out, m.chunk)
+		}
+	}
+	return out, nil
+}
+
+func (g graphOf) df(e int64) int {
+	n := 0
+	for _, m := range g.w.memos {
+		if slices.Contains(m.entities, e) {
+			n++
+		}
+	}
+	return n
+}
+
+func (g graphOf) MatchEntities(_ context.Context, _ backend.Partition, keys []string) ([]backend.EntityMatch, error) {
+	var out []backend.EntityMatch
+	for _, k := range keys {
+		if e, ok := g.w.keys[k]; ok {
+			out = append(out, backend.EntityMatch{Entity: e, Key: k, DF: g.df(e)})
+		}
+	}
+	return out, nil
+}
+
+func (g graphOf) Mentions(_ context.Context, _ backend.Partition, chunks []int64) ([]backend.EntityRef, error) {
+	var out []backend.EntityRef
+	for _, m := range g.w.memos {
+		if slices.Contains(chunks, m.chunk) {
+			for _, e := range m.entities {
+				out = append(out, backend.EntityRef{Chunk: m.chunk, Entity: e, Weight: 1, DF: g.df(e)})
+			}
+		}
+	}
+	return out, nil
+}
+
+func (g graphOf) MentionedIn(_ context.Context, _ backend.Partition, entities []int64, _ int) ([]backend.EntityRef, error) {
+	var out []backend.EntityRef
+	for _, m := range g.w.memos {
+		for _, e := range m.entities {
+			if slices.Contains(entities, e) {
+				out = append(out, backend.EntityRef{Chunk: m.chunk, Entity: e, Weight: 1, DF: g.df(e)})
+			}
+		}
+	}
+	return out, nil
+}
+
+func (g graphOf) Info(context.Context, backend.Partition) (backend.GraphInfo, error) {
+	return backend.GraphInfo{Chunks: len(g.w.memos), Entities: len(g.w.keys), Shared: len(g.w.memos)}, nil
+}
+
+// oneWay is an embedder whose vectors do not matter: the world has the scores.
+type oneWay struct{ fails bool }
+
+func (o oneWay) EmbedQuery(context.Context, string) ([]float32, error) {
+	if o.fails {
+		return nil, errors.New("down")
+	}
+	return []float32{1}, nil
+}
+
+// twins is a Word under which words that share their first letter are alike.
+func twins(dst []float32, word string) ([]float32, bool) {
+	v := make([]float32, 26)
+	i := strings.IndexByte("abcdefghijklmnopqrstuvwxyz", word[0])
+	if i < 0 {
+		return dst, false
+	}
+	v[i] = 1
+	return append(dst, v...), true
+}
+
+func engine() *Engine {
+	return &Engine{Embedder: oneWay{}, MemoryStrength: .5, KnowledgeStrength: .2}
+}
+
+func search(t *testing.T, e *Engine, w *world, r Request) *Answer {
+	t.Helper()
+	if r.Question == nil {
+		r.Question = e.Ask("anything", r.Now, language.AllCues)
+	}
+	a, err := e.Search(t.Context(), w.space(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// hitsOf returns the hits of an answer, of which no test has more than 50.
+func hitsOf(a *Answer) []Scored { return slices.Clone(a.Best(50)) }
+
+// scores is a ranking as chunk -> score.
+func scores(a *Answer) map[int64]float64 {
+	m := map[int64]float64{}
+	for _, h := range hitsOf(a) {
+		m[h.Chunk] = h.Score
+	}
+	return m
+}
+
+func term(word string, idf float32) backend.TermInfo {
+	return backend.TermInfo{Term: lexical.Stem(strings.ToLower(word)), DF: 1, IDF: idf}
+}

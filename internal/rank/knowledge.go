@@ -1,0 +1,180 @@
+package rank
+
+import (
+	"math"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// Weights of entities and the graph in knowledge (recall recipe, step 2b).
+const (
+	entityWeight     = 1.0
+	titleLink        = 1.0
+	mentionLink      = .7
+	titleMentionFrom = 2 // mentions of at least this weight come from the title
+	fullShare        = .2
+)
+
+// named is an entity that the question names.
+type named struct {
+	entity int64
+	df     int
+	idf    float64
+}
+
+// knowledge lifts passages by entities, and in thinking by the graph.
+func (q *work) knowledge() error {
+	ents, share, err := q.entities()
+	if err != nil {
+		return err
+	}
+	info, err := q.Graph.Info(q.ctx, q.req.Part)
+	if err != nil {
+		return err
+	}
+	gamma := 0.0
+	if len(ents) > 0 && info.Chunks > 0 {
+		gamma = math.Min(1, share/fullShare) * math.Min(1, float64(info.Shared)/float64(info.Chunks))
+	}
+	for _, e := range ents {
+		q.out.Entities = append(q.out.Entities, e.entity)
+	}
+	if gamma > 0 {
+		if err := q.entityLift(ents, gamma); err != nil {
+			return err
+		}
+	}
+	if !q.out.Thinking {
+		return nil
+	}
+	return q.think(ents, gamma, info)
+}
+
+// entities finds the known entities that the question names, longest first, and
+// the share of the question's weight that lies in them.
+func (q *work) entities() ([]named, float64, error) {
+	for g := range q.cues.EachGram {
+		q.grams, q.keys = append(q.grams, g), append(q.keys, g.Key)
+	}
+	if len(q.keys) == 0 {
+		return nil, 0, nil
+	}
+	found, err := q.Graph.MatchEntities(q.ctx, q.req.Part, q.keys)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(found) == 0 {
+		return nil, 0, nil
+	}
+	known := matchesOf(found)
+	term := make(map[string]*backend.TermInfo, len(q.terms))
+	total, in := 0.0, 0.0
+	for i := range q.terms {
+		t := &q.terms[i]
+		term[t.Term] = t
+		total += float64(t.IDF)
+	}
+	var out []named
+	var covered [][2]int
+	// Grams come by start, longest first: take the longest that is known at each place.
+	for i := range q.grams {
+		g := &q.grams[i]
+		m := known(g.Key)
+		if m == nil || overlaps(covered, g.Start, g.End) {
+			continue
+		}
+		if g.Words == 1 && (lexical.IsStopWord(g.Key) || lexical.IsQuestionWord(g.Key)) {
+			continue
+		}
+		// A single word that mostly stands in lower case is no name.
+		if g.Common {
+			if t := term[lexical.Stem(g.Key)]; t != nil && t.DF > 2+2*m.DF {
+				continue
+			}
+		}
+		covered = append(covered, [2]int{g.Start, g.End})
+		if !slices.ContainsFunc(out, func(n named) bool { return n.entity == m.Entity }) {
+			out = append(out, named{m.Entity, m.DF, lexical.IDF(q.docs, m.DF)})
+		}
+	}
+	var tokens []lexical.Token
+	for _, span := range covered {
+		tokens = lexical.Analyze(tokens[:0], q.asked.text[span[0]:span[1]])
+		for i := range tokens {
+			if t := term[tokens[i].Term]; t != nil {
+				in += float64(t.IDF)
+				delete(term, t.Term) // it counts once
+			}
+		}
+	}
+	if total == 0 {
+		return out, 0, nil
+	}
+	return out, in / total, nil
+}
+
+// matchesOf returns what finds the last match of a key. Questions name few entities.
+func matchesOf(found []backend.EntityMatch) func(key string) *backend.EntityMatch {
+	const few = 8
+	if len(found) <= few {
+		return func(key string) *backend.EntityMatch {
+			for i := len(found) - 1; i >= 0; i-- {
+				if found[i].Key == key {
+					return &found[i]
+				}
+			}
+			return nil
+		}
+	}
+	by := make(map[string]*backend.EntityMatch, len(found))
+	for i := range found {
+		by[found[i].Key] = &found[i]
+	}
+	return func(key string) *backend.EntityMatch { return by[key] }
+}
+
+func overlaps(spans [][2]int, start, end int) bool {
+	for _, s := range spans {
+		if start < s[1] && s[0] < end {
+			return true
+		}
+	}
+	return false
+}
+
+// entityLift adds the share of the question's entities that a passage holds.
+func (q *work) entityLift(ents []named, gamma float64) error {
+	nums, total := make([]int64, len(ents)), 0.0
+	for i, e := range ents {
+		nums[i] = e.entity
+		total += e.idf
+	}
+	if total == 0 {
+		return nil
+	}
+	refs, err := q.Graph.MentionedIn(q.ctx, q.req.Part, nums, 500)
+	if err != nil {
+		return err
+	}
+	e := &ents[0]
+	for _, r := range refs {
+		if e.entity != r.Entity { // mostly they come entity by entity
+			e = &ents[slices.IndexFunc(ents, func(e named) bool { return e.entity == r.Entity })]
+		}
+		i := q.admit(r.Chunk)
+		if i < 0 {
+			continue
+		}
+		link := mentionLink
+		if r.Weight >= titleMentionFrom {
+			link = titleLink
+		}
+		q.cand[i].Entity += entityWeight * gamma * e.idf * link / total
+	}
+	for i := range q.cand {
+		q.cand[i].Score = q.cand[i].s0 + q.cand[i].Entity
+	}
+	return q.describe()
+}

@@ -1,0 +1,89 @@
+package rank
+
+import (
+	"math"
+	"slices"
+
+	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/rerank/local"
+)
+
+// wordVectors adapts Engine.Word.
+type wordVectors func(dst []float32, word string) ([]float32, bool)
+
+func (f wordVectors) AppendWord(dst []float32, word string) ([]float32, bool) { return f(dst, word) }
+
+// interact adds late interaction to the best candidates. A memory is read after the
+// one before it in its session, whose words a reply takes up without repeating them.
+// It counts less as memories grow longer, as context does: a long text holds a word
+// near to anything.
+func (q *work) interact() error {
+	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
+	nums := make([]int64, 0, 2*len(best))
+	for _, p := range best {
+		nums = append(nums, p.chunk)
+		if before := q.before(p.at); before != 0 {
+			nums = append(nums, before)
+		}
+	}
+	slices.Sort(nums)
+	nums = slices.Compact(nums)
+	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
+	if err != nil {
+		return err
+	}
+	texts := make(map[int64]string, len(rows))
+	for _, r := range rows {
+		texts[r.Num] = r.Text
+	}
+	s := q.scorer()
+	most := 0.0
+	scores := make([]float64, len(best))
+	for i, p := range best {
+		if text, ok := texts[p.chunk]; ok {
+			scores[i] = s.Score(text, texts[q.before(p.at)])
+			most = max(most, scores[i])
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	for i, p := range best {
+		q.cand[p.at].Late = lateWeight * q.closeness() * scores[i] / most
+	}
+	return nil
+}
+
+// before returns the chunk before a candidate in its session; 0: none that passes the filter.
+func (q *work) before(at int32) int64 {
+	prev := q.rows[at].Prev[0]
+	if prev == 0 || q.cand[at].session == 0 || q.filtered() && !q.cand[prev-1].in {
+		return 0
+	}
+	return q.rows[prev-1].Chunk
+}
+
+// scorer compares memories with the question's words. The names of speakers are left
+// out: Speaker is their part.
+func (q *work) scorer() *local.Scorer {
+	idf := make(map[string]float64, len(q.terms))
+	for _, t := range q.terms {
+		idf[t.Term] = float64(t.IDF)
+	}
+	heard := map[int32]bool{}
+	for i := range q.cand {
+		if n := q.rows[i].Speaker; n != 0 && q.cand[i].in && !heard[n] {
+			heard[n] = true
+			for _, t := range lexical.Analyze(nil, q.speakers[n]) {
+				idf[t.Term] = 0
+			}
+		}
+	}
+	rarest := math.Log(1 + (float64(q.docs)+.5)/.5)
+	return local.NewScorer(wordVectors(q.Word), local.Content(q.asked.text, func(stem string) float64 {
+		if w, ok := idf[stem]; ok {
+			return w
+		}
+		return rarest
+	}))
+}

@@ -1,0 +1,310 @@
+package rank
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Weights of the context of a memory (recall recipe, step 2a).
+const (
+	speakerWeight   = .2
+	timeWeight      = .2
+	lateWeight      = .4
+	askPenalty      = .2 // the memory only asks
+	contextTerms    = 25 // mean length of a memory at which its context counts in full
+	contextFloor    = .2
+	lateCandidates  = 100
+	sessionsWidened = 5   // best sessions whose memories all become candidates
+	sessionSpan     = 300 // memories of one session that are looked at
+)
+
+// memory lifts memories by what stands around them.
+func (q *work) memory() error {
+	if err := q.surround(); err != nil {
+		return err
+	}
+	if err := q.scoreSessions(); err != nil {
+		return err
+	}
+	q.own()
+	q.context()
+	// Long replies of an assistant hold a word near to anything.
+	if q.out.Thinking && q.Word != nil && !q.replies && !q.late("late interaction") {
+		if err := q.interact(); err != nil {
+			return err
+		}
+		q.context()
+	}
+	q.spread()
+	return nil
+}
+
+// scoreSessions scores sessions as documents, and lets the memories of the best ones in.
+func (q *work) scoreSessions() error {
+	if q.whole && !q.filtered() && q.w < 1 && len(q.sessions) <= 1 {
+		q.scoreOne()
+		return nil
+	}
+	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: 200, Filter: q.req.Filter})
+	if err != nil || len(hits) == 0 {
+		return err
+	}
+	for i, h := range hits {
+		q.sessions[q.sessionOf(h.Source)-1].score = float64(h.Score) / float64(hits[0].Score)
+		if i < sessionsWidened && q.docs > surveyMost {
+			chunks, err := q.Graph.SessionChunks(q.ctx, q.req.Part, h.Source, sessionSpan)
+			if err != nil {
+				return err
+			}
+			for _, c := range chunks {
+				q.admit(c)
+			}
+		}
+	}
+	return q.describe()
+}
+
+// scoreOne is scoreSessions where the partition has one session at most: it is the best as soon as a
+// memory of it has a word of the question.
+func (q *work) scoreOne() {
+	if len(q.sessions) == 0 {
+		return
+	}
+	for i := range q.rows {
+		if q.cand[i].session != 0 && q.rows[i].Keyword > 0 {
+			q.sessions[0].score = 1
+			return
+		}
+	}
+}
+
+// own sets the parts that depend on the memory alone: who speaks, and when.
+func (q *work) own() {
+	var named map[string]bool
+	var known map[int32]said
+	last, as := int32(0), said{}
+	for i := range q.cand {
+		c, r := &q.cand[i], &q.rows[i]
+		if !c.in {
+			continue
+		}
+		if len(q.cues.Dates) > 0 {
+			c.Time = timeWeight * q.fits(r.Time)
+		}
+		if n := r.Speaker; n != last {
+			var ok bool
+			if as, ok = known[n]; !ok {
+				if known == nil {
+					known, named = map[int32]said{}, q.names()
+				}
+				s := q.speakers[n]
+				as = said{named: speaks(named, s), reply: assistant(s)}
+				known[n] = as
+			}
+			last = n
+		}
+		if as.named {
+			c.Speaker = speakerWeight
+		}
+		c.reply = as.reply
+		q.replies = q.replies || as.reply
+		q.asks = q.asks || r.Marks&backend.MarkAsks != 0
+	}
+}
+
+// said is what matters of a speaker.
+type said struct {
+	named bool // by the question
+	reply bool // the machine side of a chat
+}
+
+// names returns the words of the question in lower case, for the names of speakers.
+func (q *work) names() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range q.asked.words() {
+		m[w] = true
+		m[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] = true
+	}
+	return m
+}
+
+func speaks(named map[string]bool, speaker string) bool {
+	s := strings.ToLower(speaker)
+	if s == "" {
+		return false
+	}
+	if named[s] {
+		return s != "user" && s != "assistant"
+	}
+	first, _, ok := strings.Cut(s, " ")
+	return ok && len(first) > 2 && named[first]
+}
+
+// words splits a text into lower-case words; apostrophes stay inside.
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
+	})
+}
+
+// fits returns how well a time fits the dates that the question names: 1 inside a named
+// month or year, falling by days from a named day.
+func (q *work) fits(at backend.Micros) float64 {
+	t := at.Time()
+	if t.IsZero() {
+		return 0
+	}
+	best := 0.0
+	for _, d := range q.cues.Dates {
+		v := 0.0
+		switch {
+		case !t.Before(d.From) && t.Before(d.To):
+			v = 1
+		case d.Precision == "day":
+			days := min(math.Abs(t.Sub(d.From).Hours()), math.Abs(t.Sub(d.To).Hours())) / 24
+			v = math.Exp(-days / 4)
+		}
+		best = max(best, v)
+	}
+	return best
+}
+
+// closeness is how much of a memory's meaning lies around it: all when memories are
+// short, little when they are long and carry their own context.
+func (q *work) closeness() float64 {
+	return math.Min(1, math.Max(contextFloor, contextTerms/math.Max(q.avg, 1)))
+}
+
+// context computes the final score from the own score and what is around.
+func (q *work) context() {
+	c, w := q.closeness()*q.near, q.contextWeights()
+	asked, penalty := q.replies && q.asksAssistant(), q.asks && q.answersOnly()
+	for i := range q.sessions {
+		q.sessions[i].top = 0
+	}
+	for i := range q.cand {
+		x := &q.cand[i]
+		if !x.in {
+			continue
+		}
+		x.own = x.s0 + x.Late + x.Speaker + x.Time
+		if !asked && x.reply {
+			x.own *= w.answer
+		}
+		if x.session != 0 {
+			s := &q.sessions[x.session-1]
+			s.top = max(s.top, x.own)
+		}
+	}
+	for i := range q.cand {
+		x, r := &q.cand[i], &q.rows[i]
+		if !x.in {
+			continue
+		}
+		x.Context = 0
+		if x.session != 0 {
+			s := &q.sessions[x.session-1]
+			prev := q.ownOf(r.Prev[0])
+			lift := w.near1*max(prev, q.ownOf(r.Next[0])) + w.near2*max(q.ownOf(r.Prev[1]), q.ownOf(r.Next[1])) + w.session*s.score + w.sessionMax*s.top
+			if prev != 0 && q.rows[r.Prev[0]-1].Marks&backend.MarkQuestion != 0 {
+				lift += w.reply * prev
+			}
+			if r.Marks&backend.MarkOpens != 0 {
+				lift += w.opening
+			}
+			x.Context = c * lift
+		}
+		if !q.replies {
+			if r.Marks&backend.MarkFirst != 0 {
+				x.Context += c * w.first
+			}
+			if r.Marks&backend.MarkSecond != 0 {
+				x.Context -= min(c*w.second, (x.own+x.Context)/2)
+			}
+		}
+		if q.cues.When && r.Marks&backend.MarkHasTime != 0 {
+			x.Context += w.when
+		}
+		if penalty && r.Marks&backend.MarkAsks != 0 {
+			x.Context -= min(askPenalty, (x.own+x.Context)/2)
+		}
+		x.Score = x.own + x.Context
+		if x.reply { // the parts explain the score: what a reply lost is context
+			x.Context = x.Score - (x.s0 + x.Late + x.Speaker + x.Time)
+		}
+	}
+}
+
+// contextWeights returns the weights that fit the embedder.
+func (q *work) contextWeights() *contextWeights {
+	if q.Unrelated != nil {
+		return &calibratedContext
+	}
+	return &plainContext
+}
+
+// ownOf returns the own score of what stands at a place, counted from 1; 0 where it is no
+// candidate.
+func (q *work) ownOf(place int32) float64 {
+	if place == 0 {
+		return 0
+	}
+	return q.cand[place-1].own
+}
+
+// answersOnly reports whether memories that only ask cannot be what the question is after:
+// they hold no facts. But a user's requests to an assistant are what the user said, and
+// some questions are about a question.
+func (q *work) answersOnly() bool {
+	if q.replies {
+		return false
+	}
+	for _, w := range q.asked.words() {
+		switch w {
+		case "ask", "asks", "asked", "asking", "question", "questions", "wonder", "wonders", "wondered", "inquire", "inquired", "curious":
+			return false
+		}
+	}
+	return true
+}
+
+// assistant reports whether a speaker is the machine side of a chat. What it said is
+// long and repeats the user's words; what users ask for later is mostly their own.
+func assistant(speaker string) bool {
+	switch strings.ToLower(speaker) {
+	case "assistant", "ai", "bot", "system", "model", "chatbot":
+		return true
+	}
+	return false
+}
+
+// asksAssistant reports whether a question is about what the assistant said: "what did
+// you suggest", "your advice".
+func (q *work) asksAssistant() bool {
+	ws := q.asked.words()
+	for i, w := range ws {
+		switch w {
+		case "assistant":
+			return true
+		case "you":
+			for _, v := range ws[i+1 : min(i+4, len(ws))] {
+				switch v {
+				case "say", "said", "suggest", "suggested", "recommend", "recommended", "tell", "told", "give", "gave", "given", "advise", "advised",
+					"mention", "mentioned", "explain", "explained", "propose", "proposed", "answer", "answered", "reply", "replied", "provide", "provided", "list", "listed":
+					return i > 0 && ws[i-1] != "can" && ws[i-1] != "could" && ws[i-1] != "would" && ws[i-1] != "will"
+				}
+			}
+		case "your":
+			for _, v := range ws[i+1 : min(i+3, len(ws))] {
+				switch v {
+				case "suggestion", "suggestions", "recommendation", "recommendations", "advice", "answer", "reply", "response", "explanation", "list", "plan":
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,59 @@
+package rank
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// Question is a text that is asked of partitions. It is read once for all of them. It is
+// safe for concurrent use.
+type Question struct {
+	text string
+	cues language.Cues
+
+	embedder Embedder
+	read     bool // vec is there from the start
+	embedded sync.Once
+	vec      []float32
+	err      error
+
+	coverage float64
+
+	split sync.Once
+	lower []string
+}
+
+// Ask reads a question; now resolves its relative dates. Memories need the cues of times,
+// knowledge grams, and a mode or an alpha that is chosen from the question the rest.
+func (e *Engine) Ask(text string, now time.Time, kinds language.CueKind) *Question {
+	a := &Question{text: text, embedder: e.Embedder, coverage: 1, cues: language.SomeCues(text, now, kinds)}
+	switch {
+	case e.Read != nil:
+		a.read = true
+		a.vec, a.coverage = e.Read(text)
+	case e.Coverage != nil:
+		a.coverage = e.Coverage(text)
+	}
+	return a
+}
+
+// Cues are what the words of the question say; nobody may change them.
+func (a *Question) Cues() *language.Cues { return &a.cues }
+
+// words returns the words of the question in lower case.
+func (a *Question) words() []string {
+	a.split.Do(func() { a.lower = words(a.text) })
+	return a.lower
+}
+
+// embed returns the vector of the question, the error being that of the first call.
+func (a *Question) embed(ctx context.Context) ([]float32, error) {
+	if a.read {
+		return a.vec, ctx.Err()
+	}
+	a.embedded.Do(func() { a.vec, a.err = a.embedder.EmbedQuery(ctx, a.text) })
+	return a.vec, a.err
+}

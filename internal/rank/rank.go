@@ -1,0 +1,466 @@
+// Package rank ranks the chunks of a partition for a question. It asks the
+// indexes for candidates, fuses their scores as weighted sums normalised by the
+// best of each list, lifts what context, entities and the graph speak for, and
+// keeps every part of every score.
+//
+// The formulas and their constants were fitted on development sets of
+// conversations and of encyclopedic passages; docs/recall.md has the ablations.
+package rank
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// Embedder is what ranking needs of an embedder.
+type Embedder interface {
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// Alpha says how semantic and keyword search are weighed.
+type Alpha struct {
+	Auto  bool
+	Value float64
+}
+
+// DefaultAlpha is the value at which the weight is exactly the embedder's strength.
+const DefaultAlpha = 0.8
+
+// Engine ranks. It is immutable and safe for concurrent use.
+type Engine struct {
+	Embedder Embedder
+	// Coverage is the share of a text's content words that the embedder knows; nil: it knows all.
+	Coverage func(text string) float64
+	// Read is EmbedQuery and Coverage in one, of an embedder for which that costs less and that is never far away; nil: they are asked apart.
+	Read func(text string) (vec []float32, coverage float64)
+	// Word appends the unit vector of a word; nil: there is no late interaction.
+	Word func(dst []float32, word string) ([]float32, bool)
+	// MemoryStrength and KnowledgeStrength are the dense shares at DefaultAlpha.
+	MemoryStrength, KnowledgeStrength float64
+	// Unrelated is set for an embedder whose scores are calibrated; the strengths are then the package's own.
+	Unrelated *Spread
+}
+
+// Space is what is searched.
+type Space struct {
+	Store    backend.Store
+	Vectors  backend.Vectors
+	Keywords backend.Keywords
+	Graph    backend.Graph
+	// DenseOff leaves the vectors out: they belong to another embedder.
+	DenseOff bool
+	// Lane is where the vectors of the embedder stand.
+	Lane backend.Lane
+}
+
+// Request is a question to one partition.
+type Request struct {
+	Part     backend.Partition
+	Question *Question
+	K        int // hits that will be asked for at most, as far as is known
+	Thinking bool
+	Auto     bool // choose Thinking from the question
+	Alpha    Alpha
+	Filter   backend.Filter
+	Now      time.Time
+	Deadline time.Time // thinking stops adding stages after it; zero: never
+}
+
+// Scored is a candidate with its score; [Answer.Parts] explains it.
+type Scored struct {
+	Chunk, Source int64
+	Score         float64
+	at            int32 // in rows and cand of the work
+}
+
+// Parts of a score; see contextmem.Explain for their meaning.
+type Parts struct {
+	Semantic, Keyword, Context, Speaker, Time float64
+	Entity, Graph, Bridge, Expansion, Late    float64
+	RawDense, RawKeyword                      float64
+}
+
+// Answer is a ranking; see [Answer.Best].
+type Answer struct {
+	Thinking bool    // whether thinking ran
+	Alpha    float64 // as the caller would name it
+	Dense    float64 // the weight that semantic search got
+	Degraded []string
+	Entities []int64 // entities that the question names
+	Cut      bool    // a list gave as many candidates as it was asked for: there may be more
+
+	work *work // that the answer lies in
+}
+
+// Best returns the n best hits, best first, ties by smaller chunk. They are good until the next
+// call.
+func (a *Answer) Best(n int) []Scored {
+	q := a.work
+	order := q.best(n, func(c *cand) float64 { return c.Score })
+	q.hits = slices.Grow(q.hits[:0], len(order))
+	for _, p := range order {
+		q.hits = append(q.hits, Scored{Chunk: p.chunk, Source: q.rows[p.at].Source, Score: p.v, at: p.at})
+	}
+	return q.hits
+}
+
+// Parts returns what the score of a hit consists of.
+func (a *Answer) Parts(h *Scored) Parts {
+	q := a.work
+	r, c := &q.rows[h.at], &q.cand[h.at]
+	return Parts{
+		Semantic: q.semantic(r.Dense), Keyword: q.perKeyword * float64(r.Keyword), Context: c.Context, Speaker: c.Speaker, Time: c.Time,
+		Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(r.Dense), RawKeyword: float64(r.Keyword),
+	}
+}
+
+// Release gives the memory of the answer to later searches; nothing of it may be used
+// any more. An answer that is not released is garbage like any other value.
+func (a *Answer) Release() {
+	if q := a.work; q != nil {
+		a.work = nil
+		q.release()
+	}
+}
+
+// work is one question on its way. It is pooled with its scratch.
+type work struct {
+	*Engine
+	Space
+	ctx   context.Context
+	req   Request
+	asked *Question
+	cues  *language.Cues
+	docs  int
+	avg   float64 // mean terms of a chunk
+	w     float64
+	qvec  []float32
+
+	perKeyword, perDense float64 // of a score to what it counts
+	// Of a calibrated embedder: where its scores begin to count, what the dense part weighs, and how much of the context counts.
+	denseFrom, denseShare, near float64
+
+	whole         bool // rows are the partition, as a survey saw it
+	vague         bool // some of rows may not be described
+	replies, asks bool // some candidate is the machine side of a chat, only asks
+
+	speakers  []string         // by Beside.Speaker
+	sessionAt map[int64]int32  // places of sessions, counted from 1; nil: none
+	speakerAt map[string]int32 // where Neighbours named them
+
+	scratch
+	saw backend.Survey
+	out Answer
+}
+
+// scratch is what a search needs and leaves clean for the next.
+type scratch struct {
+	rows    []backend.Surveyed // chunks; Prev and Next are places in it, counted from 1
+	cand    []cand             // their scores, by the same places
+	index   chunkIndex         // of chunks in rows
+	indexed int                // rows that index knows, or does without: the first
+	rising  int                // rows that index does without, as few with rising chunks: the first
+	order   []place            // see best
+	sorted  []place
+	found   []backend.Hit
+	terms   []backend.TermInfo // of the question
+
+	chunks   []int64
+	grams    []language.Gram // of the question
+	keys     []string        // of grams
+	places   []int32
+	around   []backend.Neighbours
+	sessions []session
+	hits     []Scored
+}
+
+var works = sync.Pool{New: func() any { return new(work) }}
+
+// maxScratch keeps a rare large search from staying in memory.
+const maxScratch = 1 << 14
+
+func (q *work) release() {
+	s := q.scratch
+	if cap(s.cand) > maxScratch {
+		return
+	}
+	clear(s.around)
+	clear(s.terms)
+	clear(s.grams)
+	clear(s.keys)
+	s.index.clear()
+	s.terms, s.grams, s.keys = s.terms[:0], s.grams[:0], s.keys[:0]
+	s.rows, s.cand, s.indexed, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
+	*q = work{scratch: s}
+	works.Put(q)
+}
+
+// cand is the score of a chunk that may be among the best, or stands beside one that may. It
+// holds no pointers, so that many cost the collector nothing.
+type cand struct {
+	Score float64
+	s0    float64 // what the searches say
+	own   float64 // what the memory alone says, once its context is added
+	// Parts of Score; see Parts.
+	Context, Speaker, Time, Entity, Graph, Bridge, Expansion, Late float64
+
+	session int32 // place in work.sessions, counted from 1; 0: none
+	in      bool  // it may be among the best
+	known   bool  // its row says what is beside it
+	reply   bool  // the machine side of a chat said it
+}
+
+// Search ranks the partition for the question. The caller releases the answer.
+func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, error) {
+	q := works.Get().(*work)
+	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
+	q.asked, q.cues = req.Question, req.Question.Cues()
+	q.weigh()
+	counted := q.Coverage == nil
+	if counted { // an embedder that may be far away is not asked for nothing
+		if err := q.count(); err != nil {
+			return nil, err
+		}
+	}
+	ok, err := q.survey(counted)
+	if err != nil {
+		return nil, err
+	}
+	if !ok && !counted {
+		if err := q.count(); err != nil {
+			return nil, err
+		}
+	}
+	q.out.Thinking = req.Thinking || req.Auto && q.deep()
+	if q.docs == 0 && req.Part.Class != backend.Raw {
+		return &q.out, nil
+	}
+	if !ok {
+		if err := q.lists(); err != nil {
+			return nil, err
+		}
+	}
+	q.fuse()
+	pure := !req.Alpha.Auto && (req.Alpha.Value == 0 || req.Alpha.Value == 1)
+	switch {
+	case pure:
+	case req.Part.Class == backend.Memory:
+		err = q.memory()
+	default:
+		err = q.knowledge()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &q.out, nil
+}
+
+// weigh chooses the dense weight and alpha.
+func (q *work) weigh() {
+	strength := q.KnowledgeStrength
+	if q.req.Part.Class == backend.Memory {
+		strength = q.MemoryStrength
+	}
+	if q.Unrelated != nil {
+		strength = calibratedKnowledge
+		if q.req.Part.Class == backend.Memory {
+			strength = calibratedMemory
+		}
+	}
+	fit := math.Min(1, q.asked.coverage/0.6) // recipe: below .6 the model understands too little of the question
+	alpha := q.req.Alpha.Value
+	if q.req.Alpha.Auto {
+		alpha = q.autoAlpha(q.asked.coverage)
+	}
+	switch {
+	case q.DenseOff:
+		q.w = 0
+	case !q.req.Alpha.Auto && alpha >= 1:
+		q.w = 1
+	case alpha <= DefaultAlpha:
+		q.w = strength * alpha / DefaultAlpha * fit
+	default:
+		q.w = (strength + (1-strength)*(alpha-DefaultAlpha)/(1-DefaultAlpha)) * fit
+	}
+	q.out.Alpha, q.out.Dense = alpha, q.w
+}
+
+// autoAlpha leans on keywords when the question holds literal tokens, or words that the model does not know.
+func (q *work) autoAlpha(coverage float64) float64 {
+	a := DefaultAlpha
+	if len(q.cues.Quoted) > 0 || len(q.cues.Identifiers) > 0 {
+		a = 0.4
+	}
+	return math.Round(a*math.Min(1, coverage/0.6)*100) / 100
+}
+
+// deep reports whether a question deserves thinking: it names several things, compares, or
+// chains clauses.
+func (q *work) deep() bool {
+	return len(q.cues.Names) >= 2 || q.cues.Comparison || q.cues.List || len(q.terms) >= 8
+}
+
+// depth is how many candidates each list gives: all in a small partition, where the
+// context of a memory may be what finds it; in a large one the sessions of the best
+// bring their memories in.
+func (q *work) depth() int {
+	switch {
+	case q.docs <= surveyMost:
+		return surveyMost
+	case q.out.Thinking:
+		return max(1000, 2*q.req.K)
+	}
+	return max(256, 2*q.req.K)
+}
+
+// embed sets the vector of the question. Without one keywords alone are searched.
+func (q *work) embed() (err error) {
+	if q.w == 0 || q.qvec != nil {
+		return nil
+	}
+	if q.qvec, err = q.asked.embed(q.ctx); err != nil {
+		if q.ctx.Err() != nil || q.w == 1 {
+			return err
+		}
+		q.out.Degraded = append(q.out.Degraded, "the embedder failed: keywords alone were searched")
+		q.w, q.out.Dense = 0, 0
+	}
+	return nil
+}
+
+// count looks the terms of the question up.
+func (q *work) count() error {
+	var avg float32
+	var err error
+	q.terms, q.docs, avg, err = q.Keywords.Terms(q.ctx, q.req.Part, q.asked.text)
+	q.avg = float64(avg)
+	return err
+}
+
+// surveyMost is the chunks of a partition that is looked at as a whole, where the index can
+// do so.
+const surveyMost = 2000
+
+// survey makes all chunks of a small partition candidates that a search finds, and the others
+// known as what stands beside them. It reports whether it could.
+func (q *work) survey(counted bool) (bool, error) {
+	x, ok := q.Graph.(backend.Surveyor)
+	if !ok || counted && (q.docs == 0 || q.docs > surveyMost) || any(q.Vectors) != any(x) || any(q.Keywords) != any(x) {
+		return false, nil
+	}
+	if err := q.embed(); err != nil {
+		return false, err
+	}
+	ask := backend.SurveyQuery{Part: q.req.Part, Lane: q.Lane, Text: q.asked.text, Filter: q.req.Filter, Most: surveyMost}
+	if q.w > 0 {
+		ask.Vector = q.qvec
+	}
+	s := &q.saw
+	s.Rows, s.Terms = q.rows, q.terms
+	ok, err := x.Survey(q.ctx, ask, s)
+	if !ok || err != nil {
+		return false, err
+	}
+	q.rows, q.speakers, q.terms, q.docs, q.avg, q.whole = s.Rows, s.Speakers, s.Terms, s.Docs, float64(s.AvgTerms), true
+	q.cand = slices.Grow(q.cand[:0], len(q.rows))[:len(q.rows)]
+	clear(q.cand)
+	last, rising := int64(math.MinInt64), len(q.rows) <= fewRows
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
+		rising, last = rising && r.Chunk > last, r.Chunk
+		if r.Dense < 0 {
+			r.Dense = 0
+		}
+		if q.w == 1 {
+			r.Keyword = 0
+		}
+		c.in, c.known = r.Keyword > 0 || r.Dense > 0, true
+		if r.Session != 0 {
+			c.session = q.sessionOf(r.Session)
+		}
+	}
+	if rising {
+		q.rising, q.indexed = len(q.rows), len(q.rows)
+	}
+	return true, nil
+}
+
+// fewRows is the number of rows up to which a search by halves finds a chunk sooner than an
+// index that has to be made first.
+const fewRows = 256
+
+// lists makes what the searches find candidates.
+func (q *work) lists() error {
+	if err := q.embed(); err != nil {
+		return err
+	}
+	k := q.depth()
+	if q.w < 1 {
+		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		if err != nil {
+			return err
+		}
+		q.found, q.out.Cut = hits[:0], len(hits) >= k
+		for _, h := range hits {
+			q.rows[q.at(h)].Keyword = h.Score
+		}
+	}
+	if q.w > 0 {
+		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		if err != nil {
+			return err
+		}
+		q.found, q.out.Cut = hits[:0], q.out.Cut || len(hits) >= k
+		for _, h := range hits {
+			if h.Score > 0 {
+				q.rows[q.at(h)].Dense = h.Score
+			}
+		}
+	}
+	return nil
+}
+
+// fuse sums up the scores of the searches, each as a share of its best.
+func (q *work) fuse() {
+	var keyword, dense float32 // the best
+	for i := range q.rows {
+		r := &q.rows[i]
+		if r.Keyword > keyword {
+			keyword = r.Keyword
+		}
+		if r.Dense > dense {
+			dense = r.Dense
+		}
+	}
+	q.near = 1
+	if q.Unrelated != nil {
+		q.fuseCalibrated(keyword)
+		return
+	}
+	if keyword > 0 {
+		q.perKeyword = (1 - q.w) / float64(keyword)
+	}
+	if dense > 0 {
+		q.perDense = q.w / float64(dense)
+	}
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
+		c.s0 = q.perKeyword*float64(r.Keyword) + q.perDense*float64(r.Dense)
+		c.Score = c.s0
+	}
+}
+
+// late reports whether the time for further stages is over, and notes it.
+func (q *work) late(stage string) bool {
+	if q.req.Deadline.IsZero() || time.Now().Before(q.req.Deadline) {
+		return false
+	}
+	q.out.Degraded = append(q.out.Degraded, "the time budget ended before "+stage)
+	return true
+}

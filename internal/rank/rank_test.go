@@ -1,0 +1,385 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+var (
+	memories  = backend.Partition{Class: backend.Memory}
+	knowledge = backend.Partition{Class: backend.Knowledge}
+	balanced  = Alpha{Value: DefaultAlpha}
+)
+
+func same(t *testing.T, want map[int64]float64, a *Answer) {
+	t.Helper()
+	got := scores(a)
+	require.Len(t, got, len(want), "%v", got)
+	for c, v := range want {
+		assert.InDelta(t, v, got[c], 1e-6, "chunk %d", c)
+	}
+}
+
+// TestFusion has keyword scores 10, 5 and dense scores .8, .4: (1-w)B + wD by hand.
+func TestFusion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		alpha    Alpha
+		coverage float64
+		off      bool
+		dense    float64
+		want     map[int64]float64
+	}{
+		"keywords alone":     {Alpha{Value: 0}, 1, false, 0, map[int64]float64{1: 1, 2: .5}},
+		"half the default":   {Alpha{Value: .4}, 1, false, .1, map[int64]float64{1: .9, 2: .55, 3: .05}},
+		"default":            {balanced, 1, false, .2, map[int64]float64{1: .8, 2: .6, 3: .1}},
+		"above":              {Alpha{Value: .9}, 1, false, .6, map[int64]float64{1: .4, 2: .8, 3: .3}},
+		"semantics alone":    {Alpha{Value: 1}, 1, false, 1, map[int64]float64{2: 1, 3: .5}},
+		"alone, unknown":     {Alpha{Value: 1}, 0, false, 1, map[int64]float64{2: 1, 3: .5}},
+		"half understood":    {balanced, .3, false, .1, map[int64]float64{1: .9, 2: .55, 3: .05}},
+		"not understood":     {balanced, 0, false, 0, map[int64]float64{1: 1, 2: .5}},
+		"auto":               {Alpha{Auto: true}, 1, false, .2, map[int64]float64{1: .8, 2: .6, 3: .1}},
+		"vectors of another": {balanced, 1, true, 0, map[int64]float64{1: 1, 2: .5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{avg: 10, memos: []memo{{chunk: 1, source: 1, keyword: 10}, {chunk: 2, source: 2, keyword: 5, dense: .8}, {chunk: 3, source: 3, dense: .4}}}
+			e := engine()
+			e.Coverage = func(string) float64 { return c.coverage }
+			sp := w.space()
+			sp.DenseOff = c.off
+			a, err := e.Search(t.Context(), sp, Request{Part: knowledge, Question: e.Ask("plain words", time.Time{}, language.AllCues), K: 10, Alpha: c.alpha})
+			require.NoError(t, err)
+			same(t, c.want, a)
+			assert.InDelta(t, c.dense, a.Dense, 1e-9)
+			assert.Equal(t, c.dense < 1, w.asked.keywords == 1, "keywords are asked only where they count")
+			assert.Equal(t, c.dense > 0, w.asked.vectors == 1, "vectors are asked only where they count")
+		})
+	}
+}
+
+// conversation is one session: a question, its reply that no search finds, and a third.
+func conversation() *world {
+	return &world{avg: 25, sessions: map[int64]float32{7: 4}, memos: []memo{
+		{chunk: 1, source: 1, session: 7, keyword: 10, speaker: "Ann", question: true, text: "Ann: did you see the red bridge?"},
+		{chunk: 2, source: 2, session: 7, speaker: "Bob", text: "yes, it was wonderful"},
+		{chunk: 3, source: 3, session: 7, keyword: 4, speaker: "Ann", text: "Ann: the bridge opened late"},
+		{chunk: 4, source: 4, keyword: 2, text: "bridge"}, // stands alone
+	}}
+}
+
+// TestContext: own scores are 1, 0, .4 and .2; the session's best is 1 and so is its
+// score as one document, which gives .5 + .4 to each of its memories. The first has .12 as
+// the opening.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*world)
+		query  string
+		want   map[int64]float64
+	}{
+		"short memories": {func(*world) {}, "bridge", map[int64]float64{
+			1: 1 + .9 + .3*.4 + .12, // chunk 3 is two away
+			2: .9 + .4*1 + .4*1,     // neighbour, and the reply to a question
+			3: .4 + .9 + .3*1, 4: .2}},
+		"long memories":          {func(w *world) { w.avg = 50 }, "bridge", map[int64]float64{1: 1 + .5*1.14, 2: .5 * 1.7, 3: .4 + .5*1.2, 4: .2}},
+		"documents":              {func(w *world) { w.avg = 9000 }, "bridge", map[int64]float64{1: 1 + .2*1.14, 2: .2 * 1.7, 3: .4 + .2*1.2, 4: .2}},
+		"only asks":              {func(w *world) { w.memos[0].asks = true }, "bridge", map[int64]float64{1: 2.14 - .2, 2: 1.7, 3: 1.6, 4: .2}},
+		"asks, small":            {func(w *world) { w.memos[3].asks = true }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .1}},
+		"asked about a question": {func(w *world) { w.memos[0].asks = true }, "who asked for the bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .2}},
+		"speaker":                {func(*world) {}, "Bob's bridge", map[int64]float64{1: 2.14 + .4*.2, 2: 1.7 + .2, 3: 1.6 + .4*.2, 4: .2}},
+		"when":                   {func(w *world) { w.memos[3].time = true }, "when did the bridge open?", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .5}},
+		"date": {func(w *world) { w.memos[3].at = time.Date(2023, 5, 9, 8, 0, 0, 0, time.UTC) }, "bridge in May 2023",
+			map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .4}},
+		"first person":  {func(w *world) { w.memos[3].first = true }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .4}},
+		"second person": {func(w *world) { w.memos[2].second = true }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.55, 4: .2}},
+		"second, small": {func(w *world) { w.memos[3].second, w.memos[3].keyword = true, .4 }, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .02}},
+		"persons of a chat": {func(w *world) {
+			w.memos[3].speaker, w.memos[3].first, w.memos[2].second = "assistant", true, true
+		}, "bridge", map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .12}},
+		"assistant": {func(w *world) { w.memos[1].speaker, w.memos[1].keyword, w.memos[0].asks = "assistant", 10, true }, "bridge", map[int64]float64{
+			1: 1 + .9 + .4*.6 + .3*.4 + .12, 2: .6 + .9 + .4 + .4, 3: .4 + .9 + .4*.6 + .3*1, 4: .2}},
+		"asks the assistant": {func(w *world) { w.memos[1].speaker, w.memos[1].keyword = "assistant", 10 }, "what did you suggest about the bridge?", map[int64]float64{
+			1: 1 + .9 + .4 + .3*.4 + .12, 2: 1 + .9 + .4 + .4, 3: .4 + .9 + .4 + .3*1, 4: .2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := conversation()
+			c.change(w)
+			sp := w.space()
+			sp.DenseOff = true
+			a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask(c.query, time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			same(t, c.want, a)
+		})
+	}
+}
+
+// TestOpening: a session of one memory has no opening.
+func TestOpening(t *testing.T) {
+	t.Parallel()
+	w := conversation()
+	w.memos = w.memos[:1]
+	sp := w.space()
+	sp.DenseOff = true
+	a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+	require.NoError(t, err)
+	same(t, map[int64]float64{1: 1 + .9}, a)
+}
+
+// TestSpread: for a list each memory loses a tenth of the best score for each better one of
+// its session, not beyond half of its own; chunk 4 stands alone. Others lose nothing.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	plain := map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .2}
+	for name, c := range map[string]struct {
+		query  string
+		change func(*world)
+		want   map[int64]float64
+	}{
+		"list":        {"which bridges did they see?", func(*world) {}, map[int64]float64{1: 2.14, 2: 1.7 - .214, 3: 1.6 - 2*.214, 4: .2}},
+		"single fact": {"where is the bridge?", func(*world) {}, plain},
+		"long":        {"which bridges did they see?", func(w *world) { w.avg = 50 }, map[int64]float64{1: 1.57, 2: .85 - 2*.0785, 3: 1 - .0785, 4: .2}},
+		"chat":        {"which bridges did they see?", func(w *world) { w.memos[3].speaker = "assistant" }, map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := conversation()
+			c.change(w)
+			sp := w.space()
+			sp.DenseOff = true
+			a, err := engine().Search(t.Context(), sp, Request{Part: memories, Question: engine().Ask(c.query, time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			same(t, c.want, a)
+			for _, h := range hitsOf(a) {
+				p := a.Parts(&h)
+				assert.InDelta(t, h.Score, p.Keyword+p.Semantic+p.Context+p.Speaker+p.Time, 1e-9, "the parts explain chunk %d", h.Chunk)
+			}
+		})
+	}
+}
+
+// TestFilterKeepsNeighboursOut holds that context lets nothing in that a filter kept out.
+func TestFilterKeepsNeighboursOut(t *testing.T) {
+	t.Parallel()
+	a := search(t, engine(), conversation(), Request{Part: memories, K: 10, Alpha: balanced, Filter: backend.Filter{All: [][]uint64{{1}}}})
+	assert.NotContains(t, scores(a), int64(2))
+	assert.Contains(t, scores(a), int64(1))
+}
+
+// TestLate: the question's words weigh 3 and 1. Chunk 2 has neither, but answers chunk 1,
+// which has "red" and "bridge": .6 of both. Chunk 3 has "bridge"; chunk 4 "raft", a twin of "red".
+func TestLate(t *testing.T) {
+	t.Parallel()
+	w := conversation()
+	w.memos[3].text = "raft"
+	w.terms = []backend.TermInfo{term("red", 3), term("bridge", 1), term("ann", 2)}
+	e := engine()
+	e.Word = twins
+	late := func(thinking bool) map[int64]float64 {
+		m := map[int64]float64{}
+		a := search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, language.AllCues), K: 10, Thinking: thinking, Alpha: balanced})
+		for _, h := range hitsOf(a) {
+			m[h.Chunk] = a.Parts(&h).Late
+		}
+		return m
+	}
+	for c, v := range late(false) {
+		assert.Zero(t, v, "chunk %d: fast has no late interaction", c)
+	}
+	got := late(true)
+	assert.InDelta(t, .4, got[1], 1e-6)
+	assert.InDelta(t, .4*.6, got[2], 1e-6)
+	assert.InDelta(t, .4*(1+.0)/4, got[3], 1e-6) // Bob said nothing of it: only its own word
+	assert.InDelta(t, .4*3/4, got[4], 1e-6)
+	w.avg = 100 // four times as long: a quarter
+	assert.InDelta(t, .1, late(true)[1], 1e-6)
+	w.memos[3].speaker = "assistant"
+	assert.Zero(t, late(true)[1], "an assistant takes part")
+	w.memos[3].speaker, e.Word = "", nil
+	assert.Zero(t, late(true)[1])
+}
+
+// TestParts holds, over random conversations, that the parts explain the score to the last
+// bit that matters, that answers are sorted with ties by chunk, and are the same every time.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		w := randomWorld(rng)
+		e := engine()
+		e.Word = twins
+		for _, thinking := range []bool{false, true} {
+			r := Request{Part: memories, Question: engine().Ask("Ann red bridge", time.Time{}, language.AllCues), K: 10, Thinking: thinking, Alpha: balanced}
+			a := search(t, e, w, r)
+			for _, h := range hitsOf(a) {
+				p := a.Parts(&h)
+				sum := p.Keyword + p.Semantic + p.Context + p.Speaker + p.Time + p.Late
+				require.InDelta(t, h.Score, sum, 1e-9)
+			}
+			require.True(t, slices.IsSortedFunc(hitsOf(a), func(x, y Scored) int {
+				return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Chunk, y.Chunk))
+			}))
+			require.Equal(t, hitsOf(a), hitsOf(search(t, e, w, r)))
+		}
+	}
+}
+
+func randomWorld(rng *rand.Rand) *world {
+	w := &world{avg: float32(1 + rng.IntN(200)), sessions: map[int64]float32{1: 1 + rng.Float32(), 2: rng.Float32()},
+		terms: []backend.TermInfo{term("red", 3), term("bridge", 1)}}
+	text := []string{"red", "bridge", "raft", "boat", "nothing at all"}
+	for i := range 2 + rng.IntN(30) {
+		m := memo{chunk: int64(i + 1), source: int64(i/2 + 1), session: int64(rng.IntN(2)), question: rng.IntN(2) == 0, asks: rng.IntN(3) == 0, time: rng.IntN(2) == 0,
+			speaker: []string{"Ann", "Bob", ""}[rng.IntN(3)], text: text[rng.IntN(len(text))]}
+		if rng.IntN(3) > 0 {
+			m.keyword = float32(1+rng.IntN(8)) / 4
+		}
+		if rng.IntN(3) > 0 {
+			m.dense = float32(rng.IntN(9)-1) / 8
+		}
+		w.memos = append(w.memos, m)
+	}
+	return w
+}
+
+// TestPureAlpha holds that alpha 0 and 1 give the order and the relative scores of one
+// search, whatever context says.
+func TestPureAlpha(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		w := randomWorld(rng)
+		for alpha, score := range map[float64]func(*memo) float32{
+			0: func(m *memo) float32 { return m.keyword },
+			1: func(m *memo) float32 { return max(m.dense, 0) },
+		} {
+			want := hits(w.memos, score)
+			for _, thinking := range []bool{false, true} {
+				a := search(t, engine(), w, Request{Part: memories, K: 10, Thinking: thinking, Alpha: Alpha{Value: alpha}})
+				require.Len(t, hitsOf(a), len(want))
+				for i, h := range hitsOf(a) {
+					require.Equal(t, want[i].Chunk, h.Chunk)
+					require.InDelta(t, float64(want[i].Score/want[0].Score), h.Score, 1e-6)
+				}
+			}
+		}
+	}
+}
+
+// TestDegrades holds that a failing embedder and a spent budget are told and leave a ranking.
+func TestDegrades(t *testing.T) {
+	t.Parallel()
+	e := engine()
+	e.Embedder = oneWay{fails: true}
+	a := search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced})
+	assert.Equal(t, []string{"the embedder failed: keywords alone were searched"}, a.Degraded)
+	assert.InDelta(t, 2.14, scores(a)[1], 1e-6)
+	_, err := e.Search(t.Context(), conversation().space(), Request{Part: memories, Question: e.Ask("x", time.Time{}, language.AllCues), K: 10, Alpha: Alpha{Value: 1}})
+	require.Error(t, err, "without keywords nothing is left")
+
+	e = engine()
+	e.Word = twins
+	fast := search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced})
+	a = search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced, Thinking: true, Deadline: time.Now().Add(-time.Second)})
+	assert.Equal(t, []string{"the time budget ended before late interaction"}, a.Degraded)
+	assert.Equal(t, hitsOf(fast), hitsOf(a))
+}
+
+// TestRead holds that a question that is read in one pass is ranked like one that is not, and that its caller may still give up.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	apart := engine()
+	apart.Coverage = func(string) float64 { return .3 }
+	once := engine()
+	once.Embedder, once.Coverage = oneWay{fails: true}, apart.Coverage
+	once.Read = func(text string) ([]float32, float64) {
+		vec, err := apart.Embedder.EmbedQuery(t.Context(), text)
+		require.NoError(t, err)
+		return vec, .3
+	}
+	r := Request{Part: memories, K: 10, Alpha: balanced}
+	want, got := search(t, apart, conversation(), r), search(t, once, conversation(), r)
+	assert.Equal(t, hitsOf(want), hitsOf(got))
+	assert.Equal(t, []any{want.Dense, want.Degraded}, []any{got.Dense, got.Degraded})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := once.Ask("bridge", time.Time{}, language.AllCues).embed(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAuto(t *testing.T) {
+	t.Parallel()
+	w := conversation()
+	for query, thinks := range map[string]bool{"bridge": false, "Did Ann Lee or Bob Ray see it?": true} {
+		assert.Equal(t, thinks, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(query, time.Time{}, language.AllCues), K: 5, Auto: true, Alpha: balanced}).Thinking, query)
+	}
+	assert.Equal(t, .4, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(`the word "bridge"`, time.Time{}, language.AllCues), K: 5, Alpha: Alpha{Auto: true}}).Alpha)
+}
+
+// TestFirst compares the selection with a full sort.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		all := make([]place, rng.IntN(400))
+		values := 1 + rng.IntN(300)
+		for i := range all {
+			all[i] = place{float64(1 + rng.IntN(values)), rng.Int64N(1 << 40), int32(i)}
+			switch rng.IntN(40) * (rng.IntN(3) + 1) {
+			case 0:
+				all[i].v = math.SmallestNonzeroFloat64
+			case 1:
+				all[i].v = 1e300
+			}
+		}
+		n := rng.IntN(len(all) + 1)
+		want := slices.Clone(all)
+		slices.SortFunc(want, func(a, b place) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.chunk, b.chunk)) })
+		got := first(all, n, make([]place, len(all)))
+		if n == 0 {
+			require.Empty(t, got)
+			continue
+		}
+		require.Equal(t, want[:n], got)
+	}
+}
+
+// TestChunkIndex compares the table with a map, over several generations.
+func TestChunkIndex(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	var x chunkIndex
+	for range 20 {
+		want := map[int64]int32{}
+		chunks := rng.IntN(3000)
+		for range chunks {
+			chunk := rng.Int64N(int64(chunks)) << rng.IntN(40)
+			at, ok := x.get(chunk)
+			known, has := want[chunk]
+			require.Equal(t, has, ok)
+			require.Equal(t, known, at)
+			at, fresh := x.add(chunk, int32(len(want)))
+			require.Equal(t, !has, fresh)
+			if fresh {
+				want[chunk] = int32(len(want))
+			}
+			require.Equal(t, want[chunk], at)
+		}
+		if rng.IntN(4) == 0 {
+			x.gen = math.MaxUint32 // 4 billion searches later, slots of the first ones still there
+		}
+		x.clear()
+	}
+}

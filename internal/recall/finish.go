@@ -1,0 +1,147 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/rank"
+)
+
+// finish orders the hits by their rows and adds what was asked for.
+func (r *run) finish() error {
+	want := r.MaxResults
+	if r.RecencyBias > 0 || r.Apps || r.Boosts || r.Reranker != nil {
+		want = max(want*overFetch, minHits)
+	} else {
+		want += 2 + want/10 // some may be gone, or belong to a source that floods
+	}
+	choose := r.best
+	if r.RecencyBias > 0 {
+		choose = r.newest
+	}
+	hits, err := choose(want)
+	if err != nil {
+		return err
+	}
+	r.parts = slices.Grow(r.parts, len(hits))[:len(hits)]
+	for i, h := range hits {
+		r.parts[i] = partsOf(h.scope.answer.Parts(&h.ranked))
+		h.Parts = &r.parts[i]
+		h.Parts.Recency = h.recency
+	}
+	if hits, err = r.reorder(hits); err != nil {
+		return err
+	}
+	hits = r.unflood(hits)
+	hits = hits[:min(len(hits), r.MaxResults)]
+	// What filled up a short list may score above what stands before it.
+	slices.SortStableFunc(hits, func(a, b *Hit) int { return cmp.Compare(b.Score, a.Score) })
+	r.setHits(hits)
+	if err := r.related(); err != nil {
+		return err
+	}
+	if r.res.Thinking && !r.SkipForceful {
+		if err := r.forceful(); err != nil {
+			return err
+		}
+	}
+	if r.Request.Graph {
+		if err := r.graph(); err != nil {
+			return err
+		}
+	}
+	if r.Request.Temporal != nil {
+		r.dated()
+	}
+	return r.hint()
+}
+
+// setHits makes hits those of the result.
+func (r *run) setHits(hits []*Hit) {
+	clear(r.counts)
+	for _, h := range hits {
+		if r.counts[h.Row.Src.Num]++; r.counts[h.Row.Src.Num] == 1 {
+			h.First = true
+			r.res.Sources++
+		}
+	}
+	r.res.Hits = hits
+}
+
+func partsOf(p rank.Parts) Parts {
+	return Parts{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
+		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword}
+}
+
+// related adds neighbours of the hits in their sources.
+func (r *run) related() error {
+	if r.RelatedChunks == 0 {
+		return nil
+	}
+	have := map[int64]bool{}
+	for _, h := range r.res.Hits {
+		have[h.Row.Num] = true
+	}
+	for i, h := range r.res.Hits {
+		near, err := r.Store.SourceChunks(r.ctx, h.Row.Src.Num, max(0, h.Row.Ordinal-r.RelatedChunks), h.Row.Ordinal+r.RelatedChunks+1, false)
+		if err != nil {
+			return err
+		}
+		for _, n := range near {
+			if have[n.Num] || len(r.res.Hits)+len(r.res.Related) >= maxFanOut {
+				continue
+			}
+			have[n.Num] = true
+			r.res.Related = append(r.res.Related, Related{Row: &backend.Hydrated{Chunk: n, Src: h.Row.Src}, Hit: i})
+		}
+	}
+	return nil
+}
+
+// links returns the reader of what relations refer to, which knows the hits.
+func (r *run) links() *graph.Reader {
+	if r.reader == nil {
+		for _, h := range r.res.Hits {
+			r.known = append(r.known, graph.Hit{Row: h.Row, Score: h.Score})
+		}
+		r.reader = graph.NewReader(r.ctx, r.Store, r.Now, r.Visible, r.known)
+	}
+	return r.reader
+}
+
+// graph fills the graph context.
+func (r *run) graph() (err error) {
+	for i := range r.scopes {
+		r.named = append(r.named, graph.Named{Part: r.scopes[i].Part, Entities: r.scopes[i].answer.Entities})
+	}
+	r.around, err = r.links().Context(&graph.Question{Query: r.Query, Cues: func() *language.Cues { return r.cuesAt(r.Now) }, Named: r.named, UserKey: r.UserKey,
+		Graph: r.Workspace.Graph, Thinking: r.res.Thinking, Filter: r.Filter, AsOf: r.AsOf, KnownAt: r.KnownAt})
+	r.res.Graph = &r.around
+	return err
+}
+
+// hint says where a search that found nothing might have looked.
+func (r *run) hint() error {
+	if len(r.res.Hits) > 0 || len(r.Filter.All) > 0 {
+		return nil
+	}
+	subs, err := r.Store.Subs(r.ctx)
+	if err != nil {
+		return err
+	}
+	here, elsewhere := false, 0
+	for _, x := range subs {
+		if slices.ContainsFunc(r.scopes, func(sc scope) bool { return sc.Part.Sub == x.Sub }) {
+			here = true
+		} else {
+			elsewhere++
+		}
+	}
+	if !here && elsewhere > 0 {
+		r.warn("hint", "Sub", "the collection searched holds nothing; %d other collections of this database hold data", elsewhere)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package recall
+
+import (
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/pipeline"
+)
+
+// statements are the inferred statements among the hits of a recall: what several sources of a partition gave in the
+// same words is kept once.
+type statements struct {
+	first  map[statement]*Hit
+	layout string // looked at last: those of a result are often the same
+	is     bool   // it marks inferred statements
+}
+
+type statement struct {
+	part backend.Partition
+	text string
+}
+
+// again reports whether a hit is an inferred statement that says what a better hit said, and notes its source there.
+func (s *statements) again(h *Hit) bool {
+	if string(h.Row.Layout) != s.layout {
+		s.layout, s.is = string(h.Row.Layout), pipeline.IsInferred(h.Row.Layout)
+	}
+	if !s.is {
+		return false
+	}
+	if s.first == nil {
+		s.first = map[statement]*Hit{}
+	}
+	k := statement{h.scope.Part, h.Row.Text}
+	best, ok := s.first[k]
+	if !ok {
+		s.first[k] = h
+		return false
+	}
+	if id := h.Row.Src.ID; id != best.Row.Src.ID && !slices.Contains(best.AlsoFrom, id) {
+		best.AlsoFrom = append(best.AlsoFrom, id)
+	}
+	return true
+}

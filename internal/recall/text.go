@@ -1,0 +1,57 @@
+package recall
+
+import (
+	"context"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/rank"
+)
+
+// Boolean searches by keywords alone. Of the request it heeds Query, Scopes, MaxResults, Filter and Now. The caller
+// releases the result.
+func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op backend.Operator) (*Result, error) {
+	r := newRun(ctx, e, ws, req)
+	for k := r.MaxResults + r.MaxResults/2; ; k = min(k*moreHits, maxCandidates) {
+		cut, err := r.match(op, k)
+		if err != nil {
+			return nil, err
+		}
+		hits, err := r.hydrate(r.MaxResults)
+		if err != nil {
+			return nil, err
+		}
+		if len(hits) < r.MaxResults && cut && k < maxCandidates {
+			continue
+		}
+		if len(hits) < r.MaxResults && cut {
+			r.bounded()
+		}
+		r.setHits(hits)
+		break
+	}
+	for _, h := range r.res.Hits {
+		h.Score = h.ranked.Score // as of BM25, whatever the weight of its scope
+	}
+	return &r.res, r.hint()
+}
+
+// match sets hits to the best k of each scope, and reports whether there may be more.
+func (r *run) match(op backend.Operator, k int) (cut bool, err error) {
+	r.hits = r.hits[:0]
+	for i := range r.scopes {
+		sc := &r.scopes[i]
+		found, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: sc.Part, Text: r.Query, Operator: op, K: k, Filter: r.Filter})
+		if err != nil {
+			return false, err
+		}
+		cut = cut || len(found) >= k
+		for _, x := range found {
+			score := float64(x.Score)
+			r.hits = append(r.hits, &Hit{Score: score * sc.Weight, Parts: &Parts{Keyword: score, RawKeyword: score},
+				ranked: rank.Scored{Chunk: x.Chunk, Source: x.Source, Score: score}, scope: sc})
+		}
+	}
+	slices.SortStableFunc(r.hits, compareScores)
+	return cut, nil
+}

@@ -1,0 +1,101 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// Progress counts items that are on their way, and those that ended since the service was opened.
+type Progress struct {
+	Queued, Processing, Graph int
+	Completed, Errored        int
+}
+
+// Waiting is the number of items that are not terminal.
+func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
+
+// Drain waits until nothing is pending but in workspaces that are parked, for which it
+// returns an error.
+func (c *Scheduler) Drain(ctx context.Context, progress func(Progress)) error {
+	for {
+		c.mu.Lock()
+		changed := c.changed
+		busy := c.running > 0 || len(c.ready) > 0
+		var pending []string
+		var parked error
+		for uid, a := range c.state {
+			switch {
+			case !a.pending:
+			case a.parked != nil:
+				parked = a.parked
+			default:
+				busy = true
+				pending = append(pending, uid)
+			}
+		}
+		c.mu.Unlock()
+		if progress != nil {
+			p, err := c.progress(ctx, pending)
+			if err != nil {
+				return err
+			}
+			progress(p)
+		}
+		if !busy {
+			return parked
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.gate.Life().Done():
+			return &fault.Error{Op: "drain", Kind: fault.KindClosed, Err: fault.ErrClosed}
+		}
+	}
+}
+
+func (c *Scheduler) progress(ctx context.Context, pending []string) (Progress, error) {
+	p := Progress{Completed: int(c.completed.Load()), Errored: int(c.errored.Load())}
+	for _, uid := range pending {
+		sp, err := c.set.Acquire(ctx, uid)
+		if errors.Is(err, backend.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return p, fault.Wrap("drain", "", "", err)
+		}
+		counts, _, err := sp.Store.Backlog(ctx)
+		c.set.ReleaseUID(uid)
+		if err != nil {
+			return p, fault.Wrap("drain", "", "", err)
+		}
+		p.Queued += counts[backend.Queued]
+		p.Processing += counts[backend.Processing]
+		p.Graph += counts[backend.GraphCreation]
+	}
+	return p, nil
+}
+
+// DrainSpace waits until nothing is pending in one workspace.
+func (c *Scheduler) DrainSpace(ctx context.Context, uid string) error {
+	for {
+		c.mu.Lock()
+		changed := c.changed
+		a := c.state[uid]
+		busy := c.queued[uid] || a != nil && a.pending && a.parked == nil
+		c.mu.Unlock()
+		if !busy {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.gate.Life().Done():
+			return &fault.Error{Op: "drain", Kind: fault.KindClosed, Err: fault.ErrClosed}
+		}
+	}
+}

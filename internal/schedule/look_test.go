@@ -1,0 +1,78 @@
+package schedule
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// oldView is a store whose first Backlog reports an item in work, and returns late.
+type oldView struct {
+	backend.Store
+	late atomic.Bool
+	read chan struct{} // closed when Backlog has looked
+	say  chan struct{} // closed when it may answer
+}
+
+func (o *oldView) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
+	counts, next, err = o.Store.Backlog(ctx)
+	if o.late.CompareAndSwap(false, true) {
+		counts, next = map[backend.State]int{backend.Processing: 1}, time.Now().Add(2*time.Minute)
+		close(o.read)
+		<-o.say
+	}
+	return counts, next, err
+}
+
+// none is an embedder that nobody asks.
+type none struct{}
+
+func (none) Dim() int { return 1 }
+
+func (none) EmbedDocuments(context.Context, []string) ([][]float32, error) { return nil, nil }
+
+// TestLaterLookCounts: a worker that was held up does not undo what another has seen since.
+func TestLaterLookCounts(t *testing.T) {
+	t.Parallel()
+	gate := workspace.NewGate()
+	set := workspace.NewSet(workspace.Config{Backend: inmem.New(), Gate: gate, Models: []workspace.Model{{Identity: workspace.Identity{Model: "m", Dim: 1}, Embedder: none{}}}, MaxIdle: 1, Patience: time.Second,
+		Words: func(_, _ string) []uint64 { return nil }, Logger: slog.New(slog.DiscardHandler)})
+	sched := New(Config{Set: set, Gate: gate, Pipeline: &pipeline.Config{}, Logger: slog.New(slog.DiscardHandler)})
+	set.SetAttention(sched)
+	defer func() { require.NoError(t, gate.Shut(time.Second, set.Close)) }()
+	rec, err := set.Create(t.Context(), "org", "acme", workspace.Data{})
+	require.NoError(t, err)
+	made, err := set.Registry().TenantByUID(t.Context(), rec.UID)
+	require.NoError(t, err)
+	require.NoError(t, set.Provision(t.Context(), made))
+	h, err := set.Open(t.Context(), "test", "org", "acme")
+	require.NoError(t, err)
+	defer h.Release()
+	sched.forget(h.UID) // what its making planned
+	view := &oldView{Store: h.Store, read: make(chan struct{}), say: make(chan struct{})}
+	h.Store = view
+	first := make(chan error, 1)
+	go func() {
+		_, err := sched.rest(t.Context(), h.Space)
+		first <- err
+	}()
+	<-view.read
+	again, err := sched.rest(t.Context(), h.Space)
+	require.NoError(t, err)
+	require.False(t, again)
+	close(view.say)
+	require.NoError(t, <-first)
+	sched.mu.Lock()
+	defer sched.mu.Unlock()
+	require.False(t, sched.attention(h.UID).pending)
+	require.NotContains(t, sched.dueAt, h.UID)
+}

@@ -1,0 +1,180 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// worker serves workspaces until the service stops.
+func (c *Scheduler) worker() {
+	for {
+		c.mu.Lock()
+		for len(c.ready) == 0 && !c.stopping {
+			c.cond.Wait()
+		}
+		if c.stopping {
+			c.mu.Unlock()
+			return
+		}
+		uid := c.ready[0]
+		c.ready = c.ready[1:]
+		delete(c.queued, uid)
+		c.running++
+		c.mu.Unlock()
+		again, err := c.serve(uid)
+		c.mu.Lock()
+		c.running--
+		a := c.attention(uid)
+		var foreign *workspace.ForeignEmbedderError
+		switch {
+		case errors.As(err, &foreign): // trying again changes nothing
+			a.parked = err
+		case err != nil:
+			a.tries++
+			c.setDue(uid, time.Now().Add(pipeline.Backoff(a.tries)))
+		case again:
+			a.tries = 0
+			c.push(uid)
+		default:
+			a.tries = 0
+		}
+		c.mu.Unlock()
+		if err != nil && c.gate.Life().Err() == nil {
+			c.Logger.Warn("working on a tenant failed", "uid", uid, "err", err)
+		}
+		c.nudge()
+		c.signal()
+	}
+}
+
+// serve gives one workspace attention; again means that more waits.
+func (c *Scheduler) serve(uid string) (again bool, err error) {
+	ctx := c.gate.Life()
+	t, err := c.registry.TenantByUID(ctx, uid)
+	if errors.Is(err, backend.ErrNotFound) || (err == nil && t.State == backend.TenantDeleting) {
+		c.forget(uid)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if t.State == backend.TenantProvisioning {
+		if err := c.set.Provision(ctx, t); err != nil {
+			return false, err
+		}
+	} else if t.State == backend.TenantFailed {
+		c.forget(uid)
+		return false, c.registry.SetWake(ctx, uid, time.Time{})
+	}
+	sp, err := c.set.Acquire(ctx, uid)
+	if err != nil {
+		if errors.Is(err, fault.ErrClosed) || errors.Is(err, backend.ErrNotFound) {
+			return false, nil
+		}
+		return false, err
+	}
+	defer c.set.ReleaseUID(uid)
+	vectors := sp.Use()
+	defer vectors.Done()
+	if err := vectors.Foreign(); err != nil {
+		return false, err
+	}
+	n := 0
+	if !c.Pipeline.PausedUntil().After(time.Now()) {
+		token := "w" + strconv.FormatInt(c.tokens.Add(1), 36) + "-" + uid[:8] + strconv.FormatInt(time.Now().UnixNano(), 36)
+		if n, err = c.Pipeline.Step(ctx, c.space(t, sp, vectors), token); err != nil {
+			return false, err
+		}
+	}
+	if n > 0 {
+		c.signal()
+	}
+	if err := c.Outbox.HandOver(ctx, t, sp.Store); err != nil {
+		return false, err
+	}
+	if n >= c.Pipeline.BatchItems {
+		return true, nil
+	}
+	return c.rest(ctx, sp)
+}
+
+// space is a workspace as the pipeline works on it.
+func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
+	return pipeline.Space{
+		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged,
+		Events: func() bool { return c.Outbox.Wanted(t.Org) },
+		Claimed: func(n int) {
+			if n >= c.Pipeline.BatchItems { // another worker may help
+				c.mu.Lock()
+				c.push(t.UID)
+				c.mu.Unlock()
+			}
+		},
+		Ended: func(completed, errored int) {
+			sp.Unflushed.Add(int64(completed))
+			c.completed.Add(int64(completed))
+			c.errored.Add(int64(errored))
+		},
+	}
+}
+
+// rest finds out when a workspace needs attention next.
+func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, err error) {
+	c.mu.Lock()
+	now := c.attention(sp.UID)
+	now.looks++
+	gen, look := now.gen, now.looks
+	c.mu.Unlock()
+	expired, nextExpiry, err := sp.Store.Expire(ctx, time.Now(), expireBatch)
+	if err != nil {
+		return false, err
+	}
+	if expired > 0 {
+		if err := sp.Follower.Sync(ctx); err != nil {
+			return false, err
+		}
+		sp.StateChanged()
+	}
+	if err := c.set.TidyLanes(ctx, sp); err != nil {
+		return false, err
+	}
+	counts, next, err := sp.Store.Backlog(ctx)
+	if err != nil {
+		return false, err
+	}
+	if sp.Unflushed.Load() >= flushAfter && counts[backend.Queued] == 0 { // written indexes are searched faster and open faster
+		sp.Unflushed.Store(0)
+		if err := sp.Follower.Flush(ctx); err != nil {
+			return false, err
+		}
+	}
+	waiting := counts[backend.Queued] + counts[backend.Processing] + counts[backend.GraphCreation]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.attention(sp.UID)
+	if a.gen != gen {
+		return true, nil
+	}
+	if a.looks != look { // another worker looked later, after its own work: what it sees counts
+		return expired == expireBatch, nil
+	}
+	a.pending = waiting > 0
+	if waiting == 0 {
+		a.quiet = time.Now()
+	}
+	if next.IsZero() || (!nextExpiry.IsZero() && nextExpiry.Before(next)) {
+		next = nextExpiry
+	}
+	if paused := c.Pipeline.PausedUntil(); waiting > 0 && next.Before(paused) {
+		next = paused
+	}
+	c.setDue(sp.UID, next)
+	return expired == expireBatch, nil
+}

@@ -1,0 +1,131 @@
+package transfer
+
+import (
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/feedback"
+)
+
+// FormatVersion is the version of the format that docs/export.md describes.
+const FormatVersion = 1
+
+// line is one line of a file; exactly one member is set.
+type line struct {
+	Header *header           `json:"header,omitempty"`
+	Item   *itemLine         `json:"item,omitempty"`
+	Merge  *mergeLine        `json:"merge,omitempty"`
+	Boost  *feedback.Opinion `json:"boost,omitempty"`
+	End    *end              `json:"end,omitempty"`
+}
+
+// header is the first line.
+type header struct {
+	Format     int             `json:"format"`
+	Tenant     string          `json:"tenant"`
+	Exported   time.Time       `json:"exported"`
+	Embeddings bool            `json:"embeddings,omitempty"`
+	Dimension  int             `json:"dimension,omitempty"`
+	Schema     []content.Field `json:"schema,omitempty"`
+	Counts     counts          `json:"counts"`
+}
+
+// counts are the items when the export began.
+type counts struct {
+	Knowledge int `json:"knowledge"`
+	Memory    int `json:"memory"`
+	Raw       int `json:"raw"`
+}
+
+// end is the last line: a file without it was cut off.
+type end struct {
+	Items  int    `json:"items"`
+	Merges int    `json:"merges"`
+	Boosts int    `json:"boosts"`
+	SHA256 string `json:"sha256,omitempty"` // of all bytes before the line, in hexadecimal
+}
+
+// itemLine is an item.
+type itemLine struct {
+	Class      string          `json:"class"`
+	Sub        string          `json:"sub,omitempty"` // empty: the default sub-tenant
+	ID         string          `json:"id"`
+	State      string          `json:"state"`
+	ErrorCode  string          `json:"error_code,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	Title      string          `json:"title,omitempty"`
+	Kind       string          `json:"kind,omitempty"`
+	Filename   string          `json:"filename,omitempty"`
+	MediaType  string          `json:"media_type,omitempty"`
+	Size       int64           `json:"size,omitempty"`
+	Infer      bool            `json:"infer,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+	Time       time.Time       `json:"time,omitzero"`
+	ExpiresAt  time.Time       `json:"expires_at,omitzero"`
+	Session    string          `json:"session,omitempty"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
+	Additional json.RawMessage `json:"additional,omitempty"`
+	Doc        json.RawMessage `json:"doc,omitempty"`
+	Tags       []byte          `json:"tags,omitempty"` // 8 bytes a tag, little endian
+	Original   *blob           `json:"original,omitempty"`
+	Supplied   *blob           `json:"supplied,omitempty"`
+	Vectors    []vectorLine    `json:"vectors,omitempty"`
+}
+
+// blob is text where it is valid UTF-8, else bytes.
+type blob struct {
+	Text  *string `json:"text,omitempty"`
+	Bytes []byte  `json:"base64,omitempty"`
+}
+
+func newBlob(b []byte) *blob {
+	if utf8.Valid(b) {
+		s := string(b)
+		return &blob{Text: &s}
+	}
+	return &blob{Bytes: b}
+}
+
+func (b *blob) data() []byte {
+	if b.Text != nil {
+		return []byte(*b.Text)
+	}
+	return b.Bytes
+}
+
+// vectorLine is a vector that the caller made.
+type vectorLine struct {
+	Chunk  string `json:"chunk"`
+	Vector []byte `json:"vector"` // 4 bytes a number, IEEE 754, little endian
+}
+
+// mergeLine is a merge of entities.
+type mergeLine struct {
+	Class  string    `json:"class"`
+	Sub    string    `json:"sub,omitempty"`
+	From   string    `json:"from"`
+	Into   string    `json:"into"`
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
+	Undone bool      `json:"undone,omitempty"`
+	Stated bool      `json:"stated,omitempty"`
+}
+
+var classNames = map[backend.Class]string{backend.Knowledge: "knowledge", backend.Memory: "memory", backend.Raw: "raw"}
+
+// classOf is the class with a name, 0 for none.
+func classOf(name string) backend.Class {
+	for c, n := range classNames {
+		if n == name {
+			return c
+		}
+	}
+	return 0
+}
+
+var stateNames = map[backend.State]string{backend.Queued: "queued", backend.Processing: "processing", backend.GraphCreation: "graph_creation",
+	backend.Completed: "completed", backend.Errored: "errored"}

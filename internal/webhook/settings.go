@@ -1,0 +1,305 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+)
+
+const (
+	kindWebhook     = "webhook"
+	recordID        = "indexing"
+	minSecretLength = 16
+	maxSecretLength = 1024
+)
+
+// Registration is an organisation's receiver.
+type Registration struct {
+	URL    string   `json:"url"`
+	Events []string `json:"events"`
+	Secret []byte   `json:"secret,omitempty"` // sealed
+	// Previous signs too until its time is over.
+	Previous      []byte    `json:"previous,omitempty"`
+	PreviousUntil time.Time `json:"previous_until,omitzero"`
+}
+
+// Signed reports whether deliveries are signed.
+func (r *Registration) Signed() bool { return len(r.Secret) > 0 }
+
+// rotate takes a new sealed secret. The one before goes on signing for a while when that is asked for.
+func (r *Registration) rotate(sealed []byte, overlap time.Duration) {
+	r.Previous, r.PreviousUntil = nil, time.Time{}
+	if overlap > 0 && len(r.Secret) > 0 {
+		r.Previous, r.PreviousUntil = r.Secret, time.Now().UTC().Add(overlap)
+	}
+	r.Secret = sealed
+}
+
+// stored is what the registry holds for an organisation: reg is nil without a registration.
+type stored struct {
+	reg *Registration
+	rev int64
+}
+
+func place(org string) string { return "webhook/" + org }
+
+// read returns the registration of an organisation, which callers must not change.
+func (e *Engine) read(ctx context.Context, org string) (stored, error) {
+	return e.cache.Get(org, func() (stored, error) {
+		r, err := e.reg.Record(ctx, kindWebhook, org, recordID)
+		if errors.Is(err, backend.ErrNotFound) {
+			return stored{}, nil
+		}
+		if err != nil {
+			return stored{}, err
+		}
+		w := new(Registration)
+		if json.Unmarshal(r.Data, w) != nil {
+			return stored{}, backend.ErrCorrupt
+		}
+		return stored{w, r.Rev}, nil
+	})
+}
+
+// change replaces the registration of an organisation by what f makes of it; f gets and returns nil for none. f runs again
+// when somebody else wrote first.
+func (e *Engine) change(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
+	defer e.cfg.Sealer.Hold()()
+	return e.store(ctx, op, org, f)
+}
+
+func (e *Engine) store(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
+	for {
+		old, err := e.read(ctx, org)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Webhook, "", err)
+		}
+		w, err := f(old.reg)
+		if err != nil {
+			return nil, err
+		}
+		rec := backend.RecordWrite{Record: backend.Record{Kind: kindWebhook, Org: org, ID: recordID}, IfRev: old.rev, Delete: w == nil}
+		if w != nil {
+			if rec.Data, err = json.Marshal(w); err != nil {
+				return nil, fault.Wrap(op, fault.Webhook, "", err)
+			}
+		}
+		err = e.reg.WriteRecords(ctx, []backend.RecordWrite{rec})
+		e.cache.Drop(org)
+		raced := errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrExists) || errors.Is(err, backend.ErrNotFound)
+		if raced && ctx.Err() == nil {
+			continue
+		}
+		return w, fault.Wrap(op, fault.Webhook, "", err)
+	}
+}
+
+// edit is change for a registration that must be there. f may change its copy, or return nil to delete it.
+func (e *Engine) edit(ctx context.Context, op, org string, f func(w Registration) *Registration) (*Registration, error) {
+	return e.change(ctx, op, org, func(old *Registration) (*Registration, error) {
+		if old == nil {
+			return nil, notRegistered(op)
+		}
+		return f(*old), nil
+	})
+}
+
+// Registered reports whether events of an organisation have a receiver. When that
+// can't be found out events are kept.
+func (e *Engine) Registered(ctx context.Context, org string) bool {
+	w, err := e.read(ctx, org)
+	return err != nil || w.reg != nil
+}
+
+// Get returns the registration of an organisation; nil without one.
+func (e *Engine) Get(ctx context.Context, op, org string) (*Registration, error) {
+	w, err := e.read(ctx, org)
+	return w.reg, fault.Wrap(op, fault.Webhook, "", err)
+}
+
+// Spec is a registration to make.
+type Spec struct {
+	URL        string
+	EventTypes []string // nil: StatusChanged
+	Secret     string   // empty keeps a stored one
+	Generate   bool     // a new secret
+}
+
+// Set registers a receiver, replacing any other. It returns the secret that it generated.
+func (e *Engine) Set(ctx context.Context, op, org string, s Spec) (*Registration, string, error) {
+	if err := e.checkSpec(op, &s); err != nil {
+		return nil, "", err
+	}
+	secret := s.Secret
+	if s.Generate {
+		secret = newSecret()
+	}
+	w, err := e.change(ctx, op, org, func(old *Registration) (*Registration, error) {
+		w := &Registration{URL: s.URL, Events: []string{StatusChanged}}
+		if old != nil {
+			w.Secret, w.Previous, w.PreviousUntil = old.Secret, old.Previous, old.PreviousUntil
+		}
+		if secret != "" {
+			w.rotate(e.cfg.Sealer.Seal(place(org), []byte(secret)), e.cfg.Overlap)
+		}
+		return w, nil
+	})
+	if err != nil || !s.Generate {
+		secret = ""
+	}
+	return w, secret, err
+}
+
+func (e *Engine) checkSpec(op string, s *Spec) error {
+	if s.URL == "" {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Webhook, "url", "is required")
+	}
+	if err := e.checkURL(s.URL); err != nil {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Webhook, "url", "%w", err)
+	}
+	if s.EventTypes != nil && len(s.EventTypes) == 0 {
+		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "event_types", "must not be empty")
+	}
+	for _, t := range s.EventTypes {
+		if t != StatusChanged {
+			return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "event_types", "unknown event %q", fault.ShortID(t))
+		}
+	}
+	if s.Secret != "" && s.Generate {
+		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "signing_secret", "signing_secret and generate_signing_secret exclude each other")
+	}
+	if s.Secret != "" {
+		return checkSecret(op, s.Secret)
+	}
+	return nil
+}
+
+func checkSecret(op, secret string) error {
+	if n := utf8.RuneCountInString(secret); n < minSecretLength || n > maxSecretLength {
+		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "signing_secret", "must have %d to %d characters", minSecretLength, maxSecretLength)
+	}
+	return nil
+}
+
+// newSecret is 32 random bytes in base64url behind the prefix that receivers know secrets by.
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:])
+	return "whsec_" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Delete removes the registration and its secret. fault.ErrNotFound without one.
+func (e *Engine) Delete(ctx context.Context, op, org string) error {
+	_, err := e.edit(ctx, op, org, func(Registration) *Registration { return nil })
+	return err
+}
+
+// SetSecret replaces the signing secret at once; an empty one generates, and is returned. fault.ErrNotFound without a
+// registration.
+func (e *Engine) SetSecret(ctx context.Context, op, org, secret string) (w *Registration, generated string, err error) {
+	if secret == "" {
+		generated = newSecret()
+		secret = generated
+	} else if err := checkSecret(op, secret); err != nil {
+		return nil, "", err
+	}
+	w, err = e.edit(ctx, op, org, func(w Registration) *Registration {
+		w.rotate(e.cfg.Sealer.Seal(place(org), []byte(secret)), e.cfg.Overlap)
+		return &w
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return w, generated, nil
+}
+
+// DeleteSecret turns signing off. fault.ErrNotFound without a registration.
+func (e *Engine) DeleteSecret(ctx context.Context, op, org string) (*Registration, error) {
+	return e.edit(ctx, op, org, func(w Registration) *Registration {
+		w.rotate(nil, 0)
+		return &w
+	})
+}
+
+// target is where events of an organisation go now.
+func (e *Engine) target(ctx context.Context, org string) (target, bool, error) {
+	s, err := e.read(ctx, org)
+	if err != nil || s.reg == nil {
+		return target{}, false, err
+	}
+	w, t := s.reg, target{url: s.reg.URL}
+	if len(w.Secret) > 0 {
+		if t.secret, err = e.cfg.Sealer.Open(place(org), w.Secret); err != nil {
+			return t, false, err
+		}
+	}
+	if len(w.Previous) > 0 && time.Now().Before(w.PreviousUntil) {
+		if t.previous, err = e.cfg.Sealer.Open(place(org), w.Previous); err != nil {
+			return t, false, err
+		}
+	}
+	return t, true, nil
+}
+
+// Reseal replaces every sealed secret by what f returns for it; one that f returns unchanged is not written.
+func (e *Engine) Reseal(ctx context.Context, f func(place string, sealed []byte) ([]byte, error)) error {
+	return eachRecord(ctx, e.reg, kindWebhook, func(r backend.Record) error {
+		_, err := e.store(ctx, "reseal", r.Org, func(old *Registration) (*Registration, error) {
+			if old == nil {
+				return nil, errUnchanged
+			}
+			w, changed := *old, false
+			for _, secret := range []*[]byte{&w.Secret, &w.Previous} {
+				if len(*secret) == 0 {
+					continue
+				}
+				sealed, err := f(place(r.Org), *secret)
+				if err != nil {
+					return nil, err
+				}
+				changed = changed || !bytes.Equal(sealed, *secret)
+				*secret = sealed
+			}
+			if !changed {
+				return nil, errUnchanged
+			}
+			return &w, nil
+		})
+		if errors.Is(err, errUnchanged) {
+			return nil
+		}
+		return err
+	})
+}
+
+var errUnchanged = errors.New("nothing to change")
+
+const recordPage = 500
+
+// eachRecord calls f for every record of a kind.
+func eachRecord(ctx context.Context, reg backend.Registry, kind string, f func(r backend.Record) error) error {
+	org, id := "", ""
+	for {
+		rs, err := reg.AllRecords(ctx, kind, org, id, recordPage)
+		if err != nil {
+			return err
+		}
+		for _, r := range rs {
+			if err := f(r); err != nil {
+				return err
+			}
+			org, id = r.Org, r.ID
+		}
+		if len(rs) < recordPage {
+			return nil
+		}
+	}
+}

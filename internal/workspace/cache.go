@@ -1,0 +1,271 @@
+package workspace
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+)
+
+// errCacheClosed is returned by Acquire after Close.
+var errCacheClosed = errors.New("closed")
+
+// Cache keeps a bounded number of workspaces of type T open, by name. A workspace is opened
+// by its first user, shared while it is in use, kept open while idle as long as
+// there is room, and closed by least recent use. It is never open twice. Cache is safe for concurrent use.
+type Cache[T any] struct {
+	open  func(ctx context.Context, name string) (T, error)
+	close func(T) error
+	max   int
+
+	mu      sync.Mutex
+	entries map[string]*entry[T]
+	idle    int        // entries that nobody uses and that are not closing
+	left    *list.List // of *entry[T], by when their last user left; some are in use again
+	closed  bool
+}
+
+type entry[T any] struct {
+	name  string
+	ready chan struct{} // closed when value or err is set
+	value T
+	err   error
+	refs  int
+	spot  *list.Element // in left; nil: it is not there
+	gone  chan struct{} // set while closing; closed when done
+}
+
+// NewCache returns a cache that keeps at most max idle workspaces open.
+func NewCache[T any](max int, open func(ctx context.Context, name string) (T, error), close func(T) error) *Cache[T] {
+	return &Cache[T]{open: open, close: close, max: max, entries: map[string]*entry[T]{}, left: list.New()}
+}
+
+// Acquire returns the workspace, opening it when needed. Every success must be
+// followed by one Release. Callers that wait for the same opening share its outcome,
+// unless it failed because the ctx of the opener ended: then they try themselves.
+func (c *Cache[T]) Acquire(ctx context.Context, name string) (T, error) {
+	var zero T
+	for {
+		c.mu.Lock()
+		if c.closed {
+			c.mu.Unlock()
+			return zero, errCacheClosed
+		}
+		e := c.entries[name]
+		if e == nil {
+			e = &entry[T]{name: name, ready: make(chan struct{}), refs: 1}
+			c.entries[name] = e
+			c.mu.Unlock()
+			return c.fill(ctx, e)
+		}
+		if e.gone != nil {
+			gone := e.gone
+			c.mu.Unlock()
+			select {
+			case <-gone:
+				continue
+			case <-ctx.Done():
+				return zero, ctx.Err()
+			}
+		}
+		if e.refs++; e.refs == 1 {
+			c.idle--
+		}
+		c.mu.Unlock()
+		select {
+		case <-e.ready:
+		default:
+			select {
+			case <-e.ready:
+			case <-ctx.Done():
+				c.release(name, e)
+				return zero, ctx.Err()
+			}
+		}
+		if e.err == nil {
+			return e.value, nil
+		}
+		if ctx.Err() != nil {
+			return zero, ctx.Err()
+		}
+		if errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded) {
+			continue
+		}
+		return zero, e.err
+	}
+}
+
+func (c *Cache[T]) fill(ctx context.Context, e *entry[T]) (T, error) {
+	v, err := c.open(ctx, e.name)
+	c.mu.Lock()
+	e.value, e.err = v, err
+	if err != nil {
+		delete(c.entries, e.name)
+	}
+	c.mu.Unlock()
+	close(e.ready)
+	return v, err
+}
+
+// Release gives a workspace back that Acquire returned.
+func (c *Cache[T]) Release(name string) {
+	c.release(name, nil)
+}
+
+// release is Release for an entry, if it is still the one of its name; nil: whichever that is.
+func (c *Cache[T]) release(name string, of *entry[T]) {
+	c.mu.Lock()
+	var victims []*entry[T]
+	if e := c.entries[name]; e != nil && (of == nil || of == e) {
+		victims = c.leave(e)
+	}
+	c.mu.Unlock()
+	for _, v := range victims {
+		_ = c.finish(v)
+	}
+}
+
+// leave ends a use of an entry, and returns which ones are to be closed for it. c.mu is held.
+func (c *Cache[T]) leave(e *entry[T]) (victims []*entry[T]) {
+	e.refs--
+	if e.refs > 0 || e.gone != nil {
+		return nil
+	}
+	c.idle++
+	if e.spot == nil {
+		e.spot = c.left.PushBack(e)
+	} else {
+		c.left.MoveToBack(e.spot)
+	}
+	for c.idle > c.max {
+		oldest := c.left.Front().Value.(*entry[T])
+		if oldest.refs > 0 { // it comes back when its last user leaves
+			c.unlist(oldest)
+			continue
+		}
+		c.take(oldest)
+		victims = append(victims, oldest)
+	}
+	return victims
+}
+
+// take marks an idle entry as closing. c.mu is held.
+func (c *Cache[T]) take(e *entry[T]) {
+	c.idle--
+	c.unlist(e)
+	e.gone = make(chan struct{})
+}
+
+// unlist takes an entry out of left.
+func (c *Cache[T]) unlist(e *entry[T]) {
+	if e.spot != nil {
+		c.left.Remove(e.spot)
+		e.spot = nil
+	}
+}
+
+func (c *Cache[T]) finish(e *entry[T]) error {
+	err := c.close(e.value)
+	c.mu.Lock()
+	delete(c.entries, e.name)
+	c.mu.Unlock()
+	close(e.gone)
+	return err
+}
+
+// EvictIdle closes up to n workspaces that nobody uses, the longest unused first, and returns how many it closed.
+func (c *Cache[T]) EvictIdle(n int) int {
+	c.mu.Lock()
+	var victims []*entry[T]
+	for len(victims) < n && c.idle > 0 {
+		oldest := c.left.Front().Value.(*entry[T])
+		if oldest.refs > 0 { // it comes back when its last user leaves
+			c.unlist(oldest)
+			continue
+		}
+		c.take(oldest)
+		victims = append(victims, oldest)
+	}
+	c.mu.Unlock()
+	for _, v := range victims {
+		_ = c.finish(v)
+	}
+	return len(victims)
+}
+
+// Evict closes the workspace now when nobody uses it; false when it is in use.
+// A workspace that is not open counts as evicted.
+func (c *Cache[T]) Evict(name string) bool {
+	c.mu.Lock()
+	e := c.entries[name]
+	if e == nil {
+		c.mu.Unlock()
+		return true
+	}
+	if e.refs > 0 || e.gone != nil {
+		gone := e.gone
+		c.mu.Unlock()
+		if gone == nil {
+			return false
+		}
+		<-gone
+		return true
+	}
+	c.take(e)
+	c.mu.Unlock()
+	_ = c.finish(e)
+	return true
+}
+
+// Each calls f for every workspace that is open now.
+func (c *Cache[T]) Each(f func(name string, v T)) {
+	c.mu.Lock()
+	var open []*entry[T]
+	for _, e := range c.entries {
+		select {
+		case <-e.ready:
+			if e.err == nil && e.gone == nil {
+				open = append(open, e)
+			}
+		default:
+		}
+	}
+	c.mu.Unlock()
+	for _, e := range open {
+		f(e.name, e.value)
+	}
+}
+
+// Close refuses further Acquires and closes every workspace, those in use
+// included: the caller has waited for its users. It returns all errors joined.
+func (c *Cache[T]) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	var all []*entry[T]
+	for _, e := range c.entries {
+		all = append(all, e)
+	}
+	c.mu.Unlock()
+	var errs []error
+	for _, e := range all {
+		<-e.ready
+		c.mu.Lock()
+		gone, failed := e.gone, e.err != nil
+		if !failed && gone == nil {
+			if e.refs == 0 {
+				c.idle--
+			}
+			c.unlist(e)
+			e.gone = make(chan struct{})
+		}
+		c.mu.Unlock()
+		switch {
+		case failed:
+		case gone != nil:
+			<-gone
+		default:
+			errs = append(errs, c.finish(e))
+		}
+	}
+	return errors.Join(errs...)
+}

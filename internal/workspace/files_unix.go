@@ -1,0 +1,14 @@
+//go:build unix
+
+package workspace
+
+import "syscall"
+
+// fileLimit is how many files the process may have open.
+func fileLimit() (int, bool) {
+	var r syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil || uint64(r.Cur) > 1<<30 {
+		return 0, false
+	}
+	return int(r.Cur), true
+}

@@ -1,0 +1,68 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/cas"
+)
+
+// identityName is the workspace value that holds the identity of the embedder.
+const identityName = "embedder"
+
+// Identity says which embedder made the vectors of a workspace, and in which lane they stand.
+type Identity struct {
+	Model string       `json:"model"`
+	Dim   int          `json:"dim"`
+	Lane  backend.Lane `json:"lane,omitempty"`
+	// Next is the embedder that the workspace is being embedded with again, and the lane that is being filled. In
+	// records of earlier releases that lane is 0: then lane 0 holds vectors of both embedders.
+	Next *Identity `json:"next,omitempty"`
+	// Old is the lane that served before and is to be dropped.
+	Old *backend.Lane `json:"old,omitempty"`
+}
+
+// String names the model and its dimensions.
+func (i Identity) String() string { return fmt.Sprintf("%s (%d dimensions)", i.Model, i.Dim) }
+
+// same reports whether two identities name one embedder.
+func (i Identity) same(o Identity) bool { return i.Model == o.Model && i.Dim == o.Dim }
+
+// mixed reports whether the lane in use holds vectors of two embedders.
+func (i Identity) mixed() bool { return i.Next != nil && i.Next.Lane == i.Lane }
+
+// readIdentity reads who made the vectors of a workspace, as it is stored and decoded; nil when nobody did yet.
+func readIdentity(ctx context.Context, st backend.Store) (stored []byte, id *Identity, err error) {
+	stored, err = st.Get(ctx, identityName)
+	if err != nil || stored == nil {
+		return nil, nil, err
+	}
+	id = new(Identity)
+	if json.Unmarshal(stored, id) != nil {
+		return nil, nil, fmt.Errorf("identity of the embedder: %w", backend.ErrCorrupt)
+	}
+	return stored, id, nil
+}
+
+// changeIdentity reads the identity, has f change it, and stores it. f may run again when somebody else wrote first.
+func changeIdentity(ctx context.Context, st backend.Store, f func(id *Identity)) (out Identity, err error) {
+	err = cas.Retry(ctx, func() error {
+		stored, id, err := readIdentity(ctx, st)
+		if err != nil {
+			return err
+		}
+		out = Identity{}
+		if id != nil {
+			out = *id
+		}
+		f(&out)
+		b, err := json.Marshal(out)
+		if err != nil {
+			return err
+		}
+		return st.Set(ctx, identityName, stored, b)
+	})
+	return out, err
+}

@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// Data is what a tenant's registry record holds besides its columns.
+type Data struct {
+	Embeddings bool            `json:"embeddings,omitempty"`
+	Dimension  int             `json:"dimension,omitempty"`
+	Schema     []content.Field `json:"schema,omitempty"`
+	Importing  bool            `json:"importing,omitempty"` // an import fills it; nobody else may use it yet
+}
+
+// Record is a decoded registry record; it is never changed.
+type Record struct {
+	backend.Tenant
+	Data Data
+}
+
+// DecodeRecord decodes the registry record of a tenant.
+func DecodeRecord(t backend.Tenant) (*Record, error) {
+	r := &Record{Tenant: t}
+	if err := json.Unmarshal(t.Data, &r.Data); err != nil {
+		return nil, fmt.Errorf("record of a tenant: %w", backend.ErrCorrupt)
+	}
+	return r, nil
+}
+
+var (
+	tenantIDRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	errTenantID  = errors.New("must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit")
+)
+
+const maxOrgBytes = 256
+
+// CheckOrg refuses an id of an organisation that can't be stored; organisations need no creation.
+func CheckOrg(op, id string) error {
+	if id == "" {
+		return fault.Fieldf(op, fault.KindInvalid, "", "Org", "is required")
+	}
+	return fault.CheckText(op, "Org", id, maxOrgBytes)
+}
+
+// CheckTenantID refuses an id that no tenant can have.
+func CheckTenantID(op, id string) error {
+	if id == "" {
+		return fault.Fieldf(op, fault.KindInvalid, "", "Tenant", "is required")
+	}
+	if !tenantIDRule.MatchString(id) {
+		return &fault.Error{Op: op, Kind: fault.KindInvalid, Resource: fault.Tenant, ID: fault.ShortID(id), Field: "Tenant", Err: errTenantID}
+	}
+	return nil
+}
+
+// records spares the registry a read for each call. Only this process
+// changes the registry, so the cache is told of every change.
+type records struct {
+	mu      sync.RWMutex
+	byName  map[[2]string]*Record // by organisation and id
+	epoch   int                   // rises with every change, so that a read that overlapped one is not kept
+	changed chan struct{}         // closed and replaced at every change
+}
+
+// maxRecords bounds the cache; when it is full it starts anew.
+const maxRecords = 100_000
+
+func newRecords() *records {
+	return &records{byName: map[[2]string]*Record{}, changed: make(chan struct{})}
+}
+
+func (c *records) drop(org, id string) {
+	c.mu.Lock()
+	delete(c.byName, [2]string{org, id})
+	c.epoch++
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
+}
+
+// RecordsChanged returns a channel that is closed at the next change of any tenant's record.
+func (s *Set) RecordsChanged() <-chan struct{} {
+	s.records.mu.RLock()
+	defer s.records.mu.RUnlock()
+	return s.records.changed
+}
+
+// Record returns the record of a tenant that is not deleting.
+func (s *Set) Record(ctx context.Context, op, org, id string) (*Record, error) {
+	c, key := s.records, [2]string{org, id}
+	c.mu.RLock()
+	r, epoch := c.byName[key], c.epoch
+	c.mu.RUnlock()
+	if r != nil {
+		return r, nil
+	}
+	if err := CheckTenantID(op, id); err != nil {
+		return nil, err
+	}
+	t, err := s.registry.Tenant(ctx, org, id)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Tenant, ID: fault.ShortID(id), Err: errors.New("tenant not found")}
+	}
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Tenant, id, err)
+	}
+	if r, err = DecodeRecord(t); err != nil {
+		return nil, fault.Wrap(op, fault.Tenant, id, err)
+	}
+	c.mu.Lock()
+	if c.epoch == epoch {
+		if len(c.byName) >= maxRecords {
+			clear(c.byName)
+		}
+		c.byName[key] = r
+	}
+	c.mu.Unlock()
+	return r, nil
+}
+
+// Update stores new data for a tenant that must not have changed since r was read, else backend.ErrConflict.
+func (s *Set) Update(ctx context.Context, r *Record, data Data) error {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	t := r.Tenant
+	t.Data = b
+	defer s.records.drop(t.Org, t.ID)
+	_, err = s.registry.UpdateTenant(ctx, t)
+	return err
+}

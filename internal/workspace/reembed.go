@@ -1,0 +1,205 @@
+package workspace
+
+import (
+	"context"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/pipeline"
+)
+
+// Sizes of the steps of embedding again, each of which is a transaction or a call of the embedder.
+const (
+	fillSources = 64  // versions looked up at once
+	dropSources = 200 // versions whose old vectors are dropped at once
+	usePoll     = 5 * time.Millisecond
+)
+
+// Reembed makes the vectors of every item of a tenant anew with the service's embedder and returns how many items it
+// embedded. They go into a lane beside the one in use, which serves until all are there. A call that was interrupted
+// goes on where it stopped.
+func (s *Set) Reembed(ctx context.Context, op, org, tenant string) (int, error) {
+	r, err := s.acquireAny(ctx, op, org, tenant)
+	if err != nil {
+		return 0, err
+	}
+	defer s.spaces.Release(r.UID)
+	select {
+	case r.reembed <- struct{}{}:
+		defer func() { <-r.reembed }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	return s.reembed(ctx, r.Space)
+}
+
+// reembed brings a workspace to the service's embedder. The caller holds sp.reembed.
+func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
+	want := s.Models[0].Identity
+	id, err := s.beginLane(ctx, sp, want)
+	if err != nil || id.Next == nil {
+		return 0, err
+	}
+	lane, total := id.Next.Lane, 0
+	fill := func() error {
+		n, err := s.fillLane(ctx, sp, lane)
+		total += n
+		return err
+	}
+	if err := fill(); err != nil {
+		return total, err
+	}
+	// From here on new items go into the new lane, so that the filling comes to an end.
+	if err := s.turn(ctx, sp, s.serve(id, true)); err != nil {
+		return total, err
+	}
+	if err := fill(); err != nil {
+		return total, err
+	}
+	if err := sp.Follower.Sync(ctx); err != nil {
+		return total, err
+	}
+	if id, err = changeIdentity(ctx, sp.Store, func(id *Identity) {
+		old := id.Lane
+		*id = want
+		id.Lane, id.Old = lane, &old
+	}); err != nil {
+		return total, err
+	}
+	if err := s.turn(ctx, sp, s.serve(id, false)); err != nil {
+		return total, err
+	}
+	return total, s.dropOld(ctx, sp)
+}
+
+// beginLane decides which lane the service's embedder fills and returns the identity,
+// whose Next is nil when there is nothing to do.
+func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity, error) {
+	if err := s.dropOld(ctx, sp); err != nil {
+		return Identity{}, err
+	}
+	id := sp.serving.Load().Identity
+	if id.same(want) && id.Next == nil {
+		return id, nil
+	}
+	// A lane that another embedder began to fill is emptied first.
+	if next := id.Next; next != nil && next.Lane != id.Lane && !next.same(want) {
+		if err := dropLane(ctx, sp, next.Lane); err != nil {
+			return id, err
+		}
+	}
+	id, err := changeIdentity(ctx, sp.Store, func(id *Identity) {
+		mixed := id.mixed()
+		if id.same(want) && !mixed {
+			id.Next = nil
+			return
+		}
+		if mixed { // no embedder serves lane 0 any more
+			id.Model, id.Dim = "mixed", 0
+		}
+		next := want
+		next.Lane = id.Lane%(backend.LaneCount-1) + 1
+		id.Next = &next
+	})
+	if err != nil {
+		return id, err
+	}
+	sp.serving.Store(s.serve(id, false))
+	s.attend.Unpark(sp.UID)
+	return id, nil
+}
+
+// turn changes how the vectors of a workspace are used, and returns when nothing is
+// under way that uses them in the way before.
+func (s *Set) turn(ctx context.Context, sp *Space, v *Serving) error {
+	before := sp.serving.Swap(v)
+	tick := time.NewTicker(usePoll)
+	defer tick.Stop()
+	for before.users.Load() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.gate.Life().Done():
+			return &fault.Error{Op: "reembed", Kind: fault.KindClosed, Err: fault.ErrClosed}
+		}
+	}
+	return nil
+}
+
+// fillLane embeds every version that lacks a lane and returns how many. Versions that
+// change meanwhile are looked at again, until a whole walk finds none.
+func (s *Set) fillLane(ctx context.Context, sp *Space, lane backend.Lane) (total int, _ error) {
+	for after := int64(0); ; {
+		nums, err := sp.Store.MissingVectors(ctx, lane, after, fillSources)
+		if err != nil {
+			return total, err
+		}
+		if len(nums) == 0 {
+			if after == 0 {
+				return total, nil
+			}
+			after = 0
+			continue
+		}
+		after = nums[len(nums)-1]
+		if err := s.gate.Life().Err(); err != nil {
+			return total, &fault.Error{Op: "reembed", Kind: fault.KindClosed, Err: fault.ErrClosed}
+		}
+		n, err := pipeline.FillLane(ctx, sp.Store, s.Models[0].Embedder, lane, nums)
+		total += n
+		if err != nil {
+			return total, err
+		}
+		if err := sp.Follower.Sync(ctx); err != nil {
+			return total, err
+		}
+	}
+}
+
+// dropOld drops the lane that served before, if there still is one. The caller holds
+// sp.reembed.
+func (s *Set) dropOld(ctx context.Context, sp *Space) error {
+	id := sp.serving.Load().Identity
+	if id.Old == nil {
+		return nil
+	}
+	if err := dropLane(ctx, sp, *id.Old); err != nil {
+		return err
+	}
+	id, err := changeIdentity(ctx, sp.Store, func(id *Identity) { id.Old = nil })
+	if err != nil {
+		return err
+	}
+	sp.serving.Store(s.serve(id, false))
+	return nil
+}
+
+func dropLane(ctx context.Context, sp *Space, lane backend.Lane) error {
+	for after := int64(0); ; {
+		next, err := sp.Store.DropLane(ctx, lane, after, dropSources)
+		if err != nil {
+			return err
+		}
+		if next == 0 {
+			return sp.Follower.Sync(ctx)
+		}
+		after = next
+	}
+}
+
+// TidyLanes finishes what a call of Reembed left behind when it was cut off after it
+// had changed over: the scheduler calls it.
+func (s *Set) TidyLanes(ctx context.Context, sp *Space) error {
+	if sp.serving.Load().Identity.Old == nil {
+		return nil
+	}
+	select {
+	case sp.reembed <- struct{}{}:
+		defer func() { <-sp.reembed }()
+		return s.dropOld(ctx, sp)
+	default:
+		return nil // Reembed is at it
+	}
+}

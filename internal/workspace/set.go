@@ -1,0 +1,326 @@
+// Package workspace keeps the tenants of a deployment: their records, the workspaces that are open, which embedder
+// made the vectors of each, and their making and removal.
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/uid"
+)
+
+// Attention is told when a tenant needs work in the background.
+type Attention interface {
+	// Wake plans attention for a workspace whose stored wake time is at.
+	Wake(uid string, at time.Time)
+	// Deleted says that items of a workspace, or the workspace itself, are gone.
+	Deleted(uid string)
+	// Unpark says that a workspace that could not be worked on can be.
+	Unpark(uid string)
+	// Tidy says that a workspace has something to clear away.
+	Tidy(uid string)
+	// RemoveLater says that a deleted tenant waits for its removal.
+	RemoveLater()
+}
+
+// Config is what a Set needs.
+type Config struct {
+	Backend    backend.Backend
+	Gate       *Gate
+	Models     []Model // embedders; the first is the service's
+	MaxIdle    int     // workspaces kept open while idle
+	MaxTenants int     // of an organisation; 0: no bound
+	Patience   time.Duration
+	Words      func(predicate, context string) []uint64 // for stores that keep the words of relations
+	Logger     *slog.Logger
+}
+
+// Set is the tenants of a deployment. It is safe for concurrent use.
+type Set struct {
+	Config
+	registry backend.Registry
+	records  *records
+	spaces   *Cache[*Space]
+	attend   Attention
+	doomed   sync.Map // uid -> struct{}: workspaces that are being removed and must not be opened
+	leased   sync.Map // uid -> struct{}: workspaces in which a predecessor may have left leases
+	gate     *Gate
+}
+
+// NewSet returns the tenants of a backend. SetAttention must be called before tenants are made or deleted.
+func NewSet(c Config) *Set {
+	s := &Set{Config: c, registry: c.Backend.Registry(), records: newRecords(), gate: c.Gate}
+	s.spaces = NewCache(c.MaxIdle, s.openSpace, s.closeSpace)
+	return s
+}
+
+// SetAttention says who looks after workspaces.
+func (s *Set) SetAttention(a Attention) { s.attend = a }
+
+// Registry is the deployment's registry.
+func (s *Set) Registry() backend.Registry { return s.registry }
+
+// Leased notes that a predecessor may have left leases in a workspace.
+func (s *Set) Leased(uid string) { s.leased.Store(uid, struct{}{}) }
+
+// Close closes every workspace and the backend.
+func (s *Set) Close() error { return errors.Join(s.spaces.Close(), s.Backend.Close()) }
+
+// Open admits a call on a tenant that is ready and pins its space until Release.
+func (s *Set) Open(ctx context.Context, op, org, tenant string) (*Ref, error) {
+	if err := s.gate.Enter(); err != nil {
+		return nil, err
+	}
+	r, err := s.acquire(ctx, op, org, tenant)
+	if err != nil {
+		s.gate.Leave()
+		return nil, err
+	}
+	return r, nil
+}
+
+// OpenUID admits a call on the tenant with a uid and pins its space until Release. The answer is
+// backend.ErrNotFound when there is no such tenant, or it is not ready.
+func (s *Set) OpenUID(ctx context.Context, uid string) (*Ref, error) {
+	if err := s.gate.Enter(); err != nil {
+		return nil, err
+	}
+	r, err := func() (*Ref, error) {
+		t, err := s.registry.TenantByUID(ctx, uid)
+		if err != nil {
+			return nil, err
+		}
+		if t.State != backend.TenantReady {
+			return nil, backend.ErrNotFound
+		}
+		rec, err := DecodeRecord(t)
+		if err != nil {
+			return nil, err
+		}
+		sp, err := s.Acquire(ctx, uid)
+		if err != nil {
+			return nil, err
+		}
+		if err := sp.Serving().Foreign(); err != nil {
+			s.ReleaseUID(uid)
+			return nil, err
+		}
+		return &Ref{Space: sp, Record: rec, set: s}, nil
+	}()
+	if err != nil {
+		s.gate.Leave()
+		return nil, err
+	}
+	return r, nil
+}
+
+// acquire pins the space of a tenant that is ready and has its embedder at hand.
+func (s *Set) acquire(ctx context.Context, op, org, tenant string) (*Ref, error) {
+	r, err := s.acquireAny(ctx, op, org, tenant)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Serving().Foreign(); err != nil {
+		s.spaces.Release(r.UID)
+		return nil, err
+	}
+	return r, nil
+}
+
+// acquireAny is acquire whatever the embedder of the tenant is.
+func (s *Set) acquireAny(ctx context.Context, op, org, tenant string) (*Ref, error) {
+	rec, err := s.Record(ctx, op, org, tenant)
+	if err != nil {
+		return nil, err
+	}
+	switch rec.State {
+	case backend.TenantProvisioning:
+		return nil, &fault.Error{Op: op, Kind: fault.KindNotReady, Resource: fault.Tenant, ID: fault.ShortID(tenant), Err: errors.New("tenant is still being provisioned")}
+	case backend.TenantFailed:
+		return nil, &fault.Error{Op: op, Kind: fault.KindNotReady, Resource: fault.Tenant, ID: fault.ShortID(tenant), Err: errors.New("provisioning failed; create the tenant again")}
+	}
+	if rec.Data.Importing {
+		return nil, &fault.Error{Op: op, Kind: fault.KindNotReady, Resource: fault.Tenant, ID: fault.ShortID(tenant), Err: errors.New("tenant is still being imported")}
+	}
+	sp, err := s.Acquire(ctx, rec.UID)
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Tenant, tenant, err)
+	}
+	return &Ref{Space: sp, Record: rec, set: s}, nil
+}
+
+// Acquire opens a space for work in the background. Every success must be followed by ReleaseUID.
+func (s *Set) Acquire(ctx context.Context, uid string) (*Space, error) {
+	sp, err := s.spaces.Acquire(ctx, uid)
+	if errors.Is(err, errCacheClosed) {
+		return nil, &fault.Error{Kind: fault.KindClosed, Err: fault.ErrClosed}
+	}
+	return sp, err
+}
+
+// ReleaseUID gives a space back that Acquire returned.
+func (s *Set) ReleaseUID(uid string) { s.spaces.Release(uid) }
+
+// openSpace opens a workspace for the cache: it finds out whose its vectors are and lets the indexes catch up.
+func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
+	if _, gone := s.doomed.Load(uid); gone {
+		return nil, fmt.Errorf("workspace: %w", backend.ErrNotFound)
+	}
+	ws, err := s.Backend.OpenWorkspace(ctx, uid)
+	if outOfFiles(err) && s.spaces.EvictIdle(evictOnFull) > 0 {
+		s.Logger.Warn("no file descriptors were left: idle tenants were closed", "uid", uid)
+		ws, err = s.Backend.OpenWorkspace(ctx, uid)
+	}
+	if outOfFiles(err) {
+		return nil, fmt.Errorf("%w: %w", backend.ErrUnavailable, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sp := newSpace(uid, ws)
+	if k, ok := sp.Store.(backend.WordKeeper); ok {
+		k.KeepWords(s.Words)
+	}
+	if err := s.loadServing(ctx, sp); err != nil {
+		return nil, errors.Join(err, ws.Close())
+	}
+	if err := sp.Follower.Open(ctx); err != nil {
+		return nil, errors.Join(err, ws.Close())
+	}
+	if _, leased := s.leased.Load(uid); leased {
+		if v, ok := sp.Store.(backend.LeaseVoider); ok {
+			if err := v.VoidLeases(ctx); err != nil {
+				return nil, errors.Join(err, ws.Close())
+			}
+		}
+		s.leased.Delete(uid)
+	}
+	if sp.Serving().Identity.Old != nil {
+		s.attend.Tidy(uid)
+	}
+	return sp, nil
+}
+
+func (s *Set) closeSpace(sp *Space) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
+	defer cancel()
+	return errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
+}
+
+// Create registers a tenant and plans its provisioning.
+func (s *Set) Create(ctx context.Context, org, id string, d Data) (*Record, error) {
+	const op = "create tenant"
+	data, err := json.Marshal(d)
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Tenant, id, err)
+	}
+	now := time.Now().UTC()
+	t := backend.Tenant{Org: org, ID: id, UID: uid.New(), State: backend.TenantProvisioning, CreatedAt: now, Data: data, Wake: now}
+	if err := s.registry.CreateTenant(ctx, t, s.MaxTenants); err != nil {
+		switch {
+		case errors.Is(err, backend.ErrExists):
+			return nil, &fault.Error{Op: op, Kind: fault.KindExists, Resource: fault.Tenant, ID: id, Err: errors.New("a tenant with this id exists")}
+		case errors.Is(err, backend.ErrFull):
+			return nil, &fault.Error{Op: op, Kind: fault.KindForbidden, Resource: fault.Tenant, ID: id, Err: fmt.Errorf("the organisation may have %d tenants", s.MaxTenants)}
+		}
+		return nil, fault.Wrap(op, fault.Tenant, id, err)
+	}
+	s.records.drop(org, id)
+	s.attend.RemoveLater() // the workspace of a failed tenant that this one replaces
+	s.attend.Wake(t.UID, now)
+	r, err := DecodeRecord(t)
+	return r, fault.Wrap(op, fault.Tenant, id, err)
+}
+
+// Delete marks a tenant as deleting. Its name is free at once; its data goes in the background.
+func (s *Set) Delete(ctx context.Context, org, id string) error {
+	const op = "delete tenant"
+	for {
+		r, err := s.Record(ctx, op, org, id)
+		if err != nil {
+			return err
+		}
+		t := r.Tenant
+		t.State = backend.TenantDeleting
+		_, err = s.registry.UpdateTenant(ctx, t)
+		s.records.drop(org, id)
+		if errors.Is(err, backend.ErrConflict) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue // it became ready meanwhile
+		}
+		if err != nil {
+			return fault.Wrap(op, fault.Tenant, id, err)
+		}
+		s.doomed.Store(t.UID, struct{}{})
+		s.attend.Deleted(t.UID)
+		s.attend.RemoveLater()
+		return nil
+	}
+}
+
+// Provision makes the workspace of a new tenant.
+func (s *Set) Provision(ctx context.Context, t backend.Tenant) error {
+	_, err := s.spaces.Acquire(ctx, t.UID)
+	if err == nil {
+		s.spaces.Release(t.UID)
+		t.State = backend.TenantReady
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	} else {
+		s.Logger.Error("provisioning a tenant failed", "uid", t.UID, "err", err)
+		t.State, t.Error = backend.TenantFailed, "the workspace could not be made"
+	}
+	_, uerr := s.registry.UpdateTenant(ctx, t)
+	s.records.drop(t.Org, t.ID)
+	if errors.Is(uerr, backend.ErrConflict) || errors.Is(uerr, backend.ErrNotFound) {
+		return nil // deleted meanwhile
+	}
+	return uerr
+}
+
+// RemoveDeleted removes the workspaces of deleted tenants and reports whether none is left: some may still be in use.
+func (s *Set) RemoveDeleted(ctx context.Context) (bool, error) {
+	ts, err := s.registry.DeletingTenants(ctx, 100)
+	if err != nil || len(ts) == 0 {
+		return err == nil, err
+	}
+	all := len(ts) < 100
+	var errs []error
+	for _, t := range ts {
+		s.doomed.Store(t.UID, struct{}{})
+		if !s.spaces.Evict(t.UID) {
+			all = false
+			continue
+		}
+		err := s.Backend.RemoveWorkspace(ctx, t.UID)
+		if err == nil {
+			err = s.registry.ForgetTenant(ctx, t.UID)
+		}
+		if err != nil { // the others go on
+			errs = append(errs, fmt.Errorf("tenant %s: %w", t.UID, err))
+			continue
+		}
+		s.leased.Delete(t.UID)
+	}
+	return all && len(errs) == 0, errors.Join(errs...)
+}
+
+// Field finds a metadata field of the tenant, nil where the schema has none of the name.
+func (r *Record) Field(name string) *content.Field {
+	for i := range r.Data.Schema {
+		if r.Data.Schema[i].Name == name {
+			return &r.Data.Schema[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package workspace
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/recent"
+)
+
+// Space is an open workspace and what runs over it. It is safe for concurrent use.
+type Space struct {
+	UID       string
+	Workspace backend.Workspace
+	Store     backend.Store
+	Follower  *pipeline.Follower
+	// Unflushed counts the items completed since the indexes last wrote what they hold.
+	Unflushed atomic.Int64
+	// Edits is held over a read, a change and a compare-and-set, which then seldom meets a conflict.
+	Edits sync.Mutex
+
+	serving atomic.Pointer[Serving]
+	reembed chan struct{} // has room for the one call that embeds again
+
+	docs recent.Table[*item.Doc] // by stored form; sources of one kind often have equal ones
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced when states change
+}
+
+func newSpace(uid string, ws backend.Workspace) *Space {
+	return &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
+}
+
+// Doc returns the record of a source, which nobody may change.
+func (sp *Space) Doc(src *backend.Source) (*item.Doc, error) {
+	if doc, ok := recent.Get(&sp.docs, src.Doc); ok {
+		return doc, nil
+	}
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, err
+	}
+	recent.Put(&sp.docs, src.Doc, doc)
+	return doc, nil
+}
+
+// StateChanged wakes those who wait for a state in the space.
+func (sp *Space) StateChanged() {
+	sp.mu.Lock()
+	close(sp.changed)
+	sp.changed = make(chan struct{})
+	sp.mu.Unlock()
+}
+
+// Changes returns a channel that is closed at the next change of a state.
+func (sp *Space) Changes() <-chan struct{} {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	return sp.changed
+}
+
+// Fresh lets the indexes catch up before a search, when they are behind.
+func (sp *Space) Fresh(ctx context.Context) error {
+	if !sp.Follower.Behind() {
+		return nil
+	}
+	return sp.Follower.Sync(ctx)
+}
+
+// ResolveSub returns the name under which a sub-tenant is stored: the default one under the tenant's id.
+func (sp *Space) ResolveSub(ctx context.Context, tenant, sub string) (string, error) {
+	switch sub {
+	case "", tenant:
+		return tenant, nil
+	case "default":
+		subs, err := sp.Store.Subs(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, x := range subs {
+			if x.Sub == "default" {
+				return "default", nil
+			}
+		}
+		return tenant, nil
+	}
+	return sub, nil
+}
+
+// Ref is a space that a call uses, with the tenant's record.
+type Ref struct {
+	*Space
+	Record *Record
+	set    *Set
+}
+
+// Release gives the space back and ends the call.
+func (r *Ref) Release() {
+	r.set.spaces.Release(r.UID)
+	r.set.gate.Leave()
+}
