@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -50,7 +51,7 @@ func TestPresignedTampered(t *testing.T) {
 		w := get(t, f, contextmem.PresignedPath+token)
 		require.Contains(t, []int{http.StatusForbidden, http.StatusNotFound}, w.Code, token)
 	}
-	_, err := f.svc.Tenant("acme").Sub("").DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"k1"}, Class: contextmem.ClassKnowledge})
+	_, err := f.svc.Tenant("acme").Sub("").DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"k1"}, Class: contextmem.ClassKnowledge})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNotFound, get(t, f, link).Code, "a deleted source")
 }
@@ -171,4 +172,71 @@ func TestLimiterForgetsFullBuckets(t *testing.T) {
 		require.True(t, ok)
 	}
 	require.LessOrEqual(t, len(l.buckets), maxBuckets)
+}
+
+// restricted makes a key of the default organisation that may touch the tenant other alone.
+func restrictedTo(t *testing.T, f *fixture, tenant string) string {
+	t.Helper()
+	_, text, err := f.svc.Org(contextmem.DefaultOrg).CreateKey(t.Context(), contextmem.KeySpec{Tenants: []string{tenant}})
+	require.NoError(t, err)
+	return text
+}
+
+// What belongs to the whole organisation needs a key that is not restricted to tenants.
+func TestWholeOrganisationNeedsAWholeKey(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	f.setup(t, "failed delivery")
+	key := restrictedTo(t, f, "acme")
+	before := f.do(t, http.MethodGet, "/webhooks/indexing", "").Body.String()
+	for _, r := range routes {
+		if r.family != webhooks {
+			require.False(t, r.wholeOrg, r.path)
+			continue
+		}
+		target := strings.Replace(r.path, "{delivery_id}", f.vars["delivery"], 1)
+		w := f.send(t, r.method, target, `{"url":"https://example.com/","signing_secret":"0123456789abcdef"}`, "Authorization", "Bearer "+key)
+		assert.Equal(t, http.StatusForbidden, w.Code, "%s %s: %s", r.method, r.path, w.Body)
+		assert.NotContains(t, w.Body.String(), f.vars["delivery"])
+	}
+	require.JSONEq(t, withoutMeta(t, before), withoutMeta(t, f.do(t, http.MethodGet, "/webhooks/indexing", "").Body.String()))
+}
+
+// withoutMeta leaves out what differs between two answers.
+func withoutMeta(t *testing.T, body string) string {
+	t.Helper()
+	m := decodeAny(t, []byte(body)).(map[string]any)
+	delete(m, "meta")
+	b, err := json.Marshal(m)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// Lists and numbers show a restricted key what it may see, and nothing of the other tenants.
+func TestRestrictedKeySeesItsOwn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	f.connect(t, false)
+	org := f.svc.Org(contextmem.DefaultOrg)
+	_, err := org.AddResources(t.Context(), f.vars["connector"], []contextmem.ConnectorResource{{ResourceID: "r2", TenantOverride: "vectors"}})
+	require.NoError(t, err)
+	whole := f.do(t, http.MethodGet, "/metrics", "").Body.String()
+	for _, tenant := range []string{"acme", "vectors", "none"} {
+		key := restrictedTo(t, f, tenant)
+		ask := func(path string) string {
+			w := f.send(t, http.MethodGet, path, "", "Authorization", "Bearer "+key)
+			require.Equal(t, http.StatusOK, w.Code, w.Body)
+			return w.Body.String()
+		}
+		require.NotContains(t, ask("/connectors"), f.vars["connector"], "a resource of it goes elsewhere")
+		require.Equal(t, http.StatusForbidden, f.send(t, http.MethodGet, "/connectors/"+f.vars["connector"], "", "Authorization", "Bearer "+key).Code)
+		for _, path := range []string{"/databases", "/tenants/tenant_ids"} {
+			for _, other := range []string{"acme", "vectors"} {
+				require.Equal(t, other == tenant, strings.Contains(ask(path), `"`+other+`"`), "%s %s", path, other)
+			}
+		}
+		m := decodeAny(t, []byte(ask("/metrics"))).(map[string]any)
+		require.EqualValues(t, json.Number("5"), m["requests"].(map[string]any)["succeeded"], "its own requests: %v, of all %s", m, whole)
+	}
+	require.Contains(t, f.do(t, http.MethodGet, "/connectors", "").Body.String(), f.vars["connector"])
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // Principal is who makes a request.
@@ -29,7 +30,7 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
 }
 
-var errUnauthorized = &contextmem.Error{Kind: contextmem.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
+var errUnauthorized = &contextmem.Error{Kind: fault.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
 
 // keyring authenticates by fixed keys and by those of the service.
 type keyring struct {

@@ -116,12 +116,13 @@ func BenchmarkAnswer(b *testing.B) {
 				require.NoError(b, err)
 				answers = append(answers, recallAnswer{res, bc.f})
 			}
-			var buf []byte
+			buf := newBuffer()
 			size := 0
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				buf, _ = answers[i%len(answers)].appendTo(buf[:0])
-				size += len(buf)
+				buf.b = buf.b[:0]
+				_ = buf.encode(answers[i%len(answers)])
+				size += len(buf.b)
 			}
 			b.ReportMetric(float64(size)/float64(b.N), "bytes/op")
 		})

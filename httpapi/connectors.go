@@ -1,137 +1,145 @@
 package httpapi
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-const (
-	defaultLookbackDays = 30
-	maxSeconds          = 1 << 31
-)
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-func providerFields(fs []contextmem.ProviderField, filterable bool) []map[string]any {
-	out := make([]map[string]any, len(fs))
-	for i, f := range fs {
-		out[i] = map[string]any{"name": f.Name, "data_type": f.DataType, "description": f.Description}
-		if filterable {
-			out[i]["filter_key"] = f.FilterKey
-		}
-	}
-	return out
+// catalogRow is a provider in the catalogue.
+type catalogRow struct {
+	Provider  string `json:"provider"`
+	Category  string `json:"category"`
+	Supported bool   `json:"supported"`
+	MoveIt    bool   `json:"moveit_support"`
+	Alpha     bool   `json:"is_alpha"`
+	Beta      bool   `json:"is_beta"`
+	Rank      *int   `json:"rank"`
 }
 
-func (c *call) catalog() []map[string]any {
+func (c *call) catalog() []catalogRow {
 	infos := c.api.svc.Providers()
-	out := make([]map[string]any, len(infos))
+	out := make([]catalogRow, len(infos))
 	for i, p := range infos {
-		out[i] = map[string]any{"provider": p.Name, "category": p.Category, "supported": true, "moveit_support": false, "is_alpha": p.Alpha, "is_beta": p.Beta, "rank": nil}
+		out[i] = catalogRow{Provider: p.Name, Category: p.Category, Supported: true, Alpha: p.Alpha, Beta: p.Beta}
 	}
 	return out
 }
 
 func connectorCatalog(c *call) (any, error) {
-	return map[string]any{"connectors": c.catalog()}, nil
+	return struct {
+		Connectors []catalogRow `json:"connectors"`
+	}{c.catalog()}, nil
+}
+
+// providerBody is what a provider can do.
+type providerBody struct {
+	Provider   string          `json:"provider"`
+	Type       string          `json:"connector_type"`
+	Objects    []string        `json:"indexed_object_types"`
+	AuthTypes  []string        `json:"auth_types"`
+	Searchable []providerField `json:"searchable_fields"`
+	Filterable []providerField `json:"filterable_fields"`
+	Guide      string          `json:"setup_guide"`
+	Min        int64           `json:"min_sync_interval_seconds"`
+	Max        int64           `json:"max_sync_interval_seconds"`
+	Default    int64           `json:"default_sync_interval_seconds"`
+	Schema     json.RawMessage `json:"credential_schema,omitempty"`
+}
+
+// providerField is a field of what a provider delivers; only one to filter by has a key.
+type providerField struct {
+	Name        string  `json:"name"`
+	Type        string  `json:"data_type"`
+	Description string  `json:"description"`
+	Key         *string `json:"filter_key,omitempty"`
+}
+
+func providerFields(fs []contextmem.ProviderField, filterable bool) []providerField {
+	out := make([]providerField, len(fs))
+	for i, f := range fs {
+		out[i] = providerField{Name: f.Name, Type: f.DataType, Description: f.Description}
+		if filterable {
+			out[i].Key = &fs[i].FilterKey
+		}
+	}
+	return out
 }
 
 func connectorProviders(c *call) (any, error) {
-	id, err := c.in.str("id")
+	id, err := c.in.string("id")
 	if err != nil {
 		return nil, err
 	}
 	if id == "" {
-		return map[string]any{"providers": c.catalog()}, nil
+		return struct {
+			Providers []catalogRow `json:"providers"`
+		}{c.catalog()}, nil
 	}
 	for _, p := range c.api.svc.Providers() {
-		if p.Name != strings.ToLower(id) {
-			continue
+		if p.Name == strings.ToLower(id) {
+			return providerBody{p.Name, p.ConnectorType, orNone(p.ObjectTypes), p.AuthTypes, providerFields(p.Searchable, false), providerFields(p.Filterable, true), p.SetupGuide,
+				seconds(p.MinInterval), seconds(p.MaxInterval), seconds(p.DefaultInterval), p.CredentialSchema}, nil
 		}
-		m := map[string]any{"provider": p.Name, "connector_type": p.ConnectorType, "indexed_object_types": orNone(p.ObjectTypes), "auth_types": p.AuthTypes,
-			"searchable_fields": providerFields(p.Searchable, false), "filterable_fields": providerFields(p.Filterable, true), "setup_guide": p.SetupGuide,
-			"min_sync_interval_seconds": seconds(p.MinInterval), "max_sync_interval_seconds": seconds(p.MaxInterval), "default_sync_interval_seconds": seconds(p.DefaultInterval)}
-		if len(p.CredentialSchema) > 0 {
-			m["credential_schema"] = p.CredentialSchema
-		}
-		return m, nil
 	}
-	return nil, &contextmem.Error{Kind: contextmem.KindNotFound, Err: errors.New("provider not found")}
+	return nil, &contextmem.Error{Kind: fault.KindNotFound, Err: errors.New("provider not found")}
 }
 
-func seconds(d time.Duration) int64 { return int64(d / time.Second) }
-
-// credentials reads an object of strings.
-func credentials(m map[string]any) (contextmem.Credentials, error) {
-	if m == nil {
-		return nil, nil
-	}
-	out := make(contextmem.Credentials, len(m))
-	for k, v := range m {
-		s, err := toString("credentials."+k, v)
-		if err != nil {
-			return nil, err
-		}
-		out[k] = s
-	}
-	return out, nil
+// discoveredRow is a resource that a provider offers.
+type discoveredRow struct {
+	ID         string         `json:"id"`
+	ResourceID string         `json:"resource_id"`
+	Name       string         `json:"name"`
+	Type       string         `json:"resource_type"`
+	Metadata   map[string]any `json:"metadata"`
 }
 
-func (c *call) credentials() (contextmem.Credentials, error) {
-	m, err := c.in.object("credentials")
-	if err != nil {
-		return nil, err
-	}
-	return credentials(m)
+type discoveryAnswer struct {
+	Provider  string          `json:"provider"`
+	Connector string          `json:"connector_id,omitempty"`
+	Resources []discoveredRow `json:"resources"`
+	Next      string          `json:"next_cursor"`
+	HasMore   bool            `json:"has_more"`
 }
 
-func (c *call) discoverLimit() (int, error) {
-	n, err := c.in.integer("limit", 100)
-	if err == nil && n < 1 {
-		err = bad(contextmem.KindInvalid, "limit", "must be at least 1")
-	}
-	return n, err
-}
-
-func discoveryJSON(provider, connector string, rs []contextmem.ProviderResource, next string) map[string]any {
-	rows := make([]map[string]any, len(rs))
+func discoveryJSON(provider, connector string, rs []contextmem.ProviderResource, next string) discoveryAnswer {
+	a := discoveryAnswer{provider, connector, make([]discoveredRow, len(rs)), next, next != ""}
 	for i, r := range rs {
-		rows[i] = map[string]any{"id": r.ID, "resource_id": r.ID, "name": r.Name, "resource_type": r.Type, "metadata": orEmpty(r.Metadata)}
+		a.Resources[i] = discoveredRow{r.ID, r.ID, r.Name, r.Type, orEmpty(r.Metadata)}
 	}
-	m := map[string]any{"provider": provider, "resources": rows, "next_cursor": next, "has_more": next != ""}
-	if connector != "" {
-		m["connector_id"] = connector
-	}
-	return m
+	return a
+}
+
+// discoveryPage is a part of what a provider offers.
+type discoveryPage struct {
+	Cursor string `json:"cursor"`
+	Limit  *int   `json:"limit" range:"1,"`
 }
 
 // discoverWith previews resources. The cursor and the limit may stand in the query string.
 func discoverWith(c *call) (any, error) {
-	var r contextmem.DiscoverRequest
-	var err error
-	if r.Provider, err = c.in.required("provider"); err != nil {
+	var q struct {
+		Provider    string `json:"provider" need:"text"`
+		AuthType    string `json:"auth_type"`
+		Credentials texts  `json:"credentials"`
+		discoveryPage
+	}
+	if err := c.read(&q); err != nil {
 		return nil, err
 	}
-	if r.AuthType, err = c.in.str("auth_type"); err != nil {
-		return nil, err
+	if !c.in.has("credentials") {
+		return nil, bad(fault.KindInvalid, "credentials", "is required")
 	}
-	if !c.in.fields.has("credentials") {
-		return nil, bad(contextmem.KindInvalid, "credentials", "is required")
-	}
-	if r.Credentials, err = c.credentials(); err != nil {
-		return nil, err
-	}
-	if r.Cursor, err = c.in.str("cursor"); err != nil {
-		return nil, err
-	}
-	if limit := c.in.fields.get("limit"); limit != nil {
-		if r.Limit, err = toInt("limit", limit, true); err != nil {
-			return nil, err
-		}
-		if r.Limit < 1 {
-			return nil, bad(contextmem.KindInvalid, "limit", "must be at least 1")
-		}
+	r := contextmem.DiscoverRequest{Provider: q.Provider, AuthType: q.AuthType, Credentials: contextmem.Credentials(q.Credentials), Cursor: q.Cursor}
+	if q.Limit != nil {
+		r.Limit = *q.Limit
 	}
 	rs, next, err := c.org.DiscoverWith(c.ctx, r)
 	if err != nil {
@@ -140,41 +148,77 @@ func discoverWith(c *call) (any, error) {
 	return discoveryJSON(r.Provider, "", rs, next), nil
 }
 
-func connectorJSON(x contextmem.Connector) map[string]any {
-	return map[string]any{"connector_id": x.ID, "org_id": x.Org, "user_id": x.UserID, "provider": x.Provider, "provider_account_scope": x.AccountScope, "name": x.Name,
-		"auth_type": x.AuthType, "credential_ref": x.CredentialRef, "deployment_id": x.DeploymentID, "database": x.Tenant, "collection": x.Sub, "tenant_id": x.Tenant,
-		"sub_tenant_id": x.Sub, "plan": x.Plan, "status": string(x.Status), "lifecycle": string(x.Status), "sync_status": x.SyncStatus, "sync_engine": x.SyncEngine,
-		"sync_interval_seconds": seconds(x.Interval), "min_sync_interval_seconds": seconds(x.MinInterval), "max_sync_interval_seconds": seconds(x.MaxInterval),
-		"last_attempted_sync_at": timeText(x.LastAttempt), "last_successful_sync_at": timeText(x.LastSuccess), "next_sync_at": timeText(x.NextSync),
-		"last_error": x.LastError, "needs_reauth": x.NeedsReauth, "needs_reauth_at": timeText(x.NeedsReauthAt), "needs_reauth_reason": x.NeedsReauthReason,
-		"sync_cycles_completed": x.Cycles, "documents_dispatched": x.Dispatched, "active_resource_count": x.Resources,
-		"created_at": timeText(x.CreatedAt), "updated_at": timeText(x.UpdatedAt)}
+func discover(c *call) (any, error) {
+	x, err := c.ours()
+	if err != nil {
+		return nil, err
+	}
+	var q discoveryPage
+	if err := c.read(&q); err != nil {
+		return nil, err
+	}
+	limit := 100
+	if q.Limit != nil {
+		limit = *q.Limit
+	}
+	rs, next, err := c.org.Discover(c.ctx, x.ID, q.Cursor, limit)
+	if err != nil {
+		return nil, err
+	}
+	return discoveryJSON(x.Provider, x.ID, rs, next), nil
 }
 
-func resourceJSON(r contextmem.ConnectorResource) map[string]any {
-	provided := map[string]any{}
-	for k, v := range r.ProviderMetadata {
-		provided[k] = v
-	}
-	if r.LastStatus != "" {
-		provided["health"] = map[string]any{"last_status": r.LastStatus, "last_row_count": r.LastRows, "last_error": r.LastError}
-	}
-	filters := map[string]any{}
-	for k, v := range r.Filters {
-		filters[k] = v
-	}
-	if r.LookbackDays > 0 {
-		filters["lookback_days"] = r.LookbackDays
-	}
-	m := map[string]any{"connector_id": r.ConnectorID, "resource_id": r.ResourceID, "resource_type": r.Type, "display_name": r.Name, "name": r.Name, "status": r.Status,
-		"filters": filters, "metadata": orEmpty(r.Metadata), "additional_metadata": orEmpty(r.Additional), "provider_metadata": provided, "provider_cursor": r.Cursor,
-		"database_override": r.TenantOverride, "collection_override": r.SubOverride, "tenant_id_override": r.TenantOverride, "sub_tenant_id_override": r.SubOverride,
-		"backfill_oldest": timeText(r.BackfillOldest), "backfill_next_chunk_at": timeText(r.BackfillNext), "backfill_chunk_interval_seconds": seconds(r.BackfillInterval),
-		"sync_mode": r.SyncMode, "acl": orNone(r.ACL), "instructions": r.Instructions}
-	if r.BackfillStatus != "" {
-		m["backfill_status"] = r.BackfillStatus
-	}
-	return m
+// syncState is how the syncs of a connector go.
+type syncState struct {
+	ID          string `json:"connector_id"`
+	Provider    string `json:"provider"`
+	Status      string `json:"status"`
+	Lifecycle   string `json:"lifecycle"`
+	SyncStatus  string `json:"sync_status"`
+	Interval    int64  `json:"sync_interval_seconds"`
+	LastAttempt string `json:"last_attempted_sync_at"`
+	LastSuccess string `json:"last_successful_sync_at"`
+	NextSync    string `json:"next_sync_at"`
+	LastError   string `json:"last_error"`
+	NeedsReauth bool   `json:"needs_reauth"`
+	ReauthAt    string `json:"needs_reauth_at"`
+	ReauthWhy   string `json:"needs_reauth_reason"`
+	Cycles      int    `json:"sync_cycles_completed"`
+	Dispatched  int    `json:"documents_dispatched"`
+	Resources   int    `json:"active_resource_count"`
+}
+
+func syncStateOf(x *contextmem.Connector) syncState {
+	return syncState{x.ID, x.Provider, string(x.Status), string(x.Status), x.SyncStatus, seconds(x.Interval), timeText(x.LastAttempt), timeText(x.LastSuccess), timeText(x.NextSync),
+		x.LastError, x.NeedsReauth, timeText(x.NeedsReauthAt), x.NeedsReauthReason, x.Cycles, x.Dispatched, x.Resources}
+}
+
+// connectorBody is a connector. Its credentials are never shown.
+type connectorBody struct {
+	syncState
+	scoped
+	OrgID         string `json:"org_id"`
+	UserID        string `json:"user_id"`
+	AccountScope  string `json:"provider_account_scope"`
+	Name          string `json:"name"`
+	AuthType      string `json:"auth_type"`
+	CredentialRef string `json:"credential_ref"`
+	DeploymentID  string `json:"deployment_id"`
+	Collection    string `json:"collection"`
+	SubTenant     string `json:"sub_tenant_id"`
+	Plan          string `json:"plan"`
+	SyncEngine    string `json:"sync_engine"`
+	Min           int64  `json:"min_sync_interval_seconds"`
+	Max           int64  `json:"max_sync_interval_seconds"`
+	CreatedAt     string `json:"created_at"`
+	UpdatedAt     string `json:"updated_at"`
+	Updated       *bool  `json:"credentials_updated,omitempty"`
+}
+
+func connectorJSON(x contextmem.Connector) connectorBody {
+	return connectorBody{syncState: syncStateOf(&x), scoped: scoped{x.Tenant, x.Tenant}, OrgID: x.Org, UserID: x.UserID, AccountScope: x.AccountScope, Name: x.Name,
+		AuthType: x.AuthType, CredentialRef: x.CredentialRef, DeploymentID: x.DeploymentID, Collection: x.Sub, SubTenant: x.Sub, Plan: x.Plan, SyncEngine: x.SyncEngine,
+		Min: seconds(x.MinInterval), Max: seconds(x.MaxInterval), CreatedAt: timeText(x.CreatedAt), UpdatedAt: timeText(x.UpdatedAt)}
 }
 
 // ours returns the connector of the path, when the key may touch its tenant and those of its resources.
@@ -183,11 +227,16 @@ func (c *call) ours() (contextmem.Connector, error) {
 	if err != nil {
 		return x, err
 	}
+	return x, c.mayTouch(x)
+}
+
+// mayTouch refuses a connector that delivers into a tenant which the key may not touch.
+func (c *call) mayTouch(x contextmem.Connector) error {
 	if len(c.who.Key.Tenants) == 0 {
-		return x, nil
+		return nil
 	}
 	if _, err := c.tenantNamed(x.Tenant); err != nil {
-		return x, err
+		return err
 	}
 	rs, err := c.org.Resources(c.ctx, x.ID)
 	for _, r := range rs {
@@ -195,38 +244,38 @@ func (c *call) ours() (contextmem.Connector, error) {
 			_, err = c.tenantNamed(r.TenantOverride)
 		}
 	}
-	return x, err
+	return err
 }
 
-func (c *call) interval() (time.Duration, error) {
-	n, err := c.in.integer("sync_interval_seconds", 0)
-	return time.Duration(n) * time.Second, err
+// connectorRequest creates a connector.
+type connectorRequest struct {
+	Provider     string `json:"provider" need:"text"`
+	Name         string `json:"name"`
+	Database     string `json:"database"`
+	Collection   string `json:"collection"`
+	AccountScope string `json:"provider_account_scope"`
+	AuthType     string `json:"auth_type"`
+	DeploymentID string `json:"deployment_id"`
+	Plan         string `json:"plan"`
+	SyncEngine   string `json:"sync_engine"`
+	UserID       string `json:"user_id"`
+	Credentials  texts  `json:"credentials"`
+	Interval     int    `json:"sync_interval_seconds"`
 }
 
 func createConnector(c *call) (any, error) {
-	var spec contextmem.ConnectorSpec
-	var err error
-	if spec.Provider, err = c.in.required("provider"); err != nil {
+	var r connectorRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	for name, to := range map[string]*string{"name": &spec.Name, "database": &spec.Tenant, "collection": &spec.Sub, "provider_account_scope": &spec.AccountScope,
-		"auth_type": &spec.AuthType, "deployment_id": &spec.DeploymentID, "plan": &spec.Plan, "sync_engine": &spec.SyncEngine, "user_id": &spec.UserID} {
-		if *to, err = c.in.str(name); err != nil {
+	if r.Database != "" || len(c.who.Key.Tenants) > 0 {
+		if _, err := c.tenantNamed(r.Database); err != nil {
 			return nil, err
 		}
 	}
-	if spec.Credentials, err = c.credentials(); err != nil {
-		return nil, err
-	}
-	if spec.Interval, err = c.interval(); err != nil {
-		return nil, err
-	}
-	if spec.Tenant != "" || len(c.who.Key.Tenants) > 0 {
-		if _, err := c.tenantNamed(spec.Tenant); err != nil {
-			return nil, err
-		}
-	}
-	x, err := c.org.CreateConnector(c.ctx, spec)
+	x, err := c.org.CreateConnector(c.ctx, contextmem.ConnectorSpec{Provider: r.Provider, Name: r.Name, Tenant: r.Database, Sub: r.Collection, AccountScope: r.AccountScope,
+		AuthType: r.AuthType, DeploymentID: r.DeploymentID, Plan: r.Plan, SyncEngine: r.SyncEngine, UserID: r.UserID, Credentials: contextmem.Credentials(r.Credentials),
+		Interval: time.Duration(r.Interval) * time.Second})
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +283,7 @@ func createConnector(c *call) (any, error) {
 }
 
 func listConnectors(c *call) (any, error) {
-	provider, err := c.in.str("provider")
+	provider, err := c.in.string("provider")
 	if err != nil {
 		return nil, err
 	}
@@ -242,13 +291,18 @@ func listConnectors(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]map[string]any, 0, len(xs))
+	rows := []connectorBody{}
 	for _, x := range xs {
-		if c.who.Key.AllowsTenant(x.Tenant) {
+		switch err := c.mayTouch(x); {
+		case err == nil:
 			rows = append(rows, connectorJSON(x))
+		case !errors.Is(err, contextmem.ErrForbidden):
+			return nil, err
 		}
 	}
-	return map[string]any{"connectors": rows}, nil
+	return struct {
+		Connectors []connectorBody `json:"connectors"`
+	}{rows}, nil
 }
 
 func getConnector(c *call) (any, error) {
@@ -264,13 +318,38 @@ func connectorStatus(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := connectorJSON(x)
-	out := map[string]any{}
-	for _, k := range []string{"connector_id", "provider", "status", "lifecycle", "sync_status", "sync_interval_seconds", "last_attempted_sync_at", "last_successful_sync_at",
-		"next_sync_at", "last_error", "needs_reauth", "needs_reauth_at", "needs_reauth_reason", "sync_cycles_completed", "documents_dispatched", "active_resource_count"} {
-		out[k] = all[k]
+	rs, err := c.org.Resources(c.ctx, x.ID)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return struct {
+		syncState
+		Resources []resourceBody `json:"resources"`
+	}{syncStateOf(&x), resourceRows(rs)}, nil
+}
+
+func pauseConnector(c *call) (any, error) { return c.change(c.org.PauseConnector) }
+
+func resumeConnector(c *call) (any, error) { return c.change(c.org.ResumeConnector) }
+
+// change changes the connector of the path.
+func (c *call) change(do func(context.Context, string) (contextmem.Connector, error)) (any, error) {
+	x, err := c.ours()
+	if err != nil {
+		return nil, err
+	}
+	if x, err = do(c.ctx, x.ID); err != nil {
+		return nil, err
+	}
+	return connectorJSON(x), nil
+}
+
+// connectorEdit changes what it names.
+type connectorEdit struct {
+	Interval    *int    `json:"sync_interval_seconds"`
+	Name        *string `json:"name"`
+	Status      *string `json:"status"`
+	Credentials texts   `json:"credentials"`
 }
 
 func editConnector(c *call) (any, error) {
@@ -278,41 +357,24 @@ func editConnector(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var e contextmem.ConnectorEdit
-	if c.in.fields.has("sync_interval_seconds") {
-		d, err := c.interval()
-		if err != nil {
-			return nil, err
-		}
-		e.Interval = &d
-	}
-	if c.in.fields.has("name") {
-		s, err := c.in.str("name")
-		if err != nil {
-			return nil, err
-		}
-		e.Name = &s
-	}
-	if c.in.fields.has("status") {
-		s, err := c.in.str("status")
-		if err != nil {
-			return nil, err
-		}
-		st := contextmem.ConnectorStatus(s)
-		e.Status = &st
-	}
-	if e.Credentials, err = c.credentials(); err != nil {
+	var r connectorEdit
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
+	e := contextmem.ConnectorEdit{Name: r.Name, Status: (*contextmem.ConnectorStatus)(r.Status), Credentials: contextmem.Credentials(r.Credentials)}
+	if r.Interval != nil {
+		d := time.Duration(*r.Interval) * time.Second
+		e.Interval = &d
+	}
 	if e.Interval == nil && e.Name == nil && e.Status == nil && e.Credentials == nil {
-		return nil, bad(contextmem.KindInvalid, "body", "needs at least one of sync_interval_seconds, credentials, name and status")
+		return nil, bad(fault.KindInvalid, "body", "needs at least one of sync_interval_seconds, credentials, name and status")
 	}
 	if x, err = c.org.EditConnector(c.ctx, x.ID, e); err != nil {
 		return nil, err
 	}
-	m := connectorJSON(x)
-	m["credentials_updated"] = e.Credentials != nil
-	return m, nil
+	b, updated := connectorJSON(x), e.Credentials != nil
+	b.Updated = &updated
+	return b, nil
 }
 
 // setCredentials takes the credentials as the body, or under "credentials".
@@ -321,21 +383,28 @@ func setCredentials(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := c.in.fields.object()
-	if _, ok := m["credentials"].(map[string]any); ok {
-		m, _ = c.in.object("credentials")
+	ms := c.in.members
+	if inner, ok := ms.get("credentials"); ok && inner.typeName() == "object" {
+		if ms, err = inner.members("credentials"); err != nil {
+			return nil, err
+		}
 	}
-	creds, err := credentials(m)
-	if err != nil {
-		return nil, err
+	creds := contextmem.Credentials{}
+	for k, v := range ms {
+		if creds[k], err = v.string("credentials." + cut(k)); err != nil {
+			return nil, err
+		}
 	}
 	if len(creds) == 0 {
-		return nil, bad(contextmem.KindInvalid, "credentials", "is required")
+		return nil, bad(fault.KindInvalid, "credentials", "is required")
 	}
 	if _, err := c.org.EditConnector(c.ctx, x.ID, contextmem.ConnectorEdit{Credentials: creds}); err != nil {
 		return nil, err
 	}
-	return map[string]any{"connector_id": x.ID, "updated": true}, nil
+	return struct {
+		ID      string `json:"connector_id"`
+		Updated bool   `json:"updated"`
+	}{x.ID, true}, nil
 }
 
 // deleteConnector keeps what was ingested, unless delete_objects is true.
@@ -344,34 +413,19 @@ func deleteConnector(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	withObjects, err := c.in.boolean("delete_objects", false)
-	if err != nil {
+	var r struct {
+		WithObjects bool `json:"delete_objects"`
+	}
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	if err := c.org.DeleteConnector(c.ctx, x.ID, withObjects); err != nil {
+	if err := c.org.DeleteConnector(c.ctx, x.ID, r.WithObjects); err != nil {
 		return nil, err
 	}
-	return map[string]any{"connector_id": x.ID, "deleted": true}, nil
-}
-
-func discover(c *call) (any, error) {
-	x, err := c.ours()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.discoverLimit()
-	if err != nil {
-		return nil, err
-	}
-	cursor, err := c.in.str("cursor")
-	if err != nil {
-		return nil, err
-	}
-	rs, next, err := c.org.Discover(c.ctx, x.ID, cursor, limit)
-	if err != nil {
-		return nil, err
-	}
-	return discoveryJSON(x.Provider, x.ID, rs, next), nil
+	return struct {
+		ID      string `json:"connector_id"`
+		Deleted bool   `json:"deleted"`
+	}{x.ID, true}, nil
 }
 
 func syncConnector(c *call) (any, error) {
@@ -383,5 +437,9 @@ func syncConnector(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"connector_id": x.ID, "workflow_id": "sync-" + x.ID, "run_id": run}, nil
+	return struct {
+		ID       string `json:"connector_id"`
+		Workflow string `json:"workflow_id"`
+		Run      string `json:"run_id"`
+	}{x.ID, "sync-" + x.ID, run}, nil
 }

@@ -12,31 +12,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // scripted is a provider of two folders. The token "wrong" is refused, "down" fails, and
 // the resource "slow" syncs until it is stopped, and says that it began.
 type scripted struct{ entered chan struct{} }
 
-func (scripted) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{Name: "scripted", Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{contextmem.AuthToken}, Beta: true,
+func (scripted) Describe() connector.Info {
+	return connector.Info{Name: "scripted", Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{connector.AuthToken}, Beta: true,
 		CredentialSchema: json.RawMessage(`{"type":"object","required":["token"],"properties":{"token":{"type":"string"}}}`), SetupGuide: "Make a token.",
-		Searchable: []contextmem.ProviderField{{Name: "title", DataType: "string", Description: "name"}},
-		Filterable: []contextmem.ProviderField{{Name: "kind", DataType: "string", FilterKey: "additional_metadata.kind", Description: "kind"}}}
+		Searchable: []connector.Field{{Name: "title", DataType: "string", Description: "name"}},
+		Filterable: []connector.Field{{Name: "kind", DataType: "string", FilterKey: "additional_metadata.kind", Description: "kind"}}}
 }
 
-func (scripted) Check(_ context.Context, c contextmem.Credentials) error {
+func (scripted) Check(_ context.Context, c connector.Credentials) error {
 	switch c["token"] {
 	case "wrong":
-		return fmt.Errorf("%w: no such token", contextmem.ErrBadCredentials)
+		return fmt.Errorf("%w: no such token", connector.ErrBadCredentials)
 	case "down":
 		return errors.New("connection refused")
 	}
 	return nil
 }
 
-func (scripted) Discover(_ context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
-	all := []contextmem.ProviderResource{{ID: "r1", Name: "One", Type: "folder"}, {ID: "r2", Name: "Two", Type: "folder", Metadata: map[string]any{"size": 2}}}
+func (scripted) Discover(_ context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
+	all := []connector.Resource{{ID: "r1", Name: "One", Type: "folder"}, {ID: "r2", Name: "Two", Type: "folder", Metadata: map[string]any{"size": 2}}}
 	from := 0
 	if cursor != "" {
 		from, _ = strconv.Atoi(cursor)
@@ -49,7 +50,7 @@ func (scripted) Discover(_ context.Context, _ contextmem.Credentials, cursor str
 	return all[from:to], next, nil
 }
 
-func (s scripted) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+func (s scripted) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	if r.ResourceID == "slow" {
 		select {
 		case s.entered <- struct{}{}:
@@ -58,14 +59,14 @@ func (s scripted) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextm
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	return &contextmem.SyncPage{Cursor: "c1"}, nil
+	return &connector.Page{Cursor: "c1"}, nil
 }
 
 // connect makes a connector, and waits until it has synced or is stuck.
 func (f *fixture) connect(t testing.TB, slow bool) {
 	t.Helper()
 	org := f.svc.Org(contextmem.DefaultOrg)
-	c, err := org.CreateConnector(t.Context(), contextmem.ConnectorSpec{Provider: "scripted", Name: "Ours", Tenant: "acme", Credentials: contextmem.Credentials{"token": "abc"}})
+	c, err := org.CreateConnector(t.Context(), contextmem.ConnectorSpec{Provider: "scripted", Name: "Ours", Tenant: "acme", Credentials: connector.Credentials{"token": "abc"}})
 	require.NoError(t, err)
 	f.vars["connector"] = c.ID
 	id := "r1"

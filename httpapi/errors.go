@@ -7,9 +7,9 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // statusError is an error of the wire alone.
@@ -35,51 +35,51 @@ type answer struct {
 // errorRow is a row of the error table. An empty resource matches any that has
 // no row of its own; a zero family matches all.
 type errorRow struct {
-	kind     contextmem.Kind
-	resource contextmem.Resource
+	kind     fault.Kind
+	resource fault.Resource
 	family   family
 	answer
 }
 
 // errorTable maps (kind, resource, family) to status and code: the first row that fits.
 var errorTable = []errorRow{
-	{contextmem.KindInvalid, contextmem.ResourceTenant, 0, answer{400, "INVALID_TENANT_ID"}},
-	{contextmem.KindInvalid, "", 0, answer{400, "INVALID_PARAMETERS"}},
-	{contextmem.KindUnprocessed, contextmem.ResourceMemory, 0, answer{422, "INVALID_MEMORY_FORMAT"}},
-	{contextmem.KindUnprocessed, contextmem.ResourceEmbedding, 0, answer{422, "INVALID_EMBEDDING_FORMAT"}},
-	{contextmem.KindUnprocessed, "", 0, answer{422, "VALIDATION_ERROR"}},
-	{contextmem.KindNotFound, contextmem.ResourceTenant, gen1, answer{404, "TENANT_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceTenant, 0, answer{404, "DATABASE_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceSource, 0, answer{404, "SOURCE_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceMemory, gen1, answer{404, "MEMORY_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceMemory, 0, answer{404, "SOURCE_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceFile, 0, answer{404, "FILE_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceSub, 0, answer{404, "COLLECTION_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceConnector, 0, answer{404, "CONNECTOR_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceWebhook, 0, answer{404, "WEBHOOK_NOT_FOUND"}},
-	{contextmem.KindNotFound, contextmem.ResourceDelivery, 0, answer{404, "DELIVERY_NOT_FOUND"}},
-	{contextmem.KindNotFound, "", 0, answer{404, "NOT_FOUND"}},
-	{contextmem.KindExists, contextmem.ResourceTenant, gen1, answer{409, "TENANT_ALREADY_EXISTS"}},
-	{contextmem.KindExists, contextmem.ResourceTenant, aliases, answer{409, "INVALID_INPUT"}},
-	{contextmem.KindExists, contextmem.ResourceTenant, 0, answer{409, "DATABASE_ALREADY_EXISTS"}},
-	{contextmem.KindExists, "", 0, answer{409, "CONFLICT"}},
-	{contextmem.KindConflict, contextmem.ResourceDelivery, 0, answer{409, "DELIVERY_NOT_RETRYABLE"}},
-	{contextmem.KindConflict, contextmem.ResourceSync, 0, answer{409, "SYNC_RUNNING"}},
-	{contextmem.KindConflict, "", 0, answer{409, "CONFLICT"}},
-	{contextmem.KindNotReady, "", 0, answer{422, "TENANT_INFRA_NOT_READY"}},
-	{contextmem.KindProcessing, "", 0, answer{409, "SOURCE_PROCESSING"}},
-	{contextmem.KindTooLarge, "", 0, answer{400, "FILE_TOO_LARGE"}},
-	{contextmem.KindFormat, "", 0, answer{400, "INVALID_FILE_FORMAT"}},
-	{contextmem.KindUnauthorized, "", 0, answer{401, "UNAUTHORIZED"}},
-	{contextmem.KindForbidden, "", 0, answer{403, "FORBIDDEN"}},
-	{contextmem.KindRateLimited, "", 0, answer{429, "RATE_LIMITED"}},
-	{contextmem.KindUnavailable, "", 0, answer{503, "SERVICE_UNAVAILABLE"}},
-	{contextmem.KindClosed, "", 0, answer{503, "SERVICE_UNAVAILABLE"}},
-	{contextmem.KindUpstream, "", 0, answer{502, "BACKEND_ERROR"}},
-	{contextmem.KindInternal, "", 0, answer{500, "INTERNAL_ERROR"}},
+	{fault.KindInvalid, fault.Tenant, 0, answer{400, "INVALID_TENANT_ID"}},
+	{fault.KindInvalid, "", 0, answer{400, "INVALID_PARAMETERS"}},
+	{fault.KindUnprocessed, fault.Memory, 0, answer{422, "INVALID_MEMORY_FORMAT"}},
+	{fault.KindUnprocessed, fault.Embedding, 0, answer{422, "INVALID_EMBEDDING_FORMAT"}},
+	{fault.KindUnprocessed, "", 0, answer{422, "VALIDATION_ERROR"}},
+	{fault.KindNotFound, fault.Tenant, gen1, answer{404, "TENANT_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Tenant, 0, answer{404, "DATABASE_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Source, 0, answer{404, "SOURCE_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Memory, gen1, answer{404, "MEMORY_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Memory, 0, answer{404, "SOURCE_NOT_FOUND"}},
+	{fault.KindNotFound, fault.File, 0, answer{404, "FILE_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Sub, 0, answer{404, "COLLECTION_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Connector, 0, answer{404, "CONNECTOR_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Webhook, 0, answer{404, "WEBHOOK_NOT_FOUND"}},
+	{fault.KindNotFound, fault.Delivery, 0, answer{404, "DELIVERY_NOT_FOUND"}},
+	{fault.KindNotFound, "", 0, answer{404, "NOT_FOUND"}},
+	{fault.KindExists, fault.Tenant, gen1, answer{409, "TENANT_ALREADY_EXISTS"}},
+	{fault.KindExists, fault.Tenant, aliases, answer{409, "INVALID_INPUT"}},
+	{fault.KindExists, fault.Tenant, 0, answer{409, "DATABASE_ALREADY_EXISTS"}},
+	{fault.KindExists, "", 0, answer{409, "CONFLICT"}},
+	{fault.KindConflict, fault.Delivery, 0, answer{409, "DELIVERY_NOT_RETRYABLE"}},
+	{fault.KindConflict, fault.Sync, 0, answer{409, "SYNC_RUNNING"}},
+	{fault.KindConflict, "", 0, answer{409, "CONFLICT"}},
+	{fault.KindNotReady, "", 0, answer{422, "TENANT_INFRA_NOT_READY"}},
+	{fault.KindProcessing, "", 0, answer{409, "SOURCE_PROCESSING"}},
+	{fault.KindTooLarge, "", 0, answer{400, "FILE_TOO_LARGE"}},
+	{fault.KindFormat, "", 0, answer{400, "INVALID_FILE_FORMAT"}},
+	{fault.KindUnauthorized, "", 0, answer{401, "UNAUTHORIZED"}},
+	{fault.KindForbidden, "", 0, answer{403, "FORBIDDEN"}},
+	{fault.KindRateLimited, "", 0, answer{429, "RATE_LIMITED"}},
+	{fault.KindUnavailable, "", 0, answer{503, "SERVICE_UNAVAILABLE"}},
+	{fault.KindClosed, "", 0, answer{503, "SERVICE_UNAVAILABLE"}},
+	{fault.KindUpstream, "", 0, answer{502, "BACKEND_ERROR"}},
+	{fault.KindInternal, "", 0, answer{500, "INTERNAL_ERROR"}},
 }
 
-func lookup(kind contextmem.Kind, res contextmem.Resource, f family) answer {
+func lookup(kind fault.Kind, res fault.Resource, f family) answer {
 	for _, r := range errorTable {
 		if r.kind == kind && (r.resource == "" || r.resource == res) && (r.family == 0 || r.family == f) {
 			return r.answer
@@ -100,21 +100,36 @@ func (c *call) describe(err error) (answer, string) {
 		return answer{se.status, se.code}, se.message
 	case errors.As(err, &ce):
 		a := lookup(ce.Kind, ce.Resource, c.rt.family)
-		if ce.Kind == contextmem.KindInvalid && c.rt.invalidCode != "" && ce.Resource == contextmem.ResourceSearch {
+		if ce.Kind == fault.KindInvalid && c.rt.invalidCode != "" && ce.Resource == fault.Search {
 			a.code = c.rt.invalidCode
 		}
-		if a.status >= 500 && ce.Kind == contextmem.KindInternal {
-			c.api.o.Logger.Error("request failed", "request", c.id, "route", c.rt.path, "err", err)
+		switch {
+		case ce == errHeld || ce == errSpool:
+		case ce.Kind == fault.KindInternal:
+			c.log(err)
 			return a, "internal error"
+		case ce.Kind == fault.KindUnavailable: // what a backend says holds paths
+			c.log(err)
+			return a, "the storage can't answer now; try again later"
 		}
-		renamed := *ce
-		renamed.Field = c.wireField(ce.Field)
-		return a, renamed.Message()
+		return a, c.message(ce)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return answer{http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE"}, "the request was cut off"
 	}
-	c.api.o.Logger.Error("request failed", "request", c.id, "route", c.rt.path, "err", err)
+	c.log(err)
 	return answer{http.StatusInternalServerError, "INTERNAL_ERROR"}, "internal error"
+}
+
+// log notes a failure of the service.
+func (c *call) log(err error) {
+	c.api.o.Logger.Error("request failed", "request", c.id, "route", c.rt.path, "err", err)
+}
+
+// message is the text of an error with the field's name over REST.
+func (c *call) message(e *contextmem.Error) string {
+	renamed := *e
+	renamed.Field = c.wireField(e.Field)
+	return renamed.Message()
 }
 
 // fail answers with an error.
@@ -143,47 +158,44 @@ func (c *call) fail(err error) {
 	writeJSON(c.w, a.status, c.errorBody(a.code, message, err))
 }
 
+// failure is an error of the first generation.
+type failure struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+	Code    string `json:"error_code"`
+}
+
+// detailBody is the whole answer with it.
+type detailBody struct {
+	Detail  failure `json:"detail"`
+	Message string  `json:"message"`
+}
+
+// errorDetail is an error of the second generation.
+type errorDetail struct {
+	Code    string       `json:"code"`
+	Message string       `json:"message"`
+	Results []deletedRow `json:"results,omitempty"`
+}
+
 // errorBody is the error in the shape of the route's family.
 func (c *call) errorBody(code, message string, err error) any {
-	detail := map[string]any{"success": false, "message": message, "error_code": code}
-	if c.rt.family == gen1 || c.rt.family == webhooks {
-		return map[string]any{"detail": detail}
+	detail := failure{false, message, code}
+	if c.rt.family == gen1 {
+		return detailBody{detail, message}
 	}
-	e := map[string]any{"code": code, "message": message}
+	e := envelope{Error: &errorDetail{Code: code, Message: message}, Meta: c.meta(scopeNames{}), Message: message}
 	var strict *strictDelete
 	if errors.As(err, &strict) {
-		e["results"] = strict.results
+		e.Error.Results = strict.results
 	}
-	body := map[string]any{"success": false, "data": nil, "error": e, "meta": meta{c: c}}
-	if c.rt.family == connectors {
-		body["detail"] = detail
+	if c.rt.family == connectors || c.rt.family == webhooks {
+		e.Detail = &detail
 	}
-	return body
+	return e
 }
 
 // bad is an error of a parameter: KindInvalid for values, KindUnprocessed for types.
-func bad(kind contextmem.Kind, field, format string, args ...any) error {
+func bad(kind fault.Kind, field, format string, args ...any) *contextmem.Error {
 	return &contextmem.Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
-}
-
-// wireNames maps the service's names of fields to those of a family of routes.
-// The schema and the files have names of their own in each.
-var wireNames = map[family]map[string]string{
-	gen1: {"schema": "tenant_metadata_schema"},
-	gen2: {"schema": "database_metadata_schema", "tenant_id": "database", "sub_tenant_id": "collection", "files": "documents"},
-}
-
-func init() { wireNames[aliases] = wireNames[gen2] }
-
-// wireField is the name under which the caller knows a field: "files[0].id" is
-// "documents[0].id" in the second generation.
-func (c *call) wireField(field string) string {
-	end := strings.IndexAny(field, "[.")
-	if end < 0 {
-		end = len(field)
-	}
-	if name, ok := wireNames[c.rt.family][field[:end]]; ok {
-		return name + field[end:]
-	}
-	return field
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
 type feedbackLimit float64
@@ -14,51 +15,30 @@ func (f feedbackLimit) Error() string {
 	return fmt.Sprintf("over %d feedback submissions a minute; try again in %.0f seconds", feedbackPerMinute, math.Ceil(float64(f)))
 }
 
-// feedback reads a submission. Every rule it breaks is an invalid parameter.
-func (c *call) feedback() (contextmem.Feedback, error) {
-	f, err := c.readFeedback()
-	if ce, ok := err.(*contextmem.Error); ok && ce.Kind == contextmem.KindUnprocessed {
-		ce.Kind = contextmem.KindInvalid
-	}
-	return f, err
+// feedbackRequest is the body of /feedback.
+type feedbackRequest struct {
+	RequestID   string `json:"request_id"`
+	Feedback    string `json:"feedback"`
+	Rating      string `json:"rating"`
+	Source      string `json:"source"`
+	Database    string `json:"database"`
+	Collection  string `json:"collection"`
+	GroundTruth struct {
+		Answer    string   `json:"answer"`
+		SourceIDs []string `json:"source_ids"`
+	} `json:"ground_truth"`
+	Metadata texts `json:"metadata"`
 }
 
-func (c *call) readFeedback() (contextmem.Feedback, error) {
-	var f contextmem.Feedback
-	var rating string
-	var err error
-	for _, s := range []struct {
-		name string
-		to   *string
-	}{{"request_id", &f.RequestID}, {"feedback", &f.Text}, {"rating", &rating}, {"source", &f.Source}, {"database", &f.Tenant}, {"collection", &f.Sub}} {
-		if *s.to, err = c.in.str(s.name); err != nil {
-			return f, err
+// feedback reads a submission. Every rule it breaks is an invalid parameter.
+func (c *call) feedback() (contextmem.Feedback, error) {
+	var r feedbackRequest
+	if err := c.read(&r); err != nil {
+		if ce, ok := err.(*contextmem.Error); ok && ce.Kind == fault.KindUnprocessed {
+			ce.Kind = fault.KindInvalid
 		}
+		return contextmem.Feedback{}, err
 	}
-	f.Rating = contextmem.Rating(rating)
-	gt, err := c.in.object("ground_truth")
-	if err != nil {
-		return f, err
-	}
-	if f.GroundTruth.Answer, err = toString("ground_truth.answer", gt["answer"]); err != nil {
-		return f, err
-	}
-	if f.GroundTruth.SourceIDs, err = toStrings("ground_truth.source_ids", gt["source_ids"]); err != nil {
-		return f, err
-	}
-	m, err := c.in.object("metadata")
-	if err != nil {
-		return f, err
-	}
-	for k, v := range m {
-		s, err := toString("metadata."+cut(k), v)
-		if err != nil {
-			return f, err
-		}
-		if f.Metadata == nil {
-			f.Metadata = map[string]string{}
-		}
-		f.Metadata[k] = s
-	}
-	return f, nil
+	return contextmem.Feedback{RequestID: r.RequestID, Text: r.Feedback, Rating: contextmem.Rating(r.Rating), Source: r.Source, Tenant: r.Database, Sub: r.Collection,
+		GroundTruth: contextmem.GroundTruth{Answer: r.GroundTruth.Answer, SourceIDs: r.GroundTruth.SourceIDs}, Metadata: r.Metadata}, nil
 }

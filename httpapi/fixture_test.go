@@ -17,6 +17,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/connector"
 )
 
 const (
@@ -41,7 +42,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
 	ctx := t.Context()
 	f := &fixture{vars: map[string]string{"full": fullKey}, entered: make(chan struct{}, 1)}
-	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{AllowLocalWebhooks: true, MaxFileBytes: maxTestFile, Workers: 1, Providers: []contextmem.Provider{scripted{f.entered}}})
+	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{AllowLocalWebhooks: true, MaxFileBytes: maxTestFile, Workers: 1, Providers: []connector.Provider{scripted{f.entered}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	f.svc = svc
@@ -87,8 +88,8 @@ func newFixture(t testing.TB, o Options) *fixture {
 	_, err = acme.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m1", Text: "Bob prefers green tea without sugar.", Title: "Tea"}}})
 	require.NoError(t, err)
 	wait(t, acme, "k1", "k2", "m1")
-	_, err = org.Tenant("vectors").Sub("").InsertVectors(ctx, contextmem.RawInsert{Sources: []contextmem.RawSource{
-		{SourceID: "v1", Metadata: map[string]any{"color": "red"}, Vectors: []contextmem.RawVector{{ChunkID: "v1_0", Vector: []float32{1, 0, 0}}, {ChunkID: "v1_1", Vector: []float32{0, 1, 0}}}}}})
+	_, err = org.Tenant("vectors").Sub("").InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{
+		{SourceID: "v1", Metadata: map[string]any{"color": "red"}, Vectors: []contextmem.Vector{{ChunkID: "v1_0", Vector: []float32{1, 0, 0}}, {ChunkID: "v1_1", Vector: []float32{0, 1, 0}}}}}})
 	require.NoError(t, err)
 	return f
 }
@@ -148,6 +149,13 @@ func (f *fixture) setup(t testing.TB, name string) {
 		var err error
 		f.Handler, err = New(f.svc, Options{Authenticator: brokenAuth{}})
 		require.NoError(t, err)
+	case "errored":
+		s := org.Tenant("acme").Sub("")
+		_, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "broken", Name: "broken.docx", Data: []byte("PK\x03\x04 this is no archive")}}})
+		require.NoError(t, err)
+		st, err := s.Wait(t.Context(), "broken")
+		require.NoError(t, err)
+		require.Equal(t, contextmem.StatusErrored, st[0].Status)
 	case "closed":
 		require.NoError(t, f.svc.Close())
 	default:

@@ -15,19 +15,23 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"path"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/reuse"
 )
 
 // Limits of requests, used where Options leaves them 0.
 const (
 	DefaultMaxBodyBytes  = 100 << 20
 	DefaultMaxJSONDepth  = 64
-	DefaultMaxJSONBytes  = 32 << 20
+	DefaultMaxJSONBytes  = 32 << 20 // of a JSON body that ingests
+	DefaultMaxQueryBytes = 1 << 20  // of any other JSON body
 	DefaultMaxHeldBytes  = 256 << 20
 	DefaultBodyTimeout   = time.Minute
 	apiVersion           = "2"
@@ -59,6 +63,9 @@ type Options struct {
 	// RequestsPerSecond bounds the requests of one key, with bursts of twice as
 	// many. Default 0: no bound.
 	RequestsPerSecond float64
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-Host, -Proto and -Prefix count in presigned URLs, where
+	// contextmem.Options.PublicURL is not set. From anybody else these headers are ignored. Default: none.
+	TrustedProxies []netip.Prefix
 	// VendorHeaders sends the headers X-HydraDB-* of the hosted service too where clients of it look for them.
 	VendorHeaders bool
 	// Logger gets one line for each failure of the service. Default: silent.
@@ -123,12 +130,18 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	}
 	a.mux.HandleFunc("GET "+contextmem.PresignedPath+"{token}", a.content)
 	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"status": "ok", "api_version": openAPIVersion})
+		writeJSON(w, http.StatusOK, health{"ok", openAPIVersion})
 	})
 	a.mux.HandleFunc("GET /openapi.json", serveOpenAPI("v1"))
 	a.mux.HandleFunc("GET /v2/openapi.json", serveOpenAPI("v2"))
 	a.mux.HandleFunc("/", a.unrouted)
 	return http.HandlerFunc(a.serve), nil
+}
+
+// health is the answer of /healthz.
+type health struct {
+	Status     string `json:"status"`
+	APIVersion string `json:"api_version"`
 }
 
 // mount puts a route on the mux, second-generation ones under /v2 too.
@@ -146,7 +159,10 @@ func (a *api) mount(r *route) {
 // serve is the outermost handler: request id, panics, and requests that no route
 // can take.
 func (a *api) serve(w http.ResponseWriter, r *http.Request) {
-	id := contextmem.NewRequestID()
+	id := r.Header.Get(requestIDHeader)
+	if !isUUID(id) {
+		id = contextmem.NewRequestID()
+	}
 	h := w.Header()
 	h[requestIDHeader], h["X-Content-Type-Options"] = []string{id}, noSniff
 	defer func() {
@@ -170,8 +186,27 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// requestIDHeader is X-Request-ID in canonical form.
+// requestIDHeader is X-Request-ID in canonical form. A caller that sends one, a UUID in lower case, finds it in the
+// answer, in logs and in feedback; anything else is replaced by a new one.
 const requestIDHeader = "X-Request-Id"
+
+// isUUID reports whether s has the usual form of a UUID in lower case.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}
 
 // requestID is the id that serve gave a request.
 func requestID(w http.ResponseWriter) string { return w.Header()[requestIDHeader][0] }
@@ -227,11 +262,15 @@ func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 	wait, ok := a.rate.take(p.ID)
 	a.rate.headers(w, p.ID)
 	if !ok {
-		c.fail(&contextmem.Error{Kind: contextmem.KindRateLimited, RetryAfter: wait, Err: errors.New("rate limit of the key exceeded")})
+		c.fail(&contextmem.Error{Kind: fault.KindRateLimited, RetryAfter: wait, Err: errors.New("rate limit of the key exceeded")})
 		return
 	}
 	if rt.scope != "" && !p.Key.Allows(rt.scope) {
-		c.fail(&contextmem.Error{Kind: contextmem.KindForbidden, Err: fmt.Errorf("the key lacks the scope %q", rt.scope)})
+		c.fail(&contextmem.Error{Kind: fault.KindForbidden, Err: fmt.Errorf("the key lacks the scope %q", rt.scope)})
+		return
+	}
+	if rt.wholeOrg && len(p.Key.Tenants) > 0 {
+		c.fail(&contextmem.Error{Kind: fault.KindForbidden, Err: errors.New("the key is restricted to tenants, and this is the organisation's")})
 		return
 	}
 	if a.o.MaxBodyBytes > 0 {
@@ -260,6 +299,7 @@ type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctx     context.Context
+	slot    *reuse.Slot // with the memory of a recall's result, which goes to later calls; nil: no recall
 	rt      *route
 	id      string
 	started time.Time
@@ -269,8 +309,7 @@ type call struct {
 	in      input
 	body    reading
 	query   queryMeta
-	warn    []contextmem.Warning
-	status  int // success status, when it is not the route's
+	warn    []fault.Warning
 }
 
 func (a *api) call(w http.ResponseWriter, r *http.Request, rt *route, id string) *call {

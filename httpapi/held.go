@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
 const (
@@ -48,7 +49,7 @@ func (c *call) cleanup() {
 }
 
 // errHeld says that bodies of other requests fill the memory kept for them.
-var errHeld = &contextmem.Error{Kind: contextmem.KindUnavailable, Err: errors.New("too many large requests at once")}
+var errHeld = &contextmem.Error{Kind: fault.KindUnavailable, Err: errors.New("too many large requests at once")}
 
 // readHeld reads r to its end, at most limit bytes, and counts what it keeps. over reports that r has more. A long
 // body is not copied while it grows: one that goes over the limit costs no more than that.

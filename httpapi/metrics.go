@@ -1,45 +1,43 @@
 package httpapi
 
 import (
-	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// tallies counts answers by organisation, for GET /metrics. Counting takes no lock once an
-// organisation is known.
+// tallies counts answers, for GET /metrics.
 type tallies struct {
 	begun time.Time
-	by    atomic.Pointer[map[string]*tally] // replaced, never changed
-	mu    sync.Mutex                        // held while it is replaced
+	by    sync.Map // of countedBy to *tally
 }
 
-// tally is how many requests of an organisation were answered, by class of status.
+// countedBy names a tally: of an organisation, or of one of its keys that is restricted to tenants.
+type countedBy struct{ org, key string }
+
+// tally is how many requests were answered, by class of status.
 type tally struct{ succeeded, refused, failed atomic.Int64 }
 
-func newTallies() *tallies {
-	t := &tallies{begun: time.Now()}
-	t.by.Store(&map[string]*tally{})
-	return t
+func newTallies() *tallies { return &tallies{begun: time.Now()} }
+
+func (t *tallies) of(by countedBy) *tally {
+	if x, ok := t.by.Load(by); ok {
+		return x.(*tally)
+	}
+	x, _ := t.by.LoadOrStore(by, new(tally))
+	return x.(*tally)
 }
 
-// of returns the tally of an organisation.
-func (t *tallies) of(org string) *tally {
-	if x, ok := (*t.by.Load())[org]; ok {
-		return x
+func (t *tally) add(status int) {
+	switch {
+	case status >= http.StatusInternalServerError:
+		t.failed.Add(1)
+	case status >= http.StatusBadRequest:
+		t.refused.Add(1)
+	default:
+		t.succeeded.Add(1)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := *t.by.Load()
-	if x, ok := known[org]; ok {
-		return x
-	}
-	more := maps.Clone(known)
-	more[org] = new(tally)
-	t.by.Store(&more)
-	return more[org]
 }
 
 // answered counts an answer to a caller who is known.
@@ -47,18 +45,21 @@ func (c *call) answered(status int) {
 	if c.who.Org == "" {
 		return
 	}
-	x := c.api.tallies.of(c.who.Org)
-	switch {
-	case status >= http.StatusInternalServerError:
-		x.failed.Add(1)
-	case status >= http.StatusBadRequest:
-		x.refused.Add(1)
-	default:
-		x.succeeded.Add(1)
+	c.api.tallies.of(countedBy{org: c.who.Org}).add(status)
+	if own := c.counted(); own.key != "" {
+		c.api.tallies.of(own).add(status)
 	}
 }
 
-// v1Metrics tells what became of the organisation's requests since the handler was made, and how many
+// counted names the tally that the caller may see: a restricted key sees its own requests alone.
+func (c *call) counted() countedBy {
+	if len(c.who.Key.Tenants) == 0 {
+		return countedBy{org: c.who.Org}
+	}
+	return countedBy{c.who.Org, c.who.ID}
+}
+
+// v1Metrics tells what became of the requests since the handler was made, of the organisation or of a restricted key, and how many
 // of its tenants the key may see, by state. The published document lists the route and describes
 // nothing of it, so the members are ours.
 func v1Metrics(c *call) (any, error) {
@@ -72,10 +73,26 @@ func v1Metrics(c *call) (any, error) {
 			ready++
 		}
 	}
-	x := c.api.tallies.of(c.who.Org)
-	return map[string]any{
-		"uptime_seconds": int64(time.Since(c.api.tallies.begun).Seconds()),
-		"requests":       map[string]any{"succeeded": x.succeeded.Load(), "refused": x.refused.Load(), "failed": x.failed.Load()},
-		"tenants":        map[string]any{"ready": ready, "provisioning": len(ok) - ready, "failed": len(failed)},
-	}, nil
+	x := c.api.tallies.of(c.counted())
+	a := metricsAnswer{Uptime: int64(time.Since(c.api.tallies.begun).Seconds()), Tenants: tenantCounts{ready, len(ok) - ready, len(failed)}}
+	a.Requests = requestCounts{x.succeeded.Load(), x.refused.Load(), x.failed.Load()}
+	return a, nil
+}
+
+type metricsAnswer struct {
+	Uptime   int64         `json:"uptime_seconds"`
+	Requests requestCounts `json:"requests"`
+	Tenants  tenantCounts  `json:"tenants"`
+}
+
+type requestCounts struct {
+	Succeeded int64 `json:"succeeded"`
+	Refused   int64 `json:"refused"`
+	Failed    int64 `json:"failed"`
+}
+
+type tenantCounts struct {
+	Ready        int `json:"ready"`
+	Provisioning int `json:"provisioning"`
+	Failed       int `json:"failed"`
 }

@@ -8,9 +8,11 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
 const (
@@ -21,43 +23,81 @@ const (
 	maxFormFiles  = 200
 )
 
-// filePart is an uploaded file, in memory or spooled.
+// filePart is an uploaded file, in memory or on disk.
 type filePart struct {
 	name, contentType string
 	data              []byte
-	spooled           string
+	spool             *os.File // nil: in memory
+	size              int64    // of the spool
+	path              string   // of the spool, where an open file cannot be removed
 }
 
 func (f *filePart) remove() {
-	if f.spooled != "" {
-		_ = os.Remove(f.spooled)
+	if f.spool != nil {
+		_ = f.spool.Close()
+	}
+	if f.path != "" {
+		_ = os.Remove(f.path)
 	}
 }
 
 // open reads the content.
 func (f *filePart) open() (io.ReadCloser, error) {
-	if f.spooled == "" {
+	if f.spool == nil {
 		return io.NopCloser(bytes.NewReader(f.data)), nil
 	}
-	return os.Open(f.spooled)
+	return io.NopCloser(io.NewSectionReader(f.spool, 0, f.size)), nil
 }
 
-// decodeMultipart streams the form: small parts stay in memory, larger files go to
-// disk, and nothing is read past the limits.
-func (c *call) decodeMultipart() error {
+// decodeForm reads the form of a request, in either encoding.
+func (c *call) decodeForm() error {
 	mt, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil || mt != "multipart/form-data" || params["boundary"] == "" {
-		if c.rt.family == gen1 {
-			return bad(contextmem.KindUnprocessed, "body", "must be multipart/form-data")
-		}
-		return &statusError{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be multipart/form-data"}
+	switch {
+	case err == nil && mt == "application/x-www-form-urlencoded":
+		return c.decodeURLEncoded()
+	case err == nil && mt == "multipart/form-data" && params["boundary"] != "":
+		return c.decodeMultipart(params["boundary"])
+	case c.rt.family == gen1:
+		return bad(fault.KindUnprocessed, "body", "must be multipart/form-data")
 	}
-	c.in.form = true
-	r := multipart.NewReader(c.r.Body, params["boundary"])
+	return &statusError{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be multipart/form-data"}
+}
+
+// decodeURLEncoded reads a form without files.
+func (c *call) decodeURLEncoded() error {
+	b, over, err := c.readHeld(c.r.Body, maxFormField)
+	if err != nil {
+		return c.formError(err)
+	}
+	if over {
+		return errBodyTooLarge(maxFormField)
+	}
+	if bytes.Count(b, []byte("&")) >= maxFormFields {
+		return bad(fault.KindInvalid, "form", "has over %d fields", maxFormFields)
+	}
+	vs, err := url.ParseQuery(string(b))
+	if err != nil {
+		return bad(fault.KindInvalid, "body", "is a damaged form")
+	}
+	for name, list := range vs {
+		for _, v := range list {
+			if err := c.setField(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// decodeMultipart streams the form: small parts stay in memory, larger files go to disk, and nothing is read past the
+// limits. A form without its last boundary was cut off, wherever that was.
+func (c *call) decodeMultipart(boundary string) error {
+	body := &finalBoundary{r: c.r.Body, mark: []byte("\n--" + boundary + "--"), tail: []byte("\n")}
+	r := multipart.NewReader(body, boundary)
 	fields := 0
 	for {
 		p, err := r.NextRawPart()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && body.seen {
 			return nil
 		}
 		if err != nil {
@@ -65,7 +105,7 @@ func (c *call) decodeMultipart() error {
 		}
 		if p.FileName() == "" && p.Header.Get("Content-Type") == "" || !isFileField(p.FormName()) {
 			if fields++; fields > maxFormFields {
-				return bad(contextmem.KindInvalid, "form", "has over %d fields", maxFormFields)
+				return bad(fault.KindInvalid, "form", "has over %d fields", maxFormFields)
 			}
 			if err := c.formField(p); err != nil {
 				return err
@@ -73,12 +113,34 @@ func (c *call) decodeMultipart() error {
 			continue
 		}
 		if len(c.in.files) == maxFormFiles {
-			return bad(contextmem.KindInvalid, p.FormName(), "has over %d files", maxFormFiles)
+			return bad(fault.KindInvalid, p.FormName(), "has over %d files", maxFormFiles)
 		}
 		if err := c.formFile(p); err != nil {
 			return err
 		}
 	}
+}
+
+// finalBoundary reads a form and notes whether its last boundary came by.
+type finalBoundary struct {
+	r    io.Reader
+	mark []byte
+	tail []byte // end of what was read, shorter than mark
+	seen bool
+}
+
+// Read implements io.Reader.
+func (f *finalBoundary) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if !f.seen && n > 0 {
+		edge := append(f.tail, p[:min(n, len(f.mark)-1)]...)
+		f.seen = bytes.Contains(edge, f.mark) || bytes.Contains(p[:n], f.mark)
+		if n >= len(f.mark)-1 {
+			edge = p[n-len(f.mark)+1 : n]
+		}
+		f.tail = append(f.tail[:0], edge[max(0, len(edge)-len(f.mark)+1):]...)
+	}
+	return n, err
 }
 
 func isFileField(name string) bool {
@@ -94,7 +156,6 @@ func (c *call) formError(err error) error {
 }
 
 func (c *call) formField(p *multipart.Part) error {
-	name := p.FormName()
 	b, over, err := c.readHeld(p, maxFormField-c.in.fieldBytes)
 	if err != nil {
 		return c.formError(err)
@@ -103,16 +164,21 @@ func (c *call) formField(p *multipart.Part) error {
 		return errBodyTooLarge(maxFormField)
 	}
 	c.in.fieldBytes += len(b)
+	return c.setField(p.FormName(), string(b))
+}
+
+// setField keeps the text of a field.
+func (c *call) setField(name, text string) error {
 	if name == "" {
-		return bad(contextmem.KindInvalid, "form", "has a part without a name")
+		return bad(fault.KindInvalid, "form", "has a part without a name")
 	}
-	if err := checkString(name, string(b)); err != nil {
+	if err := checkString(name, text); err != nil {
 		return err
 	}
-	if old := c.in.fields.get(name); old != nil && old != any(string(b)) {
-		return bad(contextmem.KindInvalid, name, "stands twice with different values")
+	if old, ok := c.in.members[name]; ok && old.text() != text {
+		return bad(fault.KindInvalid, name, "stands twice with different values")
 	}
-	c.in.fields.set(name, string(b))
+	c.in.set(name, member{texts: []string{text}, form: true})
 	return nil
 }
 
@@ -136,22 +202,48 @@ func (c *call) formFile(p *multipart.Part) error {
 		return nil
 	}
 	c.hold(-room)
+	return c.spool(f, head, p)
+}
+
+// errSpool says that uploads cannot be kept now.
+var errSpool = &contextmem.Error{Kind: fault.KindUnavailable, Err: errors.New("there is no room for the upload")}
+
+// spool writes a file to disk: what was read of it, and the rest. The temporary file has no name any more while it is
+// open, so that no crash leaves it behind.
+func (c *call) spool(f *filePart, head []byte, rest io.Reader) error {
 	tmp, err := os.CreateTemp("", "contextmem-upload-*")
 	if err != nil {
-		return fmt.Errorf("spool an upload: %w", err)
+		c.api.o.Logger.Error("an upload can't be spooled", "request", c.id, "err", err)
+		return errSpool
 	}
-	f.spooled = tmp.Name()
+	f.spool = tmp
+	if os.Remove(tmp.Name()) != nil {
+		f.path = tmp.Name()
+	}
 	limit := c.api.svc.MaxFileBytes()
-	n, err := io.Copy(tmp, io.MultiReader(bytes.NewReader(head), io.LimitReader(p, limit-int64(len(head))+1)))
-	cerr := tmp.Close()
-	if err != nil {
+	to := &spoolWriter{w: tmp}
+	f.size, err = io.Copy(to, io.MultiReader(bytes.NewReader(head), io.LimitReader(rest, limit-int64(len(head))+1)))
+	switch {
+	case to.err != nil:
+		c.api.o.Logger.Error("an upload can't be spooled", "request", c.id, "err", to.err)
+		return errSpool
+	case err != nil:
 		return c.formError(err)
-	}
-	if cerr != nil {
-		return fmt.Errorf("spool an upload: %w", cerr)
-	}
-	if n > limit {
-		return &contextmem.Error{Kind: contextmem.KindTooLarge, Resource: contextmem.ResourceFile, Err: fmt.Errorf("a file is over the limit of %d bytes", limit)}
+	case f.size > limit:
+		return &contextmem.Error{Kind: fault.KindTooLarge, Resource: fault.File, Err: fmt.Errorf("a file is over the limit of %d bytes", limit)}
 	}
 	return nil
+}
+
+// spoolWriter tells errors of writing from those of reading.
+type spoolWriter struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (s *spoolWriter) Write(p []byte) (n int, err error) {
+	n, err = s.w.Write(p)
+	s.err = err
+	return n, err
 }

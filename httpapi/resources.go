@@ -1,11 +1,69 @@
 package httpapi
 
 import (
-	"fmt"
+	"maps"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
+
+// resourceBody is a resource of a connector.
+type resourceBody struct {
+	ConnectorID        string         `json:"connector_id"`
+	ResourceID         string         `json:"resource_id"`
+	Type               string         `json:"resource_type"`
+	DisplayName        string         `json:"display_name"`
+	Name               string         `json:"name"`
+	Status             string         `json:"status"`
+	Filters            map[string]any `json:"filters"`
+	Metadata           map[string]any `json:"metadata"`
+	Additional         map[string]any `json:"additional_metadata"`
+	Provided           map[string]any `json:"provider_metadata"`
+	Cursor             string         `json:"provider_cursor"`
+	DatabaseOverride   string         `json:"database_override"`
+	CollectionOverride string         `json:"collection_override"`
+	TenantOverride     string         `json:"tenant_id_override"`
+	SubTenantOverride  string         `json:"sub_tenant_id_override"`
+	BackfillOldest     string         `json:"backfill_oldest"`
+	BackfillNext       string         `json:"backfill_next_chunk_at"`
+	BackfillInterval   int64          `json:"backfill_chunk_interval_seconds"`
+	BackfillStatus     string         `json:"backfill_status,omitempty"`
+	SyncMode           string         `json:"sync_mode"`
+	ACL                []string       `json:"acl"`
+	Instructions       string         `json:"instructions"`
+}
+
+// resourceHealth is how the latest sync of a resource went.
+type resourceHealth struct {
+	Status string `json:"last_status"`
+	Rows   int    `json:"last_row_count"`
+	Error  string `json:"last_error"`
+}
+
+func resourceJSON(r contextmem.ConnectorResource) resourceBody {
+	provided, filters := map[string]any{}, map[string]any{}
+	maps.Copy(provided, r.ProviderMetadata)
+	maps.Copy(filters, r.Filters)
+	if r.LastStatus != "" {
+		provided["health"] = resourceHealth{r.LastStatus, r.LastRows, r.LastError}
+	}
+	if r.LookbackDays > 0 {
+		filters["lookback_days"] = r.LookbackDays
+	}
+	return resourceBody{ConnectorID: r.ConnectorID, ResourceID: r.ResourceID, Type: r.Type, DisplayName: r.Name, Name: r.Name, Status: r.Status, Filters: filters,
+		Metadata: orEmpty(r.Metadata), Additional: orEmpty(r.Additional), Provided: provided, Cursor: r.Cursor, DatabaseOverride: r.TenantOverride, CollectionOverride: r.SubOverride,
+		TenantOverride: r.TenantOverride, SubTenantOverride: r.SubOverride, BackfillOldest: timeText(r.BackfillOldest), BackfillNext: timeText(r.BackfillNext),
+		BackfillInterval: seconds(r.BackfillInterval), BackfillStatus: r.BackfillStatus, SyncMode: r.SyncMode, ACL: orNone(r.ACL), Instructions: r.Instructions}
+}
+
+func resourceRows(rs []contextmem.ConnectorResource) []resourceBody {
+	rows := make([]resourceBody, len(rs))
+	for i, r := range rs {
+		rows[i] = resourceJSON(r)
+	}
+	return rows
+}
 
 func listResources(c *call) (any, error) {
 	x, err := c.ours()
@@ -16,79 +74,47 @@ func listResources(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]map[string]any, len(rs))
-	for i, r := range rs {
-		rows[i] = resourceJSON(r)
-	}
-	return map[string]any{"resources": rows}, nil
+	return struct {
+		Resources []resourceBody `json:"resources"`
+	}{resourceRows(rs)}, nil
 }
 
-// resourceEntry reads the settings of a resource under all their names.
-func (c *call) resourceEntry(at string, m map[string]any) (contextmem.ConnectorResource, error) {
-	var r contextmem.ConnectorResource
-	for _, f := range []struct {
-		to    *string
-		names []string
-	}{{&r.ResourceID, []string{"resource_id", "id"}}, {&r.Type, []string{"resource_type"}}, {&r.Name, []string{"display_name", "name"}}, {&r.SyncMode, []string{"sync_mode"}},
-		{&r.TenantOverride, []string{"database_override", "tenant_id_override", "database", "tenant_id"}},
-		{&r.SubOverride, []string{"collection_override", "sub_tenant_id_override", "collection", "sub_tenant_id"}}, {&r.Instructions, []string{"instructions"}}} {
-		v, err := unite(m, at, f.names...)
-		if err != nil {
-			return r, err
-		}
-		if *f.to, err = toString(at+f.names[0], v); err != nil {
-			return r, err
-		}
+// resourceEntry is the settings of a resource.
+type resourceEntry struct {
+	ID           string `json:"resource_id" also:"id"`
+	Type         string `json:"resource_type"`
+	Name         string `json:"display_name" also:"name"`
+	SyncMode     string `json:"sync_mode"`
+	Database     string `json:"database_override" also:"database,tenant_id" was:"tenant_id_override"`
+	Collection   string `json:"collection_override" also:"collection,sub_tenant_id" was:"sub_tenant_id_override"`
+	Instructions string `json:"instructions"`
+	layers
+	Filters  metadata `json:"filters"`
+	Provided metadata `json:"provider_metadata"`
+	ACL      []string `json:"acl"`
+	Status   string   `json:"status" oneof:"active,paused"`
+	Lookback *int     `json:"lookback_days" range:"0,2147483647"`
+	Interval *int     `json:"backfill_chunk_interval_seconds" range:"0,2147483647"`
+}
+
+// resource checks the settings. at is the name of the entry for errors, with its dot.
+func (c *call) resource(at string, e *resourceEntry) (contextmem.ConnectorResource, error) {
+	r := contextmem.ConnectorResource{ResourceID: e.ID, Type: e.Type, Name: e.Name, SyncMode: e.SyncMode, TenantOverride: e.Database, SubOverride: e.Collection,
+		Instructions: e.Instructions, Metadata: e.Metadata, Additional: e.Additional, Filters: e.Filters, ProviderMetadata: e.Provided, ACL: e.ACL, Paused: e.Status == contextmem.ResourcePaused}
+	if e.ID == "" {
+		return r, bad(fault.KindInvalid, at+"resource_id", "is required")
 	}
-	if r.ResourceID == "" {
-		return r, bad(contextmem.KindInvalid, at+"resource_id", "is required")
+	if e.Lookback != nil {
+		r.LookbackDays = *e.Lookback
+	}
+	if e.Interval != nil {
+		r.BackfillInterval = time.Duration(*e.Interval) * time.Second
 	}
 	var err error
-	if r.Metadata, r.Additional, err = itemMaps(at, m); err != nil {
-		return r, err
-	}
-	if r.Filters, err = metadataMap(at+"filters", m["filters"]); err != nil {
-		return r, err
-	}
-	if r.ProviderMetadata, err = metadataMap(at+"provider_metadata", m["provider_metadata"]); err != nil {
-		return r, err
-	}
-	if r.ACL, err = toStrings(at+"acl", m["acl"]); err != nil {
-		return r, err
-	}
-	switch s, err := toString(at+"status", m["status"]); {
-	case err != nil:
-		return r, err
-	case s != "" && s != contextmem.ResourceActive && s != contextmem.ResourcePaused:
-		return r, bad(contextmem.KindInvalid, at+"status", "must be active or paused")
-	default:
-		r.Paused = s == contextmem.ResourcePaused
-	}
-	if r.LookbackDays, err = number(m, at, "lookback_days"); err != nil {
-		return r, err
-	}
-	n, err := number(m, at, "backfill_chunk_interval_seconds")
-	if err != nil {
-		return r, err
-	}
-	r.BackfillInterval = time.Duration(n) * time.Second
 	if r.TenantOverride != "" {
 		_, err = c.tenantNamed(r.TenantOverride)
 	}
 	return r, err
-}
-
-// number reads an integer that is not negative; absent is 0.
-func number(m map[string]any, at, name string) (int, error) {
-	v, ok := m[name]
-	if !ok || v == nil {
-		return 0, nil
-	}
-	n, err := toInt(at+name, v, false)
-	if err == nil {
-		err = ranged(at+name, n, 0, maxSeconds-1)
-	}
-	return n, err
 }
 
 func addResource(c *call) (any, error) {
@@ -96,7 +122,11 @@ func addResource(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.resourceEntry("", c.in.fields.object())
+	var e resourceEntry
+	if err := c.read(&e); err != nil {
+		return nil, err
+	}
+	r, err := c.resource("", &e)
 	if err != nil {
 		return nil, err
 	}
@@ -116,66 +146,70 @@ func deleteResource(c *call) (any, error) {
 	if err := c.org.DeleteResource(c.ctx, x.ID, id); err != nil {
 		return nil, err
 	}
-	return map[string]any{"connector_id": x.ID, "resource_id": id, "deleted": true}, nil
+	return struct {
+		ID       string `json:"connector_id"`
+		Resource string `json:"resource_id"`
+		Deleted  bool   `json:"deleted"`
+	}{x.ID, id, true}, nil
 }
 
-// configure adds or changes several resources. lookback_days and the pacing of the body
-// stand for entries without their own.
+// configureRequest adds or changes several resources. Its lookback and its interval stand for entries without their own.
+type configureRequest struct {
+	Tables    anything        `json:"table_configs"`
+	Resources []resourceEntry `json:"resources"`
+	Lookback  int             `json:"lookback_days" default:"30"` // days
+	Interval  *int            `json:"backfill_chunk_interval_seconds" range:"0,2147483647"`
+}
+
+type configureAnswer struct {
+	ID         string          `json:"connector_id"`
+	Configured int             `json:"configured"`
+	Backfill   bool            `json:"backfill"`
+	Meta       *deprecatedMeta `json:"meta,omitempty"`
+}
+
+type deprecatedMeta struct {
+	Deprecation []deprecation `json:"deprecation"`
+}
+
 func configure(c *call) (any, error) {
 	x, err := c.ours()
 	if err != nil {
 		return nil, err
 	}
-	tables, err := c.in.list("table_configs")
-	if err != nil {
+	var q configureRequest
+	if err := c.read(&q); err != nil {
 		return nil, err
 	}
-	if len(tables) > 0 {
-		return nil, bad(contextmem.KindInvalid, "table_configs", "is for another sync engine")
+	if len(q.Tables) > 0 {
+		return nil, bad(fault.KindInvalid, "table_configs", "is for another sync engine")
 	}
-	entries, err := c.in.list("resources")
-	if err != nil {
-		return nil, err
+	if len(q.Resources) == 0 {
+		return nil, bad(fault.KindInvalid, "resources", "needs at least one entry")
 	}
-	if len(entries) == 0 {
-		return nil, bad(contextmem.KindInvalid, "resources", "needs at least one entry")
-	}
-	lookback, err := c.in.integer("lookback_days", defaultLookbackDays)
-	if err != nil {
-		return nil, err
-	}
-	pace, err := number(c.in.fields.object(), "", "backfill_chunk_interval_seconds")
-	if err != nil {
-		return nil, err
-	}
-	rs := make([]contextmem.ConnectorResource, len(entries))
-	for i, v := range entries {
-		at := fmt.Sprintf("resources[%d]", i)
-		m, err := toObject(at, v)
-		if err != nil {
+	rs := make([]contextmem.ConnectorResource, len(q.Resources))
+	for i := range q.Resources {
+		e := &q.Resources[i]
+		if e.Lookback == nil {
+			e.Lookback = &q.Lookback
+		}
+		if e.Interval == nil {
+			e.Interval = q.Interval
+		}
+		if rs[i], err = c.resource(indexed("resources", i)+".", e); err != nil {
 			return nil, err
-		}
-		if rs[i], err = c.resourceEntry(at+".", m); err != nil {
-			return nil, err
-		}
-		if m["lookback_days"] == nil {
-			rs[i].LookbackDays = lookback
-		}
-		if m["backfill_chunk_interval_seconds"] == nil {
-			rs[i].BackfillInterval = time.Duration(pace) * time.Second
 		}
 	}
 	stored, err := c.org.AddResources(c.ctx, x.ID, rs)
 	if err != nil {
 		return nil, err
 	}
-	backfill := false
+	a := configureAnswer{ID: x.ID, Configured: len(stored)}
 	for _, r := range stored {
-		backfill = backfill || r.SyncMode != contextmem.SyncNewOnly && (r.Cursor == "" || r.BackfillStatus != "")
+		a.Backfill = a.Backfill || r.SyncMode != contextmem.SyncNewOnly && (r.Cursor == "" || r.BackfillStatus != "")
 	}
-	m := map[string]any{"connector_id": x.ID, "configured": len(stored), "backfill": backfill}
 	if d := c.deprecations(); len(d) > 0 {
-		m["meta"] = map[string]any{"deprecation": d}
+		a.Meta = &deprecatedMeta{d}
 	}
-	return m, nil
+	return a, nil
 }

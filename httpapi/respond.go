@@ -1,36 +1,95 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// buffer is an answer before it is sent.
+type buffer struct {
+	b   []byte
+	enc *json.Encoder // into b
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.b = append(b.b, p...)
+	return len(p), nil
+}
+
+var buffers = sync.Pool{New: func() any {
+	b := new(buffer)
+	b.enc = json.NewEncoder(b)
+	b.enc.SetEscapeHTML(false)
+	return b
+}}
 
 // maxPooledBuffer keeps a rare large answer from staying in memory.
 const maxPooledBuffer = 1 << 20
 
+func newBuffer() *buffer { return buffers.Get().(*buffer) }
+
+func (b *buffer) release() {
+	if cap(b.b) <= maxPooledBuffer {
+		b.b = b.b[:0]
+		buffers.Put(b)
+	}
+}
+
+// encode appends v as JSON. Of its types only recall answers, in an envelope or not, are not written by encoding/json.
+func (b *buffer) encode(v any) (err error) {
+	switch x := v.(type) {
+	case recallAnswer:
+		return x.writeTo(b)
+	case envelope:
+		if a, ok := x.Data.(recallAnswer); ok {
+			return b.recall(a, x.Meta)
+		}
+	}
+	err = b.enc.Encode(v)
+	b.b = bytes.TrimSuffix(b.b, []byte("\n"))
+	return err
+}
+
+// recall appends an envelope with a recall answer.
+func (b *buffer) recall(a recallAnswer, m meta) (err error) {
+	b.b = append(b.b, `{"data":`...)
+	if err := a.writeTo(b); err != nil {
+		return err
+	}
+	b.b = append(b.b, `,"error":null,"meta":`...)
+	err = b.encode(&m)
+	b.b = append(b.b, `,"success":true}`...)
+	return err
+}
+
+// marshal is json.Marshal that leaves <, > and & as they are.
+func marshal(v any) ([]byte, error) {
+	b := newBuffer()
+	defer b.release()
+	err := b.encode(v)
+	return bytes.Clone(b.b), err
+}
+
 func writeJSON(w http.ResponseWriter, status int, body any) {
-	buf := buffers.Get().(*[]byte)
-	b, err := appendJSON((*buf)[:0], body)
-	if err != nil {
+	b := newBuffer()
+	defer b.release()
+	if err := b.encode(body); err != nil {
 		status = http.StatusInternalServerError
-		b = append(b[:0], `{"detail":{"success":false,"message":"internal error","error_code":"INTERNAL_ERROR"}}`...)
+		b.b = append(b.b[:0], `{"detail":{"success":false,"message":"internal error","error_code":"INTERNAL_ERROR"}}`...)
 	}
-	b = append(b, '\n')
+	b.b = append(b.b, '\n')
 	h := w.Header()
-	h["Content-Type"], h["Content-Length"] = jsonType, []string{strconv.Itoa(len(b))}
+	h["Content-Type"], h["Content-Length"] = jsonType, []string{strconv.Itoa(len(b.b))}
 	w.WriteHeader(status)
-	_, _ = w.Write(b)
-	if cap(b) <= maxPooledBuffer {
-		*buf = b
-		buffers.Put(buf)
-	}
+	_, _ = w.Write(b.b)
 }
 
 // Values of headers that many answers have. Names are written in canonical form here.
@@ -42,123 +101,122 @@ var (
 
 // succeed answers with a success in the shape of the route's family.
 func (c *call) succeed(data any) {
+	defer c.giveBack()
 	status := c.rt.status
 	if status == 0 {
 		status = http.StatusOK
 	}
-	if c.status != 0 {
-		status = c.status
-	}
 	c.answered(status)
 	c.deprecationHeaders()
-	switch c.rt.family {
-	case gen2, aliases:
-		c.w.Header()["X-Api-Version"] = version
-		writeJSON(c.w, status, envelope{c, data})
-	default:
+	if c.rt.family == gen1 || c.rt.family == connectors {
 		writeJSON(c.w, status, data)
+		return
 	}
-	if a, ok := data.(recallAnswer); ok {
-		a.res.Release()
+	if c.rt.family != webhooks {
+		c.w.Header()["X-Api-Version"] = version
 	}
+	e := envelope{Data: data, Meta: c.meta(c.scope), Success: true}
+	if m, ok := data.(mirrored); ok {
+		e.mirror = m.mirrored()
+	}
+	if c.rt.family == webhooks {
+		writeJSON(c.w, status, bothShapes{e})
+		return
+	}
+	writeJSON(c.w, status, e)
 }
 
-// envelope is data as the second generation sends it.
+// bothShapes is an answer with its data beside the envelope too: clients of webhooks read either.
+type bothShapes struct{ envelope }
+
+// MarshalJSON implements json.Marshaler.
+func (b bothShapes) MarshalJSON() ([]byte, error) {
+	data, err := marshal(b.Data)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := marshal(b.envelope)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(data[:len(data)-1], ','), rest[1:]...), nil
+}
+
+// envelope is an answer of the second generation.
 type envelope struct {
-	c    *call
-	data any
+	Data    any          `json:"data"`
+	Error   *errorDetail `json:"error"`
+	Meta    meta         `json:"meta"`
+	Success bool         `json:"success"`
+	*mirror
+	Detail  *failure `json:"detail,omitempty"`
+	Message string   `json:"message,omitempty"` // of an error
 }
 
-// appendTo appends the envelope as JSON.
-func (e envelope) appendTo(b []byte) ([]byte, error) {
-	var w writer
-	m, mirror := e.data.(map[string]any)
-	mirror = mirror && e.c.rt.mirror // an answer that public clients read without the envelope too
-	b = append(b, '{')
-	if mirror {
-		b = append(w.value(append(b, `"added_fields":`...), m["added_fields"]), ',')
-	}
-	b = w.value(append(b, `"data":`...), e.data)
-	if mirror {
-		b = w.value(append(b, `,"database":`...), m["database"])
-	}
-	b, err := meta{e.c, e.c.scope}.appendTo(append(b, `,"error":null,"meta":`...))
-	w.fail(err)
-	b = append(b, `,"success":true`...)
-	if mirror {
-		b = w.value(append(b, `,"tenant_id":`...), m["tenant_id"])
-	}
-	return append(b, '}'), w.err
+// mirrored is data of which public clients read members without the envelope too.
+type mirrored interface{ mirrored() *mirror }
+
+// mirror is what is repeated beside the data.
+type mirror struct {
+	scoped
+	Added  []string   `json:"added_fields"`
+	Fields []fieldRow `json:"fields,omitempty"`
 }
 
-// meta is what an answer of the second generation says of its request. Errors do not tell the scope.
+// meta is what an answer of the second generation says of its request.
 type meta struct {
-	c     *call
-	scope scopeNames
+	APIVersion  string        `json:"api_version"`
+	Collection  string        `json:"collection,omitempty"`
+	Database    string        `json:"database,omitempty"`
+	Deprecation []deprecation `json:"deprecation,omitempty"`
+	Latency     float64       `json:"latency_ms"`
+	RequestID   string        `json:"request_id"`
+	SubTenant   string        `json:"sub_tenant_id,omitempty"`
+	TenantID    string        `json:"tenant_id,omitempty"`
+	Warnings    []warningBody `json:"warnings,omitempty"`
+	queryMeta
 }
 
 // queryMeta is how a query was understood.
 type queryMeta struct {
-	by string // "hybrid" or "text"; empty: the request is no query
-
 	// Of a hybrid query.
-	graph bool
-	alpha float64
-	mode  string
+	GraphContext *bool    `json:"graph_context,omitempty"`
+	Alpha        *float64 `json:"resolved_alpha,omitempty"`
+	Mode         string   `json:"resolved_mode,omitempty"`
 
 	// Of a query for text.
-	operator string
-	results  int
+	By       string `json:"query_by,omitempty"`
+	Operator string `json:"operator,omitempty"`
+	Results  *int   `json:"results,omitempty"`
 }
 
-// appendTo appends the object of meta, members sorted.
-func (m meta) appendTo(b []byte) ([]byte, error) {
-	c, w := m.c, writer{}
-	b = append(b, `{"api_version":"`+openAPIVersion+`"`...)
-	b = named(b, `,"collection":"`, m.scope.collection)
-	b = named(b, `,"database":"`, m.scope.database)
-	if d := c.deprecations(); len(d) > 0 {
-		b = w.value(append(b, `,"deprecation":`...), d)
-	}
-	if c.query.by == "hybrid" {
-		b = strconv.AppendBool(append(b, `,"graph_context":`...), c.query.graph)
-	}
-	b = appendMillionths(append(b, `,"latency_ms":`...), 1000*time.Since(c.started).Microseconds())
-	if c.query.by == "text" {
-		b = appendText(append(b, `,"operator":"`...), c.query.operator)
-		b = append(b, `","query_by":"text"`...)
-	}
-	b = appendText(append(b, `,"request_id":"`...), c.id)
-	b = append(b, '"')
-	switch c.query.by {
-	case "hybrid":
-		b = w.number(append(b, `,"resolved_alpha":`...), c.query.alpha)
-		b = appendString(append(b, `,"resolved_mode":`...), c.query.mode)
-	case "text":
-		b = strconv.AppendInt(append(b, `,"results":`...), int64(c.query.results), 10)
-	}
-	b = named(b, `,"sub_tenant_id":"`, m.scope.collection)
-	b = named(b, `,"tenant_id":"`, m.scope.database)
-	if len(c.warn) > 0 {
-		b = w.value(append(b, `,"warnings":`...), warnings(c.warn))
-	}
-	return append(b, '}'), w.err
+// meta describes the request. Errors do not tell the scope.
+func (c *call) meta(s scopeNames) meta {
+	return meta{APIVersion: openAPIVersion, Collection: s.collection, Database: s.database, Deprecation: c.deprecations(), Latency: float64(time.Since(c.started).Microseconds()) / 1000,
+		RequestID: c.id, SubTenant: s.collection, TenantID: s.database, Warnings: warnings(c.warn), queryMeta: c.query}
 }
 
-// named appends a member of a text, given with its first quote, unless the text is empty.
-func named(b []byte, member, text string) []byte {
-	if text == "" {
-		return b
-	}
-	return append(appendText(append(b, member...), text), '"')
+// warningBody says that a call did less or other than asked.
+type warningBody struct {
+	Code    string `json:"code"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
 }
 
-func warnings(ws []contextmem.Warning) []map[string]any {
-	out := make([]map[string]any, len(ws))
-	for i, w := range ws {
-		out[i] = map[string]any{"code": w.Code, "field": w.Field, "message": w.Message}
+func warnings(ws []fault.Warning) []warningBody {
+	var out []warningBody
+	for _, w := range ws {
+		out = append(out, warningBody(w))
 	}
 	return out
+}
+
+// rename gives the fields of warnings their names over REST.
+func (c *call) rename(ws []fault.Warning) []fault.Warning {
+	for i := range ws {
+		ws[i].Field = c.wireField(ws[i].Field)
+	}
+	return ws
 }
 
 const deprecatedSince = "2.0.1"
@@ -198,34 +256,4 @@ func (c *call) deprecationHeaders() {
 	}
 	c.w.Header().Set("Deprecation", "true")
 	c.w.Header().Set("Warning", `299 contextmem "`+strings.ReplaceAll(strings.Join(texts, "; "), `"`, "'")+`"`)
-}
-
-// timeText is a time on the wire: RFC 3339, UTC, empty when unknown.
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
-// timeOrNull is a time that may be null.
-func timeOrNull(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return timeText(t)
-}
-
-func orEmpty(m map[string]any) map[string]any {
-	if m == nil {
-		return map[string]any{}
-	}
-	return m
-}
-
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // withTenant is a route about the tenant that the request names.
@@ -42,16 +44,19 @@ func withSub(do func(*call, contextmem.Sub) (any, error)) func(*call) (any, erro
 // tenant returns the tenant that the request names, when the key may touch it.
 func (c *call) tenant() (contextmem.Tenant, error) {
 	name := c.scopeField()
-	id, err := c.in.required(name)
+	id, err := c.in.string(name)
 	if err != nil {
 		return contextmem.Tenant{}, err
+	}
+	if strings.TrimSpace(id) == "" {
+		return contextmem.Tenant{}, bad(fault.KindInvalid, name, "is required")
 	}
 	return c.tenantNamed(id)
 }
 
 func (c *call) tenantNamed(id string) (contextmem.Tenant, error) {
 	if !c.who.Key.AllowsTenant(id) {
-		return contextmem.Tenant{}, &contextmem.Error{Kind: contextmem.KindForbidden, Err: errors.New("the key is restricted to other tenants")}
+		return contextmem.Tenant{}, &contextmem.Error{Kind: fault.KindForbidden, Err: errors.New("the key is restricted to other tenants")}
 	}
 	c.scope.database = id
 	return c.org.Tenant(id), nil
@@ -66,7 +71,7 @@ func (c *call) sub() (contextmem.Sub, error) {
 	if err != nil {
 		return contextmem.Sub{}, err
 	}
-	name, err := c.in.str(c.subField())
+	name, err := c.in.string(c.subField())
 	if err != nil {
 		return contextmem.Sub{}, err
 	}
@@ -90,10 +95,10 @@ func (c *call) subField() string {
 
 func (c *call) pathTenant() (contextmem.Tenant, error) {
 	name := c.r.PathValue("database")
-	if v, err := c.in.str("database"); err != nil {
+	if v, err := c.in.string("database"); err != nil {
 		return contextmem.Tenant{}, err
 	} else if v != "" && v != name {
-		return contextmem.Tenant{}, bad(contextmem.KindInvalid, "database", "differs from the path")
+		return contextmem.Tenant{}, bad(fault.KindInvalid, "database", "differs from the path")
 	}
 	return c.tenantNamed(name)
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -96,7 +97,7 @@ func TestManySmallFilesGoToDisk(t *testing.T) {
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
 	c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: &held{limit: -1}}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}}
 	defer func() { c.cleanup() }()
-	err = c.decodeMultipart()
+	err = c.decodeForm()
 	require.ErrorIs(t, err, contextmem.ErrTooLarge, "the fixture's files are small")
 	require.LessOrEqual(t, c.in.held, spoolTotal)
 }
@@ -106,13 +107,14 @@ func TestManySmallFilesGoToDisk(t *testing.T) {
 func TestHeldBytes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{MaxHeldBytes: 1 << 20, MaxBodyBytes: 4 << 20})
-	send := func(body io.Reader) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/recall/full_recall", body)
+	post := func(path string, body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
 		r.Header.Set("Authorization", "Bearer "+fullKey)
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, r)
 		return w
 	}
+	send := func(body io.Reader) *httptest.ResponseRecorder { return post("/recall/full_recall", body) }
 	query := func(pad int) string {
 		return `{"tenant_id": "acme", "query": "pricing"` + strings.Repeat(" ", pad) + "}"
 	}
@@ -133,7 +135,7 @@ func TestHeldBytes(t *testing.T) {
 		require.Equal(t, map[error]int{io.EOF: http.StatusOK, io.ErrUnexpectedEOF: http.StatusBadRequest}[end], <-first)
 		require.Equal(t, http.StatusOK, send(strings.NewReader(query(300<<10))).Code)
 	}
-	require.Equal(t, http.StatusServiceUnavailable, send(strings.NewReader(query(2<<20))).Code)
+	require.Equal(t, http.StatusServiceUnavailable, post("/memories/add_memory", strings.NewReader(query(2<<20))).Code)
 	require.Equal(t, http.StatusOK, send(strings.NewReader(query(900<<10))).Code)
 }
 
@@ -149,13 +151,13 @@ func TestHeldForms(t *testing.T) {
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
 		c := &call{api: &api{svc: f.svc, o: Options{BodyTimeout: -1}, held: full}, r: r, ctx: t.Context(), rt: &route{family: gen2, body: bodyMultipart}}
 		c.in.held = freeBody
-		return c, c.decodeMultipart()
+		return c, c.decodeForm()
 	}
 	c, err := decode(`name="documents"; filename="a.txt"`)
 	require.NoError(t, err)
-	require.FileExists(t, c.in.files[0].spooled)
+	require.NotNil(t, c.in.files[0].spool)
 	c.cleanup()
-	require.NoFileExists(t, c.in.files[0].spooled)
+	require.ErrorIs(t, c.in.files[0].spool.Close(), os.ErrClosed)
 	c, err = decode(`name="memories"`)
 	require.ErrorIs(t, err, contextmem.ErrUnavailable)
 	c.cleanup()

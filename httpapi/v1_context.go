@@ -2,96 +2,77 @@ package httpapi
 
 import (
 	"errors"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-func v1AddMemory(c *call, sub contextmem.Sub) (any, error) {
-	v := c.in.fields.get("memories")
-	if v == nil {
-		return nil, bad(contextmem.KindUnprocessed, "memories", "is required")
-	}
-	b, err := c.memoryBatch(v)
-	if err != nil {
-		return nil, err
-	}
-	res, err := sub.AddMemories(c.ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return ingestJSON(res, "Memories"), nil
+// verifyRequest is the query of /ingestion/verify_processing.
+type verifyRequest struct {
+	IDs    []string `json:"file_ids"`
+	ID     string   `json:"file_id"`
+	Tenant string   `json:"tenant_id"`
+	Sub    string   `json:"sub_tenant_id"`
 }
 
-// memoryBatch reads memories and what to do with ids that exist.
-func (c *call) memoryBatch(v any) (b contextmem.MemoryBatch, err error) {
-	if b.Memories, err = memories("memories", v); err != nil {
-		return b, err
-	}
-	upsert, err := c.in.boolean("upsert", true)
-	b.FailIfExists = !upsert
-	return b, err
+type statusesAnswer struct {
+	Statuses []statusRow `json:"statuses"`
 }
 
-func v1UploadKnowledge(c *call, sub contextmem.Sub) (any, error) {
-	return c.addKnowledge(sub, "file_metadata")
+func statuses(list []contextmem.ItemStatus, f family) statusesAnswer {
+	a := statusesAnswer{make([]statusRow, len(list))}
+	for i, s := range list {
+		a.Statuses[i] = statusJSON(s, f)
+	}
+	return a
 }
 
-// addKnowledge ingests the files and app items of the request; entriesField describes the files.
-func (c *call) addKnowledge(sub contextmem.Sub, entriesField string) (any, error) {
-	b, err := c.knowledgeBatch(entriesField)
-	if err != nil {
-		return nil, err
-	}
-	res, err := sub.AddKnowledge(c.ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return ingestJSON(res, "Knowledge"), nil
-}
+// Bounds of questions for states.
+const (
+	maxStatusIDs    = 1000    // of one request
+	maxStatusLookup = 100_000 // ids times tenants of a request that names no tenant
+)
 
-// v1VerifyProcessing reports states. Without a tenant the ids are looked up in all
-// that the key may touch.
+// v1VerifyProcessing reports states. Without a tenant the ids are looked up in all that the key may touch.
 func v1VerifyProcessing(c *call) (any, error) {
-	ids, err := c.in.strings("file_ids")
+	var r verifyRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	if r.ID != "" {
+		r.IDs = append(r.IDs, r.ID)
+	}
+	if r.Tenant == "" {
+		found, err := c.statusesAnywhere(r.IDs, r.Sub)
+		return statuses(found, gen1), err
+	}
+	t, err := c.tenantNamed(r.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	one, err := c.in.str("file_id")
-	if err != nil {
-		return nil, err
+	found, err := c.statuses(t.Sub(r.Sub), r.IDs)
+	return statuses(found, gen1), err
+}
+
+// fewStatuses refuses too many ids.
+func (c *call) fewStatuses(ids []string) error {
+	if len(ids) > maxStatusIDs {
+		return bad(fault.KindInvalid, c.wireField("IDs"), "has over %d ids", maxStatusIDs)
 	}
-	if one != "" {
-		ids = append(ids, one)
-	}
-	tenant, err := c.in.str("tenant_id")
-	if err != nil {
-		return nil, err
-	}
-	subName, err := c.in.str("sub_tenant_id")
-	if err != nil {
-		return nil, err
-	}
-	var found []contextmem.ItemStatus
-	if tenant != "" {
-		t, err := c.tenantNamed(tenant)
-		if err != nil {
-			return nil, err
-		}
-		if found, err = c.statuses(t.Sub(subName), ids); err != nil {
-			return nil, err
-		}
-	} else if found, err = c.statusesAnywhere(ids, subName); err != nil {
-		return nil, err
-	}
-	rows := make([]map[string]any, len(found))
-	for i, s := range found {
-		rows[i] = statusJSON(s, gen1)
-	}
-	return map[string]any{"statuses": rows}, nil
+	return nil
 }
 
 // statuses looks ids up, trying each verbatim before it is split on commas.
 func (c *call) statuses(sub contextmem.Sub, ids []string) ([]contextmem.ItemStatus, error) {
+	if err := c.fewStatuses(ids); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(id, ",") }) {
+		return sub.Status(c.ctx, splitIDs(ids, nil)...)
+	}
 	whole, err := sub.Status(c.ctx, ids...)
 	if err != nil {
 		return nil, err
@@ -100,169 +81,250 @@ func (c *call) statuses(sub contextmem.Sub, ids []string) ([]contextmem.ItemStat
 	for _, s := range whole {
 		known[s.ID] = !s.Unknown
 	}
-	return sub.Status(c.ctx, splitIDs(ids, func(id string) bool { return known[id] })...)
+	ids = splitIDs(ids, func(id string) bool { return known[id] })
+	if err := c.fewStatuses(ids); err != nil {
+		return nil, err
+	}
+	return sub.Status(c.ctx, ids...)
+}
+
+// splitIDs splits comma-joined ids that name no item as a whole.
+func splitIDs(ids []string, known func(id string) bool) []string {
+	var out []string
+	for _, id := range ids {
+		if strings.TrimSpace(id) == "" {
+			continue
+		}
+		if !strings.Contains(id, ",") || known(id) {
+			out = append(out, id)
+			continue
+		}
+		for p := range strings.SplitSeq(id, ",") {
+			if p = strings.TrimSpace(p); p != "" {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 func (c *call) statusesAnywhere(ids []string, sub string) ([]contextmem.ItemStatus, error) {
+	if err := c.fewStatuses(ids); err != nil {
+		return nil, err
+	}
 	ids = splitIDs(ids, func(string) bool { return false })
 	if len(ids) == 0 {
 		return nil, nil
+	}
+	if err := c.fewStatuses(ids); err != nil {
+		return nil, err
 	}
 	tenants, _, err := c.visibleTenants()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]contextmem.ItemStatus, len(ids))
-	for i, id := range ids {
-		out[i] = contextmem.ItemStatus{ID: id, Status: contextmem.StatusErrored, ErrorCode: "FILE_NOT_FOUND", ErrorMessage: "ID not found", Unknown: true}
+	return c.lookEverywhere(ids, tenants, func(t contextmem.TenantInfo, ids []string) ([]contextmem.ItemStatus, error) {
+		return c.org.Tenant(t.ID).Sub(sub).Status(c.ctx, ids...)
+	})
+}
+
+// lookEverywhere asks one tenant after the other for the ids that were not found yet.
+func (c *call) lookEverywhere(ids []string, tenants []contextmem.TenantInfo, look func(contextmem.TenantInfo, []string) ([]contextmem.ItemStatus, error)) ([]contextmem.ItemStatus, error) {
+	if len(ids)*len(tenants) > maxStatusLookup {
+		return nil, bad(fault.KindInvalid, "tenant_id", "is required for %d ids in %d tenants", len(ids), len(tenants))
 	}
+	found := map[string]contextmem.ItemStatus{}
+	missing := ids
 	for _, t := range tenants {
-		st, err := c.org.Tenant(t.ID).Sub(sub).Status(c.ctx, ids...)
+		if len(missing) == 0 {
+			break
+		}
+		st, err := look(t, missing)
 		if errors.Is(err, contextmem.ErrNotFound) || errors.Is(err, contextmem.ErrNotReady) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		for i, s := range st {
-			if !s.Unknown && out[i].Unknown {
-				out[i] = s
+		missing = nil
+		for _, s := range st {
+			if s.Unknown {
+				missing = append(missing, s.ID)
+			} else {
+				found[s.ID] = s
 			}
 		}
+	}
+	out := make([]contextmem.ItemStatus, len(ids))
+	for i, id := range ids {
+		s, ok := found[id]
+		if !ok {
+			s = contextmem.ItemStatus{ID: id, Status: contextmem.StatusErrored, ErrorCode: "FILE_NOT_FOUND", ErrorMessage: "ID not found", Unknown: true}
+		}
+		out[i] = s
 	}
 	return out, nil
 }
 
-func v1DeleteKnowledge(c *call, sub contextmem.Sub) (any, error) {
-	if !c.in.fields.has("ids") {
-		return nil, bad(contextmem.KindUnprocessed, "ids", "is required")
-	}
-	ids, err := c.in.strings("ids")
-	if err != nil {
-		return nil, err
-	}
-	res, err := sub.DeleteItems(c.ctx, contextmem.DeleteRequest{IDs: ids, Class: contextmem.ClassKnowledge})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"success": true, "message": deleteMessage(res), "results": deleteJSON(res), "deleted_count": res.Deleted}, nil
+// deletedAnswer is the answer to a deletion by id.
+type deletedAnswer struct {
+	Success      bool         `json:"success"`
+	Message      string       `json:"message"`
+	Results      []deletedRow `json:"results"`
+	DeletedCount int          `json:"deleted_count"`
+	Memories     *int         `json:"user_memory_deleted,omitempty"`
 }
 
-func deleteMessage(res *contextmem.DeleteResult) string {
+func (c *call) deletedJSON(res *contextmem.DeleteItemsResult) deletedAnswer {
+	message := "Some items were deleted"
 	switch res.Deleted {
 	case len(res.Items):
-		return "All items were deleted"
+		message = "All items were deleted"
 	case 0:
-		return "No item was deleted"
+		message = "No item was deleted"
 	}
-	return "Some items were deleted"
+	return deletedAnswer{Success: true, Message: message, Results: c.deletedRows(res), DeletedCount: res.Deleted}
+}
+
+// idsRequest names items.
+type idsRequest struct {
+	IDs []string `json:"ids"`
+}
+
+func v1DeleteKnowledge(c *call, sub contextmem.Sub) (any, error) {
+	var r idsRequest
+	if !c.in.has("ids") {
+		return nil, bad(fault.KindUnprocessed, "ids", "is required")
+	}
+	if err := c.only("knowledge"); err != nil {
+		return nil, err
+	}
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	res, err := sub.DeleteItems(c.ctx, contextmem.DeleteItemsRequest{IDs: r.IDs, Class: contextmem.ClassKnowledge})
+	if err != nil {
+		return nil, err
+	}
+	return c.deletedJSON(res), nil
+}
+
+// only refuses a type that the route does not act on: what is deleted must not depend on a field that is ignored.
+func (c *call) only(class string) error {
+	for _, name := range []string{"type", "kind"} {
+		s, err := c.in.string(name)
+		if err == nil && s != "" && s != class {
+			err = bad(fault.KindInvalid, name, "must be %s on this route", class)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func v1DeleteMemory(c *call, sub contextmem.Sub) (any, error) {
-	id, err := c.in.required("memory_id")
-	if err != nil {
+	var r struct {
+		ID string `json:"memory_id" need:"text"`
+	}
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	res, err := sub.DeleteItems(c.ctx, contextmem.DeleteRequest{IDs: []string{id}, Class: contextmem.ClassMemory})
+	if err := c.only("memory"); err != nil {
+		return nil, err
+	}
+	res, err := sub.DeleteItems(c.ctx, contextmem.DeleteItemsRequest{IDs: []string{r.ID}, Class: contextmem.ClassMemory})
 	if err != nil {
 		return nil, err
 	}
 	if it := res.Items[0]; it.Err != nil {
 		return nil, it.Err
 	}
-	return map[string]any{"success": true, "user_memory_deleted": true}, nil
+	return struct {
+		Success bool `json:"success"`
+		Deleted bool `json:"user_memory_deleted"`
+	}{true, true}, nil
+}
+
+// fetchOptions say what of an original is wanted.
+type fetchOptions struct {
+	Mode   string   `json:"mode" oneof:"content,url,both"`
+	Expiry int      `json:"expiry_seconds" default:"3600" range:"60,604800"`
+	ACL    []string `json:"acl"`
+}
+
+// request asks for the original of id; mode is the one where the caller names none.
+func (o *fetchOptions) request(id string, mode contextmem.FetchMode) contextmem.FetchRequest {
+	if o.Mode != "" {
+		mode = contextmem.FetchMode(o.Mode)
+	}
+	return contextmem.FetchRequest{ID: id, Mode: mode, Expiry: time.Duration(o.Expiry) * time.Second, Principals: o.ACL}
 }
 
 func v1FetchContent(c *call, sub contextmem.Sub) (any, error) {
-	id, err := c.in.required("source_id")
-	if err != nil {
+	var r struct {
+		ID string `json:"source_id" need:"text"`
+		fetchOptions
+	}
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	return c.fetch(sub, id, "content")
+	return c.fetch(sub, r.request(r.ID, contextmem.FetchContent))
 }
 
-func (c *call) fetch(sub contextmem.Sub, id, def string) (any, error) {
-	mode, err := c.in.choice("mode", def, "content", "url", "both")
-	if err != nil {
-		return nil, err
-	}
-	r := contextmem.FetchRequest{ID: id, Mode: contextmem.FetchMode(mode)}
-	if r.Expiry, err = expiry(&c.in); err != nil {
-		return nil, err
-	}
-	r.ParsedText = c.rt.family == gen2 && r.Mode == contextmem.FetchBoth
-	if r.Principals, err = c.in.strings("acl"); err != nil {
-		return nil, err
-	}
+func (c *call) fetch(sub contextmem.Sub, r contextmem.FetchRequest) (any, error) {
 	f, err := sub.Fetch(c.ctx, r)
 	if err != nil {
 		return nil, err
 	}
+	f.URL = c.absolute(f.URL)
 	return fetchedJSON(f, r.Mode), nil
 }
 
-func v1ListData(c *call) (any, error) {
-	kind, err := c.in.choice("kind", "knowledge", "knowledge", "memories", "memory")
-	if err != nil {
-		return nil, err
-	}
-	class := contextmem.ClassKnowledge
-	if kind != "knowledge" {
-		class = contextmem.ClassMemory
-	}
-	return c.list(class, "source_ids")
+// relationsRequest is the query of /list/graph_relations_by_id.
+type relationsRequest struct {
+	ID     string `json:"source_id" need:"text"`
+	Memory bool   `json:"is_memory"`
+	Limit  int    `json:"limit" default:"250" range:"1,10000"`
+	Tenant string `json:"tenant_id"`
+	Sub    string `json:"sub_tenant_id"`
 }
 
 func v1GraphRelations(c *call) (any, error) {
-	id, err := c.in.required("source_id")
-	if err != nil {
+	var q relationsRequest
+	if err := c.read(&q); err != nil {
 		return nil, err
 	}
-	memory, err := c.in.boolean("is_memory", false)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.in.integer("limit", 250)
-	if err != nil {
-		return nil, err
-	}
-	r := contextmem.RelationsRequest{SourceID: id, Limit: limit, Class: contextmem.ClassKnowledge}
-	if memory {
+	r := contextmem.GraphRelationsRequest{SourceID: q.ID, Limit: q.Limit, Class: contextmem.ClassKnowledge}
+	if q.Memory {
 		r.Class = contextmem.ClassMemory
 	}
-	if err := ranged("limit", limit, 1, 10000); err != nil {
-		return nil, err
-	}
-	tenant, err := c.in.str("tenant_id")
+	page, err := c.relations(q.Tenant, q.Sub, r)
 	if err != nil {
 		return nil, err
 	}
-	sub, err := c.in.str("sub_tenant_id")
-	if err != nil {
-		return nil, err
-	}
-	var page *contextmem.RelationsPage
+	return struct {
+		Relations []relationGroup `json:"relations"`
+		Success   bool            `json:"success"`
+		Message   string          `json:"message"`
+	}{groupsJSON(page.Groups), true, "Graph relations retrieved"}, nil
+}
+
+// relations reads those of a source. Without a tenant it is looked up in all that the key may touch.
+func (c *call) relations(tenant, sub string, r contextmem.GraphRelationsRequest) (*contextmem.GraphRelationsPage, error) {
 	if tenant != "" {
 		t, err := c.tenantNamed(tenant)
 		if err != nil {
 			return nil, err
 		}
-		if page, err = t.Sub(sub).Relations(c.ctx, r); err != nil {
-			return nil, err
-		}
-	} else if page, err = c.relationsAnywhere(sub, r); err != nil {
-		return nil, err
+		return t.Sub(sub).GraphRelations(c.ctx, r)
 	}
-	return map[string]any{"relations": groupsJSON(page.Groups), "success": true, "message": "Graph relations retrieved"}, nil
-}
-
-func (c *call) relationsAnywhere(sub string, r contextmem.RelationsRequest) (*contextmem.RelationsPage, error) {
 	tenants, _, err := c.visibleTenants()
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range tenants {
-		page, err := c.org.Tenant(t.ID).Sub(sub).Relations(c.ctx, r)
+		page, err := c.org.Tenant(t.ID).Sub(sub).GraphRelations(c.ctx, r)
 		if errors.Is(err, contextmem.ErrNotFound) || errors.Is(err, contextmem.ErrNotReady) {
 			continue
 		}
@@ -270,5 +332,5 @@ func (c *call) relationsAnywhere(sub string, r contextmem.RelationsRequest) (*co
 			return page, err
 		}
 	}
-	return &contextmem.RelationsPage{}, nil
+	return &contextmem.GraphRelationsPage{}, nil
 }

@@ -2,119 +2,133 @@ package httpapi
 
 import (
 	"encoding/json"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-// vector reads an array of numbers.
-func vector(field string, v any) ([]float32, error) {
-	list, ok := v.([]any)
-	if !ok {
-		return nil, embeddingError(field, "want an array of numbers, got "+typeName(v))
-	}
-	out := make([]float32, len(list))
-	for i, e := range list {
-		n, ok := e.(json.Number)
-		if !ok {
-			return nil, embeddingError(field, "want numbers, got "+typeName(e))
-		}
-		f, err := n.Float64()
-		if err != nil || math.Abs(f) > math.MaxFloat32 {
-			return nil, embeddingError(field, "holds a number out of range")
-		}
-		out[i] = float32(f)
-	}
-	return out, nil
+// insertRequest is the body of /embeddings/insert_raw_embeddings.
+type insertRequest struct {
+	Upsert  bool             `json:"upsert"`
+	Sources embeddingSources `json:"embeddings"`
 }
 
-func embeddingError(field, message string) error {
-	return &contextmem.Error{Kind: contextmem.KindUnprocessed, Resource: contextmem.ResourceEmbedding, Field: field, Err: constError(message)}
+// embeddingSources are sources with their vectors.
+type embeddingSources []contextmem.VectorSource
+
+type embeddingSource struct {
+	ID       string           `json:"source_id"`
+	Metadata metadata         `json:"metadata"`
+	Vectors  embeddingVectors `json:"embeddings"`
+}
+
+// embeddingVectors are the vectors of a source.
+type embeddingVectors []contextmem.Vector
+
+type embeddingVector struct {
+	ChunkID string `json:"chunk_id"`
+	Vector  vector `json:"embedding"`
+}
+
+func (s *embeddingSources) read(d *decoder, at string, m member) error {
+	if m.typeName() != "array" {
+		return embeddingError(at, "want an array of sources")
+	}
+	return m.elements(at, "an array", func(at string, e member) error {
+		ms, err := e.members(at)
+		if err != nil {
+			return embeddingError(at, "want an object, got "+e.typeName())
+		}
+		var x embeddingSource
+		if err := d.object(at+".", ms, valueOf(&x)); err != nil {
+			return err
+		}
+		if x.Vectors == nil {
+			return embeddingError(at+".embeddings", "want an array of vectors")
+		}
+		*s = append(*s, contextmem.VectorSource{SourceID: x.ID, Metadata: x.Metadata, Vectors: x.Vectors})
+		return nil
+	})
+}
+
+func (l *embeddingVectors) read(d *decoder, at string, m member) error {
+	if m.typeName() != "array" {
+		return embeddingError(at, "want an array of vectors")
+	}
+	*l = embeddingVectors{}
+	return m.elements(at, "an array", func(at string, e member) error {
+		ms, err := e.members(at)
+		if err != nil {
+			return embeddingError(at, "want an object, got "+e.typeName())
+		}
+		var x embeddingVector
+		if err := d.object(at+".", ms, valueOf(&x)); err != nil {
+			return err
+		}
+		if x.Vector == nil {
+			return embeddingError(at+".embedding", "want an array of numbers")
+		}
+		*l = append(*l, contextmem.Vector{ChunkID: x.ChunkID, Vector: x.Vector})
+		return nil
+	})
 }
 
 func v1InsertEmbeddings(c *call, sub contextmem.Sub) (any, error) {
-	var err error
-	var r contextmem.RawInsert
-	if r.Upsert, err = c.in.boolean("upsert", false); err != nil {
+	var r insertRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	list, ok := c.in.fields.get("embeddings").([]any)
-	if !ok {
+	if !c.in.has("embeddings") {
 		return nil, embeddingError("embeddings", "want an array of sources")
 	}
-	for i, e := range list {
-		at := "embeddings[" + strconv.Itoa(i) + "]."
-		m, ok := e.(map[string]any)
-		if !ok {
-			return nil, embeddingError(strings.TrimSuffix(at, "."), "want an object, got "+typeName(e))
-		}
-		var src contextmem.RawSource
-		if src.SourceID, err = toString(at+"source_id", m["source_id"]); err != nil {
-			return nil, err
-		}
-		if src.Metadata, err = metadataMap(at+"metadata", m["metadata"]); err != nil {
-			return nil, err
-		}
-		vs, ok := m["embeddings"].([]any)
-		if !ok {
-			return nil, embeddingError(at+"embeddings", "want an array of vectors")
-		}
-		for j, x := range vs {
-			vat := at + "embeddings[" + strconv.Itoa(j) + "]."
-			vm, ok := x.(map[string]any)
-			if !ok {
-				return nil, embeddingError(strings.TrimSuffix(vat, "."), "want an object, got "+typeName(x))
-			}
-			var rv contextmem.RawVector
-			if rv.ChunkID, err = toString(vat+"chunk_id", vm["chunk_id"]); err != nil {
-				return nil, err
-			}
-			if rv.Vector, err = vector(vat+"embedding", vm["embedding"]); err != nil {
-				return nil, err
-			}
-			src.Vectors = append(src.Vectors, rv)
-		}
-		r.Sources = append(r.Sources, src)
-	}
-	ids, err := sub.InsertVectors(c.ctx, r)
+	ids, err := sub.InsertVectors(c.ctx, contextmem.InsertVectorsRequest{Sources: r.Sources, Upsert: r.Upsert})
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"insert_count": len(ids), "ids": ids, "success": true, "error": nil}, nil
+	return struct {
+		Count   int      `json:"insert_count"`
+		IDs     []string `json:"ids"`
+		Success bool     `json:"success"`
+		Error   *string  `json:"error"`
+	}{len(ids), ids, true, nil}, nil
 }
 
-func hitsJSON(hits []contextmem.RawHit, fields []string, vectors bool) []map[string]any {
-	out := make([]map[string]any, len(hits))
+// hitRow is a vector that was found.
+type hitRow struct {
+	SourceID  string          `json:"source_id"`
+	Score     float64         `json:"score"`
+	Distance  float64         `json:"distance"`
+	Metadata  *map[string]any `json:"metadata,omitempty"`
+	Embedding hitVector       `json:"embedding"`
+}
+
+type hitVector struct {
+	ChunkID string    `json:"chunk_id"`
+	Vector  []float32 `json:"embedding"` // empty unless it was asked for
+}
+
+func hitsJSON(hits []contextmem.VectorHit, fields []string, vectors bool) []hitRow {
+	out := make([]hitRow, len(hits))
 	for i, h := range hits {
-		m := map[string]any{"source_id": h.SourceID, "score": h.Score, "distance": h.Distance, "metadata": orEmpty(h.Metadata)}
-		e := map[string]any{"chunk_id": h.ChunkID}
+		out[i] = hitRow{SourceID: h.SourceID, Score: h.Score, Distance: h.Distance, Embedding: hitVector{h.ChunkID, []float32{}}}
 		if vectors {
-			e["embedding"] = h.Vector
+			out[i].Embedding.Vector = h.Vector
 		}
-		m["embedding"] = e
-		if len(fields) > 0 && !contains(fields, "metadata") {
-			delete(m, "metadata")
+		if len(fields) == 0 || slices.Contains(fields, "metadata") {
+			m := orEmpty(h.Metadata)
+			out[i].Metadata = &m
 		}
-		out[i] = m
 	}
 	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // equality reads a filter expression of the form `key == "value" and other == 3`,
 // which is what metadata can be matched by.
 func equality(expr string) (map[string]any, error) {
-	wrong := &contextmem.Error{Kind: contextmem.KindInvalid, Resource: contextmem.ResourceSearch, Field: "filter_expr",
+	wrong := &contextmem.Error{Kind: fault.KindInvalid, Resource: fault.Search, Field: "filter_expr",
 		Err: constError(`must have the form: field == "value" and other == 3`)}
 	out := map[string]any{}
 	rest := strings.TrimSpace(expr)
@@ -163,78 +177,76 @@ func equality(expr string) (map[string]any, error) {
 	return out, nil
 }
 
-func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
-	var err error
-	var r contextmem.RawSearch
-	if r.Vector, err = vector("query_embedding", c.in.fields.get("query_embedding")); err != nil {
-		return nil, err
-	}
-	if r.Limit, err = c.in.integer("limit", 10); err != nil {
-		return nil, err
-	}
-	if err := ranged("limit", r.Limit, 1, 1000); err != nil {
-		return nil, err
-	}
-	expr, err := c.in.str("filter_expr")
-	if err != nil {
-		return nil, err
-	}
-	if r.Metadata, err = equality(expr); err != nil {
-		return nil, err
-	}
-	fields, err := c.in.strings("output_fields")
-	if err != nil {
-		return nil, err
-	}
-	r.WithVectors = contains(fields, "embedding") || contains(fields, "vector")
-	hits, err := sub.SearchVectors(c.ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return hitsJSON(hits, fields, r.WithVectors), nil
+// searchRequest is the body of /embeddings/search_raw_embeddings.
+type searchRequest struct {
+	Vector vector   `json:"query_embedding"`
+	Limit  int      `json:"limit" default:"10" range:"1,1000"`
+	Filter string   `json:"filter_expr"`
+	Fields []string `json:"output_fields"`
 }
 
-func (c *call) selection() (contextmem.RawSelect, error) {
-	var s contextmem.RawSelect
-	var err error
-	if s.SourceID, err = c.in.str("source_id"); err != nil {
-		return s, err
+// wantsVectors reports whether output_fields names the vectors.
+func wantsVectors(fields []string) bool {
+	return slices.Contains(fields, "embedding") || slices.Contains(fields, "vector")
+}
+
+func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
+	if !c.in.has("query_embedding") {
+		return nil, embeddingError("query_embedding", "want an array of numbers, got null")
 	}
-	s.ChunkIDs, err = c.in.strings("chunk_ids")
-	return s, err
+	var r searchRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	equal, err := equality(r.Filter)
+	if err != nil {
+		return nil, err
+	}
+	q := contextmem.SearchVectorsRequest{Vector: r.Vector, Limit: r.Limit, Metadata: equal, WithVectors: wantsVectors(r.Fields)}
+	hits, err := sub.SearchVectors(c.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return hitsJSON(hits, r.Fields, q.WithVectors), nil
+}
+
+// selection names vectors by their source or by themselves.
+type selection struct {
+	SourceID string   `json:"source_id"`
+	ChunkIDs []string `json:"chunk_ids"`
+}
+
+// filterRequest is the body of /embeddings/filter_raw_embeddings.
+type filterRequest struct {
+	selection
+	Limit  int      `json:"limit" default:"100" range:"1,10000"`
+	Fields []string `json:"output_fields"`
 }
 
 func v1FilterEmbeddings(c *call, sub contextmem.Sub) (any, error) {
-	s, err := c.selection()
+	var r filterRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	hits, err := sub.FilterVectors(c.ctx, contextmem.VectorSelection(r.selection), r.Limit)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := c.in.integer("limit", 100)
-	if err != nil {
-		return nil, err
-	}
-	if err := ranged("limit", limit, 1, 10000); err != nil {
-		return nil, err
-	}
-	fields, err := c.in.strings("output_fields")
-	if err != nil {
-		return nil, err
-	}
-	hits, err := sub.FilterVectors(c.ctx, s, limit)
-	if err != nil {
-		return nil, err
-	}
-	return hitsJSON(hits, fields, len(fields) == 0 || contains(fields, "embedding") || contains(fields, "vector")), nil
+	return hitsJSON(hits, r.Fields, len(r.Fields) == 0 || wantsVectors(r.Fields)), nil
 }
 
 func v1DeleteEmbeddings(c *call, sub contextmem.Sub) (any, error) {
-	s, err := c.selection()
+	var r selection
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	n, err := sub.DeleteVectors(c.ctx, contextmem.VectorSelection(r))
 	if err != nil {
 		return nil, err
 	}
-	n, err := sub.DeleteVectors(c.ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"delete_count": n, "success": true, "error": nil}, nil
+	return struct {
+		Count   int     `json:"delete_count"`
+		Success bool    `json:"success"`
+		Error   *string `json:"error"`
+	}{n, true, nil}, nil
 }

@@ -1,6 +1,35 @@
 package httpapi
 
-import "github.com/contextmem/contextmem"
+import (
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// recallOptions are the parameters of a recall that both generations have.
+type recallOptions struct {
+	Alpha         weight    `json:"alpha"`
+	RecencyBias   float64   `json:"recency_bias"`
+	Hint          string    `json:"additional_context"`
+	StrictFilters bool      `json:"strict_filters"`
+	Filters       filterMap `json:"metadata_filters"`
+}
+
+// set sets the parameters of q.
+func (o *recallOptions) set(q *contextmem.Recall) {
+	q.Alpha, q.RecencyBias, q.Hint = o.Alpha.Alpha, o.RecencyBias, o.Hint
+	q.Filters = contextmem.Filters{Metadata: o.Filters.metadata, Additional: o.Filters.additional, Strict: o.StrictFilters}
+}
+
+// v1RecallRequest is the body of /recall/full_recall and /recall/recall_preferences.
+type v1RecallRequest struct {
+	Query      string `json:"query" need:"text"`
+	MaxResults int    `json:"max_results" default:"10" range:"1,1001"`
+	Mode       string `json:"mode" default:"fast" oneof:"fast,thinking"`
+	recallOptions
+	GraphContext bool `json:"graph_context"`
+	Apps         bool `json:"search_apps"`
+	Relations    bool `json:"search_forceful_relations" default:"true"`
+}
 
 func v1FullRecall(c *call, sub contextmem.Sub) (any, error) {
 	return v1Recall(c, sub, contextmem.ClassKnowledge)
@@ -11,106 +40,53 @@ func v1RecallPreferences(c *call, sub contextmem.Sub) (any, error) {
 }
 
 func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) {
-	var err error
-	q := contextmem.Recall{Class: class}
-	if q.Query, err = c.in.required("query"); err != nil {
+	var r v1RecallRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	if err := c.maxResults(&q.MaxResults, 10, 1001); err != nil {
-		return nil, err
-	}
-	mode, err := c.in.choice("mode", "fast", "fast", "thinking")
-	if err != nil {
-		return nil, err
-	}
-	q.Mode = contextmem.Mode(mode)
-	if err := c.recallCommon(&q); err != nil {
-		return nil, err
-	}
-	if q.GraphContext, err = c.in.boolean("graph_context", false); err != nil {
-		return nil, err
-	}
-	if q.Apps, err = c.in.boolean("search_apps", false); err != nil {
-		return nil, err
-	}
-	related, err := c.in.boolean("search_forceful_relations", true)
-	if err != nil {
-		return nil, err
-	}
-	q.SkipRelations = !related
+	q := contextmem.Recall{Class: class, Query: r.Query, MaxResults: r.MaxResults, Mode: contextmem.Mode(r.Mode), GraphContext: r.GraphContext, Apps: r.Apps,
+		SkipForcefulRelations: !r.Relations, RequestID: c.id}
+	r.set(&q)
 	if err := scalarsOnly("metadata_filters", q.Filters); err != nil {
 		return nil, err
 	}
-	q.RequestID = c.id
-	res, err := sub.Recall(c.ctx, q)
+	res, err := sub.Recall(c.lend(), q)
 	if err != nil {
 		return nil, err
 	}
+	c.rename(res.Warnings)
 	return recallAnswer{res, gen1}, nil
 }
 
-func (c *call) maxResults(to *int, def, limit int) error {
-	n, err := c.in.integer("max_results", def)
-	*to = n
-	if err != nil {
-		return err
-	}
-	if !c.in.fields.has("max_results") {
-		return nil
-	}
-	return ranged("max_results", n, 1, limit)
-}
-
-// recallCommon reads what both generations share.
-func (c *call) recallCommon(q *contextmem.Recall) error {
-	var err error
-	if q.Alpha, err = alpha(&c.in); err != nil {
-		return err
-	}
-	if v := c.in.fields.get("recency_bias"); v != nil {
-		if q.RecencyBias, err = toFloat("recency_bias", v); err != nil {
-			return err
-		}
-	}
-	if q.Hint, err = c.in.str("additional_context"); err != nil {
-		return err
-	}
-	q.Filters, err = filters(&c.in, "metadata_filters")
-	return err
+// booleanRequest is the body of /recall/boolean_recall.
+type booleanRequest struct {
+	Query      string `json:"query" need:"text"`
+	Operator   string `json:"operator" default:"or" oneof:"or,and,phrase"`
+	Mode       string `json:"search_mode" default:"sources" oneof:"sources,memories"`
+	MaxResults int    `json:"max_results" default:"10" range:"1,1000"`
 }
 
 // booleanRefused are the recall fields that boolean recall does not know and refuses.
 var booleanRefused = []string{"mode", "alpha", "recency_bias", "graph_context", "metadata_filters", "additional_context"}
 
 func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {
-	var err error
 	for _, f := range booleanRefused {
-		if c.in.fields.has(f) {
-			return nil, bad(contextmem.KindInvalid, f, "is not supported by boolean recall")
+		if c.in.has(f) {
+			return nil, bad(fault.KindInvalid, f, "is not supported by boolean recall")
 		}
 	}
-	q := contextmem.TextQuery{Class: contextmem.ClassKnowledge, RequestID: c.id}
-	if q.Query, err = c.in.required("query"); err != nil {
+	var r booleanRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	op, err := c.in.choice("operator", "or", "or", "and", "phrase")
-	if err != nil {
-		return nil, err
-	}
-	q.Operator = contextmem.Operator(op)
-	mode, err := c.in.choice("search_mode", "sources", "sources", "memories")
-	if err != nil {
-		return nil, err
-	}
-	if mode == "memories" {
+	q := contextmem.BooleanRecallRequest{Class: contextmem.ClassKnowledge, Query: r.Query, Operator: contextmem.Operator(r.Operator), MaxResults: r.MaxResults, RequestID: c.id}
+	if r.Mode == "memories" {
 		q.Class = contextmem.ClassMemory
-	}
-	if err := c.maxResults(&q.MaxResults, 10, 1000); err != nil {
-		return nil, err
 	}
 	res, err := sub.BooleanRecall(c.ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	c.rename(res.Warnings)
 	return recallAnswer{res, gen1}, nil
 }

@@ -4,39 +4,50 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-func (c *call) tenantSpec(schemaField string) (contextmem.TenantSpec, error) {
-	var spec contextmem.TenantSpec
-	var err error
-	if spec.ID, err = c.in.required(c.scopeField()); err != nil {
-		return spec, err
-	}
-	if _, err := c.tenantNamed(spec.ID); err != nil {
-		return spec, err
-	}
-	if spec.Embeddings, err = c.in.boolean("is_embeddings_tenant", false); err != nil {
-		return spec, err
-	}
-	if spec.Dimension, err = c.in.integer("embeddings_dimension", 0); err != nil {
-		return spec, err
-	}
-	if c.in.fields.has("embeddings_dimension") && spec.Dimension < 1 {
-		return spec, bad(contextmem.KindInvalid, "embeddings_dimension", "must be between 1 and 4096")
-	}
-	spec.Schema, err = schemaFields(schemaField, c.in.fields.get(schemaField))
-	return spec, err
+// tenantRequest creates a tenant.
+type tenantRequest struct {
+	ID         string `json:"tenant_id" also:"database"`
+	Embeddings bool   `json:"is_embeddings_tenant"`
+	Dimension  *int   `json:"embeddings_dimension"`
 }
 
-func v1CreateTenant(c *call) (any, error) {
-	spec, err := c.tenantSpec("tenant_metadata_schema")
-	if err != nil {
+// createTenant creates the tenant that the request names.
+func (c *call) createTenant(r *tenantRequest, schema schemaEntries) error {
+	spec := contextmem.TenantSpec{ID: r.ID, Embeddings: r.Embeddings, Schema: schema}
+	if r.Dimension != nil {
+		if spec.Dimension = *r.Dimension; spec.Dimension < 1 {
+			return bad(fault.KindInvalid, "embeddings_dimension", "must be between 1 and 4096")
+		}
+	}
+	_, err := c.org.CreateTenant(c.ctx, spec)
+	return err
+}
+
+// createdAnswer tells that something was begun.
+type createdAnswer struct {
+	Status   string `json:"status"`
+	TenantID string `json:"tenant_id"`
+	Message  string `json:"message"`
+}
+
+// v1TenantRequest is the body of /tenants/create.
+type v1TenantRequest struct {
+	tenantRequest
+	Schema schemaEntries `json:"tenant_metadata_schema" also:"database_metadata_schema"`
+}
+
+func v1CreateTenant(c *call, t contextmem.Tenant) (any, error) {
+	var r v1TenantRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	if _, err := c.org.CreateTenant(c.ctx, spec); err != nil {
+	if err := c.createTenant(&r.tenantRequest, r.Schema); err != nil {
 		return nil, err
 	}
-	return map[string]any{"status": "accepted", "tenant_id": spec.ID, "message": "Tenant creation accepted. Poll /tenants/infra/status until every flag is true."}, nil
+	return createdAnswer{"accepted", t.ID(), "Tenant creation accepted. Poll /tenants/infra/status until every flag is true."}, nil
 }
 
 func v1InfraStatus(c *call, t contextmem.Tenant) (any, error) {
@@ -44,8 +55,18 @@ func v1InfraStatus(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"tenant_id": i.ID, "org_id": i.Org, "message": statusMessage(i),
-		"infra": map[string]any{"scheduler_status": i.Ready(), "graph_status": i.Ready(), "vectorstore_status": []bool{i.Ready(), i.Ready()}}}, nil
+	type infra struct {
+		Scheduler bool   `json:"scheduler_status"`
+		Graph     bool   `json:"graph_status"`
+		Vectors   []bool `json:"vectorstore_status"` // memories, knowledge
+	}
+	ready := i.Ready()
+	return struct {
+		TenantID string `json:"tenant_id"`
+		OrgID    string `json:"org_id"`
+		Message  string `json:"message"`
+		Infra    infra  `json:"infra"`
+	}{i.ID, i.Org, statusMessage(i), infra{ready, ready, []bool{ready, ready}}}, nil
 }
 
 func statusMessage(i contextmem.TenantInfo) string {
@@ -62,23 +83,26 @@ func v1DeleteTenant(c *call, t contextmem.Tenant) (any, error) {
 	if err := t.Delete(c.ctx); err != nil {
 		return nil, err
 	}
-	return map[string]any{"tenant_id": t.ID(), "status": "deletion_scheduled", "message": "Tenant deletion scheduled"}, nil
+	return createdAnswer{"deletion_scheduled", t.ID(), "Tenant deletion scheduled"}, nil
 }
 
-func storeStats(s contextmem.StoreStats) map[string]any {
-	return map[string]any{"row_count": s.Chunks, "dimensions": s.Dimension, "source_count": s.Sources}
+// storeStats are the numbers of one store of a tenant.
+type storeStats struct {
+	Rows       int `json:"row_count"`
+	Dimensions int `json:"dimensions"`
+	Sources    int `json:"source_count"`
 }
 
 // stats are the numbers of a tenant's two stores; raw vectors stand where knowledge does.
-func (c *call) stats(t contextmem.Tenant) (knowledge, memory map[string]any, err error) {
+func (c *call) stats(t contextmem.Tenant) (knowledge, memory storeStats, err error) {
 	s, err := t.Stats(c.ctx)
 	if err != nil {
-		return nil, nil, err
+		return knowledge, memory, err
 	}
 	if s.Raw.Dimension > 0 {
 		s.Knowledge = s.Raw
 	}
-	return storeStats(s.Knowledge), storeStats(s.Memory), nil
+	return storeStats{s.Knowledge.Chunks, s.Knowledge.Dimension, s.Knowledge.Sources}, storeStats{s.Memory.Chunks, s.Memory.Dimension, s.Memory.Sources}, nil
 }
 
 func v1Monitor(c *call, t contextmem.Tenant) (any, error) {
@@ -86,7 +110,12 @@ func v1Monitor(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"tenant_id": t.ID(), "normal_collection": knowledge, "memory_collection": memory, "message": "Tenant statistics retrieved"}, nil
+	return struct {
+		TenantID string     `json:"tenant_id"`
+		Normal   storeStats `json:"normal_collection"`
+		Memory   storeStats `json:"memory_collection"`
+		Message  string     `json:"message"`
+	}{t.ID(), knowledge, memory, "Tenant statistics retrieved"}, nil
 }
 
 func v1SubTenants(c *call, t contextmem.Tenant) (any, error) {
@@ -94,7 +123,10 @@ func v1SubTenants(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"sub_tenant_ids": orNone(subs), "message": "Sub-tenants retrieved"}, nil
+	return struct {
+		IDs     []string `json:"sub_tenant_ids"`
+		Message string   `json:"message"`
+	}{orNone(subs), "Sub-tenants retrieved"}, nil
 }
 
 // visibleTenants lists the tenants that the key may touch.
@@ -119,43 +151,46 @@ func v1TenantIDs(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, bad := []string{}, []map[string]any{}
+	type failure struct {
+		TenantID string `json:"tenant_id"`
+		Error    string `json:"error"`
+	}
+	ids, failures := []string{}, []failure{}
 	for _, t := range ok {
 		ids = append(ids, t.ID)
 	}
 	for _, t := range failed {
-		bad = append(bad, map[string]any{"tenant_id": t.ID, "error": t.Error})
+		failures = append(failures, failure{t.ID, t.Error})
 	}
-	return map[string]any{"tenant_ids": ids, "failed_tenant_ids": bad, "message": "Tenants retrieved"}, nil
+	return struct {
+		IDs     []string  `json:"tenant_ids"`
+		Failed  []failure `json:"failed_tenant_ids"`
+		Message string    `json:"message"`
+	}{ids, failures, "Tenants retrieved"}, nil
 }
 
+// keyRequest is the body of /api-keys/create_api_key.
+type keyRequest struct {
+	Owner  string             `json:"owner"`
+	Scopes []contextmem.Scope `json:"scopes"`
+	Env    string             `json:"env" default:"live" oneof:"live,test"`
+	Prefix string             `json:"prefix"`
+}
+
+// v1CreateKey makes a key that may do no more than the one that asks for it.
 func v1CreateKey(c *call) (any, error) {
-	var spec contextmem.KeySpec
-	var err error
-	if spec.Owner, err = c.in.str("owner"); err != nil {
+	var r keyRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	scopes, err := c.in.strings("scopes")
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range scopes {
-		spec.Scopes = append(spec.Scopes, contextmem.Scope(s))
-	}
-	if len(spec.Scopes) == 0 { // a key can't hand out more than it has
+	spec := contextmem.KeySpec{Owner: r.Owner, Scopes: r.Scopes, Tenants: c.who.Key.Tenants, Env: r.Env, Prefix: r.Prefix}
+	if len(spec.Scopes) == 0 {
 		spec.Scopes = c.who.Key.Scopes
 	}
 	for _, s := range spec.Scopes {
 		if !c.who.Key.Allows(s) {
-			return nil, &contextmem.Error{Kind: contextmem.KindForbidden, Err: errScope}
+			return nil, &contextmem.Error{Kind: fault.KindForbidden, Err: errScope}
 		}
-	}
-	spec.Tenants = c.who.Key.Tenants
-	if spec.Env, err = c.in.choice("env", "live", "live", "test"); err != nil {
-		return nil, err
-	}
-	if spec.Prefix, err = c.in.str("prefix"); err != nil {
-		return nil, err
 	}
 	if !c.who.Key.ExpiresAt.IsZero() {
 		spec.TTL = time.Until(c.who.Key.ExpiresAt)
@@ -164,11 +199,14 @@ func v1CreateKey(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := []string{}
-	for _, s := range k.Scopes {
-		shown = append(shown, string(s))
-	}
-	return map[string]any{"api_key_id": k.ID, "owner": k.Owner, "scopes": shown, "env": k.Env, "full_api_key": text, "created_at": timeText(k.CreatedAt)}, nil
+	return struct {
+		ID        string             `json:"api_key_id"`
+		Owner     string             `json:"owner"`
+		Scopes    []contextmem.Scope `json:"scopes"`
+		Env       string             `json:"env"`
+		Key       string             `json:"full_api_key"`
+		CreatedAt string             `json:"created_at"`
+	}{k.ID, k.Owner, append([]contextmem.Scope{}, k.Scopes...), k.Env, text, timeText(k.CreatedAt)}, nil
 }
 
 type constError string

@@ -5,32 +5,44 @@ import (
 	"fmt"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-// both names a value under its two wire names.
-func both(m map[string]any, canonical, alias string, v any) map[string]any {
-	m[canonical], m[alias] = v, v
-	return m
+// v2DatabaseRequest is the body that creates a database.
+type v2DatabaseRequest struct {
+	Type string `json:"type" oneof:"unified"`
+	tenantRequest
+	Schema schemaEntries `json:"database_metadata_schema" was:"tenant_metadata_schema" also:"database_metadata"`
 }
 
-func (c *call) database(m map[string]any, t contextmem.Tenant) map[string]any {
-	return both(m, "database", "tenant_id", t.ID())
+func v2CreateDatabase(c *call, t contextmem.Tenant) (any, error) {
+	var r v2DatabaseRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	if err := c.createTenant(&r.tenantRequest, r.Schema); err != nil {
+		return nil, err
+	}
+	return databaseAnswer{scopeOf(t), "accepted", "Database creation accepted. Poll /databases/status until it is ready."}, nil
 }
 
-func v2CreateDatabase(c *call) (any, error) {
-	if typ, err := c.in.str("type"); err != nil {
-		return nil, err
-	} else if typ != "" && typ != "unified" {
-		return nil, bad(contextmem.KindInvalid, "type", "must be unified")
-	}
-	spec, err := c.tenantSpec("database_metadata_schema")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := c.org.CreateTenant(c.ctx, spec); err != nil {
-		return nil, err
-	}
-	return both(map[string]any{"status": "accepted", "message": "Database creation accepted. Poll /databases/status until it is ready."}, "database", "tenant_id", spec.ID), nil
+// databaseAnswer tells that something was begun with a database.
+type databaseAnswer struct {
+	scoped
+	Status  string `json:"status"`
+	Message string `json:"message"`
+}
+
+// failedDatabase is a database whose creation failed.
+type failedDatabase struct {
+	scoped
+	Error string `json:"error"`
+}
+
+type databaseRow struct {
+	Database  string `json:"database"`
+	Status    string `json:"status"`
+	CreatedAt string `json:"created_at"`
 }
 
 func v2ListDatabases(c *call) (any, error) {
@@ -38,22 +50,30 @@ func v2ListDatabases(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, details, bad := []string{}, []map[string]any{}, []map[string]any{}
+	a := struct {
+		Databases     []string         `json:"databases"`
+		TenantIDs     []string         `json:"tenant_ids"`
+		Failed        []failedDatabase `json:"failed_databases"`
+		FailedTenants []failedDatabase `json:"failed_tenant_ids"`
+		Details       []databaseRow    `json:"details"`
+		Message       string           `json:"message"`
+	}{Databases: []string{}, Failed: []failedDatabase{}, Details: []databaseRow{}, Message: "Databases retrieved"}
 	for _, t := range ok {
-		ids = append(ids, t.ID)
-		details = append(details, map[string]any{"database": t.ID, "status": string(t.State), "created_at": timeText(t.CreatedAt)})
+		a.Databases = append(a.Databases, t.ID)
+		a.Details = append(a.Details, databaseRow{t.ID, string(t.State), timeText(t.CreatedAt)})
 	}
 	for _, t := range failed {
-		bad = append(bad, both(map[string]any{"error": t.Error}, "database", "tenant_id", t.ID))
+		a.Failed = append(a.Failed, failedDatabase{scoped{t.ID, t.ID}, t.Error})
 	}
-	return map[string]any{"databases": ids, "tenant_ids": ids, "failed_databases": bad, "failed_tenant_ids": bad, "details": details, "message": "Databases retrieved"}, nil
+	a.TenantIDs, a.FailedTenants = a.Databases, a.Failed
+	return a, nil
 }
 
 func v2DeleteDatabase(c *call, t contextmem.Tenant) (any, error) {
 	if err := t.Delete(c.ctx); err != nil {
 		return nil, err
 	}
-	return c.database(map[string]any{"status": "deletion_scheduled", "message": "Database deletion scheduled"}, t), nil
+	return databaseAnswer{scopeOf(t), "deletion_scheduled", "Database deletion scheduled"}, nil
 }
 
 func v2DatabaseStatus(c *call, t contextmem.Tenant) (any, error) {
@@ -61,9 +81,23 @@ func v2DatabaseStatus(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	type stores struct {
+		Knowledge bool `json:"knowledge"`
+		Memories  bool `json:"memories"`
+	}
+	type infra struct {
+		Scheduler bool   `json:"scheduler_status"`
+		Graph     bool   `json:"graph_status"`
+		Vectors   stores `json:"vectorstore_status"`
+		Ready     bool   `json:"ready_for_ingestion"`
+	}
 	r := i.Ready()
-	return c.database(map[string]any{"org_id": i.Org, "message": statusMessage(i), "infra": map[string]any{"scheduler_status": r, "graph_status": r,
-		"vectorstore_status": map[string]any{"knowledge": r, "memories": r}, "ready_for_ingestion": r}}, t), nil
+	return struct {
+		scoped
+		OrgID   string `json:"org_id"`
+		Message string `json:"message"`
+		Infra   infra  `json:"infra"`
+	}{scopeOf(t), i.Org, statusMessage(i), infra{r, r, stores{r, r}, r}}, nil
 }
 
 func v2Collections(c *call, t contextmem.Tenant) (any, error) {
@@ -71,24 +105,42 @@ func v2Collections(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, details := []string{}, []map[string]any{}
+	type row struct {
+		Collection string `json:"collection"`
+		Knowledge  int    `json:"knowledge"`
+		Memories   int    `json:"memories"`
+		Embeddings int    `json:"embeddings"`
+	}
+	names, details := []string{}, []row{}
 	for _, x := range s.Subs {
 		names = append(names, x.Name)
-		details = append(details, map[string]any{"collection": x.Name, "knowledge": x.Knowledge, "memories": x.Memory, "embeddings": x.Raw})
+		details = append(details, row{x.Name, x.Knowledge, x.Memory, x.Raw})
 	}
-	return c.database(both(map[string]any{"message": "Collections retrieved", "details": details}, "collections", "sub_tenant_ids", names), t), nil
+	return struct {
+		scoped
+		Collections []string `json:"collections"`
+		SubTenants  []string `json:"sub_tenant_ids"`
+		Details     []row    `json:"details"`
+		Message     string   `json:"message"`
+	}{scopeOf(t), names, names, details, "Collections retrieved"}, nil
 }
 
 func v2DeleteCollection(c *call, t contextmem.Tenant) (any, error) {
-	name, err := c.in.required("collection")
-	if err != nil {
+	var r struct {
+		Name string `json:"collection" need:"text"`
+	}
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	c.scope.collection = name
-	if err := t.Sub(name).Delete(c.ctx); err != nil {
+	c.scope.collection = r.Name
+	if err := t.Sub(r.Name).Delete(c.ctx); err != nil {
 		return nil, err
 	}
-	return c.database(both(map[string]any{"status": "deletion_scheduled", "message": "Collection deletion scheduled"}, "collection", "sub_tenant_id", name), t), nil
+	return struct {
+		databaseAnswer
+		Collection string `json:"collection"`
+		SubTenant  string `json:"sub_tenant_id"`
+	}{databaseAnswer{scopeOf(t), "deletion_scheduled", "Collection deletion scheduled"}, r.Name, r.Name}, nil
 }
 
 func v2Stats(c *call, t contextmem.Tenant) (any, error) {
@@ -96,27 +148,54 @@ func v2Stats(c *call, t contextmem.Tenant) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.database(map[string]any{"knowledge_collection": knowledge, "memory_collection": memory, "message": "Statistics retrieved"}, t), nil
+	return struct {
+		scoped
+		Knowledge storeStats `json:"knowledge_collection"`
+		Memory    storeStats `json:"memory_collection"`
+		Message   string     `json:"message"`
+	}{scopeOf(t), knowledge, memory, "Statistics retrieved"}, nil
 }
+
+// schemaAnswer is a schema. Public clients read members of it without the envelope, too.
+type schemaAnswer struct {
+	scoped
+	Schema       []fieldRow `json:"database_metadata_schema"`
+	TenantSchema []fieldRow `json:"tenant_metadata_schema"`
+	Fields       []fieldRow `json:"fields"`
+	Message      string     `json:"message"`
+}
+
+func (a schemaAnswer) mirrored() *mirror { return &mirror{scoped: a.scoped, Fields: a.Fields} }
 
 func v2Schema(c *call, t contextmem.Tenant) (any, error) {
 	fs, err := t.Schema(c.ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.database(both(map[string]any{"message": "Metadata schema retrieved"}, "database_metadata_schema", "tenant_metadata_schema", schemaJSON(fs)), t), nil
+	rows := schemaJSON(fs)
+	return schemaAnswer{scopeOf(t), rows, rows, rows, "Metadata schema retrieved"}, nil
 }
 
+// schemaEdit is the body that adds fields to a schema.
+type schemaEdit struct {
+	Fields schemaEntries `json:"add_fields" also:"fields,database_metadata_schema,tenant_metadata_schema"`
+}
+
+// schemaEditAnswer names the fields that were added.
+type schemaEditAnswer struct {
+	scoped
+	Added   []string `json:"added_fields"`
+	Message string   `json:"message"`
+}
+
+func (a schemaEditAnswer) mirrored() *mirror { return &mirror{scoped: a.scoped, Added: a.Added} }
+
 func v2AddSchema(c *call, t contextmem.Tenant) (any, error) {
-	v, err := unite(c.in.fields.object(), "", "add_fields", "fields", "database_metadata_schema", "tenant_metadata_schema")
-	if err != nil {
+	var r schemaEdit
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	fs, err := schemaFields("add_fields", v)
-	if err != nil {
-		return nil, err
-	}
-	added, err := t.AddSchemaFields(c.ctx, fs)
+	added, err := t.AddSchemaFields(c.ctx, r.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -124,15 +203,25 @@ func v2AddSchema(c *call, t contextmem.Tenant) (any, error) {
 	for i, f := range added {
 		names[i] = f.Name
 		if f.Dense || f.Sparse {
-			c.warn = append(c.warn, contextmem.Warning{Code: "hint", Field: fmt.Sprintf("add_fields[%d]", i), Message: "an embedding flag applies to items that are ingested or edited from now on"})
+			c.warn = append(c.warn, fault.Warning{Code: "hint", Field: fmt.Sprintf("add_fields[%d]", i), Message: "an embedding flag applies to items that are ingested or edited from now on"})
 		}
 	}
-	return c.database(map[string]any{"added_fields": names, "message": "Metadata schema fields added"}, t), nil
+	return schemaEditAnswer{scopeOf(t), names, "Metadata schema fields added"}, nil
+}
+
+// feedbackAnswer tells that a submission was kept.
+type feedbackAnswer struct {
+	Recorded  bool   `json:"recorded"`
+	ID        string `json:"feedback_id"`
+	RequestID string `json:"request_id"`
+	Message   string `json:"message"`
+	CreatedAt string `json:"created_at"`
+	Known     bool   `json:"request_known"`
 }
 
 func v2Feedback(c *call) (any, error) {
 	if wait, ok := c.api.feed.take(c.who.Org); !ok {
-		return nil, &contextmem.Error{Kind: contextmem.KindRateLimited, RetryAfter: wait, Err: feedbackLimit(wait.Seconds())}
+		return nil, &contextmem.Error{Kind: fault.KindRateLimited, RetryAfter: wait, Err: feedbackLimit(wait.Seconds())}
 	}
 	f, err := c.feedback()
 	if err != nil {
@@ -147,5 +236,5 @@ func v2Feedback(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"recorded": true, "feedback_id": rec.ID, "request_id": rec.RequestID, "message": "Feedback recorded", "created_at": timeText(rec.CreatedAt), "request_known": rec.Known}, nil
+	return feedbackAnswer{true, rec.ID, rec.RequestID, "Feedback recorded", timeText(rec.CreatedAt), rec.Known}, nil
 }

@@ -1,216 +1,186 @@
 package httpapi
 
 import (
-	"encoding/json"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
+
+// queryRequest is the body of /query.
+type queryRequest struct {
+	Query       string   `json:"query" need:"text"`
+	Type        string   `json:"type" also:"kind,source" default:"knowledge" oneof:"knowledge,memory,all"`
+	MaxResults  *int     `json:"max_results" range:"1,50"`
+	Collections weights  `json:"collections" was:"sub_tenant_ids"`
+	IDs         []string `json:"ids"`
+	Titles      []string `json:"titles"`
+	ACL         []string `json:"acl"`
+	recallOptions
+	By       string `json:"query_by" default:"hybrid" oneof:"hybrid,text"`
+	Operator string `json:"operator" default:"or" oneof:"or,and,phrase"`
+}
+
+// hybridOptions are the parameters of hybrid queries. Those of text queries ignore them.
+type hybridOptions struct {
+	Mode          string `json:"mode" default:"auto" oneof:"fast,thinking,auto"`
+	GraphContext  bool   `json:"graph_context" default:"true"`
+	Relations     *bool  `json:"query_forceful_relations" also:"search_forceful_relations"`
+	Apps          bool   `json:"query_apps" also:"search_apps"`
+	RelatedChunks int    `json:"num_related_chunks" default:"0" range:"0,50"`
+	VectorPrune   bool   `json:"graph_vector_prune"`
+	EntityPrune   bool   `json:"graph_vector_prune_spacy_entities"`
+	AsOf          moment `json:"as_of"`
+	KnownAt       moment `json:"known_at"`
+}
+
+// queryNames are the names of all parameters of a query, scope and time apart.
+var queryNames = []map[string]bool{planFor[queryRequest]().names, planFor[hybridOptions]().names, {"temporal_reasoning": true, "temporal_now": true, "temporal_intent": true}}
 
 var queryClasses = map[string]contextmem.Class{"knowledge": contextmem.ClassKnowledge, "memory": contextmem.ClassMemory, "all": contextmem.ClassAll}
 
-// collections reads a list of names, or a map of names to weights with at most one decimal.
-func (c *call) collections() (map[string]float64, error) {
-	v := c.in.fields.get("collections")
-	if v == nil {
-		return nil, nil
-	}
-	if c.in.fields.has("collection") {
-		return nil, bad(contextmem.KindInvalid, "collections", "excludes collection")
-	}
-	out := map[string]float64{}
-	switch x := v.(type) {
-	case map[string]any:
-		for name, w := range x {
-			n, ok := w.(json.Number)
-			if !ok {
-				return nil, bad(contextmem.KindUnprocessed, "collections."+cut(name), "want a number, got %s", typeName(w))
-			}
-			f, err := n.Float64()
-			if err != nil || f <= 0 || math.Abs(f*10-math.Round(f*10)) > 1e-9 {
-				return nil, bad(contextmem.KindInvalid, "collections."+cut(name), "a weight must be above 0 with at most one decimal")
-			}
-			out[name] = f
-		}
-	default:
-		names, err := toStrings("collections", v)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range names {
-			out[n] = 1
-		}
-	}
-	if len(out) < 1 || len(out) > 100 {
-		return nil, bad(contextmem.KindInvalid, "collections", "needs 1 to 100 entries")
-	}
-	return out, nil
-}
-
 func v2Query(c *call, sub contextmem.Sub) (any, error) {
-	var err error
-	q := contextmem.Recall{}
-	if q.Query, err = c.in.required("query"); err != nil {
+	var r queryRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	if v := c.in.fields.get("source"); v != nil && !c.in.fields.has("type") { // older name
-		c.in.fields.set("type", v)
+	if r.Collections != nil && c.in.has("collection") {
+		return nil, bad(fault.KindInvalid, "collections", "excludes collection")
 	}
-	class, err := c.in.choice("type", "knowledge", "knowledge", "memory", "all")
+	c.warnUnknown(queryNames)
+	q := contextmem.Recall{Query: r.Query, Class: queryClasses[r.Type], Subs: r.Collections, IDs: r.IDs, Titles: r.Titles, Principals: r.ACL, RequestID: c.id}
+	if r.MaxResults != nil {
+		q.MaxResults = *r.MaxResults
+	}
+	if !c.in.has("type") && !c.in.has("kind") && !c.in.has("source") {
+		q.Class = 0 // the service's own default
+	}
+	r.set(&q)
+	if r.By == "text" {
+		return c.textQuery(sub, q, contextmem.Operator(r.Operator))
+	}
+	if c.in.has("operator") {
+		c.ignored("operator", "operator counts for query_by text only")
+	}
+	if err := c.hybrid(&q); err != nil {
+		return nil, err
+	}
+	res, err := sub.Recall(c.lend(), q)
 	if err != nil {
 		return nil, err
 	}
-	q.Class = queryClasses[class]
-	if err := c.maxResults(&q.MaxResults, 0, 50); err != nil {
-		return nil, err
-	}
-	if q.Subs, err = c.collections(); err != nil {
-		return nil, err
-	}
-	if q.IDs, err = c.in.strings("ids"); err != nil {
-		return nil, err
-	}
-	if q.Titles, err = c.in.strings("titles"); err != nil {
-		return nil, err
-	}
-	if q.Principals, err = c.in.strings("acl"); err != nil {
-		return nil, err
-	}
-	if err := c.recallCommon(&q); err != nil {
-		return nil, err
-	}
-	by, err := c.in.choice("query_by", "hybrid", "hybrid", "text")
-	if err != nil {
-		return nil, err
-	}
-	op, err := c.in.choice("operator", "or", "or", "and", "phrase")
-	if err != nil {
-		return nil, err
-	}
-	if by == "text" {
-		return c.textQuery(sub, q, contextmem.Operator(op))
-	}
-	if c.in.fields.has("operator") {
-		c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: "operator", Message: "operator counts for query_by text only"})
-	}
-	if err := c.hybridOnly(&q); err != nil {
-		return nil, err
-	}
-	q.RequestID = c.id
-	res, err := sub.Recall(c.ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return c.queryAnswer(res, queryMeta{by: by, graph: q.GraphContext, alpha: res.Alpha, mode: string(res.Mode)}), nil
+	graph, alpha := q.GraphContext, res.Alpha
+	return c.queryAnswer(res, queryMeta{GraphContext: &graph, Alpha: &alpha, Mode: string(res.Mode)}), nil
 }
 
-func (c *call) queryAnswer(res *contextmem.Result, meta queryMeta) any {
-	c.query = meta
-	c.warn = append(c.warn, res.Warnings...)
+// maxUnknown bounds the warnings of one request of fields that it does not know.
+const maxUnknown = 20
+
+// warnUnknown warns of members of the request that are not among the names.
+func (c *call) warnUnknown(names []map[string]bool) {
+	var unknown []string
+	for k := range c.in.members {
+		known := k == "database" || k == "collection" || slices.ContainsFunc(names, func(m map[string]bool) bool { return m[k] })
+		if !known {
+			unknown = append(unknown, cut(k))
+		}
+	}
+	slices.Sort(unknown)
+	for _, k := range unknown[:min(len(unknown), maxUnknown)] {
+		c.warn = append(c.warn, fault.Warning{Code: "unknown_field", Field: k, Message: k + " is not a field of this request and was ignored"})
+	}
+}
+
+// ignored warns of a parameter that has no effect.
+func (c *call) ignored(field, message string) {
+	c.warn = append(c.warn, fault.Warning{Code: "ignored_flag", Field: field, Message: message})
+}
+
+func (c *call) queryAnswer(res *contextmem.Result, m queryMeta) any {
+	c.query = m
+	c.warn = append(c.warn, c.rename(res.Warnings)...)
 	return recallAnswer{res, gen2}
 }
 
-// hybridOnly reads the parameters of hybrid queries.
-func (c *call) hybridOnly(q *contextmem.Recall) error {
-	mode, err := c.in.choice("mode", "auto", "fast", "thinking", "auto")
-	if err != nil {
+// hybrid reads the parameters of hybrid queries.
+func (c *call) hybrid(q *contextmem.Recall) error {
+	var o hybridOptions
+	if err := c.read(&o); err != nil {
 		return err
 	}
-	q.Mode = contextmem.Mode(mode)
-	if q.GraphContext, err = c.in.boolean("graph_context", true); err != nil {
-		return err
+	q.Mode, q.GraphContext, q.Apps, q.RelatedChunks = contextmem.Mode(o.Mode), o.GraphContext, o.Apps, o.RelatedChunks
+	q.ForcefulRelations = o.Relations != nil && *o.Relations
+	q.SkipForcefulRelations = o.Relations != nil && !*o.Relations
+	q.AsOf, q.KnownAt = time.Time(o.AsOf), time.Time(o.KnownAt)
+	if o.VectorPrune {
+		c.ignored("graph_vector_prune", "graph_vector_prune has no effect here")
 	}
-	related, err := c.in.boolean("query_forceful_relations", true)
-	if err != nil {
-		return err
-	}
-	q.SkipRelations = !related
-	q.Relations = c.in.fields.has("query_forceful_relations")
-	q.Relations = q.Relations && related
-	if q.Apps, err = c.in.boolean("query_apps", false); err != nil {
-		return err
-	}
-	if q.RelatedChunks, err = c.in.integer("num_related_chunks", 0); err != nil {
-		return err
-	}
-	if err := ranged("num_related_chunks", q.RelatedChunks, 0, 50); err != nil {
-		return err
-	}
-	for _, flag := range []string{"graph_vector_prune", "graph_vector_prune_spacy_entities"} {
-		on, err := c.in.boolean(flag, false)
-		if err != nil {
-			return err
-		}
-		if on {
-			c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: flag, Message: flag + " has no effect here"})
-		}
-	}
-	if q.AsOf, err = c.in.moment("as_of"); err != nil {
-		return err
-	}
-	if q.KnownAt, err = c.in.moment("known_at"); err != nil {
-		return err
+	if o.EntityPrune {
+		c.ignored("graph_vector_prune_spacy_entities", "graph_vector_prune_spacy_entities has no effect here")
 	}
 	q.Temporal = c.temporal()
 	return nil
 }
 
-// moment reads a time that may be absent.
-func (in *input) moment(name string) (time.Time, error) {
-	s, err := in.str(name)
-	if err != nil || s == "" {
-		return time.Time{}, err
-	}
-	return readTime(name, s)
-}
-
 // temporal reads the temporal parameters; what can't be read never fails the call.
 func (c *call) temporal() *contextmem.Temporal {
-	if on, ok := c.in.fields.get("temporal_reasoning").(bool); ok && !on {
+	on, _ := c.in.members.get("temporal_reasoning")
+	if string(on.json) == "false" {
 		return nil
 	}
 	t := &contextmem.Temporal{}
-	read := func(field string, v any) time.Time {
-		s, ok := v.(string)
-		if !ok {
-			return time.Time{}
-		}
-		at, err := readTime(field, s)
-		if err != nil {
-			c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: field, Message: field + " could not be read and was left out"})
-		}
-		return at
+	now, _ := c.in.members.get("temporal_now")
+	t.Now = c.lenientTime("temporal_now", now)
+	intent, ok := c.in.members.get("temporal_intent")
+	if !ok || intent.typeName() != "object" {
+		return t
 	}
-	t.Now = read("temporal_now", c.in.fields.get("temporal_now"))
-	if m, ok := c.in.fields.get("temporal_intent").(map[string]any); ok {
-		if mode, _ := m["mode"].(string); mode == "as-of" {
-			t.Mode = "as_of"
-		} else {
-			t.Mode = mode
-		}
-		t.Start, t.End = read("temporal_intent.window_start", m["window_start"]), read("temporal_intent.window_end", m["window_end"])
-		if cutoff := read("temporal_intent.cutoff", m["cutoff"]); !cutoff.IsZero() {
-			t.End = cutoff
-		}
-		if ps, err := toStrings("event_phrases", m["event_phrases"]); err == nil {
-			t.Events = ps
-		}
-		t.DurationToNow, _ = m["duration_to_now"].(bool)
+	ms, err := intent.members("temporal_intent")
+	if err != nil {
+		return t
+	}
+	if t.Mode, _ = ms["mode"].string(""); t.Mode == "as-of" {
+		t.Mode = "as_of"
+	}
+	t.Start, t.End = c.lenientTime("temporal_intent.window_start", ms["window_start"]), c.lenientTime("temporal_intent.window_end", ms["window_end"])
+	if cutoff := c.lenientTime("temporal_intent.cutoff", ms["cutoff"]); !cutoff.IsZero() {
+		t.End = cutoff
+	}
+	if events, ok := ms.get("event_phrases"); ok {
+		_ = c.decoder().value("event_phrases", events, valueOf(&t.Events))
+	}
+	t.DurationToNow = string(ms["duration_to_now"].json) == "true"
+	return t
+}
+
+// lenientTime reads a time; one that can't be read is left out, with a warning.
+func (c *call) lenientTime(field string, m member) time.Time {
+	s, err := m.string(field)
+	if err != nil || m.absent() {
+		return time.Time{}
+	}
+	t, err := readTime(field, s)
+	if err != nil {
+		c.ignored(field, field+" could not be read and was left out")
 	}
 	return t
 }
 
-// textOnlyIgnored are parameters without effect on text queries.
-var textOnlyIgnored = []string{"mode", "alpha", "recency_bias", "graph_context", "query_forceful_relations", "query_apps", "additional_context", "num_related_chunks"}
+// textOnlyIgnored are parameters without effect on text queries, under all their names.
+var textOnlyIgnored = [][]string{{"mode"}, {"alpha"}, {"recency_bias"}, {"graph_context"}, {"query_forceful_relations", "search_forceful_relations"}, {"query_apps", "search_apps"},
+	{"additional_context"}, {"num_related_chunks"}}
 
 func (c *call) textQuery(sub contextmem.Sub, q contextmem.Recall, op contextmem.Operator) (any, error) {
-	for _, f := range textOnlyIgnored {
-		if c.in.fields.has(f) {
-			c.warn = append(c.warn, contextmem.Warning{Code: "ignored_flag", Field: f, Message: f + " has no effect on query_by text"})
+	for _, names := range textOnlyIgnored {
+		for _, f := range names {
+			if c.in.has(f) {
+				c.ignored(names[0], names[0]+" has no effect on query_by text")
+				break
+			}
 		}
 	}
-	t := contextmem.TextQuery{Query: q.Query, Class: q.Class, Operator: op, MaxResults: q.MaxResults, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Subs: q.Subs, Principals: q.Principals, RequestID: c.id}
+	t := contextmem.BooleanRecallRequest{Query: q.Query, Class: q.Class, Operator: op, MaxResults: q.MaxResults, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Subs: q.Subs, Principals: q.Principals, RequestID: c.id}
 	if t.MaxResults == 0 && q.Subs != nil {
 		t.MaxResults = min(1000, 10*len(q.Subs))
 	}
@@ -218,5 +188,6 @@ func (c *call) textQuery(sub contextmem.Sub, q contextmem.Recall, op contextmem.
 	if err != nil {
 		return nil, err
 	}
-	return c.queryAnswer(res, queryMeta{by: "text", operator: string(op), results: len(res.Chunks)}), nil
+	n := len(res.Chunks)
+	return c.queryAnswer(res, queryMeta{By: "text", Operator: string(op), Results: &n}), nil
 }

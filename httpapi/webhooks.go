@@ -4,53 +4,58 @@ import (
 	"context"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
 )
 
-func webhookJSON(w contextmem.Webhook, message string) map[string]any {
-	m := map[string]any{"registered": w.Registered, "url": textOrNull(w.URL), "event_types": orNone(w.EventTypes), "signing_secret_configured": w.SecretConfigured, "message": message}
-	if w.Secret != "" {
-		m["signing_secret"] = w.Secret
+// webhookBody is the registration of a webhook. The secret is there only when it was made by the call.
+type webhookBody struct {
+	Registered       bool     `json:"registered"`
+	URL              *string  `json:"url"`
+	EventTypes       []string `json:"event_types"`
+	SecretConfigured bool     `json:"signing_secret_configured"`
+	Message          string   `json:"message"`
+	Secret           string   `json:"signing_secret,omitempty"`
+}
+
+func webhookJSON(w contextmem.Webhook, message string) webhookBody {
+	return webhookBody{w.Registered, orNull(w.URL), orNone(w.EventTypes), w.SecretConfigured, message, w.Secret}
+}
+
+// webhookRequest registers a webhook.
+type webhookRequest struct {
+	URL        string   `json:"url" need:"text"`
+	EventTypes []string `json:"event_types"`
+	secretRequest
+	Generate bool `json:"generate_signing_secret"`
+}
+
+// secretRequest is a signing secret; one that is given must not be empty.
+type secretRequest struct {
+	Secret string `json:"signing_secret"`
+}
+
+// secret checks the secret of a request.
+func (c *call) secret(r secretRequest) (string, error) {
+	if c.in.has("signing_secret") && r.Secret == "" {
+		return "", bad(fault.KindUnprocessed, "signing_secret", "must have at least 16 characters")
 	}
-	return m
+	return r.Secret, nil
 }
 
 func setWebhook(c *call) (any, error) {
-	var spec contextmem.WebhookSpec
-	var err error
-	if spec.URL, err = c.in.required("url"); err != nil {
+	var r webhookRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	if c.in.fields.has("event_types") {
-		if spec.EventTypes, err = c.in.strings("event_types"); err != nil {
-			return nil, err
-		}
-		if spec.EventTypes == nil {
-			spec.EventTypes = []string{}
-		}
-	}
-	if spec.Secret, err = c.secret(); err != nil {
+	secret, err := c.secret(r.secretRequest)
+	if err != nil {
 		return nil, err
 	}
-	if spec.GenerateSecret, err = c.in.boolean("generate_signing_secret", false); err != nil {
-		return nil, err
-	}
-	w, err := c.org.SetWebhook(c.ctx, spec)
+	w, err := c.org.SetWebhook(c.ctx, contextmem.WebhookSpec{URL: r.URL, EventTypes: r.EventTypes, Secret: secret, GenerateSecret: r.Generate})
 	if err != nil {
 		return nil, err
 	}
 	return webhookJSON(w, "Webhook registered"), nil
-}
-
-// secret reads signing_secret; one that is given must not be empty.
-func (c *call) secret() (string, error) {
-	s, err := c.in.str("signing_secret")
-	if err != nil {
-		return "", err
-	}
-	if c.in.fields.has("signing_secret") && s == "" {
-		return "", bad(contextmem.KindUnprocessed, "signing_secret", "must have at least 16 characters")
-	}
-	return s, nil
 }
 
 func getWebhook(c *call) (any, error) {
@@ -68,7 +73,10 @@ func deleteWebhook(c *call) (any, error) {
 	if err := c.org.DeleteWebhook(c.ctx); err != nil {
 		return nil, err
 	}
-	return map[string]any{"deleted": true, "message": "Webhook deleted"}, nil
+	return struct {
+		Deleted bool   `json:"deleted"`
+		Message string `json:"message"`
+	}{true, "Webhook deleted"}, nil
 }
 
 func testWebhook(c *call) (any, error) {
@@ -76,27 +84,36 @@ func testWebhook(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := map[string]any{"delivered": t.Delivered, "status_code": nil, "message": t.Message}
+	a := struct {
+		Delivered bool   `json:"delivered"`
+		Status    *int   `json:"status_code"`
+		Message   string `json:"message"`
+	}{t.Delivered, nil, t.Message}
 	if t.StatusCode != 0 {
-		m["status_code"] = t.StatusCode
+		a.Status = &t.StatusCode
 	}
-	return m, nil
+	return a, nil
 }
 
 func setSecret(c *call) (any, error) {
-	s, err := c.secret()
+	var r secretRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	secret, err := c.secret(r)
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.org.SetWebhookSecret(context.WithoutCancel(c.ctx), s)
+	w, err := c.org.SetWebhookSecret(context.WithoutCancel(c.ctx), secret)
 	if err != nil {
 		return nil, err
 	}
-	m := map[string]any{"generated": w.Secret != "", "signing_secret_configured": w.SecretConfigured, "message": "Signing secret is in effect"}
-	if w.Secret != "" {
-		m["signing_secret"] = w.Secret
-	}
-	return m, nil
+	return struct {
+		Generated  bool   `json:"generated"`
+		Configured bool   `json:"signing_secret_configured"`
+		Message    string `json:"message"`
+		Secret     string `json:"signing_secret,omitempty"`
+	}{w.Secret != "", w.SecretConfigured, "Signing secret is in effect", w.Secret}, nil
 }
 
 func deleteSecret(c *call) (any, error) {
@@ -107,38 +124,53 @@ func deleteSecret(c *call) (any, error) {
 	return webhookJSON(w, "Signing is off"), nil
 }
 
-func deliveryJSON(d contextmem.Delivery) map[string]any {
-	return map[string]any{"delivery_id": d.ID, "doc_id": d.ItemID, "status": string(d.Status), "indexing_status": string(d.IndexingStatus), "event_type": d.Event,
-		"attempts": d.Attempts, "error_code": textOrNull(d.ErrorCode), "error_message": textOrNull(d.ErrorMessage), "webhook_url": d.URL,
-		"created_at": timeText(d.CreatedAt), "updated_at": timeText(d.UpdatedAt), "next_attempt_at": timeOrNull(d.NextAttempt), "last_error": textOrNull(d.LastError)}
+// deliveryBody is the record of a delivery.
+type deliveryBody struct {
+	ID             string  `json:"delivery_id"`
+	DocID          string  `json:"doc_id"`
+	Status         string  `json:"status"`
+	IndexingStatus string  `json:"indexing_status"`
+	Event          string  `json:"event_type"`
+	Attempts       int     `json:"attempts"`
+	ErrorCode      *string `json:"error_code"`
+	ErrorMessage   *string `json:"error_message"`
+	URL            string  `json:"webhook_url"`
+	CreatedAt      string  `json:"created_at"`
+	UpdatedAt      string  `json:"updated_at"`
+	NextAttempt    *string `json:"next_attempt_at"`
+	LastError      *string `json:"last_error"`
+}
+
+func deliveryJSON(d contextmem.Delivery) deliveryBody {
+	return deliveryBody{d.ID, d.ItemID, string(d.Status), string(d.IndexingStatus), d.Event, d.Attempts, orNull(d.ErrorCode), orNull(d.ErrorMessage), d.URL,
+		timeText(d.CreatedAt), timeText(d.UpdatedAt), orNull(timeText(d.NextAttempt)), orNull(d.LastError)}
+}
+
+// deliveriesRequest is the query of a list of deliveries.
+type deliveriesRequest struct {
+	Limit  int    `json:"limit" default:"20" range:"1,100"`
+	Status string `json:"status"`
+	Cursor string `json:"cursor"`
 }
 
 func listDeliveries(c *call) (any, error) {
-	var r contextmem.DeliveriesRequest
-	var err error
-	if r.Limit, err = c.in.integer("limit", 20); err != nil {
+	var r deliveriesRequest
+	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	if err := ranged("limit", r.Limit, 1, 100); err != nil {
-		return nil, err
-	}
-	status, err := c.in.str("status")
+	p, err := c.org.ListDeliveries(c.ctx, contextmem.DeliveriesRequest{Limit: r.Limit, Status: contextmem.DeliveryStatus(r.Status), Cursor: r.Cursor})
 	if err != nil {
 		return nil, err
 	}
-	r.Status = contextmem.DeliveryStatus(status)
-	if r.Cursor, err = c.in.str("cursor"); err != nil {
-		return nil, err
-	}
-	p, err := c.org.ListDeliveries(c.ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]map[string]any, len(p.Deliveries))
+	rows := make([]deliveryBody, len(p.Deliveries))
 	for i, d := range p.Deliveries {
 		rows[i] = deliveryJSON(d)
 	}
-	return map[string]any{"deliveries": rows, "count": len(rows), "next_cursor": textOrNull(p.Next)}, nil
+	return struct {
+		Deliveries []deliveryBody `json:"deliveries"`
+		Count      int            `json:"count"`
+		Next       *string        `json:"next_cursor"`
+	}{rows, len(rows), orNull(p.Next)}, nil
 }
 
 func getDelivery(c *call) (any, error) {
@@ -154,5 +186,9 @@ func retryDelivery(c *call) (any, error) {
 	if err := c.org.RetryDelivery(c.ctx, id); err != nil {
 		return nil, err
 	}
-	return map[string]any{"delivery_id": id, "queued": true, "message": "Delivery queued"}, nil
+	return struct {
+		ID      string `json:"delivery_id"`
+		Queued  bool   `json:"queued"`
+		Message string `json:"message"`
+	}{id, true, "Delivery queued"}, nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
 )
 
 func epochJSON(t time.Time) any {
@@ -25,8 +27,8 @@ func epochJSON(t time.Time) any {
 func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	m := map[string]any{
 		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
-		"source_upload_time": timeText(ch.CreatedAt), "source_last_updated_time": timeText(ch.UpdatedAt), "layout": textOrNull(ch.Layout),
-		"relevancy_score": json.Number(rounded(ch.Score)), "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
+		"source_upload_time": timeText(ch.CreatedAt), "source_last_updated_time": timeText(ch.UpdatedAt), "layout": orNull(ch.Layout),
+		"relevancy_score": score(ch.Score), "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
 		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
 		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
 	}
@@ -48,7 +50,7 @@ func scoreParts(e *contextmem.Explain) map[string]any {
 	}{{"semantic", e.Semantic}, {"keyword", e.Keyword}, {"context", e.Context}, {"speaker", e.Speaker}, {"time", e.Time}, {"entity", e.Entity}, {"graph", e.Graph},
 		{"bridge", e.Bridge}, {"expansion", e.Expansion}, {"late_interaction", e.Late}, {"rerank", e.Rerank}, {"app", e.App}, {"recency", e.Recency}, {"feedback", e.Feedback}} {
 		if p.v != 0 {
-			m[p.name] = json.Number(rounded(p.v))
+			m[p.name] = score(p.v)
 		}
 	}
 	return m
@@ -62,7 +64,7 @@ func sourceJSON(s *contextmem.SourceInfo) map[string]any {
 		"app_kind": nil, "app_provider": nil, "app_external_id": nil, "collection": s.Sub, "sub_tenant_id": s.Sub,
 	}
 	if s.App != nil {
-		m["app_kind"], m["app_provider"], m["app_external_id"] = textOrNull(string(s.App.Kind)), textOrNull(s.App.Provider), textOrNull(s.App.ExternalID)
+		m["app_kind"], m["app_provider"], m["app_external_id"] = orNull(string(s.App.Kind)), orNull(s.App.Provider), orNull(s.App.ExternalID)
 	}
 	return m
 }
@@ -123,7 +125,7 @@ func graphJSON(g *contextmem.GraphContext) map[string]any {
 	if groups == nil {
 		groups = map[string][]string{}
 	}
-	return map[string]any{"query_paths": pathsJSON(g.QueryPaths), "chunk_relations": pathsJSON(g.ChunkRelations), "chunk_id_to_group_ids": groups, "synthesis_context": textOrNull(g.Synthesis)}
+	return map[string]any{"query_paths": pathsJSON(g.QueryPaths), "chunk_relations": pathsJSON(g.ChunkRelations), "chunk_id_to_group_ids": groups, "synthesis_context": orNull(g.Synthesis)}
 }
 
 func pathsJSON(ps []contextmem.Path) []map[string]any {
@@ -133,7 +135,7 @@ func pathsJSON(ps []contextmem.Path) []map[string]any {
 		for j, t := range p.Triplets {
 			ts[j] = map[string]any{"source": entityJSON(t.Source), "relation": evidenceJSON(t.Relation), "target": entityJSON(t.Target)}
 		}
-		out[i] = map[string]any{"triplets": ts, "relevancy_score": json.Number(rounded(p.Score)), "combined_context": textOrNull(p.Context), "group_id": textOrNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
+		out[i] = map[string]any{"triplets": ts, "relevancy_score": score(p.Score), "combined_context": orNull(p.Context), "group_id": orNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
 	}
 	return out
 }
@@ -200,7 +202,7 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 	for range r.IntN(4) {
 		s := contextmem.SourceInfo{ID: text(), Sub: text(), Title: text(), Kind: text(), Description: text(), URL: text(), Timestamp: at(), CreatedAt: at(), Metadata: object(), Additional: object()}
 		if r.IntN(2) == 0 {
-			s.App = &contextmem.AppInfo{Kind: contextmem.AppKind(text()), Provider: text(), ExternalID: text()}
+			s.App = &contextmem.AppInfo{Kind: content.AppKind(text()), Provider: text(), ExternalID: text()}
 		}
 		res.Sources = append(res.Sources, s)
 	}
@@ -214,7 +216,7 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 		}
 	}
 	for range r.IntN(3) {
-		res.Warnings = append(res.Warnings, contextmem.Warning{Code: text(), Field: text(), Message: text()})
+		res.Warnings = append(res.Warnings, fault.Warning{Code: text(), Field: text(), Message: text()})
 	}
 	if r.IntN(2) == 0 {
 		res.Temporal = &contextmem.TemporalResult{Applied: true, Mode: text(), Truncated: r.IntN(2) == 0}
@@ -228,20 +230,38 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 	return res
 }
 
-// An answer is byte for byte what maps with the same members give.
+// appendAnswer is a recall answer as it is sent.
+func appendAnswer(res *contextmem.Result, f family) ([]byte, error) {
+	return marshal(recallAnswer{res, f})
+}
+
+// An answer is what encoding/json makes of maps with the same members.
 func TestRecallAnswer(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
+	for range 1000 {
 		res := randomResult(r)
 		for _, f := range []family{gen1, gen2} {
-			want, err := appendJSON(nil, resultJSON(res, f))
+			want, err := json.Marshal(resultJSON(res, f))
 			require.NoError(t, err)
-			got, err := appendJSON(nil, recallAnswer{res, f})
+			got, err := appendAnswer(res, f)
 			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
+			require.JSONEq(t, string(want), string(got))
 		}
 	}
+}
+
+// A recall answer in an envelope is what any other answer in one is.
+func TestRecallEnvelope(t *testing.T) {
+	t.Parallel()
+	c := &call{rt: &route{family: gen2}, id: "an \"id\"", started: time.Now(), warn: []fault.Warning{{Code: "ignored_flag", Field: "operator", Message: "no effect"}}}
+	m := c.meta(scopeNames{"acme", "a"})
+	res := randomResult(rand.New(rand.NewPCG(3, 4)))
+	got, err := marshal(envelope{Data: recallAnswer{res, gen2}, Meta: m, Success: true})
+	require.NoError(t, err)
+	want, err := marshal(envelope{Data: resultJSON(res, gen2), Meta: m, Success: true})
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), string(got))
 }
 
 // A number without a JSON form anywhere fails the answer.
@@ -255,44 +275,42 @@ func TestRecallAnswerBadNumber(t *testing.T) {
 		{Graph: &contextmem.GraphContext{QueryPaths: []contextmem.Path{{Triplets: []contextmem.Triplet{{Relation: contextmem.Evidence{Confidence: math.NaN()}}}}}}},
 		{Temporal: &contextmem.TemporalResult{Duration: &contextmem.TemporalDuration{Confidence: math.NaN()}}},
 	} {
-		_, err := appendJSON(nil, recallAnswer{res, gen2})
+		_, err := appendAnswer(res, gen2)
 		require.Error(t, err)
 	}
 }
 
-// The members of meta are sorted, and those of a query are there.
+// The members of meta tell how a query was understood.
 func TestMeta(t *testing.T) {
 	t.Parallel()
+	yes, alpha, three := true, .25, 3
 	for _, x := range []struct {
 		q    queryMeta
 		want map[string]any
 	}{
 		{queryMeta{}, map[string]any{}},
-		{queryMeta{by: "hybrid", graph: true, alpha: .25, mode: "fast"}, map[string]any{"graph_context": true, "resolved_alpha": .25, "resolved_mode": "fast"}},
-		{queryMeta{by: "text", operator: "or", results: 3}, map[string]any{"query_by": "text", "operator": "or", "results": 3}},
+		{queryMeta{GraphContext: &yes, Alpha: &alpha, Mode: "fast"}, map[string]any{"graph_context": true, "resolved_alpha": .25, "resolved_mode": "fast"}},
+		{queryMeta{By: "text", Operator: "or", Results: &three}, map[string]any{"query_by": "text", "operator": "or", "results": 3}},
 	} {
 		for _, noted := range []bool{false, true} {
 			c := &call{rt: &route{family: gen2}, id: "an \"id\"", started: time.Now(), query: x.q}
 			want := map[string]any{"api_version": openAPIVersion, "request_id": c.id}
 			if noted {
-				c.warn = []contextmem.Warning{{Code: "ignored_flag", Field: "operator", Message: "no effect"}}
+				c.warn = []fault.Warning{{Code: "ignored_flag", Field: "operator", Message: "no effect"}}
 				c.in.deprecated = []alias{{"database", "tenant_id", true}}
 				want["warnings"], want["deprecation"] = warnings(c.warn), c.deprecations()
 			}
 			maps.Copy(want, x.want)
-			b, err := appendJSON(nil, meta{c: c})
+			m := c.meta(scopeNames{})
+			want["latency_ms"] = m.Latency
+			b, err := json.Marshal(want)
 			require.NoError(t, err)
-			var got struct {
-				Latency json.Number `json:"latency_ms"`
-			}
-			require.NoError(t, json.Unmarshal(b, &got))
-			want["latency_ms"] = got.Latency
-			sorted, err := appendJSON(nil, want)
+			got, err := marshal(m)
 			require.NoError(t, err)
-			require.Equal(t, string(sorted), string(b))
+			require.JSONEq(t, string(b), string(got))
 		}
 	}
-	c := &call{rt: &route{family: gen2}, started: time.Now(), query: queryMeta{by: "hybrid", alpha: math.NaN()}}
-	_, err := appendJSON(nil, meta{c: c})
+	nan := math.NaN()
+	_, err := marshal((&call{rt: &route{family: gen2}, query: queryMeta{Alpha: &nan}}).meta(scopeNames{}))
 	require.Error(t, err)
 }

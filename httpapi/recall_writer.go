@@ -1,25 +1,24 @@
 package httpapi
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/contextmem/contextmem"
 )
 
-// recallAnswer is a recall result in the shape of a generation. Most bytes that this package
-// writes are its, so it is written without maps in between; members are sorted all
-// the same. The graph context is empty where it was not asked for in the first
-// generation, and left out in the second; the parts of scores are the second's.
+// recallAnswer is a recall result in the shape of a generation. It is the one answer that is not written by
+// encoding/json, which costs a fifth of a whole recall; see docs/decisions/0004-json.md. Members are sorted. The graph
+// context is empty where it was not asked for in the first generation, and left out in the second; the parts of scores
+// are the second's.
 type recallAnswer struct {
 	res *contextmem.Result
 	f   family
 }
 
-// appendTo appends the answer as JSON.
-func (a recallAnswer) appendTo(b []byte) ([]byte, error) {
-	var w writer
-	res := a.res
+// writeTo writes the answer as JSON.
+func (a recallAnswer) writeTo(to *buffer) error {
+	w, res := writer{out: to}, a.res
+	b := to.b
 	b = append(b, `{"additional_context":{`...)
 	var room [32]string
 	for i, k := range sortedKeys(room[:0], res.Additional) {
@@ -41,17 +40,19 @@ func (a recallAnswer) appendTo(b []byte) ([]byte, error) {
 	}
 	b = append(b, ']')
 	if res.Temporal != nil {
-		b = w.temporal(b, res.Temporal, len(res.Chunks))
+		b = w.members(b, temporalJSON(res.Temporal, len(res.Chunks)))
 	}
 	if a.f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
 		b = w.value(append(b, `,"warnings":`...), warnings(res.Warnings))
 	}
-	return append(b, '}'), w.err
+	to.b = append(b, '}')
+	return w.err
 }
 
 // writer appends JSON. It is written for few calls: constants hold all that stands between two values, quotes of
 // texts too.
 type writer struct {
+	out *buffer
 	err error // of the first value that has no JSON form
 
 	at       time.Time // written last, as b[from:to]
@@ -69,8 +70,8 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// orNull appends a text, null when it is empty.
-func orNull(b []byte, s string) []byte {
+// textOrNull appends a text, null when it is empty.
+func textOrNull(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, "null"...)
 	}
@@ -98,25 +99,31 @@ func (w *writer) layout(b []byte, s string) []byte {
 		return append(b, b[w.layoutFrom:w.layoutTo]...)
 	}
 	w.last, w.layoutFrom = s, len(b)
-	b = orNull(b, s)
+	b = textOrNull(b, s)
 	w.layoutTo = len(b)
 	return b
 }
 
+// value appends what is not hot enough to be written by hand.
 func (w *writer) value(b []byte, v any) []byte {
-	b, err := appendJSON(b, v)
-	w.fail(err)
-	return b
+	w.out.b = b
+	w.fail(w.out.encode(v))
+	return w.out.b
 }
 
-func (w *writer) number(b []byte, f float64) []byte {
-	b, err := appendFloat(b, f)
-	w.fail(err)
+// members appends the members of a struct, each after a comma.
+func (w *writer) members(b []byte, v any) []byte {
+	start := len(b)
+	b = w.value(b, v)
+	if w.err == nil {
+		b[start] = ','
+		b = b[:len(b)-1]
+	}
 	return b
 }
 
 func (w *writer) score(b []byte, f float64) []byte {
-	b, err := appendScore(b, f)
+	b, err := appendFloat(b, score(f), 64)
 	w.fail(err)
 	return b
 }
@@ -132,10 +139,12 @@ func (w *writer) object(b []byte, m map[string]any) []byte {
 	if len(m) == 0 {
 		return append(b, "{}"...)
 	}
-	return w.value(b, m)
+	b, err := appendObject(b, m)
+	w.fail(err)
+	return b
 }
 
-func texts(b []byte, list []string) []byte {
+func appendTexts(b []byte, list []string) []byte {
 	b = append(b, '[')
 	for i, s := range list {
 		b = appendString(comma(b, i), s)
@@ -150,7 +159,7 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	b = w.object(b, ch.Additional)
 	additionalEnd := len(b)
 	if len(ch.AlsoFrom) > 0 {
-		b = texts(append(b, `,"also_source_ids":`...), ch.AlsoFrom)
+		b = appendTexts(append(b, `,"also_source_ids":`...), ch.AlsoFrom)
 	}
 	b = appendText(append(b, `,"chunk_content":"`...), ch.Text)
 	b = appendText(append(b, `","chunk_uuid":"`...), ch.ID)
@@ -160,7 +169,7 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	subEnd := len(b)
 	b = append(b, `","document_metadata":`...)
 	b = append(b, b[additional:additionalEnd]...)
-	b = texts(append(b, `,"extra_context_ids":`...), ch.ExtraContextIDs)
+	b = appendTexts(append(b, `,"extra_context_ids":`...), ch.ExtraContextIDs)
 	b = append(b, `,"id":"`...)
 	id := len(b)
 	b = appendText(b, ch.SourceID)
@@ -212,9 +221,9 @@ func (w *writer) source(b []byte, s *contextmem.SourceInfo) []byte {
 	if s.App == nil {
 		b = append(b, `,"app_external_id":null,"app_kind":null,"app_provider":null`...)
 	} else {
-		b = orNull(append(b, `,"app_external_id":`...), s.App.ExternalID)
-		b = orNull(append(b, `,"app_kind":`...), string(s.App.Kind))
-		b = orNull(append(b, `,"app_provider":`...), s.App.Provider)
+		b = textOrNull(append(b, `,"app_external_id":`...), s.App.ExternalID)
+		b = textOrNull(append(b, `,"app_kind":`...), string(s.App.Kind))
+		b = textOrNull(append(b, `,"app_provider":`...), s.App.Provider)
 	}
 	b = append(b, `,"collection":"`...)
 	sub := len(b)
@@ -247,21 +256,21 @@ func (w *writer) graph(b []byte, g *contextmem.GraphContext) []byte {
 	var room [32]string
 	for i, k := range sortedKeys(room[:0], g.ChunkGroups) {
 		b = append(appendString(comma(b, i), k), ':')
-		b = texts(b, g.ChunkGroups[k])
+		b = appendTexts(b, g.ChunkGroups[k])
 	}
 	b = w.paths(append(b, `},"chunk_relations":[`...), g.ChunkRelations)
 	b = w.paths(append(b, `],"query_paths":[`...), g.QueryPaths)
-	b = orNull(append(b, `],"synthesis_context":`...), g.Synthesis)
+	b = textOrNull(append(b, `],"synthesis_context":`...), g.Synthesis)
 	return append(b, '}')
 }
 
 func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
 	for i := range ps {
 		p := &ps[i]
-		b = orNull(append(comma(b, i), `{"combined_context":`...), p.Context)
-		b = orNull(append(b, `,"group_id":`...), p.GroupID)
+		b = textOrNull(append(comma(b, i), `{"combined_context":`...), p.Context)
+		b = textOrNull(append(b, `,"group_id":`...), p.GroupID)
 		b = w.score(append(b, `,"relevancy_score":`...), p.Score)
-		b = texts(append(b, `,"source_chunk_ids":`...), p.ChunkIDs)
+		b = appendTexts(append(b, `,"source_chunk_ids":`...), p.ChunkIDs)
 		b = append(b, `,"triplets":[`...)
 		for j := range p.Triplets {
 			t := &p.Triplets[j]
@@ -277,7 +286,7 @@ func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
 
 func entity(b []byte, e *contextmem.Entity) []byte {
 	b = appendText(append(b, `{"entity_id":"`...), e.ID)
-	b = orNull(append(b, `","identifier":`...), e.Identifier)
+	b = textOrNull(append(b, `","identifier":`...), e.Identifier)
 	b = appendText(append(b, `,"name":"`...), e.Name)
 	b = appendText(append(b, `","namespace":"`...), e.Namespace)
 	b = appendText(append(b, `","provider":"`...), e.Provider)
@@ -288,7 +297,7 @@ func entity(b []byte, e *contextmem.Entity) []byte {
 func (w *writer) evidence(b []byte, e *contextmem.Evidence) []byte {
 	b = appendText(append(b, `{"canonical_predicate":"`...), e.Canonical)
 	b = appendText(append(b, `","chunk_id":"`...), e.ChunkID)
-	b, err := appendFloat32(append(b, `","confidence":`...), float32(e.Confidence)) // it is kept as one
+	b, err := appendFloat(append(b, `","confidence":`...), float64(float32(e.Confidence)), 32) // it is kept as one
 	w.fail(err)
 	b = appendText(append(b, `,"context":"`...), e.Context)
 	if e.Origin != "" {
@@ -296,67 +305,9 @@ func (w *writer) evidence(b []byte, e *contextmem.Evidence) []byte {
 	}
 	b = appendText(append(b, `","raw_predicate":"`...), e.Raw)
 	b = appendText(append(b, `","relationship_id":"`...), e.ID)
-	b = orNull(append(b, `","source_entity_id":`...), e.SourceID)
-	b = orNull(append(b, `,"target_entity_id":`...), e.TargetID)
-	b = orNull(append(b, `,"temporal_details":`...), e.Temporal)
+	b = textOrNull(append(b, `","source_entity_id":`...), e.SourceID)
+	b = textOrNull(append(b, `,"target_entity_id":`...), e.TargetID)
+	b = textOrNull(append(b, `,"temporal_details":`...), e.Temporal)
 	b = w.time(append(b, `,"timestamp":`...), e.Timestamp)
 	return append(b, '}')
-}
-
-// temporal appends the members of a result that speak of dated facts.
-func (w *writer) temporal(b []byte, t *contextmem.TemporalResult, chunks int) []byte {
-	if d := t.Duration; d != nil {
-		b = w.duration(append(b, `,"temporal_duration":`...), d)
-	}
-	b = append(b, `,"temporal_facts":[`...)
-	for i := range t.Facts {
-		b = fact(comma(b, i), &t.Facts[i])
-	}
-	b = strconv.AppendBool(append(b, `],"temporal_filter":{"applied":`...), t.Applied)
-	b = strconv.AppendInt(append(b, `,"chunk_scope":`...), int64(chunks), 10)
-	b = strconv.AppendBool(append(b, `,"degraded":`...), t.Degraded)
-	b = strconv.AppendInt(append(b, `,"matched_facts":`...), int64(len(t.Facts)), 10)
-	b = appendText(append(b, `,"mode":"`...), t.Mode)
-	b = strconv.AppendBool(append(b, `","promoted":0,"scope":"","truncated":`...), t.Truncated)
-	return append(b, '}')
-}
-
-// duration appends a span between facts; an end that is now has no fact.
-func (w *writer) duration(b []byte, d *contextmem.TemporalDuration) []byte {
-	b = strconv.AppendBool(append(b, `{"approximate":`...), d.Approximate)
-	b = strconv.AppendInt(append(b, `,"days":`...), int64(d.Days), 10)
-	if d.From != nil {
-		b = fact(append(b, `,"from":`...), d.From)
-	}
-	b = w.time(append(b, `,"from_date":`...), d.FromDate)
-	b = w.number(append(b, `,"pairing_confidence":`...), d.Confidence)
-	if d.To != nil {
-		b = fact(append(b, `,"to":`...), d.To)
-	}
-	b = w.time(append(b, `,"to_date":`...), d.ToDate)
-	return append(b, '}')
-}
-
-func fact(b []byte, f *contextmem.TemporalFact) []byte {
-	b = appendText(append(b, `{"chunk_id":"`...), f.ChunkID)
-	b = appendText(append(b, `","date_precision":"`...), f.Precision)
-	b = epoch(append(b, `","event_end":`...), f.End)
-	b = epoch(append(b, `,"event_start":`...), f.Start)
-	b = appendText(append(b, `,"evidence_phrase":"`...), f.Phrase)
-	b = appendText(append(b, `","fact_type":"`...), f.Type)
-	b = appendText(append(b, `","object":"`...), f.Object)
-	b = appendText(append(b, `","relation":"`...), f.Relation)
-	b = appendText(append(b, `","relationship_id":"`...), f.RelationID)
-	b = appendText(append(b, `","source_id":"`...), f.SourceID)
-	b = appendText(append(b, `","status":"`...), f.Status)
-	b = appendText(append(b, `","subject":"`...), f.Subject)
-	return append(b, `"}`...)
-}
-
-// epoch appends a time in seconds, null where it is unknown.
-func epoch(b []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return append(b, "null"...)
-	}
-	return strconv.AppendInt(b, t.Unix(), 10)
 }

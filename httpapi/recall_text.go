@@ -2,63 +2,26 @@ package httpapi
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
-// appendJSON appends v as JSON: what answers are made of without reflection, anything
-// else by encoding/json. Members of objects are sorted.
-func appendJSON(b []byte, v any) ([]byte, error) {
+// appendValue appends a value of metadata. Members of objects are sorted.
+func appendValue(b []byte, v any) ([]byte, error) {
 	switch x := v.(type) {
-	case nil:
-		return append(b, "null"...), nil
-	case bool:
-		return strconv.AppendBool(b, x), nil
 	case string:
 		return appendString(b, x), nil
-	case int:
-		return strconv.AppendInt(b, int64(x), 10), nil
-	case int64:
-		return strconv.AppendInt(b, x, 10), nil
-	case float64:
-		return appendFloat(b, x)
-	case float32:
-		return appendFloat32(b, x)
 	case map[string]any:
 		return appendObject(b, x)
-	case []map[string]any:
-		return appendArray(b, x, appendObject)
-	case []any:
-		return appendArray(b, x, appendJSON)
-	case recallAnswer:
-		return x.appendTo(b)
-	case envelope:
-		return x.appendTo(b)
-	case meta:
-		return x.appendTo(b)
-	case []string:
-		return appendArray(b, x, func(b []byte, s string) ([]byte, error) { return appendString(b, s), nil })
+	case json.Number:
+		if x != "" {
+			return append(b, x...), nil
+		}
 	}
-	own, err := json.Marshal(v)
+	own, err := marshal(v)
 	return append(b, own...), err
-}
-
-func appendArray[T any](b []byte, list []T, one func([]byte, T) ([]byte, error)) ([]byte, error) {
-	if list == nil {
-		return append(b, "null"...), nil
-	}
-	b = append(b, '[')
-	for i, e := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		var err error
-		if b, err = one(b, e); err != nil {
-			return b, err
-		}
-	}
-	return append(b, ']'), nil
 }
 
 func appendObject(b []byte, m map[string]any) ([]byte, error) {
@@ -68,12 +31,9 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 	var room [32]string // most objects have fewer members
 	b = append(b, '{')
 	for i, k := range sortedKeys(room[:0], m) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendString(b, k), ':')
+		b = append(appendString(comma(b, i), k), ':')
 		var err error
-		if b, err = appendJSON(b, m[k]); err != nil {
+		if b, err = appendValue(b, m[k]); err != nil {
 			return b, err
 		}
 	}
@@ -87,6 +47,22 @@ func sortedKeys[V any](keys []string, m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// appendFloat appends f in as few digits as tell it from every other number of its size in bits.
+func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return b, &json.UnsupportedValueError{Str: "a number has no JSON form"}
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, bits), nil
+}
+
+// score is f rounded to six decimals. What is too large for them to matter, 1e9 and more, has all its digits.
+func score(f float64) float64 {
+	if math.Abs(f) >= 1e9 {
+		return f
+	}
+	return math.Round(f*1e6) / 1e6
 }
 
 const hexDigits = "0123456789abcdef"

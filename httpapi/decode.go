@@ -1,0 +1,422 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/contextmem/contextmem/fault"
+)
+
+// member is what a request says under one name: JSON of a body, or text of a query string or a form.
+type member struct {
+	json  json.RawMessage // nil: text
+	texts []string        // of a repeated query parameter all; where one value is wanted the last counts
+	form  bool            // the text of a form's field, which may hold JSON
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *member) UnmarshalJSON(b []byte) error {
+	m.json = bytes.Clone(b)
+	return nil
+}
+
+// absent reports whether the value is null, which equals absence.
+func (m member) absent() bool { return string(m.json) == "null" || m.json == nil && m.texts == nil }
+
+func (m member) text() string { return m.texts[len(m.texts)-1] }
+
+// typeName is the JSON type of the value.
+func (m member) typeName() string {
+	if m.json == nil {
+		return "string"
+	}
+	switch m.json[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// members are the values of an object by name. None is null.
+type members map[string]member
+
+// get returns a value, the zero member when there is none.
+func (ms members) get(name string) (member, bool) {
+	m, ok := ms[name]
+	return m, ok && !m.absent()
+}
+
+// find returns the value of a field under any of its names, and the name. Two names with different values are an error.
+func (ms members) find(at string, f *planned) (m member, name string, err error) {
+	m, ok := ms.get(f.name)
+	if ok {
+		name = f.name
+	}
+	for _, other := range f.also {
+		x, ok := ms.get(other)
+		switch {
+		case !ok:
+		case name == "":
+			m, name = x, other
+		case !m.same(x):
+			return m, name, bad(fault.KindInvalid, at+other, "differs from %s: they are names of one field", name)
+		}
+	}
+	return m, name, nil
+}
+
+// same reports whether two values are equal, however they were written.
+func (m member) same(other member) bool {
+	var a, b any
+	if m.json == nil || other.json == nil || decodeNumbers(m.json, &a) != nil || decodeNumbers(other.json, &b) != nil {
+		return slices.Equal(m.plain(), other.plain())
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// plain returns the value as texts.
+func (m member) plain() []string {
+	var s string
+	switch {
+	case m.json == nil:
+		return m.texts
+	case json.Unmarshal(m.json, &s) == nil:
+		return []string{s}
+	}
+	return []string{string(m.json)}
+}
+
+// decodeNumbers is json.Unmarshal that keeps the text of numbers.
+func decodeNumbers(b []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
+// reader is a type of field that reads its value itself. at is the name for errors.
+type reader interface {
+	read(d *decoder, at string, m member) error
+}
+
+// decoder fills structs from requests. The tags of their fields say how:
+//
+//	json     the name
+//	also     further names, separated by commas; the values must agree
+//	was      a further name that is deprecated
+//	default  the value where there is none, as text
+//	need     "text": a blank string is refused
+//	oneof    the values of a string, separated by commas; an empty one is the default
+//	range    the bounds of a number, "1,100"; the upper one may be missing
+type decoder struct {
+	depth int    // of JSON in texts
+	in    *input // counts the values that were built, and notes the deprecated names at the top of the request
+	top   bool   // the struct is the request
+}
+
+// decoder returns a decoder of values inside the request.
+func (c *call) decoder() *decoder { return &decoder{depth: c.api.o.MaxJSONDepth, in: &c.in} }
+
+// valueOf returns what to points to, to be filled.
+func valueOf(to any) reflect.Value { return reflect.ValueOf(to).Elem() }
+
+// indexed is the name of element i of a list.
+func indexed(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
+
+// object fills the struct v.
+func (d *decoder) object(at string, ms members, v reflect.Value) error {
+	p := planOf(v.Type())
+	for i := range p.fields {
+		f := &p.fields[i]
+		m, name, err := ms.find(at, f)
+		if err != nil {
+			return err
+		}
+		to := v.FieldByIndex(f.index)
+		if m.json == nil && name != "" && to.Kind() == reflect.Bool && strings.TrimSpace(m.text()) == "" {
+			name = "" // a blank one of a form is none
+		}
+		if name == "" && !f.preset.absent() {
+			m, name = f.preset, f.name
+		}
+		if name != "" {
+			if err := d.value(at+name, m, to); err != nil {
+				return err
+			}
+			if d.top && at == "" && name == f.was {
+				d.in.deprecated = append(d.in.deprecated, alias{f.name, name, true})
+			}
+		}
+		if err := f.check(at, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value reads one value into v.
+func (d *decoder) value(at string, m member, v reflect.Value) error {
+	if r, ok := v.Addr().Interface().(reader); ok {
+		return r.read(d, at, m)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.value(at, m, v.Elem())
+	case reflect.String:
+		s, err := m.string(at)
+		v.SetString(s)
+		return err
+	case reflect.Bool:
+		b, err := m.bool(at)
+		v.SetBool(b)
+		return err
+	case reflect.Int:
+		n, err := m.int(at)
+		v.SetInt(int64(n))
+		return err
+	case reflect.Float64:
+		f, err := m.float(at)
+		v.SetFloat(f)
+		return err
+	}
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String {
+		return d.strings(at, m, v)
+	}
+	m, err := d.structured(at, m)
+	if err != nil || m.absent() {
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		return d.list(at, m, v)
+	case reflect.Struct:
+		ms, err := m.members(at)
+		if err != nil {
+			return err
+		}
+		return d.object(at+".", ms, v)
+	}
+	panic(fmt.Sprintf("httpapi: no rule reads a %s", v.Type()))
+}
+
+// structured returns the JSON that a form's field holds as text. A blank text is absent.
+func (d *decoder) structured(at string, m member) (member, error) {
+	if m.json != nil || !m.form {
+		return m, nil
+	}
+	s := strings.TrimSpace(m.text())
+	if s == "" {
+		return member{}, nil
+	}
+	if !json.Valid([]byte(s)) {
+		return m, bad(fault.KindUnprocessed, at, "must be a JSON string")
+	}
+	return member{json: json.RawMessage(s)}, checkJSON(at, []byte(s), d.depth)
+}
+
+// strings reads an array of strings, or the values of a query parameter.
+func (d *decoder) strings(at string, m member, v reflect.Value) error {
+	list := m.texts
+	if len(list) > maxElements {
+		return tooMany(at)
+	}
+	if m.json != nil {
+		if err := m.elements(at, "an array of strings", func(at string, e member) error {
+			s, err := e.string(at)
+			if err == nil && e.json[0] != '"' {
+				err = e.want(at, "a string")
+			}
+			list = append(list, s)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	out := reflect.MakeSlice(v.Type(), len(list), len(list))
+	for i, s := range list {
+		out.Index(i).SetString(s)
+	}
+	v.Set(out)
+	return nil
+}
+
+// list reads an array of objects or of types that read themselves.
+func (d *decoder) list(at string, m member, v reflect.Value) error {
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	return m.elements(at, "an array", func(at string, e member) error {
+		one := reflect.New(v.Type().Elem()).Elem()
+		if err := d.value(at, e, one); err != nil {
+			return err
+		}
+		v.Set(reflect.Append(v, one))
+		return nil
+	})
+}
+
+// want is the error of a value of the wrong type.
+func (m member) want(at, what string) error {
+	return bad(fault.KindUnprocessed, at, "want %s, got %s", what, m.typeName())
+}
+
+// Bounds of what is built from a request.
+const (
+	maxElements = 10_000  // of an array, and members of an object
+	maxValues   = 500_000 // inside all objects of a request whose members are free, such as metadata
+)
+
+// commas counts the commas of JSON outside of texts, down to a depth; 0: at any depth.
+func commas(b []byte, depth int) (n, opened int) {
+	at := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			at++
+			opened++
+		case '}', ']':
+			at--
+		case ',':
+			if depth == 0 || at <= depth {
+				n++
+			}
+		}
+	}
+	return n, opened
+}
+
+// spend counts the values that are built from an object or array of any members.
+func (d *decoder) spend(at string, m member) error {
+	n, opened := commas(m.json, 0)
+	if d.in.built += n + opened; d.in.built > maxValues {
+		return bad(fault.KindInvalid, at, "holds, with what stands before it, over %d values", maxValues)
+	}
+	return nil
+}
+
+// elements hands over the elements of an array. what names the array in errors.
+func (m member) elements(at, what string, each func(at string, e member) error) error {
+	if m.json == nil || m.json[0] != '[' {
+		return m.want(at, what)
+	}
+	dec := json.NewDecoder(bytes.NewReader(m.json))
+	if _, err := dec.Token(); err != nil {
+		return bad(fault.KindInvalid, at, "is not valid JSON")
+	}
+	for i := 0; dec.More(); i++ {
+		if i == maxElements {
+			return tooMany(at)
+		}
+		var e member
+		if err := dec.Decode(&e); err != nil {
+			return bad(fault.KindInvalid, at, "is not valid JSON")
+		}
+		if err := each(indexed(at, i), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// members reads an object.
+func (m member) members(at string) (members, error) {
+	if m.json == nil || m.json[0] != '{' {
+		return nil, m.want(at, "an object")
+	}
+	if n, _ := commas(m.json, 1); n >= maxElements {
+		return nil, tooMany(at)
+	}
+	var ms members
+	if err := json.Unmarshal(m.json, &ms); err != nil {
+		return nil, bad(fault.KindInvalid, at, "is not valid JSON")
+	}
+	return ms, nil
+}
+
+func tooMany(at string) error {
+	return bad(fault.KindInvalid, at, "has over %d entries", maxElements)
+}
+
+func (m member) string(at string) (s string, err error) {
+	if m.absent() {
+		return "", nil
+	}
+	if m.json == nil {
+		return m.text(), nil
+	}
+	if m.json[0] == '"' && bytes.IndexByte(m.json, '\\') < 0 { // most hold no escape
+		return string(m.json[1 : len(m.json)-1]), nil
+	}
+	if json.Unmarshal(m.json, &s) != nil {
+		return "", m.want(at, "a string")
+	}
+	return s, nil
+}
+
+func (m member) bool(at string) (bool, error) {
+	if m.json == nil {
+		switch strings.ToLower(strings.TrimSpace(m.text())) {
+		case "true", "1":
+			return true, nil
+		case "false", "0":
+			return false, nil
+		}
+		return false, bad(fault.KindInvalid, at, "must be true or false")
+	}
+	var b bool
+	if json.Unmarshal(m.json, &b) != nil {
+		return false, m.want(at, "a boolean")
+	}
+	return b, nil
+}
+
+// int reads a number without fraction, however it is written.
+func (m member) int(at string) (int, error) {
+	if m.json == nil {
+		n, err := strconv.ParseInt(strings.TrimSpace(m.text()), 10, 32)
+		if err != nil {
+			return 0, bad(fault.KindInvalid, at, "must be an integer")
+		}
+		return int(n), nil
+	}
+	if m.typeName() != "number" {
+		return 0, m.want(at, "an integer")
+	}
+	f, err := strconv.ParseFloat(string(m.json), 64)
+	switch {
+	case err != nil || f != math.Trunc(f):
+		return 0, bad(fault.KindUnprocessed, at, "want an integer")
+	case math.Abs(f) > math.MaxInt32:
+		return 0, bad(fault.KindInvalid, at, "is out of range")
+	}
+	return int(f), nil
+}
+
+func (m member) float(at string) (float64, error) {
+	if m.json == nil || m.typeName() != "number" {
+		return 0, m.want(at, "a number")
+	}
+	f, err := strconv.ParseFloat(string(m.json), 64)
+	if err != nil {
+		return 0, bad(fault.KindInvalid, at, "is out of range")
+	}
+	return f, nil
+}

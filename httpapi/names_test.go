@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/contextmem/contextmem"
+)
+
+// requestTypes are the requests of the service that routes make, as wireNames calls them.
+var requestTypes = map[string]any{
+	"Recall": contextmem.Recall{}, "TextQuery": contextmem.BooleanRecallRequest{}, "TenantSpec": contextmem.TenantSpec{}, "MemoryBatch": contextmem.MemoryBatch{}, "KnowledgeBatch": contextmem.KnowledgeBatch{},
+	"FetchRequest": contextmem.FetchRequest{}, "ListRequest": contextmem.ListRequest{}, "EditMetadataRequest": contextmem.EditMetadataRequest{}, "DeleteItemsRequest": contextmem.DeleteItemsRequest{},
+	"RelationsRequest": contextmem.GraphRelationsRequest{}, "SubgraphRequest": contextmem.SubgraphRequest{}, "InsertVectorsRequest": contextmem.InsertVectorsRequest{}, "SearchVectorsRequest": contextmem.SearchVectorsRequest{},
+	"VectorSelection": contextmem.VectorSelection{}, "KeySpec": contextmem.KeySpec{}, "WebhookSpec": contextmem.WebhookSpec{}, "DeliveriesRequest": contextmem.DeliveriesRequest{},
+	"ConnectorSpec": contextmem.ConnectorSpec{}, "ConnectorEdit": contextmem.ConnectorEdit{}, "DiscoverRequest": contextmem.DiscoverRequest{}, "Feedback": contextmem.Feedback{},
+	"schemaEdit": struct{ Fields []contextmem.Field }{}, "configure": struct {
+		Resources []contextmem.ConnectorResource
+	}{}, "Status": struct{ IDs []string }{},
+}
+
+// notSent are fields that no request over REST sets: results, callbacks, and what follows from the route.
+var notSent = []string{"Progress", "KeepIndexing", "ParsedText", "CreatedAt", "Known", "Apps[].Fault",
+	"Resources[].ConnectorID", "Resources[].Status", "Resources[].Cursor", "Resources[].BackfillOldest", "Resources[].BackfillStatus", "Resources[].BackfillNext",
+	"Resources[].LastStatus", "Resources[].LastError", "Resources[].LastRows"}
+
+// fieldPaths lists the paths of the exported fields of a request type.
+func fieldPaths(t reflect.Type, at string) []string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return fieldPaths(t.Elem(), at)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Struct {
+			return append([]string{at}, fieldPaths(t.Elem(), at+"[]")...)
+		}
+	case reflect.Map:
+		if t.Elem().Kind() == reflect.Struct {
+			return append([]string{at}, fieldPaths(t.Elem(), at+".*")...)
+		}
+	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[contextmem.Alpha]() {
+			break
+		}
+		var out []string
+		for i := range t.NumField() {
+			f := t.Field(i)
+			switch {
+			case !f.IsExported():
+			case at == "":
+				out = append(out, fieldPaths(f.Type, f.Name)...)
+			default:
+				out = append(out, fieldPaths(f.Type, at+"."+f.Name)...)
+			}
+		}
+		return append([]string{at}, out...)
+	}
+	return []string{at}
+}
+
+// Every exported field of every request has a row of its own in the table of names.
+func TestEveryFieldHasAWireName(t *testing.T) {
+	t.Parallel()
+	for request, v := range requestTypes {
+		t.Run(request, func(t *testing.T) {
+			t.Parallel()
+			for _, path := range fieldPaths(reflect.TypeOf(v), "") {
+				if path == "" || slices.Contains(notSent, path) || path[len(path)-1] == ']' || path[len(path)-1] == '*' {
+					continue
+				}
+				i := slices.IndexFunc(wireNames, func(n wireName) bool {
+					return (n.request == "" || n.request == request) && (n.path == path || n.path == starred(path))
+				})
+				assert.GreaterOrEqual(t, i, 0, "%s has no name", path)
+			}
+		})
+	}
+}
+
+// starred is the path with its first list as any list.
+func starred(path string) string {
+	for _, list := range []string{"Memories", "Files", "Apps"} {
+		if len(path) > len(list) && path[:len(list)] == list {
+			return "*" + path[len(list):]
+		}
+	}
+	return path
+}
+
+func TestWireField(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ request, path, first, second string }{
+		{"", "", "", ""},
+		{"", "Memories[2].Text", "memories[2].text", "memories[2].text"},
+		{"", "Memories[2].ID", "memories[2].source_id", "memories[2].id"},
+		{"", "Memories[0].Pairs[3].User", "memories[0].user_assistant_pairs[3].user", "memories[0].user_assistant_pairs[3].user"},
+		{"", "Memories[0].Metadata.year", "memories[0].metadata.year", "memories[0].metadata.year"},
+		{"", "Memories[1].Relations.Links[4].TargetID", "memories[1].relations[4].target.id", "memories[1].relations[4].target.id"},
+		{"", "Files[1].Relations.Links", "files[1].relations", "documents[1].relations"},
+		{"", "Files[1]", "files[1]", "documents[1]"},
+		{"", "Files[1].Data", "files[1]", "documents[1]"},
+		{"", "Graphs.k1.Entities.h.Name", "graph_payload.k1.entities.h.name", "graph_payload.k1.entities.h.name"},
+		{"Recall", "Filters.Metadata.year", "metadata_filters.year", "metadata_filters.year"},
+		{"Recall", "Filters.Metadata", "metadata_filters", "metadata_filters"},
+		{"ListRequest", "Filters.Metadata.year", "filters.metadata.year", "filters.metadata.year"},
+		{"Recall", "Apps", "search_apps", "query_apps"},
+		{"", "Apps", "app_knowledge", "app_knowledge"},
+		{"", "Apps[0].Content", "app_knowledge[0].content", "app_knowledge[0].content"},
+		{"", "Schema[3].Dense", "tenant_metadata_schema[3].enable_dense_embedding", "database_metadata_schema[3].enable_dense_embedding"},
+		{"schemaEdit", "Fields[1].Name", "add_fields[1].name", "add_fields[1].name"},
+		{"TenantSpec", "ID", "tenant_id", "database"},
+		{"", "ID", "source_id", "id"},
+		{"", "Tenant", "tenant_id", "database"},
+		{"", "Sub", "sub_tenant_id", "collection"},
+		{"", "IDs[7]", "ids[7]", "ids[7]"},
+		{"Recall", "Hint", "additional_context", "additional_context"},
+		{"", "schema[0].data_type", "tenant_metadata_schema[0].data_type", "database_metadata_schema[0].data_type"},
+		{"", "files[0].id", "files[0].id", "documents[0].id"},
+		{"", "tenant_id", "tenant_id", "database"},
+		{"", "metadata_filters.year", "metadata_filters.year", "metadata_filters.year"},
+		{"", "nothing.known", "nothing.known", "nothing.known"},
+	} {
+		assert.Equal(t, c.first, wireField(c.path, c.request, true), c.path)
+		assert.Equal(t, c.second, wireField(c.path, c.request, false), c.path)
+	}
+}
