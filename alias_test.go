@@ -32,7 +32,7 @@ func (c *chapter) add(ms ...contextmem.Memory) {
 
 func (c chapter) remove(ids ...string) {
 	c.t.Helper()
-	_, err := c.DeleteItems(c.t.Context(), contextmem.DeleteRequest{IDs: ids})
+	_, err := c.DeleteItems(c.t.Context(), contextmem.DeleteItemsRequest{IDs: ids})
 	require.NoError(c.t, err)
 }
 
@@ -40,7 +40,7 @@ func TestStatedAliasesFoldByThemselves(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
 		ctx := t.Context()
-		c := tell(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
+		c := newChapter(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
 		apart := []string{"bob lisbon", "robert smith porto"}
 		require.Equal(t, apart, c.says("lives_in", nil))
 		c.add(contextmem.Memory{ID: "says", Text: "Robert Smith, also known as Bob, met Clara."})
@@ -72,7 +72,7 @@ func TestStatedAliasesFoldByThemselves(t *testing.T) {
 func TestAmbiguousAliasesFoldNothing(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{ID: "one", Text: "I met Robert Smith (Bob)."}, contextmem.Memory{Text: "Bob lives in Lisbon."})
+		c := newChapter(t, tn, contextmem.Memory{ID: "one", Text: "I met Robert Smith (Bob)."}, contextmem.Memory{Text: "Bob lives in Lisbon."})
 		require.Equal(t, []string{"robert smith"}, c.forms("bob"))
 		c.add(contextmem.Memory{ID: "two", Text: "I met Robert Jones (Bob)."})
 		require.Equal(t, []string{"bob"}, c.forms("bob"), "two of that name")
@@ -85,7 +85,7 @@ func TestAmbiguousAliasesFoldNothing(t *testing.T) {
 func TestFirstNamesFollowTheOnlyFullName(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "Clara Berg works at Zorblax."}, contextmem.Memory{Text: "Clara lives in Oslo."})
+		c := newChapter(t, tn, contextmem.Memory{Text: "Clara Berg works at Zorblax."}, contextmem.Memory{Text: "Clara lives in Oslo."})
 		require.Equal(t, []string{"clara berg", "clara berg"}, c.forms("Clara", "Clara Berg"))
 		require.Equal(t, []string{"clara berg oslo"}, c.says("lives_in", nil))
 		c.add(contextmem.Memory{ID: "other", Text: "Clara Roth called me."})
@@ -101,7 +101,7 @@ func TestAcronymsFoldInKnowledge(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("k")
-		shelve(t, s, contextmem.File{ID: "one", Data: []byte("International Business Machines (IBM) was founded in Endicott.")}, contextmem.File{ID: "two", Data: []byte("Anna Lind works at IBM.")},
+		addDocuments(t, s, contextmem.File{ID: "one", Data: []byte("International Business Machines (IBM) was founded in Endicott.")}, contextmem.File{ID: "two", Data: []byte("Anna Lind works at IBM.")},
 			contextmem.File{ID: "three", Data: []byte("Anna lives in Porto.")})
 		es, err := s.Entities(t.Context(), contextmem.ClassKnowledge, "IBM", "Anna", "Anna Lind")
 		require.NoError(t, err)
@@ -110,6 +110,6 @@ func TestAcronymsFoldInKnowledge(t *testing.T) {
 		require.Equal(t, "anna lind", es[2].Name)
 		res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Who works at International Business Machines?", GraphContext: true})
 		require.NoError(t, err)
-		require.Equal(t, "anna lind works_at international business machines", drawn(res.Graph.QueryPaths[0]))
+		require.Equal(t, "anna lind works_at international business machines", pathText(res.Graph.QueryPaths[0]))
 	})
 }

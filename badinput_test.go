@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // marker stands in content that must never show in an error.
@@ -49,39 +51,39 @@ func TestAddMemoriesRefusesBadInput(t *testing.T) {
 		kind  error
 		field string
 	}{
-		"nothing":               {contextmem.Memory{}, contextmem.ErrUnprocessed, "memories[1].text"},
-		"blank":                 {contextmem.Memory{Text: " \n\t"}, contextmem.ErrUnprocessed, "memories[1].text"},
-		"text and pairs":        {contextmem.Memory{Text: text, Pairs: []contextmem.Pair{{User: marker}}}, contextmem.ErrUnprocessed, "memories[1].text"},
-		"empty pair":            {contextmem.Memory{Pairs: []contextmem.Pair{{User: marker}, {}}}, contextmem.ErrUnprocessed, "memories[1].user_assistant_pairs[1]"},
-		"NUL in text":           {contextmem.Memory{Text: nul}, contextmem.ErrInvalid, "memories[1].text"},
-		"NUL in a pair":         {contextmem.Memory{Pairs: []contextmem.Pair{{User: nul}}}, contextmem.ErrInvalid, "memories[1].text"},
-		"bytes in text":         {contextmem.Memory{Text: badUTF8}, contextmem.ErrInvalid, "memories[1].text"},
-		"too long":              {contextmem.Memory{Text: strings.Repeat(marker, 1<<18)}, contextmem.ErrInvalid, "memories[1].text"},
-		"long id":               {contextmem.Memory{Text: text, ID: strings.Repeat("i", 1<<20)}, contextmem.ErrInvalid, "memories[1].source_id"},
-		"NUL in id":             {contextmem.Memory{Text: text, ID: "a\x00b"}, contextmem.ErrInvalid, "memories[1].source_id"},
-		"bytes in id":           {contextmem.Memory{Text: text, ID: "a\xffb"}, contextmem.ErrInvalid, "memories[1].source_id"},
-		"blank id":              {contextmem.Memory{Text: text, ID: "  "}, contextmem.ErrInvalid, "memories[1].source_id"},
-		"negative TTL":          {contextmem.Memory{Text: text, TTL: -1}, contextmem.ErrInvalid, "memories[1].expiry_time"},
-		"title":                 {contextmem.Memory{Text: text, Title: nul}, contextmem.ErrInvalid, "memories[1].title"},
-		"user name":             {contextmem.Memory{Text: text, UserName: badUTF8}, contextmem.ErrInvalid, "memories[1].user_name"},
-		"instructions":          {contextmem.Memory{Text: text, Infer: true, Instructions: mega()}, contextmem.ErrInvalid, "memories[1].custom_instructions"},
-		"session":               {contextmem.Memory{Text: text, Session: nul}, contextmem.ErrInvalid, "memories[1].session"},
-		"far time":              {contextmem.Memory{Text: text, Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "memories[1].timestamp"},
-		"time before the first": {contextmem.Memory{Text: text, Time: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "memories[1].timestamp"},
-		"NaN":                   {contextmem.Memory{Text: text, Metadata: map[string]any{"x": math.NaN(), "y": marker}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"infinity":              {contextmem.Memory{Text: text, AdditionalMetadata: map[string]any{"x": math.Inf(1)}}, contextmem.ErrInvalid, "memories[1].additional_metadata"},
-		"channel":               {contextmem.Memory{Text: text, Metadata: map[string]any{"x": make(chan int)}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"NUL in a value":        {contextmem.Memory{Text: text, Metadata: map[string]any{"x": []any{nul}}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"NUL in a key":          {contextmem.Memory{Text: text, Metadata: map[string]any{"x": map[string]any{"k\x00": 1}}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"bytes in a value":      {contextmem.Memory{Text: text, Metadata: map[string]any{"x": badUTF8}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"bytes in strings":      {contextmem.Memory{Text: text, Metadata: map[string]any{"x": []string{badUTF8}}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"NUL in a struct":       {contextmem.Memory{Text: text, Metadata: map[string]any{"x": struct{ A string }{nul}}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"deep":                  {contextmem.Memory{Text: text, Metadata: map[string]any{"x": deep}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"large metadata":        {contextmem.Memory{Text: text, Metadata: map[string]any{"big": strings.Repeat(marker, 2000)}}, contextmem.ErrInvalid, "memories[1].metadata"},
-		"large additional":      {contextmem.Memory{Text: text, AdditionalMetadata: map[string]any{"big": strings.Repeat(marker, 100)}}, contextmem.ErrInvalid, "memories[1].additional_metadata"},
-		"related id":            {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a\x00"}}}, contextmem.ErrInvalid, "memories[1].relations.ids"},
-		"many related ids":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: make([]string, 1001)}}, contextmem.ErrInvalid, "memories[1].relations"},
-		"NaN in relations":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a"}, Properties: map[string]any{"w": math.NaN()}}}, contextmem.ErrInvalid, "memories[1].relations"},
+		"nothing":               {contextmem.Memory{}, contextmem.ErrUnprocessed, "Memories[1].Text"},
+		"blank":                 {contextmem.Memory{Text: " \n\t"}, contextmem.ErrUnprocessed, "Memories[1].Text"},
+		"text and pairs":        {contextmem.Memory{Text: text, Pairs: []contextmem.Pair{{User: marker}}}, contextmem.ErrUnprocessed, "Memories[1].Text"},
+		"empty pair":            {contextmem.Memory{Pairs: []contextmem.Pair{{User: marker}, {}}}, contextmem.ErrUnprocessed, "Memories[1].Pairs[1]"},
+		"NUL in text":           {contextmem.Memory{Text: nul}, contextmem.ErrInvalid, "Memories[1].Text"},
+		"NUL in a pair":         {contextmem.Memory{Pairs: []contextmem.Pair{{User: nul}}}, contextmem.ErrInvalid, "Memories[1].Text"},
+		"bytes in text":         {contextmem.Memory{Text: badUTF8}, contextmem.ErrInvalid, "Memories[1].Text"},
+		"too long":              {contextmem.Memory{Text: strings.Repeat(marker, 1<<18)}, contextmem.ErrInvalid, "Memories[1].Text"},
+		"long id":               {contextmem.Memory{Text: text, ID: strings.Repeat("i", 1<<20)}, contextmem.ErrInvalid, "Memories[1].ID"},
+		"NUL in id":             {contextmem.Memory{Text: text, ID: "a\x00b"}, contextmem.ErrInvalid, "Memories[1].ID"},
+		"bytes in id":           {contextmem.Memory{Text: text, ID: "a\xffb"}, contextmem.ErrInvalid, "Memories[1].ID"},
+		"blank id":              {contextmem.Memory{Text: text, ID: "  "}, contextmem.ErrInvalid, "Memories[1].ID"},
+		"negative TTL":          {contextmem.Memory{Text: text, TTL: -1}, contextmem.ErrInvalid, "Memories[1].TTL"},
+		"title":                 {contextmem.Memory{Text: text, Title: nul}, contextmem.ErrInvalid, "Memories[1].Title"},
+		"user name":             {contextmem.Memory{Text: text, UserName: badUTF8}, contextmem.ErrInvalid, "Memories[1].UserName"},
+		"instructions":          {contextmem.Memory{Text: text, Infer: true, Instructions: mega()}, contextmem.ErrInvalid, "Memories[1].Instructions"},
+		"session":               {contextmem.Memory{Text: text, Session: nul}, contextmem.ErrInvalid, "Memories[1].Session"},
+		"far time":              {contextmem.Memory{Text: text, Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "Memories[1].Time"},
+		"time before the first": {contextmem.Memory{Text: text, Time: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "Memories[1].Time"},
+		"NaN":                   {contextmem.Memory{Text: text, Metadata: map[string]any{"x": math.NaN(), "y": marker}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"infinity":              {contextmem.Memory{Text: text, Additional: map[string]any{"x": math.Inf(1)}}, contextmem.ErrInvalid, "Memories[1].Additional"},
+		"channel":               {contextmem.Memory{Text: text, Metadata: map[string]any{"x": make(chan int)}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"NUL in a value":        {contextmem.Memory{Text: text, Metadata: map[string]any{"x": []any{nul}}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"NUL in a key":          {contextmem.Memory{Text: text, Metadata: map[string]any{"x": map[string]any{"k\x00": 1}}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"bytes in a value":      {contextmem.Memory{Text: text, Metadata: map[string]any{"x": badUTF8}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"bytes in strings":      {contextmem.Memory{Text: text, Metadata: map[string]any{"x": []string{badUTF8}}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"NUL in a struct":       {contextmem.Memory{Text: text, Metadata: map[string]any{"x": struct{ A string }{nul}}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"deep":                  {contextmem.Memory{Text: text, Metadata: map[string]any{"x": deep}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"large metadata":        {contextmem.Memory{Text: text, Metadata: map[string]any{"big": strings.Repeat(marker, 2000)}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
+		"large additional":      {contextmem.Memory{Text: text, Additional: map[string]any{"big": strings.Repeat(marker, 100)}}, contextmem.ErrInvalid, "Memories[1].Additional"},
+		"related id":            {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a\x00"}}}, contextmem.ErrInvalid, "Memories[1].Relations.IDs"},
+		"many related ids":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: make([]string, 1001)}}, contextmem.ErrInvalid, "Memories[1].Relations"},
+		"NaN in relations":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a"}, Properties: map[string]any{"w": math.NaN()}}}, contextmem.ErrInvalid, "Memories[1].Relations"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := acme.Sub(name)
@@ -93,12 +95,12 @@ func TestAddMemoriesRefusesBadInput(t *testing.T) {
 		})
 	}
 	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{})
-	refused(t, err, contextmem.ErrUnprocessed, "memories")
+	refused(t, err, contextmem.ErrUnprocessed, "Memories")
 	_, err = acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: make([]contextmem.Memory, 4)})
-	refused(t, err, contextmem.ErrInvalid, "memories")
+	refused(t, err, contextmem.ErrInvalid, "Memories")
 	for _, name := range []string{"a\x00", "a\xff", strings.Repeat("s", 513)} {
 		_, err = acme.Sub(name).AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: text}}})
-		refused(t, err, contextmem.ErrInvalid, "sub_tenant_id")
+		refused(t, err, contextmem.ErrInvalid, "Sub")
 	}
 }
 
@@ -110,8 +112,8 @@ func TestTooLargeMapNamesItsKeys(t *testing.T) {
 	for i := range 20 {
 		m[fmt.Sprintf("small%d", i)] = i
 	}
-	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", AdditionalMetadata: m}}})
-	refused(t, err, contextmem.ErrInvalid, "memories[0].additional_metadata")
+	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Additional: m}}})
+	refused(t, err, contextmem.ErrInvalid, "Memories[0].Additional")
 	require.Contains(t, err.Error(), `over the maximum of 1024`)
 	require.Contains(t, err.Error(), fmt.Sprintf(`(bytes by key: "alpha" %d, "beta" %d`, 60*len(marker)+2+5+4, 10*len(marker)+2+4+4))
 }
@@ -136,7 +138,7 @@ func TestOddTextIsAccepted(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, p.Sources, 1)
 	require.Equal(t, map[string]any{"k": `\u0000`, "list": []any{"a"}}, p.Sources[0].Metadata)
-	res, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: ids})
+	res, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: ids})
 	require.NoError(t, err)
 	require.Equal(t, len(ids), res.Deleted)
 }
@@ -159,29 +161,29 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 		kind  error
 		field string
 	}{
-		"nothing":         {contextmem.KnowledgeBatch{}, contextmem.ErrInvalid, "files"},
-		"too many":        {contextmem.KnowledgeBatch{Files: make([]contextmem.File, 4)}, contextmem.ErrInvalid, "files"},
-		"format":          {file(func(f *contextmem.File) { f.Name = "b.exe" }), contextmem.ErrFormat, "files[1]"},
-		"empty":           {file(func(f *contextmem.File) { f.Data = nil }), contextmem.ErrFormat, "files[1]"},
-		"large":           {file(func(f *contextmem.File) { f.Data = make([]byte, 1001) }), contextmem.ErrTooLarge, "files[1]"},
-		"name":            {file(func(f *contextmem.File) { f.Name = "a\x00.txt" }), contextmem.ErrInvalid, "files[1].name"},
-		"id":              {file(func(f *contextmem.File) { f.ID = "\xff" }), contextmem.ErrInvalid, "files[1].file_id"},
-		"content type":    {file(func(f *contextmem.File) { f.ContentType = "text/plain; x=" + badUTF8 }), contextmem.ErrInvalid, "files[1].content_type"},
-		"title":           {file(func(f *contextmem.File) { f.Title = nul }), contextmem.ErrInvalid, "files[1].title"},
-		"kind":            {file(func(f *contextmem.File) { f.Kind = mega() }), contextmem.ErrInvalid, "files[1].type"},
-		"url":             {file(func(f *contextmem.File) { f.URL = badUTF8 }), contextmem.ErrInvalid, "files[1].url"},
-		"description":     {file(func(f *contextmem.File) { f.Description = badUTF8 }), contextmem.ErrInvalid, "files[1].description"},
-		"principal":       {file(func(f *contextmem.File) { f.ACL = []string{"a", badUTF8} }), contextmem.ErrInvalid, "files[1].acl"},
-		"blank principal": {file(func(f *contextmem.File) { f.ACL = []string{" "} }), contextmem.ErrInvalid, "files[1].acl"},
-		"principals":      {file(func(f *contextmem.File) { f.ACL = make([]string, 1001) }), contextmem.ErrInvalid, "files[1].acl"},
-		"metadata":        {file(func(f *contextmem.File) { f.Metadata = map[string]any{"a": math.Inf(-1)} }), contextmem.ErrInvalid, "files[1].metadata"},
-		"app id":          {app(contextmem.AppItem{ID: "a\x00", Fields: body}), contextmem.ErrInvalid, "app_knowledge[0].id"},
-		"app text":        {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": badUTF8}}), contextmem.ErrInvalid, "app_knowledge[0].fields"},
-		"app timestamp":   {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, Timestamp: badUTF8}), contextmem.ErrInvalid, "app_knowledge[0].timestamp"},
-		"app external id": {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, ExternalID: nul}), contextmem.ErrInvalid, "app_knowledge[0].external_id"},
-		"app content":     {app(contextmem.AppItem{Content: &contextmem.AppContent{Text: marker, Markdown: marker}}), contextmem.ErrUnprocessed, "app_knowledge[0].content"},
-		"app meta":        {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: body, Meta: map[string]any{"x": math.NaN()}}), contextmem.ErrInvalid, "app_knowledge[0].meta"},
-		"app too large":   {app(contextmem.AppItem{Kind: contextmem.AppMessage, Fields: map[string]any{"body": strings.Repeat(marker, 100)}}), contextmem.ErrTooLarge, ""},
+		"nothing":         {contextmem.KnowledgeBatch{}, contextmem.ErrInvalid, "Files"},
+		"too many":        {contextmem.KnowledgeBatch{Files: make([]contextmem.File, 4)}, contextmem.ErrInvalid, "Files"},
+		"format":          {file(func(f *contextmem.File) { f.Name = "b.exe" }), contextmem.ErrFormat, "Files[1]"},
+		"empty":           {file(func(f *contextmem.File) { f.Data = nil }), contextmem.ErrFormat, "Files[1]"},
+		"large":           {file(func(f *contextmem.File) { f.Data = make([]byte, 1001) }), contextmem.ErrTooLarge, "Files[1]"},
+		"name":            {file(func(f *contextmem.File) { f.Name = "a\x00.txt" }), contextmem.ErrInvalid, "Files[1].Name"},
+		"id":              {file(func(f *contextmem.File) { f.ID = "\xff" }), contextmem.ErrInvalid, "Files[1].ID"},
+		"content type":    {file(func(f *contextmem.File) { f.ContentType = "text/plain; x=" + badUTF8 }), contextmem.ErrInvalid, "Files[1].ContentType"},
+		"title":           {file(func(f *contextmem.File) { f.Title = nul }), contextmem.ErrInvalid, "Files[1].Title"},
+		"kind":            {file(func(f *contextmem.File) { f.Kind = mega() }), contextmem.ErrInvalid, "Files[1].Kind"},
+		"url":             {file(func(f *contextmem.File) { f.URL = badUTF8 }), contextmem.ErrInvalid, "Files[1].URL"},
+		"description":     {file(func(f *contextmem.File) { f.Description = badUTF8 }), contextmem.ErrInvalid, "Files[1].Description"},
+		"principal":       {file(func(f *contextmem.File) { f.ACL = []string{"a", badUTF8} }), contextmem.ErrInvalid, "Files[1].ACL"},
+		"blank principal": {file(func(f *contextmem.File) { f.ACL = []string{" "} }), contextmem.ErrInvalid, "Files[1].ACL"},
+		"principals":      {file(func(f *contextmem.File) { f.ACL = make([]string, 1001) }), contextmem.ErrInvalid, "Files[1].ACL"},
+		"metadata":        {file(func(f *contextmem.File) { f.Metadata = map[string]any{"a": math.Inf(-1)} }), contextmem.ErrInvalid, "Files[1].Metadata"},
+		"app id":          {app(contextmem.AppItem{ID: "a\x00", Fields: body}), contextmem.ErrInvalid, "Apps[0].ID"},
+		"app text":        {app(contextmem.AppItem{Kind: content.AppMessage, Fields: map[string]any{"body": badUTF8}}), contextmem.ErrInvalid, "Apps[0].Fields"},
+		"app timestamp":   {app(contextmem.AppItem{Kind: content.AppMessage, Fields: body, Timestamp: badUTF8}), contextmem.ErrInvalid, "Apps[0].Timestamp"},
+		"app external id": {app(contextmem.AppItem{Kind: content.AppMessage, Fields: body, ExternalID: nul}), contextmem.ErrInvalid, "Apps[0].ExternalID"},
+		"app content":     {app(contextmem.AppItem{Content: &content.AppContent{Text: marker, Markdown: marker}}), contextmem.ErrUnprocessed, "Apps[0].Content"},
+		"app meta":        {app(contextmem.AppItem{Kind: content.AppMessage, Fields: body, Meta: map[string]any{"x": math.NaN()}}), contextmem.ErrInvalid, "Apps[0].Meta"},
+		"app too large":   {app(contextmem.AppItem{Kind: content.AppMessage, Fields: map[string]any{"body": strings.Repeat(marker, 100)}}), contextmem.ErrTooLarge, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := acme.Sub(name)
@@ -197,44 +199,44 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 func TestSuppliedGraphIsChecked(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	ent := func(names ...string) map[string]contextmem.SuppliedEntity {
-		m := map[string]contextmem.SuppliedEntity{}
+	ent := func(names ...string) map[string]content.SuppliedEntity {
+		m := map[string]content.SuppliedEntity{}
 		for _, n := range names {
-			m[n] = contextmem.SuppliedEntity{Name: n}
+			m[n] = content.SuppliedEntity{Name: n}
 		}
 		return m
 	}
-	rel := func(n int, r contextmem.SuppliedRelation) []contextmem.SuppliedRelation {
-		out := make([]contextmem.SuppliedRelation, n)
+	rel := func(n int, r content.SuppliedRelation) []content.SuppliedRelation {
+		out := make([]content.SuppliedRelation, n)
 		for i := range out {
 			out[i] = r
 		}
 		return out
 	}
-	ab := contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: "knows"}
-	many := map[string]contextmem.SuppliedEntity{}
+	ab := content.SuppliedRelation{Source: "a", Target: "b", Predicate: "knows"}
+	many := map[string]content.SuppliedEntity{}
 	for i := range 5001 {
-		many[fmt.Sprint(i)] = contextmem.SuppliedEntity{Name: "n"}
+		many[fmt.Sprint(i)] = content.SuppliedEntity{Name: "n"}
 	}
 	for name, c := range map[string]struct {
 		key   string
-		g     contextmem.SuppliedGraph
+		g     content.SuppliedGraph
 		field string
 	}{
-		"unknown source":   {"other", contextmem.SuppliedGraph{}, "graph_payload.other"},
-		"entities":         {"m", contextmem.SuppliedGraph{Entities: many}, "graph_payload.m.entities"},
-		"relations":        {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(10001, ab)}, "graph_payload.m.relations"},
-		"degree":           {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(501, ab)}, "graph_payload.m.relations[500]"},
-		"no such handle":   {"m", contextmem.SuppliedGraph{Entities: ent("a"), Relations: rel(1, ab)}, "graph_payload.m.relations[0]"},
-		"entity name":      {"m", contextmem.SuppliedGraph{Entities: map[string]contextmem.SuppliedEntity{"a": {Name: strings.Repeat("é", 257)}}}, "graph_payload.m.entities.a.name"},
-		"entity NUL":       {"m", contextmem.SuppliedGraph{Entities: map[string]contextmem.SuppliedEntity{"a": {Name: nul}}}, "graph_payload.m.entities.a"},
-		"blank predicate":  {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: " "})}, "predicate"},
-		"long predicate":   {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: strings.Repeat("p", 257)})}, "predicate"},
-		"long context":     {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: "p", Context: strings.Repeat(marker, 200)})}, "context"},
-		"temporal garbage": {"m", contextmem.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, contextmem.SuppliedRelation{Source: "a", Target: "b", Predicate: "p", Temporal: badUTF8})}, "relations[0]"},
+		"unknown source":   {"other", content.SuppliedGraph{}, "Graphs.other"},
+		"entities":         {"m", content.SuppliedGraph{Entities: many}, "Graphs.m.Entities"},
+		"relations":        {"m", content.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(10001, ab)}, "Graphs.m.Relations"},
+		"degree":           {"m", content.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(501, ab)}, "Graphs.m.Relations[500]"},
+		"no such handle":   {"m", content.SuppliedGraph{Entities: ent("a"), Relations: rel(1, ab)}, "Graphs.m.Relations[0]"},
+		"entity name":      {"m", content.SuppliedGraph{Entities: map[string]content.SuppliedEntity{"a": {Name: strings.Repeat("é", 257)}}}, "Graphs.m.Entities.a.Name"},
+		"entity NUL":       {"m", content.SuppliedGraph{Entities: map[string]content.SuppliedEntity{"a": {Name: nul}}}, "Graphs.m.Entities.a"},
+		"blank predicate":  {"m", content.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, content.SuppliedRelation{Source: "a", Target: "b", Predicate: " "})}, "Predicate"},
+		"long predicate":   {"m", content.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, content.SuppliedRelation{Source: "a", Target: "b", Predicate: strings.Repeat("p", 257)})}, "Predicate"},
+		"long context":     {"m", content.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, content.SuppliedRelation{Source: "a", Target: "b", Predicate: "p", Context: strings.Repeat(marker, 200)})}, "Context"},
+		"temporal garbage": {"m", content.SuppliedGraph{Entities: ent("a", "b"), Relations: rel(1, content.SuppliedRelation{Source: "a", Target: "b", Predicate: "p", Temporal: badUTF8})}, "Relations[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}, Graphs: map[string]contextmem.SuppliedGraph{c.key: c.g}})
+			_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}, Graphs: map[string]content.SuppliedGraph{c.key: c.g}})
 			refused(t, err, contextmem.ErrInvalid, c.field)
 		})
 	}
@@ -248,15 +250,15 @@ func TestCreateTenantRefusesBadInput(t *testing.T) {
 	svc, _ := open(t, nil)
 	for _, id := range []string{"", ".", "..", "../../x", "a/b", "a b", "-a", "é", "a\x00", strings.Repeat("a", 129), "a\n"} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: id})
-		refused(t, err, contextmem.ErrInvalid, "tenant_id")
+		refused(t, err, contextmem.ErrInvalid, "Tenant")
 	}
 	for _, d := range []int{-1, 4097} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "d", Embeddings: true, Dimension: d})
-		refused(t, err, contextmem.ErrInvalid, "embeddings_dimension")
+		refused(t, err, contextmem.ErrInvalid, "Dimension")
 	}
 	for _, org := range []string{"", "a\x00", "\xff", strings.Repeat("o", 257)} {
 		_, err := svc.Org(org).CreateTenant(t.Context(), contextmem.TenantSpec{ID: "x"})
-		refused(t, err, contextmem.ErrInvalid, "org_id")
+		refused(t, err, contextmem.ErrInvalid, "Org")
 	}
 	_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
 	require.ErrorIs(t, err, contextmem.ErrExists)
@@ -286,23 +288,23 @@ func TestSchemaRules(t *testing.T) {
 		kind   error
 		field  string
 	}{
-		"no name":        {[]contextmem.Field{{}}, contextmem.ErrInvalid, "schema[0].name"},
-		"digit first":    {[]contextmem.Field{{Name: "1a"}}, contextmem.ErrInvalid, "schema[0].name"},
-		"hyphen":         {[]contextmem.Field{{Name: "a-b"}}, contextmem.ErrInvalid, "schema[0].name"},
-		"not ASCII":      {[]contextmem.Field{{Name: "é"}}, contextmem.ErrInvalid, "schema[0].name"},
-		"line end":       {[]contextmem.Field{{Name: "a\n"}}, contextmem.ErrInvalid, "schema[0].name"},
-		"long name":      {[]contextmem.Field{{Name: strings.Repeat("a", 256)}}, contextmem.ErrInvalid, "schema[0].name"},
-		"reserved":       {[]contextmem.Field{{Name: "Chunk_UUID"}}, contextmem.ErrInvalid, "schema[0].name"},
-		"twice":          {[]contextmem.Field{{Name: "dept"}, {Name: "Dept"}}, contextmem.ErrInvalid, "schema[1].name"},
-		"ARRAY":          {[]contextmem.Field{{Name: "a", Type: "ARRAY"}}, contextmem.ErrInvalid, "schema[0].data_type"},
-		"array":          {[]contextmem.Field{{Name: "a", Type: "array"}}, contextmem.ErrInvalid, "schema[0].data_type"},
-		"unknown type":   {[]contextmem.Field{{Name: "a", Type: "TEXT"}}, contextmem.ErrUnprocessed, "schema[0].data_type"},
-		"negative":       {[]contextmem.Field{{Name: "a", MaxLength: -1}}, contextmem.ErrInvalid, "schema[0].max_length"},
-		"over max":       {[]contextmem.Field{{Name: "a", MaxLength: 65536}}, contextmem.ErrInvalid, "schema[0].max_length"},
-		"dense number":   {[]contextmem.Field{{Name: "a", Type: contextmem.Int64, Dense: true}}, contextmem.ErrInvalid, "schema[0].enable_dense_embedding"},
-		"sparse boolean": {[]contextmem.Field{{Name: "a", Type: contextmem.Bool, Sparse: true}}, contextmem.ErrInvalid, "schema[0].enable_sparse_embedding"},
-		"33 fields":      {plain(33), contextmem.ErrInvalid, "schema"},
-		"7 flags":        {flagged(7), contextmem.ErrInvalid, "schema"},
+		"no name":        {[]contextmem.Field{{}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"digit first":    {[]contextmem.Field{{Name: "1a"}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"hyphen":         {[]contextmem.Field{{Name: "a-b"}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"not ASCII":      {[]contextmem.Field{{Name: "é"}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"line end":       {[]contextmem.Field{{Name: "a\n"}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"long name":      {[]contextmem.Field{{Name: strings.Repeat("a", 256)}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"reserved":       {[]contextmem.Field{{Name: "Chunk_UUID"}}, contextmem.ErrInvalid, "Schema[0].Name"},
+		"twice":          {[]contextmem.Field{{Name: "dept"}, {Name: "Dept"}}, contextmem.ErrInvalid, "Schema[1].Name"},
+		"ARRAY":          {[]contextmem.Field{{Name: "a", Type: "ARRAY"}}, contextmem.ErrInvalid, "Schema[0].Type"},
+		"array":          {[]contextmem.Field{{Name: "a", Type: "array"}}, contextmem.ErrInvalid, "Schema[0].Type"},
+		"unknown type":   {[]contextmem.Field{{Name: "a", Type: "TEXT"}}, contextmem.ErrUnprocessed, "Schema[0].Type"},
+		"negative":       {[]contextmem.Field{{Name: "a", MaxLength: -1}}, contextmem.ErrInvalid, "Schema[0].MaxLength"},
+		"over max":       {[]contextmem.Field{{Name: "a", MaxLength: 65536}}, contextmem.ErrInvalid, "Schema[0].MaxLength"},
+		"dense number":   {[]contextmem.Field{{Name: "a", Type: content.Int64, Dense: true}}, contextmem.ErrInvalid, "Schema[0].Dense"},
+		"sparse boolean": {[]contextmem.Field{{Name: "a", Type: content.Bool, Sparse: true}}, contextmem.ErrInvalid, "Schema[0].Sparse"},
+		"33 fields":      {plain(33), contextmem.ErrInvalid, "Schema"},
+		"7 flags":        {flagged(7), contextmem.ErrInvalid, "Schema"},
 	} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "bad", Schema: c.fields})
 		t.Run(name, func(t *testing.T) { refused(t, err, c.kind, c.field) })
@@ -314,7 +316,7 @@ func TestSchemaRules(t *testing.T) {
 	fs, err := full.Schema(t.Context())
 	require.NoError(t, err)
 	require.Len(t, fs, 31)
-	require.Equal(t, contextmem.Varchar, fs[0].Type)
+	require.Equal(t, content.Varchar, fs[0].Type)
 	require.Equal(t, 1024, fs[0].MaxLength)
 	for name, c := range map[string]struct {
 		fields []contextmem.Field
@@ -330,24 +332,24 @@ func TestSchemaRules(t *testing.T) {
 	}
 	added, err := full.AddSchemaFields(t.Context(), []contextmem.Field{{Name: "x", Type: "integer", Match: true}})
 	require.NoError(t, err)
-	require.Equal(t, contextmem.Int64, added[0].Type)
+	require.Equal(t, content.Int64, added[0].Type)
 }
 
 func TestSchemaValues(t *testing.T) {
 	t.Parallel()
 	svc, _ := open(t, nil)
-	types := map[contextmem.DataType]struct{ good, bad []any }{
-		contextmem.Bool:              {[]any{true, nil}, []any{1, "true", []any{}}},
-		contextmem.Int8:              {[]any{127, -128, 5.0}, []any{128, -129, 1.5, "1", true}},
-		contextmem.Int16:             {[]any{32767, -32768}, []any{32768, -32769}},
-		contextmem.Int32:             {[]any{math.MaxInt32, math.MinInt32}, []any{math.MaxInt32 + 1, math.MinInt32 - 1}},
-		contextmem.Int64:             {[]any{int64(math.MaxInt64), uint8(3)}, []any{uint64(math.MaxUint64), 1e30, math.Pi, "9"}},
-		contextmem.Float:             {[]any{1.5, 3, float32(2)}, []any{1e39, "1.5", false}},
-		contextmem.Double:            {[]any{1e300, -1}, []any{"x", map[string]any{}}},
-		contextmem.Varchar:           {[]any{"", strings.Repeat("é", 10)}, []any{strings.Repeat("é", 11), 5, []any{"a"}}},
-		contextmem.JSON:              {[]any{1, "a", []any{1}, map[string]any{"a": 1}}, nil},
-		contextmem.FloatVector:       {[]any{[]any{1, 2.5}, []float32{1, 2}}, []any{[]any{"a"}, "1,2", 5}},
-		contextmem.SparseFloatVector: {[]any{map[string]any{"1": .5}}, []any{map[string]any{"1": "x"}, []any{1}, 5}},
+	types := map[content.DataType]struct{ good, bad []any }{
+		content.Bool:              {[]any{true, nil}, []any{1, "true", []any{}}},
+		content.Int8:              {[]any{127, -128, 5.0}, []any{128, -129, 1.5, "1", true}},
+		content.Int16:             {[]any{32767, -32768}, []any{32768, -32769}},
+		content.Int32:             {[]any{math.MaxInt32, math.MinInt32}, []any{math.MaxInt32 + 1, math.MinInt32 - 1}},
+		content.Int64:             {[]any{int64(math.MaxInt64), uint8(3)}, []any{uint64(math.MaxUint64), 1e30, math.Pi, "9"}},
+		content.Float:             {[]any{1.5, 3, float32(2)}, []any{1e39, "1.5", false}},
+		content.Double:            {[]any{1e300, -1}, []any{"x", map[string]any{}}},
+		content.Varchar:           {[]any{"", strings.Repeat("é", 10)}, []any{strings.Repeat("é", 11), 5, []any{"a"}}},
+		content.JSON:              {[]any{1, "a", []any{1}, map[string]any{"a": 1}}, nil},
+		content.FloatVector:       {[]any{[]any{1, 2.5}, []float32{1, 2}}, []any{[]any{"a"}, "1,2", 5}},
+		content.SparseFloatVector: {[]any{map[string]any{"1": .5}}, []any{map[string]any{"1": "x"}, []any{1}, 5}},
 	}
 	var schema []contextmem.Field
 	for dt := range types {
@@ -363,16 +365,16 @@ func TestSchemaValues(t *testing.T) {
 		for _, v := range c.bad {
 			_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{name: v}}}})
 			if assert.ErrorIs(t, err, contextmem.ErrUnprocessed, "%s %v", dt, v) {
-				assert.Contains(t, err.Error(), "memories[0].metadata."+name)
+				assert.Contains(t, err.Error(), "Memories[0].Metadata."+name)
 			}
 		}
 	}
 	_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{"other": marker}}}})
-	refused(t, err, contextmem.ErrUnprocessed, "memories[0].metadata.other")
+	refused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.other")
 	req := tenant(t, svc, contextmem.TenantSpec{ID: "required", Schema: []contextmem.Field{{Name: "dept", Required: true}}})
 	for _, m := range []map[string]any{nil, {"dept": nil}} {
 		_, err := req.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: m}}})
-		refused(t, err, contextmem.ErrUnprocessed, "memories[0].metadata.dept")
+		refused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.dept")
 	}
 }
 
@@ -381,18 +383,18 @@ func TestSchemaValues(t *testing.T) {
 func TestAppItemsFailAlone(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	good := &contextmem.AppContent{Text: "The lift is being repaired."}
+	good := &content.AppContent{Text: "The lift is being repaired."}
 	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{
-		{ID: "field", Kind: contextmem.AppMessage, Fields: map[string]any{"body": 5}},
+		{ID: "field", Kind: content.AppMessage, Fields: map[string]any{"body": 5}},
 		{ID: "ok", Content: good},
-		{ID: "base64", Content: &contextmem.AppContent{HTMLBase64: "!" + marker}},
+		{ID: "base64", Content: &content.AppContent{HTMLBase64: "!" + marker}},
 		{ID: "kind", Fields: map[string]any{"kind": true}, Content: good},
-		{ID: "fault", Content: good, Fault: &contextmem.Error{Kind: contextmem.KindUnprocessed, Field: "title", Err: io.ErrUnexpectedEOF}},
+		{ID: "fault", Content: good, Fault: &contextmem.Error{Kind: fault.KindUnprocessed, Field: "title", Err: io.ErrUnexpectedEOF}},
 	}})
 	require.NoError(t, err)
 	require.Equal(t, 1, res.Accepted)
 	require.Equal(t, 4, res.Failed)
-	for i, field := range []string{"app_knowledge[0].fields.body", "", "app_knowledge[2].content.html_base64", "app_knowledge[3]", "title"} {
+	for i, field := range []string{"Apps[0].Fields.body", "", "Apps[2].Content.HTMLBase64", "Apps[3]", "title"} {
 		if field != "" {
 			refused(t, res.Items[i].Err, contextmem.ErrUnprocessed, field)
 		}

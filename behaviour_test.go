@@ -14,7 +14,9 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/embed/static"
+	"github.com/contextmem/contextmem/fault"
 )
 
 func recallIDs(t *testing.T, s contextmem.Sub, q contextmem.Recall) []string {
@@ -47,7 +49,7 @@ func TestRecallOnEmptyTenant(t *testing.T) {
 				require.NotNil(t, res.Temporal)
 			}
 		}
-		res, err := s.BooleanRecall(t.Context(), contextmem.TextQuery{Query: "kettle"})
+		res, err := s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Query: "kettle"})
 		require.NoError(t, err)
 		require.Empty(t, res.Chunks)
 	}
@@ -77,7 +79,7 @@ func TestRerankerThatPanicsDegrades(t *testing.T) {
 	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Mode: contextmem.ModeThinking})
 	require.NoError(t, err)
 	require.Len(t, res.Chunks, 1)
-	require.True(t, slices.ContainsFunc(res.Warnings, func(w contextmem.Warning) bool { return w.Code == "degraded" }))
+	require.True(t, slices.ContainsFunc(res.Warnings, func(w fault.Warning) bool { return w.Code == "degraded" }))
 }
 
 // fragile is an embedder whose queries panic.
@@ -98,14 +100,14 @@ func TestEmbedderThatPanicsFailsTheCall(t *testing.T) {
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	svc, _ := open(t, nil)
-	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "year", Type: contextmem.Int32, Match: true},
-		{Name: "live", Type: contextmem.Bool, Match: true}, {Name: "price", Type: contextmem.Double, Match: true}, {Name: "note"}}})
+	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "year", Type: content.Int32, Match: true},
+		{Name: "live", Type: content.Bool, Match: true}, {Name: "price", Type: content.Double, Match: true}, {Name: "note"}}})
 	s := tn.Sub("a")
 	type m = map[string]any
 	remember(t, s,
-		contextmem.Memory{ID: "1", Title: "Left Kettle", Text: "The kettle is on the left shelf.", Metadata: m{"dept": "kitchen", "year": 2020, "live": true, "price": .5, "note": "x"}, AdditionalMetadata: m{"tag": "red", "n": 1}},
-		contextmem.Memory{ID: "2", Title: "Right Kettle", Text: "The kettle is on the right shelf.", Metadata: m{"dept": "cellar", "year": 2021, "live": false, "price": 2.0}, AdditionalMetadata: m{"tag": "blue", "n": 2.5}},
-		contextmem.Memory{ID: "3", Text: "The kettle is in the attic.", Metadata: m{"dept": "2020"}, AdditionalMetadata: m{"tag": []any{"red", "blue"}, "n": "1"}})
+		contextmem.Memory{ID: "1", Title: "Left Kettle", Text: "The kettle is on the left shelf.", Metadata: m{"dept": "kitchen", "year": 2020, "live": true, "price": .5, "note": "x"}, Additional: m{"tag": "red", "n": 1}},
+		contextmem.Memory{ID: "2", Title: "Right Kettle", Text: "The kettle is on the right shelf.", Metadata: m{"dept": "cellar", "year": 2021, "live": false, "price": 2.0}, Additional: m{"tag": "blue", "n": 2.5}},
+		contextmem.Memory{ID: "3", Text: "The kettle is in the attic.", Metadata: m{"dept": "2020"}, Additional: m{"tag": []any{"red", "blue"}, "n": "1"}})
 	for name, c := range map[string]struct {
 		q    contextmem.Recall
 		want []string
@@ -160,7 +162,7 @@ func TestManyDocumentFieldsAreAllFilters(t *testing.T) {
 	for i := range 100 {
 		add[fmt.Sprintf("k%d", i)] = i
 	}
-	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", AdditionalMetadata: add})
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Additional: add})
 	for k, v := range add {
 		require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "kettle", Filters: contextmem.Filters{Additional: map[string]any{k: v}}}), k)
 	}
@@ -190,7 +192,7 @@ func TestPrincipals(t *testing.T) {
 		}
 	}
 	// An edit keeps who may see the item.
-	_, err = acme.EditMetadata(t.Context(), contextmem.EditRequest{ID: "ann", Additional: map[string]any{"a": 1}})
+	_, err = acme.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "ann", Additional: map[string]any{"a": 1}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"open"}, recallIDs(t, acme.Sub(""), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "kettle", Principals: []string{"nobody"}}))
 }
@@ -348,16 +350,16 @@ func TestForcefulRelations(t *testing.T) {
 	g, err = s.Subgraph(t.Context(), contextmem.SubgraphRequest{Class: contextmem.ClassMemory, SourceID: "nobody"})
 	require.NoError(t, err)
 	require.Empty(t, g.Members)
-	_, err = s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"stove"}})
+	_, err = s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"stove"}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"back", "late"}, linked())
-	q.SkipRelations = true
+	q.SkipForcefulRelations = true
 	require.Empty(t, linked())
-	q.SkipRelations, q.Mode, q.Relations = false, contextmem.ModeFast, true
+	q.SkipForcefulRelations, q.Mode, q.ForcefulRelations = false, contextmem.ModeFast, true
 	r, err := s.Recall(t.Context(), q)
 	require.NoError(t, err)
 	require.Empty(t, r.Additional)
-	require.True(t, slices.ContainsFunc(r.Warnings, func(w contextmem.Warning) bool { return w.Code == "ignored_flag" }))
+	require.True(t, slices.ContainsFunc(r.Warnings, func(w fault.Warning) bool { return w.Code == "ignored_flag" }))
 	other, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: []byte("A file."), Relations: rel("kettle")}}})
 	require.NoError(t, err)
 	require.Zero(t, other.Items[0].RelationsCreated)
@@ -386,7 +388,7 @@ func TestListPages(t *testing.T) {
 	s := acme.Sub("a")
 	var ms []contextmem.Memory
 	for i := range 23 {
-		ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("m%02d", i), Text: fmt.Sprintf("Note %d.", i), Title: fmt.Sprintf("T%d", i%2), AdditionalMetadata: map[string]any{"odd": i%2 == 1}})
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("m%02d", i), Text: fmt.Sprintf("Note %d.", i), Title: fmt.Sprintf("T%d", i%2), Additional: map[string]any{"odd": i%2 == 1}})
 	}
 	remember(t, s, ms...)
 	seen := map[string]bool{}
@@ -436,11 +438,11 @@ func TestEditMetadata(t *testing.T) {
 	svc, _ := open(t, nil)
 	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "topic", Sparse: true, Dense: true}}})
 	s := tn.Sub("a")
-	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"dept": "a", "topic": "teatime"}, AdditionalMetadata: map[string]any{"x": 1, "y": 2}})
+	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"dept": "a", "topic": "teatime"}, Additional: map[string]any{"x": 1, "y": 2}})
 	by := func(dept string) []string {
 		return recallIDs(t, s, contextmem.Recall{Query: "kettle", Filters: contextmem.Filters{Metadata: map[string]any{"dept": dept}}})
 	}
-	r, err := s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"dept": "b"}, Additional: map[string]any{"x": nil, "z": "n"}})
+	r, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Metadata: map[string]any{"dept": "b"}, Additional: map[string]any{"x": nil, "z": "n"}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"dept"}, r.MetadataKeys)
 	require.Equal(t, []string{"x", "z"}, r.AdditionalKeys)
@@ -455,7 +457,7 @@ func TestEditMetadata(t *testing.T) {
 	require.NotContains(t, res.Chunks[0].Additional, "x")
 	require.Equal(t, "n", res.Chunks[0].Additional["z"])
 	require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "teatime", Alpha: contextmem.FixedAlpha(0)}))
-	r, err = s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"topic": "breakfast"}})
+	r, err = s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Metadata: map[string]any{"topic": "breakfast"}})
 	require.NoError(t, err)
 	require.True(t, r.Reembedded)
 	require.Equal(t, []string{"m"}, recallIDs(t, s, contextmem.Recall{Query: "breakfast", Alpha: contextmem.FixedAlpha(0)}))
@@ -463,7 +465,7 @@ func TestEditMetadata(t *testing.T) {
 	require.Equal(t, []string{"m"}, by("b"))
 	// The cap holds for what is sent, not for what becomes of it.
 	for i := range 3 {
-		_, err = s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Additional: map[string]any{fmt.Sprintf("k%d", i): strings.Repeat("v", 900)}})
+		_, err = s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Additional: map[string]any{fmt.Sprintf("k%d", i): strings.Repeat("v", 900)}})
 		require.NoError(t, err)
 	}
 }
@@ -507,7 +509,7 @@ func TestPresigned(t *testing.T) {
 		f, err = acme.Fetch(t.Context(), contextmem.FetchRequest{ID: "f", Mode: contextmem.FetchBoth})
 		require.NoError(t, err)
 		require.Equal(t, "The kettle.", f.Text)
-		_, err = acme.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"f"}})
+		_, err = acme.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"f"}})
 		require.NoError(t, err)
 		_, err = svc.OpenPresigned(t.Context(), strings.TrimPrefix(f.URL, "https://mem.example.com"+contextmem.PresignedPath))
 		require.ErrorIs(t, err, contextmem.ErrNotFound)
@@ -524,7 +526,7 @@ func TestEditMetadataIsAllOrNothing(t *testing.T) {
 	s := tn.Sub("a")
 	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"dept": "a", "topic": "teatime"}})
 	g.set(nil, context.DeadlineExceeded)
-	_, err := s.EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{"dept": "b", "topic": "breakfast"}, Additional: map[string]any{"x": 1}})
+	_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Metadata: map[string]any{"dept": "b", "topic": "breakfast"}, Additional: map[string]any{"x": 1}})
 	require.ErrorIs(t, err, contextmem.ErrUnavailable)
 	g.set(nil, nil)
 	p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
@@ -535,7 +537,7 @@ func TestEditMetadataIsAllOrNothing(t *testing.T) {
 	remember(t, acme.Sub("a"), contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
 	for i := 0; ; i++ {
 		require.Less(t, i, 80, "the map grows without bound")
-		_, err := acme.Sub("a").EditMetadata(t.Context(), contextmem.EditRequest{ID: "m", Metadata: map[string]any{fmt.Sprint("k", i): strings.Repeat("v", 16000)}})
+		_, err := acme.Sub("a").EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Metadata: map[string]any{fmt.Sprint("k", i): strings.Repeat("v", 16000)}})
 		if err != nil {
 			require.ErrorIs(t, err, contextmem.ErrInvalid)
 			break

@@ -17,6 +17,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/local"
 	"github.com/contextmem/contextmem/backend/sqlite"
+	"github.com/contextmem/contextmem/connector"
 )
 
 // childSync makes the test binary sync a connector and kill itself at the write of the
@@ -35,21 +36,21 @@ func shelfText(id, version string) string {
 	return fmt.Sprintf("Book %s on the shelf is edition %s.", id, version)
 }
 
-func (shelf) Describe() contextmem.ProviderInfo { return contextmem.ProviderInfo{Name: "shelf"} }
+func (shelf) Describe() connector.Info { return connector.Info{Name: "shelf"} }
 
-func (shelf) Check(context.Context, contextmem.Credentials) error { return nil }
+func (shelf) Check(context.Context, connector.Credentials) error { return nil }
 
-func (shelf) Discover(context.Context, contextmem.Credentials, string, int) ([]contextmem.ProviderResource, string, error) {
+func (shelf) Discover(context.Context, connector.Credentials, string, int) ([]connector.Resource, string, error) {
 	return nil, "", nil
 }
 
-// Sync implements contextmem.Provider; the cursor is the number of the page.
-func (shelf) Sync(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+// Sync implements connector.Provider; the cursor is the number of the page.
+func (shelf) Sync(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	n := 0
 	if r.Cursor != "" {
 		n, _ = strconv.Atoi(r.Cursor)
 	}
-	page := &contextmem.SyncPage{Cursor: strconv.Itoa(n + 1), More: n <= shelfPages}
+	page := &connector.Page{Cursor: strconv.Itoa(n + 1), More: n <= shelfPages}
 	for i := range shelfPage {
 		switch {
 		case n < shelfPages:
@@ -112,7 +113,7 @@ func openShelf(ctx context.Context, dir string, left int, after bool) (*contextm
 	be := backend.Compose(stores, indexers)
 	reg := &doomedRegistry{Registry: be.Registry(), after: after}
 	reg.left.Store(int64(left))
-	svc, err := contextmem.New(ctx, &doomed{be, reg}, &contextmem.Options{Providers: []contextmem.Provider{shelf{}}})
+	svc, err := contextmem.New(ctx, &doomed{be, reg}, &contextmem.Options{Providers: []connector.Provider{shelf{}}})
 	if err != nil {
 		err = errors.Join(err, be.Close())
 	}

@@ -18,49 +18,52 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/connector"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // script is a provider whose answers a test sets.
 type script struct {
 	mu    sync.Mutex
-	sync  func(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error)
-	check func(c contextmem.Credentials) error
-	calls []contextmem.SyncRequest
+	sync  func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error)
+	check func(c connector.Credentials) error
+	calls []connector.SyncRequest
 	times []time.Time
 	auth  []string
 }
 
-func (p *script) Describe() contextmem.ProviderInfo {
-	return contextmem.ProviderInfo{Name: "script", AuthTypes: append([]string{contextmem.AuthOAuth}, p.auth...),
+func (p *script) Describe() connector.Info {
+	return connector.Info{Name: "script", AuthTypes: append([]string{connector.AuthOAuth}, p.auth...),
 		CredentialSchema: json.RawMessage(`{"type":"object","required":["token"],"properties":{"token":{"type":"string"},"account":{"type":"string"}},"additionalProperties":false}`)}
 }
 
-func (p *script) Check(_ context.Context, c contextmem.Credentials) error {
+func (p *script) Check(_ context.Context, c connector.Credentials) error {
 	if p.check != nil {
 		return p.check(c)
 	}
 	return nil
 }
 
-func (p *script) Discover(_ context.Context, _ contextmem.Credentials, cursor string, limit int) ([]contextmem.ProviderResource, string, error) {
+func (p *script) Discover(_ context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	if cursor == "bad" {
 		return nil, "", errors.New("gateway said no to secret-token")
 	}
-	return []contextmem.ProviderResource{{ID: fmt.Sprint("r", limit), Name: "R", Type: "folder"}}, "next", nil
+	return []connector.Resource{{ID: fmt.Sprint("r", limit), Name: "R", Type: "folder"}}, "next", nil
 }
 
-func (p *script) Sync(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+func (p *script) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	p.mu.Lock()
 	p.calls, p.times = append(p.calls, r), append(p.times, time.Now())
 	f := p.sync
 	p.mu.Unlock()
 	if f == nil {
-		return &contextmem.SyncPage{Cursor: r.Cursor + "."}, nil
+		return &connector.Page{Cursor: r.Cursor + "."}, nil
 	}
 	return f(ctx, r)
 }
 
-func (p *script) answer(f func(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error)) {
+func (p *script) answer(f func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sync = f
@@ -72,7 +75,7 @@ func (p *script) count() int {
 	return len(p.calls)
 }
 
-func (p *script) call(i int) contextmem.SyncRequest {
+func (p *script) call(i int) connector.SyncRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.calls[i]
@@ -84,22 +87,22 @@ func (p *script) at(i int) time.Time {
 	return p.times[i]
 }
 
-func doc(id, text string) contextmem.SyncObject {
-	return contextmem.SyncObject{ExternalID: id, File: &contextmem.File{Name: id + ".txt", Data: []byte(text)}}
+func doc(id, text string) connector.Object {
+	return connector.Object{ExternalID: id, File: &contextmem.File{Name: id + ".txt", Data: []byte(text)}}
 }
 
-func objects(cursor string, more bool, os ...contextmem.SyncObject) *contextmem.SyncPage {
-	return &contextmem.SyncPage{Objects: os, Cursor: cursor, More: more}
+func objects(cursor string, more bool, os ...connector.Object) *connector.Page {
+	return &connector.Page{Objects: os, Cursor: cursor, More: more}
 }
 
-var token = contextmem.Credentials{"token": "secret-token"}
+var token = connector.Credentials{"token": "secret-token"}
 
 // bubble runs f in a synctest bubble with a service over the provider and a tenant "acme".
 func bubble(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &script{auth: []string{contextmem.AuthToken}}
-		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []contextmem.Provider{p}})
+		p := &script{auth: []string{connector.AuthToken}}
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{p}})
 		require.NoError(t, err)
 		f(t, svc, tenant(t, svc, contextmem.TenantSpec{ID: "acme"}), p)
 		require.NoError(t, svc.Close())
@@ -157,7 +160,7 @@ var r1 = contextmem.ConnectorResource{ResourceID: "r1", Type: "folder", Name: "R
 func TestConnectorSyncsOnSchedule(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			switch r.Cursor {
 			case "":
 				return objects("1", true, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the cellar.")), nil
@@ -206,9 +209,9 @@ func TestConnectorSyncsOnSchedule(t *testing.T) {
 		require.Equal(t, "3", resource(t, svc, c.ID).Cursor)
 
 		// What somebody removed by hand comes back when it is seen again.
-		_, err = acme.Sub("team").DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{again["a"].ID}})
+		_, err = acme.Sub("team").DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{again["a"].ID}})
 		require.NoError(t, err)
-		p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) {
 			return objects("4", false, doc("a", "The lighthouse keeper rings a bell.")), nil
 		})
 		_, err = svc.SyncNow(t.Context(), c.ID)
@@ -222,7 +225,7 @@ func TestConnectorSyncsOnSchedule(t *testing.T) {
 func TestConnectorCompleteListingRemovesTheRest(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor != "" { // the second sync
 				page := objects("2", false, doc("d", "A new boat came."))
 				if r.ResourceID == "r1" {
@@ -256,7 +259,7 @@ func TestConnectorCompleteListingRemovesTheRest(t *testing.T) {
 func TestConnectorRefillsARemadeTenant(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor == "" {
 				return objects("1", false, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the cellar.")), nil
 			}
@@ -294,11 +297,11 @@ func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
 		fail := func(err error) {
-			p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+			p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) {
 				return objects("x", false), err
 			})
 		}
-		fail(&contextmem.RateLimited{After: 20 * time.Minute})
+		fail(&connector.RateLimited{After: 20 * time.Minute})
 		c := connect(t, svc, contextmem.ConnectorSpec{}, r1)
 		require.Equal(t, 1, p.count())
 		require.Equal(t, contextmem.SyncError, c.SyncStatus)
@@ -316,7 +319,7 @@ func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 		c = look(t, svc, c.ID)
 		require.True(t, c.NextSync.Equal(p.at(2).Add(2*time.Minute)), "the pause doubles")
 
-		fail(fmt.Errorf("refresh: %w", contextmem.ErrReauth))
+		fail(fmt.Errorf("refresh: %w", connector.ErrReauth))
 		time.Sleep(3 * time.Minute)
 		c = look(t, svc, c.ID)
 		require.True(t, c.NeedsReauth)
@@ -330,18 +333,18 @@ func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 		require.Equal(t, n, p.count(), "nothing is tried without new credentials")
 
 		fail(nil)
-		_, err := svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Credentials: contextmem.Credentials{"account": "x"}})
+		_, err := svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Credentials: connector.Credentials{"account": "x"}})
 		require.NoError(t, err)
 		c = look(t, svc, c.ID)
 		require.Equal(t, n+1, p.count())
 		require.False(t, c.NeedsReauth)
 		require.Equal(t, contextmem.ConnectorActive, c.Status)
 		require.Empty(t, c.LastError)
-		require.Equal(t, contextmem.Credentials{"token": "secret-token", "account": "x"}, p.call(n).Credentials)
+		require.Equal(t, connector.Credentials{"token": "secret-token", "account": "x"}, p.call(n).Credentials)
 		require.Equal(t, contextmem.ResourceActive, resource(t, svc, c.ID).Status)
 
-		fail(contextmem.ErrReauth)
-		tok := connect(t, svc, contextmem.ConnectorSpec{AuthType: contextmem.AuthToken}, r1)
+		fail(connector.ErrReauth)
+		tok := connect(t, svc, contextmem.ConnectorSpec{AuthType: connector.AuthToken}, r1)
 		require.False(t, tok.NeedsReauth, "only connectors with oauth")
 		require.Equal(t, contextmem.ConnectorError, tok.Status)
 	})
@@ -351,7 +354,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
 		hold := make(chan struct{})
-		p.answer(func(ctx context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor == "" {
 				return objects("1", true, doc("a", "Bread is baked at dawn.")), nil
 			}
@@ -367,11 +370,10 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 		_, err := svc.SyncNow(t.Context(), c.ID)
 		var e *contextmem.Error
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, contextmem.KindConflict, e.Kind)
-		require.Equal(t, contextmem.ResourceSync, e.Resource)
+		require.Equal(t, fault.KindConflict, e.Kind)
+		require.Equal(t, fault.Sync, e.Resource)
 
-		paused, active := contextmem.ConnectorPaused, contextmem.ConnectorActive
-		_, err = svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Status: &paused})
+		_, err = svc.PauseConnector(t.Context(), c.ID)
 		require.NoError(t, err)
 		c = look(t, svc, c.ID)
 		require.Equal(t, contextmem.SyncIdle, c.SyncStatus)
@@ -384,7 +386,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 		require.Equal(t, n, p.count())
 
 		close(hold)
-		_, err = svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Status: &active})
+		_, err = svc.ResumeConnector(t.Context(), c.ID)
 		require.NoError(t, err)
 		c = look(t, svc, c.ID)
 		require.Equal(t, n+1, p.count())
@@ -393,7 +395,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 		require.NoError(t, svc.Drain(t.Context()))
 
 		// A removal stops what runs.
-		p.answer(func(ctx context.Context, _ contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
@@ -405,7 +407,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 		require.ErrorIs(t, err, contextmem.ErrNotFound)
 		require.Len(t, listed(t, acme.Sub("")), 1, "what was ingested stays")
 
-		p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) {
 			return objects("1", false, doc("z", "Wool is spun in winter.")), nil
 		})
 		c = connect(t, svc, contextmem.ConnectorSpec{}, r1)
@@ -419,7 +421,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 func TestConnectorBackfillIsPaced(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			n := len(r.Cursor)
 			return objects(r.Cursor+"x", n < 2, doc(fmt.Sprint("o", n), fmt.Sprintf("Entry number %d of the log.", n))), nil
 		})
@@ -452,16 +454,16 @@ func TestConnectorBackfillIsPaced(t *testing.T) {
 func TestConnectorMetadataAndOverrides(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
-		other := tenant(t, svc, contextmem.TenantSpec{ID: "other", Schema: []contextmem.Field{{Name: "area", Type: contextmem.Varchar}, {Name: "year", Type: contextmem.Int32}}})
+		other := tenant(t, svc, contextmem.TenantSpec{ID: "other", Schema: []contextmem.Field{{Name: "area", Type: content.Varchar}, {Name: "year", Type: content.Int32}}})
 		good := doc("good", "The orchard has nine trees.")
 		good.File.Metadata = map[string]any{"area": "north", "stray": "kept"}
-		good.File.AdditionalMetadata = map[string]any{"note": "theirs"}
+		good.File.Additional = map[string]any{"note": "theirs"}
 		bad := doc("bad", "The meadow floods in spring.")
 		bad.File.Metadata = map[string]any{"year": "not a number"}
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
-			return objects(r.Cursor+"x", false, bad, good, contextmem.SyncObject{ExternalID: "neither"},
-				contextmem.SyncObject{ExternalID: "zip", File: &contextmem.File{Name: "a.zip", Data: []byte("PK")}},
-				contextmem.SyncObject{ExternalID: "reader", File: &contextmem.File{Name: "r.txt", Open: func() (io.ReadCloser, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
+			return objects(r.Cursor+"x", false, bad, good, connector.Object{ExternalID: "neither"},
+				connector.Object{ExternalID: "zip", File: &contextmem.File{Name: "a.zip", Data: []byte("PK")}},
+				connector.Object{ExternalID: "reader", File: &contextmem.File{Name: "r.txt", Open: func() (io.ReadCloser, error) {
 					return io.NopCloser(strings.NewReader("A stream of words.")), nil
 				}}}), nil
 		})
@@ -505,8 +507,8 @@ func TestConnectorCursorWaitsForObjects(t *testing.T) {
 		p := &script{}
 		var fail atomic.Bool
 		fail.Store(true)
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
-			return objects(r.Cursor+"x", false, contextmem.SyncObject{ExternalID: "a", File: &contextmem.File{Name: "a.txt", Open: func() (io.ReadCloser, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
+			return objects(r.Cursor+"x", false, connector.Object{ExternalID: "a", File: &contextmem.File{Name: "a.txt", Open: func() (io.ReadCloser, error) {
 				if fail.Load() {
 					return nil, errors.New("connection reset")
 				}
@@ -514,7 +516,7 @@ func TestConnectorCursorWaitsForObjects(t *testing.T) {
 			}}}), nil
 		})
 		be := keep{inmem.New()}
-		o := &contextmem.Options{Providers: []contextmem.Provider{p}}
+		o := &contextmem.Options{Providers: []connector.Provider{p}}
 		svc, err := contextmem.New(t.Context(), be, o)
 		require.NoError(t, err)
 		acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
@@ -574,15 +576,15 @@ func TestConnectorRefusals(t *testing.T) {
 			"engine":             {func(s *contextmem.ConnectorSpec) { s.SyncEngine = "warp" }, contextmem.ErrInvalid},
 			"auth type":          {func(s *contextmem.ConnectorSpec) { s.AuthType = "magic" }, contextmem.ErrInvalid},
 			"credential missing": {func(s *contextmem.ConnectorSpec) { s.Credentials = nil }, contextmem.ErrInvalid},
-			"credential unknown": {func(s *contextmem.ConnectorSpec) { s.Credentials = contextmem.Credentials{"token": "t", "x": "y"} }, contextmem.ErrInvalid},
+			"credential unknown": {func(s *contextmem.ConnectorSpec) { s.Credentials = connector.Credentials{"token": "t", "x": "y"} }, contextmem.ErrInvalid},
 		} {
 			spec := ok
 			tc.edit(&spec)
 			_, err := svc.CreateConnector(t.Context(), spec)
 			require.ErrorIs(t, err, tc.want, name)
 		}
-		p.check = func(c contextmem.Credentials) error {
-			return fmt.Errorf("%w: %s", contextmem.ErrBadCredentials, c["token"])
+		p.check = func(c connector.Credentials) error {
+			return fmt.Errorf("%w: %s", connector.ErrBadCredentials, c["token"])
 		}
 		_, err = svc.CreateConnector(t.Context(), contextmem.ConnectorSpec{Provider: "script", Credentials: token})
 		require.ErrorIs(t, err, contextmem.ErrInvalid)
@@ -590,7 +592,7 @@ func TestConnectorRefusals(t *testing.T) {
 		_, _, err = svc.Discover(t.Context(), made.ID, "bad", 0)
 		require.ErrorIs(t, err, contextmem.ErrUpstream)
 		require.NotContains(t, err.Error(), "secret-token")
-		p.check = func(contextmem.Credentials) error { panic("no") }
+		p.check = func(connector.Credentials) error { panic("no") }
 		_, _, err = svc.DiscoverWith(t.Context(), contextmem.DiscoverRequest{Provider: "script", Credentials: token, Limit: 10})
 		require.ErrorIs(t, err, contextmem.ErrUpstream)
 		_, _, err = svc.DiscoverWith(t.Context(), contextmem.DiscoverRequest{Provider: "script", AuthType: "magic", Credentials: token})
@@ -624,7 +626,7 @@ func second[T any](_ T, err error) error { return err }
 func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor == "" {
 				return objects("1", true, doc("a", "Candles are made of beeswax.")), nil
 			}
@@ -637,7 +639,7 @@ func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 		require.Len(t, listed(t, acme.Sub("")), 1)
 		require.Zero(t, c.Cycles)
 
-		p.answer(func(ctx context.Context, _ contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
@@ -648,19 +650,19 @@ func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 		require.Equal(t, contextmem.SyncError, c.SyncStatus)
 		require.Contains(t, c.LastError, "deadline")
 
-		p.answer(func(_ context.Context, r contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			return objects(r.Cursor, true), nil
 		})
 		_, err := svc.SyncNow(t.Context(), c.ID)
 		require.NoError(t, err)
 		require.Contains(t, look(t, svc, c.ID).LastError, "no progress")
-		p.answer(func(context.Context, contextmem.SyncRequest) (*contextmem.SyncPage, error) { panic("out of range") })
+		p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) { panic("out of range") })
 		_, err = svc.SyncNow(t.Context(), c.ID)
 		require.NoError(t, err)
 		require.Contains(t, look(t, svc, c.ID).LastError, "panicked")
 
 		// Several connectors at once, and a Close while they sync.
-		p.answer(func(ctx context.Context, _ contextmem.SyncRequest) (*contextmem.SyncPage, error) {
+		p.answer(func(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
 )
 
 func TestRawVectors(t *testing.T) {
@@ -16,17 +17,17 @@ func TestRawVectors(t *testing.T) {
 	svc, _ := open(t, nil)
 	s := tenant(t, svc, contextmem.TenantSpec{ID: "raw", Embeddings: true, Dimension: 2}).Sub("a")
 	ctx := t.Context()
-	in := contextmem.RawInsert{Sources: []contextmem.RawSource{
-		{SourceID: "x", Metadata: map[string]any{"c": "red"}, Vectors: []contextmem.RawVector{{ChunkID: "x1", Vector: []float32{3, 0}}, {ChunkID: "x2", Vector: []float32{0, 5}}}},
-		{SourceID: "y", Metadata: map[string]any{"c": "blue"}, Vectors: []contextmem.RawVector{{ChunkID: "y1", Vector: []float32{1e-30, 1e-30}}, {ChunkID: "y2", Vector: []float32{-1e38, 0}}}}}}
+	in := contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{
+		{SourceID: "x", Metadata: map[string]any{"c": "red"}, Vectors: []contextmem.Vector{{ChunkID: "x1", Vector: []float32{3, 0}}, {ChunkID: "x2", Vector: []float32{0, 5}}}},
+		{SourceID: "y", Metadata: map[string]any{"c": "blue"}, Vectors: []contextmem.Vector{{ChunkID: "y1", Vector: []float32{1e-30, 1e-30}}, {ChunkID: "y2", Vector: []float32{-1e38, 0}}}}}}
 	keys, err := s.InsertVectors(ctx, in)
 	require.NoError(t, err)
 	require.Equal(t, []string{"x1", "x2", "y1", "y2"}, keys)
 	_, err = s.InsertVectors(ctx, in)
 	require.ErrorIs(t, err, contextmem.ErrExists)
-	_, err = s.InsertVectors(ctx, contextmem.RawInsert{Upsert: true, Sources: []contextmem.RawSource{{SourceID: "z", Vectors: []contextmem.RawVector{{ChunkID: "x1", Vector: []float32{1, 1}}}}}})
+	_, err = s.InsertVectors(ctx, contextmem.InsertVectorsRequest{Upsert: true, Sources: []contextmem.VectorSource{{SourceID: "z", Vectors: []contextmem.Vector{{ChunkID: "x1", Vector: []float32{1, 1}}}}}})
 	require.ErrorIs(t, err, contextmem.ErrExists, "a chunk id of another source")
-	hits, err := s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{7, 0}, WithVectors: true})
+	hits, err := s.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{7, 0}, WithVectors: true})
 	require.NoError(t, err)
 	require.Len(t, hits, 4)
 	for i, want := range []struct {
@@ -38,20 +39,20 @@ func TestRawVectors(t *testing.T) {
 		require.InDelta(t, 1-hits[i].Score, hits[i].Distance, 1e-9)
 		require.InDelta(t, 1, math.Hypot(float64(hits[i].Vector[0]), float64(hits[i].Vector[1])), 1e-6)
 	}
-	hits, err = s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{7, 0}, Metadata: map[string]any{"c": "blue"}})
+	hits, err = s.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{7, 0}, Metadata: map[string]any{"c": "blue"}})
 	require.NoError(t, err)
 	require.Len(t, hits, 2)
-	n, err := s.DeleteVectors(ctx, contextmem.RawSelect{ChunkIDs: []string{"x1", "y1", "none"}})
+	n, err := s.DeleteVectors(ctx, contextmem.VectorSelection{ChunkIDs: []string{"x1", "y1", "none"}})
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
-	hits, err = s.FilterVectors(ctx, contextmem.RawSelect{SourceID: "x"}, 0)
+	hits, err = s.FilterVectors(ctx, contextmem.VectorSelection{SourceID: "x"}, 0)
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.Equal(t, "x2", hits[0].ChunkID)
-	n, err = s.DeleteVectors(ctx, contextmem.RawSelect{SourceID: "x"})
+	n, err = s.DeleteVectors(ctx, contextmem.VectorSelection{SourceID: "x"})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	hits, err = s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{7, 0}})
+	hits, err = s.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{7, 0}})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.Equal(t, "y2", hits[0].ChunkID)
@@ -68,7 +69,7 @@ func TestRequestID(t *testing.T) {
 			return s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", RequestID: id})
 		},
 		"text": func(id string) (*contextmem.Result, error) {
-			return s.BooleanRecall(t.Context(), contextmem.TextQuery{Class: contextmem.ClassMemory, Query: "kettle", RequestID: id})
+			return s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: "kettle", RequestID: id})
 		},
 	} {
 		own, given := contextmem.NewRequestID(), ""
@@ -173,7 +174,7 @@ func TestRatingsMoveWhatWasShown(t *testing.T) {
 	s := acme.Sub("a")
 	for i, side := range []string{"left", "right", "upper", "lower"} {
 		remember(t, s, contextmem.Memory{ID: fmt.Sprint(i), Text: "The kettle is on the " + side + " shelf."})
-		shelve(t, s, contextmem.File{ID: fmt.Sprint(i), Data: []byte("The kettle is on the " + side + " shelf.")})
+		addDocuments(t, s, contextmem.File{ID: fmt.Sprint(i), Data: []byte("The kettle is on the " + side + " shelf.")})
 	}
 	ask := func(class contextmem.Class) (string, map[string]float64, float64) {
 		res, err := s.Recall(t.Context(), contextmem.Recall{Class: class, Query: "which shelf is the kettle on"})
@@ -234,7 +235,7 @@ func TestAppThreads(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	mail := func(id, thread, body string) contextmem.AppItem {
-		return contextmem.AppItem{ID: id, Kind: contextmem.AppEmail, Provider: "post", ExternalID: id + "@x", ThreadID: thread, Fields: map[string]any{"subject": "Re: " + id, "body": body}}
+		return contextmem.AppItem{ID: id, Kind: content.AppEmail, Provider: "post", ExternalID: id + "@x", ThreadID: thread, Fields: map[string]any{"subject": "Re: " + id, "body": body}}
 	}
 	apps := []contextmem.AppItem{mail("ask", "t1", "When does the lighthouse tour to Skagen begin?"), mail("reply", "t1", "Half past nine, at berth four. Bring a jumper.")}
 	for i := range 60 {
@@ -261,16 +262,16 @@ func TestAppThreads(t *testing.T) {
 func TestAppItems(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	app := func(id, ext string, kind contextmem.AppKind, fields map[string]any) contextmem.AppItem {
+	app := func(id, ext string, kind content.AppKind, fields map[string]any) contextmem.AppItem {
 		return contextmem.AppItem{ID: id, Kind: kind, Provider: "desk", ExternalID: ext, Fields: fields}
 	}
 	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{
-		app("child", "DESK-2", contextmem.AppTicket, map[string]any{"title": "Lid", "description": "The lid of the kettle is loose.", "parent_id": "DESK-1", "status": "open"}),
+		app("child", "DESK-2", content.AppTicket, map[string]any{"title": "Lid", "description": "The lid of the kettle is loose.", "parent_id": "DESK-1", "status": "open"}),
 		{ID: "bad", Kind: "fax", Fields: map[string]any{"body": "x"}},
-		{ID: "mismatch", Kind: contextmem.AppEmail, Fields: map[string]any{"kind": "message", "body": "x"}},
-		{ID: "empty", Kind: contextmem.AppMessage},
-		app("parent", "DESK-1", contextmem.AppTicket, map[string]any{"title": "Kettle", "description": "The kettle is broken.", "assignee": "Ole"}),
-		{ID: "mail", Kind: contextmem.AppEmail, Provider: "post", ExternalID: "m1", Fields: map[string]any{"subject": "Lunch", "body": "Soup today.", "from": map[string]any{"email": "ann@example.com"}}},
+		{ID: "mismatch", Kind: content.AppEmail, Fields: map[string]any{"kind": "message", "body": "x"}},
+		{ID: "empty", Kind: content.AppMessage},
+		app("parent", "DESK-1", content.AppTicket, map[string]any{"title": "Kettle", "description": "The kettle is broken.", "assignee": "Ole"}),
+		{ID: "mail", Kind: content.AppEmail, Provider: "post", ExternalID: "m1", Fields: map[string]any{"subject": "Lunch", "body": "Soup today.", "from": map[string]any{"email": "ann@example.com"}}},
 		{ID: "custom", Fields: map[string]any{"data": map[string]any{"tea_kind": "oolong", "n": []any{1, true}}}},
 	}})
 	require.NoError(t, err)
@@ -305,10 +306,10 @@ func TestAppItems(t *testing.T) {
 	// Links to items that are counted in one call and arrive in another.
 	links := &contextmem.Relations{}
 	for i := range 300 {
-		links.Links = append(links.Links, contextmem.Link{Provider: "desk", ExternalID: fmt.Sprintf("DESK-%d", i)})
+		links.Links = append(links.Links, content.Link{Provider: "desk", ExternalID: fmt.Sprintf("DESK-%d", i)})
 	}
-	links.Links = append(links.Links, contextmem.Link{ExternalID: "no provider"})
-	res, err = acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{{ID: "hub", Kind: contextmem.AppMessage, Fields: map[string]any{"body": "All of them."}, Relations: links}}})
+	links.Links = append(links.Links, content.Link{ExternalID: "no provider"})
+	res, err = acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{{ID: "hub", Kind: content.AppMessage, Fields: map[string]any{"body": "All of them."}, Relations: links}}})
 	require.NoError(t, err)
 	require.Equal(t, 2, res.Items[0].RelationsCreated)
 	require.Contains(t, res.Items[0].RelationsError, "298 related items")
@@ -319,21 +320,21 @@ func TestSuppliedGraph(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	s := acme.Sub("a")
-	graph := contextmem.SuppliedGraph{Entities: map[string]contextmem.SuppliedEntity{"k": {Name: "Kettle", Type: "THING"}, "unused": {Name: "Spoon"}}}
+	graph := content.SuppliedGraph{Entities: map[string]content.SuppliedEntity{"k": {Name: "Kettle", Type: "THING"}, "unused": {Name: "Spoon"}}}
 	for i := range 25 {
 		h := fmt.Sprintf("e%d", i)
-		graph.Entities[h] = contextmem.SuppliedEntity{Name: "Part " + h}
-		graph.Relations = append(graph.Relations, contextmem.SuppliedRelation{Source: "k", Target: h, Predicate: "has_part", Context: "The kettle has " + h + "."})
+		graph.Entities[h] = content.SuppliedEntity{Name: "Part " + h}
+		graph.Relations = append(graph.Relations, content.SuppliedRelation{Source: "k", Target: h, Predicate: "has_part", Context: "The kettle has " + h + "."})
 	}
-	res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle has many parts.", AdditionalMetadata: map[string]any{"who": "ann"}}},
-		Graphs: map[string]contextmem.SuppliedGraph{"m": graph}})
+	res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle has many parts.", Additional: map[string]any{"who": "ann"}}},
+		Graphs: map[string]content.SuppliedGraph{"m": graph}})
 	require.NoError(t, err)
 	done(t, s, res.IDs()...)
 	seen := map[string]bool{}
-	r := contextmem.RelationsRequest{Class: contextmem.ClassMemory, Limit: 4}
+	r := contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory, Limit: 4}
 	for pages := 0; ; pages++ {
 		require.Less(t, pages, 10)
-		p, err := s.Relations(t.Context(), r)
+		p, err := s.GraphRelations(t.Context(), r)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(p.Groups), 4)
 		for _, g := range p.Groups {
@@ -364,12 +365,12 @@ func TestSuppliedGraph(t *testing.T) {
 	require.Empty(t, hit.Graph.QueryPaths)
 	// Without a graph the stored one is kept; another one replaces it.
 	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle has many good parts."})
-	p, err := s.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory, SourceID: "m"})
+	p, err := s.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory, SourceID: "m"})
 	require.NoError(t, err)
 	require.Len(t, p.Groups, 25)
-	_, err = s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m"}})
+	_, err = s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"m"}})
 	require.NoError(t, err)
-	p, err = s.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory})
+	p, err = s.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory})
 	require.NoError(t, err)
 	require.Empty(t, p.Groups)
 }

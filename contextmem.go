@@ -29,18 +29,25 @@ package contextmem
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/internal/deliver"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/access"
+	"github.com/contextmem/contextmem/internal/connect"
+	"github.com/contextmem/contextmem/internal/documents"
+	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/recall"
-	"github.com/contextmem/contextmem/internal/spaces"
+	"github.com/contextmem/contextmem/internal/schedule"
+	"github.com/contextmem/contextmem/internal/transfer"
+	"github.com/contextmem/contextmem/internal/vectors"
+	"github.com/contextmem/contextmem/internal/webhook"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // Service is an open deployment. It embeds the default [Organisation], so that
@@ -53,31 +60,24 @@ type Service struct {
 	be        backend.Backend
 	reg       backend.Registry
 	embedder  Embedder
-	ranker    *recall.Engine // over the embedder
+	recallers []*recall.Engine // over the embedder, and over the previous ones
 	extractor extract.Extractor
 	parsers   *parse.Registry
-	pipe      *pipeline.Config
-	spaces    *spaces.Cache[*space]
-	sched     *scheduler
-	cache     tenantCache
-	doomed    sync.Map // uid -> struct{}: workspaces that are being removed and must not be opened
-	leased    sync.Map // uid -> struct{}: workspaces in which a predecessor may have left leases
-	reembed   sync.Map // uid -> struct{}: workspaces that may be opened with another embedder than theirs
-	requests  requestLog
-	webhooks  webhookCache
-	deliverer *deliver.Engine
-	secrets   *secrets
-	providers map[string]*provider
-	syncs     *syncs
-	keyCache  keyCache
 
-	life context.Context // ends when Close begins
-	stop context.CancelFunc
-	work sync.WaitGroup // goroutines that the service owns
+	gate      *workspace.Gate
+	set       *workspace.Set
+	sched     *schedule.Scheduler
+	intake    *intake.Engine
+	documents *documents.Engine
+	vectors   *vectors.Engine
+	transfer  *transfer.Engine
 
-	mu       sync.RWMutex // guards closed against calls that begin
-	closed   bool
-	calls    sync.WaitGroup
+	requests   feedback.Requests
+	secrets    *access.Secrets
+	keys       *access.Keys
+	webhooks   *webhook.Engine
+	connectors *connect.Engine
+
 	closeErr error
 	done     chan struct{} // closed when Close has finished
 }
@@ -94,100 +94,120 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{opts: opts, be: be, reg: be.Registry(), done: make(chan struct{})}
+	s := &Service{opts: opts, be: be, reg: be.Registry(), gate: workspace.NewGate(), done: make(chan struct{})}
 	s.Organisation = Organisation{svc: s, id: DefaultOrg}
-	if s.embedder = opts.Embedder; s.embedder == nil {
+	if err := s.assemble(ctx); err != nil {
+		return nil, fault.Wrap("open", "", "", err)
+	}
+	if err := s.start(ctx); err != nil {
+		s.gate.Abandon()
+		return nil, fault.Wrap("open", "", "", err)
+	}
+	return s, nil
+}
+
+// assemble makes the engines; nothing runs yet.
+func (s *Service) assemble(ctx context.Context) (err error) {
+	o := s.opts
+	if s.embedder = o.Embedder; s.embedder == nil {
 		s.embedder = defaultEmbedder()
 	}
-	s.ranker = s.newRanker()
-	if s.extractor = opts.Extractor; s.extractor == nil {
+	if s.extractor = o.Extractor; s.extractor == nil {
 		s.extractor = defaultExtractor()
 	}
-	key := opts.SecretKey
-	if key == nil {
-		if key, err = registryKey(ctx, s.reg); err != nil {
-			return nil, wrap("open", "", "", err)
-		}
+	if s.secrets, err = access.NewSecrets(ctx, s.reg, o.keyStore(s.reg)); err != nil {
+		return err
 	}
-	if s.secrets, err = newSecrets(key); err != nil {
-		return nil, wrap("open", "", "", err)
+	s.parsers = o.parsers()
+	if s.connectors, err = s.newConnectors(); err != nil {
+		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
-	if s.providers, err = describeProviders(opts.Providers); err != nil {
-		return nil, &Error{Op: "options", Kind: KindInvalid, Err: err}
+	s.keys, s.webhooks = access.NewKeys(s.reg), s.newWebhooks()
+	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.models(),
+		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
+	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Workers: o.Workers, Logger: o.Logger,
+		Pipeline: &pipeline.Config{Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
+			BatchItems: o.BatchItems, BatchBytes: 32 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
+	s.set.SetAttention(s.sched)
+	s.intake = intake.New(intake.Config{Limits: o.intakeLimits(), Parsers: s.parsers, ParseTimeout: o.ParseTimeout,
+		Schedule: s.sched, Life: s.gate.Life(), Logger: o.Logger})
+	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
+	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook}
+	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
+	return nil
+}
+
+// models makes a recall engine for each embedder of the service and returns what workspaces need of them.
+func (s *Service) models() (out []workspace.Model) {
+	for _, e := range append([]Embedder{s.embedder}, s.opts.PreviousEmbedders...) {
+		s.recallers = append(s.recallers, s.newRecaller(e))
+		out = append(out, workspace.Model{Identity: workspace.Identity{Model: e.Model(), Dim: e.Dim()}, Embedder: e})
 	}
-	s.parsers = parse.New()
-	for mediaType, p := range opts.Parsers {
-		s.parsers.Register(mediaType, nil, p)
+	return out
+}
+
+// idleTenants is MaxOpenTenants, or less where the process may not open enough files.
+func (s *Service) idleTenants() int {
+	n := workspace.MaxIdle(s.opts.MaxOpenTenants)
+	if n < s.opts.MaxOpenTenants {
+		s.opts.Logger.Warn("the limit of open files is low: fewer tenants stay open while idle", "tenants", n, "option", s.opts.MaxOpenTenants)
 	}
-	s.parsers.SetOCR(opts.OCR)
-	s.parsers.SetPDFTool(opts.PDFTool)
-	s.pipe = &pipeline.Config{Embedder: s.embedder, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: opts.ParseTimeout,
-		Chunking: opts.chunking(), BatchItems: opts.BatchItems, BatchBytes: 32 << 20, MaxAttempts: opts.MaxAttempts, Lease: opts.Lease, Logger: opts.Logger}
-	s.life, s.stop = context.WithCancel(context.Background())
-	s.cache.init()
-	s.spaces = spaces.New(opts.MaxOpenTenants, s.openSpace, s.closeSpace)
+	return n
+}
+
+// start finds what a predecessor left and sets the background work going.
+func (s *Service) start(ctx context.Context) error {
+	if err := s.secrets.Verify(ctx, s.webhooks, s.connectors); err != nil {
+		return err
+	}
 	if v, ok := s.reg.(backend.LeaseVoider); ok { // deliveries that a dead predecessor was sending
 		if err := v.VoidLeases(ctx); err != nil {
-			s.stop()
-			return nil, wrap("open", "", "", err)
+			return err
 		}
 	}
-	s.deliverer = s.newDeliverer()
-	s.sched = newScheduler(s)
-	if err := s.sched.load(ctx); err != nil {
-		s.stop()
-		return nil, wrap("open", "", "", err)
+	if err := s.sched.Load(ctx); err != nil {
+		return err
 	}
-	s.syncs = newSyncs(s)
-	if err := s.syncs.load(ctx); err != nil {
-		s.stop()
-		return nil, wrap("open", "", "", err)
+	if err := s.connectors.Load(ctx); err != nil {
+		return err
 	}
-	if err := s.sched.start(ctx); err != nil {
-		s.stop()
-		s.work.Wait()
-		return nil, wrap("open", "", "", err)
+	s.sched.Start()
+	if err := s.transfer.Load(ctx); err != nil {
+		return err
 	}
-	s.work.Go(func() { s.deliverer.Run(s.life) })
-	s.work.Go(s.syncs.loop)
-	return s, nil
+	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
+	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
+	return nil
 }
 
 // Org returns the handle of another organisation. Organisations need no creation.
 func (s *Service) Org(id string) Organisation { return Organisation{svc: s, id: id} }
 
-// begin admits a call; every success must be followed by end.
-func (s *Service) begin() error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return &Error{Kind: KindClosed, Err: ErrClosed}
+// call runs f as a call of the service: Close waits for it, and a closed service refuses it.
+func (s *Service) call(f func() error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
 	}
-	s.calls.Add(1)
-	return nil
+	defer s.gate.Leave()
+	return f()
 }
-
-func (s *Service) end() { s.calls.Done() }
 
 // Drain waits until nothing that was accepted waits to be processed, in any
 // tenant, and every due webhook event was handed over for delivery. Items that wait for a retry count as waiting.
 // Tenants that need [Tenant.Reembed] are not waited for: then the error is ErrConflict.
-func (s *Service) Drain(ctx context.Context) error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	defer s.end()
-	return s.sched.drain(ctx, nil)
-}
+func (s *Service) Drain(ctx context.Context) error { return s.DrainProgress(ctx, nil) }
 
 // DrainProgress is Drain with a callback that is called with the counts of
-// items by state over all open tenants, at each change and at least once.
+// items by state over all open tenants, at each change and at least once. f may be nil.
 func (s *Service) DrainProgress(ctx context.Context, f func(Progress)) error {
-	if err := s.begin(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.end()
-	return s.sched.drain(ctx, f)
+	defer s.gate.Leave()
+	if f == nil {
+		return s.sched.Drain(ctx, nil)
+	}
+	return s.sched.Drain(ctx, func(p schedule.Progress) { f(Progress(p)) })
 }
 
 // Progress counts items that are on their way, and those that ended since the service was opened.
@@ -196,7 +216,7 @@ type Progress struct {
 	Completed, Errored        int
 }
 
-// Waiting is the number of items that are not terminal.
+// Waiting returns the number of items that are not terminal.
 func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 
 // Close stops intake, lets calls that are under way end, stops the workers, and
@@ -204,43 +224,10 @@ func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 // safe from several goroutines; all get the same result. A plug-in that hangs
 // delays it by at most twenty seconds.
 func (s *Service) Close() error {
-	s.mu.Lock()
-	first := !s.closed
-	s.closed = true
-	s.mu.Unlock()
-	if !first {
-		<-s.done
-		return s.closeErr
+	if s.gate.Refuse() {
+		s.closeErr = s.gate.Shut(closePatience, s.set.Close)
+		close(s.done)
 	}
-	s.stop()
-	var errs []error
-	idle := make(chan struct{})
-	go func() {
-		s.calls.Wait()
-		s.work.Wait()
-		close(idle)
-	}()
-	t := time.NewTimer(closePatience)
-	defer t.Stop()
-	select {
-	case <-idle:
-	case <-t.C:
-		errs = append(errs, fmt.Errorf("close: calls or workers still ran after %v", closePatience))
-	}
-	closed := make(chan error, 1)
-	go func() { closed <- errors.Join(s.spaces.Close(), s.be.Close()) }()
-	var late <-chan time.Time // what hung may hold the storage up as well
-	if len(errs) > 0 {
-		t.Reset(closePatience)
-		late = t.C
-	}
-	select {
-	case err := <-closed:
-		errs = append(errs, err)
-	case <-late:
-		errs = append(errs, fmt.Errorf("close: the storage was still in use after %v", 2*closePatience))
-	}
-	s.closeErr = errors.Join(errs...)
-	close(s.done)
+	<-s.done
 	return s.closeErr
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // Open opens the deployment in dir, making it when it is absent, with all
-// defaults: SQLite for the truth, SIMD and BM25 indexes beside it, the embedded
+// defaults: SQLite as the store, SIMD and BM25 indexes beside it, the embedded
 // model. It needs cgo; without it the error says what to do instead. A directory
 // that another process has open fails at once.
 func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 	stores, err := sqlite.Open(ctx, dir, nil)
 	if err != nil {
-		return nil, wrap("open", "", dir, err)
+		return nil, fault.Wrap("open", "", dir, err)
 	}
 	var opts Options
 	if o != nil {
@@ -27,15 +28,10 @@ func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 	indexers, err := local.Open(dir, &local.Options{CacheBytes: opts.CacheBytes, Logger: opts.Logger})
 	if err != nil {
 		_ = stores.Close()
-		return nil, wrap("open", "", dir, err)
+		return nil, fault.Wrap("open", "", dir, err)
 	}
 	be := backend.Compose(stores, indexers)
-	if opts.SecretKey == nil {
-		if opts.SecretKey, err = readKeyFile(dir); err != nil {
-			_ = be.Close()
-			return nil, wrap("open", "", dir, err)
-		}
-	}
+	opts.keyDir = dir
 	s, err := New(ctx, be, &opts)
 	if err != nil {
 		_ = be.Close()

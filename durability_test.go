@@ -74,7 +74,7 @@ func torment(dir, seedText string) error {
 				version := fmt.Sprintf("v%dw%dn%d", seed, w, n)
 				if rng.IntN(4) == 0 {
 					say("try delete %s -", id)
-					if _, err := sub.DeleteItems(ctx, contextmem.DeleteRequest{IDs: []string{id}}); err != nil {
+					if _, err := sub.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: []string{id}}); err != nil {
 						return
 					}
 					say("ack delete %s -", id)
@@ -199,13 +199,13 @@ func settle(t *testing.T, ctx context.Context, sub contextmem.Sub, round int, id
 	possible := append([]string{f.acked}, f.maybe...)
 	if st.Unknown {
 		require.Contains(t, possible, "", "round %d: %s was acknowledged as %q and is gone", round, id, f.acked)
-		res, err := sub.BooleanRecall(ctx, contextmem.TextQuery{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
+		res, err := sub.BooleanRecall(ctx, contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
 		require.NoError(t, err)
 		require.Empty(t, res.Chunks, "round %d: deleted %s is recalled", round, id)
 		return ""
 	}
 	require.Equal(t, contextmem.StatusCompleted, st.Status, "round %d: %s %s %s", round, id, st.ErrorCode, st.ErrorMessage)
-	res, err := sub.BooleanRecall(ctx, contextmem.TextQuery{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
+	res, err := sub.BooleanRecall(ctx, contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
 	require.NoError(t, err)
 	require.Len(t, res.Chunks, 1, "round %d: %s", round, id)
 	for _, v := range possible {

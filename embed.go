@@ -1,10 +1,15 @@
 package contextmem
 
-import "context"
+import (
+	"context"
+	"math"
+
+	"github.com/contextmem/contextmem/internal/rank"
+)
 
 // Embedder turns texts into vectors. It must be safe for concurrent use.
 //
-// An Embedder may also implement [Covering] and [WordEmbedder].
+// An Embedder may also implement [Covering], [WordEmbedder], [Rated] and [Calibrated].
 type Embedder interface {
 	// Model identifies model and weights, for example "static-en-128/1". It is
 	// stored with each tenant; another identity at a later open is an error.
@@ -28,7 +33,7 @@ type Covering interface {
 // uses for late interaction in thinking mode.
 type WordEmbedder interface {
 	// AppendWord appends the L2-normalised [Dim]float32 vector of a lower-case
-	// word to dst; false when the model does not know it.
+	// word to dst, and reports whether the model knows the word.
 	AppendWord(dst []float32, word string) ([]float32, bool)
 }
 
@@ -37,6 +42,35 @@ type WordEmbedder interface {
 // contextmem assumes a sentence model of ordinary quality: 0.8 for both.
 type Rated interface {
 	Strength() (memory, knowledge float64)
+}
+
+// Calibration says what the scores of an embedder mean, measured on pairs of texts.
+type Calibration = struct {
+	// QueryMean and DocumentMean are the mean vectors of queries and of documents, [Dim]float32.
+	QueryMean, DocumentMean []float32
+	// UnrelatedMean and UnrelatedStd are mean and standard deviation of the scores of pairs that do not belong together,
+	// RelatedMean and RelatedStd of pairs that do, after the means were subtracted and the vectors normalised again.
+	UnrelatedMean, UnrelatedStd, RelatedMean, RelatedStd float32
+}
+
+// Calibrated is an Embedder with normalised vectors that knows what its scores mean. Recall then weighs a text by how far
+// it stands above unrelated ones, not by its share of the best score. Nil is no calibration.
+type Calibrated interface{ Calibration() *Calibration }
+
+// unrelated returns how the scores of texts lie that have nothing to do with each other, nil for no calibration. The mean
+// inner product of independent vectors is that of their means; the deviations of centred unit vectors shrink by what the
+// means take of their length.
+func unrelated(c *Calibration) *rank.Spread {
+	if c == nil || len(c.QueryMean) == 0 || len(c.QueryMean) != len(c.DocumentMean) || c.UnrelatedStd <= 0 {
+		return nil
+	}
+	mean, query, document := 0.0, 0.0, 0.0
+	for i, q := range c.QueryMean {
+		d := float64(c.DocumentMean[i])
+		mean, query, document = mean+float64(q)*d, query+float64(q)*float64(q), document+d*d
+	}
+	left := math.Sqrt(max(0, 1-query) * max(0, 1-document))
+	return &rank.Spread{Mean: mean, Std: max(.001, float64(c.UnrelatedStd)*left)}
 }
 
 // Reranker reorders candidates in thinking mode.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/content"
 )
 
 // A directory, a tenant, two memories, a question.
@@ -62,7 +63,7 @@ func ExampleSub_Recall_filters() {
 		log.Fatal(err)
 	}
 	defer svc.Close()
-	_, err = svc.CreateTenant(ctx, contextmem.TenantSpec{ID: "shop", Schema: []contextmem.Field{{Name: "department", Type: contextmem.Varchar, Match: true}}})
+	_, err = svc.CreateTenant(ctx, contextmem.TenantSpec{ID: "shop", Schema: []contextmem.Field{{Name: "department", Type: content.Varchar, Match: true}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestNewerFactRetiresTheOlderInAnyLanguage(t *testing.T) {
 			t.Run(language, func(t *testing.T) {
 				t.Parallel()
 				_, tn := open(t, nil)
-				c := tell(t, tn, contextmem.Memory{Text: told.first, Time: on("2020-03-01"), Infer: infer}, contextmem.Memory{Text: told.second, Time: on("2022-06-01"), Infer: infer})
+				c := newChapter(t, tn, contextmem.Memory{Text: told.first, Time: on("2020-03-01"), Infer: infer}, contextmem.Memory{Text: told.second, Time: on("2022-06-01"), Infer: infer})
 				require.Equal(t, []string{told.now}, c.says("lives_in", nil))
 				require.Equal(t, []string{told.old}, c.says("lives_in", asOf("2021-01-01")))
 				c.add(contextmem.Memory{ID: "ended", Text: told.ended, Time: on("2023-06-01"), Infer: infer})

@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// shelve adds plain texts as documents of the tenant and waits for them.
-func shelve(t *testing.T, s contextmem.Sub, files ...contextmem.File) {
+// addDocuments adds plain texts as documents of the tenant and waits for them.
+func addDocuments(t *testing.T, s contextmem.Sub, files ...contextmem.File) {
 	t.Helper()
 	files = slices.Clone(files)
 	for i := range files {
@@ -27,8 +27,8 @@ func shelve(t *testing.T, s contextmem.Sub, files ...contextmem.File) {
 	}
 }
 
-// drawn is a path as "subject predicate object; ...".
-func drawn(p contextmem.Path) string {
+// pathText renders a path as "subject predicate object; ...".
+func pathText(p contextmem.Path) string {
 	var b strings.Builder
 	for i, x := range p.Triplets {
 		if i > 0 {
@@ -39,10 +39,11 @@ func drawn(p contextmem.Path) string {
 	return b.String()
 }
 
-func drawnAll(ps []contextmem.Path) []string {
+// pathTexts renders paths in order.
+func pathTexts(ps []contextmem.Path) []string {
 	var out []string
 	for _, p := range ps {
-		out = append(out, drawn(p))
+		out = append(out, pathText(p))
 	}
 	return out
 }
@@ -92,19 +93,19 @@ func TestGraphContext(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
-		shelve(t, s, contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")}, contextmem.File{ID: "two", Data: []byte("Zorblax was founded in Porto by Boris Gray.")},
+		addDocuments(t, s, contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")}, contextmem.File{ID: "two", Data: []byte("Zorblax was founded in Porto by Boris Gray.")},
 			contextmem.File{ID: "three", Data: []byte("The kettle is on the shelf.")})
 		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
 			res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Where does Anna Lind work?", Mode: mode, GraphContext: true, MaxResults: 1})
 			require.NoError(t, err)
 			checkGraph(t, res)
 			require.Equal(t, "one", res.Chunks[0].SourceID)
-			require.Equal(t, []string{"anna lind works_at zorblax"}, drawnAll(res.Graph.ChunkRelations))
+			require.Equal(t, []string{"anna lind works_at zorblax"}, pathTexts(res.Graph.ChunkRelations))
 			require.Equal(t, "Anna Lind works at Zorblax.", res.Graph.ChunkRelations[0].Context)
 			require.Equal(t, "works at", res.Graph.ChunkRelations[0].Triplets[0].Relation.Raw)
 			require.Equal(t, "PERSON", res.Graph.ChunkRelations[0].Triplets[0].Source.Type)
 			require.Equal(t, []string{"p_0"}, res.Graph.ChunkGroups[res.Chunks[0].ID])
-			require.Equal(t, "anna lind works_at zorblax", drawn(res.Graph.QueryPaths[0]))
+			require.Equal(t, "anna lind works_at zorblax", pathText(res.Graph.QueryPaths[0]))
 			chained := slices.IndexFunc(res.Graph.QueryPaths, func(p contextmem.Path) bool { return len(p.Triplets) == 2 })
 			if mode == contextmem.ModeFast {
 				require.Negative(t, chained)
@@ -129,13 +130,13 @@ func TestGraphContext(t *testing.T) {
 func TestGraphContextOfMemories(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "I work at Zorblax."}, contextmem.Memory{Text: "I live in Porto."}, contextmem.Memory{Text: "Clara lives in Oslo."})
+		c := newChapter(t, tn, contextmem.Memory{Text: "I work at Zorblax."}, contextmem.Memory{Text: "I live in Porto."}, contextmem.Memory{Text: "Clara lives in Oslo."})
 		for query, want := range map[string]string{"where do i work": "user works_at zorblax", "Where does the user live?": "user lives_in porto", "where does clara live": "clara lives_in oslo"} {
 			res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, GraphContext: true})
 			require.NoError(t, err)
 			checkGraph(t, res)
 			require.NotEmpty(t, res.Graph.QueryPaths, query)
-			require.Equal(t, want, drawn(res.Graph.QueryPaths[0]), query)
+			require.Equal(t, want, pathText(res.Graph.QueryPaths[0]), query)
 		}
 	})
 }
@@ -143,14 +144,14 @@ func TestGraphContextOfMemories(t *testing.T) {
 func TestGraphContextKeepsCollectionsApart(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		shelve(t, tn.Sub("a"), contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")})
-		shelve(t, tn.Sub("b"), contextmem.File{ID: "one", Data: []byte("Anna Lind lives in Porto.")})
+		addDocuments(t, tn.Sub("a"), contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")})
+		addDocuments(t, tn.Sub("b"), contextmem.File{ID: "one", Data: []byte("Anna Lind lives in Porto.")})
 		ask := func(q contextmem.Recall) (relations, paths []string) {
 			q.Query, q.GraphContext, q.Mode = "What do we know about Anna Lind?", true, contextmem.ModeThinking
 			res, err := tn.Sub("a").Recall(t.Context(), q)
 			require.NoError(t, err)
 			checkGraph(t, res)
-			relations, paths = drawnAll(res.Graph.ChunkRelations), drawnAll(res.Graph.QueryPaths)
+			relations, paths = pathTexts(res.Graph.ChunkRelations), pathTexts(res.Graph.QueryPaths)
 			slices.Sort(relations)
 			slices.Sort(paths)
 			return relations, paths
@@ -169,8 +170,8 @@ func TestGraphContextWithFilters(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
-		shelve(t, s, contextmem.File{ID: "open", Data: []byte("Anna Lind works at Zorblax.")},
-			contextmem.File{ID: "secret", Data: []byte("Zorblax was founded by Boris Gray."), ACL: []string{"boss"}, AdditionalMetadata: map[string]any{"shelf": "top"}})
+		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Anna Lind works at Zorblax.")},
+			contextmem.File{ID: "secret", Data: []byte("Zorblax was founded by Boris Gray."), ACL: []string{"boss"}, Additional: map[string]any{"shelf": "top"}})
 		ask := func(q contextmem.Recall) []string {
 			q.Query, q.GraphContext, q.Mode = "Where does Anna Lind work, and who founded Zorblax?", true, contextmem.ModeThinking
 			res, err := s.Recall(t.Context(), q)
@@ -196,7 +197,7 @@ func TestGraphContextWithFilters(t *testing.T) {
 		require.Equal(t, []string{works}, ask(contextmem.Recall{IDs: []string{"open"}}), "ids")
 		require.Equal(t, []string{works}, ask(contextmem.Recall{Titles: []string{"open.txt"}}), "titles")
 		require.Equal(t, []string{founded}, ask(contextmem.Recall{Filters: contextmem.Filters{Additional: map[string]any{"shelf": "top"}}}), "metadata")
-		_, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{Class: contextmem.ClassKnowledge, IDs: []string{"secret"}})
+		_, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{Class: contextmem.ClassKnowledge, IDs: []string{"secret"}})
 		require.NoError(t, err)
 		require.Equal(t, []string{works}, ask(contextmem.Recall{}), "deleted")
 	})
@@ -213,12 +214,12 @@ func TestGraphContextOfAFamousEntity(t *testing.T) {
 		files = append(files, contextmem.File{ID: fmt.Sprint("f", i), Data: fmt.Appendf(nil, "Anna Lind visited Town%dia.", i), ACL: []string{"staff"}})
 	}
 	files = append(files, contextmem.File{ID: "last", Data: []byte("Anna Lind works at Zorblax.")})
-	shelve(t, s, files...)
+	addDocuments(t, s, files...)
 	for _, principals := range [][]string{nil, {"guest"}} {
 		res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Where does Anna Lind work?", GraphContext: true, MaxResults: 5, Principals: principals})
 		require.NoError(t, err)
 		checkGraph(t, res)
-		require.Equal(t, "anna lind works_at zorblax", drawn(res.Graph.QueryPaths[0]))
+		require.Equal(t, "anna lind works_at zorblax", pathText(res.Graph.QueryPaths[0]))
 		if principals != nil {
 			require.Len(t, res.Graph.QueryPaths, 1)
 		}
@@ -233,11 +234,11 @@ func TestGraphContextOfTheBestChunks(t *testing.T) {
 	for i := range 9 {
 		name := fmt.Sprint("s", i)
 		subs[name] = .01
-		shelve(t, tn.Sub(name), contextmem.File{ID: "d", Data: []byte("Anna Lind lives in Porto. Anna Lind works at Zorblax. Anna Lind visited Oslo. Anna Lind met Boris Gray. Anna Lind bought a kettle. " +
+		addDocuments(t, tn.Sub(name), contextmem.File{ID: "d", Data: []byte("Anna Lind lives in Porto. Anna Lind works at Zorblax. Anna Lind visited Oslo. Anna Lind met Boris Gray. Anna Lind bought a kettle. " +
 			"Anna Lind studied at Harbor College. Anna Lind founded Quuxly. Anna Lind moved to Lisbon.")})
 	}
 	subs["z"] = 1
-	shelve(t, tn.Sub("z"), contextmem.File{ID: "d", Data: []byte("Anna Lind owns the Grey River Mill.")})
+	addDocuments(t, tn.Sub("z"), contextmem.File{ID: "d", Data: []byte("Anna Lind owns the Grey River Mill.")})
 	res, err := tn.Sub("a").Recall(t.Context(), contextmem.Recall{Query: "What does Anna Lind own?", GraphContext: true, MaxResults: 10, Subs: subs})
 	require.NoError(t, err)
 	checkGraph(t, res)
@@ -250,12 +251,12 @@ func TestGraphContextOfTheBestChunks(t *testing.T) {
 func TestGraphContextOfWhatHeld(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "Clara lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Clara moved to Porto.", Time: on("2022-03-01")})
+		c := newChapter(t, tn, contextmem.Memory{Text: "Clara lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Clara moved to Porto.", Time: on("2022-03-01")})
 		paths := func(asOf, knownAt time.Time) []string {
 			res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Where does Clara live?", GraphContext: true, AsOf: asOf, KnownAt: knownAt})
 			require.NoError(t, err)
 			checkGraph(t, res)
-			return drawnAll(res.Graph.QueryPaths)
+			return pathTexts(res.Graph.QueryPaths)
 		}
 		require.Equal(t, []string{"clara lives_in porto"}, paths(time.Time{}, time.Time{}))
 		require.Equal(t, []string{"clara lives_in lisbon"}, paths(on("2021-01-01"), time.Time{}))

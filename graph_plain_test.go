@@ -104,12 +104,12 @@ func TestGraphContextIsPlain(t *testing.T) {
 	}
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
-		shelve(t, s, files...)
+		addDocuments(t, s, files...)
 		added, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: memories})
 		require.NoError(t, err)
 		done(t, s, added.IDs()...)
 		for _, class := range []contextmem.Class{contextmem.ClassMemory, contextmem.ClassKnowledge} {
-			all, err := s.Relations(t.Context(), contextmem.RelationsRequest{Class: class})
+			all, err := s.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: class})
 			require.NoError(t, err)
 			require.False(t, all.Truncated)
 			shown := 0
@@ -128,7 +128,6 @@ func TestGraphContextIsPlain(t *testing.T) {
 					require.Equal(t, chunks, plainPaths(res.Graph.ChunkRelations), question)
 					require.Equal(t, paths, plainPaths(res.Graph.QueryPaths), question)
 					shown += len(paths)
-					res.Release()
 				}
 			}
 			require.Greater(t, shown, 60)

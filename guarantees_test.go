@@ -2,7 +2,9 @@ package contextmem_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +25,7 @@ type gate struct {
 	mu   sync.Mutex
 	wait chan struct{} // nil: open
 	fail error
+	only string // texts that fail; empty: all
 }
 
 func newGate() *gate { return &gate{Embedder: static.New()} }
@@ -30,6 +33,9 @@ func newGate() *gate { return &gate{Embedder: static.New()} }
 func (g *gate) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	g.mu.Lock()
 	wait, fail := g.wait, g.fail
+	if g.only != "" && !slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, g.only) }) {
+		fail = nil
+	}
 	g.mu.Unlock()
 	if wait != nil {
 		select {
@@ -62,7 +68,7 @@ func find(t *testing.T, s contextmem.Sub, query string) []string {
 			}
 		}
 	}
-	res, err := s.BooleanRecall(t.Context(), contextmem.TextQuery{Class: contextmem.ClassMemory, Query: query})
+	res, err := s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: query})
 	require.NoError(t, err)
 	for _, c := range res.Chunks {
 		ids = append(ids, c.SourceID)
@@ -94,14 +100,14 @@ func TestRecallNeverReturnsDeleted(t *testing.T) {
 	s := acme.Sub("a")
 	remember(t, s, contextmem.Memory{ID: "x", Text: "The harbour lights are green."}, contextmem.Memory{ID: "y", Text: "The harbour master is called Ole."})
 	require.Contains(t, find(t, s, "harbour"), "x")
-	res, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"x", "nothing"}})
+	res, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"x", "nothing"}})
 	require.NoError(t, err)
 	require.Equal(t, 1, res.Deleted)
 	require.ErrorIs(t, res.Items[1].Err, contextmem.ErrNotFound)
 	got := find(t, s, "harbour")
 	require.NotContains(t, got, "x")
 	require.Contains(t, got, "y")
-	res, err = s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"x"}})
+	res, err = s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"x"}})
 	require.NoError(t, err)
 	require.ErrorIs(t, res.Items[0].Err, contextmem.ErrNotFound)
 }
@@ -181,22 +187,81 @@ func TestTransientFailureIsRetriedAndVisible(t *testing.T) {
 func TestPoisonItemEndsErrored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		g.set(nil, context.DeadlineExceeded)
+		g.only = "kettle"
+		g.set(nil, errors.New("refused"))
 		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: g, MaxAttempts: 3})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, svc.Close()) }()
 		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
 		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
 		require.NoError(t, err)
+		for i := range 40 { // others go on all the time
+			_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: fmt.Sprint("o", i), Text: "The lamp is on the table."}}})
+			require.NoError(t, err)
+			time.Sleep(time.Minute)
+			st, err := s.Status(t.Context(), fmt.Sprint("o", max(0, i-10)))
+			require.NoError(t, err)
+			if i >= 10 {
+				require.Equal(t, contextmem.StatusCompleted, st[0].Status)
+			}
+		}
 		st, err := s.Wait(t.Context(), "m")
 		require.NoError(t, err)
 		require.Equal(t, contextmem.StatusErrored, st[0].Status)
-		require.Equal(t, 3, st[0].Attempts)
+		require.Less(t, st[0].Attempts, 100)
 		require.NotEmpty(t, st[0].ErrorMessage)
 		g.set(nil, nil)
 		require.NoError(t, s.Retry(t.Context(), contextmem.ClassMemory, "m"))
 		done(t, s, "m")
 		require.ErrorIs(t, s.Retry(t.Context(), contextmem.ClassMemory, "m"), contextmem.ErrConflict)
+	})
+}
+
+func TestOutageOfHoursLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.set(nil, errors.New("connection refused"))
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: g})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		var ids []string
+		for i := range 600 {
+			ids = append(ids, fmt.Sprint("m", i))
+			_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: ids[i], Text: fmt.Sprint("The kettle is on shelf ", i)}}})
+			require.NoError(t, err)
+			time.Sleep(30 * time.Second) // five hours in all
+		}
+		st, err := s.Status(t.Context(), ids...)
+		require.NoError(t, err)
+		tries := 0
+		for _, x := range st {
+			require.False(t, x.Status.Terminal())
+			tries += x.Attempts
+		}
+		require.Less(t, tries, 600, "one item at a time finds out whether the embedder is back")
+		g.set(nil, nil)
+		time.Sleep(20 * time.Minute) // at most twice the longest pause, and its jitter
+		done(t, s, ids...)
+	})
+}
+
+func TestItemsOfAnEndlessOutageEndErrored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.set(nil, errors.New("connection refused"))
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: g, RetryFor: time.Hour})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
+		require.NoError(t, err)
+		began := time.Now()
+		st, err := s.Wait(t.Context(), "m")
+		require.NoError(t, err)
+		require.Equal(t, contextmem.StatusErrored, st[0].Status)
+		require.Greater(t, time.Since(began), 50*time.Minute)
+		require.Less(t, time.Since(began), 2*time.Hour)
 	})
 }
 
@@ -209,10 +274,10 @@ func TestDeleteCancelsIndexing(t *testing.T) {
 	g.set(hold, nil)
 	_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
 	require.NoError(t, err)
-	kept, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m"}, KeepIndexing: true})
+	kept, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"m"}, KeepIndexing: true})
 	require.NoError(t, err)
 	require.ErrorIs(t, kept.Items[0].Err, contextmem.ErrProcessing)
-	res, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m"}})
+	res, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"m"}})
 	require.NoError(t, err)
 	require.Equal(t, 1, res.Deleted)
 	close(hold)

@@ -64,7 +64,7 @@ func benchInsertOne(b *testing.B, dim int) {
 		v := randomVector(rng, dim)
 		id := fmt.Sprintf("v%07d", len(ours))
 		cpu, start := cpuTime(), time.Now()
-		_, err := s.InsertVectors(b.Context(), contextmem.RawInsert{Sources: []contextmem.RawSource{{SourceID: id, Vectors: []contextmem.RawVector{{ChunkID: id, Vector: v}}}}})
+		_, err := s.InsertVectors(b.Context(), contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{{SourceID: id, Vectors: []contextmem.Vector{{ChunkID: id, Vector: v}}}}})
 		ours = append(ours, time.Since(start))
 		oursCPU += cpuTime() - cpu
 		require.NoError(b, err)
@@ -101,11 +101,11 @@ func BenchmarkInsertBulk(b *testing.B) {
 			total := 0
 			cpu := cpuTime()
 			for b.Loop() {
-				var in contextmem.RawInsert
+				var in contextmem.InsertVectorsRequest
 				for i := 0; i < n; i += perSource {
-					src := contextmem.RawSource{SourceID: fmt.Sprintf("s%07d", total+i)}
+					src := contextmem.VectorSource{SourceID: fmt.Sprintf("s%07d", total+i)}
 					for j := i; j < i+perSource; j++ {
-						src.Vectors = append(src.Vectors, contextmem.RawVector{ChunkID: fmt.Sprintf("c%07d", total+j), Vector: vectors[j]})
+						src.Vectors = append(src.Vectors, contextmem.Vector{ChunkID: fmt.Sprintf("c%07d", total+j), Vector: vectors[j]})
 					}
 					in.Sources = append(in.Sources, src)
 				}

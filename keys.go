@@ -1,8 +1,14 @@
 package contextmem
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
+
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/access"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // Scope is something that an API key may do.
@@ -37,42 +43,118 @@ type Key struct {
 	ExpiresAt time.Time // zero: never
 }
 
-// Allows tells whether the key has the scope.
-func (k Key) Allows(s Scope) bool {
-	for _, x := range k.Scopes {
-		if x == s {
-			return true
-		}
-	}
-	return len(k.Scopes) == 0
+// Allows reports whether the key has the scope.
+func (k Key) Allows(s Scope) bool { return len(k.Scopes) == 0 || slices.Contains(k.Scopes, s) }
+
+// AllowsTenant reports whether the key may touch the tenant.
+func (k Key) AllowsTenant(id string) bool {
+	return len(k.Tenants) == 0 || slices.Contains(k.Tenants, id)
 }
 
-// AllowsTenant tells whether the key may touch the tenant.
-func (k Key) AllowsTenant(id string) bool {
-	for _, x := range k.Tenants {
-		if x == id {
-			return true
+// AllowsOrganisation reports whether the key may touch what belongs to the whole organisation: the webhook and its
+// deliveries, connectors, keys. One that is limited to tenants may not.
+func (k Key) AllowsOrganisation() bool { return len(k.Tenants) == 0 }
+
+func publicKey(k access.Key) Key {
+	out := Key{ID: k.ID, Org: k.Org, Owner: k.Owner, Tenants: k.Tenants, Env: k.Env, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}
+	for _, s := range k.Scopes {
+		out.Scopes = append(out.Scopes, Scope(s))
+	}
+	return out
+}
+
+// check refuses what is wrong with a spec and fills in defaults.
+func (s *KeySpec) check(op string) error {
+	s.Env, s.Prefix = cmp.Or(s.Env, "live"), cmp.Or(s.Prefix, "sk")
+	if s.Env != "live" && s.Env != "test" {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "Env", "must be live or test")
+	}
+	if !access.CheckPrefix(s.Prefix) {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "Prefix", "must be 1 to 16 letters, digits or _")
+	}
+	for _, x := range s.Scopes {
+		if x != ScopeIngest && x != ScopeQuery && x != ScopeManage {
+			return fault.Fieldf(op, fault.KindInvalid, fault.Key, "Scopes", "unknown scope %q", fault.ShortID(string(x)))
 		}
 	}
-	return len(k.Tenants) == 0
+	for _, t := range s.Tenants {
+		if err := workspace.CheckTenantID(op, t); err != nil {
+			return err
+		}
+	}
+	if s.TTL < 0 {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "TTL", "must not be negative")
+	}
+	return fault.CheckText(op, "Owner", s.Owner, 1024)
 }
 
 // CreateKey makes an API key and returns its text, "prefix_env_id.secret" with a
 // random 256-bit secret, this once.
-func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (Key, string, error) {
-	return o.svc.createKey(ctx, o.id, spec)
+func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (k Key, text string, err error) {
+	const op = "create key"
+	if err := spec.check(op); err != nil {
+		return Key{}, "", err
+	}
+	if err := workspace.CheckOrg(op, o.id); err != nil {
+		return Key{}, "", err
+	}
+	err = o.svc.call(func() error {
+		made := access.Key{Org: o.id, Owner: spec.Owner, Tenants: spec.Tenants, Env: spec.Env, CreatedAt: time.Now().UTC()}
+		for _, s := range spec.Scopes {
+			made.Scopes = append(made.Scopes, string(s))
+		}
+		if spec.TTL > 0 {
+			made.ExpiresAt = made.CreatedAt.Add(spec.TTL)
+		}
+		made, text, err = o.svc.keys.Create(ctx, op, spec.Prefix, made)
+		k = publicKey(made)
+		return err
+	})
+	k.Tenants = slices.Clone(k.Tenants)
+	return k, text, err
 }
 
 // Keys lists the organisation's keys by id.
-func (o Organisation) Keys(ctx context.Context) ([]Key, error) { return o.svc.keys(ctx, o.id) }
-
-// RevokeKey ends a key at once. ErrNotFound when the organisation has none of that id.
-func (o Organisation) RevokeKey(ctx context.Context, id string) error {
-	return o.svc.revokeKey(ctx, o.id, id)
+func (o Organisation) Keys(ctx context.Context) (out []Key, err error) {
+	err = o.svc.call(func() error {
+		ks, err := o.svc.keys.List(ctx, "list keys", o.id)
+		for _, k := range ks {
+			out = append(out, publicKey(k))
+		}
+		return err
+	})
+	return out, err
 }
 
-// VerifyKey finds the key with the given text. ErrUnauthorized when it is
+// RevokeKey ends a key at once. fault.ErrNotFound when the organisation has none of that id.
+func (o Organisation) RevokeKey(ctx context.Context, id string) error {
+	return o.svc.call(func() error { return o.svc.keys.Revoke(ctx, "revoke key", o.id, id) })
+}
+
+// VerifyKey finds the key with the given text. fault.ErrUnauthorized when it is
 // unknown, revoked or expired. Comparison takes constant time.
-func (s *Service) VerifyKey(ctx context.Context, text string) (Key, error) {
-	return s.verifyKey(ctx, text)
+func (s *Service) VerifyKey(ctx context.Context, text string) (k Key, err error) {
+	err = s.call(func() error {
+		found, err := s.keys.Verify(ctx, "verify key", text)
+		k = publicKey(found)
+		return err
+	})
+	return k, err
+}
+
+// RotateSecretKey replaces the key that seals webhook secrets and connector credentials and seals all of them again.
+// The new key has 32 bytes; nil makes a random one, which the key file or the registry keeps. A deployment that was opened with
+// Options.SecretKey needs a key, which is given at the next opening; until then the old one opens it as well. When the call fails or
+// is cut off nothing is lost: a repeat or the next opening finishes it. Presigned URLs made before stop working.
+func (s *Service) RotateSecretKey(ctx context.Context, key []byte) error {
+	const op = "rotate secret key"
+	if n := len(key); n != 0 && n != access.KeyBytes {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "%d bytes, want %d", n, access.KeyBytes)
+	}
+	if len(key) == 0 && s.opts.SecretKey != nil {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "is required: the deployment was opened with option SecretKey")
+	}
+	return s.call(func() error {
+		return fault.Wrap(op, fault.Key, "", s.secrets.Rotate(ctx, key, s.webhooks, s.connectors))
+	})
 }

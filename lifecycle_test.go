@@ -52,7 +52,7 @@ func TestProvisioningThatFails(t *testing.T) {
 
 // TestTransientStorageFailures: each call of a store fails once, and every item still completes.
 func TestTransientStorageFailures(t *testing.T) {
-	for _, method := range []string{"Store.Claim", "Store.Index", "Store.Finish", "Store.Changes", "Shadow.Apply", "Store.Backlog", "Store.Expire", "Store.Events", "Registry.TenantByUID"} {
+	for _, method := range []string{"Store.Claim", "Store.Index", "Store.Finish", "Store.Changes", "Index.Apply", "Store.Backlog", "Store.Expire", "Store.Events", "Registry.TenantByUID"} {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				plan := backendtest.NewPlan()

@@ -11,7 +11,7 @@ import (
 func TestMergesCanBeUndone(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
+		c := newChapter(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
 		ctx := t.Context()
 		names := func(names ...string) []string {
 			es, err := c.Entities(ctx, contextmem.ClassMemory, names...)
@@ -27,7 +27,7 @@ func TestMergesCanBeUndone(t *testing.T) {
 		apart := []string{"bob lisbon", "robert smith porto"}
 		require.Equal(t, apart, c.says("lives_in", nil))
 		require.Equal(t, []string{"bob", "robert smith", ""}, names("BOB", "Robert Smith", "nobody"))
-		m, err := c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, From: "Bob", Into: "Robert Smith", Reason: "one person"})
+		m, err := c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "Bob", Into: "Robert Smith", Reason: "one person"})
 		require.NoError(t, err)
 		require.Equal(t, []any{"bob", "robert smith", "one person", false}, []any{m.From, m.Into, m.Reason, m.Undone})
 		require.Equal(t, []string{"robert smith porto"}, c.says("lives_in", nil), "facts of one person retire one another")
@@ -36,11 +36,11 @@ func TestMergesCanBeUndone(t *testing.T) {
 		c.told += "Bob works at Acme."
 		require.Equal(t, []string{"robert smith acme"}, c.says("works_at", nil), "later mentions follow")
 
-		_, err = c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, From: "Robert Smith", Into: "Bob"})
+		_, err = c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "Robert Smith", Into: "Bob"})
 		require.ErrorIs(t, err, contextmem.ErrConflict)
-		_, err = c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, From: "nobody", Into: "Bob"})
+		_, err = c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "nobody", Into: "Bob"})
 		require.ErrorIs(t, err, contextmem.ErrNotFound)
-		_, err = c.MergeEntities(ctx, contextmem.MergeRequest{Class: contextmem.ClassMemory, Into: "Bob"})
+		_, err = c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, Into: "Bob"})
 		require.ErrorIs(t, err, contextmem.ErrInvalid)
 		_, err = c.Entities(ctx, contextmem.ClassAll, "Bob")
 		require.ErrorIs(t, err, contextmem.ErrInvalid)
@@ -64,8 +64,8 @@ func TestMergesCanBeUndone(t *testing.T) {
 func TestSharedEntitiesSurvive(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "Anna works at Acme Inc."}, contextmem.Memory{Text: "Boris works at Acme Inc."})
-		_, err := c.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"m1"}})
+		c := newChapter(t, tn, contextmem.Memory{Text: "Anna works at Acme Inc."}, contextmem.Memory{Text: "Boris works at Acme Inc."})
+		_, err := c.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"m1"}})
 		require.NoError(t, err)
 		es, err := c.Entities(t.Context(), contextmem.ClassMemory, "Anna", "Boris", "Acme Inc")
 		require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestEqualStatementsAreOneResult(t *testing.T) {
 		}
 		said, originals = read(2)
 		require.Equal(t, 2, len(said)+originals, "what is left out makes room")
-		_, err := s.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{"one", "pair"}})
+		_, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"one", "pair"}})
 		require.NoError(t, err)
 		said, _ = read(10)
 		require.Len(t, said, 1)
@@ -124,9 +124,9 @@ func TestEqualStatementsAreOneResult(t *testing.T) {
 func TestEqualFactsHaveOneEntryWithTheirSources(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "My favourite color is green.", Infer: true}, contextmem.Memory{Text: "Hello! My favorite colour is Green.", Infer: true})
+		c := newChapter(t, tn, contextmem.Memory{Text: "My favourite color is green.", Infer: true}, contextmem.Memory{Text: "Hello! My favorite colour is Green.", Infer: true})
 		evidence := func() int {
-			p, err := c.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory})
+			p, err := c.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory})
 			require.NoError(t, err)
 			if len(p.Groups) == 0 {
 				return 0
@@ -142,7 +142,7 @@ func TestEqualFactsHaveOneEntryWithTheirSources(t *testing.T) {
 		}
 		require.Equal(t, 2, evidence())
 		for i, id := range []string{"m2", "m1"} {
-			_, err := c.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{id}})
+			_, err := c.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{id}})
 			require.NoError(t, err)
 			require.Equal(t, 1-i, evidence())
 		}

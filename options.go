@@ -5,13 +5,20 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
 
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/access"
 	"github.com/contextmem/contextmem/internal/chunk"
+	"github.com/contextmem/contextmem/internal/intake"
+	"github.com/contextmem/contextmem/internal/parse"
 )
 
 // Options configure a Service. The zero value of every field is its documented
@@ -19,18 +26,22 @@ import (
 type Options struct {
 	// Embedder makes the vectors. Default: the embedded model static-en-128.
 	Embedder Embedder
+	// PreviousEmbedders serve tenants whose vectors they made: until Tenant.Reembed has
+	// brought them to Embedder, and while it does. Default: none; such tenants refuse calls
+	// until Reembed is called, and are searched by keywords alone while it is under way.
+	PreviousEmbedders []Embedder
 	// Extractor finds entities, relations and facts. Default: rules, without a
 	// language model.
 	Extractor extract.Extractor
 	// Reranker is asked in thinking mode, inside RecallBudget. Default: none.
 	Reranker Reranker
 	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser.
-	Parsers map[string]Parser
-	// OCR reads images and scanned PDF documents, such as Tesseract{}. Default: none; such files end errored (E1001, E2003).
-	OCR OCR
+	Parsers map[string]document.Parser
+	// OCR reads images and scanned PDF documents, such as document.Tesseract{}. Default: none; such files end errored (E1001, E2003).
+	OCR document.OCR
 	// PDFTool reads the text of PDF documents in place of the bundled reader, which stays the fallback; such as
-	// PDFToText{}. Default: none.
-	PDFTool PDFTool
+	// document.PDFToText{}. Default: none.
+	PDFTool document.PDFTool
 	// Providers can be synced by connectors; their names are distinct. Default: none.
 	Providers []Provider
 	// Logger gets operational messages, never content. Default: silent.
@@ -41,9 +52,15 @@ type Options struct {
 	Workers int
 	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 256.
 	BatchItems int
-	// MaxAttempts is how often a failing item is tried before it is errored, 1
-	// to 100. Default 8.
+	// MaxAttempts is how often an item is tried whose own content may be at fault before it is errored, 1
+	// to 100; see RetryFor for the rest. Default 8.
 	MaxAttempts int
+	// RetryFor is how long after its acceptance an item is tried again while a dependency is down (the embedder, the
+	// extractor, the storage), however often it failed; 1 min to 30 days. Default 24 h.
+	RetryFor time.Duration
+	// RetryPause is the longest pause before a dependency that is down is tried again, 1 s to 1 h; pauses grow from one
+	// second, with jitter, and no item is tried meanwhile. Default 5 min.
+	RetryPause time.Duration
 	// Lease is how long a worker may be silent before another takes over its
 	// items, 1 s to 1 h. Default 2 min.
 	Lease time.Duration
@@ -51,7 +68,7 @@ type Options struct {
 	ParseTimeout time.Duration
 	// MaxOpenTenants bounds how many tenants are kept open while idle; those used longest ago are
 	// closed, and the next use opens them again. An open one takes up to eight file descriptors,
-	// with [Open]; a closed one takes none. Default 100.
+	// with [Open]; a closed one takes none. Where the process may not open that many files it is less, and the log says so. Default 100.
 	MaxOpenTenants int
 	// CacheBytes bounds, about, the memory of the search indexes that [Open] keeps, over all tenants. Indexes
 	// used longest ago leave it and come back from their files; mapped files do not count. Default 1 GiB;
@@ -88,17 +105,22 @@ type Options struct {
 
 	// SecretKey encrypts webhook secrets and connector credentials at rest and signs
 	// presigned URLs; 32 bytes. Default: Open makes a key file in its directory, New
-	// keeps a random key in the registry.
+	// keeps a random key in the registry. Opening fails when secrets are stored that the key does not open.
+	// [Service.RotateSecretKey] replaces it.
 	SecretKey []byte
-	// AllowLocalWebhooks lets webhooks go to http and to loopback and private
-	// addresses, for development and tests.
+	keyDir    string // of the key file; empty: the registry
+	// AllowLocalWebhooks lets webhooks go to this machine (loopback addresses and localhost), over plain http as well,
+	// for development and tests. It opens no other address; see WebhookNetworks.
 	AllowLocalWebhooks bool
+	// WebhookNetworks are ranges besides the public internet that webhooks may go to, over https, such as 10.1.0.0/16.
+	// Names that resolve inside a network only are accepted then; every connection is judged by its address. Default: none.
+	WebhookNetworks []netip.Prefix
 	// WebhookSecretOverlap is how long after a rotation of the signing secret deliveries carry a
 	// second signature, made with the secret before, in the header HeaderPreviousSignature; up to 30 days.
 	// Default 0: none.
 	WebhookSecretOverlap time.Duration
 	// WebhookTransport sends deliveries. Default: a transport that dials public
-	// addresses only, or any with AllowLocalWebhooks.
+	// addresses only, and those that AllowLocalWebhooks and WebhookNetworks open.
 	WebhookTransport http.RoundTripper
 	// PublicURL is the address at which an httpapi handler is reachable, used in presigned URLs. Default: the
 	// URL is relative.
@@ -106,22 +128,11 @@ type Options struct {
 }
 
 const (
-	defaultMaxFile     = 50 << 20
-	defaultAdditional  = 1024 // wire contract: at most 1024 bytes of compact JSON
-	maxMetadataBytes   = 16384
-	maxMergedBytes     = 1 << 20 // of a map that edits grew
-	maxFilterBytes     = 65536
-	maxFilterValues    = 500
-	maxQueryChars      = 8000
-	maxSchemaFields    = 32
-	maxEmbeddingFlags  = 6
-	maxVarcharLength   = 65535
-	defaultVarcharLen  = 1024
-	maxSourceIDBytes   = 1024
-	maxSubTenantBytes  = 512
-	maxOrgBytes        = 256
-	maxPrincipals      = 1000 // of one item
-	defaultEmbeddingsD = 1536
+	defaultMaxFile    = 50 << 20
+	defaultAdditional = 1024 // wire contract: at most 1024 bytes of compact JSON
+
+	// unlimitedTenants is the value of Options.MaxTenants that bounds nothing.
+	unlimitedTenants = 1 << 30
 )
 
 // withDefaults returns a completed, validated copy. All faults come back together.
@@ -168,6 +179,8 @@ func (o *Options) withDefaults() (*Options, error) {
 	if c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour {
 		errs = multierror.Append(errs, fmt.Errorf("option WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap))
 	}
+	durRange("RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
+	durRange("RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
 	durRange("Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
 	durRange("ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
 	if c.MaxFileBytes == 0 {
@@ -175,6 +188,11 @@ func (o *Options) withDefaults() (*Options, error) {
 	}
 	if c.MaxFileBytes < 1 || c.MaxFileBytes > 1<<31 {
 		errs = multierror.Append(errs, fmt.Errorf("option MaxFileBytes: %d is outside 1 to 2^31", c.MaxFileBytes))
+	}
+	for _, p := range c.WebhookNetworks {
+		if !p.IsValid() {
+			errs = multierror.Append(errs, errors.New("option WebhookNetworks: holds a range that is not valid"))
+		}
 	}
 	if n := len(c.SecretKey); n != 0 && n != 32 {
 		errs = multierror.Append(errs, fmt.Errorf("option SecretKey: %d bytes, want 32", n))
@@ -184,23 +202,67 @@ func (o *Options) withDefaults() (*Options, error) {
 		budget = 2 * time.Second
 	}
 	durRange("RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
-	if c.Embedder != nil {
-		if d := c.Embedder.Dim(); d < 1 || d > 4096 {
-			errs = multierror.Append(errs, fmt.Errorf("option Embedder: dimension %d is outside 1 to 4096", d))
+	checkEmbedder := func(name string, e Embedder) {
+		if d := e.Dim(); d < 1 || d > 4096 {
+			errs = multierror.Append(errs, fmt.Errorf("option %s: dimension %d is outside 1 to 4096", name, d))
 		}
-		if c.Embedder.Model() == "" {
-			errs = multierror.Append(errs, errors.New("option Embedder: its model has no name"))
+		if e.Model() == "" {
+			errs = multierror.Append(errs, fmt.Errorf("option %s: its model has no name", name))
+		}
+	}
+	if c.Embedder != nil {
+		checkEmbedder("Embedder", c.Embedder)
+	}
+	for i, e := range c.PreviousEmbedders {
+		if name := fmt.Sprintf("PreviousEmbedders[%d]", i); e == nil {
+			errs = multierror.Append(errs, fmt.Errorf("option %s: is nil", name))
+		} else {
+			checkEmbedder(name, e)
 		}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if err := errs.ErrorOrNil(); err != nil {
-		return nil, &Error{Op: "options", Kind: KindInvalid, Err: err}
+		return nil, &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
 	return &c, nil
 }
 
 func (o *Options) chunking() chunk.Options {
 	return chunk.Options{TargetBytes: o.ChunkBytes, MaxBytes: o.ChunkMaxBytes, OverlapBytes: o.ChunkOverlapBytes}
+}
+
+// tenantLimit is MaxTenants for a registry, which counts nothing at 0.
+func (o *Options) tenantLimit() int {
+	if o.MaxTenants == unlimitedTenants {
+		return 0
+	}
+	return o.MaxTenants
+}
+
+func (o *Options) intakeLimits() intake.Limits {
+	return intake.Limits{MaxItems: o.MaxItems, MaxMemories: o.MaxMemories, MaxMemoryBytes: o.MaxMemoryBytes, MaxFileBytes: o.MaxFileBytes,
+		MaxAdditionalBytes: o.MaxAdditionalBytes}
+}
+
+func (o *Options) parsers() *parse.Registry {
+	r := parse.New()
+	for mediaType, p := range o.Parsers {
+		r.Register(mediaType, nil, p)
+	}
+	r.SetOCR(o.OCR)
+	r.SetPDFTool(o.PDFTool)
+	return r
+}
+
+// keyStore is where the deployment's key is.
+func (o *Options) keyStore(reg backend.Registry) access.KeyStore {
+	switch {
+	case o.SecretKey != nil:
+		return access.GivenKey(o.SecretKey)
+	case o.keyDir != "":
+		return access.KeyFile{Dir: o.keyDir}
+	}
+	return access.RegistryKey{Registry: reg}
 }

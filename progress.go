@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"reflect"
+
+	"github.com/contextmem/contextmem/fault"
 )
 
 // ItemProgress says how far one item of an ingest call has come, and how far the call as a whole.
@@ -21,8 +23,8 @@ type ItemProgress struct {
 type ProgressFunc func(ItemProgress)
 
 // follow reports the accepted items of a call to f from a goroutine of its own; nil follows nothing.
-func (s Sub) follow(f ProgressFunc, res *IngestResult) {
-	if f == nil || res == nil || res.Accepted == 0 || s.svc.begin() != nil {
+func (s scope) follow(f ProgressFunc, res *IngestResult) {
+	if f == nil || res == nil || res.Accepted == 0 || s.svc.gate.Enter() != nil {
 		return
 	}
 	seen := map[string]bool{}
@@ -32,27 +34,27 @@ func (s Sub) follow(f ProgressFunc, res *IngestResult) {
 			seen[id], ids = true, append(ids, id)
 		}
 	}
-	s.svc.work.Go(func() {
-		defer s.svc.end()
-		err := s.report(s.svc.life, f, ids)
-		if err != nil && s.svc.life.Err() == nil && !errors.Is(err, ErrNotFound) {
+	s.svc.gate.Go(func() {
+		defer s.svc.gate.Leave()
+		err := s.report(s.svc.gate.Life(), f, ids)
+		if err != nil && s.svc.gate.Life().Err() == nil && !errors.Is(err, fault.ErrNotFound) {
 			s.svc.opts.Logger.Warn("progress is not reported to its end", "err", err)
 		}
 	})
 }
 
 // report calls f until every item is final.
-func (s Sub) report(ctx context.Context, f ProgressFunc, open []string) error {
-	h, err := s.svc.open(ctx, "progress", s.org, s.tenant)
+func (s scope) report(ctx context.Context, f ProgressFunc, open []string) error {
+	ref, name, err := s.enter(ctx, "progress")
 	if err != nil {
 		return err
 	}
-	defer h.release()
+	defer ref.Release()
 	total, done := len(open), 0
 	last := make(map[string]ItemStatus, total)
 	for len(open) > 0 {
-		changed := h.changes()
-		states, err := s.status(ctx, "progress", h, open)
+		changed := ref.Changes()
+		states, err := statuses(ctx, "progress", ref, name, open)
 		if err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func (s Sub) report(ctx context.Context, f ProgressFunc, open []string) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := guarded(func() error { f(ItemProgress{st, done, total}); return nil }); err != nil {
+			if err := fault.Guard(func() error { f(ItemProgress{st, done, total}); return nil }); err != nil {
 				return err
 			}
 		}

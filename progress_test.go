@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/document"
 )
 
 // reports collects what a progress function was told.
@@ -152,8 +153,8 @@ func tool(t *testing.T, script string) string {
 func TestOCRAndPDFTools(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, &contextmem.Options{
-		OCR:     contextmem.Tesseract{Program: tool(t, "cat >/dev/null; echo The sign forbids bathing.")},
-		PDFTool: contextmem.PDFToText{Program: tool(t, "cat >/dev/null; echo The plan shows a pergola.")},
+		OCR:     document.Tesseract{Program: tool(t, "cat >/dev/null; echo The sign forbids bathing.")},
+		PDFTool: document.PDFToText{Program: tool(t, "cat >/dev/null; echo The plan shows a pergola.")},
 	})
 	page := []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj\n" +
 		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R>>endobj\n" +

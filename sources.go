@@ -1,16 +1,28 @@
 package contextmem
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/documents"
+	"github.com/contextmem/contextmem/internal/intake"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
 )
 
 // FetchMode says what Fetch returns.
 type FetchMode string
 
-// Fetch modes.
+// What Fetch returns: the content, a presigned URL, or both.
 const (
 	FetchContent FetchMode = "content"
 	FetchURL     FetchMode = "url"
@@ -24,7 +36,7 @@ type FetchRequest struct {
 	Mode       FetchMode     // default FetchContent
 	Expiry     time.Duration // life of the presigned URL, 60 s to 7 days; default 1 h
 	ParsedText bool          // for binary files fill Text with the parsed text too
-	Principals []string
+	Principals []string      // fault.ErrNotFound when none of these may see it; nil: no such check
 }
 
 // Fetched is the original of a source.
@@ -41,8 +53,8 @@ type Fetched struct {
 	Filename    string
 	Title       string
 	Status      Status
-	Usage       *ModelUsage // nil when the extractor asked no model
-	Warnings    []Warning   // as in ItemStatus
+	Usage       *ModelUsage     // nil when the extractor asked no model
+	Warnings    []fault.Warning // as in ItemStatus
 }
 
 // ModelUsage is what a model cost that read an item, see Options.Extractor.
@@ -53,13 +65,34 @@ type ModelUsage struct {
 	Fallback                       string // why the rules answered instead, one word such as "timeout"; empty: the model did
 }
 
-// Fetch returns the original of a source. ErrNotFound when it is not in this scope.
-func (s Sub) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
-	return s.svc.fetch(ctx, s, r)
+// Fetch returns the original of a source. fault.ErrNotFound when it is not in this scope.
+func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
+	const op = "fetch"
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer ref.Release()
+	f, err := s.svc.documents.Fetch(ctx, op, ref, name, documents.Fetch{ID: r.ID, Class: r.Class, Mode: string(r.Mode), Expiry: r.Expiry, ParsedText: r.ParsedText, Principals: r.Principals})
+	if err != nil {
+		return nil, err
+	}
+	return fetched(f), nil
+}
+
+func fetched(f *documents.Fetched) *Fetched {
+	src := f.Source
+	out := &Fetched{ID: src.ID, Class: Class(src.Part.Class), Text: f.Text, Data: f.Data, Binary: f.Binary, Inferred: f.Inferred, URL: f.URL,
+		ContentType: f.ContentType, SizeBytes: src.SizeBytes, Filename: src.Filename, Title: src.Title, Status: statusOf[src.State], Warnings: f.Warnings}
+	if f.Usage != nil {
+		u := ModelUsage(*f.Usage)
+		out.Usage = &u
+	}
+	return out
 }
 
 // OpenPresigned serves a presigned URL's path and query values: it returns the
-// original when token is genuine and not expired, else ErrForbidden or ErrNotFound.
+// original when token is genuine and not expired, else fault.ErrForbidden or fault.ErrNotFound.
 func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, error) {
 	return s.openPresigned(ctx, token)
 }
@@ -72,8 +105,8 @@ type ListRequest struct {
 	PageSize   int      // 1 to 100; default 50
 	Filters    Filters  // lists are not allowed
 	Fields     SourceFilter
-	Content    bool // fill SourceInfo.Content and Inferred
-	Principals []string
+	Content    bool     // fill SourceInfo.Content and Inferred
+	Principals []string // only items that one of these may see; nil: all
 }
 
 // SourceFilter matches fields of a source by equality; empty fields match all.
@@ -87,19 +120,44 @@ type SourcePage struct {
 	Sources        []SourceInfo
 	Total          int
 	Page, PageSize int
-	Warnings       []Warning
+	Warnings       []fault.Warning
 }
 
-// Pages is the number of pages.
+// Pages returns the number of pages.
 func (p *SourcePage) Pages() int { return (p.Total + p.PageSize - 1) / p.PageSize }
 
 // List returns a page of items.
-func (s Sub) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
-	return s.svc.list(ctx, s, r)
+func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
+	const op = "list"
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer ref.Release()
+	p, err := s.svc.documents.List(ctx, op, ref, name, documents.List{Class: r.Class, IDs: r.IDs, Page: r.Page, PageSize: r.PageSize,
+		Filters: r.Filters, Fields: documents.Fields(r.Fields), Content: r.Content, Principals: r.Principals})
+	if err != nil {
+		return nil, err
+	}
+	out := &SourcePage{Sources: make([]SourceInfo, 0, len(p.Sources)), Total: p.Total, Page: p.Page, PageSize: p.PageSize, Warnings: p.Warnings}
+	for _, l := range p.Sources {
+		i, err := sourceInfo(l.Source)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Source, l.ID, err)
+		}
+		if l.Content != nil {
+			i.Content, i.Inferred = l.Content.Text, l.Content.Inferred
+			if i.Title == "" {
+				i.Title = item.ShortTitle(l.Content.Text)
+			}
+		}
+		out.Sources = append(out.Sources, i)
+	}
+	return out, nil
 }
 
 // Sources yields all items that fit r, page by page; r.Page is ignored.
-func (s Sub) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo, error] {
+func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo, error] {
 	return func(yield func(SourceInfo, error) bool) {
 		if r.PageSize == 0 {
 			r.PageSize = 100
@@ -122,65 +180,122 @@ func (s Sub) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo, e
 	}
 }
 
-// DeleteRequest names items to delete.
-type DeleteRequest struct {
+// DeleteItemsRequest names items to delete.
+type DeleteItemsRequest struct {
 	IDs          []string // 1 to 1000
 	Class        Class    // 0: knowledge, then memory
-	KeepIndexing bool     // leave items alone that are still being indexed; their error is ErrProcessing
+	KeepIndexing bool     // leave items alone that are still being indexed; their error is fault.ErrProcessing
 }
 
 // DeleteItem is the fate of one id.
 type DeleteItem struct {
 	ID      string
 	Deleted bool
-	Err     error // ErrNotFound, ErrProcessing
+	Err     error // fault.ErrNotFound, fault.ErrProcessing
 }
 
-// DeleteResult is what Delete returns, in input order.
-type DeleteResult struct {
+// DeleteItemsResult is what DeleteItems returns, in input order.
+type DeleteItemsResult struct {
 	Items   []DeleteItem
 	Deleted int
 }
 
 // DeleteItems removes items with their chunks, vectors and graph. Deleted items are gone
 // from every read when it returns. An item that is being indexed is cancelled.
-func (s Sub) DeleteItems(ctx context.Context, r DeleteRequest) (*DeleteResult, error) {
-	return s.svc.deleteItems(ctx, s, r)
+func (s scope) DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error) {
+	const op = "delete"
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer ref.Release()
+	items, deleted, err := s.svc.documents.Delete(ctx, op, ref, name, documents.Delete(r))
+	if err != nil {
+		return nil, err
+	}
+	out := &DeleteItemsResult{Items: make([]DeleteItem, len(items)), Deleted: deleted}
+	for i, it := range items {
+		out.Items[i] = DeleteItem(it)
+	}
+	return out, nil
 }
 
-// EditRequest merges metadata onto a source without ingesting it again. Given
+// EditMetadataRequest merges metadata onto a source without ingesting it again. Given
 // keys overwrite, a nil value removes the key.
-type EditRequest struct {
+type EditMetadataRequest struct {
 	ID                   string
 	Class                Class // 0: knowledge, then memory
 	Metadata, Additional map[string]any
 }
 
-// EditResult is the outcome of an edit.
-type EditResult struct {
+// EditMetadataResult is the outcome of an edit.
+type EditMetadataResult struct {
 	ID                             string
 	Class                          Class
 	MetadataKeys, AdditionalKeys   []string // written or removed
 	Metadata, Additional           map[string]any
 	Chunks                         int  // chunks that carry the metadata
-	Updated, Reembedded, Reindexed bool // Reembedded: an embedding field changed
+	Updated, Reembedded, Reindexed bool // Updated: something changed; Reembedded: an embedding field did
 }
 
 // EditMetadata changes the metadata of a source in one transaction; filters see
 // it at once.
-func (s Sub) EditMetadata(ctx context.Context, r EditRequest) (*EditResult, error) {
-	return s.svc.editMetadata(ctx, s, r)
+func (s scope) EditMetadata(ctx context.Context, r EditMetadataRequest) (*EditMetadataResult, error) {
+	const op = "edit metadata"
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer ref.Release()
+	e, err := s.svc.intake.Edit(ctx, op, ref, name, intake.Edit(r))
+	if err != nil {
+		return nil, err
+	}
+	return &EditMetadataResult{ID: e.ID, Class: e.Class, MetadataKeys: e.MetadataKeys, AdditionalKeys: e.AdditionalKeys, Metadata: e.Metadata, Additional: e.Additional,
+		Chunks: e.Chunks, Updated: e.Updated, Reembedded: e.Reembedded}, nil
 }
 
-// Relations lists the relations of a source or sub-tenant, with evidence.
-func (s Sub) Relations(ctx context.Context, r RelationsRequest) (*RelationsPage, error) {
-	return s.svc.relations(ctx, s, r)
+// Reader returns a reader of the original: of Data when Binary is set, of Text otherwise.
+func (f *Fetched) Reader() io.Reader {
+	if f.Binary {
+		return bytes.NewReader(f.Data)
+	}
+	return strings.NewReader(f.Text)
 }
 
-// Subgraph walks from a source along its links.
-func (s Sub) Subgraph(ctx context.Context, r SubgraphRequest) (*Subgraph, error) {
-	return s.svc.subgraph(ctx, s, r)
+// sourceInfo describes a source.
+func sourceInfo(src *backend.Source) (SourceInfo, error) {
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return SourceInfo{}, err
+	}
+	var i SourceInfo
+	err = i.describe(src, doc)
+	return i, err
 }
 
-// ReadAll reads the whole of a fetched original, as an io.Reader.
-func (f *Fetched) Reader() io.Reader { return f.reader() }
+// describe sets i to what a source, whose record was decoded, says.
+func (i *SourceInfo) describe(src *backend.Source, doc *item.Doc) error {
+	var err error
+	*i = SourceInfo{ID: src.ID, Sub: src.Part.Sub, Class: Class(src.Part.Class), Title: src.Title, Kind: src.Kind, Description: doc.Description, Note: doc.Note,
+		URL: doc.URL, Timestamp: src.Time, CreatedAt: src.CreatedAt, UpdatedAt: src.UpdatedAt, ExpiresAt: src.ExpiresAt, Filename: src.Filename,
+		ContentType: src.MediaType, SizeBytes: src.SizeBytes, Status: statusOf[src.State], Infer: src.Infer, Partial: doc.Partial}
+	if i.Metadata, err = metadata.DecodeMap(src.Metadata); err != nil {
+		return err
+	}
+	if i.Additional, err = metadata.DecodeMap(src.Additional); err != nil {
+		return err
+	}
+	if r := doc.Linked(); r != nil {
+		i.Relations = r.Public()
+	}
+	if a := doc.App; a != nil {
+		i.App = &AppInfo{Kind: content.AppKind(a.Kind), Provider: a.Provider, ExternalID: a.ExternalID, ParentID: a.ParentID, ThreadID: a.ThreadID}
+		if len(a.Attachments) > 0 {
+			if err := json.Unmarshal(a.Attachments, &i.App.Attachments); err != nil {
+				return fmt.Errorf("attachments of a source: %w", backend.ErrCorrupt)
+			}
+		}
+	}
+	return nil
+}

@@ -44,7 +44,8 @@ type chapter struct {
 	told string
 }
 
-func tell(t *testing.T, tn contextmem.Tenant, ms ...contextmem.Memory) chapter {
+// newChapter adds memories, in order, to a sub-tenant named after the test.
+func newChapter(t *testing.T, tn contextmem.Tenant, ms ...contextmem.Memory) chapter {
 	t.Helper()
 	c := chapter{Sub: tn.Sub(strings.ReplaceAll(t.Name(), "/", "-")), t: t}
 	for i, m := range ms {
@@ -92,7 +93,7 @@ func TestNewerFactRetiresTheOlder(t *testing.T) {
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
 		for _, infer := range []bool{false, true} {
 			t.Run(fmt.Sprint("infer ", infer), func(t *testing.T) {
-				c := tell(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01"), Infer: infer},
+				c := newChapter(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01"), Infer: infer},
 					contextmem.Memory{Text: "I moved to Porto.", Time: on("2022-06-01"), Infer: infer})
 				require.Equal(t, []string{"user porto"}, c.says("lives_in", nil))
 				require.Equal(t, []string{"user lisbon"}, c.says("lives_in", asOf("2021-01-01")), "history is read as of a day")
@@ -100,7 +101,7 @@ func TestNewerFactRetiresTheOlder(t *testing.T) {
 				require.Equal(t, []string{"user porto"}, c.says("lives_in", asOf("2023-01-01")))
 				require.Equal(t, []string{"user lisbon"}, c.says("lives_in", knownAt("2021-01-01")))
 				require.Empty(t, c.says("lives_in", knownAt("2020-02-01")), "not told yet")
-				p, err := c.Relations(t.Context(), contextmem.RelationsRequest{Class: contextmem.ClassMemory})
+				p, err := c.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory})
 				require.NoError(t, err)
 				retired := map[string]bool{}
 				for _, g := range p.Groups {
@@ -117,7 +118,7 @@ func TestNewerFactRetiresTheOlder(t *testing.T) {
 func TestFactsToldOnOneDayFollowIngestion(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "I live in Porto now.", Time: on("2020-03-01")},
+		c := newChapter(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "I live in Porto now.", Time: on("2020-03-01")},
 			contextmem.Memory{Text: "I work at Acme. Actually, I work at Initech now.", Time: on("2020-03-01")})
 		require.Equal(t, []string{"user porto"}, c.says("lives_in", nil))
 		require.Equal(t, []string{"user initech"}, c.says("works_at", nil), "within a memory the text counts")
@@ -129,7 +130,7 @@ func TestFactsToldOnOneDayFollowIngestion(t *testing.T) {
 func TestOldFactToldLateRetiresNothing(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "I live in Porto.", Time: on("2020-03-01")}, contextmem.Memory{Text: "In 2015 I moved to Lisbon.", Time: on("2022-06-01")})
+		c := newChapter(t, tn, contextmem.Memory{Text: "I live in Porto.", Time: on("2020-03-01")}, contextmem.Memory{Text: "In 2015 I moved to Lisbon.", Time: on("2022-06-01")})
 		require.Equal(t, []string{"user porto"}, c.says("lives_in", nil), "what is about 2015 says nothing about 2020")
 		require.Equal(t, []string{"user lisbon"}, c.says("lives_in", asOf("2016-01-01")))
 		require.Equal(t, []string{"user porto"}, c.says("lives_in", asOf("2021-01-01")))
@@ -179,7 +180,7 @@ func TestWhatRetiresWhat(t *testing.T) {
 			for i, text := range c.told {
 				ms = append(ms, contextmem.Memory{Text: text, Infer: true, Time: on("2020-01-01").AddDate(i, 0, 0)})
 			}
-			require.Equal(t, c.want, tell(t, acme, ms...).says(c.predicate, nil))
+			require.Equal(t, c.want, newChapter(t, acme, ms...).says(c.predicate, nil))
 		})
 	}
 }
@@ -187,10 +188,10 @@ func TestWhatRetiresWhat(t *testing.T) {
 func TestDeletingTheNewerRevivesTheOlder(t *testing.T) {
 	t.Parallel()
 	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := tell(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "I moved to Porto.", Time: on("2021-03-01")},
+		c := newChapter(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "I moved to Porto.", Time: on("2021-03-01")},
 			contextmem.Memory{Text: "I live in Faro.", Time: on("2022-03-01")})
 		del := func(id string) {
-			_, err := c.DeleteItems(t.Context(), contextmem.DeleteRequest{IDs: []string{id}})
+			_, err := c.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{id}})
 			require.NoError(t, err)
 		}
 		del("m2")
@@ -208,7 +209,7 @@ func TestDeletingTheNewerRevivesTheOlder(t *testing.T) {
 func TestKnownAtLeavesLaterSourcesOut(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := tell(t, acme, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: on("2020-03-01"), Relations: &contextmem.Relations{IDs: []string{"new"}}},
+	c := newChapter(t, acme, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: on("2020-03-01"), Relations: &contextmem.Relations{IDs: []string{"new"}}},
 		contextmem.Memory{ID: "new", Text: "The kettle is in the cellar.", Time: on("2022-03-01")})
 	at := func(day string, mode contextmem.Mode) *contextmem.Result {
 		res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: on(day), Mode: mode, MaxResults: 1})
@@ -253,7 +254,7 @@ func (c chapter) dated(query string, temporal contextmem.Temporal) ([]string, *c
 func TestRelativeDatesAreThoseOfTheSource(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := tell(t, acme,
+	c := newChapter(t, acme,
 		contextmem.Memory{Text: "I met Bob last Friday.", Time: on("2022-05-04")},
 		contextmem.Memory{Text: "I bought a car three days ago.", Time: on("2022-05-04")},
 		contextmem.Memory{Text: "I will visit Rome next month.", Time: on("2022-05-04")},
@@ -280,7 +281,7 @@ func TestRelativeDatesAreThoseOfTheSource(t *testing.T) {
 func TestTemporalModes(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := tell(t, acme,
+	c := newChapter(t, acme,
 		contextmem.Memory{Text: "I moved to Lisbon in May 2019.", Time: on("2019-06-01")},
 		contextmem.Memory{Text: "I moved to Porto in March 2021.", Time: on("2021-04-01")},
 		contextmem.Memory{Text: "I visited Rome in June 2020.", Time: on("2020-07-01")},
@@ -331,7 +332,7 @@ func TestTemporalFactsAreCapped(t *testing.T) {
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := tell(t, acme, contextmem.Memory{Text: "I bought the boat on 1 March 2022.", Time: on("2022-03-01")},
+	c := newChapter(t, acme, contextmem.Memory{Text: "I bought the boat on 1 March 2022.", Time: on("2022-03-01")},
 		contextmem.Memory{Text: "I sold the boat on 11 March 2022.", Time: on("2022-03-11")}, contextmem.Memory{Text: "I moved to Porto in 2019.", Time: on("2022-03-11")})
 	now := on("2022-03-21")
 	span := func(query string, in contextmem.Temporal) *contextmem.TemporalDuration {

@@ -5,12 +5,18 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/cas"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
+
+// defaultDimension is the length of vectors of an embeddings tenant that names none.
+const defaultDimension = 1536
 
 // DefaultOrg is the organisation that Service itself stands for.
 const DefaultOrg = "default"
@@ -27,22 +33,23 @@ type Organisation struct {
 func (o Organisation) ID() string { return o.id }
 
 // Tenant returns a handle on a tenant of the organisation. Nothing is looked up:
-// a call on the handle fails with ErrNotFound when there is no such tenant.
+// a call on the handle fails with fault.ErrNotFound when there is no such tenant.
 func (o Organisation) Tenant(id string) Tenant {
-	return Tenant{Sub{svc: o.svc, org: o.id, tenant: id}}
+	return Tenant{scope{svc: o.svc, org: o.id, tenant: id}}
 }
 
 // Tenant is a handle on an isolated workspace. Its data methods work on the
 // default sub-tenant; [Tenant.Sub] names another. It does no I/O and is safe for
 // concurrent use.
-type Tenant struct{ defaultSub }
-
-type defaultSub = Sub
+type Tenant struct{ scope }
 
 // Sub is a handle on one partition of a tenant, typically one end user, team or
 // customer. It comes into being with the first item put into it. It does no I/O and is
 // safe for concurrent use.
-type Sub struct {
+type Sub struct{ scope }
+
+// scope is a partition that data methods work on. It is embedded by Tenant and by Sub, where the documentation shows its methods.
+type scope struct {
 	svc              *Service
 	org, tenant, sub string
 }
@@ -51,7 +58,7 @@ type Sub struct {
 // and (unless a partition of that name holds data) "default" all mean the
 // default sub-tenant.
 func (t Tenant) Sub(name string) Sub {
-	return Sub{svc: t.svc, org: t.org, tenant: t.tenant, sub: name}
+	return Sub{scope{svc: t.svc, org: t.org, tenant: t.tenant, sub: name}}
 }
 
 // TenantSpec describes a tenant to create.
@@ -84,7 +91,16 @@ type TenantInfo struct {
 	Schema     []Field // with all defaults filled in
 }
 
-// Ready tells whether items can be put into the tenant.
+func tenantInfo(r *workspace.Record) TenantInfo {
+	state := TenantState(r.State)
+	if r.Data.Importing && state == TenantReady {
+		state = TenantProvisioning
+	}
+	return TenantInfo{Org: r.Org, ID: r.ID, UID: r.UID, State: state, Error: r.Error, CreatedAt: r.CreatedAt,
+		Embeddings: r.Data.Embeddings, Dimension: r.Data.Dimension, Schema: slices.Clone(r.Data.Schema)}
+}
+
+// Ready reports whether items can be put into the tenant.
 func (i TenantInfo) Ready() bool { return i.State == TenantReady }
 
 // StoreStats counts one class of content over all sub-tenants of a tenant.
@@ -106,54 +122,35 @@ type SubStats struct {
 	Knowledge, Memory, Raw int
 }
 
-var (
-	tenantIDRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-	errTenantID  = errors.New("must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit")
-)
-
-// checkOrg refuses an id of an organisation that can't be stored; organisations need no creation.
-func checkOrg(op, id string) error {
-	if id == "" {
-		return fieldError(op, KindInvalid, "", "org_id", "is required")
-	}
-	return checkText(op, "org_id", id, maxOrgBytes)
-}
-
-func checkTenantID(op, id string) error {
-	if id == "" {
-		return fieldError(op, KindInvalid, "", "tenant_id", "is required")
-	}
-	if !tenantIDRule.MatchString(id) {
-		return &Error{Op: op, Kind: KindInvalid, Resource: ResourceTenant, ID: shortID(id), Field: "tenant_id", Err: errTenantID}
-	}
-	return nil
-}
-
 // CreateTenant registers a tenant and provisions it in the background, which
-// takes milliseconds; [Tenant.WaitReady] waits. ErrExists when the id is taken.
+// takes milliseconds; [Tenant.WaitReady] waits. fault.ErrExists when the id is taken.
 func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (TenantInfo, error) {
 	const op = "create tenant"
-	if err := cmp.Or(checkOrg(op, o.id), checkTenantID(op, spec.ID)); err != nil {
+	if err := cmp.Or(workspace.CheckOrg(op, o.id), workspace.CheckTenantID(op, spec.ID)); err != nil {
 		return TenantInfo{}, err
 	}
-	schema, err := completeSchema(op, "schema", nil, spec.Schema)
+	schema, err := metadata.CompleteSchema(op, "Schema", nil, spec.Schema)
 	if err != nil {
 		return TenantInfo{}, err
 	}
 	if spec.Embeddings && spec.Dimension == 0 {
-		spec.Dimension = defaultEmbeddingsD
+		spec.Dimension = defaultDimension
 	}
 	if spec.Dimension < 0 || spec.Dimension > 4096 {
-		return TenantInfo{}, fieldError(op, KindInvalid, ResourceTenant, "embeddings_dimension", "%d is outside 1 to 4096", spec.Dimension)
+		return TenantInfo{}, fault.Fieldf(op, fault.KindInvalid, fault.Tenant, "Dimension", "%d is outside 1 to 4096", spec.Dimension)
 	}
 	if !spec.Embeddings {
 		spec.Dimension = 0
 	}
-	if err := o.svc.begin(); err != nil {
+	if err := o.svc.gate.Enter(); err != nil {
 		return TenantInfo{}, err
 	}
-	defer o.svc.end()
-	return o.svc.createTenant(ctx, o.id, spec, schema)
+	defer o.svc.gate.Leave()
+	r, err := o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema})
+	if err != nil {
+		return TenantInfo{}, err
+	}
+	return tenantInfo(r), nil
 }
 
 // Tenants yields the organisation's tenants by id; failed ones too, deleted ones not.
@@ -186,23 +183,23 @@ func (o Organisation) ListTenants(ctx context.Context, after string, limit int) 
 		limit = 100
 	}
 	if limit < 1 || limit > 1000 {
-		return nil, fieldError(op, KindInvalid, "", "limit", "%d is outside 1 to 1000", limit)
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "%d is outside 1 to 1000", limit)
 	}
-	if err := o.svc.begin(); err != nil {
+	if err := o.svc.gate.Enter(); err != nil {
 		return nil, err
 	}
-	defer o.svc.end()
+	defer o.svc.gate.Leave()
 	ts, err := o.svc.reg.Tenants(ctx, o.id, after, limit)
 	if err != nil {
-		return nil, wrap(op, ResourceTenant, "", err)
+		return nil, fault.Wrap(op, fault.Tenant, "", err)
 	}
 	out := make([]TenantInfo, len(ts))
 	for i, t := range ts {
-		r, err := decodeTenant(t)
+		r, err := workspace.DecodeRecord(t)
 		if err != nil {
-			return nil, wrap(op, ResourceTenant, t.ID, err)
+			return nil, fault.Wrap(op, fault.Tenant, t.ID, err)
 		}
-		out[i] = r.info()
+		out[i] = tenantInfo(r)
 	}
 	return out, nil
 }
@@ -212,80 +209,80 @@ func (t Tenant) ID() string { return t.tenant }
 
 // Info describes the tenant.
 func (t Tenant) Info(ctx context.Context) (TenantInfo, error) {
-	if err := t.svc.begin(); err != nil {
+	if err := t.svc.gate.Enter(); err != nil {
 		return TenantInfo{}, err
 	}
-	defer t.svc.end()
-	r, err := t.svc.tenantRecord(ctx, "tenant", t.org, t.tenant)
+	defer t.svc.gate.Leave()
+	r, err := t.svc.set.Record(ctx, "tenant", t.org, t.tenant)
 	if err != nil {
 		return TenantInfo{}, err
 	}
-	return r.info(), nil
+	return tenantInfo(r), nil
 }
 
 // WaitReady waits until the tenant is provisioned, or fails.
 func (t Tenant) WaitReady(ctx context.Context) error {
 	const op = "wait for tenant"
-	if err := t.svc.begin(); err != nil {
+	if err := t.svc.gate.Enter(); err != nil {
 		return err
 	}
-	defer t.svc.end()
+	defer t.svc.gate.Leave()
 	for {
-		changed := t.svc.tenantChanged()
-		r, err := t.svc.tenantRecord(ctx, op, t.org, t.tenant)
+		changed := t.svc.set.RecordsChanged()
+		r, err := t.svc.set.Record(ctx, op, t.org, t.tenant)
 		if err != nil {
 			return err
 		}
-		switch r.rec.State {
-		case backend.TenantReady:
+		switch tenantInfo(r).State {
+		case TenantReady:
 			return nil
-		case backend.TenantFailed:
-			return &Error{Op: op, Kind: KindInternal, Resource: ResourceTenant, ID: shortID(t.tenant), Err: errors.New("provisioning failed: " + r.rec.Error)}
+		case TenantFailed:
+			return &fault.Error{Op: op, Kind: fault.KindInternal, Resource: fault.Tenant, ID: fault.ShortID(t.tenant), Err: errors.New("provisioning failed: " + r.Error)}
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-t.svc.life.Done():
-			return &Error{Op: op, Kind: KindClosed, Err: ErrClosed}
+		case <-t.svc.gate.Life().Done():
+			return &fault.Error{Op: op, Kind: fault.KindClosed, Err: fault.ErrClosed}
 		case <-changed:
 		}
 	}
 }
 
 // Delete removes the tenant and everything in it. The name is free at once;
-// the data goes in the background. A repeated call is ErrNotFound.
+// the data goes in the background. A repeated call is fault.ErrNotFound.
 func (t Tenant) Delete(ctx context.Context) error {
-	if err := t.svc.begin(); err != nil {
+	if err := t.svc.gate.Enter(); err != nil {
 		return err
 	}
-	defer t.svc.end()
-	return t.svc.deleteTenant(ctx, t.org, t.tenant)
+	defer t.svc.gate.Leave()
+	return t.svc.set.Delete(ctx, t.org, t.tenant)
 }
 
 // Stats counts what the tenant holds.
 func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 	const op = "tenant stats"
 	var out TenantStats
-	ws, err := t.svc.open(ctx, op, t.org, t.tenant)
+	ws, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
 	if err != nil {
 		return out, err
 	}
-	defer ws.release()
+	defer ws.Release()
 	dim := t.svc.embedder.Dim()
 	for _, c := range []struct {
 		class backend.Class
 		to    *StoreStats
 		dim   int
-	}{{backend.Knowledge, &out.Knowledge, dim}, {backend.Memory, &out.Memory, dim}, {backend.Raw, &out.Raw, ws.rec.data.Dimension}} {
-		s, err := ws.store.Stats(ctx, c.class)
+	}{{backend.Knowledge, &out.Knowledge, dim}, {backend.Memory, &out.Memory, dim}, {backend.Raw, &out.Raw, ws.Record.Data.Dimension}} {
+		s, err := ws.Store.Stats(ctx, c.class)
 		if err != nil {
-			return out, wrap(op, ResourceTenant, t.tenant, err)
+			return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
 		}
 		*c.to = StoreStats{Chunks: s.Chunks, Sources: s.Sources, Dimension: c.dim}
 	}
-	subs, err := ws.store.Subs(ctx)
+	subs, err := ws.Store.Subs(ctx)
 	if err != nil {
-		return out, wrap(op, ResourceTenant, t.tenant, err)
+		return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
 	}
 	for _, s := range subs {
 		out.Subs = append(out.Subs, SubStats{Name: s.Sub, Knowledge: s.Knowledge, Memory: s.Memory, Raw: s.Raw})
@@ -296,14 +293,14 @@ func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 // Subs lists the sub-tenants that hold items, by name.
 func (t Tenant) Subs(ctx context.Context) ([]string, error) {
 	const op = "list sub-tenants"
-	ws, err := t.svc.open(ctx, op, t.org, t.tenant)
+	ws, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
 	if err != nil {
 		return nil, err
 	}
-	defer ws.release()
-	subs, err := ws.store.Subs(ctx)
+	defer ws.Release()
+	subs, err := ws.Store.Subs(ctx)
 	if err != nil {
-		return nil, wrap(op, ResourceTenant, t.tenant, err)
+		return nil, fault.Wrap(op, fault.Tenant, t.tenant, err)
 	}
 	names := make([]string, len(subs))
 	for i, s := range subs {
@@ -319,40 +316,87 @@ func (t Tenant) Schema(ctx context.Context) ([]Field, error) {
 }
 
 // AddSchemaFields adds metadata fields and returns those added, completed.
-// Existing fields can't be changed: an existing name is ErrConflict. A new Match
+// Existing fields can't be changed: an existing name is fault.ErrConflict. A new Match
 // field filters every item that carries it, at once; Dense and Sparse apply to
 // items ingested or edited from then on.
 func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, error) {
 	const op = "add schema fields"
 	if len(fields) == 0 {
-		return nil, fieldError(op, KindInvalid, ResourceSchema, "add_fields", "needs at least one entry")
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Schema, "Fields", "needs at least one entry")
 	}
-	if err := t.svc.begin(); err != nil {
+	if err := t.svc.gate.Enter(); err != nil {
 		return nil, err
 	}
-	defer t.svc.end()
-	r, err := t.svc.tenantRecord(ctx, op, t.org, t.tenant)
+	defer t.svc.gate.Leave()
+	var added []Field
+	err := cas.Retry(ctx, func() error {
+		r, err := t.svc.set.Record(ctx, op, t.org, t.tenant)
+		if err != nil {
+			return err
+		}
+		if added, err = metadata.CompleteSchema(op, "Fields", r.Data.Schema, fields); err != nil {
+			return err
+		}
+		data := r.Data
+		data.Schema = append(slices.Clone(r.Data.Schema), added...)
+		return fault.Wrap(op, fault.Schema, t.tenant, t.svc.set.Update(ctx, r, data))
+	})
 	if err != nil {
 		return nil, err
-	}
-	added, err := completeSchema(op, "add_fields", r.data.Schema, fields)
-	if err != nil {
-		return nil, err
-	}
-	data := r.data
-	data.Schema = append(slices.Clone(r.data.Schema), added...)
-	if err := t.svc.updateTenant(ctx, r, data); err != nil {
-		return nil, wrap(op, ResourceSchema, t.tenant, err)
 	}
 	return added, nil
 }
 
 // Tenant returns the handle of the sub-tenant's tenant.
-func (s Sub) Tenant() Tenant { return Tenant{Sub{svc: s.svc, org: s.org, tenant: s.tenant}} }
+func (s Sub) Tenant() Tenant { return Tenant{scope{svc: s.svc, org: s.org, tenant: s.tenant}} }
 
 // Name returns the name of the sub-tenant as given; empty is the default one.
 func (s Sub) Name() string { return s.sub }
 
 // Delete removes the sub-tenant with everything in it: items vanish from reads
-// at once. ErrNotFound when it holds nothing.
-func (s Sub) Delete(ctx context.Context) error { return s.svc.deleteSub(ctx, s) }
+// at once. fault.ErrNotFound when it holds nothing.
+func (s Sub) Delete(ctx context.Context) error {
+	const op = "delete sub-tenant"
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer ref.Release()
+	return s.svc.documents.DeleteSub(ctx, op, ref, name)
+}
+
+// enter opens the tenant of a sub-tenant and finds the name that its partitions are kept under.
+func (s scope) enter(ctx context.Context, op string) (*workspace.Ref, string, error) {
+	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := ref.ResolveSub(ctx, s.tenant, s.sub)
+	if err != nil {
+		ref.Release()
+		return nil, "", fault.Wrap(op, fault.Sub, s.sub, err)
+	}
+	return ref, name, nil
+}
+
+// resolve returns the name under which the sub-tenant is stored.
+func (s scope) resolve(ctx context.Context, ref *workspace.Ref) (string, error) {
+	return ref.ResolveSub(ctx, s.tenant, s.sub)
+}
+
+// Reembed makes the vectors of every item of the tenant anew with the service's
+// embedder, beside whatever else happens. Recall goes on with the old vectors where
+// Options.PreviousEmbedders has the embedder that made them, and else with keywords
+// alone, of which Result.Warnings tells; once all vectors are there it changes over in
+// one step. Items that are added, edited or deleted meanwhile are not affected. A call
+// that is interrupted goes on where it stopped when it is repeated, after a restart
+// too. It returns the number of items embedded by this call.
+func (t Tenant) Reembed(ctx context.Context) (int, error) {
+	const op = "reembed"
+	if err := t.svc.gate.Enter(); err != nil {
+		return 0, err
+	}
+	defer t.svc.gate.Leave()
+	n, err := t.svc.set.Reembed(ctx, op, t.org, t.tenant)
+	return n, fault.Wrap(op, fault.Tenant, t.tenant, err)
+}

@@ -50,12 +50,12 @@ func TestFewOpenTenants(t *testing.T) {
 		s := svc.Tenant(fmt.Sprint("t", i)).Sub("s")
 		id := fmt.Sprint("u", user)
 		if i%3 == 0 {
-			_, err := s.InsertVectors(ctx, contextmem.RawInsert{Upsert: true, Sources: []contextmem.RawSource{{SourceID: id,
-				Vectors: []contextmem.RawVector{{ChunkID: id, Vector: []float32{1, float32(user), 0, float32(i)}}}}}})
+			_, err := s.InsertVectors(ctx, contextmem.InsertVectorsRequest{Upsert: true, Sources: []contextmem.VectorSource{{SourceID: id,
+				Vectors: []contextmem.Vector{{ChunkID: id, Vector: []float32{1, float32(user), 0, float32(i)}}}}}})
 			if err != nil {
 				return err
 			}
-			hits, err := s.SearchVectors(ctx, contextmem.RawSearch{Vector: []float32{1, float32(user), 0, float32(i)}, Limit: users})
+			hits, err := s.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{1, float32(user), 0, float32(i)}, Limit: users})
 			if err == nil && (len(hits) == 0 || hits[0].SourceID != id) {
 				err = fmt.Errorf("tenant %d: what user %d stored is not found", i, user)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/extract/llm"
 	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // TestModelIsReportedAndNeverLosesAnItem: whatever the endpoint does, the item completes, by the rules where
@@ -68,7 +69,7 @@ func TestUnheededInstructionsAreWarnings(t *testing.T) {
 			contextmem.Memory{ID: "raw", Text: "I live in Lisbon.", Instructions: "Write like a poet."}, contextmem.Memory{ID: "plain", Text: "I like milk.", Infer: true, Instructions: "At most 3 facts"})
 		st, err := s.Status(t.Context(), "m", "raw", "plain")
 		require.NoError(t, err)
-		want := []contextmem.Warning{{Code: "unheeded_instruction", Field: "custom_instructions", Message: `"Write like a poet" is not honoured: it is not an instruction that the rules know`}}
+		want := []fault.Warning{{Code: "unheeded_instruction", Field: "Instructions", Message: `"Write like a poet" is not honoured: it is not an instruction that the rules know`}}
 		require.Equal(t, want, st[0].Warnings)
 		require.Empty(t, st[1].Warnings, "without inference they are ignored")
 		require.Empty(t, st[2].Warnings)

@@ -2,21 +2,60 @@ package contextmem
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
 	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/netguard"
+	"github.com/contextmem/contextmem/internal/webhook"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // EventStatusChanged is sent when an item reaches Completed or Errored.
-const EventStatusChanged = "indexing.status_changed"
+const EventStatusChanged = webhook.StatusChanged
 
 // Headers of a webhook delivery.
 const (
-	HeaderDeliveryID = "X-Service-Delivery-ID"
-	HeaderEvent      = "X-Service-Event"
-	HeaderSignature  = "X-Service-Signature"
+	HeaderDeliveryID = webhook.HeaderDeliveryID
+	HeaderEvent      = webhook.HeaderEvent
+	HeaderSignature  = webhook.HeaderSignature
 	// HeaderPreviousSignature is a signature with the secret before the last rotation; see Options.WebhookSecretOverlap.
-	HeaderPreviousSignature = "X-Service-Signature-Previous"
+	HeaderPreviousSignature = webhook.HeaderPreviousSignature
 )
+
+// WebhookPayload is the body of a delivery, as receivers decode it.
+type WebhookPayload struct {
+	Event        string  `json:"event"`
+	DeliveryID   string  `json:"delivery_id"` // stable over retries: deduplicate by it
+	ID           string  `json:"id"`          // of the item
+	Database     string  `json:"database"`
+	Collection   string  `json:"collection"`
+	TenantID     string  `json:"tenant_id"` // identifier of the database, not its name
+	SubTenantID  string  `json:"sub_tenant_id"`
+	Status       Status  `json:"status"`
+	Timestamp    string  `json:"timestamp"`
+	ErrorCode    *string `json:"error_code,omitempty"`
+	ErrorMessage *string `json:"error_message,omitempty"`
+	Test         bool    `json:"test,omitempty"`
+}
+
+// ErrSignature is returned by VerifyWebhook.
+var ErrSignature = errors.New("contextmem: webhook signature does not match")
+
+// SignWebhook returns the value of the signature header for a body.
+func SignWebhook(secret string, body []byte) string { return webhook.Sign([]byte(secret), body) }
+
+// VerifyWebhook checks a delivery's signature header against the raw body as it was
+// received, in constant time. An empty secret or header never verifies. Several
+// secrets may be given, during a rotation; one has to match.
+func VerifyWebhook(body []byte, header string, secrets ...string) error {
+	if !webhook.Verify(body, header, secrets...) {
+		return ErrSignature
+	}
+	return nil
+}
 
 // WebhookSpec registers a receiver for an organisation's events.
 type WebhookSpec struct {
@@ -85,37 +124,107 @@ type WebhookTest struct {
 	Message    string
 }
 
+func publicWebhook(w *webhook.Registration, generated string) Webhook {
+	if w == nil {
+		return Webhook{EventTypes: []string{}}
+	}
+	return Webhook{Registered: true, URL: w.URL, EventTypes: w.Events, SecretConfigured: w.Signed(), Secret: generated}
+}
+
 // SetWebhook registers a receiver, replacing any other. The secret stays unless
 // a new one is given or generated.
-func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook, error) {
-	return o.svc.setWebhook(ctx, o.id, spec)
+func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (out Webhook, err error) {
+	const op = "set webhook"
+	if err := workspace.CheckOrg(op, o.id); err != nil {
+		return out, err
+	}
+	err = o.svc.call(func() error {
+		w, generated, err := o.svc.webhooks.Set(ctx, op, o.id, webhook.Spec{URL: spec.URL, EventTypes: spec.EventTypes, Secret: spec.Secret, Generate: spec.GenerateSecret})
+		if err == nil {
+			out = publicWebhook(w, generated)
+		}
+		return err
+	})
+	return out, err
 }
 
 // Webhook returns the registration; Registered is false without one.
-func (o Organisation) Webhook(ctx context.Context) (Webhook, error) { return o.svc.webhook(ctx, o.id) }
+func (o Organisation) Webhook(ctx context.Context) (out Webhook, err error) {
+	err = o.svc.call(func() error {
+		w, err := o.svc.webhooks.Get(ctx, "webhook", o.id)
+		if err == nil {
+			out = publicWebhook(w, "")
+		}
+		return err
+	})
+	return out, err
+}
 
-// DeleteWebhook removes the registration and its secret. ErrNotFound without one.
-func (o Organisation) DeleteWebhook(ctx context.Context) error { return o.svc.deleteWebhook(ctx, o.id) }
+// DeleteWebhook removes the registration and its secret. fault.ErrNotFound without one.
+func (o Organisation) DeleteWebhook(ctx context.Context) error {
+	return o.svc.call(func() error { return o.svc.webhooks.Delete(ctx, "delete webhook", o.id) })
+}
 
 // SetWebhookSecret replaces the signing secret at once; an empty one generates,
-// and the answer shows it. ErrNotFound without a registration.
-func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (Webhook, error) {
-	return o.svc.setWebhookSecret(ctx, o.id, secret)
+// and the answer shows it. fault.ErrNotFound without a registration.
+func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (out Webhook, err error) {
+	err = o.svc.call(func() error {
+		w, generated, err := o.svc.webhooks.SetSecret(ctx, "set webhook secret", o.id, secret)
+		if err == nil {
+			out = publicWebhook(w, generated)
+		}
+		return err
+	})
+	return out, err
 }
 
-// DeleteWebhookSecret turns signing off. ErrNotFound without a registration.
-func (o Organisation) DeleteWebhookSecret(ctx context.Context) (Webhook, error) {
-	return o.svc.deleteWebhookSecret(ctx, o.id)
+// DeleteWebhookSecret turns signing off. fault.ErrNotFound without a registration.
+func (o Organisation) DeleteWebhookSecret(ctx context.Context) (out Webhook, err error) {
+	err = o.svc.call(func() error {
+		w, err := o.svc.webhooks.DeleteSecret(ctx, "delete webhook secret", o.id)
+		if err == nil {
+			out = publicWebhook(w, "")
+		}
+		return err
+	})
+	return out, err
 }
 
-// TestWebhook sends a synthetic delivery now. It makes no record. ErrNotFound without a registration.
-func (o Organisation) TestWebhook(ctx context.Context) (WebhookTest, error) {
-	return o.svc.testWebhook(ctx, o.id)
+// TestWebhook sends a synthetic delivery now. It makes no record. fault.ErrNotFound without a registration.
+func (o Organisation) TestWebhook(ctx context.Context) (out WebhookTest, err error) {
+	err = o.svc.call(func() error {
+		t, err := o.svc.webhooks.Test(ctx, "test webhook", o.id)
+		switch {
+		case err != nil:
+		case t.Problem != "":
+			out = WebhookTest{StatusCode: t.Status, Message: "test delivery failed: " + t.Problem}
+		default:
+			out = WebhookTest{Delivered: true, StatusCode: t.Status, Message: "test delivery was accepted by the receiver"}
+		}
+		return err
+	})
+	return out, err
 }
 
 // ListDeliveries returns a page of deliveries.
-func (o Organisation) ListDeliveries(ctx context.Context, r DeliveriesRequest) (DeliveriesPage, error) {
-	return o.svc.listDeliveries(ctx, o.id, r)
+func (o Organisation) ListDeliveries(ctx context.Context, r DeliveriesRequest) (page DeliveriesPage, err error) {
+	err = o.svc.call(func() error {
+		ds, next, err := o.svc.webhooks.List(ctx, "list deliveries", o.id, backend.DeliveryStatus(r.Status), r.Limit, r.Cursor)
+		if err != nil {
+			return err
+		}
+		page = DeliveriesPage{Deliveries: make([]Delivery, len(ds)), Next: next}
+		for i, d := range ds {
+			page.Deliveries[i] = publicDelivery(d)
+		}
+		return nil
+	})
+	return page, err
+}
+
+func publicDelivery(d backend.Delivery) Delivery {
+	return Delivery{ID: d.ID, ItemID: d.ItemID, URL: d.URL, Event: d.Event, Status: DeliveryStatus(d.Status), IndexingStatus: Status(d.IndexingStatus), Attempts: d.Attempts,
+		ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage, LastError: d.LastError, LastStatusCode: d.LastStatusCode, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, NextAttempt: d.NextAttempt}
 }
 
 // Deliveries yields deliveries, newest first.
@@ -140,12 +249,49 @@ func (o Organisation) Deliveries(ctx context.Context, status DeliveryStatus) ite
 	}
 }
 
-// Delivery returns one delivery. ErrNotFound when the organisation has none of that id.
-func (o Organisation) Delivery(ctx context.Context, id string) (Delivery, error) {
-	return o.svc.delivery(ctx, o.id, id)
+// Delivery returns one delivery. fault.ErrNotFound when the organisation has none of that id.
+func (o Organisation) Delivery(ctx context.Context, id string) (out Delivery, err error) {
+	err = o.svc.call(func() error {
+		d, err := o.svc.webhooks.Delivery(ctx, "delivery", o.id, id)
+		if err == nil {
+			out = publicDelivery(d)
+		}
+		return err
+	})
+	return out, err
 }
 
-// RetryDelivery queues a failed delivery again. ErrConflict in any other state.
+// RetryDelivery queues a failed delivery again. fault.ErrConflict in any other state.
 func (o Organisation) RetryDelivery(ctx context.Context, id string) error {
-	return o.svc.retryDelivery(ctx, o.id, id)
+	return o.svc.call(func() error { return o.svc.webhooks.Retry(ctx, "retry delivery", o.id, id) })
+}
+
+// newWebhooks returns the engine of webhooks.
+func (s *Service) newWebhooks() *webhook.Engine {
+	return webhook.New(webhook.Config{Registry: s.reg, Sealer: s.secrets, Encode: encodeEvent, Status: func(x backend.State) string { return string(statusOf[x]) },
+		Reach: netguard.Policy{Loopback: s.opts.AllowLocalWebhooks, Networks: s.opts.WebhookNetworks}, Transport: s.opts.WebhookTransport, Overlap: s.opts.WebhookSecretOverlap, Logger: s.opts.Logger})
+}
+
+// encodeEvent writes the body of a delivery.
+func encodeEvent(e webhook.Event) ([]byte, error) {
+	p := WebhookPayload{Event: e.Name, DeliveryID: e.DeliveryID, ID: e.ItemID, Database: e.Database, Collection: e.Collection, TenantID: e.TenantUID, SubTenantID: e.Collection,
+		Status: Status(e.Status), Timestamp: e.At.Format(time.RFC3339), Test: e.Test}
+	if e.ErrorCode != "" {
+		p.ErrorCode, p.ErrorMessage = &e.ErrorCode, &e.ErrorMessage
+	}
+	return json.Marshal(p)
+}
+
+// hasWebhook reports whether events of an organisation have a receiver.
+func (s *Service) hasWebhook(org string) bool { return s.webhooks.Registered(s.gate.Life(), org) }
+
+// outbox hands the events of workspaces over to the deliveries.
+type outbox struct{ svc *Service }
+
+// Wanted implements schedule.Outbox.
+func (o outbox) Wanted(org string) bool { return o.svc.hasWebhook(org) }
+
+// HandOver implements schedule.Outbox.
+func (o outbox) HandOver(ctx context.Context, t backend.Tenant, st backend.Store) error {
+	return o.svc.webhooks.HandOver(ctx, t, st)
 }

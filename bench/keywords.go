@@ -114,9 +114,9 @@ func agreement(ctx context.Context, l *Local, docs, queries []string) (float64, 
 	if err != nil {
 		return 0, 0, err
 	}
-	shadow := x.Shadows()[0]
+	index := x.Indexes()[0]
 	for i, d := range docs {
-		err := shadow.Apply(ctx, []backend.Change{{
+		err := index.Apply(ctx, []backend.Change{{
 			Seq: uint64(i + 1), Kind: backend.PutChunks, Part: l.part, Source: int64(i + 1),
 			Rows: []backend.Row{{Chunk: int64(i + 1), Text: d}},
 		}})

@@ -16,10 +16,10 @@ import (
 type Local struct {
 	dir   string
 	x     *local.Indexers
-	ix    backend.Indexes
+	ix    backend.IndexSet
 	part  backend.Partition
 	seq   uint64
-	index backend.Shadow
+	index backend.Index
 }
 
 // Tags of the rows of an experiment, for filters by share.
@@ -55,7 +55,7 @@ func (l *Local) open() (err error) {
 	if l.ix, err = l.x.OpenIndexes(context.Background(), workUID); err != nil {
 		return err
 	}
-	l.index = l.ix.Shadows()[0]
+	l.index = l.ix.Indexes()[0]
 	l.seq = l.index.Applied()
 	return nil
 }

@@ -63,8 +63,8 @@ func DurableInsert(ctx context.Context, c *Config) (*Report, error) {
 	for i := range n {
 		id := fmt.Sprintf("row-%08d", i)
 		start := begin()
-		_, err := sub.InsertVectors(ctx, contextmem.RawInsert{Sources: []contextmem.RawSource{
-			{SourceID: id, Vectors: []contextmem.RawVector{{ChunkID: id, Vector: v.Row(i)}}},
+		_, err := sub.InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{
+			{SourceID: id, Vectors: []contextmem.Vector{{ChunkID: id, Vector: v.Row(i)}}},
 		}})
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func DurableInsert(ctx context.Context, c *Config) (*Report, error) {
 		wall, cpu = start.since()
 		plain, plainCPU = append(plain, wall), plainCPU+cpu
 		if i%500 == 0 {
-			found, err := sub.SearchVectors(ctx, contextmem.RawSearch{Vector: v.Row(i), Limit: 1})
+			found, err := sub.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: v.Row(i), Limit: 1})
 			if err != nil {
 				return nil, err
 			}
@@ -131,11 +131,11 @@ func BulkIngest(ctx context.Context, c *Config) (*Report, error) {
 	start := begin()
 	const perSource, perCall = 20, 2000 // the most that a call takes
 	for at := 0; at < n; at += perCall {
-		var in contextmem.RawInsert
+		var in contextmem.InsertVectorsRequest
 		for s := at; s < min(at+perCall, n); s += perSource {
-			src := contextmem.RawSource{SourceID: fmt.Sprintf("s%08d", s)}
+			src := contextmem.VectorSource{SourceID: fmt.Sprintf("s%08d", s)}
 			for i := s; i < min(s+perSource, n); i++ {
-				src.Vectors = append(src.Vectors, contextmem.RawVector{ChunkID: fmt.Sprintf("c%08d", i), Vector: unitOf(t.v.Row(i))})
+				src.Vectors = append(src.Vectors, contextmem.Vector{ChunkID: fmt.Sprintf("c%08d", i), Vector: unitOf(t.v.Row(i))})
 			}
 			in.Sources = append(in.Sources, src)
 		}

@@ -39,7 +39,7 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 	}
 	defer func() { _ = x.Close() }() // nothing was written
 	before := MeasureMemory(dir)
-	all := make([]backend.Indexes, n)
+	all := make([]backend.IndexSet, n)
 	start := time.Now()
 	for i := range all {
 		if all[i], err = x.OpenIndexes(ctx, tenantUID(i)); err != nil {
@@ -124,7 +124,7 @@ func tenantWhole(ctx context.Context, dir string, tenant int) bool {
 	}
 	defer func() { _ = x.Close() }() // nothing was written
 	ix, err := x.OpenIndexes(ctx, tenantUID(tenant))
-	return err == nil && ix.Shadows()[0].Applied() == tenantChunks
+	return err == nil && ix.Indexes()[0].Applied() == tenantChunks
 }
 
 func fillTenants(ctx context.Context, dir string, part backend.Partition, t *texts, n int) error {
@@ -153,11 +153,11 @@ func fillTenant(ctx context.Context, x *local.Indexers, part backend.Partition, 
 			Rows: []backend.Row{{Chunk: int64(i + 1), Text: t.docs[row], Vector: t.v.Row(row)}},
 		}
 	}
-	shadow := ix.Shadows()[0]
-	if err := shadow.Apply(ctx, changes); err != nil {
+	index := ix.Indexes()[0]
+	if err := index.Apply(ctx, changes); err != nil {
 		return err
 	}
-	if err := shadow.Flush(ctx); err != nil {
+	if err := index.Flush(ctx); err != nil {
 		return err
 	}
 	return ix.Close()

@@ -55,7 +55,7 @@ func (p *InProcess) add(ctx context.Context, sub contextmem.Sub, lane string, do
 		for _, d := range docs {
 			m := contextmem.Memory{ID: d.ID, Title: d.Title, Text: d.Text, Infer: p.Infer}
 			if d.Time != "" {
-				m.AdditionalMetadata = map[string]any{"timestamp": d.Time}
+				m.Additional = map[string]any{"timestamp": d.Time}
 			}
 			b.Memories = append(b.Memories, m)
 		}

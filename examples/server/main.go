@@ -3,6 +3,9 @@
 //	CONTEXTMEM_ADDR      address to listen on; default 127.0.0.1:8080
 //	CONTEXTMEM_DATA      directory of the data; default ./contextmem-data
 //	CONTEXTMEM_API_KEYS  key=organisation,...; a bare key is organisation "default"; required
+//	CONTEXTMEM_PUBLIC_URL       address under which clients reach the server, for presigned URLs; default: what each
+//	                            request was sent to
+//	CONTEXTMEM_TRUSTED_PROXIES  addresses of proxies whose X-Forwarded-* headers count, as CIDRs: 10.0.0.0/8,...
 //	CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1  lets webhooks go to http and local addresses
 package main
 
@@ -12,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"strings"
@@ -48,11 +52,15 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 	if dir == "" {
 		dir = "contextmem-data"
 	}
-	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Logger: log, AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"})
+	proxies, err := parseProxies(env("CONTEXTMEM_TRUSTED_PROXIES"))
 	if err != nil {
 		return err
 	}
-	h, err := httpapi.New(svc, httpapi.Options{Keys: keys, Logger: log})
+	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Logger: log, PublicURL: env("CONTEXTMEM_PUBLIC_URL"), AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"})
+	if err != nil {
+		return err
+	}
+	h, err := httpapi.New(svc, httpapi.Options{Keys: keys, Logger: log, TrustedProxies: proxies})
 	if err != nil {
 		return errors.Join(err, svc.Close())
 	}
@@ -77,6 +85,22 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 		<-served
 	}
 	return errors.Join(err, svc.Close())
+}
+
+// parseProxies reads "10.0.0.0/8,192.0.2.1/32".
+func parseProxies(s string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for i, part := range strings.Split(s, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(part)
+		if err != nil {
+			return nil, fmt.Errorf("CONTEXTMEM_TRUSTED_PROXIES: entry %d is no CIDR", i+1)
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // parseKeys reads "key=org,key". Errors never hold a key.

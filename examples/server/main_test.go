@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -29,10 +30,22 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
+func TestParseProxies(t *testing.T) {
+	t.Parallel()
+	ps, err := parseProxies(" 10.0.0.0/8, ,fd00::/8")
+	require.NoError(t, err)
+	require.Len(t, ps, 2)
+	for _, s := range []string{"10.0.0.1", "x", "10.0.0.0/8,10.0.0.0/99"} {
+		_, err := parseProxies(s)
+		require.Error(t, err, s)
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
 		"no keys":     {"CONTEXTMEM_DATA": t.TempDir()},
+		"bad proxies": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_TRUSTED_PROXIES": "nobody"},
 		"bad address": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_ADDR": "nowhere:none"},
 	} {
 		err := run(t.Context(), func(k string) string { return env[k] }, slog.New(slog.DiscardHandler), nil)
@@ -43,7 +56,7 @@ func TestRunRefuses(t *testing.T) {
 // TestRun starts the server twice on one directory: what the first run took in, the second finds.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"CONTEXTMEM_ADDR": "127.0.0.1:0", "CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "key-one,key-two=other"}
+	env := map[string]string{"CONTEXTMEM_PUBLIC_URL": "https://mem.example.com", "CONTEXTMEM_ADDR": "127.0.0.1:0", "CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "key-one,key-two=other"}
 	for i := range 2 {
 		ctx, stop := context.WithCancel(t.Context())
 		ready, ended := make(chan net.Addr, 1), make(chan error, 1)
@@ -73,6 +86,9 @@ func TestRun(t *testing.T) {
 			require.Equal(t, http.StatusOK, ask(t, "POST", base+"/recall/recall_preferences", "key-one", `{"tenant_id":"acme","query":"what does Bob drink?"}`, &res))
 			return len(res.Chunks) == 1 && res.Chunks[0].ID == "m1"
 		}, time.Minute, 20*time.Millisecond)
+		if i == 0 {
+			presigned(t, base)
+		}
 		require.Equal(t, http.StatusNotFound, ask(t, "GET", base+"/tenants/monitor?tenant_id=acme", "key-two", "", nil), "another organisation")
 		require.Equal(t, http.StatusUnauthorized, ask(t, "GET", base+"/tenants/monitor?tenant_id=acme", "key-three", "", nil))
 		stop()
@@ -80,6 +96,25 @@ func TestRun(t *testing.T) {
 		require.Equal(t, 1, strings.Count(log.String(), "contextmem is ready"))
 		require.NotContains(t, log.String(), "key-one")
 	}
+}
+
+// presigned checks that links carry the address that the environment sets.
+func presigned(t *testing.T, base string) {
+	t.Helper()
+	form := url.Values{"tenant_id": {"acme"}, "app_knowledge": {`[{"tenant_id":"acme","sub_tenant_id":"","id":"a1","content":{"text":"The dock is closed."}}]`}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/ingestion/upload_knowledge", strings.NewReader(form.Encode()))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer key-one")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	var f struct {
+		URL string `json:"presigned_url"`
+	}
+	require.Equal(t, http.StatusOK, ask(t, "POST", base+"/fetch/content", "key-one", `{"tenant_id":"acme","source_id":"a1","mode":"url"}`, &f))
+	require.True(t, strings.HasPrefix(f.URL, "https://mem.example.com/content/"), f.URL)
 }
 
 func ask(t *testing.T, method, url, key, body string, to any) int {

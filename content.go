@@ -1,0 +1,30 @@
+package contextmem
+
+import "github.com/contextmem/contextmem/content"
+
+// What goes in is declared in package content, which has the rest of it: kinds of app items, data types, supplied graphs.
+type (
+	// Memory is a user fact, note or conversation to remember: content.Memory.
+	Memory = content.Memory
+	// Pair is one exchange of a conversation: content.Pair.
+	Pair = content.Pair
+	// File is a document to parse: content.File.
+	File = content.File
+	// AppItem is a mail, message, ticket or page of an application: content.AppItem.
+	AppItem = content.AppItem
+	// Relations are forceful connections of an item to others: content.Relations.
+	Relations = content.Relations
+	// Field declares a metadata field of a tenant: content.Field.
+	Field = content.Field
+	// Class selects a store of a tenant: content.Class.
+	Class = content.Class
+	// Filters select items by their metadata: content.Filters.
+	Filters = content.Filters
+)
+
+// Classes. The zero value is ClassKnowledge where one class is meant.
+const (
+	ClassKnowledge = content.ClassKnowledge // files and app content
+	ClassMemory    = content.ClassMemory    // user facts and conversations
+	ClassAll       = content.ClassAll       // both, merged by score; recall only
+)

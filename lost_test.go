@@ -1,0 +1,105 @@
+//go:build cgo
+
+package contextmem_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// filled returns a closed deployment with two tenants that hold a memory each, and the uid of the first.
+func filled(t *testing.T) (dir, uid string) {
+	t.Helper()
+	dir = t.TempDir()
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	for _, id := range []string{"acme", "other"} {
+		tn := tenant(t, svc, contextmem.TenantSpec{ID: id})
+		_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
+		require.NoError(t, err)
+	}
+	require.NoError(t, svc.Drain(t.Context()))
+	info, err := svc.Tenant("acme").Info(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, svc.Close())
+	return dir, info.UID
+}
+
+// storeFiles returns the files of a tenant's store.
+func storeFiles(t *testing.T, dir, uid string) (out []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(path, uid) && strings.HasPrefix(d.Name(), "store.db") {
+			out = append(out, path)
+		}
+		return err
+	}))
+	require.NotEmpty(t, out)
+	return out
+}
+
+func TestLostStoreIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error {
+			if filepath.Base(path) != "store.db" {
+				return os.Remove(path)
+			}
+			return os.Truncate(path, 0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, uid := filled(t)
+			for _, f := range storeFiles(t, dir, uid) {
+				require.NoError(t, lose(f))
+			}
+			for range 2 { // the first opening does not make it look new to the second
+				svc, err := contextmem.Open(t.Context(), dir, nil)
+				require.NoError(t, err)
+				_, err = svc.Tenant("acme").AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x"}}})
+				require.ErrorIs(t, err, contextmem.ErrUnavailable)
+				require.ErrorContains(t, err, "store.db")
+				res, err := svc.Tenant("other").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+				require.NoError(t, err)
+				require.Len(t, res.Chunks, 1)
+				require.NoError(t, svc.Close())
+			}
+		})
+	}
+}
+
+func TestLostRegistryIsRefused(t *testing.T) {
+	t.Parallel()
+	dir, _ := filled(t)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(dir, "deployment.db"+suffix)); suffix == "" {
+			require.NoError(t, err)
+		}
+	}
+	for range 2 {
+		_, err := contextmem.Open(t.Context(), dir, nil)
+		require.ErrorContains(t, err, "deployment.db")
+	}
+}
+
+func TestFilesAreTheOwnersAlone(t *testing.T) {
+	t.Parallel()
+	dir, _ := filled(t)
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		require.Zero(t, info.Mode().Perm()&0o077, "%s is %v", d.Name(), info.Mode())
+		return err
+	}))
+}

@@ -1,0 +1,267 @@
+package contextmem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// heldStore is a service whose store can be stopped just before a write.
+type heldStore struct {
+	t    *testing.T
+	plan *backendtest.Plan
+	tn   contextmem.Tenant
+}
+
+var raceSchema = []contextmem.Field{{Name: "dept", Match: true}, {Name: "kind", Match: true}, {Name: "topic", Dense: true}}
+
+func openHeld(t *testing.T, spec contextmem.TenantSpec) *heldStore {
+	t.Helper()
+	plan := backendtest.NewPlan()
+	svc, err := contextmem.New(t.Context(), backendtest.Faulty(inmem.New(), plan), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { plan.Release(); require.NoError(t, svc.Close()) })
+	spec.ID = "acme"
+	return &heldStore{t, plan, tenant(t, svc, spec)}
+}
+
+// during stops the next call of a method of the store before it takes effect, runs
+// meanwhile, lets the call go on and returns when write has returned.
+func (h *heldStore) during(method string, write, meanwhile func()) {
+	h.t.Helper()
+	call := h.plan.Calls(method) + 1
+	h.plan.Add(backendtest.Fault{Method: method, Call: call, Block: true})
+	var wg sync.WaitGroup
+	wg.Go(write)
+	ctx, cancel := context.WithTimeout(h.t.Context(), 30*time.Second)
+	defer cancel()
+	require.NoError(h.t, h.plan.Await(ctx, method, call))
+	meanwhile()
+	h.plan.Release()
+	wg.Wait()
+}
+
+func file(id, text, dept string, acl ...string) contextmem.KnowledgeBatch {
+	return contextmem.KnowledgeBatch{Files: []contextmem.File{{
+		ID: id, Name: id + ".txt", Data: []byte(text), ACL: acl, Metadata: map[string]any{"dept": dept},
+	}}}
+}
+
+func addFile(t *testing.T, s contextmem.Sub, b contextmem.KnowledgeBatch) {
+	t.Helper()
+	_, err := s.AddKnowledge(t.Context(), b)
+	require.NoError(t, err)
+	done(t, s, b.Files[0].ID)
+}
+
+// seen is the texts that a principal finds and the document that he can fetch.
+func seen(t *testing.T, s contextmem.Sub, principal, id string) string {
+	t.Helper()
+	r, err := s.Recall(t.Context(), contextmem.Recall{Query: "salary", Principals: []string{principal}})
+	require.NoError(t, err)
+	out := strings.Join(texts(r), " ")
+	f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: id, Principals: []string{principal}})
+	if err == nil {
+		return out + f.Text
+	}
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+	return out
+}
+
+func TestEditKeepsWhatCameMeanwhile(t *testing.T) {
+	t.Parallel()
+	edit := func(h *heldStore, metadata map[string]any) (func(), *error) {
+		var err error
+		return func() {
+			_, err = h.tn.Sub("").EditMetadata(h.t.Context(), contextmem.EditMetadataRequest{ID: "f", Metadata: metadata})
+		}, &err
+	}
+	plain, embedded := map[string]any{"kind": "letter"}, map[string]any{"topic": "money"}
+	fetch := func(h *heldStore) (string, map[string]any) {
+		f, err := h.tn.Sub("").Fetch(h.t.Context(), contextmem.FetchRequest{ID: "f"})
+		require.NoError(h.t, err)
+		r, err := h.tn.Sub("").Recall(h.t.Context(), contextmem.Recall{Query: "salary"})
+		require.NoError(h.t, err)
+		require.NotEmpty(h.t, r.Chunks)
+		return f.Text, r.Chunks[0].Metadata
+	}
+	for name, c := range map[string]struct {
+		metadata map[string]any
+		method   string
+	}{"plain field": {plain, "Store.UpdateMetadata"}, "embedding field": {embedded, "Store.Accept"}} {
+		t.Run("access of a newer version, "+name, func(t *testing.T) {
+			t.Parallel()
+			h := openHeld(t, contextmem.TenantSpec{Schema: raceSchema})
+			s := h.tn.Sub("")
+			addFile(t, s, file("f", "The salary list of the old office.", "a", "bob", "ann"))
+			write, err := edit(h, c.metadata)
+			h.during(c.method, write, func() { addFile(t, s, file("f", "The salary of Ann is a secret.", "b", "ann")) })
+			require.NoError(t, *err)
+			assert.NotContains(t, seen(t, s, "bob", "f"), "secret", "only Ann may see it")
+			assert.Contains(t, seen(t, s, "ann", "f"), "secret")
+			text, m := fetch(h)
+			assert.Equal(t, "The salary of Ann is a secret.", text, "the newer content stays")
+			want := map[string]any{"dept": "b"}
+			for k, v := range c.metadata {
+				want[k] = v
+			}
+			assert.Equal(t, want, m, "both the newer metadata and the edit hold")
+		})
+		t.Run("a deleted item stays deleted, "+name, func(t *testing.T) {
+			t.Parallel()
+			h := openHeld(t, contextmem.TenantSpec{Schema: raceSchema})
+			s := h.tn.Sub("")
+			addFile(t, s, file("f", "The salary list.", "a"))
+			write, err := edit(h, c.metadata)
+			h.during(c.method, write, func() {
+				_, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"f"}})
+				require.NoError(t, err)
+			})
+			require.ErrorIs(t, *err, contextmem.ErrNotFound)
+			_, ferr := s.Fetch(t.Context(), contextmem.FetchRequest{ID: "f"})
+			require.ErrorIs(t, ferr, contextmem.ErrNotFound)
+		})
+	}
+}
+
+func TestDeleteVectorsKeepsWhatCameMeanwhile(t *testing.T) {
+	t.Parallel()
+	vector := func(id string, x float32) contextmem.Vector {
+		return contextmem.Vector{ChunkID: id, Vector: []float32{x, 1}}
+	}
+	put := func(h *heldStore, vs ...contextmem.Vector) {
+		h.t.Helper()
+		_, err := h.tn.Sub("").InsertVectors(h.t.Context(), contextmem.InsertVectorsRequest{Upsert: true, Sources: []contextmem.VectorSource{{SourceID: "s", Vectors: vs}}})
+		require.NoError(h.t, err)
+	}
+	ids := func(h *heldStore) (out []string) {
+		h.t.Helper()
+		hits, err := h.tn.Sub("").SearchVectors(h.t.Context(), contextmem.SearchVectorsRequest{Vector: []float32{1, 1}})
+		require.NoError(h.t, err)
+		for _, x := range hits {
+			out = append(out, x.ChunkID)
+		}
+		slices.Sort(out)
+		return out
+	}
+	for name, c := range map[string]struct {
+		selection contextmem.VectorSelection
+		method    string
+		deleted   int
+		left      []string
+	}{
+		"by chunk":                         {contextmem.VectorSelection{ChunkIDs: []string{"c1"}}, "Store.Place", 1, []string{"c2", "new"}},
+		"by chunk that goes":               {contextmem.VectorSelection{ChunkIDs: []string{"c3"}}, "Store.Place", 0, []string{"c1", "c2", "new"}},
+		"by source":                        {contextmem.VectorSelection{SourceID: "s"}, "Store.Delete", 3, nil},
+		"by all chunks, of which one goes": {contextmem.VectorSelection{ChunkIDs: []string{"c1", "c2", "c3"}}, "Store.Delete", 2, []string{"new"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openHeld(t, contextmem.TenantSpec{Embeddings: true, Dimension: 2})
+			put(h, vector("c1", 1), vector("c2", 2), vector("c3", 3))
+			var n int
+			var err error
+			h.during(c.method, func() { n, err = h.tn.Sub("").DeleteVectors(t.Context(), c.selection) },
+				func() { put(h, vector("c1", 5), vector("c2", 6), vector("new", 7)) })
+			require.NoError(t, err)
+			assert.Equal(t, c.left, ids(h))
+			assert.Equal(t, c.deleted, n)
+		})
+	}
+}
+
+// TestEditsAndUpserts runs edits, upserts and deletions of a few items at once over a
+// real store. Each version carries its number in its text, its metadata and its access
+// list: these always belong together, and nobody finds what he may not see.
+func TestEditsAndUpserts(t *testing.T) {
+	t.Parallel()
+	svc, err := contextmem.Open(t.Context(), t.TempDir(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	tn := tenant(t, svc, contextmem.TenantSpec{ID: "acme", Schema: raceSchema})
+	s := tn.Sub("")
+	const items, rounds = 3, 25
+	reader := func(n int) string { return []string{"ann", "bob"}[n%2] }
+	version := func(id string, n int) contextmem.KnowledgeBatch {
+		return file(id, fmt.Sprintf("The salary is for %s in version v%d.", reader(n), n), fmt.Sprint("v", n), reader(n))
+	}
+	var writers, others sync.WaitGroup
+	over := make(chan struct{})
+	for i := range items {
+		id := fmt.Sprint("f", i)
+		addFile(t, s, version(id, 0))
+		writers.Go(func() {
+			for n := 1; n <= rounds; n++ {
+				_, err := s.AddKnowledge(t.Context(), version(id, n))
+				assert.NoError(t, err)
+				if n%8 == 0 {
+					_, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{id}})
+					assert.NoError(t, err)
+					_, err = s.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+					assert.ErrorIs(t, err, contextmem.ErrNotFound, "an edit brought it back")
+				}
+			}
+		})
+		for e, metadata := range []map[string]any{{"kind": "letter"}, {"topic": "money"}} {
+			others.Go(func() {
+				for k := 0; ; k++ {
+					select {
+					case <-over:
+						return
+					default:
+					}
+					m := map[string]any{}
+					for name := range metadata {
+						m[name] = fmt.Sprint(metadata[name], k)
+					}
+					_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: id, Metadata: m})
+					if err != nil && !errors.Is(err, contextmem.ErrNotFound) {
+						assert.NoError(t, err, "edit %d", e)
+						return
+					}
+				}
+			})
+		}
+	}
+	others.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			who := reader(n)
+			r, err := s.Recall(t.Context(), contextmem.Recall{Query: "salary", Principals: []string{who}})
+			if !assert.NoError(t, err) {
+				return
+			}
+			for _, c := range r.Chunks {
+				assert.Contains(t, c.Text, "for "+who, "he may not see it")
+				assert.Contains(t, c.Text, fmt.Sprintf("version %v.", c.Metadata["dept"]), "metadata of another version")
+			}
+		}
+	})
+	writers.Wait()
+	close(over)
+	others.Wait()
+	for i := range items {
+		id := fmt.Sprint("f", i)
+		done(t, s, id)
+		f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+		require.NoError(t, err)
+		assert.Equal(t, string(version(id, rounds).Files[0].Data), f.Text)
+		assert.NotContains(t, seen(t, s, reader(rounds+1), id), fmt.Sprint("v", rounds))
+	}
+}

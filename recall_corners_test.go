@@ -1,0 +1,94 @@
+package contextmem_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+func sourceIDs(res *contextmem.Result) []string {
+	var ids []string
+	for _, c := range res.Chunks {
+		ids = append(ids, c.SourceID)
+	}
+	return ids
+}
+
+// TestRecencyOverAllCandidates: among 300 memories that say the same, the newest come first.
+func TestRecencyOverAllCandidates(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("r")
+		var ms []contextmem.Memory
+		start := time.Now().Add(-400 * 24 * time.Hour)
+		for i := range 300 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("m%03d", i), Text: "The kettle is blue.", Time: start.Add(time.Duration(i) * 24 * time.Hour), Session: fmt.Sprint(i)})
+		}
+		remember(t, s, ms...)
+		for _, class := range []contextmem.Class{contextmem.ClassMemory, contextmem.ClassAll} {
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: class, Query: "blue kettle", RecencyBias: 1, MaxResults: 4})
+			require.NoError(t, err)
+			require.Equal(t, []string{"m299", "m298", "m297", "m296"}, sourceIDs(res))
+			require.Negative(t, res.Chunks[3].Explain.Recency)
+		}
+	})
+}
+
+// TestKnownAtBehindManyCandidates: what was known at a time is found behind any number of later memories that fit better.
+func TestKnownAtBehindManyCandidates(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("k")
+		var ms []contextmem.Memory
+		for i := range 5 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("old%d", i), Text: "A kettle stood in the long hall beside the door of the old harbour office.", Time: on("2020-01-01")})
+		}
+		for i := range 2400 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("new%d", i), Text: "kettle kettle", Time: on("2024-01-01")})
+		}
+		for from := 0; from < len(ms); from += 500 {
+			remember(t, s, ms[from:min(from+500, len(ms))]...)
+		}
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: on("2021-01-01")})
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"old0", "old1", "old2", "old3", "old4"}, sourceIDs(res))
+		require.Empty(t, res.Warnings)
+	})
+}
+
+// TestEqualStatementsHideNoOthers: a statement that many sources gave takes one place, and others fill the result.
+func TestEqualStatementsHideNoOthers(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("e")
+		var ms []contextmem.Memory
+		for i := range 120 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("m%d", i), Text: "I love pizza.", Infer: true, UserName: "Ann"})
+		}
+		for i := range 12 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("n%d", i), Text: fmt.Sprintf("On day %d of the journey somebody mentioned that a pizza was left over.", i)})
+		}
+		remember(t, s, ms...)
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Ann loves pizza", MaxResults: 130})
+		require.NoError(t, err)
+		inferred := 0
+		for _, c := range res.Chunks {
+			if c.Inferred {
+				inferred++
+			}
+		}
+		require.Equal(t, 1, inferred)
+		for _, n := range []int{3, 10} {
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Ann loves pizza", MaxResults: n})
+			require.NoError(t, err)
+			require.Len(t, res.Chunks, n)
+			res, err = s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: "pizza", MaxResults: n})
+			require.NoError(t, err)
+			require.Len(t, res.Chunks, n, "boolean")
+		}
+	})
+}

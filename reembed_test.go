@@ -1,0 +1,490 @@
+package contextmem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/embed/static"
+)
+
+// turned is an embedder whose vectors are those of the static one with the coordinates
+// moved on by some places: alone it ranks alike, and mixed with another it finds nothing.
+type turned struct {
+	*static.Embedder
+	places int
+	texts  atomic.Int64 // embedded so far
+	fail   atomic.Bool
+}
+
+func newTurned(places int) *turned { return &turned{Embedder: static.New(), places: places} }
+
+func (e *turned) Model() string { return fmt.Sprint("turned/", e.places) }
+
+func (e *turned) turn(v []float32) []float32 {
+	return append(slices.Clone(v[e.places:]), v[:e.places]...)
+}
+
+func (e *turned) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	if e.fail.Load() {
+		return nil, errors.New("out of reach")
+	}
+	out, err := e.Embedder.EmbedDocuments(ctx, texts)
+	for i := range out {
+		out[i] = e.turn(out[i])
+	}
+	e.texts.Add(int64(len(texts)))
+	return out, err
+}
+
+func (e *turned) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v, err := e.Embedder.EmbedQuery(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return e.turn(v), nil
+}
+
+// AppendWord hides that of the static embedder, whose words are not turned.
+func (e *turned) AppendWord(dst []float32, _ string) ([]float32, bool) { return dst, false }
+
+// moving is a deployment that moves from one embedder to another.
+type moving struct {
+	t    *testing.T
+	be   *inmem.Backend
+	plan *backendtest.Plan
+	svc  *contextmem.Service
+	sub  contextmem.Sub
+}
+
+const movingItems = 150
+
+var (
+	movingSubjects = []string{"kettle", "bicycle", "lantern", "piano", "garden"}
+	movingPlaces   = []string{"in Oslo", "near the river", "under the stairs"}
+)
+
+func movingText(i int) string {
+	return fmt.Sprintf("The %s number %d stands %s.", movingSubjects[i%5], i, movingPlaces[i%3])
+}
+
+// startMoving stores items with the embedder turned/0 and opens them with turned/3.
+func startMoving(t *testing.T, to *turned, previous ...contextmem.Embedder) *moving {
+	t.Helper()
+	m := &moving{t: t, be: inmem.New()}
+	m.open(&contextmem.Options{Embedder: newTurned(0)})
+	tenant(t, m.svc, contextmem.TenantSpec{ID: "acme", Schema: raceSchema})
+	var ms []contextmem.Memory
+	for i := range movingItems {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: movingText(i)})
+	}
+	remember(t, m.sub, ms...)
+	m.reopen(&contextmem.Options{Embedder: to, PreviousEmbedders: previous})
+	return m
+}
+
+func (m *moving) open(o *contextmem.Options) {
+	m.t.Helper()
+	m.plan = backendtest.NewPlan()
+	svc, err := contextmem.New(m.t.Context(), backendtest.Faulty(m.be, m.plan), o)
+	require.NoError(m.t, err)
+	plan := m.plan
+	m.t.Cleanup(func() { plan.Release(); _ = svc.Close() }) // again does nothing
+	m.svc, m.sub = svc, svc.Tenant("acme").Sub("")
+}
+
+func (m *moving) reopen(o *contextmem.Options) {
+	m.t.Helper()
+	m.plan.Release()
+	require.NoError(m.t, m.svc.Close())
+	be, err := m.be.Reopen()
+	require.NoError(m.t, err)
+	m.be = be
+	m.open(o)
+}
+
+func (m *moving) reembed() int {
+	m.t.Helper()
+	n, err := m.svc.Tenant("acme").Reembed(m.t.Context())
+	require.NoError(m.t, err)
+	return n
+}
+
+// dense is what vectors alone find.
+func (m *moving) dense(query string) (ids []string, warnings int) {
+	m.t.Helper()
+	r, err := m.sub.Recall(m.t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, Alpha: contextmem.FixedAlpha(1), MaxResults: 400})
+	require.NoError(m.t, err)
+	for _, c := range r.Chunks {
+		ids = append(ids, c.SourceID)
+	}
+	return ids, len(r.Warnings)
+}
+
+// allDense requires that vectors alone find all of some items.
+func (m *moving) allDense(want []string) {
+	m.t.Helper()
+	found := map[string]bool{}
+	for i, subject := range movingSubjects {
+		ids, warnings := m.dense("the " + subject + " " + movingPlaces[i%3])
+		require.Zero(m.t, warnings)
+		for _, id := range ids {
+			found[id] = true
+		}
+	}
+	for _, id := range want {
+		assert.True(m.t, found[id], "%s is not found by its vector", id)
+	}
+}
+
+func movingIDs() (ids []string) {
+	for i := range movingItems {
+		ids = append(ids, fmt.Sprint("m", i))
+	}
+	return ids
+}
+
+// during runs meanwhile while a call of a store's method in Reembed is held up.
+func (m *moving) during(method string, call int, meanwhile func()) int {
+	m.t.Helper()
+	h := &heldStore{t: m.t, plan: m.plan}
+	var n int
+	var err error
+	h.plan.Add(backendtest.Fault{Method: method, Call: call, Block: true})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n, err = m.svc.Tenant("acme").Reembed(m.t.Context())
+	}()
+	require.NoError(m.t, m.plan.Await(m.t.Context(), method, call))
+	meanwhile()
+	m.plan.Release()
+	<-done
+	require.NoError(m.t, err)
+	return n
+}
+
+func TestReembedServesMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, at := range []struct {
+		method string
+		call   int
+	}{{"Store.PutVectors", 1}, {"Store.PutVectors", 2}, {"Store.MissingVectors", 3}, {"Store.Set", 2}, {"Store.DropLane", 1}, {"Store.Set", 3}} {
+		t.Run(fmt.Sprintf("old vectors until %s %d", at.method, at.call), func(t *testing.T) {
+			t.Parallel()
+			m := startMoving(t, newTurned(3), newTurned(0))
+			before, warnings := m.dense("the kettle in Oslo")
+			require.Zero(t, warnings)
+			require.Len(t, before, movingItems)
+			n := m.during(at.method, at.call, func() {
+				ids, warnings := m.dense("the kettle in Oslo")
+				assert.Zero(t, warnings)
+				assert.Equal(t, before, ids, "while it is under way")
+			})
+			assert.Equal(t, movingItems, n)
+			after, _ := m.dense("the kettle in Oslo")
+			assert.Equal(t, before, after, "and at the end")
+			assert.Zero(t, m.reembed(), "it is done")
+			m.reopen(&contextmem.Options{Embedder: newTurned(3)})
+			again, _ := m.dense("the kettle in Oslo")
+			assert.Equal(t, before, again, "after a restart without the old embedder too")
+		})
+	}
+	t.Run("keywords without the old embedder", func(t *testing.T) {
+		t.Parallel()
+		m := startMoving(t, newTurned(3))
+		_, err := m.sub.Recall(t.Context(), contextmem.Recall{Query: "kettle"})
+		require.ErrorIs(t, err, contextmem.ErrConflict)
+		m.during("Store.PutVectors", 2, func() {
+			r, err := m.sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle number 5"})
+			require.NoError(t, err)
+			require.NotEmpty(t, r.Chunks)
+			require.Len(t, r.Warnings, 1)
+			assert.Contains(t, r.Warnings[0].Message, "keywords alone")
+		})
+		m.allDense(movingIDs())
+	})
+	t.Run("the old embedder serves tenants that were not moved", func(t *testing.T) {
+		t.Parallel()
+		m := startMoving(t, newTurned(3), newTurned(0))
+		remember(t, m.sub, contextmem.Memory{ID: "new", Text: "A new bicycle under the stairs."})
+		m.allDense(append(movingIDs(), "new"))
+	})
+}
+
+// TestReembedLosesNothing changes items at the worst moment: after they were read to be
+// embedded, and before their vectors are stored.
+func TestReembedLosesNothing(t *testing.T) {
+	t.Parallel()
+	for name, previous := range map[string][]contextmem.Embedder{"with the old embedder": {newTurned(0)}, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := startMoving(t, newTurned(3), previous...)
+			want := movingIDs()
+			m.during("Store.PutVectors", 1, func() {
+				var upserts []contextmem.Memory
+				var gone []string
+				for i := 0; i < movingItems; i++ {
+					switch i % 4 {
+					case 0:
+						upserts = append(upserts, contextmem.Memory{ID: fmt.Sprint("m", i), Text: "Changed: " + movingText(i)})
+					case 1:
+						if i%12 == 1 {
+							gone = append(gone, fmt.Sprint("m", i))
+						}
+					case 2:
+						_, err := m.sub.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: fmt.Sprint("m", i), Metadata: map[string]any{"kind": "edited"}})
+						require.NoError(t, err)
+					}
+				}
+				upserts = append(upserts, contextmem.Memory{ID: "added", Text: "The piano that was added stands in Oslo."})
+				remember(t, m.sub, upserts...)
+				_, err := m.sub.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: gone})
+				require.NoError(t, err)
+				want = append(slices.DeleteFunc(want, func(id string) bool { return slices.Contains(gone, id) }), "added")
+			})
+			m.allDense(want)
+			assert.Zero(t, m.reembed())
+			for i := range movingItems {
+				id := fmt.Sprint("m", i)
+				f, err := m.sub.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+				switch {
+				case !slices.Contains(want, id):
+					assert.ErrorIs(t, err, contextmem.ErrNotFound, "%s came back", id)
+				case i%4 == 0:
+					assert.Equal(t, "Changed: "+movingText(i), f.Text)
+				default:
+					assert.Equal(t, movingText(i), f.Text)
+				}
+			}
+			edited := recallIDs(t, m.sub, contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", MaxResults: 400, Filters: contextmem.Filters{Metadata: map[string]any{"kind": "edited"}}})
+			assert.NotEmpty(t, edited)
+		})
+	}
+}
+
+// TestReembedBesideWriters embeds again while items are replaced, edited and deleted,
+// over a real store.
+func TestReembedBesideWriters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: newTurned(0)})
+	require.NoError(t, err)
+	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	m := &moving{t: t, svc: svc, sub: svc.Tenant("acme").Sub("")}
+	var ms []contextmem.Memory
+	for i := range movingItems {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: movingText(i)})
+	}
+	remember(t, m.sub, ms...)
+	require.NoError(t, svc.Close())
+	m.svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: newTurned(3), PreviousEmbedders: []contextmem.Embedder{newTurned(0)}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, m.svc.Close()) }()
+	m.sub = m.svc.Tenant("acme").Sub("")
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	last := make([]string, movingItems) // text of each item; empty: deleted
+	for w := range 3 {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				for i := w; i < movingItems; i += 3 {
+					select {
+					case <-over:
+						return
+					default:
+					}
+					id := fmt.Sprint("m", i)
+					if n%3 == 2 && i%6 == 0 {
+						_, err := m.sub.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{id}})
+						assert.NoError(t, err)
+						last[i] = ""
+						continue
+					}
+					last[i] = fmt.Sprintf("Round %d. %s", n, movingText(i))
+					_, err := m.sub.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: last[i]}}})
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			_, err := m.sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "the kettle in Oslo"})
+			assert.NoError(t, err)
+		}
+	})
+	m.reembed()
+	close(over)
+	wg.Wait()
+	require.NoError(t, m.svc.Drain(t.Context()))
+	var want []string
+	for i, text := range last {
+		id := fmt.Sprint("m", i)
+		f, err := m.sub.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+		if text == "" {
+			text, err = movingText(i), nil
+			if f, err = m.sub.Fetch(t.Context(), contextmem.FetchRequest{ID: id}); errors.Is(err, contextmem.ErrNotFound) {
+				continue // deleted, or not reached at all
+			}
+		}
+		require.NoError(t, err)
+		assert.Equal(t, text, f.Text)
+		want = append(want, id)
+	}
+	m.allDense(want)
+	assert.Zero(t, m.reembed())
+}
+
+func TestReembedGoesOn(t *testing.T) {
+	t.Parallel()
+	t.Run("where it was cut off", func(t *testing.T) {
+		t.Parallel()
+		e := newTurned(3)
+		m := startMoving(t, e)
+		total := 0
+		for range 10 {
+			ctx, cancel := context.WithCancel(t.Context())
+			call := m.plan.Calls("Store.PutVectors") + 2
+			m.plan.Add(backendtest.Fault{Method: "Store.PutVectors", Call: call, Err: errors.New("disk full")})
+			n, err := m.svc.Tenant("acme").Reembed(ctx)
+			cancel()
+			total += n
+			if err == nil {
+				break
+			}
+			m.reopen(&contextmem.Options{Embedder: e})
+		}
+		assert.Equal(t, movingItems, total, "each item once")
+		m.allDense(movingIDs())
+	})
+	t.Run("after the embedder was out of reach", func(t *testing.T) {
+		t.Parallel()
+		e := newTurned(3)
+		m := startMoving(t, e, newTurned(0))
+		e.fail.Store(true)
+		_, err := m.svc.Tenant("acme").Reembed(t.Context())
+		require.Error(t, err)
+		m.allDense(movingIDs())
+		e.fail.Store(false)
+		assert.Equal(t, movingItems, m.reembed())
+		m.allDense(movingIDs())
+	})
+	t.Run("after it changed over", func(t *testing.T) {
+		t.Parallel()
+		m := startMoving(t, newTurned(3))
+		m.plan.Add(backendtest.Fault{Method: "Store.DropLane", Err: errors.New("disk full")})
+		_, err := m.svc.Tenant("acme").Reembed(t.Context())
+		require.ErrorContains(t, err, "disk full")
+		m.allDense(movingIDs())
+		m.reopen(&contextmem.Options{Embedder: newTurned(3)})
+		m.allDense(movingIDs())
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		require.NoError(t, m.plan.Await(ctx, "Store.DropLane", 1), "the old vectors go by themselves")
+		require.NoError(t, m.svc.Drain(t.Context()))
+		assert.Zero(t, m.reembed())
+	})
+	t.Run("to a third embedder, and back to the first", func(t *testing.T) {
+		t.Parallel()
+		m := startMoving(t, newTurned(3))
+		m.plan.Add(backendtest.Fault{Method: "Store.PutVectors", Call: 2, Err: errors.New("disk full")})
+		_, err := m.svc.Tenant("acme").Reembed(t.Context())
+		require.Error(t, err)
+		m.reopen(&contextmem.Options{Embedder: newTurned(7)})
+		assert.Equal(t, movingItems, m.reembed(), "what the second embedder made does not count")
+		m.allDense(movingIDs())
+		m.reopen(&contextmem.Options{Embedder: newTurned(0)})
+		assert.Equal(t, movingItems, m.reembed())
+		m.allDense(movingIDs())
+	})
+	t.Run("given up for the embedder before", func(t *testing.T) {
+		t.Parallel()
+		m := startMoving(t, newTurned(3), newTurned(0))
+		m.plan.Add(backendtest.Fault{Method: "Store.PutVectors", Call: 2, Err: errors.New("disk full")})
+		_, err := m.svc.Tenant("acme").Reembed(t.Context())
+		require.Error(t, err)
+		m.reopen(&contextmem.Options{Embedder: newTurned(0)})
+		m.allDense(movingIDs())
+		assert.Zero(t, m.reembed())
+		m.allDense(movingIDs())
+		m.reopen(&contextmem.Options{Embedder: newTurned(3)})
+		assert.Equal(t, movingItems, m.reembed(), "nothing is left of the first try")
+		m.allDense(movingIDs())
+	})
+}
+
+// TestReembedBesideRecalls: recalls that open the tenant at the same time, and fail,
+// do not make Reembed fail.
+func TestReembedBesideRecalls(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		m := startMoving(t, newTurned(3))
+		over := make(chan struct{})
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				for began := false; ; {
+					select {
+					case <-over:
+						return
+					default:
+					}
+					_, err := m.sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+					began = began || err == nil
+					if began {
+						assert.NoError(t, err, "once it has begun recalls go on")
+					}
+				}
+			})
+		}
+		n, err := m.svc.Tenant("acme").Reembed(t.Context())
+		close(over)
+		wg.Wait()
+		require.NoError(t, err)
+		require.Equal(t, movingItems, n)
+	}
+}
+
+func TestReembedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	m := startMoving(t, newTurned(3))
+	var total atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			n, err := m.svc.Tenant("acme").Reembed(t.Context())
+			assert.NoError(t, err)
+			total.Add(int64(n))
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, movingItems, total.Load())
+	m.allDense(movingIDs())
+}
+
+func TestPreviousEmbeddersAreChecked(t *testing.T) {
+	t.Parallel()
+	_, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{PreviousEmbedders: []contextmem.Embedder{newTurned(0), nil, renamed{newGate(), "", 0}}})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	for _, want := range []string{"PreviousEmbedders[1]: is nil", "PreviousEmbedders[2]: dimension 0", "PreviousEmbedders[2]: its model"} {
+		assert.True(t, strings.Contains(err.Error(), want), "%v: %s", err, want)
+	}
+}

@@ -1,0 +1,241 @@
+package contextmem
+
+import (
+	"context"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/recall"
+	"github.com/contextmem/contextmem/internal/reuse"
+)
+
+// Result is what recall found, best first.
+type Result struct {
+	RequestID  string // names the query for feedback
+	Chunks     []Chunk
+	Sources    []SourceInfo     // the chunks' sources, each once, in order of their best chunk
+	Graph      *GraphContext    // nil unless asked for
+	Additional map[string]Chunk // chunks of forcefully related sources by chunk id
+	Mode       Mode             // the mode that ran
+	Alpha      float64          // the weight of semantic search that was applied, as the caller would name it
+	Warnings   []fault.Warning
+	Temporal   *TemporalResult
+}
+
+// Chunk is a piece of a source.
+type Chunk struct {
+	ID              string // a UUID
+	SourceID        string
+	Sub             string
+	Class           Class
+	Text            string
+	Title           string // of the source
+	Kind            string // of the source
+	Heading         string // headings above the chunk
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	Time            time.Time // the content's own time; zero unknown
+	Layout          string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
+	Score           float64   // higher is more relevant; comparable inside one result
+	Metadata        map[string]any
+	Additional      map[string]any
+	ExtraContextIDs []string // keys of Result.Additional
+	Explain         *Explain // nil for chunks that were added as context
+	Related         bool     // added by RelatedChunks
+	Inferred        bool     // an inferred statement, not the original
+	AlsoFrom        []string // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
+}
+
+// Explain holds the parts of a score. Parts that did not apply are 0; Score is
+// their sum before recency, boosts and weights of sub-tenants are applied.
+type Explain struct {
+	Semantic   float64 // weighted dense part, in [0,1]
+	Keyword    float64 // weighted keyword part, in [0,1]
+	Context    float64 // neighbours, reply and session
+	Speaker    float64 // the question names who says it
+	Time       float64 // its date fits a date of the question
+	Entity     float64 // entities shared with the query
+	Graph      float64 // walk over the entity graph
+	Bridge     float64 // second hop
+	Expansion  float64 // terms that the best passages share
+	Late       float64 // words of the question beside the nearest words of the chunk
+	Rerank     float64 // what Options.Reranker changed
+	App        float64 // the lane of app items
+	Recency    float64 // factor-like: what recency added or took
+	Feedback   float64 // boosts, see Options.FeedbackBoosts
+	RawDense   float64 // inner product
+	RawKeyword float64 // BM25
+}
+
+// SourceInfo describes a source.
+type SourceInfo struct {
+	ID          string
+	Sub         string
+	Class       Class
+	Title       string
+	Kind        string // free category
+	Description string
+	Note        string
+	URL         string
+	Timestamp   time.Time // the content's own time; zero: unknown
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	ExpiresAt   time.Time // zero: never
+	Filename    string
+	ContentType string
+	SizeBytes   int64
+	Status      Status
+	Metadata    map[string]any
+	Additional  map[string]any
+	Relations   *Relations
+	App         *AppInfo
+	Infer       bool
+	Content     string // only where asked for
+	Inferred    string // inferred statements, one a line; only where asked for
+	Partial     string // why the text may be incomplete
+}
+
+// AppInfo says where a source from an application stands there.
+type AppInfo struct {
+	Kind        content.AppKind
+	Provider    string
+	ExternalID  string
+	ParentID    string // external id of the parent
+	ThreadID    string
+	Attachments []map[string]any
+}
+
+// resultMemory is the memory of a result: that of one value of each kind, which the REST handler lends again and again.
+type resultMemory struct {
+	chunks  []Chunk
+	parts   []Explain
+	sources []SourceInfo
+	graph   graphMemory
+}
+
+// maxResultMemory keeps the memory of a rare large result from being kept.
+const maxResultMemory = 128
+
+// resultMemoryFor returns memory for the result of a call.
+func resultMemoryFor(ctx context.Context) *resultMemory {
+	slot := reuse.From(ctx)
+	if slot == nil {
+		return new(resultMemory)
+	}
+	m, _ := slot.Take().(*resultMemory)
+	if m == nil || max(cap(m.chunks), cap(m.sources), cap(m.graph.triplets)) > maxResultMemory {
+		m = new(resultMemory)
+	}
+	slot.Keep(m)
+	return m
+}
+
+// zeroed returns n zero elements, never nil, in the memory of old where it is large enough.
+func zeroed[T any](old []T, n int) []T {
+	clear(old)
+	if old == nil || cap(old) < n {
+		return make([]T, n)
+	}
+	return old[:n]
+}
+
+// shaper turns what a recall found into what users see.
+type shaper struct {
+	docOf    func(*backend.Source) (*item.Doc, error)
+	layout   string // of the chunk before: those of a result are often the same
+	inferred bool   // it marks inferred statements
+}
+
+// shapeResult turns what a recall found into a result, without its request id.
+func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.Source) (*item.Doc, error)) (*Result, error) {
+	s := shaper{docOf: docOf}
+	m := resultMemoryFor(ctx)
+	m.chunks = zeroed(m.chunks, len(found.Hits)+len(found.Related))
+	m.parts = zeroed(m.parts, len(found.Hits))
+	m.sources = zeroed(m.sources, found.Sources)
+	res := &Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0]}
+	if found.Thinking {
+		res.Mode = ModeThinking
+	}
+	for i, h := range found.Hits {
+		c := &res.Chunks[i]
+		if err := s.chunk(c, h.Row); err != nil {
+			return nil, err
+		}
+		m.parts[i] = Explain(*h.Parts)
+		c.Score, c.Explain, c.AlsoFrom, c.ExtraContextIDs = h.Score, &m.parts[i], h.AlsoFrom, h.Extra
+	}
+	for i, x := range found.Related {
+		c := &res.Chunks[len(found.Hits)+i]
+		if err := s.chunk(c, x.Row); err != nil {
+			return nil, err
+		}
+		c.Related, c.Score = true, found.Hits[x.Hit].Score
+	}
+	if found.Extra != nil {
+		res.Additional = make(map[string]Chunk, len(found.Extra))
+		for _, row := range found.Extra {
+			var c Chunk
+			if err := s.chunk(&c, row); err != nil {
+				return nil, err
+			}
+			res.Additional[c.ID] = c
+		}
+	}
+	if err := s.sources(res, found); err != nil {
+		return nil, err
+	}
+	if found.Graph != nil {
+		res.Graph = m.graph.shape(found.Graph)
+	}
+	if found.Temporal != nil {
+		res.Temporal = shapeTemporal(found.Temporal)
+	}
+	return res, nil
+}
+
+// chunk sets a zero chunk to what a row says.
+func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
+	if string(row.Layout) != s.layout {
+		s.layout, s.inferred = string(row.Layout), pipeline.IsInferred(row.Layout)
+	}
+	src := row.Src
+	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
+	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout, s.inferred
+	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
+		c.Title = item.ShortTitle(row.Text)
+	}
+	var err error
+	if c.Metadata, err = metadata.DecodeMap(src.Metadata); err != nil {
+		return err
+	}
+	c.Additional, err = metadata.DecodeMap(src.Additional)
+	return err
+}
+
+// sources lists the sources of the hits, best first. The first chunks of the result are those of the hits.
+func (s *shaper) sources(res *Result, found *recall.Result) error {
+	for i, h := range found.Hits {
+		if !h.First {
+			continue
+		}
+		doc, err := s.docOf(h.Row.Src)
+		if err != nil {
+			return err
+		}
+		res.Sources = res.Sources[:len(res.Sources)+1]
+		info := &res.Sources[len(res.Sources)-1]
+		if err := info.describe(h.Row.Src, doc); err != nil {
+			return err
+		}
+		if info.Title == "" {
+			info.Title = res.Chunks[i].Title // made of the same text
+		}
+	}
+	return nil
+}
