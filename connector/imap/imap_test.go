@@ -284,8 +284,10 @@ func TestRefusals(t *testing.T) {
 	assert.NotContains(t, err.Error(), password)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	m.set(faults{onRead: func(string) error { cancel(); return nil }})
+	returned := make(chan struct{})
+	m.set(faults{onRead: func(string) error { cancel(); <-returned; return nil }})
 	_, err = p.Sync(ctx, connector.SyncRequest{Credentials: m.credentials(), ResourceID: "INBOX"})
+	close(returned)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
