@@ -60,7 +60,8 @@ type Service struct {
 	be        backend.Backend
 	reg       backend.Registry
 	embedder  Embedder
-	recallers []*recall.Engine // over the embedder, and over the previous ones
+	recallers []*recall.Engine   // over the embedders of set.Models
+	refined   [][]*recall.Engine // over one of these that refines another, by their places
 	extractor extract.Extractor
 	parsers   *parse.Registry
 
@@ -109,8 +110,8 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 // assemble makes the engines; nothing runs yet.
 func (s *Service) assemble(ctx context.Context) (err error) {
 	o := s.opts
-	if s.embedder = o.Embedder; s.embedder == nil {
-		s.embedder = defaultEmbedder()
+	if s.embedder, err = o.embedder(); err != nil {
+		return err
 	}
 	if s.extractor = o.Extractor; s.extractor == nil {
 		s.extractor = defaultExtractor()
@@ -123,7 +124,8 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
 	s.keys, s.webhooks = access.NewKeys(s.reg), s.newWebhooks()
-	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.models(),
+	models, slow := s.models()
+	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: models, Slow: slow,
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Workers: o.Workers, Logger: o.Logger,
 		Pipeline: &pipeline.Config{Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
@@ -135,15 +137,6 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook}
 	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
 	return nil
-}
-
-// models makes a recall engine for each embedder of the service and returns what workspaces need of them.
-func (s *Service) models() (out []workspace.Model) {
-	for _, e := range append([]Embedder{s.embedder}, s.opts.PreviousEmbedders...) {
-		s.recallers = append(s.recallers, s.newRecaller(e))
-		out = append(out, workspace.Model{Identity: workspace.Identity{Model: e.Model(), Dim: e.Dim()}, Embedder: e})
-	}
-	return out
 }
 
 // idleTenants is MaxOpenTenants, or less where the process may not open enough files.

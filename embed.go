@@ -9,7 +9,7 @@ import (
 
 // Embedder turns texts into vectors. It must be safe for concurrent use.
 //
-// An Embedder may also implement [Covering], [WordEmbedder], [Rated] and [Calibrated].
+// An Embedder may also implement [Covering], [WordEmbedder], [Rated], [Calibrated] and [Slow].
 type Embedder interface {
 	// Model identifies model and weights, for example "static-en-128/1". It is
 	// stored with each tenant; another identity at a later open is an error.
@@ -71,6 +71,12 @@ func unrelated(c *Calibration) *rank.Spread {
 	}
 	left := math.Sqrt(max(0, 1-query) * max(0, 1-document))
 	return &rank.Spread{Mean: mean, Std: max(.001, float64(c.UnrelatedStd)*left)}
+}
+
+// Slow is an Embedder that takes milliseconds a text: see Options.FastEmbedder.
+type Slow interface {
+	// Slow reports whether it does.
+	Slow() bool
 }
 
 // Reranker reorders candidates in thinking mode.

@@ -24,8 +24,15 @@ import (
 // Options configure a Service. The zero value of every field is its documented
 // default; nil Options are all defaults.
 type Options struct {
-	// Embedder makes the vectors. Default: the embedded model static-en-128.
+	// Embedder makes the vectors. Default: the one that an imported package under models/ registered (see package embed), else
+	// the embedded model static-en-128. One that is [Slow] refines: texts are found at once by the
+	// vectors of FastEmbedder and by their words, and by its own as soon as a pass in the background has made them;
+	// a few items are refined before they are completed. See [Tenant.WaitRefined].
 	Embedder Embedder
+	// FastEmbedder makes the vectors that texts are found by until those of an Embedder that is Slow are there. The Embedder itself
+	// switches the background pass off: items are searchable only after it has embedded them. Default: static-en-128. Where
+	// Embedder is not Slow it is not used.
+	FastEmbedder Embedder
 	// PreviousEmbedders serve tenants whose vectors they made: until Tenant.Reembed has
 	// brought them to Embedder, and while it does. Default: none; such tenants refuse calls
 	// until Reembed is called, and are searched by keywords alone while it is under way.
@@ -129,6 +136,7 @@ type Options struct {
 
 const (
 	defaultMaxFile    = 50 << 20
+	maxDim            = 4096 // of the vectors of an embedder
 	defaultAdditional = 1024 // wire contract: at most 1024 bytes of compact JSON
 
 	// unlimitedTenants is the value of Options.MaxTenants that bounds nothing.
@@ -203,8 +211,8 @@ func (o *Options) withDefaults() (*Options, error) {
 	}
 	durRange("RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
 	checkEmbedder := func(name string, e Embedder) {
-		if d := e.Dim(); d < 1 || d > 4096 {
-			errs = multierror.Append(errs, fmt.Errorf("option %s: dimension %d is outside 1 to 4096", name, d))
+		if d := e.Dim(); d < 1 || d > maxDim {
+			errs = multierror.Append(errs, fmt.Errorf("option %s: dimension %d is outside 1 to %d", name, d, maxDim))
 		}
 		if e.Model() == "" {
 			errs = multierror.Append(errs, fmt.Errorf("option %s: its model has no name", name))
@@ -212,6 +220,9 @@ func (o *Options) withDefaults() (*Options, error) {
 	}
 	if c.Embedder != nil {
 		checkEmbedder("Embedder", c.Embedder)
+	}
+	if c.FastEmbedder != nil {
+		checkEmbedder("FastEmbedder", c.FastEmbedder)
 	}
 	for i, e := range c.PreviousEmbedders {
 		if name := fmt.Sprintf("PreviousEmbedders[%d]", i); e == nil {

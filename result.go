@@ -70,6 +70,7 @@ type Explain struct {
 	Feedback   float64 // boosts, see Options.FeedbackBoosts
 	RawDense   float64 // inner product
 	RawKeyword float64 // BM25
+	Refined    bool    // RawDense is of Options.Embedder; false: of Options.FastEmbedder, or there is one embedder alone
 }
 
 // SourceInfo describes a source.

@@ -256,8 +256,7 @@ func (s scope) beginSearch(ctx context.Context, op string, q scoped) (*searchCal
 	}
 	c := &searchCall{Ref: h, vectors: h.Use(), sub: s, class: q.class, ws: recall.Workspace{Store: h.Store, Vectors: h.Workspace.Vectors(), Keywords: h.Workspace.Keywords(), Graph: h.Workspace.Graph(),
 		DocOf: h.Doc}}
-	c.ws.Lane, c.ws.DenseOff = c.vectors.Lane, c.vectors.Model < 0
-	c.recaller = s.svc.recallers[max(c.vectors.Model, 0)]
+	c.chooseVectors(s.svc)
 	if c.scopes, err = s.scopes(ctx, h, q.class, q.subs); err != nil {
 		c.Release()
 		return nil, fault.Wrap(op, fault.Sub, s.sub, err)

@@ -36,6 +36,8 @@ type Lanes interface {
 	// Num, above a Num, at most limit. It visits versions in order of Num, so that
 	// a caller who passes on the last Num that he got reads each version once.
 	MissingVectors(ctx context.Context, lane Lane, after int64, limit int) ([]int64, error)
+	// HasVectors reports which versions have their vectors in a lane, in the order asked. One that is gone has none.
+	HasVectors(ctx context.Context, lane Lane, nums []int64) ([]bool, error)
 	// DropLane drops the vectors that up to limit versions above a Num have in a
 	// lane, and returns the Num to go on above, 0 at the end. The first step, above
 	// 0, puts DropVectors into the feed. Nobody searches or fills a lane between the

@@ -170,6 +170,10 @@ func (f *faultyStore) MissingVectors(ctx context.Context, lane backend.Lane, aft
 	return get(ctx, f.plan, "Store.MissingVectors", func() ([]int64, error) { return f.real.MissingVectors(ctx, lane, after, limit) })
 }
 
+func (f *faultyStore) HasVectors(ctx context.Context, lane backend.Lane, nums []int64) ([]bool, error) {
+	return get(ctx, f.plan, "Store.HasVectors", func() ([]bool, error) { return f.real.HasVectors(ctx, lane, nums) })
+}
+
 func (f *faultyStore) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (int64, error) {
 	return get(ctx, f.plan, "Store.DropLane", func() (int64, error) { return f.real.DropLane(ctx, lane, after, limit) })
 }

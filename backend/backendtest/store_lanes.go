@@ -197,6 +197,11 @@ func testMissingVectors(t *testing.T, e *storeEnv) {
 	page, err := e.MissingVectors(ctx, 1, nums[0], 10)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{nums[2]}, page, "above a number")
+	has, err := e.HasVectors(ctx, 1, []int64{nums[2], nums[1], nums[1] + 1000})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false, true, false}, has, "as asked; none of a version that is not there")
+	_, err = e.HasVectors(ctx, backend.LaneCount, nums)
+	require.Error(t, err)
 	e.fillLane(1, c, "")
 	token, claims := e.claimAll()
 	for _, cl := range claims {

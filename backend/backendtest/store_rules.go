@@ -117,6 +117,7 @@ func storeCalls(s backend.Store, u universe) []call {
 		{"PutVectors", func(ctx context.Context) error {
 			return ignore(s.PutVectors(ctx, 1, []backend.LaneVectors{{Source: backend.Version{Num: v[1], Rev: 2}, Vectors: [][]float32{{1}}}}))
 		}},
+		{"HasVectors", func(ctx context.Context) error { return ignore(s.HasVectors(ctx, 1, []int64{1})) }},
 		{"MissingVectors", func(ctx context.Context) error { return ignore(s.MissingVectors(ctx, 1, 0, 10)) }},
 		{"DropLane", func(ctx context.Context) error { return ignore(s.DropLane(ctx, 1, 0, 10)) }},
 		{"Sources", func(ctx context.Context) error { return ignore(s.Sources(ctx, notes, []string{"a"})) }},

@@ -86,6 +86,21 @@ func (s *store) MissingVectors(ctx context.Context, lane backend.Lane, after int
 	return firstN(nums, limit), err
 }
 
+func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64) (has []bool, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		if lane >= backend.LaneCount {
+			return fmt.Errorf("has vectors: there is no lane %d", lane)
+		}
+		has = make([]bool, len(nums))
+		for i, num := range nums {
+			v := d.versions[num]
+			has[i] = v != nil && v.indexed && v.lanes[lane]
+		}
+		return nil
+	})
+	return has, err
+}
+
 func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (next int64, err error) {
 	err = s.write(ctx, func(d *storeData) error {
 		if lane >= backend.LaneCount || limit <= 0 {

@@ -130,6 +130,28 @@ func (s *store) MissingVectors(ctx context.Context, lane backend.Lane, after int
 	return nums, nil
 }
 
+func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64) (has []bool, err error) {
+	if lane >= backend.LaneCount {
+		return nil, fmt.Errorf("has vectors: there is no lane %d", lane)
+	}
+	err = s.query(ctx, func(c *conn) error {
+		has = make([]bool, len(nums))
+		for i, num := range nums {
+			if err := c.each(ctx, "SELECT lanes FROM sources WHERE num = ? AND indexed = 1", func(r *row) error {
+				has[i] = r.int(0)&(1<<lane) != 0
+				return nil
+			}, num); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return has, nil
+}
+
 func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (next int64, err error) {
 	if lane >= backend.LaneCount || limit <= 0 {
 		return 0, fmt.Errorf("drop lane %d, %d at a time: there is none, or no end", lane, limit)

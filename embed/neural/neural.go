@@ -148,6 +148,9 @@ func (e *Embedder) MaxTokens() int { return e.set.maxTokens }
 // Calibration says what the model's scores mean; nil if it was not measured.
 func (e *Embedder) Calibration() *Calibration { return e.calibration }
 
+// Slow reports that a text takes milliseconds, so that texts are searchable by faster vectors first.
+func (e *Embedder) Slow() bool { return true }
+
 // Coverage is the share of the tokens of text that the model's vocabulary has, in
 // [0,1]; 0 if text has none.
 func (e *Embedder) Coverage(text string) float64 {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/eval"
+	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
 )
 
 func main() {

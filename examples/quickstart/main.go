@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
 )
 
 //go:embed data

@@ -34,7 +34,7 @@ var floors = [][]string{
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
 	{"internal/parse/charset", "internal/parse/output"},
 	{"internal/language", "internal/cas", "document", "internal/parse/"},
-	{"backend", "content", "extract", "judge", "internal/", "bench/internal/"},
+	{"backend", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
 }
 
 // floorOf returns the floor of a package, counted from the bottom, -1 for one without.
@@ -60,12 +60,13 @@ var only = map[string][]string{
 	"extract":            {},
 	"fault":              {"backend"},
 	"judge":              {},
+	"embed":              {},
 	"embed/":             {"internal/modelhttp", "internal/simd", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
 	"rerank/":            {"internal/modelhttp", "internal/lexical", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
 	"extract/":           {"extract", "internal/language", "internal/lexical", "internal/modelhttp", "internal/numtable"},
 	"connector/":         {"connector", "connector/internal/", "content", "document"},
-	"models/":            {"embed/neural", "rerank/neural", "judge", "internal/tokenize"},
-	"examples/":          {"", "content", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed/", "extract/", "rerank/", "judge", "connector/", "models/"},
+	"models/":            {"embed", "embed/neural", "rerank/neural", "judge", "internal/tokenize"},
+	"examples/":          {"", "content", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank/", "judge", "connector/", "models/"},
 	"internal/parse/pdf": {},
 }
 

@@ -25,7 +25,7 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 			return nil
 		}
 		if err := embedTexts(ctx, e, texts, func(i int, v []float32) { *to[i] = v }); err != nil {
-			return err
+			return &embedError{err}
 		}
 		ok, err := st.PutVectors(ctx, lane, batch)
 		for _, done := range ok {

@@ -20,8 +20,10 @@ type outage struct {
 const firstPause = time.Second
 
 // pause begins or lengthens an outage.
-func (c *Config) pause(what string) {
-	o := &c.outage
+func (c *Config) pause(what string) { c.pauseOf(&c.outage, what) }
+
+// pauseOf begins or lengthens one of the outages.
+func (c *Config) pauseOf(o *outage, what string) {
 	o.mu.Lock()
 	o.tries++
 	d := c.MaxPause
@@ -80,8 +82,13 @@ func (o *outage) probing() bool {
 }
 
 // PausedUntil returns when items may be claimed again; a past or zero time means now.
-func (c *Config) PausedUntil() time.Time {
-	c.outage.mu.Lock()
-	defer c.outage.mu.Unlock()
-	return c.outage.until
+func (c *Config) PausedUntil() time.Time { return c.outage.paused() }
+
+// RefiningPausedUntil returns when the embedder that refines is tried again; a past or zero time means now.
+func (c *Config) RefiningPausedUntil() time.Time { return c.slowOutage.paused() }
+
+func (o *outage) paused() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.until
 }

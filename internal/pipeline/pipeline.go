@@ -56,15 +56,23 @@ type Config struct {
 	Lease        time.Duration
 	Logger       *slog.Logger
 
-	outage outage
+	outage     outage
+	slowOutage outage // of the embedders that refine
 }
 
-// Space is one workspace at work. Every member is required but Lane.
+// Space is one workspace at work. Every member is required but Lane and Refiner.
 type Space struct {
 	Embedder Embedder     // of new items
 	Lane     backend.Lane // where their vectors go
 	Store    backend.Store
 	Follower *Follower
+	// Refiner embeds into RefineLane what Embedder has embedded; nil: nobody does.
+	Refiner    Embedder
+	RefineLane backend.Lane
+	// Unrefined is told of versions that are searchable by the vectors of Embedder alone, before they are.
+	Unrefined func(nums []int64)
+	// Rush reports whether so little waits that items are refined before they are completed.
+	Rush func() bool
 	// Events tells whether a webhook waits for terminal states.
 	Events func() bool
 	// Changed is called after states were committed.
@@ -145,6 +153,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 	if err := c.index(ctx, s, token, jobs); err != nil {
 		return err
 	}
+	announce(s, jobs)
 	if err := s.Follower.Sync(ctx); err != nil {
 		if ctx.Err() != nil {
 			return c.giveBack(s.Store, token, jobs)
@@ -158,6 +167,10 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 	}
 	s.Changed()
 	c.extract(ctx, jobs)
+	if ctx.Err() != nil {
+		return c.giveBack(s.Store, token, jobs)
+	}
+	c.rush(ctx, s, jobs)
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}

@@ -47,7 +47,7 @@ var calibratedContext = contextWeights{near1: .26, near2: .195, reply: .234, ses
 
 // fuseCalibrated sums up the scores of the searches by what they mean.
 func (q *work) fuseCalibrated(keyword float32) {
-	at := q.unrelated()
+	at := q.spreadOfRows()
 	q.denseFrom, q.perDense = at.Mean, 1/(fullDeviations*at.Std)
 	share := 1 - q.w
 	if q.w > 0 {

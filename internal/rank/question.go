@@ -21,6 +21,7 @@ type Question struct {
 	err      error
 
 	coverage float64
+	fast     *Question // the same for Engine.Fast
 
 	split sync.Once
 	lower []string
@@ -29,7 +30,14 @@ type Question struct {
 // Ask reads a question; now resolves its relative dates. Memories need the cues of times,
 // knowledge grams, and a mode or an alpha that is chosen from the question the rest.
 func (e *Engine) Ask(text string, now time.Time, kinds language.CueKind) *Question {
-	a := &Question{text: text, embedder: e.Embedder, coverage: 1, cues: language.SomeCues(text, now, kinds)}
+	return e.ask(text, language.SomeCues(text, now, kinds))
+}
+
+func (e *Engine) ask(text string, cues language.Cues) *Question {
+	a := &Question{text: text, embedder: e.Embedder, coverage: 1, cues: cues}
+	if e.Fast != nil {
+		a.fast = e.Fast.ask(text, cues)
+	}
 	switch {
 	case e.Read != nil:
 		a.read = true

@@ -43,6 +43,10 @@ type Engine struct {
 	Word func(dst []float32, word string) ([]float32, bool)
 	// MemoryStrength and KnowledgeStrength are the dense shares at DefaultAlpha.
 	MemoryStrength, KnowledgeStrength float64
+	// Fast ranks chunks that have no vector of this embedder yet; nil: there are none such.
+	Fast *Engine
+	// Refines reports whether the engine has, or had, a fast one beside it: parts tell which of the two scored a chunk.
+	Refines bool
 	// Unrelated is set for an embedder whose scores are calibrated; the strengths are then the package's own.
 	Unrelated *Spread
 }
@@ -55,8 +59,8 @@ type Space struct {
 	Graph    backend.Graph
 	// DenseOff leaves the vectors out: they belong to another embedder.
 	DenseOff bool
-	// Lane is where the vectors of the embedder stand.
-	Lane backend.Lane
+	// Lane is where the vectors of the embedder stand, and FastLane those of Engine.Fast.
+	Lane, FastLane backend.Lane
 }
 
 // Request is a question to one partition.
@@ -84,6 +88,7 @@ type Parts struct {
 	Semantic, Keyword, Context, Speaker, Time float64
 	Entity, Graph, Bridge, Expansion, Late    float64
 	RawDense, RawKeyword                      float64
+	Refined                                   bool // RawDense is of Engine, where that has a Fast one
 }
 
 // Answer is a ranking; see [Answer.Best].
@@ -114,9 +119,14 @@ func (a *Answer) Best(n int) []Scored {
 func (a *Answer) Parts(h *Scored) Parts {
 	q := a.work
 	r, c := &q.rows[h.at], &q.cand[h.at]
+	raw := r.Dense
+	if c.fast {
+		raw = c.raw
+	}
 	return Parts{
 		Semantic: q.semantic(r.Dense), Keyword: q.perKeyword * float64(r.Keyword), Context: c.Context, Speaker: c.Speaker, Time: c.Time,
-		Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(r.Dense), RawKeyword: float64(r.Keyword),
+		Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(raw), RawKeyword: float64(r.Keyword),
+		Refined: q.Refines && r.Dense > 0 && !c.fast,
 	}
 }
 
@@ -146,9 +156,11 @@ type work struct {
 	// Of a calibrated embedder: where its scores begin to count, what the dense part weighs, and how much of the context counts.
 	denseFrom, denseShare, near float64
 
-	whole         bool // rows are the partition, as a survey saw it
-	vague         bool // some of rows may not be described
-	replies, asks bool // some candidate is the machine side of a chat, only asks
+	whole         bool    // rows are the partition, as a survey saw it
+	vague         bool    // some of rows may not be described
+	settled       *Spread // of the engine's scores, before those of the fast one came in
+	failed        bool    // the question has no vector: keywords alone are searched
+	replies, asks bool    // some candidate is the machine side of a chat, only asks
 
 	speakers  []string         // by Beside.Speaker
 	sessionAt map[int64]int32  // places of sessions, counted from 1; nil: none
@@ -213,11 +225,28 @@ type cand struct {
 	session int32 // place in work.sessions, counted from 1; 0: none
 	in      bool  // it may be among the best
 	known   bool  // its row says what is beside it
-	reply   bool  // the machine side of a chat said it
+	fast    bool  // its dense score is that of Engine.Fast, put into the scale of Engine
+	raw     float32
+	reply   bool // the machine side of a chat said it
 }
 
 // Search ranks the partition for the question. The caller releases the answer.
 func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, error) {
+	a, err := e.search(ctx, sp, req)
+	if err != nil || e.Fast == nil || !a.work.bare() {
+		return a, err
+	}
+	degraded := a.Degraded
+	a.Release()
+	sp.Lane, req.Question = sp.FastLane, req.Question.fast
+	if a, err = e.Fast.search(ctx, sp, req); err == nil {
+		a.Degraded = append(degraded, a.Degraded...)
+	}
+	return a, err
+}
+
+// search is Search with the vectors of the engine, and those of the fast one where a chunk lacks them.
+func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, error) {
 	q := works.Get().(*work)
 	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
 	q.asked, q.cues = req.Question, req.Question.Cues()
@@ -245,6 +274,12 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 		if err := q.lists(); err != nil {
 			return nil, err
 		}
+	}
+	if q.bare() {
+		return &q.out, nil
+	}
+	if err := q.beside(); err != nil {
+		return nil, err
 	}
 	q.fuse()
 	pure := !req.Alpha.Auto && (req.Alpha.Value == 0 || req.Alpha.Value == 1)
@@ -325,8 +360,13 @@ func (q *work) embed() (err error) {
 		return nil
 	}
 	if q.qvec, err = q.asked.embed(q.ctx); err != nil {
-		if q.ctx.Err() != nil || q.w == 1 {
+		if q.ctx.Err() != nil || q.w == 1 && q.Fast == nil {
 			return err
+		}
+		q.failed = true
+		if q.Fast != nil {
+			q.out.Degraded = append(q.out.Degraded, "the embedder failed: the fast one was used")
+			return nil
 		}
 		q.out.Degraded = append(q.out.Degraded, "the embedder failed: keywords alone were searched")
 		q.w, q.out.Dense = 0, 0
@@ -357,6 +397,9 @@ func (q *work) survey(counted bool) (bool, error) {
 	if err := q.embed(); err != nil {
 		return false, err
 	}
+	if q.failed && q.Fast != nil {
+		return true, nil
+	}
 	ask := backend.SurveyQuery{Part: q.req.Part, Lane: q.Lane, Text: q.asked.text, Filter: q.req.Filter, Most: surveyMost}
 	if q.w > 0 {
 		ask.Vector = q.qvec
@@ -376,6 +419,9 @@ func (q *work) survey(counted bool) (bool, error) {
 		rising, last = rising && r.Chunk > last, r.Chunk
 		if r.Dense < 0 {
 			r.Dense = 0
+			if q.Fast != nil { // it has a vector
+				r.Dense = leastDense
+			}
 		}
 		if q.w == 1 {
 			r.Keyword = 0
@@ -397,7 +443,7 @@ const fewRows = 256
 
 // lists makes what the searches find candidates.
 func (q *work) lists() error {
-	if err := q.embed(); err != nil {
+	if err := q.embed(); err != nil || q.failed && q.Fast != nil {
 		return err
 	}
 	k := q.depth()

@@ -97,7 +97,7 @@ func (r *run) rankAll() error {
 // rank ranks the chunks of a scope.
 func (r *run) rank(sc *scope) error {
 	return fault.Guard(func() (err error) {
-		sc.answer, err = r.Ranker.Search(r.ctx, rank.Space{Store: r.Store, Vectors: r.Vectors, Keywords: r.Keywords, Graph: r.Workspace.Graph, DenseOff: r.DenseOff, Lane: r.Lane},
+		sc.answer, err = r.Ranker.Search(r.ctx, rank.Space{Store: r.Store, Vectors: r.Vectors, Keywords: r.Keywords, Graph: r.Workspace.Graph, DenseOff: r.DenseOff, Lane: r.Lane, FastLane: r.FastLane},
 			rank.Request{Part: sc.Part, Question: r.question, K: r.most, Thinking: r.Mode == Thinking, Auto: r.Mode == Auto, Alpha: r.Alpha,
 				Filter: r.Filter, Now: r.Now, Deadline: r.Now.Add(r.Budget)})
 		return err

@@ -43,6 +43,7 @@ type Workspace struct {
 	Graph    backend.Graph
 	DenseOff bool         // the vectors belong to another embedder: keywords alone are searched
 	Lane     backend.Lane // of the vectors of Engine's embedder
+	FastLane backend.Lane // of those of its fast one
 	// DocOf returns the record of a source, which nobody may change.
 	DocOf func(*backend.Source) (*item.Doc, error)
 }
@@ -103,6 +104,7 @@ type Parts struct {
 	Feedback   float64
 	RawDense   float64
 	RawKeyword float64
+	Refined    bool
 }
 
 // Hit is a chunk that was found.

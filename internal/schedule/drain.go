@@ -99,3 +99,28 @@ func (c *Scheduler) DrainSpace(ctx context.Context, uid string) error {
 		}
 	}
 }
+
+// WaitRefined waits until nothing is pending in a workspace and every version has the vectors of the slow embedder. An item
+// that the embedder cannot read is not waited for.
+func (c *Scheduler) WaitRefined(ctx context.Context, uid string) error {
+	for {
+		if err := c.DrainSpace(ctx, uid); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		changed := c.changed
+		a := c.state[uid]
+		done := a == nil || !a.refining && !a.pending
+		c.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.gate.Life().Done():
+			return &fault.Error{Op: "wait", Kind: fault.KindClosed, Err: fault.ErrClosed}
+		}
+	}
+}

@@ -55,11 +55,14 @@ type Scheduler struct {
 	dueAt    map[string]time.Time
 	state    map[string]*attention
 	running  int
-	gens     int64         // acceptances so far, over all workspaces
+	gens     int64    // acceptances so far, over all workspaces
+	rough    []string // uids that may lack vectors of the slow embedder, in order of service
+	roughly  map[string]bool
 	changed  chan struct{} // closed and replaced when pending or counts change
 	stopping bool
 
 	kick      chan struct{}  // to the timekeeper
+	refine    chan struct{}  // to the refiner
 	removal   chan struct{}  // to the remover
 	wakes     [64]sync.Mutex // by workspace; held while its stored wake time is written, so that writes don't cross; taken before mu
 	tokens    atomic.Int64
@@ -76,6 +79,8 @@ type attention struct {
 	looks     int64     // how often a worker began to find out what is left
 	quiet     time.Time // when it was last seen drained
 	tries     int       // failures in a row, for the pause before the next try
+	refining  bool      // may lack vectors of the slow embedder
+	rushed    time.Time // when last more waited than is refined at once
 	parked    error     // why the workspace can't be worked on until Reembed is called; nil: it can
 }
 
@@ -88,7 +93,7 @@ const (
 
 // New returns a scheduler; Load and Start set it to work.
 func New(cfg Config) *Scheduler {
-	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, dueAt: map[string]time.Time{}, state: map[string]*attention{},
+	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, roughly: map[string]bool{}, refine: make(chan struct{}, 1), dueAt: map[string]time.Time{}, state: map[string]*attention{},
 		changed: make(chan struct{}), kick: make(chan struct{}, 1), removal: make(chan struct{}, 1)}
 	c.cond = sync.NewCond(&c.mu)
 	return c
@@ -117,6 +122,9 @@ func (c *Scheduler) Start() {
 		c.gate.Go(c.worker)
 	}
 	c.gate.Go(c.timekeeper)
+	if c.set.Slow > 0 {
+		c.gate.Go(c.refiner)
+	}
 	c.gate.Go(c.remover)
 	context.AfterFunc(c.gate.Life(), func() {
 		c.mu.Lock()

@@ -109,6 +109,7 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
 	return pipeline.Space{
 		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged,
+		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Rush: func() bool { return c.rush(sp) },
 		Events: func() bool { return c.Outbox.Wanted(t.Org) },
 		Claimed: func(n int) {
 			if n >= c.Pipeline.BatchItems { // another worker may help
@@ -166,6 +167,9 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 		return expired == expireBatch, nil
 	}
 	a.pending = waiting > 0
+	if sp.Serving().Refiner != nil && !sp.Refined() {
+		c.pushRough(sp.UID)
+	}
 	if waiting == 0 {
 		a.quiet = time.Now()
 	}

@@ -22,6 +22,47 @@ type Identity struct {
 	Next *Identity `json:"next,omitempty"`
 	// Old is the lane that served before and is to be dropped.
 	Old *backend.Lane `json:"old,omitempty"`
+	// Slow is the embedder whose vectors refine those of Model, and their lane; not every chunk has one. NextSlow is the
+	// one that is to follow it, whose lane is being filled.
+	Slow     *Refinement `json:"slow,omitempty"`
+	NextSlow *Refinement `json:"next_slow,omitempty"`
+	// Drop are lanes of embedders that refined before and are to be dropped.
+	Drop []backend.Lane `json:"drop,omitempty"`
+}
+
+// Refinement is an embedder that refines, with its lane.
+type Refinement struct {
+	Model string       `json:"model"`
+	Dim   int          `json:"dim"`
+	Lane  backend.Lane `json:"lane"`
+}
+
+func (r *Refinement) identity() Identity { return Identity{Model: r.Model, Dim: r.Dim} }
+
+// freeLane returns a lane that can be filled and is not in use; false: there is none.
+func (i Identity) freeLane() (backend.Lane, bool) {
+	used := [backend.LaneCount]bool{0: true} // lane 0 is never filled again
+	used[i.Lane] = true
+	if i.Next != nil {
+		used[i.Next.Lane] = true
+	}
+	if i.Old != nil {
+		used[*i.Old] = true
+	}
+	for _, r := range []*Refinement{i.Slow, i.NextSlow} {
+		if r != nil {
+			used[r.Lane] = true
+		}
+	}
+	for _, l := range i.Drop {
+		used[l] = true
+	}
+	for k := backend.Lane(1); k < backend.LaneCount; k++ { // the one after the lane in use first
+		if l := (i.Lane+k-1)%(backend.LaneCount-1) + 1; !used[l] {
+			return l, true
+		}
+	}
+	return 0, false
 }
 
 // String names the model and its dimensions.

@@ -25,6 +25,7 @@ func (s *Set) Reembed(ctx context.Context, op, org, tenant string) (int, error) 
 		return 0, err
 	}
 	defer s.spaces.Release(r.UID)
+	defer s.attend.Refine(r.UID)
 	select {
 	case r.reembed <- struct{}{}:
 		defer func() { <-r.reembed }()
@@ -37,6 +38,9 @@ func (s *Set) Reembed(ctx context.Context, op, org, tenant string) (int, error) 
 // reembed brings a workspace to the service's embedder. The caller holds sp.reembed.
 func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 	want := s.Models[0].Identity
+	if id := sp.serving.Load().Identity; s.Slow > 0 && id.Next == nil && id.same(s.Models[s.Slow].Identity) {
+		return 0, s.dropOld(ctx, sp) // the better vectors stand in the place of the fast ones already
+	}
 	id, err := s.beginLane(ctx, sp, want)
 	if err != nil || id.Next == nil {
 		return 0, err
@@ -62,8 +66,7 @@ func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 	}
 	if id, err = changeIdentity(ctx, sp.Store, func(id *Identity) {
 		old := id.Lane
-		*id = want
-		id.Lane, id.Old = lane, &old
+		id.Model, id.Dim, id.Lane, id.Next, id.Old = want.Model, want.Dim, lane, nil, &old
 	}); err != nil {
 		return total, err
 	}
@@ -89,7 +92,9 @@ func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity
 			return id, err
 		}
 	}
+	var taken bool
 	id, err := changeIdentity(ctx, sp.Store, func(id *Identity) {
+		taken = false
 		mixed := id.mixed()
 		if id.same(want) && !mixed {
 			id.Next = nil
@@ -98,14 +103,29 @@ func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity
 		if mixed { // no embedder serves lane 0 any more
 			id.Model, id.Dim = "mixed", 0
 		}
+		if id.Next != nil && !mixed && id.Next.same(want) {
+			return // it goes on where it was cut off
+		}
 		next := want
-		next.Lane = id.Lane%(backend.LaneCount-1) + 1
+		id.Next = nil
+		var free bool
+		if next.Lane, free = id.freeLane(); !free { // what another embedder began to refine is begun anew later
+			next.Lane, id.NextSlow = id.NextSlow.Lane, nil
+			taken = true
+		}
 		id.Next = &next
 	})
 	if err != nil {
 		return id, err
 	}
-	sp.serving.Store(s.serve(id, false))
+	if err := s.turn(ctx, sp, s.serve(id, false)); err != nil {
+		return id, err
+	}
+	if taken {
+		if err := dropLane(ctx, sp, id.Next.Lane); err != nil {
+			return id, err
+		}
+	}
 	s.attend.Unpark(sp.UID)
 	return id, nil
 }

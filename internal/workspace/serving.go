@@ -27,6 +27,12 @@ type Serving struct {
 	// Writer embeds new items into WriteLane; nil: neither recall nor ingestion go on until Reembed is called.
 	Writer    pipeline.Embedder
 	WriteLane backend.Lane
+	// Refined is the place in Config.Models of the embedder whose vectors in RefinedLane refine those in Lane; 0: none does.
+	Refined     int
+	RefinedLane backend.Lane
+	// Refiner embeds into RefineLane what Writer has embedded; nil: nobody does.
+	Refiner    pipeline.Embedder
+	RefineLane backend.Lane
 
 	want  Identity     // of the service's embedder
 	users atomic.Int64 // recalls and steps under way
@@ -89,7 +95,24 @@ func (s *Set) serve(id Identity, turning bool) *Serving {
 	if id.Next != nil && (v.Writer == nil || turning) && v.want.same(*id.Next) {
 		v.Writer, v.WriteLane = s.Models[0].Embedder, id.Next.Lane
 	}
+	s.refinement(v)
 	return v
+}
+
+// refinement completes how a workspace is used by whose vectors refine it.
+func (s *Set) refinement(v *Serving) {
+	id := &v.Identity
+	if s.Slow == 0 || v.Model < 0 || v.Model == s.Slow || v.Writer == nil {
+		return
+	}
+	if id.Slow != nil {
+		v.Refined, v.RefinedLane = max(0, s.model(id.Slow.identity())), id.Slow.Lane
+	}
+	for _, r := range []*Refinement{id.Slow, id.NextSlow} {
+		if r != nil && s.Models[s.Slow].Identity.same(r.identity()) {
+			v.Refiner, v.RefineLane = s.Models[s.Slow].Embedder, r.Lane
+		}
+	}
 }
 
 // loadServing finds out how the vectors of a workspace are used. A new one takes the service's embedder.

@@ -27,6 +27,8 @@ type Attention interface {
 	Unpark(uid string)
 	// Tidy says that a workspace has something to clear away.
 	Tidy(uid string)
+	// Refine says that a workspace may lack vectors of the embedder that refines.
+	Refine(uid string)
 	// RemoveLater says that a deleted tenant waits for its removal.
 	RemoveLater()
 }
@@ -35,7 +37,8 @@ type Attention interface {
 type Config struct {
 	Backend    backend.Backend
 	Gate       *Gate
-	Models     []Model // embedders; the first is the service's
+	Models     []Model // embedders; the first is that of new items
+	Slow       int     // the place in Models of the embedder that refines what the first one made; 0: none
 	MaxIdle    int     // workspaces kept open while idle
 	MaxTenants int     // of an organisation; 0: no bound
 	Patience   time.Duration
@@ -205,6 +208,9 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	}
 	if sp.Serving().Identity.Old != nil {
 		s.attend.Tidy(uid)
+	}
+	if s.Slow > 0 {
+		s.attend.Refine(uid)
 	}
 	return sp, nil
 }

@@ -25,6 +25,8 @@ type Space struct {
 	serving atomic.Pointer[Serving]
 	reembed chan struct{} // has room for the one call that embeds again
 
+	refining refining
+
 	docs recent.Table[*item.Doc] // by stored form; sources of one kind often have equal ones
 
 	mu      sync.Mutex

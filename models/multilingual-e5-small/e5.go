@@ -7,15 +7,28 @@
 //		return err
 //	}
 //	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Embedder: model})
+//
+// A program that imports the package, if only for that, has it as the default of Options.Embedder.
 package e5
 
 import (
-	_ "embed"
+	_ "embed" // the files
 	"sync"
 	"unsafe"
 
+	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/embed/neural"
 )
+
+func init() {
+	embed.Register(name, func() (embed.Embedder, error) {
+		e, err := New()
+		if err != nil { // not a nil *neural.Embedder in an interface
+			return nil, err
+		}
+		return e, nil
+	})
+}
 
 // Strings, not byte slices: they stay in the read-only part of the program, whose pages
 // are read when they are first used and shared by all processes that run it.

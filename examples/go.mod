@@ -1,15 +1,16 @@
-module github.com/contextmem/contextmem/examples/multilingual
+module github.com/contextmem/contextmem/examples
 
 go 1.26.0
 
 replace (
-	github.com/contextmem/contextmem => ../..
-	github.com/contextmem/contextmem/models/multilingual-e5-small => ../../models/multilingual-e5-small
+	github.com/contextmem/contextmem => ..
+	github.com/contextmem/contextmem/models/multilingual-e5-small => ../models/multilingual-e5-small
 )
 
 require (
 	github.com/contextmem/contextmem v0.0.0
 	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0-00010101000000-000000000000
+	github.com/stretchr/testify v1.12.1
 )
 
 require (
@@ -22,6 +23,7 @@ require (
 	github.com/mattn/go-sqlite3 v1.14.52 // indirect
 	github.com/viterin/partial v1.1.0 // indirect
 	github.com/viterin/vek v0.4.3 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20230817173708-d852ddb80c63 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect

@@ -1,0 +1,69 @@
+// Package embed keeps the embedder that services use where their options name none. Packages under models/ register theirs
+// when they are imported, as database drivers do:
+//
+//	import _ "github.com/contextmem/contextmem/models/multilingual-e5-small"
+package embed
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Embedder is what contextmem.Embedder asks for.
+type Embedder interface {
+	Model() string
+	Dim() int
+	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// Defaults are embedders by name, of which one at most can be the default. It is safe for concurrent use.
+type Defaults struct {
+	mu   sync.Mutex
+	open map[string]func() (Embedder, error)
+}
+
+var process Defaults
+
+// Register makes what open returns the default embedder of the process, under a name; again under the same name replaces it.
+func Register(name string, open func() (Embedder, error)) { process.Register(name, open) }
+
+// Default opens the embedder that was registered, nil when none was. It is an error when several were: which is the default
+// must not depend on the order of imports.
+func Default() (Embedder, error) { return process.Default() }
+
+// Register makes what open returns the default; see the function of the same name.
+func (d *Defaults) Register(name string, open func() (Embedder, error)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open == nil {
+		d.open = map[string]func() (Embedder, error){}
+	}
+	d.open[name] = open
+}
+
+// Default opens what was registered; see the function of the same name.
+func (d *Defaults) Default() (Embedder, error) {
+	d.mu.Lock()
+	names := slices.Sorted(maps.Keys(d.open))
+	var open func() (Embedder, error)
+	if len(names) == 1 {
+		open = d.open[names[0]]
+	}
+	d.mu.Unlock()
+	switch {
+	case len(names) == 0:
+		return nil, nil
+	case open == nil:
+		return nil, fmt.Errorf("several embedding models are imported (%s): name one in Options.Embedder", strings.Join(names, ", "))
+	}
+	e, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("embedder %s: %w", names[0], err)
+	}
+	return e, nil
+}

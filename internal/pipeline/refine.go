@@ -1,0 +1,129 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Sizes of what is refined at once.
+const (
+	refineItems = 32        // versions that one goroutine embeds in one call
+	rushBytes   = 128 << 10 // texts of one step that are refined before its items are completed
+)
+
+// Refine embeds the chunks of versions into a lane, atOnce calls of the embedder at a time. Versions that change meanwhile,
+// and those that the embedder cannot read though it reads others, are left alone. An error is one of the embedder or the
+// storage: then nothing should be refined before RefiningPausedUntil.
+func (c *Config) Refine(ctx context.Context, st backend.Store, e Embedder, lane backend.Lane, nums []int64, atOnce int) error {
+	var g errgroup.Group
+	g.SetLimit(max(1, atOnce))
+	for from := 0; from < len(nums); from += refineItems {
+		part := nums[from:min(from+refineItems, len(nums))]
+		g.Go(func() error { return c.refine(ctx, st, e, lane, part) })
+	}
+	return g.Wait()
+}
+
+// refine is Refine in one goroutine.
+func (c *Config) refine(ctx context.Context, st backend.Store, e Embedder, lane backend.Lane, nums []int64) error {
+	_, err := FillLane(ctx, st, e, lane, nums)
+	if err == nil {
+		c.slowOutage.over()
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !ofEmbedder(err) {
+		return c.refineFailed("storage", err)
+	}
+	// Which of them is it that the embedder cannot read, if it reads anything?
+	if probe := embedTexts(ctx, e, []string{"a"}, func(int, []float32) {}); probe != nil {
+		return c.refineFailed("refining embedder", probe)
+	}
+	c.slowOutage.over()
+	for _, num := range nums {
+		_, err := FillLane(ctx, st, e, lane, []int64{num})
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case ofEmbedder(err):
+			c.Logger.Warn("an item cannot be refined; it is searched by the vectors it has", "source", num, "err", err)
+		default:
+			return c.refineFailed("storage", err)
+		}
+	}
+	return nil
+}
+
+func (c *Config) refineFailed(what string, err error) error {
+	if errors.Is(err, backend.ErrClosed) {
+		return err
+	}
+	c.Logger.Warn("refining failed", "dependency", what, "err", err)
+	c.pauseOf(&c.slowOutage, what)
+	return err
+}
+
+// ofEmbedder reports whether FillLane failed because the embedder did.
+func ofEmbedder(err error) bool {
+	var e *embedError
+	return errors.As(err, &e)
+}
+
+// embedError is a failure of an embedder.
+type embedError struct{ error }
+
+// Unwrap returns the cause.
+func (e *embedError) Unwrap() error { return e.error }
+
+// announce tells of the versions that a step has indexed.
+func announce(s Space, jobs []*job) {
+	if s.Refiner == nil {
+		return
+	}
+	if nums := indexed(jobs); len(nums) > 0 {
+		s.Unrefined(nums)
+	}
+}
+
+// indexed returns the versions of jobs that have chunks.
+func indexed(jobs []*job) (nums []int64) {
+	for _, j := range jobs {
+		if !j.lost && (j.fail == nil || j.State == backend.GraphCreation) {
+			nums = append(nums, j.Num)
+		}
+	}
+	return nums
+}
+
+// rush refines the items of a step before they are completed, while little waits: whoever waits for a few items finds
+// them by the better vectors. What it leaves is refined later.
+func (c *Config) rush(ctx context.Context, s Space, jobs []*job) {
+	if s.Refiner == nil || c.slowOutage.probing() {
+		return
+	}
+	bytes, all := 0, indexed(jobs)
+	for _, j := range jobs {
+		if j.prep != nil {
+			for i := range j.prep.chunks {
+				bytes += len(j.prep.chunks[i].Text)
+			}
+		}
+	}
+	if len(all) == 0 || bytes > rushBytes {
+		return
+	}
+	for len(all) > 0 && s.Rush() {
+		n := min(2*refineItems, len(all))
+		if err := c.Refine(ctx, s.Store, s.Refiner, s.RefineLane, all[:n], 2); err != nil {
+			return
+		}
+		all = all[n:]
+	}
+}
