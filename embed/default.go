@@ -15,9 +15,13 @@ import (
 
 // Embedder is what contextmem.Embedder asks for.
 type Embedder interface {
+	// Model identifies model and weights.
 	Model() string
+	// Dim is the length of every vector, 1 to 4096.
 	Dim() int
+	// EmbedDocuments returns a [Dim]float32 vector for each text, in order.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+	// EmbedQuery returns a [Dim]float32 vector; its inner product with a document's is their score.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
