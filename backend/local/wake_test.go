@@ -1,6 +1,7 @@
 package local
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,22 +80,24 @@ func TestWakeToDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := h.copyTo(t)
+			m := *h.m // with questions of its own
+			m.r = rand.New(rand.NewPCG(12, 12))
 			x, err := Open(c.dir, nil)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, x.Close()) }()
 			ix := openTest(t, x).(*index)
 			require.Equal(t, h.want.Applied(), ix.Applied())
 			harm(t, c.path())
-			_, err = ix.Info(t.Context(), h.m.parts[0])
+			_, err = ix.Info(t.Context(), m.parts[0])
 			require.ErrorIs(t, err, backend.ErrUnavailable)
 			require.Zero(t, ix.Applied())
-			require.NoError(t, ix.Apply(t.Context(), h.m.feed(0)))
-			h.m.compare(t, h.want, ix)
+			require.NoError(t, ix.Apply(t.Context(), m.feed(0)))
+			m.compare(t, h.want, ix)
 			require.NoError(t, ix.Flush(t.Context()))
 			require.NoError(t, ix.Close())
 			again := openTest(t, x)
 			require.Equal(t, h.want.Applied(), again.Applied())
-			h.m.compare(t, h.want, again)
+			m.compare(t, h.want, again)
 		})
 	}
 }
