@@ -15,15 +15,9 @@ import (
 
 // member is what a request says under one name: JSON of a body, or text of a query string or a form.
 type member struct {
-	json  json.RawMessage // nil: text
+	json  json.RawMessage // valid; nil: text
 	texts []string        // of a repeated query parameter all; where one value is wanted the last counts
 	form  bool            // the text of a form's field, which may hold JSON
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (m *member) UnmarshalJSON(b []byte) error {
-	m.json = bytes.Clone(b)
-	return nil
 }
 
 // absent reports whether the value is null, which equals absence.
@@ -317,23 +311,12 @@ func (m member) elements(at, what string, each func(at string, e member) error) 
 	if m.json == nil || m.json[0] != '[' {
 		return m.want(at, what)
 	}
-	dec := json.NewDecoder(bytes.NewReader(m.json))
-	if _, err := dec.Token(); err != nil {
-		return bad(fault.KindInvalid, at, "is not valid JSON")
-	}
-	for i := 0; dec.More(); i++ {
+	return elementsOf(m.json, func(i int, value json.RawMessage) error {
 		if i == maxElements {
 			return tooMany(at)
 		}
-		var e member
-		if err := dec.Decode(&e); err != nil {
-			return bad(fault.KindInvalid, at, "is not valid JSON")
-		}
-		if err := each(indexed(at, i), e); err != nil {
-			return err
-		}
-	}
-	return nil
+		return each(indexed(at, i), member{json: value})
+	})
 }
 
 // members reads an object.
@@ -341,13 +324,12 @@ func (m member) members(at string) (members, error) {
 	if m.json == nil || m.json[0] != '{' {
 		return nil, m.want(at, "an object")
 	}
-	if n, _ := commas(m.json, 1); n >= maxElements {
+	n, _ := commas(m.json, 1)
+	if n >= maxElements {
 		return nil, tooMany(at)
 	}
-	var ms members
-	if err := json.Unmarshal(m.json, &ms); err != nil {
-		return nil, bad(fault.KindInvalid, at, "is not valid JSON")
-	}
+	ms := make(members, n+1)
+	split(m.json, func(key string, value json.RawMessage) { ms[key] = member{json: value} })
 	return ms, nil
 }
 

@@ -173,10 +173,7 @@ func parseObject(field string, b []byte, depth int) (members, error) {
 		return nil, err
 	}
 	b = bytes.TrimSpace(b)
-	if len(b) > 0 && b[0] != '{' && json.Valid(b) {
-		return nil, member{json: b}.want(field, "an object")
-	}
-	if len(b) == 0 || b[0] != '{' {
+	if !json.Valid(b) {
 		return nil, bad(fault.KindInvalid, field, "is not valid JSON")
 	}
 	return member{json: b}.members(field)
