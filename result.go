@@ -2,6 +2,7 @@ package contextmem
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -150,6 +151,23 @@ type shaper struct {
 	docOf    func(*backend.Source) (*item.Doc, error)
 	layout   string // of the chunk before: those of a result are often the same
 	inferred bool   // it marks inferred statements
+	titles   strings.Builder
+}
+
+// title is item.ShortTitle of a text; those of a result share memory.
+func (s *shaper) title(text string) string {
+	line, cut := item.TitleLine(text)
+	if !cut {
+		return line
+	}
+	if need := len(line) + len(item.CutSign); s.titles.Cap()-s.titles.Len() < need {
+		s.titles = strings.Builder{}
+		s.titles.Grow(8 * need)
+	}
+	from := s.titles.Len()
+	s.titles.WriteString(line)
+	s.titles.WriteString(item.CutSign)
+	return s.titles.String()[from:]
 }
 
 // shapeResult turns what a recall found into a result, without its request id.
@@ -209,7 +227,7 @@ func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
 	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout, s.inferred
 	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
-		c.Title = item.ShortTitle(row.Text)
+		c.Title = s.title(row.Text)
 	}
 	var err error
 	if c.Metadata, err = metadata.DecodeMap(src.Metadata); err != nil {

@@ -16,6 +16,7 @@ import (
 // member is what a request says under one name: JSON of a body, or text of a query string or a form.
 type member struct {
 	json  json.RawMessage // valid; nil: text
+	raw   string          // the same as json, of a small body; empty: of a large one
 	texts []string        // of a repeated query parameter all; where one value is wanted the last counts
 	form  bool            // the text of a form's field, which may hold JSON
 }
@@ -84,12 +85,11 @@ func (m member) same(other member) bool {
 
 // plain returns the value as texts.
 func (m member) plain() []string {
-	var s string
 	switch {
 	case m.json == nil:
 		return m.texts
-	case json.Unmarshal(m.json, &s) == nil:
-		return []string{s}
+	case m.json[0] == '"':
+		return []string{textOf(m.json)}
 	}
 	return []string{string(m.json)}
 }
@@ -329,7 +329,7 @@ func (m member) members(at string) (members, error) {
 		return nil, tooMany(at)
 	}
 	ms := make(members, n+1)
-	split(m.json, func(key string, value json.RawMessage) { ms[key] = member{json: value} })
+	split(m.json, m.raw, func(key string, value member) { ms[key] = value })
 	return ms, nil
 }
 
@@ -337,20 +337,18 @@ func tooMany(at string) error {
 	return bad(fault.KindInvalid, at, "has over %d entries", maxElements)
 }
 
-func (m member) string(at string) (s string, err error) {
-	if m.absent() {
+func (m member) string(at string) (string, error) {
+	switch {
+	case m.absent():
 		return "", nil
-	}
-	if m.json == nil {
+	case m.json == nil:
 		return m.text(), nil
-	}
-	if m.json[0] == '"' && bytes.IndexByte(m.json, '\\') < 0 { // most hold no escape
-		return string(m.json[1 : len(m.json)-1]), nil
-	}
-	if json.Unmarshal(m.json, &s) != nil {
+	case m.json[0] != '"':
 		return "", m.want(at, "a string")
+	case m.raw != "" && strings.IndexByte(m.raw, '\\') < 0:
+		return m.raw[1 : len(m.raw)-1], nil
 	}
-	return s, nil
+	return textOf(m.json), nil
 }
 
 func (m member) bool(at string) (bool, error) {
@@ -363,11 +361,13 @@ func (m member) bool(at string) (bool, error) {
 		}
 		return false, bad(fault.KindInvalid, at, "must be true or false")
 	}
-	var b bool
-	if json.Unmarshal(m.json, &b) != nil {
-		return false, m.want(at, "a boolean")
+	switch string(m.json) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
 	}
-	return b, nil
+	return false, m.want(at, "a boolean")
 }
 
 // int reads a number without fraction, however it is written.

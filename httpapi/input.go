@@ -167,6 +167,9 @@ func (c *call) bodyError(err error, what string) error {
 	return bad(fault.KindInvalid, "body", "%s", what)
 }
 
+// smallBody is the size up to which strings of a body share one copy of it: whoever keeps one of them keeps no more than this.
+const smallBody = 2 << 10
+
 // parseObject reads a JSON object with its bounds; field names it in errors.
 func parseObject(field string, b []byte, depth int) (members, error) {
 	if err := checkJSON(field, b, depth); err != nil {
@@ -176,7 +179,11 @@ func parseObject(field string, b []byte, depth int) (members, error) {
 	if !json.Valid(b) {
 		return nil, bad(fault.KindInvalid, field, "is not valid JSON")
 	}
-	return member{json: b}.members(field)
+	m := member{json: b}
+	if len(b) <= smallBody {
+		m.raw = string(b)
+	}
+	return m.members(field)
 }
 
 // checkJSON bounds nesting before anything is built, and refuses what is not UTF-8 and an escaped NUL.

@@ -50,7 +50,7 @@ func (o *metadata) read(d *decoder, at string, m member) error {
 		if !json.Valid(s) {
 			return bad(fault.KindInvalid, at, "is not valid JSON")
 		}
-		m.json = bytes.TrimSpace(s)
+		m = member{json: bytes.TrimSpace(s)}
 	}
 	return (*object)(o).read(d, at, m)
 }
