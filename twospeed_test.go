@@ -1,0 +1,109 @@
+package contextmem_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// slowly is a slow embedder, whose vectors mean nothing to the fast one.
+type slowly struct{ *turned }
+
+func newSlowly() *slowly { return &slowly{newTurned(5)} }
+
+func (e *slowly) Slow() bool { return true }
+
+// twoSpeeds is a deployment with a slow embedder.
+func twoSpeeds(t *testing.T, be *inmem.Backend, e contextmem.Embedder) (*contextmem.Service, contextmem.Sub) {
+	t.Helper()
+	svc, err := contextmem.New(t.Context(), be, &contextmem.Options{Embedder: e})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = svc.Close() })
+	return svc, svc.Tenant("acme").Sub("")
+}
+
+func movingMemories(from, to int) (ms []contextmem.Memory) {
+	for i := from; i < to; i++ {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: movingText(i)})
+	}
+	return ms
+}
+
+// refinedHits asks by vectors alone, and tells how many hits there were and how many of them were scored by the slow embedder.
+func refinedHits(t *testing.T, s contextmem.Sub, query string) (hits, refined int) {
+	t.Helper()
+	r, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, Alpha: contextmem.FixedAlpha(1), MaxResults: 400})
+	require.NoError(t, err)
+	for _, c := range r.Chunks {
+		if c.Explain.Refined {
+			refined++
+		}
+	}
+	return len(r.Chunks), refined
+}
+
+// TestTwoSpeeds: while the slow embedder is down, items are completed and found by the fast one; those that are refined are found
+// beside those that are not; and in the end all are refined.
+func TestTwoSpeeds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newSlowly()
+		svc, sub := twoSpeeds(t, inmem.New(), e)
+		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+
+		remember(t, sub, movingMemories(0, 40)...)
+		hits, refined := refinedHits(t, sub, "the kettle in Oslo")
+		require.Positive(t, hits)
+		require.Equal(t, hits, refined, "a few items are refined before they are completed")
+		require.EqualValues(t, 40, e.texts.Load())
+
+		e.fail.Store(true)
+		remember(t, sub, movingMemories(40, 80)...)
+		all, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: movingText(77), Mode: contextmem.ModeFast})
+		require.NoError(t, err)
+		require.Equal(t, "m77", all.Chunks[0].SourceID)
+		assert.False(t, all.Chunks[0].Explain.Refined)
+		both, some := refinedHits(t, sub, "the kettle in Oslo")
+		assert.Greater(t, both, hits, "new ones are found beside those that are refined")
+		assert.Equal(t, hits, some)
+
+		e.fail.Store(false)
+		require.NoError(t, sub.WaitRefined(t.Context()))
+		end, refined := refinedHits(t, sub, "the kettle in Oslo")
+		assert.Equal(t, both, end)
+		assert.Equal(t, end, refined)
+		require.NoError(t, svc.Close())
+	})
+}
+
+// TestRefineGoesOn: what an end of the process left unrefined is refined at the next start.
+func TestRefineGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newSlowly()
+		e.fail.Store(true)
+		be := inmem.New()
+		svc, sub := twoSpeeds(t, be, e)
+		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		remember(t, sub, movingMemories(0, 30)...)
+		_, refined := refinedHits(t, sub, "the kettle in Oslo")
+		require.Zero(t, refined)
+		require.NoError(t, svc.Close())
+
+		e.fail.Store(false)
+		be, err := be.Reopen()
+		require.NoError(t, err)
+		svc, sub = twoSpeeds(t, be, e)
+		require.NoError(t, sub.WaitRefined(t.Context()))
+		hits, refined := refinedHits(t, sub, "the kettle in Oslo")
+		require.Positive(t, hits)
+		require.Equal(t, hits, refined)
+		require.NoError(t, svc.Close())
+	})
+}
