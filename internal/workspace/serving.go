@@ -128,6 +128,9 @@ func (s *Set) loadServing(ctx context.Context, sp *Space) error {
 		made, err := changeIdentity(ctx, sp.Store, func(id *Identity) {
 			if id.Model == "" {
 				*id = s.Models[0].Identity
+				if s.Slow > 0 { // at once, so that its first items can be refined before they are completed
+					s.planSlow(id, s.Models[s.Slow].Identity)
+				}
 			}
 		})
 		if err != nil {
