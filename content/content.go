@@ -9,16 +9,20 @@ type Pair struct {
 	User, Assistant string
 }
 
-// Memory is a user fact, note or conversation to remember. Text or Pairs is required, not both.
+// Memory is a user fact, note or conversation to remember. Exactly one of Text, Pairs and Messages is required.
 type Memory struct {
-	ID       string        // upsert key, at most 1024 bytes; default: 32 random hexadecimal characters
-	Text     string        // raw text or markdown
-	Markdown bool          // Text is markdown
-	Pairs    []Pair        // a conversation
-	Infer    bool          // also extract preferences, facts and entities about UserName
-	Title    string        // display title
-	UserName string        // default "User"
-	TTL      time.Duration // the memory is deleted after it; 0 never
+	ID       string    // upsert key, at most 1024 bytes; default: 32 random hexadecimal characters
+	Text     string    // raw text or markdown
+	Markdown bool      // Text is markdown
+	Pairs    []Pair    // a conversation
+	Messages []Message // a conversation with who said what when; at most 10000
+	// EachMessage makes every message a memory of its own, with the id of this one, "#" and the number of the message, from 1. Session is then this
+	// id where none is named. False: the conversation is one memory.
+	EachMessage bool
+	Infer       bool          // also extract preferences, facts and entities about UserName
+	Title       string        // display title
+	UserName    string        // default "User"
+	TTL         time.Duration // the memory is deleted after it; 0 never
 	// Instructions guide inference; they are ignored without Infer. Which of them the extractor honours is its own: see the
 	// documentation of package extract/rules; a model gets them as they are. Parts that were not honoured are warnings of
 	// the item, see ItemStatus.
@@ -27,7 +31,7 @@ type Memory struct {
 	Additional   map[string]any // document-level; at most Options.MaxAdditionalBytes of compact JSON
 	Relations    *Relations     // forceful connections to other memories of the sub-tenant
 	// Time is when it was said or happened; relative dates in the text ("yesterday") are read in its zone. Default: a timestamp, time, date or observation_date in the metadata, if it can
-	// be read; else, for a memory that is added alone, the time of the call.
+	// be read; else that of the last message that has one; else, for a memory that is added alone, the time of the call.
 	Time time.Time
 	// Session ties memories of one conversation together. Default: session_id, session, conversation_id or thread_id in the metadata;
 	// else memories close in time belong together.

@@ -99,7 +99,7 @@ func (e *Error) Is(target error) bool {
 
 // Warning says that a call did less or other than asked.
 type Warning struct {
-	Code    string // stable, lower_snake: ignored_filter, ignored_flag, degraded, resolved, hint
+	Code    string // stable, lower_snake: ignored_filter, ignored_flag, degraded, damaged, resolved, hint
 	Field   string // as Error.Field; may be empty
 	Message string
 }

@@ -1,0 +1,54 @@
+package content
+
+import "time"
+
+// Session is a named session of memories.
+type Session struct {
+	Name        string
+	Memories    int
+	First, Last time.Time // of the memories' times; zero: none has one
+}
+
+// SessionPage is a page of sessions, by name.
+type SessionPage struct {
+	Sessions []Session
+	Next     string // the cursor of the next page; empty: none
+}
+
+// SessionMessage is a message of a session with where it stands.
+type SessionMessage struct {
+	Message
+	MemoryID string
+	Index    int // in the memory, from 0
+}
+
+// MessagePage is a page of messages, in order.
+type MessagePage struct {
+	Messages []SessionMessage
+	Next     string // the cursor of the next page; empty: none
+}
+
+// MemoryEdit says what changes of a memory. What is nil stays.
+type MemoryEdit struct {
+	Text     *string   // takes the place of text and conversation alike
+	Messages []Message // as Memory.Messages; excludes Text
+	Markdown *bool
+	Title    *string
+	UserName *string
+	Infer    *bool
+	// Instructions are those of the inference; they are ignored without Infer.
+	Instructions *string
+	Time         *time.Time
+	Session      *string
+	// TTL counts from now; 0: never deleted.
+	TTL *time.Duration
+	// Metadata and Additional are merged: given keys overwrite, a nil value removes the key.
+	Metadata, Additional map[string]any
+}
+
+// Matching names items by what they have. At least one of Filters and Session is required.
+type Matching struct {
+	Class   Class // default ClassMemory
+	Filters Filters
+	Session string // memories of this named session
+}
