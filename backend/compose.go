@@ -37,6 +37,15 @@ func (c *composed) RemoveWorkspace(ctx context.Context, uid string) error {
 
 func (c *composed) Close() error { return errors.Join(c.indexers.Close(), c.stores.Close()) }
 
+// Backup implements [Backuper] where the stores do.
+func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]byte) (BackupReport, error) {
+	b, ok := c.stores.(Backuper)
+	if !ok {
+		return BackupReport{}, errors.ErrUnsupported
+	}
+	return b.Backup(ctx, dir, beside)
+}
+
 type workspace struct {
 	store Store
 	IndexSet

@@ -11,7 +11,8 @@ type Feed interface {
 	// LastSeq is the last sequence number of the change feed. It does no I/O.
 	LastSeq() uint64
 	// Changes returns changes after a sequence number, rising, at most about
-	// limit rows of content. [ErrFeedGone] when after lies before the feed's start
+	// limit rows of content. Damaged rows, vectors and mentions are left out, so that
+	// indexes hold the rest. [ErrFeedGone] when after lies before the feed's start
 	// and is not 0.
 	Changes(ctx context.Context, after uint64, limit int) ([]Change, error)
 	// CompactFeed drops the oldest tombstones (Drop, DropSub and DropVectors) up to seq, at most

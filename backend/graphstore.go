@@ -6,7 +6,8 @@ import (
 )
 
 // GraphStore is the half of a [Store] that keeps entities, relations and merges.
-// Workers store them with [Work].Finish.
+// Workers store them with [Work].Finish. Reads leave out what is damaged, as those of
+// [Read] do.
 type GraphStore interface {
 	// Entities returns entities by Num, nil where gone. The rows of this and the
 	// next two methods may be shared with other calls and must not be changed; the
@@ -15,6 +16,8 @@ type GraphStore interface {
 	// EntitiesByKey returns entities of a partition by key, aliases followed,
 	// nil where there is none.
 	EntitiesByKey(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
+	// ListEntities returns entities of a partition by key, aliases left out.
+	ListEntities(ctx context.Context, q EntityQuery) ([]*Entity, error)
 	// Relations returns relations by Num, rising.
 	Relations(ctx context.Context, q RelationQuery) ([]*Relation, error)
 	// MergeEntities folds from into to: an alias that also catches later
@@ -90,15 +93,26 @@ type Entity struct {
 // found again at a time at which it held.
 type RelationQuery struct {
 	Part     Partition
-	Sources  []int64   // only with evidence in these versions; nil: any
-	Entities []int64   // only touching these; nil: any
-	Chunks   []int64   // only with evidence in these; nil: any
-	After    int64     // only Nums above, for paging
-	AsOf     time.Time // only those that held then, see below; zero: those believed at KnownAt
-	KnownAt  time.Time // by what was known then; zero: now; see AllTime
-	AllTime  bool      // retired ones and retractions too; AsOf then only compares ValidFrom and ValidTo
-	Dated    bool      // only those with a ValidFrom or a ValidTo
-	Limit    int
+	Sources  []int64 // only with evidence in these versions; nil: any
+	Entities []int64 // only touching these; nil: any
+	// Predicates limits the answer to relations with one of these; nil: any. With Entities only those that these are the subject of are returned.
+	Predicates []string
+	Chunks     []int64   // only with evidence in these; nil: any
+	After      int64     // only Nums above, for paging
+	AsOf       time.Time // only those that held then, see below; zero: those believed at KnownAt
+	KnownAt    time.Time // by what was known then; zero: now; see AllTime
+	AllTime    bool      // retired ones and retractions too; AsOf then only compares ValidFrom and ValidTo
+	Dated      bool      // only those with a ValidFrom or a ValidTo
+	Limit      int
+}
+
+// EntityQuery asks for entities by key.
+type EntityQuery struct {
+	Part   Partition
+	After  string // only keys above
+	Prefix string // only keys that begin with it
+	Type   string // only of this type; empty: any
+	Limit  int
 }
 
 // Alias is a statement of a source that two keys name one entity. A Store keeps it with

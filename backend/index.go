@@ -7,14 +7,16 @@ import (
 
 // Index follows the change feed. Apply is called with rising sequence numbers,
 // by one goroutine at a time; searches go on meanwhile. Applying a change again
-// changes nothing.
+// changes nothing. Flush is called by one goroutine at a time, which may be beside one
+// that calls Apply: recalls wait for Apply, so it should wait for a Flush no longer than
+// moments.
 type Index interface {
 	// Applied is the last sequence number whose effect survives a restart or is
 	// in memory now. It does no I/O.
 	Applied() uint64
 	// Apply takes changes in, in the order of their sequence numbers.
 	Apply(ctx context.Context, changes []Change) error
-	// Flush makes what was applied survive a restart, where the index keeps
+	// Flush makes what was applied before the call survive a restart, where the index keeps
 	// anything over restarts.
 	Flush(ctx context.Context) error
 	// Reset forgets everything; Applied is 0 afterwards.
@@ -64,9 +66,9 @@ type Operator uint8
 
 // Operators.
 const (
-	Or     Operator = 0
-	And    Operator = 1
-	Phrase Operator = 2
+	Or     Operator = 0 // any of the words that say something; stop words are never looked for
+	And    Operator = 1 // every word, stop words included, and every phrase in double quotes
+	Phrase Operator = 2 // the words in a row, stop words included
 )
 
 // WeightedTerm is an analysed term with a weight.

@@ -25,11 +25,11 @@ type Intake interface {
 	// or when a chunk's key belongs to another item; [ErrConflict] when an Expect
 	// does not hold; nothing is stored then.
 	Place(ctx context.Context, items []Placed) (*Placement, error)
-	// UpdateMetadata replaces the two maps and the tags of the newest version; the
-	// version's Num stays and its Rev rises by one. chunks is the number of visible
+	// UpdateMetadata replaces the two maps and the tags of the newest version, and its
+	// Doc unless doc is nil; the version's Num stays and its Rev rises by one. chunks is the number of visible
 	// chunks whose tags changed. [ErrNotFound] when there is no such item,
 	// [ErrConflict] when expect is not its newest version.
-	UpdateMetadata(ctx context.Context, part Partition, id string, expect Version, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error)
+	UpdateMetadata(ctx context.Context, part Partition, id string, expect Version, metadata, additional, doc []byte, tags []uint64, now time.Time) (chunks int, err error)
 	// Delete removes items: all versions, chunks, blobs, and graph rows that
 	// nothing else uses. A claim on them is lost. Items whose expectation does not
 	// hold are left alone.

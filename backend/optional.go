@@ -3,7 +3,8 @@ package backend
 import "context"
 
 // The interfaces of this file are optional: a backend implements one where it can do
-// better than the callers' fallback, and nothing but speed or a wait depends on it.
+// better than the callers' fallback, and what depends on it is speed, a wait, how much trouble
+// is noticed or, where it says so, the order of hits.
 // Callers find them by type assertion.
 
 // Surveyor is an index that describes a small partition in one step: the scores of
@@ -50,6 +51,27 @@ type LeaseVoider interface {
 	VoidLeases(ctx context.Context) error
 }
 
+// ChunkScorer is a [Vectors] that scores chunks by name. Recall asks it for the
+// chunks of a large partition that only the keyword index found among the best.
+//
+// If a Vectors does not implement ChunkScorer, those chunks count as if they were not
+// similar to the question at all, which ranks some of them too low.
+type ChunkScorer interface {
+	// ScoreChunks returns those of q.Chunks that the partition has with a vector of
+	// the length of q.Vector in the lane, in the order asked, with the scores that
+	// SearchVectors gives. Filters do not matter. The hits may be written to q.Into.
+	ScoreChunks(ctx context.Context, q ScoreQuery) ([]Hit, error)
+}
+
+// ScoreQuery asks how near chunks are to a vector.
+type ScoreQuery struct {
+	Part   Partition
+	Lane   Lane
+	Vector []float32
+	Chunks []int64
+	Into   []Hit // memory that the hits may be written to, from its start
+}
+
 // Walker is a [Store] that lists the newest versions of all its items in the order in
 // which they were accepted. A tenant can be exported only when its Store is one.
 type Walker interface {
@@ -58,4 +80,82 @@ type Walker interface {
 	// larger Num then, so that a walk to the end meets every item that was there when
 	// it began and was not deleted since.
 	Walk(ctx context.Context, after int64, limit int) ([]*Source, error)
+}
+
+// Epochs is a [Store] that tells its openings apart. Each that writes something is an
+// epoch, with a random number above 0. After an older copy of a store was put back,
+// numbers are given out again, each in another epoch: a sequence number and its epoch
+// name a history, and an [Event].Seq and its Epoch an event.
+//
+// If a Store does not implement Epochs, only an index with a larger number than the
+// Store's is known to have followed another history, and ids of events may repeat.
+type Epochs interface {
+	// EpochOf returns the epoch in which the change with a sequence number was
+	// written; 0: of an earlier release, or too long ago. It does no I/O.
+	EpochOf(seq uint64) uint64
+}
+
+// EpochKeeper is an [Index] that remembers the epoch of the last change that it
+// applied, as long as that change. An index that was kept over restarts and whose
+// epoch is not that of the Store is built anew.
+//
+// If an Index does not implement EpochKeeper, it is compared with its Store by
+// numbers alone.
+type EpochKeeper interface {
+	// Epoch returns what SetEpoch was given, 0 after Reset; ok is false when the
+	// index does not know.
+	Epoch() (epoch uint64, ok bool)
+	// SetEpoch says of which epoch the changes are that are applied next. It is
+	// called by the goroutine that calls Apply.
+	SetEpoch(epoch uint64)
+}
+
+// Verifier is a [Store], a [Registry] or an [Index] that can look for damage in all that
+// it keeps. What does not implement it is not looked at.
+type Verifier interface {
+	// Verify reads everything while others read and write, calls report with each
+	// problem, and returns how many rows it compared with their checksums, or bytes of
+	// files. It is an error only when it could not go on. It changes nothing, but an
+	// index that is damaged is built anew from then on.
+	Verify(ctx context.Context, report func(Finding)) (read int64, err error)
+}
+
+// Finding is a problem that a Verifier found.
+type Finding struct {
+	Part   Partition // zero where it is of none
+	ItemID string    // of the item that it belongs to; empty: of none that is known
+	What   string    // never content
+}
+
+// TenantLister is a [Registry] that lists the tenants of all organisations.
+type TenantLister interface {
+	// AllTenants lists tenants in any state by UID, from the first after the given one.
+	AllTenants(ctx context.Context, afterUID string, limit int) ([]Tenant, error)
+}
+
+// Purger is a [Store], a [Registry] or an [Index] that can rewrite its files, so that
+// no byte of what was deleted before stays in any of them. Items of a tenant can be
+// erased, and not just deleted, only when its Store and the Registry are; an Index that is
+// not is built anew.
+type Purger interface {
+	// Purge returns when that is so. Reads go on meanwhile; writes may wait.
+	Purge(ctx context.Context) error
+}
+
+// EventEraser is a [Store] or a [Registry] that forgets what happened to items: events
+// in the outbox of a Store, deliveries in a Registry. Erasing needs both.
+type EventEraser interface {
+	// EraseEvents removes those of items of a sub-tenant of the workspace uid, whatever
+	// state they are in, and returns how many; nil ids are all items.
+	EraseEvents(ctx context.Context, uid, sub string, ids []string) (int, error)
+}
+
+// Tender is a [Store] with upkeep that can wait until nothing else is to be done, such
+// as giving the room of deleted rows back.
+//
+// If a Store does not implement Tender, it has none.
+type Tender interface {
+	// Tend does a small piece of it, some hundredths of a second long, and reports
+	// whether there is more. It is one call at a time.
+	Tend(ctx context.Context) (more bool, err error)
 }

@@ -6,7 +6,9 @@ import (
 )
 
 // Read is the half of a [Store] that looks items and chunks up. No method changes
-// anything, and each answers from one moment.
+// anything, and each answers from one moment. Methods that name or list several things
+// leave out those whose bytes are damaged, as if they were not there, and return the
+// rest with a [*DamageError].
 type Read interface {
 	// Sources returns the newest versions of ids, nil where there is none.
 	Sources(ctx context.Context, part Partition, ids []string) ([]*Source, error)
@@ -18,6 +20,11 @@ type Read interface {
 	Content(ctx context.Context, source int64, kind ContentKind) ([]byte, error)
 	// List returns a page and the total over all pages.
 	List(ctx context.Context, q ListQuery) ([]*Source, int, error)
+	// Sessions returns the named sessions of a partition with names above after, by name.
+	Sessions(ctx context.Context, q SessionsQuery) ([]SessionInfo, error)
+	// SessionSources returns newest versions of a named session by Time, those without one
+	// first, then by Num.
+	SessionSources(ctx context.Context, q SessionQuery) ([]*Source, error)
 	// Chunks returns visible chunks in the order asked, without those that are
 	// gone, not yet visible, or expired by now. Vectors are left out. The rows may
 	// be shared with other calls and must not be changed; the slice is the caller's.
@@ -42,6 +49,31 @@ type ListQuery struct {
 	Offset int
 	Limit  int
 	Now    time.Time // sources expired by now are left out
+}
+
+// SessionsQuery asks for named sessions.
+type SessionsQuery struct {
+	Part  Partition
+	After string // only names above
+	Limit int
+	Now   time.Time // sources expired by now are left out
+}
+
+// SessionInfo describes a named session by the newest versions in it.
+type SessionInfo struct {
+	Session     string
+	Sources     int
+	First, Last time.Time // of the sources' Time; zero: none has one
+}
+
+// SessionQuery asks for the sources of a session.
+type SessionQuery struct {
+	Part      Partition
+	Session   string    // not empty
+	AfterTime time.Time // with AfterNum: only those behind the source of this Time and Num
+	AfterNum  int64     // 0: from the start
+	Limit     int
+	Now       time.Time // sources expired by now are left out
 }
 
 // Hydrated is a chunk with the version it belongs to.

@@ -77,6 +77,10 @@ type Source struct {
 	NotBefore    time.Time // earliest next claim while a retry waits
 	Token        string    // who holds the claim
 	LeaseUntil   time.Time
+	// Replaced reports whether a newer version was accepted: search alone still sees this one, until that is indexed.
+	Replaced bool
+	// Older is the Num of the version that search still sees in place of this one; 0: none.
+	Older int64
 }
 
 // Version names the source as it was read.

@@ -10,6 +10,7 @@ type Store interface {
 	Read
 	GraphStore
 	Lanes
+	Successions
 	Feed
 
 	// Get returns a small value of the workspace, such as the identity of its

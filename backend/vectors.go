@@ -121,6 +121,37 @@ func (x *textAndGraph) Apply(ctx context.Context, changes []Change) error {
 func (x *textAndGraph) Flush(ctx context.Context) error { return x.Keywords.Flush(ctx) }
 func (x *textAndGraph) Reset(ctx context.Context) error { return x.Keywords.Reset(ctx) }
 
+// Epoch implements [EpochKeeper].
+func (x *textAndGraph) Epoch() (uint64, bool) { return x.textOnly.Epoch() }
+
+// SetEpoch implements [EpochKeeper].
+func (x *textAndGraph) SetEpoch(epoch uint64) { x.textOnly.SetEpoch(epoch) }
+
+// Epoch implements [EpochKeeper].
+func (x textOnly) Epoch() (uint64, bool) { return epochOf(x.Keywords) }
+
+// SetEpoch implements [EpochKeeper].
+func (x textOnly) SetEpoch(epoch uint64) { setEpoch(x.Keywords, epoch) }
+
+// Epoch implements [EpochKeeper].
+func (x graphOnly) Epoch() (uint64, bool) { return epochOf(x.Graph) }
+
+// SetEpoch implements [EpochKeeper].
+func (x graphOnly) SetEpoch(epoch uint64) { setEpoch(x.Graph, epoch) }
+
+func epochOf(x Index) (uint64, bool) {
+	if k, ok := x.(EpochKeeper); ok {
+		return k.Epoch()
+	}
+	return 0, false
+}
+
+func setEpoch(x Index, epoch uint64) {
+	if k, ok := x.(EpochKeeper); ok {
+		k.SetEpoch(epoch)
+	}
+}
+
 // withoutVectors returns changes whose rows have no vectors.
 func withoutVectors(changes []Change) []Change {
 	out := slices.Clone(changes)

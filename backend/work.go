@@ -51,8 +51,10 @@ type Claim struct {
 // searchable.
 type Indexed struct {
 	Num    int64
-	Token  string // the claim; a source claimed by another or replaced meanwhile is left alone
-	Title  string // empty: keep
+	Token  string   // the claim; a source claimed by another or replaced meanwhile is left alone
+	Title  string   // empty: keep
+	Doc    []byte   // the caller's record; nil: keep
+	Tags   []uint64 // that the source gets besides those it has
 	Time   time.Time
 	Chunks []Chunk
 	Lane   Lane // of the vectors of the chunks
@@ -93,4 +95,5 @@ type Event struct {
 	ErrorCode    string
 	ErrorMessage string
 	At           time.Time
+	Epoch        uint64 // see [Epochs]; 0: of an earlier release
 }

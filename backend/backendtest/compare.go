@@ -60,6 +60,8 @@ func compareIndexes(t testing.TB, got, want backend.IndexSet, p probes, m mappin
 				for _, op := range []backend.Operator{backend.Or, backend.And, backend.Phrase} {
 					c.keywords(backend.KeywordQuery{Part: part, Text: text, Operator: op, Filter: f})
 				}
+				c.scores(0, text)
+				c.scores(1, text)
 				c.survey(0, text, f)
 				c.survey(1, text, f)
 			}

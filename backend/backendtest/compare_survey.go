@@ -103,3 +103,37 @@ func besideOf(a backend.Neighbours, places map[int64]int32, speakers []string, a
 	}
 	return b
 }
+
+// scores compares the scores of named chunks with those of a search, where the indexes can tell them.
+func (c *comparer) scores(lane backend.Lane, text string) {
+	c.t.Helper()
+	x, ok := c.got.Vectors().(backend.ChunkScorer)
+	if !ok {
+		return
+	}
+	ctx, v := c.t.Context(), Vector(text, dim)
+	near, err := c.got.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: c.part, Lane: lane, Vector: v, K: 1 << 20})
+	if err != nil {
+		return // vectors of another length
+	}
+	want := byChunkScore(near)
+	known, _ := c.pairs()
+	asked := append([]int64{-5}, known...)
+	got, err := x.ScoreChunks(ctx, backend.ScoreQuery{Part: c.part, Lane: lane, Vector: v, Chunks: asked, Into: []backend.Hit{{Chunk: -1, Score: 100}}})
+	require.NoError(c.t, err, c.msg)
+	require.Len(c.t, got, len(near), c.msg)
+	at := 0
+	for _, chunk := range asked {
+		if at < len(got) && got[at].Chunk == chunk {
+			require.InDelta(c.t, want[chunk], got[at].Score, tolerance, "%s: chunk %d", c.msg, chunk)
+			at++
+		}
+	}
+	require.Equal(c.t, len(got), at, "%s: not in the order asked", c.msg)
+	for _, h := range near {
+		require.Contains(c.t, got, backend.Hit{Chunk: h.Chunk, Source: h.Source, Score: h.Score}, c.msg)
+	}
+	none, err := x.ScoreChunks(ctx, backend.ScoreQuery{Part: c.part, Lane: lane, Vector: append(v, 1), Chunks: asked})
+	require.NoError(c.t, err, c.msg)
+	require.Empty(c.t, none, "%s: vectors of another length", c.msg)
+}

@@ -77,9 +77,9 @@ func (f *faultyStore) Expire(ctx context.Context, now time.Time, limit int) (n i
 	return n, next, nil
 }
 
-func (f *faultyStore) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional []byte, tags []uint64, now time.Time) (int, error) {
+func (f *faultyStore) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional, doc []byte, tags []uint64, now time.Time) (int, error) {
 	return get(ctx, f.plan, "Store.UpdateMetadata", func() (int, error) {
-		return f.real.UpdateMetadata(ctx, part, id, expect, metadata, additional, tags, now)
+		return f.real.UpdateMetadata(ctx, part, id, expect, metadata, additional, doc, tags, now)
 	})
 }
 
@@ -150,6 +150,18 @@ func (f *faultyStore) UndoMerge(ctx context.Context, num int64) error {
 	return f.plan.do(ctx, []string{"Store.UndoMerge"}, func() error { return f.real.UndoMerge(ctx, num) })
 }
 
+func (f *faultyStore) ListEntities(ctx context.Context, q backend.EntityQuery) ([]*backend.Entity, error) {
+	return get(ctx, f.plan, "Store.ListEntities", func() ([]*backend.Entity, error) { return f.real.ListEntities(ctx, q) })
+}
+
+func (f *faultyStore) Sessions(ctx context.Context, q backend.SessionsQuery) ([]backend.SessionInfo, error) {
+	return get(ctx, f.plan, "Store.Sessions", func() ([]backend.SessionInfo, error) { return f.real.Sessions(ctx, q) })
+}
+
+func (f *faultyStore) SessionSources(ctx context.Context, q backend.SessionQuery) ([]*backend.Source, error) {
+	return get(ctx, f.plan, "Store.SessionSources", func() ([]*backend.Source, error) { return f.real.SessionSources(ctx, q) })
+}
+
 func (f *faultyStore) Merges(ctx context.Context, part backend.Partition, after int64, limit int) ([]backend.Merge, error) {
 	return get(ctx, f.plan, "Store.Merges", func() ([]backend.Merge, error) { return f.real.Merges(ctx, part, after, limit) })
 }
@@ -196,4 +208,24 @@ func (f *faultyStore) Set(ctx context.Context, name string, old, value []byte) e
 
 func (f *faultyStore) Close() error {
 	return f.plan.do(context.Background(), []string{"Store.Close"}, func() error { return f.real.Close() })
+}
+
+func (f *faultyStore) Uncompared(ctx context.Context, generation, after int64, limit int) ([]int64, error) {
+	return get(ctx, f.plan, "Store.Uncompared", func() ([]int64, error) { return f.real.Uncompared(ctx, generation, after, limit) })
+}
+
+func (f *faultyStore) Compare(ctx context.Context, generation int64, items []backend.Compared) ([]bool, error) {
+	return get(ctx, f.plan, "Store.Compare", func() ([]bool, error) { return f.real.Compare(ctx, generation, items) })
+}
+
+func (f *faultyStore) PutSuccession(ctx context.Context, s backend.Succession) (int64, error) {
+	return get(ctx, f.plan, "Store.PutSuccession", func() (int64, error) { return f.real.PutSuccession(ctx, s) })
+}
+
+func (f *faultyStore) UndoSuccession(ctx context.Context, num int64, now time.Time) error {
+	return f.plan.do(ctx, []string{"Store.UndoSuccession"}, func() error { return f.real.UndoSuccession(ctx, num, now) })
+}
+
+func (f *faultyStore) Successions(ctx context.Context, q backend.SuccessionQuery) ([]backend.Succession, error) {
+	return get(ctx, f.plan, "Store.Successions", func() ([]backend.Succession, error) { return f.real.Successions(ctx, q) })
 }

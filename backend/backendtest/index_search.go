@@ -23,6 +23,7 @@ func runIndex(t *testing.T, h IndexersHarness) {
 		{"KeywordTies", testKeywordTies},
 		{"QuestionWords", testQuestionWords},
 		{"AndAndPhrase", testAndAndPhrase},
+		{"StopWords", testStopWords},
 		{"WeightedTerms", testWeightedTerms},
 		{"Terms", testTerms},
 		{"Sessions", testSearchSessions},
@@ -170,6 +171,27 @@ func testKeywordFields(t *testing.T, e *indexEnv) {
 	assert.Len(t, e.keywords(backend.KeywordQuery{Text: "elder damson", Operator: backend.Phrase}), 1)
 }
 
+func testStopWords(t *testing.T, e *indexEnv) {
+	_, c := e.put(entry{texts: []string{"To be, or not to be: that is the question", "state of the art", "state some other art",
+		"not to be here or there", "I.T. is what they do"}})
+	find := func(op backend.Operator, text string) []int64 {
+		return chunksOf(e.keywords(backend.KeywordQuery{Text: text, Operator: op}))
+	}
+	assert.ElementsMatch(t, c[:1], find(backend.Phrase, "to be or not to be"))
+	assert.ElementsMatch(t, []int64{c[0], c[3]}, find(backend.And, "to be or not"))
+	assert.ElementsMatch(t, c[:1], find(backend.And, `be "or not to be"`))
+	assert.ElementsMatch(t, c[1:2], find(backend.Phrase, "state of the art"))
+	assert.Empty(t, find(backend.And, "the art of a state"), "a is missing")
+	assert.ElementsMatch(t, c[1:2], find(backend.And, "the state of art"))
+	assert.Empty(t, find(backend.And, "it"), "initials are no stop word")
+	assert.ElementsMatch(t, c[4:], find(backend.And, "I.T."))
+	assert.ElementsMatch(t, c[1:3], find(backend.Or, "the state"), "any of the words never means a stop word")
+	assert.Empty(t, find(backend.Or, "to be or not to be"))
+	hits := e.keywords(backend.KeywordQuery{Text: "question"})
+	require.Len(t, hits, 1)
+	assert.InDelta(t, bm25(5, 1, 1, 1, 11./5), hits[0].Score, tolerance, "stop words do not count in the length")
+}
+
 func testKeywordTies(t *testing.T, e *indexEnv) {
 	var want []int64
 	for range 4 {
@@ -204,7 +226,8 @@ func testAndAndPhrase(t *testing.T, e *indexEnv) {
 	assert.Empty(t, find(backend.And, ""))
 	assert.ElementsMatch(t, []int64{c[1]}, find(backend.Phrase, "Green bicycle"))
 	assert.ElementsMatch(t, []int64{c[3]}, find(backend.Phrase, "bicycle green"))
-	assert.ElementsMatch(t, []int64{c[0]}, find(backend.Phrase, "beside a green"), "a word that is not indexed leaves a gap")
+	assert.ElementsMatch(t, []int64{c[0]}, find(backend.Phrase, "beside a green"))
+	assert.Empty(t, find(backend.Phrase, "beside the green"), "a stop word is a word")
 	assert.ElementsMatch(t, []int64{c[0], c[2]}, find(backend.Phrase, "door"), "of one word")
 	assert.Empty(t, find(backend.Phrase, "bicycle door"))
 	assert.Empty(t, find(backend.Phrase, ""))

@@ -58,8 +58,8 @@ func (m *model) metadata() {
 	p, id, tags, meta := m.part(), pick(m.rng, modelIDs), randomTags(m.rng), fmt.Appendf(nil, `{"n":%d}`, m.serial)
 	e := m.expect(p, id)
 	m.note("metadata of %v %q, tags %v, expect %v", p, id, tags, e[1])
-	got, err := m.got.UpdateMetadata(ctx, p, id, e[0], meta, nil, tags, m.now)
-	want, wantErr := m.want.UpdateMetadata(ctx, p, id, e[1], meta, nil, tags, m.now)
+	got, err := m.got.UpdateMetadata(ctx, p, id, e[0], meta, nil, nil, tags, m.now)
+	want, wantErr := m.want.UpdateMetadata(ctx, p, id, e[1], meta, nil, nil, tags, m.now)
 	m.settled(e, wantErr != nil)
 	if m.both(err, wantErr) {
 		require.Equal(m.t, want, got)

@@ -215,6 +215,9 @@ func (m *model) index(held []*heldClaim) {
 		if m.rng.IntN(2) == 0 {
 			x.Title = Sentence(m.rng)
 		}
+		if m.serial%3 == 0 {
+			x.Doc, x.Tags = fmt.Appendf(nil, "{%d}", m.serial), []uint64{uint64(m.serial) % 4}
+		}
 		if m.rng.IntN(3) == 0 {
 			x.Time = m.now
 		}

@@ -34,7 +34,7 @@ var betweens = []between{
 		require.NoError(t, err)
 	}},
 	{"edited", func(t *testing.T, e *storeEnv) {
-		_, err := e.UpdateMetadata(t.Context(), notes, "a", e.newest(notes, "a"), []byte(`{"theirs":1}`), nil, []uint64{6}, at(1))
+		_, err := e.UpdateMetadata(t.Context(), notes, "a", e.newest(notes, "a"), []byte(`{"theirs":1}`), nil, nil, []uint64{6}, at(1))
 		require.NoError(t, err)
 	}},
 	{"deleted", func(t *testing.T, e *storeEnv) {
@@ -68,7 +68,7 @@ type expectant struct {
 var expectants = []expectant{
 	{"UpdateMetadata", func(t *testing.T, e *storeEnv, read backend.Version) bool {
 		there := e.source(notes, "a") != nil
-		_, err := e.UpdateMetadata(t.Context(), notes, "a", read, []byte(`{"mine":1}`), nil, []uint64{7}, at(2))
+		_, err := e.UpdateMetadata(t.Context(), notes, "a", read, []byte(`{"mine":1}`), nil, nil, []uint64{7}, at(2))
 		if err != nil {
 			want := backend.ErrNotFound
 			if there {
@@ -171,7 +171,7 @@ func testRevisions(t *testing.T, e *storeEnv) {
 	require.Equal(t, []bool{true}, ok)
 	rev(1)
 	for i := range 3 {
-		_, err = e.UpdateMetadata(ctx, notes, "a", backend.Version{Num: num, Rev: int64(i + 1)}, nil, nil, nil, at(1))
+		_, err = e.UpdateMetadata(ctx, notes, "a", backend.Version{Num: num, Rev: int64(i + 1)}, nil, nil, nil, nil, at(1))
 		require.NoError(t, err)
 		rev(int64(i + 2))
 	}
@@ -239,7 +239,7 @@ func testConcurrentEdits(t *testing.T, e *storeEnv) {
 				taken := false
 				switch w % 3 {
 				case 0:
-					_, err = e.UpdateMetadata(ctx, notes, "a", src.Version(), next, nil, nil, at(1))
+					_, err = e.UpdateMetadata(ctx, notes, "a", src.Version(), next, nil, nil, nil, at(1))
 					taken = err == nil
 				case 1:
 					it := memory("a")
@@ -319,7 +319,7 @@ func testConcurrentWriters(t *testing.T, e *storeEnv) {
 					continue
 				}
 				check(srcs[0])
-				_, err = e.UpdateMetadata(ctx, notes, "a", srcs[0].Version(), srcs[0].Metadata, nil, srcs[0].Tags, at(1))
+				_, err = e.UpdateMetadata(ctx, notes, "a", srcs[0].Version(), srcs[0].Metadata, nil, nil, srcs[0].Tags, at(1))
 				assert.True(t, err == nil || errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrNotFound), "%v", err)
 				_, err = e.Accept(ctx, []backend.Incoming{{Source: *srcs[0], Expect: srcs[0].Version()}})
 				assert.NoError(t, err)

@@ -76,10 +76,10 @@ func testFeedDead(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	e.complete(memory("gone", "x").mention(0, "red"), memory("replaced", "x").mention(0, "red"), memory("tagged", "x"))
 	for i := range 3 {
-		_, err := e.UpdateMetadata(ctx, notes, "tagged", e.newest(notes, "tagged"), nil, nil, []uint64{uint64(i)}, at(i))
+		_, err := e.UpdateMetadata(ctx, notes, "tagged", e.newest(notes, "tagged"), nil, nil, nil, []uint64{uint64(i)}, at(i))
 		require.NoError(t, err)
 	}
-	_, err := e.UpdateMetadata(ctx, notes, "gone", e.newest(notes, "gone"), nil, nil, []uint64{1}, at(1))
+	_, err := e.UpdateMetadata(ctx, notes, "gone", e.newest(notes, "gone"), nil, nil, nil, []uint64{1}, at(1))
 	require.NoError(t, err)
 	_, err = e.Delete(ctx, notes, []string{"gone"}, backend.DeleteOptions{})
 	require.NoError(t, err)

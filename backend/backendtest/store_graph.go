@@ -473,7 +473,7 @@ func testIndexReplacesGraph(t *testing.T, e *storeEnv) {
 	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, Mentions: it.mentions, Relations: it.relations}})
 	require.NoError(t, err)
 	require.Equal(t, []bool{true}, ok)
-	_, err = e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), nil, nil, []uint64{7}, at(1))
+	_, err = e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), nil, nil, nil, []uint64{7}, at(1))
 	require.NoError(t, err)
 	require.NoError(t, e.Requeue(ctx, notes, "a"))
 	token, claims := e.claimAll()

@@ -145,7 +145,7 @@ func testPutVectorsExpects(t *testing.T, e *storeEnv) {
 	require.False(t, put(waiting), "it was indexed since")
 	require.True(t, put(e.newest(notes, "a")))
 	read := e.newest(notes, "a")
-	_, err = e.UpdateMetadata(ctx, notes, "a", read, nil, nil, nil, at(1))
+	_, err = e.UpdateMetadata(ctx, notes, "a", read, nil, nil, nil, nil, at(1))
 	require.NoError(t, err)
 	require.False(t, put(read), "it was edited since")
 	require.True(t, put(e.newest(notes, "a")))

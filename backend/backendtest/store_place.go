@@ -124,7 +124,7 @@ func testPlaceEvents(t *testing.T, e *storeEnv) {
 	events, err := e.Events(t.Context(), 10)
 	require.NoError(t, err)
 	require.Len(t, events, 1)
-	assert.Equal(t, backend.Event{Seq: events[0].Seq, ItemID: "a", Part: notes, Source: p.Nums[0], Status: backend.Completed, At: events[0].At}, events[0])
+	assert.Equal(t, backend.Event{Seq: events[0].Seq, ItemID: "a", Part: notes, Source: p.Nums[0], Status: backend.Completed, At: events[0].At, Epoch: events[0].Epoch}, events[0])
 }
 
 // testPlaceAmongWork places items while others wait and are worked on: the feed has each once, in
@@ -147,7 +147,7 @@ func testPlaceAmongWork(t *testing.T, e *storeEnv) {
 	work(0, "w0")
 	work(2, "w2")
 	e.place(memory("fifth", "x"), memory("second", "again"))
-	_, err := e.UpdateMetadata(t.Context(), notes, "fourth", e.newest(notes, "fourth"), nil, nil, []uint64{3}, at(1))
+	_, err := e.UpdateMetadata(t.Context(), notes, "fourth", e.newest(notes, "fourth"), nil, nil, nil, []uint64{3}, at(1))
 	require.NoError(t, err)
 	_, err = e.Delete(t.Context(), notes, []string{"third"}, backend.DeleteOptions{})
 	require.NoError(t, err)

@@ -111,9 +111,9 @@ func testListEverybodyOf(t *testing.T, e *storeEnv, part backend.Partition) {
 	assert.Empty(t, list(backend.Filter{All: [][]uint64{visible, {9}}}))
 	assert.Equal(t, []string{"c", "d"}, list(backend.Filter{Not: []uint64{backend.Everybody}}))
 	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}, Not: []uint64{backend.IDTag("a")}}))
-	_, err := e.UpdateMetadata(t.Context(), part, "b", e.newest(part, "b"), nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
+	_, err := e.UpdateMetadata(t.Context(), part, "b", e.newest(part, "b"), nil, nil, nil, []uint64{backend.IDTag("b"), 5}, at(0))
 	require.NoError(t, err)
-	_, err = e.UpdateMetadata(t.Context(), part, "d", e.newest(part, "d"), nil, nil, []uint64{backend.IDTag("d"), backend.Everybody}, at(0))
+	_, err = e.UpdateMetadata(t.Context(), part, "d", e.newest(part, "d"), nil, nil, nil, []uint64{backend.IDTag("d"), backend.Everybody}, at(0))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "d"}, list(backend.Filter{All: [][]uint64{{backend.Everybody}}}))
 	assert.Equal(t, []string{"b"}, list(backend.Filter{All: [][]uint64{{5}}}))
@@ -340,7 +340,7 @@ func testNotFound(t *testing.T, e *storeEnv) {
 	ignore := func(_ any, err error) error { return err }
 	for name, err := range map[string]error{
 		"Requeue":        e.Requeue(ctx, nobody, "a"),
-		"UpdateMetadata": ignore(e.UpdateMetadata(ctx, nobody, "a", e.newest(nobody, "a"), nil, nil, nil, at(0))),
+		"UpdateMetadata": ignore(e.UpdateMetadata(ctx, nobody, "a", e.newest(nobody, "a"), nil, nil, nil, nil, at(0))),
 		"Content":        ignore(e.Content(ctx, 1, backend.Original)),
 		"MergeEntities":  ignore(e.MergeEntities(ctx, nobody, "a", "b", "", at(0))),
 		"UndoMerge":      e.UndoMerge(ctx, 1),

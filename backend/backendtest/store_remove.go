@@ -165,6 +165,7 @@ func testExpireVersions(t *testing.T, e *storeEnv) {
 		}
 	}
 	require.NotNil(t, e.source(notes, "older"), "only the older version expired")
+	assert.Zero(t, e.source(notes, "older").Older)
 	assert.Empty(t, e.visible(memory("older", "x")))
 	assert.Nil(t, e.source(notes, "newer"), "an item goes with its newest version: the older one does not come back")
 	assert.Empty(t, e.visible(memory("newer", "x")))
@@ -175,13 +176,14 @@ func testUpdateMetadata(t *testing.T, e *storeEnv) {
 	a := memory("a", "one", "two").tagged(1, 2)
 	v1 := e.complete(a, memory("b", "x"))[0]
 	seq := e.LastSeq()
-	n, err := e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), []byte(`{"x":1}`), []byte(`{"y":2}`), []uint64{7, 8}, at(77))
+	n, err := e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), []byte(`{"x":1}`), []byte(`{"y":2}`), []byte("doc"), []uint64{7, 8}, at(77))
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)
 	src := e.source(notes, "a")
 	assert.Equal(t, v1, src.Num, "the version stays")
 	assert.Equal(t, []string{`{"x":1}`, `{"y":2}`}, []string{string(src.Metadata), string(src.Additional)})
 	assert.ElementsMatch(t, []uint64{7, 8}, src.Tags)
+	assert.Equal(t, "doc", string(src.Doc))
 	assert.Equal(t, at(77), src.UpdatedAt)
 	assert.Equal(t, at(0), src.CreatedAt)
 	changes := e.changes(seq)
@@ -191,14 +193,16 @@ func testUpdateMetadata(t *testing.T, e *storeEnv) {
 	assert.ElementsMatch(t, []uint64{7, 8}, changes[0].Tags)
 
 	v2 := e.accept(memory("a", "newer").tagged(5))[0]
+	doc := string(e.version(v2).Doc)
 	seq = e.LastSeq()
-	n, err = e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), nil, nil, nil, at(78))
+	n, err = e.UpdateMetadata(ctx, notes, "a", e.newest(notes, "a"), nil, nil, nil, nil, at(78))
 	require.NoError(t, err)
 	assert.Zero(t, n, "the newest version has no visible chunk")
 	assert.Empty(t, e.changes(seq), "and indexes do not know it yet")
 	assert.Empty(t, e.version(v2).Tags)
 	assert.Empty(t, e.version(v2).Metadata)
 	assert.ElementsMatch(t, []uint64{7, 8}, e.version(v1).Tags)
-	_, err = e.UpdateMetadata(ctx, other, "a", e.newest(other, "a"), nil, nil, nil, at(78))
+	assert.Equal(t, doc, string(e.version(v2).Doc), "no record leaves the one before")
+	_, err = e.UpdateMetadata(ctx, other, "a", e.newest(other, "a"), nil, nil, nil, nil, at(78))
 	require.ErrorIs(t, err, backend.ErrNotFound)
 }

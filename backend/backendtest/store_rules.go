@@ -44,7 +44,7 @@ func (e *storeEnv) fill() universe {
 	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E5", Event: true}})
 	require.NoError(e.t, err)
 	require.Equal(e.t, []bool{true}, ok)
-	_, err = e.UpdateMetadata(ctx, notes, "b", e.newest(notes, "b"), []byte("{}"), nil, []uint64{9}, at(40))
+	_, err = e.UpdateMetadata(ctx, notes, "b", e.newest(notes, "b"), []byte("{}"), nil, nil, []uint64{9}, at(40))
 	require.NoError(e.t, err)
 	versions = append(versions, e.accept(memory("queued").expires(at(50)), memory("a", "newer"), memory("retry"))...)
 	claims, err := e.Claim(ctx, "w", at(0), at(100), 3, 0)
@@ -112,13 +112,24 @@ func storeCalls(s backend.Store, u universe) []call {
 		{"DeleteSub", func(ctx context.Context) error { return ignore(s.DeleteSub(ctx, "notes", 10)) }},
 		{"Expire", func(ctx context.Context) error { _, _, err := s.Expire(ctx, at(1000), 10); return err }},
 		{"UpdateMetadata", func(ctx context.Context) error {
-			return ignore(s.UpdateMetadata(ctx, notes, "b", backend.Version{Num: v[1], Rev: 2}, []byte("{1}"), nil, nil, at(99)))
+			return ignore(s.UpdateMetadata(ctx, notes, "b", backend.Version{Num: v[1], Rev: 2}, []byte("{1}"), nil, nil, nil, at(99)))
 		}},
 		{"PutVectors", func(ctx context.Context) error {
 			return ignore(s.PutVectors(ctx, 1, []backend.LaneVectors{{Source: backend.Version{Num: v[1], Rev: 2}, Vectors: [][]float32{{1}}}}))
 		}},
 		{"HasVectors", func(ctx context.Context) error { return ignore(s.HasVectors(ctx, 1, []int64{1})) }},
 		{"MissingVectors", func(ctx context.Context) error { return ignore(s.MissingVectors(ctx, 1, 0, 10)) }},
+		{"Uncompared", func(ctx context.Context) error { return ignore(s.Uncompared(ctx, 1, 0, 10)) }},
+		{"Compare", func(ctx context.Context) error {
+			return ignore(s.Compare(ctx, 1, []backend.Compared{{Source: backend.Version{Num: v[1], Rev: 2}}}))
+		}},
+		{"PutSuccession", func(ctx context.Context) error {
+			return ignore(s.PutSuccession(ctx, backend.Succession{Later: v[1], Earlier: v[0]}))
+		}},
+		{"UndoSuccession", func(ctx context.Context) error { return s.UndoSuccession(ctx, 1, at(1)) }},
+		{"Successions", func(ctx context.Context) error {
+			return ignore(s.Successions(ctx, backend.SuccessionQuery{Part: notes, Limit: 10}))
+		}},
 		{"DropLane", func(ctx context.Context) error { return ignore(s.DropLane(ctx, 1, 0, 10)) }},
 		{"Sources", func(ctx context.Context) error { return ignore(s.Sources(ctx, notes, []string{"a"})) }},
 		{"SourcesByNum", func(ctx context.Context) error { return ignore(s.SourcesByNum(ctx, v)) }},
@@ -127,6 +138,15 @@ func storeCalls(s backend.Store, u universe) []call {
 		{"List", func(ctx context.Context) error {
 			_, _, err := s.List(ctx, backend.ListQuery{Part: notes, Limit: 10})
 			return err
+		}},
+		{"Sessions", func(ctx context.Context) error {
+			return ignore(s.Sessions(ctx, backend.SessionsQuery{Part: notes, Limit: 10}))
+		}},
+		{"SessionSources", func(ctx context.Context) error {
+			return ignore(s.SessionSources(ctx, backend.SessionQuery{Part: notes, Session: "s", Limit: 10}))
+		}},
+		{"ListEntities", func(ctx context.Context) error {
+			return ignore(s.ListEntities(ctx, backend.EntityQuery{Part: notes, Limit: 10}))
 		}},
 		{"Chunks", func(ctx context.Context) error { return ignore(s.Chunks(ctx, []int64{1}, at(0))) }},
 		{"SourceChunks", func(ctx context.Context) error { return ignore(s.SourceChunks(ctx, v[0], 0, 10, true)) }},

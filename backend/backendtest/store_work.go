@@ -36,9 +36,11 @@ func runStore(t *testing.T, h StoresHarness) {
 	tests = append(tests, storeRemoveTests...)
 	tests = append(tests, storeReadTests...)
 	tests = append(tests, storeGraphTests...)
+	tests = append(tests, storePageTests...)
 	tests = append(tests, storeFeedTests...)
 	tests = append(tests, storeRuleTests...)
 	tests = append(tests, storeLaneTests...)
+	tests = append(tests, storeSuccessionTests...)
 	run(t, func(t *testing.T) *storeEnv { return openStore(t, h) }, tests)
 	t.Run("Expect", func(t *testing.T) { runStoreExpect(t, h) })
 	t.Run("Model", func(t *testing.T) { runStoreModel(t, h) })
@@ -107,12 +109,17 @@ func testAcceptNewerVersion(t *testing.T, e *storeEnv) {
 	assert.Equal(t, at(50), src.UpdatedAt)
 	assert.Equal(t, []string{"one"}, e.visible(memory("a", "one")), "the indexed version stays visible")
 	require.NotNil(t, e.version(v1))
+	assert.True(t, e.version(v1).Replaced)
+	assert.Equal(t, []any{v1, false}, []any{src.Older, src.Replaced})
+	hs, err := e.Chunks(t.Context(), e.chunkNums(memory("a", "one")), at(0))
+	require.NoError(t, err)
+	assert.True(t, hs[0].Src.Replaced, "and says that a newer one was accepted")
 
 	token, claims := e.claimAll()
 	require.Len(t, claims, 1)
 	v3 := e.accept(memory("a", "three"))[0]
 	require.Nil(t, e.version(v2), "a version that was not indexed is cancelled")
-	_, err := e.Content(ctx, v2, backend.Original)
+	_, err = e.Content(ctx, v2, backend.Original)
 	require.ErrorIs(t, err, backend.ErrNotFound)
 	ok, err := e.Index(ctx, []backend.Indexed{{Num: v2, Token: token, Chunks: newer.chunks()}})
 	require.NoError(t, err)
@@ -242,12 +249,12 @@ func testClaimContent(t *testing.T, e *storeEnv) {
 
 func testIndex(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	it := memory("a", "one", "two", "three")
+	it := memory("a", "one", "two", "three").tagged(5)
 	nums := e.accept(it, memory("b"))
 	token, _ := e.claimAll()
 	require.Equal(t, []string{}, e.visible(it), "not yet")
 	ok, err := e.Index(ctx, []backend.Indexed{
-		{Num: nums[0], Token: token, Title: "New title", Time: at(33), Chunks: it.chunks()},
+		{Num: nums[0], Token: token, Title: "New title", Doc: []byte(`{"new":1}`), Tags: []uint64{77, 78}, Time: at(33), Chunks: it.chunks()},
 		{Num: nums[1], Token: token},
 	})
 	require.NoError(t, err)
@@ -256,6 +263,13 @@ func testIndex(t *testing.T, e *storeEnv) {
 	assert.Equal(t, backend.GraphCreation, src.State)
 	assert.Equal(t, "New title", src.Title)
 	assert.Equal(t, at(33), src.Time)
+	assert.JSONEq(t, `{"new":1}`, string(src.Doc))
+	tagged, _, err := e.List(ctx, backend.ListQuery{Part: notes, Filter: backend.Filter{All: [][]uint64{{5}, {78}}}, Limit: 10, Now: at(40)})
+	require.NoError(t, err)
+	require.Len(t, tagged, 1, "a tag joins those that the source has")
+	led, _, err := e.List(ctx, backend.ListQuery{Part: notes, Filter: backend.Filter{All: [][]uint64{{77}}}, Limit: 10, Now: at(40)})
+	require.NoError(t, err)
+	require.Len(t, led, 1, "and leads lists")
 	assert.Equal(t, token, src.Token, "the claim stays for Finish")
 	assert.Equal(t, "title of b", e.source(notes, "b").Title, "an empty title keeps the old one")
 
@@ -290,6 +304,7 @@ func testIndexReplaces(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	assert.Empty(t, hs)
 	assert.Equal(t, []string{"new"}, e.visible(next))
+	assert.Equal(t, []any{int64(0), false}, []any{e.version(v2[0]).Older, e.version(v2[0]).Replaced})
 	assert.Nil(t, e.entity("red"), "its graph goes with it")
 	nums, err := e.ChunkNums(ctx, notes, []string{"a/0", "a/1"})
 	require.NoError(t, err)
@@ -364,170 +379,4 @@ func testLostClaims(t *testing.T, e *storeEnv) {
 	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[1], Token: "w2", State: backend.Completed}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false}, ok, "replaced meanwhile")
-}
-
-func testFinish(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	good, bad := memory("good", "text"), memory("bad", "text")
-	nums, token := e.index(good, bad)
-	raw := e.accept(memory("raw"))
-	rawToken, _ := e.claimAll()
-	ok, err := e.Finish(ctx, []backend.Finished{
-		{Num: nums[0], Token: token, State: backend.Completed, Blobs: []backend.Blob{{Kind: backend.Inferred, Data: []byte("facts")}}},
-		{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E7", ErrorMessage: "no"},
-		{Num: raw[0], Token: rawToken, State: backend.Errored, ErrorCode: "E8"},
-	})
-	require.NoError(t, err)
-	require.Equal(t, []bool{true, true, true}, ok)
-	src := e.source(notes, "good")
-	assert.Equal(t, backend.Completed, src.State)
-	assert.Empty(t, src.Token)
-	assert.True(t, src.LeaseUntil.IsZero())
-	data, err := e.Content(ctx, nums[0], backend.Inferred)
-	require.NoError(t, err)
-	assert.Equal(t, "facts", string(data))
-	failed := e.source(notes, "bad")
-	assert.Equal(t, []any{backend.Errored, "E7", "no"}, []any{failed.State, failed.ErrorCode, failed.ErrorMessage})
-	assert.Equal(t, []string{"text"}, e.visible(bad), "what was indexed stays visible")
-	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored}})
-	require.NoError(t, err)
-	assert.Equal(t, []bool{false}, ok, "a claim ends with its Finish")
-	_, claims := e.claimAll()
-	assert.Empty(t, claims)
-}
-
-func testFinishRefuses(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	nums, token := e.index(memory("a", "one"), memory("b", "two"))
-	for name, f := range map[string]backend.Finished{
-		"mention behind the last chunk": {Mentions: []backend.Mention{{Chunk: 1, Key: "k"}}},
-		"mention before the first":      {Mentions: []backend.Mention{{Chunk: -1, Key: "k"}}},
-		"relation behind the last":      {Relations: []backend.Relation{{Chunk: 1, FromKey: "k", ToKey: "l"}}},
-	} {
-		f.Num, f.Token, f.State = nums[1], token, backend.Completed
-		_, err := e.Finish(ctx, []backend.Finished{
-			{Num: nums[0], Token: token, State: backend.Completed, Mentions: []backend.Mention{{Key: "first"}}}, f,
-		})
-		require.Error(t, err, name)
-		assert.Equal(t, backend.GraphCreation, e.version(nums[0]).State, "none of it is there: %s", name)
-		assert.Nil(t, e.entity("first"), name)
-	}
-}
-
-func testDefer(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	nums := e.accept(memory("a"), memory("b"))
-	claims, err := e.Claim(ctx, "w", at(0), at(100), 10, 0)
-	require.NoError(t, err)
-	require.Len(t, claims, 2)
-	require.NoError(t, e.Defer(ctx, []backend.Deferred{
-		{Num: nums[0], Token: "w", State: backend.Queued, NotBefore: at(50), ErrorCode: "E3", ErrorMessage: "try later"},
-		{Num: nums[1], Token: "w", State: backend.Processing, NotBefore: at(60)},
-	}))
-	src := e.version(nums[0])
-	assert.Equal(t, []any{backend.Queued, "E3", "try later", at(50), ""},
-		[]any{src.State, src.ErrorCode, src.ErrorMessage, src.NotBefore, src.Token})
-	assert.Equal(t, backend.Processing, e.version(nums[1]).State)
-	claims, err = e.Claim(ctx, "w2", at(49), at(100), 10, 0)
-	require.NoError(t, err)
-	assert.Empty(t, claims, "before its time")
-	claims, err = e.Claim(ctx, "w2", at(50), at(100), 10, 0)
-	require.NoError(t, err)
-	require.Len(t, claims, 1)
-	assert.Equal(t, "E3", claims[0].ErrorCode, "visible until the retry ends")
-	assert.Equal(t, 2, claims[0].Attempts)
-
-	it := memory("indexed", "text")
-	got, token := e.index2(it)
-	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: got, Token: token, State: backend.Processing, NotBefore: at(70)}}))
-	assert.Equal(t, []string{"text"}, e.visible(it), "what was indexed stays visible while a retry waits")
-}
-
-// index2 indexes one item beside others that are waiting.
-func (e *storeEnv) index2(it item) (int64, string) {
-	e.t.Helper()
-	num := e.accept(it)[0]
-	token, _ := e.claimAll()
-	ok, err := e.Index(e.t.Context(), []backend.Indexed{{Num: num, Token: token, Chunks: it.chunks()}})
-	require.NoError(e.t, err)
-	require.Equal(e.t, []bool{true}, ok)
-	return num, token
-}
-
-func testBacklog(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	check := func(want map[backend.State]int) time.Time {
-		t.Helper()
-		got, next, err := e.Backlog(ctx)
-		require.NoError(t, err)
-		for s := backend.Queued; s <= backend.Errored; s++ {
-			assert.Equal(t, want[s], got[s], "state %d", s)
-		}
-		return next
-	}
-	assert.True(t, check(nil).IsZero(), "nothing waits")
-	e.complete(memory("done", "text"))
-	assert.True(t, check(map[backend.State]int{backend.Completed: 1}).IsZero())
-	nums := e.accept(memory("a"), memory("b"), memory("done", "newer"))
-	next := check(map[backend.State]int{backend.Queued: 3})
-	assert.False(t, next.IsZero())
-	assert.False(t, next.After(at(0)), "at once")
-	_, err := e.Claim(ctx, "w", at(0), at(100), 10, 0)
-	require.NoError(t, err)
-	assert.Equal(t, at(100), check(map[backend.State]int{backend.Processing: 3}), "when the leases lapse")
-	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: nums[1], Token: "w", State: backend.Queued, NotBefore: at(70)}}))
-	assert.Equal(t, at(70), check(map[backend.State]int{backend.Processing: 2, backend.Queued: 1}))
-}
-
-func testRequeue(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	require.ErrorIs(t, e.Requeue(ctx, notes, "a"), backend.ErrNotFound)
-	nums := e.accept(memory("a"))
-	require.ErrorIs(t, e.Requeue(ctx, notes, "a"), backend.ErrConflict)
-	token, _ := e.claimAll()
-	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, ErrorCode: "E1", ErrorMessage: "m"}})
-	require.NoError(t, err)
-	require.Equal(t, []bool{true}, ok)
-	require.NoError(t, e.Requeue(ctx, notes, "a"))
-	src := e.source(notes, "a")
-	assert.Equal(t, []any{backend.Queued, 0, "", "", nums[0]}, []any{src.State, src.Attempts, src.ErrorCode, src.ErrorMessage, src.Num})
-	_, claims := e.claimAll()
-	require.Len(t, claims, 1)
-	assert.Equal(t, 1, claims[0].Attempts)
-	require.ErrorIs(t, e.Requeue(ctx, other, "a"), backend.ErrNotFound)
-}
-
-func testEvents(t *testing.T, e *storeEnv) {
-	ctx := t.Context()
-	nums, token := e.index(memory("a", "x"), memory("b", "x"), memory("quiet", "x"), memory("c", "x"))
-	_, err := e.Finish(ctx, []backend.Finished{
-		{Num: nums[0], Token: token, State: backend.Completed, Event: true},
-		{Num: nums[1], Token: token, State: backend.Errored, ErrorCode: "E2", ErrorMessage: "m", Event: true},
-		{Num: nums[2], Token: token, State: backend.Completed},
-		{Num: nums[3], Token: token, State: backend.Completed, Event: true},
-	})
-	require.NoError(t, err)
-	got, err := e.Events(ctx, 10)
-	require.NoError(t, err)
-	require.Len(t, got, 3)
-	for i, ev := range got {
-		assert.False(t, ev.At.IsZero())
-		if i > 0 {
-			assert.Greater(t, ev.Seq, got[i-1].Seq)
-		}
-		got[i].At = time.Time{}
-	}
-	assert.Equal(t, backend.Event{Seq: got[1].Seq, ItemID: "b", Part: notes, Source: nums[1], Status: backend.Errored, ErrorCode: "E2", ErrorMessage: "m"}, got[1])
-	assert.Equal(t, backend.Completed, got[0].Status)
-	two, err := e.Events(ctx, 2)
-	require.NoError(t, err)
-	require.Len(t, two, 2)
-	_, err = e.Delete(ctx, notes, []string{"c"}, backend.DeleteOptions{})
-	require.NoError(t, err)
-	require.NoError(t, e.Acknowledge(ctx, got[1].Seq))
-	require.NoError(t, e.Acknowledge(ctx, got[1].Seq), "again")
-	left, err := e.Events(ctx, 10)
-	require.NoError(t, err)
-	require.Len(t, left, 1)
-	assert.Equal(t, "c", left[0].ItemID, "an event outlives its item")
 }

@@ -51,7 +51,7 @@ func (w *words) add(r *row, title string) *doc {
 	dc := &doc{row: r, terms: make(map[string]*occurrences)}
 	field := int64(0)
 	add := func(text string, weight int) {
-		for _, t := range lexical.Analyze(nil, text) {
+		for _, t := range lexical.AnalyzeDocument(nil, text) {
 			occ := dc.terms[t.Term]
 			if occ == nil {
 				occ = &occurrences{places: make(map[place]struct{})}
@@ -59,7 +59,9 @@ func (w *words) add(r *row, title string) *doc {
 			}
 			occ.tf += weight
 			occ.places[place{field, t.Pos}] = struct{}{}
-			dc.length += weight
+			if !t.Stop() {
+				dc.length += weight
+			}
 		}
 		field++
 	}

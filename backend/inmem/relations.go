@@ -164,7 +164,8 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 		for _, r := range d.candidates(p, q) {
 			if r.Num <= q.After || !r.counts(q) ||
 				q.Chunks != nil && !slices.Contains(q.Chunks, r.Chunk) ||
-				q.Sources != nil && !slices.Contains(q.Sources, r.Source) {
+				q.Sources != nil && !slices.Contains(q.Sources, r.Source) ||
+				q.Predicates != nil && !slices.Contains(q.Predicates, r.Predicate) {
 				continue
 			}
 			c := r.Relation
@@ -172,7 +173,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 			if c.ToKey != "" {
 				c.To = p.graph.find(c.ToKey).num
 			}
-			if entities != nil && !entities[c.From] && (c.ToKey == "" || !entities[c.To]) {
+			if entities != nil && !entities[c.From] && (c.ToKey == "" || q.Predicates != nil || !entities[c.To]) {
 				continue
 			}
 			out = append(out, &c)

@@ -79,7 +79,7 @@ func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, ne
 				d.removeItem(it)
 			} else {
 				d.removeVersion(v)
-				it.older = nil
+				it.older, it.newest.src.Older = nil, 0
 			}
 			n++
 		}
@@ -104,7 +104,7 @@ func (d *storeData) versionNums() []int64 {
 	return nums
 }
 
-func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
+func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional, doc []byte, tags []uint64, now time.Time) (chunks int, err error) {
 	err = s.write(ctx, func(d *storeData) error {
 		it := d.item(part, id)
 		if it == nil {
@@ -116,6 +116,9 @@ func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id s
 		}
 		v.src.Rev++
 		v.src.Metadata, v.src.Additional = slices.Clone(metadata), slices.Clone(additional)
+		if doc != nil {
+			v.src.Doc = slices.Clone(doc)
+		}
 		v.src.Tags, v.src.UpdatedAt = slices.Clone(tags), stamp(now)
 		if v.indexed {
 			chunks = len(v.chunks)

@@ -19,11 +19,12 @@ type storeData struct {
 	chunks   map[int64]*chunk
 	queue    []int64 // versions that may be waiting for work, rising
 	entities map[int64]*entity
-	merges   []*merge // by Num
+	merges   []*merge      // by Num
+	followed []*succession // by Num
 	events   []backend.Event
 	values   map[string][]byte
 	feed     feed
-	last     struct{ version, chunk, entity, relation, merge, event int64 }
+	last     struct{ version, chunk, entity, relation, merge, event, succession int64 }
 	call     changed
 }
 
@@ -63,6 +64,7 @@ type version struct {
 	part      *partition
 	blobs     map[backend.ContentKind][]byte
 	indexed   bool                           // its chunks are visible
+	compared  int64                          // the generation that it was compared under
 	chunks    []*chunk                       // in the order they came, which is that of Mention.Chunk
 	lane      backend.Lane                   // of the vectors in chunks
 	lanes     [backend.LaneCount]bool        // that are filled
@@ -166,6 +168,7 @@ func (d *storeData) item(part backend.Partition, id string) *item {
 func (d *storeData) removeVersion(v *version) {
 	d.clearGraph(v)
 	d.clearChunks(v)
+	d.dropSuccessions(v.src.Num)
 	d.feed.forget(v)
 	if v.indexed {
 		d.feed.drop(v)

@@ -53,3 +53,20 @@ func dot(a, b []float32) float32 {
 	}
 	return sum
 }
+
+// ScoreChunks implements [backend.ChunkScorer].
+func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) (hits []backend.Hit, err error) {
+	err = x.read(ctx, q.Part, func(p *indexPart) error {
+		for _, c := range q.Chunks {
+			r := p.rows[c]
+			if r == nil {
+				continue
+			}
+			if v := r.lanes[q.Lane]; v != nil && len(v) == len(q.Vector) {
+				hits = append(hits, backend.Hit{Chunk: c, Source: r.of.num, Score: dot(q.Vector, v)})
+			}
+		}
+		return nil
+	})
+	return hits, err
+}

@@ -101,9 +101,13 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 		if it.newest.indexed {
 			it.older = it.newest
 			it.older.giveBack() // whoever holds it has lost it
+			it.older.src.Replaced = true
 		} else {
 			d.removeVersion(it.newest)
 		}
+	}
+	if it.older != nil {
+		v.src.Older = it.older.src.Num
 	}
 	it.newest = v
 	d.versions[v.src.Num] = v
@@ -273,13 +277,19 @@ func (d *storeData) index(v *version, in *backend.Indexed) {
 	it := v.part.items[v.src.ID]
 	if it.older != nil {
 		d.removeVersion(it.older)
-		it.older = nil
+		it.older, v.src.Older = nil, 0
 	}
 	d.clearGraph(v)
 	d.clearChunks(v)
 	d.feed.forget(v)
 	if in.Title != "" {
 		v.src.Title = in.Title
+	}
+	if in.Doc != nil {
+		v.src.Doc = slices.Clone(in.Doc)
+	}
+	if len(in.Tags) > 0 {
+		v.src.Tags = slices.Concat(v.src.Tags, in.Tags)
 	}
 	if !in.Time.IsZero() {
 		v.src.Time = stamp(in.Time)

@@ -82,7 +82,7 @@ func (c *cache) shrink() {
 			break
 		}
 		if r.dirty {
-			r.x.work.start(r.x.flushAlone)
+			r.x.flusher.start(r.x.flushAlone)
 		} else {
 			r.x.evict(r.s)
 		}

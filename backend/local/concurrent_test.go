@@ -162,6 +162,38 @@ func TestResetWhileMerging(t *testing.T) {
 	}
 }
 
+func TestResetWhileFlushing(t *testing.T) {
+	t.Parallel()
+	m := newModel(10)
+	x, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	ix := openTest(t, x).(*index)
+	want := openTest(t, inmem.New())
+	for range 6 {
+		for range 10 {
+			require.NoError(t, ix.Apply(t.Context(), []backend.Change{m.change(), m.change(), m.change(), m.change()}))
+		}
+		ix.flushing.Lock()
+		require.NoError(t, ix.sealAll())
+		ix.flushing.Unlock()
+		require.NoError(t, ix.Reset(t.Context()))
+		require.NoError(t, want.Reset(t.Context()))
+		*m = *newModel(m.seq)
+		for range 5 {
+			batch := []backend.Change{m.change(), m.change()}
+			require.NoError(t, errors.Join(ix.Apply(t.Context(), batch), want.Apply(t.Context(), batch)))
+		}
+		require.NoError(t, ix.Flush(t.Context()))
+		ix.work.wait()
+		m.compare(t, want, ix)
+		evictAll(ix)
+		m.compare(t, want, ix)
+		require.NoError(t, errors.Join(ix.Reset(t.Context()), want.Reset(t.Context())))
+		*m = *newModel(m.seq)
+	}
+}
+
 // The budget is kept by forgetting partitions, and by flushing tails first.
 func TestBudget(t *testing.T) {
 	t.Parallel()
@@ -183,6 +215,7 @@ func TestBudget(t *testing.T) {
 	for i := range changes {
 		require.NoError(t, ix.Apply(t.Context(), changes[i:i+1]))
 	}
+	ix.flusher.wait()
 	ix.work.wait()
 	require.Positive(t, ix.flushed, "tails were flushed for room")
 	resident := func() (n int) {

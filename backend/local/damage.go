@@ -72,7 +72,8 @@ func (x *index) forget() error {
 	for _, f := range x.files {
 		f.release()
 	}
-	x.files, x.flushed = nil, 0
+	x.files, x.flushed, x.flushedIn = nil, 0, 0
+	x.epoch.Store(0)
 	x.weighFiles()
 	x.generation++
 	x.applied.Store(0)

@@ -27,7 +27,7 @@ import (
 // Files never change. Which ones count, and in what order, says the manifest.
 const (
 	fileMagic    = "cmlocidx"
-	fileVersion  = 4
+	fileVersion  = 5
 	headerSize   = 64
 	sectionAlign = 64
 )

@@ -3,6 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,27 +23,50 @@ const maxTailRows = 50_048
 const maxTailTerms = 400
 
 // Flush writes what is in memory alone to a file, so that it need not be replayed
-// after a restart. Searches go on meanwhile. [backend.ErrUnavailable] when the file
-// system fails; everything stays in memory then.
+// after a restart. Searches and Apply go on meanwhile. [backend.ErrUnavailable] when the
+// file system fails; everything stays in memory then.
 func (x *index) Flush(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err
 	}
 	defer x.cache.shrink()
 	defer x.leave()
+	x.flushing.Lock()
+	defer x.flushing.Unlock()
+	if retry := x.pending != nil; retry {
+		if err := x.writePending(ctx); err != nil {
+			return err
+		}
+	}
+	if err := x.sealAll(); err != nil || x.pending == nil {
+		return err
+	}
+	return x.writePending(ctx)
+}
+
+// pending is the tails that a flush writes, and the last change that they cover.
+type pending struct {
+	tails      []*sealed
+	applied    uint64
+	epoch      uint64 // of that change
+	generation int    // of the index when they were sealed
+}
+
+// sealAll seals the tail of every partition that has one, so that changes go to new ones. The
+// caller holds flushing, and nothing is pending.
+func (x *index) sealAll() error {
 	x.applying.Lock()
 	defer x.applying.Unlock()
+	x.wanted.Store(false)
 	if err := x.startOver(); err != nil {
 		return err
 	}
-	return x.flush(ctx)
-}
-
-// flush does the work of Flush. The caller holds applying.
-func (x *index) flush(ctx context.Context) error {
+	next := &pending{applied: x.applied.Load(), epoch: x.epoch.Load()}
 	x.publishing.Lock()
-	defer x.publishing.Unlock()
-	if x.applied.Load() == x.flushed {
+	flushed := x.flushed
+	next.generation = x.generation
+	x.publishing.Unlock()
+	if next.applied == flushed {
 		return nil
 	}
 	var slots []*slot
@@ -57,72 +81,128 @@ func (x *index) flush(ctx context.Context) error {
 	slices.SortFunc(slots, func(a, b *slot) int {
 		return cmp.Or(cmp.Compare(a.part.Class, b.part.Class), cmp.Compare(a.part.Sub, b.part.Sub))
 	})
-	if err := x.flushSlots(ctx, slots); err != nil {
+	for _, s := range slots {
+		next.tails = append(next.tails, s.seal())
+	}
+	x.pending = next
+	return nil
+}
+
+// writePending writes what is pending. When that fails it stays so, and in memory. The caller
+// holds flushing.
+func (x *index) writePending(ctx context.Context) error {
+	if err := x.flushTails(ctx, x.pending); err != nil {
+		x.hasten(x.pending)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return fmt.Errorf("flush indexes: %w: %w", err, backend.ErrUnavailable)
 	}
+	x.pending = nil
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
 	if x.mergeDue() != nil {
 		x.work.start(x.mergeAll)
 	}
 	return nil
 }
 
-// relieve flushes because a tail is full. When that fails everything stays in memory,
-// and another try follows after more rows. The caller holds applying.
-func (x *index) relieve(ctx context.Context) error {
-	err := x.flush(ctx)
-	if err == nil || ctx.Err() != nil {
-		return err
+// hasten has the partitions whose tails could not be written ask for another try after a
+// quarter of a tail.
+func (x *index) hasten(failed *pending) {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	for _, t := range failed.tails {
+		t.p.flushAt = min(t.p.flushAt, t.p.pressure()+maxTailRows/4)
 	}
-	x.log().Error("indexes cannot be flushed and stay in memory", "error", err)
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for _, s := range x.slots {
-		if p := s.p.Load(); p != nil && p.full() {
-			p.postpone()
-		}
-	}
-	return nil
 }
 
-func (x *index) flushSlots(ctx context.Context, slots []*slot) error {
+// relieve has the tails flushed in the background because one is full: Apply does not wait for
+// that. When it fails everything stays in memory, and another try follows after more rows.
+// The caller holds applying.
+func (x *index) relieve() {
+	if x.wanted.Swap(true) {
+		return
+	}
+	x.flusher.start(func(ctx context.Context) {
+		if !x.wanted.Load() {
+			return
+		}
+		if err := x.Flush(ctx); err != nil && ctx.Err() == nil {
+			x.wanted.Store(false)
+			x.log().Error("indexes cannot be flushed and stay in memory", "error", err)
+		}
+	})
+}
+
+// flushTails writes tails to a file and puts it in their place. It holds the locks that
+// searches and changes wait for only at its end.
+func (x *index) flushTails(ctx context.Context, next *pending) error {
 	if err := os.MkdirAll(x.dir(), 0o700); err != nil {
 		return err
 	}
-	next := append([]*file(nil), x.files...)
 	var f *file
-	if len(slots) > 0 {
+	if len(next.tails) > 0 {
 		var err error
-		if f, err = x.writeFile(func(w *fileWriter) error { return writeTails(ctx, w, slots) }); err != nil {
+		if f, err = x.writeFile(func(w *fileWriter) error { return writeTails(ctx, w, next.tails) }); err != nil {
 			return err
 		}
-		next = append(next, f)
 	}
+	err := x.put(next, f)
+	if err != nil && f != nil {
+		f.release()
+		_ = os.Remove(f.path)
+	}
+	if errors.Is(err, errForgotten) {
+		return nil // there is nothing left to write
+	}
+	return err
+}
+
+// errForgotten says that an index was emptied while a file was written for it.
+var errForgotten = errors.New("the indexes were forgotten")
+
+// put makes a file of tails count; nil: there are none.
+func (x *index) put(next *pending, f *file) error {
 	segments, err := openSegments(f)
-	if err == nil {
-		err = x.publish(next, x.applied.Load())
-	}
 	if err != nil {
-		if f != nil {
-			f.release()
-			_ = os.Remove(f.path)
-		}
 		return err
 	}
-	for i, s := range slots {
-		x.settle(s, f.blocks[i], segments[i])
+	if f != nil && f.size >= syncFrom { // sooner than others have to wait for it
+		if err := f.sync(); err != nil {
+			return err
+		}
+	}
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	if x.generation != next.generation {
+		return errForgotten
+	}
+	files := slices.Clone(x.files)
+	if f != nil {
+		files = append(files, f)
+	}
+	if err := x.publish(files, next.applied, next.epoch); err != nil {
+		return err
+	}
+	for i, t := range next.tails {
+		if err := x.settle(t, f.blocks[i], segments[i]); err != nil {
+			x.damage(err)
+			break
+		}
 	}
 	x.cache.calm.Store(0) // now these can be forgotten
 	return nil
 }
 
-// writeFile makes the next file. The caller holds publishing or is the only one to
-// give ids.
+// writeFile makes the next file.
 func (x *index) writeFile(write func(w *fileWriter) error) (*file, error) {
+	x.publishing.Lock()
 	id := x.nextID
 	x.nextID++
+	x.publishing.Unlock()
 	w, err := newFileWriter(x.dir(), id, x.owner.limits)
 	if err != nil {
 		return nil, err
@@ -135,8 +215,8 @@ func (x *index) writeFile(write func(w *fileWriter) error) (*file, error) {
 }
 
 // publish makes files the ones that count. The caller holds publishing.
-func (x *index) publish(files []*file, flushed uint64) error {
-	m := &manifest{applied: flushed, nextID: x.nextID}
+func (x *index) publish(files []*file, flushed, epoch uint64) error {
+	m := &manifest{applied: flushed, epoch: epoch, nextID: x.nextID}
 	for _, f := range files {
 		m.files = append(m.files, manifestFile{f.id, f.size, f.sum})
 	}
@@ -150,42 +230,28 @@ func (x *index) publish(files []*file, flushed uint64) error {
 	if err := m.publish(x.dir()); err != nil {
 		return err
 	}
-	x.files, x.flushed = files, flushed
+	x.files, x.flushed, x.flushedIn = files, flushed, epoch
 	x.weighFiles()
 	return nil
 }
 
-// writeTails writes a block for each slot.
-func writeTails(ctx context.Context, w *fileWriter, slots []*slot) error {
-	for _, s := range slots {
+// writeTails writes a block for each tail.
+func writeTails(ctx context.Context, w *fileWriter, tails []*sealed) error {
+	for _, t := range tails {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p := s.p.Load()
-		if n := len(p.chunk); p.tailRows() >= alignRows && n%64 != 0 {
-			p.mu.Lock()
-			p.skipTo(uint32(n + 64 - n%64))
-			p.mu.Unlock()
-		}
-		w.blocks = append(w.blocks, &block{
-			part: s.part, cleared: p.cleared, nextRow: uint32(len(p.chunk)), dropped: uint32(p.droppedRows),
-		})
-		if err := w.writeContent(p.tail(), p.cleared || p.tailFrom == 0); err != nil {
+		w.blocks = append(w.blocks, &block{part: t.slot.part, cleared: t.cleared, nextRow: t.nextRow, dropped: t.dropped})
+		if err := w.writeContent(t.content, t.alone); err != nil {
 			return err
 		}
-		if p.words.Len() == 0 {
+		if !t.rows {
 			continue
 		}
-		var parts []*vectorPart
-		for _, v := range p.vectors {
-			if v.mem != nil {
-				parts = append(parts, v)
-			}
-		}
-		if err := w.writeAllVectors(ctx, collect(parts, p.live.Has), true); err != nil {
+		if err := w.writeAllVectors(ctx, t.vectors, true); err != nil {
 			return err
 		}
-		err := w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, p.words) })
+		err := w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, t.words) })
 		if err != nil {
 			return err
 		}
@@ -212,18 +278,25 @@ func openSegments(f *file) ([]*segment, error) {
 	return out, nil
 }
 
-// settle gives a slot the block that was written of its tail.
-func (x *index) settle(s *slot, b *block, seg *segment) {
+// settle gives a slot the block that was written of its tail. The caller holds applying.
+func (x *index) settle(t *sealed, b *block, seg *segment) error {
+	s := t.slot
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.p.Load()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.settle(seg)
+	s.sealed = false
 	if b.cleared {
 		s.blocks = nil
 	}
 	s.blocks = append(s.blocks, b)
+	p := s.p.Load()
+	if p != t.p {
+		return nil // emptied meanwhile: what stands there now takes the block back
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.settle(seg); err != nil {
+		return err
+	}
 	x.weigh(s, p)
 	if p.liveSources == 0 {
 		p.giveBack()
@@ -234,4 +307,5 @@ func (x *index) settle(s *slot, b *block, seg *segment) {
 		defer x.mu.Unlock()
 		delete(x.slots, s.part)
 	}
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // index is the indexes of one workspace. It serves as Vectors, Keywords and Graph.
 //
-// Locks are taken in the order life, applying, publishing, slot.mu, partition.mu,
+// Locks are taken in the order life, flushing, applying, publishing, slot.mu, partition.mu,
 // index.mu.
 type index struct {
 	owner *Indexers
@@ -24,10 +24,15 @@ type index struct {
 	closed bool
 	awake  atomic.Bool // slots and files are there; see wake
 
-	applying sync.Mutex // one writer at a time; also held while files are written
+	flushing sync.Mutex  // one flush at a time
+	pending  *pending    // what it writes, or could not write; guarded by flushing
+	wanted   atomic.Bool // a flush was asked for because a tail is full
+
+	applying sync.Mutex // one writer at a time; held for moments by flushes and merges
 	applied  atomic.Uint64
-	damaged  atomic.Bool // everything is to be forgotten at the next Apply
-	stale    uint64      // what was applied when damage was found, until the feed starts again
+	epoch    atomic.Uint64 // of the last change
+	damaged  atomic.Bool   // everything is to be forgotten at the next Apply
+	stale    uint64        // what was applied when damage was found, until the feed starts again
 
 	mu    sync.RWMutex // guards the map
 	slots map[backend.Partition]*slot
@@ -36,10 +41,12 @@ type index struct {
 	files      []*file    // from the oldest to the newest
 	fileBytes  int64      // what they take of the heap, as the cache was told
 	flushed    uint64     // the last change that files cover
+	flushedIn  uint64     // its epoch
 	nextID     uint64
 	generation int // counts Resets, so that a merge notices one
 
-	work background
+	work    background // merges and checks
+	flusher background
 
 	parsed, parsedMemory recent.Table[*lexical.Query] // queries for any word, by text; nobody changes them
 }
@@ -55,6 +62,7 @@ func (x *index) Indexes() []backend.Index { return []backend.Index{x} }
 // was not flushed is replayed from the feed at the next opening. Closing again does
 // nothing.
 func (x *index) Close() error {
+	x.flusher.stop()
 	x.work.stop()
 	x.life.Lock()
 	defer x.life.Unlock()
@@ -156,6 +164,12 @@ func (x *index) Applied() uint64 {
 	return x.applied.Load()
 }
 
+// Epoch implements [backend.EpochKeeper].
+func (x *index) Epoch() (uint64, bool) { return x.epoch.Load(), true }
+
+// SetEpoch implements [backend.EpochKeeper].
+func (x *index) SetEpoch(epoch uint64) { x.epoch.Store(epoch) }
+
 // Apply makes changes searchable. Changes up to Applied are skipped. After an error
 // the changes before the failing one are applied. [backend.ErrUnavailable] once when
 // damage was found and the changes may not be those that come first.
@@ -200,9 +214,7 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
 		}
 		x.applied.Store(c.Seq)
 		if full {
-			if err := x.relieve(ctx); err != nil {
-				return err
-			}
+			x.relieve()
 		}
 	}
 	return nil

@@ -12,18 +12,20 @@ import (
 
 // The manifest says which files count, from the oldest to the newest, and which
 // change is the last that they cover. Little-endian: magic (8), version (4), number
-// of files (4), sequence number (8), next file id (8); for each file id (8), size
+// of files (4), sequence number (8), next file id (8), epoch of that change (8), which version 1 does not have; for each file id (8), size
 // (8) and the checksum of its header (4); CRC-32C of all that (4).
 const (
 	manifestName    = "MANIFEST"
 	manifestMagic   = "cmlocman"
-	manifestVersion = 1
-	manifestHead    = 32
+	manifestVersion = 2
+	manifestHead    = 40
+	manifestHead1   = 32 // of version 1
 	manifestEntry   = 20
 )
 
 type manifest struct {
 	applied uint64
+	epoch   uint64
 	nextID  uint64
 	files   []manifestFile
 }
@@ -41,6 +43,7 @@ func (m *manifest) encode() []byte {
 	b = le.AppendUint32(b, uint32(len(m.files)))
 	b = le.AppendUint64(b, m.applied)
 	b = le.AppendUint64(b, m.nextID)
+	b = le.AppendUint64(b, m.epoch)
 	for _, f := range m.files {
 		b = le.AppendUint64(b, f.id)
 		b = le.AppendUint64(b, uint64(f.size))
@@ -51,19 +54,27 @@ func (m *manifest) encode() []byte {
 
 func decodeManifest(b []byte) (*manifest, error) {
 	le := binary.LittleEndian
-	if len(b) < manifestHead+4 || string(b[:8]) != manifestMagic {
+	if len(b) < manifestHead1+4 || string(b[:8]) != manifestMagic {
 		return nil, fmt.Errorf("%w: not a manifest", errFormat)
 	}
-	if v := le.Uint32(b[8:]); v != manifestVersion {
-		return nil, fmt.Errorf("%w: manifest version %d, want %d", errFormat, v, manifestVersion)
+	head := manifestHead
+	switch v := le.Uint32(b[8:]); v {
+	case 1:
+		head = manifestHead1
+	case manifestVersion:
+	default:
+		return nil, fmt.Errorf("%w: manifest version %d, want up to %d", errFormat, v, manifestVersion)
 	}
 	body := b[:len(b)-4]
 	n := le.Uint32(b[12:])
-	if checksum(body) != le.Uint32(b[len(body):]) || uint64(len(body)) != manifestHead+manifestEntry*uint64(n) {
+	if checksum(body) != le.Uint32(b[len(body):]) || uint64(len(body)) != uint64(head)+manifestEntry*uint64(n) {
 		return nil, fmt.Errorf("%w: manifest checksum", errFormat)
 	}
 	m := &manifest{applied: le.Uint64(b[16:]), nextID: le.Uint64(b[24:])}
-	for at := manifestHead; at < len(body); at += manifestEntry {
+	if head == manifestHead {
+		m.epoch = le.Uint64(b[32:])
+	}
+	for at := head; at < len(body); at += manifestEntry {
 		f := manifestFile{le.Uint64(b[at:]), int64(le.Uint64(b[at+8:])), le.Uint32(b[at+16:])}
 		if f.id >= m.nextID {
 			return nil, fmt.Errorf("%w: file id %d", errFormat, f.id)

@@ -31,7 +31,7 @@ func (x *index) mergeDue() []*file {
 	if n == 0 {
 		return nil
 	}
-	if n >= filesMax || n > 1 && 2*dropped > rows {
+	if n >= filesMax || n > 1 && 4*dropped > rows {
 		return slices.Clone(x.files)
 	}
 	first, sum := n-1, max(x.files[n-1].size, 1)
@@ -141,6 +141,11 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	if err != nil {
 		return err
 	}
+	if f.size >= syncFrom { // sooner than others have to wait for it
+		if err := f.sync(); err != nil {
+			return err
+		}
+	}
 	x.applying.Lock()
 	defer x.applying.Unlock()
 	x.publishing.Lock()
@@ -151,7 +156,7 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	at := slices.Index(x.files, run[0])
 	next := slices.Clone(x.files[:at])
 	next = append(append(next, f), x.files[at+len(run):]...)
-	if err := x.publish(next, x.flushed); err != nil {
+	if err := x.publish(next, x.flushed, x.flushedIn); err != nil {
 		return err
 	}
 	merged := make(map[backend.Partition]int, len(f.blocks))
@@ -212,7 +217,7 @@ func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *segmen
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.cleared {
+	if !p.cleared && (p.sealed == nil || !p.sealed.cleared) {
 		p.blocks = next
 	}
 	return p.replace(old, seg)
@@ -242,7 +247,7 @@ func (p *partition) replace(old map[*file]bool, seg *segment) error {
 	}
 	p.own()
 	if placed {
-		if err := p.adopt(seg); err != nil {
+		if err := p.adopt(seg, 0); err != nil {
 			return err
 		}
 	}
@@ -259,8 +264,9 @@ func (p *partition) replace(old map[*file]bool, seg *segment) error {
 }
 
 // adopt brings a segment up to what was deleted since its files were written, and
-// takes a reference to its file. Its rows are among those of the partition.
-func (p *partition) adopt(seg *segment) error {
+// takes a reference to its file. Its rows are among those of the partition, the given one the
+// first or before it.
+func (p *partition) adopt(seg *segment, from uint32) error {
 	for _, v := range seg.parts {
 		v.live = 0
 		for place := range uint32(v.search.Len()) {
@@ -270,7 +276,7 @@ func (p *partition) adopt(seg *segment) error {
 		}
 	}
 	if seg.words != nil {
-		for row := range seg.block.nextRow {
+		for row := from; row < seg.block.nextRow; row++ {
 			if p.live.Has(row) {
 				continue
 			}

@@ -395,6 +395,39 @@ func (m *model) restart(t *testing.T, x *Indexers, dir string, ix *index) (*Inde
 	return x, ix
 }
 
+// beginFlush sometimes begins a flush, and returns what writes it: what happens in between happens
+// while a file is written. One flush in three fails first.
+func (m *model) beginFlush(t *testing.T, ix *index) (write func()) {
+	if m.r.IntN(3) > 0 {
+		return nil
+	}
+	require.NoError(t, ix.enter(t.Context()))
+	defer ix.leave()
+	ix.flushing.Lock()
+	defer ix.flushing.Unlock()
+	if ix.pending == nil {
+		require.NoError(t, ix.sealAll())
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	fail, merge := m.r.IntN(3) == 0, m.r.IntN(2) == 0
+	return func() {
+		if merge {
+			ix.work.start(ix.mergeAll)
+		}
+		ix.flushing.Lock()
+		defer ix.flushing.Unlock()
+		if ix.pending == nil {
+			return
+		}
+		if fail && len(ix.pending.tails) > 0 {
+			require.ErrorIs(t, ix.writePending(ended), context.Canceled)
+			return
+		}
+		require.NoError(t, ix.writePending(t.Context()))
+	}
+}
+
 // feed returns the changes after a sequence number, as a store would: puts of what
 // is gone are not in it any more.
 func (m *model) feed(after uint64) []backend.Change {
@@ -492,7 +525,13 @@ func (m *model) run(t *testing.T, batches, most int, look func(ix *index)) {
 		}
 		m.log = append(m.log, batch...)
 		require.NoError(t, want.Apply(t.Context(), batch))
+		write := m.beginFlush(t, got)
 		require.NoError(t, got.Apply(t.Context(), batch))
+		if write != nil {
+			m.compare(t, want, got)
+			write()
+			m.compare(t, want, got)
+		}
 		x, got = m.restart(t, x, dir, got)
 		m.compare(t, want, got)
 		if look != nil {

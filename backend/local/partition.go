@@ -75,6 +75,7 @@ type partition struct {
 	kept     atomic.Int64 // keptBytes as the cache was told
 	sessions sessions
 	mentions mentions
+	sealed   *sealed // the rows before tailFrom that are not in a file yet; nil: none
 
 	// What the next flush has to say. Only the writer uses these.
 	tailFrom     uint32
@@ -140,6 +141,9 @@ func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.Vi
 			views = append(views, lexical.View{Part: s.words, Accept: inSegments})
 		}
 	}
+	if p.sealed != nil {
+		views = append(views, lexical.View{Part: p.sealed.words, Accept: accept})
+	}
 	return append(views, lexical.View{Part: p.words, Accept: accept})
 }
 
@@ -147,6 +151,10 @@ func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.Vi
 func (p *partition) deleteWords(row uint32) error {
 	if row >= p.tailFrom {
 		_, err := p.words.Delete(row)
+		return err
+	}
+	if p.sealed != nil && row >= p.sealed.from {
+		_, err := p.sealed.words.Delete(row)
 		return err
 	}
 	for _, s := range p.segments {

@@ -41,6 +41,16 @@ func (p *places) row(place uint32) uint32 {
 	return p.runs[i].row + (place - p.runs[i].place)
 }
 
+// find returns the place of a row.
+func (p *places) find(row uint32) (place uint32, ok bool) {
+	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].row > row }) - 1
+	if i < 0 {
+		return 0, false
+	}
+	place = p.runs[i].place + (row - p.runs[i].row)
+	return place, place < p.end(i)
+}
+
 // before returns how many of the rows are below the given one.
 func (p *places) before(row uint32) uint32 {
 	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].row >= row }) - 1

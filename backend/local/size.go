@@ -28,6 +28,9 @@ func (p *partition) sizeBytes() int64 {
 	n += 24*cap(p.tagsOf) + p.tags.sizeBytes(len(p.live.Words()))
 	n += 24*cap(p.refsOf) + p.mentions.sizeBytes()
 	n += int(p.tailTerms) * perTerm
+	if p.sealed != nil {
+		n += int(p.sealed.terms) * perTerm
+	}
 	for _, v := range p.vectors {
 		n += 8 * cap(v.places.runs)
 		if v.mem != nil {

@@ -15,6 +15,7 @@ type slot struct {
 	bytes  atomic.Int64 // about what p takes
 	mu     sync.Mutex   // held while p or blocks change
 	blocks []*block     // from the oldest to the newest
+	sealed bool         // a flush writes another block
 }
 
 // find returns the slot of a partition; nil when it is unknown.
@@ -80,13 +81,13 @@ func (x *index) emptyWhere(which func(backend.Partition) bool) {
 	}
 }
 
-// empty forgets all rows of a slot. One with blocks stays until a flush has said so
-// in a file.
+// empty forgets all rows of a slot. One with blocks, or with one that is being written,
+// stays until a flush has said so in a file.
 func (x *index) empty(s *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.unload(s)
-	if len(s.blocks) > 0 {
+	if len(s.blocks) > 0 || s.sealed {
 		p := newPartition(s.part.Class)
 		p.cleared = true
 		s.p.Store(p)

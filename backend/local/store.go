@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/contextmem/contextmem/internal/lexical"
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
@@ -19,21 +18,17 @@ func (p *partition) dirty() bool {
 	if !p.has(facetColumns) {
 		return false
 	}
-	return p.cleared || len(p.chunk) > int(p.tailFrom) || len(p.dropped)+len(p.changedTags)+len(p.changedGraph) > 0
+	return p.sealed != nil || p.cleared || len(p.chunk) > int(p.tailFrom) || len(p.dropped)+len(p.changedTags)+len(p.changedGraph) > 0
 }
 
 // tailRows is the number of rows that are in memory alone.
 func (p *partition) tailRows() int { return len(p.chunk) - int(p.tailFrom) }
 
-// full reports whether the tail is so long that it should be flushed.
-func (p *partition) full() bool {
-	return p.dirty() && max(p.tailRows(), int(p.tailTerms/maxTailTerms)) >= p.flushAt
-}
+// pressure is how long the tail is, in rows or what their terms come to.
+func (p *partition) pressure() int { return max(p.tailRows(), int(p.tailTerms/maxTailTerms)) }
 
-// postpone has the tail grow by another quarter before it is full again.
-func (p *partition) postpone() {
-	p.flushAt = max(p.tailRows(), int(p.tailTerms/maxTailTerms)) + maxTailRows/4
-}
+// full reports whether the tail is so long that it should be flushed.
+func (p *partition) full() bool { return p.pressure() >= p.flushAt }
 
 // tail collects what the next flush has to say beside vectors and postings.
 func (p *partition) tail() *content {
@@ -42,6 +37,7 @@ func (p *partition) tail() *content {
 	keys := newInterner(&c.keys)
 	graph := func(at uint32) {
 		g := storedGraph{source: p.sourceNum[at]}
+		g.refs = make([]storedRef, 0, len(p.refsOf[at]))
 		for _, r := range p.refsOf[at] {
 			g.refs = append(g.refs, storedRef{r.row, p.mentions.entities[r.entity].num, keys.number(p.mentions.keys[r.key].text), r.weight})
 		}
@@ -57,6 +53,9 @@ func (p *partition) tail() *content {
 	for first > 0 && p.sources[first-1].first >= p.tailFrom {
 		first--
 	}
+	n := len(p.sources) - first
+	c.sources, c.tags = make([]storedSource, 0, n), slices.Grow(c.tags, n)
+	rows := make([]storedRow, 0, p.tailRows()) // of all sources
 	for at := first; at < len(p.sources); at++ {
 		s := &p.sources[at]
 		if !p.alive(uint32(at)) {
@@ -71,8 +70,9 @@ func (p *partition) tail() *content {
 			if p.speaker[r] != 0 {
 				row.speaker = names.number(p.names[p.speaker[r]]) + 1
 			}
-			out.at = append(out.at, row)
+			rows = append(rows, row)
 		}
+		out.at = rows[len(rows)-int(s.rows):]
 		c.sources = append(c.sources, out)
 		c.tags = append(c.tags, storedTags{out.num, p.tagsOf[at]})
 		if len(p.refsOf[at]) > 0 {
@@ -202,10 +202,14 @@ func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, fla
 func collect(parts []*vectorPart, live func(row uint32) bool) map[int][]placed {
 	out := make(map[int][]placed)
 	for _, v := range parts {
+		all := slices.Grow(out[v.dim], v.live)
 		for place := range uint32(v.search.Len()) {
 			if row := v.row(place); live(row) {
-				out[v.dim] = append(out[v.dim], placed{row, v, place})
+				all = append(all, placed{row, v, place})
 			}
+		}
+		if len(all) > 0 {
+			out[v.dim] = all
 		}
 	}
 	return out
@@ -224,27 +228,4 @@ func (w *fileWriter) writeAllVectors(ctx context.Context, byDim map[int][]placed
 		}
 	}
 	return nil
-}
-
-// settle makes the written tail the newest block of the partition, whose segment
-// seg is; nil when the block holds no rows. The caller holds mu.
-func (p *partition) settle(seg *segment) {
-	parts := p.vectors[:0]
-	for _, v := range p.vectors {
-		if v.mem == nil {
-			parts = append(parts, v)
-		}
-	}
-	clear(p.vectors[len(parts):])
-	p.vectors = parts
-	if seg != nil {
-		seg.block.file.acquire()
-		p.segments = append(p.segments, seg)
-		p.vectors = append(p.vectors, seg.parts...)
-	}
-	p.words = lexical.NewMem()
-	p.tailFrom, p.tailTerms, p.flushAt = uint32(len(p.chunk)), 0, maxTailRows
-	p.cleared, p.dropped, p.droppedRows = false, nil, 0
-	clear(p.changedTags)
-	clear(p.changedGraph)
 }

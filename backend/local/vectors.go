@@ -16,8 +16,10 @@ import (
 type vectorPart struct {
 	dim    int
 	mem    *vector.Mem // nil in a block
+	sealed bool        // mem belongs to a sealed tail
 	search interface {
 		Search(ctx context.Context, q *vector.Query, dst []vector.Hit) ([]vector.Hit, error)
+		Score(ctx context.Context, q []float32, places []uint32, dst []float32) ([]float32, error)
 		Vector(place uint32) []float32
 		Len() int
 	}
@@ -29,7 +31,7 @@ type vectorPart struct {
 // is new. The caller holds mu.
 func (p *partition) vectorPart(dim int) *vectorPart {
 	for _, v := range p.vectors {
-		if v.dim == dim && v.mem != nil {
+		if v.dim == dim && v.mem != nil && !v.sealed {
 			return v
 		}
 	}

@@ -42,7 +42,8 @@ func (x *index) look() error {
 		if worn(slotsOf(files)) {
 			return errWorn
 		}
-		x.flushed, x.nextID = m.applied, m.nextID
+		x.flushed, x.flushedIn, x.nextID = m.applied, m.epoch, m.nextID
+		x.epoch.Store(m.epoch)
 		x.applied.Store(m.applied)
 	}
 	return sweep(x.dir(), files)
@@ -99,7 +100,7 @@ func (x *index) sleep() {
 		return
 	}
 	defer x.life.Unlock()
-	if x.closed || x.damaged.Load() || x.work.busy() {
+	if x.closed || x.damaged.Load() || x.work.busy() || x.flusher.busy() {
 		return
 	}
 	for _, s := range x.slots {

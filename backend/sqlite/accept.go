@@ -66,12 +66,14 @@ func (t *tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 	num := t.led.source
 	t.led.move(0, backend.Queued)
 	tags := packTags(in.Tags)
+	var sum uint32
+	sum, t.buf = sourceSum(t.buf, &in.Source, created, tags)
 	err = t.c.do(`INSERT INTO sources (num, part, hash, id, state, older, created, updated, time, expires, size, infer,
-		title, kind, filename, media, session, tags, metadata, additional, doc)
-		VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		title, kind, filename, media, session, tags, metadata, additional, doc, crc)
+		VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		num, part, hashOf(0, in.ID), in.ID, older, created, stamp(in.UpdatedAt), stamp(in.Time), stamp(in.ExpiresAt),
 		in.SizeBytes, in.Infer, in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags,
-		in.Metadata, in.Additional, in.Doc)
+		in.Metadata, in.Additional, in.Doc, sum)
 	if err == nil {
 		err = t.addTags(part, num, in.ID, tags)
 	}

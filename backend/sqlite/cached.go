@@ -35,13 +35,14 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 	s.leave()
 	out := make([]*backend.Hydrated, len(nums)) // nil where there is none
 	missing := len(nums)
+	var damage error
 	s.cache.get(v, cachedChunk, 0, nums, func(i int, value any) {
 		out[i] = value.(*backend.Hydrated)
 		missing--
 	})
 	if missing > 0 {
 		read, err := s.readChunks(ctx, without(nums, missing, func(i int) bool { return out[i] != nil }), now)
-		if err != nil {
+		if damage = err; !partial(err) {
 			return nil, err
 		}
 		if s.commits.n.Load() != v {
@@ -59,9 +60,9 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		return row == nil || !row.Src.ExpiresAt.IsZero() && row.Src.ExpiresAt.UnixMicro() <= at
 	})
 	if len(out) == 0 {
-		return nil, nil
+		return nil, damage
 	}
-	return out, nil
+	return out, damage
 }
 
 // without lists the n numbers whose place is not known.
@@ -104,9 +105,9 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 	if missing == 0 {
 		return out, nil
 	}
-	read, err := s.readEntities(ctx, without(nums, missing, func(i int) bool { return out[i] != nil }))
-	if err != nil {
-		return nil, err
+	read, damage := s.readEntities(ctx, without(nums, missing, func(i int) bool { return out[i] != nil }))
+	if !partial(damage) {
+		return nil, damage
 	}
 	if s.commits.n.Load() != v {
 		return s.readEntities(ctx, nums)
@@ -120,7 +121,7 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 			s.cache.put(v, newCacheKey(cachedEntity, 0, num), e, entityBytes+len(e.Key)+len(e.Name)+len(e.Type)+len(e.Namespace))
 		}
 	}
-	return out, nil
+	return out, damage
 }
 
 // factList is relations by number.
@@ -142,7 +143,7 @@ func (l *factList) size() int {
 // Relations reads through the cache what recall asks for: the relations of a few
 // chunks, and those believed now of a few entities.
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
-	simple := q.Sources == nil && q.After == 0 && q.Limit > 0
+	simple := q.Sources == nil && q.Predicates == nil && q.After == 0 && q.Limit > 0
 	if v, quiet := s.commits.load(); quiet && simple {
 		var lists []*factList
 		var err error
@@ -152,10 +153,10 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && !q.Dated && q.KnownAt.IsZero() && q.AsOf.IsZero():
 			lists, err = s.factsOfEntities(ctx, v, &q)
 		}
-		if err != nil {
+		if !partial(err) {
 			return nil, err
 		}
-		if lists != nil && s.commits.n.Load() == v {
+		if err == nil && lists != nil && s.commits.n.Load() == v {
 			return mergeFacts(lists, &q), nil
 		}
 	}

@@ -103,7 +103,7 @@ func TestRememberedIsCurrent(t *testing.T) {
 		run  func() error
 	}{
 		{"metadata", func() error {
-			_, err := s.UpdateMetadata(ctx, testPart, srcs[0].ID, newestOf(t, s, testPart, srcs[0].ID), []byte(`{"mood":"bad"}`), nil, []uint64{7}, testTime)
+			_, err := s.UpdateMetadata(ctx, testPart, srcs[0].ID, newestOf(t, s, testPart, srcs[0].ID), []byte(`{"mood":"bad"}`), nil, nil, []uint64{7}, testTime)
 			return err
 		}},
 		{"merge", func() error {
@@ -203,7 +203,7 @@ func TestRememberedIsNeverStale(t *testing.T) {
 				}
 				for v := range 3 {
 					metadata := fmt.Sprintf(`{"v":%d}`, v)
-					_, err := s.UpdateMetadata(ctx, testPart, srcs[n].ID, newestOf(t, s, testPart, srcs[n].ID), []byte(metadata), nil, nil, testTime)
+					_, err := s.UpdateMetadata(ctx, testPart, srcs[n].ID, newestOf(t, s, testPart, srcs[n].ID), []byte(metadata), nil, nil, nil, testTime)
 					assert.NoError(t, err)
 					for range 3 {
 						if h := own(); assert.NotNil(t, h) {

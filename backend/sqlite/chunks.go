@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -79,11 +80,20 @@ func (t *tx) index(v *head, in *backend.Indexed) error {
 		seq_chunks = ?, seq_tags = 0, seq_graph = 0, lane = ?, lanes = ?, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,
 		error_code = '', error_message = '' WHERE num = ?`,
 		dense, v.first, v.chunks, v.seqChunks, int64(v.lane), v.lanes, v.num)
-	if err != nil || in.Title == "" && in.Time.IsZero() {
+	if err != nil {
 		return err
 	}
-	return t.c.do("UPDATE sources SET title = CASE ?1 WHEN '' THEN title ELSE ?1 END, time = coalesce(?2, time) WHERE num = ?3",
-		in.Title, stamp(in.Time), v.num)
+	if len(in.Tags) == 0 && in.Title == "" && in.Time.IsZero() && in.Doc == nil {
+		return nil
+	}
+	return t.reseal(v.num, func() error {
+		more := packTags(in.Tags)
+		if err := t.addTags(v.part, v.num, v.id, more); err != nil {
+			return err
+		}
+		return t.c.do("UPDATE sources SET title = CASE ?1 WHEN '' THEN title ELSE ?1 END, time = coalesce(?2, time), doc = coalesce(?3, doc), tags = ?4 WHERE num = ?5",
+			in.Title, stamp(in.Time), in.Doc, append(bytes.Clone(v.tags), more...), v.num)
+	})
 }
 
 func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk) error {
@@ -186,8 +196,9 @@ func readChunk(r *row, i int, ch *backend.Chunk) {
 }
 
 // eachChunk reads the chunks with n numbers from first on, with their vectors when
-// asked, which stand in a lane. A missing one is damage. f may keep what it gets.
-func eachChunk(c *conn, first, n int64, vectors bool, lane backend.Lane, f func(ch *backend.Chunk)) error {
+// asked, which stand in a lane. A missing one is damage. f may keep what it gets. What is damaged is
+// noted in lost and left out, a vector alone where its chunk is sound; with a nil lost it is an error.
+func eachChunk(c *conn, first, n int64, vectors bool, lane backend.Lane, lost *losses, f func(ch *backend.Chunk)) error {
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.num BETWEEN ? AND ? ORDER BY c.num"
 	if vectors {
 		sql = "SELECT " + chunkCols + `, coalesce(c.vector_crc, v.crc), coalesce(c.vector, v.data)
@@ -200,32 +211,44 @@ func eachChunk(c *conn, first, n int64, vectors bool, lane backend.Lane, f func(
 		args = append(args, int64(lane))
 	}
 	next := first
+	missing := func(until int64) error {
+		err := fmt.Errorf("chunk %d is missing: %w", next, backend.ErrCorrupt)
+		for ; lost != nil && next < until; next++ {
+			lost.note(err)
+		}
+		if lost != nil {
+			return nil
+		}
+		return err
+	}
 	err := c.each(bg, sql, func(r *row) error {
 		var ch backend.Chunk
-		readChunk(r, 0, &ch)
-		if r.err != nil {
-			return r.err
-		}
-		if ch.Num != next {
-			return fmt.Errorf("chunk %d is missing: %w", next, backend.ErrCorrupt)
-		}
-		next++
-		if vectors && !r.null(chunkWidth) {
-			data := r.checked(chunkWidth, chunkWidth+1, "vector of chunk", ch.Num)
-			if r.err != nil {
-				return r.err
-			}
-			v, err := unpackVector(data)
-			if err != nil {
+		num := r.int(0)
+		if r.err == nil && num != next {
+			if err := missing(num); err != nil {
 				return err
 			}
-			ch.Vector = v
+		}
+		next = num + 1
+		if readChunk(r, 0, &ch); lost != nil && lost.skip(r) || r.err != nil {
+			return r.err
+		}
+		if vectors && !r.null(chunkWidth) {
+			data := r.checked(chunkWidth, chunkWidth+1, "vector of chunk", ch.Num)
+			if r.err == nil {
+				ch.Vector, r.err = unpackVector(data)
+			}
+			if lost != nil && lost.skip(r) {
+				ch.Vector = nil
+			} else if r.err != nil {
+				return r.err
+			}
 		}
 		f(&ch)
 		return nil
 	}, args...)
 	if err == nil && next != first+n {
-		err = fmt.Errorf("chunk %d is missing: %w", next, backend.ErrCorrupt)
+		err = missing(first + n)
 	}
 	return err
 }

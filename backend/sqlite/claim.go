@@ -110,7 +110,7 @@ func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Clai
 		return nil, err
 	}
 	if indexed {
-		err = eachChunk(t.c, first, chunks, true, lane, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
+		err = eachChunk(t.c, first, chunks, true, lane, nil, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
 		if err != nil {
 			return nil, err
 		}

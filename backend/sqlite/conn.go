@@ -44,12 +44,7 @@ const walPages = 8192
 
 // openConn opens a database file, making it when it is absent.
 func openConn(path string, o connOptions) (*conn, error) {
-	name := filepath.ToSlash(path)
-	if !strings.HasPrefix(name, "/") {
-		name = "/" + name // a Windows drive
-	}
-	u := url.URL{Scheme: "file", Path: name, RawQuery: "_mutex=no&_busy_timeout=5000"}
-	dc, err := openDriver(u.String())
+	dc, err := openDriver(fileURL(path, "_mutex=no&_busy_timeout=5000"))
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -66,6 +61,16 @@ func openConn(path string, o connOptions) (*conn, error) {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+// fileURL names a database file with settings of its connection.
+func fileURL(path, query string) string {
+	name := filepath.ToSlash(path)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // a Windows drive
+	}
+	u := url.URL{Scheme: "file", Path: name, RawQuery: query}
+	return u.String()
 }
 
 func (o connOptions) cacheKiB() int { return max(o.cacheBytes/1024, 64) }
@@ -207,6 +212,7 @@ func (c *conn) close() error {
 type row struct {
 	vals []driver.Value
 	err  error
+	buf  []byte // for checksums
 }
 
 func (r *row) wrong(i int) {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,6 +26,8 @@ func damage(t *testing.T, s *store, sql string) {
 func TestDamagedRows(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
+	first, _, _ := memory(rand.New(rand.NewPCG(1, 1)), 0)
+	memoryID := first.ID
 	for name, test := range map[string]struct {
 		sql  string
 		read func(s *store, num int64) error
@@ -41,8 +44,39 @@ func TestDamagedRows(t *testing.T) {
 			_, err := s.Chunks(ctx, []int64{1}, testTime)
 			return err
 		}},
-		"mentions": {"UPDATE mentions SET data = cast(x'ff' || substr(data, 2) AS BLOB)", func(s *store, num int64) error {
-			_, err := s.Changes(ctx, 0, 100)
+		"title": {"UPDATE sources SET title = 'dax'", func(s *store, num int64) error {
+			srcs, err := s.Sources(ctx, testPart, []string{memoryID})
+			if err != nil {
+				assert.Equal(t, []*backend.Source{nil}, srcs)
+			}
+			return err
+		}},
+		"metadata": {`UPDATE sources SET metadata = cast(replace(metadata, 'good', 'gold') AS BLOB)`, func(s *store, num int64) error {
+			list, _, err := s.List(ctx, backend.ListQuery{Part: testPart, Limit: 5})
+			assert.Equal(t, err != nil, len(list) == 0)
+			return err
+		}},
+		"record of a source": {`UPDATE sources SET doc = cast(replace(doc, 'Anna', 'Anne') AS BLOB)`, func(s *store, num int64) error {
+			rows, err := s.Chunks(ctx, []int64{1}, testTime)
+			assert.Equal(t, err != nil, len(rows) == 0)
+			return err
+		}},
+		"expiry": {"UPDATE sources SET expires = 1 << 60", func(s *store, num int64) error {
+			_, err := s.SourcesByNum(ctx, []int64{num})
+			return err
+		}},
+		"relation": {"UPDATE relations SET context = context || '.'", func(s *store, num int64) error {
+			rels, err := s.Relations(ctx, backend.RelationQuery{Part: testPart, Limit: 10})
+			assert.Equal(t, err != nil, len(rels) == 0)
+			return err
+		}},
+		"relation of a chunk": {"UPDATE relations SET object = object || '.'", func(s *store, num int64) error {
+			_, err := s.Relations(ctx, backend.RelationQuery{Part: testPart, Chunks: []int64{1}, Limit: 10})
+			return err
+		}},
+		"entity": {"UPDATE entities SET name = name || 'x'", func(s *store, num int64) error {
+			es, err := s.Entities(ctx, []int64{1})
+			assert.Equal(t, err != nil, es[0] == nil)
 			return err
 		}},
 		"missing chunk": {"DELETE FROM chunks", func(s *store, num int64) error {
@@ -69,8 +103,7 @@ func TestDamagedRows(t *testing.T) {
 			require.NoError(t, test.read(s, out[0].Num))
 			damage(t, s, test.sql)
 			require.ErrorIs(t, test.read(s, out[0].Num), backend.ErrCorrupt)
-			in, _, _ := memory(rand.New(rand.NewPCG(1, 1)), 0)
-			res, err := s.Delete(ctx, testPart, []string{in.ID}, backend.DeleteOptions{})
+			res, err := s.Delete(ctx, testPart, []string{memoryID}, backend.DeleteOptions{})
 			require.NoError(t, err, "what is damaged can be deleted")
 			require.True(t, res[0].Found)
 		})
@@ -93,10 +126,78 @@ func TestDamagedVectorInRow(t *testing.T) {
 	require.NoError(t, read())
 	damage(t, s, "UPDATE chunks SET vector = cast(substr(vector, 1, 7) || x'ff' AS BLOB)")
 	require.ErrorIs(t, read(), backend.ErrCorrupt)
-	_, err = s.Changes(t.Context(), 0, 10)
-	require.ErrorIs(t, err, backend.ErrCorrupt)
+	changes, err := s.Changes(t.Context(), 0, 10)
+	require.NoError(t, err)
+	require.Len(t, changes, 1)
+	require.Len(t, changes[0].Rows, 1, "indexes get what is sound")
+	require.Nil(t, changes[0].Rows[0].Vector)
 	_, err = s.Chunks(t.Context(), []int64{1}, testTime)
 	require.NoError(t, err, "what is read without it is sound")
+}
+
+// What is damaged is left out of the feed, so that indexes hold the rest.
+func TestDamageInTheFeed(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	_, s := openTest(t)
+	out := pipe(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
+	rows := func() (rows, mentions, vectors int) {
+		changes, err := s.Changes(ctx, 0, 100)
+		require.NoError(t, err)
+		for _, c := range changes {
+			mentions += len(c.Mentions)
+			rows += len(c.Rows)
+			for _, r := range c.Rows {
+				if r.Vector != nil {
+					vectors++
+				}
+			}
+		}
+		return rows, mentions, vectors
+	}
+	rows0, mentions0, vectors0 := rows()
+	require.Equal(t, 3, vectors0)
+	damage(t, s, "UPDATE mentions SET data = cast(x'ff' || substr(data, 2) AS BLOB) WHERE source = "+fmt.Sprint(out[0].Num))
+	damage(t, s, "UPDATE vectors SET data = cast(substr(data, 1, 511) || x'ff' AS BLOB) WHERE chunk = 1")
+	damage(t, s, "UPDATE chunks SET text = text || '.' WHERE num = 2")
+	rows1, mentions1, vectors1 := rows()
+	assert.Equal(t, rows0-1, rows1)
+	assert.Equal(t, 1, vectors1)
+	assert.Less(t, mentions1, mentions0)
+	assert.Positive(t, mentions1)
+	got, err := s.Chunks(ctx, []int64{1, 2, 3}, testTime)
+	var lost *backend.DamageError
+	require.ErrorAs(t, err, &lost)
+	assert.Equal(t, 1, lost.Rows)
+	require.Len(t, got, 2)
+}
+
+// Rows of earlier releases have no checksum until it is computed; then they are as others.
+func TestChecksumsOfEarlierRows(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	_, s := openTest(t)
+	out := pipe(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
+	for _, table := range []string{"sources", "relations", "entities"} {
+		damage(t, s, "UPDATE "+table+" SET crc = NULL")
+	}
+	for more := true; more; {
+		var err error
+		more, err = s.sealOld(ctx)
+		require.NoError(t, err)
+	}
+	_, err := s.SourcesByNum(ctx, []int64{out[0].Num, out[1].Num, out[2].Num})
+	require.NoError(t, err)
+	rels, err := s.Relations(ctx, backend.RelationQuery{Part: testPart, Limit: 100})
+	require.NoError(t, err)
+	require.NotEmpty(t, rels)
+	first, _, _ := memory(rand.New(rand.NewPCG(1, 1)), 0)
+	version := newestOf(t, s, testPart, first.ID)
+	damage(t, s, "UPDATE sources SET title = 'dax'")
+	_, err = s.SourcesByNum(ctx, []int64{out[0].Num})
+	require.ErrorIs(t, err, backend.ErrCorrupt)
+	_, err = s.UpdateMetadata(ctx, testPart, first.ID, version, nil, nil, nil, nil, testTime)
+	require.ErrorIs(t, err, backend.ErrCorrupt, "an edit does not cover damage up")
 }
 
 // A flipped bit in the file, where SQLite itself sees nothing.

@@ -192,10 +192,10 @@ func (t *tx) settleUse(num int64, u *use) (err error) {
 		if known[u.key] {
 			t.weighStated(u.part, u.key)
 		}
-		return t.c.do(`INSERT INTO entities (num, part, key, name, type, named, root, mentions, uses)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.part, u.key, u.name, u.typ, u.named, u.root, u.mentions, u.uses)
+		return t.c.do(`INSERT INTO entities (num, part, key, name, type, named, root, mentions, uses, crc)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.part, u.key, u.name, u.typ, u.named, u.root, u.mentions, u.uses, entitySum(u.key, u.name, u.typ))
 	case u.named:
-		err = t.c.do("UPDATE entities SET name = ?, type = ?, named = 1 WHERE num = ?", u.name, u.typ, num)
+		err = t.c.do("UPDATE entities SET name = ?, type = ?, named = 1, crc = ? WHERE num = ?", u.name, u.typ, entitySum(u.key, u.name, u.typ), num)
 		if err != nil {
 			return err
 		}
@@ -319,31 +319,44 @@ func (rs *roots) of(num int64) (root int64, err error) {
 	return root, err
 }
 
-const entityCols = "num, key, name, type, mentions"
+const entityCols = "num, key, name, type, mentions, crc"
 
 func readEntity(r *row) *backend.Entity {
-	return &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.str(3), Mentions: int(r.int(4))}
+	e := &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.str(3), Mentions: int(r.int(4))}
+	r.sealed(5, entitySum(e.Key, e.Name, e.Type), "entity", e.Num)
+	return e
+}
+
+// entityByNum reads an entity, nil when it is gone.
+func entityByNum(c *conn, num int64) (e *backend.Entity, err error) {
+	_, err = c.one(bg, "SELECT "+entityCols+" FROM entities WHERE num = ?", func(r *row) error {
+		e = readEntity(r)
+		return nil
+	}, num)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // readEntities reads entities from the database, nil where gone.
 func (s *store) readEntities(ctx context.Context, nums []int64) (out []*backend.Entity, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(nums))
 		return forEach(ctx, nums, func(i int, num int64) error {
-			_, err := c.one(bg, "SELECT "+entityCols+" FROM entities WHERE num = ?", func(r *row) error {
-				out[i] = readEntity(r)
-				return nil
-			}, num)
-			return err
+			out[i], err = entityByNum(c, num)
+			return lost.unless(err)
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.err()
 }
 
 func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) (out []*backend.Entity, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(keys))
 		id, err := findPart(c, part)
@@ -356,7 +369,9 @@ func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys 
 				return err
 			}
 			_, err = c.one(bg, "SELECT "+entityCols+" FROM entities WHERE part = ? AND key = ?", func(r *row) error {
-				out[i] = readEntity(r)
+				if e := readEntity(r); !lost.skip(r) {
+					out[i] = e
+				}
 				return nil
 			}, id, key)
 			return err
@@ -365,7 +380,7 @@ func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys 
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.err()
 }
 
 // followAliases returns the key that a key stands for.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
@@ -161,6 +162,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 		if err != nil {
 			return err
 		}
+		var lost losses
 		for i := range entries {
 			e := &entries[i]
 			if len(out) > 0 && size >= limit {
@@ -169,7 +171,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := e.load(c, roots); err != nil {
+			if err := e.load(c, roots, &lost); err != nil {
 				return err
 			}
 			size += 1 + len(e.Rows) + len(e.Mentions)
@@ -231,22 +233,26 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 	return out, err
 }
 
-// load reads the content of a put.
-func (e *feedEntry) load(c *conn, roots *roots) error {
+// load reads the content of a put, but for what is damaged: recall of all else goes on.
+func (e *feedEntry) load(c *conn, roots *roots, lost *losses) error {
 	switch e.Kind {
 	case backend.PutChunks:
-		return eachChunk(c, e.first, e.chunks, true, e.Lane, func(ch *backend.Chunk) {
+		return eachChunk(c, e.first, e.chunks, true, e.Lane, lost, func(ch *backend.Chunk) {
 			e.Rows = append(e.Rows, backend.Row{
 				Chunk: ch.Num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading,
 				Vector: ch.Vector, Extra: ch.Extra,
 			})
 		})
 	case backend.PutVectors:
-		return eachVector(c, e.first, e.chunks, e.Lane, func(chunk int64, ordinal int, vector []float32) {
+		return eachVector(c, e.first, e.chunks, e.Lane, lost, func(chunk int64, ordinal int, vector []float32) {
 			e.Rows = append(e.Rows, backend.Row{Chunk: chunk, Ordinal: ordinal, Vector: vector})
 		})
 	case backend.PutGraph:
 		ms, err := readMentions(c, e.Source)
+		if errors.Is(err, backend.ErrCorrupt) {
+			lost.note(err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -72,18 +72,19 @@ func (t *tx) addEvent(v *head, state backend.State, code, message string) error 
 		return err
 	}
 	t.led.event++
-	return t.c.do(`INSERT INTO events (seq, class, sub, item, source, status, error_code, error_message, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, t.led.event, int64(p.Class), p.Sub, v.id, v.num,
-		int64(state), code, message, stamp(time.Now()))
+	return t.c.do(`INSERT INTO events (seq, class, sub, item, source, status, error_code, error_message, at, epoch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, t.led.event, int64(p.Class), p.Sub, v.id, v.num,
+		int64(state), code, message, stamp(time.Now()), t.epochs.now)
 }
 
 func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {
 	err = s.readSettled(ctx, func(c *conn) error {
-		return c.each(ctx, `SELECT seq, class, sub, item, source, status, error_code, error_message, at
+		return c.each(ctx, `SELECT seq, class, sub, item, source, status, error_code, error_message, at, epoch
 			FROM events ORDER BY seq LIMIT ?`, func(r *row) error {
 			out = append(out, backend.Event{
 				Seq: r.int(0), Part: backend.Partition{Class: backend.Class(r.int(1)), Sub: r.str(2)}, ItemID: r.str(3),
 				Source: r.int(4), Status: backend.State(r.int(5)), ErrorCode: r.str(6), ErrorMessage: r.str(7), At: r.time(8),
+				Epoch: uint64(r.int(9)),
 			})
 			return nil
 		}, max(limit, 0))

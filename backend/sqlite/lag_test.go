@@ -43,7 +43,7 @@ func TestCountersBehind(t *testing.T) {
 		"nothing": {func(s *store) error { return nil }, false, 0},
 		"a value": {func(s *store) error { return s.Set(ctx, "k", nil, []byte("v")) }, false, 0},
 		"metadata": {func(s *store) error {
-			_, err := s.UpdateMetadata(ctx, parts[0], "a1", newestOf(t, s, parts[0], "a1"), nil, nil, nil, testTime)
+			_, err := s.UpdateMetadata(ctx, parts[0], "a1", newestOf(t, s, parts[0], "a1"), nil, nil, nil, nil, testTime)
 			return err
 		}, true, 0},
 		"accept": {func(s *store) error { _, err := s.Accept(ctx, item("x")); return err }, true, 0},

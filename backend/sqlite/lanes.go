@@ -209,21 +209,22 @@ func (t *tx) dropVectors(lane backend.Lane) error {
 		seq, int64(backend.DropVectors), int64(lane))
 }
 
-// eachVector reads the vectors of n chunks in a lane above 0, nil where a chunk has none.
-func eachVector(c *conn, first, n int64, lane backend.Lane, f func(chunk int64, ordinal int, vector []float32)) error {
+// eachVector reads the vectors of n chunks in a lane above 0, nil where a chunk has none, or a damaged one,
+// which is noted in lost.
+func eachVector(c *conn, first, n int64, lane backend.Lane, lost *losses, f func(chunk int64, ordinal int, vector []float32)) error {
 	return c.each(bg, `SELECT c.num, c.ordinal, v.crc, v.data FROM chunks c LEFT JOIN lane_vectors v ON v.id = (c.num << 2 | ?3)
 		WHERE c.num BETWEEN ?1 AND ?2 ORDER BY c.num`, func(r *row) error {
 		var vector []float32
 		if !r.null(2) {
 			data := r.checked(2, 3, "vector of chunk", r.int(0))
-			if r.err != nil {
+			if r.err == nil {
+				vector, r.err = unpackVector(data)
+			}
+			if lost.skip(r) {
+				vector = nil
+			} else if r.err != nil {
 				return r.err
 			}
-			v, err := unpackVector(data)
-			if err != nil {
-				return err
-			}
-			vector = v
 		}
 		f(r.int(0), int(r.int(1)), vector)
 		return nil

@@ -11,26 +11,27 @@ import (
 )
 
 func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
+	var lost losses
 	err = s.readSettled(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		switch {
 		case err != nil || part == 0:
 			return err
 		case q.IDs != nil:
-			page, total, err = listIDs(ctx, c, part, &q)
+			page, total, err = listIDs(ctx, c, part, &q, &lost)
 		default:
-			page, total, err = listPart(ctx, c, part, &q)
+			page, total, err = listPart(ctx, c, part, &q, &lost)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	return page, total, nil
+	return page, total, lost.err()
 }
 
 // listIDs lists named items; what they are filtered by is read with them.
-func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (found []*backend.Source, total int, err error) {
+func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (found []*backend.Source, total int, err error) {
 	seen := make(map[string]bool, len(q.IDs))
 	err = forEach(ctx, q.IDs, func(_ int, id string) error {
 		if seen[id] {
@@ -41,7 +42,7 @@ func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (fo
 		if err == nil && src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.After(q.Now)) && matches(q.Filter, packTags(src.Tags)) {
 			found = append(found, src)
 		}
-		return err
+		return lost.unless(err)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -57,9 +58,9 @@ func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (fo
 // listPart lists a partition. A filter that names a tag is led by the index of tags,
 // and what else it names is read from the tags of each row that this finds; else the
 // index of the list leads.
-func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (page []*backend.Source, total int, err error) {
+func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (page []*backend.Source, total int, err error) {
 	if len(q.Filter.All) > 0 || len(q.Filter.Not) > 0 {
-		return listFiltered(ctx, c, part, q)
+		return listFiltered(ctx, c, part, q, lost)
 	}
 	const where = " FROM sources s INDEXED BY sources_list WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)"
 	_, err = c.one(ctx, "SELECT count(*)"+where, func(r *row) error {
@@ -71,7 +72,9 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (p
 	}
 	err = c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+
 		" ORDER BY s.updated DESC, s.id LIMIT ? OFFSET ?", func(r *row) error {
-		page = append(page, readSource(r, 0))
+		if src := readSource(r, 0); !lost.skip(r) {
+			page = append(page, src)
+		}
 		return nil
 	}, part, micros(q.Now), q.Limit, max(q.Offset, 0))
 	return page, total, err
@@ -85,7 +88,7 @@ type listed struct {
 
 // listFiltered reads little of each row that may match, puts those that do in order,
 // and reads all of the page.
-func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery) (page []*backend.Source, total int, err error) {
+func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (page []*backend.Source, total int, err error) {
 	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY sources_list WHERE s.part = ?1 AND s.newest = 1"
 	args := []any{part, micros(q.Now)}
 	if lead := leadingGroup(q.Part.Class, q.Filter); lead != nil {
@@ -119,7 +122,7 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 		if err == nil && src != nil {
 			page = append(page, src)
 		}
-		return err
+		return lost.unless(err)
 	})
 	return page, total, err
 }

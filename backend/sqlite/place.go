@@ -85,12 +85,14 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 		})
 	}
 	tags := packTags(in.Tags)
+	var sum uint32
+	sum, t.buf = sourceSum(t.buf, &in.Source, created, tags)
 	err = t.c.do(`INSERT INTO sources (num, part, hash, id, state, indexed, dense, first_chunk, chunks, seq_chunks,
-		created, updated, time, expires, size, infer, title, kind, filename, media, session, tags, metadata, additional, doc, lane, lanes)
-		VALUES (?, ?, ?, ?, 4, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		created, updated, time, expires, size, infer, title, kind, filename, media, session, tags, metadata, additional, doc, lane, lanes, crc)
+		VALUES (?, ?, ?, ?, 4, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.num, part, hashOf(0, in.ID), in.ID, dense, v.first, v.chunks, v.seqChunks,
 		created, stamp(in.UpdatedAt), stamp(in.Time), stamp(in.ExpiresAt), in.SizeBytes, in.Infer,
-		in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags, in.Metadata, in.Additional, in.Doc, int64(in.Lane), int64(1)<<in.Lane)
+		in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags, in.Metadata, in.Additional, in.Doc, int64(in.Lane), int64(1)<<in.Lane, sum)
 	if err == nil {
 		err = t.addTags(part, v.num, in.ID, tags)
 	}

@@ -17,12 +17,14 @@ var mayScan = map[string]bool{
 	"p":            true, // partitions: Subs and Stats
 	"json_each":    true, // arguments
 	"j":            true, // arguments
+	"k":            true, // arguments
 	"m":            true, // members of a merge
 	"f":            true, // a subquery's result
 	"(subquery-1)": true, // a subquery's result
 	"u":            true, // the addresses of deliveries
 	"events":       true, // from the first, up to the limit
 	"aliases":      true, // whether there is one
+	"successions":  true, // whether there is one
 }
 
 var scan = regexp.MustCompile(`SCAN (\S+).*`)
@@ -39,7 +41,7 @@ func TestPlans(t *testing.T) {
 	srcs, err := s.SourcesByNum(ctx, nums)
 	require.NoError(t, err)
 	ids := []string{srcs[0].ID, srcs[1].ID}
-	_, err = s.UpdateMetadata(ctx, testPart, ids[0], newestOf(t, s, testPart, ids[0]), nil, nil, []uint64{1}, testTime)
+	_, err = s.UpdateMetadata(ctx, testPart, ids[0], newestOf(t, s, testPart, ids[0]), nil, nil, nil, []uint64{1}, testTime)
 	require.NoError(t, err)
 	for _, q := range []backend.ListQuery{
 		{Limit: 5}, {Limit: 5, Filter: backend.Filter{All: [][]uint64{{1, 2}}}}, {Limit: 5, IDs: ids},
@@ -48,7 +50,7 @@ func TestPlans(t *testing.T) {
 		_, _, err := s.List(ctx, q)
 		require.NoError(t, err)
 	}
-	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}, {AsOf: testTime}} {
+	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}, {Entities: nums, Predicates: []string{"knows"}}, {Predicates: []string{"knows"}}, {AsOf: testTime}} {
 		q.Part, q.Limit = testPart, 10
 		_, err := s.Relations(ctx, q)
 		require.NoError(t, err)
@@ -57,6 +59,12 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	pipe(t, s, r, 8, 16)
 	require.NoError(t, s.UndoMerge(ctx, merge))
+	_, err = s.Sessions(ctx, backend.SessionsQuery{Part: testPart, Limit: 5})
+	require.NoError(t, err)
+	_, err = s.SessionSources(ctx, backend.SessionQuery{Part: testPart, Session: "s", Limit: 5})
+	require.NoError(t, err)
+	_, err = s.ListEntities(ctx, backend.EntityQuery{Part: testPart, Prefix: "a", Limit: 5})
+	require.NoError(t, err)
 	_, err = s.Merges(ctx, testPart, 0, 5)
 	require.NoError(t, err)
 	_, err = s.Changes(ctx, 0, 100)

@@ -11,6 +11,7 @@ import (
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
+	var lost losses
 	err = s.readSettled(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(ids))
 		id, err := findPart(c, part)
@@ -19,13 +20,13 @@ func (s *store) Sources(ctx context.Context, part backend.Partition, ids []strin
 		}
 		return forEach(ctx, ids, func(i int, item string) error {
 			out[i], err = newest(c, id, item)
-			return err
+			return lost.unless(err)
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.err()
 }
 
 // newest reads the newest version of an id, nil when there is none.
@@ -37,21 +38,25 @@ func newest(c *conn, part int64, id string) (src *backend.Source, err error) {
 		}
 		return nil
 	}, hashOf(0, id), part)
-	return src, err
+	if err != nil {
+		return nil, err
+	}
+	return src, nil
 }
 
 func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
+	var lost losses
 	err = s.readSettled(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(nums))
 		return forEach(ctx, nums, func(i int, num int64) error {
 			out[i], err = byNum(c, num)
-			return err
+			return lost.unless(err)
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.err()
 }
 
 // byNum reads a version, nil when it is gone.
@@ -60,7 +65,10 @@ func byNum(c *conn, num int64) (src *backend.Source, err error) {
 		src = readSource(r, 0)
 		return nil
 	}, num)
-	return src, err
+	if err != nil {
+		return nil, err
+	}
+	return src, nil
 }
 
 func (s *store) FindSubs(ctx context.Context, class backend.Class, id string) (subs []string, err error) {
@@ -100,11 +108,12 @@ func (s *store) Content(ctx context.Context, source int64, kind backend.ContentK
 	return data, nil
 }
 
-// readChunks reads the visible chunks of nums from the database.
+// readChunks reads the visible chunks of nums from the database. With a [backend.DamageError] it returns those that are sound.
 func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (out []*backend.Hydrated, err error) {
 	if len(nums) == 0 {
 		return nil, s.query(ctx, func(*conn) error { return nil })
 	}
+	var lost losses
 	err = s.query(ctx, func(c *conn) error {
 		out = make([]*backend.Hydrated, 0, len(nums))
 		return c.each(ctx, "SELECT "+chunkCols+", "+sourceCols+` FROM json_each(?) j CROSS JOIN chunks c ON c.num = j.value
@@ -113,17 +122,23 @@ func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (ou
 			h := new(backend.Hydrated)
 			readChunk(r, 0, &h.Chunk)
 			h.Src = readSource(r, chunkWidth)
-			out = append(out, h)
+			if !lost.skip(r) {
+				out = append(out, h)
+			}
 			return nil
 		}, jsonInts(nums), micros(now))
 	})
-	if err != nil || len(out) == 0 {
+	if err == nil {
+		err = lost.err()
+	}
+	if !partial(err) || len(out) == 0 {
 		return nil, err
 	}
-	return out, nil
+	return out, err
 }
 
 func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) (out []backend.Chunk, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		var first, n int64
 		var lane backend.Lane
@@ -139,7 +154,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		if err != nil || lo >= hi {
 			return err
 		}
-		return eachChunk(c, first+lo, hi-lo, vectors, lane, func(ch *backend.Chunk) {
+		return eachChunk(c, first+lo, hi-lo, vectors, lane, &lost, func(ch *backend.Chunk) {
 			if ch.Ordinal >= from && ch.Ordinal < to {
 				out = append(out, *ch)
 			}
@@ -149,7 +164,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b backend.Chunk) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
-	return out, nil
+	return out, lost.err()
 }
 
 func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []string) (nums []int64, err error) {

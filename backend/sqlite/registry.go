@@ -117,6 +117,11 @@ func (g *registry) Awake(ctx context.Context, now time.Time, limit int) ([]backe
 		"wake IS NOT NULL AND wake <= ? AND state <> 'deleting' ORDER BY wake, uid", micros(now))
 }
 
+// AllTenants implements [backend.TenantLister].
+func (g *registry) AllTenants(ctx context.Context, afterUID string, limit int) ([]backend.Tenant, error) {
+	return g.tenants(ctx, limit, "uid > ? ORDER BY uid", afterUID)
+}
+
 func (g *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int64, err error) {
 	err = g.change(ctx, func(c *conn) error {
 		var old backend.TenantState

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -51,12 +52,14 @@ func (t *tx) addRelation(v *head, in *backend.Relation) error {
 		f.flags |= retracts
 		t.led.retractions++
 	}
+	var sum uint32
+	sum, t.buf = relationSum(t.buf, in, v.num, v.first+in.Chunk)
 	err = t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
-		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from, crc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.num, v.part, v.num, v.first+in.Chunk, f.from, f.to, f.ord, f.flags, stamp(in.ValidFrom), stamp(in.ValidTo),
 		f.ownEnd(), confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
-		in.Origin, in.Kind, in.Object, in.Precision, f.knownFrom)
+		in.Origin, in.Kind, in.Object, in.Precision, f.knownFrom, sum)
 	if err != nil {
 		return err
 	}
@@ -118,7 +121,10 @@ func (t *tx) clearRelations(v *head) error {
 
 const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
 	r.valid_to, r.known_to, r.confidence, r.predicate, r.from_key, r.to_key, r.raw, r.context, r.temporal, r.origin,
-	r.kind, r.object, r.precision, r.part, r.known_from`
+	r.kind, r.object, r.precision, r.part, r.known_from, r.crc`
+
+// relationCrc is the place of the checksum in relationCols.
+const relationCrc = 24
 
 func readRelation(r *row) backend.Relation {
 	rel := backend.Relation{
@@ -131,17 +137,23 @@ func readRelation(r *row) backend.Relation {
 	if ord := r.int(5); ord != never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
 		rel.Asserted = time.UnixMicro(ord).UTC()
 	}
+	if r.err == nil && !r.null(relationCrc) {
+		var sum uint32
+		sum, r.buf = relationSum(r.buf, &rel, rel.Source, rel.Chunk)
+		r.sealed(relationCrc, sum, "relation", rel.Num)
+	}
 	return rel
 }
 
 // readRelations reads what q asks for from the database.
 func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 || q.Limit <= 0 {
 			return err
 		}
-		return selectRelations(ctx, c, part, &q, func(rel *backend.Relation) bool {
+		return selectRelations(ctx, c, part, &q, &lost, func(rel *backend.Relation) bool {
 			out = append(out, rel)
 			return len(out) < q.Limit
 		})
@@ -149,13 +161,13 @@ func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.err()
 }
 
 // selectRelations calls f with the relations that q asks for, by number, until f has
 // enough. Which index leads depends on what q names: versions, else chunks, else
 // entities, else the partition.
-func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, f func(*backend.Relation) bool) error {
+func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, lost *losses, f func(*backend.Relation) bool) error {
 	sql, args := relationPlan(part, q)
 	roots, err := newRoots(c)
 	if err != nil {
@@ -164,7 +176,11 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 	enough := false
 	step := func(r *row) error {
 		rel := readRelation(r)
+		if lost.skip(r) {
+			return nil
+		}
 		if enough || r.err != nil || r.int(22) != part || !believed(&rel, q) ||
+			q.Predicates != nil && !slices.Contains(q.Predicates, rel.Predicate) ||
 			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
 			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
 			return nil
@@ -184,7 +200,7 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 			}
 		}
 		if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&
-			(rel.To == 0 || !slices.Contains(q.Entities, rel.To)) {
+			(rel.To == 0 || q.Predicates != nil || !slices.Contains(q.Entities, rel.To)) {
 			return nil
 		}
 		enough = !f(new(rel))
@@ -217,6 +233,17 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	case q.Chunks != nil:
 		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_source WHERE r.source IN
 			(SELECT c.source FROM json_each(?) j JOIN chunks c ON c.num = j.value)` + tail, []any{jsonInts(q.Chunks)}
+	case q.Entities != nil && q.Predicates != nil:
+		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
+			WITH members (num) AS (SELECT value FROM json_each(?1)
+				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)
+			SELECT x.num FROM members m CROSS JOIN json_each(?2) k CROSS JOIN relations x INDEXED BY relations_from ON x.from_id = m.num AND x.predicate = k.value)` +
+			tail, []any{jsonInts(q.Entities), jsonTexts(q.Predicates)}
+	case len(q.Predicates) == 1 && q.Entities == nil:
+		return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_predicate WHERE r.part = ? AND r.predicate = ?" + tail, []any{part, q.Predicates[0]}
+	case q.Predicates != nil && q.Entities == nil:
+		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_predicate WHERE r.part = ? AND r.predicate IN (SELECT value FROM json_each(?))` + tail,
+			[]any{part, jsonTexts(q.Predicates)}
 	case q.Entities != nil:
 		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
 			WITH members (num) AS (SELECT value FROM json_each(?1)
@@ -261,7 +288,7 @@ func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.Relation
 			by = readRelation(r)
 			return nil
 		}, num)
-		if err != nil {
+		if err != nil && !errors.Is(err, backend.ErrCorrupt) { // what a damaged one says does not count
 			return false, err
 		}
 		if num = by.SupersededBy; !q.KnownAt.IsZero() && by.KnownFrom.After(q.KnownAt) {
@@ -313,6 +340,15 @@ func within(at, from, to time.Time) bool {
 func jsonInts(nums []int64) string {
 	b, err := json.Marshal(nums)
 	if err != nil || len(nums) == 0 {
+		return "[]"
+	}
+	return string(b)
+}
+
+// jsonTexts is a list as json_each reads it.
+func jsonTexts(texts []string) string {
+	b, err := json.Marshal(texts)
+	if err != nil || len(texts) == 0 {
 		return "[]"
 	}
 	return string(b)

@@ -20,6 +20,9 @@ func (t *tx) removeVersion(v *head) error {
 	if err := t.clearContent(v); err != nil {
 		return err
 	}
+	if err := t.dropSuccessions(v.num); err != nil {
+		return err
+	}
 	if v.indexed {
 		if err := t.drop(v); err != nil {
 			return err
@@ -197,14 +200,14 @@ func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, ne
 	return n, next, nil
 }
 
-func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional []byte, tags []uint64, now time.Time) (chunks int, err error) {
+func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional, doc []byte, tags []uint64, now time.Time) (chunks int, err error) {
 	err = s.change(ctx, func(t *tx) error {
 		v, err := t.find(part, id)
 		if err == nil && !v.is(expect) {
 			err = fmt.Errorf("it was changed since it was read: %w", backend.ErrConflict)
 		}
 		if err == nil {
-			chunks, err = t.updateMetadata(v, metadata, additional, packTags(tags), now)
+			chunks, err = t.updateMetadata(v, metadata, additional, doc, packTags(tags), now)
 		}
 		if err != nil {
 			return fmt.Errorf("update metadata of %q: %w", id, err)
@@ -217,7 +220,7 @@ func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id s
 	return chunks, nil
 }
 
-func (t *tx) updateMetadata(v *head, metadata, additional, tags []byte, now time.Time) (chunks int, err error) {
+func (t *tx) updateMetadata(v *head, metadata, additional, doc, tags []byte, now time.Time) (chunks int, err error) {
 	if err := t.dropTags(v); err != nil {
 		return 0, err
 	}
@@ -230,6 +233,8 @@ func (t *tx) updateMetadata(v *head, metadata, additional, tags []byte, now time
 			return 0, err
 		}
 	}
-	return chunks, t.c.do("UPDATE sources SET rev = rev + 1, metadata = ?, additional = ?, tags = ?, updated = ?, seq_tags = ? WHERE num = ?",
-		metadata, additional, tags, stamp(now), v.seqTags, v.num)
+	return chunks, t.reseal(v.num, func() error {
+		return t.c.do("UPDATE sources SET rev = rev + 1, metadata = ?, additional = ?, doc = coalesce(?, doc), tags = ?, updated = ?, seq_tags = ? WHERE num = ?",
+			metadata, additional, doc, tags, stamp(now), v.seqTags, v.num)
+	})
 }

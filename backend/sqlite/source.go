@@ -9,13 +9,19 @@ import (
 // sourceCols are the columns of readSource, of a version s and its partition p.
 const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
 	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
-	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev`
+	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev, s.newest,
+	CASE s.older WHEN 0 THEN 0 ELSE coalesce((SELECT o.num FROM sources o WHERE o.num = s.older), 0) END, s.crc`
 
-const sourceWidth = 27 // columns of sourceCols
+// Places in sourceCols, and their number.
+const (
+	sourceCreated = 14
+	sourceCrc     = 29
+	sourceWidth   = 30
+)
 
 const sourceTables = "sources s JOIN parts p ON p.id = s.part"
 
-// readSource reads a version from column i on.
+// readSource reads a version from column i on, and its checksum.
 func readSource(r *row, i int) *backend.Source {
 	s := &backend.Source{
 		Num:   r.int(i),
@@ -27,11 +33,16 @@ func readSource(r *row, i int) *backend.Source {
 		SizeBytes: r.int(i + 12), Infer: r.int(i+13) != 0,
 		CreatedAt: r.time(i + 14), UpdatedAt: r.time(i + 15), Time: r.time(i + 16), ExpiresAt: r.time(i + 17),
 		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.blob(i + 21),
-		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26),
+		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26), Replaced: r.int(i+27) == 0, Older: r.int(i + 28),
 	}
 	var err error
 	if s.Tags, err = unpackTags(r.blob(i + 22)); err != nil {
 		r.err = err
+	}
+	if r.err == nil && !r.null(i+sourceCrc) {
+		var sum uint32
+		sum, r.buf = sourceSum(r.buf, s, r.vals[i+sourceCreated], r.blob(i+22))
+		r.sealed(i+sourceCrc, sum, "source", s.Num)
 	}
 	return s
 }

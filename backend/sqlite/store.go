@@ -12,11 +12,15 @@ import (
 // store is the backend.Store over one store.db.
 type store struct {
 	*file
-	tx      *tx
-	lastSeq atomic.Uint64
-	commits version
-	cache   *rowCache
-	words   func(predicate, context string) []uint64 // of relations of entities that cache holds; nil: they are not kept
+	tx        *tx
+	lastSeq   atomic.Uint64
+	commits   version
+	epochs    atomic.Pointer[[]epoch]
+	epoch     uint64 // of this opening
+	giving    bool   // Tend gives free pages back
+	rewritten bool   // a file of an earlier release was made anew
+	cache     *rowCache
+	words     func(predicate, context string) []uint64 // of relations of entities that cache holds; nil: they are not kept
 }
 
 var (
@@ -25,10 +29,19 @@ var (
 )
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{cache: newCache(o.CacheBytes / 2)}
+	s := &store{cache: newCache(o.CacheBytes / 2), epoch: newEpoch()}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, g, err := readLag(c)
-		s.tx = newTx(c, l, g, &s.lastSeq, &s.commits)
+		if err != nil {
+			return nil, err
+		}
+		e, err := readEpochs(c, s.epoch, &s.epochs)
+		if err != nil {
+			return nil, err
+		}
+		s.tx = newTx(c, l, g, e, &s.lastSeq, &s.commits)
+		some, err := anySuccession(c)
+		s.tx.succeeded.Store(some)
 		return s.tx, err
 	})
 	if err != nil {

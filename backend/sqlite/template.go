@@ -34,7 +34,11 @@ func (m *template) bytes(ctx context.Context, dir string, o Options) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(storeSchema.migrate(ctx, c, path), c.close()) // the last to close moves the log into the file
+	err = storeSchema.migrate(ctx, c, path)
+	if err == nil {
+		err = c.script("PRAGMA auto_vacuum=INCREMENTAL; VACUUM") // see incremental
+	}
+	err = errors.Join(err, c.close()) // the last to close moves the log into the file
 	if err == nil {
 		m.data, err = os.ReadFile(path)
 	}

@@ -30,6 +30,9 @@ type tx struct {
 	wrote   bool   // the transaction under way wrote the counters
 	lastSeq *atomic.Uint64
 	commits *version
+	epochs  *epochs
+	// succeeded is set once there may be a succession, and read by anybody.
+	succeeded atomic.Bool
 
 	parts    *lru[backend.Partition, int64]
 	names    *lru[int64, backend.Partition]
@@ -38,6 +41,8 @@ type tx struct {
 	stated   map[int64]map[string]bool   // keys that sources name aliases of, by partition; loaded when needed
 	inserted bool                        // the call under way put new rows into the caches
 	dirty    bool                        // an earlier call of this transaction did
+
+	buf []byte // for checksums
 
 	// Of the call under way; settle writes them.
 	partSums map[int64]partSum
@@ -69,9 +74,9 @@ func writeSums(c *conn, sums map[int64]partSum) error {
 // lags is how far the counters are behind.
 type lags struct{ now, base, saved lag }
 
-func newTx(c *conn, l ledger, g lag, lastSeq *atomic.Uint64, v *version) *tx {
+func newTx(c *conn, l ledger, g lag, e *epochs, lastSeq *atomic.Uint64, v *version) *tx {
 	t := &tx{
-		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: lastSeq, commits: v,
+		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: lastSeq, commits: v, epochs: e,
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
@@ -124,6 +129,9 @@ func (t *tx) settle() error {
 
 func (t *tx) prepare() error {
 	t.commits.begin()
+	if err := t.epochs.write(t.c, t.base.seq); err != nil {
+		return err
+	}
 	if !t.lag.now.due(&t.led) {
 		return nil
 	}
@@ -138,11 +146,13 @@ func (t *tx) committed() {
 	}
 	t.base, t.lag.base = t.led, t.lag.now
 	t.dirty = false
+	t.epochs.committed()
 	t.lastSeq.Store(uint64(t.led.seq) << seqShift)
 	t.commits.end()
 }
 
 func (t *tx) aborted() {
+	t.epochs.aborted()
 	t.commits.end()
 	t.led, t.lag.now, t.wrote = t.base, t.lag.base, false
 	if t.dirty || t.inserted {

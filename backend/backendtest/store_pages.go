@@ -1,0 +1,119 @@
+package backendtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+var storePageTests = []namedTest[*storeEnv]{
+	{"Sessions", testSessions},
+	{"SessionSources", testSessionSources},
+	{"ListEntities", testListEntities},
+	{"RelationsByPredicate", testRelationsByPredicate},
+}
+
+// said returns a memory of a session.
+func said(id, session string, t time.Time) item {
+	it := memory(id, id)
+	it.Session, it.Time = session, t
+	return it
+}
+
+func testSessions(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	e.complete(said("a", "one", at(5)), said("b", "two", time.Time{}), said("c", "one", at(3)), said("d", "", at(1)), said("x", "other", at(1)).in(other))
+	e.accept(said("late", "three", at(9)).expires(at(50)), said("a", "one", at(7)))
+	list := func(after string, limit, now int) []backend.SessionInfo {
+		out, err := e.Sessions(ctx, backend.SessionsQuery{Part: notes, After: after, Limit: limit, Now: at(now)})
+		require.NoError(t, err)
+		return out
+	}
+	one := backend.SessionInfo{Session: "one", Sources: 2, First: at(3), Last: at(7)}
+	three := backend.SessionInfo{Session: "three", Sources: 1, First: at(9), Last: at(9)}
+	two := backend.SessionInfo{Session: "two", Sources: 1}
+	assert.Equal(t, []backend.SessionInfo{one, three, two}, list("", 10, 0), "newest versions, by name")
+	assert.Equal(t, []backend.SessionInfo{one, two}, list("", 10, 50), "without what is expired")
+	assert.Equal(t, []backend.SessionInfo{three}, list("one", 1, 0))
+	assert.Empty(t, list("two", 10, 0))
+	_, err := e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []backend.SessionInfo{one, three}, list("", 10, 0))
+}
+
+func testSessionSources(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	e.complete(said("late", "s", at(9)), said("untimed", "s", time.Time{}), said("early", "s", at(2)), said("same", "s", at(9)), said("early", "t", at(2)).in(other), said("alone", "", at(1)))
+	e.accept(said("untimed again", "s", time.Time{}), said("gone", "s", at(4)).expires(at(50)))
+	var ids []string
+	q := backend.SessionQuery{Part: notes, Session: "s", Limit: 2, Now: at(50)}
+	for {
+		page, err := e.SessionSources(ctx, q)
+		require.NoError(t, err)
+		for _, src := range page {
+			ids = append(ids, src.ID)
+			q.AfterTime, q.AfterNum = src.Time, src.Num
+		}
+		if len(page) < q.Limit {
+			break
+		}
+	}
+	assert.Equal(t, []string{"untimed", "untimed again", "early", "late", "same"}, ids, "by time, then as they came")
+	page, err := e.SessionSources(ctx, backend.SessionQuery{Part: notes, Limit: 5})
+	require.NoError(t, err)
+	assert.Empty(t, page, "no session has no name")
+}
+
+func testListEntities(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	e.complete(memory("a", "x").mention(0, "anna").mention(0, "anton").mention(0, "b%").mention(0, "zoë"), memory("b", "x").mention(0, "anna").mention(0, "bob"))
+	_, err := e.MergeEntities(ctx, notes, "anton", "bob", "", at(1))
+	require.NoError(t, err)
+	keys := func(q backend.EntityQuery) (out []string) {
+		q.Part = notes
+		es, err := e.ListEntities(ctx, q)
+		require.NoError(t, err)
+		for _, x := range es {
+			out = append(out, x.Key)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"anna", "b%", "bob", "zoë"}, keys(backend.EntityQuery{Limit: 10}), "without what stands for another")
+	assert.Equal(t, []string{"b%", "bob"}, keys(backend.EntityQuery{After: "anna", Limit: 2}))
+	assert.Equal(t, []string{"anna"}, keys(backend.EntityQuery{Prefix: "an", Limit: 10}))
+	assert.Equal(t, []string{"b%"}, keys(backend.EntityQuery{Prefix: "b%", Limit: 10}))
+	assert.Equal(t, []string{"zoë"}, keys(backend.EntityQuery{Prefix: "zoë", Limit: 10}))
+	assert.Equal(t, []string{"bob"}, keys(backend.EntityQuery{Prefix: "b", After: "b%", Limit: 10}))
+	assert.Empty(t, keys(backend.EntityQuery{Type: "none", Limit: 10}))
+	assert.Len(t, keys(backend.EntityQuery{Type: "thing", Limit: 10}), 4)
+	es, err := e.ListEntities(ctx, backend.EntityQuery{Part: notes, Prefix: "anna", Limit: 1})
+	require.NoError(t, err)
+	assert.Equal(t, 2, es[0].Mentions)
+}
+
+func testRelationsByPredicate(t *testing.T, e *storeEnv) {
+	likes := backend.Relation{FromKey: "u", Predicate: "likes", ToKey: "tea", KnownFrom: at(10)}
+	liked := backend.Relation{FromKey: "tea", Predicate: "likes", ToKey: "u", KnownFrom: at(10)}
+	e.complete(fact("a", lives("Oslo", 10), likes, liked))
+	e.complete(fact("b", lives("Lisbon", 20)))
+	u := []int64{e.entity("u").Num}
+	said := func(q backend.RelationQuery) (out []string) {
+		q.Part, q.Limit = notes, 10
+		rels, err := e.Relations(t.Context(), q)
+		require.NoError(t, err)
+		for _, r := range rels {
+			out = append(out, r.FromKey+" "+r.Predicate+" "+r.ToKey)
+		}
+		return out
+	}
+	home := likes.FromKey + " " + lives("Oslo", 1).Predicate + " "
+	assert.Equal(t, []string{"u likes tea"}, said(backend.RelationQuery{Entities: u, Predicates: []string{"likes"}}), "of the subject")
+	assert.Equal(t, []string{"u likes tea", "tea likes u"}, said(backend.RelationQuery{Predicates: []string{"likes"}}))
+	assert.Equal(t, []string{"u likes tea", home + lives("Lisbon", 1).ToKey}, said(backend.RelationQuery{Entities: u, Predicates: []string{"likes", lives("Oslo", 1).Predicate}}))
+	assert.Len(t, said(backend.RelationQuery{Entities: u, Predicates: []string{lives("Oslo", 1).Predicate}, AllTime: true}), 2)
+	assert.Empty(t, said(backend.RelationQuery{Entities: u, Predicates: []string{}}))
+}

@@ -1,0 +1,153 @@
+package inmem
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// succession is the record of a succession.
+type succession struct {
+	backend.Succession
+	part     backend.Partition
+	compared int64 // the version whose comparison found it; 0: a caller
+}
+
+func (s *store) Uncompared(ctx context.Context, generation, after int64, limit int) (nums []int64, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		for num, v := range d.versions {
+			if num > after && v.indexed && v.compared != generation && len(v.chunks) > 0 && v.part.name.Class == backend.Memory {
+				nums = append(nums, num)
+			}
+		}
+		return nil
+	})
+	slices.Sort(nums)
+	return firstN(nums, limit), err
+}
+
+func (s *store) Compare(ctx context.Context, generation int64, items []backend.Compared) (ok []bool, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		for i := range items {
+			num := items[i].Source.Num
+			for _, f := range items[i].Found {
+				if f.Later == f.Earlier || f.Later != num && f.Earlier != num {
+					return fmt.Errorf("compare source %d: succession %d of %d", num, f.Later, f.Earlier)
+				}
+			}
+		}
+		ok = make([]bool, len(items))
+		for i := range items {
+			v := d.versions[items[i].Source.Num]
+			if v == nil || v.src.Version() != items[i].Source || !v.indexed {
+				continue
+			}
+			ok[i], v.compared = true, generation
+			d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.compared == v.src.Num && x.Undone.IsZero() })
+			for _, f := range items[i].Found {
+				if other := d.versions[f.Later+f.Earlier-v.src.Num]; other != nil && other.part == v.part {
+					d.succeed(v, f)
+				}
+			}
+		}
+		return nil
+	})
+	return ok, err
+}
+
+// succeed stores what the comparison of a version found.
+func (d *storeData) succeed(v *version, f backend.Succession) {
+	if x := d.successionOf(f.Later, f.Earlier); x != nil {
+		if x.Undone.IsZero() && x.compared != 0 {
+			f.Num = x.Num
+			x.set(f, v.src.Num)
+		}
+		return
+	}
+	d.addSuccession(v, f, v.src.Num)
+}
+
+func (x *succession) set(f backend.Succession, compared int64) {
+	f.Extra = slices.Clone(f.Extra)
+	f.Created, f.Undone, f.ByCaller = stamp(f.Created), time.Time{}, compared == 0
+	x.Succession, x.compared = f, compared
+}
+
+// successionOf returns the succession of two versions, nil when there is none.
+func (d *storeData) successionOf(later, earlier int64) *succession {
+	for _, x := range d.followed {
+		if x.Later == later && x.Earlier == earlier {
+			return x
+		}
+	}
+	return nil
+}
+
+func (d *storeData) addSuccession(v *version, f backend.Succession, compared int64) int64 {
+	d.last.succession++
+	f.Num = d.last.succession
+	x := &succession{part: v.part.name}
+	x.set(f, compared)
+	d.followed = append(d.followed, x)
+	return f.Num
+}
+
+func (s *store) PutSuccession(ctx context.Context, in backend.Succession) (num int64, err error) {
+	err = s.write(ctx, func(d *storeData) error {
+		later, earlier := d.versions[in.Later], d.versions[in.Earlier]
+		newest := func(v *version) bool { return v != nil && v.part.items[v.src.ID].newest == v }
+		switch {
+		case !newest(later) || !newest(earlier):
+			return fmt.Errorf("put succession: %w", backend.ErrNotFound)
+		case later == earlier || later.part != earlier.part:
+			return fmt.Errorf("put succession: %w", backend.ErrConflict)
+		}
+		d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.Later == in.Later && x.Earlier == in.Earlier })
+		num = d.addSuccession(later, in, 0)
+		return nil
+	})
+	return num, err
+}
+
+func (s *store) UndoSuccession(ctx context.Context, num int64, now time.Time) error {
+	return s.write(ctx, func(d *storeData) error {
+		for _, x := range d.followed {
+			if x.Num != num {
+				continue
+			}
+			if x.Undone.IsZero() {
+				x.Undone = stamp(now)
+			}
+			return nil
+		}
+		return fmt.Errorf("undo succession %d: %w", num, backend.ErrNotFound)
+	})
+}
+
+func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out []backend.Succession, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		for _, x := range d.followed {
+			switch {
+			case x.part != q.Part || x.Num <= q.After || !q.Undone && !x.Undone.IsZero():
+			case q.Earlier != nil && !slices.Contains(q.Earlier, x.Earlier):
+			case q.Later != nil && !slices.Contains(q.Later, x.Later):
+			case q.Limit > 0 && len(out) >= q.Limit:
+			default:
+				found := x.Succession
+				found.Extra = slices.Clone(x.Extra)
+				found.LaterID, found.EarlierID = d.versions[x.Later].src.ID, d.versions[x.Earlier].src.ID
+				out = append(out, found)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// dropSuccessions removes what a version that goes is a side of.
+func (d *storeData) dropSuccessions(num int64) {
+	d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.Later == num || x.Earlier == num })
+}

@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"slices"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// maxEpochs is how many epochs a store remembers. An index that saw no change since an older one is
+// built anew.
+const maxEpochs = 256
+
+// epoch is an opening of the store that wrote something.
+type epoch struct {
+	num, seq int64 // seq: the last entry of the feed before it
+	id       uint64
+}
+
+// epochs are those of a store. The writer changes them; anybody reads what was committed.
+type epochs struct {
+	now     uint64 // of this opening
+	known   []epoch
+	stored  bool // now stands in the file
+	writing bool // the transaction under way puts it there
+	shared  *atomic.Pointer[[]epoch]
+}
+
+// newEpoch returns a random number above 0 that SQLite can keep.
+func newEpoch() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])>>1 | 1
+}
+
+// readEpochs reads the epochs of a store, oldest first, for an opening that is one of its own.
+func readEpochs(c *conn, now uint64, shared *atomic.Pointer[[]epoch]) (*epochs, error) {
+	e := &epochs{now: now, shared: shared}
+	err := c.each(bg, "SELECT num, epoch, seq FROM epochs WHERE num > 0 ORDER BY num", func(r *row) error {
+		e.known = append(e.known, epoch{num: r.int(0), id: uint64(r.int(1)), seq: r.int(2)})
+		return nil
+	})
+	if n := len(e.known); n > 0 {
+		e.stored = e.known[n-1].id == now
+	}
+	e.shared.Store(new(slices.Clone(e.known)))
+	return e, err
+}
+
+// write puts the epoch of this opening into the file, with its first transaction; seq is the last entry
+// of the feed before that.
+func (e *epochs) write(c *conn, seq int64) error {
+	if e.stored {
+		return nil
+	}
+	x := epoch{num: 1, id: e.now, seq: seq}
+	if n := len(e.known); n > 0 {
+		x.num = e.known[n-1].num + 1
+	}
+	err := c.do("INSERT INTO epochs (num, epoch, seq) VALUES (?, ?, ?)", x.num, x.id, x.seq)
+	if err == nil && len(e.known) >= maxEpochs {
+		err = c.do("DELETE FROM epochs WHERE num <= ?", x.num-maxEpochs)
+	}
+	if err != nil {
+		return err
+	}
+	e.known, e.stored, e.writing = append(slices.Clone(e.known), x), true, true
+	if n := len(e.known); n > maxEpochs {
+		e.known = e.known[n-maxEpochs:]
+	}
+	return nil
+}
+
+func (e *epochs) committed() {
+	if e.writing {
+		e.writing = false
+		e.shared.Store(new(slices.Clone(e.known)))
+	}
+}
+
+func (e *epochs) aborted() {
+	if e.writing {
+		e.writing, e.stored = false, false
+		e.known = *e.shared.Load()
+	}
+}
+
+var _ backend.Epochs = (*store)(nil)
+
+// EpochOf implements [backend.Epochs].
+func (s *store) EpochOf(seq uint64) uint64 {
+	entry := int64(seq >> seqShift)
+	if sub := int64(seq & maxEntries); sub != 0 { // see seqOf
+		entry = sub
+	}
+	known := *s.epochs.Load()
+	for i := len(known) - 1; i >= 0; i-- {
+		if known[i].seq < entry {
+			return known[i].id
+		}
+	}
+	return 0
+}

@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+var (
+	_ backend.Purger      = (*store)(nil)
+	_ backend.Purger      = (*registry)(nil)
+	_ backend.EventEraser = (*store)(nil)
+	_ backend.EventEraser = (*registry)(nil)
+)
+
+// Purge implements [backend.Purger]. Aliases and merges of names that no entity has any more go too.
+func (s *store) Purge(ctx context.Context) error {
+	err := s.change(ctx, func(t *tx) error {
+		t.forget()
+		const unused = " NOT EXISTS (SELECT 1 FROM entities e WHERE e.part = x.part AND e.key = x."
+		for _, sql := range []string{
+			"DELETE FROM aliases AS x WHERE" + unused + "key) AND" + unused + "into_key)",
+			"DELETE FROM merges AS x WHERE" + unused + "from_key) AND (undone <> 0 OR" + unused + "into_key))",
+		} {
+			if err := t.c.do(sql); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.rewrite(ctx)
+}
+
+// Purge implements [backend.Purger].
+func (g *registry) Purge(ctx context.Context) error { return g.rewrite(ctx) }
+
+// Bounds of the wait for readers that keep the log from being emptied.
+const (
+	purgeTries = 100
+	purgePause = 50 * time.Millisecond
+)
+
+// rewrite makes the database of its live rows anew and empties its log. Calls that write wait meanwhile; those that read
+// go on.
+func (f *file) rewrite(ctx context.Context) error {
+	if err := f.enter(ctx); err != nil {
+		return err
+	}
+	defer f.leave()
+	w, err := f.writer()
+	if err != nil {
+		return err
+	}
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	c, err := openPlain(f.path)
+	if err != nil {
+		return err
+	}
+	err = vacuum(ctx, c)
+	return errors.Join(err, c.close())
+}
+
+func vacuum(ctx context.Context, c *conn) error {
+	e, ok := c.dc.(driver.ExecerContext)
+	if !ok {
+		return errors.New("sqlite: the driver cannot run scripts")
+	}
+	// The copy that VACUUM makes stands in a temporary file without a name: in memory it might not fit.
+	_, err := e.ExecContext(ctx, "PRAGMA synchronous=FULL; PRAGMA temp_store=FILE; PRAGMA secure_delete=ON; PRAGMA auto_vacuum=INCREMENTAL; VACUUM", nil)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return translate(err)
+	}
+	for range purgeTries {
+		busy := true
+		err := c.each(ctx, "PRAGMA wal_checkpoint(TRUNCATE)", func(r *row) error {
+			busy = r.int(0) != 0
+			return nil
+		})
+		if err != nil && !errors.Is(err, backend.ErrUnavailable) || err == nil && !busy {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(purgePause):
+		}
+	}
+	return fmt.Errorf("purge: a reader keeps the log: %w", backend.ErrUnavailable)
+}
+
+// EraseEvents implements [backend.EventEraser].
+func (s *store) EraseEvents(ctx context.Context, _, sub string, ids []string) (n int, err error) {
+	err = s.change(ctx, func(t *tx) error {
+		n, err = eraseEvents(t.c, "DELETE FROM events WHERE sub = ?", "item", ids, sub)
+		return err
+	})
+	return n, err
+}
+
+// EraseEvents implements [backend.EventEraser].
+func (g *registry) EraseEvents(ctx context.Context, uid, sub string, ids []string) (n int, err error) {
+	err = g.change(ctx, func(c *conn) error {
+		n, err = eraseEvents(c, "DELETE FROM deliveries WHERE tenant_uid = ? AND collection = ?", "item", ids, uid, sub)
+		return err
+	})
+	return n, err
+}
+
+func eraseEvents(c *conn, sql, column string, ids []string, args ...any) (int, error) {
+	if ids != nil {
+		list, err := json.Marshal(ids)
+		if err != nil {
+			return 0, err
+		}
+		sql += " AND " + column + " IN (SELECT value FROM json_each(?))"
+		args = append(args, string(list))
+	}
+	n, err := c.exec(sql, args...)
+	return int(n), err
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Restore makes a deployment in dir, which is absent or empty, of the backup in the directory from. Every file is
+// compared with its checksum: [backend.ErrCorrupt] when one is damaged, and dir is then empty. The registry comes
+// last, so that a deployment of which a crash left a part is refused by [Open].
+func Restore(ctx context.Context, from, dir string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("restore: %w", err)
+		}
+	}()
+	if from, err = filepath.Abs(from); err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	m, err := readBackup(from)
+	if err != nil {
+		return err
+	}
+	lock, err := lockDir(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock(lock), lock.Close()) }()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("the directory is not empty: %w", backend.ErrExists)
+	}
+	if err := m.restore(ctx, from, dir); err != nil {
+		entries, rerr := os.ReadDir(dir)
+		errs := []error{err, rerr}
+		for _, e := range entries { // the registry is not among them
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+		return errors.Join(errs...)
+	}
+	return nil
+}
+
+func (m *backupManifest) restore(ctx context.Context, from, dir string) error {
+	tenants := filepath.Join(dir, "tenants")
+	if err := os.MkdirAll(tenants, 0o700); err != nil {
+		return err
+	}
+	for uid, x := range m.Workspaces {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		shard := filepath.Join(tenants, uid[:2])
+		home := filepath.Join(shard, uid)
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return err
+		}
+		if err := x.copyTo(from, filepath.Join(home, "store.db")); err != nil {
+			return fmt.Errorf("workspace %s: %w", uid, err)
+		}
+		if err := errors.Join(syncDir(home), syncDir(shard)); err != nil {
+			return err
+		}
+	}
+	for name, x := range m.Beside {
+		if err := x.copyTo(from, filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := errors.Join(syncDir(tenants), syncDir(dir)); err != nil {
+		return err
+	}
+	if err := m.Registry.copyTo(from, filepath.Join(dir, "deployment.db")); err != nil {
+		return fmt.Errorf("registry: %w", err)
+	}
+	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)))
+}
+
+// copyTo writes a file of a backup to a path, durably, if it is what was backed up.
+func (x backupFile) copyTo(from, path string) (err error) {
+	in, err := os.Open(filepath.Join(from, backupFiles, x.File))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(path+tempBackup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(out, io.TeeReader(in, sum))
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != x.SHA256 {
+		return fmt.Errorf("its checksum is another: %w", backend.ErrCorrupt)
+	}
+	return os.Rename(path+tempBackup, path)
+}

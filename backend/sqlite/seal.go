@@ -1,0 +1,222 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// summed collects the fields of a row for its checksum.
+type summed []byte
+
+func (b summed) text(fields ...string) summed {
+	for _, f := range fields {
+		b = append(binary.AppendUvarint(b, uint64(len(f))), f...)
+	}
+	return b
+}
+
+func (b summed) bytes(fields ...[]byte) summed {
+	for _, f := range fields {
+		b = append(binary.AppendUvarint(b, uint64(len(f))), f...)
+	}
+	return b
+}
+
+func (b summed) ints(fields ...int64) summed {
+	for _, f := range fields {
+		b = binary.LittleEndian.AppendUint64(b, uint64(f))
+	}
+	return b
+}
+
+// microsOf is a stored time as it is compared.
+func microsOf(stored any) int64 {
+	if v, ok := stored.(int64); ok {
+		return v
+	}
+	return never
+}
+
+// sourceSum is the checksum of what users gave with a version; its state is not in it. created is the time as it is stored.
+func sourceSum(buf []byte, s *backend.Source, created any, tags []byte) (sum uint32, used []byte) {
+	infer := int64(0)
+	if s.Infer {
+		infer = 1
+	}
+	b := summed(buf[:0]).text(s.ID, s.Title, s.Kind, s.Filename, s.MediaType, s.Session).bytes(tags, s.Metadata, s.Additional, s.Doc).
+		ints(microsOf(created), micros(s.UpdatedAt), micros(s.Time), micros(s.ExpiresAt), s.SizeBytes, infer)
+	return checksum(b), b
+}
+
+// relationSum is the checksum of a relation as it was stored; what is believed of it since is not in it.
+func relationSum(buf []byte, r *backend.Relation, source, chunk int64) (sum uint32, used []byte) {
+	flags := int64(0)
+	if r.Functional {
+		flags |= functional
+	}
+	if r.Retracts {
+		flags |= retracts
+	}
+	b := summed(buf[:0]).text(r.Predicate, r.FromKey, r.ToKey, r.Raw, r.Context, r.Temporal, r.Origin, r.Kind, r.Object, r.Precision).
+		ints(source, chunk, flags, micros(r.ValidFrom), micros(r.ValidTo), micros(r.KnownFrom), int64(math.Float64bits(confidence(r.Confidence))))
+	return checksum(b), b
+}
+
+// entitySum is the checksum of what an entity is called.
+func entitySum(key, name, typ string) uint32 { return checksum(summed(nil).text(key, name, typ)) }
+
+// sealed compares the checksum of a row with the one in column i, which rows of earlier releases may lack.
+func (r *row) sealed(i int, sum uint32, what string, num int64) {
+	if r.err == nil && !r.null(i) && r.int(i) != int64(sum) {
+		r.err = fmt.Errorf("%s %d: checksum %08x, stored %08x: %w", what, num, sum, r.vals[i], backend.ErrCorrupt)
+	}
+}
+
+// losses are the damaged rows that a read leaves out.
+type losses struct {
+	rows  int
+	first error
+}
+
+// skip reports whether the row that was just read is damaged, and notes it.
+func (l *losses) skip(r *row) bool {
+	if !errors.Is(r.err, backend.ErrCorrupt) {
+		return false
+	}
+	l.note(r.err)
+	r.err = nil
+	return true
+}
+
+// unless returns an error, or nil when it says that a row is damaged, which it notes.
+func (l *losses) unless(err error) error {
+	if !errors.Is(err, backend.ErrCorrupt) {
+		return err
+	}
+	l.note(err)
+	return nil
+}
+
+func (l *losses) note(err error) {
+	if l.rows++; l.first == nil {
+		l.first = err
+	}
+}
+
+// err is what is said of the rows that were left out; nil when there are none.
+func (l *losses) err() error {
+	if l.rows == 0 {
+		return nil
+	}
+	return &backend.DamageError{Rows: l.rows, First: l.first}
+}
+
+// partial reports whether an error says no more than that rows were left out.
+func partial(err error) bool {
+	var d *backend.DamageError
+	return err == nil || errors.As(err, &d)
+}
+
+// reseal changes fields of a version that its checksum covers. A version that is damaged stays so: [backend.ErrCorrupt].
+func (t *tx) reseal(num int64, change func() error) error {
+	if _, err := byNum(t.c, num); err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	return t.seal(num)
+}
+
+// seal computes the checksum of a version anew.
+func (t *tx) seal(num int64) error {
+	var sum uint32
+	found, err := t.c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.num = ?", func(r *row) error {
+		r.vals[sourceCrc] = nil
+		s := readSource(r, 0)
+		sum, _ = sourceSum(nil, s, r.vals[sourceCreated], packTags(s.Tags))
+		return nil
+	}, num)
+	if err != nil || !found {
+		return err
+	}
+	return t.c.do("UPDATE sources SET crc = ? WHERE num = ?", sum, num)
+}
+
+// sealBatch is how many rows of a kind get their checksum in one transaction.
+const sealBatch = 256
+
+// sealOld gives rows of earlier releases their checksums, some of them, and reports whether there are more.
+func (s *store) sealOld(ctx context.Context) (more bool, err error) {
+	const unsealed = `SELECT 1 WHERE EXISTS (SELECT 1 FROM sources INDEXED BY sources_unsealed WHERE crc IS NULL)
+		OR EXISTS (SELECT 1 FROM relations INDEXED BY relations_unsealed WHERE crc IS NULL)
+		OR EXISTS (SELECT 1 FROM entities INDEXED BY entities_unsealed WHERE crc IS NULL)`
+	err = s.query(ctx, func(c *conn) error {
+		more, err = c.one(ctx, unsealed, func(*row) error { return nil })
+		return err
+	})
+	if err != nil || !more {
+		return false, err
+	}
+	err = s.change(ctx, func(t *tx) error {
+		nums := func(sql string) (out []int64, err error) {
+			err = t.c.each(bg, sql, func(r *row) error {
+				out = append(out, r.int(0))
+				return nil
+			}, sealBatch)
+			return out, err
+		}
+		sources, err := nums("SELECT num FROM sources INDEXED BY sources_unsealed WHERE crc IS NULL LIMIT ?")
+		if err != nil {
+			return err
+		}
+		for _, num := range sources {
+			if err := t.seal(num); err != nil {
+				return err
+			}
+		}
+		relations, err := nums("SELECT num FROM relations INDEXED BY relations_unsealed WHERE crc IS NULL LIMIT ?")
+		if err != nil {
+			return err
+		}
+		for _, num := range relations {
+			if err := t.sealRelation(num); err != nil {
+				return err
+			}
+		}
+		entities, err := nums("SELECT num FROM entities INDEXED BY entities_unsealed WHERE crc IS NULL LIMIT ?")
+		if err != nil {
+			return err
+		}
+		for _, num := range entities {
+			var e *backend.Entity
+			if e, err = entityByNum(t.c, num); err == nil && e != nil {
+				err = t.c.do("UPDATE entities SET crc = ? WHERE num = ?", entitySum(e.Key, e.Name, e.Type), num)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return more, err
+}
+
+func (t *tx) sealRelation(num int64) error {
+	var sum uint32
+	_, err := t.c.one(bg, "SELECT "+relationCols+" FROM relations r WHERE r.num = ?", func(r *row) error {
+		r.vals[relationCrc] = nil
+		rel := readRelation(r)
+		sum, _ = relationSum(nil, &rel, rel.Source, rel.Chunk)
+		return nil
+	}, num)
+	if err != nil {
+		return err
+	}
+	return t.c.do("UPDATE relations SET crc = ? WHERE num = ?", sum, num)
+}

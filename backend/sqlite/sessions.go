@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// sessionTime is the time of a source as the index of sessions has it.
+const sessionTime = "coalesce(s.time, -9223372036854775808)"
+
+func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []backend.SessionInfo, err error) {
+	err = s.readSettled(ctx, func(c *conn) error {
+		part, err := findPart(c, q.Part)
+		if err != nil || part == 0 {
+			return err
+		}
+		return c.each(ctx, `SELECT s.session, count(*), min(s.time), max(s.time) FROM sources s INDEXED BY sources_session
+			WHERE s.part = ? AND s.newest = 1 AND s.session <> '' AND s.session > ? AND (s.expires IS NULL OR s.expires > ?)
+			GROUP BY s.session ORDER BY s.session LIMIT ?`, func(r *row) error {
+			out = append(out, backend.SessionInfo{Session: r.str(0), Sources: int(r.int(1)), First: r.time(2), Last: r.time(3)})
+			return nil
+		}, part, q.After, micros(q.Now), max(q.Limit, 0))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out []*backend.Source, err error) {
+	err = s.readSettled(ctx, func(c *conn) error {
+		part, err := findPart(c, q.Part)
+		if err != nil || part == 0 || q.Session == "" {
+			return err
+		}
+		at := int64(never)
+		if !q.AfterTime.IsZero() {
+			at = micros(q.AfterTime)
+		}
+		return c.each(ctx, "SELECT "+sourceCols+` FROM sources s INDEXED BY sources_session JOIN parts p ON p.id = s.part
+			WHERE s.part = ? AND s.newest = 1 AND s.session <> '' AND s.session = ? AND (`+sessionTime+`, s.num) > (?, ?)
+			AND (s.expires IS NULL OR s.expires > ?) ORDER BY `+sessionTime+`, s.num LIMIT ?`, func(r *row) error {
+			out = append(out, readSource(r, 0))
+			return nil
+		}, part, q.Session, at, q.AfterNum, micros(q.Now), max(q.Limit, 0))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []*backend.Entity, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		part, err := findPart(c, q.Part)
+		if err != nil || part == 0 {
+			return err
+		}
+		return c.each(ctx, "SELECT "+entityCols+` FROM entities INDEXED BY entities_key
+			WHERE part = ?1 AND key > ?2 AND key >= ?3 AND substr(key, 1, length(?3)) = ?3 AND root = num AND (?4 = '' OR type = ?4)
+			AND (?5 = '' OR key < ?5) ORDER BY key LIMIT ?6`, func(r *row) error {
+			out = append(out, readEntity(r))
+			return nil
+		}, part, q.After, q.Prefix, q.Type, aboveAll(q.Prefix), max(q.Limit, 0))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// aboveAll returns the least text above all that begin with a prefix, empty for none.
+func aboveAll(prefix string) string {
+	b := []byte(prefix)
+	for n := len(b); n > 0; n-- {
+		if b[n-1] < 0x7f {
+			b[n-1]++
+			return string(b[:n])
+		}
+	}
+	return ""
+}
