@@ -43,8 +43,8 @@ func TestRegistryRefusals(t *testing.T) {
 		"empty":            {in: document.Input{Name: "a.txt"}, want: document.NoText},
 		"only white space": {in: document.Input{Name: "a.txt", Data: []byte(" \n\t ")}, want: document.NoText},
 		"image":            {in: document.Input{Name: "a.txt", Data: []byte("\x89PNG\r\n\x1a\n0000")}, want: document.Unsupported},
-		"gzip":             {in: document.Input{Name: "a.csv", Data: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00")}, want: document.Unsupported},
-		"zip":              {in: document.Input{Data: []byte("PK\x03\x04 some archive")}, want: document.Unsupported},
+		"gzip":             {in: document.Input{Name: "a.csv", Data: []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00")}, want: document.Malformed},
+		"zip":              {in: document.Input{Data: []byte("PK\x03\x04 some archive")}, want: document.Malformed},
 		"binary":           {in: document.Input{Name: "a.bin", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: document.Unsupported},
 		"binary as text":   {in: document.Input{Name: "a.txt", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: document.Malformed},
 		"old word":         {in: document.Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: document.Unsupported},
@@ -64,7 +64,7 @@ func TestRegistryRefusals(t *testing.T) {
 func TestArchiveOfDocumentsIsAnArchive(t *testing.T) {
 	t.Parallel()
 	inner := docxFile(t, para("inside"))
-	assert.Equal(t, document.Unsupported, parseKind(t, document.Input{Name: "all.zip", Data: container(t, part{"one.docx", string(inner)}, part{"two.txt", "x"})}, document.Limits{}))
+	assert.Equal(t, "# one.docx\n\ninside\n\n# two.txt\n\nx", mustParse(t, "all.zip", "", container(t, part{"one.docx", string(inner)}, part{"two.txt", "x"})).Text)
 	assert.Equal(t, "inside", mustParse(t, "misnamed.zip", "application/zip", inner).Text)
 }
 
@@ -105,8 +105,8 @@ func TestRegistrySupported(t *testing.T) {
 	}{
 		{"a.txt", "", true}, {"A.PDF", "", true}, {"", "", true}, {"a.unknown", "", true}, {"README", "", true},
 		{"main.go", "application/octet-stream", true}, {"", "text/plain", true},
-		{"a.zip", "", false}, {"a.tar.gz", "", false}, {"a.exe", "text/plain", false}, {"dir.txt/a.jpg", "", false},
-		{"", "image/png", false}, {"", "application/zip", false}, {"", "video/mp4; codecs=x", false}, {"a.ppt", "", false}, {"a.doc", "", true},
+		{"a.zip", "", true}, {"a.tar.gz", "", true}, {"a.7z", "", false}, {"a.exe", "text/plain", false}, {"dir.txt/a.jpg", "", false},
+		{"", "image/png", false}, {"", "application/zip", true}, {"", "application/x-7z-compressed", false}, {"", "video/mp4; codecs=x", false}, {"a.ppt", "", true}, {"a.vsd", "", false}, {"a.doc", "", true},
 		{"a.pdf", "image/png", true},
 	} {
 		assert.Equal(t, tc.want, r.Supported(tc.name, tc.contentType), "%q %q", tc.name, tc.contentType)
@@ -114,7 +114,7 @@ func TestRegistrySupported(t *testing.T) {
 	r.SetOCR(fakeOCR("x"))
 	assert.True(t, r.Supported("a.jpg", ""))
 	assert.True(t, r.Supported("", "image/png"))
-	assert.False(t, r.Supported("a.zip", ""))
+	assert.False(t, r.Supported("a.7z", ""))
 }
 
 type fakeOCR string
@@ -234,7 +234,6 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	r := New()
 	for _, tc := range []struct{ name, contentType, reason, hint string }{
-		{"a.ppt", "", "the file is an old binary presentation (.ppt)", "save it as .pptx"},
 		{"a.rar", "", "the file is an archive", "upload the files that it holds one by one"},
 		{"a.png", "", "the file is an image", "its text needs OCR"},
 		{"", "audio/mpeg", "the file is sound or video", "upload a transcript"},

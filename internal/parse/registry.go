@@ -11,7 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/charset"
+	"github.com/contextmem/contextmem/internal/parse/chat"
 	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/folder"
 	"github.com/contextmem/contextmem/internal/parse/mail"
 	"github.com/contextmem/contextmem/internal/parse/markup"
 	"github.com/contextmem/contextmem/internal/parse/media"
@@ -53,7 +56,11 @@ func (r *Registry) bundled() map[string]document.Parser {
 		media.XHTML:    document.ParserFunc(markup.ParseHTML),
 		media.CSV:      document.ParserFunc(text.ParseCSV),
 		media.TSV:      document.ParserFunc(text.ParseCSV),
-		media.JSON:     document.ParserFunc(text.ParseJSON),
+		media.JSON:     document.ParserFunc(chat.ParseJSON),
+		media.WhatsApp: document.ParserFunc(chat.ParseWhatsApp),
+		media.ZIP:      folder.Parser{Files: r, Walk: folder.WalkZip},
+		media.TAR:      folder.Parser{Files: r, Walk: folder.WalkTar},
+		media.GZIP:     folder.GzipParser{Files: r},
 		media.JSONL:    document.ParserFunc(text.ParseJSON),
 		media.VTT:      document.ParserFunc(text.ParseSubtitles),
 		media.SRT:      document.ParserFunc(text.ParseSubtitles),
@@ -62,6 +69,8 @@ func (r *Registry) bundled() map[string]document.Parser {
 		media.Contacts: document.ParserFunc(text.ParseContacts),
 		media.DOC:      document.ParserFunc(office.ParseDOC),
 		media.XLS:      document.ParserFunc(office.ParseXLS),
+		media.PPT:      document.ParserFunc(office.ParsePPT),
+		media.MSG:      mail.MSGParser{Files: r},
 		media.DOCX:     document.ParserFunc(office.ParseDOCX),
 		media.PPTX:     document.ParserFunc(office.ParsePPTX),
 		media.XLSX:     document.ParserFunc(office.ParseXLSX),
@@ -175,6 +184,9 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 	}
 	doc, err := protect(run, p, in, lim)
 	if err == nil {
+		if media.IsText(mediaType) && charset.Overwritten(in.Data) {
+			doc.AddPartial("a part of the file holds bytes that no text holds")
+		}
 		err = finish(doc, mediaType, lim)
 	}
 	if err != nil {

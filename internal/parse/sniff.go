@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/internal/parse/charset"
+	"github.com/contextmem/contextmem/internal/parse/chat"
 	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/mail"
 	"github.com/contextmem/contextmem/internal/parse/media"
 	"github.com/contextmem/contextmem/internal/parse/ole"
 )
@@ -123,7 +125,7 @@ func sniffOLE(data []byte) string {
 		return media.OLE
 	}
 	for _, m := range []struct{ stream, mediaType string }{
-		{"WordDocument", media.DOC}, {"Workbook", media.XLS}, {"Book", media.XLS}, {"PowerPoint Document", media.PPT},
+		{"WordDocument", media.DOC}, {"Workbook", media.XLS}, {"Book", media.XLS}, {"PowerPoint Document", media.PPT}, {mail.MSGMark, media.MSG},
 	} {
 		if f.Has(m.stream) {
 			return m.mediaType
@@ -154,6 +156,8 @@ func sniffText(data []byte) sniffed {
 		return sniffed{mediaType: media.Contacts}
 	case strings.HasPrefix(text, "webvtt\n") || strings.HasPrefix(text, "webvtt "):
 		return sniffed{mediaType: media.VTT}
+	case chat.IsWhatsApp(charset.ASCIIHead(data, 4096)):
+		return sniffed{mediaType: media.WhatsApp}
 	case looksLikeMbox(text):
 		return sniffed{mediaType: media.MBOX}
 	case looksLikeMail(text):

@@ -70,6 +70,8 @@ type HTMLReader struct {
 	pageLang string
 	midLine  bool // the last token was text that did not end with a line
 	cut      bool // the page ended inside a tag, or within elements that must be closed
+	ended    bool // it ended with all its elements closed, and had some
+	started  bool // a tag came by
 }
 
 type openTag struct {
@@ -111,6 +113,7 @@ func (h *HTMLReader) Read(ctx context.Context, r io.Reader) error {
 		case html.ErrorToken:
 			err := z.Err()
 			h.cut = errors.Is(err, io.EOF) && (len(z.Raw()) > 0 || h.mustGoOn())
+			h.ended = !h.cut && h.started && h.count[atom.Html] == 0 && h.count[atom.Body] == 0
 			h.close(0)
 			if errors.Is(err, io.EOF) || h.w.Full {
 				return nil
@@ -135,6 +138,10 @@ func (h *HTMLReader) Read(ctx context.Context, r io.Reader) error {
 		}
 	}
 }
+
+// Closed reports whether the page that was read last had elements, and the end tags of its root and its body, as XHTML
+// demands.
+func (h *HTMLReader) Closed() bool { return h.ended }
 
 // mustGoOn reports whether a whole page is open with elements whose end tag HTML does not let anyone omit (WHATWG HTML,
 // 13.1.2.4), or in the middle of a line.
@@ -168,6 +175,7 @@ func (h *HTMLReader) text(z *html.Tokenizer) {
 }
 
 func (h *HTMLReader) start(z *html.Tokenizer, selfClosing bool) {
+	h.started = true
 	name, rest := tagName(z.Raw())
 	a := readAttrs(rest)
 	if selfClosing && h.xhtml {

@@ -35,15 +35,37 @@ const (
 	Notebook = "application/x-ipynb+json"
 	Calendar = "text/calendar"
 	Contacts = "text/vcard"
+	WhatsApp = "text/x-whatsapp-chat" // of our own making: an exported chat has no type
+	ZIP      = "application/zip"
+	TAR      = "application/x-tar"
+	GZIP     = "application/gzip"
+	DOC      = "application/msword"
+	XLS      = "application/vnd.ms-excel"
+	PPT      = "application/vnd.ms-powerpoint"
+	MSG      = "application/vnd.ms-outlook"
 )
+
+// ReadAsIs reports whether the original of a type is what people read, or, for PDF, what its viewers show.
+func ReadAsIs(mediaType string) bool {
+	switch mediaType {
+	case Text, Markdown, HTML, XHTML, CSV, TSV, XML, PDF:
+		return true
+	}
+	return false
+}
+
+// IsText reports whether the files of a type are text.
+func IsText(mediaType string) bool {
+	switch mediaType {
+	case JSON, JSONL, XML, XHTML, RTF, EML, MBOX, SRT, Notebook:
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/")
+}
 
 // Types that are recognised and refused.
 const (
-	ZIP    = "application/zip"
 	OLE    = "application/x-ole-storage"
-	DOC    = "application/msword"
-	XLS    = "application/vnd.ms-excel"
-	PPT    = "application/vnd.ms-powerpoint"
 	Binary = "application/octet-stream"
 )
 
@@ -78,6 +100,7 @@ var Aliases = map[string]string{
 	"text/directory":                   Contacts,
 	"application/x-zip-compressed":     ZIP,
 	"application/x-zip":                ZIP,
+	"application/x-gzip":               GZIP,
 	"application/vnd.ms-word":          DOC,
 	"application/x-msexcel":            XLS,
 	"application/vnd.ms-word.document.macroenabled.12":                        DOCX,
@@ -118,8 +141,13 @@ var Extensions = map[string]string{
 	Notebook: "ipynb",
 	Calendar: "ics ical ifb",
 	Contacts: "vcf vcard",
+	ZIP:      "zip",
+	TAR:      "tar",
+	GZIP:     "gz tgz",
 	DOC:      "doc dot",
 	XLS:      "xls xlt",
+	PPT:      "ppt pot pps",
+	MSG:      "msg oft",
 	Text: "txt text log conf cfg ini env properties toml yaml yml go py pyi rb rs c h cc cpp cxx hpp hh java kt kts scala " +
 		"js mjs cjs jsx ts tsx vue svelte css scss sass less php pl pm lua r jl m mm swift dart ex exs erl hrl hs ml mli fs " +
 		"cs vb sql sh bash zsh fish bat cmd ps1 psm1 make mk cmake gradle groovy tf hcl proto graphql gql thrift asm s " +
@@ -146,8 +174,8 @@ var refusedExts = invert(map[string]string{
 	whatDOC:   "doc dot",
 	whatXLS:   "xls xlt xlsb",
 	whatPPT:   "ppt pot pps",
-	whatOLE:   "msg vsd mpp",
-	whatZip:   "zip tar gz tgz bz2 tbz tbz2 xz txz zst lz lzma lz4 z 7z rar cab ar deb rpm jar war ear apk iso dmg img arj lha lzh cpio",
+	whatOLE:   "vsd mpp",
+	whatZip:   "bz2 tbz tbz2 xz txz zst lz lzma lz4 z 7z rar cab ar deb rpm jar war ear apk iso dmg img arj lha lzh cpio",
 	whatImage: "png jpg jpeg jpe gif webp bmp tif tiff heic heif avif ico psd cr2 nef dng jp2 jxl",
 	whatMedia: "mp3 wav flac ogg oga opus m4a aac wma aiff mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp",
 	whatExec:  "exe dll so dylib bin o a class pyc pyo wasm msi elf",
@@ -160,8 +188,8 @@ var refusedTypes = invert(map[string]string{
 	whatDOC: DOC,
 	whatXLS: XLS + " application/vnd.ms-excel.sheet.binary.macroenabled.12",
 	whatPPT: PPT,
-	whatOLE: OLE + " application/vnd.ms-outlook application/vnd.visio",
-	whatZip: ZIP + " application/gzip application/x-gzip application/x-tar application/x-bzip2 application/x-xz application/zstd " +
+	whatOLE: OLE + " application/vnd.visio",
+	whatZip: "application/x-bzip2 application/x-xz application/zstd " +
 		"application/x-7z-compressed application/vnd.rar application/x-rar-compressed application/x-rar application/java-archive " +
 		"application/vnd.android.package-archive application/x-iso9660-image application/vnd.ms-cab-compressed application/x-archive " +
 		"application/vnd.debian.binary-package application/x-rpm application/x-compress",

@@ -42,8 +42,12 @@ func ParseEPUB(ctx context.Context, in document.Input, lim document.Limits) (*do
 			z.Note("a chapter of the book is missing")
 			continue
 		}
-		if err := chapter(ctx, w, s, meta); err != nil {
+		whole, err := chapter(ctx, w, s, meta)
+		if err != nil {
 			return nil, err
+		}
+		if !whole {
+			z.Note("a chapter of the book is cut off")
 		}
 	}
 	doc := finishOffice(w, z, func(doc *document.Document) {
@@ -54,8 +58,9 @@ func ParseEPUB(ctx context.Context, in document.Input, lim document.Limits) (*do
 	return output.Titled(doc), nil
 }
 
-// chapter writes one chapter as a page whose label is its title or its first heading.
-func chapter(ctx context.Context, w *output.Writer, s io.Reader, meta map[string]string) error {
+// chapter writes one chapter as a page whose label is its title or its first heading, and reports whether it has an
+// end.
+func chapter(ctx context.Context, w *output.Writer, s io.Reader, meta map[string]string) (whole bool, err error) {
 	w.Page("")
 	pages := len(w.Pages)
 	start := w.Length()
@@ -63,23 +68,24 @@ func chapter(ctx context.Context, w *output.Writer, s io.Reader, meta map[string
 	h.Meta = meta
 	r, err := utf8Reader(s)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := h.Read(ctx, r); err != nil {
-		return err
+		return false, err
 	}
+	whole = h.Closed() || w.Full
 	w.Block()
 	if pages == 0 {
-		return nil
+		return whole, nil
 	}
 	if w.Length() == start {
 		w.Pages = w.Pages[:pages-1]
-		return nil
+		return whole, nil
 	}
 	// The title element names the whole book in many; the chapter's own heading is better.
 	label := output.FirstHeading(strings.TrimLeft(w.Peek(start, 4096), "\n"))
 	w.Pages[pages-1].Label = clean.FirstOf(label, clean.OneLine(h.Title.String()))
-	return nil
+	return whole, nil
 }
 
 // utf8Reader decodes a chapter by its mark or declaration; without any it is UTF-8 by the standard.

@@ -38,7 +38,36 @@ func openOOXML(ctx context.Context, in document.Input, lim document.Limits) (*oo
 	if z.Has("EncryptedPackage") || z.Has("EncryptionInfo") {
 		return nil, document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
 	}
-	return &ooxml{File: z, depth: lim.MaxDepth}, nil
+	p := &ooxml{File: z, depth: lim.MaxDepth}
+	return p, p.checkParts()
+}
+
+const reasonMissing = "a part of the file is missing"
+
+// holdsText reports whether a content type, or the kind of a relation, is that of parts whose loss costs text.
+func holdsText(kind string) bool {
+	for _, suffix := range [...]string{"/worksheet", "/sharedStrings", "/slide", "/notesSlide", "/footnotes", "/endnotes", "/comments", "/styles", "/officeDocument",
+		".main", ".styles", ".worksheet", ".sharedStrings", ".slide", ".notesSlide", ".footnotes", ".endnotes", ".comments"} {
+		if strings.HasSuffix(kind, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkParts notes the loss of a part that the list of contents names.
+func (p *ooxml) checkParts() error {
+	x := p.scan("[Content_Types].xml")
+	if x == nil {
+		return nil
+	}
+	for n := 0; x.Next() && n < maxRelations; n++ {
+		if x.Kind == xmlscan.Start && x.Name == "Override" && holdsText(strings.TrimSuffix(x.Attr("ContentType"), "+xml")) &&
+			!p.Has(resolvePart("", x.Attr("PartName"))) {
+			p.Note(reasonMissing)
+		}
+	}
+	return scanFault(p.File, x)
 }
 
 // scan opens a part as XML; nil when there is none.
@@ -67,8 +96,14 @@ func (p *ooxml) relations(part string) []relation {
 		r := relation{id: x.Attr("Id"), kind: path.Base(x.Attr("Type")), target: x.Attr("Target"), external: x.Attr("TargetMode") == "External"}
 		if !r.external {
 			r.target = resolvePart(dir, r.target)
+			if holdsText(x.Attr("Type")) && !p.Has(r.target) {
+				p.Note(reasonMissing)
+			}
 		}
 		rels = append(rels, r)
+	}
+	if scanFault(p.File, x) != nil { // limits stop the part itself as well
+		p.Note(archive.ReasonDamaged)
 	}
 	return rels
 }
@@ -172,6 +207,9 @@ func scanFault(z *archive.File, x *xmlscan.Scanner) error {
 		z.Note(xmlscan.ReasonEntities)
 	}
 	if x.Err == nil {
+		if x.Mismatched || !x.Started {
+			z.Note(archive.ReasonDamaged)
+		}
 		return nil
 	}
 	if output.IsDocumentError(x.Err) {

@@ -59,6 +59,7 @@ func Open(data []byte) (*File, error) {
 	if len(f.entries) == 0 {
 		return nil, ErrFormat
 	}
+	f.Cut = f.Cut || f.endsEarly()
 	f.miniFAT = numbers(f.chain(u32(data, 60), uint64(len(data))))
 	f.mini = f.chain(f.entries[0].start, f.entries[0].size)
 	f.walk(f.entries[0].within, "", 0, map[uint32]bool{})
@@ -112,6 +113,17 @@ func (f *File) readFAT() {
 	}
 }
 
+// endsEarly reports whether the allocation table speaks of sectors that are not there.
+func (f *File) endsEarly() bool {
+	there := (len(f.data) - headerSize + f.sector - 1) / f.sector // the last may be short
+	for n := len(f.fat) - 1; n >= max(there, 0); n-- {
+		if f.fat[n] != 0xFFFFFFFF { // free
+			return true
+		}
+	}
+	return false
+}
+
 // chain returns the bytes of a chain of sectors, at most size.
 func (f *File) chain(start uint32, size uint64) []byte {
 	size = min(size, uint64(len(f.data)))
@@ -154,6 +166,7 @@ func (f *File) miniChain(start uint32, size uint64) []byte {
 
 func (f *File) readDirectory(start uint32) {
 	data := f.chain(start, uint64(len(f.data)))
+	f.Cut = len(data)%f.sector != 0
 	for len(data) >= entrySize && len(f.entries) < maxEntries {
 		b := data[:entrySize]
 		data = data[entrySize:]

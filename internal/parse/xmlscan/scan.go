@@ -37,6 +37,10 @@ type Scanner struct {
 	Unexpanded bool
 	// Err is what ended the document early; nil at its regular end.
 	Err error
+	// Mismatched is set when an end tag was not that of the current element.
+	Mismatched bool
+	// Started is set from the first element on.
+	Started bool
 
 	// Stack holds the names of the open elements, the current one last.
 	Stack []string

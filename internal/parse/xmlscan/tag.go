@@ -17,10 +17,12 @@ func (x *Scanner) endTag(tag []byte) markResult {
 	for i := len(x.Stack) - 1; i >= 0; i-- {
 		if x.Stack[i] == string(name) {
 			x.closing = len(x.Stack) - 1 - i
+			x.Mismatched = x.Mismatched || x.closing > 0
 			x.pop()
 			return markToken
 		}
 	}
+	x.Mismatched = true
 	return markSkip
 }
 
@@ -40,6 +42,7 @@ func (x *Scanner) startTag(tag []byte) markResult {
 		x.Err = document.Errorf(document.LimitExceeded, "elements are nested deeper than %d levels", x.maxDepth)
 		return markEnd
 	}
+	x.Started = true
 	x.Kind, x.Name, x.Text = Start, x.intern(localName(tag[:n])), nil
 	x.Stack = append(x.Stack, x.Name)
 	x.readAttrs(tag[n:])

@@ -1,0 +1,137 @@
+// Package chat reads the exports of chat programs and assistants as conversations: who says what, and when.
+package chat
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/output"
+)
+
+// message is one thing that somebody says.
+type message struct {
+	who  string
+	when string // as it is written, or UTC
+	text string
+}
+
+// writer writes conversations: each is a page with its title as heading, a message is a paragraph that begins with its
+// time and who says it.
+type writer struct {
+	w        *output.Writer
+	first    time.Time
+	last     time.Time
+	title    string
+	talks    int
+	messages int
+}
+
+func newWriter(lim document.Limits, size int) *writer { return &writer{w: output.New(lim, size/2)} }
+
+// begin begins a conversation.
+func (c *writer) begin(title string) {
+	title = clean.OneLine(title)
+	c.talks++
+	c.w.Page(title)
+	if title == "" {
+		return
+	}
+	if c.talks == 1 {
+		c.title = title
+	}
+	c.w.Heading(1)
+	c.w.Text(title)
+	c.w.Block()
+}
+
+// say writes a message. Its text is Markdown as it stands, below the conversation's heading.
+func (c *writer) say(m message) {
+	text := strings.Trim(clean.String([]byte(m.text)), " \t\n")
+	if text == "" || c.w.Full {
+		return
+	}
+	c.messages++
+	c.w.Block()
+	head := ""
+	if m.when != "" {
+		head = "[" + m.when + "] "
+	}
+	if who := clean.OneLine(m.who); who != "" {
+		head += who + ": "
+	}
+	c.w.Raw(head + below(text))
+}
+
+// below makes headings of a message plain: those of the document are titles of conversations.
+func below(text string) string {
+	if !strings.HasPrefix(text, "#") && !strings.Contains(text, "\n#") {
+		return text
+	}
+	var b strings.Builder
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "```") {
+			fenced = !fenced
+		}
+		if strings.HasPrefix(line, "#") && !fenced {
+			b.WriteByte('\\')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// at notes a time and writes it in UTC; empty for none.
+func (c *writer) at(t time.Time) string {
+	if t.IsZero() || t.Year() < 1970 || t.Year() > 9999 {
+		return ""
+	}
+	t = t.UTC()
+	if c.first.IsZero() || t.Before(c.first) {
+		c.first = t
+	}
+	if t.After(c.last) {
+		c.last = t
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+// seconds is the time of a Unix time with fractions.
+func seconds(s float64) time.Time {
+	if s <= 0 || s > 1<<38 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(s * 1000))
+}
+
+// document returns what was written; nil when nobody said anything.
+func (c *writer) document() *document.Document {
+	if c.messages == 0 {
+		return nil
+	}
+	doc := c.w.Document()
+	doc.Title, doc.Created, doc.Modified = c.title, c.first, c.last
+	if c.talks > 1 {
+		doc.Title = ""
+	}
+	return doc
+}
+
+// usersKey carries the names of a Slack export's users to its channels.
+type usersKey struct{}
+
+// WithUsers returns a context in which the users of a Slack export have names, by their ids.
+func WithUsers(ctx context.Context, users map[string]string) context.Context {
+	if len(users) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, usersKey{}, users)
+}
+
+func usersOf(ctx context.Context) map[string]string {
+	users, _ := ctx.Value(usersKey{}).(map[string]string)
+	return users
+}
