@@ -11,10 +11,10 @@ const batchRows = 256
 // time, before they are quantised.
 const upRows = 48
 
-// run takes texts through the encoder, a batch at a time, and calls done for each batch
-// with the index of its first text. Where only the first token of each text is
-// wanted, the last layer is computed for those alone.
-func (m *Model) run(ctx context.Context, texts, types [][]int32, firstOnly bool, done func(s *scratch, first int)) error {
+// run takes texts through the first layers of the encoder, a batch at a time, and calls done for
+// each batch with the index of its first text. Where only the first token of each text is
+// wanted, the last of these layers is computed for those alone.
+func (m *Model) run(ctx context.Context, texts, types [][]int32, layers []layer, firstOnly bool, done func(s *scratch, first int)) error {
 	s := m.borrow()
 	defer m.scratch.Put(s)
 	for first := 0; first < len(texts); {
@@ -29,11 +29,11 @@ func (m *Model) run(ctx context.Context, texts, types [][]int32, firstOnly bool,
 		}
 		s.reset(m, rows)
 		m.embed(s, texts[first:first+n], of)
-		for i := range m.layers {
+		for i := range layers {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			m.layers[i].run(m, s, firstOnly && i == len(m.layers)-1)
+			layers[i].run(m, s, firstOnly && i == len(layers)-1)
 		}
 		done(s, first)
 		first += n

@@ -70,7 +70,7 @@ func (m *Model) Encode(ctx context.Context, texts [][]int32, pool Pooling) ([][]
 		return nil, err
 	}
 	out := vectors(len(texts), m.cfg.Hidden)
-	err := m.run(ctx, texts, nil, pool == PoolCLS, func(s *scratch, first int) {
+	err := m.run(ctx, texts, nil, m.layers, pool == PoolCLS, func(s *scratch, first int) {
 		for i, span := range s.spans {
 			s.pool(out[first+i], span, pool)
 		}
@@ -91,7 +91,7 @@ func (m *Model) Classify(ctx context.Context, texts, types [][]int32) ([][]float
 		return nil, err
 	}
 	out := vectors(len(texts), m.cfg.Labels)
-	err := m.run(ctx, texts, types, true, func(s *scratch, first int) {
+	err := m.run(ctx, texts, types, m.layers, true, func(s *scratch, first int) {
 		m.head.logits(m.k, s, out[first:][:len(s.spans)])
 	})
 	if err != nil {

@@ -1,0 +1,142 @@
+package transformer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Compare scores pairs of texts by the means of their tokens' vectors: for each of several heads a small layer over products and
+// differences of the two means, with a path around it. It is safe for concurrent use.
+type Compare struct {
+	hidden int
+	mean   []float32 // over many texts, taken off before vectors are compared
+	heads  []compareHead
+}
+
+// compareHead is one head. Its inputs are, for means u and v of unit length, u*v, |u-v|, u, v by value and then the
+// cosine and the logarithms of both texts' numbers of tokens.
+type compareHead struct {
+	dense  logitHead // [width, 4*hidden+3]
+	out    logitHead // [1, width]
+	direct logitHead // [1, 3], of the last three inputs
+}
+
+// extraInputs is how many inputs of a head are not values of vectors.
+const extraInputs = 3
+
+// LoadCompare reads a file of safetensors: "mean" [hidden], and for each head NAME.dense, NAME.out and NAME.direct with weight
+// and bias, as floats. hidden is 1 to 16384.
+func LoadCompare(safetensors []byte, hidden int, heads []string) (*Compare, error) {
+	if hidden < 1 || hidden > maxWidth {
+		return nil, fmt.Errorf("hidden must be in 1..%d", maxWidth)
+	}
+	ts, err := readTensors(safetensors)
+	if err != nil {
+		return nil, err
+	}
+	l := loader{cfg: Config{Hidden: hidden}, ts: ts}
+	c := &Compare{hidden: hidden, mean: l.vector(hidden, "mean")}
+	for _, name := range heads {
+		width := ts[name+".dense.bias"].shape
+		if len(width) != 1 || width[0] < 1 || width[0] > maxWidth {
+			return nil, fmt.Errorf("safetensors: %s.dense.bias must be 1 to %d floats", name, maxWidth)
+		}
+		c.heads = append(c.heads, compareHead{
+			dense:  l.dense(name+".dense", width[0], 4*hidden+extraInputs),
+			out:    l.dense(name+".out", 1, width[0]),
+			direct: l.dense(name+".direct", 1, extraInputs),
+		})
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
+	return c, nil
+}
+
+// dense reads a layer that stays in float32.
+func (l *loader) dense(name string, out, in int) logitHead {
+	t := l.ts[name+".weight"]
+	if !t.floats() || !t.is(out, in) {
+		l.fail(fmt.Errorf("safetensors: %s.weight must be floats [%d, %d]", name, out, in))
+		return logitHead{}
+	}
+	h := logitHead{make([]float32, out*in), l.vector(out, name+".bias")}
+	if decode(h.weight, t.data, t.dtype); !finite(h.weight) {
+		l.fail(errNotFinite)
+	}
+	return h
+}
+
+// Text is what Compare knows of a text.
+type Text struct {
+	unit   []float32
+	tokens float32 // the logarithm of their number
+}
+
+// Bytes is how much memory a text takes.
+func (t Text) Bytes() int { return 4*len(t.unit) + 32 }
+
+// Text reads the states of a text: the vectors of its tokens, one after the other, as Model.States returns them.
+func (c *Compare) Text(states []float32) (Text, error) {
+	if len(states) == 0 || len(states)%c.hidden != 0 {
+		return Text{}, errors.New("states must be vectors of one or more tokens")
+	}
+	n := len(states) / c.hidden
+	sums := make([]float64, c.hidden)
+	for i, v := range states {
+		sums[i%c.hidden] += float64(v)
+	}
+	var length float64
+	for i := range sums {
+		sums[i] = sums[i]/float64(n) - float64(c.mean[i])
+		length += sums[i] * sums[i]
+	}
+	t := Text{make([]float32, c.hidden), float32(math.Log(float64(n)))}
+	for i, v := range sums {
+		t.unit[i] = float32(v / max(math.Sqrt(length), 1e-12))
+	}
+	return t, nil
+}
+
+// Logit returns what a head, counted from 0, says of two texts.
+func (c *Compare) Logit(head int, a, b Text) float32 {
+	h, n := &c.heads[head], c.hidden
+	inputs := make([]float32, 4*n+extraInputs)
+	var cosine float32
+	for i, u := range a.unit {
+		v := b.unit[i]
+		inputs[i], inputs[2*n+i], inputs[3*n+i] = u*v, u, v
+		inputs[n+i] = max(u-v, v-u)
+		cosine += u * v
+	}
+	extra := inputs[4*n:]
+	extra[0], extra[1], extra[2] = cosine, a.tokens, b.tokens
+	wide, out, direct := make([]float32, len(h.dense.bias)), [1]float32{}, [1]float32{}
+	h.dense.apply(wide, inputs)
+	for i, x := range wide {
+		wide[i] = x / 2 * float32(1+math.Erf(float64(x)/math.Sqrt2))
+	}
+	h.out.apply(out[:], wide)
+	h.direct.apply(direct[:], extra)
+	return out[0] + direct[0]
+}
+
+// apply sets the first values of dst to the results of the layer for x, adding up in four lanes.
+func (h *logitHead) apply(dst, x []float32) {
+	for o, bias := range h.bias {
+		row := h.weight[o*len(x):][:len(x)]
+		var s0, s1, s2, s3 float32
+		i := 0
+		for ; i+4 <= len(row); i += 4 {
+			s0 += row[i] * x[i]
+			s1 += row[i+1] * x[i+1]
+			s2 += row[i+2] * x[i+2]
+			s3 += row[i+3] * x[i+3]
+		}
+		for ; i < len(row); i++ {
+			s0 += row[i] * x[i]
+		}
+		dst[o] = bias + s0 + s1 + s2 + s3
+	}
+}

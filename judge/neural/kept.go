@@ -1,0 +1,63 @@
+package neural
+
+import (
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/contextmem/contextmem/internal/transformer"
+)
+
+// kept holds what is known of texts, as many as fit into a number of bytes. Those that were not asked for the longest go first.
+// It is safe for concurrent use; nil keeps nothing.
+type kept struct {
+	mu    sync.Mutex
+	limit int
+	bytes int
+	texts *simplelru.LRU[string, transformer.Text]
+}
+
+// perText is what a kept text takes beyond its bytes and its vector.
+const perText = 128
+
+func newKept(limit int) (*kept, error) {
+	k := &kept{limit: limit}
+	var err error
+	k.texts, err = simplelru.NewLRU(math.MaxInt32, func(text string, v transformer.Text) { k.bytes -= size(text, v) })
+	return k, err
+}
+
+func size(text string, v transformer.Text) int { return perText + len(text) + v.Bytes() }
+
+// get returns what is kept of a text, and whether it is.
+func (k *kept) get(text string) (transformer.Text, bool) {
+	if k == nil {
+		return transformer.Text{}, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.texts.Get(text)
+}
+
+// put keeps a text.
+func (k *kept) put(text string, v transformer.Text) {
+	if k == nil {
+		return
+	}
+	need := size(text, v)
+	if need > k.limit {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.texts.Contains(text) {
+		return
+	}
+	for k.bytes+need > k.limit {
+		k.texts.RemoveOldest()
+	}
+	k.texts.Add(strings.Clone(text), v)
+	k.bytes += need
+}

@@ -1,0 +1,286 @@
+// Package neural compares texts by vectors that a transformer inside the process makes: it implements [judge.Judge] with heads over
+// the means of what the first layers of an embedder's encoder say of two texts. The mean of a text is computed once and kept
+// for a while, so that a text that is compared with many costs its heads only, a fraction of a millisecond a pair.
+package neural
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/contextmem/contextmem/internal/transformer"
+	"github.com/contextmem/contextmem/judge"
+)
+
+// Encoder runs the first layers over texts; [github.com/contextmem/contextmem/embed/neural.Embedder] is one.
+type Encoder interface {
+	// Model names the encoder and the version of its weights.
+	Model() string
+	// Dim is the width of a token's vector.
+	Dim() int
+	// States returns, for each text, the vectors of at most tokens of its tokens after the first layers: [tokens * Dim]float32.
+	States(ctx context.Context, texts []string, layers, tokens int) ([][]float32, error)
+}
+
+// Files are the contents of a model's files in memory, which must not change.
+type Files struct {
+	Config  []byte // config.json
+	Weights []byte // model.safetensors
+}
+
+// Options say what the files do not.
+type Options struct {
+	// Model is the name of the model. It is required.
+	Model string
+	// CacheBytes is how much memory the kept vectors of texts may take; 0 means 16 MiB, less than 0 none. A text takes
+	// its own bytes and four times Encoder.Dim: 16 MiB are some 9,000 short texts at 384 dimensions.
+	CacheBytes int
+	// Threads is how many goroutines a call may use, 1 to 256; 0 means GOMAXPROCS.
+	Threads int
+}
+
+// Limits and defaults of [Options].
+const (
+	defaultCache = 16 << 20
+	maxThreads   = 256
+)
+
+// The heads, and what their tensors are called.
+const (
+	answers = iota
+	replaces
+)
+
+var headNames = []string{answers: "answers", replaces: "replaces"}
+
+// config is config.json.
+type config struct {
+	Encoder       string `json:"encoder"`        // the beginning of the encoder's Model
+	EncoderLayers int    `json:"encoder_layers"` // that run before
+	MaxTokens     int    `json:"max_text_tokens"`
+	// Calibration is, for each head, what makes a logit x a probability: 1/(1+exp(-(Scale*x+Shift))).
+	Calibration map[string]scale `json:"calibration"`
+}
+
+type scale struct{ Scale, Shift float64 }
+
+// probability is the calibrated probability of a logit.
+func (s scale) probability(logit float32) float64 {
+	return 1 / (1 + math.Exp(-(s.Scale*float64(logit) + s.Shift)))
+}
+
+// Judge is a model that compares texts. It is safe for concurrent use.
+type Judge struct {
+	model   string
+	set     config
+	encoder Encoder
+	compare *transformer.Compare
+	scales  []scale // by head
+	kept    *kept   // nil without
+	threads int
+}
+
+var _ judge.Judge = (*Judge)(nil)
+
+// New makes a judge of files in memory and of the encoder that they were trained on. Its weights are
+// loaded at once; the encoder may load its own with the first text.
+func New(f Files, encoder Encoder, o *Options) (*Judge, error) {
+	j, err := open(f, encoder, o)
+	if err != nil {
+		return nil, fmt.Errorf("neural: %w", err)
+	}
+	return j, nil
+}
+
+func open(f Files, encoder Encoder, o *Options) (*Judge, error) {
+	if o == nil || o.Model == "" {
+		return nil, errors.New("Options.Model is required")
+	}
+	if o.Threads < 0 || o.Threads > maxThreads {
+		return nil, fmt.Errorf("Options.Threads must be 0 to %d", maxThreads)
+	}
+	j := &Judge{encoder: encoder, threads: o.Threads}
+	if err := json.Unmarshal(f.Config, &j.set); err != nil {
+		return nil, fmt.Errorf("config.json: %w", err)
+	}
+	var err error
+	if j.scales, err = j.set.check(encoder); err != nil {
+		return nil, err
+	}
+	if j.compare, err = transformer.LoadCompare(f.Weights, encoder.Dim(), headNames); err != nil {
+		return nil, err
+	}
+	if j.threads == 0 {
+		j.threads = min(runtime.GOMAXPROCS(0), maxThreads)
+	}
+	if o.CacheBytes >= 0 {
+		size := o.CacheBytes
+		if size == 0 {
+			size = defaultCache
+		}
+		if j.kept, err = newKept(size); err != nil {
+			return nil, err
+		}
+	}
+	sum := sha256.New()
+	_, _ = sum.Write(f.Config) // a hash takes everything
+	_, _ = sum.Write(f.Weights)
+	_, _ = sum.Write([]byte(encoder.Model()))
+	j.model = o.Model + "/" + hex.EncodeToString(sum.Sum(nil)[:4])
+	return j, nil
+}
+
+// check returns the calibration of the heads.
+func (c *config) check(encoder Encoder) ([]scale, error) {
+	if c.Encoder == "" || !strings.HasPrefix(encoder.Model(), c.Encoder) {
+		return nil, errors.New("config.json: made for another encoder")
+	}
+	if c.MaxTokens < 3 || c.EncoderLayers < 1 {
+		return nil, errors.New("config.json: max_text_tokens must be 3 or more, encoder_layers 1 or more")
+	}
+	scales := make([]scale, len(headNames))
+	for i, name := range headNames {
+		s, ok := c.Calibration[name]
+		if !ok || s.Scale <= 0 {
+			return nil, errors.New("config.json: calibration must have a positive scale for each head")
+		}
+		scales[i] = s
+	}
+	return scales, nil
+}
+
+// Model is the model's name and a fingerprint of its weights, its calibration and its encoder.
+func (j *Judge) Model() string { return j.model }
+
+// Replaces returns, for each pair, the calibrated probability that the later statement takes the place of the earlier one. It
+// reads the beginning of long texts only, 128 tokens with the model that comes with contextmem; what was said before and when is not looked at. The errors are those of ctx.
+func (j *Judge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
+	ps := make([]texts, len(pairs))
+	for i, p := range pairs {
+		ps[i] = texts{p.Earlier.Text, p.Later.Text}
+	}
+	return j.score(ctx, ps, replaces)
+}
+
+// Answers returns, for each passage, the calibrated probability that it answers the question. The errors are those of ctx.
+func (j *Judge) Answers(ctx context.Context, q string, passages []string) ([]float64, error) {
+	ps := make([]texts, len(passages))
+	for i, p := range passages {
+		ps[i] = texts{q, p}
+	}
+	return j.score(ctx, ps, answers)
+}
+
+// texts is a pair of texts.
+type texts struct{ a, b string }
+
+// blank reports whether there is nothing to compare.
+func (t texts) blank() bool { return strings.TrimSpace(t.a) == "" || strings.TrimSpace(t.b) == "" }
+
+// score returns the probabilities of a head. Pairs with an empty text have 0.
+func (j *Judge) score(ctx context.Context, pairs []texts, head int) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	found, err := j.encode(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(pairs))
+	for i, p := range pairs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !p.blank() {
+			out[i] = j.scales[head].probability(j.compare.Logit(head, found[p.a], found[p.b]))
+		}
+	}
+	return out, nil
+}
+
+// encode returns what there is to know of all texts of the pairs.
+func (j *Judge) encode(ctx context.Context, pairs []texts) (map[string]transformer.Text, error) {
+	found := make(map[string]transformer.Text)
+	var missing []string
+	for _, p := range pairs {
+		if p.blank() {
+			continue
+		}
+		for _, t := range []string{p.a, p.b} {
+			if _, ok := found[t]; ok {
+				continue
+			}
+			v, ok := j.kept.get(t)
+			if found[t] = v; !ok {
+				missing = append(missing, t)
+			}
+		}
+	}
+	results := make([]transformer.Text, len(missing))
+	group, ctx := errgroup.WithContext(ctx)
+	for _, share := range shares(missing, j.threads) {
+		group.Go(func() error { return j.read(ctx, missing, share, results) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i, t := range missing {
+		found[t] = results[i]
+		j.kept.put(t, results[i])
+	}
+	return found, nil
+}
+
+// atOnce is how many texts are encoded together.
+const atOnce = 16
+
+// read encodes the texts of a share into results.
+func (j *Judge) read(ctx context.Context, all []string, share []int, results []transformer.Text) error {
+	for part := range slices.Chunk(share, atOnce) {
+		ts := make([]string, len(part))
+		for k, i := range part {
+			ts[k] = all[i]
+		}
+		states, err := j.encoder.States(ctx, ts, j.set.EncoderLayers, j.set.MaxTokens)
+		if err != nil {
+			return err
+		}
+		for k, i := range part {
+			if results[i], err = j.compare.Text(states[k]); err != nil {
+				return fmt.Errorf("neural: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// shares deals texts, by their numbers, to at most n goroutines, the longest first, each to the one with the least to do.
+func shares(texts []string, n int) [][]int {
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(texts[b]) - len(texts[a]) })
+	out := make([][]int, min(n, len(texts)))
+	load := make([]int, len(out))
+	for _, i := range order {
+		least := 0
+		for k, l := range load {
+			if l < load[least] {
+				least = k
+			}
+		}
+		out[least] = append(out[least], i)
+		load[least] += len(texts[i])
+	}
+	return out
+}

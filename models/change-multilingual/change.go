@@ -1,0 +1,61 @@
+// Package change is a small model that compares what people say, in about a hundred languages: whether a later statement takes
+// the place of an earlier one, and whether a passage answers a question. It is built into the program and runs on the
+// first layers of multilingual-e5-small, which it shares with the embedder.
+//
+//	model, err := change.New()
+//	if err != nil {
+//		return err
+//	}
+//	p, err := model.Replaces(ctx, []judge.Pair{{
+//		Earlier: judge.Statement{Text: "we live in Porto"},
+//		Later:   judge.Statement{Text: "first night in the new house in Braga"},
+//	}})
+//
+// A program that imports the package, if only for that, has it as the default of Options.Judge.
+package change
+
+import (
+	_ "embed" // the files
+	"sync"
+	"unsafe"
+
+	"github.com/contextmem/contextmem/judge"
+	"github.com/contextmem/contextmem/judge/neural"
+	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
+)
+
+func init() {
+	judge.Register(name, func() (judge.Judge, error) {
+		j, err := New()
+		if err != nil { // not a nil *neural.Judge in an interface
+			return nil, err
+		}
+		return j, nil
+	})
+}
+
+// Strings, not byte slices: they stay in the read-only part of the program.
+var (
+	//go:embed config.json
+	config string
+	//go:embed model.safetensors
+	weights string
+)
+
+// name is that of the model in [neural.Judge.Model].
+const name = "change-multilingual"
+
+var shared = sync.OnceValues(func() (*neural.Judge, error) {
+	encoder, err := e5.New()
+	if err != nil {
+		return nil, err
+	}
+	return neural.New(neural.Files{Config: bytesOf(config), Weights: bytesOf(weights)}, encoder, &neural.Options{Model: name})
+})
+
+// New returns the model, the same one at every call. It needs about 3 MB of memory, up to 16 MiB for the vectors of the texts
+// that it compared last, and the encoder of multilingual-e5-small, which a program that embeds with it has anyway.
+func New() (*neural.Judge, error) { return shared() }
+
+// bytesOf are the bytes of s, which must not be written to.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
