@@ -99,6 +99,20 @@ type Input struct {
 	Instructions string
 	// Pairs says that Text consists of turns that begin with "user:" and "assistant:" at the start of a line.
 	Pairs bool
+	// Turns are the messages of a conversation, by ascending Start, where they are known. They count instead of the labels in Text.
+	Turns []Turn
+}
+
+// Turn is one message of a conversation.
+type Turn struct {
+	// Span is the message in Text. What stands between two messages, such as a label, is said by nobody.
+	Span
+	// User says that a user speaks, whose statements count. Those of an assistant or a tool do not.
+	User bool
+	// Name is who speaks; empty for a user is Input.Speaker.
+	Name string
+	// Time is when it was said; zero is Input.Time.
+	Time time.Time
 }
 
 // Span is a half-open range [Start, End) of byte offsets.

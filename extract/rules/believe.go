@@ -216,3 +216,18 @@ func (d *doc) participleAt(i, hi int) bool {
 	t := &d.Tokens[i]
 	return t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && t.Word.Form&language.BaseForm == 0 || t.Word.Flags == 0 && t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
 }
+
+// inJest reports whether the object of a predicate shows that a statement is not meant: "allergic to mornings", "speak fluent sarcasm".
+func inJest(predicate, object string) bool {
+	list := ""
+	switch strings.TrimPrefix(predicate, extract.NotPrefix) {
+	case "allergic_to", "intolerant_to":
+		list = "no-allergen"
+	case "speaks":
+		list = "no-language"
+	default:
+		return false
+	}
+	words := strings.Fields(strings.ToLower(object))
+	return len(words) > 0 && wordLists()[list][words[len(words)-1]]
+}

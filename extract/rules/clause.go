@@ -300,5 +300,5 @@ func (d *doc) beforePreposition(s *language.Sentence, lo int) int {
 
 // plainPlural reports whether a word looks like a plural, which a base form can follow: "my parents like".
 func plainPlural(w string) bool {
-	return len(w) > 2 && w[len(w)-1] == 's' || w == "people" || w == "children"
+	return len(w) > 2 && w[len(w)-1] == 's' && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") || w == "people" || w == "children"
 }

@@ -28,6 +28,11 @@ func newDoc(in *extract.Input) *doc {
 	}
 	d.Reset(in.Text, said)
 	d.Chunks = in.Chunks
+	for i := range in.Turns {
+		if i > 0 {
+			d.Breaks = append(d.Breaks, in.Turns[i-1].End)
+		}
+	}
 	d.in = in
 	return d
 }

@@ -11,7 +11,7 @@ import (
 // emit writes a statement as a relation, with mentions for ends that have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
-	if !ok || len(d.out.Relations) >= maxRelations {
+	if !ok || len(d.out.Relations) >= maxRelations || inJest(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}
 	d.mentionNode(&st.source, st.frame, true)
@@ -29,6 +29,9 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, d.functional(st)
 		rel.Asserted = d.asserted(s, dates, st)
 		rel.ValidFrom, rel.ValidTo, rel.Precision = d.validity(s, dates, st)
+	}
+	if rel.Asserted.IsZero() {
+		rel.Asserted = d.earlier(s)
 	}
 	if len(d.in.Chunks) > 0 {
 		rel.Chunk, _ = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
@@ -170,6 +173,14 @@ func (d *doc) asserted(s *language.Sentence, dates []language.Date, st *statemen
 		}
 	}
 	return time.Time{}
+}
+
+// earlier is when a sentence was said where that is before the time of the item, else zero.
+func (d *doc) earlier(s *language.Sentence) time.Time {
+	if s.Said.IsZero() || !s.Said.Before(d.in.Time) {
+		return time.Time{}
+	}
+	return s.Said
 }
 
 // coarser keeps the coarser of two precisions.

@@ -317,7 +317,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.past = g.past || g.perfect || t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0
 			return true
 		}
-		if t.Kind == language.KindWord && !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) { // a verb that the table does not have
+		if t.Kind == language.KindWord && !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) && w != "tho" { // a verb that the table does not have
 			g.verb, g.comp = i, i+1
 			g.past = g.past || strings.HasSuffix(w, "ed")
 			return true
@@ -387,7 +387,7 @@ func (d *doc) datesOf(s *language.Sentence) []language.Date {
 // addFact completes a fact with its evidence and keeps the surer of two equal ones. Of two facts that one statement
 // gives, the second gets a sentence of its own.
 func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
-	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" {
+	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || inJest(f.Predicate, f.Object) {
 		return
 	}
 	mode := d.modeAt(d.at)
@@ -395,7 +395,12 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 		return
 	}
 	f.Mode = factMode(&f, mode)
-	f.Time = d.in.Time
+	if f.Time = d.in.Time; !s.Said.IsZero() {
+		f.Time = s.Said
+	}
+	if f.Asserted.IsZero() {
+		f.Asserted = d.earlier(s)
+	}
 	f.Start, f.End = int(d.Tokens[s.Lo].Start), int(d.Tokens[s.Hi-1].End)
 	f.Evidence = clip(d.Text[f.Start:f.End])
 	f.Confidence = min(f.Confidence, 1)

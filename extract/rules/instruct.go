@@ -233,6 +233,38 @@ func (in instructions) wanted(facts []extract.Fact) []extract.Fact {
 	})
 }
 
+// unwanted tells which statements of relations the instructions leave out: those about what is to be ignored, and of what the speakers say of themselves what is not about the topics
+// that alone are wanted.
+func (in instructions) unwanted(r *extract.Relation, speakers map[string]bool) bool {
+	if r.Predicate == "related_to" {
+		return false
+	}
+	text := " " + strings.ToLower(r.Predicate+" "+r.Raw+" "+r.Target)
+	f := extract.Fact{}
+	match := func(t topic) bool { return t.matches(text, &f) }
+	if slices.ContainsFunc(in.ignore, match) {
+		return true
+	}
+	if len(in.only) == 0 || !speakers[r.Source] && !speakers[r.Target] || slices.ContainsFunc(in.only, func(t topic) bool { return len(t.words) == 0 }) {
+		return false
+	}
+	return !slices.ContainsFunc(in.only, match)
+}
+
+// drop removes the relations that instructions leave out, so that the graph keeps no more than the facts do.
+func (d *doc) drop(in instructions) {
+	if len(in.only)+len(in.ignore) == 0 {
+		return
+	}
+	speakers := map[string]bool{extract.Key(d.speaker()): true}
+	for i := range d.Sentences {
+		if s := d.Sentences[i].Speaker; s != "" {
+			speakers[extract.Key(s)] = true
+		}
+	}
+	d.out.Relations = slices.DeleteFunc(d.out.Relations, func(r extract.Relation) bool { return in.unwanted(&r, speakers) })
+}
+
 // matches reports whether a word of the topic begins a word of the fact, or the fact's kind is one of the topic's.
 func (t topic) matches(text string, f *extract.Fact) bool {
 	if slices.Contains(t.kinds, f.Kind) {

@@ -40,8 +40,13 @@ func (d *doc) relations() {
 	r := &d.rel
 	r.d, r.mem, r.names, r.dates = d, memoryOf{}, d.Names, d.Dates
 	facts := d.in.Infer
+	reference := d.Reference
+	defer func() { d.Reference = reference }()
 	for k := range d.Sentences {
 		s := &d.Sentences[k]
+		if d.Reference = reference; !s.Said.IsZero() {
+			d.Reference = s.Said
+		}
 		r.mem.newSentence(s.Paragraph)
 		foreign := (d.Foreign || d.Script) && d.foreignSentence(s)
 		r.sentence(k, s)
@@ -191,6 +196,9 @@ func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end in
 	if fr.predicate == "lives_in" && c.hi < s.Hi && d.Tokens[c.hi].Kind == language.KindWord && d.Tokens[c.hi].Is(language.Determiner|language.Possessive|language.Neuter|language.ThirdPlural) && !d.dateBegins(s, c.hi) {
 		return -1 // "moved the couch to the cellar", "lived it up in Vegas"
 	}
+	if fr.predicate == "works_at" && (d.IsWord(s, c.hi-1, "out") || d.IsWord(s, c.hi, "out")) {
+		return -1 // "work out at the gym"
+	}
 	for i := c.hi; i < min(end, c.hi+maxReach+4); i++ {
 		t := &d.Tokens[i]
 		if t.Kind != language.KindWord || !t.Is(language.Preposition) || nodeAt(r.nodes, i) >= 0 {
@@ -238,11 +246,24 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 		if j < end && (d.IsWord(s, j, "and") || d.IsWord(s, j, "or")) {
 			j++
 		}
+		if j == next+1 && d.IsPunct(s, next, ',') && fr.target == extract.TypeLocation && (fr.predicate != "located_in" || r.nodes[c.subject].kind == nodeSpeaker) && !r.lists(s, j, end) {
+			return // "in Lisbon, Portugal": the place in which the first lies
+		}
 		if j == next || j >= end || d.Tokens[j].Kind == language.KindWord && (d.Tokens[j].Word.Verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.Tokens[j].Is(language.Conjunction|language.WhWord|language.Adverb|language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)) {
 			return
 		}
 		i = j
 	}
+}
+
+// lists reports whether names behind a comma are of a list, which ends in "and" and a name: "Oslo, Rome and Paris".
+func (r *relator) lists(s *language.Sentence, i, end int) bool {
+	for ; i+1 < end; i++ {
+		if r.d.IsWord(s, i, "and") || r.d.IsWord(s, i, "or") {
+			return nodeAt(r.nodes, i+1) >= 0 && r.nodes[nodeAt(r.nodes, i+1)].kind == nodeName
+		}
+	}
+	return false
 }
 
 func (d *doc) gerund(i int) bool { return d.Tokens[i].Word.Form&language.IngForm != 0 }

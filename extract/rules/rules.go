@@ -9,7 +9,8 @@
 // Of instructions ([extract.Input].Instructions) the rules honour, clause by clause: "only X", "just X", "focus on X" (facts
 // about X alone are kept); "ignore X", "skip X", "do not store X", "except X" (those about X go); and "at most N facts" (the surest N
 // are kept). X is one or more topics: those of a list (food, work, health, family, travel, hobbies, money, technology), kinds (preferences, goals,
-// events, facts, entities, relationships), or any word, which then has to begin a word of the fact. Everything else, such as a wish about
+// events, facts, entities, relationships), or any word, which then has to begin a word of the fact. The relations of the graph obey as facts do;
+// the text itself is what the caller gave, and stays. Everything else, such as a wish about
 // language or style, is not honoured and listed in [extract.Output].Unheeded.
 //
 // It works in one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest.
@@ -63,6 +64,7 @@ func extractOne(in *extract.Input) extract.Output {
 	if in.Infer && in.Instructions != "" {
 		ins := parseInstructions(in.Instructions)
 		d.out.Facts, d.out.Unheeded = ins.filter(d.out.Facts), ins.unheeded
+		d.drop(ins)
 	}
 	d.out.Dates = d.DateRefs()
 	d.out.Mentions = d.Mentions

@@ -1,11 +1,18 @@
 package rules
 
 import (
+	"strings"
+	"time"
+
 	"github.com/contextmem/contextmem/internal/language"
 )
 
 // turns finds who speaks: "user:" and "assistant:" lines, and in memories "Name:" at the start of a line.
 func (d *doc) turns() {
+	if len(d.in.Turns) > 0 {
+		d.knownTurns()
+		return
+	}
 	if !d.in.Memory && !d.in.Pairs {
 		return
 	}
@@ -65,4 +72,77 @@ func (d *doc) turnPrefix(s *language.Sentence) (name string, next int, ok bool) 
 		}
 	}
 	return "", 0, false
+}
+
+// knownTurns gives each sentence the speaker of the message that it stands in. Labels between messages are said by nobody, and so are lines of a message that begin with the label of
+// a turn: they are a conversation that was pasted.
+func (d *doc) knownTurns() {
+	at, pasted := 0, false
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		for at+1 < len(d.in.Turns) && d.labelOf(at+1) <= int(d.Tokens[s.Lo].Start) {
+			at, pasted = at+1, false
+		}
+		t := &d.in.Turns[at]
+		first := s.Lo
+		for s.Lo < s.Hi-1 && int(d.Tokens[s.Lo].Start) < t.Start {
+			s.Lo++
+		}
+		if s.Role = language.RoleAssistant; !t.User {
+			s.Said = d.localTime(t.Time)
+			continue
+		}
+		begins := s.Lo > first
+		if name, _, ok := d.turnPrefix(s); ok && roleLabel(name) && (begins || d.Tokens[s.Lo].Gap >= language.LineGap) {
+			pasted = true
+		}
+		switch {
+		case begins:
+			if t.Name != "" && !language.FoldEqual(t.Name, d.speaker()) {
+				s.Prefix = language.Span{Lo: first, Hi: s.Lo - 1}
+			}
+		case d.Tokens[s.Lo].Gap == language.BlankGap:
+			pasted = false
+		}
+		s.Said = d.localTime(t.Time)
+		if pasted {
+			continue
+		}
+		if s.Role, s.Speaker = language.RoleUser, t.Name; s.Speaker == "" {
+			s.Speaker = d.speaker()
+		}
+	}
+}
+
+// labelOf is where the label of turn i begins: behind the message before.
+func (d *doc) labelOf(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return d.in.Turns[i-1].End
+}
+
+// speaker is who "I" is where nobody is named.
+func (d *doc) speaker() string {
+	if d.in.Speaker == "" {
+		return defaultSpeaker
+	}
+	return d.in.Speaker
+}
+
+// localTime is a time on a clock where the text was said; the zero time stays zero.
+func (d *doc) localTime(t time.Time) time.Time {
+	if d.in.Location != nil && !t.IsZero() {
+		return t.In(d.in.Location)
+	}
+	return t
+}
+
+// roleLabel reports whether a name is the label of a role.
+func roleLabel(name string) bool {
+	switch strings.ToLower(name) {
+	case "user", "assistant", "human", "system", "ai", "bot", "tool":
+		return true
+	}
+	return false
 }

@@ -63,8 +63,13 @@ func dayOf(y, m, d int) (period, bool) {
 
 // findDates collects the dates of every sentence and marks their tokens.
 func (d *Document) findDates() {
+	reference := d.Reference
+	defer func() { d.Reference = reference }()
 	for k := range d.Sentences {
 		s := &d.Sentences[k]
+		if d.Reference = reference; !s.Said.IsZero() {
+			d.Reference = s.Said
+		}
 		ls := d.LanguagesOf(s)
 		for i := s.Lo; i < s.Hi; i++ {
 			may := d.mayBeginDate(s, i)

@@ -31,11 +31,12 @@ const (
 // Sentence is the tokens [Lo, Hi).
 type Sentence struct {
 	Lo, Hi    int
-	Paragraph int    // counts empty lines
-	Role      Role   // of who says it
-	Speaker   string // who says it, empty for no one known
-	Question  bool   // asks, with a question mark or in the order of one
-	Prefix    Span   // the speaker's name before the colon that begins a turn
+	Paragraph int       // counts empty lines
+	Role      Role      // of who says it
+	Speaker   string    // who says it, empty for no one known
+	Said      time.Time // when, where that is not Document.Reference
+	Question  bool      // asks, with a question mark or in the order of one
+	Prefix    Span      // the speaker's name before the colon that begins a turn
 }
 
 // Span is the tokens [Lo, Hi).
@@ -46,6 +47,7 @@ type Document struct {
 	Text         string
 	Reference    time.Time      // relative dates count from here; zero leaves them unresolved
 	Chunks       []extract.Span // of the text, for mentions; none means one
+	Breaks       []int          // rising bytes of the text over which no sentence goes
 	Tokens       []Token
 	Sentences    []Sentence
 	Dates        []Date

@@ -6,9 +6,14 @@ import "strings"
 func (d *Document) split() {
 	lo, para := 0, 0
 	lineStart := int32(0)
+	breaks := d.Breaks
 	for i := range d.Tokens {
 		t := &d.Tokens[i]
-		if t.Gap >= LineGap && i > lo && d.breaksLine(i, lineStart) {
+		broken := false
+		for len(breaks) > 0 && breaks[0] <= int(t.Start) {
+			breaks, broken = breaks[1:], true
+		}
+		if i > lo && (broken || t.Gap >= LineGap && d.breaksLine(i, lineStart)) {
 			d.sentence(lo, i, para)
 			lo = i
 		}
