@@ -15,7 +15,7 @@ const (
 )
 
 // Token is one term of a text. Start and End are byte offsets into the text; Pos
-// counts words from 0, with gaps where stop words stood. Several tokens share a
+// counts words from 0; [Analyze] leaves gaps where stop words stood. Several tokens share a
 // position where a word is indexed as a whole and in parts. Term may alias the
 // text: clone it to keep it beyond the text.
 type Token struct {
@@ -23,6 +23,10 @@ type Token struct {
 	Pos        int
 	Start, End int
 }
+
+// Stop reports whether the token is a stop word: it counts neither in the length of a
+// document nor in a query of any of the words.
+func (t *Token) Stop() bool { return len(t.Term) > 0 && t.Term[0] == stopMark[0] }
 
 // kind is the role of a token in a query.
 type kind uint8
@@ -51,11 +55,20 @@ func Analyze(dst []Token, text string) []Token {
 	return a.dst
 }
 
+// AnalyzeDocument is [Analyze] with the stop words, as documents are indexed; [Token.Stop]
+// tells which these are.
+func AnalyzeDocument(dst []Token, text string) []Token {
+	a := analyzer{text: text, dst: dst, stops: true}
+	a.run()
+	return a.dst
+}
+
 type analyzer struct {
 	text  string
 	dst   []Token
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
+	stops bool // stop words are tokens too, under their terms of stopTerm
 	pos   int
 	parts [maxParts]part
 	buf   [wordBufBytes]byte
@@ -197,7 +210,7 @@ func (a *analyzer) word(i int) int {
 	}
 	if seen == bitDigit {
 		a.emit(text[i:j], kindWord, a.pos, i, j)
-	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop {
+	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop || a.stops {
 		a.emit(e.term, e.kind, a.pos, i, j)
 	}
 	a.pos++

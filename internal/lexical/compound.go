@@ -224,7 +224,7 @@ func (a *analyzer) part(p part) {
 		if e.term == "" {
 			return
 		}
-		if !e.stop {
+		if !e.stop || a.stops {
 			a.emit(e.term, e.kind, a.pos, p.start, p.end)
 		}
 		a.pos++
@@ -238,7 +238,7 @@ func (a *analyzer) part(p part) {
 	if !p.commas && len(raw) <= wordBufBytes {
 		n = splitMixed(&bounds, raw)
 	}
-	if e := a.asciiTerm(clip(raw)); !e.stop {
+	if e := a.asciiTerm(clip(raw)); !e.stop || a.stops {
 		a.emit(e.term, e.kind, a.pos, p.start, p.end)
 	}
 	for k := 0; k < n; k++ {

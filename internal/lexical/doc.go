@@ -10,7 +10,8 @@
 // a pruned search is the ranking of an exhaustive one.
 //
 // A document is one weighted bag of terms. Its term frequency tf is the sum of the
-// weights of the fields a term occurs in, its length the sum of all tf. BM25 is
+// weights of the fields a term occurs in, its length the sum of all tf but those of
+// stop words. BM25 is
 // that of Robertson and Zaragoza (2009) without the constant factor k1+1:
 //
 //	score = sum over terms of idf * tf/(tf + k1*(1-b+b*length/average))

@@ -36,7 +36,7 @@ type bag struct {
 	tokens []Token
 	occs   []uint64 // term number in the upper half, position in the lower
 	ends   []fieldEnd
-	length uint32 // sum of all term frequencies, at most math.MaxUint32
+	length uint32 // sum of all term frequencies without those of stop words, at most math.MaxUint32
 }
 
 type fieldEnd struct {
@@ -50,17 +50,21 @@ func (b *bag) fill(doc Doc, number func(term string) uint32) {
 	b.occs, b.ends = b.occs[:0], b.ends[:0]
 	base, length := uint64(0), uint64(0)
 	for _, f := range doc.Fields {
-		if b.tokens = Analyze(b.tokens[:0], f.Text); len(b.tokens) == 0 {
+		if b.tokens = AnalyzeDocument(b.tokens[:0], f.Text); len(b.tokens) == 0 {
 			continue
 		}
 		weight := uint64(max(f.Weight, 1))
-		next := base
-		for _, t := range b.tokens {
+		next, counted := base, uint64(0)
+		for i := range b.tokens {
+			t := &b.tokens[i]
+			if !t.Stop() {
+				counted++
+			}
 			pos := min(base+uint64(t.Pos), math.MaxUint32)
 			b.occs = append(b.occs, uint64(number(t.Term))<<32|pos)
 			next = max(next, pos+1)
 		}
-		length = min(length+weight*uint64(len(b.tokens)), math.MaxUint32)
+		length = min(length+weight*counted, math.MaxUint32)
 		b.ends = append(b.ends, fieldEnd{uint32(min(next, math.MaxUint32)), uint32(min(weight, math.MaxUint32))})
 		base = next + fieldGap
 	}

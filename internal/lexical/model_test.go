@@ -35,7 +35,7 @@ func newModelDoc(d Doc) modelDoc {
 	base := 0
 	for _, f := range d.Fields {
 		end := base
-		for _, t := range Analyze(nil, f.Text) {
+		for _, t := range AnalyzeDocument(nil, f.Text) {
 			e := m.terms[t.Term]
 			if e == nil {
 				e = new(modelTerm)
@@ -43,7 +43,9 @@ func newModelDoc(d Doc) modelDoc {
 			}
 			e.tf += max(f.Weight, 1)
 			e.positions = append(e.positions, base+t.Pos)
-			m.length += max(f.Weight, 1)
+			if !t.Stop() {
+				m.length += max(f.Weight, 1)
+			}
 			end = base + t.Pos + 1
 		}
 		base = end + fieldGap

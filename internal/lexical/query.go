@@ -12,8 +12,8 @@ type Operator uint8
 // The operators. Or is the default.
 const (
 	Or     Operator = iota // any term; question words are left out of the query
-	And                    // every term, and every quoted phrase
-	Phrase                 // the whole query, contiguous and in order
+	And                    // every term, stop words included, and every quoted phrase
+	Phrase                 // the whole query, stop words included, contiguous and in order
 )
 
 // maxQueryTerms bounds the distinct terms of a parsed query; what follows is ignored.
@@ -65,7 +65,7 @@ func ParseQuery(text string, op Operator) *Query { return Parser{}.Parse(text, o
 func (p Parser) Parse(text string, op Operator) *Query {
 	a := parsings.Get().(*parsing)
 	defer a.free()
-	a.text, a.pos = text, 0
+	a.text, a.pos, a.stops = text, 0, op != Or
 	a.run()
 	q := &Query{Op: op}
 	if op == Phrase {

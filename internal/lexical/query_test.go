@@ -40,7 +40,7 @@ func TestParseQuery(t *testing.T) {
 		"US and WHO":                {"what does the US say about WHO", Or, "us say who"},
 		"acronym is not a pronoun":  {"what is the U.S. policy", Or, "us polici"},
 		"and keeps":                 {"When did Martha", And, "when did martha"},
-		"phrase keeps":              {"when did the roses", Phrase, "when did rose"},
+		"phrase keeps":              {"when did the roses", Phrase, "when did \x00the rose"},
 		"whole compound optional":   {"err_1042 iPhone", And, "err_1042? err 1042 iphon phone?"},
 		"pairs only where required": {"北京", And, "北京"},
 		"single Han in or":          {"北京", Or, "北京 北? 京?"},

@@ -36,7 +36,7 @@ import (
 // their number and distances; all varints.
 const (
 	segmentMagic   = "cmlexseg"
-	segmentVersion = 3
+	segmentVersion = 4
 	blockDocs      = 128
 	termInfoBytes  = 24
 	skipBytes      = 16

@@ -77,6 +77,10 @@ func lookupFolded(raw string) *wordEntry {
 // newEntry returns what a word becomes that reads folded without its accents.
 func newEntry(key, folded string) *wordEntry {
 	e := &wordEntry{key: key, term: ownStem(folded), stop: stopWords[folded]}
+	if e.stop {
+		e.term = stopTerm(folded)
+		return e
+	}
 	if len(key) <= maxFormBytes && questionWords[strings.ToLower(key)] {
 		e.kind = kindQuestion
 	}

@@ -2,8 +2,9 @@ package lexical
 
 import "strings"
 
-// stopWords are the 33 English stop words of Lucene's StandardAnalyzer. They are
-// not indexed; they leave a gap in the positions.
+// stopWords are the 33 English stop words of Lucene's StandardAnalyzer. Documents are
+// indexed with them, so that AND and PHRASE find them, but they do not count in the
+// length of a document, and OR never asks for them.
 var stopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or
 such that the their then there these they this to was will with`)
 
@@ -16,6 +17,13 @@ as if than then so too very can could will would shall should may might must abo
 before between out up down s t ll re ve d m don didn doesn isn wasn aren won there here also just
 any some such name named`)
 
+// stopMark begins the terms of stop words, so that no other word has the term of one:
+// "I.T." gives the term "it".
+const stopMark = "\x00"
+
+// stopTerm returns the term of a stop word.
+func stopTerm(word string) string { return stopMark + word }
+
 func wordSet(list string) map[string]bool {
 	set := make(map[string]bool)
 	for _, w := range strings.Fields(list) {
@@ -25,7 +33,7 @@ func wordSet(list string) map[string]bool {
 }
 
 // IsStopWord reports whether word, in lower case, is one of the 33 English stop
-// words, which the analyzer drops.
+// words, which [Analyze] drops.
 func IsStopWord(word string) bool { return stopWords[word] }
 
 // IsQuestionWord reports whether word, in lower case and without its apostrophe

@@ -17,6 +17,7 @@ import (
 type memo struct {
 	chunk, source, session int64
 	keyword, dense         float32 // scores that the searches give; 0: not found
+	far                    float32 // the dense score of one that the search does not give
 	speaker, text          string
 	question, asks, time   bool
 	first, second          bool
@@ -111,6 +112,21 @@ func (k keywords) Terms(context.Context, backend.Partition, string) ([]backend.T
 func (v vectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.Hit, error) {
 	v.asked.vectors++
 	return hits(v.memos, func(m *memo) float32 { return m.dense }), nil
+}
+
+// scorers are vectors that score chunks by name.
+type scorers struct{ vectors }
+
+func (s scorers) ScoreChunks(_ context.Context, q backend.ScoreQuery) ([]backend.Hit, error) {
+	var out []backend.Hit
+	for _, c := range q.Chunks {
+		for _, m := range s.memos {
+			if m.chunk == c && m.far != 0 {
+				out = append(out, backend.Hit{Chunk: c, Source: m.source, Score: m.far})
+			}
+		}
+	}
+	return out, nil
 }
 
 func (s storeOf) Chunks(_ context.Context, nums []int64, _ time.Time) ([]*backend.Hydrated, error) {

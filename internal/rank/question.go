@@ -51,6 +51,9 @@ func (e *Engine) ask(text string, cues language.Cues) *Question {
 // Cues are what the words of the question say; nobody may change them.
 func (a *Question) Cues() *language.Cues { return &a.cues }
 
+// Vector returns the vector of the question, which nobody may change. Its error is that of the first call.
+func (a *Question) Vector(ctx context.Context) ([]float32, error) { return a.embed(ctx) }
+
 // words returns the words of the question in lower case.
 func (a *Question) words() []string {
 	a.split.Do(func() { a.lower = words(a.text) })

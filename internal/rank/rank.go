@@ -468,6 +468,9 @@ func (q *work) lists() error {
 				q.rows[q.at(h)].Dense = h.Score
 			}
 		}
+		if len(hits) >= k { // the list of the best ended
+			return q.scoreRest()
+		}
 	}
 	return nil
 }

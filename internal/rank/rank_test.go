@@ -69,6 +69,29 @@ func TestFusion(t *testing.T) {
 	}
 }
 
+// TestScoresAllCandidates has a partition whose list of the best vectors ends before a chunk that has the best keywords.
+func TestScoresAllCandidates(t *testing.T) {
+	t.Parallel()
+	w := &world{avg: 10, docs: 5000, memos: []memo{{chunk: 1, source: 1, keyword: 10, far: .3}, {chunk: 2, source: 2, keyword: 10, far: -.3}, {chunk: 3, source: 3, keyword: 10}}}
+	for i := range int64(256) {
+		w.memos = append(w.memos, memo{chunk: 10 + i, source: 10 + i, dense: .6})
+	}
+	ask := func(v backend.Vectors, docs int) map[int64]float64 {
+		sp, e := w.space(), engine()
+		sp.Vectors, w.docs = v, docs
+		a, err := e.Search(t.Context(), sp, Request{Part: knowledge, Question: e.Ask("plain words", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+		require.NoError(t, err)
+		return scores(a)
+	}
+	got := ask(scorers{vectors{world: w}}, 5000)
+	assert.InDelta(t, .8+.2*.3/.6, got[1], 1e-6)
+	assert.InDelta(t, .8, got[2], 1e-6, "one that is unlike the question loses nothing")
+	assert.InDelta(t, .8, got[3], 1e-6, "one without a vector")
+	assert.InDelta(t, .2, got[10], 1e-6)
+	assert.InDelta(t, .8, ask(vectors{world: w}, 5000)[1], 1e-6, "an index that cannot")
+	assert.InDelta(t, .8, ask(scorers{vectors{world: w}}, 259)[1], 1e-6, "a whole list names all that have a score")
+}
+
 // conversation is one session: a question, its reply that no search finds, and a third.
 func conversation() *world {
 	return &world{avg: 25, sessions: map[int64]float32{7: 4}, memos: []memo{

@@ -66,11 +66,19 @@ func (q *work) beside() error {
 		return err
 	}
 	q.found = hits[:0]
+	from, to := q.fastSpread(hits, len(hits) >= k), q.spreadOfRows()
+	if !q.whole && len(hits) >= k { // the list of the best ended
+		rest, err := q.scoreOthers(q.FastLane, vec, nil)
+		if err != nil {
+			return err
+		}
+		hits = append(hits, rest...)
+		q.found = hits[:0]
+	}
 	lacks, err := q.lacking(hits)
 	if err != nil || lacks == nil {
 		return err
 	}
-	from, to := q.fastSpread(hits, len(hits) >= k), q.spreadOfRows()
 	if q.Unrelated != nil && !q.whole && q.docs > surveyMost {
 		to = *q.Unrelated // of how many chunks the engine's list has the best is not known
 	}

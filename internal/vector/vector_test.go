@@ -125,6 +125,7 @@ func brute(vs [][]float32, metric Metric, q *Query) []Hit { return newOracle(vs,
 // part is what a Mem and a Segment have in common.
 type part interface {
 	Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error)
+	Score(ctx context.Context, q []float32, rows []uint32, dst []float32) ([]float32, error)
 	Vector(row uint32) []float32
 	Len() int
 	Dim() int
@@ -235,6 +236,28 @@ func compareWithBrute(t *testing.T, name string, p part, vs [][]float32, c *clus
 		}
 	}
 	assert.GreaterOrEqual(t, float64(found), .999*float64(want), "%s: recall", name)
+	compareScores(t, name, p, o, c.next())
+}
+
+func compareScores(t *testing.T, name string, p part, o *oracle, v []float32) {
+	t.Helper()
+	rows := []uint32{uint32(p.Len() - 1), 0, uint32(p.Len()), uint32(p.Len() / 2)}
+	got, err := p.Score(t.Context(), v, rows, []float32{7})
+	require.NoError(t, err)
+	want := map[uint32]float32{}
+	for _, h := range o.brute(&Query{Vector: v, K: p.Len()}) {
+		want[h.Row] = h.Score
+	}
+	require.Len(t, got, 1+len(rows))
+	for i, row := range rows {
+		if row == uint32(p.Len()) {
+			require.True(t, math.IsNaN(float64(got[1+i])), "%s: a row that is not there", name)
+			continue
+		}
+		require.Equal(t, want[row], got[1+i], "%s: row %d", name, row)
+	}
+	_, err = p.Score(t.Context(), append(v, 1), rows, nil)
+	require.ErrorIs(t, err, ErrDimension)
 }
 
 // Rows that 8 bits cannot tell apart, and rows that are equal: the second scan

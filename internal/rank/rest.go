@@ -1,0 +1,45 @@
+package rank
+
+import "github.com/contextmem/contextmem/backend"
+
+// scoreRest gives the candidates that keywords alone found their dense scores, where the index can.
+func (q *work) scoreRest() error {
+	if _, ok := q.Vectors.(backend.ChunkScorer); !ok {
+		return nil
+	}
+	at := q.spreadOfRows() // of the list of the best
+	q.settled = &at
+	hits, err := q.scoreOthers(q.Lane, q.qvec, q.found)
+	if err != nil {
+		return err
+	}
+	q.found = hits[:0]
+	for _, h := range hits {
+		r := &q.rows[q.at(h)]
+		if r.Dense = h.Score; h.Score <= 0 {
+			r.Dense = 0
+			if q.Fast != nil { // it has a vector
+				r.Dense = leastDense
+			}
+		}
+	}
+	return nil
+}
+
+// scoreOthers scores the candidates without a dense score by a vector of a lane, in the memory of into.
+func (q *work) scoreOthers(lane backend.Lane, vec []float32, into []backend.Hit) ([]backend.Hit, error) {
+	x, ok := q.Vectors.(backend.ChunkScorer)
+	if !ok {
+		return nil, nil
+	}
+	q.chunks = q.chunks[:0]
+	for i := range q.rows {
+		if r := &q.rows[i]; q.cand[i].in && r.Dense == 0 {
+			q.chunks = append(q.chunks, r.Chunk)
+		}
+	}
+	if len(q.chunks) == 0 {
+		return nil, nil
+	}
+	return x.ScoreChunks(q.ctx, backend.ScoreQuery{Part: q.req.Part, Lane: lane, Vector: vec, Chunks: q.chunks, Into: into})
+}
