@@ -37,6 +37,7 @@ type derived struct {
 	key     []byte
 	aead    cipher.AEAD
 	presign []byte
+	receipt []byte
 	check   []byte // tells the key from others and nothing about it
 }
 
@@ -49,7 +50,7 @@ func derive(key []byte) (*derived, error) {
 	for _, x := range []struct {
 		purpose string
 		to      *[]byte
-	}{{"contextmem/seal/1", &seal}, {"contextmem/presign/1", &d.presign}, {"contextmem/check/1", &d.check}} {
+	}{{"contextmem/seal/1", &seal}, {"contextmem/presign/1", &d.presign}, {"contextmem/receipt/1", &d.receipt}, {"contextmem/check/1", &d.check}} {
 		var err error
 		if *x.to, err = hkdf.Key(sha256.New, key, nil, x.purpose, 32); err != nil {
 			return nil, err

@@ -85,10 +85,15 @@ func Split(text string, markdown bool, pages []Page, o Options) []Chunk {
 	if start == end {
 		return nil
 	}
+	return split(text, start, end, messages(text, start, end), markdown, pages, o)
+}
+
+// split cuts text[start:end], which begins and ends with no white space. msgs are its messages if it is a conversation.
+func split(text string, start, end int, msgs []message, markdown bool, pages []Page, o Options) []Chunk {
 	o = o.withDefaults()
 	d := &document{src: text, o: o}
 	d.sections = []section{{parent: -1}}
-	if msgs := messages(text, start, end); msgs != nil {
+	if msgs != nil {
 		d.conversation = true
 		if end-start > o.TargetBytes { // otherwise one chunk, whatever is inside
 			d.addConversation(msgs, markdown)

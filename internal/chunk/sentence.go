@@ -18,11 +18,18 @@ func sentences(src string, start, end int) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		from := start
 		emit := func(to int) bool {
+			if to <= from { // inside the white space that was left out
+				return true
+			}
 			s, e := trim(src, from, to)
 			from, _ = trim(src, to, end)
 			return s == e || yield(span{s, e})
 		}
 		for i := start; i < end; {
+			if c := src[i]; c < utf8.RuneSelf && c != '\n' && c != '.' && c != '!' && c != '?' { // most are
+				i++
+				continue
+			}
 			r, size := decode(src, i, end)
 			switch {
 			case r == '\n':
@@ -261,4 +268,46 @@ func isBoundary(src string, i int) bool {
 	prev, _ := utf8.DecodeLastRuneInString(src[:i])
 	const joiner = '\u200d'
 	return prev != joiner && next != joiner && !unicode.IsMark(next) && (next < 0x1f3fb || next > 0x1f3ff)
+}
+
+// Sentences yields the byte offsets of the start and end of each sentence of text, without white space at its ends. A
+// line that starts a list item, a heading or a row of a table starts one too.
+func Sentences(text string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		for s := range sentences(text, 0, len(text)) {
+			from := s.start
+			for i := s.start; ; i++ {
+				n := strings.IndexByte(text[i:s.end], '\n')
+				if n < 0 {
+					break
+				}
+				if i += n; !startsBlock(text[i+1 : s.end]) {
+					continue
+				}
+				if a, b := trim(text, from, i); a < b && !yield(a, b) {
+					return
+				}
+				from = i + 1
+			}
+			if a, b := trim(text, from, s.end); a < b && !yield(a, b) {
+				return
+			}
+		}
+	}
+}
+
+// startsBlock reports whether a line begins as a list item, a heading, a fence or a row of a table does.
+func startsBlock(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	if line == "" {
+		return false
+	}
+	switch line[0] {
+	case '|', '#', '`':
+		return true
+	case '-', '*', '+':
+		return len(line) > 1 && line[1] == ' '
+	}
+	digits := strings.TrimLeft(line, "0123456789")
+	return len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
 }

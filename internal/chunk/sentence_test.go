@@ -70,3 +70,19 @@ func TestCutPoints(t *testing.T) {
 		})
 	}
 }
+
+// Sentences lie in the text one after the other, however much white space of whatever kind stands between them.
+func FuzzSentences(f *testing.F) {
+	for _, s := range []string{"One. \n\n\u00a0 Two.", "One!\n \n\u2003\nTwo? \n\n", "A.\r\n\r\nB.", "- a.\n- b.\n\n \u3000\n# c", "Ja. \u2028\n\nNein。\n\u3000\n\n", "a.\n\n\t\v\f\nb"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		last := 0
+		for start, end := range Sentences(text) {
+			if start < last || end <= start || end > len(text) {
+				t.Fatalf("sentence %d to %d after %d of %q", start, end, last, text)
+			}
+			last = end
+		}
+	})
+}

@@ -5,11 +5,13 @@ import "strings"
 // Pair is one exchange of a conversation; either part may be empty.
 type Pair struct{ User, Assistant string }
 
-// Turn is one message in the text that [Pairs] renders.
+// Turn is one message in the text that [Pairs] or [Render] renders.
 type Turn struct {
-	// Role is "assistant", or for the user's messages the name given to Pairs,
-	// "user" if it was empty.
+	// Role is the label; of the user's messages of Pairs the name given to it, "user" if
+	// it was empty.
 	Role string
+	// User says that a user speaks.
+	User bool
 	// Start and End are byte offsets of the message, its label left out.
 	Start, End int
 }
@@ -37,7 +39,7 @@ func Pairs(pairs []Pair, userName string) (text string, turns []Turn) {
 			b.WriteByte('\n')
 		}
 		b.WriteString(label)
-		turns = append(turns, Turn{Role: role, Start: b.Len(), End: b.Len() + len(message)})
+		turns = append(turns, Turn{Role: role, User: label == userLabel, Start: b.Len(), End: b.Len() + len(message)})
 		b.WriteString(message)
 	}
 	for _, p := range pairs {

@@ -16,6 +16,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -33,19 +34,21 @@ type Fetch struct {
 	Class      content.Class // 0: knowledge, then memory
 	Mode       string        // default FetchContent
 	Expiry     time.Duration // life of the presigned URL; default 1 h
-	ParsedText bool          // for binary files fill Text with the parsed text too
+	Original   bool          // no extracted text in place of text or beside binary content
+	ParsedText bool          // extracted text beside binary content of any kind
 	Principals []string
 }
 
 // Fetched is the original of a source.
 type Fetched struct {
 	Source      *backend.Source
-	Text        string // text kinds; memories: the stored text, pairs rendered as turns
+	Text        string // extracted text, the original of text kinds; memories: the stored text, pairs rendered as turns
 	Data        []byte // binary kinds
 	Binary      bool
 	Inferred    string // inferred statements, one a line
 	URL         string // presigned; empty when not asked for, and for memories
 	ContentType string
+	Partial     string          // why the extracted text may be incomplete
 	Usage       *extract.Usage  // nil when the extractor asked no model
 	Warnings    []fault.Warning // instructions that were not honoured
 }
@@ -68,7 +71,14 @@ func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub s
 	if err != nil {
 		return nil, err
 	}
-	f, err := Load(ctx, op, ref.Space, src, r.Mode != FetchURL, r.ParsedText)
+	show := ShowText
+	switch {
+	case r.Original:
+		show = ShowOriginal
+	case r.ParsedText:
+		show = ShowAllText
+	}
+	f, err := Load(ctx, op, ref.Space, src, r.Mode != FetchURL, show)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +88,18 @@ func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub s
 	return f, nil
 }
 
-// Load reads a version with its content, and its parsed text beside binary content.
-func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Source, withContent, parsed bool) (*Fetched, error) {
+// Show is what Load puts into Fetched.Text.
+type Show uint8
+
+// The values of Show.
+const (
+	ShowOriginal Show = iota // the original, of text kinds
+	ShowText                 // the extracted text where that is what people read
+	ShowAllText              // so, and that of binary content of any kind
+)
+
+// Load reads a version, with its content where that is asked for.
+func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Source, withContent bool, show Show) (*Fetched, error) {
 	f, class := &Fetched{Source: src, ContentType: src.MediaType}, content.Class(src.Part.Class)
 	inferred, err := sp.Store.Content(ctx, src.Num, backend.Inferred)
 	if err != nil && !errors.Is(err, backend.ErrNotFound) {
@@ -89,6 +109,11 @@ func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Sour
 	if f.Usage, f.Warnings, err = Reading(ctx, sp, src); err != nil {
 		return nil, workspace.SourceError(op, class, src.ID, err)
 	}
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, workspace.SourceError(op, class, src.ID, err)
+	}
+	f.Partial = doc.Partial
 	data, err := sp.Store.Content(ctx, src.Num, backend.Original)
 	if err != nil {
 		return nil, workspace.SourceError(op, class, src.ID, err)
@@ -100,17 +125,21 @@ func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Sour
 	if !withContent {
 		return f, nil
 	}
-	if !f.Binary {
-		f.Text = string(data)
-		return f, nil
+	if f.Binary {
+		f.Data = data
 	}
-	f.Data = data
-	if parsed {
+	if show == ShowText && doc.Extracted || show == ShowAllText && (doc.Extracted || f.Binary) {
 		text, err := sp.Store.Content(ctx, src.Num, backend.Text)
-		if err != nil && !errors.Is(err, backend.ErrNotFound) {
+		if err == nil {
+			f.Text = string(text)
+			return f, nil
+		}
+		if !errors.Is(err, backend.ErrNotFound) {
 			return nil, workspace.SourceError(op, class, src.ID, err)
 		}
-		f.Text = string(text)
+	}
+	if !f.Binary {
+		f.Text = string(data)
 	}
 	return f, nil
 }

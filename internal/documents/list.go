@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -85,6 +86,11 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	}
 	srcs, total, err := ref.Store.List(ctx, backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, Filter: filter,
 		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize, Now: time.Now()})
+	damaged := 0
+	var damage *backend.DamageError
+	if errors.As(err, &damage) {
+		damaged, err = damage.Rows, nil
+	}
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Source, "", err)
 	}
@@ -92,15 +98,22 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	for _, src := range srcs {
 		l := Listed{Source: src}
 		if r.Content || r.Class == content.ClassMemory {
-			l.Content, err = Load(ctx, op, ref.Space, src, true, true)
+			l.Content, err = Load(ctx, op, ref.Space, src, true, ShowAllText)
 			if errors.Is(err, fault.ErrNotFound) {
 				continue // deleted since it was listed
+			}
+			if errors.Is(err, backend.ErrCorrupt) {
+				damaged++
+				continue
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
 		out.Sources = append(out.Sources, l)
+	}
+	if damaged > 0 {
+		out.Warnings = append(out.Warnings, fault.Warning{Code: "damaged", Message: fmt.Sprintf("%d items are damaged and were left out: verify the deployment", damaged)})
 	}
 	return out, nil
 }

@@ -22,8 +22,10 @@ type Status struct {
 	ErrorMessage string
 	Attempts     int
 	Unknown      bool
+	ServesOlder  bool // recall still finds the version before
 	Hint         string
 	Warnings     []fault.Warning // instructions that were not honoured
+	Partial      string          // why the text of a completed item may be incomplete
 }
 
 // instructed stands in the record of an item that came with custom instructions.
@@ -45,6 +47,14 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 			newest[i] = src.Num
 			out[i] = Status{ID: src.ID, Class: content.Class(src.Part.Class), State: src.State, ErrorCode: src.ErrorCode,
 				ErrorMessage: src.ErrorMessage, Attempts: src.Attempts}
+			if src.State == backend.Completed || src.State == backend.GraphCreation {
+				if out[i].Partial, err = item.PartialOf(src.Doc); err != nil {
+					return nil, fault.Wrap(op, fault.Source, src.ID, err)
+				}
+			}
+			if out[i].ServesOlder, err = servesOlder(ctx, sp, src); err != nil {
+				return nil, fault.Wrap(op, fault.Source, src.ID, err)
+			}
 			if src.Infer && src.State == backend.Completed && bytes.Contains(src.Doc, instructed) {
 				if _, out[i].Warnings, err = Reading(ctx, sp, src); err != nil {
 					return nil, fault.Wrap(op, fault.Source, src.ID, err)
@@ -63,6 +73,15 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 		out[i] = Status{ID: id, State: backend.Errored, ErrorCode: "FILE_NOT_FOUND", ErrorMessage: "ID not found", Unknown: true, Hint: hint}
 	}
 	return out, nil
+}
+
+// servesOlder reports whether recall still finds the version before a source.
+func servesOlder(ctx context.Context, sp *workspace.Space, src *backend.Source) (bool, error) {
+	if src.Older == 0 {
+		return false, nil
+	}
+	older, err := sp.Store.SourcesByNum(ctx, []int64{src.Older})
+	return err == nil && older[0] != nil && !item.Expired(older[0], time.Now()), err
 }
 
 // elsewhere says whether an id exists in other sub-tenants, without naming its content.

@@ -109,6 +109,21 @@ func Forget(ctx context.Context, st backend.Store, edits *sync.Mutex, id string)
 	return found, err
 }
 
+// Erase takes back the opinions that gone says so of, and returns how many. edits is as in [Learn].
+func Erase(ctx context.Context, st backend.Store, edits *sync.Mutex, gone func(o Opinion) bool) (n int, err error) {
+	all, err := Opinions(ctx, st)
+	if err != nil || !slices.ContainsFunc(all, gone) {
+		return 0, err
+	}
+	err = change(ctx, st, edits, func(all []Opinion) []Opinion {
+		n = len(all)
+		all = slices.DeleteFunc(all, gone)
+		n -= len(all)
+		return all
+	})
+	return n, err
+}
+
 func change(ctx context.Context, st backend.Store, edits *sync.Mutex, f func([]Opinion) []Opinion) error {
 	edits.Lock() // changes of one process wait here instead of repeating each other's work
 	defer edits.Unlock()

@@ -35,6 +35,32 @@ func Write(ctx context.Context, reg backend.Registry, org, id string, record any
 	return reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, Org: org, ID: id, Data: b}}})
 }
 
+// EraseRecords deletes the records of an organisation that gone says so of, and returns how many.
+func EraseRecords[T any](ctx context.Context, reg backend.Registry, org string, gone func(record *T) bool) (n int, err error) {
+	const page = 500
+	for after := ""; ; {
+		rs, err := reg.Records(ctx, kind, org, after, page)
+		if err != nil {
+			return n, err
+		}
+		for _, r := range rs {
+			var x T
+			if json.Unmarshal(r.Data, &x) != nil || !gone(&x) {
+				continue
+			}
+			err := reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, Org: org, ID: r.ID}, Delete: true, IfRev: -1}})
+			if err != nil {
+				return n, err
+			}
+			n++
+		}
+		if len(rs) < page {
+			return n, nil
+		}
+		after = rs[len(rs)-1].ID
+	}
+}
+
 // Read returns up to limit records of an organisation, oldest first, with ids after the given one.
 func Read[T any](ctx context.Context, reg backend.Registry, org, after string, limit int) ([]T, error) {
 	rs, err := reg.Records(ctx, kind, org, after, limit)

@@ -2,6 +2,7 @@ package feedback
 
 import (
 	"encoding/binary"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -81,17 +82,19 @@ func (r *Recalled) encode() string {
 			n += binary.MaxVarintLen32 + len(s)
 		}
 	}
-	b := append(make([]byte, 0, n), r.Class)
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(r.Class)
 	for _, s := range [...]string{r.Org, r.Tenant, r.Query} {
-		b = appendText(b, s)
+		writeText(&b, s)
 	}
 	for _, list := range [...][]string{r.Subs, r.Sources} {
-		b = binary.AppendUvarint(b, uint64(len(list)))
+		writeNumber(&b, len(list))
 		for _, s := range list {
-			b = appendText(b, s)
+			writeText(&b, s)
 		}
 	}
-	return string(b)
+	return b.String()
 }
 
 // decode reads what encode wrote.
@@ -112,9 +115,15 @@ func decode(stored string) (r Recalled) {
 	return r
 }
 
-// appendText appends a text so that readText finds its end.
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+// writeText writes a text so that readText finds its end.
+func writeText(b *strings.Builder, s string) {
+	writeNumber(b, len(s))
+	b.WriteString(s)
+}
+
+func writeNumber(b *strings.Builder, n int) {
+	var room [binary.MaxVarintLen64]byte
+	b.Write(room[:binary.PutUvarint(room[:], uint64(n))])
 }
 
 func readText(b []byte) (s string, rest []byte) {

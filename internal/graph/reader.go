@@ -25,6 +25,7 @@ type Reader struct {
 	visible backend.Filter // what the caller may see; zero: everything
 	hits    []Hit
 	fetched struct{ entities, chunks int } // how many were read, from the first on
+	ids     idRoom
 	scratch
 }
 
@@ -87,6 +88,7 @@ type Link struct {
 	*backend.Relation
 	Subject, Target *Entity // nil: the relation has none
 	Proof           *Row
+	ids             *idRoom
 }
 
 // NewReader returns a reader that knows the hits of a recall, best first, if there is one. visible is the filter of what
@@ -146,7 +148,7 @@ func (r *Reader) link(rels []*backend.Relation) []Link {
 	out := take(&r.links, len(rels))[:0]
 	for _, rel := range rels {
 		if rel.Origin != pipeline.OriginOpposite && rel.From != rel.To { // names of one entity say nothing of each other
-			out = append(out, Link{Relation: rel})
+			out = append(out, Link{Relation: rel, ids: &r.ids})
 		}
 	}
 	return out
@@ -207,8 +209,14 @@ func (r *Reader) fetch() error {
 		if err != nil {
 			return err
 		}
+		hidden, err := item.Hidden(r.ctx, r.store, r.visible, rows)
+		if err != nil {
+			return err
+		}
 		for _, row := range rows {
-			r.chunks.get(row.Num).Row = row
+			if !hidden[row.Src.Num] {
+				r.chunks.get(row.Num).Row = row
+			}
 		}
 		r.fetched.chunks += len(nums)
 	}
@@ -219,7 +227,7 @@ func (r *Reader) fetch() error {
 		}
 		for i, e := range es {
 			if e != nil { // the one that the number was folded into, if it was
-				*r.entities.get(nums[i]) = Show(e)
+				*r.entities.get(nums[i]) = r.ids.show(e)
 			}
 		}
 		r.fetched.entities += len(nums)
@@ -236,8 +244,10 @@ func (l *Link) visible(filter backend.Filter) bool {
 func loaded(e *Entity) bool { return e != nil && e.ID != "" }
 
 // Show returns an entity as users see it.
-func Show(e *backend.Entity) Entity {
-	return Entity{ID: id("ent_", e.Num), Name: cmp.Or(lowerName(e), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
+func Show(e *backend.Entity) Entity { return new(idRoom).show(e) }
+
+func (ids *idRoom) show(e *backend.Entity) Entity {
+	return Entity{ID: ids.id("ent_", e.Num), Name: cmp.Or(lowerName(e), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
 }
 
 // lowerName returns the name in lower case: the key itself where they are equal.
@@ -261,10 +271,20 @@ func lowerName(e *backend.Entity) string {
 	return strings.ToLower(e.Name)
 }
 
+// idRoom is memory that ids share: a recall shows dozens of them.
+type idRoom struct{ texts strings.Builder }
+
 // id returns a prefix with a number behind it.
-func id(prefix string, n int64) string {
+func (ids *idRoom) id(prefix string, n int64) string {
 	var b [24]byte
-	return string(strconv.AppendInt(append(b[:0], prefix...), n, 10))
+	text := strconv.AppendInt(append(b[:0], prefix...), n, 10)
+	if room := ids.texts.Cap(); room-ids.texts.Len() < len(text) {
+		ids.texts = strings.Builder{}
+		ids.texts.Grow(max(len(text), min(8*room, 512))) // a single id has no more than it needs
+	}
+	from := ids.texts.Len()
+	ids.texts.Write(text)
+	return ids.texts.String()[from:]
 }
 
 // Object returns the entity at the end of a relation, or the literal of a fact.
@@ -276,7 +296,10 @@ func (l *Link) Object() Entity {
 }
 
 // ID returns the id of the relation as users see it.
-func (l *Link) ID() string { return id("rel_", l.Num) }
+func (l *Link) ID() string { return l.ids.id("rel_", l.Num) }
+
+// RelationID is the id of a relation as users see it.
+func RelationID(num int64) string { return new(idRoom).id("rel_", num) }
 
 // Canonical returns the predicate as users see it.
 func (l *Link) Canonical() string {
@@ -295,7 +318,7 @@ func (l *Link) Prove(e *Evidence) {
 	if loaded(l.Target) {
 		e.TargetID = l.Target.ID
 	} else if r.To != 0 {
-		e.TargetID = id("ent_", r.To)
+		e.TargetID = l.ids.id("ent_", r.To)
 	}
 	if r.Origin == originSupplied {
 		e.Origin = r.Origin

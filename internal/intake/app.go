@@ -130,12 +130,6 @@ func (in *batch) app(field string, a *content.AppItem, b Knowledge) error {
 	return nil
 }
 
-// fail notes an item that is not accepted while the others go on.
-func (in *batch) fail(it Item, err error) {
-	it.Err = err
-	in.failed = append(in.failed, failedItem{at: len(in.result) + len(in.failed), item: it})
-}
-
 func firstOf(s ...string) string {
 	for _, x := range s {
 		if x != "" {

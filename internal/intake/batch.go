@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,14 +32,15 @@ type batch struct {
 	items  []backend.Incoming
 	result []Item
 	links  []*content.Relations // by item
+	places []int                // of the items in the call, by item
 	named  []string             // ids that were not made up here
-	failed []failedItem         // app items that can't be accepted
+	beside []besideItem         // what is not stored
 }
 
-// failedItem is an item that is reported at its place but not stored.
-type failedItem struct {
-	at   int
-	item Item
+// besideItem is an item that is reported at its place but not stored.
+type besideItem struct {
+	place int
+	item  Item
 }
 
 // begin resolves the partition of a batch.
@@ -68,8 +68,10 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 	}
 	var acc []backend.Accepted
 	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
-		acc, err = in.ref.Store.Accept(ctx, in.items)
-		return err
+		if acc, err = in.ref.Store.Accept(ctx, in.items); err != nil || !in.failIfExists {
+			return err
+		}
+		return in.overExpired(ctx, acc)
 	})
 	if err != nil {
 		return nil, fault.Wrap(in.op, fault.Tenant, in.ref.Record.ID, err)
@@ -94,12 +96,69 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 	return in.report(), nil
 }
 
-// report puts items that were not accepted at their places.
-func (in *batch) report() []Item {
-	for _, f := range in.failed {
-		in.result = slices.Insert(in.result, f.at, f.item)
+// expireBatch is how many expired items one transaction removes.
+const expireBatch = 1000
+
+// overExpired accepts the items whose id an expired item had that was not removed yet: for all reads it is gone.
+func (in *batch) overExpired(ctx context.Context, acc []backend.Accepted) error {
+	var at []int
+	var ids []string
+	for i := range acc {
+		if acc[i].Exists {
+			at, ids = append(at, i), append(ids, in.items[i].ID)
+		}
 	}
-	return in.result
+	if len(at) == 0 {
+		return nil
+	}
+	srcs, err := in.ref.Store.Sources(ctx, in.part, ids)
+	if err != nil {
+		return err
+	}
+	var free []backend.Incoming
+	var places []int
+	for k, src := range srcs {
+		if src != nil && item.Expired(src, in.now) {
+			free, places = append(free, in.items[at[k]]), append(places, at[k])
+		}
+	}
+	if len(free) == 0 {
+		return nil
+	}
+	for n := expireBatch; n == expireBatch; {
+		if n, _, err = in.ref.Store.Expire(ctx, in.now, expireBatch); err != nil {
+			return err
+		}
+	}
+	again, err := in.ref.Store.Accept(ctx, free)
+	for k := range again {
+		acc[places[k]] = again[k]
+	}
+	return err
+}
+
+// report returns all items at their places.
+func (in *batch) report() []Item {
+	if len(in.beside) == 0 {
+		return in.result
+	}
+	out := make([]Item, len(in.result)+len(in.beside))
+	for i, place := range in.places {
+		out[place] = in.result[i]
+	}
+	for _, b := range in.beside {
+		out[b.place] = b.item
+	}
+	return out
+}
+
+// place is that of the next item of the call.
+func (in *batch) place() int { return len(in.result) + len(in.beside) }
+
+// fail notes an item that is not accepted while the others go on.
+func (in *batch) fail(it Item, err error) {
+	it.Err = err
+	in.beside = append(in.beside, besideItem{in.place(), it})
 }
 
 func (in *batch) bad(kind fault.Kind, field, format string, args ...any) error {
@@ -130,16 +189,8 @@ func (in *batch) common(field string, inc *backend.Incoming, doc *item.Doc, base
 			return err
 		}
 	}
-	if len(doc.ACL) > maxPrincipals {
-		return in.bad(fault.KindInvalid, field+"ACL", "%d principals are over the limit of %d", len(doc.ACL), maxPrincipals)
-	}
-	for _, p := range doc.ACL {
-		if strings.TrimSpace(p) == "" {
-			return in.bad(fault.KindInvalid, field+"ACL", "a principal is blank")
-		}
-		if err := fault.CheckText(in.op, field+"ACL", p, MaxSourceIDBytes); err != nil {
-			return err
-		}
+	if err := checkACL(in.op, field+"ACL", doc.ACL); err != nil {
+		return err
 	}
 	if err := fault.CheckTime(in.op, field+"Time", inc.Time); err != nil {
 		return err
@@ -177,6 +228,7 @@ func (in *batch) id(field, id string) (string, error) {
 }
 
 func (in *batch) add(inc backend.Incoming, res Item, rel *content.Relations) {
+	in.places = append(in.places, in.place())
 	in.items = append(in.items, inc)
 	in.result = append(in.result, res)
 	in.links = append(in.links, rel)
@@ -199,4 +251,20 @@ func (r *Raw) Prepare(field string, inc *backend.Incoming, meta map[string]any) 
 func zoneOf(t time.Time) int {
 	_, offset := t.Zone()
 	return offset
+}
+
+// checkACL checks the principals that may see an item.
+func checkACL(op, field string, acl []string) error {
+	if len(acl) > maxPrincipals {
+		return fault.Fieldf(op, fault.KindInvalid, "", field, "%d principals are over the limit of %d", len(acl), maxPrincipals)
+	}
+	for _, p := range acl {
+		if strings.TrimSpace(p) == "" {
+			return fault.Fieldf(op, fault.KindInvalid, "", field, "a principal is blank")
+		}
+		if err := fault.CheckText(op, field, p, MaxSourceIDBytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ type Edit struct {
 	ID                   string
 	Class                content.Class // 0: knowledge, then memory
 	Metadata, Additional map[string]any
+	ACL                  *[]string // principals that may see it, in place of those before; none: everybody; nil: as before
 }
 
 // Edited is the outcome of an edit.
@@ -38,8 +39,13 @@ type Edited struct {
 // Edit stores an edit of an item of a sub-tenant, named as it is stored. An edit of an embedding field returns when the
 // new version is indexed.
 func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (*Edited, error) {
-	if r.Metadata == nil && r.Additional == nil {
+	if r.Metadata == nil && r.Additional == nil && r.ACL == nil {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Metadata", "metadata or additional_metadata is required")
+	}
+	if r.ACL != nil {
+		if err := checkACL(op, "ACL", *r.ACL); err != nil {
+			return nil, err
+		}
 	}
 	schema := ref.Record.Data.Schema
 	for k, v := range r.Metadata {
@@ -151,13 +157,20 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 	if err != nil {
 		return nil, 0, err
 	}
+	var changed []byte // the record; nil: it is as before
+	if r.ACL != nil && !slices.Equal(*r.ACL, doc.ACL) {
+		doc.ACL = slices.Clone(*r.ACL)
+		if changed, err = doc.Encode(); err != nil {
+			return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
+		}
+	}
 	dense, sparse := metadata.Embedded(schema, res.Metadata)
 	if !slices.Equal(dense, doc.Dense) || !slices.Equal(sparse, doc.Sparse) {
 		doc.Dense, doc.Sparse = dense, sparse
 		num, err := e.acceptEdited(ctx, op, ref, src, doc, res, mb, ab)
 		return res, num, err
 	}
-	res.Chunks, err = ref.Store.UpdateMetadata(ctx, src.Part, src.ID, src.Version(), mb, ab, metadata.Tags(*src, doc, res.Metadata, res.Additional), time.Now().UTC())
+	res.Chunks, err = ref.Store.UpdateMetadata(ctx, src.Part, src.ID, src.Version(), mb, ab, changed, metadata.Tags(*src, doc, res.Metadata, res.Additional), time.Now().UTC())
 	if err != nil {
 		return nil, 0, workspace.SourceError(op, res.Class, src.ID, err)
 	}

@@ -57,10 +57,20 @@ type Item struct {
 	Filename         string // files only
 	Title            string
 	Infer            bool
-	Err              error  // why it was not accepted; nil: it is queued
+	Err              error  // why it was not accepted
+	Skipped          Skip   // why it was left out, as asked; empty with a nil Err: it is queued
 	RelationsCreated int    // forceful relations whose target is there
 	RelationsError   string // what became of the others; empty when nothing is amiss
 }
+
+// Skip is why an item was left out.
+type Skip string
+
+// The reasons of Skip.
+const (
+	SkipUnsupported Skip = "unsupported" // no parser reads it
+	SkipUnchanged   Skip = "unchanged"   // it is stored as it was handed in
+)
 
 // Memories is a batch of memories.
 type Memories struct {
@@ -77,6 +87,8 @@ type Knowledge struct {
 	FailIfExists         bool
 	Metadata, Additional map[string]any
 	Graphs               map[string]content.SuppliedGraph
+	SkipUnsupported      bool   // files that no parser reads are left out instead of failing
+	SkipUnchanged        bool   // so are files that are stored as they were handed in
 	Lenient              bool   // metadata that the schema does not declare is kept, but matches no filter
 	Instructions         string // for items without their own
 }
@@ -110,7 +122,7 @@ func (e *Engine) Knowledge(ctx context.Context, op string, ref *workspace.Ref, s
 // Accepted returns how many of the items are queued.
 func Accepted(items []Item) (n int) {
 	for i := range items {
-		if items[i].Err == nil {
+		if items[i].Err == nil && items[i].Skipped == "" {
 			n++
 		}
 	}

@@ -17,6 +17,9 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
+// maxFolderBytes bounds the folders of a file's name.
+const maxFolderBytes = 4096
+
 func (in *batch) knowledge(ctx context.Context, b Knowledge) error {
 	n := len(b.Files) + len(b.Apps)
 	if n == 0 {
@@ -31,35 +34,76 @@ func (in *batch) knowledge(ctx context.Context, b Knowledge) error {
 			return err
 		}
 	}
+	// A call that brings nothing but files of other formats is refused as a whole.
+	if len(b.Apps) == 0 && len(in.items) == 0 {
+		if e := in.beside[0].item.Err; e != nil {
+			return e
+		}
+	}
 	for i := range b.Apps {
 		if err := in.app(fmt.Sprintf("Apps[%d].", i), &b.Apps[i], b); err != nil {
 			return err
 		}
 	}
-	return in.graphs(b.Graphs)
+	if err := in.graphs(b.Graphs); err != nil {
+		return err
+	}
+	if b.SkipUnchanged {
+		return in.skipUnchanged(ctx)
+	}
+	return nil
+}
+
+// splitName returns the folders of a file's name, with slashes between them, and its last part. Both may be empty.
+func splitName(name string) (folder, base string) {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if len(name) > 1 && name[1] == ':' { // a drive
+		name = name[2:]
+	}
+	if strings.HasSuffix(name, "/") {
+		return "", ""
+	}
+	folder, base = path.Split(path.Clean("/" + name))
+	return strings.Trim(folder, "/"), strings.Trim(base, "/")
+}
+
+// unread fails a file whose format no parser reads, or leaves it out where the call asks for that.
+func (in *batch) unread(field string, f *content.File, name string, skip bool, why error) {
+	it := Item{ID: f.ID, Filename: name, Title: f.Title}
+	if skip {
+		it.Skipped = SkipUnsupported
+		in.beside = append(in.beside, besideItem{in.place(), it})
+		return
+	}
+	in.fail(it, &fault.Error{Op: in.op, Kind: fault.KindFormat, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."), Err: why})
 }
 
 func (in *batch) file(ctx context.Context, field string, f *content.File, b Knowledge, derived map[string]int) error {
-	name := path.Base(strings.ReplaceAll(f.Name, `\`, "/"))
-	if f.Name == "" || name == "." || name == "/" {
-		name = ""
-	}
+	folder, name := splitName(f.Name)
 	if err := fault.CheckText(in.op, field+"Name", name, 1024); err != nil {
 		return err
 	}
-	if !in.Parsers.Supported(name, f.ContentType) {
-		return &fault.Error{Op: in.op, Kind: fault.KindFormat, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."),
-			Err: fmt.Errorf("file %q has a format that is not supported", fault.ShortID(name))}
+	if err := fault.CheckText(in.op, field+"Name", folder, maxFolderBytes); err != nil {
+		return err
+	}
+	if why := in.Parsers.Refuse(name, f.ContentType); why != nil {
+		in.unread(field, f, name, b.SkipUnsupported, fmt.Errorf("file %q has a format that is not supported: %s", fault.ShortID(name), why.Message()))
+		return nil
 	}
 	data, err := in.read(ctx, field, f, name)
 	if err != nil {
 		return err
 	}
+	if len(data) == 0 {
+		in.unread(field, f, name, b.SkipUnsupported, fmt.Errorf("file %q is empty", fault.ShortID(name)))
+		return nil
+	}
 	id := f.ID
 	if id == "" && name != "" {
 		// Deterministic, so that the same name again replaces it; equal names in one call stay apart.
-		derived[name]++
-		h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", in.part.Sub, name, derived[name]))
+		full := path.Join(folder, name)
+		derived[full]++
+		h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", in.part.Sub, full, derived[full]))
 		id = hex.EncodeToString(h[:16])
 	}
 	if id, err = in.id(field+"ID", id); err != nil {
@@ -77,7 +121,7 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	if inc.Kind == "" {
 		inc.Kind = "file"
 	}
-	doc := &item.Doc{URL: f.URL, Description: f.Description, NamedTitle: f.Title != "", ACL: f.ACL}
+	doc := &item.Doc{URL: f.URL, Description: f.Description, NamedTitle: f.Title != "", ACL: f.ACL, Folder: folder}
 	if !f.Time.IsZero() {
 		doc.Zone = zoneOf(f.Time)
 		doc.Timestamp = f.Time.UTC().Format(time.RFC3339)
@@ -87,6 +131,9 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	}
 	if err := in.common(field, &inc, doc, b.Metadata, f.Metadata, b.Additional, f.Additional); err != nil {
 		return err
+	}
+	if err := sign(&inc, doc, data); err != nil {
+		return fault.Wrap(in.op, fault.File, name, err)
 	}
 	in.add(inc, Item{ID: id, Filename: name, Title: title}, f.Relations)
 	return nil
@@ -114,10 +161,6 @@ func (in *batch) read(ctx context.Context, field string, f *content.File, name s
 	}
 	if int64(len(data)) > limit {
 		return nil, tooLarge()
-	}
-	if len(data) == 0 {
-		return nil, &fault.Error{Op: in.op, Kind: fault.KindFormat, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."),
-			Err: fmt.Errorf("file %q is empty", fault.ShortID(name))}
 	}
 	return data, nil
 }

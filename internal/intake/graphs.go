@@ -35,6 +35,9 @@ func (in *batch) graphs(gs map[string]content.SuppliedGraph) error {
 			}
 		}
 		field := "Graphs." + fault.ShortID(id)
+		if at < 0 && slices.ContainsFunc(in.beside, func(b besideItem) bool { return b.item.ID == id }) {
+			continue
+		}
 		if at < 0 {
 			return in.bad(fault.KindInvalid, field, "names no source of this request")
 		}

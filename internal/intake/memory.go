@@ -19,12 +19,23 @@ func (in *batch) memories(b Memories) error {
 	if len(b.Memories) == 0 {
 		return in.bad(fault.KindUnprocessed, "Memories", "needs at least one item")
 	}
-	if n := in.MaxMemories; len(b.Memories) > n {
-		return in.bad(fault.KindInvalid, "Memories", "%d items are over the limit of %d", len(b.Memories), n)
-	}
-	in.items = make([]backend.Incoming, 0, len(b.Memories))
+	count := 0
 	for i := range b.Memories {
-		if err := in.memory(fmt.Sprintf("Memories[%d].", i), &b.Memories[i], b, len(b.Memories) == 1); err != nil {
+		count += memoriesOf(&b.Memories[i])
+	}
+	if n := in.MaxMemories; count > n {
+		return in.bad(fault.KindInvalid, "Memories", "%d items are over the limit of %d", count, n)
+	}
+	in.items = make([]backend.Incoming, 0, count)
+	for i := range b.Memories {
+		m, field := &b.Memories[i], fmt.Sprintf("Memories[%d].", i)
+		var err error
+		if m.EachMessage {
+			err = in.eachMessage(field, m, b)
+		} else {
+			err = in.memory(field, m, b, len(b.Memories) == 1)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -33,9 +44,18 @@ func (in *batch) memories(b Memories) error {
 
 func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool) error {
 	text, pairs := m.Text, false
+	var turns []item.Turn
 	switch {
 	case m.Text != "" && len(m.Pairs) > 0:
 		return in.bad(fault.KindUnprocessed, field+"Text", "text and user_assistant_pairs exclude each other")
+	case len(m.Messages) > 0 && (m.Text != "" || len(m.Pairs) > 0):
+		return in.bad(fault.KindUnprocessed, field+"Messages", "excludes text and user_assistant_pairs")
+	case m.Messages != nil && m.Text == "" && len(m.Pairs) == 0:
+		if err := in.checkMessages(field, m.Messages); err != nil {
+			return err
+		}
+		text, turns = rendered(m)
+		pairs = true
 	case len(m.Pairs) > 0:
 		cp := make([]chunk.Pair, len(m.Pairs))
 		for i, p := range m.Pairs {
@@ -44,7 +64,11 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 			}
 			cp[i] = chunk.Pair{User: p.User, Assistant: p.Assistant}
 		}
-		text, _ = chunk.Pairs(cp, m.UserName)
+		var said []chunk.Turn
+		text, said = chunk.Pairs(cp, m.UserName)
+		for _, t := range said {
+			turns = append(turns, item.Turn{Start: t.Start, End: t.End, Role: roleOf(t.User)})
+		}
 		pairs = true
 	case strings.TrimSpace(m.Text) == "":
 		return in.bad(fault.KindUnprocessed, field+"Text", "text or user_assistant_pairs is required")
@@ -70,7 +94,7 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 		inc.MediaType = "text/markdown"
 	}
 	inc.Blobs = []backend.Blob{{Kind: backend.Original, Data: []byte(text)}}
-	doc := &item.Doc{UserName: m.UserName, Markdown: m.Markdown, Pairs: pairs, NamedTitle: m.Title != "", Zone: zoneOf(m.Time)}
+	doc := &item.Doc{UserName: m.UserName, Markdown: m.Markdown, Pairs: pairs, Turns: turns, NamedTitle: m.Title != "", Zone: zoneOf(m.Time)}
 	if doc.UserName == "" {
 		doc.UserName = DefaultUserName
 	}
@@ -82,6 +106,12 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 	}
 	if err := in.common(field, &inc, doc, b.Metadata, m.Metadata, b.Additional, m.Additional); err != nil {
 		return err
+	}
+	if last := lastTime(m.Messages); inc.Time.IsZero() && !last.IsZero() {
+		inc.Time, doc.Zone = last.UTC(), zoneOf(last)
+		if inc.Doc, err = doc.Encode(); err != nil {
+			return fault.Wrap(in.op, "", inc.ID, err)
+		}
 	}
 	if inc.Time.IsZero() && alone {
 		inc.Time = in.now

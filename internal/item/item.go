@@ -4,11 +4,13 @@
 package item
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -19,6 +21,7 @@ type Doc struct {
 	Instructions string          `json:"ci,omitempty"`
 	Markdown     bool            `json:"md,omitempty"` // a memory's text is markdown
 	Pairs        bool            `json:"pr,omitempty"` // the original is rendered user/assistant turns
+	Turns        []Turn          `json:"tn,omitempty"` // of a conversation
 	NamedTitle   bool            `json:"nt,omitempty"` // the title was given, not derived
 	URL          string          `json:"u,omitempty"`
 	Description  string          `json:"d,omitempty"`
@@ -33,7 +36,37 @@ type Doc struct {
 	Meta         json.RawMessage `json:"m,omitempty"`   // app items: free members
 	Supplied     bool            `json:"sg,omitempty"`  // a graph came with the item
 	Partial      string          `json:"p,omitempty"`   // why the parsed text may be incomplete
+	Extracted    bool            `json:"x,omitempty"`   // readers are shown the extracted text, not the original
+	Folder       string          `json:"fo,omitempty"`  // of a file: the folders of its name, with slashes between them
+	Fingerprint  []byte          `json:"fp,omitempty"`  // of a file and all that was said of it, as it was handed in
 }
+
+// partialMark stands in every record that says Partial.
+var partialMark = []byte(`"p":"`)
+
+// PartialOf returns Partial of a stored record. Most records hold none, and are not decoded.
+func PartialOf(record []byte) (string, error) {
+	if !bytes.Contains(record, partialMark) {
+		return "", nil
+	}
+	d, err := Decode(record)
+	if err != nil {
+		return "", err
+	}
+	return d.Partial, nil
+}
+
+// Turn is one message of a conversation in the original, of which it is the bytes [Start, End).
+type Turn struct {
+	Start int        `json:"s"`
+	End   int        `json:"e"`
+	Role  string     `json:"r,omitempty"` // empty: user
+	Name  string     `json:"n,omitempty"` // as given
+	Time  *time.Time `json:"t,omitempty"` // as given
+}
+
+// User reports whether a user speaks.
+func (t *Turn) User() bool { return t.Role == "" }
 
 // App is what is special about an item from an application.
 type App struct {

@@ -77,6 +77,14 @@ func TitleTag(title string) uint64 {
 	return Tag(LayerTitle, "", strings.ToLower(strings.TrimSpace(title)))
 }
 
+// TitleTags returns the tags of a title: of the whole without case, and of the field; none for an empty title.
+func TitleTags(title string) []uint64 {
+	if title == "" {
+		return nil
+	}
+	return []uint64{TitleTag(title), Tag(LayerField, "title", title)}
+}
+
 // IDTag is the tag of a source id.
 func IDTag(id string) uint64 { return backend.IDTag(id) }
 

@@ -42,8 +42,9 @@ func Embedded(schema []content.Field, meta map[string]any) (dense, sparse []stri
 // Tags is everything that filters can match a source on.
 func Tags(src backend.Source, doc *item.Doc, meta, add map[string]any) []uint64 {
 	tags := []uint64{item.IDTag(src.ID)}
-	if src.Title != "" {
-		tags = append(tags, item.TitleTag(src.Title))
+	tags = append(tags, item.TitleTags(src.Title)...)
+	if !doc.NamedTitle && src.Filename != src.Title { // the document has a title of its own
+		tags = append(tags, item.TitleTags(src.Filename)...)
 	}
 	layer := func(layer string, m map[string]any) {
 		for k, v := range m { // their number is bounded by the size of the map
@@ -54,7 +55,7 @@ func Tags(src backend.Source, doc *item.Doc, meta, add map[string]any) []uint64 
 	}
 	layer(item.LayerMetadata, meta)
 	layer(item.LayerAdditional, add)
-	for _, f := range [...]struct{ name, value string }{{"type", src.Kind}, {"title", src.Title}, {"description", doc.Description}, {"url", doc.URL}, {"timestamp", doc.Timestamp}} {
+	for _, f := range [...]struct{ name, value string }{{"type", src.Kind}, {"description", doc.Description}, {"url", doc.URL}, {"timestamp", doc.Timestamp}} {
 		if f.value != "" {
 			tags = append(tags, item.Tag(item.LayerField, f.name, f.value))
 		}

@@ -23,8 +23,10 @@ type Follower struct {
 	store   backend.Store
 	indexes []backend.Index
 
-	mu        sync.Mutex
-	compacted uint64 // sequence number up to which the feed has no tombstones
+	mu sync.Mutex // held while changes are applied
+
+	flushing  sync.Mutex // held while indexes are flushed, beside mu
+	compacted uint64     // sequence number up to which the feed has no tombstones
 }
 
 // NewFollower returns a follower of ws.
@@ -33,23 +35,44 @@ func NewFollower(ws backend.Workspace) *Follower {
 }
 
 // Open brings the indexes of a workspace that was just opened, and that nobody writes
-// to yet, up to its Store. An index that is ahead of the Store has applied changes of
-// another history, because an older copy of the Store was put in place: it is built
-// anew.
+// to yet, up to its Store. An index that is ahead of the Store, or whose last change is of
+// another epoch, has applied changes of another history, because an older copy of the
+// Store was put in place: it is built anew.
 func (f *Follower) Open(ctx context.Context) error {
 	f.mu.Lock()
 	last := f.store.LastSeq()
 	for _, s := range f.indexes {
-		if s.Applied() <= last {
+		if s.Applied() <= last && f.sameHistory(s) {
 			continue
 		}
 		if err := s.Reset(ctx); err != nil {
 			f.mu.Unlock()
-			return fmt.Errorf("reset an index that is ahead of its store: %w", err)
+			return fmt.Errorf("reset an index of another history than its store's: %w", err)
 		}
 	}
 	f.mu.Unlock()
 	return f.Sync(ctx)
+}
+
+// sameHistory reports whether an index applied what its Store holds, as far as both can tell.
+func (f *Follower) sameHistory(s backend.Index) bool {
+	at := s.Applied()
+	k, keeps := s.(backend.EpochKeeper)
+	st, tells := f.store.(backend.Epochs)
+	if at == 0 || !keeps || !tells {
+		return true
+	}
+	epoch, ok := k.Epoch()
+	return !ok || epoch == st.EpochOf(at)
+}
+
+// setEpoch tells an index of which epoch the changes up to seq are, which it applies next.
+func (f *Follower) setEpoch(s backend.Index, seq uint64) {
+	k, keeps := s.(backend.EpochKeeper)
+	st, tells := f.store.(backend.Epochs)
+	if keeps && tells {
+		k.SetEpoch(st.EpochOf(seq))
+	}
 }
 
 // Behind reports whether an index lacks a change. It does no I/O.
@@ -86,8 +109,11 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	defer f.mu.Unlock()
 	for _, s := range f.indexes {
 		// What goes wrong here goes wrong again below, or was healed by it.
-		if s.Applied() == p.After && s.Apply(ctx, p.Changes) == nil {
-			continue
+		if s.Applied() == p.After && len(p.Changes) > 0 {
+			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
+			if s.Apply(ctx, p.Changes) == nil {
+				continue
+			}
 		}
 		if err := f.catchUp(ctx, s, f.store.LastSeq()); err != nil {
 			return err
@@ -114,6 +140,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) er
 			changes = []backend.Change{{Seq: last, Kind: backend.Mark}}
 		}
 		before := s.Applied()
+		f.setEpoch(s, changes[len(changes)-1].Seq)
 		if err := s.Apply(ctx, changes); err != nil {
 			return fmt.Errorf("apply changes to an index: %w", err)
 		}
@@ -125,10 +152,11 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) er
 }
 
 // Flush lets every index persist what it applied. Tombstones that all of them
-// persisted are then dropped from the feed, a bounded number in one call.
+// persisted are then dropped from the feed, a bounded number in one call. Changes are
+// applied meanwhile, so that no recall waits for it.
 func (f *Follower) Flush(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.flushing.Lock()
+	defer f.flushing.Unlock()
 	persisted := f.store.LastSeq()
 	var errs []error
 	for _, s := range f.indexes {
@@ -139,6 +167,50 @@ func (f *Follower) Flush(ctx context.Context) error {
 		return err
 	}
 	return f.compact(ctx, persisted)
+}
+
+// Purge flushes every index, drops all tombstones from the feed, and has the files of indexes rewritten, so that nothing
+// of what was deleted is left in them. An index that can't do that is built anew.
+func (f *Follower) Purge(ctx context.Context) error {
+	if err := f.Sync(ctx); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := f.store.LastSeq()
+	for _, s := range f.indexes {
+		if err := f.catchUp(ctx, s, last); err != nil {
+			return err
+		}
+		if err := s.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	for n := compactRows; n == compactRows; {
+		var err error
+		if n, err = f.store.CompactFeed(ctx, last, compactRows); err != nil {
+			return fmt.Errorf("compact the change feed: %w", err)
+		}
+	}
+	for _, s := range f.indexes {
+		p, ok := s.(backend.Purger)
+		if ok {
+			if err := p.Purge(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.Reset(ctx); err != nil {
+			return fmt.Errorf("reset an index: %w", err)
+		}
+		if err := f.catchUp(ctx, s, last); err != nil {
+			return err
+		}
+		if err := s.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compact drops tombstones up to seq from the feed.

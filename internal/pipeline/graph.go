@@ -23,6 +23,18 @@ func IsInferred(layout []byte) bool {
 	return bytes.Contains(layout, []byte(`"inferred":true`))
 }
 
+// PageOf returns the page of a chunk with this layout; 0 where it names none.
+func PageOf(layout []byte) (page int) {
+	_, rest, _ := bytes.Cut(layout, []byte(`"page":`))
+	for _, c := range rest {
+		if c < '0' || c > '9' {
+			break
+		}
+		page = 10*page + int(c-'0')
+	}
+	return page
+}
+
 // Reading is what the blob of kind Usage says of how an item was read.
 type Reading struct {
 	*extract.Usage          // nil when no model was asked

@@ -60,7 +60,7 @@ type Config struct {
 	slowOutage outage // of the embedders that refine
 }
 
-// Space is one workspace at work. Every member is required but Lane and Refiner.
+// Space is one workspace at work. Every member is required but Lane, Refiner and Uncompared.
 type Space struct {
 	Embedder Embedder     // of new items
 	Lane     backend.Lane // where their vectors go
@@ -71,6 +71,9 @@ type Space struct {
 	RefineLane backend.Lane
 	// Unrefined is told of versions that are searchable by the vectors of Embedder alone, before they are.
 	Unrefined func(nums []int64)
+	// Uncompared is told of versions that are searchable and were not compared with earlier ones, before they are; nil: nobody
+	// compares.
+	Uncompared func(nums []int64)
 	// Rush reports whether so little waits that items are refined before they are completed.
 	Rush func() bool
 	// Events tells whether a webhook waits for terminal states.
@@ -222,7 +225,7 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	var of []*job
 	for _, j := range jobs {
 		if j.fail == nil && j.State != backend.GraphCreation {
-			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Time: j.prep.time, Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs})
+			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Doc: j.prep.record, Tags: j.prep.tags, Time: j.prep.time, Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs})
 			of = append(of, j)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -15,11 +16,14 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
 // prepared is an item after parsing and chunking.
 type prepared struct {
 	title  string // empty: keep the source's
+	record []byte // the encoded doc where it changed; nil: keep
+	tags   []uint64
 	time   time.Time
 	text   string
 	doc    *item.Doc
@@ -87,7 +91,6 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 		}
 		return
 	}
-	p.doc.Partial = d.Partial
 	if p.time.IsZero() {
 		if p.time = d.Modified; p.time.IsZero() {
 			p.time = d.Created
@@ -95,6 +98,10 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	}
 	if !bytes.Equal(original, []byte(d.Text)) {
 		p.blobs = append(p.blobs, backend.Blob{Kind: backend.Text, Data: []byte(d.Text)})
+	}
+	if err := p.note(d); err != nil {
+		j.fail = &failure{code: CodeInternal, message: "internal error while processing the item"}
+		return
 	}
 	pages := make([]chunk.Page, len(d.Pages))
 	for i, pg := range d.Pages {
@@ -104,7 +111,33 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	if own == "" && !d.Markdown {
 		own = titleLine(d.Text)
 	}
+	if own != "" && !p.doc.NamedTitle {
+		p.title = own
+		p.tags = slices.DeleteFunc(item.TitleTags(own), func(tag uint64) bool { return slices.Contains(j.Tags, tag) })
+	}
 	c.prepareTitled(ctx, j, d.Text, d.Markdown, pages, own)
+}
+
+// note puts what the parser said of the document into the record.
+func (p *prepared) note(d *document.Document) (err error) {
+	extracted := len(p.blobs) > 0 && !media.ReadAsIs(d.MediaType)
+	if p.doc.Partial == d.Partial && p.doc.Extracted == extracted {
+		return nil
+	}
+	p.doc.Partial, p.doc.Extracted = d.Partial, extracted
+	if p.record, err = p.doc.Encode(); p.record == nil {
+		p.record = []byte("{}")
+	}
+	return err
+}
+
+// fileWords is what the keyword index holds of a file's name: the folders, and the name where the title is another.
+func fileWords(doc *item.Doc, filename, title string) string {
+	words := strings.ReplaceAll(doc.Folder, "/", " ")
+	if filename != title {
+		words += " " + filename
+	}
+	return strings.TrimSpace(words)
 }
 
 // titleLine is the first line of a plain text when it stands alone and looks
@@ -128,7 +161,7 @@ func (c *Config) prepareText(ctx context.Context, j *job, text string, markdown 
 func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdown bool, pages []chunk.Page, own string) {
 	p := j.prep
 	p.text = text
-	cs := chunk.Split(text, markdown, pages, c.Chunking)
+	cs := c.split(p.doc, text, markdown, pages)
 	if len(cs) == 0 {
 		j.fail = &failure{code: codeEmptyContent, message: "the item holds no text"}
 		return
@@ -141,6 +174,11 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 			speaker = p.doc.UserName
 		}
 	}
+	title := p.title
+	if title == "" {
+		title = j.Title
+	}
+	file := fileWords(p.doc, j.Filename, title)
 	dates := ""
 	if memory && !p.time.IsZero() {
 		dates = DateWords(p.time)
@@ -159,10 +197,15 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 		}
 		heading := ch.Heading
 		if own != "" {
-			extra.Keywords = append(extra.Keywords, own)
+			if p.title == "" { // it is searched as the title else
+				extra.Keywords = append(extra.Keywords, own)
+			}
 			if !strings.HasPrefix(heading, own) {
 				heading = strings.TrimSuffix(own+" > "+heading, " > ")
 			}
+		}
+		if file != "" {
+			extra.Keywords = append(extra.Keywords, file)
 		}
 		extra.Keywords = append(extra.Keywords, p.doc.Sparse...)
 		p.add(prefix, ch.Text, heading, lay, extra)
@@ -172,6 +215,19 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 	if j.Infer && memory {
 		c.infer(ctx, j, prefix, speaker, dates)
 	}
+}
+
+// split cuts a text into chunks, a conversation by its turns.
+func (c *Config) split(doc *item.Doc, text string, markdown bool, pages []chunk.Page) []chunk.Chunk {
+	if len(doc.Turns) == 0 {
+		return chunk.Split(text, markdown, pages, c.Chunking)
+	}
+	turns := make([]chunk.Turn, len(doc.Turns))
+	for i := range doc.Turns {
+		t := &doc.Turns[i]
+		turns[i] = chunk.Turn{User: t.User(), Start: t.Start, End: t.End}
+	}
+	return chunk.Conversation(text, turns, markdown, c.Chunking)
 }
 
 func (p *prepared) add(prefix, text, heading string, lay Layout, extra backend.RowExtra) {
@@ -219,6 +275,14 @@ func (j *job) input() extract.Input {
 	p := j.prep
 	in := extract.Input{Text: p.text, Time: p.time, Chunks: p.spans, Memory: j.Part.Class == backend.Memory, Infer: j.Infer,
 		Instructions: p.doc.Instructions, Pairs: p.doc.Pairs, Speaker: p.doc.UserName}
+	for i := range p.doc.Turns {
+		t := &p.doc.Turns[i]
+		turn := extract.Turn{Span: extract.Span{Start: t.Start, End: min(t.End, len(p.text))}, User: t.User(), Name: t.Name}
+		if t.Time != nil {
+			turn.Time = *t.Time
+		}
+		in.Turns = append(in.Turns, turn)
+	}
 	if p.doc.Zone != 0 {
 		in.Location = time.FixedZone("", p.doc.Zone)
 	}

@@ -84,11 +84,15 @@ func (e *embedError) Unwrap() error { return e.error }
 
 // announce tells of the versions that a step has indexed.
 func announce(s Space, jobs []*job) {
-	if s.Refiner == nil {
+	nums := indexed(jobs)
+	if len(nums) == 0 {
 		return
 	}
-	if nums := indexed(jobs); len(nums) > 0 {
+	if s.Refiner != nil {
 		s.Unrefined(nums)
+	}
+	if s.Uncompared != nil {
+		s.Uncompared(nums)
 	}
 }
 

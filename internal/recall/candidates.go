@@ -279,13 +279,17 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	hidden, err := item.Hidden(r.ctx, r.Store, r.Visible, rows)
+	if err != nil {
+		return nil, err
+	}
 	for _, h := range hits {
 		if len(rows) == 0 || rows[0].Num != h.ranked.Chunk { // gone: rows come in the order asked
 			continue
 		}
 		row := rows[0]
 		rows = rows[1:]
-		if row.Src.Part != h.scope.Part || !r.allows(row.Src) {
+		if row.Src.Part != h.scope.Part || !r.allows(row.Src) || hidden[row.Src.Num] {
 			continue
 		}
 		h.Row = row
@@ -298,6 +302,12 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 
 // allows reports whether a source may be in the result.
 func (r *run) allows(src *backend.Source) bool { return item.Live(r.Filter, src.Tags) && !r.later(src) }
+
+// afterwards reports whether a memory was told after the moment that the request asks for. It may still speak of that
+// moment, as "I lived in Porto then" does.
+func (r *run) afterwards(src *backend.Source) bool {
+	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && told(src).After(r.AsOf)
+}
 
 // unknown reports whether something of a time was not known yet at the time that the request asks for.
 func (r *run) unknown(at time.Time) bool {

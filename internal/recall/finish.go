@@ -13,7 +13,7 @@ import (
 // finish orders the hits by their rows and adds what was asked for.
 func (r *run) finish() error {
 	want := r.MaxResults
-	if r.RecencyBias > 0 || r.Apps || r.Boosts || r.Reranker != nil {
+	if r.RecencyBias > 0 || r.Apps || r.Boosts || r.Reranker != nil || r.Superseded == Drop || !r.AsOf.IsZero() {
 		want = max(want*overFetch, minHits)
 	} else {
 		want += 2 + want/10 // some may be gone, or belong to a source that floods
@@ -22,7 +22,7 @@ func (r *run) finish() error {
 	if r.RecencyBias > 0 {
 		choose = r.newest
 	}
-	hits, err := choose(want)
+	hits, err := r.spread(want, choose)
 	if err != nil {
 		return err
 	}
@@ -35,11 +35,25 @@ func (r *run) finish() error {
 	if hits, err = r.reorder(hits); err != nil {
 		return err
 	}
+	r.rate(hits)
+	if !r.AsOf.IsZero() {
+		r.asOf(hits)
+	}
+	if hits, err = r.succeed(hits); err != nil {
+		return err
+	}
+	slices.SortStableFunc(hits, compareScores)
+	if hits, err = r.condense(hits); err != nil {
+		return err
+	}
 	hits = r.unflood(hits)
 	hits = hits[:min(len(hits), r.MaxResults)]
 	// What filled up a short list may score above what stands before it.
 	slices.SortStableFunc(hits, func(a, b *Hit) int { return cmp.Compare(b.Score, a.Score) })
+	r.judge(hits)
+	hits = r.relevant(hits)
 	r.setHits(hits)
+	r.passages()
 	if err := r.related(); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/rank"
+	"github.com/contextmem/contextmem/judge"
 )
 
 // Reranker scores texts for a query, a higher score for a better one.
@@ -28,7 +29,9 @@ type Reranker interface {
 // Engine answers recalls. It is immutable and safe for concurrent use.
 type Engine struct {
 	Ranker   *rank.Engine
+	Model    string        // of the embedder of Ranker
 	Reranker Reranker      // of thinking; nil: none
+	Judge    judge.Judge   // of the relevance of hits; nil: their scores tell it
 	Budget   time.Duration // of the stages that thinking adds, from Request.Now on
 	Boosts   bool          // apply what feedback taught
 	UserKey  string        // key of the entity that stands for the user of memories
@@ -77,10 +80,13 @@ type Request struct {
 	Apps          bool           // run the app lane
 	AskedForceful bool           // a fast recall warns that it does not use forceful relations
 	SkipForceful  bool           // leave forcefully related sources out in thinking
+	MinRelevance  float64        // hits of less are left out, [0,1]
+	PerSource     int            // places that a source may take; 0: one for memories, any number for knowledge
 	RelatedChunks int            // neighbours of a hit on each side
 	Filter        backend.Filter // of the hits
 	Visible       backend.Filter // the part of it that says what the caller may see at all
 	AsOf          time.Time      // as of backend.RelationQuery
+	Superseded    Superseded     // what becomes of memories that another took the place of
 	KnownAt       time.Time      // without what was learnt later; zero: now
 	Temporal      *Temporal      // nil: no dated facts
 	Now           time.Time
@@ -101,6 +107,7 @@ type Parts struct {
 	Rerank     float64
 	App        float64
 	Recency    float64
+	Succession float64
 	Feedback   float64
 	RawDense   float64
 	RawKeyword float64
@@ -109,12 +116,19 @@ type Parts struct {
 
 // Hit is a chunk that was found.
 type Hit struct {
-	Row      *backend.Hydrated
-	Score    float64
-	Parts    *Parts
-	AlsoFrom []string // of an inferred statement: ids of other sources from which the same follows
-	Extra    []string // keys of chunks in Result.Extra
-	First    bool     // no hit before it is of the same source
+	Row   *backend.Hydrated
+	Score float64
+	// Relevance is the probability that the hit answers the question, [0,1].
+	Relevance float64
+	Parts     *Parts
+	AlsoFrom  []string // of an inferred statement: ids of other sources from which the same follows
+	// Statements follow from a memory and matched the question beside its words.
+	Statements []string
+	Extra      []string // keys of chunks in Result.Extra
+	// SupersededBy is what took the place of a memory; nil: nothing did, as far as is known at the time asked for.
+	SupersededBy *Supersession
+	First        bool    // no hit before it is of the same source
+	Passage      Passage // where it matches the words of the question
 
 	ranked  rank.Scored
 	scope   *scope
@@ -144,6 +158,7 @@ type Result struct {
 	Thinking bool                // the mode that ran
 	Alpha    float64             // the weight of semantic search, as the caller would name it
 	Warnings []fault.Warning
+	Newer    map[int64]backend.State // by version of a row that was replaced: the state of the version that is not found yet
 
 	run *run
 }
@@ -160,6 +175,8 @@ type run struct {
 	said     statements // inferred ones among the hits
 	most     int        // hits of a scope that are looked at
 	reader   *graph.Reader
+	own      Workspace // the caller's, over store
+	store    sound
 	around   graph.Context
 	scratch
 }
@@ -175,6 +192,8 @@ type scratch struct {
 	counts map[int64]int // of sources
 	known  []graph.Hit
 	named  []graph.Named
+
+	passage passageRoom
 }
 
 // runs saves a recall of a small tenant a tenth of its processor time.
@@ -192,12 +211,25 @@ func (e *Engine) Search(ctx context.Context, ws *Workspace, req *Request) (*Resu
 	if err := r.finish(); err != nil {
 		return nil, err
 	}
+	if err := r.replaced(); err != nil {
+		return nil, err
+	}
+	r.tellDamage()
 	return &r.res, nil
+}
+
+// tellDamage warns when something of the result was left out because its bytes are damaged.
+func (r *run) tellDamage() {
+	if n := r.store.damaged.Load(); n > 0 {
+		r.warn("damaged", "", "%d stored rows are damaged and were left out: verify the deployment", n)
+	}
 }
 
 func newRun(ctx context.Context, e *Engine, ws *Workspace, req *Request) *run {
 	r := runs.Get().(*run)
-	r.Engine, r.Workspace, r.Request, r.ctx, r.res.run = e, ws, req, ctx, r
+	r.own = *ws
+	r.store.Store, r.own.Store = ws.Store, &r.store
+	r.Engine, r.Workspace, r.Request, r.ctx, r.res.run = e, &r.own, req, ctx, r
 	for _, s := range req.Scopes {
 		r.scopes = append(r.scopes, scope{Scope: s})
 	}
@@ -227,7 +259,7 @@ func (res *Result) Release() {
 	clear(s.known)
 	clear(s.named)
 	*r = run{scratch: scratch{scopes: s.scopes[:0], room: s.room[:0], hits: s.hits[:0], live: s.live[:0], nums: s.nums[:0], parts: s.parts[:0], counts: s.counts,
-		known: s.known[:0], named: s.named[:0]}}
+		known: s.known[:0], named: s.named[:0], passage: s.passage}}
 	runs.Put(r)
 }
 

@@ -27,12 +27,21 @@ func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op ba
 		if len(hits) < r.MaxResults && cut {
 			r.bounded()
 		}
+		r.Superseded = Mark
+		if hits, err = r.succeed(hits); err != nil {
+			return nil, err
+		}
 		r.setHits(hits)
 		break
 	}
 	for _, h := range r.res.Hits {
 		h.Score = h.ranked.Score // as of BM25, whatever the weight of its scope
 	}
+	if err := r.replaced(); err != nil {
+		return nil, err
+	}
+	r.passages()
+	r.tellDamage()
 	return &r.res, r.hint()
 }
 

@@ -100,8 +100,8 @@ func (c *Scheduler) DrainSpace(ctx context.Context, uid string) error {
 	}
 }
 
-// WaitRefined waits until nothing is pending in a workspace and every version has the vectors of the slow embedder. An item
-// that the embedder cannot read is not waited for.
+// WaitRefined waits until nothing is pending in a workspace, every version has the vectors of the slow embedder, and every
+// memory was compared. An item that the embedder cannot read is not waited for.
 func (c *Scheduler) WaitRefined(ctx context.Context, uid string) error {
 	for {
 		if err := c.DrainSpace(ctx, uid); err != nil {
@@ -110,7 +110,7 @@ func (c *Scheduler) WaitRefined(ctx context.Context, uid string) error {
 		c.mu.Lock()
 		changed := c.changed
 		a := c.state[uid]
-		done := a == nil || !a.refining && !a.pending
+		done := a == nil || a.tasks == 0 && !a.pending
 		c.mu.Unlock()
 		if done {
 			return nil

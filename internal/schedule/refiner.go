@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 const (
 	refineSlice  = 64               // versions that the refiner takes at once for each worker that could run
+	compareSlice = 32               // memories that are compared at once
 	refineYield  = 5 * time.Second  // how long it waits for the workers to have nothing to do
 	rushItems    = 512              // items that wait in a workspace up to which they are refined before they are completed
 	rushRecovers = 10 * time.Second // after more waited, until items are refined at once again
@@ -23,21 +23,8 @@ func (c *Scheduler) Refine(uid string) {
 		return
 	}
 	c.mu.Lock()
-	c.pushRough(uid)
+	c.send(c.refiner, uid)
 	c.mu.Unlock()
-}
-
-// pushRough puts uid in line for the refiner; c.mu is held.
-func (c *Scheduler) pushRough(uid string) {
-	c.attention(uid).refining = true
-	if !c.roughly[uid] {
-		c.roughly[uid] = true
-		c.rough = append(c.rough, uid)
-	}
-	select {
-	case c.refine <- struct{}{}:
-	default:
-	}
 }
 
 // rush reports whether so few items wait in a workspace that they are refined before they are completed.
@@ -55,74 +42,31 @@ func (c *Scheduler) rush(sp *workspace.Space) bool {
 	return a.rushed.IsZero() || time.Since(a.rushed) > rushRecovers
 }
 
-// refiner adds vectors of the slow embedder, a slice of a workspace after the other, when the workers have nothing to do. It ends
-// with the gate.
-func (c *Scheduler) refiner() {
-	for c.gate.Life().Err() == nil {
-		c.mu.Lock()
-		uid := ""
-		if len(c.rough) > 0 {
-			uid = c.rough[0]
-			c.rough = c.rough[1:]
-			delete(c.roughly, uid)
-		}
-		c.mu.Unlock()
-		if uid == "" {
-			select {
-			case <-c.refine:
-			case <-c.gate.Life().Done():
-			}
-			continue
-		}
-		c.idle()
-		c.wait(time.Until(c.Pipeline.RefiningPausedUntil()))
-		if c.gate.Life().Err() != nil {
-			return
-		}
-		more, err := c.refineSome(uid)
-		if err != nil && c.gate.Life().Err() == nil {
-			c.Logger.Warn("refining a tenant failed", "uid", uid, "err", err)
-			c.wait(time.Second) // what fails is not tried without a pause
-		}
-		c.mu.Lock()
-		switch {
-		case more:
-			c.pushRough(uid)
-		case !c.roughly[uid]:
-			if a := c.state[uid]; a != nil {
-				a.refining = false
-				if a.quiet.IsZero() && !a.pending {
-					a.quiet = time.Now()
-				}
-			}
-		}
-		c.mu.Unlock()
-		c.signal()
+// newRefiner returns the errand that adds vectors of the slow embedder.
+func (c *Scheduler) newRefiner() *errand {
+	e := newErrand(refining, "refining")
+	e.pause = c.Pipeline.RefiningPausedUntil
+	e.some = func(sp *workspace.Space) (bool, error) {
+		return c.set.Refine(c.gate.Life(), sp, c.Pipeline, refineSlice*c.Workers, c.Workers)
 	}
+	e.done = func(uid string) { // what waited for its vectors can be compared now
+		if c.Changes != nil {
+			c.send(c.comparer, uid)
+		}
+	}
+	return e
 }
 
-// refineSome refines a slice of a workspace.
-func (c *Scheduler) refineSome(uid string) (more bool, err error) {
-	ctx := c.gate.Life()
-	sp, err := c.set.Acquire(ctx, uid)
-	if errors.Is(err, fault.ErrClosed) || errors.Is(err, backend.ErrNotFound) {
-		return false, nil
+// sendOn puts a workspace in line for what is to be done once its items are searchable; c.mu is held. compare says that
+// memories of it were not compared.
+func (c *Scheduler) sendOn(sp *workspace.Space, compare bool) {
+	refine := sp.Serving().Refiner != nil && !sp.Refined()
+	if refine {
+		c.send(c.refiner, sp.UID)
 	}
-	if err != nil {
-		return true, err
+	if compare && !refine {
+		c.send(c.comparer, sp.UID)
 	}
-	defer c.set.ReleaseUID(uid)
-	more, err = c.set.Refine(ctx, sp, c.Pipeline, refineSlice*c.Workers, c.Workers)
-	if err == nil && more {
-		err = c.keepAwake(ctx, uid)
-	}
-	if err != nil {
-		return true, err
-	}
-	if !more {
-		sp.StateChanged()
-	}
-	return more, nil
 }
 
 // keepAwake makes sure that a start after a crash looks at a workspace that is being refined.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/change"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -30,6 +31,7 @@ type Config struct {
 	Gate     *workspace.Gate
 	Pipeline *pipeline.Config
 	Outbox   Outbox
+	Changes  *change.Engine // nil: memories are not compared
 	Workers  int
 	Logger   *slog.Logger
 }
@@ -55,14 +57,14 @@ type Scheduler struct {
 	dueAt    map[string]time.Time
 	state    map[string]*attention
 	running  int
-	gens     int64    // acceptances so far, over all workspaces
-	rough    []string // uids that may lack vectors of the slow embedder, in order of service
-	roughly  map[string]bool
-	changed  chan struct{} // closed and replaced when pending or counts change
+	gens     int64 // acceptances so far, over all workspaces
+	refiner  *errand
+	comparer *errand
+	upkeep   map[string]bool // uids of workspaces that may have work that can wait
+	changed  chan struct{}   // closed and replaced when pending or counts change
 	stopping bool
 
 	kick      chan struct{}  // to the timekeeper
-	refine    chan struct{}  // to the refiner
 	removal   chan struct{}  // to the remover
 	wakes     [64]sync.Mutex // by workspace; held while its stored wake time is written, so that writes don't cross; taken before mu
 	tokens    atomic.Int64
@@ -79,7 +81,7 @@ type attention struct {
 	looks     int64     // how often a worker began to find out what is left
 	quiet     time.Time // when it was last seen drained
 	tries     int       // failures in a row, for the pause before the next try
-	refining  bool      // may lack vectors of the slow embedder
+	tasks     task      // that are to be done for it, see errand
 	rushed    time.Time // when last more waited than is refined at once
 	parked    error     // why the workspace can't be worked on until Reembed is called; nil: it can
 }
@@ -93,9 +95,10 @@ const (
 
 // New returns a scheduler; Load and Start set it to work.
 func New(cfg Config) *Scheduler {
-	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, roughly: map[string]bool{}, refine: make(chan struct{}, 1), dueAt: map[string]time.Time{}, state: map[string]*attention{},
+	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, upkeep: map[string]bool{}, dueAt: map[string]time.Time{}, state: map[string]*attention{},
 		changed: make(chan struct{}), kick: make(chan struct{}, 1), removal: make(chan struct{}, 1)}
 	c.cond = sync.NewCond(&c.mu)
+	c.refiner, c.comparer = c.newRefiner(), c.newComparer()
 	return c
 }
 
@@ -123,9 +126,13 @@ func (c *Scheduler) Start() {
 	}
 	c.gate.Go(c.timekeeper)
 	if c.set.Slow > 0 {
-		c.gate.Go(c.refiner)
+		c.gate.Go(func() { c.run(c.refiner) })
+	}
+	if c.Changes != nil {
+		c.gate.Go(func() { c.run(c.comparer) })
 	}
 	c.gate.Go(c.remover)
+	c.gate.Go(c.keeper)
 	context.AfterFunc(c.gate.Life(), func() {
 		c.mu.Lock()
 		c.stopping = true
@@ -265,6 +272,7 @@ func (c *Scheduler) Deleted(uid string) {
 	if a := c.state[uid]; a != nil && a.pending {
 		c.push(uid)
 	}
+	c.upkeep[uid] = true
 	c.mu.Unlock()
 }
 

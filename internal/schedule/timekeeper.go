@@ -61,7 +61,7 @@ func (c *Scheduler) timekeeper() {
 func (c *Scheduler) settle(ctx context.Context, quiet time.Duration) {
 	now := time.Now()
 	still := func(a *attention) bool {
-		return !a.pending && !a.refining && a.admitting == 0 && !a.quiet.IsZero() && now.Sub(a.quiet) >= quiet
+		return !a.pending && a.tasks == 0 && a.admitting == 0 && !a.quiet.IsZero() && now.Sub(a.quiet) >= quiet
 	}
 	off := func(uid string, a *attention) bool { return still(a) && !a.stored.Equal(c.dueAt[uid]) }
 	var uids []string

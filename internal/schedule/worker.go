@@ -109,7 +109,7 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
 	return pipeline.Space{
 		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged,
-		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Rush: func() bool { return c.rush(sp) },
+		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Uncompared: sp.Uncompared, Rush: func() bool { return c.rush(sp) },
 		Events: func() bool { return c.Outbox.Wanted(t.Org) },
 		Claimed: func(n int) {
 			if n >= c.Pipeline.BatchItems { // another worker may help
@@ -156,6 +156,12 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 			return false, err
 		}
 	}
+	compare := false
+	if c.Changes != nil {
+		if compare, err = c.set.ToCompare(ctx, sp, changes{c.Changes}); err != nil {
+			return false, err
+		}
+	}
 	waiting := counts[backend.Queued] + counts[backend.Processing] + counts[backend.GraphCreation]
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,11 +173,10 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 		return expired == expireBatch, nil
 	}
 	a.pending = waiting > 0
-	if sp.Serving().Refiner != nil && !sp.Refined() {
-		c.pushRough(sp.UID)
-	}
+	c.sendOn(sp, compare)
 	if waiting == 0 {
 		a.quiet = time.Now()
+		c.upkeep[sp.UID] = true
 	}
 	if next.IsZero() || (!nextExpiry.IsZero() && nextExpiry.Before(next)) {
 		next = nextExpiry

@@ -313,7 +313,8 @@ func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub 
 		nums[i] = x.Chunk
 	}
 	rows, err := ref.Store.Chunks(ctx, nums, time.Now())
-	if err != nil {
+	var damage *backend.DamageError
+	if err != nil && !errors.As(err, &damage) { // what is damaged is left out
 		return nil, fault.Wrap(op, fault.Embedding, "", err)
 	}
 	score := make(map[int64]float64, len(hits))

@@ -47,6 +47,7 @@ type Event struct {
 	Collection              string
 	Status                  string
 	ErrorCode, ErrorMessage string // of an item that failed
+	Partial                 string // why the text of a completed item may be incomplete
 	At                      time.Time
 	Test                    bool
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
@@ -20,6 +21,8 @@ type Outbox interface {
 	Events(ctx context.Context, limit int) ([]backend.Event, error)
 	// Acknowledge drops the events up to and including seq.
 	Acknowledge(ctx context.Context, seq int64) error
+	// SourcesByNum returns versions in the order asked, nil for one that is gone.
+	SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error)
 }
 
 // HandOver moves the events of a tenant's workspace to the deliveries. The ids are derived from
@@ -35,9 +38,13 @@ func (e *Engine) HandOver(ctx context.Context, t backend.Tenant, box Outbox) err
 			return err
 		}
 		if w.reg != nil {
+			partial, err := partials(ctx, box, events)
+			if err != nil {
+				return err
+			}
 			ds := make([]backend.Delivery, len(events))
 			for i, ev := range events {
-				if ds[i], err = e.delivery(t, w.reg.URL, ev); err != nil {
+				if ds[i], err = e.delivery(t, w.reg.URL, ev, partial[i]); err != nil {
 					return err
 				}
 			}
@@ -52,15 +59,39 @@ func (e *Engine) HandOver(ctx context.Context, t backend.Tenant, box Outbox) err
 	}
 }
 
-func (e *Engine) delivery(t backend.Tenant, url string, ev backend.Event) (backend.Delivery, error) {
-	h := sha256.Sum256([]byte(t.UID + "/" + strconv.FormatInt(ev.Seq, 10)))
+// partials says of the completed items of events why their text may be incomplete; empty where it is whole.
+func partials(ctx context.Context, box Outbox, events []backend.Event) ([]string, error) {
+	nums := make([]int64, len(events))
+	for i, ev := range events {
+		nums[i] = ev.Source
+	}
+	srcs, err := box.SourcesByNum(ctx, nums)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(events))
+	for i, src := range srcs {
+		if src == nil || events[i].Status != backend.Completed {
+			continue
+		}
+		out[i], _ = item.PartialOf(src.Doc) // a damaged record holds up no event
+	}
+	return out, nil
+}
+
+func (e *Engine) delivery(t backend.Tenant, url string, ev backend.Event, partial string) (backend.Delivery, error) {
+	name := t.UID + "/" + strconv.FormatInt(ev.Seq, 10)
+	if ev.Epoch != 0 { // after an older copy of the store was put back, numbers come again
+		name += "/" + strconv.FormatUint(ev.Epoch, 36)
+	}
+	h := sha256.Sum256([]byte(name))
 	now := time.Now().UTC()
 	d := backend.Delivery{ID: "dlv_" + hex.EncodeToString(h[:16]), Org: t.Org, URL: url, Event: StatusChanged, ItemID: ev.ItemID, Database: t.ID, TenantUID: t.UID,
 		Collection: ev.Part.Sub, IndexingStatus: e.cfg.Status(ev.Status), Status: backend.DeliveryPending, ErrorCode: ev.ErrorCode, ErrorMessage: ev.ErrorMessage,
 		CreatedAt: now, UpdatedAt: now, NextAttempt: now}
 	var err error
 	d.Payload, err = e.cfg.Encode(Event{Name: d.Event, DeliveryID: d.ID, ItemID: d.ItemID, Database: d.Database, TenantUID: d.TenantUID, Collection: d.Collection,
-		Status: d.IndexingStatus, ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage, At: now})
+		Status: d.IndexingStatus, ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage, Partial: partial, At: now})
 	return d, err
 }
 

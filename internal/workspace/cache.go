@@ -95,6 +95,28 @@ func (c *Cache[T]) Acquire(ctx context.Context, name string) (T, error) {
 	}
 }
 
+// AcquireOpen is Acquire for a workspace that is open, and reports whether it is.
+func (c *Cache[T]) AcquireOpen(name string) (v T, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[name]
+	if c.closed || e == nil || e.gone != nil {
+		return v, false
+	}
+	select {
+	case <-e.ready:
+	default:
+		return v, false
+	}
+	if e.err != nil {
+		return v, false
+	}
+	if e.refs++; e.refs == 1 {
+		c.idle--
+	}
+	return e.value, true
+}
+
 func (c *Cache[T]) fill(ctx context.Context, e *entry[T]) (T, error) {
 	v, err := c.open(ctx, e.name)
 	c.mu.Lock()

@@ -48,6 +48,13 @@ func (g *Gate) Enter() error {
 // Leave ends a call.
 func (g *Gate) Leave() { g.calls.Done() }
 
+// Bind returns a ctx that ends with the given one and when the service begins to close. The caller calls cancel.
+func (g *Gate) Bind(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(g.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
 // Abandon ends the lifetime of a service that could not be opened and waits for its goroutines.
 func (g *Gate) Abandon() {
 	g.stop()

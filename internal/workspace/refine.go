@@ -9,46 +9,52 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// refining is how far the pass has come that adds the vectors of the slow embedder.
-type refining struct {
+// pass is how far one has come that visits the versions of a workspace in the background: one adds the vectors of the
+// slow embedder, one compares memories.
+type pass struct {
 	mu    sync.Mutex
-	after int64 // versions up to here have them, or are announced again
-	whole bool  // none lacked them when it was last looked
+	after int64 // versions up to here were visited, or are announced again
+	whole bool  // none was left when it was last looked
 	gen   int64 // rises with every announcement
 }
 
-// Unrefined says that versions are about to be searchable that lack the vectors of the slow embedder.
-func (sp *Space) Unrefined(nums []int64) {
-	r := &sp.refining
+// announce says that versions are about to be there that the pass has not visited.
+func (r *pass) announce(nums []int64) {
 	r.mu.Lock()
 	r.after, r.whole = min(r.after, slices.Min(nums)-1), false
 	r.gen++
 	r.mu.Unlock()
 }
 
-// Refined reports whether every version has the vectors of the slow embedder. False may mean that it is not known yet.
-func (sp *Space) Refined() bool {
-	sp.refining.mu.Lock()
-	defer sp.refining.mu.Unlock()
-	return sp.refining.whole
+// done reports whether every version was visited. False may mean that it is not known yet.
+func (r *pass) done() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.whole
 }
 
+// Unrefined says that versions are about to be searchable that lack the vectors of the slow embedder.
+func (sp *Space) Unrefined(nums []int64) { sp.refining.announce(nums) }
+
+// Refined reports whether every version has the vectors of the slow embedder. False may mean that it is not known yet.
+func (sp *Space) Refined() bool { return sp.refining.done() }
+
 // restart has the pass look at every version.
-func (r *refining) restart() {
+func (r *pass) restart() {
 	r.mu.Lock()
 	r.after, r.whole = 0, false
 	r.gen++
 	r.mu.Unlock()
 }
 
-func (r *refining) at() (after, gen int64) {
+func (r *pass) at() (after, gen int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.after, r.gen
 }
 
 // advance notes what was found since at said gen.
-func (r *refining) advance(gen, to int64, whole bool) {
+func (r *pass) advance(gen, to int64, whole bool) {
 	r.mu.Lock()
 	if r.gen == gen {
 		r.after, r.whole = max(r.after, to), whole

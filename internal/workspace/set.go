@@ -29,6 +29,8 @@ type Attention interface {
 	Tidy(uid string)
 	// Refine says that a workspace may lack vectors of the embedder that refines.
 	Refine(uid string)
+	// Upkeep says that a workspace may have work that can wait.
+	Upkeep(uid string)
 	// RemoveLater says that a deleted tenant waits for its removal.
 	RemoveLater()
 }
@@ -169,6 +171,9 @@ func (s *Set) Acquire(ctx context.Context, uid string) (*Space, error) {
 	return sp, err
 }
 
+// AcquireOpen is Acquire for a space that is open, and reports whether it is.
+func (s *Set) AcquireOpen(uid string) (*Space, bool) { return s.spaces.AcquireOpen(uid) }
+
 // ReleaseUID gives a space back that Acquire returned.
 func (s *Set) ReleaseUID(uid string) { s.spaces.Release(uid) }
 
@@ -212,6 +217,7 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	if s.Slow > 0 {
 		s.attend.Refine(uid)
 	}
+	s.attend.Upkeep(uid)
 	return sp, nil
 }
 

@@ -17,7 +17,7 @@ type Space struct {
 	Workspace backend.Workspace
 	Store     backend.Store
 	Follower  *pipeline.Follower
-	// Unflushed counts the items completed since the indexes last wrote what they hold.
+	// Unflushed counts the items completed or deleted since the indexes last wrote what they hold.
 	Unflushed atomic.Int64
 	// Edits is held over a read, a change and a compare-and-set, which then seldom meets a conflict.
 	Edits sync.Mutex
@@ -25,7 +25,8 @@ type Space struct {
 	serving atomic.Pointer[Serving]
 	reembed chan struct{} // has room for the one call that embeds again
 
-	refining refining
+	refining  pass
+	comparing pass
 
 	docs recent.Table[*item.Doc] // by stored form; sources of one kind often have equal ones
 

@@ -1,0 +1,21 @@
+package access
+
+import "context"
+
+// Beside calls f with the files that belong into a backup beside the registry: the key, where it is kept in a file.
+// No rotation runs meanwhile, so that the key fits a registry that f copies.
+func (s *Secrets) Beside(ctx context.Context, f func(files map[string][]byte) error) error {
+	s.rotating.Lock()
+	defer s.rotating.Unlock()
+	files := make(map[string][]byte)
+	if file, ok := s.store.(KeyFile); ok {
+		key, err := file.Load(ctx)
+		if err != nil {
+			return err
+		}
+		if key != nil {
+			files[keyFile] = key
+		}
+	}
+	return f(files)
+}

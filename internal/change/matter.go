@@ -1,0 +1,168 @@
+package change
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"strings"
+
+	"github.com/contextmem/contextmem/judge"
+)
+
+// Much of what people say holds several matters, of which a later statement replaces one. Which one that is, and the
+// rest, are kept as vectors with a succession: a question about the rest is none that the succession answers.
+
+const (
+	minTerms    = 3  // of a part; shorter clauses belong to their neighbours
+	maxParts    = 12 // of a statement
+	vectorScale = 127
+)
+
+// parts divides what was said into parts of one matter each.
+func (s *said) parts() (out []string) {
+	from, end, terms := 0, 0, 0
+	for _, c := range s.parse() {
+		if terms >= minTerms && len(out) < maxParts-1 {
+			out = append(out, strings.TrimSpace(s.text[from:c.Start]))
+			from, terms = c.Start, 0
+		}
+		terms += len(c.terms)
+		end = c.End
+	}
+	last := strings.TrimSpace(s.text[from:])
+	switch {
+	case end == 0 || last == "":
+	case terms < minTerms && len(out) > 0:
+		out[len(out)-1] += " " + last
+	default:
+		out = append(out, last)
+	}
+	return out
+}
+
+// matter finds out which part of the earlier statement no longer holds, sets it in the verdict, and returns what recall
+// needs of it; nil where the statement is of one matter.
+func (r *run) matter(later, earlier *said, x *verdict) ([]byte, error) {
+	parts := earlier.parts()
+	if len(parts) < 2 || r.Embedder == nil {
+		return nil, nil
+	}
+	at := -1
+	for i, p := range parts {
+		if strings.Contains(p, x.matter) { // rules name a clause
+			at = i
+		}
+	}
+	if at < 0 && r.Judge != nil {
+		pairs := make([]judge.Pair, len(parts))
+		for i, p := range parts {
+			pairs[i] = judge.Pair{Earlier: judge.Statement{Text: p, Time: earlier.src.Time}, Later: judge.Statement{Text: later.text, Before: later.before, Time: later.src.Time}}
+		}
+		probs, err := r.replaces(pairs)
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range probs {
+			if p > Orders && (at < 0 || p > probs[at]) {
+				at = i
+			}
+		}
+	}
+	texts := append([]string(nil), parts...)
+	if at < 0 {
+		texts = append(texts, later.parts()...)
+	}
+	vs, err := r.vectors(texts)
+	if err != nil {
+		return nil, err
+	}
+	if at < 0 {
+		best := math.Inf(-1)
+		for i := range parts {
+			for _, l := range vs[len(parts):] {
+				if d := dot(vs[i], l); d > best {
+					at, best = i, d
+				}
+			}
+		}
+	}
+	if at < 0 {
+		return nil, nil
+	}
+	x.matter = short(parts[at])
+	e := &Matter{Model: modelHash(r.Model), Part: vs[at]}
+	for i := range parts {
+		if i != at {
+			e.Rest = append(e.Rest, vs[i])
+		}
+	}
+	return e.encode(), nil
+}
+
+func dot(a, b []float32) (sum float64) {
+	if len(a) != len(b) {
+		return 0
+	}
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+// Matter is which part of a memory no longer holds, by vectors of the embedder that searches it.
+type Matter struct {
+	Model uint32      // a hash of the embedder's name
+	Part  []float32   // what no longer holds
+	Rest  [][]float32 // the other parts
+}
+
+func modelHash(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return h.Sum32()
+}
+
+// encode writes vectors with a byte for each number.
+func (m *Matter) encode() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, m.Model)
+	b = binary.AppendUvarint(b, uint64(len(m.Part)))
+	for _, v := range append([][]float32{m.Part}, m.Rest...) {
+		most := float32(1e-9)
+		for _, x := range v {
+			most = max(most, float32(math.Abs(float64(x))))
+		}
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(most/vectorScale))
+		for _, x := range v {
+			b = append(b, byte(int8(math.Round(float64(x/most*vectorScale)))))
+		}
+	}
+	return b
+}
+
+// Concerns reports whether a question, given by its vector of an embedder, is about the part of a memory that a succession
+// with these extra bytes concerns, and not about the rest, which may be nearer by slack. It is where that is not known.
+func Concerns(extra []byte, model string, question []float32, slack float64) bool {
+	if len(extra) < 5 || question == nil || binary.LittleEndian.Uint32(extra) != modelHash(model) {
+		return true
+	}
+	dim, n := binary.Uvarint(extra[4:])
+	b := extra[4+max(n, 0):]
+	if n <= 0 || dim != uint64(len(question)) {
+		return true
+	}
+	size := len(question) + 4
+	part, rest := math.Inf(-1), math.Inf(-1)
+	for i := 0; len(b) >= size; i++ {
+		scale, sum := float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), 0.0
+		for j, q := range question {
+			sum += float64(q) * float64(int8(b[4+j]))
+		}
+		if sum *= scale; i == 0 {
+			part = sum
+		} else {
+			rest = max(rest, sum)
+		}
+		b = b[size:]
+	}
+	return part >= rest-slack
+}

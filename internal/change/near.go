@@ -1,0 +1,138 @@
+package change
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Bounds of a comparison.
+const (
+	maxChunks   = 8   // of a memory
+	maxNear     = 12  // statements that one is compared with
+	searchDeep  = 32  // hits of each index
+	embedAtOnce = 64  // texts of one call of the embedder
+	maxShort    = 300 // bytes of a statement that are kept as evidence
+	rankOffset  = 10  // of reciprocal rank fusion: the first places count, the others hardly
+)
+
+// near returns what the same person said nearest to s, by meaning and by words.
+func (r *run) near(s *said) ([]*said, error) {
+	scores := map[int64]float64{}
+	add := func(hits []backend.Hit) {
+		for i, h := range hits {
+			scores[h.Chunk] += 1 / float64(rankOffset+i)
+		}
+	}
+	if s.vector != nil {
+		hits, err := r.Vectors.SearchVectors(r.ctx, backend.VectorQuery{Part: s.src.Part, Lane: r.Lane, Vector: s.vector, K: searchDeep})
+		if err != nil {
+			return nil, err
+		}
+		add(hits)
+	}
+	hits, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: s.src.Part, Text: s.text, K: searchDeep})
+	if err != nil {
+		return nil, err
+	}
+	add(hits)
+	delete(scores, s.chunk)
+	nums := make([]int64, 0, len(scores))
+	for n := range scores {
+		nums = append(nums, n)
+	}
+	slices.SortFunc(nums, func(a, b int64) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
+	rows, err := r.Store.Chunks(r.ctx, nums, r.now)
+	if err != nil {
+		return nil, err
+	}
+	var out []*said
+	for _, row := range rows {
+		if len(out) == maxNear {
+			break
+		}
+		n, err := r.candidate(s, row)
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			out = append(out, n)
+		}
+	}
+	if r.Judge == nil || len(out) == 0 {
+		return out, nil
+	}
+	return out, r.context(append(slices.Clone(out), s))
+}
+
+// candidate returns what a chunk says, nil where s has nothing to do with it: it is of the same memory, of another person,
+// or says nothing of the user. What was told later is compared when its own turn comes, unless it came before.
+func (r *run) candidate(s *said, row *backend.Hydrated) (*said, error) {
+	if row.Src.Num == s.src.Num || row.Src.Part != s.src.Part || row.Src.ID == s.src.ID {
+		return nil, nil
+	}
+	doc, err := r.doc(row.Src)
+	if err != nil {
+		return nil, err
+	}
+	n := read(doc, row.Src, &row.Chunk)
+	if n == nil || n.user != "" && s.user != "" && !strings.EqualFold(n.user, s.user) {
+		return nil, nil
+	}
+	if n.after(s) && n.src.Num > s.src.Num || n.speaker != "" && s.speaker != "" && !strings.EqualFold(n.speaker, s.speaker) {
+		return nil, nil
+	}
+	return n, nil
+}
+
+// speaks returns who speaks in a chunk, empty where that is not known.
+func speaks(c *backend.Chunk) string {
+	var x backend.RowExtra
+	if len(c.Extra) == 0 || json.Unmarshal(c.Extra, &x) != nil {
+		return ""
+	}
+	return x.Speaker
+}
+
+// context sets what was said directly before each.
+func (r *run) context(all []*said) error {
+	nums := make([]int64, len(all))
+	for i, s := range all {
+		nums[i] = s.chunk
+	}
+	stand, err := r.Graph.Neighbours(r.ctx, all[0].src.Part, nums)
+	if err != nil {
+		return err
+	}
+	var prev []int64
+	of := map[int64][]*said{}
+	for i, n := range stand {
+		if p := n.Prev[0]; n.Chunk != 0 && p != 0 {
+			if of[p] == nil {
+				prev = append(prev, p)
+			}
+			of[p] = append(of[p], all[i])
+		}
+	}
+	rows, err := r.Store.Chunks(r.ctx, prev, r.now)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		for _, s := range of[row.Num] {
+			s.before = short(row.Text)
+		}
+	}
+	return nil
+}
+
+// short cuts a text to what is kept as evidence.
+func short(s string) string {
+	if len(s) > maxShort {
+		s = strings.ToValidUTF8(s[:maxShort], "")
+	}
+	return s
+}

@@ -1,0 +1,167 @@
+package change
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// cueWords say that something changed, and not what.
+var cueWords = words(`no not never longer anymore any more now today yesterday tomorrow since ago still yet already again off back over up down
+	quit quits quitting stop stops stopped stopping give gave given giving drop dropped cancel cancelled canceled cancelling called call
+	forget ignore scratch correction correct actually turn turns turned out wrong mistake meant mean sorry wait instead said say says saying told tell think thought
+	got get gets getting go goes went gone going come came make made take took put new old last next this week weeks month months year years day days
+	one two ago first really just only well ok okay yes yeah nah nope right thing things bit lot much many good bad
+	i'm i've i'd i'll it's that's monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december
+	use used sell sold swap swapped switch switched replace replaced instead`)
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}
+
+// verdict is what a decider found out of two statements.
+type verdict struct {
+	confidence float64
+	retracts   bool
+	matter     string // words of the earlier one
+	evidence   string // words of the later one
+	decider    string
+}
+
+// Bounds of the rules, chosen on conversations that they were not written for.
+const (
+	ruleConfidence = 0.85
+	minCoverage    = 0.5 // of the weight of a clause that another has to have
+	rareShare      = 0.05
+	rareFloor      = 3 // a term in so few chunks is rare in any collection
+)
+
+// vocabulary is how often the terms of what was said are used in its collection.
+type vocabulary struct {
+	docs int
+	df   map[string]int
+}
+
+func (v *vocabulary) weight(term string) float64 {
+	return math.Log(1 + float64(v.docs+1)/float64(v.df[term]+1))
+}
+
+// rare reports whether a term stands in so few chunks that two clauses with it speak of one thing.
+func (v *vocabulary) rare(term string) bool {
+	return v.df[term] <= max(rareFloor, int(rareShare*float64(v.docs)))
+}
+
+// byRules decides whether later takes the place of earlier by what it says of itself: that something ended, was called
+// off, or was said wrongly.
+func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
+	for _, l := range later.parse() {
+		cue := cueOf(&l)
+		if cue == "" {
+			continue
+		}
+		for _, e := range earlier.parse() {
+			if states(&e) && cueOf(&e) == "" && fits(cue, &l, &e, later, v) {
+				return verdict{confidence: ruleConfidence, retracts: cue != "ended" && cue != "replaced", matter: e.Text, evidence: l.Text, decider: "rules: " + cue}, true
+			}
+		}
+	}
+	return best, false
+}
+
+// cued reports whether a statement has a clause that does something to what was said before.
+func cued(s *said) bool {
+	return slices.ContainsFunc(s.parse(), func(c clause) bool { return cueOf(&c) != "" })
+}
+
+// states reports whether a clause says something that can end.
+func states(c *clause) bool {
+	switch c.Mode {
+	case extract.ModeAsserted, extract.ModePlan, extract.ModeWish, "":
+		return c.About != extract.AboutAssistant
+	}
+	return false
+}
+
+var (
+	withdraws   = regexp.MustCompile(`(?i)\b(forget|ignore|scratch|disregard) (what|everything|that bit|the (bit|part|thing)) `)
+	firstPerson = regexp.MustCompile(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
+	othersThing = regexp.MustCompile(`(?i)\b(my|our) \pL+['’]s `) // "my sister's car"
+	dated       = regexp.MustCompile(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
+	// oldValue finds the value that a clause names beside the one that takes its place.
+	oldValue = regexp.MustCompile(`(?i)(?:\bnot (?:the |a |an )?([\pL\d][\pL\d.,:]*)(?: but\b|[.!,;)]*$)|\binstead of (?:the |a |an |my |our )?([\pL\d][\pL\d.,:]*)|\b(?:switched|moved|went) from ([\pL\d][\pL\d.,:]*) to\b)`)
+)
+
+// cueOf returns what a clause does to something that was said before; empty where it does nothing.
+func cueOf(c *clause) string {
+	switch {
+	case c.Mode == extract.ModeCancelled && withdraws.MatchString(c.Text):
+		return "withdrawn"
+	case othersThing.MatchString(c.Text):
+		return ""
+	case c.Mode == extract.ModeCancelled:
+		return "cancelled"
+	case c.Mode == extract.ModeEnded && c.About == extract.AboutSpeaker && firstPerson.MatchString(c.Text):
+		return "ended"
+	case (c.Mode == extract.ModeCorrected || c.Mode == extract.ModeAsserted || c.Mode == extract.ModePast) && oldValue.MatchString(c.Text):
+		return "replaced"
+	}
+	return ""
+}
+
+// fits reports whether a clause with a cue speaks of an earlier clause.
+func fits(cue string, l, e *clause, later *said, v *vocabulary) bool {
+	switch cue {
+	case "replaced":
+		return fitsValue(l, e, v)
+	case "cancelled":
+		if e.Mode != extract.ModePlan && e.Mode != extract.ModeWish && !dated.MatchString(e.Text) {
+			return false
+		}
+	case "ended":
+		if e.About != extract.AboutSpeaker {
+			return false
+		}
+	}
+	var all, shared float64
+	rare := false
+	for t := range l.terms {
+		w := v.weight(t)
+		all += w
+		if e.terms[t] {
+			shared += w
+			rare = rare || v.rare(t) && t[0] > '9' && !dated.MatchString(t)
+		}
+	}
+	return rare && shared >= minCoverage*all
+}
+
+// fitsValue reports whether an earlier clause has the value that l says is replaced, and speaks of the same thing.
+func fitsValue(l, e *clause, v *vocabulary) bool {
+	m := oldValue.FindStringSubmatch(l.Text)
+	value := ""
+	for _, g := range m[1:] {
+		value += g
+	}
+	old := termsOf(value)
+	for t := range old {
+		if !e.terms[t] || !v.rare(t) {
+			return false
+		}
+	}
+	if len(old) == 0 {
+		return false
+	}
+	for t := range l.terms {
+		if !old[t] && e.terms[t] && v.rare(t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package change
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/pipeline"
+)
+
+const maxSaid = 4000 // bytes of a chunk that are compared
+
+// said is what the user said in a chunk of a memory.
+type said struct {
+	src     *backend.Source
+	chunk   int64
+	ordinal int
+	user    string // whose memory it is; empty: not known
+	text    string // without labels, and without what the assistant said
+	speaker string
+	before  string    // what was said directly before
+	vector  []float32 // nil: not known
+	clauses []clause
+}
+
+// clause is a clause with its terms.
+type clause struct {
+	extract.Clause
+	terms map[string]bool // of the keyword index
+}
+
+// assistants are names under which assistants speak.
+var assistants = map[string]bool{"assistant": true, "ai": true, "bot": true, "system": true}
+
+// labels look like names of speakers and are none.
+var labels = words("update correction note edit ps reminder fyi todo memo warning")
+
+// read returns what the user said in a chunk, nil where that is nothing.
+func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
+	if pipeline.IsInferred(c.Layout) {
+		return nil
+	}
+	text := strings.TrimSpace(userText(doc, c.Text))
+	if text == "" {
+		return nil
+	}
+	s := &said{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text}
+	if labels[strings.ToLower(s.speaker)] {
+		s.speaker = ""
+	}
+	return s
+}
+
+// userText returns the words of the user in the text of a chunk.
+func userText(doc *item.Doc, text string) string {
+	if doc.Pairs {
+		return userTurns(text)
+	}
+	if name := pipeline.SpeakerOf(text); name != "" {
+		if assistants[strings.ToLower(name)] {
+			return ""
+		}
+		return cut(text[len(name)+1:])
+	}
+	return cut(text)
+}
+
+// userTurns returns what stands behind the label of the user in a rendered conversation. What stands before the first
+// label belongs to a turn that began in an earlier chunk, and nobody knows whose it is.
+func userTurns(text string) string {
+	var b strings.Builder
+	user := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if rest, ok := strings.CutPrefix(line, "user: "); ok {
+			user, line = true, rest
+		} else if strings.HasPrefix(line, "assistant: ") {
+			user = false
+		}
+		if user {
+			b.WriteString(line)
+			b.WriteByte('\n')
+		}
+	}
+	return cut(b.String())
+}
+
+func cut(s string) string {
+	if len(s) > maxSaid {
+		s = strings.ToValidUTF8(s[:maxSaid], "")
+	}
+	return s
+}
+
+// parse divides what was said into clauses, once.
+func (s *said) parse() []clause {
+	if s.clauses == nil {
+		s.clauses = []clause{}
+		for _, c := range language.Clauses(s.text, language.ClauseOptions{}) {
+			s.clauses = append(s.clauses, clause{Clause: c, terms: termsOf(c.Text)})
+		}
+	}
+	return s.clauses
+}
+
+// termsOf returns the terms of a text that say what it is about.
+func termsOf(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range lexical.Analyze(nil, text) {
+		word := strings.ToLower(text[t.Start:t.End])
+		if !lexical.IsQuestionWord(word) && !cueWords[word] && !cueWords[t.Term] {
+			out[t.Term] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package documents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// limited completes the size of a page.
+func limited(op string, limit int) (int, error) {
+	limit = cmp.Or(limit, 100)
+	if limit < 1 || limit > 1000 {
+		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
+	}
+	return limit, nil
+}
+
+// Sessions returns a page of the named sessions of a sub-tenant, named as it is stored.
+func Sessions(ctx context.Context, sp *workspace.Space, sub, cursor string, limit int) (*content.SessionPage, error) {
+	const op = "sessions"
+	limit, err := limited(op, limit)
+	if err != nil {
+		return nil, err
+	}
+	found, err := sp.Store.Sessions(ctx, backend.SessionsQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, After: cursor, Limit: limit, Now: time.Now()})
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Sub, sub, err)
+	}
+	page := &content.SessionPage{Sessions: make([]content.Session, len(found))}
+	for i, s := range found {
+		page.Sessions[i] = content.Session{Name: s.Session, Memories: s.Sources, First: s.First, Last: s.Last}
+	}
+	if len(found) == limit {
+		page.Next = found[limit-1].Session
+	}
+	return page, nil
+}
+
+// place is where a page of messages begins: at a message of a memory.
+type place struct {
+	micros, num int64 // of the memory
+	next        int   // message
+	timed       bool  // the memory has a time
+}
+
+func (p place) String() string {
+	return fmt.Sprintf("%t.%d.%d.%d", p.timed, p.micros, p.num, p.next)
+}
+
+func readPlace(op, cursor string) (p place, err error) {
+	if cursor == "" {
+		return p, nil
+	}
+	if n, err := fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%t %d %d %d", &p.timed, &p.micros, &p.num, &p.next); err != nil || n != 4 || p.num < 1 || p.next < 0 {
+		return p, fault.Fieldf(op, fault.KindInvalid, "", "Cursor", "is not one that a page returned")
+	}
+	return p, nil
+}
+
+// Messages returns a page of the messages of a named session.
+func Messages(ctx context.Context, sp *workspace.Space, sub, session, cursor string, limit int) (*content.MessagePage, error) {
+	const op = "session messages"
+	limit, err := limited(op, limit)
+	if err != nil {
+		return nil, err
+	}
+	if session == "" {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Session", "is required")
+	}
+	at, err := readPlace(op, cursor)
+	if err != nil {
+		return nil, err
+	}
+	page := &content.MessagePage{Messages: []content.SessionMessage{}}
+	q := backend.SessionQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, Session: session, Limit: min(limit, 100) + 1, Now: time.Now(), AfterNum: max(0, at.num-1)}
+	if at.timed {
+		q.AfterTime = time.UnixMicro(at.micros).UTC()
+	}
+	for {
+		srcs, err := sp.Store.SessionSources(ctx, q)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Sub, sub, err)
+		}
+		for _, src := range srcs {
+			said, err := messagesOf(ctx, sp, src)
+			if errors.Is(err, backend.ErrNotFound) {
+				continue // deleted since it was listed
+			}
+			if err != nil {
+				return nil, workspace.SourceError(op, content.ClassMemory, src.ID, err)
+			}
+			first := 0
+			if src.Num == at.num {
+				first = min(at.next, len(said))
+			}
+			for i := first; i < len(said); i++ {
+				if len(page.Messages) == limit {
+					page.Next = place{src.Time.UnixMicro(), src.Num, i, !src.Time.IsZero()}.String()
+					return page, nil
+				}
+				page.Messages = append(page.Messages, said[i])
+			}
+			q.AfterTime, q.AfterNum = src.Time, src.Num
+		}
+		if len(srcs) < q.Limit {
+			return page, nil
+		}
+	}
+}
+
+// messagesOf returns the messages of a memory; of one that is no conversation its text.
+func messagesOf(ctx context.Context, sp *workspace.Space, src *backend.Source) ([]content.SessionMessage, error) {
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, err
+	}
+	data, err := sp.Store.Content(ctx, src.Num, backend.Original)
+	if err != nil {
+		return nil, err
+	}
+	if len(doc.Turns) == 0 {
+		return []content.SessionMessage{{MemoryID: src.ID, Message: content.Message{Role: content.RoleUser, Name: doc.UserName, Text: string(data), Time: src.Time}}}, nil
+	}
+	out := make([]content.SessionMessage, len(doc.Turns))
+	for i := range doc.Turns {
+		t := &doc.Turns[i]
+		m := content.Message{Role: content.Role(cmp.Or(t.Role, string(content.RoleUser))), Name: t.Name, Text: string(data[min(t.Start, len(data)):min(t.End, len(data))]), Time: src.Time}
+		if m.Name == "" && t.User() {
+			m.Name = doc.UserName
+		}
+		if t.Time != nil {
+			m.Time = *t.Time
+		}
+		out[i] = content.SessionMessage{MemoryID: src.ID, Index: i, Message: m}
+	}
+	return out, nil
+}
+
+// deleteBatch is how many items DeleteMatching removes in one transaction.
+const deleteBatch = 500
+
+// DeleteMatching removes all items that a filter and a session name, and returns how many.
+func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub string, r content.Matching) (int, error) {
+	const op = "delete"
+	r.Class = cmp.Or(r.Class, content.ClassMemory)
+	filters := len(r.Filters.Metadata) > 0 || len(r.Filters.Additional) > 0
+	switch {
+	case r.Class != content.ClassKnowledge && r.Class != content.ClassMemory:
+		return 0, workspace.ClassError(op, r.Class)
+	case !filters && r.Session == "":
+		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Filters", "or a session is required")
+	}
+	r.Filters.Strict = true // a condition that was ignored would delete what nobody named
+	filter, _, err := metadata.Filter(op, ref.Record.Data.Schema, r.Filters, true)
+	if err != nil {
+		return 0, err
+	}
+	part, total := backend.Partition{Class: backend.Class(r.Class), Sub: sub}, 0
+	q := backend.SessionQuery{Part: part, Session: r.Session, Limit: deleteBatch}
+	for {
+		var srcs []*backend.Source
+		if q.Now = time.Now(); r.Session != "" {
+			srcs, err = ref.Store.SessionSources(ctx, q)
+		} else {
+			srcs, _, err = ref.Store.List(ctx, backend.ListQuery{Part: part, Filter: filter, Limit: deleteBatch, Now: q.Now})
+		}
+		if err != nil {
+			return total, fault.Wrap(op, fault.Source, "", err)
+		}
+		var ids []string
+		var expect []backend.Version
+		for _, src := range srcs {
+			q.AfterTime, q.AfterNum = src.Time, src.Num
+			if filter.Matches(src.Tags) {
+				ids, expect = append(ids, src.ID), append(expect, src.Version())
+			}
+		}
+		gone := 0
+		if len(ids) > 0 {
+			res, err := ref.Store.Delete(ctx, part, ids, backend.DeleteOptions{Expect: expect})
+			if err != nil {
+				return total, fault.Wrap(op, fault.Source, "", err)
+			}
+			for _, d := range res {
+				if d.Found && !d.Conflict {
+					gone++
+				}
+			}
+			total += gone
+			ref.StateChanged()
+			e.Deleted(ref.UID)
+		}
+		if len(srcs) < deleteBatch || r.Session == "" && gone == 0 {
+			break
+		}
+	}
+	if total > 0 {
+		if err := ref.Follower.Sync(ctx); err != nil && ctx.Err() == nil {
+			e.Logger.Warn("indexes could not follow a delete; the next search tries again", "err", err)
+		}
+	}
+	return total, nil
+}

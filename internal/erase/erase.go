@@ -1,0 +1,254 @@
+// Package erase removes items so that no byte of them stays in any file of a deployment.
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Request names what to erase: the items of User, else those of IDs, else everything.
+type Request struct {
+	Tenant string
+	Subs   []string // named as they are stored; nil: all of the tenant
+	IDs    []string
+	User   string // memories about a user of this name
+}
+
+// everything reports whether a request names no items in particular.
+func (q *Request) everything() bool { return q.IDs == nil && q.User == "" }
+
+// Counts is what was erased.
+type Counts struct {
+	Items    int // with their chunks, vectors, content and graph
+	Events   int // events and deliveries about them
+	Feedback int // what feedback taught about them, and the records of it
+}
+
+// Engine erases.
+type Engine struct {
+	Registry backend.Registry
+	// Deleted is told when items of a workspace are gone.
+	Deleted func(uid string)
+	// Feedback deletes the records of feedback of an organisation about a tenant that are of one of the sub-tenants,
+	// of any for nil, or name one of the items, of none for nil.
+	Feedback func(ctx context.Context, org, tenant string, subs, ids []string) (int, error)
+}
+
+const (
+	batch = 500 // items deleted together
+	page  = 500 // items looked at together
+)
+
+// run is an erasure on its way.
+type run struct {
+	*Engine
+	*Request
+	ctx context.Context
+	ref *workspace.Ref
+	out Counts
+	// ids that were erased, by sub-tenant
+	gone map[string][]string
+}
+
+// Run erases. When it fails some may be deleted and not erased; a repeat goes on.
+func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts, error) {
+	r := &run{Engine: e, Request: &q, ctx: ctx, ref: ref, gone: map[string][]string{}}
+	store, ok1 := ref.Store.(backend.Purger)
+	events, ok2 := ref.Store.(backend.EventEraser)
+	registry, ok3 := e.Registry.(backend.Purger)
+	deliveries, ok4 := e.Registry.(backend.EventEraser)
+	if !ok1 || !ok2 || !ok3 || !ok4 {
+		return Counts{}, fmt.Errorf("the backend cannot erase: %w", errors.ErrUnsupported)
+	}
+	if err := r.subs(); err != nil {
+		return Counts{}, err
+	}
+	if err := r.deleteAll(); err != nil {
+		return r.out, err
+	}
+	ref.StateChanged()
+	e.Deleted(ref.UID)
+	for _, sub := range q.Subs {
+		for _, from := range []backend.EventEraser{events, deliveries} {
+			for ids := range r.named(sub) {
+				n, err := from.EraseEvents(ctx, ref.UID, sub, ids)
+				if r.out.Events += n; err != nil {
+					return r.out, err
+				}
+			}
+		}
+	}
+	if err := r.feedback(); err != nil {
+		return r.out, err
+	}
+	for _, purge := range []func(context.Context) error{ref.Follower.Purge, store.Purge, registry.Purge} {
+		if err := purge(ctx); err != nil {
+			return r.out, err
+		}
+	}
+	return r.out, nil
+}
+
+// subs completes the sub-tenants of a request; what has expired is removed, lest it hides one.
+func (r *run) subs() error {
+	if r.Subs != nil {
+		return nil
+	}
+	for n := batch; n == batch; {
+		var err error
+		if n, _, err = r.ref.Store.Expire(r.ctx, time.Now(), batch); err != nil {
+			return err
+		}
+	}
+	subs, err := r.ref.Store.Subs(r.ctx)
+	r.Subs = []string{}
+	for _, s := range subs {
+		r.Subs = append(r.Subs, s.Sub)
+	}
+	return err
+}
+
+// named yields the ids of a sub-tenant that were erased, in batches; nil once when that is all of it.
+func (r *run) named(sub string) func(yield func([]string) bool) {
+	return func(yield func([]string) bool) {
+		if r.everything() {
+			yield(nil)
+			return
+		}
+		for ids := range slices.Chunk(r.gone[sub], batch) {
+			if !yield(ids) {
+				return
+			}
+		}
+	}
+}
+
+func (r *run) deleteAll() error {
+	if r.User != "" {
+		return r.ofUser()
+	}
+	for _, sub := range r.Subs {
+		if r.everything() {
+			if err := r.all(sub); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, class := range []backend.Class{backend.Knowledge, backend.Memory, backend.Raw} {
+			for ids := range slices.Chunk(r.IDs, batch) {
+				if err := r.delete(backend.Partition{Class: class, Sub: sub}, ids); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// all deletes everything of a sub-tenant.
+func (r *run) all(sub string) error {
+	for {
+		n, err := r.ref.Store.DeleteSub(r.ctx, sub, 5000)
+		if err != nil {
+			return err
+		}
+		if r.out.Items += n; n == 0 {
+			return nil
+		}
+	}
+}
+
+func (r *run) delete(part backend.Partition, ids []string) error {
+	fates, err := r.ref.Store.Delete(r.ctx, part, ids, backend.DeleteOptions{})
+	if err != nil {
+		return err
+	}
+	for i, f := range fates {
+		if f.Found {
+			r.out.Items++
+			r.gone[part.Sub] = append(r.gone[part.Sub], ids[i])
+		}
+	}
+	return nil
+}
+
+// ofUser deletes the memories about a user that were accepted before the call.
+func (r *run) ofUser() error {
+	walker, ok := r.ref.Store.(backend.Walker)
+	if !ok {
+		return fmt.Errorf("the backend cannot list items: %w", errors.ErrUnsupported)
+	}
+	for after := int64(0); ; {
+		srcs, err := walker.Walk(r.ctx, after, page)
+		if err != nil {
+			return err
+		}
+		found := map[string][]string{}
+		for _, s := range srcs {
+			after = s.Num
+			if s.Part.Class != backend.Memory || !slices.Contains(r.Subs, s.Part.Sub) {
+				continue
+			}
+			doc, err := item.Decode(s.Doc)
+			if err != nil {
+				return err
+			}
+			if doc.UserName == r.User {
+				found[s.Part.Sub] = append(found[s.Part.Sub], s.ID)
+			}
+		}
+		for sub, ids := range found {
+			if err := r.delete(backend.Partition{Class: backend.Memory, Sub: sub}, ids); err != nil {
+				return err
+			}
+		}
+		if len(srcs) < page {
+			return nil
+		}
+	}
+}
+
+// feedback takes back what feedback taught about what was erased, and deletes its records.
+func (r *run) feedback() error {
+	ids := map[string]bool{}
+	for _, sub := range r.Subs {
+		for _, id := range r.gone[sub] {
+			ids[id] = true
+		}
+	}
+	n, err := feedback.Erase(r.ctx, r.ref.Store, &r.ref.Edits, func(o feedback.Opinion) bool {
+		if !slices.ContainsFunc(o.Subs, func(s string) bool { return slices.Contains(r.Subs, s) }) {
+			return false
+		}
+		if r.everything() {
+			return true
+		}
+		for id := range o.Sources {
+			if ids[id] {
+				return true
+			}
+		}
+		return false
+	})
+	if r.out.Feedback += n; err != nil {
+		return err
+	}
+	subs, list := r.Subs, []string{}
+	if !r.everything() {
+		subs = []string{}
+	}
+	for id := range ids {
+		list = append(list, id)
+	}
+	n, err = r.Feedback(r.ctx, r.ref.Record.Org, r.Tenant, subs, list)
+	r.out.Feedback += n
+	return err
+}

@@ -1,0 +1,197 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/cas"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Update stores a new version of a memory of a sub-tenant, named as it is stored: what the edit names, and the rest as it was.
+func (e *Engine) Update(ctx context.Context, ref *workspace.Ref, sub, id string, edit content.MemoryEdit) ([]Item, error) {
+	const op = "update memory"
+	ref.Edits.Lock()
+	defer ref.Edits.Unlock()
+	var out []Item
+	err := cas.Retry(ctx, func() (err error) {
+		out, err = e.updateOnce(ctx, op, ref, sub, id, &edit)
+		return err
+	})
+	return out, err
+}
+
+func (e *Engine) updateOnce(ctx context.Context, op string, ref *workspace.Ref, sub, id string, edit *content.MemoryEdit) ([]Item, error) {
+	src, err := ref.Find(ctx, op, sub, content.ClassMemory, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	in := &batch{Engine: e, op: op, ref: ref, sub: sub, part: src.Part, class: backend.Memory, now: time.Now().UTC()}
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Memory, id, err)
+	}
+	inc := backend.Incoming{Source: *src, Expect: src.Version()}
+	for _, kind := range []backend.ContentKind{backend.Original, backend.Supplied} {
+		data, err := ref.Store.Content(ctx, src.Num, kind)
+		if errors.Is(err, backend.ErrNotFound) && kind != backend.Original {
+			continue
+		}
+		if errors.Is(err, backend.ErrNotFound) { // the version is gone
+			err = backend.ErrConflict
+		}
+		if err != nil {
+			return nil, workspace.SourceError(op, content.ClassMemory, id, err)
+		}
+		inc.Blobs = append(inc.Blobs, backend.Blob{Kind: kind, Data: data})
+	}
+	if err := in.editText(&inc, doc, edit); err != nil {
+		return nil, err
+	}
+	if err := in.editFields(&inc, doc, edit); err != nil {
+		return nil, err
+	}
+	in.items = []backend.Incoming{inc}
+	var acc []backend.Accepted
+	err = e.Schedule.Admit(ctx, ref.UID, func() (err error) {
+		acc, err = ref.Store.Accept(ctx, in.items)
+		return err
+	})
+	if err == nil && acc[0].Conflict {
+		err = backend.ErrConflict
+	}
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Memory, id, err)
+	}
+	if !inc.ExpiresAt.IsZero() {
+		e.Schedule.PlanExpiry(ref.UID, inc.ExpiresAt)
+	}
+	return []Item{{ID: id, Title: inc.Title, Infer: inc.Infer}}, nil
+}
+
+// editText puts the text of an edit in place of the one that was there.
+func (in *batch) editText(inc *backend.Incoming, doc *item.Doc, edit *content.MemoryEdit) error {
+	var text string
+	switch {
+	case edit.Text != nil && edit.Messages != nil:
+		return in.bad(fault.KindUnprocessed, "Messages", "excludes text")
+	case edit.Text != nil:
+		if text = *edit.Text; strings.TrimSpace(text) == "" {
+			return in.bad(fault.KindUnprocessed, "Text", "must not be blank")
+		}
+		doc.Pairs, doc.Turns = false, nil
+	case edit.Messages != nil:
+		if err := in.checkMessages("", edit.Messages); err != nil {
+			return err
+		}
+		m := content.Memory{Messages: edit.Messages, UserName: doc.UserName}
+		if edit.UserName != nil {
+			m.UserName = *edit.UserName
+		}
+		text, doc.Turns = rendered(&m)
+		doc.Pairs = true
+	default:
+		return nil
+	}
+	inc.SizeBytes, inc.Blobs[0].Data = int64(len(text)), []byte(text)
+	return fault.CheckText(in.op, "Text", text, in.MaxMemoryBytes)
+}
+
+// editFields puts the other fields of an edit in place of those that were there.
+func (in *batch) editFields(inc *backend.Incoming, doc *item.Doc, edit *content.MemoryEdit) error {
+	set := func(to *string, from *string) bool {
+		if from != nil {
+			*to = *from
+		}
+		return from != nil
+	}
+	if set(&inc.Title, edit.Title) {
+		doc.NamedTitle = inc.Title != ""
+	}
+	set(&inc.Session, edit.Session)
+	set(&doc.Instructions, edit.Instructions)
+	if set(&doc.UserName, edit.UserName) && doc.UserName == "" {
+		doc.UserName = DefaultUserName
+	}
+	if edit.Infer != nil {
+		inc.Infer = *edit.Infer
+	}
+	if !inc.Infer {
+		doc.Instructions = ""
+	}
+	if edit.Markdown != nil {
+		if doc.Markdown, inc.MediaType = *edit.Markdown, "text/plain"; doc.Markdown {
+			inc.MediaType = "text/markdown"
+		}
+	}
+	if edit.Time != nil {
+		if inc.Time, doc.Zone = edit.Time.UTC(), zoneOf(*edit.Time); edit.Time.IsZero() {
+			inc.Time, doc.Zone = time.Time{}, 0
+		}
+	}
+	if edit.TTL != nil {
+		switch {
+		case *edit.TTL < 0:
+			return in.bad(fault.KindInvalid, "TTL", "must not be negative")
+		case *edit.TTL == 0:
+			inc.ExpiresAt = time.Time{}
+		default:
+			inc.ExpiresAt = in.now.Add(*edit.TTL)
+		}
+	}
+	for _, s := range [...]struct{ name, value string }{{"Title", inc.Title}, {"UserName", doc.UserName}, {"Instructions", doc.Instructions}, {"Session", inc.Session}} {
+		if err := fault.CheckText(in.op, s.name, s.value, 64<<10); err != nil {
+			return err
+		}
+	}
+	if err := fault.CheckTime(in.op, "Time", inc.Time); err != nil {
+		return err
+	}
+	schema := in.ref.Record.Data.Schema
+	meta, mb, err := in.merged("Metadata", inc.Metadata, edit.Metadata, maxMetadataBytes)
+	if err != nil {
+		return err
+	}
+	if err := metadata.Check(in.op, "Metadata", schema, metadata.Declared(schema, meta), true); err != nil {
+		return err
+	}
+	if err := metadata.Check(in.op, "Metadata", schema, edit.Metadata, true); err != nil {
+		return err
+	}
+	add, ab, err := in.merged("Additional", inc.Additional, edit.Additional, in.MaxAdditionalBytes)
+	if err != nil {
+		return err
+	}
+	doc.Dense, doc.Sparse = metadata.Embedded(schema, meta)
+	inc.Metadata, inc.Additional, inc.UpdatedAt = mb, ab, in.now
+	inc.Tags = metadata.Tags(inc.Source, doc, meta, add)
+	inc.Doc, err = doc.Encode()
+	return fault.Wrap(in.op, fault.Memory, inc.ID, err)
+}
+
+// merged puts an edit of at most limit bytes onto a stored map.
+func (in *batch) merged(field string, stored []byte, edit map[string]any, limit int) (map[string]any, []byte, error) {
+	if _, _, err := metadata.EncodeMap(in.op, field, nil, edit, limit); err != nil {
+		return nil, nil, err
+	}
+	m, err := metadata.DecodeMap(stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m == nil {
+		m = map[string]any{}
+	}
+	for k, v := range edit {
+		if m[k] = v; v == nil {
+			delete(m, k)
+		}
+	}
+	return metadata.EncodeMap(in.op, field, nil, m, maxMergedBytes)
+}

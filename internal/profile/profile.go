@@ -1,0 +1,424 @@
+// Package profile answers what a sub-tenant knows: facts with their evidence, entities, what holds of somebody by slot, and standing instructions.
+package profile
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/block"
+	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/slot"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Bounds of one call.
+const (
+	batch        = 2000   // relations read at once
+	maxBatches   = 5      // of a page
+	maxUpcoming  = 20_000 // dated relations that are looked at
+	maxOfSubject = 10_000 // relations of one entity that a profile looks at
+	maxOther     = 20     // facts of no slot that a profile shows
+)
+
+// DefaultSubject is whom a profile is about that names nobody: who speaks in memories that name no one.
+const DefaultSubject = "User"
+
+// Engine answers. It is safe for concurrent use.
+type Engine struct {
+	Slots  *slot.Taxonomy
+	orders orders
+}
+
+// asked is what a request is asked of.
+type asked struct {
+	store backend.Store
+	part  backend.Partition
+	now   time.Time
+}
+
+// ask finds what a request is asked of: a class of a sub-tenant, named as it is stored, memories by default.
+func ask(op string, st backend.Store, sub string, class content.Class) (asked, error) {
+	class = cmp.Or(class, content.ClassMemory)
+	if class != content.ClassKnowledge && class != content.ClassMemory {
+		return asked{}, workspace.ClassError(op, class)
+	}
+	return asked{store: st, part: backend.Partition{Class: backend.Class(class), Sub: sub}, now: time.Now()}, nil
+}
+
+// maxQuestion is the longest question, in bytes: 8000 characters of four.
+const maxQuestion = 32_000
+
+// Facts returns a page of facts of a sub-tenant, named as it is stored.
+func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r facts.Request) (*facts.Page, error) {
+	const op = "facts"
+	a, err := ask(op, st, sub, r.Class)
+	if err != nil {
+		return nil, err
+	}
+	if err := fault.CheckText(op, "Question", r.Question, maxQuestion); err != nil {
+		return nil, err
+	}
+	r.Limit = cmp.Or(r.Limit, 100)
+	switch {
+	case r.Limit < 1 || r.Limit > 1000:
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
+	case r.Cursor < 0:
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Cursor", "must not be negative")
+	case r.Slot != "" && !e.Slots.Has(r.Slot):
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Slot", "is not one of the taxonomy")
+	case r.Upcoming && r.History:
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "History", "excludes upcoming")
+	}
+	if r.Slot == "" && r.Question != "" {
+		r.Slot, _ = e.Slots.OfQuestion(r.Question)
+	}
+	page := &facts.Page{Facts: []facts.Fact{}, Slot: r.Slot}
+	q := backend.RelationQuery{Part: a.part, AsOf: r.AsOf, KnownAt: r.KnownAt, AllTime: r.History, After: r.Cursor, Limit: batch}
+	if r.Subject != "" {
+		ent, err := a.entity(ctx, op, r.Subject)
+		if err != nil || ent == nil {
+			return page, err
+		}
+		q.Entities = []int64{ent.Num}
+	}
+	if r.Predicate != "" {
+		q.Predicates = []string{r.Predicate}
+	}
+	if r.Upcoming {
+		return e.upcoming(ctx, op, a, r, q, page)
+	}
+	for range maxBatches {
+		links, release, last, more, err := a.links(ctx, q)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
+		for i := range links {
+			f, ok := e.fact(&links[i], a.now, r.AsOf, q.Entities)
+			if !ok || r.Slot != "" && f.Slot != r.Slot {
+				continue
+			}
+			if len(page.Facts) == r.Limit {
+				page.Next = q.After
+				release()
+				return page, nil
+			}
+			page.Facts = append(page.Facts, f)
+			q.After = links[i].Num
+		}
+		release()
+		if q.After = last; !more {
+			return page, nil
+		}
+	}
+	page.Next = q.After
+	return page, nil
+}
+
+// upcoming fills a page with what begins ahead, the next first. The cursor is how many came before.
+func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Request, q backend.RelationQuery, page *facts.Page) (*facts.Page, error) {
+	from := cmp.Or(r.AsOf, a.now)
+	q.AsOf, q.After, q.Dated = time.Time{}, 0, true
+	var found []facts.Fact
+	for read := 0; read < maxUpcoming; read += batch {
+		links, release, last, more, err := a.links(ctx, q)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
+		for i := range links {
+			f, ok := e.fact(&links[i], from, time.Time{}, q.Entities)
+			if ok && f.Since.After(from) && (r.Slot == "" || f.Slot == r.Slot) {
+				found = append(found, f)
+			}
+		}
+		release()
+		if q.After = last; !more {
+			break
+		}
+	}
+	found = once(found)
+	slices.SortStableFunc(found, func(a, b facts.Fact) int { return a.Since.Compare(b.Since) })
+	lo := min(int(min(r.Cursor, maxUpcoming)), len(found))
+	hi := min(lo+r.Limit, len(found))
+	page.Facts = append(page.Facts, found[lo:hi]...)
+	if hi < len(found) {
+		page.Next = int64(hi)
+	}
+	return page, nil
+}
+
+// Entities returns a page of entities, as Facts does.
+func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r facts.EntityRequest) (*facts.EntityPage, error) {
+	const op = "entities"
+	a, err := ask(op, st, sub, r.Class)
+	if err != nil {
+		return nil, err
+	}
+	r.Limit = cmp.Or(r.Limit, 100)
+	if r.Limit < 1 || r.Limit > 1000 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
+	}
+	prefix := ""
+	if r.Prefix != "" {
+		if prefix = extract.Key(r.Prefix); prefix == "" {
+			return nil, fault.Fieldf(op, fault.KindInvalid, "", "Prefix", "holds neither letters nor digits")
+		}
+	}
+	found, err := a.store.ListEntities(ctx, backend.EntityQuery{Part: a.part, After: r.Cursor, Prefix: prefix, Type: r.Type, Limit: r.Limit})
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Search, "", err)
+	}
+	page := &facts.EntityPage{Entities: make([]facts.Entity, len(found))}
+	for i, x := range found {
+		shown := graph.Show(x)
+		page.Entities[i] = facts.Entity{ID: shown.ID, Name: shown.Name, Type: shown.Type, Mentions: x.Mentions}
+	}
+	if len(found) == r.Limit {
+		page.Next = found[len(found)-1].Key
+	}
+	return page, nil
+}
+
+// entity finds the entity of a name, nil for none.
+func (a *asked) entity(ctx context.Context, op, name string) (*backend.Entity, error) {
+	key := extract.Key(name)
+	if key == "" {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Subject", "holds neither letters nor digits")
+	}
+	es, err := a.store.EntitiesByKey(ctx, a.part, []string{key})
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Search, "", err)
+	}
+	return es[0], nil
+}
+
+// links reads relations with what they refer to. What it returns is used until release.
+func (a *asked) links(ctx context.Context, q backend.RelationQuery) (links []graph.Link, release func(), last int64, more bool, err error) {
+	r := graph.NewReader(ctx, a.store, a.now, backend.Filter{}, nil)
+	rels, last, more, err := r.Relations(q)
+	if err == nil {
+		links, err = r.Load(rels, backend.Filter{})
+	}
+	if err != nil {
+		r.Release()
+		return nil, nil, 0, false, err
+	}
+	return links, r.Release, last, more, nil
+}
+
+// mentionedTogether is the predicate of names that stand in one sentence: it states nothing.
+const mentionedTogether = "related_to"
+
+// fact returns what a link says, and reports whether it says something. subjects are whom the request is about.
+func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f facts.Fact, ok bool) {
+	if l.Predicate == mentionedTogether && l.Kind == "" {
+		return f, false
+	}
+	var ev graph.Evidence
+	l.Prove(&ev)
+	object := l.Object()
+	f = facts.Fact{ID: ev.ID, Subject: l.Subject.Name, Predicate: l.Predicate, Object: object.Name, Kind: cmp.Or(l.Kind, relation), Confidence: ev.Confidence,
+		Since: l.ValidFrom, Until: l.ValidTo, Precision: l.Precision, Learnt: ev.Timestamp, Retired: l.KnownTo, Evidence: l.Context, SourceID: l.Proof.Row.Src.ID, ChunkID: ev.ChunkID}
+	if l.Relation.Object != "" {
+		f.Object = l.Relation.Object
+	}
+	if l.Kind != "" && strings.TrimRight(l.Raw, ".!。！") != l.Raw {
+		f.Text = l.Raw // a sentence: that of a relation is the words of its verb
+	}
+	inverse := len(subjects) > 0 && l.To != 0 && slices.Contains(subjects, l.To) && !slices.Contains(subjects, l.From)
+	f.Slot, f.SlotConfidence = e.Slots.Of(l.Predicate, f.Object, inverse)
+	if l.SupersededBy != 0 {
+		f.SupersededBy = graph.RelationID(l.SupersededBy)
+	}
+	at := cmp.Or(asOf, now)
+	switch {
+	case l.Retracts:
+		f.Status = facts.Ending
+	case !l.KnownTo.IsZero() && asOf.IsZero():
+		f.Status = facts.Superseded
+	case f.Since.After(at):
+		f.Status = facts.Upcoming
+	case !f.Until.IsZero() && !f.Until.After(at):
+		f.Status = facts.Past
+	default:
+		f.Status = facts.Current
+	}
+	if l.Retracts {
+		f.Retired = time.Time{}
+	}
+	return f, true
+}
+
+// Profile returns what holds of somebody, as Facts does.
+func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r facts.ProfileRequest) (*facts.Profile, error) {
+	const op = "profile"
+	a, err := ask(op, st, sub, r.Class)
+	if err != nil {
+		return nil, err
+	}
+	r.Subject, r.PerSlot, r.MaxTokens = cmp.Or(r.Subject, DefaultSubject), cmp.Or(r.PerSlot, 10), cmp.Or(r.MaxTokens, 300)
+	switch {
+	case r.PerSlot < 1 || r.PerSlot > 100:
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "PerSlot", "must be between 1 and 100")
+	case r.MaxTokens < 1 || r.MaxTokens > 8000:
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "MaxTokens", "must be between 1 and 8000")
+	}
+	for _, s := range r.Slots {
+		if !e.Slots.Has(s) {
+			return nil, fault.Fieldf(op, fault.KindInvalid, "", "Slots", "one is not of the taxonomy")
+		}
+	}
+	p := &facts.Profile{Subject: r.Subject, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
+	ent, err := a.entity(ctx, op, r.Subject)
+	if err != nil || ent == nil {
+		return p, err
+	}
+	bySlot := map[string][]facts.Fact{}
+	q := backend.RelationQuery{Part: a.part, Entities: []int64{ent.Num}, AsOf: r.AsOf, Limit: batch}
+	for read := 0; ; read += batch {
+		if read == maxOfSubject {
+			p.Truncated = true
+			break
+		}
+		links, release, last, more, err := a.links(ctx, q)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
+		for i := range links {
+			if f, ok := e.fact(&links[i], a.now, r.AsOf, q.Entities); ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
+				bySlot[f.Slot] = append(bySlot[f.Slot], f)
+			}
+		}
+		release()
+		if q.After = last; !more {
+			break
+		}
+	}
+	shown := func(fs []facts.Fact, most int) []facts.Fact {
+		slices.Reverse(fs)
+		slices.SortStableFunc(fs, func(a, b facts.Fact) int { return b.Learnt.Compare(a.Learnt) })
+		fs = distinct(fs)
+		p.Truncated = p.Truncated || len(fs) > most
+		return fs[:min(most, len(fs))]
+	}
+	for _, s := range e.Slots.Slots() {
+		if fs := bySlot[s.Name]; len(fs) > 0 && (r.Slots == nil || slices.Contains(r.Slots, s.Name)) {
+			p.Slots = append(p.Slots, facts.SlotFacts{Slot: s.Name, Card: s.Card, Facts: shown(fs, r.PerSlot)})
+		}
+	}
+	if fs := bySlot[""]; len(fs) > 0 && r.Slots == nil {
+		p.Other = shown(fs, maxOther)
+	}
+	orders, _, err := instructions(ctx, a, ent.Num, r.AsOf)
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Search, "", err)
+	}
+	p.Instructions = append(p.Instructions, orders...)
+	summarise(p, r.MaxTokens)
+	return p, nil
+}
+
+// lasting reports whether facts of a slot stay true when they are over.
+func (e *Engine) lasting(name string) bool {
+	for _, s := range e.Slots.Slots() {
+		if s.Name == name {
+			return s.Card == facts.History
+		}
+	}
+	return false
+}
+
+// distinct keeps the first of facts that say the same.
+func distinct(fs []facts.Fact) []facts.Fact {
+	type said struct{ subject, predicate, object string }
+	seen := map[said]bool{}
+	return slices.DeleteFunc(fs, func(f facts.Fact) bool {
+		k := said{f.Subject, f.Predicate, extract.Key(f.Object)}
+		again := seen[k]
+		seen[k] = true
+		return again
+	})
+}
+
+// once leaves out relations whose sentence states a fact of the same subject and time: "I'm visiting Rome in May" is a visit and a plan.
+func once(fs []facts.Fact) []facts.Fact {
+	type said struct {
+		source, evidence, subject string
+		since                     int64
+	}
+	of := func(f *facts.Fact) said { return said{f.SourceID, f.Evidence, f.Subject, f.Since.Unix()} }
+	stated := map[said]bool{}
+	for i := range fs {
+		if fs[i].Kind != relation {
+			stated[of(&fs[i])] = true
+		}
+	}
+	return slices.DeleteFunc(fs, func(f facts.Fact) bool { return f.Kind == relation && stated[of(&f)] })
+}
+
+// relation is the kind of a statement that is no fact about a speaker.
+const relation = "relation"
+
+// summarise puts the statements of a profile into its summary while they fit: the newest of each slot, then the next of each.
+func summarise(p *facts.Profile, most int) {
+	type line struct {
+		slot, place int
+		text        string
+	}
+	var lines []line
+	seen := map[string]bool{}
+	for place := 0; ; place++ {
+		left := false
+		for i, s := range p.Slots {
+			if place >= len(s.Facts) {
+				continue
+			}
+			left = true
+			f := &s.Facts[place]
+			text := cmp.Or(f.Text, f.Evidence)
+			if text == "" || seen[text] {
+				continue
+			}
+			seen[text] = true
+			if !f.Since.IsZero() {
+				text += " (since " + dated(f.Since, f.Precision) + ")"
+				if f.Status == facts.Upcoming {
+					text = cmp.Or(f.Text, f.Evidence) + " (from " + dated(f.Since, f.Precision) + ")"
+				} else if s.Card == facts.History || !f.Until.IsZero() {
+					text = cmp.Or(f.Text, f.Evidence) + " (" + dated(f.Since, f.Precision) + ")"
+				}
+			}
+			if n := block.Tokens(text) + 1; p.Tokens+n <= most {
+				p.Tokens += n
+				lines = append(lines, line{i, place, text})
+			} else {
+				p.Truncated = true
+			}
+		}
+		if !left {
+			break
+		}
+	}
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.place, b.place)) })
+	for _, l := range lines {
+		p.Summary += l.text + "\n"
+	}
+}
+
+// dated is a time as precise as it is known.
+func dated(t time.Time, precision string) string {
+	switch precision {
+	case extract.PrecisionYear:
+		return t.Format("2006")
+	case extract.PrecisionMonth:
+		return t.Format("2006-01")
+	}
+	return t.Format(time.DateOnly)
+}

@@ -1,0 +1,48 @@
+package recall
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func TestPassages(t *testing.T) {
+	t.Parallel()
+	const text = "# Leave\n\nEverybody has thirty days. Carry-over ends in March! Ask the office for forms.\n\n- The blue form is for parents\n- the red form is for travel\n\n| day | cost |\n|---|---|\n| Monday | 10 |\n| Friday | 20 |"
+	for name, c := range map[string]struct{ query, want string }{
+		"a sentence":           {"until when does carry-over last?", "Carry-over ends in March!"},
+		"two":                  {"how many days everybody has, and carry-over in March", "Everybody has thirty days. Carry-over ends in March!"},
+		"an item of a list":    {"red travel form", "- the red form is for travel"},
+		"a row of a table":     {"cost on Friday 20", "| Friday | 20 |"},
+		"a heading":            {"leave", "# Leave"},
+		"form of the question": {"what is the heron?", ""},
+		"nothing":              {"xyzzy", ""},
+		"empty":                {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := func(text string) *Hit { return &Hit{Row: &backend.Hydrated{Chunk: backend.Chunk{Text: text}}} }
+			r := &run{Request: &Request{Query: c.query}}
+			r.res.Hits = []*Hit{row(text), row("form form form")}
+			r.passages()
+			p := r.res.Hits[0].Passage
+			require.Equal(t, c.want, text[p.Start:p.End])
+		})
+	}
+}
+
+func BenchmarkPassages(b *testing.B) {
+	text := ""
+	for range 12 {
+		text += "The heron is a wader of shallow water. It stands still for long and takes fish, frogs and small mammals. "
+	}
+	r := &run{Request: &Request{Query: "which fish does the heron take in shallow water?"}}
+	for range 10 {
+		r.res.Hits = append(r.res.Hits, &Hit{Row: &backend.Hydrated{Chunk: backend.Chunk{Text: text}}})
+	}
+	b.SetBytes(int64(10 * len(text)))
+	for b.Loop() {
+		r.passages()
+	}
+}

@@ -1,0 +1,70 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// sound is a Store whose reads leave out damaged rows without an error, and count them: what is damaged does not keep a
+// recall from the rest.
+type sound struct {
+	backend.Store
+	damaged atomic.Int64 // rows left out
+}
+
+// pass returns an error, or nil when it says no more than that rows were left out.
+func (s *sound) pass(err error) error {
+	if err == nil {
+		return nil
+	}
+	var d *backend.DamageError
+	if !errors.As(err, &d) {
+		return err
+	}
+	s.damaged.Add(int64(d.Rows))
+	return nil
+}
+
+func (s *sound) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
+	out, err := s.Store.Sources(ctx, part, ids)
+	return out, s.pass(err)
+}
+
+func (s *sound) SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error) {
+	out, err := s.Store.SourcesByNum(ctx, nums)
+	return out, s.pass(err)
+}
+
+func (s *sound) List(ctx context.Context, q backend.ListQuery) ([]*backend.Source, int, error) {
+	out, total, err := s.Store.List(ctx, q)
+	return out, total, s.pass(err)
+}
+
+func (s *sound) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
+	out, err := s.Store.Chunks(ctx, nums, now)
+	return out, s.pass(err)
+}
+
+func (s *sound) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]backend.Chunk, error) {
+	out, err := s.Store.SourceChunks(ctx, source, from, to, vectors)
+	return out, s.pass(err)
+}
+
+func (s *sound) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, error) {
+	out, err := s.Store.Entities(ctx, nums)
+	return out, s.pass(err)
+}
+
+func (s *sound) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	out, err := s.Store.EntitiesByKey(ctx, part, keys)
+	return out, s.pass(err)
+}
+
+func (s *sound) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
+	out, err := s.Store.Relations(ctx, q)
+	return out, s.pass(err)
+}

@@ -1,0 +1,148 @@
+// Package verify looks for damage in a deployment: in the rows of its registry and its stores, in the files of its indexes, and in
+// what indexes hold beside what their stores do.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Places where a problem can be.
+const (
+	Registry = "registry"
+	Store    = "store"
+	Feed     = "feed"
+	Index    = "index"
+)
+
+// maxProblems is how many problems of one tenant are kept; all are counted.
+const maxProblems = 1000
+
+// Problem is something that is not as it was stored.
+type Problem struct {
+	Tenant  backend.Tenant // zero: of the registry
+	Where   string
+	Finding backend.Finding
+}
+
+// Report is what a run has found.
+type Report struct {
+	At       time.Time
+	Took     time.Duration
+	Tenants  int   // that were looked at
+	Rows     int64 // whose checksums were compared
+	Indexed  int64 // chunks that indexes were asked for
+	Bytes    int64 // of index files
+	Problems []Problem
+	Found    int // problems, with those beyond maxProblems of a tenant
+}
+
+// Engine verifies deployments.
+type Engine struct{ Set *workspace.Set }
+
+// run is a verification on its way.
+type run struct {
+	*Engine
+	ctx    context.Context
+	report *Report
+	tenant backend.Tenant
+	here   int  // problems of the tenant
+	holes  bool // its store has damaged rows, which the feed leaves out
+}
+
+// Run looks at everything. Tenants are looked at one after the other and can be used meanwhile. It fails only where it
+// could not go on.
+func (e *Engine) Run(ctx context.Context) (*Report, error) {
+	r := &run{Engine: e, ctx: ctx, report: &Report{At: time.Now().UTC()}}
+	err := r.all()
+	r.report.Took = time.Since(r.report.At)
+	if err != nil {
+		return nil, err
+	}
+	return r.report, nil
+}
+
+func (r *run) found(where string, f backend.Finding) {
+	r.report.Found++
+	if r.here++; r.here <= maxProblems {
+		r.report.Problems = append(r.report.Problems, Problem{Tenant: r.tenant, Where: where, Finding: f})
+	}
+}
+
+func (r *run) all() error {
+	reg := r.Set.Registry()
+	if v, ok := reg.(backend.Verifier); ok {
+		n, err := v.Verify(r.ctx, func(f backend.Finding) { r.found(Registry, f) })
+		if r.report.Rows += n; err != nil {
+			return err
+		}
+	}
+	lister, ok := reg.(backend.TenantLister)
+	if !ok {
+		return fmt.Errorf("the registry cannot list all tenants: %w", errors.ErrUnsupported)
+	}
+	const page = 500
+	for after := ""; ; {
+		ts, err := lister.AllTenants(r.ctx, after, page)
+		if err != nil {
+			return err
+		}
+		for _, t := range ts {
+			if t.State != backend.TenantReady {
+				continue
+			}
+			if err := r.one(t); err != nil {
+				return err
+			}
+		}
+		if len(ts) < page {
+			return nil
+		}
+		after = ts[len(ts)-1].UID
+	}
+}
+
+// one looks at a tenant.
+func (r *run) one(t backend.Tenant) error {
+	r.tenant, r.here, r.holes = t, 0, false
+	sp, err := r.Set.Acquire(r.ctx, t.UID)
+	switch {
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case errors.Is(err, backend.ErrNotFound):
+		return nil // deleted meanwhile
+	case err != nil:
+		r.report.Tenants++
+		return r.unless(err, Store, "it cannot be opened")
+	}
+	defer r.Set.ReleaseUID(t.UID)
+	r.report.Tenants++
+	if v, ok := sp.Store.(backend.Verifier); ok {
+		n, err := v.Verify(r.ctx, func(f backend.Finding) {
+			r.holes = true
+			r.found(Store, f)
+		})
+		if r.report.Rows += n; err != nil {
+			return fmt.Errorf("tenant %s: %w", t.UID, err)
+		}
+	}
+	for _, x := range sp.Workspace.Indexes() {
+		v, ok := x.(backend.Verifier)
+		if !ok {
+			continue
+		}
+		n, err := v.Verify(r.ctx, func(f backend.Finding) { r.found(Index, f) })
+		if r.report.Bytes += n; err != nil {
+			return fmt.Errorf("tenant %s: %w", t.UID, err)
+		}
+	}
+	if err := r.follow(sp); err != nil {
+		return fmt.Errorf("tenant %s: %w", t.UID, err)
+	}
+	return nil
+}
