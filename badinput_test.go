@@ -163,8 +163,9 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 	}{
 		"nothing":         {contextmem.KnowledgeBatch{}, contextmem.ErrInvalid, "Files"},
 		"too many":        {contextmem.KnowledgeBatch{Files: make([]contextmem.File, 4)}, contextmem.ErrInvalid, "Files"},
-		"format":          {file(func(f *contextmem.File) { f.Name = "b.exe" }), contextmem.ErrFormat, "Files[1]"},
-		"empty":           {file(func(f *contextmem.File) { f.Data = nil }), contextmem.ErrFormat, "Files[1]"},
+		"format":          {contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "b.exe", Data: data}}}, contextmem.ErrFormat, "Files[0]"},
+		"empty":           {contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "b.txt"}, {Name: "b.exe", Data: data}}}, contextmem.ErrFormat, "Files[0]"},
+		"folder":          {file(func(f *contextmem.File) { f.Name = "a\x00/b.txt" }), contextmem.ErrInvalid, "Files[1].Name"},
 		"large":           {file(func(f *contextmem.File) { f.Data = make([]byte, 1001) }), contextmem.ErrTooLarge, "Files[1]"},
 		"name":            {file(func(f *contextmem.File) { f.Name = "a\x00.txt" }), contextmem.ErrInvalid, "Files[1].Name"},
 		"id":              {file(func(f *contextmem.File) { f.ID = "\xff" }), contextmem.ErrInvalid, "Files[1].ID"},

@@ -462,7 +462,7 @@ func TestConnectorMetadataAndOverrides(t *testing.T) {
 		bad.File.Metadata = map[string]any{"year": "not a number"}
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			return objects(r.Cursor+"x", false, bad, good, connector.Object{ExternalID: "neither"},
-				connector.Object{ExternalID: "zip", File: &contextmem.File{Name: "a.zip", Data: []byte("PK")}},
+				connector.Object{ExternalID: "zip", File: &contextmem.File{Name: "a.7z", Data: []byte("7z")}},
 				connector.Object{ExternalID: "reader", File: &contextmem.File{Name: "r.txt", Open: func() (io.ReadCloser, error) {
 					return io.NopCloser(strings.NewReader("A stream of words.")), nil
 				}}}), nil

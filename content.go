@@ -8,6 +8,8 @@ type (
 	Memory = content.Memory
 	// Pair is one exchange of a conversation: content.Pair.
 	Pair = content.Pair
+	// Message is one turn of a conversation: content.Message.
+	Message = content.Message
 	// File is a document to parse: content.File.
 	File = content.File
 	// AppItem is a mail, message, ticket or page of an application: content.AppItem.

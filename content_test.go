@@ -384,7 +384,7 @@ func TestInferKeepsBoth(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, f.Text, "I prefer green tea over coffee.")
 	require.Contains(t, f.Inferred, "Lisbon")
-	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "where does Ann live, Lisbon?", GraphContext: true, Temporal: &contextmem.Temporal{}})
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "where does Ann live, Lisbon?", PerSource: 2, GraphContext: true, Temporal: &contextmem.Temporal{}})
 	require.NoError(t, err)
 	inferred := map[bool]int{}
 	for _, c := range res.Chunks {

@@ -35,6 +35,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/access"
+	"github.com/contextmem/contextmem/internal/change"
 	"github.com/contextmem/contextmem/internal/connect"
 	"github.com/contextmem/contextmem/internal/documents"
 	"github.com/contextmem/contextmem/internal/feedback"
@@ -42,12 +43,15 @@ import (
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/profile"
 	"github.com/contextmem/contextmem/internal/recall"
 	"github.com/contextmem/contextmem/internal/schedule"
+	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/internal/transfer"
 	"github.com/contextmem/contextmem/internal/vectors"
 	"github.com/contextmem/contextmem/internal/webhook"
 	"github.com/contextmem/contextmem/internal/workspace"
+	"github.com/contextmem/contextmem/judge"
 )
 
 // Service is an open deployment. It embeds the default [Organisation], so that
@@ -63,6 +67,7 @@ type Service struct {
 	recallers []*recall.Engine   // over the embedders of set.Models
 	refined   [][]*recall.Engine // over one of these that refines another, by their places
 	extractor extract.Extractor
+	judge     judge.Judge // nil: there is none
 	parsers   *parse.Registry
 
 	gate      *workspace.Gate
@@ -72,6 +77,7 @@ type Service struct {
 	documents *documents.Engine
 	vectors   *vectors.Engine
 	transfer  *transfer.Engine
+	profiles  *profile.Engine
 
 	requests   feedback.Requests
 	secrets    *access.Secrets
@@ -113,6 +119,11 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	if s.embedder, err = o.embedder(); err != nil {
 		return err
 	}
+	if s.judge = o.Judge; s.judge == nil {
+		if s.judge, err = judge.Default(); err != nil {
+			return err
+		}
+	}
 	if s.extractor = o.Extractor; s.extractor == nil {
 		s.extractor = defaultExtractor()
 	}
@@ -128,11 +139,17 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: models, Slow: slow,
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Workers: o.Workers, Logger: o.Logger,
+		Changes: &change.Engine{Judge: s.judge, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
 			BatchItems: o.BatchItems, BatchBytes: 32 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
 	s.set.SetAttention(s.sched)
 	s.intake = intake.New(intake.Config{Limits: o.intakeLimits(), Parsers: s.parsers, ParseTimeout: o.ParseTimeout,
 		Schedule: s.sched, Life: s.gate.Life(), Logger: o.Logger})
+	slots, err := slot.New(o.Slots)
+	if err != nil {
+		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
+	}
+	s.profiles = &profile.Engine{Slots: slots}
 	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook}
 	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}

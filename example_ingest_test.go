@@ -80,7 +80,7 @@ func ExampleTenant_AddKnowledge() {
 	fmt.Println(found.Chunks[0].Title)
 	fmt.Println(found.Chunks[0].Heading)
 	// Output:
-	// returns.html
+	// Returns
 	// Returns
 }
 

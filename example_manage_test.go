@@ -99,5 +99,5 @@ func ExampleOrganisation_CreateConnector() {
 	fmt.Println(res.Chunks[0].Title)
 	// Output:
 	// ok 1
-	// leave.md
+	// Leave
 }

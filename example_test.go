@@ -90,7 +90,7 @@ func ExampleSub_Recall_filters() {
 	for _, c := range res.Chunks {
 		fmt.Println(c.Title)
 	}
-	// Output: leave.md
+	// Output: Leave
 }
 
 // Errors are matched by kind.

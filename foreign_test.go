@@ -41,7 +41,7 @@ func TestForeignInferenceCanBeRead(t *testing.T) {
 	_, tn := open(t, nil)
 	s := tn.Sub("a")
 	remember(t, s, contextmem.Memory{ID: "m", Text: "Ayer fue un día largo, pero me encanta el café de Colombia.", UserName: "Ana", Infer: true})
-	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "¿Qué le gusta a Ana?"})
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "¿Qué le gusta a Ana?", PerSource: 2})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"Ayer fue un día largo, pero me encanta el café de Colombia.", "A Ana le gusta café de Colombia."}, texts(res))
 }

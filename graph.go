@@ -247,6 +247,7 @@ type graphMemory struct {
 	context  GraphContext
 	triplets []Triplet
 	chunkIDs []string
+	groups   []string
 }
 
 // shape shapes the graph around a result.
@@ -269,11 +270,16 @@ func (m *graphMemory) shape(found *graph.Context) *GraphContext {
 	for i := range found.QueryPaths {
 		room.path(&gc.QueryPaths[i], &found.QueryPaths[i])
 	}
+	m.groups = append(m.groups[:0], groupIDs[:len(found.ChunkRelations)]...)
 	for i := range found.ChunkRelations {
 		p := &gc.ChunkRelations[i]
 		room.path(p, &found.ChunkRelations[i])
 		p.GroupID = groupIDs[i]
-		gc.ChunkGroups[p.ChunkIDs[0]] = append(gc.ChunkGroups[p.ChunkIDs[0]], p.GroupID)
+		if of, ok := gc.ChunkGroups[p.ChunkIDs[0]]; ok {
+			gc.ChunkGroups[p.ChunkIDs[0]] = append(of, p.GroupID)
+		} else {
+			gc.ChunkGroups[p.ChunkIDs[0]] = m.groups[i : i+1 : i+1]
+		}
 	}
 	return gc
 }

@@ -32,6 +32,10 @@ type KnowledgeBatch struct {
 	Metadata, Additional map[string]any                   // put under those of every item, whose own keys win
 	Graphs               map[string]content.SuppliedGraph // by item id
 	Progress             ProgressFunc                     // as MemoryBatch.Progress
+	SkipUnsupported      bool                             // leave files out that no parser reads, which fail otherwise
+	// SkipUnchanged leaves files out that are stored with the same content and whose call said the same of them; edits
+	// of their metadata since then stay. Files that ended in an error, and those with a supplied graph, are taken.
+	SkipUnchanged bool
 }
 
 // Status is where an item stands.
@@ -44,7 +48,8 @@ const (
 	StatusGraphCreation Status = "graph_creation"
 	StatusCompleted     Status = "completed"
 	StatusErrored       Status = "errored"
-	StatusFailed        Status = "failed" // not accepted; only in an IngestItem
+	StatusFailed        Status = "failed"  // not accepted; only in an IngestItem
+	StatusSkipped       Status = "skipped" // left out as KnowledgeBatch asks; only in an IngestItem
 )
 
 var statusOf = map[backend.State]Status{backend.Queued: StatusQueued, backend.Processing: StatusProcessing,
@@ -60,25 +65,32 @@ type IngestItem struct {
 	ID               string
 	Filename         string // files only
 	Title            string
-	Status           Status // StatusQueued, or StatusFailed with Err
+	Status           Status // StatusQueued, StatusFailed with Err, or StatusSkipped with Skipped
 	Infer            bool   // as the memory asked
 	Err              error  // why the item was not accepted; nil: it was
 	RelationsCreated int    // forceful relations whose target is there
 	RelationsError   string // what became of the others; empty when nothing is amiss
+	Skipped          string // why it was left out: SkippedUnsupported or SkippedUnchanged
 }
+
+// Why an item was left out.
+const (
+	SkippedUnsupported = string(intake.SkipUnsupported)
+	SkippedUnchanged   = string(intake.SkipUnchanged)
+)
 
 // IngestResult is what ingestion calls return. Items are durable when the call
 // returns; those that failed have changed nothing.
 type IngestResult struct {
-	Items            []IngestItem
-	Accepted, Failed int
+	Items                     []IngestItem
+	Accepted, Failed, Skipped int
 }
 
 // IDs returns the ids of the accepted items.
 func (r *IngestResult) IDs() []string {
 	var ids []string
 	for _, it := range r.Items {
-		if it.Err == nil {
+		if it.Status == StatusQueued {
 			ids = append(ids, it.ID)
 		}
 	}
@@ -95,6 +107,11 @@ type ItemStatus struct {
 	Attempts     int
 	Unknown      bool // no such item in this scope; Status is StatusErrored and ErrorCode FILE_NOT_FOUND
 	Hint         string
+	// Partial says why the text of an item that is completed may be incomplete; empty means that it is whole.
+	Partial string
+	// ServesOlder reports whether recall still finds the version that this one is to replace: until this one is indexed,
+	// and for good while it is errored. Such hits have a Chunk.Newer.
+	ServesOlder bool
 	// Warnings say what an item that is completed lacks: custom instructions that were not honoured (code
 	// "unheeded_instruction", one each). They are not said of items that wait.
 	Warnings []fault.Warning
@@ -115,9 +132,9 @@ func (s scope) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, e
 	return s.ingested(items, b.Progress), err
 }
 
-// AddKnowledge accepts files and app items, as AddMemories does memories. A file
-// whose format is known to be unsupported from its name or type refuses the call
-// with ErrFormat; one that turns out unreadable ends StatusErrored.
+// AddKnowledge accepts files and app items, as AddMemories does memories. A file that is empty, or whose name or type
+// alone shows that no parser reads it, fails alone with ErrFormat, see [Service.Supported]; a call that brings nothing
+// else fails as a whole. A file that turns out unreadable ends StatusErrored.
 func (s scope) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResult, error) {
 	const op = "add knowledge"
 	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
@@ -126,7 +143,7 @@ func (s scope) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResul
 	}
 	defer ref.Release()
 	items, err := s.svc.intake.Knowledge(ctx, op, ref, s.sub, intake.Knowledge{Files: b.Files, Apps: b.Apps, FailIfExists: b.FailIfExists,
-		Metadata: b.Metadata, Additional: b.Additional, Graphs: b.Graphs})
+		Metadata: b.Metadata, Additional: b.Additional, Graphs: b.Graphs, SkipUnsupported: b.SkipUnsupported, SkipUnchanged: b.SkipUnchanged})
 	return s.ingested(items, b.Progress), err
 }
 
@@ -136,14 +153,18 @@ func (s scope) ingested(items []intake.Item, progress ProgressFunc) *IngestResul
 		return nil
 	}
 	res := &IngestResult{Items: make([]IngestItem, len(items)), Accepted: intake.Accepted(items)}
-	res.Failed = len(items) - res.Accepted
 	for i, it := range items {
 		status := StatusQueued
-		if it.Err != nil {
+		switch {
+		case it.Err != nil:
 			status = StatusFailed
+			res.Failed++
+		case it.Skipped != "":
+			status = StatusSkipped
+			res.Skipped++
 		}
 		res.Items[i] = IngestItem{ID: it.ID, Filename: it.Filename, Title: it.Title, Status: status, Infer: it.Infer, Err: it.Err,
-			RelationsCreated: it.RelationsCreated, RelationsError: it.RelationsError}
+			RelationsCreated: it.RelationsCreated, RelationsError: it.RelationsError, Skipped: string(it.Skipped)}
 	}
 	s.follow(progress, res)
 	return res
@@ -153,12 +174,7 @@ func (s scope) ingested(items []intake.Item, progress ProgressFunc) *IngestResul
 // An unknown id is no error: see ItemStatus.Unknown.
 func (s scope) Status(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	const op = "status"
-	ref, name, err := s.enter(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer ref.Release()
-	return statuses(ctx, op, ref, name, ids)
+	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]ItemStatus, error) { return statuses(ctx, op, ref, name, ids) })
 }
 
 func statuses(ctx context.Context, op string, ref *workspace.Ref, name string, ids []string) ([]ItemStatus, error) {
@@ -169,7 +185,7 @@ func statuses(ctx context.Context, op string, ref *workspace.Ref, name string, i
 	out := make([]ItemStatus, len(sts))
 	for i, st := range sts {
 		out[i] = ItemStatus{ID: st.ID, Class: st.Class, Status: statusOf[st.State], ErrorCode: st.ErrorCode, ErrorMessage: st.ErrorMessage,
-			Attempts: st.Attempts, Unknown: st.Unknown, Hint: st.Hint, Warnings: st.Warnings}
+			Attempts: st.Attempts, Unknown: st.Unknown, Hint: st.Hint, Partial: st.Partial, ServesOlder: st.ServesOlder, Warnings: st.Warnings}
 	}
 	return out, nil
 }
@@ -224,6 +240,12 @@ func (s scope) Retry(ctx context.Context, class Class, id string) error {
 		return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Source, ID: fault.ShortID(id), Err: errors.New("only an errored item can be processed again")}
 	}
 	return workspace.SourceError(op, class, id, err)
+}
+
+// Supported reports false when a file's name or declared media type alone shows that no parser reads it. True is no
+// promise: the content decides. Both arguments may be empty.
+func (s *Service) Supported(name, contentType string) bool {
+	return s.intake.Parsers.Supported(name, contentType)
 }
 
 // MaxFileBytes is the size above which a file is refused.

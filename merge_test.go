@@ -85,7 +85,7 @@ func TestEqualStatementsAreOneResult(t *testing.T) {
 		remember(t, s, contextmem.Memory{ID: "one", Text: "Well, I like green tea!", Infer: true}, contextmem.Memory{ID: "two", Text: "As I said: I like green tea.", Infer: true})
 		remember(t, s, contextmem.Memory{ID: "pair", Infer: true, Pairs: []contextmem.Pair{{User: "Hello.", Assistant: "Do you like green tea?"}, {User: "Yes.", Assistant: "Good."}}})
 		read := func(max int) (inferred []contextmem.Chunk, originals int) {
-			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Which tea does the user like?", MaxResults: max})
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Which tea does the user like?", PerSource: 2, MaxResults: max})
 			require.NoError(t, err)
 			for _, c := range res.Chunks {
 				if c.Inferred {

@@ -14,11 +14,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/access"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/parse"
+	"github.com/contextmem/contextmem/judge"
 )
 
 // Options configure a Service. The zero value of every field is its documented
@@ -42,6 +44,10 @@ type Options struct {
 	Extractor extract.Extractor
 	// Reranker is asked in thinking mode, inside RecallBudget. Default: none.
 	Reranker Reranker
+	// Judge says which memory takes the place of which, and how well a passage answers a question: beside rules, which find
+	// only what says of itself that it ended or was wrong. Default: the one that an imported package under models/ registered
+	// (see package judge), else rules alone.
+	Judge judge.Judge
 	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser.
 	Parsers map[string]document.Parser
 	// OCR reads images and scanned PDF documents, such as document.Tesseract{}. Default: none; such files end errored (E1001, E2003).
@@ -107,6 +113,8 @@ type Options struct {
 	// RecallBudget is the time that thinking mode may use before it degrades,
 	// visibly in Result.Warnings. Default 150 ms without a Reranker, 2 s with one.
 	RecallBudget time.Duration
+	// Slots adds to the matters by which facts are grouped; one with the name of a standard slot adds to that. See [Sub.Profile].
+	Slots []facts.Slot
 	// FeedbackBoosts lets ratings and ground truth move the ranking of later recalls.
 	FeedbackBoosts bool
 

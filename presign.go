@@ -42,7 +42,7 @@ func (s *Service) openPresigned(ctx context.Context, token string) (*Fetched, er
 	if srcs[0] == nil || item.Expired(srcs[0], time.Now()) {
 		return nil, gone
 	}
-	f, err := documents.Load(ctx, op, ref.Space, srcs[0], true, false)
+	f, err := documents.Load(ctx, op, ref.Space, srcs[0], true, documents.ShowOriginal)
 	if err != nil {
 		return nil, err
 	}

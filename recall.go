@@ -2,6 +2,7 @@ package contextmem
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -21,6 +22,20 @@ const (
 
 var recallModes = map[Mode]recall.Mode{ModeFast: recall.Fast, ModeThinking: recall.Thinking, ModeAuto: recall.Auto}
 
+// Superseded is what recall does with memories that another took the place of.
+type Superseded string
+
+// What recall does with superseded memories.
+const (
+	// SupersededDemote lets what holds now stand where the superseded memory would, and that behind it; the default. What
+	// holds now is found this way though it may share no word with the question.
+	SupersededDemote Superseded = "demote"
+	SupersededMark   Superseded = "mark" // they stay where they are, and Chunk.SupersededBy says it
+	SupersededDrop   Superseded = "drop" // as demote, and those with Chunk.SupersededBy are left out
+)
+
+var supersededModes = map[Superseded]recall.Superseded{"": recall.Demote, SupersededDemote: recall.Demote, SupersededMark: recall.Mark, SupersededDrop: recall.Drop}
+
 // Alpha weighs semantic against keyword search. The zero value is the default of
 // 0.8; see FixedAlpha and AutoAlpha.
 type Alpha struct {
@@ -34,6 +49,17 @@ func FixedAlpha(v float64) Alpha { return Alpha{set: true, value: v} }
 
 // AutoAlpha lets the query and its candidates decide; the choice is reported.
 func AutoAlpha() Alpha { return Alpha{set: true, auto: true} }
+
+// MarshalJSON implements json.Marshaler: a number, "auto", or null for the default.
+func (a Alpha) MarshalJSON() ([]byte, error) {
+	switch {
+	case !a.set:
+		return []byte("null"), nil
+	case a.auto:
+		return []byte(`"auto"`), nil
+	}
+	return json.Marshal(a.value)
+}
 
 // Recall asks for the chunks most relevant to a query.
 type Recall struct {
@@ -51,10 +77,13 @@ type Recall struct {
 	Filters               Filters            // only sources whose metadata fits
 	IDs                   []string           // only these source ids; nil: all
 	Titles                []string           // only sources with one of these titles, without case
+	MinRelevance          float64            // chunks of a lower Relevance are left out, [0,1]; default 0
+	PerSource             int                // places of the result that a source may take, 1 to 1001; default 1 for memories, any number for knowledge
 	RelatedChunks         int                // neighbours in its source returned with each hit, 0 to 50 on each side
 	Subs                  map[string]float64 // search these sub-tenants with these relative weights instead of the handle's own, 1 to 100
 	Principals            []string           // only sources that one of these may see; nil: all
-	AsOf                  time.Time          // facts as they held then, retired since or not; zero: what is believed at KnownAt
+	Superseded            Superseded         // default SupersededDemote
+	AsOf                  time.Time          // memories told by then first, and facts as they held then, superseded or retired since or not; zero: what is believed at KnownAt
 	KnownAt               time.Time          // by what was known then: without facts and sources that were learnt later; zero: now
 	Temporal              *Temporal          // nil: no temporal facts in the result
 	RequestID             string             // a new UUID for Result.RequestID; default a random one
@@ -79,7 +108,7 @@ func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 	}
 	req := &recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: recallModes[q.Mode],
 		Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias, Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations,
-		SkipForceful: q.SkipForcefulRelations, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: visibleTo(q.Principals), AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: (*recall.Temporal)(q.Temporal), Now: time.Now()}
+		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: visibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: (*recall.Temporal)(q.Temporal), Now: time.Now()}
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, req) })
 }
 
@@ -120,6 +149,6 @@ func (s scope) BooleanRecall(ctx context.Context, q BooleanRecallRequest) (*Resu
 		return nil, err
 	}
 	defer c.Release()
-	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Now: time.Now()}
+	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: visibleTo(q.Principals), Now: time.Now()}
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, req, operators[q.Operator]) })
 }

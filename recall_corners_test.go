@@ -73,7 +73,7 @@ func TestEqualStatementsHideNoOthers(t *testing.T) {
 			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("n%d", i), Text: fmt.Sprintf("On day %d of the journey somebody mentioned that a pizza was left over.", i)})
 		}
 		remember(t, s, ms...)
-		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Ann loves pizza", MaxResults: 130})
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Ann loves pizza", PerSource: 2, MaxResults: 130})
 		require.NoError(t, err)
 		inferred := 0
 		for _, c := range res.Chunks {
@@ -90,5 +90,84 @@ func TestEqualStatementsHideNoOthers(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, res.Chunks, n, "boolean")
 		}
+	})
+}
+
+// TestHitsOfReplacedVersions: what a newer version that cannot be read was to replace is found still, and says so.
+func TestHitsOfReplacedVersions(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("v")
+		add := func(name string, data []byte) contextmem.ItemStatus {
+			t.Helper()
+			_, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "k", Name: name, Data: data}}})
+			require.NoError(t, err)
+			st, err := s.Wait(t.Context(), "k")
+			require.NoError(t, err)
+			return st[0]
+		}
+		recall := func() *contextmem.Result {
+			t.Helper()
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "price of the kettle"})
+			require.NoError(t, err)
+			return res
+		}
+		require.False(t, add("one.txt", []byte("The price of the kettle is 20 euros.")).ServesOlder)
+		require.Empty(t, recall().Chunks[0].Newer)
+		broken := add("two.docx", []byte("PK\x03\x04 this is no archive"))
+		require.Equal(t, contextmem.StatusErrored, broken.Status)
+		require.True(t, broken.ServesOlder)
+		res := recall()
+		require.Equal(t, contextmem.StatusErrored, res.Chunks[0].Newer)
+		require.Len(t, res.Warnings, 1)
+		require.Equal(t, "outdated", res.Warnings[0].Code)
+		lexical, err := s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Class: contextmem.ClassKnowledge, Query: "kettle", Operator: contextmem.OperatorAnd})
+		require.NoError(t, err)
+		require.Equal(t, contextmem.StatusErrored, lexical.Chunks[0].Newer)
+		require.False(t, add("three.txt", []byte("The price of the kettle is 30 euros.")).ServesOlder)
+		res = recall()
+		require.Contains(t, res.Chunks[0].Text, "30 euros")
+		require.Empty(t, res.Chunks[0].Newer)
+		require.Empty(t, res.Warnings)
+	})
+}
+
+// TestEditAccess: an edit of who may see an item holds at once, also while an older version of it is served.
+func TestEditAccess(t *testing.T) {
+	t.Parallel()
+	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("a")
+		add := func(f contextmem.File) {
+			t.Helper()
+			_, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{f}})
+			require.NoError(t, err)
+			_, err = s.Wait(t.Context(), "k")
+			require.NoError(t, err)
+		}
+		seen := func(who string) int {
+			t.Helper()
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "price of the kettle", Principals: []string{who}})
+			require.NoError(t, err)
+			exact, err := s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Class: contextmem.ClassKnowledge, Query: "kettle", Principals: []string{who}})
+			require.NoError(t, err)
+			require.Len(t, exact.Chunks, len(res.Chunks))
+			return len(res.Chunks)
+		}
+		allow := func(acl ...string) error {
+			_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "k", ACL: &acl})
+			return err
+		}
+		add(contextmem.File{ID: "k", Name: "one.txt", Data: []byte("The price of the kettle is 20 euros.")})
+		require.Equal(t, 1, seen("anna"))
+		require.NoError(t, allow("bea"))
+		require.Equal(t, []int{0, 1}, []int{seen("anna"), seen("bea")})
+		_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "k", Metadata: map[string]any{"colour": "blue"}})
+		require.NoError(t, err)
+		require.Equal(t, []int{0, 1}, []int{seen("anna"), seen("bea")}, "an edit of metadata keeps who may see it")
+		require.NoError(t, allow())
+		require.Equal(t, 1, seen("anna"))
+		require.ErrorIs(t, allow(" "), contextmem.ErrInvalid)
+		add(contextmem.File{ID: "k", Name: "two.docx", Data: []byte("PK\x03\x04 this is no archive"), ACL: []string{"bea"}})
+		require.Equal(t, []int{0, 1}, []int{seen("anna"), seen("bea")}, "a version that cannot be read hides the one before")
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/metadata"
@@ -26,30 +27,62 @@ type Result struct {
 	Alpha      float64          // the weight of semantic search that was applied, as the caller would name it
 	Warnings   []fault.Warning
 	Temporal   *TemporalResult
+	// Instructions are what users asked the assistant to do from now on, in the memories that were searched, whatever the question is: newest first, at most 20.
+	Instructions []facts.Instruction
 }
 
 // Chunk is a piece of a source.
 type Chunk struct {
-	ID              string // a UUID
-	SourceID        string
-	Sub             string
-	Class           Class
-	Text            string
-	Title           string // of the source
-	Kind            string // of the source
-	Heading         string // headings above the chunk
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
-	Time            time.Time // the content's own time; zero unknown
-	Layout          string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
-	Score           float64   // higher is more relevant; comparable inside one result
+	ID        string // a UUID
+	SourceID  string
+	Sub       string
+	Class     Class
+	Text      string
+	Title     string // of the source
+	Kind      string // of the source
+	Heading   string // headings above the chunk, outermost first, with " > " between them
+	Page      int    // page, sheet or slide on which it begins, from 1; 0: the document has none
+	Passage   Passage
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Time      time.Time // the content's own time; zero unknown
+	Layout    string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
+	Score     float64   // higher is more relevant; comparable inside one result
+	// Relevance is the probability, in [0,1], that the chunk answers the question, comparable between questions and tenants. With
+	// Options.Judge the judge tells it of the best three (ten in thinking mode, fifty with Recall.MinRelevance), and those
+	// behind are not above the least of these. Else it is a calibrated function of the chunk's own dense score, and far
+	// less sharp; 0 where there is none, as in boolean recall.
+	Relevance       float64
 	Metadata        map[string]any
 	Additional      map[string]any
 	ExtraContextIDs []string // keys of Result.Additional
 	Explain         *Explain // nil for chunks that were added as context
 	Related         bool     // added by RelatedChunks
 	Inferred        bool     // an inferred statement, not the original
-	AlsoFrom        []string // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
+	Newer           Status   // of the version that replaces this one and is not indexed, such as StatusErrored or StatusQueued; empty: this is the newest
+	// SupersededBy is what took the place of a memory; nil: nothing did, as far as is known at Recall.AsOf and Recall.KnownAt.
+	SupersededBy *Supersession
+	ValidFrom    time.Time // of a memory: since when it holds, which is when it was told; else zero
+	ValidTo      time.Time // of a memory: until when it held, which is when SupersededBy was told; zero: it holds
+	Retracted    bool      // SupersededBy takes it back and says nothing in its place
+	Statements   []string  // inferred from the memory, that fit the question too; see Recall.PerSource
+	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
+}
+
+// Supersession says what took the place of a memory, and how that is known.
+type Supersession struct {
+	ID         string    // of the memory that holds now
+	Time       time.Time // when it was told
+	Confidence float64   // probability that this is right, in [0,1]
+	Matter     string    // the words that no longer hold; empty: all of them
+	Evidence   string    // the words that say so, or the reason given to Supersede
+	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
+}
+
+// Passage is the part of a chunk whose sentences match the words of the question; zero where none does.
+type Passage struct {
+	Text       string
+	Start, End int // byte offsets in Chunk.Text
 }
 
 // Explain holds the parts of a score. Parts that did not apply are 0; Score is
@@ -68,6 +101,7 @@ type Explain struct {
 	Rerank     float64 // what Options.Reranker changed
 	App        float64 // the lane of app items
 	Recency    float64 // factor-like: what recency added or took
+	Succession float64 // what a memory got from those that it took the place of, or lost to what took its place
 	Feedback   float64 // boosts, see Options.FeedbackBoosts
 	RawDense   float64 // inner product
 	RawKeyword float64 // BM25
@@ -149,8 +183,10 @@ func zeroed[T any](old []T, n int) []T {
 // shaper turns what a recall found into what users see.
 type shaper struct {
 	docOf    func(*backend.Source) (*item.Doc, error)
+	newer    map[int64]backend.State
 	layout   string // of the chunk before: those of a result are often the same
 	inferred bool   // it marks inferred statements
+	page     int    // that it names
 	titles   strings.Builder
 }
 
@@ -172,7 +208,7 @@ func (s *shaper) title(text string) string {
 
 // shapeResult turns what a recall found into a result, without its request id.
 func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.Source) (*item.Doc, error)) (*Result, error) {
-	s := shaper{docOf: docOf}
+	s := shaper{docOf: docOf, newer: found.Newer}
 	m := resultMemoryFor(ctx)
 	m.chunks = zeroed(m.chunks, len(found.Hits)+len(found.Related))
 	m.parts = zeroed(m.parts, len(found.Hits))
@@ -187,7 +223,11 @@ func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.
 			return nil, err
 		}
 		m.parts[i] = Explain(*h.Parts)
-		c.Score, c.Explain, c.AlsoFrom, c.ExtraContextIDs = h.Score, &m.parts[i], h.AlsoFrom, h.Extra
+		if p := h.Passage; p.End > 0 {
+			c.Passage = Passage{c.Text[p.Start:p.End], p.Start, p.End}
+		}
+		c.Score, c.Relevance, c.Explain, c.Statements, c.AlsoFrom, c.ExtraContextIDs = h.Score, h.Relevance, &m.parts[i], h.Statements, h.AlsoFrom, h.Extra
+		c.superseded(h.SupersededBy)
 	}
 	for i, x := range found.Related {
 		c := &res.Chunks[len(found.Hits)+i]
@@ -221,11 +261,18 @@ func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.
 // chunk sets a zero chunk to what a row says.
 func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	if string(row.Layout) != s.layout {
-		s.layout, s.inferred = string(row.Layout), pipeline.IsInferred(row.Layout)
+		s.layout, s.inferred, s.page = string(row.Layout), pipeline.IsInferred(row.Layout), pipeline.PageOf(row.Layout)
 	}
 	src := row.Src
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
 	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout, s.inferred
+	if c.Class == ClassMemory {
+		c.ValidFrom = told(src)
+	}
+	c.Page = s.page
+	if src.Replaced {
+		c.Newer = statusOf[s.newer[src.Num]]
+	}
 	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
 		c.Title = s.title(row.Text)
 	}
@@ -257,4 +304,22 @@ func (s *shaper) sources(res *Result, found *recall.Result) error {
 		}
 	}
 	return nil
+}
+
+// superseded says of a chunk what took its place.
+func (c *Chunk) superseded(by *recall.Supersession) {
+	if by == nil {
+		return
+	}
+	at := told(by.By)
+	c.SupersededBy = &Supersession{ID: by.By.ID, Time: at, Confidence: by.Confidence, Matter: by.Matter, Evidence: by.Evidence, Decider: by.Decider}
+	c.ValidTo, c.Retracted = at, by.Retracts
+}
+
+// told is when a memory was told: its own time, or when it was accepted.
+func told(src *backend.Source) time.Time {
+	if src.Time.IsZero() {
+		return src.CreatedAt
+	}
+	return src.Time
 }

@@ -76,8 +76,17 @@ func (q *Recall) complete(op string) error {
 	default:
 		return bad("Mode", "must be fast, thinking or auto")
 	}
+	if _, ok := supersededModes[q.Superseded]; !ok {
+		return bad("Superseded", "must be mark, demote or drop")
+	}
 	if q.MaxResults < 0 || q.MaxResults > maxResults {
 		return bad("MaxResults", "must be between 1 and %d", maxResults)
+	}
+	if v := q.MinRelevance; math.IsNaN(v) || v < 0 || v > 1 {
+		return bad("MinRelevance", "must be between 0 and 1")
+	}
+	if q.PerSource < 0 || q.PerSource > maxResults {
+		return bad("PerSource", "must be between 1 and %d", maxResults)
 	}
 	if !q.Alpha.set {
 		q.Alpha = FixedAlpha(rank.DefaultAlpha)
@@ -293,17 +302,36 @@ func (c *searchCall) answer(ctx context.Context, op, requestID string, req *reca
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
+	if res.Instructions, err = c.sub.svc.profiles.Instructions(ctx, c.UID, c.Store, c.partitions, req.Now, req.KnownAt); err != nil {
+		return nil, fault.Wrap(op, fault.Search, "", err)
+	}
 	res.RequestID = requestID
 	res.Warnings = append(c.warnings, found.Warnings...)
-	seen := &feedback.Recalled{Org: c.sub.org, Tenant: c.sub.tenant, Query: req.Query, Class: uint8(cmp.Or(c.class, ClassKnowledge)), Subs: make([]string, len(c.scopes)), Sources: make([]string, len(res.Sources))}
-	for i := range c.scopes {
-		seen.Subs[i] = c.scopes[i].Part.Sub
-	}
-	for i := range res.Sources {
-		seen.Sources[i] = res.Sources[i].ID
-	}
-	c.sub.svc.requests.Add(requestID, seen)
+	c.remember(requestID, req.Query, res.Sources)
 	return res, nil
+}
+
+// remember keeps what a recall found, so that feedback may speak of it.
+func (c *searchCall) remember(requestID, query string, found []SourceInfo) {
+	var subs [4]string // most recalls need no more
+	var sources [16]string
+	seen := feedback.Recalled{Org: c.sub.org, Tenant: c.sub.tenant, Query: query, Class: uint8(cmp.Or(c.class, ClassKnowledge)), Subs: subs[:0], Sources: sources[:0]}
+	for i := range c.scopes {
+		seen.Subs = append(seen.Subs, c.scopes[i].Part.Sub)
+	}
+	for i := range found {
+		seen.Sources = append(seen.Sources, found[i].ID)
+	}
+	c.sub.svc.requests.Add(requestID, &seen)
+}
+
+// partitions yields what is searched.
+func (c *searchCall) partitions(yield func(backend.Partition) bool) {
+	for i := range c.scopes {
+		if !yield(c.scopes[i].Part) {
+			return
+		}
+	}
 }
 
 // searchMemories searches the memories of sub-tenants that hold no knowledge, where no class was asked for and nothing was
@@ -353,5 +381,5 @@ func (s *Service) newRecaller(of Embedder) *recall.Engine {
 	if c, ok := of.(Calibrated); ok {
 		e.Unrelated = unrelated(c.Calibration())
 	}
-	return &recall.Engine{Ranker: e, Reranker: s.opts.Reranker, Budget: s.opts.RecallBudget, Boosts: s.opts.FeedbackBoosts, UserKey: extract.Key(intake.DefaultUserName), Logger: s.opts.Logger}
+	return &recall.Engine{Ranker: e, Model: of.Model(), Reranker: s.opts.Reranker, Judge: s.judge, Budget: s.opts.RecallBudget, Boosts: s.opts.FeedbackBoosts, UserKey: extract.Key(intake.DefaultUserName), Logger: s.opts.Logger}
 }

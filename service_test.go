@@ -88,7 +88,7 @@ func TestKnowledgeFile(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, hits.Chunks, mode)
 		require.True(t, strings.Contains(hits.Chunks[0].Text, "thirty days"), "%q", texts(hits))
-		require.Equal(t, "policy.md", hits.Chunks[0].Title)
+		require.Equal(t, "Returns", hits.Chunks[0].Title, "of the document, not of the file")
 	}
 	f, err := acme.Fetch(t.Context(), contextmem.FetchRequest{ID: res.Items[0].ID})
 	require.NoError(t, err)

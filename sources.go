@@ -17,6 +17,7 @@ import (
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // FetchMode says what Fetch returns.
@@ -35,16 +36,20 @@ type FetchRequest struct {
 	Class      Class         // 0: knowledge, then memory
 	Mode       FetchMode     // default FetchContent
 	Expiry     time.Duration // life of the presigned URL, 60 s to 7 days; default 1 h
-	ParsedText bool          // for binary files fill Text with the parsed text too
+	Original   bool          // no extracted text: Text is the original, of text kinds alone
+	ParsedText bool          // fill Text with the extracted text for PDF files too
 	Principals []string      // fault.ErrNotFound when none of these may see it; nil: no such check
 }
 
 // Fetched is the original of a source.
 type Fetched struct {
-	ID          string
-	Class       Class
-	Text        string // text kinds; memories: the stored text, pairs rendered as turns
-	Data        []byte // binary kinds
+	ID    string
+	Class Class
+	// Text is the text that was extracted from RTF, mail, JSON, office files and the like, and the original of plain text,
+	// Markdown, HTML, XML and tables of text. Of PDF files it is filled when asked for. Memories: the stored text, pairs
+	// rendered as turns.
+	Text        string
+	Data        []byte // the original of binary kinds
 	Binary      bool
 	Inferred    string // inferred statements, one a line
 	URL         string // presigned; empty when not asked for, and for memories
@@ -53,6 +58,7 @@ type Fetched struct {
 	Filename    string
 	Title       string
 	Status      Status
+	Partial     string          // why the extracted text may be incomplete; empty: it is whole
 	Usage       *ModelUsage     // nil when the extractor asked no model
 	Warnings    []fault.Warning // as in ItemStatus
 }
@@ -68,22 +74,19 @@ type ModelUsage struct {
 // Fetch returns the original of a source. fault.ErrNotFound when it is not in this scope.
 func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	const op = "fetch"
-	ref, name, err := s.enter(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer ref.Release()
-	f, err := s.svc.documents.Fetch(ctx, op, ref, name, documents.Fetch{ID: r.ID, Class: r.Class, Mode: string(r.Mode), Expiry: r.Expiry, ParsedText: r.ParsedText, Principals: r.Principals})
-	if err != nil {
-		return nil, err
-	}
-	return fetched(f), nil
+	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*Fetched, error) {
+		f, err := s.svc.documents.Fetch(ctx, op, ref, name, documents.Fetch{ID: r.ID, Class: r.Class, Mode: string(r.Mode), Expiry: r.Expiry, Original: r.Original, ParsedText: r.ParsedText, Principals: r.Principals})
+		if err != nil {
+			return nil, err
+		}
+		return fetched(f), nil
+	})
 }
 
 func fetched(f *documents.Fetched) *Fetched {
 	src := f.Source
 	out := &Fetched{ID: src.ID, Class: Class(src.Part.Class), Text: f.Text, Data: f.Data, Binary: f.Binary, Inferred: f.Inferred, URL: f.URL,
-		ContentType: f.ContentType, SizeBytes: src.SizeBytes, Filename: src.Filename, Title: src.Title, Status: statusOf[src.State], Warnings: f.Warnings}
+		ContentType: f.ContentType, SizeBytes: src.SizeBytes, Filename: src.Filename, Title: src.Title, Status: statusOf[src.State], Partial: f.Partial, Warnings: f.Warnings}
 	if f.Usage != nil {
 		u := ModelUsage(*f.Usage)
 		out.Usage = &u
@@ -129,13 +132,10 @@ func (p *SourcePage) Pages() int { return (p.Total + p.PageSize - 1) / p.PageSiz
 // List returns a page of items.
 func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
 	const op = "list"
-	ref, name, err := s.enter(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer ref.Release()
-	p, err := s.svc.documents.List(ctx, op, ref, name, documents.List{Class: r.Class, IDs: r.IDs, Page: r.Page, PageSize: r.PageSize,
-		Filters: r.Filters, Fields: documents.Fields(r.Fields), Content: r.Content, Principals: r.Principals})
+	p, err := entered(ctx, s, op, func(ref *workspace.Ref, name string) (*documents.Page, error) {
+		return s.svc.documents.List(ctx, op, ref, name, documents.List{Class: r.Class, IDs: r.IDs, Page: r.Page, PageSize: r.PageSize,
+			Filters: r.Filters, Fields: documents.Fields(r.Fields), Content: r.Content, Principals: r.Principals})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -204,28 +204,27 @@ type DeleteItemsResult struct {
 // from every read when it returns. An item that is being indexed is cancelled.
 func (s scope) DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error) {
 	const op = "delete"
-	ref, name, err := s.enter(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer ref.Release()
-	items, deleted, err := s.svc.documents.Delete(ctx, op, ref, name, documents.Delete(r))
-	if err != nil {
-		return nil, err
-	}
-	out := &DeleteItemsResult{Items: make([]DeleteItem, len(items)), Deleted: deleted}
-	for i, it := range items {
-		out.Items[i] = DeleteItem(it)
-	}
-	return out, nil
+	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*DeleteItemsResult, error) {
+		items, deleted, err := s.svc.documents.Delete(ctx, op, ref, name, documents.Delete(r))
+		if err != nil {
+			return nil, err
+		}
+		out := &DeleteItemsResult{Items: make([]DeleteItem, len(items)), Deleted: deleted}
+		for i, it := range items {
+			out.Items[i] = DeleteItem(it)
+		}
+		return out, nil
+	})
 }
 
 // EditMetadataRequest merges metadata onto a source without ingesting it again. Given
-// keys overwrite, a nil value removes the key.
+// keys overwrite, a nil value removes the key. At least one of Metadata, Additional and
+// ACL has to be there.
 type EditMetadataRequest struct {
 	ID                   string
 	Class                Class // 0: knowledge, then memory
 	Metadata, Additional map[string]any
+	ACL                  *[]string // principals that may see it, in place of those before, at most 1000; an empty list: everybody; nil: no change
 }
 
 // EditMetadataResult is the outcome of an edit.
@@ -238,16 +237,13 @@ type EditMetadataResult struct {
 	Updated, Reembedded, Reindexed bool // Updated: something changed; Reembedded: an embedding field did
 }
 
-// EditMetadata changes the metadata of a source in one transaction; filters see
-// it at once.
+// EditMetadata changes the metadata of a source and who may see it in one transaction;
+// filters see it at once.
 func (s scope) EditMetadata(ctx context.Context, r EditMetadataRequest) (*EditMetadataResult, error) {
 	const op = "edit metadata"
-	ref, name, err := s.enter(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	defer ref.Release()
-	e, err := s.svc.intake.Edit(ctx, op, ref, name, intake.Edit(r))
+	e, err := entered(ctx, s, op, func(ref *workspace.Ref, name string) (*intake.Edited, error) {
+		return s.svc.intake.Edit(ctx, op, ref, name, intake.Edit(r))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +251,7 @@ func (s scope) EditMetadata(ctx context.Context, r EditMetadataRequest) (*EditMe
 		Chunks: e.Chunks, Updated: e.Updated, Reembedded: e.Reembedded}, nil
 }
 
-// Reader returns a reader of the original: of Data when Binary is set, of Text otherwise.
+// Reader returns a reader of Data when Binary is set, of Text otherwise.
 func (f *Fetched) Reader() io.Reader {
 	if f.Binary {
 		return bytes.NewReader(f.Data)

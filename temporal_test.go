@@ -323,7 +323,7 @@ func TestTemporalFactsAreCapped(t *testing.T) {
 		fmt.Fprintf(&text, "I bought item A%d on %s. ", i, on("2020-01-01").AddDate(0, 0, i).Format("2 January 2006"))
 	}
 	remember(t, s, contextmem.Memory{Text: text.String(), Time: on("2021-01-01")})
-	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "bought item", Temporal: &contextmem.Temporal{}, MaxResults: 50})
+	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "bought item", PerSource: 50, Temporal: &contextmem.Temporal{}, MaxResults: 50})
 	require.NoError(t, err)
 	require.Len(t, res.Temporal.Facts, 50)
 	require.True(t, res.Temporal.Truncated)

@@ -61,7 +61,7 @@ func TestTwoSpeeds(t *testing.T) {
 		hits, refined := refinedHits(t, sub, "the kettle in Oslo")
 		require.Positive(t, hits)
 		require.Equal(t, hits, refined, "a few items are refined before they are completed")
-		require.EqualValues(t, 40, e.texts.Load())
+		require.GreaterOrEqual(t, e.texts.Load(), int64(40)) // comparing memories asks for more
 
 		e.fail.Store(true)
 		remember(t, sub, movingMemories(40, 80)...)

@@ -38,6 +38,7 @@ type WebhookPayload struct {
 	Timestamp    string  `json:"timestamp"`
 	ErrorCode    *string `json:"error_code,omitempty"`
 	ErrorMessage *string `json:"error_message,omitempty"`
+	Partial      string  `json:"partial,omitempty"` // why the text of a completed item may be incomplete
 	Test         bool    `json:"test,omitempty"`
 }
 
@@ -275,7 +276,7 @@ func (s *Service) newWebhooks() *webhook.Engine {
 // encodeEvent writes the body of a delivery.
 func encodeEvent(e webhook.Event) ([]byte, error) {
 	p := WebhookPayload{Event: e.Name, DeliveryID: e.DeliveryID, ID: e.ItemID, Database: e.Database, Collection: e.Collection, TenantID: e.TenantUID, SubTenantID: e.Collection,
-		Status: Status(e.Status), Timestamp: e.At.Format(time.RFC3339), Test: e.Test}
+		Status: Status(e.Status), Partial: e.Partial, Timestamp: e.At.Format(time.RFC3339), Test: e.Test}
 	if e.ErrorCode != "" {
 		p.ErrorCode, p.ErrorMessage = &e.ErrorCode, &e.ErrorMessage
 	}

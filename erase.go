@@ -1,0 +1,124 @@
+package contextmem
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/access"
+	"github.com/contextmem/contextmem/internal/erase"
+	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/uid"
+)
+
+// EraseRequest names what to erase. With neither IDs nor User it is everything; at most one of them is given.
+type EraseRequest struct {
+	IDs  []string // items of all classes; at most 10000
+	User string   // memories with this Memory.UserName
+}
+
+// EraseReceipt says what was erased. The service keeps no copy of it. [Service.VerifyReceipt] tells whether it is
+// one of the service's and unchanged; JSON keeps it so.
+type EraseReceipt struct {
+	ID        string // random
+	Org       string
+	Tenant    string
+	TenantUID string
+	Sub       string    // as it is stored; empty: all sub-tenants of the tenant
+	IDs       []string  // as in the request
+	User      string    // as in the request
+	Began     time.Time // UTC
+	Ended     time.Time // UTC; from then on no byte of it was in a file
+	Items     int       // items erased, with their chunks, vectors, content and graph
+	Events    int       // events and webhook deliveries about them
+	Feedback  int       // records of feedback, and what they taught
+	Key       string    // names the key of the signature
+	Signature string    // HMAC-SHA256 over the rest as JSON, in hexadecimal digits
+}
+
+// Erase deletes items of the sub-tenant and rewrites the files that held them, so that no byte of them stays in any file of
+// the deployment: not in free pages, the write-ahead log, or search indexes. Deliveries of webhooks about them go too, sent or
+// not, and what feedback taught about them. Of other items nothing changes; what they say about the same person
+// stays. Erasing rewrites the tenant's store, and its writes wait meanwhile: a second for each few hundred megabytes.
+// Backups and exports that were made before are files of their own and keep what was in them. What nobody else has is
+// counted in the receipt: an item that is not there is no error. After an error a repeat goes on. It needs a
+// backend that implements backend.Purger, as that of [Open] does.
+func (s Sub) Erase(ctx context.Context, q EraseRequest) (EraseReceipt, error) {
+	return s.erase(ctx, "erase", q, false)
+}
+
+// Erase is [Sub.Erase] for all sub-tenants of the tenant.
+func (t Tenant) Erase(ctx context.Context, q EraseRequest) (EraseReceipt, error) {
+	return t.erase(ctx, "erase", q, true)
+}
+
+func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (r EraseReceipt, err error) {
+	switch {
+	case q.IDs != nil && q.User != "":
+		return r, fault.Fieldf(op, fault.KindInvalid, "", "User", "can't be given beside IDs")
+	case q.IDs != nil && len(q.IDs) == 0:
+		return r, fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
+	case len(q.IDs) > 10_000:
+		return r, fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of 10000", len(q.IDs))
+	}
+	r = EraseReceipt{ID: uid.New(), Org: s.org, Tenant: s.tenant, IDs: slices.Clone(q.IDs), User: q.User, Began: now()}
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return EraseReceipt{}, err
+	}
+	defer ref.Release()
+	ctx, cancel := s.svc.gate.Bind(ctx)
+	defer cancel()
+	eq := erase.Request{Tenant: s.tenant, IDs: q.IDs, User: q.User}
+	if r.TenantUID = ref.UID; !all {
+		r.Sub, eq.Subs = name, []string{name}
+	}
+	e := erase.Engine{Registry: s.svc.reg, Deleted: s.svc.sched.Deleted, Feedback: s.svc.eraseFeedback}
+	n, err := e.Run(ctx, ref, eq)
+	if err != nil {
+		return EraseReceipt{}, fault.Wrap(op, fault.Tenant, s.tenant, err)
+	}
+	r.Items, r.Events, r.Feedback, r.Ended = n.Items, n.Events, n.Feedback, now()
+	r.Signature, err = s.svc.secrets.Sign(func(key string) ([]byte, error) {
+		r.Key = key
+		return r.signed()
+	})
+	return r, fault.Wrap(op, "", "", err)
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// signed is what the signature is over.
+func (r EraseReceipt) signed() ([]byte, error) {
+	r.Signature = ""
+	return json.Marshal(r)
+}
+
+// eraseFeedback deletes records of feedback; see erase.Engine.
+func (s *Service) eraseFeedback(ctx context.Context, org, tenant string, subs, ids []string) (int, error) {
+	return feedback.EraseRecords(ctx, s.reg, org, func(f *Feedback) bool {
+		return f.Tenant == tenant && (slices.Contains(subs, cmp.Or(f.Sub, tenant)) ||
+			slices.ContainsFunc(f.GroundTruth.SourceIDs, func(id string) bool { return slices.Contains(ids, id) }))
+	})
+}
+
+// VerifyReceipt reports whether a receipt was made by this deployment and is unchanged: nil then. fault.ErrInvalid when
+// it is not; fault.ErrConflict when it can't be told, since the key was replaced by [Service.RotateSecretKey] after it was made.
+func (s *Service) VerifyReceipt(r EraseReceipt) error {
+	const op = "verify receipt"
+	text, err := r.signed()
+	if err != nil {
+		return fault.Wrap(op, "", "", err)
+	}
+	switch err := s.secrets.VerifyReceipt(r.Key, text, r.Signature); {
+	case errors.Is(err, access.ErrReceiptKey):
+		return &fault.Error{Op: op, Kind: fault.KindConflict, Err: err}
+	case err != nil:
+		return &fault.Error{Op: op, Kind: fault.KindInvalid, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+//go:build cgo
+
+package contextmem_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// holding lists the files below a directory that hold a word, in lower case or as it is given.
+func holding(t *testing.T, dir, word string) (files []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
+			files = append(files, filepath.Base(path))
+		}
+		return err
+	}))
+	return files
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	const many = 300 // memories, so that pages are freed and used again
+	secrets := []string{"Quibblefrost", "Zanthorpe", "Wexlerby", "Ophidianne", "blorptitle", "vundermeta", "krazzfield", "glimmerold", "snorkelid", "yarrowquery"}
+	for name, erase := range map[string]func(ctx context.Context, acme contextmem.Tenant) (contextmem.EraseReceipt, error){
+		"ids": func(ctx context.Context, acme contextmem.Tenant) (contextmem.EraseReceipt, error) {
+			ids := []string{"snorkelid", "file"}
+			for n := range many {
+				ids = append(ids, fmt.Sprint("bulk", n))
+			}
+			return acme.Sub("a").Erase(ctx, contextmem.EraseRequest{IDs: ids})
+		},
+		"sub": func(ctx context.Context, acme contextmem.Tenant) (contextmem.EraseReceipt, error) {
+			return acme.Sub("a").Erase(ctx, contextmem.EraseRequest{})
+		},
+		"tenant": func(ctx context.Context, acme contextmem.Tenant) (contextmem.EraseReceipt, error) {
+			return acme.Erase(ctx, contextmem.EraseRequest{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "d")
+			r := &receiver{got: make(chan parcel, 10_000)}
+			svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{WebhookTransport: r, FeedbackBoosts: true})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, svc.Close()) }()
+			_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hooks.example.com"})
+			require.NoError(t, err)
+			acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme", Schema: []contextmem.Field{{Name: "place", Match: true}}})
+			sub := acme.Sub("a")
+			bulk := []contextmem.Memory{{ID: "snorkelid", Title: "The blorptitle", Text: "Glimmerold was here first, and left."}}
+			for n := range many {
+				bulk = append(bulk, contextmem.Memory{ID: fmt.Sprint("bulk", n), Text: fmt.Sprintf("Zanthorpe number %d moved to Wexlerby, where the Quibblefrost lives.", n)})
+			}
+			remember(t, sub, bulk...)
+			remember(t, sub, contextmem.Memory{ID: "snorkelid", Title: "The blorptitle", Text: "Ophidianne is married to Quibblefrost of Wexlerby. Ophidianne works at Zanthorpe.",
+				Metadata: map[string]any{"place": "vundermeta"}, Additional: map[string]any{"x": "krazzfield"}, Infer: true, UserName: "Ophidianne"})
+			remember(t, acme.Sub("keep"), contextmem.Memory{ID: "kept", Text: "The kettle is on the shelf."})
+			res, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "yarrowquery Quibblefrost"})
+			require.NoError(t, err)
+			_, err = svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: res.RequestID, Rating: contextmem.RatingPositive, Text: "yarrowquery was right", Tenant: "acme", Sub: "a",
+				GroundTruth: contextmem.GroundTruth{SourceIDs: []string{"snorkelid"}}})
+			require.NoError(t, err)
+			require.NoError(t, svc.Drain(t.Context()))
+			for _, word := range secrets {
+				require.NotEmpty(t, holding(t, dir, word), "%s: the test would see nothing", word)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			var readers sync.WaitGroup
+			readers.Go(func() { // recalls go on
+				for ctx.Err() == nil {
+					_, err := acme.Sub("keep").Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: "where is the kettle?"})
+					assert.True(t, err == nil || ctx.Err() != nil, "%v", err)
+				}
+			})
+			receipt, err := erase(t.Context(), acme)
+			stop()
+			readers.Wait()
+			require.NoError(t, err)
+			for _, word := range secrets {
+				require.Empty(t, holding(t, dir, word), word)
+			}
+			require.Equal(t, name != "tenant", recalls(t, acme.Sub("keep"), "where is the kettle?", "The kettle is on the shelf."))
+			require.GreaterOrEqual(t, receipt.Items, many+1)
+			require.Positive(t, receipt.Events)
+			require.Positive(t, receipt.Feedback)
+			report, err := svc.Verify(t.Context())
+			require.NoError(t, err)
+			require.True(t, report.OK(), "%v", report.Problems)
+
+			b, err := json.Marshal(receipt)
+			require.NoError(t, err)
+			var again contextmem.EraseReceipt
+			require.NoError(t, json.Unmarshal(b, &again))
+			require.NoError(t, svc.VerifyReceipt(again))
+			again.Items++
+			require.ErrorIs(t, svc.VerifyReceipt(again), contextmem.ErrInvalid)
+			require.NoError(t, svc.RotateSecretKey(t.Context(), nil))
+			require.ErrorIs(t, svc.VerifyReceipt(receipt), contextmem.ErrConflict)
+
+			remember(t, sub, contextmem.Memory{ID: "snorkelid", Text: "The spoons are in the drawer."})
+			require.True(t, recalls(t, sub, "where are the spoons?", "The spoons are in the drawer."))
+		})
+	}
+}
+
+// What is about one user is erased, in all sub-tenants or in one.
+func TestEraseUser(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "d")
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	for _, sub := range []string{"a", "b"} {
+		remember(t, acme.Sub(sub), contextmem.Memory{ID: "one", Text: "Quibblefrost likes tea.", UserName: "Ophidianne"}, contextmem.Memory{ID: "two", Text: "Robert likes coffee.", UserName: "Robert"})
+	}
+	r, err := acme.Sub("a").Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Items)
+	require.NotEmpty(t, holding(t, dir, "Ophidianne"))
+	r, err = acme.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Items)
+	require.Empty(t, holding(t, dir, "Ophidianne"))
+	require.Empty(t, holding(t, dir, "Quibblefrost"))
+	for _, sub := range []string{"a", "b"} {
+		require.True(t, recalls(t, acme.Sub(sub), "who likes coffee?", "Robert likes coffee."))
+	}
+	r, err = acme.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
+	require.NoError(t, err)
+	require.Zero(t, r.Items)
+	for _, q := range []contextmem.EraseRequest{{IDs: []string{}}, {IDs: []string{"x"}, User: "x"}} {
+		_, err = acme.Erase(t.Context(), q)
+		require.Error(t, err)
+	}
+}

@@ -1,0 +1,38 @@
+package contextmem_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// An id is taken as long as Status knows it: that of an expired item is free, removed or not.
+func TestFailIfExistsAfterExpiry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		svc, err := contextmem.New(t.Context(), inmem.New(), nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		sub := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+		add := func() error {
+			res, err := sub.AddMemories(t.Context(), contextmem.MemoryBatch{FailIfExists: true, Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf.", TTL: time.Hour}}})
+			require.NoError(t, err)
+			return res.Items[0].Err
+		}
+		require.NoError(t, add())
+		done(t, sub, "m")
+		require.ErrorIs(t, add(), contextmem.ErrExists)
+		time.Sleep(time.Hour) // the moment itself: nobody has removed it yet
+		st, err := sub.Status(t.Context(), "m")
+		require.NoError(t, err)
+		require.True(t, st[0].Unknown)
+		require.NoError(t, add())
+		done(t, sub, "m")
+		require.ErrorIs(t, add(), contextmem.ErrExists)
+	})
+}

@@ -1,0 +1,70 @@
+package contextmem
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/block"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Facts returns a page of facts, by default of memories; what it is asked and answers is declared in package facts.
+func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) {
+	return entered(ctx, s, "facts", func(ref *workspace.Ref, name string) (*facts.Page, error) {
+		return s.svc.profiles.Facts(ctx, ref.Store, name, r)
+	})
+}
+
+// ListEntities returns a page of the entities of the graph, by name; Entities looks some up.
+func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.EntityPage, error) {
+	return entered(ctx, s, "entities", func(ref *workspace.Ref, name string) (*facts.EntityPage, error) {
+		return s.svc.profiles.Entities(ctx, ref.Store, name, r)
+	})
+}
+
+// Profile returns what holds of somebody, by slot, with a summary of bounded length. It reads facts, which inference makes: see Memory.Infer.
+func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error) {
+	return entered(ctx, s, "profile", func(ref *workspace.Ref, name string) (*facts.Profile, error) {
+		return s.svc.profiles.Profile(ctx, ref.Store, name, r)
+	})
+}
+
+// entered runs f in the open tenant of a sub-tenant, with the name that its partitions are kept under.
+func entered[T any](ctx context.Context, s scope, op string, f func(*workspace.Ref, string) (T, error)) (out T, err error) {
+	ref, name, err := s.enter(ctx, op)
+	if err != nil {
+		return out, err
+	}
+	defer ref.Release()
+	return f(ref, name)
+}
+
+// notice says what became of a chunk that no longer holds, empty: it holds.
+func (c *Chunk) notice() string {
+	switch {
+	case c.SupersededBy == nil:
+		return ""
+	case c.Retracted:
+		return "taken back " + c.ValidTo.Format(time.DateOnly) + " by " + c.SupersededBy.ID
+	}
+	return "superseded " + c.ValidTo.Format(time.DateOnly) + " by " + c.SupersededBy.ID
+}
+
+// ContextBlock returns the standing instructions and the chunks of the result, best first, as a text of at most maxTokens: a line with number, day and title each, and whether it holds no longer, and what is said below
+// it. What is an inferred form of a chunk that stands there too is left out. The first chunk that does not fit is cut, later ones come in where they fit.
+func (r *Result) ContextBlock(maxTokens int) facts.Block {
+	var lead []string
+	for _, x := range r.Instructions {
+		lead = append(lead, "Instruction: "+x.Text)
+	}
+	entries := make([]block.Entry, 0, len(r.Chunks))
+	for i := range r.Chunks {
+		c := &r.Chunks[i]
+		if !c.Inferred || !slices.ContainsFunc(r.Chunks, func(o Chunk) bool { return o.SourceID == c.SourceID && o.Sub == c.Sub && !o.Inferred }) {
+			entries = append(entries, block.Entry{Source: c.SourceID, Title: block.OwnTitle(c.Title, c.Text), Time: c.Time, Text: c.Text, Superseded: c.notice()})
+		}
+	}
+	return block.Build(lead, entries, maxTokens)
+}

@@ -1,0 +1,57 @@
+package contextmem
+
+import (
+	"context"
+	"errors"
+
+	"github.com/contextmem/contextmem/fault"
+)
+
+// Memories is one partition of a tenant as a program sees it that does not care where the memory lives: in its own process
+// ([Sub], [Tenant]), in another process of the machine (package shared), or behind REST (package client). What a caller over
+// REST cannot have is refused with ErrInvalid, never ignored. Implementations are safe for concurrent use.
+type Memories interface {
+	// AddMemories accepts memories; see [Sub.AddMemories].
+	AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, error)
+	// AddKnowledge accepts files and app items; see [Sub.AddKnowledge].
+	AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResult, error)
+	// Recall searches; see [Sub.Recall].
+	Recall(ctx context.Context, q Recall) (*Result, error)
+	// List returns a page of items; see [Sub.List].
+	List(ctx context.Context, r ListRequest) (*SourcePage, error)
+	// Fetch returns the original of an item; see [Sub.Fetch].
+	Fetch(ctx context.Context, r FetchRequest) (*Fetched, error)
+	// Status reports items by id; see [Sub.Status].
+	Status(ctx context.Context, ids ...string) ([]ItemStatus, error)
+	// Wait waits until items are terminal; see [Sub.Wait].
+	Wait(ctx context.Context, ids ...string) ([]ItemStatus, error)
+	// Retry processes an errored item again; see [Sub.Retry].
+	Retry(ctx context.Context, class Class, id string) error
+	// DeleteItems removes items; see [Sub.DeleteItems].
+	DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error)
+}
+
+var (
+	_ Memories = Sub{}
+	_ Memories = Tenant{}
+)
+
+// Settled waits until the accepted items of res, which an addition to m returned, can be recalled. The error joins what
+// stood against those that were not accepted, and what the processing of others met: their code and message.
+func Settled(ctx context.Context, m Memories, res *IngestResult) error {
+	var errs []error
+	for _, it := range res.Items {
+		errs = append(errs, it.Err)
+	}
+	ids := res.IDs()
+	if len(ids) == 0 {
+		return errors.Join(errs...)
+	}
+	st, err := m.Wait(ctx, ids...)
+	for _, s := range st {
+		if s.Status == StatusErrored {
+			errs = append(errs, &fault.Error{Op: "settled", Kind: fault.KindUnprocessed, Resource: fault.Source, ID: fault.ShortID(s.ID), Err: errors.New(s.ErrorCode + " " + s.ErrorMessage)})
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}

@@ -1,0 +1,68 @@
+package contextmem_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Ten places hold ten memories: what was inferred from one stands beside its words.
+func TestOnePlaceASource(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	sub := acme.Sub("a")
+	var ms []contextmem.Memory
+	for i := range 12 {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), UserName: "Ann", Infer: true, Text: fmt.Sprintf("Honestly, I like tea number %d from shop %d.", i, i)})
+	}
+	remember(t, sub, ms...)
+	recall := func(q contextmem.Recall) []contextmem.Chunk {
+		q.Query, q.Class = "Ann likes tea", contextmem.ClassMemory
+		res, err := sub.Recall(t.Context(), q)
+		require.NoError(t, err)
+		return res.Chunks
+	}
+	seen, statements := map[string]bool{}, 0
+	for _, c := range recall(contextmem.Recall{}) {
+		assert.False(t, c.Inferred)
+		assert.Contains(t, c.Text, "Honestly")
+		for _, s := range c.Statements {
+			assert.NotContains(t, s, "Honestly")
+			statements++
+		}
+		seen[c.SourceID] = true
+	}
+	assert.Len(t, seen, 10)
+	assert.Positive(t, statements)
+	count := map[string]int{}
+	both := recall(contextmem.Recall{PerSource: 2, MaxResults: 24})
+	for _, c := range both {
+		count[c.SourceID]++
+		assert.Empty(t, c.Statements)
+	}
+	assert.Len(t, count, 12)
+	assert.Greater(t, len(both), 12)
+	_, err := sub.Recall(t.Context(), contextmem.Recall{Query: "tea", PerSource: -1})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+}
+
+// Knowledge takes as many places as before, unless it is asked for fewer.
+func TestPerSourceOfKnowledge(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{ChunkBytes: 200, ChunkMaxBytes: 300})
+	sub := acme.Sub("a")
+	text := ""
+	for i := range 12 {
+		text += fmt.Sprintf("# Part %d\n\nThe turbine of hall %d was serviced and the turbine blades were measured by team %d in the spring of that year.\n\n", i, i, i)
+	}
+	addDocuments(t, sub, contextmem.File{ID: "f", Name: "f.md", Data: []byte(text)})
+	for most, want := range map[int]int{0: 8, 1: 1, 3: 3} {
+		res, err := sub.Recall(t.Context(), contextmem.Recall{Query: "turbine blades", MaxResults: 8, PerSource: most})
+		require.NoError(t, err)
+		assert.Len(t, res.Chunks, want)
+	}
+}

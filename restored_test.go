@@ -1,0 +1,99 @@
+//go:build cgo
+
+package contextmem_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// life opens a deployment, adds memories one after the other to the tenant acme, and closes it again. It
+// returns the ids of the deliveries that were made.
+func life(t *testing.T, dir string, texts ...string) (deliveries []string) {
+	t.Helper()
+	r := &receiver{got: make(chan parcel, 100)}
+	svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{WebhookTransport: r})
+	require.NoError(t, err)
+	_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hooks.example.com"})
+	require.NoError(t, err)
+	acme := svc.Tenant("acme")
+	if _, err := acme.Info(t.Context()); err != nil {
+		acme = tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	}
+	for _, text := range texts {
+		remember(t, acme.Sub("a"), contextmem.Memory{Text: text})
+	}
+	require.NoError(t, svc.Drain(t.Context()))
+	for range texts {
+		var p contextmem.WebhookPayload
+		require.NoError(t, json.Unmarshal((<-r.got).body, &p))
+		deliveries = append(deliveries, p.DeliveryID)
+	}
+	require.NoError(t, svc.Close())
+	return deliveries
+}
+
+// found reports whether a recall in a deployment finds a text.
+func found(t *testing.T, dir, query, want string) bool {
+	t.Helper()
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	res, err := svc.Tenant("acme").Sub("a").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query})
+	require.NoError(t, err)
+	for _, c := range res.Chunks {
+		if c.Text == want {
+			return true
+		}
+	}
+	return false
+}
+
+func copyDir(t *testing.T, from, to string) {
+	t.Helper()
+	require.NoError(t, os.RemoveAll(to))
+	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
+}
+
+// A receiver drops deliveries whose id it has seen: those of a folder that was put back must not repeat ids.
+func TestDeliveriesAfterAFolderIsPutBack(t *testing.T) {
+	t.Parallel()
+	dir, copied := filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "copy")
+	seen := life(t, dir, "The kettle is on the shelf.")
+	copyDir(t, dir, copied)
+	seen = append(seen, life(t, dir, "The spoons are in the drawer.")...)
+	again := life(t, copied, "The forks are in the sink.")
+	require.Len(t, again, 1)
+	require.NotContains(t, seen, again[0])
+}
+
+// The folder of indexes is of another history than the store, and not ahead of it.
+func TestIndexesOfAnotherHistory(t *testing.T) {
+	t.Parallel()
+	one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
+	const spoons = "The spoons are in the drawer."
+	life(t, one, "The kettle is on the shelf.")
+	copyDir(t, one, two)
+	life(t, one, spoons, "The forks are in the sink.", "The plates are in the cupboard.")
+	other, err := contextmem.Open(t.Context(), two, nil)
+	require.NoError(t, err)
+	require.NoError(t, other.Tenant("acme").Sub("a").Delete(t.Context())) // one change
+	_, err = other.Tenant("acme").Sub("a").Recall(t.Context(), contextmem.Recall{Query: "kettle"})
+	require.NoError(t, err) // the indexes have followed it
+	require.NoError(t, other.Close())
+	indexes := func(dir string) string {
+		found, err := filepath.Glob(filepath.Join(dir, "tenants", "*", "*", "index"))
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		return found[0]
+	}
+	require.True(t, found(t, one, "where are the spoons?", spoons))
+	copyDir(t, indexes(two), indexes(one))
+	require.True(t, found(t, one, "where are the spoons?", spoons))
+}

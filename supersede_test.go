@@ -1,0 +1,230 @@
+package contextmem_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/judge"
+)
+
+// labelled is a judge that knows the answers: a pair of words, of which the second takes the place of the first.
+type labelled struct {
+	replaces map[[2]string]float64
+	answers  map[string]float64
+}
+
+func (labelled) Model() string { return "labelled" }
+
+func (l labelled) Replaces(_ context.Context, pairs []judge.Pair) ([]float64, error) {
+	out := make([]float64, len(pairs))
+	for i, p := range pairs {
+		for words, prob := range l.replaces {
+			if strings.Contains(p.Earlier.Text, words[0]) && strings.Contains(p.Later.Text, words[1]) {
+				out[i] = prob
+			}
+		}
+	}
+	return out, nil
+}
+
+func (l labelled) Answers(_ context.Context, _ string, passages []string) ([]float64, error) {
+	out := make([]float64, len(passages))
+	for i, p := range passages {
+		for word, prob := range l.answers {
+			if strings.Contains(p, word) {
+				out[i] = prob
+			}
+		}
+	}
+	return out, nil
+}
+
+// homes are memories of where somebody lives, told a month apart, and one of something else.
+func homes() []contextmem.Memory {
+	return []contextmem.Memory{
+		{ID: "lisbon", Text: "I live in Lisbon near the river", Time: on("2024-01-01")},
+		{ID: "porto", Text: "Porto it is from now on, the boxes are unpacked", Time: on("2024-02-01")},
+		{ID: "faro", Text: "first night in Faro, the gulls are loud", Time: on("2024-03-01")},
+		{ID: "tea", Text: "I like green tea in the morning", Time: on("2024-01-02")},
+	}
+}
+
+var moved = map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Porto", "Faro"}: .9}
+
+// told adds memories and waits until they were compared.
+func toldAll(t *testing.T, j judge.Judge, ms ...contextmem.Memory) contextmem.Sub {
+	t.Helper()
+	_, acme := open(t, &contextmem.Options{Judge: j})
+	sub := acme.Sub("ana")
+	remember(t, sub, ms...)
+	require.NoError(t, sub.WaitRefined(t.Context()))
+	return sub
+}
+
+// ask returns the ids of what a recall finds, and the chunks by id.
+func ask(t *testing.T, s contextmem.Sub, q contextmem.Recall) (ids []string, by map[string]contextmem.Chunk) {
+	t.Helper()
+	q.Class = contextmem.ClassMemory
+	r, err := s.Recall(t.Context(), q)
+	require.NoError(t, err)
+	by = map[string]contextmem.Chunk{}
+	for _, c := range r.Chunks {
+		if _, ok := by[c.SourceID]; !ok {
+			ids, by[c.SourceID] = append(ids, c.SourceID), c
+		}
+	}
+	return ids, by
+}
+
+func TestSupersededMemories(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{replaces: moved}, homes()...)
+	const question = "where do I live near the river"
+	ids, by := ask(t, sub, contextmem.Recall{Query: question, MaxResults: 2})
+	require.Equal(t, []string{"faro", "lisbon"}, ids, "the end of the chain stands where the first stood, though it was no candidate")
+	old := by["lisbon"]
+	require.NotNil(t, old.SupersededBy)
+	assert.Equal(t, "porto", old.SupersededBy.ID)
+	assert.InDelta(t, .95, old.SupersededBy.Confidence, 1e-9)
+	assert.Equal(t, "judge: labelled", old.SupersededBy.Decider)
+	assert.Contains(t, old.SupersededBy.Evidence, "Porto")
+	assert.Equal(t, on("2024-01-01"), old.ValidFrom)
+	assert.Equal(t, on("2024-02-01"), old.ValidTo)
+	assert.False(t, old.Retracted)
+	assert.Negative(t, old.Explain.Succession)
+	assert.Positive(t, by["faro"].Explain.Succession)
+	assert.Nil(t, by["faro"].SupersededBy)
+	assert.Zero(t, by["faro"].ValidTo)
+
+	ids, by = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
+	assert.Equal(t, "lisbon", ids[0])
+	assert.NotNil(t, by["lisbon"].SupersededBy)
+	ids, _ = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededDrop})
+	assert.NotContains(t, ids, "lisbon")
+	assert.NotContains(t, ids, "porto")
+	assert.Equal(t, "faro", ids[0])
+
+	ids, by = ask(t, sub, contextmem.Recall{Query: question, AsOf: on("2024-02-10")})
+	assert.Equal(t, "porto", ids[0], "what held then")
+	assert.Equal(t, "faro", ids[len(ids)-1], "it was told later")
+	assert.Equal(t, "porto", by["lisbon"].SupersededBy.ID)
+	ids, by = ask(t, sub, contextmem.Recall{Query: question, AsOf: on("2024-01-10")})
+	assert.Equal(t, "lisbon", ids[0])
+	assert.Nil(t, by["lisbon"].SupersededBy)
+	ids, _ = ask(t, sub, contextmem.Recall{Query: question, KnownAt: on("2024-02-10")})
+	assert.Equal(t, "porto", ids[0])
+
+	_, err := sub.Recall(t.Context(), contextmem.Recall{Query: question, Superseded: "hide"})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	require.ErrorContains(t, err, "Superseded")
+}
+
+// An edge whose other side the caller may not see has no effect.
+func TestSupersededUnseen(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{replaces: moved}, homes()...)
+	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river", IDs: []string{"lisbon", "tea"}})
+	assert.Equal(t, "lisbon", ids[0])
+	assert.Nil(t, by["lisbon"].SupersededBy)
+}
+
+// What is not certain enough to be shown still orders the two; what is improbable does nothing.
+func TestSupersededPerhaps(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .6, {"Lisbon", "Faro"}: .4}}, homes()...)
+	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	require.Equal(t, []string{"porto", "lisbon"}, ids[:2])
+	assert.Nil(t, by["lisbon"].SupersededBy)
+}
+
+// A memory that is deleted, or told anew, no longer takes the place of others.
+func TestSupersessionGoesWithItsMemories(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{replaces: moved}, homes()...)
+	_, err := sub.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"faro"}, Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	require.Equal(t, "porto", ids[0])
+	remember(t, sub, contextmem.Memory{ID: "porto", Text: "we watched a film about boats", Time: on("2024-02-01")})
+	require.NoError(t, sub.WaitRefined(t.Context()))
+	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	require.Equal(t, "lisbon", ids[0])
+	assert.Nil(t, by["lisbon"].SupersededBy)
+}
+
+// What was told late but happened early is compared with what came after it.
+func TestSupersededOutOfOrder(t *testing.T) {
+	t.Parallel()
+	ms := homes()
+	sub := toldAll(t, labelled{replaces: moved}, ms[2], ms[1])
+	remember(t, sub, ms[0])
+	require.NoError(t, sub.WaitRefined(t.Context()))
+	ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	assert.Equal(t, "faro", ids[0])
+}
+
+// A caller's word outweighs the deciders', and what was restored is not found again.
+func TestSupersedeAndRestore(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homes()...)
+	cs, err := sub.Conflicts(t.Context(), 0, 0)
+	require.NoError(t, err)
+	require.Len(t, cs, 1)
+	assert.Equal(t, "lisbon", cs[0].Earlier)
+	assert.Equal(t, "faro", cs[0].Later)
+	assert.InDelta(t, .6, cs[0].Confidence, 1e-9)
+	cs, err = sub.Conflicts(t.Context(), cs[0].ID, 0)
+	require.NoError(t, err)
+	assert.Empty(t, cs)
+
+	n, err := sub.Restore(t.Context(), "lisbon")
+	require.NoError(t, err)
+	assert.Equal(t, 2, n)
+	const question = "where do I live near the river"
+	ids, by := ask(t, sub, contextmem.Recall{Query: question})
+	require.Equal(t, "lisbon", ids[0])
+	assert.Nil(t, by["lisbon"].SupersededBy)
+	require.NoError(t, sub.Supersede(t.Context(), "lisbon", "tea", "moved to the hills"))
+	ids, by = ask(t, sub, contextmem.Recall{Query: question})
+	require.Equal(t, []string{"tea", "lisbon"}, ids[:2])
+	assert.Equal(t, contextmem.Supersession{ID: "tea", Time: on("2024-01-02"), Confidence: 1, Evidence: "moved to the hills", Decider: "caller"}, *by["lisbon"].SupersededBy)
+	n, err = sub.Restore(t.Context(), "lisbon")
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	ids, _ = ask(t, sub, contextmem.Recall{Query: question})
+	require.Equal(t, "lisbon", ids[0])
+
+	_, err = sub.Restore(t.Context(), "nobody")
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+	require.ErrorIs(t, sub.Supersede(t.Context(), "lisbon", "nobody", ""), contextmem.ErrNotFound)
+	require.ErrorIs(t, sub.Supersede(t.Context(), "lisbon", "lisbon", ""), contextmem.ErrConflict)
+	_, err = sub.Conflicts(t.Context(), 0, 1001)
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+}
+
+// The judge tells how relevant the best are, and what is not relevant enough is left out.
+func TestRelevance(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{answers: map[string]float64{"Lisbon": .9, "tea": .3}}, homes()...)
+	_, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	assert.InDelta(t, .9, by["lisbon"].Relevance, 1e-9)
+	ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river", MinRelevance: .5})
+	assert.Equal(t, []string{"lisbon"}, ids)
+	ids, _ = ask(t, sub, contextmem.Recall{Query: "what is the name of my dentist", MinRelevance: .95})
+	assert.Empty(t, ids, "what was never told has no hit")
+
+	plain := toldAll(t, nil, homes()...)
+	_, by = ask(t, plain, contextmem.Recall{Query: "where do I live near the river"})
+	for id, c := range by {
+		assert.GreaterOrEqual(t, c.Relevance, 0.0, id)
+		assert.LessOrEqual(t, c.Relevance, 1.0, id)
+	}
+	assert.Greater(t, by["lisbon"].Relevance, by["tea"].Relevance)
+	_, err := plain.Recall(t.Context(), contextmem.Recall{Query: "x", MinRelevance: 1.5})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+}

@@ -1,0 +1,52 @@
+//go:build cgo
+
+package contextmem_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+)
+
+// The room of deleted items is given back in the background, without a restart.
+func TestDeletedRoomIsGivenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "d")
+		svc, err := contextmem.Open(t.Context(), dir, nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }() // of the last one
+		acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		info, err := acme.Info(t.Context())
+		require.NoError(t, err)
+		var ms []contextmem.Memory
+		for n := range 60 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprint(n), Text: strings.Repeat(fmt.Sprintf("Box %d is in the cellar. ", n), 600)})
+		}
+		remember(t, acme.Sub("a"), ms...)
+		remember(t, acme.Sub("b"), contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+		size := func() int64 {
+			info, err := os.Stat(filepath.Join(dir, "tenants", info.UID[:2], info.UID, "store.db"))
+			require.NoError(t, err)
+			return info.Size()
+		}
+		require.NoError(t, svc.Close()) // which moves the log into the file
+		before := size()
+		svc, err = contextmem.Open(t.Context(), dir, nil)
+		require.NoError(t, err)
+		acme = svc.Tenant("acme")
+		require.NoError(t, acme.Sub("a").Delete(t.Context()))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Less(t, size(), before/2)
+		require.True(t, recalls(t, acme.Sub("b"), "where is the kettle?", "The kettle is on the shelf."))
+	})
+}
