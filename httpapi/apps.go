@@ -98,7 +98,7 @@ func (x *appEntry) item() contextmem.AppItem {
 }
 
 // appPlace checks the scope that an item names against the request's; the first generation wants one in every item.
-func (c *call) appPlace(at string, ms members) error {
+func (c *call) appPlace(at string, ms *members) error {
 	var p appPlace
 	if err := c.decoder().object(at, ms, valueOf(&p)); err != nil {
 		return err

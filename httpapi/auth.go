@@ -5,12 +5,8 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
@@ -78,71 +74,4 @@ func (k *keyring) Authenticate(r *http.Request) (Principal, error) {
 		return Principal{}, err
 	}
 	return Principal{ID: key.ID, Org: key.Org, Key: key}, nil
-}
-
-// limiter is a token bucket for each name. A rate of 0 limits nothing.
-type limiter struct {
-	rate, burst float64
-
-	mu      sync.Mutex
-	buckets map[string]*bucket
-}
-
-type bucket struct {
-	tokens float64
-	at     time.Time
-}
-
-// maxBuckets bounds memory: when there are more, full ones are forgotten.
-const maxBuckets = 100_000
-
-func newLimiter(rate, burst float64) *limiter {
-	return &limiter{rate: rate, burst: math.Max(burst, 1), buckets: map[string]*bucket{}}
-}
-
-// take takes a token; when there is none it says how long to wait.
-func (l *limiter) take(name string) (time.Duration, bool) {
-	if l.rate <= 0 {
-		return 0, true
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	b := l.buckets[name]
-	if b == nil {
-		if len(l.buckets) >= maxBuckets {
-			for n, x := range l.buckets {
-				if x.tokens+now.Sub(x.at).Seconds()*l.rate >= l.burst {
-					delete(l.buckets, n)
-				}
-			}
-		}
-		b = &bucket{tokens: l.burst, at: now}
-		l.buckets[name] = b
-	}
-	b.tokens = math.Min(l.burst, b.tokens+now.Sub(b.at).Seconds()*l.rate)
-	b.at = now
-	if b.tokens < 1 {
-		return time.Duration((1 - b.tokens) / l.rate * float64(time.Second)), false
-	}
-	b.tokens--
-	return 0, true
-}
-
-// headers tells the caller how many requests are left.
-func (l *limiter) headers(w http.ResponseWriter, name string) {
-	if l.rate <= 0 {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := l.buckets[name]
-	if b == nil {
-		return
-	}
-	h := w.Header()
-	h.Set("X-RateLimit-Limit", strconv.Itoa(int(l.burst)))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(int(b.tokens)))
-	full := time.Duration((l.burst - b.tokens) / l.rate * float64(time.Second))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(b.at.Add(full).Unix()+1, 10))
 }

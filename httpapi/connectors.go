@@ -390,7 +390,7 @@ func setCredentials(c *call) (any, error) {
 		}
 	}
 	creds := contextmem.Credentials{}
-	for k, v := range ms {
+	for k, v := range ms.all() {
 		if creds[k], err = v.string("credentials." + cut(k)); err != nil {
 			return nil, err
 		}

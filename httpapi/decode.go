@@ -46,17 +46,8 @@ func (m member) typeName() string {
 	return "number"
 }
 
-// members are the values of an object by name. None is null.
-type members map[string]member
-
-// get returns a value, the zero member when there is none.
-func (ms members) get(name string) (member, bool) {
-	m, ok := ms[name]
-	return m, ok && !m.absent()
-}
-
 // find returns the value of a field under any of its names, and the name. Two names with different values are an error.
-func (ms members) find(at string, f *planned) (m member, name string, err error) {
+func (ms *members) find(at string, f *planned) (m member, name string, err error) {
 	m, ok := ms.get(f.name)
 	if ok {
 		name = f.name
@@ -122,7 +113,7 @@ type decoder struct {
 }
 
 // decoder returns a decoder of values inside the request.
-func (c *call) decoder() *decoder { return &decoder{depth: c.api.o.MaxJSONDepth, in: &c.in} }
+func (c *call) decoder() *decoder { return &c.inner }
 
 // valueOf returns what to points to, to be filled.
 func valueOf(to any) reflect.Value { return reflect.ValueOf(to).Elem() }
@@ -131,7 +122,7 @@ func valueOf(to any) reflect.Value { return reflect.ValueOf(to).Elem() }
 func indexed(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
 // object fills the struct v.
-func (d *decoder) object(at string, ms members, v reflect.Value) error {
+func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 	p := planOf(v.Type())
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -320,7 +311,7 @@ func (m member) elements(at, what string, each func(at string, e member) error) 
 }
 
 // members reads an object.
-func (m member) members(at string) (members, error) {
+func (m member) members(at string) (*members, error) {
 	if m.json == nil || m.json[0] != '{' {
 		return nil, m.want(at, "an object")
 	}
@@ -328,8 +319,8 @@ func (m member) members(at string) (members, error) {
 	if n >= maxElements {
 		return nil, tooMany(at)
 	}
-	ms := make(members, n+1)
-	split(m.json, m.raw, func(key string, value member) { ms[key] = value })
+	ms := newMembers(n + 1)
+	split(m.json, m.raw, ms.set)
 	return ms, nil
 }
 

@@ -128,12 +128,16 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	for i := range routes {
 		a.mount(&routes[i])
 	}
+	for i := range extensions {
+		a.mount(&extensions[i].route)
+	}
 	a.mux.HandleFunc("GET "+contextmem.PresignedPath+"{token}", a.content)
 	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, health{"ok", openAPIVersion})
 	})
 	a.mux.HandleFunc("GET /openapi.json", serveOpenAPI("v1"))
 	a.mux.HandleFunc("GET /v2/openapi.json", serveOpenAPI("v2"))
+	a.mux.HandleFunc("GET /ext/openapi.json", serveExtensions())
 	a.mux.HandleFunc("/", a.unrouted)
 	return http.HandlerFunc(a.serve), nil
 }
@@ -147,7 +151,7 @@ type health struct {
 // mount puts a route on the mux, second-generation ones under /v2 too.
 func (a *api) mount(r *route) {
 	paths := []string{r.path}
-	if r.family != gen1 {
+	if r.family != gen1 && !isExtension(r.path) {
 		paths = append(paths, "/v2"+r.path)
 	}
 	for _, p := range paths {
@@ -218,6 +222,9 @@ func (a *api) family(path string) *route {
 		if p == prefix || strings.HasPrefix(p, prefix+"/") {
 			return &route{family: gen2}
 		}
+	}
+	if isExtension(p) {
+		return &route{family: gen2}
 	}
 	if strings.HasPrefix(p, "/connector") {
 		return &route{family: connectors}
@@ -307,7 +314,10 @@ type call struct {
 	org     contextmem.Organisation
 	scope   scopeNames
 	in      input
+	outer   decoder // of the request
+	inner   decoder // of values inside it
 	body    reading
+	success envelope // what is answered, of families that have one
 	query   queryMeta
 	warn    []fault.Warning
 }
@@ -316,5 +326,9 @@ func (a *api) call(w http.ResponseWriter, r *http.Request, rt *route, id string)
 	if rt == nil {
 		rt = a.family(r.URL.Path)
 	}
-	return &call{api: a, w: w, r: r, ctx: r.Context(), rt: rt, id: id, started: time.Now()}
+	c := &call{api: a, w: w, r: r, ctx: r.Context(), rt: rt, id: id, started: time.Now()}
+	c.inner = decoder{depth: a.o.MaxJSONDepth, in: &c.in}
+	c.outer = c.inner
+	c.outer.top = true
+	return c
 }

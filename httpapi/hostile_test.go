@@ -254,7 +254,7 @@ func FuzzJSON(f *testing.F) {
 			require.ErrorAs(t, err, &ce)
 			return
 		}
-		for k, v := range m {
+		for k, v := range m.all() {
 			require.NotContains(t, k, "\x00")
 			for _, s := range v.plain() {
 				require.NotContains(t, s, "\x00")

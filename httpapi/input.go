@@ -16,7 +16,7 @@ import (
 
 // input is what a request says, whether in its query string, JSON body or multipart form.
 type input struct {
-	members    members
+	members    *members // nil: none
 	deprecated []alias
 	files      []*filePart
 	held       int // bytes of the body in memory
@@ -62,9 +62,7 @@ func (c *call) decode() (err error) {
 
 // read fills a struct from the request; see decoder.
 func (c *call) read(to any) error {
-	d := c.decoder()
-	d.top = true
-	return d.object("", c.in.members, valueOf(to))
+	return c.outer.object("", c.in.members, valueOf(to))
 }
 
 // has reports whether the request gives a value under a name.
@@ -82,9 +80,9 @@ func (in *input) string(name string) (string, error) {
 // set gives a name its value.
 func (in *input) set(name string, m member) {
 	if in.members == nil {
-		in.members = members{}
+		in.members = newMembers(8)
 	}
-	in.members[name] = m
+	in.members.set(name, m)
 }
 
 // decodeQuery adds the query string's values. Those that a body gives too must agree.
@@ -103,7 +101,7 @@ func (c *call) decodeQuery() error {
 			}
 		}
 		m := member{texts: list}
-		if old, ok := c.in.members[k]; ok {
+		if old, ok := c.in.members.named(k); ok {
 			if s := old.plain(); old.typeName() == "string" && (len(list) > 1 || s[0] != list[0]) {
 				return bad(fault.KindInvalid, k, "differs between query string and body")
 			}
@@ -140,15 +138,15 @@ func (c *call) decodeJSON() error {
 	if c.in.members, err = parseObject("body", b, c.api.o.MaxJSONDepth); err != nil {
 		return err
 	}
-	if inner, ok := c.in.members["request"]; ok && c.rt.unwrapRequest && inner.typeName() == "object" {
+	if inner, ok := c.in.members.named("request"); ok && c.rt.unwrapRequest && inner.typeName() == "object" {
 		ms, err := inner.members("request")
 		if err != nil {
 			return err
 		}
-		delete(c.in.members, "request")
-		for k, v := range ms {
-			if _, ok := c.in.members[k]; !ok {
-				c.in.members[k] = v
+		c.in.members.delete("request")
+		for k, v := range ms.all() {
+			if _, ok := c.in.members.named(k); !ok {
+				c.in.members.set(k, v)
 			}
 		}
 	}
@@ -171,7 +169,7 @@ func (c *call) bodyError(err error, what string) error {
 const smallBody = 2 << 10
 
 // parseObject reads a JSON object with its bounds; field names it in errors.
-func parseObject(field string, b []byte, depth int) (members, error) {
+func parseObject(field string, b []byte, depth int) (*members, error) {
 	if err := checkJSON(field, b, depth); err != nil {
 		return nil, err
 	}
@@ -235,7 +233,7 @@ func (in *input) reconcile(list []alias) error {
 			return bad(fault.KindInvalid, a.alias, "differs from %s: they are names of one field", a.canonical)
 		}
 		in.set(a.canonical, v)
-		delete(in.members, a.alias)
+		in.members.delete(a.alias)
 		if a.deprecated {
 			in.deprecated = append(in.deprecated, a)
 		}

@@ -20,13 +20,15 @@ type memoryItem struct {
 	Infer        bool   `json:"infer"`
 	Expiry       *int   `json:"expiry_time"`
 	Pairs        pairs  `json:"user_assistant_pairs"`
+	Messages     turns  `json:"messages"`
+	EachMessage  bool   `json:"each_message"`
 	layers
 	Relations related `json:"relations"`
 }
 
 func (x *memoryItem) memory(at string) (contextmem.Memory, error) {
 	m := contextmem.Memory{ID: x.ID, Text: x.Text, Title: x.Title, UserName: x.UserName, Instructions: x.Instructions, Time: time.Time(x.Date), Markdown: x.Markdown,
-		Infer: x.Infer, Pairs: x.Pairs, Metadata: x.Metadata, Additional: x.Additional, Relations: x.Relations.Relations}
+		Infer: x.Infer, Pairs: x.Pairs, Messages: x.Messages, EachMessage: x.EachMessage, Metadata: x.Metadata, Additional: x.Additional, Relations: x.Relations.Relations}
 	if x.Expiry != nil {
 		if *x.Expiry < 1 {
 			return m, bad(fault.KindInvalid, at+".expiry_time", "must be at least 1 second")
@@ -34,6 +36,29 @@ func (x *memoryItem) memory(at string) (contextmem.Memory, error) {
 		m.TTL = time.Duration(*x.Expiry) * time.Second
 	}
 	return m, nil
+}
+
+// turnItem is an element of messages.
+type turnItem struct {
+	Role string `json:"role"`
+	Name string `json:"name"`
+	Text string `json:"content" also:"text"`
+	Time clock  `json:"timestamp" also:"time"`
+}
+
+// turns are the messages of a conversation. An empty list is not nil.
+type turns []contextmem.Message
+
+func (l *turns) read(d *decoder, at string, m member) error {
+	var list []turnItem
+	if err := d.value(at, m, valueOf(&list)); err != nil {
+		return err
+	}
+	*l = turns{}
+	for _, x := range list {
+		*l = append(*l, contextmem.Message{Role: content.Role(x.Role), Name: x.Name, Text: x.Text, Time: time.Time(x.Time)})
+	}
+	return nil
 }
 
 // schemaEntry declares a field of the metadata schema.
@@ -140,7 +165,7 @@ func (g *graphEntities) read(d *decoder, at string, m member) error {
 		return err
 	}
 	*g = graphEntities{}
-	for handle, e := range ms {
+	for handle, e := range ms.all() {
 		var x graphEntity
 		if err := d.value(at+"."+cut(handle), e, valueOf(&x)); err != nil {
 			return err
@@ -160,7 +185,7 @@ func (g *suppliedGraphs) read(d *decoder, at string, m member) error {
 		return err
 	}
 	*g = suppliedGraphs{}
-	for id, e := range ms {
+	for id, e := range ms.all() {
 		var x struct {
 			Entities  graphEntities   `json:"entities"`
 			Relations []graphRelation `json:"relations"`

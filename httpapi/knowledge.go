@@ -16,6 +16,9 @@ type knowledgeRequest struct {
 	Metadata   object         `json:"metadata"`
 	Additional object         `json:"additional_metadata"`
 	Graphs     suppliedGraphs `json:"graph_payload"`
+	// SkipUnsupported and SkipUnchanged are those of contextmem.KnowledgeBatch.
+	SkipUnsupported bool `json:"skip_unsupported"`
+	SkipUnchanged   bool `json:"skip_unchanged"`
 }
 
 // fileEntry describes the file at the same place of the form.
@@ -52,7 +55,8 @@ func (c *call) knowledgeBatch() (b contextmem.KnowledgeBatch, err error) {
 	if r.Entries != nil && len(r.Entries) != len(c.in.files) {
 		return b, bad(fault.KindUnprocessed, c.entriesField(), "has %d entries for %d files", len(r.Entries), len(c.in.files))
 	}
-	b = contextmem.KnowledgeBatch{FailIfExists: !r.Upsert, Metadata: r.Metadata, Additional: r.Additional, Graphs: r.Graphs}
+	b = contextmem.KnowledgeBatch{FailIfExists: !r.Upsert, Metadata: r.Metadata, Additional: r.Additional, Graphs: r.Graphs,
+		SkipUnsupported: r.SkipUnsupported, SkipUnchanged: r.SkipUnchanged}
 	for i, part := range c.in.files {
 		f := part.file()
 		if r.Entries != nil {
@@ -105,7 +109,7 @@ func (c *call) fileEntry(f *contextmem.File, e item) error {
 	}
 	var x fileEntry
 	if c.rt.family != gen1 {
-		for k := range ms {
+		for k := range ms.all() {
 			if !planFor[fileEntry]().names[k] {
 				return bad(fault.KindInvalid, e.at+"."+cut(k), "is not a key of an entry")
 			}

@@ -46,7 +46,7 @@ func (f *sourceFields) read(d *decoder, at string, m member) error {
 		return err
 	}
 	var x sourceFilter
-	for k := range ms {
+	for k := range ms.all() {
 		if !planFor[sourceFilter]().names[k] {
 			return bad(fault.KindInvalid, at+"."+cut(k), "is not a field to filter by")
 		}

@@ -175,7 +175,7 @@ func (c *call) setField(name, text string) error {
 	if err := checkString(name, text); err != nil {
 		return err
 	}
-	if old, ok := c.in.members[name]; ok && old.text() != text {
+	if old, ok := c.in.members.named(name); ok && old.text() != text {
 		return bad(fault.KindInvalid, name, "stands twice with different values")
 	}
 	c.in.set(name, member{texts: []string{text}, form: true})
@@ -183,7 +183,7 @@ func (c *call) setField(name, text string) error {
 }
 
 func (c *call) formFile(p *multipart.Part) error {
-	f := &filePart{name: p.FileName(), contentType: p.Header.Get("Content-Type")}
+	f := &filePart{name: fullName(p), contentType: p.Header.Get("Content-Type")}
 	if err := checkString(p.FormName(), f.name); err != nil {
 		return err
 	}
@@ -203,6 +203,15 @@ func (c *call) formFile(p *multipart.Part) error {
 	}
 	c.hold(-room)
 	return c.spool(f, head, p)
+}
+
+// fullName is the file name of a part with the folders that the client sent, which multipart.Part.FileName leaves out.
+func fullName(p *multipart.Part) string {
+	_, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	if err != nil {
+		return p.FileName()
+	}
+	return params["filename"]
 }
 
 // errSpool says that uploads cannot be kept now.

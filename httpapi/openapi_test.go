@@ -372,7 +372,7 @@ func TestOpenAPIHoldsWhatEncodersEmit(t *testing.T) {
 	docs := documents(t)
 	c := &call{api: &api{o: Options{Logger: slog.New(slog.DiscardHandler)}}, rt: &route{family: gen2}}
 	item := filled[contextmem.IngestItem]()
-	item.Status, item.Err = contextmem.StatusFailed, constError("x")
+	item.Status, item.Err, item.Skipped = contextmem.StatusFailed, constError("x"), contextmem.SkippedUnchanged
 	status := filled[contextmem.ItemStatus]()
 	status.Status = contextmem.StatusErrored
 	delivery := filled[contextmem.Delivery]()

@@ -30,19 +30,36 @@ func TestAppendValue(t *testing.T) {
 	}
 }
 
-// Scores have at most six decimals and are the nearest number with so many.
+// score is f rounded to six decimals. What is too large for them to matter, 1e9 and more, has all its digits.
+func score(f float64) float64 {
+	if math.Abs(f) >= 1e9 {
+		return f
+	}
+	return math.Round(f*1e6) / 1e6
+}
+
+// Scores are written with at most six decimals, as strconv writes the nearest number with so many.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
+	numbers := []float64{0, 1, -1, .5, .1, 1e-6, 4e-7, 5e-7, -4e-7, .999999, .9999995, .9999994, 1e9, 999999999.9999999, 123456.000001, 1e300, -1e300, 100, 1e8}
 	for range 20_000 {
 		f := r.Float64() * math.Pow(10, float64(r.IntN(12)-4))
-		got := score(f)
-		require.InDelta(t, f, got, .5000001e-6)
-		require.LessOrEqual(t, len(strconv.FormatFloat(got, 'f', -1, 64)), len(strconv.FormatFloat(f, 'f', 6, 64)))
+		numbers = append(numbers, f, -f)
 	}
-	require.Equal(t, 1e300, score(1e300))
+	for _, f := range numbers {
+		got, err := appendScore(nil, f)
+		require.NoError(t, err)
+		want := score(f)
+		if math.Abs(f) < 1e9 {
+			require.InDelta(t, f, want, .5000001e-6)
+			require.Equal(t, strconv.FormatFloat(want+0, 'f', -1, 64), string(got), f) // +0: no zero has a sign
+			continue
+		}
+		require.Equal(t, strconv.FormatFloat(want, 'g', -1, 64), string(got))
+	}
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		_, err := appendFloat(nil, score(f), 64)
+		_, err := appendScore(nil, f)
 		require.Error(t, err)
 	}
 }

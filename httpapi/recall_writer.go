@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/contextmem/contextmem"
@@ -40,7 +41,7 @@ func (a recallAnswer) writeTo(to *buffer) error {
 	}
 	b = append(b, ']')
 	if res.Temporal != nil {
-		b = w.members(b, temporalJSON(res.Temporal, len(res.Chunks)))
+		b = w.temporal(b, res.Temporal, len(res.Chunks))
 	}
 	if a.f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
 		b = w.value(append(b, `,"warnings":`...), warnings(res.Warnings))
@@ -111,10 +112,15 @@ func (w *writer) value(b []byte, v any) []byte {
 	return w.out.b
 }
 
-// members appends the members of a struct, each after a comma.
-func (w *writer) members(b []byte, v any) []byte {
+// temporal appends what an answer says of dated facts, after a comma.
+func (w *writer) temporal(b []byte, t *contextmem.TemporalResult, chunks int) []byte {
+	if !t.Applied && !t.Degraded && !t.Truncated && len(t.Facts) == 0 && t.Duration == nil { // no date in the question
+		b = strconv.AppendInt(append(b, `,"temporal_facts":[],"temporal_filter":{"applied":false,"chunk_scope":`...), int64(chunks), 10)
+		b = appendText(append(b, `,"degraded":false,"matched_facts":0,"mode":"`...), t.Mode)
+		return append(b, `","promoted":0,"scope":"","truncated":false}`...)
+	}
 	start := len(b)
-	b = w.value(b, v)
+	b = w.value(b, temporalJSON(t, chunks))
 	if w.err == nil {
 		b[start] = ','
 		b = b[:len(b)-1]
@@ -123,7 +129,7 @@ func (w *writer) members(b []byte, v any) []byte {
 }
 
 func (w *writer) score(b []byte, f float64) []byte {
-	b, err := appendFloat(b, score(f), 64)
+	b, err := appendScore(b, f)
 	w.fail(err)
 	return b
 }
@@ -170,6 +176,9 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	b = append(b, `","document_metadata":`...)
 	b = append(b, b[additional:additionalEnd]...)
 	b = appendTexts(append(b, `,"extra_context_ids":`...), ch.ExtraContextIDs)
+	if ch.Heading != "" {
+		b = appendString(append(b, `,"heading":`...), ch.Heading)
+	}
 	b = append(b, `,"id":"`...)
 	id := len(b)
 	b = appendText(b, ch.SourceID)
@@ -179,9 +188,27 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	metadata := len(b)
 	b = w.object(b, ch.Metadata)
 	metadataEnd := len(b)
+	if ch.Newer != "" {
+		b = appendText(append(b, `,"newer_version_status":"`...), string(ch.Newer))
+		b = append(b, '"')
+	}
+	if ch.Page > 0 {
+		b = strconv.AppendInt(append(b, `,"page":`...), int64(ch.Page), 10)
+	}
+	if p := &ch.Passage; p.End > 0 {
+		b = strconv.AppendInt(append(b, `,"passage":{"end":`...), int64(p.End), 10)
+		b = strconv.AppendInt(append(b, `,"start":`...), int64(p.Start), 10)
+		b = append(appendString(append(b, `,"text":`...), p.Text), '}')
+	}
+	if explain && ch.Explain != nil {
+		b = w.score(append(b, `,"relevance":`...), ch.Relevance)
+	}
 	b = w.score(append(b, `,"relevancy_score":`...), ch.Score)
 	if explain && ch.Explain != nil {
 		b = w.parts(append(b, `,"score_parts":{`...), ch.Explain)
+	}
+	if ch.SupersededBy != nil && ch.Retracted {
+		b = append(b, `,"retracted":true`...)
 	}
 	b = append(b, `,"source_id":"`...)
 	b = append(b, b[id:idEnd]...)
@@ -189,10 +216,34 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	b = appendText(append(b, `,"source_title":"`...), ch.Title)
 	b = appendText(append(b, `","source_type":"`...), ch.Kind)
 	b = w.time(append(b, `","source_upload_time":`...), ch.CreatedAt)
+	if len(ch.Statements) > 0 {
+		b = appendTexts(append(b, `,"statements":`...), ch.Statements)
+	}
 	b = append(b, `,"sub_tenant_id":"`...)
 	b = append(b, b[sub:subEnd]...)
-	b = append(b, `","tenant_metadata":`...)
+	b = append(b, '"')
+	if ch.SupersededBy != nil {
+		b = w.supersession(append(b, `,"superseded_by":{`...), ch.SupersededBy)
+	}
+	b = append(b, `,"tenant_metadata":`...)
 	b = append(b, b[metadata:metadataEnd]...)
+	if ch.SupersededBy != nil {
+		b = w.time(append(b, `,"valid_from":`...), ch.ValidFrom)
+		b = w.time(append(b, `,"valid_to":`...), ch.ValidTo)
+	} else if explain && !ch.ValidFrom.IsZero() {
+		b = w.time(append(b, `,"valid_from":`...), ch.ValidFrom)
+	}
+	return append(b, '}')
+}
+
+// supersession appends the members of what took the place of a memory, and the end of their object.
+func (w *writer) supersession(b []byte, s *contextmem.Supersession) []byte {
+	b = w.score(append(b, `"confidence":`...), s.Confidence)
+	b = appendText(append(b, `,"decider":"`...), s.Decider)
+	b = appendText(append(b, `","evidence":"`...), s.Evidence)
+	b = appendText(append(b, `","id":"`...), s.ID)
+	b = appendText(append(b, `","matter":"`...), s.Matter)
+	b = w.time(append(b, `","time":`...), s.Time)
 	return append(b, '}')
 }
 
@@ -204,7 +255,7 @@ func (w *writer) parts(b []byte, e *contextmem.Explain) []byte {
 		v    float64
 	}{{`"app":`, e.App}, {`"bridge":`, e.Bridge}, {`"context":`, e.Context}, {`"entity":`, e.Entity}, {`"expansion":`, e.Expansion},
 		{`"feedback":`, e.Feedback}, {`"graph":`, e.Graph}, {`"keyword":`, e.Keyword}, {`"late_interaction":`, e.Late}, {`"recency":`, e.Recency},
-		{`"rerank":`, e.Rerank}, {`"semantic":`, e.Semantic}, {`"speaker":`, e.Speaker}, {`"time":`, e.Time}} {
+		{`"rerank":`, e.Rerank}, {`"semantic":`, e.Semantic}, {`"speaker":`, e.Speaker}, {`"succession":`, e.Succession}, {`"time":`, e.Time}} {
 		if p.v != 0 {
 			b = w.score(append(comma(b, len(b)-start), p.name...), p.v)
 		}
@@ -237,6 +288,9 @@ func (w *writer) source(b []byte, s *contextmem.SourceInfo) []byte {
 	metadata := len(b)
 	b = w.object(b, s.Metadata)
 	metadataEnd := len(b)
+	if s.Partial != "" {
+		b = appendString(append(b, `,"partial":`...), s.Partial)
+	}
 	b = append(b, `,"sub_tenant_id":"`...)
 	b = append(b, b[sub:subEnd]...)
 	b = append(b, `","tenant_metadata":`...)

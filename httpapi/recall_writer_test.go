@@ -35,7 +35,21 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	if len(ch.AlsoFrom) > 0 {
 		m["also_source_ids"] = ch.AlsoFrom
 	}
+	if len(ch.Statements) > 0 {
+		m["statements"] = ch.Statements
+	}
+	if s := ch.SupersededBy; s != nil {
+		m["superseded_by"] = map[string]any{"id": s.ID, "time": timeText(s.Time), "confidence": score(s.Confidence), "matter": s.Matter, "evidence": s.Evidence, "decider": s.Decider}
+		m["valid_to"] = timeText(ch.ValidTo)
+		if ch.Retracted {
+			m["retracted"] = true
+		}
+	}
+	if ch.SupersededBy != nil || explain && !ch.ValidFrom.IsZero() {
+		m["valid_from"] = timeText(ch.ValidFrom)
+	}
 	if explain && ch.Explain != nil {
+		m["relevance"] = score(ch.Relevance)
 		m["score_parts"] = scoreParts(ch.Explain)
 	}
 	return m
@@ -48,7 +62,7 @@ func scoreParts(e *contextmem.Explain) map[string]any {
 		name string
 		v    float64
 	}{{"semantic", e.Semantic}, {"keyword", e.Keyword}, {"context", e.Context}, {"speaker", e.Speaker}, {"time", e.Time}, {"entity", e.Entity}, {"graph", e.Graph},
-		{"bridge", e.Bridge}, {"expansion", e.Expansion}, {"late_interaction", e.Late}, {"rerank", e.Rerank}, {"app", e.App}, {"recency", e.Recency}, {"feedback", e.Feedback}} {
+		{"bridge", e.Bridge}, {"expansion", e.Expansion}, {"late_interaction", e.Late}, {"rerank", e.Rerank}, {"app", e.App}, {"recency", e.Recency}, {"feedback", e.Feedback}, {"succession", e.Succession}} {
 		if p.v != 0 {
 			m[p.name] = score(p.v)
 		}
@@ -173,10 +187,14 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 	}
 	chunk := func() contextmem.Chunk {
 		c := contextmem.Chunk{ID: text(), SourceID: text(), Sub: text(), Text: text(), Title: text(), Kind: text(), CreatedAt: at(), UpdatedAt: at(), Layout: text(),
-			Score: number(), Metadata: object(), Additional: object(), ExtraContextIDs: list(), AlsoFrom: list()}
+			Score: number(), Relevance: number(), Metadata: object(), Additional: object(), ExtraContextIDs: list(), AlsoFrom: list()}
+		if r.IntN(3) == 0 {
+			c.SupersededBy = &contextmem.Supersession{ID: text(), Time: at(), Confidence: number(), Matter: text(), Evidence: text(), Decider: text()}
+			c.ValidFrom, c.ValidTo, c.Retracted, c.Statements = at(), at(), r.IntN(2) == 0, list()
+		}
 		if r.IntN(2) == 0 {
 			c.Explain = &contextmem.Explain{Semantic: number(), Keyword: number(), Context: number(), Speaker: number(), Time: number(), Entity: number(), Graph: number(),
-				Bridge: number(), Expansion: number(), Late: number(), Rerank: number(), App: number(), Recency: number(), Feedback: number(), RawDense: number(), RawKeyword: number()}
+				Bridge: number(), Expansion: number(), Late: number(), Rerank: number(), App: number(), Recency: number(), Feedback: number(), Succession: number(), RawDense: number(), RawKeyword: number()}
 		}
 		return c
 	}
@@ -257,9 +275,9 @@ func TestRecallEnvelope(t *testing.T) {
 	c := &call{rt: &route{family: gen2}, id: "an \"id\"", started: time.Now(), warn: []fault.Warning{{Code: "ignored_flag", Field: "operator", Message: "no effect"}}}
 	m := c.meta(scopeNames{"acme", "a"})
 	res := randomResult(rand.New(rand.NewPCG(3, 4)))
-	got, err := marshal(envelope{Data: recallAnswer{res, gen2}, Meta: m, Success: true})
+	got, err := marshal(&envelope{Data: recallAnswer{res, gen2}, Meta: m, Success: true})
 	require.NoError(t, err)
-	want, err := marshal(envelope{Data: resultJSON(res, gen2), Meta: m, Success: true})
+	want, err := marshal(&envelope{Data: resultJSON(res, gen2), Meta: m, Success: true})
 	require.NoError(t, err)
 	require.JSONEq(t, string(want), string(got))
 }

@@ -48,9 +48,9 @@ func (b *buffer) encode(v any) (err error) {
 	switch x := v.(type) {
 	case recallAnswer:
 		return x.writeTo(b)
-	case envelope:
+	case *envelope:
 		if a, ok := x.Data.(recallAnswer); ok {
-			return b.recall(a, x.Meta)
+			return b.recall(a, &x.Meta)
 		}
 	}
 	err = b.enc.Encode(v)
@@ -59,13 +59,13 @@ func (b *buffer) encode(v any) (err error) {
 }
 
 // recall appends an envelope with a recall answer.
-func (b *buffer) recall(a recallAnswer, m meta) (err error) {
+func (b *buffer) recall(a recallAnswer, m *meta) (err error) {
 	b.b = append(b.b, `{"data":`...)
 	if err := a.writeTo(b); err != nil {
 		return err
 	}
 	b.b = append(b.b, `,"error":null,"meta":`...)
-	err = b.encode(&m)
+	err = b.encode(m)
 	b.b = append(b.b, `,"success":true}`...)
 	return err
 }
@@ -115,12 +115,13 @@ func (c *call) succeed(data any) {
 	if c.rt.family != webhooks {
 		c.w.Header()["X-Api-Version"] = version
 	}
-	e := envelope{Data: data, Meta: c.meta(c.scope), Success: true}
+	e := &c.success
+	*e = envelope{Data: data, Meta: c.meta(c.scope), Success: true}
 	if m, ok := data.(mirrored); ok {
 		e.mirror = m.mirrored()
 	}
 	if c.rt.family == webhooks {
-		writeJSON(c.w, status, bothShapes{e})
+		writeJSON(c.w, status, bothShapes{*e})
 		return
 	}
 	writeJSON(c.w, status, e)

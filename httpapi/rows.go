@@ -91,6 +91,7 @@ type sourceRow struct {
 	UpdatedAt   string         `json:"updated_at"`
 	Meta        map[string]any `json:"meta"`
 	Status      string         `json:"indexing_status"`
+	Partial     string         `json:"partial,omitempty"`
 	AppKind     *string        `json:"app_kind"`
 	AppProvider *string        `json:"app_provider"`
 	AppID       *string        `json:"app_external_id"`
@@ -102,7 +103,7 @@ type contentText struct {
 }
 
 // alwaysShown are the members of a row that include_fields does not leave out.
-var alwaysShown = []string{"id", "source_id", "database", "tenant_id", "collection", "sub_tenant_id"}
+var alwaysShown = []string{"id", "source_id", "database", "tenant_id", "collection", "sub_tenant_id", "partial"}
 
 // listFields are the values of include_fields.
 var listFields = []string{"attachments", "content", "description", "document_metadata", "note", "relations", "tenant_metadata", "timestamp", "title", "type", "url", "metadata", "additional_metadata"}
@@ -111,7 +112,7 @@ var listFields = []string{"attachments", "content", "description", "document_met
 func rowJSON(tenant string, s *contextmem.SourceInfo, fields []string) any {
 	r := &sourceRow{ID: s.ID, SourceID: s.ID, scoped: scoped{tenant, tenant}, Collection: s.Sub, SubTenant: s.Sub, Title: s.Title, Type: s.Kind, Description: s.Description,
 		Note: s.Note, URL: s.URL, Timestamp: timeText(firstTime(s.Timestamp, s.CreatedAt)), Relations: relationsJSON(s.Relations), Attachments: []map[string]any{},
-		layerNames: layerNamesOf(s.Metadata, s.Additional), CreatedAt: timeText(s.CreatedAt), UpdatedAt: timeText(s.UpdatedAt), Meta: map[string]any{}, Status: string(s.Status)}
+		layerNames: layerNamesOf(s.Metadata, s.Additional), CreatedAt: timeText(s.CreatedAt), UpdatedAt: timeText(s.UpdatedAt), Meta: map[string]any{}, Status: string(s.Status), Partial: s.Partial}
 	if a := s.App; a != nil {
 		r.AppKind, r.AppProvider, r.AppID, r.AppParent = orNull(string(a.Kind)), orNull(a.Provider), orNull(a.ExternalID), orNull(a.ParentID)
 		if a.Attachments != nil {
@@ -144,7 +145,9 @@ func (c chosenFields) MarshalJSON() ([]byte, error) {
 	out := map[string]json.RawMessage{}
 	for _, list := range [][]string{alwaysShown, c.fields} {
 		for _, name := range list {
-			out[name] = all[name]
+			if v, ok := all[name]; ok {
+				out[name] = v
+			}
 		}
 	}
 	return json.Marshal(out)
@@ -257,12 +260,13 @@ type fetchedBody struct {
 	Size        *int64  `json:"size_bytes"`
 	Message     string  `json:"message"`
 	Error       *string `json:"error"`
+	Partial     string  `json:"partial,omitempty"`
 	readingNotes
 }
 
 func fetchedJSON(f *contextmem.Fetched, mode contextmem.FetchMode) fetchedBody {
 	b := fetchedBody{Success: true, ID: f.ID, SourceID: f.ID, Inferred: orNull(f.Inferred), URL: orNull(f.URL), ContentType: f.ContentType, Size: &f.SizeBytes,
-		Message: "Content fetched successfully", readingNotes: readingOf(f.Usage, f.Warnings)}
+		Message: "Content fetched successfully", Partial: f.Partial, readingNotes: readingOf(f.Usage, f.Warnings)}
 	memory := f.Class == contextmem.ClassMemory
 	if memory {
 		b.ContentType, b.Size = "text/plain", nil
@@ -287,12 +291,14 @@ type statusRow struct {
 	ID           *string `json:"id,omitempty"`
 	ErrorMessage *string `json:"error_message,omitempty"`
 	Hint         string  `json:"hint,omitempty"`
+	Partial      string  `json:"partial,omitempty"`
+	ServesOlder  bool    `json:"serves_older_version,omitempty"`
 	readingNotes
 }
 
 func statusJSON(s contextmem.ItemStatus, f family) statusRow {
 	r := statusRow{FileID: s.ID, Status: string(s.Status), ErrorCode: s.ErrorCode, Success: s.Status != contextmem.StatusErrored,
-		Message: "Processing status retrieved successfully", readingNotes: readingOf(nil, s.Warnings)}
+		Message: "Processing status retrieved successfully", Partial: s.Partial, ServesOlder: s.ServesOlder, readingNotes: readingOf(nil, s.Warnings)}
 	if s.Unknown {
 		r.Message = "ID not found"
 	}
@@ -314,11 +320,12 @@ type itemRow struct {
 	ErrorCode        *string `json:"error_code"`
 	RelationsCreated int     `json:"relations_created"`
 	RelationsError   *string `json:"relations_error"`
+	Skipped          string  `json:"skipped,omitempty"`
 }
 
 func (c *call) itemJSON(it contextmem.IngestItem) itemRow {
 	r := itemRow{ID: it.ID, SourceID: it.ID, Filename: orNull(it.Filename), Title: orNull(it.Title), Status: string(it.Status), Infer: it.Infer,
-		RelationsCreated: it.RelationsCreated, RelationsError: orNull(it.RelationsError)}
+		RelationsCreated: it.RelationsCreated, RelationsError: orNull(it.RelationsError), Skipped: it.Skipped}
 	if it.Err != nil {
 		text, code := c.errorText(it.Err), itemCode(it.Err)
 		r.Error, r.ErrorCode = &text, &code
@@ -350,10 +357,12 @@ type ingestAnswer struct {
 	Results []itemRow `json:"results"`
 	Count   int       `json:"success_count"`
 	Failed  int       `json:"failed_count"`
+	Skipped int       `json:"skipped_count,omitempty"`
 }
 
 func (c *call) ingestJSON(res *contextmem.IngestResult, what string) ingestAnswer {
-	a := ingestAnswer{Success: res.Accepted > 0, Message: what + " queued for processing", Results: make([]itemRow, len(res.Items)), Count: res.Accepted, Failed: res.Failed}
+	a := ingestAnswer{Success: res.Accepted > 0 || res.Failed == 0, Message: what + " queued for processing", Results: make([]itemRow, len(res.Items)), Count: res.Accepted, Failed: res.Failed,
+		Skipped: res.Skipped}
 	for i, it := range res.Items {
 		a.Results[i] = c.itemJSON(it)
 	}

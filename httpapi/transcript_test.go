@@ -152,7 +152,7 @@ func decodeAny(t testing.TB, b []byte) any {
 }
 
 var (
-	volatileKeys  = []string{"latency_ms", "full_api_key", "signing_secret", "presigned_url", "webhook_url", "relevancy_score", "score", "distance", "score_parts", "confidence", "uptime_seconds"}
+	volatileKeys  = []string{"latency_ms", "full_api_key", "signing_secret", "presigned_url", "webhook_url", "relevancy_score", "relevance", "score", "distance", "score_parts", "confidence", "uptime_seconds"}
 	volatileValue = regexp.MustCompile(`^([0-9a-f]{32}|(dlv|fb|key|ak|conn|cred|sync-conn)_[0-9A-Za-z_]+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|http://127\.0\.0\.1:\d+.*)$`)
 )
 

@@ -251,6 +251,8 @@ type fetchOptions struct {
 	Mode   string   `json:"mode" oneof:"content,url,both"`
 	Expiry int      `json:"expiry_seconds" default:"3600" range:"60,604800"`
 	ACL    []string `json:"acl"`
+	// Original asks for text as it was handed in, where the extracted text is shown otherwise.
+	Original bool `json:"original"`
 }
 
 // request asks for the original of id; mode is the one where the caller names none.
@@ -258,7 +260,7 @@ func (o *fetchOptions) request(id string, mode contextmem.FetchMode) contextmem.
 	if o.Mode != "" {
 		mode = contextmem.FetchMode(o.Mode)
 	}
-	return contextmem.FetchRequest{ID: id, Mode: mode, Expiry: time.Duration(o.Expiry) * time.Second, Principals: o.ACL}
+	return contextmem.FetchRequest{ID: id, Mode: mode, Expiry: time.Duration(o.Expiry) * time.Second, Principals: o.ACL, Original: o.Original}
 }
 
 func v1FetchContent(c *call, sub contextmem.Sub) (any, error) {

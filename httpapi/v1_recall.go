@@ -26,9 +26,12 @@ type v1RecallRequest struct {
 	MaxResults int    `json:"max_results" default:"10" range:"1,1001"`
 	Mode       string `json:"mode" default:"fast" oneof:"fast,thinking"`
 	recallOptions
-	GraphContext bool `json:"graph_context"`
-	Apps         bool `json:"search_apps"`
-	Relations    bool `json:"search_forceful_relations" default:"true"`
+	GraphContext bool    `json:"graph_context"`
+	Apps         bool    `json:"search_apps"`
+	Relations    bool    `json:"search_forceful_relations" default:"true"`
+	MinRelevance float64 `json:"min_relevance"`
+	PerSource    int     `json:"per_source" default:"0" range:"0,1001"`
+	Superseded   string  `json:"superseded" default:"demote" oneof:"mark,demote,drop"`
 }
 
 func v1FullRecall(c *call, sub contextmem.Sub) (any, error) {
@@ -45,7 +48,7 @@ func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) 
 		return nil, err
 	}
 	q := contextmem.Recall{Class: class, Query: r.Query, MaxResults: r.MaxResults, Mode: contextmem.Mode(r.Mode), GraphContext: r.GraphContext, Apps: r.Apps,
-		SkipForcefulRelations: !r.Relations, RequestID: c.id}
+		SkipForcefulRelations: !r.Relations, MinRelevance: r.MinRelevance, PerSource: r.PerSource, Superseded: contextmem.Superseded(r.Superseded), RequestID: c.id}
 	r.set(&q)
 	if err := scalarsOnly("metadata_filters", q.Filters); err != nil {
 		return nil, err

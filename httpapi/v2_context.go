@@ -83,9 +83,10 @@ func v2Inspect(c *call, sub contextmem.Sub) (any, error) {
 
 // editRequest is the body of an edit of metadata.
 type editRequest struct {
-	Type       *string  `json:"type" also:"kind" oneof:"knowledge,memory"`
-	Metadata   metadata `json:"metadata" also:"tenant_metadata,database_metadata"`
-	Additional metadata `json:"additional_metadata"`
+	Type       *string   `json:"type" also:"kind" oneof:"knowledge,memory"`
+	Metadata   metadata  `json:"metadata" also:"tenant_metadata,database_metadata"`
+	Additional metadata  `json:"additional_metadata"`
+	ACL        *[]string `json:"acl"`
 }
 
 // editAnswer is what an edit of metadata did. Some members have a second name, which the published description uses.
@@ -120,7 +121,7 @@ func v2EditMetadata(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.read(&q); err != nil {
 		return nil, err
 	}
-	r := contextmem.EditMetadataRequest{ID: c.r.PathValue("source_id"), Metadata: q.Metadata, Additional: q.Additional}
+	r := contextmem.EditMetadataRequest{ID: c.r.PathValue("source_id"), Metadata: q.Metadata, Additional: q.Additional, ACL: q.ACL}
 	if q.Type != nil {
 		r.Class = (&ofClass{*q.Type}).class()
 	}

@@ -24,15 +24,18 @@ type queryRequest struct {
 
 // hybridOptions are the parameters of hybrid queries. Those of text queries ignore them.
 type hybridOptions struct {
-	Mode          string `json:"mode" default:"auto" oneof:"fast,thinking,auto"`
-	GraphContext  bool   `json:"graph_context" default:"true"`
-	Relations     *bool  `json:"query_forceful_relations" also:"search_forceful_relations"`
-	Apps          bool   `json:"query_apps" also:"search_apps"`
-	RelatedChunks int    `json:"num_related_chunks" default:"0" range:"0,50"`
-	VectorPrune   bool   `json:"graph_vector_prune"`
-	EntityPrune   bool   `json:"graph_vector_prune_spacy_entities"`
-	AsOf          moment `json:"as_of"`
-	KnownAt       moment `json:"known_at"`
+	Mode          string  `json:"mode" default:"auto" oneof:"fast,thinking,auto"`
+	GraphContext  bool    `json:"graph_context" default:"true"`
+	Relations     *bool   `json:"query_forceful_relations" also:"search_forceful_relations"`
+	Apps          bool    `json:"query_apps" also:"search_apps"`
+	RelatedChunks int     `json:"num_related_chunks" default:"0" range:"0,50"`
+	VectorPrune   bool    `json:"graph_vector_prune"`
+	EntityPrune   bool    `json:"graph_vector_prune_spacy_entities"`
+	MinRelevance  float64 `json:"min_relevance"`
+	PerSource     int     `json:"per_source" default:"0" range:"0,1001"`
+	Superseded    string  `json:"superseded" default:"demote" oneof:"mark,demote,drop"`
+	AsOf          moment  `json:"as_of"`
+	KnownAt       moment  `json:"known_at"`
 }
 
 // queryNames are the names of all parameters of a query, scope and time apart.
@@ -80,7 +83,7 @@ const maxUnknown = 20
 // warnUnknown warns of members of the request that are not among the names.
 func (c *call) warnUnknown(names []map[string]bool) {
 	var unknown []string
-	for k := range c.in.members {
+	for k := range c.in.members.all() {
 		known := k == "database" || k == "collection" || slices.ContainsFunc(names, func(m map[string]bool) bool { return m[k] })
 		if !known {
 			unknown = append(unknown, cut(k))
@@ -112,6 +115,7 @@ func (c *call) hybrid(q *contextmem.Recall) error {
 	q.Mode, q.GraphContext, q.Apps, q.RelatedChunks = contextmem.Mode(o.Mode), o.GraphContext, o.Apps, o.RelatedChunks
 	q.ForcefulRelations = o.Relations != nil && *o.Relations
 	q.SkipForcefulRelations = o.Relations != nil && !*o.Relations
+	q.MinRelevance, q.PerSource, q.Superseded = o.MinRelevance, o.PerSource, contextmem.Superseded(o.Superseded)
 	q.AsOf, q.KnownAt = time.Time(o.AsOf), time.Time(o.KnownAt)
 	if o.VectorPrune {
 		c.ignored("graph_vector_prune", "graph_vector_prune has no effect here")
@@ -140,17 +144,23 @@ func (c *call) temporal() *contextmem.Temporal {
 	if err != nil {
 		return t
 	}
-	if t.Mode, _ = ms["mode"].string(""); t.Mode == "as-of" {
+	mode, _ := ms.get("mode")
+	if t.Mode, _ = mode.string(""); t.Mode == "as-of" {
 		t.Mode = "as_of"
 	}
-	t.Start, t.End = c.lenientTime("temporal_intent.window_start", ms["window_start"]), c.lenientTime("temporal_intent.window_end", ms["window_end"])
-	if cutoff := c.lenientTime("temporal_intent.cutoff", ms["cutoff"]); !cutoff.IsZero() {
+	at := func(name string) time.Time {
+		m, _ := ms.get(name)
+		return c.lenientTime("temporal_intent."+name, m)
+	}
+	t.Start, t.End = at("window_start"), at("window_end")
+	if cutoff := at("cutoff"); !cutoff.IsZero() {
 		t.End = cutoff
 	}
 	if events, ok := ms.get("event_phrases"); ok {
 		_ = c.decoder().value("event_phrases", events, valueOf(&t.Events))
 	}
-	t.DurationToNow = string(ms["duration_to_now"].json) == "true"
+	toNow, _ := ms.get("duration_to_now")
+	t.DurationToNow = string(toNow.json) == "true"
 	return t
 }
 

@@ -137,7 +137,7 @@ func (t *texts) read(d *decoder, at string, m member) error {
 		return err
 	}
 	*t = texts{}
-	for k, v := range ms {
+	for k, v := range ms.all() {
 		if (*t)[k], err = v.string(at + "." + cut(k)); err != nil {
 			return err
 		}
@@ -158,11 +158,29 @@ func (t *moment) read(_ *decoder, at string, m member) error {
 	return err
 }
 
-// readTime reads a time; without a zone it is UTC.
+// clock is a time in the zone in which it is given; without one it is UTC.
+type clock time.Time
+
+func (t *clock) read(_ *decoder, at string, m member) error {
+	s, err := m.string(at)
+	if err != nil || s == "" {
+		return err
+	}
+	parsed, err := readClock(at, s)
+	*t = clock(parsed)
+	return err
+}
+
+// readTime reads a time as UTC; without a zone it is UTC.
 func readTime(field, s string) (time.Time, error) {
+	t, err := readClock(field, s)
+	return t.UTC(), err
+}
+
+func readClock(field, s string) (time.Time, error) {
 	for _, l := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
 		if t, err := time.Parse(l, s); err == nil {
-			return t.UTC(), nil
+			return t, nil
 		}
 	}
 	return time.Time{}, bad(fault.KindInvalid, field, "must be an ISO 8601 time")
@@ -210,7 +228,7 @@ func (w *weights) read(d *decoder, at string, m member) error {
 		if err != nil {
 			return err
 		}
-		for name, v := range ms {
+		for name, v := range ms.all() {
 			if v.typeName() != "number" {
 				return v.want(at+"."+cut(name), "a number")
 			}

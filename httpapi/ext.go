@@ -1,0 +1,296 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// extension is a route that the published contract does not have, with what its document says. In and out are values of the types of request and data.
+type extension struct {
+	route
+	summary string
+	in, out any
+}
+
+// extensions are served under /ext with the envelope of the second generation; GET /ext/openapi.json describes them.
+var extensions = []extension{
+	{route{method: "POST", path: "/ext/databases", family: gen2, body: bodyJSON, scope: manage, do: withTenant(extEnsure), request: "TenantSpec"}, "Make a database where there is none, and wait until it is ready", ensureRequest{}, ensuredRow{}},
+	{route{method: "POST", path: "/ext/remember", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRemember)}, "Add memories and wait until they are completed", rememberRequest{}, rememberAnswer{}},
+	{route{method: "PATCH", path: "/ext/memories/{source_id}", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extUpdate), request: "MemoryEdit", status: 202}, "Change what is named of a memory and keep the rest", memoryEdit{}, itemRow{}},
+	{route{method: "POST", path: "/ext/delete", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extDelete), request: "Matching"}, "Delete all items that a filter, a session or both name", matchingRequest{}, deletedCount{}},
+	{route{method: "GET", path: "/ext/sessions", family: gen2, scope: query, do: withSub(extSessions)}, "Named sessions, by name", pageRequest{}, sessionsAnswer{}},
+	{route{method: "GET", path: "/ext/sessions/messages", family: gen2, scope: query, do: withSub(extMessages)}, "Messages of a session, in order", messagesRequest{}, messagesAnswer{}},
+	{route{method: "POST", path: "/ext/facts", family: gen2, body: bodyJSON, scope: query, do: withSub(extFacts)}, "Facts with their evidence", factsRequest{}, factsAnswer{}},
+	{route{method: "GET", path: "/ext/entities", family: gen2, scope: query, do: withSub(extEntities)}, "Entities of the graph, by name", entitiesRequest{}, entitiesAnswer{}},
+	{route{method: "POST", path: "/ext/profile", family: gen2, body: bodyJSON, scope: query, do: withSub(extProfile)}, "What holds of somebody, by slot", profileRequest{}, profileAnswer{}},
+	{route{method: "POST", path: "/ext/context", family: gen2, body: bodyJSON, scope: query, do: withSub(extContext), request: "Recall"}, "A recall as a text for a prompt", contextRequest{}, contextAnswer{}},
+}
+
+// memoryClass is the type of a request that is about memories by default.
+type memoryClass struct {
+	Type string `json:"type" default:"memory" oneof:"knowledge,memory"`
+}
+
+func (o memoryClass) class() contextmem.Class {
+	if o.Type == "knowledge" {
+		return contextmem.ClassKnowledge
+	}
+	return contextmem.ClassMemory
+}
+
+type ensureRequest struct {
+	Embeddings bool          `json:"is_embeddings_tenant"`
+	Dimension  int           `json:"embeddings_dimension"`
+	Schema     schemaEntries `json:"database_metadata_schema" also:"tenant_metadata_schema"`
+}
+
+// ensuredRow describes a database.
+type ensuredRow struct {
+	Database   string `json:"database"`
+	Ready      bool   `json:"ready"`
+	Embeddings bool   `json:"is_embeddings_tenant"`
+	Dimension  int    `json:"embeddings_dimension"`
+	Fields     int    `json:"schema_fields"`
+}
+
+func extEnsure(c *call, t contextmem.Tenant) (any, error) {
+	var r ensureRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	i, err := c.org.EnsureTenant(c.ctx, contextmem.TenantSpec{ID: t.ID(), Embeddings: r.Embeddings, Dimension: r.Dimension, Schema: r.Schema})
+	if err != nil {
+		return nil, err
+	}
+	return ensuredRow{i.ID, i.Ready(), i.Embeddings, i.Dimension, len(i.Schema)}, nil
+}
+
+type rememberRequest struct {
+	Memories memoryItems `json:"memories"`
+	Timeout  int         `json:"timeout_seconds" default:"30" range:"1,300"`
+}
+
+// rememberAnswer says where memories stand; those that are not final when the time is over go on.
+type rememberAnswer struct {
+	Completed bool        `json:"completed"` // all of them are
+	Results   []statusRow `json:"results"`
+}
+
+func extRemember(c *call, sub contextmem.Sub) (any, error) {
+	var r rememberRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	if r.Memories == nil {
+		return nil, bad(fault.KindUnprocessed, "memories", "is required")
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(r.Timeout)*time.Second)
+	defer cancel()
+	found, err := sub.Remember(ctx, r.Memories...)
+	if err != nil && (len(found) == 0 || c.ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
+		return nil, err
+	}
+	a := rememberAnswer{Completed: true, Results: make([]statusRow, len(found))}
+	for i, s := range found {
+		a.Results[i] = statusJSON(s, gen2)
+		a.Completed = a.Completed && s.Status == contextmem.StatusCompleted
+	}
+	return a, nil
+}
+
+type memoryEdit struct {
+	Text         *string  `json:"text"`
+	Messages     turns    `json:"messages"`
+	Markdown     *bool    `json:"is_markdown"`
+	Title        *string  `json:"title"`
+	UserName     *string  `json:"user_name"`
+	Infer        *bool    `json:"infer"`
+	Instructions *string  `json:"custom_instructions"`
+	Time         *clock   `json:"timestamp"`
+	Session      *string  `json:"session_id"`
+	Expiry       *int     `json:"expiry_time"`
+	Metadata     metadata `json:"metadata"`
+	Additional   object   `json:"additional_metadata"`
+}
+
+func extUpdate(c *call, sub contextmem.Sub) (any, error) {
+	var r memoryEdit
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	e := content.MemoryEdit{Text: r.Text, Messages: r.Messages, Markdown: r.Markdown, Title: r.Title, UserName: r.UserName, Infer: r.Infer, Instructions: r.Instructions, Time: (*time.Time)(r.Time),
+		Session: r.Session, Metadata: r.Metadata, Additional: r.Additional}
+	if r.Expiry != nil {
+		ttl := time.Duration(*r.Expiry) * time.Second
+		e.TTL = &ttl
+	}
+	it, err := sub.UpdateMemory(c.ctx, c.r.PathValue("source_id"), e)
+	if err != nil {
+		return nil, err
+	}
+	return c.itemJSON(*it), nil
+}
+
+type matchingRequest struct {
+	memoryClass
+	Filters filterMap `json:"filters" also:"metadata_filters"`
+	Session string    `json:"session_id"`
+}
+
+// deletedCount says how many items are gone.
+type deletedCount struct {
+	Deleted int `json:"deleted_count"`
+}
+
+func extDelete(c *call, sub contextmem.Sub) (any, error) {
+	var r matchingRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	n, err := sub.DeleteMatching(c.ctx, content.Matching{Class: r.class(), Filters: contextmem.Filters{Metadata: r.Filters.metadata, Additional: r.Filters.additional}, Session: r.Session})
+	if err != nil {
+		return nil, err
+	}
+	return deletedCount{n}, nil
+}
+
+type pageRequest struct {
+	Cursor string `json:"cursor"`
+	Limit  int    `json:"limit" default:"100" range:"1,1000"`
+}
+
+// sessionRow is a named session.
+type sessionRow struct {
+	Name     string `json:"session_id"`
+	Memories int    `json:"memories"`
+	First    string `json:"first"`
+	Last     string `json:"last"`
+}
+
+type sessionsAnswer struct {
+	Sessions []sessionRow `json:"sessions"`
+	Next     string       `json:"next_cursor"`
+}
+
+func extSessions(c *call, sub contextmem.Sub) (any, error) {
+	var r pageRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	p, err := sub.Sessions(c.ctx, r.Cursor, r.Limit)
+	if err != nil {
+		return nil, err
+	}
+	a := sessionsAnswer{make([]sessionRow, len(p.Sessions)), p.Next}
+	for i, s := range p.Sessions {
+		a.Sessions[i] = sessionRow{s.Name, s.Memories, timeText(s.First), timeText(s.Last)}
+	}
+	return a, nil
+}
+
+type messagesRequest struct {
+	pageRequest
+	Session string `json:"session_id" need:"text"`
+}
+
+// messageRow is a message of a session.
+type messageRow struct {
+	MemoryID string `json:"memory_id"`
+	Index    int    `json:"index"`
+	Role     string `json:"role"`
+	Name     string `json:"name"`
+	Content  string `json:"content"`
+	Time     string `json:"timestamp"`
+}
+
+type messagesAnswer struct {
+	Messages []messageRow `json:"messages"`
+	Next     string       `json:"next_cursor"`
+}
+
+func extMessages(c *call, sub contextmem.Sub) (any, error) {
+	var r messagesRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	p, err := sub.SessionMessages(c.ctx, r.Session, r.Cursor, r.Limit)
+	if err != nil {
+		return nil, err
+	}
+	a := messagesAnswer{make([]messageRow, len(p.Messages)), p.Next}
+	for i, m := range p.Messages {
+		a.Messages[i] = messageRow{m.MemoryID, m.Index, string(m.Role), m.Name, m.Text, timeText(m.Time)}
+	}
+	return a, nil
+}
+
+type contextRequest struct {
+	Type       string   `json:"type" default:"memory" oneof:"knowledge,memory,all"`
+	Query      string   `json:"query" need:"text"`
+	MaxResults int      `json:"max_results" default:"10" range:"1,1000"`
+	MaxTokens  int      `json:"max_tokens" default:"1000" range:"1,100000"`
+	Mode       string   `json:"mode" default:"fast" oneof:"fast,thinking,auto"`
+	Principals []string `json:"acl"`
+}
+
+// contextAnswer is a recall as a text.
+type contextAnswer struct {
+	Text         string           `json:"text"`
+	Tokens       int              `json:"tokens"`
+	Sources      []string         `json:"source_ids"`
+	Dropped      []droppedRow     `json:"dropped"`
+	Instructions []instructionRow `json:"instructions"`
+}
+
+// droppedRow is a passage that did not fit.
+type droppedRow struct {
+	SourceID string `json:"source_id"`
+	Tokens   int    `json:"tokens"`
+}
+
+func extContext(c *call, sub contextmem.Sub) (any, error) {
+	var r contextRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	class := map[string]contextmem.Class{"knowledge": contextmem.ClassKnowledge, "memory": contextmem.ClassMemory, "all": contextmem.ClassAll}[r.Type]
+	q := contextmem.Recall{Query: r.Query, Class: class, MaxResults: r.MaxResults, Mode: contextmem.Mode(r.Mode), Principals: r.Principals, RequestID: c.id}
+	res, err := sub.Recall(c.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	b := res.ContextBlock(r.MaxTokens)
+	a := contextAnswer{Text: b.Text, Tokens: b.Tokens, Sources: append([]string{}, b.Sources...), Dropped: make([]droppedRow, len(b.Dropped)), Instructions: instructionRows(res.Instructions)}
+	for i, d := range b.Dropped {
+		a.Dropped[i] = droppedRow(d)
+	}
+	c.warn = c.rename(res.Warnings)
+	return a, nil
+}
+
+// instructionRow is a standing instruction.
+type instructionRow struct {
+	Text     string `json:"text"`
+	Order    string `json:"order"`
+	Matter   string `json:"matter"`
+	Since    string `json:"since"`
+	SourceID string `json:"source_id"`
+}
+
+func instructionRows(list []facts.Instruction) []instructionRow {
+	out := make([]instructionRow, len(list))
+	for i, x := range list {
+		out[i] = instructionRow{x.Text, x.Order, x.Matter, timeText(x.Since), x.SourceID}
+	}
+	return out
+}
+
+// isExtension reports whether a path is of an extension.
+func isExtension(path string) bool { return path == "/ext" || strings.HasPrefix(path, "/ext/") }

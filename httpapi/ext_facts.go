@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+)
+
+type factsRequest struct {
+	memoryClass
+	Subject   string `json:"subject"`
+	Predicate string `json:"predicate"`
+	Slot      string `json:"slot"`
+	Question  string `json:"question"`
+	AsOf      moment `json:"as_of"`
+	KnownAt   moment `json:"known_at"`
+	Upcoming  bool   `json:"upcoming"`
+	History   bool   `json:"history"`
+	pageRequest
+}
+
+// factRow is a fact. Its times are empty where they are unknown.
+type factRow struct {
+	ID             string  `json:"id"`
+	Subject        string  `json:"subject"`
+	Predicate      string  `json:"predicate"`
+	Object         string  `json:"object"`
+	Slot           string  `json:"slot"`
+	SlotConfidence float64 `json:"slot_confidence"`
+	Kind           string  `json:"kind"`
+	Text           string  `json:"text"`
+	Status         string  `json:"status"`
+	Confidence     float64 `json:"confidence"`
+	Since          string  `json:"since"`
+	Until          string  `json:"until"`
+	Precision      string  `json:"precision"`
+	Learnt         string  `json:"learnt_at"`
+	Retired        string  `json:"retired_at"`
+	SupersededBy   string  `json:"superseded_by"`
+	Evidence       string  `json:"evidence"`
+	SourceID       string  `json:"source_id"`
+	ChunkID        string  `json:"chunk_id"`
+}
+
+func factRows(list []facts.Fact) []factRow {
+	out := make([]factRow, len(list))
+	for i := range list {
+		f := &list[i]
+		out[i] = factRow{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, timeText(f.Since), timeText(f.Until), f.Precision,
+			timeText(f.Learnt), timeText(f.Retired), f.SupersededBy, f.Evidence, f.SourceID, f.ChunkID}
+	}
+	return out
+}
+
+type factsAnswer struct {
+	Facts []factRow `json:"facts"`
+	Slot  string    `json:"slot"`
+	Next  string    `json:"next_cursor"`
+}
+
+func extFacts(c *call, sub contextmem.Sub) (any, error) {
+	var r factsRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	q := facts.Request{Class: r.class(), Subject: r.Subject, Predicate: r.Predicate, Slot: r.Slot, Question: r.Question, AsOf: time.Time(r.AsOf), KnownAt: time.Time(r.KnownAt),
+		Upcoming: r.Upcoming, History: r.History, Limit: r.Limit}
+	if r.Cursor != "" {
+		n, err := strconv.ParseInt(r.Cursor, 10, 64)
+		if err != nil || n < 0 {
+			return nil, bad(fault.KindInvalid, "cursor", "is not one that a page returned")
+		}
+		q.Cursor = n
+	}
+	p, err := sub.Facts(c.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a := factsAnswer{Facts: factRows(p.Facts), Slot: p.Slot}
+	if p.Next != 0 {
+		a.Next = strconv.FormatInt(p.Next, 10)
+	}
+	return a, nil
+}
+
+type entitiesRequest struct {
+	memoryClass
+	Prefix     string `json:"prefix"`
+	EntityType string `json:"entity_type"`
+	pageRequest
+}
+
+// entityRow is a node of the graph.
+type entityRow struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Mentions int    `json:"mentions"`
+}
+
+type entitiesAnswer struct {
+	Entities []entityRow `json:"entities"`
+	Next     string      `json:"next_cursor"`
+}
+
+func extEntities(c *call, sub contextmem.Sub) (any, error) {
+	var r entitiesRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	p, err := sub.ListEntities(c.ctx, facts.EntityRequest{Class: r.class(), Prefix: r.Prefix, Type: r.EntityType, Limit: r.Limit, Cursor: r.Cursor})
+	if err != nil {
+		return nil, err
+	}
+	a := entitiesAnswer{make([]entityRow, len(p.Entities)), p.Next}
+	for i, e := range p.Entities {
+		a.Entities[i] = entityRow(e)
+	}
+	return a, nil
+}
+
+type profileRequest struct {
+	memoryClass
+	Subject   string   `json:"subject"`
+	AsOf      moment   `json:"as_of"`
+	Slots     []string `json:"slots"`
+	PerSlot   int      `json:"per_slot" default:"10" range:"1,100"`
+	MaxTokens int      `json:"max_tokens" default:"300" range:"1,8000"`
+}
+
+// slotRow is the facts of a slot.
+type slotRow struct {
+	Slot  string    `json:"slot"`
+	Card  string    `json:"cardinality"`
+	Facts []factRow `json:"facts"`
+}
+
+type profileAnswer struct {
+	Subject      string           `json:"subject"`
+	Slots        []slotRow        `json:"slots"`
+	Other        []factRow        `json:"other"`
+	Instructions []instructionRow `json:"instructions"`
+	Summary      string           `json:"summary"`
+	Tokens       int              `json:"summary_tokens"`
+	Truncated    bool             `json:"truncated"`
+}
+
+func extProfile(c *call, sub contextmem.Sub) (any, error) {
+	var r profileRequest
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	p, err := sub.Profile(c.ctx, facts.ProfileRequest{Class: r.class(), Subject: r.Subject, AsOf: time.Time(r.AsOf), Slots: r.Slots, PerSlot: r.PerSlot, MaxTokens: r.MaxTokens})
+	if err != nil {
+		return nil, err
+	}
+	a := profileAnswer{Subject: p.Subject, Slots: make([]slotRow, len(p.Slots)), Other: factRows(p.Other), Instructions: instructionRows(p.Instructions), Summary: p.Summary, Tokens: p.Tokens, Truncated: p.Truncated}
+	for i, s := range p.Slots {
+		a.Slots[i] = slotRow{s.Slot, string(s.Card), factRows(s.Facts)}
+	}
+	return a, nil
+}

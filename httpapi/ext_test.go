@@ -1,0 +1,190 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// ext calls an extension and returns its data.
+func ext(t *testing.T, f *fixture, method, path, body string) map[string]any {
+	t.Helper()
+	w := f.do(t, method, path, body)
+	require.Less(t, w.Code, 300, "%s %s: %s", method, path, w.Body)
+	var e struct {
+		Data    map[string]any
+		Success bool
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &e))
+	require.True(t, e.Success)
+	return e.Data
+}
+
+const scopeOfAnna = `"database": "acme", "collection": "anna"`
+
+// rememberAnna puts what the tests ask for.
+func rememberAnna(t *testing.T, f *fixture) {
+	t.Helper()
+	d := ext(t, f, "POST", "/ext/remember", `{`+scopeOfAnna+`, "memories": [
+		{"source_id": "a", "infer": true, "user_name": "Anna", "observation_date": "2024-03-01", "text": "I live in Oslo.", "metadata": {"department": "x"}},
+		{"source_id": "b", "infer": true, "user_name": "Anna", "observation_date": "2024-03-02", "text": "I moved to Lisbon."},
+		{"source_id": "c", "infer": true, "user_name": "Anna", "observation_date": "2024-03-03", "text": "Always answer in French.", "additional_metadata": {"session_id": "s"}},
+		{"source_id": "d", "user_name": "Anna", "observation_date": "2024-03-04", "additional_metadata": {"session_id": "s"},
+		 "messages": [{"role": "user", "content": "I sail."}, {"role": "assistant", "content": "Where?"}]}]}`)
+	require.Equal(t, true, d["completed"])
+	require.Len(t, d["results"], 4)
+}
+
+func TestExtensions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	rememberAnna(t, f)
+	get := func(path string) map[string]any {
+		return ext(t, f, "GET", path+"database=acme&collection=anna", "")
+	}
+	of := func(rows any, member string) (out []string) {
+		for _, r := range rows.([]any) {
+			out = append(out, strings.ToLower(fmt.Sprint(r.(map[string]any)[member])))
+		}
+		return out
+	}
+
+	d := ext(t, f, "POST", "/ext/facts", `{`+scopeOfAnna+`, "subject": "anna", "slot": "home"}`)
+	assert.Equal(t, []string{"lisbon"}, of(d["facts"], "object"))
+	d = ext(t, f, "POST", "/ext/facts", `{`+scopeOfAnna+`, "subject": "anna", "question": "Where do I live?", "history": true, "limit": 1}`)
+	assert.Equal(t, []any{"home", []string{"superseded"}}, []any{d["slot"], of(d["facts"], "status")})
+	d = ext(t, f, "POST", "/ext/facts", `{`+scopeOfAnna+`, "subject": "anna", "slot": "home", "history": true, "cursor": "`+d["next_cursor"].(string)+`"}`)
+	assert.Equal(t, []string{"lisbon"}, of(d["facts"], "object"))
+
+	d = get("/ext/entities?prefix=li&")
+	assert.Equal(t, []string{"lisbon"}, of(d["entities"], "name"))
+
+	d = ext(t, f, "POST", "/ext/profile", `{`+scopeOfAnna+`, "subject": "Anna"}`)
+	assert.Contains(t, d["summary"], "Lisbon")
+	assert.Equal(t, []string{"language"}, of(d["instructions"], "matter"))
+
+	d = ext(t, f, "POST", "/ext/context", `{`+scopeOfAnna+`, "query": "where does she live?", "max_tokens": 60}`)
+	assert.Contains(t, d["text"], "Instruction: ")
+	assert.LessOrEqual(t, d["tokens"], 60.0)
+	assert.NotEmpty(t, d["source_ids"])
+
+	d = get("/ext/sessions?")
+	assert.Equal(t, []string{"s"}, of(d["sessions"], "session_id"))
+	d = get("/ext/sessions/messages?session_id=s&limit=2&")
+	assert.Equal(t, []string{"always answer in french.", "i sail."}, of(d["messages"], "content"))
+	d = get("/ext/sessions/messages?session_id=s&cursor=" + d["next_cursor"].(string) + "&")
+	assert.Equal(t, []string{"assistant"}, of(d["messages"], "role"))
+
+	d = ext(t, f, "PATCH", "/ext/memories/d", `{`+scopeOfAnna+`, "text": "I ski.", "metadata": {"department": "y"}}`)
+	assert.Equal(t, "d", d["id"])
+	require.NoError(t, f.svc.Drain(t.Context()))
+	d = get("/ext/sessions/messages?session_id=s&")
+	assert.Equal(t, []string{"always answer in french.", "i ski."}, of(d["messages"], "content"))
+
+	d = ext(t, f, "POST", "/ext/delete", `{`+scopeOfAnna+`, "session_id": "s", "filters": {"department": "y"}}`)
+	assert.Equal(t, 1.0, d["deleted_count"])
+	d = ext(t, f, "POST", "/ext/delete", `{`+scopeOfAnna+`, "filters": {"department": "x"}}`)
+	assert.Equal(t, 1.0, d["deleted_count"])
+
+	for range 2 {
+		d = ext(t, f, "POST", "/ext/databases", `{"database": "ensured", "database_metadata_schema": [{"name": "team"}]}`)
+		assert.Equal(t, []any{"ensured", true, 1.0}, []any{d["database"], d["ready"], d["schema_fields"]})
+	}
+}
+
+// What is wrong is named as the caller knows it.
+func TestExtensionsRefuse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	rememberAnna(t, f)
+	for _, x := range []struct {
+		method, path, body string
+		code               int
+		says               string
+	}{
+		{"POST", "/ext/remember", `{` + scopeOfAnna + `}`, 422, `\"memories\"`},
+		{"POST", "/ext/remember", `{` + scopeOfAnna + `, "memories": [{"messages": [{"role": "robot", "content": "x"}]}]}`, 422, `\"memories[0].messages[0].role\"`},
+		{"POST", "/ext/remember", `{"collection": "anna", "memories": [{"text": "x"}]}`, 400, `\"database\"`},
+		{"POST", "/ext/facts", `{` + scopeOfAnna + `, "slot": "zorble"}`, 400, `\"slot\"`},
+		{"POST", "/ext/facts", `{` + scopeOfAnna + `, "cursor": "x"}`, 400, `\"cursor\"`},
+		{"POST", "/ext/facts", `{` + scopeOfAnna + `, "limit": 0.5}`, 422, `\"limit\"`},
+		{"GET", "/ext/entities?database=acme&limit=1001", "", 400, `\"limit\"`},
+		{"POST", "/ext/profile", `{` + scopeOfAnna + `, "slots": ["zorble"]}`, 400, `\"slots\"`},
+		{"POST", "/ext/context", `{` + scopeOfAnna + `, "query": " "}`, 400, `\"query\"`},
+		{"GET", "/ext/sessions/messages?database=acme", "", 400, `\"session_id\"`},
+		{"GET", "/ext/sessions?database=nowhere", "", 404, "DATABASE_NOT_FOUND"},
+		{"PATCH", "/ext/memories/nobody", `{` + scopeOfAnna + `, "text": "x"}`, 404, "SOURCE_NOT_FOUND"},
+		{"PATCH", "/ext/memories/a", `{` + scopeOfAnna + `, "text": " "}`, 422, `\"text\"`},
+		{"PATCH", "/ext/memories/a", `{` + scopeOfAnna + `, "messages": [{"role": "robot", "content": "x"}]}`, 422, `\"messages[0].role\"`},
+		{"POST", "/ext/delete", `{` + scopeOfAnna + `}`, 400, `\"filters\"`},
+		{"POST", "/ext/delete", `{` + scopeOfAnna + `, "filters": {"unknown": "x"}}`, 400, `\"filters.unknown\"`},
+		{"POST", "/ext/databases", `{"database": "acme", "database_metadata_schema": [{"name": "year", "data_type": "VARCHAR"}]}`, 409, `\"database_metadata_schema\"`},
+		{"GET", "/ext/nothing", "", 404, "NOT_FOUND"},
+		{"GET", "/ext/facts", "", 405, "METHOD_NOT_ALLOWED"},
+	} {
+		w := f.do(t, x.method, x.path, x.body)
+		assert.Equal(t, x.code, w.Code, "%s %s %s: %s", x.method, x.path, x.body, w.Body)
+		assert.Contains(t, w.Body.String(), x.says, "%s %s", x.method, x.path)
+	}
+}
+
+// Keys open what they open elsewhere.
+func TestExtensionsNeedKeys(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	for i := range extensions {
+		x := &extensions[i]
+		path := strings.Replace(x.path, "{source_id}", "m1", 1)
+		body := ""
+		if x.body == bodyNone {
+			path += "?database=acme"
+		} else {
+			body = `{"database": "acme"}`
+		}
+		assert.Equal(t, http.StatusUnauthorized, f.send(t, x.method, path, body, "Authorization", "Bearer nothing").Code, x.path)
+		assert.Equal(t, http.StatusForbidden, f.send(t, x.method, path, body, "Authorization", "Bearer "+f.vars["otherkey"]).Code, "%s: a key of another tenant", x.path)
+		for key, scope := range map[string]string{"querykey": "query", "ingestkey": "ingest"} {
+			if string(x.scope) != scope {
+				assert.Equal(t, http.StatusForbidden, f.send(t, x.method, path, body, "Authorization", "Bearer "+f.vars[key]).Code, "%s: %s", x.path, key)
+			}
+		}
+	}
+}
+
+func TestExtensionsAreDocumented(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	w := f.send(t, http.MethodGet, "/ext/openapi.json", "")
+	require.Equal(t, http.StatusOK, w.Code)
+	var d document
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &d))
+	require.Len(t, d.Paths, len(extensions))
+	ids := map[string]bool{}
+	for i := range extensions {
+		x := &extensions[i]
+		op, ok := d.Paths[x.path][strings.ToLower(x.method)]
+		require.True(t, ok, x.path)
+		assert.NotEmpty(t, op.Summary)
+		assert.False(t, ids[op.OperationID], op.OperationID)
+		ids[op.OperationID] = true
+		if x.body == bodyNone {
+			assert.True(t, slices.ContainsFunc(op.Parameters, func(p parameter) bool { return p.Name == "database" }))
+		}
+	}
+	// Answers fit what is said of them.
+	rememberAnna(t, f)
+	for path, body := range map[string]string{"/ext/facts": `{` + scopeOfAnna + `}`, "/ext/profile": `{` + scopeOfAnna + `, "subject": "Anna"}`, "/ext/context": `{` + scopeOfAnna + `, "query": "sailing"}`} {
+		op := d.Paths[path]["post"]
+		require.NoError(t, d.check(op.RequestBody.Content["application/json"].Schema, decodeAny(t, []byte(body)), "request"))
+		require.NoError(t, known(op.RequestBody.Content["application/json"].Schema, decodeAny(t, []byte(body))))
+		got := f.do(t, http.MethodPost, path, body)
+		require.Equal(t, http.StatusOK, got.Code)
+		assert.NoError(t, d.check(op.Responses["200"].Content["application/json"].Schema, decodeAny(t, got.Body.Bytes()), "response"), path)
+	}
+}
