@@ -1,0 +1,232 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/contextmem/contextmem/fault"
+)
+
+// request is one call of the server.
+type request struct {
+	op, method, path string
+	query            url.Values
+	json             any    // the body; or
+	body             []byte // with its
+	contentType      string
+	header           http.Header
+	once             bool // a repeat after an answer that was lost could do something else
+	bare             bool // the answer has no envelope
+}
+
+// meta is what an answer says of its request.
+type meta struct {
+	RequestID string          `json:"request_id"`
+	Mode      string          `json:"resolved_mode"`
+	Alpha     float64         `json:"resolved_alpha"`
+	Warnings  []fault.Warning `json:"warnings"`
+}
+
+// maxAnswer bounds an answer: a file of 50 MiB in base64, with room to spare.
+const maxAnswer = 256 << 20
+
+// send makes the call, again where that is safe, and decodes the data of the answer into to, when it is not nil.
+func (c *Client) send(ctx context.Context, r request, to any) (meta, error) {
+	if r.json != nil {
+		b, err := json.Marshal(r.json)
+		if err != nil {
+			return meta{}, &fault.Error{Op: r.op, Kind: fault.KindUnprocessed, Err: errors.New("a value has no JSON form")}
+		}
+		r.body, r.contentType = b, "application/json"
+	}
+	for try := 0; ; try++ {
+		m, err := c.once(ctx, &r, to)
+		if err == nil || try >= c.retries || ctx.Err() != nil || !repeatable(err, r.once) {
+			return m, err
+		}
+		wait := min(c.pause<<try, maxPause)
+		wait = wait/2 + rand.N(wait/2+1)
+		var fe *fault.Error
+		if errors.As(err, &fe) && fe.RetryAfter > 0 {
+			wait = min(fe.RetryAfter, maxPause)
+		}
+		if pause(ctx, wait) != nil {
+			return m, err
+		}
+	}
+}
+
+// lost is the failure of a connection: whether the server acted is not known.
+type lost struct{ err error }
+
+// Error implements error.
+func (l *lost) Error() string { return "no answer from the server: " + l.err.Error() }
+
+// Unwrap returns the cause.
+func (l *lost) Unwrap() error { return l.err }
+
+// refusal is an answer that the server gave, with its status.
+type refusal struct {
+	status  int
+	message string
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.message }
+
+// Lost reports whether err is the failure of a connection, after which it is not known whether the server acted.
+func Lost(err error) bool {
+	var l *lost
+	return errors.As(err, &l)
+}
+
+// repeatable reports whether a call may be tried again. Of the answers 429 and 503 say that nothing was done.
+func repeatable(err error, once bool) bool {
+	var r *refusal
+	if errors.As(err, &r) {
+		switch r.status {
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			return true
+		case http.StatusBadGateway, http.StatusGatewayTimeout:
+			return !once
+		}
+		return false
+	}
+	return Lost(err) && !once
+}
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// until asks again and again, with pauses that grow to a second, until done says so.
+func (c *Client) until(ctx context.Context, done func() (bool, error)) error {
+	for wait := 5 * time.Millisecond; ; wait = min(wait*2, time.Second) {
+		ok, err := done()
+		if ok || err != nil {
+			return err
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// once makes the call.
+func (c *Client) once(ctx context.Context, r *request, to any) (m meta, err error) {
+	address := c.base + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(r.body))
+	if err != nil {
+		return m, &fault.Error{Op: r.op, Kind: fault.KindInvalid, Err: errors.New("the request has no form that can be sent")}
+	}
+	for k, v := range r.header {
+		req.Header[k] = v
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	if r.contentType != "" {
+		req.Header.Set("Content-Type", r.contentType)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return m, c.cut(ctx, r.op, err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return m, c.cut(ctx, r.op, err)
+	}
+	if len(b) > maxAnswer {
+		return m, &fault.Error{Op: r.op, Kind: fault.KindTooLarge, Err: fmt.Errorf("the answer is over %d bytes", maxAnswer)}
+	}
+	if res.StatusCode/100 != 2 {
+		return m, refused(r.op, res, b)
+	}
+	if r.bare {
+		return m, decode(r.op, b, to)
+	}
+	var e struct {
+		Data json.RawMessage `json:"data"`
+		Meta meta            `json:"meta"`
+	}
+	if err := decode(r.op, b, &e); err != nil {
+		return m, err
+	}
+	return e.Meta, decode(r.op, e.Data, to)
+}
+
+// cut is the error of a call without an answer.
+func (c *Client) cut(ctx context.Context, op string, err error) error {
+	if ctx.Err() != nil {
+		return &fault.Error{Op: op, Kind: fault.KindUnavailable, Err: ctx.Err()}
+	}
+	var u *url.Error
+	if errors.As(err, &u) { // its text holds the address with the names of the query
+		err = u.Err
+	}
+	return &fault.Error{Op: op, Kind: fault.KindUnavailable, Err: &lost{err}}
+}
+
+// decode reads an answer; numbers in metadata stay as they were written.
+func decode(op string, b []byte, to any) error {
+	if to == nil {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		return &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errors.New("the answer is not one of a contextmem server")}
+	}
+	return nil
+}
+
+// refused makes an error of an answer.
+func refused(op string, res *http.Response, b []byte) error {
+	var body struct {
+		Error *struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Results []deletedRow
+		} `json:"error"`
+		Detail *struct {
+			Code    string `json:"error_code"`
+			Message string `json:"message"`
+		} `json:"detail"`
+	}
+	_ = json.Unmarshal(b, &body) // what is no JSON has a status still
+	code, text := "", "the server answered "+strconv.Itoa(res.StatusCode)
+	switch {
+	case body.Error != nil:
+		code, text = body.Error.Code, body.Error.Message
+	case body.Detail != nil:
+		code, text = body.Detail.Code, body.Detail.Message
+	}
+	e := &fault.Error{Op: op, Err: &refusal{res.StatusCode, text}}
+	e.Kind, e.Resource = kindOf(code, res.StatusCode)
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
+		e.RetryAfter = time.Duration(s) * time.Second
+	}
+	if body.Error != nil && body.Error.Results != nil {
+		return &strictRefusal{e, body.Error.Results}
+	}
+	return e
+}

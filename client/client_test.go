@@ -1,0 +1,235 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/httpapi"
+)
+
+const key = "test-key"
+
+// serve returns a service, and a server over it whose handler is wrapped.
+func serve(t *testing.T, wrap func(http.Handler) http.Handler) (*contextmem.Service, string) {
+	t.Helper()
+	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Workers: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, svc.Close()) })
+	h, err := httpapi.New(svc, httpapi.Options{Keys: map[string]string{key: contextmem.DefaultOrg}})
+	require.NoError(t, err)
+	if wrap != nil {
+		h = wrap(h)
+	}
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return svc, srv.URL
+}
+
+func dial(t *testing.T, url string) *client.Client {
+	t.Helper()
+	c, err := client.New(url, key, &client.Options{Pause: time.Millisecond})
+	require.NoError(t, err)
+	return c
+}
+
+// TestMemories runs one story through the interface, embedded and over REST: what both answer must agree.
+func TestMemories(t *testing.T) {
+	t.Parallel()
+	svc, url := serve(t, nil)
+	c := dial(t, url)
+	spec := contextmem.TenantSpec{ID: "acme", Schema: []contextmem.Field{{Name: "team", Match: true}}}
+	require.NoError(t, c.CreateTenant(t.Context(), spec))
+	require.NoError(t, c.Tenant("acme").WaitReady(t.Context()))
+	for name, m := range map[string]contextmem.Memories{"embedded": svc.Tenant("acme").Sub("embedded"), "remote": c.Tenant("acme").Sub("remote")} {
+		t.Run(name, func(t *testing.T) { story(t, m, name) })
+	}
+	subs, err := c.Tenant("acme").Subs(t.Context())
+	require.NoError(t, err)
+	want, err := svc.Tenant("acme").Stats(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, want.Subs, subs)
+}
+
+func story(t *testing.T, m contextmem.Memories, sub string) {
+	ctx := t.Context()
+	when := time.Date(2024, 5, 3, 9, 30, 0, 0, time.UTC)
+	added, err := m.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{
+		{ID: "coffee", Text: "Alice takes her coffee black.", Time: when, Session: "breakfast", Metadata: map[string]any{"team": "red"}},
+		{Pairs: []contextmem.Pair{{User: "Where is the printer?", Assistant: "On the second floor."}}, TTL: time.Hour},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, 2, added.Accepted)
+	files, err := m.AddKnowledge(ctx, contextmem.KnowledgeBatch{
+		Files: []contextmem.File{{ID: "oven", Name: "oven.md", Data: []byte("# Oven\n\nThe oven is cleaned on Mondays."), Title: "Oven manual", Kind: "manual", Time: when}},
+		Apps:  []contextmem.AppItem{{ID: "mail-1", Kind: content.AppEmail, Provider: "mail", ExternalID: "x1", Fields: map[string]any{"subject": "Flour", "body": "The flour arrives on Tuesday."}}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"oven", "mail-1"}, files.IDs())
+	st, err := m.Wait(ctx, append(added.IDs(), files.IDs()...)...)
+	require.NoError(t, err)
+	for _, s := range st {
+		require.Equal(t, contextmem.StatusCompleted, s.Status, "%s: %s %s", s.ID, s.ErrorCode, s.ErrorMessage)
+	}
+
+	res, err := m.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: "how does Alice drink her coffee?", Alpha: contextmem.FixedAlpha(.5), GraphContext: true,
+		Filters: contextmem.Filters{Metadata: map[string]any{"team": "red"}}, Temporal: &contextmem.Temporal{Now: when.AddDate(0, 0, 1)}})
+	require.NoError(t, err)
+	require.Len(t, res.Chunks, 1)
+	hit := res.Chunks[0]
+	require.Equal(t, "coffee", hit.SourceID)
+	require.Equal(t, contextmem.ClassMemory, hit.Class)
+	require.Equal(t, "Alice takes her coffee black.", hit.Text)
+	require.Equal(t, sub, hit.Sub)
+	require.Positive(t, hit.Explain.Keyword)
+	require.InDelta(t, .5, res.Alpha, 1e-9)
+	require.Equal(t, contextmem.ModeFast, res.Mode)
+	require.NotNil(t, res.Graph)
+	require.NotNil(t, res.Temporal)
+	require.NotEmpty(t, res.RequestID)
+	require.Len(t, res.Sources, 1)
+	plain, err := m.Recall(ctx, contextmem.Recall{Query: "when does the flour come?"})
+	require.NoError(t, err)
+	require.Equal(t, "mail-1", plain.Chunks[0].SourceID)
+	require.Nil(t, plain.Graph)
+	require.Nil(t, plain.Temporal)
+
+	page, err := m.List(ctx, contextmem.ListRequest{Class: contextmem.ClassMemory, PageSize: 1})
+	require.NoError(t, err)
+	require.Equal(t, 2, page.Total)
+	require.Equal(t, 2, page.Pages())
+	page, err = m.List(ctx, contextmem.ListRequest{IDs: []string{"oven"}})
+	require.NoError(t, err)
+	require.Len(t, page.Sources, 1)
+	require.Equal(t, "Oven manual", page.Sources[0].Title)
+	require.Equal(t, when, page.Sources[0].Timestamp)
+	page, err = m.List(ctx, contextmem.ListRequest{Content: true, Fields: contextmem.SourceFilter{Kind: "manual"}})
+	require.NoError(t, err)
+	require.Len(t, page.Sources, 1)
+	require.Contains(t, page.Sources[0].Content, "Mondays")
+
+	f, err := m.Fetch(ctx, contextmem.FetchRequest{ID: "oven"})
+	require.NoError(t, err)
+	require.Contains(t, f.Text, "cleaned on Mondays")
+	require.Equal(t, contextmem.ClassKnowledge, f.Class)
+	require.ErrorIs(t, m.Retry(ctx, contextmem.ClassKnowledge, "oven"), contextmem.ErrConflict)
+
+	again, err := m.AddMemories(ctx, contextmem.MemoryBatch{FailIfExists: true, Memories: []contextmem.Memory{{ID: "coffee", Text: "Alice takes milk."}}})
+	require.NoError(t, err)
+	require.ErrorIs(t, again.Items[0].Err, contextmem.ErrExists)
+
+	del, err := m.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: []string{"coffee", "oven", "nothing"}})
+	require.NoError(t, err)
+	require.Equal(t, 2, del.Deleted)
+	require.True(t, del.Items[0].Deleted && del.Items[1].Deleted && !del.Items[2].Deleted)
+	require.ErrorIs(t, del.Items[2].Err, contextmem.ErrNotFound)
+	del, err = m.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: []string{"nothing"}, KeepIndexing: true})
+	require.NoError(t, err)
+	require.ErrorIs(t, del.Items[0].Err, contextmem.ErrNotFound)
+	_, err = m.Fetch(ctx, contextmem.FetchRequest{ID: "oven"})
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+}
+
+// TestErrorsHaveKinds: errors of a server are those of the library.
+func TestErrorsHaveKinds(t *testing.T) {
+	t.Parallel()
+	_, url := serve(t, nil)
+	c := dial(t, url)
+	m := c.Tenant("nobody").Sub("")
+	_, err := m.Recall(t.Context(), contextmem.Recall{Query: "x"})
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+	var fe *contextmem.Error
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, fault.Tenant, fe.Resource)
+	_, err = m.Recall(t.Context(), contextmem.Recall{Query: " "})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	other, err := client.New(url, "wrong", nil)
+	require.NoError(t, err)
+	_, err = other.Tenants(t.Context())
+	require.ErrorIs(t, err, contextmem.ErrUnauthorized)
+	require.NotContains(t, err.Error(), "wrong")
+	for name, call := range map[string]func() error{
+		"Progress": func() error {
+			_, err := m.AddMemories(t.Context(), contextmem.MemoryBatch{Progress: func(contextmem.ItemProgress) {}})
+			return err
+		},
+		"RequestID": func() error {
+			_, err := m.Recall(t.Context(), contextmem.Recall{Query: "x", RequestID: contextmem.NewRequestID()})
+			return err
+		},
+		"Files[0].ACL": func() error {
+			_, err := m.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a", ACL: []string{"bob"}}}})
+			return err
+		},
+		"Class": func() error {
+			_, err := m.Fetch(t.Context(), contextmem.FetchRequest{ID: "a", Class: contextmem.ClassMemory})
+			return err
+		},
+	} {
+		err := call()
+		require.ErrorIs(t, err, contextmem.ErrInvalid, name)
+		require.ErrorAs(t, err, &fe)
+		require.Equal(t, name, fe.Field)
+	}
+	for _, s := range []string{"", "127.0.0.1:80", "ftp://x", "http://u:p@x", "http://x/?a=b"} {
+		_, err := client.New(s, key, nil)
+		require.ErrorIs(t, err, contextmem.ErrInvalid, s)
+	}
+}
+
+// TestRepeats: an addition whose answer is lost is sent again and stored once; one that must not be repeated is not.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	var cut, busy atomic.Int32
+	svc, url := serve(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case busy.Add(-1) >= 0:
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			case cut.Add(-1) >= 0:
+				h.ServeHTTP(httptest.NewRecorder(), r) // it is done, and nobody hears of it
+				panic(http.ErrAbortHandler)
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	require.NoError(t, svc.Tenant("acme").WaitReady(t.Context()))
+	m := dial(t, url).Tenant("acme").Sub("bob")
+	cut.Store(2)
+	busy.Store(2)
+	res, err := m.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "Bob cycles to work."}}})
+	require.NoError(t, err)
+	require.Equal(t, 1, res.Accepted)
+	require.NoError(t, svc.Drain(t.Context()))
+	page, err := m.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	require.Equal(t, 1, page.Total)
+
+	busy.Store(0)
+	cut.Store(1)
+	_, err = m.AddMemories(t.Context(), contextmem.MemoryBatch{FailIfExists: true, Memories: []contextmem.Memory{{ID: "b2", Text: "Bob swims."}}})
+	require.ErrorIs(t, err, contextmem.ErrUnavailable)
+	require.True(t, client.Lost(err))
+
+	busy.Store(1 << 20)
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	_, err = m.List(ctx, contextmem.ListRequest{})
+	require.Error(t, err)
+	require.False(t, errors.Is(err, contextmem.ErrNotFound))
+}

@@ -1,0 +1,385 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/fault"
+)
+
+var classNames = map[contextmem.Class]string{contextmem.ClassKnowledge: "knowledge", contextmem.ClassMemory: "memory", contextmem.ClassAll: "all"}
+
+// className is a class on the wire; 0 is knowledge.
+func className(op string, c contextmem.Class, all bool) (string, error) {
+	if c == 0 {
+		c = contextmem.ClassKnowledge
+	}
+	name, ok := classNames[c]
+	if !ok || c == contextmem.ClassAll && !all {
+		return "", &fault.Error{Op: op, Kind: fault.KindInvalid, Field: "Class", Err: errors.New("is not a class that this call knows")}
+	}
+	return name, nil
+}
+
+// values is the query string with the scope.
+func (s scope) values() url.Values {
+	v := url.Values{"database": {s.tenant}}
+	if s.sub != "" {
+		v.Set("collection", s.sub)
+	}
+	return v
+}
+
+// body is a JSON body with the scope.
+func (s scope) body() map[string]any {
+	m := map[string]any{"database": s.tenant}
+	if s.sub != "" {
+		m["collection"] = s.sub
+	}
+	return m
+}
+
+// put sets what is not empty.
+func put(m map[string]any, k string, v any, empty bool) {
+	if !empty {
+		m[k] = v
+	}
+}
+
+// source is a source as lists and recalls show it.
+type source struct {
+	ID          string           `json:"id"`
+	Collection  string           `json:"collection"`
+	Title       string           `json:"title"`
+	Type        string           `json:"type"`
+	Description string           `json:"description"`
+	Note        string           `json:"note"`
+	URL         string           `json:"url"`
+	Timestamp   string           `json:"timestamp"`
+	Attachments []map[string]any `json:"attachments"`
+	Metadata    map[string]any   `json:"metadata"`
+	Additional  map[string]any   `json:"additional_metadata"`
+	Content     *struct {
+		Text string `json:"text"`
+	} `json:"content"`
+	CreatedAt   string     `json:"created_at"`
+	UpdatedAt   string     `json:"updated_at"`
+	Status      string     `json:"indexing_status"`
+	AppKind     *string    `json:"app_kind"`
+	AppProvider *string    `json:"app_provider"`
+	AppID       *string    `json:"app_external_id"`
+	AppParent   *string    `json:"app_parent_id"`
+	Relations   *relatedTo `json:"relations"`
+}
+
+type relatedTo struct {
+	IDs        []string       `json:"ids"`
+	Properties map[string]any `json:"properties"`
+	Links      []struct {
+		Predicate string `json:"predicate"`
+		Target    struct {
+			ID         string `json:"id"`
+			Provider   string `json:"provider"`
+			ExternalID string `json:"external_id"`
+		} `json:"target"`
+		Properties map[string]any `json:"properties"`
+	} `json:"links"`
+}
+
+func (s *source) info(class contextmem.Class) contextmem.SourceInfo {
+	out := contextmem.SourceInfo{ID: s.ID, Sub: s.Collection, Class: class, Title: s.Title, Kind: s.Type, Description: s.Description, Note: s.Note, URL: s.URL,
+		Timestamp: readTime(s.Timestamp), CreatedAt: readTime(s.CreatedAt), UpdatedAt: readTime(s.UpdatedAt), Status: contextmem.Status(s.Status),
+		Metadata: s.Metadata, Additional: s.Additional}
+	if s.Content != nil {
+		out.Content = s.Content.Text
+	}
+	if s.AppProvider != nil || s.AppKind != nil || s.AppID != nil {
+		out.App = &contextmem.AppInfo{Kind: content.AppKind(text(s.AppKind)), Provider: text(s.AppProvider), ExternalID: text(s.AppID), ParentID: text(s.AppParent), Attachments: s.Attachments}
+	}
+	if r := s.Relations; r != nil {
+		out.Relations = &contextmem.Relations{IDs: r.IDs, Properties: r.Properties}
+		for _, l := range r.Links {
+			out.Relations.Links = append(out.Relations.Links, content.Link{Predicate: l.Predicate, TargetID: l.Target.ID, Provider: l.Target.Provider, ExternalID: l.Target.ExternalID, Properties: l.Properties})
+		}
+	}
+	return out
+}
+
+// listFields are all fields of a source, which have to be asked for together with the content.
+var listFields = []string{"attachments", "content", "description", "note", "relations", "timestamp", "title", "type", "url", "metadata", "additional_metadata"}
+
+// List implements contextmem.Memories. With Content set, sources of knowledge lack Status, CreatedAt and UpdatedAt.
+func (s scope) List(ctx context.Context, r contextmem.ListRequest) (*contextmem.SourcePage, error) {
+	const op = "list"
+	class, err := className(op, r.Class, false)
+	if err != nil {
+		return nil, err
+	}
+	if r.Filters.Strict {
+		return nil, notOverREST(op, "Filters.Strict")
+	}
+	body := s.body()
+	body["type"] = class
+	put(body, "ids", r.IDs, r.IDs == nil)
+	put(body, "page", r.Page, r.Page == 0)
+	put(body, "page_size", r.PageSize, r.PageSize == 0)
+	put(body, "acl", r.Principals, r.Principals == nil)
+	put(body, "include_fields", listFields, !r.Content || class == "memory")
+	filters := map[string]any{}
+	put(filters, "metadata", r.Filters.Metadata, r.Filters.Metadata == nil)
+	put(filters, "additional_metadata", r.Filters.Additional, r.Filters.Additional == nil)
+	fields := map[string]string{}
+	for k, v := range map[string]string{"title": r.Fields.Title, "type": r.Fields.Kind, "description": r.Fields.Description, "url": r.Fields.URL, "timestamp": r.Fields.Timestamp,
+		"app_kind": r.Fields.AppKind, "app_provider": r.Fields.AppProvider, "app_external_id": r.Fields.AppExternalID, "app_parent_id": r.Fields.AppParentExternalID} {
+		if v != "" {
+			fields[k] = v
+		}
+	}
+	put(filters, "source_fields", fields, len(fields) == 0)
+	put(body, "filters", filters, len(filters) == 0)
+	var a struct {
+		Total      int `json:"total"`
+		Pagination struct {
+			Page     int `json:"page"`
+			PageSize int `json:"page_size"`
+		} `json:"pagination"`
+		Sources  []source `json:"sources"`
+		Memories []struct {
+			source
+			Text     string  `json:"memory_content"`
+			Inferred *string `json:"inferred_content"`
+		} `json:"user_memories"`
+	}
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/context/list", json: body}, &a)
+	if err != nil {
+		return nil, err
+	}
+	p := &contextmem.SourcePage{Total: a.Total, Page: a.Pagination.Page, PageSize: a.Pagination.PageSize, Warnings: m.Warnings}
+	for i := range a.Sources {
+		p.Sources = append(p.Sources, a.Sources[i].info(contextmem.ClassKnowledge))
+	}
+	for i := range a.Memories {
+		x := a.Memories[i].info(contextmem.ClassMemory)
+		x.Content, x.Inferred = a.Memories[i].Text, text(a.Memories[i].Inferred)
+		p.Sources = append(p.Sources, x)
+	}
+	return p, nil
+}
+
+// Fetch implements contextmem.Memories. Text of a binary file is the parsed text, with FetchBoth alone.
+func (s scope) Fetch(ctx context.Context, r contextmem.FetchRequest) (*contextmem.Fetched, error) {
+	const op = "fetch"
+	if r.Class != 0 {
+		return nil, notOverREST(op, "Class")
+	}
+	mode := r.Mode
+	if mode == "" {
+		mode = contextmem.FetchContent
+	}
+	if r.ParsedText && mode == contextmem.FetchContent {
+		mode = contextmem.FetchBoth
+	}
+	v := s.values()
+	v.Set("id", r.ID)
+	v.Set("mode", string(mode))
+	if r.Expiry != 0 {
+		v.Set("expiry_seconds", strconv.Itoa(int(r.Expiry/time.Second)))
+	}
+	for _, p := range r.Principals {
+		v.Add("acl", p)
+	}
+	var a struct {
+		ID          string  `json:"id"`
+		Content     *string `json:"content"`
+		Base64      *string `json:"content_base64"`
+		Inferred    *string `json:"inferred_content"`
+		URL         *string `json:"presigned_url"`
+		ContentType string  `json:"content_type"`
+		Size        *int64  `json:"size_bytes"`
+		Usage       *struct {
+			Calls      int     `json:"calls"`
+			Completion int     `json:"completion_tokens"`
+			Fallback   *string `json:"fallback"`
+			Model      string  `json:"model"`
+			Prompt     int     `json:"prompt_tokens"`
+		} `json:"usage"`
+		Warnings []fault.Warning `json:"warnings"`
+	}
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/context/inspect", query: v}, &a); err != nil {
+		return nil, err
+	}
+	f := &contextmem.Fetched{ID: a.ID, Text: text(a.Content), Inferred: text(a.Inferred), URL: text(a.URL), ContentType: a.ContentType, Warnings: a.Warnings}
+	if a.Size == nil {
+		f.Class, f.SizeBytes = contextmem.ClassMemory, int64(len(f.Text))
+	} else {
+		f.Class, f.SizeBytes = contextmem.ClassKnowledge, *a.Size
+	}
+	if a.Base64 != nil {
+		b, err := base64.StdEncoding.DecodeString(*a.Base64)
+		if err != nil {
+			return nil, &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errors.New("the answer is not one of a contextmem server")}
+		}
+		f.Data, f.Binary = b, true
+	}
+	if u := a.Usage; u != nil {
+		f.Usage = &contextmem.ModelUsage{Model: u.Model, PromptTokens: u.Prompt, CompletionTokens: u.Completion, Calls: u.Calls, Fallback: text(u.Fallback)}
+	}
+	return f, nil
+}
+
+// statusIDs bounds the ids of one request, whose address stays short enough for proxies.
+const statusIDs = 50
+
+// Status implements contextmem.Memories. Class and Attempts are not carried over REST.
+func (s scope) Status(ctx context.Context, ids ...string) ([]contextmem.ItemStatus, error) {
+	out := make([]contextmem.ItemStatus, 0, len(ids))
+	for part := range slices.Chunk(ids, statusIDs) {
+		v := s.values()
+		v["ids"] = part
+		var a struct {
+			Statuses []struct {
+				ID       string          `json:"id"`
+				Status   string          `json:"indexing_status"`
+				Code     string          `json:"error_code"`
+				Error    string          `json:"error_message"`
+				Message  string          `json:"message"`
+				Hint     string          `json:"hint"`
+				Warnings []fault.Warning `json:"warnings"`
+			} `json:"statuses"`
+		}
+		if _, err := s.c.send(ctx, request{op: "status", method: http.MethodGet, path: "/context/status", query: v}, &a); err != nil {
+			return nil, err
+		}
+		for _, x := range a.Statuses {
+			out = append(out, contextmem.ItemStatus{ID: x.ID, Status: contextmem.Status(x.Status), ErrorCode: x.Code, ErrorMessage: x.Error,
+				Unknown: x.Code == "FILE_NOT_FOUND", Hint: x.Hint, Warnings: x.Warnings})
+		}
+	}
+	return out, nil
+}
+
+// Wait implements contextmem.Memories. It asks for the states again and again, at most once in a second.
+func (s scope) Wait(ctx context.Context, ids ...string) (st []contextmem.ItemStatus, err error) {
+	err = s.c.until(ctx, func() (bool, error) {
+		var err error
+		st, err = s.Status(ctx, ids...)
+		return !slices.ContainsFunc(st, func(x contextmem.ItemStatus) bool { return !x.Status.Terminal() }), err
+	})
+	return st, err
+}
+
+// Retry implements contextmem.Memories.
+func (s scope) Retry(ctx context.Context, class contextmem.Class, id string) error {
+	const op = "retry"
+	name, err := className(op, class, false)
+	if err != nil {
+		return err
+	}
+	body := s.body()
+	body["type"], body["id"] = name, id
+	_, err = s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/context/retry", json: body, once: true}, nil)
+	return err
+}
+
+// deletedRow is the fate of an item that was to be deleted.
+type deletedRow struct {
+	ID      string  `json:"id"`
+	Deleted bool    `json:"deleted"`
+	Error   *string `json:"error"`
+}
+
+// strictRefusal is an answer that nothing was deleted, with the fate of each item.
+type strictRefusal struct {
+	err  *fault.Error
+	rows []deletedRow
+}
+
+// Error implements error.
+func (s *strictRefusal) Error() string { return s.err.Error() }
+
+// Unwrap returns the error without the fates.
+func (s *strictRefusal) Unwrap() error { return s.err }
+
+// DeleteItems implements contextmem.Memories. A repeat finds items that the first try deleted gone.
+func (s scope) DeleteItems(ctx context.Context, r contextmem.DeleteItemsRequest) (*contextmem.DeleteItemsResult, error) {
+	if r.Class != 0 {
+		return s.deleteOf(ctx, r)
+	}
+	r.Class = contextmem.ClassKnowledge
+	res, err := s.deleteOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var rest []string // what knowledge does not have
+	for _, it := range res.Items {
+		if errors.Is(it.Err, contextmem.ErrNotFound) {
+			rest = append(rest, it.ID)
+		}
+	}
+	if len(rest) == 0 {
+		return res, nil
+	}
+	r.Class, r.IDs = contextmem.ClassMemory, rest
+	more, err := s.deleteOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	fate := map[string]contextmem.DeleteItem{}
+	for _, it := range more.Items {
+		fate[it.ID] = it
+	}
+	for i, it := range res.Items {
+		if f, ok := fate[it.ID]; ok && errors.Is(it.Err, contextmem.ErrNotFound) {
+			res.Items[i] = f
+		}
+	}
+	res.Deleted += more.Deleted
+	return res, nil
+}
+
+func (s scope) deleteOf(ctx context.Context, r contextmem.DeleteItemsRequest) (*contextmem.DeleteItemsResult, error) {
+	const op = "delete items"
+	class, err := className(op, r.Class, false)
+	if err != nil {
+		return nil, err
+	}
+	body := s.body()
+	body["type"], body["ids"] = class, r.IDs
+	q := request{op: op, method: http.MethodDelete, path: "/context", json: body}
+	if r.KeepIndexing {
+		q.header = http.Header{"X-Service-Delete-Status": {"strict"}}
+	}
+	var a struct {
+		Results []deletedRow `json:"results"`
+	}
+	_, err = s.c.send(ctx, q, &a)
+	var strict *strictRefusal
+	if errors.As(err, &strict) {
+		a.Results, err = strict.rows, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	res := &contextmem.DeleteItemsResult{Items: make([]contextmem.DeleteItem, len(a.Results))}
+	for i, row := range a.Results {
+		res.Items[i] = contextmem.DeleteItem{ID: row.ID, Deleted: row.Deleted}
+		switch {
+		case row.Deleted:
+			res.Deleted++
+		case strings.Contains(text(row.Error), "still being indexed"):
+			res.Items[i].Err = &fault.Error{Op: op, Kind: fault.KindProcessing, Resource: fault.Source, ID: fault.ShortID(row.ID), RetryAfter: time.Second, Err: errors.New(text(row.Error))}
+		default:
+			res.Items[i].Err = &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Source, ID: fault.ShortID(row.ID), Err: errors.New(text(row.Error))}
+		}
+	}
+	return res, nil
+}

@@ -1,0 +1,285 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Recall implements contextmem.Memories. REST bounds MaxResults by 50 and gives weights of sub-tenants one decimal.
+func (s scope) Recall(ctx context.Context, q contextmem.Recall) (*contextmem.Result, error) {
+	const op = "recall"
+	class, err := className(op, q.Class, true)
+	if err != nil {
+		return nil, err
+	}
+	if q.RequestID != "" {
+		return nil, notOverREST(op, "RequestID")
+	}
+	body := s.body()
+	if q.Subs != nil {
+		delete(body, "collection")
+		body["collections"] = q.Subs
+	}
+	mode := q.Mode
+	if mode == "" {
+		mode = contextmem.ModeFast
+	}
+	body["query"], body["type"], body["mode"], body["graph_context"] = q.Query, class, mode, q.GraphContext
+	put(body, "max_results", q.MaxResults, q.MaxResults == 0)
+	put(body, "alpha", q.Alpha, q.Alpha == contextmem.Alpha{})
+	put(body, "recency_bias", q.RecencyBias, q.RecencyBias == 0)
+	put(body, "query_apps", true, !q.Apps)
+	put(body, "query_forceful_relations", !q.SkipForcefulRelations, !q.ForcefulRelations && !q.SkipForcefulRelations)
+	put(body, "additional_context", q.Hint, q.Hint == "")
+	put(body, "ids", q.IDs, q.IDs == nil)
+	put(body, "titles", q.Titles, q.Titles == nil)
+	put(body, "num_related_chunks", q.RelatedChunks, q.RelatedChunks == 0)
+	put(body, "acl", q.Principals, q.Principals == nil)
+	put(body, "as_of", q.AsOf, q.AsOf.IsZero())
+	put(body, "known_at", q.KnownAt, q.KnownAt.IsZero())
+	put(body, "strict_filters", true, !q.Filters.Strict)
+	filters := map[string]any{}
+	for k, v := range q.Filters.Metadata {
+		filters[k] = v
+	}
+	put(filters, "additional_metadata", q.Filters.Additional, q.Filters.Additional == nil)
+	put(body, "metadata_filters", filters, len(filters) == 0)
+	temporal(body, q.Temporal)
+	var a answer
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/query", json: body}, &a)
+	if err != nil {
+		return nil, err
+	}
+	res := a.result(q.Class)
+	res.RequestID, res.Mode, res.Alpha, res.Warnings = m.RequestID, contextmem.Mode(m.Mode), m.Alpha, m.Warnings
+	if q.Temporal == nil {
+		res.Temporal = nil
+	}
+	return res, nil
+}
+
+// temporal sets the temporal parameters.
+func temporal(body map[string]any, t *contextmem.Temporal) {
+	body["temporal_reasoning"] = t != nil
+	if t == nil {
+		return
+	}
+	put(body, "temporal_now", t.Now, t.Now.IsZero())
+	intent := map[string]any{}
+	put(intent, "mode", t.Mode, t.Mode == "")
+	put(intent, "window_start", t.Start, t.Start.IsZero())
+	put(intent, "window_end", t.End, t.End.IsZero())
+	put(intent, "event_phrases", t.Events, t.Events == nil)
+	put(intent, "duration_to_now", true, !t.DurationToNow)
+	put(body, "temporal_intent", intent, len(intent) == 0)
+}
+
+// answer is the data of an answer to a query.
+type answer struct {
+	Chunks     []chunk          `json:"chunks"`
+	Additional map[string]chunk `json:"additional_context"`
+	Sources    []source         `json:"sources"`
+	Graph      *struct {
+		Groups    map[string][]string `json:"chunk_id_to_group_ids"`
+		Relations []path              `json:"chunk_relations"`
+		Paths     []path              `json:"query_paths"`
+		Synthesis *string             `json:"synthesis_context"`
+	} `json:"graph_context"`
+	Facts    []fact `json:"temporal_facts"`
+	Duration *struct {
+		Approximate bool    `json:"approximate"`
+		Days        int     `json:"days"`
+		From        *fact   `json:"from"`
+		FromDate    string  `json:"from_date"`
+		Confidence  float64 `json:"pairing_confidence"`
+		To          *fact   `json:"to"`
+		ToDate      string  `json:"to_date"`
+	} `json:"temporal_duration"`
+	Filter *struct {
+		Applied   bool   `json:"applied"`
+		Degraded  bool   `json:"degraded"`
+		Mode      string `json:"mode"`
+		Truncated bool   `json:"truncated"`
+	} `json:"temporal_filter"`
+}
+
+type chunk struct {
+	ID         string         `json:"chunk_uuid"`
+	SourceID   string         `json:"source_id"`
+	Collection string         `json:"collection"`
+	Text       string         `json:"chunk_content"`
+	Title      string         `json:"source_title"`
+	Kind       string         `json:"source_type"`
+	Uploaded   string         `json:"source_upload_time"`
+	Updated    string         `json:"source_last_updated_time"`
+	Layout     layout         `json:"layout"`
+	Score      float64        `json:"relevancy_score"`
+	Metadata   map[string]any `json:"metadata"`
+	Additional map[string]any `json:"additional_metadata"`
+	Extra      []string       `json:"extra_context_ids"`
+	AlsoFrom   []string       `json:"also_source_ids"`
+	Parts      *struct {
+		App       float64 `json:"app"`
+		Bridge    float64 `json:"bridge"`
+		Context   float64 `json:"context"`
+		Entity    float64 `json:"entity"`
+		Expansion float64 `json:"expansion"`
+		Feedback  float64 `json:"feedback"`
+		Graph     float64 `json:"graph"`
+		Keyword   float64 `json:"keyword"`
+		Late      float64 `json:"late_interaction"`
+		Recency   float64 `json:"recency"`
+		Rerank    float64 `json:"rerank"`
+		Semantic  float64 `json:"semantic"`
+		Speaker   float64 `json:"speaker"`
+		Time      float64 `json:"time"`
+	} `json:"score_parts"`
+}
+
+// layout is JSON, written as a text or as it is.
+type layout string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *layout) UnmarshalJSON(b []byte) error {
+	var s *string
+	if json.Unmarshal(b, &s) == nil {
+		*l = layout(text(s))
+		return nil
+	}
+	*l = layout(b)
+	return nil
+}
+
+func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
+	out := contextmem.Chunk{ID: c.ID, SourceID: c.SourceID, Sub: c.Collection, Class: class, Text: c.Text, Title: c.Title, Kind: c.Kind, CreatedAt: readTime(c.Uploaded),
+		UpdatedAt: readTime(c.Updated), Layout: string(c.Layout), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom}
+	if p := c.Parts; p != nil {
+		out.Explain = &contextmem.Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
+			Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, Rerank: p.Rerank, App: p.App, Recency: p.Recency, Feedback: p.Feedback}
+	}
+	return out
+}
+
+type entity struct {
+	ID         string  `json:"entity_id"`
+	Identifier *string `json:"identifier"`
+	Name       string  `json:"name"`
+	Namespace  string  `json:"namespace"`
+	Provider   string  `json:"provider"`
+	Type       string  `json:"type"`
+}
+
+func (e *entity) entity() contextmem.Entity {
+	return contextmem.Entity{ID: e.ID, Name: e.Name, Type: e.Type, Namespace: e.Namespace, Identifier: text(e.Identifier), Provider: e.Provider}
+}
+
+type path struct {
+	Context  *string  `json:"combined_context"`
+	Group    *string  `json:"group_id"`
+	Score    float64  `json:"relevancy_score"`
+	ChunkIDs []string `json:"source_chunk_ids"`
+	Triplets []struct {
+		Relation struct {
+			Canonical  string  `json:"canonical_predicate"`
+			Raw        string  `json:"raw_predicate"`
+			ChunkID    string  `json:"chunk_id"`
+			Confidence float64 `json:"confidence"`
+			Context    string  `json:"context"`
+			Origin     string  `json:"origin"`
+			ID         string  `json:"relationship_id"`
+			SourceID   *string `json:"source_entity_id"`
+			TargetID   *string `json:"target_entity_id"`
+			Temporal   *string `json:"temporal_details"`
+			Timestamp  string  `json:"timestamp"`
+		} `json:"relation"`
+		Source entity `json:"source"`
+		Target entity `json:"target"`
+	} `json:"triplets"`
+}
+
+func paths(list []path) []contextmem.Path {
+	var out []contextmem.Path
+	for _, p := range list {
+		one := contextmem.Path{Score: p.Score, Context: text(p.Context), GroupID: text(p.Group), ChunkIDs: p.ChunkIDs}
+		for _, t := range p.Triplets {
+			r := t.Relation
+			one.Triplets = append(one.Triplets, contextmem.Triplet{Source: t.Source.entity(), Target: t.Target.entity(),
+				Relation: contextmem.Evidence{ID: r.ID, Canonical: r.Canonical, Raw: r.Raw, Context: r.Context, Confidence: r.Confidence, Temporal: text(r.Temporal),
+					Timestamp: readTime(r.Timestamp), ChunkID: r.ChunkID, SourceID: text(r.SourceID), TargetID: text(r.TargetID), Origin: r.Origin}})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// fact is a dated fact; its times are seconds.
+type fact struct {
+	ChunkID    string `json:"chunk_id"`
+	Precision  string `json:"date_precision"`
+	End        *int64 `json:"event_end"`
+	Start      *int64 `json:"event_start"`
+	Phrase     string `json:"evidence_phrase"`
+	Type       string `json:"fact_type"`
+	Object     string `json:"object"`
+	Relation   string `json:"relation"`
+	RelationID string `json:"relationship_id"`
+	SourceID   string `json:"source_id"`
+	Status     string `json:"status"`
+	Subject    string `json:"subject"`
+}
+
+func (f *fact) fact() *contextmem.TemporalFact {
+	if f == nil {
+		return nil
+	}
+	seconds := func(n *int64) time.Time {
+		if n == nil {
+			return time.Time{}
+		}
+		return time.Unix(*n, 0).UTC()
+	}
+	return &contextmem.TemporalFact{Subject: f.Subject, Relation: f.Relation, Object: f.Object, Type: f.Type, Status: f.Status, Start: seconds(f.Start), End: seconds(f.End),
+		Precision: f.Precision, Phrase: f.Phrase, ChunkID: f.ChunkID, SourceID: f.SourceID, RelationID: f.RelationID}
+}
+
+// result is the answer in the types of the library.
+func (a *answer) result(class contextmem.Class) *contextmem.Result {
+	of := class
+	switch class {
+	case 0:
+		of = contextmem.ClassKnowledge
+	case contextmem.ClassAll:
+		of = 0 // the answer does not tell them apart
+	}
+	res := &contextmem.Result{}
+	for i := range a.Chunks {
+		res.Chunks = append(res.Chunks, a.Chunks[i].chunk(of))
+	}
+	for i := range a.Sources {
+		res.Sources = append(res.Sources, a.Sources[i].info(of))
+	}
+	if len(a.Additional) > 0 {
+		res.Additional = map[string]contextmem.Chunk{}
+		for k, c := range a.Additional {
+			res.Additional[k] = c.chunk(of)
+		}
+	}
+	if g := a.Graph; g != nil {
+		res.Graph = &contextmem.GraphContext{QueryPaths: paths(g.Paths), ChunkRelations: paths(g.Relations), ChunkGroups: g.Groups, Synthesis: text(g.Synthesis)}
+	}
+	if f := a.Filter; f != nil {
+		res.Temporal = &contextmem.TemporalResult{Mode: f.Mode, Applied: f.Applied, Truncated: f.Truncated, Degraded: f.Degraded}
+		for i := range a.Facts {
+			res.Temporal.Facts = append(res.Temporal.Facts, *a.Facts[i].fact())
+		}
+		if d := a.Duration; d != nil {
+			res.Temporal.Duration = &contextmem.TemporalDuration{Days: d.Days, From: d.From.fact(), To: d.To.fact(), FromDate: readTime(d.FromDate), ToDate: readTime(d.ToDate),
+				Approximate: d.Approximate, Confidence: d.Confidence}
+		}
+	}
+	return res
+}
