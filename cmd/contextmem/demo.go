@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/contextmem/contextmem"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+// demoTenant holds the documents and the conversation of the demonstration.
+const demoTenant = "demo"
+
+// demoQuestions are asked of the documents (no sub-tenant), or of the conversation.
+var demoQuestions = []struct{ sub, text string }{
+	{"", "What should I do when the burners stop working?"},
+	{"", "Which cookies are safe for someone who can't eat wheat?"},
+	{"noor", "What is Noor's sibling called, and where does he live?"},
+	{"noor", "Is there any food that Noor must avoid?"},
+}
+
+func (a *app) demoCmd() *cobra.Command {
+	return &cobra.Command{Use: "demo", Short: "Load a bakery's documents and a conversation, and ask about them", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd, func(ctx context.Context, h home) error {
+				if err := h.EnsureTenant(ctx, demoTenant); err != nil {
+					return err
+				}
+				start := time.Now()
+				if err := loadDemo(ctx, h); err != nil {
+					return err
+				}
+				a.say("loaded in %v", time.Since(start).Round(time.Millisecond))
+				type answer struct {
+					Sub      string `json:"sub,omitempty"`
+					Question string `json:"question"`
+					Hits     []hit  `json:"hits"`
+				}
+				var answers []answer
+				for _, q := range demoQuestions {
+					res, err := h.Sub(demoTenant, q.sub).Recall(ctx, contextmem.Recall{Class: contextmem.ClassAll, Query: q.text, MaxResults: 2})
+					if err != nil {
+						return err
+					}
+					answers = append(answers, answer{q.sub, q.text, hits(res)})
+				}
+				return a.show(answers, func(w io.Writer) {
+					for _, x := range answers {
+						fmt.Fprintf(w, "\n? %s\n", x.Question)
+						a.printHits(w, x.Hits)
+					}
+					fmt.Fprintf(w, "\nAsk on: contextmem recall -t %s -s noor \"...\"\nServe it: contextmem serve\nForget it: contextmem tenants rm %s\n", demoTenant, demoTenant)
+				})
+			})
+		}}
+}
+
+// loadDemo puts the files into knowledge and the conversation into the memories of Noor.
+func loadDemo(ctx context.Context, h home) error {
+	entries, err := fs.ReadDir(demoFiles, "demo")
+	if err != nil {
+		return err
+	}
+	var know contextmem.KnowledgeBatch
+	var talk contextmem.MemoryBatch
+	for _, e := range entries {
+		b, err := demoFiles.ReadFile(path.Join("demo", e.Name()))
+		if err != nil {
+			return err
+		}
+		if e.Name() != "conversation.json" {
+			know.Files = append(know.Files, contextmem.File{ID: e.Name(), Name: e.Name(), Data: b})
+			continue
+		}
+		var turns []struct {
+			Time time.Time
+			Text string
+		}
+		if err := json.Unmarshal(b, &turns); err != nil {
+			return err
+		}
+		for i, t := range turns {
+			talk.Memories = append(talk.Memories, contextmem.Memory{ID: fmt.Sprintf("turn-%02d", i), Text: t.Text, Time: t.Time})
+		}
+	}
+	files, err := h.Sub(demoTenant, "").AddKnowledge(ctx, know)
+	if err != nil {
+		return err
+	}
+	turns, err := h.Sub(demoTenant, "noor").AddMemories(ctx, talk)
+	if err != nil {
+		return err
+	}
+	if _, err := h.Sub(demoTenant, "").Wait(ctx, files.IDs()...); err != nil {
+		return err
+	}
+	_, err = h.Sub(demoTenant, "noor").Wait(ctx, turns.IDs()...)
+	return err
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/feed"
+	"github.com/contextmem/contextmem/connector/filesystem"
+	"github.com/contextmem/contextmem/connector/github"
+	"github.com/contextmem/contextmem/connector/imap"
+	"github.com/contextmem/contextmem/connector/notion"
+	"github.com/contextmem/contextmem/connector/slack"
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/embed/neural"
+	"github.com/contextmem/contextmem/embed/openai"
+	"github.com/contextmem/contextmem/embed/static"
+	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
+	"github.com/contextmem/contextmem/rerank/remote"
+)
+
+// engineFlags are the options of the engine, which count while this process owns the directory.
+type engineFlags struct {
+	embedder, embedderURL, embedderKey, embedderModel string
+	embedderDim                                       int
+	previous                                          []string
+	reranker, rerankerURL, rerankerKey, rerankerModel string
+	ocr, pdftotext                                    bool
+	ocrLanguages                                      string
+	connectors, roots                                 []string
+	localConnectors                                   bool
+	localWebhooks                                     bool
+	webhookNetworks                                   []string
+	webhookOverlap                                    time.Duration
+	publicURL, secretKey                              string
+	boosts                                            bool
+	workers, batch, attempts, openTenants, maxTenants int
+	chunk, chunkMax, chunkOverlap                     int
+	maxFile, cache                                    int64
+	maxItems, maxMemories, maxMemory, maxAdditional   int
+	retryFor, retryPause, lease, parse, budget        time.Duration
+	logLevel                                          string
+}
+
+// providerNames are the connector providers that reach public services.
+var providerNames = []string{"feed", "github", "imap", "notion", "slack"}
+
+func (e *engineFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&e.embedder, "embedder", "e5", "e5 (multilingual-e5-small), static (static-en-128), openai (a server, see --embedder-url) or the directory of a Hugging Face encoder")
+	f.StringVar(&e.embedderURL, "embedder-url", "", "address of an embeddings server in front of /embeddings, such as http://localhost:11434/v1")
+	f.StringVar(&e.embedderKey, "embedder-key", "", "key of that server")
+	f.StringVar(&e.embedderModel, "embedder-model", "", "model of that server")
+	f.IntVar(&e.embedderDim, "embedder-dimensions", 0, "length of its vectors")
+	f.StringSliceVar(&e.previous, "previous-embedders", nil, "embedders of vectors that exist: e5, static; see reembed")
+	f.StringVar(&e.reranker, "reranker", "none", "none, or what the server of --reranker-url speaks: cohere, jina, tei")
+	f.StringVar(&e.rerankerURL, "reranker-url", "", "address of a reranking server in front of /rerank")
+	f.StringVar(&e.rerankerKey, "reranker-key", "", "key of that server")
+	f.StringVar(&e.rerankerModel, "reranker-model", "", "model of that server")
+	f.BoolVar(&e.ocr, "ocr", false, "read images and scanned PDF documents with tesseract")
+	f.StringVar(&e.ocrLanguages, "ocr-languages", "eng", "languages of tesseract, joined by +")
+	f.BoolVar(&e.pdftotext, "pdftotext", false, "read PDF documents with pdftotext of Poppler")
+	f.StringSliceVar(&e.connectors, "connectors", providerNames, "connector providers that may be set up; none: none")
+	f.StringSliceVar(&e.roots, "connector-roots", nil, "folders that connectors of the provider filesystem may read; none: that provider is off")
+	f.BoolVar(&e.localConnectors, "allow-local-connectors", false, "let the provider imap reach addresses that are not public")
+	f.BoolVar(&e.localWebhooks, "allow-local-webhooks", false, "let webhooks go to this machine")
+	f.StringSliceVar(&e.webhookNetworks, "webhook-networks", nil, "networks besides the public internet that webhooks may go to, as CIDRs")
+	f.DurationVar(&e.webhookOverlap, "webhook-secret-overlap", 0, "how long deliveries carry the signature of the secret before, too")
+	f.StringVar(&e.publicURL, "public-url", "", "address under which clients reach the server, for presigned URLs")
+	f.StringVar(&e.secretKey, "secret-key", "", "64 hexadecimal digits that seal secrets at rest; empty: a key file in the directory")
+	f.BoolVar(&e.boosts, "feedback-boosts", false, "let ratings move the ranking of later recalls")
+	f.IntVar(&e.workers, "workers", 0, "batches processed at once; 0: the default")
+	f.IntVar(&e.batch, "batch-items", 0, "small items that a worker takes at once; 0: the default")
+	f.IntVar(&e.attempts, "max-attempts", 0, "tries of an item whose own content may be at fault; 0: the default")
+	f.IntVar(&e.openTenants, "max-open-tenants", 0, "tenants kept open while idle; 0: the default")
+	f.IntVar(&e.maxTenants, "max-tenants", 0, "tenants of an organisation; 0: no bound")
+	f.IntVar(&e.chunk, "chunk-bytes", 0, "size that chunks aim at; 0: the default")
+	f.IntVar(&e.chunkMax, "chunk-max-bytes", 0, "size that no chunk exceeds; 0: the default")
+	f.IntVar(&e.chunkOverlap, "chunk-overlap-bytes", 0, "text that neighbouring chunks share; 0: the default, negative: none")
+	f.Int64Var(&e.maxFile, "max-file-bytes", 0, "size of a file; 0: the default")
+	f.Int64Var(&e.cache, "cache-bytes", 0, "memory of search indexes; 0: the default, negative: no bound")
+	f.IntVar(&e.maxItems, "max-items", 0, "files and app items of one call; 0: the default")
+	f.IntVar(&e.maxMemories, "max-memories", 0, "memories of one call; 0: the default")
+	f.IntVar(&e.maxMemory, "max-memory-bytes", 0, "text of one memory; 0: the default")
+	f.IntVar(&e.maxAdditional, "max-additional-bytes", 0, "additional metadata of an item as JSON; 0: the default")
+	f.DurationVar(&e.retryFor, "retry-for", 0, "how long items are tried again in an outage; 0: the default")
+	f.DurationVar(&e.retryPause, "retry-pause", 0, "longest pause between these tries; 0: the default")
+	f.DurationVar(&e.lease, "lease", 0, "how long a worker may be silent; 0: the default")
+	f.DurationVar(&e.parse, "parse-timeout", 0, "time for the parsing of one document; 0: the default")
+	f.DurationVar(&e.budget, "recall-budget", 0, "time that thinking recalls may use; 0: the default")
+	f.StringVar(&e.logLevel, "log-level", "warn", "debug, info, warn or error")
+}
+
+// logger writes what the level of --log-level lets through.
+func (e *engineFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var l slog.Level
+	if l.UnmarshalText([]byte(e.logLevel)) != nil {
+		return nil, check("log-level", e.logLevel, "debug", "info", "warn", "error")
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
+}
+
+// options are the options of the library.
+func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
+	log, err := e.logger(w)
+	if err != nil {
+		return nil, err
+	}
+	o := &contextmem.Options{Logger: log, Workers: e.workers, BatchItems: e.batch, MaxAttempts: e.attempts, MaxOpenTenants: e.openTenants, MaxTenants: e.maxTenants,
+		ChunkBytes: e.chunk, ChunkMaxBytes: e.chunkMax, ChunkOverlapBytes: e.chunkOverlap, MaxFileBytes: e.maxFile, CacheBytes: e.cache, MaxItems: e.maxItems,
+		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
+		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap}
+	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
+		return nil, err
+	}
+	for _, name := range e.previous {
+		p, err := e.embedderNamed("previous-embedders", name)
+		if err != nil {
+			return nil, err
+		}
+		o.PreviousEmbedders = append(o.PreviousEmbedders, p)
+	}
+	switch e.reranker {
+	case "none", "":
+	default:
+		if err := check("reranker", e.reranker, "none", "cohere", "jina", "tei"); err != nil {
+			return nil, err
+		}
+		if o.Reranker, err = remote.New(remote.Config{BaseURL: e.rerankerURL, Dialect: remote.Dialect(e.reranker), APIKey: e.rerankerKey, Model: e.rerankerModel}); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	if e.ocr {
+		o.OCR = document.Tesseract{Languages: e.ocrLanguages}
+	}
+	if e.pdftotext {
+		o.PDFTool = document.PDFToText{}
+	}
+	if e.secretKey != "" {
+		if o.SecretKey, err = hex.DecodeString(e.secretKey); err != nil || len(o.SecretKey) != 32 {
+			return nil, usage("--secret-key: wants 64 hexadecimal digits")
+		}
+	}
+	if o.WebhookNetworks, err = prefixes("webhook-networks", e.webhookNetworks); err != nil {
+		return nil, err
+	}
+	return o, e.providers(o)
+}
+
+// embedderNamed makes an embedder.
+func (e *engineFlags) embedderNamed(flag, name string) (contextmem.Embedder, error) {
+	switch name {
+	case "e5":
+		return e5.New()
+	case "static":
+		return static.New(), nil
+	case "openai":
+		if e.embedderDim == 0 {
+			return nil, usage("--embedder-dimensions: is needed with openai")
+		}
+		m, err := openai.New(openai.Config{BaseURL: e.embedderURL, APIKey: e.embedderKey, Model: e.embedderModel, Dimensions: e.embedderDim})
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return m, nil
+	}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		return nil, usage("--%s: must be e5, static, openai or the path of a directory", flag)
+	}
+	m, err := neural.Load(name, nil)
+	if err != nil {
+		return nil, usage("--%s: the directory holds no encoder that can be read", flag)
+	}
+	return m, nil
+}
+
+// providers turns connector providers on.
+func (e *engineFlags) providers(o *contextmem.Options) error {
+	on := func(name string) bool { return slices.Contains(e.connectors, name) }
+	for _, name := range e.connectors {
+		if name != "none" {
+			if err := check("connectors", name, append([]string{"none"}, providerNames...)...); err != nil {
+				return err
+			}
+		}
+	}
+	if on("none") && len(e.connectors) > 1 {
+		return usage("--connectors: none stands alone")
+	}
+	for _, p := range []struct {
+		name string
+		make func() contextmem.Provider
+	}{
+		{"feed", func() contextmem.Provider { return feed.New(feed.Config{}) }},
+		{"github", func() contextmem.Provider { return github.New(github.Config{}) }},
+		{"imap", func() contextmem.Provider { return imap.New(imap.Config{AllowLocal: e.localConnectors}) }},
+		{"notion", func() contextmem.Provider { return notion.New(notion.Config{}) }},
+		{"slack", func() contextmem.Provider { return slack.New(slack.Config{}) }},
+	} {
+		if on(p.name) {
+			o.Providers = append(o.Providers, p.make())
+		}
+	}
+	if len(e.roots) > 0 {
+		p, err := filesystem.New(e.roots...)
+		if err != nil {
+			return usage("--connector-roots: a folder does not exist, or two have one name")
+		}
+		o.Providers = append(o.Providers, p)
+	}
+	return nil
+}
+
+// prefixes reads networks.
+func prefixes(flag string, list []string) (out []netip.Prefix, err error) {
+	for i, s := range list {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			return nil, usage("--%s: entry %d is no CIDR", flag, i+1)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}

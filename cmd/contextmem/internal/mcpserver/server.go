@@ -1,0 +1,414 @@
+// Package mcpserver offers memories over the Model Context Protocol: tools to remember, recall, list, read and forget, the items
+// as resources, and a prompt with what is known about a question.
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/contextmem/contextmem"
+)
+
+// Caller is who makes a request.
+type Caller struct {
+	Client string          // name that the client gives itself; may be empty
+	Token  *auth.TokenInfo // over HTTP
+	Header http.Header     // over HTTP
+}
+
+// Place is the partition that a caller works on.
+type Place struct {
+	Memories contextmem.Memories
+	Name     string // tells partitions apart
+	ReadOnly bool   // remember, ingest and forget are refused
+	NoRead   bool   // recall, list, read and resources are refused
+}
+
+// Config is what a server needs.
+type Config struct {
+	Version string
+	// Place finds the partition of a caller, and makes its tenant where that is missing.
+	Place func(ctx context.Context, c Caller) (Place, error)
+}
+
+// server answers the tools.
+type server struct {
+	place func(ctx context.Context, c Caller) (Place, error)
+	seen  *seen
+}
+
+const instructions = `This server is your long-term memory. Call recall before you answer something that may depend on earlier conversations or on the
+user's documents. Call remember when you learn a lasting fact, preference or decision: one self-contained sentence each, with names instead of
+pronouns. Do not remember what recall returned. Call forget when the user asks for it or a memory is wrong.`
+
+// New returns a server, for any number of sessions over any transport.
+func New(c Config) *mcp.Server {
+	s := &server{place: c.Place, seen: newSeen()}
+	m := mcp.NewServer(&mcp.Implementation{Name: "contextmem", Title: "contextmem", Version: c.Version}, &mcp.ServerOptions{Instructions: instructions})
+	no := false
+	read := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	add := &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}
+	replace := &mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}
+	remove := &mcp.ToolAnnotations{IdempotentHint: true, OpenWorldHint: &no}
+	mcp.AddTool(m, &mcp.Tool{Name: "remember", Title: "Remember", Annotations: add,
+		Description: "Store a lasting fact, preference, decision or note. What was recalled or is stored already is recognised and not stored again."}, s.remember)
+	mcp.AddTool(m, &mcp.Tool{Name: "recall", Title: "Recall", Annotations: read,
+		Description: "Find what memories and documents say about a question. Ask in a full sentence."}, s.recall)
+	mcp.AddTool(m, &mcp.Tool{Name: "list", Title: "List", Annotations: read, Description: "List memories or documents, newest first."}, s.list)
+	mcp.AddTool(m, &mcp.Tool{Name: "read", Title: "Read", Annotations: read, Description: "Read one memory or document in full, by its id."}, s.read)
+	mcp.AddTool(m, &mcp.Tool{Name: "ingest", Title: "Ingest", Annotations: replace,
+		Description: "Store a document, such as a page or meeting notes, as knowledge. The same name again replaces it."}, s.ingest)
+	mcp.AddTool(m, &mcp.Tool{Name: "forget", Title: "Forget", Annotations: remove, Description: "Delete memories or documents for good, by their ids."}, s.forget)
+	m.AddResourceTemplate(&mcp.ResourceTemplate{Name: "item", Title: "A memory or document", URITemplate: itemPrefix + "{id}", MIMEType: "text/plain",
+		Description: "The text of a memory or document, by its id with percent signs for what a URI does not hold."}, s.resource)
+	m.AddPrompt(&mcp.Prompt{Name: "with_memory", Title: "Ask with memory", Description: "A question with what memory says about it.",
+		Arguments: []*mcp.PromptArgument{{Name: "question", Description: "the question", Required: true}}}, s.prompt)
+	return m
+}
+
+var (
+	errRead  = errors.New("this key may not read")
+	errWrite = errors.New("this key may not change anything")
+)
+
+// at finds the place of a request.
+func (s *server) at(ctx context.Context, info *mcp.Implementation, extra *mcp.RequestExtra, write bool) (Place, error) {
+	var c Caller
+	if info != nil {
+		c.Client = info.Name
+	}
+	if extra != nil {
+		c.Token, c.Header = extra.TokenInfo, extra.Header
+	}
+	p, err := s.place(ctx, c)
+	switch {
+	case err != nil:
+		return p, plain(err)
+	case write && p.ReadOnly:
+		return p, errWrite
+	case !write && p.NoRead:
+		return p, errRead
+	}
+	return p, nil
+}
+
+// plain is an error as a model should read it, without the name of the package.
+func plain(err error) error {
+	var ce *contextmem.Error
+	if errors.As(err, &ce) {
+		return errors.New(ce.Message())
+	}
+	return err
+}
+
+type rememberIn struct {
+	Text    string `json:"text" jsonschema:"what to remember: one self-contained sentence or note"`
+	ID      string `json:"id,omitempty" jsonschema:"id of a memory to replace; leave it out for a new one"`
+	Title   string `json:"title,omitempty" jsonschema:"short title"`
+	Time    string `json:"time,omitempty" jsonschema:"when it happened or was said, RFC 3339, if not now"`
+	Session string `json:"session,omitempty" jsonschema:"id of the conversation it belongs to"`
+}
+
+type rememberOut struct {
+	ID      string `json:"id,omitempty" jsonschema:"id of the memory"`
+	Stored  bool   `json:"stored" jsonschema:"false: it was known already, nothing was stored"`
+	Message string `json:"message"`
+}
+
+// enough is how long an answer waits for a memory to be found by recall; longer ones are found soon after.
+const enough = 10 * time.Second
+
+func (s *server) remember(ctx context.Context, req *mcp.CallToolRequest, in rememberIn) (*mcp.CallToolResult, rememberOut, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, true)
+	if err != nil {
+		return nil, rememberOut{}, err
+	}
+	m := contextmem.Memory{ID: in.ID, Text: in.Text, Title: in.Title, Session: in.Session}
+	if strings.TrimSpace(in.Text) == "" {
+		return nil, rememberOut{}, errors.New("text: there is nothing to remember")
+	}
+	if in.Time != "" {
+		if m.Time, err = time.Parse(time.RFC3339, in.Time); err != nil {
+			return nil, rememberOut{}, errors.New("time: wants RFC 3339, such as 2025-12-31T08:00:00Z")
+		}
+	}
+	if in.ID == "" {
+		var known string
+		if m.Text, known = s.news(ctx, p, in.Text); m.Text == "" {
+			return nil, rememberOut{ID: known, Message: "This is known already; nothing was stored."}, nil
+		}
+	}
+	res, err := p.Memories.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{m}})
+	if err != nil {
+		return nil, rememberOut{}, plain(err)
+	}
+	if res.Items[0].Err != nil {
+		return nil, rememberOut{}, plain(res.Items[0].Err)
+	}
+	return nil, rememberOut{ID: res.Items[0].ID, Stored: true, Message: settle(ctx, p, res.Items[0].ID, "Remembered")}, nil
+}
+
+// settle waits until an item can be recalled, for a while, and says what became of it.
+func settle(ctx context.Context, p Place, id, done string) string {
+	wait, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+	st, err := p.Memories.Wait(wait, id)
+	switch {
+	case err != nil || len(st) == 0:
+		return done + "; it is stored and will be found soon."
+	case st[0].Status == contextmem.StatusErrored:
+		return fmt.Sprintf("Stored, but it can't be read: %s %s", st[0].ErrorCode, st[0].ErrorMessage)
+	}
+	return done + "."
+}
+
+type recallIn struct {
+	Question string `json:"question" jsonschema:"what you want to know, as a full sentence"`
+	Kind     string `json:"kind,omitempty" jsonschema:"memory, knowledge (documents) or all; default all"`
+	Max      int    `json:"max,omitempty" jsonschema:"most passages, 1 to 50; default 8"`
+}
+
+// passage is what recall returns of an item.
+type passage struct {
+	ID    string  `json:"id"`
+	Title string  `json:"title,omitempty"`
+	Text  string  `json:"text"`
+	Score float64 `json:"score"`
+	When  string  `json:"when,omitempty"`
+	URI   string  `json:"uri"`
+}
+
+type recallOut struct {
+	Passages []passage `json:"passages"`
+}
+
+var kinds = map[string]contextmem.Class{"": contextmem.ClassAll, "all": contextmem.ClassAll, "memory": contextmem.ClassMemory, "knowledge": contextmem.ClassKnowledge}
+
+func (s *server) find(ctx context.Context, p Place, in recallIn) (recallOut, error) {
+	class, ok := kinds[in.Kind]
+	if !ok {
+		return recallOut{}, errors.New("kind: must be memory, knowledge or all")
+	}
+	if in.Max == 0 {
+		in.Max = 8
+	}
+	if in.Max < 1 || in.Max > 50 {
+		return recallOut{}, errors.New("max: must be between 1 and 50")
+	}
+	res, err := p.Memories.Recall(ctx, contextmem.Recall{Query: in.Question, Class: class, MaxResults: in.Max})
+	if err != nil {
+		return recallOut{}, plain(err)
+	}
+	out := recallOut{Passages: []passage{}}
+	times := map[string]time.Time{}
+	for _, x := range res.Sources {
+		times[x.ID] = x.Timestamp
+	}
+	for _, c := range res.Chunks {
+		x := passage{ID: c.SourceID, Title: c.Title, Text: c.Text, Score: c.Score, URI: itemURI(c.SourceID)}
+		if t := times[c.SourceID]; !t.IsZero() {
+			x.When = t.UTC().Format(time.RFC3339)
+		}
+		out.Passages = append(out.Passages, x)
+		s.seen.note(p.Name, c.SourceID, c.Text)
+	}
+	return out, nil
+}
+
+func (s *server) recall(ctx context.Context, req *mcp.CallToolRequest, in recallIn) (*mcp.CallToolResult, recallOut, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, false)
+	if err != nil {
+		return nil, recallOut{}, err
+	}
+	out, err := s.find(ctx, p, in)
+	return nil, out, err
+}
+
+type listIn struct {
+	Kind string `json:"kind,omitempty" jsonschema:"memory or knowledge; default memory"`
+	Page int    `json:"page,omitempty" jsonschema:"from 1"`
+}
+
+type listed struct {
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
+	State string `json:"state,omitempty"`
+	URI   string `json:"uri"`
+}
+
+type listOut struct {
+	Items []listed `json:"items"`
+	Page  int      `json:"page"`
+	Pages int      `json:"pages"`
+	Total int      `json:"total"`
+}
+
+// listChars bounds the text of a listed memory.
+const listChars = 300
+
+func (s *server) list(ctx context.Context, req *mcp.CallToolRequest, in listIn) (*mcp.CallToolResult, listOut, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, false)
+	if err != nil {
+		return nil, listOut{}, err
+	}
+	if in.Kind == "" {
+		in.Kind = "memory"
+	}
+	class, ok := kinds[in.Kind]
+	if !ok || class == contextmem.ClassAll {
+		return nil, listOut{}, errors.New("kind: must be memory or knowledge")
+	}
+	page, err := p.Memories.List(ctx, contextmem.ListRequest{Class: class, Page: in.Page, PageSize: 50, Content: class == contextmem.ClassMemory})
+	if err != nil {
+		return nil, listOut{}, plain(err)
+	}
+	out := listOut{Items: []listed{}, Page: page.Page, Pages: page.Pages(), Total: page.Total}
+	for _, x := range page.Sources {
+		text := []rune(x.Content)
+		if len(text) > listChars {
+			text = append(text[:listChars-1], '…')
+		}
+		s.seen.note(p.Name, x.ID, x.Content)
+		out.Items = append(out.Items, listed{x.ID, x.Title, string(text), string(x.Status), itemURI(x.ID)})
+	}
+	return nil, out, nil
+}
+
+type readIn struct {
+	ID string `json:"id" jsonschema:"id of the memory or document"`
+}
+
+type readOut struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+func (s *server) text(ctx context.Context, p Place, id string) (string, error) {
+	f, err := p.Memories.Fetch(ctx, contextmem.FetchRequest{ID: id, ParsedText: true})
+	if err != nil {
+		return "", err
+	}
+	s.seen.note(p.Name, id, f.Text)
+	return f.Text, nil
+}
+
+func (s *server) read(ctx context.Context, req *mcp.CallToolRequest, in readIn) (*mcp.CallToolResult, readOut, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, false)
+	if err != nil {
+		return nil, readOut{}, err
+	}
+	t, err := s.text(ctx, p, in.ID)
+	if err != nil {
+		return nil, readOut{}, plain(err)
+	}
+	return nil, readOut{in.ID, t}, nil
+}
+
+type ingestIn struct {
+	Name string `json:"name" jsonschema:"file name with its ending, such as notes.md, which also tells the format"`
+	Text string `json:"text" jsonschema:"the content, as text, Markdown, HTML, CSV or JSON"`
+	URL  string `json:"url,omitempty" jsonschema:"where it comes from"`
+}
+
+type ingestOut struct {
+	ID      string `json:"id"`
+	Message string `json:"message"`
+}
+
+func (s *server) ingest(ctx context.Context, req *mcp.CallToolRequest, in ingestIn) (*mcp.CallToolResult, ingestOut, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, true)
+	if err != nil {
+		return nil, ingestOut{}, err
+	}
+	if strings.TrimSpace(in.Name) == "" || in.Text == "" {
+		return nil, ingestOut{}, errors.New("name and text: are required")
+	}
+	res, err := p.Memories.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: in.Name, URL: in.URL, Data: []byte(in.Text)}}})
+	if err != nil {
+		return nil, ingestOut{}, plain(err)
+	}
+	if res.Items[0].Err != nil {
+		return nil, ingestOut{}, plain(res.Items[0].Err)
+	}
+	return nil, ingestOut{res.Items[0].ID, settle(ctx, p, res.Items[0].ID, "Ingested")}, nil
+}
+
+type forgetIn struct {
+	IDs []string `json:"ids" jsonschema:"ids of memories or documents"`
+}
+
+type forgetOut struct {
+	Deleted int      `json:"deleted"`
+	Missing []string `json:"missing,omitempty" jsonschema:"ids that name nothing"`
+}
+
+func (s *server) forget(ctx context.Context, req *mcp.CallToolRequest, in forgetIn) (*mcp.CallToolResult, forgetOut, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, true)
+	if err != nil {
+		return nil, forgetOut{}, err
+	}
+	res, err := p.Memories.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: in.IDs})
+	if err != nil {
+		return nil, forgetOut{}, plain(err)
+	}
+	out := forgetOut{Deleted: res.Deleted}
+	for _, it := range res.Items {
+		if !it.Deleted {
+			out.Missing = append(out.Missing, it.ID)
+		}
+		s.seen.drop(p.Name, it.ID)
+	}
+	return nil, out, nil
+}
+
+// itemPrefix begins the URIs of items.
+const itemPrefix = "contextmem://item/"
+
+func itemURI(id string) string { return itemPrefix + url.PathEscape(id) }
+
+func (s *server) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, false)
+	if err != nil {
+		return nil, err
+	}
+	id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, itemPrefix))
+	if err != nil {
+		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+	}
+	t, err := s.text(ctx, p, id)
+	if errors.Is(err, contextmem.ErrNotFound) {
+		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+	}
+	if err != nil {
+		return nil, plain(err)
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "text/plain", Text: t}}}, nil
+}
+
+func (s *server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	p, err := s.at(ctx, req.ClientInfo(), req.Extra, false)
+	if err != nil {
+		return nil, err
+	}
+	question := req.Params.Arguments["question"]
+	out, err := s.find(ctx, p, recallIn{Question: question})
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString("What memory holds about this, best first; it may be incomplete or out of date:\n\n")
+	for _, x := range out.Passages {
+		fmt.Fprintf(&b, "- %s\n", strings.Join(strings.Fields(x.Text), " "))
+	}
+	fmt.Fprintf(&b, "\nQuestion: %s", question)
+	return &mcp.GetPromptResult{Description: "The question with what memory holds", Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: b.String()}}}}, nil
+}

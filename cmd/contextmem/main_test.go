@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/client"
+)
+
+const programEnv = "CONTEXTMEM_TEST_IS_THE_PROGRAM"
+
+// TestMain is the program itself when a test starts it as one.
+func TestMain(m *testing.M) {
+	if os.Getenv(programEnv) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program is the built program with an environment of its own.
+func program(ctx context.Context, t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), programEnv+"=1", "CONTEXTMEM_DATA="+dir, "CONTEXTMEM_EMBEDDER=static")
+	return cmd
+}
+
+// call is a command in this process.
+type call struct {
+	code     int
+	out, err string
+}
+
+func inProcess(t *testing.T, dir, in string, args ...string) call {
+	t.Helper()
+	var out, errs bytes.Buffer
+	env := map[string]string{"CONTEXTMEM_DATA": dir, "CONTEXTMEM_EMBEDDER": "static"}
+	code := run(t.Context(), args, streams{in: strings.NewReader(in), out: &out, err: &errs, env: func(k string) string { return env[k] }})
+	return call{code, out.String(), errs.String()}
+}
+
+// TestCommands walks through the commands on one directory.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	dir, files := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	do := func(args ...string) call { t.Helper(); return inProcess(t, dir, "", args...) }
+	ok := func(args ...string) string {
+		t.Helper()
+		c := do(args...)
+		require.Zero(t, c.code, "%v: %s", args, c.err)
+		return c.out
+	}
+	write := func(name, text string) {
+		t.Helper()
+		p := filepath.Join(files, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o700))
+		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
+	}
+
+	require.Equal(t, "coffee\n", ok("add", "--id", "coffee", "-s", "alice", "Alice takes her coffee black."))
+	c := inProcess(t, dir, "Alice plays the cello.\n", "add", "-s", "alice", "--json", "--time", "2024-05-03", "-m", "team=red")
+	require.Zero(t, c.code, c.err)
+	var added struct{ ID, Status string }
+	require.NoError(t, json.Unmarshal([]byte(c.out), &added))
+	require.Equal(t, "completed", added.Status)
+	require.Contains(t, strings.Split(ok("recall", "-s", "alice", "how does Alice drink coffee?"), "\n")[0], "coffee\tAlice takes her coffee black.")
+	var found struct {
+		Hits []struct{ ID, Text string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok("recall", "--json", "-s", "alice", "-n", "1", "which instrument does she play?")), &found))
+	require.Len(t, found.Hits, 1)
+	require.Equal(t, added.ID, found.Hits[0].ID)
+
+	write("oven.md", "# Oven\n\nThe oven is cleaned on Mondays.")
+	write("sub/a,b.txt", "The flour arrives on Tuesday.")
+	write("program.exe", "MZ\x00\x01")
+	write("empty.txt", "")
+	write(".hidden", "no")
+	out := ok("ingest", files)
+	require.Contains(t, out, "2 added, 0 unchanged, 1 empty, 1 unsupported, 0 failed")
+	require.Contains(t, out, "unsupported: program.exe: ")
+	write("oven.md", "# Oven\n\nThe oven is cleaned on Fridays.")
+	require.Contains(t, ok("ingest", files), "1 added, 1 unchanged, 1 empty, 1 unsupported, 0 failed")
+	require.Contains(t, ok("recall", "--class", "knowledge", "when is the oven cleaned?"), "Fridays")
+	write("broken.pdf", "%PDF-1.7 and nothing")
+	c = do("ingest", files, "--json")
+	require.Equal(t, exitPartial, c.code, c.err)
+	var report struct{ Failed []failedFile }
+	require.NoError(t, json.Unmarshal([]byte(c.out), &report))
+	require.Len(t, report.Failed, 1)
+	require.Equal(t, "broken.pdf", report.Failed[0].Path)
+	require.Contains(t, ok("ls", "--status", "errored"), "broken.pdf")
+	require.Contains(t, ok("show", "broken.pdf"), "error:   E")
+	require.Contains(t, ok("doctor"), "1 failed files")
+
+	require.Regexp(t, regexp.MustCompile(`(?m)^oven.md +knowledge +completed`), ok("ls"))
+	require.Contains(t, ok("show", "coffee", "-s", "alice"), "Alice takes her coffee black.")
+	require.Equal(t, "The flour arrives on Tuesday.", ok("show", "--raw", "sub/a%2Cb.txt"))
+	file := filepath.Join(t.TempDir(), "main.jsonl")
+	ok("export", "-o", file)
+	ok("import", "-t", "copy", file)
+	require.Contains(t, ok("recall", "-t", "copy", "when is the oven cleaned?"), "Fridays")
+	require.Equal(t, exitFailure, do("import", "-t", "copy", file).code)
+	ok("tenants", "create", "third", "--filterable", "team")
+	require.Contains(t, ok("tenants"), "third")
+	ok("tenants", "rm", "third")
+	ok("reembed", "-t", "copy")
+
+	text := strings.TrimSpace(ok("keys", "create", "--owner", "bob", "--tenants", "main", "--scopes", "query"))
+	require.Contains(t, text, ".")
+	require.Contains(t, ok("keys"), "query in main")
+	id := strings.Fields(ok("keys"))[0]
+	ok("keys", "rm", id)
+	require.Equal(t, exitNotFound, do("keys", "rm", id).code)
+
+	require.Contains(t, ok("rm", "coffee", "-s", "alice"), "1 deleted")
+	require.Equal(t, exitNotFound, do("rm", "coffee", "-s", "alice").code)
+	require.Equal(t, exitPartial, do("rm", "oven.md", "nothing").code)
+	ok("rm", "--all", "-s", "alice")
+	require.Contains(t, ok("demo"), "Oat biscuit")
+}
+
+// TestUsage: wrong calls end with the code for that and say what is wrong, and no secret.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "bad.yaml")
+	require.NoError(t, os.WriteFile(conf, []byte("dta: x\n"), 0o600))
+	for text, args := range map[string][]string{
+		"unknown command":        {"nonsense"},
+		"unknown flag":           {"ls", "--nonsense"},
+		"accepts 1 arg":          {"show"},
+		"--class":                {"ls", "--class", "x"},
+		"name=value":             {"add", "-m", "x", "text"},
+		"there is no text":       {"add"},
+		"wants a date":           {"add", "--time", "soon", "text"},
+		"--embedder":             {"ls", "--embedder", "x"},
+		"--connectors":           {"ls", "--connectors", "x"},
+		"--connector-roots":      {"ls", "--connector-roots", "/does/not/exist"},
+		"--secret-key":           {"ls", "--secret-key", "sesame"},
+		"--trusted-proxies":      {"serve", "--api-keys", "k", "--trusted-proxies", "nobody"},
+		"--api-keys":             {"serve", "--api-keys", "sesame,sesame=x"},
+		"--tls-cert":             {"serve", "--api-keys", "k", "--tls-cert", "x"},
+		"--addr":                 {"serve", "--api-keys", "k", "--addr", "nowhere:none"},
+		"there is no API key":    {"serve", "--addr", "127.0.0.1:0"},
+		"is the name of no flag": {"ls", "--config", conf},
+		"http or https":          {"ls", "--url", "nowhere"},
+	} {
+		c := inProcess(t, filepath.Join(dir, "data"), "", args...)
+		require.Equal(t, exitUsage, c.code, "%v: %s", args, c.err)
+		require.Contains(t, c.err, text, args)
+		require.NotContains(t, c.err, "sesame")
+	}
+}
+
+// TestConfiguration: a flag wins over the environment, which wins over the file.
+func TestConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "c.yaml")
+	require.NoError(t, os.WriteFile(conf, []byte("tenant: from-file\nsub: from-file\nmax: 7\napi-keys: [a, b=c]\njson: true\n"), 0o600))
+	env := map[string]string{"CONTEXTMEM_CONFIG": conf, "CONTEXTMEM_SUB": "from-env", "CONTEXTMEM_TENANT": "from-env"}
+	a := &app{streams: streams{env: func(k string) string { return env[k] }}}
+	root := newRoot(a)
+	cmd, rest, err := root.Find([]string{"serve", "--tenant", "from-flag"})
+	require.NoError(t, err)
+	require.NoError(t, cmd.ParseFlags(rest))
+	require.NoError(t, a.configure(cmd))
+	require.Equal(t, []string{"from-flag", "from-env"}, []string{a.tenant, a.sub})
+	require.True(t, a.asJSON)
+	keys, err := cmd.Flags().GetStringSlice("api-keys")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b=c"}, keys)
+}
+
+// serving starts the program as a server and returns its address, and what ends it.
+func serving(t *testing.T, dir string, args ...string) (string, func()) {
+	t.Helper()
+	ctx, kill := context.WithTimeout(context.Background(), time.Minute)
+	cmd := program(ctx, t, dir, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	errs, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line := make([]byte, 0, 256)
+	for !bytes.Contains(line, []byte("\n")) {
+		b := make([]byte, 256)
+		n, err := errs.Read(b)
+		line = append(line, b[:n]...)
+		if err != nil {
+			_ = cmd.Wait()
+			kill()
+			t.Fatalf("serve ended: %s", line)
+		}
+	}
+	_, address, ok := strings.Cut(strings.TrimSpace(string(line)), "ready at ")
+	require.True(t, ok, "%s", line)
+	ended := false
+	end := func() {
+		if ended {
+			return
+		}
+		ended = true
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		require.NoError(t, cmd.Wait())
+		kill()
+	}
+	t.Cleanup(end)
+	return address, end
+}
+
+// TestServe: the built program serves, commands work on its directory and through it, and it ends well.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	address, end := serving(t, dir, "--api-keys", "secret")
+	c, err := client.New(address, "secret", nil)
+	require.NoError(t, err)
+	_, err = c.Tenants(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, inProcess(t, dir, "", "add", "-s", "bob", "--id", "b1", "Bob's cat is called Miso.").code, "the directory is shared")
+	remote := inProcess(t, dir, "", "recall", "--url", address, "--key", "secret", "-s", "bob", "what is the cat called?")
+	require.Zero(t, remote.code, remote.err)
+	require.Contains(t, remote.out, "Miso")
+	for _, args := range [][]string{{"ls"}, {"show", "b1"}, {"tenants"}, {"ingest", "demo"}, {"demo"}, {"doctor"}, {"keys", "create"}, {"rm", "b1"}} {
+		x := inProcess(t, dir, "", append(args, "--url", address, "--key", "secret", "-s", "bob")...)
+		require.Zero(t, x.code, "%v: %s", args, x.err)
+	}
+	require.Equal(t, exitForbidden, inProcess(t, dir, "", "ls", "--url", address, "--key", "wrong").code)
+	require.Equal(t, exitFailure, inProcess(t, dir, "", "export", "--url", address, "--key", "secret").code)
+	res, err := http.Get(address + "/databases")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
+	x := inProcess(t, dir, "", "keys", "create")
+	require.Zero(t, x.code)
+	c, err = client.New(address, strings.TrimSpace(x.out), nil)
+	require.NoError(t, err)
+	_, err = c.Tenants(t.Context())
+	require.NoError(t, err, "a key that a command made counts at once")
+	second := program(t.Context(), t, dir, "serve", "--api-keys", "k", "--addr", "127.0.0.1:0")
+	out, err := second.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, exitLater, second.ProcessState.ExitCode(), "%s", out)
+	end()
+	require.Zero(t, inProcess(t, dir, "", "ls", "-s", "bob").code)
+}
+
+// TestManAndCompletion: both are made of the commands.
+func TestManAndCompletion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Zero(t, inProcess(t, dir, "", "man", filepath.Join(dir, "man")).code)
+	b, err := os.ReadFile(filepath.Join(dir, "man", "contextmem-recall.1"))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "Find what answers a question")
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		c := inProcess(t, dir, "", "completion", shell)
+		require.Zero(t, c.code, c.err)
+		require.Contains(t, c.out, "contextmem")
+	}
+}
+
+// TestEval measures a small set.
+func TestEval(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	set := filepath.Join("..", "..", "eval", "testdata")
+	entries, err := os.ReadDir(set)
+	require.NoError(t, err)
+	name := ""
+	for _, e := range entries {
+		if strings.Contains(e.Name(), ".json") {
+			name = filepath.Join(set, e.Name())
+		}
+	}
+	if name == "" {
+		t.Skip("the repository has no set of questions")
+	}
+	out := filepath.Join(dir, "a.json")
+	c := inProcess(t, dir, "", "eval", name, "-o", out)
+	require.Zero(t, c.code, c.err)
+	c = inProcess(t, dir, "", "eval", "--compare", out, out)
+	require.Zero(t, c.code, fmt.Sprint(c.err))
+	require.Contains(t, c.out, "+0.0000")
+}

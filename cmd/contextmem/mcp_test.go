@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// session is a client of the SDK at a server.
+type session struct {
+	t *testing.T
+	*mcp.ClientSession
+}
+
+func connect(t *testing.T, name string, transport mcp.Transport) session {
+	t.Helper()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	require.NoError(t, err)
+	return session{t, s}
+}
+
+// tool calls a tool and decodes its answer; it returns the text of an error.
+func (s session) tool(name string, in map[string]any, out any) string {
+	s.t.Helper()
+	res, err := s.CallTool(context.WithoutCancel(s.t.Context()), &mcp.CallToolParams{Name: name, Arguments: in})
+	require.NoError(s.t, err)
+	if res.IsError {
+		return res.Content[0].(*mcp.TextContent).Text
+	}
+	if out != nil {
+		b, err := json.Marshal(res.StructuredContent)
+		require.NoError(s.t, err)
+		require.NoError(s.t, json.Unmarshal(b, out))
+	}
+	return ""
+}
+
+type remembered struct {
+	ID     string
+	Stored bool
+}
+
+type recalled struct {
+	Passages []struct{ ID, Text, URI string }
+}
+
+// talk uses every tool, the resources and the prompt.
+func talk(t *testing.T, s session) {
+	t.Helper()
+	ctx := t.Context()
+	tools, err := s.ListTools(ctx, nil)
+	require.NoError(t, err)
+	var names []string
+	for _, x := range tools.Tools {
+		names = append(names, x.Name)
+	}
+	require.ElementsMatch(t, []string{"remember", "recall", "list", "read", "ingest", "forget"}, names)
+
+	var m, again remembered
+	require.Empty(t, s.tool("remember", map[string]any{"text": "Alice takes her coffee black.", "time": "2024-05-03T08:00:00Z"}, &m))
+	require.True(t, m.Stored)
+	require.Empty(t, s.tool("ingest", map[string]any{"name": "oven.md", "text": "# Oven\n\nThe oven is cleaned on Mondays by Ruben."}, nil))
+	var r recalled
+	require.Empty(t, s.tool("recall", map[string]any{"question": "How does Alice drink her coffee?"}, &r))
+	require.Equal(t, m.ID, r.Passages[0].ID)
+	require.Empty(t, s.tool("recall", map[string]any{"question": "Who cleans the oven?", "kind": "knowledge", "max": 1}, &r))
+	require.Len(t, r.Passages, 1)
+	oven := r.Passages[0]
+
+	for name, text := range map[string]string{
+		"a memory":              "Alice takes her coffee black.",
+		"a memory, quoted":      "- \"Alice takes her coffee black\"\n",
+		"a passage of the file": "The oven is cleaned on Mondays by Ruben.",
+	} {
+		require.Empty(t, s.tool("remember", map[string]any{"text": text}, &again), name)
+		require.False(t, again.Stored, name)
+		require.NotEmpty(t, again.ID, name)
+	}
+	require.Empty(t, s.tool("remember", map[string]any{"text": "Alice takes her coffee black.\nBob drinks green tea at noon."}, &again))
+	require.True(t, again.Stored)
+	read, err := s.ReadResource(ctx, &mcp.ReadResourceParams{URI: "contextmem://item/" + again.ID})
+	require.NoError(t, err)
+	require.Equal(t, "Bob drinks green tea at noon.", read.Contents[0].Text, "what was recalled is left out")
+	require.Empty(t, s.tool("remember", map[string]any{"text": "Alice takes her coffee black, but only on weekdays."}, &again))
+	require.True(t, again.Stored, "more than what is known is new")
+
+	var l struct {
+		Items []struct{ ID, Text string }
+		Total int
+	}
+	require.Empty(t, s.tool("list", map[string]any{}, &l))
+	require.Equal(t, 3, l.Total)
+	var one struct{ Text string }
+	require.Empty(t, s.tool("read", map[string]any{"id": oven.ID}, &one))
+	require.Contains(t, one.Text, "Mondays")
+	read, err = s.ReadResource(ctx, &mcp.ReadResourceParams{URI: oven.URI})
+	require.NoError(t, err)
+	require.Contains(t, read.Contents[0].Text, "Mondays")
+	_, err = s.ReadResource(ctx, &mcp.ReadResourceParams{URI: "contextmem://item/nothing"})
+	require.Error(t, err)
+	p, err := s.GetPrompt(ctx, &mcp.GetPromptParams{Name: "with_memory", Arguments: map[string]string{"question": "Who cleans the oven?"}})
+	require.NoError(t, err)
+	require.Contains(t, p.Messages[0].Content.(*mcp.TextContent).Text, "Ruben")
+
+	var f struct {
+		Deleted int
+		Missing []string
+	}
+	require.Empty(t, s.tool("forget", map[string]any{"ids": []string{m.ID, "nothing"}}, &f))
+	require.Equal(t, 1, f.Deleted)
+	require.Equal(t, []string{"nothing"}, f.Missing)
+	require.Empty(t, s.tool("remember", map[string]any{"text": "Alice takes her coffee black."}, &again))
+	require.False(t, again.Stored, "another memory still says so")
+
+	for _, bad := range []struct {
+		tool string
+		in   map[string]any
+		text string
+	}{{"remember", map[string]any{"text": " "}, "nothing to remember"}, {"remember", map[string]any{"text": "x y z", "time": "soon"}, "RFC 3339"}, {"recall", map[string]any{"question": " "}, "Query"},
+		{"recall", map[string]any{"question": "x", "kind": "y"}, "kind"}, {"read", map[string]any{"id": "nothing"}, "not"}, {"list", map[string]any{"kind": "all"}, "kind"}} {
+		require.Contains(t, s.tool(bad.tool, bad.in, nil), bad.text, bad.tool)
+	}
+}
+
+// TestStdio: a client starts the program, and a second one shares its memory.
+func TestStdio(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := connect(t, "one", &mcp.CommandTransport{Command: program(context.Background(), t, dir, "mcp")})
+	b := connect(t, "two", &mcp.CommandTransport{Command: program(context.Background(), t, dir, "mcp")})
+	talk(t, a)
+	var r recalled
+	require.Empty(t, b.tool("recall", map[string]any{"question": "What does Bob drink at noon?", "kind": "memory"}, &r))
+	require.Equal(t, "Bob drinks green tea at noon.", r.Passages[0].Text)
+	var wg sync.WaitGroup
+	for _, s := range []session{a, b} {
+		for i := range 5 {
+			wg.Go(func() {
+				require.Empty(s.t, s.tool("remember", map[string]any{"text": strings.Repeat("Number ", i+1) + "of the day."}, nil))
+			})
+		}
+	}
+	wg.Wait()
+	require.NoError(t, a.Close())
+	require.Empty(t, b.tool("recall", map[string]any{"question": "What does Bob drink at noon?"}, &r), "the owner is gone")
+	require.NoError(t, b.Close())
+
+	c := connect(t, "My Editor!", &mcp.CommandTransport{Command: program(context.Background(), t, dir, "mcp", "--sub-per-client")})
+	require.Empty(t, c.tool("recall", map[string]any{"question": "What does Bob drink?"}, &r))
+	require.Empty(t, r.Passages, "a client with a place of its own")
+	require.Empty(t, c.tool("remember", map[string]any{"text": "The editor's theme is dark."}, nil))
+	require.NoError(t, c.Close())
+	require.Contains(t, inProcess(t, dir, "", "recall", "-s", "my-editor", "which theme?").out, "dark")
+}
+
+// bearer sends a key and the headers of a place.
+type bearer struct{ key, tenant, sub string }
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for k, v := range map[string]string{"Authorization": "Bearer " + b.key, tenantHeader: b.tenant, subHeader: b.sub} {
+		if v != "" {
+			r.Header.Set(k, v)
+		}
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestStreamableHTTP: the server lets in whom the keys allow, each to its place.
+func TestStreamableHTTP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	address, end := serving(t, dir, "--api-keys", "secret,foreign=elsewhere")
+	at := func(b bearer) *mcp.StreamableClientTransport {
+		return &mcp.StreamableClientTransport{Endpoint: address + "/mcp", HTTPClient: &http.Client{Transport: b}, MaxRetries: -1}
+	}
+	talk(t, connect(t, "one", at(bearer{key: "secret"})))
+	for _, b := range []bearer{{key: "secret", sub: "bob"}, {key: "secret", tenant: "other"}, {key: "foreign"}} {
+		var r recalled
+		s := connect(t, "two", at(b))
+		require.Empty(t, s.tool("recall", map[string]any{"question": "What does Bob drink?"}, &r))
+		require.Empty(t, r.Passages, "%+v", b)
+		require.NoError(t, s.Close())
+	}
+	_, err := mcp.NewClient(&mcp.Implementation{Name: "x"}, nil).Connect(t.Context(), at(bearer{key: "wrong"}), nil)
+	require.Error(t, err)
+
+	key := strings.TrimSpace(inProcess(t, dir, "", "keys", "create", "--scopes", "query", "--tenants", "main").out)
+	limited := connect(t, "three", at(bearer{key: key}))
+	require.Empty(t, limited.tool("recall", map[string]any{"question": "What does Bob drink?"}, nil))
+	require.Contains(t, limited.tool("remember", map[string]any{"text": "Alice left the company."}, nil), "may not change")
+	other := connect(t, "four", at(bearer{key: key, tenant: "other"}))
+	require.Contains(t, other.tool("recall", map[string]any{"question": "What does Bob drink?"}, nil), "restricted")
+	end() // with the streams of clients open
+}

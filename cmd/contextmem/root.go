@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/shared"
+)
+
+// app is what all commands share.
+type app struct {
+	streams
+	config      string
+	data        string
+	url, key    string
+	tenant, sub string
+	asJSON      bool
+	timeout     time.Duration
+	engine      engineFlags
+	begun       bool // the command line was understood
+}
+
+const longHelp = `contextmem is context memory for AI agents: it remembers facts and conversations, reads documents, and finds what answers a question.
+
+Without --url a command works on the directory of --data, together with any other contextmem process that uses it.
+With --url it asks a server.
+
+Every flag can also be set by the environment (--data is CONTEXTMEM_DATA, --api-keys is CONTEXTMEM_API_KEYS) and in a YAML file
+named by --config (data: /var/lib/contextmem). A flag wins over the environment, which wins over the file.
+
+Exit codes: 1 failure, 2 wrong usage, 3 not found, 4 key missing or not allowed, 5 some items failed, 6 try again later.`
+
+func newRoot(a *app) *cobra.Command {
+	s := a.streams
+	root := &cobra.Command{Use: "contextmem", Short: "Context memory for AI agents", Long: longHelp, SilenceUsage: true, SilenceErrors: true, Version: version(),
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			err := a.configure(cmd)
+			a.begun = err == nil
+			return err
+		}}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	f := root.PersistentFlags()
+	f.StringVar(&a.config, "config", "", "YAML file with values of flags")
+	f.StringVar(&a.data, "data", defaultData(s.env), "directory of the data")
+	f.StringVar(&a.url, "url", "", "address of a server to ask instead of working on a directory")
+	f.StringVar(&a.key, "key", "", "API key for --url")
+	f.StringVarP(&a.tenant, "tenant", "t", "main", "tenant")
+	f.StringVarP(&a.sub, "sub", "s", "", "sub-tenant, such as one user; empty: the default one")
+	f.BoolVar(&a.asJSON, "json", false, "write JSON")
+	f.DurationVar(&a.timeout, "timeout", 0, "give up after this time; 0: never")
+	a.engine.add(f)
+	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
+		a.reembedCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), manCmd())
+	return root
+}
+
+// version is that of the module, or the commit it was built from.
+func version() string {
+	i, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if i.Main.Version != "" {
+		return i.Main.Version
+	}
+	return "(devel)"
+}
+
+// defaultData is the user's directory for data: that of XDG, else one in the home directory.
+func defaultData(env func(string) string) string {
+	if d := env("XDG_DATA_HOME"); d != "" {
+		return filepath.Join(d, "contextmem")
+	}
+	if h, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(h, ".local", "share", "contextmem")
+	}
+	return "contextmem-data"
+}
+
+// home is where the memory lives: a directory, or a server.
+type home interface {
+	Sub(tenant, sub string) contextmem.Memories
+	EnsureTenant(ctx context.Context, id string) error
+	CreateTenant(ctx context.Context, spec contextmem.TenantSpec) error
+	Tenants(ctx context.Context) ([]contextmem.TenantInfo, error)
+	DeleteTenant(ctx context.Context, id string) error
+	Subs(ctx context.Context, tenant string) ([]contextmem.SubStats, error)
+	DeleteSub(ctx context.Context, tenant, sub string) error
+	Keys(ctx context.Context) ([]contextmem.Key, error)
+	CreateKey(ctx context.Context, spec contextmem.KeySpec) (contextmem.Key, string, error)
+	RevokeKey(ctx context.Context, id string) error
+	Export(ctx context.Context, tenant string, w io.Writer) error
+	Import(ctx context.Context, tenant string, r io.Reader) error
+	Reembed(ctx context.Context, tenant string) (int, error)
+	Close() error
+}
+
+// with runs f on the home that the flags name.
+func (a *app) with(cmd *cobra.Command, f func(ctx context.Context, h home) error) (err error) {
+	ctx := cmd.Context()
+	if a.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.timeout)
+		defer cancel()
+	}
+	if a.url != "" {
+		c, err := client.New(a.url, a.key, nil)
+		if err != nil {
+			return usageError{err}
+		}
+		return f(ctx, server{c})
+	}
+	o, err := a.engine.options(a.streams.err)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.data, 0o700); err != nil {
+		return errors.New("the directory of --data can't be made")
+	}
+	d, err := shared.Open(ctx, a.data, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return f(ctx, d)
+}
+
+// memories runs f on the partition that the flags name.
+func (a *app) memories(cmd *cobra.Command, f func(ctx context.Context, m contextmem.Memories) error) error {
+	return a.with(cmd, func(ctx context.Context, h home) error { return f(ctx, h.Sub(a.tenant, a.sub)) })
+}
+
+// server is a home behind REST.
+type server struct{ *client.Client }
+
+var errLocal = errors.New("a server does not do this over REST: run the command with --data on its machine")
+
+func (s server) Sub(tenant, sub string) contextmem.Memories { return s.Tenant(tenant).Sub(sub) }
+func (s server) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) error {
+	if err := s.Client.CreateTenant(ctx, spec); err != nil {
+		return err
+	}
+	return s.Tenant(spec.ID).WaitReady(ctx)
+}
+func (s server) EnsureTenant(ctx context.Context, id string) error {
+	ok, err := s.Tenant(id).Ready(ctx)
+	switch {
+	case errors.Is(err, contextmem.ErrNotFound):
+		err = s.Client.CreateTenant(ctx, contextmem.TenantSpec{ID: id})
+		if errors.Is(err, contextmem.ErrExists) {
+			err = nil
+		}
+	case ok:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.Tenant(id).WaitReady(ctx)
+}
+func (s server) DeleteTenant(ctx context.Context, id string) error { return s.Tenant(id).Delete(ctx) }
+func (s server) Subs(ctx context.Context, tenant string) ([]contextmem.SubStats, error) {
+	return s.Tenant(tenant).Subs(ctx)
+}
+func (s server) DeleteSub(ctx context.Context, tenant, sub string) error {
+	return s.Tenant(tenant).Sub(sub).Delete(ctx)
+}
+func (s server) Keys(context.Context) ([]contextmem.Key, error)  { return nil, errLocal }
+func (s server) RevokeKey(context.Context, string) error         { return errLocal }
+func (s server) Export(context.Context, string, io.Writer) error { return errLocal }
+func (s server) Import(context.Context, string, io.Reader) error { return errLocal }
+func (s server) Reembed(context.Context, string) (int, error)    { return 0, errLocal }
+func (s server) Close() error                                    { return nil }
+
+// show writes v as JSON, or lets human write it.
+func (a *app) show(v any, human func(w io.Writer)) error {
+	if !a.asJSON {
+		human(a.out)
+		return nil
+	}
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	if a.terminal {
+		e.SetIndent("", "  ")
+	}
+	return e.Encode(v)
+}
+
+// say tells a person what happens; JSON output and what is read by programs stay free of it.
+func (a *app) say(format string, args ...any) {
+	if !a.asJSON {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}
+
+// excerpt is a text in one line of at most n characters.
+func excerpt(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return string(r)
+}
+
+// when is a time as people write it, empty when unknown.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/httpapi"
+	"github.com/contextmem/contextmem/shared"
+)
+
+// serveFlags are the options of the server.
+type serveFlags struct {
+	addr             string
+	keys, proxies    []string
+	cert, certKey    string
+	maxBody, maxHeld int64
+	bodyTimeout      time.Duration
+	depth            int
+	rate             float64
+	noMCP            bool
+	vendorHeaders    bool
+	shutdown         time.Duration
+}
+
+func (a *app) serveCmd() *cobra.Command {
+	var s serveFlags
+	c := &cobra.Command{Use: "serve", Short: "Serve REST and MCP until a signal ends it", Args: cobra.NoArgs,
+		Long: `Serve answers both generations of the REST API, and at /mcp the Model Context Protocol over streamable HTTP. An MCP client works on --tenant and
+--sub, or on what its headers X-Contextmem-Tenant and X-Contextmem-Sub name.
+
+Requests need a key: one of --api-keys, or one that "contextmem keys create" made. Where there is neither, serve makes a key and shows it, this once.
+A contextmem process that uses the directory hands it over and works through the server. An interrupt or SIGTERM lets requests that are under way
+end within --shutdown-timeout.`,
+		Example: `  contextmem serve
+  CONTEXTMEM_API_KEYS=secret contextmem serve --addr :8443 --tls-cert cert.pem --tls-key key.pem`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &s) }}
+	f := c.Flags()
+	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	f.StringSliceVar(&s.keys, "api-keys", nil, "keys as key=organisation; a bare key is of the organisation \"default\"")
+	f.StringSliceVar(&s.proxies, "trusted-proxies", nil, "addresses of proxies whose X-Forwarded-* headers count, as CIDRs")
+	f.StringVar(&s.cert, "tls-cert", "", "file with the certificate chain in PEM; with --tls-key the server speaks HTTPS")
+	f.StringVar(&s.certKey, "tls-key", "", "file with its key in PEM")
+	f.Int64Var(&s.maxBody, "max-body-bytes", 0, "size of a request; 0: the default, negative: no bound")
+	f.Int64Var(&s.maxHeld, "max-held-bytes", 0, "bytes of requests in memory; 0: the default, negative: no bound")
+	f.DurationVar(&s.bodyTimeout, "body-timeout", 0, "time to send a body; 0: the default, negative: no bound")
+	f.IntVar(&s.depth, "max-json-depth", 0, "nesting of JSON; 0: the default")
+	f.Float64Var(&s.rate, "requests-per-second", 0, "requests of one key; 0: no bound")
+	f.BoolVar(&s.vendorHeaders, "vendor-headers", false, "send the headers X-HydraDB-* of the hosted service too")
+	f.BoolVar(&s.noMCP, "no-mcp", false, "do not serve the Model Context Protocol at /mcp")
+	f.DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "time for requests that are under way when the server ends")
+	return c
+}
+
+// serve serves until ctx ends.
+func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
+	if a.url != "" {
+		return usage("--url: serve works on a directory")
+	}
+	o, err := a.engine.options(a.streams.err)
+	if err != nil {
+		return err
+	}
+	ring := &keyring{}
+	if ring.fixed, err = parseKeys(s.keys); err != nil {
+		return err
+	}
+	proxies, err := prefixes("trusted-proxies", s.proxies)
+	if err != nil {
+		return err
+	}
+	secure, err := s.tls()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.data, 0o700); err != nil {
+		return errors.New("the directory of --data can't be made")
+	}
+	d, err := shared.Own(ctx, a.data, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	ring.verify = d.Service().VerifyKey
+	if err := a.firstKey(ctx, d, ring); err != nil {
+		return err
+	}
+	h, err := httpapi.New(d.Service(), httpapi.Options{Authenticator: ring, MaxBodyBytes: s.maxBody, MaxHeldBytes: s.maxHeld, BodyTimeout: s.bodyTimeout,
+		MaxJSONDepth: s.depth, RequestsPerSecond: s.rate, TrustedProxies: proxies, VendorHeaders: s.vendorHeaders, Logger: o.Logger})
+	if err != nil {
+		return usageError{err}
+	}
+	if !s.noMCP {
+		mux := http.NewServeMux()
+		mux.Handle("/", h)
+		mux.Handle("/mcp", a.mcpHandler(ctx, d.Service(), ring))
+		h = mux
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
+	if err != nil {
+		return usage("--addr: can't be listened on")
+	}
+	if secure != nil {
+		l = tls.NewListener(l, secure)
+	}
+	return s.run(ctx, httpapi.NewServer(h), l, secure != nil, o.Logger, a.streams.err)
+}
+
+// tls is the configuration of HTTPS, nil without it.
+func (s *serveFlags) tls() (*tls.Config, error) {
+	if s.cert == "" && s.certKey == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.cert, s.certKey)
+	if err != nil {
+		return nil, usage("--tls-cert and --tls-key: hold no certificate with its key")
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// firstKey makes a key where there is none. It is shown on a terminal alone: it does not belong into a log.
+func (a *app) firstKey(ctx context.Context, d *shared.Deployment, ring *keyring) error {
+	if len(ring.fixed) > 0 {
+		return nil
+	}
+	ks, err := d.Keys(ctx)
+	if err != nil || len(ks) > 0 {
+		return err
+	}
+	if !a.bar {
+		return usage("there is no API key: set --api-keys, or make one with contextmem keys create")
+	}
+	_, text, err := d.CreateKey(ctx, contextmem.KeySpec{Owner: "made by serve"})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.streams.err, "There was no API key yet. This one is shown once:\n\n  %s\n\n", text)
+	return nil
+}
+
+// run serves on a listener until ctx ends.
+func (s *serveFlags) run(ctx context.Context, srv *http.Server, l net.Listener, secure bool, log *slog.Logger, w io.Writer) error {
+	srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
+	fmt.Fprintf(w, "contextmem is ready at %s://%s\n", scheme, l.Addr())
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdown)
+	defer cancel()
+	err := srv.Shutdown(sctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.Join(errors.New("requests that were under way were cut off"), srv.Close())
+	}
+	<-served
+	return err
+}
