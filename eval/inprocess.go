@@ -46,7 +46,7 @@ func (p *InProcess) Fill(ctx context.Context, lane string, g Group) error {
 			}
 		}
 	}
-	return nil
+	return sub.WaitRefined(ctx)
 }
 
 func (p *InProcess) add(ctx context.Context, sub contextmem.Sub, lane string, docs []Doc) (*contextmem.IngestResult, error) {

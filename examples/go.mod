@@ -4,12 +4,14 @@ go 1.26.0
 
 replace (
 	github.com/contextmem/contextmem => ..
+	github.com/contextmem/contextmem/models/change-multilingual => ../models/change-multilingual
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../models/multilingual-e5-small
 )
 
 require (
 	github.com/contextmem/contextmem v0.0.0
-	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -29,4 +31,5 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
 )

@@ -20,8 +20,9 @@ import (
 	"strconv"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/eval"
-	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
+	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
 )
 
 func main() {
@@ -38,6 +39,7 @@ func run(ctx context.Context, args []string) error {
 	mode := fs.String("mode", "fast", "fast, thinking or auto")
 	alpha := fs.String("alpha", "", "0 to 1, or auto; empty: the default")
 	out := fs.String("out", "", "save the answers to this file")
+	model := fs.String("embedder", "e5", "e5 (multilingual-e5-small) or static (static-en-128)")
 	dir := fs.String("dir", "", "directory of the deployment; empty: a temporary one")
 	url := fs.String("url", "", "measure a server instead")
 	key := fs.String("key", "", "API key of the server")
@@ -55,6 +57,19 @@ func run(ctx context.Context, args []string) error {
 	}
 	if fs.NArg() == 0 {
 		return errors.New("name one or more sets")
+	}
+	var opts contextmem.Options
+	switch *model {
+	case "e5":
+		e, err := e5.New()
+		if err != nil {
+			return err
+		}
+		opts.Embedder = e
+	case "static":
+		opts.Embedder = static.New()
+	default:
+		return fmt.Errorf("-embedder: no model is called %q", *model)
 	}
 	q := contextmem.Recall{Mode: contextmem.Mode(*mode)}
 	switch *alpha {
@@ -74,7 +89,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		rep, err := measure(ctx, set, fmt.Sprintf("eval-%d-%d", os.Getpid(), i), *dir, *url, *key, q, *alpha, eval.Options{MaxQueries: *queries})
+		rep, err := measure(ctx, set, fmt.Sprintf("eval-%d-%d", os.Getpid(), i), &opts, *dir, *url, *key, q, *alpha, eval.Options{MaxQueries: *queries})
 		if err != nil {
 			return err
 		}
@@ -93,7 +108,7 @@ func run(ctx context.Context, args []string) error {
 	return os.WriteFile(*out, b, 0o644)
 }
 
-func measure(ctx context.Context, set *eval.Set, tenant, dir, url, key string, q contextmem.Recall, alpha string, o eval.Options) (*eval.Report, error) {
+func measure(ctx context.Context, set *eval.Set, tenant string, opts *contextmem.Options, dir, url, key string, q contextmem.Recall, alpha string, o eval.Options) (*eval.Report, error) {
 	if url != "" {
 		t := &eval.Remote{URL: url, Key: key, Tenant: tenant, Mode: string(q.Mode), Alpha: alpha}
 		if err := t.Create(ctx); err != nil {
@@ -110,7 +125,7 @@ func measure(ctx context.Context, set *eval.Set, tenant, dir, url, key string, q
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	svc, err := contextmem.Open(ctx, dir, nil)
+	svc, err := contextmem.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err
 	}

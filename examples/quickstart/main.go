@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	_ "github.com/contextmem/contextmem/models/change-multilingual"   // the judge of what replaces what
 	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
 )
 
@@ -70,7 +71,11 @@ func run(ctx context.Context, args []string) error {
 	if err := svc.DrainProgress(ctx, bar); err != nil {
 		return err
 	}
-	fmt.Printf("\nindexed in %v, kept in %s\n", time.Since(start).Round(time.Millisecond), *dir)
+	found := time.Since(start)
+	if err := bakery.WaitRefined(ctx); err != nil { // a service need not wait: everything is found already
+		return err
+	}
+	fmt.Printf("\nfound after %v, by its meaning after %v, kept in %s\n", found.Round(time.Millisecond), time.Since(start).Round(time.Millisecond), *dir)
 
 	if *ask != "" {
 		return answer(ctx, bakery.Sub(""), contextmem.ClassAll, *ask)

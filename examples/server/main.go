@@ -24,6 +24,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/httpapi"
+	_ "github.com/contextmem/contextmem/models/change-multilingual"   // the judge of what replaces what
 	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
 )
 
