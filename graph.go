@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -219,7 +220,7 @@ func visibleTo(principals []string) (f backend.Filter) {
 func (out *Subgraph) set(g *graph.Subgraph) error {
 	out.Truncated = g.Truncated
 	for _, m := range g.Members {
-		info, err := sourceInfo(m.Source)
+		info, err := metadata.Describe(m.Source)
 		if err != nil {
 			return err
 		}

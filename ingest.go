@@ -38,27 +38,24 @@ type KnowledgeBatch struct {
 	SkipUnchanged bool
 }
 
-// Status is where an item stands.
-type Status string
+// States of items are declared in package content.
+type (
+	// Status is where an item stands: content.Status.
+	Status = content.Status
+	// ItemStatus is the state of an item: content.ItemStatus.
+	ItemStatus = content.ItemStatus
+)
 
 // States of an item. It can be recalled from StatusGraphCreation on.
 const (
-	StatusQueued        Status = "queued"
-	StatusProcessing    Status = "processing"
-	StatusGraphCreation Status = "graph_creation"
-	StatusCompleted     Status = "completed"
-	StatusErrored       Status = "errored"
-	StatusFailed        Status = "failed"  // not accepted; only in an IngestItem
-	StatusSkipped       Status = "skipped" // left out as KnowledgeBatch asks; only in an IngestItem
+	StatusQueued        = content.StatusQueued
+	StatusProcessing    = content.StatusProcessing
+	StatusGraphCreation = content.StatusGraphCreation
+	StatusCompleted     = content.StatusCompleted
+	StatusErrored       = content.StatusErrored
+	StatusFailed        = content.StatusFailed  // not accepted; only in an IngestItem
+	StatusSkipped       = content.StatusSkipped // left out as KnowledgeBatch asks; only in an IngestItem
 )
-
-var statusOf = map[backend.State]Status{backend.Queued: StatusQueued, backend.Processing: StatusProcessing,
-	backend.GraphCreation: StatusGraphCreation, backend.Completed: StatusCompleted, backend.Errored: StatusErrored}
-
-// Terminal reports whether the state is final.
-func (s Status) Terminal() bool {
-	return s == StatusCompleted || s == StatusErrored || s == StatusFailed
-}
 
 // IngestItem is the fate of one item of a call, in input order.
 type IngestItem struct {
@@ -95,26 +92,6 @@ func (r *IngestResult) IDs() []string {
 		}
 	}
 	return ids
-}
-
-// ItemStatus is the state of an item.
-type ItemStatus struct {
-	ID           string
-	Class        Class
-	Status       Status
-	ErrorCode    string // E####; may be set on an item that waits for a retry
-	ErrorMessage string
-	Attempts     int
-	Unknown      bool // no such item in this scope; Status is StatusErrored and ErrorCode FILE_NOT_FOUND
-	Hint         string
-	// Partial says why the text of an item that is completed may be incomplete; empty means that it is whole.
-	Partial string
-	// ServesOlder reports whether recall still finds the version that this one is to replace: until this one is indexed,
-	// and for good while it is errored. Such hits have a Chunk.Newer.
-	ServesOlder bool
-	// Warnings say what an item that is completed lacks: custom instructions that were not honoured (code
-	// "unheeded_instruction", one each). They are not said of items that wait.
-	Warnings []fault.Warning
 }
 
 // AddMemories accepts memories. They are durable and queued when it returns; an
@@ -174,20 +151,9 @@ func (s scope) ingested(items []intake.Item, progress ProgressFunc) *IngestResul
 // An unknown id is no error: see ItemStatus.Unknown.
 func (s scope) Status(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	const op = "status"
-	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]ItemStatus, error) { return statuses(ctx, op, ref, name, ids) })
-}
-
-func statuses(ctx context.Context, op string, ref *workspace.Ref, name string, ids []string) ([]ItemStatus, error) {
-	sts, err := documents.Statuses(ctx, op, ref.Space, name, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]ItemStatus, len(sts))
-	for i, st := range sts {
-		out[i] = ItemStatus{ID: st.ID, Class: st.Class, Status: statusOf[st.State], ErrorCode: st.ErrorCode, ErrorMessage: st.ErrorMessage,
-			Attempts: st.Attempts, Unknown: st.Unknown, Hint: st.Hint, Partial: st.Partial, ServesOlder: st.ServesOlder, Warnings: st.Warnings}
-	}
-	return out, nil
+	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]ItemStatus, error) {
+		return documents.Statuses(ctx, op, ref.Space, name, ids)
+	})
 }
 
 // Wait waits until every id is terminal and returns their states; an unknown
@@ -201,7 +167,7 @@ func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	defer ref.Release()
 	for {
 		changed := ref.Changes()
-		st, err := statuses(ctx, op, ref, name, ids)
+		st, err := documents.Statuses(ctx, op, ref.Space, name, ids)
 		if err != nil {
 			return nil, err
 		}

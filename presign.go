@@ -42,9 +42,5 @@ func (s *Service) openPresigned(ctx context.Context, token string) (*Fetched, er
 	if srcs[0] == nil || item.Expired(srcs[0], time.Now()) {
 		return nil, gone
 	}
-	f, err := documents.Load(ctx, op, ref.Space, srcs[0], true, documents.ShowOriginal)
-	if err != nil {
-		return nil, err
-	}
-	return fetched(f), nil
+	return documents.Load(ctx, op, ref.Space, srcs[0], true, documents.ShowOriginal)
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/documents"
 )
 
 // ItemProgress says how far one item of an ingest call has come, and how far the call as a whole.
@@ -54,7 +55,7 @@ func (s scope) report(ctx context.Context, f ProgressFunc, open []string) error 
 	last := make(map[string]ItemStatus, total)
 	for len(open) > 0 {
 		changed := ref.Changes()
-		states, err := statuses(ctx, "progress", ref, name, open)
+		states, err := documents.Statuses(ctx, "progress", ref.Space, name, open)
 		if err != nil {
 			return err
 		}

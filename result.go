@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
@@ -106,44 +105,6 @@ type Explain struct {
 	RawDense   float64 // inner product
 	RawKeyword float64 // BM25
 	Refined    bool    // RawDense is of Options.Embedder; false: of Options.FastEmbedder, or there is one embedder alone
-}
-
-// SourceInfo describes a source.
-type SourceInfo struct {
-	ID          string
-	Sub         string
-	Class       Class
-	Title       string
-	Kind        string // free category
-	Description string
-	Note        string
-	URL         string
-	Timestamp   time.Time // the content's own time; zero: unknown
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	ExpiresAt   time.Time // zero: never
-	Filename    string
-	ContentType string
-	SizeBytes   int64
-	Status      Status
-	Metadata    map[string]any
-	Additional  map[string]any
-	Relations   *Relations
-	App         *AppInfo
-	Infer       bool
-	Content     string // only where asked for
-	Inferred    string // inferred statements, one a line; only where asked for
-	Partial     string // why the text may be incomplete
-}
-
-// AppInfo says where a source from an application stands there.
-type AppInfo struct {
-	Kind        content.AppKind
-	Provider    string
-	ExternalID  string
-	ParentID    string // external id of the parent
-	ThreadID    string
-	Attachments []map[string]any
 }
 
 // resultMemory is the memory of a result: that of one value of each kind, which the REST handler lends again and again.
@@ -271,7 +232,7 @@ func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	}
 	c.Page = s.page
 	if src.Replaced {
-		c.Newer = statusOf[s.newer[src.Num]]
+		c.Newer = item.StatusOf(s.newer[src.Num])
 	}
 	if c.Title == "" { // memories without one: titles are searched, so none is made up when they are stored
 		c.Title = s.title(row.Text)
@@ -296,7 +257,7 @@ func (s *shaper) sources(res *Result, found *recall.Result) error {
 		}
 		res.Sources = res.Sources[:len(res.Sources)+1]
 		info := &res.Sources[len(res.Sources)-1]
-		if err := info.describe(h.Row.Src, doc); err != nil {
+		if err := metadata.DescribeDecoded(info, h.Row.Src, doc); err != nil {
 			return err
 		}
 		if info.Title == "" {

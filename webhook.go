@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/netguard"
 	"github.com/contextmem/contextmem/internal/webhook"
 	"github.com/contextmem/contextmem/internal/workspace"
@@ -269,7 +270,7 @@ func (o Organisation) RetryDelivery(ctx context.Context, id string) error {
 
 // newWebhooks returns the engine of webhooks.
 func (s *Service) newWebhooks() *webhook.Engine {
-	return webhook.New(webhook.Config{Registry: s.reg, Sealer: s.secrets, Encode: encodeEvent, Status: func(x backend.State) string { return string(statusOf[x]) },
+	return webhook.New(webhook.Config{Registry: s.reg, Sealer: s.secrets, Encode: encodeEvent, Status: func(x backend.State) string { return string(item.StatusOf(x)) },
 		Reach: netguard.Policy{Loopback: s.opts.AllowLocalWebhooks, Networks: s.opts.WebhookNetworks}, Transport: s.opts.WebhookTransport, Overlap: s.opts.WebhookSecretOverlap, Logger: s.opts.Logger})
 }
 

@@ -1,5 +1,5 @@
 // Package content holds what goes into contextmem: memories, files, app items, their relations, supplied graphs, metadata
-// fields, and the filters that select them again.
+// fields, and the filters that select them again; and what is read back of it: descriptions, originals, states.
 package content
 
 import "time"

@@ -11,62 +11,48 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Delete names items to delete.
-type Delete struct {
-	IDs          []string      // 1 to 1000
-	Class        content.Class // 0: knowledge, then memory
-	KeepIndexing bool          // leave items alone that are still being indexed; their error is fault.ErrProcessing
-}
-
-// DeletedItem is the fate of one id.
-type DeletedItem struct {
-	ID      string
-	Deleted bool
-	Err     error // fault.ErrNotFound, fault.ErrProcessing
-}
-
-// Delete removes items of a sub-tenant, named as it is stored, and returns their fates in input order and how many are gone.
-func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub string, r Delete) ([]DeletedItem, int, error) {
+// Delete removes items of a sub-tenant, named as it is stored.
+func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.DeleteItemsRequest) (*content.DeleteItemsResult, error) {
 	if len(r.IDs) == 0 {
-		return nil, 0, fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
+		return nil, fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
 	}
 	if len(r.IDs) > 1000 {
-		return nil, 0, fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of 1000", len(r.IDs))
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of 1000", len(r.IDs))
 	}
 	cs, err := workspace.Classes(op, r.Class)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	out, deleted := make([]DeletedItem, len(r.IDs)), 0
+	out := &content.DeleteItemsResult{Items: make([]content.DeleteItem, len(r.IDs))}
 	for i, id := range r.IDs {
-		out[i] = DeletedItem{ID: id, Err: workspace.SourceError(op, r.Class, id, backend.ErrNotFound)}
+		out.Items[i] = content.DeleteItem{ID: id, Err: workspace.SourceError(op, r.Class, id, backend.ErrNotFound)}
 	}
 	for _, class := range cs {
 		res, err := ref.Store.Delete(ctx, backend.Partition{Class: class, Sub: sub}, r.IDs, backend.DeleteOptions{KeepIndexing: r.KeepIndexing})
 		if err != nil {
-			return nil, 0, fault.Wrap(op, fault.Source, "", err)
+			return nil, fault.Wrap(op, fault.Source, "", err)
 		}
 		for i, d := range res {
-			it := &out[i]
+			it := &out.Items[i]
 			switch {
 			case !d.Found || it.Deleted:
 			case d.Indexing && r.KeepIndexing:
 				it.Err = &fault.Error{Op: op, Kind: fault.KindProcessing, Resource: fault.Source, ID: fault.ShortID(it.ID), RetryAfter: time.Second, Err: errors.New("source is still being indexed")}
 			default:
 				it.Deleted, it.Err = true, nil
-				deleted++
+				out.Deleted++
 			}
 		}
 	}
-	if deleted > 0 {
-		ref.Unflushed.Add(int64(deleted))
+	if out.Deleted > 0 {
+		ref.Unflushed.Add(int64(out.Deleted))
 		ref.StateChanged()
 		e.Deleted(ref.UID)
 		if err := ref.Follower.Sync(ctx); err != nil && ctx.Err() == nil {
 			e.Logger.Warn("indexes could not follow a delete; the next search tries again", "err", err)
 		}
 	}
-	return out, deleted, nil
+	return out, nil
 }
 
 // DeleteSub removes everything of a sub-tenant, named as it is stored; fault.ErrNotFound when it holds nothing.

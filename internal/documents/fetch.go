@@ -14,51 +14,18 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
-	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Modes of Fetch.
-const (
-	FetchContent = "content"
-	FetchURL     = "url"
-	FetchBoth    = "both"
-)
-
-// Fetch asks for the original of a source.
-type Fetch struct {
-	ID         string
-	Class      content.Class // 0: knowledge, then memory
-	Mode       string        // default FetchContent
-	Expiry     time.Duration // life of the presigned URL; default 1 h
-	Original   bool          // no extracted text in place of text or beside binary content
-	ParsedText bool          // extracted text beside binary content of any kind
-	Principals []string
-}
-
-// Fetched is the original of a source.
-type Fetched struct {
-	Source      *backend.Source
-	Text        string // extracted text, the original of text kinds; memories: the stored text, pairs rendered as turns
-	Data        []byte // binary kinds
-	Binary      bool
-	Inferred    string // inferred statements, one a line
-	URL         string // presigned; empty when not asked for, and for memories
-	ContentType string
-	Partial     string          // why the extracted text may be incomplete
-	Usage       *extract.Usage  // nil when the extractor asked no model
-	Warnings    []fault.Warning // instructions that were not honoured
-}
-
 // Fetch returns the original of an item of a sub-tenant, named as it is stored.
-func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub string, r Fetch) (*Fetched, error) {
+func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.FetchRequest) (*content.Fetched, error) {
 	if r.Mode == "" {
-		r.Mode = FetchContent
+		r.Mode = content.FetchContent
 	}
-	if r.Mode != FetchContent && r.Mode != FetchURL && r.Mode != FetchBoth {
+	if r.Mode != content.FetchContent && r.Mode != content.FetchURL && r.Mode != content.FetchBoth {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Mode", "must be content, url or both")
 	}
 	if r.Expiry == 0 {
@@ -78,17 +45,17 @@ func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub s
 	case r.ParsedText:
 		show = ShowAllText
 	}
-	f, err := Load(ctx, op, ref.Space, src, r.Mode != FetchURL, show)
+	f, err := Load(ctx, op, ref.Space, src, r.Mode != content.FetchURL, show)
 	if err != nil {
 		return nil, err
 	}
-	if r.Mode != FetchContent && src.Part.Class == backend.Knowledge {
+	if r.Mode != content.FetchContent && src.Part.Class == backend.Knowledge {
 		f.URL = e.Presign(ref.UID, src.Num, time.Now().Add(r.Expiry))
 	}
 	return f, nil
 }
 
-// Show is what Load puts into Fetched.Text.
+// Show is what Load puts into content.Fetched.Text.
 type Show uint8
 
 // The values of Show.
@@ -99,8 +66,9 @@ const (
 )
 
 // Load reads a version, with its content where that is asked for.
-func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Source, withContent bool, show Show) (*Fetched, error) {
-	f, class := &Fetched{Source: src, ContentType: src.MediaType}, content.Class(src.Part.Class)
+func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Source, withContent bool, show Show) (*content.Fetched, error) {
+	class := content.Class(src.Part.Class)
+	f := &content.Fetched{ID: src.ID, Class: class, ContentType: src.MediaType, SizeBytes: src.SizeBytes, Filename: src.Filename, Title: src.Title, Status: item.StatusOf(src.State)}
 	inferred, err := sp.Store.Content(ctx, src.Num, backend.Inferred)
 	if err != nil && !errors.Is(err, backend.ErrNotFound) {
 		return nil, workspace.SourceError(op, class, src.ID, err)
@@ -145,7 +113,7 @@ func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Sour
 }
 
 // Reading says what a model was asked about an item, nil for nothing, and which instructions were not honoured.
-func Reading(ctx context.Context, sp *workspace.Space, src *backend.Source) (*extract.Usage, []fault.Warning, error) {
+func Reading(ctx context.Context, sp *workspace.Space, src *backend.Source) (*content.ModelUsage, []fault.Warning, error) {
 	b, err := sp.Store.Content(ctx, src.Num, backend.Usage)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil, nil, nil
@@ -161,10 +129,10 @@ func Reading(ctx context.Context, sp *workspace.Space, src *backend.Source) (*ex
 	for _, part := range r.Unheeded {
 		warnings = append(warnings, fault.Warning{Code: "unheeded_instruction", Field: "Instructions", Message: fmt.Sprintf("%q is not honoured: it is not an instruction that the rules know", part)})
 	}
-	return r.Usage, warnings, nil
+	return (*content.ModelUsage)(r.Usage), warnings, nil
 }
 
-// isText tells whether a source's original is text that can be shown as it is.
+// isText reports whether a source's original is text that can be shown as it is.
 func isText(src *backend.Source, data []byte) bool {
 	if src.Part.Class == backend.Memory {
 		return true
@@ -172,7 +140,7 @@ func isText(src *backend.Source, data []byte) bool {
 	return looksLikeText(data)
 }
 
-// looksLikeText tells whether bytes are text to show as such: UTF-8 without control characters.
+// looksLikeText reports whether bytes are text to show as such: UTF-8 without control characters.
 func looksLikeText(data []byte) bool {
 	head := data[:min(len(data), 8192)]
 	for _, c := range head {

@@ -14,40 +14,8 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// List asks for a page of items, newest first, then by id.
-type List struct {
-	Class      content.Class // default ClassKnowledge
-	IDs        []string      // only these, at most 100; nil: all
-	Page       int           // from 1; default 1
-	PageSize   int           // 1 to 100; default 50
-	Filters    content.Filters
-	Fields     Fields
-	Content    bool // read the content too; that of memories is always read
-	Principals []string
-}
-
-// Fields matches fields of a source by equality; empty ones match all.
-type Fields struct {
-	Title, Kind, Description, URL, Timestamp                 string
-	AppKind, AppProvider, AppExternalID, AppParentExternalID string
-}
-
-// Page is a page of items.
-type Page struct {
-	Sources        []Listed
-	Total          int
-	Page, PageSize int
-	Warnings       []fault.Warning
-}
-
-// Listed is an item of a page.
-type Listed struct {
-	*backend.Source
-	Content *Fetched // nil where it was not asked for
-}
-
 // List returns a page of the items of a sub-tenant, named as it is stored.
-func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub string, r List) (*Page, error) {
+func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.ListRequest) (*content.SourcePage, error) {
 	if r.Class == 0 {
 		r.Class = content.ClassKnowledge
 	}
@@ -94,11 +62,14 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Source, "", err)
 	}
-	out := &Page{Sources: make([]Listed, 0, len(srcs)), Total: total, Page: r.Page, PageSize: r.PageSize, Warnings: warnings}
+	out := &content.SourcePage{Sources: make([]content.SourceInfo, 0, len(srcs)), Total: total, Page: r.Page, PageSize: r.PageSize, Warnings: warnings}
 	for _, src := range srcs {
-		l := Listed{Source: src}
+		i, err := metadata.Describe(src)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Source, src.ID, err)
+		}
 		if r.Content || r.Class == content.ClassMemory {
-			l.Content, err = Load(ctx, op, ref.Space, src, true, ShowAllText)
+			f, err := Load(ctx, op, ref.Space, src, true, ShowAllText)
 			if errors.Is(err, fault.ErrNotFound) {
 				continue // deleted since it was listed
 			}
@@ -109,8 +80,12 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 			if err != nil {
 				return nil, err
 			}
+			i.Content, i.Inferred = f.Text, f.Inferred
+			if i.Title == "" {
+				i.Title = item.ShortTitle(f.Text)
+			}
 		}
-		out.Sources = append(out.Sources, l)
+		out.Sources = append(out.Sources, i)
 	}
 	if damaged > 0 {
 		out.Warnings = append(out.Warnings, fault.Warning{Code: "damaged", Message: fmt.Sprintf("%d items are damaged and were left out: verify the deployment", damaged)})

@@ -13,27 +13,12 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Status is the state of an item.
-type Status struct {
-	ID           string
-	Class        content.Class
-	State        backend.State // of an unknown id: Errored
-	ErrorCode    string
-	ErrorMessage string
-	Attempts     int
-	Unknown      bool
-	ServesOlder  bool // recall still finds the version before
-	Hint         string
-	Warnings     []fault.Warning // instructions that were not honoured
-	Partial      string          // why the text of a completed item may be incomplete
-}
-
 // instructed stands in the record of an item that came with custom instructions.
 var instructed = []byte(`"ci":`)
 
 // Statuses reports items of a sub-tenant, named as it is stored, by id, in the order asked.
-func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, ids []string) ([]Status, error) {
-	out := make([]Status, len(ids))
+func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, ids []string) ([]content.ItemStatus, error) {
+	out := make([]content.ItemStatus, len(ids))
 	newest := make([]int64, len(ids))
 	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
 		srcs, err := sp.Store.Sources(ctx, backend.Partition{Class: class, Sub: sub}, ids)
@@ -45,7 +30,7 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 				continue
 			}
 			newest[i] = src.Num
-			out[i] = Status{ID: src.ID, Class: content.Class(src.Part.Class), State: src.State, ErrorCode: src.ErrorCode,
+			out[i] = content.ItemStatus{ID: src.ID, Class: content.Class(src.Part.Class), Status: item.StatusOf(src.State), ErrorCode: src.ErrorCode,
 				ErrorMessage: src.ErrorMessage, Attempts: src.Attempts}
 			if src.State == backend.Completed || src.State == backend.GraphCreation {
 				if out[i].Partial, err = item.PartialOf(src.Doc); err != nil {
@@ -70,7 +55,7 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Source, "", err)
 		}
-		out[i] = Status{ID: id, State: backend.Errored, ErrorCode: "FILE_NOT_FOUND", ErrorMessage: "ID not found", Unknown: true, Hint: hint}
+		out[i] = content.ItemStatus{ID: id, Status: content.StatusErrored, ErrorCode: "FILE_NOT_FOUND", ErrorMessage: "ID not found", Unknown: true, Hint: hint}
 	}
 	return out, nil
 }

@@ -17,28 +17,9 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Edit merges metadata onto a source without ingesting it again. Given keys overwrite, a nil value removes the key.
-type Edit struct {
-	ID                   string
-	Class                content.Class // 0: knowledge, then memory
-	Metadata, Additional map[string]any
-	ACL                  *[]string // principals that may see it, in place of those before; none: everybody; nil: as before
-}
-
-// Edited is the outcome of an edit.
-type Edited struct {
-	ID                           string
-	Class                        content.Class
-	MetadataKeys, AdditionalKeys []string // written or removed
-	Metadata, Additional         map[string]any
-	Chunks                       int  // chunks that carry the metadata
-	Updated                      bool // the edit is stored
-	Reembedded                   bool // an embedding field changed
-}
-
 // Edit stores an edit of an item of a sub-tenant, named as it is stored. An edit of an embedding field returns when the
 // new version is indexed.
-func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (*Edited, error) {
+func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (*content.EditMetadataResult, error) {
 	if r.Metadata == nil && r.Additional == nil && r.ACL == nil {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Metadata", "metadata or additional_metadata is required")
 	}
@@ -100,7 +81,7 @@ func canEmbed(ctx context.Context, e pipeline.Embedder, op, id string, texts []s
 
 // mergeMetadata stores a checked edit. num is the new version that has to be indexed
 // first when the value of an embedding field changed, else 0.
-func (e *Engine) mergeMetadata(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (res *Edited, num int64, err error) {
+func (e *Engine) mergeMetadata(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (res *content.EditMetadataResult, num int64, err error) {
 	ref.Edits.Lock() // edits of one process wait here instead of repeating each other's work
 	defer ref.Edits.Unlock()
 	err = cas.Retry(ctx, func() error {
@@ -112,7 +93,7 @@ func (e *Engine) mergeMetadata(ctx context.Context, op string, ref *workspace.Re
 
 // mergeOnce reads an item, works out the edit and stores it, unless the item changed
 // meanwhile: [backend.ErrConflict] then.
-func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, sub string, r Edit) (_ *Edited, num int64, _ error) {
+func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (_ *content.EditMetadataResult, num int64, _ error) {
 	schema := ref.Record.Data.Schema
 	src, err := ref.Find(ctx, op, sub, r.Class, r.ID, nil)
 	if err != nil {
@@ -122,7 +103,7 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 	if err != nil {
 		return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
 	}
-	res := &Edited{ID: src.ID, Class: content.Class(src.Part.Class)}
+	res := &content.EditMetadataResult{ID: src.ID, Class: content.Class(src.Part.Class)}
 	merge := func(stored []byte, edit map[string]any, keys *[]string) (map[string]any, error) {
 		m, err := metadata.DecodeMap(stored)
 		if err != nil {
@@ -181,7 +162,7 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 // acceptEdited stores metadata whose embedding fields changed: as a new version with the
 // same content. Until it is indexed the old version is found. [backend.ErrConflict] when
 // src is no longer the newest version.
-func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref, src *backend.Source, doc *item.Doc, res *Edited, mb, ab []byte) (num int64, _ error) {
+func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref, src *backend.Source, doc *item.Doc, res *content.EditMetadataResult, mb, ab []byte) (num int64, _ error) {
 	b, err := doc.Encode()
 	if err != nil {
 		return 0, fault.Wrap(op, fault.Source, src.ID, err)
@@ -218,7 +199,7 @@ func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref
 
 // reembedded waits until an edited version is indexed, or is replaced or deleted by a
 // later call.
-func (e *Engine) reembedded(ctx context.Context, op string, ref *workspace.Ref, res *Edited, num int64) (*Edited, error) {
+func (e *Engine) reembedded(ctx context.Context, op string, ref *workspace.Ref, res *content.EditMetadataResult, num int64) (*content.EditMetadataResult, error) {
 	for {
 		changed := ref.Changes()
 		vs, err := ref.Store.SourcesByNum(ctx, []int64{num})

@@ -1,0 +1,42 @@
+package content
+
+import "github.com/contextmem/contextmem/fault"
+
+// Status is where an item stands.
+type Status string
+
+// States of an item. It can be recalled from StatusGraphCreation on.
+const (
+	StatusQueued        Status = "queued"
+	StatusProcessing    Status = "processing"
+	StatusGraphCreation Status = "graph_creation"
+	StatusCompleted     Status = "completed"
+	StatusErrored       Status = "errored"
+	StatusFailed        Status = "failed"  // not accepted; only in an IngestItem
+	StatusSkipped       Status = "skipped" // left out as KnowledgeBatch asks; only in an IngestItem
+)
+
+// Terminal reports whether the state is final.
+func (s Status) Terminal() bool {
+	return s == StatusCompleted || s == StatusErrored || s == StatusFailed
+}
+
+// ItemStatus is the state of an item.
+type ItemStatus struct {
+	ID           string
+	Class        Class
+	Status       Status
+	ErrorCode    string // E####; may be set on an item that waits for a retry
+	ErrorMessage string
+	Attempts     int
+	Unknown      bool // no such item in this scope; Status is StatusErrored and ErrorCode FILE_NOT_FOUND
+	Hint         string
+	// Partial says why the text of an item that is completed may be incomplete; empty means that it is whole.
+	Partial string
+	// ServesOlder reports whether recall still finds the version that this one is to replace: until this one is indexed,
+	// and for good while it is errored. Such hits have a Chunk.Newer.
+	ServesOlder bool
+	// Warnings say what an item that is completed lacks: custom instructions that were not honoured (code
+	// "unheeded_instruction", one each). They are not said of items that wait.
+	Warnings []fault.Warning
+}
