@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"github.com/contextmem/contextmem/fault"
 )
 
 // SourceInfo describes a source.
@@ -70,7 +68,7 @@ type SourcePage struct {
 	Sources        []SourceInfo
 	Total          int
 	Page, PageSize int
-	Warnings       []fault.Warning
+	Warnings       []Warning
 }
 
 // Pages returns the number of pages.
@@ -114,9 +112,9 @@ type Fetched struct {
 	Filename    string
 	Title       string
 	Status      Status
-	Partial     string          // why the extracted text may be incomplete; empty: it is whole
-	Usage       *ModelUsage     // nil when the extractor asked no model
-	Warnings    []fault.Warning // as in ItemStatus
+	Partial     string      // why the extracted text may be incomplete; empty: it is whole
+	Usage       *ModelUsage // nil when the extractor asked no model
+	Warnings    []Warning   // as in ItemStatus
 }
 
 // Reader returns a reader of Data when Binary is set, of Text otherwise.

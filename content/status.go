@@ -1,7 +1,5 @@
 package content
 
-import "github.com/contextmem/contextmem/fault"
-
 // Status is where an item stands.
 type Status string
 
@@ -38,5 +36,12 @@ type ItemStatus struct {
 	ServesOlder bool
 	// Warnings say what an item that is completed lacks: custom instructions that were not honoured (code
 	// "unheeded_instruction", one each). They are not said of items that wait.
-	Warnings []fault.Warning
+	Warnings []Warning
+}
+
+// Warning says that a call did less or other than asked.
+type Warning struct {
+	Code    string // stable, lower_snake: ignored_filter, ignored_flag, degraded, damaged, resolved, hint
+	Field   string // as fault.Error.Field; may be empty
+	Message string
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/contextmem/contextmem/content"
 )
 
 // Kind says what sort of failure an [Error] is. Kinds are neutral: package
@@ -97,9 +99,5 @@ func (e *Error) Is(target error) bool {
 	return ok && s == target
 }
 
-// Warning says that a call did less or other than asked.
-type Warning struct {
-	Code    string // stable, lower_snake: ignored_filter, ignored_flag, degraded, damaged, resolved, hint
-	Field   string // as Error.Field; may be empty
-	Message string
-}
+// Warning says that a call did less or other than asked: content.Warning.
+type Warning = content.Warning
