@@ -151,7 +151,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	}
 	s.profiles = &profile.Engine{Slots: slots}
 	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
-	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook}
+	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook, Recall: o.VectorRecall}
 	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
 	return nil
 }

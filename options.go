@@ -20,6 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/parse"
+	"github.com/contextmem/contextmem/internal/vectors"
 	"github.com/contextmem/contextmem/judge"
 )
 
@@ -110,6 +111,10 @@ type Options struct {
 	// forbidden. Default: no bound.
 	MaxTenants int
 
+	// VectorRecall is the share of the nearest vectors that a search of supplied vectors finds on average, .9 to 1, where a
+	// sub-tenant has so many that it is approximate (from about 20,000); 1 searches exactly. [SearchVectorsRequest] can say
+	// another. Default .98.
+	VectorRecall float64
 	// RecallBudget is the time that thinking mode may use before it degrades,
 	// visibly in Result.Warnings. Default 150 ms without a Reranker, 2 s with one.
 	RecallBudget time.Duration
@@ -192,6 +197,9 @@ func (o *Options) withDefaults() (*Options, error) {
 	intRange("MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
 	intRange("MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
 	intRange("MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
+	if c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1) {
+		errs = multierror.Append(errs, fmt.Errorf("option VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall))
+	}
 	if c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour {
 		errs = multierror.Append(errs, fmt.Errorf("option WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap))
 	}

@@ -60,6 +60,8 @@ type SearchVectorsRequest struct {
 	Limit       int            // 1 to 1000; default 10
 	Metadata    map[string]any // equality
 	WithVectors bool
+	Recall      float64 // share of the nearest that is found on average in large sub-tenants, .9 to 1; default [Options].VectorRecall
+	Exact       bool    // find all of the nearest, whatever it takes
 }
 
 // SearchVectors finds nearest vectors in an embeddings tenant.

@@ -40,6 +40,9 @@ type VectorQuery struct {
 	Vector []float32
 	K      int
 	Filter Filter
+	// Recall is the share of the K nearest that an approximate index is to find on average, in (0, 1]; 1 is exact, up to the
+	// rounding of float32 scores. 0: the index's default. An index that is always exact ignores it.
+	Recall float32
 	Answer Answer
 }
 

@@ -117,7 +117,7 @@ func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *b
 	return p.best(q.K, q.Answer, func(k int, anyOrder bool) ([]found, error) {
 		out := g.found[:0]
 		for i, v := range parts {
-			query := vector.Query{Vector: q.Vector, K: k, Accept: accepts[i], AnyOrder: anyOrder && len(parts) == 1}
+			query := vector.Query{Vector: q.Vector, K: k, Accept: accepts[i], Recall: q.Recall, AnyOrder: anyOrder && len(parts) == 1}
 			if len(out) == k {
 				query.Floor = out[k-1].score
 			}

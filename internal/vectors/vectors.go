@@ -2,6 +2,7 @@
 package vectors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type Search struct {
 	Limit       int            // 1 to 1000; default 10
 	Metadata    map[string]any // equality
 	WithVectors bool
+	Recall      float64 // 0: the engine's
+	Exact       bool
 }
 
 // Select names vectors: exactly one of the two.
@@ -75,6 +78,7 @@ type Engine struct {
 	Intake   *intake.Engine // prepares metadata
 	Schedule Scheduler
 	Wanted   func(org string) bool // whether events of an organisation have a receiver
+	Recall   float64               // share of the nearest that a search finds on average, where it says no other; 0: the index's
 }
 
 // partition returns where the vectors of a sub-tenant are kept, if the tenant was made for vectors.
@@ -277,6 +281,22 @@ func hit(row *backend.Hydrated, score float64) (Hit, error) {
 	return Hit{SourceID: row.Src.ID, ChunkID: row.Key, Score: score, Distance: 1 - score, Metadata: m}, err
 }
 
+// LeastRecall is the least recall that a caller may ask for.
+const LeastRecall = .9
+
+// recall returns the share of the nearest vectors that a search is to find on average, or what is wrong with what it asks for.
+func (e *Engine) recall(op string, r Search) (float32, error) {
+	switch {
+	case r.Recall != 0 && !(r.Recall >= LeastRecall && r.Recall <= 1):
+		return 0, fault.Fieldf(op, fault.KindInvalid, fault.Embedding, "Recall", "must be between %g and 1", LeastRecall)
+	case r.Exact && r.Recall != 0 && r.Recall != 1:
+		return 0, fault.Fieldf(op, fault.KindInvalid, fault.Embedding, "Recall", "contradicts Exact")
+	case r.Exact:
+		return 1, nil
+	}
+	return float32(cmp.Or(r.Recall, e.Recall)), nil
+}
+
 // Search finds nearest vectors.
 func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub string, r Search) ([]Hit, error) {
 	if r.Limit == 0 {
@@ -284,6 +304,10 @@ func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub 
 	}
 	if r.Limit < 1 || r.Limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Embedding, "Limit", "must be between 1 and 1000")
+	}
+	recall, err := e.recall(op, r)
+	if err != nil {
+		return nil, err
 	}
 	part, err := partition(ctx, op, ref, sub)
 	if err != nil {
@@ -304,7 +328,7 @@ func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub 
 	if err := ref.Fresh(ctx); err != nil {
 		return nil, fault.Wrap(op, fault.Embedding, "", err)
 	}
-	hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: v, K: r.Limit, Filter: filter})
+	hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: v, K: r.Limit, Filter: filter, Recall: recall})
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Embedding, "", err)
 	}
