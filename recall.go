@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/rank"
 	"github.com/contextmem/contextmem/internal/recall"
 )
@@ -61,6 +63,18 @@ func (a Alpha) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.value)
 }
 
+// Dated facts beside a result are declared in package facts.
+type (
+	// Temporal asks for dated facts beside the chunks: facts.Temporal.
+	Temporal = facts.Temporal
+	// TemporalFact is a dated statement: facts.TemporalFact.
+	TemporalFact = facts.TemporalFact
+	// TemporalDuration is a span between two dated facts: facts.TemporalDuration.
+	TemporalDuration = facts.TemporalDuration
+	// TemporalResult is the temporal side of a recall: facts.TemporalResult.
+	TemporalResult = facts.TemporalResult
+)
+
 // Recall asks for the chunks most relevant to a query.
 type Recall struct {
 	Query                 string             // required, at most 8000 characters
@@ -108,7 +122,7 @@ func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 	}
 	req := &recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: recallModes[q.Mode],
 		Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias, Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations,
-		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: visibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: (*recall.Temporal)(q.Temporal), Now: time.Now()}
+		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Now: time.Now()}
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, req) })
 }
 
@@ -149,6 +163,6 @@ func (s scope) BooleanRecall(ctx context.Context, q BooleanRecallRequest) (*Resu
 		return nil, err
 	}
 	defer c.Release()
-	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: visibleTo(q.Principals), Now: time.Now()}
+	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Now: time.Now()}
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, req, operators[q.Operator]) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -68,16 +69,6 @@ type Chunk struct {
 	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
 }
 
-// Supersession says what took the place of a memory, and how that is known.
-type Supersession struct {
-	ID         string    // of the memory that holds now
-	Time       time.Time // when it was told
-	Confidence float64   // probability that this is right, in [0,1]
-	Matter     string    // the words that no longer hold; empty: all of them
-	Evidence   string    // the words that say so, or the reason given to Supersede
-	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
-}
-
 // Passage is the part of a chunk whose sentences match the words of the question; zero where none does.
 type Passage struct {
 	Text       string
@@ -112,7 +103,7 @@ type resultMemory struct {
 	chunks  []Chunk
 	parts   []Explain
 	sources []SourceInfo
-	graph   graphMemory
+	graph   graph.Memory
 }
 
 // maxResultMemory keeps the memory of a rare large result from being kept.
@@ -125,20 +116,11 @@ func resultMemoryFor(ctx context.Context) *resultMemory {
 		return new(resultMemory)
 	}
 	m, _ := slot.Take().(*resultMemory)
-	if m == nil || max(cap(m.chunks), cap(m.sources), cap(m.graph.triplets)) > maxResultMemory {
+	if m == nil || max(cap(m.chunks), cap(m.sources), m.graph.Size()) > maxResultMemory {
 		m = new(resultMemory)
 	}
 	slot.Keep(m)
 	return m
-}
-
-// zeroed returns n zero elements, never nil, in the memory of old where it is large enough.
-func zeroed[T any](old []T, n int) []T {
-	clear(old)
-	if old == nil || cap(old) < n {
-		return make([]T, n)
-	}
-	return old[:n]
 }
 
 // shaper turns what a recall found into what users see.
@@ -171,10 +153,10 @@ func (s *shaper) title(text string) string {
 func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.Source) (*item.Doc, error)) (*Result, error) {
 	s := shaper{docOf: docOf, newer: found.Newer}
 	m := resultMemoryFor(ctx)
-	m.chunks = zeroed(m.chunks, len(found.Hits)+len(found.Related))
-	m.parts = zeroed(m.parts, len(found.Hits))
-	m.sources = zeroed(m.sources, found.Sources)
-	res := &Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0]}
+	m.chunks = reuse.Zeroed(m.chunks, len(found.Hits)+len(found.Related))
+	m.parts = reuse.Zeroed(m.parts, len(found.Hits))
+	m.sources = reuse.Zeroed(m.sources, found.Sources)
+	res := &Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0], Temporal: found.Temporal}
 	if found.Thinking {
 		res.Mode = ModeThinking
 	}
@@ -211,10 +193,7 @@ func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.
 		return nil, err
 	}
 	if found.Graph != nil {
-		res.Graph = m.graph.shape(found.Graph)
-	}
-	if found.Temporal != nil {
-		res.Temporal = shapeTemporal(found.Temporal)
+		res.Graph = m.graph.Shape(found.Graph)
 	}
 	return res, nil
 }

@@ -97,8 +97,13 @@ type EntityRequest struct {
 
 // Entity is a node of the graph.
 type Entity struct {
-	ID, Name, Type string
-	Mentions       int // in texts
+	ID         string
+	Name       string
+	Type       string // PERSON, ORGANIZATION, LOCATION, ...
+	Namespace  string // default "default"
+	Identifier string
+	Provider   string
+	Mentions   int // in texts; only in an EntityPage
 }
 
 // EntityPage is a page of entities, by name.

@@ -117,7 +117,7 @@ func extEntities(c *call, sub contextmem.Sub) (any, error) {
 	}
 	a := entitiesAnswer{make([]entityRow, len(p.Entities)), p.Next}
 	for i, e := range p.Entities {
-		a.Entities[i] = entityRow(e)
+		a.Entities[i] = entityRow{ID: e.ID, Name: e.Name, Type: e.Type, Mentions: e.Mentions}
 	}
 	return a, nil
 }

@@ -4,38 +4,12 @@
 package graph
 
 import (
-	"time"
-
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 )
 
-// Entity is a node of the graph as users see it. One without an ID was not found.
-type Entity struct {
-	ID         string
-	Name       string
-	Type       string
-	Namespace  string
-	Identifier string
-	Provider   string
-}
-
-// Evidence proves a relation.
-type Evidence struct {
-	ID         string
-	Canonical  string
-	Raw        string
-	Context    string
-	Confidence float64
-	Temporal   string
-	Timestamp  time.Time
-	ChunkID    string
-	SourceID   string
-	TargetID   string
-	Origin     string
-	ValidFrom  time.Time
-	ValidTo    time.Time
-	Superseded bool
-}
+// An Entity without an ID was not found.
+type Entity = facts.Entity
 
 // Hit is a chunk that a recall returns.
 type Hit struct {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -310,9 +311,9 @@ func (l *Link) Canonical() string {
 }
 
 // Prove sets e to what proves the relation.
-func (l *Link) Prove(e *Evidence) {
+func (l *Link) Prove(e *facts.Evidence) {
 	r := l.Relation
-	*e = Evidence{ID: l.ID(), Canonical: l.Canonical(), Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r), Temporal: r.Temporal,
+	*e = facts.Evidence{ID: l.ID(), Canonical: l.Canonical(), Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r), Temporal: r.Temporal,
 		Timestamp: r.KnownFrom, ChunkID: l.Proof.Row.Key, SourceID: l.Subject.ID, ValidFrom: r.ValidFrom, ValidTo: r.ValidTo,
 		Superseded: !r.KnownTo.IsZero() && !r.Retracts}
 	if loaded(l.Target) {

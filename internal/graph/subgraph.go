@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/internal/item"
 )
 
@@ -16,23 +17,17 @@ type Member struct {
 	Relation string
 }
 
-// Edge is a link between two members.
-type Edge struct {
-	Source, Target string // ids of sources
-	Predicate      string
-}
-
 // Subgraph is the sources that are linked with a seed, and their links.
 type Subgraph struct {
 	Members   []Member
-	Edges     []Edge
+	Edges     []facts.SubgraphEdge
 	Truncated bool // more sources are linked than were asked for
 }
 
 // Walk goes from a seed along forceful relations, threads and parents, in both directions, to sources that fit the
 // filter. It goes breadth first, depth steps far, until it has most sources.
 func Walk(ctx context.Context, st backend.Store, seed *backend.Source, depth, most int, filter backend.Filter) (*Subgraph, error) {
-	w := &walk{ctx: ctx, store: st, most: most, filter: filter, in: map[int64]bool{}, edges: map[Edge]bool{}, out: new(Subgraph)}
+	w := &walk{ctx: ctx, store: st, most: most, filter: filter, in: map[int64]bool{}, edges: map[facts.SubgraphEdge]bool{}, out: new(Subgraph)}
 	w.join(seed, 0, "", "")
 	for i := 0; i < len(w.out.Members); i++ { // it grows
 		if m := w.out.Members[i]; m.Depth < depth {
@@ -51,7 +46,7 @@ type walk struct {
 	most   int
 	filter backend.Filter
 	in     map[int64]bool // numbers of the members
-	edges  map[Edge]bool
+	edges  map[facts.SubgraphEdge]bool
 	out    *Subgraph
 }
 
@@ -70,7 +65,7 @@ func (w *walk) join(src *backend.Source, depth int, via, relation string) {
 
 // edge adds a link between two members.
 func (w *walk) edge(from, to *backend.Source, predicate string) {
-	e := Edge{from.ID, to.ID, predicate}
+	e := facts.SubgraphEdge{Source: from.ID, Target: to.ID, Predicate: predicate}
 	if !w.edges[e] && w.in[from.Num] && w.in[to.Num] {
 		w.edges[e] = true
 		w.out.Edges = append(w.out.Edges, e)

@@ -130,3 +130,11 @@ func Live(f backend.Filter, tags []uint64) bool {
 	}
 	return true
 }
+
+// VisibleTo is the filter of what one of the principals may see; nil: everything.
+func VisibleTo(principals []string) (f backend.Filter) {
+	if g := Visible(principals); g != nil {
+		f.All = append(f.All, g)
+	}
+	return f
+}

@@ -221,7 +221,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 	if l.Predicate == mentionedTogether && l.Kind == "" {
 		return f, false
 	}
-	var ev graph.Evidence
+	var ev facts.Evidence
 	l.Prove(&ev)
 	object := l.Object()
 	f = facts.Fact{ID: ev.ID, Subject: l.Subject.Name, Predicate: l.Predicate, Object: object.Name, Kind: cmp.Or(l.Kind, relation), Confidence: ev.Confidence,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/item"
@@ -75,20 +76,20 @@ type Request struct {
 	MaxResults    int
 	Mode          Mode
 	Alpha         rank.Alpha
-	RecencyBias   float64        // 0 to 1
-	Graph         bool           // fill Result.Graph
-	Apps          bool           // run the app lane
-	AskedForceful bool           // a fast recall warns that it does not use forceful relations
-	SkipForceful  bool           // leave forcefully related sources out in thinking
-	MinRelevance  float64        // hits of less are left out, [0,1]
-	PerSource     int            // places that a source may take; 0: one for memories, any number for knowledge
-	RelatedChunks int            // neighbours of a hit on each side
-	Filter        backend.Filter // of the hits
-	Visible       backend.Filter // the part of it that says what the caller may see at all
-	AsOf          time.Time      // as of backend.RelationQuery
-	Superseded    Superseded     // what becomes of memories that another took the place of
-	KnownAt       time.Time      // without what was learnt later; zero: now
-	Temporal      *Temporal      // nil: no dated facts
+	RecencyBias   float64         // 0 to 1
+	Graph         bool            // fill Result.Graph
+	Apps          bool            // run the app lane
+	AskedForceful bool            // a fast recall warns that it does not use forceful relations
+	SkipForceful  bool            // leave forcefully related sources out in thinking
+	MinRelevance  float64         // hits of less are left out, [0,1]
+	PerSource     int             // places that a source may take; 0: one for memories, any number for knowledge
+	RelatedChunks int             // neighbours of a hit on each side
+	Filter        backend.Filter  // of the hits
+	Visible       backend.Filter  // the part of it that says what the caller may see at all
+	AsOf          time.Time       // as of backend.RelationQuery
+	Superseded    Superseded      // what becomes of memories that another took the place of
+	KnownAt       time.Time       // without what was learnt later; zero: now
+	Temporal      *facts.Temporal // nil: no dated facts
 	Now           time.Time
 }
 
@@ -152,11 +153,11 @@ type Result struct {
 	Hits     []*Hit // best first
 	Sources  int    // of the hits
 	Related  []Related
-	Extra    []*backend.Hydrated // chunks of forcefully related sources; nil where they were not looked for
-	Graph    *graph.Context      // nil unless asked for
-	Temporal *Dated              // nil unless asked for
-	Thinking bool                // the mode that ran
-	Alpha    float64             // the weight of semantic search, as the caller would name it
+	Extra    []*backend.Hydrated   // chunks of forcefully related sources; nil where they were not looked for
+	Graph    *graph.Context        // nil unless asked for
+	Temporal *facts.TemporalResult // nil unless asked for
+	Thinking bool                  // the mode that ran
+	Alpha    float64               // the weight of semantic search, as the caller would name it
 	Warnings []fault.Warning
 	Newer    map[int64]backend.State // by version of a row that was replaced: the state of the version that is not found yet
 

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/language"
 )
@@ -25,54 +25,13 @@ const (
 	modeUpcoming = "upcoming"
 )
 
-// Temporal asks for dated facts; contextmem.Temporal has the same fields and says what they mean.
-type Temporal struct {
-	Now           time.Time
-	Mode          string
-	Start         time.Time
-	End           time.Time
-	Events        []string
-	DurationToNow bool
-}
-
-// Fact is a dated statement, as contextmem.Fact.
-type Fact struct {
-	Subject, Relation, Object string
-	Type                      string
-	Status                    string
-	Start, End                time.Time
-	Precision                 string
-	Phrase                    string
-	ChunkID, SourceID         string
-	RelationID                string
-}
-
-// Duration is a span between two facts, or one and now, as contextmem.TemporalDuration.
-type Duration struct {
-	Days             int
-	From, To         *Fact
-	FromDate, ToDate time.Time
-	Approximate      bool
-	Confidence       float64
-}
-
-// Dated is the dated facts beside a result, as contextmem.TemporalResult.
-type Dated struct {
-	Facts     []Fact
-	Duration  *Duration
-	Mode      string
-	Applied   bool
-	Truncated bool
-	Degraded  bool
-}
-
 // dated puts dated facts beside the result. It never changes the hits, and a failure only shows in Degraded.
 func (r *run) dated() {
 	t := *r.Request.Temporal
 	if t.Now.IsZero() {
 		t.Now = r.Now
 	}
-	out := &Dated{Mode: t.Mode}
+	out := &facts.TemporalResult{Mode: t.Mode}
 	r.res.Temporal = out
 	switch t.Mode {
 	case modeCurrent, modeAsOf, modeRange, modeUpcoming:
@@ -96,13 +55,13 @@ func (r *run) dated() {
 		}
 		r.addFacts(out, links, &t)
 	}
-	slices.SortStableFunc(out.Facts, func(a, b Fact) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(out.Facts, func(a, b facts.TemporalFact) int { return a.Start.Compare(b.Start) })
 	out.Applied = out.Mode != "none"
 	out.Duration = duration(r.Query, out.Facts, &t)
 }
 
 // factQuery asks for the dated relations of chunks.
-func (r *run) factQuery(found graph.PartChunks, mode string, t *Temporal) backend.RelationQuery {
+func (r *run) factQuery(found graph.PartChunks, mode string, t *facts.Temporal) backend.RelationQuery {
 	q := backend.RelationQuery{Part: found.Part, Chunks: found.Chunks, AsOf: r.AsOf, KnownAt: r.KnownAt, Dated: true, Limit: factsRead}
 	switch {
 	case mode == modeCurrent && q.AsOf.IsZero():
@@ -116,7 +75,7 @@ func (r *run) factQuery(found graph.PartChunks, mode string, t *Temporal) backen
 }
 
 // addFacts adds what links say, as far as it was asked for.
-func (r *run) addFacts(out *Dated, links []graph.Link, t *Temporal) {
+func (r *run) addFacts(out *facts.TemporalResult, links []graph.Link, t *facts.Temporal) {
 	for i := range links {
 		l := &links[i]
 		if !inWindow(l.Relation, out.Mode, t) || !mentions(l.Relation, t.Events) || r.unknown(l.KnownFrom) {
@@ -126,7 +85,7 @@ func (r *run) addFacts(out *Dated, links []graph.Link, t *Temporal) {
 			out.Truncated = true
 			return
 		}
-		f := Fact{Subject: l.Subject.Name, Relation: l.Canonical(), Object: l.Object().Name, Type: cmp.Or(l.Kind, "relation"), Status: "current",
+		f := facts.TemporalFact{Subject: l.Subject.Name, Relation: l.Canonical(), Object: l.Object().Name, Type: cmp.Or(l.Kind, "relation"), Status: "current",
 			Start: l.ValidFrom, End: l.ValidTo, Precision: cmp.Or(l.Precision, "day"), Phrase: l.Context, ChunkID: l.Proof.Row.Key,
 			SourceID: l.Proof.Row.Src.ID, RelationID: l.ID()}
 		switch {
@@ -141,7 +100,7 @@ func (r *run) addFacts(out *Dated, links []graph.Link, t *Temporal) {
 	}
 }
 
-func inWindow(rel *backend.Relation, mode string, t *Temporal) bool {
+func inWindow(rel *backend.Relation, mode string, t *facts.Temporal) bool {
 	start, end := rel.ValidFrom, rel.ValidTo
 	switch mode {
 	case modeUpcoming:
@@ -165,15 +124,15 @@ var durationCues = []string{"how long", "how many days", "how many weeks", "how 
 
 // duration answers "how long": between the two facts that share most words with
 // the question, or from one to now. Without a shared entity word there is none.
-func duration(query string, facts []Fact, t *Temporal) *Duration {
-	if len(facts) == 0 {
+func duration(query string, dated []facts.TemporalFact, t *facts.Temporal) *facts.TemporalDuration {
+	if len(dated) == 0 {
 		return nil
 	}
 	q := strings.ToLower(query)
 	if !t.DurationToNow && !slices.ContainsFunc(durationCues, func(cue string) bool { return strings.Contains(q, cue) }) {
 		return nil
 	}
-	shared := func(f Fact) float64 {
+	shared := func(f facts.TemporalFact) float64 {
 		n, all := 0.0, 0.0
 		for _, w := range strings.Fields(f.Subject + " " + f.Object) {
 			all++
@@ -186,9 +145,9 @@ func duration(query string, facts []Fact, t *Temporal) *Duration {
 		}
 		return n / all
 	}
-	var best []Fact
+	var best []facts.TemporalFact
 	conf := 0.0
-	for _, f := range facts {
+	for _, f := range dated {
 		if s := shared(f); s > 0 && !f.Start.IsZero() {
 			best = append(best, f)
 			conf = max(conf, s)
@@ -197,8 +156,8 @@ func duration(query string, facts []Fact, t *Temporal) *Duration {
 	if len(best) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(best, func(a, b Fact) int { return cmp.Compare(shared(b), shared(a)) })
-	out := &Duration{From: &best[0], FromDate: best[0].Start, ToDate: t.Now, Approximate: best[0].Precision != "day", Confidence: conf}
+	slices.SortStableFunc(best, func(a, b facts.TemporalFact) int { return cmp.Compare(shared(b), shared(a)) })
+	out := &facts.TemporalDuration{From: &best[0], FromDate: best[0].Start, ToDate: t.Now, Approximate: best[0].Precision != "day", Confidence: conf}
 	if strings.Contains(q, "between") && len(best) > 1 && !t.DurationToNow {
 		out.To, out.ToDate = &best[1], best[1].Start
 		out.Approximate = out.Approximate || best[1].Precision != "day"

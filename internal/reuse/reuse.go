@@ -49,3 +49,12 @@ func From(ctx context.Context) *Slot {
 	s, _ := ctx.Value(key{}).(*Slot)
 	return s
 }
+
+// Zeroed returns n zero elements, never nil, in the memory of old where it is large enough.
+func Zeroed[T any](old []T, n int) []T {
+	clear(old)
+	if old == nil || cap(old) < n {
+		return make([]T, n)
+	}
+	return old[:n]
+}

@@ -1,10 +1,6 @@
-package contextmem
+package facts
 
-import (
-	"time"
-
-	"github.com/contextmem/contextmem/internal/recall"
-)
+import "time"
 
 // Temporal asks for dated facts beside the chunks; it never changes their ranking.
 type Temporal struct {
@@ -48,14 +44,23 @@ type TemporalResult struct {
 	Degraded  bool // the lookup failed, so absence proves nothing
 }
 
-func shapeTemporal(found *recall.Dated) *TemporalResult {
-	out := &TemporalResult{Facts: make([]TemporalFact, len(found.Facts)), Mode: found.Mode, Applied: found.Applied, Truncated: found.Truncated, Degraded: found.Degraded}
-	for i := range found.Facts {
-		out.Facts[i] = TemporalFact(found.Facts[i])
-	}
-	if d := found.Duration; d != nil {
-		out.Duration = &TemporalDuration{Days: d.Days, From: (*TemporalFact)(d.From), To: (*TemporalFact)(d.To), FromDate: d.FromDate, ToDate: d.ToDate,
-			Approximate: d.Approximate, Confidence: d.Confidence}
-	}
-	return out
+// Supersession says what took the place of a memory, and how that is known.
+type Supersession struct {
+	ID         string    // of the memory that holds now
+	Time       time.Time // when it was told
+	Confidence float64   // probability that this is right, in [0,1]
+	Matter     string    // the words that no longer hold; empty: all of them
+	Evidence   string    // the words that say so, or the reason given to Supersede
+	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
+}
+
+// Conflict is a pair of memories of which the later may have taken the place of the earlier: what the deciders found is not
+// certain enough to be shown. Supersede or Restore decides it.
+type Conflict struct {
+	ID             int64   // rises with the time at which it was found
+	Earlier, Later string  // ids of memories
+	Confidence     float64 // that it did, in [0,1]
+	Matter         string  // the words of Earlier that may no longer hold; empty: all of them
+	Evidence       string  // the words of Later that may say so
+	Decider        string  // see Supersession
 }

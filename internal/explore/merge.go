@@ -1,0 +1,150 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+const (
+	maxNames  = 1000 // of entities, in one call
+	maxReason = 1024 // bytes
+)
+
+// Entities looks entities up by name; nil stands for one that the graph lacks.
+func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, class content.Class, names []string) ([]*facts.Entity, error) {
+	part, err := Partition(op, class, sub)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) < 1 || len(names) > maxNames {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "names", "must be 1 to %d", maxNames)
+	}
+	keys := make([]string, len(names))
+	for i, n := range names {
+		if keys[i], err = entityKey(op, "names", n); err != nil {
+			return nil, err
+		}
+	}
+	es, err := ref.Store.EntitiesByKey(ctx, part, keys)
+	if err != nil {
+		return nil, mergeError(op, sub, err)
+	}
+	out := make([]*facts.Entity, len(es))
+	for i, e := range es {
+		if e != nil {
+			found := graph.Show(e)
+			out[i] = &found
+		}
+	}
+	return out, nil
+}
+
+// Merge folds an entity into another.
+func Merge(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.MergeEntitiesRequest) (*facts.Merge, error) {
+	part, err := Partition(op, r.Class, sub)
+	if err != nil {
+		return nil, err
+	}
+	from, err := entityKey(op, "From", r.From)
+	if err != nil {
+		return nil, err
+	}
+	into, err := entityKey(op, "Into", r.Into)
+	if err != nil {
+		return nil, err
+	}
+	if err := fault.CheckText(op, "Reason", r.Reason, maxReason); err != nil {
+		return nil, err
+	}
+	id, err := ref.Store.MergeEntities(ctx, part, from, into, r.Reason, time.Now())
+	if err != nil {
+		return nil, mergeError(op, sub, err)
+	}
+	out, err := merge(ctx, ref, part, id)
+	return out, mergeError(op, sub, err)
+}
+
+// UndoMerge takes a merge back.
+func UndoMerge(ctx context.Context, op string, ref *workspace.Ref, sub string, class content.Class, id int64) error {
+	part, err := Partition(op, class, sub)
+	if err != nil {
+		return err
+	}
+	if _, err = merge(ctx, ref, part, id); err == nil {
+		err = ref.Store.UndoMerge(ctx, id)
+	}
+	return mergeError(op, sub, err)
+}
+
+// Merges lists merges by id, those undone too.
+func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, class content.Class, after int64, limit int) ([]facts.Merge, error) {
+	part, err := Partition(op, class, sub)
+	if err != nil {
+		return nil, err
+	}
+	limit = cmp.Or(limit, 100)
+	if limit < 1 || limit > 1000 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "must be between 1 and 1000")
+	}
+	ms, err := ref.Store.Merges(ctx, part, after, limit)
+	if err != nil {
+		return nil, mergeError(op, sub, err)
+	}
+	out := make([]facts.Merge, len(ms))
+	for i := range ms {
+		out[i] = shown(&ms[i])
+	}
+	return out, nil
+}
+
+func mergeError(op, sub string, err error) error {
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return &fault.Error{Op: op, Kind: fault.KindNotFound, Err: errors.New("the graph has no such entity or merge")}
+	case errors.Is(err, backend.ErrConflict):
+		return &fault.Error{Op: op, Kind: fault.KindConflict, Err: errors.New("the entities are one already, or the merge was undone before")}
+	}
+	return fault.Wrap(op, fault.Sub, sub, err)
+}
+
+// merge reads the record of a merge of a partition.
+func merge(ctx context.Context, ref *workspace.Ref, part backend.Partition, id int64) (*facts.Merge, error) {
+	if id < 1 {
+		return nil, backend.ErrNotFound
+	}
+	ms, err := ref.Store.Merges(ctx, part, id-1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(ms) == 0 || ms[0].Num != id {
+		return nil, backend.ErrNotFound
+	}
+	m := shown(&ms[0])
+	return &m, nil
+}
+
+// shown is a merge as users see it.
+func shown(m *backend.Merge) facts.Merge {
+	return facts.Merge{ID: m.Num, Class: content.Class(m.Part.Class), From: m.From, Into: m.Into, Reason: m.Reason, At: m.At, Undone: m.Undone, Stated: m.Stated}
+}
+
+func entityKey(op, field, name string) (string, error) {
+	if err := fault.CheckText(op, field, name, extract.MaxKey); err != nil {
+		return "", err
+	}
+	key := extract.Key(name)
+	if key == "" {
+		return "", fault.Fieldf(op, fault.KindInvalid, "", field, "is required")
+	}
+	return key, nil
+}

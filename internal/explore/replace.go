@@ -1,0 +1,55 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Supersede records that the memory by took the place of the memory id.
+func Supersede(ctx context.Context, op string, ref *workspace.Ref, sub, id, by, reason string) error {
+	if err := fault.CheckText(op, "reason", reason, maxReason); err != nil {
+		return err
+	}
+	return memoryError(op, id, change.Supersede(ctx, ref.Store, memories(sub), id, by, reason))
+}
+
+// Restore lets a memory hold again and returns how much was undone.
+func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string) (int, error) {
+	n, err := change.Restore(ctx, ref.Store, memories(sub), id)
+	return n, memoryError(op, id, err)
+}
+
+// Conflicts lists pairs of memories that could not be decided.
+func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, after int64, limit int) ([]facts.Conflict, error) {
+	limit = cmp.Or(limit, 100)
+	if limit < 1 || limit > 1000 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "must be between 1 and 1000")
+	}
+	found, err := change.Undecided(ctx, ref.Store, memories(sub), after, limit)
+	if err != nil {
+		return nil, memoryError(op, "", err)
+	}
+	out := make([]facts.Conflict, len(found))
+	for i, f := range found {
+		out[i] = facts.Conflict{ID: f.Num, Earlier: f.EarlierID, Later: f.LaterID, Confidence: f.Confidence, Matter: f.Matter, Evidence: f.Evidence, Decider: f.Decider}
+	}
+	return out, nil
+}
+
+func memories(sub string) backend.Partition {
+	return backend.Partition{Class: backend.Memory, Sub: sub}
+}
+
+func memoryError(op, id string, err error) error {
+	if errors.Is(err, backend.ErrConflict) {
+		return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Memory, ID: fault.ShortID(id), Err: errors.New("a memory cannot take its own place")}
+	}
+	return fault.Wrap(op, fault.Memory, id, err)
+}

@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"strconv"
+
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/reuse"
+)
+
+// Shape returns what users see of a group.
+func (g *Group) Shape() facts.RelationGroup {
+	links := g.Links
+	l := &links[0]
+	out := facts.RelationGroup{Source: *l.Subject, Target: l.Object(), ChunkID: l.Proof.Row.Key, Relations: make([]facts.Evidence, len(links))}
+	for i := range links {
+		links[i].Prove(&out.Relations[i])
+	}
+	return out
+}
+
+// Memory is what the graph around a result lies in; the next result may use it again.
+type Memory struct {
+	context  facts.GraphContext
+	triplets []facts.Triplet
+	chunkIDs []string
+	groups   []string
+}
+
+// Size is how many triplets the memory holds.
+func (m *Memory) Size() int { return cap(m.triplets) }
+
+// Shape returns what users see of the graph around a result.
+func (m *Memory) Shape(found *Context) *facts.GraphContext {
+	gc := &m.context
+	gc.QueryPaths, gc.ChunkRelations = reuse.Zeroed(gc.QueryPaths, len(found.QueryPaths)), reuse.Zeroed(gc.ChunkRelations, len(found.ChunkRelations))
+	gc.Synthesis = found.Synthesis
+	if gc.ChunkGroups == nil {
+		gc.ChunkGroups = make(map[string][]string, len(found.ChunkRelations))
+	}
+	clear(gc.ChunkGroups)
+	n := len(found.ChunkRelations) + len(found.QueryPaths)
+	for i := range found.QueryPaths {
+		if found.QueryPaths[i].Second != nil {
+			n++
+		}
+	}
+	m.triplets, m.chunkIDs = reuse.Zeroed(m.triplets, n), reuse.Zeroed(m.chunkIDs, n)
+	room := pathRoom{m.triplets, m.chunkIDs}
+	for i := range found.QueryPaths {
+		room.path(&gc.QueryPaths[i], &found.QueryPaths[i])
+	}
+	m.groups = append(m.groups[:0], groupIDs[:len(found.ChunkRelations)]...)
+	for i := range found.ChunkRelations {
+		p := &gc.ChunkRelations[i]
+		room.path(p, &found.ChunkRelations[i])
+		p.GroupID = groupIDs[i]
+		if of, ok := gc.ChunkGroups[p.ChunkIDs[0]]; ok {
+			gc.ChunkGroups[p.ChunkIDs[0]] = append(of, p.GroupID)
+		} else {
+			gc.ChunkGroups[p.ChunkIDs[0]] = m.groups[i : i+1 : i+1]
+		}
+	}
+	return gc
+}
+
+// groupIDs are the ids of the groups of chunk relations.
+var groupIDs = func() (ids [MaxChunkRelations]string) {
+	for i := range ids {
+		ids[i] = "p_" + strconv.Itoa(i)
+	}
+	return ids
+}()
+
+// pathRoom is room for what paths hold.
+type pathRoom struct {
+	triplets []facts.Triplet
+	chunkIDs []string
+}
+
+// path shapes a path.
+func (room *pathRoom) path(p *facts.Path, found *Path) {
+	links, n := found.Links()
+	p.Score = found.Score
+	p.Triplets, room.triplets = room.triplets[:n:n], room.triplets[n:]
+	p.ChunkIDs, room.chunkIDs = room.chunkIDs[:0:n], room.chunkIDs[n:]
+	for i, l := range links[:n] {
+		t := &p.Triplets[i]
+		t.Source, t.Target = *l.Subject, l.Object()
+		l.Prove(&t.Relation)
+		if i == 0 || p.ChunkIDs[0] != l.Proof.Row.Key {
+			p.ChunkIDs = append(p.ChunkIDs, l.Proof.Row.Key)
+		}
+		switch {
+		case l.Context == "" || l.Context == p.Context:
+		case p.Context == "":
+			p.Context = l.Context
+		default:
+			p.Context += " " + l.Context
+		}
+	}
+}
