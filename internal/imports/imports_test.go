@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"internal/pipeline", "internal/metadata", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/neural",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
 	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "rerank/remote", "backend/sqlite"},
-	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder"},
+	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder", "internal/parse/light"},
 	{"internal/parse/markup", "internal/parse/chat"},
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
 	{"internal/parse/charset", "internal/parse/output"},

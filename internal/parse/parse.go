@@ -4,14 +4,15 @@
 // [document.Parser] of that type under [document.Limits] and returns a [document.Document]: Markdown-flavoured text
 // that keeps headings, lists, tables, links and code, with the title, author, dates and pages that the format carries.
 //
-// The parsers are rooms below this one: text, markup, office, mail and pdf. They share the writer of package output,
+// The parsers are rooms below this one: text, light, markup, office, mail, chat, folder and pdf. They share the writer of package output,
 // the scanner of package xmlscan and the containers of package archive. To add a format, name its type and its endings
 // in package media, let [Registry] know its parser, and teach sniff its first bytes if it has any of its own.
 //
-// The bundled parsers read plain text and source code in any common charset, Markdown, HTML, CSV and TSV, JSON and
-// JSON Lines, XML, RTF, PDF, DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB, DOC and XLS of 1997 to 2003, subtitles, notebooks,
-// calendars, contacts, mails and mailboxes with their attachments. Archives, programs, media and other binary office
-// formats before 2007 are refused ([document.Unsupported]); images are read through a [document.OCR] where one is set.
+// The bundled parsers read plain text and source code in any common charset, Markdown, reStructuredText, AsciiDoc, Org,
+// LaTeX, pages of man, HTML, CSV and TSV, JSON and JSON Lines, XML, FictionBook, exports of Evernote and of chats, RTF, PDF,
+// DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB, DOC, XLS, PPT and MSG of 1997 to 2003, subtitles, notebooks, calendars, contacts,
+// mails and mailboxes with their attachments, and zip, tar and gzip as folders. Other archives, programs and media are
+// refused ([document.Unsupported]); images are read through a [document.OCR] where one is set.
 //
 // All input is untrusted. Parsers never touch a file, a network or an external entity; sizes, depth, ratio and time
 // are bounded; a panic ends as an [*document.Error] of that document alone. A document whose text is empty is an error

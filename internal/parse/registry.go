@@ -15,6 +15,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/chat"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/folder"
+	"github.com/contextmem/contextmem/internal/parse/light"
 	"github.com/contextmem/contextmem/internal/parse/mail"
 	"github.com/contextmem/contextmem/internal/parse/markup"
 	"github.com/contextmem/contextmem/internal/parse/media"
@@ -58,6 +59,11 @@ func (r *Registry) bundled() map[string]document.Parser {
 		media.TSV:      document.ParserFunc(text.ParseCSV),
 		media.JSON:     document.ParserFunc(chat.ParseJSON),
 		media.WhatsApp: document.ParserFunc(chat.ParseWhatsApp),
+		media.RST:      document.ParserFunc(light.ParseRST),
+		media.AsciiDoc: document.ParserFunc(light.ParseAsciiDoc),
+		media.Org:      document.ParserFunc(light.ParseOrg),
+		media.LaTeX:    document.ParserFunc(light.ParseLaTeX),
+		media.Man:      document.ParserFunc(light.ParseMan),
 		media.ZIP:      folder.Parser{Files: r, Walk: folder.WalkZip},
 		media.TAR:      folder.Parser{Files: r, Walk: folder.WalkTar},
 		media.GZIP:     folder.GzipParser{Files: r},

@@ -156,6 +156,8 @@ func sniffText(data []byte) sniffed {
 		return sniffed{mediaType: media.Contacts}
 	case strings.HasPrefix(text, "webvtt\n") || strings.HasPrefix(text, "webvtt "):
 		return sniffed{mediaType: media.VTT}
+	case looksLikeMan(charset.ASCIIHead(data, 16<<10)):
+		return sniffed{mediaType: media.Man}
 	case chat.IsWhatsApp(charset.ASCIIHead(data, 4096)):
 		return sniffed{mediaType: media.WhatsApp}
 	case looksLikeMbox(text):
@@ -229,6 +231,26 @@ func looksLikeMail(text string) bool {
 		}
 	}
 	return known >= 3 && (transport || sender && strings.Contains(text, "@"))
+}
+
+// looksLikeMan reports whether a text begins with requests of troff alone, up to the one that titles a page of man.
+func looksLikeMan(text string) bool {
+	if !strings.HasPrefix(text, ".") && !strings.HasPrefix(text, "'") {
+		return false
+	}
+	macro := false
+	for line := range strings.Lines(text) {
+		switch {
+		case macro:
+			macro = line != "..\n"
+		case strings.HasPrefix(line, ".TH "), strings.HasPrefix(line, ".Dd "):
+			return true
+		case !strings.ContainsRune(".'\\\n", rune(line[0])):
+			return false
+		}
+		macro = macro || strings.HasPrefix(line, ".de ")
+	}
+	return false
 }
 
 // looksLikeMbox reports whether lower-case text begins with a "From " line and a mail header.

@@ -84,6 +84,10 @@ func (r *xmlReader) document(p XMLParser, in document.Input, lim document.Limits
 					return ParseHTML(r.ctx, in, lim)
 				case r.x.Name == "document" && strings.Contains(r.x.Attr("mimetype"), "opendocument"):
 					return p.FlatODF(r.ctx, r.x, lim)
+				case r.x.Name == "FictionBook":
+					return r.book()
+				case r.x.Name == "en-export":
+					return r.notebook()
 				}
 				r.bare = r.x.Name == "svg"
 			}

@@ -10,45 +10,52 @@ import (
 
 // Media types of the bundled parsers.
 const (
-	Text     = "text/plain"
-	Markdown = "text/markdown"
-	HTML     = "text/html"
-	XHTML    = "application/xhtml+xml"
-	CSV      = "text/csv"
-	TSV      = "text/tab-separated-values"
-	JSON     = "application/json"
-	JSONL    = "application/x-ndjson"
-	XML      = "application/xml"
-	RTF      = "application/rtf"
-	PDF      = "application/pdf"
-	DOCX     = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	PPTX     = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-	XLSX     = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	ODT      = "application/vnd.oasis.opendocument.text"
-	ODS      = "application/vnd.oasis.opendocument.spreadsheet"
-	ODP      = "application/vnd.oasis.opendocument.presentation"
-	EPUB     = "application/epub+zip"
-	EML      = "message/rfc822"
-	MBOX     = "application/mbox"
-	VTT      = "text/vtt"
-	SRT      = "application/x-subrip"
-	Notebook = "application/x-ipynb+json"
-	Calendar = "text/calendar"
-	Contacts = "text/vcard"
-	WhatsApp = "text/x-whatsapp-chat" // of our own making: an exported chat has no type
-	ZIP      = "application/zip"
-	TAR      = "application/x-tar"
-	GZIP     = "application/gzip"
-	DOC      = "application/msword"
-	XLS      = "application/vnd.ms-excel"
-	PPT      = "application/vnd.ms-powerpoint"
-	MSG      = "application/vnd.ms-outlook"
+	Text        = "text/plain"
+	Markdown    = "text/markdown"
+	HTML        = "text/html"
+	XHTML       = "application/xhtml+xml"
+	CSV         = "text/csv"
+	TSV         = "text/tab-separated-values"
+	JSON        = "application/json"
+	JSONL       = "application/x-ndjson"
+	XML         = "application/xml"
+	RTF         = "application/rtf"
+	PDF         = "application/pdf"
+	DOCX        = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	PPTX        = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+	XLSX        = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	ODT         = "application/vnd.oasis.opendocument.text"
+	ODS         = "application/vnd.oasis.opendocument.spreadsheet"
+	ODP         = "application/vnd.oasis.opendocument.presentation"
+	EPUB        = "application/epub+zip"
+	EML         = "message/rfc822"
+	MBOX        = "application/mbox"
+	VTT         = "text/vtt"
+	SRT         = "application/x-subrip"
+	Notebook    = "application/x-ipynb+json"
+	Calendar    = "text/calendar"
+	Contacts    = "text/vcard"
+	WhatsApp    = "text/x-whatsapp-chat" // of our own making: an exported chat has no type
+	RST         = "text/x-rst"
+	AsciiDoc    = "text/x-asciidoc"
+	Org         = "text/x-org"
+	LaTeX       = "text/x-tex"
+	Man         = "text/troff"
+	FictionBook = "application/x-fictionbook+xml"
+	Evernote    = "application/enex+xml"
+	ZIP         = "application/zip"
+	TAR         = "application/x-tar"
+	GZIP        = "application/gzip"
+	DOC         = "application/msword"
+	XLS         = "application/vnd.ms-excel"
+	PPT         = "application/vnd.ms-powerpoint"
+	MSG         = "application/vnd.ms-outlook"
 )
 
 // ReadAsIs reports whether the original of a type is what people read, or, for PDF, what its viewers show.
 func ReadAsIs(mediaType string) bool {
 	switch mediaType {
-	case Text, Markdown, HTML, XHTML, CSV, TSV, XML, PDF:
+	case Text, Markdown, HTML, XHTML, CSV, TSV, XML, PDF, RST, AsciiDoc, Org:
 		return true
 	}
 	return false
@@ -96,6 +103,16 @@ var Aliases = map[string]string{
 	"text/srt":                         SRT,
 	"application/x-srt":                SRT,
 	"text/x-vcalendar":                 Calendar,
+	"text/prs.fallenstein.rst":         RST,
+	"text/rst":                         RST,
+	"text/asciidoc":                    AsciiDoc,
+	"text/org":                         Org,
+	"application/x-tex":                LaTeX,
+	"application/x-latex":              LaTeX,
+	"text/x-latex":                     LaTeX,
+	"application/x-troff-man":          Man,
+	"text/x-troff":                     Man,
+	"application/x-fictionbook":        XML,
 	"text/x-vcard":                     Contacts,
 	"text/directory":                   Contacts,
 	"application/x-zip-compressed":     ZIP,
@@ -124,7 +141,7 @@ var Extensions = map[string]string{
 	TSV:      "tsv tab",
 	JSON:     "json geojson webmanifest har",
 	JSONL:    "jsonl ndjson",
-	XML:      "xml rss atom xsd xsl xslt plist opml gpx kml fodt fods fodp svg",
+	XML:      "xml rss atom xsd xsl xslt plist opml gpx kml fodt fods fodp svg fb2 enex",
 	RTF:      "rtf",
 	PDF:      "pdf",
 	DOCX:     "docx docm dotx dotm",
@@ -141,6 +158,11 @@ var Extensions = map[string]string{
 	Notebook: "ipynb",
 	Calendar: "ics ical ifb",
 	Contacts: "vcf vcard",
+	RST:      "rst rest",
+	AsciiDoc: "adoc asciidoc asc",
+	Org:      "org",
+	LaTeX:    "tex ltx latex",
+	Man:      "man mdoc",
 	ZIP:      "zip",
 	TAR:      "tar",
 	GZIP:     "gz tgz",
@@ -151,7 +173,7 @@ var Extensions = map[string]string{
 	Text: "txt text log conf cfg ini env properties toml yaml yml go py pyi rb rs c h cc cpp cxx hpp hh java kt kts scala " +
 		"js mjs cjs jsx ts tsx vue svelte css scss sass less php pl pm lua r jl m mm swift dart ex exs erl hrl hs ml mli fs " +
 		"cs vb sql sh bash zsh fish bat cmd ps1 psm1 make mk cmake gradle groovy tf hcl proto graphql gql thrift asm s " +
-		"tex bib sty rst adoc asciidoc org textile wiki pod man diff patch sub po pot strings nfo rtx " +
+		"bib sty textile wiki pod diff patch sub po pot strings nfo rtx " +
 		"dockerfile gitignore editorconfig lock mod sum clj cljs edn lisp el scm rkt nim zig v vhdl sv pas f90 f for cob",
 }
 

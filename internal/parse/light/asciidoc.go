@@ -1,0 +1,467 @@
+package light
+
+import (
+	"context"
+	"encoding/csv"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/contextmem/contextmem/document"
+)
+
+// asciidoc reads AsciiDoc (the language of Asciidoctor).
+type asciidoc struct {
+	*source
+	attrs map[string]string
+	style string // of the next block, from [style,...] above it
+	lang  string
+	cols  int // of the next table, from [cols=...] above it; 0 where that does not say
+}
+
+// ParseAsciiDoc reads AsciiDoc.
+func ParseAsciiDoc(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	return read(ctx, in, lim, func(s *source, text string) {
+		a := &asciidoc{source: s, attrs: map[string]string{}}
+		lines := strings.Split(text, "\n")
+		a.blocks(lines[a.header(lines):], 0)
+	})
+}
+
+var (
+	adocHeading   = regexp.MustCompile(`^(={1,6}|#{1,6}) +(.+?)(?: +=+)?$`)
+	adocAttribute = regexp.MustCompile(`^:!?([\w-]+)!?:(?: +(.*))?$`)
+	adocAuthor    = regexp.MustCompile(`^([\p{L}][^<:\[\]=]{1,80}?)(?: +<[^>]+>)?$`)
+	adocStyle     = regexp.MustCompile(`^\[([^\]]*)\]$`)
+	adocItem      = regexp.MustCompile(`^ *(\*{1,6}|-|\.{1,6}|[0-9]{1,4}\.|[a-zA-Z]\.) +(.+)$`)
+	adocTerm      = regexp.MustCompile(`^ *(.+?)(:{2,4}|;;)(?: +(.*))?$`)
+	adocLabel     = regexp.MustCompile(`^(NOTE|TIP|IMPORTANT|WARNING|CAUTION): +`)
+	adocMacro     = regexp.MustCompile(`^(image|video|audio|toc|include)::?([^\[\s]*)\[([^\]]*)\]$`)
+	adocCondition = regexp.MustCompile(`^(ifdef|ifndef|ifeval|endif)::[^\[]*\[.*\]$`)
+	adocCols      = regexp.MustCompile(`cols=(?:"([^"]*)"|([^,\]]*))`)
+	adocCell      = regexp.MustCompile(`(?:^|\s)(?:(\d+)(?:\.\d+)?\+|(\d+)\*)?(?:[.<^>]*[aehlmsv]?)\|`)
+
+	adocLink     = regexp.MustCompile(`(?:link:|xref:)([^\[\s]+)\[([^\]]*)\]|\b(https?://[^\[\s<>]+)\[([^\]]*)\]`)
+	adocCross    = regexp.MustCompile(`<<([^,<>]+)(?:,\s*([^<>]+))?>>`)
+	adocNote     = regexp.MustCompile(`footnote:[\w-]*\[([^\]]*)\]`)
+	adocUse      = regexp.MustCompile(`\{([\w-]{1,60})\}`)
+	adocImage    = regexp.MustCompile(`(?:image|icon):[^\[\s]+\[([^\]]*)\]`)
+	adocAnchor   = regexp.MustCompile(`\[\[[^\[\]]+\]\]|\[#[\w-]+\]`)
+	adocTermMark = regexp.MustCompile("(?:kbd|btn|menu|pass|stem|latexmath|asciimath):[^\\[\\s]*\\[([^\\]]*)\\]")
+)
+
+var adocNames = map[string]string{"nbsp": " ", "sp": " ", "empty": "", "blank": "", "zwsp": "", "wj": "", "apos": "'", "quot": `"`, "lt": "<",
+	"gt": ">", "amp": "&", "plus": "+", "vbar": "|", "asterisk": "*", "backslash": `\`, "two-colons": "::", "startsb": "[", "endsb": "]", "deg": "°"}
+
+// header reads the title, author and attributes above the first blank line, and returns how many lines they are.
+func (a *asciidoc) header(lines []string) int {
+	i := 0
+	for i < len(lines) && (strings.TrimSpace(lines[i]) == "" || strings.HasPrefix(lines[i], "//")) {
+		i++
+	}
+	titled := false
+	for n := 0; i < len(lines); i++ {
+		line := strings.TrimRight(lines[i], " ")
+		m := adocAttribute.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			a.attribute(m[1], m[2])
+		case strings.HasPrefix(line, "//"):
+		case strings.HasPrefix(line, "= ") && !titled:
+			titled = true
+			a.setTitle(a.inline(line[2:]))
+		case titled && n == 1 && adocAuthor.MatchString(line):
+			a.author = adocAuthor.FindStringSubmatch(line)[1]
+			a.paragraph("Author: " + a.author)
+		case titled && n == 2 && a.author != "" && (line != "" && (line[0] == 'v' || line[0] >= '0' && line[0] <= '9')):
+			parts := strings.Split(line, ",")
+			a.date = strings.TrimSpace(parts[len(parts)-1])
+		default:
+			return i
+		}
+		n++
+	}
+	return i
+}
+
+func (a *asciidoc) attribute(name, value string) {
+	switch name {
+	case "author":
+		a.author = value
+	case "revdate":
+		a.date = value
+	case "lang":
+		a.locale = value
+	}
+	if len(a.attrs) < 500 && len(value) < 1000 {
+		a.attrs[name] = value
+	}
+}
+
+func (a *asciidoc) blocks(lines []string, depth int) {
+	if depth > maxDepth {
+		a.paragraph(a.inline(strings.Join(lines, " ")))
+		return
+	}
+	for i := 0; i < len(lines) && a.goOn(); {
+		i += a.block(lines[i:], depth)
+	}
+}
+
+// adocFence returns the line that ends a delimited block, "" where the line begins none.
+func adocFence(line string) string {
+	switch {
+	case line == "--" || line == "|===" || line == ",===" || line == ":===" || line == "!===":
+		return line
+	case len(line) >= 4 && strings.ContainsRune("-.=*_/+", rune(line[0])) && strings.Trim(line, line[:1]) == "":
+		return line
+	case strings.HasPrefix(line, "```"):
+		return "```"
+	}
+	return ""
+}
+
+func (a *asciidoc) block(lines []string, depth int) int {
+	line := strings.TrimRight(lines[0], " ")
+	if line == "" {
+		return 1
+	}
+	if fence := adocFence(line); fence != "" {
+		end := 1
+		for end < len(lines) && strings.TrimRight(lines[end], " ") != fence {
+			end++
+		}
+		if end == len(lines) {
+			a.partial("a block of the text does not end, and it may be cut off")
+		}
+		a.delimited(fence, strings.TrimPrefix(line, "```"), lines[1:end], depth)
+		a.style, a.lang = "", ""
+		return end + 1
+	}
+	if m := adocHeading.FindStringSubmatch(line); m != nil {
+		a.heading(len(m[1]), a.inline(m[2]))
+		return 1
+	}
+	if m := adocStyle.FindStringSubmatch(line); m != nil {
+		parts := strings.Split(m[1], ",")
+		if n := colsOf(m[1]); n > 0 {
+			a.cols = n
+		}
+		if a.style, _, _ = strings.Cut(strings.TrimSpace(parts[0]), "%"); len(parts) > 1 {
+			a.lang = strings.TrimSpace(parts[1])
+		}
+		if a.style == "quote" || a.style == "verse" {
+			a.lang = strings.Trim(strings.Join(parts[1:], ", "), ", ")
+		}
+		return 1
+	}
+	switch {
+	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "[["), adocCondition.MatchString(line), line == "+", line == "<<<":
+		return 1
+	case line == "'''" || line == "---" || line == "***":
+		a.w.Rule()
+		return 1
+	case line[0] == '.' && len(line) > 1 && line[1] != ' ' && line[1] != '.':
+		a.paragraph(a.inline(line[1:])) // the title of a block
+		return 1
+	}
+	if m := adocAttribute.FindStringSubmatch(line); m != nil {
+		a.attribute(m[1], m[2])
+		return 1
+	}
+	if m := adocMacro.FindStringSubmatch(line); m != nil {
+		if m[1] == "image" {
+			alt, _, _ := strings.Cut(m[3], ",")
+			a.paragraph(a.inline(strings.Trim(alt, `"`)))
+		}
+		if m[1] == "include" {
+			a.partial("a file that the text includes is not part of it")
+		}
+		return 1
+	}
+	if adocItem.MatchString(line) && a.style != "source" && a.style != "listing" {
+		a.style = ""
+		return a.list(lines, depth)
+	}
+	if m := adocTerm.FindStringSubmatch(line); m != nil && !strings.Contains(m[1], "::") && len(m[1]) < 200 {
+		a.paragraph(a.inline(m[1]))
+		n, text := 1, m[3]
+		for n < len(lines) && strings.TrimSpace(lines[n]) != "" && !adocTerm.MatchString(lines[n]) && !adocItem.MatchString(lines[n]) && adocFence(strings.TrimSpace(lines[n])) == "" && lines[n] != "+" {
+			text += " " + strings.TrimSpace(lines[n])
+			n++
+		}
+		a.paragraph(a.inline(text))
+		return n
+	}
+	n := 0
+	for n < len(lines) {
+		l := strings.TrimRight(lines[n], " ")
+		if l == "" || l == "+" || n > 0 && (adocFence(l) != "" || adocStyle.MatchString(l)) {
+			break
+		}
+		n++
+	}
+	a.flow(lines[:n])
+	a.style, a.lang = "", ""
+	return n
+}
+
+// flow writes a paragraph as its style and its indentation say.
+func (a *asciidoc) flow(lines []string) {
+	switch {
+	case a.style == "source" || a.style == "listing" || a.style == "literal" || indentOf(lines[0]) > 0:
+		a.code(a.lang, lines)
+		return
+	case a.style == "verse":
+		a.w.Block()
+		for _, l := range lines {
+			a.w.Text(a.inline(l))
+			a.w.Newline()
+		}
+		a.w.Block()
+		return
+	}
+	var kept []string
+	for _, l := range lines {
+		if !strings.HasPrefix(l, "//") {
+			kept = append(kept, strings.TrimSuffix(l, " +"))
+		}
+	}
+	t := a.inline(strings.Join(kept, " "))
+	if m := adocLabel.FindString(t); m != "" {
+		label := strings.TrimSuffix(strings.TrimSpace(m), ":")
+		t = label[:1] + strings.ToLower(label[1:]) + ": " + t[len(m):]
+	} else if label := strings.ToUpper(a.style); adocLabel.MatchString(label + ": ") {
+		t = label[:1] + strings.ToLower(label[1:]) + ": " + t
+	}
+	a.paragraph(t)
+	if a.style == "quote" && a.lang != "" {
+		a.paragraph("— " + a.lang)
+	}
+}
+
+func (a *asciidoc) delimited(fence, info string, body []string, depth int) {
+	style, lang := a.style, a.lang
+	a.style, a.lang = "", ""
+	switch {
+	case strings.HasSuffix(fence, "==="), fence == "!===":
+		if len(fence) == 4 && fence[0] != '=' {
+			a.delimitedTable(fence, body)
+			return
+		}
+		if label := strings.ToUpper(style); adocLabel.MatchString(label + ": ") {
+			a.paragraph(label[:1] + strings.ToLower(label[1:]) + ":")
+		}
+		a.blocks(body, depth+1)
+	case fence[0] == '/':
+	case fence[0] == '-' && len(fence) >= 4 || fence[0] == '.' || fence[0] == '`' || style == "source" || style == "listing":
+		if fence[0] == '`' {
+			lang = info
+		}
+		for i, l := range body {
+			if strings.HasPrefix(l, "include::") {
+				body[i] = ""
+				a.partial("a file that the text includes is not part of it")
+			}
+		}
+		a.code(lang, body)
+	case fence[0] == '+':
+		a.code("", body)
+	case style == "verse":
+		a.w.Block()
+		for _, l := range body {
+			a.w.Text(a.inline(l))
+			a.w.Newline()
+		}
+		a.w.Block()
+	default:
+		if label := strings.ToUpper(style); adocLabel.MatchString(label + ": ") {
+			a.paragraph(label[:1] + strings.ToLower(label[1:]) + ":")
+		}
+		a.blocks(body, depth+1)
+		if style == "quote" && lang != "" {
+			a.paragraph("— " + lang)
+		}
+	}
+}
+
+// delimitedTable reads the rows of a table. A row ends with its line, or has as many cells as the first.
+func (a *asciidoc) delimitedTable(fence string, body []string) {
+	if fence[0] != '|' && fence[0] != '!' {
+		var rows [][]string
+		for _, l := range body {
+			c := csv.NewReader(strings.NewReader(l))
+			c.LazyQuotes = true
+			if fence[0] == ':' {
+				c.Comma = ':'
+			}
+			if row, err := c.Read(); err == nil {
+				for i := range row {
+					row[i] = a.inline(strings.TrimSpace(row[i]))
+				}
+				rows = append(rows, row)
+			}
+		}
+		a.table(rows)
+		return
+	}
+	var cells []string
+	cols := 0
+	for i, l := range body {
+		l = strings.ReplaceAll(l, `\|`, "\x00")
+		if fence[0] == '!' {
+			l = strings.ReplaceAll(l, "!", "|")
+		}
+		at := adocCell.FindAllStringSubmatchIndex(l, -1)
+		if len(at) == 0 {
+			if n := len(cells); n > 0 && strings.TrimSpace(l) != "" {
+				cells[n-1] += " " + strings.TrimSpace(l)
+			}
+			continue
+		}
+		if lead := strings.TrimSpace(l[:at[0][0]]); lead != "" && len(cells) > 0 {
+			cells[len(cells)-1] += " " + lead
+		}
+		for k, m := range at {
+			end := len(l)
+			if k+1 < len(at) {
+				end = at[k+1][0]
+			}
+			cell := strings.TrimSpace(strings.ReplaceAll(l[m[1]:end], "\x00", "|"))
+			cells = append(cells, cell)
+			for range spanOf(l, m) - 1 {
+				cells = append(cells, "")
+			}
+		}
+		if cols == 0 && (i+1 == len(body) || i > 0 || strings.TrimSpace(body[i+1]) == "" || len(cells) > 1) {
+			cols = len(cells)
+		}
+	}
+	if a.cols > 0 {
+		cols = a.cols
+	}
+	cols, a.cols = max(cols, 1), 0
+	var rows [][]string
+	for ; len(cells) > 0; cells = cells[min(cols, len(cells)):] {
+		row := cells[:min(cols, len(cells))]
+		for i := range row {
+			row[i] = a.inline(row[i])
+		}
+		rows = append(rows, row)
+	}
+	a.table(rows)
+}
+
+// colsOf is how many columns a list of attributes says that a table has: cols="1,2*" has three.
+func colsOf(attrs string) int {
+	m := adocCols.FindStringSubmatch(attrs)
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, c := range strings.Split(strings.ReplaceAll(m[1]+m[2], ";", ","), ",") {
+		times, _, ok := strings.Cut(strings.TrimSpace(c), "*")
+		k, err := strconv.Atoi(times)
+		if !ok || err != nil {
+			k = 1
+		}
+		n += max(0, min(k, 64))
+	}
+	return min(n, 256)
+}
+
+func spanOf(l string, m []int) int {
+	n := 1
+	if m[2] >= 0 {
+		n = 0
+		for _, c := range l[m[2]:m[3]] {
+			n = min(n*10+int(c-'0'), 64)
+		}
+	}
+	return max(n, 1)
+}
+
+// list writes items until something else begins.
+func (a *asciidoc) list(lines []string, depth int) int {
+	var marks []string // of the open lists, outermost first
+	i := 0
+	for i < len(lines) && a.goOn() {
+		line := strings.TrimRight(lines[i], " ")
+		m := adocItem.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			mark := m[1]
+			if c := mark[0]; c >= '0' && c <= '9' {
+				mark = "1."
+			}
+			at := -1
+			for k, o := range marks {
+				if o == mark {
+					at = k
+				}
+			}
+			if at < 0 {
+				marks = append(marks, mark)
+				at = len(marks) - 1
+			}
+			marks = marks[:at+1]
+			text := []string{m[2]}
+			for i+1 < len(lines) {
+				l := strings.TrimRight(lines[i+1], " ")
+				if l == "" || l == "+" || adocItem.MatchString(l) || adocFence(l) != "" || adocStyle.MatchString(l) {
+					break
+				}
+				text = append(text, strings.TrimSpace(l))
+				i++
+			}
+			sign := "-"
+			if mark[0] != '*' && mark[0] != '-' {
+				sign = "1."
+			}
+			a.w.Item(at, sign)
+			a.w.Text(a.inline(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(strings.Join(text, " "), "[ ] "), "[x] "), "[*] ")))
+			i++
+		case line == "+" && i+1 < len(lines):
+			i++
+			i += a.block(lines[i:], depth+1)
+		case line == "" && i+1 < len(lines) && adocItem.MatchString(lines[i+1]):
+			i++
+		default:
+			a.w.Block()
+			return max(i, 1)
+		}
+	}
+	a.w.Block()
+	return max(i, 1)
+}
+
+// inline turns the marks of a text into Markdown.
+func (a *asciidoc) inline(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "``", "“"), "''", "”")
+	if !strings.ContainsAny(s, ":<{[+") {
+		return s
+	}
+	s = replaceAll(adocUse, s, func(m []string) string {
+		if v, ok := a.attrs[m[1]]; ok {
+			return v
+		}
+		if v, ok := adocNames[m[1]]; ok {
+			return v
+		}
+		return m[0]
+	})
+	s = replaceAll(adocNote, s, func(m []string) string { return " (" + m[1] + ")" })
+	s = replaceAll(adocImage, s, func(m []string) string { return m[1] })
+	s = replaceAll(adocLink, s, func(m []string) string {
+		text, _, _ := strings.Cut(m[2]+m[4], ",")
+		return link(strings.TrimSuffix(text, "^"), m[1]+m[3])
+	})
+	s = replaceAll(adocCross, s, func(m []string) string {
+		if m[2] != "" {
+			return m[2]
+		}
+		return m[1]
+	})
+	s = replaceAll(adocTermMark, s, func(m []string) string { return m[1] })
+	return adocAnchor.ReplaceAllString(s, "")
+}

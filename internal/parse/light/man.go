@@ -1,0 +1,414 @@
+package light
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/contextmem/contextmem/document"
+)
+
+// man reads pages of man in the macros of man(7) and mdoc(7), which groff defines.
+type man struct {
+	*source
+	para   []string // the open paragraph
+	code   []string // the open block of unfilled lines
+	unfill bool
+	tag    bool   // the next line is a tag
+	item   string // what marks the next paragraph as an item of a list
+	level  int    // of the items
+	name   string // of the page, in mdoc
+	lists  int    // open lists of mdoc
+	rows   [][]string
+	table  bool     // within .TS and .TE
+	sep    string   // between the cells of a table
+	format bool     // the lines that say how a table looks are not over
+	cell   []string // the cells of the row that is open, the last one within T{ and T}
+	inCell bool
+	skip   int  // open braces of conditions, whose lines are no text
+	macro  bool // within the definition of a macro
+}
+
+// ParseMan reads a page of man.
+func ParseMan(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	return read(ctx, in, lim, func(s *source, text string) {
+		m := &man{source: s}
+		for line := range strings.Lines(text) {
+			if !m.goOn() {
+				return
+			}
+			m.line(strings.TrimRight(line, "\n"))
+		}
+		m.flush()
+		if m.unfill || m.table {
+			m.partial("the page ends within a block, and may be cut off")
+		}
+	})
+}
+
+var (
+	manFont   = regexp.MustCompile(`\\f(?:\[[^\]]*\]|\(..|.)|\\s[-+]?\d+|\\m\[[^\]]*\]|\\[&|^%:,/)]|\\c$`)
+	manGlyph  = regexp.MustCompile(`\\(?:\[([^\]]{1,20})\]|\((..)|\*\[([^\]]{1,20})\]|\*\((..)|([-e '` + "`" + `~0]))`)
+	manMotion = regexp.MustCompile(`\\[hvwlLkN]'[^']*'`)
+)
+
+// manGlyphs are characters by their names in groff_char(7); those that are not here are left out.
+var manGlyphs = map[string]string{"em": "—", "en": "–", "hy": "-", "bu": "•", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'",
+	"dq": `"`, "co": "©", "rg": "®", "tm": "™", "mu": "×", "di": "÷", "+-": "±", "->": "→", "<-": "←", "de": "°", "ha": "^", "ti": "~",
+	"rs": `\`, "sl": "/", "ga": "`", "aa": "´", "<=": "≤", ">=": "≥", "!=": "≠", "==": "≡", "if": "∞", "12": "½", "14": "¼", "34": "¾",
+	"ss": "ß", ":a": "ä", ":o": "ö", ":u": "ü", ":i": "ï", ":e": "ë", ":A": "Ä", ":O": "Ö", ":U": "Ü", "'e": "é", "`e": "è", "'a": "á", "`a": "à", "^e": "ê",
+	"oa": "å", "/o": "ø", "ae": "æ", ",c": "ç", "~n": "ñ", "Fo": "«", "Fc": "»", "Eu": "€", "eu": "€", "ct": "¢", "Po": "£", "sc": "§",
+	"ps": "¶", "dg": "†", "dd": "‡", "lB": "[", "rB": "]", "lC": "{", "rC": "}", "la": "<", "ra": ">", "ba": "|", "at": "@", "sh": "#",
+	"Tm": "™", "R": "®", "-": "-", "e": `\`, " ": " ", "'": "´", "`": "`", "~": " ", "0": " ",
+	`L"`: "“", `R"`: "”", "C`": "", "C'": "", "--": "—", "PI": "π", "C+": "C++"}
+
+// inline takes the escapes out of a text.
+func (m *man) inline(s string) string {
+	if i := strings.Index(s, `\"`); i >= 0 {
+		s = s[:i]
+	}
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	s = manMotion.ReplaceAllString(manFont.ReplaceAllString(s, ""), "")
+	return replaceAll(manGlyph, s, func(g []string) string {
+		name := g[1] + g[2] + g[3] + g[4] + g[5]
+		if code, ok := strings.CutPrefix(name, "u"); ok && len(code) >= 4 {
+			n := rune(0)
+			for _, c := range strings.ToLower(code) {
+				d := strings.IndexRune("0123456789abcdef", c)
+				if d < 0 || n > 0x10ffff {
+					return ""
+				}
+				n = n<<4 + rune(d)
+			}
+			return string(n)
+		}
+		return manGlyphs[name]
+	})
+}
+
+// args parts what follows a macro: words, and texts in quotation marks.
+func (m *man) args(s string) []string {
+	var out []string
+	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
+		if s[0] == '"' {
+			var b strings.Builder
+			i := 1
+			for i < len(s) {
+				if s[i] == '"' {
+					if i+1 < len(s) && s[i+1] == '"' {
+						i++
+					} else {
+						break
+					}
+				}
+				b.WriteByte(s[i])
+				i++
+			}
+			out = append(out, m.inline(b.String()))
+			s = s[min(i+1, len(s)):]
+			continue
+		}
+		i := 0
+		for i < len(s) && s[i] != ' ' {
+			if s[i] == '\\' {
+				i++
+			}
+			i++
+		}
+		i = min(i, len(s))
+		if a := m.inline(s[:i]); a != "" || !strings.HasPrefix(s, `\"`) {
+			out = append(out, a)
+		} else {
+			break
+		}
+		s = s[i:]
+	}
+	return out
+}
+
+func (m *man) flush() {
+	if text := strings.Join(m.para, " "); m.item != "" && text != "" {
+		m.w.Item(m.level, m.item)
+		m.w.Text(text)
+		m.item = ""
+	} else {
+		m.paragraph(text)
+	}
+	m.para = nil
+	if !m.unfill && len(m.code) > 0 {
+		m.source.code("", m.code)
+		m.code = nil
+	}
+}
+
+// add adds words to the open paragraph.
+func (m *man) add(text string) {
+	switch {
+	case m.table:
+		m.row(text)
+	case m.unfill:
+		m.code = append(m.code, text)
+	case m.tag:
+		m.tag = false
+		m.flush()
+		m.paragraph(text)
+	case strings.TrimSpace(text) == "":
+		m.flush()
+	default:
+		m.para = append(m.para, strings.TrimSpace(text))
+	}
+}
+
+// row takes a line of a table: first how it looks, up to a line that ends with a dot, then rows.
+func (m *man) row(line string) {
+	switch {
+	case m.format && strings.HasSuffix(line, ";"):
+		if _, after, ok := strings.Cut(line, "tab("); ok && after != "" {
+			m.sep = after[:1]
+		}
+	case m.format:
+		m.format = !strings.HasSuffix(strings.TrimSpace(line), ".")
+	case m.inCell && !strings.HasPrefix(line, "T}"):
+		last := &m.cell[len(m.cell)-1]
+		*last = strings.TrimSpace(*last + " " + line)
+	case !m.inCell && strings.Trim(line, "_= ") == "":
+	default:
+		sep := m.sep
+		if sep == "" {
+			sep = "        " // a tab, as it was read
+		}
+		cells := strings.Split(line, sep)
+		if m.inCell {
+			cells = cells[1:] // behind T}
+		}
+		for _, c := range cells {
+			m.cell = append(m.cell, strings.TrimSpace(c))
+		}
+		if m.inCell = len(m.cell) > 0 && m.cell[len(m.cell)-1] == "T{"; m.inCell {
+			m.cell[len(m.cell)-1] = ""
+			return
+		}
+		m.rows = append(m.rows, m.cell)
+		m.cell = nil
+	}
+}
+
+func (m *man) line(line string) {
+	if m.macro {
+		m.macro = line != ".."
+		return
+	}
+	if opens := strings.Count(line, `\{`); m.skip > 0 || opens > 0 {
+		m.skip = max(0, m.skip+opens-strings.Count(line, `\}`))
+		return
+	}
+	if line == "" {
+		m.add("")
+		return
+	}
+	if line[0] != '.' && line[0] != '\'' {
+		m.add(m.inline(line))
+		return
+	}
+	macro := strings.TrimLeft(line[1:], " ")
+	name, rest, _ := strings.Cut(macro, " ")
+	if strings.HasPrefix(name, `\"`) || name == "" {
+		return
+	}
+	a := m.args(rest)
+	all := strings.Join(a, " ")
+	switch name {
+	case "de", "de1", "am", "ig":
+		m.macro = true
+	case "TH":
+		if len(a) > 1 {
+			m.source.title = strings.TrimSuffix(a[0]+"("+a[1]+")", "()")
+		}
+		if len(a) > 2 {
+			m.date = a[2]
+		}
+	case "Dd":
+		m.date = strings.Trim(strings.TrimPrefix(all, "$Mdocdate:"), " $")
+	case "Dt":
+		if len(a) > 1 {
+			m.source.title = a[0] + "(" + a[1] + ")"
+		}
+	case "SH", "Sh":
+		m.flush()
+		m.lists, m.level, m.unfill = 0, 0, false
+		m.heading(2, all)
+	case "SS", "Ss":
+		m.flush()
+		m.heading(3, all)
+	case "RS", "RE":
+		m.flush()
+		if name == "RS" {
+			m.level = min(m.level+1, 8)
+		} else {
+			m.level = max(m.level-1, 0)
+		}
+	case "PP", "P", "LP", "Pp", "sp", "HP", "br", "Lp":
+		if m.unfill {
+			m.code = append(m.code, "")
+		} else if name != "br" || !m.tag {
+			m.flush()
+		}
+	case "TP", "TQ":
+		m.flush()
+		m.tag = true
+	case "IP":
+		m.flush()
+		m.item = ""
+		switch {
+		case len(a) == 0 || a[0] == "":
+		case a[0] == "•" || a[0] == "-" || a[0] == "*" || a[0] == "o":
+			m.item = "-"
+		case strings.Trim(a[0], "0123456789.)") == "":
+			m.item = strings.TrimRight(a[0], ".)") + "."
+		default:
+			m.paragraph(a[0])
+		}
+	case "B", "I", "SM", "SB", "R":
+		m.add(all)
+	case "BR", "BI", "IR", "IB", "RB", "RI":
+		m.add(strings.Join(a, ""))
+	case "nf", "EX", "Bd", "DS":
+		m.flush()
+		m.unfill = name != "Bd" || strings.Contains(all, "literal") || strings.Contains(all, "unfilled")
+	case "fi", "EE", "Ed", "DE":
+		m.unfill = false
+		m.flush()
+	case "UR", "MT", "Lk":
+		m.add(all)
+	case "TS":
+		m.flush()
+		m.table, m.format, m.rows, m.sep = true, true, nil, ""
+	case "TE":
+		m.table, m.inCell, m.cell = false, false, nil
+		m.source.table(m.rows)
+		m.rows = nil
+	case "so":
+		m.partial("a file that the text includes is not part of it")
+	case "Bl":
+		m.flush()
+		m.lists++
+	case "El":
+		m.flush()
+		m.lists = max(0, m.lists-1)
+	case "It":
+		m.flush()
+		if t := m.mdoc(a); t != "" {
+			m.paragraph(t)
+		}
+	case "Dl", "D1":
+		m.flush()
+		m.source.code("", []string{m.mdoc(a)})
+	case "Nm":
+		if len(a) > 0 && m.name == "" {
+			m.name = a[0]
+		}
+		m.add(m.mdoc(append([]string{"Nm"}, a...)))
+	case "Nd":
+		m.add("— " + m.mdoc(a))
+	case "UE", "ME", "PD", "ad", "hy", "nh", "na", "ne", "in", "ti", "ta", "ie", "el", "if", "ds", "nr", "rr", "so.", "ft", "ps", "vs", "Os",
+		"AT", "UC", "DT", "IX", "tr", "rm", "als", "Bk", "Ek", "Rs", "Re", "\\}", "..", "ll", "pl", "mso", "cs", "ss", "lf", "tm", "eo", "ec", "cc", "c2", "fam", "defcolor":
+	default:
+		if len(name) == 2 && name[0] >= 'A' && name[0] <= 'Z' {
+			m.add(m.mdoc(append([]string{name}, a...)))
+		} else if all != "" && name[0] != '\\' && name[0] != '.' {
+			m.add(all)
+		}
+	}
+}
+
+// mdoc writes the words of a line of mdoc, whose arguments may be macros again.
+func (m *man) mdoc(a []string) string {
+	var b strings.Builder
+	glue, closing := false, ""
+	put := func(s string) {
+		if s == "" {
+			return
+		}
+		if b.Len() > 0 && !glue && !strings.Contains(".,:;)]?!", s[:1]) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s)
+		glue = s == "(" || s == "["
+	}
+	flag := false
+	for i, w := range a {
+		switch w {
+		case "Fl", "Cm":
+			flag = w == "Fl"
+			if flag && (i+1 == len(a) || isMacro(a[i+1])) {
+				put("-")
+			}
+			continue
+		case "Nm":
+			if i+1 == len(a) || isMacro(a[i+1]) {
+				put(m.name)
+			}
+		case "Ar":
+			if i+1 == len(a) || isMacro(a[i+1]) {
+				put("file ...")
+			}
+		case "Op", "Oo", "Bq":
+			put("[")
+			glue = true
+			if w == "Op" || w == "Bq" {
+				closing = "]" + closing
+			}
+		case "Oc":
+			glue = true
+			put("]")
+		case "Pq":
+			put("(")
+			glue, closing = true, ")"+closing
+		case "Dq", "Qq":
+			put("“")
+			glue, closing = true, "”"+closing
+		case "Sq", "Ql":
+			put("‘")
+			glue, closing = true, "’"+closing
+		case "Aq":
+			put("<")
+			glue, closing = true, ">"+closing
+		case "Ns", "Ap", "Pf", "No":
+			if w == "Ap" {
+				glue = true
+				put("'")
+			}
+			glue = w != "No"
+		case "Xr":
+			if i+2 < len(a) && len(a[i+2]) <= 3 {
+				a[i+1] += "(" + a[i+2] + ")"
+				a[i+2] = ""
+			}
+		default:
+			if isMacro(w) {
+				break
+			}
+			if flag {
+				w = "-" + w
+			}
+			put(w)
+		}
+		flag = false
+	}
+	b.WriteString(closing)
+	return b.String()
+}
+
+// isMacro reports whether a word of a line of mdoc is a macro.
+func isMacro(w string) bool { return mdocMacros[w] }
+
+var mdocMacros = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields("Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Bro Brc Brq Bsx Bx Cd Cm Dc Do Dq Dv Dx Ec Em Eo Er Ev Fa Fl Fn Fo Fr Ft Fx " +
+		"Ic In Li Lk Ms Mt Nd Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq St Sx Sy Tn Ux Va Vt Xc Xo Xr") {
+		out[w] = true
+	}
+	return out
+}()

@@ -1,0 +1,533 @@
+package light
+
+import (
+	"context"
+	"encoding/csv"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/document"
+)
+
+// rst reads reStructuredText (docutils, "reStructuredText Markup Specification").
+type rst struct {
+	*source
+	levels []string          // the adornments of headings in the order in which they came
+	subs   map[string]string // substitutions
+	any    bool              // something was written
+}
+
+// ParseRST reads reStructuredText.
+func ParseRST(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+	return read(ctx, in, lim, func(s *source, text string) {
+		r := &rst{source: s, subs: map[string]string{}}
+		lines := strings.Split(text, "\n")
+		for _, l := range lines {
+			if m := rstSubstitution.FindStringSubmatch(l); m != nil {
+				r.subs[m[1]] = m[2]
+			}
+		}
+		r.blocks(lines, 0)
+	})
+}
+
+var (
+	rstSubstitution = regexp.MustCompile(`^\.\. \|([^|]{1,80})\| replace::\s*(.*)$`)
+	rstDirective    = regexp.MustCompile(`^\.\. (?:\|[^|]*\| )?([A-Za-z][\w:.+-]*)::(?: +(.*))?$`)
+	rstFootnote     = regexp.MustCompile(`^\.\. \[(#?[\w*-]*)\] ?(.*)$`)
+	rstField        = regexp.MustCompile(`^:([^:` + "`" + `][^:]{0,60}):(?: +(.*))?$`)
+	rstBullet       = regexp.MustCompile(`^([*+\-•‣⁃]) +`)
+	rstNumber       = regexp.MustCompile(`^(?:\(?([0-9]{1,4}|[A-Za-z]|[ivxlcdmIVXLCDM]{1,6}|#)[.)]) +`)
+	rstSimpleRule   = regexp.MustCompile(`^=+( +=+)+ *$`)
+	rstGridRule     = regexp.MustCompile(`^\+[-=+]+\+ *$`)
+	rstRole         = regexp.MustCompile("(?::[\\w.+:-]{1,40}:)?`([^`<>]*?)\\s*(?:<([^`<>]+)>)?`(?:__?|:[\\w.+:-]{1,40}:)?")
+	rstLiteral      = regexp.MustCompile("``([^`](?:`?[^`])*)``")
+	rstNote         = regexp.MustCompile(`\[(#?[\w*-]{0,20})\]_`)
+	rstReference    = regexp.MustCompile(`\b(\w+)__?(\W|$)`)
+	rstUse          = regexp.MustCompile(`\|([^|\s][^|]{0,80})\|_{0,2}`)
+)
+
+// adornment returns the character of a line that underlines a title; 0 for another line.
+func adornment(line string) byte {
+	line = strings.TrimRight(line, " ")
+	if len(line) < 2 || !strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", rune(line[0])) || strings.Trim(line, line[:1]) != "" {
+		return 0
+	}
+	return line[0]
+}
+
+func (r *rst) level(style string) int {
+	for i, s := range r.levels {
+		if s == style {
+			return i + 1
+		}
+	}
+	r.levels = append(r.levels, style)
+	return len(r.levels)
+}
+
+// blocks writes the blocks of lines, which have no indentation in common.
+func (r *rst) blocks(lines []string, depth int) {
+	if depth > maxDepth {
+		r.paragraph(r.inline(strings.Join(lines, " ")))
+		return
+	}
+	for i := 0; i < len(lines) && r.goOn(); {
+		i += r.block(lines[i:], depth)
+	}
+}
+
+// block writes the block that lines begin with and returns how many lines it has.
+func (r *rst) block(lines []string, depth int) int {
+	line := strings.TrimRight(lines[0], " ")
+	next := ""
+	if len(lines) > 1 {
+		next = strings.TrimRight(lines[1], " ")
+	}
+	if line == "" {
+		return 1
+	}
+	if n := indentOf(line); n > 0 {
+		body, used := indented(lines, 1)
+		r.blocks(dedent(body), depth+1) // a quotation
+		return used
+	}
+	if depth == 0 {
+		if a := adornment(line); a != 0 && len(lines) > 2 && adornment(lines[2]) == a && next != "" && len(strings.TrimSpace(next)) <= len(line)+2 {
+			r.section(string([]byte{a, a}), strings.TrimSpace(next))
+			return 3
+		}
+		if a := adornment(next); a != 0 && adornment(line) == 0 && (len(next) >= utf8.RuneCountInString(line) || len(next) >= 4) {
+			r.section(string(a), line)
+			return 2
+		}
+	}
+	switch {
+	case adornment(line) != 0 && len(line) >= 4 && next == "":
+		r.w.Rule()
+		return 1
+	case strings.HasPrefix(line, ".. ") || line == "..":
+		body, used := indented(lines[1:], 1)
+		r.explicit(line, body, depth)
+		return used + 1
+	case rstGridRule.MatchString(line):
+		return r.gridTable(lines)
+	case rstSimpleRule.MatchString(line):
+		return r.simpleTable(lines)
+	case strings.HasPrefix(line, ">>> "):
+		n := 0
+		for n < len(lines) && strings.TrimSpace(lines[n]) != "" {
+			n++
+		}
+		r.code("python", lines[:n])
+		return n
+	case line[0] == '|' && (len(line) == 1 || line[1] == ' '):
+		return r.lineBlock(lines)
+	}
+	if m := rstField.FindStringSubmatch(line); m != nil {
+		body, used := indented(lines[1:], 1)
+		r.field(m[1], strings.TrimSpace(m[2]+" "+strings.Join(dedent(body), " ")))
+		return used + 1
+	}
+	if m := rstBullet.FindString(line); m != "" {
+		return r.item(lines, "-", len(m), depth)
+	}
+	if m := rstNumber.FindStringSubmatch(line); m != nil && (next == "" || indentOf(next) > 0 || rstNumber.MatchString(next)) {
+		mark := m[1]
+		if mark == "#" {
+			mark = "1"
+		}
+		return r.item(lines, mark+".", len(m[0]), depth)
+	}
+	return r.text(lines, depth)
+}
+
+// indented returns the leading lines that are blank or indented by at least n, without blank ones at the end.
+func indented(lines []string, n int) ([]string, int) {
+	used, last := 0, 0
+	for used < len(lines) {
+		in := indentOf(lines[used])
+		if in >= 0 && in < n {
+			break
+		}
+		used++
+		if in >= 0 {
+			last = used
+		}
+	}
+	return lines[:last], last
+}
+
+func (r *rst) section(style, title string) {
+	level := r.level(style)
+	title = r.inline(title)
+	if !r.any && r.source.title == "" {
+		r.source.title = title
+	}
+	r.any = true
+	r.heading(level, title)
+}
+
+// field keeps what a document says of itself, and writes it as a line.
+func (r *rst) field(name, value string) {
+	switch strings.ToLower(name) {
+	case "author", "authors":
+		r.author = value
+	case "date":
+		r.date = value
+	case "language":
+		r.locale = value
+	}
+	if value = r.inline(value); value != "" {
+		r.paragraph(name + ": " + value)
+	}
+}
+
+func (r *rst) item(lines []string, mark string, width, depth int) int {
+	body, used := indented(lines[1:], 1)
+	own := append([]string{strings.Repeat(" ", width) + lines[0][width:]}, body...)
+	least := width
+	for _, l := range body {
+		if n := indentOf(l); n >= 0 {
+			least = min(least, n)
+		}
+	}
+	for i, l := range own {
+		own[i] = l[min(len(l), least):]
+	}
+	own[0] = strings.TrimLeft(own[0], " ")
+	n := paragraphLines(own)
+	r.any = true
+	r.w.Item(r.depthOf(depth), mark)
+	all := strings.TrimRight(strings.Join(own[:n], " "), " ")
+	literal := strings.HasSuffix(all, "::")
+	if literal {
+		all = strings.TrimSuffix(all, ":")
+	}
+	r.w.Text(r.inline(all))
+	rest := own[n:]
+	if literal {
+		code, k := indented(rest, 1)
+		r.code("", code)
+		rest = rest[k:]
+	}
+	r.blocks(dedent(rest), depth+1)
+	return used + 1
+}
+
+func (r *rst) depthOf(depth int) int { return min(depth, 8) }
+
+// paragraphLines counts the lines up to a blank one, or one that begins a list.
+func paragraphLines(lines []string) int {
+	n := 0
+	for n < len(lines) && strings.TrimSpace(lines[n]) != "" {
+		if n > 0 && (rstBullet.MatchString(lines[n]) || rstNumber.MatchString(lines[n])) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// text writes a paragraph, or the term of a definition with what it means.
+func (r *rst) text(lines []string, depth int) int {
+	r.any = true
+	n := 0
+	for n < len(lines) && strings.TrimSpace(lines[n]) != "" && (n == 0 || indentOf(lines[n]) == 0) {
+		n++
+	}
+	all := strings.TrimRight(strings.Join(lines[:n], " "), " ")
+	literal := strings.HasSuffix(all, "::")
+	if literal {
+		all = strings.TrimSuffix(all, ":")
+		if strings.HasSuffix(all, " :") || all == ":" {
+			all = strings.TrimSuffix(all, ":")
+		}
+	}
+	if n < len(lines) && n == 1 && indentOf(lines[n]) > 0 && !literal {
+		body, used := indented(lines[1:], 1)
+		r.paragraph(r.inline(all))
+		r.blocks(dedent(body), depth+1)
+		return used + 1
+	}
+	r.paragraph(r.inline(all))
+	if literal {
+		body, used := indented(lines[n:], 1)
+		r.code("", body)
+		n += used
+	}
+	return n
+}
+
+func (r *rst) lineBlock(lines []string) int {
+	r.w.Block()
+	n := 0
+	for n < len(lines) && strings.HasPrefix(lines[n], "|") {
+		if n > 0 {
+			r.w.Newline()
+		}
+		r.w.Text(r.inline(strings.TrimSpace(lines[n][1:])))
+		n++
+	}
+	r.w.Block()
+	return n
+}
+
+// explicit writes a directive or a footnote; comments and targets are left out.
+func (r *rst) explicit(line string, body []string, depth int) {
+	if m := rstFootnote.FindStringSubmatch(line); m != nil {
+		r.paragraph("[^" + strings.TrimPrefix(m[1], "#") + "]: " + r.inline(strings.TrimSpace(m[2]+" "+strings.Join(dedent(body), " "))))
+		return
+	}
+	m := rstDirective.FindStringSubmatch(line)
+	if m == nil || strings.HasPrefix(line, ".. |") && !strings.Contains(line, "image::") {
+		return
+	}
+	r.any = true
+	if depth == 0 {
+		r.w.Block() // not of the list above
+	}
+	args, options := m[2], map[string]string{}
+	body = dedent(body)
+	for len(body) > 0 {
+		o := rstField.FindStringSubmatch(body[0])
+		if o == nil {
+			if args != "" && strings.TrimSpace(body[0]) != "" && len(options) == 0 && !hasBody[m[1]] {
+				args += " " + strings.TrimSpace(body[0])
+				body = body[1:]
+				continue
+			}
+			break
+		}
+		options[o[1]] = o[2]
+		body = body[1:]
+	}
+	switch name := m[1]; name {
+	case "code", "code-block", "sourcecode", "highlight", "parsed-literal", "math", "doctest", "testcode", "prompt":
+		if name == "math" && args != "" {
+			body = append([]string{args}, body...)
+			args = ""
+		}
+		r.code(args, body)
+	case "toctree", "contents", "include", "index", "raw", "meta", "sectnum", "default-role", "role", "literalinclude", "currentmodule", "module":
+	case "image":
+		r.paragraph(r.inline(options["alt"]))
+	case "figure":
+		r.paragraph(r.inline(options["alt"]))
+		r.blocks(dedent(body), depth+1)
+	case "csv-table":
+		r.paragraph(r.inline(args))
+		r.csvTable(options["header"], body)
+	case "list-table":
+		r.paragraph(r.inline(args))
+		r.listTable(body)
+	case "title":
+		r.source.title = args
+	default:
+		switch label := rstAdmonitions[name]; {
+		case label != "" && args != "":
+			r.paragraph(label + ": " + r.inline(args))
+		case label != "":
+			r.paragraph(label + ":")
+		default:
+			r.paragraph(r.inline(args))
+		}
+		r.blocks(dedent(body), depth+1)
+	}
+}
+
+var rstAdmonitions = map[string]string{"note": "Note", "warning": "Warning", "tip": "Tip", "important": "Important", "caution": "Caution",
+	"danger": "Danger", "error": "Error", "hint": "Hint", "attention": "Attention", "seealso": "See also", "versionadded": "Added in",
+	"versionchanged": "Changed in", "deprecated": "Deprecated since", "todo": "To do"}
+
+// hasBody are directives whose lines behind the first are not part of its argument.
+var hasBody = map[string]bool{"code": true, "code-block": true, "sourcecode": true, "math": true, "csv-table": true, "list-table": true,
+	"table": true, "note": true, "warning": true, "tip": true, "important": true}
+
+func (r *rst) csvTable(header string, body []string) {
+	var rows [][]string
+	for _, l := range append([]string{header}, body...) {
+		c := csv.NewReader(strings.NewReader(l))
+		c.LazyQuotes, c.TrimLeadingSpace = true, true
+		if row, err := c.Read(); err == nil {
+			rows = append(rows, r.inlines(row))
+		}
+	}
+	r.table(rows)
+}
+
+// listTable reads a table that is a list of lists.
+func (r *rst) listTable(body []string) {
+	var rows [][]string
+	for _, l := range body {
+		t := strings.TrimSpace(l)
+		if rest, ok := strings.CutPrefix(t, "* - "); ok {
+			rows = append(rows, []string{rest})
+		} else if rest, ok := strings.CutPrefix(t, "- "); ok && len(rows) > 0 {
+			rows[len(rows)-1] = append(rows[len(rows)-1], rest)
+		} else if n := len(rows); n > 0 && t != "" {
+			row := rows[n-1]
+			row[len(row)-1] += " " + t
+		}
+	}
+	for i := range rows {
+		rows[i] = r.inlines(rows[i])
+	}
+	r.table(rows)
+}
+
+func (r *rst) inlines(cells []string) []string {
+	for i := range cells {
+		cells[i] = r.inline(strings.TrimSpace(cells[i]))
+	}
+	return cells
+}
+
+// gridTable reads a table whose cells are drawn by + - and |. A cell belongs to the column that it begins in.
+func (r *rst) gridTable(lines []string) int {
+	n := 0
+	for n < len(lines) && (strings.HasPrefix(lines[n], "+") || strings.HasPrefix(lines[n], "|")) {
+		n++
+	}
+	cols := map[int]bool{}
+	for _, l := range lines[:n] {
+		if l[0] == '+' {
+			for i := range len(l) {
+				if l[i] == '+' {
+					cols[i] = true
+				}
+			}
+		}
+	}
+	var rows [][]string
+	var row map[int]string
+	flush := func() {
+		if row == nil {
+			return
+		}
+		var cells []string
+		for _, i := range slices.Sorted(maps.Keys(cols)) {
+			cells = append(cells, row[i])
+		}
+		rows = append(rows, r.inlines(cells[:max(0, len(cells)-1)]))
+		row = nil
+	}
+	for _, l := range lines[:n] {
+		if l[0] == '+' && strings.Trim(l, "+-= ") == "" {
+			flush()
+			continue
+		}
+		runes := []rune(l)
+		start := 0
+		for i := 1; i < len(runes); i++ {
+			if (runes[i] == '|' || runes[i] == '+') && (cols[i] || i == len(runes)-1) {
+				if row == nil {
+					row = map[int]string{}
+				}
+				cell := strings.TrimSpace(string(runes[start+1 : i]))
+				if strings.Trim(cell, "-=+") != "" {
+					row[start] = strings.TrimSpace(row[start] + " " + cell)
+				}
+				start = i
+			}
+		}
+	}
+	flush()
+	r.table(rows)
+	return n
+}
+
+// simpleTable reads a table whose columns are underlined by =.
+func (r *rst) simpleTable(lines []string) int {
+	type column struct{ from, to int }
+	var cols []column
+	for i, rule := 0, lines[0]; i < len(rule); {
+		if rule[i] != '=' {
+			i++
+			continue
+		}
+		from := i
+		for i < len(rule) && rule[i] == '=' {
+			i++
+		}
+		cols = append(cols, column{from, i})
+	}
+	var rows [][]string
+	n, rules := 1, 1
+	for ; n < len(lines); n++ {
+		l := strings.TrimRight(lines[n], " ")
+		if rstSimpleRule.MatchString(l) {
+			rules++
+			if rules == 3 || rules == 2 && (n+1 == len(lines) || strings.TrimSpace(lines[n+1]) == "") {
+				n++
+				break
+			}
+			continue
+		}
+		if l == "" || strings.Trim(l, "- ") == "" {
+			continue
+		}
+		runes := []rune(l)
+		row := make([]string, len(cols))
+		for k, c := range cols {
+			to := c.to
+			if k+1 < len(cols) {
+				to = cols[k+1].from
+			} else {
+				to = len(runes)
+			}
+			if c.from < len(runes) {
+				row[k] = strings.TrimSpace(string(runes[c.from:min(max(to, c.from), len(runes))]))
+			}
+		}
+		if row[0] == "" && len(rows) > 0 { // the row goes on
+			last := rows[len(rows)-1]
+			for k := range row {
+				last[k] = strings.TrimSpace(last[k] + " " + row[k])
+			}
+			continue
+		}
+		rows = append(rows, row)
+	}
+	for i := range rows {
+		rows[i] = r.inlines(rows[i])
+	}
+	r.table(rows)
+	return n
+}
+
+// inline turns the marks of a text into Markdown: links, code, notes, what stands for other text.
+func (r *rst) inline(s string) string {
+	if !strings.ContainsAny(s, "`|_\\") {
+		return s
+	}
+	var codes []string
+	s = replaceAll(rstLiteral, s, func(m []string) string {
+		codes = append(codes, m[1])
+		return "\x00"
+	})
+	s = replaceAll(rstUse, s, func(m []string) string {
+		if to, ok := r.subs[m[1]]; ok {
+			return to
+		}
+		return m[0]
+	})
+	s = replaceAll(rstRole, s, func(m []string) string { return link(m[1], m[2]) })
+	s = replaceAll(rstNote, s, func(m []string) string { return "[^" + strings.TrimPrefix(m[1], "#") + "]" })
+	s = replaceAll(rstReference, s, func(m []string) string { return m[1] + m[2] })
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\\ ", ""), "\\", "")
+	if len(codes) == 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(s, "\x00") {
+		if i > 0 && i <= len(codes) {
+			b.WriteString("`" + codes[i-1] + "`")
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
