@@ -69,7 +69,8 @@ type Chunk struct {
 	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
 }
 
-// Passage is the part of a chunk whose sentences match the words of the question; zero where none does.
+// Passage is the part of a chunk whose sentences match the words of the question; zero where none does, and where the chunk
+// is one sentence.
 type Passage struct {
 	Text       string
 	Start, End int // byte offsets in Chunk.Text

@@ -56,6 +56,23 @@ func PartialOf(record []byte) (string, error) {
 	return d.Partial, nil
 }
 
+// fingerprintMark begins the last member of a record that has a fingerprint.
+var fingerprintMark = []byte(`"fp":"`)
+
+// WithoutFingerprint returns the part of a stored record before its fingerprint, the whole record where it has none. Records
+// with equal parts are equal but for their fingerprints.
+func WithoutFingerprint(record []byte) []byte {
+	at := bytes.LastIndex(record, fingerprintMark)
+	if at < 0 {
+		return record
+	}
+	digits, ok := bytes.CutSuffix(record[at+len(fingerprintMark):], []byte(`"}`))
+	if !ok || bytes.ContainsAny(digits, `"{}`) { // it belongs to something inside the record
+		return record
+	}
+	return record[:at]
+}
+
 // Turn is one message of a conversation in the original, of which it is the bytes [Start, End).
 type Turn struct {
 	Start int        `json:"s"`

@@ -3,6 +3,7 @@ package recall
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/internal/chunk"
@@ -18,7 +19,7 @@ const (
 )
 
 // Passage is the stretch of a chunk whose sentences match a question best: byte offsets into the chunk's text. End is
-// 0 where none matches.
+// 0 where none matches, and where the chunk is one sentence.
 type Passage struct{ Start, End int }
 
 // match is a term of the question in a text.
@@ -57,11 +58,25 @@ func (r *run) terms() map[string]int {
 	return terms
 }
 
-// passages finds the passage of each hit. A term weighs the more the fewer hits hold it.
+// several reports whether a text has more than one sentence.
+func several(text string) bool {
+	n := 0
+	for range chunk.Sentences(looked(text)) {
+		if n++; n == 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// passages finds the passage of each hit that has several sentences. A term weighs the more the fewer hits hold it.
 func (r *run) passages() {
+	if !slices.ContainsFunc(r.res.Hits, func(h *Hit) bool { return several(h.Row.Text) }) {
+		return
+	}
 	p := &r.passage
 	terms := r.terms()
-	if len(terms) == 0 || len(r.res.Hits) == 0 {
+	if len(terms) == 0 {
 		return
 	}
 	p.matches, p.ends = p.matches[:0], p.ends[:0]
@@ -88,8 +103,9 @@ func (r *run) passages() {
 	from := 0
 	for i, h := range r.res.Hits {
 		if found := p.matches[from:p.ends[i]]; len(found) > 0 {
-			p.read(looked(h.Row.Text), found)
-			h.Passage = p.best(&weight)
+			if p.read(looked(h.Row.Text), found); len(p.sentences) > 1 {
+				h.Passage = p.best(&weight)
+			}
 		}
 		from = p.ends[i]
 	}

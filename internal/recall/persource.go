@@ -49,19 +49,21 @@ func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 	if !r.limits() {
 		return hits, nil
 	}
-	first := map[int64]*Hit{}
 	clear(r.counts)
 	out := hits[:0]
 	for _, h := range hits {
 		src := h.Row.Src
-		most, best := r.mostOf(src.Part.Class), first[src.Num]
+		most := r.mostOf(src.Part.Class)
+		var best *Hit // the first hit of the source
+		if r.counts[src.Num] > 0 {
+			best = out[slices.IndexFunc(out, func(o *Hit) bool { return o.Row.Src.Num == src.Num })]
+		}
 		inferred := src.Part.Class == backend.Memory && pipeline.IsInferred(h.Row.Layout)
 		switch {
 		case most == 0:
 			out = append(out, h)
 			continue
 		case best == nil:
-			first[src.Num] = h
 			if inferred && most == 1 {
 				if err := r.original(h); err != nil {
 					return nil, err

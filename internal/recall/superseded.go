@@ -49,30 +49,37 @@ type succession struct {
 	*run
 	part  backend.Partition
 	links map[int64][]link // by the earlier version, the most certain first
-	known map[int64]bool   // versions whose links were read
+	known map[int64]bool   // versions whose links were read, once there are any
 }
 
 // succeed marks hits that were superseded and lets what took their places stand before them.
 func (r *run) succeed(hits []*Hit) ([]*Hit, error) {
-	parts := map[backend.Partition][]*Hit{}
-	for _, h := range hits {
-		if p := h.Row.Src.Part; p.Class == backend.Memory {
-			parts[p] = append(parts[p], h)
-		}
-	}
 	for i := range r.scopes { // in an order that does not change
 		sc := &r.scopes[i]
-		some := parts[sc.Part]
-		if len(some) == 0 {
+		if sc.Part.Class != backend.Memory || slices.ContainsFunc(r.scopes[:i], func(o scope) bool { return o.Part == sc.Part }) {
 			continue
 		}
-		delete(parts, sc.Part)
-		s := &succession{run: r, part: sc.Part, links: map[int64][]link{}, known: map[int64]bool{}}
-		if err := s.read(some); err != nil {
+		r.nums = r.nums[:0]
+		for _, h := range hits {
+			if num := h.Row.Src.Num; h.Row.Src.Part == sc.Part && !slices.Contains(r.nums, num) {
+				r.nums = append(r.nums, num)
+			}
+		}
+		if len(r.nums) == 0 {
+			continue
+		}
+		s := succession{run: r, part: sc.Part}
+		if err := s.read(r.nums); err != nil {
 			return nil, err
 		}
 		if len(s.links) == 0 {
 			continue
+		}
+		var some []*Hit
+		for _, h := range hits {
+			if h.Row.Src.Part == sc.Part {
+				some = append(some, h)
+			}
 		}
 		s.mark(some)
 		if r.Superseded != Mark {
@@ -110,19 +117,21 @@ func (r *run) asOf(hits []*Hit) {
 	}
 }
 
-// read reads the successions of hits, and those of what took their places.
-func (s *succession) read(hits []*Hit) error {
-	var ask []int64
-	for _, h := range hits {
-		if !s.known[h.Row.Src.Num] {
-			s.known[h.Row.Src.Num] = true
-			ask = append(ask, h.Row.Src.Num)
-		}
-	}
+// read reads the successions of the versions of hits, and those of what took their places.
+func (s *succession) read(ask []int64) error {
 	for step := 0; step < maxChain && len(ask) > 0; step++ {
 		found, err := s.Store.Successions(s.ctx, backend.SuccessionQuery{Part: s.part, Earlier: ask})
-		if err != nil || len(found) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(found) == 0 {
+			break
+		}
+		if step == 0 { // most memories hold
+			s.links, s.known = map[int64][]link{}, map[int64]bool{}
+			for _, num := range ask {
+				s.known[num] = true
+			}
 		}
 		found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders })
 		rows, err := s.rows(found)

@@ -38,16 +38,19 @@ func newSpace(uid string, ws backend.Workspace) *Space {
 	return &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
 }
 
-// Doc returns the record of a source, which nobody may change.
+// Doc returns the record of a source without its fingerprint, by which the records of files differ that are equal in all
+// else. Nobody may change it.
 func (sp *Space) Doc(src *backend.Source) (*item.Doc, error) {
-	if doc, ok := recent.Get(&sp.docs, src.Doc); ok {
+	key := item.WithoutFingerprint(src.Doc)
+	if doc, ok := recent.Get(&sp.docs, key); ok {
 		return doc, nil
 	}
 	doc, err := item.Decode(src.Doc)
 	if err != nil {
 		return nil, err
 	}
-	recent.Put(&sp.docs, src.Doc, doc)
+	doc.Fingerprint = nil
+	recent.Put(&sp.docs, key, doc)
 	return doc, nil
 }
 
