@@ -34,7 +34,7 @@ var floors = [][]string{
 	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder", "internal/parse/light"},
 	{"internal/parse/markup", "internal/parse/chat"},
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
-	{"internal/parse/charset", "internal/parse/output"},
+	{"internal/parse/charset", "internal/parse/output", "rerank", "embed/joint"},
 	{"internal/language", "internal/cas", "document", "fault", "internal/parse/"},
 	{"backend", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
 }
@@ -65,13 +65,14 @@ var only = map[string][]string{
 	"fault":              {"backend", "content"},
 	"judge":              {},
 	"embed":              {},
-	"embed/":             {"internal/modelhttp", "internal/simd", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
+	"rerank":             {},
+	"embed/":             {"embed", "internal/language", "internal/modelhttp", "internal/simd", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
 	"rerank/":            {"internal/modelhttp", "internal/lexical", "internal/checkpoint", "internal/tokenize", "internal/transformer"},
 	"judge/":             {"judge", "internal/transformer"},
 	"extract/":           {"extract", "internal/language", "internal/lexical", "internal/modelhttp", "internal/numtable"},
 	"connector/":         {"connector", "connector/internal/", "content", "document"},
-	"models/":            {"embed", "embed/neural", "rerank/neural", "judge", "judge/neural", "models/", "internal/tokenize"},
-	"examples/":          {"", "content", "facts", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank/", "judge", "connector/", "models/"},
+	"models/":            {"embed", "embed/joint", "embed/neural", "rerank", "rerank/neural", "judge", "judge/neural", "models/", "internal/tokenize"},
+	"examples/":          {"", "content", "facts", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank", "rerank/", "judge", "connector/", "models/"},
 	"internal/parse/pdf": {},
 }
 

@@ -15,6 +15,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/go-multierror"
 	"golang.org/x/sync/errgroup"
@@ -47,7 +48,7 @@ type Reranker struct {
 	set       Options
 	files     *checkpoint.Checkpoint
 	tokenizer *tokenize.Tokenizer
-	model     *transformer.Model
+	load      func() (*transformer.Model, error) // once
 }
 
 // Files are the contents of a model's files in memory, which must not change: they
@@ -69,10 +70,14 @@ func Load(dir string, o *Options) (*Reranker, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
+	if _, err := r.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("neural: %w", err), files.Close())
+	}
 	return r, nil
 }
 
-// New makes a reranker of files in memory.
+// New makes a reranker of files in memory. Its weights are loaded, and checked, when they are first used, which takes tens
+// of milliseconds.
 func New(f Files, o *Options) (*Reranker, error) {
 	files, err := checkpoint.New(checkpoint.Files(f))
 	if err != nil {
@@ -89,11 +94,7 @@ func open(files *checkpoint.Checkpoint, o *Options) (*Reranker, error) {
 	if err := set.complete(files); err != nil {
 		return nil, fmt.Errorf("neural: %w", err)
 	}
-	model, err := files.Load()
-	if err != nil {
-		return nil, fmt.Errorf("neural: %w", err)
-	}
-	return &Reranker{set: set, files: files, tokenizer: files.Tokenizer, model: model}, nil
+	return &Reranker{set: set, files: files, tokenizer: files.Tokenizer, load: sync.OnceValues(files.Load)}, nil
 }
 
 // complete fills in the defaults and checks.
@@ -126,7 +127,7 @@ func (o *Options) complete(files *checkpoint.Checkpoint) error {
 func (r *Reranker) Close() error { return r.files.Close() }
 
 // Rerank returns the score of every text, in the order of texts: the logistic function
-// of the model's output, in (0,1). It is all or nothing; the errors are those of ctx.
+// of the model's output, in (0,1). It is all or nothing; the errors are those of ctx and of weights that cannot be loaded.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	logits, err := r.logits(ctx, query, texts)
 	if err != nil {
@@ -151,6 +152,10 @@ func (r *Reranker) logits(ctx context.Context, query string, texts []string) ([]
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	model, err := r.load()
+	if err != nil {
+		return nil, fmt.Errorf("neural: %w", err)
+	}
 	question := r.tokenizer.Append(nil, query)
 	inputs := make([]input, len(texts))
 	for i, text := range texts {
@@ -160,7 +165,7 @@ func (r *Reranker) logits(ctx context.Context, query string, texts []string) ([]
 	out := make([][]float32, len(texts))
 	group, ctx := errgroup.WithContext(ctx)
 	for _, share := range shares(inputs, r.set.Threads) {
-		group.Go(func() error { return r.classify(ctx, share, out) })
+		group.Go(func() error { return classify(ctx, model, share, out) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -188,12 +193,12 @@ func shares(inputs []input, n int) [][]input {
 }
 
 // classify writes the outputs for some inputs to out.
-func (r *Reranker) classify(ctx context.Context, inputs []input, out [][]float32) error {
+func classify(ctx context.Context, model *transformer.Model, inputs []input, out [][]float32) error {
 	ids, types := make([][]int32, len(inputs)), make([][]int32, len(inputs))
 	for i, in := range inputs {
 		ids[i], types[i] = in.ids, in.types
 	}
-	logits, err := r.model.Classify(ctx, ids, types)
+	logits, err := model.Classify(ctx, ids, types)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -1,0 +1,66 @@
+// Package bge is the embedding model bge-small-en-v1.5 (Xiao et al., 2023) for English, built into the program: 384
+// dimensions, 12 layers, up to 512 tokens at once, weights in 8 bits (29 MB, MIT licence; see NOTICE). It knows English passages
+// better than the multilingual models of its size, and no other language.
+//
+//	model, err := bge.New()
+//	if err != nil {
+//		return err
+//	}
+//	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Embedder: model})
+//
+// A program that imports the package, if only for that, has it as the default of Options.Embedder.
+package bge
+
+import (
+	_ "embed" // the files
+	"sync"
+	"unsafe"
+
+	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/embed/neural"
+)
+
+func init() {
+	embed.Register(name, func() (embed.Embedder, error) {
+		e, err := New()
+		if err != nil { // not a nil *neural.Embedder in an interface
+			return nil, err
+		}
+		return e, nil
+	})
+}
+
+// Strings, not byte slices: they stay in the read-only part of the program, whose pages
+// are read when they are first used and shared by all processes that run it.
+var (
+	//go:embed config.json
+	config string
+	//go:embed tokenizer.bin
+	tokenizer string
+	//go:embed model.safetensors
+	weights string
+	//go:embed calibration.json
+	calibration string
+)
+
+const (
+	// name is that of the model in [neural.Embedder.Model].
+	name = "bge-small-en-v1.5"
+	// weightsSHA256 is the SHA-256 of model.safetensors, whose bytes need not be read for it.
+	weightsSHA256 = "1fb31fd32bb61070e503de84ddf18d9d44477fcc51815712758fbf8c4116b450"
+)
+
+var shared = sync.OnceValues(func() (*neural.Embedder, error) {
+	query, passage := "Represent this sentence for searching relevant passages: ", ""
+	return neural.New(neural.Files{
+		Config: bytesOf(config), Tokenizer: bytesOf(tokenizer), Weights: bytesOf(weights), Calibration: bytesOf(calibration),
+	}, &neural.Options{Model: name, Pooling: neural.CLS, QueryPrefix: &query, DocumentPrefix: &passage, WeightsSHA256: weightsSHA256})
+})
+
+// New returns the embedder, the same one at every call: its memory, about 25 MB beyond
+// the mapped weights, is needed once in a process. The first text loads the weights,
+// which takes tens of milliseconds. Queries get the instruction that the model was trained with.
+func New() (*neural.Embedder, error) { return shared() }
+
+// bytesOf are the bytes of s, which must not be written to.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
