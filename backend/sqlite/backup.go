@@ -262,7 +262,7 @@ func openPlain(path string) (*conn, error) {
 	if _, err := os.Stat(path); err != nil { // SQLite would make it
 		return nil, err
 	}
-	dc, err := openDriver(fileURL(path, "mode=rw&_mutex=no&_busy_timeout=5000"))
+	dc, err := openDriver(fileURL(path, "mode=rw"))
 	if err != nil {
 		return nil, translate(err)
 	}

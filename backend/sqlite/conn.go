@@ -44,7 +44,7 @@ const walPages = 8192
 
 // openConn opens a database file, making it when it is absent.
 func openConn(path string, o connOptions) (*conn, error) {
-	dc, err := openDriver(fileURL(path, "_mutex=no&_busy_timeout=5000"))
+	dc, err := openDriver(fileURL(path, ""))
 	if err != nil {
 		return nil, translate(err)
 	}

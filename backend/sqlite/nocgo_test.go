@@ -1,5 +1,3 @@
-//go:build !cgo
-
 package sqlite
 
 import (
@@ -8,8 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestWithoutCgo runs alone: no other test has opened a database yet, or it does so after this one.
 func TestWithoutCgo(t *testing.T) {
+	was := current
+	current = nil
+	defer func() { current = was }()
 	_, err := Open(t.Context(), t.TempDir(), nil)
 	require.ErrorContains(t, err, "CGO_ENABLED=1")
+	require.ErrorContains(t, err, "backend/sqlite/purego")
 	require.ErrorContains(t, err, "another backend")
 }

@@ -12,8 +12,8 @@
 // fsync (write-ahead log, synchronous FULL), and a few read-only connections, opened
 // when they are needed, never wait for it.
 //
-// SQLite needs cgo and a C compiler. Without cgo the package builds, and [Open] says
-// what to do.
+// SQLite is the one of a C compiler (cgo) unless the program registers another one: package backend/sqlite/purego, a module of
+// its own, does. Without either [Open] says what to do.
 package sqlite
 
 import (

@@ -4,16 +4,19 @@ go 1.26.0
 
 replace (
 	github.com/contextmem/contextmem => ../..
+	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../../models/multilingual-e5-small
 )
 
 require (
 	github.com/contextmem/contextmem v0.0.0
+	github.com/contextmem/contextmem/backend/sqlite/purego v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/connector/imap v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0-00010101000000-000000000000
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/modelcontextprotocol/go-sdk v1.8.0
+	github.com/ncruces/go-sqlite3 v0.37.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/stretchr/testify v1.12.1
@@ -33,6 +36,8 @@ require (
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
+	github.com/ncruces/julianday v1.0.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect

@@ -20,14 +20,14 @@ type pkg struct {
 // floors lists the rooms of the house, the top floor first. A package stands on the floor that names it or the longest
 // prefix of it (a prefix ends in "/"); imports of this module run to lower floors only.
 var floors = [][]string{
-	{"examples/", "cmd/", "adapters/", "bench/cmd/", "bench/neural"},
+	{"examples/", "cmd/", "adapters/", "bench/cmd/", "bench/neural", "bench/modernc"},
 	{"cmd/contextmem/internal/"},
 	{"shared"},
 	{"httpapi", "client", "eval", "bench"},
 	{""},
 	{"internal/vectors", "internal/transfer", "internal/verify", "internal/erase"},
 	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "models/change-multilingual"},
-	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest"},
+	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego"},
 	{"internal/pipeline", "internal/metadata", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/neural",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
 	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "rerank/remote", "backend/sqlite"},

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/mattn/go-sqlite3" // the driver of mem0's history
-
 	"github.com/contextmem/contextmem/content"
 )
 
