@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
 
@@ -29,6 +30,10 @@ type Memories interface {
 	Retry(ctx context.Context, class Class, id string) error
 	// DeleteItems removes items; see [Sub.DeleteItems].
 	DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error)
+	// Facts returns a page of facts; see [Sub.Facts].
+	Facts(ctx context.Context, r facts.Request) (*facts.Page, error)
+	// Profile returns what holds of somebody; see [Sub.Profile].
+	Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error)
 }
 
 var (

@@ -186,6 +186,8 @@ func (c *Client) cut(ctx context.Context, op string, err error) error {
 	return &fault.Error{Op: op, Kind: fault.KindUnavailable, Err: &lost{err}}
 }
 
+var errAnswer = errors.New("the answer is not one of a contextmem server")
+
 // decode reads an answer; numbers in metadata stay as they were written.
 func decode(op string, b []byte, to any) error {
 	if to == nil {
@@ -194,7 +196,7 @@ func decode(op string, b []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	if err := d.Decode(to); err != nil {
-		return &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errors.New("the answer is not one of a contextmem server")}
+		return &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errAnswer}
 	}
 	return nil
 }

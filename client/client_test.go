@@ -15,6 +15,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 	"github.com/contextmem/contextmem/client"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/httpapi"
 )
@@ -124,6 +125,26 @@ func story(t *testing.T, m contextmem.Memories, sub string) {
 	require.Contains(t, f.Text, "cleaned on Mondays")
 	require.Equal(t, contextmem.ClassKnowledge, f.Class)
 	require.ErrorIs(t, m.Retry(ctx, contextmem.ClassKnowledge, "oven"), contextmem.ErrConflict)
+
+	told, err := m.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "home", Infer: true, UserName: "Alice", Time: when, Text: "I live in Lisbon. From now on, answer in Portuguese."}}})
+	require.NoError(t, err)
+	require.NoError(t, contextmem.Settled(ctx, m, told))
+	known, err := m.Facts(ctx, facts.Request{Predicate: "lives_in", Limit: 5})
+	require.NoError(t, err)
+	require.Len(t, known.Facts, 1)
+	home := known.Facts[0]
+	require.Equal(t, []string{"home", "home"}, []string{home.SourceID, home.Slot})
+	require.Equal(t, facts.Current, home.Status)
+	require.Equal(t, when, home.Learnt)
+	require.Contains(t, home.Evidence, "Lisbon")
+	who, err := m.Profile(ctx, facts.ProfileRequest{Subject: home.Subject, Slots: []string{"home"}})
+	require.NoError(t, err)
+	require.Len(t, who.Slots, 1)
+	require.Equal(t, []facts.Fact{home}, who.Slots[0].Facts)
+	require.Equal(t, facts.One, who.Slots[0].Card)
+	require.Len(t, who.Instructions, 1)
+	_, err = m.Facts(ctx, facts.Request{Limit: -1})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
 
 	again, err := m.AddMemories(ctx, contextmem.MemoryBatch{FailIfExists: true, Memories: []contextmem.Memory{{ID: "coffee", Text: "Alice takes milk."}}})
 	require.NoError(t, err)

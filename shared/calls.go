@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
 
@@ -94,6 +96,18 @@ func (m memories) Retry(ctx context.Context, class contextmem.Class, id string) 
 func (m memories) DeleteItems(ctx context.Context, r contextmem.DeleteItemsRequest) (res *contextmem.DeleteItemsResult, err error) {
 	err = m.do(ctx, false, func(to contextmem.Memories) (err error) { res, err = to.DeleteItems(ctx, r); return err })
 	return res, err
+}
+
+// Facts implements contextmem.Memories.
+func (m memories) Facts(ctx context.Context, r facts.Request) (p *facts.Page, err error) {
+	err = m.do(ctx, false, func(to contextmem.Memories) (err error) { p, err = to.Facts(ctx, r); return err })
+	return p, err
+}
+
+// Profile implements contextmem.Memories.
+func (m memories) Profile(ctx context.Context, r facts.ProfileRequest) (p *facts.Profile, err error) {
+	err = m.do(ctx, false, func(to contextmem.Memories) (err error) { p, err = to.Profile(ctx, r); return err })
+	return p, err
 }
 
 // CreateTenant makes a tenant and waits until it is ready. contextmem.ErrExists when the id is taken.
@@ -269,4 +283,32 @@ func (d *Deployment) TenantInfo(ctx context.Context, tenant string) (i contextme
 		return s.call(ctx, http.MethodGet, "/_local/tenant", url.Values{"tenant": {tenant}}, nil, &i)
 	})
 	return i, err
+}
+
+// Backup copies all that the directory holds to another one, which the owner writes; see [contextmem.Service.Backup].
+func (d *Deployment) Backup(ctx context.Context, dir string) (r contextmem.BackupReport, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return r, err
+	}
+	err = d.do(ctx, false, func(s *seat) (err error) {
+		if s.svc != nil {
+			r, err = s.svc.Backup(ctx, dir)
+			return err
+		}
+		return s.call(ctx, http.MethodPost, "/_local/backup", url.Values{"dir": {dir}}, nil, &r)
+	})
+	return r, err
+}
+
+// Verify looks for damage in everything that is stored; see [contextmem.Service.Verify].
+func (d *Deployment) Verify(ctx context.Context) (r *contextmem.VerifyReport, err error) {
+	err = d.do(ctx, false, func(s *seat) (err error) {
+		if s.svc != nil {
+			r, err = s.svc.Verify(ctx)
+			return err
+		}
+		r = new(contextmem.VerifyReport)
+		return s.call(ctx, http.MethodPost, "/_local/verify", nil, nil, r)
+	})
+	return r, err
 }

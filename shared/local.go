@@ -87,6 +87,10 @@ func (s *seat) handler() (http.Handler, error) {
 	})
 	handle("GET /_local/tenant", func(_ http.ResponseWriter, r *http.Request) (any, error) { return tenant(r).Info(r.Context()) })
 	handle("POST /_local/reembed", func(_ http.ResponseWriter, r *http.Request) (any, error) { return tenant(r).Reembed(r.Context()) })
+	handle("POST /_local/backup", func(_ http.ResponseWriter, r *http.Request) (any, error) {
+		return s.svc.Backup(r.Context(), r.URL.Query().Get("dir"))
+	})
+	handle("POST /_local/verify", func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.svc.Verify(r.Context()) })
 	handle("POST /_local/import", func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return s.svc.ImportTenant(r.Context(), r.URL.Query().Get("tenant"), r.Body)
 	})

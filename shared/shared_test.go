@@ -15,6 +15,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/shared"
 )
 
@@ -170,3 +171,39 @@ func TestUnshared(t *testing.T) {
 	_, err = shared.Open(ctx, dir, nil)
 	require.Error(t, err)
 }
+
+// TestUpkeep: backup, verification and what is known work the same as owner and as guest.
+func TestUpkeep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	require.NoError(t, a.EnsureTenant(t.Context(), "acme"))
+	res, err := a.Sub("acme", "bob").AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m1", Infer: true, UserName: "Bob", Text: "I live in Lisbon."}}})
+	require.NoError(t, err)
+	require.NoError(t, contextmem.Settled(t.Context(), a.Sub("acme", "bob"), res))
+	for name, d := range map[string]*shared.Deployment{"owner": a, "guest": b} {
+		to := filepath.Join(t.TempDir(), "backup")
+		r, err := d.Backup(t.Context(), to)
+		require.NoError(t, err, name)
+		require.Equal(t, 1, r.Copied, name)
+		require.Positive(t, r.Bytes)
+		v, err := d.Verify(t.Context())
+		require.NoError(t, err, name)
+		require.True(t, v.OK())
+		require.Equal(t, 1, v.Tenants)
+		p, err := d.Sub("acme", "bob").Facts(t.Context(), facts.Request{Predicate: "lives_in"})
+		require.NoError(t, err, name)
+		require.Len(t, p.Facts, 1, name)
+		require.Contains(t, p.Facts[0].Evidence, "Lisbon")
+		who, err := d.Sub("acme", "bob").Profile(t.Context(), facts.ProfileRequest{Subject: p.Facts[0].Subject})
+		require.NoError(t, err, name)
+		require.NotEmpty(t, who.Slots, name)
+
+		back := filepath.Join(t.TempDir(), "back")
+		require.NoError(t, contextmem.Restore(t.Context(), to, back))
+		require.Equal(t, "m1", top(t, open(t, back).Sub("acme", "bob"), "where does Bob live?"))
+		require.ErrorIs(t, errOf(d.Backup(t.Context(), dir)), contextmem.ErrExists, name)
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }

@@ -1,0 +1,131 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// factRow is a fact on the wire; unknown times are empty.
+type factRow struct {
+	ID             string       `json:"id"`
+	Subject        string       `json:"subject"`
+	Predicate      string       `json:"predicate"`
+	Object         string       `json:"object"`
+	Slot           string       `json:"slot"`
+	SlotConfidence float64      `json:"slot_confidence"`
+	Kind           string       `json:"kind"`
+	Text           string       `json:"text"`
+	Status         facts.Status `json:"status"`
+	Confidence     float64      `json:"confidence"`
+	Since          string       `json:"since"`
+	Until          string       `json:"until"`
+	Precision      string       `json:"precision"`
+	Learnt         string       `json:"learnt_at"`
+	Retired        string       `json:"retired_at"`
+	SupersededBy   string       `json:"superseded_by"`
+	Evidence       string       `json:"evidence"`
+	SourceID       string       `json:"source_id"`
+	ChunkID        string       `json:"chunk_id"`
+}
+
+func factsOf(rows []factRow) []facts.Fact {
+	var out []facts.Fact
+	for _, r := range rows {
+		out = append(out, facts.Fact{ID: r.ID, Subject: r.Subject, Predicate: r.Predicate, Object: r.Object, Slot: r.Slot, SlotConfidence: r.SlotConfidence, Kind: r.Kind, Text: r.Text,
+			Status: r.Status, Confidence: r.Confidence, Since: readTime(r.Since), Until: readTime(r.Until), Precision: r.Precision, Learnt: readTime(r.Learnt), Retired: readTime(r.Retired),
+			SupersededBy: r.SupersededBy, Evidence: r.Evidence, SourceID: r.SourceID, ChunkID: r.ChunkID})
+	}
+	return out
+}
+
+// Facts implements contextmem.Memories.
+func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) {
+	const op = "facts"
+	body := s.body()
+	if r.Class != 0 {
+		class, err := className(op, r.Class, false)
+		if err != nil {
+			return nil, err
+		}
+		body["type"] = class
+	}
+	put(body, "subject", r.Subject, r.Subject == "")
+	put(body, "predicate", r.Predicate, r.Predicate == "")
+	put(body, "slot", r.Slot, r.Slot == "")
+	put(body, "question", r.Question, r.Question == "")
+	put(body, "as_of", r.AsOf, r.AsOf.IsZero())
+	put(body, "known_at", r.KnownAt, r.KnownAt.IsZero())
+	put(body, "upcoming", true, !r.Upcoming)
+	put(body, "history", true, !r.History)
+	put(body, "limit", r.Limit, r.Limit == 0)
+	put(body, "cursor", strconv.FormatInt(r.Cursor, 10), r.Cursor == 0)
+	var a struct {
+		Facts []factRow `json:"facts"`
+		Slot  string    `json:"slot"`
+		Next  string    `json:"next_cursor"`
+	}
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/facts", json: body}, &a); err != nil {
+		return nil, err
+	}
+	p := &facts.Page{Facts: factsOf(a.Facts), Slot: a.Slot}
+	if a.Next != "" {
+		n, err := strconv.ParseInt(a.Next, 10, 64)
+		if err != nil {
+			return nil, &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errAnswer}
+		}
+		p.Next = n
+	}
+	return p, nil
+}
+
+// Profile implements contextmem.Memories.
+func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error) {
+	const op = "profile"
+	body := s.body()
+	if r.Class != 0 {
+		class, err := className(op, r.Class, false)
+		if err != nil {
+			return nil, err
+		}
+		body["type"] = class
+	}
+	put(body, "subject", r.Subject, r.Subject == "")
+	put(body, "as_of", r.AsOf, r.AsOf.IsZero())
+	put(body, "slots", r.Slots, r.Slots == nil)
+	put(body, "per_slot", r.PerSlot, r.PerSlot == 0)
+	put(body, "max_tokens", r.MaxTokens, r.MaxTokens == 0)
+	var a struct {
+		Subject string `json:"subject"`
+		Slots   []struct {
+			Slot  string            `json:"slot"`
+			Card  facts.Cardinality `json:"cardinality"`
+			Facts []factRow         `json:"facts"`
+		} `json:"slots"`
+		Other        []factRow `json:"other"`
+		Instructions []struct {
+			Text     string `json:"text"`
+			Order    string `json:"order"`
+			Matter   string `json:"matter"`
+			Since    string `json:"since"`
+			SourceID string `json:"source_id"`
+		} `json:"instructions"`
+		Summary   string `json:"summary"`
+		Tokens    int    `json:"summary_tokens"`
+		Truncated bool   `json:"truncated"`
+	}
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/profile", json: body}, &a); err != nil {
+		return nil, err
+	}
+	p := &facts.Profile{Subject: a.Subject, Other: factsOf(a.Other), Summary: a.Summary, Tokens: a.Tokens, Truncated: a.Truncated}
+	for _, x := range a.Slots {
+		p.Slots = append(p.Slots, facts.SlotFacts{Slot: x.Slot, Card: x.Card, Facts: factsOf(x.Facts)})
+	}
+	for _, x := range a.Instructions {
+		p.Instructions = append(p.Instructions, facts.Instruction{Text: x.Text, Order: x.Order, Matter: x.Matter, Since: readTime(x.Since), SourceID: x.SourceID})
+	}
+	return p, nil
+}
