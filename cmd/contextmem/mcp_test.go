@@ -60,7 +60,7 @@ func talk(t *testing.T, s session) {
 	for _, x := range tools.Tools {
 		names = append(names, x.Name)
 	}
-	require.ElementsMatch(t, []string{"remember", "recall", "list", "read", "ingest", "forget"}, names)
+	require.ElementsMatch(t, []string{"remember", "recall", "facts", "profile", "list", "read", "ingest", "forget"}, names)
 
 	var m, again remembered
 	require.Empty(t, s.tool("remember", map[string]any{"text": "Alice takes her coffee black.", "time": "2024-05-03T08:00:00Z"}, &m))
@@ -108,6 +108,29 @@ func talk(t *testing.T, s session) {
 	require.NoError(t, err)
 	require.Contains(t, p.Messages[0].Content.(*mcp.TextContent).Text, "Ruben")
 
+	var known struct{ Facts []struct{ Subject, Predicate, Evidence, ID, Status string } }
+	require.Empty(t, s.tool("remember", map[string]any{"text": "I live in Lisbon. From now on, answer in Portuguese.", "time": "2024-05-03T08:00:00Z"}, &again))
+	require.True(t, again.Stored)
+	home := again.ID
+	require.Empty(t, s.tool("facts", map[string]any{"question": "Where do I live?"}, &known))
+	require.Len(t, known.Facts, 1)
+	require.Equal(t, "I live in Lisbon.", known.Facts[0].Evidence)
+	require.Equal(t, home, known.Facts[0].ID)
+	require.Empty(t, s.tool("facts", map[string]any{"max": 1, "history": true, "as_of": "2024-06-01T00:00:00Z"}, &known))
+	require.Len(t, known.Facts, 1)
+	var who struct {
+		Subject, Summary string
+		Instructions     []string
+	}
+	require.Empty(t, s.tool("profile", map[string]any{}, &who))
+	require.Equal(t, "User", who.Subject)
+	require.Contains(t, who.Summary, "Lisbon")
+	require.Len(t, who.Instructions, 1)
+	require.Contains(t, who.Instructions[0], "Portuguese")
+	require.Empty(t, s.tool("remember", map[string]any{"text": "I live in Lisbon."}, &again))
+	require.False(t, again.Stored, "the evidence of a fact that was shown")
+	require.Empty(t, s.tool("forget", map[string]any{"ids": []string{home}}, nil))
+
 	var f struct {
 		Deleted int
 		Missing []string
@@ -123,7 +146,7 @@ func talk(t *testing.T, s session) {
 		in   map[string]any
 		text string
 	}{{"remember", map[string]any{"text": " "}, "nothing to remember"}, {"remember", map[string]any{"text": "x y z", "time": "soon"}, "RFC 3339"}, {"recall", map[string]any{"question": " "}, "Query"},
-		{"recall", map[string]any{"question": "x", "kind": "y"}, "kind"}, {"read", map[string]any{"id": "nothing"}, "not"}, {"list", map[string]any{"kind": "all"}, "kind"}} {
+		{"recall", map[string]any{"question": "x", "kind": "y"}, "kind"}, {"read", map[string]any{"id": "nothing"}, "not"}, {"list", map[string]any{"kind": "all"}, "kind"}, {"facts", map[string]any{"as_of": "soon"}, "RFC 3339"}, {"facts", map[string]any{"max": 999}, "max"}} {
 		require.Contains(t, s.tool(bad.tool, bad.in, nil), bad.text, bad.tool)
 	}
 }

@@ -62,6 +62,10 @@ func New(c Config) *mcp.Server {
 		Description: "Store a lasting fact, preference, decision or note. What was recalled or is stored already is recognised and not stored again."}, s.remember)
 	mcp.AddTool(m, &mcp.Tool{Name: "recall", Title: "Recall", Annotations: read,
 		Description: "Find what memories and documents say about a question. Ask in a full sentence."}, s.recall)
+	mcp.AddTool(m, &mcp.Tool{Name: "facts", Title: "Facts", Annotations: read,
+		Description: "List what is believed as facts with the sentence that says so, now or at another time."}, s.facts)
+	mcp.AddTool(m, &mcp.Tool{Name: "profile", Title: "Profile", Annotations: read,
+		Description: "What is known of the user or of another person, and what they always want. Call it when a conversation begins."}, s.profile)
 	mcp.AddTool(m, &mcp.Tool{Name: "list", Title: "List", Annotations: read, Description: "List memories or documents, newest first."}, s.list)
 	mcp.AddTool(m, &mcp.Tool{Name: "read", Title: "Read", Annotations: read, Description: "Read one memory or document in full, by its id."}, s.read)
 	mcp.AddTool(m, &mcp.Tool{Name: "ingest", Title: "Ingest", Annotations: replace,
@@ -115,6 +119,7 @@ type rememberIn struct {
 	Title   string `json:"title,omitempty" jsonschema:"short title"`
 	Time    string `json:"time,omitempty" jsonschema:"when it happened or was said, RFC 3339, if not now"`
 	Session string `json:"session,omitempty" jsonschema:"id of the conversation it belongs to"`
+	Speaker string `json:"speaker,omitempty" jsonschema:"who says it, where it speaks of itself as I; default the user"`
 }
 
 type rememberOut struct {
@@ -131,7 +136,7 @@ func (s *server) remember(ctx context.Context, req *mcp.CallToolRequest, in reme
 	if err != nil {
 		return nil, rememberOut{}, err
 	}
-	m := contextmem.Memory{ID: in.ID, Text: in.Text, Title: in.Title, Session: in.Session}
+	m := contextmem.Memory{ID: in.ID, Text: in.Text, Title: in.Title, Session: in.Session, Infer: true, UserName: in.Speaker}
 	if strings.TrimSpace(in.Text) == "" {
 		return nil, rememberOut{}, errors.New("text: there is nothing to remember")
 	}
