@@ -108,7 +108,9 @@ func talk(t *testing.T, s session) {
 	require.NoError(t, err)
 	require.Contains(t, p.Messages[0].Content.(*mcp.TextContent).Text, "Ruben")
 
-	var known struct{ Facts []struct{ Subject, Predicate, Evidence, ID, Status string } }
+	var known struct {
+		Facts []struct{ Subject, Predicate, Evidence, ID, Status string }
+	}
 	require.Empty(t, s.tool("remember", map[string]any{"text": "I live in Lisbon. From now on, answer in Portuguese.", "time": "2024-05-03T08:00:00Z"}, &again))
 	require.True(t, again.Stored)
 	home := again.ID
