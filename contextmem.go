@@ -41,6 +41,7 @@ import (
 	"github.com/contextmem/contextmem/internal/feedback"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/intake"
+	"github.com/contextmem/contextmem/internal/meter"
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/profile"
@@ -52,6 +53,7 @@ import (
 	"github.com/contextmem/contextmem/internal/webhook"
 	"github.com/contextmem/contextmem/internal/workspace"
 	"github.com/contextmem/contextmem/judge"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Service is an open deployment. It embeds the default [Organisation], so that
@@ -80,6 +82,8 @@ type Service struct {
 	profiles  *profile.Engine
 
 	requests   feedback.Requests
+	meter      *meter.Service
+	observer   observe.Observer
 	secrets    *access.Secrets
 	keys       *access.Keys
 	webhooks   *webhook.Engine
@@ -116,6 +120,8 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 // assemble makes the engines; nothing runs yet.
 func (s *Service) assemble(ctx context.Context) (err error) {
 	o := s.opts
+	s.meter = meter.NewService()
+	s.observer = observe.Several(s.meter, o.Observer)
 	if s.embedder, err = o.embedder(); err != nil {
 		return err
 	}
@@ -140,11 +146,11 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Workers: o.Workers, Logger: o.Logger,
 		Changes: &change.Engine{Judge: s.judge, Logger: o.Logger},
-		Pipeline: &pipeline.Config{Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
+		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
 			BatchItems: o.BatchItems, BatchBytes: 32 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
 	s.set.SetAttention(s.sched)
 	s.intake = intake.New(intake.Config{Limits: o.intakeLimits(), Parsers: s.parsers, ParseTimeout: o.ParseTimeout,
-		Schedule: s.sched, Life: s.gate.Life(), Logger: o.Logger})
+		Schedule: s.sched, Life: s.gate.Life(), Observer: s.observer, Logger: o.Logger})
 	slots, err := slot.New(o.Slots)
 	if err != nil {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
@@ -185,6 +191,7 @@ func (s *Service) start(ctx context.Context) error {
 	if err := s.transfer.Load(ctx); err != nil {
 		return err
 	}
+	s.gate.Go(func() { s.keys.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
 	return nil

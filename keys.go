@@ -41,6 +41,9 @@ type Key struct {
 	Env       string
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
+	// LastUsedAt is when the key last passed VerifyKey, and Uses how often it did. Of a kill, up to a minute of it is lost.
+	LastUsedAt time.Time // zero: never
+	Uses       int64
 }
 
 // Allows reports whether the key has the scope.
@@ -56,7 +59,7 @@ func (k Key) AllowsTenant(id string) bool {
 func (k Key) AllowsOrganisation() bool { return len(k.Tenants) == 0 }
 
 func publicKey(k access.Key) Key {
-	out := Key{ID: k.ID, Org: k.Org, Owner: k.Owner, Tenants: k.Tenants, Env: k.Env, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}
+	out := Key{ID: k.ID, Org: k.Org, Owner: k.Owner, Tenants: k.Tenants, Env: k.Env, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt, Uses: k.Uses}
 	for _, s := range k.Scopes {
 		out.Scopes = append(out.Scopes, Scope(s))
 	}
@@ -129,6 +132,17 @@ func (o Organisation) Keys(ctx context.Context) (out []Key, err error) {
 // RevokeKey ends a key at once. fault.ErrNotFound when the organisation has none of that id.
 func (o Organisation) RevokeKey(ctx context.Context, id string) error {
 	return o.svc.call(func() error { return o.svc.keys.Revoke(ctx, "revoke key", o.id, id) })
+}
+
+// ExpireKey sets when a key ends; a time that has passed ends it now, the zero time means never. fault.ErrNotFound when the
+// organisation has none of that id.
+func (o Organisation) ExpireKey(ctx context.Context, id string, at time.Time) (k Key, err error) {
+	err = o.svc.call(func() error {
+		found, err := o.svc.keys.Expire(ctx, "expire key", o.id, id, at.UTC())
+		k = publicKey(found)
+		return err
+	})
+	return k, err
 }
 
 // VerifyKey finds the key with the given text. fault.ErrUnauthorized when it is

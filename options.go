@@ -22,6 +22,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/vectors"
 	"github.com/contextmem/contextmem/judge"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Options configure a Service. The zero value of every field is its documented
@@ -58,6 +59,9 @@ type Options struct {
 	PDFTool document.PDFTool
 	// Providers can be synced by connectors; their names are distinct. Default: none.
 	Providers []Provider
+	// Observer is told of each recall, each call that adds items and each batch that was processed, with the times of their
+	// stages; package observe says how. [Service.WriteMetrics] counts without it. Default: none.
+	Observer observe.Observer
 	// Logger gets operational messages, never content. Default: silent.
 	Logger *slog.Logger
 

@@ -100,6 +100,8 @@ type Recall struct {
 	AsOf                  time.Time          // memories told by then first, and facts as they held then, superseded or retired since or not; zero: what is believed at KnownAt
 	KnownAt               time.Time          // by what was known then: without facts and sources that were learnt later; zero: now
 	Temporal              *Temporal          // nil: no temporal facts in the result
+	Rejected              int                // of the best candidates that are not in the result, tell of so many in Result.Rejected, 0 to 200
+	Missing               string             // id of an item: tell in Result.Rejected why it is not in the result
 	RequestID             string             // a new UUID for Result.RequestID; default a random one
 }
 
@@ -122,7 +124,10 @@ func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 	}
 	req := &recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: recallModes[q.Mode],
 		Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias, Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations,
-		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Now: time.Now()}
+		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Laps: &c.laps, Now: time.Now()}
+	if q.Rejected > 0 || q.Missing != "" {
+		req.Asked = &recall.Asked{Most: q.Rejected, Source: q.Missing}
+	}
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, req) })
 }
 
@@ -163,6 +168,7 @@ func (s scope) BooleanRecall(ctx context.Context, q BooleanRecallRequest) (*Resu
 		return nil, err
 	}
 	defer c.Release()
-	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Now: time.Now()}
+	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Laps: &c.laps, Now: time.Now()}
+	c.laps.Mode = "text"
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, req, operators[q.Operator]) })
 }

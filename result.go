@@ -27,6 +27,9 @@ type Result struct {
 	Alpha      float64          // the weight of semantic search that was applied, as the caller would name it
 	Warnings   []fault.Warning
 	Temporal   *TemporalResult
+	// Rejected are candidates that are not in the result, as Recall.Rejected and Recall.Missing ask, the best first; that of
+	// Missing stands last where it was no candidate.
+	Rejected []Rejected
 	// Instructions are what users asked the assistant to do from now on, in the memories that were searched, whatever the question is: newest first, at most 20.
 	Instructions []facts.Instruction
 }
@@ -68,6 +71,33 @@ type Chunk struct {
 	Statements   []string  // inferred from the memory, that fit the question too; see Recall.PerSource
 	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
 }
+
+// Rejected is a candidate that is not in a result.
+type Rejected struct {
+	// Chunk is the candidate, with Score and Explain as far as it came; of an item that is no candidate it has SourceID alone.
+	Chunk  Chunk
+	Reason Reason
+	Place  int    // among all candidates before they were ordered by what their rows say, from 1; 0: it was none
+	By     string // of ReasonSuperseded: id of the memory that took its place
+	Status Status // of the item; empty for ReasonUnknown
+}
+
+// Reason says why a candidate is not in a result.
+type Reason string
+
+// Reasons.
+const (
+	ReasonRank       = Reason(recall.WhyRank)       // others fit the question better
+	ReasonSource     = Reason(recall.WhySource)     // its source has the places that it may take, see Recall.PerSource
+	ReasonRepeats    = Reason(recall.WhyRepeats)    // an inferred statement that a hit states too
+	ReasonSuperseded = Reason(recall.WhySuperseded) // another memory took its place, with SupersededDrop
+	ReasonRelevance  = Reason(recall.WhyRelevance)  // it is below Recall.MinRelevance
+	ReasonLater      = Reason(recall.WhyLater)      // it was learnt after Recall.KnownAt
+	ReasonFilter     = Reason(recall.WhyFilter)     // Recall.Missing: filters, ids or titles leave it out
+	ReasonUnmatched  = Reason(recall.WhyUnmatched)  // Recall.Missing: neither words nor meaning brought it among the candidates
+	ReasonUnindexed  = Reason(recall.WhyUnindexed)  // Recall.Missing: it is on its way, or ended in an error: see Status
+	ReasonUnknown    = Reason(recall.WhyUnknown)    // Recall.Missing: there is no such item in what is searched, or none that may be seen
+)
 
 // Passage is the part of a chunk whose sentences match the words of the question; zero where none does, and where the chunk
 // is one sentence.
@@ -196,7 +226,25 @@ func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.
 	if found.Graph != nil {
 		res.Graph = m.graph.Shape(found.Graph)
 	}
+	for i := range found.Rejected {
+		x, err := s.rejected(&found.Rejected[i])
+		if err != nil {
+			return nil, err
+		}
+		res.Rejected = append(res.Rejected, x)
+	}
 	return res, nil
+}
+
+// rejected shapes a candidate that is not in the result.
+func (s *shaper) rejected(r *recall.Rejected) (out Rejected, err error) {
+	out = Rejected{Reason: Reason(r.Why), Place: r.Place, By: r.By, Status: item.StatusOf(r.State)}
+	if r.Row != nil {
+		err = s.chunk(&out.Chunk, r.Row)
+		e := Explain(r.Parts)
+		out.Chunk.Score, out.Chunk.Explain = r.Score, &e
+	}
+	return out, err
 }
 
 // chunk sets a zero chunk to what a row says.

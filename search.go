@@ -19,6 +19,7 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 	"github.com/contextmem/contextmem/internal/recall"
 	"github.com/contextmem/contextmem/internal/workspace"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Bounds of searches.
@@ -28,6 +29,7 @@ const (
 	maxFanOut        = 1000 // over several sub-tenants
 	resultsPerSub    = 10   // where no number was asked for
 	maxRelatedPerHit = 50
+	maxRejected      = 200
 )
 
 // completeRequestID makes an id where the caller gave none.
@@ -96,6 +98,12 @@ func (q *Recall) complete(op string) error {
 	}
 	if v := q.RecencyBias; math.IsNaN(v) || v < 0 || v > 1 {
 		return bad("RecencyBias", "must be between 0 and 1")
+	}
+	if q.Rejected < 0 || q.Rejected > maxRejected {
+		return bad("Rejected", "must be between 0 and %d", maxRejected)
+	}
+	if err := fault.CheckText(op, "Missing", q.Missing, intake.MaxGraphIdentifier); err != nil {
+		return err
 	}
 	if q.RelatedChunks < 0 || q.RelatedChunks > maxRelatedPerHit {
 		return bad("RelatedChunks", "must be between 0 and %d", maxRelatedPerHit)
@@ -255,16 +263,24 @@ type searchCall struct {
 	scopes   []recall.Scope
 	filter   backend.Filter
 	warnings []fault.Warning
+	laps     observe.Laps
 }
 
 // beginSearch opens the tenant of a sub-tenant and finds what is searched. Every success must be followed by release.
-func (s scope) beginSearch(ctx context.Context, op string, q scoped) (*searchCall, error) {
+func (s scope) beginSearch(ctx context.Context, op string, q scoped) (_ *searchCall, err error) {
+	c := &searchCall{sub: s, class: q.class}
+	c.laps.Begin(observe.Recall, s.svc.observer != nil)
+	defer func() {
+		if err != nil {
+			c.observed(ctx, err)
+		}
+	}()
 	h, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
 	if err != nil {
 		return nil, err
 	}
-	c := &searchCall{Ref: h, vectors: h.Use(), sub: s, class: q.class, ws: recall.Workspace{Store: h.Store, Vectors: h.Workspace.Vectors(), Keywords: h.Workspace.Keywords(), Graph: h.Workspace.Graph(),
-		DocOf: h.Doc}}
+	c.Ref, c.vectors = h, h.Use()
+	c.ws = recall.Workspace{Store: h.Store, Vectors: h.Workspace.Vectors(), Keywords: h.Workspace.Keywords(), Graph: h.Workspace.Graph(), DocOf: h.Doc}
 	c.chooseVectors(s.svc)
 	if c.scopes, err = s.scopes(ctx, h, q.class, q.subs); err != nil {
 		c.Release()
@@ -278,7 +294,14 @@ func (s scope) beginSearch(ctx context.Context, op string, q scoped) (*searchCal
 		c.Release()
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
+	c.laps.Lap("open")
 	return c, nil
+}
+
+// observed tells the observer how the search went.
+func (c *searchCall) observed(ctx context.Context, err error) {
+	c.laps.Org, c.laps.Tenant, c.laps.Mode = c.sub.org, c.sub.tenant, cmp.Or(c.laps.Mode, "none")
+	c.laps.End(ctx, c.sub.svc.observer, err)
 }
 
 // Release ends the search and gives the tenant back.
@@ -288,7 +311,8 @@ func (c *searchCall) Release() {
 }
 
 // answer runs a search, shapes what it found, and remembers it for feedback.
-func (c *searchCall) answer(ctx context.Context, op, requestID string, req *recall.Request, search func() (*recall.Result, error)) (*Result, error) {
+func (c *searchCall) answer(ctx context.Context, op, requestID string, req *recall.Request, search func() (*recall.Result, error)) (res *Result, err error) {
+	defer func() { c.observed(ctx, err) }()
 	req.Scopes = c.scopes
 	found, err := search()
 	if err == nil && len(found.Hits) == 0 && c.class == 0 {
@@ -298,7 +322,8 @@ func (c *searchCall) answer(ctx context.Context, op, requestID string, req *reca
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
 	defer found.Release()
-	res, err := shapeResult(ctx, found, c.Doc)
+	c.laps.Skip()
+	res, err = shapeResult(ctx, found, c.Doc)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
@@ -308,6 +333,10 @@ func (c *searchCall) answer(ctx context.Context, op, requestID string, req *reca
 	res.RequestID = requestID
 	res.Warnings = append(c.warnings, found.Warnings...)
 	c.remember(requestID, req.Query, res.Sources)
+	if c.laps.Lap("shape"); c.laps.On() {
+		c.laps.Items, c.laps.Mode = len(res.Chunks), cmp.Or(c.laps.Mode, string(res.Mode))
+		c.laps.Degraded = slices.ContainsFunc(res.Warnings, func(w fault.Warning) bool { return w.Code == "degraded" })
+	}
 	return res, nil
 }
 

@@ -61,6 +61,14 @@ func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, er
 	return s.openPresigned(ctx, token)
 }
 
+// Inspect returns what is stored of an item: its versions and chunks. fault.ErrNotFound when it is not in this scope.
+func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.Inspection, error) {
+	const op = "inspect"
+	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*content.Inspection, error) {
+		return s.svc.documents.Inspect(ctx, op, ref, name, r)
+	})
+}
+
 // List returns a page of items.
 func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
 	const op = "list"

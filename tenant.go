@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/cas"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -114,6 +115,7 @@ type StoreStats struct {
 type TenantStats struct {
 	Knowledge, Memory, Raw StoreStats
 	Subs                   []SubStats
+	States                 map[Status]int // newest versions of items by state
 }
 
 // SubStats counts the items of a sub-tenant.
@@ -279,6 +281,14 @@ func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 			return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
 		}
 		*c.to = StoreStats{Chunks: s.Chunks, Sources: s.Sources, Dimension: c.dim}
+	}
+	counts, _, err := ws.Store.Backlog(ctx)
+	if err != nil {
+		return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
+	}
+	out.States = make(map[Status]int, len(counts))
+	for state, n := range counts {
+		out.States[item.StatusOf(state)] = n
 	}
 	subs, err := ws.Store.Subs(ctx)
 	if err != nil {

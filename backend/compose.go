@@ -46,6 +46,14 @@ func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]b
 	return b.Backup(ctx, dir, beside)
 }
 
+// Measure implements [Measurer] where the indexers do; else LimitBytes is negative.
+func (c *composed) Measure() IndexMeasures {
+	if m, ok := c.indexers.(Measurer); ok {
+		return m.Measure()
+	}
+	return IndexMeasures{LimitBytes: -1}
+}
+
 type workspace struct {
 	store Store
 	IndexSet

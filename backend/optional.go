@@ -159,3 +159,16 @@ type Tender interface {
 	// whether there is more. It is one call at a time.
 	Tend(ctx context.Context) (more bool, err error)
 }
+
+// Measurer is a [Backend] or [Indexers] that tells how much memory its indexes take.
+//
+// If neither implements it, metrics leave that out.
+type Measurer interface {
+	Measure() IndexMeasures
+}
+
+// IndexMeasures is how much memory the indexes of a deployment take now, and how often parts of them came and went.
+type IndexMeasures struct {
+	MemoryBytes, LimitBytes int64 // LimitBytes 0: no bound
+	Loads, Evictions        int64 // partitions read from files, and partitions that left memory to make room
+}

@@ -45,6 +45,7 @@ type Read interface {
 type ListQuery struct {
 	Part   Partition
 	IDs    []string // only these; nil: all
+	States []State  // only those in one of these; nil: in any
 	Filter Filter   // with no [IDTag] in All
 	Offset int
 	Limit  int

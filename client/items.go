@@ -127,6 +127,9 @@ func (s scope) List(ctx context.Context, r contextmem.ListRequest) (*contextmem.
 	if r.Filters.Strict {
 		return nil, notOverREST(op, "Filters.Strict")
 	}
+	if r.Statuses != nil {
+		return nil, notOverREST(op, "Statuses")
+	}
 	body := s.body()
 	body["type"] = class
 	put(body, "ids", r.IDs, r.IDs == nil)

@@ -19,6 +19,12 @@ func (s scope) Recall(ctx context.Context, q contextmem.Recall) (*contextmem.Res
 	if q.RequestID != "" {
 		return nil, notOverREST(op, "RequestID")
 	}
+	if q.Rejected != 0 {
+		return nil, notOverREST(op, "Rejected")
+	}
+	if q.Missing != "" {
+		return nil, notOverREST(op, "Missing")
+	}
 	body := s.body()
 	if q.Subs != nil {
 		delete(body, "collection")

@@ -49,6 +49,7 @@ type AppInfo struct {
 type ListRequest struct {
 	Class      Class    // default ClassKnowledge
 	IDs        []string // only these, at most 100; nil: all
+	Statuses   []Status // only items in one of these states; nil: in any
 	Page       int      // from 1; default 1
 	PageSize   int      // 1 to 100; default 50
 	Filters    Filters  // lists are not allowed

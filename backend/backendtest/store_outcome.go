@@ -33,6 +33,23 @@ func testFinish(t *testing.T, e *storeEnv) {
 	failed := e.source(notes, "bad")
 	assert.Equal(t, []any{backend.Errored, "E7", "no"}, []any{failed.State, failed.ErrorCode, failed.ErrorMessage})
 	assert.Equal(t, []string{"text"}, e.visible(bad), "what was indexed stays visible")
+	for name, tc := range map[string]struct {
+		q    backend.ListQuery
+		want []string
+	}{
+		"errored":             {backend.ListQuery{States: []backend.State{backend.Errored}}, []string{"bad", "raw"}},
+		"completed":           {backend.ListQuery{States: []backend.State{backend.Completed}}, []string{"good"}},
+		"either":              {backend.ListQuery{States: []backend.State{backend.Completed, backend.Errored}}, []string{"bad", "good", "raw"}},
+		"waiting":             {backend.ListQuery{States: []backend.State{backend.Queued, backend.Processing}}, []string{}},
+		"none":                {backend.ListQuery{States: []backend.State{}}, []string{}},
+		"errored of some ids": {backend.ListQuery{States: []backend.State{backend.Errored}, IDs: []string{"good", "bad"}}, []string{"bad"}},
+		"errored, filtered":   {backend.ListQuery{States: []backend.State{backend.Errored}, Filter: backend.Filter{All: [][]uint64{{1 << 60}}}}, []string{}},
+	} {
+		tc.q.Part, tc.q.Limit = notes, 10
+		ids, total := e.list(tc.q)
+		assert.ElementsMatch(t, tc.want, ids, name)
+		assert.Equal(t, len(tc.want), total, name)
+	}
 	ok, err = e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false}, ok, "a claim ends with its Finish")

@@ -73,7 +73,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		}
 		var found []*backend.Source
 		add := func(it *item) {
-			if src := &it.newest.src; !expired(src.ExpiresAt, q.Now) && q.Filter.Matches(src.Tags) {
+			if src := &it.newest.src; !expired(src.ExpiresAt, q.Now) && (q.States == nil || slices.Contains(q.States, src.State)) && q.Filter.Matches(src.Tags) {
 				found = append(found, src)
 			}
 		}

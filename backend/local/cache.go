@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 // cache bounds the memory of all partitions of a deployment. Partitions that have
@@ -18,6 +20,8 @@ type cache struct {
 	used   atomic.Int64
 	calm   atomic.Int64 // no use to look again before used exceeds this
 	clock  atomic.Int64
+
+	loads, evictions atomic.Int64 // of partitions
 
 	shrinking sync.Mutex
 	mu        sync.Mutex          // guards the map
@@ -37,6 +41,12 @@ func (c *cache) touch(s *slot) {
 }
 
 func (c *cache) add(n int64) { c.used.Add(n) }
+
+// Measure implements [backend.Measurer].
+func (x *Indexers) Measure() backend.IndexMeasures {
+	c := x.cache
+	return backend.IndexMeasures{MemoryBytes: max(c.used.Load(), 0), LimitBytes: max(c.budget, 0), Loads: c.loads.Load(), Evictions: c.evictions.Load()}
+}
 
 func (c *cache) enlist(x *index) {
 	c.mu.Lock()
@@ -124,6 +134,7 @@ func (x *index) evict(s *slot) {
 	defer s.mu.Unlock()
 	if p := s.p.Load(); p != nil && !p.dirty() {
 		x.unload(s)
+		x.cache.evictions.Add(1)
 	}
 }
 

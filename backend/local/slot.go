@@ -43,6 +43,7 @@ func (x *index) load(s *slot) (*partition, error) {
 	}
 	x.weigh(s, p)
 	s.p.Store(p)
+	x.cache.loads.Add(1)
 	x.verifyLater(s.blocks)
 	return p, nil
 }

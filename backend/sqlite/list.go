@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery, los
 		}
 		seen[id] = true
 		src, err := newest(c, part, id)
-		if err == nil && src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.After(q.Now)) && matches(q.Filter, packTags(src.Tags)) {
+		if err == nil && src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.After(q.Now)) && (q.States == nil || slices.Contains(q.States, src.State)) && matches(q.Filter, packTags(src.Tags)) {
 			found = append(found, src)
 		}
 		return lost.unless(err)
@@ -62,7 +63,7 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	if len(q.Filter.All) > 0 || len(q.Filter.Not) > 0 {
 		return listFiltered(ctx, c, part, q, lost)
 	}
-	const where = " FROM sources s INDEXED BY sources_list WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)"
+	where := " FROM sources s INDEXED BY " + listIndex(q.States) + " WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)" + inStates(q.States)
 	_, err = c.one(ctx, "SELECT count(*)"+where, func(r *row) error {
 		total = int(r.int(0))
 		return nil
@@ -80,6 +81,40 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	return page, total, err
 }
 
+// listIndex names the index that leads to the items in some states: errored ones and those on their way have their own.
+func listIndex(states []backend.State) string {
+	waiting := func(s backend.State) bool { return s < backend.Completed }
+	switch {
+	case len(states) == 0:
+		return "sources_list"
+	case !slices.ContainsFunc(states, func(s backend.State) bool { return s != backend.Errored }):
+		return "sources_errored"
+	case !slices.ContainsFunc(states, func(s backend.State) bool { return !waiting(s) }):
+		return "sources_pending"
+	}
+	return "sources_list"
+}
+
+// inStates is the condition that a source is in one of some states; nil: in any. The planner must see that it implies that of listIndex.
+func inStates(states []backend.State) string {
+	if states == nil {
+		return ""
+	}
+	var sql strings.Builder
+	sql.WriteString(" AND s.state IN (-1")
+	for _, s := range states {
+		fmt.Fprintf(&sql, ", %d", s)
+	}
+	sql.WriteString(")")
+	switch listIndex(states) {
+	case "sources_errored":
+		fmt.Fprintf(&sql, " AND s.state = %d", backend.Errored)
+	case "sources_pending":
+		fmt.Fprintf(&sql, " AND s.state < %d", backend.Completed)
+	}
+	return sql.String()
+}
+
 // listed is a row of a filtered list: enough to put it in order.
 type listed struct {
 	num, updated int64
@@ -89,7 +124,7 @@ type listed struct {
 // listFiltered reads little of each row that may match, puts those that do in order,
 // and reads all of the page.
 func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (page []*backend.Source, total int, err error) {
-	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY sources_list WHERE s.part = ?1 AND s.newest = 1"
+	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY " + listIndex(q.States) + " WHERE s.part = ?1 AND s.newest = 1"
 	args := []any{part, micros(q.Now)}
 	if lead := leadingGroup(q.Part.Class, q.Filter); lead != nil {
 		sql = `SELECT s.num, s.updated, s.id, s.tags FROM
@@ -98,7 +133,7 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 		args = append(args, jsonInts(lead))
 	}
 	var found []listed
-	err = c.each(ctx, sql+" AND (s.expires IS NULL OR s.expires > ?2)", func(r *row) error {
+	err = c.each(ctx, sql+" AND (s.expires IS NULL OR s.expires > ?2)"+inStates(q.States), func(r *row) error {
 		if matches(q.Filter, r.blob(3)) {
 			l := listed{num: r.int(0), updated: never, id: r.str(2)}
 			if !r.null(1) {

@@ -44,7 +44,8 @@ func TestPlans(t *testing.T) {
 	_, err = s.UpdateMetadata(ctx, testPart, ids[0], newestOf(t, s, testPart, ids[0]), nil, nil, nil, []uint64{1}, testTime)
 	require.NoError(t, err)
 	for _, q := range []backend.ListQuery{
-		{Limit: 5}, {Limit: 5, Filter: backend.Filter{All: [][]uint64{{1, 2}}}}, {Limit: 5, IDs: ids},
+		{Limit: 5}, {Limit: 5, Filter: backend.Filter{All: [][]uint64{{1, 2}}}}, {Limit: 5, IDs: ids}, {Limit: 5, States: []backend.State{backend.Errored}},
+		{Limit: 5, States: []backend.State{backend.Queued}}, {Limit: 5, States: []backend.State{backend.Completed}},
 	} {
 		q.Part = testPart
 		_, _, err := s.List(ctx, q)

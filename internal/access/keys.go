@@ -41,6 +41,9 @@ type Key struct {
 	Env       string
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
+
+	LastUsedAt time.Time `json:"-"` // zero: never, or before this was noted
+	Uses       int64     `json:"-"`
 }
 
 // storedKey is the registry record of a key. Hash is SHA-256 of the secret: it has
@@ -59,11 +62,12 @@ func CheckPrefix(prefix string) bool { return keyPrefix.MatchString(prefix) }
 type Keys struct {
 	reg   backend.Registry
 	cache *readcache.Cache[string, storedKey] // of keys that exist
+	uses  *uses
 }
 
 // NewKeys returns the keys that the registry holds.
 func NewKeys(reg backend.Registry) *Keys {
-	return &Keys{reg: reg, cache: readcache.New[string, storedKey](maxCachedKeys)}
+	return &Keys{reg: reg, cache: readcache.New[string, storedKey](maxCachedKeys), uses: newUses()}
 }
 
 // Create stores a key with a new id and returns its text, "prefix_env_id.secret".
@@ -99,6 +103,9 @@ func (k *Keys) List(ctx context.Context, op, org string) ([]Key, error) {
 			if err != nil {
 				return nil, fault.Wrap(op, fault.Key, "", err)
 			}
+			if err := k.addUse(ctx, &s.Key); err != nil {
+				return nil, fault.Wrap(op, fault.Key, "", err)
+			}
 			out, after = append(out, s.Key), r.ID
 		}
 		if len(rs) < keyPage {
@@ -122,6 +129,7 @@ func (k *Keys) Revoke(ctx context.Context, op, org, id string) error {
 	err := k.reg.WriteRecords(ctx, []backend.RecordWrite{
 		{Record: backend.Record{Kind: kindKey, ID: id}, Delete: true, IfRev: -1},
 		{Record: backend.Record{Kind: kindOrgKey, Org: org, ID: id}, Delete: true, IfRev: -1},
+		{Record: backend.Record{Kind: kindKeyUse, Org: org, ID: id}, Delete: true, IfRev: -1},
 	})
 	k.cache.Drop(id)
 	return fault.Wrap(op, fault.Key, id, err)
@@ -158,5 +166,6 @@ func (k *Keys) Verify(ctx context.Context, op, text string) (Key, error) {
 	if subtle.ConstantTimeCompare(h[:], s.Hash) != 1 || !s.ExpiresAt.IsZero() && !time.Now().Before(s.ExpiresAt) {
 		return Key{}, refuse
 	}
+	k.uses.note(&s.Key)
 	return s.Key, nil
 }

@@ -56,6 +56,8 @@ type Config struct {
 	// MaxFileBytes bounds one file, MaxItems the objects of one call of Items.Add.
 	MaxFileBytes int64
 	MaxItems     int
+	// Synced is told of each sync that ended, with how many objects it handed over; nil: nobody is.
+	Synced func(provider, outcome string, objects int)
 }
 
 // Engine runs the connectors of a deployment. It is safe for concurrent use.

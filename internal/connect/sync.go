@@ -161,6 +161,13 @@ func (r *syncRun) finish(ctx context.Context, problem error) error {
 		return err
 	}
 	r.c = c
+	if r.eng.cfg.Synced != nil {
+		outcome := "ok"
+		if problem != nil {
+			outcome = "error"
+		}
+		r.eng.cfg.Synced(c.Public.Provider, outcome, r.sent)
+	}
 	return nil
 }
 

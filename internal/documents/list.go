@@ -14,6 +14,22 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
+// states are the stored forms of states; nil for none.
+func states(op string, list []content.Status) (out []backend.State, err error) {
+	for _, s := range list {
+		n := len(out)
+		for state := backend.Queued; state <= backend.Errored; state++ {
+			if item.StatusOf(state) == s {
+				out = append(out, state)
+			}
+		}
+		if len(out) == n {
+			return nil, fault.Fieldf(op, fault.KindInvalid, "", "Statuses", "must be queued, processing, graph_creation, completed or errored")
+		}
+	}
+	return out, nil
+}
+
 // List returns a page of the items of a sub-tenant, named as it is stored.
 func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.ListRequest) (*content.SourcePage, error) {
 	if r.Class == 0 {
@@ -37,6 +53,10 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	if len(r.IDs) > 100 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of 100", len(r.IDs))
 	}
+	states, err := states(op, r.Statuses)
+	if err != nil {
+		return nil, err
+	}
 	filter, warnings, err := metadata.Filter(op, ref.Record.Data.Schema, r.Filters, false)
 	if err != nil {
 		return nil, err
@@ -52,7 +72,7 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	if g := item.Visible(r.Principals); g != nil {
 		filter.All = append(filter.All, g)
 	}
-	srcs, total, err := ref.Store.List(ctx, backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, Filter: filter,
+	srcs, total, err := ref.Store.List(ctx, backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, States: states, Filter: filter,
 		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize, Now: time.Now()})
 	damaged := 0
 	var damage *backend.DamageError

@@ -37,6 +37,7 @@ var floors = [][]string{
 	{"internal/parse/charset", "internal/parse/output", "rerank", "embed/joint"},
 	{"internal/language", "internal/cas", "document", "fault", "internal/parse/"},
 	{"backend", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
+	{"observe"},
 }
 
 // floorOf returns the floor of a package, counted from the bottom, -1 for one without.

@@ -13,6 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/uid"
 	"github.com/contextmem/contextmem/internal/workspace"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // batch turns the items of a call into what the Store accepts. Everything is
@@ -35,6 +36,7 @@ type batch struct {
 	places []int                // of the items in the call, by item
 	named  []string             // ids that were not made up here
 	beside []besideItem         // what is not stored
+	laps   observe.Laps
 }
 
 // besideItem is an item that is reported at its place but not stored.
@@ -55,7 +57,9 @@ func (e *Engine) begin(ctx context.Context, op string, ref *workspace.Ref, sub s
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Sub, sub, err)
 	}
-	return &batch{Engine: e, op: op, ref: ref, sub: sub, part: backend.Partition{Class: class, Sub: name}, class: class, now: time.Now().UTC()}, nil
+	in := &batch{Engine: e, op: op, ref: ref, sub: sub, part: backend.Partition{Class: class, Sub: name}, class: class, now: time.Now().UTC()}
+	in.laps.Begin(observe.Accept, e.Observer != nil)
+	return in, nil
 }
 
 // accept stores the batch and says what became of each item.
@@ -66,6 +70,7 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 	if err := in.keepGraphs(ctx); err != nil {
 		return nil, fault.Wrap(in.op, fault.Source, "", err)
 	}
+	in.laps.Lap("check")
 	var acc []backend.Accepted
 	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
 		if acc, err = in.ref.Store.Accept(ctx, in.items); err != nil || !in.failIfExists {
@@ -73,13 +78,18 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 		}
 		return in.overExpired(ctx, acc)
 	})
+	in.laps.Lap("store")
+	in.laps.Org, in.laps.Tenant = in.ref.Record.Org, in.ref.Record.ID
+	defer func() { in.laps.End(ctx, in.Observer, err) }()
 	if err != nil {
 		return nil, fault.Wrap(in.op, fault.Tenant, in.ref.Record.ID, err)
 	}
+	in.laps.Items = len(acc)
 	var expiry time.Time
 	for i := range acc {
 		it := &in.result[i]
 		if acc[i].Exists {
+			in.laps.Items--
 			it.Err = &fault.Error{Op: in.op, Kind: fault.KindExists, Resource: fault.Source, ID: fault.ShortID(it.ID), Err: errors.New("an item with this id exists and upsert is false")}
 			continue
 		}

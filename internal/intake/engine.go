@@ -10,6 +10,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/workspace"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Limits bound what one call may bring.
@@ -41,7 +42,8 @@ type Config struct {
 	Parsers      *parse.Registry
 	ParseTimeout time.Duration
 	Schedule     Admitter
-	Life         context.Context // ends when the service closes
+	Life         context.Context  // ends when the service closes
+	Observer     observe.Observer // is told of calls that add items; nil: nobody is
 	Logger       *slog.Logger
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/parse"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Codes of failures. E1xxx and E2xxx come from package parse.
@@ -54,6 +55,7 @@ type Config struct {
 	RetryFor     time.Duration // since its acceptance, how long an item is tried again while a dependency is down
 	MaxPause     time.Duration // longest pause before a dependency that is down is tried again
 	Lease        time.Duration
+	Observer     observe.Observer // is told of each batch; nil: nobody is
 	Logger       *slog.Logger
 
 	outage     outage
@@ -78,6 +80,10 @@ type Space struct {
 	Rush func() bool
 	// Events tells whether a webhook waits for terminal states.
 	Events func() bool
+	// Cause is the context of a call that added some of what waits; nil: none is known.
+	Cause context.Context
+	// UID is of the workspace, for Config.Observer.
+	UID string
 	// Changed is called after states were committed.
 	Changed func()
 	// Claimed is called with the number of sources claimed, before work on them begins.
@@ -107,6 +113,8 @@ type failure struct {
 // sources it claimed; 0 means that nothing waits now. The error is one of the
 // storage: the claims then end with their lease.
 func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
+	var laps observe.Laps
+	laps.Begin(observe.Process, c.Observer != nil)
 	now := time.Now()
 	limit := c.BatchItems
 	if c.outage.probing() { // one item finds out whether the dependency is back
@@ -116,6 +124,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	if err != nil || len(claims) == 0 {
 		return 0, err
 	}
+	laps.Lap("claim")
 	jobs := make([]*job, len(claims))
 	for i := range claims {
 		jobs[i] = &job{Claim: claims[i]}
@@ -124,22 +133,37 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	defer stop()
 	s.Claimed(len(claims))
 	s.Changed()
-	err = c.run(ctx, s, token, jobs)
+	err = c.run(ctx, s, token, jobs, &laps)
 	completed, errored := 0, 0
 	for _, j := range jobs {
 		switch {
 		case j.final && j.fail != nil:
 			errored++
+			if laps.On() {
+				laps.Errors = append(laps.Errors, j.fail.code)
+			}
 		case j.final:
 			completed++
+		case j.fail != nil && !j.lost:
+			laps.Retried++
 		}
 	}
+	c.tell(ctx, &laps, s, len(claims), completed, err)
 	s.Ended(completed, errored)
 	s.Changed()
 	return len(claims), err
 }
 
-func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) error {
+// tell reports a batch to the observer, with what the context of the call that it came from says.
+func (c *Config) tell(ctx context.Context, laps *observe.Laps, s Space, claimed, completed int, err error) {
+	laps.Tenant, laps.Items, laps.Completed = s.UID, claimed, completed
+	if s.Cause != nil {
+		ctx = s.Cause
+	}
+	laps.End(ctx, c.Observer, err)
+}
+
+func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, laps *observe.Laps) error {
 	for _, j := range jobs {
 		if j.State == backend.GraphCreation {
 			continue
@@ -149,7 +173,9 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 		}
 		c.guard(j, func() { c.prepare(ctx, j) })
 	}
+	laps.Lap("parse")
 	c.embed(ctx, s.Embedder, jobs)
+	laps.Lap("embed")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
@@ -157,6 +183,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 		return err
 	}
 	announce(s, jobs)
+	laps.Lap("index")
 	if err := s.Follower.Sync(ctx); err != nil {
 		if ctx.Err() != nil {
 			return c.giveBack(s.Store, token, jobs)
@@ -169,18 +196,24 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job) er
 		}
 	}
 	s.Changed()
+	laps.Lap("follow")
 	c.extract(ctx, jobs)
+	laps.Lap("extract")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
 	c.rush(ctx, s, jobs)
+	laps.Lap("refine")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
 	if err := c.finish(ctx, s, token, jobs); err != nil {
 		return err
 	}
-	return s.Follower.Sync(ctx)
+	laps.Lap("finish")
+	err := s.Follower.Sync(ctx)
+	laps.Lap("settle")
+	return err
 }
 
 // guard turns a panic in f into a failure of the job alone.

@@ -295,6 +295,8 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 		h.Row = row
 		if h.scope.Part.Class != backend.Memory || !r.said.again(h) {
 			out = append(out, h)
+		} else {
+			r.reject(h, WhyRepeats)
 		}
 	}
 	return out, nil

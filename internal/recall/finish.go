@@ -26,6 +26,7 @@ func (r *run) finish() error {
 	if err != nil {
 		return err
 	}
+	r.Laps.Lap("read")
 	r.parts = slices.Grow(r.parts, len(hits))[:len(hits)]
 	for i, h := range hits {
 		r.parts[i] = partsOf(h.scope.answer.Parts(&h.ranked))
@@ -36,6 +37,7 @@ func (r *run) finish() error {
 		return err
 	}
 	r.rate(hits)
+	r.Laps.Lap("order")
 	if !r.AsOf.IsZero() {
 		r.asOf(hits)
 	}
@@ -43,15 +45,24 @@ func (r *run) finish() error {
 		return err
 	}
 	slices.SortStableFunc(hits, compareScores)
+	before := r.asked(hits)
 	if hits, err = r.condense(hits); err != nil {
 		return err
 	}
+	r.rejectMissing(before, hits, WhySource)
 	hits = r.unflood(hits)
+	for _, h := range hits[min(len(hits), r.MaxResults):] {
+		r.reject(h, WhyRank)
+	}
+	r.Laps.Lap("succeed")
 	hits = hits[:min(len(hits), r.MaxResults)]
 	// What filled up a short list may score above what stands before it.
 	slices.SortStableFunc(hits, func(a, b *Hit) int { return cmp.Compare(b.Score, a.Score) })
 	r.judge(hits)
+	before = r.asked(hits)
 	hits = r.relevant(hits)
+	r.rejectMissing(before, hits, WhyRelevance)
+	r.Laps.Lap("judge")
 	r.setHits(hits)
 	r.passages()
 	if err := r.related(); err != nil {
@@ -62,13 +73,16 @@ func (r *run) finish() error {
 			return err
 		}
 	}
+	r.Laps.Lap("context")
 	if r.Request.Graph {
 		if err := r.graph(); err != nil {
 			return err
 		}
+		r.Laps.Lap("graph")
 	}
 	if r.Request.Temporal != nil {
 		r.dated()
+		r.Laps.Lap("temporal")
 	}
 	return r.hint()
 }

@@ -70,6 +70,7 @@ func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 				}
 			}
 		case inferred && most == 1:
+			r.reject(h, WhyRepeats)
 			best.state(h.Row.Text)
 			for _, id := range h.AlsoFrom {
 				if !slices.Contains(best.AlsoFrom, id) {

@@ -20,6 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/rank"
 	"github.com/contextmem/contextmem/judge"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Reranker scores texts for a query, a higher score for a better one.
@@ -90,6 +91,8 @@ type Request struct {
 	Superseded    Superseded      // what becomes of memories that another took the place of
 	KnownAt       time.Time       // without what was learnt later; zero: now
 	Temporal      *facts.Temporal // nil: no dated facts
+	Asked         *Asked          // nil: nothing is told of what is not in the result
+	Laps          *observe.Laps   // measures the stages; nil: nobody does
 	Now           time.Time
 }
 
@@ -159,6 +162,7 @@ type Result struct {
 	Thinking bool                  // the mode that ran
 	Alpha    float64               // the weight of semantic search, as the caller would name it
 	Warnings []fault.Warning
+	Rejected []Rejected              // by their places, as Request.Asked says
 	Newer    map[int64]backend.State // by version of a row that was replaced: the state of the version that is not found yet
 
 	run *run
@@ -179,6 +183,7 @@ type run struct {
 	own      Workspace // the caller's, over store
 	store    sound
 	around   graph.Context
+	verdicts map[int64]verdict // by chunk, where Request.Asked is set
 	scratch
 }
 
@@ -209,10 +214,14 @@ func (e *Engine) Search(ctx context.Context, ws *Workspace, req *Request) (*Resu
 	if err := r.search(); err != nil {
 		return nil, err
 	}
+	r.Laps.Lap("rank")
 	if err := r.finish(); err != nil {
 		return nil, err
 	}
 	if err := r.replaced(); err != nil {
+		return nil, err
+	}
+	if err := r.tellRejected(); err != nil {
 		return nil, err
 	}
 	r.tellDamage()

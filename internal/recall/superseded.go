@@ -87,6 +87,11 @@ func (r *run) succeed(hits []*Hit) ([]*Hit, error) {
 		}
 	}
 	if r.Superseded == Drop {
+		for _, h := range hits {
+			if h.SupersededBy != nil {
+				r.reject(h, WhySuperseded)
+			}
+		}
 		hits = slices.DeleteFunc(hits, func(h *Hit) bool { return h.SupersededBy != nil })
 	}
 	return hits, nil

@@ -17,10 +17,12 @@ func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op ba
 		if err != nil {
 			return nil, err
 		}
+		r.Laps.Lap("rank")
 		hits, err := r.hydrate(r.MaxResults)
 		if err != nil {
 			return nil, err
 		}
+		r.Laps.Lap("read")
 		if len(hits) < r.MaxResults && cut && k < maxCandidates {
 			continue
 		}
@@ -31,6 +33,7 @@ func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op ba
 		if hits, err = r.succeed(hits); err != nil {
 			return nil, err
 		}
+		r.Laps.Lap("succeed")
 		r.setHits(hits)
 		break
 	}

@@ -57,6 +57,34 @@ func (c *Scheduler) Drain(ctx context.Context, progress func(Progress)) error {
 	}
 }
 
+// Waiting counts the items that are on their way in all workspaces that may hold some. None is opened that is closed.
+func (c *Scheduler) Waiting(ctx context.Context) (Progress, error) {
+	p := Progress{Completed: int(c.completed.Load()), Errored: int(c.errored.Load())}
+	c.mu.Lock()
+	var pending []string
+	for uid, a := range c.state {
+		if a.pending {
+			pending = append(pending, uid)
+		}
+	}
+	c.mu.Unlock()
+	for _, uid := range pending {
+		sp, ok := c.set.AcquireOpen(uid)
+		if !ok {
+			continue
+		}
+		counts, _, err := sp.Store.Backlog(ctx)
+		c.set.ReleaseUID(uid)
+		if err != nil {
+			return p, err
+		}
+		p.Queued += counts[backend.Queued]
+		p.Processing += counts[backend.Processing]
+		p.Graph += counts[backend.GraphCreation]
+	}
+	return p, nil
+}
+
 func (c *Scheduler) progress(ctx context.Context, pending []string) (Progress, error) {
 	p := Progress{Completed: int(c.completed.Load()), Errored: int(c.errored.Load())}
 	for _, uid := range pending {

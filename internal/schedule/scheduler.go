@@ -74,16 +74,17 @@ type Scheduler struct {
 
 // attention is what is known of a workspace that has needed some.
 type attention struct {
-	stored    time.Time // wake time in the registry; zero: none
-	pending   bool      // holds items that are not terminal, or events
-	admitting int       // commits of items that are under way
-	gen       int64     // the number of the latest acceptance
-	looks     int64     // how often a worker began to find out what is left
-	quiet     time.Time // when it was last seen drained
-	tries     int       // failures in a row, for the pause before the next try
-	tasks     task      // that are to be done for it, see errand
-	rushed    time.Time // when last more waited than is refined at once
-	parked    error     // why the workspace can't be worked on until Reembed is called; nil: it can
+	stored    time.Time       // wake time in the registry; zero: none
+	pending   bool            // holds items that are not terminal, or events
+	admitting int             // commits of items that are under way
+	gen       int64           // the number of the latest acceptance
+	looks     int64           // how often a worker began to find out what is left
+	quiet     time.Time       // when it was last seen drained
+	tries     int             // failures in a row, for the pause before the next try
+	tasks     task            // that are to be done for it, see errand
+	rushed    time.Time       // when last more waited than is refined at once
+	cause     context.Context // of a call that added something since the last batch; nil: none, or nobody observes
+	parked    error           // why the workspace can't be worked on until Reembed is called; nil: it can
 }
 
 const (
@@ -167,6 +168,9 @@ func (c *Scheduler) Admit(ctx context.Context, uid string, store func() error) e
 	c.mu.Lock()
 	now := c.attention(uid)
 	now.pending = now.pending || err == nil
+	if c.Pipeline.Observer != nil && now.cause == nil && err == nil {
+		now.cause = context.WithoutCancel(ctx)
+	}
 	c.gens++
 	now.gen = c.gens
 	c.push(uid)

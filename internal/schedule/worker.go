@@ -89,7 +89,9 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	n := 0
 	if !c.Pipeline.PausedUntil().After(time.Now()) {
 		token := "w" + strconv.FormatInt(c.tokens.Add(1), 36) + "-" + uid[:8] + strconv.FormatInt(time.Now().UnixNano(), 36)
-		if n, err = c.Pipeline.Step(ctx, c.space(t, sp, vectors), token); err != nil {
+		space := c.space(t, sp, vectors)
+		space.Cause = c.cause(uid)
+		if n, err = c.Pipeline.Step(ctx, space, token); err != nil {
 			return false, err
 		}
 	}
@@ -105,9 +107,20 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	return c.rest(ctx, sp)
 }
 
+// cause returns the context of a call that added to a workspace, once.
+func (c *Scheduler) cause(uid string) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.attention(uid)
+	ctx := a.cause
+	a.cause = nil
+	return ctx
+}
+
 // space is a workspace as the pipeline works on it.
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
 	return pipeline.Space{
+		UID:      t.UID,
 		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged,
 		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Uncompared: sp.Uncompared, Rush: func() bool { return c.rush(sp) },
 		Events: func() bool { return c.Outbox.Wanted(t.Org) },

@@ -66,7 +66,9 @@ type Config struct {
 	Transport http.RoundTripper
 	// Overlap is how long the secret before a rotation goes on signing.
 	Overlap time.Duration
-	Logger  *slog.Logger
+	// Attempted is told of each attempt how the delivery stands then; nil: nobody is.
+	Attempted func(outcome string)
+	Logger    *slog.Logger
 }
 
 // Engine keeps the registrations of a deployment and sends its deliveries. It is safe for concurrent use.
@@ -84,7 +86,7 @@ func New(c Config) *Engine {
 	}
 	e := &Engine{cfg: c, reg: c.Registry, cache: readcache.New[string, stored](maxCached)}
 	e.sender = &sender{registry: c.Registry, client: newClient(c.Transport), target: e.target, check: e.checkURL, logger: c.Logger, token: uid.New(),
-		wake: make(chan struct{}, 1), breakers: newBreakers()}
+		wake: make(chan struct{}, 1), breakers: newBreakers(), attempted: c.Attempted}
 	return e
 }
 

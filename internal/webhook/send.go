@@ -57,7 +57,8 @@ type sender struct {
 	token  string
 	wake   chan struct{} // of capacity 1
 
-	breakers *breakers
+	breakers  *breakers
+	attempted func(outcome string) // nil: nobody counts
 }
 
 // kick makes the sender look for due deliveries now.
@@ -176,6 +177,9 @@ func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 		d.Status, d.NextAttempt = backend.DeliveryPermanentlyFailed, time.Time{}
 	default:
 		d.Status, d.NextAttempt = backend.DeliveryFailed, now.Add(pause(d.Attempts))
+	}
+	if s.attempted != nil && !cutOff {
+		s.attempted(string(d.Status))
 	}
 	s.finish(ctx, d)
 }

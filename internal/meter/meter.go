@@ -1,0 +1,200 @@
+// Package meter counts what a service does and writes it in the Prometheus text format. It uses no lock where something is counted.
+package meter
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Counter is a number that only rises.
+type Counter struct{ n atomic.Int64 }
+
+// Add adds n.
+func (c *Counter) Add(n int) { c.n.Add(int64(n)) }
+
+// Value is the number.
+func (c *Counter) Value() int64 { return c.n.Load() }
+
+// bounds are the upper bounds of the buckets of a histogram: 50 microseconds doubling to 52 seconds. Twenty-one of them.
+var bounds = func() (b [21]time.Duration) {
+	for i := range b {
+		b[i] = 50 * time.Microsecond << i
+	}
+	return b
+}()
+
+// Histogram counts durations.
+type Histogram struct {
+	buckets [len(bounds) + 1]atomic.Int64
+	sum     atomic.Int64 // nanoseconds
+}
+
+// Observe counts d.
+func (h *Histogram) Observe(d time.Duration) {
+	i, _ := slices.BinarySearch(bounds[:], d)
+	h.buckets[i].Add(1)
+	h.sum.Add(int64(d))
+}
+
+// Quantile is an upper bound of the q-quantile, [0,1]: the bound of the bucket that holds it. 0 where nothing was counted.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	var total int64
+	for i := range h.buckets {
+		total += h.buckets[i].Load()
+	}
+	if total == 0 {
+		return 0
+	}
+	want, seen := int64(math.Ceil(q*float64(total))), int64(0)
+	for i := range bounds {
+		if seen += h.buckets[i].Load(); seen >= want {
+			return bounds[i]
+		}
+	}
+	return 2 * bounds[len(bounds)-1]
+}
+
+// Count is how many were counted.
+func (h *Histogram) Count() (n int64) {
+	for i := range h.buckets {
+		n += h.buckets[i].Load()
+	}
+	return n
+}
+
+// Family is the values of one metric by the values of its labels. The zero Family is empty and ready; at most maxSeries are kept apart, what
+// comes after is counted under the label value "other".
+type Family[T any] struct {
+	series sync.Map // joined label values to *T
+	n      atomic.Int64
+}
+
+const maxSeries = 2000
+
+// Of returns the value of labels.
+func (f *Family[T]) Of(labels ...string) *T {
+	key := labels[0]
+	if len(labels) > 1 {
+		key = strings.Join(labels, "\xff")
+	}
+	if v, ok := f.series.Load(key); ok {
+		return v.(*T)
+	}
+	if f.n.Load() >= maxSeries {
+		key = strings.Repeat("other\xff", len(labels))[:len(labels)*6-1]
+		v, _ := f.series.LoadOrStore(key, new(T))
+		return v.(*T)
+	}
+	v, loaded := f.series.LoadOrStore(key, new(T))
+	if !loaded {
+		f.n.Add(1)
+	}
+	return v.(*T)
+}
+
+// Each calls fn with each value and its labels, in the order of these.
+func (f *Family[T]) Each(fn func(labels []string, v *T)) {
+	var keys []string
+	f.series.Range(func(k, _ any) bool { keys = append(keys, k.(string)); return true })
+	slices.Sort(keys)
+	for _, k := range keys {
+		if v, ok := f.series.Load(k); ok {
+			fn(strings.Split(k, "\xff"), v.(*T))
+		}
+	}
+}
+
+// Writer writes metrics as text. It keeps the first error.
+type Writer struct {
+	w   io.Writer
+	buf []byte
+	err error
+}
+
+// NewWriter returns a writer; Flush ends it.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Flush writes what is left and returns the first error.
+func (w *Writer) Flush() error {
+	if w.err == nil {
+		_, w.err = w.w.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// Head begins a metric; kind is counter, gauge or histogram.
+func (w *Writer) Head(name, kind, help string) {
+	w.buf = append(w.buf, "# HELP "+name+" "+help+"\n# TYPE "+name+" "+kind+"\n"...)
+}
+
+// Sample writes one value. names and values of labels are in the same order.
+func (w *Writer) Sample(name string, names, values []string, v float64) {
+	w.buf = append(w.buf, name...)
+	w.labels(names, values, "")
+	w.buf = append(w.buf, ' ')
+	w.buf = strconv.AppendFloat(w.buf, v, 'g', -1, 64)
+	w.buf = append(w.buf, '\n')
+}
+
+func (w *Writer) labels(names, values []string, le string) {
+	if len(names) == 0 && le == "" {
+		return
+	}
+	w.buf = append(w.buf, '{')
+	for i, n := range names {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = append(w.buf, n+`="`+escape.Replace(strings.ToValidUTF8(values[i], "?"))+`"`...)
+	}
+	if le != "" {
+		if len(names) > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = append(w.buf, `le="`+le+`"`...)
+	}
+	w.buf = append(w.buf, '}')
+}
+
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// Gauge writes a gauge without labels.
+func (w *Writer) Gauge(name, help string, v float64) {
+	w.Head(name, "gauge", help)
+	w.Sample(name, nil, nil, v)
+}
+
+// Counters writes a family of counters, or nothing where it is empty.
+func (w *Writer) Counters(name, help string, names []string, f *Family[Counter]) {
+	w.Head(name, "counter", help)
+	f.Each(func(labels []string, c *Counter) { w.Sample(name, names, labels, float64(c.Value())) })
+}
+
+// Histograms writes a family of histograms in seconds.
+func (w *Writer) Histograms(name, help string, names []string, f *Family[Histogram]) {
+	w.Head(name, "histogram", help)
+	f.Each(func(labels []string, h *Histogram) {
+		var n int64
+		for i := range h.buckets {
+			n += h.buckets[i].Load()
+			le := "+Inf"
+			if i < len(bounds) {
+				le = strconv.FormatFloat(bounds[i].Seconds(), 'g', -1, 64)
+			}
+			w.buf = append(w.buf, name+"_bucket"...)
+			w.labels(names, labels, le)
+			w.buf = append(w.buf, ' ')
+			w.buf = strconv.AppendInt(w.buf, n, 10)
+			w.buf = append(w.buf, '\n')
+		}
+		w.Sample(name+"_sum", names, labels, time.Duration(h.sum.Load()).Seconds())
+		w.Sample(name+"_count", names, labels, float64(n))
+	})
+}

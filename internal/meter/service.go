@@ -1,0 +1,133 @@
+package meter
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/contextmem/contextmem/observe"
+)
+
+// Service counts what a service did since it was opened. It is safe for concurrent use.
+type Service struct {
+	Operations Family[Histogram] // by operation
+	Stages     Family[Histogram] // by operation and stage
+	Recalls    Family[Counter]   // by mode, degraded and outcome
+	Accepted   Counter           // items
+	Completed  Counter           // items
+	Errored    Family[Counter]   // items by code
+	Retried    Counter           // items given back
+	Deliveries Family[Counter]   // attempts by outcome: delivered, failed, permanently_failed
+	Syncs      Family[Counter]   // by provider and outcome: ok, error
+	Objects    Family[Counter]   // handed over by connectors, by provider
+
+	Files Files
+
+	known map[string]*operation // that need no key to be built
+}
+
+type operation struct {
+	all    *Histogram
+	stages map[string]*Histogram
+}
+
+// stages are those that package observe lists.
+var stages = map[string][]string{
+	observe.Recall:  {"open", "rank", "read", "order", "succeed", "judge", "context", "graph", "temporal", "shape"},
+	observe.Accept:  {"check", "store"},
+	observe.Process: {"claim", "parse", "embed", "index", "follow", "extract", "refine", "finish", "settle"},
+}
+
+// NewService returns counters that are 0.
+func NewService() *Service {
+	s := &Service{known: map[string]*operation{}}
+	for op, names := range stages {
+		o := &operation{s.Operations.Of(op), map[string]*Histogram{}}
+		for _, name := range names {
+			o.stages[name] = s.Stages.Of(op, name)
+		}
+		s.known[op] = o
+	}
+	return s
+}
+
+// Observe implements observe.Observer.
+func (s *Service) Observe(_ context.Context, r *observe.Record) {
+	o := s.known[r.Operation]
+	if o == nil {
+		return
+	}
+	o.all.Observe(r.Took)
+	for i := range r.Stages {
+		if h := o.stages[r.Stages[i].Name]; h != nil {
+			h.Observe(r.Stages[i].Took)
+		}
+	}
+	switch r.Operation {
+	case observe.Recall:
+		outcome := "ok"
+		if r.Err != nil {
+			outcome = "error"
+		}
+		s.Recalls.Of(r.Mode, strconv.FormatBool(r.Degraded), outcome).Add(1)
+	case observe.Accept:
+		s.Accepted.Add(r.Items)
+	case observe.Process:
+		s.Completed.Add(r.Completed)
+		s.Retried.Add(r.Retried)
+		for _, code := range r.Errors {
+			s.Errored.Of(code).Add(1)
+		}
+	}
+}
+
+// Gauges are what is measured when somebody asks.
+type Gauges struct {
+	Queued, Processing, Graph  int            // items on their way
+	Open                       int            // tenants that are open
+	Items                      map[string]int // of tenants that are open, by state
+	IndexMemory, IndexBudget   int64          // bytes of the indexes in memory, and their bound; negative: not known
+	Loads, Evictions           int64          // of partitions of indexes, from their files into memory and out of it
+	StoreBytes, IndexFileBytes int64          // of files; negative: not known
+}
+
+// Write writes everything in the Prometheus text format.
+func (s *Service) Write(w *Writer, g *Gauges) {
+	w.Histograms("contextmem_operation_duration_seconds", "How long recalls, additions and batches of processed items took.", []string{"operation"}, &s.Operations)
+	w.Histograms("contextmem_stage_duration_seconds", "How long the stages of operations took.", []string{"operation", "stage"}, &s.Stages)
+	w.Counters("contextmem_recalls_total", "Recalls by the mode that ran.", []string{"mode", "degraded", "outcome"}, &s.Recalls)
+	count := func(name, help string, n int64) {
+		w.Head(name, "counter", help)
+		w.Sample(name, nil, nil, float64(n))
+	}
+	count("contextmem_items_accepted_total", "Items that were accepted.", s.Accepted.Value())
+	count("contextmem_items_completed_total", "Items that were completed.", s.Completed.Value())
+	w.Counters("contextmem_items_errored_total", "Items that ended in an error, by its code.", []string{"code"}, &s.Errored)
+	count("contextmem_items_retried_total", "Items that were given back to be tried again.", s.Retried.Value())
+	w.Counters("contextmem_webhook_attempts_total", "Attempts to deliver events, by what became of them.", []string{"outcome"}, &s.Deliveries)
+	w.Counters("contextmem_connector_syncs_total", "Syncs of connectors.", []string{"provider", "outcome"}, &s.Syncs)
+	w.Counters("contextmem_connector_objects_total", "Objects that connectors handed over.", []string{"provider"}, &s.Objects)
+	w.Head("contextmem_queue_items", "gauge", "Items that are on their way.")
+	for _, x := range []struct {
+		state string
+		n     int
+	}{{"queued", g.Queued}, {"processing", g.Processing}, {"graph_creation", g.Graph}} {
+		w.Sample("contextmem_queue_items", []string{"state"}, []string{x.state}, float64(x.n))
+	}
+	w.Head("contextmem_items", "gauge", "Items of the tenants that are open, by state.")
+	for _, state := range []string{"completed", "errored", "graph_creation", "processing", "queued"} {
+		w.Sample("contextmem_items", []string{"state"}, []string{state}, float64(g.Items[state]))
+	}
+	w.Gauge("contextmem_open_tenants", "Tenants that are open.", float64(g.Open))
+	if g.IndexBudget >= 0 {
+		w.Gauge("contextmem_index_memory_bytes", "Memory of the search indexes.", float64(g.IndexMemory))
+		w.Gauge("contextmem_index_memory_limit_bytes", "Bound of it; 0: none.", float64(g.IndexBudget))
+		count("contextmem_index_cache_loads_total", "Partitions of indexes that were read from their files.", g.Loads)
+		count("contextmem_index_cache_evictions_total", "Partitions of indexes that left memory.", g.Evictions)
+	}
+	if g.IndexFileBytes >= 0 {
+		w.Gauge("contextmem_index_file_bytes", "Files of the search indexes of open tenants.", float64(g.IndexFileBytes))
+	}
+	if g.StoreBytes >= 0 {
+		w.Gauge("contextmem_store_file_bytes", "Files of the stores.", float64(g.StoreBytes))
+	}
+}

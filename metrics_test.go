@@ -1,0 +1,128 @@
+package contextmem_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/observe"
+)
+
+// watched keeps what an observer was told.
+type watched struct {
+	mu   sync.Mutex
+	list []observe.Record
+}
+
+func (s *watched) Observe(_ context.Context, r *observe.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := *r
+	c.Stages = append([]observe.Stage(nil), r.Stages...)
+	s.list = append(s.list, c)
+}
+
+func (s *watched) of(operation string) (out []observe.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.list {
+		if r.Operation == operation {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func names(r observe.Record) (out []string) {
+	for _, s := range r.Stages {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+func TestObserverAndMetrics(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	var told watched
+	svc, err := contextmem.Open(ctx, t.TempDir(), &contextmem.Options{Observer: &told})
+	require.NoError(t, err)
+	defer svc.Close()
+	_, err = svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	sub := svc.Tenant("acme").Sub("alice")
+	_, err = sub.Remember(ctx, contextmem.Memory{ID: "a", Text: "I moved to Lisbon in May.", Infer: true}, contextmem.Memory{ID: "b", Text: "My dog is called Rex."})
+	require.NoError(t, err)
+	_, err = sub.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "bad", Name: "bad.pdf", Data: []byte("%PDF-1.4 broken")}}})
+	require.NoError(t, err)
+	require.NoError(t, svc.Drain(ctx))
+	_, err = sub.Recall(ctx, contextmem.Recall{Query: "Where do I live?", Class: contextmem.ClassMemory, GraphContext: true, Temporal: &contextmem.Temporal{}})
+	require.NoError(t, err)
+	_, err = svc.Tenant("nobody").Recall(ctx, contextmem.Recall{Query: "x"})
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+
+	accepted := told.of(observe.Accept)
+	require.NotEmpty(t, accepted)
+	assert.Equal(t, []string{"check", "store"}, names(accepted[0]))
+	assert.Equal(t, 2, accepted[0].Items)
+	assert.Equal(t, "acme", accepted[0].Tenant)
+	processed := told.of(observe.Process)
+	require.NotEmpty(t, processed)
+	assert.Equal(t, []string{"claim", "parse", "embed", "index", "follow", "extract", "refine", "finish", "settle"}, names(processed[0]))
+	completed, errored := 0, []string(nil)
+	for _, r := range processed {
+		completed += r.Completed
+		errored = append(errored, r.Errors...)
+	}
+	assert.Equal(t, 2, completed)
+	require.Len(t, errored, 1)
+	recalls := told.of(observe.Recall)
+	require.Len(t, recalls, 2)
+	assert.Equal(t, []string{"open", "rank", "read", "order", "succeed", "judge", "context", "graph", "temporal", "shape"}, names(recalls[0]))
+	assert.Equal(t, "fast", recalls[0].Mode)
+	assert.ErrorIs(t, recalls[1].Err, contextmem.ErrNotFound)
+
+	var b bytes.Buffer
+	require.NoError(t, svc.WriteMetrics(ctx, &b))
+	text := b.String()
+	for _, line := range []string{
+		`contextmem_recalls_total{mode="fast",degraded="false",outcome="ok"} 1`, `contextmem_recalls_total{mode="none",degraded="false",outcome="error"} 1`,
+		"contextmem_items_accepted_total 3", "contextmem_items_completed_total 2", fmt.Sprintf("contextmem_items_errored_total{code=%q} 1", errored[0]),
+		`contextmem_queue_items{state="queued"} 0`, `contextmem_items{state="completed"} 2`, `contextmem_items{state="errored"} 1`,
+		`contextmem_stage_duration_seconds_count{operation="recall",stage="rank"} 1`,
+	} {
+		assert.Contains(t, text, line+"\n")
+	}
+	for _, name := range []string{"contextmem_index_memory_bytes", "contextmem_index_file_bytes", "contextmem_store_file_bytes", "contextmem_index_cache_loads_total"} {
+		assert.Contains(t, text, "\n"+name+" ")
+	}
+	checkMetrics(t, text)
+	a, err := svc.Activity(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, int64(2), a.Recalls)
+	assert.Positive(t, a.RecallP95)
+	assert.Equal(t, map[string]int64{errored[0]: 1}, a.Errors)
+	require.NoError(t, svc.Ping(ctx))
+}
+
+// checkMetrics has promtool judge a text.
+func checkMetrics(t *testing.T, text string) {
+	t.Helper()
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Log("promtool is not installed: it did not check the format")
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), tool, "check", "metrics")
+	cmd.Stdin = strings.NewReader(text)
+	out, err := cmd.CombinedOutput()
+	assert.NoError(t, err, "%s", out)
+	assert.Empty(t, string(out))
+}

@@ -1,0 +1,126 @@
+// Package observe is the contract between contextmem and whoever watches it work: a [Record] of each recall, of each call that adds
+// items, and of each batch of items that a worker processed, with how long its stages took.
+package observe
+
+import (
+	"context"
+	"time"
+)
+
+// Operations that are observed.
+const (
+	// Recall is a search. Its stages: open (the tenant, what is searched, the indexes brought up to date), rank (candidates of the
+	// dense and the keyword index, and what thinking adds), read (their rows), order (recency, apps, feedback, reranker), succeed
+	// (what took the place of what), judge (relevance), context (passages, neighbours, related sources), graph, temporal, shape.
+	// A stage that was not asked for is left out.
+	Recall = "recall"
+	// Accept is a call that adds items. Its stages: check (the request is checked and turned into items), store (they are made durable).
+	Accept = "accept"
+	// Process is a batch of items of one tenant in the hands of a worker. Its stages: claim, parse (documents to text and chunks),
+	// embed, index (chunks and vectors are stored), follow (the search indexes take them up), extract (entities and facts), refine
+	// (vectors of a slow embedder, where few items wait), finish (graph and final states are stored), settle (indexes take those up).
+	Process = "process"
+)
+
+// Stage is a part of an operation. Stages follow one another.
+type Stage struct {
+	Name  string
+	Start time.Time
+	Took  time.Duration
+}
+
+// Record is an operation that has ended. It holds no content.
+type Record struct {
+	Operation string
+	Start     time.Time
+	Took      time.Duration
+	Stages    []Stage // in order
+	Err       error   // why it failed; nil: it did not
+
+	Org, Tenant string   // Tenant is the id of a Recall or an Accept, the UID of a Process
+	Mode        string   // Recall: fast or thinking, as it ran; text of one for exact words
+	Degraded    bool     // Recall: a part was left out, as Result.Warnings says
+	Items       int      // Recall: hits; Accept: accepted items; Process: claimed items
+	Completed   int      // Process: items that reached this state
+	Errors      []string // Process: the code of each item that ended errored, such as E1002
+	Retried     int      // Process: items given back to be tried again
+}
+
+// Observer is told what a service did. Observe is called by the goroutine that did it, when it is done, so it must be fast and must not
+// block; it must be safe for concurrent use, and must not keep r or its stages. ctx is that of the call; for Process it carries the values of the ctx
+// of a call that added items of the batch, if one of this process did: with several such calls those of the first.
+type Observer interface {
+	Observe(ctx context.Context, r *Record)
+}
+
+// Laps measures the stages of an operation that runs in one goroutine. The zero Laps measures nothing until Begin.
+type Laps struct {
+	Record
+	room [12]Stage
+	last time.Time
+	on   bool
+}
+
+// Begin starts the clock. on false: nothing is measured.
+func (l *Laps) Begin(operation string, on bool) {
+	if l.on = on; !on {
+		return
+	}
+	l.last = time.Now()
+	l.Record = Record{Operation: operation, Start: l.last, Stages: l.room[:0]}
+}
+
+// Lap ends a stage: what happened since Begin or the lap before is called name.
+func (l *Laps) Lap(name string) {
+	if l == nil || !l.on {
+		return
+	}
+	now := time.Now()
+	l.Stages = append(l.Stages, Stage{name, l.last, now.Sub(l.last)})
+	l.last = now
+}
+
+// Skip leaves the time since the lap before out.
+func (l *Laps) Skip() {
+	if l != nil && l.on {
+		l.last = time.Now()
+	}
+}
+
+// On reports whether something is measured.
+func (l *Laps) On() bool { return l != nil && l.on }
+
+// End tells o of the operation.
+func (l *Laps) End(ctx context.Context, o Observer, err error) {
+	if l == nil || !l.on || o == nil {
+		return
+	}
+	l.Took, l.Err = time.Since(l.Start), err
+	o.Observe(ctx, &l.Record)
+}
+
+// Several is an observer that tells each of a list; nil ones are left out. It is nil where none is left.
+func Several(list ...Observer) Observer {
+	var out several
+	for _, o := range list {
+		if o != nil {
+			out = append(out, o)
+		}
+	}
+	switch len(out) {
+	case 0:
+		return nil
+	case 1:
+		return out[0]
+	}
+	return out
+}
+
+type several []Observer
+
+// Observe implements Observer.
+func (s several) Observe(ctx context.Context, r *Record) {
+	for _, o := range s {
+		o.Observe(ctx, r)
+	}
+}
