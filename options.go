@@ -54,6 +54,9 @@ type Options struct {
 	Parsers map[string]document.Parser
 	// OCR reads images and scanned PDF documents, such as document.Tesseract{}. Default: none; such files end errored (E1001, E2003).
 	OCR document.OCR
+	// Transcriber turns recordings of speech into text, such as package transcribe makes. Default: none; such files end errored (E1001).
+	// A recording has ParseTimeout, like any document.
+	Transcriber document.Transcriber
 	// PDFTool reads the text of PDF documents in place of the bundled reader, which stays the fallback; such as
 	// document.PDFToText{}. Default: none.
 	PDFTool document.PDFTool
@@ -283,6 +286,7 @@ func (o *Options) parsers() *parse.Registry {
 		r.Register(mediaType, nil, p)
 	}
 	r.SetOCR(o.OCR)
+	r.SetTranscriber(o.Transcriber)
 	r.SetPDFTool(o.PDFTool)
 	return r
 }

@@ -31,6 +31,9 @@ type ItemStatus struct {
 	Hint         string
 	// Partial says why the text of an item that is completed may be incomplete; empty means that it is whole.
 	Partial string
+	// ReadPages of TotalPages were read of an item that is being processed, a scan for instance whose pages are recognised;
+	// TotalPages is 0 when unknown, both are while nothing counts.
+	ReadPages, TotalPages int
 	// ServesOlder reports whether recall still finds the version that this one is to replace: until this one is indexed,
 	// and for good while it is errored. Such hits have a Chunk.Newer.
 	ServesOlder bool

@@ -70,6 +70,7 @@ func (t Tesseract) pages(ctx context.Context, data []byte) (string, error) {
 			return strings.Join(texts, "\f"), err
 		}
 		texts = append(texts, strings.Trim(text, "\f\n "))
+		Progress(ctx, len(texts), 0)
 	}
 	return strings.Join(texts, "\f"), nil
 }

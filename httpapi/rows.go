@@ -292,13 +292,15 @@ type statusRow struct {
 	ErrorMessage *string `json:"error_message,omitempty"`
 	Hint         string  `json:"hint,omitempty"`
 	Partial      string  `json:"partial,omitempty"`
+	ReadPages    int     `json:"pages_read,omitempty"`
+	TotalPages   int     `json:"pages_total,omitempty"`
 	ServesOlder  bool    `json:"serves_older_version,omitempty"`
 	readingNotes
 }
 
 func statusJSON(s contextmem.ItemStatus, f family) statusRow {
 	r := statusRow{FileID: s.ID, Status: string(s.Status), ErrorCode: s.ErrorCode, Success: s.Status != contextmem.StatusErrored,
-		Message: "Processing status retrieved successfully", Partial: s.Partial, ServesOlder: s.ServesOlder, readingNotes: readingOf(nil, s.Warnings)}
+		Message: "Processing status retrieved successfully", Partial: s.Partial, ReadPages: s.ReadPages, TotalPages: s.TotalPages, ServesOlder: s.ServesOlder, readingNotes: readingOf(nil, s.Warnings)}
 	if s.Unknown {
 		r.Message = "ID not found"
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
 	"github.com/contextmem/contextmem/rerank/remote"
+	"github.com/contextmem/contextmem/transcribe"
 )
 
 // engineFlags are the options of the engine, which count while this process owns the directory.
@@ -35,6 +36,7 @@ type engineFlags struct {
 	reranker, rerankerURL, rerankerKey, rerankerModel string
 	ocr, pdftotext                                    bool
 	ocrLanguages                                      string
+	transcriberURL, transcriberKey, transcriberModel  string
 	connectors, roots                                 []string
 	localConnectors                                   bool
 	localWebhooks                                     bool
@@ -66,6 +68,9 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.rerankerModel, "reranker-model", "", "model of that server")
 	f.BoolVar(&e.ocr, "ocr", false, "read images and scanned PDF documents with tesseract")
 	f.StringVar(&e.ocrLanguages, "ocr-languages", "eng", "languages of tesseract, joined by +")
+	f.StringVar(&e.transcriberURL, "transcriber-url", "", "address of a server in front of /audio/transcriptions, which turns recordings into text")
+	f.StringVar(&e.transcriberKey, "transcriber-key", "", "key of that server")
+	f.StringVar(&e.transcriberModel, "transcriber-model", "", "model of that server; empty: whisper-1")
 	f.BoolVar(&e.pdftotext, "pdftotext", false, "read PDF documents with pdftotext of Poppler")
 	f.StringSliceVar(&e.connectors, "connectors", providerNames, "connector providers that may be set up; none: none")
 	f.StringSliceVar(&e.roots, "connector-roots", nil, "folders that connectors of the provider filesystem may read; none: that provider is off")
@@ -139,6 +144,11 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	}
 	if e.ocr {
 		o.OCR = document.Tesseract{Languages: e.ocrLanguages}
+	}
+	if e.transcriberURL != "" {
+		if o.Transcriber, err = transcribe.New(transcribe.Config{BaseURL: e.transcriberURL, APIKey: e.transcriberKey, Model: e.transcriberModel}); err != nil {
+			return nil, usageError{err}
+		}
 	}
 	if e.pdftotext {
 		o.PDFTool = document.PDFToText{}

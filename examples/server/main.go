@@ -6,6 +6,14 @@
 //	CONTEXTMEM_PUBLIC_URL       address under which clients reach the server, for presigned URLs; default: what each
 //	                            request was sent to
 //	CONTEXTMEM_TRUSTED_PROXIES  addresses of proxies whose X-Forwarded-* headers count, as CIDRs: 10.0.0.0/8,...
+//	CONTEXTMEM_OCR=1                 reads images and scanned PDF documents with tesseract and pdftoppm, which have to be
+//	                                 installed
+//	CONTEXTMEM_OCR_LANGUAGES         languages of tesseract, joined by +; default eng
+//	CONTEXTMEM_TRANSCRIBER_URL       address of a server in front of /audio/transcriptions (OpenAI, whisper.cpp, ...), which
+//	                                 turns recordings into text; default: none
+//	CONTEXTMEM_TRANSCRIBER_MODEL     model of that server; default whisper-1
+//	CONTEXTMEM_TRANSCRIBER_KEY       key of that server
+//	CONTEXTMEM_PARSE_TIMEOUT         time for one document, such as 10m; default 60s
 //	CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1  lets webhooks go to http and local addresses
 package main
 
@@ -17,15 +25,18 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/httpapi"
 	_ "github.com/contextmem/contextmem/models/change-multilingual"   // the judge of what replaces what
 	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
+	"github.com/contextmem/contextmem/transcribe"
 )
 
 func main() {
@@ -58,7 +69,11 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 	if err != nil {
 		return err
 	}
-	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Logger: log, PublicURL: env("CONTEXTMEM_PUBLIC_URL"), AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"})
+	opts := &contextmem.Options{Logger: log, PublicURL: env("CONTEXTMEM_PUBLIC_URL"), AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"}
+	if err := readers(env, opts); err != nil {
+		return err
+	}
+	svc, err := contextmem.Open(ctx, dir, opts)
 	if err != nil {
 		return err
 	}
@@ -87,6 +102,33 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 		<-served
 	}
 	return errors.Join(err, svc.Close())
+}
+
+// readers sets what reads scans and recordings.
+func readers(env func(string) string, opts *contextmem.Options) error {
+	if env("CONTEXTMEM_OCR") == "1" {
+		for _, program := range []string{"tesseract", "pdftoppm"} {
+			if _, err := exec.LookPath(program); err != nil {
+				return fmt.Errorf("CONTEXTMEM_OCR: %s is not installed", program)
+			}
+		}
+		opts.OCR = document.Tesseract{Languages: env("CONTEXTMEM_OCR_LANGUAGES")}
+	}
+	if base := env("CONTEXTMEM_TRANSCRIBER_URL"); base != "" {
+		t, err := transcribe.New(transcribe.Config{BaseURL: base, Model: env("CONTEXTMEM_TRANSCRIBER_MODEL"), APIKey: env("CONTEXTMEM_TRANSCRIBER_KEY")})
+		if err != nil {
+			return fmt.Errorf("CONTEXTMEM_TRANSCRIBER_URL: %w", err)
+		}
+		opts.Transcriber = t
+	}
+	if s := env("CONTEXTMEM_PARSE_TIMEOUT"); s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return errors.New("CONTEXTMEM_PARSE_TIMEOUT is no duration such as 10m")
+		}
+		opts.ParseTimeout = d
+	}
+	return nil
 }
 
 // parseProxies reads "10.0.0.0/8,192.0.2.1/32".

@@ -37,6 +37,7 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 					return nil, fault.Wrap(op, fault.Source, src.ID, err)
 				}
 			}
+			out[i].ReadPages, out[i].TotalPages = sp.Pages(src.Num)
 			if out[i].ServesOlder, err = servesOlder(ctx, sp, src); err != nil {
 				return nil, fault.Wrap(op, fault.Source, src.ID, err)
 			}

@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego"},
 	{"internal/pipeline", "internal/metadata", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/neural",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
-	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "rerank/remote", "backend/sqlite"},
+	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "transcribe", "rerank/remote", "backend/sqlite"},
 	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder", "internal/parse/light"},
 	{"internal/parse/markup", "internal/parse/chat"},
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
@@ -72,8 +72,9 @@ var only = map[string][]string{
 	"judge/":             {"judge", "internal/transformer"},
 	"extract/":           {"extract", "internal/language", "internal/lexical", "internal/modelhttp", "internal/numtable"},
 	"connector/":         {"connector", "connector/internal/", "content", "document"},
+	"transcribe":         {"document", "internal/modelhttp"},
 	"models/":            {"embed", "embed/joint", "embed/neural", "rerank", "rerank/neural", "judge", "judge/neural", "models/", "internal/tokenize"},
-	"examples/":          {"", "content", "facts", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank", "rerank/", "judge", "connector/", "models/"},
+	"examples/":          {"", "content", "facts", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank", "rerank/", "judge", "connector/", "models/", "document", "transcribe"},
 	"internal/parse/pdf": {},
 }
 

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,9 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/parse/media"
+	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
 // maxFolderBytes bounds the folders of a file's name.
@@ -129,7 +134,7 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	if err := in.relate(field, f.Relations, doc); err != nil {
 		return err
 	}
-	if err := in.common(field, &inc, doc, b.Metadata, f.Metadata, b.Additional, f.Additional); err != nil {
+	if err := in.common(field, &inc, doc, b.Metadata, f.Metadata, in.fronted(name, f.ContentType, data, b.Additional, f.Additional), f.Additional); err != nil {
 		return err
 	}
 	if err := sign(&inc, doc, data); err != nil {
@@ -137,6 +142,27 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	}
 	in.add(inc, Item{ID: id, Filename: name, Title: title}, f.Relations)
 	return nil
+}
+
+// fronted adds the front matter of a Markdown file to what the call says of all files, as far as there is room; what the
+// call says wins.
+func (in *batch) fronted(name, contentType string, data []byte, base, own map[string]any) map[string]any {
+	if t, _ := media.Of(contentType); t != media.Markdown && !slices.Contains(strings.Fields(media.Extensions[media.Markdown]), media.Ext(name)) {
+		return base
+	}
+	out := base
+	front := text.FrontMatter(data)
+	for _, k := range slices.Sorted(maps.Keys(front)) {
+		if _, ok := base[k]; ok {
+			continue
+		}
+		with := map[string]any{k: front[k]}
+		maps.Copy(with, out)
+		if _, _, err := metadata.EncodeMap(in.op, "", with, own, in.MaxAdditionalBytes); err == nil {
+			out = with
+		}
+	}
+	return out
 }
 
 func (in *batch) read(ctx context.Context, field string, f *content.File, name string) ([]byte, error) {

@@ -80,8 +80,15 @@ func (c *Client) Post(ctx context.Context, v any, limit int64, decode func([]byt
 	if err != nil {
 		return errors.New(c.Name + ": cannot write the request")
 	}
+	return c.PostBody(ctx, jsonType, body, limit, decode)
+}
+
+const jsonType = "application/json"
+
+// PostBody is Post of a body that is written already.
+func (c *Client) PostBody(ctx context.Context, contentType string, body []byte, limit int64, decode func([]byte) error) error {
 	for try := 0; ; try++ {
-		err := c.once(ctx, body, limit, decode)
+		err := c.once(ctx, contentType, body, limit, decode)
 		if err == nil {
 			return nil
 		}
@@ -127,7 +134,7 @@ func (c *Client) pause(err error, try int) (time.Duration, bool) {
 }
 
 // once sends the request a single time.
-func (c *Client) once(ctx context.Context, body []byte, limit int64, decode func([]byte) error) error {
+func (c *Client) once(ctx context.Context, contentType string, body []byte, limit int64, decode func([]byte) error) error {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
@@ -137,6 +144,7 @@ func (c *Client) once(ctx context.Context, body []byte, limit int64, decode func
 	if err != nil {
 		return errors.New(c.Name + ": cannot make the request")
 	}
+	req.Header.Set("Content-Type", contentType)
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
 		return fmt.Errorf("%s: request failed: %w", c.Name, err)
@@ -163,7 +171,7 @@ func NewRequest(ctx context.Context, endpoint, apiKey string, body []byte) (*htt
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", jsonType)
 	req.Header.Set("Accept", "application/json")
 	if apiKey != "" {
 		req.Header.Set("Authorization", "Bearer "+apiKey)

@@ -53,7 +53,9 @@ func (p pdfParser) Parse(ctx context.Context, in document.Input, lim document.Li
 
 // recognise reads the pages of a scan through the hook. What was read before it failed is kept.
 func recognise(ctx context.Context, d *document.Document, o document.OCR, data []byte) (*document.Document, error) {
-	text, err := o.Recognise(ctx, data, media.PDF)
+	text, err := o.Recognise(document.WithProgress(ctx, func(done, total int) {
+		document.Progress(ctx, done, max(total, len(d.Pages)))
+	}), data, media.PDF)
 	if strings.TrimSpace(text) == "" {
 		if err == nil {
 			return nil, document.NewError(document.NoText, "no text was recognised in the scanned PDF", nil)

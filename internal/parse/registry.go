@@ -32,6 +32,7 @@ type Registry struct {
 	custom  map[string]bool            // media types that were registered after New
 	ocr     document.OCR
 	pdf     document.PDFTool
+	hears   document.Transcriber
 }
 
 // New returns a registry that holds the bundled parsers and no OCR.
@@ -124,6 +125,13 @@ func (r *Registry) SetPDFTool(t document.PDFTool) {
 	r.pdf = t
 }
 
+// SetTranscriber sets what turns recorded speech into text; nil switches it off.
+func (r *Registry) SetTranscriber(t document.Transcriber) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hears = t
+}
+
 func (r *Registry) hooks() (document.OCR, document.PDFTool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -155,7 +163,7 @@ func (r *Registry) Refuse(name, contentType string) *document.Error {
 	case why == nil:
 		why = media.RefusedType(declared)
 	}
-	if why == nil || why.Image && r.ocr != nil {
+	if why == nil || why.Image && r.ocr != nil || why.Sound && r.hears != nil {
 		return nil
 	}
 	return refuse(why)
@@ -227,6 +235,8 @@ func (r *Registry) choose(in document.Input) (string, document.Parser, error) {
 	switch {
 	case why != nil && why.Image && r.ocr != nil:
 		return sniffed.mediaType, ocrParser(r.ocr, sniffed.mediaType), nil
+	case why != nil && why.Sound && r.hears != nil:
+		return sniffed.mediaType, speechParser(r.hears, sniffed.mediaType), nil
 	case why == nil && sniffed.mediaType == media.Binary:
 		why = &media.Refusal{What: "binary data of a format that is not known"}
 	case why == nil:
@@ -245,6 +255,24 @@ func ocrParser(o document.OCR, mediaType string) document.Parser {
 		doc := &document.Document{Text: strings.TrimSpace(clean.Text(text))}
 		if err != nil {
 			doc.AddPartial("the text of the image was not recognised completely")
+		}
+		return doc, nil
+	})
+}
+
+// speechParser reads a recording through the hook.
+func speechParser(t document.Transcriber, mediaType string) document.Parser {
+	return document.ParserFunc(func(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
+		said, err := t.Transcribe(ctx, in.Data, mediaType)
+		if len(said) == 0 {
+			if err != nil {
+				return nil, document.NewError(document.NoText, "the recording could not be transcribed", err)
+			}
+			return nil, document.NewError(document.NoText, "no speech was recognised in the recording", nil)
+		}
+		doc := text.Speech(said, lim)
+		if err != nil {
+			doc.AddPartial("the recording was not transcribed to its end")
 		}
 		return doc, nil
 	})

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/parse"
@@ -86,10 +87,22 @@ type Space struct {
 	UID string
 	// Changed is called after states were committed.
 	Changed func()
+	// Reading is told how many pages of a source were read; nil: nobody wants to know. A total of 0 is unknown.
+	Reading func(num int64, done, total int)
+	// Read is called when all of a source was read.
+	Read func(num int64)
 	// Claimed is called with the number of sources claimed, before work on them begins.
 	Claimed func(n int)
 	// Ended is called with how many sources reached each terminal state.
 	Ended func(completed, errored int)
+}
+
+// tell lets slow parsers say how far they are with a job.
+func (s *Space) tell(ctx context.Context, j *job) context.Context {
+	if s.Reading == nil {
+		return ctx
+	}
+	return document.WithProgress(ctx, func(done, total int) { s.Reading(j.Num, done, total) })
 }
 
 // job is one claimed source on its way through a step.
@@ -171,7 +184,10 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		if err := ctx.Err(); err != nil {
 			return c.giveBack(s.Store, token, jobs)
 		}
-		c.guard(j, func() { c.prepare(ctx, j) })
+		c.guard(j, func() { c.prepare(s.tell(ctx, j), j) })
+		if s.Read != nil {
+			s.Read(j.Num)
+		}
 	}
 	laps.Lap("parse")
 	c.embed(ctx, s.Embedder, jobs)

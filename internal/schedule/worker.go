@@ -121,7 +121,7 @@ func (c *Scheduler) cause(uid string) context.Context {
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
 	return pipeline.Space{
 		UID:      t.UID,
-		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged,
+		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged, Reading: sp.Reading, Read: sp.Read,
 		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Uncompared: sp.Uncompared, Rush: func() bool { return c.rush(sp) },
 		Events: func() bool { return c.Outbox.Wanted(t.Org) },
 		Claimed: func(n int) {

@@ -32,6 +32,26 @@ type Space struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when states change
+
+	reading sync.Map // number of a source to the [2]int of pages that were read, and all
+}
+
+// Reading notes that so many pages of a source were read, and wakes those who wait for a state.
+func (sp *Space) Reading(num int64, done, total int) {
+	sp.reading.Store(num, [2]int{done, total})
+	sp.StateChanged()
+}
+
+// Read forgets what Reading noted.
+func (sp *Space) Read(num int64) { sp.reading.Delete(num) }
+
+// Pages returns how many pages of a source were read so far, and of how many; zeros while nothing counts.
+func (sp *Space) Pages(num int64) (done, total int) {
+	if v, ok := sp.reading.Load(num); ok {
+		n := v.([2]int)
+		return n[0], n[1]
+	}
+	return 0, 0
 }
 
 func newSpace(uid string, ws backend.Workspace) *Space {

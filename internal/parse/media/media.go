@@ -238,12 +238,12 @@ type Refusal struct {
 	What string
 	// Hint says what its sender can do; it may be empty.
 	Hint string
-	// Image is set when OCR would read the file.
-	Image bool
+	// Image is set when OCR would read the file, and Sound when a transcriber would.
+	Image, Sound bool
 }
 
 func refusal(what string) *Refusal {
-	r := &Refusal{Image: what == whatImage}
+	r := &Refusal{Image: what == whatImage, Sound: what == whatMedia}
 	r.What, r.Hint, _ = strings.Cut(what, ": ")
 	return r
 }

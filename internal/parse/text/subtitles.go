@@ -76,6 +76,24 @@ func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits)
 	return doc, nil
 }
 
+// Speech writes recorded speech as [ParseSubtitles] does.
+func Speech(said []document.Utterance, lim document.Limits) *document.Document {
+	s := &speech{w: output.New(lim, 1<<10)}
+	for _, u := range said {
+		line := clean.OneLine(u.Text)
+		if u.Speaker != "" {
+			if name := clean.OneLine(u.Speaker); name != s.speaker {
+				s.flush()
+				s.speaker = name
+			}
+		}
+		s.add(int(u.Start.Milliseconds()), line)
+		s.end = int(max(u.Start, u.End).Milliseconds())
+	}
+	s.flush()
+	return s.w.Document()
+}
+
 func cueMillis(f []string) int {
 	ms := clean.Int(f[3])
 	for range 3 - len(f[3]) {
@@ -108,20 +126,28 @@ func (s *speech) cue(start, end int, lines []string) {
 		if repeated(s.last, l) { // captions that roll show each line twice
 			continue
 		}
-		if start-s.end > speechPause || s.size > speechLength && endsSentence(s.lines) {
-			s.flush()
-		}
-		if len(s.lines) == 0 {
-			label := cueClock(start)
-			if s.speaker != "" {
-				label += s.speaker + ": "
-			}
-			s.lines = append(s.lines, label)
-		}
-		s.lines = append(s.lines, l)
-		s.size += len(l)
+		s.add(start, l)
 	}
 	s.end, s.last = end, kept
+}
+
+// add adds a line that is said from a time on.
+func (s *speech) add(start int, line string) {
+	if line == "" {
+		return
+	}
+	if start-s.end > speechPause || s.size > speechLength && endsSentence(s.lines) {
+		s.flush()
+	}
+	if len(s.lines) == 0 {
+		label := cueClock(start)
+		if s.speaker != "" {
+			label += s.speaker + ": "
+		}
+		s.lines = append(s.lines, label)
+	}
+	s.lines = append(s.lines, line)
+	s.size += len(line)
 }
 
 func repeated(last []string, line string) bool {

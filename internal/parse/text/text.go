@@ -4,6 +4,7 @@ package text
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -118,6 +119,82 @@ func setFrontMatter(d *document.Document, front string) {
 			output.SetMeta(d, "keywords", strings.Trim(value, "[] "))
 		}
 	}
+}
+
+// FrontMatter returns the fields of a YAML front matter as plain values: texts, whole numbers, true and false, and lists of
+// them; nil where data has none. Values of other forms are left out.
+func FrontMatter(data []byte) map[string]any {
+	head := strings.ReplaceAll(string(bytes.TrimPrefix(clean.Head(data, 1<<16), []byte("\xef\xbb\xbf"))), "\r\n", "\n")
+	if !utf8.ValidString(head) {
+		head = strings.ToValidUTF8(head, "")
+	}
+	front, _, ok := frontMatter(head)
+	if !ok {
+		return nil
+	}
+	out := map[string]any{}
+	list := "" // the key whose items follow
+	for line := range strings.Lines(front) {
+		line = strings.TrimRight(line, "\n ")
+		if item, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "- "); ok && list != "" {
+			items, _ := out[list].([]any)
+			if v, ok := frontValue(item); ok && len(items) < 100 {
+				out[list] = append(items, v)
+			}
+			continue
+		}
+		list = ""
+		key, value, ok := strings.Cut(line, ":")
+		if !ok || key == "" || strings.ContainsAny(key[:1], " #-\"'{[") || len(out) >= 50 {
+			continue
+		}
+		if value = strings.TrimSpace(value); value == "" {
+			list = key
+			continue
+		}
+		if inner, ok := strings.CutPrefix(value, "["); ok && strings.HasSuffix(inner, "]") {
+			var items []any
+			for _, s := range strings.Split(strings.TrimSuffix(inner, "]"), ",") {
+				if v, ok := frontValue(s); ok && len(items) < 100 {
+					items = append(items, v)
+				}
+			}
+			if items != nil {
+				out[key] = items
+			}
+			continue
+		}
+		if v, ok := frontValue(value); ok {
+			out[key] = v
+		}
+	}
+	for k, v := range out {
+		if v == nil {
+			delete(out, k)
+		}
+	}
+	return out
+}
+
+// frontValue reads a plain value of YAML.
+func frontValue(s string) (any, bool) {
+	s = strings.TrimSpace(s)
+	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
+		return s[1 : n-1], true
+	}
+	if i := strings.Index(s, " #"); i >= 0 {
+		s = strings.TrimSpace(s[:i])
+	}
+	switch {
+	case s == "" || strings.ContainsAny(s[:1], "|>&*!{[%@`") || s == "null" || s == "~":
+		return nil, false
+	case s == "true" || s == "false":
+		return s == "true", true
+	}
+	if n, err := strconv.Atoi(s); err == nil && strconv.Itoa(n) == s && len(s) < 16 {
+		return float64(n), true
+	}
+	return s, true
 }
 
 // frontLines keeps the fields as text, without comments, which would look like headings.

@@ -1,0 +1,164 @@
+// Package transcribe turns recorded speech into text through any server that speaks the transcription protocol of OpenAI
+// (POST /audio/transcriptions): OpenAI itself, whisper.cpp, faster-whisper, LocalAI, vLLM and others.
+//
+// Transient failures are retried with growing, jittered pauses, and answers are checked before use. Errors never hold the
+// key or any text.
+package transcribe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/modelhttp"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBaseURL    = "https://api.openai.com/v1"
+	DefaultModel      = "whisper-1"
+	DefaultTimeout    = 10 * time.Minute
+	DefaultMaxRetries = 2
+)
+
+const (
+	// maxAnswer bounds an answer in bytes: a day of speech has about one million.
+	maxAnswer = 32 << 20
+	// longestRecording bounds the times that a server may name.
+	longestRecording = 1000 * time.Hour
+)
+
+// Config says which server is asked. The zero value of a field is the default of the same name.
+type Config struct {
+	// BaseURL is the address in front of /audio/transcriptions, such as http://localhost:8080/v1.
+	BaseURL string
+	// Model is the name of the model on the server.
+	Model string
+	// APIKey is sent as a bearer token; empty sends none.
+	APIKey string
+	// Language is the language of the recordings as an ISO 639-1 code; empty lets the server find out.
+	Language string
+	// HTTPClient sends the requests; nil means one that follows no redirects, so that the key goes nowhere else.
+	HTTPClient *http.Client
+	// Timeout bounds one request; negative means that only the context does.
+	Timeout time.Duration
+	// MaxRetries is how often a failed request is tried again; negative means never.
+	MaxRetries int
+}
+
+// Client is a [document.Transcriber]. It is safe for concurrent use and holds nothing that must be closed.
+type Client struct {
+	http            modelhttp.Client
+	model, language string
+}
+
+var _ document.Transcriber = (*Client)(nil)
+
+// New returns a client; the error names all that is wrong with c.
+func New(c Config) (*Client, error) {
+	if c.BaseURL == "" {
+		c.BaseURL = DefaultBaseURL
+	}
+	if c.Model == "" {
+		c.Model = DefaultModel
+	}
+	t := &Client{model: c.Model, language: c.Language, http: modelhttp.Client{Name: "transcribe", APIKey: c.APIKey, HTTP: c.HTTPClient, Timeout: c.Timeout,
+		MaxRetries: c.MaxRetries, FirstPause: time.Second, MaxPause: 30 * time.Second, MaxRetryAfter: time.Minute}}
+	var faults *multierror.Error
+	faults = multierror.Append(faults, t.http.Complete(c.BaseURL, "/audio/transcriptions", DefaultTimeout, DefaultMaxRetries)...)
+	if l := c.Language; l != "" && (len(l) < 2 || len(l) > 3 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz") != "") {
+		faults = multierror.Append(faults, errors.New("transcribe: language is no ISO 639 code"))
+	}
+	return t, faults.ErrorOrNil()
+}
+
+// endings are the names that servers want of each type, which tell the formats apart by them.
+var endings = map[string]string{"audio/mpeg": "mp3", "audio/wav": "wav", "audio/x-wav": "wav", "audio/flac": "flac", "audio/ogg": "ogg", "audio/mp4": "m4a",
+	"audio/x-m4a": "m4a", "audio/webm": "webm", "video/mp4": "mp4", "video/webm": "webm", "video/x-matroska": "webm", "video/mpeg": "mpeg", "audio/aac": "aac"}
+
+// Transcribe returns what is said in a recording.
+func (t *Client) Transcribe(ctx context.Context, data []byte, mediaType string) ([]document.Utterance, error) {
+	ending := endings[mediaType]
+	if ending == "" {
+		return nil, fmt.Errorf("transcribe: no server reads %s", mediaType)
+	}
+	body, contentType, err := t.form(data, mediaType, "recording."+ending)
+	if err != nil {
+		return nil, errors.New("transcribe: cannot write the request")
+	}
+	var out []document.Utterance
+	err = t.http.PostBody(ctx, contentType, body, maxAnswer, func(answer []byte) (err error) {
+		out, err = t.decode(answer)
+		return err
+	})
+	return out, err
+}
+
+func (t *Client) form(data []byte, mediaType, name string) ([]byte, string, error) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	fields := [][2]string{{"model", t.model}, {"response_format", "verbose_json"}, {"timestamp_granularities[]", "segment"}}
+	if t.language != "" {
+		fields = append(fields, [2]string{"language", t.language})
+	}
+	for _, f := range fields {
+		if err := w.WriteField(f[0], f[1]); err != nil {
+			return nil, "", err
+		}
+	}
+	part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`}, "Content-Type": {mediaType}})
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := part.Write(data); err != nil {
+		return nil, "", err
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), w.FormDataContentType(), nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// decode reads the segments of an answer, or its text where it has none.
+func (t *Client) decode(data []byte) ([]document.Utterance, error) {
+	var answer struct {
+		Text     *string `json:"text"`
+		Segments []struct {
+			Start   float64 `json:"start"`
+			End     float64 `json:"end"`
+			Text    string  `json:"text"`
+			Speaker string  `json:"speaker"`
+		} `json:"segments"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return nil, t.http.Malformed(err, len(data))
+	}
+	if answer.Text == nil && answer.Segments == nil {
+		return nil, t.http.Bad("it has neither text nor segments")
+	}
+	var out []document.Utterance
+	for _, s := range answer.Segments {
+		if text := strings.TrimSpace(s.Text); text != "" {
+			if s.Start < 0 || s.Start > longestRecording.Seconds() || s.End > longestRecording.Seconds() {
+				return nil, t.http.Bad("a segment is at no time of a recording")
+			}
+			out = append(out, document.Utterance{Start: seconds(s.Start), End: seconds(s.End), Speaker: strings.TrimSpace(s.Speaker), Text: text})
+		}
+	}
+	if len(out) == 0 && answer.Text != nil && strings.TrimSpace(*answer.Text) != "" {
+		out = []document.Utterance{{Text: strings.TrimSpace(*answer.Text)}}
+	}
+	return out, nil
+}
