@@ -44,11 +44,11 @@ func TestParseProxies(t *testing.T) {
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
-		"no keys":     {"CONTEXTMEM_DATA": t.TempDir()},
-		"bad proxies": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_TRUSTED_PROXIES": "nobody"},
+		"no keys":         {"CONTEXTMEM_DATA": t.TempDir()},
+		"bad proxies":     {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_TRUSTED_PROXIES": "nobody"},
 		"bad transcriber": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_TRANSCRIBER_URL": "localhost"},
 		"bad timeout":     {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_PARSE_TIMEOUT": "soon"},
-		"bad address": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_ADDR": "nowhere:none"},
+		"bad address":     {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_ADDR": "nowhere:none"},
 	} {
 		err := run(t.Context(), func(k string) string { return env[k] }, slog.New(slog.DiscardHandler), nil)
 		require.Error(t, err, name)
