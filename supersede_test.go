@@ -136,10 +136,49 @@ func TestSupersededUnseen(t *testing.T) {
 // What is not certain enough to be shown still orders the two; what is improbable does nothing.
 func TestSupersededPerhaps(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .6, {"Lisbon", "Faro"}: .4}}, homes()...)
+	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .6, {"Lisbon", "Faro"}: .05}}, homes()...)
 	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, []string{"porto", "lisbon"}, ids[:2])
 	assert.Nil(t, by["lisbon"].SupersededBy)
+}
+
+// Hints too weak to order two memories by themselves decide between memories that a question finds about equally.
+func TestSupersededHints(t *testing.T) {
+	t.Parallel()
+	ms := []contextmem.Memory{
+		{ID: "old", Text: "the standup is at nine on weekdays", Time: on("2024-01-01")},
+		{ID: "new", Text: "the standup is at ten on weekdays", Time: on("2024-02-01")},
+		{ID: "tea", Text: "I like green tea in the morning", Time: on("2024-01-02")},
+	}
+	const question = "when is the standup, nine?"
+	for name, hint := range map[string]float64{"none": 0, "weak": .3} {
+		sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"nine", "ten"}: hint}}, ms...)
+		ids, by := ask(t, sub, contextmem.Recall{Query: question})
+		if hint == 0 {
+			require.Equal(t, []string{"old", "new"}, ids[:2], name)
+			continue
+		}
+		require.Equal(t, []string{"new", "old"}, ids[:2], name)
+		assert.Nil(t, by["old"].SupersededBy, "a hint is not shown")
+		assert.InDelta(t, 0, by["new"].Explain.Succession+by["old"].Explain.Succession, 1e-9, "they exchanged their scores")
+		ids, _ = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
+		assert.Equal(t, "old", ids[0])
+		ids, _ = ask(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
+		assert.Equal(t, "old", ids[0], "the question is about what held once")
+		cs, err := sub.Conflicts(t.Context(), 0, 0)
+		require.NoError(t, err)
+		require.Len(t, cs, 1)
+		assert.InDelta(t, hint, cs[0].Confidence, 1e-9)
+	}
+}
+
+// What is less certain than a conflict counts as a hint and is not listed.
+func TestSupersededHintsAreNoConflicts(t *testing.T) {
+	t.Parallel()
+	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .15}}, homes()...)
+	cs, err := sub.Conflicts(t.Context(), 0, 0)
+	require.NoError(t, err)
+	assert.Empty(t, cs)
 }
 
 // A memory that is deleted, or told anew, no longer takes the place of others.

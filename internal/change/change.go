@@ -24,11 +24,12 @@ import (
 const (
 	Shown  = 0.8 // from here on a memory is shown as superseded
 	Orders = 0.5 // above it the later of two memories stands before the earlier one
-	Kept   = 0.2 // from here on a succession is stored: a caller may want to decide it
+	Kept   = 0.2 // from here on a caller may want to decide it
+	Hints  = 0.1 // from here on a succession is stored: many hints of one question together say which memory holds now
 )
 
 // rulesVersion is raised when the rules change, so that memories are compared again.
-const rulesVersion = "rules 1"
+const rulesVersion = "rules 2"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
@@ -223,10 +224,15 @@ func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
 	}
 	var out []backend.Succession
 	for i, x := range verdicts {
-		if x.confidence < Kept {
+		later, earlier := order(s, near[i])
+		if x.confidence < Hints || x.confidence < Kept && !(later.own && earlier.own) {
 			continue
 		}
-		later, earlier := order(s, near[i])
+		if x.confidence < Kept { // it takes no more room than its numbers
+			out = append(out, backend.Succession{Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal,
+				Decider: x.decider, Confidence: x.confidence, Created: r.now})
+			continue
+		}
 		extra, err := r.matter(later, earlier, &x)
 		if err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ func Undecided(ctx context.Context, st backend.Store, part backend.Partition, af
 			return nil, err
 		}
 		for _, f := range page {
-			if f.Confidence < Shown && len(out) < limit {
+			if f.Confidence >= Kept && f.Confidence < Shown && len(out) < limit {
 				out = append(out, f)
 			}
 			after = f.Num

@@ -62,6 +62,11 @@ func (v *vocabulary) rare(term string) bool {
 // off, or was said wrongly.
 func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 	for _, l := range later.parse() {
+		for _, e := range earlier.parse() {
+			if cue := byValue(&l, &e, v); cue != "" {
+				return verdict{confidence: ruleConfidence, retracts: cue != "moved", matter: e.Text, evidence: l.Text, decider: "rules: " + cue}, true
+			}
+		}
 		cue := cueOf(&l)
 		if cue == "" {
 			continue
@@ -77,7 +82,9 @@ func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 
 // cued reports whether a statement has a clause that does something to what was said before.
 func cued(s *said) bool {
-	return slices.ContainsFunc(s.parse(), func(c clause) bool { return cueOf(&c) != "" })
+	return slices.ContainsFunc(s.parse(), func(c clause) bool {
+		return cueOf(&c) != "" || changes.MatchString(c.Text) || disproves.MatchString(c.Text) || gone.MatchString(c.Text)
+	})
 }
 
 // states reports whether a clause says something that can end.
@@ -92,7 +99,8 @@ func states(c *clause) bool {
 var (
 	withdraws   = regexp.MustCompile(`(?i)\b(forget|ignore|scratch|disregard) (what|everything|that bit|the (bit|part|thing)) `)
 	firstPerson = regexp.MustCompile(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
-	othersThing = regexp.MustCompile(`(?i)\b(my|our) \pL+['’]s `) // "my sister's car"
+	denied      = regexp.MustCompile(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
+	othersThing = regexp.MustCompile(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                 // "my sister's car"
 	dated       = regexp.MustCompile(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
 	// oldValue finds the value that a clause names beside the one that takes its place.
 	oldValue = regexp.MustCompile(`(?i)(?:\bnot (?:the |a |an )?([\pL\d][\pL\d.,:]*)(?: but\b|[.!,;)]*$)|\binstead of (?:the |a |an |my |our )?([\pL\d][\pL\d.,:]*)|\b(?:switched|moved|went) from ([\pL\d][\pL\d.,:]*) to\b)`)
@@ -107,6 +115,8 @@ func cueOf(c *clause) string {
 		return ""
 	case c.Mode == extract.ModeCancelled:
 		return "cancelled"
+	case denied.MatchString(c.Text):
+		return ""
 	case c.Mode == extract.ModeEnded && c.About == extract.AboutSpeaker && firstPerson.MatchString(c.Text):
 		return "ended"
 	case (c.Mode == extract.ModeCorrected || c.Mode == extract.ModeAsserted || c.Mode == extract.ModePast) && oldValue.MatchString(c.Text):

@@ -22,6 +22,7 @@ type said struct {
 	text    string // without labels, and without what the assistant said
 	speaker string
 	before  string    // what was said directly before
+	own     bool      // see Own
 	vector  []float32 // nil: not known
 	clauses []clause
 }
@@ -47,11 +48,21 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
 	if text == "" {
 		return nil
 	}
-	s := &said{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text}
+	s := &said{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c)}
 	if labels[strings.ToLower(s.speaker)] {
 		s.speaker = ""
 	}
 	return s
+}
+
+// Own reports whether a chunk of a memory is what the one whose memory it is wrote or said to an assistant. Where several
+// people talk with each other, they encourage and answer more than they tell, and hints of change are mostly wrong.
+func Own(doc *item.Doc, c *backend.Chunk) bool {
+	if doc.Pairs {
+		return true
+	}
+	speaker := strings.ToLower(pipeline.SpeakerOf(c.Text))
+	return speaker == "" || speaker == "user" || labels[speaker] || speaker == strings.ToLower(doc.UserName)
 }
 
 // userText returns the words of the user in the text of a chunk.

@@ -48,12 +48,13 @@ type link struct {
 type succession struct {
 	*run
 	part  backend.Partition
-	links map[int64][]link // by the earlier version, the most certain first
-	known map[int64]bool   // versions whose links were read, once there are any
+	links map[int64][]link     // by the earlier version, the most certain first
+	hints []backend.Succession // of the hits, whatever their confidence
+	known map[int64]bool       // versions whose links were read, once there are any
 }
 
 // succeed marks hits that were superseded and lets what took their places stand before them.
-func (r *run) succeed(hits []*Hit) ([]*Hit, error) {
+func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 	for i := range r.scopes { // in an order that does not change
 		sc := &r.scopes[i]
 		if sc.Part.Class != backend.Memory || slices.ContainsFunc(r.scopes[:i], func(o scope) bool { return o.Part == sc.Part }) {
@@ -72,7 +73,7 @@ func (r *run) succeed(hits []*Hit) ([]*Hit, error) {
 		if err := s.read(r.nums); err != nil {
 			return nil, err
 		}
-		if len(s.links) == 0 {
+		if len(s.hints) == 0 {
 			continue
 		}
 		var some []*Hit
@@ -82,7 +83,13 @@ func (r *run) succeed(hits []*Hit) ([]*Hit, error) {
 			}
 		}
 		s.mark(some)
-		if r.Superseded != Mark {
+		if r.Superseded == Mark || asksOfPast(r.Query) {
+			continue
+		}
+		if some, hits, err = s.weigh(sc, some, hits); err != nil {
+			return nil, err
+		}
+		if len(s.links) > 0 {
 			hits = s.hand(sc, some, hits)
 		}
 	}
@@ -138,7 +145,12 @@ func (s *succession) read(ask []int64) error {
 				s.known[num] = true
 			}
 		}
-		found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders })
+		if step == 0 {
+			s.hints = slices.Clone(found)
+		}
+		if found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders }); len(found) == 0 {
+			return nil
+		}
 		rows, err := s.rows(found)
 		if err != nil {
 			return err

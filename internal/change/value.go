@@ -1,0 +1,119 @@
+package change
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+)
+
+// kind is a type of values of which a matter has one: the day of a class, the number of a phone.
+type kind struct {
+	name  string
+	value *regexp.Regexp
+}
+
+var kinds = []kind{
+	{"weekday", regexp.MustCompile(`(?i)\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b`)},
+	{"time", regexp.MustCompile(`(?i)\b(\d{1,2}[:.]\d\d|\d{1,2} ?(?:am|pm)|(?:half|quarter) (?:past )?(?:to )?\pL+|noon|midday|midnight)\b`)},
+	{"date", regexp.MustCompile(`(?i)\b(\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*|(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}|\d{1,2}(?:st|nd|rd|th))\b`)},
+	{"phone", regexp.MustCompile(`\+?\b0?\d{2,5}[ -]\d{3,4}[ -]?\d{3,4}\b`)},
+	{"money", regexp.MustCompile(`(?i)(?:[£$€] ?\d[\d.,]*k?|\b\d[\d.,]*(?:k| ?(?:euros?|dollars?|pounds?|quid)))(?:\b|$)`)},
+}
+
+var (
+	// changes say that a value is another one than before.
+	changes = regexp.MustCompile(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
+	// corrects begins a message that puts the one before it right.
+	corrects = regexp.MustCompile(`(?i)(?:^|[.!?,;] +)(?:(?:oh|ah|oops|sorry|hang on|er|um)[,.!]? +)*(?:no[,.]? wait|wait[,.]? no|no[,.]? sorry|scratch that|correction|sorry[,.]? (?:i )?meant?|i meant?t?|i got that wrong|typo|my mistake)\b`)
+	// disproves names what was believed and is not so.
+	disproves = regexp.MustCompile(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really)? (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
+	// believes says that a statement is somebody's guess of a cause.
+	believes = regexp.MustCompile(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
+	// gone says that its subject is no more.
+	gone = regexp.MustCompile(`(?i)^(?:(?:so|and|well|ok|okay|but|sadly|finally|anyway)[, ]+)*(?:the |my |our )?([\pL\d][\pL\d'’ -]{1,40}?) (?:is|are|['’]s|has been|have been|was|were|got) (?:gone|dead|no more|history|scrapped|sold|called off|cancelled|canceled|not happening)(?: (?:for good|now|after all|too|again|completely|entirely))*[.,!;)]*$`)
+)
+
+// values returns what a clause holds of each kind, by the kind's place; nil where it holds none.
+func values(text string) (out map[int]string) {
+	for i, k := range kinds {
+		if m := k.value.FindString(text); m != "" {
+			if out == nil {
+				out = map[int]string{}
+			}
+			out[i] = strings.ToLower(strings.TrimSuffix(m, "s"))
+		}
+	}
+	return out
+}
+
+// another reports whether two clauses have different values of one kind.
+func another(l, e string) bool {
+	was := values(e)
+	for k, v := range values(l) {
+		if w, ok := was[k]; ok && w != v {
+			return true
+		}
+	}
+	return false
+}
+
+// asserts reports whether a clause says that something is so or will be.
+func asserts(c *clause) bool {
+	switch c.Mode {
+	case extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, "":
+		return c.About != extract.AboutAssistant && !othersThing.MatchString(c.Text) && !ofSomebody.MatchString(c.Text)
+	}
+	return false
+}
+
+// ofSomebody finds what a named person has: "Ruth's study group".
+var ofSomebody = regexp.MustCompile(`\p{Lu}\pL+['’]s \pL`)
+
+// byValue decides by what two clauses say of one matter: that its value is another one now, that a guess was wrong, or that
+// a thing is no more.
+func byValue(l, e *clause, v *vocabulary) string {
+	switch {
+	case asserts(l) && states(e) && changes.MatchString(l.Text) && another(l.Text, e.Text) && v.shares(l, e):
+		return "moved"
+	case l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && believes.MatchString(e.Text) && e.Mode != extract.ModeQuestion:
+		if m := disproves.FindStringSubmatch(l.Text); m != nil && v.within(m[1], e) {
+			return "disproved"
+		}
+	case asserts(l) && states(e) && e.About != extract.AboutOther:
+		if m := gone.FindStringSubmatch(l.Text); m != nil && v.within(m[1], e) {
+			return "gone"
+		}
+	}
+	return ""
+}
+
+// shares reports whether two clauses have a rare term that is no value.
+func (v *vocabulary) shares(l, e *clause) bool {
+	for t := range l.terms {
+		if e.terms[t] && v.rare(t) && t[0] > '9' && !dated.MatchString(t) && !unspecific[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether the rare terms of a phrase, at least one, stand in a clause.
+func (v *vocabulary) within(phrase string, e *clause) bool {
+	n := 0
+	for t := range termsOf(phrase) {
+		if t[0] <= '9' || unspecific[t] {
+			continue
+		}
+		if !e.terms[t] || !v.rare(t) {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// unspecific are terms that many matters have.
+var unspecific = words(`week weekend day morning evening afternoon night month year hour minut time work home hous flat start end begin move chang meet pay price cost number thing plan call peopl
+	black white red green blue yellow brown grey gray pink orang purpl small big littl larg
+	mum dad mother father sister brother son daughter wife husband friend boss kid child famili`)

@@ -1,0 +1,23 @@
+package recall
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestQuestionsAboutThePast(t *testing.T) {
+	t.Parallel()
+	for _, q := range []string{
+		"where did I use to live, before I moved to Leeds?", "which doctor did I see before the one at Malago?", "what was my previous job?",
+		"what did I used to drink", "wo habe ich früher gewohnt?", "где я жил раньше?", "以前どこに住んでいた？", "what pet did we have before byte and nibble?",
+	} {
+		assert.True(t, asksOfPast(q), q)
+	}
+	for _, q := range []string{
+		"where do I live?", "what's on before lunch tomorrow?", "what must I do before Friday?", "who is my doctor now?", "what salary am I on before tax?",
+		"wo wohne ich?", "when is standup?",
+	} {
+		assert.False(t, asksOfPast(q), q)
+	}
+}

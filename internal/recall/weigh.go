@@ -1,0 +1,165 @@
+package recall
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/change"
+)
+
+// Most successions are hints, too weak to order two memories by themselves: of ten that a judge gives a chance of .2, two are right. One hint decides nothing, but
+// what a question finds first and what hints say of it decide together: a memory gains by what it may have taken the place
+// of, and loses by what may have taken its place, as far as the other memory is about the question itself. A memory that
+// seems to replace many, or to be replaced by many, says little of each. The weights are those of a conditional logit
+// model (McFadden, 1974) of which memory answers; docs/recall.md says what it was fitted on.
+const (
+	weighOwn   = 7.9            // of the share of the best score
+	weighOwn2  = -2.6           // of its square
+	weighGains = 21             // of the best hint that it took the place of another, by that one's share
+	weighLoses = 16             // of the best hint that another took its place
+	mostNamed  = 16             // memories that hints add to the hits
+	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
+)
+
+// standing is a hit with what hints say of it.
+type standing struct {
+	*Hit
+	share        float64 // of the best score
+	own          bool    // as change.Own
+	gains, loses float64
+	value        float64
+}
+
+// weigh orders hits of one scope, the best first, by their scores and by hints, and gives the scores out anew in this order. It
+// adds memories that a hint names and that stand behind the hits. It returns the hits of the scope and all hits.
+func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error) {
+	if len(s.hints) == 0 {
+		return some, hits, nil
+	}
+	fresh, err := s.named(sc, some)
+	if err != nil {
+		return nil, nil, err
+	}
+	some, hits = append(slices.Clone(some), fresh...), append(hits, fresh...)
+	top := 0.0
+	for _, h := range some {
+		top = max(top, h.Score)
+	}
+	if top <= 0 {
+		return some, hits, nil
+	}
+	all := make([]standing, len(some))
+	of := map[int64][]*standing{}
+	for i, h := range some {
+		doc, err := s.DocOf(h.Row.Src)
+		if err != nil {
+			return nil, nil, err
+		}
+		all[i] = standing{Hit: h, share: max(0, h.Score/top), own: change.Own(doc, &h.Row.Chunk)}
+		of[h.Row.Src.Num] = append(of[h.Row.Src.Num], &all[i])
+	}
+	strengths, err := s.strengths()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range s.hints {
+		f := &s.hints[i]
+		if f.Confidence >= change.Shown { // see hand
+			continue
+		}
+		for _, a := range of[f.Earlier] {
+			if f.EarlierChunk >= 0 && f.EarlierChunk != a.Row.Ordinal {
+				continue
+			}
+			for _, b := range of[f.Later] {
+				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || !(a.own && b.own && told(b.Row.Src).Sub(told(a.Row.Src)) >= oneSitting) {
+					continue
+				}
+				b.gains = max(b.gains, strengths[i]*a.share)
+				a.loses = max(a.loses, strengths[i]*b.share)
+			}
+		}
+	}
+	for i := range all {
+		x := &all[i]
+		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + weighGains*x.gains - weighLoses*x.loses
+	}
+	scores := make([]float64, len(all))
+	for i := range all {
+		scores[i] = all[i].Score
+	}
+	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
+	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
+	for i := range all {
+		h := all[i].Hit
+		h.Parts.Succession += scores[i] - h.Score
+		h.Score = scores[i]
+		some[i] = h
+	}
+	return some, hits, nil
+}
+
+// strengths returns for each hint its confidence times the geometric mean of its shares of what is said of its two sides.
+func (s *succession) strengths() ([]float64, error) {
+	replaces, replaced := map[int64]float64{}, map[int64]float64{}
+	for i := range s.hints {
+		replaced[s.hints[i].Earlier] += s.hints[i].Confidence
+		replaces[s.hints[i].Later] = 0
+	}
+	found, err := s.Store.Successions(s.ctx, backend.SuccessionQuery{Part: s.part, Later: slices.Collect(maps.Keys(replaces))})
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		replaces[found[i].Later] += found[i].Confidence
+	}
+	out := make([]float64, len(s.hints))
+	for i := range s.hints {
+		f := &s.hints[i]
+		out[i] = f.Confidence * math.Sqrt(f.Confidence/max(f.Confidence, replaces[f.Later])*f.Confidence/replaced[f.Earlier])
+	}
+	return out, nil
+}
+
+// named returns memories that hints name and that were ranked, but stand behind the hits.
+func (s *succession) named(sc *scope, some []*Hit) ([]*Hit, error) {
+	if s.res.Thinking && s.Reranker != nil || s.RecencyBias > 0 || s.Apps { // their scores are of another kind
+		return nil, nil
+	}
+	want := map[int64]float64{}
+	for _, h := range some {
+		for i := range s.hints {
+			if f := &s.hints[i]; f.Earlier == h.Row.Src.Num {
+				want[f.Later] = max(want[f.Later], f.Confidence*h.Score)
+			}
+		}
+	}
+	for _, h := range some {
+		delete(want, h.Row.Src.Num)
+	}
+	if len(want) == 0 {
+		return nil, nil
+	}
+	var more []*Hit
+	for i := range s.room {
+		if h := &s.room[i]; h.Row == nil && h.scope == sc && want[h.ranked.Source] > 0 {
+			more = append(more, h)
+			delete(want, h.ranked.Source) // the best chunk of each
+		}
+	}
+	more, err := s.run.read(more[:min(len(more), mostNamed)], nil)
+	if err != nil {
+		return nil, err
+	}
+	more = slices.DeleteFunc(more, func(h *Hit) bool { return s.afterwards(h.Row.Src) || math.IsNaN(h.Score) })
+	for _, h := range more {
+		p := partsOf(sc.answer.Parts(&h.ranked))
+		h.Parts = &p
+	}
+	s.rate(more)
+	return more, nil
+}
