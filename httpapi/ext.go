@@ -31,6 +31,10 @@ var extensions = []extension{
 	{route{method: "GET", path: "/ext/entities", family: gen2, scope: query, do: withSub(extEntities)}, "Entities of the graph, by name", entitiesRequest{}, entitiesAnswer{}},
 	{route{method: "POST", path: "/ext/profile", family: gen2, body: bodyJSON, scope: query, do: withSub(extProfile)}, "What holds of somebody, by slot", profileRequest{}, profileAnswer{}},
 	{route{method: "POST", path: "/ext/context", family: gen2, body: bodyJSON, scope: query, do: withSub(extContext), request: "Recall"}, "A recall as a text for a prompt", contextRequest{}, contextAnswer{}},
+	{route{method: "GET", path: "/ext/keys", family: gen2, scope: manage, wholeOrg: true, do: extKeys}, "API keys, with when each was used last", noRequest{}, keysAnswer{}},
+	{route{method: "POST", path: "/ext/keys", family: gen2, body: bodyJSON, scope: manage, wholeOrg: true, do: extCreateKey, request: "KeySpec"}, "Make an API key, whose text is shown this once", newKeyRequest{}, newKeyAnswer{}},
+	{route{method: "PATCH", path: "/ext/keys/{api_key_id}", family: gen2, body: bodyJSON, scope: manage, wholeOrg: true, do: extExpireKey}, "Set when a key ends", expireKeyRequest{}, keyRow{}},
+	{route{method: "DELETE", path: "/ext/keys/{api_key_id}", family: gen2, scope: manage, wholeOrg: true, do: extRevokeKey}, "Revoke a key", noRequest{}, revokedKey{}},
 }
 
 // memoryClass is the type of a request that is about memories by default.

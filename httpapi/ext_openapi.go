@@ -138,8 +138,11 @@ func extensionDocument() map[string]any {
 	paths := map[string]map[string]any{}
 	for i := range extensions {
 		x := &extensions[i]
-		props := schemaOf{"database": schemaOf{"type": "string", "minLength": 1, "description": "Database to work in."}}
-		if !strings.HasSuffix(x.path, "/databases") {
+		props, required := schemaOf{}, []string{}
+		if !x.wholeOrg {
+			props["database"], required = schemaOf{"type": "string", "minLength": 1, "description": "Database to work in."}, []string{"database"}
+		}
+		if !x.wholeOrg && !strings.HasSuffix(x.path, "/databases") {
 			props["collection"] = schemaOf{"type": "string", "description": "Collection to work in; default the database's own."}
 		}
 		addFields(props, reflect.TypeOf(x.in))
@@ -155,7 +158,7 @@ func extensionDocument() map[string]any {
 				params = append(params, map[string]any{"name": name, "in": "query", "required": name == "database", "schema": props[name]})
 			}
 		} else {
-			op["requestBody"] = map[string]any{"required": true, "content": jsonContent(schemaOf{"type": "object", "properties": props, "required": []string{"database"}})}
+			op["requestBody"] = map[string]any{"required": true, "content": jsonContent(schemaOf{"type": "object", "properties": props, "required": required})}
 		}
 		if params != nil {
 			op["parameters"] = params

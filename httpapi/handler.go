@@ -68,8 +68,13 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	// VendorHeaders sends the headers X-HydraDB-* of the hosted service too where clients of it look for them.
 	VendorHeaders bool
-	// Logger gets one line for each failure of the service. Default: silent.
+	// Console is served at /console/, such as a console.Console. Default: none.
+	Console http.Handler
+	// Logger gets one line for each failure of the service, and at level Info one for each request with its id. Default: silent.
 	Logger *slog.Logger
+	// Audit gets a line for each request that changes something, refused ones too: the key's id, the route, the database and
+	// collection, the status. It never gets content. Default: none.
+	Audit *slog.Logger
 }
 
 type api struct {
@@ -84,6 +89,7 @@ type api struct {
 	feed   *limiter
 
 	tallies *tallies
+	meters  meters
 	known   map[string][]string // path pattern -> methods
 }
 
@@ -132,9 +138,12 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 		a.mount(&extensions[i].route)
 	}
 	a.mux.HandleFunc("GET "+contextmem.PresignedPath+"{token}", a.content)
-	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, health{"ok", openAPIVersion})
-	})
+	a.mux.HandleFunc("GET /healthz", a.healthy("ok", "unavailable"))
+	a.mux.HandleFunc("GET /readyz", a.healthy("ready", "unavailable"))
+	if o.Console != nil {
+		a.mux.Handle("/console/", o.Console)
+		a.mux.Handle("/console", o.Console)
+	}
 	a.mux.HandleFunc("GET /openapi.json", serveOpenAPI("v1"))
 	a.mux.HandleFunc("GET /v2/openapi.json", serveOpenAPI("v2"))
 	a.mux.HandleFunc("GET /ext/openapi.json", serveExtensions())
@@ -163,10 +172,7 @@ func (a *api) mount(r *route) {
 // serve is the outermost handler: request id, panics, and requests that no route
 // can take.
 func (a *api) serve(w http.ResponseWriter, r *http.Request) {
-	id := r.Header.Get(requestIDHeader)
-	if !isUUID(id) {
-		id = contextmem.NewRequestID()
-	}
+	id := requestIDOf(r)
 	h := w.Header()
 	h[requestIDHeader], h["X-Content-Type-Options"] = []string{id}, noSniff
 	defer func() {
@@ -292,6 +298,12 @@ func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 		return
 	}
 	defer c.cleanup()
+	if rt.text != nil && wantsText(r) {
+		if err := rt.text(c); err != nil {
+			c.fail(err)
+		}
+		return
+	}
 	out, err := rt.do(c)
 	if err != nil {
 		c.fail(err)

@@ -42,6 +42,7 @@ func (t *tally) add(status int) {
 
 // answered counts an answer to a caller who is known.
 func (c *call) answered(status int) {
+	c.observed(status)
 	if c.who.Org == "" {
 		return
 	}

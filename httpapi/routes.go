@@ -29,12 +29,13 @@ type route struct {
 	body          bodyKind
 	scope         contextmem.Scope
 	do            func(c *call) (any, error)
-	status        int    // of success; 0: 200
-	request       string // the service's request type, where names of fields depend on it; see wireNames
-	wholeOrg      bool   // a key that is restricted to tenants is refused
-	successor     string // of a deprecated route
-	unwrapRequest bool   // an older body nests everything under "request"
-	invalidCode   string // code of an invalid search parameter, where it is not INVALID_PARAMETERS
+	text          func(c *call) error // answers requests that ask for text; nil: nothing does
+	status        int                 // of success; 0: 200
+	request       string              // the service's request type, where names of fields depend on it; see wireNames
+	wholeOrg      bool                // a key that is restricted to tenants is refused
+	successor     string              // of a deprecated route
+	unwrapRequest bool                // an older body nests everything under "request"
+	invalidCode   string              // code of an invalid search parameter, where it is not INVALID_PARAMETERS
 }
 
 const (
@@ -67,7 +68,7 @@ var routes = []route{
 	{method: "POST", path: "/embeddings/filter_raw_embeddings", family: gen1, body: bodyJSON, scope: query, do: withSub(v1FilterEmbeddings)},
 	{method: "DELETE", path: "/embeddings/delete_raw_embeddings", family: gen1, scope: ingest, do: withSub(v1DeleteEmbeddings)},
 	{method: "POST", path: "/api-keys/create_api_key", family: gen1, body: bodyOptional, scope: manage, do: v1CreateKey},
-	{method: "GET", path: "/metrics", family: gen1, scope: manage, do: v1Metrics},
+	{method: "GET", path: "/metrics", family: gen1, scope: manage, do: v1Metrics, text: metricsText},
 
 	// Second generation.
 	{method: "POST", path: "/databases", family: gen2, body: bodyJSON, scope: manage, do: withTenant(v2CreateDatabase), request: "TenantSpec"},

@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"examples/", "cmd/", "adapters/", "bench/cmd/", "bench/neural", "bench/modernc"},
 	{"cmd/contextmem/internal/"},
 	{"shared"},
-	{"httpapi", "client", "eval", "bench"},
+	{"httpapi", "console", "client", "eval", "bench"},
 	{""},
 	{"internal/vectors", "internal/transfer", "internal/verify", "internal/erase"},
 	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "models/change-multilingual"},
@@ -56,7 +56,8 @@ func floorOf(path string) int {
 
 // only lists packages that may import no others of this module than these, so that their users link nothing else.
 var only = map[string][]string{
-	"httpapi":            {"", "content", "facts", "fault", "document", "connector", "internal/reuse"},
+	"httpapi":            {"", "content", "facts", "fault", "document", "connector", "internal/reuse", "internal/meter"},
+	"console":            {"", "content", "facts", "fault"},
 	"client":             {"", "content", "facts", "fault"},
 	"backend":            {},
 	"content":            {},
