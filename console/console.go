@@ -1,0 +1,280 @@
+// Package console serves a web page on which people look into a contextmem service and operate it: what it holds, why a recall answered
+// as it did, what became of items, and connectors, webhooks, keys, backups. It needs no other host and no JavaScript.
+//
+//	c, err := console.New(svc, console.Options{})
+//	defer c.Close()
+//	mux.Handle("/console/", c)
+//
+// People sign in with an API key and see what the key may see. docs/console.md says more.
+package console
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// Prefix is where the console expects to be mounted, behind whatever http.StripPrefix takes off.
+const Prefix = "/console/"
+
+// Options configure a console.
+type Options struct {
+	// Verify finds the key with the given text; fault.ErrUnauthorized when it is no good. It is asked again at every request of a
+	// session, so that a key that is revoked is out at once. Default: Service.VerifyKey.
+	Verify func(ctx context.Context, text string) (contextmem.Key, error)
+	// BackupDir is the directory to which backups are written; empty: the console makes none.
+	BackupDir string
+	// Secure marks cookies as for HTTPS alone, where TLS ends before this process. With TLS in this process it is so anyway.
+	Secure bool
+	// Audit gets a line for each change that somebody makes: the action, the key's id, what it was done to. Default: none.
+	Audit *slog.Logger
+	// Logger gets failures of the service. Default: silent.
+	Logger *slog.Logger
+}
+
+// Console is an http.Handler. It is safe for concurrent use.
+type Console struct {
+	svc      *contextmem.Service
+	o        Options
+	mux      *http.ServeMux
+	sessions *sessions
+	jobs     *jobs
+	pages    pages
+	guard    *http.CrossOriginProtection
+}
+
+// New returns a console for svc. Close ends what it has under way.
+func New(svc *contextmem.Service, o Options) (*Console, error) {
+	if svc == nil {
+		return nil, errors.New("console: no service")
+	}
+	if o.Verify == nil {
+		o.Verify = svc.VerifyKey
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Audit == nil {
+		o.Audit = slog.New(slog.DiscardHandler)
+	}
+	p, err := loadPages()
+	if err != nil {
+		return nil, err
+	}
+	c := &Console{svc: svc, o: o, mux: http.NewServeMux(), sessions: newSessions(), jobs: newJobs(), pages: p, guard: http.NewCrossOriginProtection()}
+	c.routes()
+	return c, nil
+}
+
+// Close stops a backup or a check that is under way and waits for it.
+func (c *Console) Close() error {
+	c.jobs.close()
+	return nil
+}
+
+// routes are all pages and actions.
+func (c *Console) routes() {
+	c.mux.HandleFunc("GET "+Prefix+"static/{name}", c.static)
+	c.mux.HandleFunc("GET "+Prefix+"login", c.loginPage)
+	c.mux.HandleFunc("POST "+Prefix+"login", c.login)
+	page := func(pattern string, f func(*view) error) { c.mux.HandleFunc("GET "+Prefix+pattern, c.page(f)) }
+	act := func(pattern string, f func(*view) error) { c.mux.HandleFunc("POST "+Prefix+pattern, c.action(f)) }
+	page("{$}", overview)
+	page("t/{tenant}", tenantPage)
+	page("t/{tenant}/item", itemPage)
+	page("t/{tenant}/recall", recallPage)
+	page("t/{tenant}/timeline", timelinePage)
+	page("t/{tenant}/graph", graphPage)
+	page("connectors", connectorsPage)
+	page("connectors/{id}", connectorPage)
+	page("webhooks", webhooksPage)
+	page("keys", keysPage)
+	page("system", systemPage)
+	act("logout", logout)
+	act("t/{tenant}/retry", retry)
+	act("t/{tenant}/restore", restore)
+	act("t/{tenant}/merge/undo", undoMerge)
+	act("connectors", createConnector)
+	act("connectors/{id}/sync", syncConnector)
+	act("connectors/{id}/pause", pauseConnector)
+	act("connectors/{id}/resume", resumeConnector)
+	act("connectors/{id}/resources", addResource)
+	act("connectors/{id}/delete", deleteConnector)
+	act("webhooks", setWebhook)
+	act("webhooks/test", testWebhook)
+	act("webhooks/delete", deleteWebhook)
+	act("webhooks/resend", resend)
+	act("keys", createKey)
+	act("keys/revoke", revokeKey)
+	act("keys/expire", expireKey)
+	act("system/backup", startBackup)
+	act("system/verify", startVerify)
+	c.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.fail(w, r, nil, &contextmem.Error{Kind: fault.KindNotFound, Err: errors.New("no such page")})
+	})
+}
+
+const (
+	maxForm  = 64 << 10 // bytes of a form
+	maxQuery = 16 << 10 // and of a query string
+)
+
+// ServeHTTP implements http.Handler.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			c.o.Logger.Error("panic in the console", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			c.fail(w, r, nil, errors.New("internal error"))
+		}
+	}()
+	refused := func(kind fault.Kind, why string) {
+		c.fail(w, r, nil, &contextmem.Error{Kind: kind, Err: errors.New(why)})
+	}
+	switch p := r.URL.EscapedPath(); {
+	case r.URL.Path+"/" == Prefix:
+		http.Redirect(w, r, "console/", http.StatusSeeOther)
+		return
+	case !strings.HasPrefix(r.URL.Path, Prefix), path.Clean(p) != strings.TrimSuffix(p, "/"):
+		refused(fault.KindNotFound, "no such page")
+		return
+	case len(r.URL.RawQuery) > maxQuery:
+		refused(fault.KindInvalid, "the address is too long")
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
+		h.Set("Allow", "GET, HEAD, POST")
+		c.write(w, http.StatusMethodNotAllowed, "error", c.bare(r, "error", errorData{Status: http.StatusMethodNotAllowed, Message: "this method is not used here"}))
+		return
+	}
+	if r.Method == http.MethodPost {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := c.guard.Check(r); err != nil {
+			refused(fault.KindForbidden, "the form was sent from another site")
+			return
+		}
+		if err := r.ParseForm(); err != nil {
+			refused(fault.KindInvalid, "the form could not be read")
+			return
+		}
+	}
+	c.mux.ServeHTTP(w, r)
+}
+
+// page serves a page to who is signed in.
+func (c *Console) page(f func(*view) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s, key, ok := c.signedIn(r)
+		if !ok {
+			c.toLogin(w, r)
+			return
+		}
+		v := c.view(w, r, s, key)
+		if err := f(v); err != nil {
+			c.fail(w, r, v, err)
+		}
+	}
+}
+
+// action serves a form of who is signed in, whose token is compared.
+func (c *Console) action(f func(*view) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s, key, ok := c.signedIn(r)
+		if !ok {
+			c.toLogin(w, r)
+			return
+		}
+		v := c.view(w, r, s, key)
+		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("csrf")), []byte(s.csrf)) != 1 {
+			c.fail(w, r, v, &contextmem.Error{Kind: fault.KindForbidden, Err: errors.New("the form is out of date: go back, load the page again and repeat")})
+			return
+		}
+		err := f(v)
+		c.o.Audit.Info("write", "action", strings.TrimPrefix(r.URL.Path, Prefix), "key", key.ID, "org", key.Org, "tenant", v.Tenant, "sub", v.Sub, "ok", err == nil)
+		if err != nil {
+			c.fail(w, r, v, err)
+		}
+	}
+}
+
+// statusOf is the status of an answer that tells of an error.
+func statusOf(err error) int {
+	e, ok := errors.AsType[*contextmem.Error](err)
+	if !ok {
+		return http.StatusInternalServerError
+	}
+	switch e.Kind {
+	case fault.KindInvalid, fault.KindFormat:
+		return http.StatusBadRequest
+	case fault.KindUnprocessed:
+		return http.StatusUnprocessableEntity
+	case fault.KindTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.KindUnauthorized:
+		return http.StatusUnauthorized
+	case fault.KindForbidden:
+		return http.StatusForbidden
+	case fault.KindRateLimited:
+		return http.StatusTooManyRequests
+	case fault.KindNotFound:
+		return http.StatusNotFound
+	case fault.KindExists, fault.KindConflict, fault.KindNotReady, fault.KindProcessing:
+		return http.StatusConflict
+	case fault.KindUnavailable, fault.KindClosed:
+		return http.StatusServiceUnavailable
+	case fault.KindUpstream:
+		return http.StatusBadGateway
+	}
+	return http.StatusInternalServerError
+}
+
+// fail shows an error. v is nil where nobody is signed in.
+func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *view, err error) {
+	status, message := statusOf(err), err.Error()
+	if status >= http.StatusInternalServerError && status != http.StatusBadGateway {
+		if r.Context().Err() == nil {
+			c.o.Logger.Error("the console met an error", "path", r.URL.Path, "err", err)
+		}
+		message = "the service met an error"
+	}
+	if v == nil {
+		v = c.bare(r, "error", nil)
+	}
+	v.Page, v.Data = "error", errorData{status, strings.TrimPrefix(message, "contextmem: ")}
+	c.write(w, status, "error", v)
+}
+
+type errorData struct {
+	Status  int
+	Message string
+}
+
+// admin reports whether a key may see what is of the whole deployment: one of the default organisation that is limited neither to
+// tenants nor to scopes without manage.
+func admin(k contextmem.Key) bool {
+	return k.Org == contextmem.DefaultOrg && k.AllowsOrganisation() && k.Allows(contextmem.ScopeManage)
+}
+
+// idle is how long a session lasts that nobody uses, and longest how long one lasts at all.
+const (
+	idle    = time.Hour
+	longest = 12 * time.Hour
+)

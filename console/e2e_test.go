@@ -1,0 +1,138 @@
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/connector/filesystem"
+	"github.com/contextmem/contextmem/console"
+	"github.com/contextmem/contextmem/httpapi"
+)
+
+// need finds a program or a folder; where it is missing the test is skipped, but fails where CONTEXTMEM_E2E=required says so.
+func need(t *testing.T, what string, find func() (string, error)) string {
+	t.Helper()
+	p, err := find()
+	if err == nil {
+		return p
+	}
+	if os.Getenv("CONTEXTMEM_E2E") == "required" {
+		t.Fatalf("%s is missing", what)
+	}
+	t.Skipf("%s is missing: the console was not walked through", what)
+	return ""
+}
+
+// TestBrowser walks through every page and action in headless Chromium, which keeps pictures of them in CONTEXTMEM_ARTIFACTS.
+func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	node := need(t, "node", func() (string, error) { return exec.LookPath("node") })
+	chromium := need(t, "chromium", func() (string, error) { return exec.LookPath("chromium") })
+	need(t, "console/e2e/node_modules (npm ci)", func() (string, error) {
+		_, err := os.Stat(filepath.Join("e2e", "node_modules", "playwright-core", "package.json"))
+		return "", err
+	})
+	out := os.Getenv("CONTEXTMEM_ARTIFACTS")
+	if out == "" {
+		out = os.TempDir()
+	}
+	out = filepath.Join(out, "console-e2e")
+	t.Logf("pictures are in %s", out)
+
+	ctx := t.Context()
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "note.md"), []byte("# Note\n\nThe keys hang behind the door."), 0o600))
+	files, err := filesystem.New(root)
+	require.NoError(t, err)
+	svc, err := contextmem.Open(ctx, t.TempDir(), &contextmem.Options{Providers: []contextmem.Provider{files}, AllowLocalWebhooks: true})
+	require.NoError(t, err)
+	fill(ctx, t, svc)
+	c, err := console.New(svc, console.Options{BackupDir: filepath.Join(t.TempDir(), "backup")})
+	require.NoError(t, err)
+	api, err := httpapi.New(svc, httpapi.Options{StoredKeys: true, Console: c})
+	require.NoError(t, err)
+	var refuse atomic.Bool
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(contextmem.HeaderSignature) == "" || refuse.Swap(false) {
+			w.WriteHeader(http.StatusTeapot)
+		}
+	}))
+	mux := http.NewServeMux()
+	mux.Handle("/", api)
+	mux.HandleFunc("POST /make", func(w http.ResponseWriter, r *http.Request) { // an item ends, and the first event of it is refused
+		refuse.Store(true)
+		if _, err := svc.Tenant("demo").Sub("hook").Remember(r.Context(), contextmem.Memory{ID: "hooked", Text: "It rings."}); err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	srv := httptest.NewServer(mux)
+	defer func() {
+		srv.Close()
+		hook.Close()
+		require.NoError(t, c.Close())
+		require.NoError(t, svc.Close())
+	}()
+	_, key, err := svc.CreateKey(ctx, contextmem.KeySpec{Owner: "admin"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, node, "walk.mjs")
+	cmd.Dir = "e2e"
+	cmd.Env = append(os.Environ(), "CONSOLE_URL="+srv.URL+"/console/", "CONSOLE_KEY="+key, "CONSOLE_CHROMIUM="+chromium, "CONSOLE_OUT="+out, "CONSOLE_HOOK="+hook.URL+"/hook", "CONSOLE_MAKE="+srv.URL+"/make")
+	cmd.WaitDelay = 5 * time.Second
+	text, err := cmd.CombinedOutput()
+	t.Logf("%s", text)
+	require.NoError(t, err)
+}
+
+// fill puts what the walk looks at.
+func fill(ctx context.Context, t *testing.T, svc *contextmem.Service) {
+	t.Helper()
+	for _, id := range []string{"demo", "private"} {
+		_, err := svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: id})
+		require.NoError(t, err)
+	}
+	demo := svc.Tenant("demo")
+	day := func(s string) time.Time {
+		d, err := time.Parse("2006-01-02", s)
+		require.NoError(t, err)
+		return d
+	}
+	know := contextmem.KnowledgeBatch{Files: []contextmem.File{
+		{ID: "handbook.md", Name: "handbook.md", Data: []byte("# Harbour Bakery handbook\n\n## Opening hours\n\nThe bakery opens at six in the morning from Tuesday to Saturday.\n\n## Sourdough\n\nEvery loaf starts with the rye culture that Ingrid Solberg brought from Bergen in 1998.\n\n## When the oven fails\n\nCall Marta Okafor, who services the burners.\n")},
+		{ID: "allergens.html", Name: "allergens.html", Data: []byte("<h1>Allergens</h1><p>The seed crackers of the bakery contain sesame. All loaves contain gluten.</p>")},
+		{ID: "suppliers.csv", Name: "suppliers.csv", Data: []byte("supplier,product,contact\nNordmill,stone-ground rye,Pavel Horak\nValley Dairy,cultured butter,June Abara\n")},
+		{ID: "market.txt", Name: "market.txt", Data: []byte("On Sundays the bakery sells at the market on the quay until two.")},
+		{ID: "broken.pdf", Name: "broken.pdf", Data: []byte("%PDF-1.4 this is cut off")},
+	}}
+	_, err := demo.AddKnowledge(ctx, know)
+	require.NoError(t, err)
+	_, err = demo.Sub("evil").AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "evil.md", Name: "evil.md", Data: []byte("# <script>alert(1)</script>\n\n<img src=x onerror=alert(2)> <svg onload=alert(3)> \u202eright to left\u202c [click](javascript:alert(4))\n")}}})
+	require.NoError(t, err)
+	_, err = demo.Sub("noor").Remember(ctx,
+		contextmem.Memory{ID: "home-1", UserName: "Noor", Text: "I live in Lyon with my brother Samir.", Infer: true, Time: day("2026-02-03")},
+		contextmem.Memory{ID: "name", UserName: "Noor", Text: "My bakery is called Little Anchor.", Infer: true, Time: day("2026-04-02")},
+		contextmem.Memory{ID: "home-2", UserName: "Noor", Text: "I no longer live in Lyon, I moved to Marseille.", Infer: true, Time: day("2026-05-20")},
+		contextmem.Memory{ID: "diet-1", UserName: "Noor", Text: "I like cinnamon buns with butter.", Infer: true, Time: day("2026-03-01")},
+		contextmem.Memory{ID: "diet-2", UserName: "Noor", Text: "I can't have dairy any more.", Infer: true, Time: day("2026-06-01")})
+	require.NoError(t, err)
+	require.NoError(t, svc.Drain(ctx))
+	require.NoError(t, demo.Sub("noor").WaitRefined(ctx))
+	require.NoError(t, demo.Sub("noor").Supersede(ctx, "diet-1", "diet-2", "butter is dairy"))
+	_, err = svc.Tenant("private").Remember(ctx, contextmem.Memory{ID: "p", Text: "The private word is abracadabra."})
+	require.NoError(t, err)
+}

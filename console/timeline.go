@@ -1,0 +1,187 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+)
+
+const factsShown = 200
+
+type timelineData struct {
+	Person   string
+	People   []facts.Entity
+	Class    string
+	Slots    []slotRow
+	Replaced []replacedRow // memories that another took the place of
+	Open     []contextmem.Conflict
+	Merges   []contextmem.Merge
+	More     bool
+}
+
+type slotRow struct {
+	Name  string
+	Facts []factRow
+}
+
+type factRow struct {
+	facts.Fact
+	By *facts.Fact // what took its place
+}
+
+type replacedRow struct {
+	ID, Text string
+	Since    time.Time
+	By       *contextmem.Supersession
+}
+
+func timelinePage(v *view) error {
+	sub, err := v.scope(contextmem.ScopeQuery)
+	if err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	class, err := v.class()
+	if err != nil {
+		return err
+	}
+	d := timelineData{Person: strings.TrimSpace(v.value("person")), Class: className(class)}
+	people, err := sub.ListEntities(ctx, facts.EntityRequest{Class: class, Type: "PERSON", Limit: 50})
+	if err != nil {
+		return err
+	}
+	d.People = people.Entities
+	if d.Person == "" && len(d.People) > 0 {
+		most := slices.MaxFunc(d.People, func(a, b facts.Entity) int { return a.Mentions - b.Mentions })
+		d.Person = most.Name
+	}
+	p, err := sub.Facts(ctx, facts.Request{Class: class, Subject: d.Person, History: true, Limit: factsShown})
+	if err != nil {
+		return err
+	}
+	d.More = p.Next != 0
+	d.Slots = bySlot(p.Facts)
+	if class == contextmem.ClassMemory {
+		if err := d.memories(v, sub); err != nil {
+			return err
+		}
+	}
+	if d.Merges, err = sub.Merges(ctx, class, 0, 50); err != nil {
+		return err
+	}
+	return v.show("timeline", d)
+}
+
+// bySlot groups facts by slot, the slots by name and those of none last; the newest first.
+func bySlot(list []facts.Fact) (out []slotRow) {
+	byID := map[string]*facts.Fact{}
+	for i := range list {
+		byID[list[i].ID] = &list[i]
+	}
+	slots := map[string][]factRow{}
+	for _, f := range list {
+		slots[f.Slot] = append(slots[f.Slot], factRow{Fact: f, By: byID[f.SupersededBy]})
+	}
+	for name, rows := range slots {
+		slices.SortStableFunc(rows, func(a, b factRow) int { return when(b).Compare(when(a)) })
+		out = append(out, slotRow{name, rows})
+	}
+	slices.SortFunc(out, func(a, b slotRow) int {
+		if (a.Name == "") != (b.Name == "") {
+			if a.Name == "" {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+func when(f factRow) time.Time {
+	if !f.Since.IsZero() {
+		return f.Since
+	}
+	return f.Learnt
+}
+
+// memories finds which of the memories that the facts come from, and of those said about the person, no longer hold.
+func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
+	ctx := v.r.Context()
+	var err error
+	if d.Open, err = sub.Conflicts(ctx, 0, 20); err != nil {
+		return err
+	}
+	query := d.Person
+	if query == "" {
+		query = "I"
+	}
+	res, err := sub.Recall(ctx, contextmem.Recall{Query: query, Class: contextmem.ClassMemory, Superseded: contextmem.SupersededMark, MaxResults: 100})
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	add := func(chunks []contextmem.Chunk) {
+		for _, c := range chunks {
+			if c.SupersededBy != nil && !seen[c.SourceID] {
+				seen[c.SourceID] = true
+				text, _ := cut(c.Text, 400)
+				d.Replaced = append(d.Replaced, replacedRow{c.SourceID, text, c.ValidFrom, c.SupersededBy})
+			}
+		}
+	}
+	add(res.Chunks)
+	var ids []string
+	for _, s := range d.Slots {
+		for _, f := range s.Facts {
+			if f.SourceID != "" && !slices.Contains(ids, f.SourceID) && len(ids) < 100 {
+				ids = append(ids, f.SourceID)
+			}
+		}
+	}
+	if len(ids) > 0 {
+		if res, err = sub.Recall(ctx, contextmem.Recall{Query: query, Class: contextmem.ClassMemory, IDs: ids, Superseded: contextmem.SupersededMark, MaxResults: 100}); err != nil {
+			return err
+		}
+		add(res.Chunks)
+	}
+	slices.SortFunc(d.Replaced, func(a, b replacedRow) int { return b.By.Time.Compare(a.By.Time) })
+	return nil
+}
+
+// restore lets a memory hold again.
+func restore(v *view) error {
+	sub, err := v.scope(contextmem.ScopeIngest)
+	if err != nil {
+		return err
+	}
+	if _, err := sub.Restore(v.r.Context(), v.value("id")); err != nil {
+		return err
+	}
+	return v.back("t/"+url.PathEscape(v.Tenant)+"/timeline", url.Values{"sub": {v.Sub}, "person": {v.value("person")}}, "restored")
+}
+
+func undoMerge(v *view) error {
+	sub, err := v.scope(contextmem.ScopeIngest)
+	if err != nil {
+		return err
+	}
+	class, err := v.class()
+	if err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(v.value("id"), 10, 64)
+	if err != nil {
+		return refuse(fault.KindInvalid, "id", "must be the number of a merge")
+	}
+	if err := sub.UndoMerge(v.r.Context(), class, id); err != nil {
+		return err
+	}
+	return v.back("t/"+url.PathEscape(v.Tenant)+"/timeline", url.Values{"sub": {v.Sub}, "class": {className(class)}}, "unmerged")
+}

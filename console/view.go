@@ -1,0 +1,245 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/fault"
+)
+
+//go:embed templates/*.html static/* texts.en.json
+var files embed.FS
+
+// pages are the templates by name.
+type pages map[string]*template.Template
+
+// view is a request for a page and what the page shows.
+type view struct {
+	c *Console
+	w http.ResponseWriter
+	r *http.Request
+	s *session
+
+	Base   string // prefix of all addresses
+	Page   string
+	Key    contextmem.Key
+	Signed bool
+	Admin  bool
+	CSRF   string
+	Tenant string // that the page is about; empty: none
+	Sub    string
+	Notice string // key of a text about what was done
+	Shown  string // shown once
+	Data   any
+}
+
+// base is the path of the console as the browser sees it: handlers before this one may have taken a prefix off.
+func base(r *http.Request) string {
+	full := r.RequestURI
+	if i := strings.IndexAny(full, "?#"); i >= 0 {
+		full = full[:i]
+	}
+	if i := strings.Index(full, Prefix); i >= 0 && strings.HasPrefix(full, "/") && !strings.HasPrefix(full, "//") {
+		return full[:i] + Prefix
+	}
+	return Prefix
+}
+
+// bare is the view of somebody who is not signed in.
+func (c *Console) bare(r *http.Request, page string, data any) *view {
+	return &view{c: c, r: r, Base: base(r), Page: page, Data: data}
+}
+
+// notices are the texts that a page may be asked to show.
+var notices = map[string]bool{"retried": true, "restored": true, "unmerged": true, "synced": true, "paused": true, "resumed": true, "created": true, "deleted": true, "saved": true,
+	"tested": true, "testfailed": true, "resent": true, "revoked": true, "expires": true, "started": true, "added": true}
+
+func (c *Console) view(w http.ResponseWriter, r *http.Request, s *session, key contextmem.Key) *view {
+	v := &view{c: c, w: w, r: r, s: s, Base: base(r), Key: key, Signed: true, Admin: admin(key), CSRF: s.csrf}
+	if n := r.URL.Query().Get("done"); notices[n] {
+		v.Notice = n
+	}
+	return v
+}
+
+// show writes a page.
+func (v *view) show(page string, data any) error {
+	v.Page, v.Data = page, data
+	v.c.write(v.w, http.StatusOK, page, v)
+	return nil
+}
+
+// write writes a page whole or not at all.
+func (c *Console) write(w http.ResponseWriter, status int, page string, v *view) {
+	var b bytes.Buffer
+	if err := c.pages[page].Execute(&b, v); err != nil {
+		c.o.Logger.Error("a page could not be written", "page", page, "err", err)
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// to sends the browser on to a page of the console.
+func (v *view) to(page string) { http.Redirect(v.w, v.r, v.Base+page, http.StatusSeeOther) }
+
+// back returns to a page with a text about what was done.
+func (v *view) back(page string, q url.Values, done string) error {
+	if q == nil {
+		q = url.Values{}
+	}
+	q.Set("done", done)
+	v.to(page + "?" + q.Encode())
+	return nil
+}
+
+func refuse(kind fault.Kind, field, format string, args ...any) error {
+	return &contextmem.Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// need asks for a scope of the key.
+func (v *view) need(s contextmem.Scope) error {
+	if !v.Key.Allows(s) {
+		return refuse(fault.KindForbidden, "", "the key lacks the scope %q", s)
+	}
+	return nil
+}
+
+// whole asks for a key that may manage what is of the whole organisation.
+func (v *view) whole() error {
+	if !v.Key.AllowsOrganisation() {
+		return refuse(fault.KindForbidden, "", "the key is restricted to tenants, and this is the organisation's")
+	}
+	return v.need(contextmem.ScopeManage)
+}
+
+func (v *view) org() contextmem.Organisation { return v.c.svc.Org(v.Key.Org) }
+
+// value is a value of the form or, of a page, of its address.
+func (v *view) value(name string) string {
+	if v.r.Method == http.MethodPost {
+		return v.r.PostForm.Get(name)
+	}
+	return v.r.URL.Query().Get(name)
+}
+
+// number reads a value between lo and hi; what is missing is lo, and anything else an error.
+func (v *view) number(name string, lo, hi int) (int, error) {
+	s := v.value(name)
+	if s == "" {
+		return lo, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < lo || n > hi {
+		return 0, refuse(fault.KindInvalid, name, "must be a number between %d and %d", lo, hi)
+	}
+	return n, nil
+}
+
+// day reads a date, or a time of one; zero where there is none.
+func (v *view) day(name string) (time.Time, error) {
+	s := v.value(name)
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", time.RFC3339} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, refuse(fault.KindInvalid, name, "must be a date such as 2026-05-31")
+}
+
+// scope finds the sub-tenant that the page is about, when the key may see its tenant.
+func (v *view) scope(s contextmem.Scope) (contextmem.Sub, error) {
+	id := v.r.PathValue("tenant")
+	v.Tenant = id
+	if !v.Key.AllowsTenant(id) {
+		v.Tenant = ""
+		return contextmem.Sub{}, refuse(fault.KindForbidden, "", "the key is restricted to other tenants")
+	}
+	if err := v.need(s); err != nil {
+		return contextmem.Sub{}, err
+	}
+	v.Sub = v.value("sub")
+	return v.org().Tenant(id).Sub(v.Sub), nil
+}
+
+// class reads the class of a page; memories are the default.
+func (v *view) class() (contextmem.Class, error) {
+	switch v.value("class") {
+	case "", "memory":
+		return contextmem.ClassMemory, nil
+	case "knowledge":
+		return contextmem.ClassKnowledge, nil
+	}
+	return 0, refuse(fault.KindInvalid, "class", "must be memory or knowledge")
+}
+
+func className(c contextmem.Class) string {
+	if c == contextmem.ClassMemory {
+		return "memory"
+	}
+	return "knowledge"
+}
+
+// types of files that are served.
+var types = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+func (c *Console) static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	b, err := files.ReadFile("static/" + name)
+	if err != nil || types[path.Ext(name)] == "" {
+		c.fail(w, r, nil, refuse(fault.KindNotFound, "", "no such page"))
+		return
+	}
+	w.Header().Set("Content-Type", types[path.Ext(name)])
+	w.Header().Set("Cache-Control", "private, max-age=300")
+	_, _ = w.Write(b)
+}
+
+// loadPages reads the templates and the texts.
+func loadPages() (pages, error) {
+	b, err := files.ReadFile("texts.en.json")
+	if err != nil {
+		return nil, err
+	}
+	var texts map[string]string
+	if err := json.Unmarshal(b, &texts); err != nil {
+		return nil, fmt.Errorf("console: texts: %w", err)
+	}
+	entries, err := files.ReadDir("templates")
+	if err != nil {
+		return nil, err
+	}
+	out := pages{}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".html")
+		if name == "layout" {
+			continue
+		}
+		t, err := template.New("layout.html").Funcs(funcs(texts)).ParseFS(files, "templates/layout.html", "templates/"+e.Name())
+		if err != nil {
+			return nil, err
+		}
+		out[name] = t
+	}
+	if len(out) == 0 {
+		return nil, errors.New("console: no pages")
+	}
+	return out, nil
+}
