@@ -30,9 +30,14 @@ var demoQuestions = []struct{ sub, text string }{
 }
 
 func (a *app) demoCmd() *cobra.Command {
-	return &cobra.Command{Use: "demo", Short: "Load a bakery's documents and a conversation, and ask about them", Args: cobra.NoArgs,
+	var serve bool
+	flags := serveFlags{shutdown: 10 * time.Second, rate: 100}
+	c := &cobra.Command{Use: "demo", Short: "Load a bakery's documents and a conversation, and ask about them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, h home) error {
+			if serve && a.url != "" {
+				return usage("--url: demo --serve works on a directory")
+			}
+			err := a.with(cmd, func(ctx context.Context, h home) error {
 				if err := h.EnsureTenant(ctx, demoTenant); err != nil {
 					return err
 				}
@@ -62,7 +67,39 @@ func (a *app) demoCmd() *cobra.Command {
 					fmt.Fprintf(w, "\nAsk on: contextmem recall -t %s -s noor \"...\"\nServe it: contextmem serve\nForget it: contextmem tenants rm %s\n", demoTenant, demoTenant)
 				})
 			})
+			if err != nil || !serve {
+				return err
+			}
+			return a.serveDemo(cmd.Context(), &flags)
 		}}
+	c.Flags().BoolVar(&serve, "serve", false, "then serve it with its console, and show a key for that")
+	c.Flags().StringVar(&flags.addr, "addr", "127.0.0.1:8080", "address to listen on, with --serve")
+	return c
+}
+
+// loadPersona adds what Noor says of herself over half a year, of which some changes.
+func loadPersona(ctx context.Context, h home) error {
+	var b contextmem.MemoryBatch
+	for i, m := range []struct{ day, text string }{
+		{"2026-02-03", "I live in Lyon with my brother Samir."},
+		{"2026-03-01", "I work as a pastry cook at Maison Blanche."},
+		{"2026-03-20", "I like cinnamon buns with butter."},
+		{"2026-05-20", "I no longer live in Lyon, I moved to Marseille."},
+		{"2026-06-10", "I left Maison Blanche; I now run my own bakery, Little Anchor."},
+	} {
+		at, err := time.Parse("2006-01-02", m.day)
+		if err != nil {
+			return err
+		}
+		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprintf("noor-%02d", i), Text: m.text, UserName: "Noor", Infer: true, Time: at})
+	}
+	sub := h.Sub(demoTenant, "noor")
+	res, err := sub.AddMemories(ctx, b)
+	if err != nil {
+		return err
+	}
+	_, err = sub.Wait(ctx, res.IDs()...)
+	return err
 }
 
 // loadDemo puts the files into knowledge and the conversation into the memories of Noor.

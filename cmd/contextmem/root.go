@@ -108,8 +108,12 @@ type home interface {
 }
 
 // with runs f on the home that the flags name.
-func (a *app) with(cmd *cobra.Command, f func(ctx context.Context, h home) error) (err error) {
-	ctx := cmd.Context()
+func (a *app) with(cmd *cobra.Command, f func(ctx context.Context, h home) error) error {
+	return a.withHome(cmd.Context(), f)
+}
+
+// withHome is with, for what is no command of its own.
+func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) error) (err error) {
 	if a.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, a.timeout)

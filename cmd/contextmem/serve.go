@@ -28,7 +28,10 @@ type serveFlags struct {
 	bodyTimeout      time.Duration
 	depth            int
 	rate             float64
-	noMCP            bool
+	noMCP, noConsole bool
+	pprof            bool
+	auditLog         string
+	backupDir        string
 	vendorHeaders    bool
 	shutdown         time.Duration
 }
@@ -36,7 +39,7 @@ type serveFlags struct {
 func (a *app) serveCmd() *cobra.Command {
 	var s serveFlags
 	c := &cobra.Command{Use: "serve", Short: "Serve REST and MCP until a signal ends it", Args: cobra.NoArgs,
-		Long: `Serve answers both generations of the REST API, and at /mcp the Model Context Protocol over streamable HTTP. An MCP client works on --tenant and
+		Long: `Serve answers both generations of the REST API, and at /mcp the Model Context Protocol over streamable HTTP, and at /console a web page to look inside. An MCP client works on --tenant and
 --sub, or on what its headers X-Contextmem-Tenant and X-Contextmem-Sub name.
 
 Requests need a key: one of --api-keys, or one that "contextmem keys create" made. Where there is neither, serve makes a key and shows it, this once.
@@ -55,9 +58,13 @@ end within --shutdown-timeout.`,
 	f.Int64Var(&s.maxHeld, "max-held-bytes", 0, "bytes of requests in memory; 0: the default, negative: no bound")
 	f.DurationVar(&s.bodyTimeout, "body-timeout", 0, "time to send a body; 0: the default, negative: no bound")
 	f.IntVar(&s.depth, "max-json-depth", 0, "nesting of JSON; 0: the default")
-	f.Float64Var(&s.rate, "requests-per-second", 0, "requests of one key; 0: no bound")
+	f.Float64Var(&s.rate, "requests-per-second", 100, "requests of one key, with bursts of twice as many; 0: no bound")
 	f.BoolVar(&s.vendorHeaders, "vendor-headers", false, "send the headers X-HydraDB-* of the hosted service too")
 	f.BoolVar(&s.noMCP, "no-mcp", false, "do not serve the Model Context Protocol at /mcp")
+	f.BoolVar(&s.noConsole, "no-console", false, "do not serve the console at /console")
+	f.StringVar(&s.backupDir, "backup-dir", "", "directory to which the console writes backups; empty: it makes none")
+	f.StringVar(&s.auditLog, "audit-log", "", "file to which a line of JSON is added for each write, with the key's id; - is standard error")
+	f.BoolVar(&s.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ to keys of administrators")
 	f.DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "time for requests that are under way when the server ends")
 	return c
 }
@@ -95,16 +102,32 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	if err := a.firstKey(ctx, d, ring); err != nil {
 		return err
 	}
-	h, err := httpapi.New(d.Service(), httpapi.Options{Authenticator: ring, MaxBodyBytes: s.maxBody, MaxHeldBytes: s.maxHeld, BodyTimeout: s.bodyTimeout,
+	audit, closer, err := auditLog(s.auditLog, a.streams.err)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = closer.Close() }()
+	looks, err := a.newConsole(s, d.Service(), ring, o.Logger, audit)
+	if err != nil {
+		return err
+	}
+	var page http.Handler
+	if looks != nil {
+		defer func() { _ = looks.Close() }()
+		page = looks
+	}
+	h, err := httpapi.New(d.Service(), httpapi.Options{Console: page, Audit: audit, Authenticator: ring, MaxBodyBytes: s.maxBody, MaxHeldBytes: s.maxHeld, BodyTimeout: s.bodyTimeout,
 		MaxJSONDepth: s.depth, RequestsPerSecond: s.rate, TrustedProxies: proxies, VendorHeaders: s.vendorHeaders, Logger: o.Logger})
 	if err != nil {
 		return usageError{err}
 	}
+	mux := http.NewServeMux()
+	mux.Handle("/", h)
 	if !s.noMCP {
-		mux := http.NewServeMux()
-		mux.Handle("/", h)
 		mux.Handle("/mcp", a.mcpHandler(ctx, d.Service(), ring))
-		h = mux
+	}
+	if s.pprof {
+		mountProfiles(mux, ring)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -113,7 +136,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}
-	return s.run(ctx, httpapi.NewServer(h), l, secure != nil, o.Logger, a.streams.err)
+	return s.run(ctx, httpapi.NewServer(mux), l, secure != nil, o.Logger, a.streams.err)
 }
 
 // tls is the configuration of HTTPS, nil without it.
@@ -158,6 +181,9 @@ func (s *serveFlags) run(ctx context.Context, srv *http.Server, l net.Listener, 
 		scheme = "https"
 	}
 	fmt.Fprintf(w, "contextmem is ready at %s://%s\n", scheme, l.Addr())
+	if !s.noConsole {
+		fmt.Fprintf(w, "its console is at %s://%s/console/\n", scheme, l.Addr())
+	}
 	select {
 	case err := <-served:
 		return err
