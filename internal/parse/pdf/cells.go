@@ -27,17 +27,23 @@ func findCells(lines []line) {
 			gaps[i] = append(gaps[i], s.wideGaps())
 		}
 	}
+	edges := findEdges(lines)
 	for i := range lines {
 		l := &lines[i]
 		for k, s := range l.segs {
 			rest := s
-			for n := len(gaps[i][k]) - 1; n >= 0; n-- {
-				g := gaps[i][k][n]
+			cuts := s.cutsAt(edges, i)
+			for _, g := range gaps[i][k] {
 				if goesOnAcross(g, lines, gaps, i, -1) || goesOnAcross(g, lines, gaps, i, 1) {
-					var tail *segment
-					rest, tail = rest.cut(g.at)
-					l.cells = append(l.cells, tail)
+					cuts = append(cuts, g.at)
 				}
+			}
+			slices.Sort(cuts)
+			cuts = slices.Compact(cuts)
+			for n := len(cuts) - 1; n >= 0; n-- {
+				var tail *segment
+				rest, tail = rest.cut(cuts[n])
+				l.cells = append(l.cells, tail)
 			}
 			l.cells = append(l.cells, rest)
 		}
@@ -48,6 +54,72 @@ func findCells(lines []line) {
 			return 1
 		})
 	}
+}
+
+const (
+	// minEdgeLines is how many lines have to have a text object that begins at the edge of a column, and edgeShare their
+	// least share of the lines between the first and the last of them.
+	minEdgeLines, edgeShare = 4, 0.4
+	// edgeSlack is how far, in points, text objects of one edge may begin from one another.
+	edgeSlack = 0.3
+)
+
+// columnEdge is where a column begins in the lines from from to to: spreadsheets place each cell by itself, however
+// narrow the gap before it is.
+type columnEdge struct {
+	u        float64
+	from, to int
+}
+
+// findEdges finds the places within lines at which text objects begin in most of them.
+func findEdges(lines []line) []columnEdge {
+	type place struct {
+		u    float64
+		line int
+	}
+	var all []place
+	for i := range lines {
+		for k, s := range lines[i].segs {
+			for n := range s.glyphs {
+				g := &s.glyphs[n]
+				if g.begins && !g.vertical && (k > 0 || n > 0) && !isBlank(g.text) && !g.style.mono() {
+					all = append(all, place{g.u0, i})
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int { return sign(a.u - b.u) })
+	var out []columnEdge
+	for i := 0; i < len(all); {
+		k, n := i, 0
+		e := columnEdge{u: all[i].u, from: all[i].line, to: all[i].line}
+		for ; k < len(all) && all[k].u-all[i].u <= edgeSlack; k++ {
+			n++
+			e.from, e.to = min(e.from, all[k].line), max(e.to, all[k].line)
+		}
+		if n >= minEdgeLines && float64(n) >= edgeShare*float64(e.to-e.from+1) {
+			out = append(out, e)
+		}
+		i = k
+	}
+	return out
+}
+
+// cutsAt lists the glyphs of a segment of line i that begin a column.
+func (s *segment) cutsAt(edges []columnEdge, i int) []int {
+	if len(edges) == 0 {
+		return nil
+	}
+	var out []int
+	for n := range s.glyphs {
+		g := &s.glyphs[n]
+		if n > 0 && g.begins && slices.ContainsFunc(edges, func(e columnEdge) bool {
+			return i >= e.from && i <= e.to && g.u0 >= e.u-edgeSlack && g.u0 <= e.u+edgeSlack
+		}) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // wideGaps lists the gaps of a segment that stand out.

@@ -136,6 +136,7 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 			s.size, _ = in.d.number(f[1])
 		}
 	case "BT":
+		in.page.begins = true
 		in.text, in.line = identity, identity
 	case "Tf":
 		s.font = in.fonts.get(in.resource(resources, "Font", nameArg(args)))
@@ -175,7 +176,7 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 	case "TJ":
 		in.showArray(args)
 	case "BMC":
-		in.pushMark(mark{start: len(in.page.glyphs)})
+		in.pushMark(mark{start: len(in.page.glyphs), around: in.page.tag})
 	case "BDC":
 		in.beginMark(args, resources)
 	}

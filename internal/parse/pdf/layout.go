@@ -17,7 +17,7 @@ func (l *pageLayout) blocks(d *document, hyphens *hyphenation) []block {
 	for _, segs := range l.groups {
 		first := len(out)
 		d.countMono(segs)
-		for _, region := range readingOrder(d, segs) {
+		for _, region := range inTreeOrder(readingOrder(d, segs)) {
 			blocks := regionBlocks(region, 2*d.mono < d.shown, l.rules, hyphens)
 			if len(out) > first && len(blocks) > 0 && goesOn(&out[len(out)-1], &blocks[0]) {
 				last := &out[len(out)-1]

@@ -14,12 +14,13 @@ type mark struct {
 	start  int // index of its first glyph
 	actual string
 	has    bool // it has an ActualText
-	hidden bool // it belongs to hidden optional content
+	hidden bool // it belongs to hidden optional content, or to what repeats on every page
+	around tag  // of the content around it
 }
 
 // beginMark executes BDC.
 func (in *interpreter) beginMark(args []any, resources dict) {
-	m := mark{start: len(in.page.glyphs)}
+	m := mark{start: len(in.page.glyphs), around: in.page.tag}
 	if len(args) < 2 || len(in.marks) >= maxMarks {
 		in.pushMark(m)
 		return
@@ -30,6 +31,14 @@ func (in *interpreter) beginMark(args []any, resources dict) {
 	}
 	if args[0] == name("OC") && in.layer.hides(props) {
 		m.hidden = true
+		in.hidden++
+	}
+	if t := in.page.tree.tagOf(in.page.number, in.d.dict(props)["MCID"]); t.order > 0 && len(in.path) == 0 {
+		in.page.tag = t
+		m.actual, m.has = t.actual, t.has
+	}
+	if in.page.tree != nil && args[0] == name("Artifact") && in.d.name(in.d.dict(props)["Type"]) == "Pagination" {
+		m.hidden = true // the head or the foot of the page
 		in.hidden++
 	}
 	if t, ok := in.d.resolve(in.d.dict(props)["ActualText"]).(str); ok {
@@ -56,6 +65,7 @@ func (in *interpreter) endMark() {
 	}
 	m := in.marks[len(in.marks)-1]
 	in.marks = in.marks[:len(in.marks)-1]
+	in.page.tag = m.around
 	if m.hidden {
 		in.hidden--
 	}

@@ -9,6 +9,9 @@ import (
 // Attributes of a page that it inherits from the nodes above it (ISO 32000-1, 7.7.3.4).
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
+// pageNumber is where a page keeps the number of its object.
+const pageNumber name = "\x00number"
+
 const (
 	// maxKeptGlyphs and maxKeptContent, in bytes, bound the space that one page hands on to the next.
 	maxKeptGlyphs, maxKeptContent = 50_000, 1 << 20
@@ -58,6 +61,9 @@ func (d *document) pages(visit func(page dict) bool) {
 				return
 			}
 			page := dict{"Contents": node["Contents"], "Annots": node["Annots"]}
+			if r, ok := o.(ref); ok {
+				page[pageNumber] = r.num
+			}
 			for k, v := range attrs {
 				page[k] = v
 			}
@@ -160,8 +166,9 @@ func (d *document) contents(o any, sp *pageSpace) []byte {
 }
 
 // glyphs runs a page's content and returns what it shows, in the memory of the space.
-func (d *document) glyphs(page dict, fs *fonts, ly *layers, sp *pageSpace) *pageGlyphs {
-	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: sp.glyphs[:0]}
+func (d *document) glyphs(page dict, fs *fonts, ly *layers, tree *structure, sp *pageSpace) *pageGlyphs {
+	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: sp.glyphs[:0], tree: tree}
+	p.number, _ = page[pageNumber].(int)
 	if v := d.numbers(page["MediaBox"], 4); v != nil {
 		if b := makeBox(v); b.x1-b.x0 > 1 && b.y1-b.y0 > 1 {
 			p.bounds = b
@@ -245,6 +252,7 @@ func (d *document) extract() (*Result, error) {
 	res := &Result{}
 	fs := newFonts(d)
 	ly := d.newLayers(catalog)
+	tree := d.newStructure(catalog)
 	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
 	queue := pageQueue{seen: map[string]bool{}}
@@ -261,7 +269,7 @@ func (d *document) extract() (*Result, error) {
 			return false
 		}
 		space := queue.space()
-		p := d.glyphs(page, fs, ly, space)
+		p := d.glyphs(page, fs, ly, tree, space)
 		mapped += len(p.glyphs)
 		images = images || p.images
 		unmapped += p.unmapped

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -44,7 +45,11 @@ type edge struct {
 func newPageLayout(d *document, p *pageGlyphs, space *pageSpace) *pageLayout {
 	l := &pageLayout{space: space, comments: p.comments}
 	for _, glyphs := range byDirection(dropRuns(shownGlyphs(p))) {
-		segs := makeSegments(glyphs)
+		var tables []*segment
+		if p.tree != nil {
+			tables, glyphs = p.tree.taggedTables(glyphs)
+		}
+		segs := insertTables(makeSegments(glyphs), tables)
 		l.groups = append(l.groups, segs)
 		if !d.tick(segmentWork * len(segs)) {
 			break
@@ -52,7 +57,9 @@ func newPageLayout(d *document, p *pageGlyphs, space *pageSpace) *pageLayout {
 	}
 	if len(l.groups) > 0 && len(l.groups[0]) > 0 {
 		segs := l.groups[0]
-		l.rules = along(p.rules, segs[0].glyphs[0].angle)
+		if at := slices.IndexFunc(segs, func(s *segment) bool { return s.table == nil }); at >= 0 {
+			l.rules = along(p.rules, segs[at].glyphs[0].angle)
+		}
 		if d.tick(len(l.rules) * len(l.rules) / 16) {
 			for _, t := range findGrids(l.rules) {
 				if d.tick(len(segs)) {

@@ -22,7 +22,10 @@ type glyph struct {
 	angle     int16 // direction of writing in degrees, multiples of 90 within five degrees of them
 	invisible bool
 	vertical  bool
-	actual    bool // its text is that of marked content
+	actual    bool  // its text is that of marked content
+	begins    bool  // it is the first of a text object
+	order     int32 // its place in the structure tree, 0 for none
+	cell      int32 // the cell of the structure tree that it is in, 0 for none
 }
 
 // pageGlyphs collects what a page shows.
@@ -35,6 +38,10 @@ type pageGlyphs struct {
 	unmapped int  // codes without a meaning
 	comments []string
 	rules    []rule
+	number   int        // of the page's object, 0 when unknown
+	tree     *structure // nil for none
+	begins   bool       // a text object has begun
+	tag      tag        // of the glyphs that are shown now
 }
 
 // move sets the text position to the start of a line that is offset from the current one.
@@ -195,6 +202,8 @@ func (p *pageGlyphs) add(text string, m matrix, width float64, at placing, st *g
 	g := glyph{
 		text: text, u0: u, u1: u + w, v: v, size: at.size, angle: at.angle,
 		style: st.font.style, spacing: at.spacing, invisible: st.invisible, vertical: st.font.vertical,
+		order: p.tag.order, cell: p.tag.cell, begins: p.begins,
 	}
+	p.begins = false
 	p.glyphs = append(p.glyphs, g)
 }

@@ -13,6 +13,9 @@ const maxColumns = 40
 // wrapGap is the widest distance of baselines within a cell of several lines.
 const wrapGap = 1.35
 
+// columnSlack is how far, in ems, cells may reach into the next column: those of spreadsheets fill theirs.
+const columnSlack = 0.15
+
 // tableColumn is the extent of a column.
 type tableColumn struct{ u0, u1 float64 }
 
@@ -91,7 +94,7 @@ func mergeColumns(columns []tableColumn, segs []*segment) ([]tableColumn, bool) 
 	for _, s := range segs {
 		hit := -1
 		for i, c := range out {
-			if s.u0 < c.u1 && s.u1 > c.u0 {
+			if s.u0 < c.u1-columnSlack*s.size && s.u1 > c.u0+columnSlack*s.size {
 				if hit >= 0 {
 					return nil, false
 				}
@@ -117,7 +120,7 @@ func mergeColumns(columns []tableColumn, segs []*segment) ([]tableColumn, bool) 
 		return 1
 	})
 	for i := 1; i < len(out); i++ {
-		if out[i].u0 < out[i-1].u1 {
+		if out[i].u0 < out[i-1].u1-columnSlack*segs[0].size {
 			return nil, false
 		}
 	}

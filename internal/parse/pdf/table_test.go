@@ -1,8 +1,10 @@
 package pdf
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,4 +102,37 @@ func TestRuledTables(t *testing.T) {
 			assert.Equal(t, tt.want, mustParse(t, onePage(tt.content)).Text)
 		})
 	}
+}
+
+// TestKnownCells counts the cells of tables that come out in their row and column.
+func TestKnownCells(t *testing.T) {
+	t.Parallel()
+	known := filepath.Join("testdata", "tables", "known")
+	data, err := os.ReadFile(filepath.Join(known, "cells.json"))
+	require.NoError(t, err)
+	var want map[string][][]string
+	require.NoError(t, json.Unmarshal(data, &want))
+	sum := 0.0
+	for name, rows := range want {
+		data, err := os.ReadFile(filepath.Join(known, name+".pdf"))
+		require.NoError(t, err)
+		var got [][]string
+		for _, table := range tablesOf(mustParse(t, data).Text) {
+			got = append(got, table...)
+		}
+		right, all := 0, 0
+		for _, row := range rows {
+			at := slices.IndexFunc(got, func(g []string) bool { return g[0] == row[0] })
+			for k, cell := range row {
+				all++
+				if at >= 0 && k < len(got[at]) && strings.Join(strings.Fields(got[at][k]), " ") == cell {
+					right++
+				}
+			}
+		}
+		share := float64(right) / float64(all)
+		sum += share
+		assert.GreaterOrEqual(t, share, 0.93, name)
+	}
+	assert.GreaterOrEqual(t, sum/float64(len(want)), 0.97)
 }
