@@ -50,7 +50,8 @@ type Options struct {
 	// only what says of itself that it ended or was wrong. Default: the one that an imported package under models/ registered
 	// (see package judge), else rules alone.
 	Judge judge.Judge
-	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser.
+	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser. A document.NamedParser also names
+	// the endings of its files; the module readers has one for SQLite and one for Parquet.
 	Parsers map[string]document.Parser
 	// OCR reads images and scanned PDF documents, such as document.Tesseract{}. Default: none; such files end errored (E1001, E2003).
 	OCR document.OCR
@@ -283,7 +284,11 @@ func (o *Options) intakeLimits() intake.Limits {
 func (o *Options) parsers() *parse.Registry {
 	r := parse.New()
 	for mediaType, p := range o.Parsers {
-		r.Register(mediaType, nil, p)
+		var endings []string
+		if n, ok := p.(document.NamedParser); ok {
+			endings = n.Endings()
+		}
+		r.Register(mediaType, endings, p)
 	}
 	r.SetOCR(o.OCR)
 	r.SetTranscriber(o.Transcriber)

@@ -10,6 +10,13 @@ type Parser interface {
 	Parse(ctx context.Context, in Input, lim Limits) (*Document, error)
 }
 
+// NamedParser is a [Parser] that knows the names of its files.
+type NamedParser interface {
+	Parser
+	// Endings are the name endings that mean its type, without the dot: "parquet".
+	Endings() []string
+}
+
 // ParserFunc is a function that is a [Parser].
 type ParserFunc func(ctx context.Context, in Input, lim Limits) (*Document, error)
 

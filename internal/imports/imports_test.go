@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"httpapi", "console", "client", "eval", "bench"},
 	{""},
 	{"internal/vectors", "internal/transfer", "internal/verify", "internal/erase"},
-	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "models/change-multilingual"},
+	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual"},
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego"},
 	{"internal/pipeline", "internal/metadata", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/neural",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
