@@ -21,6 +21,8 @@ var (
 	ErrCorrupt = errors.New("stored data is damaged")
 	// ErrNewerSchema: the data was written by a newer release.
 	ErrNewerSchema = errors.New("written by a newer version")
+	// ErrKey: the data is encrypted with another key than the one given, or one of them is missing.
+	ErrKey = errors.New("the encryption key does not fit")
 	// ErrFeedGone: the part of the change feed asked for was compacted away;
 	// the index has to start again from zero.
 	ErrFeedGone = errors.New("change feed starts later")

@@ -158,7 +158,7 @@ func (b *backup) newName(what string) string {
 
 // tenants lists the workspaces that the copied registry names.
 func (b *backup) tenants(ctx context.Context, registry string) (uids []string, err error) {
-	c, err := openPlain(registry)
+	c, err := openPlain(registry, b.db.o.vfs)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (b *backup) complete(ctx context.Context, registry string) (err error) {
 
 // patch makes the changes of complete in the copied registry.
 func (b *backup) patch(ctx context.Context, registry string) (err error) {
-	c, err := openPlain(registry)
+	c, err := openPlain(registry, b.db.o.vfs)
 	if err != nil {
 		return err
 	}
@@ -258,11 +258,11 @@ func (b *backup) patch(ctx context.Context, registry string) (err error) {
 }
 
 // openPlain opens a database that is there, with SQLite's own settings.
-func openPlain(path string) (*conn, error) {
+func openPlain(path, vfs string) (*conn, error) {
 	if _, err := os.Stat(path); err != nil { // SQLite would make it
 		return nil, err
 	}
-	dc, err := openDriver(fileURL(path, "mode=rw"))
+	dc, err := openDriver(fileURL(path, "mode=rw"+connOptions{vfs: vfs}.inVFS()))
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -271,7 +271,7 @@ func openPlain(path string) (*conn, error) {
 
 // vacuumInto writes a database, as it is at one moment, to a new file, durably. ctx interrupts it.
 func (b *backup) vacuumInto(ctx context.Context, path, to string) error {
-	c, err := openPlain(path)
+	c, err := openPlain(path, b.db.o.vfs)
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func (d *DB) mark(ctx context.Context, uid, path string) (m storeMark, err error
 	if s != nil {
 		live, commits = s.standing()
 	}
-	c, err := openPlain(path)
+	c, err := openPlain(path, d.o.vfs)
 	if err != nil {
 		return m, err
 	}

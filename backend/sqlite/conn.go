@@ -34,6 +34,7 @@ type stmt struct {
 type connOptions struct {
 	readOnly   bool
 	cacheBytes int
+	vfs        string // the file system that the file is in; empty: the default one
 }
 
 // walPages is the size of the write-ahead log, in pages of 4 KiB, from which on a
@@ -44,7 +45,7 @@ const walPages = 8192
 
 // openConn opens a database file, making it when it is absent.
 func openConn(path string, o connOptions) (*conn, error) {
-	dc, err := openDriver(fileURL(path, ""))
+	dc, err := openDriver(fileURL(path, strings.TrimPrefix(o.inVFS(), "&")))
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -61,6 +62,14 @@ func openConn(path string, o connOptions) (*conn, error) {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+// inVFS is the setting of a connection that names its file system.
+func (o connOptions) inVFS() string {
+	if o.vfs == "" {
+		return ""
+	}
+	return "&vfs=" + o.vfs
 }
 
 // fileURL names a database file with settings of its connection.

@@ -25,8 +25,8 @@ type file struct {
 // state of a writer, from what the database holds; it is called once for what the
 // readers need of it, and again for the writer.
 func openFile(ctx context.Context, path string, o Options, s schema, start func(c *conn) (state, error)) (*file, error) {
-	f := &file{path: path, o: connOptions{cacheBytes: o.CacheBytes}, start: start}
-	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3}
+	f := &file{path: path, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
+	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3, vfs: o.vfs}
 	f.readers = newPool(path, o.Readers, ro)
 	c, err := openConn(path, f.o)
 	if err != nil {

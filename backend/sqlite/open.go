@@ -25,6 +25,7 @@ import (
 	"sync"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/atrest"
 )
 
 // Defaults of [Options].
@@ -43,6 +44,13 @@ type Options struct {
 	// kept decoded in half of it. Memory is taken as it is used. Default
 	// DefaultCacheBytes, at least 131072.
 	CacheBytes int
+	// EncryptionKey encrypts every file that holds content, page by page (AES-256-GCM); 32 bytes. A deployment is encrypted
+	// from its first opening on or not at all: a directory that is not, and a key that is another than at the first opening, are refused with
+	// [backend.ErrKey]. It needs Linux, macOS or FreeBSD. Default: none.
+	EncryptionKey []byte
+
+	vfs    string // the file system of encrypted files; empty: none are
+	cipher *atrest.Cipher
 }
 
 func (o *Options) complete() (Options, error) {
@@ -63,6 +71,9 @@ func (o *Options) complete() (Options, error) {
 	if c.CacheBytes < 1<<17 {
 		errs = append(errs, fmt.Errorf("sqlite: CacheBytes is %d, want at least 131072", c.CacheBytes))
 	}
+	if n := len(c.EncryptionKey); n != 0 && n != atrest.KeyBytes {
+		errs = append(errs, fmt.Errorf("sqlite: EncryptionKey has %d bytes, want %d", n, atrest.KeyBytes))
+	}
 	return c, errors.Join(errs...)
 }
 
@@ -76,6 +87,7 @@ type DB struct {
 	reg  *registry
 
 	template template
+	unmount  func() // o.vfs; nil: there is none
 
 	mu   sync.Mutex
 	open map[string]*store // nil while one is being opened or removed
@@ -108,8 +120,14 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	}
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
 	file := filepath.Join(dir, "deployment.db")
-	if err = errors.Join(refuseLost(file, filepath.Join(dir, "tenants")), ownFile(file)); err == nil {
-		d.reg, err = openRegistry(ctx, file, opts)
+	if err = refuseLost(file, filepath.Join(dir, "tenants")); err == nil {
+		err = d.encrypt(file)
+	}
+	if err == nil {
+		err = ownFile(file)
+	}
+	if err == nil {
+		d.reg, err = openRegistry(ctx, file, d.o)
 	}
 	if err == nil {
 		err = errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)))
@@ -118,6 +136,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 		if d.reg != nil {
 			err = errors.Join(err, d.reg.close())
 		}
+		d.decrypt()
 		return nil, errors.Join(fmt.Errorf("open deployment: %w", err), unlock(lock), lock.Close())
 	}
 	return d, nil
@@ -196,6 +215,9 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 			return nil, err
 		}
 	}
+	if err := d.fits(path); err != nil {
+		return nil, err
+	}
 	s, err := openStore(ctx, path, d.o)
 	if err != nil {
 		return nil, err
@@ -258,7 +280,9 @@ func (d *DB) Close() error {
 	for _, s := range stores {
 		errs = append(errs, s.Close())
 	}
-	errs = append(errs, d.reg.close(), unlock(d.lock), d.lock.Close())
+	errs = append(errs, d.reg.close())
+	d.decrypt()
+	errs = append(errs, unlock(d.lock), d.lock.Close())
 	return errors.Join(errs...)
 }
 

@@ -61,7 +61,7 @@ func (f *file) rewrite(ctx context.Context) error {
 	}
 	w.turn.Lock()
 	defer w.turn.Unlock()
-	c, err := openPlain(f.path)
+	c, err := openPlain(f.path, f.o.vfs)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (m *template) bytes(ctx context.Context, dir string, o Options) ([]byte, er
 	if err := removeTemplate(path); err != nil { // a crash may have left it half made
 		return nil, err
 	}
-	c, err := openConn(path, connOptions{cacheBytes: o.CacheBytes})
+	c, err := openConn(path, connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs})
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func TestTendGivesRoomBack(t *testing.T) {
 			require.NoError(t, err)
 			assert.Less(t, 4*left, pages)
 			assert.Zero(t, free)
-			c, err := openPlain(path) // a connection that was open before may say what was before
+			c, err := openPlain(path, "") // a connection that was open before may say what was before
 			require.NoError(t, err)
 			_, err = c.one(t.Context(), "PRAGMA auto_vacuum", func(r *row) error { mode = r.int(0); return nil })
 			require.NoError(t, errors.Join(err, c.close()))

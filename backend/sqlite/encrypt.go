@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/sqlite/internal/sealedvfs"
+	"github.com/contextmem/contextmem/internal/atrest"
+)
+
+// encrypt makes the file system of encrypted files, if there is a key, and refuses a key that is not the one of a registry.
+func (d *DB) encrypt(registry string) (err error) {
+	if d.o.EncryptionKey != nil {
+		if d.o.cipher, err = atrest.NewCipher(d.o.EncryptionKey, "sqlite"); err != nil {
+			return err
+		}
+	}
+	if err := d.fits(registry); err != nil || d.o.cipher == nil {
+		return err
+	}
+	d.o.vfs, d.unmount, err = sealedvfs.Register(d.o.cipher)
+	return err
+}
+
+// decrypt takes that file system away; no file may be open.
+func (d *DB) decrypt() {
+	if d.unmount != nil {
+		d.unmount()
+		d.unmount = nil
+	}
+}
+
+// fits refuses a database that is not encrypted with the key before SQLite opens it, which would take its log for an empty one.
+func (d *DB) fits(path string) error {
+	state, err := sealedvfs.Look(path, d.o.cipher)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(path)
+	switch {
+	case state == sealedvfs.Plain && d.o.cipher != nil:
+		return fmt.Errorf("%s is not encrypted, and a key is given: %w", name, backend.ErrKey)
+	case state == sealedvfs.Foreign && d.o.cipher != nil:
+		return fmt.Errorf("%s was encrypted with another key, or its first page is damaged: %w", name, backend.ErrKey)
+	case state == sealedvfs.Foreign:
+		return fmt.Errorf("%s is no database, or it is encrypted and no key is given: %w", name, backend.ErrCorrupt)
+	}
+	return nil
+}
