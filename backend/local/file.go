@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/atrest"
 )
 
 // An index file holds what one flush, or one merge of several files, has to say of
@@ -75,9 +76,10 @@ type file struct {
 	size   int64
 	sum    uint32 // of the header
 	data   []byte
-	mapped bool     // else data is a copy
-	synced bool     // survives a crash of the machine
-	osf    *os.File // what data is of; nil: closed, as rows are not read
+	mapped bool  // else data is a copy on the heap
+	copied bool  // mapped, but a copy: what was decrypted
+	synced bool  // survives a crash of the machine
+	osf    *disk // what data is of; nil: closed, as rows are not read
 	blocks []*block
 	refs   atomic.Int32
 }
@@ -128,14 +130,22 @@ const readFrom = 16 << 20
 // it. The caller holds the one reference. Errors other than those of the file system are
 // errFormat.
 func openFile(dir string, id uint64, l limits) (*file, error) {
-	f, osf, err := checkFile(dir, id)
+	f, osf, err := checkFile(dir, id, l.cipher)
 	if err != nil {
 		return nil, err
 	}
-	if f.size >= mapFrom {
-		f.data, err = mapFile(osf, f.size)
+	switch {
+	case f.size >= mapFrom && osf.cipher == nil:
+		f.data, err = mapFile(osf.f, f.size)
 		f.mapped = err == nil
-	} else {
+	case f.size >= mapFrom:
+		if f.data, err = mapMemory(f.size); err == nil {
+			f.mapped, f.copied = true, true
+			if _, err = osf.ReadAt(f.data, 0); err != nil {
+				_ = unmapFile(f.data)
+			}
+		}
+	default:
 		f.data = alignedBytes(int(f.size))
 		_, err = osf.ReadAt(f.data, 0)
 	}
@@ -149,22 +159,18 @@ func openFile(dir string, id uint64, l limits) (*file, error) {
 
 // checkFile does what openFile does, but leaves the sections alone: the file is good
 // for a look at its directory. The caller closes osf.
-func checkFile(dir string, id uint64) (f *file, osf *os.File, err error) {
+func checkFile(dir string, id uint64, c *atrest.Cipher) (f *file, osf *disk, err error) {
 	f = &file{id: id, path: filepath.Join(dir, fileName(id))}
 	f.refs.Store(1)
-	osf, err = os.Open(f.path)
+	osf, err = openDisk(f.path, id, c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%w: file %d is missing", errFormat, id)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err := osf.Stat()
-	if err == nil {
-		f.size = st.Size()
-		err = f.readDirectory(osf)
-	}
-	if err != nil {
+	f.size = osf.size
+	if err = f.readDirectory(osf); err != nil {
 		return nil, nil, errors.Join(err, osf.Close())
 	}
 	return f, osf, nil
@@ -215,7 +221,7 @@ func (f *file) readDirectory(r io.ReaderAt) error {
 func (f *file) heapBytes() int64 {
 	const perFile, perBlock, perSection = 400, 300, 32 // a block with its slot
 	n := int64(perFile)
-	if !f.mapped {
+	if !f.mapped || f.copied {
 		n += f.size
 	}
 	for _, b := range f.blocks {
@@ -312,6 +318,7 @@ type fileWriter struct {
 	dir    string
 	id     uint64
 	f      *os.File
+	out    *diskWriter
 	buf    *bufio.Writer
 	offset uint64
 	blocks []*block
@@ -324,7 +331,8 @@ func newFileWriter(dir string, id uint64, l limits) (*fileWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &fileWriter{limits: l, dir: dir, id: id, f: f, buf: bufio.NewWriterSize(f, 1<<18)}
+	out := newDiskWriter(f, id, l.cipher)
+	w := &fileWriter{limits: l, dir: dir, id: id, f: f, out: out, buf: bufio.NewWriterSize(out, 1<<18)}
 	return w, w.raw(make([]byte, headerSize))
 }
 
@@ -387,10 +395,7 @@ func (w *fileWriter) finish() (*file, error) {
 	if err := w.buf.Flush(); err != nil {
 		return nil, err
 	}
-	if _, err := w.f.WriteAt(h, 0); err != nil {
-		return nil, err
-	}
-	if err := w.f.Close(); err != nil {
+	if err := w.out.finish(h); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(w.f.Name(), filepath.Join(w.dir, fileName(w.id))); err != nil {

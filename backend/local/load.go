@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/atrest"
 	"github.com/contextmem/contextmem/internal/lexical"
 	"github.com/contextmem/contextmem/internal/vector"
 )
@@ -138,7 +138,7 @@ func (x *index) verifyLater(blocks []*block) {
 				return
 			case <-time.After(verifyAfter):
 			}
-			if err := b.reread(ctx); isDamage(err) {
+			if err := b.reread(ctx, x.owner.cipher); isDamage(err) {
 				x.damage(err)
 			}
 		})
@@ -150,8 +150,8 @@ const rereadBytes = 1 << 18
 
 // reread compares the checksums of all sections with what is in the file. It reads the
 // file and not the mapping, which would make every page of it resident.
-func (b *block) reread(ctx context.Context) error {
-	f, err := os.Open(b.file.path)
+func (b *block) reread(ctx context.Context, c *atrest.Cipher) error {
+	f, err := openDisk(b.file.path, b.file.id, c)
 	if err != nil {
 		return err // it was merged away
 	}

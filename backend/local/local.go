@@ -25,6 +25,7 @@ import (
 	"sync"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/atrest"
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
@@ -40,6 +41,9 @@ type Options struct {
 	// at from the file: of 384 dimensions some 100 bytes a vector stay resident, not up to 1,940
 	// that the system takes back when it wants them. Mapped, a search takes half the time or less.
 	MapVectors bool
+	// EncryptionKey encrypts index files, block by block (AES-256-GCM); 32 bytes. An encrypted file is not mapped: what is opened of it is
+	// in memory, and counts in CacheBytes. Files that the key does not open are built again from the store. Default: none.
+	EncryptionKey []byte
 	// Logger gets what an operator should know: damage found, files rebuilt. It
 	// never gets content. Nil is silent.
 	Logger *slog.Logger
@@ -63,8 +67,9 @@ const defaultCacheBytes = 1 << 30
 
 // limits are the sizes at which indexes change their ways.
 type limits struct {
-	exactRows int   // vectors of a block above which they are searched by lists
-	readFrom  int64 // bytes of a file from which on it stays open beside its mapping; 0: never
+	exactRows int            // vectors of a block above which they are searched by lists
+	readFrom  int64          // bytes of a file from which on it stays open beside its mapping; 0: never
+	cipher    *atrest.Cipher // of index files; nil: none
 }
 
 // Open returns the indexes kept in dir, the folder of the deployment. It does no
@@ -80,6 +85,13 @@ func Open(dir string, o *Options) (*Indexers, error) {
 		budget = o.CacheBytes
 		if o.MapVectors {
 			x.readFrom = 0
+		}
+		if o.EncryptionKey != nil {
+			c, err := atrest.NewCipher(o.EncryptionKey, "indexes")
+			if err != nil {
+				return nil, fmt.Errorf("open indexes: EncryptionKey: %w", err)
+			}
+			x.cipher = c
 		}
 		if o.Logger != nil {
 			x.log = o.Logger

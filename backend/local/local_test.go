@@ -27,6 +27,15 @@ func TestContract(t *testing.T) {
 	}})
 }
 
+// The contract holds as well when files are encrypted.
+func TestContractEncrypted(t *testing.T) {
+	backendtest.RunIndexers(t, backendtest.IndexersHarness{Open: func(t testing.TB, dir string) backend.Indexers {
+		x, err := Open(dir, &Options{CacheBytes: 1, EncryptionKey: testKey})
+		require.NoError(t, err)
+		return x
+	}})
+}
+
 // The contract holds as well when nothing stays in memory.
 func TestContractWithoutMemory(t *testing.T) {
 	backendtest.RunIndexers(t, backendtest.IndexersHarness{Open: func(t testing.TB, dir string) backend.Indexers {

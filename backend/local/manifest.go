@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/contextmem/contextmem/internal/atrest"
 )
 
 // The manifest says which files count, from the oldest to the newest, and which
@@ -143,9 +145,9 @@ func (m *manifest) open(dir string, l limits) ([]*file, error) {
 }
 
 // check opens the files of the manifest for a look at their directories.
-func (m *manifest) check(dir string) ([]*file, error) {
+func (m *manifest) check(dir string, c *atrest.Cipher) ([]*file, error) {
 	return m.each(func(id uint64) (*file, error) {
-		f, osf, err := checkFile(dir, id)
+		f, osf, err := checkFile(dir, id, c)
 		if err == nil {
 			err = osf.Close()
 		}

@@ -20,6 +20,14 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return data, err
 }
 
+// mapMemory returns memory that unmapFile leaves to the garbage collector.
+func mapMemory(size int64) ([]byte, error) {
+	if size <= 0 || size > math.MaxInt {
+		return nil, fmt.Errorf("map %d bytes", size)
+	}
+	return make([]byte, size), nil
+}
+
 func unmapFile([]byte) error { return nil }
 
 // syncDir does nothing: these systems keep names in order by themselves.

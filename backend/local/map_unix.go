@@ -19,6 +19,14 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 }
 
+// mapMemory returns memory outside the heap, good until unmapFile.
+func mapMemory(size int64) ([]byte, error) {
+	if size <= 0 || size > math.MaxInt {
+		return nil, fmt.Errorf("map %d bytes", size)
+	}
+	return unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+}
+
 func unmapFile(data []byte) error { return unix.Munmap(data) }
 
 // syncDir makes the names in a folder survive a crash.

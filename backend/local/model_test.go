@@ -47,8 +47,9 @@ type model struct {
 	log     []backend.Change
 
 	limits        limits // of the indexes; zero: theirs
-	found, wanted int    // hits of searches by lists, which are close to the oracle's
-	coded         int    // searches of parts with 1-bit codes
+	key           []byte
+	found, wanted int // hits of searches by lists, which are close to the oracle's
+	coded         int // searches of parts with 1-bit codes
 }
 
 type modelSource struct {
@@ -362,10 +363,10 @@ func sameHits(t *testing.T, want, got []backend.Hit, format string, args ...any)
 // open opens the indexes with the model's limits.
 func (m *model) open(t *testing.T, dir string) *Indexers {
 	t.Helper()
-	x, err := Open(dir, nil)
+	x, err := Open(dir, &Options{EncryptionKey: m.key})
 	require.NoError(t, err)
 	if m.limits.exactRows > 0 {
-		x.limits = m.limits
+		x.exactRows, x.readFrom = m.limits.exactRows, m.limits.readFrom
 	}
 	return x
 }
@@ -467,10 +468,13 @@ func TestModel(t *testing.T) {
 // 1-bit codes, half a cache line each or more, and of codes with rows that are read.
 func TestModelLists(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(9) {
+	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			m := newModel(seed)
+			if seed >= 9 {
+				m.key = testKey
+			}
 			m.parts = []backend.Partition{{Class: []backend.Class{backend.Knowledge, backend.Memory}[seed%2], Sub: "a"}}
 			m.limits = limits{exactRows: 64}
 			switch {

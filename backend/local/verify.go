@@ -56,7 +56,7 @@ func (x *index) counts(f *file) bool {
 }
 
 func (x *index) verifyFile(ctx context.Context, f *file) (read int64, err error) {
-	onDisk, in, err := checkFile(x.dir(), f.id)
+	onDisk, in, err := checkFile(x.dir(), f.id, x.owner.cipher)
 	if err != nil {
 		if !x.counts(f) {
 			return 0, nil

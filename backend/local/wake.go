@@ -36,7 +36,7 @@ func (x *index) look() error {
 	}
 	var files []*file
 	if m != nil {
-		if files, err = m.check(x.dir()); err != nil {
+		if files, err = m.check(x.dir(), x.owner.cipher); err != nil {
 			return err
 		}
 		if worn(slotsOf(files)) {
