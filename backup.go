@@ -3,11 +3,14 @@ package contextmem
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/sqlite"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/atrest"
 )
 
 // BackupReport is what [Service.Backup] did.
@@ -25,7 +28,8 @@ type BackupReport struct {
 // not copied again. Until the call returns the directory holds the earlier backup; a call that is cut off leaves that.
 //
 // The backup has the key file secret.key, without which webhook secrets and connector credentials are lost, and so is to be
-// kept as the deployment is; a key that Options.SecretKey gave is not in it. Search indexes are not in it
+// kept as the deployment is; a key that Options.SecretKey gave is not in it. The backup of an encrypted deployment is encrypted,
+// and what Restore makes of it opens with the EncryptionKey of that time. Search indexes are not in it
 // either: they are built again from the stored vectors when a tenant is first opened.
 //
 // When single tenants can't be read the others are backed up, and the error says so with a report that names them. fault.ErrExists
@@ -41,6 +45,11 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 		ctx, cancel := s.gate.Bind(ctx)
 		defer cancel()
 		return s.secrets.Beside(ctx, func(files map[string][]byte) (err error) {
+			if s.opts.EncryptionKey != nil {
+				if files[atrest.EnvelopeName], err = os.ReadFile(filepath.Join(s.opts.keyDir, atrest.EnvelopeName)); err != nil {
+					return fault.Wrap(op, "", "", err)
+				}
+			}
 			r, err = b.Backup(ctx, dir, files)
 			return fault.Wrap(op, "", "", err)
 		})

@@ -1,7 +1,10 @@
 package contextmem
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/local"
@@ -10,6 +13,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/atrest"
 )
 
 // Open opens the deployment in dir, making it when it is absent, with all
@@ -17,15 +21,19 @@ import (
 // model. It needs cgo; without it the error says what to do instead. A directory
 // that another process has open fails at once.
 func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
-	stores, err := sqlite.Open(ctx, dir, nil)
-	if err != nil {
-		return nil, fault.Wrap("open", "", dir, err)
-	}
 	var opts Options
 	if o != nil {
 		opts = *o
 	}
-	indexers, err := local.Open(dir, &local.Options{CacheBytes: opts.CacheBytes, Logger: opts.Logger})
+	key, err := atrest.DirKey(dir, opts.EncryptionKey, func() (bool, error) { return sqlite.Exists(dir) })
+	if err != nil {
+		return nil, fault.Wrap("open", "", dir, keyError(err))
+	}
+	stores, err := sqlite.Open(ctx, dir, &sqlite.Options{EncryptionKey: key})
+	if err != nil {
+		return nil, fault.Wrap("open", "", dir, err)
+	}
+	indexers, err := local.Open(dir, &local.Options{CacheBytes: opts.CacheBytes, EncryptionKey: key, Logger: opts.Logger})
 	if err != nil {
 		_ = stores.Close()
 		return nil, fault.Wrap("open", "", dir, err)
@@ -38,6 +46,38 @@ func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// keyError is an error of a key as callers see it.
+func keyError(err error) error {
+	switch {
+	case errors.Is(err, atrest.ErrNoKey), errors.Is(err, atrest.ErrWrongKey), errors.Is(err, atrest.ErrNotSealed), errors.Is(err, atrest.ErrSize):
+		return &fault.Error{Op: "open", Kind: fault.KindInvalid, Field: "EncryptionKey", Err: fmt.Errorf("%w: %w", err, backend.ErrKey)}
+	}
+	return err
+}
+
+// RotateEncryptionKey replaces [Options.EncryptionKey], with 32 bytes. The next opening needs the new one; backups that exist
+// need the one that they were made under. It takes a moment: what is kept stays encrypted with a key of its own, which is sealed again. fault.ErrConflict
+// when the deployment is not encrypted.
+func (s *Service) RotateEncryptionKey(ctx context.Context, key []byte) error {
+	const op = "rotate encryption key"
+	return s.call(func() error {
+		if len(key) != atrest.KeyBytes {
+			return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "%d bytes, want %d", len(key), atrest.KeyBytes)
+		}
+		// As in a backup, which copies the envelope.
+		return s.secrets.Beside(ctx, func(map[string][]byte) error {
+			if s.opts.EncryptionKey == nil {
+				return &fault.Error{Op: op, Kind: fault.KindConflict, Err: errors.New("the deployment is not encrypted")}
+			}
+			if err := atrest.Rewrap(s.opts.keyDir, s.opts.EncryptionKey, key); err != nil {
+				return fault.Wrap(op, fault.Key, "", err)
+			}
+			s.opts.EncryptionKey = bytes.Clone(key)
+			return nil
+		})
+	})
 }
 
 func defaultEmbedder() Embedder { return static.New() }

@@ -17,6 +17,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/access"
+	"github.com/contextmem/contextmem/internal/atrest"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/parse"
@@ -132,11 +133,16 @@ type Options struct {
 	FeedbackBoosts bool
 
 	// SecretKey encrypts webhook secrets and connector credentials at rest and signs
-	// presigned URLs; 32 bytes. Default: Open makes a key file in its directory, New
-	// keeps a random key in the registry. Opening fails when secrets are stored that the key does not open.
+	// presigned URLs; 32 bytes. Default: Open makes a key file in its directory, New, and Open with an
+	// EncryptionKey, keep a random key in the registry. Opening fails when secrets are stored that the key does not open.
 	// [Service.RotateSecretKey] replaces it.
 	SecretKey []byte
 	keyDir    string // of the key file; empty: the registry
+	// EncryptionKey encrypts what [Open] keeps on disk: every page of the stores and their logs, the index files, backups;
+	// 32 bytes. A directory is encrypted from its first opening on, or not at all; opening it with another key, without one, or an older
+	// directory with one fails and changes nothing. File names, sizes and times stay readable. Keep the key elsewhere: without it everything is lost.
+	// See [Service.RotateEncryptionKey] and docs/encryption.md. Default: none.
+	EncryptionKey []byte
 	// AllowLocalWebhooks lets webhooks go to this machine (loopback addresses and localhost), over plain http as well,
 	// for development and tests. It opens no other address; see WebhookNetworks.
 	AllowLocalWebhooks bool
@@ -229,6 +235,12 @@ func (o *Options) withDefaults() (*Options, error) {
 	if n := len(c.SecretKey); n != 0 && n != 32 {
 		errs = multierror.Append(errs, fmt.Errorf("option SecretKey: %d bytes, want 32", n))
 	}
+	switch n := len(c.EncryptionKey); {
+	case c.EncryptionKey != nil && n != atrest.KeyBytes:
+		errs = multierror.Append(errs, fmt.Errorf("option EncryptionKey: %d bytes, want %d", n, atrest.KeyBytes))
+	case n != 0 && c.keyDir == "":
+		errs = multierror.Append(errs, errors.New("option EncryptionKey: is for Open; a backend that New is given encrypts by itself"))
+	}
 	budget := 150 * time.Millisecond
 	if c.Reranker != nil {
 		budget = 2 * time.Second
@@ -301,7 +313,7 @@ func (o *Options) keyStore(reg backend.Registry) access.KeyStore {
 	switch {
 	case o.SecretKey != nil:
 		return access.GivenKey(o.SecretKey)
-	case o.keyDir != "":
+	case o.keyDir != "" && o.EncryptionKey == nil: // else the registry is the safer place
 		return access.KeyFile{Dir: o.keyDir}
 	}
 	return access.RegistryKey{Registry: reg}

@@ -34,6 +34,8 @@ func Wrap(op string, res Resource, id string, err error) error {
 		kind = KindConflict
 	case errors.Is(err, backend.ErrClosed):
 		kind = KindClosed
+	case errors.Is(err, backend.ErrKey):
+		kind = KindInvalid
 	case errors.Is(err, backend.ErrUnavailable):
 		kind = KindUnavailable
 	}

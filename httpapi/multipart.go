@@ -27,9 +27,9 @@ const (
 type filePart struct {
 	name, contentType string
 	data              []byte
-	spool             *os.File // nil: in memory
-	size              int64    // of the spool
-	path              string   // of the spool, where an open file cannot be removed
+	spool             *spoolFile // nil: in memory
+	size              int64      // of the spool
+	path              string     // of the spool, where an open file cannot be removed
 }
 
 func (f *filePart) remove() {
@@ -225,12 +225,15 @@ func (c *call) spool(f *filePart, head []byte, rest io.Reader) error {
 		c.api.o.Logger.Error("an upload can't be spooled", "request", c.id, "err", err)
 		return errSpool
 	}
-	f.spool = tmp
 	if os.Remove(tmp.Name()) != nil {
 		f.path = tmp.Name()
 	}
+	if f.spool, err = newSpoolFile(tmp); err != nil {
+		_ = tmp.Close()
+		return err
+	}
 	limit := c.api.svc.MaxFileBytes()
-	to := &spoolWriter{w: tmp}
+	to := &spoolWriter{w: f.spool}
 	f.size, err = io.Copy(to, io.MultiReader(bytes.NewReader(head), io.LimitReader(rest, limit-int64(len(head))+1)))
 	switch {
 	case to.err != nil:

@@ -30,7 +30,7 @@ func TestContract(t *testing.T) {
 // The contract holds as well when files are encrypted.
 func TestContractEncrypted(t *testing.T) {
 	backendtest.RunIndexers(t, backendtest.IndexersHarness{Open: func(t testing.TB, dir string) backend.Indexers {
-		x, err := Open(dir, &Options{CacheBytes: 1, EncryptionKey: testKey})
+		x, err := Open(dir, &Options{EncryptionKey: testKey})
 		require.NoError(t, err)
 		return x
 	}})

@@ -19,8 +19,8 @@ import (
 
 // writeForEver ingests, deletes and places, and says on standard output what has
 // been acknowledged, until the process is killed.
-func writeForEver(t *testing.T, dir string) {
-	d, err := Open(t.Context(), dir, nil)
+func writeForEver(t *testing.T, dir string, o *Options) {
+	d, err := Open(t.Context(), dir, o)
 	require.NoError(t, err)
 	defer d.Close()
 	s, err := d.OpenStore(t.Context(), testUID)
@@ -56,11 +56,20 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		kills = 5
 	}
+	for what, o := range map[string]*Options{"write": nil, "write encrypted": {EncryptionKey: testKey}} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			killAndVerify(t, kills, what, o)
+		})
+	}
+}
+
+func killAndVerify(t *testing.T, kills int, what string, o *Options) {
 	dir := t.TempDir()
 	alive := make(map[string]bool)
 	r := rand.New(rand.NewPCG(11, 12))
 	for range kills {
-		cmd := child(t, "write", dir)
+		cmd := child(t, what, dir)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
@@ -76,14 +85,14 @@ func TestKill(t *testing.T) {
 				alive[id] = verb == "put"
 			}
 		}
-		verifyAlive(t, dir, alive)
+		verifyAlive(t, dir, o, alive)
 	}
 }
 
 // verifyAlive opens a directory and finds what was acknowledged, and a sound store.
-func verifyAlive(t *testing.T, dir string, alive map[string]bool) {
+func verifyAlive(t *testing.T, dir string, o *Options, alive map[string]bool) {
 	t.Helper()
-	d, err := Open(t.Context(), dir, nil)
+	d, err := Open(t.Context(), dir, o)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	opened, err := d.OpenStore(t.Context(), testUID)
@@ -117,7 +126,16 @@ func verifyAlive(t *testing.T, dir string, alive map[string]bool) {
 // much is in the log, as a power cut leaves them, and also without the log's last part.
 func TestCopyWhileWriting(t *testing.T) {
 	t.Parallel()
-	d, s := openTest(t)
+	for what, o := range map[string]*Options{"plain": nil, "encrypted": {EncryptionKey: testKey}} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			copyWhileWriting(t, o)
+		})
+	}
+}
+
+func copyWhileWriting(t *testing.T, o *Options) {
+	d, s := reopenWith(t, t.TempDir(), o)
 	r := rand.New(rand.NewPCG(5, 6))
 	pipe(t, s, r, 0, 64)
 	pipe(t, s, r, 64, 128)
@@ -127,7 +145,10 @@ func TestCopyWhileWriting(t *testing.T) {
 	db, err := os.ReadFile(filepath.Join(from, "store.db"))
 	require.NoError(t, err)
 	for range 20 {
-		dir := emptyDeployment(t)
+		dir := t.TempDir()
+		e, err := Open(t.Context(), dir, o)
+		require.NoError(t, err)
+		require.NoError(t, e.Close())
 		to := filepath.Join(dir, "tenants", testUID[:2], testUID)
 		require.NoError(t, os.MkdirAll(to, 0o700))
 		cut := r.IntN(len(wal) + 1)
@@ -137,9 +158,9 @@ func TestCopyWhileWriting(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(to, "store.db"), db, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(to, "store.db-wal"), torn, 0o600))
-		_, copied := reopenTest(t, dir)
+		_, copied := reopenWith(t, dir, o)
 		check(t, copied)
-		_, err := copied.Accept(context.Background(), item("after the crash"))
+		_, err = copied.Accept(context.Background(), item("after the crash"))
 		require.NoError(t, err)
 	}
 }

@@ -17,8 +17,6 @@ import (
 	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
-var testKey = bytes.Repeat([]byte{42}, 32)
-
 func TestConformanceEncrypted(t *testing.T) {
 	backendtest.RunStores(t, backendtest.StoresHarness{Open: func(t testing.TB, dir string) backend.Stores {
 		d, err := Open(t.Context(), dir, &Options{EncryptionKey: testKey})

@@ -142,6 +142,19 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	return d, nil
 }
 
+// Exists reports whether a deployment was made in dir.
+func Exists(dir string) (bool, error) {
+	info, err := os.Stat(filepath.Join(dir, "deployment.db"))
+	if errors.Is(err, os.ErrNotExist) {
+		shards, err := os.ReadDir(filepath.Join(dir, "tenants"))
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return len(shards) > 0, err
+	}
+	return err == nil && info.Size() > 0, err
+}
+
 // refuseLost reports a registry that is missing or empty beside tenants: a new one would not know them.
 func refuseLost(file, tenants string) error {
 	info, err := os.Stat(file)

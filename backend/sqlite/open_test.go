@@ -44,7 +44,9 @@ func TestChild(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
 	case "write":
-		writeForEver(t, dir)
+		writeForEver(t, dir, nil)
+	case "write encrypted":
+		writeForEver(t, dir, &Options{EncryptionKey: testKey})
 	default:
 		t.Fatalf("unknown child %q", what)
 	}

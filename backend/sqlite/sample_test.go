@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,6 +21,9 @@ var (
 )
 
 // openTest opens a store in a new directory.
+// testKey encrypts the files of some tests.
+var testKey = bytes.Repeat([]byte{42}, 32)
+
 func openTest(t testing.TB) (*DB, *store) {
 	t.Helper()
 	return reopenTest(t, t.TempDir())
@@ -35,9 +39,11 @@ func emptyDeployment(t testing.TB) string {
 	return dir
 }
 
-func reopenTest(t testing.TB, dir string) (*DB, *store) {
+func reopenTest(t testing.TB, dir string) (*DB, *store) { return reopenWith(t, dir, nil) }
+
+func reopenWith(t testing.TB, dir string, o *Options) (*DB, *store) {
 	t.Helper()
-	d, err := Open(t.Context(), dir, nil)
+	d, err := Open(t.Context(), dir, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	s, err := d.OpenStore(t.Context(), testUID)

@@ -42,7 +42,7 @@ type engineFlags struct {
 	localWebhooks                                     bool
 	webhookNetworks                                   []string
 	webhookOverlap                                    time.Duration
-	publicURL, secretKey                              string
+	publicURL, secretKey, encryptionKey               string
 	boosts                                            bool
 	workers, batch, attempts, openTenants, maxTenants int
 	chunk, chunkMax, chunkOverlap                     int
@@ -80,6 +80,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&e.webhookOverlap, "webhook-secret-overlap", 0, "how long deliveries carry the signature of the secret before, too")
 	f.StringVar(&e.publicURL, "public-url", "", "address under which clients reach the server, for presigned URLs")
 	f.StringVar(&e.secretKey, "secret-key", "", "64 hexadecimal digits that seal secrets at rest; empty: a key file in the directory")
+	f.StringVar(&e.encryptionKey, "encryption-key", "", "64 hexadecimal digits that encrypt the directory, from its first use on; empty: it is not encrypted")
 	f.BoolVar(&e.boosts, "feedback-boosts", false, "let ratings move the ranking of later recalls")
 	f.IntVar(&e.workers, "workers", 0, "batches processed at once; 0: the default")
 	f.IntVar(&e.batch, "batch-items", 0, "small items that a worker takes at once; 0: the default")
@@ -156,6 +157,11 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	if e.secretKey != "" {
 		if o.SecretKey, err = hex.DecodeString(e.secretKey); err != nil || len(o.SecretKey) != 32 {
 			return nil, usage("--secret-key: wants 64 hexadecimal digits")
+		}
+	}
+	if e.encryptionKey != "" {
+		if o.EncryptionKey, err = hex.DecodeString(e.encryptionKey); err != nil || len(o.EncryptionKey) != 32 {
+			return nil, usage("--encryption-key: wants 64 hexadecimal digits")
 		}
 	}
 	if o.WebhookNetworks, err = prefixes("webhook-networks", e.webhookNetworks); err != nil {

@@ -27,8 +27,12 @@ const (
 	tagBytes   = 16
 )
 
-// ErrSealed says that bytes were not sealed under this key, at this place, as they are.
-var ErrSealed = errors.New("encrypted with another key, or damaged")
+var (
+	// ErrSealed says that bytes were not sealed under this key, at this place, as they are.
+	ErrSealed = errors.New("encrypted with another key, or damaged")
+	// ErrSize says that a key is too long or too short.
+	ErrSize = errors.New("the key has another length")
+)
 
 // Most blocks that are sealed under one half of a nonce, and most halves that are remembered for opening.
 const (
@@ -53,7 +57,7 @@ type Cipher struct {
 // NewCipher returns the cipher of a key for one use, named by label. The key has KeyBytes bytes.
 func NewCipher(key []byte, label string) (*Cipher, error) {
 	if len(key) != KeyBytes {
-		return nil, fmt.Errorf("a key of %d bytes, want %d", len(key), KeyBytes)
+		return nil, fmt.Errorf("%w: %d bytes, want %d", ErrSize, len(key), KeyBytes)
 	}
 	sub, err := hkdf.Key(sha256.New, key, nil, "contextmem "+label, KeyBytes)
 	if err != nil {
