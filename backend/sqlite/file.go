@@ -15,6 +15,7 @@ type file struct {
 	o       connOptions // of the writer
 	start   func(c *conn) (state, error)
 	readers *pool
+	logs    *logs
 	onClose func() // runs once, at the end of close
 
 	mu sync.Mutex
@@ -25,7 +26,7 @@ type file struct {
 // state of a writer, from what the database holds; it is called once for what the
 // readers need of it, and again for the writer.
 func openFile(ctx context.Context, path string, o Options, s schema, start func(c *conn) (state, error)) (*file, error) {
-	f := &file{path: path, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
+	f := &file{path: path, logs: o.logs, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
 	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3, vfs: o.vfs}
 	f.readers = newPool(path, o.Readers, ro)
 	c, err := openConn(path, f.o)
@@ -61,7 +62,7 @@ func (f *file) writer() (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	f.w = startWriter(c, st, newLogSpace(f.path))
+	f.w = startWriter(c, st, newLogSpace(f.path), f.logs)
 	return f.w, nil
 }
 
@@ -104,8 +105,7 @@ func (f *file) close() error {
 	}
 	err := f.readers.close()
 	if f.w != nil {
-		f.w.close()
-		err = errors.Join(err, f.w.c.close())
+		err = errors.Join(err, f.w.close())
 	}
 	if f.onClose != nil {
 		f.onClose()

@@ -30,7 +30,8 @@ var zeros [64 << 10]byte
 // nothing to SQLite: it is there after every restart of the log too.
 type logSpace struct {
 	path string
-	size int64 // of the file when it was last looked at; -1: nothing more to do
+	size int64 // of the file when it was last looked at
+	off  bool  // space could not be made
 }
 
 func newLogSpace(db string) *logSpace { return &logSpace{path: db + "-wal"} }
@@ -38,24 +39,17 @@ func newLogSpace(db string) *logSpace { return &logSpace{path: db + "-wal"} }
 // ahead is called after a commit by who writes. It helps or does nothing: where no space can be
 // made, SQLite reports that when it needs some.
 func (l *logSpace) ahead() {
-	if l.size < 0 {
-		return
-	}
 	info, err := os.Stat(l.path)
 	if err != nil {
-		l.size = -1
 		return
 	}
 	size := info.Size()
 	grown := size - l.size
 	l.size = size
-	switch {
-	case size >= logBytes:
-		l.size = -1
-	case grown > 0 && grown <= maxLogGrowth && size >= minLogSpace:
+	if !l.off && size < logBytes && grown > 0 && grown <= maxLogGrowth && size >= minLogSpace {
 		more := min(size, maxLogSpace)
 		if err := l.extend(size, more); err != nil {
-			l.size = -1
+			l.off = true
 			return
 		}
 		l.size += more

@@ -77,6 +77,6 @@ func TestLogSpaceSteps(t *testing.T) {
 	require.NoError(t, os.Remove(path+"-wal"))
 	l := newLogSpace(path)
 	l.ahead()
-	assert.Negative(t, l.size, "without a log there is nothing to do")
+	assert.Zero(t, l.size, "without a log there is nothing to do")
 	assert.NoFileExists(t, path+"-wal")
 }

@@ -51,6 +51,7 @@ type Options struct {
 
 	vfs    string // the file system of encrypted files; empty: none are
 	cipher *atrest.Cipher
+	logs   *logs
 }
 
 func (o *Options) complete() (Options, error) {
@@ -118,6 +119,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.logs = newLogs()
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
 	file := filepath.Join(dir, "deployment.db")
 	if err = refuseLost(file, filepath.Join(dir, "tenants")); err == nil {

@@ -43,6 +43,9 @@ type writer struct {
 	jobs    chan *job
 	done    chan struct{}
 	groups  atomic.Int64 // commits so far
+	logs    *logs
+	emptied time.Time // when that was last tried in vain; guarded by turn
+	closed  bool      // guarded by turn
 }
 
 type job struct {
@@ -54,16 +57,21 @@ type job struct {
 	panicked any
 }
 
-func startWriter(c *conn, s state, space *logSpace) *writer {
-	w := &writer{c: c, state: s, space: space, jobs: make(chan *job, maxQueued), done: make(chan struct{})}
+func startWriter(c *conn, s state, space *logSpace, l *logs) *writer {
+	w := &writer{c: c, state: s, space: space, logs: l, jobs: make(chan *job, maxQueued), done: make(chan struct{})}
 	go w.loop()
 	return w
 }
 
-// close stops the goroutine; no call may be under way.
-func (w *writer) close() {
+// close stops the goroutine and closes the connection; no call may be under way.
+func (w *writer) close() error {
 	close(w.jobs)
 	<-w.done
+	w.turn.Lock() // another writer may be emptying the log
+	defer w.turn.Unlock()
+	w.closed = true
+	w.logs.note(w, 0)
+	return w.c.close()
 }
 
 // do runs f in a transaction and returns when that is
@@ -161,6 +169,9 @@ func (w *writer) group(first *job) {
 	}
 	for _, j := range ran {
 		j.finish(err)
+	}
+	if err == nil && len(ran) > 0 {
+		w.reckon()
 	}
 }
 
