@@ -19,6 +19,9 @@ import (
 // defaultDimension is the length of vectors of an embeddings tenant that names none.
 const defaultDimension = 1536
 
+// maxInstructions bounds the instructions of a tenant, in bytes.
+const maxInstructions = 64 << 10
+
 // DefaultOrg is the organisation that Service itself stands for.
 const DefaultOrg = "default"
 
@@ -68,6 +71,8 @@ type TenantSpec struct {
 	Embeddings bool    // the tenant holds vectors supplied by the caller, and nothing else
 	Dimension  int     // length of those vectors, 1 to 4096; default 1536
 	Schema     []Field // tenant-level metadata fields
+	// Instructions guide what is read out of items that have no instructions of their own; see [Tenant.SetInstructions].
+	Instructions string
 }
 
 // TenantState is where a tenant stands.
@@ -82,14 +87,15 @@ const (
 
 // TenantInfo describes a tenant.
 type TenantInfo struct {
-	Org, ID    string
-	UID        string // stable identifier, never the name
-	State      TenantState
-	Error      string // why provisioning failed
-	CreatedAt  time.Time
-	Embeddings bool
-	Dimension  int
-	Schema     []Field // with all defaults filled in
+	Org, ID      string
+	UID          string // stable identifier, never the name
+	State        TenantState
+	Error        string // why provisioning failed
+	CreatedAt    time.Time
+	Embeddings   bool
+	Dimension    int
+	Schema       []Field // with all defaults filled in
+	Instructions string  // see Tenant.SetInstructions
 }
 
 func tenantInfo(r *workspace.Record) TenantInfo {
@@ -98,7 +104,7 @@ func tenantInfo(r *workspace.Record) TenantInfo {
 		state = TenantProvisioning
 	}
 	return TenantInfo{Org: r.Org, ID: r.ID, UID: r.UID, State: state, Error: r.Error, CreatedAt: r.CreatedAt,
-		Embeddings: r.Data.Embeddings, Dimension: r.Data.Dimension, Schema: slices.Clone(r.Data.Schema)}
+		Embeddings: r.Data.Embeddings, Dimension: r.Data.Dimension, Schema: slices.Clone(r.Data.Schema), Instructions: r.Data.Instructions}
 }
 
 // Ready reports whether items can be put into the tenant.
@@ -131,6 +137,9 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 	if err := cmp.Or(workspace.CheckOrg(op, o.id), workspace.CheckTenantID(op, spec.ID)); err != nil {
 		return TenantInfo{}, err
 	}
+	if err := fault.CheckText(op, "Instructions", spec.Instructions, maxInstructions); err != nil {
+		return TenantInfo{}, err
+	}
 	schema, err := metadata.CompleteSchema(op, "Schema", nil, spec.Schema)
 	if err != nil {
 		return TenantInfo{}, err
@@ -148,7 +157,7 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 		return TenantInfo{}, err
 	}
 	defer o.svc.gate.Leave()
-	r, err := o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema})
+	r, err := o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions})
 	if err != nil {
 		return TenantInfo{}, err
 	}
@@ -355,6 +364,70 @@ func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, e
 		return nil, err
 	}
 	return added, nil
+}
+
+// SetInstructions replaces the instructions of the tenant, at most 64 KiB; empty: none. They guide what is read out of files, app items and inferred
+// memories that are ingested from then on and have no instructions of their own, as Memory.Instructions does for one.
+func (t Tenant) SetInstructions(ctx context.Context, text string) error {
+	const op = "set instructions"
+	if err := fault.CheckText(op, "Instructions", text, maxInstructions); err != nil {
+		return err
+	}
+	return t.edit(ctx, op, func(r *workspace.Record) error {
+		data := r.Data
+		data.Instructions = text
+		return t.svc.set.Update(ctx, r, data)
+	})
+}
+
+// Rename gives the tenant another id, at once: the handle that is returned works on, t finds nothing any more. Calls that are under way end
+// as they began. fault.ErrExists when the id is taken, fault.ErrConflict while a key is restricted to the tenant or a connector names it,
+// since these name it by its id, and with backends whose registry does not implement backend.TenantRenamer.
+func (t Tenant) Rename(ctx context.Context, id string) (Tenant, error) {
+	const op = "rename tenant"
+	err := t.edit(ctx, op, func(r *workspace.Record) error {
+		if err := t.svc.unnamed(ctx, op, t.org, t.tenant); err != nil {
+			return err
+		}
+		return t.svc.set.Rename(ctx, op, r, id)
+	})
+	return Organisation{t.svc, t.org}.Tenant(id), err
+}
+
+// unnamed refuses a tenant that a key or a connector names.
+func (s *Service) unnamed(ctx context.Context, op, org, tenant string) error {
+	by := ""
+	keys, err := s.keys.List(ctx, op, org)
+	for _, k := range keys {
+		if slices.Contains(k.Tenants, tenant) {
+			by = "a key is restricted to it"
+		}
+	}
+	if err == nil && by == "" {
+		var named bool
+		if named, err = s.connectors.Names(ctx, org, tenant); named {
+			by = "a connector puts items into it"
+		}
+	}
+	if err == nil && by != "" {
+		return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Tenant, ID: fault.ShortID(tenant), Err: errors.New(by)}
+	}
+	return fault.Wrap(op, fault.Tenant, tenant, err)
+}
+
+// edit changes the record of the tenant, and again when somebody else has meanwhile.
+func (t Tenant) edit(ctx context.Context, op string, change func(r *workspace.Record) error) error {
+	if err := t.svc.gate.Enter(); err != nil {
+		return err
+	}
+	defer t.svc.gate.Leave()
+	return cas.Retry(ctx, func() error {
+		r, err := t.svc.set.Record(ctx, op, t.org, t.tenant)
+		if err != nil {
+			return err
+		}
+		return fault.Wrap(op, fault.Tenant, t.tenant, change(r))
+	})
 }
 
 // Tenant returns the handle of the sub-tenant's tenant.

@@ -172,3 +172,10 @@ type IndexMeasures struct {
 	MemoryBytes, LimitBytes int64 // LimitBytes 0: no bound
 	Loads, Evictions        int64 // partitions read from files, and partitions that left memory to make room
 }
+
+// TenantRenamer is a Registry whose tenants can get another id.
+type TenantRenamer interface {
+	// RenameTenant changes the id of a tenant that is not deleting; rev must be the stored revision, else [ErrConflict].
+	// [ErrExists] when a tenant of the same organisation that is not deleting has the id.
+	RenameTenant(ctx context.Context, uid string, rev int64, id string) error
+}

@@ -22,6 +22,8 @@ type extension struct {
 // extensions are served under /ext with the envelope of the second generation; GET /ext/openapi.json describes them.
 var extensions = []extension{
 	{route{method: "POST", path: "/ext/databases", family: gen2, body: bodyJSON, scope: manage, do: withTenant(extEnsure), request: "TenantSpec"}, "Make a database where there is none, and wait until it is ready", ensureRequest{}, ensuredRow{}},
+	{route{method: "GET", path: "/ext/databases/{database}", family: gen2, scope: query, do: withPathTenant(extDatabase)}, "A database with its instructions", struct{}{}, storedDatabase{}},
+	{route{method: "PATCH", path: "/ext/databases/{database}", family: gen2, body: bodyJSON, scope: manage, do: withPathTenant(extEditDatabase), request: "TenantEdit"}, "Rename a database, or set the instructions for its items", databaseEdit{}, storedDatabase{}},
 	{route{method: "POST", path: "/ext/remember", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRemember)}, "Add memories and wait until they are completed", rememberRequest{}, rememberAnswer{}},
 	{route{method: "PATCH", path: "/ext/memories/{source_id}", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extUpdate), request: "MemoryEdit", status: 202}, "Change what is named of a memory and keep the rest", memoryEdit{}, itemRow{}},
 	{route{method: "POST", path: "/ext/delete", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extDelete), request: "Matching"}, "Delete all items that a filter, a session or both name", matchingRequest{}, deletedCount{}},

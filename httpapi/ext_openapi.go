@@ -139,10 +139,11 @@ func extensionDocument() map[string]any {
 	for i := range extensions {
 		x := &extensions[i]
 		props, required := schemaOf{}, []string{}
-		if !x.wholeOrg {
+		named := strings.Contains(x.path, "{database}")
+		if !x.wholeOrg && !named {
 			props["database"], required = schemaOf{"type": "string", "minLength": 1, "description": "Database to work in."}, []string{"database"}
 		}
-		if !x.wholeOrg && !strings.HasSuffix(x.path, "/databases") {
+		if !x.wholeOrg && !named && !strings.HasSuffix(x.path, "/databases") {
 			props["collection"] = schemaOf{"type": "string", "description": "Collection to work in; default the database's own."}
 		}
 		addFields(props, reflect.TypeOf(x.in))

@@ -140,7 +140,7 @@ func TestExtensionsNeedKeys(t *testing.T) {
 	f := newFixture(t, Options{})
 	for i := range extensions {
 		x := &extensions[i]
-		path := strings.NewReplacer("{source_id}", "m1", "{api_key_id}", "k1").Replace(x.path)
+		path := strings.NewReplacer("{source_id}", "m1", "{api_key_id}", "k1", "{database}", "acme").Replace(x.path)
 		body := ""
 		if x.body == bodyNone {
 			path += "?database=acme"

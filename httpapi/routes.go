@@ -90,6 +90,7 @@ var routes = []route{
 	{method: "GET", path: "/context/status", family: gen2, scope: query, do: withSub(v2Status), request: "Status"},
 	{method: "POST", path: "/context/retry", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2Retry), status: 202},
 	{method: "GET", path: "/context/inspect", family: gen2, scope: query, do: withSub(v2Inspect)},
+	{method: "GET", path: "/context/chunks", family: gen2, scope: query, do: withSub(v2Chunks)},
 	{method: "POST", path: "/context/list", family: gen2, body: bodyJSON, scope: query, do: withSub(v2List), request: "ListRequest"},
 	{method: "PATCH", path: "/context/sources/{source_id}/metadata", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2EditMetadata), request: "EditMetadataRequest"},
 	{method: "PATCH", path: "/context/{source_id}/metadata", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2EditMetadata), request: "EditMetadataRequest"},

@@ -45,6 +45,7 @@ func runRegistry(t *testing.T, h StoresHarness) {
 		{"FailedTenantIsReplaced", testFailedTenant},
 		{"TenantLimit", testTenantLimit},
 		{"UpdateTenant", testUpdateTenant},
+		{"RenameTenant", testRenameTenant},
 		{"DeletingTenant", testDeletingTenant},
 		{"TenantPages", testTenantPages},
 		{"Wake", testWake},
@@ -165,6 +166,45 @@ func testTenantLimit(t *testing.T, e *registryEnv) {
 	_, err = e.UpdateTenant(ctx, again)
 	require.NoError(t, err)
 	require.NoError(t, e.CreateTenant(ctx, tenant("y"), limit), "one that is being deleted leaves its place")
+}
+
+// testRenameTenant: a registry that can rename compares revisions, keeps ids unique, and forgets nothing of it.
+func testRenameTenant(t *testing.T, e *registryEnv) {
+	if _, ok := e.Registry.(backend.TenantRenamer); !ok {
+		return
+	}
+	ctx := t.Context()
+	make := func(id string, n int) backend.Tenant {
+		x := backend.Tenant{Org: "o", ID: id, UID: fmt.Sprintf("%032x", n), State: backend.TenantReady, CreatedAt: time.Unix(5, 0).UTC(), Data: []byte("{}")}
+		require.NoError(t, e.CreateTenant(ctx, x, 0))
+		x, err := e.Tenant(ctx, "o", id)
+		require.NoError(t, err)
+		return x
+	}
+	a, b := make("a", 1), make("b", 2)
+	rename := func(x backend.Tenant, rev int64, id string) error {
+		return e.Registry.(backend.TenantRenamer).RenameTenant(ctx, x.UID, rev, id)
+	}
+	require.ErrorIs(t, rename(a, a.Rev, "b"), backend.ErrExists)
+	require.ErrorIs(t, rename(a, a.Rev+1, "c"), backend.ErrConflict)
+	require.NoError(t, rename(a, a.Rev, "c"))
+	require.ErrorIs(t, rename(a, a.Rev, "d"), backend.ErrConflict, "the revision rose")
+	_, err := e.Tenant(ctx, "o", "a")
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	a.State = backend.TenantDeleting
+	_, err = e.UpdateTenant(ctx, a)
+	require.ErrorIs(t, err, backend.ErrConflict, "who read it before the renaming")
+	e.reopen(t)
+	c, err := e.Tenant(ctx, "o", "c")
+	require.NoError(t, err)
+	require.Equal(t, a.UID, c.UID)
+	require.Greater(t, c.Rev, a.Rev)
+	make("a", 3) // its id is free
+	b.State = backend.TenantDeleting
+	_, err = e.UpdateTenant(ctx, b)
+	require.NoError(t, err)
+	require.NoError(t, rename(c, c.Rev, "b"), "so is that of one that is being deleted")
+	require.ErrorIs(t, rename(b, b.Rev+1, "z"), backend.ErrConflict)
 }
 
 func testUpdateTenant(t *testing.T, e *registryEnv) {

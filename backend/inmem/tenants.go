@@ -161,6 +161,24 @@ func (r *registry) Tenants(ctx context.Context, org, after string, limit int) ([
 	}, func(a, b backend.Tenant) int { return cmp.Compare(a.ID, b.ID) })
 }
 
+// RenameTenant implements [backend.TenantRenamer].
+func (r *registry) RenameTenant(ctx context.Context, uid string, rev int64, id string) error {
+	return r.write(ctx, func(d *registryData) error {
+		t, ok := d.tenants[uid]
+		if !ok || t.Rev != rev || t.State == backend.TenantDeleting {
+			return fmt.Errorf("rename tenant to %q: it was changed: %w", id, backend.ErrConflict)
+		}
+		if other, taken := d.names[tenantName{t.Org, id}]; taken && other != uid {
+			return fmt.Errorf("rename tenant to %q: %w", id, backend.ErrExists)
+		}
+		delete(d.names, tenantName{t.Org, t.ID})
+		d.names[tenantName{t.Org, id}] = uid
+		t.ID = id
+		t.Rev++
+		return nil
+	})
+}
+
 func (r *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int64, err error) {
 	err = r.write(ctx, func(d *registryData) error {
 		old, ok := d.tenants[t.UID]

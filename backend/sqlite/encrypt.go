@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -18,6 +19,9 @@ func (d *DB) encrypt(registry string) (err error) {
 	}
 	if err := d.fits(registry); err != nil || d.o.cipher == nil {
 		return err
+	}
+	if current != builtin || builtin == nil {
+		return errors.New("encrypted files need the SQLite that is built with cgo")
 	}
 	d.o.vfs, d.unmount, err = sealedvfs.Register(d.o.cipher)
 	return err

@@ -149,6 +149,20 @@ func (g *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int6
 	return rev, nil
 }
 
+// RenameTenant implements [backend.TenantRenamer].
+func (g *registry) RenameTenant(ctx context.Context, uid string, rev int64, id string) error {
+	return g.change(ctx, func(c *conn) error {
+		n, err := c.exec("UPDATE tenants SET id = ?, rev = rev + 1 WHERE uid = ? AND rev = ? AND state <> 'deleting'", id, uid, rev)
+		switch {
+		case errors.Is(err, errConstraint):
+			return fmt.Errorf("rename tenant to %q: %w", id, backend.ErrExists)
+		case err == nil && n == 0:
+			err = fmt.Errorf("rename tenant to %q: it was changed: %w", id, backend.ErrConflict)
+		}
+		return err
+	})
+}
+
 func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 	return g.change(ctx, func(c *conn) error {
 		n, err := c.exec("DELETE FROM tenants WHERE uid = ? AND state = 'deleting'", uid)

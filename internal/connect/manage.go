@@ -309,3 +309,20 @@ func (e *Engine) Delete(ctx context.Context, org, id string, withObjects bool) e
 	e.syncs.forget(org, id)
 	return nil
 }
+
+// Names reports whether a connector of an organisation, or a resource of one, puts items into a tenant.
+func (e *Engine) Names(ctx context.Context, org, tenant string) (named bool, err error) {
+	var ids []string
+	err = e.eachConnector(ctx, org, func(c *storedConnector) {
+		named = named || c.Public.Tenant == tenant
+		ids = append(ids, c.Public.ID)
+	})
+	for i := 0; i < len(ids) && err == nil && !named; i++ {
+		var rs []*storedResource
+		rs, err = e.readResources(ctx, org, ids[i])
+		for _, r := range rs {
+			named = named || r.Public.TenantOverride == tenant || r.Filled.Tenant == tenant
+		}
+	}
+	return named, err
+}

@@ -57,7 +57,8 @@ func (e *Engine) begin(ctx context.Context, op string, ref *workspace.Ref, sub s
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Sub, sub, err)
 	}
-	in := &batch{Engine: e, op: op, ref: ref, sub: sub, part: backend.Partition{Class: class, Sub: name}, class: class, now: time.Now().UTC()}
+	in := &batch{Engine: e, op: op, ref: ref, sub: sub, part: backend.Partition{Class: class, Sub: name}, class: class, now: time.Now().UTC(),
+		instructions: ref.Record.Data.Instructions}
 	in.laps.Begin(observe.Accept, e.Observer != nil)
 	return in, nil
 }
@@ -215,7 +216,7 @@ func (in *batch) common(field string, inc *backend.Incoming, doc *item.Doc, base
 	if in.class == backend.Memory && inc.Session == "" {
 		inc.Session = metadata.Session(add, meta)
 	}
-	if doc.Instructions == "" {
+	if doc.Instructions == "" && (in.class != backend.Memory || inc.Infer) { // they guide what is read out of an item
 		doc.Instructions = in.instructions
 	}
 	inc.Tags = metadata.Tags(inc.Source, doc, declared, add)

@@ -2,6 +2,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -114,7 +115,7 @@ func (e *Engine) Knowledge(ctx context.Context, op string, ref *workspace.Ref, s
 	if err != nil {
 		return nil, err
 	}
-	in.failIfExists, in.lenient, in.instructions = k.FailIfExists, k.Lenient, k.Instructions
+	in.failIfExists, in.lenient, in.instructions = k.FailIfExists, k.Lenient, cmp.Or(k.Instructions, in.instructions)
 	if err := in.knowledge(ctx, k); err != nil {
 		return nil, err
 	}

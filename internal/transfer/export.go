@@ -61,7 +61,7 @@ func (w *writer) all(ctx context.Context, walker backend.Walker) error {
 		return err
 	}
 	d := &w.ref.Record.Data
-	h := &header{Format: FormatVersion, Tenant: w.ref.Record.ID, Exported: time.Now().UTC(), Embeddings: d.Embeddings, Dimension: d.Dimension, Schema: d.Schema}
+	h := &header{Format: FormatVersion, Tenant: w.ref.Record.ID, Exported: time.Now().UTC(), Embeddings: d.Embeddings, Dimension: d.Dimension, Schema: d.Schema, Instructions: d.Instructions}
 	for _, s := range subs {
 		h.Counts.Knowledge += s.Knowledge
 		h.Counts.Memory += s.Memory

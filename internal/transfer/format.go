@@ -24,13 +24,14 @@ type line struct {
 
 // header is the first line.
 type header struct {
-	Format     int             `json:"format"`
-	Tenant     string          `json:"tenant"`
-	Exported   time.Time       `json:"exported"`
-	Embeddings bool            `json:"embeddings,omitempty"`
-	Dimension  int             `json:"dimension,omitempty"`
-	Schema     []content.Field `json:"schema,omitempty"`
-	Counts     counts          `json:"counts"`
+	Format       int             `json:"format"`
+	Tenant       string          `json:"tenant"`
+	Exported     time.Time       `json:"exported"`
+	Embeddings   bool            `json:"embeddings,omitempty"`
+	Dimension    int             `json:"dimension,omitempty"`
+	Schema       []content.Field `json:"schema,omitempty"`
+	Instructions string          `json:"instructions,omitempty"`
+	Counts       counts          `json:"counts"`
 }
 
 // counts are the items when the export began.

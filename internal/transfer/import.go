@@ -107,7 +107,7 @@ func (e *Engine) readHeader(r *reader) (d workspace.Data, old string, err error)
 	if err != nil {
 		return d, "", err
 	}
-	return workspace.Data{Embeddings: h.Embeddings, Dimension: h.Dimension, Schema: schema, Importing: true}, h.Tenant, nil
+	return workspace.Data{Embeddings: h.Embeddings, Dimension: h.Dimension, Schema: schema, Instructions: h.Instructions, Importing: true}, h.Tenant, nil
 }
 
 // fill makes the tenant and puts into it what the file holds.

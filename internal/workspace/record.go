@@ -18,7 +18,9 @@ type Data struct {
 	Embeddings bool            `json:"embeddings,omitempty"`
 	Dimension  int             `json:"dimension,omitempty"`
 	Schema     []content.Field `json:"schema,omitempty"`
-	Importing  bool            `json:"importing,omitempty"` // an import fills it; nobody else may use it yet
+	// Instructions guide the extraction of items without their own.
+	Instructions string `json:"instructions,omitempty"`
+	Importing    bool   `json:"importing,omitempty"` // an import fills it; nobody else may use it yet
 }
 
 // Record is a decoded registry record; it is never changed.
@@ -125,6 +127,20 @@ func (s *Set) Record(ctx context.Context, op, org, id string) (*Record, error) {
 	}
 	c.mu.Unlock()
 	return r, nil
+}
+
+// Rename gives a tenant another id, which must be free. Handles on the old one find nothing from then on.
+func (s *Set) Rename(ctx context.Context, op string, r *Record, id string) error {
+	renamer, ok := s.registry.(backend.TenantRenamer)
+	if !ok {
+		return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Tenant, ID: fault.ShortID(r.ID), Err: errors.ErrUnsupported}
+	}
+	if err := CheckTenantID(op, id); err != nil {
+		return err
+	}
+	defer s.records.drop(r.Org, id)
+	defer s.records.drop(r.Org, r.ID)
+	return fault.Wrap(op, fault.Tenant, id, renamer.RenameTenant(ctx, r.UID, r.Rev, id))
 }
 
 // Update stores new data for a tenant that must not have changed since r was read, else backend.ErrConflict.

@@ -1,0 +1,164 @@
+package contextmem_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/fault"
+)
+
+// A renamed tenant has what it had, under its new id alone, also after the deployment is opened again.
+func TestRename(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	old := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	tenant(t, svc, contextmem.TenantSpec{ID: "taken"})
+	_, err = old.Sub("anna").AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the left shelf."}}})
+	require.NoError(t, err)
+	_, err = old.Rename(t.Context(), "taken")
+	require.ErrorIs(t, err, fault.ErrExists)
+	_, err = old.Rename(t.Context(), "not a name")
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	_, err = svc.Tenant("nobody").Rename(t.Context(), "somebody")
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	k, _, err := svc.CreateKey(t.Context(), contextmem.KeySpec{Owner: "o", Tenants: []string{"acme"}})
+	require.NoError(t, err)
+	_, err = old.Rename(t.Context(), "acme-2")
+	require.ErrorIs(t, err, fault.ErrConflict)
+	require.ErrorContains(t, err, "a key is restricted to it")
+	require.NoError(t, svc.RevokeKey(t.Context(), k.ID))
+
+	renamed, err := old.Rename(t.Context(), "acme-2")
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, svc.Drain(t.Context()))
+		res, err := svc.Tenant("acme-2").Sub("anna").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+		require.NoError(t, err)
+		require.Len(t, res.Chunks, 1)
+		_, err = svc.Tenant("acme").Sub("anna").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+		require.ErrorIs(t, err, fault.ErrNotFound)
+		require.NoError(t, svc.Close())
+		svc, err = contextmem.Open(t.Context(), dir, nil)
+		require.NoError(t, err)
+	}
+	defer func() { require.NoError(t, svc.Close()) }()
+	require.Equal(t, "acme-2", renamed.ID())
+	// The old id is free.
+	_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	// Of several who rename at once one wins.
+	var wg sync.WaitGroup
+	var won sync.Map
+	for _, id := range []string{"a", "b", "c", "d"} {
+		wg.Go(func() {
+			if _, err := svc.Tenant("acme-2").Rename(t.Context(), id); err == nil {
+				won.Store(id, true)
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	won.Range(func(id, _ any) bool {
+		n++
+		_, err := svc.Tenant(id.(string)).Info(t.Context())
+		require.NoError(t, err)
+		return true
+	})
+	require.Equal(t, 1, n)
+}
+
+// heard is an extractor that notes the instructions that it gets.
+type heard struct {
+	mu   sync.Mutex
+	said map[string]string // by text
+}
+
+func (h *heard) Extract(_ context.Context, ins []extract.Input) ([]extract.Output, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, in := range ins {
+		h.said[in.Text] = in.Instructions
+	}
+	return make([]extract.Output, len(ins)), nil
+}
+
+func TestTenantInstructions(t *testing.T) {
+	t.Parallel()
+	h := &heard{said: map[string]string{}}
+	svc, _ := open(t, &contextmem.Options{Extractor: h})
+	acme := tenant(t, svc, contextmem.TenantSpec{ID: "boats", Instructions: "Read the names of boats."})
+	add := func(m ...contextmem.Memory) {
+		_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: m})
+		require.NoError(t, err)
+		require.NoError(t, svc.Drain(t.Context()))
+	}
+	add(contextmem.Memory{Text: "Anna sails the Marlin.", Infer: true},
+		contextmem.Memory{Text: "Bert sails the Heron.", Infer: true, Instructions: "Read the names of people."},
+		contextmem.Memory{Text: "Carl sails the Swift."})
+	_, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: []byte("Dora sails the Tern.")}}})
+	require.NoError(t, err)
+	require.NoError(t, svc.Drain(t.Context()))
+	require.NoError(t, acme.SetInstructions(t.Context(), ""))
+	add(contextmem.Memory{Text: "Emil sails the Gull.", Infer: true})
+	i, err := acme.Info(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, i.Instructions)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	require.Equal(t, map[string]string{"Anna sails the Marlin.": "Read the names of boats.", "Bert sails the Heron.": "Read the names of people.", "Carl sails the Swift.": "",
+		"Dora sails the Tern.": "Read the names of boats.", "Emil sails the Gull.": ""}, h.said)
+	require.ErrorIs(t, acme.SetInstructions(t.Context(), string(make([]byte, 70_000))), fault.ErrInvalid)
+}
+
+func TestItemChunks(t *testing.T) {
+	t.Parallel()
+	svc, _ := open(t, &contextmem.Options{ChunkBytes: 200, ChunkMaxBytes: 400})
+	acme := tenant(t, svc, contextmem.TenantSpec{ID: "pieces"})
+	text := ""
+	for i := range 30 {
+		text += "# Part " + string(rune('A'+i%26)) + "\n\nThe harbour has a lantern and a copper meadow where a violin plays all winter long, says Anna.\n\n"
+	}
+	_, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "f", Name: "a.md", Data: []byte(text), ACL: []string{"anna"}}}})
+	require.NoError(t, err)
+	require.NoError(t, svc.Drain(t.Context()))
+	var all []content.ItemChunk
+	for from := 0; ; {
+		p, err := acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "f", From: from, Limit: 7, Principals: []string{"anna"}})
+		require.NoError(t, err)
+		require.Equal(t, contextmem.StatusCompleted, p.Status)
+		all = append(all, p.Chunks...)
+		if p.Next == 0 {
+			break
+		}
+		require.Len(t, p.Chunks, 7)
+		from = p.Next
+	}
+	require.Greater(t, len(all), 14)
+	for i, c := range all {
+		require.Equal(t, i, c.Ordinal)
+		require.NotEmpty(t, c.Text)
+	}
+	res, err := acme.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "copper meadow violin", MaxResults: 1})
+	require.NoError(t, err)
+	ids := map[string]string{}
+	for _, c := range all {
+		ids[c.ID] = c.Text
+	}
+	require.Contains(t, ids, res.Chunks[0].ID, "the id is that of results")
+	_, err = acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "f", Principals: []string{"bert"}})
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "g"})
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "f", Limit: 1001})
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func (h *heard) Name() string { return "heard" }
