@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
-	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/fault"
 )
@@ -116,49 +115,6 @@ func TestTenantInstructions(t *testing.T) {
 	require.Equal(t, map[string]string{"Anna sails the Marlin.": "Read the names of boats.", "Bert sails the Heron.": "Read the names of people.", "Carl sails the Swift.": "",
 		"Dora sails the Tern.": "Read the names of boats.", "Emil sails the Gull.": ""}, h.said)
 	require.ErrorIs(t, acme.SetInstructions(t.Context(), string(make([]byte, 70_000))), fault.ErrInvalid)
-}
-
-func TestItemChunks(t *testing.T) {
-	t.Parallel()
-	svc, _ := open(t, &contextmem.Options{ChunkBytes: 200, ChunkMaxBytes: 400})
-	acme := tenant(t, svc, contextmem.TenantSpec{ID: "pieces"})
-	text := ""
-	for i := range 30 {
-		text += "# Part " + string(rune('A'+i%26)) + "\n\nThe harbour has a lantern and a copper meadow where a violin plays all winter long, says Anna.\n\n"
-	}
-	_, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "f", Name: "a.md", Data: []byte(text), ACL: []string{"anna"}}}})
-	require.NoError(t, err)
-	require.NoError(t, svc.Drain(t.Context()))
-	var all []content.ItemChunk
-	for from := 0; ; {
-		p, err := acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "f", From: from, Limit: 7, Principals: []string{"anna"}})
-		require.NoError(t, err)
-		require.Equal(t, contextmem.StatusCompleted, p.Status)
-		all = append(all, p.Chunks...)
-		if p.Next == 0 {
-			break
-		}
-		require.Len(t, p.Chunks, 7)
-		from = p.Next
-	}
-	require.Greater(t, len(all), 14)
-	for i, c := range all {
-		require.Equal(t, i, c.Ordinal)
-		require.NotEmpty(t, c.Text)
-	}
-	res, err := acme.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassKnowledge, Query: "copper meadow violin", MaxResults: 1})
-	require.NoError(t, err)
-	ids := map[string]string{}
-	for _, c := range all {
-		ids[c.ID] = c.Text
-	}
-	require.Contains(t, ids, res.Chunks[0].ID, "the id is that of results")
-	_, err = acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "f", Principals: []string{"bert"}})
-	require.ErrorIs(t, err, fault.ErrNotFound)
-	_, err = acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "g"})
-	require.ErrorIs(t, err, fault.ErrNotFound)
-	_, err = acme.ItemChunks(t.Context(), content.ItemChunksRequest{ID: "f", Limit: 1001})
-	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
 func (h *heard) Name() string { return "heard" }

@@ -55,14 +55,6 @@ func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	})
 }
 
-// ItemChunks returns the chunks of an item, in their order, a page at a time.
-func (s scope) ItemChunks(ctx context.Context, r content.ItemChunksRequest) (*content.ItemChunks, error) {
-	const op = "chunks of an item"
-	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*content.ItemChunks, error) {
-		return s.svc.documents.Chunks(ctx, op, ref, name, r)
-	})
-}
-
 // OpenPresigned serves a presigned URL's path and query values: it returns the
 // original when token is genuine and not expired, else fault.ErrForbidden or fault.ErrNotFound.
 func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, error) {

@@ -55,16 +55,17 @@ type chunksRequest struct {
 	ACL   []string `json:"acl"`
 	Type  string   `json:"type" oneof:",knowledge,memory"`
 	From  int      `json:"from"`
-	Limit int      `json:"limit" default:"100" range:"1,1000"`
+	Limit int      `json:"limit" default:"100" range:"1,200"`
 }
 
 // chunkOf is a chunk of an item.
 type chunkOf struct {
-	ID      string `json:"chunk_uuid"`
-	Ordinal int    `json:"ordinal"`
-	Content string `json:"chunk_content"`
-	Heading string `json:"heading"`
-	Layout  string `json:"layout"`
+	ID       string `json:"chunk_uuid"`
+	Ordinal  int    `json:"ordinal"`
+	Content  string `json:"chunk_content"`
+	Heading  string `json:"heading"`
+	Page     int    `json:"page"`     // on which it begins, from 1; 0: the document has none
+	Inferred bool   `json:"inferred"` // follows from the item, is not in it
 }
 
 // chunksAnswer is a page of the chunks of an item.
@@ -83,20 +84,22 @@ func v2Chunks(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	q := content.ItemChunksRequest{ID: r.ID, From: r.From, Limit: r.Limit, Principals: r.ACL}
+	q := content.InspectRequest{ID: r.ID, From: r.From, Limit: r.Limit, Principals: r.ACL}
 	if r.Type != "" {
 		q.Class = (&ofClass{r.Type}).class()
 	}
-	p, err := sub.ItemChunks(c.ctx, q)
+	p, err := sub.Inspect(c.ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	a := chunksAnswer{ID: p.ID, SourceID: p.ID, Type: map[contextmem.Class]string{contextmem.ClassKnowledge: "knowledge", contextmem.ClassMemory: "memory"}[p.Class], Title: p.Title, Status: string(p.Status), Chunks: make([]chunkOf, len(p.Chunks))}
+	a := chunksAnswer{ID: p.ID, SourceID: p.ID, Type: map[contextmem.Class]string{contextmem.ClassKnowledge: "knowledge", contextmem.ClassMemory: "memory"}[p.Class],
+		Title: p.Title, Status: string(p.Status), Chunks: make([]chunkOf, len(p.Chunks))}
 	for i, x := range p.Chunks {
-		a.Chunks[i] = chunkOf{x.ID, x.Ordinal, x.Text, x.Heading, x.Layout}
+		a.Chunks[i] = chunkOf{x.ID, x.Ordinal, x.Text, x.Heading, x.Page, x.Inferred}
 	}
-	if p.Next > 0 {
-		a.Next = &p.Next
+	if p.More {
+		next := r.From + len(p.Chunks)
+		a.Next = &next
 	}
 	return a, nil
 }

@@ -56,7 +56,7 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		kills = 5
 	}
-	for what, o := range map[string]*Options{"write": nil, "write encrypted": {EncryptionKey: testKey}} {
+	for what, o := range both("write", "write encrypted") {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			killAndVerify(t, kills, what, o)
@@ -126,7 +126,7 @@ func verifyAlive(t *testing.T, dir string, o *Options, alive map[string]bool) {
 // much is in the log, as a power cut leaves them, and also without the log's last part.
 func TestCopyWhileWriting(t *testing.T) {
 	t.Parallel()
-	for what, o := range map[string]*Options{"plain": nil, "encrypted": {EncryptionKey: testKey}} {
+	for what, o := range both("plain", "encrypted") {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			copyWhileWriting(t, o)

@@ -24,6 +24,15 @@ var (
 // testKey encrypts the files of some tests.
 var testKey = bytes.Repeat([]byte{42}, 32)
 
+// both are the options of a plain deployment and, where that can be, of an encrypted one.
+func both(plain, encrypted string) map[string]*Options {
+	m := map[string]*Options{plain: nil}
+	if builtin != nil && current == builtin {
+		m[encrypted] = &Options{EncryptionKey: testKey}
+	}
+	return m
+}
+
 func openTest(t testing.TB) (*DB, *store) {
 	t.Helper()
 	return reopenTest(t, t.TempDir())
