@@ -38,7 +38,7 @@ var hostileFields = []string{
 	"additional_metadata", "document_metadata", "file_metadata", "app_knowledge", "graph_payload", "upsert", "request_id", "feedback", "rating", "source", "ground_truth", "url", "event_types", "signing_secret",
 	"generate_signing_secret", "cursor", "status", "depth", "max_sources", "acl", "titles", "expiry_seconds", "strict_filters", "provider", "credentials", "auth_type", "provider_account_scope", "sync_interval_seconds", "sync_engine", "deployment_id", "plan", "name", "user_id", "resources", "resource_id",
 	"resource_type", "display_name", "database_override", "collection_override", "tenant_id_override", "sub_tenant_id_override", "provider_metadata", "instructions", "sync_mode", "lookback_days", "backfill_chunk_interval_seconds",
-	"table_configs", "delete_objects", "relations", "attachments", "comments", "fields", "content", "scopes", "owner", "env", "prefix", "as_of", "known_at", "temporal_intent", "temporal_now", "num_related_chunks", "request", "search_apps", "group_threads", "output_fields",
+	"table_configs", "delete_objects", "relations", "attachments", "messages", "slot", "slots", "subject", "question", "history", "min_confidence", "timeout_seconds", "custom_instructions", "max_tokens", "from", "types", "comments", "fields", "content", "scopes", "owner", "env", "prefix", "as_of", "known_at", "temporal_intent", "temporal_now", "num_related_chunks", "request", "search_apps", "group_threads", "output_fields",
 }
 
 // plausible are fields that get a request past the first checks.
@@ -151,7 +151,7 @@ func (h *hostile) request(t testing.TB, rt *route) *http.Request {
 		}
 		path = strings.Replace(path, p[0], url.PathEscape(v), 1)
 	}
-	if h.rng.IntN(4) == 0 && rt.family != gen1 {
+	if h.rng.IntN(4) == 0 && rt.family != gen1 && !isExtension(rt.path) {
 		path = "/v2" + path
 	}
 	if h.rng.IntN(3) == 0 || rt.body == bodyNone {
@@ -182,6 +182,17 @@ func (h *hostile) request(t testing.TB, rt *route) *http.Request {
 // destructive routes end what later requests need.
 var destructive = map[string]bool{"/tenants/delete": true, "/tenants": true, "/databases": true}
 
+// allRoutes are those of the contract and the extensions.
+func allRoutes() (all []*route) {
+	for i := range routes {
+		all = append(all, &routes[i])
+	}
+	for i := range extensions {
+		all = append(all, &extensions[i].route)
+	}
+	return all
+}
+
 // TestHostileRequests sends 12,000 wrong requests over all routes: none panics, none
 // is the server's fault, and every refusal has its shape.
 func TestHostileRequests(t *testing.T) {
@@ -194,9 +205,9 @@ func TestHostileRequests(t *testing.T) {
 	f := newFixture(t, Options{Logger: log.logger()})
 	f.connect(t, false)
 	h := &hostile{rand.New(rand.NewPCG(7, 11)), f.vars["connector"]}
-	refused := 0
+	refused, all := 0, allRoutes()
 	for i := range n {
-		rt := &routes[i%len(routes)]
+		rt := all[i%len(all)]
 		r := h.request(t, rt)
 		if rt.method == http.MethodDelete && rt.path == "/connectors/{connector_id}" {
 			r.URL.Path = strings.Replace(r.URL.Path, h.connector, "absent", 1)
