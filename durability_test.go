@@ -3,10 +3,13 @@ package contextmem_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,7 +48,7 @@ const (
 	idsPerChild = 12
 )
 
-// torment ingests, replaces and deletes until it is killed. It says on standard
+// torment ingests, replaces, edits and deletes, and makes backups of it, until it is killed. It says on standard
 // output what it is about to do and what was acknowledged.
 func torment(dir, seedText string) error {
 	seed, err := strconv.ParseUint(seedText, 10, 64)
@@ -80,6 +83,16 @@ func torment(dir, seedText string) error {
 					say("ack delete %s -", id)
 					continue
 				}
+				if rng.IntN(4) == 0 {
+					say("try edit %s %s", id, version)
+					_, err := sub.EditMetadata(ctx, contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: id, Additional: map[string]any{"mark": version}})
+					if err == nil {
+						say("ack edit %s %s", id, version)
+					} else if !errors.Is(err, contextmem.ErrNotFound) {
+						return
+					}
+					continue
+				}
 				say("try put %s %s", id, version)
 				if _, err := sub.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: body(id, version)}}}); err != nil {
 					return
@@ -88,6 +101,13 @@ func torment(dir, seedText string) error {
 			}
 		})
 	}
+	wg.Go(func() { // a backup is always a whole one, whenever it was cut off
+		for {
+			if _, err := svc.Backup(ctx, dir+"-backup"); err != nil {
+				return
+			}
+		}
+	})
 	wg.Wait()
 	return nil
 }
@@ -99,6 +119,7 @@ func body(id, version string) string {
 // fate is what the parent knows of an id: the last state that was acknowledged,
 // and the one that may or may not have happened after it.
 type fate struct {
+	edit  string // of the version that is there, when its edit was acknowledged and none followed
 	acked string // version, "" deleted or never there
 	maybe []string
 }
@@ -111,7 +132,10 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	dir := t.TempDir()
+	if n, err := strconv.Atoi(os.Getenv("CONTEXTMEM_KILLS")); err == nil { // more of them, for a day when there is time
+		rounds = n
+	}
+	dir := filepath.Join(t.TempDir(), "data")
 	svc, err := contextmem.Open(t.Context(), dir, nil)
 	require.NoError(t, err)
 	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
@@ -122,6 +146,9 @@ func TestKill(t *testing.T) {
 	for round := range rounds {
 		acks += kill(t, dir, round, time.Duration(1+rng.IntN(60))*time.Millisecond, fates)
 		verify(t, dir, round, fates)
+		if round%10 == 9 {
+			verifyBackup(t, dir+"-backup")
+		}
 	}
 	require.GreaterOrEqual(t, acks, rounds/2, "the children must have got some work done")
 }
@@ -156,6 +183,13 @@ func kill(t *testing.T, dir string, round int, after time.Duration, fates map[st
 			fates[f[2]] = x
 		}
 		version := strings.TrimPrefix(f[3], "-")
+		if f[1] == "edit" {
+			if x.edit = ""; f[0] == "ack" {
+				x.edit = version
+			}
+			continue
+		}
+		x.edit = "" // a new version has no metadata
 		if f[0] == "try" {
 			x.maybe = append(x.maybe, version)
 		} else {
@@ -168,6 +202,24 @@ func kill(t *testing.T, dir string, round int, after time.Duration, fates map[st
 	}
 	_ = cmd.Wait() // killed
 	return acks
+}
+
+// verifyBackup makes a deployment of the backup that the kills left and reads all of it.
+func verifyBackup(t *testing.T, backup string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(backup, "BACKUP.json")); errors.Is(err, fs.ErrNotExist) {
+		return // none was finished yet
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	require.NoError(t, contextmem.Restore(t.Context(), backup, dir))
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	require.NoError(t, svc.Drain(t.Context()))
+	report, err := svc.Verify(t.Context())
+	require.NoError(t, err)
+	require.True(t, report.OK(), "%+v", report.Problems)
+	require.NoError(t, os.RemoveAll(dir))
 }
 
 func verify(t *testing.T, dir string, round int, fates map[string]*fate) {
@@ -208,6 +260,9 @@ func settle(t *testing.T, ctx context.Context, sub contextmem.Sub, round int, id
 	res, err := sub.BooleanRecall(ctx, contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: strings.ReplaceAll(id, "-", "x"), Operator: contextmem.OperatorAnd})
 	require.NoError(t, err)
 	require.Len(t, res.Chunks, 1, "round %d: %s", round, id)
+	if f.edit != "" {
+		require.Equal(t, f.edit, res.Chunks[0].Additional["mark"], "round %d: the edit of %s", round, id)
+	}
 	for _, v := range possible {
 		if v != "" && res.Chunks[0].Text == body(id, v) {
 			return v
