@@ -45,7 +45,8 @@ func (e *Engine) Inspect(ctx context.Context, op string, ref *workspace.Ref, sub
 		if err != nil {
 			return nil, workspace.SourceError(op, class, src.ID, err)
 		}
-		if old := older[0]; old != nil && !item.Expired(old, time.Now()) {
+		visible := item.Visible(r.Principals) // the access list of an older version may be another
+		if old := older[0]; old != nil && !item.Expired(old, time.Now()) && (visible == nil || item.Live(backend.Filter{All: [][]uint64{visible}}, old.Tags)) {
 			found = old
 			out.Versions = append(out.Versions, version(old, true))
 		}
