@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ import (
 	"github.com/contextmem/contextmem/embed/neural"
 	"github.com/contextmem/contextmem/embed/openai"
 	"github.com/contextmem/contextmem/embed/static"
+	"github.com/contextmem/contextmem/extract/llm"
+	"github.com/contextmem/contextmem/extract/rules"
+	change "github.com/contextmem/contextmem/models/change-multilingual"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
 	"github.com/contextmem/contextmem/rerank/remote"
 	"github.com/contextmem/contextmem/transcribe"
@@ -37,6 +41,9 @@ type engineFlags struct {
 	ocr, pdftotext                                    bool
 	ocrLanguages                                      string
 	transcriberURL, transcriberKey, transcriberModel  string
+	fast, extractor, extractorURL, extractorKey       string
+	extractorModel, judge                             string
+	slackURL, githubURL, notionURL                    string
 	connectors, roots                                 []string
 	localConnectors                                   bool
 	localWebhooks                                     bool
@@ -49,6 +56,7 @@ type engineFlags struct {
 	maxFile, cache                                    int64
 	maxItems, maxMemories, maxMemory, maxAdditional   int
 	retryFor, retryPause, lease, parse, budget        time.Duration
+	vectorRecall                                      float64
 	logLevel                                          string
 }
 
@@ -66,6 +74,12 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.rerankerURL, "reranker-url", "", "address of a reranking server in front of /rerank")
 	f.StringVar(&e.rerankerKey, "reranker-key", "", "key of that server")
 	f.StringVar(&e.rerankerModel, "reranker-model", "", "model of that server")
+	f.StringVar(&e.fast, "fast-embedder", "static", "what texts are found by until a slow embedder has embedded them: static, or none: they wait for it")
+	f.StringVar(&e.extractor, "extractor", "rules", "what finds entities and facts: rules, or openai (a chat model of the server of --extractor-url)")
+	f.StringVar(&e.extractorURL, "extractor-url", "", "address of a server in front of /chat/completions, such as http://localhost:11434/v1")
+	f.StringVar(&e.extractorKey, "extractor-key", "", "key of that server")
+	f.StringVar(&e.extractorModel, "extractor-model", "", "model of that server")
+	f.StringVar(&e.judge, "judge", "none", "model that says which of two statements replaces the other, beside the rules: none, or change (change-multilingual)")
 	f.BoolVar(&e.ocr, "ocr", false, "read images and scanned PDF documents with tesseract")
 	f.StringVar(&e.ocrLanguages, "ocr-languages", "eng", "languages of tesseract, joined by +")
 	f.StringVar(&e.transcriberURL, "transcriber-url", "", "address of a server in front of /audio/transcriptions, which turns recordings into text")
@@ -74,6 +88,9 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&e.pdftotext, "pdftotext", false, "read PDF documents with pdftotext of Poppler")
 	f.StringSliceVar(&e.connectors, "connectors", providerNames, "connector providers that may be set up; none: none")
 	f.StringSliceVar(&e.roots, "connector-roots", nil, "folders that connectors of the provider filesystem may read; none: that provider is off")
+	f.StringVar(&e.slackURL, "slack-url", "", "address of the Web API of Slack; empty: the public one")
+	f.StringVar(&e.githubURL, "github-url", "", "address of the REST API of GitHub, such as that of an Enterprise server; empty: the public one")
+	f.StringVar(&e.notionURL, "notion-url", "", "address of the API of Notion; empty: the public one")
 	f.BoolVar(&e.localConnectors, "allow-local-connectors", false, "let the provider imap reach addresses that are not public")
 	f.BoolVar(&e.localWebhooks, "allow-local-webhooks", false, "let webhooks go to this machine")
 	f.StringSliceVar(&e.webhookNetworks, "webhook-networks", nil, "networks besides the public internet that webhooks may go to, as CIDRs")
@@ -101,6 +118,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&e.lease, "lease", 0, "how long a worker may be silent; 0: the default")
 	f.DurationVar(&e.parse, "parse-timeout", 0, "time for the parsing of one document; 0: the default")
 	f.DurationVar(&e.budget, "recall-budget", 0, "time that thinking recalls may use; 0: the default")
+	f.Float64Var(&e.vectorRecall, "vector-recall", 0, "share of the nearest vectors that a search of supplied vectors finds, 0.9 to 1; 0: the default")
 	f.StringVar(&e.logLevel, "log-level", "warn", "debug, info, warn or error")
 }
 
@@ -122,9 +140,41 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	o := &contextmem.Options{Logger: log, Workers: e.workers, BatchItems: e.batch, MaxAttempts: e.attempts, MaxOpenTenants: e.openTenants, MaxTenants: e.maxTenants,
 		ChunkBytes: e.chunk, ChunkMaxBytes: e.chunkMax, ChunkOverlapBytes: e.chunkOverlap, MaxFileBytes: e.maxFile, CacheBytes: e.cache, MaxItems: e.maxItems,
 		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
-		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap}
+		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap}
 	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
 		return nil, err
+	}
+	switch e.fast {
+	case "static":
+	case "none":
+		o.FastEmbedder = o.Embedder
+	default:
+		return nil, check("fast-embedder", e.fast, "static", "none")
+	}
+	switch e.extractor {
+	case "rules":
+	case "openai":
+		if o.Extractor, err = llm.New(llm.Config{BaseURL: e.extractorURL, APIKey: e.extractorKey, Model: e.extractorModel, Fallback: rules.New()}); err != nil {
+			return nil, usageError{err}
+		}
+	default:
+		return nil, check("extractor", e.extractor, "rules", "openai")
+	}
+	switch e.judge {
+	case "none":
+	case "change":
+		j, err := change.New()
+		if err != nil {
+			return nil, err
+		}
+		o.Judge = j
+	default:
+		return nil, check("judge", e.judge, "none", "change")
+	}
+	for _, u := range []struct{ flag, address string }{{"slack-url", e.slackURL}, {"github-url", e.githubURL}, {"notion-url", e.notionURL}} {
+		if p, err := url.Parse(u.address); u.address != "" && (err != nil || p.Scheme != "http" && p.Scheme != "https" || p.Host == "") {
+			return nil, usage("--%s: must be an http or https address", u.flag)
+		}
 	}
 	for _, name := range e.previous {
 		p, err := e.embedderNamed("previous-embedders", name)
@@ -215,10 +265,10 @@ func (e *engineFlags) providers(o *contextmem.Options) error {
 		make func() contextmem.Provider
 	}{
 		{"feed", func() contextmem.Provider { return feed.New(feed.Config{}) }},
-		{"github", func() contextmem.Provider { return github.New(github.Config{}) }},
+		{"github", func() contextmem.Provider { return github.New(github.Config{BaseURL: e.githubURL}) }},
 		{"imap", func() contextmem.Provider { return imap.New(imap.Config{AllowLocal: e.localConnectors}) }},
-		{"notion", func() contextmem.Provider { return notion.New(notion.Config{}) }},
-		{"slack", func() contextmem.Provider { return slack.New(slack.Config{}) }},
+		{"notion", func() contextmem.Provider { return notion.New(notion.Config{BaseURL: e.notionURL}) }},
+		{"slack", func() contextmem.Provider { return slack.New(slack.Config{BaseURL: e.slackURL}) }},
 	} {
 		if on(p.name) {
 			o.Providers = append(o.Providers, p.make())

@@ -6,6 +6,7 @@ replace (
 	github.com/contextmem/contextmem => ../..
 	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
+	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../../models/multilingual-e5-small
 )
 
@@ -13,7 +14,8 @@ require (
 	github.com/contextmem/contextmem v0.0.0
 	github.com/contextmem/contextmem/backend/sqlite/purego v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/connector/imap v0.0.0-00010101000000-000000000000
-	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/ncruces/go-sqlite3 v0.37.0

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // program is the built program with an environment of its own.
-func program(ctx context.Context, t *testing.T, dir string, args ...string) *exec.Cmd {
+func program(ctx context.Context, t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), programEnv+"=1", "CONTEXTMEM_DATA="+dir, "CONTEXTMEM_EMBEDDER=static")
@@ -165,6 +165,11 @@ func TestUsage(t *testing.T) {
 		"wants a date":           {"add", "--time", "soon", "text"},
 		"--embedder":             {"ls", "--embedder", "x"},
 		"--connectors":           {"ls", "--connectors", "x"},
+		"--slack-url":            {"ls", "--slack-url", "nowhere"},
+		"--fast-embedder":        {"ls", "--fast-embedder", "x"},
+		"--extractor":            {"ls", "--extractor", "x"},
+		"model is missing":       {"ls", "--extractor", "openai", "--extractor-url", "http://127.0.0.1:1"},
+		"--judge":                {"ls", "--judge", "x"},
 		"--connector-roots":      {"ls", "--connector-roots", "/does/not/exist"},
 		"--secret-key":           {"ls", "--secret-key", "sesame"},
 		"--trusted-proxies":      {"serve", "--api-keys", "k", "--trusted-proxies", "nobody"},
