@@ -24,7 +24,7 @@ import (
 func TestEveryOptionHasAFlag(t *testing.T) {
 	t.Parallel()
 	without := map[string]string{
-		"Parsers": "code", "Slots": "code", "WebhookTransport": "code", "Logger": "code", "Authenticator": "the keyring", "StoredKeys": "the keyring has them always",
+		"Parsers": "code", "Slots": "code", "WebhookTransport": "code", "Logger": "code", "Observer": "code", "Authenticator": "the keyring", "StoredKeys": "the keyring has them always",
 	}
 	flags := map[string]string{
 		"Embedder": "embedder", "FastEmbedder": "fast-embedder", "PreviousEmbedders": "previous-embedders", "Extractor": "extractor", "Reranker": "reranker", "Judge": "judge", "OCR": "ocr", "Transcriber": "transcriber-url",
