@@ -320,8 +320,11 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 		return err
 	}
 	for i, p := range probs {
+		later, earlier := order(s, near[i])
+		if !later.settles() {
+			p *= unsettled
+		}
 		if p > out[i].confidence && p <= 1 {
-			later, earlier := order(s, near[i])
 			out[i] = verdict{confidence: p, matter: short(earlier.text), evidence: short(later.text), decider: "judge: " + r.Judge.Model()}
 		}
 	}

@@ -63,8 +63,8 @@ func (v *vocabulary) rare(term string) bool {
 func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 	for _, l := range later.parse() {
 		for _, e := range earlier.parse() {
-			if cue := byValue(&l, &e, v); cue != "" {
-				return verdict{confidence: ruleConfidence, retracts: cue != "moved", matter: e.Text, evidence: l.Text, decider: "rules: " + cue}, true
+			if cue := byValue(&l, &e, earlier.text, v); cue != "" {
+				return verdict{confidence: ruleConfidence, retracts: cue == "disproved", matter: e.Text, evidence: l.Text, decider: "rules: " + cue}, true
 			}
 		}
 		cue := cueOf(&l)
@@ -83,7 +83,7 @@ func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 // cued reports whether a statement has a clause that does something to what was said before.
 func cued(s *said) bool {
 	return slices.ContainsFunc(s.parse(), func(c clause) bool {
-		return cueOf(&c) != "" || changes.MatchString(c.Text) || disproves.MatchString(c.Text) || gone.MatchString(c.Text)
+		return cueOf(&c) != "" || changes.MatchString(c.Text) || disproves.MatchString(c.Text) || swapped.MatchString(c.Text) || gone.MatchString(c.Text)
 	})
 }
 
@@ -99,6 +99,7 @@ func states(c *clause) bool {
 var (
 	withdraws   = regexp.MustCompile(`(?i)\b(forget|ignore|scratch|disregard) (what|everything|that bit|the (bit|part|thing)) `)
 	firstPerson = regexp.MustCompile(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
+	anyMore     = regexp.MustCompile(`(?i)\b(don['’]?t|doesn['’]?t|not|no)\b.*\b(any ?more|any longer)\b`)
 	denied      = regexp.MustCompile(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
 	othersThing = regexp.MustCompile(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                 // "my sister's car"
 	dated       = regexp.MustCompile(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
@@ -113,11 +114,13 @@ func cueOf(c *clause) string {
 		return "withdrawn"
 	case othersThing.MatchString(c.Text):
 		return ""
+	case c.Mode == extract.ModeCancelled && c.About == extract.AboutOther:
+		return ""
 	case c.Mode == extract.ModeCancelled:
 		return "cancelled"
 	case denied.MatchString(c.Text):
 		return ""
-	case c.Mode == extract.ModeEnded && c.About == extract.AboutSpeaker && firstPerson.MatchString(c.Text):
+	case (c.Mode == extract.ModeEnded || anyMore.MatchString(c.Text) && c.Mode == extract.ModeNegated) && c.About == extract.AboutSpeaker && firstPerson.MatchString(c.Text):
 		return "ended"
 	case (c.Mode == extract.ModeCorrected || c.Mode == extract.ModeAsserted || c.Mode == extract.ModePast) && oldValue.MatchString(c.Text):
 		return "replaced"
@@ -131,7 +134,7 @@ func fits(cue string, l, e *clause, later *said, v *vocabulary) bool {
 	case "replaced":
 		return fitsValue(l, e, v)
 	case "cancelled":
-		if e.Mode != extract.ModePlan && e.Mode != extract.ModeWish && !dated.MatchString(e.Text) {
+		if e.Mode != extract.ModePlan && e.Mode != extract.ModeWish && !dated.MatchString(e.Text) && !service.MatchString(e.Text) {
 			return false
 		}
 	case "ended":

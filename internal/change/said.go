@@ -127,3 +127,20 @@ func termsOf(text string) map[string]bool {
 	}
 	return out
 }
+
+// settles reports whether a statement says something that is so: what is planned, wished, guessed, asked or quoted replaces
+// nothing yet.
+func (s *said) settles() bool {
+	all := s.parse()
+	for i := range all {
+		switch all[i].Mode {
+		case extract.ModeHypothetical, extract.ModeQuestion, extract.ModeQuote, extract.ModeJoke, extract.ModeFiction, extract.ModePlan, extract.ModeWish, extract.ModeInstruction:
+		default:
+			return true
+		}
+	}
+	return len(all) == 0
+}
+
+// unsettled is what a judge's probability counts for where a statement settles nothing.
+const unsettled = 0.3

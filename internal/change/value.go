@@ -23,13 +23,18 @@ var kinds = []kind{
 
 var (
 	// changes say that a value is another one than before.
-	changes = regexp.MustCompile(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
+	changes = regexp.MustCompile(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|now on|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
 	// corrects begins a message that puts the one before it right.
 	corrects = regexp.MustCompile(`(?i)(?:^|[.!?,;] +)(?:(?:oh|ah|oops|sorry|hang on|er|um)[,.!]? +)*(?:no[,.]? wait|wait[,.]? no|no[,.]? sorry|scratch that|correction|sorry[,.]? (?:i )?meant?|i meant?t?|i got that wrong|typo|my mistake)\b`)
 	// disproves names what was believed and is not so.
-	disproves = regexp.MustCompile(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really)? (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
+	disproves = regexp.MustCompile(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really| even| just| only| about)* (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
 	// believes says that a statement is somebody's guess of a cause.
 	believes = regexp.MustCompile(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
+	// service is what one cancels, besides plans.
+	service = regexp.MustCompile(`(?i)\b(subscri\pL+|members?(?:hip)?|account|contract|policy|insurance|direct debit|standing order|booking|reservation|appointment|lessons?|classes)\b`)
+	// swapped names what is used no longer, and uses says what is used.
+	swapped = regexp.MustCompile(`(?i)\b(?:i|we|i['’]ve|we['’]ve)(?: have| just| finally)? (?:switched|moved|changed|gone|went) (?:over )?from (?:the |my |our )?([\pL\d][\pL\d.-]*) (?:over )?to\b`)
+	uses    = regexp.MustCompile(`(?i)\b(?:i|we|i['’]m|we['’]re)(?: still| mostly| always)? (?:use|using|track|keep|have|with|on|bank|pay|run|write)\b`)
 	// gone says that its subject is no more.
 	gone = regexp.MustCompile(`(?i)^(?:(?:so|and|well|ok|okay|but|sadly|finally|anyway)[, ]+)*(?:the |my |our )?([\pL\d][\pL\d'’ -]{1,40}?) (?:is|are|['’]s|has been|have been|was|were|got) (?:gone|dead|no more|history|scrapped|sold|called off|cancelled|canceled|not happening)(?: (?:for good|now|after all|too|again|completely|entirely))*[.,!;)]*$`)
 )
@@ -72,18 +77,22 @@ var ofSomebody = regexp.MustCompile(`\p{Lu}\pL+['’]s \pL`)
 
 // byValue decides by what two clauses say of one matter: that its value is another one now, that a guess was wrong, or that
 // a thing is no more.
-func byValue(l, e *clause, v *vocabulary) string {
+func byValue(l, e *clause, earlier string, v *vocabulary) string {
 	switch {
-	case asserts(l) && states(e) && changes.MatchString(l.Text) && another(l.Text, e.Text) && v.shares(l, e):
+	case asserts(l) && l.About != extract.AboutOther && states(e) && changes.MatchString(l.Text) && another(l.Text, e.Text) && v.shares(l, e):
 		return "moved"
-	case l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && believes.MatchString(e.Text) && e.Mode != extract.ModeQuestion:
+	case l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && believes.MatchString(earlier) && e.Mode != extract.ModeQuestion:
 		if m := disproves.FindStringSubmatch(l.Text); m != nil && v.within(m[1], e) {
 			return "disproved"
 		}
-	case asserts(l) && states(e) && e.About != extract.AboutOther:
+	}
+	if (asserts(l) || l.Mode == extract.ModeEnded || l.Mode == extract.ModeCancelled) && states(e) && e.About != extract.AboutOther {
 		if m := gone.FindStringSubmatch(l.Text); m != nil && v.within(m[1], e) {
 			return "gone"
 		}
+	}
+	if m := swapped.FindStringSubmatch(l.Text); m != nil && asserts(l) && states(e) && uses.MatchString(e.Text) && v.within(m[1], e) {
+		return "replaced"
 	}
 	return ""
 }
@@ -114,6 +123,6 @@ func (v *vocabulary) within(phrase string, e *clause) bool {
 }
 
 // unspecific are terms that many matters have.
-var unspecific = words(`week weekend day morning evening afternoon night month year hour minut time work home hous flat start end begin move chang meet pay price cost number thing plan call peopl
+var unspecific = words(`even never week weekend day morning evening afternoon night month year hour minut time work home hous flat start end begin move chang meet pay price cost number thing plan call peopl
 	black white red green blue yellow brown grey gray pink orang purpl small big littl larg
 	mum dad mother father sister brother son daughter wife husband friend boss kid child famili`)

@@ -149,7 +149,7 @@ func (s *succession) read(ask []int64) error {
 			s.hints = slices.Clone(found)
 		}
 		if found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders }); len(found) == 0 {
-			return nil
+			break
 		}
 		rows, err := s.rows(found)
 		if err != nil {

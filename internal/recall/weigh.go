@@ -21,8 +21,14 @@ const (
 	weighOwn2  = -2.6           // of its square
 	weighGains = 21             // of the best hint that it took the place of another, by that one's share
 	weighLoses = 16             // of the best hint that another took its place
+	weighMost  = 4              // that a memory may gain or lose
 	mostNamed  = 16             // memories that hints add to the hits
 	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
+
+	// A certain succession is about one matter of a memory that may hold several, and the question about another one: what
+	// holds now gains in full from this share of the best score on, and the other loses by this part.
+	certainFits  = .6
+	certainLoses = .5
 )
 
 // standing is a hit with what hints say of it.
@@ -68,25 +74,30 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	}
 	for i := range s.hints {
 		f := &s.hints[i]
-		if f.Confidence >= change.Shown { // see hand
-			continue
+		gains, loses := strengths[i], strengths[i]
+		certain := f.Confidence >= change.Shown
+		if certain {
+			loses *= certainLoses
 		}
 		for _, a := range of[f.Earlier] {
 			if f.EarlierChunk >= 0 && f.EarlierChunk != a.Row.Ordinal {
 				continue
 			}
 			for _, b := range of[f.Later] {
-				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || !(a.own && b.own && told(b.Row.Src).Sub(told(a.Row.Src)) >= oneSitting) {
+				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || !certain && !(a.own && b.own && told(b.Row.Src).Sub(told(a.Row.Src)) >= oneSitting) {
 					continue
 				}
-				b.gains = max(b.gains, strengths[i]*a.share)
-				a.loses = max(a.loses, strengths[i]*b.share)
+				if certain {
+					gains = strengths[i] * min(1, b.share/certainFits)
+				}
+				b.gains = max(b.gains, gains*a.share)
+				a.loses = max(a.loses, loses*b.share)
 			}
 		}
 	}
 	for i := range all {
 		x := &all[i]
-		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + weighGains*x.gains - weighLoses*x.loses
+		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + min(weighMost, weighGains*x.gains) - min(weighMost, weighLoses*x.loses)
 	}
 	scores := make([]float64, len(all))
 	for i := range all {
