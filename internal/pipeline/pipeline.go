@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -49,15 +50,17 @@ type Config struct {
 	Extractor    extract.Extractor
 	Parsers      *parse.Registry
 	ParseTimeout time.Duration
-	Chunking     chunk.Options
-	BatchItems   int
-	BatchBytes   int64
-	MaxAttempts  int           // tries of an item whose own content may be at fault
-	RetryFor     time.Duration // since its acceptance, how long an item is tried again while a dependency is down
-	MaxPause     time.Duration // longest pause before a dependency that is down is tried again
-	Lease        time.Duration
-	Observer     observe.Observer // is told of each batch; nil: nobody is
-	Logger       *slog.Logger
+	// Handled counts the bytes of text that were prepared since it was last set to zero.
+	Handled     atomic.Int64
+	Chunking    chunk.Options
+	BatchItems  int
+	BatchBytes  int64
+	MaxAttempts int           // tries of an item whose own content may be at fault
+	RetryFor    time.Duration // since its acceptance, how long an item is tried again while a dependency is down
+	MaxPause    time.Duration // longest pause before a dependency that is down is tried again
+	Lease       time.Duration
+	Observer    observe.Observer // is told of each batch; nil: nobody is
+	Logger      *slog.Logger
 
 	outage     outage
 	slowOutage outage // of the embedders that refine

@@ -161,6 +161,7 @@ func (c *Config) prepareText(ctx context.Context, j *job, text string, markdown 
 func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdown bool, pages []chunk.Page, own string) {
 	p := j.prep
 	p.text = text
+	c.Handled.Add(int64(len(text)))
 	cs := c.split(p.doc, text, markdown, pages)
 	if len(cs) == 0 {
 		j.fail = &failure{code: codeEmptyContent, message: "the item holds no text"}

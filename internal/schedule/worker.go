@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -51,6 +52,24 @@ func (c *Scheduler) worker() {
 		}
 		c.nudge()
 		c.signal()
+		c.giveBack()
+	}
+}
+
+// giveBackAfter is how many bytes of text have to be processed before memory is given back: what they needed is a multiple.
+const giveBackAfter = 8 << 20
+
+// giveBack returns memory that nothing uses to the operating system when no work is left, which the runtime does by and by
+// and only down to a goal that the work has raised.
+func (c *Scheduler) giveBack() {
+	if c.Pipeline.Handled.Load() < giveBackAfter {
+		return
+	}
+	c.mu.Lock()
+	idle := c.running == 0 && len(c.ready) == 0
+	c.mu.Unlock()
+	if idle && c.Pipeline.Handled.Swap(0) >= giveBackAfter {
+		debug.FreeOSMemory()
 	}
 }
 
