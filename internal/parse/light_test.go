@@ -58,7 +58,7 @@ func TestLightMarkupsAreQuick(t *testing.T) {
 			require.Less(t, time.Since(start), 5*time.Second, "%s %q", ext, p)
 		}
 	}
-	for name, text := range map[string]string{"a.adoc": "= A\n\n----\ncode", "a.org": "* A\n#+begin_src\ncode", "a.tex": "\\begin{document}\ntext", "a.man": ".TH A 1\n.SH B\n.nf\ncode"} {
+	for name, text := range map[string]string{"a.adoc": "= A\n\n----\ncode", "a.org": "* A\n#+begin_src\ncode", "a.tex": "\\begin{document}\ntext", "b.tex": "\\documentclass{article}\n\\title{Beds}\nsome words", "a.man": ".TH A 1\n.SH B\n.nf\ncode"} {
 		assert.NotEmpty(t, mustParse(t, name, "", []byte(text)).Partial, name)
 	}
 }

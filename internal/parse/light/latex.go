@@ -57,6 +57,8 @@ func ParseLaTeX(ctx context.Context, in document.Input, lim document.Limits) (*d
 			} else {
 				text = text[:end]
 			}
+		} else if strings.Contains(text, `\documentclass`) {
+			l.partial("the document ends before its text begins, and may be cut off")
 		}
 		l.read(text)
 		l.flush()
