@@ -22,12 +22,16 @@ type wideGap struct {
 // above, as a blank stretch between two columns does.
 func findCells(lines []line) {
 	gaps := make([][][]wideGap, len(lines)) // by line and segment
+	edges := findEdges(lines)
 	for i := range lines {
 		for _, s := range lines[i].segs {
-			gaps[i] = append(gaps[i], s.wideGaps())
+			own := s.wideGaps()
+			for _, at := range s.cutsAt(edges, i) {
+				own = append(own, wideGap{s.glyphs[at-1].u1, s.glyphs[at].u0, at})
+			}
+			gaps[i] = append(gaps[i], own)
 		}
 	}
-	edges := findEdges(lines)
 	for i := range lines {
 		l := &lines[i]
 		for k, s := range l.segs {

@@ -14,7 +14,7 @@ const maxColumns = 40
 const wrapGap = 1.35
 
 // columnSlack is how far, in ems, cells may reach into the next column: those of spreadsheets fill theirs.
-const columnSlack = 0.15
+const columnSlack = 0.4
 
 // tableColumn is the extent of a column.
 type tableColumn struct{ u0, u1 float64 }
@@ -94,7 +94,8 @@ func mergeColumns(columns []tableColumn, segs []*segment) ([]tableColumn, bool) 
 	for _, s := range segs {
 		hit := -1
 		for i, c := range out {
-			if s.u0 < c.u1-columnSlack*s.size && s.u1 > c.u0+columnSlack*s.size {
+			slack := min(columnSlack*s.size, 0.4*(s.u1-s.u0), 0.4*(c.u1-c.u0))
+			if s.u0 < c.u1-slack && s.u1 > c.u0+slack {
 				if hit >= 0 {
 					return nil, false
 				}

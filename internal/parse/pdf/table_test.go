@@ -132,7 +132,7 @@ func TestKnownCells(t *testing.T) {
 		}
 		share := float64(right) / float64(all)
 		sum += share
-		assert.GreaterOrEqual(t, share, 0.93, name)
+		assert.GreaterOrEqual(t, share, 0.95, name)
 	}
 	assert.GreaterOrEqual(t, sum/float64(len(want)), 0.97)
 }
