@@ -2,6 +2,7 @@ package contextmem
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/contextmem/contextmem/internal/rank"
@@ -79,9 +80,26 @@ type Slow interface {
 	Slow() bool
 }
 
+// Multilingual is a [Reranker] that reads some languages only and computes here: it is asked about questions and texts in
+// these languages, and others keep their order.
+type Multilingual interface {
+	// Languages are ISO 639-1 codes, of ar, de, en, es, fr, hi, it, ja, ko, nl, pl, pt, ru, th, tr and zh.
+	Languages() []string
+}
+
 // Reranker reorders candidates in thinking mode.
 type Reranker interface {
 	// Rerank returns a score for each text, higher is closer to the query. Scores
 	// are compared with each other only.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
+}
+
+// NoReranker as Options.Reranker is none, also where a package that registers one is imported.
+var NoReranker Reranker = noReranker{}
+
+type noReranker struct{}
+
+// Rerank is never called.
+func (noReranker) Rerank(context.Context, string, []string) ([]float64, error) {
+	return nil, errors.New("there is no reranker")
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/contextmem/contextmem/internal/vectors"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/observe"
+	"github.com/contextmem/contextmem/rerank"
 )
 
 // Options configure a Service. The zero value of every field is its documented
@@ -45,7 +46,9 @@ type Options struct {
 	// Extractor finds entities, relations and facts. Default: rules, without a
 	// language model.
 	Extractor extract.Extractor
-	// Reranker is asked in thinking mode, inside RecallBudget. Default: none.
+	// Reranker is asked about the best 50 hits in thinking mode, inside RecallBudget; one that is [Multilingual] about the best 20,
+	// and in mode auto too where the best does not stand out. Default: the one that an imported package under models/
+	// registered (see package rerank), else none; [NoReranker]: none.
 	Reranker Reranker
 	// Judge says which memory takes the place of which, and how well a passage answers a question: beside rules, which find
 	// only what says of itself that it ended or was wrong. Default: the one that an imported package under models/ registered
@@ -240,6 +243,17 @@ func (o *Options) withDefaults() (*Options, error) {
 		errs = multierror.Append(errs, fmt.Errorf("option EncryptionKey: %d bytes, want %d", n, atrest.KeyBytes))
 	case n != 0 && c.keyDir == "":
 		errs = multierror.Append(errs, errors.New("option EncryptionKey: is for Open; a backend that New is given encrypts by itself"))
+	}
+	switch c.Reranker {
+	case NoReranker:
+		c.Reranker = nil
+	case nil:
+		r, err := rerank.Default()
+		if err != nil {
+			errs = multierror.Append(errs, fmt.Errorf("option Reranker: %w", err))
+		} else if r != nil {
+			c.Reranker = r
+		}
 	}
 	budget := 150 * time.Millisecond
 	if c.Reranker != nil {

@@ -29,23 +29,30 @@ type Embedder interface {
 type Defaults struct {
 	mu   sync.Mutex
 	open map[string]func() (Embedder, error)
+	used map[string]bool // by others
 }
 
 var process Defaults
 
-// Register makes what open returns the default embedder of the process, under a name; again under the same name replaces it.
-func Register(name string, open func() (Embedder, error)) { process.Register(name, open) }
+// Register makes what open returns the default embedder of the process, under a name; again under the same name replaces it. An embedder
+// that is made of others names these: they are the default no longer, whichever is registered first.
+func Register(name string, open func() (Embedder, error), of ...string) {
+	process.Register(name, open, of...)
+}
 
 // Default opens the embedder that was registered, nil when none was. It is an error when several were: which is the default
 // must not depend on the order of imports.
 func Default() (Embedder, error) { return process.Default() }
 
 // Register makes what open returns the default; see the function of the same name.
-func (d *Defaults) Register(name string, open func() (Embedder, error)) {
+func (d *Defaults) Register(name string, open func() (Embedder, error), of ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.open == nil {
-		d.open = map[string]func() (Embedder, error){}
+		d.open, d.used = map[string]func() (Embedder, error){}, map[string]bool{}
+	}
+	for _, n := range of {
+		d.used[n] = true
 	}
 	d.open[name] = open
 }
@@ -53,7 +60,7 @@ func (d *Defaults) Register(name string, open func() (Embedder, error)) {
 // Default opens what was registered; see the function of the same name.
 func (d *Defaults) Default() (Embedder, error) {
 	d.mu.Lock()
-	names := slices.Sorted(maps.Keys(d.open))
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(d.open)), func(n string) bool { return d.used[n] })
 	var open func() (Embedder, error)
 	if len(names) == 1 {
 		open = d.open[names[0]]

@@ -33,6 +33,16 @@ func TestDefaults(t *testing.T) {
 		_, err := d.Default()
 		require.ErrorContains(t, err, "a, b")
 	})
+	t.Run("one of others", func(t *testing.T) {
+		var d embed.Defaults
+		none := func() (embed.Embedder, error) { return nil, errors.New("a part") }
+		d.Register("a", none)
+		d.Register("both", open, "a", "b")
+		d.Register("b", none)
+		e, err := d.Default()
+		require.NoError(t, err)
+		assert.Equal(t, static.New().Model(), e.Model())
+	})
 	t.Run("broken", func(t *testing.T) {
 		var d embed.Defaults
 		broken := errors.New("broken")

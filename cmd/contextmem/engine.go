@@ -27,7 +27,9 @@ import (
 	"github.com/contextmem/contextmem/extract/llm"
 	"github.com/contextmem/contextmem/extract/rules"
 	change "github.com/contextmem/contextmem/models/change-multilingual"
+	both "github.com/contextmem/contextmem/models/e5-bge"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
+	english "github.com/contextmem/contextmem/models/reranker-en"
 	"github.com/contextmem/contextmem/rerank/remote"
 	"github.com/contextmem/contextmem/transcribe"
 )
@@ -64,13 +66,13 @@ type engineFlags struct {
 var providerNames = []string{"feed", "github", "imap", "notion", "slack"}
 
 func (e *engineFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&e.embedder, "embedder", "e5", "e5 (multilingual-e5-small), static (static-en-128), openai (a server, see --embedder-url) or the directory of a Hugging Face encoder")
+	f.StringVar(&e.embedder, "embedder", "e5-bge", "e5-bge (multilingual-e5-small, with bge-small-en beside it for English), e5 (the first alone), static (static-en-128), openai (a server, see --embedder-url) or the directory of a Hugging Face encoder")
 	f.StringVar(&e.embedderURL, "embedder-url", "", "address of an embeddings server in front of /embeddings, such as http://localhost:11434/v1")
 	f.StringVar(&e.embedderKey, "embedder-key", "", "key of that server")
 	f.StringVar(&e.embedderModel, "embedder-model", "", "model of that server")
 	f.IntVar(&e.embedderDim, "embedder-dimensions", 0, "length of its vectors")
-	f.StringSliceVar(&e.previous, "previous-embedders", nil, "embedders of vectors that exist: e5, static; see reembed")
-	f.StringVar(&e.reranker, "reranker", "none", "none, or what the server of --reranker-url speaks: cohere, jina, tei")
+	f.StringSliceVar(&e.previous, "previous-embedders", nil, "embedders of vectors that exist: e5-bge, e5, static; see reembed")
+	f.StringVar(&e.reranker, "reranker", "en", "en (ms-marco-MiniLM-L-12-v2, for English), none, or what the server of --reranker-url speaks: cohere, jina, tei")
 	f.StringVar(&e.rerankerURL, "reranker-url", "", "address of a reranking server in front of /rerank")
 	f.StringVar(&e.rerankerKey, "reranker-key", "", "key of that server")
 	f.StringVar(&e.rerankerModel, "reranker-model", "", "model of that server")
@@ -184,9 +186,14 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 		o.PreviousEmbedders = append(o.PreviousEmbedders, p)
 	}
 	switch e.reranker {
+	case "en":
+		if o.Reranker, err = english.New(); err != nil {
+			return nil, err
+		}
 	case "none", "":
+		o.Reranker = contextmem.NoReranker
 	default:
-		if err := check("reranker", e.reranker, "none", "cohere", "jina", "tei"); err != nil {
+		if err := check("reranker", e.reranker, "en", "none", "cohere", "jina", "tei"); err != nil {
 			return nil, err
 		}
 		if o.Reranker, err = remote.New(remote.Config{BaseURL: e.rerankerURL, Dialect: remote.Dialect(e.reranker), APIKey: e.rerankerKey, Model: e.rerankerModel}); err != nil {
@@ -223,6 +230,8 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 // embedderNamed makes an embedder.
 func (e *engineFlags) embedderNamed(flag, name string) (contextmem.Embedder, error) {
 	switch name {
+	case "e5-bge":
+		return both.New()
 	case "e5":
 		return e5.New()
 	case "static":
@@ -238,7 +247,7 @@ func (e *engineFlags) embedderNamed(flag, name string) (contextmem.Embedder, err
 		return m, nil
 	}
 	if !strings.ContainsRune(name, filepath.Separator) {
-		return nil, usage("--%s: must be e5, static, openai or the path of a directory", flag)
+		return nil, usage("--%s: must be e5-bge, e5, static, openai or the path of a directory", flag)
 	}
 	m, err := neural.Load(name, nil)
 	if err != nil {

@@ -7,7 +7,10 @@ replace (
 	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
 	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
+	github.com/contextmem/contextmem/models/bge-small-en => ../../models/bge-small-en
+	github.com/contextmem/contextmem/models/e5-bge => ../../models/e5-bge
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../../models/multilingual-e5-small
+	github.com/contextmem/contextmem/models/reranker-en => ../../models/reranker-en
 )
 
 require (
@@ -15,7 +18,9 @@ require (
 	github.com/contextmem/contextmem/backend/sqlite/purego v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/connector/imap v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/models/e5-bge v0.0.0
 	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0
+	github.com/contextmem/contextmem/models/reranker-en v0.0.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/ncruces/go-sqlite3 v0.37.0
@@ -28,6 +33,7 @@ require (
 require (
 	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect
+	github.com/contextmem/contextmem/models/bge-small-en v0.0.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/emersion/go-imap/v2 v2.0.0-beta.8 // indirect
 	github.com/emersion/go-message v0.18.2 // indirect

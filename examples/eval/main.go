@@ -22,7 +22,10 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/eval"
+	bge "github.com/contextmem/contextmem/models/bge-small-en"
+	both "github.com/contextmem/contextmem/models/e5-bge"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
+	reranker "github.com/contextmem/contextmem/models/reranker-en"
 )
 
 func main() {
@@ -39,7 +42,8 @@ func run(ctx context.Context, args []string) error {
 	mode := fs.String("mode", "fast", "fast, thinking or auto")
 	alpha := fs.String("alpha", "", "0 to 1, or auto; empty: the default")
 	out := fs.String("out", "", "save the answers to this file")
-	model := fs.String("embedder", "e5", "e5 (multilingual-e5-small) or static (static-en-128)")
+	model := fs.String("embedder", "e5-bge", "e5-bge, e5 (multilingual-e5-small), bge (bge-small-en) or static (static-en-128)")
+	rerank := fs.String("reranker", "reranker-en", "reranker-en or none, in modes thinking and auto")
 	dir := fs.String("dir", "", "directory of the deployment; empty: a temporary one")
 	url := fs.String("url", "", "measure a server instead")
 	key := fs.String("key", "", "API key of the server")
@@ -59,17 +63,8 @@ func run(ctx context.Context, args []string) error {
 		return errors.New("name one or more sets")
 	}
 	var opts contextmem.Options
-	switch *model {
-	case "e5":
-		e, err := e5.New()
-		if err != nil {
-			return err
-		}
-		opts.Embedder = e
-	case "static":
-		opts.Embedder = static.New()
-	default:
-		return fmt.Errorf("-embedder: no model is called %q", *model)
+	if err := choose(&opts, *model, *rerank); err != nil {
+		return err
 	}
 	q := contextmem.Recall{Mode: contextmem.Mode(*mode)}
 	switch *alpha {
@@ -106,6 +101,34 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	return os.WriteFile(*out, b, 0o644)
+}
+
+// choose sets the models of the options.
+func choose(o *contextmem.Options, embedder, rerank string) (err error) {
+	switch embedder {
+	case "e5-bge":
+		o.Embedder, err = both.New()
+	case "e5":
+		o.Embedder, err = e5.New()
+	case "bge":
+		o.Embedder, err = bge.New()
+	case "static":
+		o.Embedder = static.New()
+	default:
+		err = fmt.Errorf("-embedder: no model is called %q", embedder)
+	}
+	if err != nil {
+		return err
+	}
+	switch rerank {
+	case "reranker-en":
+		o.Reranker, err = reranker.New()
+	case "none":
+		o.Reranker = contextmem.NoReranker
+	default:
+		err = fmt.Errorf("-reranker: no model is called %q", rerank)
+	}
+	return err
 }
 
 func measure(ctx context.Context, set *eval.Set, tenant string, opts *contextmem.Options, dir, url, key string, q contextmem.Recall, alpha string, o eval.Options) (*eval.Report, error) {

@@ -23,8 +23,9 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
-	_ "github.com/contextmem/contextmem/models/change-multilingual"   // the judge of what replaces what
-	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
+	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge of what replaces what
+	_ "github.com/contextmem/contextmem/models/e5-bge"              // the embedder
+	_ "github.com/contextmem/contextmem/models/reranker-en"         // the reranker of thinking mode
 )
 
 //go:embed data

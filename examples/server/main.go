@@ -14,6 +14,7 @@
 //	CONTEXTMEM_TRANSCRIBER_MODEL     model of that server; default whisper-1
 //	CONTEXTMEM_TRANSCRIBER_KEY       key of that server
 //	CONTEXTMEM_PARSE_TIMEOUT         time for one document, such as 10m; default 60s
+//	CONTEXTMEM_RERANKER=none    leaves the reranker of thinking mode out (English; tenths of a second a question on two cores)
 //	CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1  lets webhooks go to http and local addresses
 package main
 
@@ -34,8 +35,9 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/httpapi"
-	_ "github.com/contextmem/contextmem/models/change-multilingual"   // the judge of what replaces what
-	_ "github.com/contextmem/contextmem/models/multilingual-e5-small" // the embedder
+	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge of what replaces what
+	_ "github.com/contextmem/contextmem/models/e5-bge"              // the embedder
+	_ "github.com/contextmem/contextmem/models/reranker-en"         // the reranker of thinking mode
 	"github.com/contextmem/contextmem/transcribe"
 )
 
@@ -69,7 +71,15 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 	if err != nil {
 		return err
 	}
-	opts := &contextmem.Options{Logger: log, PublicURL: env("CONTEXTMEM_PUBLIC_URL"), AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"}
+	var rerank contextmem.Reranker // the imported one
+	switch v := env("CONTEXTMEM_RERANKER"); v {
+	case "":
+	case "none":
+		rerank = contextmem.NoReranker
+	default:
+		return errors.New("CONTEXTMEM_RERANKER: must be none or not set")
+	}
+	opts := &contextmem.Options{Logger: log, Reranker: rerank, PublicURL: env("CONTEXTMEM_PUBLIC_URL"), AllowLocalWebhooks: env("CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS") == "1"}
 	if err := readers(env, opts); err != nil {
 		return err
 	}

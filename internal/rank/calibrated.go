@@ -3,6 +3,8 @@ package rank
 import (
 	"math"
 	"slices"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 // Spread is the location and the spread of the scores that an embedder gives to texts that have nothing to do with each other.
@@ -17,7 +19,8 @@ const (
 	calibratedKnowledge = .55 // the same
 	fullDeviations      = 3   // standard deviations above unrelated texts that count in full
 	mostDense           = 1.3 // of a full score, for what stands far out
-	fullKeyword         = 3   // the best BM25 score from which keywords get their whole weight
+	fullKeyword         = 3   // the best BM25 score from which keywords get their whole weight, of memories
+	fullKnowledge       = 4   // the same of knowledge
 	priorRows           = 10  // rows that the embedder's own spread counts as
 	listTail            = .5  // the place in a list of the best from which the spread of a large partition is estimated
 	softness            = .05
@@ -51,7 +54,11 @@ func (q *work) fuseCalibrated(keyword float32) {
 	q.denseFrom, q.perDense = at.Mean, 1/(fullDeviations*at.Std)
 	share := 1 - q.w
 	if q.w > 0 {
-		share *= math.Min(1, float64(keyword)/fullKeyword)
+		full := float64(fullKnowledge)
+		if q.req.Part.Class == backend.Memory {
+			full = fullKeyword
+		}
+		share *= math.Min(1, float64(keyword)/full)
 	}
 	if keyword > 0 {
 		q.perKeyword = share / float64(keyword)

@@ -1,21 +1,17 @@
 package recall
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/feedback"
 )
 
 const (
 	recencyHalfLife = 30 * 24 * time.Hour
-	rerankMost      = 50 // texts that a reranker is given
-	floodShare      = 3  // a source may hold a third of the results, and at least floodFloor, while others wait
+	floodShare      = 3 // a source may hold a third of the results, and at least floodFloor, while others wait
 	floodFloor      = 3
 )
 
@@ -32,7 +28,8 @@ func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
 			return nil, err
 		}
 	}
-	if r.res.Thinking && r.Reranker != nil {
+	if r.Reranker != nil {
+		slices.SortStableFunc(hits, compareScores)
 		r.rerank(hits)
 	}
 	slices.SortStableFunc(hits, compareScores)
@@ -64,41 +61,6 @@ func (r *run) boost(hits []*Hit) error {
 		}
 	}
 	return nil
-}
-
-// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was.
-func (r *run) rerank(hits []*Hit) {
-	if len(hits) == 0 {
-		return
-	}
-	texts := make([]string, min(len(hits), rerankMost))
-	for i := range texts {
-		texts[i] = hits[i].Row.Text
-	}
-	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(r.Budget))
-	defer cancel()
-	var scores []float64
-	err := fault.Guard(func() (err error) {
-		scores, err = r.Reranker.Rerank(ctx, r.Query, texts)
-		return err
-	})
-	if err == nil && len(scores) != len(texts) {
-		err = errors.New("another number of scores")
-	}
-	if err != nil {
-		r.Logger.Warn("reranking failed", "err", err)
-		r.warn("degraded", "Mode", "the reranker failed or was late: its order was left out")
-		return
-	}
-	lo, hi := slices.Min(scores), slices.Max(scores)
-	if hi == lo || math.IsNaN(hi) || math.IsNaN(lo) || math.IsInf(hi-lo, 0) {
-		return
-	}
-	top := hits[0].Score
-	for i := range texts {
-		hits[i].Parts.Rerank = top * (scores[i] - lo) / (hi - lo)
-		hits[i].Score += hits[i].Parts.Rerank
-	}
 }
 
 // floods reports whether a source has more of the hits than unflood lets it have among the first places.

@@ -1,0 +1,237 @@
+// Package joint makes one embedder of two: a model of many languages, and one beside it that knows some of these better. Texts in
+// the languages of the second get the vectors of both, others that of the first, so that one index serves all and
+// questions in one language find what was said in another.
+//
+// The mean vectors of both models are taken off first, by their calibrations: two models whose cosines all lie between .7 and
+// .9 then add up as two opinions and not as two constants.
+package joint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// Calibration is what an embedder knows of its scores; see contextmem.Calibration.
+type Calibration = struct {
+	QueryMean, DocumentMean                              []float32
+	UnrelatedMean, UnrelatedStd, RelatedMean, RelatedStd float32
+}
+
+// Member is an embedder that takes part: its vectors have unit length, and it is calibrated.
+type Member interface {
+	embed.Embedder
+	// Calibration must not be nil.
+	Calibration() *Calibration
+}
+
+// Shares of the mean vectors that are taken off. What is left of the first one's keeps scores of unrelated texts above 0,
+// where recall tells them from texts without a vector.
+const (
+	baseOff   = .8
+	besideOff = 1.0
+)
+
+// Weights of the two in a score, and of the first where it stands alone. The numbers were chosen on English conversations
+// and on short handbooks that nothing else was fitted on; docs/recall.md has what the second model is worth.
+const (
+	baseWeight   = .4
+	besideWeight = .6
+	alone        = 1.15 // of a document: its score lacks what the second model would have added
+)
+
+// Embedder is the two models together. It is safe for concurrent use.
+type Embedder struct {
+	base, beside part
+	languages    []string
+	model        string
+	calibration  Calibration
+}
+
+// part is a member with what is needed to take its mean vectors off.
+type part struct {
+	Member
+	dim       int
+	query     []float32 // to be taken off the vectors of queries
+	documents []float32
+	weight    float32 // of a vector
+}
+
+// New makes an embedder of base, for all texts, and beside, for those in some languages, which are ISO 639-1 codes that
+// language detection knows (ar de en es fr hi it ja ko nl pl pt ru th tr zh).
+func New(base, beside Member, languages ...string) (*Embedder, error) {
+	if base == nil || beside == nil || len(languages) == 0 {
+		return nil, errors.New("joint: two embedders and a language are needed")
+	}
+	e := &Embedder{languages: slices.Clone(languages)}
+	var err error
+	if e.base, err = partOf(base, baseOff, baseWeight); err != nil {
+		return nil, err
+	}
+	if e.beside, err = partOf(beside, besideOff, besideWeight); err != nil {
+		return nil, err
+	}
+	id := fnv.New32a()
+	fmt.Fprint(id, base.Model(), "\x00", beside.Model(), "\x00", languages, baseOff, besideOff, baseWeight, besideWeight, alone)
+	e.model = fmt.Sprintf("joint/%08x", id.Sum32())
+	e.calibrate()
+	return e, nil
+}
+
+func partOf(m Member, off float32, weight float64) (part, error) {
+	c := m.Calibration()
+	if c == nil || len(c.QueryMean) != m.Dim() || len(c.DocumentMean) != m.Dim() {
+		return part{}, fmt.Errorf("joint: %s is not calibrated", m.Model())
+	}
+	p := part{Member: m, dim: m.Dim(), weight: float32(math.Sqrt(weight)), query: slices.Clone(c.QueryMean), documents: slices.Clone(c.DocumentMean)}
+	for i := range p.query {
+		p.query[i] *= off
+		p.documents[i] *= off
+	}
+	return p, nil
+}
+
+// calibrate says what the scores mean for texts in the languages of both models.
+func (e *Embedder) calibrate() {
+	c := &e.calibration
+	c.QueryMean, c.DocumentMean = make([]float32, e.Dim()), make([]float32, e.Dim())
+	b, s := e.base.Calibration(), e.beside.Calibration()
+	left(c.QueryMean, b.QueryMean, baseOff, e.base.weight)
+	left(c.DocumentMean, b.DocumentMean, baseOff, e.base.weight)
+	of := func(x, y float32) float32 { return baseWeight*x + besideWeight*y }
+	root := func(x, y float32) float32 {
+		return float32(math.Hypot(baseWeight*float64(x), besideWeight*float64(y)))
+	}
+	c.UnrelatedMean, c.RelatedMean = of(b.UnrelatedMean, s.UnrelatedMean), of(b.RelatedMean, s.RelatedMean)
+	c.UnrelatedStd, c.RelatedStd = root(b.UnrelatedStd, s.UnrelatedStd), root(b.RelatedStd, s.RelatedStd)
+}
+
+// left sets dst to the mean of vectors of which a share of their mean was taken off before they got unit length again, times a
+// weight.
+func left(dst, mean []float32, off, weight float32) {
+	square := 0.0
+	for _, x := range mean {
+		square += float64(x) * float64(x)
+	}
+	length := math.Sqrt(max(1e-6, 1-float64(off)*(2-float64(off))*square))
+	for i, x := range mean {
+		dst[i] = x * (1 - off) * weight / float32(length)
+	}
+}
+
+// Model identifies both models and how they are weighed.
+func (e *Embedder) Model() string { return e.model }
+
+// Dim is the sum of the members' dimensions.
+func (e *Embedder) Dim() int { return e.base.dim + e.beside.dim }
+
+// Slow reports that a text takes milliseconds.
+func (e *Embedder) Slow() bool { return true }
+
+// Coverage is that of the model of many languages.
+func (e *Embedder) Coverage(text string) float64 {
+	if c, ok := e.base.Member.(interface{ Coverage(string) float64 }); ok {
+		return c.Coverage(text)
+	}
+	return 1
+}
+
+// Calibration is put together from those of the members. It must not be changed.
+func (e *Embedder) Calibration() *Calibration { return &e.calibration }
+
+// reads reports whether the second model reads a text. A text of plain Latin letters that tells no language, such as a name, is taken
+// for English.
+func (e *Embedder) reads(text string) bool {
+	if l := language.Guess(text); l != "" {
+		return slices.Contains(e.languages, l)
+	}
+	return slices.Contains(e.languages, "en") && language.PlainLatin(text)
+}
+
+// EmbedQuery returns the vectors of both models, one behind the other, of which the second is 0 for a question that the second
+// model does not read. The errors are those of the members.
+func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	out := make([]float32, e.Dim())
+	base, err := e.base.EmbedQuery(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	e.base.put(out[:e.base.dim], base, e.base.query, e.base.weight)
+	if !e.reads(text) {
+		return out, nil
+	}
+	beside, err := e.beside.EmbedQuery(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	e.beside.put(out[e.base.dim:], beside, e.beside.query, e.beside.weight)
+	return out, nil
+}
+
+// EmbedDocuments returns the vectors of both models, one behind the other, of which the second is 0 for a text that the second
+// model does not read. The errors are those of the members.
+func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	var read []string
+	var at []int
+	for i, t := range texts {
+		if e.reads(t) {
+			read, at = append(read, t), append(at, i)
+		}
+	}
+	var base, beside [][]float32
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		base, err = e.base.EmbedDocuments(ctx, texts)
+		return err
+	})
+	if len(read) > 0 {
+		group.Go(func() (err error) {
+			beside, err = e.beside.EmbedDocuments(ctx, read)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if len(base) != len(texts) || len(beside) != len(read) {
+		return nil, errors.New("joint: a member returned another number of vectors")
+	}
+	out := make([][]float32, len(texts))
+	for i := range out {
+		out[i] = make([]float32, e.Dim())
+	}
+	for i, v := range base {
+		weight := e.base.weight
+		if k, both := slices.BinarySearch(at, i); both {
+			e.beside.put(out[i][e.base.dim:], beside[k], e.beside.documents, e.beside.weight)
+		} else {
+			weight *= alone
+		}
+		e.base.put(out[i][:e.base.dim], v, e.base.documents, weight)
+	}
+	return out, nil
+}
+
+// put sets dst to v less its mean, at the length of weight.
+func (p *part) put(dst, v, mean []float32, weight float32) {
+	square := 0.0
+	for i, x := range v {
+		dst[i] = x - mean[i]
+		square += float64(dst[i]) * float64(dst[i])
+	}
+	if square == 0 {
+		return
+	}
+	scale := weight / float32(math.Sqrt(square))
+	for i := range dst {
+		dst[i] *= scale
+	}
+}

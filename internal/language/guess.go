@@ -1,0 +1,182 @@
+package language
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:embed tables/guess.txt
+var guessTable string
+
+// guessTongue is what tells a language that is written in Latin letters.
+type guessTongue struct {
+	code    string
+	letters string // letters that hardly any other of these languages has
+}
+
+// guesses are the words and letters by which languages are told, with a bit for each language in guesses.tongues.
+type guesses struct {
+	tongues []guessTongue
+	words   map[string]uint16
+}
+
+var loadGuesses = sync.OnceValue(func() *guesses {
+	g := &guesses{words: make(map[string]uint16, 1024)}
+	for line := range TableLines(guessTable) {
+		if head, ok := strings.CutPrefix(line, "@ "); ok {
+			code, letters, _ := strings.Cut(head, " ")
+			g.tongues = append(g.tongues, guessTongue{code, letters})
+			continue
+		}
+		for w := range strings.FieldsSeq(line) {
+			g.words[w] |= 1 << (len(g.tongues) - 1)
+		}
+	}
+	return g
+})
+
+// Bounds of Guess.
+const (
+	maxGuess     = 2048 // bytes that are read
+	maxTongues   = 16
+	letterPoints = 1 // of a letter that is a language's own, beside wordPoints of a word
+	wordPoints   = 2
+)
+
+// Guess returns the language of a text as its ISO 639-1 code: ar, hi, ja, ko, ru, th and zh by their scripts, de, en, es, fr, it, nl, pl, pt
+// and tr by their commonest words and by letters of their own. It is "" where nothing tells, as in a name or a number, and
+// for scripts of no language of these. At most 2,048 bytes are read.
+func Guess(text string) string {
+	if len(text) > maxGuess {
+		text = text[:maxGuess]
+	}
+	if s := script(text); s != "latin" {
+		return s
+	}
+	g := loadGuesses()
+	var points [maxTongues]int
+	start := -1
+	for i := 0; i <= len(text); {
+		r, n := rune(' '), 1
+		if i < len(text) {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		if unicode.IsLetter(r) || unicode.IsMark(r) {
+			if start < 0 {
+				start = i
+			}
+			if r >= utf8.RuneSelf {
+				r = unicode.ToLower(r)
+				for k := range g.tongues {
+					if strings.ContainsRune(g.tongues[k].letters, r) {
+						points[k] += letterPoints
+					}
+				}
+			}
+		} else if start >= 0 {
+			g.word(text[start:i], &points)
+			start = -1
+		}
+		i += n
+	}
+	best, second := 0, -1
+	for k := 1; k < len(g.tongues); k++ {
+		switch {
+		case points[k] > points[best]:
+			best, second = k, best
+		case second < 0 || points[k] > points[second]:
+			second = k
+		}
+	}
+	if points[best] == 0 || points[best] == points[second] {
+		return ""
+	}
+	return g.tongues[best].code
+}
+
+// word gives the languages of a word their points: a word that is one language's alone counts in full.
+func (g *guesses) word(w string, points *[maxTongues]int) {
+	if len(w) > maxLookup {
+		return
+	}
+	set := g.words[w]
+	if set == 0 {
+		set = g.words[strings.ToLower(w)]
+	}
+	for k := 0; set != 0; k, set = k+1, set>>1 {
+		if set&1 != 0 {
+			points[k] += wordPoints
+		}
+	}
+}
+
+// script returns the language of the script that most letters of a text are in, "latin" for that one and "" for none or
+// one of no language that is known.
+func script(text string) string {
+	var latin, han, kana, hangul, thai, arabic, hindi, cyrillic, other int
+	for i, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			if c := text[i] | 0x20; c >= 'a' && c <= 'z' {
+				latin++
+			}
+		case unicode.Is(unicode.Latin, r):
+			latin++
+		case unicode.Is(unicode.Han, r):
+			han++
+		case unicode.Is(unicode.Hiragana, r), unicode.Is(unicode.Katakana, r):
+			kana++
+		case unicode.Is(unicode.Hangul, r):
+			hangul++
+		case unicode.Is(unicode.Thai, r):
+			thai++
+		case unicode.Is(unicode.Arabic, r):
+			arabic++
+		case unicode.Is(unicode.Devanagari, r):
+			hindi++
+		case unicode.Is(unicode.Cyrillic, r):
+			cyrillic++
+		case unicode.IsLetter(r):
+			other++
+		}
+	}
+	// Ideographs and syllables say more than letters do.
+	most, name := latin, "latin"
+	if latin == 0 {
+		name = ""
+	}
+	take := func(n int, of string) {
+		if n > most {
+			most, name = n, of
+		}
+	}
+	if kana*8 > han && kana > 0 {
+		take(3*(han+kana), "ja")
+	} else {
+		take(3*han, "zh")
+	}
+	take(2*hangul, "ko")
+	take(thai, "th")
+	take(arabic, "ar")
+	take(hindi, "hi")
+	take(cyrillic, "ru")
+	take(other, "")
+	return name
+}
+
+// PlainLatin reports whether a text has letters and all of them are those of English.
+func PlainLatin(text string) bool {
+	letters := false
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			if r >= utf8.RuneSelf {
+				return false
+			}
+			letters = true
+		}
+	}
+	return letters
+}

@@ -1,0 +1,121 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+const (
+	rerankMost  = 50 // texts that a reranker is given
+	rerankLocal = 20 // texts that one is given that says which languages it reads: such a one computes here
+	rerankPart  = 4  // of the best score, for logits that lie logitRange apart
+	logitRange  = 22 // of the cross-encoders that were trained on MS MARCO: from -11 to 11
+	leastOdds   = 1e-9
+	sureMargin  = .2 // of the best score, by which it must stand out to be sure
+)
+
+// Multilingual is a Reranker that reads some languages only, and says so: it is asked about questions and texts in these
+// alone, and in mode auto too where the order is not sure.
+type Multilingual interface {
+	// Languages are ISO 639-1 codes.
+	Languages() []string
+}
+
+// rerankable returns the hits that the Reranker is asked about, the best first; nil: it is not asked.
+func (r *run) rerankable(hits []*Hit) []*Hit {
+	m, ok := r.Reranker.(Multilingual)
+	if !ok {
+		if r.res.Thinking {
+			return hits[:min(len(hits), rerankMost)]
+		}
+		return nil
+	}
+	if !r.res.Thinking && (r.Mode != Auto || sure(hits)) {
+		return nil
+	}
+	reads := m.Languages()
+	if !readable(reads, r.Query) {
+		return nil
+	}
+	var out []*Hit
+	for _, h := range hits[:min(len(hits), rerankLocal)] {
+		if readable(reads, h.Row.Text) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// readable reports whether a text is in one of some languages. What has letters of the Latin alphabet alone and tells no language,
+// such as a name, can be read by those that have English.
+func readable(languages []string, text string) bool {
+	if l := language.Guess(text); l != "" {
+		return slices.Contains(languages, l)
+	}
+	return slices.Contains(languages, "en") && language.PlainLatin(text)
+}
+
+// sure reports whether the best hit stands out from the one behind it.
+func sure(hits []*Hit) bool {
+	return len(hits) < 2 || hits[1].Score < (1-sureMargin)*hits[0].Score
+}
+
+// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was.
+func (r *run) rerank(hits []*Hit) {
+	if hits = r.rerankable(hits); len(hits) == 0 {
+		return
+	}
+	texts := make([]string, len(hits))
+	for i := range texts {
+		texts[i] = hits[i].Row.Text
+	}
+	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(r.Budget))
+	defer cancel()
+	var scores []float64
+	err := fault.Guard(func() (err error) {
+		scores, err = r.Reranker.Rerank(ctx, r.Query, texts)
+		return err
+	})
+	if err == nil && len(scores) != len(texts) {
+		err = errors.New("another number of scores")
+	}
+	if err != nil {
+		r.Logger.Warn("reranking failed", "err", err)
+		r.warn("degraded", "Mode", "the reranker failed or was late: its order was left out")
+		return
+	}
+	r.blend(hits, scores)
+}
+
+// blend adds what the reranker says to the scores. One that computes here gives probabilities, whose logits mean the same for every
+// question: where no text answers, they hardly differ and change little. Of others only the order of their scores is
+// known, so they are stretched over the range of the best score.
+func (r *run) blend(hits []*Hit, scores []float64) {
+	lo, hi := slices.Min(scores), slices.Max(scores)
+	if hi == lo || math.IsNaN(hi) || math.IsNaN(lo) || math.IsInf(hi-lo, 0) {
+		return
+	}
+	top := hits[0].Score
+	if _, ok := r.Reranker.(Multilingual); !ok || lo < 0 || hi > 1 {
+		for i, h := range hits {
+			h.Parts.Rerank = top * (scores[i] - lo) / (hi - lo)
+			h.Score += h.Parts.Rerank
+		}
+		return
+	}
+	mean := 0.0
+	for i, p := range scores {
+		p = min(max(p, leastOdds), 1-leastOdds)
+		scores[i] = math.Log(p / (1 - p))
+		mean += scores[i] / float64(len(scores))
+	}
+	for i, h := range hits {
+		h.Parts.Rerank = rerankPart * top * (scores[i] - mean) / logitRange
+		h.Score += h.Parts.Rerank
+	}
+}

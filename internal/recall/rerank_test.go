@@ -1,0 +1,85 @@
+package recall
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// english is a reranker of English that gives texts fixed scores and notes what it was asked.
+type english struct {
+	scores map[string]float64
+	asked  []string
+}
+
+func (e *english) Languages() []string { return []string{"en"} }
+
+func (e *english) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+	e.asked = texts
+	var out []float64
+	for _, t := range texts {
+		out = append(out, e.scores[t])
+	}
+	return out, nil
+}
+
+func runWith(r Reranker, mode Mode, thinking bool, query string) *run {
+	x := &run{Engine: &Engine{Reranker: r, Budget: time.Minute, Logger: slog.New(slog.DiscardHandler)}, ctx: context.Background()}
+	x.Request = &Request{Query: query, Mode: mode, Now: time.Now()}
+	x.res = Result{Thinking: thinking}
+	return x
+}
+
+func hitsOf(scored map[string]float64, order ...string) []*Hit {
+	var out []*Hit
+	for _, t := range order {
+		out = append(out, &Hit{Row: &backend.Hydrated{Chunk: backend.Chunk{Text: t}}, Score: scored[t], Parts: &Parts{}})
+	}
+	return out
+}
+
+func TestRerankReadsItsLanguagesOnly(t *testing.T) {
+	t.Parallel()
+	scored := map[string]float64{"the cat is in the garden": 1, "der Hund ist im Haus": .99, "the dog is in the house": .98}
+	order := []string{"the cat is in the garden", "der Hund ist im Haus", "the dog is in the house"}
+	e := &english{scores: map[string]float64{order[0]: .01, order[2]: .99}}
+	hits := hitsOf(scored, order...)
+	runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+	assert.Equal(t, []string{order[0], order[2]}, e.asked)
+	assert.Greater(t, hits[2].Score, hits[0].Score)
+	assert.Zero(t, hits[1].Parts.Rerank)
+	assert.InDelta(t, scored[order[2]]+hits[2].Parts.Rerank, hits[2].Score, 1e-12)
+
+	e.asked = nil
+	runWith(e, Thinking, true, "wo ist der Hund?").rerank(hits)
+	assert.Empty(t, e.asked, "the question is not English")
+}
+
+func TestRerankWhereAutoIsNotSure(t *testing.T) {
+	t.Parallel()
+	near := map[string]float64{"the cat is here": 1, "the dog is there": .95}
+	far := map[string]float64{"the cat is here": 1, "the dog is there": .5}
+	for what, c := range map[string]struct {
+		mode   Mode
+		scores map[string]float64
+		asked  bool
+	}{"near": {Auto, near, true}, "far": {Auto, far, false}, "fast": {Fast, near, false}} {
+		e := &english{scores: map[string]float64{"the dog is there": .9}}
+		runWith(e, c.mode, false, "where is the dog?").rerank(hitsOf(c.scores, "the cat is here", "the dog is there"))
+		assert.Equal(t, c.asked, e.asked != nil, what)
+	}
+}
+
+// TestRerankSaysLittleWhereNothingFits: scores that are all close to nothing are noise, not an order.
+func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
+	t.Parallel()
+	e := &english{scores: map[string]float64{"the cat is here": 1e-5, "the dog is there": 1.3e-5}}
+	hits := hitsOf(map[string]float64{"the cat is here": 1, "the dog is there": .9}, "the cat is here", "the dog is there")
+	runWith(e, Thinking, true, "where is the boat?").rerank(hits)
+	assert.Greater(t, hits[0].Score, hits[1].Score)
+}

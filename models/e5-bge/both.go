@@ -1,0 +1,47 @@
+// Package both is multilingual-e5-small with bge-small-en-v1.5 beside it: texts in any of about a hundred languages are
+// embedded by the first, English ones by both, whose opinions are added up. Of English questions it finds more than either
+// model alone; other languages have what the first model gives. 768 dimensions; the weights are those of the two packages.
+//
+//	model, err := both.New()
+//	if err != nil {
+//		return err
+//	}
+//	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Embedder: model})
+//
+// A program that imports the package, if only for that, has it as the default of Options.Embedder.
+package both
+
+import (
+	"sync"
+
+	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/embed/joint"
+	bge "github.com/contextmem/contextmem/models/bge-small-en"
+	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
+)
+
+func init() {
+	embed.Register("e5-bge", func() (embed.Embedder, error) {
+		e, err := New()
+		if err != nil { // not a nil *joint.Embedder in an interface
+			return nil, err
+		}
+		return e, nil
+	}, "multilingual-e5-small", "bge-small-en-v1.5")
+}
+
+var shared = sync.OnceValues(func() (*joint.Embedder, error) {
+	base, err := e5.New()
+	if err != nil {
+		return nil, err
+	}
+	beside, err := bge.New()
+	if err != nil {
+		return nil, err
+	}
+	return joint.New(base, beside, "en")
+})
+
+// New returns the embedder, the same one at every call. Its memory is that of the two models, about 50 MB beyond the mapped
+// weights, and is needed once in a process; that of the second comes with the first English text.
+func New() (*joint.Embedder, error) { return shared() }

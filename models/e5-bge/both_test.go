@@ -1,0 +1,57 @@
+package both_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/embed"
+	both "github.com/contextmem/contextmem/models/e5-bge"
+)
+
+func TestModel(t *testing.T) {
+	t.Parallel()
+	e, err := both.New()
+	require.NoError(t, err)
+	assert.Equal(t, 768, e.Dim())
+	assert.Equal(t, "joint/13e118b7", e.Model(), "another identity makes stored vectors useless")
+	d, err := embed.Default()
+	require.NoError(t, err, "its members are no defaults beside it")
+	assert.Same(t, e, d)
+}
+
+// TestQuestionsFindTheirAnswers asks in several languages for what was said in others, in other words.
+func TestQuestionsFindTheirAnswers(t *testing.T) {
+	t.Parallel()
+	e, err := both.New()
+	require.NoError(t, err)
+	answers := []string{
+		"Wir sind letzten Monat nach Hamburg gezogen, die Wohnung hat endlich einen Balkon.",
+		"My knee is getting better, the physiotherapist says I may run again in March.",
+		"昨日から新しい会社で働き始めました。上司はとても親切です。",
+		"El perro se llama Trueno y tiene miedo de los fuegos artificiales.",
+		"Ma fille joue du violon depuis trois ans.",
+		"The parcel for the neighbours is in the hall, they will fetch it after six.",
+	}
+	documents, err := e.EmbedDocuments(t.Context(), answers)
+	require.NoError(t, err)
+	for question, want := range map[string]int{
+		"Wann darf ich wieder joggen?": 1, "Как зовут мою собаку?": 3, "¿Qué instrumento toca la niña?": 4, "when can I go jogging again?": 1,
+		"Who will pick up what the postman left?": 5, "In welcher Stadt wohne ich?": 0,
+	} {
+		q, err := e.EmbedQuery(t.Context(), question)
+		require.NoError(t, err)
+		best, at := -1.0, -1
+		for k, d := range documents {
+			var dot float64
+			for j := range d {
+				dot += float64(q[j]) * float64(d[j])
+			}
+			if dot > best {
+				best, at = dot, k
+			}
+		}
+		assert.Equal(t, answers[want], answers[at], question)
+	}
+}
