@@ -85,6 +85,7 @@ func SomeCues(q string, now time.Time, kinds CueKind) (c Cues) {
 		for k := range d.Sentences {
 			d.questionForm(&d.Sentences[k], &c)
 		}
+		c.When = c.When || asksWhen(q)
 	}
 	if kinds&CueIntent != 0 {
 		d.intent(&c, now)

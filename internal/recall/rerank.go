@@ -15,6 +15,7 @@ const (
 	rerankLocal = 20 // texts that one is given that says which languages it reads: such a one computes here
 	rerankPart  = 4  // of the best score, for logits that lie logitRange apart
 	logitRange  = 22 // of the cross-encoders that were trained on MS MARCO: from -11 to 11
+	rerankTime  = 80 // per cent of the budget, after which the others' turn comes
 	leastOdds   = 1e-9
 	sureMargin  = .2 // of the best score, by which it must stand out to be sure
 )
@@ -74,7 +75,7 @@ func (r *run) rerank(hits []*Hit) {
 	for i := range texts {
 		texts[i] = hits[i].Row.Text
 	}
-	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(r.Budget))
+	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(r.Budget*rerankTime/100))
 	defer cancel()
 	var scores []float64
 	err := fault.Guard(func() (err error) {
