@@ -6,8 +6,8 @@ replace (
 	github.com/contextmem/contextmem => ../..
 	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
-	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
 	github.com/contextmem/contextmem/models/bge-small-en => ../../models/bge-small-en
+	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
 	github.com/contextmem/contextmem/models/e5-bge => ../../models/e5-bge
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../../models/multilingual-e5-small
 	github.com/contextmem/contextmem/models/reranker-en => ../../models/reranker-en

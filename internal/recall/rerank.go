@@ -11,11 +11,13 @@ import (
 )
 
 const (
-	rerankMost  = 50 // texts that a reranker is given
-	rerankLocal = 20 // texts that one is given that says which languages it reads: such a one computes here
-	rerankPart  = 4  // of the best score, for logits that lie logitRange apart
-	logitRange  = 22 // of the cross-encoders that were trained on MS MARCO: from -11 to 11
-	rerankTime  = 80 // per cent of the budget, after which the others' turn comes
+	rerankMost  = 50  // texts that a reranker is given
+	rerankLocal = 20  // texts that one is given that says which languages it reads: such a one computes here
+	rerankPart  = 4   // of the best score, for logits that lie logitRange apart
+	logitRange  = 22  // of the cross-encoders that were trained on MS MARCO: from -11 to 11
+	rerankTime  = 80  // per cent of the budget, after which the others' turn comes
+	contextHits = 10  // hits whose scores tell how much context counts
+	contextCost = 1.5 // of its share of the score, in what the reranker counts less
 	leastOdds   = 1e-9
 	sureMargin  = .2 // of the best score, by which it must stand out to be sure
 )
@@ -49,7 +51,20 @@ func (r *run) rerankable(hits []*Hit) []*Hit {
 			out = append(out, h)
 		}
 	}
+	if alone(out) == 0 {
+		return nil
+	}
 	return out
+}
+
+// alone returns the weight of what is said of texts without what stands around them: the less, the more of the best scores is context.
+// A turn of a conversation means what the turns around it say.
+func alone(hits []*Hit) float64 {
+	share, n := 0.0, min(len(hits), contextHits)
+	for _, h := range hits[:n] {
+		share += h.Parts.Context / math.Max(h.Score, 1e-9) / float64(n)
+	}
+	return math.Max(0, math.Min(rerankPart, 2*rerankPart*(1-contextCost*share)))
 }
 
 // readable reports whether a text is in one of some languages. What has letters of the Latin alphabet alone and tells no language,
@@ -115,8 +130,9 @@ func (r *run) blend(hits []*Hit, scores []float64) {
 		scores[i] = math.Log(p / (1 - p))
 		mean += scores[i] / float64(len(scores))
 	}
+	part := alone(hits)
 	for i, h := range hits {
-		h.Parts.Rerank = rerankPart * top * (scores[i] - mean) / logitRange
+		h.Parts.Rerank = part * top * (scores[i] - mean) / logitRange
 		h.Score += h.Parts.Rerank
 	}
 }

@@ -83,3 +83,17 @@ func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
 	runWith(e, Thinking, true, "where is the boat?").rerank(hits)
 	assert.Greater(t, hits[0].Score, hits[1].Score)
 }
+
+// TestRerankLeavesWhatContextFound: a turn of a conversation means what the turns around it say.
+func TestRerankLeavesWhatContextFound(t *testing.T) {
+	t.Parallel()
+	for context, asked := range map[float64]bool{0: true, .9: false} {
+		e := &english{scores: map[string]float64{"the dog is there": .9}}
+		hits := hitsOf(map[string]float64{"the cat is here": 1, "the dog is there": .95}, "the cat is here", "the dog is there")
+		for _, h := range hits {
+			h.Parts.Context = context
+		}
+		runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+		assert.Equal(t, asked, e.asked != nil)
+	}
+}
