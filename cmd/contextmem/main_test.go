@@ -210,7 +210,7 @@ func TestConfiguration(t *testing.T) {
 // serving starts the program as a server and returns its address, and what ends it.
 func serving(t *testing.T, dir string, args ...string) (string, func()) {
 	t.Helper()
-	ctx, kill := context.WithTimeout(context.Background(), time.Minute)
+	ctx, kill := context.WithTimeout(context.Background(), 5*time.Minute)
 	cmd := program(ctx, t, dir, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	errs, err := cmd.StderrPipe()
 	require.NoError(t, err)
