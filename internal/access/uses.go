@@ -94,7 +94,7 @@ func (k *Keys) Run(ctx context.Context) {
 	}
 }
 
-// storeUses adds what was noted to what is stored.
+// storeUses adds what was noted to what is stored. Where that was changed meanwhile, by a revocation for one, the next call tries again.
 func (k *Keys) storeUses(ctx context.Context) error {
 	by, org := k.uses.take()
 	if len(by) == 0 {
@@ -105,7 +105,7 @@ func (k *Keys) storeUses(ctx context.Context) error {
 		if _, err := k.reg.Record(ctx, kindOrgKey, org[id], id); errors.Is(err, backend.ErrNotFound) {
 			continue // revoked meanwhile
 		}
-		old, err := k.storedUse(ctx, org[id], id)
+		old, rev, err := k.storedUse(ctx, org[id], id)
 		if err != nil {
 			k.uses.back(by, org)
 			return err
@@ -116,7 +116,7 @@ func (k *Keys) storeUses(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		writes = append(writes, backend.RecordWrite{Record: backend.Record{Kind: kindKeyUse, Org: org[id], ID: id, Data: b}, IfRev: -1})
+		writes = append(writes, backend.RecordWrite{Record: backend.Record{Kind: kindKeyUse, Org: org[id], ID: id, Data: b}, IfRev: rev})
 	}
 	if len(writes) == 0 {
 		return nil
@@ -128,20 +128,20 @@ func (k *Keys) storeUses(ctx context.Context) error {
 	return err
 }
 
-func (k *Keys) storedUse(ctx context.Context, org, id string) (x use, err error) {
+func (k *Keys) storedUse(ctx context.Context, org, id string) (x use, rev int64, err error) {
 	r, err := k.reg.Record(ctx, kindKeyUse, org, id)
 	if errors.Is(err, backend.ErrNotFound) {
-		return x, nil
+		return x, 0, nil
 	}
 	if err == nil && json.Unmarshal(r.Data, &x) != nil {
 		err = backend.ErrCorrupt
 	}
-	return x, err
+	return x, r.Rev, err
 }
 
 // addUse sets what is known of the use of a key.
 func (k *Keys) addUse(ctx context.Context, key *Key) error {
-	x, err := k.storedUse(ctx, key.Org, key.ID)
+	x, _, err := k.storedUse(ctx, key.Org, key.ID)
 	if err != nil {
 		return err
 	}
