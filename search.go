@@ -327,7 +327,7 @@ func (c *searchCall) answer(ctx context.Context, op, requestID string, req *reca
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
-	if res.Instructions, err = c.sub.svc.profiles.Instructions(ctx, c.UID, c.Store, c.partitions, req.Now, req.KnownAt); err != nil {
+	if res.Instructions, err = c.sub.svc.profiles.Instructions(ctx, c.UID, c.Store, c.partitions, req.Now, req.KnownAt, req.Visible); err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
 	res.RequestID = requestID

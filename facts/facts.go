@@ -58,6 +58,8 @@ type Request struct {
 	History  bool      // what holds no longer too, and what says so
 	Limit    int       // facts of a page, 1 to 1000; default 100
 	Cursor   int64     // Page.Next of the page before; 0: the start
+	// Principals are who asks: only what they may see counts, and only that retires or replaces something; nil: everything.
+	Principals []string
 }
 
 // Fact is a statement about a subject, with its evidence.
@@ -129,6 +131,8 @@ type ProfileRequest struct {
 	Slots     []string      // only these; nil: all
 	PerSlot   int           // facts of a slot, 1 to 100; default 10
 	MaxTokens int           // of Summary, 1 to 8000; default 300
+	// Principals are who asks: only what they may see counts, and only that retires or replaces something; nil: everything.
+	Principals []string
 }
 
 // Profile is what holds of somebody, by slot.

@@ -11,14 +11,15 @@ import (
 
 type factsRequest struct {
 	memoryClass
-	Subject   string `json:"subject"`
-	Predicate string `json:"predicate"`
-	Slot      string `json:"slot"`
-	Question  string `json:"question"`
-	AsOf      moment `json:"as_of"`
-	KnownAt   moment `json:"known_at"`
-	Upcoming  bool   `json:"upcoming"`
-	History   bool   `json:"history"`
+	Subject   string   `json:"subject"`
+	Predicate string   `json:"predicate"`
+	Slot      string   `json:"slot"`
+	Question  string   `json:"question"`
+	AsOf      moment   `json:"as_of"`
+	KnownAt   moment   `json:"known_at"`
+	Upcoming  bool     `json:"upcoming"`
+	History   bool     `json:"history"`
+	ACL       []string `json:"acl"`
 	pageRequest
 }
 
@@ -66,7 +67,7 @@ func extFacts(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	q := facts.Request{Class: r.class(), Subject: r.Subject, Predicate: r.Predicate, Slot: r.Slot, Question: r.Question, AsOf: time.Time(r.AsOf), KnownAt: time.Time(r.KnownAt),
+	q := facts.Request{Class: r.class(), Principals: r.ACL, Subject: r.Subject, Predicate: r.Predicate, Slot: r.Slot, Question: r.Question, AsOf: time.Time(r.AsOf), KnownAt: time.Time(r.KnownAt),
 		Upcoming: r.Upcoming, History: r.History, Limit: r.Limit}
 	if r.Cursor != "" {
 		n, err := strconv.ParseInt(r.Cursor, 10, 64)
@@ -129,6 +130,7 @@ type profileRequest struct {
 	Slots     []string `json:"slots"`
 	PerSlot   int      `json:"per_slot" default:"10" range:"1,100"`
 	MaxTokens int      `json:"max_tokens" default:"300" range:"1,8000"`
+	ACL       []string `json:"acl"`
 }
 
 // slotRow is the facts of a slot.
@@ -153,7 +155,7 @@ func extProfile(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	p, err := sub.Profile(c.ctx, facts.ProfileRequest{Class: r.class(), Subject: r.Subject, AsOf: time.Time(r.AsOf), Slots: r.Slots, PerSlot: r.PerSlot, MaxTokens: r.MaxTokens})
+	p, err := sub.Profile(c.ctx, facts.ProfileRequest{Class: r.class(), Principals: r.ACL, Subject: r.Subject, AsOf: time.Time(r.AsOf), Slots: r.Slots, PerSlot: r.PerSlot, MaxTokens: r.MaxTokens})
 	if err != nil {
 		return nil, err
 	}

@@ -142,20 +142,21 @@ func (o *orders) put(k ordersKey, r remembered) {
 	o.of[k] = r
 }
 
-// Instructions returns the standing instructions of those partitions of a workspace that hold memories, as they were known at a time, zero for now: of each the newest first, at most 20 in all.
-func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store, parts iter.Seq[backend.Partition], now, knownAt time.Time) (out []facts.Instruction, err error) {
+// Instructions returns the standing instructions of those partitions of a workspace that hold memories, as they were known at a time, zero for now, from what is visible: of each the newest first, at most 20 in all.
+func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store, parts iter.Seq[backend.Partition], now, knownAt time.Time, visible backend.Filter) (out []facts.Instruction, err error) {
+	shared := knownAt.IsZero() && len(visible.All)+len(visible.Not) == 0
 	for part := range parts {
 		if part.Class != backend.Memory || len(out) >= maxInstructions {
 			continue
 		}
 		key, seq := ordersKey{uid, part}, st.LastSeq()
 		some, ok := e.orders.get(key, seq, now)
-		if !ok || !knownAt.IsZero() {
+		if !ok || !shared {
 			r := remembered{seq: seq}
-			if some, r.until, err = instructions(ctx, asked{st, part, now}, 0, knownAt); err != nil {
+			if some, r.until, err = instructions(ctx, asked{st, part, now, visible}, 0, knownAt); err != nil {
 				return nil, err
 			}
-			if r.list = some; knownAt.IsZero() {
+			if r.list = some; shared {
 				e.orders.put(key, r)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/block"
 	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -42,15 +43,17 @@ type asked struct {
 	store backend.Store
 	part  backend.Partition
 	now   time.Time
+	// visible is what the caller may see; zero: everything.
+	visible backend.Filter
 }
 
 // ask finds what a request is asked of: a class of a sub-tenant, named as it is stored, memories by default.
-func ask(op string, st backend.Store, sub string, class content.Class) (asked, error) {
+func ask(op string, st backend.Store, sub string, class content.Class, principals []string) (asked, error) {
 	class = cmp.Or(class, content.ClassMemory)
 	if class != content.ClassKnowledge && class != content.ClassMemory {
 		return asked{}, workspace.ClassError(op, class)
 	}
-	return asked{store: st, part: backend.Partition{Class: backend.Class(class), Sub: sub}, now: time.Now()}, nil
+	return asked{store: st, part: backend.Partition{Class: backend.Class(class), Sub: sub}, now: time.Now(), visible: item.VisibleTo(principals)}, nil
 }
 
 // maxQuestion is the longest question, in bytes: 8000 characters of four.
@@ -59,7 +62,7 @@ const maxQuestion = 32_000
 // Facts returns a page of facts of a sub-tenant, named as it is stored.
 func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r facts.Request) (*facts.Page, error) {
 	const op = "facts"
-	a, err := ask(op, st, sub, r.Class)
+	a, err := ask(op, st, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +160,7 @@ func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Reque
 // Entities returns a page of entities, as Facts does.
 func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r facts.EntityRequest) (*facts.EntityPage, error) {
 	const op = "entities"
-	a, err := ask(op, st, sub, r.Class)
+	a, err := ask(op, st, sub, r.Class, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -201,10 +204,10 @@ func (a *asked) entity(ctx context.Context, op, name string) (*backend.Entity, e
 
 // links reads relations with what they refer to. What it returns is used until release.
 func (a *asked) links(ctx context.Context, q backend.RelationQuery) (links []graph.Link, release func(), last int64, more bool, err error) {
-	r := graph.NewReader(ctx, a.store, a.now, backend.Filter{}, nil)
+	r := graph.NewReader(ctx, a.store, a.now, a.visible, nil)
 	rels, last, more, err := r.Relations(q)
 	if err == nil {
-		links, err = r.Load(rels, backend.Filter{})
+		links, err = r.Load(rels, a.visible)
 	}
 	if err != nil {
 		r.Release()
@@ -259,7 +262,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 // Profile returns what holds of somebody, as Facts does.
 func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r facts.ProfileRequest) (*facts.Profile, error) {
 	const op = "profile"
-	a, err := ask(op, st, sub, r.Class)
+	a, err := ask(op, st, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
