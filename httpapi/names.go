@@ -21,6 +21,9 @@ var wireNames = []wireName{
 	{"", "Principals", "acl", ""},
 	{"EditMetadataRequest", "ACL", "acl", ""},
 	{"TenantSpec", "ID", "tenant_id", "database"},
+	{"TenantSpec", "Instructions", "instructions", ""},
+	{"TenantEdit", "Instructions", "instructions", ""},
+	{"TenantEdit", "Tenant", "name", ""},
 	{"TenantSpec", "Embeddings", "is_embeddings_tenant", ""},
 	{"TenantSpec", "Dimension", "embeddings_dimension", ""},
 

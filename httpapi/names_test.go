@@ -23,8 +23,8 @@ var requestTypes = map[string]any{
 	}{}, "Status": struct{ IDs []string }{},
 }
 
-// notSent are fields that no request over REST sets: results, callbacks, and what follows from the route.
-var notSent = []string{"Progress", "KeepIndexing", "ParsedText", "CreatedAt", "Known", "Apps[].Fault",
+// notSent are fields that no request over REST sets: results, callbacks, what follows from the route, and what the library alone has.
+var notSent = []string{"Rejected", "Missing", "Statuses", "Recall", "Exact", "Progress", "KeepIndexing", "ParsedText", "CreatedAt", "Known", "Apps[].Fault",
 	"Resources[].ConnectorID", "Resources[].Status", "Resources[].Cursor", "Resources[].BackfillOldest", "Resources[].BackfillStatus", "Resources[].BackfillNext",
 	"Resources[].LastStatus", "Resources[].LastError", "Resources[].LastRows"}
 
