@@ -21,7 +21,9 @@ func TestOutdatedHitsSaySo(t *testing.T) {
 		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 		return w.Body.String()
 	}
-	status := func() string { return f.do(t, http.MethodGet, "/context/status?database=acme&ids=kettle", "").Body.String() }
+	status := func() string {
+		return f.do(t, http.MethodGet, "/context/status?database=acme&ids=kettle", "").Body.String()
+	}
 	questions := map[string]string{"/query": `{"database":"acme","query":"price of the copper kettle","type":"knowledge"}`, "/recall/full_recall": `{"tenant_id":"acme","query":"price of the copper kettle"}`}
 	add("one.txt", "The price of the copper kettle is 20 euros.")
 	assert.NotContains(t, status(), "serves_older_version")
