@@ -56,13 +56,14 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
 }
 
 // Own reports whether a chunk of a memory is what the one whose memory it is wrote or said to an assistant. Where several
-// people talk with each other, they encourage and answer more than they tell, and hints of change are mostly wrong.
+// people talk with each other, or a user's requests are stored message by message without a name, they answer and ask more than they tell, and hints of
+// change are mostly wrong.
 func Own(doc *item.Doc, c *backend.Chunk) bool {
 	if doc.Pairs {
 		return true
 	}
 	speaker := strings.ToLower(pipeline.SpeakerOf(c.Text))
-	return speaker == "" || speaker == "user" || labels[speaker] || speaker == strings.ToLower(doc.UserName)
+	return speaker == "" || labels[speaker] || speaker == strings.ToLower(doc.UserName)
 }
 
 // userText returns the words of the user in the text of a chunk.
