@@ -69,6 +69,11 @@ type visitor struct {
 
 func (v *visitor) do(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
+	return v.bench(t, r)
+}
+
+func (v *visitor) bench(t testing.TB, r *http.Request) (int, string) {
+	t.Helper()
 	res, err := v.client.Do(r)
 	require.NoError(t, err)
 	defer res.Body.Close()

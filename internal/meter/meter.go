@@ -4,6 +4,7 @@ package meter
 import (
 	"io"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,10 @@ type Histogram struct {
 
 // Observe counts d.
 func (h *Histogram) Observe(d time.Duration) {
-	i, _ := slices.BinarySearch(bounds[:], d)
+	i := 0
+	if d > bounds[0] {
+		i = min(bits.Len64(uint64((d-1)/bounds[0])), len(bounds)) // each bound is twice the one before
+	}
 	h.buckets[i].Add(1)
 	h.sum.Add(int64(d))
 }
@@ -186,7 +190,7 @@ func (w *Writer) Histograms(name, help string, names []string, f *Family[Histogr
 			n += h.buckets[i].Load()
 			le := "+Inf"
 			if i < len(bounds) {
-				le = strconv.FormatFloat(bounds[i].Seconds(), 'g', -1, 64)
+				le = strconv.FormatFloat(float64(bounds[i])/float64(time.Second), 'g', -1, 64)
 			}
 			w.buf = append(w.buf, name+"_bucket"...)
 			w.labels(names, labels, le)

@@ -152,6 +152,10 @@ func (c *Scheduler) Admit(ctx context.Context, uid string, store func() error) e
 	c.gens++
 	a.gen = c.gens
 	a.admitting++
+	mine := c.Pipeline.Observer != nil && a.cause == nil
+	if mine { // before the commit: a worker may be quick
+		a.cause = context.WithoutCancel(ctx)
+	}
 	fine := !a.stored.IsZero() && !a.stored.After(time.Now())
 	c.mu.Unlock()
 	defer func() {
@@ -168,8 +172,8 @@ func (c *Scheduler) Admit(ctx context.Context, uid string, store func() error) e
 	c.mu.Lock()
 	now := c.attention(uid)
 	now.pending = now.pending || err == nil
-	if c.Pipeline.Observer != nil && now.cause == nil && err == nil {
-		now.cause = context.WithoutCancel(ctx)
+	if mine && err != nil {
+		now.cause = nil
 	}
 	c.gens++
 	now.gen = c.gens

@@ -110,7 +110,11 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 		token := "w" + strconv.FormatInt(c.tokens.Add(1), 36) + "-" + uid[:8] + strconv.FormatInt(time.Now().UnixNano(), 36)
 		space := c.space(t, sp, vectors)
 		space.Cause = c.cause(uid)
-		if n, err = c.Pipeline.Step(ctx, space, token); err != nil {
+		n, err = c.Pipeline.Step(ctx, space, token)
+		if n == 0 {
+			c.uncause(space.Cause, uid)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -134,6 +138,15 @@ func (c *Scheduler) cause(uid string) context.Context {
 	ctx := a.cause
 	a.cause = nil
 	return ctx
+}
+
+// uncause gives back what cause returned: nothing was done.
+func (c *Scheduler) uncause(ctx context.Context, uid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a := c.state[uid]; a != nil && a.cause == nil {
+		a.cause = ctx
+	}
 }
 
 // space is a workspace as the pipeline works on it.
