@@ -124,7 +124,7 @@ func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 	}
 	req := &recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: recallModes[q.Mode],
 		Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias, Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations,
-		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Laps: &c.laps, Now: time.Now()}
+		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Laps: c.laps, Now: time.Now()}
 	if q.Rejected > 0 || q.Missing != "" {
 		req.Asked = &recall.Asked{Most: q.Rejected, Source: q.Missing}
 	}
@@ -168,7 +168,7 @@ func (s scope) BooleanRecall(ctx context.Context, q BooleanRecallRequest) (*Resu
 		return nil, err
 	}
 	defer c.Release()
-	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Laps: &c.laps, Now: time.Now()}
+	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Laps: c.laps, Now: time.Now()}
 	c.laps.Mode = "text"
 	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, req, operators[q.Operator]) })
 }

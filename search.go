@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
@@ -263,12 +264,12 @@ type searchCall struct {
 	scopes   []recall.Scope
 	filter   backend.Filter
 	warnings []fault.Warning
-	laps     observe.Laps
+	laps     *observe.Laps // from lapsPool until the observer was told
 }
 
 // beginSearch opens the tenant of a sub-tenant and finds what is searched. Every success must be followed by release.
 func (s scope) beginSearch(ctx context.Context, op string, q scoped) (_ *searchCall, err error) {
-	c := &searchCall{sub: s, class: q.class}
+	c := &searchCall{sub: s, class: q.class, laps: lapsPool.Get().(*observe.Laps)}
 	c.laps.Begin(observe.Recall, s.svc.observer != nil)
 	defer func() {
 		if err != nil {
@@ -302,7 +303,12 @@ func (s scope) beginSearch(ctx context.Context, op string, q scoped) (_ *searchC
 func (c *searchCall) observed(ctx context.Context, err error) {
 	c.laps.Org, c.laps.Tenant, c.laps.Mode = c.sub.org, c.sub.tenant, cmp.Or(c.laps.Mode, "none")
 	c.laps.End(ctx, c.sub.svc.observer, err)
+	lapsPool.Put(c.laps)
+	c.laps = nil
 }
+
+// lapsPool spares recalls the memory of their measures, which observers do not keep.
+var lapsPool = sync.Pool{New: func() any { return new(observe.Laps) }}
 
 // Release ends the search and gives the tenant back.
 func (c *searchCall) Release() {

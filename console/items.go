@@ -18,6 +18,7 @@ const (
 	itemsPerPage   = 25
 	subsShown      = 50
 	shownText      = 8000 // characters of a text that a page shows
+	maxPage        = 400  // behind it search and filters find what is wanted: a store counts its way to a page
 )
 
 type overviewData struct {
@@ -140,7 +141,7 @@ func tenantPage(v *view) error {
 	if !ok {
 		return refuse(fault.KindInvalid, "status", "must be completed, errored or waiting")
 	}
-	if d.Page, err = v.number("page", 1, 1_000_000); err != nil {
+	if d.Page, err = v.number("page", 1, maxPage); err != nil {
 		return err
 	}
 	class, err := v.class()
@@ -190,7 +191,7 @@ func (d *tenantData) list(v *view, sub contextmem.Sub, class contextmem.Class, s
 	if err != nil {
 		return err
 	}
-	d.Total, d.Pages, d.From = p.Total, p.Pages(), (d.Page-1)*itemsPerPage+1
+	d.Total, d.Pages, d.From = p.Total, min(p.Pages(), maxPage), (d.Page-1)*itemsPerPage+1
 	return d.rows(v, sub, p.Sources)
 }
 

@@ -57,7 +57,7 @@ type Observer interface {
 type Laps struct {
 	Record
 	room [12]Stage
-	last time.Time
+	last time.Duration // since Start
 	on   bool
 }
 
@@ -66,8 +66,8 @@ func (l *Laps) Begin(operation string, on bool) {
 	if l.on = on; !on {
 		return
 	}
-	l.last = time.Now()
-	l.Record = Record{Operation: operation, Start: l.last, Stages: l.room[:0]}
+	l.Record = Record{Operation: operation, Start: time.Now(), Stages: l.room[:0]}
+	l.last = 0
 }
 
 // Lap ends a stage: what happened since Begin or the lap before is called name.
@@ -75,15 +75,15 @@ func (l *Laps) Lap(name string) {
 	if l == nil || !l.on {
 		return
 	}
-	now := time.Now()
-	l.Stages = append(l.Stages, Stage{name, l.last, now.Sub(l.last)})
+	now := time.Since(l.Start) // reads one clock, time.Now two
+	l.Stages = append(l.Stages, Stage{name, l.Start.Add(l.last), now - l.last})
 	l.last = now
 }
 
 // Skip leaves the time since the lap before out.
 func (l *Laps) Skip() {
 	if l != nil && l.on {
-		l.last = time.Now()
+		l.last = time.Since(l.Start)
 	}
 }
 

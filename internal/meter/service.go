@@ -23,11 +23,26 @@ type Service struct {
 	Files Files
 
 	known map[string]*operation // that need no key to be built
+	fast  *Counter              // recalls that ran well in fast mode
 }
 
 type operation struct {
 	all    *Histogram
-	stages map[string]*Histogram
+	names  []string
+	stages []*Histogram
+}
+
+// stage returns the histogram of a stage that comes at or behind place at, and its place; nil where there is none.
+func (o *operation) stage(name string, at int) (*Histogram, int) {
+	for i := at; i < len(o.names); i++ {
+		if o.names[i] == name {
+			return o.stages[i], i
+		}
+	}
+	if at > 0 {
+		return o.stage(name, 0)
+	}
+	return nil, 0
 }
 
 // stages are those that package observe lists.
@@ -41,12 +56,13 @@ var stages = map[string][]string{
 func NewService() *Service {
 	s := &Service{known: map[string]*operation{}}
 	for op, names := range stages {
-		o := &operation{s.Operations.Of(op), map[string]*Histogram{}}
+		o := &operation{all: s.Operations.Of(op), names: names}
 		for _, name := range names {
-			o.stages[name] = s.Stages.Of(op, name)
+			o.stages = append(o.stages, s.Stages.Of(op, name))
 		}
 		s.known[op] = o
 	}
+	s.fast = s.Recalls.Of("fast", "false", "ok")
 	return s
 }
 
@@ -57,13 +73,20 @@ func (s *Service) Observe(_ context.Context, r *observe.Record) {
 		return
 	}
 	o.all.Observe(r.Took)
-	for i := range r.Stages {
-		if h := o.stages[r.Stages[i].Name]; h != nil {
+	at := 0
+	for i := range r.Stages { // mostly in the order of o.names
+		h, place := o.stage(r.Stages[i].Name, at)
+		if h != nil {
+			at = place
 			h.Observe(r.Stages[i].Took)
 		}
 	}
 	switch r.Operation {
 	case observe.Recall:
+		if r.Err == nil && !r.Degraded && r.Mode == "fast" {
+			s.fast.Add(1)
+			return
+		}
 		outcome := "ok"
 		if r.Err != nil {
 			outcome = "error"
