@@ -99,8 +99,8 @@ const (
 	ReasonUnknown    = Reason(recall.WhyUnknown)    // Recall.Missing: there is no such item in what is searched, or none that may be seen
 )
 
-// Passage is the part of a chunk whose sentences match the words of the question; zero where none does, and where the chunk
-// is one sentence.
+// Passage is the part of a chunk whose sentences match the words of the question; zero where none does. A chunk that is one
+// sentence is its own passage.
 type Passage struct {
 	Text       string
 	Start, End int // byte offsets in Chunk.Text

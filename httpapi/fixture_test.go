@@ -183,13 +183,15 @@ func (f *fixture) do(t testing.TB, method, target, body string) *httptest.Respon
 	return w
 }
 
-// panicLog counts the lines that a handler logs: each is a failure of the service.
+// panicLog counts the warnings and errors that a handler logs: each is a failure of the service.
 type panicLog struct {
 	count atomic.Int64
 	last  atomic.Value
 }
 
-func (p *panicLog) logger() *slog.Logger { return slog.New(slog.NewTextHandler(p, nil)) }
+func (p *panicLog) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
 
 // Write implements io.Writer.
 func (p *panicLog) Write(b []byte) (int, error) {

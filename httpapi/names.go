@@ -243,6 +243,8 @@ var wireNames = []wireName{
 	{"", "Sources[].Vectors[].Vector", "embeddings[].embeddings[].embedding", ""},
 	{"", "Vector", "query_embedding", ""},
 	{"SearchVectorsRequest", "Metadata", "filter_expr", ""},
+	{"SearchVectorsRequest", "Recall", "recall", ""},
+	{"SearchVectorsRequest", "Exact", "exact", ""},
 	{"", "WithVectors", "output_fields", ""},
 	{"", "ChunkIDs", "chunk_ids", ""},
 

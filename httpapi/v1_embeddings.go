@@ -183,6 +183,8 @@ type searchRequest struct {
 	Limit  int      `json:"limit" default:"10" range:"1,1000"`
 	Filter string   `json:"filter_expr"`
 	Fields []string `json:"output_fields"`
+	Recall float64  `json:"recall"`
+	Exact  bool     `json:"exact"`
 }
 
 // wantsVectors reports whether output_fields names the vectors.
@@ -202,7 +204,8 @@ func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := contextmem.SearchVectorsRequest{Vector: r.Vector, Limit: r.Limit, Metadata: equal, WithVectors: wantsVectors(r.Fields)}
+	q := contextmem.SearchVectorsRequest{Vector: r.Vector, Limit: r.Limit, Metadata: equal, WithVectors: wantsVectors(r.Fields),
+		Recall: r.Recall, Exact: r.Exact}
 	hits, err := sub.SearchVectors(c.ctx, q)
 	if err != nil {
 		return nil, err

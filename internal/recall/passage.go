@@ -3,7 +3,6 @@ package recall
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/internal/chunk"
@@ -19,7 +18,7 @@ const (
 )
 
 // Passage is the stretch of a chunk whose sentences match a question best: byte offsets into the chunk's text. End is
-// 0 where none matches, and where the chunk is one sentence.
+// 0 where none matches. A chunk that is one sentence is its own passage.
 type Passage struct{ Start, End int }
 
 // match is a term of the question in a text.
@@ -58,20 +57,29 @@ func (r *run) terms() map[string]int {
 	return terms
 }
 
-// several reports whether a text has more than one sentence.
-func several(text string) bool {
+// whole returns the only sentence of a text; false when it has several, or none.
+func whole(text string) (Passage, bool) {
 	n := 0
-	for range chunk.Sentences(looked(text)) {
+	var only Passage
+	for start, end := range chunk.Sentences(looked(text)) {
 		if n++; n == 2 {
-			return true
+			return Passage{}, false
 		}
+		only = Passage{start, end}
 	}
-	return false
+	return only, n == 1
 }
 
-// passages finds the passage of each hit that has several sentences. A term weighs the more the fewer hits hold it.
+// passages finds the passage of each hit. A term weighs the more the fewer hits hold it.
 func (r *run) passages() {
-	if !slices.ContainsFunc(r.res.Hits, func(h *Hit) bool { return several(h.Row.Text) }) {
+	choice := false // a chunk has several sentences
+	for _, h := range r.res.Hits {
+		var one bool
+		if h.Passage, one = whole(h.Row.Text); !one {
+			choice = true
+		}
+	}
+	if !choice {
 		return
 	}
 	p := &r.passage
