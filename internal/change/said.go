@@ -63,7 +63,7 @@ func Own(doc *item.Doc, c *backend.Chunk) bool {
 		return true
 	}
 	speaker := strings.ToLower(pipeline.SpeakerOf(c.Text))
-	return speaker == "" || labels[speaker] || speaker == strings.ToLower(doc.UserName)
+	return speaker == "" || labels[speaker] || speaker != "user" && speaker == strings.ToLower(doc.UserName)
 }
 
 // userText returns the words of the user in the text of a chunk.
