@@ -5,15 +5,11 @@ import (
 	"errors"
 
 	"github.com/contextmem/contextmem/content"
-	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/documents"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
-
-// EmbedderFunc is an Embedder that is a function: embed.Func.
-type EmbedderFunc = embed.Func
 
 // Remember adds memories and waits until each is completed or errored. It returns their states, in input order; an error of the call means that nothing was accepted,
 // or with states, that ctx or the service ended while they were processed, which then goes on.

@@ -72,39 +72,23 @@ func (o Organisation) DiscoverWith(ctx context.Context, r DiscoverRequest) (rs [
 
 // CreateConnector makes a connector after the provider took its credentials. fault.ErrConflict when another one of
 // the provider has the same non-empty AccountScope, fault.ErrUpstream when the provider can't be asked.
-func (o Organisation) CreateConnector(ctx context.Context, spec ConnectorSpec) (c Connector, err error) {
-	err = o.svc.call(func() error {
-		c, err = o.svc.connectors.Create(ctx, o.id, spec)
-		return err
-	})
-	return c, err
+func (o Organisation) CreateConnector(ctx context.Context, spec ConnectorSpec) (Connector, error) {
+	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Create(ctx, o.id, spec) })
 }
 
 // Connectors lists the organisation's connectors by id; an empty provider lists all.
-func (o Organisation) Connectors(ctx context.Context, provider string) (cs []Connector, err error) {
-	err = o.svc.call(func() error {
-		cs, err = o.svc.connectors.List(ctx, o.id, provider)
-		return err
-	})
-	return cs, err
+func (o Organisation) Connectors(ctx context.Context, provider string) ([]Connector, error) {
+	return called(o.svc, func() ([]Connector, error) { return o.svc.connectors.List(ctx, o.id, provider) })
 }
 
 // Connector returns one connector.
-func (o Organisation) Connector(ctx context.Context, id string) (c Connector, err error) {
-	err = o.svc.call(func() error {
-		c, err = o.svc.connectors.Get(ctx, o.id, id)
-		return err
-	})
-	return c, err
+func (o Organisation) Connector(ctx context.Context, id string) (Connector, error) {
+	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Get(ctx, o.id, id) })
 }
 
 // EditConnector changes a connector.
-func (o Organisation) EditConnector(ctx context.Context, id string, e ConnectorEdit) (c Connector, err error) {
-	err = o.svc.call(func() error {
-		c, err = o.svc.connectors.Edit(ctx, o.id, id, e)
-		return err
-	})
-	return c, err
+func (o Organisation) EditConnector(ctx context.Context, id string, e ConnectorEdit) (Connector, error) {
+	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Edit(ctx, o.id, id, e) })
 }
 
 // PauseConnector stops the syncs of a connector, one that runs included, until [Organisation.ResumeConnector].
@@ -136,21 +120,13 @@ func (o Organisation) Discover(ctx context.Context, id, cursor string, limit int
 
 // AddResources adds or changes resources of a connector, all or none; cursors survive. New ones
 // are synced soon. It returns them as stored.
-func (o Organisation) AddResources(ctx context.Context, id string, rs []ConnectorResource) (stored []ConnectorResource, err error) {
-	err = o.svc.call(func() error {
-		stored, err = o.svc.connectors.AddResources(ctx, o.id, id, rs)
-		return err
-	})
-	return stored, err
+func (o Organisation) AddResources(ctx context.Context, id string, rs []ConnectorResource) ([]ConnectorResource, error) {
+	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.AddResources(ctx, o.id, id, rs) })
 }
 
 // Resources lists the resources of a connector by id.
-func (o Organisation) Resources(ctx context.Context, id string) (rs []ConnectorResource, err error) {
-	err = o.svc.call(func() error {
-		rs, err = o.svc.connectors.Resources(ctx, o.id, id)
-		return err
-	})
-	return rs, err
+func (o Organisation) Resources(ctx context.Context, id string) ([]ConnectorResource, error) {
+	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.Resources(ctx, o.id, id) })
 }
 
 // DeleteResource stops syncing a resource. What it ingested stays.
@@ -160,12 +136,8 @@ func (o Organisation) DeleteResource(ctx context.Context, id, resource string) e
 
 // SyncNow runs a connector now, in the background, and returns the run's id. fault.ErrConflict while
 // one runs or the connector is paused.
-func (o Organisation) SyncNow(ctx context.Context, id string) (run string, err error) {
-	err = o.svc.call(func() error {
-		run, err = o.svc.connectors.SyncNow(ctx, o.id, id)
-		return err
-	})
-	return run, err
+func (o Organisation) SyncNow(ctx context.Context, id string) (string, error) {
+	return called(o.svc, func() (string, error) { return o.svc.connectors.SyncNow(ctx, o.id, id) })
 }
 
 // newConnectors returns the engine of connectors.

@@ -33,6 +33,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/access"
 	"github.com/contextmem/contextmem/internal/change"
@@ -45,8 +46,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/profile"
-	"github.com/contextmem/contextmem/internal/recall"
 	"github.com/contextmem/contextmem/internal/schedule"
+	"github.com/contextmem/contextmem/internal/search"
 	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/internal/transfer"
 	"github.com/contextmem/contextmem/internal/vectors"
@@ -66,8 +67,6 @@ type Service struct {
 	be        backend.Backend
 	reg       backend.Registry
 	embedder  Embedder
-	recallers []*recall.Engine   // over the embedders of set.Models
-	refined   [][]*recall.Engine // over one of these that refines another, by their places
 	extractor extract.Extractor
 	judge     judge.Judge // nil: there is none
 	parsers   *parse.Registry
@@ -78,6 +77,7 @@ type Service struct {
 	intake    *intake.Engine
 	documents *documents.Engine
 	vectors   *vectors.Engine
+	search    *search.Engine
 	transfer  *transfer.Engine
 	profiles  *profile.Engine
 
@@ -131,7 +131,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		}
 	}
 	if s.extractor = o.Extractor; s.extractor == nil {
-		s.extractor = defaultExtractor()
+		s.extractor = rules.New()
 	}
 	if s.secrets, err = access.NewSecrets(ctx, s.reg, o.keyStore(s.reg)); err != nil {
 		return err
@@ -141,9 +141,16 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
 	s.keys, s.webhooks = access.NewKeys(s.reg), s.newWebhooks()
-	models, slow := s.models()
-	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: models, Slow: slow,
+	slots, err := slot.New(o.Slots)
+	if err != nil {
+		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
+	}
+	s.profiles = &profile.Engine{Slots: slots}
+	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
+		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Logger: o.Logger})
+	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
+	s.search.Set = s.set
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Workers: o.Workers, Logger: o.Logger,
 		Changes: &change.Engine{Judge: s.judge, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
@@ -151,11 +158,6 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.set.SetAttention(s.sched)
 	s.intake = intake.New(intake.Config{Limits: o.intakeLimits(), Parsers: s.parsers, ParseTimeout: o.ParseTimeout,
 		Schedule: s.sched, Life: s.gate.Life(), Observer: s.observer, Logger: o.Logger})
-	slots, err := slot.New(o.Slots)
-	if err != nil {
-		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
-	}
-	s.profiles = &profile.Engine{Slots: slots}
 	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook, Recall: o.VectorRecall}
 	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
@@ -209,6 +211,15 @@ func (s *Service) call(f func() error) error {
 	return f()
 }
 
+// called is Service.call for what returns something.
+func called[T any](s *Service, f func() (T, error)) (out T, err error) {
+	if err := s.gate.Enter(); err != nil {
+		return out, err
+	}
+	defer s.gate.Leave()
+	return f()
+}
+
 // Drain waits until nothing that was accepted waits to be processed, in any
 // tenant, and every due webhook event was handed over for delivery. Items that wait for a retry count as waiting.
 // Tenants that need [Tenant.Reembed] are not waited for: then the error is ErrConflict.
@@ -217,14 +228,12 @@ func (s *Service) Drain(ctx context.Context) error { return s.DrainProgress(ctx,
 // DrainProgress is Drain with a callback that is called with the counts of
 // items by state over all open tenants, at each change and at least once. f may be nil.
 func (s *Service) DrainProgress(ctx context.Context, f func(Progress)) error {
-	if err := s.gate.Enter(); err != nil {
-		return err
-	}
-	defer s.gate.Leave()
-	if f == nil {
-		return s.sched.Drain(ctx, nil)
-	}
-	return s.sched.Drain(ctx, func(p schedule.Progress) { f(Progress(p)) })
+	return s.call(func() error {
+		if f == nil {
+			return s.sched.Drain(ctx, nil)
+		}
+		return s.sched.Drain(ctx, func(p schedule.Progress) { f(Progress(p)) })
+	})
 }
 
 // Progress counts items that are on their way, and those that ended since the service was opened.

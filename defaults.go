@@ -9,9 +9,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/local"
 	"github.com/contextmem/contextmem/backend/sqlite"
+	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/embed/static"
-	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/atrest"
 )
@@ -80,6 +79,22 @@ func (s *Service) RotateEncryptionKey(ctx context.Context, key []byte) error {
 	})
 }
 
-func defaultEmbedder() Embedder { return static.New() }
-
-func defaultExtractor() extract.Extractor { return rules.New() }
+// embedder returns the embedder of the options, or the default one. It says what a model would bring where there is none.
+func (o *Options) embedder() (Embedder, error) {
+	if o.Embedder != nil {
+		return o.Embedder, nil
+	}
+	e, err := embed.Default()
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		o.Logger.Info("texts are searched by their words and by English word vectors; an embedding model also finds what is said in other words and in other languages: " +
+			`import _ "github.com/contextmem/contextmem/models/multilingual-e5-small", or set Options.Embedder`)
+		return static.New(), nil
+	}
+	if d := e.Dim(); d < 1 || d > maxDim || e.Model() == "" {
+		return nil, fmt.Errorf("the default embedder has no name, or its dimension %d is outside 1 to %d", d, maxDim)
+	}
+	return e, nil
+}

@@ -3,82 +3,29 @@ package contextmem
 import (
 	"context"
 	"errors"
-	"math"
 
-	"github.com/contextmem/contextmem/internal/rank"
+	"github.com/contextmem/contextmem/embed"
 )
 
-// Embedder turns texts into vectors. It must be safe for concurrent use.
-//
-// An Embedder may also implement [Covering], [WordEmbedder], [Rated], [Calibrated] and [Slow].
-type Embedder interface {
-	// Model identifies model and weights, for example "static-en-128/1". It is
-	// stored with each tenant; another identity at a later open is an error.
-	Model() string
-	// Dim is the length of every vector, 1 to 4096.
-	Dim() int
-	// EmbedDocuments returns a [Dim]float32 vector for each text, in order.
-	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
-	// EmbedQuery returns a [Dim]float32 vector. The score of a document is the
-	// inner product of the two vectors.
-	EmbedQuery(ctx context.Context, text string) ([]float32, error)
-}
-
-// Covering is an Embedder that knows how much of a text it understands.
-type Covering interface {
-	// Coverage is the share of the text's content words that the model knows, in [0,1].
-	Coverage(text string) float64
-}
-
-// WordEmbedder is an Embedder with cheap vectors of single words, which recall
-// uses for late interaction in thinking mode.
-type WordEmbedder interface {
-	// AppendWord appends the L2-normalised [Dim]float32 vector of a lower-case
-	// word to dst, and reports whether the model knows the word.
-	AppendWord(dst []float32, word string) ([]float32, bool)
-}
-
-// Rated is an Embedder that declares what share of a hybrid score its dense part
-// deserves, in (0,1], when alpha is left at its default of 0.8. Without it
-// contextmem assumes a sentence model of ordinary quality: 0.8 for both.
-type Rated interface {
-	Strength() (memory, knowledge float64)
-}
-
-// Calibration says what the scores of an embedder mean, measured on pairs of texts.
-type Calibration = struct {
-	// QueryMean and DocumentMean are the mean vectors of queries and of documents, [Dim]float32.
-	QueryMean, DocumentMean []float32
-	// UnrelatedMean and UnrelatedStd are mean and standard deviation of the scores of pairs that do not belong together,
-	// RelatedMean and RelatedStd of pairs that do, after the means were subtracted and the vectors normalised again.
-	UnrelatedMean, UnrelatedStd, RelatedMean, RelatedStd float32
-}
-
-// Calibrated is an Embedder with normalised vectors that knows what its scores mean. Recall then weighs a text by how far
-// it stands above unrelated ones, not by its share of the best score. Nil is no calibration.
-type Calibrated interface{ Calibration() *Calibration }
-
-// unrelated returns how the scores of texts lie that have nothing to do with each other, nil for no calibration. The mean
-// inner product of independent vectors is that of their means; the deviations of centred unit vectors shrink by what the
-// means take of their length.
-func unrelated(c *Calibration) *rank.Spread {
-	if c == nil || len(c.QueryMean) == 0 || len(c.QueryMean) != len(c.DocumentMean) || c.UnrelatedStd <= 0 {
-		return nil
-	}
-	mean, query, document := 0.0, 0.0, 0.0
-	for i, q := range c.QueryMean {
-		d := float64(c.DocumentMean[i])
-		mean, query, document = mean+float64(q)*d, query+float64(q)*float64(q), document+d*d
-	}
-	left := math.Sqrt(max(0, 1-query) * max(0, 1-document))
-	return &rank.Spread{Mean: mean, Std: max(.001, float64(c.UnrelatedStd)*left)}
-}
-
-// Slow is an Embedder that takes milliseconds a text: see Options.FastEmbedder.
-type Slow interface {
-	// Slow reports whether it does.
-	Slow() bool
-}
+// What embedders are is declared in package embed, whose implementations need no more of this module.
+type (
+	// Embedder turns texts into vectors: embed.Embedder.
+	Embedder = embed.Embedder
+	// EmbedderFunc is an Embedder that is a function: embed.Func.
+	EmbedderFunc = embed.Func
+	// Covering is an Embedder that knows how much of a text it understands: embed.Covering.
+	Covering = embed.Covering
+	// WordEmbedder is an Embedder with cheap vectors of single words: embed.WordEmbedder.
+	WordEmbedder = embed.WordEmbedder
+	// Rated is an Embedder that declares what share of a hybrid score it deserves: embed.Rated.
+	Rated = embed.Rated
+	// Calibration says what the scores of an embedder mean: embed.Calibration.
+	Calibration = embed.Calibration
+	// Calibrated is an Embedder that knows what its scores mean: embed.Calibrated.
+	Calibrated = embed.Calibrated
+	// Slow is an Embedder that takes milliseconds a text: embed.Slow.
+	Slow = embed.Slow
+)
 
 // Multilingual is a [Reranker] that reads some languages only and computes here: it is asked about questions and texts in
 // these languages, and others keep their order.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/access"
 	"github.com/contextmem/contextmem/internal/erase"
@@ -15,30 +16,13 @@ import (
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
-// EraseRequest names what to erase. With neither IDs nor User it is everything; at most one of them is given.
-type EraseRequest struct {
-	IDs  []string // items of all classes; at most 10000
-	User string   // memories with this Memory.UserName
-}
-
-// EraseReceipt says what was erased. The service keeps no copy of it. [Service.VerifyReceipt] tells whether it is
-// one of the service's and unchanged; JSON keeps it so.
-type EraseReceipt struct {
-	ID        string // random
-	Org       string
-	Tenant    string
-	TenantUID string
-	Sub       string    // as it is stored; empty: all sub-tenants of the tenant
-	IDs       []string  // as in the request
-	User      string    // as in the request
-	Began     time.Time // UTC
-	Ended     time.Time // UTC; from then on no byte of it was in a file
-	Items     int       // items erased, with their chunks, vectors, content and graph
-	Events    int       // events and webhook deliveries about them
-	Feedback  int       // records of feedback, and what they taught
-	Key       string    // names the key of the signature
-	Signature string    // HMAC-SHA256 over the rest as JSON, in hexadecimal digits
-}
+// What is erased, and the receipt for it, are declared in package content.
+type (
+	// EraseRequest names what to erase: content.EraseRequest.
+	EraseRequest = content.EraseRequest
+	// EraseReceipt says what was erased: content.EraseReceipt.
+	EraseReceipt = content.EraseReceipt
+)
 
 // Erase deletes items of the sub-tenant and rewrites the files that held them, so that no byte of them stays in any file of
 // the deployment: not in free pages, the write-ahead log, or search indexes. Deliveries of webhooks about them go too, sent or
@@ -85,7 +69,7 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 	r.Items, r.Events, r.Feedback, r.Ended = n.Items, n.Events, n.Feedback, now()
 	r.Signature, err = s.svc.secrets.Sign(func(key string) ([]byte, error) {
 		r.Key = key
-		return r.signed()
+		return signed(r)
 	})
 	return r, fault.Wrap(op, "", "", err)
 }
@@ -93,7 +77,7 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // signed is what the signature is over.
-func (r EraseReceipt) signed() ([]byte, error) {
+func signed(r EraseReceipt) ([]byte, error) {
 	r.Signature = ""
 	return json.Marshal(r)
 }
@@ -110,7 +94,7 @@ func (s *Service) eraseFeedback(ctx context.Context, org, tenant string, subs, i
 // it is not; fault.ErrConflict when it can't be told, since the key was replaced by [Service.RotateSecretKey] after it was made.
 func (s *Service) VerifyReceipt(r EraseReceipt) error {
 	const op = "verify receipt"
-	text, err := r.signed()
+	text, err := signed(r)
 	if err != nil {
 		return fault.Wrap(op, "", "", err)
 	}

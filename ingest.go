@@ -184,6 +184,23 @@ func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	}
 }
 
+// WaitRefined waits until nothing that was accepted in the tenant waits to be processed, and all of its texts have the vectors of
+// an Options.Embedder that is [Slow]. Of another embedder it waits for the first alone. Texts that the embedder cannot read
+// are not waited for; while it is down the wait goes on.
+func (s scope) WaitRefined(ctx context.Context) error {
+	const op = "wait"
+	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	if err != nil {
+		return err
+	}
+	defer ref.Release()
+	err = s.svc.sched.WaitRefined(ctx, ref.UID)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fault.Wrap(op, fault.Tenant, s.tenant, err)
+}
+
 // Retry processes an errored item again, from the content that was kept.
 // ErrConflict when it is not errored.
 func (s scope) Retry(ctx context.Context, class Class, id string) error {

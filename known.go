@@ -31,6 +31,16 @@ func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Prof
 	})
 }
 
+// opened runs f in the open tenant of a sub-tenant.
+func opened[T any](ctx context.Context, s scope, op string, f func(*workspace.Ref) (T, error)) (out T, err error) {
+	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	if err != nil {
+		return out, err
+	}
+	defer ref.Release()
+	return f(ref)
+}
+
 // entered runs f in the open tenant of a sub-tenant, with the name that its partitions are kept under.
 func entered[T any](ctx context.Context, s scope, op string, f func(*workspace.Ref, string) (T, error)) (out T, err error) {
 	ref, name, err := s.enter(ctx, op)

@@ -7,9 +7,10 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/facts"
-	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/rank"
 	"github.com/contextmem/contextmem/internal/recall"
+	"github.com/contextmem/contextmem/internal/search"
 )
 
 // Mode is how much work recall does.
@@ -22,7 +23,7 @@ const (
 	ModeAuto     Mode = "auto"     // decided by the query, reported in Result.Mode
 )
 
-var recallModes = map[Mode]recall.Mode{ModeFast: recall.Fast, ModeThinking: recall.Thinking, ModeAuto: recall.Auto}
+var recallModes = map[Mode]recall.Mode{"": recall.Fast, ModeFast: recall.Fast, ModeThinking: recall.Thinking, ModeAuto: recall.Auto}
 
 // Superseded is what recall does with memories that another took the place of.
 type Superseded string
@@ -108,28 +109,25 @@ type Recall struct {
 // Recall searches. See [Recall] for what can be asked.
 func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 	const op = "recall"
-	if err := q.complete(op); err != nil {
-		return nil, err
+	mode, ok := recallModes[q.Mode]
+	if !ok {
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Search, "Mode", "must be fast, thinking or auto")
 	}
-	c, err := s.beginSearch(ctx, op, scoped{q.Class, q.Subs, q.Filters, q.IDs, q.Titles, q.Principals})
-	if err != nil {
-		return nil, err
+	superseded, ok := supersededModes[q.Superseded]
+	if !ok {
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Search, "Superseded", "must be mark, demote or drop")
 	}
-	defer c.Release()
-	if q.MaxResults == 0 {
-		q.MaxResults = resultsPerSub
-		if q.Subs != nil {
-			q.MaxResults = min(maxFanOut, resultsPerSub*len(q.Subs))
-		}
+	if !q.Alpha.set {
+		q.Alpha = FixedAlpha(rank.DefaultAlpha)
 	}
-	req := &recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: recallModes[q.Mode],
-		Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias, Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations,
-		SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource, RelatedChunks: q.RelatedChunks, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Superseded: supersededModes[q.Superseded], AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Laps: c.laps, Now: time.Now()}
-	if q.Rejected > 0 || q.Missing != "" {
-		req.Asked = &recall.Asked{Most: q.Rejected, Source: q.Missing}
-	}
-	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, req) })
+	found, err := s.svc.search.Recall(ctx, op, s.place(), &search.Query{RequestID: q.RequestID, Class: q.Class, Subs: q.Subs, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Principals: q.Principals,
+		Request: recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: mode, Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias,
+			Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations, SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource,
+			RelatedChunks: q.RelatedChunks, Superseded: superseded, AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Asked: recall.Ask(q.Rejected, q.Missing)}})
+	return shapeResult(ctx, op, found, err)
 }
+
+func (s scope) place() search.Place { return search.Place{Org: s.org, Tenant: s.tenant, Sub: s.sub} }
 
 // Operator joins the words of a boolean query.
 type Operator string
@@ -160,15 +158,11 @@ type BooleanRecallRequest struct {
 // BooleanRecall is full-text search with AND, OR or PHRASE. Scores are BM25.
 func (s scope) BooleanRecall(ctx context.Context, q BooleanRecallRequest) (*Result, error) {
 	const op = "boolean recall"
-	if err := q.complete(op); err != nil {
-		return nil, err
+	words, ok := operators[q.Operator]
+	if !ok {
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Search, "Operator", "must be or, and or phrase")
 	}
-	c, err := s.beginSearch(ctx, op, scoped{q.Class, q.Subs, q.Filters, q.IDs, q.Titles, q.Principals})
-	if err != nil {
-		return nil, err
-	}
-	defer c.Release()
-	req := &recall.Request{Query: q.Query, MaxResults: q.MaxResults, Filter: c.filter, Visible: item.VisibleTo(q.Principals), Laps: c.laps, Now: time.Now()}
-	c.laps.Mode = "text"
-	return c.answer(ctx, op, q.RequestID, req, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, req, operators[q.Operator]) })
+	found, err := s.svc.search.Boolean(ctx, op, s.place(), &search.Query{RequestID: q.RequestID, Class: q.Class, Subs: q.Subs, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Principals: q.Principals,
+		Request: recall.Request{Query: q.Query, MaxResults: q.MaxResults}}, words)
+	return shapeResult(ctx, op, found, err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/recall"
 	"github.com/contextmem/contextmem/internal/reuse"
+	"github.com/contextmem/contextmem/internal/search"
 )
 
 // Result is what recall found, best first.
@@ -180,14 +181,24 @@ func (s *shaper) title(text string) string {
 	return s.titles.String()[from:]
 }
 
-// shapeResult turns what a recall found into a result, without its request id.
-func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.Source) (*item.Doc, error)) (*Result, error) {
-	s := shaper{docOf: docOf, newer: found.Newer}
+// shapeResult turns what a search found into a result, and ends the search.
+func shapeResult(ctx context.Context, op string, found *search.Found, err error) (*Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	res, err := shape(ctx, found)
+	found.Release(ctx, err)
+	return res, fault.Wrap(op, fault.Search, "", err)
+}
+
+func shape(ctx context.Context, found *search.Found) (*Result, error) {
+	s := shaper{docOf: found.DocOf, newer: found.Newer}
 	m := resultMemoryFor(ctx)
 	m.chunks = reuse.Zeroed(m.chunks, len(found.Hits)+len(found.Related))
 	m.parts = reuse.Zeroed(m.parts, len(found.Hits))
 	m.sources = reuse.Zeroed(m.sources, found.Sources)
-	res := &Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0], Temporal: found.Temporal}
+	res := &Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0], Temporal: found.Temporal,
+		RequestID: found.RequestID, Instructions: found.Instructions, Warnings: found.Warnings}
 	if found.Thinking {
 		res.Mode = ModeThinking
 	}
@@ -220,7 +231,7 @@ func shapeResult(ctx context.Context, found *recall.Result, docOf func(*backend.
 			res.Additional[c.ID] = c
 		}
 	}
-	if err := s.sources(res, found); err != nil {
+	if err := s.sources(res, found.Result); err != nil {
 		return nil, err
 	}
 	if found.Graph != nil {

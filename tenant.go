@@ -462,11 +462,6 @@ func (s scope) enter(ctx context.Context, op string) (*workspace.Ref, string, er
 	return ref, name, nil
 }
 
-// resolve returns the name under which the sub-tenant is stored.
-func (s scope) resolve(ctx context.Context, ref *workspace.Ref) (string, error) {
-	return ref.ResolveSub(ctx, s.tenant, s.sub)
-}
-
 // Reembed makes the vectors of every item of the tenant anew with the service's
 // embedder, beside whatever else happens. Recall goes on with the old vectors where
 // Options.PreviousEmbedders has the embedder that made them, and else with keywords

@@ -135,31 +135,23 @@ func publicWebhook(w *webhook.Registration, generated string) Webhook {
 
 // SetWebhook registers a receiver, replacing any other. The secret stays unless
 // a new one is given or generated.
-func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (out Webhook, err error) {
+func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook, error) {
 	const op = "set webhook"
 	if err := workspace.CheckOrg(op, o.id); err != nil {
-		return out, err
+		return Webhook{}, err
 	}
-	err = o.svc.call(func() error {
+	return called(o.svc, func() (Webhook, error) {
 		w, generated, err := o.svc.webhooks.Set(ctx, op, o.id, webhook.Spec{URL: spec.URL, EventTypes: spec.EventTypes, Secret: spec.Secret, Generate: spec.GenerateSecret})
-		if err == nil {
-			out = publicWebhook(w, generated)
-		}
-		return err
+		return publicWebhook(w, generated), err
 	})
-	return out, err
 }
 
 // Webhook returns the registration; Registered is false without one.
-func (o Organisation) Webhook(ctx context.Context) (out Webhook, err error) {
-	err = o.svc.call(func() error {
+func (o Organisation) Webhook(ctx context.Context) (Webhook, error) {
+	return called(o.svc, func() (Webhook, error) {
 		w, err := o.svc.webhooks.Get(ctx, "webhook", o.id)
-		if err == nil {
-			out = publicWebhook(w, "")
-		}
-		return err
+		return publicWebhook(w, ""), err
 	})
-	return out, err
 }
 
 // DeleteWebhook removes the registration and its secret. fault.ErrNotFound without one.
@@ -169,27 +161,19 @@ func (o Organisation) DeleteWebhook(ctx context.Context) error {
 
 // SetWebhookSecret replaces the signing secret at once; an empty one generates,
 // and the answer shows it. fault.ErrNotFound without a registration.
-func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (out Webhook, err error) {
-	err = o.svc.call(func() error {
+func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (Webhook, error) {
+	return called(o.svc, func() (Webhook, error) {
 		w, generated, err := o.svc.webhooks.SetSecret(ctx, "set webhook secret", o.id, secret)
-		if err == nil {
-			out = publicWebhook(w, generated)
-		}
-		return err
+		return publicWebhook(w, generated), err
 	})
-	return out, err
 }
 
 // DeleteWebhookSecret turns signing off. fault.ErrNotFound without a registration.
-func (o Organisation) DeleteWebhookSecret(ctx context.Context) (out Webhook, err error) {
-	err = o.svc.call(func() error {
+func (o Organisation) DeleteWebhookSecret(ctx context.Context) (Webhook, error) {
+	return called(o.svc, func() (Webhook, error) {
 		w, err := o.svc.webhooks.DeleteSecret(ctx, "delete webhook secret", o.id)
-		if err == nil {
-			out = publicWebhook(w, "")
-		}
-		return err
+		return publicWebhook(w, ""), err
 	})
-	return out, err
 }
 
 // TestWebhook sends a synthetic delivery now. It makes no record. fault.ErrNotFound without a registration.
@@ -252,15 +236,11 @@ func (o Organisation) Deliveries(ctx context.Context, status DeliveryStatus) ite
 }
 
 // Delivery returns one delivery. fault.ErrNotFound when the organisation has none of that id.
-func (o Organisation) Delivery(ctx context.Context, id string) (out Delivery, err error) {
-	err = o.svc.call(func() error {
+func (o Organisation) Delivery(ctx context.Context, id string) (Delivery, error) {
+	return called(o.svc, func() (Delivery, error) {
 		d, err := o.svc.webhooks.Delivery(ctx, "delivery", o.id, id)
-		if err == nil {
-			out = publicDelivery(d)
-		}
-		return err
+		return publicDelivery(d), err
 	})
-	return out, err
 }
 
 // RetryDelivery queues a failed delivery again. fault.ErrConflict in any other state.

@@ -13,15 +13,19 @@ import (
 	"sync"
 )
 
-// Embedder is what contextmem.Embedder asks for.
+// Embedder turns texts into vectors. It must be safe for concurrent use.
+//
+// An Embedder may also implement [Covering], [WordEmbedder], [Rated], [Calibrated] and [Slow].
 type Embedder interface {
-	// Model identifies model and weights.
+	// Model identifies model and weights, for example "static-en-128/1". It is
+	// stored with each tenant; another identity at a later open is an error.
 	Model() string
 	// Dim is the length of every vector, 1 to 4096.
 	Dim() int
 	// EmbedDocuments returns a [Dim]float32 vector for each text, in order.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
-	// EmbedQuery returns a [Dim]float32 vector; its inner product with a document's is their score.
+	// EmbedQuery returns a [Dim]float32 vector. The score of a document is the
+	// inner product of the two vectors.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 

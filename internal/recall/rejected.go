@@ -31,6 +31,14 @@ type Asked struct {
 	Source string // and the best of this source, wherever it stands; empty: of none
 }
 
+// Ask returns what a request asks of the candidates that are not in its result; nil: nothing.
+func Ask(most int, source string) *Asked {
+	if most == 0 && source == "" {
+		return nil
+	}
+	return &Asked{Most: most, Source: source}
+}
+
 // Rejected is a candidate that is not in the result. Row is nil for a source without a candidate.
 type Rejected struct {
 	Row   *backend.Hydrated

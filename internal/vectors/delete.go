@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/cas"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // Delete removes vectors by source or chunk id and returns how many.
-func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub string, r Select) (int, error) {
-	if err := r.check(op); err != nil {
+func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.VectorSelection) (int, error) {
+	if err := check(op, r); err != nil {
 		return 0, err
 	}
 	part, err := partition(ctx, op, ref, sub)
@@ -35,7 +36,7 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 // deleteOnce deletes the vectors that a selection names now and returns how many. It
 // writes only over the versions that it read: [backend.ErrConflict] when one of them
 // was replaced or deleted meanwhile; what it deleted until then stays deleted.
-func (e *Engine) deleteOnce(ctx context.Context, op string, ref *workspace.Ref, part backend.Partition, r Select) (deleted int, _ error) {
+func (e *Engine) deleteOnce(ctx context.Context, op string, ref *workspace.Ref, part backend.Partition, r content.VectorSelection) (deleted int, _ error) {
 	found, err := rows(ctx, ref, part, r, math.MaxInt)
 	if err != nil {
 		return 0, fault.Wrap(op, fault.Embedding, "", err)

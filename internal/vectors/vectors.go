@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/item"
@@ -23,49 +24,6 @@ const (
 	maxRawChunkID = 1024
 	flushVectors  = 20_000 // stored since the last flush, after which another is worth it
 )
-
-// Source is a source with its vectors.
-type Source struct {
-	ID       string
-	Metadata map[string]any
-	Vectors  []Vector
-}
-
-// Vector is a vector with its id, which is unique in a sub-tenant.
-type Vector struct {
-	ChunkID string
-	Vector  []float32
-}
-
-// Insert is what Insert stores.
-type Insert struct {
-	Sources []Source
-	Upsert  bool // replace existing source ids; without it an existing one is fault.ErrExists
-}
-
-// Search asks for the vectors nearest to a query by cosine similarity.
-type Search struct {
-	Vector      []float32
-	Limit       int            // 1 to 1000; default 10
-	Metadata    map[string]any // equality
-	WithVectors bool
-	Recall      float64 // 0: the engine's
-	Exact       bool
-}
-
-// Select names vectors: exactly one of the two.
-type Select struct {
-	SourceID string
-	ChunkIDs []string
-}
-
-// Hit is a vector found.
-type Hit struct {
-	SourceID, ChunkID string
-	Score, Distance   float64
-	Metadata          map[string]any
-	Vector            []float32
-}
 
 // Scheduler puts workspaces in line for background work.
 type Scheduler interface {
@@ -118,7 +76,7 @@ func unit(v []float32, dim int) (out []float32, why string) {
 }
 
 // Insert stores vectors and returns their ids. They can be searched when it returns.
-func (e *Engine) Insert(ctx context.Context, op string, ref *workspace.Ref, sub string, r Insert) ([]string, error) {
+func (e *Engine) Insert(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.InsertVectorsRequest) ([]string, error) {
 	if len(r.Sources) == 0 {
 		return nil, fault.Fieldf(op, fault.KindUnprocessed, fault.Embedding, "Sources", "needs at least one entry")
 	}
@@ -144,26 +102,26 @@ func (e *Engine) Insert(ctx context.Context, op string, ref *workspace.Ref, sub 
 }
 
 // items checks the vectors of a call and makes of them what the Store takes.
-func (e *Engine) items(op string, ref *workspace.Ref, part backend.Partition, r Insert) (items []backend.Placed, keys []string, err error) {
+func (e *Engine) items(op string, ref *workspace.Ref, part backend.Partition, r content.InsertVectorsRequest) (items []backend.Placed, keys []string, err error) {
 	b := e.Intake.Raw(op, ref, part, !r.Upsert)
 	event := e.Wanted(ref.Record.Org)
 	seenSource, seenKey := map[string]bool{}, map[string]bool{}
 	for i, src := range r.Sources {
 		field := fmt.Sprintf("Sources[%d].", i)
-		if src.ID == "" {
+		if src.SourceID == "" {
 			return nil, nil, fault.Fieldf(op, fault.KindUnprocessed, fault.Embedding, field+"SourceID", "is required")
 		}
-		if err := fault.CheckText(op, field+"SourceID", src.ID, intake.MaxSourceIDBytes); err != nil {
+		if err := fault.CheckText(op, field+"SourceID", src.SourceID, intake.MaxSourceIDBytes); err != nil {
 			return nil, nil, err
 		}
-		if seenSource[src.ID] {
+		if seenSource[src.SourceID] {
 			return nil, nil, fault.Fieldf(op, fault.KindUnprocessed, fault.Embedding, field+"SourceID", "stands twice in the request")
 		}
-		seenSource[src.ID] = true
+		seenSource[src.SourceID] = true
 		if len(src.Vectors) == 0 {
 			return nil, nil, fault.Fieldf(op, fault.KindUnprocessed, fault.Embedding, field+"Vectors", "needs at least one vector")
 		}
-		p := backend.Placed{Incoming: backend.Incoming{Source: backend.Source{ID: src.ID}}, Event: event}
+		p := backend.Placed{Incoming: backend.Incoming{Source: backend.Source{ID: src.SourceID}}, Event: event}
 		for j, v := range src.Vectors {
 			bad := func(name, format string, args ...any) error {
 				return fault.Fieldf(op, fault.KindUnprocessed, fault.Embedding, fmt.Sprintf("%sVectors[%d].%s", field, j, name), format, args...)
@@ -276,16 +234,16 @@ func taken(ctx context.Context, op string, ref *workspace.Ref, part backend.Part
 	return refuse("", "an id is taken") // and was given up since
 }
 
-func hit(row *backend.Hydrated, score float64) (Hit, error) {
+func hit(row *backend.Hydrated, score float64) (content.VectorHit, error) {
 	m, err := metadata.DecodeMap(row.Src.Metadata)
-	return Hit{SourceID: row.Src.ID, ChunkID: row.Key, Score: score, Distance: 1 - score, Metadata: m}, err
+	return content.VectorHit{SourceID: row.Src.ID, ChunkID: row.Key, Score: score, Distance: 1 - score, Metadata: m}, err
 }
 
 // LeastRecall is the least recall that a caller may ask for.
 const LeastRecall = .9
 
 // recall returns the share of the nearest vectors that a search is to find on average, or what is wrong with what it asks for.
-func (e *Engine) recall(op string, r Search) (float32, error) {
+func (e *Engine) recall(op string, r content.SearchVectorsRequest) (float32, error) {
 	switch {
 	case r.Recall != 0 && !(r.Recall >= LeastRecall && r.Recall <= 1):
 		return 0, fault.Fieldf(op, fault.KindInvalid, fault.Embedding, "Recall", "must be between %g and 1", LeastRecall)
@@ -298,7 +256,7 @@ func (e *Engine) recall(op string, r Search) (float32, error) {
 }
 
 // Search finds nearest vectors.
-func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub string, r Search) ([]Hit, error) {
+func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.SearchVectorsRequest) ([]content.VectorHit, error) {
 	if r.Limit == 0 {
 		r.Limit = 10
 	}
@@ -345,7 +303,7 @@ func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub 
 	for _, x := range hits {
 		score[x.Chunk] = float64(x.Score)
 	}
-	out := make([]Hit, 0, len(rows))
+	out := make([]content.VectorHit, 0, len(rows))
 	for i := range rows {
 		x, err := hit(rows[i], score[rows[i].Num])
 		if err != nil {
@@ -369,7 +327,7 @@ func vectorOf(ctx context.Context, st backend.Store, c *backend.Chunk) ([]float3
 	return cs[0].Vector, nil
 }
 
-func (r Select) check(op string) error {
+func check(op string, r content.VectorSelection) error {
 	if (r.SourceID == "") == (len(r.ChunkIDs) == 0) {
 		return fault.Fieldf(op, fault.KindInvalid, fault.Embedding, "SourceID", "exactly one of source_id and chunk_ids is required")
 	}
@@ -377,7 +335,7 @@ func (r Select) check(op string) error {
 }
 
 // rows reads the vectors that a selection names.
-func rows(ctx context.Context, ref *workspace.Ref, part backend.Partition, r Select, limit int) ([]*backend.Hydrated, error) {
+func rows(ctx context.Context, ref *workspace.Ref, part backend.Partition, r content.VectorSelection, limit int) ([]*backend.Hydrated, error) {
 	var nums []int64
 	if r.SourceID != "" {
 		srcs, err := ref.Store.Sources(ctx, part, []string{r.SourceID})
@@ -406,8 +364,8 @@ func rows(ctx context.Context, ref *workspace.Ref, part backend.Partition, r Sel
 }
 
 // Filter returns vectors by source or chunk id, at most limit (1 to 10000, default 100).
-func (e *Engine) Filter(ctx context.Context, op string, ref *workspace.Ref, sub string, r Select, limit int) ([]Hit, error) {
-	if err := r.check(op); err != nil {
+func (e *Engine) Filter(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.VectorSelection, limit int) ([]content.VectorHit, error) {
+	if err := check(op, r); err != nil {
 		return nil, err
 	}
 	if limit == 0 {
@@ -424,7 +382,7 @@ func (e *Engine) Filter(ctx context.Context, op string, ref *workspace.Ref, sub 
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Embedding, "", err)
 	}
-	out := make([]Hit, len(found))
+	out := make([]content.VectorHit, len(found))
 	for i := range found {
 		if out[i], err = hit(found[i], 1); err != nil {
 			return nil, fault.Wrap(op, fault.Embedding, "", err)

@@ -1,0 +1,41 @@
+package embed
+
+// Covering is an Embedder that knows how much of a text it understands.
+type Covering interface {
+	// Coverage is the share of the text's content words that the model knows, in [0,1].
+	Coverage(text string) float64
+}
+
+// WordEmbedder is an Embedder with cheap vectors of single words, which recall
+// uses for late interaction in thinking mode.
+type WordEmbedder interface {
+	// AppendWord appends the L2-normalised [Dim]float32 vector of a lower-case
+	// word to dst, and reports whether the model knows the word.
+	AppendWord(dst []float32, word string) ([]float32, bool)
+}
+
+// Rated is an Embedder that declares what share of a hybrid score its dense part
+// deserves, in (0,1], when alpha is left at its default of 0.8. Without it
+// contextmem assumes a sentence model of ordinary quality: 0.8 for both.
+type Rated interface {
+	Strength() (memory, knowledge float64)
+}
+
+// Calibration says what the scores of an embedder mean, measured on pairs of texts.
+type Calibration = struct {
+	// QueryMean and DocumentMean are the mean vectors of queries and of documents, [Dim]float32.
+	QueryMean, DocumentMean []float32
+	// UnrelatedMean and UnrelatedStd are mean and standard deviation of the scores of pairs that do not belong together,
+	// RelatedMean and RelatedStd of pairs that do, after the means were subtracted and the vectors normalised again.
+	UnrelatedMean, UnrelatedStd, RelatedMean, RelatedStd float32
+}
+
+// Calibrated is an Embedder with normalised vectors that knows what its scores mean. Recall then weighs a text by how far
+// it stands above unrelated ones, not by its share of the best score. Nil is no calibration.
+type Calibrated interface{ Calibration() *Calibration }
+
+// Slow is an Embedder that takes milliseconds a text: see Options.FastEmbedder.
+type Slow interface {
+	// Slow reports whether it does.
+	Slow() bool
+}

@@ -1,0 +1,112 @@
+package search
+
+import (
+	"math"
+
+	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/embed/static"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/intake"
+	"github.com/contextmem/contextmem/internal/rank"
+	"github.com/contextmem/contextmem/internal/recall"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+// Embedders are those of a service.
+type Embedders struct {
+	Embedder embed.Embedder
+	Fast     embed.Embedder   // before an Embedder that is slow; nil: the embedded one
+	Previous []embed.Embedder // of tenants that were not embedded anew yet
+}
+
+// models are the engines over embedders.
+type models struct {
+	recallers []*recall.Engine   // over the embedders of Models
+	refined   [][]*recall.Engine // over one of these that refines another, by their places
+	// Models are what workspaces need of the embedders, Slow the place of the one that refines what the first one made; 0: none.
+	Models []workspace.Model
+	Slow   int
+}
+
+func (e *Engine) newModels() (m models) {
+	all := []embed.Embedder{e.Embedder}
+	if x, ok := e.Embedder.(embed.Slow); ok && x.Slow() {
+		fast := e.Fast
+		if fast == nil {
+			fast = static.New()
+		}
+		if fast.Model() != e.Embedder.Model() || fast.Dim() != e.Embedder.Dim() {
+			all, m.Slow = []embed.Embedder{fast, e.Embedder}, 1
+		}
+	}
+	for _, x := range append(all, e.Previous...) {
+		m.recallers = append(m.recallers, e.recaller(x))
+		m.Models = append(m.Models, workspace.Model{Identity: workspace.Identity{Model: x.Model(), Dim: x.Dim()}, Embedder: x})
+	}
+	if m.Slow == 0 {
+		return m
+	}
+	ranker := *m.recallers[m.Slow].Ranker
+	ranker.Refines, m.recallers[m.Slow].Ranker = true, &ranker
+	m.refined = make([][]*recall.Engine, len(m.Models))
+	for i, base := range m.recallers {
+		for _, over := range m.recallers {
+			both, ranker := *over, *over.Ranker
+			ranker.Fast, ranker.Refines, both.Ranker = base.Ranker, true, &ranker
+			m.refined[i] = append(m.refined[i], &both)
+		}
+	}
+	return m
+}
+
+// chooseVectors decides which vectors a search uses: those that refine, with the others where there are none yet.
+func (c *call) chooseVectors() {
+	v := c.vectors
+	c.ws.Lane, c.ws.DenseOff = v.Lane, v.Model < 0
+	c.recaller = c.recallers[max(v.Model, 0)]
+	if v.Refined == 0 {
+		return
+	}
+	c.ws.Lane, c.ws.FastLane = v.RefinedLane, v.Lane
+	if c.recaller = c.refined[v.Model][v.Refined]; c.ref.Refined() && v.RefineLane == v.RefinedLane {
+		c.recaller = c.recallers[v.Refined]
+	}
+}
+
+// recaller returns the recall engine for what an embedder can do.
+func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
+	r := &rank.Engine{Embedder: of, MemoryStrength: rank.DefaultAlpha, KnowledgeStrength: rank.DefaultAlpha}
+	if c, ok := of.(embed.Covering); ok {
+		r.Coverage = c.Coverage
+	}
+	if t, ok := of.(*static.Embedder); ok { // itself: what wraps it may change its vectors
+		r.Read = t.ReadQuery
+	}
+	if w, ok := of.(embed.WordEmbedder); ok {
+		r.Word = w.AppendWord
+	}
+	if x, ok := of.(embed.Rated); ok {
+		r.MemoryStrength, r.KnowledgeStrength = x.Strength()
+	}
+	if c, ok := of.(embed.Calibrated); ok {
+		r.Unrelated = unrelated(c.Calibration())
+	}
+	return &recall.Engine{Ranker: r, Model: of.Model(), Reranker: e.Reranker, Judge: e.Judge, Budget: e.Budget, Boosts: e.Boosts,
+		UserKey: extract.Key(intake.DefaultUserName), Logger: e.Logger}
+}
+
+// unrelated returns how the scores of texts lie that have nothing to do with each other, nil for no calibration. The mean
+// inner product of independent vectors is that of their means; the deviations of centred unit vectors shrink by what the
+// means take of their length.
+func unrelated(c *embed.Calibration) *rank.Spread {
+	if c == nil || len(c.QueryMean) == 0 || len(c.QueryMean) != len(c.DocumentMean) || c.UnrelatedStd <= 0 {
+		return nil
+	}
+	mean, query, document := 0.0, 0.0, 0.0
+	for i, q := range c.QueryMean {
+		d := float64(c.DocumentMean[i])
+		mean, query, document = mean+float64(q)*d, query+float64(q)*float64(q), document+d*d
+	}
+	left := math.Sqrt(max(0, 1-query) * max(0, 1-document))
+	return &rank.Spread{Mean: mean, Std: max(.001, float64(c.UnrelatedStd)*left)}
+}

@@ -1,0 +1,308 @@
+// Package search runs recalls: it checks what is asked, opens the tenant, finds the partitions that are searched and the
+// vectors that serve them, asks the engine of recalls, and remembers what was found for feedback.
+package search
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/profile"
+	"github.com/contextmem/contextmem/internal/recall"
+	"github.com/contextmem/contextmem/internal/workspace"
+	"github.com/contextmem/contextmem/judge"
+	"github.com/contextmem/contextmem/observe"
+)
+
+// Config is what an Engine needs.
+type Config struct {
+	Embedders
+	Reranker recall.Reranker // of thinking mode; nil: none
+	Judge    judge.Judge     // nil: none
+	Budget   time.Duration   // of the stages that thinking mode adds
+	Boosts   bool            // apply what feedback taught
+	Profiles *profile.Engine
+	Requests *feedback.Requests
+	Observer observe.Observer // nil: none
+	Logger   *slog.Logger
+}
+
+// Engine runs recalls. It is safe for concurrent use once Set is set.
+type Engine struct {
+	Config
+	Set *workspace.Set
+	models
+}
+
+// New returns an Engine over the tenants of Set, which the caller sets before its first use.
+func New(c Config) *Engine {
+	e := &Engine{Config: c}
+	e.models = e.newModels()
+	return e
+}
+
+// Place is the sub-tenant that a search begins at, as the caller names it.
+type Place struct{ Org, Tenant, Sub string }
+
+// Query is a search. Of Request the caller sets what is asked; scopes, filters and the time are the engine's.
+type Query struct {
+	recall.Request
+	RequestID               string        // default: a random UUID
+	Class                   content.Class // 0: knowledge, and memories where there is no knowledge
+	Subs                    map[string]float64
+	Filters                 content.Filters
+	IDs, Titles, Principals []string
+}
+
+// Found is what a search found. It is good until it is released.
+type Found struct {
+	*recall.Result
+	RequestID    string
+	Instructions []facts.Instruction
+	DocOf        func(*backend.Source) (*item.Doc, error)
+
+	call *call
+}
+
+// Release ends the search, gives the tenant back, and tells the observer how the search went: err is what the caller met with
+// what was found.
+func (f *Found) Release(ctx context.Context, err error) {
+	c := f.call
+	if c.laps.Lap("shape"); c.laps.On() {
+		c.laps.Items = len(f.Hits) + len(f.Related)
+		c.laps.Degraded = slices.ContainsFunc(f.Warnings, func(w fault.Warning) bool { return w.Code == "degraded" })
+		if c.laps.Mode == "" {
+			if c.laps.Mode = "fast"; f.Thinking {
+				c.laps.Mode = "thinking"
+			}
+		}
+	}
+	f.Result.Release()
+	c.release()
+	c.observed(ctx, err)
+}
+
+// observed tells the observer how the search went.
+func (c *call) observed(ctx context.Context, err error) {
+	c.laps.Org, c.laps.Tenant, c.laps.Mode = c.at.Org, c.at.Tenant, cmp.Or(c.laps.Mode, "none")
+	c.laps.End(ctx, c.Observer, err)
+}
+
+// Recall searches by words and meaning.
+func (e *Engine) Recall(ctx context.Context, op string, at Place, q *Query) (*Found, error) {
+	if err := q.complete(op); err != nil {
+		return nil, err
+	}
+	c, err := e.begin(ctx, op, at, q)
+	if err != nil {
+		return nil, err
+	}
+	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, &q.Request) })
+}
+
+// Boolean searches for words.
+func (e *Engine) Boolean(ctx context.Context, op string, at Place, q *Query, words backend.Operator) (*Found, error) {
+	if err := q.completeBoolean(op); err != nil {
+		return nil, err
+	}
+	c, err := e.begin(ctx, op, at, q)
+	if err != nil {
+		return nil, err
+	}
+	c.laps.Mode = "text"
+	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, &q.Request, words) })
+}
+
+// call is a search in an open tenant.
+type call struct {
+	*Engine
+	*Query
+	at       Place
+	ref      *workspace.Ref
+	vectors  *workspace.Serving
+	recaller *recall.Engine // of the embedder that made the vectors
+	ws       recall.Workspace
+	warnings []fault.Warning
+	found    Found
+	laps     observe.Laps
+}
+
+// begin opens the tenant and finds what is searched. Every success must be followed by release.
+func (e *Engine) begin(ctx context.Context, op string, at Place, q *Query) (*call, error) {
+	c := &call{Engine: e, Query: q, at: at}
+	c.laps.Begin(observe.Recall, e.Observer != nil)
+	ref, err := e.Set.Open(ctx, op, at.Org, at.Tenant)
+	if err != nil {
+		c.observed(ctx, err)
+		return nil, err
+	}
+	q.Visible, q.Now, q.Laps = item.VisibleTo(q.Principals), time.Now(), &c.laps
+	c.ref, c.vectors = ref, ref.Use()
+	c.ws = recall.Workspace{Store: ref.Store, Vectors: ref.Workspace.Vectors(), Keywords: ref.Workspace.Keywords(), Graph: ref.Workspace.Graph(), DocOf: ref.Doc}
+	c.chooseVectors()
+	if err = c.scopes(ctx); err != nil {
+		err = fault.Wrap(op, fault.Sub, at.Sub, err)
+	} else if err = c.filter(op); err == nil {
+		err = fault.Wrap(op, fault.Search, "", ref.Fresh(ctx))
+	}
+	if err != nil {
+		c.release()
+		c.observed(ctx, err)
+		return nil, err
+	}
+	c.laps.Lap("open")
+	return c, nil
+}
+
+func (c *call) release() {
+	c.vectors.Done()
+	c.ref.Release()
+}
+
+// scopes finds the partitions that are searched, heaviest first.
+func (c *call) scopes(ctx context.Context) error {
+	class := cmp.Or(c.Class, content.ClassKnowledge)
+	add := func(name string, w float64) {
+		for _, x := range [...]content.Class{content.ClassKnowledge, content.ClassMemory} {
+			if class == x || class == content.ClassAll {
+				c.Scopes = append(c.Scopes, recall.Scope{Part: backend.Partition{Class: backend.Class(x), Sub: name}, Weight: w})
+			}
+		}
+	}
+	if c.Subs == nil {
+		name, err := c.ref.ResolveSub(ctx, c.at.Tenant, c.at.Sub)
+		if err != nil {
+			return err
+		}
+		add(name, 1)
+		return nil
+	}
+	top := 0.0
+	for _, w := range c.Subs {
+		top = max(top, w)
+	}
+	merged := make(map[string]float64, len(c.Subs))
+	for name, w := range c.Subs {
+		full, err := c.ref.ResolveSub(ctx, c.at.Tenant, name)
+		if err != nil {
+			return err
+		}
+		merged[full] = max(merged[full], w/top)
+	}
+	for name, w := range merged {
+		add(name, w)
+	}
+	slices.SortFunc(c.Scopes, func(a, b recall.Scope) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Part.Sub, b.Part.Sub), cmp.Compare(a.Part.Class, b.Part.Class))
+	})
+	return nil
+}
+
+// filter makes one filter of ids, titles, principals and metadata.
+func (c *call) filter(op string) (err error) {
+	if c.Filter, c.warnings, err = metadata.Filter(op, c.ref.Record.Data.Schema, c.Filters, true); err != nil {
+		return err
+	}
+	add := func(names []string, tag func(string) uint64) {
+		if names == nil {
+			return
+		}
+		g := make([]uint64, len(names))
+		for i, name := range names {
+			g[i] = tag(name)
+		}
+		c.Filter.All = append(c.Filter.All, g)
+	}
+	add(c.IDs, item.IDTag)
+	add(c.Titles, item.TitleTag)
+	c.Filter.All = append(c.Filter.All, c.Visible.All...)
+	return nil
+}
+
+// answer runs a search and remembers what it found. It ends the call when it fails.
+func (c *call) answer(ctx context.Context, op string, search func() (*recall.Result, error)) (*Found, error) {
+	found, err := search()
+	if err == nil && len(found.Hits) == 0 && c.Class == 0 {
+		found, err = c.searchMemories(ctx, found, search)
+	}
+	if err != nil {
+		c.release()
+		err = fault.Wrap(op, fault.Search, "", err)
+		c.observed(ctx, err)
+		return nil, err
+	}
+	c.laps.Skip()
+	f := &c.found
+	f.Result, f.RequestID, f.DocOf, f.call = found, c.RequestID, c.ref.Doc, c
+	if f.Instructions, err = c.Profiles.Instructions(ctx, c.ref.UID, c.ref.Store, c.partitions, c.Now, c.KnownAt, c.Visible); err != nil {
+		err = fault.Wrap(op, fault.Search, "", err)
+		f.Release(ctx, err)
+		return nil, err
+	}
+	f.Warnings = append(c.warnings, f.Warnings...)
+	c.remember()
+	return f, nil
+}
+
+// remember keeps what a recall found, so that feedback may speak of it.
+func (c *call) remember() {
+	var subs [4]string // most recalls need no more
+	var sources [16]string
+	seen := feedback.Recalled{Org: c.at.Org, Tenant: c.at.Tenant, Query: c.Query.Query, Class: uint8(cmp.Or(c.Class, content.ClassKnowledge)), Subs: subs[:0], Sources: sources[:0]}
+	for i := range c.Scopes {
+		seen.Subs = append(seen.Subs, c.Scopes[i].Part.Sub)
+	}
+	for _, h := range c.found.Hits {
+		if h.First {
+			seen.Sources = append(seen.Sources, h.Row.Src.ID)
+		}
+	}
+	c.Requests.Add(c.RequestID, &seen)
+}
+
+// partitions yields what is searched.
+func (c *call) partitions(yield func(backend.Partition) bool) {
+	for i := range c.Scopes {
+		if !yield(c.Scopes[i].Part) {
+			return
+		}
+	}
+}
+
+// searchMemories searches the memories of sub-tenants that hold no knowledge, where no class was asked for and nothing was
+// found.
+func (c *call) searchMemories(ctx context.Context, found *recall.Result, search func() (*recall.Result, error)) (*recall.Result, error) {
+	subs, err := c.ref.Store.Subs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	memories := false
+	for _, x := range subs {
+		if !slices.ContainsFunc(c.Scopes, func(sc recall.Scope) bool { return sc.Part.Sub == x.Sub }) {
+			continue
+		}
+		if x.Knowledge > 0 {
+			return found, nil
+		}
+		memories = memories || x.Memory > 0
+	}
+	if !memories {
+		return found, nil
+	}
+	found.Release()
+	c.Class = content.ClassMemory
+	for i := range c.Scopes {
+		c.Scopes[i].Part.Class = backend.Memory
+	}
+	c.warnings = append(c.warnings, fault.Warning{Code: "resolved", Field: "Class", Message: "what is searched holds no knowledge: its memories were searched"})
+	return search()
+}
