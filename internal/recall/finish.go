@@ -89,9 +89,9 @@ func (r *run) finish() error {
 
 // setHits makes hits those of the result.
 func (r *run) setHits(hits []*Hit) {
-	clear(r.counts)
+	r.counts.reset()
 	for _, h := range hits {
-		if r.counts[h.Row.Src.Num]++; r.counts[h.Row.Src.Num] == 1 {
+		if r.counts.add(h.Row.Src.Num) == 1 {
 			h.First = true
 			r.res.Sources++
 		}

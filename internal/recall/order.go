@@ -69,9 +69,9 @@ func (r *run) floods(hits []*Hit) bool {
 	if len(hits) <= share {
 		return false
 	}
-	clear(r.counts)
+	r.counts.reset()
 	for _, h := range hits {
-		if r.counts[h.ranked.Source]++; r.counts[h.ranked.Source] > share {
+		if r.counts.add(h.ranked.Source) > share {
 			return true
 		}
 	}
@@ -88,11 +88,11 @@ func (r *run) unflood(hits []*Hit) []*Hit {
 		return hits
 	}
 	share := shareOf(r.MaxResults)
-	clear(r.counts)
+	r.counts.reset()
 	var over []*Hit
 	kept := hits[:0]
 	for _, h := range hits {
-		if r.counts[h.ranked.Source]++; r.counts[h.ranked.Source] > share {
+		if r.counts.add(h.ranked.Source) > share {
 			over = append(over, h)
 		} else {
 			kept = append(kept, h)

@@ -71,5 +71,5 @@ func TestUnfloodRandom(t *testing.T) {
 
 // counting is a run that asks for n results.
 func counting(n int) *run {
-	return &run{Request: &Request{MaxResults: n}, scratch: scratch{counts: map[int64]int{}}}
+	return &run{Request: &Request{MaxResults: n}}
 }

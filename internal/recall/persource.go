@@ -23,10 +23,10 @@ func (r *run) limits() bool {
 
 // places returns how many places of a result hits would take.
 func (r *run) places(hits []*Hit) (n int) {
-	clear(r.counts)
+	r.counts.reset()
 	for _, h := range hits {
 		most := r.mostOf(h.scope.Part.Class)
-		if r.counts[h.ranked.Source]++; most == 0 || r.counts[h.ranked.Source] <= most {
+		if of := r.counts.add(h.ranked.Source); most == 0 || of <= most {
 			n++
 		}
 	}
@@ -49,13 +49,14 @@ func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 	if !r.limits() {
 		return hits, nil
 	}
-	clear(r.counts)
+	r.counts.reset()
 	out := hits[:0]
 	for _, h := range hits {
 		src := h.Row.Src
 		most := r.mostOf(src.Part.Class)
 		var best *Hit // the first hit of the source
-		if r.counts[src.Num] > 0 {
+		of := r.counts.add(src.Num)
+		if of > 1 && most > 0 {
 			best = out[slices.IndexFunc(out, func(o *Hit) bool { return o.Row.Src.Num == src.Num })]
 		}
 		inferred := src.Part.Class == backend.Memory && pipeline.IsInferred(h.Row.Layout)
@@ -79,7 +80,7 @@ func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 			}
 			continue
 		}
-		if r.counts[src.Num]++; r.counts[src.Num] <= most {
+		if of <= most {
 			out = append(out, h)
 		}
 	}

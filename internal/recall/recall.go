@@ -195,7 +195,7 @@ type scratch struct {
 	live   []*Hit // of hits, those that are there
 	nums   []int64
 	parts  []Parts
-	counts map[int64]int // of sources
+	counts tally
 	known  []graph.Hit
 	named  []graph.Named
 
@@ -203,7 +203,7 @@ type scratch struct {
 }
 
 // runs saves a recall of a small tenant a tenth of its processor time.
-var runs = sync.Pool{New: func() any { return &run{scratch: scratch{counts: map[int64]int{}}} }}
+var runs = sync.Pool{New: func() any { return new(run) }}
 
 // maxScratch keeps the memory of a rare large recall from being kept.
 const maxScratch = 1 << 12
