@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -314,6 +315,77 @@ func TestAppItems(t *testing.T) {
 	require.Equal(t, 2, res.Items[0].RelationsCreated)
 	require.Contains(t, res.Items[0].RelationsError, "298 related items")
 	require.Contains(t, res.Items[0].RelationsError, "1 links name neither")
+}
+
+// TestSuppliedIdentifiers: entities of supplied graphs are told apart by namespace and identifier, not by name.
+func TestSuppliedIdentifiers(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("a")
+	add := func(id, text, name, namespace, identifier string) {
+		t.Helper()
+		res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: text}}, Graphs: map[string]content.SuppliedGraph{id: {
+			Entities:  map[string]content.SuppliedEntity{"p": {Name: name, Type: "PERSON", Namespace: namespace, Identifier: identifier}, "thing": {Name: "Thing of " + id}},
+			Relations: []content.SuppliedRelation{{Source: "p", Target: "thing", Predicate: "owns", Context: text}}}}})
+		require.NoError(t, err)
+		require.Equal(t, 1, res.Accepted, "%+v", res.Items)
+		done(t, s, res.IDs()...)
+	}
+	add("m1", "Bill Gates bought a boat.", "Bill Gates", "crm", "17")
+	add("m2", "William H. Gates owns a shed.", "William H. Gates", "crm", "17")
+	add("m3", "Jo Smith has a kettle.", "Jo Smith", "crm", "21")
+	add("m4", "Jo Smith has a toaster.", "Jo Smith", "crm", "22")
+	add("m5", "Bill sold a car.", "Bill", "erp", "17")
+	page, err := s.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	things := map[string][]string{} // by id of the owner
+	named := map[string]contextmem.Entity{}
+	for _, g := range page.Groups {
+		things[g.Source.ID] = append(things[g.Source.ID], g.Target.Name)
+		named[g.Target.Name] = g.Source
+	}
+	t.Run("one identifier is one entity", func(t *testing.T) {
+		require.ElementsMatch(t, []string{"thing of m1", "thing of m2"}, things[named["thing of m1"].ID])
+		require.Equal(t, "crm", named["thing of m1"].Namespace)
+		require.Equal(t, "17", named["thing of m1"].Identifier)
+	})
+	t.Run("different identifiers never fold", func(t *testing.T) {
+		require.NotEqual(t, named["thing of m3"].ID, named["thing of m4"].ID)
+		require.Equal(t, []string{"21", "22"}, []string{named["thing of m3"].Identifier, named["thing of m4"].Identifier})
+		require.NotEqual(t, named["thing of m1"].ID, named["thing of m5"].ID)
+	})
+	t.Run("a name finds the entity while it is the only one", func(t *testing.T) {
+		es, err := s.Entities(t.Context(), contextmem.ClassMemory, "Bill Gates", "William H. Gates", "Jo Smith")
+		require.NoError(t, err)
+		require.NotNil(t, es[0])
+		require.NotNil(t, es[1])
+		require.Equal(t, named["thing of m1"].ID, es[0].ID)
+		require.Equal(t, es[0].ID, es[1].ID)
+		require.NotNil(t, es[2])
+		require.Empty(t, es[2].Identifier, "two have the name")
+	})
+	t.Run("a restricted caller sees no key", func(t *testing.T) {
+		p, err := s.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory, Principals: []string{"ann"}})
+		require.NoError(t, err)
+		require.NotEmpty(t, p.Groups)
+		for _, g := range p.Groups {
+			require.NotContains(t, g.Source.Name, "\x1f")
+		}
+	})
+	t.Run("merges show identifiers", func(t *testing.T) {
+		ms, err := s.Merges(t.Context(), contextmem.ClassMemory, 0, 0)
+		require.NoError(t, err)
+		require.NotEmpty(t, ms)
+		require.Equal(t, "17", ms[0].Into)
+		require.True(t, ms[0].Stated)
+	})
+	t.Run("too long", func(t *testing.T) {
+		_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m9", Text: "x"}}, Graphs: map[string]content.SuppliedGraph{"m9": {
+			Entities: map[string]content.SuppliedEntity{"p": {Name: "p", Identifier: strings.Repeat("x", 501)}}}}})
+		var fe *contextmem.Error
+		require.ErrorAs(t, err, &fe)
+		require.Equal(t, "Graphs.m9.Entities.p.Identifier", fe.Field)
+	})
 }
 
 func TestSuppliedGraph(t *testing.T) {

@@ -27,10 +27,12 @@ type SuppliedGraph struct {
 
 // SuppliedEntity is a node of a supplied graph.
 type SuppliedEntity struct {
-	Name       string // required, at most 256 characters; compared in lower case
-	Type       string
-	Namespace  string // kept and exported with the source; entities are told apart by their names alone
-	Identifier string // as Namespace
+	Name string // required, at most 256 characters; compared in lower case
+	Type string
+	// Namespace and Identifier tell entities apart whatever their names are: equal pairs are one entity, different ones never
+	// are. The name is found as well, as long as it belongs to one identifier. At most 500 bytes together. An entity without an
+	// Identifier is told apart by its name; its Namespace is kept with the source, and says nothing. Default "default".
+	Namespace, Identifier string
 }
 
 // SuppliedRelation is an edge of a supplied graph.

@@ -12,6 +12,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -135,7 +136,7 @@ func merge(ctx context.Context, ref *workspace.Ref, part backend.Partition, id i
 
 // shown is a merge as users see it.
 func shown(m *backend.Merge) facts.Merge {
-	return facts.Merge{ID: m.Num, Class: content.Class(m.Part.Class), From: m.From, Into: m.Into, Reason: m.Reason, At: m.At, Undone: m.Undone, Stated: m.Stated}
+	return facts.Merge{ID: m.Num, Class: content.Class(m.Part.Class), From: item.ShownKey(m.From), Into: item.ShownKey(m.Into), Reason: m.Reason, At: m.At, Undone: m.Undone, Stated: m.Stated}
 }
 
 func entityKey(op, field, name string) (string, error) {

@@ -180,7 +180,7 @@ func named(e *Entity, key string) *Entity {
 		return e
 	}
 	own := *e
-	own.Name = key
+	own.Name = item.ShownKey(key)
 	return &own
 }
 
@@ -248,7 +248,9 @@ func loaded(e *Entity) bool { return e != nil && e.ID != "" }
 func Show(e *backend.Entity) Entity { return new(idRoom).show(e) }
 
 func (ids *idRoom) show(e *backend.Entity) Entity {
-	return Entity{ID: ids.id("ent_", e.Num), Name: cmp.Or(lowerName(e), e.Key), Type: cmp.Or(e.Type, "CONCEPT"), Namespace: cmp.Or(e.Namespace, "default")}
+	namespace, identifier, _ := item.Identified(e.Key)
+	return Entity{ID: ids.id("ent_", e.Num), Name: cmp.Or(lowerName(e), item.ShownKey(e.Key)), Type: cmp.Or(e.Type, "CONCEPT"),
+		Namespace: cmp.Or(namespace, e.Namespace, "default"), Identifier: identifier}
 }
 
 // lowerName returns the name in lower case: the key itself where they are equal.

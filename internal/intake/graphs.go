@@ -129,6 +129,12 @@ func (in *batch) graph(field string, g content.SuppliedGraph) ([]byte, error) {
 				return nil, err
 			}
 		}
+		if n := len(e.Namespace) + len(e.Identifier); e.Identifier != "" && n > item.MaxIdentified {
+			return nil, in.bad(fault.KindInvalid, f+".Identifier", "%d bytes with the namespace are over the limit of %d", n, item.MaxIdentified)
+		}
+		if strings.ContainsRune(e.Namespace, 0x1f) {
+			return nil, in.bad(fault.KindInvalid, f+".Namespace", "holds a unit separator (U+001F)")
+		}
 	}
 	var out pipeline.SuppliedGraph
 	place, degree := map[string]int{}, map[string]int{}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/item"
 )
 
 func decodeLayout(b []byte) Layout {
@@ -54,6 +56,17 @@ type SuppliedEntity struct {
 	Namespace  string `json:"s,omitempty"`
 	Identifier string `json:"i,omitempty"`
 }
+
+// key is that of the identifier, by which the entity is told apart whatever its name is, else of the name.
+func (e *SuppliedEntity) key() string {
+	if e.Identifier != "" {
+		return item.IdentifiedKey(e.Namespace, e.Identifier)
+	}
+	return extract.Key(e.Name)
+}
+
+// suppliedName is why a name is taken for an entity with an identifier.
+const suppliedName = "named so in a supplied graph"
 
 // SuppliedRelation is an edge between entities by index.
 type SuppliedRelation struct {
@@ -285,9 +298,18 @@ func suppliedGraph(j *job, b []byte, f *backend.Finished) {
 		a, z := g.Entities[r.From], g.Entities[r.To]
 		at := best(a.Name, z.Name, r.Context, strings.ReplaceAll(r.Predicate, "_", " "))
 		for _, e := range []SuppliedEntity{a, z} {
-			f.Mentions = append(f.Mentions, backend.Mention{Chunk: at, Key: extract.Key(e.Name), Name: e.Name, Type: e.Type, Weight: extract.WeightText})
+			key, name := e.key(), extract.Key(e.Name)
+			f.Mentions = append(f.Mentions, backend.Mention{Chunk: at, Key: key, Name: e.Name, Type: e.Type, Weight: extract.WeightText})
+			if key == name || name == "" {
+				continue
+			}
+			// The name is found too, and stands for the entity as long as no other one has it.
+			f.Mentions = append(f.Mentions, backend.Mention{Chunk: at, Key: name, Name: e.Name, Type: e.Type, Weight: extract.WeightText})
+			if alias := (backend.Alias{From: name, Into: key, Reason: suppliedName, At: j.UpdatedAt}); !slices.Contains(f.Aliases, alias) {
+				f.Aliases = append(f.Aliases, alias)
+			}
 		}
-		f.Relations = append(f.Relations, backend.Relation{Chunk: int64(at), FromKey: extract.Key(a.Name), ToKey: extract.Key(z.Name),
+		f.Relations = append(f.Relations, backend.Relation{Chunk: int64(at), FromKey: a.key(), ToKey: z.key(),
 			Predicate: r.Predicate, Raw: r.Predicate, Context: r.Context, Confidence: .8, Temporal: r.Temporal, Origin: "byog", KnownFrom: known})
 	}
 }
