@@ -6,9 +6,9 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/cas"
 	"github.com/contextmem/contextmem/internal/item"
@@ -65,69 +65,40 @@ func (t Tenant) Sub(name string) Sub {
 	return Sub{scope{svc: t.svc, org: t.org, tenant: t.tenant, sub: name}}
 }
 
-// TenantSpec describes a tenant to create.
-type TenantSpec struct {
-	ID         string  // 1 to 128 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit
-	Embeddings bool    // the tenant holds vectors supplied by the caller, and nothing else
-	Dimension  int     // length of those vectors, 1 to 4096; default 1536
-	Schema     []Field // tenant-level metadata fields
-	// Instructions guide what is read out of items that have no instructions of their own; see [Tenant.SetInstructions].
-	Instructions string
-}
-
-// TenantState is where a tenant stands.
-type TenantState string
+// Tenants are described in package content.
+type (
+	// TenantSpec describes a tenant to create: content.TenantSpec.
+	TenantSpec = content.TenantSpec
+	// TenantState is where a tenant stands: content.TenantState.
+	TenantState = content.TenantState
+	// TenantInfo describes a tenant: content.TenantInfo.
+	TenantInfo = content.TenantInfo
+	// StoreStats counts one class of content over all sub-tenants of a tenant: content.StoreStats.
+	StoreStats = content.StoreStats
+	// TenantStats counts what a tenant holds: content.TenantStats.
+	TenantStats = content.TenantStats
+	// SubStats counts the items of a sub-tenant: content.SubStats.
+	SubStats = content.SubStats
+)
 
 // States of a tenant.
 const (
-	TenantProvisioning TenantState = "provisioning"
-	TenantReady        TenantState = "ready"
-	TenantFailed       TenantState = "failed"
+	TenantProvisioning = content.TenantProvisioning
+	TenantReady        = content.TenantReady
+	TenantFailed       = content.TenantFailed
 )
 
-// TenantInfo describes a tenant.
-type TenantInfo struct {
-	Org, ID      string
-	UID          string // stable identifier, never the name
-	State        TenantState
-	Error        string // why provisioning failed
-	CreatedAt    time.Time
-	Embeddings   bool
-	Dimension    int
-	Schema       []Field // with all defaults filled in
-	Instructions string  // see Tenant.SetInstructions
-}
-
-func tenantInfo(r *workspace.Record) TenantInfo {
+// tenantInfo describes the record of a tenant, unless it was not read.
+func tenantInfo(r *workspace.Record, err error) (TenantInfo, error) {
+	if err != nil {
+		return TenantInfo{}, err
+	}
 	state := TenantState(r.State)
 	if r.Data.Importing && state == TenantReady {
 		state = TenantProvisioning
 	}
 	return TenantInfo{Org: r.Org, ID: r.ID, UID: r.UID, State: state, Error: r.Error, CreatedAt: r.CreatedAt,
-		Embeddings: r.Data.Embeddings, Dimension: r.Data.Dimension, Schema: slices.Clone(r.Data.Schema), Instructions: r.Data.Instructions}
-}
-
-// Ready reports whether items can be put into the tenant.
-func (i TenantInfo) Ready() bool { return i.State == TenantReady }
-
-// StoreStats counts one class of content over all sub-tenants of a tenant.
-type StoreStats struct {
-	Chunks    int // chunks that recall can return
-	Sources   int // items
-	Dimension int // length of the vectors
-}
-
-// TenantStats counts what a tenant holds. The numbers are exact.
-type TenantStats struct {
-	Knowledge, Memory, Raw StoreStats
-	Subs                   []SubStats
-	States                 map[Status]int // newest versions of items by state
-}
-
-// SubStats counts the items of a sub-tenant.
-type SubStats struct {
-	Name                   string
-	Knowledge, Memory, Raw int
+		Embeddings: r.Data.Embeddings, Dimension: r.Data.Dimension, Schema: slices.Clone(r.Data.Schema), Instructions: r.Data.Instructions}, nil
 }
 
 // CreateTenant registers a tenant and provisions it in the background, which
@@ -153,15 +124,9 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 	if !spec.Embeddings {
 		spec.Dimension = 0
 	}
-	if err := o.svc.gate.Enter(); err != nil {
-		return TenantInfo{}, err
-	}
-	defer o.svc.gate.Leave()
-	r, err := o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions})
-	if err != nil {
-		return TenantInfo{}, err
-	}
-	return tenantInfo(r), nil
+	return called(o.svc, func() (TenantInfo, error) {
+		return tenantInfo(o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions}))
+	})
 }
 
 // Tenants yields the organisation's tenants by id; failed ones too, deleted ones not.
@@ -206,11 +171,9 @@ func (o Organisation) ListTenants(ctx context.Context, after string, limit int) 
 	}
 	out := make([]TenantInfo, len(ts))
 	for i, t := range ts {
-		r, err := workspace.DecodeRecord(t)
-		if err != nil {
+		if out[i], err = tenantInfo(workspace.DecodeRecord(t)); err != nil {
 			return nil, fault.Wrap(op, fault.Tenant, t.ID, err)
 		}
-		out[i] = tenantInfo(r)
 	}
 	return out, nil
 }
@@ -220,15 +183,7 @@ func (t Tenant) ID() string { return t.tenant }
 
 // Info describes the tenant.
 func (t Tenant) Info(ctx context.Context) (TenantInfo, error) {
-	if err := t.svc.gate.Enter(); err != nil {
-		return TenantInfo{}, err
-	}
-	defer t.svc.gate.Leave()
-	r, err := t.svc.set.Record(ctx, "tenant", t.org, t.tenant)
-	if err != nil {
-		return TenantInfo{}, err
-	}
-	return tenantInfo(r), nil
+	return called(t.svc, func() (TenantInfo, error) { return tenantInfo(t.svc.set.Record(ctx, "tenant", t.org, t.tenant)) })
 }
 
 // WaitReady waits until the tenant is provisioned, or fails.
@@ -244,7 +199,7 @@ func (t Tenant) WaitReady(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch tenantInfo(r).State {
+		switch info, _ := tenantInfo(r, nil); info.State {
 		case TenantReady:
 			return nil
 		case TenantFailed:
@@ -263,11 +218,7 @@ func (t Tenant) WaitReady(ctx context.Context) error {
 // Delete removes the tenant and everything in it. The name is free at once;
 // the data goes in the background. A repeated call is fault.ErrNotFound.
 func (t Tenant) Delete(ctx context.Context) error {
-	if err := t.svc.gate.Enter(); err != nil {
-		return err
-	}
-	defer t.svc.gate.Leave()
-	return t.svc.set.Delete(ctx, t.org, t.tenant)
+	return t.svc.call(func() error { return t.svc.set.Delete(ctx, t.org, t.tenant) })
 }
 
 // Stats counts what the tenant holds.
@@ -312,20 +263,14 @@ func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 // Subs lists the sub-tenants that hold items, by name.
 func (t Tenant) Subs(ctx context.Context) ([]string, error) {
 	const op = "list sub-tenants"
-	ws, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
-	if err != nil {
-		return nil, err
-	}
-	defer ws.Release()
-	subs, err := ws.Store.Subs(ctx)
-	if err != nil {
-		return nil, fault.Wrap(op, fault.Tenant, t.tenant, err)
-	}
-	names := make([]string, len(subs))
-	for i, s := range subs {
-		names[i] = s.Sub
-	}
-	return names, nil
+	return opened(ctx, t.scope, op, func(ref *workspace.Ref) ([]string, error) {
+		subs, err := ref.Store.Subs(ctx)
+		names := make([]string, len(subs))
+		for i, s := range subs {
+			names[i] = s.Sub
+		}
+		return names, fault.Wrap(op, fault.Tenant, t.tenant, err)
+	})
 }
 
 // Schema returns the tenant's metadata fields with all defaults filled in.
@@ -471,10 +416,8 @@ func (s scope) enter(ctx context.Context, op string) (*workspace.Ref, string, er
 // too. It returns the number of items embedded by this call.
 func (t Tenant) Reembed(ctx context.Context) (int, error) {
 	const op = "reembed"
-	if err := t.svc.gate.Enter(); err != nil {
-		return 0, err
-	}
-	defer t.svc.gate.Leave()
-	n, err := t.svc.set.Reembed(ctx, op, t.org, t.tenant)
-	return n, fault.Wrap(op, fault.Tenant, t.tenant, err)
+	return called(t.svc, func() (int, error) {
+		n, err := t.svc.set.Reembed(ctx, op, t.org, t.tenant)
+		return n, fault.Wrap(op, fault.Tenant, t.tenant, err)
+	})
 }

@@ -25,13 +25,7 @@ func (t Tenant) Export(ctx context.Context, w io.Writer) error {
 // When the file is cut off or malformed, which the error says with the number of the line, when ctx ends, or when the process
 // dies, the tenant is deleted. fault.ErrExists when the id is taken.
 func (o Organisation) ImportTenant(ctx context.Context, id string, r io.Reader) (TenantInfo, error) {
-	if err := o.svc.gate.Enter(); err != nil {
-		return TenantInfo{}, err
-	}
-	defer o.svc.gate.Leave()
-	rec, err := o.svc.transfer.Import(ctx, "import tenant", o.id, id, r)
-	if err != nil {
-		return TenantInfo{}, err
-	}
-	return tenantInfo(rec), nil
+	return called(o.svc, func() (TenantInfo, error) {
+		return tenantInfo(o.svc.transfer.Import(ctx, "import tenant", o.id, id, r))
+	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 )
 
@@ -221,7 +222,7 @@ func TestRevokedAtOnce(t *testing.T) {
 	t.Parallel()
 	reg := inmem.New().Registry()
 	keys := NewKeys(reg)
-	k, text, err := keys.Create(t.Context(), "create", "sk", Key{Org: "a", Env: "live"})
+	k, text, err := keys.Create(t.Context(), "create", "a", content.KeySpec{})
 	require.NoError(t, err)
 	got, err := keys.Verify(t.Context(), "verify", text)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,10 +11,12 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/readcache"
 	"github.com/contextmem/contextmem/internal/uid"
@@ -31,20 +34,8 @@ const (
 	keyPage       = 500
 )
 
-// Key describes an API key.
-type Key struct {
-	ID        string
-	Org       string
-	Owner     string
-	Scopes    []string
-	Tenants   []string
-	Env       string
-	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
-
-	LastUsedAt time.Time `json:"-"` // zero: never, or before this was noted
-	Uses       int64     `json:"-"`
-}
+// Key is content.Key.
+type Key = content.Key
 
 // storedKey is the registry record of a key. Hash is SHA-256 of the secret: it has
 // 256 random bits, so a slow hash would add nothing.
@@ -70,9 +61,35 @@ func NewKeys(reg backend.Registry) *Keys {
 	return &Keys{reg: reg, cache: readcache.New[string, storedKey](maxCachedKeys), uses: newUses()}
 }
 
-// Create stores a key with a new id and returns its text, "prefix_env_id.secret".
-func (k *Keys) Create(ctx context.Context, op, prefix string, key Key) (Key, string, error) {
-	key.ID = uid.New()
+// check refuses what is wrong with a spec and fills in defaults.
+func check(op string, s *content.KeySpec) error {
+	s.Env, s.Prefix = cmp.Or(s.Env, "live"), cmp.Or(s.Prefix, "sk")
+	if s.Env != "live" && s.Env != "test" {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "Env", "must be live or test")
+	}
+	if !CheckPrefix(s.Prefix) {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "Prefix", "must be 1 to 16 letters, digits or _")
+	}
+	for _, x := range s.Scopes {
+		if x != content.ScopeIngest && x != content.ScopeQuery && x != content.ScopeManage {
+			return fault.Fieldf(op, fault.KindInvalid, fault.Key, "Scopes", "unknown scope %q", fault.ShortID(string(x)))
+		}
+	}
+	if s.TTL < 0 {
+		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "TTL", "must not be negative")
+	}
+	return fault.CheckText(op, "Owner", s.Owner, 1024)
+}
+
+// Create stores a key and returns its text, "prefix_env_id.secret". That its tenants can be names is for the caller to check.
+func (k *Keys) Create(ctx context.Context, op, org string, spec content.KeySpec) (Key, string, error) {
+	if err := check(op, &spec); err != nil {
+		return Key{}, "", err
+	}
+	key := Key{ID: uid.New(), Org: org, Owner: spec.Owner, Scopes: slices.Clone(spec.Scopes), Tenants: slices.Clone(spec.Tenants), Env: spec.Env, CreatedAt: time.Now().UTC()}
+	if spec.TTL > 0 {
+		key.ExpiresAt = key.CreatedAt.Add(spec.TTL)
+	}
 	var secret [32]byte
 	_, _ = rand.Read(secret[:])
 	text := base64.RawURLEncoding.EncodeToString(secret[:])
@@ -87,7 +104,7 @@ func (k *Keys) Create(ctx context.Context, op, prefix string, key Key) (Key, str
 	if err != nil {
 		return Key{}, "", fault.Wrap(op, fault.Key, "", err)
 	}
-	return key, prefix + "_" + key.Env + "_" + key.ID + "." + text, nil
+	return key, spec.Prefix + "_" + key.Env + "_" + key.ID + "." + text, nil
 }
 
 // List returns the keys of an organisation by id.
