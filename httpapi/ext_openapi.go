@@ -135,7 +135,7 @@ func constant(s string) any {
 
 // extensionDocument describes the extensions.
 func extensionDocument() map[string]any {
-	paths := map[string]map[string]any{}
+	paths, refused := map[string]map[string]any{}, map[string]any{"$ref": "#/components/responses/Error"}
 	for i := range extensions {
 		x := &extensions[i]
 		props, required := schemaOf{}, []string{}
@@ -168,9 +168,7 @@ func extensionDocument() map[string]any {
 		op["responses"] = map[string]any{
 			code: map[string]any{"description": "Success.", "content": jsonContent(schemaOf{"type": "object", "properties": schemaOf{"data": typeSchema(reflect.TypeOf(x.out)),
 				"error": schemaOf{"type": "null"}, "meta": schemaOf{"type": "object", "additionalProperties": true}, "success": schemaOf{"type": "boolean"}}})},
-			"default": map[string]any{"description": "An error in the shape of the second generation.", "content": jsonContent(schemaOf{"type": "object", "properties": schemaOf{
-				"data": schemaOf{"type": "null"}, "error": schemaOf{"type": "object", "properties": schemaOf{"code": schemaOf{"type": "string"}, "message": schemaOf{"type": "string"}}},
-				"message": schemaOf{"type": "string"}, "meta": schemaOf{"type": "object", "additionalProperties": true}, "success": schemaOf{"type": "boolean"}}})},
+			"4XX": refused, "default": refused,
 		}
 		if paths[x.path] == nil {
 			paths[x.path] = map[string]any{}
@@ -178,8 +176,16 @@ func extensionDocument() map[string]any {
 		paths[x.path][strings.ToLower(x.method)] = op
 	}
 	return map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "contextmem, extensions", "version": openAPIVersion, "license": map[string]any{"name": "Apache-2.0", "identifier": "Apache-2.0"}},
-		"security": []any{map[string]any{"key": []string{}}}, "paths": paths,
-		"components": map[string]any{"securitySchemes": map[string]any{"key": map[string]any{"type": "http", "scheme": "bearer"}}}}
+		"servers": []any{map[string]any{"url": "/"}}, "security": []any{map[string]any{"key": []string{}}}, "paths": paths,
+		"components": map[string]any{"securitySchemes": map[string]any{"key": map[string]any{"type": "http", "scheme": "bearer"}},
+			"responses": map[string]any{"Error": errorResponse()}}}
+}
+
+// errorResponse is the answer of a call that failed.
+func errorResponse() map[string]any {
+	return map[string]any{"description": "An error in the shape of the second generation.", "content": jsonContent(schemaOf{"type": "object", "properties": schemaOf{
+		"data": schemaOf{"type": "null"}, "error": schemaOf{"type": "object", "properties": schemaOf{"code": schemaOf{"type": "string"}, "message": schemaOf{"type": "string"}}},
+		"message": schemaOf{"type": "string"}, "meta": schemaOf{"type": "object", "additionalProperties": true}, "success": schemaOf{"type": "boolean"}}})}
 }
 
 func jsonContent(s schemaOf) map[string]any {
