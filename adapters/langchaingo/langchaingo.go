@@ -3,6 +3,7 @@
 package langchaingo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -21,16 +22,14 @@ type Store struct {
 
 var _ vectorstores.VectorStore = Store{}
 
-var errEmbedder = errors.New("contextmem embeds texts itself: an embedder can't be chosen for a call")
-
 func options(list []vectorstores.Option) (o vectorstores.Options, err error) {
 	for _, f := range list {
 		f(&o)
 	}
 	if o.Embedder != nil {
-		return o, errEmbedder
+		err = errors.New("contextmem embeds texts itself: an embedder can't be chosen for a call")
 	}
-	return o, nil
+	return o, err
 }
 
 // AddDocuments implements vectorstores.VectorStore. It returns when the documents can be found. Metadata, at most 1024 bytes
@@ -70,11 +69,9 @@ func (s Store) SimilaritySearch(ctx context.Context, query string, n int, opts .
 		return nil, err
 	}
 	q := contextmem.Recall{Query: query, MaxResults: n}
-	if o.Filters != nil {
-		var ok bool
-		if q.Filters.Additional, ok = o.Filters.(map[string]any); !ok {
-			return nil, errors.New("filters must be a map[string]any")
-		}
+	var ok bool
+	if q.Filters.Additional, ok = o.Filters.(map[string]any); !ok && o.Filters != nil {
+		return nil, errors.New("filters must be a map[string]any")
 	}
 	res, err := s.Partition(o.NameSpace).Recall(ctx, q)
 	if err != nil {
@@ -100,22 +97,15 @@ type Memory struct {
 
 var _ schema.Memory = Memory{}
 
-func or(s, or string) string {
-	if s == "" {
-		return or
-	}
-	return s
-}
-
 // GetMemoryKey implements schema.Memory.
-func (m Memory) GetMemoryKey(context.Context) string { return or(m.Key, "history") }
+func (m Memory) GetMemoryKey(context.Context) string { return cmp.Or(m.Key, "history") }
 
 // MemoryVariables implements schema.Memory.
 func (m Memory) MemoryVariables(ctx context.Context) []string { return []string{m.GetMemoryKey(ctx)} }
 
 // LoadMemoryVariables implements schema.Memory.
 func (m Memory) LoadMemoryVariables(ctx context.Context, inputs map[string]any) (map[string]any, error) {
-	question, _ := inputs[or(m.Input, "input")].(string)
+	question, _ := inputs[cmp.Or(m.Input, "input")].(string)
 	if strings.TrimSpace(question) == "" {
 		return map[string]any{m.GetMemoryKey(ctx): ""}, nil
 	}
@@ -132,8 +122,8 @@ func (m Memory) LoadMemoryVariables(ctx context.Context, inputs map[string]any) 
 
 // SaveContext implements schema.Memory.
 func (m Memory) SaveContext(ctx context.Context, inputs, outputs map[string]any) error {
-	user, _ := inputs[or(m.Input, "input")].(string)
-	assistant, _ := outputs[or(m.Output, "output")].(string)
+	user, _ := inputs[cmp.Or(m.Input, "input")].(string)
+	assistant, _ := outputs[cmp.Or(m.Output, "output")].(string)
 	res, err := m.Memories.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{Pairs: []contextmem.Pair{{User: user, Assistant: assistant}}}}})
 	if err != nil {
 		return err
