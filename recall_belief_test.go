@@ -119,7 +119,7 @@ func TestHiddenDocumentsAsIfAbsent(t *testing.T) {
 			require.NoError(t, err)
 			for _, g := range page.Groups {
 				for _, r := range g.Relations {
-					out = append(out, fmt.Sprintln(g.Source.Name, r.Canonical, g.Target.Name, r.Context, r.Timestamp, r.Superseded))
+					out = append(out, fmt.Sprintln(g.Source.Name, g.Source.Type, r.Canonical, g.Target.Name, g.Target.Type, r.Context, r.Timestamp, r.Superseded))
 				}
 			}
 			for _, at := range []time.Time{{}, on("2012-06-01"), on("2020-06-01"), on("2021-06-01"), on("2022-06-01")} {

@@ -16,8 +16,11 @@ type GraphStore interface {
 	// EntitiesByKey returns entities of a partition by key, aliases followed,
 	// nil where there is none.
 	EntitiesByKey(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
-	// ListEntities returns entities of a partition by key, aliases left out.
+	// ListEntities returns entities of a partition by key.
 	ListEntities(ctx context.Context, q EntityQuery) ([]*Entity, error)
+	// Mentioned returns what sources say of keys, of each key in the order of
+	// MentionQuery.Keys; of one key by Key and Source.
+	Mentioned(ctx context.Context, q MentionQuery) ([]Mentioned, error)
 	// Relations returns relations by Num, rising.
 	Relations(ctx context.Context, q RelationQuery) ([]*Relation, error)
 	// MergeEntities folds from into to: an alias that also catches later
@@ -112,7 +115,25 @@ type EntityQuery struct {
 	After  string // only keys above
 	Prefix string // only keys that begin with it
 	Type   string // only of this type; empty: any
+	Folded bool   // also entities that were folded into another, each under its own key
 	Limit  int
+}
+
+// MentionQuery asks which versions of sources mention keys of a partition.
+type MentionQuery struct {
+	Part    Partition
+	Keys    []string
+	Sources []int64 // of each key the one version that is asked for, which is then asked for the key itself alone; nil: all versions, and also what mentions a key that was folded into this one
+	Oldest  int     // above 0, where Sources is nil: only so many versions of each key, those that came first, and the key itself alone
+}
+
+// Mentioned is what a version of a source says of a key.
+type Mentioned struct {
+	At     int    // in MentionQuery.Keys
+	Key    string // itself, or one folded into it
+	Source int64
+	Type   string // as the source's first mention has it; empty: none, or stored before Stores kept it
+	Count  int    // mentions; 1 where stored before Stores counted them
 }
 
 // Alias is a statement of a source that two keys name one entity. A Store keeps it with

@@ -90,11 +90,12 @@ type Page struct {
 
 // EntityRequest asks for entities by name.
 type EntityRequest struct {
-	Class  content.Class // default content.ClassMemory
-	Prefix string        // of the name, in any case; empty: all
-	Type   string        // PERSON, ORGANIZATION, ...; empty: any
-	Limit  int           // 1 to 1000; default 100
-	Cursor string        // EntityPage.Next of the page before; empty: the start
+	Class      content.Class // default content.ClassMemory
+	Principals []string      // only entities that sources mention which one of these may read, under the names and types that those have for them; empty: no access control
+	Prefix     string        // of the name, in any case; empty: all
+	Type       string        // PERSON, ORGANIZATION, ...; empty: any
+	Limit      int           // 1 to 1000; default 100
+	Cursor     string        // EntityPage.Next of the page before; empty: the start
 }
 
 // Entity is a node of the graph.

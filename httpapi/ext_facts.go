@@ -89,8 +89,9 @@ func extFacts(c *call, sub contextmem.Sub) (any, error) {
 
 type entitiesRequest struct {
 	memoryClass
-	Prefix     string `json:"prefix"`
-	EntityType string `json:"entity_type"`
+	Prefix     string   `json:"prefix"`
+	EntityType string   `json:"entity_type"`
+	ACL        []string `json:"acl"`
 	pageRequest
 }
 
@@ -112,7 +113,7 @@ func extEntities(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	p, err := sub.ListEntities(c.ctx, facts.EntityRequest{Class: r.class(), Prefix: r.Prefix, Type: r.EntityType, Limit: r.Limit, Cursor: r.Cursor})
+	p, err := sub.ListEntities(c.ctx, facts.EntityRequest{Class: r.class(), Principals: r.ACL, Prefix: r.Prefix, Type: r.EntityType, Limit: r.Limit, Cursor: r.Cursor})
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,8 @@ func TestExtensions(t *testing.T) {
 
 	d = get("/ext/entities?prefix=li&")
 	assert.Equal(t, []string{"lisbon"}, of(d["entities"], "name"))
+	d = get("/ext/entities?prefix=li&acl=guest&")
+	assert.Equal(t, []string{"lisbon"}, of(d["entities"], "name"), "what anybody may read mentions it")
 
 	d = ext(t, f, "POST", "/ext/profile", `{`+scopeOfAnna+`, "subject": "Anna"}`)
 	assert.Contains(t, d["summary"], "Lisbon")

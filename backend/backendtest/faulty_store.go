@@ -154,6 +154,10 @@ func (f *faultyStore) ListEntities(ctx context.Context, q backend.EntityQuery) (
 	return get(ctx, f.plan, "Store.ListEntities", func() ([]*backend.Entity, error) { return f.real.ListEntities(ctx, q) })
 }
 
+func (f *faultyStore) Mentioned(ctx context.Context, q backend.MentionQuery) ([]backend.Mentioned, error) {
+	return get(ctx, f.plan, "Store.Mentioned", func() ([]backend.Mentioned, error) { return f.real.Mentioned(ctx, q) })
+}
+
 func (f *faultyStore) Sessions(ctx context.Context, q backend.SessionsQuery) ([]backend.SessionInfo, error) {
 	return get(ctx, f.plan, "Store.Sessions", func() ([]backend.SessionInfo, error) { return f.real.Sessions(ctx, q) })
 }

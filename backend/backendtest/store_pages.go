@@ -14,6 +14,7 @@ var storePageTests = []namedTest[*storeEnv]{
 	{"Sessions", testSessions},
 	{"SessionSources", testSessionSources},
 	{"ListEntities", testListEntities},
+	{"Mentioned", testMentioned},
 	{"RelationsByPredicate", testRelationsByPredicate},
 }
 
@@ -90,9 +91,49 @@ func testListEntities(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"bob"}, keys(backend.EntityQuery{Prefix: "b", After: "b%", Limit: 10}))
 	assert.Empty(t, keys(backend.EntityQuery{Type: "none", Limit: 10}))
 	assert.Len(t, keys(backend.EntityQuery{Type: "thing", Limit: 10}), 4)
+	assert.Equal(t, []string{"anna", "anton", "b%"}, keys(backend.EntityQuery{Folded: true, Limit: 3}), "each under its own key")
 	es, err := e.ListEntities(ctx, backend.EntityQuery{Part: notes, Prefix: "anna", Limit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, 2, es[0].Mentions)
+}
+
+func testMentioned(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	typed := func(it item, key, typ string) item {
+		it = it.mention(0, key)
+		it.mentions[len(it.mentions)-1].Type = typ
+		return it
+	}
+	a := e.complete(typed(typed(typed(memory("a", "x"), "anna", "PERSON"), "anna", "THING"), "bob", "PERSON"))[0]
+	b := e.complete(typed(memory("b", "x"), "anna", "PLACE"))[0]
+	c := e.complete(typed(memory("c", "x"), "ann", ""))[0]
+	said := func(q backend.MentionQuery) []backend.Mentioned {
+		q.Part = notes
+		out, err := e.Mentioned(ctx, q)
+		require.NoError(t, err)
+		return out
+	}
+	anna := []backend.Mentioned{{Key: "anna", Source: a, Type: "PERSON", Count: 2}, {Key: "anna", Source: b, Type: "PLACE", Count: 1}}
+	bob := backend.Mentioned{At: 2, Key: "bob", Source: a, Type: "PERSON", Count: 1}
+	assert.Equal(t, append(anna[:2:2], bob), said(backend.MentionQuery{Keys: []string{"anna", "none", "bob"}}))
+	num, err := e.MergeEntities(ctx, notes, "ann", "anna", "", at(1))
+	require.NoError(t, err)
+	ann := backend.Mentioned{Key: "ann", Source: c, Count: 1}
+	assert.Equal(t, append([]backend.Mentioned{ann}, anna...), said(backend.MentionQuery{Keys: []string{"anna"}}), "with what was folded into it")
+	assert.Equal(t, []backend.Mentioned{ann}, said(backend.MentionQuery{Keys: []string{"ann"}}))
+	assert.Equal(t, []backend.Mentioned{{At: 1, Key: "anna", Source: b, Type: "PLACE", Count: 1}}, said(backend.MentionQuery{Keys: []string{"anna", "anna"}, Sources: []int64{c, b}}))
+	assert.Equal(t, []backend.Mentioned{anna[0], {At: 1, Key: "ann", Source: c, Count: 1}}, said(backend.MentionQuery{Keys: []string{"anna", "ann"}, Oldest: 1}), "the oldest, of the key itself")
+	require.NoError(t, e.UndoMerge(ctx, num))
+	assert.Equal(t, anna, said(backend.MentionQuery{Keys: []string{"anna"}}))
+	e.complete(typed(memory("a", "y"), "bob", "DOG"))
+	_, err = e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	for _, m := range said(backend.MentionQuery{Keys: []string{"anna"}}) {
+		assert.NotEqual(t, b, m.Source, "what is deleted says nothing")
+	}
+	got, err := e.Mentioned(ctx, backend.MentionQuery{Part: other, Keys: []string{"anna"}})
+	require.NoError(t, err)
+	assert.Empty(t, got)
 }
 
 func testRelationsByPredicate(t *testing.T, e *storeEnv) {

@@ -148,6 +148,9 @@ func storeCalls(s backend.Store, u universe) []call {
 		{"ListEntities", func(ctx context.Context) error {
 			return ignore(s.ListEntities(ctx, backend.EntityQuery{Part: notes, Limit: 10}))
 		}},
+		{"Mentioned", func(ctx context.Context) error {
+			return ignore(s.Mentioned(ctx, backend.MentionQuery{Part: notes, Keys: []string{"red"}}))
+		}},
 		{"Chunks", func(ctx context.Context) error { return ignore(s.Chunks(ctx, []int64{1}, at(0))) }},
 		{"SourceChunks", func(ctx context.Context) error { return ignore(s.SourceChunks(ctx, v[0], 0, 10, true)) }},
 		{"ChunkNums", func(ctx context.Context) error { return ignore(s.ChunkNums(ctx, notes, []string{"a/0"})) }},

@@ -23,11 +23,17 @@ type entity struct {
 	key       string
 	name      string
 	typ       string
-	named     bool             // name and typ are those of a mention
-	mentions  int              // of the key and of those folded into it
-	uses      int              // mentions and ends of relations, counted alike
-	sources   map[*version]int // mentions of the key itself by version
+	named     bool               // name and typ are those of a mention
+	mentions  int                // of the key and of those folded into it
+	uses      int                // mentions and ends of relations, counted alike
+	sources   map[*version]*said // of the key itself
 	relations map[int64]*relation
+}
+
+// said is what a version says of a key.
+type said struct {
+	typ   string // of the first mention
+	count int
 }
 
 type mention struct {
@@ -70,7 +76,7 @@ func (d *storeData) use(g *graph, key string, mentions int) *entity {
 			d.last.entity++
 			e = &entity{
 				of: g, num: d.last.entity, key: key, name: key,
-				sources: make(map[*version]int), relations: make(map[int64]*relation),
+				sources: make(map[*version]*said), relations: make(map[int64]*relation),
 			}
 			g.entities[key] = e
 			d.entities[e.num] = e
@@ -116,7 +122,10 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 	g := &v.part.graph
 	for _, m := range f.Mentions {
 		e := d.use(g, m.Key, 1)
-		e.sources[v]++
+		if e.sources[v] == nil {
+			e.sources[v] = &said{typ: m.Type}
+		}
+		e.sources[v].count++
 		for _, named := range []*entity{e, g.find(m.Key)} {
 			if !named.named {
 				named.name, named.typ, named.named = m.Name, m.Type, true

@@ -79,7 +79,7 @@ func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []
 		}
 		for _, key := range slices.Sorted(maps.Keys(p.graph.entities)) {
 			e := p.graph.entities[key]
-			if key <= q.After || !strings.HasPrefix(key, q.Prefix) || p.graph.root(key) != key || q.Type != "" && e.typ != q.Type || len(out) >= q.Limit {
+			if key <= q.After || !strings.HasPrefix(key, q.Prefix) || !q.Folded && p.graph.root(key) != key || q.Type != "" && e.typ != q.Type || len(out) >= q.Limit {
 				continue
 			}
 			out = append(out, e.public())

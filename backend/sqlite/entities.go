@@ -220,7 +220,13 @@ func (t *tx) addMentions(v *head, ms []backend.Mention) error {
 		return nil
 	}
 	data := make([]byte, 0, 32*len(ms))
-	seen := make(map[int64]bool, len(ms))
+	type said struct {
+		entity int64
+		typ    string
+		count  int64
+	}
+	says := make([]said, 0, len(ms))
+	seen := make(map[int64]int, len(ms)) // of an entity its index in says
 	for i := range ms {
 		m := &ms[i]
 		num, err := t.use(v.part, m.Key, 1, m)
@@ -228,11 +234,16 @@ func (t *tx) addMentions(v *head, ms []backend.Mention) error {
 			return err
 		}
 		data = appendMention(data, mention{int64(m.Chunk), num, m.Weight, m.Key})
-		if !seen[num] {
-			seen[num] = true
-			if err := t.c.do("INSERT INTO entity_sources (entity, source) VALUES (?, ?)", num, v.num); err != nil {
-				return err
-			}
+		at, ok := seen[num]
+		if !ok {
+			at = len(says)
+			seen[num], says = at, append(says, said{entity: num, typ: m.Type})
+		}
+		says[at].count++
+	}
+	for _, s := range says {
+		if err := t.c.do("INSERT INTO entity_sources (entity, source, type, count) VALUES (?, ?, ?, ?)", s.entity, v.num, s.typ, s.count); err != nil {
+			return err
 		}
 	}
 	return t.c.do("INSERT INTO mentions (source, crc, data) VALUES (?, ?, ?)", v.num, checksum(data), data)

@@ -27,6 +27,8 @@ type Reader struct {
 	hits    []Hit
 	fetched struct{ entities, chunks int } // how many were read, from the first on
 	ids     idRoom
+	types   map[entityKey]string // as visible sources have them
+	sources map[int64]bool       // whether the caller may see them
 	scratch
 }
 
@@ -165,23 +167,9 @@ func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 	}
 	ls = slices.DeleteFunc(ls, func(l Link) bool { return !l.visible(filter) })
 	if r.restricted() {
-		for i := range ls {
-			l := &ls[i]
-			l.Subject, l.Target = named(l.Subject, l.FromKey), named(l.Target, l.ToKey)
-		}
+		return ls, r.retell(ls)
 	}
 	return ls, nil
-}
-
-// named returns an entity under the name that visible evidence has for it: the one in the Store may be that of a hidden
-// document.
-func named(e *Entity, key string) *Entity {
-	if !loaded(e) || key == "" || e.Name == key {
-		return e
-	}
-	own := *e
-	own.Name = item.ShownKey(key)
-	return &own
 }
 
 // refer notes what a link refers to, for fetch to read.
@@ -249,7 +237,7 @@ func Show(e *backend.Entity) Entity { return new(idRoom).show(e) }
 
 func (ids *idRoom) show(e *backend.Entity) Entity {
 	namespace, identifier, _ := item.Identified(e.Key)
-	return Entity{ID: ids.id("ent_", e.Num), Name: cmp.Or(lowerName(e), item.ShownKey(e.Key)), Type: cmp.Or(e.Type, "CONCEPT"),
+	return Entity{ID: ids.id("ent_", e.Num), Name: cmp.Or(lowerName(e), item.ShownKey(e.Key)), Type: cmp.Or(e.Type, noType),
 		Namespace: cmp.Or(namespace, e.Namespace, "default"), Identifier: identifier}
 }
 
@@ -295,7 +283,7 @@ func (l *Link) Object() Entity {
 	if loaded(l.Target) {
 		return *l.Target
 	}
-	return Entity{Name: strings.ToLower(l.Relation.Object), Type: "CONCEPT", Namespace: "default"}
+	return Entity{Name: strings.ToLower(l.Relation.Object), Type: noType, Namespace: "default"}
 }
 
 // ID returns the id of the relation as users see it.

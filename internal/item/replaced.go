@@ -2,6 +2,7 @@ package item
 
 import (
 	"context"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -30,4 +31,33 @@ func Hidden(ctx context.Context, st backend.Read, visible backend.Filter, rows [
 		}
 	}
 	return out, nil
+}
+
+// Seen reports of versions of sources whether a caller may see them, as far as known does not say it yet.
+func Seen(ctx context.Context, st backend.Read, visible backend.Filter, now time.Time, nums []int64, known map[int64]bool) error {
+	var fresh []int64
+	for _, num := range nums {
+		if _, ok := known[num]; !ok {
+			known[num] = false
+			fresh = append(fresh, num)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	srcs, err := st.SourcesByNum(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	for i, src := range srcs {
+		if src == nil || !Live(visible, src.Tags) || !src.ExpiresAt.IsZero() && !src.ExpiresAt.After(now) {
+			continue
+		}
+		hidden, err := Hidden(ctx, st, visible, []*backend.Hydrated{{Src: src}})
+		if err != nil {
+			return err
+		}
+		known[fresh[i]] = !hidden[src.Num]
+	}
+	return nil
 }

@@ -160,7 +160,7 @@ func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Reque
 // Entities returns a page of entities, as Facts does.
 func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r facts.EntityRequest) (*facts.EntityPage, error) {
 	const op = "entities"
-	a, err := ask(op, st, sub, r.Class, nil)
+	a, err := ask(op, st, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,12 @@ func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r f
 			return nil, fault.Fieldf(op, fault.KindInvalid, "", "Prefix", "holds neither letters nor digits")
 		}
 	}
-	found, err := a.store.ListEntities(ctx, backend.EntityQuery{Part: a.part, After: r.Cursor, Prefix: prefix, Type: r.Type, Limit: r.Limit})
+	q := backend.EntityQuery{Part: a.part, After: r.Cursor, Prefix: prefix, Type: r.Type, Limit: r.Limit}
+	if len(a.visible.All)+len(a.visible.Not) > 0 {
+		page, err := a.seenEntities(ctx, q)
+		return page, fault.Wrap(op, fault.Search, "", err)
+	}
+	found, err := a.store.ListEntities(ctx, q)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
