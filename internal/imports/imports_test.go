@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
 	{"internal/parse/charset", "internal/parse/output", "rerank", "embed/joint"},
 	{"backend/sqlite/internal/", "internal/language", "internal/cas", "document", "fault", "internal/parse/"},
-	{"backend", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
+	{"backend", "chat", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
 	{"observe"},
 }
 
@@ -60,6 +60,7 @@ var only = map[string][]string{
 	"console":            {"", "content", "facts", "fault"},
 	"client":             {"", "content", "facts", "fault"},
 	"backend":            {},
+	"chat":               {},
 	"content":            {},
 	"document":           {},
 	"extract":            {},
