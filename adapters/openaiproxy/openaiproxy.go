@@ -8,8 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/chat"
 )
 
 // Proxy is an http.Handler. All fields but Upstream and Memories have defaults.
@@ -41,31 +41,73 @@ const preface = "From your long-term memory; it may be incomplete or out of date
 
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rp := &httputil.ReverseProxy{Transport: p.Transport, FlushInterval: -1, Rewrite: func(pr *httputil.ProxyRequest) {
+		pr.Out.URL.Path, pr.Out.URL.RawPath = strings.TrimPrefix(pr.In.URL.Path, "/v1"), ""
+		pr.SetURL(p.Upstream)
+	}}
 	var heard *answer
 	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions") {
 		heard = p.prepare(r)
 	}
-	rp := &httputil.ReverseProxy{Transport: p.Transport, FlushInterval: -1, Rewrite: func(pr *httputil.ProxyRequest) {
-		pr.Out.URL.Path, pr.Out.URL.RawPath = strings.TrimPrefix(pr.In.URL.Path, "/v1"), ""
-		pr.SetURL(p.Upstream)
-		if heard != nil {
-			pr.Out.Header.Del("Accept-Encoding") // the transport asks for gzip itself and gives plain text
-		}
-	}, ModifyResponse: func(res *http.Response) error {
-		if heard != nil && res.StatusCode == http.StatusOK {
+	if heard == nil {
+		rp.ServeHTTP(w, r)
+		return
+	}
+	r.Header.Del("Accept-Encoding") // the transport asks for gzip itself and gives plain text
+	rp.ModifyResponse = func(res *http.Response) error {
+		if res.StatusCode == http.StatusOK {
 			heard.stream = strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
-			res.Body = &tee{res.Body, heard}
+			heard.ReadCloser, res.Body = res.Body, heard
 		}
 		return nil
-	}}
-	rp.ServeHTTP(w, r)
-	if heard != nil {
-		p.remember(r.Context(), heard)
 	}
+	rp.ServeHTTP(w, r)
+	p.remember(r.Context(), heard)
 }
 
-// answer is an exchange, as far as it has passed.
+func (p *Proxy) fail(what string, err error) {
+	cmp.Or(p.Logger, slog.New(slog.DiscardHandler)).Warn("openaiproxy: "+what, "err", err)
+}
+
+// prepare puts what memory holds into the request. nil: it goes through as it is.
+func (p *Proxy) prepare(r *http.Request) *answer {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest+1))
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // the server closes what it gave
+	if err != nil || len(body) > maxRequest {
+		return nil
+	}
+	req, err := chat.Parse(body)
+	if err != nil {
+		return nil
+	}
+	heard := &answer{question: req.Question()}
+	if heard.to, err = p.Memories(r); err != nil {
+		p.fail("no partition", err)
+	}
+	if err != nil || heard.to == nil || heard.question == "" {
+		return nil
+	}
+	q := []rune(heard.question)
+	res, err := heard.to.Recall(r.Context(), contextmem.Recall{Query: string(q[:min(len(q), 8000)]), Class: contextmem.ClassAll, MaxResults: cmp.Or(max(p.Max, 0), 6)})
+	if err != nil {
+		p.fail("recall", err)
+	}
+	if err != nil || len(res.Chunks) == 0 {
+		return heard
+	}
+	text := preface
+	for _, c := range res.Chunks {
+		text += "- " + strings.Join(strings.Fields(c.Text), " ") + "\n"
+	}
+	body = req.Body(text)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Del("Content-Length")
+	return heard
+}
+
+// answer is an exchange, and the body of the answer, which it keeps while that passes.
 type answer struct {
+	io.ReadCloser
 	to       contextmem.Memories
 	question string
 	stream   bool
@@ -73,137 +115,29 @@ type answer struct {
 	body     bytes.Buffer
 }
 
-// tee copies an answer while it passes.
-type tee struct {
-	io.ReadCloser
-	to *answer
-}
-
 // Read implements io.Reader.
-func (t *tee) Read(b []byte) (int, error) {
-	n, err := t.ReadCloser.Read(b)
-	if t.to.body.Len() <= maxAnswer {
-		t.to.body.Write(b[:n])
+func (a *answer) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	if a.body.Len() <= maxAnswer {
+		a.body.Write(b[:n])
 	}
-	t.to.whole = t.to.whole || err == io.EOF
+	a.whole = a.whole || err == io.EOF
 	return n, err
-}
-
-func (p *Proxy) fail(what string, err error) {
-	if p.Logger != nil {
-		p.Logger.Warn("openaiproxy: "+what, "err", err)
-	}
-}
-
-// prepare puts what memory holds into the request. nil: it goes through as it is.
-func (p *Proxy) prepare(r *http.Request) *answer {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest+1))
-	rest := r.Body
-	set := func(b []byte) {
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(b), rest), rest}
-	}
-	set(body)
-	if err != nil || len(body) > maxRequest {
-		return nil
-	}
-	var req map[string]json.RawMessage
-	var messages []json.RawMessage
-	if json.Unmarshal(body, &req) != nil || json.Unmarshal(req["messages"], &messages) != nil {
-		return nil
-	}
-	question := lastQuestion(messages)
-	m, err := p.Memories(r)
-	if err != nil || m == nil || question == "" {
-		if err != nil {
-			p.fail("no partition", err)
-		}
-		return nil
-	}
-	heard := &answer{to: m, question: question}
-	q := []rune(question)
-	res, err := m.Recall(r.Context(), contextmem.Recall{Query: string(q[:min(len(q), 8000)]), Class: contextmem.ClassAll, MaxResults: cmp.Or(max(p.Max, 0), 6)})
-	if err != nil {
-		p.fail("recall", err)
-		return heard
-	}
-	if len(res.Chunks) == 0 {
-		return heard
-	}
-	var text strings.Builder
-	text.WriteString(preface)
-	for _, c := range res.Chunks {
-		text.WriteString("- " + strings.Join(strings.Fields(c.Text), " ") + "\n")
-	}
-	system, _ := json.Marshal(map[string]string{"role": "system", "content": text.String()})                                 // texts have a JSON form
-	req["messages"], _ = json.Marshal(append(messages[:len(messages)-1:len(messages)-1], system, messages[len(messages)-1])) // so have these
-	b, _ := json.Marshal(req)
-	set(b)
-	r.ContentLength = int64(len(b))
-	r.Header.Del("Content-Length")
-	return heard
-}
-
-// lastQuestion is the text of the last message when a user wrote it.
-func lastQuestion(messages []json.RawMessage) string {
-	var m struct {
-		Role    string
-		Content json.RawMessage
-	}
-	if len(messages) == 0 || json.Unmarshal(messages[len(messages)-1], &m) != nil || m.Role != "user" {
-		return ""
-	}
-	var text string
-	if json.Unmarshal(m.Content, &text) == nil {
-		return strings.TrimSpace(text)
-	}
-	var parts []struct{ Type, Text string }
-	_ = json.Unmarshal(m.Content, &parts) // content of another form has no text
-	for _, x := range parts {
-		if x.Type == "text" {
-			text += x.Text + "\n"
-		}
-	}
-	return strings.TrimSpace(text)
-}
-
-// said is the assistant's text in an answer, "" when it was cut off or is a call of a tool.
-func (a *answer) said() string {
-	if !a.whole || a.body.Len() > maxAnswer {
-		return ""
-	}
-	type choices struct {
-		Choices []struct{ Message, Delta struct{ Content string } }
-	}
-	var c choices
-	if !a.stream {
-		if json.Unmarshal(a.body.Bytes(), &c) != nil || len(c.Choices) == 0 {
-			return ""
-		}
-		return c.Choices[0].Message.Content
-	}
-	var b strings.Builder
-	for line := range strings.Lines(a.body.String()) {
-		c = choices{}
-		if data, ok := strings.CutPrefix(line, "data:"); ok && json.Unmarshal([]byte(data), &c) == nil && len(c.Choices) > 0 {
-			b.WriteString(c.Choices[0].Delta.Content)
-		}
-	}
-	return b.String()
 }
 
 // remember keeps the exchange. The same one again is the same memory.
 func (p *Proxy) remember(ctx context.Context, a *answer) {
-	said := strings.TrimSpace(a.said())
+	if !a.whole || a.body.Len() > maxAnswer {
+		return
+	}
+	said := chat.Answer(a.body.Bytes(), a.stream)
 	if said == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	id := sha256.Sum256([]byte(a.question + "\x00" + said))
-	_, err := a.to.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "chat-" + hex.EncodeToString(id[:16]), Time: time.Now(), Pairs: []contextmem.Pair{{User: a.question, Assistant: said}}}}})
+	_, err := a.to.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: fmt.Sprintf("chat-%x", id[:16]), Time: time.Now(), Pairs: []contextmem.Pair{{User: a.question, Assistant: said}}}}})
 	if err != nil {
 		p.fail("remember", err)
 	}
