@@ -2,7 +2,8 @@ package contextmem
 
 import "github.com/contextmem/contextmem/content"
 
-// What goes in is declared in package content, which has the rest of it: kinds of app items, data types, supplied graphs.
+// What goes in, and some of what comes out, is declared in package content, which has the rest of it: kinds of app items, data
+// types, supplied graphs.
 type (
 	// Memory is a user fact, note or conversation to remember: content.Memory.
 	Memory = content.Memory
@@ -22,6 +23,12 @@ type (
 	Class = content.Class
 	// Filters select items by their metadata: content.Filters.
 	Filters = content.Filters
+	// Explain holds the parts of a score: content.Explain.
+	Explain = content.Explain
+	// VerifyReport is what Service.Verify has found: content.VerifyReport.
+	VerifyReport = content.VerifyReport
+	// Problem is something in a deployment that is not as it was stored: content.Problem.
+	Problem = content.Problem
 )
 
 // Classes. The zero value is ClassKnowledge where one class is meant.

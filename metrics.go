@@ -38,15 +38,14 @@ func (s *Service) Activity(ctx context.Context) (a Activity, err error) {
 // WriteMetrics writes counters and measures of the service, over all organisations, in the Prometheus text format:
 // docs/operations.md lists them. It opens no tenant that is closed.
 func (s *Service) WriteMetrics(ctx context.Context, w io.Writer) error {
-	const op = "metrics"
 	return s.call(func() error {
 		waiting, err := s.sched.Waiting(ctx)
 		if err != nil {
-			return fault.Wrap(op, "", "", err)
+			return fault.Wrap("metrics", "", "", err)
 		}
 		g, err := s.set.Gauges(ctx)
 		if err != nil {
-			return fault.Wrap(op, "", "", err)
+			return fault.Wrap("metrics", "", "", err)
 		}
 		g.Queued, g.Processing, g.Graph = waiting.Queued, waiting.Processing, waiting.Graph
 		g.StoreBytes, g.IndexFileBytes = s.meter.Files.Measure(s.opts.keyDir)
@@ -64,7 +63,6 @@ func (s *Service) Ping(ctx context.Context) error {
 	})
 }
 
-// synced counts a sync of a connector.
 func (s *Service) synced(provider, outcome string, objects int) {
 	s.meter.Syncs.Of(provider, outcome).Add(1)
 	s.meter.Objects.Of(provider).Add(objects)

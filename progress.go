@@ -1,12 +1,12 @@
 package contextmem
 
 import (
-	"context"
 	"errors"
-	"reflect"
+	"slices"
 
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/documents"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // ItemProgress says how far one item of an ingest call has come, and how far the call as a whole.
@@ -28,65 +28,17 @@ func (s scope) follow(f ProgressFunc, res *IngestResult) {
 	if f == nil || res == nil || res.Accepted == 0 || s.svc.gate.Enter() != nil {
 		return
 	}
-	seen := map[string]bool{}
-	var ids []string
-	for _, id := range res.IDs() {
-		if !seen[id] {
-			seen[id], ids = true, append(ids, id)
-		}
-	}
+	ids := slices.Compact(slices.Sorted(slices.Values(res.IDs())))
 	s.svc.gate.Go(func() {
 		defer s.svc.gate.Leave()
-		err := s.report(s.svc.gate.Life(), f, ids)
-		if err != nil && s.svc.gate.Life().Err() == nil && !errors.Is(err, fault.ErrNotFound) {
+		ctx := s.svc.gate.Life()
+		_, err := entered(ctx, s, "progress", func(ref *workspace.Ref, name string) (struct{}, error) {
+			return struct{}{}, documents.Watch(ctx, "progress", ref.Space, name, ids, func(st ItemStatus, done int) {
+				f(ItemProgress{st, done, len(ids)})
+			})
+		})
+		if err != nil && ctx.Err() == nil && !errors.Is(err, fault.ErrNotFound) {
 			s.svc.opts.Logger.Warn("progress is not reported to its end", "err", err)
 		}
 	})
-}
-
-// report calls f until every item is final.
-func (s scope) report(ctx context.Context, f ProgressFunc, open []string) error {
-	ref, name, err := s.enter(ctx, "progress")
-	if err != nil {
-		return err
-	}
-	defer ref.Release()
-	total, done := len(open), 0
-	last := make(map[string]ItemStatus, total)
-	for len(open) > 0 {
-		changed := ref.Changes()
-		states, err := documents.Statuses(ctx, "progress", ref.Space, name, open)
-		if err != nil {
-			return err
-		}
-		left := open[:0]
-		for _, st := range states {
-			final := st.Status.Terminal()
-			if !final {
-				left = append(left, st.ID)
-			}
-			if !final && reflect.DeepEqual(last[st.ID], st) {
-				continue
-			}
-			last[st.ID] = st
-			if final {
-				done++
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := fault.Guard(func() error { f(ItemProgress{st, done, total}); return nil }); err != nil {
-				return err
-			}
-		}
-		if open = left; len(open) == 0 {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }

@@ -20,9 +20,8 @@ type (
 // two is deleted or told anew, or until [Sub.Restore]. reason is kept as the evidence, at most 1024 bytes. ErrNotFound when there
 // is no such memory, ErrConflict when the two are one.
 func (s scope) Supersede(ctx context.Context, id, by, reason string) error {
-	const op = "supersede"
-	_, err := entered(ctx, s, op, func(ref *workspace.Ref, name string) (struct{}, error) {
-		return struct{}{}, explore.Supersede(ctx, op, ref, name, id, by, reason)
+	_, err := entered(ctx, s, "supersede", func(ref *workspace.Ref, name string) (struct{}, error) {
+		return struct{}{}, explore.Supersede(ctx, "supersede", ref, name, id, by, reason)
 	})
 	return err
 }
@@ -30,16 +29,14 @@ func (s scope) Supersede(ctx context.Context, id, by, reason string) error {
 // Restore lets a memory hold again: nothing that took its place counts any more, whoever found it out, and what was undone
 // is not found again. It returns how much was undone. ErrNotFound when there is no such memory.
 func (s scope) Restore(ctx context.Context, id string) (int, error) {
-	const op = "restore"
-	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (int, error) {
-		return explore.Restore(ctx, op, ref, name, id)
+	return entered(ctx, s, "restore", func(ref *workspace.Ref, name string) (int, error) {
+		return explore.Restore(ctx, "restore", ref, name, id)
 	})
 }
 
 // Conflicts lists what could not be decided, by Conflict.ID, above after (0: from the first). limit is 1 to 1000, 0 means 100.
 func (s scope) Conflicts(ctx context.Context, after int64, limit int) ([]Conflict, error) {
-	const op = "conflicts"
-	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]Conflict, error) {
-		return explore.Conflicts(ctx, op, ref, name, after, limit)
+	return entered(ctx, s, "conflicts", func(ref *workspace.Ref, name string) ([]Conflict, error) {
+		return explore.Conflicts(ctx, "conflicts", ref, name, after, limit)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/graph"
@@ -96,27 +97,8 @@ type Request struct {
 	Now           time.Time
 }
 
-// Parts explain a score; contextmem.Explain has the same fields and says what they mean.
-type Parts struct {
-	Semantic   float64
-	Keyword    float64
-	Context    float64
-	Speaker    float64
-	Time       float64
-	Entity     float64
-	Graph      float64
-	Bridge     float64
-	Expansion  float64
-	Late       float64
-	Rerank     float64
-	App        float64
-	Recency    float64
-	Succession float64
-	Feedback   float64
-	RawDense   float64
-	RawKeyword float64
-	Refined    bool
-}
+// Parts explain a score.
+type Parts = content.Explain
 
 // Hit is a chunk that was found.
 type Hit struct {

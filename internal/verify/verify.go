@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -23,25 +24,6 @@ const (
 // maxProblems is how many problems of one tenant are kept; all are counted.
 const maxProblems = 1000
 
-// Problem is something that is not as it was stored.
-type Problem struct {
-	Tenant  backend.Tenant // zero: of the registry
-	Where   string
-	Finding backend.Finding
-}
-
-// Report is what a run has found.
-type Report struct {
-	At       time.Time
-	Took     time.Duration
-	Tenants  int   // that were looked at
-	Rows     int64 // whose checksums were compared
-	Indexed  int64 // chunks that indexes were asked for
-	Bytes    int64 // of index files
-	Problems []Problem
-	Found    int // problems, with those beyond maxProblems of a tenant
-}
-
 // Engine verifies deployments.
 type Engine struct{ Set *workspace.Set }
 
@@ -49,7 +31,7 @@ type Engine struct{ Set *workspace.Set }
 type run struct {
 	*Engine
 	ctx    context.Context
-	report *Report
+	report *content.VerifyReport
 	tenant backend.Tenant
 	here   int  // problems of the tenant
 	holes  bool // its store has damaged rows, which the feed leaves out
@@ -57,8 +39,8 @@ type run struct {
 
 // Run looks at everything. Tenants are looked at one after the other and can be used meanwhile. It fails only where it
 // could not go on.
-func (e *Engine) Run(ctx context.Context) (*Report, error) {
-	r := &run{Engine: e, ctx: ctx, report: &Report{At: time.Now().UTC()}}
+func (e *Engine) Run(ctx context.Context) (*content.VerifyReport, error) {
+	r := &run{Engine: e, ctx: ctx, report: &content.VerifyReport{At: time.Now().UTC()}}
 	err := r.all()
 	r.report.Took = time.Since(r.report.At)
 	if err != nil {
@@ -70,7 +52,8 @@ func (e *Engine) Run(ctx context.Context) (*Report, error) {
 func (r *run) found(where string, f backend.Finding) {
 	r.report.Found++
 	if r.here++; r.here <= maxProblems {
-		r.report.Problems = append(r.report.Problems, Problem{Tenant: r.tenant, Where: where, Finding: f})
+		r.report.Problems = append(r.report.Problems, content.Problem{Org: r.tenant.Org, Tenant: r.tenant.ID, UID: r.tenant.UID, Where: where,
+			Sub: f.Part.Sub, Class: content.Class(f.Part.Class), ItemID: f.ItemID, What: f.What})
 	}
 }
 

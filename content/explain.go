@@ -1,0 +1,24 @@
+package content
+
+// Explain holds the parts of a score. Parts that did not apply are 0; Score is
+// their sum before recency, boosts and weights of sub-tenants are applied.
+type Explain struct {
+	Semantic   float64 // weighted dense part, in [0,1]
+	Keyword    float64 // weighted keyword part, in [0,1]
+	Context    float64 // neighbours, reply and session
+	Speaker    float64 // the question names who says it
+	Time       float64 // its date fits a date of the question
+	Entity     float64 // entities shared with the query
+	Graph      float64 // walk over the entity graph
+	Bridge     float64 // second hop
+	Expansion  float64 // terms that the best passages share
+	Late       float64 // words of the question beside the nearest words of the chunk
+	Rerank     float64 // what Options.Reranker changed
+	App        float64 // the lane of app items
+	Recency    float64 // factor-like: what recency added or took
+	Succession float64 // what a memory got from those that it took the place of, or lost to what took its place
+	Feedback   float64 // boosts, see Options.FeedbackBoosts
+	RawDense   float64 // inner product
+	RawKeyword float64 // BM25
+	Refined    bool    // RawDense is of Options.Embedder; false: of Options.FastEmbedder, or there is one embedder alone
+}
