@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
 )
 
 // ext calls an extension and returns its data.
@@ -97,6 +99,22 @@ func TestExtensions(t *testing.T) {
 	for range 2 {
 		d = ext(t, f, "POST", "/ext/databases", `{"database": "ensured", "database_metadata_schema": [{"name": "team"}]}`)
 		assert.Equal(t, []any{"ensured", true, 1.0}, []any{d["database"], d["ready"], d["schema_fields"]})
+	}
+}
+
+// Entities that only hidden documents mention are not listed to who may not read those.
+func TestHiddenEntities(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	ext(t, f, "POST", "/ext/remember", `{"database": "acme", "memories": [
+		{"source_id": "a", "infer": true, "user_name": "Anna", "text": "I live in Lisbon."},
+		{"source_id": "b", "infer": true, "user_name": "Anna", "text": "I live in Lima."}]}`)
+	_, err := f.svc.Tenant("acme").Sub("").EditMetadata(t.Context(), contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: "b", ACL: &[]string{"boss"}})
+	require.NoError(t, err)
+	require.NoError(t, f.svc.Drain(t.Context()))
+	for who, want := range map[string]int{"": 2, "&acl=guest": 1, "&acl=boss": 2, "&acl=guest&acl=boss": 2} {
+		d := ext(t, f, "GET", "/ext/entities?prefix=li&database=acme"+who, "")
+		assert.Len(t, d["entities"], want, "%s: %v", who, d)
 	}
 }
 
