@@ -96,6 +96,11 @@ func (r *Reader) Context(q *Question) (Context, error) {
 	}
 	slices.SortStableFunc(g.best, comparePaths)
 	g.out.QueryPaths = g.best[:min(len(g.best), maxQueryPaths)]
+	if r.restricted() {
+		if err := r.retellPaths(g.out.QueryPaths, g.out.ChunkRelations); err != nil {
+			return Context{}, err
+		}
+	}
 	if q.Thinking {
 		g.out.Synthesis = synthesis(g.out.QueryPaths)
 	}

@@ -143,7 +143,15 @@ func compareParts(a, b backend.Partition) int {
 // Load returns the relations that users may see, with what they refer to: those whose evidence is there and fits the
 // filter.
 func (r *Reader) Load(rels []*backend.Relation, filter backend.Filter) ([]Link, error) {
-	return r.resolve(r.link(rels), filter)
+	ls, err := r.resolve(r.link(rels), filter)
+	if err != nil || !r.restricted() {
+		return ls, err
+	}
+	told := make([]*Link, len(ls))
+	for i := range ls {
+		told[i] = &ls[i]
+	}
+	return ls, r.retell(told)
 }
 
 // link returns the relations that are shown to users, with nothing that they refer to.
@@ -166,9 +174,6 @@ func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 		return nil, err
 	}
 	ls = slices.DeleteFunc(ls, func(l Link) bool { return !l.visible(filter) })
-	if r.restricted() {
-		return ls, r.retell(ls)
-	}
 	return ls, nil
 }
 

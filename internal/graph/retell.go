@@ -19,33 +19,50 @@ type entityKey struct {
 	key  string
 }
 
-// retell gives the entities of links, which are of one partition, the names and types that visible sources have for
-// them: those in the Store may be of a hidden document.
-func (r *Reader) retell(ls []Link) error {
-	if len(ls) == 0 {
-		return nil
-	}
+// retell gives the entities of links the names and types that visible sources have for them: those in the Store may be of
+// a hidden document.
+func (r *Reader) retell(ls []*Link) error {
 	if r.types == nil {
 		r.types, r.sources = map[entityKey]string{}, map[int64]bool{}
 	}
-	q := backend.MentionQuery{Part: ls[0].Proof.Row.Src.Part}
-	for i := range ls {
-		for _, key := range [...]string{ls[i].FromKey, ls[i].ToKey} {
-			k := entityKey{q.Part, key}
+	asked := map[backend.Partition]*backend.MentionQuery{}
+	for _, l := range ls {
+		part := l.Proof.Row.Src.Part
+		q := asked[part]
+		if q == nil {
+			q = &backend.MentionQuery{Part: part}
+			asked[part] = q
+		}
+		for _, key := range [...]string{l.FromKey, l.ToKey} {
+			k := entityKey{part, key}
 			if _, ok := r.types[k]; !ok && key != "" {
 				r.types[k] = ""
-				q.Keys, q.Sources = append(q.Keys, key), append(q.Sources, ls[i].Source)
+				q.Keys, q.Sources = append(q.Keys, key), append(q.Sources, l.Source)
 			}
 		}
 	}
-	if err := r.findTypes(q); err != nil {
-		return err
+	for _, q := range asked {
+		if err := r.findTypes(*q); err != nil {
+			return err
+		}
 	}
-	for i := range ls {
-		l := &ls[i]
-		l.Subject, l.Target = r.retold(l.Subject, q.Part, l.FromKey), r.retold(l.Target, q.Part, l.ToKey)
+	for _, l := range ls {
+		part := l.Proof.Row.Src.Part
+		l.Subject, l.Target = r.retold(l.Subject, part, l.FromKey), r.retold(l.Target, part, l.ToKey)
 	}
 	return nil
+}
+
+// retellPaths does so for the links of what is shown.
+func (r *Reader) retellPaths(all ...[]Path) error {
+	var ls []*Link
+	for _, paths := range all {
+		for i := range paths {
+			links, n := paths[i].Links()
+			ls = append(ls, links[:n]...)
+		}
+	}
+	return r.retell(ls)
 }
 
 // findTypes finds the types of keys: each is that of the oldest visible source that has one. Sources are the evidence,
