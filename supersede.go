@@ -27,7 +27,8 @@ func (s scope) Supersede(ctx context.Context, id, by, reason string) error {
 }
 
 // Restore lets a memory hold again: nothing that took its place counts any more, whoever found it out, and what was undone
-// is not found again. It returns how much was undone. ErrNotFound when there is no such memory.
+// is not found again. The facts that the graph has from it hold beside those of the memories that retired them until now; one
+// that is told later may retire them again. It returns how much was undone. ErrNotFound when there is no such memory.
 func (s scope) Restore(ctx context.Context, id string) (int, error) {
 	return entered(ctx, s, "restore", func(ref *workspace.Ref, name string) (int, error) {
 		return explore.Restore(ctx, "restore", ref, name, id)

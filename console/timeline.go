@@ -35,6 +35,11 @@ type factRow struct {
 	By *facts.Fact // what took its place
 }
 
+// Undoable reports whether the memory that a fact comes from can be restored so that the fact holds again.
+func (f factRow) Undoable() bool {
+	return f.SupersededBy != "" && f.SourceID != "" && (f.By == nil || f.By.SourceID != f.SourceID)
+}
+
 type replacedRow struct {
 	ID, Text string
 	Since    time.Time
@@ -155,7 +160,7 @@ func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	return nil
 }
 
-// restore lets a memory hold again.
+// restore lets a memory, and the facts from it, hold again.
 func restore(v *view) error {
 	sub, err := v.scope(contextmem.ScopeIngest)
 	if err != nil {

@@ -34,27 +34,27 @@ func Supersede(ctx context.Context, st backend.Store, part backend.Partition, id
 	})
 }
 
-// Restore undoes all that took the place of a memory, and returns how much that was.
-func Restore(ctx context.Context, st backend.Store, part backend.Partition, id string) (n int, err error) {
+// Restore undoes all that took the place of a memory, and returns its version and how much that was.
+func Restore(ctx context.Context, st backend.Store, part backend.Partition, id string) (src *backend.Source, n int, err error) {
 	srcs, err := st.Sources(ctx, part, []string{id})
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	if srcs[0] == nil {
-		return 0, backend.ErrNotFound
+		return nil, 0, backend.ErrNotFound
 	}
 	found, err := st.Successions(ctx, backend.SuccessionQuery{Part: part, Earlier: []int64{srcs[0].Num}})
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	for _, f := range found {
 		err := st.UndoSuccession(ctx, f.Num, time.Now())
 		if err != nil && !errors.Is(err, backend.ErrNotFound) { // else its other side went meanwhile
-			return n, err
+			return srcs[0], n, err
 		}
 		n++
 	}
-	return n, nil
+	return srcs[0], n, nil
 }
 
 // Undecided returns successions of a partition that are too likely to forget and not certain enough to show, by Num, above

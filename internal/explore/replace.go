@@ -20,10 +20,15 @@ func Supersede(ctx context.Context, op string, ref *workspace.Ref, sub, id, by, 
 	return memoryError(op, id, change.Supersede(ctx, ref.Store, memories(sub), id, by, reason))
 }
 
-// Restore lets a memory hold again and returns how much was undone.
+// Restore lets a memory, and what the graph has from it, hold again and returns how much was undone.
 func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string) (int, error) {
-	n, err := change.Restore(ctx, ref.Store, memories(sub), id)
-	return n, memoryError(op, id, err)
+	part := memories(sub)
+	src, n, err := change.Restore(ctx, ref.Store, part, id)
+	if err != nil {
+		return n, memoryError(op, id, err)
+	}
+	revived, err := revive(ctx, ref.Store, src, part, n > 0)
+	return n + revived, memoryError(op, id, err)
 }
 
 // Conflicts lists pairs of memories that could not be decided.

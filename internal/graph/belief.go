@@ -14,11 +14,15 @@ import (
 const maxRivals = 20_000
 
 // Relations reads relations as q asks for them. What it returns was believed, or is marked as retired, by the evidence
-// that the caller may see: the Store judges by all of it. last is the number of the last relation that was looked at,
+// that the caller may see, and without what was taken back since [MarkRevived]: the Store judges by all of it. last is the number of the last relation that was looked at,
 // and more reports whether others follow.
 func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, last int64, more bool, err error) {
 	all := q
-	if r.restricted() {
+	own, err := r.own()
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if own {
 		all.AllTime, all.AsOf, all.KnownAt = true, time.Time{}, time.Time{}
 	}
 	rels, err = r.store.Relations(r.ctx, all)
@@ -29,10 +33,18 @@ func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, l
 	if len(rels) > 0 {
 		last = rels[len(rels)-1].Num
 	}
-	if r.restricted() {
+	if own {
 		rels, err = r.judge(rels, &q)
 	}
 	return rels, last, more, err
+}
+
+// own reports whether the reader judges by itself what is believed.
+func (r *Reader) own() (bool, error) {
+	if r.restricted() {
+		return true, nil
+	}
+	return r.anyRevived()
 }
 
 // restricted reports whether the caller may not see everything.
@@ -137,9 +149,13 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery) (ma
 			break
 		}
 	}
+	beside, err := r.beside(q.Part, groups)
+	if err != nil {
+		return nil, err
+	}
 	out := map[int64]*belief{}
 	for _, g := range groups {
-		weigh(g)
+		weigh(g, beside)
 		for _, b := range g {
 			out[b.Num] = b
 		}
@@ -175,34 +191,43 @@ type object struct {
 }
 
 // weigh decides what is believed of a subject and a predicate: a functional relation is retired by the next functional
-// one, any relation by the next retraction of its object, whichever comes first. A retraction is never believed.
-func weigh(g []*belief) {
+// one, any relation by the next retraction of its object, whichever comes first and is not told by a memory that it stands
+// beside. A retraction is never believed.
+func weigh(g []*belief, beside pairs) {
 	slices.SortFunc(g, func(a, b *belief) int {
 		return cmp.Or(a.about().Compare(b.about()), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
 	place := make(map[*belief]int, len(g))
-	retracted := map[object]*belief{}
-	var next *belief // the functional one behind
+	retracted := map[object][]*belief{}
+	var functional []*belief // those behind, the nearest last
+	nearest := func(b *belief, behind []*belief) *belief {
+		for _, by := range slices.Backward(behind) {
+			if !beside[pair{b.Source, by.Source}] {
+				return by
+			}
+		}
+		return nil
+	}
 	for i, b := range slices.Backward(g) {
 		place[b] = i
 		o := object{b.To, b.Object}
-		switch {
-		case b.Retracts:
-			b.knownTo, retracted[o] = b.KnownFrom, b
-			continue
-		case !b.Functional:
-			b.retire(retracted[o])
+		if b.Retracts {
+			b.knownTo, retracted[o] = b.KnownFrom, append(retracted[o], b)
 			continue
 		}
-		by := retracted[o]
-		if by == nil || next != nil && place[next] < place[by] {
+		by := nearest(b, retracted[o])
+		if !b.Functional {
+			b.retire(by)
+			continue
+		}
+		if next := nearest(b, functional); by == nil || next != nil && place[next] < place[by] {
 			by = next
 		}
 		b.retire(by)
-		if next != nil {
-			next.rival = b
+		if n := len(functional); n > 0 {
+			functional[n-1].rival = b
 		}
-		next = b
+		functional = append(functional, b)
 	}
 }
 

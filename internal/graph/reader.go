@@ -26,6 +26,7 @@ type Reader struct {
 	visible backend.Filter // what the caller may see; zero: everything
 	hits    []Hit
 	fetched struct{ entities, chunks int } // how many were read, from the first on
+	revived struct{ asked, any bool }      // whether a memory was restored; see MarkRevived
 	ids     idRoom
 	types   map[entityKey]string // as visible sources have them
 	sources map[int64]bool       // whether the caller may see them
