@@ -226,7 +226,8 @@ func serving(t *testing.T, dir string, args ...string) (string, func()) {
 			t.Fatalf("serve ended: %s", line)
 		}
 	}
-	_, address, ok := strings.Cut(strings.TrimSpace(string(line)), "ready at ")
+	ready, _, _ := strings.Cut(string(line), "\n") // another line may be there already
+	_, address, ok := strings.Cut(ready, "ready at ")
 	require.True(t, ok, "%s", line)
 	ended := false
 	end := func() {

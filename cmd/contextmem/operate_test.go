@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/client"
+)
+
+// sent is the state and the text of an answer.
+func sent(t *testing.T, url, key string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	require.NoError(t, err)
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, res.Body.Close()) }()
+	var b bytes.Buffer
+	_, err = b.ReadFrom(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, b.String()
+}
+
+// TestServeProfiles: --pprof serves profiles to keys of administrators alone; without it there are none.
+func TestServeProfiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	made := inProcess(t, dir, "", "keys", "create", "--tenants", "acme")
+	require.Zero(t, made.code, made.err)
+	limited := strings.TrimSpace(made.out)
+	address, _ := serving(t, dir, "--api-keys", "secret", "--pprof")
+	for _, c := range []struct {
+		key, path string
+		status    int
+		holds     string
+	}{
+		{"", "", http.StatusUnauthorized, ""},
+		{"wrong", "goroutine?debug=1", http.StatusUnauthorized, ""},
+		{limited, "goroutine?debug=1", http.StatusForbidden, ""},
+		{"secret", "", http.StatusOK, "heap"},
+		{"secret", "goroutine?debug=1", http.StatusOK, "goroutine profile:"},
+		{"secret", "cmdline", http.StatusOK, "serve"},
+	} {
+		status, body := sent(t, address+"/debug/pprof/"+c.path, c.key)
+		assert.Equal(t, c.status, status, c.path)
+		assert.Contains(t, body, c.holds, c.path)
+	}
+
+	address, _ = serving(t, t.TempDir(), "--api-keys", "secret")
+	status, body := sent(t, address+"/debug/pprof/goroutine?debug=1", "secret")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.NotContains(t, body, "goroutine profile:")
+}
+
+// TestServeAuditLog: each write is a line of the file, with the key's id and neither a key nor content; reads are none, and a
+// server that starts again adds to the file.
+func TestServeAuditLog(t *testing.T) {
+	t.Parallel()
+	dir, name := t.TempDir(), filepath.Join(t.TempDir(), "audit.log")
+	lines := func() (out []map[string]any) {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, hidden := range []string{"secret", "Miso"} {
+			require.NotContains(t, string(b), hidden)
+		}
+		for line := range strings.Lines(string(b)) {
+			var m map[string]any
+			require.NoError(t, json.Unmarshal([]byte(line), &m), line)
+			out = append(out, m)
+		}
+		return out
+	}
+	var first map[string]any
+	for i, id := range []string{"b1", "b2"} {
+		address, end := serving(t, dir, "--api-keys", "secret", "--audit-log", name)
+		c, err := client.New(address, "secret", nil)
+		require.NoError(t, err)
+		before := len(lines())
+		_, err = c.Tenants(t.Context())
+		require.NoError(t, err)
+		require.Len(t, lines(), before, "reading is no write")
+		added := inProcess(t, t.TempDir(), "", "add", "--url", address, "--key", "secret", "-s", "bob", "--id", id, "Bob's cat is called Miso.")
+		require.Zero(t, added.code, added.err)
+		end()
+		written := lines()
+		require.Greater(t, len(written), before)
+		for _, m := range written[before:] {
+			key, _ := m["key"].(string)
+			assert.True(t, strings.HasPrefix(key, "fixed-"), "%v", m)
+			assert.NotEmpty(t, m["request"])
+		}
+		last := written[len(written)-1]
+		assert.Equal(t, []any{"POST", "/context/ingest", "bob"}, []any{last["method"], last["route"], last["collection"]})
+		if i == 0 {
+			first = written[0]
+		}
+		assert.Equal(t, first, written[0], "what was written stays")
+	}
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	bad := inProcess(t, dir, "", "serve", "--addr", "127.0.0.1:0", "--api-keys", "secret", "--audit-log", filepath.Join(dir, "no", "audit.log"))
+	assert.Equal(t, exitUsage, bad.code)
+	assert.Contains(t, bad.err, "--audit-log")
+}
