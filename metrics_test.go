@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/testtool"
 	"github.com/contextmem/contextmem/observe"
 )
 
@@ -103,26 +102,11 @@ func TestObserverAndMetrics(t *testing.T) {
 	for _, name := range []string{"contextmem_index_memory_bytes", "contextmem_index_file_bytes", "contextmem_store_file_bytes", "contextmem_index_cache_loads_total"} {
 		assert.Contains(t, text, "\n"+name+" ")
 	}
-	checkMetrics(t, text)
+	testtool.Promtool(t, text)
 	a, err := svc.Activity(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, int64(2), a.Recalls)
 	assert.Positive(t, a.RecallP95)
 	assert.Equal(t, map[string]int64{errored[0]: 1}, a.Errors)
 	require.NoError(t, svc.Ping(ctx))
-}
-
-// checkMetrics has promtool judge a text.
-func checkMetrics(t *testing.T, text string) {
-	t.Helper()
-	tool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Log("promtool is not installed: it did not check the format")
-		return
-	}
-	cmd := exec.CommandContext(t.Context(), tool, "check", "metrics")
-	cmd.Stdin = strings.NewReader(text)
-	out, err := cmd.CombinedOutput()
-	assert.NoError(t, err, "%s", out)
-	assert.Empty(t, string(out))
 }

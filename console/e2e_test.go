@@ -17,33 +17,19 @@ import (
 	"github.com/contextmem/contextmem/connector/filesystem"
 	"github.com/contextmem/contextmem/console"
 	"github.com/contextmem/contextmem/httpapi"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
-
-// need finds a program or a folder; where it is missing the test is skipped, but fails where CONTEXTMEM_E2E=required says so.
-func need(t *testing.T, what string, find func() (string, error)) string {
-	t.Helper()
-	p, err := find()
-	if err == nil {
-		return p
-	}
-	if os.Getenv("CONTEXTMEM_E2E") == "required" {
-		t.Fatalf("%s is missing", what)
-	}
-	t.Skipf("%s is missing: the console was not walked through", what)
-	return ""
-}
 
 // TestBrowser walks through every page and action in headless Chromium, which keeps pictures of them in CONTEXTMEM_ARTIFACTS.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
-	node := need(t, "node", func() (string, error) { return exec.LookPath("node") })
-	chromium := need(t, "chromium", func() (string, error) { return exec.LookPath("chromium") })
-	need(t, "console/e2e/node_modules (npm ci)", func() (string, error) {
-		_, err := os.Stat(filepath.Join("e2e", "node_modules", "playwright-core", "package.json"))
-		return "", err
-	})
+	node := testtool.Find(t, "node", "Debian: nodejs")
+	chromium := testtool.Find(t, "chromium", "Debian: chromium")
+	if _, err := os.Stat(filepath.Join("e2e", "node_modules", "playwright-core", "package.json")); err != nil {
+		testtool.Missing(t, "console/e2e/node_modules (npm ci)")
+	}
 	out := os.Getenv("CONTEXTMEM_ARTIFACTS")
 	if out == "" {
 		out = os.TempDir()

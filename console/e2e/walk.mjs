@@ -276,6 +276,7 @@ try {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.locator("#key").fill(key);
   await page.keyboard.press("Enter");
+  await page.waitForURL((u) => !u.pathname.endsWith("/login"));
   await page.goto(`${site}${inCold.slice(1)}/recall?q=When+does+the+bakery+open`);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
   assert.ok(!wide, "the page scrolls sideways");

@@ -2,7 +2,6 @@ package meter
 
 import (
 	"bytes"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/contextmem/contextmem/internal/testtool"
 	"github.com/contextmem/contextmem/observe"
 )
 
@@ -62,15 +62,7 @@ func TestText(t *testing.T) {
 	assert.True(t, strings.Contains(text, `contextmem_stage_duration_seconds_bucket{operation="recall",stage="rank",le="+Inf"} 1`+"\n"))
 	assert.True(t, strings.Contains(text, `le="1.6384"`), "bounds are written as they are")
 	assert.NotContains(t, text, "file_bytes")
-	tool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("promtool is not installed: it did not check the format")
-	}
-	cmd := exec.CommandContext(t.Context(), tool, "check", "metrics")
-	cmd.Stdin = &b
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	assert.Empty(t, string(out))
+	testtool.Promtool(t, text)
 }
 
 // BenchmarkRecall is what it costs to measure and count one recall with ten stages.
