@@ -1,66 +1,46 @@
 package local
 
 import (
-	"cmp"
-	"math/rand/v2"
-	"slices"
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// TestRecallOfQuery searches a block by lists at several recalls, beside all inner products.
+// askedRecall notes how much recall each search asked a part for.
+type askedRecall struct {
+	*vector.Mem
+	asked *[]float32
+}
+
+func (a askedRecall) Search(ctx context.Context, q *vector.Query, dst []vector.Hit) ([]vector.Hit, error) {
+	*a.asked = append(*a.asked, q.Recall)
+	return a.Mem.Search(ctx, q, dst)
+}
+
+// TestRecallOfQuery asks for recalls; each part is searched at them.
 func TestRecallOfQuery(t *testing.T) {
 	t.Parallel()
-	const n, dim, k, queries = 6000, 32, 10, 60
-	r := rand.New(rand.NewPCG(1, 2))
-	random := func() []float32 {
-		v := make([]float32, dim)
-		for i := range v {
-			v[i] = float32(r.NormFloat64())
-		}
-		return v
-	}
 	owner, err := Open(t.TempDir(), nil)
 	require.NoError(t, err)
-	owner.limits.exactRows = 500
-	x := openTest(t, owner)
-	changes := make([]backend.Change, n)
-	for i := range changes {
-		changes[i] = backend.Change{Seq: uint64(i + 1), Kind: backend.PutChunks, Part: benchPart, Source: int64(i + 1),
-			Rows: []backend.Row{{Chunk: int64(i + 1), Text: "x", Vector: random()}}}
-	}
-	require.NoError(t, x.Apply(t.Context(), changes))
-	require.NoError(t, x.Flush(t.Context()))
-	share := func(recall float32) float64 {
-		r = rand.New(rand.NewPCG(3, 4))
-		found := 0
-		for range queries {
-			q := random()
-			all := make([]backend.Hit, n)
-			for i := range all {
-				all[i].Chunk = int64(i + 1)
-				for j, y := range changes[i].Rows[0].Vector {
-					all[i].Score += q[j] * y
-				}
-			}
-			slices.SortFunc(all, func(a, b backend.Hit) int { return cmp.Compare(b.Score, a.Score) })
-			hits, err := x.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: q, K: k, Recall: recall})
-			require.NoError(t, err)
-			for _, h := range hits {
-				if slices.ContainsFunc(all[:k], func(a backend.Hit) bool { return a.Chunk == h.Chunk }) {
-					found++
-				}
-			}
+	ix := openTest(t, owner).(*index)
+	require.NoError(t, ix.Apply(t.Context(), []backend.Change{{Seq: 1, Kind: backend.PutChunks, Part: benchPart, Source: 1,
+		Rows: []backend.Row{{Chunk: 1, Text: "x", Vector: []float32{1, 0}}}}}))
+	var asked []float32
+	require.NoError(t, ix.read(t.Context(), benchPart, needOf(backend.Filter{}), func(p *partition) error {
+		for _, v := range p.vectors {
+			v.search = askedRecall{v.mem, &asked}
 		}
-		return float64(found) / (queries * k)
+		return nil
+	}))
+	for _, recall := range []float32{0, .9, .99, 1} {
+		hits, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: []float32{1, 1}, K: 3, Recall: recall})
+		require.NoError(t, err)
+		require.Len(t, hits, 1)
 	}
-	rough := share(.9)
-	assert.Greater(t, rough, .85)
-	assert.Less(t, rough, 1.0, "it is approximate")
-	assert.GreaterOrEqual(t, share(0), .96, "the default")
-	assert.InDelta(t, 1, share(1), 0, "exact")
+	assert.Equal(t, []float32{0, .9, .99, 1}, asked)
 }
