@@ -90,7 +90,7 @@ func (o *Options) embedder() (Embedder, error) {
 	}
 	if e == nil {
 		o.Logger.Info("texts are searched by their words and by English word vectors; an embedding model also finds what is said in other words and in other languages: " +
-			`import _ "github.com/contextmem/contextmem/models/multilingual-e5-small", or set Options.Embedder`)
+			`import _ "github.com/contextmem/contextmem/models/e5-bge", or set Options.Embedder`)
 		return static.New(), nil
 	}
 	if d := e.Dim(); d < 1 || d > maxDim || e.Model() == "" {
