@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -64,10 +65,14 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 		return listFiltered(ctx, c, part, q, lost)
 	}
 	where := " FROM sources s INDEXED BY " + listIndex(q.States) + " WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)" + inStates(q.States)
-	_, err = c.one(ctx, "SELECT count(*)"+where, func(r *row) error {
-		total = int(r.int(0))
-		return nil
-	}, part, micros(q.Now))
+	if q.States == nil {
+		total, err = countPart(ctx, c, part, q.Now)
+	} else {
+		_, err = c.one(ctx, "SELECT count(*)"+where, func(r *row) error {
+			total = int(r.int(0))
+			return nil
+		}, part, micros(q.Now))
+	}
 	if err != nil || q.Limit <= 0 || q.Offset >= total {
 		return nil, total, err
 	}
@@ -79,6 +84,23 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 		return nil
 	}, part, micros(q.Now), q.Limit, max(q.Offset, 0))
 	return page, total, err
+}
+
+// countPart returns how many items of a partition have not expired, from what is counted as items come and go.
+func countPart(ctx context.Context, c *conn, part int64, now time.Time) (total int, err error) {
+	gone, err := expiredItems(ctx, c, now)
+	if err != nil {
+		return 0, err
+	}
+	more, err := behind(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	_, err = c.one(ctx, "SELECT items FROM counters WHERE id = ?", func(r *row) error {
+		total = int(r.int(0)+more[part].items) - gone[part].sources
+		return nil
+	}, part)
+	return total, err
 }
 
 // listIndex names the index that leads to the items in some states: errored ones and those on their way have their own.
