@@ -281,9 +281,7 @@ func createKey(v *view) error {
 			return refuse(fault.KindForbidden, "scope", "a key can't make one with more scopes than it has")
 		}
 	}
-	for _, t := range strings.FieldsFunc(v.value("tenants"), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' }) {
-		spec.Tenants = append(spec.Tenants, t)
-	}
+	spec.Tenants = append(spec.Tenants, strings.FieldsFunc(v.value("tenants"), func(r rune) bool { return strings.ContainsRune(", \n\r\t", r) })...)
 	_, text, err := v.org().CreateKey(v.r.Context(), spec)
 	if err != nil {
 		return err

@@ -24,8 +24,6 @@ var kinds = []kind{
 var (
 	// changes say that a value is another one than before.
 	changes = regexp.MustCompile(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|now on|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
-	// corrects begins a message that puts the one before it right.
-	corrects = regexp.MustCompile(`(?i)(?:^|[.!?,;] +)(?:(?:oh|ah|oops|sorry|hang on|er|um)[,.!]? +)*(?:no[,.]? wait|wait[,.]? no|no[,.]? sorry|scratch that|correction|sorry[,.]? (?:i )?meant?|i meant?t?|i got that wrong|typo|my mistake)\b`)
 	// disproves names what was believed and is not so.
 	disproves = regexp.MustCompile(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really| even| just| only| about)* (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
 	// believes says that a statement is somebody's guess of a cause.

@@ -47,7 +47,7 @@ var (
 	adocUse      = regexp.MustCompile(`\{([\w-]{1,60})\}`)
 	adocImage    = regexp.MustCompile(`(?:image|icon):[^\[\s]+\[([^\]]*)\]`)
 	adocAnchor   = regexp.MustCompile(`\[\[[^\[\]]+\]\]|\[#[\w-]+\]`)
-	adocTermMark = regexp.MustCompile("(?:kbd|btn|menu|pass|stem|latexmath|asciimath):[^\\[\\s]*\\[([^\\]]*)\\]")
+	adocTermMark = regexp.MustCompile(`(?:kbd|btn|menu|pass|stem|latexmath|asciimath):[^\[\s]*\[([^\]]*)\]`)
 )
 
 var adocNames = map[string]string{"nbsp": " ", "sp": " ", "empty": "", "blank": "", "zwsp": "", "wj": "", "apos": "'", "quot": `"`, "lt": "<",

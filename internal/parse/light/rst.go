@@ -473,11 +473,9 @@ func (r *rst) simpleTable(lines []string) int {
 		runes := []rune(l)
 		row := make([]string, len(cols))
 		for k, c := range cols {
-			to := c.to
+			to := len(runes)
 			if k+1 < len(cols) {
 				to = cols[k+1].from
-			} else {
-				to = len(runes)
 			}
 			if c.from < len(runes) {
 				row[k] = strings.TrimSpace(string(runes[c.from:min(max(to, c.from), len(runes))]))
