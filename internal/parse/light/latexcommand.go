@@ -1,0 +1,219 @@
+package light
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// latexSections are the commands that head a part of the text, with their level.
+var latexSections = map[string]int{"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6, "frametitle": 2, "addchap": 1, "addsec": 2}
+
+// latexSigns are commands that stand for characters.
+var latexSigns = map[string]string{"&": "&", "%": "%", "$": "$", "#": "#", "_": "_", "{": "{", "}": "}", " ": " ", ",": " ", ";": " ", ":": " ",
+	"ldots": "…", "dots": "…", "textellipsis": "…", "textbackslash": `\`, "textasciitilde": "~", "textasciicircum": "^", "LaTeX": "LaTeX", "TeX": "TeX", "ss": "ß",
+	"ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "euro": "€", "texteuro": "€",
+	"pounds": "£", "textsterling": "£", "copyright": "©", "textcopyright": "©", "textregistered": "®", "texttrademark": "™", "S": "§", "P": "¶", "textdegree": "°",
+	"degree": "°", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”", "textquoteleft": "‘", "textquoteright": "’",
+	"textquotesingle": "'", "guillemotleft": "«", "guillemotright": "»", "glqq": "„", "grqq": "“", "textbar": "|", "textless": "<", "textgreater": ">",
+	"textunderscore": "_", "quad": " ", "qquad": " ", "slash": "/", "dag": "†", "ddag": "‡", "textbullet": "•", "textmu": "µ", "texttimes": "×", "BibTeX": "BibTeX",
+	"today": "", "/": "", "-": "", "@": "", "!": "", "hfill": " ", "newline": " ", "linebreak": " "}
+
+// latexAccents are commands that put a mark on the next letter.
+var latexAccents = map[string]string{"'": "\u0301", "`": "\u0300", "^": "\u0302", `"`: "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307", "c": "\u0327",
+	"v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a", "b": "\u0331", "d": "\u0323"}
+
+// latexDrops are commands whose arguments are no text, with how many they have.
+var latexDrops = map[string]int{"label": 1, "vspace": 1, "hspace": 1, "includegraphics": 1, "usepackage": 1, "documentclass": 1, "bibliographystyle": 1,
+	"pagestyle": 1, "thispagestyle": 1, "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "color": 1, "index": 1, "hypertarget": 1, "phantom": 1,
+	"rule": 2, "fontsize": 2, "selectlanguage": 1, "pagenumbering": 1, "graphicspath": 1, "nocite": 1, "addcontentsline": 3, "markboth": 2, "cline": 1,
+	"cmidrule": 1, "arraystretch": 1, "hypersetup": 1, "definecolor": 3, "captionsetup": 1, "vskip": 0, "hline": 0, "newpage": 0, "pagebreak": 0, "clearpage": 0,
+	"textcolor": 1, "colorbox": 1, "resizebox": 2, "scalebox": 1, "parbox": 1, "raisebox": 1, "foreignlanguage": 1, "theoremstyle": 1, "newtheorem": 2}
+
+func (l *latex) command(name, rest string, inline bool) string {
+	if level, ok := latexSections[name]; ok && !inline {
+		rest = strings.TrimPrefix(rest, "*")
+		_, rest, _ = option(rest)
+		if arg, after, ok := l.argument(rest); ok {
+			l.flush()
+			l.lists = nil
+			l.heading(min(max(level-l.top, 0)+2, 6), l.inline(arg))
+			return after
+		}
+		return rest
+	}
+	if text, ok := latexSigns[name]; ok {
+		l.para.WriteString(text)
+		if name[0] >= 'A' && strings.HasPrefix(rest, "{}") {
+			return rest[2:]
+		}
+		if name[0] >= 'A' {
+			return strings.TrimPrefix(rest, " ")
+		}
+		return rest
+	}
+	if mark, ok := latexAccents[name]; ok {
+		return l.accent(mark, rest)
+	}
+	if body, ok := l.macros[name]; ok && l.expanded < maxExpansions {
+		l.expanded++
+		l.para.WriteString(l.inline(body))
+		return strings.TrimPrefix(rest, "{}")
+	}
+	if n, ok := latexDrops[name]; ok {
+		_, rest, _ = option(strings.TrimPrefix(rest, "*"))
+		for range n {
+			_, rest, _ = l.argument(rest)
+			_, rest, _ = option(rest)
+		}
+		return rest
+	}
+	switch name {
+	case `\`, "tabularnewline":
+		_, rest, _ = option(rest)
+		l.para.WriteByte(' ')
+		return rest
+	case "par", "bigskip", "medskip", "smallskip", "noindent":
+		if !inline && name != "noindent" {
+			l.flush()
+		}
+		return rest
+	case "maketitle":
+		l.flush()
+		title := l.source.title
+		l.setTitle(title)
+		l.paragraph(strings.Trim(l.author+"\n"+l.date, "\n"))
+		return rest
+	case "title", "author", "date":
+		if arg, after, ok := l.argument(rest); ok {
+			l.preamble(`\` + name + "{" + arg + "}")
+			return after
+		}
+		return rest
+	case "newcommand", "renewcommand", "providecommand", "def":
+		return l.define(rest)
+	case "let":
+		for range 2 {
+			if t := strings.TrimLeft(rest, " ="); strings.HasPrefix(t, `\`) {
+				_, rest = command(t[1:])
+			}
+		}
+		return rest
+	case "item":
+		if !inline {
+			return l.item(rest)
+		}
+		return rest
+	case "footnote", "thanks":
+		if arg, after, ok := l.argument(rest); ok && len(l.notes) < 10_000 {
+			l.notes = append(l.notes, "")
+			n := len(l.notes)
+			l.para.WriteString("[^" + strconv.Itoa(n) + "]")
+			l.notes[n-1] = strings.Join(strings.Fields(l.inline(arg)), " ")
+			return after
+		}
+	case "caption":
+		_, rest, _ = option(strings.TrimPrefix(rest, "*"))
+		if arg, after, ok := l.argument(rest); ok && !inline {
+			l.flush()
+			l.paragraph(l.inline(arg))
+			return after
+		}
+	case "href":
+		if url, after, ok := l.argument(rest); ok {
+			if text, after2, ok := l.argument(after); ok {
+				l.para.WriteString(link(l.inline(text), strings.ReplaceAll(url, `\`, "")))
+				return after2
+			}
+		}
+	case "url", "nolinkurl", "path":
+		if arg, after, ok := l.argument(rest); ok {
+			l.para.WriteString(strings.ReplaceAll(arg, `\`, ""))
+			return after
+		}
+	case "texttt", "lstinline", "code", "verb":
+		return l.codeWord(name, rest)
+	case "cite", "citep", "citet", "ref", "eqref", "pageref", "autoref", "cref", "Cref", "parencite", "textcite", "autocite":
+		for {
+			_, after, ok := option(rest)
+			if !ok {
+				break
+			}
+			rest = after
+		}
+		if arg, after, ok := l.argument(rest); ok {
+			l.para.WriteString("[" + arg + "]")
+			return after
+		}
+	case "textbf", "textit", "emph":
+		if arg, after, ok := l.argument(rest); ok && strings.TrimSpace(arg) != "" {
+			mark := "*"
+			if name == "textbf" {
+				mark = "**"
+			}
+			l.para.WriteString(mark + strings.TrimSpace(l.inline(arg)) + mark)
+			return after
+		}
+	case "input", "include":
+		l.partial("a file that the text includes is not part of it")
+		_, rest, _ = l.argument(rest)
+		return rest
+	case "(", "[":
+		if l.misses > maxMisses {
+			return rest
+		}
+		end := strings.Index(rest[:min(len(rest), maxArgument)], `\`+map[string]string{"(": ")", "[": "]"}[name])
+		if end >= 0 {
+			mark := map[string]string{"(": "$", "[": "$$"}[name]
+			l.para.WriteString(mark + strings.Join(strings.Fields(rest[:end]), " ") + mark)
+			return rest[end+2:]
+		}
+		l.misses++
+		return rest
+	case "end":
+		_, rest, _ = l.argument(rest)
+		return rest
+	}
+	_, rest, _ = option(rest)
+	return strings.TrimPrefix(rest, " ")
+}
+
+// codeWord writes code within a line.
+func (l *latex) codeWord(name, rest string) string {
+	_, rest, _ = option(strings.TrimPrefix(rest, "*"))
+	if arg, after, ok := l.argument(rest); ok && name != "verb" {
+		if t := strings.TrimSpace(l.inline(arg)); t != "" {
+			l.para.WriteString("`" + t + "`")
+		}
+		return after
+	}
+	if rest != "" {
+		if end := strings.IndexByte(rest[1:min(len(rest), 1000)], rest[0]); end >= 0 && !strings.Contains(rest[1:end+1], "\n") {
+			l.para.WriteString("`" + rest[1:end+1] + "`")
+			return rest[end+2:]
+		}
+	}
+	return rest
+}
+
+// accent writes the next letter with a mark.
+func (l *latex) accent(mark, rest string) string {
+	letter, after, ok := l.argument(rest)
+	if !ok {
+		t := strings.TrimLeft(rest, " ")
+		if strings.HasPrefix(t, `\i`) || strings.HasPrefix(t, `\j`) {
+			letter, after = t[1:2], t[2:]
+		} else if t != "" && (t[0] >= 'a' && t[0] <= 'z' || t[0] >= 'A' && t[0] <= 'Z') {
+			letter, after = t[:1], t[1:]
+		} else {
+			return rest
+		}
+	}
+	letter = strings.NewReplacer(`\i`, "i", `\j`, "j", "{", "", "}", "").Replace(letter)
+	if letter == "" {
+		return after
+	}
+	l.para.WriteString(norm.NFC.String(letter[:1] + mark + letter[1:]))
+	return after
+}
