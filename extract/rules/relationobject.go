@@ -1,0 +1,122 @@
+package rules
+
+import (
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// notPreposition reports whether "to" at i begins an infinitive or ends "due to" and the like.
+func (d *doc) notPreposition(s *language.Sentence, i int) bool {
+	if i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0 {
+		return true
+	}
+	return d.IsWord(s, i-1, "due") || d.IsWord(s, i-1, "next") || d.IsWord(s, i-1, "up") || d.IsWord(s, i-1, "according") || d.IsWord(s, i-1, "thanks")
+}
+
+// objects adds the statements for the objects that begin at token i: names, and for a direct object or a speaker noun
+// phrases.
+func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) {
+	d := r.d
+	if d.in.Memory && i < end {
+		end = d.listEnd(i, end)
+	}
+	for count := 0; count < maxObjects && i < end; count++ {
+		n, next, ok := r.object(s, c, fr, i, end, direct)
+		if !ok {
+			return
+		}
+		r.link(s, c, fr, n)
+		// more of the same: "tea, coffee and cake"
+		j := next
+		if j < end && d.IsPunct(s, j, ',') {
+			j++
+		}
+		if j < end && (d.IsWord(s, j, "and") || d.IsWord(s, j, "or")) {
+			j++
+		}
+		if j == next+1 && d.IsPunct(s, next, ',') && fr.target == extract.TypeLocation && (fr.predicate != "located_in" || r.nodes[c.subject].kind == nodeSpeaker) && !r.lists(s, j, end) {
+			return // "in Lisbon, Portugal": the place in which the first lies
+		}
+		if j == next || j >= end || d.Tokens[j].Kind == language.KindWord && (d.Tokens[j].Word.Verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.Tokens[j].Is(language.Conjunction|language.WhWord|language.Adverb|language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)) {
+			return
+		}
+		i = j
+	}
+}
+
+// lists reports whether names behind a comma are of a list, which ends in "and" and a name: "Oslo, Rome and Paris".
+func (r *relator) lists(s *language.Sentence, i, end int) bool {
+	for ; i+1 < end; i++ {
+		if r.d.IsWord(s, i, "and") || r.d.IsWord(s, i, "or") {
+			return nodeAt(r.nodes, i+1) >= 0 && r.nodes[nodeAt(r.nodes, i+1)].kind == nodeName
+		}
+	}
+	return false
+}
+
+func (d *doc) gerund(i int) bool { return d.Tokens[i].Word.Form&language.IngForm != 0 }
+
+// object reads one object at token i.
+func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) (node, int, bool) {
+	d := r.d
+	for j, steps := i, 0; j < end && steps < 6; j, steps = j+1, steps+1 {
+		if k := nodeAt(r.nodes, j); k >= 0 {
+			n := r.nodes[k]
+			if n.kind == nodeDate && (direct || j > i) {
+				break // "went to a workshop this month"
+			}
+			if k == c.subject {
+				return node{}, 0, false
+			}
+			if hi := d.modifies(s, &n); hi > n.hi && hi <= end {
+				if k := nodeAt(r.nodes, hi); k >= 0 && r.nodes[k].kind == nodeName {
+					return r.nodes[k], r.nodes[k].hi, true // "the Korean band Nightfall"
+				}
+				return node{lo: n.lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(n.lo, hi)), typ: extract.TypeConcept}, hi, true
+			}
+			if d.Tokens[n.lo].Is(language.Possessive) || n.hi < s.Hi && d.Tokens[n.hi].Kind == language.KindClitic && d.Text[d.Tokens[n.hi].End-1] == 's' {
+				break // "his brother", "Anna's book": the phrase is the object
+			}
+			return n, n.hi, true
+		}
+		t := &d.Tokens[j]
+		if t.Kind == language.KindNumber || t.Kind == language.KindPunct && t.Sign == '"' {
+			continue
+		}
+		if t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction) && !t.Is(language.Adjective) || t.Is(language.Adverb) && j > i && !t.Is(language.Adjective) || t.Word.Verb > 0 && t.Word.Form&language.IngForm == 0 && !d.usedAsNoun(s, j) && j > i {
+			break
+		}
+		if t.Is(language.KinNoun | language.Occupation) {
+			break
+		}
+	}
+	if !direct && r.nodes[c.subject].kind != nodeSpeaker && (objectType(fr) == "" || r.nodes[c.subject].typ != extract.TypePerson && r.nodes[c.subject].typ != extract.TypeConcept) {
+		return node{}, 0, false
+	}
+	for i < end && d.Tokens[i].Is(language.Adverb) && !d.Tokens[i].Is(language.Adjective|language.Negation) {
+		i++
+	}
+	n, ok := d.phraseNode(s, i)
+	if !ok || n.hi > end || nodeAt(r.nodes, n.hi-1) >= 0 {
+		return node{}, 0, false
+	}
+	return n, n.hi, true
+}
+
+// modifies returns where the noun phrase ends that a name only begins ("Harbor Street bakery"), or the end of the name.
+func (d *doc) modifies(s *language.Sentence, n *node) int {
+	if n.kind != nodeName || n.typ == extract.TypePerson {
+		return n.hi
+	}
+	hi := n.hi
+	for hi < s.Hi && hi-n.lo < 8 {
+		t := &d.Tokens[hi]
+		if t.Kind != language.KindWord || t.Gap != language.SpaceGap || t.Shape != language.LowerCase || t.Used || t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition|language.Temporal|language.TimeUnit|language.Retraction|language.DayWord) || d.isAdverbEnd(hi) || t.Word.Verb > 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 {
+			break
+		}
+		hi++
+	}
+	return hi
+}
+
+// residence is the frame of where a person is based.

@@ -1,0 +1,149 @@
+package rank
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// count looks the terms of the question up.
+func (q *work) count() error {
+	var avg float32
+	var err error
+	q.terms, q.docs, avg, err = q.Keywords.Terms(q.ctx, q.req.Part, q.asked.text)
+	q.avg = float64(avg)
+	return err
+}
+
+// surveyMost is the chunks of a partition that is looked at as a whole, where the index can
+// do so.
+const surveyMost = 2000
+
+// survey makes all chunks of a small partition candidates that a search finds, and the others
+// known as what stands beside them. It reports whether it could.
+func (q *work) survey(counted bool) (bool, error) {
+	x, ok := q.Graph.(backend.Surveyor)
+	if !ok || counted && (q.docs == 0 || q.docs > surveyMost) || any(q.Vectors) != any(x) || any(q.Keywords) != any(x) {
+		return false, nil
+	}
+	if err := q.embed(); err != nil {
+		return false, err
+	}
+	if q.failed && q.Fast != nil {
+		return true, nil
+	}
+	ask := backend.SurveyQuery{Part: q.req.Part, Lane: q.Lane, Text: q.asked.text, Filter: q.req.Filter, Most: surveyMost}
+	if q.w > 0 {
+		ask.Vector = q.qvec
+	}
+	s := &q.saw
+	s.Rows, s.Terms = q.rows, q.terms
+	ok, err := x.Survey(q.ctx, ask, s)
+	if !ok || err != nil {
+		return false, err
+	}
+	q.rows, q.speakers, q.terms, q.docs, q.avg, q.whole = s.Rows, s.Speakers, s.Terms, s.Docs, float64(s.AvgTerms), true
+	q.cand = slices.Grow(q.cand[:0], len(q.rows))[:len(q.rows)]
+	clear(q.cand)
+	last, rising := int64(math.MinInt64), len(q.rows) <= fewRows
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
+		rising, last = rising && r.Chunk > last, r.Chunk
+		if r.Dense < 0 {
+			r.Dense = 0
+			if q.Fast != nil { // it has a vector
+				r.Dense = leastDense
+			}
+		}
+		if q.w == 1 {
+			r.Keyword = 0
+		}
+		c.in, c.known = r.Keyword > 0 || r.Dense > 0, true
+		if r.Session != 0 {
+			c.session = q.sessionOf(r.Session)
+		}
+	}
+	if rising {
+		q.rising, q.indexed = len(q.rows), len(q.rows)
+	}
+	return true, nil
+}
+
+// fewRows is the number of rows up to which a search by halves finds a chunk sooner than an
+// index that has to be made first.
+const fewRows = 256
+
+// lists makes what the searches find candidates.
+func (q *work) lists() error {
+	if err := q.embed(); err != nil || q.failed && q.Fast != nil {
+		return err
+	}
+	k := q.depth()
+	if q.w < 1 {
+		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		if err != nil {
+			return err
+		}
+		q.found, q.out.Cut = hits[:0], len(hits) >= k
+		for _, h := range hits {
+			q.rows[q.at(h)].Keyword = h.Score
+		}
+	}
+	if q.w > 0 {
+		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		if err != nil {
+			return err
+		}
+		q.found, q.out.Cut = hits[:0], q.out.Cut || len(hits) >= k
+		for _, h := range hits {
+			if h.Score > 0 {
+				q.rows[q.at(h)].Dense = h.Score
+			}
+		}
+		if len(hits) >= k { // the list of the best ended
+			return q.scoreRest()
+		}
+	}
+	return nil
+}
+
+// fuse sums up the scores of the searches, each as a share of its best.
+func (q *work) fuse() {
+	var keyword, dense float32 // the best
+	for i := range q.rows {
+		r := &q.rows[i]
+		if r.Keyword > keyword {
+			keyword = r.Keyword
+		}
+		if r.Dense > dense {
+			dense = r.Dense
+		}
+	}
+	q.near = 1
+	if q.Unrelated != nil {
+		q.fuseCalibrated(keyword)
+		return
+	}
+	if keyword > 0 {
+		q.perKeyword = (1 - q.w) / float64(keyword)
+	}
+	if dense > 0 {
+		q.perDense = q.w / float64(dense)
+	}
+	for i := range q.rows {
+		r, c := &q.rows[i], &q.cand[i]
+		c.s0 = q.perKeyword*float64(r.Keyword) + q.perDense*float64(r.Dense)
+		c.Score = c.s0
+	}
+}
+
+// late reports whether the time for further stages is over, and notes it.
+func (q *work) late(stage string) bool {
+	if q.req.Deadline.IsZero() || time.Now().Before(q.req.Deadline) {
+		return false
+	}
+	q.out.Degraded = append(q.out.Degraded, "the time budget ended before "+stage)
+	return true
+}
