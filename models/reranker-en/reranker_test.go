@@ -1,20 +1,19 @@
 package reranker
 
 import (
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/contextmem/contextmem/internal/models"
+	"github.com/contextmem/contextmem/internal/models/modeltest"
 	"github.com/contextmem/contextmem/rerank"
 )
 
@@ -30,14 +29,7 @@ type reference struct {
 
 func references(t *testing.T) (rs []reference) {
 	t.Helper()
-	f, err := os.Open("testdata/reference.json.gz")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, f.Close()) }()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	data, err := io.ReadAll(z)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &rs))
+	require.NoError(t, json.Unmarshal(modeltest.Unzip(t, "testdata/reference.json.gz"), &rs))
 	require.Greater(t, len(rs), 40)
 	return rs
 }
@@ -53,7 +45,7 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	r := open(t)
 	assert.Same(t, r, open(t))
-	sum := sha256.Sum256(bytesOf(weights))
+	sum := sha256.Sum256(models.Bytes(weights))
 	assert.Equal(t, weightsSHA256, hex.EncodeToString(sum[:]))
 	assert.Equal(t, []string{"en"}, r.Languages())
 	d, err := rerank.Default()
