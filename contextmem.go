@@ -147,7 +147,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	}
 	s.profiles = &profile.Engine{Slots: slots}
 	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
-		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Logger: o.Logger})
+		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.search.Set = s.set

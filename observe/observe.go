@@ -12,7 +12,11 @@ const (
 	// Recall is a search. Its stages: open (the tenant, what is searched, the indexes brought up to date), rank (candidates of the
 	// dense and the keyword index, and what thinking adds), read (their rows), order (recency, apps, feedback, reranker), succeed
 	// (what took the place of what), judge (relevance), context (passages, neighbours, related sources), graph, temporal, shape.
-	// A stage that was not asked for is left out.
+	// A stage that was not asked for is left out. An observer of Options.Observer also gets the parts of rank, for each sub-tenant and
+	// class that is searched, some of them at once: question (its words are read, an embedder in this process makes its vector), embed (by
+	// another embedder), survey (both indexes over a small partition) or terms, keyword, vector and rest (which scores with one index what
+	// the other found), fast (vectors of the fast embedder), fuse, and then of memories around, sessions, context and late, of knowledge
+	// entities, walk, bridge and feedback; and of order rerank.
 	Recall = "recall"
 	// Accept is a call that adds items. Its stages: check (the request is checked and turned into items), store (they are made durable).
 	Accept = "accept"
@@ -22,11 +26,13 @@ const (
 	Process = "process"
 )
 
-// Stage is a part of an operation. Stages follow one another.
+// Stage is a part of an operation. Stages of operations follow one another; parts of a stage may run at once.
 type Stage struct {
-	Name  string
-	Start time.Time
-	Took  time.Duration
+	Name string
+	// Within is the stage that it is a part of, which comes before it in Record.Stages; empty: of the operation itself.
+	Within string
+	Start  time.Time
+	Took   time.Duration
 }
 
 // Record is an operation that has ended. It holds no content.
@@ -59,6 +65,9 @@ type Laps struct {
 	room [12]Stage
 	last time.Duration // since Start
 	on   bool
+	// Detailed asks for the parts of stages too.
+	Detailed bool
+	parts    []Stage // of the stage that ends next
 }
 
 // Begin starts the clock. on false: nothing is measured.
@@ -76,8 +85,15 @@ func (l *Laps) Lap(name string) {
 		return
 	}
 	now := time.Since(l.Start) // reads one clock, time.Now two
-	l.Stages = append(l.Stages, Stage{name, l.Start.Add(l.last), now - l.last})
+	l.Stages = append(l.Stages, Stage{Name: name, Start: l.Start.Add(l.last), Took: now - l.last})
 	l.last = now
+	if len(l.parts) > 0 {
+		for i := range l.parts {
+			l.parts[i].Within = name
+		}
+		l.Stages = append(l.Stages, l.parts...)
+		l.parts = l.parts[:0]
+	}
 }
 
 // Skip leaves the time since the lap before out.
@@ -86,6 +102,31 @@ func (l *Laps) Skip() {
 		l.last = time.Since(l.Start)
 	}
 }
+
+// Clock is the time where parts of stages are measured.
+func (l *Laps) Clock() (now time.Time) {
+	if l.Details() {
+		now = time.Now()
+	}
+	return now
+}
+
+// Part notes a part of the stage that the next Lap ends: it began at what Clock said then, and ends now.
+func (l *Laps) Part(name string, began time.Time) {
+	if l.Details() {
+		l.parts = append(l.parts, Stage{Name: name, Start: began, Took: time.Since(began)})
+	}
+}
+
+// Parts notes parts of the stage that the next Lap ends.
+func (l *Laps) Parts(list []Stage) {
+	if l.Details() {
+		l.parts = append(l.parts, list...)
+	}
+}
+
+// Details reports whether parts of stages are measured.
+func (l *Laps) Details() bool { return l.On() && l.Detailed }
 
 // On reports whether something is measured.
 func (l *Laps) On() bool { return l != nil && l.on }

@@ -1,5 +1,5 @@
 // Package otel turns what a contextmem service does into OpenTelemetry traces and metrics: a span for each recall, each call that adds
-// items and each batch that is processed, with a child for each of its stages.
+// items and each batch that is processed, with a child for each of its stages, and below it one for each of their parts.
 //
 //	o, err := otel.New(otel.Config{})
 //	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Observer: o})
@@ -90,10 +90,18 @@ func (o *Observer) Observe(ctx context.Context, r *observe.Record) {
 		o.accepted.Add(ctx, int64(r.Items))
 	}
 	ctx, span := o.tracer.Start(ctx, "contextmem."+r.Operation, trace.WithTimestamp(r.Start), trace.WithAttributes(attrs...))
+	whole := ctx // of the stage before, whose parts follow it
 	for _, s := range r.Stages {
-		_, child := o.tracer.Start(ctx, "contextmem."+r.Operation+"."+s.Name, trace.WithTimestamp(s.Start))
+		in, full := ctx, s.Name
+		if s.Within != "" {
+			in, full = whole, s.Within+"."+s.Name
+		}
+		sctx, child := o.tracer.Start(in, "contextmem."+r.Operation+"."+full, trace.WithTimestamp(s.Start))
 		child.End(trace.WithTimestamp(s.Start.Add(s.Took)))
-		o.stages.Record(ctx, s.Took.Seconds(), metric.WithAttributes(op, attribute.String("stage", s.Name)))
+		if s.Within == "" {
+			whole = sctx
+		}
+		o.stages.Record(ctx, s.Took.Seconds(), metric.WithAttributes(op, attribute.String("stage", full)))
 	}
 	if r.Err != nil {
 		span.SetStatus(codes.Error, r.Err.Error()) // errors of contextmem hold no content

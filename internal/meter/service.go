@@ -75,6 +75,9 @@ func (s *Service) Observe(_ context.Context, r *observe.Record) {
 	o.all.Observe(r.Took)
 	at := 0
 	for i := range r.Stages { // mostly in the order of o.names
+		if r.Stages[i].Within != "" {
+			continue
+		}
 		h, place := o.stage(r.Stages[i].Name, at)
 		if h != nil {
 			at = place

@@ -46,6 +46,7 @@ func (q *work) knowledge() error {
 			return err
 		}
 	}
+	q.lap("entities")
 	if !q.out.Thinking {
 		return nil
 	}

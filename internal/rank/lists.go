@@ -14,6 +14,7 @@ func (q *work) count() error {
 	var err error
 	q.terms, q.docs, avg, err = q.Keywords.Terms(q.ctx, q.req.Part, q.asked.text)
 	q.avg = float64(avg)
+	q.lap("terms")
 	return err
 }
 
@@ -41,6 +42,7 @@ func (q *work) survey(counted bool) (bool, error) {
 	s := &q.saw
 	s.Rows, s.Terms = q.rows, q.terms
 	ok, err := x.Survey(q.ctx, ask, s)
+	q.lap("survey")
 	if !ok || err != nil {
 		return false, err
 	}
@@ -90,6 +92,7 @@ func (q *work) lists() error {
 		for _, h := range hits {
 			q.rows[q.at(h)].Keyword = h.Score
 		}
+		q.lap("keyword")
 	}
 	if q.w > 0 {
 		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
@@ -102,7 +105,9 @@ func (q *work) lists() error {
 				q.rows[q.at(h)].Dense = h.Score
 			}
 		}
+		q.lap("vector")
 		if len(hits) >= k { // the list of the best ended
+			defer q.lap("rest")
 			return q.scoreRest()
 		}
 	}

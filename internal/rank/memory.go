@@ -26,17 +26,21 @@ func (q *work) memory() error {
 	if err := q.surround(); err != nil {
 		return err
 	}
+	q.lap("around")
 	if err := q.scoreSessions(); err != nil {
 		return err
 	}
+	q.lap("sessions")
 	q.own()
 	q.context()
+	q.lap("context")
 	// Long replies of an assistant hold a word near to anything.
 	if q.out.Thinking && q.Word != nil && !q.replies && !q.late("late interaction") {
 		if err := q.interact(); err != nil {
 			return err
 		}
 		q.context()
+		q.lap("late")
 	}
 	q.spread()
 	return nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // Embedder is what ranking needs of an embedder.
@@ -72,6 +73,7 @@ type Request struct {
 	Filter   backend.Filter
 	Now      time.Time
 	Deadline time.Time // thinking stops adding stages after it; zero: never
+	Timed    bool      // measure the stages
 }
 
 // Scored is a candidate with its score; [Answer.Parts] explains it.
@@ -128,6 +130,19 @@ func (a *Answer) Parts(h *Scored) Parts {
 	}
 }
 
+// Stages are what the ranking did, where Request.Timed was set. They are good until Release.
+func (a *Answer) Stages() []observe.Stage { return a.work.stages }
+
+// lap ends a stage: what happened since the one before is called name.
+func (q *work) lap(name string) {
+	if !q.req.Timed {
+		return
+	}
+	now := time.Now()
+	q.stages = append(q.stages, observe.Stage{Name: name, Start: q.since, Took: now.Sub(q.since)})
+	q.since = now
+}
+
 // Release gives the memory of the answer to later searches; nothing of it may be used
 // any more. An answer that is not released is garbage like any other value.
 func (a *Answer) Release() {
@@ -143,11 +158,12 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 	if err != nil || e.Fast == nil || !a.work.bare() {
 		return a, err
 	}
-	degraded := a.Degraded
+	degraded, stages := a.Degraded, a.Stages()
 	a.Release()
 	sp.Lane, req.Question = sp.FastLane, req.Question.fast
 	if a, err = e.Fast.search(ctx, sp, req); err == nil {
 		a.Degraded = append(degraded, a.Degraded...)
+		a.work.stages = append(stages, a.work.stages...)
 	}
 	return a, err
 }
@@ -157,6 +173,9 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	q := works.Get().(*work)
 	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
 	q.asked, q.cues = req.Question, req.Question.Cues()
+	if req.Timed {
+		q.since = time.Now()
+	}
 	q.weigh()
 	counted := q.Coverage == nil
 	if counted { // an embedder that may be far away is not asked for nothing
@@ -188,7 +207,11 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	if err := q.beside(); err != nil {
 		return nil, err
 	}
+	if q.Fast != nil {
+		q.lap("fast")
+	}
 	q.fuse()
+	q.lap("fuse")
 	pure := !req.Alpha.Auto && (req.Alpha.Value == 0 || req.Alpha.Value == 1)
 	switch {
 	case pure:
@@ -265,6 +288,9 @@ func (q *work) depth() int {
 func (q *work) embed() (err error) {
 	if q.w == 0 || q.qvec != nil {
 		return nil
+	}
+	if !q.asked.read {
+		defer q.lap("embed")
 	}
 	if q.qvec, err = q.asked.embed(q.ctx); err != nil {
 		if q.ctx.Err() != nil || q.w == 1 && q.Fast == nil {

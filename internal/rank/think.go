@@ -28,6 +28,7 @@ func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error 
 		if err := q.walk(ents, gamma); err != nil {
 			return err
 		}
+		q.lap("walk")
 		for i := range q.cand {
 			c := &q.cand[i]
 			c.Score = c.s0 + c.Graph
@@ -36,9 +37,11 @@ func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error 
 			if err := q.bridge(ents, gamma); err != nil {
 				return err
 			}
+			q.lap("bridge")
 		}
 	}
 	if gamma < 1 && !q.late("feedback terms") {
+		defer q.lap("feedback")
 		return q.feedback(1 - gamma)
 	}
 	return nil

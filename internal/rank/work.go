@@ -3,9 +3,11 @@ package rank
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/observe"
 )
 
 // work is one question on its way. It is pooled with its scratch.
@@ -38,6 +40,9 @@ type work struct {
 	scratch
 	saw backend.Survey
 	out Answer
+
+	stages []observe.Stage
+	since  time.Time // when the stage began that is under way
 }
 
 // scratch is what a search needs and leaves clean for the next.

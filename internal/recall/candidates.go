@@ -65,7 +65,9 @@ func (r *run) search() error {
 	if r.Hint != "" {
 		query = r.Hint + "\n" + query
 	}
+	began := r.Laps.Clock()
 	question := r.Ranker.Ask(query, r.Now, r.cueKinds())
+	r.Laps.Part("question", began)
 	if r.Hint == "" {
 		r.cues = question.Cues()
 	}
@@ -83,6 +85,16 @@ func (r *run) search() error {
 
 // rankAll ranks the chunks of every scope.
 func (r *run) rankAll() error {
+	if err := r.rankEach(); err != nil {
+		return err
+	}
+	for i := range r.scopes {
+		r.Laps.Parts(r.scopes[i].answer.Stages())
+	}
+	return nil
+}
+
+func (r *run) rankEach() error {
 	if len(r.scopes) == 1 {
 		return r.rank(&r.scopes[0])
 	}
@@ -99,7 +111,7 @@ func (r *run) rank(sc *scope) error {
 	return fault.Guard(func() (err error) {
 		sc.answer, err = r.Ranker.Search(r.ctx, rank.Space{Store: r.Store, Vectors: r.Vectors, Keywords: r.Keywords, Graph: r.Workspace.Graph, DenseOff: r.DenseOff, Lane: r.Lane, FastLane: r.FastLane},
 			rank.Request{Part: sc.Part, Question: r.question, K: r.most, Thinking: r.Mode == Thinking, Auto: r.Mode == Auto, Alpha: r.Alpha,
-				Filter: r.Filter, Now: r.Now, Deadline: r.Now.Add(r.Budget)})
+				Filter: r.Filter, Now: r.Now, Deadline: r.Now.Add(r.Budget), Timed: r.Laps.Details()})
 		return err
 	})
 }

@@ -30,7 +30,9 @@ func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
 	}
 	if r.Reranker != nil {
 		slices.SortStableFunc(hits, compareScores)
+		began := r.Laps.Clock()
 		r.rerank(hits)
+		r.Laps.Part("rerank", began)
 	}
 	slices.SortStableFunc(hits, compareScores)
 	return hits, nil

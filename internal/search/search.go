@@ -33,6 +33,7 @@ type Config struct {
 	Profiles *profile.Engine
 	Requests *feedback.Requests
 	Observer observe.Observer // nil: none
+	Detailed bool             // Observer wants the parts of stages
 	Logger   *slog.Logger
 }
 
@@ -140,6 +141,7 @@ type call struct {
 func (e *Engine) begin(ctx context.Context, op string, at Place, q *Query) (*call, error) {
 	c := &call{Engine: e, Query: q, at: at}
 	c.laps.Begin(observe.Recall, e.Observer != nil)
+	c.laps.Detailed = e.Detailed
 	ref, err := e.Set.Open(ctx, op, at.Org, at.Tenant)
 	if err != nil {
 		c.observed(ctx, err)
