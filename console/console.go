@@ -14,9 +14,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"path"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +34,9 @@ type Options struct {
 	// Verify finds the key with the given text; fault.ErrUnauthorized when it is no good. It is asked again at every request of a
 	// session, so that a key that is revoked is out at once. Default: Service.VerifyKey.
 	Verify func(ctx context.Context, text string) (contextmem.Key, error)
+	// Limit counts a request of the key with an id and reports whether it is within what the key may ask; else wait is how long it
+	// has to wait: the method Take of a httpapi.RateLimit. Default: no bound.
+	Limit func(key string) (wait time.Duration, ok bool)
 	// BackupDir is the directory to which backups are written; empty: the console makes none.
 	BackupDir string
 	// Secure marks cookies as for HTTPS alone, where TLS ends before this process. With TLS in this process it is so anyway.
@@ -188,6 +193,9 @@ func (c *Console) page(f func(*view) error) http.HandlerFunc {
 			return
 		}
 		v := c.view(w, r, s, key)
+		if !c.within(v) {
+			return
+		}
 		if err := f(v); err != nil {
 			c.fail(w, r, v, err)
 		}
@@ -203,6 +211,9 @@ func (c *Console) action(f func(*view) error) http.HandlerFunc {
 			return
 		}
 		v := c.view(w, r, s, key)
+		if !c.within(v) {
+			return
+		}
 		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("csrf")), []byte(s.csrf)) != 1 {
 			c.fail(w, r, v, &contextmem.Error{Kind: fault.KindForbidden, Err: errors.New("the form is out of date: go back, load the page again and repeat")})
 			return
@@ -213,6 +224,19 @@ func (c *Console) action(f func(*view) error) http.HandlerFunc {
 			c.fail(w, r, v, err)
 		}
 	}
+}
+
+// within reports whether a request is within what its key may ask; where it is not it is answered.
+func (c *Console) within(v *view) bool {
+	if c.o.Limit == nil {
+		return true
+	}
+	wait, ok := c.o.Limit(v.Key.ID)
+	if !ok {
+		v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		c.fail(v.w, v.r, v, &contextmem.Error{Kind: fault.KindRateLimited, RetryAfter: wait, Err: errors.New("rate limit of the key exceeded")})
+	}
+	return ok
 }
 
 // statusOf is the status of an answer that tells of an error.

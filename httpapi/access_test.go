@@ -166,9 +166,9 @@ func TestRateLimit(t *testing.T) {
 
 func TestLimiterForgetsOldBuckets(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(1e9, 1)
+	l := newRateLimit(1e9, 1)
 	for i := range maxBuckets + 10 {
-		_, ok := l.take(strconv.Itoa(i))
+		_, ok := l.Take(strconv.Itoa(i))
 		require.True(t, ok)
 	}
 	require.Equal(t, maxBuckets, l.buckets.Len())

@@ -63,6 +63,8 @@ type Options struct {
 	// RequestsPerSecond bounds the requests of one key, with bursts of twice as
 	// many. Default 0: no bound.
 	RequestsPerSecond float64
+	// RateLimit takes the place of RequestsPerSecond where other handlers share the bound, such as a console. Names are Principal.ID.
+	RateLimit *RateLimit
 	// TrustedProxies are the addresses of proxies whose X-Forwarded-Host, -Proto and -Prefix count in presigned URLs, where
 	// contextmem.Options.PublicURL is not set. From anybody else these headers are ignored. Default: none.
 	TrustedProxies []netip.Prefix
@@ -85,8 +87,8 @@ type api struct {
 	held *held
 
 	bodies bodyWatch
-	rate   *limiter
-	feed   *limiter
+	rate   *RateLimit
+	feed   *RateLimit
 
 	tallies *tallies
 	meters  meters
@@ -128,8 +130,10 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 		a.auth = k
 	}
 	a.held = &held{limit: o.MaxHeldBytes}
-	a.rate = newLimiter(o.RequestsPerSecond, 2*o.RequestsPerSecond)
-	a.feed = newLimiter(feedbackPerMinute/60.0, feedbackPerMinute)
+	if a.rate = o.RateLimit; a.rate == nil {
+		a.rate = NewRateLimit(o.RequestsPerSecond)
+	}
+	a.feed = newRateLimit(feedbackPerMinute/60.0, feedbackPerMinute)
 	a.mux = http.NewServeMux()
 	for i := range routes {
 		a.mount(&routes[i])
@@ -272,7 +276,7 @@ func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 	}
 	c.who = p
 	c.org = a.svc.Org(p.Org)
-	wait, ok := a.rate.take(p.ID)
+	wait, ok := a.rate.Take(p.ID)
 	a.rate.headers(w, p.ID)
 	if !ok {
 		c.fail(&contextmem.Error{Kind: fault.KindRateLimited, RetryAfter: wait, Err: errors.New("rate limit of the key exceeded")})

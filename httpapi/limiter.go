@@ -11,8 +11,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limiter is a token bucket for each name. A rate of 0 limits nothing.
-type limiter struct {
+// RateLimit bounds requests: a token bucket for each name, such as the id of a key. Several handlers may share one, so that what
+// a key asks of one counts for all: [Options.RateLimit]. It is safe for concurrent use.
+type RateLimit struct {
 	perSecond float64
 	burst     int
 
@@ -23,14 +24,17 @@ type limiter struct {
 // maxBuckets bounds memory: of more names, those that asked longest ago are forgotten.
 const maxBuckets = 100_000
 
-func newLimiter(perSecond, burst float64) *limiter {
-	l := &limiter{perSecond: perSecond, burst: int(math.Max(burst, 1))}
+// NewRateLimit returns a bound of so many requests a second for each name, with bursts of twice as many. 0 or less: no bound.
+func NewRateLimit(perSecond float64) *RateLimit { return newRateLimit(perSecond, 2*perSecond) }
+
+func newRateLimit(perSecond, burst float64) *RateLimit {
+	l := &RateLimit{perSecond: perSecond, burst: int(math.Max(burst, 1))}
 	l.buckets, _ = simplelru.NewLRU[string, *rate.Limiter](maxBuckets, nil) // fails for sizes below 1 only
 	return l
 }
 
 // bucket returns the bucket of a name, a full one when the name is new.
-func (l *limiter) bucket(name string) *rate.Limiter {
+func (l *RateLimit) bucket(name string) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, ok := l.buckets.Get(name)
@@ -41,14 +45,15 @@ func (l *limiter) bucket(name string) *rate.Limiter {
 	return b
 }
 
-// take takes a token; when there is none it says how long to wait.
-func (l *limiter) take(name string) (time.Duration, bool) {
+// Take counts a request of a name and reports whether it is within the bound; when it is not, it does not count, and wait is how long
+// it takes until one is.
+func (l *RateLimit) Take(name string) (wait time.Duration, ok bool) {
 	if l.perSecond <= 0 {
 		return 0, true
 	}
 	now := time.Now()
 	r := l.bucket(name).ReserveN(now, 1)
-	wait := r.DelayFrom(now)
+	wait = r.DelayFrom(now)
 	if wait > 0 {
 		r.CancelAt(now)
 	}
@@ -56,7 +61,7 @@ func (l *limiter) take(name string) (time.Duration, bool) {
 }
 
 // headers tells the caller how many requests are left.
-func (l *limiter) headers(w http.ResponseWriter, name string) {
+func (l *RateLimit) headers(w http.ResponseWriter, name string) {
 	if l.perSecond <= 0 {
 		return
 	}

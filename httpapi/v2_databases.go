@@ -220,7 +220,7 @@ type feedbackAnswer struct {
 }
 
 func v2Feedback(c *call) (any, error) {
-	if wait, ok := c.api.feed.take(c.who.Org); !ok {
+	if wait, ok := c.api.feed.Take(c.who.Org); !ok {
 		return nil, &contextmem.Error{Kind: fault.KindRateLimited, RetryAfter: wait, Err: feedbackLimit(wait.Seconds())}
 	}
 	f, err := c.feedback()

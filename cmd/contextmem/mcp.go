@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -98,7 +100,7 @@ const (
 const mcpSession = time.Hour
 
 // mcpHandler serves MCP over HTTP to whom the keys let in. Streams end with life, and not before they are idle for long.
-func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *keyring) http.Handler {
+func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *keyring, limit *httpapi.RateLimit) http.Handler {
 	s := mcpserver.New(mcpserver.Config{Version: version(), Place: func(ctx context.Context, c mcpserver.Caller) (mcpserver.Place, error) {
 		who, ok := c.Token.Extra["who"].(httpapi.Principal)
 		if !ok {
@@ -132,6 +134,12 @@ func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *ke
 		return &auth.TokenInfo{UserID: who.Org + "/" + who.ID, Expiration: who.Key.ExpiresAt, Extra: map[string]any{"who": who}}, nil
 	}
 	streams := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, _ := auth.TokenInfoFromContext(r.Context()).Extra["who"].(httpapi.Principal)
+		if wait, ok := limit.Take(who.ID); !ok {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+			http.Error(w, "rate limit of the key exceeded", http.StatusTooManyRequests)
+			return
+		}
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(life, cancel)()

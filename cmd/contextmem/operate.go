@@ -43,11 +43,11 @@ func auditLog(name string, w io.Writer) (*slog.Logger, io.Closer, error) {
 }
 
 // newConsole makes the console; nil without one.
-func (a *app) newConsole(s *serveFlags, svc *contextmem.Service, ring *keyring, log, audit *slog.Logger) (*console.Console, error) {
+func (a *app) newConsole(s *serveFlags, svc *contextmem.Service, ring *keyring, limit *httpapi.RateLimit, log, audit *slog.Logger) (*console.Console, error) {
 	if s.noConsole {
 		return nil, nil
 	}
-	return console.New(svc, console.Options{Verify: ring.verifyText, BackupDir: s.backupDir, Secure: strings.HasPrefix(a.engine.publicURL, "https:"), Audit: audit, Logger: log})
+	return console.New(svc, console.Options{Verify: ring.verifyText, Limit: limit.Take, BackupDir: s.backupDir, Secure: strings.HasPrefix(a.engine.publicURL, "https:"), Audit: audit, Logger: log})
 }
 
 // mountProfiles serves the profiles of package runtime/pprof to the keys of administrators.

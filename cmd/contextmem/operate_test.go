@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,4 +115,52 @@ func TestServeAuditLog(t *testing.T) {
 	bad := inProcess(t, dir, "", "serve", "--addr", "127.0.0.1:0", "--api-keys", "secret", "--audit-log", filepath.Join(dir, "no", "audit.log"))
 	assert.Equal(t, exitUsage, bad.code)
 	assert.Contains(t, bad.err, "--audit-log")
+}
+
+// TestServeLimitsAll: what a key asks over REST, MCP and the console counts together, and another key is not held up.
+func TestServeLimitsAll(t *testing.T) {
+	t.Parallel()
+	address, _ := serving(t, t.TempDir(), "--api-keys", "one,two,three", "--requests-per-second", "0.001")
+	mcp := func(key string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		if res.StatusCode == http.StatusTooManyRequests {
+			assert.NotEmpty(t, res.Header.Get("Retry-After"))
+		}
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode
+	}
+	// signs in and asks for the overview, which is one request of the key.
+	overview := func(key string) int {
+		jar, err := cookiejar.New(nil)
+		require.NoError(t, err)
+		visitor := &http.Client{Jar: jar}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/console/login", strings.NewReader(url.Values{"key": {key}}.Encode()))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := visitor.Do(r)
+		require.NoError(t, err)
+		if res.StatusCode == http.StatusTooManyRequests {
+			assert.NotEmpty(t, res.Header.Get("Retry-After"))
+		}
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode
+	}
+	rest := func(key string) int {
+		status, _ := sent(t, address+"/tenants/monitor", key)
+		return status
+	}
+	assert.NotEqual(t, http.StatusTooManyRequests, rest("one"))
+	assert.Equal(t, http.StatusTooManyRequests, rest("one"))
+	assert.Equal(t, http.StatusTooManyRequests, mcp("one"))
+	assert.Equal(t, http.StatusTooManyRequests, overview("one"))
+	assert.Equal(t, http.StatusOK, overview("two"))
+	assert.Equal(t, http.StatusTooManyRequests, rest("two"))
+	assert.NotEqual(t, http.StatusTooManyRequests, mcp("three"))
+	assert.Equal(t, http.StatusTooManyRequests, overview("three"))
 }

@@ -58,7 +58,7 @@ end within --shutdown-timeout.`,
 	f.Int64Var(&s.maxHeld, "max-held-bytes", 0, "bytes of requests in memory; 0: the default, negative: no bound")
 	f.DurationVar(&s.bodyTimeout, "body-timeout", 0, "time to send a body; 0: the default, negative: no bound")
 	f.IntVar(&s.depth, "max-json-depth", 0, "nesting of JSON; 0: the default")
-	f.Float64Var(&s.rate, "requests-per-second", 100, "requests of one key, with bursts of twice as many; 0: no bound")
+	f.Float64Var(&s.rate, "requests-per-second", 100, "requests of one key over REST, MCP and the console together, with bursts of twice as many; 0: no bound")
 	f.BoolVar(&s.vendorHeaders, "vendor-headers", false, "send the headers X-HydraDB-* of the hosted service too")
 	f.BoolVar(&s.noMCP, "no-mcp", false, "do not serve the Model Context Protocol at /mcp")
 	f.BoolVar(&s.noConsole, "no-console", false, "do not serve the console at /console")
@@ -107,7 +107,8 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 		return err
 	}
 	defer func() { _ = closer.Close() }()
-	looks, err := a.newConsole(s, d.Service(), ring, o.Logger, audit)
+	limit := httpapi.NewRateLimit(s.rate)
+	looks, err := a.newConsole(s, d.Service(), ring, limit, o.Logger, audit)
 	if err != nil {
 		return err
 	}
@@ -117,14 +118,14 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 		page = looks
 	}
 	h, err := httpapi.New(d.Service(), httpapi.Options{Console: page, Audit: audit, Authenticator: ring, MaxBodyBytes: s.maxBody, MaxHeldBytes: s.maxHeld, BodyTimeout: s.bodyTimeout,
-		MaxJSONDepth: s.depth, RequestsPerSecond: s.rate, TrustedProxies: proxies, VendorHeaders: s.vendorHeaders, Logger: o.Logger})
+		MaxJSONDepth: s.depth, RateLimit: limit, TrustedProxies: proxies, VendorHeaders: s.vendorHeaders, Logger: o.Logger})
 	if err != nil {
 		return usageError{err}
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", h)
 	if !s.noMCP {
-		mux.Handle("/mcp", a.mcpHandler(ctx, d.Service(), ring))
+		mux.Handle("/mcp", a.mcpHandler(ctx, d.Service(), ring, limit))
 	}
 	if s.pprof {
 		mountProfiles(mux, ring)
