@@ -125,7 +125,10 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	if s.embedder, err = o.embedder(); err != nil {
 		return err
 	}
-	if s.judge = o.Judge; s.judge == nil {
+	switch s.judge = o.Judge; s.judge {
+	case judge.None:
+		s.judge = nil
+	case nil:
 		if s.judge, err = judge.Default(); err != nil {
 			return err
 		}

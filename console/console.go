@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem"
@@ -54,7 +55,7 @@ type Console struct {
 	mux      *http.ServeMux
 	sessions *sessions
 	jobs     *jobs
-	pages    pages
+	pages    func() (pages, error) // read once, by the first request
 	guard    *http.CrossOriginProtection
 }
 
@@ -72,11 +73,7 @@ func New(svc *contextmem.Service, o Options) (*Console, error) {
 	if o.Audit == nil {
 		o.Audit = slog.New(slog.DiscardHandler)
 	}
-	p, err := loadPages()
-	if err != nil {
-		return nil, err
-	}
-	c := &Console{svc: svc, o: o, mux: http.NewServeMux(), sessions: newSessions(), jobs: newJobs(), pages: p, guard: http.NewCrossOriginProtection()}
+	c := &Console{svc: svc, o: o, mux: http.NewServeMux(), sessions: newSessions(), jobs: newJobs(), pages: sync.OnceValues(loadPages), guard: http.NewCrossOriginProtection()}
 	c.routes()
 	return c, nil
 }

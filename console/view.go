@@ -83,7 +83,11 @@ func (v *view) show(page string, data any) error {
 // write writes a page whole or not at all.
 func (c *Console) write(w http.ResponseWriter, status int, page string, v *view) {
 	var b bytes.Buffer
-	if err := c.pages[page].Execute(&b, v); err != nil {
+	all, err := c.pages()
+	if err == nil {
+		err = all[page].Execute(&b, v)
+	}
+	if err != nil {
 		c.o.Logger.Error("a page could not be written", "page", page, "err", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 		return

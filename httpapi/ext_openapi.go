@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // schemaOf is a JSON schema.
@@ -203,10 +204,11 @@ func operationName(path string) (name string) {
 	return name
 }
 
-// serveExtensions serves the document of the extensions.
+// serveExtensions serves the document of the extensions, which is made when it is first asked for.
 func serveExtensions() http.HandlerFunc {
-	b, err := marshal(extensionDocument())
+	document := sync.OnceValues(func() ([]byte, error) { return marshal(extensionDocument()) })
 	return func(w http.ResponseWriter, _ *http.Request) {
+		b, err := document()
 		if err != nil {
 			http.Error(w, "not found", http.StatusNotFound)
 			return

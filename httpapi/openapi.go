@@ -12,8 +12,8 @@ const openAPIVersion = "2.0.1"
 var openAPIFiles embed.FS
 
 func serveOpenAPI(name string) http.HandlerFunc {
-	b, err := openAPIFiles.ReadFile("openapi/" + name + ".json")
 	return func(w http.ResponseWriter, _ *http.Request) {
+		b, err := openAPIFiles.ReadFile("openapi/" + name + ".json")
 		if err != nil {
 			http.Error(w, "not found", http.StatusNotFound)
 			return

@@ -1,10 +1,29 @@
 package judge
 
 import (
+	"context"
+	"errors"
+
 	"github.com/contextmem/contextmem/internal/models"
 )
 
 var process = models.Registry[Judge]{Kind: "judge", Kinds: "models of change", Option: "Options.Judge"}
+
+// None as Options.Judge is none, also where a package that registers one is imported.
+var None Judge = none{}
+
+type none struct{}
+
+var errNone = errors.New("there is no judge")
+
+// Model implements [Judge].
+func (none) Model() string { return "none" }
+
+// Replaces is never called.
+func (none) Replaces(context.Context, []Pair) ([]float64, error) { return nil, errNone }
+
+// Answers is never called.
+func (none) Answers(context.Context, string, []string) ([]float64, error) { return nil, errNone }
 
 // Register makes what open returns the default judge of the process, under a name; again under the same name replaces it.
 // Packages under models/ call it when they are imported.

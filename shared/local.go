@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
@@ -29,6 +30,19 @@ func (g guests) Authenticate(r *http.Request) (httpapi.Principal, error) {
 		return httpapi.Principal{}, &fault.Error{Kind: fault.KindUnauthorized, Err: errors.New("only processes that can read the directory may ask")}
 	}
 	return httpapi.Principal{ID: "guest", Org: contextmem.DefaultOrg, Key: contextmem.Key{Org: contextmem.DefaultOrg}}, nil
+}
+
+// lazily is handler, made when the first guest comes: most owners have none.
+func (s *seat) lazily() http.Handler {
+	handler := sync.OnceValues(s.handler)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, err := handler()
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // handler serves REST, and beside it what REST does not have.

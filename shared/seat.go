@@ -124,14 +124,10 @@ func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	h, err := s.handler()
-	if err == nil {
-		err = writeOwner(file, &o)
-	}
-	if err != nil {
+	if err := writeOwner(file, &o); err != nil {
 		return nil, errors.Join(fail(err), l.Close())
 	}
-	s.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	s.server = &http.Server{Handler: s.lazily(), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(s.served)
 		_ = s.server.Serve(l) // ends with close

@@ -26,6 +26,7 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/extract/llm"
 	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/judge"
 	change "github.com/contextmem/contextmem/models/change-multilingual"
 	both "github.com/contextmem/contextmem/models/e5-bge"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
@@ -81,7 +82,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.extractorURL, "extractor-url", "", "address of a server in front of /chat/completions, such as http://localhost:11434/v1")
 	f.StringVar(&e.extractorKey, "extractor-key", "", "key of that server")
 	f.StringVar(&e.extractorModel, "extractor-model", "", "model of that server")
-	f.StringVar(&e.judge, "judge", "none", "model that says which of two statements replaces the other, beside the rules: none, or change (change-multilingual)")
+	f.StringVar(&e.judge, "judge", "change", "model that says which of two statements replaces the other and how well a passage answers, beside the rules: change (change-multilingual), or none")
 	f.BoolVar(&e.ocr, "ocr", false, "read images and scanned PDF documents with tesseract")
 	f.StringVar(&e.ocrLanguages, "ocr-languages", "eng", "languages of tesseract, joined by +")
 	f.StringVar(&e.transcriberURL, "transcriber-url", "", "address of a server in front of /audio/transcriptions, which turns recordings into text")
@@ -164,6 +165,7 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	}
 	switch e.judge {
 	case "none":
+		o.Judge = judge.None
 	case "change":
 		j, err := change.New()
 		if err != nil {
@@ -171,7 +173,7 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 		}
 		o.Judge = j
 	default:
-		return nil, check("judge", e.judge, "none", "change")
+		return nil, check("judge", e.judge, "change", "none")
 	}
 	for _, u := range []struct{ flag, address string }{{"slack-url", e.slackURL}, {"github-url", e.githubURL}, {"notion-url", e.notionURL}} {
 		if p, err := url.Parse(u.address); u.address != "" && (err != nil || p.Scheme != "http" && p.Scheme != "https" || p.Host == "") {

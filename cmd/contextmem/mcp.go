@@ -101,7 +101,7 @@ const mcpSession = time.Hour
 
 // mcpHandler serves MCP over HTTP to whom the keys let in. Streams end with life, and not before they are idle for long.
 func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *keyring, limit *httpapi.RateLimit) http.Handler {
-	s := mcpserver.New(mcpserver.Config{Version: version(), Place: func(ctx context.Context, c mcpserver.Caller) (mcpserver.Place, error) {
+	c := mcpserver.Config{Version: version(), Place: func(ctx context.Context, c mcpserver.Caller) (mcpserver.Place, error) {
 		who, ok := c.Token.Extra["who"].(httpapi.Principal)
 		if !ok {
 			return mcpserver.Place{}, errNoKey
@@ -124,8 +124,9 @@ func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *ke
 		}
 		return mcpserver.Place{Memories: svc.Org(who.Org).Tenant(tenant).Sub(sub), Name: strings.Join([]string{who.Org, tenant, sub}, "\x00"),
 			ReadOnly: !who.Key.Allows(contextmem.ScopeIngest), NoRead: !who.Key.Allows(contextmem.ScopeQuery)}, nil
-	}})
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{SessionTimeout: mcpSession})
+	}}
+	s := sync.OnceValue(func() *mcp.Server { return mcpserver.New(c) }) // its schemas are worked out when a client comes
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s() }, &mcp.StreamableHTTPOptions{SessionTimeout: mcpSession})
 	verify := func(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		who, err := ring.Authenticate(r)
 		if err != nil {

@@ -2,11 +2,11 @@ package change
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // cueWords say that something changed, and not what.
@@ -97,14 +97,14 @@ func states(c *clause) bool {
 }
 
 var (
-	withdraws   = regexp.MustCompile(`(?i)\b(forget|ignore|scratch|disregard) (what|everything|that bit|the (bit|part|thing)) `)
-	firstPerson = regexp.MustCompile(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
-	anyMore     = regexp.MustCompile(`(?i)\b(don['’]?t|doesn['’]?t|not|no)\b.*\b(any ?more|any longer)\b`)
-	denied      = regexp.MustCompile(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
-	othersThing = regexp.MustCompile(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                 // "my sister's car"
-	dated       = regexp.MustCompile(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
+	withdraws   = lazyregexp.New(`(?i)\b(forget|ignore|scratch|disregard) (what|everything|that bit|the (bit|part|thing)) `)
+	firstPerson = lazyregexp.New(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
+	anyMore     = lazyregexp.New(`(?i)\b(don['’]?t|doesn['’]?t|not|no)\b.*\b(any ?more|any longer)\b`)
+	denied      = lazyregexp.New(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
+	othersThing = lazyregexp.New(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                 // "my sister's car"
+	dated       = lazyregexp.New(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
 	// oldValue finds the value that a clause names beside the one that takes its place.
-	oldValue = regexp.MustCompile(`(?i)(?:\bnot (?:the |a |an )?([\pL\d][\pL\d.,:]*)(?: but\b|[.!,;)]*$)|\binstead of (?:the |a |an |my |our )?([\pL\d][\pL\d.,:]*)|\b(?:switched|moved|went) from ([\pL\d][\pL\d.,:]*) to\b)`)
+	oldValue = lazyregexp.New(`(?i)(?:\bnot (?:the |a |an )?([\pL\d][\pL\d.,:]*)(?: but\b|[.!,;)]*$)|\binstead of (?:the |a |an |my |our )?([\pL\d][\pL\d.,:]*)|\b(?:switched|moved|went) from ([\pL\d][\pL\d.,:]*) to\b)`)
 )
 
 // cueOf returns what a clause does to something that was said before; empty where it does nothing.

@@ -1,40 +1,40 @@
 package change
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // kind is a type of values of which a matter has one: the day of a class, the number of a phone.
 type kind struct {
 	name  string
-	value *regexp.Regexp
+	value *lazyregexp.Regexp
 }
 
 var kinds = []kind{
-	{"weekday", regexp.MustCompile(`(?i)\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b`)},
-	{"time", regexp.MustCompile(`(?i)\b(\d{1,2}[:.]\d\d|\d{1,2} ?(?:am|pm)|(?:half|quarter) (?:past )?(?:to )?\pL+|noon|midday|midnight)\b`)},
-	{"date", regexp.MustCompile(`(?i)\b(\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*|(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}|\d{1,2}(?:st|nd|rd|th))\b`)},
-	{"phone", regexp.MustCompile(`\+?\b0?\d{2,5}[ -]\d{3,4}[ -]?\d{3,4}\b`)},
-	{"money", regexp.MustCompile(`(?i)(?:[£$€] ?\d[\d.,]*k?|\b\d[\d.,]*(?:k| ?(?:euros?|dollars?|pounds?|quid)))(?:\b|$)`)},
+	{"weekday", lazyregexp.New(`(?i)\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b`)},
+	{"time", lazyregexp.New(`(?i)\b(\d{1,2}[:.]\d\d|\d{1,2} ?(?:am|pm)|(?:half|quarter) (?:past )?(?:to )?\pL+|noon|midday|midnight)\b`)},
+	{"date", lazyregexp.New(`(?i)\b(\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*|(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}|\d{1,2}(?:st|nd|rd|th))\b`)},
+	{"phone", lazyregexp.New(`\+?\b0?\d{2,5}[ -]\d{3,4}[ -]?\d{3,4}\b`)},
+	{"money", lazyregexp.New(`(?i)(?:[£$€] ?\d[\d.,]*k?|\b\d[\d.,]*(?:k| ?(?:euros?|dollars?|pounds?|quid)))(?:\b|$)`)},
 }
 
 var (
 	// changes say that a value is another one than before.
-	changes = regexp.MustCompile(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|now on|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
+	changes = lazyregexp.New(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|now on|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
 	// disproves names what was believed and is not so.
-	disproves = regexp.MustCompile(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really| even| just| only| about)* (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
+	disproves = lazyregexp.New(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really| even| just| only| about)* (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
 	// believes says that a statement is somebody's guess of a cause.
-	believes = regexp.MustCompile(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
+	believes = lazyregexp.New(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
 	// service is what one cancels, besides plans.
-	service = regexp.MustCompile(`(?i)\b(subscri\pL+|members?(?:hip)?|account|contract|policy|insurance|direct debit|standing order|booking|reservation|appointment|lessons?|classes)\b`)
+	service = lazyregexp.New(`(?i)\b(subscri\pL+|members?(?:hip)?|account|contract|policy|insurance|direct debit|standing order|booking|reservation|appointment|lessons?|classes)\b`)
 	// swapped names what is used no longer, and uses says what is used.
-	swapped = regexp.MustCompile(`(?i)\b(?:i|we|i['’]ve|we['’]ve)(?: have| just| finally)? (?:switched|moved|changed|gone|went) (?:over )?from (?:the |my |our )?([\pL\d][\pL\d.-]*) (?:over )?to\b`)
-	uses    = regexp.MustCompile(`(?i)\b(?:i|we|i['’]m|we['’]re)(?: still| mostly| always)? (?:use|using|track|keep|have|with|on|bank|pay|run|write)\b`)
+	swapped = lazyregexp.New(`(?i)\b(?:i|we|i['’]ve|we['’]ve)(?: have| just| finally)? (?:switched|moved|changed|gone|went) (?:over )?from (?:the |my |our )?([\pL\d][\pL\d.-]*) (?:over )?to\b`)
+	uses    = lazyregexp.New(`(?i)\b(?:i|we|i['’]m|we['’]re)(?: still| mostly| always)? (?:use|using|track|keep|have|with|on|bank|pay|run|write)\b`)
 	// gone says that its subject is no more.
-	gone = regexp.MustCompile(`(?i)^(?:(?:so|and|well|ok|okay|but|sadly|finally|anyway)[, ]+)*(?:the |my |our )?([\pL\d][\pL\d'’ -]{1,40}?) (?:is|are|['’]s|has been|have been|was|were|got) (?:gone|dead|no more|history|scrapped|sold|called off|cancelled|canceled|not happening)(?: (?:for good|now|after all|too|again|completely|entirely))*[.,!;)]*$`)
+	gone = lazyregexp.New(`(?i)^(?:(?:so|and|well|ok|okay|but|sadly|finally|anyway)[, ]+)*(?:the |my |our )?([\pL\d][\pL\d'’ -]{1,40}?) (?:is|are|['’]s|has been|have been|was|were|got) (?:gone|dead|no more|history|scrapped|sold|called off|cancelled|canceled|not happening)(?: (?:for good|now|after all|too|again|completely|entirely))*[.,!;)]*$`)
 )
 
 // values returns what a clause holds of each kind, by the kind's place; nil where it holds none.
@@ -71,7 +71,7 @@ func asserts(c *clause) bool {
 }
 
 // ofSomebody finds what a named person has: "Ruth's study group".
-var ofSomebody = regexp.MustCompile(`\p{Lu}\pL+['’]s \pL`)
+var ofSomebody = lazyregexp.New(`\p{Lu}\pL+['’]s \pL`)
 
 // byValue decides by what two clauses say of one matter: that its value is another one now, that a guess was wrong, or that
 // a thing is no more.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 )
 
 // Compare scores pairs of texts by the means of their tokens' vectors: for each of several heads a small layer over products and
@@ -12,6 +13,7 @@ type Compare struct {
 	hidden int
 	mean   []float32 // over many texts, taken off before vectors are compared
 	heads  []compareHead
+	load   func() error // fills mean and heads, once; the first text does it
 }
 
 // compareHead is one head. Its inputs are, for means u and v of unit length, u*v, |u-v|, u, v by value and then the
@@ -26,7 +28,7 @@ type compareHead struct {
 const extraInputs = 3
 
 // LoadCompare reads a file of safetensors: "mean" [hidden], and for each head NAME.dense, NAME.out and NAME.direct with weight
-// and bias, as floats. hidden is 1 to 16384.
+// and bias, as floats. hidden is 1 to 16384. Shapes are checked at once; values are read, and checked, with the first text.
 func LoadCompare(safetensors []byte, hidden int, heads []string) (*Compare, error) {
 	if hidden < 1 || hidden > maxWidth {
 		return nil, fmt.Errorf("hidden must be in 1..%d", maxWidth)
@@ -35,23 +37,29 @@ func LoadCompare(safetensors []byte, hidden int, heads []string) (*Compare, erro
 	if err != nil {
 		return nil, err
 	}
-	l := loader{cfg: Config{Hidden: hidden}, ts: ts}
-	c := &Compare{hidden: hidden, mean: l.vector(hidden, "mean")}
+	c := &Compare{hidden: hidden}
+	if err := c.read(loader{cfg: Config{Hidden: hidden}, ts: ts, shapes: true}, heads); err != nil {
+		return nil, err
+	}
+	c.load = sync.OnceValue(func() error { return c.read(loader{cfg: Config{Hidden: hidden}, ts: ts}, heads) })
+	return c, nil
+}
+
+// read fills mean and heads.
+func (c *Compare) read(l loader, heads []string) error {
+	c.mean, c.heads = l.vector(c.hidden, "mean"), nil
 	for _, name := range heads {
-		width := ts[name+".dense.bias"].shape
+		width := l.ts[name+".dense.bias"].shape
 		if len(width) != 1 || width[0] < 1 || width[0] > maxWidth {
-			return nil, fmt.Errorf("safetensors: %s.dense.bias must be 1 to %d floats", name, maxWidth)
+			return fmt.Errorf("safetensors: %s.dense.bias must be 1 to %d floats", name, maxWidth)
 		}
 		c.heads = append(c.heads, compareHead{
-			dense:  l.dense(name+".dense", width[0], 4*hidden+extraInputs),
+			dense:  l.dense(name+".dense", width[0], 4*c.hidden+extraInputs),
 			out:    l.dense(name+".out", 1, width[0]),
 			direct: l.dense(name+".direct", 1, extraInputs),
 		})
 	}
-	if l.err != nil {
-		return nil, l.err
-	}
-	return c, nil
+	return l.err
 }
 
 // dense reads a layer that stays in float32.
@@ -60,6 +68,9 @@ func (l *loader) dense(name string, out, in int) logitHead {
 	if !t.floats() || !t.is(out, in) {
 		l.fail(fmt.Errorf("safetensors: %s.weight must be floats [%d, %d]", name, out, in))
 		return logitHead{}
+	}
+	if l.shapes {
+		return logitHead{bias: l.vector(out, name+".bias")}
 	}
 	h := logitHead{make([]float32, out*in), l.vector(out, name+".bias")}
 	if decode(h.weight, t.data, t.dtype); !finite(h.weight) {
@@ -77,8 +88,12 @@ type Text struct {
 // Bytes is how much memory a text takes.
 func (t Text) Bytes() int { return 4*len(t.unit) + 32 }
 
-// Text reads the states of a text: the vectors of its tokens, one after the other, as Model.States returns them.
+// Text reads the states of a text: the vectors of its tokens, one after the other, as Model.States returns them. The first call
+// reads the model's values.
 func (c *Compare) Text(states []float32) (Text, error) {
+	if err := c.load(); err != nil {
+		return Text{}, err
+	}
 	if len(states) == 0 || len(states)%c.hidden != 0 {
 		return Text{}, errors.New("states must be vectors of one or more tokens")
 	}

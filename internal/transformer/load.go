@@ -62,6 +62,7 @@ type loader struct {
 	ts     map[string]tensor
 	prefix string // of the encoder's tensors
 	jobs   []packing
+	shapes bool // only shapes of large matrices are looked at, not their values
 	err    error
 }
 

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // Data is what a tenant's registry record holds besides its columns.
@@ -39,7 +39,7 @@ func DecodeRecord(t backend.Tenant) (*Record, error) {
 }
 
 var (
-	tenantIDRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	tenantIDRule = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 	errTenantID  = errors.New("must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit")
 )
 

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -80,7 +81,7 @@ func (s scale) probability(logit float32) float64 {
 
 // Judge is a model that compares texts. It is safe for concurrent use.
 type Judge struct {
-	model   string
+	model   func() string // once
 	set     config
 	encoder Encoder
 	compare *transformer.Compare
@@ -91,8 +92,8 @@ type Judge struct {
 
 var _ judge.Judge = (*Judge)(nil)
 
-// New makes a judge of files in memory and of the encoder that they were trained on. Its weights are
-// loaded at once; the encoder may load its own with the first text.
+// New makes a judge of files in memory and of the encoder that they were trained on. It checks the files' layout at once; weights
+// are read with the first text, which is when ones that are no numbers are an error.
 func New(f Files, encoder Encoder, o *Options) (*Judge, error) {
 	j, err := open(f, encoder, o)
 	if err != nil {
@@ -131,11 +132,14 @@ func open(f Files, encoder Encoder, o *Options) (*Judge, error) {
 			return nil, err
 		}
 	}
-	sum := sha256.New()
-	_, _ = sum.Write(f.Config) // a hash takes everything
-	_, _ = sum.Write(f.Weights)
-	_, _ = sum.Write([]byte(encoder.Model()))
-	j.model = o.Model + "/" + hex.EncodeToString(sum.Sum(nil)[:4])
+	name := o.Model
+	j.model = sync.OnceValue(func() string {
+		sum := sha256.New()
+		_, _ = sum.Write(f.Config) // a hash takes everything
+		_, _ = sum.Write(f.Weights)
+		_, _ = sum.Write([]byte(encoder.Model()))
+		return name + "/" + hex.EncodeToString(sum.Sum(nil)[:4])
+	})
 	return j, nil
 }
 
@@ -159,7 +163,7 @@ func (c *config) check(encoder Encoder) ([]scale, error) {
 }
 
 // Model is the model's name and a fingerprint of its weights, its calibration and its encoder.
-func (j *Judge) Model() string { return j.model }
+func (j *Judge) Model() string { return j.model() }
 
 // Replaces returns, for each pair, the calibrated probability that the later statement takes the place of the earlier one. It
 // reads the beginning of long texts only, 128 tokens with the model that comes with contextmem; what was said before and when is not looked at. The errors are those of ctx.

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/text"
 )
@@ -204,7 +204,7 @@ func readClaude(c *writer, ctx context.Context, data []byte) error {
 }
 
 // slackRef is a reference in a Slack message: a user, a channel or a link, with the words for it behind a bar.
-var slackRef = regexp.MustCompile(`<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>`)
+var slackRef = lazyregexp.New(`<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>`)
 
 // SlackUsers returns the names of users by their ids of a Slack export's users.json; nil when it is none.
 func SlackUsers(data []byte) map[string]string {

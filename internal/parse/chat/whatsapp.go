@@ -3,17 +3,17 @@ package chat
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
 // whatsAppLine begins a message of an exported WhatsApp chat: date, time and who says it, as Android and iOS write them.
-var whatsAppLine = regexp.MustCompile(`^\x{200e}?\[?(\d{1,4})[./-](\d{1,2})[./-](\d{2,4}),? (\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?[ \x{202f}]?([AaPp]\.?[Mm]\.?)?(?:\] | - )(.*)$`)
+var whatsAppLine = lazyregexp.New(`^\x{200e}?\[?(\d{1,4})[./-](\d{1,2})[./-](\d{2,4}),? (\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?[ \x{202f}]?([AaPp]\.?[Mm]\.?)?(?:\] | - )(.*)$`)
 
 // IsWhatsApp reports whether the beginning of a text is that of an exported WhatsApp chat: three messages, the first of
 // them in the first line.

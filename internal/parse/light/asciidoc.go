@@ -2,10 +2,10 @@ package light
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // asciidoc reads AsciiDoc (the language of Asciidoctor).
@@ -27,25 +27,25 @@ func ParseAsciiDoc(ctx context.Context, in document.Input, lim document.Limits) 
 }
 
 var (
-	adocHeading   = regexp.MustCompile(`^(={1,6}|#{1,6}) +(.+?)(?: +=+)?$`)
-	adocAttribute = regexp.MustCompile(`^:!?([\w-]+)!?:(?: +(.*))?$`)
-	adocAuthor    = regexp.MustCompile(`^([\p{L}][^<:\[\]=]{1,80}?)(?: +<[^>]+>)?$`)
-	adocStyle     = regexp.MustCompile(`^\[([^\]]*)\]$`)
-	adocItem      = regexp.MustCompile(`^ *(\*{1,6}|-|\.{1,6}|[0-9]{1,4}\.|[a-zA-Z]\.) +(.+)$`)
-	adocTerm      = regexp.MustCompile(`^ *(.+?)(:{2,4}|;;)(?: +(.*))?$`)
-	adocLabel     = regexp.MustCompile(`^(NOTE|TIP|IMPORTANT|WARNING|CAUTION): +`)
-	adocMacro     = regexp.MustCompile(`^(image|video|audio|toc|include)::?([^\[\s]*)\[([^\]]*)\]$`)
-	adocCondition = regexp.MustCompile(`^(ifdef|ifndef|ifeval|endif)::[^\[]*\[.*\]$`)
-	adocCols      = regexp.MustCompile(`cols=(?:"([^"]*)"|([^,\]]*))`)
-	adocCell      = regexp.MustCompile(`(?:^|\s)(?:(\d+)(?:\.\d+)?\+|(\d+)\*)?(?:[.<^>]*[aehlmsv]?)\|`)
+	adocHeading   = lazyregexp.New(`^(={1,6}|#{1,6}) +(.+?)(?: +=+)?$`)
+	adocAttribute = lazyregexp.New(`^:!?([\w-]+)!?:(?: +(.*))?$`)
+	adocAuthor    = lazyregexp.New(`^([\p{L}][^<:\[\]=]{1,80}?)(?: +<[^>]+>)?$`)
+	adocStyle     = lazyregexp.New(`^\[([^\]]*)\]$`)
+	adocItem      = lazyregexp.New(`^ *(\*{1,6}|-|\.{1,6}|[0-9]{1,4}\.|[a-zA-Z]\.) +(.+)$`)
+	adocTerm      = lazyregexp.New(`^ *(.+?)(:{2,4}|;;)(?: +(.*))?$`)
+	adocLabel     = lazyregexp.New(`^(NOTE|TIP|IMPORTANT|WARNING|CAUTION): +`)
+	adocMacro     = lazyregexp.New(`^(image|video|audio|toc|include)::?([^\[\s]*)\[([^\]]*)\]$`)
+	adocCondition = lazyregexp.New(`^(ifdef|ifndef|ifeval|endif)::[^\[]*\[.*\]$`)
+	adocCols      = lazyregexp.New(`cols=(?:"([^"]*)"|([^,\]]*))`)
+	adocCell      = lazyregexp.New(`(?:^|\s)(?:(\d+)(?:\.\d+)?\+|(\d+)\*)?(?:[.<^>]*[aehlmsv]?)\|`)
 
-	adocLink     = regexp.MustCompile(`(?:link:|xref:)([^\[\s]+)\[([^\]]*)\]|\b(https?://[^\[\s<>]+)\[([^\]]*)\]`)
-	adocCross    = regexp.MustCompile(`<<([^,<>]+)(?:,\s*([^<>]+))?>>`)
-	adocNote     = regexp.MustCompile(`footnote:[\w-]*\[([^\]]*)\]`)
-	adocUse      = regexp.MustCompile(`\{([\w-]{1,60})\}`)
-	adocImage    = regexp.MustCompile(`(?:image|icon):[^\[\s]+\[([^\]]*)\]`)
-	adocAnchor   = regexp.MustCompile(`\[\[[^\[\]]+\]\]|\[#[\w-]+\]`)
-	adocTermMark = regexp.MustCompile(`(?:kbd|btn|menu|pass|stem|latexmath|asciimath):[^\[\s]*\[([^\]]*)\]`)
+	adocLink     = lazyregexp.New(`(?:link:|xref:)([^\[\s]+)\[([^\]]*)\]|\b(https?://[^\[\s<>]+)\[([^\]]*)\]`)
+	adocCross    = lazyregexp.New(`<<([^,<>]+)(?:,\s*([^<>]+))?>>`)
+	adocNote     = lazyregexp.New(`footnote:[\w-]*\[([^\]]*)\]`)
+	adocUse      = lazyregexp.New(`\{([\w-]{1,60})\}`)
+	adocImage    = lazyregexp.New(`(?:image|icon):[^\[\s]+\[([^\]]*)\]`)
+	adocAnchor   = lazyregexp.New(`\[\[[^\[\]]+\]\]|\[#[\w-]+\]`)
+	adocTermMark = lazyregexp.New(`(?:kbd|btn|menu|pass|stem|latexmath|asciimath):[^\[\s]*\[([^\]]*)\]`)
 )
 
 var adocNames = map[string]string{"nbsp": " ", "sp": " ", "empty": "", "blank": "", "zwsp": "", "wj": "", "apos": "'", "quot": `"`, "lt": "<",

@@ -4,10 +4,10 @@ package light
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/output"
 	"github.com/contextmem/contextmem/internal/parse/text"
@@ -158,8 +158,8 @@ func link(text, url string) string {
 	return text
 }
 
-// replaceAll is [regexp.Regexp.ReplaceAllStringFunc] with the groups at hand.
-func replaceAll(re *regexp.Regexp, s string, f func(groups []string) string) string {
+// replaceAll is regexp.Regexp.ReplaceAllStringFunc with the groups at hand.
+func replaceAll(re *lazyregexp.Regexp, s string, f func(groups []string) string) string {
 	at := re.FindAllStringSubmatchIndex(s, -1)
 	if at == nil {
 		return s

@@ -2,10 +2,10 @@ package light
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // man reads pages of man in the macros of man(7) and mdoc(7), which groff defines.
@@ -47,9 +47,9 @@ func ParseMan(ctx context.Context, in document.Input, lim document.Limits) (*doc
 }
 
 var (
-	manFont   = regexp.MustCompile(`\\f(?:\[[^\]]*\]|\(..|.)|\\s[-+]?\d+|\\m\[[^\]]*\]|\\[&|^%:,/)]|\\c$`)
-	manGlyph  = regexp.MustCompile(`\\(?:\[([^\]]{1,20})\]|\((..)|\*\[([^\]]{1,20})\]|\*\((..)|([-e '` + "`" + `~0]))`)
-	manMotion = regexp.MustCompile(`\\[hvwlLkN]'[^']*'`)
+	manFont   = lazyregexp.New(`\\f(?:\[[^\]]*\]|\(..|.)|\\s[-+]?\d+|\\m\[[^\]]*\]|\\[&|^%:,/)]|\\c$`)
+	manGlyph  = lazyregexp.New(`\\(?:\[([^\]]{1,20})\]|\((..)|\*\[([^\]]{1,20})\]|\*\((..)|([-e '` + "`" + `~0]))`)
+	manMotion = lazyregexp.New(`\\[hvwlLkN]'[^']*'`)
 )
 
 // manGlyphs are characters by their names in groff_char(7); those that are not here are left out.

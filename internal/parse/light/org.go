@@ -2,10 +2,10 @@ package light
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // org reads Org, the outlines of Emacs (orgmode.org, "Org Syntax").
@@ -20,19 +20,19 @@ func ParseOrg(ctx context.Context, in document.Input, lim document.Limits) (*doc
 }
 
 var (
-	orgHeading  = regexp.MustCompile(`^(\*{1,20}) +(?:\[#[A-Z0-9]\] +)?(.*?)(?: +(:[\w@#%:]+:))? *$`)
-	orgKeyword  = regexp.MustCompile(`(?i)^ *#\+([a-z_]+)(?:\[[^\]]*\])?: *(.*)$`)
-	orgBegin    = regexp.MustCompile(`(?i)^ *#\+begin_(\w+) *(.*)$`)
-	orgDrawer   = regexp.MustCompile(`^ *:[\w-]+: *$`)
-	orgItem     = regexp.MustCompile(`^( *)([-+]|\*|[0-9]{1,4}[.)]|[a-zA-Z][.)]) +(?:\[@\d+\] +)?(?:\[([ xX-])\] +)?(.*)$`)
-	orgRule     = regexp.MustCompile(`^ *\|[-+]+\|? *$`)
-	orgNoteText = regexp.MustCompile(`^\[fn:([\w-]+)\] *(.*)$`)
+	orgHeading  = lazyregexp.New(`^(\*{1,20}) +(?:\[#[A-Z0-9]\] +)?(.*?)(?: +(:[\w@#%:]+:))? *$`)
+	orgKeyword  = lazyregexp.New(`(?i)^ *#\+([a-z_]+)(?:\[[^\]]*\])?: *(.*)$`)
+	orgBegin    = lazyregexp.New(`(?i)^ *#\+begin_(\w+) *(.*)$`)
+	orgDrawer   = lazyregexp.New(`^ *:[\w-]+: *$`)
+	orgItem     = lazyregexp.New(`^( *)([-+]|\*|[0-9]{1,4}[.)]|[a-zA-Z][.)]) +(?:\[@\d+\] +)?(?:\[([ xX-])\] +)?(.*)$`)
+	orgRule     = lazyregexp.New(`^ *\|[-+]+\|? *$`)
+	orgNoteText = lazyregexp.New(`^\[fn:([\w-]+)\] *(.*)$`)
 
-	orgLink   = regexp.MustCompile(`\[\[([^\[\]]+)\](?:\[([^\[\]]+)\])?\]`)
-	orgNote   = regexp.MustCompile(`\[fn:([\w-]*)(?::([^\[\]]*))?\]`)
-	orgCode   = regexp.MustCompile(`(^|[\s({"'-])[=~]([^\s=~](?:[^=~]*?[^\s=~])?)[=~]($|[\s)}"'.,:;!?-])`)
-	orgMark   = regexp.MustCompile(`(^|[\s({"'-])([*/_+])([^\s*/_+](?:[^*_+\n]*?[^\s*/_+])?)([*/_+])($|[\s)}"'.,:;!?-])`)
-	orgTarget = regexp.MustCompile(`<<<?[^<>\n]+>>>?`)
+	orgLink   = lazyregexp.New(`\[\[([^\[\]]+)\](?:\[([^\[\]]+)\])?\]`)
+	orgNote   = lazyregexp.New(`\[fn:([\w-]*)(?::([^\[\]]*))?\]`)
+	orgCode   = lazyregexp.New(`(^|[\s({"'-])[=~]([^\s=~](?:[^=~]*?[^\s=~])?)[=~]($|[\s)}"'.,:;!?-])`)
+	orgMark   = lazyregexp.New(`(^|[\s({"'-])([*/_+])([^\s*/_+](?:[^*_+\n]*?[^\s*/_+])?)([*/_+])($|[\s)}"'.,:;!?-])`)
+	orgTarget = lazyregexp.New(`<<<?[^<>\n]+>>>?`)
 )
 
 func (o *org) blocks(lines []string, depth int) {

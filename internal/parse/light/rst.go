@@ -2,11 +2,11 @@ package light
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // rst reads reStructuredText (docutils, "reStructuredText Markup Specification").
@@ -32,19 +32,19 @@ func ParseRST(ctx context.Context, in document.Input, lim document.Limits) (*doc
 }
 
 var (
-	rstSubstitution = regexp.MustCompile(`^\.\. \|([^|]{1,80})\| replace::\s*(.*)$`)
-	rstDirective    = regexp.MustCompile(`^\.\. (?:\|[^|]*\| )?([A-Za-z][\w:.+-]*)::(?: +(.*))?$`)
-	rstFootnote     = regexp.MustCompile(`^\.\. \[(#?[\w*-]*)\] ?(.*)$`)
-	rstField        = regexp.MustCompile(`^:([^:` + "`" + `][^:]{0,60}):(?: +(.*))?$`)
-	rstBullet       = regexp.MustCompile(`^([*+\-•‣⁃]) +`)
-	rstNumber       = regexp.MustCompile(`^(?:\(?([0-9]{1,4}|[A-Za-z]|[ivxlcdmIVXLCDM]{1,6}|#)[.)]) +`)
-	rstSimpleRule   = regexp.MustCompile(`^=+( +=+)+ *$`)
-	rstGridRule     = regexp.MustCompile(`^\+[-=+]+\+ *$`)
-	rstRole         = regexp.MustCompile("(?::[\\w.+:-]{1,40}:)?`([^`<>]*?)\\s*(?:<([^`<>]+)>)?`(?:__?|:[\\w.+:-]{1,40}:)?")
-	rstLiteral      = regexp.MustCompile("``([^`](?:`?[^`])*)``")
-	rstNote         = regexp.MustCompile(`\[(#?[\w*-]{0,20})\]_`)
-	rstReference    = regexp.MustCompile(`\b(\w+)__?(\W|$)`)
-	rstUse          = regexp.MustCompile(`\|([^|\s][^|]{0,80})\|_{0,2}`)
+	rstSubstitution = lazyregexp.New(`^\.\. \|([^|]{1,80})\| replace::\s*(.*)$`)
+	rstDirective    = lazyregexp.New(`^\.\. (?:\|[^|]*\| )?([A-Za-z][\w:.+-]*)::(?: +(.*))?$`)
+	rstFootnote     = lazyregexp.New(`^\.\. \[(#?[\w*-]*)\] ?(.*)$`)
+	rstField        = lazyregexp.New(`^:([^:` + "`" + `][^:]{0,60}):(?: +(.*))?$`)
+	rstBullet       = lazyregexp.New(`^([*+\-•‣⁃]) +`)
+	rstNumber       = lazyregexp.New(`^(?:\(?([0-9]{1,4}|[A-Za-z]|[ivxlcdmIVXLCDM]{1,6}|#)[.)]) +`)
+	rstSimpleRule   = lazyregexp.New(`^=+( +=+)+ *$`)
+	rstGridRule     = lazyregexp.New(`^\+[-=+]+\+ *$`)
+	rstRole         = lazyregexp.New("(?::[\\w.+:-]{1,40}:)?`([^`<>]*?)\\s*(?:<([^`<>]+)>)?`(?:__?|:[\\w.+:-]{1,40}:)?")
+	rstLiteral      = lazyregexp.New("``([^`](?:`?[^`])*)``")
+	rstNote         = lazyregexp.New(`\[(#?[\w*-]{0,20})\]_`)
+	rstReference    = lazyregexp.New(`\b(\w+)__?(\W|$)`)
+	rstUse          = lazyregexp.New(`\|([^|\s][^|]{0,80})\|_{0,2}`)
 )
 
 // adornment returns the character of a line that underlines a title; 0 for another line.

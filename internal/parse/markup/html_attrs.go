@@ -2,25 +2,25 @@ package markup
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/output"
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-var metaCharset = regexp.MustCompile(`(?i)<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.\-]{2,40})`)
+var metaCharset = lazyregexp.New(`(?i)<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.\-]{2,40})`)
 
 // DeclaredCharset returns the charset that the page declares in its first 4,096 bytes. A page that could be read this
 // far is not UTF-16, so that name there means UTF-8 (WHATWG HTML, prescan a byte stream).
 func DeclaredCharset(data []byte) string {
 	prefix := clean.Head(data, 4096)
-	for _, re := range []*regexp.Regexp{xmlscan.Declaration, metaCharset} {
+	for _, re := range []*lazyregexp.Regexp{xmlscan.Declaration, metaCharset} {
 		if m := re.FindSubmatch(prefix); m != nil {
 			name := strings.ToLower(string(m[1]))
 			if strings.HasPrefix(name, "utf-16") {

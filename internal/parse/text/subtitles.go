@@ -3,10 +3,10 @@ package text
 import (
 	"context"
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
@@ -20,12 +20,12 @@ const (
 
 var (
 	// cueTime is the line of a cue that has its times: WebVTT (W3C) with a dot and optional hours, SubRip with a comma.
-	cueTime = regexp.MustCompile(`^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})`)
+	cueTime = lazyregexp.New(`^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})`)
 	// cueVoice is the tag of WebVTT that names who speaks.
-	cueVoice = regexp.MustCompile(`^<v(?:\.[^ \t>]*)?[ \t]+([^>]{1,200})>`)
-	cueTag   = regexp.MustCompile(`<[^<>]{0,200}>|\{\\[^{}]{0,100}\}`)
+	cueVoice = lazyregexp.New(`^<v(?:\.[^ \t>]*)?[ \t]+([^>]{1,200})>`)
+	cueTag   = lazyregexp.New(`<[^<>]{0,200}>|\{\\[^{}]{0,100}\}`)
 	// cueName is how SubRip files name who speaks.
-	cueName = regexp.MustCompile(`^(?:[-–]\s*)?([\p{Lu}][\p{L}\p{N}.'’ ]{0,30}):\s+(.*)$`)
+	cueName = lazyregexp.New(`^(?:[-–]\s*)?([\p{Lu}][\p{L}\p{N}.'’ ]{0,30}):\s+(.*)$`)
 )
 
 // speech gathers cues to paragraphs, each with the time at which it begins and who speaks.

@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/charset"
 )
 
@@ -417,4 +417,4 @@ func (x *Scanner) Skip() {
 const ReasonEntities = "entities that the document declares were not expanded"
 
 // Declaration matches an XML declaration that names an encoding; the name is its first group.
-var Declaration = regexp.MustCompile(`^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_:.\-]{2,40})["']`)
+var Declaration = lazyregexp.New(`^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_:.\-]{2,40})["']`)
