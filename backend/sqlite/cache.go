@@ -37,8 +37,35 @@ type rowCache struct {
 	at    uint64 // the version of all values
 	used  int
 	items map[cacheKey]*cacheItem
-	order cacheItem // a ring: next is used latest, prev longest ago
-	clock uint64    // uses and insertions so far
+	order cacheItem         // a ring: next is used latest, prev longest ago
+	clock uint64            // uses and insertions so far
+	named map[string][]byte // small values by name, nil of one that is not there
+}
+
+// Bounds of the values that are kept by name.
+const (
+	maxNamed      = 32
+	maxNamedBytes = 1 << 10
+)
+
+// value returns the value of a name of version v; false: it is not known.
+func (m *rowCache) value(v uint64, name string) ([]byte, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.at != v {
+		return nil, false
+	}
+	value, ok := m.named[name]
+	return value, ok
+}
+
+// keep notes the value of a name of version v, if it is small.
+func (m *rowCache) keep(v uint64, name string, value []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.turn(v) && len(m.named) < maxNamed && len(name)+len(value) <= maxNamedBytes {
+		m.named[name] = value
+	}
 }
 
 type cacheItem struct {
@@ -61,6 +88,7 @@ func (it *cacheItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
 // empty forgets everything.
 func (m *rowCache) empty() {
 	clear(m.items)
+	clear(m.named)
 	m.used = 0
 	m.order.next, m.order.prev = &m.order, &m.order
 }
@@ -69,7 +97,7 @@ func (m *rowCache) empty() {
 const cacheOverhead = 160
 
 func newCache(limit int) *rowCache {
-	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem)}
+	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem), named: make(map[string][]byte)}
 	m.empty()
 	return m
 }

@@ -70,13 +70,25 @@ func (s *store) readSettled(ctx context.Context, fn func(c *conn) error) error {
 
 func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 
+// Get reads through the cache, which knows of the names that have no value too: recalls ask for such.
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
+	v, quiet := s.commits.load()
+	if known, ok := s.cache.value(v, name); quiet && ok {
+		if err := s.enter(ctx); err != nil {
+			return nil, err
+		}
+		s.leave()
+		return bytes.Clone(known), nil
+	}
 	err = s.query(ctx, func(c *conn) error {
 		value, err = readValue(ctx, c, name)
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if quiet && s.commits.n.Load() == v {
+		s.cache.keep(v, name, bytes.Clone(value))
 	}
 	return value, nil
 }
