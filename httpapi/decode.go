@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"strconv"
@@ -121,14 +122,37 @@ func valueOf(to any) reflect.Value { return reflect.ValueOf(to).Elem() }
 // indexed is the name of element i of a list.
 func indexed(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
-// object fills the struct v.
+// object fills the struct v. It looks at the fields that the request gives alone, in the order of the struct.
 func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 	p := planOf(v.Type())
-	for i := range p.fields {
+	v.Set(p.defaults)
+	var given, several uint64 // fields, as bits
+	var place [maxFields]int  // in the members
+	if ms != nil {
+		for i := range ms.list {
+			m := &ms.list[i]
+			k, ok := p.places[m.name]
+			if !ok || m.deleted || m.value.absent() {
+				continue
+			}
+			several |= given & (1 << k)
+			given |= 1 << k
+			place[k] = i
+		}
+	}
+	for left := given | p.must; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros64(left)
 		f := &p.fields[i]
-		m, name, err := ms.find(at, f)
-		if err != nil {
-			return err
+		var m member
+		name := ""
+		switch {
+		case several>>i&1 != 0:
+			var err error
+			if m, name, err = ms.find(at, f); err != nil {
+				return err
+			}
+		case given>>i&1 != 0:
+			m, name = ms.list[place[i]].value, ms.list[place[i]].name
 		}
 		to := v.FieldByIndex(f.index)
 		if m.json == nil && name != "" && to.Kind() == reflect.Bool && strings.TrimSpace(m.text()) == "" {

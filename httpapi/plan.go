@@ -12,9 +12,15 @@ import (
 
 // plan is how a struct is read: the rules of its fields and of those of the structs that it embeds.
 type plan struct {
-	fields []planned
-	names  map[string]bool // all names that it reads
+	fields   []planned
+	names    map[string]bool // all names that it reads
+	places   map[string]int  // of names in fields
+	defaults reflect.Value   // the struct of a request that gives nothing
+	must     uint64          // the fields that have a check or a value of their own in such a request, as bits
 }
+
+// maxFields is how many fields a struct may have, with those of the structs that it embeds.
+const maxFields = 64
 
 // planned is the rule of one field; see decoder for the tags that it is made from.
 type planned struct {
@@ -38,16 +44,44 @@ func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
 		return p.(*plan)
 	}
-	p := &plan{names: map[string]bool{}}
+	p := &plan{names: map[string]bool{}, places: map[string]int{}}
 	p.add(t, nil)
+	if len(p.fields) > maxFields {
+		panic("httpapi: too many fields in " + t.String())
+	}
 	for i := range p.fields {
-		p.names[p.fields[i].name] = true
-		for _, n := range p.fields[i].also {
-			p.names[n] = true
+		for _, n := range append([]string{p.fields[i].name}, p.fields[i].also...) {
+			if p.names[n] {
+				panic("httpapi: two fields of " + t.String() + " have the name " + n)
+			}
+			p.names[n], p.places[n] = true, i
 		}
 	}
+	p.preset(t)
 	plans.Store(t, p)
 	return p
+}
+
+// preset makes the struct of a request that gives nothing.
+func (p *plan) preset(t reflect.Type) {
+	p.defaults = reflect.New(t).Elem()
+	d := &decoder{in: new(input)}
+	for i := range p.fields {
+		f := &p.fields[i]
+		to := p.defaults.FieldByIndex(f.index)
+		own := false
+		if !f.preset.absent() {
+			switch to.Kind() {
+			case reflect.Pointer, reflect.Slice, reflect.Map: // requests must not share it
+				own = true
+			default:
+				own = d.value(f.name, f.preset, to) != nil
+			}
+		}
+		if own || f.check("", to) != nil {
+			p.must |= 1 << i
+		}
+	}
 }
 
 func (p *plan) add(t reflect.Type, above []int) {
