@@ -73,16 +73,29 @@ func TestCutPoints(t *testing.T) {
 
 // Sentences lie in the text one after the other, however much white space of whatever kind stands between them.
 func FuzzSentences(f *testing.F) {
-	for _, s := range []string{"One. \n\n\u00a0 Two.", "One!\n \n\u2003\nTwo? \n\n", "A.\r\n\r\nB.", "- a.\n- b.\n\n \u3000\n# c", "Ja. \u2028\n\nNein。\n\u3000\n\n", "a.\n\n\t\v\f\nb"} {
+	for _, s := range []string{"One. \n\n\u00a0 Two.", "One!\n \n\u2003\nTwo? \n\n", "A.\r\n\r\nB.", "- a.\n- b.\n\n \u3000\n# c", "Ja. \u2028\n\nNein。\n\u3000\n\n", "a.\n\n\t\v\f\nb", "On day 3, Ann's \t dog (7) slept.", " a", "a\n", "- a.b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		last := 0
+		last, n := 0, 0
 		for start, end := range Sentences(text) {
+			if n++; Unbroken(text) && (n > 1 || start > 0 || end < len(text)) {
+				t.Fatalf("sentence %d to %d of %q, which is unbroken", start, end, text)
+			}
 			if start < last || end <= start || end > len(text) {
 				t.Fatalf("sentence %d to %d after %d of %q", start, end, last, text)
 			}
 			last = end
 		}
 	})
+}
+
+func TestUnbroken(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"a", "On day 3, Ann's dog slept.", "a; b: c - d?", "a\tb"} {
+		assert.True(t, Unbroken(text), text)
+	}
+	for _, text := range []string{"", ".", " a", "a ", "a\n", "A. B", "e.g. this", "a\nb", "caf\u00e9", "a\u3002b", "a \u2026"} {
+		assert.False(t, Unbroken(text), text)
+	}
 }

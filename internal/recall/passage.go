@@ -59,9 +59,12 @@ func (r *run) terms() map[string]int {
 
 // whole returns the only sentence of a text; false when it has several, or none.
 func whole(text string) (Passage, bool) {
+	if text = looked(text); chunk.Unbroken(text) {
+		return Passage{0, len(text)}, true
+	}
 	n := 0
 	var only Passage
-	for start, end := range chunk.Sentences(looked(text)) {
+	for start, end := range chunk.Sentences(text) {
 		if n++; n == 2 {
 			return Passage{}, false
 		}
