@@ -26,7 +26,7 @@ func lookup(s string) Word {
 	if len(s) > maxLookup {
 		return Word{}
 	}
-	var key [maxLookup]byte
+	var key lexKey
 	for i := range len(s) {
 		c := s[i]
 		if c >= utf8.RuneSelf {
@@ -37,7 +37,17 @@ func lookup(s string) Word {
 		}
 		key[i] = c
 	}
-	return lexicon[string(key[:len(s)])]
+	return lexicon[key]
+}
+
+// lexKey is a word in lower case with zeros behind it. A map with such keys touches less memory than one with strings, and
+// each word of each text is looked up.
+type lexKey [maxLookup]byte
+
+// keyOf returns the key of a word; false if it is too long for the tables.
+func keyOf(s string) (key lexKey, ok bool) {
+	n := copy(key[:], s)
+	return key, n == len(s)
 }
 
 // Lookup returns what the lexicon knows about a word in any case, zero if nothing.
@@ -47,11 +57,21 @@ func Lookup(s string) Word {
 }
 
 func lookupSlow(s string) Word {
-	if w, ok := lexicon[strings.ReplaceAll(strings.ToLower(s), "’", "'")]; ok {
+	if w, ok := known(strings.ReplaceAll(strings.ToLower(s), "’", "'")); ok {
 		return w
 	}
-	w := lexicon[extract.Key(s)] // "María" is in the list as "maria"
+	w, _ := known(extract.Key(s)) // "María" is in the list as "maria"
 	return Word{Flags: w.Flags & (GivenName | PlaceName)}
+}
+
+// known finds a word as it is in the tables.
+func known(s string) (Word, bool) {
+	key, ok := keyOf(s)
+	if !ok {
+		return Word{}, false
+	}
+	w, ok := lexicon[key]
+	return w, ok
 }
 
 //go:embed tables/function.txt
@@ -85,7 +105,14 @@ func readTables() {
 		}
 	}
 	verbs = addVerbs(m, verbsTable)
-	lexicon = m
+	lexicon = make(map[lexKey]Word, len(m))
+	for s, w := range m {
+		key, ok := keyOf(s)
+		if !ok {
+			panic("language: " + s + " is too long to be looked up")
+		}
+		lexicon[key] = w
+	}
 	placePhrases = make(map[string]bool)
 	for name := range TableLines(placeTable) {
 		placePhrases[extract.Key(name)] = true
@@ -94,7 +121,7 @@ func readTables() {
 
 // What load reads; loaded before a document has a text.
 var (
-	lexicon      map[string]Word // words in lower case
+	lexicon      map[lexKey]Word // words in lower case
 	verbs        []Verb
 	placePhrases map[string]bool // places of more than one word, by key
 )

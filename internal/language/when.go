@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed tables/when.txt
@@ -20,11 +21,64 @@ var whenPhrases = sync.OnceValue(func() map[string][]string {
 	return m
 })
 
-// whenWords is among how many first words of a question a phrase may begin.
-const whenWords = 3
+// whenFirst are the first words of the phrases.
+var whenFirst = sync.OnceValue(func() map[string]bool {
+	m := make(map[string]bool)
+	for _, list := range whenPhrases() {
+		for _, p := range list {
+			for w := range strings.FieldsSeq(p) {
+				m[w] = true
+				break
+			}
+		}
+	}
+	return m
+})
+
+const (
+	// whenWords is among how many first words of a question a phrase may begin.
+	whenWords = 3
+	// maxWhenWord is longer than the first word of each phrase in ASCII.
+	maxWhenWord = 16
+)
+
+// mayAskWhen is false for a question in ASCII whose first words begin no phrase: it need not be known which language it is in.
+func mayAskWhen(q string) bool {
+	first := whenFirst()
+	var word [maxWhenWord]byte
+	n, words := 0, 0
+	for i := 0; i <= len(q) && words < whenWords; i++ {
+		c := byte(' ')
+		if i < len(q) {
+			c = q[i]
+		}
+		switch {
+		case c >= utf8.RuneSelf:
+			return true
+		case IsUpperByte(c):
+			c |= 0x20
+			fallthrough
+		case c >= 'a' && c <= 'z':
+			if n < maxWhenWord {
+				word[n] = c
+			}
+			n++
+		case n > 0:
+			if n <= maxWhenWord && first[string(word[:n])] {
+				return true
+			}
+			n = 0
+			words++
+		}
+	}
+	return false
+}
 
 // asksWhen reports whether a question in a language other than English asks for a time.
 func asksWhen(q string) bool {
+	if !mayAskWhen(q) {
+		return false
+	}
 	code := Guess(q)
 	phrases := whenPhrases()[code]
 	if phrases == nil {
