@@ -2,7 +2,6 @@ package feedback
 
 import (
 	"encoding/binary"
-	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -48,7 +47,9 @@ func (l *Requests) Add(id string, r *Recalled) {
 	if l.latest == nil {
 		l.latest, _ = simplelru.NewLRU(rememberedRequests, func(_ uuid.UUID, old string) { l.bytes -= len(old) }) // fails for sizes below 1 only
 	}
-	l.latest.Remove(key)
+	if old, ok := l.latest.Peek(key); ok { // Add does not tell of what it writes over
+		l.bytes -= len(old)
+	}
 	l.latest.Add(key, stored)
 	for l.bytes += len(stored); l.bytes > rememberedBytes; {
 		l.latest.RemoveOldest()
@@ -76,25 +77,18 @@ func (l *Requests) Get(org, id string) (Recalled, bool) {
 
 // encode returns the stored form: the class, then texts and counts of texts.
 func (r *Recalled) encode() string {
-	n := 16 + len(r.Org) + len(r.Tenant) + len(r.Query)
-	for _, list := range [...][]string{r.Subs, r.Sources} {
-		for _, s := range list {
-			n += binary.MaxVarintLen32 + len(s)
-		}
-	}
-	var b strings.Builder
-	b.Grow(n)
-	b.WriteByte(r.Class)
+	var room [1 << 10]byte // most take less
+	b := append(room[:0], r.Class)
 	for _, s := range [...]string{r.Org, r.Tenant, r.Query} {
-		writeText(&b, s)
+		b = appendText(b, s)
 	}
 	for _, list := range [...][]string{r.Subs, r.Sources} {
-		writeNumber(&b, len(list))
+		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, s := range list {
-			writeText(&b, s)
+			b = appendText(b, s)
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // decode reads what encode wrote.
@@ -115,15 +109,9 @@ func decode(stored string) (r Recalled) {
 	return r
 }
 
-// writeText writes a text so that readText finds its end.
-func writeText(b *strings.Builder, s string) {
-	writeNumber(b, len(s))
-	b.WriteString(s)
-}
-
-func writeNumber(b *strings.Builder, n int) {
-	var room [binary.MaxVarintLen64]byte
-	b.Write(room[:binary.PutUvarint(room[:], uint64(n))])
+// appendText appends a text so that readText finds its end.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 func readText(b []byte) (s string, rest []byte) {
