@@ -153,3 +153,22 @@ func TestEraseUser(t *testing.T) {
 		require.Error(t, err)
 	}
 }
+
+// TestEraseForgetsRestoredFacts: what says that a fact was restored goes with it.
+func TestEraseForgetsRestoredFacts(t *testing.T) {
+	t.Parallel()
+	dir, ctx := t.TempDir(), t.Context()
+	svc, err := contextmem.Open(ctx, dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("u")
+	remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: on("2020-01-01")},
+		contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: on("2022-01-01")})
+	require.NoError(t, s.WaitRefined(ctx))
+	_, err = s.RestoreFact(ctx, 0, factID(t, s, 0, "zorblax"))
+	require.NoError(t, err)
+	require.NotEmpty(t, holding(t, dir, "graph revived"))
+	_, err = s.Erase(ctx, contextmem.EraseRequest{IDs: []string{"first"}})
+	require.NoError(t, err)
+	require.Empty(t, holding(t, dir, "graph revived"))
+}

@@ -17,6 +17,24 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 	})
 }
 
+// RestoreFact lets a fact hold again that later ones took the place of: it holds beside what the items say that retired it until now, for
+// Facts, Profile, the graph and dated facts of recalls. What is told later may retire it again. Other facts of its item stay as they
+// are; Restore is for all facts of a memory. It lasts until its item, or the one beside which it stands, is told anew or deleted, or until
+// RetireFact. It returns the fact as it is then. class 0 is ClassMemory; id is Fact.ID. fault.ErrNotFound when the sub-tenant has no such fact,
+// fault.ErrConflict when nothing took its place, or the tenant keeps 10,000 restored facts.
+func (s scope) RestoreFact(ctx context.Context, class Class, id string) (*facts.Fact, error) {
+	return entered(ctx, s, "restore fact", func(ref *workspace.Ref, name string) (*facts.Fact, error) {
+		return s.svc.profiles.RestoreFact(ctx, ref.Store, name, class, id)
+	})
+}
+
+// RetireFact takes RestoreFact back: what took the place of the fact does so again. Facts with Fact.Restored can be retired; fault.ErrConflict for others.
+func (s scope) RetireFact(ctx context.Context, class Class, id string) (*facts.Fact, error) {
+	return entered(ctx, s, "retire fact", func(ref *workspace.Ref, name string) (*facts.Fact, error) {
+		return s.svc.profiles.RetireFact(ctx, ref.Store, name, class, id)
+	})
+}
+
 // ListEntities returns a page of the entities of the graph, by name; Entities looks some up.
 func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.EntityPage, error) {
 	return entered(ctx, s, "entities", func(ref *workspace.Ref, name string) (*facts.EntityPage, error) {

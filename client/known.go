@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 
+	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
@@ -27,6 +29,7 @@ type factRow struct {
 	Learnt         string       `json:"learnt_at"`
 	Retired        string       `json:"retired_at"`
 	SupersededBy   string       `json:"superseded_by"`
+	Restored       string       `json:"restored_at"`
 	Evidence       string       `json:"evidence"`
 	SourceID       string       `json:"source_id"`
 	ChunkID        string       `json:"chunk_id"`
@@ -37,7 +40,7 @@ func factsOf(rows []factRow) []facts.Fact {
 	for _, r := range rows {
 		out = append(out, facts.Fact{ID: r.ID, Subject: r.Subject, Predicate: r.Predicate, Object: r.Object, Slot: r.Slot, SlotConfidence: r.SlotConfidence, Kind: r.Kind, Text: r.Text,
 			Status: r.Status, Confidence: r.Confidence, Since: readTime(r.Since), Until: readTime(r.Until), Precision: r.Precision, Learnt: readTime(r.Learnt), Retired: readTime(r.Retired),
-			SupersededBy: r.SupersededBy, Evidence: r.Evidence, SourceID: r.SourceID, ChunkID: r.ChunkID})
+			SupersededBy: r.SupersededBy, Restored: readTime(r.Restored), Evidence: r.Evidence, SourceID: r.SourceID, ChunkID: r.ChunkID})
 	}
 	return out
 }
@@ -80,6 +83,32 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 		p.Next = n
 	}
 	return p, nil
+}
+
+// RestoreFact lets a fact hold again that later ones took the place of, as contextmem.Sub.RestoreFact does.
+func (s scope) RestoreFact(ctx context.Context, class contextmem.Class, id string) (*facts.Fact, error) {
+	return s.changeFact(ctx, "restore fact", "restore", class, id)
+}
+
+// RetireFact takes RestoreFact back, as contextmem.Sub.RetireFact does.
+func (s scope) RetireFact(ctx context.Context, class contextmem.Class, id string) (*facts.Fact, error) {
+	return s.changeFact(ctx, "retire fact", "retire", class, id)
+}
+
+func (s scope) changeFact(ctx context.Context, op, action string, class contextmem.Class, id string) (*facts.Fact, error) {
+	body := s.body()
+	if class != 0 {
+		name, err := className(op, class, false)
+		if err != nil {
+			return nil, err
+		}
+		body["type"] = name
+	}
+	var row factRow
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/facts/" + url.PathEscape(id) + "/" + action, json: body, once: true}, &row); err != nil {
+		return nil, err
+	}
+	return &factsOf([]factRow{row})[0], nil
 }
 
 // Profile implements contextmem.Memories.

@@ -105,6 +105,8 @@ func (c *Console) routes() {
 	act("logout", logout)
 	act("t/{tenant}/retry", retry)
 	act("t/{tenant}/restore", restore)
+	act("t/{tenant}/fact/restore", restoreFact)
+	act("t/{tenant}/fact/retire", retireFact)
 	act("t/{tenant}/merge/undo", undoMerge)
 	act("connectors", createConnector)
 	act("connectors/{id}/sync", syncConnector)

@@ -177,13 +177,17 @@ func TestScopedKey(t *testing.T) {
 			assert.NotContains(t, body, "zebra", page)
 		}
 	}
-	for _, action := range []string{"t/zebra/retry", "t/zebra/restore", "t/zebra/merge/undo", "keys", "keys/revoke", "keys/expire", "webhooks", "webhooks/test", "webhooks/delete", "webhooks/resend", "connectors", "connectors/x/sync", "connectors/x/delete", "system/backup", "system/verify"} {
+	for _, action := range []string{"t/zebra/retry", "t/zebra/restore", "t/zebra/fact/restore", "t/zebra/fact/retire", "t/zebra/merge/undo", "keys", "keys/revoke", "keys/expire", "webhooks", "webhooks/test", "webhooks/delete", "webhooks/resend", "connectors", "connectors/x/sync", "connectors/x/delete", "system/backup", "system/verify"} {
 		status, _ := v.post(t, action, url.Values{"id": {"zebra-1"}, "sub": {"u"}})
 		assert.Equal(t, http.StatusForbidden, status, action)
 	}
 	reader := s.visitor(t, contextmem.KeySpec{Owner: "reader", Scopes: []contextmem.Scope{contextmem.ScopeQuery}})
 	status, _ := reader.post(t, "t/acme/restore", url.Values{"id": {"acme-1"}, "sub": {"u"}})
 	assert.Equal(t, http.StatusForbidden, status)
+	for _, action := range []string{"t/acme/fact/restore", "t/acme/fact/retire"} {
+		status, _ = reader.post(t, action, url.Values{"id": {"rel_1"}, "sub": {"u"}})
+		assert.Equal(t, http.StatusForbidden, status, action)
+	}
 	status, _ = reader.get(t, "keys")
 	assert.Equal(t, http.StatusForbidden, status)
 }
@@ -239,11 +243,11 @@ func TestMalformed(t *testing.T) {
 
 	rng := rand.New(rand.NewPCG(19, 19))
 	pick := func(list []string) string { return list[rng.IntN(len(list))] }
-	paths := []string{"", "login", "logout", "t/acme", "t/nobody", "t/acme/item", "t/acme/recall", "t/acme/timeline", "t/acme/graph", "t/acme/retry", "t/acme/restore", "t/acme/merge/undo", "connectors",
+	paths := []string{"", "login", "logout", "t/acme", "t/nobody", "t/acme/item", "t/acme/recall", "t/acme/timeline", "t/acme/graph", "t/acme/retry", "t/acme/restore", "t/acme/fact/restore", "t/acme/fact/retire", "t/acme/merge/undo", "connectors",
 		"connectors/zz", "connectors/zz/sync", "connectors/zz/pause", "connectors/zz/resources", "connectors/zz/delete", "webhooks", "webhooks/test", "webhooks/resend", "webhooks/delete", "keys/revoke", "keys/expire", "keys", "static/console.css",
 		"static/..%2fconsole.go", "../x", "t//x", "t/%00", "t/%ff%fe", "%2e%2e/", "t/acme/item/more"}
 	names := []string{"sub", "id", "class", "mode", "page", "from", "q", "as_of", "known_at", "missing", "filter", "max", "cursor", "after", "status", "person", "entity", "prefix", "days", "scope", "owner", "tenants", "superseded", "url", "provider", "credentials", "done", "to", "key", "resource", "discover", "\xff"}
-	values := []string{"", "0", "-1", "1e9", "99999999999999999999", "\x00", "\xff\xfe", "<script>", "'; DROP TABLE sources", "../../etc/passwd", "\u202e\u2066", strings.Repeat("a", 5000), "memory", "knowledge", "2026-02-31", "2026-01-01", "=", "a=b,c", "NaN", "%", "acme", "u", "a", "tea"}
+	values := []string{"", "0", "-1", "1e9", "99999999999999999999", "\x00", "\xff\xfe", "<script>", "'; DROP TABLE sources", "../../etc/passwd", "\u202e\u2066", strings.Repeat("a", 5000), "memory", "knowledge", "2026-02-31", "2026-01-01", "=", "a=b,c", "NaN", "%", "acme", "u", "a", "tea", "rel_1"}
 	methods := []string{"GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "BREW"}
 	counts := map[int]int{}
 	for i := range 10_000 {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -33,11 +34,6 @@ type slotRow struct {
 type factRow struct {
 	facts.Fact
 	By *facts.Fact // what took its place
-}
-
-// Undoable reports whether the memory that a fact comes from can be restored so that the fact holds again.
-func (f factRow) Undoable() bool {
-	return f.SupersededBy != "" && f.SourceID != "" && (f.By == nil || f.By.SourceID != f.SourceID)
 }
 
 type replacedRow struct {
@@ -170,6 +166,26 @@ func restore(v *view) error {
 		return err
 	}
 	return v.back("t/"+url.PathEscape(v.Tenant)+"/timeline", url.Values{"sub": {v.Sub}, "person": {v.value("person")}}, "restored")
+}
+
+// restoreFact lets a fact hold again, and retireFact takes that back.
+func restoreFact(v *view) error { return changeFact(v, contextmem.Sub.RestoreFact, "restored") }
+
+func retireFact(v *view) error { return changeFact(v, contextmem.Sub.RetireFact, "retired") }
+
+func changeFact(v *view, change func(contextmem.Sub, context.Context, contextmem.Class, string) (*facts.Fact, error), done string) error {
+	sub, err := v.scope(contextmem.ScopeIngest)
+	if err != nil {
+		return err
+	}
+	class, err := v.class()
+	if err != nil {
+		return err
+	}
+	if _, err := change(sub, v.r.Context(), class, v.value("id")); err != nil {
+		return err
+	}
+	return v.back("t/"+url.PathEscape(v.Tenant)+"/timeline", url.Values{"sub": {v.Sub}, "class": {className(class)}, "person": {v.value("person")}}, done)
 }
 
 func undoMerge(v *view) error {

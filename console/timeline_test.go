@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// TestFactIsUndone: a fact that another took the place of has a button on the timeline, which lets it hold again.
+// TestFactIsUndone: a fact that another took the place of has a button on the timeline, which lets it hold again, and one that takes that back.
 func TestFactIsUndone(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -53,11 +53,18 @@ func TestFactIsUndone(t *testing.T) {
 	require.Len(t, rows, 1)
 	found := id.FindStringSubmatch(rows[0])
 	require.NotNil(t, found, rows[0])
-	require.Equal(t, "first", found[1])
-	status, _ = v.post(t, "t/acme/restore", url.Values{"sub": {"u"}, "person": {"anna lind"}, "id": found[1:]})
+	form := func() url.Values {
+		return url.Values{"sub": {"u"}, "class": {"memory"}, "person": {"anna lind"}, "id": found[1:]}
+	}
+	status, _ = v.post(t, "t/acme/fact/restore", form())
 	require.Equal(t, http.StatusOK, status)
 	assert.Equal(t, map[string]facts.Status{"zorblax": facts.Current, "quux": facts.Current}, states())
 	_, body = v.get(t, page)
 	assert.Empty(t, superseded.FindAllString(body, -1))
-	assert.NotContains(t, body, "/restore\"")
+	assert.NotContains(t, body, "/fact/restore\"")
+	assert.Contains(t, body, "Holds again by hand since ")
+	status, body = v.post(t, "t/acme/fact/retire", form())
+	require.Equal(t, http.StatusOK, status)
+	assert.Contains(t, body, "What took its place counts again.")
+	assert.Equal(t, map[string]facts.Status{"zorblax": facts.Superseded, "quux": facts.Current}, states())
 }

@@ -62,7 +62,7 @@ func (c *Console) bare(r *http.Request, page string, data any) *view {
 }
 
 // notices are the texts that a page may be asked to show.
-var notices = map[string]bool{"retried": true, "restored": true, "unmerged": true, "synced": true, "paused": true, "resumed": true, "created": true, "deleted": true, "saved": true,
+var notices = map[string]bool{"retried": true, "restored": true, "retired": true, "unmerged": true, "synced": true, "paused": true, "resumed": true, "created": true, "deleted": true, "saved": true,
 	"tested": true, "testfailed": true, "resent": true, "revoked": true, "expires": true, "started": true, "added": true}
 
 func (c *Console) view(w http.ResponseWriter, r *http.Request, s *session, key contextmem.Key) *view {

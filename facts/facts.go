@@ -76,6 +76,7 @@ type Fact struct {
 	Learnt                         time.Time // when it was said
 	Retired                        time.Time // when it was taken back; zero: it was not
 	SupersededBy                   string    // id of the fact that took its place; empty: none
+	Restored                       time.Time // when RestoreFact let it hold again; zero: it did not, or RetireFact took that back
 	Evidence                       string    // the sentence of the source
 	SourceID, ChunkID              string
 }

@@ -30,6 +30,8 @@ var extensions = []extension{
 	{route{method: "GET", path: "/ext/sessions", family: gen2, scope: query, do: withSub(extSessions)}, "Named sessions, by name", pageRequest{}, sessionsAnswer{}},
 	{route{method: "GET", path: "/ext/sessions/messages", family: gen2, scope: query, do: withSub(extMessages)}, "Messages of a session, in order", messagesRequest{}, messagesAnswer{}},
 	{route{method: "POST", path: "/ext/facts", family: gen2, body: bodyJSON, scope: query, do: withSub(extFacts)}, "Facts with their evidence", factsRequest{}, factsAnswer{}},
+	{route{method: "POST", path: "/ext/facts/{fact_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestoreFact)}, "Let a fact hold again that later ones took the place of, beside these", memoryClass{}, factRow{}},
+	{route{method: "POST", path: "/ext/facts/{fact_id}/retire", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRetireFact)}, "Take the restoring of a fact back", memoryClass{}, factRow{}},
 	{route{method: "GET", path: "/ext/entities", family: gen2, scope: query, do: withSub(extEntities)}, "Entities of the graph, by name", entitiesRequest{}, entitiesAnswer{}},
 	{route{method: "POST", path: "/ext/profile", family: gen2, body: bodyJSON, scope: query, do: withSub(extProfile)}, "What holds of somebody, by slot", profileRequest{}, profileAnswer{}},
 	{route{method: "POST", path: "/ext/context", family: gen2, body: bodyJSON, scope: query, do: withSub(extContext), request: "Recall"}, "A recall as a text for a prompt", contextRequest{}, contextAnswer{}},

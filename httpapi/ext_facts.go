@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -41,6 +42,7 @@ type factRow struct {
 	Learnt         string  `json:"learnt_at"`
 	Retired        string  `json:"retired_at"`
 	SupersededBy   string  `json:"superseded_by"`
+	Restored       string  `json:"restored_at"`
 	Evidence       string  `json:"evidence"`
 	SourceID       string  `json:"source_id"`
 	ChunkID        string  `json:"chunk_id"`
@@ -51,7 +53,7 @@ func factRows(list []facts.Fact) []factRow {
 	for i := range list {
 		f := &list[i]
 		out[i] = factRow{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, timeText(f.Since), timeText(f.Until), f.Precision,
-			timeText(f.Learnt), timeText(f.Retired), f.SupersededBy, f.Evidence, f.SourceID, f.ChunkID}
+			timeText(f.Learnt), timeText(f.Retired), f.SupersededBy, timeText(f.Restored), f.Evidence, f.SourceID, f.ChunkID}
 	}
 	return out
 }
@@ -85,6 +87,22 @@ func extFacts(c *call, sub contextmem.Sub) (any, error) {
 		a.Next = strconv.FormatInt(p.Next, 10)
 	}
 	return a, nil
+}
+
+func extRestoreFact(c *call, sub contextmem.Sub) (any, error) { return changedFact(c, sub.RestoreFact) }
+
+func extRetireFact(c *call, sub contextmem.Sub) (any, error) { return changedFact(c, sub.RetireFact) }
+
+func changedFact(c *call, change func(context.Context, contextmem.Class, string) (*facts.Fact, error)) (any, error) {
+	var r memoryClass
+	if err := c.read(&r); err != nil {
+		return nil, err
+	}
+	f, err := change(c.ctx, r.class(), c.r.PathValue("fact_id"))
+	if err != nil {
+		return nil, err
+	}
+	return factRows([]facts.Fact{*f})[0], nil
 }
 
 type entitiesRequest struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -87,6 +88,9 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 		}
 	}
 	if err := r.feedback(); err != nil {
+		return r.out, err
+	}
+	if err := graph.ForgetRestored(ctx, ref.Store); err != nil {
 		return r.out, err
 	}
 	for _, purge := range []func(context.Context) error{ref.Follower.Purge, store.Purge, registry.Purge} {

@@ -14,7 +14,7 @@ import (
 const maxRivals = 20_000
 
 // Relations reads relations as q asks for them. What it returns was believed, or is marked as retired, by the evidence
-// that the caller may see, and without what was taken back since [MarkRevived]: the Store judges by all of it. last is the number of the last relation that was looked at,
+// that the caller may see, and without what was taken back, see [MarkRevived] and [RestoreFact]: the Store judges by all of it. last is the number of the last relation that was looked at,
 // and more reports whether others follow.
 func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, last int64, more bool, err error) {
 	all := q
@@ -44,7 +44,8 @@ func (r *Reader) own() (bool, error) {
 	if r.restricted() {
 		return true, nil
 	}
-	return r.anyRevived()
+	err := r.readRevived()
+	return r.revived.any(), err
 }
 
 // restricted reports whether the caller may not see everything.
@@ -149,7 +150,7 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery) (ma
 			break
 		}
 	}
-	beside, err := r.beside(q.Part, groups)
+	beside, err := r.company(q.Part, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +192,9 @@ type object struct {
 }
 
 // weigh decides what is believed of a subject and a predicate: a functional relation is retired by the next functional
-// one, any relation by the next retraction of its object, whichever comes first and is not told by a memory that it stands
+// one, any relation by the next retraction of its object, whichever comes first and is none that it stands
 // beside. A retraction is never believed.
-func weigh(g []*belief, beside pairs) {
+func weigh(g []*belief, c *company) {
 	slices.SortFunc(g, func(a, b *belief) int {
 		return cmp.Or(a.about().Compare(b.about()), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
@@ -202,7 +203,7 @@ func weigh(g []*belief, beside pairs) {
 	var functional []*belief // those behind, the nearest last
 	nearest := func(b *belief, behind []*belief) *belief {
 		for _, by := range slices.Backward(behind) {
-			if !beside[pair{b.Source, by.Source}] {
+			if !c.beside(b.Relation, by.Relation) {
 				return by
 			}
 		}

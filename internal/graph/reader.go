@@ -26,7 +26,7 @@ type Reader struct {
 	visible backend.Filter // what the caller may see; zero: everything
 	hits    []Hit
 	fetched struct{ entities, chunks int } // how many were read, from the first on
-	revived struct{ asked, any bool }      // whether a memory was restored; see MarkRevived
+	revived revived                        // what was restored
 	ids     idRoom
 	types   map[entityKey]string // as visible sources have them
 	sources map[int64]bool       // whether the caller may see them
@@ -92,6 +92,7 @@ type Link struct {
 	*backend.Relation
 	Subject, Target *Entity // nil: the relation has none
 	Proof           *Row
+	Restored        time.Time // when it was restored last, see RestoreFact; zero: it was not
 	ids             *idRoom
 }
 
@@ -160,7 +161,7 @@ func (r *Reader) link(rels []*backend.Relation) []Link {
 	out := take(&r.links, len(rels))[:0]
 	for _, rel := range rels {
 		if rel.Origin != pipeline.OriginOpposite && rel.From != rel.To { // names of one entity say nothing of each other
-			out = append(out, Link{Relation: rel, ids: &r.ids})
+			out = append(out, Link{Relation: rel, Restored: r.restoredAt(rel), ids: &r.ids})
 		}
 	}
 	return out

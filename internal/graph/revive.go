@@ -7,42 +7,56 @@ import (
 	"github.com/contextmem/contextmem/internal/cas"
 )
 
-// revivedName is the value of a workspace in which memories were restored. Readers of others ask for no undone successions.
-const revivedName = "graph revived"
-
 // pair is two versions: what the earlier says stands beside what the later says.
 type pair struct{ earlier, later int64 }
 
-type pairs map[pair]bool
+// company says which statements stand beside which later ones.
+type company struct {
+	pairs    map[pair]bool
+	restored *revived
+}
+
+// beside reports whether b is not retired by a later statement of its rival.
+func (c *company) beside(b, by *backend.Relation) bool {
+	if c.pairs[pair{b.Source, by.Source}] {
+		return true
+	}
+	if !c.restored.sources[b.Source] {
+		return false
+	}
+	_, ok := c.restored.facts[standing{b.Source, saidBy(b), by.Source}]
+	return ok
+}
 
 // MarkRevived notes that successions of a workspace were undone, which from then on stand for what its graph believes too: a
 // statement is not retired by one of a version whose succession to its own was undone.
 func MarkRevived(ctx context.Context, st backend.Store) error {
 	return cas.Retry(ctx, func() error {
-		old, err := st.Get(ctx, revivedName)
-		if err != nil || len(old) > 0 {
+		v, err := readRevived(ctx, st)
+		if err != nil || v.successions {
 			return err
 		}
-		return st.Set(ctx, revivedName, old, []byte{1})
+		v.successions = true
+		return v.store(ctx, st)
 	})
 }
 
-// anyRevived reports whether something in the workspace was revived.
-func (r *Reader) anyRevived() (bool, error) {
+// readRevived finds out what was restored in the workspace.
+func (r *Reader) readRevived() (err error) {
 	if !r.revived.asked {
-		v, err := r.store.Get(r.ctx, revivedName)
-		if err != nil {
-			return false, err
-		}
-		r.revived.asked, r.revived.any = true, len(v) > 0
+		r.revived, err = readRevived(r.ctx, r.store)
 	}
-	return r.revived.any, nil
+	return err
 }
 
-// beside returns which of the versions that rivals come from stand beside each other.
-func (r *Reader) beside(part backend.Partition, groups map[rivals][]*belief) (pairs, error) {
-	if found, err := r.anyRevived(); err != nil || !found || part.Class != backend.Memory {
+// company finds out which of the statements stand beside each other.
+func (r *Reader) company(part backend.Partition, groups map[rivals][]*belief) (*company, error) {
+	if err := r.readRevived(); err != nil {
 		return nil, err
+	}
+	out := &company{restored: &r.revived}
+	if !r.revived.successions || part.Class != backend.Memory {
+		return out, nil
 	}
 	seen := map[int64]bool{}
 	var sources []int64
@@ -54,16 +68,16 @@ func (r *Reader) beside(part backend.Partition, groups map[rivals][]*belief) (pa
 		}
 	}
 	if len(sources) == 0 {
-		return nil, nil
+		return out, nil
 	}
 	found, err := r.store.Successions(r.ctx, backend.SuccessionQuery{Part: part, Earlier: sources, Undone: true})
 	if err != nil {
 		return nil, err
 	}
-	out := pairs{}
+	out.pairs = map[pair]bool{}
 	for i := range found {
 		if !found[i].Undone.IsZero() {
-			out[pair{found[i].Earlier, found[i].Later}] = true
+			out.pairs[pair{found[i].Earlier, found[i].Later}] = true
 		}
 	}
 	return out, nil

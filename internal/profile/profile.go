@@ -233,7 +233,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 	l.Prove(&ev)
 	object := l.Object()
 	f = facts.Fact{ID: ev.ID, Subject: l.Subject.Name, Predicate: l.Predicate, Object: object.Name, Kind: cmp.Or(l.Kind, relation), Confidence: ev.Confidence,
-		Since: l.ValidFrom, Until: l.ValidTo, Precision: l.Precision, Learnt: ev.Timestamp, Retired: l.KnownTo, Evidence: l.Context, SourceID: l.Proof.Row.Src.ID, ChunkID: ev.ChunkID}
+		Since: l.ValidFrom, Until: l.ValidTo, Precision: l.Precision, Learnt: ev.Timestamp, Retired: l.KnownTo, Restored: l.Restored, Evidence: l.Context, SourceID: l.Proof.Row.Src.ID, ChunkID: ev.ChunkID}
 	if l.Relation.Object != "" {
 		f.Object = l.Relation.Object
 	}
