@@ -77,13 +77,13 @@ func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
 	})
 }
 
-// Sources yields all items that fit r, page by page; r.Page is ignored.
+// Sources yields all items that fit r, page by page; r.Page and r.Before are ignored. It begins behind r.After.
 func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo, error] {
 	return func(yield func(SourceInfo, error) bool) {
 		if r.PageSize == 0 {
 			r.PageSize = 100
 		}
-		for r.Page = 1; ; r.Page++ {
+		for r.Page, r.Before = 0, ""; ; {
 			p, err := s.List(ctx, r)
 			if err != nil {
 				yield(SourceInfo{}, err)
@@ -94,7 +94,7 @@ func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo,
 					return
 				}
 			}
-			if r.Page >= p.Pages() {
+			if r.After = p.Next; r.After == "" {
 				return
 			}
 		}

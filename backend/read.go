@@ -1,7 +1,9 @@
 package backend
 
 import (
+	"cmp"
 	"context"
+	"sort"
 	"time"
 )
 
@@ -50,6 +52,42 @@ type ListQuery struct {
 	Offset int
 	Limit  int
 	Now    time.Time // sources expired by now are left out
+	// Behind asks for those behind a place of the list alone, and Ahead for the last Limit of those ahead of one; at most one is set, and then Offset is 0.
+	// Total is of the whole list all the same. A place need not be that of a source that is there.
+	Behind, Ahead *ListPlace
+}
+
+// ListPlace is a place in a list: that of a source with this UpdatedAt and ID.
+type ListPlace struct {
+	Updated time.Time
+	ID      string
+}
+
+// Compare orders places as a list does: the newest first, then by ID.
+func (p *ListPlace) Compare(o *ListPlace) int {
+	return cmp.Or(o.Updated.Compare(p.Updated), cmp.Compare(p.ID, o.ID))
+}
+
+// Window returns from where to where of a list of n are asked for, where place tells of the place of each.
+func (q *ListQuery) Window(n int, place func(i int) ListPlace) (from, to int) {
+	search := func(p *ListPlace, behind bool) int { // the first that is behind p, or not ahead of it
+		return sort.Search(n, func(i int) bool {
+			at := place(i)
+			c := at.Compare(p)
+			return c > 0 || !behind && c == 0
+		})
+	}
+	limit := max(q.Limit, 0)
+	switch {
+	case q.Behind != nil:
+		from = search(q.Behind, true)
+	case q.Ahead != nil:
+		to = search(q.Ahead, false)
+		return max(to-limit, 0), to
+	default:
+		from = min(max(q.Offset, 0), n)
+	}
+	return from, from + min(limit, n-from)
 }
 
 // SessionsQuery asks for named sessions.

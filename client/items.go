@@ -130,6 +130,9 @@ func (s scope) List(ctx context.Context, r contextmem.ListRequest) (*contextmem.
 	if r.Statuses != nil {
 		return nil, notOverREST(op, "Statuses")
 	}
+	if r.After != "" || r.Before != "" {
+		return nil, notOverREST(op, "After and Before")
+	}
 	body := s.body()
 	body["type"] = class
 	put(body, "ids", r.IDs, r.IDs == nil)

@@ -35,7 +35,9 @@ func BenchmarkPages(b *testing.B) {
 	require.NoError(b, res.Body.Close())
 	cookie := res.Cookies()[0]
 	v := &visitor{client: client}
-	for name, page := range map[string]string{"overview": "", "tenant": "t/big?sub=u", "last": "t/big?sub=u&page=400", "errored": "t/big?sub=u&status=errored", "search": "t/big?sub=u&q=apricot+violin",
+	near, err := svc.Tenant("big").Sub("u").List(b.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory, Page: 3999, PageSize: 25})
+	require.NoError(b, err)
+	for name, page := range map[string]string{"overview": "", "tenant": "t/big?sub=u", "last": "t/big?sub=u&class=memory&n=99976&after=" + near.Next, "completed": "t/big?sub=u&status=completed", "errored": "t/big?sub=u&status=errored", "search": "t/big?sub=u&q=apricot+violin",
 		"item": "t/big/item?sub=u&id=m-050000", "recall": "t/big/recall?sub=u&q=which+violin+belongs+to+the+turbine", "timeline": "t/big/timeline?sub=u&person=anna+berg", "graph": "t/big/graph?sub=u",
 		"keys": "keys", "webhooks": "webhooks", "connectors": "connectors", "system": "system"} {
 		b.Run(name, func(b *testing.B) {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,7 +19,6 @@ const (
 	itemsPerPage   = 25
 	subsShown      = 50
 	shownText      = 8000 // characters of a text that a page shows
-	maxPage        = 400  // behind it search and filters find what is wanted: a store counts its way to a page
 )
 
 type overviewData struct {
@@ -112,9 +112,9 @@ type tenantData struct {
 	Query    string
 	Items    []itemRow
 	Total    int
-	Page     int
-	Pages    int
-	From     int
+	From     int    // place of the first, as far as is known: items may have come and gone since
+	Next     string // cursor of the items behind, empty: none
+	Previous string // cursor of those before
 }
 
 type itemRow struct {
@@ -122,6 +122,9 @@ type itemRow struct {
 	Error    string // code and reason
 	Attempts int
 }
+
+// Before is the place of the first item of the page before.
+func (d tenantData) Before() int { return max(1, d.From-itemsPerPage) }
 
 // statusFilters are the filters of the list of items.
 var statusFilters = map[string][]contextmem.Status{"": nil, "completed": {contextmem.StatusCompleted}, "errored": {contextmem.StatusErrored},
@@ -141,7 +144,7 @@ func tenantPage(v *view) error {
 	if !ok {
 		return refuse(fault.KindInvalid, "status", "must be completed, errored or waiting")
 	}
-	if d.Page, err = v.number("page", 1, maxPage); err != nil {
+	if d.From, err = v.number("n", 1, math.MaxInt32); err != nil {
 		return err
 	}
 	class, err := v.class()
@@ -187,11 +190,14 @@ func holdsMemories(st contextmem.TenantStats, sub, tenant string) bool {
 }
 
 func (d *tenantData) list(v *view, sub contextmem.Sub, class contextmem.Class, states []contextmem.Status) error {
-	p, err := sub.List(v.r.Context(), contextmem.ListRequest{Class: class, Statuses: states, Page: d.Page, PageSize: itemsPerPage})
+	p, err := sub.List(v.r.Context(), contextmem.ListRequest{Class: class, Statuses: states, PageSize: itemsPerPage, After: v.value("after"), Before: v.value("before")})
 	if err != nil {
 		return err
 	}
-	d.Total, d.Pages, d.From = p.Total, min(p.Pages(), maxPage), (d.Page-1)*itemsPerPage+1
+	d.Total, d.Next, d.Previous = p.Total, p.Next, p.Previous
+	if d.From = max(1, min(d.From, p.Total-len(p.Sources)+1)); d.Previous == "" {
+		d.From = 1
+	}
 	return d.rows(v, sub, p.Sources)
 }
 
@@ -215,7 +221,7 @@ func (d *tenantData) search(v *view, sub contextmem.Sub, class contextmem.Class,
 			found = append(found, s)
 		}
 	}
-	d.Total, d.Page, d.Pages, d.From = len(found), 1, 1, 1
+	d.Total, d.From = len(found), 1
 	return d.rows(v, sub, found)
 }
 

@@ -1,9 +1,12 @@
 package console_test
 
 import (
+	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,4 +70,52 @@ func TestFactIsUndone(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	assert.Contains(t, body, "What took its place counts again.")
 	assert.Equal(t, map[string]facts.Status{"zorblax": facts.Superseded, "quux": facts.Current}, states())
+}
+
+// TestListIsWalked: the pages of a list of items lead to its end and back, each item once.
+func TestListIsWalked(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	sub := s.tenant(t, "acme").Sub("u")
+	var b contextmem.MemoryBatch
+	for i := range 60 {
+		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprintf("m-%02d", i), Text: "Tea is hot."})
+	}
+	res, err := sub.AddMemories(t.Context(), b)
+	require.NoError(t, err)
+	_, err = sub.Wait(t.Context(), res.IDs()...)
+	require.NoError(t, err)
+	v := s.visitor(t, contextmem.KeySpec{Owner: "ops"})
+	id := regexp.MustCompile(`<bdi>(m-\d\d)</bdi></span>`)
+	places := regexp.MustCompile(`\d+ to \d+ of \d+`)
+	walk := func(page, rel string) (pages [][]string, at []string, last string) {
+		link := regexp.MustCompile(`rel="` + rel + `" href="\?([^"]+)"`)
+		for {
+			status, body := v.get(t, page)
+			require.Equal(t, http.StatusOK, status, page)
+			var ids []string
+			for _, m := range id.FindAllStringSubmatch(body, -1) {
+				ids = append(ids, m[1])
+			}
+			pages, at = append(pages, ids), append(at, places.FindString(body))
+			m := link.FindStringSubmatch(body)
+			if m == nil {
+				return pages, at, page
+			}
+			page = "t/acme?" + html.UnescapeString(m[1])
+		}
+	}
+	forth, at, last := walk("t/acme?sub=u", "next")
+	assert.Equal(t, []string{"1 to 25 of 60", "26 to 50 of 60", "51 to 60 of 60"}, at)
+	all := slices.Concat(forth...)
+	slices.Sort(all)
+	assert.Len(t, slices.Compact(all), 60)
+	back, at, _ := walk(last, "prev")
+	assert.Equal(t, []string{"51 to 60 of 60", "26 to 50 of 60", "1 to 25 of 60"}, at)
+	slices.Reverse(back)
+	assert.Equal(t, forth, back)
+	for _, page := range []string{"t/acme?sub=u&after=%20", "t/acme?sub=u&before=abc", "t/acme?sub=u&after=YSBi&before=YSBi", "t/acme?sub=u&n=0"} {
+		status, _ := v.get(t, page)
+		assert.Equal(t, http.StatusBadRequest, status, page)
+	}
 }

@@ -50,8 +50,10 @@ type ListRequest struct {
 	Class      Class    // default ClassKnowledge
 	IDs        []string // only these, at most 100; nil: all
 	Statuses   []Status // only items in one of these states; nil: in any
-	Page       int      // from 1; default 1
+	Page       int      // from 1; default 1. A Store counts its way to a page: far down a list After is faster
 	PageSize   int      // 1 to 100; default 50
+	After      string   // SourcePage.Next of a page: what follows it, wherever that is by now; excludes Page
+	Before     string   // SourcePage.Previous of a page: what stands before it; excludes Page and After
 	Filters    Filters  // lists are not allowed
 	Fields     SourceFilter
 	Content    bool     // fill SourceInfo.Content and Inferred
@@ -68,7 +70,9 @@ type SourceFilter struct {
 type SourcePage struct {
 	Sources        []SourceInfo
 	Total          int
-	Page, PageSize int
+	Page, PageSize int // Page is 0 where ListRequest.After or Before was given
+	// Next and Previous are cursors of ListRequest.After and Before; empty where nothing follows, nothing precedes.
+	Next, Previous string
 	Warnings       []Warning
 }
 

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,6 +68,9 @@ func testList(t *testing.T, e *storeEnv) {
 		paged = append(paged, ids...)
 	}
 	assert.Equal(t, want, paged)
+	testListPlaces(t, e, backend.ListQuery{Part: notes}, want)
+	testListPlaces(t, e, backend.ListQuery{Part: notes, IDs: []string{"id5", "id0", "id2", "gone"}}, []string{"id5", "id0", "id2", "gone"})
+	testListPlaces(t, e, backend.ListQuery{Part: notes, States: []backend.State{backend.Completed}}, []string{"id1", "id5", "id0", "id2", "id4"})
 	ids, total = e.list(backend.ListQuery{Part: notes, Limit: 3, Offset: 100})
 	assert.Empty(t, ids)
 	assert.Equal(t, 7, total, "over all pages, behind the last one too")
@@ -82,6 +86,39 @@ func testList(t *testing.T, e *storeEnv) {
 	page, _, err := e.List(ctx, backend.ListQuery{Part: notes, IDs: []string{"id3"}, Limit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, e.source(notes, "id3"), page[0], "whole sources")
+}
+
+// testListPlaces walks a list both ways, by the places of what it has found.
+func testListPlaces(t *testing.T, e *storeEnv, q backend.ListQuery, want []string) {
+	t.Helper()
+	place := func(id string) *backend.ListPlace {
+		return &backend.ListPlace{Updated: e.source(q.Part, id).UpdatedAt, ID: id}
+	}
+	for limit := 1; limit < 4; limit++ {
+		q.Limit, q.Behind, q.Ahead = limit, nil, nil
+		ids, total := e.list(q)
+		var walked []string
+		for len(ids) > 0 {
+			assert.Equal(t, len(want), total)
+			walked = append(walked, ids...)
+			q.Behind = place(ids[len(ids)-1])
+			ids, total = e.list(q)
+		}
+		assert.Equal(t, want, walked, "%d at once", limit)
+		q.Behind, walked = nil, []string{want[len(want)-1]}
+		for {
+			q.Ahead = place(walked[0])
+			if ids, total = e.list(q); len(ids) == 0 {
+				break
+			}
+			assert.Equal(t, len(want), total)
+			walked = append(slices.Clone(ids), walked...)
+		}
+		assert.Equal(t, want, walked, "%d at once, backwards", limit)
+	}
+	q.Limit, q.Ahead, q.Behind = 2, nil, &backend.ListPlace{Updated: e.source(q.Part, want[0]).UpdatedAt, ID: want[0] + "0"}
+	ids, _ := e.list(q)
+	assert.Equal(t, want[1:3], ids, "a place at which nothing stands")
 }
 
 // testListEverybody lists by the tags that a Store need not find sources by.

@@ -94,7 +94,8 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
 		total = len(found)
-		for _, src := range firstN(found[min(max(q.Offset, 0), total):], q.Limit) {
+		from, to := q.Window(total, func(i int) backend.ListPlace { return backend.ListPlace{Updated: found[i].UpdatedAt, ID: found[i].ID} })
+		for _, src := range found[from:to] {
 			page = append(page, copySource(src))
 		}
 		return nil

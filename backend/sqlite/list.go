@@ -53,8 +53,8 @@ func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery, los
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	total = len(found)
-	from := min(max(q.Offset, 0), total)
-	return slices.Clip(found[from : from+min(max(q.Limit, 0), total-from)]), total, nil
+	from, to := q.Window(total, func(i int) backend.ListPlace { return backend.ListPlace{Updated: found[i].UpdatedAt, ID: found[i].ID} })
+	return slices.Clip(found[from:to]), total, nil
 }
 
 // listPart lists a partition. A filter that names a tag is led by the index of tags,
@@ -76,13 +76,53 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	if err != nil || q.Limit <= 0 || q.Offset >= total {
 		return nil, total, err
 	}
-	err = c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+
-		" ORDER BY s.updated DESC, s.id LIMIT ? OFFSET ?", func(r *row) error {
-		if src := readSource(r, 0); !lost.skip(r) {
-			page = append(page, src)
+	read := 0 // damaged ones too
+	more := func(condition, order string, args ...any) error {
+		if read == q.Limit {
+			return nil
 		}
-		return nil
-	}, part, micros(q.Now), q.Limit, max(q.Offset, 0))
+		args = append(append([]any{part, micros(q.Now)}, args...), q.Limit-read)
+		return c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+condition+order, func(r *row) error {
+			read++
+			if src := readSource(r, 0); !lost.skip(r) {
+				page = append(page, src)
+			}
+			return nil
+		}, args...)
+	}
+	const (
+		forth = " ORDER BY s.updated DESC, s.id LIMIT ?"
+		back  = " ORDER BY s.updated, s.id DESC LIMIT ?"
+	)
+	// Those without a time come last. Of those at the time of a place, which may be many, the index tells where they begin.
+	switch at := cmp.Or(q.Behind, q.Ahead); {
+	case at == nil:
+		args := []any{part, micros(q.Now), q.Limit, max(q.Offset, 0)}
+		err = c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+forth+" OFFSET ?", func(r *row) error {
+			if src := readSource(r, 0); !lost.skip(r) {
+				page = append(page, src)
+			}
+			return nil
+		}, args...)
+	case q.Behind != nil && at.Updated.IsZero():
+		err = more(" AND s.updated IS NULL AND s.id > ?", forth, at.ID)
+	case q.Behind != nil:
+		if err = more(" AND s.updated = ? AND s.id > ?", forth, micros(at.Updated), at.ID); err == nil {
+			err = more(" AND s.updated < ?", forth, micros(at.Updated))
+		}
+		if err == nil {
+			err = more(" AND s.updated IS NULL", forth)
+		}
+	default:
+		if at.Updated.IsZero() {
+			if err = more(" AND s.updated IS NULL AND s.id < ?", back, at.ID); err == nil {
+				err = more(" AND s.updated IS NOT NULL", back)
+			}
+		} else if err = more(" AND s.updated = ? AND s.id < ?", back, micros(at.Updated), at.ID); err == nil {
+			err = more(" AND s.updated > ?", back, micros(at.Updated))
+		}
+		slices.Reverse(page)
+	}
 	return page, total, err
 }
 
@@ -172,8 +212,14 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 		return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(a.id, b.id))
 	})
 	total = len(found)
-	from := min(max(q.Offset, 0), total)
-	found = found[from : from+min(max(q.Limit, 0), total-from)]
+	from, to := q.Window(total, func(i int) backend.ListPlace {
+		p := backend.ListPlace{ID: found[i].id}
+		if found[i].updated != never {
+			p.Updated = time.UnixMicro(found[i].updated)
+		}
+		return p
+	})
+	found = found[from:to]
 	err = forEach(ctx, found, func(_ int, l listed) error {
 		src, err := byNum(c, l.num)
 		if err == nil && src != nil {

@@ -38,6 +38,10 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	if r.Class != content.ClassKnowledge && r.Class != content.ClassMemory {
 		return nil, workspace.ClassError(op, r.Class)
 	}
+	place, err := placeOf(op, &r)
+	if err != nil {
+		return nil, err
+	}
 	if r.Page == 0 {
 		r.Page = 1
 	}
@@ -72,8 +76,15 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	if g := item.Visible(r.Principals); g != nil {
 		filter.All = append(filter.All, g)
 	}
-	srcs, total, err := ref.Store.List(ctx, backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, States: states, Filter: filter,
-		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize, Now: time.Now()})
+	q := backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, States: states, Filter: filter,
+		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize + 1, Now: time.Now()} // one more, to see whether others follow
+	switch {
+	case r.Before != "":
+		q.Ahead = place
+	case r.After != "":
+		q.Behind = place
+	}
+	srcs, total, err := ref.Store.List(ctx, q)
 	damaged := 0
 	var damage *backend.DamageError
 	if errors.As(err, &damage) {
@@ -82,7 +93,9 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Source, "", err)
 	}
-	out := &content.SourcePage{Sources: make([]content.SourceInfo, 0, len(srcs)), Total: total, Page: r.Page, PageSize: r.PageSize, Warnings: warnings}
+	out := &content.SourcePage{Total: total, Page: r.Page, PageSize: r.PageSize, Warnings: warnings}
+	srcs = cursors(out, &r, srcs, len(srcs)+damaged > r.PageSize)
+	out.Sources = make([]content.SourceInfo, 0, len(srcs))
 	for _, src := range srcs {
 		i, err := metadata.Describe(src)
 		if err != nil {
