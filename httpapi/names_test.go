@@ -24,7 +24,7 @@ var requestTypes = map[string]any{
 }
 
 // notSent are fields that no request over REST sets: results, callbacks, what follows from the route, and what the library alone has.
-var notSent = []string{"Rejected", "Missing", "Statuses", "Progress", "KeepIndexing", "ParsedText", "CreatedAt", "Known", "Apps[].Fault",
+var notSent = []string{"Rejected", "Missing", "Statuses", "After", "Before", "Progress", "KeepIndexing", "ParsedText", "CreatedAt", "Known", "Apps[].Fault",
 	"Resources[].ConnectorID", "Resources[].Status", "Resources[].Cursor", "Resources[].BackfillOldest", "Resources[].BackfillStatus", "Resources[].BackfillNext",
 	"Resources[].LastStatus", "Resources[].LastError", "Resources[].LastRows"}
 

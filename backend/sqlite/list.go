@@ -64,16 +64,8 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	if len(q.Filter.All) > 0 || len(q.Filter.Not) > 0 {
 		return listFiltered(ctx, c, part, q, lost)
 	}
-	where := " FROM sources s INDEXED BY " + listIndex(q.States) + " WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)" + inStates(q.States)
-	if q.States == nil {
-		total, err = countPart(ctx, c, part, q.Now)
-	} else {
-		_, err = c.one(ctx, "SELECT count(*)"+where, func(r *row) error {
-			total = int(r.int(0))
-			return nil
-		}, part, micros(q.Now))
-	}
-	if err != nil || q.Limit <= 0 || q.Offset >= total {
+	where := fromStates(q.States)
+	if total, err = countStates(ctx, c, part, q.States, q.Now); err != nil || q.Limit <= 0 || q.Offset >= total {
 		return nil, total, err
 	}
 	read := 0 // damaged ones too
@@ -124,6 +116,45 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 		slices.Reverse(page)
 	}
 	return page, total, err
+}
+
+// fromStates is what a list of the items in some states is read from.
+func fromStates(states []backend.State) string {
+	return " FROM sources s INDEXED BY " + listIndex(states) + " WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)" + inStates(states)
+}
+
+// countStates returns how many items of a partition are in some states, nil: in any. Most are completed: these are what the others are not.
+func countStates(ctx context.Context, c *conn, part int64, states []backend.State, now time.Time) (total int, err error) {
+	if states == nil {
+		return countPart(ctx, c, part, now)
+	}
+	if !slices.Contains(states, backend.Completed) {
+		_, err = c.one(ctx, "SELECT count(*)"+fromStates(states), func(r *row) error {
+			total = int(r.int(0))
+			return nil
+		}, part, micros(now))
+		return total, err
+	}
+	if total, err = countPart(ctx, c, part, now); err != nil {
+		return 0, err
+	}
+	var waiting []backend.State
+	for s := backend.Queued; s < backend.Completed; s++ {
+		if !slices.Contains(states, s) {
+			waiting = append(waiting, s)
+		}
+	}
+	for _, others := range [][]backend.State{waiting, {backend.Errored}} {
+		if len(others) == 0 || slices.Contains(states, others[0]) {
+			continue
+		}
+		n, err := countStates(ctx, c, part, others, now)
+		if err != nil {
+			return 0, err
+		}
+		total -= n
+	}
+	return total, nil
 }
 
 // countPart returns how many items of a partition have not expired, from what is counted as items come and go.
