@@ -151,9 +151,10 @@ func (f *fleet) killOwner() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	cmd := f.procs[o.PID]
-	if cmd == nil || f.killed[o.PID] {
+	if cmd == nil {
 		return false
 	}
+	delete(f.procs, o.PID) // its successor takes the place
 	f.killed[o.PID] = true
 	return cmd.Process.Kill() == nil
 }
