@@ -1,4 +1,4 @@
-// Package sdkcheck runs the public TypeScript SDK against the example server.
+// Package sdkcheck runs the public TypeScript SDK and the public command line against `contextmem serve`.
 package sdkcheck
 
 import (
@@ -15,22 +15,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const testKey = "key-of-the-sdk-check"
+const (
+	testKey    = "key-of-the-sdk-check"
+	commandKey = "key-of-the-command-line-check"
+)
 
 // patience bounds each of: the installation, the server's start, and the script.
 const patience = 2 * time.Minute
 
-func TestSDK(t *testing.T) {
+// TestServed drives `contextmem serve` with its defaults by the public SDK and the public command line, unchanged. Each has an
+// organisation of its own.
+func TestServed(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
-		t.Skip("the SDK check needs the npm registry: left out with -short")
+		t.Skip("the clients come from the npm registry and from PyPI: left out with -short")
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	t.Cleanup(cancel)
+	address := startServer(ctx, t, t.TempDir())
+	t.Run("TypeScript SDK", func(t *testing.T) { t.Parallel(); runSDK(ctx, t, address) })
+	t.Run("command line", func(t *testing.T) { t.Parallel(); runCommandLine(ctx, t, address) })
+}
+
+func runSDK(ctx context.Context, t *testing.T, address string) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the SDK check needs %s, which is not installed", tool)
+			leaveOut(t, "the SDK check needs %s, which is not installed", tool)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
-	defer cancel()
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", "check.mjs"} {
 		b, err := os.ReadFile(name)
@@ -38,9 +50,7 @@ func TestSDK(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	install(ctx, t, dir)
-	addr := startServer(ctx, t, dir)
-
-	check := exec.CommandContext(ctx, "node", "check.mjs", "http://"+addr, testKey)
+	check := exec.CommandContext(ctx, "node", "check.mjs", address, testKey)
 	check.Dir = dir
 	out, err := check.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -56,7 +66,7 @@ func install(ctx context.Context, t *testing.T, dir string) {
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil && (ctx.Err() != nil || unreachable.Match(out)) {
-		t.Skipf("the SDK check needs the npm registry, which can't be reached: %v", err)
+		leaveOut(t, "the SDK check needs the npm registry, which can't be reached: %v", err)
 	}
 	require.NoError(t, err, "%s", out)
 }
@@ -64,21 +74,20 @@ func install(ctx context.Context, t *testing.T, dir string) {
 // unreachable are the codes with which npm says that there is no network.
 var unreachable = regexp.MustCompile(`\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|E401|E403|E407|E5\d\d)\b`)
 
-var readyLine = regexp.MustCompile(`contextmem is ready" addr=(\S+)`)
+var readyLine = regexp.MustCompile(`contextmem is ready at (http://\S+)`)
 
-// startServer builds and starts the example server on a free port and returns its address.
+// startServer builds the program, lets it serve on a free port and returns its address.
 func startServer(ctx context.Context, t *testing.T, dir string) string {
 	t.Helper()
-	bin := filepath.Join(dir, "server")
+	bin := filepath.Join(dir, "contextmem")
 	if runtime.GOOS == "windows" {
 		bin += ".exe"
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../examples/server")
+	build := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../cmd/contextmem")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	srv := exec.CommandContext(ctx, bin)
+	srv := exec.CommandContext(ctx, bin, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--api-keys", testKey+"=sdk,"+commandKey+"=line", "--allow-local-webhooks")
 	srv.Dir = dir
-	srv.Env = append(os.Environ(), "CONTEXTMEM_ADDR=127.0.0.1:0", "CONTEXTMEM_DATA="+filepath.Join(dir, "data"), "CONTEXTMEM_API_KEYS="+testKey, "CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1")
 	srv.WaitDelay = 5 * time.Second
 	logs, err := srv.StderrPipe()
 	require.NoError(t, err)
