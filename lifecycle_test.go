@@ -418,10 +418,15 @@ func TestWebhook(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		g.err = errors.Join(json.Unmarshal(body, &g.payload), contextmem.VerifyWebhook(body, r.Header.Get(contextmem.HeaderSignature), "", secret))
 		g.id = r.Header.Get(contextmem.HeaderDeliveryID)
+		for _, name := range []string{"Delivery-ID", "Event", "Signature"} {
+			if v := r.Header.Get("X-HydraDB-" + name); v == "" || v != r.Header.Get("X-Service-"+name) {
+				g.err = errors.Join(g.err, fmt.Errorf("the vendor's header %s differs", name))
+			}
+		}
 		hits <- g
 	}))
 	defer srv.Close()
-	svc, err := contextmem.Open(t.Context(), filepath.Join(t.TempDir(), "d"), &contextmem.Options{AllowLocalWebhooks: true})
+	svc, err := contextmem.Open(t.Context(), filepath.Join(t.TempDir(), "d"), &contextmem.Options{AllowLocalWebhooks: true, WebhookVendorHeaders: true})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
 	w, err := svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: srv.URL, GenerateSecret: true})
@@ -528,6 +533,7 @@ func TestWebhookSecretOverlap(t *testing.T) {
 			require.NoError(t, contextmem.VerifyWebhook(p.body, p.header.Get(contextmem.HeaderSignature), secret))
 			if previous == "" {
 				require.Empty(t, p.header.Get(contextmem.HeaderPreviousSignature))
+				require.Empty(t, p.header.Get("X-HydraDB-Signature"), "only by Options.WebhookVendorHeaders")
 				return
 			}
 			require.NoError(t, contextmem.VerifyWebhook(p.body, p.header.Get(contextmem.HeaderPreviousSignature), previous))

@@ -43,8 +43,7 @@ type Options struct {
 	// brought them to Embedder, and while it does. Default: none; such tenants refuse calls
 	// until Reembed is called, and are searched by keywords alone while it is under way.
 	PreviousEmbedders []Embedder
-	// Extractor finds entities, relations and facts. Default: rules, without a
-	// language model.
+	// Extractor finds entities, relations and facts. Default: rules, without a language model.
 	Extractor extract.Extractor
 	// Reranker is asked about the best 50 hits in thinking mode, inside RecallBudget; one that is [Multilingual] about the best 20,
 	// and in mode auto too where the best does not stand out. Default: the one that an imported package under models/
@@ -153,14 +152,13 @@ type Options struct {
 	// Names that resolve inside a network only are accepted then; every connection is judged by its address. Default: none.
 	WebhookNetworks []netip.Prefix
 	// WebhookSecretOverlap is how long after a rotation of the signing secret deliveries carry a
-	// second signature, made with the secret before, in the header HeaderPreviousSignature; up to 30 days.
-	// Default 0: none.
+	// second signature, made with the secret before, in the header HeaderPreviousSignature; up to 30 days. Default 0: none.
 	WebhookSecretOverlap time.Duration
-	// WebhookTransport sends deliveries. Default: a transport that dials public
-	// addresses only, and those that AllowLocalWebhooks and WebhookNetworks open.
+	// WebhookVendorHeaders gives deliveries the headers X-HydraDB-Delivery-ID, -Event and -Signature of the hosted service too.
+	WebhookVendorHeaders bool
+	// WebhookTransport sends deliveries. Default: one that dials public addresses only, and those that the options above open.
 	WebhookTransport http.RoundTripper
-	// PublicURL is the address at which an httpapi handler is reachable, used in presigned URLs. Default: the
-	// URL is relative.
+	// PublicURL is the address at which an httpapi handler is reachable, used in presigned URLs. Default: they are relative.
 	PublicURL string
 }
 

@@ -197,7 +197,7 @@ func (o Organisation) RetryDelivery(ctx context.Context, id string) error {
 // newWebhooks returns the engine of webhooks.
 func (s *Service) newWebhooks() *webhook.Engine {
 	return webhook.New(webhook.Config{Registry: s.reg, Sealer: s.secrets, Encode: encodeEvent, Status: func(x backend.State) string { return string(item.StatusOf(x)) },
-		Reach: netguard.Policy{Loopback: s.opts.AllowLocalWebhooks, Networks: s.opts.WebhookNetworks}, Transport: s.opts.WebhookTransport, Overlap: s.opts.WebhookSecretOverlap, Attempted: func(outcome string) { s.meter.Deliveries.Of(outcome).Add(1) }, Logger: s.opts.Logger})
+		Reach: netguard.Policy{Loopback: s.opts.AllowLocalWebhooks, Networks: s.opts.WebhookNetworks}, Transport: s.opts.WebhookTransport, Overlap: s.opts.WebhookSecretOverlap, VendorHeaders: s.opts.WebhookVendorHeaders, Attempted: func(outcome string) { s.meter.Deliveries.Of(outcome).Add(1) }, Logger: s.opts.Logger})
 }
 
 // encodeEvent writes the body of a delivery.

@@ -68,8 +68,6 @@ type Options struct {
 	// TrustedProxies are the addresses of proxies whose X-Forwarded-Host, -Proto and -Prefix count in presigned URLs, where
 	// contextmem.Options.PublicURL is not set. From anybody else these headers are ignored. Default: none.
 	TrustedProxies []netip.Prefix
-	// VendorHeaders sends the headers X-HydraDB-* of the hosted service too where clients of it look for them.
-	VendorHeaders bool
 	// Console is served at /console/, such as a console.Console. Default: none.
 	Console http.Handler
 	// Logger gets one line for each failure of the service, and at level Info one for each request with its id. Default: silent.

@@ -52,6 +52,7 @@ type engineFlags struct {
 	localWebhooks                                     bool
 	webhookNetworks                                   []string
 	webhookOverlap                                    time.Duration
+	vendorHeaders                                     bool
 	publicURL, secretKey, encryptionKey               string
 	boosts                                            bool
 	workers, batch, attempts, openTenants, maxTenants int
@@ -98,6 +99,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&e.localWebhooks, "allow-local-webhooks", false, "let webhooks go to this machine")
 	f.StringSliceVar(&e.webhookNetworks, "webhook-networks", nil, "networks besides the public internet that webhooks may go to, as CIDRs")
 	f.DurationVar(&e.webhookOverlap, "webhook-secret-overlap", 0, "how long deliveries carry the signature of the secret before, too")
+	f.BoolVar(&e.vendorHeaders, "webhook-vendor-headers", false, "give deliveries the headers X-HydraDB-* of the hosted service too")
 	f.StringVar(&e.publicURL, "public-url", "", "address under which clients reach the server, for presigned URLs")
 	f.StringVar(&e.secretKey, "secret-key", "", "64 hexadecimal digits that seal secrets at rest; empty: a key file in the directory")
 	f.StringVar(&e.encryptionKey, "encryption-key", "", "64 hexadecimal digits that encrypt the directory, from its first use on; empty: it is not encrypted")
@@ -143,7 +145,7 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	o := &contextmem.Options{Logger: log, Workers: e.workers, BatchItems: e.batch, MaxAttempts: e.attempts, MaxOpenTenants: e.openTenants, MaxTenants: e.maxTenants,
 		ChunkBytes: e.chunk, ChunkMaxBytes: e.chunkMax, ChunkOverlapBytes: e.chunkOverlap, MaxFileBytes: e.maxFile, CacheBytes: e.cache, MaxItems: e.maxItems,
 		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
-		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap}
+		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap, WebhookVendorHeaders: e.vendorHeaders}
 	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestEveryOptionHasAFlag(t *testing.T) {
 	flags := map[string]string{
 		"Embedder": "embedder", "FastEmbedder": "fast-embedder", "PreviousEmbedders": "previous-embedders", "Extractor": "extractor", "Reranker": "reranker", "Judge": "judge", "OCR": "ocr", "Transcriber": "transcriber-url",
 		"PDFTool": "pdftotext", "Providers": "connectors", "ChunkOverlapBytes": "chunk-overlap-bytes", "AllowLocalWebhooks": "allow-local-webhooks", "Keys": "api-keys",
-		"MaxJSONDepth": "max-json-depth", "Console": "no-console", "Audit": "audit-log", "PublicURL": "public-url",
+		"MaxJSONDepth": "max-json-depth", "Console": "no-console", "Audit": "audit-log", "RateLimit": "requests-per-second", "PublicURL": "public-url",
 	}
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(engineFlags).add(f)

@@ -32,7 +32,6 @@ type serveFlags struct {
 	pprof            bool
 	auditLog         string
 	backupDir        string
-	vendorHeaders    bool
 	shutdown         time.Duration
 }
 
@@ -59,7 +58,6 @@ end within --shutdown-timeout.`,
 	f.DurationVar(&s.bodyTimeout, "body-timeout", 0, "time to send a body; 0: the default, negative: no bound")
 	f.IntVar(&s.depth, "max-json-depth", 0, "nesting of JSON; 0: the default")
 	f.Float64Var(&s.rate, "requests-per-second", 100, "requests of one key over REST, MCP and the console together, with bursts of twice as many; 0: no bound")
-	f.BoolVar(&s.vendorHeaders, "vendor-headers", false, "send the headers X-HydraDB-* of the hosted service too")
 	f.BoolVar(&s.noMCP, "no-mcp", false, "do not serve the Model Context Protocol at /mcp")
 	f.BoolVar(&s.noConsole, "no-console", false, "do not serve the console at /console")
 	f.StringVar(&s.backupDir, "backup-dir", "", "directory to which the console writes backups; empty: it makes none")
@@ -118,7 +116,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 		page = looks
 	}
 	h, err := httpapi.New(d.Service(), httpapi.Options{Console: page, Audit: audit, Authenticator: ring, MaxBodyBytes: s.maxBody, MaxHeldBytes: s.maxHeld, BodyTimeout: s.bodyTimeout,
-		MaxJSONDepth: s.depth, RateLimit: limit, TrustedProxies: proxies, VendorHeaders: s.vendorHeaders, Logger: o.Logger})
+		MaxJSONDepth: s.depth, RateLimit: limit, TrustedProxies: proxies, Logger: o.Logger})
 	if err != nil {
 		return usageError{err}
 	}

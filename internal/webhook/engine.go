@@ -66,6 +66,8 @@ type Config struct {
 	Transport http.RoundTripper
 	// Overlap is how long the secret before a rotation goes on signing.
 	Overlap time.Duration
+	// VendorHeaders says that deliveries have the headers X-HydraDB-* of the hosted service too.
+	VendorHeaders bool
 	// Attempted is told of each attempt how the delivery stands then; nil: nobody is.
 	Attempted func(outcome string)
 	Logger    *slog.Logger
@@ -85,7 +87,7 @@ func New(c Config) *Engine {
 		c.Transport = c.Reach.Transport()
 	}
 	e := &Engine{cfg: c, reg: c.Registry, cache: readcache.New[string, stored](maxCached)}
-	e.sender = &sender{registry: c.Registry, client: newClient(c.Transport), target: e.target, check: e.checkURL, logger: c.Logger, token: uid.New(),
+	e.sender = &sender{registry: c.Registry, client: newClient(c.Transport), target: e.target, vendor: c.VendorHeaders, check: e.checkURL, logger: c.Logger, token: uid.New(),
 		wake: make(chan struct{}, 1), breakers: newBreakers(), attempted: c.Attempted}
 	return e
 }

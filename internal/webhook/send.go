@@ -51,6 +51,7 @@ type sender struct {
 	client   *http.Client
 	// target returns where events of an organisation go; false when nothing is registered.
 	target func(ctx context.Context, org string) (target, bool, error)
+	vendor bool // headers of the hosted service too
 	// check judges a URL before it is used; it may have been saved under other rules.
 	check  func(url string) error
 	logger *slog.Logger
@@ -212,10 +213,15 @@ func (s *sender) post(ctx context.Context, t target, id, event string, payload [
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "contextmem-webhook/1")
-	req.Header.Set(HeaderDeliveryID, id)
-	req.Header.Set(HeaderEvent, event)
+	set := func(header, vendors, value string) {
+		if req.Header.Set(header, value); s.vendor {
+			req.Header.Set(vendors, value)
+		}
+	}
+	set(HeaderDeliveryID, "X-HydraDB-Delivery-ID", id)
+	set(HeaderEvent, "X-HydraDB-Event", event)
 	if len(t.secret) > 0 {
-		req.Header.Set(HeaderSignature, Sign(t.secret, payload))
+		set(HeaderSignature, "X-HydraDB-Signature", Sign(t.secret, payload))
 	}
 	if len(t.previous) > 0 {
 		req.Header.Set(HeaderPreviousSignature, Sign(t.previous, payload))
