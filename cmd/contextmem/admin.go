@@ -63,12 +63,22 @@ func (a *app) tenantsCmd() *cobra.Command {
 			for _, n := range match {
 				spec.Schema = append(spec.Schema, contextmem.Field{Name: n, Match: true})
 			}
-			return a.with(cmd, func(ctx context.Context, h home) error { return h.CreateTenant(ctx, spec) })
+			return a.with(cmd, func(ctx context.Context, h home) error {
+				if err := h.CreateTenant(ctx, spec); err != nil {
+					return err
+				}
+				return a.show(map[string]any{"id": spec.ID, "state": contextmem.TenantReady}, func(w io.Writer) { fmt.Fprintf(w, "%s is ready\n", spec.ID) })
+			})
 		}}
 	create.Flags().StringSliceVar(&match, "filterable", nil, "names of metadata that recall can filter by")
 	rm := &cobra.Command{Use: "rm ID", Short: "Delete a tenant and everything in it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, h home) error { return h.DeleteTenant(ctx, args[0]) })
+			return a.with(cmd, func(ctx context.Context, h home) error {
+				if err := h.DeleteTenant(ctx, args[0]); err != nil {
+					return err
+				}
+				return a.show(map[string]any{"deleted": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s is deleted\n", args[0]) })
+			})
 		}}
 	c.AddCommand(create, rm)
 	return c
@@ -135,7 +145,12 @@ func (a *app) keysCmd() *cobra.Command {
 	f.DurationVar(&spec.TTL, "ttl", 0, "time until it expires; 0: never")
 	rm := &cobra.Command{Use: "rm ID", Aliases: []string{"revoke"}, Short: "End a key at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, h home) error { return h.RevokeKey(ctx, args[0]) })
+			return a.with(cmd, func(ctx context.Context, h home) error {
+				if err := h.RevokeKey(ctx, args[0]); err != nil {
+					return err
+				}
+				return a.show(map[string]any{"revoked": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s has ended\n", args[0]) })
+			})
 		}}
 	c.AddCommand(create, rm)
 	return c

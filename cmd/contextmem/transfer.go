@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,13 @@ With --format markdown it writes the memories and documents of --sub for people 
 				if out == "" {
 					return write(a.out)
 				}
-				return whole(out, write)
+				n := &progress{a: a, verb: "wrote"}
+				err = whole(out, func(w io.Writer) error { n.w = w; return write(n) })
+				n.end()
+				if err != nil {
+					return err
+				}
+				return a.show(map[string]any{"file": out, "format": format, "bytes": n.bytes}, func(w io.Writer) { fmt.Fprintf(w, "wrote %s to %s\n", size(n.bytes), out) })
 			})
 		}}
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write; empty: standard output")
@@ -144,15 +151,7 @@ mem0 (JSON and SQLite history), Zep and Graphiti, MCP's reference memory server,
 				}
 			}
 			if ours {
-				if im.dry {
-					return usage("--dry-run: is for exports of other programs")
-				}
-				r, err := open()
-				if err != nil {
-					return err
-				}
-				defer r.Close()
-				return a.with(cmd, func(ctx context.Context, h home) error { return h.Import(ctx, a.tenant, r) })
+				return im.ours(cmd, open)
 			}
 			items, format, err := convert.Read(args[0], im.Format, open)
 			if errors.Is(err, convert.ErrUnknown) {
@@ -187,6 +186,63 @@ func (a *app) source(name string) (func() (io.ReadCloser, error), error) {
 		return nil, usage("%s: is no file that can be read", name)
 	}
 	return func() (io.ReadCloser, error) { return os.Open(name) }, nil
+}
+
+// ours takes an export of contextmem in, as a new tenant. It is read once before: for what is in it, and whether it is whole.
+func (im *importer) ours(cmd *cobra.Command, open func() (io.ReadCloser, error)) error {
+	a := im.a
+	im.Format, im.Subs = "contextmem", map[string]int{}
+	r, err := open()
+	if err != nil {
+		return errors.New("the file can't be read")
+	}
+	err = im.count(r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	if im.dry {
+		return im.report()
+	}
+	if r, err = open(); err != nil {
+		return errors.New("the file can't be read")
+	}
+	defer r.Close()
+	return a.with(cmd, func(ctx context.Context, h home) error {
+		n := &progress{a: a, verb: "read", r: r}
+		err := h.Import(ctx, a.tenant, n)
+		n.end()
+		if err != nil {
+			return err
+		}
+		return im.report()
+	})
+}
+
+// count counts the items of an export by their kind and sub-tenant.
+func (im *importer) count(r io.Reader) error {
+	d := json.NewDecoder(r)
+	for n := 1; ; n++ {
+		var line struct {
+			Item *struct{ Class, Sub string }
+			End  *struct{}
+		}
+		switch err := d.Decode(&line); {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return errors.New("the file was cut off")
+		case err != nil:
+			return fmt.Errorf("line %d is no line of an export", n)
+		case line.End != nil:
+			return nil
+		case line.Item == nil:
+			continue
+		}
+		im.Subs[line.Item.Sub]++
+		if line.Item.Class == "memory" {
+			im.Memories++
+		} else {
+			im.Documents++
+		}
+	}
 }
 
 // isExport reports whether a file is an export of contextmem.
@@ -236,6 +292,11 @@ func (im *importer) run(ctx context.Context, items []convert.Item) error {
 			fmt.Fprint(im.a.err, "\r\033[K")
 		}
 	}
+	return im.report()
+}
+
+// report says what was taken in, or would be.
+func (im *importer) report() error {
 	if err := im.a.show(im, func(w io.Writer) {
 		verb := "took in"
 		if im.dry {

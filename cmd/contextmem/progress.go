@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress tells a person at a terminal how many bytes went through it.
+type progress struct {
+	a     *app
+	verb  string
+	w     io.Writer
+	r     io.Reader
+	bytes int64
+	told  time.Time
+}
+
+// Write implements io.Writer.
+func (p *progress) Write(b []byte) (int, error) {
+	n, err := p.w.Write(b)
+	p.tell(n)
+	return n, err
+}
+
+// Read implements io.Reader.
+func (p *progress) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.tell(n)
+	return n, err
+}
+
+// tell adds n bytes and says so ten times a second.
+func (p *progress) tell(n int) {
+	p.bytes += int64(n)
+	if p.a.bar && !p.a.asJSON && time.Since(p.told) > 100*time.Millisecond {
+		p.told = time.Now()
+		fmt.Fprintf(p.a.err, "\r\033[K%s %s", p.verb, size(p.bytes))
+	}
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if !p.told.IsZero() {
+		fmt.Fprint(p.a.err, "\r\033[K")
+	}
+}
