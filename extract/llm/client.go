@@ -97,7 +97,7 @@ func (e *Extractor) ask(ctx context.Context, in []extract.Input, out []extract.O
 	estimate := int64(size/bytesPerToken + e.cfg.MaxAnswerTokens)
 	delay := e.cfg.RetryDelay
 	for try := 0; ; {
-		if !e.budget.reserve(estimate) {
+		if !e.budget.Reserve(estimate) {
 			return nil, reasonBudget
 		}
 		format := e.format.Load()
@@ -107,7 +107,7 @@ func (e *Extractor) ask(ctx context.Context, in []extract.Input, out []extract.O
 			// a request that broke off was paid for all the same
 			used = int64((size + len(a.content)) / bytesPerToken)
 		}
-		e.budget.settle(estimate, used)
+		e.budget.Settle(estimate, used)
 		charge(in, out, batch, a.prompt, a.answer)
 		if a.reason == "" {
 			answers, a.reason = parseAnswer(a.content, len(batch), in, batch)

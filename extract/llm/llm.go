@@ -75,7 +75,7 @@ type Extractor struct {
 	cfg      Config
 	endpoint string
 	slots    chan struct{}
-	budget   budget
+	budget   modelhttp.Budget
 	format   atomic.Int32 // the best answer format that the endpoint takes
 }
 
@@ -107,7 +107,7 @@ func New(cfg Config) (*Extractor, error) {
 		return nil, fmt.Errorf("llm: configuration: %w", err)
 	}
 	cfg = withDefaults(cfg)
-	return &Extractor{cfg: cfg, endpoint: endpoint, slots: make(chan struct{}, cfg.MaxConcurrent), budget: budget{limit: cfg.MaxTokensPerDay, now: time.Now}}, nil
+	return &Extractor{cfg: cfg, endpoint: endpoint, slots: make(chan struct{}, cfg.MaxConcurrent), budget: modelhttp.Budget{Limit: cfg.MaxTokensPerDay}}, nil
 }
 
 func withDefaults(c Config) Config {

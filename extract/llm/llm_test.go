@@ -421,7 +421,7 @@ func TestBudgetHoldsOverTheDay(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r request, _ int) { say(w, answer(r), "stop", 3000, 1000) })
 	e := open(t, s, func(c *Config) { c.MaxTokensPerDay, c.MaxAnswerTokens, c.MaxConcurrent = 8500, 500, 1 })
 	clock := time.Date(2024, 1, 1, 23, 0, 0, 0, time.UTC)
-	e.budget.now = func() time.Time { return clock }
+	e.budget.Now = func() time.Time { return clock }
 	reasons := func() (got []string) {
 		for range 3 {
 			out, err := e.Extract(t.Context(), inputs("Anna lives in Porto."))
