@@ -1,0 +1,218 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Claims, renewals and deferrals change the rows of their sources alone and do not lock the ledger: workers of many
+// processes claim side by side, each passing over the rows that another is at.
+
+func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
+	if token == "" {
+		return nil, errors.New("claim: the token is empty")
+	}
+	if limit <= 0 {
+		return nil, s.query(ctx, func(*conn) error { return nil })
+	}
+	var damaged []int64
+	err = s.alone(ctx, func(c *conn) error {
+		out, damaged = nil, nil
+		found, err := candidates(c, now, limit)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		found = fitting(found, maxBytes)
+		nums := make([]int64, len(found))
+		for i := range found {
+			nums[i] = found[i].num
+		}
+		err = c.do(`UPDATE sources SET state = greatest(state, 2), attempts = attempts + 1, token = $3, lease = $4, due = greatest($5, coalesce(not_before, 0))
+			WHERE ws = $1 AND num = ANY($2)`, nums, token, stamp(leaseUntil), dueFrom(leaseUntil))
+		if err != nil {
+			return err
+		}
+		out, damaged, err = readClaims(c, nums)
+		return err
+	})
+	if err == nil && len(damaged) > 0 {
+		// One damaged item must not keep the others from being worked on.
+		err = s.change(ctx, func(t *tx) error { return t.condemn(damaged, token) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// candidate is a source that may be claimed.
+type candidate struct{ num, size int64 }
+
+// candidates locks the oldest sources that can be claimed now: those that never waited, of which there may be very many,
+// straight from their index, and those whose wait is over.
+func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) {
+	add := func(r *row) error {
+		out = append(out, candidate{r.int(0), r.int(1)})
+		return nil
+	}
+	err = c.each(bg, `SELECT num, size FROM sources WHERE ws = $1 AND newest AND state < 4 AND due = 0
+		ORDER BY num LIMIT $2 FOR UPDATE SKIP LOCKED`, add, limit)
+	if err == nil {
+		err = c.each(bg, `SELECT num, size FROM sources WHERE ws = $1 AND newest AND state < 4 AND due > 0 AND due <= $2
+			ORDER BY num LIMIT $3 FOR UPDATE SKIP LOCKED`, add, micros(now), limit)
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return int(a.num - b.num) })
+	return out[:min(limit, len(out))], err
+}
+
+// fitting returns the first candidates whose sizes make no more than a number of bytes, at least one; 0: all.
+func fitting(found []candidate, maxBytes int64) []candidate {
+	var bytes int64
+	for i, f := range found {
+		if bytes += f.size; i > 0 && maxBytes > 0 && bytes > maxBytes {
+			return found[:i]
+		}
+	}
+	return found
+}
+
+// dueFrom is the due column of a source that waits for a time: 0 stands for none.
+func dueFrom(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return max(at.UnixMicro(), 1)
+}
+
+// readClaims reads what a worker needs of sources, by number.
+func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, err error) {
+	type content struct {
+		first, chunks int64
+		lane          backend.Lane
+	}
+	var contents []content
+	at := make(map[int64]int, len(nums))
+	err = c.each(bg, "SELECT "+sourceCols+", CASE WHEN s.indexed THEN s.first_chunk ELSE 0 END, s.chunks, s.lane FROM "+sourceTables+
+		" WHERE s.ws = $1 AND s.num = ANY($2) ORDER BY s.num", func(r *row) error {
+		at[r.int(0)] = len(out)
+		out = append(out, backend.Claim{Source: *readSource(r, 0)})
+		contents = append(contents, content{r.int(sourceWidth), r.int(sourceWidth + 1), backend.Lane(r.int(sourceWidth + 2))})
+		return nil
+	}, nums)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = readBlobs(bg, c, nums, 0, func(source int64, b backend.Blob, err error) {
+		if err != nil {
+			damaged = append(damaged, source)
+		}
+		out[at[source]].Blobs = append(out[at[source]].Blobs, b)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range out {
+		cl := &out[i]
+		slices.SortFunc(cl.Blobs, func(a, b backend.Blob) int { return int(a.Kind) - int(b.Kind) })
+		if contents[i].first == 0 {
+			continue
+		}
+		var lost losses
+		err := eachChunk(bg, c, contents[i].first, contents[i].chunks, true, contents[i].lane, &lost, func(ch *backend.Chunk) { cl.Chunks = append(cl.Chunks, *ch) })
+		if err != nil {
+			return nil, nil, err
+		}
+		if lost.err() != nil {
+			damaged = append(damaged, cl.Num)
+		}
+	}
+	return slices.DeleteFunc(out, func(cl backend.Claim) bool { return slices.Contains(damaged, cl.Num) }), damaged, nil
+}
+
+// damagedCode is the error code of a source whose content is damaged. The API leaves
+// it open; E6xxx is the range of storage errors.
+const damagedCode = "E6002"
+
+// condemn ends sources whose stored content cannot be read back.
+func (t *tx) condemn(nums []int64, token string) error {
+	for _, num := range nums {
+		v, err := t.held(num, token)
+		if err == nil && v != nil {
+			err = t.end(v, backend.Errored, damagedCode, "the stored content is damaged", true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error {
+	return s.alone(ctx, func(c *conn) error {
+		if token == "" {
+			return nil
+		}
+		return c.do(`UPDATE sources SET lease = $4, due = greatest($5, coalesce(not_before, 0)) WHERE ws = $1 AND num = ANY($2) AND newest AND token = $3`,
+			nums, token, stamp(leaseUntil), dueFrom(leaseUntil))
+	})
+}
+
+func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
+	return s.alone(ctx, func(c *conn) error {
+		for i := range items {
+			f := &items[i]
+			n, err := c.exec(bg, `UPDATE sources SET state = $4, not_before = $5, due = $6, error_code = $7, error_message = $8, token = '', lease = NULL
+				WHERE ws = $1 AND num = $2 AND token = $3 AND token <> '' AND newest`,
+				f.Num, f.Token, int64(f.State), stamp(f.NotBefore), dueFrom(f.NotBefore), f.ErrorCode, f.ErrorMessage)
+			if err == nil && n > 0 && (f.State < backend.Queued || f.State.Terminal()) {
+				err = fmt.Errorf("defer source %d: state %d is final or unknown", f.Num, f.State)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		counts = make(map[backend.State]int)
+		return c.each(ctx, `SELECT 0, state, count(*), min(due) FROM sources WHERE ws = $1 AND newest AND state < 4 GROUP BY state
+			UNION ALL SELECT 1, 4::smallint, completed, 0 FROM ledgers WHERE ws = $1
+			UNION ALL SELECT 1, 5::smallint, errored, 0 FROM ledgers WHERE ws = $1`, func(r *row) error {
+			if n := int(r.int(2)); n != 0 {
+				counts[backend.State(r.int(1))] = n
+			}
+			// 0, any time, becomes 1970.
+			if due := r.time(3); r.int(0) == 0 && (next.IsZero() || due.Before(next)) {
+				next = due
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return counts, next, nil
+}
+
+func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) error {
+	return s.change(ctx, func(t *tx) error {
+		v, err := t.find(part, id)
+		if err == nil && v.state != backend.Errored {
+			err = fmt.Errorf("it did not fail: %w", backend.ErrConflict)
+		}
+		if err != nil {
+			return fmt.Errorf("requeue %q: %w", id, err)
+		}
+		t.move(v, backend.Queued)
+		return t.c.do(`UPDATE sources SET state = 1, attempts = 0, error_code = '', error_message = '', token = '',
+			lease = NULL, not_before = NULL, due = 0 WHERE ws = $1 AND num = $2`, v.num)
+	})
+}

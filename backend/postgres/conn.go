@@ -1,0 +1,349 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// beginning is how many statements begin a transaction.
+const beginning = 2
+
+// maxPending is how many statements wait for the next one that has an answer.
+const maxPending = 512
+
+// conn is a connection during one read or one transaction. Statements without an answer wait and go out with the next
+// that has one, in one round trip. One goroutine at a time uses it.
+type conn struct {
+	pg    *pgx.Conn
+	scope []any // arguments that come first in each statement: of a store the number of its workspace
+	// single goes before every statement with an answer, in reads whose statements are transactions of their own.
+	single  []statement
+	pending []statement
+	asked   statement // goes with the first statements; empty: nothing
+	answer  string    // its answer, a text
+	tail    statement // goes behind statements with an answer; empty: nothing
+	tailed  int64     // the largest of its answers, numbers
+}
+
+type statement struct {
+	sql  string
+	args []any
+}
+
+// do queues a statement. An error is that of an earlier one.
+func (c *conn) do(sql string, args ...any) error {
+	c.pending = append(c.pending, statement{sql, c.bind(args)})
+	if len(c.pending) >= maxPending {
+		return c.flush(bg)
+	}
+	return nil
+}
+
+// flush sends what waits.
+func (c *conn) flush(ctx context.Context) error {
+	if len(c.pending) == 0 {
+		return nil
+	}
+	_, err := c.send(ctx, nil)
+	return err
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (c *conn) exec(ctx context.Context, sql string, args ...any) (n int64, err error) {
+	c.pending = append(c.pending, statement{sql, c.bind(args)})
+	return c.send(ctx, nil)
+}
+
+// each calls f for each row of a query, after all were read.
+func (c *conn) each(ctx context.Context, sql string, f func(r *row) error, args ...any) error {
+	c.pending = append(append(c.pending, c.single...), statement{sql, c.bind(args)})
+	var rows []row
+	if _, err := c.send(ctx, &rows); err != nil {
+		return err
+	}
+	for i := range rows {
+		err := f(&rows[i])
+		if err == nil {
+			err = rows[i].err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one calls f for the first row of a query and reports whether there is one.
+func (c *conn) one(ctx context.Context, sql string, f func(r *row) error, args ...any) (found bool, err error) {
+	err = c.each(ctx, sql, func(r *row) error {
+		if found {
+			return nil
+		}
+		found = true
+		return f(r)
+	}, args...)
+	return found, err
+}
+
+// send sends what waits; the rows of the last statement go to rows unless that is nil. It returns how many rows the last one changed.
+func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
+	var b pgx.Batch
+	last, asked := len(c.pending)-1, -1
+	for i, s := range c.pending {
+		b.Queue(s.sql, s.args...)
+		if i == beginning-1 && c.asked.sql != "" {
+			b.Queue(c.asked.sql)
+			asked, c.asked = beginning, statement{}
+			last++
+		}
+	}
+	clear(c.pending)
+	c.pending = c.pending[:0]
+	tailed := rows != nil && c.tail.sql != ""
+	if tailed {
+		b.Queue(c.tail.sql, c.tail.args...)
+	}
+	res := c.pg.SendBatch(ctx, &b)
+	for i := 0; i <= last && err == nil; i++ {
+		if i == asked {
+			err = res.QueryRow().Scan(&c.answer)
+			continue
+		}
+		if i == last && rows != nil {
+			*rows, err = collect(res)
+			continue
+		}
+		var tag pgconn.CommandTag
+		tag, err = res.Exec()
+		n = tag.RowsAffected()
+	}
+	if tailed && err == nil {
+		var x int64
+		if err = res.QueryRow().Scan(&x); errors.Is(err, pgx.ErrNoRows) {
+			err = nil
+		}
+		c.tailed = max(c.tailed, x)
+	}
+	if cerr := res.Close(); err == nil {
+		err = cerr
+	}
+	return n, translate(err)
+}
+
+// bind puts the arguments behind those of the scope, in types that need no guess.
+func (c *conn) bind(args []any) []any {
+	out := make([]any, 0, len(c.scope)+len(args))
+	out = append(out, c.scope...)
+	for _, a := range args {
+		switch x := a.(type) {
+		case string:
+			a = []byte(x) // texts are bytea
+		case []string:
+			texts := make([][]byte, len(x))
+			for i, s := range x {
+				texts[i] = []byte(s)
+			}
+			a = texts
+		case int:
+			a = int64(x)
+		case uint32:
+			a = int64(x)
+		case uint64:
+			a = int64(x)
+		case plain:
+			a = string(x)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// plain is an argument of type text.
+type plain string
+
+// row is a row of an answer. A value of another type than asked for sets err.
+type row struct {
+	fields []pgconn.FieldDescription
+	vals   [][]byte
+	err    error
+}
+
+func collect(res pgx.BatchResults) ([]row, error) {
+	rows, err := res.Query()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []row
+	fields := slices.Clone(rows.FieldDescriptions()) // the driver writes those of the next answer there
+	for rows.Next() {
+		raw := rows.RawValues()
+		size := 0
+		for _, v := range raw {
+			size += len(v)
+		}
+		slab, vals := make([]byte, 0, size), make([][]byte, len(raw))
+		for i, v := range raw {
+			if v == nil {
+				continue
+			}
+			at := len(slab)
+			slab = append(slab, v...)
+			vals[i] = slab[at:len(slab):len(slab)]
+		}
+		out = append(out, row{fields: fields, vals: vals})
+	}
+	return out, rows.Err()
+}
+
+func (r *row) wrong(i int) {
+	r.err = fmt.Errorf("postgres: column %s is of type %d: %w", r.fields[i].Name, r.fields[i].DataTypeOID, backend.ErrCorrupt)
+}
+
+func (r *row) null(i int) bool { return r.vals[i] == nil }
+
+// is reports whether a column is of a type, in binary form.
+func (r *row) is(i int, oid uint32, size int) bool {
+	return r.fields[i].DataTypeOID == oid && r.fields[i].Format == pgx.BinaryFormatCode && len(r.vals[i]) == size
+}
+
+func (r *row) int(i int) int64 {
+	switch {
+	case r.is(i, pgtype.Int8OID, 8):
+		return int64(binary.BigEndian.Uint64(r.vals[i]))
+	case r.is(i, pgtype.Int2OID, 2):
+		return int64(int16(binary.BigEndian.Uint16(r.vals[i])))
+	case r.is(i, pgtype.Int4OID, 4):
+		return int64(int32(binary.BigEndian.Uint32(r.vals[i])))
+	}
+	r.wrong(i)
+	return 0
+}
+
+func (r *row) bool(i int) bool {
+	if !r.is(i, pgtype.BoolOID, 1) {
+		r.wrong(i)
+		return false
+	}
+	return r.vals[i][0] != 0
+}
+
+func (r *row) float(i int) float64 {
+	switch {
+	case r.is(i, pgtype.Float8OID, 8):
+		return math.Float64frombits(binary.BigEndian.Uint64(r.vals[i]))
+	case r.is(i, pgtype.Float4OID, 4):
+		return float64(math.Float32frombits(binary.BigEndian.Uint32(r.vals[i])))
+	}
+	r.wrong(i)
+	return 0
+}
+
+// blob returns bytes, nil for NULL.
+func (r *row) blob(i int) []byte {
+	if r.fields[i].DataTypeOID != pgtype.ByteaOID || r.fields[i].Format != pgx.BinaryFormatCode {
+		r.wrong(i)
+		return nil
+	}
+	return r.vals[i]
+}
+
+// str returns a text, of a column of type bytea or text.
+func (r *row) str(i int) string {
+	if r.fields[i].DataTypeOID == pgtype.TextOID && r.vals[i] != nil {
+		return string(r.vals[i])
+	}
+	b := r.blob(i)
+	if b == nil {
+		r.wrong(i)
+	}
+	return string(b)
+}
+
+// tags returns an array of bigint, nil for NULL.
+func (r *row) tags(i int) (tags []uint64) {
+	if r.vals[i] == nil {
+		return nil
+	}
+	// Dimensions, flags, type, length, lower bound; then each value behind its length.
+	b := r.vals[i]
+	if r.fields[i].DataTypeOID != pgtype.Int8ArrayOID || r.fields[i].Format != pgx.BinaryFormatCode || len(b) < 12 {
+		r.wrong(i)
+		return nil
+	}
+	tags = []uint64{}
+	if len(b) < 20 {
+		return tags
+	}
+	n := int(binary.BigEndian.Uint32(b[12:]))
+	if b = b[20:]; len(b) != 12*n {
+		r.wrong(i)
+		return nil
+	}
+	tags = make([]uint64, n)
+	for j := range tags {
+		tags[j] = binary.BigEndian.Uint64(b[12*j+4:])
+	}
+	return tags
+}
+
+// time reads a stored time.
+func (r *row) time(i int) time.Time {
+	if r.vals[i] == nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.int(i)).UTC()
+}
+
+// optional returns an integer, nil for NULL.
+func (r *row) optional(i int) any {
+	if r.vals[i] == nil {
+		return nil
+	}
+	return r.int(i)
+}
+
+// checked reads bytes and their checksum. NULL passes as nil.
+func (r *row) checked(crc, data int, what string, num int64) []byte {
+	b := r.blob(data)
+	if got := int64(checksum(b)); r.err == nil && got != r.int(crc) {
+		r.err = fmt.Errorf("%s %d: checksum %08x, stored %08x: %w", what, num, got, r.int(crc), backend.ErrCorrupt)
+	}
+	return b
+}
+
+// castagnoli is the CRC-32C table; processors have an instruction for it.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// signed returns tags as PostgreSQL keeps them; nil stays nil.
+func signed(tags []uint64) []int64 {
+	if tags == nil {
+		return nil
+	}
+	out := make([]int64, len(tags))
+	for i, t := range tags {
+		out[i] = int64(t)
+	}
+	return out
+}
+
+// distinct returns the numbers without repetitions, rising.
+func distinct(nums []int64) []int64 {
+	out := slices.Clone(nums)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

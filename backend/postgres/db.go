@@ -1,0 +1,346 @@
+// Package postgres keeps the stores of a deployment and its registry in PostgreSQL 15 or newer, for any number of processes
+// at once. Workspaces are rows of shared tables, which are partitioned by workspace.
+//
+// # Walls between tenants
+//
+// Every statement names its workspace. Row-level security is a second wall: each transaction says which workspace, or in the
+// registry which organisation, it is for, and the server shows it no rows of others even where a statement forgets to ask. A
+// workspace belongs to one organisation. [Open] refuses a role that row-level security does not bind.
+//
+// # Changes
+//
+// Who changes a workspace locks the row of its ledger until the commit, so numbers of the change feed are without gaps and in
+// the order of commits. Calls of one process that arrive together share a transaction. Workers claim under FOR UPDATE SKIP
+// LOCKED without that lock. After a lost connection the server is asked whether a commit took place, so that nothing is
+// done twice.
+//
+// Other processes hear of changes by LISTEN and NOTIFY and, where that does not arrive, ask every [Options].Poll.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Defaults of [Options].
+const (
+	DefaultPartitions       = 16
+	DefaultStatementTimeout = 30 * time.Second
+	DefaultRetry            = 15 * time.Second
+	DefaultPoll             = time.Second
+	DefaultConns            = 16
+)
+
+// Options tunes a deployment. The zero value is good.
+type Options struct {
+	// Partitions is into how many partitions the tables are split when they are made; default DefaultPartitions, at most 1024. Once
+	// they are there it says nothing.
+	Partitions int
+	// StatementTimeout is how long the server works on a statement before it gives up with [backend.ErrUnavailable]; default
+	// DefaultStatementTimeout, at least a millisecond.
+	StatementTimeout time.Duration
+	// Retry is how long a call is tried again when the server shuts down, fails over, or cannot be reached, and after deadlocks,
+	// before it returns [backend.ErrUnavailable]; default DefaultRetry, below 0: not at all.
+	Retry time.Duration
+	// Poll is how often the process asks for changes by others that it may not have been told of; default DefaultPoll, at
+	// least a millisecond.
+	Poll time.Duration
+	// ListenURL is where to LISTEN: a connection of its own that leads to the server directly. Default: the URL, unless a
+	// pooler answers there; then the process only asks.
+	ListenURL string
+}
+
+func (o *Options) complete() (Options, error) {
+	c := Options{}
+	if o != nil {
+		c = *o
+	}
+	if c.Partitions == 0 {
+		c.Partitions = DefaultPartitions
+	}
+	for _, d := range [...]struct {
+		at  *time.Duration
+		def time.Duration
+	}{{&c.StatementTimeout, DefaultStatementTimeout}, {&c.Retry, DefaultRetry}, {&c.Poll, DefaultPoll}} {
+		if *d.at == 0 {
+			*d.at = d.def
+		}
+	}
+	var errs []error
+	if c.Partitions < 1 || c.Partitions > 1024 {
+		errs = append(errs, fmt.Errorf("postgres: Partitions is %d, want 1 to 1024", c.Partitions))
+	}
+	if c.StatementTimeout < time.Millisecond {
+		errs = append(errs, fmt.Errorf("postgres: StatementTimeout is %s, want at least 1ms", c.StatementTimeout))
+	}
+	if c.Poll < time.Millisecond {
+		errs = append(errs, fmt.Errorf("postgres: Poll is %s, want at least 1ms", c.Poll))
+	}
+	return c, errors.Join(errs...)
+}
+
+// DB is an open deployment. It is a [backend.Stores]. Safe for concurrent use.
+type DB struct {
+	gate
+	o     Options
+	pool  *pgxpool.Pool
+	reg   *registry
+	watch *watch
+
+	mu   sync.Mutex
+	open map[string]*store // nil while one is being opened or removed
+}
+
+var _ backend.Stores = (*DB)(nil)
+
+// Open opens the deployment at a URL such as postgres://user:password@host:5432/database, making its tables when they are
+// absent. The URL may name several hosts, with target_session_attrs=read-write, and may have pool_max_conns (default
+// DefaultConns). The role owns the database, or may create in its schema, and is neither superuser nor has BYPASSRLS.
+// [backend.ErrNewerSchema] when a newer release made the tables. ctx bounds the opening alone. nil options are the defaults.
+func Open(ctx context.Context, url string, o *Options) (*DB, error) {
+	opts, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("postgres: the URL cannot be read: want postgres://user:password@host:port/database") // it may quote the password
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = DefaultConns
+	}
+	pooled, err := prepare(ctx, config.ConnConfig, opts.Partitions)
+	if err != nil {
+		return nil, fmt.Errorf("open deployment: %w", err)
+	}
+	if pooled && !strings.Contains(url, "default_query_exec_mode") {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open deployment: %w", translate(err))
+	}
+	d := &DB{o: opts, pool: pool, open: make(map[string]*store)}
+	d.reg = &registry{db: d}
+	var listen *pgx.ConnConfig
+	switch {
+	case opts.ListenURL != "":
+		if listen, err = pgx.ParseConfig(opts.ListenURL); err != nil {
+			pool.Close()
+			return nil, errors.New("postgres: ListenURL cannot be read: want postgres://user:password@host:port/database")
+		}
+	case !pooled:
+		listen = config.ConnConfig.Copy()
+	}
+	d.watch = startWatch(d, listen)
+	return d, nil
+}
+
+// prepare makes the tables and reports whether a pooler stands before the server: it makes up the process number that a
+// connection is given.
+func prepare(ctx context.Context, config *pgx.ConnConfig, partitions int) (pooled bool, err error) {
+	config = config.Copy()
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // nothing is known yet
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return false, translate(err)
+	}
+	defer func() { _ = c.Close(bg) }()
+	var pid, version int32
+	var free bool
+	var role string
+	err = c.QueryRow(ctx, `SELECT pg_backend_pid(), current_setting('server_version_num')::int, rolsuper OR rolbypassrls, current_user::text FROM pg_roles WHERE rolname = current_user`).
+		Scan(&pid, &version, &free, &role)
+	switch {
+	case err != nil:
+		return false, translate(err)
+	case version < 150000:
+		return false, fmt.Errorf("postgres: the server is of version %d, want 15 or newer", version/10000)
+	case free:
+		return false, fmt.Errorf("postgres: row-level security does not bind the role %q: connect as one that is neither superuser nor has BYPASSRLS", role)
+	}
+	return uint32(pid) != c.PgConn().PID(), migrate(ctx, c, partitions)
+}
+
+// Registry returns the registry of the deployment.
+func (d *DB) Registry() backend.Registry { return d.reg }
+
+// OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal
+// characters, making it when it is absent. [backend.ErrConflict] when it is open in this process.
+func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
+	if err := d.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	if err := d.reserve(uid, "open"); err != nil {
+		return nil, err
+	}
+	s, err := d.openStore(ctx, uid)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		delete(d.open, uid)
+		return nil, fmt.Errorf("open workspace %s: %w", uid, err)
+	}
+	d.open[uid] = s
+	return s, nil
+}
+
+func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
+	var ws int64
+	find := func(c *conn) error {
+		_, err := c.one(ctx, "SELECT ws FROM workspaces WHERE uid = $1 AND NOT gone", func(r *row) error {
+			ws = r.int(0)
+			return nil
+		}, plain(uid))
+		return err
+	}
+	if err := d.query(ctx, everything, find); err != nil {
+		return nil, err
+	}
+	for ws == 0 {
+		err := d.write(ctx, everything, func(c *conn) error {
+			_, err := c.one(bg, "INSERT INTO workspaces (uid) VALUES ($1) ON CONFLICT (uid) WHERE NOT gone DO NOTHING RETURNING ws", func(r *row) error {
+				ws = r.int(0)
+				return nil
+			}, plain(uid))
+			if err != nil || ws == 0 {
+				return err
+			}
+			c.pending = append(c.pending, ofWorkspace(ws).limits(d.o.StatementTimeout))
+			return c.do("INSERT INTO ledgers (ws) VALUES ($1)", ws)
+		})
+		if err == nil && ws == 0 { // another process has just made it
+			err = d.query(ctx, everything, find)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s := newStore(d, uid, ws)
+	err := s.query(ctx, func(c *conn) error { return s.epochs.read(ctx, c, -1) })
+	return s, err
+}
+
+// RemoveStore deletes the workspace uid with everything of it; removing an absent one
+// is no error. [backend.ErrConflict] when it is open in this process; one that is open in another has [backend.ErrClosed] from then on.
+func (d *DB) RemoveStore(ctx context.Context, uid string) error {
+	if err := d.enter(ctx); err != nil {
+		return err
+	}
+	defer d.leave()
+	if err := d.reserve(uid, "remove"); err != nil {
+		return err
+	}
+	defer d.release(uid)
+	if err := d.removeStore(ctx, uid); err != nil {
+		return fmt.Errorf("remove workspace %s: %w", uid, err)
+	}
+	return nil
+}
+
+// removeRows is how many rows of a table go in one transaction.
+const removeRows = 5000
+
+func (d *DB) removeStore(ctx context.Context, uid string) error {
+	var gone []int64
+	err := d.write(ctx, everything, func(c *conn) error {
+		gone = nil
+		if err := c.do("UPDATE workspaces SET gone = true WHERE uid = $1 AND NOT gone", plain(uid)); err != nil {
+			return err
+		}
+		err := c.each(bg, "SELECT ws FROM workspaces WHERE uid = $1 AND gone", func(r *row) error {
+			gone = append(gone, r.int(0))
+			return nil
+		}, plain(uid))
+		for _, ws := range gone {
+			if err == nil { // whoever has it open writes nothing from here on
+				c.pending = append(c.pending, ofWorkspace(ws).limits(d.o.StatementTimeout))
+				err = c.do("DELETE FROM ledgers WHERE ws = $1", ws)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, ws := range gone {
+		for _, table := range storeTables {
+			for n := int64(removeRows); n == removeRows; {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				err := d.write(ctx, ofWorkspace(ws), func(c *conn) (err error) {
+					n, err = c.exec(bg, "DELETE FROM "+table+" WHERE ws = $1 AND ctid = ANY(ARRAY(SELECT ctid FROM "+table+" WHERE ws = $1 LIMIT $2))", removeRows)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		err := d.write(ctx, everything, func(c *conn) error { return c.do("DELETE FROM workspaces WHERE ws = $1 AND gone", ws) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeTables are the tables of workspaces besides ledgers.
+var storeTables = []string{
+	"epochs", "vals", "sources", "parts", "tags", "blobs", "blob_parts", "chunks", "vectors", "mentions", "entity_sources",
+	"entities", "aliases", "merges", "stated_aliases", "relations", "events", "changes", "successions",
+}
+
+// Close closes the deployment and the workspaces still open. It waits for calls that
+// are under way. Closing again does nothing.
+func (d *DB) Close() error {
+	if !d.shut() {
+		return nil
+	}
+	d.mu.Lock()
+	var stores []*store
+	for _, s := range d.open {
+		if s != nil {
+			stores = append(stores, s)
+		}
+	}
+	d.mu.Unlock()
+	for _, s := range stores {
+		_ = s.Close()
+	}
+	d.reg.shut()
+	d.watch.stop()
+	d.pool.Close()
+	return nil
+}
+
+// reserve makes sure that a uid is well-formed and used by one call at a time.
+func (d *DB) reserve(uid, what string) error {
+	if err := backend.CheckUID(uid); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.open[uid]; ok {
+		return fmt.Errorf("%s workspace %s: it is open: %w", what, uid, backend.ErrConflict)
+	}
+	d.open[uid] = nil
+	return nil
+}
+
+func (d *DB) release(uid string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, uid)
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// constraintError says which constraint a statement broke.
+type constraintError struct{ name string }
+
+func (e *constraintError) Error() string { return "constraint " + e.name }
+
+// breaks reports whether an error is that of a constraint. In a partitioned table the name is that of a partition's own
+// index, which PostgreSQL makes of the table and the columns.
+func breaks(err error, prefix string) bool {
+	var c *constraintError
+	return errors.As(err, &c) && strings.HasPrefix(c.name, prefix)
+}
+
+// errAgain is inside errors after which the same transaction can be tried again: it was rolled back, or never begun.
+var errAgain = errors.New("try again")
+
+// errLost is inside errors of a connection that broke: whether a commit under way took place has to be asked.
+var errLost = errors.New("connection lost")
+
+// errPrepared is inside errors of statements that a pooler gave to another connection than the one that prepared them.
+var errPrepared = errors.New("prepared statements do not survive: put default_query_exec_mode=cache_describe into the URL")
+
+// translate turns errors of the driver into those of package backend. Messages of the server are left out where they may
+// quote content.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	var pe *pgconn.PgError
+	switch {
+	case errors.As(err, &pe):
+		return translateServer(pe)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, puddle.ErrClosedPool):
+		return backend.ErrClosed
+	}
+	var ne net.Error
+	var ce *pgconn.ConnectError
+	if errors.As(err, &ne) || errors.As(err, &ce) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed") {
+		return fmt.Errorf("postgres: the connection broke: %w: %w", errLost, backend.ErrUnavailable)
+	}
+	return fmt.Errorf("postgres: %w", err)
+}
+
+func translateServer(pe *pgconn.PgError) error {
+	said := fmt.Errorf("postgres: %s %s", pe.Severity, pe.Code)
+	switch {
+	case pe.Code == "23505":
+		return &constraintError{pe.ConstraintName}
+	case pe.Code == "40001", pe.Code == "40P01", pe.Code == "55P03":
+		return fmt.Errorf("%w: %w: %w", said, errAgain, backend.ErrUnavailable)
+	case pe.Code == "26000", pe.Code == "42P05":
+		return fmt.Errorf("%w: %w: %w", said, errPrepared, backend.ErrUnavailable)
+	case strings.HasPrefix(pe.Code, "57P"), strings.HasPrefix(pe.Code, "08"), pe.Code == "25006", pe.Code == "25P03":
+		// Shut down, crashed or starting up, a broken connection, a standby, a session that was ended.
+		return fmt.Errorf("%w: %w: %w", said, errLost, backend.ErrUnavailable)
+	case pe.Code == "57014", strings.HasPrefix(pe.Code, "53"), strings.HasPrefix(pe.Code, "58"):
+		// Took too long; out of room, memory or connections; I/O.
+		return fmt.Errorf("%w: %w", said, backend.ErrUnavailable)
+	case pe.Code == "XX001", pe.Code == "XX002":
+		return fmt.Errorf("%w: %w", said, backend.ErrCorrupt)
+	}
+	// What is left are mistakes of this package: the names of tables and types are no content.
+	return fmt.Errorf("%w: %s", said, pe.Message)
+}
+
+// again reports whether an error may pass when the call is tried again.
+func again(err error) bool { return errors.Is(err, errAgain) || errors.Is(err, errLost) }
+
+// losses are the damaged rows that a read leaves out.
+type losses struct {
+	rows  int
+	first error
+}
+
+// skip reports whether the row that was just read is damaged, and notes it.
+func (l *losses) skip(r *row) bool {
+	if !errors.Is(r.err, backend.ErrCorrupt) {
+		return false
+	}
+	l.note(r.err)
+	r.err = nil
+	return true
+}
+
+func (l *losses) note(err error) {
+	if l.rows++; l.first == nil {
+		l.first = err
+	}
+}
+
+// err is what is said of the rows that were left out; nil when there are none.
+func (l *losses) err() error {
+	if l.rows == 0 {
+		return nil
+	}
+	return &backend.DamageError{Rows: l.rows, First: l.first}
+}
+
+// partial reports whether an error says no more than that rows were left out.
+func partial(err error) bool {
+	var d *backend.DamageError
+	return err == nil || errors.As(err, &d)
+}

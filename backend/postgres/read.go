@@ -1,0 +1,290 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		out = make([]*backend.Source, len(ids))
+		found := make(map[string]*backend.Source, len(ids))
+		err := c.each(ctx, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE p.ws = $1 AND p.class = $2 AND p.sub_hash = $3 AND s.ws = $1 AND s.id_hash = ANY($4) AND s.newest", func(r *row) error {
+			src := readSource(r, 0)
+			found[src.ID] = src
+			return nil
+		}, int64(part.Class), hashOf(part.Sub), hashesOf(ids))
+		share(out, found, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// share puts what was found where it was asked for, a copy for each further time.
+func share[K comparable](out []*backend.Source, found map[K]*backend.Source, keys []K) {
+	given := make(map[K]bool, len(keys))
+	for i, k := range keys {
+		src := found[k]
+		if src != nil && given[k] {
+			src = clone(src)
+		}
+		given[k] = true
+		out[i] = src
+	}
+}
+
+func clone(src *backend.Source) *backend.Source {
+	c := *src
+	c.Metadata, c.Additional, c.Doc, c.Tags = slices.Clone(c.Metadata), slices.Clone(c.Additional), slices.Clone(c.Doc), slices.Clone(c.Tags)
+	return &c
+}
+
+func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		out = make([]*backend.Source, len(nums))
+		found := make(map[int64]*backend.Source, len(nums))
+		err := c.each(ctx, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.ws = $1 AND s.num = ANY($2)", func(r *row) error {
+			src := readSource(r, 0)
+			found[src.Num] = src
+			return nil
+		}, nums)
+		share(out, found, nums)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *store) FindSubs(ctx context.Context, class backend.Class, id string) (subs []string, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		subs = nil
+		return c.each(ctx, "SELECT p.sub FROM "+sourceTables+" WHERE s.ws = $1 AND s.id_hash = $2 AND s.newest AND p.class = $3 ORDER BY p.sub", func(r *row) error {
+			subs = append(subs, r.str(0))
+			return nil
+		}, hashOf(id), int64(class))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return subs, nil
+}
+
+func (s *store) Content(ctx context.Context, source int64, kind backend.ContentKind) (data []byte, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found, wrong := false, error(nil)
+		if kind >= backend.Original && kind <= backend.Usage {
+			err := readBlobs(ctx, c, []int64{source}, kind, func(_ int64, b backend.Blob, err error) { data, wrong, found = b.Data, err, true })
+			if err != nil {
+				return err
+			}
+		}
+		if !found {
+			return fmt.Errorf("content %d of source %d: %w", kind, source, backend.ErrNotFound)
+		}
+		return wrong
+	})
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []*backend.Hydrated, err error) {
+	var lost losses
+	err = s.query(ctx, func(c *conn) error {
+		if len(nums) == 0 {
+			return nil
+		}
+		found := make(map[int64]*backend.Hydrated, len(nums))
+		sources := make(map[int64]*backend.Source)
+		lost = losses{}
+		err := c.each(ctx, "SELECT "+chunkCols+", "+sourceCols+` FROM chunks c JOIN sources s ON s.ws = c.ws AND s.num = c.source JOIN parts p ON p.ws = s.ws AND p.id = s.part
+			WHERE c.ws = $1 AND c.num = ANY($2) AND s.indexed AND (s.expires IS NULL OR s.expires > $3)`, func(r *row) error {
+			h := new(backend.Hydrated)
+			readChunk(r, &h.Chunk)
+			if lost.skip(r) {
+				return nil
+			}
+			if h.Src = sources[h.Source]; h.Src == nil {
+				h.Src = readSource(r, chunkWidth)
+				sources[h.Source] = h.Src
+			}
+			found[h.Num] = h
+			return nil
+		}, nums, micros(now))
+		out = nil
+		for _, num := range nums {
+			if h := found[num]; h != nil {
+				out = append(out, h)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, lost.err()
+}
+
+func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) (out []backend.Chunk, err error) {
+	var lost losses
+	err = s.read(ctx, func(c *conn) error {
+		out, lost = nil, losses{}
+		var first, n int64
+		var lane backend.Lane
+		dense := false
+		_, err := c.one(ctx, "SELECT first_chunk, chunks, dense, lane FROM sources WHERE ws = $1 AND num = $2", func(r *row) error {
+			first, n, dense, lane = r.int(0), r.int(1), r.bool(2), backend.Lane(r.int(3))
+			return nil
+		}, source)
+		lo, hi := int64(max(from, 0)), min(int64(to), n)
+		if !dense {
+			lo, hi = 0, n // ordinals say nothing about numbers
+		}
+		if err != nil || lo >= hi {
+			return err
+		}
+		return eachChunk(ctx, c, first+lo, hi-lo, vectors, lane, &lost, func(ch *backend.Chunk) {
+			if ch.Ordinal >= from && ch.Ordinal < to {
+				out = append(out, *ch)
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b backend.Chunk) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return out, lost.err()
+}
+
+func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []string) (nums []int64, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		nums = make([]int64, len(keys))
+		id, err := findPart(ctx, c, part)
+		if err != nil || id == 0 {
+			return err
+		}
+		hashes, found := make([][]byte, len(keys)), make(map[[16]byte]int64, len(keys))
+		for i, key := range keys {
+			hashes[i] = keyHash(id, key)
+		}
+		err = c.each(ctx, `SELECT c.key_hash, c.num FROM chunks c JOIN sources s ON s.ws = c.ws AND s.num = c.source
+			WHERE c.ws = $1 AND c.key_hash = ANY($2) AND s.indexed`, func(r *row) error {
+			found[unhash(r.blob(0))] = r.int(1)
+			return nil
+		}, hashes)
+		for i := range keys {
+			nums[i] = found[unhash(hashes[i])]
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nums, nil
+}
+
+// goneSQL counts by partition what its counters hold too much: what has expired and was not swept yet.
+const goneSQL = `SELECT s.part, count(*) FILTER (WHERE s.newest) AS sources, sum(s.chunks)::bigint AS chunks FROM sources s
+	WHERE s.ws = $1 AND s.expires IS NOT NULL AND s.expires <= $2 GROUP BY s.part`
+
+func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		subs = nil
+		return c.each(ctx, "SELECT p.class, p.sub, p.items - coalesce(g.sources, 0) FROM parts p LEFT JOIN ("+goneSQL+`) g ON g.part = p.id
+			WHERE p.ws = $1 ORDER BY p.sub, p.class`, func(r *row) error {
+			n := int(r.int(2))
+			if n <= 0 {
+				return nil
+			}
+			if sub := r.str(1); len(subs) == 0 || subs[len(subs)-1].Sub != sub {
+				subs = append(subs, backend.SubInfo{Sub: sub})
+			}
+			info := &subs[len(subs)-1]
+			switch backend.Class(r.int(0)) {
+			case backend.Knowledge:
+				info.Knowledge = n
+			case backend.Memory:
+				info.Memory = n
+			case backend.Raw:
+				info.Raw = n
+			}
+			return nil
+		}, micros(time.Now()))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return subs, nil
+}
+
+func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stats, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		st = backend.Stats{}
+		return c.each(ctx, "SELECT p.items - coalesce(g.sources, 0), p.chunks - coalesce(g.chunks, 0) FROM parts p LEFT JOIN ("+goneSQL+`) g ON g.part = p.id
+			WHERE p.ws = $1 AND p.class = $3`, func(r *row) error {
+			st.Sources += int(r.int(0))
+			st.Chunks += int(r.int(1))
+			return nil
+		}, micros(time.Now()), int64(class))
+	})
+	if err != nil {
+		return backend.Stats{}, err
+	}
+	return st, nil
+}
+
+var _ backend.Walker = (*store)(nil)
+
+// Walk implements [backend.Walker].
+func (s *store) Walk(ctx context.Context, after int64, limit int) (page []*backend.Source, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		page = nil
+		return c.each(ctx, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.ws = $1 AND s.num > $2 AND s.newest ORDER BY s.num LIMIT $3", func(r *row) error {
+			page = append(page, readSource(r, 0))
+			return nil
+		}, after, max(limit, 0))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []backend.Mentioned, err error) {
+	const here = `FROM unnest($4::bytea[]) WITH ORDINALITY k (key_hash, at) JOIN parts p ON p.ws = $1 AND p.class = $2 AND p.sub_hash = $3
+		JOIN entities own ON own.ws = $1 AND own.part = p.id AND own.key_hash = k.key_hash `
+	sql := "SELECT k.at, e.key, m.source, m.type, m.count " + here + `JOIN entities e ON e.ws = $1 AND (e.num = own.num OR e.root = own.num AND e.root <> e.num)
+		JOIN entity_sources m ON m.ws = $1 AND m.entity = e.num ORDER BY k.at, e.key, m.source`
+	args := []any{int64(q.Part.Class), hashOf(q.Part.Sub), hashesOf(q.Keys)}
+	switch {
+	case q.Sources != nil:
+		sql = "SELECT k.at, own.key, m.source, m.type, m.count " + here + "JOIN entity_sources m ON m.ws = $1 AND m.entity = own.num AND m.source = ($5::bigint[])[k.at] ORDER BY k.at"
+		args = append(args, q.Sources)
+	case q.Oldest > 0:
+		sql = "SELECT k.at, own.key, m.source, m.type, m.count " + here + `CROSS JOIN LATERAL (SELECT x.source, x.type, x.count FROM entity_sources x
+			WHERE x.ws = $1 AND x.entity = own.num ORDER BY x.source LIMIT $5) m ORDER BY k.at, m.source`
+		args = append(args, q.Oldest)
+	}
+	err = s.query(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, sql, func(r *row) error {
+			out = append(out, backend.Mentioned{At: int(r.int(0)) - 1, Key: r.str(1), Source: r.int(2), Type: r.str(3), Count: int(r.int(4))})
+			return nil
+		}, args...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
+	err := g.change(ctx, everything, func(c *conn) error {
+		for i := range writes {
+			if err := writeRecord(c, &writes[i]); err != nil {
+				return fmt.Errorf("write record %q: %w", writes[i].ID, err)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(writes) > 0 {
+		g.db.watch.tellRecords()
+	}
+	return err
+}
+
+func writeRecord(c *conn, w *backend.RecordWrite) error {
+	key := []any{hashOf(w.Kind), hashOf(w.Org), hashOf(w.ID)}
+	if w.IfRev == 0 && !w.Delete {
+		n, err := c.exec(bg, `INSERT INTO records (kind_hash, org_hash, id_hash, kind, org, id, rev, data) VALUES ($1, $2, $3, $4, $5, $6, 1, $7) ON CONFLICT DO NOTHING`,
+			append(key, w.Kind, w.Org, w.ID, w.Data)...)
+		if err == nil && n == 0 {
+			err = backend.ErrExists
+		}
+		return err
+	}
+	var rev int64 // 0: not there
+	_, err := c.one(bg, "SELECT rev FROM records WHERE kind_hash = $1 AND org_hash = $2 AND id_hash = $3 FOR UPDATE", func(r *row) error {
+		rev = r.int(0)
+		return nil
+	}, key...)
+	switch {
+	case err != nil:
+		return err
+	case w.IfRev == 0 && rev != 0:
+		return backend.ErrExists
+	case w.IfRev > 0 && rev == 0:
+		return backend.ErrNotFound
+	case w.IfRev > 0 && rev != w.IfRev:
+		return backend.ErrConflict
+	}
+	if w.Delete {
+		return c.do("DELETE FROM records WHERE kind_hash = $1 AND org_hash = $2 AND id_hash = $3", key...)
+	}
+	return c.do(`INSERT INTO records (kind_hash, org_hash, id_hash, kind, org, id, rev, data) VALUES ($1, $2, $3, $4, $5, $6, 1, $7)
+		ON CONFLICT (kind_hash, org_hash, id_hash) DO UPDATE SET rev = records.rev + 1, data = excluded.data`, append(key, w.Kind, w.Org, w.ID, w.Data)...)
+}
+
+// records reads the records that a condition selects, in its order.
+func (g *registry) records(ctx context.Context, s scope, where string, args ...any) (recs []backend.Record, err error) {
+	err = g.query(ctx, s, func(c *conn) error {
+		recs = nil
+		return c.each(ctx, "SELECT kind, org, id, rev, data FROM records WHERE "+where, func(r *row) error {
+			recs = append(recs, backend.Record{
+				Kind: r.str(0), Org: r.str(1), ID: r.str(2), Rev: r.int(3), Data: r.blob(4),
+			})
+			return nil
+		}, args...)
+	})
+	return recs, err
+}
+
+func (g *registry) Record(ctx context.Context, kind, org, id string) (backend.Record, error) {
+	recs, err := g.records(ctx, ofOrg(org), "kind_hash = $1 AND org_hash = $2 AND id_hash = $3", hashOf(kind), hashOf(org), hashOf(id))
+	if err == nil && len(recs) == 0 {
+		err = fmt.Errorf("record %q: %w", id, backend.ErrNotFound)
+	}
+	if err != nil {
+		return backend.Record{}, err
+	}
+	return recs[0], nil
+}
+
+func (g *registry) Records(ctx context.Context, kind, org, after string, limit int) ([]backend.Record, error) {
+	return g.records(ctx, ofOrg(org), `kind_hash = $1 AND org_hash = $2 AND substring(id, 1, 200) >= substring($3::bytea, 1, 200) AND id > $3
+		ORDER BY substring(id, 1, 200), id LIMIT $4`, hashOf(kind), hashOf(org), after, max(limit, 0))
+}
+
+func (g *registry) AllRecords(ctx context.Context, kind, afterOrg, afterID string, limit int) ([]backend.Record, error) {
+	return g.records(ctx, everything, `kind_hash = $1 AND substring(org, 1, 200) >= substring($2::bytea, 1, 200) AND (org, id) > ($2, $3)
+		ORDER BY substring(org, 1, 200), org, id LIMIT $4`, hashOf(kind), afterOrg, afterID, max(limit, 0))
+}

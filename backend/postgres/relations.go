@@ -1,0 +1,325 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Flags of a stored relation.
+const (
+	functional = 1
+	retracts   = 2
+)
+
+// ends returns the keys that a relation uses; a fact with a literal object has one.
+func ends(from, to string) []string {
+	if to == "" || to == from {
+		return []string{from}
+	}
+	return []string{from, to}
+}
+
+func (t *tx) addRelation(v *head, in *backend.Relation) error {
+	t.led.relation++
+	f := fact{num: t.led.relation, source: v.num, ord: micros(in.Asserted), predicateHash: hashOf(in.Predicate), object: in.Object, knownFrom: stamp(in.KnownFrom)}
+	if in.Asserted.IsZero() {
+		f.ord = micros(in.KnownFrom)
+	}
+	var err error
+	for i, key := range ends(in.FromKey, in.ToKey) {
+		num, uerr := t.use(v.part, key, 0, nil)
+		if uerr != nil {
+			return uerr
+		}
+		if i == 0 {
+			f.from = num
+		} else {
+			f.to = num
+		}
+	}
+	if in.ToKey == in.FromKey {
+		f.to = f.from
+	}
+	if in.Functional {
+		f.flags |= functional
+	}
+	if in.Retracts {
+		f.flags |= retracts
+		t.led.retractions++
+	}
+	err = t.c.do(`INSERT INTO relations (ws, num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
+		confidence, predicate_hash, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
+		f.num, v.part, v.num, v.first+in.Chunk, f.from, f.to, f.ord, f.flags, stamp(in.ValidFrom), stamp(in.ValidTo),
+		f.ownEnd(), in.Confidence, f.predicateHash, in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
+		in.Origin, in.Kind, in.Object, in.Precision, f.knownFrom)
+	if err != nil {
+		return err
+	}
+	f.knownTo = f.ownEnd()
+	return t.weighNew(v.part, &f)
+}
+
+// clearRelations removes the relations of a version and gives back what they retired.
+func (t *tx) clearRelations(v *head) error {
+	var gone []fact
+	var keys [][2]string
+	err := t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations WHERE ws = $1 AND source = $2",
+		func(r *row) error {
+			gone = append(gone, readFact(r))
+			keys = append(keys, [2]string{r.str(factWidth), r.str(factWidth + 1)})
+			return nil
+		}, v.num)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	if err := t.c.do("DELETE FROM relations WHERE ws = $1 AND source = $2", v.num); err != nil {
+		return err
+	}
+	nums := make([]int64, len(gone))
+	for i := range gone {
+		nums[i] = gone[i].num
+		if gone[i].flags&retracts != 0 {
+			t.led.retractions--
+		}
+	}
+	var retired []fact
+	err = t.c.each(bg, "SELECT "+factCols+` FROM relations
+		WHERE ws = $1 AND superseded_by = ANY($2) AND superseded_by <> 0 ORDER BY num`, func(r *row) error {
+		retired = append(retired, readFact(r))
+		return nil
+	}, nums)
+	if err != nil {
+		return err
+	}
+	if err := t.weighAll(v.part, retired); err != nil {
+		return err
+	}
+	// Only now: weighing follows entities that may go.
+	for _, k := range keys {
+		for _, key := range ends(k[0], k[1]) {
+			if err := t.unuse(v.part, key, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
+	r.valid_to, r.known_to, r.confidence, r.predicate, r.from_key, r.to_key, r.raw, r.context, r.temporal, r.origin,
+	r.kind, r.object, r.precision, r.known_from`
+
+func readRelation(r *row) backend.Relation {
+	rel := backend.Relation{
+		Num: r.int(0), Source: r.int(1), Chunk: r.int(2), From: r.int(3), To: r.int(4),
+		SupersededBy: r.int(7), ValidFrom: r.time(8), ValidTo: r.time(9), KnownTo: r.time(10),
+		Confidence: float32(r.float(11)), Predicate: r.str(12), FromKey: r.str(13), ToKey: r.str(14), Raw: r.str(15),
+		Context: r.str(16), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
+		Functional: r.int(6)&functional != 0, Retracts: r.int(6)&retracts != 0, KnownFrom: r.time(22),
+	}
+	if ord := r.int(5); ord != never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
+		rel.Asserted = time.UnixMicro(ord).UTC()
+	}
+	return rel
+}
+
+// relationPage is how many candidates are read at once, so that a small limit never reads a large partition.
+const relationPage = 1024
+
+func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		part, err := findPart(ctx, c, q.Part)
+		if err != nil || part == 0 || q.Limit <= 0 {
+			return err
+		}
+		rs, err := newRoots(ctx, c)
+		if err != nil {
+			return err
+		}
+		sql, args := relationPlan(part, &q)
+		size := min(relationPage, max(q.Limit, 64))
+		for after := q.After; len(out) < q.Limit; {
+			var page []backend.Relation
+			err := c.each(ctx, sql, func(r *row) error {
+				page = append(page, readRelation(r))
+				return nil
+			}, append(slices.Clone(args), after, size)...)
+			if err != nil {
+				return err
+			}
+			n := len(page)
+			if n > 0 {
+				after = page[n-1].Num
+			}
+			page = slices.DeleteFunc(page, func(rel backend.Relation) bool { return !asked(&rel, &q) })
+			if err := chooseRelations(ctx, c, rs, page, &q, &out); err != nil || n < size {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// asked reports whether a relation is asked for by what stands in it alone.
+func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
+	return believed(rel, q) &&
+		(q.Predicates == nil || slices.Contains(q.Predicates, rel.Predicate)) &&
+		(q.Sources == nil || slices.Contains(q.Sources, rel.Source)) &&
+		(q.Chunks == nil || slices.Contains(q.Chunks, rel.Chunk))
+}
+
+// chooseRelations appends to out those of a page that held when q asks and touch its entities, up to its limit.
+func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Relation, q *backend.RelationQuery, out *[]*backend.Relation) error {
+	var ends []int64
+	for i := range page {
+		ends = append(ends, page[i].From, page[i].To)
+	}
+	if err := rs.meet(ctx, ends); err != nil {
+		return err
+	}
+	for i := range page {
+		rel := page[i]
+		if len(*out) >= q.Limit {
+			return nil
+		}
+		if !q.AllTime && !q.AsOf.IsZero() {
+			if ok, err := held(ctx, c, &rel, q); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
+		}
+		var err error
+		if rel.From, err = rs.of(ctx, rel.From); err != nil {
+			return err
+		}
+		if rel.To != 0 {
+			if rel.To, err = rs.of(ctx, rel.To); err != nil {
+				return err
+			}
+		}
+		if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&
+			(rel.To == 0 || q.Predicates != nil || !slices.Contains(q.Entities, rel.To)) {
+			continue
+		}
+		*out = append(*out, &rel)
+	}
+	return nil
+}
+
+// relationPlan returns the query that finds candidates of q, to which after and a limit are added. Which index leads
+// depends on what q names: versions, else chunks, else entities, else predicates, else the partition.
+func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
+	const members = `WITH members (num) AS (SELECT unnest($3::bigint[]) UNION SELECT e.num FROM entities e WHERE e.ws = $1 AND e.root = ANY($3) AND e.root <> e.num) `
+	where := ""
+	args = []any{part}
+	switch {
+	case q.Sources != nil:
+		where, args = "r.source = ANY($3)", append(args, q.Sources)
+	case q.Chunks != nil:
+		where, args = "r.source IN (SELECT c.source FROM chunks c WHERE c.ws = $1 AND c.num = ANY($3))", append(args, q.Chunks)
+	case q.Entities != nil && q.Predicates != nil:
+		where = "r.num IN (" + members + `SELECT x.num FROM members m JOIN relations x ON x.ws = $1 AND x.from_id = m.num AND x.predicate_hash = ANY($4))`
+		args = append(args, q.Entities, hashesOf(q.Predicates))
+	case q.Entities != nil:
+		where = "r.num IN (" + members + `SELECT x.num FROM members m JOIN relations x ON x.ws = $1 AND x.from_id = m.num
+			UNION SELECT x.num FROM members m JOIN relations x ON x.ws = $1 AND x.to_id = m.num AND x.to_id <> 0)`
+		args = append(args, q.Entities)
+	case q.Predicates != nil:
+		where, args = "r.predicate_hash = ANY($3)", append(args, hashesOf(q.Predicates))
+	default:
+		where = "true"
+	}
+	n := len(args) + 2
+	return fmt.Sprintf("SELECT %s FROM relations r WHERE r.ws = $1 AND r.part = $2 AND %s AND r.num > $%d ORDER BY r.num LIMIT $%d", relationCols, where, n, n+1), args
+}
+
+// believed reports whether a relation is believed at the time that q asks for, and dated where q asks for that; with
+// AsOf it may be retired.
+func believed(r *backend.Relation, q *backend.RelationQuery) bool {
+	switch {
+	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
+		return false
+	case q.AllTime:
+		return within(q.AsOf, r.ValidFrom, r.ValidTo)
+	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
+		return false
+	}
+	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
+}
+
+// held reports whether a relation held at the time that q asks for. It is called before
+// its ends are replaced by what they stand for.
+func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.RelationQuery) (bool, error) {
+	from, to := r.ValidFrom, r.ValidTo
+	if from.IsZero() && r.Functional {
+		first, err := first(ctx, c, r, q.KnownAt)
+		if err != nil {
+			return false, err
+		}
+		if !first {
+			from = about(r)
+		}
+	}
+	for num := r.SupersededBy; num != 0; {
+		var by backend.Relation
+		_, err := c.one(ctx, "SELECT "+relationCols+" FROM relations r WHERE r.ws = $1 AND r.num = $2", func(r *row) error {
+			by = readRelation(r)
+			return nil
+		}, num)
+		if err != nil {
+			return false, err
+		}
+		if num = by.SupersededBy; !q.KnownAt.IsZero() && by.KnownFrom.After(q.KnownAt) {
+			continue
+		}
+		if began := began(&by); to.IsZero() || began.Before(to) {
+			to = began
+		}
+		break
+	}
+	return within(q.AsOf, from, to), nil
+}
+
+// first reports whether no functional rival that was known at a time comes before a relation.
+func first(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
+	earlier, err := c.one(ctx, `SELECT 1 FROM entities own JOIN entities e ON e.ws = $1 AND (e.num = own.root OR e.root = own.root AND e.root <> e.num)
+		JOIN relations x ON x.ws = $1 AND x.flags = 1 AND x.from_id = e.num AND x.predicate_hash = $3
+		WHERE own.ws = $1 AND own.num = $2 AND (x.ord, x.source, x.num) < ($4, $5, $6) AND ($7::bigint IS NULL OR coalesce(x.known_from, $7) <= $7) LIMIT 1`,
+		func(*row) error { return nil }, r.From, hashOf(r.Predicate), micros(about(r)), r.Source, r.Num, stamp(known))
+	return !earlier, err
+}
+
+// about is the moment that a relation speaks of.
+func about(r *backend.Relation) time.Time {
+	if r.Asserted.IsZero() {
+		return r.KnownFrom
+	}
+	return r.Asserted
+}
+
+// began is when a relation began to hold, or its object ceased to.
+func began(r *backend.Relation) time.Time {
+	switch {
+	case r.Retracts && !r.ValidTo.IsZero():
+		return r.ValidTo
+	case !r.Retracts && !r.ValidFrom.IsZero():
+		return r.ValidFrom
+	}
+	return about(r)
+}
+
+// within reports whether a time lies in a half-open period; the zero time does in all.
+func within(at, from, to time.Time) bool {
+	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
+}

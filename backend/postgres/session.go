@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// scope is whose rows a transaction may see.
+type scope struct {
+	setting, value string
+	args           []any // that come first in each statement
+}
+
+// everything is for what belongs to no organisation, or to all.
+var everything = scope{setting: "contextmem.org", value: "*"}
+
+func ofWorkspace(ws int64) scope {
+	return scope{"contextmem.ws", strconv.FormatInt(ws, 10), []any{ws}}
+}
+
+func ofOrg(org string) scope {
+	return scope{setting: "contextmem.org", value: fmt.Sprintf("%x", hashOf(org))}
+}
+
+// limits tells the server, for one transaction, whose rows may be seen and how long a statement may take.
+func (s scope) limits(timeout time.Duration) statement {
+	return statement{"SELECT set_config($1, $2, true), set_config('statement_timeout', $3, true)",
+		[]any{s.setting, s.value, strconv.FormatInt(timeout.Milliseconds(), 10)}}
+}
+
+// query runs f, whose statements each see the rows of a moment of their own: for reads of one statement.
+func (d *DB) query(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.retry(ctx, func() error {
+		return d.with(ctx, s, func(c *conn) error {
+			c.single = []statement{s.limits(d.o.StatementTimeout)}
+			return f(c)
+		})
+	})
+}
+
+// read runs f, all of whose statements see the rows of one moment.
+func (d *DB) read(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.retry(ctx, func() error {
+		return d.with(ctx, s, func(c *conn) error {
+			c.pending = append(c.pending, statement{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.limits(d.o.StatementTimeout))
+			err := f(c)
+			if err == nil {
+				c.pending = append(c.pending, statement{sql: "COMMIT"})
+				err = c.flush(ctx)
+			}
+			return err
+		})
+	})
+}
+
+// with runs f with a connection, which is given back without a transaction.
+func (d *DB) with(ctx context.Context, s scope, f func(c *conn) error) error {
+	pc, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	c := &conn{pg: pc.Conn(), scope: s.args}
+	err = f(c)
+	giveBack(pc)
+	return err
+}
+
+// rollbackTime bounds the wait for a rollback.
+const rollbackTime = 5 * time.Second
+
+// giveBack returns a connection to the pool; one in a transaction has it rolled back.
+func giveBack(pc *pgxpool.Conn) {
+	if pg := pc.Conn(); !pg.IsClosed() && pg.PgConn().TxStatus() != 'I' {
+		ctx, cancel := context.WithTimeout(bg, rollbackTime)
+		if _, err := pg.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol); err != nil {
+			_ = pg.Close(ctx)
+		}
+		cancel()
+	}
+	pc.Release()
+}
+
+// write runs f in a transaction and returns when that is durable. It may run f several times; what the last run did counts.
+// Once f has begun ctx means nothing.
+func (d *DB) write(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.retry(ctx, func() error { return d.writeOnce(ctx, s, f) })
+}
+
+func (d *DB) writeOnce(ctx context.Context, s scope, f func(c *conn) error) error {
+	var xid string
+	committing := false
+	err := d.with(ctx, s, func(c *conn) error {
+		c.pending = append(c.pending, statement{sql: "BEGIN"}, s.limits(d.o.StatementTimeout))
+		c.asked = statement{sql: "SELECT pg_current_xact_id()::text"}
+		err := f(c)
+		if err == nil && c.asked.sql != "" {
+			err = c.flush(bg) // else nobody could be asked
+		}
+		if err != nil {
+			return err
+		}
+		xid = c.answer
+		c.pending = append(c.pending, statement{sql: "COMMIT"})
+		committing = true
+		return c.flush(bg)
+	})
+	if !committing || !errors.Is(err, errLost) {
+		return err
+	}
+	// The answer to COMMIT did not arrive: the server knows.
+	done, aerr := d.happened(xid)
+	switch {
+	case aerr != nil:
+		return fmt.Errorf("whether a commit took place is not known: %w", errors.Join(aerr, backend.ErrUnavailable))
+	case done:
+		return nil
+	}
+	return err
+}
+
+// happened reports whether a transaction was committed. It asks until it gets an answer, as long as calls are tried again.
+func (d *DB) happened(xid string) (done bool, err error) {
+	if xid == "" {
+		return false, nil // it was never begun
+	}
+	err = d.retry(bg, func() error {
+		return d.with(bg, scope{}, func(c *conn) error {
+			status := ""
+			_, err := c.one(bg, "SELECT coalesce(pg_xact_status($1::xid8), '')", func(r *row) error {
+				status = r.str(0)
+				return nil
+			}, plain(xid))
+			if err == nil && status == "in progress" { // the server has not noticed yet
+				err = fmt.Errorf("in progress: %w", errAgain)
+			}
+			done = status == "committed"
+			return err
+		})
+	})
+	return done, err
+}
+
+// Bounds of the wait before a call is tried again.
+const (
+	firstWait = 5 * time.Millisecond
+	lastWait  = 500 * time.Millisecond
+)
+
+// retry runs f until it succeeds or fails for good, or [Options].Retry is over.
+func (d *DB) retry(ctx context.Context, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	start, wait := time.Now(), firstWait
+	for {
+		err := f()
+		if cerr := ctx.Err(); err != nil && cerr != nil && (errors.Is(err, cerr) || again(err)) {
+			return cerr
+		}
+		if err == nil || !again(err) || time.Since(start) > d.o.Retry {
+			return err
+		}
+		if errors.Is(err, errLost) {
+			d.pool.Reset() // the other connections are as good as lost
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		wait = min(2*wait, lastWait)
+	}
+}

@@ -1,0 +1,228 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// sourceCols are the columns of readSource, of a version s and its partition p.
+const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
+	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
+	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev, s.newest,
+	CASE s.older WHEN 0 THEN 0 ELSE coalesce((SELECT o.num FROM sources o WHERE o.ws = s.ws AND o.num = s.older), 0) END`
+
+const sourceWidth = 29 // columns of sourceCols
+
+const sourceTables = "sources s JOIN parts p ON p.ws = s.ws AND p.id = s.part"
+
+// readSource reads a version from column i on.
+func readSource(r *row, i int) *backend.Source {
+	return &backend.Source{
+		Num:   r.int(i),
+		Part:  backend.Partition{Class: backend.Class(r.int(i + 1)), Sub: r.str(i + 2)},
+		ID:    r.str(i + 3),
+		State: backend.State(r.int(i + 4)), ErrorCode: r.str(i + 5), ErrorMessage: r.str(i + 6),
+		Attempts: int(r.int(i + 7)),
+		Title:    r.str(i + 8), Kind: r.str(i + 9), Filename: r.str(i + 10), MediaType: r.str(i + 11),
+		SizeBytes: r.int(i + 12), Infer: r.bool(i + 13),
+		CreatedAt: r.time(i + 14), UpdatedAt: r.time(i + 15), Time: r.time(i + 16), ExpiresAt: r.time(i + 17),
+		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.blob(i + 21), Tags: r.tags(i + 22),
+		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26), Replaced: !r.bool(i + 27), Older: r.int(i + 28),
+	}
+}
+
+// head is what the changing calls need of a version.
+type head struct {
+	num, rev, part             int64
+	id                         string
+	state                      backend.State
+	newest, indexed, graph     bool
+	token                      string
+	older, first, chunks       int64
+	seqChunks, seqTags, seqGph int64
+	lane                       backend.Lane
+	lanes                      int64 // a bit for each that is filled
+	seqLane                    [backend.LaneCount]int64
+	tags                       []uint64
+	created                    any
+}
+
+const headCols = `num, part, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
+	seq_chunks, seq_tags, seq_graph, tags, created, rev, lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
+
+const headWidth = 22 // columns of headCols
+
+func readHead(r *row) *head {
+	return &head{
+		num: r.int(0), part: r.int(1), id: r.str(2), state: backend.State(r.int(3)),
+		newest: r.bool(4), indexed: r.bool(5), graph: r.bool(6), token: r.str(7), older: r.int(8),
+		first: r.int(9), chunks: r.int(10), seqChunks: r.int(11), seqTags: r.int(12), seqGph: r.int(13),
+		tags: r.tags(14), created: r.optional(15), rev: r.int(16),
+		lane: backend.Lane(r.int(17)), lanes: r.int(18), seqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
+	}
+}
+
+// is reports whether v is the version that a caller has read; v may be nil.
+func (v *head) is(read backend.Version) bool {
+	return v != nil && v.num == read.Num && v.rev == read.Rev
+}
+
+// version reads a version, nil when it is gone. Nobody else changes its row until the transaction ends.
+func (t *tx) version(num int64) (v *head, err error) {
+	_, err = t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE ws = $1 AND num = $2 FOR UPDATE", func(r *row) error {
+		v = readHead(r)
+		return nil
+	}, num)
+	return v, err
+}
+
+// items reads the newest versions of ids, by the hash of the id.
+func (t *tx) items(part int64, ids []string) (map[[16]byte]*head, error) {
+	found := make(map[[16]byte]*head, len(ids))
+	if part == 0 || len(ids) == 0 {
+		return found, nil
+	}
+	err := t.c.each(bg, "SELECT "+headCols+", id_hash FROM sources WHERE ws = $1 AND part = $2 AND id_hash = ANY($3) AND newest FOR UPDATE", func(r *row) error {
+		found[unhash(r.blob(headWidth))] = readHead(r)
+		return nil
+	}, part, hashesOf(ids))
+	return found, err
+}
+
+// item reads the newest version of an id, nil when there is none.
+func (t *tx) item(part int64, id string) (v *head, err error) {
+	found, err := t.items(part, []string{id})
+	return found[unhash(hashOf(id))], err
+}
+
+// find reads the newest version of an id in a partition; [backend.ErrNotFound] when
+// there is none.
+func (t *tx) find(p backend.Partition, id string) (*head, error) {
+	part, err := t.partID(p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.item(part, id)
+	if err == nil && v == nil {
+		err = backend.ErrNotFound
+	}
+	return v, err
+}
+
+// held reads the version that token has claimed, nil when the claim was lost.
+func (t *tx) held(num int64, token string) (*head, error) {
+	if token == "" {
+		return nil, nil
+	}
+	v, err := t.version(num)
+	if err != nil || v == nil || v.token != token || !v.newest {
+		return nil, err
+	}
+	return v, nil
+}
+
+// move counts the new state of v.
+func (t *tx) move(v *head, to backend.State) {
+	t.led.move(v.state, to)
+	v.state = to
+}
+
+const (
+	wholeBlob = 256 << 10 // content up to this size stands in one row
+	blobPiece = 1 << 20
+)
+
+func checkBlobs(blobs []backend.Blob) error {
+	for _, b := range blobs {
+		if b.Kind < backend.Original || b.Kind > backend.Usage {
+			return fmt.Errorf("content kind %d is unknown", b.Kind)
+		}
+	}
+	return nil
+}
+
+// storeBlobs adds blobs to a version, or with replace puts them in place of those that it has.
+func (t *tx) storeBlobs(source int64, blobs []backend.Blob, replace bool) error {
+	for _, b := range blobs {
+		if replace {
+			for _, table := range []string{"blobs", "blob_parts"} {
+				if err := t.c.do("DELETE FROM "+table+" WHERE ws = $1 AND source = $2 AND kind = $3", source, int64(b.Kind)); err != nil {
+					return err
+				}
+			}
+		}
+		data, pieces := b.Data, int64(0)
+		if data == nil {
+			data = []byte{}
+		}
+		sum := checksum(data)
+		if len(data) > wholeBlob {
+			for rest := data; len(rest) > 0; pieces++ {
+				n := min(blobPiece, len(rest))
+				err := t.c.do("INSERT INTO blob_parts (ws, source, kind, piece, data) VALUES ($1, $2, $3, $4, $5)", source, int64(b.Kind), pieces, rest[:n])
+				if err == nil {
+					err = t.c.flush(bg) // not all pieces are in memory twice
+				}
+				if err != nil {
+					return err
+				}
+				rest = rest[n:]
+			}
+			data = []byte{}
+		}
+		err := t.c.do(`INSERT INTO blobs (ws, source, kind, pieces, crc, data) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (ws, source, kind) DO UPDATE SET pieces = excluded.pieces, crc = excluded.crc, data = excluded.data`,
+			source, int64(b.Kind), pieces, sum, data)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBlobs reads blobs of versions by kind; kind 0: all of them. f gets each, or what is wrong with it.
+func readBlobs(ctx context.Context, c *conn, sources []int64, kind backend.ContentKind, f func(source int64, b backend.Blob, err error)) error {
+	type large struct {
+		source, crc, pieces int64
+		kind                backend.ContentKind
+	}
+	var rest []large
+	err := c.each(ctx, "SELECT source, kind, pieces, crc, data FROM blobs WHERE ws = $1 AND source = ANY($2) AND ($3 = 0 OR kind = $3) ORDER BY source, kind", func(r *row) error {
+		if n := r.int(2); n > 0 {
+			rest = append(rest, large{source: r.int(0), kind: backend.ContentKind(r.int(1)), pieces: n, crc: r.int(3)})
+			return nil
+		}
+		b := backend.Blob{Kind: backend.ContentKind(r.int(1)), Data: r.checked(3, 4, "content of source", r.int(0))}
+		err := r.err
+		r.err = nil
+		f(r.int(0), b, err)
+		return nil
+	}, sources, int64(kind))
+	if err != nil {
+		return err
+	}
+	for _, l := range rest {
+		var data []byte
+		n := int64(0)
+		for ; n < l.pieces; n++ {
+			found, err := c.one(ctx, "SELECT data FROM blob_parts WHERE ws = $1 AND source = $2 AND kind = $3 AND piece = $4", func(r *row) error {
+				data = append(data, r.blob(0)...)
+				return nil
+			}, l.source, int64(l.kind), n)
+			if err != nil {
+				return err
+			}
+			if !found {
+				break
+			}
+		}
+		var err error
+		if n < l.pieces || int64(checksum(data)) != l.crc {
+			err = fmt.Errorf("content of source %d: %d of %d pieces, checksum %08x, stored %08x: %w", l.source, n, l.pieces, checksum(data), l.crc, backend.ErrCorrupt)
+		}
+		f(l.source, backend.Blob{Kind: l.kind, Data: data}, err)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// store is the backend.Store of one workspace.
+type store struct {
+	gate
+	db      *DB
+	uid     string
+	ws      int64
+	scope   scope
+	w       *writer
+	epochs  *epochs
+	lastSeq atomic.Uint64
+}
+
+var _ backend.Store = (*store)(nil)
+
+func newStore(d *DB, uid string, ws int64) *store {
+	s := &store{db: d, uid: uid, ws: ws, scope: ofWorkspace(ws), epochs: &epochs{now: newEpoch()}}
+	s.w = newWriter(s, newTx(s.epochs))
+	return s
+}
+
+// Close waits for calls under way.
+func (s *store) Close() error {
+	if s.shut() {
+		s.db.release(s.uid)
+	}
+	return nil
+}
+
+// change runs fn in a transaction that locks the workspace. fn may run again, from the start.
+func (s *store) change(ctx context.Context, fn func(t *tx) error) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.w.do(ctx, fn)
+}
+
+// alone runs fn in a transaction that locks what it changes alone. fn may run again, from the start.
+func (s *store) alone(ctx context.Context, fn func(c *conn) error) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.db.write(ctx, s.scope, fn)
+}
+
+// query runs a read of one statement, read one of several. Afterwards LastSeq counts all changes that it may have seen, so that a
+// caller who reads on sees them in the indexes too.
+func (s *store) query(ctx context.Context, fn func(c *conn) error) error {
+	return s.settled(ctx, s.db.query, fn)
+}
+
+func (s *store) read(ctx context.Context, fn func(c *conn) error) error {
+	return s.settled(ctx, s.db.read, fn)
+}
+
+func (s *store) settled(ctx context.Context, how func(context.Context, scope, func(*conn) error) error, fn func(c *conn) error) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	return how(ctx, s.scope, func(c *conn) error {
+		c.tail = statement{"SELECT seq FROM ledgers WHERE ws = $1", []any{s.ws}}
+		err := fn(c)
+		if err == nil {
+			s.learn(uint64(c.tailed) << seqShift)
+		}
+		return err
+	})
+}
+
+func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
+
+// learn notes how far the feed has come.
+func (s *store) learn(seq uint64) (news bool) {
+	for {
+		old := s.lastSeq.Load()
+		if old >= seq {
+			return false
+		}
+		if s.lastSeq.CompareAndSwap(old, seq) {
+			return true
+		}
+	}
+}
+
+// changed notes a commit of this process, and tells the others.
+func (s *store) changed(seq uint64) {
+	if s.learn(seq) {
+		s.db.watch.tell(s.ws, int64(seq>>seqShift))
+	}
+}
+
+func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		value, err = readValue(ctx, c, name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return value, nil
+}
+
+// readValue reads a value, nil when there is none.
+func readValue(ctx context.Context, c *conn, name string) (value []byte, err error) {
+	_, err = c.one(ctx, "SELECT crc, data FROM vals WHERE ws = $1 AND name_hash = $2", func(r *row) error {
+		value = r.checked(0, 1, "value", 0)
+		return nil
+	}, hashOf(name))
+	if len(value) == 0 {
+		value = nil
+	}
+	return value, err
+}
+
+func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
+	return s.change(ctx, func(t *tx) error {
+		have, err := readValue(bg, t.c, name)
+		if err == nil && !bytes.Equal(have, old) {
+			err = fmt.Errorf("set %q: it was changed since it was read: %w", name, backend.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+		if len(value) == 0 {
+			return t.c.do("DELETE FROM vals WHERE ws = $1 AND name_hash = $2", hashOf(name))
+		}
+		return t.c.do(`INSERT INTO vals (ws, name_hash, crc, data) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (ws, name_hash) DO UPDATE SET crc = excluded.crc, data = excluded.data`, hashOf(name), checksum(value), value)
+	})
+}

@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// maxGroup is how many calls share one transaction at most.
+const maxGroup = 128
+
+// writer runs the changing calls of a store. Calls that arrive while a transaction is under way wait and then share the
+// next one, and so one wait for the disk: each runs behind a savepoint of its own.
+type writer struct {
+	s    *store
+	tx   *tx
+	turn chan struct{} // holds one value, taken by who runs a transaction
+
+	mu      sync.Mutex
+	waiting []*job
+}
+
+type job struct {
+	run      func(t *tx) error
+	claimed  atomic.Bool // by who runs it, or by a caller that gave up
+	done     chan struct{}
+	err      error
+	panicked any
+}
+
+func newWriter(s *store, t *tx) *writer {
+	w := &writer{s: s, tx: t, turn: make(chan struct{}, 1)}
+	w.turn <- struct{}{}
+	return w
+}
+
+// do runs f in a transaction and returns when that is durable. A call whose ctx ends before f began does nothing. f may run
+// again when the transaction is tried again; a panic of f becomes the caller's.
+func (w *writer) do(ctx context.Context, f func(t *tx) error) error {
+	j := &job{run: f, done: make(chan struct{})}
+	w.mu.Lock()
+	w.waiting = append(w.waiting, j)
+	w.mu.Unlock()
+	for {
+		select {
+		case <-w.turn:
+			if group := w.take(); len(group) > 0 {
+				w.group(group)
+			}
+			w.turn <- struct{}{}
+		case <-j.done:
+			if j.panicked != nil {
+				panic(j.panicked)
+			}
+			return j.err
+		case <-ctx.Done():
+			if j.claimed.CompareAndSwap(false, true) {
+				return ctx.Err()
+			}
+			<-j.done
+		}
+	}
+}
+
+// take takes the calls that wait longest, as many as share a transaction.
+func (w *writer) take() (group []*job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, j := range w.waiting {
+		if len(group) == maxGroup {
+			break
+		}
+		n++
+		if j.claimed.CompareAndSwap(false, true) {
+			group = append(group, j)
+		}
+	}
+	w.waiting = append([]*job(nil), w.waiting[n:]...)
+	return group
+}
+
+// errNothing rolls a transaction back in which every call failed.
+var errNothing = errors.New("nothing to commit")
+
+// group runs calls in one transaction.
+func (w *writer) group(jobs []*job) {
+	err := w.s.db.write(bg, w.s.scope, func(c *conn) error {
+		if err := w.tx.begin(c); err != nil {
+			return err
+		}
+		good := 0
+		for _, j := range jobs {
+			j.err = nil
+			if j.panicked != nil {
+				continue
+			}
+			err := w.attempt(c, j, len(jobs) > 1)
+			if err != nil {
+				return err
+			}
+			if j.err == nil && j.panicked == nil {
+				good++
+			}
+		}
+		if good == 0 {
+			return errNothing
+		}
+		return w.tx.prepare()
+	})
+	if err == nil {
+		w.tx.committed()
+		w.s.changed(uint64(w.tx.led.seq) << seqShift)
+	} else {
+		w.tx.known = -1
+		if errors.Is(err, errNothing) {
+			err = nil
+		}
+	}
+	for _, j := range jobs {
+		if j.err == nil {
+			j.err = err
+		}
+		close(j.done)
+	}
+}
+
+// attempt runs a call; its own failure goes to the job. An error means that the transaction is lost with all of its calls.
+func (w *writer) attempt(c *conn, j *job, saved bool) error {
+	if saved {
+		c.pending = append(c.pending, statement{sql: "SAVEPOINT call"})
+	}
+	w.tx.mark()
+	err := j.call(w.tx)
+	if err == nil {
+		err = w.tx.settle()
+	}
+	if err == nil && saved {
+		c.pending = append(c.pending, statement{sql: "RELEASE call"})
+	}
+	if err == nil || again(err) {
+		return err
+	}
+	if j.err = err; breaks(err, "chunks_") {
+		j.err = fmt.Errorf("the key of a chunk is taken: %w", backend.ErrExists)
+	}
+	w.tx.undo()
+	clear(c.pending)
+	c.pending = c.pending[:0]
+	if !saved {
+		return errNothing
+	}
+	c.pending = append(c.pending, statement{sql: "ROLLBACK TO call"}, statement{sql: "RELEASE call"})
+	return c.flush(bg)
+}
+
+// call runs the job's function and keeps a panic for the caller.
+func (j *job) call(t *tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.panicked, err = p, errors.New("postgres: panic in a transaction")
+		}
+	}()
+	return j.run(t)
+}

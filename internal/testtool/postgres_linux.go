@@ -1,0 +1,213 @@
+package testtool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Postgres is a PostgreSQL server of the distribution's packages in a directory of its own, which nobody reaches but by its socket.
+type Postgres struct {
+	Dir     string // of its socket
+	durable bool
+	bin     string
+	owner   *syscall.Credential // nil: this process's own; the server refuses root
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{}
+	log    bytes.Buffer
+}
+
+// ErrNoPostgres says that no server is installed.
+var ErrNoPostgres = errors.New("PostgreSQL (Debian: postgresql) is missing")
+
+// PostgresRole is the role that tests connect as: it may create databases, and row-level security binds it.
+const PostgresRole = "contextmem"
+
+// StartPostgres makes a server and starts it. One that is durable waits for the disk at each commit, and keeps what it acknowledged
+// when it is killed. The caller stops it.
+func StartPostgres(durable bool) (p *Postgres, err error) {
+	p = &Postgres{durable: durable, bin: postgresBin()}
+	if p.bin == "" {
+		return nil, ErrNoPostgres
+	}
+	if p.Dir, err = os.MkdirTemp("/tmp", "pgtest"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.Stop()
+		}
+	}()
+	if os.Getuid() == 0 {
+		if p.owner, err = ownerOf("postgres"); err == nil {
+			err = os.Chown(p.Dir, int(p.owner.Uid), int(p.owner.Gid))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	init := p.command("initdb", "-D", p.data(), "-A", "trust", "-E", "UTF8", "--locale=C", "-U", "postgres", "--no-sync", "-k")
+	if out, err := init.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	if err := p.Start(); err != nil {
+		return nil, err
+	}
+	_, err = p.SQL("postgres", "CREATE ROLE "+PostgresRole+" LOGIN CREATEDB")
+	return p, err
+}
+
+// postgresBin returns the directory of the newest server that is installed.
+func postgresBin() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(found) == 0 {
+		if path, err := exec.LookPath("postgres"); err == nil {
+			found = []string{path}
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	slices.Sort(found)
+	return filepath.Dir(found[len(found)-1])
+}
+
+func ownerOf(name string) (*syscall.Credential, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoPostgres, err)
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
+}
+
+func (p *Postgres) data() string { return filepath.Join(p.Dir, "data") }
+
+func (p *Postgres) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.owner, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// Start starts the server again after Kill, and returns when it answers.
+func (p *Postgres) Start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	onOff := map[bool]string{true: "on", false: "off"}[p.durable]
+	args := []string{"-D", p.data(), "-k", p.Dir, "-c", "listen_addresses=", "-c", "fsync=" + onOff, "-c", "full_page_writes=" + onOff,
+		"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "max_wal_size=256MB", "-c", "jit=off", "-c", "log_min_messages=fatal"}
+	p.log.Reset()
+	cmd := p.command("postgres", args...)
+	cmd.Stdout, cmd.Stderr = &p.log, &p.log
+	// The thread that starts it lives on: the server would die with it.
+	errs, exited := make(chan error), make(chan struct{})
+	go func() {
+		defer close(exited)
+		runtime.LockOSThread()
+		err := cmd.Start()
+		errs <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+	}()
+	if err := <-errs; err != nil {
+		return err
+	}
+	p.cmd, p.exited = cmd, exited
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		ready := p.command("pg_isready", "-q", "-h", p.Dir)
+		if ready.Run() == nil {
+			return nil
+		}
+		select {
+		case <-exited:
+			return fmt.Errorf("postgres ended: %s", p.log.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return errors.New("postgres does not answer")
+		}
+	}
+}
+
+// Kill ends the server at once, as a crash of the machine would but for what the system had in memory.
+func (p *Postgres) Kill() { p.end(syscall.SIGKILL) }
+
+// Shut ends the server as an operator would who does not wait for sessions.
+func (p *Postgres) Shut() { p.end(syscall.SIGINT) }
+
+func (p *Postgres) end(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return
+	}
+	if sig == syscall.SIGKILL { // its children would go on for a moment
+		for _, child := range childrenOf(p.cmd.Process.Pid) {
+			_ = syscall.Kill(child, sig)
+		}
+	}
+	_ = p.cmd.Process.Signal(sig)
+	<-p.exited
+	p.cmd = nil
+}
+
+// childrenOf returns the processes whose parent a process is.
+func childrenOf(pid int) (out []int) {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for field := range strings.FieldsSeq(string(data)) {
+		if n, err := strconv.Atoi(field); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Stop ends the server and removes its directory.
+func (p *Postgres) Stop() {
+	p.Kill()
+	_ = os.RemoveAll(p.Dir)
+}
+
+// URL names a database, as PostgresRole.
+func (p *Postgres) URL(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(PostgresRole), Path: "/" + database, RawQuery: url.Values{"host": {p.Dir}}.Encode()}
+	return u.String()
+}
+
+// SQL runs statements in a database as the superuser and returns their answer, without headings.
+func (p *Postgres) SQL(database, sql string) (string, error) {
+	cmd := p.command("psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", p.Dir, "-U", "postgres", "-d", database, "-c", sql)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("psql: %w: %s", err, out)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// CreateDatabase makes a database that belongs to PostgresRole, as a copy of another when template is not empty.
+func (p *Postgres) CreateDatabase(name, template string) error {
+	sql := fmt.Sprintf("CREATE DATABASE %s OWNER %s", name, PostgresRole)
+	if template != "" {
+		sql += " TEMPLATE " + template
+	}
+	_, err := p.SQL("postgres", sql)
+	return err
+}
