@@ -16,11 +16,20 @@ type GraphStore interface {
 	// EntitiesByKey returns entities of a partition by key, aliases followed,
 	// nil where there is none.
 	EntitiesByKey(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
+	// OwnEntities returns the entities of keys themselves, whatever they were folded
+	// into, nil where there is none.
+	OwnEntities(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
 	// ListEntities returns entities of a partition by key.
 	ListEntities(ctx context.Context, q EntityQuery) ([]*Entity, error)
 	// Mentioned returns what sources say of keys, of each key in the order of
 	// MentionQuery.Keys; of one key by Key and Source.
 	Mentioned(ctx context.Context, q MentionQuery) ([]Mentioned, error)
+	// MentionsOf returns what mentions keys themselves, whatever they were folded into:
+	// of each key, in the order asked, the mentions in up to versions versions of
+	// sources, those that came first, by Chunk.
+	MentionsOf(ctx context.Context, part Partition, keys []string, versions int) ([]KeyMention, error)
+	// Stated returns what sources state of keys of a partition, by Source, From, Into and Likely.
+	Stated(ctx context.Context, q StatedQuery) ([]Stated, error)
 	// Relations returns relations by Num, rising.
 	Relations(ctx context.Context, q RelationQuery) ([]*Relation, error)
 	// MergeEntities folds from into to: an alias that also catches later
@@ -106,6 +115,7 @@ type RelationQuery struct {
 	KnownAt    time.Time // by what was known then; zero: now; see AllTime
 	AllTime    bool      // retired ones and retractions too; AsOf then only compares ValidFrom and ValidTo
 	Dated      bool      // only those with a ValidFrom or a ValidTo
+	Own        bool      // From and To are the entities of the keys themselves, whatever they were folded into, and Entities asks for those
 	Limit      int
 }
 
@@ -136,6 +146,25 @@ type Mentioned struct {
 	Count  int    // mentions; 1 where stored before Stores counted them
 }
 
+// KeyMention is a mention of a key.
+type KeyMention struct {
+	At            int // of the key in the call
+	Source, Chunk int64
+	Weight        float32 // of all mentions of the key in the chunk
+}
+
+// StatedQuery asks for what sources state of the keys of a partition.
+type StatedQuery struct {
+	Part    Partition
+	Limited bool // only what versions state that not everybody may read: without the tag [Everybody], or replaced. A Store may add others
+}
+
+// Stated is an Alias with the version of a source that states it.
+type Stated struct {
+	Alias
+	Source int64
+}
+
 // Alias is a statement of a source that two keys name one entity. A Store keeps it with
 // the source; Into must be among the source's Mentions, else it is left out.
 //
@@ -160,4 +189,7 @@ type Merge struct {
 	At         time.Time
 	Undone     bool
 	Stated     bool // by sources, see Alias
+	ByCaller   bool // a call undid it
+	// AskedFrom and AskedInto are what the call, or the Alias, named: From and Into are what these stood for then.
+	AskedFrom, AskedInto string
 }

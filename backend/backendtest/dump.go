@@ -104,10 +104,63 @@ func (d *dumper) partition(p backend.Partition) {
 		d.line("  entity %q is %q, %d mentions", d.u.entities[i], e.Key, e.Mentions)
 	}
 	d.relations(p)
+	d.unfolded(p)
 	merges, err := d.s.Merges(ctx, p, 0, 1<<20)
 	d.ok(err)
 	for _, m := range merges {
-		d.line("  merge %q into %q %q %s undone %v stated %v", m.From, m.Into, m.Reason, short(m.At), m.Undone, m.Stated)
+		d.line("  merge %q (%q) into %q (%q) %q %s undone %v stated %v by caller %v", m.From, m.AskedFrom, m.Into, m.AskedInto, m.Reason, short(m.At), m.Undone, m.Stated, m.ByCaller)
+	}
+}
+
+// unfolded shows what keys are without what they were folded into.
+func (d *dumper) unfolded(p backend.Partition) {
+	ctx := d.t.Context()
+	own, err := d.s.OwnEntities(ctx, p, d.u.entities)
+	d.ok(err)
+	require.Len(d.t, own, len(d.u.entities))
+	key := map[int64]string{0: ""}
+	for i, e := range own {
+		if e != nil {
+			require.Equal(d.t, d.u.entities[i], e.Key)
+			key[e.Num] = e.Key
+		}
+	}
+	chunk := map[int64]string{}
+	mentions, err := d.s.MentionsOf(ctx, p, d.u.entities, 1<<20)
+	d.ok(err)
+	for _, m := range mentions {
+		if chunk[m.Chunk] == "" {
+			rows, err := d.s.Chunks(ctx, []int64{m.Chunk}, time.Time{})
+			d.ok(err)
+			require.Len(d.t, rows, 1)
+			chunk[m.Chunk] = rows[0].Key
+		}
+		d.line("  %q is mentioned by %s in %q, %v", d.u.entities[m.At], d.u.name(m.Source), chunk[m.Chunk], m.Weight)
+	}
+	rels, err := d.s.Relations(ctx, backend.RelationQuery{Part: p, AllTime: true, Own: true, Limit: 1 << 20})
+	d.ok(err)
+	for _, r := range rels {
+		require.Equal(d.t, r.FromKey, key[r.From])
+		require.Equal(d.t, r.ToKey, key[r.To])
+	}
+	for _, e := range own {
+		if e == nil {
+			continue
+		}
+		touching, err := d.s.Relations(ctx, backend.RelationQuery{Part: p, AllTime: true, Own: true, Entities: []int64{e.Num}, Limit: 1 << 20})
+		d.ok(err)
+		want := slices.DeleteFunc(slices.Clone(rels), func(r *backend.Relation) bool { return r.FromKey != e.Key && r.ToKey != e.Key })
+		require.Len(d.t, touching, len(want))
+		for i := range want {
+			require.Equal(d.t, want[i].Num, touching[i].Num)
+		}
+	}
+	for _, limited := range []bool{false, true} {
+		said, err := d.s.Stated(ctx, backend.StatedQuery{Part: p, Limited: limited})
+		d.ok(err)
+		for _, a := range said {
+			d.line("  limited %v: %s states %q is %q, likely %v: %q at %s", limited, d.u.name(a.Source), a.From, a.Into, a.Likely, a.Reason, short(a.At))
+		}
 	}
 }
 

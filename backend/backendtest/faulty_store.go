@@ -142,6 +142,18 @@ func (f *faultyStore) Relations(ctx context.Context, q backend.RelationQuery) ([
 	return get(ctx, f.plan, "Store.Relations", func() ([]*backend.Relation, error) { return f.real.Relations(ctx, q) })
 }
 
+func (f *faultyStore) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	return get(ctx, f.plan, "Store.OwnEntities", func() ([]*backend.Entity, error) { return f.real.OwnEntities(ctx, part, keys) })
+}
+
+func (f *faultyStore) MentionsOf(ctx context.Context, part backend.Partition, keys []string, versions int) ([]backend.KeyMention, error) {
+	return get(ctx, f.plan, "Store.MentionsOf", func() ([]backend.KeyMention, error) { return f.real.MentionsOf(ctx, part, keys, versions) })
+}
+
+func (f *faultyStore) Stated(ctx context.Context, q backend.StatedQuery) ([]backend.Stated, error) {
+	return get(ctx, f.plan, "Store.Stated", func() ([]backend.Stated, error) { return f.real.Stated(ctx, q) })
+}
+
 func (f *faultyStore) MergeEntities(ctx context.Context, part backend.Partition, from, into, reason string, now time.Time) (int64, error) {
 	return get(ctx, f.plan, "Store.MergeEntities", func() (int64, error) { return f.real.MergeEntities(ctx, part, from, into, reason, now) })
 }

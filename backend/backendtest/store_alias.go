@@ -43,7 +43,8 @@ func testAlias(t *testing.T, e *storeEnv) {
 	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.beliefs(), "one subject now")
 	ms := e.merges()
 	require.Len(t, ms, 1)
-	assert.Equal(t, backend.Merge{Num: ms[0].Num, Part: notes, From: "bob", Into: "robert", Reason: "s says so", At: at(7), Stated: true}, ms[0])
+	assert.Equal(t, backend.Merge{Num: ms[0].Num, Part: notes, From: "bob", Into: "robert", Reason: "s says so", At: at(7), Stated: true,
+		AskedFrom: "bob", AskedInto: "robert"}, ms[0])
 	e.complete(memory("c", "x").mention(0, "bob"))
 	assert.Equal(t, 5, e.entity("robert").Mentions, "later mentions follow")
 
@@ -127,4 +128,89 @@ func testAliasAndMerge(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	require.Positive(t, n)
 	assert.Empty(t, e.merges())
+}
+
+// testStated: who may see what decides what names mean, so a Store tells which versions state it.
+func testStated(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	stated := func(limited bool) (out []string) {
+		said, err := e.Stated(ctx, backend.StatedQuery{Part: notes, Limited: limited})
+		require.NoError(t, err)
+		for _, a := range said {
+			src, err := e.SourcesByNum(ctx, []int64{a.Source})
+			require.NoError(t, err)
+			out = append(out, src[0].ID+": "+a.From+" is "+a.Into)
+		}
+		return out
+	}
+	open := func(it item) item { return it.tagged(backend.Everybody) }
+	e.complete(open(memory("a", "x")).mention(0, "bob").alias("bob", "robert"), memory("b", "x").tagged(7).alias("rob", "robert").mention(0, "rob"))
+	assert.Equal(t, []string{"a: bob is robert", "b: rob is robert"}, stated(false))
+	assert.Equal(t, []string{"b: rob is robert"}, stated(true))
+	edit := func(id string, tags ...uint64) {
+		_, err := e.UpdateMetadata(ctx, notes, id, e.newest(notes, id), nil, nil, nil, tags, at(1))
+		require.NoError(t, err)
+	}
+	edit("a", 7)
+	edit("b", backend.Everybody)
+	assert.Equal(t, []string{"a: bob is robert"}, stated(true), "the access list was edited")
+	edit("a", 7, backend.Everybody)
+	assert.Empty(t, stated(true))
+	e.accept(memory("a", "new").tagged(7))
+	assert.Equal(t, []string{"a: bob is robert"}, stated(true), "the newer version may be hidden")
+	e.complete(memory("a", "new").tagged(7))
+	assert.Equal(t, []string{"b: rob is robert"}, stated(false))
+	said, err := e.Stated(ctx, backend.StatedQuery{Part: other})
+	require.NoError(t, err)
+	assert.Empty(t, said)
+}
+
+// testUnfolded: what was folded can be read as if it were not.
+func testUnfolded(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	knows := func(from, to string) backend.Relation {
+		return backend.Relation{FromKey: from, ToKey: to, Predicate: "knows", Raw: from}
+	}
+	e.complete(memory("a", "a0", "a1").mention(0, "bob").mention(1, "bob").mention(1, "bob").mention(1, "tim").relate(knows("bob", "tim")),
+		memory("b", "b0").mention(0, "robert").relate(knows("robert", "bob")))
+	_, err := e.MergeEntities(ctx, notes, "bob", "robert", "", at(1))
+	require.NoError(t, err)
+	own, err := e.OwnEntities(ctx, notes, []string{"bob", "nobody", "robert"})
+	require.NoError(t, err)
+	require.Nil(t, own[1])
+	bob, robert := own[0], own[2]
+	assert.Equal(t, []string{"bob", "robert"}, []string{bob.Key, robert.Key})
+	assert.Equal(t, robert.Num, e.entity("bob").Num)
+	raw := func(q backend.RelationQuery) (out []string) {
+		q.Own = true
+		for _, r := range e.relations(q) {
+			out = append(out, r.Raw)
+			assert.Equal(t, map[string]int64{"bob": bob.Num, "robert": robert.Num}[r.FromKey], r.From)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"bob", "robert"}, raw(backend.RelationQuery{}))
+	assert.Equal(t, []string{"robert"}, raw(backend.RelationQuery{Entities: []int64{robert.Num}}))
+	assert.Equal(t, []string{"bob", "robert"}, raw(backend.RelationQuery{Entities: []int64{bob.Num}}))
+	assert.Equal(t, []string{"bob"}, raw(backend.RelationQuery{Entities: []int64{bob.Num}, Predicates: []string{"knows"}}), "of a subject")
+	mentions := func(versions int, keys ...string) (out []string) {
+		found, err := e.MentionsOf(ctx, notes, keys, versions)
+		require.NoError(t, err)
+		for _, m := range found {
+			rows, err := e.Chunks(ctx, []int64{m.Chunk}, at(0))
+			require.NoError(t, err)
+			require.Equal(t, rows[0].Src.Num, m.Source)
+			out = append(out, keys[m.At]+" in "+rows[0].Key)
+			if rows[0].Key == "a1" && keys[m.At] == "bob" {
+				assert.InDelta(t, 2*found[0].Weight, m.Weight, 1e-6, "of both mentions")
+			}
+		}
+		return out
+	}
+	chunks := mentions(10, "bob", "nobody", "robert")
+	require.Len(t, chunks, 3)
+	assert.Equal(t, chunks[2:], mentions(10, "robert"))
+	e.complete(memory("c", "c0").mention(0, "bob"))
+	assert.Equal(t, chunks[:2], mentions(1, "bob"), "of the oldest version")
+	assert.Len(t, mentions(2, "bob"), 3)
 }

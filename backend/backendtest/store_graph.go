@@ -30,6 +30,8 @@ var storeGraphTests = []namedTest[*storeEnv]{
 	{"AliasLikely", testAliasLikely},
 	{"AliasUndone", testAliasUndone},
 	{"AliasAndMerge", testAliasAndMerge},
+	{"Stated", testStated},
+	{"Unfolded", testUnfolded},
 	{"FinishReplacesGraph", testFinishReplacesGraph},
 	{"IndexReplacesGraph", testIndexReplacesGraph},
 }

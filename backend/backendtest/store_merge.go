@@ -28,7 +28,7 @@ func testMerge(t *testing.T, e *storeEnv) {
 	assert.Equal(t, into.Num, rs[0].From)
 	merges, err := e.Merges(ctx, notes, 0, 10)
 	require.NoError(t, err)
-	assert.Equal(t, []backend.Merge{{Num: num, Part: notes, From: "nyc", Into: "new york", Reason: "same place", At: at(5)}}, merges)
+	assert.Equal(t, []backend.Merge{{Num: num, Part: notes, From: "nyc", Into: "new york", Reason: "same place", At: at(5), AskedFrom: "nyc", AskedInto: "new york"}}, merges)
 
 	changes := e.changes(seq)
 	require.Len(t, changes, 1, "indexes hear of the version that was touched")

@@ -187,3 +187,18 @@ func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys 
 	})
 	return out, err
 }
+
+func (s *store) OwnEntities(ctx context.Context, part backend.Partition, keys []string) (out []*backend.Entity, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		out = make([]*backend.Entity, len(keys))
+		if p := d.parts[part]; p != nil {
+			for i, key := range keys {
+				if e := p.graph.entities[key]; e != nil {
+					out[i] = e.public()
+				}
+			}
+		}
+		return nil
+	})
+	return out, err
+}

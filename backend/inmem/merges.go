@@ -12,8 +12,7 @@ import (
 // merge is the record of a merge.
 type merge struct {
 	backend.Merge
-	stated   string // what sources said that From stands for, empty for a merge of the caller
-	byCaller bool   // undone by the caller
+	stated string // what sources said that From stands for, empty for a merge of the caller
 }
 
 func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from, into, reason string, now time.Time) (num int64, err error) {
@@ -29,7 +28,9 @@ func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from,
 		if a == b {
 			return fmt.Errorf("merge entities: they are one already: %w", backend.ErrConflict)
 		}
-		num = d.merge(p, a, b, reason, now).Num
+		m := d.merge(p, a, b, reason, now)
+		m.AskedFrom, m.AskedInto = from, into
+		num = m.Num
 		return nil
 	})
 	return num, err
@@ -57,7 +58,7 @@ func (s *store) UndoMerge(ctx context.Context, num int64) error {
 		if m.Undone {
 			return fmt.Errorf("undo merge %d: undone before: %w", num, backend.ErrConflict)
 		}
-		m.byCaller = true
+		m.ByCaller = true
 		d.unmerge(m)
 		return nil
 	})

@@ -169,9 +169,13 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 				continue
 			}
 			c := r.Relation
-			c.From = p.graph.find(c.FromKey).num
+			find := p.graph.find
+			if q.Own {
+				find = func(key string) *entity { return p.graph.entities[key] }
+			}
+			c.From = find(c.FromKey).num
 			if c.ToKey != "" {
-				c.To = p.graph.find(c.ToKey).num
+				c.To = find(c.ToKey).num
 			}
 			if entities != nil && !entities[c.From] && (c.ToKey == "" || q.Predicates != nil || !entities[c.To]) {
 				continue

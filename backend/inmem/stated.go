@@ -2,6 +2,7 @@ package inmem
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -109,7 +110,7 @@ func (d *storeData) settleAlias(p *partition, key string) {
 		return
 	}
 	for _, m := range d.merges {
-		if m.Part == p.name && m.From == key && m.byCaller && (m.Into == want.Into || m.stated == want.Into) {
+		if m.Part == p.name && m.From == key && m.ByCaller && (m.Into == want.Into || m.stated == want.Into) {
 			return
 		}
 	}
@@ -119,6 +120,7 @@ func (d *storeData) settleAlias(p *partition, key string) {
 	}
 	m := d.merge(p, a, b, want.Reason, want.At)
 	m.Stated, m.stated = true, want.Into
+	m.AskedFrom, m.AskedInto = want.From, want.Into
 }
 
 // standIn returns what a key is said to stand for; Into is empty when sources say nothing
@@ -142,4 +144,36 @@ func (g *graph) standIn(key string) (want backend.Alias) {
 		}
 	}
 	return backend.Alias{}
+}
+
+func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backend.Stated, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		p := d.parts[q.Part]
+		if p == nil {
+			return nil
+		}
+		for _, by := range p.graph.stated {
+			for v, as := range by {
+				if q.Limited && !v.src.Replaced && slices.Contains(v.src.Tags, backend.Everybody) {
+					continue
+				}
+				for _, a := range as {
+					out = append(out, backend.Stated{Alias: a, Source: v.src.Num})
+				}
+			}
+		}
+		slices.SortFunc(out, compareStated)
+		return nil
+	})
+	return out, err
+}
+
+func compareStated(a, b backend.Stated) int {
+	likely := func(x *backend.Stated) int {
+		if x.Likely {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.From, b.From), cmp.Compare(a.Into, b.Into), likely(&a)-likely(&b))
 }

@@ -95,6 +95,9 @@ func (t *tx) replace(old *head) (older int64, err error) {
 		return 0, err
 	}
 	t.led.move(old.state, 0)
+	if err := t.limitStated(old, true); err != nil {
+		return 0, err
+	}
 	return old.num, t.c.do("UPDATE sources SET newest = 0 WHERE num = ?", old.num)
 }
 

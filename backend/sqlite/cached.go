@@ -143,7 +143,7 @@ func (l *factList) size() int {
 // Relations reads through the cache what recall asks for: the relations of a few
 // chunks, and those believed now of a few entities.
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
-	simple := q.Sources == nil && q.Predicates == nil && q.After == 0 && q.Limit > 0
+	simple := q.Sources == nil && q.Predicates == nil && q.After == 0 && q.Limit > 0 && !q.Own
 	if v, quiet := s.commits.load(); quiet && simple {
 		var lists []*factList
 		var err error

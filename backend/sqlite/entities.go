@@ -366,7 +366,15 @@ func (s *store) readEntities(ctx context.Context, nums []int64) (out []*backend.
 	return out, lost.err()
 }
 
-func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) (out []*backend.Entity, err error) {
+func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	return s.entitiesByKey(ctx, part, keys, followAliases)
+}
+
+func (s *store) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	return s.entitiesByKey(ctx, part, keys, func(_ *conn, _ int64, key string) (string, error) { return key, nil })
+}
+
+func (s *store) entitiesByKey(ctx context.Context, part backend.Partition, keys []string, stands func(c *conn, part int64, key string) (string, error)) (out []*backend.Entity, err error) {
 	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(keys))
@@ -375,7 +383,7 @@ func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys 
 			return err
 		}
 		return forEach(ctx, keys, func(i int, key string) error {
-			key, err := followAliases(c, id, key)
+			key, err := stands(c, id, key)
 			if err != nil {
 				return err
 			}

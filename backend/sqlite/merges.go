@@ -59,8 +59,8 @@ func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time
 		return 0, err
 	}
 	t.led.merge++
-	err = t.c.do("INSERT INTO merges (num, part, from_key, into_key, reason, at) VALUES (?, ?, ?, ?, ?, ?)",
-		t.led.merge, part, a.key, b.key, reason, stamp(now))
+	err = t.c.do("INSERT INTO merges (num, part, from_key, into_key, reason, at, asked_from, asked_into) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		t.led.merge, part, a.key, b.key, reason, stamp(now), from, into)
 	if err != nil {
 		return 0, err
 	}
@@ -255,10 +255,12 @@ func (s *store) Merges(ctx context.Context, part backend.Partition, after int64,
 		if err != nil {
 			return err
 		}
-		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone, stated <> '' FROM merges INDEXED BY merges_part
+		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone, stated <> '',
+				iif(asked_from <> '', asked_from, from_key), iif(asked_into <> '', asked_into, iif(stated <> '', stated, into_key)) FROM merges INDEXED BY merges_part
 			WHERE part = ? AND num > ? ORDER BY num LIMIT ?`, func(r *row) error {
 			out = append(out, backend.Merge{
 				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.int(5) != 0, Stated: r.int(6) != 0,
+				ByCaller: r.int(5) == undoneByCaller, AskedFrom: r.str(7), AskedInto: r.str(8),
 			})
 			return nil
 		}, id, after, max(limit, 0))

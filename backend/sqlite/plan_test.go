@@ -53,11 +53,19 @@ func TestPlans(t *testing.T) {
 		_, _, err := s.List(ctx, q)
 		require.NoError(t, err)
 	}
-	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}, {Entities: nums, Predicates: []string{"knows"}}, {Predicates: []string{"knows"}}, {AsOf: testTime}} {
+	for _, q := range []backend.RelationQuery{{}, {Sources: nums}, {Chunks: nums}, {Entities: nums}, {Entities: nums, Predicates: []string{"knows"}}, {Entities: nums, Own: true}, {Predicates: []string{"knows"}}, {AsOf: testTime}} {
 		q.Part, q.Limit = testPart, 10
 		_, err := s.Relations(ctx, q)
 		require.NoError(t, err)
 	}
+	for _, limited := range []bool{false, true} {
+		_, err := s.Stated(ctx, backend.StatedQuery{Part: testPart, Limited: limited})
+		require.NoError(t, err)
+	}
+	_, err = s.MentionsOf(ctx, testPart, []string{"anna"}, 5)
+	require.NoError(t, err)
+	_, err = s.OwnEntities(ctx, testPart, []string{"anna"})
+	require.NoError(t, err)
 	merge, err := s.MergeEntities(ctx, testPart, "anna", "robert", "test", testTime)
 	require.NoError(t, err)
 	pipe(t, s, r, 8, 16)

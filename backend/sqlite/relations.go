@@ -173,6 +173,9 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 	if err != nil {
 		return err
 	}
+	if q.Own {
+		roots.merged = false
+	}
 	enough := false
 	step := func(r *row) error {
 		rel := readRelation(r)
@@ -226,6 +229,11 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 // limit are added.
 func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
 	const tail = " AND r.num > ? ORDER BY r.num LIMIT ?"
+	members := `WITH members (num) AS (SELECT value FROM json_each(?1)
+				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)`
+	if q.Own {
+		members = "WITH members (num) AS (SELECT value FROM json_each(?1))"
+	}
 	switch {
 	case q.Sources != nil:
 		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_source
@@ -235,8 +243,7 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 			(SELECT c.source FROM json_each(?) j JOIN chunks c ON c.num = j.value)` + tail, []any{jsonInts(q.Chunks)}
 	case q.Entities != nil && q.Predicates != nil:
 		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
-			WITH members (num) AS (SELECT value FROM json_each(?1)
-				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)
+			` + members + `
 			SELECT x.num FROM members m CROSS JOIN json_each(?2) k CROSS JOIN relations x INDEXED BY relations_from ON x.from_id = m.num AND x.predicate = k.value)` +
 			tail, []any{jsonInts(q.Entities), jsonTexts(q.Predicates)}
 	case len(q.Predicates) == 1 && q.Entities == nil:
@@ -246,8 +253,7 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 			[]any{part, jsonTexts(q.Predicates)}
 	case q.Entities != nil:
 		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
-			WITH members (num) AS (SELECT value FROM json_each(?1)
-				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)
+			` + members + `
 			SELECT x.num FROM members m JOIN relations x INDEXED BY relations_from ON x.from_id = m.num
 			UNION SELECT x.num FROM members m JOIN relations x INDEXED BY relations_to ON x.to_id = m.num AND x.to_id <> 0)` +
 			tail, []any{jsonInts(q.Entities)}

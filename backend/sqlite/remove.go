@@ -227,6 +227,9 @@ func (t *tx) updateMetadata(v *head, metadata, additional, doc, tags []byte, now
 	if err := t.addTags(v.part, v.num, v.id, tags); err != nil {
 		return 0, err
 	}
+	if err := t.limitStated(v, !everybody(tags)); err != nil {
+		return 0, err
+	}
 	if v.indexed {
 		chunks = int(v.chunks)
 		if err := t.put(v.num, backend.PutTags, &v.seqTags); err != nil {

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"cmp"
+	"context"
+	"encoding/binary"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -20,8 +22,8 @@ func (t *tx) addStated(v *head, as []backend.Alias, ms []backend.Mention) error 
 		if a.From == a.Into || !slices.ContainsFunc(ms, func(m backend.Mention) bool { return m.Key == a.Into }) {
 			continue
 		}
-		err := t.c.do(`INSERT OR IGNORE INTO stated_aliases (part, from_key, likely, into_key, source, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			v.part, a.From, a.Likely, a.Into, v.num, a.Reason, stamp(a.At))
+		err := t.c.do(`INSERT OR IGNORE INTO stated_aliases (part, from_key, likely, into_key, source, reason, at, limited) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			v.part, a.From, a.Likely, a.Into, v.num, a.Reason, stamp(a.At), !v.newest || !everybody(v.tags))
 		if err != nil {
 			return err
 		}
@@ -36,6 +38,56 @@ func (t *tx) addStated(v *head, as []backend.Alias, ms []backend.Mention) error 
 		t.weighStated(v.part, a.From)
 	}
 	return nil
+}
+
+// everybody reports whether packed tags say that everybody may read.
+func everybody(tags []byte) bool {
+	for ; len(tags) >= 8; tags = tags[8:] {
+		if binary.LittleEndian.Uint64(tags) == backend.Everybody {
+			return true
+		}
+	}
+	return false
+}
+
+// limitStated notes whether only some may read what a version states.
+func (t *tx) limitStated(v *head, limited bool) error {
+	if known, err := t.statedKeys(v.part); err != nil || len(known) == 0 {
+		return err
+	}
+	return t.c.do("UPDATE stated_aliases SET limited = ? WHERE source = ?", limited, v.num)
+}
+
+func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backend.Stated, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		part, err := findPart(c, q.Part)
+		if err != nil || part == 0 {
+			return err
+		}
+		from := "stated_aliases WHERE part = ?"
+		if q.Limited {
+			from = "stated_aliases INDEXED BY stated_aliases_limited WHERE part = ? AND limited = 1"
+		}
+		return c.each(ctx, "SELECT from_key, likely, into_key, source, reason, at FROM "+from, func(r *row) error {
+			out = append(out, backend.Stated{Source: r.int(3), Alias: backend.Alias{From: r.str(0), Likely: r.int(1) != 0, Into: r.str(2), Reason: r.str(4), At: r.time(5)}})
+			return nil
+		}, part)
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(out, compareStated)
+	return out, nil
+}
+
+func compareStated(a, b backend.Stated) int {
+	likely := func(x *backend.Stated) int {
+		if x.Likely {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.From, b.From), cmp.Compare(a.Into, b.Into), likely(&a)-likely(&b))
 }
 
 // clearStated removes what a version says about aliases.

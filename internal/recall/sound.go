@@ -64,6 +64,16 @@ func (s *sound) EntitiesByKey(ctx context.Context, part backend.Partition, keys 
 	return out, s.pass(err)
 }
 
+func (s *sound) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	out, err := s.Store.OwnEntities(ctx, part, keys)
+	return out, s.pass(err)
+}
+
+func (s *sound) MentionsOf(ctx context.Context, part backend.Partition, keys []string, versions int) ([]backend.KeyMention, error) {
+	out, err := s.Store.MentionsOf(ctx, part, keys, versions)
+	return out, s.pass(err)
+}
+
 func (s *sound) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
 	out, err := s.Store.Relations(ctx, q)
 	return out, s.pass(err)
