@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/facts"
 )
 
 // forms looks up what names stand for in memories, "" for nothing.
 func (c chapter) forms(names ...string) []string {
 	c.t.Helper()
-	es, err := c.Entities(c.t.Context(), contextmem.ClassMemory, names...)
+	es, err := c.Entities(c.t.Context(), facts.LookupRequest{Class: contextmem.ClassMemory, Names: names})
 	require.NoError(c.t, err)
 	out := make([]string, len(es))
 	for i, e := range es {
@@ -46,20 +47,20 @@ func TestStatedAliasesFoldByThemselves(t *testing.T) {
 		c.add(contextmem.Memory{ID: "says", Text: "Robert Smith, also known as Bob, met Clara."})
 		require.Equal(t, []string{"robert smith porto"}, c.says("lives_in", nil), "facts of one person retire one another")
 		require.Equal(t, []string{"robert smith", "robert smith"}, c.forms("Bob", "Robert Smith"))
-		ms, err := c.Merges(ctx, contextmem.ClassMemory, 0, 0)
+		ms, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
 		require.Equal(t, []any{"bob", "robert smith", "Robert Smith, also known as Bob, met Clara.", true, false}, []any{ms[0].From, ms[0].Into, ms[0].Reason, ms[0].Stated, ms[0].Undone})
 
 		c.remove("says")
 		require.Equal(t, apart, c.says("lives_in", nil), "the source that stated it is gone")
-		ms, err = c.Merges(ctx, contextmem.ClassMemory, 0, 0)
+		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
 		require.True(t, ms[0].Undone)
 
 		c.add(contextmem.Memory{ID: "again", Text: "I had lunch with Bob (Robert Smith)."})
 		require.Equal(t, []string{"robert smith"}, c.forms("Bob"))
-		ms, err = c.Merges(ctx, contextmem.ClassMemory, ms[0].ID, 0)
+		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
 		require.NoError(t, c.UndoMerge(ctx, contextmem.ClassMemory, ms[0].ID))
@@ -103,7 +104,7 @@ func TestAcronymsFoldInKnowledge(t *testing.T) {
 		s := tn.Sub("k")
 		addDocuments(t, s, contextmem.File{ID: "one", Data: []byte("International Business Machines (IBM) was founded in Endicott.")}, contextmem.File{ID: "two", Data: []byte("Anna Lind works at IBM.")},
 			contextmem.File{ID: "three", Data: []byte("Anna lives in Porto.")})
-		es, err := s.Entities(t.Context(), contextmem.ClassKnowledge, "IBM", "Anna", "Anna Lind")
+		es, err := s.Entities(t.Context(), facts.LookupRequest{Class: contextmem.ClassKnowledge, Names: []string{"IBM", "Anna", "Anna Lind"}})
 		require.NoError(t, err)
 		require.Equal(t, "international business machines", es[0].Name)
 		require.Equal(t, "anna", es[1].Name, "documents speak of many people")

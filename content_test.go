@@ -11,6 +11,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/facts"
 )
 
 func TestRawVectors(t *testing.T) {
@@ -355,7 +356,7 @@ func TestSuppliedIdentifiers(t *testing.T) {
 		require.NotEqual(t, named["thing of m1"].ID, named["thing of m5"].ID)
 	})
 	t.Run("a name finds the entity while it is the only one", func(t *testing.T) {
-		es, err := s.Entities(t.Context(), contextmem.ClassMemory, "Bill Gates", "William H. Gates", "Jo Smith")
+		es, err := s.Entities(t.Context(), facts.LookupRequest{Class: contextmem.ClassMemory, Names: []string{"Bill Gates", "William H. Gates", "Jo Smith"}})
 		require.NoError(t, err)
 		require.NotNil(t, es[0])
 		require.NotNil(t, es[1])
@@ -373,7 +374,7 @@ func TestSuppliedIdentifiers(t *testing.T) {
 		}
 	})
 	t.Run("merges show identifiers", func(t *testing.T) {
-		ms, err := s.Merges(t.Context(), contextmem.ClassMemory, 0, 0)
+		ms, err := s.Merges(t.Context(), facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
 		require.NotEmpty(t, ms)
 		require.Equal(t, "17", ms[0].Into)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/facts"
 )
 
 // A fast recall takes one pass. Chunks come best first.
@@ -142,12 +143,12 @@ func ExampleSub_MergeEntities() {
 
 	m, err := team.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "Bob", Into: "Robert Smith"})
 	check(err)
-	es, err := team.Entities(ctx, contextmem.ClassMemory, "Bob")
+	es, err := team.Entities(ctx, facts.LookupRequest{Class: contextmem.ClassMemory, Names: []string{"Bob"}})
 	check(err)
 	fmt.Println(es[0].Name)
 
 	check(team.UndoMerge(ctx, contextmem.ClassMemory, m.ID))
-	es, err = team.Entities(ctx, contextmem.ClassMemory, "Bob")
+	es, err = team.Entities(ctx, facts.LookupRequest{Class: contextmem.ClassMemory, Names: []string{"Bob"}})
 	check(err)
 	fmt.Println(es[0].Name)
 	// Output:

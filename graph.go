@@ -57,12 +57,11 @@ func (s scope) Subgraph(ctx context.Context, r SubgraphRequest) (*Subgraph, erro
 }
 
 // Entities looks entities up by name, in any case; those folded into another are
-// answered by that one. The answer has an entry for each name, nil where the graph has none. 1
-// to 1000 names; class 0 is ClassKnowledge.
-func (s scope) Entities(ctx context.Context, class Class, names ...string) ([]*Entity, error) {
+// answered by that one. The answer has an entry for each name, nil where the graph has none.
+func (s scope) Entities(ctx context.Context, r facts.LookupRequest) ([]*Entity, error) {
 	const op = "entities"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]*Entity, error) {
-		return explore.Entities(ctx, op, ref, name, class, names)
+		return explore.Entities(ctx, op, ref, name, r)
 	})
 }
 
@@ -88,11 +87,10 @@ func (s scope) UndoMerge(ctx context.Context, class Class, id int64) error {
 	return err
 }
 
-// Merges lists merges by ID, those undone too, after an ID (0: from the first). limit is 1
-// to 1000, 0 means 100; class 0 is ClassKnowledge.
-func (s scope) Merges(ctx context.Context, class Class, after int64, limit int) ([]Merge, error) {
+// Merges lists merges by ID, those undone too.
+func (s scope) Merges(ctx context.Context, r facts.MergesRequest) ([]Merge, error) {
 	const op = "merges"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]Merge, error) {
-		return explore.Merges(ctx, op, ref, name, class, after, limit)
+		return explore.Merges(ctx, op, ref, name, r)
 	})
 }

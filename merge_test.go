@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/facts"
 )
 
 func TestMergesCanBeUndone(t *testing.T) {
@@ -14,7 +15,7 @@ func TestMergesCanBeUndone(t *testing.T) {
 		c := newChapter(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
 		ctx := t.Context()
 		names := func(names ...string) []string {
-			es, err := c.Entities(ctx, contextmem.ClassMemory, names...)
+			es, err := c.Entities(ctx, facts.LookupRequest{Class: contextmem.ClassMemory, Names: names})
 			require.NoError(t, err)
 			out := make([]string, len(es))
 			for i, e := range es {
@@ -42,7 +43,7 @@ func TestMergesCanBeUndone(t *testing.T) {
 		require.ErrorIs(t, err, contextmem.ErrNotFound)
 		_, err = c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, Into: "Bob"})
 		require.ErrorIs(t, err, contextmem.ErrInvalid)
-		_, err = c.Entities(ctx, contextmem.ClassAll, "Bob")
+		_, err = c.Entities(ctx, facts.LookupRequest{Class: contextmem.ClassAll, Names: []string{"Bob"}})
 		require.ErrorIs(t, err, contextmem.ErrInvalid)
 		require.ErrorIs(t, tn.Sub("other").UndoMerge(ctx, contextmem.ClassMemory, m.ID), contextmem.ErrNotFound, "another sub-tenant")
 		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassKnowledge, m.ID), contextmem.ErrNotFound, "another graph")
@@ -51,11 +52,11 @@ func TestMergesCanBeUndone(t *testing.T) {
 		require.Equal(t, apart, c.says("lives_in", nil))
 		require.Equal(t, []string{"bob acme"}, c.says("works_at", nil))
 		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassMemory, m.ID), contextmem.ErrConflict)
-		ms, err := c.Merges(ctx, contextmem.ClassMemory, 0, 0)
+		ms, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
 		require.True(t, ms[0].Undone)
-		ms, err = c.Merges(ctx, contextmem.ClassMemory, ms[0].ID, 0)
+		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
 		require.NoError(t, err)
 		require.Empty(t, ms)
 	})
@@ -67,7 +68,7 @@ func TestSharedEntitiesSurvive(t *testing.T) {
 		c := newChapter(t, tn, contextmem.Memory{Text: "Anna works at Acme Inc."}, contextmem.Memory{Text: "Boris works at Acme Inc."})
 		_, err := c.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"m1"}})
 		require.NoError(t, err)
-		es, err := c.Entities(t.Context(), contextmem.ClassMemory, "Anna", "Boris", "Acme Inc")
+		es, err := c.Entities(t.Context(), facts.LookupRequest{Class: contextmem.ClassMemory, Names: []string{"Anna", "Boris", "Acme Inc"}})
 		require.NoError(t, err)
 		require.Nil(t, es[0], "nothing mentions her any more")
 		require.NotNil(t, es[1])

@@ -35,9 +35,9 @@ func (s scope) Restore(ctx context.Context, id string) (int, error) {
 	})
 }
 
-// Conflicts lists what could not be decided, by Conflict.ID, above after (0: from the first). limit is 1 to 1000, 0 means 100.
-func (s scope) Conflicts(ctx context.Context, after int64, limit int) ([]Conflict, error) {
+// Conflicts lists what could not be decided, by Conflict.ID.
+func (s scope) Conflicts(ctx context.Context, r facts.ConflictsRequest) ([]Conflict, error) {
 	return entered(ctx, s, "conflicts", func(ref *workspace.Ref, name string) ([]Conflict, error) {
-		return explore.Conflicts(ctx, "conflicts", ref, name, after, limit)
+		return explore.Conflicts(ctx, "conflicts", ref, name, r)
 	})
 }

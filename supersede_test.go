@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/judge"
 )
 
@@ -165,7 +166,7 @@ func TestSupersededHints(t *testing.T) {
 		assert.Equal(t, "old", ids[0])
 		ids, _ = ask(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
 		assert.Equal(t, "old", ids[0], "the question is about what held once")
-		cs, err := sub.Conflicts(t.Context(), 0, 0)
+		cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 		require.NoError(t, err)
 		require.Len(t, cs, 1)
 		assert.InDelta(t, hint, cs[0].Confidence, 1e-9)
@@ -176,7 +177,7 @@ func TestSupersededHints(t *testing.T) {
 func TestSupersededHintsAreNoConflicts(t *testing.T) {
 	t.Parallel()
 	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .15}}, homes()...)
-	cs, err := sub.Conflicts(t.Context(), 0, 0)
+	cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 	require.NoError(t, err)
 	assert.Empty(t, cs)
 }
@@ -211,13 +212,13 @@ func TestSupersededOutOfOrder(t *testing.T) {
 func TestSupersedeAndRestore(t *testing.T) {
 	t.Parallel()
 	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homes()...)
-	cs, err := sub.Conflicts(t.Context(), 0, 0)
+	cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 	require.NoError(t, err)
 	require.Len(t, cs, 1)
 	assert.Equal(t, "lisbon", cs[0].Earlier)
 	assert.Equal(t, "faro", cs[0].Later)
 	assert.InDelta(t, .6, cs[0].Confidence, 1e-9)
-	cs, err = sub.Conflicts(t.Context(), cs[0].ID, 0)
+	cs, err = sub.Conflicts(t.Context(), facts.ConflictsRequest{After: cs[0].ID})
 	require.NoError(t, err)
 	assert.Empty(t, cs)
 
@@ -242,7 +243,7 @@ func TestSupersedeAndRestore(t *testing.T) {
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
 	require.ErrorIs(t, sub.Supersede(t.Context(), "lisbon", "nobody", ""), contextmem.ErrNotFound)
 	require.ErrorIs(t, sub.Supersede(t.Context(), "lisbon", "lisbon", ""), contextmem.ErrConflict)
-	_, err = sub.Conflicts(t.Context(), 0, 1001)
+	_, err = sub.Conflicts(t.Context(), facts.ConflictsRequest{Limit: 1001})
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
 }
 

@@ -73,7 +73,7 @@ func timelinePage(v *view) error {
 			return err
 		}
 	}
-	if d.Merges, err = sub.Merges(ctx, class, 0, 50); err != nil {
+	if d.Merges, err = sub.Merges(ctx, facts.MergesRequest{Class: class, Limit: 50}); err != nil {
 		return err
 	}
 	return v.show("timeline", d)
@@ -116,7 +116,7 @@ func when(f factRow) time.Time {
 func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	ctx := v.r.Context()
 	var err error
-	if d.Open, err = sub.Conflicts(ctx, 0, 20); err != nil {
+	if d.Open, err = sub.Conflicts(ctx, facts.ConflictsRequest{Limit: 20}); err != nil {
 		return err
 	}
 	query := d.Person

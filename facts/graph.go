@@ -111,6 +111,23 @@ type MergeEntitiesRequest struct {
 	Reason     string        // kept with the record, at most 1024 bytes
 }
 
+// LookupRequest asks for entities by their names.
+type LookupRequest struct {
+	Class      content.Class // default content.ClassKnowledge
+	Names      []string      // in any case, 1 to 1000
+	Principals []string      // only entities that sources mention which one of these may read, under the names and types that those have for them; empty: no access control
+}
+
+// MergesRequest asks for the records of merges.
+type MergesRequest struct {
+	Class content.Class // default content.ClassKnowledge
+	// Principals leave out merges of which sources that none of these may read tell alone, or a name; empty: no access control.
+	// From, Into and Reason are as the others have them.
+	Principals []string
+	After      int64 // only with an ID above; 0: from the first
+	Limit      int   // 1 to 1000; default 100
+}
+
 // Merge is the record of a merge.
 type Merge struct {
 	ID         int64

@@ -54,6 +54,13 @@ type Supersession struct {
 	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
 }
 
+// ConflictsRequest asks for pairs of memories that could not be decided.
+type ConflictsRequest struct {
+	Principals []string // only pairs of which one of these may see both; empty: no access control
+	After      int64    // only with an ID above; 0: from the first
+	Limit      int      // 1 to 1000; default 100
+}
+
 // Conflict is a pair of memories of which the later may have taken the place of the earlier: what the deciders found is not
 // certain enough to be shown. Supersede or Restore decides it.
 type Conflict struct {

@@ -21,22 +21,28 @@ const (
 	maxReason = 1024 // bytes
 )
 
-// Entities looks entities up by name; nil stands for one that the graph lacks.
-func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, class content.Class, names []string) ([]*facts.Entity, error) {
-	part, err := Partition(op, class, sub)
+// Entities looks entities up by name; nil stands for one that the graph lacks, or of which visible sources say nothing.
+func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.LookupRequest) ([]*facts.Entity, error) {
+	part, err := Partition(op, r.Class, sub)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) < 1 || len(names) > maxNames {
-		return nil, fault.Fieldf(op, fault.KindInvalid, "", "names", "must be 1 to %d", maxNames)
+	if len(r.Names) < 1 || len(r.Names) > maxNames {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Names", "must be 1 to %d", maxNames)
 	}
-	keys := make([]string, len(names))
-	for i, n := range names {
-		if keys[i], err = entityKey(op, "names", n); err != nil {
+	keys := make([]string, len(r.Names))
+	for i, n := range r.Names {
+		if keys[i], err = entityKey(op, "Names", n); err != nil {
 			return nil, err
 		}
 	}
-	es, err := ref.Store.EntitiesByKey(ctx, part, keys)
+	sight := graph.NewSight(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	var es []*backend.Entity
+	if sight.Restricted() {
+		es, err = sight.Lookup(ctx, part, keys)
+	} else {
+		es, err = ref.Store.EntitiesByKey(ctx, part, keys)
+	}
 	if err != nil {
 		return nil, mergeError(op, sub, err)
 	}
@@ -88,24 +94,34 @@ func UndoMerge(ctx context.Context, op string, ref *workspace.Ref, sub string, c
 }
 
 // Merges lists merges by id, those undone too.
-func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, class content.Class, after int64, limit int) ([]facts.Merge, error) {
-	part, err := Partition(op, class, sub)
+func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.MergesRequest) ([]facts.Merge, error) {
+	part, err := Partition(op, r.Class, sub)
 	if err != nil {
 		return nil, err
 	}
-	limit = cmp.Or(limit, 100)
-	if limit < 1 || limit > 1000 {
-		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "must be between 1 and 1000")
+	r.Limit = cmp.Or(r.Limit, 100)
+	if r.Limit < 1 || r.Limit > 1000 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
 	}
-	ms, err := ref.Store.Merges(ctx, part, after, limit)
-	if err != nil {
-		return nil, mergeError(op, sub, err)
+	sight := graph.NewSight(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	out := []facts.Merge{}
+	for {
+		ms, err := ref.Store.Merges(ctx, part, r.After, r.Limit)
+		if err != nil {
+			return nil, mergeError(op, sub, err)
+		}
+		told, err := sight.Merges(ctx, part, ms)
+		if err != nil {
+			return nil, mergeError(op, sub, err)
+		}
+		for i := range told[:min(len(told), r.Limit-len(out))] {
+			out = append(out, shown(&told[i]))
+		}
+		if len(ms) < r.Limit || len(out) == r.Limit {
+			return out, nil
+		}
+		r.After = ms[len(ms)-1].Num
 	}
-	out := make([]facts.Merge, len(ms))
-	for i := range ms {
-		out[i] = shown(&ms[i])
-	}
-	return out, nil
 }
 
 func mergeError(op, sub string, err error) error {

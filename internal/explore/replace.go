@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -32,20 +35,38 @@ func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string)
 }
 
 // Conflicts lists pairs of memories that could not be decided.
-func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, after int64, limit int) ([]facts.Conflict, error) {
-	limit = cmp.Or(limit, 100)
-	if limit < 1 || limit > 1000 {
-		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "must be between 1 and 1000")
+func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.ConflictsRequest) ([]facts.Conflict, error) {
+	r.Limit = cmp.Or(r.Limit, 100)
+	if r.Limit < 1 || r.Limit > 1000 {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
 	}
-	found, err := change.Undecided(ctx, ref.Store, memories(sub), after, limit)
-	if err != nil {
-		return nil, memoryError(op, "", err)
+	sight := graph.NewSight(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	out := []facts.Conflict{}
+	for {
+		found, err := change.Undecided(ctx, ref.Store, memories(sub), r.After, r.Limit)
+		if err != nil {
+			return nil, memoryError(op, "", err)
+		}
+		seen := func(int64) bool { return true }
+		if sight.Restricted() {
+			var nums []int64
+			for _, f := range found {
+				nums = append(nums, f.Earlier, f.Later)
+			}
+			if seen, err = sight.Seen(ctx, nums); err != nil {
+				return nil, memoryError(op, "", err)
+			}
+		}
+		for _, f := range found {
+			if len(out) < r.Limit && seen(f.Earlier) && seen(f.Later) {
+				out = append(out, facts.Conflict{ID: f.Num, Earlier: f.EarlierID, Later: f.LaterID, Confidence: f.Confidence, Matter: f.Matter, Evidence: f.Evidence, Decider: f.Decider})
+			}
+		}
+		if len(found) < r.Limit || len(out) == r.Limit {
+			return out, nil
+		}
+		r.After = found[len(found)-1].Num
 	}
-	out := make([]facts.Conflict, len(found))
-	for i, f := range found {
-		out[i] = facts.Conflict{ID: f.Num, Earlier: f.EarlierID, Later: f.LaterID, Confidence: f.Confidence, Matter: f.Matter, Evidence: f.Evidence, Decider: f.Decider}
-	}
-	return out, nil
 }
 
 func memories(sub string) backend.Partition {

@@ -22,9 +22,14 @@ func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, l
 	if err != nil {
 		return nil, 0, false, err
 	}
+	var fold *Fold
 	if own {
 		all.AllTime, all.AsOf, all.KnownAt = true, time.Time{}, time.Time{}
+		if fold, err = r.seer().Fold(r.ctx, q.Part); err != nil {
+			return nil, 0, false, err
+		}
 	}
+	fold.ask(&all)
 	rels, err = r.store.Relations(r.ctx, all)
 	if err != nil {
 		return nil, 0, false, err
@@ -34,7 +39,7 @@ func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, l
 		last = rels[len(rels)-1].Num
 	}
 	if own {
-		rels, err = r.judge(rels, &q)
+		rels, err = r.judge(fold.rename(rels), &q, fold)
 	}
 	return rels, last, more, err
 }
@@ -52,12 +57,12 @@ func (r *Reader) own() (bool, error) {
 func (r *Reader) restricted() bool { return len(r.visible.All)+len(r.visible.Not) > 0 }
 
 // judge returns those of the relations that q asks for, as visible evidence has them.
-func (r *Reader) judge(rels []*backend.Relation, q *backend.RelationQuery) ([]*backend.Relation, error) {
+func (r *Reader) judge(rels []*backend.Relation, q *backend.RelationQuery, fold *Fold) ([]*backend.Relation, error) {
 	rels, err := r.seen(rels)
 	if err != nil {
 		return nil, err
 	}
-	beliefs, err := r.beliefs(rels, q)
+	beliefs, err := r.beliefs(rels, q, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +112,11 @@ type rivals struct {
 
 // beliefs judges the relations that hidden evidence may have retired, with all their visible rivals, and returns what
 // became of them by number. Relations that it leaves out are retired by nothing.
-func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery) (map[int64]*belief, error) {
+func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fold *Fold) (map[int64]*belief, error) {
 	groups := map[rivals][]*belief{}
 	var subjects []int64
 	for _, rel := range rels {
-		if rel.SupersededBy == 0 && !rel.Functional && !rel.Retracts {
+		if rel.SupersededBy == 0 && !rel.Functional && !rel.Retracts && !fold.touches(rel) {
 			continue
 		}
 		k := rivals{rel.From, rel.Predicate}
@@ -126,6 +131,7 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery) (ma
 		return nil, nil
 	}
 	rq := backend.RelationQuery{Part: q.Part, Entities: subjects, AllTime: true, Limit: relationBatch}
+	fold.ask(&rq)
 	for read := 0; read < maxRivals; read += relationBatch {
 		some, err := r.store.Relations(r.ctx, rq)
 		if err != nil {
@@ -135,7 +141,7 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery) (ma
 		if full {
 			rq.After = some[len(some)-1].Num
 		}
-		some = slices.DeleteFunc(some, func(rel *backend.Relation) bool {
+		some = slices.DeleteFunc(fold.rename(some), func(rel *backend.Relation) bool {
 			_, ok := groups[rivals{rel.From, rel.Predicate}]
 			return !ok
 		})

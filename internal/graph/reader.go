@@ -29,7 +29,7 @@ type Reader struct {
 	revived revived                        // what was restored
 	ids     idRoom
 	types   map[entityKey]string // as visible sources have them
-	sources map[int64]bool       // whether the caller may see them
+	sight   *Sight               // nil: not needed yet
 	scratch
 }
 
@@ -108,6 +108,17 @@ func NewReader(ctx context.Context, st backend.Store, now time.Time, visible bac
 	}
 	r.fetched.chunks = len(r.chunks.nums)
 	return r
+}
+
+// Share makes the reader use the sight of its caller, of the same Store and filter, which others use too.
+func (r *Reader) Share(s *Sight) { r.sight = s }
+
+// seer returns the sight of the caller.
+func (r *Reader) seer() *Sight {
+	if r.sight == nil {
+		r.sight = NewSight(r.store, r.now, r.visible)
+	}
+	return r.sight
 }
 
 // PartChunks is chunks of a partition.
@@ -222,6 +233,11 @@ func (r *Reader) fetch() error {
 			return err
 		}
 		for i, e := range es {
+			if r.sight != nil {
+				if own := r.sight.row(nums[i]); own != nil { // the caller sees other names of one entity
+					e = own
+				}
+			}
 			if e != nil { // the one that the number was folded into, if it was
 				*r.entities.get(nums[i]) = r.ids.show(e)
 			}

@@ -23,7 +23,7 @@ type entityKey struct {
 // a hidden document.
 func (r *Reader) retell(ls []*Link) error {
 	if r.types == nil {
-		r.types, r.sources = map[entityKey]string{}, map[int64]bool{}
+		r.types = map[entityKey]string{}
 	}
 	asked := map[backend.Partition]*backend.MentionQuery{}
 	for _, l := range ls {
@@ -91,12 +91,13 @@ func (r *Reader) findTypes(q backend.MentionQuery) error {
 	if len(open) == 0 {
 		return nil
 	}
-	if err := item.Seen(r.ctx, r.store, r.visible, r.now, open, r.sources); err != nil {
+	seen, err := r.seer().Seen(r.ctx, open)
+	if err != nil {
 		return err
 	}
 	found := make(map[string]bool, len(q.Keys))
 	for _, m := range oldest {
-		if k := (entityKey{q.Part, m.Key}); m.Type != "" && !found[m.Key] && (m.Type == r.types[k] || r.sources[m.Source]) {
+		if k := (entityKey{q.Part, m.Key}); m.Type != "" && !found[m.Key] && (m.Type == r.types[k] || seen(m.Source)) {
 			r.types[k], found[m.Key] = m.Type, true
 		}
 	}

@@ -153,7 +153,7 @@ func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store,
 		some, ok := e.orders.get(key, seq, now)
 		if !ok || !shared {
 			r := remembered{seq: seq}
-			if some, r.until, err = instructions(ctx, asked{st, part, now, visible}, 0, knownAt); err != nil {
+			if some, r.until, err = instructions(ctx, newAsked(st, part, now, visible), 0, knownAt); err != nil {
 				return nil, err
 			}
 			if r.list = some; shared {

@@ -45,6 +45,7 @@ type asked struct {
 	now   time.Time
 	// visible is what the caller may see; zero: everything.
 	visible backend.Filter
+	sight   *graph.Sight
 }
 
 // ask finds what a request is asked of: a class of a sub-tenant, named as it is stored, memories by default.
@@ -53,7 +54,11 @@ func ask(op string, st backend.Store, sub string, class content.Class, principal
 	if class != content.ClassKnowledge && class != content.ClassMemory {
 		return asked{}, workspace.ClassError(op, class)
 	}
-	return asked{store: st, part: backend.Partition{Class: backend.Class(class), Sub: sub}, now: time.Now(), visible: item.VisibleTo(principals)}, nil
+	return newAsked(st, backend.Partition{Class: backend.Class(class), Sub: sub}, time.Now(), item.VisibleTo(principals)), nil
+}
+
+func newAsked(st backend.Store, part backend.Partition, now time.Time, visible backend.Filter) asked {
+	return asked{st, part, now, visible, graph.NewSight(st, now, visible)}
 }
 
 // maxQuestion is the longest question, in bytes: 8000 characters of four.
@@ -87,10 +92,10 @@ func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r fact
 	q := backend.RelationQuery{Part: a.part, AsOf: r.AsOf, KnownAt: r.KnownAt, AllTime: r.History, After: r.Cursor, Limit: batch}
 	if r.Subject != "" {
 		ent, err := a.entity(ctx, op, r.Subject)
-		if err != nil || ent == nil {
+		if err != nil || ent == 0 {
 			return page, err
 		}
-		q.Entities = []int64{ent.Num}
+		q.Entities = []int64{ent}
 	}
 	if r.Predicate != "" {
 		q.Predicates = []string{r.Predicate}
@@ -194,22 +199,20 @@ func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r f
 	return page, nil
 }
 
-// entity finds the entity of a name, nil for none.
-func (a *asked) entity(ctx context.Context, op, name string) (*backend.Entity, error) {
+// entity finds the number of the entity of a name, 0 for none.
+func (a *asked) entity(ctx context.Context, op, name string) (int64, error) {
 	key := extract.Key(name)
 	if key == "" {
-		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Subject", "holds neither letters nor digits")
+		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Subject", "holds neither letters nor digits")
 	}
-	es, err := a.store.EntitiesByKey(ctx, a.part, []string{key})
-	if err != nil {
-		return nil, fault.Wrap(op, fault.Search, "", err)
-	}
-	return es[0], nil
+	num, err := a.sight.Entity(ctx, a.part, key)
+	return num, fault.Wrap(op, fault.Search, "", err)
 }
 
 // links reads relations with what they refer to. What it returns is used until release.
 func (a *asked) links(ctx context.Context, q backend.RelationQuery) (links []graph.Link, release func(), last int64, more bool, err error) {
 	r := graph.NewReader(ctx, a.store, a.now, a.visible, nil)
+	r.Share(a.sight)
 	rels, last, more, err := r.Relations(q)
 	if err == nil {
 		links, err = r.Load(rels, a.visible)
@@ -285,11 +288,11 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 	}
 	p := &facts.Profile{Subject: r.Subject, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
 	ent, err := a.entity(ctx, op, r.Subject)
-	if err != nil || ent == nil {
+	if err != nil || ent == 0 {
 		return p, err
 	}
 	bySlot := map[string][]facts.Fact{}
-	q := backend.RelationQuery{Part: a.part, Entities: []int64{ent.Num}, AsOf: r.AsOf, Limit: batch}
+	q := backend.RelationQuery{Part: a.part, Entities: []int64{ent}, AsOf: r.AsOf, Limit: batch}
 	for read := 0; ; read += batch {
 		if read == maxOfSubject {
 			p.Truncated = true
@@ -324,7 +327,7 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 	if fs := bySlot[""]; len(fs) > 0 && r.Slots == nil {
 		p.Other = shown(fs, maxOther)
 	}
-	orders, _, err := instructions(ctx, a, ent.Num, r.AsOf)
+	orders, _, err := instructions(ctx, a, ent, r.AsOf)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}

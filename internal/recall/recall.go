@@ -162,7 +162,8 @@ type run struct {
 	said     statements // inferred ones among the hits
 	most     int        // hits of a scope that are looked at
 	reader   *graph.Reader
-	own      Workspace // the caller's, over store
+	sight    *graph.Sight // of the graph; nil: the caller may see everything
+	own      Workspace    // the caller's, over store
 	store    sound
 	around   graph.Context
 	verdicts map[int64]verdict // by chunk, where Request.Asked is set
@@ -193,6 +194,9 @@ const maxScratch = 1 << 12
 // Search answers a request. The caller releases the result.
 func (e *Engine) Search(ctx context.Context, ws *Workspace, req *Request) (*Result, error) {
 	r := newRun(ctx, e, ws, req)
+	if err := r.look(); err != nil {
+		return nil, err
+	}
 	if err := r.search(); err != nil {
 		return nil, err
 	}
@@ -226,6 +230,20 @@ func newRun(ctx context.Context, e *Engine, ws *Workspace, req *Request) *run {
 		r.scopes = append(r.scopes, scope{Scope: s})
 	}
 	return r
+}
+
+// look finds out what the caller may see of the graph, which ranking goes by too.
+func (r *run) look() (err error) {
+	if len(r.Visible.All)+len(r.Visible.Not) == 0 {
+		return nil
+	}
+	r.sight = graph.NewSight(r.Store, r.Now, r.Visible)
+	parts := make([]backend.Partition, len(r.Scopes))
+	for i, s := range r.Scopes {
+		parts[i] = s.Part
+	}
+	r.own.Graph, err = r.sight.Graph(r.ctx, r.own.Graph, parts)
+	return err
 }
 
 // Release gives the memory of a result to later recalls. Nothing of it may be used any more. A recall that fails lets

@@ -220,6 +220,10 @@ func (w *writer) merges(ctx context.Context, part backend.Partition) error {
 
 func (w *writer) merge(m *backend.Merge) error {
 	w.end.Merges++
-	return w.enc.Encode(line{Merge: &mergeLine{Class: classNames[m.Part.Class], Sub: w.sub(m.Part.Sub), From: m.From, Into: m.Into, Reason: m.Reason,
+	from, into := m.From, m.Into
+	if !m.Stated { // what these stood for then comes again by itself
+		from, into = m.AskedFrom, m.AskedInto
+	}
+	return w.enc.Encode(line{Merge: &mergeLine{Class: classNames[m.Part.Class], Sub: w.sub(m.Part.Sub), From: from, Into: into, Reason: m.Reason,
 		At: m.At, Undone: m.Undone, Stated: m.Stated}})
 }
