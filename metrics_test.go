@@ -42,7 +42,9 @@ func (s *watched) of(operation string) (out []observe.Record) {
 
 func names(r observe.Record) (out []string) {
 	for _, s := range r.Stages {
-		out = append(out, s.Name)
+		if s.Within == "" {
+			out = append(out, s.Name)
+		}
 	}
 	return out
 }
