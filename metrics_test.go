@@ -40,6 +40,7 @@ func (s *watched) of(operation string) (out []observe.Record) {
 	return out
 }
 
+// names are those of the stages, without their parts.
 func names(r observe.Record) (out []string) {
 	for _, s := range r.Stages {
 		if s.Within == "" {
