@@ -62,15 +62,15 @@ var fingerprintMark = []byte(`"fp":"`)
 // WithoutFingerprint returns the part of a stored record before its fingerprint, the whole record where it has none. Records
 // with equal parts are equal but for their fingerprints.
 func WithoutFingerprint(record []byte) []byte {
-	at := bytes.LastIndex(record, fingerprintMark)
-	if at < 0 {
+	rest, ok := bytes.CutSuffix(record, []byte(`"}`))
+	if !ok {
 		return record
 	}
-	digits, ok := bytes.CutSuffix(record[at+len(fingerprintMark):], []byte(`"}`))
-	if !ok || bytes.ContainsAny(digits, `"{}`) { // it belongs to something inside the record
+	digits := bytes.LastIndexByte(rest, '"') + 1
+	if !bytes.HasSuffix(rest[:digits], fingerprintMark) || bytes.ContainsAny(rest[digits:], "{}") { // it belongs to something inside the record
 		return record
 	}
-	return record[:at]
+	return rest[:digits-len(fingerprintMark)]
 }
 
 // Turn is one message of a conversation in the original, of which it is the bytes [Start, End).

@@ -3,6 +3,7 @@ package item
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -23,15 +24,23 @@ func TitleLine(text string) (line string, cut bool) {
 		line = line[1:]
 	}
 	line = strings.TrimSpace(line)
-	n := 0
-	for end := range line {
-		if n++; n > maxTitle {
+	if len(line) <= maxTitle {
+		return line, false // it has no more characters than bytes
+	}
+	n := 0 // characters
+	for n <= maxTitle && line[n] < utf8.RuneSelf {
+		n++
+	}
+	for end := min(n, maxTitle); end < len(line); n++ {
+		if n >= maxTitle {
 			line = line[:end]
 			if i := strings.LastIndexByte(line, ' '); i > 20 {
 				line = line[:i]
 			}
 			return line, true
 		}
+		_, width := utf8.DecodeRuneInString(line[end:])
+		end += width
 	}
 	return line, false
 }
