@@ -170,12 +170,14 @@ const smallBody = 2 << 10
 
 // parseObject reads a JSON object with its bounds; field names it in errors.
 func parseObject(field string, b []byte, depth int) (*members, error) {
-	if err := checkJSON(field, b, depth); err != nil {
-		return nil, err
-	}
 	b = bytes.TrimSpace(b)
-	if !json.Valid(b) {
-		return nil, bad(fault.KindInvalid, field, "is not valid JSON")
+	if depth < 1 || !isFlatObject(b) {
+		if err := checkJSON(field, b, depth); err != nil {
+			return nil, err
+		}
+		if !json.Valid(b) {
+			return nil, bad(fault.KindInvalid, field, "is not valid JSON")
+		}
 	}
 	m := member{json: b}
 	if len(b) <= smallBody {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -48,6 +49,34 @@ func (a recallAnswer) writeTo(to *buffer) error {
 	}
 	to.b = append(b, '}')
 	return w.err
+}
+
+// meta appends the meta of an answer that warns of nothing; false: it has more to say, or a number without a JSON form.
+func (to *buffer) meta(m *meta) bool {
+	if len(m.Deprecation)+len(m.Warnings) > 0 || m.Alpha != nil && !(math.Abs(*m.Alpha) <= 1) || m.By != "" || m.Operator != "" || m.Results != nil {
+		return false
+	}
+	b := appendString(append(to.b, `{"api_version":`...), m.APIVersion)
+	member := func(name, text string) {
+		if text != "" {
+			b = appendString(append(b, name...), text)
+		}
+	}
+	member(`,"collection":`, m.Collection)
+	member(`,"database":`, m.Database)
+	b = strconv.AppendFloat(append(b, `,"latency_ms":`...), m.Latency, 'f', -1, 64)
+	b = appendString(append(b, `,"request_id":`...), m.RequestID)
+	member(`,"sub_tenant_id":`, m.SubTenant)
+	member(`,"tenant_id":`, m.TenantID)
+	if m.GraphContext != nil {
+		b = strconv.AppendBool(append(b, `,"graph_context":`...), *m.GraphContext)
+	}
+	if m.Alpha != nil {
+		b = strconv.AppendFloat(append(b, `,"resolved_alpha":`...), *m.Alpha, 'f', -1, 64)
+	}
+	member(`,"resolved_mode":`, m.Mode)
+	to.b = append(b, '}')
+	return true
 }
 
 // writer appends JSON. It is written for few calls: constants hold all that stands between two values, quotes of

@@ -319,13 +319,18 @@ func TestMeta(t *testing.T) {
 				want["warnings"], want["deprecation"] = warnings(c.warn), c.deprecations()
 			}
 			maps.Copy(want, x.want)
-			m := c.meta(scopeNames{})
+			m := c.meta(scopeNames{"acme", "a \"b\""})
+			want["database"], want["tenant_id"], want["collection"], want["sub_tenant_id"] = "acme", "acme", "a \"b\"", "a \"b\""
 			want["latency_ms"] = m.Latency
 			b, err := json.Marshal(want)
 			require.NoError(t, err)
 			got, err := marshal(m)
 			require.NoError(t, err)
 			require.JSONEq(t, string(b), string(got))
+			own := new(buffer)
+			if require.Equal(t, !noted && x.q.By == "", own.meta(&m)); len(own.b) > 0 {
+				require.Equal(t, string(got), string(own.b))
+			}
 		}
 	}
 	nan := math.NaN()

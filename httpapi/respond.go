@@ -65,7 +65,9 @@ func (b *buffer) recall(a recallAnswer, m *meta) (err error) {
 		return err
 	}
 	b.b = append(b.b, `,"error":null,"meta":`...)
-	err = b.encode(m)
+	if !b.meta(m) {
+		err = b.encode(m)
+	}
 	b.b = append(b.b, `,"success":true}`...)
 	return err
 }
