@@ -6,11 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/uid"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -127,4 +126,4 @@ func (t Tenant) DropBoosts(ctx context.Context, feedbackID string) error {
 }
 
 // NewRequestID returns a random UUID (version 4).
-func NewRequestID() string { return uuid.NewString() }
+func NewRequestID() string { return uid.Request() }

@@ -134,12 +134,13 @@ func resultMemoryFor(ctx context.Context) *resultMemory {
 
 // shaper turns what a recall found into what users see.
 type shaper struct {
-	docOf    func(*backend.Source) (*item.Doc, error)
+	docs     recall.Docs
 	newer    map[int64]backend.State
 	layout   string // of the chunk before: those of a result are often the same
 	inferred bool   // it marks inferred statements
 	page     int    // that it names
 	titles   strings.Builder
+	left     int // chunks that may need room in titles
 }
 
 // title is item.ShortTitle of a text; those of a result share memory.
@@ -150,7 +151,7 @@ func (s *shaper) title(text string) string {
 	}
 	if need := len(line) + len(item.CutSign); s.titles.Cap()-s.titles.Len() < need {
 		s.titles = strings.Builder{}
-		s.titles.Grow(8 * need)
+		s.titles.Grow(min(max(s.left, 1), 16) * need)
 	}
 	from := s.titles.Len()
 	s.titles.WriteString(line)
@@ -169,7 +170,7 @@ func shapeResult(ctx context.Context, op string, found *search.Found, err error)
 }
 
 func shape(ctx context.Context, found *search.Found) (*Result, error) {
-	s := shaper{docOf: found.DocOf, newer: found.Newer}
+	s := shaper{docs: found.Docs, newer: found.Newer, left: len(found.Hits) + len(found.Related)}
 	m := resultMemoryFor(ctx)
 	m.chunks = reuse.Zeroed(m.chunks, len(found.Hits)+len(found.Related))
 	m.parts = reuse.Zeroed(m.parts, len(found.Hits))
@@ -237,6 +238,7 @@ func (s *shaper) rejected(r *recall.Rejected) (out Rejected, err error) {
 
 // chunk sets a zero chunk to what a row says.
 func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
+	s.left--
 	if string(row.Layout) != s.layout {
 		s.layout, s.inferred, s.page = string(row.Layout), pipeline.IsInferred(row.Layout), pipeline.PageOf(row.Layout)
 	}
@@ -267,7 +269,7 @@ func (s *shaper) sources(res *Result, found *recall.Result) error {
 		if !h.First {
 			continue
 		}
-		doc, err := s.docOf(h.Row.Src)
+		doc, err := s.docs.Doc(h.Row.Src)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -143,9 +142,9 @@ func (o *orders) put(k ordersKey, r remembered) {
 }
 
 // Instructions returns the standing instructions of those partitions of a workspace that hold memories, as they were known at a time, zero for now, from what is visible: of each the newest first, at most 20 in all.
-func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store, parts iter.Seq[backend.Partition], now, knownAt time.Time, visible backend.Filter) (out []facts.Instruction, err error) {
+func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store, parts []backend.Partition, now, knownAt time.Time, visible backend.Filter) (out []facts.Instruction, err error) {
 	shared := knownAt.IsZero() && len(visible.All)+len(visible.Not) == 0
-	for part := range parts {
+	for _, part := range parts {
 		if part.Class != backend.Memory || len(out) >= maxInstructions {
 			continue
 		}
@@ -159,6 +158,10 @@ func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store,
 			if r.list = some; shared {
 				e.orders.put(key, r)
 			}
+		}
+		if out == nil {
+			out = some[:len(some):len(some)] // shared: the next ones are put behind a copy
+			continue
 		}
 		out = append(out, some...)
 	}

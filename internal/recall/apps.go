@@ -96,7 +96,7 @@ func (a *appLane) byID(sc *scope) error {
 func (a *appLane) byFields() error {
 	query := strings.ToLower(a.Query)
 	for _, h := range a.hits {
-		doc, err := a.DocOf(h.Row.Src)
+		doc, err := a.Docs.Doc(h.Row.Src)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (a *appLane) lift(src *backend.Source, sc *scope, by float64) error {
 // threads brings in the thread and the parent of the best hits.
 func (a *appLane) threads() error {
 	for _, h := range a.hits[:min(appThreadHits, len(a.hits))] {
-		doc, err := a.DocOf(h.Row.Src)
+		doc, err := a.Docs.Doc(h.Row.Src)
 		if err != nil {
 			return err
 		}

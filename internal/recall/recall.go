@@ -50,8 +50,13 @@ type Workspace struct {
 	DenseOff bool         // the vectors belong to another embedder: keywords alone are searched
 	Lane     backend.Lane // of the vectors of Engine's embedder
 	FastLane backend.Lane // of those of its fast one
-	// DocOf returns the record of a source, which nobody may change.
-	DocOf func(*backend.Source) (*item.Doc, error)
+	Docs     Docs
+}
+
+// Docs holds the records of sources.
+type Docs interface {
+	// Doc returns the record of a source, which nobody may change.
+	Doc(src *backend.Source) (*item.Doc, error)
 }
 
 // Mode is how much work a recall does.

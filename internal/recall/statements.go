@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -11,7 +12,7 @@ import (
 // same words is kept once.
 type statements struct {
 	first  map[statement]*Hit
-	layout string // looked at last: those of a result are often the same
+	layout []byte // looked at last: those of a result are often the same
 	is     bool   // it marks inferred statements
 }
 
@@ -22,8 +23,8 @@ type statement struct {
 
 // again reports whether a hit is an inferred statement that says what a better hit said, and notes its source there.
 func (s *statements) again(h *Hit) bool {
-	if string(h.Row.Layout) != s.layout {
-		s.layout, s.is = string(h.Row.Layout), pipeline.IsInferred(h.Row.Layout)
+	if !bytes.Equal(h.Row.Layout, s.layout) {
+		s.layout, s.is = h.Row.Layout, pipeline.IsInferred(h.Row.Layout)
 	}
 	if !s.is {
 		return false

@@ -61,7 +61,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	all := make([]standing, len(some))
 	of := map[int64][]*standing{}
 	for i, h := range some {
-		doc, err := s.DocOf(h.Row.Src)
+		doc, err := s.Docs.Doc(h.Row.Src)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
-
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/uid"
 )
 
 // Bounds of searches.
@@ -97,7 +96,7 @@ func (q *Query) completeAny(op string) error {
 		return err
 	}
 	if q.RequestID == "" {
-		q.RequestID = uuid.NewString()
+		q.RequestID = uid.Request()
 	} else if !feedback.IsRequestID(q.RequestID) {
 		return bad(op, "RequestID", "must be a UUID")
 	}

@@ -69,7 +69,7 @@ type Found struct {
 	*recall.Result
 	RequestID    string
 	Instructions []facts.Instruction
-	DocOf        func(*backend.Source) (*item.Doc, error)
+	Docs         recall.Docs
 
 	call *call
 }
@@ -99,34 +99,36 @@ func (c *call) observed(ctx context.Context, err error) {
 }
 
 // Recall searches by words and meaning.
-func (e *Engine) Recall(ctx context.Context, op string, at Place, q *Query) (*Found, error) {
-	if err := q.complete(op); err != nil {
+func (e *Engine) Recall(ctx context.Context, op string, at Place, q Query) (*Found, error) {
+	c := &call{Engine: e, Query: q, at: at}
+	if err := c.complete(op); err != nil {
 		return nil, err
 	}
-	c, err := e.begin(ctx, op, at, q)
+	err := c.begin(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, &q.Request) })
+	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, &c.Request) })
 }
 
 // Boolean searches for words.
-func (e *Engine) Boolean(ctx context.Context, op string, at Place, q *Query, words backend.Operator) (*Found, error) {
-	if err := q.completeBoolean(op); err != nil {
+func (e *Engine) Boolean(ctx context.Context, op string, at Place, q Query, words backend.Operator) (*Found, error) {
+	c := &call{Engine: e, Query: q, at: at}
+	if err := c.completeBoolean(op); err != nil {
 		return nil, err
 	}
-	c, err := e.begin(ctx, op, at, q)
+	err := c.begin(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	c.laps.Mode = "text"
-	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, &q.Request, words) })
+	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Boolean(ctx, &c.ws, &c.Request, words) })
 }
 
 // call is a search in an open tenant.
 type call struct {
 	*Engine
-	*Query
+	Query
 	at       Place
 	ref      *workspace.Ref
 	vectors  *workspace.Serving
@@ -135,34 +137,35 @@ type call struct {
 	warnings []fault.Warning
 	found    Found
 	laps     observe.Laps
+	room     [2]recall.Scope // of Scopes, of which most recalls have no more
 }
 
 // begin opens the tenant and finds what is searched. Every success must be followed by release.
-func (e *Engine) begin(ctx context.Context, op string, at Place, q *Query) (*call, error) {
-	c := &call{Engine: e, Query: q, at: at}
-	c.laps.Begin(observe.Recall, e.Observer != nil)
-	c.laps.Detailed = e.Detailed
-	ref, err := e.Set.Open(ctx, op, at.Org, at.Tenant)
+func (c *call) begin(ctx context.Context, op string) error {
+	c.Scopes = c.room[:0]
+	c.laps.Begin(observe.Recall, c.Observer != nil)
+	c.laps.Detailed = c.Engine.Detailed
+	ref, err := c.Set.Open(ctx, op, c.at.Org, c.at.Tenant)
 	if err != nil {
 		c.observed(ctx, err)
-		return nil, err
+		return err
 	}
-	q.Visible, q.Now, q.Laps = item.VisibleTo(q.Principals), time.Now(), &c.laps
+	c.Visible, c.Now, c.Laps = item.VisibleTo(c.Principals), time.Now(), &c.laps
 	c.ref, c.vectors = ref, ref.Use()
-	c.ws = recall.Workspace{Store: ref.Store, Vectors: ref.Workspace.Vectors(), Keywords: ref.Workspace.Keywords(), Graph: ref.Workspace.Graph(), DocOf: ref.Doc}
+	c.ws = recall.Workspace{Store: ref.Store, Vectors: ref.Workspace.Vectors(), Keywords: ref.Workspace.Keywords(), Graph: ref.Workspace.Graph(), Docs: ref}
 	c.chooseVectors()
 	if err = c.scopes(ctx); err != nil {
-		err = fault.Wrap(op, fault.Sub, at.Sub, err)
+		err = fault.Wrap(op, fault.Sub, c.at.Sub, err)
 	} else if err = c.filter(op); err == nil {
 		err = fault.Wrap(op, fault.Search, "", ref.Fresh(ctx))
 	}
 	if err != nil {
 		c.release()
 		c.observed(ctx, err)
-		return nil, err
+		return err
 	}
 	c.laps.Lap("open")
-	return c, nil
+	return nil
 }
 
 func (c *call) release() {
@@ -244,8 +247,9 @@ func (c *call) answer(ctx context.Context, op string, search func() (*recall.Res
 	}
 	c.laps.Skip()
 	f := &c.found
-	f.Result, f.RequestID, f.DocOf, f.call = found, c.RequestID, c.ref.Doc, c
-	if f.Instructions, err = c.Profiles.Instructions(ctx, c.ref.UID, c.ref.Store, c.partitions, c.Now, c.KnownAt, c.Visible); err != nil {
+	f.Result, f.RequestID, f.Docs, f.call = found, c.RequestID, c.ref, c
+	var room [2]backend.Partition // most recalls need no more
+	if f.Instructions, err = c.Profiles.Instructions(ctx, c.ref.UID, c.ref.Store, c.partitions(room[:0]), c.Now, c.KnownAt, c.Visible); err != nil {
 		err = fault.Wrap(op, fault.Search, "", err)
 		f.Release(ctx, err)
 		return nil, err
@@ -271,13 +275,12 @@ func (c *call) remember() {
 	c.Requests.Add(c.RequestID, &seen)
 }
 
-// partitions yields what is searched.
-func (c *call) partitions(yield func(backend.Partition) bool) {
+// partitions appends what is searched.
+func (c *call) partitions(to []backend.Partition) []backend.Partition {
 	for i := range c.Scopes {
-		if !yield(c.Scopes[i].Part) {
-			return
-		}
+		to = append(to, c.Scopes[i].Part)
 	}
+	return to
 }
 
 // searchMemories searches the memories of sub-tenants that hold no knowledge, where no class was asked for and nothing was
