@@ -133,7 +133,8 @@ func (a *app) importCmd() *cobra.Command {
 	c := &cobra.Command{Use: "import FILE", Short: "Take in an export of contextmem or of another program; - is standard input", Args: cobra.ExactArgs(1),
 		Long: `Import makes the tenant of --tenant of what "contextmem export" wrote. Exports of other programs it puts into --tenant and --sub: memories of
 mem0 (JSON and SQLite history), Zep and Graphiti, MCP's reference memory server, message histories of LangChain, conversations of ChatGPT and Claude
-(conversations.json), and documents of chromem-go. The same file again replaces what it brought the first time.`,
+(the ZIP archive, its directory or conversations.json), and documents of chromem-go (an export or the directory of a database). The same file again
+replaces what it brought the first time.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if im.Format != "" && im.Format != "contextmem" {
 				if err := check("format", im.Format, append([]string{"contextmem"}, convert.Formats...)...); err != nil {
@@ -182,8 +183,8 @@ func (a *app) source(name string) (func() (io.ReadCloser, error), error) {
 		}
 		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }, nil
 	}
-	if i, err := os.Stat(name); err != nil || i.IsDir() {
-		return nil, usage("%s: is no file that can be read", name)
+	if _, err := os.Stat(name); err != nil {
+		return nil, usage("%s: is no file or directory that can be read", name)
 	}
 	return func() (io.ReadCloser, error) { return os.Open(name) }, nil
 }

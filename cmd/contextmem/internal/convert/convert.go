@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,13 @@ const maxFile = 2 << 30
 
 // Read reads a file in a format, "" for the one that it seems to have, and returns the format. A malformed file is an error
 // that says where, and never holds content.
+//
+// A name may be that of a directory: of a database of chromem-go, or of an unpacked export of ChatGPT or Claude; their exports are also
+// read as the ZIP archives that they come in.
 func Read(name, format string, open func() (io.ReadCloser, error)) ([]Item, string, error) {
+	if i, err := os.Stat(name); name != "" && err == nil && i.IsDir() {
+		return readDir(name, format)
+	}
 	if format == "" || format == "mem0-sqlite" {
 		sqlite, err := isSQLite(open)
 		if err != nil {
@@ -53,6 +60,9 @@ func Read(name, format string, open func() (io.ReadCloser, error)) ([]Item, stri
 	b, err := readAll(open)
 	if err != nil {
 		return nil, format, err
+	}
+	if bytes.HasPrefix(b, []byte("PK\x03\x04")) {
+		return readZip(b, format)
 	}
 	if format == "" {
 		if format = detect(b); format == "" {
@@ -133,10 +143,10 @@ func detect(b []byte) string {
 		return "mem0"
 	case has("type", "name", "observations"), has("type", "from", "to"):
 		return "mcp"
+	case has("edges"), has("facts"), has("episodes"), has("fact", "uuid"), has("items", "total_size"), has("role", "uuid", "content"):
+		return "zep"
 	case has("type", "data"), has("lc", "kwargs"), has("messages"):
 		return "langchain"
-	case has("edges"), has("facts"), has("episodes"), has("fact", "uuid"):
-		return "zep"
 	}
 	return ""
 }

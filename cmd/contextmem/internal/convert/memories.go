@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/gob"
@@ -37,7 +38,7 @@ func mem0(b []byte) ([]Item, error) {
 	}
 	var out []Item
 	for _, r := range rows {
-		m := &content.Memory{ID: "mem0-" + r.ID, Text: r.Memory, Session: r.RunID, Time: moment(r.CreatedAt), Additional: maps.Clone(r.Metadata)}
+		m := &content.Memory{ID: "mem0-" + r.ID, Text: r.Memory, Session: r.RunID, Time: moment(cmp.Or(r.UpdatedAt, r.CreatedAt)), Additional: maps.Clone(r.Metadata)}
 		if m.Text == "" {
 			m.Text = r.Text
 		}
@@ -117,7 +118,7 @@ func mem0History(name string) ([]Item, error) {
 	return out, nil
 }
 
-// zep reads facts (edges) and episodes of Zep and Graphiti. A fact that no longer holds says until when.
+// zep reads facts (edges), episodes and messages of Zep and Graphiti. A fact that no longer holds says until when.
 func zep(b []byte) ([]Item, error) {
 	type row struct {
 		UUID      string `json:"uuid"`
@@ -127,13 +128,29 @@ func zep(b []byte) ([]Item, error) {
 		InvalidAt string `json:"invalid_at"`
 		CreatedAt string `json:"created_at"`
 		GroupID   string `json:"group_id"`
+		UserUUID  string `json:"user_uuid"`
+		Role      string `json:"role"`
+		RoleType  string `json:"role_type"`
+		Thread    string `json:"thread_uuid"`
 	}
-	rows, err := elements[row](b, "edges", "facts", "episodes")
+	rows, err := elements[row](b, "edges", "facts", "episodes", "items", "messages")
 	if err != nil {
 		return nil, err
 	}
 	var out []Item
+	threads := map[string][]turn{}
+	var order []string
 	for _, r := range rows {
+		r.GroupID = cmp.Or(r.GroupID, r.UserUUID)
+		if role := cmp.Or(r.RoleType, r.Role); role != "" && r.Fact == "" {
+			if threads[r.Thread] == nil {
+				order = append(order, r.Thread)
+			}
+			if role == "user" || role == "assistant" {
+				threads[r.Thread] = append(threads[r.Thread], turn{user: role == "user", text: r.Content, at: moment(r.CreatedAt)})
+			}
+			continue
+		}
 		text := r.Fact
 		if text == "" {
 			text = r.Content
@@ -152,6 +169,13 @@ func zep(b []byte) ([]Item, error) {
 			m.Text = strings.TrimRight(text, ". ") + " (until " + end.Format("2 January 2006") + ")."
 		}
 		out = append(out, Item{Owner: r.GroupID, Memory: m})
+	}
+	for _, id := range order {
+		turns := threads[id]
+		if id == "" {
+			id = hash(joined(turns[:min(1, len(turns))]))
+		}
+		out = append(out, conversation("zep", id, "", turns)...)
 	}
 	return out, nil
 }
@@ -203,12 +227,7 @@ func chromem(b []byte) ([]Item, error) {
 		Collections map[string]*struct {
 			Name      string
 			Metadata  map[string]string
-			Documents map[string]*struct {
-				ID        string
-				Metadata  map[string]string
-				Embedding []float32
-				Content   string
-			}
+			Documents map[string]*chromemDocument
 		}
 	}
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&db); err != nil {
@@ -218,17 +237,35 @@ func chromem(b []byte) ([]Item, error) {
 	for _, name := range slices.Sorted(maps.Keys(db.Collections)) {
 		c := db.Collections[name]
 		for _, id := range slices.Sorted(maps.Keys(c.Documents)) {
-			d := c.Documents[id]
-			if strings.TrimSpace(d.Content) == "" {
-				continue
+			if it, ok := c.Documents[id].item(c.Name); ok {
+				out = append(out, it)
 			}
-			meta := map[string]any{}
-			for k, v := range d.Metadata {
-				meta[k] = v
-			}
-			key := "chromem-" + hash(c.Name, d.ID)
-			out = append(out, Item{Owner: c.Name, File: &content.File{ID: key, Name: key + ".txt", Title: d.ID, ContentType: "text/plain; charset=utf-8", Data: []byte(d.Content), Additional: meta}})
 		}
 	}
 	return out, nil
+}
+
+// chromemDocument is a document of chromem-go.
+type chromemDocument struct {
+	ID        string
+	Metadata  map[string]string
+	Embedding []float32
+	Content   string
+}
+
+// item is a document of a collection; false when it has no text.
+func (d *chromemDocument) item(collection string) (Item, bool) {
+	if d == nil || strings.TrimSpace(d.Content) == "" {
+		return Item{}, false
+	}
+	meta := map[string]any{}
+	for k, v := range d.Metadata {
+		meta[k] = v
+	}
+	return Item{Owner: collection, File: text("chromem-"+hash(collection, d.ID), d.ID, d.Content, meta)}, true
+}
+
+// text is a document of plain text.
+func text(id, title, body string, additional map[string]any) *content.File {
+	return &content.File{ID: id, Name: id + ".txt", Title: title, ContentType: "text/plain; charset=utf-8", Data: []byte(body), Additional: additional}
 }
