@@ -19,6 +19,16 @@ type Surveyor interface {
 	Survey(ctx context.Context, q SurveyQuery, s *Survey) (ok bool, err error)
 }
 
+// IndexTeller is a [Store] that tells what Index put into the feed, as Place does, so that an index that has applied
+// everything before it need not have chunks read back that were just written.
+//
+// If a Store does not implement IndexTeller, indexes read the feed.
+type IndexTeller interface {
+	// IndexTold does what Index does. An index that has applied everything up to Placement.After may apply
+	// Placement.Changes without reading the feed; Nums is nil. The Placement is nil where the Store cannot tell.
+	IndexTold(ctx context.Context, items []Indexed) (ok []bool, told *Placement, err error)
+}
+
 // NeighbourAppender is a [Graph] that appends what Neighbours returns to a slice of
 // the caller, which spares a large allocation for each recall.
 //

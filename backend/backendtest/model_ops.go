@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -204,6 +205,26 @@ func (m *model) indexSome() { m.index(m.someHeld(false)) }
 
 func (m *model) finishSome() { m.finish(m.someHeld(true)) }
 
+// indexTold indexes, and compares what the Store tells of it with its feed.
+func (m *model) indexTold(ctx context.Context, items []backend.Indexed) ([]bool, error) {
+	t, ok := m.got.(backend.IndexTeller)
+	if !ok {
+		return m.got.Index(ctx, items)
+	}
+	before := m.got.LastSeq()
+	indexed, told, err := t.IndexTold(ctx, items)
+	if err != nil || told == nil {
+		return indexed, err
+	}
+	m.did["told"]++
+	require.Equal(m.t, before, told.After)
+	feed, err := m.got.Changes(ctx, before, 1<<20)
+	require.NoError(m.t, err)
+	require.GreaterOrEqual(m.t, len(feed), len(told.Changes))
+	require.Equal(m.t, feed[:len(told.Changes)], told.Changes)
+	return indexed, nil
+}
+
 func (m *model) index(held []*heldClaim) {
 	ctx := m.t.Context()
 	if len(held) == 0 {
@@ -232,7 +253,7 @@ func (m *model) index(held []*heldClaim) {
 		}
 		m.note("index %s as %s with %d chunks", m.names[1][h.nums[1]], h.token, len(x.Chunks))
 	}
-	got, err := m.got.Index(ctx, in[0])
+	got, err := m.indexTold(ctx, in[0])
 	want, wantErr := m.want.Index(ctx, in[1])
 	if !m.both(err, wantErr) {
 		return

@@ -10,7 +10,67 @@ import (
 )
 
 func (s *store) Index(ctx context.Context, items []backend.Indexed) ([]bool, error) {
-	return changeHeld(ctx, s, "index", items, func(x *backend.Indexed) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).index)
+	ok, _, err := s.IndexTold(ctx, items)
+	return ok, err
+}
+
+// IndexTold implements [backend.IndexTeller].
+func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bool, told *backend.Placement, err error) {
+	ok, err = changeHeld(ctx, s, "index", items, func(x *backend.Indexed) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
+		func(t *tx, v *head, in *backend.Indexed) error {
+			if told == nil {
+				told = &backend.Placement{After: uint64(t.led.seq) << seqShift}
+			}
+			if err := t.index(v, in); err != nil {
+				return err
+			}
+			put, err := t.putOf(v, in)
+			told.Changes = append(append(told.Changes, t.dropped...), put)
+			t.dropped = t.dropped[:0]
+			return err
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	if told == nil {
+		return ok, nil, nil
+	}
+	for i := range told.Changes { // what else stands in between can't be told
+		if told.Changes[i].Seq != told.After+uint64(i+1)<<seqShift {
+			return ok, nil, nil
+		}
+	}
+	return ok, told, nil
+}
+
+// putOf is the entry of the feed that puts the chunks of a version, which was just indexed.
+func (t *tx) putOf(v *head, in *backend.Indexed) (put backend.Change, err error) {
+	put = backend.Change{Seq: uint64(v.seqChunks) << seqShift, Kind: backend.PutChunks, Source: v.num, SourceID: v.id, Lane: in.Lane,
+		Rows: rowsOf(v.first, in.Chunks)}
+	if put.Part, err = t.partName(v.part); err != nil {
+		return put, err
+	}
+	_, err = t.c.one(bg, "SELECT title, time, session, tags FROM sources WHERE num = ?", func(r *row) error {
+		put.Title, put.Time, put.Session = r.str(0), r.time(1), r.str(2)
+		put.Tags, r.err = unpackTags(r.blob(3))
+		return nil
+	}, v.num)
+	return put, err
+}
+
+// rowsOf is what indexes see of chunks, the first of which has the number first.
+func rowsOf(first int64, chunks []backend.Chunk) []backend.Row {
+	if len(chunks) == 0 {
+		return nil
+	}
+	rows := make([]backend.Row, len(chunks))
+	for i := range chunks {
+		ch := &chunks[i]
+		rows[i] = backend.Row{
+			Chunk: first + int64(i), Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading, Vector: ch.Vector, Extra: ch.Extra,
+		}
+	}
+	return rows
 }
 
 // changeHeld does something to each version that is still held under its token, all in one

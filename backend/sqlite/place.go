@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -71,7 +70,7 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 	}
 	put = backend.Change{
 		Seq: uint64(v.num) << seqShift, Kind: backend.PutChunks, Part: in.Part, Source: v.num, SourceID: in.ID, Title: in.Title, Time: stamped(in.Time),
-		Session: in.Session, Tags: in.Tags, Lane: in.Lane, Rows: slices.Grow([]backend.Row(nil), len(in.Chunks)),
+		Session: in.Session, Tags: in.Tags, Lane: in.Lane, Rows: rowsOf(v.first, in.Chunks),
 	}
 	dense := true
 	for i := range in.Chunks {
@@ -80,9 +79,6 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 		if err := t.addChunk(v, num, ch); err != nil {
 			return put, fmt.Errorf("chunk %d: %w", i, err)
 		}
-		put.Rows = append(put.Rows, backend.Row{
-			Chunk: num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading, Vector: ch.Vector, Extra: ch.Extra,
-		})
 	}
 	tags := packTags(in.Tags)
 	var sum uint32

@@ -62,14 +62,35 @@ const maxEmbedTexts = 512
 func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
 	var texts []string
 	var to []*backend.Chunk
+	embed := func() error {
+		err := embedTexts(ctx, e, texts, func(i int, v []float32) { to[i].Vector = v })
+		texts, to = nil, to[:0] // the embedder may keep what it got
+		return err
+	}
 	for _, j := range jobs {
 		for i := range j.prep.chunks {
-			if j.prep.embed[i] != "" {
-				texts, to = append(texts, j.prep.embed[i]), append(to, &j.prep.chunks[i])
+			text := j.embedText(i)
+			if text == "" {
+				continue
+			}
+			if texts, to = append(texts, text), append(to, &j.prep.chunks[i]); len(texts) == maxEmbedTexts {
+				if err := embed(); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return embedTexts(ctx, e, texts, func(i int, v []float32) { to[i].Vector = v })
+	return embed()
+}
+
+// embedText is what the embedder reads for a chunk; empty for one without a vector.
+func (j *job) embedText(i int) string {
+	p := j.prep
+	ch := &p.chunks[i]
+	if i >= len(p.spans) { // inferred
+		return ch.Text
+	}
+	return embedText(p.doc, j.Title, ch.Text, ch.Heading)
 }
 
 // embedTexts calls set with the vector of each text, which it asks the embedder for in

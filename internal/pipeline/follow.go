@@ -122,6 +122,16 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	return nil
 }
 
+// follow returns when what a call put into the feed is applied, and every change that was committed before; told may be nil.
+func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
+	if told != nil {
+		if err := f.Advance(ctx, told); err != nil {
+			return err
+		}
+	}
+	return f.Sync(ctx)
+}
+
 func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) error {
 	started := false
 	for s.Applied() < last {

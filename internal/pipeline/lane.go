@@ -87,6 +87,9 @@ func embeddedTexts(src *backend.Source, chunks []backend.Chunk) ([]string, error
 // embedText is what the embedder reads for a chunk: headings, the text, and the
 // values of metadata fields that were declared with a dense embedding.
 func embedText(doc *item.Doc, title, text, heading string) string {
+	if (!doc.NamedTitle || title == "") && (heading == "" || strings.HasPrefix(text, heading)) && len(doc.Dense) == 0 {
+		return text
+	}
 	var b strings.Builder
 	if doc.NamedTitle && title != "" {
 		b.WriteString(title)

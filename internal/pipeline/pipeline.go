@@ -198,12 +198,13 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
-	if err := c.index(ctx, s, token, jobs); err != nil {
+	told, err := c.index(ctx, s, token, jobs)
+	if err != nil {
 		return err
 	}
 	announce(s, jobs)
 	laps.Lap("index")
-	if err := s.Follower.Sync(ctx); err != nil {
+	if err := s.Follower.follow(ctx, told); err != nil {
 		if ctx.Err() != nil {
 			return c.giveBack(s.Store, token, jobs)
 		}
@@ -213,6 +214,10 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 				j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true, transient: true}
 			}
 		}
+	}
+	told = nil
+	for _, j := range jobs {
+		j.release()
 	}
 	s.Changed()
 	laps.Lap("follow")
@@ -230,7 +235,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		return err
 	}
 	laps.Lap("finish")
-	err := s.Follower.Sync(ctx)
+	err = s.Follower.Sync(ctx)
 	laps.Lap("settle")
 	return err
 }
@@ -271,8 +276,21 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 	return func() { cancel(); wg.Wait() }
 }
 
-// index commits the chunks of the jobs that are ready.
-func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) error {
+// release lets go of what nobody needs once the chunks of a job are stored and indexed: of a large document that is a
+// multiple of its text.
+func (j *job) release() {
+	if j.prep == nil {
+		return
+	}
+	j.prep.blobs, j.prep.record = nil, nil
+	for i := range j.prep.chunks {
+		ch := &j.prep.chunks[i]
+		ch.Vector, ch.Layout, ch.Extra, ch.Key = nil, nil, nil, ""
+	}
+}
+
+// index commits the chunks of the jobs that are ready, and returns what that put into the feed where the store tells.
+func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
 	var batch []backend.Indexed
 	var of []*job
 	for _, j := range jobs {
@@ -282,18 +300,23 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 		}
 	}
 	if len(batch) == 0 {
-		return nil
+		return nil, nil
 	}
-	ok, err := s.Store.Index(ctx, batch)
+	var ok []bool
+	if t, tells := s.Store.(backend.IndexTeller); tells {
+		ok, told, err = t.IndexTold(ctx, batch)
+	} else {
+		ok, err = s.Store.Index(ctx, batch)
+	}
 	if err != nil {
-		return c.storageFailed(ctx, s.Store, of, token, err)
+		return nil, c.storageFailed(ctx, s.Store, of, token, err)
 	}
 	for i, j := range of {
 		if j.lost = !ok[i]; ok[i] {
 			j.State = backend.GraphCreation
 		}
 	}
-	return nil
+	return told, nil
 }
 
 // finish commits terminal states and gives back what is to be tried again.

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,9 +27,8 @@ type prepared struct {
 	text   string
 	doc    *item.Doc
 	chunks []backend.Chunk
-	spans  []extract.Span
+	spans  []extract.Span // of the chunks of the text; inferred ones follow
 	blobs  []backend.Blob
-	embed  []string // what the embedder reads for each chunk; empty string: no vector
 }
 
 // Layout is what a chunk's Layout holds, as on the wire: where the chunk stands in its
@@ -61,6 +59,7 @@ func (c *Config) prepare(ctx context.Context, j *job) {
 	default:
 		c.prepareDocument(ctx, j, original)
 	}
+	j.Blobs = slices.DeleteFunc(j.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Original }) // what was read of it is all that is needed
 }
 
 func blob(blobs []backend.Blob, kind backend.ContentKind) []byte {
@@ -96,7 +95,7 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 			p.time = d.Created
 		}
 	}
-	if !bytes.Equal(original, []byte(d.Text)) {
+	if string(original) != d.Text {
 		p.blobs = append(p.blobs, backend.Blob{Kind: backend.Text, Data: []byte(d.Text)})
 	}
 	if err := p.note(d); err != nil {
@@ -211,7 +210,6 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 		extra.Keywords = append(extra.Keywords, p.doc.Sparse...)
 		p.add(prefix, ch.Text, heading, lay, extra)
 		p.spans = append(p.spans, extract.Span{Start: ch.Start, End: ch.End})
-		p.embed = append(p.embed, embedText(p.doc, j.Title, ch.Text, heading))
 	}
 	if j.Infer && memory {
 		c.infer(ctx, j, prefix, speaker, dates)
@@ -268,7 +266,6 @@ func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates strin
 			extra.Keywords = []string{dates}
 		}
 		p.add(prefix, ch.Text, "", Layout{Offsets: Offsets{Document: ch.Start}, Inferred: true}, extra)
-		p.embed = append(p.embed, ch.Text)
 	}
 }
 
