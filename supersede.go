@@ -26,6 +26,13 @@ func (s scope) Supersede(ctx context.Context, id, by, reason string) error {
 	return err
 }
 
+// Superseded tells of memories what took their places, at most 1000; nil stands for one that holds, or that there is not.
+func (s scope) Superseded(ctx context.Context, ids ...string) ([]*Supersession, error) {
+	return entered(ctx, s, "superseded", func(ref *workspace.Ref, name string) ([]*Supersession, error) {
+		return explore.Superseded(ctx, "superseded", ref, name, ids)
+	})
+}
+
 // Restore lets a memory hold again: nothing that took its place counts any more, whoever found it out, and what was undone
 // is not found again. The facts that the graph has from it hold beside those of the memories that retired them until now; one
 // that is told later may retire them again. It returns how much was undone. ErrNotFound when there is no such memory.

@@ -2,11 +2,14 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,9 +60,13 @@ func TestBrowser(t *testing.T) {
 	}))
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
-	mux.HandleFunc("POST /make", func(w http.ResponseWriter, r *http.Request) { // an item ends, and the first event of it is refused
+	mux.HandleFunc("POST /make", func(w http.ResponseWriter, r *http.Request) { // items end, and the first event is refused
 		refuse.Store(true)
-		if _, err := svc.Tenant("demo").Sub("hook").Remember(r.Context(), contextmem.Memory{ID: "hooked", Text: "It rings."}); err != nil {
+		list := make([]contextmem.Memory, 40)
+		for i := range list {
+			list[i] = contextmem.Memory{ID: fmt.Sprintf("hooked-%d", i), Text: "It rings."}
+		}
+		if _, err := svc.Tenant("demo").Sub("hook").Remember(r.Context(), list...); err != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
@@ -83,15 +90,27 @@ func TestBrowser(t *testing.T) {
 	text, err := cmd.CombinedOutput()
 	t.Logf("%s", text)
 	require.NoError(t, err)
+	routes, err := os.ReadFile("console.go")
+	require.NoError(t, err)
+	acts := regexp.MustCompile(`\tact\("([^"]+)"`).FindAllStringSubmatch(string(routes), -1)
+	require.Greater(t, len(acts), 20)
+	for _, m := range acts {
+		require.Regexp(t, "(?m): post "+regexp.QuoteMeta(regexp.MustCompile(`\{\w+\}`).ReplaceAllString(m[1], "*"))+` \(`, string(text), "the walk does every action")
+	}
 }
 
 // fill puts what the walk looks at.
 func fill(ctx context.Context, t *testing.T, svc *contextmem.Service) {
 	t.Helper()
-	for _, id := range []string{"demo", "private"} {
+	ids := []string{"demo", "private", "large"}
+	for i := range 14 { // more than a page of them
+		ids = append(ids, fmt.Sprintf("quiet-%02d", i))
+	}
+	for _, id := range ids {
 		_, err := svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: id})
 		require.NoError(t, err)
 	}
+	fillLarge(ctx, t, svc.Tenant("large"))
 	demo := svc.Tenant("demo")
 	day := func(s string) time.Time {
 		d, err := time.Parse("2006-01-02", s)
@@ -116,9 +135,46 @@ func fill(ctx context.Context, t *testing.T, svc *contextmem.Service) {
 		contextmem.Memory{ID: "diet-1", UserName: "Noor", Text: "I like cinnamon buns with butter.", Infer: true, Time: day("2026-03-01")},
 		contextmem.Memory{ID: "diet-2", UserName: "Noor", Text: "I can't have dairy any more.", Infer: true, Time: day("2026-06-01")})
 	require.NoError(t, err)
+	for i, text := range []string{"Anna Lind works at Zorblax since March 2019. Anna Lind lives in Oslo.", "Anna Lind works at Quux since May 2021. Anna Lind lives in Bergen."} {
+		at := day([]string{"2020-01-01", "2022-01-01"}[i])
+		_, err = demo.Sub("staff").AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: fmt.Sprintf("staff-%d", i), Name: fmt.Sprintf("staff-%d.md", i), Data: []byte(text), Time: at}}})
+		require.NoError(t, err)
+		require.NoError(t, svc.Drain(ctx))
+		_, err = demo.Sub("people").Remember(ctx, contextmem.Memory{ID: fmt.Sprintf("people-%d", i), Text: text, Time: at})
+		require.NoError(t, err)
+	}
+	_, err = demo.Sub("people").Remember(ctx, contextmem.Memory{ID: "bob", Text: "Bob Hale works at Quux with Robert Hale.", Time: day("2022-02-01")})
+	require.NoError(t, err)
 	require.NoError(t, svc.Drain(ctx))
-	require.NoError(t, demo.Sub("noor").WaitRefined(ctx))
+	for _, sub := range []string{"noor", "people", "staff"} {
+		require.NoError(t, demo.Sub(sub).WaitRefined(ctx))
+	}
+	_, err = demo.Sub("people").MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "Bob Hale", Into: "Robert Hale", Reason: "the same man"})
+	require.NoError(t, err)
+	require.NoError(t, demo.Sub("noor").Supersede(ctx, "home-1", "home-2", "she has moved"))
 	require.NoError(t, demo.Sub("noor").Supersede(ctx, "diet-1", "diet-2", "butter is dairy"))
 	_, err = svc.Tenant("private").Remember(ctx, contextmem.Memory{ID: "p", Text: "The private word is abracadabra."})
+	require.NoError(t, err)
+}
+
+// fillLarge puts what fills more than a page: items, sub-tenants, chunks and entities.
+func fillLarge(ctx context.Context, t *testing.T, tn contextmem.Tenant) {
+	t.Helper()
+	var b contextmem.MemoryBatch
+	for i := range 60 {
+		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprintf("note-%02d", i), Text: fmt.Sprintf("Note %d: the tide is out.", i)})
+	}
+	_, err := tn.Sub("u").AddMemories(ctx, b)
+	require.NoError(t, err)
+	for i := range 52 {
+		_, err := tn.Sub(fmt.Sprintf("room-%02d", i)).AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "A room."}}})
+		require.NoError(t, err)
+	}
+	var text strings.Builder
+	for i := range 120 {
+		name := string(rune('A'+i%26)) + strings.Repeat(string(rune('a'+i/26)), 3) + "ton"
+		fmt.Fprintf(&text, "## Part %d\n\nAnna %s works at %s Works in the town of %s. %s\n\n", i, name, name, name, strings.Repeat("The harbour is quiet and the boats lie still. ", 12))
+	}
+	_, err = tn.Sub("docs").AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "long.md", Name: "long.md", Data: []byte(text.String())}}})
 	require.NoError(t, err)
 }

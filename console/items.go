@@ -313,10 +313,12 @@ func itemPage(v *view) error {
 		d.Relations, d.More = rel.Groups, rel.Truncated
 		d.Entities = entitiesOf(rel.Groups)
 	}
-	if class == contextmem.ClassMemory && f.Text != "" {
-		if d.Replaced, err = replaced(v, sub, id, f.Text); err != nil {
+	if class == contextmem.ClassMemory {
+		by, err := sub.Superseded(ctx, id)
+		if err != nil {
 			return err
 		}
+		d.Replaced = by[0]
 	}
 	return v.show("item", d)
 }
@@ -324,19 +326,6 @@ func itemPage(v *view) error {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// replaced asks what took the place of a memory.
-func replaced(v *view, sub contextmem.Sub, id, text string) (*contextmem.Supersession, error) {
-	q, _ := cut(text, 1000)
-	if strings.TrimSpace(q) == "" {
-		return nil, nil
-	}
-	res, err := sub.Recall(v.r.Context(), contextmem.Recall{Query: q, Class: contextmem.ClassMemory, IDs: []string{id}, Superseded: contextmem.SupersededMark, MaxResults: 1})
-	if err != nil || len(res.Chunks) == 0 {
-		return nil, err
-	}
-	return res.Chunks[0].SupersededBy, nil
 }
 
 // entitiesOf are the ends of relations, each once, by name.

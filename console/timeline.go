@@ -127,30 +127,31 @@ func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	if err != nil {
 		return err
 	}
-	seen := map[string]bool{}
-	add := func(chunks []contextmem.Chunk) {
-		for _, c := range chunks {
-			if c.SupersededBy != nil && !seen[c.SourceID] {
-				seen[c.SourceID] = true
-				text, _ := cut(c.Text, 400)
-				d.Replaced = append(d.Replaced, replacedRow{c.SourceID, text, c.ValidFrom, c.SupersededBy})
-			}
+	texts, ids := map[string]string{}, []string{}
+	since := map[string]time.Time{}
+	for _, c := range res.Chunks {
+		if _, ok := texts[c.SourceID]; !ok {
+			texts[c.SourceID], since[c.SourceID] = c.Text, c.ValidFrom
+			ids = append(ids, c.SourceID)
 		}
 	}
-	add(res.Chunks)
-	var ids []string
 	for _, s := range d.Slots {
 		for _, f := range s.Facts {
-			if f.SourceID != "" && !slices.Contains(ids, f.SourceID) && len(ids) < 100 {
+			if _, ok := texts[f.SourceID]; !ok && f.SourceID != "" {
+				texts[f.SourceID], since[f.SourceID] = f.Evidence, f.Learnt
 				ids = append(ids, f.SourceID)
 			}
 		}
 	}
-	if len(ids) > 0 {
-		if res, err = sub.Recall(ctx, contextmem.Recall{Query: query, Class: contextmem.ClassMemory, IDs: ids, Superseded: contextmem.SupersededMark, MaxResults: 100}); err != nil {
-			return err
+	by, err := sub.Superseded(ctx, ids...)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if by[i] != nil {
+			text, _ := cut(texts[id], 400)
+			d.Replaced = append(d.Replaced, replacedRow{id, text, since[id], by[i]})
 		}
-		add(res.Chunks)
 	}
 	slices.SortFunc(d.Replaced, func(a, b replacedRow) int { return b.By.Time.Compare(a.By.Time) })
 	return nil

@@ -31,6 +31,61 @@ function watch(p) {
 }
 watch(page);
 
+// Pages tell what they offer, and what of it was done: forms and links by where they stand and lead. What the header has on each page counts once.
+const offered = new Map(); // by name: the latest addresses that offer it
+const used = new Set();
+await context.exposeFunction("walkOffers", (names, at) => {
+  for (const n of names) offered.set(n, [at, ...(offered.get(n) ?? []).filter((x) => x !== at)].slice(0, 4));
+});
+await context.exposeFunction("walkUses", (name) => used.add(name));
+await context.addInitScript(() => {
+  const place = (u) => new URL(u, location.href).pathname.replace(/^.*\/console\//, "").replace(/^(t|connectors)\/[^/]+/, "$1/*") || "overview";
+  globalThis.walkName = (e) => {
+    const from = e.closest("header") ? "header" : place(location.href);
+    if (e.tagName.toLowerCase() === "form") {
+      const fields = [...e.elements].filter((x) => x.name && x.type !== "hidden").map((x) => x.name);
+      return `${from}: ${e.method} ${place(e.action)} (${[...new Set(fields)].sort()})`;
+    }
+    const to = new URL(e.getAttribute("href"), location.href);
+    if (e.getAttribute("href").startsWith("#")) return `${from}: link to #${to.hash.slice(1).replace(/\d+$/, "*")}`;
+    return `${from}: link to ${place(to)} ${e.getAttribute("rel") ?? ""}(${[...new Set(to.searchParams.keys())].sort()})`;
+  };
+  const all = () => [...document.querySelectorAll("form, a[href]")];
+  addEventListener("DOMContentLoaded", () => globalThis.walkOffers([...new Set(all().map(globalThis.walkName))], location.href));
+  addEventListener("submit", (e) => globalThis.walkUses(globalThis.walkName(e.target)), true);
+  addEventListener("click", (e) => { const a = e.target.closest?.("a[href]"); if (a) globalThis.walkUses(globalThis.walkName(a)); }, true);
+});
+
+// sweep follows, by keyboard, a link of each kind that was offered and not yet followed.
+async function sweep() {
+  const lost = new Set();
+  for (let next; (next = [...offered.keys()].find((n) => n.includes(": link to ") && !used.has(n) && !lost.has(n))); ) {
+    let found = false;
+    for (const at of offered.get(next)) {
+      await page.goto(at);
+      const link = (await page.evaluateHandle((name) => {
+        for (const d of document.querySelectorAll("details")) d.open = true;
+        return [...document.querySelectorAll("a[href]")].find((a) => globalThis.walkName(a) === name) ?? null;
+      }, next)).asElement();
+      if (!link) continue;
+      found = true;
+      const near = next.includes("link to #");
+      await link.focus();
+      if (near) {
+        await page.keyboard.press("Enter");
+      } else {
+        const [answer] = await Promise.all([page.waitForNavigation({ waitUntil: "load" }), page.keyboard.press("Enter")]);
+        assert.equal(answer?.status() ?? 200, 200, `${next} from ${at}`); // null: to a place on the same page
+      }
+      for (let i = 0; i < 50 && !used.has(next); i++) await page.waitForTimeout(10);
+      assert.ok(used.has(next), `${next} could not be followed from ${at}`);
+      break;
+    }
+    if (!found) lost.add(next);
+  }
+  return [...lost];
+}
+
 let clicks = 0;
 const click = async (locator) => { clicks++; await locator.click(); await page.waitForLoadState("domcontentloaded"); };
 const link = (name, exact = true) => page.getByRole("link", { name, exact });
@@ -110,11 +165,38 @@ try {
   assert.ok(clicks <= 3, `${clicks} clicks`);
   await judge("timeline");
 
-  // Undo what replaced what.
+  // Undo what replaced what: of a memory, on the timeline and on its page, of a fact, and of merged names.
   const before = await page.locator("li.old").count();
-  await button("Undo", false).first().click();
+  assert.ok(before >= 2);
+  await page.locator("li.old").first().getByRole("button", { name: /^Undo/ }).click();
   await done("It holds again.");
   assert.equal(await page.locator("li.old").count(), before - 1);
+  await page.locator("li.old .content a").first().click();
+  await page.locator("div.alarm blockquote, div.alarm p strong").first().waitFor();
+  await judge("item-replaced");
+  await page.locator("div.alarm a").click();
+  await page.waitForURL(/id=home-2/);
+  await page.goBack();
+  await button("Undo", false).first().click();
+  await done("It holds again.");
+  for (const [sub, kind] of [["staff", "knowledge"], ["people", "memory"]]) {
+    await open(`${inCold.slice(1)}/timeline?sub=${sub}&class=${kind}`);
+    const retired = page.locator("li.superseded");
+    const facts = await retired.count();
+    assert.ok(facts >= 2, `superseded facts of ${sub}`);
+    const text = await retired.first().locator(".content").first().innerText();
+    await retired.first().getByRole("button", { name: /^Undo: / }).click();
+    await done("It holds again.");
+    assert.equal(await retired.count(), facts - 1, "the other facts of the item stay as they are");
+    const restored = page.locator("li.current").filter({ has: page.getByText(/^Holds again by hand since/) });
+    assert.equal(await restored.locator(".content").first().innerText(), text);
+    await judge(`timeline-restored-${kind}`);
+    await restored.getByRole("button", { name: /^Take back: / }).click();
+    await done("What took its place counts again.");
+    assert.equal(await retired.count(), facts);
+  }
+  await page.locator("#merges + ul button").first().click();
+  await done("The two names are apart again.");
 
   // Recall with the other settings.
   await open(`${inCold.slice(1)}/recall?sub=noor&q=Where+does+Noor+live&class=memory&mode=thinking&superseded=mark&as_of=2026-05-01&known_at=2026-12-01&filter=`);
@@ -135,6 +217,30 @@ try {
   await sees("handbook.md");
   await judge("tenant");
 
+  await open(`${inCold.slice(1)}/item?class=knowledge&id=broken.pdf`);
+  await judge("item-errored");
+  await button("Try again", false).click();
+  await done("It is tried again.");
+  await open(`${inCold.slice(1)}?class=knowledge&q=sourdough`);
+
+  // A long list, to its end and back; a sub-tenant of many by its name.
+  await open("t/large?sub=u");
+  await sees("1 to 25 of 60");
+  for (const places of ["26 to 50 of 60", "51 to 60 of 60"]) {
+    await link("Next").click();
+    await page.getByText(places).waitFor();
+  }
+  assert.equal(await link("Next").count(), 0);
+  await judge("tenant-end");
+  await link("Previous").click();
+  await page.getByText("26 to 50 of 60").waitFor();
+  await page.locator("#subname").fill("docs");
+  await button("Open").click();
+  await page.waitForURL(/sub=docs/);
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "q", "/ goes to the search");
+  await open(inCold.slice(1) + "?class=knowledge&q=sourdough");
+
   // An item.
   await page.locator("table.items a").first().click();
   await page.getByRole("heading", { name: "Chunks", exact: true }).waitFor();
@@ -146,6 +252,10 @@ try {
   // The graph: expand an entity, see the evidence of a line.
   await open(`${inCold.slice(1)}/graph?sub=noor`);
   await judge("graph");
+  await page.locator("#prefix").fill("ma");
+  await button("Show").click();
+  await sees("marseille");
+  await open(`${inCold.slice(1)}/graph?sub=noor`);
   const edge = page.locator("svg.graph a.edge").first();
   await edge.focus();
   await page.keyboard.press("Enter");
@@ -177,6 +287,9 @@ try {
   }
   await button("Sync now").click();
   await done("The sync has begun.");
+  await sweep();
+  await open("connectors");
+  await link("House files").click();
   await page.locator("details.danger summary").click();
   await button("Delete the connector").click();
   await done("Deleted.");
@@ -194,8 +307,10 @@ try {
   await done("The receiver took the test.");
   const bad = await context.request.post(process.env.CONSOLE_MAKE); // an item ends, the receiver refuses its event once
   assert.equal(bad.status(), 204);
+  await open("webhooks");
+  await page.locator("#status").selectOption("failed");
   for (let i = 0; i < 100; i++) {
-    await open("webhooks?status=failed");
+    await button("Show").click();
     if (await page.getByRole("button", { name: /^Send again: / }).count()) break;
     await page.waitForTimeout(100);
   }
@@ -204,10 +319,12 @@ try {
   await done("It is sent again.");
   for (let i = 0; i < 100; i++) {
     await open("webhooks?status=delivered");
-    if (await page.locator("tbody tr").count()) break;
+    if (await link("Next").count()) break;
     await page.waitForTimeout(100);
   }
-  assert.ok(await page.locator("tbody tr").count(), "the event was delivered");
+  assert.equal(await page.locator("tbody tr").count(), 25, "events were delivered");
+  await link("Next").click();
+  assert.ok(await page.locator("tbody tr").count(), "and more of them");
   await button("Remove").click();
   await done("Deleted.");
 
@@ -263,14 +380,27 @@ try {
   await sees("<script>alert(1)</script>");
   await judge("hostile");
 
+  // What is more than a page: chunks, entities. A hit that somebody thought was missing.
+  await open("t/large/item?sub=docs&class=knowledge&id=long.md");
+  await judge("item-long");
+  await open("t/large/graph?sub=docs&class=knowledge");
+  await judge("graph-large");
+  await open(`${inCold.slice(1)}/recall?q=bakery&class=knowledge&missing=handbook.md`);
+  await sweep();
   const lost = await page.goto(site + "nowhere");
   assert.equal(lost.status(), 404);
   await judge("not-found");
-  await open("");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main", "the first stop of the keyboard leads to the content");
+  await page.locator("main a").click();
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   await button("Sign out").click();
   await page.locator("#key").waitFor();
   await page.goto(site + "keys");
   assert.ok(page.url().includes("/login"));
+  assert.deepEqual([...offered.keys()].filter((n) => !used.has(n)), [], "what pages offered and the walk did not do");
+  console.log(`did ${used.size} things:\n${[...used].sort().join("\n")}`);
 
   // On a narrow screen.
   await page.setViewportSize({ width: 390, height: 800 });

@@ -77,3 +77,33 @@ func Undecided(ctx context.Context, st backend.Store, part backend.Partition, af
 	}
 	return out, nil
 }
+
+// Superseded returns of each memory of a partition the surest succession that took its place; nil: it holds, or there is none such.
+func Superseded(ctx context.Context, st backend.Store, part backend.Partition, ids []string) ([]*backend.Succession, error) {
+	out := make([]*backend.Succession, len(ids))
+	srcs, err := st.Sources(ctx, part, ids)
+	if err != nil {
+		return nil, err
+	}
+	var nums []int64
+	for _, src := range srcs {
+		if src != nil {
+			nums = append(nums, src.Num)
+		}
+	}
+	if len(nums) == 0 {
+		return out, nil
+	}
+	found, err := st.Successions(ctx, backend.SuccessionQuery{Part: part, Earlier: nums})
+	if err != nil {
+		return nil, err
+	}
+	for i, src := range srcs {
+		for j := range found {
+			if f := &found[j]; src != nil && f.Earlier == src.Num && f.Confidence >= Shown && (out[i] == nil || f.Confidence > out[i].Confidence) {
+				out[i] = f
+			}
+		}
+	}
+	return out, nil
+}

@@ -23,6 +23,45 @@ func Supersede(ctx context.Context, op string, ref *workspace.Ref, sub, id, by, 
 	return memoryError(op, id, change.Supersede(ctx, ref.Store, memories(sub), id, by, reason))
 }
 
+// maxSuperseded is how many memories one call asks about.
+const maxSuperseded = 1000
+
+// Superseded tells of memories what took their places, nil where nothing did.
+func Superseded(ctx context.Context, op string, ref *workspace.Ref, sub string, ids []string) ([]*facts.Supersession, error) {
+	if len(ids) > maxSuperseded {
+		return nil, fault.Fieldf(op, fault.KindInvalid, "", "ids", "%d ids are over the limit of %d", len(ids), maxSuperseded)
+	}
+	found, err := change.Superseded(ctx, ref.Store, memories(sub), ids)
+	if err != nil {
+		return nil, memoryError(op, "", err)
+	}
+	out := make([]*facts.Supersession, len(ids))
+	nums := make([]int64, 0, len(ids))
+	for _, f := range found {
+		if f != nil {
+			nums = append(nums, f.Later)
+		}
+	}
+	by, err := ref.Store.SourcesByNum(ctx, nums)
+	if err != nil {
+		return nil, memoryError(op, "", err)
+	}
+	for i, f := range found {
+		if f == nil {
+			continue
+		}
+		if src := by[0]; src != nil {
+			at := src.Time
+			if at.IsZero() {
+				at = src.CreatedAt
+			}
+			out[i] = &facts.Supersession{ID: src.ID, Time: at, Confidence: f.Confidence, Matter: f.Matter, Evidence: f.Evidence, Decider: f.Decider}
+		}
+		by = by[1:]
+	}
+	return out, nil
+}
+
 // Restore lets a memory, and what the graph has from it, hold again and returns how much was undone.
 func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string) (int, error) {
 	part := memories(sub)
