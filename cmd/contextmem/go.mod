@@ -33,6 +33,7 @@ require (
 require (
 	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect
+	github.com/contextmem/contextmem/adapters/openaiproxy v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/emersion/go-imap/v2 v2.0.0-beta.8 // indirect
@@ -60,3 +61,5 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 )
+
+replace github.com/contextmem/contextmem/adapters/openaiproxy => ../../adapters/openaiproxy

@@ -20,6 +20,7 @@ type hit struct {
 	Title    string         `json:"title,omitempty"`
 	Heading  string         `json:"heading,omitempty"`
 	Text     string         `json:"text"`
+	Passage  string         `json:"passage,omitempty"` // the part of Text that answers
 	Score    float64        `json:"score"`
 	Sub      string         `json:"sub,omitempty"`
 	Updated  string         `json:"updated,omitempty"`
@@ -29,7 +30,7 @@ type hit struct {
 func hits(res *contextmem.Result) []hit {
 	out := make([]hit, len(res.Chunks))
 	for i, c := range res.Chunks {
-		out[i] = hit{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Text: c.Text, Score: c.Score, Sub: c.Sub, Metadata: c.Metadata}
+		out[i] = hit{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Text: c.Text, Passage: c.Passage.Text, Score: c.Score, Sub: c.Sub, Metadata: c.Metadata}
 		if !c.UpdatedAt.IsZero() {
 			out[i].Updated = c.UpdatedAt.UTC().Format("2006-01-02T15:04:05Z07:00")
 		}
@@ -90,6 +91,14 @@ func (a *app) recallCmd() *cobra.Command {
 	return c
 }
 
+// words are the text of a hit of at most n characters, of a longer one the passage that answers.
+func (h *hit) words(n int) string {
+	if text := excerpt(h.Text, n); h.Passage == "" || !strings.HasSuffix(text, "…") {
+		return text
+	}
+	return excerpt(h.Passage, n)
+}
+
 // printHits writes passages for people, or a line each for programs.
 func (a *app) printHits(w io.Writer, found []hit) {
 	if len(found) == 0 {
@@ -107,6 +116,6 @@ func (a *app) printHits(w io.Writer, found []hit) {
 			fmt.Fprintf(w, "%.3f\t%s\t%s\n", h.Score, h.ID, excerpt(h.Text, 1<<20))
 			continue
 		}
-		fmt.Fprintf(w, "%d. %s  (%.2f)\n   %s\n", i+1, name, h.Score, excerpt(h.Text, 400))
+		fmt.Fprintf(w, "%d. %s  (%.2f)\n   %s\n", i+1, name, h.Score, h.words(400))
 	}
 }

@@ -194,17 +194,22 @@ func answer(ctx context.Context, s contextmem.Sub, class contextmem.Class, quest
 	}
 	fmt.Printf("\n? %s  (%v)\n", question, time.Since(start).Round(time.Microsecond))
 	for _, c := range res.Chunks {
-		fmt.Printf("  %.2f  %s: %s\n", c.Score, c.Title, excerpt(c.Text))
+		fmt.Printf("  %.2f  %s: %s\n", c.Score, c.Title, excerpt(c))
 		e := c.Explain
 		fmt.Printf("        semantic %.2f, keyword %.2f, context %.2f, speaker %.2f, entity %.2f\n", e.Semantic, e.Keyword, e.Context, e.Speaker, e.Entity)
 	}
 	return nil
 }
 
-func excerpt(s string) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > 110 {
-		return string(r[:110]) + "…"
+// excerpt is the text of a hit, of a long one the passage that answers.
+func excerpt(c contextmem.Chunk) string {
+	const most = 300
+	r := []rune(strings.Join(strings.Fields(c.Text), " "))
+	if len(r) > most && c.Passage.Text != "" {
+		r = []rune(strings.Join(strings.Fields(c.Passage.Text), " "))
+	}
+	if len(r) > most {
+		return string(r[:most]) + "…"
 	}
 	return string(r)
 }
