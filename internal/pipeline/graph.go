@@ -94,21 +94,20 @@ func graphOf(j *job, f *backend.Finished) {
 		known = j.UpdatedAt
 	}
 	text := len(j.prep.spans) // chunks of the text; inferred ones follow
-	type spot struct {
-		key   string
-		chunk int
-	}
-	seen := map[spot]int{}
+	f.Mentions = make([]backend.Mention, 0, min(len(j.out.Mentions)+len(j.out.Facts), maxMentions))
+	f.Relations = make([]backend.Relation, 0, len(j.out.Relations)+len(j.out.Facts))
+	var seen, said lookup
 	mention := func(chunk int, m backend.Mention) {
 		if len(f.Mentions) >= maxMentions || m.Key == "" || len(m.Key) > 512 {
 			return
 		}
 		m.Chunk = chunk
-		if i, ok := seen[spot{m.Key, chunk}]; ok {
+		hash := hashOf(int64(chunk), m.Key)
+		if i := seen.find(hash, func(i int) bool { return f.Mentions[i].Chunk == chunk && f.Mentions[i].Key == m.Key }); i >= 0 {
 			f.Mentions[i].Weight = max(f.Mentions[i].Weight, m.Weight)
 			return
 		}
-		seen[spot{m.Key, chunk}] = len(f.Mentions)
+		seen.add(hash, len(f.Mentions))
 		f.Mentions = append(f.Mentions, m)
 	}
 	for _, m := range j.out.Mentions {
@@ -137,9 +136,9 @@ func graphOf(j *job, f *backend.Finished) {
 		}
 		f.Aliases = append(f.Aliases, backend.Alias{From: a.Name, Into: a.Of, Likely: a.Likely, Reason: reason, At: j.UpdatedAt})
 	}
-	said := map[saying]int{}
-	add := func(r backend.Relation) {
-		if at, ok := said[sayingOf(&r)]; ok { // a fact that is a relation too
+	add := func(r *backend.Relation) {
+		hash := hashOf(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
+		if at := said.find(hash, func(i int) bool { return sameSaying(&f.Relations[i], r) }); at >= 0 { // a fact that is a relation too
 			o := &f.Relations[at]
 			o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
 			if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
@@ -150,9 +149,9 @@ func graphOf(j *job, f *backend.Finished) {
 		if r.KnownFrom = known; !r.Asserted.Before(known) {
 			r.Asserted = time.Time{}
 		}
-		said[sayingOf(&r)] = len(f.Relations)
-		f.Relations = append(f.Relations, r)
-		if p := opposite(&r); p != "" {
+		said.add(hash, len(f.Relations))
+		f.Relations = append(f.Relations, *r)
+		if p := opposite(r); p != "" {
 			f.Relations = append(f.Relations, backend.Relation{Chunk: r.Chunk, FromKey: r.FromKey, ToKey: r.ToKey, Object: r.Object, Predicate: p, Context: r.Context,
 				Origin: OriginOpposite, KnownFrom: r.KnownFrom, Asserted: r.Asserted, Retracts: true})
 		}
@@ -167,7 +166,7 @@ func graphOf(j *job, f *backend.Finished) {
 		if r.Negated && !r.Retracts {
 			rel.Predicate = negated(rel.Predicate)
 		}
-		add(rel)
+		add(&rel)
 	}
 	for _, x := range j.out.Facts {
 		key := extract.Key(x.Subject)
@@ -190,7 +189,7 @@ func graphOf(j *job, f *backend.Finished) {
 		} else {
 			rel.Object = x.Object
 		}
-		add(rel)
+		add(&rel)
 	}
 }
 
@@ -219,15 +218,9 @@ const OriginOpposite = "opposite"
 // maxObjectKey is the longest object of a fact, in bytes of its key, that is an entity.
 const maxObjectKey = 96
 
-// saying is what a relation says, where.
-type saying struct {
-	from, predicate, to, object string
-	chunk                       int64
-	retracts                    bool
-}
-
-func sayingOf(r *backend.Relation) saying {
-	return saying{r.FromKey, r.Predicate, r.ToKey, r.Object, r.Chunk, r.Retracts}
+// sameSaying reports whether two relations say the same in the same place.
+func sameSaying(a, b *backend.Relation) bool {
+	return a.Chunk == b.Chunk && a.Retracts == b.Retracts && a.FromKey == b.FromKey && a.Predicate == b.Predicate && a.ToKey == b.ToKey && a.Object == b.Object
 }
 
 // negated is the predicate of a denied statement.

@@ -94,8 +94,8 @@ type Space struct {
 	Reading func(num int64, done, total int)
 	// Read is called when all of a source was read.
 	Read func(num int64)
-	// Claimed is called with the number of sources claimed, before work on them begins.
-	Claimed func(n int)
+	// Claimed is called before work on the claimed sources begins; full says that there are so many that more may wait.
+	Claimed func(full bool)
 	// Ended is called with how many sources reached each terminal state.
 	Ended func(completed, errored int)
 }
@@ -147,7 +147,11 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	}
 	stop := c.keepLease(ctx, s.Store, token, jobs)
 	defer stop()
-	s.Claimed(len(claims))
+	var bytes int64
+	for i := range claims {
+		bytes += claims[i].SizeBytes
+	}
+	s.Claimed(len(claims) >= c.BatchItems || bytes >= c.BatchBytes/2)
 	s.Changed()
 	err = c.run(ctx, s, token, jobs, &laps)
 	completed, errored := 0, 0
@@ -343,6 +347,10 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 				}
 				f.Blobs = append(f.Blobs, backend.Blob{Kind: backend.Usage, Data: b})
 			}
+			if j.out != nil { // f has it now
+				*j.out = extract.Output{}
+			}
+			j.prep = nil
 			batch = append(batch, f)
 			of = append(of, j)
 		}

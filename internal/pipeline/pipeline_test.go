@@ -117,7 +117,7 @@ func space(t *testing.T, be backend.Backend) Space {
 	ws, err := be.OpenWorkspace(t.Context(), strings.Repeat("a", 32))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
-	return Space{Embedder: touchy{}, Store: ws.Store(), Follower: NewFollower(ws), Changed: func() {}, Events: func() bool { return false }, Claimed: func(int) {}, Ended: func(int, int) {}}
+	return Space{Embedder: touchy{}, Store: ws.Store(), Follower: NewFollower(ws), Changed: func() {}, Events: func() bool { return false }, Claimed: func(bool) {}, Ended: func(int, int) {}}
 }
 
 func accept(t *testing.T, s Space, class backend.Class, mediaType string, texts map[string]string) {
@@ -213,10 +213,10 @@ func TestStopGivesBack(t *testing.T) {
 		c, s := pipe(), space(t, inmem.New())
 		accept(t, s, backend.Memory, "text/plain", map[string]string{"m": "The kettle."})
 		ctx, cancel := context.WithCancel(t.Context())
-		s.Claimed = func(int) { cancel() }
+		s.Claimed = func(bool) { cancel() }
 		_, err := c.Step(ctx, s, "t")
 		require.ErrorIs(t, err, context.Canceled)
-		s.Claimed = func(int) {}
+		s.Claimed = func(bool) {}
 		n, err := c.Step(t.Context(), s, "u")
 		require.NoError(t, err)
 		require.Equal(t, 1, n)

@@ -156,8 +156,8 @@ func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *worksp
 		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged, Reading: sp.Reading, Read: sp.Read,
 		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Uncompared: sp.Uncompared, Rush: func() bool { return c.rush(sp) },
 		Events: func() bool { return c.Outbox.Wanted(t.Org) },
-		Claimed: func(n int) {
-			if n >= c.Pipeline.BatchItems { // another worker may help
+		Claimed: func(full bool) {
+			if full { // another worker may help
 				c.mu.Lock()
 				c.push(t.UID)
 				c.mu.Unlock()
