@@ -142,7 +142,7 @@ func (o Organisation) SyncNow(ctx context.Context, id string) (string, error) {
 
 // newConnectors returns the engine of connectors.
 func (s *Service) newConnectors() (*connect.Engine, error) {
-	return connect.New(connect.Config{Registry: s.reg, Sealer: s.secrets, Tenants: connectorHost{s}, Items: connectorHost{s}, Providers: s.opts.Providers, Synced: s.synced,
+	return connect.New(connect.Config{Registry: s.reg, Sealer: s.secrets, Tenants: connectorHost{s}, Items: connectorHost{s}, Providers: s.opts.Providers, Leases: s.leases, Synced: s.synced,
 		Logger: s.opts.Logger, Supported: s.parsers.Supported, MaxFileBytes: s.opts.MaxFileBytes, MaxItems: s.opts.MaxItems,
 		Parse: func(ctx context.Context, in connector.ParseInput) (*connector.Document, error) {
 			return s.parsers.Parse(ctx, in, document.Limits{MaxInput: s.opts.MaxFileBytes, Timeout: s.opts.ParseTimeout})

@@ -42,6 +42,7 @@ import (
 	"github.com/contextmem/contextmem/internal/feedback"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/intake"
+	"github.com/contextmem/contextmem/internal/lease"
 	"github.com/contextmem/contextmem/internal/meter"
 	"github.com/contextmem/contextmem/internal/parse"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -59,7 +60,7 @@ import (
 
 // Service is an open deployment. It embeds the default [Organisation], so that
 // svc.CreateTenant and svc.Tenant work on that one. All methods are safe for
-// concurrent use. Only one Service may have a deployment open.
+// concurrent use. Only one Service may have a deployment open, unless the backend is a [backend.Shared] one.
 type Service struct {
 	Organisation
 
@@ -88,6 +89,7 @@ type Service struct {
 	keys       *access.Keys
 	webhooks   *webhook.Engine
 	connectors *connect.Engine
+	leases     *lease.Keeper // nil: no other process has the deployment open
 
 	closeErr error
 	done     chan struct{} // closed when Close has finished
@@ -140,6 +142,9 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		return err
 	}
 	s.parsers = o.parsers()
+	if sh, ok := s.be.(backend.Shared); ok && sh.Shares() {
+		s.leases = lease.New(s.reg)
+	}
 	if s.connectors, err = s.newConnectors(); err != nil {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
@@ -154,7 +159,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.search.Set = s.set
-	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Workers: o.Workers, Logger: o.Logger,
+	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
 		Changes: &change.Engine{Judge: s.judge, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
 			BatchItems: o.BatchItems, BatchBytes: 4 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
@@ -163,7 +168,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		Schedule: s.sched, Life: s.gate.Life(), Observer: s.observer, Logger: o.Logger})
 	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook, Recall: o.VectorRecall}
-	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
+	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, Leases: s.leases, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
 	return nil
 }
 
@@ -181,7 +186,7 @@ func (s *Service) start(ctx context.Context) error {
 	if err := s.secrets.Verify(ctx, s.webhooks, s.connectors); err != nil {
 		return err
 	}
-	if v, ok := s.reg.(backend.LeaseVoider); ok { // deliveries that a dead predecessor was sending
+	if v, ok := s.reg.(backend.LeaseVoider); ok && s.leases == nil { // deliveries that a dead predecessor was sending
 		if err := v.VoidLeases(ctx); err != nil {
 			return err
 		}
@@ -196,10 +201,24 @@ func (s *Service) start(ctx context.Context) error {
 	if err := s.transfer.Load(ctx); err != nil {
 		return err
 	}
+	if sh, ok := s.be.(backend.Shared); ok && s.leases != nil {
+		s.gate.Go(func() { sh.Watch(s.gate.Life(), s.heard) })
+	}
 	s.gate.Go(func() { s.keys.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
 	return nil
+}
+
+// heard forgets what another process may have changed: the registry, or a workspace.
+func (s *Service) heard(uid string) {
+	if uid != "" {
+		s.sched.Heard(uid)
+		return
+	}
+	s.keys.Forget()
+	s.webhooks.Forget()
+	s.set.ForgetRecords()
 }
 
 // Org returns the handle of another organisation. Organisations need no creation.

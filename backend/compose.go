@@ -46,6 +46,21 @@ func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]b
 	return b.Backup(ctx, dir, beside)
 }
 
+// Shares implements [Shared] where the stores do.
+func (c *composed) Shares() bool {
+	s, ok := c.stores.(Shared)
+	return ok && s.Shares()
+}
+
+// Watch implements [Shared] where the stores do; else it only waits.
+func (c *composed) Watch(ctx context.Context, heard func(uid string)) {
+	if s, ok := c.stores.(Shared); ok {
+		s.Watch(ctx, heard)
+		return
+	}
+	<-ctx.Done()
+}
+
 // Measure implements [Measurer] where the indexers do; else LimitBytes is negative.
 func (c *composed) Measure() IndexMeasures {
 	if m, ok := c.indexers.(Measurer); ok {

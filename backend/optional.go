@@ -82,6 +82,27 @@ type ScoreQuery struct {
 	Into   []Hit // memory that the hits may be written to, from its start
 }
 
+// Shared is a [Backend] or [Stores] whose deployment other processes may have open at the same time. The service then takes
+// leases for what one process does at a time, and forgets what it remembers of the registry when that may have changed.
+//
+// If neither implements it, one process has the deployment open.
+type Shared interface {
+	// Shares reports whether that is so.
+	Shares() bool
+	// Watch calls heard when something may have changed, until ctx ends: with the name of a workspace, or with an
+	// empty one for the registry. Calls come one at a time, maybe for what this process did, and within a second of a change of the registry; for workspaces they may
+	// be missing.
+	Watch(ctx context.Context, heard func(uid string))
+}
+
+// FeedSaver is a [Store] whose feed the indexes of other processes may be following.
+//
+// If a Store does not implement it, the feed is compacted as far as the indexes of this process have come.
+type FeedSaver interface {
+	// SaveFeed returns how far behind the end of the feed tombstones are kept for others, in sequence numbers.
+	SaveFeed() uint64
+}
+
 // Walker is a [Store] that lists the newest versions of all its items in the order in
 // which they were accepted. A tenant can be exported only when its Store is one.
 type Walker interface {

@@ -105,6 +105,7 @@ func (t *tx) accept(in *backend.Incoming, before incoming) (out backend.Accepted
 		t.count(part, 1, 0)
 	}
 	t.led.source++
+	t.waits = true
 	num := t.led.source
 	err = t.c.do(`INSERT INTO sources (ws, num, part, id_hash, id, state, older, created, updated, time, expires, size, infer,
 		title, kind, filename, media, session, tags, metadata, additional, doc)

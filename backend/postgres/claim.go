@@ -212,6 +212,7 @@ func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) 
 			return fmt.Errorf("requeue %q: %w", id, err)
 		}
 		t.move(v, backend.Queued)
+		t.waits = true
 		return t.c.do(`UPDATE sources SET state = 1, attempts = 0, error_code = '', error_message = '', token = '',
 			lease = NULL, not_before = NULL, due = 0 WHERE ws = $1 AND num = $2`, v.num)
 	})

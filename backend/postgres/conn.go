@@ -51,6 +51,15 @@ func (c *conn) do(sql string, args ...any) error {
 	return nil
 }
 
+// as queues a statement that sees the rows of another scope.
+func (c *conn) as(s scope, sql string, args ...any) error {
+	own := c.scope
+	c.scope = s.args
+	defer func() { c.scope = own }()
+	c.pending = append(c.pending, statement{"SELECT set_config($1, $2, true)", []any{s.setting, s.value}})
+	return c.do(sql, args...)
+}
+
 // flush sends what waits.
 func (c *conn) flush(ctx context.Context) error {
 	if len(c.pending) == 0 {

@@ -72,6 +72,7 @@ func (t *tx) addEvent(v *head, state backend.State, code, message string) error 
 		return err
 	}
 	t.led.event++
+	t.waits = true
 	return t.c.do(`INSERT INTO events (ws, seq, class, sub, item, source, status, error_code, error_message, at, epoch)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, t.led.event, int64(p.Class), p.Sub, v.id, v.num,
 		int64(state), code, message, stamp(time.Now()), int64(t.epochs.now))

@@ -8,7 +8,7 @@ import (
 )
 
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
-	err := g.change(ctx, everything, func(c *conn) error {
+	return g.edit(ctx, everything, func(c *conn) error {
 		for i := range writes {
 			if err := writeRecord(c, &writes[i]); err != nil {
 				return fmt.Errorf("write record %q: %w", writes[i].ID, err)
@@ -16,10 +16,6 @@ func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrit
 		}
 		return nil
 	})
-	if err == nil && len(writes) > 0 {
-		g.db.watch.tellRecords()
-	}
-	return err
 }
 
 func writeRecord(c *conn, w *backend.RecordWrite) error {

@@ -16,6 +16,15 @@ type registry struct {
 
 var _ backend.Registry = (*registry)(nil)
 
+// edit is change for what processes remember: they are told.
+func (g *registry) edit(ctx context.Context, s scope, fn func(c *conn) error) error {
+	err := g.change(ctx, s, fn)
+	if err == nil {
+		g.db.watch.tellRecords()
+	}
+	return err
+}
+
 // change runs fn in a transaction that sees the rows of a scope. fn may run again, from the start.
 func (g *registry) change(ctx context.Context, s scope, fn func(c *conn) error) error {
 	if err := g.enter(ctx); err != nil {
@@ -43,7 +52,7 @@ func readTenant(r *row) backend.Tenant {
 }
 
 func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
-	return g.change(ctx, ofOrg(t.Org), func(c *conn) error {
+	return g.edit(ctx, ofOrg(t.Org), func(c *conn) error {
 		if limit > 0 { // tenants of one organisation are counted and made one after the other
 			if err := c.do("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", plain(fmt.Sprintf("contextmem %x", hashOf(t.Org)))); err != nil {
 				return err
@@ -130,7 +139,7 @@ func (g *registry) AllTenants(ctx context.Context, afterUID string, limit int) (
 }
 
 func (g *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int64, err error) {
-	err = g.change(ctx, everything, func(c *conn) error {
+	err = g.edit(ctx, everything, func(c *conn) error {
 		var old backend.TenantState
 		found, err := c.one(bg, "SELECT state, rev FROM tenants WHERE uid = $1 FOR UPDATE", func(r *row) error {
 			old, rev = backend.TenantState(r.str(0)), r.int(1)
@@ -160,7 +169,7 @@ var _ backend.TenantRenamer = (*registry)(nil)
 
 // RenameTenant implements [backend.TenantRenamer].
 func (g *registry) RenameTenant(ctx context.Context, uid string, rev int64, id string) error {
-	return g.change(ctx, everything, func(c *conn) error {
+	return g.edit(ctx, everything, func(c *conn) error {
 		n, err := c.exec(bg, "UPDATE tenants SET id = $1, id_hash = $2, rev = rev + 1 WHERE uid = $3 AND rev = $4 AND state <> 'deleting'", id, hashOf(id), plain(uid), rev)
 		switch {
 		case breaks(err, "tenants_"):
@@ -173,7 +182,7 @@ func (g *registry) RenameTenant(ctx context.Context, uid string, rev int64, id s
 }
 
 func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
-	return g.change(ctx, everything, func(c *conn) error {
+	return g.edit(ctx, everything, func(c *conn) error {
 		n, err := c.exec(bg, "DELETE FROM tenants WHERE uid = $1 AND state = 'deleting'", plain(uid))
 		if err != nil || n > 0 {
 			return err
@@ -189,12 +198,44 @@ func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 	})
 }
 
+// SetWake does not move the wake time past what waits in the workspace: another process may just have put it there.
 func (g *registry) SetWake(ctx context.Context, uid string, at time.Time) error {
 	return g.change(ctx, everything, func(c *conn) error {
-		n, err := c.exec(bg, "UPDATE tenants SET wake = $1 WHERE uid = $2", stamp(at), plain(uid))
+		wake := stamp(at)
+		if at.IsZero() || at.After(time.Now()) {
+			due, waits, err := waiting(c, uid)
+			if err != nil {
+				return err
+			}
+			if waits && (at.IsZero() || due < at.UnixMicro()) {
+				wake = due
+			}
+		}
+		n, err := c.exec(bg, "UPDATE tenants SET wake = $1 WHERE uid = $2", wake, plain(uid))
 		if err == nil && n == 0 {
 			return fmt.Errorf("set wake: %w", backend.ErrNotFound)
 		}
 		return err
 	})
+}
+
+// waiting locks a workspace and returns when the earliest of what waits there wants to be worked on, in microseconds.
+func waiting(c *conn, uid string) (due int64, waits bool, err error) {
+	var ws int64
+	_, err = c.one(bg, "SELECT l.ws FROM workspaces w JOIN ledgers l ON l.ws = w.ws WHERE w.uid = $1 AND NOT w.gone FOR UPDATE OF l", func(r *row) error {
+		ws = r.int(0)
+		return nil
+	}, plain(uid))
+	if err != nil || ws == 0 {
+		return 0, false, err
+	}
+	s := ofWorkspace(ws)
+	c.pending = append(c.pending, statement{"SELECT set_config($1, $2, true)", []any{s.setting, s.value}})
+	_, err = c.one(bg, `SELECT least((SELECT min(due) FROM sources WHERE ws = $1 AND newest AND state < 4), (SELECT 0::bigint FROM events WHERE ws = $1 LIMIT 1))`, func(r *row) error {
+		if waits = !r.null(0); waits {
+			due = r.int(0)
+		}
+		return nil
+	}, ws)
+	return due, waits, err
 }

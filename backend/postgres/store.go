@@ -25,7 +25,7 @@ var _ backend.Store = (*store)(nil)
 
 func newStore(d *DB, uid string, ws int64) *store {
 	s := &store{db: d, uid: uid, ws: ws, scope: ofWorkspace(ws), epochs: &epochs{now: newEpoch()}}
-	s.w = newWriter(s, newTx(s.epochs))
+	s.w = newWriter(s, newTx(uid, s.epochs))
 	return s
 }
 
@@ -82,6 +82,14 @@ func (s *store) settled(ctx context.Context, how func(context.Context, scope, fu
 
 func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 
+// saveFeed is how many entries behind the end of the feed tombstones are kept for the indexes of other processes.
+const saveFeed = 100_000
+
+var _ backend.FeedSaver = (*store)(nil)
+
+// SaveFeed implements [backend.FeedSaver].
+func (s *store) SaveFeed() uint64 { return saveFeed << seqShift }
+
 // learn notes how far the feed has come.
 func (s *store) learn(seq uint64) (news bool) {
 	for {
@@ -97,9 +105,8 @@ func (s *store) learn(seq uint64) (news bool) {
 
 // changed notes a commit of this process, and tells the others.
 func (s *store) changed(seq uint64) {
-	if s.learn(seq) {
-		s.db.watch.tell(s.ws, int64(seq>>seqShift))
-	}
+	s.learn(seq)
+	s.db.watch.tell(s.ws, int64(seq>>seqShift)) // states may have changed that are not in the feed
 }
 
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -35,6 +36,8 @@ type tx struct {
 	aliases  map[int64]map[string]string // by partition; loaded when needed
 	stated   map[int64]map[string]bool   // keys that sources name aliases of, by partition; loaded when needed
 	inserted bool                        // the call under way put new rows into the caches
+	waits    bool                        // the transaction leaves something to be worked on
+	uid      string
 
 	// Of the call under way; settle writes them.
 	partSums map[int64]partSum
@@ -47,9 +50,9 @@ type tx struct {
 // partSum is a change of a partition's counters.
 type partSum struct{ items, chunks int64 }
 
-func newTx(e *epochs) *tx {
+func newTx(uid string, e *epochs) *tx {
 	return &tx{
-		known: -1, epochs: e,
+		known: -1, uid: uid, epochs: e,
 		parts: make(map[backend.Partition]int64), names: make(map[int64]backend.Partition), entities: make(map[entityKey]entityRef),
 		aliases: make(map[int64]map[string]string), stated: make(map[int64]map[string]bool),
 		partSums: make(map[int64]partSum), uses: make(map[int64]*use), unweighed: make(map[entityKey]bool),
@@ -76,7 +79,7 @@ func (t *tx) begin(c *conn) error {
 	if t.known != t.led.rev || len(t.parts) > partCache || len(t.entities) > entityCache {
 		t.forget()
 	}
-	t.known = -1 // until it is committed
+	t.known, t.waits = -1, false // until it is committed
 	t.clear()
 	return nil
 }
@@ -84,6 +87,13 @@ func (t *tx) begin(c *conn) error {
 // prepare writes what the transaction leaves in the ledger, before it is committed.
 func (t *tx) prepare() error {
 	t.led.rev++
+	if t.waits {
+		// The tenant, where the registry has one, wants attention from now on: see registry.SetWake.
+		err := t.c.as(everything, "UPDATE tenants SET wake = $1 WHERE uid = $2 AND (wake IS NULL OR wake > $1)", time.Now().UnixMicro(), plain(t.uid))
+		if err != nil {
+			return err
+		}
+	}
 	if err := t.epochs.write(t.c, &t.led); err != nil {
 		return err
 	}

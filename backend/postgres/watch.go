@@ -8,12 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/uid"
 )
 
-// channel is where processes tell one another of changes: of workspaces, as "ws seq" joined by commas, and of records.
+// channel is where processes tell one another of changes. A message is the sender, then items joined by commas: "ws entry" of
+// a workspace and how far its feed has come, or recordsChange. Without items it only shows that messages arrive.
 const (
 	channel       = "contextmem"
 	recordsChange = "records"
@@ -28,19 +33,49 @@ const (
 // watch tells other processes of changes and hears of theirs. A commit does not wait for it, as a NOTIFY in its transaction
 // would have it wait for all others.
 type watch struct {
-	db     *DB
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	db      *DB
+	self    string // the sender's name
+	listens bool
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	echo    atomic.Int64 // when a message of this process last came back, in nanoseconds
 
-	mu   sync.Mutex
-	news map[int64]int64 // entries of the feed by workspace, to be told
-	kept bool            // records were written, which is to be told
-	wake chan struct{}
+	mu    sync.Mutex
+	news  map[int64]int64 // entries of the feed by workspace, to be told
+	kept  bool            // the registry was written, which is to be told
+	wake  chan struct{}
+	heard func(uid string) // nil: nobody watches
+}
+
+var _ backend.Shared = (*DB)(nil)
+
+// Shares implements [backend.Shared].
+func (d *DB) Shares() bool { return true }
+
+// Watch implements [backend.Shared].
+func (d *DB) Watch(ctx context.Context, heard func(uid string)) {
+	set := func(f func(string)) {
+		d.watch.mu.Lock()
+		d.watch.heard = f
+		d.watch.mu.Unlock()
+	}
+	var one sync.Mutex
+	set(func(uid string) {
+		one.Lock()
+		defer one.Unlock()
+		if ctx.Err() == nil {
+			heard(uid)
+		}
+	})
+	<-ctx.Done()
+	set(nil)
+	one.Lock() // until a call under way has ended
+	defer one.Unlock()
 }
 
 func startWatch(d *DB, listen *pgx.ConnConfig) *watch {
 	ctx, cancel := context.WithCancel(bg)
-	w := &watch{db: d, cancel: cancel, news: make(map[int64]int64), wake: make(chan struct{}, 1)}
+	w := &watch{db: d, self: uid.New()[:12], listens: listen != nil, cancel: cancel, news: make(map[int64]int64), wake: make(chan struct{}, 1)}
 	w.wg.Go(func() { w.teller(ctx) })
 	w.wg.Go(func() { w.asker(ctx) })
 	if listen != nil {
@@ -59,17 +94,18 @@ func (w *watch) tell(ws, entry int64) {
 	w.mu.Lock()
 	w.news[ws] = max(w.news[ws], entry)
 	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.nudge()
 }
 
-// tellRecords lets the others know that records were written.
+// tellRecords lets the others know that the registry was written.
 func (w *watch) tellRecords() {
 	w.mu.Lock()
 	w.kept = true
 	w.mu.Unlock()
+	w.nudge()
+}
+
+func (w *watch) nudge() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -84,14 +120,17 @@ func (w *watch) teller(ctx context.Context) {
 			return
 		}
 		for _, message := range w.messages() {
-			// One that is lost is found by asking.
-			_ = w.db.query(ctx, everything, func(c *conn) error {
-				_, err := c.one(ctx, "SELECT pg_notify($1, $2)", func(*row) error { return nil }, plain(channel), plain(message))
-				return err
-			})
+			w.send(ctx, message) // one that is lost is found by asking
 		}
 		pause(ctx, tellPause)
 	}
+}
+
+func (w *watch) send(ctx context.Context, items string) {
+	_ = w.db.with(ctx, everything, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT 1 FROM pg_notify($1, $2)", func(*row) error { return nil }, plain(channel), plain(w.self+","+items))
+		return err
+	})
 }
 
 // messages takes the news.
@@ -100,14 +139,15 @@ func (w *watch) messages() (out []string) {
 	defer w.mu.Unlock()
 	var b strings.Builder
 	if w.kept {
-		out, w.kept = append(out, recordsChange), false
+		b.WriteString(recordsChange)
+		w.kept = false
 	}
 	for ws, entry := range w.news {
 		if b.Len() > maxTold {
 			out = append(out, b.String())
 			b.Reset()
 		}
-		fmt.Fprintf(&b, "%d %d,", ws, entry)
+		fmt.Fprintf(&b, ",%d %d", ws, entry)
 	}
 	clear(w.news)
 	if b.Len() > 0 {
@@ -116,23 +156,53 @@ func (w *watch) messages() (out []string) {
 	return out
 }
 
-// asker asks for the changes of the workspaces that are open.
+// asker asks for the changes of the workspaces that are open, every [Options].Poll, and four times as often whether messages arrive:
+// while they do not, whoever watches is told at once each time that the registry may have changed.
 func (w *watch) asker(ctx context.Context) {
-	for pause(ctx, w.db.o.Poll) {
-		open := w.openByNumber()
-		if len(open) == 0 {
-			continue
+	every := w.db.o.Poll / 4
+	for n := 1; pause(ctx, every); n++ {
+		if w.listens {
+			w.send(ctx, "")
 		}
-		_ = w.db.query(ctx, everything, func(c *conn) error {
-			return c.each(ctx, "SELECT ws, seq FROM ledgers WHERE ws = ANY($1)", func(r *row) error {
-				open[r.int(0)].learn(uint64(r.int(1)) << seqShift)
-				return nil
-			}, slices.Collect(maps.Keys(open)))
-		})
+		if !w.listens || time.Since(time.Unix(0, w.echo.Load())) > 2*every {
+			w.say("")
+		}
+		if n%4 == 0 {
+			w.ask(ctx)
+		}
 	}
 }
 
-// listener hears of changes, for as long as it takes over any number of connections.
+func (w *watch) ask(ctx context.Context) {
+	open := w.openByNumber()
+	if len(open) == 0 {
+		return
+	}
+	var changed []*store
+	_ = w.db.query(ctx, everything, func(c *conn) error {
+		return c.each(ctx, "SELECT ws, seq FROM ledgers WHERE ws = ANY($1)", func(r *row) error {
+			if s := open[r.int(0)]; s.learn(uint64(r.int(1)) << seqShift) {
+				changed = append(changed, s)
+			}
+			return nil
+		}, slices.Collect(maps.Keys(open)))
+	})
+	for _, s := range changed {
+		w.say(s.uid)
+	}
+}
+
+// say tells whoever watches.
+func (w *watch) say(uid string) {
+	w.mu.Lock()
+	heard := w.heard
+	w.mu.Unlock()
+	if heard != nil {
+		heard(uid)
+	}
+}
+
+// listener hears of changes, over any number of connections.
 func (w *watch) listener(ctx context.Context, config *pgx.ConnConfig) {
 	for {
 		_ = w.listen(ctx, config)
@@ -151,24 +221,38 @@ func (w *watch) listen(ctx context.Context, config *pgx.ConnConfig) error {
 	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err
 	}
+	w.say("") // what was missed
 	for {
 		n, err := c.WaitForNotification(ctx)
 		if err != nil {
 			return err
 		}
-		w.heard(n.Payload)
+		w.hear(n.Payload)
 	}
 }
 
-// heard notes what a message says of the workspaces that are open here.
-func (w *watch) heard(message string) {
+// hear notes what a message says of the workspaces that are open here.
+func (w *watch) hear(message string) {
+	sender, items, _ := strings.Cut(message, ",")
+	if sender == w.self {
+		w.echo.Store(time.Now().UnixNano())
+		return
+	}
+	if items == "" {
+		return
+	}
 	open := w.openByNumber()
-	for item := range strings.SplitSeq(message, ",") {
-		ws, entry, ok := strings.Cut(item, " ")
+	for item := range strings.SplitSeq(items, ",") {
+		if item == recordsChange {
+			w.say("")
+			continue
+		}
+		ws, entry, _ := strings.Cut(item, " ")
 		num, err := strconv.ParseInt(ws, 10, 64)
 		seq, err2 := strconv.ParseInt(entry, 10, 64)
-		if s := open[num]; ok && err == nil && err2 == nil && s != nil {
+		if s := open[num]; err == nil && err2 == nil && s != nil {
 			s.learn(uint64(seq) << seqShift)
+			w.say(s.uid)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/dirlock"
 )
 
 var _ backend.Backuper = (*DB)(nil)
@@ -43,7 +44,7 @@ func (d *DB) Backup(ctx context.Context, dir string, beside map[string][]byte) (
 	if err != nil {
 		return r, fmt.Errorf("back up: %w", err)
 	}
-	defer func() { err = errors.Join(err, unlock(b.lock), b.lock.Close()) }()
+	defer func() { err = errors.Join(err, dirlock.Unlock(b.lock), b.lock.Close()) }()
 	if err := b.run(ctx, beside); err != nil {
 		return r, errors.Join(fmt.Errorf("back up: %w", err), b.sweep(b.old))
 	}
@@ -85,7 +86,7 @@ func (d *DB) openBackup(dir string) (*backup, error) {
 		b.old, err = &backupManifest{}, nil
 	}
 	if err != nil {
-		return nil, errors.Join(err, unlock(b.lock), b.lock.Close())
+		return nil, errors.Join(err, dirlock.Unlock(b.lock), b.lock.Close())
 	}
 	return b, nil
 }

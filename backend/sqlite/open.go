@@ -26,6 +26,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/atrest"
+	"github.com/contextmem/contextmem/internal/dirlock"
 )
 
 // Defaults of [Options].
@@ -139,7 +140,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 			err = errors.Join(err, d.reg.close())
 		}
 		d.decrypt()
-		return nil, errors.Join(fmt.Errorf("open deployment: %w", err), unlock(lock), lock.Close())
+		return nil, errors.Join(fmt.Errorf("open deployment: %w", err), dirlock.Unlock(lock), lock.Close())
 	}
 	return d, nil
 }
@@ -189,7 +190,7 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open deployment: %w", err)
 	}
-	taken, err := tryLock(f)
+	taken, err := dirlock.TryLock(f)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock directory %q: %w", dir, err), f.Close())
 	}
@@ -297,7 +298,7 @@ func (d *DB) Close() error {
 	}
 	errs = append(errs, d.reg.close())
 	d.decrypt()
-	errs = append(errs, unlock(d.lock), d.lock.Close())
+	errs = append(errs, dirlock.Unlock(d.lock), d.lock.Close())
 	return errors.Join(errs...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/dirlock"
 )
 
 // Restore makes a deployment in dir, which is absent or empty, of the backup in the directory from. Every file is
@@ -36,7 +37,7 @@ func Restore(ctx context.Context, from, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock(lock), lock.Close()) }()
+	defer func() { err = errors.Join(err, dirlock.Unlock(lock), lock.Close()) }()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ go 1.26.0
 
 replace (
 	github.com/contextmem/contextmem => ../..
+	github.com/contextmem/contextmem/backend/postgres => ../../backend/postgres
 	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
 	github.com/contextmem/contextmem/models/bge-small-en => ../../models/bge-small-en
@@ -15,6 +16,7 @@ replace (
 
 require (
 	github.com/contextmem/contextmem v0.0.0
+	github.com/contextmem/contextmem/backend/postgres v0.0.0
 	github.com/contextmem/contextmem/backend/sqlite/purego v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/connector/imap v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
@@ -45,6 +47,10 @@ require (
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.5.35401 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect

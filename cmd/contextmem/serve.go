@@ -9,14 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/httpapi"
-	"github.com/contextmem/contextmem/shared"
 )
 
 // serveFlags are the options of the server.
@@ -32,6 +30,8 @@ type serveFlags struct {
 	pprof            bool
 	auditLog         string
 	backupDir        string
+	store            string
+	storeListen      string
 	shutdown         time.Duration
 }
 
@@ -42,6 +42,7 @@ func (a *app) serveCmd() *cobra.Command {
 --sub, or on what its headers X-Contextmem-Tenant and X-Contextmem-Sub name.
 
 Requests need a key: one of --api-keys, or one that "contextmem keys create" made. Where there is neither, serve makes a key and shows it, this once.
+With --store everything is kept in PostgreSQL, which several servers may share; every one has its indexes below --data and builds them from there.
 A contextmem process that uses the directory hands it over and works through the server. An interrupt or SIGTERM lets requests that are under way
 end within --shutdown-timeout.`,
 		Example: `  contextmem serve
@@ -60,6 +61,8 @@ end within --shutdown-timeout.`,
 	f.Float64Var(&s.rate, "requests-per-second", 100, "requests of one key over REST, MCP and the console together, with bursts of twice as many; 0: no bound")
 	f.BoolVar(&s.noMCP, "no-mcp", false, "do not serve the Model Context Protocol at /mcp")
 	f.BoolVar(&s.noConsole, "no-console", false, "do not serve the console at /console")
+	f.StringVar(&s.store, "store", "", "database to keep everything in, such as postgres://user:password@host:5432/database: any number of servers may use it; indexes stay in the directory of --data. Empty: the directory keeps everything")
+	f.StringVar(&s.storeListen, "store-listen", "", "address that leads to the database of --store directly, where --store leads through a pooler: there the server hears of changes by others")
 	f.StringVar(&s.backupDir, "backup-dir", "", "directory to which the console writes backups; empty: it makes none")
 	f.StringVar(&s.auditLog, "audit-log", "", "file to which a line of JSON is added for each write, with the key's id; - is standard error")
 	f.BoolVar(&s.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ to keys of administrators")
@@ -88,10 +91,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.data, 0o700); err != nil {
-		return errors.New("the directory of --data can't be made")
-	}
-	d, err := shared.Own(ctx, a.data, o)
+	d, err := a.own(ctx, s, o)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *serveFlags) tls() (*tls.Config, error) {
 }
 
 // firstKey makes a key where there is none. It is shown on a terminal alone: it does not belong into a log.
-func (a *app) firstKey(ctx context.Context, d *shared.Deployment, ring *keyring) error {
+func (a *app) firstKey(ctx context.Context, d served, ring *keyring) error {
 	if len(ring.fixed) > 0 {
 		return nil
 	}

@@ -61,6 +61,9 @@ func NewKeys(reg backend.Registry) *Keys {
 	return &Keys{reg: reg, cache: readcache.New[string, storedKey](maxCachedKeys), uses: newUses()}
 }
 
+// Forget lets every key be read anew: another process may have changed them.
+func (k *Keys) Forget() { k.cache.Clear() }
+
 // check refuses what is wrong with a spec and fills in defaults.
 func check(op string, s *content.KeySpec) error {
 	s.Env, s.Prefix = cmp.Or(s.Env, "live"), cmp.Or(s.Prefix, "sk")

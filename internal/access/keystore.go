@@ -103,6 +103,15 @@ func (k GivenKey) Load(context.Context) ([]byte, error) { return k, nil }
 // Save implements KeyStore: the caller gives the new key the next time.
 func (GivenKey) Save(context.Context, []byte) error { return nil }
 
+// Create stores the first key, and reports whether another process has stored one meanwhile.
+func (k RegistryKey) Create(ctx context.Context, key []byte) (taken bool, err error) {
+	err = k.Registry.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kindSecret, ID: "master", Data: key}}})
+	if errors.Is(err, backend.ErrExists) {
+		return true, nil
+	}
+	return false, err
+}
+
 func readSecret(ctx context.Context, reg backend.Registry, id string) ([]byte, error) {
 	r, err := reg.Record(ctx, kindSecret, "", id)
 	if errors.Is(err, backend.ErrNotFound) {

@@ -77,12 +77,37 @@ func (s *Secrets) Verify(ctx context.Context, vaults ...Vault) error {
 		}
 	}
 	if s.fresh {
-		if err := s.store.Save(ctx, cur.key); err != nil {
+		if reg, ok := s.store.(RegistryKey); ok {
+			taken, err := reg.Create(ctx, cur.key)
+			if err == nil && taken {
+				err = s.adopt(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			cur, _ = s.keys()
+		} else if err := s.store.Save(ctx, cur.key); err != nil {
 			return err
 		}
 		s.fresh = false
 	}
 	return writeSecret(ctx, s.reg, checkRecord, cur.check)
+}
+
+// adopt takes the key that another process has made meanwhile.
+func (s *Secrets) adopt(ctx context.Context) error {
+	key, err := s.store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := derive(key)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.cur = d
+	s.mu.Unlock()
+	return nil
 }
 
 // Rotate seals every stored secret with another key of KeyBytes, nil for a random one. When it fails or is cut off the secrets stay

@@ -10,6 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/connector"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/lease"
 )
 
 // Sealer keeps credentials unreadable at rest.
@@ -42,7 +43,7 @@ type Items interface {
 	Delete(ctx context.Context, at Place, ids []string) error
 }
 
-// Config is what an Engine works with. All fields are required.
+// Config is what an Engine works with. All fields but Leases and Synced are required.
 type Config struct {
 	Registry  backend.Registry
 	Sealer    Sealer
@@ -56,6 +57,8 @@ type Config struct {
 	// MaxFileBytes bounds one file, MaxItems the objects of one call of Items.Add.
 	MaxFileBytes int64
 	MaxItems     int
+	// Leases lets one process at a time sync a connector; nil: no other process has the deployment open.
+	Leases *lease.Keeper
 	// Synced is told of each sync that ended, with how many objects it handed over; nil: nobody is.
 	Synced func(provider, outcome string, objects int)
 }

@@ -43,6 +43,21 @@ func newSyncs(e *Engine) *syncs {
 	return &syncs{eng: e, wake: make(chan struct{}, 1), table: map[connectorRef]*syncState{}}
 }
 
+// leaseOfConnector begins the names of leases of connectors.
+const leaseOfConnector = "connector/"
+
+// loadEvery is how often the connectors that other processes have made are looked for.
+const loadEvery = 30 * time.Second
+
+// again notes that a sync was asked for and could not be begun yet.
+func (y *syncs) again(org, id string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if st := y.table[connectorRef{org, id}]; st != nil {
+		st.forced = true
+	}
+}
+
 func (y *syncs) load(ctx context.Context) error {
 	now := time.Now()
 	org, id := "", ""
@@ -52,7 +67,12 @@ func (y *syncs) load(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rs {
-			y.table[connectorRef{r.Org, r.ID}] = &syncState{due: now}
+			ref := connectorRef{r.Org, r.ID}
+			y.mu.Lock()
+			if y.table[ref] == nil {
+				y.table[ref] = &syncState{due: now}
+			}
+			y.mu.Unlock()
 			org, id = r.Org, r.ID
 		}
 		if len(rs) < recordPage {
@@ -155,12 +175,22 @@ func (y *syncs) run(life context.Context) {
 	defer y.work.Wait()
 	t := time.NewTimer(0)
 	defer t.Stop()
+	var others <-chan time.Time
+	if y.eng.cfg.Leases != nil {
+		tick := time.NewTicker(loadEvery)
+		defer tick.Stop()
+		others = tick.C
+	}
 	for {
 		select {
 		case <-life.Done():
 			return
 		case <-y.wake:
 		case <-t.C:
+		case <-others: // a failure passes: the next time is near
+			if err := y.load(life); err != nil && life.Err() == nil {
+				y.eng.cfg.Logger.Warn("looking for connectors failed", "err", err)
+			}
 		}
 		if next := y.start(life, time.Now()); !next.IsZero() {
 			t.Reset(time.Until(next))
@@ -248,7 +278,17 @@ func nextLook(c *storedConnector, rs []*storedResource) time.Time {
 
 // syncConnector looks at a connector and does what is due. It returns when to look again.
 func (e *Engine) syncConnector(ctx context.Context, org, id string, forced bool) time.Time {
-	next, err := e.lookAt(ctx, org, id, forced)
+	var next time.Time
+	mine, until, err := e.cfg.Leases.Hold(ctx, leaseOfConnector+org+"/"+id, func(ctx context.Context) (err error) {
+		next, err = e.lookAt(ctx, org, id, forced)
+		return err
+	})
+	if err == nil && !mine { // another process is at it
+		if forced {
+			e.syncs.again(org, id)
+		}
+		return until
+	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fault.ErrClosed) {
 		e.cfg.Logger.Error("a connector could not be synced", "connector", id, "err", err)
 		return time.Now().Add(syncRetry)

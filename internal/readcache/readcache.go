@@ -54,6 +54,14 @@ func (c *Cache[K, V]) Drop(k K) {
 	c.lru.Remove(k)
 }
 
+// Clear forgets all records.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.epoch++
+	c.lru.Purge()
+}
+
 // Len is the number of records held.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()

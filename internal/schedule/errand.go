@@ -115,6 +115,9 @@ func (c *Scheduler) finished(e *errand, uid string) {
 // do does a slice of a workspace.
 func (c *Scheduler) do(e *errand, uid string) (more bool, err error) {
 	ctx := c.gate.Life()
+	if mine, _, err := c.holds(ctx, uid); err != nil || !mine {
+		return err != nil, err
+	}
 	sp, err := c.set.Acquire(ctx, uid)
 	if errors.Is(err, fault.ErrClosed) || errors.Is(err, backend.ErrNotFound) {
 		return false, nil

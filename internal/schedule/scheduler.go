@@ -13,6 +13,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/lease"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -32,6 +33,7 @@ type Config struct {
 	Pipeline *pipeline.Config
 	Outbox   Outbox
 	Changes  *change.Engine // nil: memories are not compared
+	Leases   *lease.Keeper  // nil: no other process has the deployment open
 	Workers  int
 	Logger   *slog.Logger
 }
@@ -80,6 +82,7 @@ type attention struct {
 	gen       int64           // the number of the latest acceptance
 	looks     int64           // how often a worker began to find out what is left
 	quiet     time.Time       // when it was last seen drained
+	seen      time.Time       // when a worker last took it up
 	tries     int             // failures in a row, for the pause before the next try
 	tasks     task            // that are to be done for it, see errand
 	rushed    time.Time       // when last more waited than is refined at once
@@ -111,6 +114,9 @@ func (c *Scheduler) Load(ctx context.Context) error {
 	}
 	now := time.Now()
 	for _, t := range ts {
+		if c.Leases != nil { // seek finds those that others do not work on
+			break
+		}
 		// What was due when the service stopped may hold items; drained ones find out at their first step.
 		c.state[t.UID] = &attention{stored: t.Wake, pending: !t.Wake.After(now)}
 		c.set.Leased(t.UID)
@@ -134,6 +140,9 @@ func (c *Scheduler) Start() {
 	}
 	c.gate.Go(c.remover)
 	c.gate.Go(c.keeper)
+	if c.Leases != nil {
+		c.gate.Go(c.seeker)
+	}
 	context.AfterFunc(c.gate.Life(), func() {
 		c.mu.Lock()
 		c.stopping = true

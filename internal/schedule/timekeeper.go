@@ -69,6 +69,11 @@ func (c *Scheduler) settle(ctx context.Context, quiet time.Duration) {
 	for uid, a := range c.state {
 		_, due := c.dueAt[uid]
 		switch {
+		case !c.Leases.Holds(leaseOfSpace + uid): // who does knows when it is due
+			if still(a) && !c.queued[uid] {
+				c.setDue(uid, time.Time{})
+				delete(c.state, uid)
+			}
 		case off(uid, a):
 			uids = append(uids, uid)
 		case still(a) && a.stored.IsZero() && !due && !c.queued[uid] && a.parked == nil:

@@ -84,6 +84,14 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	c.mu.Lock()
+	c.attention(uid).seen = time.Now()
+	c.mu.Unlock()
+	if mine, until, err := c.holds(ctx, uid); err != nil {
+		return false, err
+	} else if !mine {
+		return c.standBy(ctx, uid, until)
+	}
 	if t.State == backend.TenantProvisioning {
 		if err := c.set.Provision(ctx, t); err != nil {
 			return false, err

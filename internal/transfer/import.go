@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	batchItems = 256      // of one commit
-	batchBytes = 8 << 20  // of content, after which a commit follows
-	importKind = "import" // of the registry's records of imports under way
-	undoWithin = 10 * time.Second
+	batchItems    = 256       // of one commit
+	batchBytes    = 8 << 20   // of content, after which a commit follows
+	leaseOfImport = "import/" // begins the names of their leases
+	importKind    = "import"  // of the registry's records of imports under way
+	undoWithin    = 10 * time.Second
 )
 
 // Import makes a tenant of an export. Until it returns nobody else can use the tenant; when it fails, or when the
@@ -39,7 +40,14 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 	if err := e.Set.Registry().WriteRecords(ctx, []backend.RecordWrite{{Record: mark, IfRev: -1}}); err != nil {
 		return nil, fault.Wrap(op, fault.Tenant, id, err)
 	}
-	rec, err := e.fill(ctx, op, org, id, data, old, r)
+	var rec *workspace.Record
+	mine, _, err := e.Leases.Hold(ctx, leaseOfImport+mark.ID, func(ctx context.Context) (err error) {
+		rec, err = e.fill(ctx, op, org, id, data, old, r)
+		return err
+	})
+	if err == nil && !mine { // another process, at its start, took it for one that a dead one left
+		err = backend.ErrUnavailable
+	}
 	if err != nil { // the caller may be gone: what was begun is taken back all the same
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
@@ -60,12 +68,20 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 // Load deletes what imports left that a dead predecessor did not finish.
 func (e *Engine) Load(ctx context.Context) error {
 	reg := e.Set.Registry()
-	for {
-		left, err := reg.AllRecords(ctx, importKind, "", "", 100)
+	for org, at := "", ""; ; {
+		left, err := reg.AllRecords(ctx, importKind, org, at, 100)
 		if err != nil || len(left) == 0 {
 			return err
 		}
 		for _, m := range left {
+			org, at = m.Org, m.ID
+			mine, _, err := e.Leases.Take(ctx, leaseOfImport+m.ID)
+			if err != nil {
+				return err
+			}
+			if !mine { // another process is at it
+				continue
+			}
 			if err := e.discard(ctx, m.Org, string(m.Data)); err != nil {
 				return err
 			}

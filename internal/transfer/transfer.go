@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/contextmem/contextmem/internal/lease"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -23,6 +24,7 @@ type Engine struct {
 	Set      *workspace.Set
 	Gate     *workspace.Gate
 	Schedule Scheduler
-	MaxLine  int64 // bytes of a line of an import
+	Leases   *lease.Keeper // nil: no other process has the deployment open
+	MaxLine  int64         // bytes of a line of an import
 	Logger   *slog.Logger
 }

@@ -96,6 +96,9 @@ func New(c Config) *Engine {
 // off does not count and is tried again.
 func (e *Engine) Run(ctx context.Context) { e.sender.run(ctx) }
 
+// Forget lets every registration be read anew: another process may have changed them.
+func (e *Engine) Forget() { e.cache.Clear() }
+
 func (e *Engine) checkURL(url string) error { return e.cfg.Reach.CheckURL(url) }
 
 func notRegistered(op string) error {

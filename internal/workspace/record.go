@@ -64,8 +64,8 @@ func CheckTenantID(op, id string) error {
 	return nil
 }
 
-// records spares the registry a read for each call. Only this process
-// changes the registry, so the cache is told of every change.
+// records spares the registry a read for each call. The cache is told of every change of this process, and
+// forgets everything when another one may have made some.
 type records struct {
 	mu      sync.RWMutex
 	byName  map[[2]string]*Record // by organisation and id
@@ -87,6 +87,25 @@ func (c *records) drop(org, id string) {
 	close(c.changed)
 	c.changed = make(chan struct{})
 	c.mu.Unlock()
+}
+
+// ForgetRecords lets every record be read anew: another process may have changed them.
+func (s *Set) ForgetRecords() {
+	c := s.records
+	c.mu.Lock()
+	clear(c.byName)
+	c.epoch++
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
+}
+
+// Heard wakes those who wait for a state in a workspace: another process may have changed it.
+func (s *Set) Heard(uid string) {
+	if sp, open := s.AcquireOpen(uid); open {
+		sp.StateChanged()
+		s.ReleaseUID(uid)
+	}
 }
 
 // RecordsChanged returns a channel that is closed at the next change of any tenant's record.

@@ -1,4 +1,4 @@
-package sqlite
+package dirlock
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock of an open file or says at once that another holds it.
+// TryLock takes the lock of an open file or says at once that another holds it.
 // The lock ends with the handle, so also when the process dies.
-func tryLock(f *os.File) (taken bool, err error) {
+func TryLock(f *os.File) (taken bool, err error) {
 	err = windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
@@ -18,10 +18,7 @@ func tryLock(f *os.File) (taken bool, err error) {
 	return err == nil, err
 }
 
-// unlock gives the lock back.
-func unlock(f *os.File) error {
+// Unlock gives the lock back.
+func Unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, new(windows.Overlapped))
 }
-
-// syncDir does nothing: NTFS journals directory entries.
-func syncDir(string) error { return nil }

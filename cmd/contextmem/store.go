@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/backend/postgres"
+	"github.com/contextmem/contextmem/internal/dirlock"
+	"github.com/contextmem/contextmem/shared"
+)
+
+// served is what serve serves.
+type served interface {
+	Service() *contextmem.Service
+	Keys(ctx context.Context) ([]contextmem.Key, error)
+	CreateKey(ctx context.Context, spec contextmem.KeySpec) (contextmem.Key, string, error)
+	Close() error
+}
+
+// own opens what serve serves: the directory of --data, or the database of --store.
+func (a *app) own(ctx context.Context, s *serveFlags, o *contextmem.Options) (served, error) {
+	if err := os.MkdirAll(a.data, 0o700); err != nil {
+		return nil, errors.New("the directory of --data can't be made")
+	}
+	if s.store == "" {
+		if s.storeListen != "" {
+			return nil, usage("--store-listen: goes with --store")
+		}
+		return shared.Own(ctx, a.data, o)
+	}
+	if !strings.HasPrefix(s.store, "postgres://") && !strings.HasPrefix(s.store, "postgresql://") {
+		return nil, usage("--store: must be an address such as postgres://user:password@host:5432/database")
+	}
+	if o.EncryptionKey != nil {
+		return nil, usage("--encryption-key: does not encrypt the database of --store; without --store it encrypts the directory")
+	}
+	return openStore(ctx, a.data, s, o)
+}
+
+// stored is a service over a database that other processes may serve too.
+type stored struct {
+	svc  *contextmem.Service
+	lock *os.File
+}
+
+// openStore opens the deployment in a database, with the indexes in a directory that no other process uses.
+func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Options) (_ *stored, err error) {
+	dir, lock, err := indexDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, dirlock.Unlock(lock), lock.Close())
+		}
+	}()
+	stores, err := postgres.Open(ctx, s.store, &postgres.Options{ListenURL: s.storeListen})
+	if err != nil {
+		return nil, err
+	}
+	indexers, err := local.Open(dir, &local.Options{CacheBytes: o.CacheBytes, Logger: o.Logger})
+	if err != nil {
+		return nil, errors.Join(err, stores.Close())
+	}
+	be := backend.Compose(stores, indexers)
+	svc, err := contextmem.New(ctx, be, o)
+	if err != nil {
+		return nil, errors.Join(err, be.Close())
+	}
+	return &stored{svc, lock}, nil
+}
+
+// maxIndexDirs is how many processes of one machine may have their indexes in one directory.
+const maxIndexDirs = 64
+
+// indexDir takes the first folder for indexes that no other process of this machine uses, so that one that starts again finds
+// what it, or another, has built.
+func indexDir(data string) (dir string, lock *os.File, err error) {
+	for i := range maxIndexDirs {
+		dir := filepath.Join(data, fmt.Sprintf("indexes-%d", i))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", nil, errors.New("the directory of --data can't be written")
+		}
+		f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return "", nil, errors.New("the directory of --data can't be written")
+		}
+		taken, err := dirlock.TryLock(f)
+		if err == nil && taken {
+			return dir, f, nil
+		}
+		if cerr := f.Close(); err != nil {
+			return "", nil, errors.Join(err, cerr)
+		}
+	}
+	return "", nil, fmt.Errorf("%d processes have their indexes in the directory of --data: name another", maxIndexDirs)
+}
+
+// Service implements served.
+func (d *stored) Service() *contextmem.Service { return d.svc }
+
+// Keys implements served.
+func (d *stored) Keys(ctx context.Context) ([]contextmem.Key, error) { return d.svc.Keys(ctx) }
+
+// CreateKey implements served.
+func (d *stored) CreateKey(ctx context.Context, spec contextmem.KeySpec) (contextmem.Key, string, error) {
+	return d.svc.CreateKey(ctx, spec)
+}
+
+// Close implements served.
+func (d *stored) Close() error {
+	return errors.Join(d.svc.Close(), dirlock.Unlock(d.lock), d.lock.Close())
+}
