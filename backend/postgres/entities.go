@@ -392,21 +392,30 @@ func (s *store) Entities(ctx context.Context, nums []int64) (out []*backend.Enti
 	return out, nil
 }
 
-func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) (out []*backend.Entity, err error) {
+func (s *store) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	return s.entitiesByKey(ctx, part, keys, true)
+}
+
+func (s *store) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+	return s.entitiesByKey(ctx, part, keys, false)
+}
+
+// entitiesByKey returns the entities of keys, or with follow those that the keys stand for.
+func (s *store) entitiesByKey(ctx context.Context, part backend.Partition, keys []string, follow bool) (out []*backend.Entity, err error) {
 	err = s.query(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(keys))
 		// A key leads over any number of aliases to the one that it stands for.
 		return c.each(ctx, `WITH RECURSIVE p AS (SELECT id FROM parts WHERE ws = $1 AND class = $2 AND sub_hash = $3),
 			chain (at, key_hash) AS (
 				SELECT k.at, k.key_hash FROM unnest($4::bytea[]) WITH ORDINALITY k (key_hash, at)
-				UNION ALL SELECT c.at, substring(sha256(a.into_key), 1, 16) FROM chain c JOIN p ON true JOIN aliases a ON a.ws = $1 AND a.part = p.id AND a.key_hash = c.key_hash)
+				UNION ALL SELECT c.at, substring(sha256(a.into_key), 1, 16) FROM chain c JOIN p ON true JOIN aliases a ON a.ws = $1 AND a.part = p.id AND a.key_hash = c.key_hash WHERE $5)
 			SELECT e.num, e.key, e.name, e.type, e.mentions, c.at FROM chain c JOIN p ON true JOIN entities e ON e.ws = $1 AND e.part = p.id AND e.key_hash = c.key_hash
-			WHERE NOT EXISTS (SELECT 1 FROM aliases a WHERE a.ws = $1 AND a.part = p.id AND a.key_hash = c.key_hash)`, func(r *row) error {
+			WHERE NOT $5 OR NOT EXISTS (SELECT 1 FROM aliases a WHERE a.ws = $1 AND a.part = p.id AND a.key_hash = c.key_hash)`, func(r *row) error {
 			if i := int(r.int(5)) - 1; r.err == nil && i < len(out) {
 				out[i] = readEntity(r)
 			}
 			return nil
-		}, int64(part.Class), hashOf(part.Sub), hashesOf(keys))
+		}, int64(part.Class), hashOf(part.Sub), hashesOf(keys), follow)
 	})
 	if err != nil {
 		return nil, err

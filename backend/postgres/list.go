@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,12 +34,28 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		if err != nil || q.Limit <= 0 || q.Offset >= total {
 			return err
 		}
+		// The newest first, then by ID. Those ahead of a place are read backwards, from it.
+		const updated = "coalesce(s.updated, -9223372036854775808)"
+		order := updated + " DESC, s.id"
+		if p := cmp.Or(q.Behind, q.Ahead); p != nil {
+			than := [...]string{"<", ">"}
+			if q.Behind == nil {
+				than, order = [...]string{">", "<"}, updated+", s.id DESC"
+			}
+			n := len(args) + 2
+			where += fmt.Sprintf(" AND (%[1]s %[2]s $%[4]d OR %[1]s = $%[4]d AND s.id %[3]s $%[5]d)", updated, than[0], than[1], n, n+1)
+			args = append(args, micros(p.Updated), p.ID)
+		}
 		n := len(args) + 2
-		sql := fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY coalesce(s.updated, -9223372036854775808) DESC, s.id LIMIT $%d OFFSET $%d", sourceCols, sourceTables, where, n, n+1)
-		return c.each(ctx, sql, func(r *row) error {
+		sql := fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT $%d OFFSET $%d", sourceCols, sourceTables, where, order, n, n+1)
+		err = c.each(ctx, sql, func(r *row) error {
 			page = append(page, readSource(r, 0))
 			return nil
 		}, append(args, q.Limit, max(q.Offset, 0))...)
+		if q.Behind == nil && q.Ahead != nil {
+			slices.Reverse(page)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, 0, err

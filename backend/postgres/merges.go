@@ -59,8 +59,8 @@ func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time
 		return 0, err
 	}
 	t.led.merge++
-	err = t.c.do("INSERT INTO merges (ws, num, part, from_hash, from_key, into_key, reason, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		t.led.merge, part, hashOf(a.key), a.key, b.key, reason, stamp(now))
+	err = t.c.do("INSERT INTO merges (ws, num, part, from_hash, from_key, into_key, reason, at, asked_from, asked_into) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+		t.led.merge, part, hashOf(a.key), a.key, b.key, reason, stamp(now), from, into)
 	if err != nil {
 		return 0, err
 	}
@@ -243,10 +243,11 @@ func (s *store) Merges(ctx context.Context, part backend.Partition, after int64,
 		if err != nil {
 			return err
 		}
-		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone <> 0, stated <> '' FROM merges
+		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone, stated <> '', asked_from, asked_into FROM merges
 			WHERE ws = $1 AND part = $2 AND num > $3 ORDER BY num LIMIT $4`, func(r *row) error {
 			out = append(out, backend.Merge{
-				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.bool(5), Stated: r.bool(6),
+				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.int(5) != 0, Stated: r.bool(6),
+				ByCaller: r.int(5) == undoneByCaller, AskedFrom: r.str(7), AskedInto: r.str(8),
 			})
 			return nil
 		}, id, after, max(limit, 0))

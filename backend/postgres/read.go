@@ -260,31 +260,3 @@ func (s *store) Walk(ctx context.Context, after int64, limit int) (page []*backe
 	}
 	return page, nil
 }
-
-func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []backend.Mentioned, err error) {
-	const here = `FROM unnest($4::bytea[]) WITH ORDINALITY k (key_hash, at) JOIN parts p ON p.ws = $1 AND p.class = $2 AND p.sub_hash = $3
-		JOIN entities own ON own.ws = $1 AND own.part = p.id AND own.key_hash = k.key_hash `
-	sql := "SELECT k.at, e.key, m.source, m.type, m.count " + here + `JOIN entities e ON e.ws = $1 AND (e.num = own.num OR e.root = own.num AND e.root <> e.num)
-		JOIN entity_sources m ON m.ws = $1 AND m.entity = e.num ORDER BY k.at, e.key, m.source`
-	args := []any{int64(q.Part.Class), hashOf(q.Part.Sub), hashesOf(q.Keys)}
-	switch {
-	case q.Sources != nil:
-		sql = "SELECT k.at, own.key, m.source, m.type, m.count " + here + "JOIN entity_sources m ON m.ws = $1 AND m.entity = own.num AND m.source = ($5::bigint[])[k.at] ORDER BY k.at"
-		args = append(args, q.Sources)
-	case q.Oldest > 0:
-		sql = "SELECT k.at, own.key, m.source, m.type, m.count " + here + `CROSS JOIN LATERAL (SELECT x.source, x.type, x.count FROM entity_sources x
-			WHERE x.ws = $1 AND x.entity = own.num ORDER BY x.source LIMIT $5) m ORDER BY k.at, m.source`
-		args = append(args, q.Oldest)
-	}
-	err = s.query(ctx, func(c *conn) error {
-		out = nil
-		return c.each(ctx, sql, func(r *row) error {
-			out = append(out, backend.Mentioned{At: int(r.int(0)) - 1, Key: r.str(1), Source: r.int(2), Type: r.str(3), Count: int(r.int(4))})
-			return nil
-		}, args...)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}

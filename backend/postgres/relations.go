@@ -142,6 +142,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 		if err != nil {
 			return err
 		}
+		rs.merged = rs.merged && !q.Own
 		sql, args := relationPlan(part, &q)
 		size := min(relationPage, max(q.Limit, 64))
 		for after := q.After; len(out) < q.Limit; {
@@ -220,7 +221,10 @@ func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Rel
 // relationPlan returns the query that finds candidates of q, to which after and a limit are added. Which index leads
 // depends on what q names: versions, else chunks, else entities, else predicates, else the partition.
 func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
-	const members = `WITH members (num) AS (SELECT unnest($3::bigint[]) UNION SELECT e.num FROM entities e WHERE e.ws = $1 AND e.root = ANY($3) AND e.root <> e.num) `
+	members := `WITH members (num) AS (SELECT unnest($3::bigint[]) UNION SELECT e.num FROM entities e WHERE e.ws = $1 AND e.root = ANY($3) AND e.root <> e.num) `
+	if q.Own {
+		members = "WITH members (num) AS (SELECT unnest($3::bigint[])) "
+	}
 	where := ""
 	args = []any{part}
 	switch {

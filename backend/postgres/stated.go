@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -37,6 +38,23 @@ func (t *tx) addStated(v *head, as []backend.Alias, ms []backend.Mention) error 
 		t.weighStated(v.part, a.From)
 	}
 	return nil
+}
+
+func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backend.Stated, err error) {
+	err = s.query(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, `SELECT a.from_key, a.likely, a.into_key, a.source, a.reason, a.at
+			FROM parts p JOIN stated_aliases a ON a.ws = p.ws AND a.part = p.id JOIN sources s ON s.ws = a.ws AND s.num = a.source
+			WHERE p.ws = $1 AND p.class = $2 AND p.sub_hash = $3 AND NOT ($4 AND s.newest AND s.tags IS NOT NULL AND $5 = ANY(s.tags))
+			ORDER BY a.source, a.from_key, a.into_key, a.likely`, func(r *row) error {
+			out = append(out, backend.Stated{Source: r.int(3), Alias: backend.Alias{From: r.str(0), Likely: r.bool(1), Into: r.str(2), Reason: r.str(4), At: r.time(5)}})
+			return nil
+		}, int64(q.Part.Class), hashOf(q.Part.Sub), q.Limited, int64(backend.Everybody))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // clearStated removes what a version says about aliases.

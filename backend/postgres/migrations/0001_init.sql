@@ -111,8 +111,8 @@ CREATE UNIQUE INDEX sources_item ON sources (ws, part, id_hash) WHERE newest;
 CREATE INDEX sources_everywhere ON sources (ws, id_hash) WHERE newest;
 CREATE INDEX sources_ready ON sources (ws, num) WHERE newest AND state < 4 AND due = 0;
 CREATE INDEX sources_pending ON sources (ws, due) WHERE newest AND state < 4;
-CREATE INDEX sources_list ON sources (ws, part, updated) WHERE newest;
-CREATE INDEX sources_errored ON sources (ws, part, updated) WHERE newest AND state = 5;
+CREATE INDEX sources_list ON sources (ws, part, coalesce(updated, -9223372036854775808)) WHERE newest;
+CREATE INDEX sources_errored ON sources (ws, part, coalesce(updated, -9223372036854775808)) WHERE newest AND state = 5;
 CREATE INDEX sources_expires ON sources (ws, expires) WHERE expires IS NOT NULL;
 CREATE INDEX sources_session ON sources (ws, part, substring(session, 1, 200), coalesce(time, -9223372036854775808), num)
   WHERE newest AND session <> '';
@@ -220,7 +220,8 @@ CREATE TABLE aliases (
   PRIMARY KEY (ws, part, key_hash)
 ) PARTITION BY HASH (ws);
 
--- undone: 1 by the caller, 2 since no source says so any more. stated is the key that sources name, in a merge that follows from it.
+-- undone: 1 by the caller, 2 since no source says so any more. stated is the key that sources name, in a merge that follows from it;
+-- asked_*: the keys that the call named.
 CREATE TABLE merges (
   ws        bigint NOT NULL,
   num       bigint NOT NULL,
@@ -232,6 +233,8 @@ CREATE TABLE merges (
   into_key  bytea NOT NULL,
   reason    bytea NOT NULL,
   stated    bytea NOT NULL DEFAULT '',
+  asked_from bytea NOT NULL,
+  asked_into bytea NOT NULL,
   PRIMARY KEY (ws, num)
 ) PARTITION BY HASH (ws);
 CREATE INDEX merges_part ON merges (ws, part, num);
