@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Checks what can be checked of deploy/ without a container engine: bash deploy/check.sh PROGRAM, as root on Linux.
+# The program runs as in the image: alone in a root with its libraries, as the user 65532, with the image's environment; the unit and the
+# compose file are judged by systemd-analyze and docker-compose where they are installed.
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "$0")"
+root=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$root" "$root.log"' EXIT
+
+mkdir -p "$root"/{usr/local/bin,data,tmp,etc}
+cp "$program" "$root/usr/local/bin/contextmem"
+{ ldd "$program" 2>/dev/null || true; } | grep -o '/[^ ]*' | while read -r lib; do mkdir -p "$root$(dirname "$lib")" && cp -L "$lib" "$root$lib"; done
+chown 65532:65532 "$root/data"
+chmod 755 "$root" && chmod 1777 "$root/tmp"
+environment=$(sed -n 's/^ENV //p' Dockerfile | sed 's/CONTEXTMEM_ADDR=[^ ]*/CONTEXTMEM_ADDR=127.0.0.1:0/')
+command=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' Dockerfile)
+
+start() {
+  : >"$root.log"
+  env -i $environment CONTEXTMEM_API_KEYS=check "$(command -v chroot)" --userspec=65532:65532 "$root" "$command" serve 2>"$root.log" &
+  server=$!
+  for _ in $(seq 200); do
+    address=$(sed -n 's/^contextmem is ready at //p' "$root.log")
+    [ -n "$address" ] && return
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.05
+  done
+  cat "$root.log"; echo "it did not start"; exit 1
+}
+stop() {
+  kill -TERM "$server"
+  wait "$server" || { cat "$root.log"; echo "it did not end well"; exit 1; }
+  server=
+}
+ask() { curl -sf "$address$1" -H 'Authorization: Bearer check' -H 'Content-Type: application/json' -d "$2"; }
+
+start
+grep -q '^Uid:[[:space:]]*65532[[:space:]]*65532' "/proc/$server/status"
+ask /ext/databases '{"database":"main"}' >/dev/null
+ask /ext/remember '{"database":"main","memories":[{"text":"Alice takes her coffee black."}]}' >/dev/null
+stop
+start
+ask /query '{"database":"main","type":"memory","query":"how does Alice drink coffee?"}' | grep -q 'coffee black'
+stop
+[ -z "$(find "$root" -user 65532 ! -path "$root/data*" ! -path "$root/tmp*")" ] || { echo "it wrote outside /data"; exit 1; }
+echo "the program runs as in the image"
+
+if command -v systemd-analyze >/dev/null; then
+  mkdir -p "$root/etc/systemd/system"
+  cp contextmem.service "$root/etc/systemd/system/"
+  cp contextmem.env "$root/etc/contextmem.env"
+  said=$(systemd-analyze verify --man=no --recursive-errors=no --root="$root" /etc/systemd/system/contextmem.service 2>&1) || { echo "$said"; exit 1; }
+  ! grep contextmem <<<"$said" || exit 1
+  echo "the unit is well"
+fi
+if command -v docker-compose >/dev/null; then
+  CONTEXTMEM_API_KEYS=check docker-compose -f compose.yaml config >/dev/null
+  ! docker-compose -f compose.yaml config >/dev/null 2>&1 || { echo "the compose file does not ask for a key"; exit 1; }
+  echo "the compose file is well"
+fi
