@@ -39,3 +39,11 @@ type Slow interface {
 	// Slow reports whether it does.
 	Slow() bool
 }
+
+// MemoryQuerier is an Embedder that looks for memories with another vector than for knowledge: what answers a question about a person
+// was said in passing, and mostly long before it was asked.
+type MemoryQuerier interface {
+	// MemoryQuery returns the [Dim]float32 vector by which memories are looked for, given the vector of EmbedQuery, which it does not
+	// change. It must cost next to nothing.
+	MemoryQuery(query []float32) []float32
+}

@@ -54,6 +54,7 @@ type Embedder struct {
 	languages    []string
 	model        string
 	calibration  Calibration
+	memories     *turn // nil: as other questions
 }
 
 // part is a member with what is needed to take its mean vectors off.

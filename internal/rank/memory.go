@@ -17,6 +17,9 @@ const (
 	contextTerms    = 25 // mean length of a memory at which its context counts in full
 	contextFloor    = .2
 	lateCandidates  = 100
+	talkAnswer      = .7  // of what an assistant said, in chats of short messages
+	talkOther       = .6  // of the other side of the exchange there
+	talkInstead     = .8  // of the rest of the context, which that replaces
 	sessionsWidened = 5   // best sessions whose memories all become candidates
 	sessionSpan     = 300 // memories of one session that are looked at
 )
@@ -186,6 +189,11 @@ func (q *work) closeness() float64 {
 func (q *work) context() {
 	c, w := q.closeness()*q.near, q.contextWeights()
 	asked, penalty := q.replies && q.asksAssistant(), q.asks && q.answersOnly()
+	talk := 0.0 // how much the exchanges of a chat count
+	if q.replies && !asked {
+		talk = w.talk * (q.closeness() - contextFloor) / (1 - contextFloor)
+	}
+	answer, around := w.answer+talk*(talkAnswer-w.answer), c*(1-talk*talkInstead)
 	for i := range q.sessions {
 		q.sessions[i].top = 0
 	}
@@ -196,7 +204,7 @@ func (q *work) context() {
 		}
 		x.own = x.s0 + x.Late + x.Speaker + x.Time
 		if !asked && x.reply {
-			x.own *= w.answer
+			x.own *= answer
 		}
 		if x.session != 0 {
 			s := &q.sessions[x.session-1]
@@ -219,7 +227,14 @@ func (q *work) context() {
 			if r.Marks&backend.MarkOpens != 0 {
 				lift += w.opening
 			}
-			x.Context = c * lift
+			if x.reply && talk > 0 {
+				x.Context = c * (1 - talk) * lift
+			} else {
+				x.Context = around * lift
+			}
+			if talk > 0 {
+				x.Context += talk * talkOther * q.other(x, r)
+			}
 		}
 		if !q.replies {
 			if r.Marks&backend.MarkFirst != 0 {
@@ -240,6 +255,18 @@ func (q *work) context() {
 			x.Context = x.Score - (x.s0 + x.Late + x.Speaker + x.Time)
 		}
 	}
+}
+
+// other returns what the other side of an exchange says: a reply takes up what the user told, mostly in words that are nearer to a question.
+func (q *work) other(x *cand, r *backend.Surveyed) float64 {
+	at := r.Next[0]
+	if x.reply {
+		at = r.Prev[0]
+	}
+	if at == 0 || q.cand[at-1].reply == x.reply {
+		return 0
+	}
+	return q.cand[at-1].own
 }
 
 // contextWeights returns the weights that fit the embedder.

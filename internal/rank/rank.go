@@ -38,6 +38,8 @@ type Engine struct {
 	Coverage func(text string) float64
 	// Read is EmbedQuery and Coverage in one, of an embedder for which that costs less and that is never far away; nil: they are asked apart.
 	Read func(text string) (vec []float32, coverage float64)
+	// MemoryQuery makes of the vector of a question the one by which memories are looked for; nil: it is the same.
+	MemoryQuery func(query []float32) []float32
 	// Word appends the unit vector of a word; nil: there is no late interaction.
 	Word func(dst []float32, word string) ([]float32, bool)
 	// MemoryStrength and KnowledgeStrength are the dense shares at DefaultAlpha.
@@ -303,6 +305,9 @@ func (q *work) embed() (err error) {
 		}
 		q.out.Degraded = append(q.out.Degraded, "the embedder failed: keywords alone were searched")
 		q.w, q.out.Dense = 0, 0
+	}
+	if q.MemoryQuery != nil && q.qvec != nil && q.req.Part.Class == backend.Memory {
+		q.qvec = q.MemoryQuery(q.qvec)
 	}
 	return nil
 }

@@ -149,6 +149,37 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestExchange: in a chat of short messages what the two sides of an exchange say counts for each other, by .6 of .7 of what the assistant
+// said (1) and of what the user said (.4), and the rest of the user's context by a fifth. In one of long messages nothing is as it is there.
+func TestExchange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		avg   float32
+		query string
+		want  map[int64]float64
+	}{
+		"short":              {20, "bridge", map[int64]float64{1: .4 + .2*(.26*.7+.228+.208*.7+.078) + .6*.7, 2: .7 + .6*.4, 3: .5}},
+		"long":               {200, "bridge", map[int64]float64{1: .4 + .2*(.26*.46+.228+.208*.46+.078), 2: .46 + .2*(.26*.4+.228+.208*.46), 3: .5}},
+		"asks the assistant": {20, "what did you suggest about the bridge?", map[int64]float64{1: .4 + .26 + .228 + .208 + .078, 2: 1 + .26*.4 + .228 + .208, 3: .5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{avg: c.avg, sessions: map[int64]float32{7: 4}, memos: []memo{
+				{chunk: 1, source: 1, session: 7, keyword: 4, speaker: "Ann", text: "Ann: so that is that"},
+				{chunk: 2, source: 2, session: 7, keyword: 10, speaker: "assistant", text: "assistant: the new bridge it is"},
+				{chunk: 3, source: 3, keyword: 5, text: "bridge"},
+			}}
+			e := engine()
+			e.Unrelated = &Spread{Mean: .1, Std: .1}
+			sp := w.space()
+			sp.DenseOff = true
+			a, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask(c.query, time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			same(t, c.want, a)
+		})
+	}
+}
+
 // TestOpening: a session of one memory has no opening.
 func TestOpening(t *testing.T) {
 	t.Parallel()
@@ -318,6 +349,40 @@ func TestDegrades(t *testing.T) {
 	a = search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced, Thinking: true, Deadline: time.Now().Add(-time.Second)})
 	assert.Equal(t, []string{"the time budget ended before late interaction"}, a.Degraded)
 	assert.Equal(t, hitsOf(fast), hitsOf(a))
+}
+
+// aimed is the vectors of an index that takes down what it was asked for.
+type aimed struct {
+	vectors
+	asked [][]float32
+}
+
+func (a *aimed) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
+	a.asked = append(a.asked, q.Vector)
+	return a.vectors.SearchVectors(ctx, q)
+}
+
+// TestMemoryQuery holds that memories are looked for with a vector of their own, and knowledge with that of the question.
+func TestMemoryQuery(t *testing.T) {
+	t.Parallel()
+	e := engine()
+	own, err := e.Embedder.EmbedQuery(t.Context(), "bridge")
+	require.NoError(t, err)
+	other := []float32{7}
+	e.MemoryQuery = func(q []float32) []float32 {
+		require.Equal(t, own, q)
+		return other
+	}
+	for class, want := range map[backend.Class][]float32{backend.Memory: other, backend.Knowledge: own} {
+		w := conversation()
+		sp := w.space()
+		v := &aimed{vectors: vectors{world: w}}
+		sp.Vectors = v
+		_, err := e.Search(t.Context(), sp, Request{Part: backend.Partition{Class: class}, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+		require.NoError(t, err)
+		require.NotEmpty(t, v.asked)
+		assert.Equal(t, want, v.asked[0], class)
+	}
 }
 
 // TestRead holds that a question that is read in one pass is ranked like one that is not, and that its caller may still give up.

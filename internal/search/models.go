@@ -88,6 +88,9 @@ func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
 	if x, ok := of.(embed.Rated); ok {
 		r.MemoryStrength, r.KnowledgeStrength = x.Strength()
 	}
+	if x, ok := of.(embed.MemoryQuerier); ok {
+		r.MemoryQuery = x.MemoryQuery
+	}
 	if c, ok := of.(embed.Calibrated); ok {
 		r.Unrelated = unrelated(c.Calibration())
 	}

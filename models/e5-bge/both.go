@@ -12,6 +12,7 @@
 package both
 
 import (
+	_ "embed"
 	"sync"
 
 	"github.com/contextmem/contextmem/embed"
@@ -39,8 +40,17 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return joint.New(base, beside, "en")
+	e, err := joint.New(base, beside, "en")
+	if err != nil {
+		return nil, err
+	}
+	return e.WithMemories(memories)
 })
+
+// memories turn questions towards what people say of themselves; README.md has their origin.
+//
+//go:embed memories.f32
+var memories []byte
 
 // New returns the embedder, the same one at every call. Its memory is that of the two models, about 50 MB beyond the mapped
 // weights, and is needed once in a process; that of the second comes with the first English text.

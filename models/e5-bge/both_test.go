@@ -55,3 +55,38 @@ func TestQuestionsFindTheirAnswers(t *testing.T) {
 		assert.Equal(t, answers[want], answers[at], question)
 	}
 }
+
+// TestMemories asks for what somebody told in passing: turned towards what people say of themselves, a question comes nearer to it.
+func TestMemories(t *testing.T) {
+	t.Parallel()
+	e, err := both.New()
+	require.NoError(t, err)
+	gained := 0
+	asked := map[string][2]string{ // what tells it, and what only has the words
+		"which town am I living in at the moment?": {"first night in the new place and the seagulls are unreal, nobody warned me about brighton seagulls", "which town hall is that in the picture?"},
+		"what do I get around on these days?":      {"picked up the new-to-me fiesta today", "there is no getting around this, these days are long"},
+		"who looks after my teeth?":                {"Dr Amin drilled for an hour and then billed me for two", "the puppy is getting her adult teeth"},
+		"wo arbeite ich gerade?":                   {"erster Tag bei der Stadtbibliothek, die Kaffeemaschine ist schon kaputt", "die Handwerker arbeiten gerade am Dach"},
+		"¿qué coche conduzco?":                     {"hoy recogí el Seat de segunda mano, huele a perro", "mi primo conduce un coche de bomberos"},
+	}
+	for question, texts := range asked {
+		q, err := e.EmbedQuery(t.Context(), question)
+		require.NoError(t, err)
+		d, err := e.EmbedDocuments(t.Context(), texts[:])
+		require.NoError(t, err)
+		m := e.MemoryQuery(q)
+		require.Len(t, m, e.Dim())
+		if gap(m, d) > gap(q, d) {
+			gained++
+		}
+	}
+	assert.GreaterOrEqual(t, gained, 4, "of %d", len(asked))
+}
+
+// gap is by how much a question is nearer to the first text.
+func gap(q []float32, d [][]float32) (sum float64) {
+	for i, x := range q {
+		sum += float64(x) * float64(d[0][i]-d[1][i])
+	}
+	return sum
+}
