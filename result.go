@@ -53,8 +53,8 @@ type Chunk struct {
 	Layout    string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
 	Score     float64   // higher is more relevant; comparable inside one result
 	// Relevance is the probability, in [0,1], that the chunk answers the question, comparable between questions and tenants. With
-	// Options.Judge the judge tells it of the best three (ten in thinking mode, fifty with Recall.MinRelevance), and those
-	// behind are not above the least of these. Else it is a calibrated function of the chunk's own dense score, and far
+	// Options.Judge the judge tells it of the best three (ten in thinking mode, fifty with Recall.MinRelevance), of which each has at least that of the
+	// two behind it, and those behind are not above the least of these. Else it is a calibrated function of the chunk's own dense score, and far
 	// less sharp; 0 where there is none, as in boolean recall.
 	Relevance       float64
 	Metadata        map[string]any

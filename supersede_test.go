@@ -261,6 +261,12 @@ func TestRelevance(t *testing.T) {
 	ids, _ = ask(t, sub, contextmem.Recall{Query: "what is the name of my dentist", MinRelevance: .95})
 	assert.Empty(t, ids, "what was never told has no hit")
 
+	// What holds now says nothing of the river, and answers as well as what it took the place of.
+	now := toldAll(t, labelled{replaces: moved, answers: map[string]float64{"Lisbon": .9, "Faro": .2}}, homes()...)
+	ids, by = ask(t, now, contextmem.Recall{Query: "where do I live near the river"})
+	require.Equal(t, "faro", ids[0])
+	assert.InDelta(t, .9, by["faro"].Relevance, 1e-9)
+
 	plain := toldAll(t, nil, homes()...)
 	_, by = ask(t, plain, contextmem.Recall{Query: "where do I live near the river"})
 	for id, c := range by {

@@ -34,3 +34,11 @@ type Judge interface {
 	// they can be compared between questions.
 	Answers(ctx context.Context, question string, passages []string) ([]float64, error)
 }
+
+// Narrow is a Judge that sees two texts and nothing else that was said. How far the earlier one stands out among all that is near the later one is then
+// weighed in; the probabilities of other judges are taken as they are.
+type Narrow interface {
+	Judge
+	// Narrow reports whether it is one.
+	Narrow() bool
+}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -29,7 +30,7 @@ const (
 )
 
 // rulesVersion is raised when the rules change, so that memories are compared again.
-const rulesVersion = "rules 2"
+const rulesVersion = "rules 3"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
@@ -319,8 +320,13 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 	if err != nil {
 		return err
 	}
+	narrow, ok := r.Judge.(judge.Narrow)
+	alone := ok && narrow.Narrow() && s.vector != nil
 	for i, p := range probs {
 		later, earlier := order(s, near[i])
+		if alone {
+			p = amongOthers(p, near[i].out)
+		}
 		if !later.settles() {
 			p *= unsettled
 		}
@@ -329,6 +335,21 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 		}
 	}
 	return nil
+}
+
+// A narrow judge sees two statements and not the others. That an earlier statement is much nearer to the later one than the others are says as much
+// as the judge does, and both together twice as much: see docs/recall.md.
+const (
+	judgeSlope  = .65 // of the logit of the judge's probability
+	othersSlope = 1.55
+	othersShift = -1.6
+	surest      = 1e-6 // of a probability, from 0 and from 1
+)
+
+// amongOthers returns a judge's probability as what it is of a statement that stands out among the others by some deviations.
+func amongOthers(p, out float64) float64 {
+	p = min(max(p, surest), 1-surest)
+	return 1 / (1 + math.Exp(-(judgeSlope*math.Log(p/(1-p)) + othersSlope*out + othersShift)))
 }
 
 // replaces asks the judge.

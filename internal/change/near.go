@@ -3,6 +3,7 @@ package change
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 const (
 	maxChunks   = 8   // of a memory
 	maxNear     = 12  // statements that one is compared with
-	searchDeep  = 32  // hits of each index
+	searchDeep  = 32  // hits of the keyword index
+	vectorsDeep = 128 // hits of the vectors: enough to say how near most of the others are
 	embedAtOnce = 64  // texts of one call of the embedder
 	maxShort    = 300 // bytes of a statement that are kept as evidence
 	rankOffset  = 10  // of reciprocal rank fusion: the first places count, the others hardly
@@ -27,12 +29,21 @@ func (r *run) near(s *said) ([]*said, error) {
 			scores[h.Chunk] += 1 / float64(rankOffset+i)
 		}
 	}
+	var like map[int64]float64 // inner products
+	least := 0.0
 	if s.vector != nil {
-		hits, err := r.Vectors.SearchVectors(r.ctx, backend.VectorQuery{Part: s.src.Part, Lane: r.Lane, Vector: s.vector, K: searchDeep})
+		hits, err := r.Vectors.SearchVectors(r.ctx, backend.VectorQuery{Part: s.src.Part, Lane: r.Lane, Vector: s.vector, K: vectorsDeep})
 		if err != nil {
 			return nil, err
 		}
-		add(hits)
+		like = make(map[int64]float64, len(hits))
+		for _, h := range hits {
+			like[h.Chunk] = float64(h.Score)
+		}
+		if len(hits) > 0 {
+			least = float64(hits[len(hits)-1].Score)
+		}
+		add(hits[:min(len(hits), searchDeep)])
 	}
 	hits, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: s.src.Part, Text: s.text, K: searchDeep})
 	if err != nil {
@@ -59,9 +70,15 @@ func (r *run) near(s *said) ([]*said, error) {
 			return nil, err
 		}
 		if n != nil {
+			if near, ok := like[row.Num]; ok {
+				n.like = near
+			} else {
+				n.like = least
+			}
 			out = append(out, n)
 		}
 	}
+	standOut(out)
 	if r.Judge == nil || len(out) == 0 {
 		return out, nil
 	}
@@ -135,4 +152,21 @@ func short(s string) string {
 		s = strings.ToValidUTF8(s[:maxShort], "")
 	}
 	return s
+}
+
+// evenSpread is added to the deviation of inner products of unit vectors, so that few statements that are alike do not stand out.
+const evenSpread = 0.02
+
+// standOut sets by how many standard deviations each statement is nearer than the others.
+func standOut(near []*said) {
+	n, mean, square := float64(len(near)), 0.0, 0.0
+	for _, x := range near {
+		mean += x.like / n
+	}
+	for _, x := range near {
+		square += (x.like - mean) * (x.like - mean) / n
+	}
+	for _, x := range near {
+		x.out = (x.like - mean) / (math.Sqrt(square) + evenSpread)
+	}
 }

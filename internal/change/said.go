@@ -24,6 +24,8 @@ type said struct {
 	before  string    // what was said directly before
 	own     bool      // see Own
 	vector  []float32 // nil: not known
+	like    float64   // how near it is to what it is compared with, 0 where that is not known
+	out     float64   // by how many deviations nearer than the others; see standOut
 	clauses []clause
 }
 

@@ -20,8 +20,11 @@ const (
 
 	judgedFast     = 3  // hits that the judge is asked about in fast mode
 	judgedThinking = 10 // and in thinking mode
-	judgeBudget    = 2 * time.Second
-	judgedMost     = 50 // and where a least relevance is asked for
+	// judgedBehind is how many hits behind one lend it their relevance. The order knows more than the judge, which sees a question and a text: what holds now often
+	// shares nothing with the question that what held before answers.
+	judgedBehind = 2
+	judgeBudget  = 2 * time.Second
+	judgedMost   = 50 // and where a least relevance is asked for
 )
 
 // relevance returns how likely a hit answers the question, as far as its scores tell.
@@ -81,8 +84,11 @@ func (r *run) judge(hits []*Hit) {
 	}
 	least := 1.0
 	for i, p := range probs {
-		hits[i].Relevance = math.Min(1, math.Max(0, p))
-		least = min(least, hits[i].Relevance)
+		probs[i] = math.Min(1, math.Max(0, p))
+		least = min(least, probs[i])
+	}
+	for i, h := range hits[:n] {
+		h.Relevance = slices.Max(probs[i:min(n, i+1+judgedBehind)])
 	}
 	for _, h := range hits[n:] {
 		h.Relevance = min(h.Relevance, least)

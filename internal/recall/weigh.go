@@ -2,26 +2,21 @@ package recall
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/change"
 )
 
-// Most successions are hints, too weak to order two memories by themselves: of ten that a judge gives a chance of .2, two are right. One hint decides nothing, but
+// Most successions are hints, too weak to order two memories by themselves: of ten that get a chance of .2, four are right. One hint decides nothing, but
 // what a question finds first and what hints say of it decide together: a memory gains by what it may have taken the place
-// of, and loses by what may have taken its place, as far as the other memory is about the question itself. A memory that
-// seems to replace many, or to be replaced by many, says little of each. The weights are those of a conditional logit
-// model (McFadden, 1974) of which memory answers; docs/recall.md says what it was fitted on.
+// of, and loses by what may have taken its place, as far as the other memory is about the question itself. The weights of the shares are those of a conditional logit
+// model (McFadden, 1974) of which memory answers, that of hints was chosen among some on the same conversations; docs/recall.md says which.
 const (
-	weighOwn   = 7.9            // of the share of the best score
-	weighOwn2  = -2.6           // of its square
-	weighGains = 21             // of the best hint that it took the place of another, by that one's share
-	weighLoses = 16             // of the best hint that another took its place
-	weighMost  = 4              // that a memory may gain or lose
+	weighOwn   = 8.4            // of the share of the best score
+	weighOwn2  = -2.4           // of its square
+	weighHint  = 6              // of the root of the best hint's confidence, times the share of the other memory
 	mostNamed  = 16             // memories that hints add to the hits
 	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
 
@@ -68,13 +63,10 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		all[i] = standing{Hit: h, share: max(0, h.Score/top), own: change.Own(doc, &h.Row.Chunk)}
 		of[h.Row.Src.Num] = append(of[h.Row.Src.Num], &all[i])
 	}
-	strengths, err := s.strengths()
-	if err != nil {
-		return nil, nil, err
-	}
 	for i := range s.hints {
 		f := &s.hints[i]
-		gains, loses := strengths[i], strengths[i]
+		strength := weighHint * math.Sqrt(f.Confidence)
+		gains, loses := strength, strength
 		certain := f.Confidence >= change.Shown
 		if certain {
 			loses *= certainLoses
@@ -88,7 +80,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 					continue
 				}
 				if certain {
-					gains = strengths[i] * min(1, b.share/certainFits)
+					gains = strength * min(1, b.share/certainFits)
 				}
 				b.gains = max(b.gains, gains*a.share)
 				a.loses = max(a.loses, loses*b.share)
@@ -97,7 +89,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	}
 	for i := range all {
 		x := &all[i]
-		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + min(weighMost, weighGains*x.gains) - min(weighMost, weighLoses*x.loses)
+		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + x.gains - x.loses
 	}
 	scores := make([]float64, len(all))
 	for i := range all {
@@ -112,28 +104,6 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		some[i] = h
 	}
 	return some, hits, nil
-}
-
-// strengths returns for each hint its confidence times the geometric mean of its shares of what is said of its two sides.
-func (s *succession) strengths() ([]float64, error) {
-	replaces, replaced := map[int64]float64{}, map[int64]float64{}
-	for i := range s.hints {
-		replaced[s.hints[i].Earlier] += s.hints[i].Confidence
-		replaces[s.hints[i].Later] = 0
-	}
-	found, err := s.Store.Successions(s.ctx, backend.SuccessionQuery{Part: s.part, Later: slices.Collect(maps.Keys(replaces))})
-	if err != nil {
-		return nil, err
-	}
-	for i := range found {
-		replaces[found[i].Later] += found[i].Confidence
-	}
-	out := make([]float64, len(s.hints))
-	for i := range s.hints {
-		f := &s.hints[i]
-		out[i] = f.Confidence * math.Sqrt(f.Confidence/max(f.Confidence, replaces[f.Later])*f.Confidence/replaced[f.Earlier])
-	}
-	return out, nil
 }
 
 // named returns memories that hints name and that were ranked, but stand behind the hits.

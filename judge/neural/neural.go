@@ -90,7 +90,7 @@ type Judge struct {
 	threads int
 }
 
-var _ judge.Judge = (*Judge)(nil)
+var _ judge.Narrow = (*Judge)(nil)
 
 // New makes a judge of files in memory and of the encoder that they were trained on. It checks the files' layout at once; weights
 // are read with the first text, which is when ones that are no numbers are an error.
@@ -164,6 +164,9 @@ func (c *config) check(encoder Encoder) ([]scale, error) {
 
 // Model is the model's name and a fingerprint of its weights, its calibration and its encoder.
 func (j *Judge) Model() string { return j.model() }
+
+// Narrow reports that the judge sees two texts alone: see [judge.Narrow].
+func (j *Judge) Narrow() bool { return true }
 
 // Replaces returns, for each pair, the calibrated probability that the later statement takes the place of the earlier one. It
 // reads the beginning of long texts only, 128 tokens with the model that comes with contextmem; what was said before and when is not looked at. The errors are those of ctx.

@@ -1,0 +1,30 @@
+package change
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestStandOut(t *testing.T) {
+	t.Parallel()
+	near := []*said{{like: .5}, {like: .2}, {like: .21}, {like: .19}}
+	standOut(near)
+	assert.Greater(t, near[0].out, 1.4, "one is much nearer than the others")
+	for _, x := range near[1:] {
+		assert.Less(t, x.out, 0.0)
+	}
+	even := []*said{{like: .300}, {like: .301}}
+	standOut(even)
+	assert.Less(t, even[1].out, .1, "two that are alike do not stand out")
+	one := []*said{{like: .9}}
+	standOut(one)
+	assert.Zero(t, one[0].out, "nor does what stands alone")
+	standOut(nil)
+
+	assert.Greater(t, amongOthers(.5, 2), .8, "both say so")
+	assert.Less(t, amongOthers(.5, 0), .2)
+	assert.Less(t, amongOthers(.1, 2), amongOthers(.5, 2))
+	assert.Positive(t, amongOthers(0, -9))
+	assert.Less(t, amongOthers(1, 9), 1.0)
+}
