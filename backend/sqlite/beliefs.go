@@ -55,13 +55,41 @@ func (f *fact) end(by *fact) (any, bool) {
 // folded into it.
 type group []int64
 
+// place is an end of a relation.
+type place struct {
+	num   int64 // 0: a literal
+	root  int64 // what the entity stands for, once found
+	found bool
+	alone bool // it is known that nothing else stands for root
+}
+
+// rootAt is what an end of a relation stands for.
+func (t *tx) rootAt(part int64, p *place) (_ int64, err error) {
+	if !p.found {
+		if p.root, err = t.rootOf(part, p.num); err != nil {
+			return 0, err
+		}
+		p.found = true
+	}
+	return p.root, nil
+}
+
+// groupAt is the group of an end of a relation.
+func (t *tx) groupAt(part int64, p *place) (group, error) {
+	root, err := t.rootAt(part, p)
+	if err != nil || root == 0 || p.alone {
+		return group{root}, err
+	}
+	return t.groupOf(part, root)
+}
+
 // groupOf returns the group of an entity that stands for itself.
 func (t *tx) groupOf(part, entity int64) (group, error) {
 	aliases, err := t.aliasesOf(part)
 	if err != nil {
 		return nil, err
 	}
-	if len(aliases) == 0 {
+	if len(aliases.into) == 0 {
 		return group{entity}, nil
 	}
 	// The rows of entities made by this call must be there to be found.
@@ -74,49 +102,43 @@ func (t *tx) groupOf(part, entity int64) (group, error) {
 // rootOf is the entity that another stands for.
 func (t *tx) rootOf(part, entity int64) (int64, error) {
 	aliases, err := t.aliasesOf(part)
-	if err != nil || len(aliases) == 0 || entity == 0 {
+	if err != nil || len(aliases.into) == 0 || entity == 0 {
 		return entity, err
 	}
 	if err := t.settleUses(); err != nil {
 		return 0, err
 	}
-	rs, err := newRoots(t.c)
-	if err != nil {
-		return 0, err
-	}
+	rs := roots{c: t.c, merged: true, known: make(map[int64]int64)}
 	return rs.of(entity)
 }
 
-// weighNew settles what a relation just stored retires, and what retires it.
-func (t *tx) weighNew(part int64, f *fact) error {
-	root, err := t.rootOf(part, f.from)
-	if err != nil {
-		return err
+// weighNew settles what a relation just stored, between from and to, retires, and what retires it.
+func (t *tx) weighNew(part int64, f *fact, from, to *place) error {
+	if f.flags == 0 && t.led.retractions == 0 {
+		return nil
 	}
-	g, err := t.groupOf(part, root)
-	if err != nil {
-		return err
-	}
-	object, err := t.rootOf(part, f.to)
+	g, err := t.groupAt(part, from)
 	if err != nil {
 		return err
 	}
 	if f.flags != 0 {
-		touched, err := t.touchedBy(part, g, object, f)
+		touched, err := t.touchedBy(part, g, to, f)
 		if err != nil {
 			return err
 		}
-		if err := t.weighAll(part, touched); err != nil {
-			return err
+		for i := range touched { // they are of the same group
+			if err := t.weigh(part, g, &place{num: touched[i].to}, &touched[i]); err != nil {
+				return err
+			}
 		}
 	}
-	return t.weigh(part, g, object, f)
+	return t.weigh(part, g, to, f)
 }
 
 // touchedBy returns the relations that f may retire, which come before it: of a
 // functional one the last functional one of each member, of a retraction those of its
 // object back to the last retraction of that.
-func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, err error) {
+func (t *tx) touchedBy(part int64, g group, to *place, f *fact) (out []fact, err error) {
 	if f.flags&retracts == 0 {
 		for _, from := range g {
 			_, err := t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
@@ -131,9 +153,13 @@ func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, 
 		}
 		return out, nil
 	}
+	object, err := t.rootAt(part, to)
+	if err != nil {
+		return nil, err
+	}
 	var last *fact
 	for _, from := range g {
-		x, err := t.retraction(part, from, object, f, true)
+		x, err := t.retraction(part, from, to, f, true)
 		if err != nil {
 			return nil, err
 		}
@@ -171,28 +197,26 @@ func (t *tx) touchedBy(part int64, g group, object int64, f *fact) (out []fact, 
 
 // retraction finds the retraction of what f says by an entity that is nearest to f: before it when back, else
 // behind it. Objects count as one when they stand for one entity.
-func (t *tx) retraction(part, from, object int64, f *fact, back bool) (near *fact, err error) {
+func (t *tx) retraction(part, from int64, to *place, f *fact, back bool) (near *fact, err error) {
 	if t.led.retractions == 0 {
 		return nil, nil
 	}
-	objects := group{object}
-	if object != 0 {
-		if objects, err = t.groupOf(part, object); err != nil {
-			return nil, err
-		}
+	objects, err := t.groupAt(part, to)
+	if err != nil {
+		return nil, err
 	}
 	where := "(ord, source, num) > (?, ?, ?) ORDER BY ord, source, num LIMIT 1"
 	if back {
 		where = "(ord, source, num) < (?, ?, ?) ORDER BY ord DESC, source DESC, num DESC LIMIT 1"
 	}
-	for _, to := range objects {
+	for _, object := range objects {
 		_, err := t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retracting
 			WHERE flags > 1 AND from_id = ? AND predicate = ? AND to_id = ? AND object = ? AND `+where, func(r *row) error {
 			if x := readFact(r); near == nil || back && near.before(&x) || !back && x.before(near) {
 				near = &x
 			}
 			return nil
-		}, from, f.predicate, to, f.object, f.ord, f.source, f.num)
+		}, from, f.predicate, object, f.object, f.ord, f.source, f.num)
 		if err != nil {
 			return nil, err
 		}
@@ -211,11 +235,7 @@ func (t *tx) weighAll(part int64, fs []fact) error {
 		if err != nil {
 			return err
 		}
-		object, err := t.rootOf(part, fs[i].to)
-		if err != nil {
-			return err
-		}
-		if err := t.weigh(part, g, object, &fs[i]); err != nil {
+		if err := t.weigh(part, g, &place{num: fs[i].to}, &fs[i]); err != nil {
 			return err
 		}
 	}
@@ -223,7 +243,7 @@ func (t *tx) weighAll(part int64, fs []fact) error {
 }
 
 // weigh decides what retires f, which is stored.
-func (t *tx) weigh(part int64, g group, object int64, f *fact) error {
+func (t *tx) weigh(part int64, g group, to *place, f *fact) error {
 	if f.flags&retracts != 0 {
 		return nil
 	}
@@ -242,7 +262,7 @@ func (t *tx) weigh(part int64, g group, object int64, f *fact) error {
 				return err
 			}
 		}
-		x, err := t.retraction(part, from, object, f, false)
+		x, err := t.retraction(part, from, to, f, false)
 		if err != nil {
 			return err
 		}

@@ -49,56 +49,21 @@ func (t *tx) entity(part int64, key string) (ref entityRef, err error) {
 	return ref, err
 }
 
-// chain returns the keys that a key was folded into, itself first.
-func (t *tx) chain(part int64, key string) ([]string, error) {
-	aliases, err := t.aliasesOf(part)
-	if err != nil {
-		return nil, err
-	}
-	keys := []string{key}
-	for next, ok := aliases[key]; ok; next, ok = aliases[next] {
-		keys = append(keys, next)
-	}
-	return keys, nil
-}
-
-// aliasesOf returns the aliases of a partition; few have any.
-func (t *tx) aliasesOf(part int64) (map[string]string, error) {
-	if m, ok := t.aliases[part]; ok {
-		return m, nil
-	}
-	if len(t.aliases) >= partCacheSize {
-		clear(t.aliases)
-	}
-	var m map[string]string
-	err := t.c.each(bg, "SELECT key, into_key FROM aliases WHERE part = ?", func(r *row) error {
-		if m == nil {
-			m = make(map[string]string)
-		}
-		m[r.str(0)] = r.str(1)
-		return nil
-	}, part)
-	if err == nil {
-		t.aliases[part] = m
-	}
-	return m, err
-}
-
 // use counts a use of a key with so many mentions, making its entity and those it is
-// folded into; it returns the key's own. name is nil for ends of relations.
-func (t *tx) use(part int64, key string, mentions int64, m *backend.Mention) (int64, error) {
+// folded into. m is nil for ends of relations.
+func (t *tx) use(part int64, key string, mentions int64, m *backend.Mention) (p place, err error) {
 	keys, err := t.chain(part, key)
 	if err == nil {
 		err = t.relieve()
 	}
 	if err != nil {
-		return 0, err
+		return p, err
 	}
 	var nums []int64
 	for i, k := range keys {
 		ref, err := t.entity(part, k)
 		if err != nil {
-			return 0, err
+			return p, err
 		}
 		if ref.num == 0 {
 			t.led.entity++
@@ -124,7 +89,11 @@ func (t *tx) use(part int64, key string, mentions int64, m *backend.Mention) (in
 	for _, num := range nums {
 		t.uses[num].root = nums[len(nums)-1]
 	}
-	return nums[0], nil
+	aliases, err := t.aliasesOf(part)
+	if err != nil {
+		return p, err
+	}
+	return place{num: nums[0], root: nums[len(nums)-1], found: true, alone: aliases.behind[keys[len(keys)-1]] == 0}, nil
 }
 
 // unuse takes one use of a key back.
@@ -229,10 +198,11 @@ func (t *tx) addMentions(v *head, ms []backend.Mention) error {
 	seen := make(map[int64]int, len(ms)) // of an entity its index in says
 	for i := range ms {
 		m := &ms[i]
-		num, err := t.use(v.part, m.Key, 1, m)
+		used, err := t.use(v.part, m.Key, 1, m)
 		if err != nil {
 			return err
 		}
+		num := used.num
 		data = appendMention(data, mention{int64(m.Chunk), num, m.Weight, m.Key})
 		at, ok := seen[num]
 		if !ok {

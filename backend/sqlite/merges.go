@@ -44,9 +44,11 @@ func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time
 		return 0, fmt.Errorf("they are one already: %w", backend.ErrConflict)
 	}
 	t.inserted = true
-	delete(t.aliases, part)
 	if err := t.c.do("INSERT INTO aliases (part, key, into_key) VALUES (?, ?, ?)", part, a.key, b.key); err != nil {
 		return 0, err
+	}
+	if known := t.aliases[part]; known != nil {
+		known.add(a.key, b.key)
 	}
 	moved, err := t.members(a.num)
 	if err != nil {
@@ -105,9 +107,11 @@ func (t *tx) unmerge(num, why int64) error {
 		return err
 	}
 	t.inserted = true
-	delete(t.aliases, part)
 	if err := t.c.do("DELETE FROM aliases WHERE part = ? AND key = ?", part, from); err != nil {
 		return err
+	}
+	if known := t.aliases[part]; known != nil {
+		known.remove(from)
 	}
 	a, err := t.counted(part, from)
 	if err != nil || a.num == 0 { // nothing uses the key now

@@ -30,21 +30,21 @@ func (t *tx) addRelation(v *head, in *backend.Relation) error {
 	if in.Asserted.IsZero() {
 		f.ord = micros(in.KnownFrom)
 	}
-	var err error
-	for i, key := range ends(in.FromKey, in.ToKey) {
-		num, uerr := t.use(v.part, key, 0, nil)
-		if uerr != nil {
-			return uerr
-		}
-		if i == 0 {
-			f.from = num
-		} else {
-			f.to = num
+	from, err := t.use(v.part, in.FromKey, 0, nil)
+	if err != nil {
+		return err
+	}
+	to := place{found: true, alone: true}
+	switch in.ToKey {
+	case "":
+	case in.FromKey:
+		to = from
+	default:
+		if to, err = t.use(v.part, in.ToKey, 0, nil); err != nil {
+			return err
 		}
 	}
-	if in.ToKey == in.FromKey {
-		f.to = f.from
-	}
+	f.from, f.to = from.num, to.num
 	if in.Functional {
 		f.flags |= functional
 	}
@@ -64,7 +64,7 @@ func (t *tx) addRelation(v *head, in *backend.Relation) error {
 		return err
 	}
 	f.knownTo = f.ownEnd()
-	return t.weighNew(v.part, &f)
+	return t.weighNew(v.part, &f, &from, &to)
 }
 
 // confidence is stored as SQLite can: it keeps no NaN.

@@ -187,7 +187,7 @@ func (t *tx) settleKey(k entityKey, p backend.Partition) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := aliases[k.key]; ok {
+	if _, ok := aliases.into[k.key]; ok {
 		return nil
 	}
 	apart, err := t.c.one(bg, `SELECT 1 FROM merges INDEXED BY merges_from

@@ -37,10 +37,10 @@ type tx struct {
 	parts    *lru[backend.Partition, int64]
 	names    *lru[int64, backend.Partition]
 	entities *lru[entityKey, entityRef]
-	aliases  map[int64]map[string]string // by partition; loaded when needed
-	stated   map[int64]map[string]bool   // keys that sources name aliases of, by partition; loaded when needed
-	inserted bool                        // the call under way put new rows into the caches
-	dirty    bool                        // an earlier call of this transaction did
+	aliases  map[int64]*aliases        // by partition; loaded when needed
+	stated   map[int64]map[string]bool // keys that sources name aliases of, by partition; loaded when needed
+	inserted bool                      // the call under way put new rows into the caches
+	dirty    bool                      // an earlier call of this transaction did
 
 	buf []byte // for checksums
 
@@ -80,7 +80,7 @@ func newTx(c *conn, l ledger, g lag, e *epochs, lastSeq *atomic.Uint64, v *versi
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
-		aliases:  make(map[int64]map[string]string),
+		aliases:  make(map[int64]*aliases),
 		stated:   make(map[int64]map[string]bool),
 		partSums: make(map[int64]partSum),
 		uses:     make(map[int64]*use),

@@ -1,0 +1,58 @@
+package sqlite
+
+// aliases is what keys of a partition were folded into.
+type aliases struct {
+	into   map[string]string
+	behind map[string]int // of a key how many were folded into it
+}
+
+func (a *aliases) add(key, into string) {
+	if a.into == nil {
+		a.into, a.behind = make(map[string]string), make(map[string]int)
+	}
+	a.into[key] = into
+	a.behind[into]++
+}
+
+func (a *aliases) remove(key string) {
+	into, ok := a.into[key]
+	if !ok {
+		return
+	}
+	delete(a.into, key)
+	if a.behind[into]--; a.behind[into] == 0 {
+		delete(a.behind, into)
+	}
+}
+
+// chain returns the keys that a key was folded into, itself first.
+func (t *tx) chain(part int64, key string) ([]string, error) {
+	aliases, err := t.aliasesOf(part)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{key}
+	for next, ok := aliases.into[key]; ok; next, ok = aliases.into[next] {
+		keys = append(keys, next)
+	}
+	return keys, nil
+}
+
+// aliasesOf returns the aliases of a partition; few have any.
+func (t *tx) aliasesOf(part int64) (*aliases, error) {
+	if m, ok := t.aliases[part]; ok {
+		return m, nil
+	}
+	if len(t.aliases) >= partCacheSize {
+		clear(t.aliases)
+	}
+	m := new(aliases)
+	err := t.c.each(bg, "SELECT key, into_key FROM aliases WHERE part = ?", func(r *row) error {
+		m.add(r.str(0), r.str(1))
+		return nil
+	}, part)
+	if err == nil {
+		t.aliases[part] = m
+	}
+	return m, err
+}
