@@ -7,6 +7,7 @@ type aliases struct {
 }
 
 func (a *aliases) add(key, into string) {
+	a.remove(key)
 	if a.into == nil {
 		a.into, a.behind = make(map[string]string), make(map[string]int)
 	}
