@@ -40,7 +40,7 @@ var serveShown = map[string]string{
 	"addr": "every server of a test", "api-keys": "TestServe", "audit-log": "TestServeAudits", "pprof": "TestServeProfiles", "requests-per-second": "TestServeSwitches",
 	"tls-cert": "TestServeTLS", "tls-key": "TestServeTLS", "trusted-proxies": "TestServeSwitches", "max-body-bytes": "TestServeSwitches", "max-held-bytes": "TestServeSwitches",
 	"body-timeout": "TestServeSwitches", "max-json-depth": "TestServeSwitches", "no-mcp": "TestServeSwitches", "no-console": "TestServeSwitches",
-	"backup-dir": "TestServeSwitches", "shutdown-timeout": "TestServeShutdown",
+	"backup-dir": "TestServeSwitches", "shutdown-timeout": "TestServeShutdown", "store": "TestServeStore", "store-listen": "TestServeStore",
 }
 
 // ask makes a request with the key of the tests' servers.
