@@ -1,6 +1,7 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,9 @@ func (d *Document) pairRoles() {
 // ReadClauses divides the sentences into clauses and finds their modes.
 func (d *Document) ReadClauses() {
 	d.Clauses = d.Clauses[:0]
+	d.verbs = slices.Grow(d.verbs[:0], len(d.Tokens))[:len(d.Tokens)]
+	clear(d.verbs)
+	defer func() { d.verbs = d.verbs[:0] }() // what comes later may change tokens
 	d.findQuotes()
 	for k := range d.Sentences {
 		first := len(d.Clauses)
@@ -289,11 +293,34 @@ func (d *Document) verbSoon(s *Sentence, i, n int) bool {
 	return false
 }
 
-// finiteVerb reports whether token i can be the verb of a clause.
+// answer is what is known of a token.
+type answer uint8
+
+// Answers to a question that is asked of a token several times.
+const (
+	unknown answer = iota
+	no
+	yes
+)
+
+// finiteVerb reports whether token i of a sentence can be the verb of a clause. ReadClauses asks it of each token several times.
 func (d *Document) finiteVerb(s *Sentence, i int) bool {
 	if i < s.Lo || i >= s.Hi {
 		return false
 	}
+	if i >= len(d.verbs) {
+		return d.isFiniteVerb(s, i)
+	}
+	if d.verbs[i] == unknown {
+		d.verbs[i] = no
+		if d.isFiniteVerb(s, i) {
+			d.verbs[i] = yes
+		}
+	}
+	return d.verbs[i] == yes
+}
+
+func (d *Document) isFiniteVerb(s *Sentence, i int) bool {
 	t := &d.Tokens[i]
 	if t.Is(FormOfBe | FormOfHave | FormOfDo | Modal) {
 		if t.Kind == KindClitic && d.Text[t.End-1]|0x20 == 's' { // "Anna's book" has none
@@ -307,7 +334,7 @@ func (d *Document) finiteVerb(s *Sentence, i int) bool {
 	}
 	prev := func(f Flag) bool { return i > s.Lo && d.Tokens[i-1].Kind == KindWord && d.Tokens[i-1].Is(f) }
 	if t.Word.Verb == 0 {
-		if w := strings.ToLower(d.TokenText(i)); modeTables().report[w] && !prev(Determiner|Possessive|Preposition) && i > s.Lo {
+		if modeTables().report.has(d.TokenText(i)) && !prev(Determiner|Possessive|Preposition) && i > s.Lo {
 			return true
 		}
 		return t.Shape == LowerCase && t.Word.Flags == 0 && t.End-t.Start > 4 && strings.HasSuffix(d.TokenText(i), "ed") && !prev(Determiner|Possessive)
@@ -349,11 +376,11 @@ func (d *Document) reportBefore(s *Sentence, lo, i int) bool {
 		if t.Kind == KindPunct {
 			continue
 		}
-		w := strings.ToLower(d.TokenText(j))
-		if modeTables().report[w] || modeTables().own[w] {
+		w := d.TokenText(j)
+		if modeTables().report.has(w) || modeTables().own.has(w) {
 			return true
 		}
-		switch w {
+		switch strings.ToLower(w) {
 		case "that", "me", "him", "her", "us", "them", "you", "everyone", "'s", "like":
 			continue
 		}

@@ -62,6 +62,7 @@ type Document struct {
 	vocabulary   map[string]int32 // lower-case words, once counted
 	counted      bool
 	Clauses      []Clause     // once ReadClauses found them
+	verbs        []answer     // of each token, while ReadClauses reads: whether it is a finite verb
 	quoted       []Span       // between quotation marks
 	phrases      []phraseHit  // of the sentence that is read
 	frameStays   bool         // to the end of the paragraph
@@ -105,7 +106,7 @@ func (d *Document) Reset(text string, ref time.Time) {
 	clear(d.vocabulary)
 	clear(d.index)
 	*d = Document{Text: text, Reference: ref, Tokens: d.Tokens[:0], Sentences: d.Sentences[:0], Dates: d.Dates[:0], Names: d.Names[:0], tongues: d.tongues[:0], Clauses: d.Clauses[:0], quoted: d.quoted[:0], phrases: d.phrases[:0],
-		index: d.index, vocabulary: d.vocabulary, words: d.words[:0], joined: d.joined[:0]}
+		verbs: d.verbs[:0], index: d.index, vocabulary: d.vocabulary, words: d.words[:0], joined: d.joined[:0]}
 }
 
 // Read finds tokens, sentences and dates.

@@ -30,8 +30,8 @@ func (d *Document) reports(s *Sentence, c *Clause) bool {
 		}
 		break
 	}
-	w := strings.ToLower(d.TokenText(end - 1))
-	return end > c.Lo && (modeTables().report[w] || modeTables().own[w])
+	w := d.TokenText(end - 1)
+	return end > c.Lo && (modeTables().report.has(w) || modeTables().own.has(w))
 }
 
 // ownReport reports whether it is the speaker who says or holds something in a clause: "I think", not "my doctor thinks".
@@ -169,10 +169,14 @@ func (d *Document) orders(s *Sentence, c *Clause) bool {
 func (d *Document) arranged(s *Sentence, c *Clause) bool {
 	ing, ahead := false, false
 	for i := c.Lo; i < c.Hi; i++ {
-		t := &d.Tokens[i]
-		if t.Word.Form&IngForm != 0 && i > c.Lo && (d.Tokens[i-1].Is(FormOfBe) || d.Tokens[i-1].Is(Adverb|Negation) && i > c.Lo+1 && d.Tokens[i-2].Is(FormOfBe)) {
+		if t := &d.Tokens[i]; t.Word.Form&IngForm != 0 && i > c.Lo && (d.Tokens[i-1].Is(FormOfBe) || d.Tokens[i-1].Is(Adverb|Negation) && i > c.Lo+1 && d.Tokens[i-2].Is(FormOfBe)) {
 			ing = !d.IsWord(s, i-1, "was") && !d.IsWord(s, i-1, "were") && !d.IsWord(s, i-1, "been")
 		}
+	}
+	if !ing {
+		return false
+	}
+	for i := c.Lo; i < c.Hi; i++ {
 		switch {
 		case d.IsWord(s, i, "tomorrow"), d.IsWord(s, i, "next"), d.IsWord(s, i, "soon"), d.IsWord(s, i, "upcoming"):
 			ahead = true
@@ -180,5 +184,5 @@ func (d *Document) arranged(s *Sentence, c *Clause) bool {
 			ahead = ahead || i+1 < c.Hi && d.Tokens[i+1].Is(Month|Weekday|Season) || i+2 < c.Hi && d.Tokens[i+2].Is(TimeUnit) && d.Tokens[i+1].Is(NumberWord|Determiner)
 		}
 	}
-	return ing && ahead
+	return ahead
 }

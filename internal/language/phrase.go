@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 //go:embed tables/modes.txt
@@ -38,24 +39,27 @@ type modePhrase struct {
 
 // modeWords are the words that tell how a clause is meant.
 type modeWords struct {
-	report, own map[string]bool
+	report, own wordSet
 	phrases     map[string][]modePhrase // by their first word
+	first       shapes                  // of those words
 }
 
 var modeTables = sync.OnceValue(func() *modeWords {
 	sections := TableSections(modeTable)
-	words := func(name string) map[string]bool {
-		m := make(map[string]bool)
+	words := func(name string) wordSet {
+		s := wordSet{words: make(map[string]bool)}
 		for w := range strings.FieldsSeq(sections[name]) {
-			m[w] = true
+			s.words[w] = true
+			s.shapes.add(w)
 		}
-		return m
+		return s
 	}
 	t := &modeWords{report: words("report"), own: words("own"), phrases: make(map[string][]modePhrase)}
 	for i, name := range phraseSections {
 		for line := range strings.SplitSeq(sections[name], "\n") {
 			p := strings.Fields(line)
 			t.phrases[p[0]] = append(t.phrases[p[0]], modePhrase{set: 1 << i, rest: p[1:]})
+			t.first.add(p[0])
 		}
 	}
 	return t
@@ -72,6 +76,9 @@ func (d *Document) findPhrases(s *Sentence) {
 	d.phrases = d.phrases[:0]
 	t := modeTables()
 	for i := s.Lo; i < s.Hi; i++ {
+		if !t.first.mayBe(d.TokenText(i)) {
+			continue
+		}
 		for _, p := range t.phrases[d.plainWord(i)] {
 			hi := i + 1 + len(p.rest)
 			if hi > s.Hi {
@@ -89,6 +96,42 @@ func (d *Document) findPhrases(s *Sentence) {
 		}
 	}
 }
+
+// shapes are the first bytes and the lengths of words: most words are in no table, and need not be looked up to know it.
+type shapes [utf8.RuneSelf]uint32 // bits of lengths, by first byte
+
+// maxShape is the length from which on words are not told apart.
+const maxShape = 31
+
+// add notes a word in lower case.
+func (s *shapes) add(w string) {
+	if c := w[0]; c < utf8.RuneSelf {
+		s[c] |= 1 << min(len(w), maxShape)
+	}
+}
+
+// mayBe is false for a word in any case that is none of those that were added. One with typographic apostrophes, of three bytes,
+// may be one with plain ones.
+func (s *shapes) mayBe(w string) bool {
+	c, n := w[0], min(len(w), maxShape)
+	if c >= utf8.RuneSelf {
+		return true
+	}
+	if IsUpperByte(c) {
+		c |= 0x20
+	}
+	one := uint32(1) << n
+	return s[c]&(one|one>>2|one>>4) != 0 || n == maxShape
+}
+
+// wordSet is a section of words.
+type wordSet struct {
+	words  map[string]bool
+	shapes shapes
+}
+
+// has reports whether a word in any case is in the set.
+func (s *wordSet) has(w string) bool { return s.shapes.mayBe(w) && s.words[strings.ToLower(w)] }
 
 // plainWord is token i in lower case with straight apostrophes.
 func (d *Document) plainWord(i int) string {
