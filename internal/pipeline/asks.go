@@ -11,7 +11,7 @@ func asks(text string) bool {
 	if s := SpeakerOf(text); s != "" {
 		text = text[len(s)+1:]
 	}
-	if !strings.ContainsAny(text, "?？؟") {
+	if strings.IndexByte(text, '?') < 0 && !strings.Contains(text, "？") && !strings.Contains(text, "؟") {
 		return false
 	}
 	words, asked, sentence, depth, inside := 0, 0, 0, 0, false
