@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -276,4 +277,39 @@ func TestRelevance(t *testing.T) {
 	assert.Greater(t, by["lisbon"].Relevance, by["tea"].Relevance)
 	_, err := plain.Recall(t.Context(), contextmem.Recall{Query: "x", MinRelevance: 1.5})
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
+}
+
+// TestSupersededAhead: without a judge a memory is looked at only where something may take its place: what was told before it, or ahead of its time.
+func TestSupersededAhead(t *testing.T) {
+	t.Parallel()
+	goes := contextmem.Memory{ID: "goes", Text: "I go to pilates every Tuesday."}
+	stopped := contextmem.Memory{ID: "stopped", Text: "I stopped going to pilates."}
+	ahead := stopped
+	ahead.Time = time.Now().AddDate(0, 0, 2)
+	dated := goes
+	dated.Time = on("2024-01-01")
+	for name, tc := range map[string]struct {
+		told []contextmem.Memory
+		want bool
+	}{
+		"in order":                 {[]contextmem.Memory{goes, stopped}, true},
+		"the other way round":      {[]contextmem.Memory{stopped, goes}, false},
+		"ahead of its time":        {[]contextmem.Memory{ahead, goes}, true},
+		"told before it came in":   {[]contextmem.Memory{stopped, dated}, true},
+		"beside others that are":   {[]contextmem.Memory{{ID: "trip", Text: "The trip to Rome is over.", Time: ahead.Time}, goes, stopped}, true},
+		"beside others, reversely": {[]contextmem.Memory{{ID: "trip", Text: "The trip to Rome is over.", Time: ahead.Time}, stopped, goes}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sub := toldAll(t, nil, tc.told...)
+			_, by := ask(t, sub, contextmem.Recall{Query: "do I go to pilates"})
+			require.Contains(t, by, "goes")
+			if !tc.want {
+				assert.Nil(t, by["goes"].SupersededBy)
+				return
+			}
+			require.NotNil(t, by["goes"].SupersededBy)
+			assert.Equal(t, "stopped", by["goes"].SupersededBy.ID)
+		})
+	}
 }

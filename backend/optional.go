@@ -1,6 +1,9 @@
 package backend
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // The interfaces of this file are optional: a backend implements one where it can do
 // better than the callers' fallback, and what depends on it is speed, a wait, how much trouble
@@ -47,6 +50,16 @@ type WordKeeper interface {
 	// KeepWords sets what makes Relation.Words. The service calls it before it reads
 	// relations; f is safe for concurrent use.
 	KeepWords(f func(predicate, context string) []uint64)
+}
+
+// AheadTeller is a [Store] that knows the sources that were told ahead of their time: most
+// memories that are not cannot be changed by what was told before them, and need no search.
+//
+// If a Store does not implement AheadTeller, each memory is compared with those nearest to it.
+type AheadTeller interface {
+	// AnyAhead reports whether a source of a partition has a time of its own that is later
+	// than both its acceptance and a given time.
+	AnyAhead(ctx context.Context, part Partition, after time.Time) (bool, error)
 }
 
 // LeaseVoider is a [Store] or a [Registry] that can end every lease at once: of

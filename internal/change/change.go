@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -65,6 +66,9 @@ type Space struct {
 func (e *Engine) Compare(ctx context.Context, sp *Space, nums []int64) error {
 	r := &run{Engine: e, Space: sp, ctx: ctx, now: time.Now(), docs: map[int64]*item.Doc{}}
 	if err := r.load(nums); err != nil {
+		return err
+	}
+	if err := r.leaveOut(); err != nil {
 		return err
 	}
 	if err := r.embed(); err != nil {
@@ -122,6 +126,28 @@ func (r *run) load(nums []int64) error {
 			}
 		}
 		r.versions = append(r.versions, v)
+	}
+	return nil
+}
+
+// leaveOut drops what was said that neither changes what was said before, as far as the rules can tell, nor can be changed by it,
+// so that nothing near it needs to be found.
+func (r *run) leaveOut() error {
+	x, ok := r.Store.(backend.AheadTeller)
+	if !ok || r.Judge != nil {
+		return nil
+	}
+	for _, v := range r.versions {
+		if !v.src.Time.IsZero() || slices.ContainsFunc(v.said, (*said).cued) { // a dated one may have been told before what came in before it
+			continue
+		}
+		ahead, err := x.AnyAhead(r.ctx, v.src.Part, v.src.CreatedAt)
+		if err != nil {
+			return err
+		}
+		if !ahead {
+			v.said = nil
+		}
 	}
 	return nil
 }
@@ -273,7 +299,7 @@ func (r *run) rules(s *said, near []*said, out []verdict) error {
 	words := map[*said]*vocabulary{}
 	for i, n := range near {
 		later, earlier := order(s, n)
-		if !cued(later) {
+		if !later.cued() {
 			continue
 		}
 		if words[later] == nil {

@@ -51,7 +51,7 @@ func TestConversations(t *testing.T) {
 			}
 		}
 		for j := range all {
-			if !cued(all[j]) {
+			if !all[j].cued() {
 				continue
 			}
 			for _, i := range nearest(terms[:j], terms[j], v) {

@@ -80,11 +80,15 @@ func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 	return best, false
 }
 
-// cued reports whether a statement has a clause that does something to what was said before.
-func cued(s *said) bool {
-	return slices.ContainsFunc(s.parse(), func(c clause) bool {
-		return cueOf(&c) != "" || changes.MatchString(c.Text) || disproves.MatchString(c.Text) || swapped.MatchString(c.Text) || gone.MatchString(c.Text)
-	})
+// cued reports whether a statement has a clause that does something to what was said before. It looks once.
+func (s *said) cued() bool {
+	if !s.looked {
+		s.looked = true
+		s.changes = slices.ContainsFunc(s.parse(), func(c clause) bool {
+			return cueOf(&c) != "" || changes.MatchString(c.Text) || disproves.MatchString(c.Text) || swapped.MatchString(c.Text) || gone.MatchString(c.Text)
+		})
+	}
+	return s.changes
 }
 
 // states reports whether a clause says something that can end.

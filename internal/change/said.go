@@ -27,6 +27,8 @@ type said struct {
 	like    float64   // how near it is to what it is compared with, 0 where that is not known
 	out     float64   // by how many deviations nearer than the others; see standOut
 	clauses []clause
+
+	looked, changes bool // see cued
 }
 
 // clause is a clause with its terms.
