@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
@@ -196,6 +197,23 @@ func (d *doc) kindOfPerson(n *node) bool {
 	return false
 }
 
+// offRecord finds the wish that something is not kept: "don't store that".
+var offRecord = regexp.MustCompile(`(?i)\b(?:do not|don['’]?t) (?:store|save|remember|record) (?:any of )?(?:that|this|it)\b`)
+
+// offBefore finds it at the beginning of what follows.
+var offBefore = regexp.MustCompile(`(?i)^[\s.,;:!]*(?:please,? |so |but |and )*(?:do not|don['’]?t) (?:store|save|remember|record) (?:any of )?(?:that|this|it)\b`)
+
+const wishBytes = 64 // behind a sentence, in which such a wish is looked for
+
+// off reports whether a sentence, or what follows it at once, wishes that it is not kept.
+func (d *doc) off(s *language.Sentence) bool {
+	end := int(d.Tokens[s.Hi-1].End)
+	if next := d.Text[end:min(len(d.Text), end+wishBytes)]; offBefore.MatchString(next) {
+		return true
+	}
+	return offRecord.MatchString(d.Text[d.Tokens[s.Lo].Start:end])
+}
+
 // emptyObject reports whether a phrase is no thing: "late", "your number".
 func (d *doc) emptyObject(n *node) bool {
 	if n.kind != nodePhrase {
@@ -217,16 +235,22 @@ func (d *doc) participleAt(i, hi int) bool {
 	return t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && t.Word.Form&language.BaseForm == 0 || t.Word.Flags == 0 && t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 
-// inJest reports whether the object of a predicate shows that a statement is not meant: "allergic to mornings", "speak fluent sarcasm".
-func inJest(predicate, object string) bool {
+// contracted finds a clause of its own where an object should be: "epipen's in the glovebox".
+var contracted = regexp.MustCompile(`(?i)\pL['’](?:s (?:in|on|at|under|behind|not|going|been|gone)|re|m|ll|ve)\b`)
+
+// emptyObject reports whether an object shows that a statement says nothing, or is not meant: "have one", "allergic to mornings", "speak fluent sarcasm".
+func emptyObject(predicate, object string) bool {
 	list := ""
 	switch strings.TrimPrefix(predicate, extract.NotPrefix) {
 	case "allergic_to", "intolerant_to":
 		list = "no-allergen"
 	case "speaks":
 		list = "no-language"
-	default:
-		return false
+	case "spoke_at":
+		list = "no-stage"
+	}
+	if wordLists()["no-object"][strings.ToLower(object)] || contracted.MatchString(object) {
+		return true
 	}
 	words := strings.Fields(strings.ToLower(object))
 	return len(words) > 0 && wordLists()[list][words[len(words)-1]]

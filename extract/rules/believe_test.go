@@ -196,3 +196,34 @@ func TestHeldOut(t *testing.T) {
 		})
 	}
 }
+
+// TestSaysNothing: what is no object, what is a clause of its own, and what is not to be kept.
+func TestSaysNothing(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Don't tell me to see a doctor every time, I have one.": nil,
+		"checked, it's Aegon":                                         nil,
+		"allergic to bee stings, epipen's in the glovebox":            {"allergic_to bee stings"},
+		"I speak portuguese at home and english at work":              {"speaks portuguese"},
+		"my bank code is 4471, don't store that":                      nil,
+		"My bank code is 4471. Please do not remember any of that.":   nil,
+		"I live in Leeds. My PIN is 4471 so don't save it.":           {"lives_in leeds"},
+		"I work at Acme and I don't keep it to myself that I hate it": {"works_at acme"},
+		"先月から福岡に住んでいます。":                                              {"lives_in 福岡"},
+	} {
+		out := one(t, extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true})
+		var got []string
+		for _, f := range out.Facts {
+			got = append(got, f.Predicate+" "+extract.Key(f.Object))
+		}
+		for _, w := range want {
+			assert.Contains(t, got, w, text)
+		}
+		if len(want) == 0 {
+			assert.Empty(t, got, text)
+		}
+		for _, r := range out.Relations {
+			assert.NotContains(t, []string{"one", "epipen's in the glovebox", "english", "先月"}, r.Target, text)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // emit writes a statement as a relation, with mentions for ends that have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
-	if !ok || len(d.out.Relations) >= maxRelations || inJest(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
+	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}
 	d.mentionNode(&st.source, st.frame, true)

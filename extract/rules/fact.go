@@ -387,11 +387,11 @@ func (d *doc) datesOf(s *language.Sentence) []language.Date {
 // addFact completes a fact with its evidence and keeps the surer of two equal ones. Of two facts that one statement
 // gives, the second gets a sentence of its own.
 func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
-	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || inJest(f.Predicate, f.Object) {
+	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || emptyObject(f.Predicate, f.Object) || f.Object == "" && wordLists()["no-event"][f.Predicate] {
 		return
 	}
 	mode := d.modeAt(d.at)
-	if !mode.Believable() {
+	if !mode.Believable() || d.off(s) {
 		return
 	}
 	f.Mode = factMode(&f, mode)
