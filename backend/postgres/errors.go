@@ -113,9 +113,3 @@ func (l *losses) err() error {
 	}
 	return &backend.DamageError{Rows: l.rows, First: l.first}
 }
-
-// partial reports whether an error says no more than that rows were left out.
-func partial(err error) bool {
-	var d *backend.DamageError
-	return err == nil || errors.As(err, &d)
-}

@@ -211,3 +211,50 @@ func (p *Postgres) CreateDatabase(name, template string) error {
 	_, err := p.SQL("postgres", sql)
 	return err
 }
+
+// Pooler starts pgbouncer in transaction mode, with three connections, before a database, and returns the URL that leads through it. bin is the
+// program. It ends with stop.
+func (p *Postgres) Pooler(bin, database string) (through string, stop func(), err error) {
+	dir, err := os.MkdirTemp(p.Dir, "pooler")
+	if err != nil {
+		return "", nil, err
+	}
+	config := fmt.Sprintf(`[databases]
+%s = host=%s user=%s
+[pgbouncer]
+listen_addr =
+unix_socket_dir = %s
+listen_port = 5432
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 200
+`, database, p.Dir, PostgresRole, dir)
+	file := filepath.Join(dir, "pgbouncer.ini")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		return "", nil, err
+	}
+	if p.owner != nil {
+		if err := os.Chown(dir, int(p.owner.Uid), int(p.owner.Gid)); err != nil {
+			return "", nil, err
+		}
+	}
+	cmd := exec.Command(bin, "-q", file)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.owner}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	for deadline := time.Now().Add(20 * time.Second); p.command("pg_isready", "-q", "-h", dir, "-d", database, "-U", PostgresRole).Run() != nil; {
+		if time.Now().After(deadline) {
+			stop()
+			return "", nil, errors.New("pgbouncer does not answer")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	u := url.URL{Scheme: "postgres", User: url.User(PostgresRole), Path: "/" + database, RawQuery: url.Values{"host": {dir}}.Encode()}
+	return u.String(), stop, nil
+}

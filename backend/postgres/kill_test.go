@@ -1,0 +1,216 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/internal/testtool"
+)
+
+// The server is killed, and shut down, while calls go on: each call succeeds in the end, and did what it says once.
+func TestServerIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server of its own")
+	}
+	sharedServer(t) // or skips
+	pg, err := testtool.StartPostgres(true)
+	require.NoError(t, err)
+	t.Cleanup(pg.Stop)
+	require.NoError(t, pg.CreateDatabase("kill", ""))
+	d, err := Open(t.Context(), pg.URL("kill"), &Options{Partitions: 2, Retry: time.Minute})
+	require.NoError(t, err)
+	defer d.Close()
+	ctx := t.Context()
+	s, err := d.OpenStore(ctx, backendtest.UID("kill"))
+	require.NoError(t, err)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	counts := make([]int, 4)
+	for w := range counts {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				// IfAbsent: a call that was done twice would fail.
+				in := note(fmt.Sprintf("%d-%d", w, i))
+				in.IfAbsent = true
+				if _, err := s.Place(ctx, []backend.Placed{in}); !assert.NoError(t, err) {
+					return
+				}
+				counts[w]++
+				if _, err := s.Stats(ctx, backend.Memory); !assert.NoError(t, err) {
+					return
+				}
+			}
+		})
+	}
+	for _, end := range []func(){pg.Kill, pg.Shut, pg.Kill} {
+		pause(ctx, 300*time.Millisecond)
+		end()
+		require.NoError(t, pg.Start())
+	}
+	pause(ctx, 300*time.Millisecond)
+	close(stop)
+	wg.Wait()
+	total := 0
+	for _, n := range counts {
+		assert.Positive(t, n)
+		total += n
+	}
+	st, err := s.Stats(ctx, backend.Memory)
+	require.NoError(t, err)
+	assert.Equal(t, backend.Stats{Chunks: total, Sources: total}, st, "neither lost nor twice")
+	next := uint64(0)
+	for {
+		changes, err := s.Changes(ctx, next<<seqShift, 1000)
+		require.NoError(t, err)
+		if len(changes) == 0 {
+			break
+		}
+		for _, c := range changes {
+			next++
+			require.Equal(t, next<<seqShift, c.Seq)
+		}
+	}
+	assert.EqualValues(t, total, next)
+	t.Logf("%d calls over three ends of the server", total)
+}
+
+// With a server that is gone calls end, and say that they can be repeated.
+func TestServerIsGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server of its own")
+	}
+	sharedServer(t)
+	pg, err := testtool.StartPostgres(false)
+	require.NoError(t, err)
+	t.Cleanup(pg.Stop)
+	require.NoError(t, pg.CreateDatabase("gone", ""))
+	d, err := Open(t.Context(), pg.URL("gone"), &Options{Partitions: 2, Retry: 200 * time.Millisecond})
+	require.NoError(t, err)
+	defer d.Close()
+	s, err := d.OpenStore(t.Context(), backendtest.UID("gone"))
+	require.NoError(t, err)
+	pg.Kill()
+	_, err = s.Place(t.Context(), []backend.Placed{note("a")})
+	require.ErrorIs(t, err, backend.ErrUnavailable)
+	_, err = s.Stats(t.Context(), backend.Memory)
+	require.ErrorIs(t, err, backend.ErrUnavailable)
+	require.ErrorIs(t, d.reg.SetWake(t.Context(), "x", time.Now()), backend.ErrUnavailable)
+	_, err = Open(t.Context(), pg.URL("gone"), nil)
+	require.ErrorIs(t, err, backend.ErrUnavailable)
+	require.NoError(t, pg.Start())
+	_, err = s.Place(t.Context(), []backend.Placed{note("a")})
+	require.NoError(t, err, "and it goes on")
+}
+
+func TestStatementTimeout(t *testing.T) {
+	d := openTest(t, t.Name(), &Options{StatementTimeout: 50 * time.Millisecond})
+	defer d.Close()
+	for name, f := range map[string]func(context.Context, scope, func(*conn) error) error{"read": d.read, "query": d.query, "write": d.write} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			err := f(t.Context(), everything, func(c *conn) error {
+				_, err := c.one(bg, "SELECT 1 FROM pg_sleep(60)", func(*row) error { return nil })
+				return err
+			})
+			require.ErrorIs(t, err, backend.ErrUnavailable)
+			assert.Less(t, time.Since(start), 30*time.Second)
+		})
+	}
+}
+
+// Deadlocks, which transactions of an operator can make, are tried again.
+func TestDeadlock(t *testing.T) {
+	d := openTest(t, t.Name(), nil)
+	defer d.Close()
+	ctx := t.Context()
+	for _, id := range []string{"a", "b"} {
+		require.NoError(t, d.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: "k", ID: id}}}))
+	}
+	write := func(first, second string) error {
+		return d.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: "k", ID: first}, IfRev: -1}, {Record: backend.Record{Kind: "k", ID: second}, IfRev: -1}})
+	}
+	var wg sync.WaitGroup
+	const each = 6
+	for range each {
+		wg.Go(func() { assert.NoError(t, write("a", "b")) })
+		wg.Go(func() { assert.NoError(t, write("b", "a")) })
+	}
+	wg.Wait()
+	for _, id := range []string{"a", "b"} {
+		r, err := d.reg.Record(ctx, "k", "", id)
+		require.NoError(t, err)
+		assert.EqualValues(t, 1+2*each, r.Rev, "each write once")
+	}
+}
+
+// Through pgbouncer in transaction mode, which knows no prepared statements and gives each transaction whatever connection is free.
+func TestPooler(t *testing.T) {
+	pg := sharedServer(t)
+	bin, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		bin = "/usr/sbin/pgbouncer"
+	}
+	if _, err := os.Stat(bin); err != nil {
+		testtool.Missing(t, "pgbouncer (Debian: pgbouncer)")
+	}
+	direct, err := url.Parse(database(t, t.Name()))
+	require.NoError(t, err)
+	through, stop, err := pg.Pooler(bin, strings.TrimPrefix(direct.Path, "/"))
+	require.NoError(t, err)
+	defer stop()
+	const calls = 8 // at once, over three connections
+	var stores []*store
+	for range 2 {
+		d, err := Open(t.Context(), through, &Options{Poll: 100 * time.Millisecond})
+		require.NoError(t, err)
+		defer d.Close()
+		assert.False(t, d.watch.listens, "a pooler passes no messages on")
+		s, err := d.OpenStore(t.Context(), backendtest.UID("pooled"))
+		require.NoError(t, err)
+		stores = append(stores, s.(*store))
+	}
+	ctx := t.Context()
+	var wg sync.WaitGroup
+	for w := range calls {
+		s := stores[w%2]
+		wg.Go(func() {
+			for i := range 20 {
+				id := fmt.Sprintf("%d-%d", w, i)
+				_, err := s.Place(ctx, []backend.Placed{note(id)})
+				assert.NoError(t, err)
+				found, err := s.Sources(ctx, note(id).Part, []string{id})
+				if assert.NoError(t, err) && assert.NotNil(t, found[0]) {
+					assert.Equal(t, id, found[0].ID)
+				}
+				_, _, err = s.List(ctx, backend.ListQuery{Part: note(id).Part, Limit: 3})
+				assert.NoError(t, err)
+				assert.NoError(t, s.db.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: "k", Org: fmt.Sprint(w), ID: id}}}))
+			}
+			rs, err := s.db.reg.Records(ctx, "k", fmt.Sprint(w), "", 100)
+			assert.NoError(t, err)
+			assert.Len(t, rs, 20, "of its organisation")
+		})
+	}
+	wg.Wait()
+	st, err := stores[0].Stats(ctx, backend.Memory)
+	require.NoError(t, err)
+	assert.Equal(t, calls*20, st.Sources)
+	require.Eventually(t, func() bool { return stores[0].LastSeq() == stores[1].LastSeq() }, 10*time.Second, 10*time.Millisecond, "by asking")
+}
