@@ -205,6 +205,7 @@ func (s *Service) start(ctx context.Context) error {
 		s.gate.Go(func() { sh.Watch(s.gate.Life(), s.heard) })
 	}
 	s.gate.Go(func() { s.keys.Run(s.gate.Life()) })
+	s.gate.Go(func() { s.set.KeepTallies(s.gate.Life()) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestObserverAndMetrics(t *testing.T) {
 	for _, line := range []string{
 		`contextmem_recalls_total{mode="fast",degraded="false",outcome="ok"} 1`, `contextmem_recalls_total{mode="none",degraded="false",outcome="error"} 1`,
 		"contextmem_items_accepted_total 3", "contextmem_items_completed_total 2", fmt.Sprintf("contextmem_items_errored_total{code=%q} 1", errored[0]),
-		`contextmem_queue_items{state="queued"} 0`, `contextmem_items{state="completed"} 2`, `contextmem_items{state="errored"} 1`,
+		`contextmem_queue_items{state="queued"} 0`, `contextmem_items{state="completed",error=""} 2`, `contextmem_items{state="errored",error="E2001"} 1`,
 		`contextmem_stage_duration_seconds_count{operation="recall",stage="rank"} 1`,
 	} {
 		assert.Contains(t, text, line+"\n")
@@ -112,4 +113,54 @@ func TestObserverAndMetrics(t *testing.T) {
 	assert.Positive(t, a.RecallP95)
 	assert.Equal(t, map[string]int64{errored[0]: 1}, a.Errors)
 	require.NoError(t, svc.Ping(ctx))
+}
+
+// TestMetricsOfClosedTenants: items are counted over all tenants, whether they are open or not, also after a restart.
+func TestMetricsOfClosedTenants(t *testing.T) {
+	t.Parallel()
+	ctx, dir := t.Context(), t.TempDir()
+	o := &contextmem.Options{MaxOpenTenants: 1}
+	svc, err := contextmem.Open(ctx, dir, o)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	for i := range 5 {
+		id := fmt.Sprint("t", i)
+		s := tenant(t, svc, contextmem.TenantSpec{ID: id}).Sub("u")
+		remember(t, s, contextmem.Memory{ID: "a", Text: "The kettle is on."}, contextmem.Memory{ID: "b", Text: "It boils."})
+		_, err := s.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "bad", Name: "bad.pdf", Data: []byte("%PDF-1.4 broken")}}})
+		require.NoError(t, err)
+	}
+	require.NoError(t, svc.Drain(ctx))
+	items := func(completed, errored int) []string {
+		return []string{fmt.Sprintf(`contextmem_items{state="completed",error=""} %d`, completed), fmt.Sprintf(`contextmem_items{state="errored",error="E2001"} %d`, errored),
+			`contextmem_items{state="queued",error=""} 0`}
+	}
+	has := func(want ...string) {
+		t.Helper()
+		var b bytes.Buffer
+		require.NoError(t, svc.WriteMetrics(ctx, &b))
+		var lines []string
+		for line := range strings.Lines(b.String()) {
+			if strings.HasPrefix(line, "contextmem_items{") || strings.HasPrefix(line, "contextmem_open_tenants ") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		assert.Subset(t, lines, want)
+		assert.NotContains(t, b.String(), `state="errored",error=""`)
+	}
+	has(items(10, 5)...)
+	require.NoError(t, svc.Close())
+	svc, err = contextmem.Open(ctx, dir, o)
+	require.NoError(t, err)
+	has(append(items(10, 5), "contextmem_open_tenants 0")...)
+	remember(t, svc.Tenant("t3").Sub("u"), contextmem.Memory{ID: "c", Text: "Tea."})
+	require.NoError(t, svc.Tenant("t3").Sub("u").Retry(ctx, contextmem.ClassKnowledge, "bad"))
+	require.NoError(t, svc.Drain(ctx))
+	has(items(11, 5)...)
+	require.NoError(t, svc.Tenant("t1").Delete(ctx))
+	has(items(9, 4)...)
+	require.NoError(t, svc.Close())
+	svc, err = contextmem.Open(ctx, dir, o)
+	require.NoError(t, err)
+	has(items(9, 4)...)
 }

@@ -194,6 +194,14 @@ type EventEraser interface {
 	EraseEvents(ctx context.Context, uid, sub string, ids []string) (int, error)
 }
 
+// ErrorCounter is a [Store] that tells why items are errored, for metrics.
+//
+// If a Store does not implement ErrorCounter, metrics count errored items without a reason.
+type ErrorCounter interface {
+	// ErrorCodes counts the newest versions that are [Errored] by their code.
+	ErrorCodes(ctx context.Context) (map[string]int, error)
+}
+
 // Tender is a [Store] with upkeep that can wait until nothing else is to be done, such
 // as giving the room of deleted rows back.
 //

@@ -33,6 +33,11 @@ func testFinish(t *testing.T, e *storeEnv) {
 	failed := e.source(notes, "bad")
 	assert.Equal(t, []any{backend.Errored, "E7", "no"}, []any{failed.State, failed.ErrorCode, failed.ErrorMessage})
 	assert.Equal(t, []string{"text"}, e.visible(bad), "what was indexed stays visible")
+	if k, ok := e.Store.(backend.ErrorCounter); ok {
+		codes, err := k.ErrorCodes(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]int{"E7": 1, "E8": 1}, codes)
+	}
 	for name, tc := range map[string]struct {
 		q    backend.ListQuery
 		want []string

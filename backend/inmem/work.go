@@ -389,6 +389,24 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 	})
 }
 
+var _ backend.ErrorCounter = (*store)(nil)
+
+// ErrorCodes implements [backend.ErrorCounter].
+func (s *store) ErrorCodes(ctx context.Context) (counts map[string]int, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		counts = map[string]int{}
+		for _, p := range d.parts {
+			for _, it := range p.items {
+				if src := &it.newest.src; src.State == backend.Errored {
+					counts[src.ErrorCode]++
+				}
+			}
+		}
+		return nil
+	})
+	return counts, err
+}
+
 func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
 	// waiting tidies the queue, hence the lock for writing.
 	err = s.write(ctx, func(d *storeData) error {

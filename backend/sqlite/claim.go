@@ -211,6 +211,21 @@ func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next
 	return counts, next, nil
 }
 
+var _ backend.ErrorCounter = (*store)(nil)
+
+// ErrorCodes implements [backend.ErrorCounter]. It reads errored items alone.
+func (s *store) ErrorCodes(ctx context.Context) (counts map[string]int, err error) {
+	err = s.readSettled(ctx, func(c *conn) error {
+		counts = map[string]int{}
+		return c.each(ctx, `SELECT error_code, count(*) FROM sources INDEXED BY sources_errored WHERE part > 0 AND newest = 1 AND state = 5 GROUP BY error_code`,
+			func(r *row) error {
+				counts[r.str(0)] = int(r.int(1))
+				return nil
+			})
+	})
+	return counts, err
+}
+
 func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) error {
 	return s.change(ctx, func(t *tx) error {
 		v, err := t.find(part, id)

@@ -82,6 +82,7 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	for _, call := range []func() error{
 		func() error { _, err := s.Chunks(ctx, nums, testTime); return err },
+		func() error { _, err := s.ErrorCodes(ctx); return err },
 		func() error { _, err := s.SourceChunks(ctx, nums[0], 0, 1, true); return err },
 		func() error { _, err := s.ChunkNums(ctx, testPart, ids); return err },
 		func() error { _, err := s.Sources(ctx, testPart, ids); return err },

@@ -55,7 +55,7 @@ func TestText(t *testing.T) {
 	s.Errored.Of("E1002").Add(1)
 	var b bytes.Buffer
 	w := NewWriter(&b)
-	s.Write(w, &Gauges{Queued: 3, Items: map[string]int{"completed": 4}, IndexBudget: 5, IndexFileBytes: -1, StoreBytes: -1})
+	s.Write(w, &Gauges{Queued: 3, Items: map[Item]int{{State: "completed"}: 4, {State: "errored", Error: "E1002"}: 2}, IndexBudget: 5, IndexFileBytes: -1, StoreBytes: -1})
 	require.NoError(t, w.Flush())
 	text := b.String()
 	assert.True(t, strings.Contains(text, `contextmem_webhook_attempts_total{outcome="a \"quoted\"\\\nname"} 2`+"\n"))

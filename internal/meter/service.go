@@ -2,6 +2,8 @@ package meter
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/contextmem/contextmem/observe"
@@ -108,12 +110,53 @@ func (s *Service) Observe(_ context.Context, r *observe.Record) {
 
 // Gauges are what is measured when somebody asks.
 type Gauges struct {
-	Queued, Processing, Graph  int            // items on their way
-	Open                       int            // tenants that are open
-	Items                      map[string]int // of tenants that are open, by state
-	IndexMemory, IndexBudget   int64          // bytes of the indexes in memory, and their bound; negative: not known
-	Loads, Evictions           int64          // of partitions of indexes, from their files into memory and out of it
-	StoreBytes, IndexFileBytes int64          // of files; negative: not known
+	Queued, Processing, Graph  int          // items on their way
+	Open                       int          // tenants that are open
+	Items                      map[Item]int // of all tenants
+	IndexMemory, IndexBudget   int64        // bytes of the indexes in memory, and their bound; negative: not known
+	Loads, Evictions           int64        // of partitions of indexes, from their files into memory and out of it
+	StoreBytes, IndexFileBytes int64        // of files; negative: not known
+}
+
+// Item is what items are counted by.
+type Item struct {
+	State string
+	Error string // the code of an errored one
+}
+
+// maxCodes bounds the series of errored items: extractors and parsers from outside may make up codes.
+const maxCodes = 100
+
+// items writes how many items there are.
+func (w *Writer) items(all map[Item]int) {
+	w.Head("contextmem_items", "gauge", "Items of all tenants by state, errored ones by the code of the error; those of a closed tenant as they were when it was counted last.")
+	sample := func(state, code string, n int) {
+		w.Sample("contextmem_items", []string{"state", "error"}, []string{state, code}, float64(n))
+	}
+	for _, state := range []string{"completed", "errored", "graph_creation", "processing", "queued"} {
+		n := all[Item{State: state}]
+		if state != "errored" {
+			sample(state, "", n)
+			continue
+		}
+		codes := map[string]int{}
+		for x, k := range all {
+			if x.State == state && x.Error != "" {
+				codes[x.Error] = k
+			}
+		}
+		names := slices.Sorted(maps.Keys(codes))
+		for i, code := range names {
+			if i >= maxCodes {
+				n += codes[code]
+				continue
+			}
+			sample(state, code, codes[code])
+		}
+		if n > 0 || len(codes) == 0 {
+			sample(state, "", n)
+		}
+	}
 }
 
 // Write writes everything in the Prometheus text format.
@@ -139,10 +182,7 @@ func (s *Service) Write(w *Writer, g *Gauges) {
 	}{{"queued", g.Queued}, {"processing", g.Processing}, {"graph_creation", g.Graph}} {
 		w.Sample("contextmem_queue_items", []string{"state"}, []string{x.state}, float64(x.n))
 	}
-	w.Head("contextmem_items", "gauge", "Items of the tenants that are open, by state.")
-	for _, state := range []string{"completed", "errored", "graph_creation", "processing", "queued"} {
-		w.Sample("contextmem_items", []string{"state"}, []string{state}, float64(g.Items[state]))
-	}
+	w.items(g.Items)
 	w.Gauge("contextmem_open_tenants", "Tenants that are open.", float64(g.Open))
 	if g.IndexBudget >= 0 {
 		w.Gauge("contextmem_index_memory_bytes", "Memory of the search indexes.", float64(g.IndexMemory))
@@ -151,7 +191,7 @@ func (s *Service) Write(w *Writer, g *Gauges) {
 		count("contextmem_index_cache_evictions_total", "Partitions of indexes that left memory.", g.Evictions)
 	}
 	if g.IndexFileBytes >= 0 {
-		w.Gauge("contextmem_index_file_bytes", "Files of the search indexes of open tenants.", float64(g.IndexFileBytes))
+		w.Gauge("contextmem_index_file_bytes", "Files of the search indexes.", float64(g.IndexFileBytes))
 	}
 	if g.StoreBytes >= 0 {
 		w.Gauge("contextmem_store_file_bytes", "Files of the stores.", float64(g.StoreBytes))

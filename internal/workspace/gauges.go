@@ -4,30 +4,35 @@ import (
 	"context"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/internal/meter"
 )
 
-// Gauges measures the tenants that are open, and what they hold.
+// Gauges measures what all tenants hold, those that are closed as they were when they were counted last, and what is open.
 func (s *Set) Gauges(ctx context.Context) (*meter.Gauges, error) {
-	g := &meter.Gauges{Items: map[string]int{}, IndexBudget: -1, StoreBytes: -1, IndexFileBytes: -1}
-	var open []string
-	s.spaces.Each(func(name string, _ *Space) { open = append(open, name) })
-	g.Open = len(open)
-	for _, uid := range open {
-		sp, ok := s.AcquireOpen(uid)
-		if !ok {
-			continue
-		}
-		counts, _, err := sp.Store.Backlog(ctx)
-		s.ReleaseUID(uid)
-		if err != nil {
-			return nil, err
-		}
-		for state, k := range counts {
-			g.Items[string(item.StatusOf(state))] += k
-		}
+	g := &meter.Gauges{Items: map[meter.Item]int{}, IndexBudget: -1, StoreBytes: -1, IndexFileBytes: -1}
+	s.spaces.Each(func(string, *Space) { g.Open++ })
+	if err := s.tallies.load(ctx, s.registry); err != nil {
+		return nil, err
 	}
+	if err := s.recount(ctx); err != nil {
+		return nil, err
+	}
+	s.tallies.each(func(_ string, t Tally) {
+		for state, n := range t.States {
+			if state != string(content.StatusErrored) {
+				g.Items[meter.Item{State: state}] += n
+				continue
+			}
+			for code, k := range t.Errors {
+				g.Items[meter.Item{State: state, Error: code}] += k
+				n -= k
+			}
+			if n > 0 { // the store does not tell codes
+				g.Items[meter.Item{State: state}] += n
+			}
+		}
+	})
 	if m, ok := s.Backend.(backend.Measurer); ok {
 		if x := m.Measure(); x.LimitBytes >= 0 {
 			g.IndexMemory, g.IndexBudget, g.Loads, g.Evictions = x.MemoryBytes, x.LimitBytes, x.Loads, x.Evictions

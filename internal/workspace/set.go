@@ -58,11 +58,12 @@ type Set struct {
 	doomed   sync.Map // uid -> struct{}: workspaces that are being removed and must not be opened
 	leased   sync.Map // uid -> struct{}: workspaces in which a predecessor may have left leases
 	gate     *Gate
+	tallies  *tallies
 }
 
 // NewSet returns the tenants of a backend. SetAttention must be called before tenants are made or deleted.
 func NewSet(c Config) *Set {
-	s := &Set{Config: c, registry: c.Backend.Registry(), records: newRecords(), gate: c.Gate}
+	s := &Set{Config: c, registry: c.Backend.Registry(), records: newRecords(), gate: c.Gate, tallies: newTallies()}
 	s.spaces = NewCache(c.MaxIdle, s.openSpace, s.closeSpace)
 	return s
 }
@@ -77,7 +78,15 @@ func (s *Set) Registry() backend.Registry { return s.registry }
 func (s *Set) Leased(uid string) { s.leased.Store(uid, struct{}{}) }
 
 // Close closes every workspace and the backend.
-func (s *Set) Close() error { return errors.Join(s.spaces.Close(), s.Backend.Close()) }
+func (s *Set) Close() error {
+	err := s.spaces.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
+	defer cancel()
+	if terr := s.tallies.store(ctx, s.registry); terr != nil {
+		s.Logger.Warn("how many items tenants hold could not be stored: metrics may be out of date until these are opened", "err", terr)
+	}
+	return errors.Join(err, s.Backend.Close())
+}
 
 // Open admits a call on a tenant that is ready and pins its space until Release.
 func (s *Set) Open(ctx context.Context, op, org, tenant string) (*Ref, error) {
@@ -224,6 +233,11 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 func (s *Set) closeSpace(sp *Space) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
 	defer cancel()
+	if _, gone := s.doomed.Load(sp.UID); !gone {
+		if t, err := sp.count(ctx); err == nil {
+			s.tallies.set(sp.UID, t)
+		}
+	}
 	return errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
 }
 
@@ -274,6 +288,7 @@ func (s *Set) Delete(ctx context.Context, org, id string) error {
 			return fault.Wrap(op, fault.Tenant, id, err)
 		}
 		s.doomed.Store(t.UID, struct{}{})
+		s.tallies.drop(t.UID)
 		s.attend.Deleted(t.UID)
 		s.attend.RemoveLater()
 		return nil
@@ -315,6 +330,10 @@ func (s *Set) RemoveDeleted(ctx context.Context) (bool, error) {
 			continue
 		}
 		err := s.Backend.RemoveWorkspace(ctx, t.UID)
+		if err == nil {
+			s.tallies.drop(t.UID)
+			err = s.tallies.store(ctx, s.registry) // before the tenant is forgotten, who else would delete it?
+		}
 		if err == nil {
 			err = s.registry.ForgetTenant(ctx, t.UID)
 		}
