@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/paging"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -79,26 +80,17 @@ func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
 
 // Sources yields all items that fit r, page by page; r.Page and r.Before are ignored. It begins behind r.After.
 func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo, error] {
-	return func(yield func(SourceInfo, error) bool) {
-		if r.PageSize == 0 {
-			r.PageSize = 100
-		}
-		for r.Page, r.Before = 0, ""; ; {
-			p, err := s.List(ctx, r)
-			if err != nil {
-				yield(SourceInfo{}, err)
-				return
-			}
-			for _, x := range p.Sources {
-				if !yield(x, nil) {
-					return
-				}
-			}
-			if r.After = p.Next; r.After == "" {
-				return
-			}
-		}
+	if r.Page, r.Before = 0, ""; r.PageSize == 0 {
+		r.PageSize = 100
 	}
+	return paging.All(r.After, func(after string) ([]SourceInfo, string, error) {
+		r.After = after
+		p, err := s.List(ctx, r)
+		if err != nil {
+			return nil, "", err
+		}
+		return p.Sources, p.Next, nil
+	})
 }
 
 // DeleteItems removes items with their chunks, vectors and graph. Deleted items are gone

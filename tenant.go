@@ -13,6 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/cas"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/metadata"
+	"github.com/contextmem/contextmem/internal/paging"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -131,25 +132,12 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 
 // Tenants yields the organisation's tenants by id; failed ones too, deleted ones not.
 func (o Organisation) Tenants(ctx context.Context) iter.Seq2[TenantInfo, error] {
-	return func(yield func(TenantInfo, error) bool) {
-		after := ""
-		for {
-			page, err := o.ListTenants(ctx, after, 500)
-			if err != nil {
-				yield(TenantInfo{}, err)
-				return
-			}
-			for _, t := range page {
-				if !yield(t, nil) {
-					return
-				}
-			}
-			if len(page) < 500 {
-				return
-			}
-			after = page[len(page)-1].ID
+	return paging.All("", func(after string) (page []TenantInfo, next string, err error) {
+		if page, err = o.ListTenants(ctx, after, 500); len(page) == 500 {
+			next = page[len(page)-1].ID
 		}
-	}
+		return page, next, err
+	})
 }
 
 // ListTenants returns up to limit tenants (1 to 1000, default 100) with ids after the given one.

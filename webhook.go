@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/netguard"
+	"github.com/contextmem/contextmem/internal/paging"
 	"github.com/contextmem/contextmem/internal/webhook"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -161,24 +162,13 @@ func publicDelivery(d backend.Delivery) Delivery {
 
 // Deliveries yields deliveries, newest first.
 func (o Organisation) Deliveries(ctx context.Context, status DeliveryStatus) iter.Seq2[Delivery, error] {
-	return func(yield func(Delivery, error) bool) {
-		r := DeliveriesRequest{Status: status, Limit: 100}
-		for {
-			p, err := o.ListDeliveries(ctx, r)
-			if err != nil {
-				yield(Delivery{}, err)
-				return
-			}
-			for _, d := range p.Deliveries {
-				if !yield(d, nil) {
-					return
-				}
-			}
-			if r.Cursor = p.Next; r.Cursor == "" {
-				return
-			}
+	return paging.All("", func(cursor string) ([]Delivery, string, error) {
+		p, err := o.ListDeliveries(ctx, DeliveriesRequest{Status: status, Limit: 100, Cursor: cursor})
+		if err != nil {
+			return nil, "", err
 		}
-	}
+		return p.Deliveries, p.Next, nil
+	})
 }
 
 // Delivery returns one delivery. fault.ErrNotFound when the organisation has none of that id.

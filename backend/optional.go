@@ -223,6 +223,14 @@ type Measurer interface {
 type IndexMeasures struct {
 	MemoryBytes, LimitBytes int64 // LimitBytes 0: no bound
 	Loads, Evictions        int64 // partitions read from files, and partitions that left memory to make room
+	Sizes                   []IndexSize
+}
+
+// IndexSize is what a kind of index takes in the files of the workspaces that are open.
+type IndexSize struct {
+	Index string // keyword, vector, graph, or columns: what filters and orders by
+	Bytes int64
+	Rows  int64 // chunks that it has something of; those that are gone but not yet merged away are not counted
 }
 
 // TenantRenamer is a Registry whose tenants can get another id.

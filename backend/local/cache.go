@@ -45,7 +45,52 @@ func (c *cache) add(n int64) { c.used.Add(n) }
 // Measure implements [backend.Measurer].
 func (x *Indexers) Measure() backend.IndexMeasures {
 	c := x.cache
-	return backend.IndexMeasures{MemoryBytes: max(c.used.Load(), 0), LimitBytes: max(c.budget, 0), Loads: c.loads.Load(), Evictions: c.evictions.Load()}
+	return backend.IndexMeasures{MemoryBytes: max(c.used.Load(), 0), LimitBytes: max(c.budget, 0), Loads: c.loads.Load(), Evictions: c.evictions.Load(),
+		Sizes: c.sizes()}
+}
+
+// kinds are the indexes that sections belong to.
+var kinds = map[sectionKind]string{secRows: "columns", secTags: "columns", secGraph: "graph", secWords: "keyword", secVectors: "vector", secPlaces: "vector"}
+
+// sizes measures the files of the workspaces that are awake.
+func (c *cache) sizes() []backend.IndexSize {
+	c.mu.Lock()
+	awake := slices.Collect(maps.Keys(c.open))
+	c.mu.Unlock()
+	all := map[string]*backend.IndexSize{}
+	for _, name := range kinds {
+		all[name] = &backend.IndexSize{Index: name}
+	}
+	for _, x := range awake {
+		rows, dropped := map[string]int64{}, int64(0)
+		x.publishing.Lock()
+		for _, f := range x.files {
+			for _, b := range f.blocks {
+				dropped += int64(b.dropped)
+				counted := map[string]bool{}
+				for _, s := range b.sections {
+					name, ok := kinds[s.kind]
+					if !ok {
+						continue
+					}
+					all[name].Bytes += int64(s.length)
+					if !counted[name] {
+						counted[name] = true
+						rows[name] += int64(b.rows)
+					}
+				}
+			}
+		}
+		x.publishing.Unlock()
+		for name, n := range rows {
+			all[name].Rows += max(n-dropped, 0)
+		}
+	}
+	var out []backend.IndexSize
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, *all[name])
+	}
+	return out
 }
 
 func (c *cache) enlist(x *index) {

@@ -150,3 +150,44 @@ func TestSizeBytesOfNarrowFilter(t *testing.T) {
 	evictAll(ix)
 	require.Equal(t, x.cache.used.Load(), ix.fileBytes)
 }
+
+// TestIndexSizes: files are measured by index, and rows that are gone are not counted.
+func TestIndexSizes(t *testing.T) {
+	t.Parallel()
+	x, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	ix := openTest(t, x).(*index)
+	changes := benchChanges(300)
+	rows := 0
+	for _, c := range changes {
+		rows += len(c.Rows)
+	}
+	require.NoError(t, ix.Apply(t.Context(), changes))
+	c := changes[0]
+	graph := backend.Change{Seq: uint64(len(changes) + 1), Kind: backend.PutGraph, Part: c.Part, Source: c.Source, Mentions: []backend.MentionRef{{Chunk: c.Rows[0].Chunk, Entity: 1, Key: "anna", Weight: 1}}}
+	require.NoError(t, ix.Apply(t.Context(), []backend.Change{graph}))
+	require.NoError(t, ix.Flush(t.Context()))
+	ix.work.wait()
+	sizes, bytes := x.Measure().Sizes, int64(0)
+	var names []string
+	for _, s := range sizes {
+		names = append(names, s.Index)
+		bytes += s.Bytes
+		require.Positive(t, s.Bytes, s.Index)
+		require.Equal(t, int64(rows), s.Rows, s.Index)
+	}
+	require.Equal(t, []string{"columns", "graph", "keyword", "vector"}, names)
+	var files int64
+	for _, f := range ix.files {
+		files += f.size
+	}
+	require.Less(t, bytes, files)
+	require.Greater(t, bytes, files/2)
+	require.NoError(t, ix.Apply(t.Context(), []backend.Change{{Seq: uint64(len(changes) + 2), Kind: backend.Drop, Part: c.Part, Source: c.Source}}))
+	require.NoError(t, ix.Flush(t.Context()))
+	ix.work.wait()
+	for _, s := range x.Measure().Sizes {
+		require.Equal(t, int64(rows-len(c.Rows)), s.Rows, s.Index)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/observe"
 )
 
@@ -116,6 +117,7 @@ type Gauges struct {
 	IndexMemory, IndexBudget   int64        // bytes of the indexes in memory, and their bound; negative: not known
 	Loads, Evictions           int64        // of partitions of indexes, from their files into memory and out of it
 	StoreBytes, IndexFileBytes int64        // of files; negative: not known
+	Sizes                      []backend.IndexSize
 }
 
 // Item is what items are counted by.
@@ -189,6 +191,16 @@ func (s *Service) Write(w *Writer, g *Gauges) {
 		w.Gauge("contextmem_index_memory_limit_bytes", "Bound of it; 0: none.", float64(g.IndexBudget))
 		count("contextmem_index_cache_loads_total", "Partitions of indexes that were read from their files.", g.Loads)
 		count("contextmem_index_cache_evictions_total", "Partitions of indexes that left memory.", g.Evictions)
+	}
+	if len(g.Sizes) > 0 {
+		w.Head("contextmem_index_bytes", "gauge", "Files of the search indexes of open tenants, by index.")
+		for _, x := range g.Sizes {
+			w.Sample("contextmem_index_bytes", []string{"index"}, []string{x.Index}, float64(x.Bytes))
+		}
+		w.Head("contextmem_index_rows", "gauge", "Chunks in those files, by index.")
+		for _, x := range g.Sizes {
+			w.Sample("contextmem_index_rows", []string{"index"}, []string{x.Index}, float64(x.Rows))
+		}
 	}
 	if g.IndexFileBytes >= 0 {
 		w.Gauge("contextmem_index_file_bytes", "Files of the search indexes.", float64(g.IndexFileBytes))

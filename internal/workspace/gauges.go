@@ -34,7 +34,9 @@ func (s *Set) Gauges(ctx context.Context) (*meter.Gauges, error) {
 		}
 	})
 	if m, ok := s.Backend.(backend.Measurer); ok {
-		if x := m.Measure(); x.LimitBytes >= 0 {
+		x := m.Measure()
+		g.Sizes = x.Sizes
+		if x.LimitBytes >= 0 {
 			g.IndexMemory, g.IndexBudget, g.Loads, g.Evictions = x.MemoryBytes, x.LimitBytes, x.Loads, x.Evictions
 		}
 	}
