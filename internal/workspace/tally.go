@@ -40,21 +40,22 @@ const (
 
 // tallies are those of all workspaces, as they were when each was counted last: metrics are of tenants that are closed too.
 type tallies struct {
-	mu     sync.Mutex
-	loaded bool
-	by     map[string]Tally
-	dirty  map[string]bool // not stored, or to be deleted
+	mu    sync.Mutex
+	read  time.Time // when what is stored was read; other processes may share it
+	by    map[string]Tally
+	dirty map[string]bool // not stored, or to be deleted
 }
 
 func newTallies() *tallies { return &tallies{by: map[string]Tally{}, dirty: map[string]bool{}} }
 
-// load reads what is stored, once.
+// load reads what is stored, once a minute at most. What is not stored yet stays as it is.
 func (x *tallies) load(ctx context.Context, reg backend.Registry) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.loaded {
+	if !x.read.IsZero() && time.Since(x.read) < talliesEvery {
 		return nil
 	}
+	by := map[string]Tally{}
 	for after := ""; ; {
 		page, err := reg.AllRecords(ctx, kindTally, "", after, tallyPage)
 		if err != nil {
@@ -62,18 +63,24 @@ func (x *tallies) load(ctx context.Context, reg backend.Registry) error {
 		}
 		for _, r := range page {
 			var t Tally
-			if !x.dirty[r.ID] && json.Unmarshal(r.Data, &t) == nil { // one that is damaged is counted when its tenant is opened
-				if _, known := x.by[r.ID]; !known {
-					x.by[r.ID] = t
-				}
+			if json.Unmarshal(r.Data, &t) == nil { // one that is damaged is counted when its tenant is opened
+				by[r.ID] = t
 			}
 			after = r.ID
 		}
 		if len(page) < tallyPage {
-			x.loaded = true
-			return nil
+			break
 		}
 	}
+	for uid := range x.dirty {
+		if t, ok := x.by[uid]; ok {
+			by[uid] = t
+		} else {
+			delete(by, uid)
+		}
+	}
+	x.by, x.read = by, time.Now()
+	return nil
 }
 
 func (x *tallies) set(uid string, t Tally) {

@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,6 +37,12 @@ func TestTallies(t *testing.T) {
 	tenants, items := sum(y)
 	assert.Equal(t, []int{n - 1, n*(n+1)/2 - 1 - 2 + 100}, []int{tenants, items})
 	require.NoError(t, y.store(ctx, reg))
+	x.read = time.Time{} // long ago: y is another process
+	x.set("uid00002", Tally{})
+	require.NoError(t, x.load(ctx, reg))
+	assert.Equal(t, Tally{}, x.by["uid00002"])
+	assert.Equal(t, y.by["uid00000"], x.by["uid00000"])
+	assert.NotContains(t, x.by, "uid00001")
 	z := newTallies()
 	require.NoError(t, z.load(ctx, reg))
 	assert.Equal(t, y.by, z.by)
