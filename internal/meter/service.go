@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/observe"
 )
 
@@ -117,7 +116,13 @@ type Gauges struct {
 	IndexMemory, IndexBudget   int64        // bytes of the indexes in memory, and their bound; negative: not known
 	Loads, Evictions           int64        // of partitions of indexes, from their files into memory and out of it
 	StoreBytes, IndexFileBytes int64        // of files; negative: not known
-	Sizes                      []backend.IndexSize
+	Sizes                      []IndexSize
+}
+
+// IndexSize is what a kind of index takes in files.
+type IndexSize struct {
+	Index       string
+	Bytes, Rows int64
 }
 
 // Item is what items are counted by.

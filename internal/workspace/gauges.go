@@ -35,7 +35,9 @@ func (s *Set) Gauges(ctx context.Context) (*meter.Gauges, error) {
 	})
 	if m, ok := s.Backend.(backend.Measurer); ok {
 		x := m.Measure()
-		g.Sizes = x.Sizes
+		for _, k := range x.Sizes {
+			g.Sizes = append(g.Sizes, meter.IndexSize(k))
+		}
 		if x.LimitBytes >= 0 {
 			g.IndexMemory, g.IndexBudget, g.Loads, g.Evictions = x.MemoryBytes, x.LimitBytes, x.Loads, x.Evictions
 		}
