@@ -19,11 +19,6 @@ const (
 	weighHint  = 6              // of the root of the best hint's confidence, times the share of the other memory
 	mostNamed  = 16             // memories that hints add to the hits
 	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
-
-	// A certain succession is about one matter of a memory that may hold several, and the question about another one: what
-	// holds now gains in full from this share of the best score on, and the other loses by this part.
-	certainFits  = .6
-	certainLoses = .5
 )
 
 // standing is a hit with what hints say of it.
@@ -65,25 +60,17 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	}
 	for i := range s.hints {
 		f := &s.hints[i]
-		strength := weighHint * math.Sqrt(f.Confidence)
-		gains, loses := strength, strength
-		certain := f.Confidence >= change.Shown
-		if certain {
-			loses *= certainLoses
-		}
+		strength, certain := weighHint*math.Sqrt(f.Confidence), f.Confidence >= change.Shown
 		for _, a := range of[f.Earlier] {
 			if f.EarlierChunk >= 0 && f.EarlierChunk != a.Row.Ordinal {
 				continue
 			}
 			for _, b := range of[f.Later] {
-				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || !certain && !(a.own && b.own && told(b.Row.Src).Sub(told(a.Row.Src)) >= oneSitting) {
+				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && told(b.Row.Src).Sub(told(a.Row.Src)) >= oneSitting) {
 					continue
 				}
-				if certain {
-					gains = strength * min(1, b.share/certainFits)
-				}
-				b.gains = max(b.gains, gains*a.share)
-				a.loses = max(a.loses, loses*b.share)
+				b.gains = max(b.gains, strength*a.share)
+				a.loses = max(a.loses, strength*b.share)
 			}
 		}
 	}
