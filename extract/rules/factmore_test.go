@@ -33,13 +33,17 @@ func TestStandingOrders(t *testing.T) {
 		"Always add units when I ask about lengths.": "Alex wants the assistant to always add units when Alex asks about lengths.",
 		"From now on, answer in French.":             "Alex wants the assistant to answer in French.",
 		"Please never suggest seafood":               "Alex wants the assistant to never suggest seafood.",
+		"Call me Fitz.":                              "Alex wants the assistant to call Alex Fitz.",
+		"Please answer in plain prose from now on.":  "Alex wants the assistant to answer in plain prose.",
+		"Please don't use bullet points any more.":   "Alex wants the assistant not to use bullet points.",
+		"don't suggest seafood anymore":              "Alex wants the assistant not to suggest seafood.",
 	} {
 		fs := facts(t, text)
 		require.Len(t, fs, 1, text)
 		assert.Equal(t, want, fs[0].Text)
 		assert.Equal(t, extract.KindPreference, fs[0].Kind)
 	}
-	for _, text := range []string{"Always.", "Never mind.", "Always the best!"} {
+	for _, text := range []string{"Always.", "Never mind.", "Always the best!", "call me tomorrow", "Call me when you are done.", "don't know any more", "Things change from now on."} {
 		assert.Empty(t, facts(t, text), text)
 	}
 }

@@ -21,7 +21,7 @@ func (d *doc) standing(s *language.Sentence) bool {
 			i++
 		}
 	} else if !d.IsWord(s, i, "always") && !d.IsWord(s, i, "never") {
-		return false
+		return d.lasting(s, i)
 	}
 	verb := i
 	if i+1 < s.Hi && strings.HasSuffix(d.TokenText(i+1), "ing") {
@@ -55,6 +55,50 @@ func (d *doc) standing(s *language.Sentence) bool {
 	text = strings.ToLower(text[:1]) + text[1:]
 	d.addFact(s, extract.Fact{Subject: s.Speaker, Predicate: "wants_assistant_to", Object: d.object(i, g.hi), Kind: extract.KindPreference,
 		Text: s.Speaker + " wants the assistant to " + text, Confidence: confState})
+	return true
+}
+
+// lasting reads an order that ends in what makes it last, "answer in prose from now on", "don't use emojis any more", and how one wants to be called.
+func (d *doc) lasting(s *language.Sentence, i int) bool {
+	hi := s.Hi
+	for hi > i && d.Tokens[hi-1].Kind == language.KindPunct {
+		hi--
+	}
+	switch {
+	case d.IsWord(s, i, "call") && d.IsWord(s, i+1, "me") && i+2 < hi && d.Tokens[i+2].Kind == language.KindWord && d.isName(i+2):
+	case hi-i > 4 && d.IsWord(s, hi-3, "from") && d.IsWord(s, hi-2, "now") && d.IsWord(s, hi-1, "on"):
+		hi -= 3
+	case hi-i > 3 && d.IsWord(s, hi-2, "any") && d.IsWord(s, hi-1, "more"):
+		hi -= 2
+	case hi-i > 2 && d.IsWord(s, hi-1, "anymore"):
+		hi--
+	default:
+		return false
+	}
+	for hi > i && d.Tokens[hi-1].Kind == language.KindPunct {
+		hi--
+	}
+	verb, not := i, ""
+	switch {
+	case d.IsWord(s, i, "don't") || d.IsWord(s, i, "don’t"):
+		verb, not = i+1, "not "
+	case d.IsWord(s, i, "do") && d.IsWord(s, i+1, "not"):
+		verb, not = i+2, "not "
+	}
+	if verb+1 >= hi || hi-i > maxFactWords {
+		return false
+	}
+	if w := &d.Tokens[verb]; w.Kind != language.KindWord || w.Word.Form&language.BaseForm == 0 || w.Is(language.FunctionWord) {
+		return false
+	}
+	g := segment{lo: verb, hi: hi, verb: verb}
+	text := d.restate(s, &g, hi)
+	if text == "" {
+		return false
+	}
+	text = strings.TrimRight(strings.ToLower(text[:1])+text[1:], ". ") + "."
+	d.addFact(s, extract.Fact{Subject: s.Speaker, Predicate: "wants_assistant_to", Object: not + d.object(verb, hi), Kind: extract.KindPreference,
+		Text: s.Speaker + " wants the assistant " + not + "to " + text, Confidence: confState})
 	return true
 }
 
