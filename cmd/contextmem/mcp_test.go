@@ -171,7 +171,14 @@ func TestStdio(t *testing.T) {
 			})
 		}
 	}
+	var same [2]remembered
+	for i, s := range []session{a, b} {
+		wg.Go(func() {
+			require.Empty(s.t, s.tool("remember", map[string]any{"text": "The spare key hangs behind the clock."}, &same[i]))
+		})
+	}
 	wg.Wait()
+	require.Equal(t, same[0].ID, same[1].ID, "what is said twice at once is stored once")
 	require.NoError(t, a.Close())
 	require.Empty(t, b.tool("recall", map[string]any{"question": "What does Bob drink at noon?"}, &r), "the owner is gone")
 	require.NoError(t, b.Close())

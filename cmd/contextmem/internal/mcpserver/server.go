@@ -4,6 +4,8 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -150,6 +152,7 @@ func (s *server) remember(ctx context.Context, req *mcp.CallToolRequest, in reme
 		if m.Text, known = s.news(ctx, p, in.Text); m.Text == "" {
 			return nil, rememberOut{ID: known, Message: "This is known already; nothing was stored."}, nil
 		}
+		m.ID = idOf(m.Text, in.Speaker)
 	}
 	res, err := p.Memories.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{m}})
 	if err != nil {
@@ -159,6 +162,13 @@ func (s *server) remember(ctx context.Context, req *mcp.CallToolRequest, in reme
 		return nil, rememberOut{}, plain(res.Items[0].Err)
 	}
 	return nil, rememberOut{ID: res.Items[0].ID, Stored: true, Message: settle(ctx, p, res.Items[0].ID, "Remembered")}, nil
+}
+
+// idOf is the id of a memory that comes without one. The same text has the same: a client whose server ended before it answered asks
+// again, and what is durable may not be found by recall yet.
+func idOf(text, speaker string) string {
+	h := sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ") + "\x00" + speaker))
+	return "said-" + hex.EncodeToString(h[:12])
 }
 
 // settle waits until an item can be recalled, for a while, and says what became of it.
