@@ -32,7 +32,7 @@ type Stage struct {
 	// Within is the stage that it is a part of, which comes before it in Record.Stages; empty: of the operation itself.
 	Within string
 	Start  time.Time
-	Took   time.Duration
+	Took   time.Duration // of one that comes again and again: of all of it
 }
 
 // Record is an operation that has ended. It holds no content.
@@ -94,6 +94,22 @@ func (l *Laps) Lap(name string) {
 		l.Stages = append(l.Stages, l.parts...)
 		l.parts = l.parts[:0]
 	}
+}
+
+// Again adds what happened since the lap before to the stage name, which ended before; else it is Lap.
+func (l *Laps) Again(name string) {
+	if l == nil || !l.on {
+		return
+	}
+	for i := range l.Stages {
+		if s := &l.Stages[i]; s.Name == name && s.Within == "" {
+			now := time.Since(l.Start)
+			s.Took += now - l.last
+			l.last = now
+			return
+		}
+	}
+	l.Lap(name)
 }
 
 // Skip leaves the time since the lap before out.

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -216,6 +217,7 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
 		if full {
 			x.relieve()
 		}
+		runtime.Gosched() // lets those go on who wait for less
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"runtime"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/internal/simd"
@@ -37,6 +38,9 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	all := make([]float32, len(texts)*e.dim)
 	vecs := make([][]float32, len(texts))
 	for i, text := range texts {
+		if i%8 == 7 {
+			runtime.Gosched() // lets those go on who wait for less
+		}
 		if i%64 == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err

@@ -21,6 +21,7 @@ package rules
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -46,6 +47,7 @@ func (*Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Ou
 			return nil, err
 		}
 		out[i] = extractOne(&in[i])
+		runtime.Gosched() // lets those go on who wait for less
 	}
 	return out, nil
 }

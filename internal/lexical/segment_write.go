@@ -10,11 +10,15 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 )
 
 // ErrTooLarge is returned for a segment that would not fit its 32-bit offsets.
 var ErrTooLarge = errors.New("lexical: segment is too large")
+
+// yieldEvery is after how many terms or documents searches get the processor, which a large segment would keep for long.
+const yieldEvery = 32
 
 // WriteSegment writes the live rows of the parts as one segment, without looking
 // at any text again. The parts may be added to and deleted from meanwhile: the
@@ -105,6 +109,9 @@ func (w *segmentWriter) writeTerms() error {
 		if w.footer.terms%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
+		if w.footer.terms%yieldEvery == 0 {
+			runtime.Gosched()
+		}
 		w.term.reset()
 		more, err := merge.next(func(source, term int) error {
 			w.renamed[source][term] = w.footer.terms
@@ -185,6 +192,9 @@ func (w *segmentWriter) writeDocs() error {
 		if i%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
+		if i%yieldEvery == 0 {
+			runtime.Gosched()
+		}
 	}
 	if wide {
 		long = nil
@@ -223,6 +233,9 @@ func (w *segmentWriter) eachForward(f func(entry []byte) error) error {
 	for i, d := range w.docs {
 		if i%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
+		}
+		if i%yieldEvery == 0 {
+			runtime.Gosched()
 		}
 		terms = terms[:0]
 		renamed := w.renamed[d.source]

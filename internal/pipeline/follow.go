@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
 
 const (
+	// applyChanges is how many changes are applied before those are let go on who waited for them.
+	applyChanges = 32
 	// feedRows is how many rows of content one step of catching up reads.
 	feedRows = 2048
 	// compactRows is how many tombstones one transaction drops from the feed, and
@@ -23,34 +29,116 @@ type Follower struct {
 	store   backend.Store
 	indexes []backend.Index
 
-	mu sync.Mutex // held while changes are applied
+	turn chan struct{} // holds something while changes are applied
 
-	flushing  sync.Mutex // held while indexes are flushed, beside mu
+	waiting sync.Mutex
+	waiters []*waiter
+
+	searched atomic.Int64 // when Fresh was last called, in nanoseconds
+
+	flushing  sync.Mutex // held while indexes are flushed, beside turn
 	compacted uint64     // sequence number up to which the feed has no tombstones
+}
+
+// waiter waits until changes up to a sequence number are applied, by whomever.
+type waiter struct {
+	need uint64
+	done chan struct{} // closed then
 }
 
 // NewFollower returns a follower of ws.
 func NewFollower(ws backend.Workspace) *Follower {
-	return &Follower{store: ws.Store(), indexes: ws.Indexes()}
+	return newFollower(ws.Store(), ws.Indexes())
 }
+
+func newFollower(st backend.Store, indexes []backend.Index) *Follower {
+	return &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1)}
+}
+
+// applied is the sequence number up to which every index has applied the changes. It does no I/O.
+func (f *Follower) applied() uint64 {
+	seq := uint64(math.MaxUint64)
+	for _, s := range f.indexes {
+		seq = min(seq, s.Applied())
+	}
+	return seq
+}
+
+// take waits until nobody applies changes, and reports false when those up to need were applied meanwhile. After true the caller
+// applies changes and then calls give.
+func (f *Follower) take(ctx context.Context, need uint64) (bool, error) {
+	select {
+	case f.turn <- struct{}{}:
+		return true, nil
+	default:
+	}
+	w := &waiter{need, make(chan struct{})}
+	f.waiting.Lock()
+	f.waiters = append(f.waiters, w)
+	f.waiting.Unlock()
+	defer func() {
+		f.waiting.Lock()
+		defer f.waiting.Unlock()
+		f.waiters = slices.DeleteFunc(f.waiters, func(x *waiter) bool { return x == w })
+	}()
+	if f.applied() >= need { // before whoever applies changes knew of w
+		return false, nil
+	}
+	select {
+	case f.turn <- struct{}{}:
+		return true, nil
+	case <-w.done:
+		return false, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// give lets others apply changes.
+func (f *Follower) give() {
+	f.tell()
+	<-f.turn
+}
+
+// tell lets those go on who wait for no more than is applied.
+func (f *Follower) tell() {
+	f.waiting.Lock()
+	defer f.waiting.Unlock()
+	if len(f.waiters) == 0 {
+		return
+	}
+	applied := f.applied()
+	f.waiters = slices.DeleteFunc(f.waiters, func(w *waiter) bool {
+		if w.need > applied {
+			return false
+		}
+		close(w.done)
+		return true
+	})
+}
+
+// never is a sequence number that no index reaches: who waits for it waits for their turn.
+const never = math.MaxUint64
 
 // Open brings the indexes of a workspace that was just opened, and that nobody writes
 // to yet, up to its Store. An index that is ahead of the Store, or whose last change is of
 // another epoch, has applied changes of another history, because an older copy of the
 // Store was put in place: it is built anew.
 func (f *Follower) Open(ctx context.Context) error {
-	f.mu.Lock()
+	if _, err := f.take(ctx, never); err != nil {
+		return err
+	}
 	last := f.store.LastSeq()
 	for _, s := range f.indexes {
 		if s.Applied() <= last && f.sameHistory(s) {
 			continue
 		}
 		if err := s.Reset(ctx); err != nil {
-			f.mu.Unlock()
+			f.give()
 			return fmt.Errorf("reset an index of another history than its store's: %w", err)
 		}
 	}
-	f.mu.Unlock()
+	f.give()
 	return f.Sync(ctx)
 }
 
@@ -86,14 +174,31 @@ func (f *Follower) Behind() bool {
 	return false
 }
 
-// Sync returns when every change that was committed before the call is applied.
+// Fresh is Sync, for a search.
+func (f *Follower) Fresh(ctx context.Context) error {
+	f.searched.Store(time.Now().UnixNano())
+	return f.Sync(ctx)
+}
+
+// Watched reports whether searches were begun of late, which wait for what is committed.
+func (f *Follower) Watched() bool {
+	return time.Since(time.Unix(0, f.searched.Load())) < watchedFor
+}
+
+// watchedFor is for how long a search makes others likely.
+const watchedFor = time.Second
+
+// Sync returns when every change that was committed before the call is applied. It waits for none that was committed later.
 func (f *Follower) Sync(ctx context.Context) error {
-	if !f.Behind() {
+	last := f.store.LastSeq()
+	if f.applied() >= last {
 		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	last := f.store.LastSeq()
+	mine, err := f.take(ctx, last)
+	if err != nil || !mine {
+		return err
+	}
+	defer f.give()
 	for _, s := range f.indexes {
 		if err := f.catchUp(ctx, s, last); err != nil {
 			return err
@@ -105,8 +210,10 @@ func (f *Follower) Sync(ctx context.Context) error {
 // Advance applies what a call of Place put into the feed, and whatever comes before it.
 // Indexes that are up to date need not read the feed for that.
 func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if _, err := f.take(ctx, never); err != nil {
+		return err
+	}
+	defer f.give()
 	for _, s := range f.indexes {
 		// What goes wrong here goes wrong again below, or was healed by it.
 		if s.Applied() == p.After && len(p.Changes) > 0 {
@@ -135,7 +242,7 @@ func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
 func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) error {
 	started := false
 	for s.Applied() < last {
-		changes, err := f.store.Changes(ctx, s.Applied(), feedRows)
+		changes, err := f.store.Changes(ctx, s.Applied(), int(min(max(last-s.Applied(), applyChanges), feedRows)))
 		if errors.Is(err, backend.ErrFeedGone) && !started {
 			started = true
 			if err := s.Reset(ctx); err != nil {
@@ -149,13 +256,19 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) er
 		if len(changes) == 0 { // what was left of the feed belongs to versions that are gone
 			changes = []backend.Change{{Seq: last, Kind: backend.Mark}}
 		}
-		before := s.Applied()
-		f.setEpoch(s, changes[len(changes)-1].Seq)
-		if err := s.Apply(ctx, changes); err != nil {
-			return fmt.Errorf("apply changes to an index: %w", err)
-		}
-		if s.Applied() <= before {
-			return fmt.Errorf("an index did not advance past change %d", before)
+		for some := range slices.Chunk(changes, applyChanges) {
+			if s.Applied() >= last { // whoever committed the others applies them
+				break
+			}
+			before := s.Applied()
+			f.setEpoch(s, some[len(some)-1].Seq)
+			if err := s.Apply(ctx, some); err != nil {
+				return fmt.Errorf("apply changes to an index: %w", err)
+			}
+			if s.Applied() <= before {
+				return fmt.Errorf("an index did not advance past change %d", before)
+			}
+			f.tell()
 		}
 	}
 	return nil
@@ -188,8 +301,10 @@ func (f *Follower) Purge(ctx context.Context) error {
 	if err := f.Sync(ctx); err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if _, err := f.take(ctx, never); err != nil {
+		return err
+	}
+	defer f.give()
 	last := f.store.LastSeq()
 	for _, s := range f.indexes {
 		if err := f.catchUp(ctx, s, last); err != nil {

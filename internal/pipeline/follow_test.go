@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,7 @@ func TestFlushCompactsFeed(t *testing.T) {
 		late, err := inmem.New().OpenIndexes(ctx, "00000000000000000000000000000000")
 		require.NoError(t, err)
 		defer func() { require.NoError(t, late.Close()) }()
-		g := &Follower{store: ws.Store(), indexes: late.Indexes()}
+		g := newFollower(ws.Store(), late.Indexes())
 		require.NoError(t, g.Sync(ctx))
 		remove(ws, ids[:1])
 		require.NoError(t, f.Sync(ctx))
@@ -153,7 +154,7 @@ func TestOpenAfterRestore(t *testing.T) {
 		place(newer.Store(), id, 1, 0)
 	}
 	require.NoError(t, NewFollower(newer).Open(ctx))
-	restored := &Follower{store: older.Store(), indexes: newer.Indexes()}
+	restored := newFollower(older.Store(), newer.Indexes())
 	require.NoError(t, restored.Open(ctx))
 	find := func() (chunks []int64) {
 		hits, err := newer.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: part, Vector: []float32{1, 0}, K: 9})
@@ -168,4 +169,69 @@ func TestOpenAfterRestore(t *testing.T) {
 	require.NoError(t, restored.Sync(ctx))
 	assert.Equal(t, []int64{1, 2}, find(), "what comes later is found")
 	assert.Equal(t, older.Store().LastSeq(), newer.Indexes()[0].Applied())
+}
+
+// gatedIndex is an index that applies so many changes and then waits at the gate.
+type gatedIndex struct {
+	backend.Index
+	left int
+	gate chan struct{}
+}
+
+func (x *gatedIndex) Apply(ctx context.Context, changes []backend.Change) error {
+	if x.left -= len(changes); x.left < 0 {
+		<-x.gate
+	}
+	return x.Index.Apply(ctx, changes)
+}
+
+// Whoever waits for a change goes on as soon as it is applied, though others that came later are not.
+func TestSyncWaitsForNothingLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		ws, err := inmem.New().OpenWorkspace(ctx, "0123456789abcdef0123456789abcdef")
+		require.NoError(t, err)
+		defer func() { require.NoError(t, ws.Close()) }()
+		place := func(from, n int) {
+			var items []backend.Placed
+			for i := range n {
+				items = append(items, backend.Placed{Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Raw}, ID: fmt.Sprint(from + i)}},
+					Chunks: []backend.Chunk{{Key: fmt.Sprint(from + i), Vector: []float32{1, 0}}}})
+			}
+			_, err := ws.Store().Place(ctx, items)
+			require.NoError(t, err)
+		}
+		x := &gatedIndex{Index: ws.Indexes()[0], left: 2 * applyChanges, gate: make(chan struct{})}
+		f := newFollower(ws.Store(), []backend.Index{x})
+		mine, err := f.take(ctx, never)
+		require.NoError(t, err)
+		require.True(t, mine)
+		place(0, applyChanges)
+		early := make(chan error, 1)
+		go func() { early <- f.Sync(ctx) }()
+		synctest.Wait()
+		place(1000, 4*applyChanges)
+		late := make(chan error, 1)
+		go func() { late <- f.Sync(ctx) }()
+		synctest.Wait()
+		applied := make(chan error, 1)
+		go func() {
+			err := f.catchUp(ctx, x, ws.Store().LastSeq())
+			f.give()
+			applied <- err
+		}()
+		synctest.Wait()
+		require.Len(t, early, 1, "it has what it waited for")
+		require.NoError(t, <-early)
+		require.Empty(t, late)
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		require.ErrorIs(t, f.Sync(gone), context.Canceled)
+		close(x.gate)
+		require.NoError(t, <-applied)
+		require.NoError(t, <-late)
+		require.False(t, f.Behind())
+		require.Empty(t, f.waiters)
+	})
 }

@@ -71,6 +71,7 @@ func (c *calibration) see(at, m int, row func(i int) []float32, workers int) {
 	codes, scales := alignedBytes(m*stride), make([]float32, m)
 	parallel(m, workers, func(from, to int) {
 		for i := from; i < to; i++ {
+			yield(i)
 			scales[i] = quantiseRow(codes[i*stride:(i+1)*stride], row(i))
 		}
 	})
@@ -79,6 +80,7 @@ func (c *calibration) see(at, m int, row func(i int) []float32, workers int) {
 		for first := 0; first < m; first += blockRows {
 			n := min(blockRows, m-first)
 			for j := from; j < to; j++ {
+				yield(j)
 				q := &c.queries[j]
 				simd.DotU8(dots[:n], codes[first*stride:], q.q8)
 				for i, d := range dots[:n] {

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 
 	"github.com/contextmem/contextmem/internal/simd"
@@ -185,6 +186,16 @@ func (s *sample) query(i int, q []int8) (bias int32) {
 		bias += x
 	}
 	return bias * simd.Bias
+}
+
+// yieldRows is after how many rows the building of a segment gives searches the processor, which it would keep for long.
+const yieldRows = 32
+
+// yield lets those go on who wait for less, now and then.
+func yield(row int) {
+	if row%yieldRows == 0 {
+		runtime.Gosched()
+	}
 }
 
 // parallel calls f for parts of 0..n-1 in up to workers goroutines and waits.

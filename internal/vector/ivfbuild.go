@@ -125,6 +125,7 @@ func (b *ivfBuilder) assign(g *groups, cal *calibration) error {
 		parallel(m, b.workers, func(from, to int) {
 			p := newProber(b.dim)
 			for i := from; i < to; i++ {
+				yield(i)
 				list, score := g.nearest(p, row(i))
 				var square float32
 				for _, x := range row(i) {
@@ -241,6 +242,7 @@ func (b *ivfBuilder) writeRecords(sw *sectionWriter) error {
 		parallel(m, b.workers, func(from, to int) {
 			residual := make([]float32, rot.dim)
 			for i := from; i < to; i++ {
+				yield(i)
 				list := int(b.owner[b.order[at+i]])
 				b.encode(recs[i*stride:(i+1)*stride], buf[i*b.dim:(i+1)*b.dim], list, rot, residual)
 			}

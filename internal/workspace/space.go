@@ -91,10 +91,7 @@ func (sp *Space) Changes() <-chan struct{} {
 
 // Fresh lets the indexes catch up before a search, when they are behind.
 func (sp *Space) Fresh(ctx context.Context) error {
-	if !sp.Follower.Behind() {
-		return nil
-	}
-	return sp.Follower.Sync(ctx)
+	return sp.Follower.Fresh(ctx)
 }
 
 // ResolveSub returns the name under which a sub-tenant is stored: the default one under the tenant's id.

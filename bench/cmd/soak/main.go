@@ -37,10 +37,12 @@ func main() {
 	minutes := flag.Float64("minutes", 30, "how long")
 	workers := flag.Int("workers", 6, "requests at once")
 	key := flag.String("encryption-key", "", "passed on to the server")
+	items := flag.Int("items", 2000, "memories of a sub-tenant at most, and a fortieth as many files: with 60 the data stops growing after a minute")
+	heap := flag.String("heap", "", "a directory for heap profiles of the server, after the first third and at the end")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := run(ctx, *server, time.Duration(*minutes*float64(time.Minute)), *workers, *key)
+	ok, err := run(ctx, *server, time.Duration(*minutes*float64(time.Minute)), *workers, *key, *items, *heap)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 	}
@@ -55,28 +57,29 @@ const apiKey = "soak-key-of-one-run"
 type loader struct {
 	c             *client.Client
 	url           string
+	items         int
+	heap          string // where heap profiles go; empty: none are made
 	calls, failed atomic.Int64
 	mu            sync.Mutex
 	last          error
 }
 
-func run(ctx context.Context, server string, long time.Duration, workers int, key string) (ok bool, err error) {
+func run(ctx context.Context, server string, long time.Duration, workers int, key string, items int, heap string) (ok bool, err error) {
 	dir, err := os.MkdirTemp("", "contextmem-soak-")
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeAddr()
 	if err != nil {
-		return false, err
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
 		return false, err
 	}
 	cmd := exec.CommandContext(ctx, server, "serve", "--data", filepath.Join(dir, "data"), "--addr", addr, "--api-keys", apiKey, "--embedder", "static")
 	if key != "" {
 		cmd.Args = append(cmd.Args, "--encryption-key", key)
+	}
+	if heap != "" {
+		cmd.Args = append(cmd.Args, "--pprof")
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = os.Stderr
@@ -94,7 +97,7 @@ func run(ctx context.Context, server string, long time.Duration, workers int, ke
 	if err != nil {
 		return false, err
 	}
-	ld := &loader{c: c, url: "http://" + addr}
+	ld := &loader{c: c, url: "http://" + addr, items: items, heap: heap}
 	loading, end := context.WithTimeout(ctx, long)
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -104,6 +107,15 @@ func run(ctx context.Context, server string, long time.Duration, workers int, ke
 	end()
 	wg.Wait()
 	return judge(samples, ld), ctx.Err()
+}
+
+// freeAddr returns an address of this machine that nobody listens at.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // await waits until the server answers.
@@ -125,9 +137,6 @@ func await(ctx context.Context, url string) error {
 	}
 	return errors.New("the server does not answer")
 }
-
-// ids is how many items a worker keeps in a partition; additions beyond replace.
-const ids = 2000
 
 var words = strings.Fields("harbour lantern copper meadow violin saddle winter orchard ember falcon granite marble puzzle quartz ribbon silver timber umbrella velvet walnut")
 
@@ -171,7 +180,7 @@ func (l *loader) note(err error) {
 }
 
 func (l *loader) step(ctx context.Context, r *rand.Rand, tenant string, sub client.Sub) error {
-	id := func() string { return fmt.Sprint("m", r.IntN(ids)) }
+	id := func() string { return fmt.Sprint("m", r.IntN(l.items)) }
 	switch x := r.IntN(100); {
 	case x < 12:
 		var batch []contextmem.Memory
@@ -182,7 +191,7 @@ func (l *loader) step(ctx context.Context, r *rand.Rand, tenant string, sub clie
 		return err
 	case x < 15:
 		_, err := sub.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{
-			{ID: fmt.Sprint("f", r.IntN(50)), Name: "notes.txt", Data: []byte(strings.Repeat(text(r, 30)+"\n\n", 1+r.IntN(400)))}}})
+			{ID: fmt.Sprint("f", r.IntN(1+l.items/40)), Name: "notes.txt", Data: []byte(strings.Repeat(text(r, 30)+"\n\n", 1+r.IntN(400)))}}})
 		return err
 	case x < 19:
 		_, err := sub.DeleteItems(ctx, contextmem.DeleteItemsRequest{Class: contextmem.ClassMemory, IDs: []string{id(), id()}})
@@ -223,6 +232,31 @@ func (l *loader) edit(ctx context.Context, tenant, sub, id string, n int) error 
 	return nil
 }
 
+// saveHeap writes a profile of the server's heap behind a collection.
+func (l *loader) saveHeap(ctx context.Context, name string) {
+	if l.heap == "" {
+		return
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/debug/pprof/heap?gc=1", nil)
+	if err == nil {
+		req.Header.Set("Authorization", "Bearer "+apiKey)
+		var resp *http.Response
+		if resp, err = http.DefaultClient.Do(req); err == nil {
+			var b []byte
+			b, err = io.ReadAll(resp.Body)
+			if resp.StatusCode != http.StatusOK {
+				err = errors.Join(err, errors.New(resp.Status))
+			}
+			if err = errors.Join(err, resp.Body.Close()); err == nil {
+				err = os.WriteFile(filepath.Join(l.heap, name), b, 0o600)
+			}
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak: profile:", err)
+	}
+}
+
 type sample struct {
 	at       time.Duration
 	rss, wal int64 // bytes
@@ -234,12 +268,21 @@ func watch(ctx context.Context, l *loader, pid int, dir string, long time.Durati
 	start := time.Now()
 	tick := time.NewTicker(min(10*time.Second, long/30))
 	defer tick.Stop()
+	saved, ended := false, false
 	fmt.Println("seconds,rss_mib,wal_mib,descriptors,calls,failed")
 	for {
 		select {
 		case <-ctx.Done():
 			return out
 		case <-tick.C:
+		}
+		if third := long / 3; !saved && time.Since(start) > third {
+			saved = true
+			l.saveHeap(ctx, "heap-1.pprof")
+		}
+		if !ended && time.Since(start) > long-min(20*time.Second, long/20) {
+			ended = true
+			l.saveHeap(ctx, "heap-2.pprof")
 		}
 		s := sample{at: time.Since(start), rss: rss(pid), wal: logs(dir), fds: descriptors(pid)}
 		out = append(out, s)
