@@ -31,10 +31,10 @@ type conn struct {
 	// single goes before every statement with an answer, in reads whose statements are transactions of their own.
 	single  []statement
 	pending []statement
-	asked   statement // goes with the first statements; empty: nothing
-	answer  string    // its answer, a text
-	tail    statement // goes behind statements with an answer; empty: nothing
-	tailed  int64     // the largest of its answers, numbers
+	asked   statement    // goes with the first statements; empty: nothing
+	answer  *transaction // its answer
+	tail    statement    // goes behind statements with an answer; empty: nothing
+	tailed  int64        // the largest of its answers, numbers
 }
 
 type statement struct {
@@ -127,7 +127,7 @@ func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
 	res := c.pg.SendBatch(ctx, &b)
 	for i := 0; i <= last && err == nil; i++ {
 		if i == asked {
-			err = res.QueryRow().Scan(&c.answer)
+			err = res.QueryRow().Scan(&c.answer.xid, &c.answer.started)
 			continue
 		}
 		if i == last && rows != nil {

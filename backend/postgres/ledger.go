@@ -28,13 +28,18 @@ func (l *ledger) read(r *row) {
 	}
 }
 
-func (l *ledger) write(c *conn) error {
-	args := make([]any, 0, 16)
+// maxRecent is how many transactions the ledger remembers.
+const maxRecent = 32
+
+// write writes the ledger, and the mark of the transaction.
+func (l *ledger) write(c *conn, mark int64) error {
+	args := make([]any, 0, 17)
 	for _, p := range l.fields() {
 		args = append(args, *p)
 	}
 	return c.do(`UPDATE ledgers SET rev = $2, source = $3, chunk = $4, entity = $5, relation = $6, merge_no = $7, event = $8, part = $9,
-		succession = $10, seq = $11, feed_start = $12, completed = $13, errored = $14, retractions = $15, epoch = $16 WHERE ws = $1`, args...)
+		succession = $10, seq = $11, feed_start = $12, completed = $13, errored = $14, retractions = $15, epoch = $16,
+		recent = ($17::bigint || recent)[1:32] WHERE ws = $1`, append(args, mark)...)
 }
 
 // move counts a newest version out of one state and into another; 0 is outside. Those that have not ended are counted when they are asked for.

@@ -89,17 +89,28 @@ func giveBack(pc *pgxpool.Conn) {
 }
 
 // write runs f in a transaction and returns when that is durable. It may run f several times; what the last run did counts.
-// Once f has begun ctx means nothing.
+// Once f has begun ctx means nothing. When the connection is lost during the commit, and the server has restarted since, f runs again
+// whatever became of it: f is such that doing it again does no harm.
 func (d *DB) write(ctx context.Context, s scope, f func(c *conn) error) error {
-	return d.retry(ctx, func() error { return d.writeOnce(ctx, s, f) })
+	return d.retry(ctx, func() error {
+		var begun transaction
+		return d.writeOnce(ctx, s, &begun, f, begun.happened)
+	})
 }
 
-func (d *DB) writeOnce(ctx context.Context, s scope, f func(c *conn) error) error {
-	var xid string
+// writeAsking is write for what must not be done twice: happened finds out whether a commit took place whose answer was lost.
+func (d *DB) writeAsking(ctx context.Context, s scope, happened func(c *conn) (bool, error), f func(c *conn) error) error {
+	return d.retry(ctx, func() error { return d.writeOnce(ctx, s, nil, f, happened) })
+}
+
+func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(c *conn) error, happened func(c *conn) (bool, error)) error {
 	committing := false
 	err := d.with(ctx, s, func(c *conn) error {
 		c.pending = append(c.pending, statement{sql: "BEGIN"}, s.limits(d.o.StatementTimeout))
-		c.asked = statement{sql: "SELECT pg_current_xact_id()::text"}
+		if begun != nil {
+			c.asked = statement{sql: "SELECT pg_current_xact_id()::text, pg_postmaster_start_time()::text"}
+			c.answer = begun
+		}
 		err := f(c)
 		if err == nil && c.asked.sql != "" {
 			err = c.flush(bg) // else nobody could be asked
@@ -107,7 +118,6 @@ func (d *DB) writeOnce(ctx context.Context, s scope, f func(c *conn) error) erro
 		if err != nil {
 			return err
 		}
-		xid = c.answer
 		c.pending = append(c.pending, statement{sql: "COMMIT"})
 		committing = true
 		return c.flush(bg)
@@ -115,8 +125,12 @@ func (d *DB) writeOnce(ctx context.Context, s scope, f func(c *conn) error) erro
 	if !committing || !errors.Is(err, errLost) {
 		return err
 	}
-	// The answer to COMMIT did not arrive: the server knows.
-	done, aerr := d.happened(xid)
+	// The answer to COMMIT did not arrive.
+	done := false
+	aerr := d.query(bg, s, func(c *conn) (err error) {
+		done, err = happened(c)
+		return err
+	})
 	switch {
 	case aerr != nil:
 		return fmt.Errorf("whether a commit took place is not known: %w", errors.Join(aerr, backend.ErrUnavailable))
@@ -126,26 +140,24 @@ func (d *DB) writeOnce(ctx context.Context, s scope, f func(c *conn) error) erro
 	return err
 }
 
-// happened reports whether a transaction was committed. It asks until it gets an answer, as long as calls are tried again.
-func (d *DB) happened(xid string) (done bool, err error) {
-	if xid == "" {
-		return false, nil // it was never begun
+// transaction names a transaction of a server.
+type transaction struct{ xid, started string }
+
+// happened reports whether it was committed, false where that is not known: a server that was killed gives numbers out again.
+func (x *transaction) happened(c *conn) (done bool, err error) {
+	c.scope = nil
+	status := ""
+	_, err = c.one(bg, "SELECT coalesce(CASE WHEN pg_postmaster_start_time()::text = $2 THEN pg_xact_status($1::xid8) END, '')", func(r *row) error {
+		status = r.str(0)
+		return nil
+	}, plain(x.xid), plain(x.started))
+	switch {
+	case err != nil:
+		return false, err
+	case status == "in progress": // the server has not noticed yet
+		return false, fmt.Errorf("in progress: %w", errAgain)
 	}
-	err = d.retry(bg, func() error {
-		return d.with(bg, scope{}, func(c *conn) error {
-			status := ""
-			_, err := c.one(bg, "SELECT coalesce(pg_xact_status($1::xid8), '')", func(r *row) error {
-				status = r.str(0)
-				return nil
-			}, plain(xid))
-			if err == nil && status == "in progress" { // the server has not noticed yet
-				err = fmt.Errorf("in progress: %w", errAgain)
-			}
-			done = status == "committed"
-			return err
-		})
-	})
-	return done, err
+	return status == "committed", nil
 }
 
 // Bounds of the wait before a call is tried again.

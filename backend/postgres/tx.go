@@ -38,6 +38,7 @@ type tx struct {
 	inserted bool                        // the call under way put new rows into the caches
 	waits    bool                        // the transaction leaves something to be worked on
 	uid      string
+	mine     int64 // the mark of the transaction; 0: it is not prepared
 
 	// Of the call under way; settle writes them.
 	partSums map[int64]partSum
@@ -79,7 +80,7 @@ func (t *tx) begin(c *conn) error {
 	if t.known != t.led.rev || len(t.parts) > partCache || len(t.entities) > entityCache {
 		t.forget()
 	}
-	t.known, t.waits = -1, false // until it is committed
+	t.known, t.waits, t.mine = -1, false, 0 // until it is committed
 	t.clear()
 	return nil
 }
@@ -97,7 +98,21 @@ func (t *tx) prepare() error {
 	if err := t.epochs.write(t.c, &t.led); err != nil {
 		return err
 	}
-	return t.led.write(t.c)
+	t.mine = newEpoch()
+	return t.led.write(t.c, t.mine)
+}
+
+// happened reports whether the transaction was committed whose mark was written last.
+func (t *tx) happened(c *conn) (done bool, err error) {
+	rev := int64(0)
+	_, err = c.one(bg, "SELECT rev, $2 = ANY(recent) FROM ledgers WHERE ws = $1", func(r *row) error {
+		rev, done = r.int(0), r.bool(1)
+		return nil
+	}, t.mine)
+	if err == nil && !done && rev >= t.led.rev+maxRecent {
+		err = fmt.Errorf("whether a commit took place is not known, %d others did: %w", rev-t.led.rev, backend.ErrUnavailable)
+	}
+	return done, err
 }
 
 // committed notes that the caches hold what is stored now.

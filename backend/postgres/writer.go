@@ -89,7 +89,7 @@ var errNothing = errors.New("nothing to commit")
 
 // group runs calls in one transaction.
 func (w *writer) group(jobs []*job) {
-	err := w.s.db.write(bg, w.s.scope, func(c *conn) error {
+	err := w.s.db.writeAsking(bg, w.s.scope, w.tx.happened, func(c *conn) error {
 		if err := w.tx.begin(c); err != nil {
 			return err
 		}

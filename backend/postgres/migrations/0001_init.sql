@@ -13,7 +13,8 @@ CREATE INDEX workspaces_gone ON workspaces (uid) WHERE gone;
 
 -- One row for each workspace, locked by whoever changes it: the numbers given out last, where the change feed starts,
 -- how many newest versions have ended, how many relations retract others. rev rises with every transaction.
--- epoch is that of the last opening that wrote.
+-- epoch is that of the last opening that wrote. recent are random numbers of the latest transactions, so that one whose answer
+-- was lost can be recognised.
 CREATE TABLE ledgers (
   ws         bigint PRIMARY KEY,
   rev        bigint NOT NULL DEFAULT 0,
@@ -22,7 +23,8 @@ CREATE TABLE ledgers (
   part       bigint NOT NULL DEFAULT 0, succession bigint NOT NULL DEFAULT 0,
   seq        bigint NOT NULL DEFAULT 0, feed_start bigint NOT NULL DEFAULT 0,
   completed  bigint NOT NULL DEFAULT 0, errored    bigint NOT NULL DEFAULT 0, retractions bigint NOT NULL DEFAULT 0,
-  epoch      bigint NOT NULL DEFAULT 0
+  epoch      bigint NOT NULL DEFAULT 0,
+  recent     bigint[] NOT NULL DEFAULT '{}'
 ) PARTITION BY HASH (ws);
 
 -- Each opening that wrote something: a random number, and the last entry of the feed before it.
