@@ -51,7 +51,7 @@ type Options struct {
 	Reranker Reranker
 	// Judge says which memory takes the place of which, and how well a passage answers a question: beside rules, which find
 	// only what says of itself that it ended or was wrong. Default: the one that an imported package under models/ registered
-	// (see package judge), else rules alone; [judge.None]: rules alone.
+	// (see package judge), else rules alone; [judge.None]: rules alone. Package judge/llm asks a language model.
 	Judge judge.Judge
 	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser. A document.NamedParser also names
 	// the endings of its files; the module readers has one for SQLite and one for Parquet.

@@ -85,6 +85,7 @@ var elsewhere = map[string]string{
 	"reranker-url": "TestServersOfModels", "reranker-key": "TestServersOfModels", "reranker-model": "TestServersOfModels",
 	"extractor": "TestServersOfModels", "extractor-url": "TestServersOfModels", "extractor-key": "TestServersOfModels", "extractor-model": "TestServersOfModels",
 	"transcriber-key": "TestServersOfModels", "transcriber-model": "TestServersOfModels",
+	"judge-url": "TestJudgeServer", "judge-key": "TestJudgeServer", "judge-model": "TestJudgeServer",
 	"slack-url": "TestSlackOverREST", "github-url": "TestServeSwitches", "notion-url": "TestServeSwitches", "allow-local-connectors": "TestServeSwitches",
 }
 
@@ -218,6 +219,27 @@ func TestServersOfModels(t *testing.T) {
 		assert.Contains(t, a.body[path], want[1], path)
 	}
 	assert.Contains(t, a.body["/v1/embeddings"], `"dimensions":8`)
+}
+
+// TestJudgeServer: a chat model says which statement replaces which, with the key and under the name that the options give.
+func TestJudgeServer(t *testing.T) {
+	t.Parallel()
+	a := &asked{keys: map[string]string{}, body: map[string]string{}}
+	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.note(r)
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"{\"scenes\":[{\"index\":0,\"replaced\":[{\"earlier\":0,\"confidence\":0.9}]}]}"}}]}`)
+	}))
+	t.Cleanup(models.Close)
+	e := &engineFlags{embedder: "static", fast: "static", extractor: "rules", reranker: "none", logLevel: "error", judge: "openai", judgeURL: models.URL + "/v1", judgeKey: "k5", judgeModel: "m5"}
+	o, err := e.options(io.Discard)
+	require.NoError(t, err)
+	p, err := o.Judge.Replaces(t.Context(), []judge.Pair{{Earlier: judge.Statement{Text: "we live in Porto"}, Later: judge.Statement{Text: "first night in Braga"}}})
+	require.NoError(t, err)
+	assert.Equal(t, []float64{.9}, p)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	assert.Equal(t, "Bearer k5", a.keys["/v1/chat/completions"])
+	assert.Contains(t, a.body["/v1/chat/completions"], `"m5"`)
 }
 
 // sign is a page of PDF with a line of text.

@@ -27,6 +27,7 @@ import (
 	"github.com/contextmem/contextmem/extract/llm"
 	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/judge"
+	chatjudge "github.com/contextmem/contextmem/judge/llm"
 	change "github.com/contextmem/contextmem/models/change-multilingual"
 	both "github.com/contextmem/contextmem/models/e5-bge"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
@@ -45,7 +46,8 @@ type engineFlags struct {
 	ocrLanguages                                      string
 	transcriberURL, transcriberKey, transcriberModel  string
 	fast, extractor, extractorURL, extractorKey       string
-	extractorModel, judge                             string
+	extractorModel                                    string
+	judge, judgeURL, judgeKey, judgeModel             string
 	slackURL, githubURL, notionURL                    string
 	connectors, roots                                 []string
 	localConnectors                                   bool
@@ -83,7 +85,10 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.extractorURL, "extractor-url", "", "address of a server in front of /chat/completions, such as http://localhost:11434/v1")
 	f.StringVar(&e.extractorKey, "extractor-key", "", "key of that server")
 	f.StringVar(&e.extractorModel, "extractor-model", "", "model of that server")
-	f.StringVar(&e.judge, "judge", "change", "model that says which of two statements replaces the other and how well a passage answers, beside the rules: change (change-multilingual), or none")
+	f.StringVar(&e.judge, "judge", "change", "model that says which of two statements replaces the other and how well a passage answers, beside the rules: change (change-multilingual), none, or openai (a chat model of the server of --judge-url decides what replaces what, change the rest)")
+	f.StringVar(&e.judgeURL, "judge-url", "", "address of a server in front of /chat/completions, such as http://localhost:11434/v1")
+	f.StringVar(&e.judgeKey, "judge-key", "", "key of that server")
+	f.StringVar(&e.judgeModel, "judge-model", "", "model of that server")
 	f.BoolVar(&e.ocr, "ocr", false, "read images and scanned PDF documents with tesseract")
 	f.StringVar(&e.ocrLanguages, "ocr-languages", "eng", "languages of tesseract, joined by +")
 	f.StringVar(&e.transcriberURL, "transcriber-url", "", "address of a server in front of /audio/transcriptions, which turns recordings into text")
@@ -168,14 +173,19 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	switch e.judge {
 	case "none":
 		o.Judge = judge.None
-	case "change":
-		j, err := change.New()
+	case "change", "openai":
+		small, err := change.New()
 		if err != nil {
 			return nil, err
 		}
-		o.Judge = j
+		o.Judge = small
+		if e.judge == "openai" {
+			if o.Judge, err = chatjudge.New(chatjudge.Config{BaseURL: e.judgeURL, APIKey: e.judgeKey, Model: e.judgeModel, Fallback: small, Logger: log}); err != nil {
+				return nil, usageError{err}
+			}
+		}
 	default:
-		return nil, check("judge", e.judge, "change", "none")
+		return nil, check("judge", e.judge, "change", "none", "openai")
 	}
 	for _, u := range []struct{ flag, address string }{{"slack-url", e.slackURL}, {"github-url", e.githubURL}, {"notion-url", e.notionURL}} {
 		if p, err := url.Parse(u.address); u.address != "" && (err != nil || p.Scheme != "http" && p.Scheme != "https" || p.Host == "") {
