@@ -196,7 +196,10 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	if len(ch.AlsoFrom) > 0 {
 		b = appendTexts(append(b, `,"also_source_ids":`...), ch.AlsoFrom)
 	}
-	b = appendText(append(b, `,"chunk_content":"`...), ch.Text)
+	b = append(b, `,"chunk_content":"`...)
+	text := len(b)
+	b = appendText(b, ch.Text)
+	textEnd := len(b)
 	b = appendText(append(b, `","chunk_uuid":"`...), ch.ID)
 	b = append(b, `","collection":"`...)
 	sub := len(b)
@@ -227,7 +230,13 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	if p := &ch.Passage; p.End > 0 {
 		b = strconv.AppendInt(append(b, `,"passage":{"end":`...), int64(p.End), 10)
 		b = strconv.AppendInt(append(b, `,"start":`...), int64(p.Start), 10)
-		b = append(appendString(append(b, `,"text":`...), p.Text), '}')
+		b = append(b, `,"text":"`...)
+		if p.Start == 0 && p.End == len(ch.Text) {
+			b = append(b, b[text:textEnd]...)
+		} else {
+			b = appendText(b, p.Text)
+		}
+		b = append(b, `"}`...)
 	}
 	if explain && ch.Explain != nil {
 		b = w.score(append(b, `,"relevance":`...), ch.Relevance)
