@@ -87,6 +87,7 @@ func (r *Reader) judge(rels []*backend.Relation, q *backend.RelationQuery, fold 
 
 // seen returns the relations whose evidence the caller may see.
 func (r *Reader) seen(rels []*backend.Relation) ([]*backend.Relation, error) {
+	r.meet()
 	for _, rel := range rels {
 		if r.chunks.get(rel.Chunk) == nil {
 			r.chunks.add(rel.Chunk)

@@ -78,6 +78,7 @@ type anchors struct {
 
 // Context returns relations of the hits, and chains from the entities that the question names.
 func (r *Reader) Context(q *Question) (Context, error) {
+	r.meet()
 	g := builder{Reader: r, Question: q}
 	if err := g.chunkRelations(); err != nil {
 		return Context{}, err

@@ -25,6 +25,7 @@ type Reader struct {
 	now     time.Time
 	visible backend.Filter // what the caller may see; zero: everything
 	hits    []Hit
+	met     bool                           // the hits are among chunks
 	fetched struct{ entities, chunks int } // how many were read, from the first on
 	revived revived                        // what was restored
 	ids     idRoom
@@ -101,13 +102,21 @@ type Link struct {
 func NewReader(ctx context.Context, st backend.Store, now time.Time, visible backend.Filter, hits []Hit) *Reader {
 	r := readers.Get().(*Reader)
 	r.ctx, r.store, r.now, r.visible, r.hits = ctx, st, now, visible, hits
-	for _, h := range hits {
+	return r
+}
+
+// meet puts the hits among the chunks, before the first relation that may refer to one: most recalls find none with a date.
+func (r *Reader) meet() {
+	if r.met {
+		return
+	}
+	r.met = true
+	for _, h := range r.hits {
 		if r.chunks.get(h.Row.Num) == nil {
 			*r.chunks.add(h.Row.Num) = Row{Row: h.Row, hit: true, score: h.Score}
 		}
 	}
 	r.fetched.chunks = len(r.chunks.nums)
-	return r
 }
 
 // Share makes the reader use the sight of its caller, of the same Store and filter, which others use too.
@@ -192,6 +201,7 @@ func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 
 // refer notes what a link refers to, for fetch to read.
 func (r *Reader) refer(l *Link) {
+	r.meet()
 	l.Subject, l.Target = r.entity(l.From), r.entity(l.To)
 	if l.Proof = r.chunks.get(l.Chunk); l.Proof == nil {
 		l.Proof = r.chunks.add(l.Chunk)
