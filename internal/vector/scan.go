@@ -355,6 +355,15 @@ func (s *search) all(f floats, n int) {
 		for first := 0; first < n; first += len(scores) {
 			run := scores[:min(len(scores), n-first)]
 			simd.DotF32(run, f.floatRun(uint32(first)), s.q)
+			if s.best.limit > n { // all of them
+				floor := s.best.floor
+				for i, x := range run {
+					if x >= floor {
+						s.best.hits = append(s.best.hits, Hit{Row: uint32(first + i), Score: x})
+					}
+				}
+				continue
+			}
 			for i, x := range run {
 				s.best.push(Hit{Row: uint32(first + i), Score: x})
 			}
