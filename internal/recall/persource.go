@@ -59,7 +59,7 @@ func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 		if of > 1 && most > 0 {
 			best = out[slices.IndexFunc(out, func(o *Hit) bool { return o.Row.Src.Num == src.Num })]
 		}
-		inferred := src.Part.Class == backend.Memory && pipeline.IsInferred(h.Row.Layout)
+		inferred := src.Part.Class == backend.Memory && r.said.of(h.Row.Layout)
 		switch {
 		case most == 0:
 			out = append(out, h)

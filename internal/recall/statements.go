@@ -11,9 +11,22 @@ import (
 // statements are the inferred statements among the hits of a recall: what several sources of a partition gave in the
 // same words is kept once.
 type statements struct {
-	first  map[statement]*Hit
-	layout []byte // looked at last: those of a result are often the same
-	is     bool   // it marks inferred statements
+	first map[statement]*Hit
+	inferring
+}
+
+// inferring tells which layouts mark inferred statements. Those of a result are often the same.
+type inferring struct {
+	layout []byte // looked at last
+	is     bool   // it does
+}
+
+// of reports whether a layout marks an inferred statement.
+func (i *inferring) of(layout []byte) bool {
+	if !bytes.Equal(layout, i.layout) {
+		i.layout, i.is = layout, pipeline.IsInferred(layout)
+	}
+	return i.is
 }
 
 type statement struct {
@@ -23,10 +36,7 @@ type statement struct {
 
 // again reports whether a hit is an inferred statement that says what a better hit said, and notes its source there.
 func (s *statements) again(h *Hit) bool {
-	if !bytes.Equal(h.Row.Layout, s.layout) {
-		s.layout, s.is = h.Row.Layout, pipeline.IsInferred(h.Row.Layout)
-	}
-	if !s.is {
+	if !s.of(h.Row.Layout) {
 		return false
 	}
 	if s.first == nil {
