@@ -49,18 +49,18 @@ func (o Organisation) EnsureTenant(ctx context.Context, spec TenantSpec) (Tenant
 	return t.Info(ctx)
 }
 
-// Sessions returns the named sessions of the memories, by name: up to limit (1 to 1000, default 100) behind a cursor, empty for the start. Memories without Memory.Session are in none.
-func (s scope) Sessions(ctx context.Context, cursor string, limit int) (*content.SessionPage, error) {
+// Sessions returns the named sessions of the memories, by name. Memories without Memory.Session are in none.
+func (s scope) Sessions(ctx context.Context, r content.SessionsRequest) (*content.SessionPage, error) {
 	return entered(ctx, s, "sessions", func(ref *workspace.Ref, name string) (*content.SessionPage, error) {
-		return documents.Sessions(ctx, ref.Space, name, cursor, limit)
+		return documents.Sessions(ctx, ref.Space, name, r)
 	})
 }
 
 // SessionMessages returns the messages of a named session in order: memories by time, those without one first, then as they came, and the messages of each in turn; of a memory that is no
-// conversation its text. limit is 1 to 1000, default 100. A session that is not there has none.
-func (s scope) SessionMessages(ctx context.Context, session, cursor string, limit int) (*content.MessagePage, error) {
+// conversation its text. A session that is not there has none.
+func (s scope) SessionMessages(ctx context.Context, r content.SessionMessagesRequest) (*content.MessagePage, error) {
 	return entered(ctx, s, "session messages", func(ref *workspace.Ref, name string) (*content.MessagePage, error) {
-		return documents.Messages(ctx, ref.Space, name, session, cursor, limit)
+		return documents.Messages(ctx, ref.Space, name, r)
 	})
 }
 

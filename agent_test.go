@@ -98,17 +98,17 @@ func TestSessionsInOrder(t *testing.T) {
 		contextmem.Memory{ID: "other", Session: "two", Time: day, Pairs: []contextmem.Pair{{User: "Hello.", Assistant: "Hi."}}},
 		contextmem.Memory{ID: "none", Text: "Of no session."})
 	require.NoError(t, err)
-	p, err := anna.Sessions(ctx, "", 1)
+	p, err := anna.Sessions(ctx, content.SessionsRequest{Limit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, []content.Session{{Name: "one", Memories: 2, First: day, Last: day.Add(time.Hour)}}, p.Sessions)
-	p, err = anna.Sessions(ctx, p.Next, 10)
+	p, err = anna.Sessions(ctx, content.SessionsRequest{Cursor: p.Next, Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, "two", p.Sessions[0].Name)
 	assert.Empty(t, p.Next)
 	for _, limit := range []int{1, 2, 3, 10} {
 		var got []string
 		for cursor := ""; ; {
-			m, err := anna.SessionMessages(ctx, "one", cursor, limit)
+			m, err := anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "one", Cursor: cursor, Limit: limit})
 			require.NoError(t, err)
 			require.LessOrEqual(t, len(m.Messages), limit)
 			for _, x := range m.Messages {
@@ -120,16 +120,16 @@ func TestSessionsInOrder(t *testing.T) {
 		}
 		assert.Equal(t, []string{"talk#0 user User: I sail.", "talk#1 assistant : Where?", "later#0 user Anna: And I ski."}, got, limit)
 	}
-	m, err := anna.SessionMessages(ctx, "two", "", 0)
+	m, err := anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "two"})
 	require.NoError(t, err)
 	assert.Equal(t, []content.Role{content.RoleUser, content.RoleAssistant}, []content.Role{m.Messages[0].Role, m.Messages[1].Role}, "pairs too")
 	for _, bad := range []string{"x", "true.1.0.0", "true.1.1.-1"} {
-		_, err = anna.SessionMessages(ctx, "one", bad, 0)
+		_, err = anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "one", Cursor: bad})
 		require.ErrorIs(t, err, fault.ErrInvalid)
 	}
-	_, err = anna.SessionMessages(ctx, "", "", 0)
+	_, err = anna.SessionMessages(ctx, content.SessionMessagesRequest{})
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	_, err = anna.Sessions(ctx, "", 1001)
+	_, err = anna.Sessions(ctx, content.SessionsRequest{Limit: 1001})
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
@@ -154,7 +154,7 @@ func TestUpdateMemoryKeepsTheRest(t *testing.T) {
 	assert.Equal(t, []any{"Sport", day, map[string]any{"x": "1", "z": "3"}, map[string]any{"k": "v"}, []string{"b"}, true},
 		[]any{got.Title, got.Timestamp, got.Metadata, got.Additional, got.Relations.IDs, got.Infer})
 	assert.False(t, got.ExpiresAt.IsZero())
-	m, err := acme.SessionMessages(ctx, "s", "", 0)
+	m, err := acme.SessionMessages(ctx, content.SessionMessagesRequest{Session: "s"})
 	require.NoError(t, err)
 	assert.Equal(t, text, m.Messages[0].Text)
 	assert.Contains(t, recallIDs(t, acme.Sub(""), contextmem.Recall{Query: "ski", Filters: contextmem.Filters{Additional: map[string]any{"k": "v"}}}), "a")

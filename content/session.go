@@ -9,6 +9,21 @@ type Session struct {
 	First, Last time.Time // of the memories' times; zero: none has one
 }
 
+// SessionsRequest asks for the named sessions of a sub-tenant.
+type SessionsRequest struct {
+	Principals []string // only memories that one of these may see count; nil: all
+	Cursor     string   // SessionPage.Next of the page before; empty: the start
+	Limit      int      // 1 to 1000; default 100
+}
+
+// SessionMessagesRequest asks for the messages of a named session.
+type SessionMessagesRequest struct {
+	Session    string
+	Principals []string // only of memories that one of these may see; nil: all
+	Cursor     string   // MessagePage.Next of the page before; empty: the start
+	Limit      int      // 1 to 1000; default 100
+}
+
 // SessionPage is a page of sessions, by name.
 type SessionPage struct {
 	Sessions []Session

@@ -27,7 +27,7 @@ var extensions = []extension{
 	{route{method: "POST", path: "/ext/remember", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRemember)}, "Add memories and wait until they are completed", rememberRequest{}, rememberAnswer{}},
 	{route{method: "PATCH", path: "/ext/memories/{source_id}", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extUpdate), request: "MemoryEdit", status: 202}, "Change what is named of a memory and keep the rest", memoryEdit{}, itemRow{}},
 	{route{method: "POST", path: "/ext/delete", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extDelete), request: "Matching"}, "Delete all items that a filter, a session or both name", matchingRequest{}, deletedCount{}},
-	{route{method: "GET", path: "/ext/sessions", family: gen2, scope: query, do: withSub(extSessions)}, "Named sessions, by name", pageRequest{}, sessionsAnswer{}},
+	{route{method: "GET", path: "/ext/sessions", family: gen2, scope: query, do: withSub(extSessions)}, "Named sessions, by name", sessionsRequest{}, sessionsAnswer{}},
 	{route{method: "GET", path: "/ext/sessions/messages", family: gen2, scope: query, do: withSub(extMessages)}, "Messages of a session, in order", messagesRequest{}, messagesAnswer{}},
 	{route{method: "POST", path: "/ext/facts", family: gen2, body: bodyJSON, scope: query, do: withSub(extFacts)}, "Facts with their evidence", factsRequest{}, factsAnswer{}},
 	{route{method: "POST", path: "/ext/facts/{fact_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestoreFact)}, "Let a fact hold again that later ones took the place of, beside these", memoryClass{}, factRow{}},
@@ -187,12 +187,17 @@ type sessionsAnswer struct {
 	Next     string       `json:"next_cursor"`
 }
 
+type sessionsRequest struct {
+	pageRequest
+	ACL []string `json:"acl"`
+}
+
 func extSessions(c *call, sub contextmem.Sub) (any, error) {
-	var r pageRequest
+	var r sessionsRequest
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	p, err := sub.Sessions(c.ctx, r.Cursor, r.Limit)
+	p, err := sub.Sessions(c.ctx, content.SessionsRequest{Principals: r.ACL, Cursor: r.Cursor, Limit: r.Limit})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +210,8 @@ func extSessions(c *call, sub contextmem.Sub) (any, error) {
 
 type messagesRequest struct {
 	pageRequest
-	Session string `json:"session_id" need:"text"`
+	Session string   `json:"session_id" need:"text"`
+	ACL     []string `json:"acl"`
 }
 
 // messageRow is a message of a session.
@@ -228,7 +234,7 @@ func extMessages(c *call, sub contextmem.Sub) (any, error) {
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
-	p, err := sub.SessionMessages(c.ctx, r.Session, r.Cursor, r.Limit)
+	p, err := sub.SessionMessages(c.ctx, content.SessionMessagesRequest{Session: r.Session, Principals: r.ACL, Cursor: r.Cursor, Limit: r.Limit})
 	if err != nil {
 		return nil, err
 	}

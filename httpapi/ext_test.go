@@ -93,6 +93,10 @@ func TestExtensions(t *testing.T) {
 
 	d = get("/ext/sessions?")
 	assert.Equal(t, []string{"s"}, of(d["sessions"], "session_id"))
+	d = get("/ext/sessions?acl=guest&")
+	assert.Equal(t, []string{"s"}, of(d["sessions"], "session_id"), "what anybody may read is in it")
+	d = get("/ext/sessions/messages?session_id=s&acl=guest&limit=1&")
+	assert.Len(t, d["messages"], 1)
 	d = get("/ext/sessions/messages?session_id=s&limit=2&")
 	assert.Equal(t, []string{"always answer in french.", "i sail."}, of(d["messages"], "content"))
 	d = get("/ext/sessions/messages?session_id=s&cursor=" + d["next_cursor"].(string) + "&")

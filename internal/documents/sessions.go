@@ -26,24 +26,73 @@ func limited(op string, limit int) (int, error) {
 }
 
 // Sessions returns a page of the named sessions of a sub-tenant, named as it is stored.
-func Sessions(ctx context.Context, sp *workspace.Space, sub, cursor string, limit int) (*content.SessionPage, error) {
+func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.SessionsRequest) (*content.SessionPage, error) {
 	const op = "sessions"
-	limit, err := limited(op, limit)
+	limit, err := limited(op, r.Limit)
 	if err != nil {
 		return nil, err
 	}
-	found, err := sp.Store.Sessions(ctx, backend.SessionsQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, After: cursor, Limit: limit, Now: time.Now()})
-	if err != nil {
-		return nil, fault.Wrap(op, fault.Sub, sub, err)
+	visible := item.VisibleTo(r.Principals)
+	q := backend.SessionsQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, After: r.Cursor, Limit: limit, Now: time.Now()}
+	page := &content.SessionPage{Sessions: []content.Session{}}
+	for {
+		found, err := sp.Store.Sessions(ctx, q)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Sub, sub, err)
+		}
+		for _, s := range found {
+			x := content.Session{Name: s.Session, Memories: s.Sources, First: s.First, Last: s.Last}
+			if len(visible.All) > 0 {
+				if x, err = seenSession(ctx, sp, q.Part, s.Session, visible, q.Now); err != nil {
+					return nil, fault.Wrap(op, fault.Sub, sub, err)
+				}
+			}
+			if x.Memories == 0 {
+				continue
+			}
+			if page.Sessions = append(page.Sessions, x); len(page.Sessions) == limit {
+				page.Next = x.Name
+				return page, nil
+			}
+		}
+		if len(found) < limit {
+			return page, nil
+		}
+		q.After = found[limit-1].Session
 	}
-	page := &content.SessionPage{Sessions: make([]content.Session, len(found))}
-	for i, s := range found {
-		page.Sessions[i] = content.Session{Name: s.Session, Memories: s.Sources, First: s.First, Last: s.Last}
+}
+
+// sessionBatch is how many memories of a session are looked at together.
+const sessionBatch = 500
+
+// seenSession describes a session by its visible memories.
+func seenSession(ctx context.Context, sp *workspace.Space, part backend.Partition, name string, visible backend.Filter, now time.Time) (content.Session, error) {
+	out := content.Session{Name: name}
+	q := backend.SessionQuery{Part: part, Session: name, Limit: sessionBatch, Now: now}
+	for {
+		srcs, err := sp.Store.SessionSources(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		for _, src := range srcs {
+			q.AfterTime, q.AfterNum = src.Time, src.Num
+			if !item.Live(visible, src.Tags) {
+				continue
+			}
+			out.Memories++
+			if t := src.Time; !t.IsZero() {
+				if out.First.IsZero() || t.Before(out.First) {
+					out.First = t
+				}
+				if t.After(out.Last) {
+					out.Last = t
+				}
+			}
+		}
+		if len(srcs) < q.Limit {
+			return out, nil
+		}
 	}
-	if len(found) == limit {
-		page.Next = found[limit-1].Session
-	}
-	return page, nil
 }
 
 // place is where a page of messages begins: at a message of a memory.
@@ -68,21 +117,22 @@ func readPlace(op, cursor string) (p place, err error) {
 }
 
 // Messages returns a page of the messages of a named session.
-func Messages(ctx context.Context, sp *workspace.Space, sub, session, cursor string, limit int) (*content.MessagePage, error) {
+func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.SessionMessagesRequest) (*content.MessagePage, error) {
 	const op = "session messages"
-	limit, err := limited(op, limit)
+	limit, err := limited(op, r.Limit)
 	if err != nil {
 		return nil, err
 	}
-	if session == "" {
+	if r.Session == "" {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Session", "is required")
 	}
-	at, err := readPlace(op, cursor)
+	at, err := readPlace(op, r.Cursor)
 	if err != nil {
 		return nil, err
 	}
+	visible := item.VisibleTo(r.Principals)
 	page := &content.MessagePage{Messages: []content.SessionMessage{}}
-	q := backend.SessionQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, Session: session, Limit: min(limit, 100) + 1, Now: time.Now(), AfterNum: max(0, at.num-1)}
+	q := backend.SessionQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, Session: r.Session, Limit: min(limit, 100) + 1, Now: time.Now(), AfterNum: max(0, at.num-1)}
 	if at.timed {
 		q.AfterTime = time.UnixMicro(at.micros).UTC()
 	}
@@ -92,6 +142,10 @@ func Messages(ctx context.Context, sp *workspace.Space, sub, session, cursor str
 			return nil, fault.Wrap(op, fault.Sub, sub, err)
 		}
 		for _, src := range srcs {
+			if !item.Live(visible, src.Tags) {
+				q.AfterTime, q.AfterNum = src.Time, src.Num
+				continue
+			}
 			said, err := messagesOf(ctx, sp, src)
 			if errors.Is(err, backend.ErrNotFound) {
 				continue // deleted since it was listed
