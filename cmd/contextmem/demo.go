@@ -64,7 +64,7 @@ func (a *app) demoCmd() *cobra.Command {
 						fmt.Fprintf(w, "\n? %s\n", x.Question)
 						a.printHits(w, x.Hits)
 					}
-					fmt.Fprintf(w, "\nAsk on: contextmem recall -t %s -s noor \"...\"\nServe it: contextmem serve\nForget it: contextmem tenants rm %s\n", demoTenant, demoTenant)
+					fmt.Fprintf(w, "\nAsk on: contextmem recall -t %s -s noor \"...\"\nLook inside: contextmem demo --serve, at http://127.0.0.1:8080/console/\nServe it: contextmem serve\nForget it: contextmem tenants rm %s\n", demoTenant, demoTenant)
 				})
 			})
 			if err != nil || !serve {
