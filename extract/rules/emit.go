@@ -126,6 +126,9 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 			to = h.To
 		case d.IsWord(s, h.Lo-1, "since"), d.IsWord(s, h.Lo-1, "from"), d.IsWord(s, h.Lo-1, "after"), d.IsWord(s, h.Lo-1, "between"):
 			from = h.From
+			if h.Precision == extract.PrecisionDay && h.To.Sub(h.From) > 2*24*time.Hour { // "from 3 to 12 September"
+				to = h.To
+			}
 		case count == 1:
 			from = h.From
 			lasting := st.frame != nil && st.frame.functional && (st.frame.kind == extract.KindEvent || !c.past || c.perfect)

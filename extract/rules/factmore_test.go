@@ -174,3 +174,19 @@ func TestNameOfExtractor(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "rules-3", New().Name())
 }
+
+// TestRangesKeepBothEnds: of a plan that has a first and a last day both are kept; what begins on a day has no end.
+func TestRangesKeepBothEnds(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"I'm going to Crete from 3 to 12 September.": {"2023-09-03", "2023-09-13"},
+		"I worked at Acme from 2019 to 2021.":        {"2019-01-01", "2022-01-01"},
+		"I've lived in Leeds since 3 March.":         {"2023-03-03", "0001-01-01"},
+	} {
+		out := one(t, extract.Input{Text: text, Time: time.Date(2023, 6, 1, 9, 0, 0, 0, time.UTC), Speaker: "Alex", Memory: true, Infer: true})
+		require.NotEmpty(t, out.Facts, text)
+		for _, f := range out.Facts {
+			assert.Equal(t, want, [2]string{f.ValidFrom.Format(time.DateOnly), f.ValidTo.Format(time.DateOnly)}, "%s: %s", text, f.Text)
+		}
+	}
+}
