@@ -44,10 +44,20 @@ func (f *filePart) remove() {
 // open reads the content.
 func (f *filePart) open() (io.ReadCloser, error) {
 	if f.spool == nil {
-		return io.NopCloser(bytes.NewReader(f.data)), nil
+		return sizedReader{bytes.NewReader(f.data)}, nil
 	}
-	return io.NopCloser(io.NewSectionReader(f.spool, 0, f.size)), nil
+	return sizedReader{io.NewSectionReader(f.spool, 0, f.size)}, nil
 }
+
+// sizedReader closes nothing and says how much there is, so that it is read into memory of that size.
+type sizedReader struct{ sized }
+
+type sized interface {
+	io.Reader
+	Size() int64
+}
+
+func (sizedReader) Close() error { return nil }
 
 // decodeForm reads the form of a request, in either encoding.
 func (c *call) decodeForm() error {

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -165,6 +167,26 @@ func (in *batch) fronted(name, contentType string, data []byte, base, own map[st
 	return out
 }
 
+// readUpTo reads at most limit bytes, into memory of the right size where r tells its own.
+func readUpTo(r io.Reader, limit int64) ([]byte, error) {
+	size := int64(0)
+	switch s := r.(type) {
+	case interface{ Size() int64 }:
+		size = s.Size()
+	case *os.File:
+		if st, err := s.Stat(); err == nil {
+			size = st.Size()
+		}
+	}
+	if size <= 0 {
+		return io.ReadAll(io.LimitReader(r, limit))
+	}
+	var b bytes.Buffer
+	b.Grow(int(min(size, limit)) + bytes.MinRead) // the end is seen without growing
+	_, err := b.ReadFrom(io.LimitReader(r, limit))
+	return b.Bytes(), err
+}
+
 func (in *batch) read(ctx context.Context, field string, f *content.File, name string) ([]byte, error) {
 	limit := in.MaxFileBytes
 	tooLarge := func() error {
@@ -180,7 +202,7 @@ func (in *batch) read(ctx context.Context, field string, f *content.File, name s
 		if err != nil {
 			return nil, fault.Wrap(in.op, fault.File, name, fmt.Errorf("open the file: %w", err))
 		}
-		data, err = io.ReadAll(io.LimitReader(r, limit+1))
+		data, err = readUpTo(r, limit+1)
 		if err = errors.Join(err, r.Close()); err != nil {
 			return nil, fault.Wrap(in.op, fault.File, name, fmt.Errorf("read the file: %w", err))
 		}

@@ -209,6 +209,9 @@ func (c *Config) resume(j *job) {
 	}
 	p.text = string(text)
 	for _, ch := range j.Chunks {
+		p.size += len(ch.Text)
+	}
+	for _, ch := range j.Chunks {
 		lay := decodeLayout(ch.Layout)
 		if lay.Inferred {
 			break

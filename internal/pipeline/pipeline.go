@@ -99,8 +99,8 @@ type Space struct {
 	Read func(num int64)
 	// Claimed is called before work on the claimed sources begins; full says that there are so many that more may wait.
 	Claimed func(full bool)
-	// Ended is called with how many sources reached each terminal state.
-	Ended func(completed, errored int)
+	// Ended is called with how many sources reached each terminal state, and how many chunks the completed ones have.
+	Ended func(completed, errored, chunks int)
 }
 
 // tell lets slow parsers say how far they are with a job.
@@ -117,6 +117,7 @@ type job struct {
 	prep  *prepared
 	out   *extract.Output
 	fail  *failure
+	count int  // chunks, once they are stored
 	lost  bool // another claim or a delete took it
 	final bool // its terminal state is committed
 }
@@ -157,7 +158,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	s.Claimed(len(claims) >= c.BatchItems || bytes >= c.BatchBytes/2)
 	s.Changed()
 	err = c.run(ctx, s, token, jobs, &laps)
-	completed, errored := 0, 0
+	completed, errored, chunks := 0, 0, 0
 	for _, j := range jobs {
 		switch {
 		case j.final && j.fail != nil:
@@ -167,12 +168,13 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 			}
 		case j.final:
 			completed++
+			chunks += j.count
 		case j.fail != nil && !j.lost:
 			laps.Retried++
 		}
 	}
 	c.tell(ctx, &laps, s, len(claims), completed, err)
-	s.Ended(completed, errored)
+	s.Ended(completed, errored, chunks)
 	s.Changed()
 	return len(claims), err
 }
@@ -229,8 +231,14 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		}
 		break
 	}
+	size := 0
 	for _, j := range jobs {
-		j.release()
+		if j.release(); j.prep != nil {
+			size += j.prep.size
+		}
+	}
+	if size >= collectFrom {
+		runtime.GC()
 	}
 	s.Changed()
 	c.extract(ctx, jobs)
@@ -306,15 +314,25 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 // release lets go of what nobody needs once the chunks of a job are stored and indexed: of a large document that is a
 // multiple of its text.
 func (j *job) release() {
-	if j.prep == nil {
+	p := j.prep
+	if p == nil {
 		return
 	}
-	j.prep.blobs, j.prep.record = nil, nil
-	for i := range j.prep.chunks {
-		ch := &j.prep.chunks[i]
+	p.blobs, p.record = nil, nil
+	j.count, p.size = len(p.chunks), 0
+	for i := range p.chunks {
+		ch := &p.chunks[i]
+		p.size += len(ch.Text)
 		ch.Vector, ch.Layout, ch.Extra, ch.Key = nil, nil, nil, ""
 	}
+	if len(p.chunks) > 1 && len(blob(j.Blobs, backend.Supplied)) == 0 { // a supplied graph is tied to chunks by their words
+		p.chunks = []backend.Chunk{p.chunks[0]}
+	}
 }
+
+// collectFrom is the size of a batch, in bytes of its text, from which on what it let go of is collected before it goes on:
+// what it then makes would stand beside that else.
+const collectFrom = 8 << 20
 
 // index commits the chunks of the jobs that are ready, and returns what that put into the feed where the store tells.
 func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
@@ -373,7 +391,9 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 			if j.out != nil { // f has it now
 				*j.out = extract.Output{}
 			}
-			j.prep = nil
+			if j.prep = nil; j.count == 0 {
+				j.count = len(j.Chunks)
+			}
 			batch = append(batch, f)
 			of = append(of, j)
 		}

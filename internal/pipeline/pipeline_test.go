@@ -117,7 +117,7 @@ func space(t *testing.T, be backend.Backend) Space {
 	ws, err := be.OpenWorkspace(t.Context(), strings.Repeat("a", 32))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
-	return Space{Embedder: touchy{}, Store: ws.Store(), Follower: NewFollower(ws), Changed: func() {}, Events: func() bool { return false }, Claimed: func(bool) {}, Ended: func(int, int) {}}
+	return Space{Embedder: touchy{}, Store: ws.Store(), Follower: NewFollower(ws), Changed: func() {}, Events: func() bool { return false }, Claimed: func(bool) {}, Ended: func(int, int, int) {}}
 }
 
 func accept(t *testing.T, s Space, class backend.Class, mediaType string, texts map[string]string) {

@@ -29,6 +29,7 @@ type prepared struct {
 	chunks []backend.Chunk
 	spans  []extract.Span // of the chunks of the text; inferred ones follow
 	blobs  []backend.Blob
+	size   int // of the texts of the stored chunks, in bytes
 }
 
 // Layout is what a chunk's Layout holds, as on the wire: where the chunk stands in its

@@ -115,9 +115,7 @@ func (c *Config) rush(ctx context.Context, s Space, jobs []*job) {
 	bytes, all := 0, indexed(jobs)
 	for _, j := range jobs {
 		if j.prep != nil {
-			for i := range j.prep.chunks {
-				bytes += len(j.prep.chunks[i].Text)
-			}
+			bytes += j.prep.size
 		}
 	}
 	if len(all) == 0 || bytes > rushBytes {

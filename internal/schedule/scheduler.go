@@ -94,7 +94,8 @@ const (
 	settleAfter  = 10 * time.Second // quiet time after which the stored wake time is corrected
 	settleAtOnce = 64               // wake times stored together
 	expireBatch  = 1000
-	flushAfter   = 2000 // items completed since the last flush that make one worth it when the queue is empty
+	flushAfter   = 2000    // chunks completed since the last flush that make one worth it when the queue is empty
+	flushFull    = 1 << 14 // chunks that are enough for one while more is queued: what is not written is built anew after a kill
 )
 
 // New returns a scheduler; Load and Start set it to work.

@@ -171,8 +171,8 @@ func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *worksp
 				c.mu.Unlock()
 			}
 		},
-		Ended: func(completed, errored int) {
-			sp.Unflushed.Add(int64(completed))
+		Ended: func(completed, errored, chunks int) {
+			sp.Unflushed.Add(int64(chunks))
 			c.completed.Add(int64(completed))
 			c.errored.Add(int64(errored))
 		},
@@ -203,8 +203,12 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	if err != nil {
 		return false, err
 	}
-	if sp.Unflushed.Load() >= flushAfter && counts[backend.Queued] == 0 { // written indexes are searched faster and open faster
+	// Written indexes are searched faster, open faster and take less memory.
+	if n := sp.Unflushed.Load(); n >= flushAfter && counts[backend.Queued] == 0 || n >= flushFull {
 		sp.Unflushed.Store(0)
+		if c.Pipeline.Handled.Load() >= giveBackAfter { // or what ingestion left would stand beside what is written
+			debug.FreeOSMemory()
+		}
 		if err := sp.Follower.Flush(ctx); err != nil {
 			return false, err
 		}
