@@ -9,13 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/inmem"
 )
+
+// newBackend makes the backend of a service; backend/postgres has these tests run on its own.
+var newBackend = func(testing.TB) backend.Backend { return inmem.New() }
 
 // open returns a service in memory with a tenant "acme" that is ready.
 func open(t *testing.T, o *contextmem.Options) (*contextmem.Service, contextmem.Tenant) {
 	t.Helper()
-	svc, err := contextmem.New(t.Context(), inmem.New(), o)
+	svc, err := contextmem.New(t.Context(), newBackend(t), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	return svc, tenant(t, svc, contextmem.TenantSpec{ID: "acme"})

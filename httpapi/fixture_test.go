@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/inmem"
 	"github.com/contextmem/contextmem/connector"
 )
@@ -35,6 +36,9 @@ type fixture struct {
 	entered  chan struct{} // holds a value once the slow resource's sync has begun
 }
 
+// newBackend makes the backend of a fixture; backend/postgres has the tests run on its own.
+var newBackend = func(testing.TB) backend.Backend { return inmem.New() }
+
 // newFixture seeds the tenant acme (knowledge k1 and k2, memory m1), the
 // embeddings tenant vectors (v1), keys with less than all rights, and a webhook
 // receiver that is not registered.
@@ -42,7 +46,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
 	ctx := t.Context()
 	f := &fixture{vars: map[string]string{"full": fullKey}, entered: make(chan struct{}, 1)}
-	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{AllowLocalWebhooks: true, MaxFileBytes: maxTestFile, Workers: 1, Providers: []connector.Provider{scripted{f.entered}}})
+	svc, err := contextmem.New(ctx, newBackend(t), &contextmem.Options{AllowLocalWebhooks: true, MaxFileBytes: maxTestFile, Workers: 1, Providers: []connector.Provider{scripted{f.entered}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	f.svc = svc

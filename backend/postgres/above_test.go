@@ -1,0 +1,49 @@
+package postgres
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAbove has tests of what stands above a backend run on this one: the transcripts of both generations of the REST API, and
+// acceptance tests of the library. A file that the compiler is told of is laid over each package.
+func TestAbove(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds tests of other packages")
+	}
+	sharedServer(t)
+	for _, above := range []struct{ folder, name, run string }{
+		{"httpapi", "httpapi", "^TestTranscripts$"},
+		{".", "contextmem_test", acceptance},
+	} {
+		t.Run(above.name, func(t *testing.T) {
+			root, err := filepath.Abs("../..")
+			require.NoError(t, err)
+			text, err := os.ReadFile("testdata/above_test.go.txt")
+			require.NoError(t, err)
+			dir := t.TempDir()
+			file := filepath.Join(dir, "above_test.go")
+			require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "PACKAGE", above.name, 1)), 0o600))
+			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, above.folder, "zz_above_postgres_test.go"): file}})
+			require.NoError(t, err)
+			list := filepath.Join(dir, "overlay.json")
+			require.NoError(t, os.WriteFile(list, overlay, 0o600))
+			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", list, "-run", above.run, "./"+above.folder)
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "CONTEXTMEM_TEST_POSTGRES="+database(t, "above"))
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "ok")
+			require.NotContains(t, string(out), "no tests to run")
+		})
+	}
+}
+
+// acceptance are the tests of the library that are run.
+const acceptance = "^(TestLifecycle|TestIsolation)"
