@@ -226,8 +226,9 @@ func hideAtRandom(t *testing.T, tn contextmem.Tenant, r *rand.Rand) {
 	one := func(of []string) string { return of[r.IntN(len(of))] }
 	text := func() string {
 		switch a := one(names); r.IntN(5) {
-		case 0, 1: // never in chains or circles: what is left when a link goes is a matter of history
-			a, b := one(names[:2]), one(names[2:])
+		case 0, 1: // never in circles: which of the statements counts is a matter of history
+			i := 1 + r.IntN(len(names)-1)
+			a, b := names[r.IntN(i)], names[i]
 			return a + ", also known as " + b + ", lives in " + one(places) + "."
 		case 2:
 			return a + " works at " + one(firms) + "."

@@ -169,7 +169,7 @@ type Stated struct {
 // the source; Into must be among the source's Mentions, else it is left out.
 //
 // While some live source states what From stands for, and none states it otherwise, From is folded into Into as
-// by MergeEntities, with Stated set; when that changes the merge is undone. Statements that are not
+// by MergeEntities, with Stated set, and with it into what Into stands for at any time; when that changes the merge is undone. Statements that are not
 // Likely outweigh those that are. Nothing is folded while From has no entity, or where From is folded already, and
 // a pair whose merge the caller undid stays apart. This is weighed at the end of each call that adds or removes
 // statements about From, or makes the entity of From.

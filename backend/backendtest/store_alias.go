@@ -130,6 +130,24 @@ func testAliasAndMerge(t *testing.T, e *storeEnv) {
 	assert.Empty(t, e.merges())
 }
 
+// testAliasChain: who is one by way of another is so for as long as both statements are there.
+func testAliasChain(t *testing.T, e *storeEnv) {
+	e.complete(memory("a", "x").mention(0, "bob").alias("bob", "robert"), memory("b", "x").mention(0, "tim").mention(0, "bob").alias("tim", "bob"))
+	assert.Equal(t, []string{"robert", "robert"}, []string{e.standsFor("tim"), e.standsFor("bob")})
+	mentions := e.entity("tim").Mentions
+	e.complete(memory("c", "x").mention(0, "tim"))
+	assert.Equal(t, mentions+1, e.entity("robert").Mentions, "later mentions follow")
+	e.remove("a")
+	assert.Equal(t, []string{"bob", "bob"}, []string{e.standsFor("tim"), e.standsFor("bob")}, "nobody says that they are robert")
+	e.complete(memory("a", "x").mention(0, "bob").alias("bob", "robert"))
+	assert.Equal(t, []string{"robert", "robert"}, []string{e.standsFor("tim"), e.standsFor("bob")})
+	e.remove("b")
+	assert.Equal(t, []string{"tim", "robert"}, []string{e.standsFor("tim"), e.standsFor("bob")})
+	e.remove("a", "c")
+	assert.Nil(t, e.entity("robert"))
+	assert.Nil(t, e.entity("tim"))
+}
+
 // testStated: who may see what decides what names mean, so a Store tells which versions state it.
 func testStated(t *testing.T, e *storeEnv) {
 	ctx := t.Context()

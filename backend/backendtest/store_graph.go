@@ -30,6 +30,7 @@ var storeGraphTests = []namedTest[*storeEnv]{
 	{"AliasLikely", testAliasLikely},
 	{"AliasUndone", testAliasUndone},
 	{"AliasAndMerge", testAliasAndMerge},
+	{"AliasChain", testAliasChain},
 	{"Stated", testStated},
 	{"Unfolded", testUnfolded},
 	{"FinishReplacesGraph", testFinishReplacesGraph},

@@ -39,8 +39,11 @@ func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from,
 // merge folds a into b.
 func (d *storeData) merge(p *partition, a, b *entity, reason string, now time.Time) *merge {
 	p.graph.alias[a.key] = b.key
-	b.uses += a.uses
-	b.mentions += a.mentions
+	for key, ok := b.key, true; ok; key, ok = p.graph.alias[key] {
+		e := p.graph.entities[key]
+		e.uses += a.uses
+		e.mentions += a.mentions
+	}
 	d.last.merge++
 	m := &merge{Merge: backend.Merge{Num: d.last.merge, Part: p.name, From: a.key, Into: b.key, Reason: reason, At: stamp(now)}}
 	d.merges = append(d.merges, m)

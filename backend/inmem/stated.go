@@ -118,6 +118,9 @@ func (d *storeData) settleAlias(p *partition, key string) {
 	if a == nil || a == b {
 		return
 	}
+	if direct := g.entities[want.Into]; direct != nil { // they part when it and what it stands for do
+		b = direct
+	}
 	m := d.merge(p, a, b, want.Reason, want.At)
 	m.Stated, m.stated = true, want.Into
 	m.AskedFrom, m.AskedInto = want.From, want.Into

@@ -170,7 +170,7 @@ func (t *tx) settleKey(k entityKey, p backend.Partition) error {
 	if err != nil || into.num == from.num {
 		return err
 	}
-	num, err = t.merge(p, want.From, want.Into, want.Reason, want.At)
+	num, err = t.merge(p, want.From, want.Into, want.Reason, want.At, true)
 	if err != nil {
 		return err
 	}

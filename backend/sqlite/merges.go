@@ -15,7 +15,7 @@ import (
 
 func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from, into, reason string, now time.Time) (num int64, err error) {
 	err = s.change(ctx, func(t *tx) error {
-		num, err = t.merge(part, from, into, reason, now)
+		num, err = t.merge(part, from, into, reason, now, false)
 		if err != nil {
 			return fmt.Errorf("merge entities: %w", err)
 		}
@@ -27,7 +27,9 @@ func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from,
 	return num, nil
 }
 
-func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time) (int64, error) {
+// merge folds what from stands for into what into stands for; stated: into the entity of into itself, so that they part
+// when that one and what it stands for do.
+func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time, stated bool) (int64, error) {
 	part, err := t.partID(p)
 	if err != nil {
 		return 0, err
@@ -43,26 +45,36 @@ func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time
 	if a.num == b.num {
 		return 0, fmt.Errorf("they are one already: %w", backend.ErrConflict)
 	}
+	direct := b.key
+	if stated {
+		direct = into
+	}
+	above, err := t.chain(part, direct)
+	if err != nil {
+		return 0, err
+	}
 	t.inserted = true
-	if err := t.c.do("INSERT INTO aliases (part, key, into_key) VALUES (?, ?, ?)", part, a.key, b.key); err != nil {
+	if err := t.c.do("INSERT INTO aliases (part, key, into_key) VALUES (?, ?, ?)", part, a.key, direct); err != nil {
 		return 0, err
 	}
 	if known := t.aliases[part]; known != nil {
-		known.add(a.key, b.key)
+		known.add(a.key, direct)
 	}
 	moved, err := t.members(a.num)
 	if err != nil {
 		return 0, err
 	}
-	if err := t.c.do("UPDATE entities SET mentions = mentions + ?, uses = uses + ? WHERE num = ?", a.mentions, a.uses, b.num); err != nil {
-		return 0, err
+	for _, key := range above {
+		if err := t.c.do("UPDATE entities SET mentions = mentions + ?, uses = uses + ? WHERE part = ? AND key = ?", a.mentions, a.uses, part, key); err != nil {
+			return 0, err
+		}
 	}
 	if err := t.setRoot(moved, b.num); err != nil {
 		return 0, err
 	}
 	t.led.merge++
 	err = t.c.do("INSERT INTO merges (num, part, from_key, into_key, reason, at, asked_from, asked_into) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		t.led.merge, part, a.key, b.key, reason, stamp(now), from, into)
+		t.led.merge, part, a.key, direct, reason, stamp(now), from, into)
 	if err != nil {
 		return 0, err
 	}
