@@ -23,6 +23,7 @@ type windowed struct {
 	acc     [maxWindow]uint32
 	touched [maxWindow + 1]uint16 // the first n: where acc is not zero
 	n       int
+	marks   [maxWindow / 64]uint64 // see arrange; all zero between its calls
 	cursors []*segCursor
 	tables  []*lengthTable
 	norms   [shortDoc]float32 // by length; the last is no one's

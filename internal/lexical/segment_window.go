@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -280,7 +281,7 @@ func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest u
 	}
 	w.n = 0
 	if essential < len(w.terms) || r.top.fills(r.stats.Docs) {
-		slices.Sort(touched[:n]) // cursors only go on, and a floor is for the rows behind
+		w.arrange(touched[:n]) // cursors only go on, and a floor is for the rows behind
 	}
 	for _, at := range touched[:n] {
 		score := w.acc[at]
@@ -290,6 +291,30 @@ func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest u
 		}
 	}
 	return w.fault()
+}
+
+// fewTouched is the number of places up to which a sort is faster than to go through the places of a window.
+const fewTouched = 48
+
+// arrange puts places of the window, each of them once, in order.
+func (w *windowed) arrange(places []uint16) {
+	if len(places) <= fewTouched {
+		slices.Sort(places)
+		return
+	}
+	lo, hi := places[0], places[0]
+	for _, at := range places {
+		w.marks[at/64] |= 1 << (at % 64)
+		lo, hi = min(lo, at), max(hi, at)
+	}
+	n := 0
+	for i := lo / 64; i <= hi/64; i++ {
+		for m := w.marks[i]; m != 0; m &= m - 1 {
+			places[n] = i*64 + uint16(bits.TrailingZeros64(m))
+			n++
+		}
+		w.marks[i] = 0
+	}
 }
 
 // hopeful reports whether a document with the given score so far can still be above

@@ -1,0 +1,26 @@
+package lexical
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestArrange: however many places of a window there are, they come in order, and nothing is left behind.
+func TestArrange(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	w := new(windowed)
+	for _, n := range []int{0, 1, fewTouched, fewTouched + 1, 1000, maxWindow} {
+		places := make([]uint16, 0, n)
+		for _, at := range r.Perm(maxWindow)[:n] {
+			places = append(places, uint16(at))
+		}
+		want := slices.Sorted(slices.Values(places))
+		w.arrange(places)
+		require.True(t, slices.Equal(want, places), n)
+		require.Zero(t, w.marks)
+	}
+}
