@@ -11,7 +11,7 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$root" "$r
 
 mkdir -p "$root"/{usr/local/bin,data,tmp,etc}
 cp "$program" "$root/usr/local/bin/contextmem"
-{ ldd "$program" 2>/dev/null || true; } | grep -o '/[^ ]*' | while read -r lib; do mkdir -p "$root$(dirname "$lib")" && cp -L "$lib" "$root$lib"; done
+{ ldd "$program" 2>/dev/null || true; } | { grep -o '/[^ ]*' || true; } | while read -r lib; do mkdir -p "$root$(dirname "$lib")" && cp -L "$lib" "$root$lib"; done
 chown 65532:65532 "$root/data"
 chmod 755 "$root" && chmod 1777 "$root/tmp"
 environment=$(sed -n 's/^ENV //p' Dockerfile | sed 's/CONTEXTMEM_ADDR=[^ ]*/CONTEXTMEM_ADDR=127.0.0.1:0/')
