@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,7 +14,10 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-const factsShown = 200
+const (
+	factsShown    = 40 // of a page
+	replacedShown = 20 // memories, those replaced last
+)
 
 type timelineData struct {
 	Person   string
@@ -23,7 +27,7 @@ type timelineData struct {
 	Replaced []replacedRow // memories that another took the place of
 	Open     []contextmem.Conflict
 	Merges   []contextmem.Merge
-	More     bool
+	Next     int64 // cursor of the facts behind; 0: none
 }
 
 type slotRow struct {
@@ -62,11 +66,15 @@ func timelinePage(v *view) error {
 		most := slices.MaxFunc(d.People, func(a, b facts.Entity) int { return a.Mentions - b.Mentions })
 		d.Person = most.Name
 	}
-	p, err := sub.Facts(ctx, facts.Request{Class: class, Subject: d.Person, History: true, Limit: factsShown})
+	from, err := v.number("cursor", 0, math.MaxInt)
 	if err != nil {
 		return err
 	}
-	d.More = p.Next != 0
+	p, err := sub.Facts(ctx, facts.Request{Class: class, Subject: d.Person, History: true, Limit: factsShown, Cursor: int64(from)})
+	if err != nil {
+		return err
+	}
+	d.Next = p.Next
 	d.Slots = bySlot(p.Facts)
 	if class == contextmem.ClassMemory {
 		if err := d.memories(v, sub); err != nil {
@@ -154,6 +162,7 @@ func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 		}
 	}
 	slices.SortFunc(d.Replaced, func(a, b replacedRow) int { return b.By.Time.Compare(a.By.Time) })
+	d.Replaced = d.Replaced[:min(len(d.Replaced), replacedShown)]
 	return nil
 }
 

@@ -119,3 +119,36 @@ func TestListIsWalked(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, status, page)
 	}
 }
+
+// TestTimelineIsWalked: a person with more facts than a page shows has them on the next ones.
+func TestTimelineIsWalked(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	sub := s.tenant(t, "acme").Sub("u")
+	var b contextmem.MemoryBatch
+	for i := range 230 {
+		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: fmt.Sprintf("Anna Lind visited Town%d in May 2021.", i)})
+	}
+	res, err := sub.AddMemories(t.Context(), b)
+	require.NoError(t, err)
+	_, err = sub.Wait(t.Context(), res.IDs()...)
+	require.NoError(t, err)
+	v := s.visitor(t, contextmem.KeySpec{Owner: "ops"})
+	next := regexp.MustCompile(`rel="next" href="\?([^"]+)"`)
+	town := regexp.MustCompile(`visited (town\d+)`)
+	seen, pages := map[string]bool{}, 0
+	for page := "t/acme/timeline?sub=u&person=anna+lind"; page != ""; pages++ {
+		status, body := v.get(t, page)
+		require.Equal(t, http.StatusOK, status, page)
+		require.Less(t, len(body), 100_000)
+		for _, m := range town.FindAllStringSubmatch(body, -1) {
+			seen[m[1]] = true
+		}
+		page = ""
+		if m := next.FindStringSubmatch(body); m != nil {
+			page = "t/acme/timeline?" + html.UnescapeString(m[1])
+		}
+	}
+	assert.Len(t, seen, 230)
+	assert.Greater(t, pages, 4)
+}
