@@ -5,8 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -223,6 +227,33 @@ func TestReadBack(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, c.data, f.Text)
 			assert.False(t, f.Binary)
+		})
+	}
+}
+
+func TestOfficeFilesAreReadBack(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("")
+	for _, name := range []string{"nested.docx", "formats.xlsx", "old.doc", "formats.xls", "old.ppt"} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("internal", "parse", "testdata", "made", name))
+			require.NoError(t, err)
+			res, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: name, Data: data}}})
+			require.NoError(t, err)
+			done(t, s, res.IDs()...)
+			f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: res.Items[0].ID})
+			require.NoError(t, err)
+			assert.False(t, f.Binary)
+			assert.True(t, utf8.ValidString(f.Text))
+			assert.Greater(t, len(strings.Fields(f.Text)), 5)
+			l, err := s.List(t.Context(), contextmem.ListRequest{IDs: res.IDs(), Content: true})
+			require.NoError(t, err)
+			assert.Equal(t, f.Text, l.Sources[0].Content)
+			f, err = s.Fetch(t.Context(), contextmem.FetchRequest{ID: res.Items[0].ID, Original: true})
+			require.NoError(t, err)
+			assert.True(t, f.Binary)
+			assert.Equal(t, data, f.Data)
 		})
 	}
 }
