@@ -314,3 +314,29 @@ func TestSupersededAhead(t *testing.T) {
 		})
 	}
 }
+
+// narrow sees two texts alone.
+type narrow struct{ labelled }
+
+func (narrow) Narrow() bool { return true }
+
+// What a narrow judge says of people who talk with each other orders nothing: they come back to what they said.
+func TestSupersededTalk(t *testing.T) {
+	t.Parallel()
+	var ms []contextmem.Memory
+	for _, m := range homes() {
+		m.Text, m.UserName = "Ann: "+m.Text, "Bob"
+		ms = append(ms, m)
+	}
+	for name, j := range map[string]judge.Judge{"narrow": narrow{labelled{replaces: moved}}, "not": labelled{replaces: moved}} {
+		sub := toldAll(t, j, ms...)
+		ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+		if name == "narrow" {
+			assert.Equal(t, "lisbon", ids[0])
+			assert.Nil(t, by["lisbon"].SupersededBy)
+		} else {
+			assert.Equal(t, "faro", ids[0])
+			assert.NotNil(t, by["lisbon"].SupersededBy)
+		}
+	}
+}

@@ -350,8 +350,12 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 	alone := ok && narrow.Narrow() && s.vector != nil
 	for i, p := range probs {
 		later, earlier := order(s, near[i])
-		if alone {
+		switch {
+		case !alone:
+		case later.own && earlier.own:
 			p = amongOthers(p, near[i].out)
+		default: // people who talk with each other come back to what they said, and mostly replace nothing
+			p = min(p, Orders)
 		}
 		if !later.settles() {
 			p *= unsettled
