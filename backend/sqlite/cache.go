@@ -10,6 +10,7 @@ const (
 	cachedEntity                          // an entity: *backend.Entity
 	cachedChunkFacts                      // all relations with evidence in a chunk: *factList
 	cachedEntityRelation                  // the first relations of an entity: *factList
+	cachedSuccessions                     // what took the place of a version: *successionList
 )
 
 // cacheKey names a value: its kind, the limit of a list (0: all), and a number. One of 0 names none.

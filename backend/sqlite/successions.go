@@ -148,6 +148,16 @@ func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out
 	if !s.tx.succeeded.Load() {
 		return nil, s.query(ctx, func(*conn) error { return nil })
 	}
+	if v, quiet := s.commits.load(); quiet && len(q.Earlier) > 0 && q.Later == nil && !q.Undone && q.After == 0 && q.Limit == 0 {
+		if out, err = s.succeeding(ctx, v, q); err != nil || s.commits.n.Load() == v {
+			return out, err
+		}
+	}
+	return s.readSuccessions(ctx, q)
+}
+
+// readSuccessions reads successions from the database.
+func (s *store) readSuccessions(ctx context.Context, q backend.SuccessionQuery) (out []backend.Succession, err error) {
 	limit := int64(q.Limit)
 	if limit <= 0 {
 		limit = -1

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// successionList is what took the place of a version.
+type successionList struct {
+	part backend.Partition
+	list []backend.Succession
+}
+
+// About what a succession takes without its texts.
+const successionBytes = 240
+
+func (l *successionList) size() int {
+	n := entityBytes
+	for i := range l.list {
+		x := &l.list[i]
+		n += successionBytes + len(x.LaterID) + len(x.EarlierID) + len(x.Matter) + len(x.Evidence) + len(x.Decider) + len(x.Extra)
+	}
+	return n
+}
+
+// succeeding reads through the cache what took the place of some versions: recall asks it of all that it finds. The result is of
+// version v while the store is.
+func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQuery) (out []backend.Succession, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	s.leave()
+	lists := make([]*successionList, len(q.Earlier))
+	known := 0
+	s.cache.get(v, cachedSuccessions, 0, q.Earlier, func(i int, value any) {
+		if l := value.(*successionList); l.part == q.Part {
+			lists[i] = l
+			known++
+		}
+	})
+	if known < len(lists) {
+		missing := without(q.Earlier, len(lists)-known, func(i int) bool { return lists[i] != nil })
+		read, err := s.readSuccessions(ctx, backend.SuccessionQuery{Part: q.Part, Earlier: missing})
+		if err != nil {
+			return nil, err
+		}
+		by := make(map[int64]*successionList, len(missing))
+		for i, num := range q.Earlier {
+			if lists[i] == nil {
+				if by[num] == nil {
+					by[num] = &successionList{part: q.Part}
+				}
+				lists[i] = by[num]
+			}
+		}
+		for i := range read {
+			l := by[read[i].Earlier]
+			l.list = append(l.list, read[i])
+		}
+		if s.commits.n.Load() == v {
+			for num, l := range by {
+				s.cache.put(v, newCacheKey(cachedSuccessions, 0, num), l, l.size())
+			}
+		}
+	}
+	for _, l := range lists {
+		out = append(out, l.list...)
+	}
+	slices.SortFunc(out, func(a, b backend.Succession) int { return cmp.Compare(a.Num, b.Num) })
+	return out, nil
+}

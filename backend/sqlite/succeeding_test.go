@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// TestRememberedSuccessions: what is remembered of successions is what the database holds, after each change, and nobody changes it by
+// what he got.
+func TestRememberedSuccessions(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	_, s := openTest(t)
+	var nums []int64
+	for _, id := range []string{"a", "b", "c", "d"} {
+		_, err := s.Accept(ctx, []backend.Incoming{{Source: backend.Source{Part: testPart, ID: id, Kind: "text", CreatedAt: testTime, UpdatedAt: testTime}}})
+		require.NoError(t, err)
+		found, err := s.Sources(ctx, testPart, []string{id})
+		require.NoError(t, err)
+		nums = append(nums, found[0].Num)
+	}
+	same := func(want int, earlier ...int64) {
+		t.Helper()
+		for _, q := range [][]int64{earlier, earlier[:1], earlier} {
+			ask := backend.SuccessionQuery{Part: testPart, Earlier: q}
+			read, err := s.readSuccessions(ctx, ask)
+			require.NoError(t, err)
+			for range 2 {
+				got, err := s.Successions(ctx, ask)
+				require.NoError(t, err)
+				require.Equal(t, read, got)
+				clear(got)
+			}
+			if len(q) == len(earlier) {
+				require.Len(t, read, want)
+			}
+		}
+	}
+	put := func(earlier, later int64) int64 {
+		num, err := s.PutSuccession(ctx, backend.Succession{Later: later, Earlier: earlier, LaterChunk: -1, EarlierChunk: -1, Decider: "test", Confidence: .9, Created: testTime})
+		require.NoError(t, err)
+		return num
+	}
+	same(0, nums...)
+	put(nums[1], nums[2])
+	num := put(nums[0], nums[3])
+	put(nums[0], nums[1])
+	same(3, nums...)
+	other, err := s.Successions(ctx, backend.SuccessionQuery{Part: backend.Partition{Class: testPart.Class, Sub: "another"}, Earlier: nums})
+	require.NoError(t, err)
+	require.Empty(t, other)
+	same(3, nums...)
+	require.NoError(t, s.UndoSuccession(ctx, num, testTime))
+	same(2, nums...)
+}
