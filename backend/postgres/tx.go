@@ -150,7 +150,7 @@ func (t *tx) forget() {
 	clear(t.stated)
 }
 
-// settle writes what a call left in memory.
+// settle writes what a call left in memory; the statements may still wait.
 func (t *tx) settle() error {
 	for _, part := range slices.Sorted(maps.Keys(t.partSums)) {
 		sum := t.partSums[part]
@@ -165,10 +165,7 @@ func (t *tx) settle() error {
 	if err := t.settleUses(); err != nil {
 		return err
 	}
-	if err := t.settleStated(); err != nil {
-		return err
-	}
-	return t.c.flush(bg)
+	return t.settleStated()
 }
 
 // count changes the counters of a partition.

@@ -117,7 +117,7 @@ func (w *writer) group(jobs []*job) {
 		w.s.changed(uint64(w.tx.led.seq) << seqShift)
 	} else {
 		w.tx.known = -1
-		if errors.Is(err, errNothing) {
+		if err = taken(err); errors.Is(err, errNothing) {
 			err = nil
 		}
 	}
@@ -127,6 +127,14 @@ func (w *writer) group(jobs []*job) {
 		}
 		close(j.done)
 	}
+}
+
+// taken says what a broken constraint means.
+func taken(err error) error {
+	if breaks(err, "chunks_") {
+		return fmt.Errorf("the key of a chunk is taken: %w", backend.ErrExists)
+	}
+	return err
 }
 
 // attempt runs a call; its own failure goes to the job. An error means that the transaction is lost with all of its calls.
@@ -140,14 +148,15 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 		err = w.tx.settle()
 	}
 	if err == nil && saved {
+		err = c.flush(bg) // what goes wrong is this call's
+	}
+	if err == nil && saved {
 		c.pending = append(c.pending, statement{sql: "RELEASE call"})
 	}
 	if err == nil || again(err) {
 		return err
 	}
-	if j.err = err; breaks(err, "chunks_") {
-		j.err = fmt.Errorf("the key of a chunk is taken: %w", backend.ErrExists)
-	}
+	j.err = taken(err)
 	w.tx.undo()
 	clear(c.pending)
 	c.pending = c.pending[:0]
