@@ -244,7 +244,6 @@ func TestOfficeFilesAreReadBack(t *testing.T) {
 			done(t, s, res.IDs()...)
 			f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: res.Items[0].ID})
 			require.NoError(t, err)
-			assert.False(t, f.Binary)
 			assert.True(t, utf8.ValidString(f.Text))
 			assert.Greater(t, len(strings.Fields(f.Text)), 5)
 			l, err := s.List(t.Context(), contextmem.ListRequest{IDs: res.IDs(), Content: true})
