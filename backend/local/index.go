@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -217,7 +216,6 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
 		if full {
 			x.relieve()
 		}
-		runtime.Gosched() // lets those go on who wait for less
 	}
 	return nil
 }

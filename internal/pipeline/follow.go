@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -177,7 +178,7 @@ func (f *Follower) Behind() bool {
 // Fresh is Sync, for a search.
 func (f *Follower) Fresh(ctx context.Context) error {
 	f.searched.Store(time.Now().UnixNano())
-	return f.Sync(ctx)
+	return f.sync(ctx, true)
 }
 
 // Watched reports whether searches were begun of late, which wait for what is committed.
@@ -189,7 +190,10 @@ func (f *Follower) Watched() bool {
 const watchedFor = time.Second
 
 // Sync returns when every change that was committed before the call is applied. It waits for none that was committed later.
-func (f *Follower) Sync(ctx context.Context) error {
+func (f *Follower) Sync(ctx context.Context) error { return f.sync(ctx, false) }
+
+// sync is Sync; urgent: somebody waits for nothing else, so it gives up its processor to nobody.
+func (f *Follower) sync(ctx context.Context, urgent bool) error {
 	last := f.store.LastSeq()
 	if f.applied() >= last {
 		return nil
@@ -200,7 +204,7 @@ func (f *Follower) Sync(ctx context.Context) error {
 	}
 	defer f.give()
 	for _, s := range f.indexes {
-		if err := f.catchUp(ctx, s, last); err != nil {
+		if err := f.catchUp(ctx, s, last, urgent); err != nil {
 			return err
 		}
 	}
@@ -222,7 +226,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 				continue
 			}
 		}
-		if err := f.catchUp(ctx, s, f.store.LastSeq()); err != nil {
+		if err := f.catchUp(ctx, s, f.store.LastSeq(), false); err != nil {
 			return err
 		}
 	}
@@ -239,7 +243,7 @@ func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
 	return f.Sync(ctx)
 }
 
-func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) error {
+func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, urgent bool) error {
 	started := false
 	for s.Applied() < last {
 		changes, err := f.store.Changes(ctx, s.Applied(), int(min(max(last-s.Applied(), applyChanges), feedRows)))
@@ -269,6 +273,9 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64) er
 				return fmt.Errorf("an index did not advance past change %d", before)
 			}
 			f.tell()
+			if !urgent {
+				runtime.Gosched() // recalls come first: a batch keeps a processor for long
+			}
 		}
 	}
 	return nil
@@ -307,7 +314,7 @@ func (f *Follower) Purge(ctx context.Context) error {
 	defer f.give()
 	last := f.store.LastSeq()
 	for _, s := range f.indexes {
-		if err := f.catchUp(ctx, s, last); err != nil {
+		if err := f.catchUp(ctx, s, last, false); err != nil {
 			return err
 		}
 		if err := s.Flush(ctx); err != nil {
@@ -331,7 +338,7 @@ func (f *Follower) Purge(ctx context.Context) error {
 		if err := s.Reset(ctx); err != nil {
 			return fmt.Errorf("reset an index: %w", err)
 		}
-		if err := f.catchUp(ctx, s, last); err != nil {
+		if err := f.catchUp(ctx, s, last, false); err != nil {
 			return err
 		}
 		if err := s.Flush(ctx); err != nil {

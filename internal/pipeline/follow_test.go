@@ -217,7 +217,7 @@ func TestSyncWaitsForNothingLater(t *testing.T) {
 		synctest.Wait()
 		applied := make(chan error, 1)
 		go func() {
-			err := f.catchUp(ctx, x, ws.Store().LastSeq())
+			err := f.catchUp(ctx, x, ws.Store().LastSeq(), false)
 			f.give()
 			applied <- err
 		}()
