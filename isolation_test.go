@@ -45,6 +45,11 @@ func TestIsolation(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	first := rand.New(rand.NewPCG(2, 5)) // there is something to see from the first probe on
+	for range 60 {
+		require.NoError(t, probeWrite(ctx, svc, first))
+	}
+	require.NoError(t, svc.Drain(ctx))
 	var writers sync.WaitGroup
 	var written atomic.Int64
 	for w := range 2 {
