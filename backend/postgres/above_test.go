@@ -11,17 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAbove has tests of what stands above a backend run on this one: the transcripts of both generations of the REST API, and
-// acceptance tests of the library. A file that the compiler is told of is laid over each package.
+// TestAbove has tests of what stands above a backend run on this one: the transcripts of both generations of the REST API, and with
+// CONTEXTMEM_TEST_ABOVE=all, which takes minutes, the tests of the root package. A file that the compiler is told of is laid over each package.
 func TestAbove(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tests of other packages")
 	}
 	sharedServer(t)
-	for _, above := range []struct{ folder, name, run string }{
-		{"httpapi", "httpapi", "^TestTranscripts$"},
-		{".", "contextmem_test", acceptance},
-	} {
+	type tests struct{ folder, name, run string }
+	run := []tests{{"httpapi", "httpapi", "^TestTranscripts$"}}
+	if os.Getenv("CONTEXTMEM_TEST_ABOVE") == "all" {
+		run = append(run, tests{".", "contextmem_test", ""})
+	}
+	for _, above := range run {
 		t.Run(above.name, func(t *testing.T) {
 			root, err := filepath.Abs("../..")
 			require.NoError(t, err)
@@ -34,7 +36,7 @@ func TestAbove(t *testing.T) {
 			require.NoError(t, err)
 			list := filepath.Join(dir, "overlay.json")
 			require.NoError(t, os.WriteFile(list, overlay, 0o600))
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", list, "-run", above.run, "./"+above.folder)
+			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-short", "-overlay", list, "-run", above.run, "./"+above.folder)
 			cmd.Dir = root
 			cmd.Env = append(os.Environ(), "CONTEXTMEM_TEST_POSTGRES="+database(t, "above"))
 			out, err := cmd.CombinedOutput()
@@ -44,6 +46,3 @@ func TestAbove(t *testing.T) {
 		})
 	}
 }
-
-// acceptance are the tests of the library that are run.
-const acceptance = "^(TestLifecycle|TestIsolation)"
