@@ -50,6 +50,7 @@ type Scorer struct {
 	sims    [][]float32 // of the words of the text at hand
 	best    []float32
 	carried []float32 // what the text before brings
+	vec     []float32 // of the word at hand
 }
 
 type term struct {
@@ -139,7 +140,8 @@ func (s *Scorer) read(text string) {
 func (s *Scorer) word(surface, stem string) []float32 {
 	var vec []float32
 	if s.words != nil {
-		vec, _ = s.words.AppendWord(nil, strings.ToLower(surface))
+		s.vec, _ = s.words.AppendWord(s.vec[:0], strings.ToLower(surface))
+		vec = s.vec
 	}
 	var sim []float32
 	for i, t := range s.terms {
