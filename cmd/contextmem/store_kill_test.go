@@ -38,13 +38,13 @@ func postgresServer(t *testing.T) *testtool.Postgres {
 }
 
 // openOn opens the deployment in a database in this process.
-func openOn(t *testing.T, url string) *contextmem.Service {
+func openOn(t *testing.T, url string, providers ...contextmem.Provider) *contextmem.Service {
 	t.Helper()
 	stores, err := postgres.Open(t.Context(), url, &postgres.Options{Partitions: 4})
 	require.NoError(t, err)
 	indexers, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)
-	svc, err := contextmem.New(t.Context(), backend.Compose(stores, indexers), &contextmem.Options{Workers: 1, AllowLocalWebhooks: true, Reranker: contextmem.NoReranker})
+	svc, err := contextmem.New(t.Context(), backend.Compose(stores, indexers), &contextmem.Options{Workers: 1, AllowLocalWebhooks: true, Reranker: contextmem.NoReranker, Providers: providers})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, svc.Close()) })
 	return svc
