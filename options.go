@@ -178,28 +178,12 @@ func (o *Options) withDefaults() (*Options, error) {
 		c = *o
 	}
 	var errs *multierror.Error
-	intRange := func(name string, v *int, def, lo, hi int) {
-		if *v == 0 {
-			*v = def
-		}
-		if *v < lo || *v > hi {
-			errs = multierror.Append(errs, fmt.Errorf("option %s: %d is outside %d to %d", name, *v, lo, hi))
-		}
-	}
-	durRange := func(name string, v *time.Duration, def, lo, hi time.Duration) {
-		if *v == 0 {
-			*v = def
-		}
-		if *v < lo || *v > hi {
-			errs = multierror.Append(errs, fmt.Errorf("option %s: %v is outside %v to %v", name, *v, lo, hi))
-		}
-	}
-	intRange("Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
-	intRange("BatchItems", &c.BatchItems, 256, 1, 4096)
-	intRange("MaxAttempts", &c.MaxAttempts, 8, 1, 100)
-	intRange("MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
-	intRange("ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
-	intRange("ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
+	errs = within(errs, "Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
+	errs = within(errs, "BatchItems", &c.BatchItems, 256, 1, 4096)
+	errs = within(errs, "MaxAttempts", &c.MaxAttempts, 8, 1, 100)
+	errs = within(errs, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
+	errs = within(errs, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
+	errs = within(errs, "ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
 	if c.ChunkOverlapBytes == 0 {
 		c.ChunkOverlapBytes = min(150, c.ChunkBytes/2)
 	}
@@ -207,27 +191,22 @@ func (o *Options) withDefaults() (*Options, error) {
 	if c.ChunkOverlapBytes > c.ChunkBytes/2 {
 		errs = multierror.Append(errs, fmt.Errorf("option ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes))
 	}
-	intRange("MaxItems", &c.MaxItems, 100, 1, 100000)
-	intRange("MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
-	intRange("MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
-	intRange("MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
-	intRange("MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
+	errs = within(errs, "MaxItems", &c.MaxItems, 100, 1, 100000)
+	errs = within(errs, "MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
+	errs = within(errs, "MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
+	errs = within(errs, "MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
+	errs = within(errs, "MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
 	if c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1) {
 		errs = multierror.Append(errs, fmt.Errorf("option VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall))
 	}
 	if c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour {
 		errs = multierror.Append(errs, fmt.Errorf("option WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap))
 	}
-	durRange("RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
-	durRange("RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
-	durRange("Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
-	durRange("ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
-	if c.MaxFileBytes == 0 {
-		c.MaxFileBytes = defaultMaxFile
-	}
-	if c.MaxFileBytes < 1 || c.MaxFileBytes > 1<<31 {
-		errs = multierror.Append(errs, fmt.Errorf("option MaxFileBytes: %d is outside 1 to 2^31", c.MaxFileBytes))
-	}
+	errs = within(errs, "RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
+	errs = within(errs, "RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
+	errs = within(errs, "Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
+	errs = within(errs, "ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
+	errs = within(errs, "MaxFileBytes", &c.MaxFileBytes, defaultMaxFile, 1, 1<<31)
 	for _, p := range c.WebhookNetworks {
 		if !p.IsValid() {
 			errs = multierror.Append(errs, errors.New("option WebhookNetworks: holds a range that is not valid"))
@@ -257,7 +236,7 @@ func (o *Options) withDefaults() (*Options, error) {
 	if c.Reranker != nil {
 		budget = 2 * time.Second
 	}
-	durRange("RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
+	errs = within(errs, "RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
 	checkEmbedder := func(name string, e Embedder) {
 		if d := e.Dim(); d < 1 || d > maxDim {
 			errs = multierror.Append(errs, fmt.Errorf("option %s: dimension %d is outside 1 to %d", name, d, maxDim))
@@ -288,6 +267,17 @@ func (o *Options) withDefaults() (*Options, error) {
 	return &c, nil
 }
 
+// within sets v to def where it is zero, and adds an error where it is outside lo to hi.
+func within[T int | int64 | time.Duration](errs *multierror.Error, name string, v *T, def, lo, hi T) *multierror.Error {
+	if *v == 0 {
+		*v = def
+	}
+	if *v < lo || *v > hi {
+		return multierror.Append(errs, fmt.Errorf("option %s: %v is outside %v to %v", name, *v, lo, hi))
+	}
+	return errs
+}
+
 func (o *Options) chunking() chunk.Options {
 	return chunk.Options{TargetBytes: o.ChunkBytes, MaxBytes: o.ChunkMaxBytes, OverlapBytes: o.ChunkOverlapBytes}
 }
@@ -307,13 +297,7 @@ func (o *Options) intakeLimits() intake.Limits {
 
 func (o *Options) parsers() *parse.Registry {
 	r := parse.New()
-	for mediaType, p := range o.Parsers {
-		var endings []string
-		if n, ok := p.(document.NamedParser); ok {
-			endings = n.Endings()
-		}
-		r.Register(mediaType, endings, p)
-	}
+	r.RegisterAll(o.Parsers)
 	r.SetOCR(o.OCR)
 	r.SetTranscriber(o.Transcriber)
 	r.SetPDFTool(o.PDFTool)

@@ -93,6 +93,17 @@ func (r *Registry) bundled() map[string]document.Parser {
 	}
 }
 
+// RegisterAll registers parsers by media type, with the endings that a [document.NamedParser] names.
+func (r *Registry) RegisterAll(parsers map[string]document.Parser) {
+	for mediaType, p := range parsers {
+		var exts []string
+		if n, ok := p.(document.NamedParser); ok {
+			exts = n.Endings()
+		}
+		r.Register(mediaType, exts, p)
+	}
+}
+
 // Register adds a parser for a media type and the name endings (without the dot) that mean it, or replaces the one
 // that is there. A parser registered for a type that the bundled ones refuse, such as application/msword, gets it.
 // It panics when mediaType is empty or p is nil.

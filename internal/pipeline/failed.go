@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// storageFailed gives jobs back after a transaction failed. A storage that can't
+// even do that leaves them to their lease.
+func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*job, token string, err error) error {
+	if errors.Is(err, backend.ErrClosed) || ctx.Err() != nil {
+		return err
+	}
+	c.Logger.Warn("storing processed items failed", "items", len(jobs), "err", err)
+	var later []backend.Deferred
+	for _, j := range jobs {
+		j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data; it is retried", retry: true, transient: true}
+		if !c.retries(j) {
+			j.fail = &failure{code: CodeStorage, message: "storage error while persisting processed data"}
+			ok, ferr := st.Finish(ctx, []backend.Finished{{Num: j.Num, Token: token, State: backend.Errored, ErrorCode: CodeStorage, ErrorMessage: j.fail.message, Event: true}})
+			if ferr == nil && ok[0] {
+				j.final, j.lost = true, true
+				continue
+			}
+		}
+		later = append(later, c.deferral(j, token))
+		j.lost = true
+	}
+	if derr := st.Defer(ctx, later); derr != nil {
+		return errors.Join(err, derr)
+	}
+	return nil
+}
+
+// retries reports whether a job that failed is tried again: until MaxAttempts, and while a dependency is down also as
+// long as the item is younger than RetryFor.
+func (c *Config) retries(j *job) bool {
+	return j.fail.retry && (j.Attempts < c.MaxAttempts || j.fail.transient && time.Since(j.UpdatedAt) < c.RetryFor)
+}
+
+func (c *Config) deferral(j *job, token string) backend.Deferred {
+	state := backend.Queued
+	if j.State == backend.GraphCreation {
+		state = backend.GraphCreation
+	}
+	now := time.Now()
+	next := now.Add(Backoff(j.Attempts))
+	if pause := c.PausedUntil().Sub(now); j.fail.transient && pause > 0 { // others find out first whether the dependency is back
+		next = now.Add(2 * pause)
+	}
+	return backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: next,
+		ErrorCode: j.fail.code, ErrorMessage: j.fail.message}
+}
+
+// giveBackPatience is how long giving claims back may take while the service stops. A
+// storage that takes longer leaves them to their lease.
+const giveBackPatience = 3 * time.Second
+
+// giveBack returns claims at once when the service stops, so that the next start need
+// not wait for their leases.
+func (c *Config) giveBack(st backend.Store, token string, jobs []*job) error {
+	ctx, cancel := context.WithTimeout(context.Background(), giveBackPatience)
+	defer cancel()
+	var later []backend.Deferred
+	for _, j := range jobs {
+		if j.final || j.lost {
+			continue
+		}
+		state := backend.Queued
+		if j.State == backend.GraphCreation {
+			state = backend.GraphCreation
+		}
+		later = append(later, backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: time.Now()})
+	}
+	return errors.Join(context.Canceled, st.Defer(ctx, later))
+}
+
+// Backoff is the pause before try n+1: 100 ms doubling to 1 minute, with up to a
+// quarter of jitter so that items that failed together spread out.
+func Backoff(n int) time.Duration {
+	d := time.Minute
+	if n < 10 {
+		d = min(d, 100*time.Millisecond<<max(n-1, 0))
+	}
+	return d + time.Duration(rand.Int64N(int64(d)/4+1))
+}
