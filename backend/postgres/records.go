@@ -1,13 +1,20 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 )
 
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
+	// In one order, so that two calls do not wait for each other.
+	writes = slices.Clone(writes)
+	slices.SortStableFunc(writes, func(a, b backend.RecordWrite) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Org, b.Org), cmp.Compare(a.ID, b.ID))
+	})
 	return g.edit(ctx, everything, func(c *conn) error {
 		for i := range writes {
 			if err := writeRecord(c, &writes[i]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -183,7 +184,7 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		if errors.Is(err, errLost) {
 			d.pool.Reset() // the other connections are as good as lost
 		}
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(wait/2 + rand.N(wait)) // not all at once
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
