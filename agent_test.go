@@ -25,8 +25,10 @@ func TestRememberWaits(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, st, 2)
 	for i, id := range []string{"a", "b"} {
-		assert.Equal(t, id, st[i].ID)
-		assert.Equal(t, contextmem.StatusCompleted, st[i].Status)
+		t.Run(id, func(t *testing.T) {
+			assert.Equal(t, id, st[i].ID)
+			assert.Equal(t, contextmem.StatusCompleted, st[i].Status)
+		})
 	}
 	_, err = acme.Remember(t.Context(), contextmem.Memory{})
 	require.ErrorIs(t, err, fault.ErrUnprocessed)
@@ -53,8 +55,10 @@ func TestEnsureTenant(t *testing.T) {
 		"a field of another type": {ID: "again", Schema: []contextmem.Field{{Name: "Year", Type: "string"}}},
 		"another kind":            {ID: "again", Embeddings: true},
 	} {
-		_, err := svc.EnsureTenant(ctx, other)
-		require.ErrorIs(t, err, fault.ErrConflict, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := svc.EnsureTenant(ctx, other)
+			require.ErrorIs(t, err, fault.ErrConflict, name)
+		})
 	}
 	_, err := svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "no such/id"})
 	require.ErrorIs(t, err, fault.ErrInvalid)
@@ -106,26 +110,30 @@ func TestSessionsInOrder(t *testing.T) {
 	assert.Equal(t, "two", p.Sessions[0].Name)
 	assert.Empty(t, p.Next)
 	for _, limit := range []int{1, 2, 3, 10} {
-		var got []string
-		for cursor := ""; ; {
-			m, err := anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "one", Cursor: cursor, Limit: limit})
-			require.NoError(t, err)
-			require.LessOrEqual(t, len(m.Messages), limit)
-			for _, x := range m.Messages {
-				got = append(got, fmt.Sprintf("%s#%d %s %s: %s", x.MemoryID, x.Index, x.Role, x.Name, x.Text))
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			var got []string
+			for cursor := ""; ; {
+				m, err := anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "one", Cursor: cursor, Limit: limit})
+				require.NoError(t, err)
+				require.LessOrEqual(t, len(m.Messages), limit)
+				for _, x := range m.Messages {
+					got = append(got, fmt.Sprintf("%s#%d %s %s: %s", x.MemoryID, x.Index, x.Role, x.Name, x.Text))
+				}
+				if cursor = m.Next; cursor == "" {
+					break
+				}
 			}
-			if cursor = m.Next; cursor == "" {
-				break
-			}
-		}
-		assert.Equal(t, []string{"talk#0 user User: I sail.", "talk#1 assistant : Where?", "later#0 user Anna: And I ski."}, got, limit)
+			assert.Equal(t, []string{"talk#0 user User: I sail.", "talk#1 assistant : Where?", "later#0 user Anna: And I ski."}, got, limit)
+		})
 	}
 	m, err := anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "two"})
 	require.NoError(t, err)
 	assert.Equal(t, []content.Role{content.RoleUser, content.RoleAssistant}, []content.Role{m.Messages[0].Role, m.Messages[1].Role}, "pairs too")
 	for _, bad := range []string{"x", "true.1.0.0", "true.1.1.-1"} {
-		_, err = anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "one", Cursor: bad})
-		require.ErrorIs(t, err, fault.ErrInvalid)
+		t.Run(bad, func(t *testing.T) {
+			_, err = anna.SessionMessages(ctx, content.SessionMessagesRequest{Session: "one", Cursor: bad})
+			require.ErrorIs(t, err, fault.ErrInvalid)
+		})
 	}
 	_, err = anna.SessionMessages(ctx, content.SessionMessagesRequest{})
 	require.ErrorIs(t, err, fault.ErrInvalid)
@@ -175,10 +183,12 @@ func TestUpdateMemoryKeepsTheRest(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	blank := " "
 	for field, e := range map[string]content.MemoryEdit{"Text": {Text: &blank}, "Messages": {Text: &text, Messages: []contextmem.Message{}}, "Messages[0].Role": {Messages: []contextmem.Message{{Text: "x"}}}} {
-		_, err = acme.UpdateMemory(ctx, "a", e)
-		var fe *fault.Error
-		require.ErrorAs(t, err, &fe)
-		assert.Equal(t, field, fe.Field)
+		t.Run(field, func(t *testing.T) {
+			_, err = acme.UpdateMemory(ctx, "a", e)
+			var fe *fault.Error
+			require.ErrorAs(t, err, &fe)
+			assert.Equal(t, field, fe.Field)
+		})
 	}
 }
 
@@ -199,8 +209,10 @@ func TestDeleteMatching(t *testing.T) {
 	}
 	x := contextmem.Filters{Metadata: map[string]any{"team": "x"}}
 	for _, bad := range []content.Matching{{}, {Filters: contextmem.Filters{Metadata: map[string]any{"unknown": "x"}}}, {Class: 7, Session: "s"}} {
-		_, err := acme.DeleteMatching(ctx, bad)
-		require.ErrorIs(t, err, fault.ErrInvalid)
+		t.Run(bad.Session, func(t *testing.T) {
+			_, err := acme.DeleteMatching(ctx, bad)
+			require.ErrorIs(t, err, fault.ErrInvalid)
+		})
 	}
 	require.Len(t, left(), 4)
 	for _, step := range []struct {
@@ -318,8 +330,10 @@ func TestFactsOfSomebody(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, p.Facts[1].ID, p.Facts[0].SupersededBy)
 	for _, bad := range []facts.Request{{Slot: "zorble"}, {Limit: -1}, {Limit: 1001}, {Cursor: -1}, {Upcoming: true, History: true}, {Class: 7}, {Subject: "?!"}} {
-		_, err := anna.Facts(ctx, bad)
-		require.ErrorIs(t, err, fault.ErrInvalid, "%+v", bad)
+		t.Run(bad.Subject, func(t *testing.T) {
+			_, err := anna.Facts(ctx, bad)
+			require.ErrorIs(t, err, fault.ErrInvalid, "%+v", bad)
+		})
 	}
 }
 
@@ -398,8 +412,10 @@ func TestProfile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, nobody.Slots)
 	for _, bad := range []facts.ProfileRequest{{Slots: []string{"zorble"}}, {PerSlot: 101}, {MaxTokens: -1}} {
-		_, err := anna.Profile(ctx, bad)
-		require.ErrorIs(t, err, fault.ErrInvalid)
+		t.Run(bad.Subject, func(t *testing.T) {
+			_, err := anna.Profile(ctx, bad)
+			require.ErrorIs(t, err, fault.ErrInvalid)
+		})
 	}
 	_, err = contextmem.New(ctx, inmem.New(), &contextmem.Options{Slots: []facts.Slot{{Name: "My boat"}}})
 	require.ErrorIs(t, err, fault.ErrInvalid)
@@ -411,18 +427,20 @@ func TestInstructionsComeWithEveryRecall(t *testing.T) {
 	anna := acme.Sub("anna")
 	told(t, anna, "Always answer in bullet points.", "I sail on Sundays.")
 	for _, class := range []contextmem.Class{0, contextmem.ClassMemory, contextmem.ClassAll} {
-		res, err := anna.Recall(t.Context(), contextmem.Recall{Query: "what sport?", Class: class})
-		require.NoError(t, err)
-		require.Len(t, res.Instructions, 1)
-		assert.Equal(t, "Anna wants the assistant to always answer in bullet points.", res.Instructions[0].Text)
-		b := res.ContextBlock(60)
-		assert.True(t, strings.HasPrefix(b.Text, "Instruction: Anna wants the assistant to always answer in bullet points.\n[1] 2024-03-"), b.Text)
-		assert.Contains(t, b.Text, "I sail on Sundays.")
-		assert.NotContains(t, b.Text, "Anna sails on Sundays", "the inferred form says the same")
-		assert.LessOrEqual(t, b.Tokens, 60)
-		tiny := res.ContextBlock(5)
-		assert.Empty(t, tiny.Text)
-		assert.NotEmpty(t, tiny.Dropped)
+		t.Run(fmt.Sprint(class), func(t *testing.T) {
+			res, err := anna.Recall(t.Context(), contextmem.Recall{Query: "what sport?", Class: class})
+			require.NoError(t, err)
+			require.Len(t, res.Instructions, 1)
+			assert.Equal(t, "Anna wants the assistant to always answer in bullet points.", res.Instructions[0].Text)
+			b := res.ContextBlock(60)
+			assert.True(t, strings.HasPrefix(b.Text, "Instruction: Anna wants the assistant to always answer in bullet points.\n[1] 2024-03-"), b.Text)
+			assert.Contains(t, b.Text, "I sail on Sundays.")
+			assert.NotContains(t, b.Text, "Anna sails on Sundays", "the inferred form says the same")
+			assert.LessOrEqual(t, b.Tokens, 60)
+			tiny := res.ContextBlock(5)
+			assert.Empty(t, tiny.Text)
+			assert.NotEmpty(t, tiny.Dropped)
+		})
 	}
 	res, err := anna.Recall(t.Context(), contextmem.Recall{Query: "what sport?", Class: contextmem.ClassKnowledge})
 	require.NoError(t, err)

@@ -253,8 +253,10 @@ func TestBackupOfADamagedTenant(t *testing.T) {
 	require.NoError(t, svc.Close())
 	again, _ := restored(t, backup, nil)
 	for _, id := range []string{"acme", "other"} {
-		res, err := again.Tenant(id).Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
-		require.NoError(t, err)
-		require.Len(t, res.Chunks, 1)
+		t.Run(id, func(t *testing.T) {
+			res, err := again.Tenant(id).Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
+			require.NoError(t, err)
+			require.Len(t, res.Chunks, 1)
+		})
 	}
 }

@@ -328,8 +328,10 @@ func TestSchemaRules(t *testing.T) {
 		"another flag": {[]contextmem.Field{{Name: "x", Dense: true}}, contextmem.ErrInvalid},
 		"two":          {[]contextmem.Field{{Name: "x"}, {Name: "y"}}, contextmem.ErrInvalid},
 	} {
-		_, err := full.AddSchemaFields(t.Context(), c.fields)
-		assert.ErrorIs(t, err, c.kind, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := full.AddSchemaFields(t.Context(), c.fields)
+			assert.ErrorIs(t, err, c.kind, name)
+		})
 	}
 	added, err := full.AddSchemaFields(t.Context(), []contextmem.Field{{Name: "x", Type: "integer", Match: true}})
 	require.NoError(t, err)

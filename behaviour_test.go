@@ -135,10 +135,12 @@ func TestFilters(t *testing.T) {
 		"titles":            {contextmem.Recall{Titles: []string{" left KETTLE "}}, []string{"1"}},
 		"ids and filter":    {contextmem.Recall{IDs: []string{"2"}, Filters: contextmem.Filters{Metadata: m{"dept": "kitchen"}}}, []string{}},
 	} {
-		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
-			c.q.Query, c.q.Mode = "where is the kettle?", mode
-			require.Equal(t, c.want, recallIDs(t, s, c.q), "%s %s", name, mode)
-		}
+		t.Run(name, func(t *testing.T) {
+			for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+				c.q.Query, c.q.Mode = "where is the kettle?", mode
+				require.Equal(t, c.want, recallIDs(t, s, c.q), "%s %s", name, mode)
+			}
+		})
 	}
 	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Filters: contextmem.Filters{Metadata: m{"note": "y", "zz": 1}}})
 	require.NoError(t, err)
@@ -203,20 +205,22 @@ func TestAlphaIsExact(t *testing.T) {
 	s := acme.Sub("a")
 	remember(t, s, contextmem.Memory{ID: "word", Text: "The kettle is on the shelf."}, contextmem.Memory{ID: "sense", Text: "A pot for boiling water stands in the kitchen."})
 	for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
-		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Alpha: contextmem.FixedAlpha(0), Mode: mode})
-		require.NoError(t, err)
-		require.Equal(t, 0.0, res.Alpha)
-		for _, c := range res.Chunks {
-			require.Zero(t, c.Explain.Semantic, "%s", c.SourceID)
-		}
-		require.Equal(t, "word", res.Chunks[0].SourceID)
-		res, err = s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Alpha: contextmem.FixedAlpha(1), Mode: mode})
-		require.NoError(t, err)
-		require.Equal(t, 1.0, res.Alpha)
-		for _, c := range res.Chunks {
-			require.Zero(t, c.Explain.Keyword, "%s", c.SourceID)
-		}
-		require.Len(t, res.Chunks, 2)
+		t.Run(string(mode), func(t *testing.T) {
+			res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Alpha: contextmem.FixedAlpha(0), Mode: mode})
+			require.NoError(t, err)
+			require.Equal(t, 0.0, res.Alpha)
+			for _, c := range res.Chunks {
+				require.Zero(t, c.Explain.Semantic, "%s", c.SourceID)
+			}
+			require.Equal(t, "word", res.Chunks[0].SourceID)
+			res, err = s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Alpha: contextmem.FixedAlpha(1), Mode: mode})
+			require.NoError(t, err)
+			require.Equal(t, 1.0, res.Alpha)
+			for _, c := range res.Chunks {
+				require.Zero(t, c.Explain.Keyword, "%s", c.SourceID)
+			}
+			require.Len(t, res.Chunks, 2)
+		})
 	}
 }
 
@@ -419,10 +423,12 @@ func TestListPages(t *testing.T) {
 		"both":     {contextmem.ListRequest{IDs: []string{"m01", "m02"}, Fields: contextmem.SourceFilter{Title: "T0"}}, 1},
 		"none":     {contextmem.ListRequest{Fields: contextmem.SourceFilter{URL: "https://example.com"}}, 0},
 	} {
-		c.r.Class = contextmem.ClassMemory
-		p, err := s.List(t.Context(), c.r)
-		require.NoError(t, err)
-		require.Equal(t, c.want, p.Total, name)
+		t.Run(name, func(t *testing.T) {
+			c.r.Class = contextmem.ClassMemory
+			p, err := s.List(t.Context(), c.r)
+			require.NoError(t, err)
+			require.Equal(t, c.want, p.Total, name)
+		})
 	}
 	n := 0
 	for x, err := range s.Sources(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory, PageSize: 4}) {

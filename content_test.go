@@ -36,10 +36,12 @@ func TestRawVectors(t *testing.T) {
 		id    string
 		score float64
 	}{{"x1", 1}, {"y1", math.Sqrt2 / 2}, {"x2", 0}, {"y2", -1}} {
-		require.Equal(t, want.id, hits[i].ChunkID)
-		require.InDelta(t, want.score, hits[i].Score, 1e-2)
-		require.InDelta(t, 1-hits[i].Score, hits[i].Distance, 1e-9)
-		require.InDelta(t, 1, math.Hypot(float64(hits[i].Vector[0]), float64(hits[i].Vector[1])), 1e-6)
+		t.Run(want.id, func(t *testing.T) {
+			require.Equal(t, want.id, hits[i].ChunkID)
+			require.InDelta(t, want.score, hits[i].Score, 1e-2)
+			require.InDelta(t, 1-hits[i].Score, hits[i].Distance, 1e-9)
+			require.InDelta(t, 1, math.Hypot(float64(hits[i].Vector[0]), float64(hits[i].Vector[1])), 1e-6)
+		})
 	}
 	hits, err = s.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{7, 0}, Metadata: map[string]any{"c": "blue"}})
 	require.NoError(t, err)
@@ -74,20 +76,22 @@ func TestRequestID(t *testing.T) {
 			return s.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Class: contextmem.ClassMemory, Query: "kettle", RequestID: id})
 		},
 	} {
-		own, given := contextmem.NewRequestID(), ""
-		for _, id := range []string{own, ""} {
-			res, err := ask(id)
-			require.NoError(t, err)
-			require.Len(t, res.RequestID, len(own), name)
-			require.NotEqual(t, given, res.RequestID, name)
-			given = res.RequestID
-			if id != "" {
-				require.Equal(t, id, given, name)
+		t.Run(name, func(t *testing.T) {
+			own, given := contextmem.NewRequestID(), ""
+			for _, id := range []string{own, ""} {
+				res, err := ask(id)
+				require.NoError(t, err)
+				require.Len(t, res.RequestID, len(own), name)
+				require.NotEqual(t, given, res.RequestID, name)
+				given = res.RequestID
+				if id != "" {
+					require.Equal(t, id, given, name)
+				}
+				f, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: given, Text: "so"})
+				require.NoError(t, err)
+				require.True(t, f.Known, name)
 			}
-			f, err := svc.AddFeedback(t.Context(), contextmem.Feedback{RequestID: given, Text: "so"})
-			require.NoError(t, err)
-			require.True(t, f.Known, name)
-		}
+		})
 	}
 }
 
@@ -280,11 +284,13 @@ func TestAppItems(t *testing.T) {
 	require.Equal(t, 3, res.Failed)
 	require.Equal(t, 4, res.Accepted)
 	for i, id := range []string{"child", "bad", "mismatch", "empty", "parent", "mail", "custom"} {
-		require.Equal(t, id, res.Items[i].ID)
-		if i >= 1 && i <= 3 {
-			require.ErrorIs(t, res.Items[i].Err, contextmem.ErrUnprocessed)
-			require.Equal(t, contextmem.StatusFailed, res.Items[i].Status)
-		}
+		t.Run(id, func(t *testing.T) {
+			require.Equal(t, id, res.Items[i].ID)
+			if i >= 1 && i <= 3 {
+				require.ErrorIs(t, res.Items[i].Err, contextmem.ErrUnprocessed)
+				require.Equal(t, contextmem.StatusFailed, res.Items[i].Status)
+			}
+		})
 	}
 	require.Equal(t, []string{"child", "parent", "mail", "custom"}, res.IDs())
 	done(t, acme.Sub(""), res.IDs()...)
@@ -301,9 +307,11 @@ func TestAppItems(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "custom", hit.Chunks[0].SourceID)
 	for _, f := range []contextmem.SourceFilter{{AppExternalID: "DESK-2"}, {AppParentExternalID: "DESK-1"}, {AppKind: "email"}, {AppProvider: "post"}} {
-		p, err := acme.List(t.Context(), contextmem.ListRequest{Fields: f})
-		require.NoError(t, err)
-		require.Equal(t, 1, p.Total, "%+v", f)
+		t.Run(f.Title, func(t *testing.T) {
+			p, err := acme.List(t.Context(), contextmem.ListRequest{Fields: f})
+			require.NoError(t, err)
+			require.Equal(t, 1, p.Total, "%+v", f)
+		})
 	}
 	// Links to items that are counted in one call and arrive in another.
 	links := &contextmem.Relations{}

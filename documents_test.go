@@ -87,8 +87,10 @@ func TestOneFileFailsAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 2, 0}, []int{res.Accepted, res.Failed, res.Skipped})
 	for i, want := range []contextmem.Status{contextmem.StatusQueued, contextmem.StatusFailed, contextmem.StatusFailed, contextmem.StatusQueued, contextmem.StatusQueued} {
-		assert.Equal(t, want, res.Items[i].Status, i)
-		assert.Equal(t, files[i].Name, res.Items[i].Filename)
+		t.Run(string(want), func(t *testing.T) {
+			assert.Equal(t, want, res.Items[i].Status, i)
+			assert.Equal(t, files[i].Name, res.Items[i].Filename)
+		})
 	}
 	require.ErrorIs(t, res.Items[1].Err, contextmem.ErrFormat)
 	require.ErrorContains(t, res.Items[1].Err, "one by one", "with the hint of the parser")

@@ -92,9 +92,11 @@ func TestEncryptionAtRest(t *testing.T) {
 	require.NoError(t, svc.RotateEncryptionKey(t.Context(), next))
 	require.NoError(t, svc.Close())
 	for what, d := range map[string]string{"closed": dir, "backup": copied} {
-		files, with = plainIn(t, d, words...)
-		require.Greater(t, files, 3, what)
-		require.Empty(t, with, what)
+		t.Run(what, func(t *testing.T) {
+			files, with = plainIn(t, d, words...)
+			require.Greater(t, files, 3, what)
+			require.Empty(t, with, what)
+		})
 	}
 
 	for name, test := range map[string]struct {
@@ -108,12 +110,14 @@ func TestEncryptionAtRest(t *testing.T) {
 		"half a key":      {dir, key[:16], "16 bytes"},
 		"another, backup": {crashed, next, "another key"},
 	} {
-		_, err := open(test.dir, test.key)
-		require.Error(t, err, name)
-		require.ErrorContains(t, err, test.says, name)
-		var e *contextmem.Error
-		require.ErrorAs(t, err, &e, name)
-		require.Equal(t, fault.KindInvalid, e.Kind, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := open(test.dir, test.key)
+			require.Error(t, err, name)
+			require.ErrorContains(t, err, test.says, name)
+			var e *contextmem.Error
+			require.ErrorAs(t, err, &e, name)
+			require.Equal(t, fault.KindInvalid, e.Kind, name)
+		})
 	}
 	restored := filepath.Join(t.TempDir(), "restored")
 	require.NoError(t, contextmem.Restore(t.Context(), copied, restored))
@@ -124,17 +128,19 @@ func TestEncryptionAtRest(t *testing.T) {
 		dir string
 		key []byte
 	}{"closed": {dir, next}, "crashed": {crashed, key}, "restored": {restored, key}} {
-		svc, err := open(x.dir, x.key)
-		require.NoError(t, err, what)
-		require.NoError(t, svc.Drain(t.Context()))
-		res, err := svc.Tenant("acme-corp").Sub("wolpertinger").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "who plays the xylophone?"})
-		require.NoError(t, err, what)
-		require.NotEmpty(t, res.Chunks, what)
-		require.Equal(t, "axolotl", res.Chunks[0].SourceID, what)
-		report, err := svc.Verify(t.Context())
-		require.NoError(t, err, what)
-		require.True(t, report.OK(), "%s: %+v", what, report)
-		require.NoError(t, svc.Close())
+		t.Run(what, func(t *testing.T) {
+			svc, err := open(x.dir, x.key)
+			require.NoError(t, err, what)
+			require.NoError(t, svc.Drain(t.Context()))
+			res, err := svc.Tenant("acme-corp").Sub("wolpertinger").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "who plays the xylophone?"})
+			require.NoError(t, err, what)
+			require.NotEmpty(t, res.Chunks, what)
+			require.Equal(t, "axolotl", res.Chunks[0].SourceID, what)
+			report, err := svc.Verify(t.Context())
+			require.NoError(t, err, what)
+			require.True(t, report.OK(), "%s: %+v", what, report)
+			require.NoError(t, svc.Close())
+		})
 	}
 	require.ErrorIs(t, func() error { _, err := open(dir, key); return err }(), backend.ErrKey)
 }

@@ -143,14 +143,18 @@ func TestEraseUser(t *testing.T) {
 	require.Empty(t, holding(t, dir, "Ophidianne"))
 	require.Empty(t, holding(t, dir, "Quibblefrost"))
 	for _, sub := range []string{"a", "b"} {
-		require.True(t, recalls(t, acme.Sub(sub), "who likes coffee?", "Robert likes coffee."))
+		t.Run(sub, func(t *testing.T) {
+			require.True(t, recalls(t, acme.Sub(sub), "who likes coffee?", "Robert likes coffee."))
+		})
 	}
 	r, err = acme.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
 	require.NoError(t, err)
 	require.Zero(t, r.Items)
 	for _, q := range []contextmem.EraseRequest{{IDs: []string{}}, {IDs: []string{"x"}, User: "x"}} {
-		_, err = acme.Erase(t.Context(), q)
-		require.Error(t, err)
+		t.Run(q.User, func(t *testing.T) {
+			_, err = acme.Erase(t.Context(), q)
+			require.Error(t, err)
+		})
 	}
 }
 

@@ -69,10 +69,12 @@ func TestHiddenConflicts(t *testing.T) {
 	}
 	require.Equal(t, []int{1, 1}, []int{list(), list("guest")})
 	for _, id := range []string{"faro", "lisbon"} {
-		_, err := sub.EditMetadata(t.Context(), contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: id, ACL: &[]string{"boss"}})
-		require.NoError(t, err)
-		require.Equal(t, []int{1, 1, 0}, []int{list(), list("boss"), list("guest")})
-		_, err = sub.EditMetadata(t.Context(), contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: id, ACL: &[]string{}})
-		require.NoError(t, err)
+		t.Run(id, func(t *testing.T) {
+			_, err := sub.EditMetadata(t.Context(), contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: id, ACL: &[]string{"boss"}})
+			require.NoError(t, err)
+			require.Equal(t, []int{1, 1, 0}, []int{list(), list("boss"), list("guest")})
+			_, err = sub.EditMetadata(t.Context(), contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: id, ACL: &[]string{}})
+			require.NoError(t, err)
+		})
 	}
 }

@@ -83,16 +83,18 @@ func TestAcceptThatFailsAcceptsNothing(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
 	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
 	for _, method := range []string{"Store.Accept", "Registry.SetWake"} {
-		require.NoError(t, svc.Drain(t.Context()))
-		plan.Add(backendtest.Fault{Method: method, Err: errDown})
-		_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}})
-		if method == "Store.Accept" {
-			require.ErrorIs(t, err, contextmem.ErrUnavailable)
-			st, err := s.Status(t.Context(), "m")
-			require.NoError(t, err)
-			require.True(t, st[0].Unknown)
-		}
-		plan.Clear()
+		t.Run(method, func(t *testing.T) {
+			require.NoError(t, svc.Drain(t.Context()))
+			plan.Add(backendtest.Fault{Method: method, Err: errDown})
+			_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}})
+			if method == "Store.Accept" {
+				require.ErrorIs(t, err, contextmem.ErrUnavailable)
+				st, err := s.Status(t.Context(), "m")
+				require.NoError(t, err)
+				require.True(t, st[0].Unknown)
+			}
+			plan.Clear()
+		})
 	}
 }
 

@@ -42,9 +42,11 @@ func TestEachMessageIsAMemory(t *testing.T) {
 	require.Equal(t, []string{"talk#1", "talk#2"}, res.IDs())
 	require.NoError(t, svc.Drain(t.Context()))
 	for id, inferred := range map[string]string{"talk#1": "User lives in Oslo.", "talk#2": ""} {
-		f, err := acme.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
-		require.NoError(t, err)
-		assert.Equal(t, inferred, f.Inferred)
+		t.Run(id, func(t *testing.T) {
+			f, err := acme.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
+			require.NoError(t, err)
+			assert.Equal(t, inferred, f.Inferred)
+		})
 	}
 }
 

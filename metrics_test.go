@@ -101,10 +101,14 @@ func TestObserverAndMetrics(t *testing.T) {
 		`contextmem_queue_items{state="queued"} 0`, `contextmem_items{state="completed",error=""} 2`, `contextmem_items{state="errored",error="E2001"} 1`,
 		`contextmem_stage_duration_seconds_count{operation="recall",stage="rank"} 1`,
 	} {
-		assert.Contains(t, text, line+"\n")
+		t.Run(line, func(t *testing.T) {
+			assert.Contains(t, text, line+"\n")
+		})
 	}
 	for _, name := range []string{"contextmem_index_memory_bytes", "contextmem_index_file_bytes", "contextmem_store_file_bytes", "contextmem_index_cache_loads_total"} {
-		assert.Contains(t, text, "\n"+name+" ")
+		t.Run(name, func(t *testing.T) {
+			assert.Contains(t, text, "\n"+name+" ")
+		})
 	}
 	testtool.Promtool(t, text)
 	a, err := svc.Activity(ctx)

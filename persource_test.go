@@ -61,8 +61,10 @@ func TestPerSourceOfKnowledge(t *testing.T) {
 	}
 	addDocuments(t, sub, contextmem.File{ID: "f", Name: "f.md", Data: []byte(text)})
 	for most, want := range map[int]int{0: 8, 1: 1, 3: 3} {
-		res, err := sub.Recall(t.Context(), contextmem.Recall{Query: "turbine blades", MaxResults: 8, PerSource: most})
-		require.NoError(t, err)
-		assert.Len(t, res.Chunks, want)
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			res, err := sub.Recall(t.Context(), contextmem.Recall{Query: "turbine blades", MaxResults: 8, PerSource: most})
+			require.NoError(t, err)
+			assert.Len(t, res.Chunks, want)
+		})
 	}
 }

@@ -164,8 +164,10 @@ func TestOCRAndPDFTools(t *testing.T) {
 	require.NoError(t, err)
 	done(t, acme.Sub(""), res.IDs()...)
 	for q, want := range map[string]string{"may I bathe here? bathing": "forbids bathing", "where is the pergola?": "shows a pergola"} {
-		hit, err := acme.Recall(t.Context(), contextmem.Recall{Query: q})
-		require.NoError(t, err)
-		require.Contains(t, hit.Chunks[0].Text, want)
+		t.Run(q, func(t *testing.T) {
+			hit, err := acme.Recall(t.Context(), contextmem.Recall{Query: q})
+			require.NoError(t, err)
+			require.Contains(t, hit.Chunks[0].Text, want)
+		})
 	}
 }

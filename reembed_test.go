@@ -485,6 +485,8 @@ func TestPreviousEmbeddersAreChecked(t *testing.T) {
 	_, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{PreviousEmbedders: []contextmem.Embedder{newTurned(0), nil, renamed{newGate(), "", 0}}})
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
 	for _, want := range []string{"PreviousEmbedders[1]: is nil", "PreviousEmbedders[2]: dimension 0", "PreviousEmbedders[2]: its model"} {
-		assert.True(t, strings.Contains(err.Error(), want), "%v: %s", err, want)
+		t.Run(want, func(t *testing.T) {
+			assert.True(t, strings.Contains(err.Error(), want), "%v: %s", err, want)
+		})
 	}
 }

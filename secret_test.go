@@ -54,10 +54,12 @@ func TestSecretKey(t *testing.T) {
 		"lost": func() error { return os.Remove(file) },
 		"old":  func() error { return os.WriteFile(file, before, 0o600) },
 	} {
-		require.NoError(t, damage(), name)
-		_, err = contextmem.Open(t.Context(), dir, opts)
-		require.ErrorContains(t, err, "the key of the stored secrets is lost", name)
-		require.ErrorContains(t, err, "secret.key", name)
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, damage(), name)
+			_, err = contextmem.Open(t.Context(), dir, opts)
+			require.ErrorContains(t, err, "the key of the stored secrets is lost", name)
+			require.ErrorContains(t, err, "secret.key", name)
+		})
 	}
 	require.NoError(t, os.WriteFile(file, after, 0o600))
 	svc = open()

@@ -88,11 +88,13 @@ func TestKnowledgeFile(t *testing.T) {
 	require.NoError(t, err)
 	done(t, acme.Sub(""), res.IDs()...)
 	for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
-		hits, err := acme.Recall(t.Context(), contextmem.Recall{Query: "refund period", Mode: mode, GraphContext: true})
-		require.NoError(t, err)
-		require.NotEmpty(t, hits.Chunks, mode)
-		require.True(t, strings.Contains(hits.Chunks[0].Text, "thirty days"), "%q", texts(hits))
-		require.Equal(t, "Returns", hits.Chunks[0].Title, "of the document, not of the file")
+		t.Run(string(mode), func(t *testing.T) {
+			hits, err := acme.Recall(t.Context(), contextmem.Recall{Query: "refund period", Mode: mode, GraphContext: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, hits.Chunks, mode)
+			require.True(t, strings.Contains(hits.Chunks[0].Text, "thirty days"), "%q", texts(hits))
+			require.Equal(t, "Returns", hits.Chunks[0].Title, "of the document, not of the file")
+		})
 	}
 	f, err := acme.Fetch(t.Context(), contextmem.FetchRequest{ID: res.Items[0].ID})
 	require.NoError(t, err)

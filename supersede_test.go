@@ -155,23 +155,25 @@ func TestSupersededHints(t *testing.T) {
 	}
 	const question = "when is the standup, nine?"
 	for name, hint := range map[string]float64{"none": 0, "weak": .3} {
-		sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"nine", "ten"}: hint}}, ms...)
-		ids, by := ask(t, sub, contextmem.Recall{Query: question})
-		if hint == 0 {
-			require.Equal(t, []string{"old", "new"}, ids[:2], name)
-			continue
-		}
-		require.Equal(t, []string{"new", "old"}, ids[:2], name)
-		assert.Nil(t, by["old"].SupersededBy, "a hint is not shown")
-		assert.InDelta(t, 0, by["new"].Explain.Succession+by["old"].Explain.Succession, 1e-9, "they exchanged their scores")
-		ids, _ = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
-		assert.Equal(t, "old", ids[0])
-		ids, _ = ask(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
-		assert.Equal(t, "old", ids[0], "the question is about what held once")
-		cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
-		require.NoError(t, err)
-		require.Len(t, cs, 1)
-		assert.InDelta(t, hint, cs[0].Confidence, 1e-9)
+		t.Run(name, func(t *testing.T) {
+			sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"nine", "ten"}: hint}}, ms...)
+			ids, by := ask(t, sub, contextmem.Recall{Query: question})
+			if hint == 0 {
+				require.Equal(t, []string{"old", "new"}, ids[:2], name)
+				return
+			}
+			require.Equal(t, []string{"new", "old"}, ids[:2], name)
+			assert.Nil(t, by["old"].SupersededBy, "a hint is not shown")
+			assert.InDelta(t, 0, by["new"].Explain.Succession+by["old"].Explain.Succession, 1e-9, "they exchanged their scores")
+			ids, _ = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
+			assert.Equal(t, "old", ids[0])
+			ids, _ = ask(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
+			assert.Equal(t, "old", ids[0], "the question is about what held once")
+			cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
+			require.NoError(t, err)
+			require.Len(t, cs, 1)
+			assert.InDelta(t, hint, cs[0].Confidence, 1e-9)
+		})
 	}
 }
 
@@ -329,14 +331,16 @@ func TestSupersededTalk(t *testing.T) {
 		ms = append(ms, m)
 	}
 	for name, j := range map[string]judge.Judge{"narrow": narrow{labelled{replaces: moved}}, "not": labelled{replaces: moved}} {
-		sub := toldAll(t, j, ms...)
-		ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
-		if name == "narrow" {
-			assert.Equal(t, "lisbon", ids[0])
-			assert.Nil(t, by["lisbon"].SupersededBy)
-		} else {
-			assert.Equal(t, "faro", ids[0])
-			assert.NotNil(t, by["lisbon"].SupersededBy)
-		}
+		t.Run(name, func(t *testing.T) {
+			sub := toldAll(t, j, ms...)
+			ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+			if name == "narrow" {
+				assert.Equal(t, "lisbon", ids[0])
+				assert.Nil(t, by["lisbon"].SupersededBy)
+			} else {
+				assert.Equal(t, "faro", ids[0])
+				assert.NotNil(t, by["lisbon"].SupersededBy)
+			}
+		})
 	}
 }

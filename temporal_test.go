@@ -217,12 +217,14 @@ func TestKnownAtLeavesLaterSourcesOut(t *testing.T) {
 		return res
 	}
 	for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
-		res := at("2021-01-01", mode)
-		require.Len(t, res.Chunks, 1)
-		require.Equal(t, "old", res.Chunks[0].SourceID)
-		require.Empty(t, res.Additional)
-		require.Len(t, at("2023-01-01", mode).Chunks, 1)
-		require.Empty(t, at("2019-01-01", mode).Chunks)
+		t.Run(string(mode), func(t *testing.T) {
+			res := at("2021-01-01", mode)
+			require.Len(t, res.Chunks, 1)
+			require.Equal(t, "old", res.Chunks[0].SourceID)
+			require.Empty(t, res.Additional)
+			require.Len(t, at("2023-01-01", mode).Chunks, 1)
+			require.Empty(t, at("2019-01-01", mode).Chunks)
+		})
 	}
 	require.Len(t, at("2023-01-01", contextmem.ModeThinking).Additional, 1)
 }
@@ -305,12 +307,14 @@ func TestTemporalModes(t *testing.T) {
 		"read from question": {"What did I visit in June 2020: Rome, Oslo?", contextmem.Temporal{}, []string{rome}, "range"},
 		"now, by question":   {"Where do I live now, Lisbon or Porto?", contextmem.Temporal{}, []string{porto}, "current"},
 	} {
-		x.in.Now = now
-		facts, info := c.dated(x.query, x.in)
-		require.Equal(t, x.want, facts, name)
-		require.Equal(t, x.mode, info.Mode, name)
-		require.Equal(t, x.mode != "none", info.Applied, name)
-		require.False(t, info.Truncated, name)
+		t.Run(name, func(t *testing.T) {
+			x.in.Now = now
+			facts, info := c.dated(x.query, x.in)
+			require.Equal(t, x.want, facts, name)
+			require.Equal(t, x.mode, info.Mode, name)
+			require.Equal(t, x.mode != "none", info.Applied, name)
+			require.False(t, info.Truncated, name)
+		})
 	}
 }
 

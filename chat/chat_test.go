@@ -11,8 +11,10 @@ import (
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "no JSON", "[]", "null", "{}", `{"messages":"x"}`, `{"messages":[]}`, `{"messages":null}`} {
-		_, err := chat.Parse([]byte(body))
-		require.Error(t, err, body)
+		t.Run(body, func(t *testing.T) {
+			_, err := chat.Parse([]byte(body))
+			require.Error(t, err, body)
+		})
 	}
 }
 
@@ -27,9 +29,11 @@ func TestQuestion(t *testing.T) {
 		`{"role":"tool","content":"Anna"}`:      "",
 		`7`:                                     "",
 	} {
-		r, err := chat.Parse([]byte(`{"messages":[{"role":"user","content":"earlier"},` + message + `]}`))
-		require.NoError(t, err)
-		require.Equal(t, want, r.Question(), message)
+		t.Run(message, func(t *testing.T) {
+			r, err := chat.Parse([]byte(`{"messages":[{"role":"user","content":"earlier"},` + message + `]}`))
+			require.NoError(t, err)
+			require.Equal(t, want, r.Question(), message)
+		})
 	}
 }
 
@@ -47,7 +51,9 @@ func TestAnswer(t *testing.T) {
 	require.Equal(t, "Anna.", chat.Answer([]byte("{\"choices\":[\n{\"message\":{\"content\":\"Anna. \"}},{\"message\":{\"content\":\"Olga.\"}}]}"), false))
 	require.Equal(t, "It is Anna.", chat.Answer([]byte("data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n: ping\n\ndata:{\"choices\":[{\"delta\":{\"content\":\"It is\"}}]}\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\" Anna.\"}}]}\n\ndata: {\"choices\":[]}\n\ndata: [DONE]\n\n"), true))
 	for _, body := range []string{"", "no JSON", `{"choices":[]}`, `{"choices":[{"message":{"content":null,"tool_calls":[{}]}}]}`, `{"choices":[{"message":{"content":"cut`} {
-		require.Empty(t, chat.Answer([]byte(body), false), body)
-		require.Empty(t, chat.Answer([]byte("data: "+body+"\n\n"), true), body)
+		t.Run(body, func(t *testing.T) {
+			require.Empty(t, chat.Answer([]byte(body), false), body)
+			require.Empty(t, chat.Answer([]byte("data: "+body+"\n\n"), true), body)
+		})
 	}
 }

@@ -215,14 +215,18 @@ func TestErrorsHaveKinds(t *testing.T) {
 			return err
 		},
 	} {
-		err := call()
-		require.ErrorIs(t, err, contextmem.ErrInvalid, name)
-		require.ErrorAs(t, err, &fe)
-		require.Equal(t, name, fe.Field)
+		t.Run(name, func(t *testing.T) {
+			err := call()
+			require.ErrorIs(t, err, contextmem.ErrInvalid, name)
+			require.ErrorAs(t, err, &fe)
+			require.Equal(t, name, fe.Field)
+		})
 	}
 	for _, s := range []string{"", "127.0.0.1:80", "ftp://x", "http://u:p@x", "http://x/?a=b"} {
-		_, err := client.New(s, key, nil)
-		require.ErrorIs(t, err, contextmem.ErrInvalid, s)
+		t.Run(s, func(t *testing.T) {
+			_, err := client.New(s, key, nil)
+			require.ErrorIs(t, err, contextmem.ErrInvalid, s)
+		})
 	}
 }
 

@@ -134,8 +134,10 @@ func TestSession(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, send("POST", "/console/login", "key=nonsense", nil, nil).StatusCode)
 	assert.Equal(t, http.StatusForbidden, send("POST", "/console/login", "key="+text, map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}, nil).StatusCode)
 	for to, want := range map[string]string{"keys": "/console/keys", "https://evil.example": "/console/", "//evil.example": "/console/", "..%2f..%2f": "/console/", "javascript:alert(1)": "/console/"} {
-		res = send("POST", "/console/login", "key="+text+"&to="+to, nil, nil)
-		assert.Equal(t, want, res.Header.Get("Location"), to)
+		t.Run(to, func(t *testing.T) {
+			res = send("POST", "/console/login", "key="+text+"&to="+to, nil, nil)
+			assert.Equal(t, want, res.Header.Get("Location"), to)
+		})
 	}
 	require.Len(t, res.Cookies(), 1)
 	cookie := res.Cookies()[0]
@@ -169,24 +171,30 @@ func TestScopedKey(t *testing.T) {
 		"t/zebra": 403, "t/zebra/item?sub=u&id=zebra-1": 403, "t/zebra/recall?sub=u&q=word": 403, "t/zebra/timeline?sub=u": 403, "t/zebra/graph?sub=u": 403,
 		"t/acme/item?sub=u&id=zebra-1": 404, "connectors": 403, "connectors/x": 403, "webhooks": 403, "keys": 403, "system": 403,
 	} {
-		status, body := v.get(t, page)
-		assert.Equal(t, want, status, page)
-		body = strings.ReplaceAll(body, "zebra-secret word", "") // the question itself
-		assert.NotContains(t, body, "zebra-secret", page)
-		if want == 200 {
-			assert.NotContains(t, body, "zebra", page)
-		}
+		t.Run(page, func(t *testing.T) {
+			status, body := v.get(t, page)
+			assert.Equal(t, want, status, page)
+			body = strings.ReplaceAll(body, "zebra-secret word", "") // the question itself
+			assert.NotContains(t, body, "zebra-secret", page)
+			if want == 200 {
+				assert.NotContains(t, body, "zebra", page)
+			}
+		})
 	}
 	for _, action := range []string{"t/zebra/retry", "t/zebra/restore", "t/zebra/fact/restore", "t/zebra/fact/retire", "t/zebra/merge/undo", "keys", "keys/revoke", "keys/expire", "webhooks", "webhooks/test", "webhooks/delete", "webhooks/resend", "connectors", "connectors/x/sync", "connectors/x/delete", "system/backup", "system/verify"} {
-		status, _ := v.post(t, action, url.Values{"id": {"zebra-1"}, "sub": {"u"}})
-		assert.Equal(t, http.StatusForbidden, status, action)
+		t.Run(action, func(t *testing.T) {
+			status, _ := v.post(t, action, url.Values{"id": {"zebra-1"}, "sub": {"u"}})
+			assert.Equal(t, http.StatusForbidden, status, action)
+		})
 	}
 	reader := s.visitor(t, contextmem.KeySpec{Owner: "reader", Scopes: []contextmem.Scope{contextmem.ScopeQuery}})
 	status, _ := reader.post(t, "t/acme/restore", url.Values{"id": {"acme-1"}, "sub": {"u"}})
 	assert.Equal(t, http.StatusForbidden, status)
 	for _, action := range []string{"t/acme/fact/restore", "t/acme/fact/retire"} {
-		status, _ = reader.post(t, action, url.Values{"id": {"rel_1"}, "sub": {"u"}})
-		assert.Equal(t, http.StatusForbidden, status, action)
+		t.Run(action, func(t *testing.T) {
+			status, _ = reader.post(t, action, url.Values{"id": {"rel_1"}, "sub": {"u"}})
+			assert.Equal(t, http.StatusForbidden, status, action)
+		})
 	}
 	status, _ = reader.get(t, "keys")
 	assert.Equal(t, http.StatusForbidden, status)
@@ -208,14 +216,16 @@ func TestContentIsText(t *testing.T) {
 	for _, page := range []string{"", "keys", "t/acme?sub=" + q, "t/acme?class=knowledge&sub=" + q, "t/acme?q=%3Cscript%3E&sub=" + q, "t/acme/item?class=knowledge&sub=" + q + "&id=" + url.QueryEscape(`<i>"id`),
 		"t/acme/item?class=memory&sub=" + q + "&id=" + url.QueryEscape("m<script>"), "t/acme/recall?sub=" + q + "&missing=%3Cscript%3E&q=" + url.QueryEscape(evil), "t/acme/timeline?sub=" + q, "t/acme/graph?sub=" + q + "&entity=%3Cscript%3E",
 		"t/acme/graph?class=knowledge&sub=" + q, "t/%3Cscript%3E", "login?to=%22%3E%3Cscript%3E", "webhooks?status=%3Cscript%3E"} {
-		status, body := v.get(t, page)
-		assert.Less(t, status, 500, page)
-		body = strings.ReplaceAll(body, `<script src="/console/static/console.js" defer></script>`, "")
-		for _, bad := range []string{"<script", "<svg onload", "<img", "<b>", "<i>", "<u>", `"onmouseover`, `href="javascript:`} {
-			assert.NotContains(t, body, bad, page)
-		}
-		title, _, _ := strings.Cut(body[strings.Index(body, "<title>"):], "</title>")
-		assert.NotContains(t, title, "\u202e")
+		t.Run(page, func(t *testing.T) {
+			status, body := v.get(t, page)
+			assert.Less(t, status, 500, page)
+			body = strings.ReplaceAll(body, `<script src="/console/static/console.js" defer></script>`, "")
+			for _, bad := range []string{"<script", "<svg onload", "<img", "<b>", "<i>", "<u>", `"onmouseover`, `href="javascript:`} {
+				assert.NotContains(t, body, bad, page)
+			}
+			title, _, _ := strings.Cut(body[strings.Index(body, "<title>"):], "</title>")
+			assert.NotContains(t, title, "\u202e")
+		})
 	}
 }
 

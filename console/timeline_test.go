@@ -115,8 +115,10 @@ func TestListIsWalked(t *testing.T) {
 	slices.Reverse(back)
 	assert.Equal(t, forth, back)
 	for _, page := range []string{"t/acme?sub=u&after=%20", "t/acme?sub=u&before=abc", "t/acme?sub=u&after=YSBi&before=YSBi", "t/acme?sub=u&n=0"} {
-		status, _ := v.get(t, page)
-		assert.Equal(t, http.StatusBadRequest, status, page)
+		t.Run(page, func(t *testing.T) {
+			status, _ := v.get(t, page)
+			assert.Equal(t, http.StatusBadRequest, status, page)
+		})
 	}
 }
 

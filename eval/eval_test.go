@@ -70,8 +70,10 @@ func TestReadRefusesBrokenSets(t *testing.T) {
 		"unknown target": `{"groups":[{"docs":[{"id":"a"}],"queries":[{"id":"q","text":"t","rel":{"b":1}}]}]}`,
 		"no relevant":    `{"groups":[{"docs":[{"id":"a"}],"queries":[{"id":"q","text":"t"}]}]}`,
 	} {
-		_, err := eval.Read(strings.NewReader(s))
-		require.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := eval.Read(strings.NewReader(s))
+			require.Error(t, err, name)
+		})
 	}
 }
 

@@ -55,7 +55,9 @@ func TestKey(t *testing.T) {
 		strings.Repeat("ab", 300):      strings.Repeat("ab", 128),
 		strings.Repeat("é ", 3) + "zz": "eee zz",
 	} {
-		assert.Equal(t, want, Key(in), "Key(%q)", in)
+		t.Run(in, func(t *testing.T) {
+			assert.Equal(t, want, Key(in), "Key(%q)", in)
+		})
 	}
 }
 

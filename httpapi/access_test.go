@@ -48,8 +48,10 @@ func TestPresignedTampered(t *testing.T) {
 		require.Equal(t, "FORBIDDEN", errorCode(t, decodeAny(t, w.Body.Bytes())))
 	}
 	for _, token := range []string{"x", strings.Repeat("A", 5000), "..", "%00"} {
-		w := get(t, f, contextmem.PresignedPath+token)
-		require.Contains(t, []int{http.StatusForbidden, http.StatusNotFound}, w.Code, token)
+		t.Run(token, func(t *testing.T) {
+			w := get(t, f, contextmem.PresignedPath+token)
+			require.Contains(t, []int{http.StatusForbidden, http.StatusNotFound}, w.Code, token)
+		})
 	}
 	_, err := f.svc.Tenant("acme").Sub("").DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"k1"}, Class: contextmem.ClassKnowledge})
 	require.NoError(t, err)
@@ -85,13 +87,15 @@ func TestDisposition(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.txt": "a.txt", "": "content", "../../etc/passwd": "passwd", "a\r\nSet-Cookie: x=1": "a__Set-Cookie: x=1", `a"; filename="b.exe`: "a_; filename=_b.exe", `c:\x.bat`: "c:_x.bat", "grüße.md": "grüße.md", "\x00": "_",
 	} {
-		d := disposition(&contextmem.Fetched{Filename: name})
-		assert.NotContains(t, d, "\r")
-		assert.NotContains(t, d, "\n")
-		kind, params, err := mime.ParseMediaType(d)
-		require.NoError(t, err, d)
-		assert.Equal(t, "attachment", kind)
-		assert.Equal(t, want, params["filename"], name)
+		t.Run(name, func(t *testing.T) {
+			d := disposition(&contextmem.Fetched{Filename: name})
+			assert.NotContains(t, d, "\r")
+			assert.NotContains(t, d, "\n")
+			kind, params, err := mime.ParseMediaType(d)
+			require.NoError(t, err, d)
+			assert.Equal(t, "attachment", kind)
+			assert.Equal(t, want, params["filename"], name)
+		})
 	}
 }
 
@@ -101,7 +105,9 @@ func TestSafeType(t *testing.T) {
 		"text/html": "text/plain; charset=utf-8", "text/markdown": "text/markdown", "image/svg+xml": "application/octet-stream", "application/xhtml+xml": "application/octet-stream",
 		"application/javascript": "application/octet-stream", "application/pdf": "application/pdf", "x\r\ny": "application/octet-stream", "": "application/octet-stream", "image/png": "image/png",
 	} {
-		assert.Equal(t, want, safeType(in), in)
+		t.Run(in, func(t *testing.T) {
+			assert.Equal(t, want, safeType(in), in)
+		})
 	}
 }
 
@@ -122,9 +128,11 @@ func TestBadKeysGetOneAnswer(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, want.Code)
 	require.Equal(t, "Bearer", want.Header().Get("WWW-Authenticate"))
 	for _, h := range []string{"", "Bearer", "Bearer ", "Bearer  " + fullKey, "bearer " + fullKey, "Basic " + fullKey, fullKey, "Bearer " + fullKey + " ", "Bearer " + fullKey[1:], "Bearer " + text, "Bearer " + brief, "Bearer " + strings.Repeat("k", 5000)} {
-		got := get(t, f, "/tenants/tenant_ids", "Authorization", h)
-		assert.Equal(t, http.StatusUnauthorized, got.Code, h)
-		assert.Equal(t, want.Body.String(), got.Body.String(), h)
+		t.Run(h, func(t *testing.T) {
+			got := get(t, f, "/tenants/tenant_ids", "Authorization", h)
+			assert.Equal(t, http.StatusUnauthorized, got.Code, h)
+			assert.Equal(t, want.Body.String(), got.Body.String(), h)
+		})
 	}
 }
 
@@ -156,9 +164,11 @@ func TestRateLimit(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, second.Code)
 	require.Equal(t, "RATE_LIMITED", errorCode(t, decodeAny(t, second.Body.Bytes())))
 	for _, h := range []string{"Retry-After", "X-RateLimit-Reset"} {
-		n, err := strconv.Atoi(second.Header().Get(h))
-		require.NoError(t, err, h)
-		require.Positive(t, n, h)
+		t.Run(h, func(t *testing.T) {
+			n, err := strconv.Atoi(second.Header().Get(h))
+			require.NoError(t, err, h)
+			require.Positive(t, n, h)
+		})
 	}
 	require.Equal(t, "0", second.Header().Get("X-RateLimit-Remaining"))
 	require.Equal(t, http.StatusOK, ask(f.vars["querykey"]).Code, "another key has a bucket of its own")
@@ -222,21 +232,23 @@ func TestRestrictedKeySeesItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	whole := f.do(t, http.MethodGet, "/metrics", "").Body.String()
 	for _, tenant := range []string{"acme", "vectors", "none"} {
-		key := restrictedTo(t, f, tenant)
-		ask := func(path string) string {
-			w := f.send(t, http.MethodGet, path, "", "Authorization", "Bearer "+key)
-			require.Equal(t, http.StatusOK, w.Code, w.Body)
-			return w.Body.String()
-		}
-		require.NotContains(t, ask("/connectors"), f.vars["connector"], "a resource of it goes elsewhere")
-		require.Equal(t, http.StatusForbidden, f.send(t, http.MethodGet, "/connectors/"+f.vars["connector"], "", "Authorization", "Bearer "+key).Code)
-		for _, path := range []string{"/databases", "/tenants/tenant_ids"} {
-			for _, other := range []string{"acme", "vectors"} {
-				require.Equal(t, other == tenant, strings.Contains(ask(path), `"`+other+`"`), "%s %s", path, other)
+		t.Run(tenant, func(t *testing.T) {
+			key := restrictedTo(t, f, tenant)
+			ask := func(path string) string {
+				w := f.send(t, http.MethodGet, path, "", "Authorization", "Bearer "+key)
+				require.Equal(t, http.StatusOK, w.Code, w.Body)
+				return w.Body.String()
 			}
-		}
-		m := decodeAny(t, []byte(ask("/metrics"))).(map[string]any)
-		require.EqualValues(t, json.Number("5"), m["requests"].(map[string]any)["succeeded"], "its own requests: %v, of all %s", m, whole)
+			require.NotContains(t, ask("/connectors"), f.vars["connector"], "a resource of it goes elsewhere")
+			require.Equal(t, http.StatusForbidden, f.send(t, http.MethodGet, "/connectors/"+f.vars["connector"], "", "Authorization", "Bearer "+key).Code)
+			for _, path := range []string{"/databases", "/tenants/tenant_ids"} {
+				for _, other := range []string{"acme", "vectors"} {
+					require.Equal(t, other == tenant, strings.Contains(ask(path), `"`+other+`"`), "%s %s", path, other)
+				}
+			}
+			m := decodeAny(t, []byte(ask("/metrics"))).(map[string]any)
+			require.EqualValues(t, json.Number("5"), m["requests"].(map[string]any)["succeeded"], "its own requests: %v, of all %s", m, whole)
+		})
 	}
 	require.Contains(t, f.do(t, http.MethodGet, "/connectors", "").Body.String(), f.vars["connector"])
 }

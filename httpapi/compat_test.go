@@ -54,11 +54,13 @@ func TestPresignedURLIsAbsolute(t *testing.T) {
 			r.Host, r.URL.Path, r.RequestURI = "mem.local", "/memory"+r.URL.Path, "/memory"+r.RequestURI
 		}, "http://mem.local/memory/content/"},
 	} {
-		got := presignedBy(t, x.h, x.set)
-		assert.True(t, strings.HasPrefix(got, x.want), "%s: %s", x.name, got)
-		u, err := url.Parse(got)
-		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, get(t, f, u.Path[strings.Index(u.Path, "/content/"):]).Code, x.name)
+		t.Run(x.name, func(t *testing.T) {
+			got := presignedBy(t, x.h, x.set)
+			assert.True(t, strings.HasPrefix(got, x.want), "%s: %s", x.name, got)
+			u, err := url.Parse(got)
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusOK, get(t, f, u.Path[strings.Index(u.Path, "/content/"):]).Code, x.name)
+		})
 	}
 
 	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{PublicURL: "https://own.example/x/"})
@@ -153,10 +155,12 @@ func TestClassOfDeletion(t *testing.T) {
 		{"DELETE", "/memories/delete_memory?tenant_id=acme&memory_id=both&type=knowledge", "", 400, []string{"knowledge", "memory"}},
 		{"DELETE", "/memories/delete_memory?tenant_id=acme&memory_id=both", "", 200, []string{"knowledge"}},
 	} {
-		both()
-		w := f.do(t, x.method, x.target, x.body)
-		require.Equal(t, x.status, w.Code, "%s %s: %s", x.target, x.body, w.Body)
-		require.ElementsMatch(t, x.left, left(), "%s %s", x.target, x.body)
+		t.Run(x.method, func(t *testing.T) {
+			both()
+			w := f.do(t, x.method, x.target, x.body)
+			require.Equal(t, x.status, w.Code, "%s %s: %s", x.target, x.body, w.Body)
+			require.ElementsMatch(t, x.left, left(), "%s %s", x.target, x.body)
+		})
 	}
 	w := f.do(t, http.MethodDelete, "/context", `{"database":"acme"}`)
 	require.Equal(t, "INVALID_PARAMETERS", errorCode(t, decodeAny(t, w.Body.Bytes())))
@@ -170,14 +174,16 @@ func TestErrorsHaveTheirMessageAtTheTop(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
 	for _, target := range []string{"/tenants/monitor", "/databases/status", "/tenants/status", "/webhooks/indexing/deliveries/none", "/connectors/none", "/nothing"} {
-		w := f.do(t, http.MethodGet, target, "")
-		m := decodeAny(t, w.Body.Bytes()).(map[string]any)
-		inner := m["detail"]
-		if inner == nil {
-			inner = m["error"]
-		}
-		require.NotEmpty(t, m["message"], target)
-		require.Equal(t, inner.(map[string]any)["message"], m["message"], target)
+		t.Run(target, func(t *testing.T) {
+			w := f.do(t, http.MethodGet, target, "")
+			m := decodeAny(t, w.Body.Bytes()).(map[string]any)
+			inner := m["detail"]
+			if inner == nil {
+				inner = m["error"]
+			}
+			require.NotEmpty(t, m["message"], target)
+			require.Equal(t, inner.(map[string]any)["message"], m["message"], target)
+		})
 	}
 }
 
@@ -188,13 +194,17 @@ func TestURLEncodedForms(t *testing.T) {
 	const kind = "application/x-www-form-urlencoded"
 	form := url.Values{"tenant_id": {"acme"}, "sub_tenant_id": {""}, "app_knowledge": {`[{"tenant_id":"acme","sub_tenant_id":"","id":"a1","content":{"text":"The dock is closed."}}]`}}
 	for _, path := range []string{"/ingestion/upload_knowledge", "/context/ingest"} {
-		w := f.send(t, http.MethodPost, path, form.Encode(), "Content-Type", kind)
-		require.Less(t, w.Code, 300, w.Body)
-		require.Contains(t, w.Body.String(), `"id":"a1"`)
+		t.Run(path, func(t *testing.T) {
+			w := f.send(t, http.MethodPost, path, form.Encode(), "Content-Type", kind)
+			require.Less(t, w.Code, 300, w.Body)
+			require.Contains(t, w.Body.String(), `"id":"a1"`)
+		})
 	}
 	for body, want := range map[string]int{
 		"database=acme&database=other": 400, "database=acme&a=%zz": 400, "database=acme&type=memory&memories=%00": 400, "database=acme&memories=[]": 400, strings.Repeat("a=1&", 100): 400, "": 400,
 	} {
-		require.Equal(t, want, f.send(t, http.MethodPost, "/context/ingest", body, "Content-Type", kind).Code, body)
+		t.Run(body, func(t *testing.T) {
+			require.Equal(t, want, f.send(t, http.MethodPost, "/context/ingest", body, "Content-Type", kind).Code, body)
+		})
 	}
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -64,14 +65,16 @@ Content-Disposition: form-data; name="document_metadata"
 func TestFinalBoundary(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"--cut--": true, "a\r\n--cut--\r\n": true, "a--cut--": false, "\r\n--cut-": false, "\r\n--cut\r\n--cut--tail": true, "": false} {
-		for size := 1; size <= len(text)+1; size++ {
-			f := &finalBoundary{r: strings.NewReader(text), mark: []byte("\n--cut--"), tail: []byte("\n")}
-			var err error
-			for err == nil {
-				_, err = f.Read(make([]byte, size))
+		t.Run(text, func(t *testing.T) {
+			for size := 1; size <= len(text)+1; size++ {
+				f := &finalBoundary{r: strings.NewReader(text), mark: []byte("\n--cut--"), tail: []byte("\n")}
+				var err error
+				for err == nil {
+					_, err = f.Read(make([]byte, size))
+				}
+				require.Equal(t, want, f.seen, "%q by %d", text, size)
 			}
-			require.Equal(t, want, f.seen, "%q by %d", text, size)
-		}
+		})
 	}
 }
 
@@ -104,14 +107,16 @@ func TestNoPathsInErrors(t *testing.T) {
 	c := &call{api: &api{o: Options{Logger: log.logger()}}, rt: &route{family: gen2}}
 	secret := "open /var/lib/contextmem/tenants/ab/store.db: input/output error"
 	for _, kind := range []fault.Kind{fault.KindUnavailable, fault.KindInternal} {
-		log.count.Store(0)
-		err := &contextmem.Error{Op: "recall", Kind: kind, Err: errors.New(secret)}
-		a, message := c.describe(err)
-		assert.GreaterOrEqual(t, a.status, 500)
-		assert.NotContains(t, message, "/")
-		assert.NotContains(t, c.errorText(err), "/")
-		assert.Contains(t, log.last.Load(), "store.db")
-		assert.EqualValues(t, 2, log.count.Load())
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			log.count.Store(0)
+			err := &contextmem.Error{Op: "recall", Kind: kind, Err: errors.New(secret)}
+			a, message := c.describe(err)
+			assert.GreaterOrEqual(t, a.status, 500)
+			assert.NotContains(t, message, "/")
+			assert.NotContains(t, c.errorText(err), "/")
+			assert.Contains(t, log.last.Load(), "store.db")
+			assert.EqualValues(t, 2, log.count.Load())
+		})
 	}
 	_, message := c.describe(errHeld)
 	assert.Contains(t, message, "too many large requests")
@@ -122,17 +127,21 @@ func TestTypesOfLists(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
 	for _, pair := range []string{`{"user":"a"}`, `{"assistant":"b"}`, `{"user":"a","assistant":null}`, `{}`} {
-		w := f.do(t, http.MethodPost, "/memories/add_memory", `{"tenant_id":"acme","memories":[{"user_assistant_pairs":[`+pair+`]}]}`)
-		assert.Equal(t, http.StatusUnprocessableEntity, w.Code, pair)
-		assert.Equal(t, "INVALID_MEMORY_FORMAT", errorCode(t, decodeAny(t, w.Body.Bytes())))
+		t.Run(pair, func(t *testing.T) {
+			w := f.do(t, http.MethodPost, "/memories/add_memory", `{"tenant_id":"acme","memories":[{"user_assistant_pairs":[`+pair+`]}]}`)
+			assert.Equal(t, http.StatusUnprocessableEntity, w.Code, pair)
+			assert.Equal(t, "INVALID_MEMORY_FORMAT", errorCode(t, decodeAny(t, w.Body.Bytes())))
+		})
 	}
 	require.Equal(t, http.StatusOK, f.do(t, http.MethodPost, "/memories/add_memory", `{"tenant_id":"acme","memories":[{"user_assistant_pairs":[{"user":"a","assistant":""}]}]}`).Code)
 	for _, x := range []struct{ method, path, body string }{
 		{"POST", "/context/list", `{"database":"acme","ids":"k1"}`}, {"POST", "/query", `{"database":"acme","query":"x","ids":"k1"}`}, {"POST", "/query", `{"database":"acme","query":"x","collections":"a"}`},
 		{"POST", "/knowledge/delete_knowledge", `{"tenant_id":"acme","ids":"k1"}`}, {"DELETE", "/context", `{"database":"acme","ids":"k1"}`}, {"POST", "/query", `{"database":"acme","query":"x","acl":"a"}`},
 	} {
-		w := f.do(t, x.method, x.path, x.body)
-		assert.Equal(t, http.StatusUnprocessableEntity, w.Code, "%s %s: %s", x.path, x.body, w.Body)
+		t.Run(x.method, func(t *testing.T) {
+			w := f.do(t, x.method, x.path, x.body)
+			assert.Equal(t, http.StatusUnprocessableEntity, w.Code, "%s %s: %s", x.path, x.body, w.Body)
+		})
 	}
 	require.Equal(t, http.StatusOK, f.do(t, http.MethodDelete, "/context?database=acme&ids=none", "").Code)
 }
@@ -148,9 +157,11 @@ func TestRequestID(t *testing.T) {
 	w = f.do(t, http.MethodPost, "/feedback", `{"request_id":"`+id+`","feedback":"fine"}`)
 	require.Contains(t, w.Body.String(), `"request_known":true`)
 	for _, bad := range []string{"", "1", strings.ToUpper(id), id + "0", strings.Replace(id, "-", "_", 1), "7b0e3a52-6b1c-4b0e-9a42-0d6f3b1a9c1\n"} {
-		w := f.send(t, http.MethodGet, "/databases", "", "X-Request-ID", bad)
-		require.NotEqual(t, bad, w.Header().Get("X-Request-ID"))
-		require.True(t, isUUID(w.Header().Get("X-Request-ID")))
+		t.Run(bad, func(t *testing.T) {
+			w := f.send(t, http.MethodGet, "/databases", "", "X-Request-ID", bad)
+			require.NotEqual(t, bad, w.Header().Get("X-Request-ID"))
+			require.True(t, isUUID(w.Header().Get("X-Request-ID")))
+		})
 	}
 }
 
@@ -168,17 +179,19 @@ func TestUnknownFields(t *testing.T) {
 		{"/context/list", `{"database":"acme","group_threads":false,"offset":3}`, []string{"offset"}},
 		{"/context/list", `{"database":"acme","collection":"a","ids":[],"page":1,"page_size":5,"filters":{},"include_fields":null,"acl":[],"type":"memory"}`, nil},
 	} {
-		w := f.do(t, http.MethodPost, x.path, x.body)
-		require.Equal(t, http.StatusOK, w.Code, w.Body)
-		var got []string
-		meta := decodeAny(t, w.Body.Bytes()).(map[string]any)["meta"].(map[string]any)
-		list, _ := meta["warnings"].([]any)
-		for _, e := range list {
-			if m := e.(map[string]any); m["code"] == "unknown_field" {
-				got = append(got, m["field"].(string))
+		t.Run(x.path, func(t *testing.T) {
+			w := f.do(t, http.MethodPost, x.path, x.body)
+			require.Equal(t, http.StatusOK, w.Code, w.Body)
+			var got []string
+			meta := decodeAny(t, w.Body.Bytes()).(map[string]any)["meta"].(map[string]any)
+			list, _ := meta["warnings"].([]any)
+			for _, e := range list {
+				if m := e.(map[string]any); m["code"] == "unknown_field" {
+					got = append(got, m["field"].(string))
+				}
 			}
-		}
-		require.Equal(t, x.want, got, x.body)
+			require.Equal(t, x.want, got, x.body)
+		})
 	}
 	many := `{"database":"acme","query":"x"`
 	for i := range 100 {
@@ -207,6 +220,8 @@ func TestAppItemNamesTheDefaultPartition(t *testing.T) {
 		{"", `"collection":"default"`, 202}, {"", `"sub_tenant_id":"acme"`, 202}, {"", `"collection":""`, 202}, {"acme", `"collection":""`, 202}, {"default", `"collection":"acme"`, 202},
 		{"", `"collection":"other"`, 400}, {"a", `"collection":""`, 400}, {"a", `"collection":"default"`, 400}, {"a", `"collection":"a"`, 202}, {"", `"database":"other"`, 400},
 	} {
-		assert.Equal(t, x.want, send(x.sub, x.item), "%q %s", x.sub, x.item)
+		t.Run(x.sub, func(t *testing.T) {
+			assert.Equal(t, x.want, send(x.sub, x.item), "%q %s", x.sub, x.item)
+		})
 	}
 }

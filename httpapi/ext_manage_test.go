@@ -28,8 +28,10 @@ func TestDatabaseOverREST(t *testing.T) {
 		{"/ext/databases/acme-2", `{"name": "not a name"}`, http.StatusBadRequest},
 		{"/ext/databases/acme-2", `{"instructions": 7}`, http.StatusUnprocessableEntity},
 	} {
-		w := f.do(t, "PATCH", x.path, x.body)
-		require.Equal(t, x.status, w.Code, "%s %s: %s", x.path, x.body, w.Body)
+		t.Run(x.path, func(t *testing.T) {
+			w := f.do(t, "PATCH", x.path, x.body)
+			require.Equal(t, x.status, w.Code, "%s %s: %s", x.path, x.body, w.Body)
+		})
 	}
 
 	w := f.do(t, "GET", "/context/chunks?database=acme-2&collection=anna&id=a&type=memory", "")

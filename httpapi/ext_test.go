@@ -130,8 +130,10 @@ func TestHiddenEntities(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.svc.Drain(t.Context()))
 	for who, want := range map[string]int{"": 2, "&acl=guest": 1, "&acl=boss": 2, "&acl=guest&acl=boss": 2} {
-		d := ext(t, f, "GET", "/ext/entities?prefix=li&database=acme"+who, "")
-		assert.Len(t, d["entities"], want, "%s: %v", who, d)
+		t.Run(who, func(t *testing.T) {
+			d := ext(t, f, "GET", "/ext/entities?prefix=li&database=acme"+who, "")
+			assert.Len(t, d["entities"], want, "%s: %v", who, d)
+		})
 	}
 }
 
@@ -165,9 +167,11 @@ func TestExtensionsRefuse(t *testing.T) {
 		{"GET", "/ext/nothing", "", 404, "NOT_FOUND"},
 		{"GET", "/ext/facts", "", 405, "METHOD_NOT_ALLOWED"},
 	} {
-		w := f.do(t, x.method, x.path, x.body)
-		assert.Equal(t, x.code, w.Code, "%s %s %s: %s", x.method, x.path, x.body, w.Body)
-		assert.Contains(t, w.Body.String(), x.says, "%s %s", x.method, x.path)
+		t.Run(x.method, func(t *testing.T) {
+			w := f.do(t, x.method, x.path, x.body)
+			assert.Equal(t, x.code, w.Code, "%s %s %s: %s", x.method, x.path, x.body, w.Body)
+			assert.Contains(t, w.Body.String(), x.says, "%s %s", x.method, x.path)
+		})
 	}
 }
 
@@ -221,11 +225,13 @@ func TestExtensionsAreDocumented(t *testing.T) {
 	// Answers fit what is said of them.
 	rememberAnna(t, f)
 	for path, body := range map[string]string{"/ext/facts": `{` + scopeOfAnna + `}`, "/ext/profile": `{` + scopeOfAnna + `, "subject": "Anna"}`, "/ext/context": `{` + scopeOfAnna + `, "query": "sailing"}`} {
-		op := d.Paths[path]["post"]
-		require.NoError(t, d.check(op.RequestBody.Content["application/json"].Schema, decodeAny(t, []byte(body)), "request"))
-		require.NoError(t, known(op.RequestBody.Content["application/json"].Schema, decodeAny(t, []byte(body))))
-		got := f.do(t, http.MethodPost, path, body)
-		require.Equal(t, http.StatusOK, got.Code)
-		assert.NoError(t, d.check(op.Responses["200"].Content["application/json"].Schema, decodeAny(t, got.Body.Bytes()), "response"), path)
+		t.Run(path, func(t *testing.T) {
+			op := d.Paths[path]["post"]
+			require.NoError(t, d.check(op.RequestBody.Content["application/json"].Schema, decodeAny(t, []byte(body)), "request"))
+			require.NoError(t, known(op.RequestBody.Content["application/json"].Schema, decodeAny(t, []byte(body))))
+			got := f.do(t, http.MethodPost, path, body)
+			require.Equal(t, http.StatusOK, got.Code)
+			assert.NoError(t, d.check(op.Responses["200"].Content["application/json"].Schema, decodeAny(t, got.Body.Bytes()), "response"), path)
+		})
 	}
 }

@@ -246,10 +246,12 @@ func TestLongIDs(t *testing.T) {
 		{"POST", "/query", `{"database":"acme","query":"` + id + `"}`},
 		{"POST", "/recall/full_recall", `{"tenant_id":"` + id + `","query":"x"}`},
 	} {
-		w := f.do(t, x.method, x.path, x.body)
-		assert.True(t, w.Code >= 400 && w.Code < 500, "%s: %d %.200s", x.path, w.Code, w.Body.String())
-		errorCode(t, decodeAny(t, w.Body.Bytes()))
-		assert.Less(t, w.Body.Len(), 4096)
+		t.Run(x.method, func(t *testing.T) {
+			w := f.do(t, x.method, x.path, x.body)
+			assert.True(t, w.Code >= 400 && w.Code < 500, "%s: %d %.200s", x.path, w.Code, w.Body.String())
+			errorCode(t, decodeAny(t, w.Body.Bytes()))
+			assert.Less(t, w.Body.Len(), 4096)
+		})
 	}
 }
 
@@ -366,24 +368,26 @@ func TestHugeUpload(t *testing.T) {
 		head  string
 		known bool
 	}{{filePartHead, true}, {filePartHead, false}, {fieldHead, true}, {fieldHead, false}} {
-		body := &endless{head: strings.NewReader(c.head), left: 1 << 30}
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "/context/ingest", body)
-		r.Header.Set("Authorization", "Bearer "+fullKey)
-		r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
-		limit := svc.MaxFileBytes() + 4<<20
-		if c.known {
-			r.ContentLength, limit = 1<<30, 0
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		runtime.ReadMemStats(&after)
-		require.Contains(t, []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge}, w.Code, w.Body.String())
-		require.Contains(t, []string{"FILE_TOO_LARGE", "REQUEST_TOO_LARGE"}, errorCode(t, decodeAny(t, w.Body.Bytes())))
-		require.LessOrEqual(t, body.read, limit)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
-		require.Empty(t, spooledFiles(t, dir))
+		t.Run(c.head, func(t *testing.T) {
+			body := &endless{head: strings.NewReader(c.head), left: 1 << 30}
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "/context/ingest", body)
+			r.Header.Set("Authorization", "Bearer "+fullKey)
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
+			limit := svc.MaxFileBytes() + 4<<20
+			if c.known {
+				r.ContentLength, limit = 1<<30, 0
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			runtime.ReadMemStats(&after)
+			require.Contains(t, []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge}, w.Code, w.Body.String())
+			require.Contains(t, []string{"FILE_TOO_LARGE", "REQUEST_TOO_LARGE"}, errorCode(t, decodeAny(t, w.Body.Bytes())))
+			require.LessOrEqual(t, body.read, limit)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+			require.Empty(t, spooledFiles(t, dir))
+		})
 	}
 }
 
@@ -393,14 +397,16 @@ func TestAbortedUpload(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	f := newFixture(t, Options{MaxBodyBytes: -1})
 	for _, n := range []int64{0, 1, spoolAbove - 1, spoolAbove + 1, 3 * spoolAbove} {
-		body := &endless{head: strings.NewReader(filePartHead), left: n, fail: io.ErrUnexpectedEOF}
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "/context/ingest", body)
-		r.Header.Set("Authorization", "Bearer "+fullKey)
-		r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
-		w := httptest.NewRecorder()
-		f.ServeHTTP(w, r)
-		require.Equal(t, http.StatusBadRequest, w.Code, w.Body.String())
-		require.Empty(t, spooledFiles(t, dir))
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			body := &endless{head: strings.NewReader(filePartHead), left: n, fail: io.ErrUnexpectedEOF}
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "/context/ingest", body)
+			r.Header.Set("Authorization", "Bearer "+fullKey)
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=cut")
+			w := httptest.NewRecorder()
+			f.ServeHTTP(w, r)
+			require.Equal(t, http.StatusBadRequest, w.Code, w.Body.String())
+			require.Empty(t, spooledFiles(t, dir))
+		})
 	}
 }
 

@@ -190,14 +190,16 @@ func TestQueryBodies(t *testing.T) {
 	nested := `{"database":"acme","query":"x","metadata_filters":{"a":` + strings.Repeat("[[],", 31<<20/8) + "[]" + strings.Repeat("]", 31<<20/8) + `}}`
 	flat := `{"database":"acme","query":"x","metadata_filters":{"a":[[]` + strings.Repeat(",[]", 31<<20/3) + `]}}`
 	for _, body := range []string{nested, flat} {
-		for _, path := range []string{"/query", "/context/list", "/recall/full_recall", "/list/data", "/fetch/content"} {
-			w := httptest.NewRecorder()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
-			r.Header.Set("Authorization", "Bearer "+fullKey)
-			used := allocated(func() { f.ServeHTTP(w, r) })
-			assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code, path)
-			assert.Less(t, used, uint64(8<<20), path)
-		}
+		t.Run(body, func(t *testing.T) {
+			for _, path := range []string{"/query", "/context/list", "/recall/full_recall", "/list/data", "/fetch/content"} {
+				w := httptest.NewRecorder()
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
+				r.Header.Set("Authorization", "Bearer "+fullKey)
+				used := allocated(func() { f.ServeHTTP(w, r) })
+				assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code, path)
+				assert.Less(t, used, uint64(8<<20), path)
+			}
+		})
 	}
 	assert.Equal(t, http.StatusOK, f.do(t, http.MethodPost, "/query", `{"database":"acme","query":"x","ignored":"`+strings.Repeat("x", 900<<10)+`"}`).Code)
 }
@@ -213,11 +215,13 @@ func TestNestedArraysOfIngestion(t *testing.T) {
 		{"/embeddings/insert_raw_embeddings", `{"tenant_id":"vectors","embeddings":[{"source_id":"v","metadata":{"a":` + arrays + `},"embeddings":[]}]}`},
 		{"/embeddings/insert_raw_embeddings", `{"tenant_id":"vectors","embeddings":` + arrays + `}`},
 	} {
-		var w *httptest.ResponseRecorder
-		used := allocated(func() { w = f.do(t, http.MethodPost, x.path, x.body) })
-		assert.GreaterOrEqual(t, w.Code, 400, x.path)
-		assert.Less(t, w.Code, 500, x.path)
-		assert.Less(t, used, uint64(12*size), x.path) // the body, and copies of it: no array is built
+		t.Run(x.path, func(t *testing.T) {
+			var w *httptest.ResponseRecorder
+			used := allocated(func() { w = f.do(t, http.MethodPost, x.path, x.body) })
+			assert.GreaterOrEqual(t, w.Code, 400, x.path)
+			assert.Less(t, w.Code, 500, x.path)
+			assert.Less(t, used, uint64(12*size), x.path) // the body, and copies of it: no array is built
+		})
 	}
 }
 
@@ -240,9 +244,11 @@ func TestStatusLimits(t *testing.T) {
 	f := newFixture(t, Options{MaxBodyBytes: -1})
 	ids := `["a"` + strings.Repeat(`,"a"`, maxStatusIDs) + `]`
 	for _, tenant := range []string{"", `,"tenant_id":"acme"`} {
-		w := f.do(t, http.MethodPost, "/ingestion/verify_processing", `{"file_ids":`+ids+tenant+`}`)
-		require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
-		require.Contains(t, w.Body.String(), "file_ids")
+		t.Run(tenant, func(t *testing.T) {
+			w := f.do(t, http.MethodPost, "/ingestion/verify_processing", `{"file_ids":`+ids+tenant+`}`)
+			require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
+			require.Contains(t, w.Body.String(), "file_ids")
+		})
 	}
 	w := f.do(t, http.MethodPost, "/ingestion/verify_processing", `{"file_ids":["`+strings.Repeat("a,", maxStatusIDs+1)+`"],"tenant_id":"acme"}`)
 	require.Equal(t, http.StatusBadRequest, w.Code, "commas make ids, too")

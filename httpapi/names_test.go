@@ -123,7 +123,9 @@ func TestWireField(t *testing.T) {
 		{"", "metadata_filters.year", "metadata_filters.year", "metadata_filters.year"},
 		{"", "nothing.known", "nothing.known", "nothing.known"},
 	} {
-		assert.Equal(t, c.first, wireField(c.path, c.request, true), c.path)
-		assert.Equal(t, c.second, wireField(c.path, c.request, false), c.path)
+		t.Run(c.request, func(t *testing.T) {
+			assert.Equal(t, c.first, wireField(c.path, c.request, true), c.path)
+			assert.Equal(t, c.second, wireField(c.path, c.request, false), c.path)
+		})
 	}
 }

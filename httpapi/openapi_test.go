@@ -99,12 +99,14 @@ func TestOpenAPIIsServed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
 	for _, path := range []string{"/openapi.json", "/v2/openapi.json"} {
-		w := f.do(t, http.MethodGet, path, "")
-		require.Equal(t, http.StatusOK, w.Code)
-		require.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
-		var d document
-		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &d))
-		require.NotEmpty(t, d.Paths)
+		t.Run(path, func(t *testing.T) {
+			w := f.do(t, http.MethodGet, path, "")
+			require.Equal(t, http.StatusOK, w.Code)
+			require.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
+			var d document
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &d))
+			require.NotEmpty(t, d.Paths)
+		})
 	}
 }
 
@@ -414,22 +416,24 @@ func TestOpenAPIHoldsWhatEncodersEmit(t *testing.T) {
 		{"POST /webhooks/indexing", webhookJSON(filled[contextmem.Webhook](), "x")},
 		{"GET /webhooks/indexing", webhookJSON(contextmem.Webhook{}, "x")},
 	} {
-		b, err := marshal(x.v)
-		require.NoError(t, err, x.route)
-		method, path, _ := strings.Cut(x.route, " ")
-		if method == "v1" || method == "v2" {
-			assert.NoError(t, docs[method == "v1"].check(map[string]any{"$ref": "#/components/schemas/" + path}, decodeAny(t, b), path), x.route)
-			continue
-		}
-		i := slices.IndexFunc(routes, func(r route) bool { return r.method+" "+r.path == x.route })
-		require.GreaterOrEqual(t, i, 0, x.route)
-		r := &routes[i]
-		code := max(r.status, http.StatusOK)
-		d := docs[r.family == gen1]
-		schema := d.Paths[r.path][strings.ToLower(method)].Responses[fmt.Sprint(code)].Content["application/json"].Schema
-		if r.family == gen2 || r.family == webhooks {
-			schema = schema["properties"].(map[string]any)["data"].(map[string]any)
-		}
-		assert.NoError(t, d.check(schema, decodeAny(t, b), "response"), x.route)
+		t.Run(x.route, func(t *testing.T) {
+			b, err := marshal(x.v)
+			require.NoError(t, err, x.route)
+			method, path, _ := strings.Cut(x.route, " ")
+			if method == "v1" || method == "v2" {
+				assert.NoError(t, docs[method == "v1"].check(map[string]any{"$ref": "#/components/schemas/" + path}, decodeAny(t, b), path), x.route)
+				return
+			}
+			i := slices.IndexFunc(routes, func(r route) bool { return r.method+" "+r.path == x.route })
+			require.GreaterOrEqual(t, i, 0, x.route)
+			r := &routes[i]
+			code := max(r.status, http.StatusOK)
+			d := docs[r.family == gen1]
+			schema := d.Paths[r.path][strings.ToLower(method)].Responses[fmt.Sprint(code)].Content["application/json"].Schema
+			if r.family == gen2 || r.family == webhooks {
+				schema = schema["properties"].(map[string]any)["data"].(map[string]any)
+			}
+			assert.NoError(t, d.check(schema, decodeAny(t, b), "response"), x.route)
+		})
 	}
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -59,8 +60,10 @@ func TestScore(t *testing.T) {
 		require.Equal(t, strconv.FormatFloat(want, 'g', -1, 64), string(got))
 	}
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		_, err := appendScore(nil, f)
-		require.Error(t, err)
+		t.Run(fmt.Sprint(f), func(t *testing.T) {
+			_, err := appendScore(nil, f)
+			require.Error(t, err)
+		})
 	}
 }
 

@@ -50,22 +50,24 @@ func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	addr := serveTest(t, newFixture(t, Options{BodyTimeout: 200 * time.Millisecond}).Handler)
 	for path, body := range map[string]string{"/recall/full_recall": `{"tenant_id": "acme"`, "/context/ingest": filePartHead} {
-		kind := "application/json"
-		if path == "/context/ingest" {
-			kind = "multipart/form-data; boundary=cut"
-		}
-		c := dial(t, addr)
-		_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n%s", path, fullKey, kind, body)
-		require.NoError(t, err)
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		require.NoError(t, err)
-		require.Equal(t, http.StatusRequestTimeout, res.StatusCode)
-		b, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		require.NoError(t, res.Body.Close())
-		require.Equal(t, "REQUEST_TIMEOUT", errorCode(t, decodeAny(t, b)))
-		_, err = io.Copy(io.Discard, c)
-		require.NoError(t, err, "the server ends the connection")
+		t.Run(path, func(t *testing.T) {
+			kind := "application/json"
+			if path == "/context/ingest" {
+				kind = "multipart/form-data; boundary=cut"
+			}
+			c := dial(t, addr)
+			_, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n%s", path, fullKey, kind, body)
+			require.NoError(t, err)
+			res, err := http.ReadResponse(bufio.NewReader(c), nil)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusRequestTimeout, res.StatusCode)
+			b, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Equal(t, "REQUEST_TIMEOUT", errorCode(t, decodeAny(t, b)))
+			_, err = io.Copy(io.Discard, c)
+			require.NoError(t, err, "the server ends the connection")
+		})
 	}
 	c := dial(t, addr)
 	r := bufio.NewReader(c)

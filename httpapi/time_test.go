@@ -50,13 +50,17 @@ func TestQueryReadsThePast(t *testing.T) {
 		{`,"known_at":"2021-01-01T00:00:00Z"`, []string{"lisbon"}, 1},
 		{`,"known_at":"2020-01-01T00:00:00Z"`, nil, 0},
 	} {
-		names, chunks := homes(c.more)
-		require.Equal(t, c.want, names, c.more)
-		require.Equal(t, c.chunks, chunks, c.more)
+		t.Run(c.more, func(t *testing.T) {
+			names, chunks := homes(c.more)
+			require.Equal(t, c.want, names, c.more)
+			require.Equal(t, c.chunks, chunks, c.more)
+		})
 	}
 	for _, field := range []string{"as_of", "known_at"} {
-		w := f.do(t, http.MethodPost, "/query", `{"database":"acme","query":"x","`+field+`":"yesterday"}`)
-		require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
-		require.Contains(t, w.Body.String(), field)
+		t.Run(field, func(t *testing.T) {
+			w := f.do(t, http.MethodPost, "/query", `{"database":"acme","query":"x","`+field+`":"yesterday"}`)
+			require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
+			require.Contains(t, w.Body.String(), field)
+		})
 	}
 }

@@ -185,12 +185,14 @@ func TestFaultyEveryMethod(t *testing.T) {
 		"Graph.Reset":             func() error { return g.Reset(ctx) },
 		"Index.Apply":             func() error { return w.Indexes()[0].Apply(ctx, nil) },
 	} {
-		fault := fmt.Errorf("fault of %s", name)
-		plan.Clear()
-		plan.Add(backendtest.Fault{Method: name, Err: fault})
-		before := plan.Calls(name)
-		assert.ErrorIs(t, call(), fault)
-		assert.Equal(t, before+1, plan.Calls(name), name)
+		t.Run(name, func(t *testing.T) {
+			fault := fmt.Errorf("fault of %s", name)
+			plan.Clear()
+			plan.Add(backendtest.Fault{Method: name, Err: fault})
+			before := plan.Calls(name)
+			assert.ErrorIs(t, call(), fault)
+			assert.Equal(t, before+1, plan.Calls(name), name)
+		})
 	}
 }
 

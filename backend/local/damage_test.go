@@ -275,11 +275,13 @@ func TestFlushFails(t *testing.T) {
 	apply()
 	// A folder stands where the file is to be written, then where the manifest is.
 	for _, name := range []string{fileName(ix.nextID) + tempSuffix, manifestName + tempSuffix} {
-		name = filepath.Join(h.path(), name)
-		require.NoError(t, os.MkdirAll(name, 0o700))
-		require.ErrorIs(t, ix.Flush(t.Context()), backend.ErrUnavailable)
-		h.m.compare(t, h.want, ix)
-		require.NoError(t, os.Remove(name))
+		t.Run(name, func(t *testing.T) {
+			name = filepath.Join(h.path(), name)
+			require.NoError(t, os.MkdirAll(name, 0o700))
+			require.ErrorIs(t, ix.Flush(t.Context()), backend.ErrUnavailable)
+			h.m.compare(t, h.want, ix)
+			require.NoError(t, os.Remove(name))
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -25,53 +26,55 @@ func TestDisk(t *testing.T) {
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []int{headerSize, 100, sealedBlock - 1, sealedBlock, sealedBlock + 1, 3 * sealedBlock, 40*sealedBlock + 77} {
-		path := filepath.Join(t.TempDir(), "x")
-		f, err := os.Create(path)
-		require.NoError(t, err)
-		want := make([]byte, size)
-		for i := range want {
-			want[i] = byte(r.IntN(7))
-		}
-		w := newDiskWriter(f, 5, c)
-		for at := 0; at < size; {
-			n := min(1+r.IntN(6000), size-at)
-			_, err := w.Write(want[at : at+n])
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x")
+			f, err := os.Create(path)
 			require.NoError(t, err)
-			at += n
-		}
-		header := bytes.Repeat([]byte{9}, headerSize)
-		copy(want, header)
-		require.NoError(t, w.finish(header))
+			want := make([]byte, size)
+			for i := range want {
+				want[i] = byte(r.IntN(7))
+			}
+			w := newDiskWriter(f, 5, c)
+			for at := 0; at < size; {
+				n := min(1+r.IntN(6000), size-at)
+				_, err := w.Write(want[at : at+n])
+				require.NoError(t, err)
+				at += n
+			}
+			header := bytes.Repeat([]byte{9}, headerSize)
+			copy(want, header)
+			require.NoError(t, w.finish(header))
 
-		d, err := openDisk(path, 5, c)
-		require.NoError(t, err)
-		require.EqualValues(t, size, d.size)
-		for range 200 {
-			at := r.IntN(size)
-			p := make([]byte, 1+r.IntN(size-at))
-			_, err := d.ReadAt(p, int64(at))
+			d, err := openDisk(path, 5, c)
 			require.NoError(t, err)
-			require.True(t, bytes.Equal(want[at:at+len(p)], p))
-		}
-		n, err := d.ReadAt(make([]byte, size), 1)
-		require.ErrorIs(t, err, io.EOF)
-		require.Equal(t, size-1, n)
-		require.NoError(t, d.Close())
+			require.EqualValues(t, size, d.size)
+			for range 200 {
+				at := r.IntN(size)
+				p := make([]byte, 1+r.IntN(size-at))
+				_, err := d.ReadAt(p, int64(at))
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(want[at:at+len(p)], p))
+			}
+			n, err := d.ReadAt(make([]byte, size), 1)
+			require.ErrorIs(t, err, io.EOF)
+			require.Equal(t, size-1, n)
+			require.NoError(t, d.Close())
 
-		other, err := openDisk(path, 6, c)
-		require.NoError(t, err)
-		_, err = other.ReadAt(make([]byte, 1), 0)
-		require.ErrorIs(t, err, errFormat, "another file")
-		require.NoError(t, other.Close())
-		stored, err := os.ReadFile(path)
-		require.NoError(t, err)
-		stored[r.IntN(len(stored))] ^= 8
-		require.NoError(t, os.WriteFile(path, stored, 0o600))
-		d, err = openDisk(path, 5, c)
-		require.NoError(t, err)
-		_, err = d.ReadAt(make([]byte, size), 0)
-		require.ErrorIs(t, err, errFormat)
-		require.NoError(t, d.Close())
+			other, err := openDisk(path, 6, c)
+			require.NoError(t, err)
+			_, err = other.ReadAt(make([]byte, 1), 0)
+			require.ErrorIs(t, err, errFormat, "another file")
+			require.NoError(t, other.Close())
+			stored, err := os.ReadFile(path)
+			require.NoError(t, err)
+			stored[r.IntN(len(stored))] ^= 8
+			require.NoError(t, os.WriteFile(path, stored, 0o600))
+			d, err = openDisk(path, 5, c)
+			require.NoError(t, err)
+			_, err = d.ReadAt(make([]byte, size), 0)
+			require.ErrorIs(t, err, errFormat)
+			require.NoError(t, d.Close())
+		})
 	}
 }
 
@@ -109,14 +112,18 @@ func TestEncryptedIndexes(t *testing.T) {
 	}
 	fill(nil)
 	for _, word := range []string{"xylophone", "vibraphon", fileMagic} {
-		_, with := count(word)
-		require.Positive(t, with, "the test looks for %s where it is", word)
+		t.Run(word, func(t *testing.T) {
+			_, with := count(word)
+			require.Positive(t, with, "the test looks for %s where it is", word)
+		})
 	}
 	fill(testKey)
 	for _, word := range []string{"xylophone", "vibraphon", fileMagic} {
-		files, with := count(word)
-		require.Positive(t, files)
-		require.Zero(t, with, word)
+		t.Run(word, func(t *testing.T) {
+			files, with := count(word)
+			require.Positive(t, files)
+			require.Zero(t, with, word)
+		})
 	}
 	fill(bytes.Repeat([]byte{1}, 32))
 	_, err := Open(dir, &Options{EncryptionKey: []byte("short")})

@@ -52,9 +52,11 @@ func TestOpen(t *testing.T) {
 	x, err := Open(t.TempDir(), &Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
 	require.NoError(t, err)
 	for _, uid := range []string{"", "../../../../../../../../../../etc/", strings.Repeat("A", 32)} {
-		_, err = x.OpenIndexes(t.Context(), uid)
-		require.ErrorContains(t, err, "32 lower-case")
-		require.ErrorContains(t, x.RemoveIndexes(t.Context(), uid), "32 lower-case")
+		t.Run(uid, func(t *testing.T) {
+			_, err = x.OpenIndexes(t.Context(), uid)
+			require.ErrorContains(t, err, "32 lower-case")
+			require.ErrorContains(t, x.RemoveIndexes(t.Context(), uid), "32 lower-case")
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,9 +39,11 @@ func TestRecallOfQuery(t *testing.T) {
 		return nil
 	}))
 	for _, recall := range []float32{0, .9, .99, 1} {
-		hits, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: []float32{1, 1}, K: 3, Recall: recall})
-		require.NoError(t, err)
-		require.Len(t, hits, 1)
+		t.Run(fmt.Sprint(recall), func(t *testing.T) {
+			hits, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: []float32{1, 1}, K: 3, Recall: recall})
+			require.NoError(t, err)
+			require.Len(t, hits, 1)
+		})
 	}
 	assert.Equal(t, []float32{0, .9, .99, 1}, asked)
 }

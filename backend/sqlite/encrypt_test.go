@@ -83,21 +83,23 @@ func TestEncryptedFiles(t *testing.T) {
 	restored := filepath.Join(t.TempDir(), "restored")
 	require.NoError(t, Restore(t.Context(), b, restored))
 	for what, dir := range map[string]string{"closed": dir, "crashed": crashed, "restored": restored} {
-		d, err := Open(t.Context(), dir, o)
-		require.NoError(t, err, what)
-		if what == "restored" { // the registry does not name the workspace
-			require.NoError(t, d.Close())
-			continue
-		}
-		st, err := d.OpenStore(t.Context(), uid)
-		require.NoError(t, err, what)
-		for i := 5; i < 12; i++ {
-			got, err := st.Get(t.Context(), fmt.Sprintf("name of %s %d", secret, i%7))
+		t.Run(what, func(t *testing.T) {
+			d, err := Open(t.Context(), dir, o)
 			require.NoError(t, err, what)
-			require.Equal(t, append(value, byte(i)), got, what)
-		}
-		check(t, st.(*store))
-		require.NoError(t, d.Close())
+			if what == "restored" { // the registry does not name the workspace
+				require.NoError(t, d.Close())
+				return
+			}
+			st, err := d.OpenStore(t.Context(), uid)
+			require.NoError(t, err, what)
+			for i := 5; i < 12; i++ {
+				got, err := st.Get(t.Context(), fmt.Sprintf("name of %s %d", secret, i%7))
+				require.NoError(t, err, what)
+				require.Equal(t, append(value, byte(i)), got, what)
+			}
+			check(t, st.(*store))
+			require.NoError(t, d.Close())
+		})
 	}
 }
 
@@ -127,16 +129,18 @@ func TestKeysThatDoNotFit(t *testing.T) {
 		"no key":      {sealed, nil, backend.ErrCorrupt, "no key is given"},
 		"not sealed":  {plain, &Options{EncryptionKey: testKey}, backend.ErrKey, "not encrypted"},
 	} {
-		before := map[string][]byte{}
-		filesOf(t, test.dir, func(path string, data []byte) { before[path] = data })
-		_, err := Open(t.Context(), test.dir, test.o)
-		require.ErrorIs(t, err, test.want, name)
-		require.ErrorContains(t, err, test.says, name)
-		filesOf(t, test.dir, func(path string, data []byte) {
-			require.True(t, bytes.Equal(before[path], data), "%s: %s", name, path)
-			delete(before, path)
+		t.Run(name, func(t *testing.T) {
+			before := map[string][]byte{}
+			filesOf(t, test.dir, func(path string, data []byte) { before[path] = data })
+			_, err := Open(t.Context(), test.dir, test.o)
+			require.ErrorIs(t, err, test.want, name)
+			require.ErrorContains(t, err, test.says, name)
+			filesOf(t, test.dir, func(path string, data []byte) {
+				require.True(t, bytes.Equal(before[path], data), "%s: %s", name, path)
+				delete(before, path)
+			})
+			require.Zero(t, len(before), name)
 		})
-		require.Zero(t, len(before), name)
 	}
 	_, err := Open(t.Context(), t.TempDir(), &Options{EncryptionKey: []byte("short")})
 	require.ErrorContains(t, err, "5 bytes, want 32")

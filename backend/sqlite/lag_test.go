@@ -191,17 +191,19 @@ func TestCountersBehindAfterAbort(t *testing.T) {
 	}))
 	led := s.tx.led
 	for i, event := range []bool{false, true} {
-		err := s.change(ctx, func(t *tx) error {
-			in := bare(part, fmt.Sprint("lost", i))
-			in.Event = event
-			if _, err := t.place(&in); err != nil {
-				return err
-			}
-			return t.c.do("INSERT INTO broken VALUES (999)")
+		t.Run(fmt.Sprint(event), func(t *testing.T) {
+			err := s.change(ctx, func(t *tx) error {
+				in := bare(part, fmt.Sprint("lost", i))
+				in.Event = event
+				if _, err := t.place(&in); err != nil {
+					return err
+				}
+				return t.c.do("INSERT INTO broken VALUES (999)")
+			})
+			require.ErrorIs(t, err, errConstraint)
+			assert.Equal(t, led, s.tx.led)
+			check(t, s)
 		})
-		require.ErrorIs(t, err, errConstraint)
-		assert.Equal(t, led, s.tx.led)
-		check(t, s)
 	}
 	for _, event := range []bool{false, true} {
 		in := bare(part, fmt.Sprint("kept", event))

@@ -63,16 +63,18 @@ func TestLogSpaceSteps(t *testing.T) {
 		{"by a large commit", 5<<20 - maxLogGrowth - 1, 5 << 20, 5 << 20},
 		{"full", logBytes - 1, logBytes, logBytes},
 	} {
-		require.NoError(t, os.WriteFile(path+"-wal", make([]byte, test.size), 0o600))
-		l := newLogSpace(path)
-		l.size = test.before
-		l.ahead()
-		info, err := os.Stat(path + "-wal")
-		require.NoError(t, err)
-		assert.Equal(t, test.after, info.Size(), test.name)
-		if test.size < logBytes {
-			assert.Equal(t, test.after, l.size, test.name)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(path+"-wal", make([]byte, test.size), 0o600))
+			l := newLogSpace(path)
+			l.size = test.before
+			l.ahead()
+			info, err := os.Stat(path + "-wal")
+			require.NoError(t, err)
+			assert.Equal(t, test.after, info.Size(), test.name)
+			if test.size < logBytes {
+				assert.Equal(t, test.after, l.size, test.name)
+			}
+		})
 	}
 	require.NoError(t, os.Remove(path+"-wal"))
 	l := newLogSpace(path)

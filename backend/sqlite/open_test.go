@@ -65,8 +65,10 @@ func child(t *testing.T, what, dir string) *exec.Cmd {
 func TestOpenOptions(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{{Readers: -1}, {Readers: 65}, {CacheBytes: 100}} {
-		_, err := Open(t.Context(), t.TempDir(), &o)
-		require.Error(t, err, "%+v", o)
+		t.Run(o.vfs, func(t *testing.T) {
+			_, err := Open(t.Context(), t.TempDir(), &o)
+			require.Error(t, err, "%+v", o)
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -79,15 +81,17 @@ func TestOpenOptions(t *testing.T) {
 func TestOpenOddDirectories(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a?b=c", "100%41", "hash#tag", "späce and 'quote'", "semi;colon&amp"} {
-		dir := filepath.Join(t.TempDir(), name)
-		d, err := Open(t.Context(), dir, nil)
-		require.NoError(t, err, "%q", name)
-		s, err := d.OpenStore(t.Context(), testUID)
-		require.NoError(t, err)
-		require.NoError(t, s.Set(t.Context(), "k", nil, []byte("v")))
-		require.NoError(t, d.Close())
-		assert.FileExists(t, filepath.Join(dir, "deployment.db"))
-		assert.FileExists(t, filepath.Join(dir, "tenants", testUID[:2], testUID, "store.db"))
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), name)
+			d, err := Open(t.Context(), dir, nil)
+			require.NoError(t, err, "%q", name)
+			s, err := d.OpenStore(t.Context(), testUID)
+			require.NoError(t, err)
+			require.NoError(t, s.Set(t.Context(), "k", nil, []byte("v")))
+			require.NoError(t, d.Close())
+			assert.FileExists(t, filepath.Join(dir, "deployment.db"))
+			assert.FileExists(t, filepath.Join(dir, "tenants", testUID[:2], testUID, "store.db"))
+		})
 	}
 }
 
@@ -98,9 +102,11 @@ func TestUIDs(t *testing.T) {
 		"", "..", "../../../../../../../../etc/passwd0", strings.Repeat("a", 31), strings.Repeat("a", 33),
 		strings.Repeat("A", 32), strings.Repeat("a", 31) + "/", strings.Repeat("a", 31) + "\x00", strings.Repeat("g", 32),
 	} {
-		_, err := d.OpenStore(t.Context(), uid)
-		require.Error(t, err, "%q", uid)
-		require.Error(t, d.RemoveStore(t.Context(), uid), "%q", uid)
+		t.Run(uid, func(t *testing.T) {
+			_, err := d.OpenStore(t.Context(), uid)
+			require.Error(t, err, "%q", uid)
+			require.Error(t, d.RemoveStore(t.Context(), uid), "%q", uid)
+		})
 	}
 	_, err := d.OpenStore(t.Context(), testUID)
 	require.ErrorIs(t, err, backend.ErrConflict, "opened twice")
@@ -110,21 +116,23 @@ func TestUIDs(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	for file, known := range map[string]schema{"deployment.db": deploymentSchema, filepath.Join("tenants", testUID[:2], testUID, "store.db"): storeSchema} {
-		dir := t.TempDir()
-		d, _ := openOnce(t, dir)
-		require.NoError(t, d.Close())
-		c, err := openConn(filepath.Join(dir, file), connOptions{})
-		require.NoError(t, err)
-		require.NoError(t, c.script("PRAGMA user_version = 77"))
-		require.NoError(t, c.close())
-		d, err = Open(t.Context(), dir, nil)
-		if err == nil {
-			_, err = d.OpenStore(t.Context(), testUID)
+		t.Run(file, func(t *testing.T) {
+			dir := t.TempDir()
+			d, _ := openOnce(t, dir)
 			require.NoError(t, d.Close())
-		}
-		require.ErrorIs(t, err, backend.ErrNewerSchema)
-		require.ErrorContains(t, err, "schema 77")
-		require.ErrorContains(t, err, fmt.Sprint("up to ", len(known)))
+			c, err := openConn(filepath.Join(dir, file), connOptions{})
+			require.NoError(t, err)
+			require.NoError(t, c.script("PRAGMA user_version = 77"))
+			require.NoError(t, c.close())
+			d, err = Open(t.Context(), dir, nil)
+			if err == nil {
+				_, err = d.OpenStore(t.Context(), testUID)
+				require.NoError(t, d.Close())
+			}
+			require.ErrorIs(t, err, backend.ErrNewerSchema)
+			require.ErrorContains(t, err, "schema 77")
+			require.ErrorContains(t, err, fmt.Sprint("up to ", len(known)))
+		})
 	}
 }
 

@@ -54,14 +54,16 @@ func TestToldOnceCommitted(t *testing.T) {
 		"Subs":    func(ctx context.Context) error { _, err := s.Subs(ctx); return err },
 		"Stats":   func(ctx context.Context) error { _, err := s.Stats(ctx, testPart.Class); return err },
 	} {
-		s.commits.begin()
-		brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		require.ErrorIs(t, ask(brief), context.DeadlineExceeded, name)
-		cancel()
-		told := make(chan error, 1)
-		go func() { told <- ask(t.Context()) }()
-		s.commits.end()
-		require.NoError(t, <-told, name)
-		require.NoError(t, ask(t.Context()), name)
+		t.Run(name, func(t *testing.T) {
+			s.commits.begin()
+			brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			require.ErrorIs(t, ask(brief), context.DeadlineExceeded, name)
+			cancel()
+			told := make(chan error, 1)
+			go func() { told <- ask(t.Context()) }()
+			s.commits.end()
+			require.NoError(t, <-told, name)
+			require.NoError(t, ask(t.Context()), name)
+		})
 	}
 }

@@ -140,7 +140,9 @@ func TestCtxWhileQueued(t *testing.T) {
 		"read":  func() error { _, err := s.Sources(ctx, testPart, []string{"x"}); return err },
 		"query": func() error { _, err := s.Get(ctx, "x"); return err },
 	} {
-		require.Equal(t, context.Canceled, call(), name)
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, context.Canceled, call(), name)
+		})
 	}
 }
 

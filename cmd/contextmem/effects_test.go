@@ -215,8 +215,10 @@ func TestServersOfModels(t *testing.T) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for path, want := range map[string][2]string{"/v1/embeddings": {"Bearer k1", "m1"}, "/rerank": {"Bearer k2", "m2"}, "/v1/chat/completions": {"Bearer k3", "m3"}, "/v1/audio/transcriptions": {"Bearer k4", "m4"}} {
-		assert.Equal(t, want[0], a.keys[path], path)
-		assert.Contains(t, a.body[path], want[1], path)
+		t.Run(path, func(t *testing.T) {
+			assert.Equal(t, want[0], a.keys[path], path)
+			assert.Contains(t, a.body[path], want[1], path)
+		})
 	}
 	assert.Contains(t, a.body["/v1/embeddings"], `"dimensions":8`)
 }
@@ -272,13 +274,15 @@ func TestOCRAndPDFTool(t *testing.T) {
 		"with":             {[]string{"--ocr"}, 0, "1 added"},
 		"unknown language": {[]string{"--ocr", "--ocr-languages", "xyz"}, exitPartial, "1 failed"},
 	} {
-		data := filepath.Join(dir, name)
-		c := inProcess(t, data, "", append([]string{"ingest", file}, x.args...)...)
-		require.Equal(t, x.code, c.code, "%s: %s%s", name, c.out, c.err)
-		require.Contains(t, c.out, x.says, name)
-		if x.says == "1 added" {
-			require.Contains(t, inProcess(t, data, "", "recall", "when does the gate close?").out, "closes at seven")
-		}
+		t.Run(name, func(t *testing.T) {
+			data := filepath.Join(dir, name)
+			c := inProcess(t, data, "", append([]string{"ingest", file}, x.args...)...)
+			require.Equal(t, x.code, c.code, "%s: %s%s", name, c.out, c.err)
+			require.Contains(t, c.out, x.says, name)
+			if x.says == "1 added" {
+				require.Contains(t, inProcess(t, data, "", "recall", "when does the gate close?").out, "closes at seven")
+			}
+		})
 	}
 
 	bin, called := filepath.Join(dir, "bin"), filepath.Join(dir, "called")

@@ -70,43 +70,45 @@ func TestInspector(t *testing.T) {
 		"stdio": {os.Args[0], "mcp"},
 		"http":  {keyed.URL + "/mcp"},
 	} {
-		ask := func(out any, args ...string) {
-			t.Helper()
-			cmd := exec.CommandContext(ctx, inspector, slices.Concat([]string{"--cli"}, at, args)...)
-			cmd.Env = append(os.Environ(), programEnv+"=1", "CONTEXTMEM_DATA="+data, "CONTEXTMEM_EMBEDDER=static")
-			b, err := cmd.Output()
-			require.NoError(t, err, "%s: %v: %s", name, args, b)
-			require.NoError(t, json.Unmarshal(b, out), "%s: %s", name, b)
-		}
-		var tools struct{ Tools []struct{ Name string } }
-		ask(&tools, "--method", "tools/list")
-		var names []string
-		for _, x := range tools.Tools {
-			names = append(names, x.Name)
-		}
-		require.Subset(t, names, []string{"remember", "recall", "facts", "forget", "ingest", "profile", "list"}, name)
-		var m struct{ StructuredContent remembered }
-		ask(&m, "--method", "tools/call", "--tool-name", "remember", "--tool-arg", "text=Bob drinks green tea at noon.")
-		require.True(t, m.StructuredContent.Stored, name)
-		var r struct{ StructuredContent recalled }
-		ask(&r, "--method", "tools/call", "--tool-name", "recall", "--tool-arg", "question=What does Bob drink?", "max=1")
-		require.Len(t, r.StructuredContent.Passages, 1, name)
-		require.Equal(t, m.StructuredContent.ID, r.StructuredContent.Passages[0].ID, name)
-		var read struct{ Contents []struct{ Text string } }
-		ask(&read, "--method", "resources/read", "--uri", r.StructuredContent.Passages[0].URI)
-		require.Equal(t, "Bob drinks green tea at noon.", read.Contents[0].Text, name)
-		var templates struct {
-			ResourceTemplates []struct{ URITemplate string }
-		}
-		ask(&templates, "--method", "resources/templates/list")
-		require.Len(t, templates.ResourceTemplates, 1, name)
-		var prompts struct{ Prompts []struct{ Name string } }
-		ask(&prompts, "--method", "prompts/list")
-		require.Equal(t, "with_memory", prompts.Prompts[0].Name, name)
-		var p struct {
-			Messages []struct{ Content struct{ Text string } }
-		}
-		ask(&p, "--method", "prompts/get", "--prompt-name", "with_memory", "--prompt-args", "question=What does Bob drink?")
-		require.Contains(t, p.Messages[0].Content.Text, "green tea", name)
+		t.Run(name, func(t *testing.T) {
+			ask := func(out any, args ...string) {
+				t.Helper()
+				cmd := exec.CommandContext(ctx, inspector, slices.Concat([]string{"--cli"}, at, args)...)
+				cmd.Env = append(os.Environ(), programEnv+"=1", "CONTEXTMEM_DATA="+data, "CONTEXTMEM_EMBEDDER=static")
+				b, err := cmd.Output()
+				require.NoError(t, err, "%s: %v: %s", name, args, b)
+				require.NoError(t, json.Unmarshal(b, out), "%s: %s", name, b)
+			}
+			var tools struct{ Tools []struct{ Name string } }
+			ask(&tools, "--method", "tools/list")
+			var names []string
+			for _, x := range tools.Tools {
+				names = append(names, x.Name)
+			}
+			require.Subset(t, names, []string{"remember", "recall", "facts", "forget", "ingest", "profile", "list"}, name)
+			var m struct{ StructuredContent remembered }
+			ask(&m, "--method", "tools/call", "--tool-name", "remember", "--tool-arg", "text=Bob drinks green tea at noon.")
+			require.True(t, m.StructuredContent.Stored, name)
+			var r struct{ StructuredContent recalled }
+			ask(&r, "--method", "tools/call", "--tool-name", "recall", "--tool-arg", "question=What does Bob drink?", "max=1")
+			require.Len(t, r.StructuredContent.Passages, 1, name)
+			require.Equal(t, m.StructuredContent.ID, r.StructuredContent.Passages[0].ID, name)
+			var read struct{ Contents []struct{ Text string } }
+			ask(&read, "--method", "resources/read", "--uri", r.StructuredContent.Passages[0].URI)
+			require.Equal(t, "Bob drinks green tea at noon.", read.Contents[0].Text, name)
+			var templates struct {
+				ResourceTemplates []struct{ URITemplate string }
+			}
+			ask(&templates, "--method", "resources/templates/list")
+			require.Len(t, templates.ResourceTemplates, 1, name)
+			var prompts struct{ Prompts []struct{ Name string } }
+			ask(&prompts, "--method", "prompts/list")
+			require.Equal(t, "with_memory", prompts.Prompts[0].Name, name)
+			var p struct {
+				Messages []struct{ Content struct{ Text string } }
+			}
+			ask(&p, "--method", "prompts/get", "--prompt-name", "with_memory", "--prompt-args", "question=What does Bob drink?")
+			require.Contains(t, p.Messages[0].Content.Text, "green tea", name)
+		})
 	}
 }

@@ -181,10 +181,12 @@ func TestUsage(t *testing.T) {
 		"is the name of no flag": {"ls", "--config", conf},
 		"http or https":          {"ls", "--url", "nowhere"},
 	} {
-		c := inProcess(t, filepath.Join(dir, "data"), "", args...)
-		require.Equal(t, exitUsage, c.code, "%v: %s", args, c.err)
-		require.Contains(t, c.err, text, args)
-		require.NotContains(t, c.err, "sesame")
+		t.Run(text, func(t *testing.T) {
+			c := inProcess(t, filepath.Join(dir, "data"), "", args...)
+			require.Equal(t, exitUsage, c.code, "%v: %s", args, c.err)
+			require.Contains(t, c.err, text, args)
+			require.NotContains(t, c.err, "sesame")
+		})
 	}
 }
 
@@ -290,9 +292,11 @@ func TestManAndCompletion(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(b), "Find what answers a question")
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		c := inProcess(t, dir, "", "completion", shell)
-		require.Zero(t, c.code, c.err)
-		require.Contains(t, c.out, "contextmem")
+		t.Run(shell, func(t *testing.T) {
+			c := inProcess(t, dir, "", "completion", shell)
+			require.Zero(t, c.code, c.err)
+			require.Contains(t, c.out, "contextmem")
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -173,8 +174,10 @@ func TestStdio(t *testing.T) {
 	}
 	var same [2]remembered
 	for i, s := range []session{a, b} {
-		wg.Go(func() {
-			require.Empty(s.t, s.tool("remember", map[string]any{"text": "The spare key hangs behind the clock."}, &same[i]))
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			wg.Go(func() {
+				require.Empty(s.t, s.tool("remember", map[string]any{"text": "The spare key hangs behind the clock."}, &same[i]))
+			})
 		})
 	}
 	wg.Wait()
@@ -215,11 +218,13 @@ func TestStreamableHTTP(t *testing.T) {
 	}
 	talk(t, connect(t, "one", at(bearer{key: "secret"})))
 	for _, b := range []bearer{{key: "secret", sub: "bob"}, {key: "secret", tenant: "other"}, {key: "foreign"}} {
-		var r recalled
-		s := connect(t, "two", at(b))
-		require.Empty(t, s.tool("recall", map[string]any{"question": "What does Bob drink?"}, &r))
-		require.Empty(t, r.Passages, "%+v", b)
-		require.NoError(t, s.Close())
+		t.Run(b.key, func(t *testing.T) {
+			var r recalled
+			s := connect(t, "two", at(b))
+			require.Empty(t, s.tool("recall", map[string]any{"question": "What does Bob drink?"}, &r))
+			require.Empty(t, r.Passages, "%+v", b)
+			require.NoError(t, s.Close())
+		})
 	}
 	_, err := mcp.NewClient(&mcp.Implementation{Name: "x"}, nil).Connect(t.Context(), at(bearer{key: "wrong"}), nil)
 	require.Error(t, err)

@@ -54,9 +54,11 @@ func TestServeProfiles(t *testing.T) {
 		{"secret", "goroutine?debug=1", http.StatusOK, "goroutine profile:"},
 		{"secret", "cmdline", http.StatusOK, "serve"},
 	} {
-		status, body := sent(t, address+"/debug/pprof/"+c.path, c.key)
-		assert.Equal(t, c.status, status, c.path)
-		assert.Contains(t, body, c.holds, c.path)
+		t.Run(c.key, func(t *testing.T) {
+			status, body := sent(t, address+"/debug/pprof/"+c.path, c.key)
+			assert.Equal(t, c.status, status, c.path)
+			assert.Contains(t, body, c.holds, c.path)
+		})
 	}
 
 	address, _ = serving(t, t.TempDir(), "--api-keys", "secret")
@@ -85,29 +87,31 @@ func TestServeAuditLog(t *testing.T) {
 	}
 	var first map[string]any
 	for i, id := range []string{"b1", "b2"} {
-		address, end := serving(t, dir, "--api-keys", "secret", "--audit-log", name)
-		c, err := client.New(address, "secret", nil)
-		require.NoError(t, err)
-		before := len(lines())
-		_, err = c.Tenants(t.Context())
-		require.NoError(t, err)
-		require.Len(t, lines(), before, "reading is no write")
-		added := inProcess(t, t.TempDir(), "", "add", "--url", address, "--key", "secret", "-s", "bob", "--id", id, "Bob's cat is called Miso.")
-		require.Zero(t, added.code, added.err)
-		end()
-		written := lines()
-		require.Greater(t, len(written), before)
-		for _, m := range written[before:] {
-			key, _ := m["key"].(string)
-			assert.True(t, strings.HasPrefix(key, "fixed-"), "%v", m)
-			assert.NotEmpty(t, m["request"])
-		}
-		last := written[len(written)-1]
-		assert.Equal(t, []any{"POST", "/context/ingest", "bob"}, []any{last["method"], last["route"], last["collection"]})
-		if i == 0 {
-			first = written[0]
-		}
-		assert.Equal(t, first, written[0], "what was written stays")
+		t.Run(id, func(t *testing.T) {
+			address, end := serving(t, dir, "--api-keys", "secret", "--audit-log", name)
+			c, err := client.New(address, "secret", nil)
+			require.NoError(t, err)
+			before := len(lines())
+			_, err = c.Tenants(t.Context())
+			require.NoError(t, err)
+			require.Len(t, lines(), before, "reading is no write")
+			added := inProcess(t, t.TempDir(), "", "add", "--url", address, "--key", "secret", "-s", "bob", "--id", id, "Bob's cat is called Miso.")
+			require.Zero(t, added.code, added.err)
+			end()
+			written := lines()
+			require.Greater(t, len(written), before)
+			for _, m := range written[before:] {
+				key, _ := m["key"].(string)
+				assert.True(t, strings.HasPrefix(key, "fixed-"), "%v", m)
+				assert.NotEmpty(t, m["request"])
+			}
+			last := written[len(written)-1]
+			assert.Equal(t, []any{"POST", "/context/ingest", "bob"}, []any{last["method"], last["route"], last["collection"]})
+			if i == 0 {
+				first = written[0]
+			}
+			assert.Equal(t, first, written[0], "what was written stays")
+		})
 	}
 	info, err := os.Stat(name)
 	require.NoError(t, err)

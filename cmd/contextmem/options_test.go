@@ -69,16 +69,18 @@ func TestFilesOfDeployment(t *testing.T) {
 	serve.Flags().VisitAll(note)
 	dir := filepath.Join("..", "..", "deploy")
 	for _, file := range []string{"Dockerfile", "compose.yaml", "contextmem.service", "contextmem.env"} {
-		b, err := os.ReadFile(filepath.Join(dir, file))
-		require.NoError(t, err)
-		found := 0
-		for _, w := range strings.FieldsFunc(string(b), func(r rune) bool { return !(r == '_' || r >= 'A' && r <= 'Z') }) {
-			if strings.HasPrefix(w, "CONTEXTMEM_") {
-				require.True(t, known[w], "%s: %s", file, w)
-				found++
+		t.Run(file, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(dir, file))
+			require.NoError(t, err)
+			found := 0
+			for _, w := range strings.FieldsFunc(string(b), func(r rune) bool { return !(r == '_' || r >= 'A' && r <= 'Z') }) {
+				if strings.HasPrefix(w, "CONTEXTMEM_") {
+					require.True(t, known[w], "%s: %s", file, w)
+					found++
+				}
 			}
-		}
-		require.Positive(t, found, file)
+			require.Positive(t, found, file)
+		})
 	}
 }
 

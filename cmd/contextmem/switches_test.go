@@ -237,48 +237,50 @@ func TestServeSwitches(t *testing.T) {
 func TestServeShutdown(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []string{"1ms", "1m"} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		cmd := program(ctx, t, t.TempDir(), "serve", "--addr", "127.0.0.1:0", "--api-keys", "secret", "--shutdown-timeout", wait)
-		errs, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		line := make([]byte, 256)
-		n, err := errs.Read(line)
-		require.NoError(t, err)
-		_, address, ok := strings.Cut(strings.Split(string(line[:n]), "\n")[0], "ready at http://")
-		require.True(t, ok, "%s", line[:n])
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		require.NoError(t, err)
-		body := `{"database":"d"}`
-		fmt.Fprintf(c, "POST /databases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
-		b := make([]byte, 512)
-		n, err = c.Read(b) // it waits for the body: the request is under way
-		require.NoError(t, err)
-		require.Contains(t, string(b[:n]), "100 Continue")
-		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		if wait == "1m" {
-			for { // until it listens no more
-				probe, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-				if err != nil {
-					break
-				}
-				_ = probe.Close()
-			}
-			fmt.Fprint(c, body)
-			n, err = c.Read(b)
+		t.Run(wait, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			cmd := program(ctx, t, t.TempDir(), "serve", "--addr", "127.0.0.1:0", "--api-keys", "secret", "--shutdown-timeout", wait)
+			errs, err := cmd.StderrPipe()
 			require.NoError(t, err)
-			require.Contains(t, string(b[:n]), "HTTP/1.1 20")
-		}
-		rest, _ := io.ReadAll(errs)
-		err = cmd.Wait()
-		require.NoError(t, c.Close())
-		if wait == "1m" {
-			require.NoError(t, err, "%s", rest)
-		} else {
-			require.Error(t, err)
-			require.Contains(t, string(rest), "were cut off")
-		}
-		cancel()
+			require.NoError(t, cmd.Start())
+			line := make([]byte, 256)
+			n, err := errs.Read(line)
+			require.NoError(t, err)
+			_, address, ok := strings.Cut(strings.Split(string(line[:n]), "\n")[0], "ready at http://")
+			require.True(t, ok, "%s", line[:n])
+			c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+			require.NoError(t, err)
+			body := `{"database":"d"}`
+			fmt.Fprintf(c, "POST /databases HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
+			b := make([]byte, 512)
+			n, err = c.Read(b) // it waits for the body: the request is under way
+			require.NoError(t, err)
+			require.Contains(t, string(b[:n]), "100 Continue")
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+			if wait == "1m" {
+				for { // until it listens no more
+					probe, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+					if err != nil {
+						break
+					}
+					_ = probe.Close()
+				}
+				fmt.Fprint(c, body)
+				n, err = c.Read(b)
+				require.NoError(t, err)
+				require.Contains(t, string(b[:n]), "HTTP/1.1 20")
+			}
+			rest, _ := io.ReadAll(errs)
+			err = cmd.Wait()
+			require.NoError(t, c.Close())
+			if wait == "1m" {
+				require.NoError(t, err, "%s", rest)
+			} else {
+				require.Error(t, err)
+				require.Contains(t, string(rest), "were cut off")
+			}
+			cancel()
+		})
 	}
 }
 
@@ -425,22 +427,24 @@ func TestJSON(t *testing.T) {
 		{"export", []string{"-o", ours}}, {"import", []string{"-t", "copy", "--dry-run", ours}}, {"import", []string{"-t", "copy", ours}}, {"import", []string{"--dry-run", foreign}}, {"import", []string{foreign}},
 		{"backup", []string{backup}}, {"restore", []string{backup, "--data", filepath.Join(dir, "moved")}}, {"verify", nil}, {"reembed", nil}, {"eval", []string{set}}, {"doctor", nil}, {"demo", nil}, {"rm", []string{"m1"}},
 	} {
-		args := append(strings.Fields(x.words), x.args...)
-		for i, a := range args {
-			if a == "KEY" {
-				args[i] = key
+		t.Run(x.words, func(t *testing.T) {
+			args := append(strings.Fields(x.words), x.args...)
+			for i, a := range args {
+				if a == "KEY" {
+					args[i] = key
+				}
 			}
-		}
-		c := inProcess(t, data, "", append(args, "--json")...)
-		require.Zero(t, c.code, "%v: %s", args, c.err)
-		require.Empty(t, c.err, "%v", args)
-		var v any
-		require.NoError(t, json.Unmarshal([]byte(c.out), &v), "%v: %s", args, c.out)
-		if m, ok := v.(map[string]any); ok && x.words == "keys create" {
-			key, _ = m["id"].(string)
-			require.NotEmpty(t, key)
-		}
-		shown[x.words] = true
+			c := inProcess(t, data, "", append(args, "--json")...)
+			require.Zero(t, c.code, "%v: %s", args, c.err)
+			require.Empty(t, c.err, "%v", args)
+			var v any
+			require.NoError(t, json.Unmarshal([]byte(c.out), &v), "%v: %s", args, c.out)
+			if m, ok := v.(map[string]any); ok && x.words == "keys create" {
+				key, _ = m["id"].(string)
+				require.NotEmpty(t, key)
+			}
+			shown[x.words] = true
+		})
 	}
 	for words := range commands(newRoot(&app{streams: streams{env: func(string) string { return "" }}})) {
 		if words == "contextmem" || words == "completion" {

@@ -56,14 +56,18 @@ func TestParse(t *testing.T) {
 		"cut off": {rss[:strings.Index(rss, "<item><title>Second")+20], "Harbour News", []entry{
 			{id: "g1", title: "Café opens", link: "https://news.test/a", body: "<p>The caf&eacute; opens at the quay.</p>", time: time.Date(2006, 1, 2, 15, 4, 5, 0, time.UTC)}}},
 	} {
-		d, err := parse([]byte(tc.in), base)
-		require.NoError(t, err, name)
-		require.Equal(t, tc.title, d.title, name)
-		require.Equal(t, tc.want, d.entries, name)
+		t.Run(name, func(t *testing.T) {
+			d, err := parse([]byte(tc.in), base)
+			require.NoError(t, err, name)
+			require.Equal(t, tc.title, d.title, name)
+			require.Equal(t, tc.want, d.entries, name)
+		})
 	}
 	for _, bad := range []string{"", " ", "{}", "[]", "<html><body>hello</body></html>", "<rss", "text", `{"version": "https://jsonfeed.org/version/1", "items": 5}`} {
-		_, err := parse([]byte(bad), base)
-		require.ErrorIs(t, err, errNoFeed, "%q", bad)
+		t.Run(bad, func(t *testing.T) {
+			_, err := parse([]byte(bad), base)
+			require.ErrorIs(t, err, errNoFeed, "%q", bad)
+		})
 	}
 }
 
@@ -154,7 +158,9 @@ func TestSyncErrors(t *testing.T) {
 	status = 404
 	require.ErrorContains(t, try(srv.URL, ""), "404")
 	for _, id := range []string{"", "file:///etc/passwd", "https://user:pw@host/", "nothing", "https://"} {
-		require.ErrorContains(t, try(id, ""), "not the address", "%q", id)
+		t.Run(id, func(t *testing.T) {
+			require.ErrorContains(t, try(id, ""), "not the address", "%q", id)
+		})
 	}
 	guarded := New(Config{})
 	_, err := guarded.Sync(t.Context(), connector.SyncRequest{ResourceID: srv.URL + "/?key=secret"})

@@ -182,8 +182,10 @@ func TestSinceAndTypes(t *testing.T) {
 		"type":   {connector.SyncRequest{Type: "pull_request"}, []string{"acme/docs#3"}},
 		"filter": {connector.SyncRequest{Filters: map[string]any{"object_types": []any{"issue", "file"}}}, []string{"acme/docs#1", "acme/docs#2", "acme/docs:a.md"}},
 	} {
-		ids, _, _, _ := drain(t, f, github.Config{}, c.r)
-		assert.Equal(t, c.want, ids, name)
+		t.Run(name, func(t *testing.T) {
+			ids, _, _, _ := drain(t, f, github.Config{}, c.r)
+			assert.Equal(t, c.want, ids, name)
+		})
 	}
 	_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good, Filters: map[string]any{"object_types": "wiki"}})
 	assert.Error(t, err)
@@ -287,19 +289,25 @@ func TestBadAnswers(t *testing.T) {
 		"no time":     `[{"number":1}]`,
 		"empty":       ``,
 	} {
-		f := newFake(t)
-		f.setRefuse(func(string) (int, map[string]string, string) { return 200, nil, body })
-		_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good})
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.setRefuse(func(string) (int, map[string]string, string) { return 200, nil, body })
+			_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good})
+			assert.Error(t, err, name)
+		})
 	}
 	f := newFake(t)
 	for _, cursor := range []string{"{", `{"v":9}`, `{"v":1,"f":{"h":"../../user"}}`} {
-		_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good, Cursor: cursor})
-		assert.Error(t, err, cursor)
+		t.Run(cursor, func(t *testing.T) {
+			_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: "acme/docs", Credentials: good, Cursor: cursor})
+			assert.Error(t, err, cursor)
+		})
 	}
 	for _, id := range []string{"", "acme", "acme/..", "acme/docs/issues", "a b/c"} {
-		_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: id, Credentials: good})
-		assert.Error(t, err, id)
+		t.Run(id, func(t *testing.T) {
+			_, err := open(f, github.Config{}).Sync(t.Context(), connector.SyncRequest{ResourceID: id, Credentials: good})
+			assert.Error(t, err, id)
+		})
 	}
 }
 

@@ -206,26 +206,28 @@ func TestPageAsMarkdown(t *testing.T) {
 func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	t.Parallel()
 	for _, r := range []connector.SyncRequest{{ResourceID: db, Type: "database"}, {ResourceID: "workspace"}} {
-		f := newFake(t)
-		for i := 1; i <= 14; i++ {
-			f.pages[id(i)] = page{edited: day.Add(time.Duration(i/4) * time.Minute)}
-		}
-		r.Limit = 3
-		ids, _, last, cursor := drain(t, f, r)
-		assert.Len(t, ids, 14)
-		assert.Len(t, last, 14)
-		f.reads = nil
-		r.Cursor = cursor
-		ids, _, _, r.Cursor = drain(t, f, r)
-		assert.Empty(t, ids)
-		assert.Empty(t, f.reads)
-		f.pages[id(5)] = page{edited: day.Add(time.Hour)}
-		f.pages[id(20)] = page{edited: day.Add(2 * time.Minute)} // shown late by the search
-		ids, _, _, _ = drain(t, f, r)
-		assert.ElementsMatch(t, []string{id(5), id(20)}, ids)
-		r.Cursor, r.Since = "", day.Add(time.Hour)
-		ids, _, _, _ = drain(t, f, r)
-		assert.Equal(t, []string{id(5)}, ids)
+		t.Run(r.ResourceID, func(t *testing.T) {
+			f := newFake(t)
+			for i := 1; i <= 14; i++ {
+				f.pages[id(i)] = page{edited: day.Add(time.Duration(i/4) * time.Minute)}
+			}
+			r.Limit = 3
+			ids, _, last, cursor := drain(t, f, r)
+			assert.Len(t, ids, 14)
+			assert.Len(t, last, 14)
+			f.reads = nil
+			r.Cursor = cursor
+			ids, _, _, r.Cursor = drain(t, f, r)
+			assert.Empty(t, ids)
+			assert.Empty(t, f.reads)
+			f.pages[id(5)] = page{edited: day.Add(time.Hour)}
+			f.pages[id(20)] = page{edited: day.Add(2 * time.Minute)} // shown late by the search
+			ids, _, _, _ = drain(t, f, r)
+			assert.ElementsMatch(t, []string{id(5), id(20)}, ids)
+			r.Cursor, r.Since = "", day.Add(time.Hour)
+			ids, _, _, _ = drain(t, f, r)
+			assert.Equal(t, []string{id(5)}, ids)
+		})
 	}
 }
 
@@ -282,9 +284,11 @@ func TestRefusalsAndBadAnswers(t *testing.T) {
 	require.Len(t, rs, 2)
 	assert.Equal(t, id(1), rs[1].ID)
 	for _, body := range []string{"", `{"results":[{`, `[]`, `{"results":[{"object":"page"}]}`} {
-		f.refuse = func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, body); return true }
-		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: db, Type: "database", Credentials: good})
-		assert.Error(t, err, body)
+		t.Run(body, func(t *testing.T) {
+			f.refuse = func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, body); return true }
+			_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: db, Type: "database", Credentials: good})
+			assert.Error(t, err, body)
+		})
 	}
 	_, err = p.Sync(t.Context(), connector.SyncRequest{ResourceID: "../users", Type: "page", Credentials: good})
 	assert.Error(t, err)

@@ -258,19 +258,23 @@ func TestRefusalsAndBadAnswers(t *testing.T) {
 	assert.NotContains(t, err.Error(), "xoxb")
 	assert.ErrorIs(t, p.Check(t.Context(), nil), connector.ErrBadCredentials)
 	for _, body := range []string{``, `{"ok":`, `[]`, `{"ok":false,"error":"channel_not_found"}`, `{"ok":true,"messages":[{"ts":"x"}]}`} {
-		f.refuse = func(w http.ResponseWriter, method string) bool {
-			if method == "conversations.history" {
-				fmt.Fprint(w, body)
+		t.Run(body, func(t *testing.T) {
+			f.refuse = func(w http.ResponseWriter, method string) bool {
+				if method == "conversations.history" {
+					fmt.Fprint(w, body)
+				}
+				return method == "conversations.history"
 			}
-			return method == "conversations.history"
-		}
-		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: "C1", Credentials: good})
-		assert.Error(t, err, body)
+			_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: "C1", Credentials: good})
+			assert.Error(t, err, body)
+		})
 	}
 	f.refuse = nil
 	for _, c := range []string{"{", `{"v":2}`, `{"v":1,"r":"!"}`} {
-		_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: "C1", Credentials: good, Cursor: c})
-		assert.Error(t, err, c)
+		t.Run(c, func(t *testing.T) {
+			_, err := p.Sync(t.Context(), connector.SyncRequest{ResourceID: "C1", Credentials: good, Cursor: c})
+			assert.Error(t, err, c)
+		})
 	}
 	a, next, err := p.Discover(t.Context(), good, "", 1)
 	require.NoError(t, err)

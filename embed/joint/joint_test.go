@@ -154,10 +154,12 @@ func TestErrorsOfMembers(t *testing.T) {
 		"base":   open(t, &fake{name: "a", letters: "a", err: down}, &fake{name: "b", letters: "b"}),
 		"beside": open(t, &fake{name: "a", letters: "a"}, &fake{name: "b", letters: "b", err: down}),
 	} {
-		_, err := e.EmbedQuery(t.Context(), "what is the news?")
-		require.ErrorIs(t, err, down, what)
-		_, err = e.EmbedDocuments(t.Context(), []string{"that is the news"})
-		require.ErrorIs(t, err, down, what)
+		t.Run(what, func(t *testing.T) {
+			_, err := e.EmbedQuery(t.Context(), "what is the news?")
+			require.ErrorIs(t, err, down, what)
+			_, err = e.EmbedDocuments(t.Context(), []string{"that is the news"})
+			require.ErrorIs(t, err, down, what)
+		})
 	}
 	_, err := open(t, &fake{name: "a", letters: "a"}, &fake{name: "b", letters: "b", err: down}).EmbedQuery(t.Context(), "wie ist das Wetter?")
 	require.NoError(t, err, "the second model is not asked")

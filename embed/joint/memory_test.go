@@ -39,7 +39,9 @@ func TestMemoryQuery(t *testing.T) {
 
 	for name, bad := range map[string][]byte{"nothing": nil, "no rank": {0, 0, 0, 0}, "cut off": weightsOf(6, 1, 4, 2)[:40], "other dimensions": weightsOf(5, 1, 4, 2),
 		"not a number": weightsOf(6, 1, 4, float32(math.NaN()))} {
-		_, err := plain.WithMemories(bad)
-		require.ErrorContains(t, err, "weights of memories", name)
+		t.Run(name, func(t *testing.T) {
+			_, err := plain.WithMemories(bad)
+			require.ErrorContains(t, err, "weights of memories", name)
+		})
 	}
 }

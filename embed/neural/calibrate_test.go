@@ -96,8 +96,10 @@ func TestCalibrateRefuses(t *testing.T) {
 		wrong[i/8*8+(i+4)%8].Document = p.Document
 	}
 	for what, ps := range map[string][]neural.Pair{"no pairs": nil, "eight pairs": pairs()[:9], "two topics": same, "of no use": wrong} {
-		_, err := neural.Calibrate(t.Context(), e, ps)
-		assert.ErrorContains(t, err, what)
+		t.Run(what, func(t *testing.T) {
+			_, err := neural.Calibrate(t.Context(), e, ps)
+			assert.ErrorContains(t, err, what)
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -260,11 +260,13 @@ func TestLoadRefuses(t *testing.T) {
 		"1 error occurred:\n\t* poo":  {o: &neural.Options{Pooling: "x"}},
 		"2 errors occurred:\n\t* poo": {o: &neural.Options{Pooling: "x", MaxTokens: -1}},
 	} {
-		dir := directory(t, c.files)
-		_, err := neural.Load(dir, c.o)
-		if assert.ErrorContains(t, err, what) {
-			assert.NotContains(t, err.Error(), filepath.Dir(dir), "errors hold no paths")
-		}
+		t.Run(what, func(t *testing.T) {
+			dir := directory(t, c.files)
+			_, err := neural.Load(dir, c.o)
+			if assert.ErrorContains(t, err, what) {
+				assert.NotContains(t, err.Error(), filepath.Dir(dir), "errors hold no paths")
+			}
+		})
 	}
 	missing := directory(t, map[string]string{"model.safetensors.index.json": "{}"})
 	require.NoError(t, os.Remove(filepath.Join(missing, "model.safetensors")))

@@ -2,6 +2,7 @@ package neural_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -25,7 +26,9 @@ func TestStates(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, len(texts))
 	for i, tokens := range []int{8, 2, 20} {
-		assert.Len(t, all[i], tokens*e.Dim(), "text %d", i)
+		t.Run(fmt.Sprint(tokens), func(t *testing.T) {
+			assert.Len(t, all[i], tokens*e.Dim(), "text %d", i)
+		})
 	}
 
 	// The mean over the states of all layers is the vector that the embedder gives.

@@ -245,9 +245,11 @@ func TestConfig(t *testing.T) {
 		"batch size 5000":  {Model: "m", BatchSize: 5000},
 		"cannot be sent":   {Model: "m", APIKey: secret + "\n"},
 	} {
-		_, err := New(cfg)
-		require.ErrorContains(t, err, want)
-		assert.NotContains(t, err.Error(), secret)
+		t.Run(want, func(t *testing.T) {
+			_, err := New(cfg)
+			require.ErrorContains(t, err, want)
+			assert.NotContains(t, err.Error(), secret)
+		})
 	}
 	_, err := New(Config{BaseURL: "http://%", Dimensions: -1})
 	require.ErrorContains(t, err, "not an http")

@@ -99,15 +99,17 @@ func TestMeaning(t *testing.T) {
 		"monetary policy and inflation":     1,
 		"computer outage for lack of space": 2,
 	} {
-		q, err := e.EmbedQuery(t.Context(), query)
-		require.NoError(t, err)
-		best := 0
-		for i := range docs {
-			if inner(q, docs[i]) > inner(q, docs[best]) {
-				best = i
+		t.Run(query, func(t *testing.T) {
+			q, err := e.EmbedQuery(t.Context(), query)
+			require.NoError(t, err)
+			best := 0
+			for i := range docs {
+				if inner(q, docs[i]) > inner(q, docs[best]) {
+					best = i
+				}
 			}
-		}
-		assert.Equal(t, want, best, query)
+			assert.Equal(t, want, best, query)
+		})
 	}
 }
 
@@ -158,9 +160,11 @@ func TestAppendWord(t *testing.T) {
 	require.Len(t, both, 256)
 	assert.Equal(t, v, both[:128])
 	for _, w := range []string{"", "zzxqv", "two words", "caf\u00e9", "mustn"} {
-		got, ok := e.AppendWord(both, w)
-		assert.False(t, ok, w)
-		assert.Len(t, got, 256, w)
+		t.Run(w, func(t *testing.T) {
+			got, ok := e.AppendWord(both, w)
+			assert.False(t, ok, w)
+			assert.Len(t, got, 256, w)
+		})
 	}
 	// Memory that is reused must not shine through.
 	again, ok := e.AppendWord(both[:0], "Coffee")
@@ -194,23 +198,29 @@ func TestCoverage(t *testing.T) {
 		{"\xff\xfe tea \xc3", 1},
 		{"x y tea", 1},
 	} {
-		assert.InDelta(t, c.want, e.Coverage(c.text), 1e-9, "Coverage(%q)", c.text)
+		t.Run(c.text, func(t *testing.T) {
+			assert.InDelta(t, c.want, e.Coverage(c.text), 1e-9, "Coverage(%q)", c.text)
+		})
 	}
 }
 
 func TestStopWords(t *testing.T) {
 	t.Parallel()
 	for _, w := range []string{"The", "SHOULDN", "between", "a", "ll"} {
-		h, _ := hash(w)
-		assert.True(t, isStopWord(w, h), w)
+		t.Run(w, func(t *testing.T) {
+			h, _ := hash(w)
+			assert.True(t, isStopWord(w, h), w)
+		})
 	}
 	for w := range strings.FieldsSeq(stopWords) {
 		h, _ := hash(strings.ToUpper(w))
 		assert.True(t, isStopWord(strings.ToUpper(w), h), w)
 	}
 	for _, w := range []string{"tea", "shouldnt", "thermostat", ""} {
-		h, _ := hash(w)
-		assert.False(t, isStopWord(w, h), w)
+		t.Run(w, func(t *testing.T) {
+			h, _ := hash(w)
+			assert.False(t, isStopWord(w, h), w)
+		})
 	}
 	h, _ := hash("the")
 	assert.False(t, isStopWord("tea", h), "another word of the same hash")
@@ -221,11 +231,13 @@ func TestReadQuery(t *testing.T) {
 	t.Parallel()
 	e := New()
 	for _, text := range []string{"", sample, strings.Repeat(sample+" QXRV7719 ", 20), "tea", "the", "7 a x", "東京 tea", "caf\u00e9 au lait", "na\u00efve", "tea\xff"} {
-		want, err := e.EmbedQuery(t.Context(), text)
-		require.NoError(t, err)
-		vec, coverage := e.ReadQuery(text)
-		assert.Equal(t, want, vec, text)
-		assert.Equal(t, e.Coverage(text), coverage, text)
+		t.Run(text, func(t *testing.T) {
+			want, err := e.EmbedQuery(t.Context(), text)
+			require.NoError(t, err)
+			vec, coverage := e.ReadQuery(text)
+			assert.Equal(t, want, vec, text)
+			assert.Equal(t, e.Coverage(text), coverage, text)
+		})
 	}
 }
 

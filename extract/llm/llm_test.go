@@ -450,9 +450,11 @@ func TestFallbackFailures(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r request, _ int) { say(w, answer(r), "stop", 1, 1) })
 	for _, f := range []failing{{0}, {2}} {
-		_, err := open(t, s, func(c *Config) { c.Fallback = f }).Extract(t.Context(), inputs("Anna lives in Porto."))
-		require.Error(t, err)
-		assert.NotContains(t, err.Error(), "Porto")
+		t.Run(fmt.Sprint(f.outputs), func(t *testing.T) {
+			_, err := open(t, s, func(c *Config) { c.Fallback = f }).Extract(t.Context(), inputs("Anna lives in Porto."))
+			require.Error(t, err)
+			assert.NotContains(t, err.Error(), "Porto")
+		})
 	}
 	assert.Zero(t, s.calls.Load())
 }
@@ -462,7 +464,9 @@ func TestNewChecksItsConfiguration(t *testing.T) {
 	_, err := New(Config{BaseURL: "ftp://x", APIKey: secret + "\n", Timeout: -1})
 	require.Error(t, err)
 	for _, want := range []string{"base URL", "model", "fallback", "control characters", "timeout"} {
-		assert.ErrorContains(t, err, want)
+		t.Run(want, func(t *testing.T) {
+			assert.ErrorContains(t, err, want)
+		})
 	}
 	assert.NotContains(t, err.Error(), secret)
 	for base, want := range map[string]string{
@@ -472,9 +476,11 @@ func TestNewChecksItsConfiguration(t *testing.T) {
 		"https://llm.example.org/x/chat/completions":  "https://llm.example.org/x/chat/completions",
 		"https://llm.example.org/gateway?version=one": "https://llm.example.org/gateway/v1/chat/completions?version=one",
 	} {
-		e, err := New(Config{BaseURL: base, Model: "m", Fallback: rules.New()})
-		require.NoError(t, err)
-		assert.Equal(t, want, e.endpoint)
+		t.Run(base, func(t *testing.T) {
+			e, err := New(Config{BaseURL: base, Model: "m", Fallback: rules.New()})
+			require.NoError(t, err)
+			assert.Equal(t, want, e.endpoint)
+		})
 	}
 }
 

@@ -52,7 +52,9 @@ func TestStatedAliases(t *testing.T) {
 		"Anna Lind and Boris Gray came.":                           {},
 		"We ate (IBM) there (a":                                    {},
 	} {
-		assert.Equal(t, want, sameAs(one(t, extract.Input{Text: text}).Aliases), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, sameAs(one(t, extract.Input{Text: text}).Aliases), text)
+		})
 	}
 	a := one(t, extract.Input{Text: "Hello. We met Bob (Robert Smith) in Oslo. Bye."}).Aliases
 	assert.Equal(t, "We met Bob (Robert Smith) in Oslo.", a[0].Context)

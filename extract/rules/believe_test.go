@@ -211,19 +211,21 @@ func TestSaysNothing(t *testing.T) {
 		"I work at Acme and I don't keep it to myself that I hate it": {"works_at acme"},
 		"先月から福岡に住んでいます。":                                              {"lives_in 福岡"},
 	} {
-		out := one(t, extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true})
-		var got []string
-		for _, f := range out.Facts {
-			got = append(got, f.Predicate+" "+extract.Key(f.Object))
-		}
-		for _, w := range want {
-			assert.Contains(t, got, w, text)
-		}
-		if len(want) == 0 {
-			assert.Empty(t, got, text)
-		}
-		for _, r := range out.Relations {
-			assert.NotContains(t, []string{"one", "epipen's in the glovebox", "english", "先月"}, r.Target, text)
-		}
+		t.Run(text, func(t *testing.T) {
+			out := one(t, extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true})
+			var got []string
+			for _, f := range out.Facts {
+				got = append(got, f.Predicate+" "+extract.Key(f.Object))
+			}
+			for _, w := range want {
+				assert.Contains(t, got, w, text)
+			}
+			if len(want) == 0 {
+				assert.Empty(t, got, text)
+			}
+			for _, r := range out.Relations {
+				assert.NotContains(t, []string{"one", "epipen's in the glovebox", "english", "先月"}, r.Target, text)
+			}
+		})
 	}
 }

@@ -94,7 +94,9 @@ func TestFacts(t *testing.T) {
 		"I think so.":                           {},
 		"Thanks, that is great!":                {},
 	} {
-		assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		})
 	}
 }
 
@@ -119,11 +121,13 @@ func TestFactTexts(t *testing.T) {
 		"I was born in Porto.":                      "Alex was born in Porto.",
 		"I carry my bike upstairs and watch birds.": "Alex carries their bike upstairs and watches birds.",
 	} {
-		fs := facts(t, text)
-		if assert.NotEmpty(t, fs, text) {
-			assert.Equal(t, want, fs[0].Text)
-			assert.Equal(t, text[fs[0].Start:fs[0].End], fs[0].Evidence)
-		}
+		t.Run(text, func(t *testing.T) {
+			fs := facts(t, text)
+			if assert.NotEmpty(t, fs, text) {
+				assert.Equal(t, want, fs[0].Text)
+				assert.Equal(t, text[fs[0].Start:fs[0].End], fs[0].Evidence)
+			}
+		})
 	}
 }
 
@@ -136,11 +140,13 @@ func TestEveryFactHasItsOwnText(t *testing.T) {
 		"I moved from Oslo to Porto.":      {"Alex moved from Oslo to Porto.", "Alex moved from Oslo."},
 		"I was born in Porto in May 1990.": {"Alex was born in Porto in May 1990."},
 	} {
-		var got []string
-		for _, f := range facts(t, text) {
-			got = append(got, f.Text)
-		}
-		assert.Equal(t, want, got)
+		t.Run(text, func(t *testing.T) {
+			var got []string
+			for _, f := range facts(t, text) {
+				got = append(got, f.Text)
+			}
+			assert.Equal(t, want, got)
+		})
 	}
 }
 
@@ -186,8 +192,10 @@ func TestInstructions(t *testing.T) {
 		"Do not store anything about cars or dogs": {"preference: Alex|diet|vegetarian", "fact: Alex|works_at|Initech", "preference: Alex|likes|sailing", "relationship: Rex|pet_of|Alex"},
 		"Be brief.":                                {"preference: Alex|diet|vegetarian", "fact: Alex|works_at|Initech", "fact: Alex|has|dog", "preference: Alex|likes|sailing", "goal: Alex|wants|buy a car", "relationship: Rex|pet_of|Alex"},
 	} {
-		out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: instructions})
-		assert.ElementsMatch(t, want, lines(out.Facts), instructions)
+		t.Run(instructions, func(t *testing.T) {
+			out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: instructions})
+			assert.ElementsMatch(t, want, lines(out.Facts), instructions)
+		})
 	}
 }
 
@@ -207,9 +215,11 @@ func TestInstructionsCountAndUnheeded(t *testing.T) {
 		"Use Bullet Points!\nAt most 10 facts": {6, []string{"Use Bullet Points"}},
 		"Write everything in the style of a poet, " + strings.Repeat("é", 300): {6, []string{"Write everything in the style of a poet, " + strings.Repeat("é", 79)}},
 	} {
-		out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: instructions})
-		assert.Len(t, out.Facts, want.facts, instructions)
-		assert.Equal(t, want.unheeded, out.Unheeded, instructions)
+		t.Run(instructions, func(t *testing.T) {
+			out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: instructions})
+			assert.Len(t, out.Facts, want.facts, instructions)
+			assert.Equal(t, want.unheeded, out.Unheeded, instructions)
+		})
 	}
 	many := one(t, extract.Input{Text: text, Memory: true, Infer: true, Instructions: strings.Repeat("Be kind. ", 50)})
 	assert.Len(t, many.Unheeded, maxUnheeded)
@@ -253,10 +263,12 @@ func TestModesOfStatements(t *testing.T) {
 		"Actually I work at Zorblax, not at Acme.":  extract.ModeCorrected,
 		"I'm starting a job at Zorblax in October.": extract.ModePlan,
 	} {
-		fs := facts(t, text)
-		if assert.NotEmpty(t, fs, text) {
-			assert.Equal(t, want, fs[0].Mode, text)
-		}
+		t.Run(text, func(t *testing.T) {
+			fs := facts(t, text)
+			if assert.NotEmpty(t, fs, text) {
+				assert.Equal(t, want, fs[0].Mode, text)
+			}
+		})
 	}
 	moving := facts(t, "We're moving to Oslo in December.")[0]
 	assert.Equal(t, "2023-12-01", moving.ValidFrom.Format(time.DateOnly))

@@ -23,7 +23,9 @@ func TestFactsOfNotes(t *testing.T) {
 		"Alex likes boats.":         {"preference: Alex|likes|boats"},
 		"Reminder: I like tea.":     {"preference: Alex|likes|tea"},
 	} {
-		assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		})
 	}
 }
 
@@ -38,13 +40,17 @@ func TestStandingOrders(t *testing.T) {
 		"Please don't use bullet points any more.":   "Alex wants the assistant not to use bullet points.",
 		"don't suggest seafood anymore":              "Alex wants the assistant not to suggest seafood.",
 	} {
-		fs := facts(t, text)
-		require.Len(t, fs, 1, text)
-		assert.Equal(t, want, fs[0].Text)
-		assert.Equal(t, extract.KindPreference, fs[0].Kind)
+		t.Run(text, func(t *testing.T) {
+			fs := facts(t, text)
+			require.Len(t, fs, 1, text)
+			assert.Equal(t, want, fs[0].Text)
+			assert.Equal(t, extract.KindPreference, fs[0].Kind)
+		})
 	}
 	for _, text := range []string{"Always.", "Never mind.", "Always the best!", "call me tomorrow", "Call me when you are done.", "don't know any more", "Things change from now on."} {
-		assert.Empty(t, facts(t, text), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Empty(t, facts(t, text), text)
+		})
 	}
 }
 
@@ -73,7 +79,9 @@ func TestMoreStates(t *testing.T) {
 		"My garden is big.":                          {"fact: Alex's garden|is|big"},
 		"My parents don't eat meat.":                 {"!relationship: Alex's parents|eats|meat"},
 	} {
-		assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		})
 	}
 }
 
@@ -99,7 +107,9 @@ func TestMoreVerbs(t *testing.T) {
 		"I went to a poetry reading last week.":   {"event: Alex|went_to|poetry reading"},
 		"I'm not sure if this will work with it.": {},
 	} {
-		assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.ElementsMatch(t, want, lines(facts(t, text)), text)
+		})
 	}
 }
 
@@ -122,14 +132,16 @@ func TestMoreTexts(t *testing.T) {
 		"I moved here in the spring of 2020.": "Alex moved here in the spring of 2020.",
 		"I was sick this year.":               "Alex was sick this year (2023).",
 	} {
-		fs := facts(t, text)
-		if want == "" {
-			assert.Empty(t, fs, text)
-			continue
-		}
-		if assert.NotEmpty(t, fs, text) {
-			assert.Equal(t, want, fs[0].Text, text)
-		}
+		t.Run(text, func(t *testing.T) {
+			fs := facts(t, text)
+			if want == "" {
+				assert.Empty(t, fs, text)
+				return
+			}
+			if assert.NotEmpty(t, fs, text) {
+				assert.Equal(t, want, fs[0].Text, text)
+			}
+		})
 	}
 }
 
@@ -166,7 +178,9 @@ func TestRepliesOfAllForms(t *testing.T) {
 		{"Can you swim?", "Yes", ""},
 		{"Do you own a boat?", "Maybe.", ""},
 	} {
-		assert.Equal(t, c[2], reply(c[0], c[1]), c[0]+" "+c[1])
+		t.Run(c[0], func(t *testing.T) {
+			assert.Equal(t, c[2], reply(c[0], c[1]), c[0]+" "+c[1])
+		})
 	}
 }
 
@@ -183,10 +197,12 @@ func TestRangesKeepBothEnds(t *testing.T) {
 		"I worked at Acme from 2019 to 2021.":        {"2019-01-01", "2022-01-01"},
 		"I've lived in Leeds since 3 March.":         {"2023-03-03", "0001-01-01"},
 	} {
-		out := one(t, extract.Input{Text: text, Time: time.Date(2023, 6, 1, 9, 0, 0, 0, time.UTC), Speaker: "Alex", Memory: true, Infer: true})
-		require.NotEmpty(t, out.Facts, text)
-		for _, f := range out.Facts {
-			assert.Equal(t, want, [2]string{f.ValidFrom.Format(time.DateOnly), f.ValidTo.Format(time.DateOnly)}, "%s: %s", text, f.Text)
-		}
+		t.Run(text, func(t *testing.T) {
+			out := one(t, extract.Input{Text: text, Time: time.Date(2023, 6, 1, 9, 0, 0, 0, time.UTC), Speaker: "Alex", Memory: true, Infer: true})
+			require.NotEmpty(t, out.Facts, text)
+			for _, f := range out.Facts {
+				assert.Equal(t, want, [2]string{f.ValidFrom.Format(time.DateOnly), f.ValidTo.Format(time.DateOnly)}, "%s: %s", text, f.Text)
+			}
+		})
 	}
 }

@@ -90,10 +90,12 @@ func TestForeignFacts(t *testing.T) {
 		"妻の名前は由美です。":                                    {"由美 married_to Alex"},
 		"東京に住んでいますか？":                                   {},
 	} {
-		in := extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}
-		out := one(t, in)
-		assert.Equal(t, want, stated(out), text)
-		check(t, &in, &out)
+		t.Run(text, func(t *testing.T) {
+			in := extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}
+			out := one(t, in)
+			assert.Equal(t, want, stated(out), text)
+			check(t, &in, &out)
+		})
 	}
 }
 
@@ -112,19 +114,21 @@ func TestForeignRelations(t *testing.T) {
 		"田中さんは東京に住んでいます。":                     "田中 lives_in 東京",
 		"彼は東京に住んでいます。":                        "",
 	} {
-		in := extract.Input{Text: text, Time: ref}
-		out := one(t, in)
-		check(t, &in, &out)
-		var got []string
-		for _, r := range out.Relations {
-			if r.Confidence == confForeign {
-				got = append(got, r.Source+" "+r.Predicate+" "+r.Target)
+		t.Run(text, func(t *testing.T) {
+			in := extract.Input{Text: text, Time: ref}
+			out := one(t, in)
+			check(t, &in, &out)
+			var got []string
+			for _, r := range out.Relations {
+				if r.Confidence == confForeign {
+					got = append(got, r.Source+" "+r.Predicate+" "+r.Target)
+				}
 			}
-		}
-		if want == "" {
-			continue
-		}
-		assert.Equal(t, []string{want}, got, text)
+			if want == "" {
+				return
+			}
+			assert.Equal(t, []string{want}, got, text)
+		})
 	}
 }
 
@@ -140,10 +144,12 @@ func TestForeignStatementsInTheirWords(t *testing.T) {
 		"緑茶が大好きです。":                 "Alexは緑茶が好きです。",
 		"Mi color favorito es rojo": "color favorito de Alex: rojo.",
 	} {
-		out := one(t, extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true})
-		if assert.NotEmpty(t, out.Facts, text) {
-			assert.Equal(t, want, out.Facts[0].Text, text)
-		}
+		t.Run(text, func(t *testing.T) {
+			out := one(t, extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true})
+			if assert.NotEmpty(t, out.Facts, text) {
+				assert.Equal(t, want, out.Facts[0].Text, text)
+			}
+		})
 	}
 	moved := one(t, extract.Input{Text: "Me mudé a Valencia en 2015.", Time: ref, Memory: true, Infer: true}).Facts[0]
 	assert.Equal(t, time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC), moved.ValidFrom)

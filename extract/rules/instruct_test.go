@@ -28,12 +28,14 @@ func TestInstructionsActOnTheGraph(t *testing.T) {
 	assert.Contains(t, graph, "alex works_at")
 	assert.Contains(t, graph, "boris works_at")
 	for _, order := range []string{"Do not store employers.", "do not remember any employer", "Ignore companies", "never store workplaces"} {
-		facts, relations := predicates(order)
-		assert.NotContains(t, facts, "works_at", order)
-		assert.NotContains(t, relations, "alex works_at", order)
-		assert.NotContains(t, relations, "boris works_at", order)
-		assert.Contains(t, facts, "likes", order)
-		assert.Contains(t, relations, "alex lives_in", order)
+		t.Run(order, func(t *testing.T) {
+			facts, relations := predicates(order)
+			assert.NotContains(t, facts, "works_at", order)
+			assert.NotContains(t, relations, "alex works_at", order)
+			assert.NotContains(t, relations, "boris works_at", order)
+			assert.Contains(t, facts, "likes", order)
+			assert.Contains(t, relations, "alex lives_in", order)
+		})
 	}
 	facts, relations := predicates("only food")
 	assert.Equal(t, []string{"likes"}, facts)
@@ -52,12 +54,14 @@ func TestTopicsOfInstructions(t *testing.T) {
 		"only pets":          {{"I have a dog.", "I adopted a kitten."}, {"I have a car.", "I love sushi."}},
 		"do not store money": {{"I love sushi."}, {"I earn 5000 dollars a month."}},
 	} {
-		for i, want := range []bool{true, false} {
-			for _, text := range texts[i] {
-				out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: order})
-				assert.Equal(t, want, len(out.Facts) > 0, "%s: %s", order, text)
+		t.Run(order, func(t *testing.T) {
+			for i, want := range []bool{true, false} {
+				for _, text := range texts[i] {
+					out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true, Instructions: order})
+					assert.Equal(t, want, len(out.Facts) > 0, "%s: %s", order, text)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -65,9 +69,11 @@ func TestTopicsOfInstructions(t *testing.T) {
 func TestObjectsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"I work out at the gym.", "I'm on the bus like a teenager.", "I speak fluent sarcasm.", "I'm allergic to mornings.", "My brother does tho.", "test test I live in Oslo"} {
-		out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true})
-		assert.Empty(t, lines(out.Facts), text)
-		assert.Empty(t, out.Relations, text)
+		t.Run(text, func(t *testing.T) {
+			out := one(t, extract.Input{Text: text, Speaker: "Alex", Memory: true, Infer: true})
+			assert.Empty(t, lines(out.Facts), text)
+			assert.Empty(t, out.Relations, text)
+		})
 	}
 	assert.Equal(t, []string{"fact: Alex|lives_in|Lisbon", "entity: Lisbon|located_in|Portugal"}, lines(facts(t, "I live in Lisbon, Portugal.")), "one lives in one of the two")
 	assert.Len(t, facts(t, "I lived in Oslo, Rome and Paris."), 3)

@@ -71,7 +71,9 @@ func TestMentions(t *testing.T) {
 		"وصلت في 2021 إلى المدينة ومعي ERR-77":                                                 "2021/DATE err-77/ERROR_CODE",
 		"Apollo 11 landed. Berlin 1990 was different.":                                         "apollo 11/CONCEPT apollo/CONCEPT~ berlin/LOCATION 1990/DATE",
 	} {
-		assert.Equal(t, want, strings.Join(names(one(t, extract.Input{Text: text}).Mentions), " "), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, strings.Join(names(one(t, extract.Input{Text: text}).Mentions), " "), text)
+		})
 	}
 }
 
@@ -90,10 +92,12 @@ func TestTitleMentions(t *testing.T) {
 		key    string
 		weight float32
 	}{{"port elder northland", 3}, {"port elder", 2}, {"northland", 1}} {
-		m := out.Mentions[i]
-		assert.Equal(t, want.key, m.Key)
-		assert.InDelta(t, want.weight, m.Weight, 0)
-		assert.Equal(t, extract.TitleChunk, m.Chunk)
+		t.Run(want.key, func(t *testing.T) {
+			m := out.Mentions[i]
+			assert.Equal(t, want.key, m.Key)
+			assert.InDelta(t, want.weight, m.Weight, 0)
+			assert.Equal(t, extract.TitleChunk, m.Chunk)
+		})
 	}
 	short := one(t, extract.Input{Memory: true, Title: "I walked to the", Text: "I walked to the harbour."})
 	assert.NotContains(t, fmt.Sprint(names(short.Mentions)), "walked", "a title that is shortened text names nothing")

@@ -22,12 +22,14 @@ func TestStatusOfThings(t *testing.T) {
 		"Apollo was happy.":                          "",
 		"If Apollo is delayed, we wait.":             "",
 	} {
-		got := ""
-		for _, r := range one(t, extract.Input{Text: text, Time: ref}).Relations {
-			if r.Functional {
-				got = r.Source + "|" + r.Predicate + "|" + r.Target
+		t.Run(text, func(t *testing.T) {
+			got := ""
+			for _, r := range one(t, extract.Input{Text: text, Time: ref}).Relations {
+				if r.Functional {
+					got = r.Source + "|" + r.Predicate + "|" + r.Target
+				}
 			}
-		}
-		assert.Equal(t, want, got, text)
+			assert.Equal(t, want, got, text)
+		})
 	}
 }

@@ -161,9 +161,11 @@ func TestLostKey(t *testing.T) {
 	require.Len(t, st.key, KeyBytes)
 	v, key := filled(s), st.key
 	for name, lost := range map[string]*memoryKey{"absent": {}, "another": {keyOf(9)}} {
-		before := lost.key
-		require.ErrorIs(t, open(t, reg, lost).Verify(t.Context(), v), ErrKeyLost, name)
-		require.Equal(t, before, lost.key, "%s: no key takes the place of the lost one", name)
+		t.Run(name, func(t *testing.T) {
+			before := lost.key
+			require.ErrorIs(t, open(t, reg, lost).Verify(t.Context(), v), ErrKeyLost, name)
+			require.Equal(t, before, lost.key, "%s: no key takes the place of the lost one", name)
+		})
 	}
 	s = open(t, reg, &memoryKey{key})
 	require.NoError(t, s.Verify(t.Context(), v), "the key was restored")

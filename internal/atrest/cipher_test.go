@@ -3,6 +3,7 @@ package atrest
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,14 +15,16 @@ func TestXAES(t *testing.T) {
 		1: {"", "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271"},
 		3: {"c2sp.org/XAES-256-GCM", "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d"},
 	} {
-		c, err := newXAES(bytes.Repeat([]byte{key}, KeyBytes))
-		require.NoError(t, err)
-		sealed, err := hex.DecodeString(want.sealed)
-		require.NoError(t, err)
-		sealed = append([]byte("ABCDEFGHIJKLMNOPQRSTUVWX"), sealed...)
-		plain := make([]byte, len(sealed)-Overhead)
-		require.NoError(t, c.Open(plain, sealed, []byte(want.aad)))
-		require.Equal(t, "XAES-256-GCM", string(plain))
+		t.Run(fmt.Sprint(key), func(t *testing.T) {
+			c, err := newXAES(bytes.Repeat([]byte{key}, KeyBytes))
+			require.NoError(t, err)
+			sealed, err := hex.DecodeString(want.sealed)
+			require.NoError(t, err)
+			sealed = append([]byte("ABCDEFGHIJKLMNOPQRSTUVWX"), sealed...)
+			plain := make([]byte, len(sealed)-Overhead)
+			require.NoError(t, c.Open(plain, sealed, []byte(want.aad)))
+			require.Equal(t, "XAES-256-GCM", string(plain))
+		})
 	}
 }
 
@@ -54,11 +57,13 @@ func TestCipher(t *testing.T) {
 		key   byte
 		label string
 	}{"key": {8, "test"}, "label": {7, "other"}} {
-		o, err := NewCipher(bytes.Repeat([]byte{other.key}, KeyBytes), other.label)
-		require.NoError(t, err)
-		sealed := make([]byte, len(plain)+Overhead)
-		require.NoError(t, c.Seal(sealed, plain, nil))
-		require.ErrorIs(t, o.Open(make([]byte, len(plain)), sealed, nil), ErrSealed, name)
+		t.Run(name, func(t *testing.T) {
+			o, err := NewCipher(bytes.Repeat([]byte{other.key}, KeyBytes), other.label)
+			require.NoError(t, err)
+			sealed := make([]byte, len(plain)+Overhead)
+			require.NoError(t, c.Seal(sealed, plain, nil))
+			require.ErrorIs(t, o.Open(make([]byte, len(plain)), sealed, nil), ErrSealed, name)
+		})
 	}
 	_, err = NewCipher(make([]byte, 31), "test")
 	require.ErrorContains(t, err, "31 bytes")

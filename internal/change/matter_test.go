@@ -28,7 +28,9 @@ func TestConcerns(t *testing.T) {
 		{"cut off", extra[:5], "m", []float32{0, 1, 0}, true},
 		{"too short", extra[:3], "m", []float32{0, 1, 0}, true},
 	} {
-		assert.Equal(t, c.want, Concerns(c.extra, c.model, c.question, .02), c.name)
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, Concerns(c.extra, c.model, c.question, .02), c.name)
+		})
 	}
 }
 
@@ -39,7 +41,9 @@ func TestPartsOfAStatement(t *testing.T) {
 		"ok":               {"ok"},
 		"The dentist moved to Porto street. Ok. My sister Clara teaches violin.": {"The dentist moved to Porto street.", "Ok. My sister Clara teaches violin."},
 	} {
-		s := &said{text: text}
-		assert.Equal(t, want, s.parts(), text)
+		t.Run(text, func(t *testing.T) {
+			s := &said{text: text}
+			assert.Equal(t, want, s.parts(), text)
+		})
 	}
 }

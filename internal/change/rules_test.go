@@ -25,10 +25,12 @@ func TestRules(t *testing.T) {
 		{"The landline is 555 0148.", "The landline is 555 0184, not 0148.", "rules: replaced"},
 		{"We track our tickets in Jira.", "We switched from Jira to Linear, tickets and all.", "rules: replaced"},
 	} {
-		x, ok := decided(c.earlier, c.later)
-		assert.True(t, ok, c.later)
-		assert.Equal(t, c.decider, x.decider, c.later)
-		assert.Equal(t, c.decider == "rules: cancelled" || c.decider == "rules: withdrawn", x.retracts, c.later)
+		t.Run(c.earlier, func(t *testing.T) {
+			x, ok := decided(c.earlier, c.later)
+			assert.True(t, ok, c.later)
+			assert.Equal(t, c.decider, x.decider, c.later)
+			assert.Equal(t, c.decider == "rules: cancelled" || c.decider == "rules: withdrawn", x.retracts, c.later)
+		})
 	}
 	x, ok := decided("I'm allergic to peanuts. I work at Acme.", "Forget what I said about the peanuts.")
 	assert.True(t, ok)
@@ -53,7 +55,9 @@ func TestRulesReplaceNothing(t *testing.T) {
 		{"I go to pilates every Tuesday.", "If I stopped going to pilates I'd miss Ana."},
 		{"Do you know the half marathon?", "The half marathon is off."},
 	} {
-		x, ok := decided(c[0], c[1])
-		assert.False(t, ok, "%q: %q as %s", c[0], c[1], x.decider)
+		t.Run(c[0], func(t *testing.T) {
+			x, ok := decided(c[0], c[1])
+			assert.False(t, ok, "%q: %q as %s", c[0], c[1], x.decider)
+		})
 	}
 }

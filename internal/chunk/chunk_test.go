@@ -152,9 +152,11 @@ func TestNotHeadings(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("word ", 40)
 	for _, line := range []string{"#hashtag", "####### seven", "    # indented", "# " + strings.Repeat("long ", 60)} {
-		for _, c := range Split(line+"\n\n"+filler, true, nil, small) {
-			assert.Empty(t, c.Heading, line)
-		}
+		t.Run(line, func(t *testing.T) {
+			for _, c := range Split(line+"\n\n"+filler, true, nil, small) {
+				assert.Empty(t, c.Heading, line)
+			}
+		})
 	}
 	src := "- item\n---\n" + filler
 	assert.Empty(t, Split(src, true, nil, small)[0].Heading, "a rule after a list item")
@@ -229,11 +231,13 @@ func TestLists(t *testing.T) {
 	t.Parallel()
 	src := "Things to do:\n" + strings.Repeat("- water the plants and\n  feed the birds\n", 8) + "\n1) read the paper, then go out for a walk along the river and back over the hill\n2) write to the landlord about the heating\n\u2022 sleep"
 	for _, md := range []bool{true, false} {
-		chunks := Split(src, md, nil, small)
-		check(t, src, chunks, small)
-		for _, c := range chunks[1:] {
-			assert.Regexp(t, `^(- water|1\)|2\)|\x{2022} )`, c.Text, "an item is not cut")
-		}
+		t.Run(fmt.Sprint(md), func(t *testing.T) {
+			chunks := Split(src, md, nil, small)
+			check(t, src, chunks, small)
+			for _, c := range chunks[1:] {
+				assert.Regexp(t, `^(- water|1\)|2\)|\x{2022} )`, c.Text, "an item is not cut")
+			}
+		})
 	}
 }
 
@@ -245,16 +249,18 @@ func TestOverlap(t *testing.T) {
 		s = append(s, fmt.Sprintf("Sentence number %02d is here.", i))
 	}
 	for _, sep := range []string{" ", "\n\n"} {
-		src := strings.Join(s, sep)
-		chunks := Split(src, false, nil, o)
-		check(t, src, chunks, o)
-		require.Greater(t, len(chunks), 3)
-		for i, c := range chunks[1:] {
-			assert.True(t, strings.HasPrefix(c.Text, "Sentence number"), "%q", c.Text)
-			assert.Equal(t, s[0][:16], src[c.Start:c.Start+16])
-			before := chunks[i]
-			assert.Equal(t, src[before.End-27:before.End], c.Text[:27], "the last sentence is repeated")
-		}
+		t.Run(sep, func(t *testing.T) {
+			src := strings.Join(s, sep)
+			chunks := Split(src, false, nil, o)
+			check(t, src, chunks, o)
+			require.Greater(t, len(chunks), 3)
+			for i, c := range chunks[1:] {
+				assert.True(t, strings.HasPrefix(c.Text, "Sentence number"), "%q", c.Text)
+				assert.Equal(t, s[0][:16], src[c.Start:c.Start+16])
+				before := chunks[i]
+				assert.Equal(t, src[before.End-27:before.End], c.Text[:27], "the last sentence is repeated")
+			}
+		})
 	}
 	// Not across headings, lists or from sentences that are too long.
 	long := strings.Repeat("word ", 30)
@@ -282,11 +288,13 @@ func TestLineEndings(t *testing.T) {
 	src := "# A\n\n" + strings.Repeat("Line of text\nand more. ", 8) + "\n\n## B\n\n" + strings.Repeat("- item\n", 30)
 	want := Split(src, true, nil, small)
 	for _, eol := range []string{"\r\n", "\r"} {
-		other := strings.ReplaceAll(src, "\n", eol)
-		got := Split(other, true, nil, small)
-		check(t, other, got, small)
-		require.Equal(t, want[0].Heading, got[0].Heading)
-		require.Equal(t, "A > B", got[len(got)-1].Heading)
+		t.Run(eol, func(t *testing.T) {
+			other := strings.ReplaceAll(src, "\n", eol)
+			got := Split(other, true, nil, small)
+			check(t, other, got, small)
+			require.Equal(t, want[0].Heading, got[0].Heading)
+			require.Equal(t, "A > B", got[len(got)-1].Heading)
+		})
 	}
 }
 
@@ -349,15 +357,17 @@ func TestLinearTime(t *testing.T) {
 		"```\n", "```", "~", "user:\n", "user: a\nassistant: b\n", "assistant:", ". ", "a. ", "a b. A", "e.g. ", "!", ".\n\n", "\u3002", "\u0301", "a\u200d", "\x80", "a", "\"",
 		"x\n\n" + strings.Repeat(" ", 200), "|a|\n|-|\n" + strings.Repeat("|b|\n", 500), "# " + strings.Repeat("t", 150) + "\n## b\n",
 	} {
-		for _, head := range []string{"", "user: a\nassistant: " + strings.Repeat("b", 3000) + "\n", strings.Repeat(" ", 1<<16) + "x" + strings.Repeat(" ", 1<<16)} {
-			for _, md := range []bool{true, false} {
-				src := head + strings.Repeat(unit, size/len(unit))
-				begin := time.Now()
-				chunks := Split(src, md, nil, Options{})
-				require.Less(t, time.Since(begin), 5*time.Second, "%q after %.20q", unit, head)
-				check(t, src, chunks, Options{})
+		t.Run(unit, func(t *testing.T) {
+			for _, head := range []string{"", "user: a\nassistant: " + strings.Repeat("b", 3000) + "\n", strings.Repeat(" ", 1<<16) + "x" + strings.Repeat(" ", 1<<16)} {
+				for _, md := range []bool{true, false} {
+					src := head + strings.Repeat(unit, size/len(unit))
+					begin := time.Now()
+					chunks := Split(src, md, nil, Options{})
+					require.Less(t, time.Since(begin), 5*time.Second, "%q after %.20q", unit, head)
+					check(t, src, chunks, Options{})
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -93,9 +93,13 @@ func FuzzSentences(f *testing.F) {
 func TestUnbroken(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"a", "On day 3, Ann's dog slept.", "a; b: c - d?", "a\tb"} {
-		assert.True(t, Unbroken(text), text)
+		t.Run(text, func(t *testing.T) {
+			assert.True(t, Unbroken(text), text)
+		})
 	}
 	for _, text := range []string{"", ".", " a", "a ", "a\n", "A. B", "e.g. this", "a\nb", "caf\u00e9", "a\u3002b", "a \u2026"} {
-		assert.False(t, Unbroken(text), text)
+		t.Run(text, func(t *testing.T) {
+			assert.False(t, Unbroken(text), text)
+		})
 	}
 }

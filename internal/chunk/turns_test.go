@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,17 +42,19 @@ func TestConversation(t *testing.T) {
 	}
 	src, _ := Pairs(pairs, "")
 	for _, md := range []bool{true, false} {
-		chunks := Split(src, md, nil, small)
-		check(t, src, chunks, small)
-		require.Greater(t, len(chunks), 3)
-		assert.Equal(t, "user: First question?\nassistant: "+answer, chunks[0].Text)
-		assert.Equal(t, "user: Second question?\nassistant: "+answer, chunks[1].Text)
-		assert.True(t, strings.HasPrefix(chunks[2].Text, "user: Third?\nassistant: A fine"), "a short question stays with the answer: %q", chunks[2].Text)
-		last := chunks[len(chunks)-1]
-		assert.Equal(t, "user: Fourth?\nassistant: "+answer, last.Text)
-		for _, c := range chunks {
-			assert.Empty(t, c.Heading)
-		}
+		t.Run(fmt.Sprint(md), func(t *testing.T) {
+			chunks := Split(src, md, nil, small)
+			check(t, src, chunks, small)
+			require.Greater(t, len(chunks), 3)
+			assert.Equal(t, "user: First question?\nassistant: "+answer, chunks[0].Text)
+			assert.Equal(t, "user: Second question?\nassistant: "+answer, chunks[1].Text)
+			assert.True(t, strings.HasPrefix(chunks[2].Text, "user: Third?\nassistant: A fine"), "a short question stays with the answer: %q", chunks[2].Text)
+			last := chunks[len(chunks)-1]
+			assert.Equal(t, "user: Fourth?\nassistant: "+answer, last.Text)
+			for _, c := range chunks {
+				assert.Empty(t, c.Heading)
+			}
+		})
 	}
 	one := "user: " + strings.Repeat("only one message here. ", 20)
 	check(t, one, Split(one, false, nil, small), small)

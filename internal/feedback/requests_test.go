@@ -46,8 +46,10 @@ func TestRequests(t *testing.T) {
 	}
 	last := ids[len(ids)-1]
 	for _, id := range []string{"", last[1:], uuid.NewString(), "g" + last[1:]} {
-		_, ok := l.Get("o", id)
-		assert.False(t, ok, id)
+		t.Run(id, func(t *testing.T) {
+			_, ok := l.Get("o", id)
+			assert.False(t, ok, id)
+		})
 	}
 	_, ok = l.Get("p", last)
 	assert.False(t, ok, "of another organisation")

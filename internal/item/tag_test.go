@@ -1,6 +1,7 @@
 package item
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +18,9 @@ func TestTags(t *testing.T) {
 		{Tag("", "", ""), 0xf998341be47bae14}, {backend.Everybody, 0xcace59026f6bc174},
 		{IDTag("doc-1"), 0xc2c9297bd545d683}, {Tag(LayerMetadata, "lang", "sde"), 0xbcccf5ac9420ae81},
 	} {
-		assert.Equal(t, x.want, x.got)
+		t.Run(fmt.Sprint(x.got), func(t *testing.T) {
+			assert.Equal(t, x.want, x.got)
+		})
 	}
 	assert.NotEqual(t, Tag("a", "b", "c"), Tag("ab", "", "c"))
 	assert.NotEqual(t, Tag("a", "b", "c"), Tag("a", "bc", ""))

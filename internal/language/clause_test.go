@@ -28,12 +28,14 @@ func TestClauses(t *testing.T) {
 		"I used to live in Ghent.":                        {"ended speaker I used to live in Ghent"},
 		"":                                                nil,
 	} {
-		var got []string
-		for _, c := range Clauses(text, ClauseOptions{}) {
-			got = append(got, string(c.Mode)+" "+string(c.About)+" "+c.Text)
-			assert.Equal(t, text[c.Start:c.End], c.Text)
-		}
-		assert.Equal(t, want, got, text)
+		t.Run(text, func(t *testing.T) {
+			var got []string
+			for _, c := range Clauses(text, ClauseOptions{}) {
+				got = append(got, string(c.Mode)+" "+string(c.About)+" "+c.Text)
+				assert.Equal(t, text[c.Start:c.End], c.Text)
+			}
+			assert.Equal(t, want, got, text)
+		})
 	}
 }
 

@@ -36,17 +36,19 @@ func TestQueryCuesForms(t *testing.T) {
 		"What is the status of the boat?":                   "",
 		"What is the date of the launch and who was there?": "",
 	} {
-		c := QueryCues(q, today)
-		var got []string
-		for _, f := range []struct {
-			on   bool
-			name string
-		}{{c.When, "when"}, {c.YesNo, "yesno"}, {c.List, "list"}, {c.Count, "count"}, {c.Comparison, "comparison"}, {c.First, "first"}} {
-			if f.on {
-				got = append(got, f.name)
+		t.Run(q, func(t *testing.T) {
+			c := QueryCues(q, today)
+			var got []string
+			for _, f := range []struct {
+				on   bool
+				name string
+			}{{c.When, "when"}, {c.YesNo, "yesno"}, {c.List, "list"}, {c.Count, "count"}, {c.Comparison, "comparison"}, {c.First, "first"}} {
+				if f.on {
+					got = append(got, f.name)
+				}
 			}
-		}
-		assert.Equal(t, want, strings.Join(got, " "), q)
+			assert.Equal(t, want, strings.Join(got, " "), q)
+		})
 	}
 }
 
@@ -73,18 +75,20 @@ func TestQueryCuesTime(t *testing.T) {
 		{"What did we say about travel plans?", IntentNone, "", ""},
 		{"Who is Boris?", IntentNone, "", ""},
 	} {
-		got := QueryCues(c.q, day("2023-05-08"))
-		assert.Equal(t, c.intent, got.Intent, c.q)
-		for _, b := range []struct {
-			want string
-			got  time.Time
-		}{{c.start, got.WindowStart}, {c.end, got.WindowEnd}} {
-			if b.want == "" {
-				assert.Zero(t, b.got, c.q)
-			} else {
-				assert.Equal(t, day(b.want), b.got, c.q)
+		t.Run(c.q, func(t *testing.T) {
+			got := QueryCues(c.q, day("2023-05-08"))
+			assert.Equal(t, c.intent, got.Intent, c.q)
+			for _, b := range []struct {
+				want string
+				got  time.Time
+			}{{c.start, got.WindowStart}, {c.end, got.WindowEnd}} {
+				if b.want == "" {
+					assert.Zero(t, b.got, c.q)
+				} else {
+					assert.Equal(t, day(b.want), b.got, c.q)
+				}
 			}
-		}
+		})
 	}
 	asOf := QueryCues("Where did Boris live as of June 2021?", today)
 	assert.Equal(t, IntentAsOf, asOf.Intent)
@@ -109,7 +113,9 @@ func TestQueryCuesNamesAndGrams(t *testing.T) {
 		keys[g.Key] = g
 	}
 	for _, want := range []string{"grey river", "university of gottingen", "anna lind", "err-1042"} {
-		assert.Contains(t, keys, want)
+		t.Run(want, func(t *testing.T) {
+			assert.Contains(t, keys, want)
+		})
 	}
 	assert.NotContains(t, keys, "who", "a question word alone names nothing")
 	assert.False(t, keys["anna lind"].Common)
@@ -130,25 +136,27 @@ func TestSomeCues(t *testing.T) {
 		"what did I say last week? And when was it before 10:30 on 2023-05-08?", "on day 17 Maria noted 3 hours in the log", "「東京」 は いつ 2024年5月 ですか", `which "big cats" live in May or in the Second World War era`,
 		"List all hikes since next Tuesday that she'll do @home #12 /etc/hosts",
 	} {
-		all := QueryCues(q, now)
-		grams := slices.Collect(all.EachGram)
-		for _, g := range grams {
-			assert.Equal(t, extract.Key(q[g.Start:g.End]), g.Key, q)
-		}
-		times := SomeCues(q, now, CueTimes)
-		assert.Equal(t, all.Dates, times.Dates, q)
-		assert.Equal(t, all.When, times.When, q)
-		for _, kinds := range []CueKind{CueWindows, CueWindows | CueTimes} {
-			some := SomeCues(q, now, kinds)
-			assert.Equal(t, grams, slices.Collect(some.EachGram), q)
-		}
-		all.windows = noWindows
-		assert.Equal(t, all, SomeCues(q, now, CueRest|CueTimes|CueIntent), q)
-		intent := SomeCues(q, now, CueIntent)
-		assert.Equal(t, []any{all.Dates, all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd},
-			[]any{intent.Dates, intent.Intent, intent.Cutoff, intent.WindowStart, intent.WindowEnd}, q)
-		all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd = "", time.Time{}, time.Time{}, time.Time{}
-		assert.Equal(t, all, SomeCues(q, now, CueRest), q)
+		t.Run(q, func(t *testing.T) {
+			all := QueryCues(q, now)
+			grams := slices.Collect(all.EachGram)
+			for _, g := range grams {
+				assert.Equal(t, extract.Key(q[g.Start:g.End]), g.Key, q)
+			}
+			times := SomeCues(q, now, CueTimes)
+			assert.Equal(t, all.Dates, times.Dates, q)
+			assert.Equal(t, all.When, times.When, q)
+			for _, kinds := range []CueKind{CueWindows, CueWindows | CueTimes} {
+				some := SomeCues(q, now, kinds)
+				assert.Equal(t, grams, slices.Collect(some.EachGram), q)
+			}
+			all.windows = noWindows
+			assert.Equal(t, all, SomeCues(q, now, CueRest|CueTimes|CueIntent), q)
+			intent := SomeCues(q, now, CueIntent)
+			assert.Equal(t, []any{all.Dates, all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd},
+				[]any{intent.Dates, intent.Intent, intent.Cutoff, intent.WindowStart, intent.WindowEnd}, q)
+			all.Intent, all.Cutoff, all.WindowStart, all.WindowEnd = "", time.Time{}, time.Time{}, time.Time{}
+			assert.Equal(t, all, SomeCues(q, now, CueRest), q)
+		})
 	}
 }
 

@@ -50,7 +50,9 @@ func TestAbsoluteDates(t *testing.T) {
 		"Feb 30, 2023 and 2023-13-45 are no.": {},
 		"Mark may march on.":                  {},
 	} {
-		assert.Equal(t, want, spans(Dates(text, time.Time{})), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, spans(Dates(text, time.Time{})), text)
+		})
 	}
 }
 
@@ -85,11 +87,15 @@ func TestRelativeDates(t *testing.T) {
 		"I went last night.":                       "last night=2023-05-07..2023-05-07 day*",
 		"I jog this morning and see the 2 of you.": "this morning=2023-05-08..2023-05-08 day*",
 	} {
-		assert.Equal(t, []string{want}, spans(Dates(text, today)), text)
-		assert.Empty(t, Dates(text, time.Time{}), "without a timestamp: "+text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, []string{want}, spans(Dates(text, today)), text)
+			assert.Empty(t, Dates(text, time.Time{}), "without a timestamp: "+text)
+		})
 	}
 	for _, text := range []string{"I jog on Mondays.", "May I go?", "The last of us.", "He finished in two days flat.", "Next to the house."} {
-		assert.Empty(t, Dates(text, today), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Empty(t, Dates(text, today), text)
+		})
 	}
 }
 

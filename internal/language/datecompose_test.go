@@ -68,13 +68,15 @@ func TestDatesFromDates(t *testing.T) {
 		"The other days were fine.":               "",
 		"the end of the road in the first place":  "",
 	} {
-		got := spans(Dates(text, wednesday))
-		if want == "" {
-			assert.Empty(t, got, text)
-		} else {
-			assert.Equal(t, []string{want}, got, text)
-		}
-		assert.Equal(t, got, spans(Dates(text, wednesday)), text)
+		t.Run(text, func(t *testing.T) {
+			got := spans(Dates(text, wednesday))
+			if want == "" {
+				assert.Empty(t, got, text)
+			} else {
+				assert.Equal(t, []string{want}, got, text)
+			}
+			assert.Equal(t, got, spans(Dates(text, wednesday)), text)
+		})
 	}
 }
 

@@ -35,7 +35,9 @@ func TestForeignDates(t *testing.T) {
 		"去年の夏に行きました。":                           "去年=2022-01-01..2022-12-31 year*",
 		"2週間前に会いました。":                           "2週間前=2023-04-24..2023-04-24 day*",
 	} {
-		assert.Equal(t, []string{want}, spans(Dates(text, today)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, []string{want}, spans(Dates(text, today)), text)
+		})
 	}
 	assert.Empty(t, Dates("The fa of hier and ayer is here.", today), "English words of other languages")
 }

@@ -24,7 +24,9 @@ func TestMonthsWithoutAYear(t *testing.T) {
 		"The exam is on 12 June.":                    "12 June=2023-06-12..2023-06-12 day*",
 		"Moving to a new flat is what I did in May.": "May=2023-05-01..2023-05-31 month*",
 	} {
-		assert.Equal(t, []string{want}, spans(Dates(text, today)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, []string{want}, spans(Dates(text, today)), text)
+		})
 	}
 }
 
@@ -45,7 +47,9 @@ func TestRanges(t *testing.T) {
 		"See pages 3-7.":                              {},
 		"The score was 3-7 in June 2021.":             {"June 2021=2021-06-01..2021-06-30 month"},
 	} {
-		assert.Equal(t, want, spans(Dates(text, today)), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, spans(Dates(text, today)), text)
+		})
 	}
 }
 
@@ -53,7 +57,9 @@ func TestHabitsAreNoDates(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"I swim every Monday.", "I swim on Mondays.", "I swim on wednesdays.", "We meet every other Friday.", "Yoga each Tuesday.", "I run most Sundays.",
 		"I cook on Thursday evenings.", "I paint every Monday and Friday.", "Choir is every second Tuesday."} {
-		assert.Empty(t, Dates(text, today), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Empty(t, Dates(text, today), text)
+		})
 	}
 	assert.Equal(t, []string{"Friday=2023-05-05..2023-05-05 day*"}, spans(Dates("I swam on Friday.", today)))
 }

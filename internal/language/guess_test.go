@@ -35,6 +35,8 @@ func TestGuess(t *testing.T) {
 		"4711 / 0815":                                              "",
 		"Leipzig":                                                  "",
 	} {
-		assert.Equal(t, want, Guess(text), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, Guess(text), text)
+		})
 	}
 }

@@ -101,12 +101,14 @@ func TestLongWords(t *testing.T) {
 		strings.Repeat("x", 10_000), strings.Repeat("é", 10_000), strings.Repeat("ab.", 10_000), strings.Repeat("aB", 10_000),
 		strings.Repeat("1,234", 10_000), strings.Repeat("漢", 10_000), "http://" + strings.Repeat("a/", 10_000),
 	} {
-		tokens := Analyze(nil, text)
-		require.NotEmpty(t, tokens)
-		for _, tok := range tokens {
-			require.LessOrEqual(t, len(tok.Term), maxTermBytes)
-			require.True(t, utf8.ValidString(tok.Term))
-		}
+		t.Run(text, func(t *testing.T) {
+			tokens := Analyze(nil, text)
+			require.NotEmpty(t, tokens)
+			for _, tok := range tokens {
+				require.LessOrEqual(t, len(tok.Term), maxTermBytes)
+				require.True(t, utf8.ValidString(tok.Term))
+			}
+		})
 	}
 }
 
@@ -115,7 +117,9 @@ func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
 		"running": "run", "gardens": "garden", "is": "is", "": "", "Running": "Running", "naïve": "naïve", "happily": "happili",
 	} {
-		assert.Equal(t, want, Stem(word), word)
+		t.Run(word, func(t *testing.T) {
+			assert.Equal(t, want, Stem(word), word)
+		})
 	}
 }
 

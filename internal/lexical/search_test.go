@@ -163,17 +163,19 @@ func TestExtremeBoosts(t *testing.T) {
 	mem := zipfMem(t, 300, 10)
 	seg := segmentOf(t, mem)
 	for _, boost := range []float32{0, -1, math.MaxFloat32, math.SmallestNonzeroFloat32, float32(math.NaN()), float32(math.Inf(1)), 1e-20, 1e20} {
-		for _, op := range []Operator{Or, And} {
-			q := &Query{Terms: []QueryTerm{{Term: "q1z", Boost: boost}, {Term: "q2z", Boost: boost}}, Op: op}
-			want, err := Search(t.Context(), q, 10, []View{{mem, nil}})
-			require.NoError(t, err)
-			got, err := Search(t.Context(), q, 10, []View{{seg, nil}})
-			require.NoError(t, err)
-			require.Equal(t, want, got)
-			for _, h := range got {
-				require.False(t, math.IsNaN(float64(h.Score)) || math.IsInf(float64(h.Score), 0))
+		t.Run(fmt.Sprint(boost), func(t *testing.T) {
+			for _, op := range []Operator{Or, And} {
+				q := &Query{Terms: []QueryTerm{{Term: "q1z", Boost: boost}, {Term: "q2z", Boost: boost}}, Op: op}
+				want, err := Search(t.Context(), q, 10, []View{{mem, nil}})
+				require.NoError(t, err)
+				got, err := Search(t.Context(), q, 10, []View{{seg, nil}})
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+				for _, h := range got {
+					require.False(t, math.IsNaN(float64(h.Score)) || math.IsInf(float64(h.Score), 0))
+				}
 			}
-		}
+		})
 	}
 }
 

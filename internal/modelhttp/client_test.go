@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -44,9 +45,11 @@ func TestPauseIsBounded(t *testing.T) {
 	t.Parallel()
 	c, _ := client(t, nil)
 	for _, try := range []int{0, 6, 15, 16, 1000} {
-		pause, again := c.pause(errors.New("refused"), try)
-		assert.True(t, again)
-		assert.True(t, pause >= c.FirstPause/2 && pause <= c.MaxPause, "%v", pause)
+		t.Run(fmt.Sprint(try), func(t *testing.T) {
+			pause, again := c.pause(errors.New("refused"), try)
+			assert.True(t, again)
+			assert.True(t, pause >= c.FirstPause/2 && pause <= c.MaxPause, "%v", pause)
+		})
 	}
 }
 
@@ -80,24 +83,26 @@ func TestTries(t *testing.T) {
 		"an answer that is cut":     {func(int) (*http.Response, error) { return answer(200, `{"a`), nil }, 5, 7 * time.Second, 15 * time.Second, "test: bad answer: it ends early"},
 		"an answer that is no JSON": {func(int) (*http.Response, error) { return answer(200, `secret`), nil }, 1, 0, 0, "test: bad answer: not JSON at byte 1"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			cl, n := client(t, c.answer)
-			begun := time.Now()
-			err := cl.Post(t.Context(), 1, 100, func(data []byte) error {
-				var v any
-				if err := json.Unmarshal(data, &v); err != nil {
-					return cl.Malformed(err, len(data))
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cl, n := client(t, c.answer)
+				begun := time.Now()
+				err := cl.Post(t.Context(), 1, 100, func(data []byte) error {
+					var v any
+					if err := json.Unmarshal(data, &v); err != nil {
+						return cl.Malformed(err, len(data))
+					}
+					return nil
+				})
+				if c.want == "" {
+					require.NoError(t, err, name)
+				} else {
+					require.EqualError(t, err, c.want, name)
 				}
-				return nil
+				require.Equal(t, c.tries, *n, name)
+				took := time.Since(begun)
+				require.True(t, took >= c.least && took <= c.most, "%s: %v", name, took)
 			})
-			if c.want == "" {
-				require.NoError(t, err, name)
-			} else {
-				require.EqualError(t, err, c.want, name)
-			}
-			require.Equal(t, c.tries, *n, name)
-			took := time.Since(begun)
-			require.True(t, took >= c.least && took <= c.most, "%s: %v", name, took)
 		})
 	}
 }
@@ -125,7 +130,9 @@ func TestComplete(t *testing.T) {
 	require.Equal(t, -1, c.MaxRetries, "what was set stays")
 	require.NotNil(t, c.HTTP)
 	for _, u := range []string{"", "host", "ftp://host", "http://", "http://u:p@host", "http://host?q", "http://host#f", ":"} {
-		require.Len(t, new(Client).Complete(u, "/", 0, 0), 1, u)
+		t.Run(u, func(t *testing.T) {
+			require.Len(t, new(Client).Complete(u, "/", 0, 0), 1, u)
+		})
 	}
 	require.Len(t, (&Client{APIKey: "a b"}).Complete("", "/", 0, 0), 2)
 }

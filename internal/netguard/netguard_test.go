@@ -18,13 +18,17 @@ func TestPublic(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1", "192.167.1.1", "223.255.255.255",
 		"2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8"} {
-		require.True(t, Public(netip.MustParseAddr(s)), s)
+		t.Run(s, func(t *testing.T) {
+			require.True(t, Public(netip.MustParseAddr(s)), s)
+		})
 	}
 	for _, s := range []string{"0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.255", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.8",
 		"192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
 		"::", "::1", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1", "2001:20::1", "2001:db8::1",
 		"2002:7f00:1::1", "3fff::1", "5f00::1", "fc00::1", "fd12:3456::1", "fe80::1", "fec0::1", "ff02::1", "fe80::1%eth0", "2606:4700::1111%eth0"} {
-		require.False(t, Public(netip.MustParseAddr(s)), s)
+		t.Run(s, func(t *testing.T) {
+			require.False(t, Public(netip.MustParseAddr(s)), s)
+		})
 	}
 	require.False(t, Public(netip.Addr{}))
 }
@@ -43,13 +47,15 @@ func TestCheckURL(t *testing.T) {
 		"https://3232235777", "https://030052000401", "https://127.0.0.1.", "https://１２７.0.0.1", "https://127。0。0。1", "https://ⓛocalhost",
 		"https://[::1]", "https://[::]", "https://[::ffff:127.0.0.1]", "https://[::ffff:7f00:1]", "https://[0:0:0:0:0:0:0:1]", "https://[::127.0.0.1]", "https://[64:ff9b::7f00:1]", "https://[fe80::1]", "https://[fe80::1%25eth0]", "https://[fd00::1]", "https://[2002:7f00:1::]",
 		"https://%31%32%37.0.0.1", "https://a b", "https://hooks.example.com\x00", "https://\xff.example.com", "https://hooks.example.com/" + strings.Repeat("x", 2048)} {
-		err := none.CheckURL(u)
-		if u == "https://0x0b.0.0.0.1." { // five parts are a name, which cannot resolve
-			require.NoError(t, err, u)
-			continue
-		}
-		require.Error(t, err, u)
-		require.NotContains(t, err.Error(), "pw", u)
+		t.Run(u, func(t *testing.T) {
+			err := none.CheckURL(u)
+			if u == "https://0x0b.0.0.0.1." { // five parts are a name, which cannot resolve
+				require.NoError(t, err, u)
+				return
+			}
+			require.Error(t, err, u)
+			require.NotContains(t, err.Error(), "pw", u)
+		})
 	}
 	any := &Policy{Any: true}
 	for _, u := range []string{"http://localhost:8080/x", "https://127.0.0.1", "http://printer"} {
@@ -93,22 +99,26 @@ func TestPolicy(t *testing.T) {
 		{"http://hooks.internal", false, false, false},
 		{"http://localhost.example.com", false, false, false},
 	} {
-		for _, p := range []struct {
-			name string
-			p    *Policy
-			want bool
-		}{{"loopback", loopback, c.loopback}, {"networks", networks, c.networks}, {"both", both, c.all}} {
-			require.Equal(t, p.want, p.p.CheckURL(c.url) == nil, "%s, %s", c.url, p.name)
-		}
+		t.Run(c.url, func(t *testing.T) {
+			for _, p := range []struct {
+				name string
+				p    *Policy
+				want bool
+			}{{"loopback", loopback, c.loopback}, {"networks", networks, c.networks}, {"both", both, c.all}} {
+				require.Equal(t, p.want, p.p.CheckURL(c.url) == nil, "%s, %s", c.url, p.name)
+			}
+		})
 	}
 	for _, c := range []struct {
 		address            string
 		loopback, networks bool
 	}{{"127.0.0.1:1", true, false}, {"[::1]:1", true, false}, {"10.1.2.3:443", false, true}, {"[::ffff:10.1.2.3]:443", false, true}, {"10.2.2.3:443", false, false},
 		{"169.254.169.254:80", false, false}, {"8.8.8.8:443", true, true}, {"[fd00:1::1]:443", false, true}, {"[fd00:1::1%eth0]:443", false, false}, {"0.0.0.0:80", false, false}} {
-		for name, want := range map[*Policy]bool{loopback: c.loopback, networks: c.networks} {
-			require.Equal(t, want, name.control(t.Context(), "tcp4", c.address, nil) == nil, c.address)
-		}
+		t.Run(c.address, func(t *testing.T) {
+			for name, want := range map[*Policy]bool{loopback: c.loopback, networks: c.networks} {
+				require.Equal(t, want, name.control(t.Context(), "tcp4", c.address, nil) == nil, c.address)
+			}
+		})
 	}
 }
 
@@ -146,7 +156,9 @@ func TestDialIsChecked(t *testing.T) {
 	defer guarded.CloseIdleConnections()
 	defer open.CloseIdleConnections()
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
-		require.ErrorIs(t, get(guarded, "http://"+host+":"+port), ErrForbidden, host)
+		t.Run(host, func(t *testing.T) {
+			require.ErrorIs(t, get(guarded, "http://"+host+":"+port), ErrForbidden, host)
+		})
 	}
 	require.Empty(t, hit)
 	require.NoError(t, get(open, "http://127.0.0.1:"+port))
@@ -161,11 +173,13 @@ func TestControl(t *testing.T) {
 		ok               bool
 	}{{"tcp4", "8.8.8.8:443", true}, {"tcp6", "[2606:4700::1111]:443", true}, {"tcp4", "127.0.0.1:443", false}, {"tcp6", "[::1]:443", false}, {"tcp6", "[::ffff:10.0.0.1]:443", false},
 		{"udp4", "8.8.8.8:443", false}, {"unix", "/run/x.sock", false}, {"tcp4", "name:443", false}, {"tcp6", "[fe80::1%eth0]:443", false}} {
-		err := none.control(context.Background(), c.network, c.address, nil)
-		if c.ok {
-			require.NoError(t, err, c.address)
-		} else {
-			require.ErrorIs(t, err, ErrForbidden, c.address)
-		}
+		t.Run(c.network, func(t *testing.T) {
+			err := none.control(context.Background(), c.network, c.address, nil)
+			if c.ok {
+				require.NoError(t, err, c.address)
+			} else {
+				require.ErrorIs(t, err, ErrForbidden, c.address)
+			}
+		})
 	}
 }

@@ -58,7 +58,9 @@ func TestChatExports(t *testing.T) {
 		"another shape": `[{"mapping":[1,2],"create_time":"x"}]`,
 		"cut off":       `[{"title":"Leeks","create_time":1,"mapping":{"a":{"message":{"author":{"role":"user"},"content":{"parts":["When do I sow leeks?"]}}`,
 	} {
-		assert.Contains(t, mustParse(t, "a.json", "", []byte(data)).Text, "mapping", name)
+		t.Run(name, func(t *testing.T) {
+			assert.Contains(t, mustParse(t, "a.json", "", []byte(data)).Text, "mapping", name)
+		})
 	}
 	assert.NotEmpty(t, mustParse(t, "a.json", "", []byte(`[{"title":"Leeks","create_time":1,"mapping":{"a":{"message":{"author":{"role":"user"`)).Partial)
 	assert.Equal(t, "text/plain", mustParse(t, "log.txt", "", []byte("4/9/24, 2:00 - started\n4/9/24, 2:01 - ended\n4/9/24, 2:02 - idle\n")).MediaType)

@@ -59,14 +59,16 @@ func TestArchivesAreFolders(t *testing.T) {
 		{"beds/south.txt", "# of beans: 5"}, {"../gate.html", "<h1>Gate</h1><p>Green.</p>"}}
 	const want = "# beds/north.md\n\n## North\n\nLeeks.\n\n```sh\n# a comment\n```\n\n# beds/south.txt\n\n\\# of beans: 5\n\n# gate.html\n\n## Gate\n\nGreen."
 	for name, data := range map[string][]byte{"a.zip": zipOf(t, files...), "a.tar": tarOf(t, files[1:]...), "a.tgz": gzipOf(t, tarOf(t, files[1:]...)), "a.tar.gz": gzipOf(t, tarOf(t, files[1:]...))} {
-		doc := mustParse(t, name, "", data)
-		assert.Equal(t, want, doc.Text, name)
-		assert.Empty(t, doc.Partial, name)
-		require.Len(t, doc.Pages, 3, name)
-		assert.Equal(t, "beds/south.txt", doc.Pages[1].Label)
-		for _, p := range doc.Pages {
-			assert.Equal(t, "# "+p.Label, doc.Text[p.Start:p.Start+2+len(p.Label)])
-		}
+		t.Run(name, func(t *testing.T) {
+			doc := mustParse(t, name, "", data)
+			assert.Equal(t, want, doc.Text, name)
+			assert.Empty(t, doc.Partial, name)
+			require.Len(t, doc.Pages, 3, name)
+			assert.Equal(t, "beds/south.txt", doc.Pages[1].Label)
+			for _, p := range doc.Pages {
+				assert.Equal(t, "# "+p.Label, doc.Text[p.Start:p.Start+2+len(p.Label)])
+			}
+		})
 	}
 	doc := mustParse(t, "north.md.gz", "", gzipOf(t, []byte(files[1].text)))
 	assert.Equal(t, "North", doc.Title)

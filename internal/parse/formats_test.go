@@ -129,7 +129,9 @@ func TestHTMLNotesAndVoids(t *testing.T) {
 		`<li>alone<p>more</p>`:                                                                                 "- alone\n\nmore",
 		"<pre>```\nx</pre>":                                                                                    "````\n```\nx\n````",
 	} {
-		assert.Equal(t, want, mustParse(t, "a.html", "", []byte(in)).Text, in)
+		t.Run(in, func(t *testing.T) {
+			assert.Equal(t, want, mustParse(t, "a.html", "", []byte(in)).Text, in)
+		})
 	}
 }
 
@@ -221,8 +223,10 @@ func TestRTFCharsets(t *testing.T) {
 		`{\rtf1\pard\bullet\tab peas\par\pard\bullet\tab beans\par}`:                   "•peas\n\n- beans",
 		`{\rtf1{\header no}{\pict 0a}{\*\bkmkstart x}{\object{\result yes}}{\v no}ok}`: "yesok",
 	} {
-		got := mustParse(t, "a.rtf", "", []byte(in)).Text
-		assert.Equal(t, want, strings.ReplaceAll(got, "• ", "•"), in)
+		t.Run(in, func(t *testing.T) {
+			got := mustParse(t, "a.rtf", "", []byte(in)).Text
+			assert.Equal(t, want, strings.ReplaceAll(got, "• ", "•"), in)
+		})
 	}
 }
 
@@ -236,7 +240,9 @@ func TestMailOddities(t *testing.T) {
 		"From: a@b.example\nSubject: x\nContent-Type: multipart/mixed; boundary=q\n\n--q\nContent-Type: application/pdf; name=\"../bad.pdf\"\n\nx\n--q--\n": "## Attachment: bad.pdf",
 		"From: a@b.example\nSubject: x\nContent-Type: multipart/mixed; boundary=q\n\n--q\nContent-Type: message/delivery-status\n\nfailed\n--q--\n":         "failed",
 	} {
-		assert.Contains(t, mustParse(t, "a.eml", "", []byte(in)).Text, "# x\n\nFrom: a@b.example\n\n"+want, in)
+		t.Run(in, func(t *testing.T) {
+			assert.Contains(t, mustParse(t, "a.eml", "", []byte(in)).Text, "# x\n\nFrom: a@b.example\n\n"+want, in)
+		})
 	}
 	raw := mustParse(t, "a.eml", "", []byte("From: a@b.example\nSubject: Gem\xfcse f\xfcr alle\n\tfolded\n\nwords"))
 	assert.Equal(t, "Gemüse für alle folded", raw.Title)
@@ -278,6 +284,8 @@ func TestJSONDataIsNotText(t *testing.T) {
 func TestTextThatLooksLikeAMagic(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"This is WAVE after WAVE.", "ID3 tags explained", "abc ftyp box", "BZh is a mark", "MZ was a person", "A PDF starts with %PDF-1.4, as everyone who has ever opened one in an editor knows."} {
-		assert.Equal(t, s, mustParse(t, "", "", []byte(s)).Text)
+		t.Run(s, func(t *testing.T) {
+			assert.Equal(t, s, mustParse(t, "", "", []byte(s)).Text)
+		})
 	}
 }

@@ -109,7 +109,9 @@ func TestRegistrySupported(t *testing.T) {
 		{"", "image/png", false}, {"", "application/zip", true}, {"", "application/x-7z-compressed", false}, {"", "video/mp4; codecs=x", false}, {"a.ppt", "", true}, {"a.vsd", "", false}, {"a.doc", "", true},
 		{"a.pdf", "image/png", true},
 	} {
-		assert.Equal(t, tc.want, r.Supported(tc.name, tc.contentType), "%q %q", tc.name, tc.contentType)
+		t.Run(tc.name, func(t *testing.T) {
+			assert.Equal(t, tc.want, r.Supported(tc.name, tc.contentType), "%q %q", tc.name, tc.contentType)
+		})
 	}
 	r.SetOCR(fakeOCR("x"))
 	assert.True(t, r.Supported("a.jpg", ""))
@@ -208,11 +210,13 @@ func TestOutputLimit(t *testing.T) {
 		"a.json": "[" + strings.Repeat(`"words",`, 100) + "1]",
 		"a.md":   "# x\n" + strings.Repeat("wörds ", 100),
 	} {
-		doc, err := New().Parse(t.Context(), document.Input{Name: name, Data: []byte(data)}, document.Limits{MaxOutput: 100})
-		require.NoError(t, err, name)
-		assert.LessOrEqual(t, len(doc.Text), 100, name)
-		assert.Greater(t, len(doc.Text), 80, name)
-		assert.Contains(t, doc.Partial, "limit", name)
+		t.Run(name, func(t *testing.T) {
+			doc, err := New().Parse(t.Context(), document.Input{Name: name, Data: []byte(data)}, document.Limits{MaxOutput: 100})
+			require.NoError(t, err, name)
+			assert.LessOrEqual(t, len(doc.Text), 100, name)
+			assert.Greater(t, len(doc.Text), 80, name)
+			assert.Contains(t, doc.Partial, "limit", name)
+		})
 	}
 }
 
@@ -239,11 +243,13 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{"", "audio/mpeg", "the file is sound or video", "upload a transcript"},
 		{"a.exe", "", "the file is a program or library", ""},
 	} {
-		err := r.Refuse(tc.name, tc.contentType)
-		require.NotNil(t, err, tc.name)
-		assert.Equal(t, document.Unsupported, err.Kind)
-		assert.Equal(t, tc.reason, err.Reason)
-		assert.Equal(t, tc.hint, err.Hint)
+		t.Run(tc.name, func(t *testing.T) {
+			err := r.Refuse(tc.name, tc.contentType)
+			require.NotNil(t, err, tc.name)
+			assert.Equal(t, document.Unsupported, err.Kind)
+			assert.Equal(t, tc.reason, err.Reason)
+			assert.Equal(t, tc.hint, err.Hint)
+		})
 	}
 	assert.Nil(t, r.Refuse("a.docx", ""))
 

@@ -22,6 +22,8 @@ func TestAsks(t *testing.T) {
 		"我昨天买了一辆车。你呢？": false,
 		"متى وصلت؟":    true,
 	} {
-		assert.Equal(t, want, asks(text), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, asks(text), text)
+		})
 	}
 }

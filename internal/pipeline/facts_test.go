@@ -21,8 +21,10 @@ func TestPersons(t *testing.T) {
 		"名前は何ですか":                          {false, false},
 		"":                                 {false, false},
 	} {
-		first, second := persons(text)
-		assert.Equal(t, want, [2]bool{first, second}, text)
+		t.Run(text, func(t *testing.T) {
+			first, second := persons(text)
+			assert.Equal(t, want, [2]bool{first, second}, text)
+		})
 	}
 }
 
@@ -37,6 +39,8 @@ func TestHasTime(t *testing.T) {
 		"It was a beautiful evening": {false, true},
 		"I like tea":                 {false, false},
 	} {
-		assert.Equal(t, want, [2]bool{hasTime(text, at), hasTime(text, time.Time{})}, text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, [2]bool{hasTime(text, at), hasTime(text, time.Time{})}, text)
+		})
 	}
 }

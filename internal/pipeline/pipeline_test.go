@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -26,7 +27,9 @@ func TestSpeakerOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"Ana Maria: I'm late": "Ana Maria", "Ana:\nhello": "Ana", "李: 你好": "李", "O'Neil-Smith: x": "O'Neil-Smith", "Dr. Who: x": "Dr. Who",
 		"": "", ":": "", "Ana:": "", "Ana:x": "", ": x": "", "https://x: y": "", "a b c d: x": "", "5: x": "", "note (old): x": "", strings.Repeat("a", 50) + ": x": ""} {
-		require.Equal(t, want, SpeakerOf(text), "%q", text)
+		t.Run(text, func(t *testing.T) {
+			require.Equal(t, want, SpeakerOf(text), "%q", text)
+		})
 	}
 }
 
@@ -34,7 +37,9 @@ func TestTitleLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"Returns\n\nGoods go back.": "Returns", "\ufeff\n Returns \n\nx": "Returns", "Returns\r\n\r\nx": "Returns",
 		"": "", "Returns": "", "Returns\n": "", "Returns\n\n": "", "Returns\nmore\n\nx": "", "One. Two\n\nx": "", "Returns:\n\nx": "", "Wait…\n\nx": "", strings.Repeat("a", 201) + "\n\nx": ""} {
-		require.Equal(t, want, titleLine(text), "%q", text)
+		t.Run(text, func(t *testing.T) {
+			require.Equal(t, want, titleLine(text), "%q", text)
+		})
 	}
 }
 
@@ -42,11 +47,13 @@ func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]time.Duration{-1: 100 * time.Millisecond, 0: 100 * time.Millisecond, 1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 5: 1600 * time.Millisecond,
 		9: 25600 * time.Millisecond, 10: time.Minute, 1000: time.Minute} {
-		for range 20 {
-			got := Backoff(n)
-			require.GreaterOrEqual(t, got, want, n)
-			require.LessOrEqual(t, got, want+want/4, n)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			for range 20 {
+				got := Backoff(n)
+				require.GreaterOrEqual(t, got, want, n)
+				require.LessOrEqual(t, got, want+want/4, n)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -374,14 +375,16 @@ func TestMemoryQuery(t *testing.T) {
 		return other
 	}
 	for class, want := range map[backend.Class][]float32{backend.Memory: other, backend.Knowledge: own} {
-		w := conversation()
-		sp := w.space()
-		v := &aimed{vectors: vectors{world: w}}
-		sp.Vectors = v
-		_, err := e.Search(t.Context(), sp, Request{Part: backend.Partition{Class: class}, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
-		require.NoError(t, err)
-		require.NotEmpty(t, v.asked)
-		assert.Equal(t, want, v.asked[0], class)
+		t.Run(fmt.Sprint(class), func(t *testing.T) {
+			w := conversation()
+			sp := w.space()
+			v := &aimed{vectors: vectors{world: w}}
+			sp.Vectors = v
+			_, err := e.Search(t.Context(), sp, Request{Part: backend.Partition{Class: class}, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			require.NotEmpty(t, v.asked)
+			assert.Equal(t, want, v.asked[0], class)
+		})
 	}
 }
 
@@ -411,7 +414,9 @@ func TestAuto(t *testing.T) {
 	t.Parallel()
 	w := conversation()
 	for query, thinks := range map[string]bool{"bridge": false, "Did Ann Lee or Bob Ray see it?": true} {
-		assert.Equal(t, thinks, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(query, time.Time{}, language.AllCues), K: 5, Auto: true, Alpha: balanced}).Thinking, query)
+		t.Run(query, func(t *testing.T) {
+			assert.Equal(t, thinks, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(query, time.Time{}, language.AllCues), K: 5, Auto: true, Alpha: balanced}).Thinking, query)
+		})
 	}
 	assert.Equal(t, .4, search(t, engine(), w, Request{Part: memories, Question: engine().Ask(`the word "bridge"`, time.Time{}, language.AllCues), K: 5, Alpha: Alpha{Auto: true}}).Alpha)
 }

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -61,15 +62,17 @@ func TestSecondHop(t *testing.T) {
 func TestYearsLinkNothing(t *testing.T) {
 	t.Parallel()
 	for key, links := range map[string]bool{"norwich": true, "1899": false, "2099": false, "9999": true, "18 9": true} {
-		w := twoHops()
-		w.keys[key] = 2
-		w.memos[0].text = "The Kestrel was built in Norwich, " + key + "."
-		a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, language.AllCues), K: 10, Alpha: balanced, Thinking: true})
-		for _, h := range hitsOf(a) {
-			if h.Chunk == 2 {
-				assert.Equal(t, links, a.Parts(&h).Bridge > 0, key)
+		t.Run(key, func(t *testing.T) {
+			w := twoHops()
+			w.keys[key] = 2
+			w.memos[0].text = "The Kestrel was built in Norwich, " + key + "."
+			a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask(whereBuilt, time.Time{}, language.AllCues), K: 10, Alpha: balanced, Thinking: true})
+			for _, h := range hitsOf(a) {
+				if h.Chunk == 2 {
+					assert.Equal(t, links, a.Parts(&h).Bridge > 0, key)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -83,7 +86,9 @@ func TestThin(t *testing.T) {
 	}
 	require.Len(t, got, 4)
 	for chunk, want := range map[int64]float64{2: 1, 1: .5 * .85, 3: .5 * .85 * .85, 4: .4} {
-		assert.InDelta(t, want, got[chunk], 1e-12, chunk)
+		t.Run(fmt.Sprint(chunk), func(t *testing.T) {
+			assert.InDelta(t, want, got[chunk], 1e-12, chunk)
+		})
 	}
 }
 
@@ -110,6 +115,8 @@ func TestOverlaps(t *testing.T) {
 	t.Parallel()
 	spans := [][2]int{{4, 8}}
 	for span, want := range map[[2]int]bool{{0, 4}: false, {0, 5}: true, {5, 6}: true, {7, 9}: true, {8, 9}: false} {
-		assert.Equal(t, want, overlaps(spans, span[0], span[1]), span)
+		t.Run(fmt.Sprint(span), func(t *testing.T) {
+			assert.Equal(t, want, overlaps(spans, span[0], span[1]), span)
+		})
 	}
 }

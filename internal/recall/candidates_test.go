@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -111,19 +112,21 @@ func TestBounded(t *testing.T) {
 		found   []int64
 		bounded bool
 	}{{100, []int64{0}, false}, {5000, []int64{0}, false}, {20_000, nil, true}} {
-		s := &shelf{found: map[backend.Partition][]backend.Hit{part: {{Chunk: 0, Source: 1, Score: 1}}},
-			rows: map[int64]*backend.Hydrated{0: {Src: &backend.Source{Num: 1, Part: part, Time: then}}}}
-		for i := range int64(c.later) {
-			s.found[part] = append(s.found[part], backend.Hit{Chunk: i + 1, Source: i + 2, Score: 2})
-			s.rows[i+1] = &backend.Hydrated{Chunk: backend.Chunk{Num: i + 1}, Src: &backend.Source{Num: i + 2, Part: part, Time: now}}
-		}
-		r := newRun(t.Context(), &Engine{Ranker: &rank.Engine{}}, &Workspace{Store: s, Keywords: s}, &Request{Query: "kettle", MaxResults: 5, Now: now, KnownAt: then,
-			Scopes: []Scope{{Part: part, Weight: 1}}})
-		require.NoError(t, r.search())
-		got, err := r.best(5)
-		require.NoError(t, err)
-		require.Equal(t, c.found, nums(got))
-		require.Equal(t, c.bounded, len(r.res.Warnings) == 1, "%v", r.res.Warnings)
-		r.res.Release()
+		t.Run(fmt.Sprint(c.later), func(t *testing.T) {
+			s := &shelf{found: map[backend.Partition][]backend.Hit{part: {{Chunk: 0, Source: 1, Score: 1}}},
+				rows: map[int64]*backend.Hydrated{0: {Src: &backend.Source{Num: 1, Part: part, Time: then}}}}
+			for i := range int64(c.later) {
+				s.found[part] = append(s.found[part], backend.Hit{Chunk: i + 1, Source: i + 2, Score: 2})
+				s.rows[i+1] = &backend.Hydrated{Chunk: backend.Chunk{Num: i + 1}, Src: &backend.Source{Num: i + 2, Part: part, Time: now}}
+			}
+			r := newRun(t.Context(), &Engine{Ranker: &rank.Engine{}}, &Workspace{Store: s, Keywords: s}, &Request{Query: "kettle", MaxResults: 5, Now: now, KnownAt: then,
+				Scopes: []Scope{{Part: part, Weight: 1}}})
+			require.NoError(t, r.search())
+			got, err := r.best(5)
+			require.NoError(t, err)
+			require.Equal(t, c.found, nums(got))
+			require.Equal(t, c.bounded, len(r.res.Warnings) == 1, "%v", r.res.Warnings)
+			r.res.Release()
+		})
 	}
 }

@@ -26,17 +26,19 @@ func TestUnflood(t *testing.T) {
 		{"aab", 1, "012"},
 		{"", 10, ""},
 	} {
-		hits := make([]*Hit, len(c.sources))
-		place := map[*Hit]byte{}
-		for i := range hits {
-			hits[i] = &Hit{ranked: rank.Scored{Chunk: int64(i), Source: int64(c.sources[i])}}
-			place[hits[i]] = byte('0' + i)
-		}
-		var got []byte
-		for _, h := range counting(c.n).unflood(hits) {
-			got = append(got, place[h])
-		}
-		require.Equal(t, c.want, string(got), "%s, %d", c.sources, c.n)
+		t.Run(c.sources, func(t *testing.T) {
+			hits := make([]*Hit, len(c.sources))
+			place := map[*Hit]byte{}
+			for i := range hits {
+				hits[i] = &Hit{ranked: rank.Scored{Chunk: int64(i), Source: int64(c.sources[i])}}
+				place[hits[i]] = byte('0' + i)
+			}
+			var got []byte
+			for _, h := range counting(c.n).unflood(hits) {
+				got = append(got, place[h])
+			}
+			require.Equal(t, c.want, string(got), "%s, %d", c.sources, c.n)
+		})
 	}
 }
 

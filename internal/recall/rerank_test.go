@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -69,9 +70,11 @@ func TestRerankWhereAutoIsNotSure(t *testing.T) {
 		scores map[string]float64
 		asked  bool
 	}{"near": {Auto, near, true}, "far": {Auto, far, false}, "fast": {Fast, near, false}} {
-		e := &english{scores: map[string]float64{"the dog is there": .9}}
-		runWith(e, c.mode, false, "where is the dog?").rerank(hitsOf(c.scores, "the cat is here", "the dog is there"))
-		assert.Equal(t, c.asked, e.asked != nil, what)
+		t.Run(what, func(t *testing.T) {
+			e := &english{scores: map[string]float64{"the dog is there": .9}}
+			runWith(e, c.mode, false, "where is the dog?").rerank(hitsOf(c.scores, "the cat is here", "the dog is there"))
+			assert.Equal(t, c.asked, e.asked != nil, what)
+		})
 	}
 }
 
@@ -88,12 +91,14 @@ func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
 func TestRerankLeavesWhatContextFound(t *testing.T) {
 	t.Parallel()
 	for context, asked := range map[float64]bool{0: true, .9: false} {
-		e := &english{scores: map[string]float64{"the dog is there": .9}}
-		hits := hitsOf(map[string]float64{"the cat is here": 1, "the dog is there": .95}, "the cat is here", "the dog is there")
-		for _, h := range hits {
-			h.Parts.Context = context
-		}
-		runWith(e, Thinking, true, "where is the dog?").rerank(hits)
-		assert.Equal(t, asked, e.asked != nil)
+		t.Run(fmt.Sprint(context), func(t *testing.T) {
+			e := &english{scores: map[string]float64{"the dog is there": .9}}
+			hits := hitsOf(map[string]float64{"the cat is here": 1, "the dog is there": .95}, "the cat is here", "the dog is there")
+			for _, h := range hits {
+				h.Parts.Context = context
+			}
+			runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+			assert.Equal(t, asked, e.asked != nil)
+		})
 	}
 }

@@ -132,35 +132,39 @@ func TestEstimateBitsGeneric(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 3))
 	for _, dim := range []int{64, 128, 384, 448, 1536} {
-		values, recs, b := bitCase(r, dim, 5, 4, 0)
-		got := make([]float32, 5)
-		estimateBitsGeneric(got, recs, b)
-		for i := range got {
-			rec := recs[i*b.stride:]
-			sum := 0
-			for j, v := range values {
-				if rec[j/8]>>(j%8)&1 == 1 {
-					sum += int(v)
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			values, recs, b := bitCase(r, dim, 5, 4, 0)
+			got := make([]float32, 5)
+			estimateBitsGeneric(got, recs, b)
+			for i := range got {
+				rec := recs[i*b.stride:]
+				sum := 0
+				for j, v := range values {
+					if rec[j/8]>>(j%8)&1 == 1 {
+						sum += int(v)
+					}
 				}
+				factor := math.Float32frombits(binary.LittleEndian.Uint32(rec[dim/8:]))
+				offset := math.Float32frombits(binary.LittleEndian.Uint32(rec[dim/8+4:]))
+				want := float64(offset) + float64(factor)*(float64(b.scale)*float64(sum)+float64(b.shift))
+				assert.InDelta(t, want, got[i], 1e-4*(1+math.Abs(want)))
 			}
-			factor := math.Float32frombits(binary.LittleEndian.Uint32(rec[dim/8:]))
-			offset := math.Float32frombits(binary.LittleEndian.Uint32(rec[dim/8+4:]))
-			want := float64(offset) + float64(factor)*(float64(b.scale)*float64(sum)+float64(b.shift))
-			assert.InDelta(t, want, got[i], 1e-4*(1+math.Abs(want)))
-		}
+		})
 	}
 }
 
 func TestEstimateBitsShort(t *testing.T) {
 	t.Parallel()
-	for _, spare := range []int{0, 1} { // half a line, and a whole one
-		_, recs, b := bitCase(rand.New(rand.NewPCG(3, 3)), 128, 2, spare, 0)
-		EstimateBits(nil, nil, b)
-		got, want := make([]float32, 2), make([]float32, 2)
-		EstimateBits(got, recs, b)
-		estimateBitsGeneric(want, recs, b)
-		assert.Equal(t, want, got)
-		assert.Panics(t, func() { EstimateBits(make([]float32, 3), recs, b) })
+	for _, spare := range []int{0, 1} {
+		t.Run(fmt.Sprint(spare), func(t *testing.T) { // half a line, and a whole one
+			_, recs, b := bitCase(rand.New(rand.NewPCG(3, 3)), 128, 2, spare, 0)
+			EstimateBits(nil, nil, b)
+			got, want := make([]float32, 2), make([]float32, 2)
+			EstimateBits(got, recs, b)
+			estimateBitsGeneric(want, recs, b)
+			assert.Equal(t, want, got)
+			assert.Panics(t, func() { EstimateBits(make([]float32, 3), recs, b) })
+		})
 	}
 	assert.Panics(t, func() { new(BitQuery).Set(make([]int8, 64), HalfLine) })
 }

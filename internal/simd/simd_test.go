@@ -53,7 +53,9 @@ func TestChoose(t *testing.T) {
 		{"avx2", []Level{Generic}, Generic},
 		{"sse9", narrow, AVX2},
 	} {
-		assert.Equal(t, c.want, choose(c.name, c.have), "choose(%q, %v)", c.name, c.have)
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, choose(c.name, c.have), "choose(%q, %v)", c.name, c.have)
+		})
 	}
 	assert.Contains(t, supported(), Active())
 }
@@ -152,14 +154,16 @@ func TestDotF32Generic(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{16, 48, 384, 4096} {
-		q, row, got := make([]float32, n), make([]float32, n), make([]float32, 1)
-		var want float64
-		for i := range q {
-			q[i], row[i] = r.Float32()-.5, r.Float32()-.5
-			want += float64(q[i]) * float64(row[i])
-		}
-		dotF32Generic(got, row, q)
-		assert.InDelta(t, want, got[0], 1e-4, "n=%d", n)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			q, row, got := make([]float32, n), make([]float32, n), make([]float32, 1)
+			var want float64
+			for i := range q {
+				q[i], row[i] = r.Float32()-.5, r.Float32()-.5
+				want += float64(q[i]) * float64(row[i])
+			}
+			dotF32Generic(got, row, q)
+			assert.InDelta(t, want, got[0], 1e-4, "n=%d", n)
+		})
 	}
 }
 

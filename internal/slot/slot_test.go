@@ -29,9 +29,11 @@ func TestSlotsOfStatements(t *testing.T) {
 		{"pet_of", "Anna", true, "pet"}, {"married_to", "Anna", true, "partner"}, {"married_to", "Anna", false, "partner"}, {"allergic_to", "nuts", false, "allergy"},
 		{"zorbles", "x", false, ""}, {"lives_in", "Anna", true, ""}, {"owns", "red car", false, "car"}, {"plans", "buy a car", false, "plan"},
 	} {
-		got, sure := x.Of(c.predicate, c.object, c.inverse)
-		assert.Equal(t, c.want, got, "%s %s", c.predicate, c.object)
-		assert.Equal(t, c.want != "", sure > 0)
+		t.Run(c.predicate, func(t *testing.T) {
+			got, sure := x.Of(c.predicate, c.object, c.inverse)
+			assert.Equal(t, c.want, got, "%s %s", c.predicate, c.object)
+			assert.Equal(t, c.want != "", sure > 0)
+		})
 	}
 }
 
@@ -42,8 +44,10 @@ func TestSlotsOfQuestions(t *testing.T) {
 		"Where do I live?": "home", "Where does Anna live these days?": "home", "Wo wohne ich?": "home", "Am I allergic to nuts?": "allergy", "What's my dog called?": "pet",
 		"What is the capital of Norway?": "", "My dogma": "", "": "", "Which languages do I speak?": "language",
 	} {
-		got, _ := x.OfQuestion(q)
-		assert.Equal(t, want, got, q)
+		t.Run(q, func(t *testing.T) {
+			got, _ := x.OfQuestion(q)
+			assert.Equal(t, want, got, q)
+		})
 	}
 }
 
@@ -51,8 +55,10 @@ func TestSlotsOfCallers(t *testing.T) {
 	t.Parallel()
 	x := taxonomy(t, facts.Slot{Name: "boat", Predicates: []string{"sails"}, Objects: []string{"dinghy", "car"}, Asks: []string{"my boat"}}, facts.Slot{Name: "pet", Card: facts.One, Objects: []string{"axolotl"}})
 	for _, c := range [][3]string{{"sails", "the Anna", "boat"}, {"has", "a dinghy", "boat"}, {"has", "an axolotl", "pet"}, {"has", "a dog", "pet"}, {"owns", "a car", "boat"}} {
-		got, _ := x.Of(c[0], c[1], false)
-		assert.Equal(t, c[2], got)
+		t.Run(c[0], func(t *testing.T) {
+			got, _ := x.Of(c[0], c[1], false)
+			assert.Equal(t, c[2], got)
+		})
 	}
 	got, _ := x.OfQuestion("where is my boat")
 	assert.Equal(t, "boat", got)
@@ -67,8 +73,10 @@ func TestSlotsOfCallers(t *testing.T) {
 		}
 	}
 	for field, s := range map[string]facts.Slot{"Slots[0].Name": {Name: "My boat"}, "Slots[0].Card": {Name: "boat", Card: "some"}} {
-		_, err := New([]facts.Slot{s})
-		require.ErrorContains(t, err, field)
+		t.Run(field, func(t *testing.T) {
+			_, err := New([]facts.Slot{s})
+			require.ErrorContains(t, err, field)
+		})
 	}
 }
 

@@ -33,11 +33,13 @@ func find(name string) (path string, p *probe) {
 // TestFind: a missing program skips a test, but fails it in CI.
 func TestFind(t *testing.T) {
 	for ci, want := range map[string]probe{"": {skipped: true}, "false": {skipped: true}, "true": {failed: true}} {
-		t.Setenv(EnvCI, ci)
-		_, p := find("contextmem-no-such-program")
-		assert.Equal(t, want, *p, "CI=%q", ci)
-		path, p := find("go")
-		assert.Equal(t, probe{}, *p)
-		assert.NotEmpty(t, path)
+		t.Run(ci, func(t *testing.T) {
+			t.Setenv(EnvCI, ci)
+			_, p := find("contextmem-no-such-program")
+			assert.Equal(t, want, *p, "CI=%q", ci)
+			path, p := find("go")
+			assert.Equal(t, probe{}, *p)
+			assert.NotEmpty(t, path)
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package transformer
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -122,20 +123,24 @@ func TestLoadCompareRefuses(t *testing.T) {
 			ts["one.direct.weight"] = matrix{1, 3, []float32{0, float32(math.Inf(1)), 0}}
 		},
 	} {
-		ts := map[string]matrix{}
-		for n, m := range good {
-			ts[n] = m
-		}
-		spoil(ts)
-		c, err := LoadCompare(compareFile(ts), compareHidden, []string{"one", "two"})
-		if name == "infinite" { // the values of matrices are read with the first text
-			require.NoError(t, err)
-			_, err = c.Text(make([]float32, compareHidden))
-		}
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			ts := map[string]matrix{}
+			for n, m := range good {
+				ts[n] = m
+			}
+			spoil(ts)
+			c, err := LoadCompare(compareFile(ts), compareHidden, []string{"one", "two"})
+			if name == "infinite" { // the values of matrices are read with the first text
+				require.NoError(t, err)
+				_, err = c.Text(make([]float32, compareHidden))
+			}
+			assert.Error(t, err, name)
+		})
 	}
 	for _, hidden := range []int{0, -1, compareHidden + 1, maxWidth + 1} {
-		_, err := LoadCompare(compareFile(good), hidden, []string{"one"})
-		require.Error(t, err)
+		t.Run(fmt.Sprint(hidden), func(t *testing.T) {
+			_, err := LoadCompare(compareFile(good), hidden, []string{"one"})
+			require.Error(t, err)
+		})
 	}
 }

@@ -42,6 +42,8 @@ func TestChooseKernels(t *testing.T) {
 		"generic asked for":          {simd.Generic, "generic", features{true, true, true}, &genericKernels},
 		"generic, with some AVX-512": {simd.Generic, "", features{true, false, false}, &genericKernels},
 	} {
-		assert.Same(t, c.want, chooseKernels(c.level, c.asked, c.has), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Same(t, c.want, chooseKernels(c.level, c.asked, c.has), name)
+		})
 	}
 }

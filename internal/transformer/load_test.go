@@ -3,6 +3,7 @@ package transformer
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -152,16 +153,18 @@ func TestExpand4(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, group := range []int{2, 6, 16, 32, 128} {
-		for range 20 {
-			scales := randoms(rng, 12, 1)
-			packed := extremes(rng, len(scales)*group/2, 0, 255)
-			q := make([]byte, 2*len(packed))
-			scale := expand4(q, packed, scales)
-			for i := range q {
-				want := float32(int(packed[i/2]>>(4*(i%2))&15)-8) * scales[i/group]
-				require.InDelta(t, want, float32(int8(q[i]))*scale, .52*float64(scale), "group %d value %d", group, i)
+		t.Run(fmt.Sprint(group), func(t *testing.T) {
+			for range 20 {
+				scales := randoms(rng, 12, 1)
+				packed := extremes(rng, len(scales)*group/2, 0, 255)
+				q := make([]byte, 2*len(packed))
+				scale := expand4(q, packed, scales)
+				for i := range q {
+					want := float32(int(packed[i/2]>>(4*(i%2))&15)-8) * scales[i/group]
+					require.InDelta(t, want, float32(int8(q[i]))*scale, .52*float64(scale), "group %d value %d", group, i)
+				}
 			}
-		}
+		})
 	}
 	q := []byte{1, 2, 3, 4}
 	assert.Zero(t, expand4(q, []byte{7, 7}, []float32{0}))
@@ -172,13 +175,15 @@ func TestSumInt8(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, n := range []int{0, 1, 7, 8, 1023, 1024, 1025, 5000} {
-		for _, q := range [][]byte{extremes(rng, n, 0x80, 0x7F), bytes.Repeat([]byte{0x7F}, n), bytes.Repeat([]byte{0x80}, n)} {
-			want := int32(0)
-			for _, v := range q {
-				want += int32(int8(v))
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			for _, q := range [][]byte{extremes(rng, n, 0x80, 0x7F), bytes.Repeat([]byte{0x7F}, n), bytes.Repeat([]byte{0x80}, n)} {
+				want := int32(0)
+				for _, v := range q {
+					want += int32(int8(v))
+				}
+				assert.Equal(t, want, sumInt8(q))
 			}
-			assert.Equal(t, want, sumInt8(q))
-		}
+		})
 	}
 }
 
@@ -187,7 +192,9 @@ func TestHalf(t *testing.T) {
 	for h, want := range map[uint16]float32{
 		0: 0, 0x3C00: 1, 0xC000: -2, 0x7BFF: 65504, 1: 1.0 / (1 << 24), 0x03FF: 1023.0 / (1 << 24), 0x3555: 0.333251953125,
 	} {
-		assert.Equal(t, want, half(h))
+		t.Run(fmt.Sprint(h), func(t *testing.T) {
+			assert.Equal(t, want, half(h))
+		})
 	}
 	assert.True(t, math.IsInf(float64(half(0xFC00)), -1))
 	assert.True(t, math.IsNaN(float64(half(0x7E00))))

@@ -17,52 +17,54 @@ func TestGroups(t *testing.T) {
 	t.Parallel()
 	const dim, rows = 48, 3000
 	for _, lists := range []int{1, groupFrom - 1, groupFrom, 1500} {
-		gen := newClusters(uint64(lists), dim, 60, 1)
-		book := newCodebook(dim, lists)
-		for i := range lists {
-			book.set(i, gen.next())
-		}
-		g, err := newGroups(book, 2, rand.New(rand.NewPCG(1, 7)), never)
-		require.NoError(t, err)
-		require.Equal(t, lists >= groupFrom, g.coarse != nil)
-		all := func(c *codebook) (out []string) {
-			v := make([]float32, dim)
-			for i := range c.scales {
-				c.get(i, v)
-				out = append(out, fmt.Sprint(v, c.scales[i], c.halves[i]))
+		t.Run(fmt.Sprint(lists), func(t *testing.T) {
+			gen := newClusters(uint64(lists), dim, 60, 1)
+			book := newCodebook(dim, lists)
+			for i := range lists {
+				book.set(i, gen.next())
 			}
-			slices.Sort(out)
-			return out
-		}
-		require.Equal(t, all(book), all(g.book))
+			g, err := newGroups(book, 2, rand.New(rand.NewPCG(1, 7)), never)
+			require.NoError(t, err)
+			require.Equal(t, lists >= groupFrom, g.coarse != nil)
+			all := func(c *codebook) (out []string) {
+				v := make([]float32, dim)
+				for i := range c.scales {
+					c.get(i, v)
+					out = append(out, fmt.Sprint(v, c.scales[i], c.halves[i]))
+				}
+				slices.Sort(out)
+				return out
+			}
+			require.Equal(t, all(book), all(g.book))
 
-		p := newProber(dim)
-		same := 0
-		var far, near float64 // sums of squared distances
-		for range rows {
-			v := gen.next()
-			var square float64
-			for _, x := range v {
-				square += float64(x) * float64(x)
+			p := newProber(dim)
+			same := 0
+			var far, near float64 // sums of squared distances
+			for range rows {
+				v := gen.next()
+				var square float64
+				for _, x := range v {
+					square += float64(x) * float64(x)
+				}
+				list, score := g.nearest(p, v)
+				found := slices.Clone(p.q8)
+				scale, bias := quantiseQuery(p.q8, v)
+				require.Equal(t, found, p.q8)
+				want, best := g.book.search(p, scale, bias)
+				require.LessOrEqual(t, score, best)
+				if list == want {
+					same++
+					require.Equal(t, best, score)
+				}
+				far, near = far+square-2*float64(score), near+square-2*float64(best)
 			}
-			list, score := g.nearest(p, v)
-			found := slices.Clone(p.q8)
-			scale, bias := quantiseQuery(p.q8, v)
-			require.Equal(t, found, p.q8)
-			want, best := g.book.search(p, scale, bias)
-			require.LessOrEqual(t, score, best)
-			if list == want {
-				same++
-				require.Equal(t, best, score)
+			if lists < groupFrom {
+				assert.Equal(t, rows, same)
+				return
 			}
-			far, near = far+square-2*float64(score), near+square-2*float64(best)
-		}
-		if lists < groupFrom {
-			assert.Equal(t, rows, same)
-			continue
-		}
-		assert.Greater(t, same, rows*9/10)
-		assert.Less(t, far, near*1.01)
+			assert.Greater(t, same, rows*9/10)
+			assert.Less(t, far, near*1.01)
+		})
 	}
 }
 

@@ -105,24 +105,26 @@ func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("the di
 func TestReadRowsFails(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 128, 256} {
-		gen := newClusters(3, dim, 5, 1)
-		s := segmentOf(t, dim, InnerProduct, gen.take(500), smallIVF)
-		require.Equal(t, dim > 200, s.Coded())
-		q := &Query{Vector: gen.take(1)[0], K: 4}
-		few := bitset.New(500)
-		few.Add(7)
-		for _, q := range []*Query{q, {Vector: q.Vector, K: 4, Recall: 1}, {Vector: q.Vector, K: 4, Accept: few}} {
-			s.ReadRows(failing{})
-			_, err := s.Search(t.Context(), q, nil)
-			require.ErrorContains(t, err, "the disk is gone")
-			s.ReadRows(bytes.NewReader(s.data[:headerSize]))
-			_, err = s.Search(t.Context(), q, nil)
-			require.ErrorIs(t, err, ErrFormat)
-			s.ReadRows(bytes.NewReader(s.data))
-			hits, err := s.Search(t.Context(), q, nil)
-			require.NoError(t, err)
-			require.NotEmpty(t, hits)
-		}
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			gen := newClusters(3, dim, 5, 1)
+			s := segmentOf(t, dim, InnerProduct, gen.take(500), smallIVF)
+			require.Equal(t, dim > 200, s.Coded())
+			q := &Query{Vector: gen.take(1)[0], K: 4}
+			few := bitset.New(500)
+			few.Add(7)
+			for _, q := range []*Query{q, {Vector: q.Vector, K: 4, Recall: 1}, {Vector: q.Vector, K: 4, Accept: few}} {
+				s.ReadRows(failing{})
+				_, err := s.Search(t.Context(), q, nil)
+				require.ErrorContains(t, err, "the disk is gone")
+				s.ReadRows(bytes.NewReader(s.data[:headerSize]))
+				_, err = s.Search(t.Context(), q, nil)
+				require.ErrorIs(t, err, ErrFormat)
+				s.ReadRows(bytes.NewReader(s.data))
+				hits, err := s.Search(t.Context(), q, nil)
+				require.NoError(t, err)
+				require.NotEmpty(t, hits)
+			}
+		})
 	}
 }
 
@@ -131,34 +133,36 @@ func TestReadRowsFails(t *testing.T) {
 func TestIVFDegenerate(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{8, 120, 256} {
-		for _, distinct := range []int{1, 3} {
-			gen := newClusters(9, dim, 5, 1)
-			base := gen.take(distinct)
-			base[0] = slices.Clone(base[0])
-			vs := make([][]float32, 500)
-			for i := range vs {
-				vs[i] = base[i%distinct]
-			}
-			s := segmentOf(t, dim, InnerProduct, vs, smallIVF)
-			hits, err := s.Search(t.Context(), &Query{Vector: base[0], K: 4}, nil)
-			require.NoError(t, err)
-			require.Len(t, hits, 4)
-			want := brute(vs, InnerProduct, &Query{Vector: base[0], K: 4})
-			for i := range hits {
-				assert.Equal(t, want[i].Score, hits[i].Score)
-			}
-			for _, odd := range []float32{0, float32(math.NaN()), float32(math.Inf(1))} {
-				q := &Query{Vector: make([]float32, dim), K: 4}
-				q.Vector[0] = odd
-				hits, err := s.Search(t.Context(), q, nil)
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			for _, distinct := range []int{1, 3} {
+				gen := newClusters(9, dim, 5, 1)
+				base := gen.take(distinct)
+				base[0] = slices.Clone(base[0])
+				vs := make([][]float32, 500)
+				for i := range vs {
+					vs[i] = base[i%distinct]
+				}
+				s := segmentOf(t, dim, InnerProduct, vs, smallIVF)
+				hits, err := s.Search(t.Context(), &Query{Vector: base[0], K: 4}, nil)
 				require.NoError(t, err)
-				if odd == 0 {
-					assert.Equal(t, []Hit{{0, 0}, {1, 0}, {2, 0}, {3, 0}}, hits)
-				} else {
-					assert.Empty(t, hits)
+				require.Len(t, hits, 4)
+				want := brute(vs, InnerProduct, &Query{Vector: base[0], K: 4})
+				for i := range hits {
+					assert.Equal(t, want[i].Score, hits[i].Score)
+				}
+				for _, odd := range []float32{0, float32(math.NaN()), float32(math.Inf(1))} {
+					q := &Query{Vector: make([]float32, dim), K: 4}
+					q.Vector[0] = odd
+					hits, err := s.Search(t.Context(), q, nil)
+					require.NoError(t, err)
+					if odd == 0 {
+						assert.Equal(t, []Hit{{0, 0}, {1, 0}, {2, 0}, {3, 0}}, hits)
+					} else {
+						assert.Empty(t, hits)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -166,18 +170,20 @@ func TestIVFDegenerate(t *testing.T) {
 func TestIVFOddRows(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{32, 128, 256} {
-		gen := newClusters(10, dim, 5, 1)
-		vs := gen.take(1000)
-		for i, x := range []float64{math.NaN(), math.Inf(1), 3e38, 0} {
-			vs[100+i] = make([]float32, dim)
-			vs[100+i][i] = float32(x)
-		}
-		s := segmentOf(t, dim, InnerProduct, vs, smallIVF)
-		for _, row := range []uint32{7, 500, 999} {
-			hits, err := s.Search(t.Context(), &Query{Vector: vs[row], K: 20}, nil)
-			require.NoError(t, err)
-			assert.True(t, slices.ContainsFunc(hits, func(h Hit) bool { return h.Row == row }), "dim=%d row=%d", dim, row)
-		}
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			gen := newClusters(10, dim, 5, 1)
+			vs := gen.take(1000)
+			for i, x := range []float64{math.NaN(), math.Inf(1), 3e38, 0} {
+				vs[100+i] = make([]float32, dim)
+				vs[100+i][i] = float32(x)
+			}
+			s := segmentOf(t, dim, InnerProduct, vs, smallIVF)
+			for _, row := range []uint32{7, 500, 999} {
+				hits, err := s.Search(t.Context(), &Query{Vector: vs[row], K: 20}, nil)
+				require.NoError(t, err)
+				assert.True(t, slices.ContainsFunc(hits, func(h Hit) bool { return h.Row == row }), "dim=%d row=%d", dim, row)
+			}
+		})
 	}
 }
 
@@ -198,7 +204,9 @@ func TestWriteSegmentRefuses(t *testing.T) {
 		"row of many": WriteSegment(new(bytes.Buffer), 5, Cosine, 200, vec, smallIVF),
 		"writer":      WriteSegment(brokenWriter{}, 4, Cosine, 1, vec, nil),
 	} {
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			assert.Error(t, err, name)
+		})
 	}
 }
 
@@ -405,30 +413,32 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, dim := range []int{64, 128, 192, 384, 448, 768, 1536, 4096} {
-		rot := rotationOf(dim)
-		require.Equal(t, dim, rot.dim)
-		a, b := make([]float32, dim), make([]float32, dim)
-		var before, after, length float64
-		for i := range a {
-			a[i], b[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
-			before += float64(a[i]) * float64(b[i])
-		}
-		rot.apply(a)
-		rot.apply(b)
-		for i := range a {
-			after += float64(a[i]) * float64(b[i])
-		}
-		assert.InDelta(t, before, after, 1e-3*float64(dim))
-		for range 5 {
-			one := make([]float32, dim)
-			one[r.IntN(dim)] = 1
-			rot.apply(one)
-			length = 0
-			for _, x := range one {
-				assert.Less(t, math.Abs(float64(x)), 6/math.Sqrt(float64(dim)), "dim=%d", dim)
-				length += float64(x) * float64(x)
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			rot := rotationOf(dim)
+			require.Equal(t, dim, rot.dim)
+			a, b := make([]float32, dim), make([]float32, dim)
+			var before, after, length float64
+			for i := range a {
+				a[i], b[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+				before += float64(a[i]) * float64(b[i])
 			}
-			assert.InDelta(t, 1, length, 1e-4)
-		}
+			rot.apply(a)
+			rot.apply(b)
+			for i := range a {
+				after += float64(a[i]) * float64(b[i])
+			}
+			assert.InDelta(t, before, after, 1e-3*float64(dim))
+			for range 5 {
+				one := make([]float32, dim)
+				one[r.IntN(dim)] = 1
+				rot.apply(one)
+				length = 0
+				for _, x := range one {
+					assert.Less(t, math.Abs(float64(x)), 6/math.Sqrt(float64(dim)), "dim=%d", dim)
+					length += float64(x) * float64(x)
+				}
+				assert.InDelta(t, 1, length, 1e-4)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"sync"
@@ -19,54 +20,56 @@ import (
 func TestNarrowKept(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 128, 256} {
-		const n = 6000
-		gen := newClusters(uint64(dim), dim, 40, 1.5)
-		vs := gen.take(n)
-		queries := gen.take(8)
-		kept := segmentOf(t, dim, InnerProduct, vs, smallIVF)
-		for _, r := range []io.ReaderAt{nil, bytes.NewReader(kept.data)} {
-			kept.reader = r
-			rnd := rand.New(rand.NewPCG(uint64(dim), 8))
-			accept := share(rnd, n, .015)
-			for i := range 60 {
-				switch i % 6 {
-				case 3: // in place; the count stays
-					var one uint32
-					accept.Each(func(row uint32) bool { one = row; return rnd.IntN(8) > 0 })
-					accept.Remove(one)
-					for row := rnd.Uint32N(n); ; row = rnd.Uint32N(n) {
-						if !accept.Has(row) {
-							accept.Add(row)
-							break
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			const n = 6000
+			gen := newClusters(uint64(dim), dim, 40, 1.5)
+			vs := gen.take(n)
+			queries := gen.take(8)
+			kept := segmentOf(t, dim, InnerProduct, vs, smallIVF)
+			for _, r := range []io.ReaderAt{nil, bytes.NewReader(kept.data)} {
+				kept.reader = r
+				rnd := rand.New(rand.NewPCG(uint64(dim), 8))
+				accept := share(rnd, n, .015)
+				for i := range 60 {
+					switch i % 6 {
+					case 3: // in place; the count stays
+						var one uint32
+						accept.Each(func(row uint32) bool { one = row; return rnd.IntN(8) > 0 })
+						accept.Remove(one)
+						for row := rnd.Uint32N(n); ; row = rnd.Uint32N(n) {
+							if !accept.Has(row) {
+								accept.Add(row)
+								break
+							}
 						}
+					case 5:
+						accept = share(rnd, n-rnd.IntN(200), .015)
 					}
-				case 5:
-					accept = share(rnd, n-rnd.IntN(200), .015)
+					q := &Query{Vector: queries[i%len(queries)], K: 10, Accept: accept, Recall: []float32{.8, .98, .999}[i%3]}
+					if i%7 == 6 {
+						q.K = 100
+					}
+					got, err := kept.Search(t.Context(), q, nil)
+					require.NoError(t, err)
+					fresh, err := OpenSegment(kept.data)
+					require.NoError(t, err)
+					fresh.reader = r
+					want, err := fresh.Search(t.Context(), q, nil)
+					require.NoError(t, err)
+					require.Equal(t, want, got, "search %d, dim %d", i, dim)
+					for _, h := range got {
+						require.True(t, accept.Has(h.Row))
+					}
 				}
-				q := &Query{Vector: queries[i%len(queries)], K: 10, Accept: accept, Recall: []float32{.8, .98, .999}[i%3]}
-				if i%7 == 6 {
-					q.K = 100
+				all := keptNarrows(kept)
+				require.NotEmpty(t, all, "a filter met again is kept")
+				for _, k := range all {
+					require.Equal(t, dim > bitsFromDim, k.records != nil)
+					require.Equal(t, dim > leanFromDim && r != nil, k.rows != nil)
 				}
-				got, err := kept.Search(t.Context(), q, nil)
-				require.NoError(t, err)
-				fresh, err := OpenSegment(kept.data)
-				require.NoError(t, err)
-				fresh.reader = r
-				want, err := fresh.Search(t.Context(), q, nil)
-				require.NoError(t, err)
-				require.Equal(t, want, got, "search %d, dim %d", i, dim)
-				for _, h := range got {
-					require.True(t, accept.Has(h.Row))
-				}
+				kept.ivf.narrows.kept = [keptFilters]atomic.Pointer[narrow]{}
 			}
-			all := keptNarrows(kept)
-			require.NotEmpty(t, all, "a filter met again is kept")
-			for _, k := range all {
-				require.Equal(t, dim > bitsFromDim, k.records != nil)
-				require.Equal(t, dim > leanFromDim && r != nil, k.rows != nil)
-			}
-			kept.ivf.narrows.kept = [keptFilters]atomic.Pointer[narrow]{}
-		}
+		})
 	}
 }
 
@@ -148,48 +151,50 @@ func TestNarrowRowsKept(t *testing.T) {
 		share float64
 		fits  bool
 	}{{.012, true}, {.028, false}} {
-		accept := share(rand.New(rand.NewPCG(3, 8)), n, c.share)
-		fresh, err := OpenSegment(s.data)
-		require.NoError(t, err)
-		fresh.ReadRows(bytes.NewReader(s.data))
-		s, err := OpenSegment(s.data)
-		require.NoError(t, err)
-		reads := &countingReader{ReaderAt: bytes.NewReader(s.data)}
-		s.ReadRows(reads)
-		round := func() int64 {
-			before := reads.n.Load()
-			var wg sync.WaitGroup
-			for from := range 2 {
-				wg.Go(func() {
-					for i := from; i < len(queries); i++ {
-						q := &Query{Vector: queries[i], K: 10, Accept: accept}
-						got, err := s.Search(t.Context(), q, nil)
-						assert.NoError(t, err)
-						want, err := fresh.Search(t.Context(), q, nil)
-						assert.NoError(t, err)
-						assert.Equal(t, want, got)
-					}
-				})
-			}
-			wg.Wait()
-			return reads.n.Load() - before
-		}
-		require.Zero(t, s.KeptBytes())
-		for range 2 { // met twice: kept from then on
-			_, err := s.Search(t.Context(), &Query{Vector: queries[0], K: 10, Accept: accept}, nil)
+		t.Run(fmt.Sprint(c.share), func(t *testing.T) {
+			accept := share(rand.New(rand.NewPCG(3, 8)), n, c.share)
+			fresh, err := OpenSegment(s.data)
 			require.NoError(t, err)
-		}
-		first := round()
-		require.Positive(t, first)
-		second := round()
-		if c.fits {
-			require.Zero(t, second, "all rows were read before")
-		} else {
-			require.Positive(t, second)
-			require.Less(t, second, first)
-		}
-		require.Greater(t, s.KeptBytes(), int64(n*keptBytes/2))
-		require.LessOrEqual(t, s.KeptBytes(), int64(n*keptBytes+2*4*dim), "two at once may each add a row")
+			fresh.ReadRows(bytes.NewReader(s.data))
+			s, err := OpenSegment(s.data)
+			require.NoError(t, err)
+			reads := &countingReader{ReaderAt: bytes.NewReader(s.data)}
+			s.ReadRows(reads)
+			round := func() int64 {
+				before := reads.n.Load()
+				var wg sync.WaitGroup
+				for from := range 2 {
+					wg.Go(func() {
+						for i := from; i < len(queries); i++ {
+							q := &Query{Vector: queries[i], K: 10, Accept: accept}
+							got, err := s.Search(t.Context(), q, nil)
+							assert.NoError(t, err)
+							want, err := fresh.Search(t.Context(), q, nil)
+							assert.NoError(t, err)
+							assert.Equal(t, want, got)
+						}
+					})
+				}
+				wg.Wait()
+				return reads.n.Load() - before
+			}
+			require.Zero(t, s.KeptBytes())
+			for range 2 { // met twice: kept from then on
+				_, err := s.Search(t.Context(), &Query{Vector: queries[0], K: 10, Accept: accept}, nil)
+				require.NoError(t, err)
+			}
+			first := round()
+			require.Positive(t, first)
+			second := round()
+			if c.fits {
+				require.Zero(t, second, "all rows were read before")
+			} else {
+				require.Positive(t, second)
+				require.Less(t, second, first)
+			}
+			require.Greater(t, s.KeptBytes(), int64(n*keptBytes/2))
+			require.LessOrEqual(t, s.KeptBytes(), int64(n*keptBytes+2*4*dim), "two at once may each add a row")
+		})
 	}
 }
 

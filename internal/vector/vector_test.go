@@ -344,32 +344,34 @@ func TestOddValues(t *testing.T) {
 	const dim = 70
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, metric := range []Metric{InnerProduct, Cosine} {
-		c := newClusters(2, dim, 4, 1)
-		vs := c.take(400)
-		vs[3] = make([]float32, dim)
-		for i, x := range []float32{nan, inf, -inf, 1e-42, 3e38} {
-			vs[10+i] = slices.Clone(vs[10+i])
-			vs[10+i][i] = x
-		}
-		for name, p := range parts(t, dim, metric, vs) {
-			q := &Query{Vector: vs[100], K: 5}
-			hits, err := p.Search(t.Context(), q, nil)
-			require.NoError(t, err)
-			rows := map[uint32]bool{}
-			for _, h := range hits {
-				rows[h.Row] = true
-				assert.False(t, math.IsNaN(float64(h.Score)), name)
+		t.Run(fmt.Sprint(metric), func(t *testing.T) {
+			c := newClusters(2, dim, 4, 1)
+			vs := c.take(400)
+			vs[3] = make([]float32, dim)
+			for i, x := range []float32{nan, inf, -inf, 1e-42, 3e38} {
+				vs[10+i] = slices.Clone(vs[10+i])
+				vs[10+i][i] = x
 			}
-			assert.True(t, rows[100], "%s: %v", name, hits)
-			for _, v := range [][]float32{make([]float32, dim), vs[10], vs[11], vs[13], vs[14]} {
-				_, err := p.Search(t.Context(), &Query{Vector: v, K: 200}, nil)
+			for name, p := range parts(t, dim, metric, vs) {
+				q := &Query{Vector: vs[100], K: 5}
+				hits, err := p.Search(t.Context(), q, nil)
+				require.NoError(t, err)
+				rows := map[uint32]bool{}
+				for _, h := range hits {
+					rows[h.Row] = true
+					assert.False(t, math.IsNaN(float64(h.Score)), name)
+				}
+				assert.True(t, rows[100], "%s: %v", name, hits)
+				for _, v := range [][]float32{make([]float32, dim), vs[10], vs[11], vs[13], vs[14]} {
+					_, err := p.Search(t.Context(), &Query{Vector: v, K: 200}, nil)
+					require.NoError(t, err, name)
+				}
+				zero, err := p.Search(t.Context(), &Query{Vector: make([]float32, dim), K: 3}, nil)
 				require.NoError(t, err, name)
+				require.Len(t, zero, 3, name)
+				assert.Zero(t, zero[0].Score, name)
 			}
-			zero, err := p.Search(t.Context(), &Query{Vector: make([]float32, dim), K: 3}, nil)
-			require.NoError(t, err, name)
-			require.Len(t, zero, 3, name)
-			assert.Zero(t, zero[0].Score, name)
-		}
+		})
 	}
 }
 

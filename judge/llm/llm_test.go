@@ -174,7 +174,9 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	_, err := New(Config{BaseURL: "ftp://x", BatchScenes: 99, Keep: -1, MaxTokensPerDay: -1})
 	for _, what := range []string{"base URL", "model", "batch scenes", "keep", "tokens per day"} {
-		require.ErrorContains(t, err, what)
+		t.Run(what, func(t *testing.T) {
+			require.ErrorContains(t, err, what)
+		})
 	}
 	j, err := New(Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m"})
 	require.NoError(t, err)

@@ -135,9 +135,11 @@ func TestModelNamesTheWeights(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	for _, name := range []string{"config.json", "model.safetensors"} {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		assert.Contains(t, string(readme), fmt.Sprintf("%x", sha256.Sum256(data)), name)
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(name)
+			require.NoError(t, err)
+			assert.Contains(t, string(readme), fmt.Sprintf("%x", sha256.Sum256(data)), name)
+		})
 	}
 }
 
@@ -154,10 +156,12 @@ func TestOtherEncoderIsRefused(t *testing.T) {
 		"text length": {`"max_text_tokens": 128`, `"max_text_tokens": 2`, "max_text_tokens"},
 		"calibration": {`"scale": `, `"scale": -`, "calibration"},
 	} {
-		changed := bytes.Replace(config, []byte(f.from), []byte(f.to), 1)
-		require.False(t, bytes.Equal(config, changed), name)
-		_, err := neural.New(neural.Files{Config: changed, Weights: weights}, encoder, &neural.Options{Model: "x"})
-		assert.ErrorContains(t, err, f.says, name)
+		t.Run(name, func(t *testing.T) {
+			changed := bytes.Replace(config, []byte(f.from), []byte(f.to), 1)
+			require.False(t, bytes.Equal(config, changed), name)
+			_, err := neural.New(neural.Files{Config: changed, Weights: weights}, encoder, &neural.Options{Model: "x"})
+			assert.ErrorContains(t, err, f.says, name)
+		})
 	}
 	_, err = neural.New(neural.Files{Config: config, Weights: weights[:len(weights)-1]}, encoder, &neural.Options{Model: "x"})
 	require.ErrorContains(t, err, "safetensors")

@@ -54,7 +54,9 @@ func TestScore(t *testing.T) {
 		"across windows":   {terms[1:], strings.Repeat("word ", 29) + "car paint" + strings.Repeat(" word", 50), "", 1},
 		"long ago":         {terms[1:], "yes", "car " + strings.Repeat("word ", 60) + "paint", .25 * .6},
 	} {
-		assert.InDelta(t, c.want, local.NewScorer(points, c.terms).Score(c.text, c.before), 1e-6, name)
+		t.Run(name, func(t *testing.T) {
+			assert.InDelta(t, c.want, local.NewScorer(points, c.terms).Score(c.text, c.before), 1e-6, name)
+		})
 	}
 	assert.InDelta(t, .75, local.NewScorer(nil, terms[1:]).Score("car auto", ""), 1e-9, "without vectors stems count")
 	assert.Zero(t, local.NewScorer(nil, terms[1:]).Score("auto", ""))
@@ -84,9 +86,11 @@ func TestRerank(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, empty)
 	for _, odd := range []string{"", "what is it", "\xff\xfe", "狗在哪里"} {
-		scores, err := r.Rerank(t.Context(), odd, texts)
-		require.NoError(t, err)
-		require.Len(t, scores, 4)
+		t.Run(odd, func(t *testing.T) {
+			scores, err := r.Rerank(t.Context(), odd, texts)
+			require.NoError(t, err)
+			require.Len(t, scores, 4)
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

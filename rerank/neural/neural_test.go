@@ -2,6 +2,7 @@ package neural_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -60,9 +61,11 @@ func TestRerank(t *testing.T) {
 		assert.Greater(t, math.Abs(other[0]-scores[i]), 1e-6, "the question counts")
 	}
 	for _, threads := range []int{1, 2, 16} {
-		again, err := load(t, dir, &neural.Options{Threads: threads}).Rerank(t.Context(), question, texts)
-		require.NoError(t, err)
-		assert.InDeltaSlice(t, scores, again, 1e-5, "%d threads", threads)
+		t.Run(fmt.Sprint(threads), func(t *testing.T) {
+			again, err := load(t, dir, &neural.Options{Threads: threads}).Rerank(t.Context(), question, texts)
+			require.NoError(t, err)
+			assert.InDeltaSlice(t, scores, again, 1e-5, "%d threads", threads)
+		})
 	}
 	none, err := r.Rerank(t.Context(), question, nil)
 	require.NoError(t, err)
@@ -110,8 +113,10 @@ func TestLoadRefuses(t *testing.T) {
 	for what, o := range map[string]*neural.Options{
 		"label 1, want 0 to 0": {Label: 1}, "label -1": {Label: -1}, "65 tokens at most": {MaxTokens: 65}, "3 tokens at most": {MaxTokens: 3}, "-1 threads": {Threads: -1},
 	} {
-		_, err := neural.Load(directory(t, 1), o)
-		assert.ErrorContains(t, err, what)
+		t.Run(what, func(t *testing.T) {
+			_, err := neural.Load(directory(t, 1), o)
+			assert.ErrorContains(t, err, what)
+		})
 	}
 	_, err := neural.Load(directory(t, 0), nil)
 	assert.ErrorContains(t, err, "not a model for sequence classification")

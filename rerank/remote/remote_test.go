@@ -167,19 +167,21 @@ func TestBadAnswers(t *testing.T) {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	for status, temporary := range map[int]bool{400: false, 401: false, 404: false, 413: false, 422: false, 424: false, 429: true, 500: true, 501: false, 503: true} {
-		var calls atomic.Int32
-		r := newTest(t, Config{Dialect: TEI}, func(w http.ResponseWriter, _ *http.Request) {
-			calls.Add(1)
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, `{"error":"`+question+secret+`"}`)
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			var calls atomic.Int32
+			r := newTest(t, Config{Dialect: TEI}, func(w http.ResponseWriter, _ *http.Request) {
+				calls.Add(1)
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, `{"error":"`+question+secret+`"}`)
+			})
+			_, err := r.Rerank(t.Context(), question, []string{"a"})
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, status, e.StatusCode)
+			assert.Equal(t, temporary, e.Temporary())
+			assert.Equal(t, fmt.Sprintf("remote: status %d", status), err.Error())
+			assert.EqualValues(t, 1, calls.Load())
 		})
-		_, err := r.Rerank(t.Context(), question, []string{"a"})
-		var e *Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, status, e.StatusCode)
-		assert.Equal(t, temporary, e.Temporary())
-		assert.Equal(t, fmt.Sprintf("remote: status %d", status), err.Error())
-		assert.EqualValues(t, 1, calls.Load())
 	}
 }
 
@@ -322,11 +324,13 @@ func TestNewRefuses(t *testing.T) {
 		"batch size 1001":  func(c *Config) { c.BatchSize = 1001 },
 		"API key has":      func(c *Config) { c.APIKey = "a b" },
 	} {
-		c := ok
-		change(&c)
-		_, err := New(c)
-		require.ErrorContains(t, err, says)
-		assert.NotContains(t, err.Error(), "pass-word")
+		t.Run(says, func(t *testing.T) {
+			c := ok
+			change(&c)
+			_, err := New(c)
+			require.ErrorContains(t, err, says)
+			assert.NotContains(t, err.Error(), "pass-word")
+		})
 	}
 	_, err := New(Config{BaseURL: "http://x", Dialect: TEI})
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -58,7 +59,9 @@ func TestRequests(t *testing.T) {
 	assert.Equal(t, "GET https://host.example/v1/a%20b?q=x+y", got.Method+" "+got.URL.String())
 	for name, want := range map[string]string{"Authorization": "Bearer secret-token", "X-Version": "7", "Accept": "application/special", "If-None-Match": `"e"`,
 		"If-Modified-Since": "then", "User-Agent": "contextmem", "Content-Type": ""} {
-		assert.Equal(t, want, got.Header.Get(name), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, want, got.Header.Get(name), name)
+		})
 	}
 	assert.True(t, a.Next())
 	assert.Equal(t, time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), a.Sent)
@@ -106,24 +109,26 @@ func TestTries(t *testing.T) {
 		"a pause too long": {func(int) (*http.Response, error) { return answer(429, "", "Retry-After", "1e300"), nil }, 1, 0, 0, limited(DefaultMaxPause)},
 		"a pause unknown":  {func(int) (*http.Response, error) { return answer(429, ""), nil }, 1, 0, 0, limited(DefaultPause)},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			c, n := client(func(try int, _ *http.Request) (*http.Response, error) { return tc.answer(try) })
-			c.MaxWait = 10 * time.Second
-			begun := time.Now()
-			_, err := c.Do(t.Context(), Request{Path: "/private"})
-			took := time.Since(begun)
-			assert.Equal(t, tc.tries, *n, name)
-			assert.True(t, took >= tc.least && took <= tc.most, "%s: %v", name, took)
-			if tc.want == nil {
-				assert.NoError(t, err, name)
-				return
-			}
-			if assert.Error(t, err, name) {
-				assert.True(t, tc.want(err), "%s: %v", name, err)
-				for _, leak := range []string{"secret", "host.example", "private", "Secret"} {
-					assert.NotContains(t, err.Error(), leak, name)
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, n := client(func(try int, _ *http.Request) (*http.Response, error) { return tc.answer(try) })
+				c.MaxWait = 10 * time.Second
+				begun := time.Now()
+				_, err := c.Do(t.Context(), Request{Path: "/private"})
+				took := time.Since(begun)
+				assert.Equal(t, tc.tries, *n, name)
+				assert.True(t, took >= tc.least && took <= tc.most, "%s: %v", name, took)
+				if tc.want == nil {
+					assert.NoError(t, err, name)
+					return
 				}
-			}
+				if assert.Error(t, err, name) {
+					assert.True(t, tc.want(err), "%s: %v", name, err)
+					for _, leak := range []string{"secret", "host.example", "private", "Secret"} {
+						assert.NotContains(t, err.Error(), leak, name)
+					}
+				}
+			})
 		})
 	}
 }
@@ -219,7 +224,9 @@ func TestBearer(t *testing.T) {
 	t.Parallel()
 	assert.NoError(t, Bearer("test", "abc-123"))
 	for _, token := range []string{"", "a b", "a\nb", "ü"} {
-		assert.ErrorIs(t, Bearer("test", token), connector.ErrBadCredentials)
+		t.Run(token, func(t *testing.T) {
+			assert.ErrorIs(t, Bearer("test", token), connector.ErrBadCredentials)
+		})
 	}
 	assert.Equal(t, "a", Clip("aü", 2))
 	assert.Equal(t, 5, Size(0, 5))
@@ -239,7 +246,9 @@ func TestCursor(t *testing.T) {
 	require.NoError(t, ReadCursor("x", page.Cursor, &got))
 	require.Equal(t, state{CursorVersion, "here"}, got)
 	for _, c := range []string{"", "{", "[]", `{"v":2}`, `{"a":"here"}`, `{"v":1,"a":3}`} {
-		require.EqualError(t, ReadCursor("x", c, &got), "x: the cursor is not valid", c)
+		t.Run(c, func(t *testing.T) {
+			require.EqualError(t, ReadCursor("x", c, &got), "x: the cursor is not valid", c)
+		})
 	}
 
 	limited := &connector.RateLimited{After: time.Second}
@@ -255,6 +264,8 @@ func TestCursor(t *testing.T) {
 func TestAtMost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ most, limit, want int64 }{{10, 0, 10}, {10, -1, 10}, {10, 5, 5}, {10, 20, 10}} {
-		require.EqualValues(t, c.want, AtMost(c.most, c.limit))
+		t.Run(fmt.Sprint(c.most), func(t *testing.T) {
+			require.EqualValues(t, c.want, AtMost(c.most, c.limit))
+		})
 	}
 }

@@ -22,11 +22,13 @@ func TestQuotedPrintableAsItIsSent(t *testing.T) {
 		"a=3Db=0D=0Ac":               "a=b\r\nc",
 		"no escapes at all, a=b = c": "no escapes at all, a=b = c",
 	} {
-		h := mailHeader{{"content-transfer-encoding", "Quoted-Printable "}}
-		assert.Equal(t, want, string(decodeTransfer(h, []byte(in))), in)
-		small, err := io.ReadAll(iotest.OneByteReader(transferReader(h, []byte(in))))
-		require.NoError(t, err)
-		assert.Equal(t, want, string(small), in)
+		t.Run(in, func(t *testing.T) {
+			h := mailHeader{{"content-transfer-encoding", "Quoted-Printable "}}
+			assert.Equal(t, want, string(decodeTransfer(h, []byte(in))), in)
+			small, err := io.ReadAll(iotest.OneByteReader(transferReader(h, []byte(in))))
+			require.NoError(t, err)
+			assert.Equal(t, want, string(small), in)
+		})
 	}
 }
 
@@ -42,7 +44,9 @@ func TestBase64AsItIsSent(t *testing.T) {
 		"":                         "",
 		"=":                        "",
 	} {
-		assert.Equal(t, want, string(decodeTransfer(h, []byte(in))), in)
+		t.Run(in, func(t *testing.T) {
+			assert.Equal(t, want, string(decodeTransfer(h, []byte(in))), in)
+		})
 	}
 	for _, r := range []io.Reader{transferReader(h, []byte("d29yZHM=\r\n-- \na list's footer\n")), iotest.OneByteReader(transferReader(h, []byte("d29yZHM=\r\n-- \na list's footer\n")))} {
 		text, err := io.ReadAll(r)

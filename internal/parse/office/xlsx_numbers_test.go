@@ -27,6 +27,8 @@ func TestNumberFormats(t *testing.T) {
 		{"0.00", "no number", "no number"},
 		{"0.00", "1e300", "1e+300"},
 	} {
-		assert.Equal(t, tc.want, newCellFormat(tc.code).number(tc.stored), "%q of %s", tc.code, tc.stored)
+		t.Run(tc.code, func(t *testing.T) {
+			assert.Equal(t, tc.want, newCellFormat(tc.code).number(tc.stored), "%q of %s", tc.code, tc.stored)
+		})
 	}
 }

@@ -22,13 +22,15 @@ func TestTextOutPieces(t *testing.T) {
 		"cut \xf0\x9d":              "cut \uFFFD",
 		"\xe2\x82\r\n\xac":          "\uFFFD\n\uFFFD",
 	} {
-		for name, r := range map[string]io.Reader{
-			"whole": strings.NewReader(in), "bytes": iotest.OneByteReader(strings.NewReader(in)), "halves": iotest.HalfReader(strings.NewReader(in)),
-		} {
-			out := Collector{Max: 1 << 20}
-			require.NoError(t, out.ReadAll(r))
-			assert.Equal(t, want, string(out.Finish()), "%q in %s", in, name)
-		}
+		t.Run(in, func(t *testing.T) {
+			for name, r := range map[string]io.Reader{
+				"whole": strings.NewReader(in), "bytes": iotest.OneByteReader(strings.NewReader(in)), "halves": iotest.HalfReader(strings.NewReader(in)),
+			} {
+				out := Collector{Max: 1 << 20}
+				require.NoError(t, out.ReadAll(r))
+				assert.Equal(t, want, string(out.Finish()), "%q in %s", in, name)
+			}
+		})
 	}
 	out := Collector{Max: 10}
 	require.NoError(t, out.ReadAll(iotest.OneByteReader(strings.NewReader(strings.Repeat("x", 100)))))

@@ -156,7 +156,9 @@ func TestCIDWidths(t *testing.T) {
 	f := &cidFont{defaultWidth: 1, widths: map[int]float64{}}
 	d.cidWidths(f, array{1, array{500, 600.0}, 10, 20, 250, 30})
 	for cid, want := range map[int]float64{1: 0.5, 2: 0.6, 3: 1, 10: 0.25, 20: 0.25, 21: 1, 30: 1} {
-		assert.InDelta(t, want, f.width(cid, 2), 1e-9, "CID %d", cid)
+		t.Run(fmt.Sprint(cid), func(t *testing.T) {
+			assert.InDelta(t, want, f.width(cid, 2), 1e-9, "CID %d", cid)
+		})
 	}
 	f.vertical, f.advance = true, -1
 	assert.InDelta(t, -1, f.width(1, 2), 1e-9)
@@ -171,7 +173,9 @@ func TestStandardWidths(t *testing.T) {
 		{"Helvetica", "A", 667}, {"Arial-BoldMT", "A", 722}, {"Times-Roman", "A", 722}, {"TimesNewRomanPS-BoldItalicMT", "A", 667},
 		{"Times-Italic", "é", 444}, {"Courier-Bold", "i", 600}, {"Helvetica", "ﬁ", 500}, {"Helvetica", "Ж", 500}, {"Helvetica", "", 0},
 	} {
-		assert.InDelta(t, tt.want, widthsOf(tt.font).width(tt.text, 0), 0.01, "%s %q", tt.font, tt.text)
+		t.Run(tt.font, func(t *testing.T) {
+			assert.InDelta(t, tt.want, widthsOf(tt.font).width(tt.text, 0), 0.01, "%s %q", tt.font, tt.text)
+		})
 	}
 	assert.InDelta(t, 631, widthsOf("Symbol").width("", 'a'), 0.01)
 }
@@ -182,7 +186,9 @@ func TestGlyphText(t *testing.T) {
 		"A": "A", "eacute": "é", "uni00410042": "AB", "u1F600": "😀", "f_f_i": "ffi", "a.sc": "a", "Asmall": "A", "threeoldstyle": "3",
 		"afii10017": "А", "uniD800": "", ".notdef": "", "nosuchname": "", "uni12": "", "f_nosuchname": "",
 	} {
-		assert.Equal(t, want, glyphText(name), "glyphText(%q)", name)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, want, glyphText(name), "glyphText(%q)", name)
+		})
 	}
 }
 
@@ -215,8 +221,10 @@ func TestCodespaces(t *testing.T) {
 		code uint32
 		n    int
 	}{{"\x20\x81", 0x20, 1}, {"\x81\x40\x20", 0x8140, 2}, {"\xff\xff", 0xff, 1}, {"\x81", 0x81, 1}} {
-		code, n := m.next(str(tt.in))
-		assert.Equal(t, fmt.Sprint(tt.code, tt.n), fmt.Sprint(code, n), "%x", tt.in)
+		t.Run(tt.in, func(t *testing.T) {
+			code, n := m.next(str(tt.in))
+			assert.Equal(t, fmt.Sprint(tt.code, tt.n), fmt.Sprint(code, n), "%x", tt.in)
+		})
 	}
 	cid, ok := m.cid(0x8141, 2)
 	assert.True(t, ok)
@@ -228,15 +236,17 @@ func TestCodespaces(t *testing.T) {
 func TestCIDTables(t *testing.T) {
 	t.Parallel()
 	for ordering, want := range map[string]int{"Japan1": 23060, "GB1": 30284, "CNS1": 19179, "Korea1": 18352, "KR": 22897} {
-		texts := cidTables[ordering]()
-		if len(texts) != want {
-			t.Errorf("%s has %d CIDs, want %d", ordering, len(texts), want)
-		}
-		for cid, text := range texts {
-			if !utf8.ValidString(text) || len(text) > 64 {
-				t.Errorf("%s: CID %d is %q", ordering, cid, text)
+		t.Run(ordering, func(t *testing.T) {
+			texts := cidTables[ordering]()
+			if len(texts) != want {
+				t.Errorf("%s has %d CIDs, want %d", ordering, len(texts), want)
 			}
-		}
+			for cid, text := range texts {
+				if !utf8.ValidString(text) || len(text) > 64 {
+					t.Errorf("%s: CID %d is %q", ordering, cid, text)
+				}
+			}
+		})
 	}
 	if got := cidText("Japan1", 1<<20) + cidText("Japan1", -1) + cidText("Elsewhere", 34); got != "" {
 		t.Errorf("CIDs that do not exist read %q", got)

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -49,7 +50,9 @@ func TestObjectTable(t *testing.T) {
 	_, ok := table.get(0)
 	assert.False(t, ok)
 	for num, pos := range []int{-1, math.MinInt, math.MaxInt, maxPackedPos + 1} {
-		table.set(num, xrefEntry{entryOffset, pos})
-		assert.Equal(t, -1, table.offset(num), "no such offset")
+		t.Run(fmt.Sprint(pos), func(t *testing.T) {
+			table.set(num, xrefEntry{entryOffset, pos})
+			assert.Equal(t, -1, table.offset(num), "no such offset")
+		})
 	}
 }

@@ -99,26 +99,28 @@ func TestWriterReserve(t *testing.T) {
 	t.Parallel()
 	page := []block{{text: strings.Repeat("Peas and beans. ", 250), size: 10, lines: 40}}
 	for _, expected := range []int{-1, 0, 500, 1000, 1 << 40} {
-		w := newWriter(DefaultMaxOutputBytes, expected)
-		moved, space := 0, 0
-		for i := range 1000 {
-			w.page(page)
-			if cap(w.text) != space {
-				space = cap(w.text)
-				if i >= 20 {
-					moved++
+		t.Run(fmt.Sprint(expected), func(t *testing.T) {
+			w := newWriter(DefaultMaxOutputBytes, expected)
+			moved, space := 0, 0
+			for i := range 1000 {
+				w.page(page)
+				if cap(w.text) != space {
+					space = cap(w.text)
+					if i >= 20 {
+						moved++
+					}
+				}
+				require.LessOrEqual(t, cap(w.text), DefaultMaxOutputBytes+DefaultMaxOutputBytes/16)
+				if len(w.text) < firstText/2 {
+					require.LessOrEqual(t, cap(w.text), firstReserve)
 				}
 			}
-			require.LessOrEqual(t, cap(w.text), DefaultMaxOutputBytes+DefaultMaxOutputBytes/16)
-			if len(w.text) < firstText/2 {
-				require.LessOrEqual(t, cap(w.text), firstReserve)
+			if expected == 1000 {
+				assert.LessOrEqual(t, moved, 2, "the text moves as soon as the pages tell its size, and not after that")
 			}
-		}
-		if expected == 1000 {
-			assert.LessOrEqual(t, moved, 2, "the text moves as soon as the pages tell its size, and not after that")
-		}
-		text, _ := w.finish()
-		assert.Len(t, text, 1000*(len(page[0].text)+2)-2)
+			text, _ := w.finish()
+			assert.Len(t, text, 1000*(len(page[0].text)+2)-2)
+		})
 	}
 }
 

@@ -47,27 +47,29 @@ func TestFormats(t *testing.T) {
 		"claude": {"claude", `[{"uuid":"c","name":"Trip","chat_messages":[{"text":"Where to?","sender":"human","created_at":"2024-01-02T03:04:05Z"},{"text":"","sender":"assistant","content":[{"type":"text","text":"Rome."}]}]}]`,
 			[]string{"Where to?|Rome."}, "", "claude-c", "2024-01-02T03:04:05Z"},
 	} {
-		items, format := read(t, []byte(c.in))
-		require.Equal(t, c.format, format, name)
-		var texts []string
-		ids := map[string]bool{}
-		for _, it := range items {
-			ids[it.Memory.ID] = true
-			s := it.Memory.Text
-			for _, p := range it.Memory.Pairs {
-				s += p.User + "|" + p.Assistant
+		t.Run(name, func(t *testing.T) {
+			items, format := read(t, []byte(c.in))
+			require.Equal(t, c.format, format, name)
+			var texts []string
+			ids := map[string]bool{}
+			for _, it := range items {
+				ids[it.Memory.ID] = true
+				s := it.Memory.Text
+				for _, p := range it.Memory.Pairs {
+					s += p.User + "|" + p.Assistant
+				}
+				texts = append(texts, s)
 			}
-			texts = append(texts, s)
-		}
-		require.Equal(t, c.texts, texts, name)
-		require.Len(t, ids, len(items), name)
-		require.Equal(t, c.owner, items[0].Owner, name)
-		require.Equal(t, c.session, items[0].Memory.Session, name)
-		if c.time != "" {
-			require.Equal(t, c.time, items[0].Memory.Time.UTC().Format("2006-01-02T15:04:05.999999999Z07:00"), name)
-		}
-		again, _ := read(t, []byte(c.in))
-		require.Equal(t, items, again, "ids are the same every time")
+			require.Equal(t, c.texts, texts, name)
+			require.Len(t, ids, len(items), name)
+			require.Equal(t, c.owner, items[0].Owner, name)
+			require.Equal(t, c.session, items[0].Memory.Session, name)
+			if c.time != "" {
+				require.Equal(t, c.time, items[0].Memory.Time.UTC().Format("2006-01-02T15:04:05.999999999Z07:00"), name)
+			}
+			again, _ := read(t, []byte(c.in))
+			require.Equal(t, items, again, "ids are the same every time")
+		})
 	}
 }
 
@@ -126,9 +128,11 @@ func TestHistoryOfMem0(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"", "sesame", `{"sesame":1}`, `[{"id":"a","memory":"sesame"`, `[{"id":1,"memory":"sesame"}]`, `{"type":"entity","name":"sesame","observations":[1]}`, `[]`, "\x1f\x8bsesame"} {
-		_, _, err := Read("", "", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte(in))), nil })
-		require.Error(t, err, in)
-		require.NotContains(t, err.Error(), "sesame")
+		t.Run(in, func(t *testing.T) {
+			_, _, err := Read("", "", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte(in))), nil })
+			require.Error(t, err, in)
+			require.NotContains(t, err.Error(), "sesame")
+		})
 	}
 	for _, f := range Formats {
 		_, _, err := Read("", f, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte("nonsense"))), nil })

@@ -37,27 +37,29 @@ func TestFilesOfThePrograms(t *testing.T) {
 		"claude": {"claude", []string{"Read this contract, please.|Let me look.\nThe rent is due on the fifth.", "Thanks. My landlord is called Mr Berg.|",
 			": contract.pdf: The rent is 900 euros, due on the fifth of each month.", "Which tea did I like?|The jasmine one."}},
 	} {
-		name := filepath.Join("testdata", file)
-		items, format, err := Read(name, "", func() (io.ReadCloser, error) { return os.Open(name) })
-		require.NoError(t, err, file)
-		require.Equal(t, want.format, format, file)
-		ids := map[string]bool{}
-		var texts []string
-		for _, it := range items {
-			if it.File != nil {
-				ids[it.File.ID] = true
-				texts = append(texts, it.Owner+": "+it.File.Title+": "+string(it.File.Data))
-				continue
+		t.Run(file, func(t *testing.T) {
+			name := filepath.Join("testdata", file)
+			items, format, err := Read(name, "", func() (io.ReadCloser, error) { return os.Open(name) })
+			require.NoError(t, err, file)
+			require.Equal(t, want.format, format, file)
+			ids := map[string]bool{}
+			var texts []string
+			for _, it := range items {
+				if it.File != nil {
+					ids[it.File.ID] = true
+					texts = append(texts, it.Owner+": "+it.File.Title+": "+string(it.File.Data))
+					continue
+				}
+				ids[it.Memory.ID] = true
+				s := it.Memory.Text
+				for _, p := range it.Memory.Pairs {
+					s += p.User + "|" + p.Assistant
+				}
+				texts = append(texts, s)
 			}
-			ids[it.Memory.ID] = true
-			s := it.Memory.Text
-			for _, p := range it.Memory.Pairs {
-				s += p.User + "|" + p.Assistant
-			}
-			texts = append(texts, s)
-		}
-		require.Len(t, ids, len(items), file)
-		require.Equal(t, want.texts, texts, file)
+			require.Len(t, ids, len(items), file)
+			require.Equal(t, want.texts, texts, file)
+		})
 	}
 }
 
