@@ -16,7 +16,7 @@ import (
 // BenchmarkRecallBeside reports how long recalls take while memories are ingested in bulk, a fifth of them is replaced,
 // and a fifth is deleted.
 func BenchmarkRecallBeside(b *testing.B) {
-	n := 60_000
+	n := 100_000
 	if testing.Short() {
 		n = 6000
 	}
