@@ -12,7 +12,8 @@ import (
 // store is the backend.Store over one store.db.
 type store struct {
 	*file
-	tx        *tx
+	tx        *tx         // of who has the writer's turn; the first write makes it anew
+	succeeded atomic.Bool // there may be a succession
 	lastSeq   atomic.Uint64
 	commits   version
 	epochs    atomic.Pointer[[]epoch]
@@ -39,10 +40,13 @@ func openStore(ctx context.Context, path string, o Options) (*store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.tx = newTx(c, l, g, e, &s.lastSeq, &s.commits)
 		some, err := anySuccession(c)
-		s.tx.succeeded.Store(some)
-		return s.tx, err
+		if err != nil {
+			return nil, err
+		}
+		s.succeeded.Store(some)
+		s.tx = newTx(c, l, g, e, s)
+		return s.tx, nil
 	})
 	if err != nil {
 		return nil, err

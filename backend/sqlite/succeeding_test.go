@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -55,4 +57,26 @@ func TestRememberedSuccessions(t *testing.T) {
 	same(3, nums...)
 	require.NoError(t, s.UndoSuccession(ctx, num, testTime))
 	same(2, nums...)
+}
+
+// The first write starts the writer beside readers.
+func TestSuccessionsBesideTheFirstWrite(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	var g errgroup.Group
+	var written atomic.Bool
+	for range 4 {
+		g.Go(func() error {
+			for !written.Load() {
+				if _, err := s.Successions(t.Context(), backend.SuccessionQuery{Earlier: []int64{1}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := s.Set(t.Context(), "name", nil, []byte("value"))
+	written.Store(true)
+	require.NoError(t, g.Wait())
+	require.NoError(t, err)
 }

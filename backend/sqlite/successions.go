@@ -145,7 +145,7 @@ const successionCols = `x.num, x.later, x.earlier, l.id, e.id, x.later_chunk, x.
 	x.confidence, x.compared, x.created, x.undone, x.extra`
 
 func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out []backend.Succession, err error) {
-	if !s.tx.succeeded.Load() {
+	if !s.succeeded.Load() {
 		return nil, s.query(ctx, func(*conn) error { return nil })
 	}
 	if v, quiet := s.commits.load(); quiet && len(q.Earlier) > 0 && q.Later == nil && !q.Undone && q.After == 0 && q.Limit == 0 {

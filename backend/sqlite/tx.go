@@ -31,8 +31,8 @@ type tx struct {
 	lastSeq *atomic.Uint64
 	commits *version
 	epochs  *epochs
-	// succeeded is set once there may be a succession, and read by anybody.
-	succeeded atomic.Bool
+	// succeeded is the store's: it is set once there may be a succession, and read by anybody.
+	succeeded *atomic.Bool
 
 	parts    *lru[backend.Partition, int64]
 	names    *lru[int64, backend.Partition]
@@ -74,9 +74,9 @@ func writeSums(c *conn, sums map[int64]partSum) error {
 // lags is how far the counters are behind.
 type lags struct{ now, base, saved lag }
 
-func newTx(c *conn, l ledger, g lag, e *epochs, lastSeq *atomic.Uint64, v *version) *tx {
+func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 	t := &tx{
-		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: lastSeq, commits: v, epochs: e,
+		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, epochs: e, succeeded: &s.succeeded,
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
@@ -85,7 +85,7 @@ func newTx(c *conn, l ledger, g lag, e *epochs, lastSeq *atomic.Uint64, v *versi
 		partSums: make(map[int64]partSum),
 		uses:     make(map[int64]*use),
 	}
-	lastSeq.Store(uint64(l.seq) << seqShift)
+	s.lastSeq.Store(uint64(l.seq) << seqShift)
 	return t
 }
 
