@@ -116,6 +116,16 @@ type FeedSaver interface {
 	SaveFeed() uint64
 }
 
+// FeedCounter is a [Store] that tells how many changes follow a sequence number. Where indexes lack many when a workspace is
+// opened, searches then answer from what is indexed and say so.
+//
+// If a Store does not implement it, searches wait until the indexes have applied everything.
+type FeedCounter interface {
+	// ChangesAfter is how many changes follow a sequence number that an index has come to, at most: those that were taken back
+	// since may count. It does no I/O.
+	ChangesAfter(after uint64) uint64
+}
+
 // Walker is a [Store] that lists the newest versions of all its items in the order in
 // which they were accepted. A tenant can be exported only when its Store is one.
 type Walker interface {

@@ -253,6 +253,10 @@ func feedAfter(t testing.TB, s backend.Store, after uint64, limit int) []backend
 		out = append(out, step...)
 	}
 	require.LessOrEqual(t, last, max(after, s.LastSeq()))
+	if c, ok := s.(backend.FeedCounter); ok {
+		require.GreaterOrEqual(t, c.ChangesAfter(after), uint64(len(out)), "changes are counted")
+		require.Zero(t, c.ChangesAfter(s.LastSeq()))
+	}
 	return out
 }
 

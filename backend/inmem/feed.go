@@ -206,6 +206,15 @@ func (d *storeData) change(e entry) backend.Change {
 	return c
 }
 
+// ChangesAfter implements [backend.FeedCounter].
+func (s *store) ChangesAfter(after uint64) uint64 {
+	entry, last := after>>replayBits, s.LastSeq()>>replayBits
+	if sub := after & (1<<replayBits - 1); sub > 0 { // an index that starts again
+		entry = sub
+	}
+	return last - min(entry, last)
+}
+
 func (s *store) CompactFeed(ctx context.Context, seq uint64, limit int) (n int, err error) {
 	err = s.write(ctx, func(d *storeData) error {
 		for _, e := range d.feed.entries[:d.feed.after(seq>>replayBits)] {

@@ -97,6 +97,15 @@ func (t *tx) dropSub(sub string) error {
 		seq, int64(backend.DropSub), sub)
 }
 
+// ChangesAfter implements [backend.FeedCounter].
+func (s *store) ChangesAfter(after uint64) uint64 {
+	entry, last := after>>seqShift, s.LastSeq()>>seqShift
+	if sub := after & maxEntries; sub > 0 { // an index that starts again
+		entry = sub
+	}
+	return last - min(entry, last)
+}
+
 func (s *store) CompactFeed(ctx context.Context, seq uint64, limit int) (n int, err error) {
 	err = s.change(ctx, func(t *tx) error {
 		n = 0

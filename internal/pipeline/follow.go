@@ -39,6 +39,8 @@ type Follower struct {
 
 	flushing  sync.Mutex // held while indexes are flushed, beside turn
 	compacted uint64     // sequence number up to which the feed has no tombstones
+
+	recovery recovery
 }
 
 // waiter waits until changes up to a sequence number are applied, by whomever.
@@ -47,13 +49,13 @@ type waiter struct {
 	done chan struct{} // closed then
 }
 
-// NewFollower returns a follower of ws.
+// NewFollower returns a follower of ws. Close ends it.
 func NewFollower(ws backend.Workspace) *Follower {
 	return newFollower(ws.Store(), ws.Indexes())
 }
 
 func newFollower(st backend.Store, indexes []backend.Index) *Follower {
-	return &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1)}
+	return &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1), recovery: newRecovery()}
 }
 
 // applied is the sequence number up to which every index has applied the changes. It does no I/O.
@@ -124,7 +126,7 @@ const never = math.MaxUint64
 // Open brings the indexes of a workspace that was just opened, and that nobody writes
 // to yet, up to its Store. An index that is ahead of the Store, or whose last change is of
 // another epoch, has applied changes of another history, because an older copy of the
-// Store was put in place: it is built anew.
+// Store was put in place: it is built anew. Indexes that lack much catch up in the background; see FreshOrLate.
 func (f *Follower) Open(ctx context.Context) error {
 	if _, err := f.take(ctx, never); err != nil {
 		return err
@@ -140,6 +142,10 @@ func (f *Follower) Open(ctx context.Context) error {
 		}
 	}
 	f.give()
+	if f.lack() >= lateChanges {
+		f.recover()
+		return nil
+	}
 	return f.Sync(ctx)
 }
 
@@ -194,7 +200,11 @@ func (f *Follower) Sync(ctx context.Context) error { return f.sync(ctx, false) }
 
 // sync is Sync; urgent: somebody waits for nothing else, so it gives up its processor to nobody.
 func (f *Follower) sync(ctx context.Context, urgent bool) error {
-	last := f.store.LastSeq()
+	return f.syncTo(ctx, f.store.LastSeq(), urgent)
+}
+
+// syncTo is sync up to a sequence number.
+func (f *Follower) syncTo(ctx context.Context, last uint64, urgent bool) error {
 	if f.applied() >= last {
 		return nil
 	}

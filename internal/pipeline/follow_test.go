@@ -173,6 +173,7 @@ func TestOpenAfterRestore(t *testing.T) {
 
 // gatedIndex is an index that applies so many changes and then waits at the gate.
 type gatedIndex struct {
+	fail error
 	backend.Index
 	left int
 	gate chan struct{}
@@ -180,7 +181,14 @@ type gatedIndex struct {
 
 func (x *gatedIndex) Apply(ctx context.Context, changes []backend.Change) error {
 	if x.left -= len(changes); x.left < 0 {
-		<-x.gate
+		select {
+		case <-x.gate:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if x.fail != nil {
+		return x.fail
 	}
 	return x.Index.Apply(ctx, changes)
 }
@@ -233,5 +241,91 @@ func TestSyncWaitsForNothingLater(t *testing.T) {
 		require.NoError(t, <-late)
 		require.False(t, f.Behind())
 		require.Empty(t, f.waiters)
+	})
+}
+
+// TestFreshOrLate: a search waits for few changes, and is told of many that indexes lack since they were opened.
+func TestFreshOrLate(t *testing.T) {
+	t.Parallel()
+	open := func(t *testing.T, n int) (*Follower, *gatedIndex) {
+		ws, err := inmem.New().OpenWorkspace(t.Context(), "0123456789abcdef0123456789abcdef")
+		require.NoError(t, err)
+		var items []backend.Placed
+		for i := range n {
+			items = append(items, backend.Placed{Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Raw}, ID: fmt.Sprint(i)}},
+				Chunks: []backend.Chunk{{Key: fmt.Sprint(i), Vector: []float32{1, 0}}}})
+		}
+		_, err = ws.Store().Place(t.Context(), items)
+		require.NoError(t, err)
+		x := &gatedIndex{Index: ws.Indexes()[0], left: applyChanges, gate: make(chan struct{})}
+		return newFollower(ws.Store(), []backend.Index{x}), x
+	}
+	t.Run("many", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f, x := open(t, 2*lateChanges)
+			require.NoError(t, f.Open(t.Context()))
+			synctest.Wait()
+			late, err := f.FreshOrLate(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, uint64(2*lateChanges-applyChanges), late)
+			waits := make(chan error, 1)
+			go func() { waits <- f.Fresh(t.Context()) }()
+			synctest.Wait()
+			require.Empty(t, waits, "who has to know all waits")
+			close(x.gate)
+			require.NoError(t, <-waits)
+			late, err = f.FreshOrLate(t.Context())
+			require.NoError(t, err)
+			assert.Zero(t, late)
+			f.Close()
+		})
+	})
+	t.Run("few", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f, x := open(t, lateChanges-1)
+			opened := make(chan error, 1)
+			go func() { opened <- f.Open(t.Context()) }()
+			synctest.Wait()
+			require.Empty(t, opened)
+			close(x.gate)
+			require.NoError(t, <-opened)
+			assert.Zero(t, f.lack())
+			f.Close()
+		})
+	})
+	t.Run("an index that fails", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f, x := open(t, 2*lateChanges)
+			x.fail = errors.New("no room")
+			close(x.gate)
+			require.NoError(t, f.Open(t.Context()))
+			synctest.Wait()
+			_, err := f.FreshOrLate(t.Context())
+			require.ErrorIs(t, err, x.fail, "it is told")
+			x.fail = nil
+			late, err := f.FreshOrLate(t.Context())
+			require.NoError(t, err)
+			assert.Positive(t, late)
+			synctest.Wait()
+			late, err = f.FreshOrLate(t.Context())
+			require.NoError(t, err)
+			assert.Zero(t, late)
+			f.Close()
+		})
+	})
+	t.Run("damage", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			f, x := open(t, 2*lateChanges) // nothing was applied, as of an index that was emptied
+			late, err := f.FreshOrLate(t.Context())
+			require.NoError(t, err)
+			assert.Less(t, late, uint64(2*lateChanges), "searches find what there is")
+			assert.Positive(t, late)
+			close(x.gate)
+			f.Close()
+		})
 	})
 }

@@ -5,6 +5,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -157,7 +158,7 @@ func (c *call) begin(ctx context.Context, op string) error {
 	if err = c.scopes(ctx); err != nil {
 		err = fault.Wrap(op, fault.Sub, c.at.Sub, err)
 	} else if err = c.filter(op); err == nil {
-		err = fault.Wrap(op, fault.Search, "", ref.Fresh(ctx))
+		err = c.fresh(ctx, op)
 	}
 	if err != nil {
 		c.release()
@@ -166,6 +167,15 @@ func (c *call) begin(ctx context.Context, op string) error {
 	}
 	c.laps.Lap("open")
 	return nil
+}
+
+// fresh waits until what is committed is indexed. Where that takes long it says so instead, and what is indexed is searched.
+func (c *call) fresh(ctx context.Context, op string) error {
+	late, err := c.ref.FreshOrLate(ctx)
+	if late > 0 {
+		c.warnings = append(c.warnings, fault.Warning{Code: "partial", Message: fmt.Sprintf("the indexes are catching up and lack up to %d changes: what is not indexed yet was not searched", late)})
+	}
+	return fault.Wrap(op, fault.Search, "", err)
 }
 
 func (c *call) release() {

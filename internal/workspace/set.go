@@ -215,6 +215,7 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	if _, leased := s.leased.Load(uid); leased {
 		if v, ok := sp.Store.(backend.LeaseVoider); ok {
 			if err := v.VoidLeases(ctx); err != nil {
+				sp.Follower.Close()
 				return nil, errors.Join(err, ws.Close())
 			}
 		}
@@ -238,6 +239,7 @@ func (s *Set) closeSpace(sp *Space) error {
 			s.tallies.set(sp.UID, t)
 		}
 	}
+	sp.Follower.Close()
 	return errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
 }
 

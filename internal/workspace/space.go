@@ -94,6 +94,11 @@ func (sp *Space) Fresh(ctx context.Context) error {
 	return sp.Follower.Fresh(ctx)
 }
 
+// FreshOrLate is Fresh for a search that can say that it does not know all; late is how many changes the indexes lack, at most.
+func (sp *Space) FreshOrLate(ctx context.Context) (late uint64, err error) {
+	return sp.Follower.FreshOrLate(ctx)
+}
+
 // ResolveSub returns the name under which a sub-tenant is stored: the default one under the tenant's id.
 func (sp *Space) ResolveSub(ctx context.Context, tenant, sub string) (string, error) {
 	switch sub {

@@ -1,0 +1,223 @@
+//go:build cgo
+
+package contextmem_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/backend/sqlite"
+	"github.com/contextmem/contextmem/embed/static"
+)
+
+// watchedBackend has indexes whose Apply waits for a gate, and tells of each Flush.
+type watchedBackend struct {
+	backend.Backend
+	gate    chan struct{} // nil: open
+	flushed func(st backend.Store)
+}
+
+func (b *watchedBackend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
+	ws, err := b.Backend.OpenWorkspace(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	return &watchedWorkspace{ws, b}, nil
+}
+
+type watchedWorkspace struct {
+	backend.Workspace
+	of *watchedBackend
+}
+
+func (w *watchedWorkspace) Indexes() (out []backend.Index) {
+	for _, x := range w.Workspace.Indexes() {
+		out = append(out, &watchedIndex{x, w})
+	}
+	return out
+}
+
+type watchedIndex struct {
+	backend.Index
+	in *watchedWorkspace
+}
+
+func (x *watchedIndex) Apply(ctx context.Context, changes []backend.Change) error {
+	if gate := x.in.of.gate; gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return x.Index.Apply(ctx, changes)
+}
+
+func (x *watchedIndex) Flush(ctx context.Context) error {
+	if f := x.in.of.flushed; f != nil {
+		f(x.in.Store())
+	}
+	return x.Index.Flush(ctx)
+}
+
+// shelved are n memories from one on.
+func shelved(from, n int) (b contextmem.MemoryBatch) {
+	for i := from; i < from+n; i++ {
+		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: shelvedText(i)})
+	}
+	return b
+}
+
+func shelvedText(i int) string {
+	return fmt.Sprintf("The box number%d stands on shelf%d beside a %s.", i, i%97, [...]string{"kettle", "lantern", "ladder", "mirror"}[i%4])
+}
+
+// TestRecallWhileIndexesCatchUp reopens a deployment whose indexes lack most of what is stored, as after a kill: recall answers
+// from what is indexed and says so, and finds all once they have caught up.
+func TestRecallWhileIndexesCatchUp(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	dir := t.TempDir()
+	open := func(gate chan struct{}) (*contextmem.Service, contextmem.Sub) {
+		stores, err := sqlite.Open(ctx, dir, nil)
+		require.NoError(t, err)
+		indexers, err := local.Open(dir, nil)
+		require.NoError(t, err)
+		svc, err := contextmem.New(ctx, &watchedBackend{Backend: backend.Compose(stores, indexers), gate: gate}, nil)
+		require.NoError(t, err)
+		return svc, svc.Tenant("acme").Sub("a")
+	}
+	const indexed, all = 300, 3000
+	svc, sub := open(nil)
+	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	_, err := sub.AddMemories(ctx, shelved(0, indexed))
+	require.NoError(t, err)
+	require.NoError(t, svc.Drain(ctx))
+	require.NoError(t, svc.Close())
+	old := filepath.Join(t.TempDir(), "old")
+	indexes := indexDirs(t, dir)
+	require.Len(t, indexes, 1)
+	copyDir(t, indexes[0], old)
+
+	svc, sub = open(nil)
+	for at := indexed; at < all; at += 500 {
+		_, err = sub.AddMemories(ctx, shelved(at, min(500, all-at)))
+		require.NoError(t, err)
+	}
+	require.NoError(t, svc.Drain(ctx))
+	require.NoError(t, svc.Close())
+	copyDir(t, old, indexes[0]) // what a kill leaves
+
+	gate := make(chan struct{})
+	svc, sub = open(gate)
+	ask := func(i int) (found bool, warnings []string) {
+		t.Helper()
+		res, err := sub.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: fmt.Sprintf("Where is number%d?", i)})
+		require.NoError(t, err)
+		for _, c := range res.Chunks {
+			found = found || c.Text == shelvedText(i)
+		}
+		for _, w := range res.Warnings {
+			warnings = append(warnings, w.Code)
+		}
+		return found, warnings
+	}
+	found, warnings := ask(7)
+	assert.True(t, found)
+	assert.Contains(t, warnings, "partial")
+	found, warnings = ask(all - 7)
+	assert.False(t, found, "it is not indexed")
+	assert.Contains(t, warnings, "partial")
+	_, err = sub.DeleteItems(canceled(ctx), contextmem.DeleteItemsRequest{IDs: []string{"m7"}})
+	require.Error(t, err)
+	close(gate)
+	_, err = sub.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: []string{"m8"}}) // returns when indexes have followed
+	require.NoError(t, err)
+	for _, i := range []int{7, all / 2, all - 7} {
+		found, warnings = ask(i)
+		assert.True(t, found, i)
+		assert.NotContains(t, warnings, "partial")
+	}
+	found, _ = ask(8)
+	assert.False(t, found, "it was deleted")
+	require.NoError(t, svc.Close())
+}
+
+// TestFlushWhileMoreIsQueued: a kill during a long ingestion leaves no more to be indexed anew than is indexed in a moment.
+func TestFlushWhileMoreIsQueued(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	var mu sync.Mutex
+	var queued []int
+	var starts atomic.Bool
+	held := &heldEmbedder{Embedder: static.New(), gate: make(chan struct{})}
+	be := &watchedBackend{Backend: inmem.New(), flushed: func(st backend.Store) {
+		counts, _, err := st.Backlog(ctx)
+		if err != nil || !starts.Load() {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		queued = append(queued, counts[backend.Queued])
+	}}
+	svc, err := contextmem.New(ctx, be, &contextmem.Options{Embedder: held, Workers: 1})
+	require.NoError(t, err)
+	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+	sub := svc.Tenant("acme").Sub("a")
+	const all = 20_000
+	for at := 0; at < all; at += 1000 {
+		_, err := sub.AddMemories(ctx, shelved(at, 1000))
+		require.NoError(t, err)
+	}
+	starts.Store(true)
+	close(held.gate)
+	require.NoError(t, svc.Drain(ctx))
+	require.NoError(t, svc.Close())
+	require.NotEmpty(t, queued)
+	assert.Positive(t, queued[0], "indexes are written while more is queued")
+}
+
+// heldEmbedder embeds documents once its gate is open.
+type heldEmbedder struct {
+	contextmem.Embedder
+	gate chan struct{}
+}
+
+func (e *heldEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	select {
+	case <-e.gate:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return e.Embedder.EmbedDocuments(ctx, texts)
+}
+
+func canceled(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}
+
+// indexDirs lists the folders that hold files of indexes.
+func indexDirs(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Base(path) == "MANIFEST" {
+			out = append(out, filepath.Dir(path))
+		}
+		return err
+	}))
+	return out
+}
