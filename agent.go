@@ -29,10 +29,10 @@ func (o Organisation) EnsureTenant(ctx context.Context, spec TenantSpec) (Tenant
 	if _, err := o.CreateTenant(ctx, spec); err != nil && !errors.Is(err, fault.ErrExists) {
 		return TenantInfo{}, err
 	}
-	if err := t.WaitReady(ctx); err != nil {
-		return TenantInfo{}, err
+	info, err := TenantInfo{}, t.WaitReady(ctx)
+	if err == nil {
+		info, err = t.Info(ctx)
 	}
-	info, err := t.Info(ctx)
 	if err != nil {
 		return info, err
 	}

@@ -168,7 +168,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		Schedule: s.sched, Life: s.gate.Life(), Observer: s.observer, Logger: o.Logger})
 	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook, Recall: o.VectorRecall}
-	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, Leases: s.leases, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
+	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, Leases: s.leases, Versions: o.Versions, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
 	return nil
 }
 

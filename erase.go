@@ -41,13 +41,8 @@ func (t Tenant) Erase(ctx context.Context, q EraseRequest) (EraseReceipt, error)
 }
 
 func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (r EraseReceipt, err error) {
-	switch {
-	case q.IDs != nil && q.User != "":
-		return r, fault.Fieldf(op, fault.KindInvalid, "", "User", "can't be given beside IDs")
-	case q.IDs != nil && len(q.IDs) == 0:
-		return r, fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
-	case len(q.IDs) > 10_000:
-		return r, fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of 10000", len(q.IDs))
+	if err := erase.Check(op, q.IDs, q.User); err != nil {
+		return r, err
 	}
 	r = EraseReceipt{ID: uid.New(), Org: s.org, Tenant: s.tenant, IDs: slices.Clone(q.IDs), User: q.User, Began: now()}
 	ref, name, err := s.enter(ctx, op)

@@ -3,7 +3,6 @@ package contextmem
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/internal/block"
@@ -69,17 +68,6 @@ func entered[T any](ctx context.Context, s scope, op string, f func(*workspace.R
 	return f(ref, name)
 }
 
-// notice says what became of a chunk that no longer holds, empty: it holds.
-func (c *Chunk) notice() string {
-	switch {
-	case c.SupersededBy == nil:
-		return ""
-	case c.Retracted:
-		return "taken back " + c.ValidTo.Format(time.DateOnly) + " by " + c.SupersededBy.ID
-	}
-	return "superseded " + c.ValidTo.Format(time.DateOnly) + " by " + c.SupersededBy.ID
-}
-
 // ContextBlock returns the standing instructions and the chunks of the result, best first, as a text of at most maxTokens: a line with number, day and title each, and whether it holds no longer, and what is said below
 // it. What is an inferred form of a chunk that stands there too is left out. The first chunk that does not fit is cut, later ones come in where they fit.
 func (r *Result) ContextBlock(maxTokens int) facts.Block {
@@ -91,7 +79,10 @@ func (r *Result) ContextBlock(maxTokens int) facts.Block {
 	for i := range r.Chunks {
 		c := &r.Chunks[i]
 		if !c.Inferred || !slices.ContainsFunc(r.Chunks, func(o Chunk) bool { return o.SourceID == c.SourceID && o.Sub == c.Sub && !o.Inferred }) {
-			entries = append(entries, block.Entry{Source: c.SourceID, Title: block.OwnTitle(c.Title, c.Text), Time: c.Time, Text: c.Text, Superseded: c.notice()})
+			entries = append(entries, block.Entry{Source: c.SourceID, Title: block.OwnTitle(c.Title, c.Text), Time: c.Time, Text: c.Text})
+			if s := c.SupersededBy; s != nil {
+				entries[len(entries)-1].Superseded = block.Notice(s.ID, c.ValidTo, c.Retracted)
+			}
 		}
 	}
 	return block.Build(lead, entries, maxTokens)

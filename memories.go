@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
@@ -28,6 +29,10 @@ type Memories interface {
 	Wait(ctx context.Context, ids ...string) ([]ItemStatus, error)
 	// Retry processes an errored item again; see [Sub.Retry].
 	Retry(ctx context.Context, class Class, id string) error
+	// History returns the versions of an item; see [Sub.History].
+	History(ctx context.Context, r content.HistoryRequest) (*content.History, error)
+	// RestoreVersion stores an earlier version of an item as a new one; see [Sub.RestoreVersion].
+	RestoreVersion(ctx context.Context, r content.RestoreVersionRequest) (*IngestItem, error)
 	// DeleteItems removes items; see [Sub.DeleteItems].
 	DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error)
 	// Facts returns a page of facts; see [Sub.Facts].

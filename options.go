@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
@@ -118,6 +120,8 @@ type Options struct {
 	MaxMemoryBytes int
 	// MaxAdditionalBytes bounds the compact JSON of an item's additional metadata. Default 1024.
 	MaxAdditionalBytes int
+	// Versions is how many earlier versions of an item are kept, at most 1000; see [Sub.History]. Default 10; negative: none.
+	Versions int
 	// MaxTenants bounds the tenants of an organisation; creating more is
 	// forbidden. Default: no bound.
 	MaxTenants int
@@ -195,6 +199,7 @@ func (o *Options) withDefaults() (*Options, error) {
 	errs = within(errs, "MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
 	errs = within(errs, "MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
 	errs = within(errs, "MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
+	errs = within(errs, "Versions", &c.Versions, 10, math.MinInt, 1000)
 	errs = within(errs, "MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
 	if c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1) {
 		errs = multierror.Append(errs, fmt.Errorf("option VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall))
@@ -207,10 +212,8 @@ func (o *Options) withDefaults() (*Options, error) {
 	errs = within(errs, "Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
 	errs = within(errs, "ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
 	errs = within(errs, "MaxFileBytes", &c.MaxFileBytes, defaultMaxFile, 1, 1<<31)
-	for _, p := range c.WebhookNetworks {
-		if !p.IsValid() {
-			errs = multierror.Append(errs, errors.New("option WebhookNetworks: holds a range that is not valid"))
-		}
+	if slices.ContainsFunc(c.WebhookNetworks, func(p netip.Prefix) bool { return !p.IsValid() }) {
+		errs = multierror.Append(errs, errors.New("option WebhookNetworks: holds a range that is not valid"))
 	}
 	if n := len(c.SecretKey); n != 0 && n != 32 {
 		errs = multierror.Append(errs, fmt.Errorf("option SecretKey: %d bytes, want 32", n))
@@ -292,7 +295,7 @@ func (o *Options) tenantLimit() int {
 
 func (o *Options) intakeLimits() intake.Limits {
 	return intake.Limits{MaxItems: o.MaxItems, MaxMemories: o.MaxMemories, MaxMemoryBytes: o.MaxMemoryBytes, MaxFileBytes: o.MaxFileBytes,
-		MaxAdditionalBytes: o.MaxAdditionalBytes}
+		MaxAdditionalBytes: o.MaxAdditionalBytes, Versions: o.Versions}
 }
 
 func (o *Options) parsers() *parse.Registry {

@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/documents"
+	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/paging"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
@@ -67,6 +69,26 @@ func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.
 	const op = "inspect"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*content.Inspection, error) {
 		return s.svc.documents.Inspect(ctx, op, ref, name, r)
+	})
+}
+
+// History returns the versions of an item with what each said and what changed between them, the newest first: up to Options.Versions earlier ones, of together 256 KiB. fault.ErrNotFound when
+// it is not in this scope.
+func (s scope) History(ctx context.Context, r content.HistoryRequest) (*content.History, error) {
+	return entered(ctx, s, "history", func(ref *workspace.Ref, name string) (*content.History, error) {
+		return documents.History(ctx, ref.Space, name, r)
+	})
+}
+
+// RestoreVersion stores what an earlier version of an item said as a new version; metadata, access list and expiry stay. It returns when that is durable. fault.ErrNotFound when
+// there is no such version, fault.ErrConflict when its content was too large to be kept.
+func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionRequest) (*IngestItem, error) {
+	return entered(ctx, s, "restore version", func(ref *workspace.Ref, name string) (*IngestItem, error) {
+		it, err := s.svc.intake.RestoreVersion(ctx, ref, name, r)
+		if err != nil {
+			return nil, err
+		}
+		return &s.ingested([]intake.Item{it}, nil).Items[0], nil
 	})
 }
 

@@ -143,10 +143,7 @@ func (o Organisation) Tenants(ctx context.Context) iter.Seq2[TenantInfo, error] 
 // ListTenants returns up to limit tenants (1 to 1000, default 100) with ids after the given one.
 func (o Organisation) ListTenants(ctx context.Context, after string, limit int) ([]TenantInfo, error) {
 	const op = "list tenants"
-	if limit == 0 {
-		limit = 100
-	}
-	if limit < 1 || limit > 1000 {
+	if limit = cmp.Or(limit, 100); limit < 1 || limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "%d is outside 1 to 1000", limit)
 	}
 	if err := o.svc.gate.Enter(); err != nil {
@@ -276,16 +273,8 @@ func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, e
 	if len(fields) == 0 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Schema, "Fields", "needs at least one entry")
 	}
-	if err := t.svc.gate.Enter(); err != nil {
-		return nil, err
-	}
-	defer t.svc.gate.Leave()
 	var added []Field
-	err := cas.Retry(ctx, func() error {
-		r, err := t.svc.set.Record(ctx, op, t.org, t.tenant)
-		if err != nil {
-			return err
-		}
+	err := t.edit(ctx, op, func(r *workspace.Record) (err error) {
 		if added, err = metadata.CompleteSchema(op, "Fields", r.Data.Schema, fields); err != nil {
 			return err
 		}
@@ -293,10 +282,7 @@ func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, e
 		data.Schema = append(slices.Clone(r.Data.Schema), added...)
 		return fault.Wrap(op, fault.Schema, t.tenant, t.svc.set.Update(ctx, r, data))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return added, nil
+	return added, err
 }
 
 // SetInstructions replaces the instructions of the tenant, at most 64 KiB; empty: none. They guide what is read out of files, app items and inferred
@@ -373,12 +359,10 @@ func (s Sub) Name() string { return s.sub }
 // at once. fault.ErrNotFound when it holds nothing.
 func (s Sub) Delete(ctx context.Context) error {
 	const op = "delete sub-tenant"
-	ref, name, err := s.enter(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer ref.Release()
-	return s.svc.documents.DeleteSub(ctx, op, ref, name)
+	_, err := entered(ctx, s.scope, op, func(ref *workspace.Ref, name string) (struct{}, error) {
+		return struct{}{}, s.svc.documents.DeleteSub(ctx, op, ref, name)
+	})
+	return err
 }
 
 // enter opens the tenant of a sub-tenant and finds the name that its partitions are kept under.

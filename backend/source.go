@@ -97,6 +97,7 @@ const (
 	Inferred ContentKind = 3 // inferred statements
 	Supplied ContentKind = 4 // a graph supplied with the source
 	Usage    ContentKind = 5 // what a model was paid for the source
+	Past     ContentKind = 6 // what the versions before it said
 )
 
 // Blob is the content of a source.

@@ -54,13 +54,45 @@ func TestMemories(t *testing.T) {
 	require.NoError(t, c.CreateTenant(t.Context(), spec))
 	require.NoError(t, c.Tenant("acme").WaitReady(t.Context()))
 	for name, m := range map[string]contextmem.Memories{"embedded": svc.Tenant("acme").Sub("embedded"), "remote": c.Tenant("acme").Sub("remote")} {
-		t.Run(name, func(t *testing.T) { story(t, m, name) })
+		t.Run(name, func(t *testing.T) {
+			versions(t, m)
+			story(t, m, name)
+		})
 	}
 	subs, err := c.Tenant("acme").Subs(t.Context())
 	require.NoError(t, err)
 	want, err := svc.Tenant("acme").Stats(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want.Subs, subs)
+}
+
+// versions replaces a memory and brings it back.
+func versions(t *testing.T, m contextmem.Memories) {
+	ctx := t.Context()
+	for _, text := range []string{"I live in Oslo.", "I live in Lima. I sail."} {
+		res, err := m.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "home", Text: text}}})
+		require.NoError(t, err)
+		require.NoError(t, contextmem.Settled(ctx, m, res))
+	}
+	it, err := m.RestoreVersion(ctx, content.RestoreVersionRequest{ID: "home", Version: 1, Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	require.Equal(t, []any{"home", contextmem.StatusQueued}, []any{it.ID, it.Status})
+	_, err = m.Wait(ctx, "home")
+	require.NoError(t, err)
+	h, err := m.History(ctx, content.HistoryRequest{ID: "home", Principals: []string{"anybody"}})
+	require.NoError(t, err)
+	require.Equal(t, contextmem.ClassMemory, h.Class)
+	require.Len(t, h.Versions, 3)
+	require.Equal(t, []any{3, "I live in Oslo."}, []any{h.Versions[0].Version, h.Versions[0].Text})
+	v := h.Versions[1]
+	require.Equal(t, []any{2, 3, content.ByRestore, "I live in Lima. I sail."}, []any{v.Version, v.ReplacedBy, v.Cause, v.Text})
+	require.Equal(t, []content.Difference{{Kind: content.Removed, Text: "I live in Oslo."}, {Kind: content.Added, Text: "I live in Lima. I sail."}}, v.Changes)
+	require.False(t, v.Stored.IsZero() || v.Replaced.IsZero())
+	_, err = m.RestoreVersion(ctx, content.RestoreVersionRequest{ID: "home", Version: 8})
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	del, err := m.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: []string{"home"}, Class: contextmem.ClassMemory})
+	require.NoError(t, err)
+	require.Equal(t, 1, del.Deleted)
 }
 
 func story(t *testing.T, m contextmem.Memories, sub string) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
@@ -157,4 +158,83 @@ func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Prof
 		p.Instructions = append(p.Instructions, facts.Instruction{Text: x.Text, Order: x.Order, Matter: x.Matter, Since: readTime(x.Since), SourceID: x.SourceID})
 	}
 	return p, nil
+}
+
+// History implements contextmem.Memories.
+func (s scope) History(ctx context.Context, r content.HistoryRequest) (*content.History, error) {
+	const op = "history"
+	q := s.values()
+	if r.Class != 0 {
+		class, err := className(op, r.Class, false)
+		if err != nil {
+			return nil, err
+		}
+		q.Set("type", class)
+	}
+	for _, p := range r.Principals {
+		q.Add("acl", p)
+	}
+	var a struct {
+		ID       string `json:"id"`
+		Type     string `json:"type"`
+		Versions []struct {
+			Version    int    `json:"version"`
+			Title      string `json:"title"`
+			Session    string `json:"session_id"`
+			Time       string `json:"timestamp"`
+			Stored     string `json:"stored_at"`
+			Replaced   string `json:"replaced_at"`
+			ReplacedBy int    `json:"replaced_by"`
+			Cause      string `json:"cause"`
+			Size       int64  `json:"size"`
+			Text       string `json:"text"`
+			Lost       bool   `json:"lost"`
+			Changes    []struct {
+				Kind content.DifferenceKind `json:"kind"`
+				Text string                 `json:"text"`
+			} `json:"changes"`
+		} `json:"versions"`
+	}
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/ext/items/" + url.PathEscape(r.ID) + "/history", query: q}, &a); err != nil {
+		return nil, err
+	}
+	h := &content.History{ID: a.ID, Class: contextmem.ClassKnowledge}
+	if a.Type == classNames[contextmem.ClassMemory] {
+		h.Class = contextmem.ClassMemory
+	}
+	for _, v := range a.Versions {
+		x := content.PastVersion{Version: v.Version, Title: v.Title, Session: v.Session, Time: readTime(v.Time), Stored: readTime(v.Stored), Replaced: readTime(v.Replaced), ReplacedBy: v.ReplacedBy,
+			Cause: content.Replacement(v.Cause), SizeBytes: v.Size, Text: v.Text, Lost: v.Lost}
+		for _, d := range v.Changes {
+			x.Changes = append(x.Changes, content.Difference(d))
+		}
+		h.Versions = append(h.Versions, x)
+	}
+	return h, nil
+}
+
+// RestoreVersion implements contextmem.Memories.
+func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionRequest) (*contextmem.IngestItem, error) {
+	const op = "restore version"
+	body := s.body()
+	if r.Class != 0 {
+		class, err := className(op, r.Class, false)
+		if err != nil {
+			return nil, err
+		}
+		body["type"] = class
+	}
+	body["version"] = r.Version
+	put(body, "acl", r.Principals, r.Principals == nil)
+	var row struct {
+		ID       string  `json:"id"`
+		Filename *string `json:"filename"`
+		Title    *string `json:"title"`
+		Status   string  `json:"status"`
+		Infer    bool    `json:"infer"`
+	}
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/items/" + url.PathEscape(r.ID) + "/restore", json: body, once: true}, &row); err != nil {
+		return nil, err
+	}
+	return &contextmem.IngestItem{ID: row.ID, Filename: text(row.Filename), Title: text(row.Title), Status: contextmem.Status(row.Status), Infer: row.Infer}, nil
 }

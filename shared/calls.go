@@ -10,6 +10,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
@@ -311,4 +312,16 @@ func (d *Deployment) Verify(ctx context.Context) (r *contextmem.VerifyReport, er
 		return s.call(ctx, http.MethodPost, "/_local/verify", nil, nil, r)
 	})
 	return r, err
+}
+
+// History implements contextmem.Memories.
+func (m memories) History(ctx context.Context, r content.HistoryRequest) (h *content.History, err error) {
+	err = m.do(ctx, false, func(to contextmem.Memories) (err error) { h, err = to.History(ctx, r); return err })
+	return h, err
+}
+
+// RestoreVersion implements contextmem.Memories.
+func (m memories) RestoreVersion(ctx context.Context, r content.RestoreVersionRequest) (it *contextmem.IngestItem, err error) {
+	err = m.do(ctx, true, func(to contextmem.Memories) (err error) { it, err = to.RestoreVersion(ctx, r); return err })
+	return it, err
 }

@@ -215,7 +215,7 @@ func (d *dumper) versions() {
 			continue
 		}
 		d.line("version %s", d.source(src, false))
-		for kind := backend.Original; kind <= backend.Usage; kind++ {
+		for kind := backend.Original; kind <= backend.Past; kind++ {
 			if data, err := d.s.Content(ctx, num, kind); err == nil {
 				d.line("  content %d %q", kind, data)
 			} else {

@@ -71,7 +71,7 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 
 func checkBlobs(id string, blobs []backend.Blob) error {
 	for _, b := range blobs {
-		if b.Kind < backend.Original || b.Kind > backend.Usage {
+		if b.Kind < backend.Original || b.Kind > backend.Past {
 			return fmt.Errorf("content of %q: kind %d is unknown", id, b.Kind)
 		}
 	}
@@ -173,7 +173,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			v.src.Attempts++
 			v.src.Token, v.src.LeaseUntil = token, stamp(leaseUntil)
 			c := backend.Claim{Source: *copySource(&v.src)}
-			for kind := backend.Original; kind <= backend.Usage; kind++ {
+			for kind := backend.Original; kind <= backend.Past; kind++ {
 				if b, ok := v.blobs[kind]; ok {
 					c.Blobs = append(c.Blobs, backend.Blob{Kind: kind, Data: slices.Clone(b)})
 				}

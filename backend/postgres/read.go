@@ -82,7 +82,7 @@ func (s *store) FindSubs(ctx context.Context, class backend.Class, id string) (s
 func (s *store) Content(ctx context.Context, source int64, kind backend.ContentKind) (data []byte, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		found, wrong := false, error(nil)
-		if kind >= backend.Original && kind <= backend.Usage {
+		if kind >= backend.Original && kind <= backend.Past {
 			err := readBlobs(ctx, c, []int64{source}, kind, func(_ int64, b backend.Blob, err error) { data, wrong, found = b.Data, err, true })
 			if err != nil {
 				return err

@@ -136,7 +136,7 @@ const (
 
 func checkBlobs(blobs []backend.Blob) error {
 	for _, b := range blobs {
-		if b.Kind < backend.Original || b.Kind > backend.Usage {
+		if b.Kind < backend.Original || b.Kind > backend.Past {
 			return fmt.Errorf("content kind %d is unknown", b.Kind)
 		}
 	}

@@ -31,7 +31,7 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 
 func checkBlobs(blobs []backend.Blob) error {
 	for _, b := range blobs {
-		if b.Kind < backend.Original || b.Kind > backend.Usage {
+		if b.Kind < backend.Original || b.Kind > backend.Past {
 			return fmt.Errorf("content kind %d is unknown", b.Kind)
 		}
 	}

@@ -70,6 +70,7 @@ var engineEffects = map[string]struct {
 	"max-memories":           {it: "14", read: func(o *contextmem.Options) any { return o.MaxMemories }, want: 14},
 	"max-memory-bytes":       {it: "15", read: func(o *contextmem.Options) any { return o.MaxMemoryBytes }, want: 15},
 	"max-additional-bytes":   {it: "16", read: func(o *contextmem.Options) any { return o.MaxAdditionalBytes }, want: 16},
+	"versions":               {it: "3", read: func(o *contextmem.Options) any { return o.Versions }, want: 3},
 	"retry-for":              {it: "17s", read: func(o *contextmem.Options) any { return o.RetryFor }, want: 17 * time.Second},
 	"retry-pause":            {it: "18s", read: func(o *contextmem.Options) any { return o.RetryPause }, want: 18 * time.Second},
 	"lease":                  {it: "19s", read: func(o *contextmem.Options) any { return o.Lease }, want: 19 * time.Second},

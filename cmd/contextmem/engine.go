@@ -61,6 +61,7 @@ type engineFlags struct {
 	chunk, chunkMax, chunkOverlap                     int
 	maxFile, cache                                    int64
 	maxItems, maxMemories, maxMemory, maxAdditional   int
+	versions                                          int
 	retryFor, retryPause, lease, parse, budget        time.Duration
 	vectorRecall                                      float64
 	logLevel                                          string
@@ -122,6 +123,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&e.maxItems, "max-items", 0, "files and app items of one call; 0: the default")
 	f.IntVar(&e.maxMemories, "max-memories", 0, "memories of one call; 0: the default")
 	f.IntVar(&e.maxMemory, "max-memory-bytes", 0, "text of one memory; 0: the default")
+	f.IntVar(&e.versions, "versions", 0, "earlier versions of an item that are kept; 0: 10, negative: none")
 	f.IntVar(&e.maxAdditional, "max-additional-bytes", 0, "additional metadata of an item as JSON; 0: the default")
 	f.DurationVar(&e.retryFor, "retry-for", 0, "how long items are tried again in an outage; 0: the default")
 	f.DurationVar(&e.retryPause, "retry-pause", 0, "longest pause between these tries; 0: the default")
@@ -149,7 +151,7 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	}
 	o := &contextmem.Options{Logger: log, Workers: e.workers, BatchItems: e.batch, MaxAttempts: e.attempts, MaxOpenTenants: e.openTenants, MaxTenants: e.maxTenants,
 		ChunkBytes: e.chunk, ChunkMaxBytes: e.chunkMax, ChunkOverlapBytes: e.chunkOverlap, MaxFileBytes: e.maxFile, CacheBytes: e.cache, MaxItems: e.maxItems,
-		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
+		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, Versions: e.versions, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
 		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap, WebhookVendorHeaders: e.vendorHeaders}
 	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
 		return nil, err

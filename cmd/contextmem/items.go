@@ -78,10 +78,16 @@ func (a *app) lsCmd() *cobra.Command {
 }
 
 func (a *app) showCmd() *cobra.Command {
-	var raw bool
+	var raw, history bool
 	c := &cobra.Command{Use: "show ID", Short: "Show an item with its state and its content", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if raw && history {
+				return usage("--raw and --history are two things")
+			}
 			return a.memories(cmd, func(ctx context.Context, m contextmem.Memories) error {
+				if history {
+					return a.showHistory(ctx, m, args[0])
+				}
 				st, err := m.Status(ctx, args[0])
 				if err != nil {
 					return err
@@ -119,6 +125,7 @@ func (a *app) showCmd() *cobra.Command {
 			})
 		}}
 	c.Flags().BoolVar(&raw, "raw", false, "write the original and nothing else")
+	c.Flags().BoolVar(&history, "history", false, "show its versions, the newest first, with what changed")
 	return c
 }
 

@@ -100,6 +100,11 @@ func talk(t *testing.T, s session) {
 	var one struct{ Text string }
 	require.Empty(t, s.tool("read", map[string]any{"id": oven.ID}, &one))
 	require.Contains(t, one.Text, "Mondays")
+	require.Empty(t, s.tool("ingest", map[string]any{"name": "oven.md", "text": "# Oven\n\nThe oven is cleaned on Mondays and Fridays by Ruben."}, nil))
+	var past struct{ Earlier []struct{ Text string } }
+	require.Empty(t, s.tool("read", map[string]any{"id": oven.ID, "history": true}, &past))
+	require.Len(t, past.Earlier, 1)
+	require.Equal(t, "# Oven\n\nThe oven is cleaned on Mondays by Ruben.", past.Earlier[0].Text)
 	read, err = s.ReadResource(ctx, &mcp.ReadResourceParams{URI: oven.URI})
 	require.NoError(t, err)
 	require.Contains(t, read.Contents[0].Text, "Mondays")

@@ -61,7 +61,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.asJSON, "json", false, "write JSON")
 	f.DurationVar(&a.timeout, "timeout", 0, "give up after this time; 0: never")
 	a.engine.add(f)
-	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
+	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.revertCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
 		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd())
 	return root
 }

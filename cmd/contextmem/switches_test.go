@@ -423,6 +423,7 @@ func TestJSON(t *testing.T) {
 		args  []string
 	}{
 		{"add", []string{"--id", "m1", "I live in Lisbon.", "--infer"}}, {"ingest", []string{"demo"}}, {"recall", []string{"where do I live?"}}, {"facts", nil}, {"ls", nil}, {"show", []string{"m1"}},
+		{"add", []string{"--id", "m1", "I live in Lima."}}, {"show", []string{"--history", "m1"}}, {"revert", []string{"m1", "1"}},
 		{"tenants", nil}, {"tenants create", []string{"other"}}, {"tenants rm", []string{"other"}}, {"keys create", nil}, {"keys", nil}, {"keys rm", []string{"KEY"}},
 		{"export", []string{"-o", ours}}, {"import", []string{"-t", "copy", "--dry-run", ours}}, {"import", []string{"-t", "copy", ours}}, {"import", []string{"--dry-run", foreign}}, {"import", []string{foreign}},
 		{"backup", []string{backup}}, {"restore", []string{backup, "--data", filepath.Join(dir, "moved")}}, {"verify", nil}, {"reembed", nil}, {"eval", []string{set}}, {"doctor", nil}, {"demo", nil}, {"rm", []string{"m1"}},

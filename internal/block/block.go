@@ -103,3 +103,11 @@ func OwnTitle(title, text string) string {
 	}
 	return title
 }
+
+// Notice says of a text that holds no longer since when, and which memory took its place or took it back.
+func Notice(by string, since time.Time, retracted bool) string {
+	if retracted {
+		return "taken back " + since.Format(time.DateOnly) + " by " + by
+	}
+	return "superseded " + since.Format(time.DateOnly) + " by " + by
+}

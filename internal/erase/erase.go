@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/feedback"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/item"
@@ -255,4 +256,20 @@ func (r *run) feedback() error {
 	n, err = r.Feedback(r.ctx, r.ref.Record.Org, r.Tenant, subs, list)
 	r.out.Feedback += n
 	return err
+}
+
+// maxIDs bounds the ids of one call.
+const maxIDs = 10_000
+
+// Check reports what is wrong with what a caller wants to have erased.
+func Check(op string, ids []string, user string) error {
+	switch {
+	case ids != nil && user != "":
+		return fault.Fieldf(op, fault.KindInvalid, "", "User", "can't be given beside IDs")
+	case ids != nil && len(ids) == 0:
+		return fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
+	case len(ids) > maxIDs:
+		return fault.Fieldf(op, fault.KindInvalid, "", "IDs", "%d ids are over the limit of %d", len(ids), maxIDs)
+	}
+	return nil
 }

@@ -68,16 +68,19 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 	if len(in.items) == 0 {
 		return in.report(), nil
 	}
-	if err := in.keepGraphs(ctx); err != nil {
+	if err := in.keep(ctx); err != nil {
 		return nil, fault.Wrap(in.op, fault.Source, "", err)
 	}
 	in.laps.Lap("check")
 	var acc []backend.Accepted
 	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
-		if acc, err = in.ref.Store.Accept(ctx, in.items); err != nil || !in.failIfExists {
+		if acc, err = in.ref.Store.Accept(ctx, in.items); err != nil {
 			return err
 		}
-		return in.overExpired(ctx, acc)
+		if in.failIfExists {
+			return in.overExpired(ctx, acc)
+		}
+		return in.acceptAgain(ctx, acc)
 	})
 	in.laps.Lap("store")
 	in.laps.Org, in.laps.Tenant = in.ref.Record.Org, in.ref.Record.ID

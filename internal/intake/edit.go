@@ -170,18 +170,8 @@ func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref
 	inc := backend.Incoming{Source: *src, Expect: src.Version()}
 	inc.Metadata, inc.Additional, inc.Doc, inc.UpdatedAt = mb, ab, b, time.Now().UTC()
 	inc.Tags = metadata.Tags(*src, doc, res.Metadata, res.Additional)
-	for _, kind := range []backend.ContentKind{backend.Original, backend.Supplied} {
-		data, err := ref.Store.Content(ctx, src.Num, kind)
-		if errors.Is(err, backend.ErrNotFound) && kind != backend.Original {
-			continue
-		}
-		if errors.Is(err, backend.ErrNotFound) { // the version is gone
-			err = backend.ErrConflict
-		}
-		if err != nil {
-			return 0, workspace.SourceError(op, res.Class, src.ID, err)
-		}
-		inc.Blobs = append(inc.Blobs, backend.Blob{Kind: kind, Data: data})
+	if inc.Blobs, err = storedBlobs(ctx, ref.Store, src, backend.Original, backend.Supplied, backend.Past); err != nil {
+		return 0, workspace.SourceError(op, res.Class, src.ID, err)
 	}
 	var acc []backend.Accepted
 	err = e.Schedule.Admit(ctx, ref.UID, func() (err error) {

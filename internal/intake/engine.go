@@ -20,6 +20,7 @@ type Limits struct {
 	MaxMemories        int   // memories
 	MaxMemoryBytes     int   // of the text of one memory
 	MaxFileBytes       int64 // of one file
+	Versions           int   // of an item that are kept behind the newest
 	MaxAdditionalBytes int   // of the compact JSON of an item's additional metadata
 }
 

@@ -66,9 +66,9 @@ func supply(inc *backend.Incoming, graph []byte) error {
 	return nil
 }
 
-// keepGraphs puts the graph that was supplied with the version before with items that
-// come without one.
-func (in *batch) keepGraphs(ctx context.Context) error {
+// keep puts with the items what stays of the versions that they replace: what those say, and the graph that was supplied
+// with one where an item comes without.
+func (in *batch) keep(ctx context.Context) error {
 	if in.failIfExists || len(in.named) == 0 || in.class == backend.Raw {
 		return nil
 	}
@@ -97,6 +97,21 @@ func (in *batch) keepGraphs(ctx context.Context) error {
 			return err
 		}
 		graphs[src.ID] = b
+	}
+	if in.Versions > 0 {
+		stored := map[string]*backend.Source{}
+		for _, src := range srcs {
+			if src != nil {
+				stored[src.ID] = src
+			}
+		}
+		items := make([]*backend.Incoming, len(in.items))
+		for i := range in.items {
+			items[i] = &in.items[i]
+		}
+		if err := in.keepPast(ctx, stored, items); err != nil {
+			return err
+		}
 	}
 	for i := range in.items {
 		inc := &in.items[i]

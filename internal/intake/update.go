@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -39,18 +38,8 @@ func (e *Engine) updateOnce(ctx context.Context, op string, ref *workspace.Ref, 
 		return nil, fault.Wrap(op, fault.Memory, id, err)
 	}
 	inc := backend.Incoming{Source: *src, Expect: src.Version()}
-	for _, kind := range []backend.ContentKind{backend.Original, backend.Supplied} {
-		data, err := ref.Store.Content(ctx, src.Num, kind)
-		if errors.Is(err, backend.ErrNotFound) && kind != backend.Original {
-			continue
-		}
-		if errors.Is(err, backend.ErrNotFound) { // the version is gone
-			err = backend.ErrConflict
-		}
-		if err != nil {
-			return nil, workspace.SourceError(op, content.ClassMemory, id, err)
-		}
-		inc.Blobs = append(inc.Blobs, backend.Blob{Kind: kind, Data: data})
+	if inc.Blobs, err = storedBlobs(ctx, ref.Store, src, backend.Original, backend.Supplied); err != nil {
+		return nil, workspace.SourceError(op, content.ClassMemory, id, err)
 	}
 	if err := in.editText(&inc, doc, edit); err != nil {
 		return nil, err
@@ -58,22 +47,32 @@ func (e *Engine) updateOnce(ctx context.Context, op string, ref *workspace.Ref, 
 	if err := in.editFields(&inc, doc, edit); err != nil {
 		return nil, err
 	}
-	in.items = []backend.Incoming{inc}
+	if err := e.past(ctx, ref.Store, src, nil, &inc, content.ByEdit); err != nil {
+		return nil, workspace.SourceError(op, content.ClassMemory, id, err)
+	}
+	if err := in.storeNew(ctx, &inc); err != nil {
+		return nil, err
+	}
+	return []Item{{ID: id, Title: inc.Title, Infer: inc.Infer}}, nil
+}
+
+// storeNew stores a new version of the item that was read; [backend.ErrConflict] when it is no longer the newest.
+func (in *batch) storeNew(ctx context.Context, inc *backend.Incoming) error {
 	var acc []backend.Accepted
-	err = e.Schedule.Admit(ctx, ref.UID, func() (err error) {
-		acc, err = ref.Store.Accept(ctx, in.items)
+	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
+		acc, err = in.ref.Store.Accept(ctx, []backend.Incoming{*inc})
 		return err
 	})
 	if err == nil && acc[0].Conflict {
 		err = backend.ErrConflict
 	}
 	if err != nil {
-		return nil, fault.Wrap(op, fault.Memory, id, err)
+		return fault.Wrap(in.op, fault.Source, inc.ID, err)
 	}
 	if !inc.ExpiresAt.IsZero() {
-		e.Schedule.PlanExpiry(ref.UID, inc.ExpiresAt)
+		in.Schedule.PlanExpiry(in.ref.UID, inc.ExpiresAt)
 	}
-	return []Item{{ID: id, Title: inc.Title, Infer: inc.Infer}}, nil
+	return nil
 }
 
 // editText puts the text of an edit in place of the one that was there.

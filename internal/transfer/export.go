@@ -158,6 +158,12 @@ func (w *writer) item(ctx context.Context, src *backend.Source) (*itemLine, erro
 		}
 		*b.to = newBlob(data)
 	}
+	past, err := w.ref.Store.Content(ctx, src.Num, backend.Past)
+	if err == nil {
+		it.Past = past
+	} else if !errors.Is(err, backend.ErrNotFound) {
+		return nil, err
+	}
 	return it, nil
 }
 

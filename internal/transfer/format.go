@@ -74,6 +74,7 @@ type itemLine struct {
 	Tags       []byte          `json:"tags,omitempty"` // 8 bytes a tag, little endian
 	Original   *blob           `json:"original,omitempty"`
 	Supplied   *blob           `json:"supplied,omitempty"`
+	Past       json.RawMessage `json:"versions,omitempty"` // what earlier versions said
 	Vectors    []vectorLine    `json:"vectors,omitempty"`
 }
 

@@ -54,6 +54,19 @@ func (f *filler) item(ctx context.Context, it *itemLine) error {
 		if it.Supplied != nil {
 			in.Blobs = append(in.Blobs, backend.Blob{Kind: backend.Supplied, Data: it.Supplied.data()})
 		}
+		if it.Past != nil {
+			p, err := item.DecodePast(it.Past)
+			if err != nil {
+				return f.r.bad("has versions that can't be read")
+			}
+			b, err := p.Encode(f.Versions, f.ref.Record.CreatedAt)
+			if err != nil {
+				return err
+			}
+			if b != nil {
+				in.Blobs = append(in.Blobs, backend.Blob{Kind: backend.Past, Data: b})
+			}
+		}
 		for _, b := range in.Blobs {
 			f.bytes += len(b.Data)
 		}

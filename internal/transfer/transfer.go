@@ -26,5 +26,6 @@ type Engine struct {
 	Schedule Scheduler
 	Leases   *lease.Keeper // nil: no other process has the deployment open
 	MaxLine  int64         // bytes of a line of an import
+	Versions int           // of an item that are kept behind the newest
 	Logger   *slog.Logger
 }

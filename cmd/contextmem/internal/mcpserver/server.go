@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
 )
 
 // Caller is who makes a request.
@@ -299,12 +300,22 @@ func (s *server) list(ctx context.Context, req *mcp.CallToolRequest, in listIn) 
 }
 
 type readIn struct {
-	ID string `json:"id" jsonschema:"id of the memory or document"`
+	ID      string `json:"id" jsonschema:"id of the memory or document"`
+	History bool   `json:"history,omitempty" jsonschema:"true: also what earlier versions said"`
 }
 
 type readOut struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
+	ID      string    `json:"id"`
+	Text    string    `json:"text"`
+	Earlier []earlier `json:"earlier,omitempty" jsonschema:"what earlier versions said, the newest first"`
+}
+
+// earlier is an earlier version of an item.
+type earlier struct {
+	Version  int    `json:"version"`
+	Text     string `json:"text"`
+	Stored   string `json:"stored"`
+	Replaced string `json:"replaced"`
 }
 
 func (s *server) text(ctx context.Context, p Place, id string) (string, error) {
@@ -325,7 +336,17 @@ func (s *server) read(ctx context.Context, req *mcp.CallToolRequest, in readIn) 
 	if err != nil {
 		return nil, readOut{}, plain(err)
 	}
-	return nil, readOut{in.ID, t}, nil
+	out := readOut{ID: in.ID, Text: t}
+	if in.History {
+		h, err := p.Memories.History(ctx, content.HistoryRequest{ID: in.ID})
+		if err != nil {
+			return nil, readOut{}, plain(err)
+		}
+		for _, v := range h.Versions[1:] {
+			out.Earlier = append(out.Earlier, earlier{v.Version, v.Text, v.Stored.UTC().Format(time.RFC3339), v.Replaced.UTC().Format(time.RFC3339)})
+		}
+	}
+	return nil, out, nil
 }
 
 type ingestIn struct {

@@ -1,0 +1,183 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/item"
+)
+
+// keepPast puts what the stored versions of the items say with the versions that are to replace them, and lets an item be
+// stored over the version alone that it was made of.
+func (in *batch) keepPast(ctx context.Context, srcs map[string]*backend.Source, items []*backend.Incoming) error {
+	times := map[string]int{}
+	for _, inc := range items {
+		times[inc.ID]++
+	}
+	last := map[string]*backend.Incoming{}
+	for _, inc := range items {
+		inc.Blobs = slices.DeleteFunc(inc.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Past })
+		inc.Expect = backend.Version{}
+		src, before := srcs[inc.ID], last[inc.ID]
+		last[inc.ID] = inc
+		var err error
+		switch {
+		case before != nil: // an item of the same call
+			err = in.past(ctx, nil, &before.Source, before.Blobs, inc, content.ByAdd)
+		case src != nil && !item.Expired(src, in.now):
+			if times[inc.ID] == 1 {
+				inc.Expect = src.Version()
+			}
+			if err = in.past(ctx, in.ref.Store, src, nil, inc, content.ByAdd); errors.Is(err, backend.ErrConflict) {
+				err = nil // so will it be when it is stored
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acceptTries bounds how often an item is read again before it is stored over whatever there is.
+const acceptTries = 20
+
+// acceptAgain accepts the items that others replaced while their earlier versions were read.
+func (in *batch) acceptAgain(ctx context.Context, acc []backend.Accepted) error {
+	for try := 1; ; try++ {
+		var items []*backend.Incoming
+		var ids []string
+		var at []int
+		for i := range acc {
+			if acc[i].Conflict {
+				items, ids, at = append(items, &in.items[i]), append(ids, in.items[i].ID), append(at, i)
+			}
+		}
+		if len(items) == 0 {
+			return nil
+		}
+		found, err := in.ref.Store.Sources(ctx, in.part, ids)
+		if err != nil {
+			return err
+		}
+		srcs := map[string]*backend.Source{}
+		for _, src := range found {
+			if src != nil {
+				srcs[src.ID] = src
+			}
+		}
+		if err := in.keepPast(ctx, srcs, items); err != nil {
+			return err
+		}
+		again := make([]backend.Incoming, len(items))
+		for i, inc := range items {
+			if try == acceptTries {
+				inc.Expect = backend.Version{}
+			}
+			again[i] = *inc
+		}
+		res, err := in.ref.Store.Accept(ctx, again)
+		if err != nil {
+			return err
+		}
+		for i := range res {
+			acc[at[i]] = res[i]
+		}
+	}
+}
+
+// past puts the versions of src and what it says itself with inc, which is to replace it. blobs is the content of src; nil: st
+// has it, and [backend.ErrConflict] says that it is gone.
+func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source, blobs []backend.Blob, inc *backend.Incoming, by content.Replacement) error {
+	if e.Versions <= 0 {
+		return nil
+	}
+	read := func(kind backend.ContentKind) ([]byte, error) {
+		if blobs == nil {
+			return stored(ctx, st, src, kind)
+		}
+		if i := slices.IndexFunc(blobs, func(b backend.Blob) bool { return b.Kind == kind }); i >= 0 {
+			return blobs[i].Data, nil
+		}
+		return nil, nil
+	}
+	log, err := read(backend.Past)
+	if err != nil {
+		return err
+	}
+	p, err := item.DecodePast(log)
+	if err != nil {
+		return err
+	}
+	var original []byte
+	if src.SizeBytes <= item.MaxPastBytes {
+		if original, err = read(backend.Original); err != nil {
+			return err
+		}
+		original = append([]byte{}, original...)
+	}
+	doc, err := item.Decode(src.Doc)
+	if err != nil {
+		return err
+	}
+	next, err := item.Decode(inc.Doc)
+	if err != nil {
+		return err
+	}
+	renamed := src.Title != inc.Title && (doc.NamedTitle || next.NamedTitle) // others follow from the content
+	now := slices.IndexFunc(inc.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Original })
+	if original == nil || now < 0 || !bytes.Equal(original, inc.Blobs[now].Data) || renamed || src.Session != inc.Session {
+		v := item.Version{N: p.Newest, At: src.UpdatedAt, Until: inc.UpdatedAt.Truncate(time.Microsecond), By: string(by), ExpiresAt: src.ExpiresAt, Title: src.Title, Kind: src.Kind, Filename: src.Filename,
+			MediaType: src.MediaType, Session: src.Session, Time: src.Time, Size: src.SizeBytes, Infer: src.Infer, Doc: src.Doc}
+		shown := ""
+		if doc.Extracted {
+			b, err := read(backend.Text)
+			if err != nil {
+				return err
+			}
+			shown = string(b)
+		}
+		v.Keep(original, shown)
+		p.Newest++
+		p.Versions = append(p.Versions, v)
+	}
+	if inc.ExpiresAt.IsZero() { // what was to be gone some day does not stay for good
+		p.Versions = slices.DeleteFunc(p.Versions, func(v item.Version) bool { return !v.ExpiresAt.IsZero() })
+	}
+	b, err := p.Encode(e.Versions, inc.UpdatedAt)
+	if b != nil {
+		inc.Blobs = append(inc.Blobs, backend.Blob{Kind: backend.Past, Data: b})
+	}
+	return err
+}
+
+// stored reads a blob of a version, nil where it has none; [backend.ErrConflict] when the version is gone, as one without an original is.
+func stored(ctx context.Context, st backend.Read, src *backend.Source, kind backend.ContentKind) ([]byte, error) {
+	data, err := st.Content(ctx, src.Num, kind)
+	switch {
+	case !errors.Is(err, backend.ErrNotFound):
+		return data, err
+	case kind == backend.Original:
+		return nil, backend.ErrConflict
+	}
+	return nil, nil
+}
+
+// storedBlobs reads blobs of a version, those that it has.
+func storedBlobs(ctx context.Context, st backend.Read, src *backend.Source, kinds ...backend.ContentKind) (blobs []backend.Blob, err error) {
+	for _, kind := range kinds {
+		data, err := stored(ctx, st, src, kind)
+		if err != nil {
+			return nil, err
+		}
+		if data != nil || kind == backend.Original {
+			blobs = append(blobs, backend.Blob{Kind: kind, Data: data})
+		}
+	}
+	return blobs, nil
+}
