@@ -44,6 +44,7 @@ const (
 	maxTongues   = 16
 	letterPoints = 1 // of a letter that is a language's own, beside wordPoints of a word
 	wordPoints   = 2
+	fewWords     = 8 // from so many words on, one in so many must be a language's own, where no letter speaks for it
 )
 
 // Guess returns the language of a text as its ISO 639-1 code: ar, hi, ja, ko, ru, th and zh by their scripts, de, en, es, fr, it, nl, pl, pt
@@ -58,7 +59,7 @@ func Guess(text string) string {
 	}
 	g := loadGuesses()
 	var points [maxTongues]int
-	start := -1
+	start, words, foreign := -1, 0, false
 	for i := 0; i <= len(text); {
 		r, n := rune(' '), 1
 		if i < len(text) {
@@ -69,7 +70,7 @@ func Guess(text string) string {
 				start = i
 			}
 			if r >= utf8.RuneSelf {
-				r = unicode.ToLower(r)
+				r, foreign = unicode.ToLower(r), true
 				for k := range g.tongues {
 					if strings.ContainsRune(g.tongues[k].letters, r) {
 						points[k] += letterPoints
@@ -78,6 +79,7 @@ func Guess(text string) string {
 			}
 		} else if start >= 0 {
 			g.word(text[start:i], &points)
+			words++
 			start = -1
 		}
 		i += n
@@ -92,6 +94,10 @@ func Guess(text string) string {
 		}
 	}
 	if points[best] == 0 || points[best] == points[second] {
+		return ""
+	}
+	// A name or an abbreviation among many words of which no other is known: "Piet van Loon", "cost per pupil".
+	if best > 0 && !foreign && words >= fewWords && points[best]*fewWords < words*wordPoints {
 		return ""
 	}
 	return g.tongues[best].code

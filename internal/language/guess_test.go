@@ -34,6 +34,9 @@ func TestGuess(t *testing.T) {
 		"":                                                         "",
 		"4711 / 0815":                                              "",
 		"Leipzig":                                                  "",
+		"cost per pupil: 12.50, chaperone: Mr Osei, destination: planetarium, departure: 14 March": "",
+		"Piet van Loon, lead climbing, Thursday, Tower, fee 45 EUR":                                "",
+		"Piet van Loon": "nl",
 	} {
 		t.Run(text, func(t *testing.T) {
 			assert.Equal(t, want, Guess(text), text)

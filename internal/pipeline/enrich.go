@@ -60,37 +60,28 @@ func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 const maxEmbedTexts = 512
 
 func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
-	var texts []string
-	var to []*backend.Chunk
-	embed := func() error {
-		err := embedTexts(ctx, e, texts, func(i int, v []float32) { to[i].Vector = v })
-		texts, to = nil, to[:0] // the embedder may keep what it got
-		return err
-	}
+	var u unembedded
 	for _, j := range jobs {
 		for i := range j.prep.chunks {
-			text := j.embedText(i)
-			if text == "" {
-				continue
-			}
-			if texts, to = append(texts, text), append(to, &j.prep.chunks[i]); len(texts) == maxEmbedTexts {
-				if err := embed(); err != nil {
+			u.add(j.reading(i), &j.prep.chunks[i].Vector)
+			if len(u.texts) >= maxEmbedTexts {
+				if err := u.embed(ctx, e); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return embed()
+	return u.embed(ctx, e)
 }
 
-// embedText is what the embedder reads for a chunk; empty for one without a vector.
-func (j *job) embedText(i int) string {
+// reading is what the embedder reads for a chunk.
+func (j *job) reading(i int) reading {
 	p := j.prep
 	ch := &p.chunks[i]
 	if i >= len(p.spans) { // inferred
-		return ch.Text
+		return plainReading(ch.Text)
 	}
-	return embedText(p.doc, j.Title, ch.Text, ch.Heading)
+	return readingOf(p.doc, j.Part.Class, j.Title, j.Filename, ch.Text, ch.Heading)
 }
 
 // embedTexts calls set with the vector of each text, which it asks the embedder for in

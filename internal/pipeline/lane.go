@@ -17,14 +17,13 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 	if err != nil {
 		return 0, err
 	}
-	var texts []string
+	var u unembedded
 	var batch []backend.LaneVectors
-	var to []*[]float32
 	flush := func() error {
 		if len(batch) == 0 {
 			return nil
 		}
-		if err := embedTexts(ctx, e, texts, func(i int, v []float32) { *to[i] = v }); err != nil {
+		if err := u.embed(ctx, e); err != nil {
 			return &embedError{err}
 		}
 		ok, err := st.PutVectors(ctx, lane, batch)
@@ -33,7 +32,7 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 				stored++
 			}
 		}
-		texts, batch, to = texts[:0], nil, to[:0]
+		batch = nil
 		return err
 	}
 	for _, src := range srcs {
@@ -44,18 +43,16 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 		if err != nil {
 			return stored, err
 		}
-		read, err := embeddedTexts(src, chunks)
+		read, err := readings(src, chunks)
 		if err != nil {
 			return stored, err
 		}
 		vectors := make([][]float32, len(chunks))
-		for i, text := range read {
-			if text != "" {
-				texts, to = append(texts, text), append(to, &vectors[i])
-			}
+		for i := range read {
+			u.add(read[i], &vectors[i])
 		}
 		batch = append(batch, backend.LaneVectors{Source: src.Version(), Vectors: vectors})
-		if len(texts) >= maxEmbedTexts {
+		if len(u.texts) >= maxEmbedTexts {
 			if err := flush(); err != nil {
 				return stored, err
 			}
@@ -64,21 +61,22 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 	return stored, flush()
 }
 
-// embeddedTexts returns what the embedder reads for the stored chunks of a version:
-// what it read when they were made.
-func embeddedTexts(src *backend.Source, chunks []backend.Chunk) ([]string, error) {
+// readings returns what the embedder reads for the stored chunks of a version.
+func readings(src *backend.Source, chunks []backend.Chunk) ([]reading, error) {
 	doc, err := item.Decode(src.Doc)
 	if err != nil {
 		return nil, fmt.Errorf("record of source %d: %w", src.Num, backend.ErrCorrupt)
 	}
-	out := make([]string, len(chunks))
+	out := make([]reading, len(chunks))
 	for i := range chunks {
 		var lay Layout
 		if len(chunks[i].Layout) > 0 && json.Unmarshal(chunks[i].Layout, &lay) != nil {
 			return nil, fmt.Errorf("layout of chunk %d: %w", chunks[i].Num, backend.ErrCorrupt)
 		}
-		if out[i] = chunks[i].Text; !lay.Inferred {
-			out[i] = embedText(doc, src.Title, chunks[i].Text, chunks[i].Heading)
+		if lay.Inferred {
+			out[i] = plainReading(chunks[i].Text)
+		} else {
+			out[i] = readingOf(doc, src.Part.Class, src.Title, src.Filename, chunks[i].Text, chunks[i].Heading)
 		}
 	}
 	return out, nil
