@@ -1,0 +1,149 @@
+package weaviate
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/weaviate/weaviate/entities/models"
+)
+
+// batches stores and deletes objects in requests of a size that the cluster bears: one that fails for want of time or
+// memory, or because the cluster is too busy, is made again in smaller ones, and those grow again while all goes well.
+type batches struct {
+	cluster *cluster
+	slots   chan struct{} // requests under way
+	limit   int           // of bytes
+	bytes   atomic.Int64  // that a request may have now
+}
+
+// leastBatchBytes is the size below which requests do not shrink.
+const leastBatchBytes = 16 << 10
+
+func newBatches(c *cluster, o *Options) *batches {
+	b := &batches{cluster: c, slots: make(chan struct{}, o.Requests), limit: o.BatchBytes}
+	b.bytes.Store(int64(o.BatchBytes))
+	return b
+}
+
+// errShort says that fewer replicas took a write than were asked for.
+var errShort = errors.New("not all replicas could be reached")
+
+// acquire waits until a request may be made.
+func (b *batches) acquire(ctx context.Context) error {
+	select {
+	case b.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stored is an object to store, and about how many bytes it takes in a request.
+type stored struct {
+	*models.Object
+	size int
+}
+
+// put stores objects, in place of those with their ids.
+func (b *batches) put(ctx context.Context, to target, objects []stored) error {
+	for len(objects) > 0 {
+		n, size := 0, 0
+		for n < len(objects) && (n == 0 || size+objects[n].size <= int(b.bytes.Load())) {
+			size += objects[n].size
+			n++
+		}
+		began := time.Now()
+		err := b.send(ctx, to, objects[:n])
+		var no *refusal
+		if errors.As(err, &no) && no.status == http.StatusRequestEntityTooLarge && n > 1 {
+			b.shrink()
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if took := time.Since(began); took > slowBatch {
+			b.shrink()
+		} else if grown := b.bytes.Load() * 5 / 4; grown <= int64(b.limit) {
+			b.bytes.Store(grown)
+		}
+		objects = objects[n:]
+	}
+	return nil
+}
+
+// slowBatch is how long a request may take before the next ones are smaller.
+const slowBatch = 5 * time.Second
+
+func (b *batches) shrink() { b.bytes.Store(max(b.bytes.Load()/2, leastBatchBytes)) }
+
+func (b *batches) send(ctx context.Context, to target, objects []stored) error {
+	if err := b.acquire(ctx); err != nil {
+		return err
+	}
+	defer func() { <-b.slots }()
+	plain := make([]*models.Object, len(objects))
+	for i, o := range objects {
+		plain[i] = o.Object
+	}
+	return b.cluster.call(ctx, "store objects", to.only, func(ctx context.Context, n *node) error {
+		answer, err := n.Batch().ObjectsBatcher().WithObjects(plain...).WithConsistencyLevel(to.level).Do(ctx)
+		if s := statusOf(err); s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+			b.shrink()
+		}
+		if err != nil {
+			return to.missed(err)
+		}
+		for _, a := range answer {
+			if a.Result != nil && a.Result.Errors != nil && len(a.Result.Errors.Error) > 0 {
+				return to.missed(errAgain)
+			}
+		}
+		if len(answer) != len(plain) {
+			return to.missed(errAgain)
+		}
+		return nil
+	})
+}
+
+// remove deletes what a filter matches in a collection.
+func (b *batches) remove(ctx context.Context, to target, collection, tenant string, w where) error {
+	if err := b.acquire(ctx); err != nil {
+		return err
+	}
+	defer func() { <-b.slots }()
+	for {
+		more := false
+		err := b.cluster.call(ctx, "delete objects", to.only, func(ctx context.Context, n *node) error {
+			answer, err := n.Batch().ObjectsBatchDeleter().WithClassName(collection).WithTenant(tenant).WithWhere(w.builder()).WithConsistencyLevel(to.level).Do(ctx)
+			if err != nil {
+				return to.missed(err)
+			}
+			r := answer.Results
+			if r == nil || r.Failed > 0 {
+				return to.missed(errAgain)
+			}
+			more = r.Matches > 0 && r.Matches >= r.Limit
+			return nil
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// Consistency levels of Weaviate.
+const (
+	levelAll    = "ALL"
+	levelQuorum = "QUORUM"
+	levelOne    = "ONE"
+)
+
+// target is where writes go.
+type target struct {
+	only  *node // the one node that may be asked; nil: any
+	level string
+}

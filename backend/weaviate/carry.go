@@ -1,0 +1,219 @@
+package weaviate
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/weaviate/weaviate/entities/models"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// carryOut makes the changes of a plan in the cluster. Doing it again leaves the cluster as it is. What is new is stored
+// before what is gone goes, so that a search meanwhile finds one or the other.
+func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
+	if err := x.storeVersions(ctx, to, p); err != nil {
+		return err
+	}
+	for _, source := range slices.Sorted(maps.Keys(p.tags)) {
+		c := p.tags[source]
+		if err := x.retag(ctx, to, &c); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.vectors {
+		if err := x.storeVectors(ctx, to, &c); err != nil {
+			return err
+		}
+	}
+	if p.sub != nil {
+		return x.removeAll(ctx, to, equal(propSub, subOf(*p.sub)))
+	}
+	if p.lane != nil {
+		for _, dim := range x.x.schema.dims() {
+			if err := x.removeFrom(ctx, to, x.x.schema.vectors(dim), equal(propLane, number(int64(*p.lane)))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// storeVersions stores versions, and deletes what else there is of them and of those that are gone.
+func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
+	if len(p.gone) == 0 {
+		return nil
+	}
+	s := x.x.schema
+	var chunks []stored
+	vectors := map[int][]stored{}
+	for _, source := range slices.Sorted(maps.Keys(p.puts)) {
+		c, v := p.puts[source].objects(s, x.uid)
+		chunks = append(chunks, c...)
+		for dim, objects := range v {
+			vectors[dim] = append(vectors[dim], objects...)
+		}
+	}
+	for _, dim := range slices.Sorted(maps.Keys(vectors)) {
+		if err := s.tenant(ctx, s.vectors(dim), x.uid); err != nil {
+			return err
+		}
+		if err := x.x.batches.put(ctx, to, vectors[dim]); err != nil {
+			return err
+		}
+	}
+	if err := x.x.batches.put(ctx, to, chunks); err != nil {
+		return err
+	}
+	var sources []string
+	for _, source := range slices.Sorted(maps.Keys(p.gone)) {
+		sources = append(sources, number(source))
+	}
+	gone := anyOf(propSource, sources)
+	for _, dim := range s.dims() {
+		if err := x.removeFrom(ctx, to, s.vectors(dim), but(gone, propPlace, vectors[dim])); err != nil {
+			return err
+		}
+	}
+	return x.removeFrom(ctx, to, s.chunks(), but(gone, propChunk, chunks))
+}
+
+// but leaves objects that were just stored out of a filter.
+func but(w where, path string, objects []stored) where {
+	if len(objects) == 0 {
+		return w
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Properties.(map[string]any)[path].(string)
+	}
+	return allOf(w, noneOf(path, names))
+}
+
+// removeAll deletes what a filter matches in all collections.
+func (x *index) removeAll(ctx context.Context, to target, w where) error {
+	for _, collection := range x.x.schema.all() {
+		if err := x.removeFrom(ctx, to, collection, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeFrom deletes what a filter matches in a collection.
+func (x *index) removeFrom(ctx context.Context, to target, collection string, w where) error {
+	there, err := x.x.schema.knows(ctx, collection, x.uid)
+	if err != nil || !there {
+		return err
+	}
+	return x.x.batches.remove(ctx, to, collection, x.uid, w)
+}
+
+const (
+	chunkFields  = propSpace + " " + propSub + " " + propSource + " " + propChunk + " " + propWords + " " + propStops + " " + propLength + " " + propBag + " _additional{id}"
+	vectorFields = propSpace + " " + propSub + " " + propSource + " " + propChunk + " " + propPlace + " " + propLane + " _additional{id vector}"
+	retagObjects = 1000 // in one step
+)
+
+// retag gives the objects of a version other tags. Those that have them are told by a tag with the number of the change.
+func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
+	done := "=" + strconv.FormatUint(c.Seq, 36)
+	tags := append(tagsOf(c.Tags), done)
+	w := allOf(equal(propSource, number(c.Source)), noneOf(propTags, []string{done}))
+	for _, collection := range x.x.schema.all() {
+		fields := vectorFields
+		if collection == x.x.schema.chunks() {
+			fields = chunkFields
+		}
+		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		if err != nil {
+			return err
+		}
+		for there {
+			found, err := x.get(ctx, ask{collection: collection, tenant: x.uid, where: w, limit: retagObjects, fields: fields})
+			if err != nil {
+				return err
+			}
+			objects := make([]stored, len(found))
+			for i, o := range found {
+				objects[i] = o.again(collection, x.uid, tags)
+			}
+			if err := x.x.batches.put(ctx, to, objects); err != nil {
+				return err
+			}
+			there = len(found) == retagObjects
+		}
+	}
+	return nil
+}
+
+// again is an object as it was read, with other tags.
+func (o object) again(collection, tenant string, tags []string) stored {
+	properties, size := map[string]any{propTags: tags}, objectBytes+20*len(tags)
+	for name, value := range o {
+		if name == "_additional" || value == nil {
+			continue
+		}
+		properties[name] = value
+		if s, ok := value.(string); ok {
+			size += len(s)
+		}
+	}
+	out := &models.Object{Class: collection, Tenant: tenant, Properties: properties}
+	out.ID = o.id()
+	if vec := o.vector(); len(vec) > 0 {
+		out.Vector = vec
+		size += vectorBytes * len(vec)
+	}
+	return stored{out, size}
+}
+
+// chunksAsked is how many chunks one search names.
+const chunksAsked = 1000
+
+// storeVectors replaces the vectors that a version has in a lane.
+func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) error {
+	s := x.x.schema
+	about := aboutOf(c, c.Tags)
+	vectors := map[int][]stored{}
+	for rows := range slices.Chunk(c.Rows, chunksAsked) {
+		names := make([]string, len(rows))
+		for i, r := range rows {
+			names[i] = number(r.Chunk)
+		}
+		known, err := x.get(ctx, ask{collection: s.chunks(), tenant: x.uid, limit: len(rows), fields: propChunk + " " + propTags,
+			where: allOf(equal(propSource, about.source), anyOf(propChunk, names))})
+		if err != nil {
+			return err
+		}
+		tags := map[string][]string{}
+		for _, o := range known {
+			tags[o.text(propChunk)] = o.texts(propTags)
+		}
+		for i, r := range rows {
+			of, ok := tags[names[i]]
+			if !ok || len(r.Vector) == 0 {
+				continue
+			}
+			about.tags = of // those that the index has now
+			vectors[len(r.Vector)] = append(vectors[len(r.Vector)], about.vector(s, x.uid, r.Chunk, c.Lane, r.Vector))
+		}
+	}
+	for _, dim := range slices.Sorted(maps.Keys(vectors)) {
+		if err := s.tenant(ctx, s.vectors(dim), x.uid); err != nil {
+			return err
+		}
+		if err := x.x.batches.put(ctx, to, vectors[dim]); err != nil {
+			return err
+		}
+	}
+	old := allOf(equal(propSource, about.source), equal(propLane, laneOf(c.Part.Class, c.Lane)))
+	for _, dim := range s.dims() {
+		if err := x.removeFrom(ctx, to, s.vectors(dim), but(old, propPlace, vectors[dim])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

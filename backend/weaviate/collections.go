@@ -1,0 +1,280 @@
+package weaviate
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/weaviate/weaviate/entities/models"
+)
+
+// collections are the schema of a deployment: one collection of chunks, and one of vectors for each length.
+type collections struct {
+	cluster  *cluster
+	prefix   string
+	replicas int
+
+	mu     sync.Mutex
+	made   map[string]bool // collections that are there
+	active map[string]bool // tenants that are there and were made active, as collection/uid
+}
+
+// Properties of objects.
+const (
+	propSpace  = "space"  // partition, or with the lane behind it; "state" of what processes say of themselves
+	propSub    = "sub"    // sub-tenant
+	propSource = "source" // Num of the version
+	propChunk  = "chunk"  // Num of the chunk
+	propTags   = "tags"   // of the version
+	propWords  = "words"  // terms, as often as they count
+	propStops  = "stops"  // stop words, once each
+	propLength = "length" // words, as they count
+	propBag    = "bag"    // all terms with their places; of states the state
+	propPlace  = "place"  // of a vector: chunk and lane
+	propLane   = "lane"   // of a vector
+)
+
+func openCollections(ctx context.Context, c *cluster, o *Options) (*collections, error) {
+	s := &collections{cluster: c, prefix: o.Prefix, replicas: o.Replicas, made: make(map[string]bool), active: make(map[string]bool)}
+	if s.replicas == 0 {
+		err := c.call(ctx, "ask for the nodes", nil, func(ctx context.Context, n *node) error {
+			status, err := n.Cluster().NodesStatusGetter().Do(ctx)
+			if err == nil {
+				s.replicas = min(max(len(status.Nodes), 1), maxReplicas)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.make(ctx, s.chunks())
+}
+
+// chunks is the collection of chunks.
+func (s *collections) chunks() string { return s.prefix + "Chunk" }
+
+// vectors is the collection of vectors of a length.
+func (s *collections) vectors(dim int) string { return s.prefix + "Vector" + strconv.Itoa(dim) }
+
+// refresh asks which collections there are.
+func (s *collections) refresh(ctx context.Context) error {
+	return s.cluster.call(ctx, "read the schema", nil, func(ctx context.Context, n *node) error {
+		dump, err := n.Schema().Getter().Do(ctx)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, class := range dump.Classes {
+			if class.Class == s.chunks() || strings.HasPrefix(class.Class, s.prefix+"Vector") {
+				s.made[class.Class] = true
+			}
+		}
+		return nil
+	})
+}
+
+// dims lists the lengths of vectors for which there is a collection, rising.
+func (s *collections) dims() (out []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.made {
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, s.prefix+"Vector")); err == nil {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// has reports whether a collection is there.
+func (s *collections) has(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made[name]
+}
+
+// make makes a collection that is absent.
+func (s *collections) make(ctx context.Context, name string) error {
+	if s.has(name) {
+		return nil
+	}
+	class := s.class(name)
+	err := s.cluster.call(ctx, "make a collection", nil, func(ctx context.Context, n *node) error {
+		err := n.Schema().ClassCreator().WithClass(class).Do(ctx)
+		if statusOf(err) == http.StatusUnprocessableEntity { // another process was faster, or it is refused
+			there, terr := n.Schema().ClassExistenceChecker().WithClassName(name).Do(ctx)
+			if terr != nil {
+				return terr
+			}
+			if there {
+				return nil
+			}
+			return &refusal{http.StatusUnprocessableEntity}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made[name] = true
+	return nil
+}
+
+// class describes a collection.
+func (s *collections) class(name string) *models.Class {
+	yes, no := true, false
+	exact := func(name string) *models.Property {
+		return &models.Property{Name: name, DataType: []string{"text"}, Tokenization: "field", IndexFilterable: &yes, IndexSearchable: &no}
+	}
+	tags := &models.Property{Name: propTags, DataType: []string{"text[]"}, Tokenization: "field", IndexFilterable: &yes, IndexSearchable: &no}
+	plain := func(name, kind string) *models.Property {
+		p := &models.Property{Name: name, DataType: []string{kind}, IndexFilterable: &no}
+		if kind == "text" {
+			p.Tokenization, p.IndexSearchable = "field", &no
+		}
+		return p
+	}
+	words := func(name string, searchable *bool) *models.Property {
+		return &models.Property{Name: name, DataType: []string{"text"}, Tokenization: "whitespace", IndexFilterable: &yes, IndexSearchable: searchable}
+	}
+	class := &models.Class{
+		Class: name, Vectorizer: "none",
+		MultiTenancyConfig: &models.MultiTenancyConfig{Enabled: true, AutoTenantActivation: true, AutoTenantCreation: false},
+		ReplicationConfig:  &models.ReplicationConfig{Factor: int64(s.replicas), AsyncEnabled: s.replicas > 1, DeletionStrategy: models.ReplicationConfigDeletionStrategyTimeBasedResolution},
+		InvertedIndexConfig: &models.InvertedIndexConfig{
+			Bm25:      &models.BM25Config{K1: k1, B: b},
+			Stopwords: &models.StopwordConfig{Preset: "none"},
+		},
+		Properties: []*models.Property{exact(propSpace), exact(propSub), exact(propSource), exact(propChunk), tags},
+	}
+	if name == s.chunks() {
+		class.VectorIndexType = "hnsw"
+		class.VectorIndexConfig = map[string]any{"skip": true}
+		class.Properties = append(class.Properties, words(propWords, &yes), words(propStops, &no), plain(propLength, "int"), plain(propBag, "text"))
+		return class
+	}
+	class.VectorIndexType = "hnsw"
+	class.VectorIndexConfig = map[string]any{"distance": "dot", "maxConnections": 32, "efConstruction": 128, "ef": -1, "dynamicEfMin": 200, "dynamicEfMax": 1000, "flatSearchCutoff": 40000}
+	class.Properties = append(class.Properties, exact(propPlace), exact(propLane))
+	return class
+}
+
+// tenant makes sure that a workspace has an active tenant in a collection, which is made where it is absent.
+func (s *collections) tenant(ctx context.Context, collection, uid string) error {
+	key := collection + "/" + uid
+	s.mu.Lock()
+	known := s.active[key]
+	s.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := s.make(ctx, collection); err != nil {
+		return err
+	}
+	t := models.Tenant{Name: uid, ActivityStatus: models.TenantActivityStatusACTIVE}
+	err := s.cluster.call(ctx, "make a tenant", nil, func(ctx context.Context, n *node) error {
+		there, err := s.hasTenant(ctx, n, collection, uid)
+		if err != nil || there {
+			return err // what is not active becomes so when it is used
+		}
+		return n.Schema().TenantsCreator().WithClassName(collection).WithTenants(t).Do(ctx)
+	})
+	if err == nil {
+		s.remember(key, true)
+	}
+	return err
+}
+
+func (s *collections) remember(key string, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if there {
+		s.active[key] = true
+	} else {
+		delete(s.active, key)
+	}
+}
+
+// knows reports whether a workspace has a tenant in a collection.
+func (s *collections) knows(ctx context.Context, collection, uid string) (there bool, err error) {
+	key := collection + "/" + uid
+	s.mu.Lock()
+	known, made := s.active[key], s.made[collection]
+	s.mu.Unlock()
+	if known || !made {
+		return known, nil
+	}
+	err = s.cluster.call(ctx, "look for a tenant", nil, func(ctx context.Context, n *node) (err error) {
+		there, err = s.hasTenant(ctx, n, collection, uid)
+		return err
+	})
+	if err == nil && there {
+		s.remember(key, true)
+	}
+	return there, err
+}
+
+func (s *collections) hasTenant(ctx context.Context, n *node, collection, uid string) (bool, error) {
+	return n.Schema().TenantsExists().WithClassName(collection).WithTenant(uid).Do(ctx)
+}
+
+// all lists the collections that may have objects of a workspace.
+func (s *collections) all() []string {
+	out := []string{s.chunks()}
+	for _, d := range s.dims() {
+		out = append(out, s.vectors(d))
+	}
+	return out
+}
+
+// dropTenant deletes the tenants of a workspace.
+func (s *collections) dropTenant(ctx context.Context, uid string) error {
+	if err := s.refresh(ctx); err != nil {
+		return err
+	}
+	for _, collection := range s.all() {
+		s.remember(collection+"/"+uid, false)
+		err := s.cluster.call(ctx, "remove a tenant", nil, func(ctx context.Context, n *node) error {
+			there, err := s.hasTenant(ctx, n, collection, uid)
+			if err != nil || !there {
+				return err
+			}
+			return n.Schema().TenantsDeleter().WithClassName(collection).WithTenants(uid).Do(ctx)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest makes the tenants of a workspace inactive, so that they take no memory. They become active when somebody uses them.
+func (s *collections) rest(ctx context.Context, uid string) error {
+	for _, collection := range s.all() {
+		key := collection + "/" + uid
+		s.mu.Lock()
+		known := s.active[key]
+		s.mu.Unlock()
+		if !known {
+			continue
+		}
+		s.remember(key, false)
+		t := models.Tenant{Name: uid, ActivityStatus: models.TenantActivityStatusINACTIVE}
+		for _, n := range s.cluster.nodes { // nobody waits for it: once is enough
+			if err := n.Schema().TenantsUpdater().WithClassName(collection).WithTenants(t).Do(ctx); err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+	}
+	return nil
+}

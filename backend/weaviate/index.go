@@ -1,0 +1,163 @@
+package weaviate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// index is the tenant of a workspace: its dense and its keyword index.
+type index struct {
+	x        *Indexers
+	uid      string
+	sessions backend.Keywords // answers SearchSessions
+
+	gate   sync.RWMutex // held for reading by calls
+	closed bool
+
+	applied atomic.Uint64
+	epoch   atomic.Uint64
+	stats   statistics
+	short   shortage
+
+	// What follows belongs to Apply, Reset and Flush, which take mu.
+	mu         sync.Mutex
+	said       state  // what this process said last
+	generation uint64 // of the tenant's content, as this process knows it
+	alone      uint64 // changes up to it this process applies itself, whoever else has
+	wrote      bool   // it has written since it last heard of others
+}
+
+var (
+	_ backend.Vectors     = (*index)(nil)
+	_ backend.Keywords    = (*index)(nil)
+	_ backend.ChunkScorer = (*index)(nil)
+	_ backend.EpochKeeper = (*index)(nil)
+)
+
+func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
+	if err := x.schema.tenant(ctx, x.schema.chunks(), uid); err != nil {
+		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
+	}
+	ix := &index{x: x, uid: uid}
+	ix.said.Process = x.process
+	if err := ix.recover(ctx); err != nil {
+		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
+	}
+	return ix, nil
+}
+
+// enter begins a call, which leave ends.
+func (x *index) enter(ctx context.Context) error {
+	x.gate.RLock()
+	if x.closed {
+		x.gate.RUnlock()
+		return backend.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		x.gate.RUnlock()
+		return err
+	}
+	return nil
+}
+
+func (x *index) leave() { x.gate.RUnlock() }
+
+// close ends the index; the tenant rests from then on.
+func (x *index) close() error {
+	x.gate.Lock()
+	defer x.gate.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	defer cancel()
+	return x.x.schema.rest(ctx, x.uid)
+}
+
+// Applied implements [backend.Index].
+func (x *index) Applied() uint64 { return x.applied.Load() }
+
+// Epoch implements [backend.EpochKeeper].
+func (x *index) Epoch() (uint64, bool) { return x.epoch.Load(), true }
+
+// SetEpoch implements [backend.EpochKeeper].
+func (x *index) SetEpoch(epoch uint64) { x.epoch.Store(epoch) }
+
+// Apply implements [backend.Index]. What another process has applied is not applied again.
+func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	changes = after(changes, x.applied.Load())
+	if len(changes) == 0 {
+		return nil
+	}
+	to := changes[len(changes)-1].Seq
+	plans := planOf(changes)
+	if len(plans) == 0 {
+		x.applied.Store(to)
+		return nil
+	}
+	done, err := x.hear(ctx)
+	if err != nil {
+		return err
+	}
+	if done > x.alone {
+		if changes = after(changes, done); len(changes) == 0 {
+			x.stats.forget()
+			x.applied.Store(to)
+			return nil
+		}
+		plans = planOf(changes)
+	}
+	if err := x.write(ctx, changes, plans); err != nil {
+		return err
+	}
+	x.stats.forget()
+	x.applied.Store(to)
+	return nil
+}
+
+// after returns the changes with larger numbers than seq.
+func after(changes []backend.Change, seq uint64) []backend.Change {
+	for len(changes) > 0 && changes[0].Seq <= seq {
+		changes = changes[1:]
+	}
+	return changes
+}
+
+// Flush implements [backend.Index]: what was applied survives as soon as it is, but where replicas lack it.
+func (x *index) Flush(ctx context.Context) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.heal(ctx)
+}
+
+// Reset implements [backend.Index]. Other processes hear of it when they next apply something.
+func (x *index) Reset(ctx context.Context) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.forget(ctx); err != nil {
+		return err
+	}
+	x.stats.forget()
+	x.applied.Store(0)
+	x.epoch.Store(0)
+	return nil
+}

@@ -1,0 +1,269 @@
+package weaviate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// keywordQuery is a query ready to be asked.
+type keywordQuery struct {
+	space    space
+	terms    []backend.WeightedTerm // that score
+	required []string
+	phrases  [][]lexical.PhraseTerm
+}
+
+func isStop(term string) bool { return (&lexical.Token{Term: term}).Stop() }
+
+func parse(q *backend.KeywordQuery) keywordQuery {
+	out := keywordQuery{space: spaceOf(q.Part)}
+	add := func(term string, weight float32) {
+		if weight > 0 && term != "" {
+			out.terms = append(out.terms, backend.WeightedTerm{Term: term, Weight: weight})
+		}
+	}
+	if q.Terms != nil && q.Operator == backend.Or {
+		for _, t := range q.Terms {
+			add(t.Term, t.Weight)
+		}
+		return out
+	}
+	op := map[backend.Operator]lexical.Operator{backend.Or: lexical.Or, backend.And: lexical.And, backend.Phrase: lexical.Phrase}[q.Operator]
+	parsed := lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}.Parse(q.Text, op)
+	for _, t := range parsed.Terms {
+		add(t.Term, t.Boost)
+		if op != lexical.Or && !t.Optional {
+			out.required = append(out.required, t.Term)
+		}
+	}
+	if op != lexical.Or {
+		out.phrases = parsed.Phrases
+	}
+	return out
+}
+
+// names lists the terms that statistics are needed of.
+func (q *keywordQuery) names() (out []string) {
+	seen := map[string]bool{}
+	for _, t := range q.terms {
+		if !seen[t.Term] {
+			seen[t.Term] = true
+			out = append(out, t.Term)
+		}
+	}
+	for _, t := range q.required {
+		if !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// mayMatch bounds the chunks that match.
+func (q *keywordQuery) mayMatch(c *counts) int {
+	if len(q.required) > 0 {
+		least := math.MaxInt
+		for _, t := range q.required {
+			least = min(least, c.df[t])
+		}
+		return least
+	}
+	sum := 0
+	for _, t := range q.terms {
+		sum += c.df[t.Term]
+	}
+	return min(sum, c.docs)
+}
+
+// where is the filter of the query.
+func (q *keywordQuery) where(f backend.Filter) (where, bool) {
+	if len(q.required) > 0 {
+		var parts []where
+		for _, t := range q.required {
+			parts = append(parts, hasTerm(q.space, t))
+		}
+		return passing(allOf(parts...), f)
+	}
+	var words, stops []string
+	for _, t := range q.terms {
+		if isStop(t.Term) {
+			stops = append(stops, wordOf(q.space, t.Term))
+		} else {
+			words = append(words, wordOf(q.space, t.Term))
+		}
+	}
+	switch {
+	case len(words) == 0 && len(stops) == 0:
+		return where{}, false
+	case len(stops) == 0:
+		return passing(anyOf(propWords, words), f)
+	case len(words) == 0:
+		return passing(anyOf(propStops, stops), f)
+	}
+	return passing(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
+}
+
+// heaviest is how often a term is said to the cluster that weighs most; the others in proportion, at least once.
+const heaviest = 8
+
+// query is what the cluster is asked to rank by.
+func (q *keywordQuery) query() string {
+	most, least := float32(0), float32(math.MaxFloat32)
+	for _, t := range q.terms {
+		most, least = max(most, t.Weight), min(least, t.Weight)
+	}
+	unit := max(least, most/heaviest)
+	var b strings.Builder
+	for _, t := range q.terms {
+		if isStop(t.Term) {
+			continue
+		}
+		for range max(int(t.Weight/unit+.5), 1) {
+			b.WriteString(wordOf(q.space, t.Term))
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+const (
+	// exactMatches is how many matches are all looked at. Of more the cluster ranks, by the statistics of the whole tenant,
+	// and the best of those are ranked anew.
+	exactMatches = 2000
+	// rankMargin is how many candidates more than needed the cluster ranks.
+	rankMargin = 500
+	bagFields  = propChunk + " " + propSource + " " + propBag
+)
+
+// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits.
+func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	if err := x.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer x.leave()
+	query := parse(&q)
+	w, ok := query.where(q.Filter)
+	if q.K <= 0 || !ok {
+		return nil, nil
+	}
+	c, err := x.counts(ctx, query.space, query.names())
+	if err != nil {
+		return nil, err
+	}
+	few := query.mayMatch(c)
+	if few == 0 {
+		return nil, nil
+	}
+	a := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: most, fields: bagFields}
+	if few > exactMatches {
+		a.words, a.limit = query.query(), min(2*min(q.K, most)+rankMargin, most)
+	}
+	for {
+		found, err := x.get(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		hits, err := query.rank(found, c, q.Answer.Into)
+		if err != nil {
+			return nil, err
+		}
+		// Phrases are found among what has their words: more of that is looked at until there are enough.
+		if len(hits) >= q.K || len(found) < a.limit || a.limit == most {
+			return hits[:min(q.K, len(hits))], nil
+		}
+		a.limit = min(4*a.limit, most)
+	}
+}
+
+// rank scores what was found and matches, best first.
+func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]backend.Hit, error) {
+	want := make(map[string]bool, len(q.terms))
+	for _, t := range q.terms {
+		want[encodeTerm(t.Term)] = true
+	}
+	for _, p := range q.phrases {
+		for _, t := range p {
+			want[encodeTerm(t.Term)] = true
+		}
+	}
+	hits := into[:0]
+	for _, o := range found {
+		of, err := readBag(o.text(propBag), want, len(q.phrases) > 0)
+		if err != nil {
+			return nil, err
+		}
+		if !q.holdsPhrases(&of) {
+			continue
+		}
+		chunk, err1 := o.number(propChunk)
+		source, err2 := o.number(propSource)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		hits = append(hits, backend.Hit{Chunk: chunk, Source: source, Score: float32(c.score(&of, q.terms))})
+	}
+	sortHits(hits)
+	return hits, nil
+}
+
+// holdsPhrases reports whether the terms of each phrase stand beside each other in one field.
+func (q *keywordQuery) holdsPhrases(of *bag) bool {
+	for _, phrase := range q.phrases {
+		if !of.has(phrase) {
+			return false
+		}
+	}
+	return true
+}
+
+func (of *bag) has(phrase []lexical.PhraseTerm) bool {
+	rest := make([]map[spot]bool, len(phrase))
+	for i, t := range phrase {
+		rest[i] = make(map[spot]bool)
+		for _, s := range of.places[encodeTerm(t.Term)] {
+			rest[i][s] = true
+		}
+	}
+next:
+	for at := range rest[0] {
+		for i, t := range phrase {
+			if !rest[i][spot{at.field, at.pos + t.Offset - phrase[0].Offset}] {
+				continue next
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// SearchSessions implements [backend.Keywords]: the other indexers know which chunks make a session.
+func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	if err := x.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer x.leave()
+	return x.sessions.SearchSessions(ctx, q)
+}
+
+// Terms implements [backend.Keywords].
+func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
+	if err := x.enter(ctx); err != nil {
+		return nil, 0, 0, err
+	}
+	defer x.leave()
+	query := parse(&backend.KeywordQuery{Part: part, Text: text})
+	c, err := x.counts(ctx, query.space, query.names())
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	for _, t := range query.terms {
+		terms = append(terms, backend.TermInfo{Term: t.Term, DF: c.df[t.Term], IDF: float32(c.idf(t.Term))})
+	}
+	return terms, c.docs, float32(c.average()), nil
+}

@@ -1,0 +1,169 @@
+package weaviate
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// plan is what some changes come to, in an order that it may be carried out in: versions that end stored, versions that are
+// gone, new tags and vectors of versions that stay, and at the end what goes by a whole sub-tenant or lane.
+type plan struct {
+	puts    map[int64]*version
+	gone    map[int64]bool // all that is stored of them but what puts stores goes
+	tags    map[int64]backend.Change
+	vectors map[laneKey]backend.Change
+	sub     *string       // drop the sub-tenant
+	lane    *backend.Lane // drop the lane
+}
+
+type laneKey struct {
+	source int64
+	lane   backend.Lane
+}
+
+// version is a version to store.
+type version struct {
+	put     backend.Change
+	tags    []uint64
+	vectors map[backend.Lane]map[int64][]float32 // by chunk
+}
+
+func newPlan() *plan {
+	return &plan{puts: map[int64]*version{}, gone: map[int64]bool{}, tags: map[int64]backend.Change{}, vectors: map[laneKey]backend.Change{}}
+}
+
+func (p *plan) empty() bool {
+	return len(p.puts)+len(p.gone)+len(p.tags)+len(p.vectors) == 0 && p.sub == nil && p.lane == nil
+}
+
+// planOf sums up changes; nil where nothing is to be done.
+func planOf(changes []backend.Change) (out []*plan) {
+	p := newPlan()
+	end := func() {
+		if !p.empty() {
+			out = append(out, p)
+		}
+		p = newPlan()
+	}
+	for i := range changes {
+		c := changes[i]
+		switch c.Kind {
+		case backend.PutChunks:
+			p.leave(c.Source)
+			p.puts[c.Source] = newVersion(c)
+		case backend.Drop:
+			p.leave(c.Source)
+		case backend.PutTags:
+			if v := p.puts[c.Source]; v != nil {
+				v.tags = c.Tags
+			} else if !p.gone[c.Source] {
+				p.tags[c.Source] = c
+			}
+		case backend.PutVectors:
+			if v := p.puts[c.Source]; v != nil {
+				v.setVectors(c.Lane, c.Rows)
+			} else if !p.gone[c.Source] {
+				p.vectors[laneKey{c.Source, c.Lane}] = c
+			}
+		case backend.DropSub:
+			p.sub = &c.Part.Sub
+			end()
+		case backend.DropVectors:
+			p.lane = &c.Lane
+			end()
+		}
+	}
+	end()
+	return out
+}
+
+// leave notes that what is stored of a version goes.
+func (p *plan) leave(source int64) {
+	p.gone[source] = true
+	delete(p.puts, source)
+	delete(p.tags, source)
+	for lane := range backend.LaneCount {
+		delete(p.vectors, laneKey{source, lane})
+	}
+}
+
+func newVersion(c backend.Change) *version {
+	v := &version{put: c, tags: c.Tags, vectors: map[backend.Lane]map[int64][]float32{}}
+	v.setVectors(c.Lane, c.Rows)
+	return v
+}
+
+// setVectors replaces the vectors of a lane, of the rows that the version has.
+func (v *version) setVectors(lane backend.Lane, rows []backend.Row) {
+	of := map[int64][]float32{}
+	for _, r := range rows {
+		if len(r.Vector) > 0 && slices.ContainsFunc(v.put.Rows, func(own backend.Row) bool { return own.Chunk == r.Chunk }) {
+			of[r.Chunk] = r.Vector
+		}
+	}
+	v.vectors[lane] = of
+}
+
+// objects are those of the version, by collection.
+func (v *version) objects(s *collections, tenant string) (chunks []stored, vectors map[int][]stored) {
+	vectors = map[int][]stored{}
+	about := aboutOf(&v.put, v.tags)
+	for i := range v.put.Rows {
+		r := &v.put.Rows[i]
+		var extra backend.RowExtra
+		// Foreign bytes are not an error of the index: without facts there are none.
+		if len(r.Extra) > 0 && json.Unmarshal(r.Extra, &extra) != nil {
+			extra = backend.RowExtra{}
+		}
+		fields := fieldsOf(v.put.Title, r, extra.Keywords)
+		words, stops, length := wordsOf(about.space, fields)
+		bag := bagOf(fields)
+		o := newObject(s.chunks(), tenant, "chunk", number(r.Chunk))
+		properties := about.properties(r.Chunk)
+		properties[propSpace], properties[propWords], properties[propStops] = string(about.space), words, stops
+		properties[propLength], properties[propBag] = length, bag
+		o.Properties = properties
+		chunks = append(chunks, stored{o, objectBytes + len(words) + len(stops) + len(bag) + about.size()})
+		for lane, of := range v.vectors {
+			if vec := of[r.Chunk]; vec != nil {
+				vectors[len(vec)] = append(vectors[len(vec)], about.vector(s, tenant, r.Chunk, lane, vec))
+			}
+		}
+	}
+	return chunks, vectors
+}
+
+// about is what objects of a version say of it.
+type about struct {
+	part   backend.Partition
+	space  space
+	sub    string
+	source string
+	tags   []string
+}
+
+func aboutOf(c *backend.Change, tags []uint64) about {
+	return about{c.Part, spaceOf(c.Part), subOf(c.Part.Sub), number(c.Source), tagsOf(tags)}
+}
+
+func (a *about) size() int { return 20 * len(a.tags) }
+
+func (a *about) properties(chunk int64) map[string]any {
+	return map[string]any{propSub: a.sub, propSource: a.source, propChunk: number(chunk), propTags: a.tags}
+}
+
+// vectorBytes is about what a number of a vector takes in a request.
+const vectorBytes = 12
+
+// vector is the object of a vector.
+func (a *about) vector(s *collections, tenant string, chunk int64, lane backend.Lane, vec []float32) stored {
+	at := place(chunk, lane)
+	o := newObject(s.vectors(len(vec)), tenant, "vector", at)
+	properties := a.properties(chunk)
+	properties[propSpace], properties[propPlace], properties[propLane] = laneSpace(a.part, lane), at, laneOf(a.part.Class, lane)
+	o.Properties = properties
+	o.Vector = slices.Clone(vec)
+	return stored{o, objectBytes + vectorBytes*len(vec) + a.size()}
+}

@@ -1,0 +1,215 @@
+package weaviate
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/go-openapi/strfmt"
+	"github.com/weaviate/weaviate-go-client/v5/weaviate/filters"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// most is how many objects one answer has at most (QUERY_MAXIMUM_RESULTS of the cluster, 10,000 unless set).
+const most = 10_000
+
+// where is a filter.
+type where struct {
+	op    filters.WhereOperator
+	path  string
+	texts []string
+	parts []where
+}
+
+func equal(path, text string) where {
+	return where{op: filters.Equal, path: path, texts: []string{text}}
+}
+func anyOf(path string, s []string) where {
+	return where{op: filters.ContainsAny, path: path, texts: s}
+}
+func noneOf(path string, s []string) where {
+	return where{op: filters.ContainsNone, path: path, texts: s}
+}
+func allOf(parts ...where) where {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return where{op: filters.And, parts: parts}
+}
+
+// passing limits a search to what passes a filter; false: nothing does.
+func passing(first where, f backend.Filter) (where, bool) {
+	parts := []where{first}
+	for _, group := range f.All {
+		if len(group) == 0 {
+			return where{}, false
+		}
+		parts = append(parts, anyOf(propTags, tagsOf(group)))
+	}
+	if len(f.Not) > 0 {
+		parts = append(parts, noneOf(propTags, tagsOf(f.Not)))
+	}
+	return allOf(parts...), true
+}
+
+// builder is the filter for calls of the client that take one.
+func (w where) builder() *filters.WhereBuilder {
+	b := filters.Where().WithOperator(w.op)
+	if len(w.parts) > 0 {
+		ops := make([]*filters.WhereBuilder, len(w.parts))
+		for i, p := range w.parts {
+			ops[i] = p.builder()
+		}
+		return b.WithOperands(ops)
+	}
+	return b.WithPath([]string{w.path}).WithValueText(w.texts...)
+}
+
+// quote writes a string of GraphQL.
+func quote(s string) string {
+	out, _ := json.Marshal(s) // of a string never fails
+	return string(out)
+}
+
+func (w where) write(b *strings.Builder) {
+	b.WriteString("{operator:")
+	b.WriteString(string(w.op))
+	if len(w.parts) > 0 {
+		b.WriteString(",operands:[")
+		for i, p := range w.parts {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			p.write(b)
+		}
+		b.WriteString("]}")
+		return
+	}
+	b.WriteString(`,path:["` + w.path + `"],valueText:`)
+	if w.op == filters.Equal {
+		b.WriteString(quote(w.texts[0]))
+	} else {
+		b.WriteByte('[')
+		for i, t := range w.texts {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(quote(t))
+		}
+		b.WriteByte(']')
+	}
+	b.WriteByte('}')
+}
+
+// ask is a search of one collection.
+type ask struct {
+	collection, tenant string
+	where              where
+	words              string    // of a search by BM25
+	near               []float32 // of a search by vectors
+	limit              int
+	fields             string
+}
+
+func (a *ask) query() string {
+	var b strings.Builder
+	b.WriteString("{Get{" + a.collection + "(tenant:" + quote(a.tenant) + ",where:")
+	a.where.write(&b)
+	if a.words != "" {
+		b.WriteString(`,bm25:{query:` + quote(a.words) + `,properties:["` + propWords + `"]}`)
+	}
+	if a.near != nil {
+		b.WriteString(",nearVector:{vector:[")
+		for i, x := range a.near {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.FormatFloat(float64(x), 'g', -1, 32))
+		}
+		b.WriteString("]}")
+	}
+	b.WriteString(",limit:" + strconv.Itoa(min(a.limit, most)) + "){" + a.fields + "}}}")
+	return b.String()
+}
+
+// object is an object of an answer.
+type object map[string]any
+
+func (o object) text(name string) string {
+	s, _ := o[name].(string)
+	return s
+}
+
+func (o object) number(name string) (int64, error) { return parseNumber(o.text(name)) }
+
+func (o object) additional(name string) (float64, bool) {
+	m, _ := o["_additional"].(map[string]any)
+	f, ok := m[name].(float64)
+	return f, ok
+}
+
+func (o object) texts(name string) (out []string) {
+	list, _ := o[name].([]any)
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (o object) id() strfmt.UUID {
+	m, _ := o["_additional"].(map[string]any)
+	s, _ := m["id"].(string)
+	return strfmt.UUID(s)
+}
+
+func (o object) vector() []float32 {
+	m, _ := o["_additional"].(map[string]any)
+	list, _ := m["vector"].([]any)
+	out := make([]float32, len(list))
+	for i, x := range list {
+		f, _ := x.(float64)
+		out[i] = float32(f)
+	}
+	return out
+}
+
+// get makes a search. only is the one node that may be asked; nil: any.
+func (c *cluster) get(ctx context.Context, only *node, a ask) ([]object, error) {
+	var out []object
+	err := c.graph(ctx, "search", only, a.query(), func(data map[string]any) bool {
+		get, _ := data["Get"].(map[string]any)
+		list, ok := get[a.collection].([]any)
+		out = make([]object, 0, len(list))
+		for _, x := range list {
+			m, _ := x.(map[string]any)
+			out = append(out, m)
+		}
+		return ok
+	})
+	return out, err
+}
+
+// graph makes a query of GraphQL; read reports whether it understood the answer.
+func (c *cluster) graph(ctx context.Context, what string, only *node, query string, read func(data map[string]any) bool) error {
+	return c.call(ctx, what, only, func(ctx context.Context, n *node) error {
+		answer, err := n.GraphQL().Raw().WithQuery(query).Do(ctx)
+		if err != nil {
+			return err
+		}
+		if len(answer.Errors) > 0 {
+			return errAgain
+		}
+		data := make(map[string]any, len(answer.Data))
+		for k, v := range answer.Data {
+			data[k] = v
+		}
+		if !read(data) {
+			return errAgain
+		}
+		return nil
+	})
+}

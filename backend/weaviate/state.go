@@ -1,0 +1,172 @@
+package weaviate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/weaviate/weaviate/entities/models"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// state is what a process says of how far it has applied the feed of a workspace. It stands in the cluster beside the
+// chunks, an object for each process.
+//
+// A cluster has no transactions, and several processes may apply the same part of the feed at once. Applying it again is
+// harmless, so long as whoever stores something also applies what comes later in the feed. So a process says what it is
+// about to write before it writes it. What others have applied it takes for granted only where it has itself written nothing
+// meanwhile; else it applies as much as they may have. One that died while it wrote has left an intent beyond what it finished:
+// whoever opens the workspace next begins where that one had finished.
+type state struct {
+	Process string `json:"p"`
+	Epoch   uint64 `json:"e"`
+	Seq     uint64 `json:"s"` // everything up to it is there
+	Intent  uint64 `json:"i"` // something up to it may be there
+	Whole   uint64 `json:"w"` // everything up to it is on all replicas
+}
+
+// spaceState is the space of states.
+const spaceState = "state"
+
+// generation names the object whose Epoch changes when the content of a tenant is deleted.
+const generation = "generation"
+
+// states reads what processes say.
+func (x *index) states(ctx context.Context) (out []state, gen uint64, err error) {
+	q := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, spaceState), limit: most, fields: propBag}
+	found, err := x.get(ctx, q)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, o := range found {
+		var s state
+		switch err := json.Unmarshal([]byte(o.text(propBag)), &s); {
+		case err != nil:
+			return nil, 0, fmt.Errorf("weaviate: a state cannot be read: %w", backend.ErrCorrupt)
+		case s.Process == generation:
+			gen = s.Epoch
+		default:
+			out = append(out, s)
+		}
+	}
+	return out, gen, nil
+}
+
+// recover finds out where to begin.
+func (x *index) recover(ctx context.Context) error {
+	all, gen, err := x.states(ctx)
+	if err != nil {
+		return err
+	}
+	x.generation = gen
+	last, least := state{}, uint64(0)
+	for _, s := range all {
+		if s.Seq >= last.Seq {
+			last = s
+		}
+		x.alone = max(x.alone, s.Intent)
+	}
+	least = last.Seq
+	whole := true
+	for _, s := range all {
+		if s.Intent > s.Seq {
+			least, whole = min(least, s.Seq), false
+		}
+		if s.Whole < s.Seq {
+			least, whole = min(least, s.Whole), false
+		}
+	}
+	if whole {
+		x.alone = 0
+	}
+	x.applied.Store(least)
+	x.epoch.Store(last.Epoch)
+	x.said.Seq, x.said.Intent, x.said.Whole, x.said.Epoch = least, least, least, last.Epoch
+	return nil
+}
+
+// errReset says that another process has deleted the content of the tenant.
+var errReset = errors.New("weaviate: another process builds the index anew")
+
+// hear reads what other processes say, and returns up to where they have applied the same feed.
+func (x *index) hear(ctx context.Context) (done uint64, err error) {
+	all, gen, err := x.states(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if gen != x.generation {
+		x.generation, x.alone, x.wrote = gen, 0, false
+		x.stats.forget()
+		x.short.clear()
+		x.said.Seq, x.said.Intent, x.said.Whole = 0, 0, 0
+		x.applied.Store(0)
+		return 0, fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)
+	}
+	for _, s := range all {
+		if s.Process == x.x.process {
+			continue
+		}
+		if x.wrote {
+			x.alone = max(x.alone, s.Intent, s.Seq)
+		}
+		if s.Epoch == x.epoch.Load() {
+			done = max(done, s.Seq)
+		}
+	}
+	x.wrote = false
+	return done, nil
+}
+
+// say stores what this process says of itself.
+func (x *index) say(ctx context.Context, to target, s state) error {
+	s.Process = x.x.process
+	if err := x.x.batches.put(ctx, to, []stored{s.object(x.x.schema.chunks(), x.uid)}); err != nil {
+		return err
+	}
+	x.said = s
+	return nil
+}
+
+// forget deletes the content of the tenant.
+func (x *index) forget(ctx context.Context) error {
+	to := target{level: levelAll}
+	for _, collection := range x.x.schema.all() {
+		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		if err != nil {
+			return err
+		}
+		if !there {
+			continue
+		}
+		// A filter that everything passes: every object has a space.
+		if err := x.x.batches.remove(ctx, to, collection, x.uid, where{op: "Like", path: propSpace, texts: []string{"*"}}); err != nil {
+			return err
+		}
+	}
+	x.generation = rand.Uint64() >> 12 // what JSON numbers hold exactly
+	mark := state{Process: generation, Epoch: x.generation}
+	if err := x.x.batches.put(ctx, to, []stored{mark.object(x.x.schema.chunks(), x.uid)}); err != nil {
+		return err
+	}
+	x.short.clear()
+	x.alone, x.wrote, x.said = 0, false, state{Process: x.x.process}
+	return nil
+}
+
+// object is the state as the cluster keeps it.
+func (s *state) object(collection, tenant string) stored {
+	text, _ := json.Marshal(s) // never fails
+	o := newObject(collection, tenant, "state", s.Process)
+	o.Properties = map[string]any{propSpace: spaceState, propBag: string(text)}
+	return stored{o, len(text) + objectBytes}
+}
+
+// objectBytes is about what an object takes in a request beside its texts.
+const objectBytes = 400
+
+func newObject(collection, tenant, kind, name string) *models.Object {
+	return &models.Object{Class: collection, Tenant: tenant, ID: uuidOf(kind, name)}
+}

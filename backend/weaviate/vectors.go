@@ -1,0 +1,160 @@
+package weaviate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// hitFields are what a search by vectors returns.
+const hitFields = propChunk + " " + propSource + " _additional{distance}"
+
+// SearchVectors implements [backend.Vectors]. There are at most 10,000 hits. Partitions of up to 40,000 vectors that pass
+// the filter are searched exactly; larger ones approximately, whatever Recall says.
+func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
+	if err := x.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer x.leave()
+	if len(q.Vector) == 0 {
+		return nil, errors.New("search vectors: the query has no vector")
+	}
+	lane := laneSpace(q.Part, q.Lane)
+	if dims, known := x.stats.dimsOf(lane); known && !slices.Contains(dims, len(q.Vector)) {
+		return nil, wrongLength(dims, len(q.Vector))
+	}
+	w, ok := passing(equal(propSpace, lane), q.Filter)
+	if ok && q.K > 0 {
+		hits, err := x.nearest(ctx, w, q.Vector, q.K, q.Answer.Into)
+		if err != nil || len(hits) > 0 {
+			return hits, err
+		}
+	}
+	dims, err := x.dimsOf(ctx, lane)
+	if err != nil || slices.Contains(dims, len(q.Vector)) {
+		return nil, err
+	}
+	return nil, wrongLength(dims, len(q.Vector))
+}
+
+// wrongLength is an error where there are vectors of other lengths alone.
+func wrongLength(dims []int, dim int) error {
+	if len(dims) == 0 {
+		return nil
+	}
+	return fmt.Errorf("search vectors: the query has %d numbers, the vectors have %d", dim, dims[0])
+}
+
+// tieMargin is how many hits more than needed are asked for, so that equal scores at the end can be put in order.
+const tieMargin = 8
+
+// nearest returns the k best hits of a filter.
+func (x *index) nearest(ctx context.Context, w where, vec []float32, k int, into []backend.Hit) ([]backend.Hit, error) {
+	collection := x.x.schema.vectors(len(vec))
+	there, err := x.x.schema.knows(ctx, collection, x.uid)
+	if err != nil || !there {
+		return nil, err
+	}
+	k = min(k, most)
+	for limit := min(k+tieMargin, most); ; limit = min(4*limit, most) {
+		found, err := x.get(ctx, ask{collection: collection, tenant: x.uid, where: w, near: vec, limit: limit, fields: hitFields})
+		if err != nil {
+			return nil, err
+		}
+		hits, err := hitsOf(found, into[:0])
+		if err != nil {
+			return nil, err
+		}
+		sortHits(hits)
+		// Among equal scores at the end of the list the ones that it lacks may come first.
+		if len(found) < limit || limit == most || len(hits) > k && hits[k-1].Score > hits[len(hits)-1].Score {
+			return hits[:min(k, len(hits))], nil
+		}
+	}
+}
+
+// hitsOf reads hits of a search by vectors.
+func hitsOf(found []object, into []backend.Hit) ([]backend.Hit, error) {
+	for _, o := range found {
+		chunk, err1 := o.number(propChunk)
+		source, err2 := o.number(propSource)
+		distance, ok := o.additional("distance")
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("weaviate: a hit has no distance: %w", backend.ErrCorrupt)
+		}
+		into = append(into, backend.Hit{Chunk: chunk, Source: source, Score: float32(-distance)})
+	}
+	return into, nil
+}
+
+// sortHits puts hits in the order that package backend prescribes.
+func sortHits(hits []backend.Hit) {
+	slices.SortFunc(hits, func(a, b backend.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
+	})
+}
+
+// dimsOf returns the lengths that the vectors of a lane of a partition have.
+func (x *index) dimsOf(ctx context.Context, lane string) ([]int, error) {
+	turn := x.stats.now()
+	var out []int
+	for _, dim := range x.x.schema.dims() {
+		collection := x.x.schema.vectors(dim)
+		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			continue
+		}
+		found, err := x.get(ctx, ask{collection: collection, tenant: x.uid, where: equal(propSpace, lane), limit: 1, fields: propChunk})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			out = append(out, dim)
+		}
+	}
+	x.stats.learnDims(lane, out, turn)
+	return out, nil
+}
+
+// ScoreChunks implements [backend.ChunkScorer].
+func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backend.Hit, error) {
+	if err := x.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer x.leave()
+	out := q.Into[:0]
+	if len(q.Vector) == 0 {
+		return out, nil
+	}
+	for some := range slices.Chunk(q.Chunks, chunksAsked) {
+		places := make([]string, len(some))
+		for i, c := range some {
+			places[i] = place(c, q.Lane)
+		}
+		w := allOf(equal(propSpace, laneSpace(q.Part, q.Lane)), anyOf(propPlace, places))
+		hits, err := x.nearest(ctx, w, q.Vector, len(some), nil)
+		if err != nil {
+			return nil, err
+		}
+		of := make(map[int64]backend.Hit, len(hits))
+		for _, h := range hits {
+			of[h.Chunk] = h
+		}
+		for _, c := range some {
+			if h, ok := of[c]; ok {
+				out = append(out, h)
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,243 @@
+// Package weaviate keeps the dense and the keyword index of workspaces in a Weaviate cluster, which owns sharding and
+// replicas. Any number of processes may use one cluster.
+//
+// Chunks are objects of multi-tenant collections: a workspace is a tenant, active while a process has it open. One
+// collection has the terms of all chunks, as the analyser of this module made them, and one for each length of vector has
+// vectors. Neither texts nor ids that users choose go there. Weaviate finds candidates; BM25 is computed here, of the
+// frequencies that stand with a chunk and of exact statistics of its partition, so that scores mean what they mean in
+// package local. Dense scores are Weaviate's inner products.
+//
+// What needs the order of chunks in time, sessions and the graph of entities, stays with other [backend.Indexers], such
+// as those of package local, which get no vectors, and texts of memories alone.
+package weaviate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Options changes how a cluster is used. Nil is the zero value.
+type Options struct {
+	// Prefix begins the names of collections, so that several deployments can share a cluster: a capital letter, then letters
+	// and digits, at most 60. Default: "Contextmem".
+	Prefix string
+	// Replicas is the replication factor of collections that are made; those that are there keep theirs. 0: as many as the
+	// cluster has nodes, but at most 3.
+	Replicas int
+	// APIKey is sent with every request. Default: none.
+	APIKey string
+	// Retry is for how long a call is tried again, on each node in turn, while nodes are away or overloaded; then it fails
+	// with [backend.ErrUnavailable]. Default: 15 s.
+	Retry time.Duration
+	// BatchBytes bounds the size of a request that stores objects, about. A node that cannot keep up gets smaller ones.
+	// Default: 1 MiB.
+	BatchBytes int
+	// Requests bounds the requests that store or delete and are under way at once, over all workspaces. Default: 4.
+	Requests int
+	// Client makes the requests. Default: one with connections of its own.
+	Client *http.Client
+	// Logger gets what an operator should know: nodes that went away and came back. It never gets content. Nil is silent.
+	Logger *slog.Logger
+}
+
+const (
+	defaultPrefix     = "Contextmem"
+	defaultRetry      = 15 * time.Second
+	defaultBatchBytes = 1 << 20
+	defaultRequests   = 4
+	maxReplicas       = 3
+)
+
+var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,59}$`)
+
+// Indexers keeps the indexes of a deployment. It is safe for concurrent use.
+type Indexers struct {
+	rest    backend.Indexers
+	cluster *cluster
+	schema  *collections
+	batches *batches
+	process string // tells this opening from those of other processes
+
+	mu     sync.Mutex
+	closed bool
+	open   map[string]*set // nil: being opened or removed
+}
+
+var _ backend.Indexers = (*Indexers)(nil)
+
+// Open uses the cluster whose nodes answer at urls, such as http://node-1:8080: all of them, or those that are to be
+// asked. rest keeps what the cluster does not, and belongs to the Indexers: Close closes it. Collections are made when
+// they are absent.
+func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options) (*Indexers, error) {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	c, err := newCluster(urls, &opts)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := openCollections(ctx, c, &opts)
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	var process [8]byte
+	_, _ = rand.Read(process[:]) // never fails
+	return &Indexers{
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), process: hex.EncodeToString(process[:]),
+		open: make(map[string]*set),
+	}, nil
+}
+
+// check fills in defaults and reports what is wrong.
+func (o *Options) check() error {
+	if o.Prefix == "" {
+		o.Prefix = defaultPrefix
+	}
+	if !prefixes.MatchString(o.Prefix) {
+		return errors.New("weaviate: Prefix: want a capital letter, then at most 59 letters and digits")
+	}
+	if o.Replicas < 0 {
+		return errors.New("weaviate: Replicas: must not be negative")
+	}
+	if o.Retry < 0 {
+		return errors.New("weaviate: Retry: must not be negative")
+	}
+	if o.BatchBytes < 0 {
+		return errors.New("weaviate: BatchBytes: must not be negative")
+	}
+	if o.Requests < 0 {
+		return errors.New("weaviate: Requests: must not be negative")
+	}
+	if o.Retry == 0 {
+		o.Retry = defaultRetry
+	}
+	if o.BatchBytes == 0 {
+		o.BatchBytes = defaultBatchBytes
+	}
+	if o.Requests == 0 {
+		o.Requests = defaultRequests
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// OpenIndexes opens the indexes of the workspace uid. [backend.ErrConflict] when they are open.
+func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
+	if err := x.reserve(ctx, uid, "open"); err != nil {
+		return nil, err
+	}
+	s, err := x.openSet(ctx, uid)
+	if err != nil {
+		x.release(uid)
+		return nil, err
+	}
+	x.mu.Lock()
+	closed := x.closed
+	if !closed {
+		x.open[uid] = s
+	}
+	x.mu.Unlock()
+	if closed {
+		return nil, errors.Join(backend.ErrClosed, s.Close())
+	}
+	return s, nil
+}
+
+func (x *Indexers) openSet(ctx context.Context, uid string) (*set, error) {
+	rest, err := x.rest.OpenIndexes(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := x.openIndex(ctx, uid)
+	if err != nil {
+		return nil, errors.Join(err, rest.Close())
+	}
+	return newSet(ix, rest, func() { x.release(uid) }), nil
+}
+
+// RemoveIndexes deletes the tenants of the workspace uid in all collections. [backend.ErrConflict] when it is open.
+func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
+	if err := x.reserve(ctx, uid, "remove"); err != nil {
+		return err
+	}
+	defer x.release(uid)
+	if err := x.rest.RemoveIndexes(ctx, uid); err != nil {
+		return err
+	}
+	if err := x.schema.dropTenant(ctx, uid); err != nil {
+		return fmt.Errorf("remove indexes of %s: %w", uid, err)
+	}
+	return nil
+}
+
+// Close closes the workspaces still open. It waits for calls that are under way. Closing again does nothing.
+func (x *Indexers) Close() error {
+	x.mu.Lock()
+	if x.closed {
+		x.mu.Unlock()
+		return nil
+	}
+	x.closed = true
+	var open []*set
+	for _, s := range x.open {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	x.mu.Unlock()
+	var errs []error
+	for _, s := range open {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, x.cluster.close(), x.rest.Close())...)
+}
+
+// Measure implements [backend.Measurer], of what this process holds, where the other Indexers do; else LimitBytes is negative.
+func (x *Indexers) Measure() backend.IndexMeasures {
+	if m, ok := x.rest.(backend.Measurer); ok {
+		return m.Measure()
+	}
+	return backend.IndexMeasures{LimitBytes: -1}
+}
+
+// reserve makes sure that a uid is well-formed and used by one call at a time.
+func (x *Indexers) reserve(ctx context.Context, uid, what string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := backend.CheckUID(uid); err != nil {
+		return fmt.Errorf("%s indexes: %w", what, err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return backend.ErrClosed
+	}
+	if _, ok := x.open[uid]; ok {
+		return fmt.Errorf("%s indexes of %s: they are open: %w", what, uid, backend.ErrConflict)
+	}
+	x.open[uid] = nil
+	return nil
+}
+
+func (x *Indexers) release(uid string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.open, uid)
+}

@@ -1,0 +1,299 @@
+package testtool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// WeaviateVersion is the release of the server that tests run against.
+const WeaviateVersion = "v1.35.2"
+
+// ErrNoWeaviate says that the server cannot be had.
+var ErrNoWeaviate = errors.New("the Weaviate server (built from its Go module) is missing")
+
+// EnvWeaviate names a server that is there already; without it the server is built, once, into the user's cache.
+const EnvWeaviate = "CONTEXTMEM_TEST_WEAVIATE"
+
+// BuildWeaviate returns the path of a Weaviate server. It is built from its module where it is not in the user's cache yet, which
+// takes some minutes and downloads some hundred MB; other processes that want it wait.
+func BuildWeaviate(ctx context.Context) (string, error) {
+	if path := os.Getenv(EnvWeaviate); path != "" {
+		return path, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
+	}
+	dir := filepath.Join(cache, "contextmem-test")
+	path := filepath.Join(dir, "weaviate-server-"+WeaviateVersion)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "weaviate.lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
+	}
+	defer func() { _ = lock.Close() }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	bin, err := os.MkdirTemp(dir, "build")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
+	}
+	defer func() { _ = os.RemoveAll(bin) }()
+	cmd := exec.CommandContext(ctx, "go", "install", "-ldflags=-s -w", "github.com/weaviate/weaviate/cmd/weaviate-server@"+WeaviateVersion)
+	cmd.Dir = bin
+	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOWORK=off", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: go install: %w\n%s", ErrNoWeaviate, err, out[max(0, len(out)-2000):])
+	}
+	if err := os.Rename(filepath.Join(bin, "weaviate-server"), path); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
+	}
+	return path, nil
+}
+
+// Weaviate is a cluster of Weaviate servers on this machine's loopback.
+type Weaviate struct {
+	bin, dir string
+	nodes    []*weaviateNode
+}
+
+type weaviateNode struct {
+	name  string
+	dir   string
+	ports [6]int
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	exited chan struct{}
+	log    bytes.Buffer
+}
+
+// Places of a node's ports.
+const (
+	portHTTP = iota
+	portGRPC
+	portGossip
+	portData
+	portRaft
+	portRaftInternal
+)
+
+// StartWeaviate starts a cluster of some nodes that keeps its data below dir, and returns when all are ready. bin is the program.
+// The caller stops it.
+func StartWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
+	w := &Weaviate{bin: bin, dir: dir}
+	for i := range nodes {
+		n := &weaviateNode{name: fmt.Sprintf("node%d", i+1)}
+		n.dir = filepath.Join(dir, n.name)
+		if err := os.MkdirAll(n.dir, 0o755); err != nil {
+			return nil, err
+		}
+		w.nodes = append(w.nodes, n)
+	}
+	if err := w.choosePorts(); err != nil {
+		return nil, err
+	}
+	for i := range w.nodes {
+		if err := w.launch(i); err != nil {
+			w.Stop()
+			return nil, err
+		}
+	}
+	for i := range w.nodes {
+		if err := w.Ready(i); err != nil {
+			w.Stop()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// choosePorts takes ports that are free now.
+func (w *Weaviate) choosePorts() error {
+	var held []net.Listener
+	defer func() {
+		for _, l := range held {
+			_ = l.Close()
+		}
+	}()
+	listen := func(port int) (int, error) {
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			return 0, err
+		}
+		held = append(held, l)
+		return l.Addr().(*net.TCPAddr).Port, nil
+	}
+	for _, n := range w.nodes {
+		// On one machine nodes take the port above that of gossip for data, and that above raft for calls.
+		for _, pair := range [][2]int{{portHTTP, portGRPC}, {portGossip, portData}, {portRaft, portRaftInternal}} {
+			for tries := 0; ; tries++ {
+				first, err := listen(0)
+				if err != nil {
+					return err
+				}
+				second, err := listen(first + 1)
+				if err == nil {
+					n.ports[pair[0]], n.ports[pair[1]] = first, second
+					break
+				}
+				if tries > 100 {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// launch starts a node.
+func (w *Weaviate) launch(i int) error {
+	n := w.nodes[i]
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	join := make([]string, len(w.nodes))
+	for j, m := range w.nodes {
+		join[j] = m.name + ":" + strconv.Itoa(m.ports[portRaft])
+	}
+	env := map[string]string{
+		"PERSISTENCE_DATA_PATH": n.dir, "CLUSTER_HOSTNAME": n.name, "CLUSTER_IN_LOCALHOST": "true",
+		"CLUSTER_BIND_ADDR": "127.0.0.1", "CLUSTER_ADVERTISE_ADDR": "127.0.0.1",
+		"CLUSTER_GOSSIP_BIND_PORT": strconv.Itoa(n.ports[portGossip]), "CLUSTER_DATA_BIND_PORT": strconv.Itoa(n.ports[portData]),
+		"RAFT_PORT": strconv.Itoa(n.ports[portRaft]), "RAFT_INTERNAL_RPC_PORT": strconv.Itoa(n.ports[portRaftInternal]),
+		"RAFT_JOIN": strings.Join(join, ","), "RAFT_BOOTSTRAP_EXPECT": strconv.Itoa(len(w.nodes)), "RAFT_BOOTSTRAP_TIMEOUT": "90",
+		"GRPC_PORT": strconv.Itoa(n.ports[portGRPC]), "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "true",
+		"DEFAULT_VECTORIZER_MODULE": "none", "ENABLE_MODULES": "", "API_BASED_MODULES_DISABLED": "true",
+		"DISABLE_TELEMETRY": "true", "GO_PROFILING_DISABLE": "true", "PROMETHEUS_MONITORING_ENABLED": "false", "LOG_LEVEL": "error",
+		"DISK_USE_READONLY_PERCENTAGE": "0", "DISK_USE_WARNING_PERCENTAGE": "0", "MEMORY_WARNING_PERCENTAGE": "0", "MEMORY_READONLY_PERCENTAGE": "0",
+		"MEMBERLIST_FAST_FAILURE_DETECTION": "true", "PERSISTENCE_MEMTABLES_MIN_SIZE_MB": "1",
+	}
+	if i > 0 {
+		env["CLUSTER_JOIN"] = "127.0.0.1:" + strconv.Itoa(w.nodes[0].ports[portGossip])
+	}
+	cmd := exec.Command(w.bin, "--scheme", "http", "--host", "127.0.0.1", "--port", strconv.Itoa(n.ports[portHTTP]),
+		"--read-timeout=120s", "--write-timeout=120s")
+	cmd.Dir = n.dir
+	for _, e := range os.Environ() {
+		if strings.HasPrefix(e, "PATH=") || strings.HasPrefix(e, "HOME=") || strings.HasPrefix(e, "TMPDIR=") {
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	n.log.Reset()
+	cmd.Stdout, cmd.Stderr = &n.log, &n.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// The thread that starts it lives on: the server would die with it.
+	errs, exited := make(chan error), make(chan struct{})
+	go func() {
+		defer close(exited)
+		runtime.LockOSThread()
+		err := cmd.Start()
+		errs <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+	}()
+	if err := <-errs; err != nil {
+		return err
+	}
+	n.cmd, n.exited = cmd, exited
+	return nil
+}
+
+// weaviateStart is how long a node may take until it is ready.
+const weaviateStart = 3 * time.Minute
+
+// Ready waits until a node answers.
+func (w *Weaviate) Ready(i int) error {
+	n := w.nodes[i]
+	n.mu.Lock()
+	exited := n.exited
+	n.mu.Unlock()
+	for deadline := time.Now().Add(weaviateStart); time.Now().Before(deadline); {
+		resp, err := http.Get(w.URL(i) + "/v1/.well-known/ready")
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-exited:
+			return fmt.Errorf("%s of Weaviate ended: %s", n.name, n.log.String())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("%s of Weaviate is not ready", n.name)
+}
+
+// URL is where a node answers.
+func (w *Weaviate) URL(i int) string {
+	return "http://127.0.0.1:" + strconv.Itoa(w.nodes[i].ports[portHTTP])
+}
+
+// URLs are where all nodes answer.
+func (w *Weaviate) URLs() (out []string) {
+	for i := range w.nodes {
+		out = append(out, w.URL(i))
+	}
+	return out
+}
+
+// Kill ends a node at once, as a crash of its machine would but for what the system had in memory.
+func (w *Weaviate) Kill(i int) { w.nodes[i].end(syscall.SIGKILL) }
+
+// Pause stops a node, which holds its connections but answers nothing, until Resume.
+func (w *Weaviate) Pause(i int) { w.nodes[i].signal(syscall.SIGSTOP) }
+
+// Resume lets a node that was paused go on.
+func (w *Weaviate) Resume(i int) { w.nodes[i].signal(syscall.SIGCONT) }
+
+// Start starts a node again that was killed; Ready waits for it.
+func (w *Weaviate) Start(i int) error { return w.launch(i) }
+
+func (n *weaviateNode) signal(sig syscall.Signal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cmd != nil {
+		_ = n.cmd.Process.Signal(sig)
+	}
+}
+
+func (n *weaviateNode) end(sig syscall.Signal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cmd == nil {
+		return
+	}
+	_ = n.cmd.Process.Signal(sig)
+	<-n.exited
+	n.cmd = nil
+}
+
+// Stop ends all nodes.
+func (w *Weaviate) Stop() {
+	for _, n := range w.nodes {
+		n.end(syscall.SIGKILL)
+	}
+}
