@@ -23,6 +23,8 @@ var (
 	ErrNewerSchema = errors.New("written by a newer version")
 	// ErrKey: the data is encrypted with another key than the one given, or one of them is missing.
 	ErrKey = errors.New("the encryption key does not fit")
+	// ErrMoved: the content lives in another deployment now, or is still being copied from one.
+	ErrMoved = errors.New("moved to another deployment")
 	// ErrFeedGone: the part of the change feed asked for was compacted away;
 	// the index has to start again from zero.
 	ErrFeedGone = errors.New("change feed starts later")

@@ -57,6 +57,8 @@ type Options struct {
 	// ListenURL is where to LISTEN: a connection of its own that leads to the server directly. Default: the URL, unless a
 	// pooler answers there; then the process only asks.
 	ListenURL string
+	// Moving lets a deployment be opened that [DB.Side] was moved away from, or whose filling has not ended; others are refused with [backend.ErrMoved].
+	Moving bool
 }
 
 func (o *Options) complete() (Options, error) {
@@ -118,7 +120,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = DefaultConns
 	}
-	pooled, err := prepare(ctx, config.ConnConfig, opts.Partitions)
+	pooled, err := prepare(ctx, config.ConnConfig, &opts)
 	if err != nil {
 		return nil, fmt.Errorf("open deployment: %w", err)
 	}
@@ -147,7 +149,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 
 // prepare makes the tables and reports whether a pooler stands before the server: it makes up the process number that a
 // connection is given.
-func prepare(ctx context.Context, config *pgx.ConnConfig, partitions int) (pooled bool, err error) {
+func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bool, err error) {
 	config = config.Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // nothing is known yet
 	c, err := pgx.ConnectConfig(ctx, config)
@@ -168,7 +170,13 @@ func prepare(ctx context.Context, config *pgx.ConnConfig, partitions int) (poole
 	case free:
 		return false, fmt.Errorf("postgres: row-level security does not bind the role %q: connect as one that is neither superuser nor has BYPASSRLS", role)
 	}
-	return uint32(pid) != c.PgConn().PID(), migrate(ctx, c, partitions)
+	if err := migrate(ctx, c, o.Partitions); err != nil {
+		return false, err
+	}
+	if !o.Moving {
+		err = checkMoved(ctx, c)
+	}
+	return uint32(pid) != c.PgConn().PID(), err
 }
 
 // Registry returns the registry of the deployment.
@@ -196,7 +204,16 @@ func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 }
 
 func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
-	var ws int64
+	ws, err := d.workspace(ctx, uid, true)
+	if err != nil {
+		return nil, err
+	}
+	s := newStore(d, uid, ws)
+	return s, s.query(ctx, func(c *conn) error { return s.epochs.read(ctx, c, -1) })
+}
+
+// workspace returns the number of a workspace, which it can make where it is absent; 0: there is none.
+func (d *DB) workspace(ctx context.Context, uid string, create bool) (ws int64, err error) {
 	find := func(c *conn) error {
 		_, err := c.one(ctx, "SELECT ws FROM workspaces WHERE uid = $1 AND NOT gone", func(r *row) error {
 			ws = r.int(0)
@@ -205,9 +222,9 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 		return err
 	}
 	if err := d.query(ctx, everything, find); err != nil {
-		return nil, err
+		return 0, err
 	}
-	for ws == 0 {
+	for create && ws == 0 {
 		err := d.write(ctx, everything, func(c *conn) error {
 			_, err := c.one(bg, "INSERT INTO workspaces (uid) VALUES ($1) ON CONFLICT (uid) WHERE NOT gone DO NOTHING RETURNING ws", func(r *row) error {
 				ws = r.int(0)
@@ -223,12 +240,10 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 			err = d.query(ctx, everything, find)
 		}
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	s := newStore(d, uid, ws)
-	err := s.query(ctx, func(c *conn) error { return s.epochs.read(ctx, c, -1) })
-	return s, err
+	return ws, nil
 }
 
 // RemoveStore deletes the workspace uid with everything of it; removing an absent one

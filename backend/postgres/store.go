@@ -144,7 +144,7 @@ func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 		if len(value) == 0 {
 			return t.c.do("DELETE FROM vals WHERE ws = $1 AND name_hash = $2", hashOf(name))
 		}
-		return t.c.do(`INSERT INTO vals (ws, name_hash, crc, data) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (ws, name_hash) DO UPDATE SET crc = excluded.crc, data = excluded.data`, hashOf(name), checksum(value), value)
+		return t.c.do(`INSERT INTO vals (ws, name_hash, crc, data, name) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (ws, name_hash) DO UPDATE SET crc = excluded.crc, data = excluded.data, name = excluded.name`, hashOf(name), checksum(value), value, name)
 	})
 }

@@ -16,6 +16,8 @@ type file struct {
 	start   func(c *conn) (state, error)
 	readers *pool
 	logs    *logs
+	ice     *ice
+	uid     string // of the workspace; empty: the registry
 	onClose func() // runs once, at the end of close
 
 	mu sync.Mutex
@@ -26,7 +28,7 @@ type file struct {
 // state of a writer, from what the database holds; it is called once for what the
 // readers need of it, and again for the writer.
 func openFile(ctx context.Context, path string, o Options, s schema, start func(c *conn) (state, error)) (*file, error) {
-	f := &file{path: path, logs: o.logs, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
+	f := &file{path: path, logs: o.logs, ice: o.ice, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
 	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3, vfs: o.vfs}
 	f.readers = newPool(path, o.Readers, ro)
 	c, err := openConn(path, f.o)
@@ -72,6 +74,10 @@ func (f *file) write(ctx context.Context, fn func() error) error {
 		return err
 	}
 	defer f.leave()
+	if err := f.ice.enter(ctx); err != nil {
+		return err
+	}
+	defer f.ice.leave(f.uid)
 	w, err := f.writer()
 	if err != nil {
 		return err

@@ -50,9 +50,13 @@ type Options struct {
 	// [backend.ErrKey]. It needs Linux, macOS or FreeBSD. Default: none.
 	EncryptionKey []byte
 
+	// Moving lets a directory be opened that [DB.Side] was moved away from, or whose filling has not ended; others are refused with [backend.ErrMoved].
+	Moving bool
+
 	vfs    string // the file system of encrypted files; empty: none are
 	cipher *atrest.Cipher
 	logs   *logs
+	ice    *ice
 }
 
 func (o *Options) complete() (Options, error) {
@@ -120,10 +124,13 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.logs = newLogs()
+	opts.logs, opts.ice = newLogs(), new(ice)
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
 	file := filepath.Join(dir, "deployment.db")
-	if err = refuseLost(file, filepath.Join(dir, "tenants")); err == nil {
+	if err = d.checkMoved(); err == nil {
+		err = refuseLost(file, filepath.Join(dir, "tenants"))
+	}
+	if err == nil {
 		err = d.encrypt(file)
 	}
 	if err == nil {
@@ -142,7 +149,22 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 		d.decrypt()
 		return nil, errors.Join(fmt.Errorf("open deployment: %w", err), dirlock.Unlock(lock), lock.Close())
 	}
+	opened.Store(dir, d)
 	return d, nil
+}
+
+// opened are the deployments that this process has open, by directory.
+var opened sync.Map
+
+// Opened returns the deployment that this process has open in a directory, nil when it has none.
+func Opened(dir string) *DB {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
+	d, _ := opened.Load(dir)
+	found, _ := d.(*DB)
+	return found
 }
 
 // Exists reports whether a deployment was made in dir.
@@ -238,6 +260,7 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.uid = uid
 	s.onClose = func() { d.release(uid) }
 	return s, nil
 }
@@ -296,6 +319,7 @@ func (d *DB) Close() error {
 	for _, s := range stores {
 		errs = append(errs, s.Close())
 	}
+	opened.Delete(d.dir)
 	errs = append(errs, d.reg.close())
 	d.decrypt()
 	errs = append(errs, dirlock.Unlock(d.lock), d.lock.Close())

@@ -1,0 +1,171 @@
+package move
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+)
+
+func digest(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
+
+// Bounds of what one transaction of the target takes.
+const (
+	batchOps   = 500
+	batchBytes = 8 << 20
+)
+
+// ErrDiffers is inside errors of a copy that is not equal to what was copied.
+var ErrDiffers = errors.New("the copy differs")
+
+// leases are records of who does what at the moment: nobody holds one behind a move.
+var leaseKind = []byte("lease")
+
+// copier makes one workspace, or the registry, of the target equal to that of the source.
+type copier struct {
+	tables  []*Table
+	from    View
+	to      Place
+	check   bool // content of sources whose rows are equal is compared too
+	classes map[int64]int64
+	done    func(rows, bytes int64) // of what was written
+
+	ops   []Op
+	bytes int64
+	wrote bool
+	total map[string]sums // of the source, by table
+}
+
+// run copies all tables, then reads what was written back and compares it.
+func (c *copier) run(ctx context.Context) error {
+	c.total, c.classes = make(map[string]sums), make(map[int64]int64)
+	for _, t := range c.tables {
+		if err := c.table(ctx, t); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	if !c.wrote {
+		return nil // the comparison has just found them equal
+	}
+	for _, t := range c.tables {
+		var have sums
+		for row, err := range c.to.Each(ctx, t) {
+			if err != nil {
+				return err
+			}
+			have.add(have.of(row))
+		}
+		if want := c.total[t.Name]; have.rows != want.rows || have.sum != want.sum {
+			return fmt.Errorf("table %s has %d rows with the checksum %016x, want %d with %016x: %w", t.Name, have.rows, have.sum, want.rows, want.sum, ErrDiffers)
+		}
+	}
+	return nil
+}
+
+func (c *copier) table(ctx context.Context, t *Table) error {
+	var s sums
+	d := &diff{table: t, from: c.from, to: c.to, sums: &s}
+	d.gone = func(old Row) error { return c.op(ctx, Op{Table: t, Old: old}) }
+	d.fresh = func(row Row) error {
+		op := Op{Table: t, New: row}
+		if t == Sources {
+			op.Class = c.classes[row[1].(int64)]
+			var err error
+			if op.Owned, err = c.from.Owned(ctx, row); err != nil {
+				return err
+			}
+		}
+		return c.op(ctx, op)
+	}
+	if t == Sources && c.check {
+		d.same = func(row Row) error { return c.compare(ctx, row, nil) }
+	}
+	if t == Parts {
+		for row, err := range c.from.Each(ctx, Parts) {
+			if err != nil {
+				return err
+			}
+			c.classes[row[0].(int64)] = row[1].(int64)
+		}
+	}
+	if err := d.run(ctx); err != nil {
+		return err
+	}
+	c.total[t.Name] = s
+	return c.flush(ctx)
+}
+
+// op queues an operation.
+func (c *copier) op(ctx context.Context, op Op) error {
+	if len(c.ops) > 0 && (op.New == nil) != (c.ops[0].New == nil) { // what goes makes room first
+		if err := c.flush(ctx); err != nil {
+			return err
+		}
+	}
+	c.ops = append(c.ops, op)
+	c.bytes += size(op.New)
+	for _, o := range op.Owned {
+		c.bytes += size(o.Row)
+	}
+	if len(c.ops) < batchOps && c.bytes < batchBytes {
+		return nil
+	}
+	return c.flush(ctx)
+}
+
+func (c *copier) flush(ctx context.Context) error {
+	if len(c.ops) == 0 {
+		return nil
+	}
+	c.wrote = true
+	if err := c.to.Apply(ctx, c.ops); err != nil {
+		return err
+	}
+	for i := range c.ops {
+		if op := &c.ops[i]; op.Table == Sources && op.New != nil {
+			if err := c.compare(ctx, op.New, op.Owned); err != nil {
+				return err
+			}
+		}
+	}
+	if c.done != nil {
+		c.done(int64(len(c.ops)), c.bytes)
+	}
+	clear(c.ops)
+	c.ops, c.bytes = c.ops[:0], 0
+	return nil
+}
+
+// compare reads what belongs to a source back. want nil: it is read at the source.
+func (c *copier) compare(ctx context.Context, source Row, want []Owned) (err error) {
+	if want == nil {
+		if want, err = c.from.Owned(ctx, source); err != nil {
+			return err
+		}
+	}
+	have, err := c.to.Owned(ctx, source)
+	if err != nil {
+		return err
+	}
+	var a, b sums
+	for _, o := range want {
+		a.add(a.of(o.Row))
+	}
+	for _, o := range have {
+		b.add(b.of(o.Row))
+	}
+	if a.rows != b.rows || a.sum != b.sum {
+		return fmt.Errorf("version %d has %d rows of content with the checksum %016x, want %d with %016x: %w", source[0], b.rows, b.sum, a.rows, a.sum, ErrDiffers)
+	}
+	return nil
+}
+
+func size(r Row) (n int64) {
+	for _, v := range r {
+		n += 8
+		if b, ok := v.([]byte); ok {
+			n += int64(len(b))
+		}
+	}
+	return n
+}

@@ -1,0 +1,359 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Config says what to move and where to.
+type Config struct {
+	From, To Side
+	DryRun   bool
+	Workers  int                         // workspaces copied at once; 0: 4
+	Progress func(Progress)              // nil: nobody looks; it is called one at a time
+	Carry    func(context.Context) error // copies what is kept beside the stores, while nothing is written; nil: nothing is
+}
+
+// Progress is how far a move has come.
+type Progress struct {
+	Pass        int // from 1
+	Frozen      bool
+	Tenants, Of int // of this pass
+	Rows, Bytes int64
+}
+
+// Report says what a move did.
+type Report struct {
+	Tenants int           `json:"tenants"`
+	Rows    int64         `json:"rows"`  // written, in all passes
+	Bytes   int64         `json:"bytes"` // of them
+	Passes  int           `json:"passes"`
+	Stopped time.Duration `json:"stopped"` // how long nothing could be written
+	Tables  []Count       `json:"tables"`
+	Already bool          `json:"already,omitempty"` // it had been moved before
+}
+
+// Count is what both sides have of a table.
+type Count struct {
+	Table    string `json:"table"`
+	Rows     int64  `json:"rows"`
+	Checksum string `json:"checksum"` // of all rows, whatever their order
+}
+
+// Errors of Run.
+var (
+	ErrTaken = errors.New("the target is not empty")
+	ErrOther = errors.New("a move between other deployments has begun")
+)
+
+const (
+	// enough is how many workspaces may have changed during a pass for the last one, in which nothing is written, to begin.
+	enough = 16
+	// maxPasses bounds the passes before the last one: with as many writes as this the last one takes as long as a pass.
+	maxPasses = 12
+)
+
+// Run copies everything and switches. It can be called again after it was cut off anywhere.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	m := &mover{Config: c, stamps: make(map[string]int64), totals: make(map[string]map[string]sums)}
+	if m.Workers == 0 {
+		m.Workers = 4
+	}
+	r, err := m.run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("move from %s to %s: %w", c.From.Name(), c.To.Name(), err)
+	}
+	return r, nil
+}
+
+type mover struct {
+	Config
+	mu       sync.Mutex
+	progress Progress
+	stamps   map[string]int64           // of the workspaces that were copied, before they were read
+	totals   map[string]map[string]sums // by workspace and table
+	resumed  bool
+}
+
+func (m *mover) run(ctx context.Context) (*Report, error) {
+	from, err := m.From.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to, err := m.To.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case from.Name == Filling:
+		return nil, fmt.Errorf("what is to be moved is the target of a move that has not ended: %w", ErrOther)
+	case from.Name == Moved && from.Peer != m.To.Name(), to.Name == Filling && to.Peer != m.From.Name(), to.Name == Moved && to.Peer != m.From.Name():
+		return nil, ErrOther
+	case from.Name == Moved && to.Name == Open:
+		return &Report{Already: true}, nil
+	case to.Name == Open:
+		if err := m.empty(ctx); err != nil {
+			return nil, err
+		}
+	}
+	m.resumed = to.Name == Filling
+	if m.DryRun {
+		return m.dry(ctx)
+	}
+	if err := m.To.SetState(ctx, State{Filling, m.From.Name()}); err != nil {
+		return nil, err
+	}
+	for {
+		n, err := m.pass(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if n <= enough || m.progress.Pass >= maxPasses {
+			break
+		}
+	}
+	start := time.Now()
+	thaw, err := m.From.Freeze(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer thaw()
+	m.progress.Frozen = true
+	if err := m.finish(ctx, from); err != nil {
+		return nil, err
+	}
+	r := m.report()
+	r.Stopped = time.Since(start)
+	return r, nil
+}
+
+// finish copies what has changed since, and switches. Of the two marks that of the source is set first: if the process ends between
+// them neither side is used, and another run ends it.
+func (m *mover) finish(ctx context.Context, from State) error {
+	if _, err := m.pass(ctx); err != nil {
+		return err
+	}
+	if err := m.removeOthers(ctx); err != nil {
+		return err
+	}
+	if m.Carry != nil {
+		if err := m.Carry(ctx); err != nil {
+			return err
+		}
+	}
+	if from.Name != Moved {
+		if err := m.From.SetState(ctx, State{Moved, m.To.Name()}); err != nil {
+			return err
+		}
+	}
+	return m.To.SetState(context.WithoutCancel(ctx), State{})
+}
+
+// empty makes sure that nothing of others is overwritten.
+func (m *mover) empty(ctx context.Context) error {
+	uids, err := m.To.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	if len(uids) > 0 {
+		return ErrTaken
+	}
+	return m.To.Read(ctx, "", func(v View) error {
+		for row, err := range v.Each(ctx, Tenants) {
+			if err != nil || row != nil {
+				return errors.Join(ErrTaken, err)
+			}
+		}
+		return nil
+	})
+}
+
+// tenants lists the workspaces of the source that belong to a tenant that is not being removed.
+func (m *mover) tenants(ctx context.Context) (uids []string, err error) {
+	state := Tenants.At("state")
+	err = m.From.Read(ctx, "", func(v View) error {
+		uids = nil
+		for row, err := range v.Each(ctx, Tenants) {
+			if err != nil {
+				return err
+			}
+			if string(row[state].([]byte)) != string(backend.TenantDeleting) {
+				uids = append(uids, string(row[0].([]byte)))
+			}
+		}
+		return nil
+	})
+	return uids, err
+}
+
+// pass copies the registry and each workspace that has changed since it was copied, and reports how many others have changed meanwhile.
+func (m *mover) pass(ctx context.Context) (changed int, err error) {
+	before, err := m.From.Stamps(ctx)
+	if err != nil {
+		return 0, err
+	}
+	uids, err := m.tenants(ctx)
+	if err != nil {
+		return 0, err
+	}
+	all := len(uids)
+	uids = slices.DeleteFunc(uids, func(uid string) bool {
+		stamp, copied := m.stamps[uid]
+		return copied && stamp == before[uid]
+	})
+	m.show(func(p *Progress) { p.Pass++; p.Tenants, p.Of = all-len(uids), all })
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(m.Workers)
+	for _, uid := range append([]string{""}, uids...) {
+		g.Go(func() error {
+			if err := m.copy(gctx, uid); err != nil {
+				if uid == "" {
+					return fmt.Errorf("registry: %w", err)
+				}
+				return fmt.Errorf("workspace %s: %w", uid, err)
+			}
+			m.mu.Lock()
+			m.stamps[uid] = before[uid]
+			m.mu.Unlock()
+			if uid != "" {
+				m.show(func(p *Progress) { p.Tenants++ })
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	after, err := m.From.Stamps(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for uid, stamp := range after {
+		if stamp != before[uid] {
+			changed++
+		}
+	}
+	return changed, nil
+}
+
+func (m *mover) copy(ctx context.Context, uid string) error {
+	m.mu.Lock()
+	_, again := m.stamps[uid]
+	m.mu.Unlock()
+	to, err := m.To.Write(ctx, uid)
+	if err != nil {
+		return err
+	}
+	var c *copier
+	err = m.From.Read(ctx, uid, func(from View) error {
+		c = &copier{tables: Workspace, from: from, to: to, check: m.resumed && !again}
+		if uid == "" {
+			c.tables, c.from, c.to = Registry, unleased{from}, unleasedPlace{to}
+		}
+		c.done = func(rows, bytes int64) { m.show(func(p *Progress) { p.Rows += rows; p.Bytes += bytes }) }
+		return c.run(ctx)
+	})
+	if err := errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.totals[uid] = c.total
+	m.mu.Unlock()
+	return nil
+}
+
+// removeOthers removes workspaces from the target that the source does not have any more.
+func (m *mover) removeOthers(ctx context.Context) error {
+	uids, err := m.tenants(ctx)
+	if err != nil {
+		return err
+	}
+	there, err := m.To.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	keep := make(map[string]bool, len(uids))
+	for _, uid := range uids {
+		keep[uid] = true
+	}
+	for _, uid := range there {
+		if !keep[uid] {
+			if err := m.To.Remove(ctx, uid); err != nil {
+				return err
+			}
+		}
+	}
+	for uid := range m.totals {
+		if uid != "" && !keep[uid] {
+			delete(m.totals, uid)
+		}
+	}
+	return nil
+}
+
+func (m *mover) show(f func(*Progress)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.progress)
+	if m.Progress != nil {
+		m.Progress(m.progress)
+	}
+}
+
+// report adds up what was compared.
+func (m *mover) report() *Report {
+	r := &Report{Tenants: len(m.totals) - 1, Rows: m.progress.Rows, Bytes: m.progress.Bytes, Passes: m.progress.Pass}
+	for _, t := range append(slices.Clone(Registry), Workspace...) {
+		var all sums
+		for _, by := range m.totals {
+			all.rows += by[t.Name].rows
+			all.sum += by[t.Name].sum
+		}
+		r.Tables = append(r.Tables, Count{t.Name, all.rows, fmt.Sprintf("%016x", all.sum)})
+	}
+	return r
+}
+
+// dry counts what there is to copy.
+func (m *mover) dry(ctx context.Context) (*Report, error) {
+	uids, err := m.tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, uid := range append([]string{""}, uids...) {
+		err := m.From.Read(ctx, uid, func(v View) error {
+			tables := Workspace
+			if uid == "" {
+				tables, v = Registry, unleased{v}
+			}
+			total := make(map[string]sums)
+			for _, t := range tables {
+				var s sums
+				for row, err := range v.Each(ctx, t) {
+					if err != nil {
+						return err
+					}
+					s.add(s.of(row))
+				}
+				total[t.Name] = s
+			}
+			m.totals[uid] = total
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		m.show(func(p *Progress) { p.Tenants, p.Of = p.Tenants+1, len(uids)+1 })
+	}
+	r := m.report()
+	r.Passes = 0
+	return r, nil
+}
