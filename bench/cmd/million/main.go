@@ -1,0 +1,92 @@
+// Command million makes a deployment of a million generated texts through the library as users call it, and measures what they meet:
+// ingestion, a kill with unindexed changes, reopening, recall, deletion of half, and the room on disk.
+//
+//	go run ./cmd/million -n 1000000 -dir /var/tmp/million      # some 3 GB; -n 250000 needs 0.8 GB
+//
+// Every step is a process of its own, so that what one left in memory does not help or hinder the next; -step runs one alone on
+// what the steps before it left in -dir. Nine of ten texts are turns of chats, memories of a sub-tenant; the tenth is an abstract, knowledge
+// of the same. Times are of the wall clock; cpu is processor time of the process. It is for Linux and macOS.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+)
+
+// settings are what the steps share.
+type settings struct {
+	dir    string
+	n      int // texts
+	behind int // of them, those that indexes lack after the kill
+	keep   bool
+}
+
+// steps are what is done, in order.
+var steps = []struct {
+	name string
+	run  func(ctx context.Context, s *settings) error
+}{
+	{"ingest", ingest}, {"first", first}, {"recall", recalls}, {"kill", kill}, {"behind", behind}, {"halve", halve}, {"first", first}, {"recall", recalls},
+}
+
+func main() {
+	var s settings
+	step := flag.String("step", "", "one step alone: ingest, first, recall, kill, behind, halve")
+	flag.StringVar(&s.dir, "dir", "", "where the deployment is; it must not exist yet; default: a new one that is removed in the end")
+	flag.IntVar(&s.n, "n", 1_000_000, "texts")
+	flag.IntVar(&s.behind, "behind", 100_000, "texts that the indexes lack after a kill")
+	flag.BoolVar(&s.keep, "keep", false, "leave the deployment")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := do(ctx, &s, *step); err != nil {
+		fmt.Fprintln(os.Stderr, "million:", err)
+		os.Exit(1)
+	}
+}
+
+func do(ctx context.Context, s *settings, only string) (err error) {
+	if only != "" {
+		for _, x := range steps {
+			if x.name == only {
+				return x.run(ctx, s)
+			}
+		}
+		return fmt.Errorf("there is no step %q", only)
+	}
+	if s.n < 10*s.behind/9 {
+		return errors.New("-n must be at least 10/9 of -behind")
+	}
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "contextmem-million-"); err != nil {
+			return err
+		}
+		s.dir = filepath.Join(s.dir, "data")
+	}
+	if _, err := os.Stat(s.dir); err == nil {
+		return fmt.Errorf("%s exists", s.dir)
+	}
+	if !s.keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(s.dir), os.RemoveAll(s.dir+".indexes")) }()
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for _, x := range steps {
+		fmt.Println("#", x.name)
+		cmd := exec.CommandContext(ctx, self, "-step", x.name, "-dir", s.dir, "-n", strconv.Itoa(s.n), "-behind", strconv.Itoa(s.behind))
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
+	}
+	return nil
+}
