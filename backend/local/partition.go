@@ -117,7 +117,6 @@ func newPartition(class backend.Class) *partition {
 		nameOf:   make(map[string]uint32),
 		tags:     newTagIndex(),
 		words:    lexical.NewMem(),
-		sessions: newSessions(),
 		mentions: newMentions(),
 
 		flushAt:      maxTailRows,

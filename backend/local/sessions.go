@@ -11,8 +11,8 @@ import (
 // one for each explicit session and one, by time, for those that only have a time,
 // which falls into sessions where its gaps exceed backend.SessionGap.
 type sessions struct {
-	timed  []uint32            // sources by (time, number)
-	named  map[uint32][]uint32 // by name
+	timed  []uint32   // sources by (time, number)
+	named  [][]uint32 // by name; those behind the last have none
 	all    []session
 	free   []uint32
 	live   int
@@ -45,8 +45,30 @@ func (p *partition) link(at uint32) link {
 
 const gapMicros = int64(backend.SessionGap / 1000)
 
-func newSessions() sessions {
-	return sessions{named: make(map[uint32][]uint32)}
+// line returns the line of a source.
+func (x *sessions) line(s *source) []uint32 {
+	switch {
+	case s.name == 0:
+		return x.timed
+	case int(s.name) < len(x.named):
+		return x.named[s.name]
+	}
+	return nil
+}
+
+// setLine replaces the line of a source.
+func (x *sessions) setLine(s *source, line []uint32) {
+	if s.name == 0 {
+		x.timed = line
+		return
+	}
+	if n := int(s.name) + 1 - len(x.named); n > 0 {
+		x.named = append(x.named, make([][]uint32, n)...)
+	}
+	if len(line) == 0 {
+		line = nil
+	}
+	x.named[s.name] = line
 }
 
 // compare orders sources in a line.
@@ -85,7 +107,8 @@ func (p *partition) sessional(s *source) bool {
 	return p.class == backend.Memory && (s.name != 0 || s.time != noTime)
 }
 
-// buildSessions puts all sources into their sessions.
+// buildSessions puts all sources into their sessions. A recall may be waiting for it: it goes through the sources twice, and
+// through the lines once.
 func (p *partition) buildSessions() {
 	if p.has(facetSessions) {
 		return
@@ -93,17 +116,29 @@ func (p *partition) buildSessions() {
 	x := &p.sessions
 	if p.class == backend.Memory {
 		p.links = make([]link, len(p.sources))
-		x.timed = make([]uint32, 0, len(p.sources))
+		sizes := make([]uint32, len(p.names)) // of the lines, by name; 0 is the line by time
 		for at := range p.sources {
-			p.links[at] = unlinked
-			switch s := &p.sources[at]; {
-			case !p.alive(uint32(at)):
-			case s.name != 0:
-				x.named[s.name] = append(x.named[s.name], uint32(at))
-			case s.time != noTime:
-				x.timed = append(x.timed, uint32(at))
+			if s := &p.sources[at]; p.sessional(s) && p.live.Has(s.first) {
+				sizes[s.name]++
+			} else {
+				p.links[at] = unlinked
 			}
 		}
+		room, lines := make([]uint32, len(p.sources)), 0
+		x.named = make([][]uint32, len(p.names))
+		for name, n := range sizes {
+			x.named[name], room = room[:0:n], room[n:]
+			if n > 0 {
+				lines++
+			}
+		}
+		for at := range p.sources {
+			if s := &p.sources[at]; p.links[at] != unlinked {
+				x.named[s.name] = append(x.named[s.name], uint32(at))
+			}
+		}
+		x.all = make([]session, 0, lines)
+		x.timed, x.named[0] = x.named[0], nil
 		x.lay(p, x.timed, false)
 		for _, line := range x.named {
 			x.lay(p, line, true)
@@ -114,40 +149,45 @@ func (p *partition) buildSessions() {
 
 // lay sorts a line of sources, none of which is in a session yet, and divides it.
 func (x *sessions) lay(p *partition, line []uint32, named bool) {
-	order := func(a, b uint32) int { return p.compare(a, p.sources[b].time, p.sourceNum[b]) }
-	if !slices.IsSortedFunc(line, order) {
-		slices.SortFunc(line, order)
+	sorted := true
+	for i := 1; i < len(line) && sorted; i++ {
+		a, b := line[i-1], line[i]
+		s, t := p.sources[a].time, p.sources[b].time
+		sorted = s < t || s == t && p.sourceNum[a] <= p.sourceNum[b]
 	}
+	if !sorted {
+		slices.SortFunc(line, func(a, b uint32) int { return p.compare(a, p.sources[b].time, p.sourceNum[b]) })
+	}
+	var time int64 // of the source before
 	for i, at := range line {
-		x.link(p, line[:i], i, at)
-		s := &p.sources[at]
-		x.length += s.length
-		if before, _ := x.neighbours(p, line[:i], i, s.time, named); before != none {
-			x.join(p, before, at)
-			continue
+		s, l := &p.sources[at], &p.links[at]
+		l.prev, l.next = none, none
+		if i > 0 {
+			l.prev = line[i-1]
 		}
-		k := x.begin(p, at)
-		p.links[at].session = k
-		x.all[k].sources, x.all[k].length = 1, s.length
+		if i+1 < len(line) {
+			l.next = line[i+1]
+		}
+		if i == 0 || !named && s.time-time > gapMicros {
+			x.all = append(x.all, session{first: at, num: p.firstChunk(at)})
+			x.live++
+		}
+		l.session = uint32(len(x.all) - 1)
+		se := &x.all[l.session]
+		se.last, se.sources, se.length = at, se.sources+1, se.length+s.length
+		x.length += s.length
+		time = s.time
 	}
 }
 
 // insert puts a source into its line and session.
 func (x *sessions) insert(p *partition, at uint32) {
 	s := &p.sources[at]
-	line := x.timed
-	if s.name != 0 {
-		line = x.named[s.name]
-	}
+	line := x.line(s)
 	i := p.place(line, s.time, p.sourceNum[at])
 	before, behind := x.neighbours(p, line, i, s.time, s.name != 0)
 	x.link(p, line, i, at)
-	line = slices.Insert(line, i, at)
-	if s.name != 0 {
-		x.named[s.name] = line
-	} else {
-		x.timed = line
-	}
+	x.setLine(s, slices.Insert(line, i, at))
 	x.length += s.length
 	switch {
 	case before != none:
@@ -231,20 +271,9 @@ func (x *sessions) end(k uint32) {
 // remove takes a source out of its line and session.
 func (x *sessions) remove(p *partition, at uint32) {
 	s := &p.sources[at]
-	line := x.timed
-	if s.name != 0 {
-		line = x.named[s.name]
-	}
+	line := x.line(s)
 	i := p.place(line, s.time, p.sourceNum[at])
-	line = slices.Delete(line, i, i+1)
-	switch {
-	case s.name == 0:
-		x.timed = line
-	case len(line) == 0:
-		delete(x.named, s.name)
-	default:
-		x.named[s.name] = line
-	}
+	x.setLine(s, slices.Delete(line, i, i+1))
 	l := &p.links[at]
 	if l.prev != none {
 		p.links[l.prev].next = l.next

@@ -12,7 +12,6 @@ const (
 	perEntity    = 40 + perTag
 	perKey       = 40 + 24 + perName
 	perEdge      = 16 + 12
-	perLine      = 80 // an explicit session
 )
 
 // sizeBytes is about what the partition takes of the heap: what is used where files are
@@ -24,7 +23,7 @@ func (p *partition) sizeBytes() int64 {
 	}
 	n += p.rowOf.Bytes() + p.sourceOf.Bytes()
 	n += 16*cap(p.names) + perName*len(p.nameOf)
-	n += 12*cap(p.links) + 4*cap(p.sessions.timed) + 32*cap(p.sessions.all) + perLine*len(p.sessions.named)
+	n += 16*cap(p.links) + 40*cap(p.sessions.all) + 24*cap(p.sessions.named) // each source stands in one line
 	n += 24*cap(p.tagsOf) + p.tags.sizeBytes(len(p.live.Words()))
 	n += 24*cap(p.refsOf) + p.mentions.sizeBytes()
 	n += int(p.tailTerms) * perTerm

@@ -23,13 +23,20 @@ func (x *index) Survey(ctx context.Context, q backend.SurveyQuery, s *backend.Su
 	if q.Part.Class == backend.Memory {
 		need |= facetRows | facetSessions
 	}
-	err = x.read(ctx, q.Part, need, func(p *partition) error {
+	lacks := false
+	look := func(p *partition) error {
 		if p.liveN > q.Most || p.live.Len() > maxSurveyWaste*q.Most {
+			return nil
+		}
+		if lacks = !p.has(need); lacks {
 			return nil
 		}
 		ok = true
 		return p.survey(ctx, &q, x.parseOr(lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}, q.Text), s)
-	})
+	}
+	if err = x.read(ctx, q.Part, 0, look); lacks && err == nil { // what large partitions lack is not built to find out that they are large
+		err = x.read(ctx, q.Part, need, look)
+	}
 	if ok && err == nil && q.Vector != nil && q.Lane != 0 {
 		err = x.surveyLane(ctx, &q, s)
 	}

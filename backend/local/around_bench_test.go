@@ -1,0 +1,69 @@
+package local
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// BenchmarkAround measures what the first recall of memories asks of a partition that was just opened, beside the searches: whether it is small,
+// and what stands around the best chunks. Memories stand in named sessions of 40, or fall into sessions by time; blocks is how many the partition has.
+func BenchmarkAround(b *testing.B) {
+	const n = 250_000
+	for _, named := range []bool{true, false} {
+		for _, blocks := range []int{1, 3} {
+			b.Run(fmt.Sprintf("named=%v/blocks=%d", named, blocks), func(b *testing.B) {
+				x, err := Open(b.TempDir(), nil)
+				require.NoError(b, err)
+				ix := openTest(b, x).(*index)
+				start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+				size := n * 3 / 4 // so that no merge is due
+				for from, left := 0, blocks; from < n; from, left, size = from+size, left-1, size/4 {
+					if left == 1 {
+						size = n - from
+					}
+					changes := make([]backend.Change, size)
+					for i := range changes {
+						at := from + i
+						c := backend.Change{Seq: uint64(at + 1), Kind: backend.PutChunks, Part: benchPart, Source: int64(at + 1), Tags: []uint64{uint64(at)},
+							Time: start.Add(time.Duration(at)*time.Minute + time.Duration(at/20)*time.Hour),
+							Rows: []backend.Row{{Chunk: int64(at + 1), Text: "one two three", Extra: []byte(`{"s":"Ada","q":true}`)}}}
+						if named {
+							c.Session = fmt.Sprint("chat", at/40)
+						}
+						changes[i] = c
+					}
+					require.NoError(b, ix.Apply(b.Context(), changes))
+					require.NoError(b, ix.Flush(b.Context()))
+					ix.work.wait()
+				}
+				require.Len(b, ix.files, blocks)
+				require.NoError(b, ix.Close())
+				chunks := make([]int64, 50)
+				for i := range chunks {
+					chunks[i] = int64(1 + i*n/50)
+				}
+				var used time.Duration
+				for b.Loop() {
+					before := cpuTime()
+					ix := openTest(b, x).(*index)
+					small, err := ix.Survey(b.Context(), backend.SurveyQuery{Part: benchPart, Text: "one", Most: 2000}, new(backend.Survey))
+					require.NoError(b, err)
+					require.False(b, small)
+					_, err = ix.Neighbours(b.Context(), benchPart, chunks)
+					require.NoError(b, err)
+					used += cpuTime() - before
+					b.StopTimer()
+					require.NoError(b, ix.Close())
+					b.StartTimer()
+				}
+				b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
+				require.NoError(b, x.Close())
+			})
+		}
+	}
+}
