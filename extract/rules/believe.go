@@ -207,11 +207,41 @@ const wishBytes = 64 // behind a sentence, in which such a wish is looked for
 
 // off reports whether a sentence, or what follows it at once, wishes that it is not kept.
 func (d *doc) off(s *language.Sentence) bool {
-	end := int(d.Tokens[s.Hi-1].End)
-	if next := d.Text[end:min(len(d.Text), end+wishBytes)]; offBefore.MatchString(next) {
-		return true
+	start, end := int(d.Tokens[s.Lo].Start), int(d.Tokens[s.Hi-1].End)
+	near := d.Text[start:min(len(d.Text), end+wishBytes)]
+	if !mayWish(near) {
+		return false
 	}
-	return offRecord.MatchString(d.Text[d.Tokens[s.Lo].Start:end])
+	return offBefore.MatchString(near[end-start:]) || offRecord.MatchString(near[:end-start])
+}
+
+// mayWish reports whether offRecord or offBefore can match somewhere in a text: whether the end of "not" or "don't" and the
+// beginning of "store", "save", "remember" or "record" stand beside a space.
+func mayWish(text string) bool {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], ' ')
+		if i < 0 || at+i+2 >= len(text) {
+			return false
+		}
+		if at += i + 1; at < 3 || text[at-2]|0x20 != 't' {
+			continue
+		}
+		if c := text[at-3] | 0x20; c != 'o' && c != 'n' && c != '\'' && c != "’"[2]|0x20 {
+			continue
+		}
+		switch c := text[at+1] | 0x20; text[at] | 0x20 {
+		case 's':
+			if c == 't' || c == 'a' {
+				return true
+			}
+		case 'r':
+			if c == 'e' {
+				return true
+			}
+		case "ſ"[0]: // to a pattern that ignores case it is an s
+			return true
+		}
+	}
 }
 
 // emptyObject reports whether a phrase is no thing: "late", "your number".
@@ -249,7 +279,7 @@ func emptyObject(predicate, object string) bool {
 	case "spoke_at":
 		list = "no-stage"
 	}
-	if wordLists()["no-object"][strings.ToLower(object)] || contracted.MatchString(object) {
+	if wordLists()["no-object"][strings.ToLower(object)] || strings.ContainsAny(object, "'’") && contracted.MatchString(object) {
 		return true
 	}
 	words := strings.Fields(strings.ToLower(object))
