@@ -78,7 +78,7 @@ func (t *tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 		err = t.addTags(part, num, in.ID, tags)
 	}
 	if err == nil {
-		err = t.storeBlobs(num, in.Blobs)
+		err = t.storeBlobs(num, in.Blobs, false)
 	}
 	out.Num = num
 	return out, err

@@ -133,7 +133,7 @@ func (t *tx) index(v *head, in *backend.Indexed) error {
 	if err := t.put(v.num, backend.PutChunks, &v.seqChunks); err != nil {
 		return err
 	}
-	if err := t.storeBlobs(v.num, in.Blobs); err != nil {
+	if err := t.storeBlobs(v.num, in.Blobs, true); err != nil {
 		return err
 	}
 	t.move(v, backend.GraphCreation)

@@ -47,7 +47,7 @@ func (t *tx) finish(v *head, f *backend.Finished) error {
 			return err
 		}
 	}
-	if err := t.storeBlobs(v.num, f.Blobs); err != nil {
+	if err := t.storeBlobs(v.num, f.Blobs, true); err != nil {
 		return err
 	}
 	return t.end(v, f.State, f.ErrorCode, f.ErrorMessage, f.Event)

@@ -93,7 +93,7 @@ func (t *tx) place(in *backend.Placed) (put backend.Change, err error) {
 		err = t.addTags(part, v.num, in.ID, tags)
 	}
 	if err == nil {
-		err = t.storeBlobs(v.num, in.Blobs)
+		err = t.storeBlobs(v.num, in.Blobs, false)
 	}
 	if err == nil && in.Event {
 		err = t.addEvent(v, backend.Completed, "", "")

@@ -89,16 +89,20 @@ func (s *store) FindSubs(ctx context.Context, class backend.Class, id string) (s
 }
 
 func (s *store) Content(ctx context.Context, source int64, kind backend.ContentKind) (data []byte, err error) {
-	err = s.query(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *conn) (err error) {
 		found := false
+		var b storedBlob
 		if kind <= maxKind {
-			found, err = c.one(ctx, "SELECT crc, data FROM blobs WHERE id = ?", func(r *row) error {
-				data = r.checked(0, 1, "content of source", source)
+			found, err = c.one(ctx, "SELECT id, crc, data FROM blobs WHERE id = ?", func(r *row) error {
+				b = readStored(r, "content of source", source)
 				return nil
 			}, blobID(source, kind))
 		}
 		if err == nil && !found {
 			err = fmt.Errorf("content %d of source %d: %w", kind, source, backend.ErrNotFound)
+		}
+		if err == nil {
+			data, err = b.content(ctx, c, source)
 		}
 		return err
 	})

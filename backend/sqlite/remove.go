@@ -28,8 +28,7 @@ func (t *tx) removeVersion(v *head) error {
 			return err
 		}
 	}
-	err := t.c.do("DELETE FROM blobs WHERE id BETWEEN ? AND ?", blobID(v.num, 0), blobID(v.num, maxKind))
-	if err != nil {
+	if err := t.removeBlobs(v.num); err != nil {
 		return err
 	}
 	return t.c.do("DELETE FROM sources WHERE num = ?", v.num)

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"context"
-
 	"github.com/contextmem/contextmem/backend"
 )
 
@@ -136,36 +134,4 @@ func (t *tx) held(num int64, token string) (*head, error) {
 func (t *tx) move(v *head, to backend.State) {
 	t.led.move(v.state, to)
 	v.state = to
-}
-
-// storeBlobs adds blobs to a version or replaces them.
-func (t *tx) storeBlobs(source int64, blobs []backend.Blob) error {
-	for _, b := range blobs {
-		data := b.Data
-		if data == nil {
-			data = []byte{}
-		}
-		err := t.c.do("INSERT OR REPLACE INTO blobs (id, crc, data) VALUES (?, ?, ?)",
-			blobID(source, b.Kind), checksum(data), data)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// maxKind is the largest ContentKind that fits into blobID.
-const maxKind = 7
-
-func blobID(source int64, kind backend.ContentKind) int64 { return source<<3 | int64(kind) }
-
-// readBlobs reads all blobs of a version by kind.
-func readBlobs(ctx context.Context, c *conn, source int64) (blobs []backend.Blob, err error) {
-	err = c.each(ctx, "SELECT id, crc, data FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id", func(r *row) error {
-		blobs = append(blobs, backend.Blob{
-			Kind: backend.ContentKind(r.int(0) & maxKind), Data: r.checked(1, 2, "content of source", source),
-		})
-		return nil
-	}, blobID(source, 0), blobID(source, maxKind))
-	return blobs, err
 }

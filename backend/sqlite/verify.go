@@ -103,7 +103,9 @@ var checks = []tableCheck{
 	{"SELECT id, crc, data FROM lane_vectors WHERE id > ? ORDER BY id LIMIT ?",
 		func(id int64) (string, int64) { return chunkIs(id >> laneBits) }, func(r *row) { checkVector(r, 1, 2) }},
 	{"SELECT id, crc, data FROM blobs WHERE id > ? ORDER BY id LIMIT ?",
-		func(id int64) (string, int64) { return sourceIs(id >> 3) }, func(r *row) { r.checked(1, 2, "content", r.int(0)) }},
+		func(id int64) (string, int64) { return sourceIs(id >> 3) }, func(r *row) { readStored(r, "content", r.int(0)) }},
+	{"SELECT id, crc, data FROM pieces WHERE id > ? ORDER BY id LIMIT ?",
+		func(id int64) (string, int64) { return sourceIs(id >> pieceBits >> 3) }, func(r *row) { r.checked(1, 2, "content", r.int(0)) }},
 	{"SELECT source, crc, data FROM mentions WHERE source > ? ORDER BY source LIMIT ?", sourceIs, func(r *row) {
 		if b := r.checked(1, 2, "mentions", r.int(0)); r.err == nil {
 			_, r.err = unpackMentions(b)
