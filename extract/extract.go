@@ -76,6 +76,10 @@ type Extractor interface {
 	Name() string
 }
 
+// Limited is what an [Extractor] may be besides: one that reads no more than so many bytes of the Text of an item, at least 1,
+// from its beginning. The rest need not be there then.
+type Limited interface{ MaxBytes() int }
+
 // Input is one item to read. The zero value of each field is a valid choice.
 type Input struct {
 	// Text is the body, UTF-8. Invalid bytes are tolerated and never become part of a mention.

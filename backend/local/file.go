@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/atrest"
@@ -97,6 +98,18 @@ func (f *file) release() {
 			_ = f.osf.Close() // only read
 		}
 		f.data = nil
+	}
+}
+
+// letGo gives the memory of pages back that were read once, for bytes of the file: of one that was just written, or is merged away.
+func (f *file) letGo(data []byte) {
+	if !f.mapped || f.copied || len(data) == 0 {
+		return
+	}
+	page := uintptr(os.Getpagesize())
+	off := int((page - uintptr(unsafe.Pointer(&data[0]))%page) % page)
+	if n := (len(data) - off) / int(page) * int(page); n > 0 {
+		letGo(data[off : off+n])
 	}
 }
 

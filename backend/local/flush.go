@@ -194,6 +194,9 @@ func (x *index) put(next *pending, f *file) error {
 		}
 	}
 	x.cache.calm.Store(0) // now these can be forgotten
+	if f != nil {
+		f.letGo(f.data)
+	}
 	return nil
 }
 

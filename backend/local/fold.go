@@ -152,6 +152,13 @@ func (m *folded) content(whole bool) *content {
 	return c
 }
 
+// letGo gives the memory of pages of the old files back.
+func (m *folded) letGo() {
+	for _, seg := range m.segments {
+		seg.block.file.letGo(seg.block.file.data)
+	}
+}
+
 // write adds the merged block to a file, unless it has nothing to say.
 func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 	c := m.content(whole)
@@ -184,5 +191,7 @@ func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 	if err := w.writeAllVectors(ctx, collect(vectors, live.Has), false); err != nil {
 		return err
 	}
+	defer m.letGo()
+	m.letGo()
 	return w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, words...) })
 }

@@ -23,11 +23,22 @@ const verifyAfter = 250 * time.Millisecond
 
 // verify compares the checksum of a section.
 func (b *block) verify(s section) error {
-	if checksum(b.bytes(s)) != s.sum {
+	sum := uint32(0)
+	for rest := b.bytes(s); len(rest) > 0; {
+		part := rest[:min(len(rest), verifyBytes)]
+		sum = updateChecksum(sum, part)
+		if rest = rest[len(part):]; s.length > verifyBytes {
+			b.file.letGo(part)
+		}
+	}
+	if sum != s.sum {
 		return fmt.Errorf("%w: checksum of a section of kind %d", errFormat, s.kind)
 	}
 	return nil
 }
+
+// verifyBytes is how much of a section is compared at once: the pages of a longer one are let go of, part by part.
+const verifyBytes = 1 << 20
 
 // size is the number of bytes of all sections.
 func (b *block) size() (n uint64) {

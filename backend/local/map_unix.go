@@ -27,6 +27,9 @@ func mapMemory(size int64) ([]byte, error) {
 	return unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
 
+// letGo makes the pages of a mapped file, which were read so far, count for the process no more. They are read again from the file.
+func letGo(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }
+
 func unmapFile(data []byte) error { return unix.Munmap(data) }
 
 // syncDir makes the names in a folder survive a crash.

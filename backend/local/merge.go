@@ -185,6 +185,7 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 		_ = os.Remove(r.path) // the next opening tries again
 		r.release()
 	}
+	f.letGo(f.data)
 	return nil
 }
 

@@ -26,18 +26,25 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
 )
 
 // Extractor implements extract.Extractor by rules. It has no state and is safe for concurrent use.
 type Extractor struct{}
 
-var _ extract.Extractor = (*Extractor)(nil)
+var (
+	_ extract.Extractor = (*Extractor)(nil)
+	_ extract.Limited   = (*Extractor)(nil)
+)
 
 // New returns the extractor; it does not block.
 func New() *Extractor { return &Extractor{} }
 
 // Name identifies the rules and their version.
 func (*Extractor) Name() string { return "rules-3" }
+
+// MaxBytes implements [extract.Limited].
+func (*Extractor) MaxBytes() int { return language.MaxText }
 
 // Extract reads every input. Text beyond 4 MiB of an item is not read. The only error is that of an ended ctx.
 func (*Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {

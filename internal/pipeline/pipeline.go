@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,12 +207,18 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
+	released := 0
 	for some := range slices.Chunk(jobs, publish(s.Follower)) {
 		told, err := c.index(ctx, s, token, some)
 		if err != nil {
 			return err
 		}
 		announce(s, some)
+		size := release(some)
+		if size >= collectFrom {
+			runtime.GC()
+		}
+		released += size
 		laps.Again("index")
 		err = s.Follower.follow(ctx, told)
 		laps.Again("follow")
@@ -229,14 +236,8 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		}
 		break
 	}
-	size := 0
-	for _, j := range jobs {
-		if j.release(); j.prep != nil {
-			size += j.prep.size
-		}
-	}
-	if size >= collectFrom {
-		runtime.GC()
+	if released >= collectFrom {
+		c.lighten(ctx, s, jobs)
 	}
 	s.Changed()
 	c.extract(ctx, jobs)
@@ -309,8 +310,17 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 	return func() { cancel(); wg.Wait() }
 }
 
-// release lets go of what nobody needs once the chunks of a job are stored and indexed: of a large document that is a
-// multiple of its text.
+// release lets go of what nobody needs once the chunks of jobs are stored, beyond what the indexes are told: of a large
+// document that is a multiple of its text. It returns the size of the texts, in bytes.
+func release(jobs []*job) (size int) {
+	for _, j := range jobs {
+		if j.release(); j.prep != nil {
+			size += j.prep.size
+		}
+	}
+	return size
+}
+
 func (j *job) release() {
 	p := j.prep
 	if p == nil {
@@ -328,9 +338,37 @@ func (j *job) release() {
 	}
 }
 
-// collectFrom is the size of a batch, in bytes of its text, from which on what it let go of is collected before it goes on:
-// what it then makes would stand beside that else.
+// clip leaves the first bytes of the text.
+func (p *prepared) clip(most int) {
+	if len(p.text) <= most {
+		return
+	}
+	p.text = strings.Clone(p.text[:most])
+	for i := range p.chunks {
+		ch := &p.chunks[i]
+		ch.Text, ch.Heading = strings.Clone(ch.Text), strings.Clone(ch.Heading) // they are of the whole text
+	}
+}
+
+// collectFrom is the size of a batch, in bytes of its text, from which on what it let go of is collected before it goes on, and
+// the indexes are written: what it then makes would stand beside that else.
 const collectFrom = 8 << 20
+
+// lighten lets go of what a large batch needs no more once it is searchable.
+func (c *Config) lighten(ctx context.Context, s Space, jobs []*job) {
+	if l, ok := c.Extractor.(extract.Limited); ok {
+		for _, j := range jobs {
+			if j.prep != nil {
+				j.prep.clip(l.MaxBytes())
+			}
+		}
+	}
+	runtime.GC()
+	if err := s.Follower.Flush(ctx); err != nil && ctx.Err() == nil {
+		c.Logger.Warn("indexes cannot be written and stay in memory", "err", err)
+	}
+	runtime.GC()
+}
 
 // index commits the chunks of the jobs that are ready, and returns what that put into the feed where the store tells.
 func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {

@@ -107,7 +107,7 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	for i, pg := range d.Pages {
 		pages[i] = chunk.Page{Number: pg.Number, Start: pg.Start}
 	}
-	own := d.Title
+	own := strings.Clone(d.Title) // not to keep the text
 	if own == "" && !d.Markdown {
 		own = titleLine(d.Text)
 	}
@@ -184,6 +184,7 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 	if memory && !p.time.IsZero() {
 		dates = DateWords(p.time)
 	}
+	p.chunks, p.spans = make([]backend.Chunk, 0, len(cs)), make([]extract.Span, 0, len(cs))
 	for _, ch := range cs {
 		lay := Layout{Offsets: Offsets{Document: ch.Start}, Page: ch.Page}
 		if ch.Page > 0 {
