@@ -134,6 +134,21 @@ func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit fu
 	}
 }
 
+// all reports whether each number has a value of version v and fits accepts them. It notes no uses: false may also say that they have to be noted.
+func (m *rowCache) all(v uint64, kind cacheKind, limit int, nums []int64, fits func(value any) bool) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.at != v || m.used > m.limit/2 {
+		return false
+	}
+	for _, num := range nums {
+		if it := m.items[newCacheKey(kind, limit, num)]; it == nil || !fits(it.value) {
+			return false
+		}
+	}
+	return true
+}
+
 // put keeps a value of version v that takes about size bytes.
 func (m *rowCache) put(v uint64, key cacheKey, value any, size int) {
 	size += cacheOverhead

@@ -149,6 +149,13 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 		var err error
 		switch {
 		case len(q.Chunks) > 0 && q.Entities == nil && (q.AllTime || q.AsOf.IsZero()): // what held then takes rivals that stand elsewhere
+			if q.Dated && s.undated(v, &q) {
+				if err := s.enter(ctx); err != nil {
+					return nil, err
+				}
+				s.leave()
+				return nil, nil
+			}
 			lists, err = s.factsOfChunks(ctx, v, &q)
 		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && !q.Dated && q.KnownAt.IsZero() && q.AsOf.IsZero():
 			lists, err = s.factsOfEntities(ctx, v, &q)
@@ -178,6 +185,14 @@ func (s *store) known(ctx context.Context, v uint64, kind cacheKind, limit int, 
 		}
 	})
 	return lists, n, nil
+}
+
+// undated reports whether it is known of the chunks of a query that no relation of them has a time at which it was true.
+func (s *store) undated(v uint64, q *backend.RelationQuery) bool {
+	return s.cache.all(v, cachedChunkFacts, 0, q.Chunks, func(value any) bool {
+		l := value.(*factList)
+		return !l.dated && l.part == q.Part
+	})
 }
 
 // factsOfChunks returns the relations of each chunk, whenever they were believed. It

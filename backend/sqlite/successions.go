@@ -146,7 +146,11 @@ const successionCols = `x.num, x.later, x.earlier, l.id, e.id, x.later_chunk, x.
 
 func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out []backend.Succession, err error) {
 	if !s.succeeded.Load() {
-		return nil, s.query(ctx, func(*conn) error { return nil })
+		if err := s.enter(ctx); err != nil {
+			return nil, err
+		}
+		s.leave()
+		return nil, nil
 	}
 	if v, quiet := s.commits.load(); quiet && len(q.Earlier) > 0 && q.Later == nil && !q.Undone && q.After == 0 && q.Limit == 0 {
 		if out, err = s.succeeding(ctx, v, q); err != nil || s.commits.n.Load() == v {
