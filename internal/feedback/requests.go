@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // Bounds of what is remembered: so many recalls, and so many bytes of them. Most take less than 1 KB.
@@ -25,35 +24,68 @@ type Recalled struct {
 
 // Requests remembers the latest recalls, so that feedback can be tied to them. The zero value remembers none yet. It
 // is safe for concurrent use.
+//
+// It is written by every recall and read by few: a ring, which is looked through.
 type Requests struct {
-	mu     sync.Mutex
-	latest *simplelru.LRU[uuid.UUID, string] // of stored forms: one text each is little work for the garbage collector
-	bytes  int
+	mu    sync.Mutex
+	ring  []remembered // grows up to rememberedRequests
+	next  int          // place in ring that is written next
+	kept  int          // places before next that hold a recall
+	bytes int          // that the forms of all of ring take
 }
 
+// remembered is a recall in its stored form; one text each is little work for the garbage collector.
+type remembered struct {
+	id     uuid.UUID
+	stored []byte // the next recall of this place is written over it
+}
+
+// maxStored is the most that a place keeps for the next recall to be written to.
+const maxStored = 1 << 10
+
 // Add remembers a recall, and forgets the oldest ones beyond the bounds. An id that is no UUID is not remembered, nor is
-// what is over the bounds by itself.
+// what is over the bounds by itself. Of two recalls with one id the later one counts.
 func (l *Requests) Add(id string, r *Recalled) {
 	key, err := uuid.Parse(id)
 	if err != nil {
 		return
 	}
-	stored := r.encode()
-	if len(stored) > rememberedBytes {
+	var room [maxStored]byte // most take less
+	form := r.encode(room[:0])
+	if len(form) > rememberedBytes {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.latest == nil {
-		l.latest, _ = simplelru.NewLRU(rememberedRequests, func(_ uuid.UUID, old string) { l.bytes -= len(old) }) // fails for sizes below 1 only
+	if l.next == len(l.ring) {
+		if len(l.ring) < rememberedRequests {
+			l.ring = append(l.ring, remembered{})
+		} else {
+			l.next = 0
+		}
 	}
-	if old, ok := l.latest.Peek(key); ok { // Add does not tell of what it writes over
-		l.bytes -= len(old)
+	at := &l.ring[l.next]
+	l.next++
+	l.kept = min(l.kept+1, len(l.ring))
+	l.bytes -= cap(at.stored)
+	if n := cap(at.stored); n < len(form) || n > maxStored {
+		at.stored = make([]byte, 0, len(form))
 	}
-	l.latest.Add(key, stored)
-	for l.bytes += len(stored); l.bytes > rememberedBytes; {
-		l.latest.RemoveOldest()
+	at.id, at.stored = key, append(at.stored[:0], form...)
+	for l.bytes += cap(at.stored); l.bytes > rememberedBytes; l.kept-- {
+		oldest := l.at(l.kept - 1)
+		l.bytes -= cap(oldest.stored)
+		oldest.stored = nil
 	}
+}
+
+// at returns a recall by its age: 0 is the latest.
+func (l *Requests) at(age int) *remembered {
+	i := l.next - 1 - age
+	if i < 0 {
+		i += len(l.ring)
+	}
+	return &l.ring[i]
 }
 
 // Get returns a recall of an organisation; false: it is not remembered.
@@ -64,21 +96,18 @@ func (l *Requests) Get(org, id string) (Recalled, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.latest == nil {
-		return Recalled{}, false
+	for age := range l.kept {
+		if x := l.at(age); x.id == key {
+			r := decode(x.stored)
+			return r, r.Org == org
+		}
 	}
-	stored, ok := l.latest.Peek(key)
-	if !ok {
-		return Recalled{}, false
-	}
-	r := decode(stored)
-	return r, r.Org == org
+	return Recalled{}, false
 }
 
-// encode returns the stored form: the class, then texts and counts of texts.
-func (r *Recalled) encode() string {
-	var room [1 << 10]byte // most take less
-	b := append(room[:0], r.Class)
+// encode appends the stored form: the class, then texts and counts of texts.
+func (r *Recalled) encode(b []byte) []byte {
+	b = append(b, r.Class)
 	for _, s := range [...]string{r.Org, r.Tenant, r.Query} {
 		b = appendText(b, s)
 	}
@@ -88,12 +117,11 @@ func (r *Recalled) encode() string {
 			b = appendText(b, s)
 		}
 	}
-	return string(b)
+	return b
 }
 
 // decode reads what encode wrote.
-func decode(stored string) (r Recalled) {
-	b := []byte(stored)
+func decode(b []byte) (r Recalled) {
 	r.Class, b = b[0], b[1:]
 	for _, to := range [...]*string{&r.Org, &r.Tenant, &r.Query} {
 		*to, b = readText(b)

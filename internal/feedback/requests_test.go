@@ -55,6 +55,25 @@ func TestRequests(t *testing.T) {
 	assert.False(t, ok, "of another organisation")
 }
 
+// TestRequestsAgain: of two recalls with one id the later one is remembered, and what was long is forgotten with its memory.
+func TestRequestsAgain(t *testing.T) {
+	t.Parallel()
+	var l Requests
+	id := uuid.NewString()
+	for _, query := range []string{strings.Repeat("long ", 1000), "short"} {
+		l.Add(id, &Recalled{Org: "o", Query: query})
+		r, ok := l.Get("o", id)
+		require.True(t, ok)
+		require.Equal(t, query, r.Query)
+	}
+	for range rememberedRequests {
+		l.Add(uuid.NewString(), &Recalled{Org: "o", Query: "short"})
+	}
+	_, ok := l.Get("o", id)
+	require.False(t, ok)
+	require.Less(t, l.bytes, rememberedRequests*20, "no place keeps the memory of a long recall")
+}
+
 // TestRequestsBytes: what is remembered is bounded in bytes too, and the latest last.
 func TestRequestsBytes(t *testing.T) {
 	t.Parallel()
