@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,22 @@ func FuzzSentences(f *testing.F) {
 			last = end
 		}
 	})
+}
+
+// Eight bytes at a time find what one at a time finds, wherever in a text of whatever length it stands.
+func TestBreaks(t *testing.T) {
+	t.Parallel()
+	for n := range 40 {
+		plain := []byte(strings.Repeat("On day 3, Ann's \t dog-like (7) thing\"", 2)[:n])
+		require.False(t, breaks(string(plain)), n)
+		for at := range plain {
+			for c := range 256 {
+				text := slices.Clone(plain)
+				text[at] = byte(c)
+				require.Equal(t, signs[c]&(stopSign|breakSign) != 0, breaks(string(text)), "%q", text)
+			}
+		}
+	}
 }
 
 func TestUnbroken(t *testing.T) {
