@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"math"
 	"runtime"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/internal/simd"
@@ -69,7 +70,14 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 // ReadQuery is [Embedder.EmbedQuery] and [Embedder.Coverage] in one, for less than
 // both cost.
 func (e *Embedder) ReadQuery(text string) (vec []float32, coverage float64) {
-	vec = make([]float32, e.dim)
+	return e.AppendQuery(nil, text)
+}
+
+// AppendQuery is [Embedder.ReadQuery] that appends the vector to dst.
+func (e *Embedder) AppendQuery(dst []float32, text string) (with []float32, coverage float64) {
+	with = slices.Grow(dst, e.dim)[:len(dst)+e.dim]
+	vec := with[len(dst):]
+	clear(vec)
 	r := reading{text: text}
 	words, known := 0, 0
 	for some := e.next(&r); len(some) > 0; some = e.next(&r) {
@@ -85,9 +93,9 @@ func (e *Embedder) ReadQuery(text string) (vec []float32, coverage float64) {
 	}
 	divide(vec, norm(vec))
 	if r.foreign { // its words are other ones than its tokens
-		return vec, e.Coverage(text)
+		return with, e.Coverage(text)
 	}
-	return vec, share(known, words)
+	return with, share(known, words)
 }
 
 // AppendWord appends the unit-length vector of one word to dst, for late

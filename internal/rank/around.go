@@ -48,7 +48,7 @@ func (q *work) surround() error {
 	if q.filtered() || q.lonely() {
 		return nil
 	}
-	for _, p := range q.best(lateCandidates, func(c *cand) float64 { return c.s0 }) {
+	for _, p := range q.best(lateCandidates, bySearch) {
 		r := &q.rows[p.at]
 		for _, n := range [...]int32{r.Prev[0], r.Prev[1], r.Next[0], r.Next[1]} {
 			if n != 0 {

@@ -32,7 +32,7 @@ type hop struct {
 // bridge finds second hops: passages that share an entity with a good first hop
 // and hold what the question asks and the first hop lacks.
 func (q *work) bridge(ents []named, gamma float64) error {
-	firsts := q.best(bridgeFrom, func(c *cand) float64 { return c.Score })
+	firsts := q.best(bridgeFrom, byScore)
 	if len(firsts) == 0 {
 		return nil
 	}

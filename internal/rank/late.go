@@ -18,7 +18,7 @@ func (f wordVectors) AppendWord(dst []float32, word string) ([]float32, bool) { 
 // It counts less as memories grow longer, as context does: a long text holds a word
 // near to anything.
 func (q *work) interact() error {
-	best := q.best(lateCandidates, func(c *cand) float64 { return c.Score })
+	best := q.best(lateCandidates, byScore)
 	nums := make([]int64, 0, 2*len(best))
 	for _, p := range best {
 		nums = append(nums, p.chunk)

@@ -16,16 +16,36 @@ type place struct {
 // It is small enough to be inlined.
 func (a *place) ahead(b *place) bool { return a.v > b.v || a.v == b.v && a.chunk < b.chunk }
 
-// best returns the places of the n best candidates by f, best first: those of which it is
+// measure is what candidates are ordered by.
+type measure uint8
+
+const (
+	byScore  measure = iota
+	bySearch         // cand.s0
+)
+
+// of returns the value of a candidate; 0 for what is none.
+func (m measure) of(c *cand) float64 {
+	switch {
+	case !c.in:
+		return 0
+	case m == bySearch:
+		return c.s0
+	}
+	return c.Score
+}
+
+// best returns the places of the n best candidates, best first: those of which the measure is
 // above 0. They are good until the next call.
-func (q *work) best(n int, f func(c *cand) float64) []place {
+func (q *work) best(n int, by measure) []place {
+	if n <= fewPlaces {
+		if some, ok := q.few(n, by); ok {
+			return some
+		}
+	}
 	all := q.order[:0]
 	for i := range q.cand {
-		c := &q.cand[i]
-		if !c.in {
-			continue
-		}
-		if v := f(c); v > 0 {
+		if v := by.of(&q.cand[i]); v > 0 {
 			all = append(all, place{v, q.rows[i].Chunk, int32(i)})
 		}
 	}
@@ -38,7 +58,44 @@ const (
 	buckets = 256
 	// fewPlaces is the number of places up to which they are sorted by insertion.
 	fewPlaces = 32
+	// fewMoves bounds the moves of few, for each candidate.
+	fewMoves = 4
 )
+
+// few is best for few places: it keeps the best so far in order. It reports false where that takes many moves, as it does where each candidate is
+// better than most before it.
+func (q *work) few(n int, by measure) ([]place, bool) {
+	if n <= 0 {
+		return nil, true
+	}
+	q.sorted = slices.Grow(q.sorted[:0], n)
+	some, moves, floor := q.sorted[:0], n*n+fewMoves*len(q.cand), 0.0
+	for i := range q.cand {
+		v := by.of(&q.cand[i])
+		if !(v > 0 && v >= floor) {
+			continue
+		}
+		p := place{v, q.rows[i].Chunk, int32(i)}
+		if len(some) < n {
+			some = some[:len(some)+1]
+		} else if !p.ahead(&some[n-1]) {
+			continue
+		}
+		last := len(some) - 1
+		j := last
+		for ; j > 0 && p.ahead(&some[j-1]); j-- {
+			some[j] = some[j-1]
+		}
+		some[j] = p
+		if moves -= last - j; moves < 0 {
+			return nil, false
+		}
+		if len(some) == n {
+			floor = some[last].v
+		}
+	}
+	return some, true
+}
 
 // first returns the n first of places with values above 0, in their order and in the memory of
 // into, which has room for all: a distribution into buckets of value (Knuth, vol. 3, 5.2.5), and a sort of each

@@ -18,6 +18,7 @@ type Question struct {
 	read     bool // vec is there from the start
 	embedded sync.Once
 	vec      []float32
+	room     []float32 // of the vector that was read last
 	err      error
 
 	coverage float64
@@ -30,22 +31,32 @@ type Question struct {
 // Ask reads a question; now resolves its relative dates. Memories need the cues of times,
 // knowledge grams, and a mode or an alpha that is chosen from the question the rest.
 func (e *Engine) Ask(text string, now time.Time, kinds language.CueKind) *Question {
-	return e.ask(text, language.SomeCues(text, now, kinds))
+	return e.AskIn(new(Question), text, now, kinds)
 }
 
-func (e *Engine) ask(text string, cues language.Cues) *Question {
-	a := &Question{text: text, embedder: e.Embedder, coverage: 1, cues: cues}
+// AskIn is Ask in the memory of a question that nobody uses any more.
+func (e *Engine) AskIn(a *Question, text string, now time.Time, kinds language.CueKind) *Question {
+	e.ask(a, text, language.SomeCues(text, now, kinds))
+	return a
+}
+
+// Forget lets go of what was asked; the next question may be asked in the memory.
+func (a *Question) Forget() { *a = Question{room: a.room} }
+
+func (e *Engine) ask(a *Question, text string, cues language.Cues) {
+	*a = Question{text: text, embedder: e.Embedder, coverage: 1, cues: cues, room: a.room}
 	if e.Fast != nil {
-		a.fast = e.Fast.ask(text, cues)
+		a.fast = new(Question)
+		e.Fast.ask(a.fast, text, cues)
 	}
 	switch {
 	case e.Read != nil:
 		a.read = true
-		a.vec, a.coverage = e.Read(text)
+		a.vec, a.coverage = e.Read(a.room[:0], text)
+		a.room = a.vec
 	case e.Coverage != nil:
 		a.coverage = e.Coverage(text)
 	}
-	return a
 }
 
 // Cues are what the words of the question say; nobody may change them.

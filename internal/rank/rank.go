@@ -36,8 +36,8 @@ type Engine struct {
 	Embedder Embedder
 	// Coverage is the share of a text's content words that the embedder knows; nil: it knows all.
 	Coverage func(text string) float64
-	// Read is EmbedQuery and Coverage in one, of an embedder for which that costs less and that is never far away; nil: they are asked apart.
-	Read func(text string) (vec []float32, coverage float64)
+	// Read appends the vector of EmbedQuery and tells what Coverage does, in one, of an embedder for which that costs less and that is never far away; nil: they are asked apart.
+	Read func(dst []float32, text string) (vec []float32, coverage float64)
 	// MemoryQuery makes of the vector of a question the one by which memories are looked for; nil: it is the same.
 	MemoryQuery func(query []float32) []float32
 	// Word appends the unit vector of a word; nil: there is no late interaction.
@@ -109,7 +109,7 @@ type Answer struct {
 // call.
 func (a *Answer) Best(n int) []Scored {
 	q := a.work
-	order := q.best(n, func(c *cand) float64 { return c.Score })
+	order := q.best(n, byScore)
 	q.hits = slices.Grow(q.hits[:0], len(order))
 	for _, p := range order {
 		q.hits = append(q.hits, Scored{Chunk: p.chunk, Source: q.rows[p.at].Source, Score: p.v, at: p.at})

@@ -395,7 +395,7 @@ func TestRead(t *testing.T) {
 	apart.Coverage = func(string) float64 { return .3 }
 	once := engine()
 	once.Embedder, once.Coverage = oneWay{fails: true}, apart.Coverage
-	once.Read = func(text string) ([]float32, float64) {
+	once.Read = func(_ []float32, text string) ([]float32, float64) {
 		vec, err := apart.Embedder.EmbedQuery(t.Context(), text)
 		require.NoError(t, err)
 		return vec, .3
@@ -447,6 +447,43 @@ func TestFirst(t *testing.T) {
 		}
 		require.Equal(t, want[:n], got)
 	}
+}
+
+// TestFewBest holds that the few best candidates are those that an order of all begins with, and that values which rise all the time are left to it.
+func TestFewBest(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(6, 7))
+	gaveUp := 0
+	for range 600 {
+		q, values, rising := &work{}, 1+rng.IntN(300), rng.IntN(3) == 0
+		for i := range rng.IntN(600) {
+			c := cand{in: rng.IntN(8) > 0, Score: float64(rng.IntN(values)), s0: float64(rng.IntN(values)) - 1}
+			if rising {
+				c.Score = float64(i)
+			}
+			q.cand, q.rows = append(q.cand, c), append(q.rows, backend.Surveyed{Chunk: rng.Int64N(1 << 40)})
+		}
+		by, n := measure(rng.IntN(2)), rng.IntN(fewPlaces+1)
+		var all []place
+		for i := range q.cand {
+			if v := by.of(&q.cand[i]); v > 0 {
+				all = append(all, place{v, q.rows[i].Chunk, int32(i)})
+			}
+		}
+		slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.chunk, b.chunk)) })
+		want := all[:min(n, len(all))]
+		got, ok := q.few(n, by)
+		if !ok {
+			gaveUp++
+		}
+		if ok || n == 0 {
+			require.Equal(t, len(want), len(got))
+			require.True(t, slices.Equal(want, got))
+		}
+		require.True(t, slices.Equal(want, q.best(n, by)))
+	}
+	require.Positive(t, gaveUp, "rising values take many moves")
+	require.Less(t, gaveUp, 200, "others do not")
 }
 
 // TestChunkIndex compares the table with a map, over several generations.

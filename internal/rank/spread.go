@@ -13,7 +13,7 @@ func (q *work) spread() {
 	if !q.cues.List || q.replies {
 		return
 	}
-	order := q.best(len(q.cand), func(c *cand) float64 { return c.Score })
+	order := q.best(len(q.cand), byScore)
 	if len(order) == 0 {
 		return
 	}

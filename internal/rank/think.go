@@ -51,7 +51,7 @@ func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error 
 // (Gutiérrez et al., 2024): half of the restart lies on the question's entities by
 // rarity, half on the best passages by the square of their score.
 func (q *work) walk(ents []named, gamma float64) error {
-	seeds := q.best(walkSeeds, func(c *cand) float64 { return c.s0 })
+	seeds := q.best(walkSeeds, bySearch)
 	g := newGraph(q)
 	var chunks []int64
 	for _, p := range seeds {
@@ -115,7 +115,7 @@ func (q *work) walk(ents []named, gamma float64) error {
 // feedback expands the question by the terms of its best passages (RM3; Lavrenko
 // and Croft, 2001), which helps questions that name no entity.
 func (q *work) feedback(share float64) error {
-	top := q.best(feedbackDocs, func(c *cand) float64 { return c.s0 })
+	top := q.best(feedbackDocs, bySearch)
 	nums := make([]int64, len(top))
 	for i, p := range top {
 		nums[i] = p.chunk

@@ -66,7 +66,10 @@ func (r *run) search() error {
 		query = r.Hint + "\n" + query
 	}
 	began := r.Laps.Clock()
-	question := r.Ranker.Ask(query, r.Now, r.cueKinds())
+	if r.words == nil {
+		r.words = new(rank.Question)
+	}
+	question := r.Ranker.AskIn(r.words, query, r.Now, r.cueKinds())
 	r.Laps.Part("question", began)
 	if r.Hint == "" {
 		r.cues = question.Cues()

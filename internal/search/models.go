@@ -80,7 +80,7 @@ func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
 		r.Coverage = c.Coverage
 	}
 	if t, ok := of.(*static.Embedder); ok { // itself: what wraps it may change its vectors
-		r.Read = t.ReadQuery
+		r.Read = t.AppendQuery
 	}
 	if w, ok := of.(embed.WordEmbedder); ok {
 		r.Word = w.AppendWord
