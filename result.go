@@ -2,7 +2,6 @@ package contextmem
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -107,12 +106,15 @@ type Passage struct {
 	Start, End int // byte offsets in Chunk.Text
 }
 
-// resultMemory is the memory of a result: that of one value of each kind, which the REST handler lends again and again.
+// resultMemory is the memory of a search and of its result: that of one value of each kind, which the REST handler lends again and again.
 type resultMemory struct {
 	chunks  []Chunk
 	parts   []Explain
 	sources []SourceInfo
 	graph   graph.Memory
+	titles  reuse.Texts
+	result  *Result      // not part of the memory: a caller may keep it
+	search  *search.Room // nor is this, which refers to the tenant
 }
 
 // maxResultMemory keeps the memory of a rare large result from being kept.
@@ -122,14 +124,18 @@ const maxResultMemory = 128
 func resultMemoryFor(ctx context.Context) *resultMemory {
 	slot := reuse.From(ctx)
 	if slot == nil {
-		return new(resultMemory)
+		return newResultMemory()
 	}
 	m, _ := slot.Take().(*resultMemory)
 	if m == nil || max(cap(m.chunks), cap(m.sources), m.graph.Size()) > maxResultMemory {
-		m = new(resultMemory)
+		m = newResultMemory()
 	}
 	slot.Keep(m)
 	return m
+}
+
+func newResultMemory() *resultMemory {
+	return &resultMemory{result: new(Result), search: new(search.Room)}
 }
 
 // shaper turns what a recall found into what users see.
@@ -139,7 +145,7 @@ type shaper struct {
 	layout   string // of the chunk before: those of a result are often the same
 	inferred bool   // it marks inferred statements
 	page     int    // that it names
-	titles   strings.Builder
+	titles   *reuse.Texts
 	left     int // chunks that may need room in titles
 }
 
@@ -149,33 +155,27 @@ func (s *shaper) title(text string) string {
 	if !cut {
 		return line
 	}
-	if need := len(line) + len(item.CutSign); s.titles.Cap()-s.titles.Len() < need {
-		s.titles = strings.Builder{}
-		s.titles.Grow(min(max(s.left, 1), 16) * need)
-	}
-	from := s.titles.Len()
-	s.titles.WriteString(line)
-	s.titles.WriteString(item.CutSign)
-	return s.titles.String()[from:]
+	return s.titles.Join(line, item.CutSign, min(s.left+1, 16))
 }
 
 // shapeResult turns what a search found into a result, and ends the search.
-func shapeResult(ctx context.Context, op string, found *search.Found, err error) (*Result, error) {
+func (m *resultMemory) shapeResult(ctx context.Context, op string, found *search.Found, err error) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := shape(ctx, found)
+	res, err := m.shape(found)
 	found.Release(ctx, err)
 	return res, fault.Wrap(op, fault.Search, "", err)
 }
 
-func shape(ctx context.Context, found *search.Found) (*Result, error) {
-	s := shaper{docs: found.Docs, newer: found.Newer, left: len(found.Hits) + len(found.Related)}
-	m := resultMemoryFor(ctx)
+func (m *resultMemory) shape(found *search.Found) (*Result, error) {
+	m.titles.Forget()
+	s := shaper{docs: found.Docs, titles: &m.titles, newer: found.Newer, left: len(found.Hits) + len(found.Related)}
 	m.chunks = reuse.Zeroed(m.chunks, len(found.Hits)+len(found.Related))
 	m.parts = reuse.Zeroed(m.parts, len(found.Hits))
 	m.sources = reuse.Zeroed(m.sources, found.Sources)
-	res := &Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0], Temporal: found.Temporal,
+	res := m.result
+	*res = Result{Mode: ModeFast, Alpha: found.Alpha, Chunks: m.chunks, Sources: m.sources[:0], Temporal: found.Temporal,
 		RequestID: found.RequestID, Instructions: found.Instructions, Warnings: found.Warnings}
 	if found.Thinking {
 		res.Mode = ModeThinking

@@ -335,7 +335,10 @@ func (m member) elements(at, what string, each func(at string, e member) error) 
 }
 
 // members reads an object.
-func (m member) members(at string) (*members, error) {
+func (m member) members(at string) (*members, error) { return m.membersInto(at, nil) }
+
+// membersInto is members that fills an empty object, unless it is nil or there are many.
+func (m member) membersInto(at string, ms *members) (*members, error) {
 	if m.json == nil || m.json[0] != '{' {
 		return nil, m.want(at, "an object")
 	}
@@ -343,7 +346,9 @@ func (m member) members(at string) (*members, error) {
 	if n >= maxElements {
 		return nil, tooMany(at)
 	}
-	ms := newMembers(n + 1)
+	if ms == nil || n+1 >= manyMembers {
+		ms = newMembers(n + 1)
+	}
 	split(m.json, m.raw, ms.set)
 	return ms, nil
 }

@@ -23,7 +23,6 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
-	"github.com/contextmem/contextmem/internal/reuse"
 )
 
 // Limits of requests, used where Options leaves them 0.
@@ -265,8 +264,15 @@ func (a *api) unrouted(w http.ResponseWriter, r *http.Request) {
 
 // handle runs a route.
 func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
-	id := requestID(w)
-	c := a.call(w, r, rt, id)
+	c := desks.Get().(*call)
+	c.begin(a, w, r, rt, requestID(w))
+	c.run()
+	c.release()
+}
+
+// run answers the request.
+func (c *call) run() {
+	a, w, r, rt := c.api, c.w, c.r, c.rt
 	p, err := a.auth.Authenticate(r)
 	if err != nil {
 		c.fail(err)
@@ -320,7 +326,6 @@ type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctx     context.Context
-	slot    *reuse.Slot // with the memory of a recall's result, which goes to later calls; nil: no recall
 	rt      *route
 	id      string
 	started time.Time
@@ -334,15 +339,22 @@ type call struct {
 	success envelope // what is answered, of families that have one
 	query   queryMeta
 	warn    []fault.Warning
+	desk
 }
 
 func (a *api) call(w http.ResponseWriter, r *http.Request, rt *route, id string) *call {
 	if rt == nil {
 		rt = a.family(r.URL.Path)
 	}
-	c := &call{api: a, w: w, r: r, ctx: r.Context(), rt: rt, id: id, started: time.Now()}
+	c := new(call)
+	c.begin(a, w, r, rt, id)
+	return c
+}
+
+// begin makes a call whose fields are zero that of a request.
+func (c *call) begin(a *api, w http.ResponseWriter, r *http.Request, rt *route, id string) {
+	c.api, c.w, c.r, c.ctx, c.rt, c.id, c.started = a, w, r, r.Context(), rt, id, time.Now()
 	c.inner = decoder{depth: a.o.MaxJSONDepth, in: &c.in}
 	c.outer = c.inner
 	c.outer.top = true
-	return c
 }

@@ -261,7 +261,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(`{"a":` + v + `}`))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := parseObject("body", b, DefaultMaxJSONDepth)
+		m, err := parseObject("body", b, DefaultMaxJSONDepth, nil)
 		if err != nil {
 			var ce *contextmem.Error
 			require.ErrorAs(t, err, &ce)

@@ -135,7 +135,7 @@ func (c *call) decodeJSON() error {
 			return bad(fault.KindUnprocessed, "body", "must be JSON, not %s", mt)
 		}
 	}
-	if c.in.members, err = parseObject("body", b, c.api.o.MaxJSONDepth); err != nil {
+	if c.in.members, err = parseObject("body", b, c.api.o.MaxJSONDepth, &c.given); err != nil {
 		return err
 	}
 	if inner, ok := c.in.members.named("request"); ok && c.rt.unwrapRequest && inner.typeName() == "object" {
@@ -168,8 +168,8 @@ func (c *call) bodyError(err error, what string) error {
 // smallBody is the size up to which strings of a body share one copy of it: whoever keeps one of them keeps no more than this.
 const smallBody = 2 << 10
 
-// parseObject reads a JSON object with its bounds; field names it in errors.
-func parseObject(field string, b []byte, depth int) (*members, error) {
+// parseObject reads a JSON object with its bounds, into an empty one or, where that is nil or it is large, one of its own; field names it in errors.
+func parseObject(field string, b []byte, depth int, into *members) (*members, error) {
 	b = bytes.TrimSpace(b)
 	if depth < 1 || !isFlatObject(b) {
 		if err := checkJSON(field, b, depth); err != nil {
@@ -183,7 +183,7 @@ func parseObject(field string, b []byte, depth int) (*members, error) {
 	if len(b) <= smallBody {
 		m.raw = string(b)
 	}
-	return m.members(field)
+	return m.membersInto(field, into)
 }
 
 // checkJSON bounds nesting before anything is built, and refuses what is not UTF-8 and an escaped NUL.

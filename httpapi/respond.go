@@ -103,7 +103,6 @@ var (
 
 // succeed answers with a success in the shape of the route's family.
 func (c *call) succeed(data any) {
-	defer c.giveBack()
 	status := c.rt.status
 	if status == 0 {
 		status = http.StatusOK

@@ -43,8 +43,8 @@ func v1RecallPreferences(c *call, sub contextmem.Sub) (any, error) {
 }
 
 func v1Recall(c *call, sub contextmem.Sub, class contextmem.Class) (any, error) {
-	var r v1RecallRequest
-	if err := c.read(&r); err != nil {
+	r := &c.v1
+	if err := c.read(r); err != nil {
 		return nil, err
 	}
 	q := contextmem.Recall{Class: class, Query: r.Query, MaxResults: r.MaxResults, Mode: contextmem.Mode(r.Mode), GraphContext: r.GraphContext, Apps: r.Apps,

@@ -44,8 +44,8 @@ var queryNames = []map[string]bool{planFor[queryRequest]().names, planFor[hybrid
 var queryClasses = map[string]contextmem.Class{"knowledge": contextmem.ClassKnowledge, "memory": contextmem.ClassMemory, "all": contextmem.ClassAll}
 
 func v2Query(c *call, sub contextmem.Sub) (any, error) {
-	var r queryRequest
-	if err := c.read(&r); err != nil {
+	r := &c.v2
+	if err := c.read(r); err != nil {
 		return nil, err
 	}
 	if r.Collections != nil && c.in.has("collection") {
@@ -108,8 +108,8 @@ func (c *call) queryAnswer(res *contextmem.Result, m queryMeta) any {
 
 // hybrid reads the parameters of hybrid queries.
 func (c *call) hybrid(q *contextmem.Recall) error {
-	var o hybridOptions
-	if err := c.read(&o); err != nil {
+	o := &c.mixed
+	if err := c.read(o); err != nil {
 		return err
 	}
 	q.Mode, q.GraphContext, q.Apps, q.RelatedChunks = contextmem.Mode(o.Mode), o.GraphContext, o.Apps, o.RelatedChunks
@@ -133,7 +133,8 @@ func (c *call) temporal() *contextmem.Temporal {
 	if string(on.json) == "false" {
 		return nil
 	}
-	t := &contextmem.Temporal{}
+	t := &c.dated
+	*t = contextmem.Temporal{}
 	now, _ := c.in.members.get("temporal_now")
 	t.Now = c.lenientTime("temporal_now", now)
 	intent, ok := c.in.members.get("temporal_intent")

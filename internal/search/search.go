@@ -99,9 +99,20 @@ func (c *call) observed(ctx context.Context, err error) {
 	c.laps.End(ctx, c.Observer, err)
 }
 
+// Room is the memory of a search. It is one search's until that is released or has failed; then another may have it.
+type Room struct{ call call }
+
+// begin makes the room that of a search.
+func (r *Room) begin(e *Engine, at Place, q *Query) *call {
+	c := &r.call
+	*c = call{}
+	c.Engine, c.Query, c.at = e, *q, at
+	return c
+}
+
 // Recall searches by words and meaning.
-func (e *Engine) Recall(ctx context.Context, op string, at Place, q Query) (*Found, error) {
-	c := &call{Engine: e, Query: q, at: at}
+func (e *Engine) Recall(ctx context.Context, op string, at Place, q Query, room *Room) (*Found, error) {
+	c := room.begin(e, at, &q)
 	if err := c.complete(op); err != nil {
 		return nil, err
 	}
@@ -113,8 +124,8 @@ func (e *Engine) Recall(ctx context.Context, op string, at Place, q Query) (*Fou
 }
 
 // Boolean searches for words.
-func (e *Engine) Boolean(ctx context.Context, op string, at Place, q Query, words backend.Operator) (*Found, error) {
-	c := &call{Engine: e, Query: q, at: at}
+func (e *Engine) Boolean(ctx context.Context, op string, at Place, q Query, words backend.Operator, room *Room) (*Found, error) {
+	c := room.begin(e, at, &q)
 	if err := c.completeBoolean(op); err != nil {
 		return nil, err
 	}
