@@ -68,3 +68,44 @@ func TestPerSourceOfKnowledge(t *testing.T) {
 		})
 	}
 }
+
+// A source has one place in every kind of recall.
+func TestOnePlaceInEveryRecall(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	sub := acme.Sub("a")
+	var ms []contextmem.Memory
+	for i := range 6 {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), UserName: "Ann", Infer: true, Text: fmt.Sprintf("I like green tea number %d. I work at shop %d, which sells tea.", i, i)})
+	}
+	remember(t, sub, ms...)
+	check := func(res *contextmem.Result, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		seen, statements := map[string]bool{}, 0
+		for _, c := range res.Chunks {
+			require.False(t, seen[c.SourceID], "%s twice", c.SourceID)
+			require.False(t, c.Inferred)
+			seen[c.SourceID] = true
+			statements += len(c.Statements)
+		}
+		require.Len(t, seen, 5)
+		require.Positive(t, statements)
+	}
+	for name, q := range map[string]contextmem.Recall{
+		"fast": {Mode: contextmem.ModeFast}, "thinking": {Mode: contextmem.ModeThinking}, "auto": {Mode: contextmem.ModeAuto}, "keywords": {Alpha: contextmem.FixedAlpha(0)}, "meaning": {Alpha: contextmem.FixedAlpha(1)},
+		"both classes": {Class: contextmem.ClassAll}, "recency": {RecencyBias: .5}, "relevance": {MinRelevance: 1e-9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if q.Query, q.MaxResults = "Ann likes tea", 5; q.Class == 0 {
+				q.Class = contextmem.ClassMemory
+			}
+			check(sub.Recall(t.Context(), q))
+		})
+	}
+	for name, op := range map[string]contextmem.Operator{"or": contextmem.OperatorOr, "and": contextmem.OperatorAnd, "phrase": contextmem.OperatorPhrase} {
+		t.Run("boolean "+name, func(t *testing.T) {
+			check(sub.BooleanRecall(t.Context(), contextmem.BooleanRecallRequest{Query: "green tea", Class: contextmem.ClassMemory, Operator: op, MaxResults: 5}))
+		})
+	}
+}

@@ -18,17 +18,22 @@ func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op ba
 			return nil, err
 		}
 		r.Laps.Lap("rank")
-		hits, err := r.hydrate(r.MaxResults)
+		hits, err := r.spread(r.MaxResults, r.hydrate)
 		if err != nil {
 			return nil, err
 		}
 		r.Laps.Lap("read")
-		if len(hits) < r.MaxResults && cut && k < maxCandidates {
+		few := cut && r.places(hits) < r.MaxResults
+		if few && k < maxCandidates {
 			continue
 		}
-		if len(hits) < r.MaxResults && cut {
+		if few {
 			r.bounded()
 		}
+		if hits, err = r.condense(hits); err != nil {
+			return nil, err
+		}
+		hits = hits[:min(len(hits), r.MaxResults)]
 		r.Superseded = Mark
 		if hits, err = r.succeed(hits); err != nil {
 			return nil, err
