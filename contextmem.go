@@ -155,12 +155,12 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	}
 	s.profiles = &profile.Engine{Slots: slots}
 	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
-		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
+		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Forget: o.Forgetting, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
 		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.search.Set = s.set
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
-		Changes: &change.Engine{Judge: s.judge, Logger: o.Logger},
+		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
 			BatchItems: o.BatchItems, BatchBytes: 2 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
 	s.set.SetAttention(s.sched)

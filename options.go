@@ -1,6 +1,7 @@
 package contextmem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -135,6 +136,9 @@ type Options struct {
 	RecallBudget time.Duration
 	// Slots adds to the matters by which facts are grouped; one with the name of a standard slot adds to that. See [Sub.Profile].
 	Slots []facts.Slot
+	// Forgetting weighs memories by age and use: the score is multiplied by .5 (old, never recalled) to 1.5 (recalled again and again), as Explain.Forgetting says; nothing is
+	// lost. What is told again in the same words takes the place of what was told before, until [Sub.Restore] undoes it. See docs/recall.md.
+	Forgetting bool
 	// FeedbackBoosts lets ratings and ground truth move the ranking of later recalls.
 	FeedbackBoosts bool
 
@@ -188,10 +192,7 @@ func (o *Options) withDefaults() (*Options, error) {
 	errs = within(errs, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
 	errs = within(errs, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
 	errs = within(errs, "ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
-	if c.ChunkOverlapBytes == 0 {
-		c.ChunkOverlapBytes = min(150, c.ChunkBytes/2)
-	}
-	c.ChunkOverlapBytes = max(c.ChunkOverlapBytes, 0)
+	c.ChunkOverlapBytes = max(cmp.Or(c.ChunkOverlapBytes, min(150, c.ChunkBytes/2)), 0)
 	if c.ChunkOverlapBytes > c.ChunkBytes/2 {
 		errs = multierror.Append(errs, fmt.Errorf("option ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes))
 	}

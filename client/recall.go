@@ -129,20 +129,21 @@ type chunk struct {
 	Extra      []string       `json:"extra_context_ids"`
 	AlsoFrom   []string       `json:"also_source_ids"`
 	Parts      *struct {
-		App       float64 `json:"app"`
-		Bridge    float64 `json:"bridge"`
-		Context   float64 `json:"context"`
-		Entity    float64 `json:"entity"`
-		Expansion float64 `json:"expansion"`
-		Feedback  float64 `json:"feedback"`
-		Graph     float64 `json:"graph"`
-		Keyword   float64 `json:"keyword"`
-		Late      float64 `json:"late_interaction"`
-		Recency   float64 `json:"recency"`
-		Rerank    float64 `json:"rerank"`
-		Semantic  float64 `json:"semantic"`
-		Speaker   float64 `json:"speaker"`
-		Time      float64 `json:"time"`
+		App        float64 `json:"app"`
+		Bridge     float64 `json:"bridge"`
+		Context    float64 `json:"context"`
+		Entity     float64 `json:"entity"`
+		Expansion  float64 `json:"expansion"`
+		Feedback   float64 `json:"feedback"`
+		Graph      float64 `json:"graph"`
+		Keyword    float64 `json:"keyword"`
+		Late       float64 `json:"late_interaction"`
+		Recency    float64 `json:"recency"`
+		Forgetting float64 `json:"forgetting"`
+		Rerank     float64 `json:"rerank"`
+		Semantic   float64 `json:"semantic"`
+		Speaker    float64 `json:"speaker"`
+		Time       float64 `json:"time"`
 	} `json:"score_parts"`
 }
 
@@ -165,7 +166,7 @@ func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
 		UpdatedAt: readTime(c.Updated), Layout: string(c.Layout), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom}
 	if p := c.Parts; p != nil {
 		out.Explain = &contextmem.Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
-			Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, Rerank: p.Rerank, App: p.App, Recency: p.Recency, Feedback: p.Feedback}
+			Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, Rerank: p.Rerank, App: p.App, Recency: p.Recency, Forgetting: p.Forgetting, Feedback: p.Feedback}
 	}
 	return out
 }

@@ -16,6 +16,7 @@ type Explain struct {
 	Rerank     float64 // what Options.Reranker changed
 	App        float64 // the lane of app items
 	Recency    float64 // factor-like: what recency added or took
+	Forgetting float64 // factor-like: what use and age added or took, see Options.Forgetting
 	Succession float64 // what a memory got from those that it took the place of, or lost to what took its place
 	Feedback   float64 // boosts, see Options.FeedbackBoosts
 	RawDense   float64 // inner product

@@ -292,7 +292,7 @@ func (w *writer) parts(b []byte, e *contextmem.Explain) []byte {
 		name string
 		v    float64
 	}{{`"app":`, e.App}, {`"bridge":`, e.Bridge}, {`"context":`, e.Context}, {`"entity":`, e.Entity}, {`"expansion":`, e.Expansion},
-		{`"feedback":`, e.Feedback}, {`"graph":`, e.Graph}, {`"keyword":`, e.Keyword}, {`"late_interaction":`, e.Late}, {`"recency":`, e.Recency},
+		{`"feedback":`, e.Feedback}, {`"forgetting":`, e.Forgetting}, {`"graph":`, e.Graph}, {`"keyword":`, e.Keyword}, {`"late_interaction":`, e.Late}, {`"recency":`, e.Recency},
 		{`"rerank":`, e.Rerank}, {`"semantic":`, e.Semantic}, {`"speaker":`, e.Speaker}, {`"succession":`, e.Succession}, {`"time":`, e.Time}} {
 		if p.v != 0 {
 			b = w.score(append(comma(b, len(b)-start), p.name...), p.v)

@@ -55,6 +55,7 @@ var engineEffects = map[string]struct {
 	"public-url":             {it: "https://m.example", read: func(o *contextmem.Options) any { return o.PublicURL }, want: "https://m.example"},
 	"secret-key":             {it: strings.Repeat("ab", 32), read: func(o *contextmem.Options) any { return o.SecretKey[31] }, want: byte(0xab)},
 	"encryption-key":         {it: strings.Repeat("cd", 32), read: func(o *contextmem.Options) any { return o.EncryptionKey[31] }, want: byte(0xcd)},
+	"forgetting":             {it: "true", read: func(o *contextmem.Options) any { return o.Forgetting }, want: true},
 	"feedback-boosts":        {it: "true", read: func(o *contextmem.Options) any { return o.FeedbackBoosts }, want: true},
 	"workers":                {it: "3", read: func(o *contextmem.Options) any { return o.Workers }, want: 3},
 	"batch-items":            {it: "4", read: func(o *contextmem.Options) any { return o.BatchItems }, want: 4},

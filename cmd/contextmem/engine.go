@@ -62,6 +62,7 @@ type engineFlags struct {
 	maxFile, cache                                    int64
 	maxItems, maxMemories, maxMemory, maxAdditional   int
 	versions                                          int
+	forgetting                                        bool
 	retryFor, retryPause, lease, parse, budget        time.Duration
 	vectorRecall                                      float64
 	logLevel                                          string
@@ -109,6 +110,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.publicURL, "public-url", "", "address under which clients reach the server, for presigned URLs")
 	f.StringVar(&e.secretKey, "secret-key", "", "64 hexadecimal digits that seal secrets at rest; empty: a key file in the directory")
 	f.StringVar(&e.encryptionKey, "encryption-key", "", "64 hexadecimal digits that encrypt the directory, from its first use on; empty: it is not encrypted")
+	f.BoolVar(&e.forgetting, "forgetting", false, "weigh memories by age and use, and take what is told again in the same words for one")
 	f.BoolVar(&e.boosts, "feedback-boosts", false, "let ratings move the ranking of later recalls")
 	f.IntVar(&e.workers, "workers", 0, "batches processed at once; 0: the default")
 	f.IntVar(&e.batch, "batch-items", 0, "small items that a worker takes at once; 0: the default")
@@ -152,7 +154,7 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	o := &contextmem.Options{Logger: log, Workers: e.workers, BatchItems: e.batch, MaxAttempts: e.attempts, MaxOpenTenants: e.openTenants, MaxTenants: e.maxTenants,
 		ChunkBytes: e.chunk, ChunkMaxBytes: e.chunkMax, ChunkOverlapBytes: e.chunkOverlap, MaxFileBytes: e.maxFile, CacheBytes: e.cache, MaxItems: e.maxItems,
 		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, Versions: e.versions, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
-		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap, WebhookVendorHeaders: e.vendorHeaders}
+		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, Forgetting: e.forgetting, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap, WebhookVendorHeaders: e.vendorHeaders}
 	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
 		return nil, err
 	}

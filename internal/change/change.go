@@ -35,8 +35,9 @@ const rulesVersion = "rules 3"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
-	Judge  judge.Judge // nil: rules alone
-	Logger *slog.Logger
+	Judge       judge.Judge // nil: rules alone
+	Consolidate bool        // what is told again in the same words takes the place of what was told before
+	Logger      *slog.Logger
 }
 
 // Generation names the deciders: memories that were compared by others are compared again. It is above 0.
@@ -46,6 +47,9 @@ func (e *Engine) Generation() int64 {
 	if e.Judge != nil {
 		h.Write([]byte{0})
 		h.Write([]byte(e.Judge.Model()))
+	}
+	if e.Consolidate {
+		h.Write([]byte("\x00" + again))
 	}
 	return int64(h.Sum64()>>2) + 1
 }
@@ -134,7 +138,7 @@ func (r *run) load(nums []int64) error {
 // so that nothing near it needs to be found.
 func (r *run) leaveOut() error {
 	x, ok := r.Store.(backend.AheadTeller)
-	if !ok || r.Judge != nil {
+	if !ok || r.Judge != nil || r.Consolidate {
 		return nil
 	}
 	for _, v := range r.versions {
@@ -248,6 +252,9 @@ func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
 	}
 	if err := r.judge(s, near, verdicts); err != nil {
 		return nil, err
+	}
+	if r.Consolidate {
+		consolidate(s, near, verdicts)
 	}
 	var out []backend.Succession
 	for i, x := range verdicts {

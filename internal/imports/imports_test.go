@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"models/e5-bge", "internal/vectors", "internal/search", "internal/transfer", "internal/verify", "internal/erase"},
 	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual"},
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego", "internal/models/modeltest"},
-	{"internal/pipeline", "internal/metadata", "internal/lease", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/llm", "judge/neural",
+	{"internal/pipeline", "internal/metadata", "internal/lease", "internal/usage", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/llm", "judge/neural",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
 	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "transcribe", "rerank/remote", "backend/sqlite", "backend/postgres", "backend/weaviate"},
 	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder", "internal/parse/light"},

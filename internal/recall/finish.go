@@ -13,7 +13,7 @@ import (
 // finish orders the hits by their rows and adds what was asked for.
 func (r *run) finish() error {
 	want := r.MaxResults
-	if r.RecencyBias > 0 || r.Apps || r.Boosts || r.Reranker != nil || r.Superseded == Drop || !r.AsOf.IsZero() {
+	if r.RecencyBias > 0 || r.fades() || r.Apps || r.Boosts || r.Reranker != nil || r.Superseded == Drop || !r.AsOf.IsZero() {
 		want = max(want*overFetch, minHits)
 	} else {
 		want += 2 + want/10 // some may be gone, or belong to a source that floods

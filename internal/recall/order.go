@@ -18,6 +18,11 @@ const (
 // reorder applies what depends on rows: the app lane, feedback, the reranker.
 func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
 	var err error
+	if r.fades() {
+		if err := r.fade(hits); err != nil {
+			return nil, err
+		}
+	}
 	if r.Apps {
 		if hits, err = r.apps(hits); err != nil {
 			return nil, err
@@ -47,6 +52,29 @@ func freshness(src *backend.Source, now time.Time) float64 {
 	}
 	age := max(now.Sub(t), 0)
 	return math.Exp2(-float64(age) / float64(recencyHalfLife))
+}
+
+// fades reports whether memories are weighed by use and age: not where the past is asked for.
+func (r *run) fades() bool { return r.Uses != nil && r.AsOf.IsZero() && r.KnownAt.IsZero() }
+
+// fade weighs memories by how much they were used and how old they are.
+func (r *run) fade(hits []*Hit) error {
+	nums := make([]int64, len(hits))
+	for i, h := range hits {
+		nums[i] = h.Row.Src.Num
+	}
+	uses, err := r.Uses.Uses(r.ctx, nums)
+	if err != nil {
+		return err
+	}
+	for i, h := range hits {
+		if src := h.Row.Src; src.Part.Class == backend.Memory {
+			before := h.Score
+			h.Score *= uses[i].Factor(told(src), r.Now)
+			h.Parts.Forgetting = h.Score - before
+		}
+	}
+	return nil
 }
 
 // boost moves hits by what feedback on similar questions said of their sources.

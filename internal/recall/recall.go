@@ -20,6 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/rank"
+	"github.com/contextmem/contextmem/internal/usage"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/observe"
 )
@@ -51,6 +52,13 @@ type Workspace struct {
 	Lane     backend.Lane // of the vectors of Engine's embedder
 	FastLane backend.Lane // of those of its fast one
 	Docs     Docs
+	Uses     Uses // by which memories fade; nil: none does
+}
+
+// Uses tells how much versions of sources were used.
+type Uses interface {
+	// Uses returns the use of each version, in their order.
+	Uses(ctx context.Context, nums []int64) ([]usage.Use, error)
 }
 
 // Docs holds the records of sources.

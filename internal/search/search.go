@@ -30,6 +30,7 @@ type Config struct {
 	Reranker recall.Reranker // of thinking mode; nil: none
 	Judge    judge.Judge     // nil: none
 	Budget   time.Duration   // of the stages that thinking mode adds
+	Forget   bool            // memories fade with age, and less so with use
 	Boosts   bool            // apply what feedback taught
 	Profiles *profile.Engine
 	Requests *feedback.Requests
@@ -165,6 +166,9 @@ func (c *call) begin(ctx context.Context, op string) error {
 	c.Visible, c.Now, c.Laps = item.VisibleTo(c.Principals), time.Now(), &c.laps
 	c.ref, c.vectors = ref, ref.Use()
 	c.ws = recall.Workspace{Store: ref.Store, Vectors: ref.Workspace.Vectors(), Keywords: ref.Workspace.Keywords(), Graph: ref.Workspace.Graph(), Docs: ref}
+	if c.Forget {
+		c.ws.Uses = ref.Uses()
+	}
 	c.chooseVectors()
 	if err = c.scopes(ctx); err != nil {
 		err = fault.Wrap(op, fault.Sub, c.at.Sub, err)
@@ -277,7 +281,27 @@ func (c *call) answer(ctx context.Context, op string, search func() (*recall.Res
 	}
 	f.Warnings = append(c.warnings, f.Warnings...)
 	c.remember()
+	c.used()
 	return f, nil
+}
+
+// usedHits is how many of the best hits of a recall count as used.
+const usedHits = 3
+
+// used notes that the best memories were used, where memories fade.
+func (c *call) used() {
+	if c.ws.Uses == nil || !c.AsOf.IsZero() || !c.KnownAt.IsZero() {
+		return
+	}
+	var nums [usedHits]int64
+	n := 0
+	for _, h := range c.found.Hits {
+		if src := h.Row.Src; n < usedHits && h.First && src.Part.Class == backend.Memory {
+			nums[n] = src.Num
+			n++
+		}
+	}
+	c.ref.Uses().Note(c.Now, nums[:n]...)
 }
 
 // remember keeps what a recall found, so that feedback may speak of it.

@@ -239,6 +239,7 @@ func (s *Set) closeSpace(sp *Space) error {
 			s.tallies.set(sp.UID, t)
 		}
 	}
+	s.keepUses(ctx, sp)
 	sp.Follower.Close()
 	return errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
 }

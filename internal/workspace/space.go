@@ -9,6 +9,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/recent"
+	"github.com/contextmem/contextmem/internal/usage"
 )
 
 // Space is an open workspace and what runs over it. It is safe for concurrent use.
@@ -23,6 +24,7 @@ type Space struct {
 	Edits sync.Mutex
 
 	serving atomic.Pointer[Serving]
+	uses    *usage.Tally
 	reembed chan struct{} // has room for the one call that embeds again
 
 	refining  pass
@@ -55,8 +57,11 @@ func (sp *Space) Pages(num int64) (done, total int) {
 }
 
 func newSpace(uid string, ws backend.Workspace) *Space {
-	return &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
+	return &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
 }
+
+// Uses is how much the versions of the space were used.
+func (sp *Space) Uses() *usage.Tally { return sp.uses }
 
 // Doc returns the record of a source without its fingerprint, by which the records of files differ that are equal in all
 // else. Nobody may change it.

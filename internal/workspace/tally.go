@@ -168,6 +168,7 @@ func (s *Set) recount(ctx context.Context) error {
 		if !ok {
 			continue
 		}
+		s.keepUses(ctx, sp)
 		t, err := sp.count(ctx)
 		s.ReleaseUID(uid)
 		if err != nil {
@@ -180,7 +181,17 @@ func (s *Set) recount(ctx context.Context) error {
 	return nil
 }
 
-// KeepTallies stores every minute, until ctx ends, how many items the tenants hold.
+// keepUses stores how much a workspace was used since that was stored last.
+func (s *Set) keepUses(ctx context.Context, sp *Space) {
+	if _, gone := s.doomed.Load(sp.UID); gone {
+		return
+	}
+	if err := sp.uses.Flush(ctx); err != nil && ctx.Err() == nil {
+		s.Logger.Warn("how much memories were used could not be stored yet", "uid", sp.UID, "err", err)
+	}
+}
+
+// KeepTallies stores every minute, until ctx ends, how many items the tenants hold, and how much they were used.
 func (s *Set) KeepTallies(ctx context.Context) {
 	t := time.NewTicker(talliesEvery)
 	defer t.Stop()
