@@ -173,8 +173,42 @@ func (x *index) put(next *pending, f *file) error {
 			return err
 		}
 	}
+	x.counting.Lock()
+	defer x.counting.Unlock()
+	if f != nil { // once it counts it may be forgotten meanwhile
+		f.acquire()
+		defer f.release()
+		defer f.letGo(f.data)
+	}
+	if err := x.putOnDisk(next, f); err != nil {
+		return err
+	}
+	adopted := make([]*adoption, len(segments))
+	for i, t := range next.tails {
+		if adopted[i], err = t.p.prepareAdoption(segments[i], t.from); err != nil {
+			x.damage(err)
+			return nil
+		}
+	}
 	x.applying.Lock()
 	defer x.applying.Unlock()
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	if x.generation != next.generation {
+		return nil // it was forgotten with all files
+	}
+	for i, t := range next.tails {
+		if err := x.settle(t, f.blocks[i], adopted[i]); err != nil {
+			x.damage(err)
+			break
+		}
+	}
+	x.cache.calm.Store(0) // now these can be forgotten
+	return nil
+}
+
+// putOnDisk makes a file of tails one of those that count. Changes are applied meanwhile.
+func (x *index) putOnDisk(next *pending, f *file) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	if x.generation != next.generation {
@@ -184,20 +218,7 @@ func (x *index) put(next *pending, f *file) error {
 	if f != nil {
 		files = append(files, f)
 	}
-	if err := x.publish(files, next.applied, next.epoch); err != nil {
-		return err
-	}
-	for i, t := range next.tails {
-		if err := x.settle(t, f.blocks[i], segments[i]); err != nil {
-			x.damage(err)
-			break
-		}
-	}
-	x.cache.calm.Store(0) // now these can be forgotten
-	if f != nil {
-		f.letGo(f.data)
-	}
-	return nil
+	return x.publish(files, next.applied, next.epoch)
 }
 
 // writeFile makes the next file.
@@ -282,7 +303,7 @@ func openSegments(f *file) ([]*segment, error) {
 }
 
 // settle gives a slot the block that was written of its tail. The caller holds applying.
-func (x *index) settle(t *sealed, b *block, seg *segment) error {
+func (x *index) settle(t *sealed, b *block, seg *adoption) error {
 	s := t.slot
 	s.mu.Lock()
 	defer s.mu.Unlock()

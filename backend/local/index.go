@@ -13,7 +13,7 @@ import (
 
 // index is the indexes of one workspace. It serves as Vectors, Keywords and Graph.
 //
-// Locks are taken in the order life, flushing, applying, publishing, slot.mu, partition.mu,
+// Locks are taken in the order life, flushing, counting, applying, publishing, slot.mu, partition.mu,
 // index.mu.
 type index struct {
 	owner *Indexers
@@ -28,6 +28,7 @@ type index struct {
 	pending  *pending    // what it writes, or could not write; guarded by flushing
 	wanted   atomic.Bool // a flush was asked for because a tail is full
 
+	counting sync.Mutex // one new file is made to count at a time, on disk and then in memory
 	applying sync.Mutex // one writer at a time; held for moments by flushes and merges
 	applied  atomic.Uint64
 	epoch    atomic.Uint64 // of the last change
@@ -169,129 +170,6 @@ func (x *index) Epoch() (uint64, bool) { return x.epoch.Load(), true }
 
 // SetEpoch implements [backend.EpochKeeper].
 func (x *index) SetEpoch(epoch uint64) { x.epoch.Store(epoch) }
-
-// Apply makes changes searchable. Changes up to Applied are skipped. After an error
-// the changes before the failing one are applied. [backend.ErrUnavailable] once when
-// damage was found and the changes may not be those that come first.
-func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
-	if err := x.enter(ctx); err != nil {
-		return err
-	}
-	defer x.cache.shrink()
-	defer x.leave()
-	return x.applyAll(ctx, changes)
-}
-
-func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
-	x.applying.Lock()
-	defer x.applying.Unlock()
-	if err := x.startOver(); err != nil {
-		return err
-	}
-	if stale := x.stale; stale > 0 && len(changes) > 0 {
-		x.stale = 0
-		// Changes that were read before the damage was found begin behind what was
-		// applied then.
-		if changes[0].Seq > stale {
-			return fmt.Errorf("apply: damaged indexes start again from the first change: %w", backend.ErrUnavailable)
-		}
-	}
-	for i := range changes {
-		c := &changes[i]
-		if c.Seq <= x.applied.Load() {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		full, err := x.apply(c)
-		if isDamage(err) {
-			x.damage(err)
-			return fmt.Errorf("apply change %d: %w: %w", c.Seq, err, backend.ErrUnavailable)
-		}
-		if err != nil {
-			return fmt.Errorf("apply change %d: %w", c.Seq, err)
-		}
-		x.applied.Store(c.Seq)
-		if full {
-			x.relieve()
-		}
-	}
-	return nil
-}
-
-// apply makes one change, and reports whether the tail of its partition is so long
-// that it should be flushed. The caller holds applying.
-func (x *index) apply(c *backend.Change) (full bool, err error) {
-	switch c.Kind {
-	case backend.Mark:
-		return false, nil
-	case backend.DropSub:
-		x.emptyWhere(func(part backend.Partition) bool { return part.Sub == c.Part.Sub })
-		return false, nil
-	case backend.DropVectors:
-		x.dropLane(c.Lane)
-		return false, nil
-	case backend.PutVectors:
-		if known, err := x.knows(c.Part, c.Source); err != nil || !known {
-			return false, err
-		}
-		return x.applyLanes(c)
-	}
-	base := c
-	if c.Kind == backend.PutChunks && c.Lane != 0 {
-		base = withoutVectors(c)
-	}
-	if full, err = x.applyTo(base); err != nil {
-		return false, err
-	}
-	more, err := x.applyLanes(c)
-	return full || more, err
-}
-
-// applyTo makes a change of one partition.
-func (x *index) applyTo(c *backend.Change) (full bool, err error) {
-	s := x.find(c.Part)
-	if s == nil {
-		if c.Kind != backend.PutChunks || len(c.Rows) == 0 {
-			return false, nil
-		}
-		s = &slot{part: c.Part}
-	}
-	p, err := x.load(s)
-	if err != nil {
-		return false, err
-	}
-	if p == nil {
-		p = newPartition(c.Part.Class)
-	}
-	if _, err := p.need(allFacets); err != nil {
-		return false, err
-	}
-	switch c.Kind {
-	case backend.PutChunks:
-		err = p.put(c)
-	case backend.PutTags:
-		p.putTags(c.Source, c.Tags)
-	case backend.PutGraph:
-		p.putGraph(c.Source, c.Mentions)
-	case backend.Drop:
-		err = p.drop(c.Source)
-	}
-	if err != nil {
-		return false, err
-	}
-	if p.liveSources == 0 {
-		x.empty(s)
-		return false, nil
-	}
-	s.p.Store(p)
-	x.weigh(s, p)
-	x.mu.Lock()
-	x.slots[c.Part] = s
-	x.mu.Unlock()
-	return p.full(), nil
-}
 
 // Reset forgets everything; Applied is 0 afterwards.
 func (x *index) Reset(ctx context.Context) error {

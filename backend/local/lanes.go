@@ -24,12 +24,14 @@ func inLane(part backend.Partition, lane backend.Lane) backend.Partition {
 // laneOf returns the lane that a partition has the vectors of; 0: it has the text.
 func laneOf(part backend.Partition) backend.Lane { return backend.Lane(part.Class >> laneShift) }
 
-// applyLanes makes a change in the lanes above 0. The caller holds applying.
-func (x *index) applyLanes(c *backend.Change) (full bool, err error) {
-	for lane := backend.Lane(1); lane < backend.LaneCount; lane++ {
-		part := inLane(c.Part, lane)
-		change := backend.Change{Kind: c.Kind, Part: part, Source: c.Source, Tags: c.Tags}
+// laneSteps returns what the changes of a run, made in base, change in a lane above 0.
+func laneSteps(base []step, run []backend.Change, lane backend.Lane) (out []step) {
+	for i := range run {
+		c := &run[i]
+		change := &backend.Change{Kind: c.Kind, Part: inLane(c.Part, lane), Source: c.Source, Tags: c.Tags}
 		switch {
+		case c.Kind == backend.PutVectors && base[i].unknown:
+			continue
 		case c.Kind == backend.PutChunks && c.Lane == lane, c.Kind == backend.PutVectors && c.Lane == lane:
 			change.Kind, change.Rows = backend.PutChunks, withVectors(c.Rows)
 		case c.Kind == backend.PutChunks:
@@ -37,16 +39,9 @@ func (x *index) applyLanes(c *backend.Change) (full bool, err error) {
 		case c.Kind != backend.PutTags && c.Kind != backend.Drop:
 			continue
 		}
-		if len(change.Rows) == 0 && x.find(part) == nil {
-			continue
-		}
-		long, err := x.applyTo(&change)
-		if err != nil {
-			return false, err
-		}
-		full = full || long
+		out = append(out, step{at: i, Change: change})
 	}
-	return full, nil
+	return out
 }
 
 // withVectors returns the rows that have a vector, with nothing else to index.
@@ -68,23 +63,6 @@ func withoutVectors(c *backend.Change) *backend.Change {
 		out.Rows[i].Vector = nil
 	}
 	return &out
-}
-
-// knows reports whether a partition has a source.
-func (x *index) knows(part backend.Partition, source int64) (bool, error) {
-	s := x.find(part)
-	if s == nil {
-		return false, nil
-	}
-	p, err := x.load(s)
-	if err != nil || p == nil {
-		return false, err
-	}
-	if _, err := p.need(allFacets); err != nil {
-		return false, err
-	}
-	_, ok := p.find(source)
-	return ok, nil
 }
 
 // dropLane forgets the vectors of a lane above 0 in all partitions. Those of lane 0

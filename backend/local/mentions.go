@@ -56,14 +56,12 @@ func newMentions() mentions {
 }
 
 // putGraph replaces the mentions of a source. Mentions of chunks that are not the
-// source's are left out.
+// source's are left out. The caller holds mu.
 func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
 	at, ok := p.find(num)
 	if !ok {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	x := &p.mentions
 	x.remove(p, at)
 	own := make([]ref, 0, len(refs))

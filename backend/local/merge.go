@@ -146,22 +146,44 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 			return err
 		}
 	}
+	x.counting.Lock()
+	defer x.counting.Unlock()
+	f.acquire() // once it counts it may be forgotten meanwhile
+	defer f.release()
+	defer f.letGo(f.data)
+	if err := x.replaceOnDisk(run, f, generation); err != nil {
+		return err
+	}
+	defer func() {
+		for _, r := range run {
+			_ = os.Remove(r.path) // the next opening tries again
+			r.release()
+		}
+	}()
+	adopted := make(map[backend.Partition]*adoption, len(f.blocks))
+	blocks := make(map[backend.Partition]*block, len(f.blocks))
+	for i, b := range f.blocks {
+		blocks[b.part] = b
+		if segments[i] == nil {
+			continue
+		}
+		a := &adoption{segment: segments[i]}
+		if s := x.find(b.part); s != nil {
+			if p := s.p.Load(); p != nil && p.has(facetColumns) {
+				if a, err = p.prepareAdoption(segments[i], 0); err != nil {
+					x.damage(err)
+					return nil
+				}
+			}
+		}
+		adopted[b.part] = a
+	}
 	x.applying.Lock()
 	defer x.applying.Unlock()
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	if x.generation != generation {
-		return context.Canceled // everything was forgotten meanwhile
-	}
-	at := slices.Index(x.files, run[0])
-	next := slices.Clone(x.files[:at])
-	next = append(append(next, f), x.files[at+len(run):]...)
-	if err := x.publish(next, x.flushed, x.flushedIn); err != nil {
-		return err
-	}
-	merged := make(map[backend.Partition]int, len(f.blocks))
-	for i, b := range f.blocks {
-		merged[b.part] = i
+		return nil // the merged file was forgotten with all others
 	}
 	old := make(map[*file]bool, len(run))
 	for _, r := range run {
@@ -171,28 +193,31 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	slots := slices.Collect(maps.Values(x.slots))
 	x.mu.RUnlock()
 	for _, s := range slots {
-		var b *block
-		var seg *segment
-		if i, ok := merged[s.part]; ok {
-			b, seg = f.blocks[i], segments[i]
-		}
-		if err := x.replaceBlocks(s, old, b, seg); err != nil {
+		if err := x.replaceBlocks(s, old, blocks[s.part], adopted[s.part]); err != nil {
 			x.damage(err)
 			break
 		}
 	}
-	for _, r := range run {
-		_ = os.Remove(r.path) // the next opening tries again
-		r.release()
-	}
-	f.letGo(f.data)
 	return nil
+}
+
+// replaceOnDisk makes the merged file count in place of its run. Changes are applied meanwhile.
+func (x *index) replaceOnDisk(run []*file, f *file, generation int) error {
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	if x.generation != generation {
+		return context.Canceled // everything was forgotten meanwhile
+	}
+	at := slices.Index(x.files, run[0])
+	next := slices.Clone(x.files[:at])
+	next = append(append(next, f), x.files[at+len(run):]...)
+	return x.publish(next, x.flushed, x.flushedIn)
 }
 
 // replaceBlocks puts a merged block where those of the old files stood; nil when nothing
 // is left of them. A partition that has read nothing but runs begins again. The caller
 // holds applying.
-func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *segment) error {
+func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *adoption) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.ContainsFunc(s.blocks, func(b *block) bool { return old[b.file] }) {
@@ -225,7 +250,7 @@ func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *segmen
 }
 
 // replace exchanges segments. The caller holds mu.
-func (p *partition) replace(old map[*file]bool, seg *segment) error {
+func (p *partition) replace(old map[*file]bool, seg *adoption) error {
 	var segments []*segment
 	var vectors []*vectorPart
 	var gone []*file
@@ -239,7 +264,7 @@ func (p *partition) replace(old map[*file]bool, seg *segment) error {
 		gone = append(gone, o.block.file)
 		if seg != nil && !placed {
 			placed = true
-			segments = append(segments, seg)
+			segments = append(segments, seg.segment)
 			vectors = append(vectors, seg.parts...)
 		}
 	}
@@ -248,7 +273,7 @@ func (p *partition) replace(old map[*file]bool, seg *segment) error {
 	}
 	p.own()
 	if placed {
-		if err := p.adopt(seg, 0); err != nil {
+		if err := p.adopt(seg); err != nil {
 			return err
 		}
 	}
@@ -261,31 +286,5 @@ func (p *partition) replace(old map[*file]bool, seg *segment) error {
 	for _, f := range gone {
 		f.release()
 	}
-	return nil
-}
-
-// adopt brings a segment up to what was deleted since its files were written, and
-// takes a reference to its file. Its rows are among those of the partition, the given one the
-// first or before it.
-func (p *partition) adopt(seg *segment, from uint32) error {
-	for _, v := range seg.parts {
-		v.live = 0
-		for place := range uint32(v.search.Len()) {
-			if p.live.Has(v.row(place)) {
-				v.live++
-			}
-		}
-	}
-	if seg.words != nil {
-		for row := from; row < seg.block.nextRow; row++ {
-			if p.live.Has(row) {
-				continue
-			}
-			if _, err := seg.words.Delete(row); err != nil {
-				return err
-			}
-		}
-	}
-	seg.block.file.acquire()
 	return nil
 }

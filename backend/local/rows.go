@@ -10,54 +10,51 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// put adds the rows of a source, in place of any before.
-func (p *partition) put(c *backend.Change) error {
+// prepare reads the rows of a source that are to be put, the first of which gets the row first.
+func (c *step) prepare(first uint32) error {
 	for i := range c.Rows {
 		if err := checkVector(c.Rows[i].Vector); err != nil {
 			return err
 		}
 	}
-	if err := p.drop(c.Source); err != nil {
-		return err
+	c.first, c.order = first, make([]int, len(c.Rows))
+	for i := range c.order {
+		c.order[i] = i
 	}
-	if len(c.Rows) == 0 {
-		return nil // nothing to find
-	}
-	order := make([]int, len(c.Rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
-
-	first := uint32(len(p.chunk))
-	s := source{first: first, rows: uint32(len(order)), time: int64(backend.MicrosOf(c.Time))}
-	facts := make([]backend.RowExtra, len(order))
-	for i, at := range order {
+	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
+	c.facts, c.docs = make([]backend.RowExtra, len(c.order)), make([]lexical.Doc, len(c.order))
+	for i, at := range c.order {
 		in := &c.Rows[at]
-		facts[i] = rowExtra(in.Extra)
-		row := first + uint32(i)
-		if err := p.words.Add(row, lexical.Doc{Fields: fields(c.Title, in, &facts[i])}); err != nil {
-			return p.undo(first, row, err)
-		}
-		s.length += p.words.Length(row)
+		c.facts[i] = rowExtra(in.Extra)
+		c.docs[i] = lexical.Doc{Fields: fields(c.Title, in, &c.facts[i])}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tailTerms += s.length
-	p.publish(c, s, order, facts)
 	return nil
 }
 
-// undo forgets rows that were indexed for a source that cannot be put. They stay
-// behind as dead ones: their numbers are used up.
-func (p *partition) undo(first, end uint32, err error) error {
-	for row := first; row < end; row++ {
+// put makes the prepared rows of a source visible, in place of any before. The caller holds mu.
+func (p *partition) put(c *step) error {
+	if err := p.drop(c.Source); err != nil {
+		return err
+	}
+	if len(c.docs) == 0 {
+		return nil // nothing to find
+	}
+	s := source{first: c.first, rows: uint32(len(c.docs)), time: int64(backend.MicrosOf(c.Time))}
+	for row := s.first; row < s.first+s.rows; row++ {
+		s.length += p.words.Length(row)
+	}
+	p.tailTerms += s.length
+	p.publish(c, s)
+	return nil
+}
+
+// undo forgets rows before end that were indexed and not put. They stay behind as dead ones: their numbers are used up. The caller
+// holds mu.
+func (p *partition) undo(end uint32) {
+	for row := uint32(len(p.chunk)); row < end; row++ {
 		_, _ = p.words.Delete(row) // the error is always nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.skipTo(end)
-	return err
 }
 
 // skipTo makes rows up to end that are never live. The caller holds mu.
@@ -78,32 +75,32 @@ func (p *partition) skipTo(end uint32) {
 }
 
 // publish makes indexed rows visible. The caller holds mu.
-func (p *partition) publish(c *backend.Change, s source, order []int, facts []backend.RowExtra) {
+func (p *partition) publish(c *step, s source) {
 	s.name = p.intern(c.Session)
 	at := p.addSource(c.Source, s)
 	p.tagsOf = append(p.tagsOf, slices.Clone(c.Tags))
 	p.refsOf = append(p.refsOf, nil)
-	for i, from := range order {
-		in := &c.Rows[from]
+	for i, from := range c.order {
+		in, facts := &c.Rows[from], &c.facts[i]
 		var flags uint8
-		if facts[i].Question {
+		if facts.Question {
 			flags |= flagQuestion
 		}
-		if facts[i].HasTime {
+		if facts.HasTime {
 			flags |= flagHasTime
 		}
-		if facts[i].Asks {
+		if facts.Asks {
 			flags |= flagAsks
 		}
-		if facts[i].First {
+		if facts.First {
 			flags |= flagFirst
 		}
-		if facts[i].Second {
+		if facts.Second {
 			flags |= flagSecond
 		}
 		row := p.addRow(at, storedRow{
 			chunk: in.Chunk, ordinal: int32(min(max(in.Ordinal, math.MinInt32), math.MaxInt32)),
-			speaker: p.intern(facts[i].Speaker), flags: flags,
+			speaker: p.intern(facts.Speaker), flags: flags,
 		})
 		if len(in.Vector) > 0 {
 			p.vectorPart(len(in.Vector)).add(row, in.Vector)
@@ -162,14 +159,12 @@ func (p *partition) addLive(at uint32) {
 }
 
 // drop removes a source with everything of it; an unknown one is none. The error is
-// that of a damaged file.
+// that of a damaged file. The caller holds mu.
 func (p *partition) drop(num int64) error {
 	at, ok := p.find(num)
 	if !ok {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if s := &p.sources[at]; s.first < p.tailFrom {
 		p.dropped = append(p.dropped, storedDrop{num, s.first})
 		p.droppedRows += int(s.rows)
@@ -213,14 +208,12 @@ func (p *partition) removeRows(s *source) error {
 	return nil
 }
 
-// putTags replaces the tags of a source.
+// putTags replaces the tags of a source. The caller holds mu.
 func (p *partition) putTags(num int64, tags []uint64) {
 	at, ok := p.find(num)
 	if !ok {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.setTags(at, tags)
 	if p.sources[at].first < p.tailFrom {
 		p.changedTags[at] = struct{}{}

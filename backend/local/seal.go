@@ -68,8 +68,7 @@ func (p *partition) sealTail() *sealed {
 
 // settle puts the segment that was written of the sealed tail in its place; nil when the block
 // holds no rows. The caller holds mu. The error speaks of damage.
-func (p *partition) settle(seg *segment) error {
-	from := p.sealed.from
+func (p *partition) settle(seg *adoption) error {
 	p.sealed = nil
 	var parts, tail []*vectorPart
 	for _, v := range p.vectors {
@@ -81,10 +80,10 @@ func (p *partition) settle(seg *segment) error {
 		}
 	}
 	if seg != nil {
-		if err := p.adopt(seg, from); err != nil {
+		if err := p.adopt(seg); err != nil {
 			return err
 		}
-		p.segments = append(p.segments, seg)
+		p.segments = append(p.segments, seg.segment)
 		parts = append(parts, seg.parts...)
 	}
 	p.vectors = append(parts, tail...)

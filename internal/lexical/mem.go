@@ -62,6 +62,26 @@ func NewMem() *Mem {
 func (m *Mem) Add(row uint32, doc Doc) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.add(row, doc)
+}
+
+// AddAll is Add of documents whose rows follow each other from first on. Readers are waited for once. After an error the
+// documents before the failing one are there; added is their number.
+func (m *Mem) AddAll(first uint32, docs []Doc) (added int, err error) {
+	if len(docs) == 0 {
+		return 0, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, doc := range docs {
+		if err := m.add(first+uint32(i), doc); err != nil {
+			return i, err
+		}
+	}
+	return len(docs), nil
+}
+
+func (m *Mem) add(row uint32, doc Doc) error {
 	if n := len(m.rows); row == noDoc || n > 0 && m.rows[n-1] >= row {
 		return fmt.Errorf("%w: row %d", ErrOrder, row)
 	}

@@ -1,0 +1,223 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// Bounds of the changes of one partition that are made under one hold of its lock: about a millisecond's work. Searches hold
+// that lock for milliseconds, so that a writer who takes it for each change waits for a search as often.
+const (
+	maxRun     = 256 // changes
+	maxRunRows = 64  // new rows
+)
+
+// Apply makes changes searchable. Changes up to Applied are skipped. After an error
+// the changes before the failing one are applied. [backend.ErrUnavailable] once when
+// damage was found and the changes may not be those that come first.
+func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.cache.shrink()
+	defer x.leave()
+	return x.applyAll(ctx, changes)
+}
+
+func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	if err := x.startOver(); err != nil {
+		return err
+	}
+	if stale := x.stale; stale > 0 && len(changes) > 0 {
+		x.stale = 0
+		// Changes that were read before the damage was found begin behind what was
+		// applied then.
+		if changes[0].Seq > stale {
+			return fmt.Errorf("apply: damaged indexes start again from the first change: %w", backend.ErrUnavailable)
+		}
+	}
+	for len(changes) > 0 {
+		if changes[0].Seq <= x.applied.Load() {
+			changes = changes[1:]
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		run := changes[:runLength(changes)]
+		done, full, err := x.apply(run)
+		if done > 0 {
+			x.applied.Store(run[done-1].Seq)
+		}
+		if isDamage(err) {
+			x.damage(err)
+			return fmt.Errorf("apply change %d: %w: %w", run[done].Seq, err, backend.ErrUnavailable)
+		}
+		if err != nil {
+			return fmt.Errorf("apply change %d: %w", run[done].Seq, err)
+		}
+		if full {
+			x.relieve()
+		}
+		changes = changes[len(run):]
+	}
+	return nil
+}
+
+// runLength returns how many of the first changes are made together: those of one partition.
+func runLength(changes []backend.Change) int {
+	rows := 0
+	for i := range min(len(changes), maxRun) {
+		c := &changes[i]
+		switch c.Kind {
+		case backend.PutChunks, backend.PutVectors, backend.PutTags, backend.PutGraph, backend.Drop:
+		default:
+			return max(i, 1)
+		}
+		if rows += len(c.Rows); i > 0 && (c.Part != changes[0].Part || rows > maxRunRows) {
+			return i
+		}
+	}
+	return min(len(changes), maxRun)
+}
+
+// apply makes the changes of a run, and reports how many it made before an error and whether the tail of a partition is so long
+// that it should be flushed. The caller holds applying.
+func (x *index) apply(run []backend.Change) (done int, full bool, err error) {
+	switch c := &run[0]; c.Kind {
+	case backend.Mark:
+		return 1, false, nil
+	case backend.DropSub:
+		x.emptyWhere(func(part backend.Partition) bool { return part.Sub == c.Part.Sub })
+		return 1, false, nil
+	case backend.DropVectors:
+		x.dropLane(c.Lane)
+		return 1, false, nil
+	}
+	base := make([]step, len(run))
+	for i := range run {
+		base[i] = step{at: i, Change: &run[i]}
+		if c := &run[i]; c.Kind == backend.PutChunks && c.Lane != 0 {
+			base[i].Change = withoutVectors(c)
+		}
+	}
+	if done, full, err = x.applyTo(run[0].Part, base); done < len(run) {
+		run = run[:done]
+	}
+	for lane := backend.Lane(1); lane < backend.LaneCount && len(run) > 0; lane++ {
+		n, long, laneErr := x.applyTo(inLane(run[0].Part, lane), laneSteps(base[:len(run)], run, lane))
+		if full = full || long; laneErr != nil {
+			done, err, run = n, laneErr, run[:n]
+		}
+	}
+	return done, full, err
+}
+
+// step is a change of one partition.
+type step struct {
+	*backend.Change
+	at      int  // in the run that it is of
+	unknown bool // PutVectors of a source that is not there
+
+	// Of PutChunks with rows.
+	first uint32 // row
+	order []int  // of the rows, by ordinal
+	facts []backend.RowExtra
+	docs  []lexical.Doc
+}
+
+// applyTo makes changes of one partition, and returns the place in their run up to which they are made.
+func (x *index) applyTo(part backend.Partition, steps []step) (done int, full bool, err error) {
+	if len(steps) == 0 {
+		return 0, false, nil
+	}
+	s := x.find(part)
+	if s == nil {
+		if !slices.ContainsFunc(steps, func(c step) bool { return c.Kind == backend.PutChunks && len(c.Rows) > 0 }) {
+			for i := range steps {
+				steps[i].unknown = true
+			}
+			return steps[len(steps)-1].at + 1, false, nil
+		}
+		s = &slot{part: part}
+	}
+	p, err := x.load(s)
+	if err != nil {
+		return steps[0].at, false, err
+	}
+	if p == nil {
+		p = newPartition(part.Class)
+	}
+	if _, err := p.need(allFacets); err != nil {
+		return steps[0].at, false, err
+	}
+	done, err = p.apply(steps)
+	if p.liveSources == 0 {
+		x.empty(s)
+		return done, false, err
+	}
+	s.p.Store(p)
+	x.weigh(s, p)
+	x.mu.Lock()
+	x.slots[part] = s
+	x.mu.Unlock()
+	return done, p.full(), err
+}
+
+// apply makes changes, and returns the place in their run up to which they are made. Searches see all of them at once.
+func (p *partition) apply(steps []step) (done int, err error) {
+	done = steps[len(steps)-1].at + 1
+	next := uint32(len(p.chunk))
+	var docs []lexical.Doc
+	for i := range steps {
+		c := &steps[i]
+		if c.Kind != backend.PutChunks || len(c.Rows) == 0 {
+			continue
+		}
+		if err = c.prepare(next); err != nil {
+			done, steps = c.at, steps[:i]
+			break
+		}
+		docs = append(docs, c.docs...)
+		next += uint32(len(c.docs))
+	}
+	// Rows beyond those that are live are not seen.
+	first := uint32(len(p.chunk))
+	added, full := p.words.AddAll(first, docs)
+	end := first + uint32(added)
+	if full != nil {
+		err = full
+		i := slices.IndexFunc(steps, func(c step) bool { return c.first+uint32(len(c.docs)) > end })
+		done, steps = steps[i].at, steps[:i]
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range steps {
+		c := &steps[i]
+		switch c.Kind {
+		case backend.PutChunks:
+			if err := p.put(c); err != nil {
+				return c.at, err
+			}
+		case backend.PutVectors:
+			_, ok := p.find(c.Source)
+			c.unknown = !ok
+		case backend.PutTags:
+			p.putTags(c.Source, c.Tags)
+		case backend.PutGraph:
+			p.putGraph(c.Source, c.Mentions)
+		case backend.Drop:
+			if err := p.drop(c.Source); err != nil {
+				return c.at, err
+			}
+		}
+	}
+	p.undo(end)
+	return done, err
+}
