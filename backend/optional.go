@@ -32,6 +32,23 @@ type IndexTeller interface {
 	IndexTold(ctx context.Context, items []Indexed) (ok []bool, told *Placement, err error)
 }
 
+// Peeker is a [Store] whose reads wait until LastSeq counts what they tell, lest a caller who reads on misses it in the indexes.
+// A recall has searched the indexes already: it need not wait until a commit that is under way is over.
+//
+// If a Store does not implement Peeker, recall waits where the Store does.
+type Peeker interface {
+	// Peek returns the Store without that wait: Sources, SourcesByNum and Subs may tell of changes that LastSeq does not count yet.
+	Peek() Store
+}
+
+// Peek returns what a [Peeker] tells without a wait, else s.
+func Peek(s Store) Store {
+	if p, ok := s.(Peeker); ok {
+		return p.Peek()
+	}
+	return s
+}
+
 // NeighbourAppender is a [Graph] that appends what Neighbours returns to a slice of
 // the caller, which spares a large allocation for each recall.
 //

@@ -11,8 +11,12 @@ import (
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
+	return sources(ctx, s.readSettled, part, ids)
+}
+
+func sources(ctx context.Context, read reader, part backend.Partition, ids []string) (out []*backend.Source, err error) {
 	var lost losses
-	err = s.readSettled(ctx, func(c *conn) error {
+	err = read(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(ids))
 		id, err := findPart(c, part)
 		if err != nil || id == 0 {
@@ -45,8 +49,12 @@ func newest(c *conn, part int64, id string) (src *backend.Source, err error) {
 }
 
 func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
+	return sourcesByNum(ctx, s.readSettled, nums)
+}
+
+func sourcesByNum(ctx context.Context, read reader, nums []int64) (out []*backend.Source, err error) {
 	var lost losses
-	err = s.readSettled(ctx, func(c *conn) error {
+	err = read(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(nums))
 		return forEach(ctx, nums, func(i int, num int64) error {
 			out[i], err = byNum(c, num)
@@ -194,8 +202,10 @@ func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []st
 	return nums, nil
 }
 
-func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
-	err = s.readSettled(ctx, func(c *conn) error {
+func (s *store) Subs(ctx context.Context) ([]backend.SubInfo, error) { return subs(ctx, s.readSettled) }
+
+func subs(ctx context.Context, read reader) (subs []backend.SubInfo, err error) {
+	err = read(ctx, func(c *conn) error {
 		gone, err := expiredItems(ctx, c, time.Now())
 		if err != nil {
 			return err

@@ -42,6 +42,12 @@ func TestToldOnceCommitted(t *testing.T) {
 	nums := pipe(t, s, rand.New(rand.NewPCG(7, 8)), 0, 2)
 	src, err := s.SourcesByNum(t.Context(), []int64{nums[0].Num})
 	require.NoError(t, err)
+	p := backend.Peek(s)
+	peeks := map[string]func(ctx context.Context) error{ // they wait for nothing
+		"Sources":      func(ctx context.Context) error { _, err := p.Sources(ctx, testPart, []string{src[0].ID}); return err },
+		"SourcesByNum": func(ctx context.Context) error { _, err := p.SourcesByNum(ctx, []int64{nums[0].Num}); return err },
+		"Subs":         func(ctx context.Context) error { _, err := p.Subs(ctx); return err },
+	}
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"Sources":      func(ctx context.Context) error { _, err := s.Sources(ctx, testPart, []string{src[0].ID}); return err },
 		"SourcesByNum": func(ctx context.Context) error { _, err := s.SourcesByNum(ctx, []int64{nums[0].Num}); return err },
@@ -59,6 +65,9 @@ func TestToldOnceCommitted(t *testing.T) {
 			brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			require.ErrorIs(t, ask(brief), context.DeadlineExceeded, name)
 			cancel()
+			if peek := peeks[name]; peek != nil {
+				require.NoError(t, peek(t.Context()), name)
+			}
 			told := make(chan error, 1)
 			go func() { told <- ask(t.Context()) }()
 			s.commits.end()

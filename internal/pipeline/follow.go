@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
@@ -15,8 +16,9 @@ import (
 )
 
 const (
-	// applyChanges is how many changes are applied before those are let go on who waited for them.
-	applyChanges = 32
+	// applyChanges is how many items that come are applied before those are let go on who waited for them, and dropsOfPut how many
+	// others count as one: they take a tenth of the time.
+	applyChanges, dropsOfPut = 32, 8
 	// feedRows is how many rows of content one step of catching up reads.
 	feedRows = 2048
 	// compactRows is how many tombstones one transaction drops from the feed, and
@@ -118,6 +120,13 @@ func (f *Follower) tell() {
 		close(w.done)
 		return true
 	})
+}
+
+// awaited reports whether somebody waits for changes who does not apply any.
+func (f *Follower) awaited() bool {
+	f.waiting.Lock()
+	defer f.waiting.Unlock()
+	return len(f.waiters) > 0
 }
 
 // never is a sequence number that no index reaches: who waits for it waits for their turn.
@@ -270,7 +279,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 		if len(changes) == 0 { // what was left of the feed belongs to versions that are gone
 			changes = []backend.Change{{Seq: last, Kind: backend.Mark}}
 		}
-		for some := range slices.Chunk(changes, applyChanges) {
+		for some := range slicesOf(changes) {
 			if s.Applied() >= last { // whoever committed the others applies them
 				break
 			}
@@ -282,13 +291,32 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			if s.Applied() <= before {
 				return fmt.Errorf("an index did not advance past change %d", before)
 			}
-			f.tell()
-			if !urgent {
+			if f.tell(); !urgent && !f.awaited() {
 				runtime.Gosched() // recalls come first: a batch keeps a processor for long
 			}
 		}
 	}
 	return nil
+}
+
+// slicesOf yields changes in slices that take about equally long.
+func slicesOf(changes []backend.Change) iter.Seq[[]backend.Change] {
+	return func(yield func([]backend.Change) bool) {
+		from, cost := 0, 0
+		for i := range changes {
+			if n := len(changes[i].Rows); n > 0 {
+				cost += dropsOfPut * n
+			} else {
+				cost++
+			}
+			if cost >= applyChanges*dropsOfPut || i == len(changes)-1 {
+				if !yield(changes[from : i+1]) {
+					return
+				}
+				from, cost = i+1, 0
+			}
+		}
+	}
 }
 
 // Flush lets every index persist what it applied. Tombstones that all of them

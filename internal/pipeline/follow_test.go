@@ -329,3 +329,28 @@ func TestFreshOrLate(t *testing.T) {
 		})
 	})
 }
+
+// Whoever waits is let go on after a slice that takes as long whatever it consists of.
+func TestSlicesOfChanges(t *testing.T) {
+	t.Parallel()
+	rows := make([]backend.Row, 100)
+	for _, c := range []struct {
+		name    string
+		changes []backend.Change
+		want    []int
+	}{
+		{"none", nil, nil},
+		{"few", make([]backend.Change, 3), []int{3}},
+		{"deletions", make([]backend.Change, 600), []int{256, 256, 88}},
+		{"long items", []backend.Change{{Rows: rows}, {}, {Rows: rows[:20]}, {Rows: rows[:20]}}, []int{1, 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got []int
+			for some := range slicesOf(c.changes) {
+				got = append(got, len(some))
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}

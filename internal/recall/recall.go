@@ -238,7 +238,7 @@ func (r *run) tellDamage() {
 func newRun(ctx context.Context, e *Engine, ws *Workspace, req *Request) *run {
 	r := runs.Get().(*run)
 	r.own = *ws
-	r.store.Store, r.own.Store = ws.Store, &r.store
+	r.store.Store, r.store.settled, r.own.Store = backend.Peek(ws.Store), ws.Store, &r.store
 	r.Engine, r.Workspace, r.Request, r.ctx, r.res.run = e, &r.own, req, ctx, r
 	for _, s := range req.Scopes {
 		r.scopes = append(r.scopes, scope{Scope: s})

@@ -165,7 +165,7 @@ func (r *run) askedSource() (*backend.Source, error) {
 		return nil, nil
 	}
 	for i := range r.scopes {
-		srcs, err := r.Store.Sources(r.ctx, r.scopes[i].Part, []string{r.Asked.Source})
+		srcs, err := r.store.told(r.ctx, r.scopes[i].Part, []string{r.Asked.Source})
 		if err != nil {
 			return nil, err
 		}

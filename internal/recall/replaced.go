@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"slices"
+
 	"github.com/contextmem/contextmem/backend"
 )
 
@@ -28,7 +30,7 @@ func (r *run) replaced() error {
 		for i, s := range srcs {
 			ids[i] = s.ID
 		}
-		newest, err := r.Store.Sources(r.ctx, part, ids)
+		newest, err := r.newestOf(part, ids, srcs)
 		if err != nil {
 			return err
 		}
@@ -47,4 +49,19 @@ func (r *run) replaced() error {
 		r.warn("outdated", "", "some chunks are of versions whose replacement could not be processed: see their newer status")
 	}
 	return nil
+}
+
+// newestOf returns the newest versions of items. Where one took the place of what was found, who is told so finds it by the next
+// recall: the commit that it came with is waited for.
+func (r *run) newestOf(part backend.Partition, ids []string, found []*backend.Source) ([]*backend.Source, error) {
+	newest, err := r.Store.Sources(r.ctx, part, ids)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(newest, func(s *backend.Source) bool {
+		return s != nil && !slices.ContainsFunc(found, func(f *backend.Source) bool { return f.ID == s.ID && f.Num == s.Older })
+	}) {
+		return r.store.told(r.ctx, part, ids)
+	}
+	return newest, nil
 }

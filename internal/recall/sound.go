@@ -12,8 +12,9 @@ import (
 // sound is a Store whose reads leave out damaged rows without an error, and count them: what is damaged does not keep a
 // recall from the rest.
 type sound struct {
-	backend.Store
-	damaged atomic.Int64 // rows left out
+	backend.Store // waits for no commit under way: the indexes were searched before
+	settled       backend.Store
+	damaged       atomic.Int64 // rows left out
 }
 
 // pass returns an error, or nil when it says no more than that rows were left out.
@@ -31,6 +32,12 @@ func (s *sound) pass(err error) error {
 
 func (s *sound) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
 	out, err := s.Store.Sources(ctx, part, ids)
+	return out, s.pass(err)
+}
+
+// told is Sources of what LastSeq counts.
+func (s *sound) told(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
+	out, err := s.settled.Sources(ctx, part, ids)
 	return out, s.pass(err)
 }
 

@@ -331,7 +331,7 @@ func (c *call) partitions(to []backend.Partition) []backend.Partition {
 // searchMemories searches the memories of sub-tenants that hold no knowledge, where no class was asked for and nothing was
 // found.
 func (c *call) searchMemories(ctx context.Context, found *recall.Result, search func() (*recall.Result, error)) (*recall.Result, error) {
-	subs, err := c.ref.Store.Subs(ctx)
+	subs, err := backend.Peek(c.ref.Store).Subs(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (sp *Space) ResolveSub(ctx context.Context, tenant, sub string) (string, er
 	case "", tenant:
 		return tenant, nil
 	case "default":
-		subs, err := sp.Store.Subs(ctx)
+		subs, err := backend.Peek(sp.Store).Subs(ctx)
 		if err != nil {
 			return "", err
 		}

@@ -1,0 +1,56 @@
+package recall
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// versions is a Store of the newest versions of items, which counts how often it is asked.
+type versions struct {
+	backend.Store
+	of    map[string]*backend.Source
+	asked int
+}
+
+func (v *versions) Sources(_ context.Context, _ backend.Partition, ids []string) (out []*backend.Source, err error) {
+	v.asked++
+	for _, id := range ids {
+		out = append(out, v.of[id])
+	}
+	return out, nil
+}
+
+// A recall that finds items whose newer versions are not indexed yet waits for no commit; it does where one is indexed already, so
+// that whoever is told so finds it.
+func TestReplacedWaitsForNoCommit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		peeked, told backend.Source
+		waits        int
+		state        backend.State
+	}{
+		{name: "queued", peeked: backend.Source{Num: 9, Older: 7, State: backend.Queued}, state: backend.Queued},
+		{name: "errored", peeked: backend.Source{Num: 9, Older: 7, State: backend.Errored}, state: backend.Errored},
+		{name: "indexed meanwhile", peeked: backend.Source{Num: 9, State: backend.Completed}, told: backend.Source{Num: 9, State: backend.Completed}, waits: 1, state: backend.Completed},
+		{name: "indexed and replaced again", peeked: backend.Source{Num: 10, Older: 9, State: backend.Queued}, told: backend.Source{Num: 10, Older: 9, State: backend.Queued}, waits: 1, state: backend.Queued},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.peeked.ID, c.told.ID = "a", "a"
+			peek, settled := &versions{of: map[string]*backend.Source{"a": &c.peeked}}, &versions{of: map[string]*backend.Source{"a": &c.told}}
+			row := &backend.Hydrated{Src: &backend.Source{ID: "a", Num: 7, Replaced: true}}
+			r := &run{ctx: t.Context(), res: Result{Hits: []*Hit{{Row: row}}}}
+			r.store.Store, r.store.settled, r.own.Store = peek, settled, &r.store
+			r.Workspace = &r.own
+			require.NoError(t, r.replaced())
+			require.Equal(t, map[int64]backend.State{7: c.state}, r.res.Newer)
+			require.Equal(t, 1, peek.asked)
+			require.Equal(t, c.waits, settled.asked)
+		})
+	}
+}
