@@ -7,7 +7,7 @@ type Explain struct {
 	Keyword    float64 // weighted keyword part, in [0,1]
 	Context    float64 // neighbours, reply and session
 	Speaker    float64 // the question names who says it
-	Time       float64 // its date fits a date of the question
+	Time       float64 // its date fits a date of the question; below 0: it names a condition where the question is about what came about
 	Entity     float64 // entities shared with the query
 	Graph      float64 // walk over the entity graph
 	Bridge     float64 // second hop

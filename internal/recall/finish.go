@@ -37,6 +37,7 @@ func (r *run) finish() error {
 		return err
 	}
 	r.rate(hits)
+	r.realise(hits)
 	r.Laps.Lap("order")
 	if !r.AsOf.IsZero() {
 		r.asOf(hits)

@@ -1,0 +1,155 @@
+package language
+
+import (
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+)
+
+// AsksWhatHappened reports whether a question is about something that took place: "when did she move", "has the parcel come".
+// Questions about plans, conditions and words do not count. It reads English.
+func AsksWhatHappened(question string) bool {
+	past, words := false, 0
+	for w := range strings.FieldsFuncSeq(strings.ToLower(question), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' && r != '’' }) {
+		if words++; words > maxGramWords {
+			break
+		}
+		switch w {
+		case "did", "was", "were", "has", "have", "had":
+			past = true
+		case "would", "could", "should", "might", "will", "if", "unless", "condition", "conditions", "depend", "depends", "depended", "going",
+			"plan", "plans", "planned", "planning", "want", "wants", "wanted", "hope", "hopes", "hoped", "hoping", "wish", "wishes", "wished", "intend", "intends", "intended",
+			"intention", "intentions", "expect", "expects", "expected", "dream", "dreams", "dreamt", "dreamed", "aim", "aims", "aimed", "consider", "considered", "considering",
+			"think", "thinks", "thought", "idea", "ideas", "suggest", "suggested", "say", "said", "says", "tell", "told", "mention", "mentioned", "promise", "promised",
+			"supposed", "need", "needed", "needs", "goal", "goals", "scheduled", "ask", "asked":
+			return false
+		}
+	}
+	return past
+}
+
+// maxConditional is how many bytes of a text Conditional reads.
+const maxConditional = 4096
+
+// Conditional returns the share of a text, in [0,1], that lies in sentences which name a condition and tell no event: "in June, if they
+// sign". It reads English.
+func Conditional(text string) float64 {
+	if len(text) > maxConditional {
+		text = text[:maxConditional]
+	}
+	if !conditionWords.MatchString(text) {
+		return 0
+	}
+	d := newDocument(text, time.Time{})
+	defer d.free()
+	d.SplitText()
+	d.languages()
+	d.ReadClauses()
+	all, conditional, at := 0, 0, 0
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		words := d.wordsIn(s)
+		all += words
+		if !d.underCondition(s) {
+			continue
+		}
+		for at < len(d.Clauses) && d.Clauses[at].Lo < s.Lo {
+			at++
+		}
+		told := false
+		for ; at < len(d.Clauses) && d.Clauses[at].Lo < s.Hi; at++ {
+			told = told || d.tellsEvent(s, &d.Clauses[at])
+		}
+		if !told {
+			conditional += words
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(conditional) / float64(all)
+}
+
+// conditionWords finds what a condition needs.
+var conditionWords = lazyregexp.New(`(?i)\b(if|unless|provided)\b`)
+
+// tellsEvent reports whether a clause of a sentence that names a condition tells what happened: "if I remember right, we moved in May".
+func (d *Document) tellsEvent(s *Sentence, c *Clause) bool {
+	if d.wouldBeSo(c) {
+		return false
+	}
+	switch c.Mode {
+	case extract.ModePast, extract.ModeEnded, extract.ModeCancelled, extract.ModeCorrected:
+		return true
+	case extract.ModeHypothetical:
+		return !d.hasWord(s, c.Lo, c.Lo+2, "if", "unless", "provided", "should", "had") && d.pastVerb(c)
+	}
+	return false
+}
+
+// wouldBeSo reports whether a clause tells what would be: "they'd permit it".
+func (d *Document) wouldBeSo(c *Clause) bool {
+	for i := c.Lo; i < c.Hi; i++ {
+		switch strings.ToLower(d.TokenText(i)) {
+		case "would", "'d", "’d":
+			return i+1 < c.Hi && (d.Tokens[i+1].Word.Form&PastForm == 0 || d.Tokens[i+1].Word.Form&BaseForm != 0) // "'d gone" is had
+		}
+	}
+	return false
+}
+
+// pastVerb reports whether a clause has a verb in a form that is past alone.
+func (d *Document) pastVerb(c *Clause) bool {
+	for i := c.Lo; i < c.Hi; i++ {
+		if t := &d.Tokens[i]; t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// underCondition reports whether a sentence names a condition: "in June, if they sign". What somebody asks or wonders is none.
+func (d *Document) underCondition(s *Sentence) bool {
+	for i := s.Lo; i < s.Hi; i++ {
+		if !d.hasWord(s, i, i+1, "if", "unless", "provided") {
+			continue
+		}
+		if i == s.Lo || d.Tokens[i-1].Kind == KindPunct {
+			return true
+		}
+		if d.hasWord(s, i-1, i, "and", "but", "or", "so", "only", "then") {
+			return true
+		}
+		if !d.Tokens[i-1].Is(FunctionWord) && d.IsWord(s, i, "if") && d.hasWord(s, i-1, i, "ask", "asks", "asked", "wonder", "wondered", "know", "knows", "see", "sure", "check", "checked", "tell", "decide") {
+			continue
+		}
+		if !d.hasWord(s, i-1, i, "as", "even", "what") && d.IsWord(s, i, "provided") == d.IsWord(s, i+1, "that") {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWord reports whether one of the tokens [lo, hi) is one of some words in lower case.
+func (d *Document) hasWord(s *Sentence, lo, hi int, words ...string) bool {
+	for i := lo; i < min(hi, s.Hi); i++ {
+		for _, w := range words {
+			if d.IsWord(s, i, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wordsIn counts the words of a sentence.
+func (d *Document) wordsIn(s *Sentence) (n int) {
+	for i := s.Lo; i < s.Hi; i++ {
+		if d.Tokens[i].Kind == KindWord {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+package language
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestAsksWhatHappened(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]bool{
+		"When did the parcel arrive?":                  true,
+		"Has the new boiler been put in?":              true,
+		"Where were we on New Year's Eve?":             true,
+		"When did she plan to open the shop?":          false,
+		"What would she have done if it had rained?":   false,
+		"Under which condition was the loan granted?":  false,
+		"What did the doctor say?":                     false,
+		"Where do I live?":                             false,
+		"Wann kam das Paket?":                          false,
+		"":                                             false,
+		"When will the shop open?":                     false,
+		"What had to be the case, if he was to agree?": false,
+	} {
+		t.Run(q, func(t *testing.T) { assert.Equal(t, want, AsksWhatHappened(q)) })
+	}
+}
+
+func TestConditional(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{
+		"Mia: In March, if the teacher thinks that I'm ready by then.":    1,
+		"If the landlord agrees I'd get a greyhound.":                     1,
+		"They'd permit it if the fire brigade has no objection.":          1,
+		"I hope to start in April, provided that they find a second oven": 1,
+		"We leave on Monday unless it snows.":                             1,
+		"If I remember right, we moved in May.":                           0,
+		"She asked if I moved.":                                           0,
+		"I wonder if they came.":                                          0,
+		"He provided the food.":                                           0,
+		"We moved in May.":                                                0,
+		"It looks as if it was painted.":                                  0,
+		"":                                                                0,
+		"We sold the old car. If it rains, take the tram.":                .5,
+	} {
+		t.Run(text, func(t *testing.T) { assert.InDelta(t, want, Conditional(text), .15) })
+	}
+}
