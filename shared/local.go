@@ -108,6 +108,21 @@ func (s *seat) handler() (http.Handler, error) {
 	handle("POST /_local/import", func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return s.svc.ImportTenant(r.Context(), r.URL.Query().Get("tenant"), r.Body)
 	})
+	handle("POST /_local/do", func(w http.ResponseWriter, r *http.Request) (any, error) {
+		f := s.does(r.URL.Query().Get("what"))
+		if f == nil {
+			return nil, &fault.Error{Op: "shared", Kind: fault.KindConflict, Err: errors.New("the process that owns the directory can't do that")}
+		}
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxAsked))
+		if err != nil {
+			return nil, err
+		}
+		w.Header().Set("Trailer", failureTrailer)
+		if f(r.Context(), body, flushing{w}) != nil { // it has written why
+			w.Header().Set(failureTrailer, "1")
+		}
+		return nil, nil
+	})
 	handle("GET /_local/export", func(w http.ResponseWriter, r *http.Request) (any, error) {
 		w.Header().Set("Trailer", failureTrailer)
 		out := &begun{Writer: w}
@@ -123,6 +138,19 @@ func (s *seat) handler() (http.Handler, error) {
 
 // failureTrailer is set after an export that is not whole.
 const failureTrailer = "X-Contextmem-Failed"
+
+// maxAsked bounds what a guest says with a call of [Deployment.Ask].
+const maxAsked = 1 << 20
+
+// flushing is a response that does not keep what was written.
+type flushing struct{ http.ResponseWriter }
+
+// Write implements io.Writer.
+func (f flushing) Write(p []byte) (int, error) {
+	n, err := f.ResponseWriter.Write(p)
+	_ = http.NewResponseController(f.ResponseWriter).Flush()
+	return n, err
+}
 
 // begun is a writer that notes whether something was written.
 type begun struct {

@@ -49,6 +49,7 @@ type seat struct {
 	ending chan struct{} // closed when the owner ends
 	handed bool          // the owner ends because it was asked; set before ending is closed
 	files  []string      // to remove
+	does   func(what string) Does
 
 	client *client.Client
 	local  *http.Client
@@ -100,7 +101,7 @@ func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	s := &seat{svc: svc, served: make(chan struct{}), asked: make(chan struct{}), ending: make(chan struct{}), key: rand.Text() + rand.Text()}
+	s := &seat{svc: svc, does: d.doing, served: make(chan struct{}), asked: make(chan struct{}), ending: make(chan struct{}), key: rand.Text() + rand.Text()}
 	o := owner{PID: os.Getpid(), Socket: filepath.Join(dir, socketFile), Key: s.key, Keeps: d.keeps}
 	file := filepath.Join(dir, ownerFile)
 	if old, err := readOwner(dir); err == nil { // of an owner that was killed

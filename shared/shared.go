@@ -16,8 +16,12 @@
 package shared
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -39,6 +43,8 @@ type Deployment struct {
 	life context.Context // ends with Close
 	end  context.CancelFunc
 	wg   sync.WaitGroup
+
+	tasks map[string]Does // under mu
 
 	turn   chan struct{} // holds a value while somebody looks for a seat
 	mu     sync.Mutex
@@ -80,6 +86,42 @@ func (d *Deployment) Service() *contextmem.Service {
 		return nil
 	}
 	return d.seat.svc
+}
+
+// Does does something for another process of the directory, and for this one. What it writes arrives there at once. The asker is not told
+// what an error says.
+type Does func(ctx context.Context, asked []byte, w io.Writer) error
+
+// Answer has the owner do something that other processes [Deployment.Ask] for, while this process is the owner.
+func (d *Deployment) Answer(what string, f Does) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.tasks == nil {
+		d.tasks = make(map[string]Does)
+	}
+	d.tasks[what] = f
+}
+
+func (d *Deployment) doing(what string) Does {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.tasks[what]
+}
+
+// Ask has the owner do something; w gets what that writes. The error says that it failed, or that the owner ended meanwhile, and does not say why.
+// fault.ErrConflict when the owner can't do it.
+func (d *Deployment) Ask(ctx context.Context, what string, asked []byte, w io.Writer) error {
+	s, err := d.current(ctx)
+	if err != nil {
+		return err
+	}
+	if s.svc != nil {
+		if f := d.doing(what); f != nil {
+			return f(ctx, asked, w)
+		}
+		return &fault.Error{Op: "shared", Kind: fault.KindConflict, Err: errors.New("this process can't do that")}
+	}
+	return s.call(ctx, http.MethodPost, "/_local/do", url.Values{"what": {what}}, bytes.NewReader(asked), w)
 }
 
 // Close ends the use of the directory. An owner stops as [contextmem.Service.Close] does, and another process takes over.

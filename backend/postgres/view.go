@@ -31,7 +31,7 @@ func (emptyView) Each(_ context.Context, t *move.Table) iter.Seq2[move.Row, erro
 }
 
 // Owned implements move.View.
-func (emptyView) Owned(context.Context, move.Row) ([]move.Owned, error) { return nil, nil }
+func (emptyView) Owned(context.Context, []move.Row) (map[int64][]move.Owned, error) { return nil, nil }
 
 // view reads a workspace, or the registry, with a connection that query lends; the function may be called again.
 type view struct {
@@ -205,55 +205,51 @@ func (v *view) page(ctx context.Context, t *move.Table, last move.Row) (page []m
 	return page, err
 }
 
-var (
-	firstChunk, chunkCount = move.Sources.At("first_chunk"), move.Sources.At("chunks")
-	sourceTags, sourceWait = move.Sources.At("tags"), move.Sources.At("not_before")
-	sourceNewest           = move.Sources.At("newest")
-)
-
-// rangeOf is the number of a source and those of its chunks.
-func rangeOf(source move.Row) (num, first, last int64) {
-	num, first = source[0].(int64), source[firstChunk].(int64)
-	if n := source[chunkCount].(int64); n > 0 {
-		return num, first, first + n - 1
-	}
-	return num, 0, -1
-}
-
 // Owned implements move.View.
-func (v *view) Owned(ctx context.Context, source move.Row) (out []move.Owned, err error) {
-	num, first, last := rangeOf(source)
+func (v *view) Owned(ctx context.Context, sources []move.Row) (out map[int64][]move.Owned, err error) {
+	var nums, firsts, lasts []int64
+	for _, s := range sources {
+		num, first, last := move.Range(s)
+		if nums = append(nums, num); last >= first {
+			firsts, lasts = append(firsts, first), append(lasts, last)
+		}
+	}
+	whose := move.NewWhose(sources)
 	err = v.query(ctx, func(c *conn) error {
-		out = nil
+		out = make(map[int64][]move.Owned, len(sources))
+		add := func(num int64, t *move.Table, r move.Row) { out[num] = append(out[num], move.Owned{Table: t, Row: r}) }
 		var damage error
-		err := readBlobs(ctx, c, []int64{num}, 0, func(_ int64, b backend.Blob, err error) {
+		err := readBlobs(ctx, c, nums, 0, func(num int64, b backend.Blob, err error) {
 			if err != nil {
 				damage = err
 			}
-			out = append(out, move.Owned{Table: move.Blobs, Row: move.Row{num, int64(b.Kind), int64(checksum(b.Data)), b.Data}})
+			add(num, move.Blobs, move.Row{num, int64(b.Kind), int64(checksum(b.Data)), b.Data})
 		})
 		if err == nil {
 			err = damage
 		}
 		for _, q := range [...]struct {
-			t     *move.Table
-			where string
-			args  []any
+			t    *move.Table
+			by   string
+			args []any
+			of   func(move.Row) int64
 		}{
-			{move.Chunks, "num BETWEEN $2 AND $3 ORDER BY num", []any{first, last}},
-			{move.Vectors, "chunk BETWEEN $2 AND $3 ORDER BY lane, chunk", []any{first, last}},
-			{move.Mentions, "source = $2", []any{num}},
-			{move.Edges, "source = $2 ORDER BY entity", []any{num}},
-			{move.Stated, "source = $2", []any{num}},
+			{move.Chunks, "num", []any{firsts, lasts}, func(r move.Row) int64 { return r[1].(int64) }},
+			{move.Vectors, "chunk", []any{firsts, lasts}, func(r move.Row) int64 { return whose.Chunk(r[0].(int64)) }},
+			{move.Mentions, "", []any{nums}, func(r move.Row) int64 { return r[0].(int64) }},
+			{move.Edges, "", []any{nums}, func(r move.Row) int64 { return r[1].(int64) }},
+			{move.Stated, "", []any{nums}, func(r move.Row) int64 { return r[4].(int64) }},
 		} {
 			if err != nil {
 				return err
 			}
-			if last < first && (q.t == move.Chunks || q.t == move.Vectors) {
-				continue
+			sql := "SELECT " + names(q.t) + " FROM " + q.t.Name + " WHERE ws = $1 AND source = ANY($2)"
+			if q.by != "" {
+				sql = "SELECT " + names(q.t) + " FROM unnest($2::bigint[], $3::bigint[]) x (low, high) JOIN " + q.t.Name + " ON ws = $1 AND " + q.by + " BETWEEN x.low AND x.high"
 			}
-			err = c.each(ctx, "SELECT "+names(q.t)+" FROM "+q.t.Name+" WHERE ws = $1 AND "+q.where, func(r *row) error {
-				out = append(out, move.Owned{Table: q.t, Row: rowOf(q.t, r)})
+			err = c.each(ctx, sql, func(r *row) error {
+				m := rowOf(q.t, r)
+				add(q.of(m), q.t, m)
 				return nil
 			}, q.args...)
 		}
@@ -261,6 +257,11 @@ func (v *view) Owned(ctx context.Context, source move.Row) (out []move.Owned, er
 	})
 	return out, err
 }
+
+var (
+	sourceTags, sourceWait = move.Sources.At("tags"), move.Sources.At("not_before")
+	sourceNewest           = move.Sources.At("newest")
+)
 
 // spot writes a workspace, or the registry.
 type spot struct {
@@ -342,7 +343,7 @@ func (s *spot) insert(c *conn, t *move.Table, r move.Row, more ...any) error {
 }
 
 func dropOwned(c *conn, old move.Row) error {
-	num, first, last := rangeOf(old)
+	num, first, last := move.Range(old)
 	_, args := stored(move.Sources, old)
 	if tags, ok := args[sourceTags].([]int64); ok && len(tags) > 0 {
 		if err := c.do("DELETE FROM tags WHERE ws = $1 AND part = $2 AND tag = ANY($3) AND source = $4", old[1], tags, num); err != nil {

@@ -26,7 +26,7 @@ func (emptyView) Each(_ context.Context, t *move.Table) iter.Seq2[move.Row, erro
 }
 
 // Owned implements move.View.
-func (emptyView) Owned(context.Context, move.Row) ([]move.Owned, error) { return nil, nil }
+func (emptyView) Owned(context.Context, []move.Row) (map[int64][]move.Owned, error) { return nil, nil }
 
 func zeroRow(n int) move.Row {
 	r := make(move.Row, n)
@@ -206,8 +206,20 @@ func (v *view) ledger(ctx context.Context, out *[]move.Row) error {
 }
 
 // Owned implements move.View.
-func (v *view) Owned(ctx context.Context, source move.Row) (out []move.Owned, err error) {
-	num, first, last := rangeOf(source)
+func (v *view) Owned(ctx context.Context, sources []move.Row) (map[int64][]move.Owned, error) {
+	out := make(map[int64][]move.Owned, len(sources))
+	for _, s := range sources {
+		owned, err := v.owned(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		out[s[0].(int64)] = owned
+	}
+	return out, nil
+}
+
+func (v *view) owned(ctx context.Context, source move.Row) (out []move.Owned, err error) {
+	num, first, last := move.Range(source)
 	err = v.c.each(ctx, "SELECT id >> 3, id & 7, crc, data FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id", func(r *row) error {
 		out = append(out, move.Owned{Table: move.Blobs, Row: rowOf(move.Blobs, r, 0)})
 		return nil
@@ -278,17 +290,7 @@ func (v *view) mentions(ctx context.Context, num int64, out *[]move.Owned) (enti
 	return entities, err
 }
 
-// rangeOf is the number of a source and those of its chunks.
-func rangeOf(source move.Row) (num, first, last int64) {
-	num, first = source[0].(int64), source[firstChunk].(int64)
-	if n := source[chunkCount].(int64); n > 0 {
-		return num, first, first + n - 1
-	}
-	return num, 0, -1
-}
-
 var (
-	firstChunk, chunkCount = move.Sources.At("first_chunk"), move.Sources.At("chunks")
 	sourceTags, sourceWait = move.Sources.At("tags"), move.Sources.At("not_before")
 	sourceNewest           = move.Sources.At("newest")
 )
@@ -390,7 +392,7 @@ func (s *spot) drop(t *move.Table, old move.Row, class int64) error {
 }
 
 func (s *spot) dropOwned(old move.Row) error {
-	num, first, last := rangeOf(old)
+	num, first, last := move.Range(old)
 	tags, _ := old[sourceTags].([]byte)
 	unpacked, err := unpackTags(tags)
 	if err != nil {

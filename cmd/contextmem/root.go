@@ -62,7 +62,7 @@ func newRoot(a *app) *cobra.Command {
 	f.DurationVar(&a.timeout, "timeout", 0, "give up after this time; 0: never")
 	a.engine.add(f)
 	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.revertCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
-		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd())
+		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.migrateCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd())
 	return root
 }
 
@@ -138,6 +138,7 @@ func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) 
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	d.Answer(migrating, answerMigrate(a.data, nil))
 	return f(ctx, d)
 }
 

@@ -91,42 +91,22 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	d, err := a.own(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	ring.verify = d.Service().VerifyKey
-	if err := a.firstKey(ctx, d, ring); err != nil {
-		return err
-	}
 	audit, closer, err := auditLog(s.auditLog, a.streams.err)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = closer.Close() }()
-	limit := httpapi.NewRateLimit(s.rate)
-	looks, err := a.newConsole(s, d.Service(), ring, limit, o.Logger, audit)
+	b := &bench{a: a, s: s, o: o, fixed: ring.fixed, proxies: proxies, limit: httpapi.NewRateLimit(s.rate), audit: audit, life: ctx}
+	d, err := a.own(ctx, s, o)
 	if err != nil {
 		return err
 	}
-	var page http.Handler
-	if looks != nil {
-		defer func() { _ = looks.Close() }()
-		page = looks
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.put(d); err != nil {
+		return errors.Join(err, d.Close())
 	}
-	h, err := httpapi.New(d.Service(), httpapi.Options{Console: page, Audit: audit, Authenticator: ring, MaxBodyBytes: s.maxBody, MaxHeldBytes: s.maxHeld, BodyTimeout: s.bodyTimeout,
-		MaxJSONDepth: s.depth, RateLimit: limit, TrustedProxies: proxies, Logger: o.Logger})
-	if err != nil {
-		return usageError{err}
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/", h)
-	if !s.noMCP {
-		mux.Handle("/mcp", a.mcpHandler(ctx, d.Service(), ring, limit))
-	}
-	if s.pprof {
-		mountProfiles(mux, ring)
+	if err := a.firstKey(ctx, d, ring); err != nil {
+		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -135,7 +115,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}
-	return s.run(ctx, httpapi.NewServer(mux), l, secure != nil, o.Logger, a.streams.err)
+	return s.run(ctx, httpapi.NewServer(b), l, secure != nil, o.Logger, a.streams.err)
 }
 
 // tls is the configuration of HTTPS, nil without it.

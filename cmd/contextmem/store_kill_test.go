@@ -58,13 +58,15 @@ type seat struct {
 	cmd  *exec.Cmd
 }
 
-func newSeat(t *testing.T, url, dir string) *seat {
+func newSeat(t *testing.T, url, dir string) *seat { return seatOn(t, dir, "--store", url) }
+
+func seatOn(t *testing.T, dir string, more ...string) *seat {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	s := &seat{t: t, addr: l.Addr().String()}
-	s.args = []string{"serve", "--store", url, "--data", dir, "--addr", s.addr, "--api-keys", "k", "--reranker", "none", "--no-console", "--no-mcp", "--allow-local-webhooks",
-		"--requests-per-second", "0", "--lease", "2s", "--workers", "2"}
+	s.args = append(more, "serve", "--data", dir, "--addr", s.addr, "--api-keys", "k", "--reranker", "none", "--no-console", "--no-mcp", "--allow-local-webhooks",
+		"--requests-per-second", "0", "--lease", "2s", "--workers", "2")
 	s.start()
 	t.Cleanup(s.kill)
 	return s

@@ -5,14 +5,19 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 func digest(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
 
+var sourceState = Sources.At("state")
+
 // Bounds of what one transaction of the target takes.
 const (
-	batchOps   = 500
-	batchBytes = 8 << 20
+	batchOps     = 500
+	batchSources = 64 // whose content is read at once
+	batchBytes   = 8 << 20
 )
 
 // ErrDiffers is inside errors of a copy that is not equal to what was copied.
@@ -30,10 +35,13 @@ type copier struct {
 	classes map[int64]int64
 	done    func(rows, bytes int64) // of what was written
 
-	ops   []Op
-	bytes int64
-	wrote bool
-	total map[string]sums // of the source, by table
+	ops     []Op
+	bytes   int64
+	fresh   []Row // sources whose content is to be copied
+	equal   []Row // sources whose content is to be compared
+	wrote   bool
+	pending bool            // a source has not ended
+	total   map[string]sums // of the source, by table
 }
 
 // run copies all tables, then reads what was written back and compares it.
@@ -66,19 +74,23 @@ func (c *copier) table(ctx context.Context, t *Table) error {
 	var s sums
 	d := &diff{table: t, from: c.from, to: c.to, sums: &s}
 	d.gone = func(old Row) error { return c.op(ctx, Op{Table: t, Old: old}) }
-	d.fresh = func(row Row) error {
-		op := Op{Table: t, New: row}
-		if t == Sources {
-			op.Class = c.classes[row[1].(int64)]
-			var err error
-			if op.Owned, err = c.from.Owned(ctx, row); err != nil {
-				return err
+	d.fresh = func(row Row) error { return c.op(ctx, Op{Table: t, New: row}) }
+	if t == Sources {
+		d.seen = func(row Row) { c.pending = c.pending || !backend.State(row[sourceState].(int64)).Terminal() }
+		d.fresh = func(row Row) error {
+			if c.fresh = append(c.fresh, row); len(c.fresh) < batchSources {
+				return nil
+			}
+			return c.take(ctx)
+		}
+		if c.check {
+			d.same = func(row Row) error {
+				if c.equal = append(c.equal, row); len(c.equal) < batchSources {
+					return nil
+				}
+				return c.compareEqual(ctx)
 			}
 		}
-		return c.op(ctx, op)
-	}
-	if t == Sources && c.check {
-		d.same = func(row Row) error { return c.compare(ctx, row, nil) }
 	}
 	if t == Parts {
 		for row, err := range c.from.Each(ctx, Parts) {
@@ -92,6 +104,9 @@ func (c *copier) table(ctx context.Context, t *Table) error {
 		return err
 	}
 	c.total[t.Name] = s
+	if err := errors.Join(c.take(ctx), c.compareEqual(ctx)); err != nil {
+		return err
+	}
 	return c.flush(ctx)
 }
 
@@ -121,12 +136,16 @@ func (c *copier) flush(ctx context.Context) error {
 	if err := c.to.Apply(ctx, c.ops); err != nil {
 		return err
 	}
+	var put []Row
+	want := make(map[int64][]Owned)
 	for i := range c.ops {
 		if op := &c.ops[i]; op.Table == Sources && op.New != nil {
-			if err := c.compare(ctx, op.New, op.Owned); err != nil {
-				return err
-			}
+			put = append(put, op.New)
+			want[op.New[0].(int64)] = op.Owned
 		}
+	}
+	if err := c.compare(ctx, put, want); err != nil {
+		return err
 	}
 	if c.done != nil {
 		c.done(int64(len(c.ops)), c.bytes)
@@ -136,26 +155,58 @@ func (c *copier) flush(ctx context.Context) error {
 	return nil
 }
 
-// compare reads what belongs to a source back. want nil: it is read at the source.
-func (c *copier) compare(ctx context.Context, source Row, want []Owned) (err error) {
-	if want == nil {
-		if want, err = c.from.Owned(ctx, source); err != nil {
-			return err
-		}
+// take reads the content of new sources.
+func (c *copier) take(ctx context.Context) error {
+	if len(c.fresh) == 0 {
+		return nil
 	}
-	have, err := c.to.Owned(ctx, source)
+	owned, err := c.from.Owned(ctx, c.fresh)
 	if err != nil {
 		return err
 	}
-	var a, b sums
-	for _, o := range want {
-		a.add(a.of(o.Row))
+	for _, row := range c.fresh {
+		if err := c.op(ctx, Op{Table: Sources, New: row, Owned: owned[row[0].(int64)], Class: c.classes[row[1].(int64)]}); err != nil {
+			return err
+		}
 	}
-	for _, o := range have {
-		b.add(b.of(o.Row))
+	c.fresh = c.fresh[:0]
+	return nil
+}
+
+// compareEqual compares the content of sources whose rows are equal: a run that was cut off may have written, and not compared it.
+func (c *copier) compareEqual(ctx context.Context) error {
+	if len(c.equal) == 0 {
+		return nil
 	}
-	if a.rows != b.rows || a.sum != b.sum {
-		return fmt.Errorf("version %d has %d rows of content with the checksum %016x, want %d with %016x: %w", source[0], b.rows, b.sum, a.rows, a.sum, ErrDiffers)
+	want, err := c.from.Owned(ctx, c.equal)
+	if err != nil {
+		return err
+	}
+	err = c.compare(ctx, c.equal, want)
+	c.equal = c.equal[:0]
+	return err
+}
+
+// compare reads what belongs to sources back.
+func (c *copier) compare(ctx context.Context, sources []Row, want map[int64][]Owned) error {
+	if len(sources) == 0 {
+		return nil
+	}
+	have, err := c.to.Owned(ctx, sources)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		var a, b sums
+		for _, o := range want[s[0].(int64)] {
+			a.add(a.of(o.Row))
+		}
+		for _, o := range have[s[0].(int64)] {
+			b.add(b.of(o.Row))
+		}
+		if a.rows != b.rows || a.sum != b.sum {
+			return fmt.Errorf("version %d has %d rows of content with the checksum %016x, want %d with %016x: %w", s[0], b.rows, b.sum, a.rows, a.sum, ErrDiffers)
+		}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ type diff struct {
 	gone, fresh func(Row) error
 	same        func(Row) error // nil: not asked for
 	sums        *sums           // counts the rows of from
+	seen        func(Row)       // gets the rows of from; nil: not asked for
 }
 
 func (d *diff) run(ctx context.Context) error {
@@ -52,6 +53,9 @@ func (d *diff) merge(ctx context.Context, gone, fresh, same func(Row) error, cou
 		sum := s.of(row)
 		if count != nil {
 			count.add(sum)
+			if d.seen != nil {
+				d.seen(row)
+			}
 		}
 		there := more && old[0].(int64) == row[0].(int64)
 		equal := there && s.of(old) == sum

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -55,15 +56,15 @@ var (
 )
 
 const (
-	// enough is how many workspaces may have changed during a pass for the last one, in which nothing is written, to begin.
-	enough = 16
-	// maxPasses bounds the passes before the last one: with as many writes as this the last one takes as long as a pass.
+	// Before the last pass, in which nothing can be written, come others until one is short, or not shorter than the one before by a
+	// quarter: then as much is written as is copied.
+	short     = 500 * time.Millisecond
 	maxPasses = 12
 )
 
 // Run copies everything and switches. It can be called again after it was cut off anywhere.
 func Run(ctx context.Context, c Config) (*Report, error) {
-	m := &mover{Config: c, stamps: make(map[string]int64), totals: make(map[string]map[string]sums)}
+	m := &mover{Config: c, stamps: make(map[string]int64), totals: make(map[string]map[string]sums), pending: make(map[string]bool)}
 	if m.Workers == 0 {
 		m.Workers = 4
 	}
@@ -80,6 +81,7 @@ type mover struct {
 	progress Progress
 	stamps   map[string]int64           // of the workspaces that were copied, before they were read
 	totals   map[string]map[string]sums // by workspace and table
+	pending  map[string]bool            // workspaces with work to be done
 	resumed  bool
 }
 
@@ -111,14 +113,17 @@ func (m *mover) run(ctx context.Context) (*Report, error) {
 	if err := m.To.SetState(ctx, State{Filling, m.From.Name()}); err != nil {
 		return nil, err
 	}
-	for {
+	for last := time.Duration(math.MaxInt64); ; {
+		began := time.Now()
 		n, err := m.pass(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if n <= enough || m.progress.Pass >= maxPasses {
+		took := time.Since(began)
+		if n == 0 || took < short || took > last/4*3 || m.progress.Pass >= maxPasses {
 			break
 		}
+		last = took
 	}
 	start := time.Now()
 	thaw, err := m.From.Freeze(ctx)
@@ -142,6 +147,9 @@ func (m *mover) finish(ctx context.Context, from State) error {
 		return err
 	}
 	if err := m.removeOthers(ctx); err != nil {
+		return err
+	}
+	if err := m.wake(ctx); err != nil {
 		return err
 	}
 	if m.Carry != nil {
@@ -265,7 +273,7 @@ func (m *mover) copy(ctx context.Context, uid string) error {
 		return err
 	}
 	m.mu.Lock()
-	m.totals[uid] = c.total
+	m.totals[uid], m.pending[uid] = c.total, c.pending
 	m.mu.Unlock()
 	return nil
 }
@@ -294,6 +302,33 @@ func (m *mover) removeOthers(ctx context.Context) error {
 	for uid := range m.totals {
 		if uid != "" && !keep[uid] {
 			delete(m.totals, uid)
+		}
+	}
+	return nil
+}
+
+// wake lets the target look at once at workspaces with work to be done: nobody holds the leases of the source any more.
+func (m *mover) wake(ctx context.Context) (err error) {
+	to, err := m.To.Write(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	var ops []Op
+	at := Tenants.At("wake")
+	for row, err := range to.Each(ctx, Tenants) {
+		if err != nil {
+			return err
+		}
+		if m.pending[string(row[0].([]byte))] {
+			awake := slices.Clone(row)
+			awake[at] = int64(1)
+			ops = append(ops, Op{Table: Tenants, Old: row, New: awake})
+		}
+	}
+	for chunk := range slices.Chunk(ops, batchOps) {
+		if err := to.Apply(ctx, chunk); err != nil {
+			return err
 		}
 	}
 	return nil

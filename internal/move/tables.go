@@ -5,11 +5,14 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"hash/crc64"
 	"iter"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 )
 
@@ -120,6 +123,45 @@ type Owned struct {
 	Row   Row
 }
 
+// Whose tells to which of some sources rows of content belong.
+type Whose struct {
+	spans []span // of chunks, rising
+}
+
+type span struct{ first, last, source int64 }
+
+// NewWhose knows the chunks of sources.
+func NewWhose(sources []Row) *Whose {
+	w := &Whose{}
+	for _, s := range sources {
+		if num, first, last := Range(s); last >= first {
+			w.spans = append(w.spans, span{first, last, num})
+		}
+	}
+	slices.SortFunc(w.spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	return w
+}
+
+// Chunk is the source that a chunk belongs to, 0: none of them.
+func (w *Whose) Chunk(num int64) int64 {
+	i := sort.Search(len(w.spans), func(i int) bool { return w.spans[i].last >= num })
+	if i == len(w.spans) || w.spans[i].first > num {
+		return 0
+	}
+	return w.spans[i].source
+}
+
+// Range is the number of a source and those of its first and last chunk, 0 and -1 where it has none.
+func Range(source Row) (num, first, last int64) {
+	num, first = source[0].(int64), source[firstChunk].(int64)
+	if n := source[chunkCount].(int64); n > 0 {
+		return num, first, first + n - 1
+	}
+	return num, 0, -1
+}
+
+var firstChunk, chunkCount = Sources.At("first_chunk"), Sources.At("chunks")
+
 // Op puts a row in place of another of the same key; Old or New is nil where there is none.
 type Op struct {
 	Table    *Table
@@ -132,8 +174,8 @@ type Op struct {
 type View interface {
 	// Each lists the rows of a table of Workspace or Registry: of one whose key is an integer in its order, else in any.
 	Each(ctx context.Context, t *Table) iter.Seq2[Row, error]
-	// Owned lists what belongs to a source, by table in the order above, then by key.
-	Owned(ctx context.Context, source Row) ([]Owned, error)
+	// Owned lists what belongs to sources, by their numbers: of each its chunks before their vectors, else in any order.
+	Owned(ctx context.Context, sources []Row) (map[int64][]Owned, error)
 }
 
 // Place is a workspace, or the registry, that is written to. Its View sees what was written.
