@@ -112,7 +112,7 @@ func (c *content) encodeGraph() []byte {
 }
 
 func (c *content) decodeGraph(b []byte) error {
-	const leastRef = 7
+	const leastRef, refsAtOnce = 7, 4096
 	d := decoder{buf: b}
 	c.keys = make([]string, d.count(1))
 	for i := range c.keys {
@@ -120,9 +120,15 @@ func (c *content) decodeGraph(b []byte) error {
 	}
 	c.graph = make([]storedGraph, d.count(2))
 	last := int64(0)
+	var room []storedRef // of several sources
 	for i := range c.graph {
 		last += d.int()
-		g := storedGraph{last, make([]storedRef, d.count(leastRef))}
+		n := d.count(leastRef)
+		if n > len(room) {
+			room = make([]storedRef, max(n, min(refsAtOnce, len(b)/leastRef)))
+		}
+		g := storedGraph{last, room[:n:n]}
+		room = room[n:]
 		for j := range g.refs {
 			r := storedRef{row: d.uint32(), entity: d.int(), key: d.uint32(), weight: math.Float32frombits(d.fixed32())}
 			if r.key >= uint32(len(c.keys)) {

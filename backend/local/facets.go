@@ -122,9 +122,14 @@ func (p *partition) buildGraph() error {
 		if err := c.decodeGraph(data); err != nil {
 			return err
 		}
+		x := &p.mentions
+		if len(x.keyOf) == 0 {
+			x.keyOf, x.place = make(map[string]uint32, len(c.keys)), make(map[int64]uint32, len(c.keys))
+		}
+		known := make([]told, len(c.keys))
 		for i := range c.graph {
 			if at, ok := p.find(c.graph[i].source); ok {
-				p.setRefs(at, c.graph[i].refs, c.keys)
+				p.setRefs(at, c.graph[i].refs, c.keys, known)
 			}
 		}
 	}
@@ -132,16 +137,28 @@ func (p *partition) buildGraph() error {
 	return nil
 }
 
+// told is what the last mention of a key in a block was told of, plus 1: mostly the next one is told the same, which saves
+// looking texts and numbers up.
+type told struct{ key, entity uint32 }
+
 // setRefs replaces the mentions of a source by stored ones. Rows that are not its own
 // belong to what the source was before it was put again.
-func (p *partition) setRefs(at uint32, stored []storedRef, keys []string) {
+func (p *partition) setRefs(at uint32, stored []storedRef, keys []string, known []told) {
 	s, x := &p.sources[at], &p.mentions
 	x.remove(p, at)
 	refs := make([]ref, 0, len(stored))
 	for _, r := range stored {
-		if r.row >= s.first && r.row < s.first+s.rows {
-			refs = append(refs, ref{r.row, x.entity(r.entity), x.key(keys[r.key]), r.weight})
+		if r.row < s.first || r.row >= s.first+s.rows {
+			continue
 		}
+		k := &known[r.key]
+		if k.key == 0 || keys[r.key] == "" || x.keys[k.key-1].text != keys[r.key] { // that of a key that is gone may be another's
+			k.key = x.key(keys[r.key]) + 1
+		}
+		if k.entity == 0 || !x.entities[k.entity-1].live || x.entities[k.entity-1].num != r.entity {
+			k.entity = x.entity(r.entity) + 1
+		}
+		refs = append(refs, ref{r.row, k.entity - 1, k.key - 1, r.weight})
 	}
 	x.add(p, at, refs)
 }

@@ -80,10 +80,13 @@ func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
 
 // add gives a source without mentions those in refs, which it keeps.
 func (x *mentions) add(p *partition, at uint32, refs []ref) {
-	slices.SortStableFunc(refs, func(a, b ref) int {
+	order := func(a, b ref) int {
 		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(x.entities[a.entity].num, x.entities[b.entity].num),
 			cmp.Compare(a.key, b.key))
-	})
+	}
+	if !slices.IsSortedFunc(refs, order) { // those of files mostly are
+		slices.SortStableFunc(refs, order)
+	}
 	refs = foldRefs(refs)
 	p.refsOf[at] = refs
 	x.edges += len(refs)
@@ -168,7 +171,11 @@ func (x *mentions) join(p *partition, r ref) {
 	if i > 0 && p.chunk[e.edges[i-1].row] >= p.chunk[r.row] {
 		i = p.edgeAt(e.edges, r.row)
 	}
-	e.edges = slices.Insert(e.edges, i, edge{r.row, r.weight})
+	if i == len(e.edges) {
+		e.edges = append(e.edges, edge{r.row, r.weight})
+	} else {
+		e.edges = slices.Insert(e.edges, i, edge{r.row, r.weight})
+	}
 	switch len(e.edges) {
 	case 1:
 	case 2:

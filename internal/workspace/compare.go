@@ -37,6 +37,9 @@ func (s *Set) Compare(ctx context.Context, sp *Space, c Comparer, n int) (more b
 	if v.Model < 0 || v.Refiner != nil && !sp.Refined() {
 		return false, nil // asked again when it is embedded
 	}
+	if err := sp.Follower.Sync(ctx); err != nil { // memories are compared with all that was said before
+		return true, err
+	}
 	after, gen := sp.comparing.at()
 	nums, err := sp.Store.Uncompared(ctx, c.Generation(), after, n)
 	if err != nil {
