@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,6 +29,7 @@ type watchedBackend struct {
 	backend.Backend
 	gate    chan struct{} // nil: open
 	flushed func(st backend.Store)
+	tended  atomic.Int64
 }
 
 func (b *watchedBackend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
@@ -63,6 +66,11 @@ func (x *watchedIndex) Apply(ctx context.Context, changes []backend.Change) erro
 		}
 	}
 	return x.Index.Apply(ctx, changes)
+}
+
+func (x *watchedIndex) Tend(context.Context) (more bool, err error) {
+	x.in.of.tended.Add(1)
+	return false, nil
 }
 
 func (x *watchedIndex) Flush(ctx context.Context) error {
@@ -187,6 +195,28 @@ func TestFlushWhileMoreIsQueued(t *testing.T) {
 	require.NoError(t, svc.Close())
 	require.NotEmpty(t, queued)
 	assert.Positive(t, queued[0], "indexes are written while more is queued")
+}
+
+// TestIndexesAreTendedWhenQuiet: upkeep of indexes waits until nothing was added for a while.
+func TestIndexesAreTendedWhenQuiet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		be := &watchedBackend{Backend: inmem.New()}
+		svc, err := contextmem.New(t.Context(), be, nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		for i := range 12 {
+			_, err := svc.Tenant("acme").Sub("a").AddMemories(t.Context(), shelved(10*i, 10))
+			require.NoError(t, err)
+			time.Sleep(5 * time.Second)
+			require.Zero(t, be.tended.Load(), i)
+		}
+		time.Sleep(25 * time.Second)
+		assert.Equal(t, int64(1), be.tended.Load())
+		time.Sleep(time.Minute)
+		assert.Equal(t, int64(1), be.tended.Load(), "nothing has changed")
+	})
 }
 
 // heldEmbedder embeds documents once its gate is open.

@@ -229,10 +229,10 @@ type ErrorCounter interface {
 	ErrorCodes(ctx context.Context) (map[string]int, error)
 }
 
-// Tender is a [Store] with upkeep that can wait until nothing else is to be done, such
-// as giving the room of deleted rows back.
+// Tender is a [Store] or an [Index] with upkeep that can wait until nothing else is to be done, such
+// as giving the room of deleted rows back. An index is asked once its workspace has been quiet for some seconds.
 //
-// If a Store does not implement Tender, it has none.
+// If one does not implement Tender, it has none.
 type Tender interface {
 	// Tend does a small piece of it, some hundredths of a second long, and reports
 	// whether there is more. It is one call at a time.

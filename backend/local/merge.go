@@ -15,13 +15,23 @@ const (
 	// files grow geometrically and a row is written again a logarithmic number of times.
 	mergeFiles = 4
 	mergeShare = 2
+	// dropShare is the share of rows that have to be gone for all files to be merged.
+	dropShare = 4
+	// idleFiles, idleShare are mergeFiles, and mergeShare and dropShare, where nothing else is to be done: fewer files are searched and opened sooner, and
+	// what was deleted is off the disk. A file is written again only when it has grown by an eighth.
+	idleFiles, idleShare = 2, 8
 	// filesMax is the number of files from which on all are merged, whatever their sizes.
 	filesMax = 24
 )
 
 // mergeDue returns the files to merge next, which stand side by side; nil: none.
 // The caller holds publishing.
-func (x *index) mergeDue() []*file {
+func (x *index) mergeDue() []*file { return x.due(mergeFiles, mergeShare, dropShare) }
+
+// tidyDue is mergeDue while nothing else is to be done.
+func (x *index) tidyDue() []*file { return x.due(idleFiles, idleShare, idleShare) }
+
+func (x *index) due(least int, share int64, dropShare int) []*file {
 	n := len(x.files)
 	rows, dropped := 0, 0
 	for _, f := range x.files {
@@ -31,15 +41,15 @@ func (x *index) mergeDue() []*file {
 	if n == 0 {
 		return nil
 	}
-	if n >= filesMax || n > 1 && 4*dropped > rows {
+	if n >= filesMax || n > 1 && dropShare*dropped > rows {
 		return slices.Clone(x.files)
 	}
 	first, sum := n-1, max(x.files[n-1].size, 1)
-	for first > 0 && x.files[first-1].size <= mergeShare*sum {
+	for first > 0 && x.files[first-1].size <= share*sum {
 		first--
 		sum += x.files[first].size
 	}
-	if n-first >= mergeFiles {
+	if n-first >= least {
 		return slices.Clone(x.files[first:])
 	}
 	for i, f := range x.files {
@@ -51,10 +61,30 @@ func (x *index) mergeDue() []*file {
 }
 
 // mergeAll merges until nothing is due.
-func (x *index) mergeAll(ctx context.Context) {
+func (x *index) mergeAll(ctx context.Context) { x.mergeWhile(ctx, x.mergeDue) }
+
+// Tend implements [backend.Tender]: files are merged in the background that otherwise wait for more. What nobody uses stays asleep.
+func (x *index) Tend(ctx context.Context) (more bool, err error) {
+	if !x.awake.Load() {
+		return false, nil
+	}
+	if err := x.enter(ctx); err != nil {
+		return false, err
+	}
+	defer x.leave()
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	if x.tidyDue() != nil {
+		x.work.start(func(ctx context.Context) { x.mergeWhile(ctx, x.tidyDue) })
+	}
+	return false, nil
+}
+
+// mergeWhile merges as long as something is due.
+func (x *index) mergeWhile(ctx context.Context, due func() []*file) {
 	for ctx.Err() == nil {
 		x.publishing.Lock()
-		run, generation, whole := x.mergeDue(), x.generation, false
+		run, generation, whole := due(), x.generation, false
 		id := x.nextID
 		if run != nil {
 			x.nextID++

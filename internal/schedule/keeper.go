@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -58,10 +59,33 @@ func (c *Scheduler) tend(uid string) error {
 			return err
 		}
 	}
-	t, ok := sp.Store.(backend.Tender)
-	if !ok {
-		return nil
+	quiet := c.quiet(uid)
+	if !quiet { // more may be about to come, with which files would be written again
+		c.Upkeep(uid)
 	}
+	for _, x := range sp.Workspace.Indexes() {
+		if t, ok := x.(backend.Tender); ok && quiet {
+			if err := c.tendOne(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	if t, ok := sp.Store.(backend.Tender); ok {
+		return c.tendOne(ctx, t)
+	}
+	return nil
+}
+
+// quiet reports whether a workspace has had nothing to do for a while.
+func (c *Scheduler) quiet(uid string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.state[uid]
+	return a == nil || !a.pending && time.Since(a.quiet) >= upkeepAfter
+}
+
+// tendOne has upkeep done until there is none left, while no worker has anything to do.
+func (c *Scheduler) tendOne(ctx context.Context, t backend.Tender) error {
 	for {
 		c.idle()
 		if ctx.Err() != nil {
