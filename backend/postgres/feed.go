@@ -133,9 +133,21 @@ type feedEntry struct {
 	first, chunks int64
 }
 
+// wentBack is what is said of a feed that ends before what this process knew of it, before it asked: whoever knew was told of commits that the
+// server has lost, as a standby has that was promoted and had not received them. An index that has applied some of them starts again; none may note that it has come
+// as far as what is lost, since other changes get these numbers.
+func (s *store) wentBack(known, last, after uint64) error {
+	s.lastSeq.CompareAndSwap(known, last)
+	if after > last {
+		return fmt.Errorf("the database has lost changes up to %d: %w", after, backend.ErrFeedGone)
+	}
+	return fmt.Errorf("the database has lost changes up to %d: %w", known, backend.ErrUnavailable)
+}
+
 func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []backend.Change, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
+		known := s.lastSeq.Load()
 		var l ledger
 		found, err := c.one(ctx, "SELECT "+ledgerCols+" FROM ledgers WHERE ws = $1", func(r *row) error {
 			l.read(r)
@@ -144,8 +156,13 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 		if err == nil && !found {
 			err = fmt.Errorf("the workspace was removed: %w", backend.ErrClosed)
 		}
-		if err != nil || after >= uint64(l.seq)<<seqShift {
+		if err != nil {
 			return err
+		}
+		if last := uint64(l.seq) << seqShift; last < known {
+			return s.wentBack(known, last, after)
+		} else if after >= last {
+			return nil
 		}
 		if err := s.epochs.read(ctx, c, l.epoch); err != nil {
 			return err

@@ -65,8 +65,8 @@ func seatOn(t *testing.T, dir string, more ...string) *seat {
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	s := &seat{t: t, addr: l.Addr().String()}
-	s.args = append(more, "serve", "--data", dir, "--addr", s.addr, "--api-keys", "k", "--reranker", "none", "--no-console", "--no-mcp", "--allow-local-webhooks",
-		"--requests-per-second", "0", "--lease", "2s", "--workers", "2")
+	s.args = append([]string{"serve", "--data", dir, "--addr", s.addr, "--api-keys", "k", "--reranker", "none", "--no-console", "--no-mcp", "--allow-local-webhooks",
+		"--requests-per-second", "0", "--lease", "2s", "--workers", "2"}, more...)
 	s.start()
 	t.Cleanup(s.kill)
 	return s

@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// waits returns how many sessions of a database wait for a lock.
+func waits(t *testing.T, d *DB) (n int64) {
+	t.Helper()
+	require.NoError(t, d.query(t.Context(), everything, func(c *conn) error {
+		_, err := c.one(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'", func(r *row) error {
+			n = r.int(0)
+			return nil
+		})
+		return err
+	}))
+	return n
+}
+
+// A transaction that has taken numbers of the feed and is not committed keeps others from taking later ones, so that no reader can see a later entry
+// and miss an earlier one, whatever it knows of the end of the feed.
+func TestFeedWaitsForEarlierNumbers(t *testing.T) {
+	stores := processes(t, t.Name(), 3, nil)
+	ctx := t.Context()
+	a, b, reader := stores[0].(*store), stores[1].(*store), stores[2].(*store)
+	_, err := a.Place(ctx, []backend.Placed{note("first")})
+	require.NoError(t, err)
+	at := a.LastSeq()
+	taken, commit, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+	go func() {
+		done <- a.change(ctx, func(tx *tx) error {
+			_, err := tx.place(&backend.Placed{Incoming: note("early").Incoming, Chunks: note("early").Chunks}, incoming{})
+			if err == nil {
+				err = tx.c.flush(bg)
+			}
+			close(taken)
+			<-commit
+			return err
+		})
+	}()
+	<-taken
+	go func() {
+		_, err := b.Place(ctx, []backend.Placed{note("late")})
+		done <- err
+	}()
+	require.Eventually(t, func() bool { return waits(t, reader.db) > 0 }, time.Minute, time.Millisecond, "the later writer waits")
+	for range 3 {
+		changes, err := reader.Changes(ctx, at, 100)
+		require.NoError(t, err)
+		require.Empty(t, changes, "neither is there")
+		require.Equal(t, at, reader.LastSeq(), "and nobody says so")
+	}
+	close(commit)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	changes, err := reader.Changes(ctx, at, 100)
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	assert.Equal(t, []string{"early", "late"}, []string{changes[0].SourceID, changes[1].SourceID})
+	assert.Equal(t, []uint64{at + 1<<seqShift, at + 2<<seqShift}, []uint64{changes[0].Seq, changes[1].Seq})
+}
+
+// Who was told of commits that the server has lost goes back: an index that skipped to where they ended would miss those that get their numbers.
+func TestLostCommitsAreNotSkipped(t *testing.T) {
+	stores := processes(t, t.Name(), 2, nil)
+	ctx := t.Context()
+	writer, s := stores[0].(*store), stores[1].(*store)
+	_, err := writer.Place(ctx, []backend.Placed{note("kept")})
+	require.NoError(t, err)
+	last := writer.LastSeq()
+	s.learn(last + 3<<seqShift) // what was told before the server was replaced by one without it
+	_, err = s.Changes(ctx, last, 100)
+	require.ErrorIs(t, err, backend.ErrUnavailable, "not: nothing is left")
+	assert.Equal(t, last, s.LastSeq())
+	changes, err := s.Changes(ctx, last, 100)
+	require.NoError(t, err)
+	assert.Empty(t, changes)
+
+	s.learn(last + 3<<seqShift)
+	_, err = s.Changes(ctx, last+3<<seqShift, 100)
+	require.ErrorIs(t, err, backend.ErrFeedGone, "an index that has applied some starts again")
+	_, err = writer.Place(ctx, []backend.Placed{note("next")})
+	require.NoError(t, err)
+	changes, err = s.Changes(ctx, last, 100)
+	require.NoError(t, err)
+	require.Len(t, changes, 1)
+	assert.Equal(t, "next", changes[0].SourceID)
+}

@@ -1,0 +1,60 @@
+package testtool
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+)
+
+// Standby makes a copy of the server that follows it, and starts it. From then on a commit of the server waits until the standby has it.
+func (p *Postgres) Standby() (_ *Postgres, err error) {
+	s := &Postgres{durable: p.durable, bin: p.bin, owner: p.owner}
+	if s.Dir, err = os.MkdirTemp("/tmp", "pgtest"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	if s.owner != nil {
+		if err := os.Chown(s.Dir, int(s.owner.Uid), int(s.owner.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	out, err := s.command("pg_basebackup", "-h", p.Dir, "-U", "postgres", "-D", s.data(), "-X", "stream", "-R", "-c", "fast", "--no-sync").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("pg_basebackup: %w\n%s", err, out)
+	}
+	if err := s.Start(); err != nil {
+		return nil, err
+	}
+	for _, sql := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if _, err := p.SQL("postgres", sql); err != nil {
+			return nil, err
+		}
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		state, err := p.SQL("postgres", "SELECT sync_state FROM pg_stat_replication")
+		if err == nil && state == "sync" {
+			return s, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the standby does not follow: %q, %w", state, err)
+		}
+	}
+}
+
+// Promote lets a standby take the place of its server, and returns when it takes writes.
+func (p *Postgres) Promote() error {
+	_, err := p.SQL("postgres", "SELECT pg_promote(true, 60)")
+	return err
+}
+
+// EitherURL names a database on whichever of two servers takes writes.
+func (p *Postgres) EitherURL(other *Postgres, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(PostgresRole), Path: "/" + database,
+		RawQuery: url.Values{"host": {p.Dir + "," + other.Dir}, "target_session_attrs": {"read-write"}}.Encode()}
+	return u.String()
+}
