@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -38,64 +39,74 @@ func (m measure) of(c *cand) float64 {
 // best returns the places of the n best candidates, best first: those of which the measure is
 // above 0. They are good until the next call.
 func (q *work) best(n int, by measure) []place {
-	if n <= fewPlaces {
-		if some, ok := q.few(n, by); ok {
-			return some
-		}
-	}
 	all := q.order[:0]
-	for i := range q.cand {
-		if v := by.of(&q.cand[i]); v > 0 {
-			all = append(all, place{v, q.rows[i].Chunk, int32(i)})
-		}
+	for _, i := range q.upper(n, by) {
+		all = append(all, place{q.values[i], q.rows[i].Chunk, i})
 	}
 	q.order = all
+	if n = min(n, len(all)); len(all) <= fewPlaces {
+		insertionSort(all)
+		return all[:n]
+	}
 	q.sorted = slices.Grow(q.sorted[:0], len(all))[:len(all)]
 	return first(all, n, q.sorted)
+}
+
+// upper returns where the n best candidates stand, and those that are in the buckets of these, in no order. It leaves the measures of all candidates in q.values.
+func (q *work) upper(n int, by measure) []int32 {
+	size := len(q.cand)
+	q.values, q.buckets, q.kept = slices.Grow(q.values[:0], size)[:size], slices.Grow(q.buckets[:0], size)[:size], slices.Grow(q.kept[:0], size)[:size]
+	top := 0.0
+	for i := range q.cand {
+		v := by.of(&q.cand[i])
+		if !(v > 0) {
+			v = 0
+		}
+		q.values[i] = v
+		if v > top {
+			top = v
+		}
+	}
+	if n <= 0 || top == 0 {
+		return nil
+	}
+	scale := scaleOf(top)
+	var count [buckets]int32
+	for i, v := range q.values {
+		b := bucket(v, scale)
+		q.buckets[i] = b
+		count[b]++
+	}
+	lowest := buckets
+	for some := int32(0); some < int32(n) && lowest > 0; some += count[lowest] {
+		lowest--
+	}
+	kept := 0
+	for i, b := range q.buckets { // without a branch: no processor predicts it
+		q.kept[kept] = int32(i)
+		kept += 1 - int(uint(int(b)-lowest)>>(bits.UintSize-1))
+	}
+	some := q.kept[:kept]
+	if lowest == 0 { // with those that have no measure
+		some = slices.DeleteFunc(some, func(i int32) bool { return q.values[i] == 0 })
+	}
+	return some
+}
+
+// scaleOf returns by what values up to top are multiplied for their bucket.
+func scaleOf(top float64) float64 {
+	scale := (buckets - 1) / top
+	if math.IsInf(scale, 1) {
+		return 0 // all in one bucket
+	}
+	return scale
 }
 
 const (
 	buckets = 256
 	// fewPlaces is the number of places up to which they are sorted by insertion.
 	fewPlaces = 32
-	// fewMoves bounds the moves of few, for each candidate.
-	fewMoves = 4
 )
-
-// few is best for few places: it keeps the best so far in order. It reports false where that takes many moves, as it does where each candidate is
-// better than most before it.
-func (q *work) few(n int, by measure) ([]place, bool) {
-	if n <= 0 {
-		return nil, true
-	}
-	q.sorted = slices.Grow(q.sorted[:0], n)
-	some, moves, floor := q.sorted[:0], n*n+fewMoves*len(q.cand), 0.0
-	for i := range q.cand {
-		v := by.of(&q.cand[i])
-		if !(v > 0 && v >= floor) {
-			continue
-		}
-		p := place{v, q.rows[i].Chunk, int32(i)}
-		if len(some) < n {
-			some = some[:len(some)+1]
-		} else if !p.ahead(&some[n-1]) {
-			continue
-		}
-		last := len(some) - 1
-		j := last
-		for ; j > 0 && p.ahead(&some[j-1]); j-- {
-			some[j] = some[j-1]
-		}
-		some[j] = p
-		if moves -= last - j; moves < 0 {
-			return nil, false
-		}
-		if len(some) == n {
-			floor = some[last].v
-		}
-	}
-	return some, true
-}
 
 // first returns the n first of places with values above 0, in their order and in the memory of
 // into, which has room for all: a distribution into buckets of value (Knuth, vol. 3, 5.2.5), and a sort of each
@@ -111,10 +122,7 @@ func first(all []place, n int, into []place) []place {
 			top = v
 		}
 	}
-	scale := (buckets - 1) / top
-	if math.IsInf(scale, 1) {
-		scale = 0 // all in one bucket
-	}
+	scale := scaleOf(top)
 	var start [buckets]int32
 	for i := range all {
 		start[bucket(all[i].v, scale)]++

@@ -54,6 +54,9 @@ type scratch struct {
 	rising  int                // rows that index does without, as few with rising chunks: the first
 	order   []place            // see best
 	sorted  []place
+	values  []float64 // by candidate; see upper
+	buckets []uint8
+	kept    []int32
 	found   []backend.Hit
 	terms   []backend.TermInfo // of the question
 
