@@ -41,6 +41,14 @@ func (p *places) row(place uint32) uint32 {
 	return p.runs[i].row + (place - p.runs[i].place)
 }
 
+// straight returns the row of the first place where all rows follow each other.
+func (p *places) straight() (first uint32, ok bool) {
+	if len(p.runs) != 1 {
+		return 0, false
+	}
+	return p.runs[0].row - p.runs[0].place, true
+}
+
 // find returns the place of a row.
 func (p *places) find(row uint32) (place uint32, ok bool) {
 	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].row > row }) - 1

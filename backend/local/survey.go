@@ -76,7 +76,6 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 	g.at = slices.Grow(g.at[:0], n)[:n]
 	clear(g.at)
 	here, place, columns, memory := slices.Grow(s.Rows[:0], p.liveN)[:p.liveN], int32(0), p.has(facetColumns), p.class == backend.Memory
-	clear(here)
 	g.beside = g.beside[:0]
 	for i, w := range rows.Words() {
 		for ; w != 0; w &= w - 1 {
@@ -89,11 +88,11 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 				if err != nil {
 					return err
 				}
-				r.Chunk, r.Source = hit.Chunk, hit.Source
+				*r = backend.Surveyed{Chunk: hit.Chunk, Source: hit.Source}
 				continue
 			}
 			from := p.of[row]
-			r.Chunk, r.Source = p.chunk[row], p.sourceNum[from]
+			*r = backend.Surveyed{Chunk: p.chunk[row], Source: p.sourceNum[from]}
 			if !memory {
 				continue
 			}
@@ -141,6 +140,13 @@ func (p *partition) surveyVectors(ctx context.Context, v []float32, rows *bitset
 		g.query = vector.Query{Vector: v, K: part.search.Len(), Accept: part.accept(p, rows, g.set(i)), AnyOrder: true}
 		if g.near, err = part.search.Search(ctx, &g.query, g.near[:0]); err != nil {
 			return err
+		}
+		if first, ok := part.places.straight(); ok {
+			at := g.at[first:]
+			for _, h := range g.near {
+				here[at[h.Row]-1].Dense = h.Score
+			}
+			continue
 		}
 		for _, h := range g.near {
 			here[g.at[part.row(h.Row)]-1].Dense = h.Score

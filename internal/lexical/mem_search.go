@@ -74,12 +74,30 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset
 		}
 		m.addUnits(sc, &r.scorer, t, m.cursor(id))
 	}
+	if !r.top.fills(len(r.top.keys) + len(sc.touched)) {
+		m.takeAll(r, sc, accept)
+		return nil
+	}
 	for _, doc := range sc.touched {
 		if row := m.rows[doc]; topKey(sc.acc[doc], row) > r.top.min && m.keeps(doc, accept) {
 			r.top.push(sc.acc[doc], row)
 		}
 	}
 	return nil
+}
+
+// takeAll adds the documents to the best, which have room for all, and leaves none touched.
+func (m *Mem) takeAll(r *run, sc *scratch, accept *bitset.Set) {
+	keys := slices.Grow(r.top.keys, len(sc.touched))
+	acc, rows, whole := sc.acc, m.rows, m.deadDocs == 0 && accept == nil
+	for _, doc := range sc.touched {
+		score := acc[doc]
+		acc[doc] = 0
+		if row := rows[doc]; whole || m.keeps(doc, accept) {
+			keys = append(keys, topKey(score, row))
+		}
+	}
+	r.top.keys, sc.touched = keys, sc.touched[:0]
 }
 
 // addUnits adds the score of a term to that of each document that has it.

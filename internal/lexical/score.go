@@ -145,10 +145,11 @@ func (h *topK) down(i int) {
 
 // appendHits appends the kept pairs to dst, the last key first.
 func (h *topK) appendHits(dst []Hit, unit float32) []Hit {
-	dst = slices.Grow(dst, len(h.keys))
-	for i := len(h.keys) - 1; i >= 0; i-- {
-		key := h.keys[i]
-		dst = append(dst, Hit{Row: ^uint32(key), Score: float32(key>>32) * unit})
+	n := len(dst)
+	dst = slices.Grow(dst, len(h.keys))[:n+len(h.keys)]
+	to := dst[n:]
+	for i, key := range h.keys {
+		to[len(to)-1-i] = Hit{Row: ^uint32(key), Score: float32(key>>32) * unit}
 	}
 	return dst
 }
