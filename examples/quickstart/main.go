@@ -31,6 +31,23 @@ import (
 //go:embed data
 var shipped embed.FS
 
+// questions are asked of the documents, and of the sub-tenant "noor", that the example ships.
+var questions = []struct {
+	sub    string
+	class  contextmem.Class
+	text   string
+	source string // id of the source that answers
+	says   string // what the chunk that answers holds
+}{
+	{"", contextmem.ClassKnowledge, "What should I do when the burners stop working?", "handbook.md", "main gas valve"},
+	{"", contextmem.ClassKnowledge, "Where does unsold food end up?", "handbook.md", "Quay Street"},
+	{"", contextmem.ClassKnowledge, "Which cookies are safe for someone who can't eat wheat?", "allergens.html", "oat biscuits"},
+	{"", contextmem.ClassKnowledge, "Who do we buy flour from, and when does it come?", "suppliers.csv", "Nordmill"},
+	{"noor", contextmem.ClassMemory, "What is Noor's sibling called, and where does he live?", "turn-04", "Samir"},
+	{"noor", contextmem.ClassMemory, "Is there any food that Noor must avoid?", "turn-05", "dairy"},
+	{"noor", contextmem.ClassMemory, "When did the contract for the house come through?", "turn-07", "signed since yesterday"},
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -85,22 +102,8 @@ func run(ctx context.Context, args []string) error {
 		fmt.Println("ask with -ask \"...\"")
 		return nil
 	}
-	for _, q := range []string{
-		"What should I do when the burners stop working?",
-		"Where does unsold food end up?",
-		"Which cookies are safe for someone who can't eat wheat?",
-		"Who do we buy flour from, and when does it come?",
-	} {
-		if err := answer(ctx, bakery.Sub(""), contextmem.ClassKnowledge, q); err != nil {
-			return err
-		}
-	}
-	for _, q := range []string{
-		"What is Noor's sibling called, and where does he live?",
-		"Is there any food that Noor must avoid?",
-		"When did the contract for the house come through?",
-	} {
-		if err := answer(ctx, bakery.Sub("noor"), contextmem.ClassMemory, q); err != nil {
+	for _, q := range questions {
+		if err := answer(ctx, bakery.Sub(q.sub), q.class, q.text); err != nil {
 			return err
 		}
 	}
