@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/judge"
 )
@@ -343,4 +345,30 @@ func TestSupersededTalk(t *testing.T) {
 			}
 		})
 	}
+}
+
+// meant is an embedder whose scores mean something.
+type meant struct{ contextmem.Embedder }
+
+func (m meant) Calibration() *embed.Calibration {
+	none := make([]float32, m.Dim())
+	return &embed.Calibration{QueryMean: none, DocumentMean: none, UnrelatedMean: .05, UnrelatedStd: .08, RelatedMean: .4, RelatedStd: .15}
+}
+
+// In a chat that is stored message by message, the answer to what holds now comes with it.
+func TestSupersededAnswer(t *testing.T) {
+	t.Parallel()
+	said := func(id, session, day, who, text string) contextmem.Memory {
+		return contextmem.Memory{ID: id, Session: session, Time: on(day), UserName: "Ana", Text: who + ": " + text}
+	}
+	_, acme := open(t, &contextmem.Options{Judge: labelled{replaces: map[[2]string]float64{{"Lisbon", "Faro"}: .6}}, Embedder: meant{static.New()}})
+	sub := acme.Sub("ana")
+	remember(t, sub, said("lisbon", "a", "2024-01-01", "Ana", "I live in Lisbon near the river"), said("lisbon+", "a", "2024-01-01", "Assistant", "Good to know."),
+		said("tea", "b", "2024-02-01", "Ana", "tea by the river with a friend"), said("tea+", "b", "2024-02-01", "Assistant", "Enjoy the river!"),
+		said("walk", "c", "2024-02-11", "Ana", "a walk along the river"), said("walk+", "c", "2024-02-11", "Assistant", "The river is fine in spring."),
+		said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
+	require.NoError(t, sub.WaitRefined(t.Context()))
+	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	require.Equal(t, []string{"faro", "lisbon", "faro+"}, ids[:3], "%v", ids)
+	assert.Positive(t, by["faro+"].Explain.Succession)
 }

@@ -189,10 +189,11 @@ func (q *work) closeness() float64 {
 func (q *work) context() {
 	c, w := q.closeness()*q.near, q.contextWeights()
 	asked, penalty := q.replies && q.asksAssistant(), q.asks && q.answersOnly()
-	talk := 0.0 // how much the exchanges of a chat count
+	talk := 0.0
 	if q.replies && !asked {
 		talk = w.talk * (q.closeness() - contextFloor) / (1 - contextFloor)
 	}
+	q.talk = talk
 	answer, around := w.answer+talk*(talkAnswer-w.answer), c*(1-talk*talkInstead)
 	for i := range q.sessions {
 		q.sessions[i].top = 0

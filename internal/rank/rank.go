@@ -132,6 +132,22 @@ func (a *Answer) Parts(h *Scored) Parts {
 	}
 }
 
+// Talk returns how much the exchanges of a chat with an assistant count, [0,1]: 1 where it is stored message by message and messages are short, 0 where they are long, nobody
+// answers, or the question asks for what the assistant said.
+func (a *Answer) Talk() float64 { return a.work.talk }
+
+// Answered returns the source of what the assistant answered to a hit, 0 for none.
+func (a *Answer) Answered(h *Scored) int64 {
+	q := a.work
+	if q.talk == 0 || q.rows[h.at].Chunk != h.Chunk || q.cand[h.at].reply {
+		return 0
+	}
+	if at := q.rows[h.at].Next[0]; at != 0 && q.cand[at-1].reply {
+		return q.rows[at-1].Source
+	}
+	return 0
+}
+
 // Stages are what the ranking did, where Request.Timed was set. They are good until Release.
 func (a *Answer) Stages() []observe.Stage { return a.work.stages }
 

@@ -177,6 +177,19 @@ func TestExchange(t *testing.T) {
 			a, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask(c.query, time.Time{}, language.AllCues), K: 10, Alpha: balanced})
 			require.NoError(t, err)
 			same(t, c.want, a)
+			answered := map[int64]int64{}
+			for _, h := range slices.Clone(a.Best(10)) {
+				if n := a.Answered(&h); n != 0 {
+					answered[h.Source] = n
+				}
+			}
+			if name == "short" {
+				require.Equal(t, 1.0, a.Talk())
+				require.Equal(t, map[int64]int64{1: 2}, answered)
+			} else {
+				require.Zero(t, a.Talk())
+				require.Empty(t, answered)
+			}
 		})
 	}
 }

@@ -32,6 +32,7 @@ type work struct {
 	settled       *Spread // of the engine's scores, before those of the fast one came in
 	failed        bool    // the question has no vector: keywords alone are searched
 	replies, asks bool    // some candidate is the machine side of a chat, only asks
+	talk          float64 // how much the exchanges of a chat count, see Answer.Talk
 
 	speakers  []string         // by Beside.Speaker
 	sessionAt map[int64]int32  // places of sessions, counted from 1; nil: none

@@ -17,6 +17,7 @@ const (
 	weighOwn   = 8.4            // of the share of the best score
 	weighOwn2  = -2.4           // of its square
 	weighHint  = 6              // of the root of the best hint's confidence, times the share of the other memory
+	answerLess = .75            // by which the answer to a message is worth less than that, over how much exchanges count
 	mostNamed  = 16             // memories that hints add to the hits
 	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
 )
@@ -78,6 +79,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		x := &all[i]
 		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + x.gains - x.loses
 	}
+	answered(sc, all)
 	scores := make([]float64, len(all))
 	for i := range all {
 		scores[i] = all[i].Score
@@ -91,6 +93,25 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		some[i] = h
 	}
 	return some, hits, nil
+}
+
+// answered lets what the assistant answered follow what it answered: it takes that up, or says of it what is asked for.
+func answered(sc *scope, all []standing) {
+	talk := sc.answer.Talk()
+	if talk == 0 {
+		return
+	}
+	by := make(map[int64]*standing, len(all))
+	for i := range all {
+		by[all[i].Row.Src.Num] = &all[i]
+	}
+	for i := range all {
+		if num := all[i].scope.answer.Answered(&all[i].ranked); num != 0 {
+			if reply := by[num]; reply != nil {
+				reply.value = max(reply.value, all[i].value-answerLess/talk)
+			}
+		}
+	}
 }
 
 // named returns memories that hints name and that were ranked, but stand behind the hits.
