@@ -42,7 +42,8 @@ type Follower struct {
 	flushing  sync.Mutex // held while indexes are flushed, beside turn
 	compacted uint64     // sequence number up to which the feed has no tombstones
 
-	recovery recovery
+	recovery atomic.Pointer[recovery] // nil: none goes on
+	failed   atomic.Pointer[error]    // why the last one gave up, until a search tells it
 }
 
 // waiter waits until changes up to a sequence number are applied, by whomever.
@@ -57,7 +58,7 @@ func NewFollower(ws backend.Workspace) *Follower {
 }
 
 func newFollower(st backend.Store, indexes []backend.Index) *Follower {
-	return &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1), recovery: newRecovery()}
+	return &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1)}
 }
 
 // applied is the sequence number up to which every index has applied the changes. It does no I/O.

@@ -13,15 +13,8 @@ const lateChanges = 2048
 
 // recovery is the catching up of indexes that lack much. Searches go on meanwhile, over what is indexed.
 type recovery struct {
-	life   context.Context // ends with the follower
-	end    context.CancelFunc
-	under  chan struct{} // holds something while a goroutine catches up
-	failed chan error    // holds why the last one gave up, until a search tells it
-}
-
-func newRecovery() recovery {
-	life, end := context.WithCancel(context.Background())
-	return recovery{life, end, make(chan struct{}, 1), make(chan error, 1)}
+	end  context.CancelFunc
+	done chan struct{} // closed when it has ended
 }
 
 // lack is how many changes the indexes lack at most; 0 where the store can't tell. It does no I/O.
@@ -35,20 +28,20 @@ func (f *Follower) lack() uint64 {
 
 // recover catches up in the background, unless that goes on already.
 func (f *Follower) recover() {
-	select {
-	case f.recovery.under <- struct{}{}:
-	default:
+	ctx, end := context.WithCancel(context.Background())
+	r := &recovery{end, make(chan struct{})}
+	if !f.recovery.CompareAndSwap(nil, r) {
+		end()
 		return
 	}
 	go func() {
-		defer func() { <-f.recovery.under }()
+		defer close(r.done)
+		defer f.recovery.Store(nil)
+		defer end()
 		for f.lack() > 0 {
-			if err := f.Sync(f.recovery.life); err != nil {
-				if f.recovery.life.Err() == nil {
-					select {
-					case f.recovery.failed <- err:
-					default:
-					}
+			if err := f.Sync(ctx); err != nil {
+				if ctx.Err() == nil {
+					f.failed.Store(&err)
 				}
 				return
 			}
@@ -57,17 +50,15 @@ func (f *Follower) recover() {
 }
 
 // recovering reports whether indexes catch up in the background.
-func (f *Follower) recovering() bool { return len(f.recovery.under) > 0 }
+func (f *Follower) recovering() bool { return f.recovery.Load() != nil }
 
 // FreshOrLate is Fresh for a search that can say that it does not know all: where the indexes lack so much that they catch up in
 // the background, it returns at once how many changes they lack, at most. 0: they have everything that was committed before the call.
 func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	f.searched.Store(time.Now().UnixNano())
 	if late := f.lack(); late >= lateChanges {
-		select {
-		case err := <-f.recovery.failed:
-			return 0, err
-		default:
+		if err := f.failed.Swap(nil); err != nil {
+			return 0, *err
 		}
 		if f.applied() == 0 { // damage was found: everything is indexed anew
 			if err := f.syncTo(ctx, 1, true); err != nil { // from here on searches find what is there
@@ -83,8 +74,10 @@ func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	return 0, f.sync(ctx, true)
 }
 
-// Close ends what goes on in the background and waits for it.
+// Close ends what goes on in the background and waits for it. Nobody else may use the follower any more.
 func (f *Follower) Close() {
-	f.recovery.end()
-	f.recovery.under <- struct{}{}
+	if r := f.recovery.Load(); r != nil {
+		r.end()
+		<-r.done
+	}
 }
