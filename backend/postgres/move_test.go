@@ -52,8 +52,8 @@ func life(t *testing.T, svc *contextmem.Service) {
 	require.NoError(t, err)
 	alice := svc.Tenant("acme").Sub("alice")
 	remember(t, alice, contextmem.Memory{ID: "says", Text: "Robert Smith, also known as Bob, met Clara.", Infer: true}, contextmem.Memory{ID: "old", Text: "Bob lives in Lisbon."},
-		contextmem.Memory{ID: "new", Text: "Robert Smith moved to Porto."}, contextmem.Memory{ID: "gone", Text: "This goes."}, contextmem.Memory{ID: "big", Text: strings.Repeat("many words. ", 40_000)})
-	_, err = svc.Tenant("acme").AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "f", Name: "a.md", Data: []byte("# Title\n\nSome text about **Lisbon** and the river.")}}})
+		contextmem.Memory{ID: "new", Text: "Robert Smith moved to Porto."}, contextmem.Memory{ID: "gone", Text: "This goes."}, contextmem.Memory{ID: "big", Text: strings.Repeat("many words. ", 80_000)})
+	_, err = svc.Tenant("acme").AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "large", Name: "large.txt", Data: bytes.Repeat([]byte("One line of a large file about Lisbon.\n"), 40_000)}, {ID: "f", Name: "a.md", Data: []byte("# Title\n\nSome text about **Lisbon** and the river.")}}})
 	require.NoError(t, err)
 	_, err = svc.Tenant("vectors").InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{{SourceID: "v", Vectors: []contextmem.Vector{{ChunkID: "v-1", Vector: []float32{1, 2, 3}}}}}})
 	require.NoError(t, err)

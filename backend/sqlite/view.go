@@ -220,12 +220,12 @@ func (v *view) Owned(ctx context.Context, sources []move.Row) (map[int64][]move.
 
 func (v *view) owned(ctx context.Context, source move.Row) (out []move.Owned, err error) {
 	num, first, last := move.Range(source)
-	err = v.c.each(ctx, "SELECT id >> 3, id & 7, crc, data FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id", func(r *row) error {
-		out = append(out, move.Owned{Table: move.Blobs, Row: rowOf(move.Blobs, r, 0)})
-		return nil
-	}, blobID(num, 0), blobID(num, maxKind))
+	blobs, err := readBlobs(ctx, v.c, num)
 	if err != nil {
 		return nil, err
+	}
+	for _, b := range blobs {
+		out = append(out, move.Owned{Table: move.Blobs, Row: move.Row{num, int64(b.Kind), int64(checksum(b.Data)), b.Data}})
 	}
 	if last >= first {
 		var vectors []move.Owned
@@ -413,11 +413,13 @@ func (s *spot) dropOwned(old move.Row) error {
 			return err
 		}
 	}
+	if err := (&tx{c: s.c}).removeBlobs(num); err != nil {
+		return err
+	}
 	for _, d := range [...]struct {
 		sql  string
 		args []any
 	}{
-		{"DELETE FROM blobs WHERE id BETWEEN ? AND ?", []any{blobID(num, 0), blobID(num, maxKind)}},
 		{"DELETE FROM chunks WHERE num BETWEEN ? AND ?", []any{first, last}},
 		{"DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", []any{first, last}},
 		{"DELETE FROM lane_vectors WHERE id BETWEEN ? AND ?", []any{first << laneBits, last<<laneBits | int64(backend.LaneCount-1)}},
@@ -463,7 +465,8 @@ func (s *spot) putSource(op *move.Op) error {
 		var err error
 		switch w := stored(o.Table, o.Row); o.Table {
 		case move.Blobs:
-			err = s.c.do("INSERT INTO blobs (id, crc, data) VALUES (?, ?, ?)", w[0].(int64)<<3|w[1].(int64), w[2], w[3])
+			data, _ := w[3].([]byte)
+			err = (&tx{c: s.c}).storeBlobs(num, []backend.Blob{{Kind: backend.ContentKind(w[1].(int64)), Data: data}}, false)
 		case move.Chunks:
 			textless[w[0].(int64)] = w[5].(string) == ""
 			err = s.insert(o.Table, o.Row, "hash", hashOf(part, w[4].(string)))
