@@ -94,6 +94,15 @@ func (f *file) read(ctx context.Context, fn func(c *conn) error) error {
 	return f.readers.read(ctx, fn)
 }
 
+// readSoon is read, which others that read for long keep from nothing.
+func (f *file) readSoon(ctx context.Context, fn func(c *conn) error) error {
+	if err := f.enter(ctx); err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.readers.readSoon(ctx, fn)
+}
+
 // query runs fn, which makes one query.
 func (f *file) query(ctx context.Context, fn func(c *conn) error) error {
 	if err := f.enter(ctx); err != nil {

@@ -9,7 +9,7 @@ import (
 // reader runs a function that reads one state of the database.
 type reader = func(ctx context.Context, fn func(c *conn) error) error
 
-// peeking is a store whose reads wait for no commit under way.
+// peeking is a store whose reads wait for no commit under way and for nobody who reads for long.
 type peeking struct{ *store }
 
 var _ backend.Peeker = (*store)(nil)
@@ -18,11 +18,11 @@ var _ backend.Peeker = (*store)(nil)
 func (s *store) Peek() backend.Store { return peeking{s} }
 
 func (p peeking) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
-	return sources(ctx, p.read, part, ids)
+	return sources(ctx, p.readSoon, part, ids)
 }
 
 func (p peeking) SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error) {
-	return sourcesByNum(ctx, p.read, nums)
+	return sourcesByNum(ctx, p.readSoon, nums)
 }
 
-func (p peeking) Subs(ctx context.Context) ([]backend.SubInfo, error) { return subs(ctx, p.read) }
+func (p peeking) Subs(ctx context.Context) ([]backend.SubInfo, error) { return subs(ctx, p.readSoon) }

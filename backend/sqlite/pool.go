@@ -7,17 +7,18 @@ import (
 )
 
 // pool is the connections that only read. They are opened when they are needed,
-// since most workspaces are idle.
+// since most workspaces are idle. Where others that read for long have all, a single query gets one more.
 type pool struct {
-	path string
-	o    connOptions
-	free chan *conn // nil is a place without a connection
-	mu   sync.Mutex
-	left int // places that were never used
+	path  string
+	o     connOptions
+	free  chan *conn // nil is a place without a connection
+	mu    sync.Mutex
+	left  int  // places that were never used
+	extra bool // there is one more
 }
 
 func newPool(path string, n int, o connOptions) *pool {
-	return &pool{path: path, o: o, free: make(chan *conn, n), left: n}
+	return &pool{path: path, o: o, free: make(chan *conn, n+1), left: n}
 }
 
 // adopt gives a new pool its first connection.
@@ -29,7 +30,19 @@ func (p *pool) adopt(c *conn) {
 // read calls f with a connection inside a read transaction, so that all its queries
 // see one state of the database.
 func (p *pool) read(ctx context.Context, f func(c *conn) error) error {
-	return p.query(ctx, func(c *conn) error {
+	return p.with(ctx, false, inOneState(f))
+}
+
+// readSoon is read, which others that read for long keep from nothing.
+func (p *pool) readSoon(ctx context.Context, f func(c *conn) error) error {
+	return p.with(ctx, true, inOneState(f))
+}
+
+// query calls f with a connection; each of its queries sees a state of its own. Others that read for long keep it from nothing.
+func (p *pool) query(ctx context.Context, f func(c *conn) error) error { return p.with(ctx, true, f) }
+
+func inOneState(f func(c *conn) error) func(c *conn) error {
+	return func(c *conn) error {
 		if err := c.do("BEGIN"); err != nil {
 			return err
 		}
@@ -37,12 +50,11 @@ func (p *pool) read(ctx context.Context, f func(c *conn) error) error {
 			return err // put ends the transaction
 		}
 		return c.do("COMMIT")
-	})
+	}
 }
 
-// query calls f with a connection; each of its queries sees a state of its own.
-func (p *pool) query(ctx context.Context, f func(c *conn) error) error {
-	c, err := p.get(ctx)
+func (p *pool) with(ctx context.Context, soon bool, f func(c *conn) error) error {
+	c, err := p.get(ctx, soon)
 	if err != nil {
 		return err
 	}
@@ -58,10 +70,45 @@ func (p *pool) put(c *conn) {
 		_ = c.close()
 		c = nil
 	}
+	if c != nil && p.spare() {
+		_ = c.close() // it only read
+		return
+	}
 	p.free <- c
 }
 
-func (p *pool) get(ctx context.Context) (*conn, error) {
+// spare reports whether a connection that is given back is one too many.
+func (p *pool) spare() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.extra || len(p.free) == 0 {
+		return false
+	}
+	p.extra = false
+	return true
+}
+
+// more opens a connection beside those of all places; nil: there is one already, or none can be opened.
+func (p *pool) more() *conn {
+	p.mu.Lock()
+	first := !p.extra
+	p.extra = true
+	p.mu.Unlock()
+	if !first {
+		return nil
+	}
+	c, err := openConn(p.path, p.o)
+	if err != nil { // a place is waited for instead
+		p.mu.Lock()
+		p.extra = false
+		p.mu.Unlock()
+		return nil
+	}
+	return c
+}
+
+// get returns a connection. soon: one that reads for long may not be what it waits for.
+func (p *pool) get(ctx context.Context, soon bool) (*conn, error) {
 	select {
 	case c := <-p.free:
 		return p.opened(c)
@@ -75,6 +122,11 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 	p.mu.Unlock()
 	if first {
 		return p.opened(nil)
+	}
+	if soon {
+		if c := p.more(); c != nil {
+			return c, nil
+		}
 	}
 	select {
 	case c := <-p.free:

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -38,12 +39,12 @@ func TestPool(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var held []*conn
 	for range DefaultReaders {
-		c, err := s.readers.get(ctx)
+		c, err := s.readers.get(ctx, false)
 		require.NoError(t, err)
 		held = append(held, c)
 	}
 	cancel()
-	_, err := s.readers.get(ctx)
+	_, err := s.readers.get(ctx, false)
 	require.Equal(t, context.Canceled, err)
 	for _, c := range held {
 		s.readers.put(c)
@@ -55,11 +56,11 @@ func TestPoolOpensAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "later")
 	p := newPool(filepath.Join(dir, "x.db"), 1, connOptions{})
 	for range 3 {
-		_, err := p.get(t.Context())
+		_, err := p.get(t.Context(), false)
 		require.ErrorIs(t, err, backend.ErrUnavailable, "no such directory")
 	}
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	c, err := p.get(t.Context())
+	c, err := p.get(t.Context(), false)
 	require.NoError(t, err)
 	p.put(c)
 	require.NoError(t, p.close())
@@ -97,4 +98,39 @@ func TestReadersSeeOneState(t *testing.T) {
 	}
 	close(stop)
 	require.NoError(t, <-done)
+}
+
+// Whoever makes a single query waits for nobody who reads for long, and what that takes is given back.
+func TestPoolLendsOneMore(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	pipe(t, s, rand.New(rand.NewPCG(1, 2)), 0, 2)
+	p := s.readers
+	for range 3 {
+		var held []*conn
+		for range DefaultReaders {
+			c, err := p.get(t.Context(), false)
+			require.NoError(t, err)
+			held = append(held, c)
+		}
+		for range 3 {
+			hs, err := s.readChunks(t.Context(), []int64{1, 2}, testTime)
+			require.NoError(t, err)
+			require.Len(t, hs, 2)
+			src, err := backend.Peek(s).SourcesByNum(t.Context(), []int64{1})
+			require.NoError(t, err)
+			require.Len(t, src, 1)
+		}
+		more, err := p.get(t.Context(), true)
+		require.NoError(t, err)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = p.get(gone, true)
+		require.ErrorIs(t, err, context.Canceled, "one more, not two")
+		for _, c := range append(held, more) {
+			p.put(c)
+		}
+		require.Len(t, p.free, DefaultReaders)
+		require.False(t, p.extra)
+	}
 }
