@@ -10,6 +10,7 @@ const (
 	cachedEntity                          // an entity: *backend.Entity
 	cachedChunkFacts                      // all relations with evidence in a chunk: *factList
 	cachedEntityRelation                  // the first relations of an entity: *factList
+	cachedEntityHistory                   // the same, whenever they were believed: *factList
 	cachedSuccessions                     // what took the place of a version: *successionList
 )
 

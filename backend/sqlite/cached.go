@@ -12,7 +12,8 @@ import (
 // Bounds of what is remembered of relations.
 const (
 	maxRememberedFacts    = 4096 // relations of the chunks of one call
-	maxRememberedEntities = 8    // entities of one call; each is a query of its own when it is new
+	maxRememberedEntities = 32   // entities of one call
+	maxQueriedEntities    = 8    // of those, such that are new and of which each is a query of its own, since all have more relations than asked for
 )
 
 // About what the structures take without their texts.
@@ -141,7 +142,7 @@ func (l *factList) size() int {
 }
 
 // Relations reads through the cache what recall asks for: the relations of a few
-// chunks, and those believed now of a few entities.
+// chunks, and of a few entities those believed now and those that ever were.
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
 	simple := q.Sources == nil && q.Predicates == nil && q.After == 0 && q.Limit > 0 && !q.Own
 	if v, quiet := s.commits.load(); quiet && simple {
@@ -157,7 +158,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 				return nil, nil
 			}
 			lists, err = s.factsOfChunks(ctx, v, &q)
-		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.AllTime && !q.Dated && q.KnownAt.IsZero() && q.AsOf.IsZero():
+		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.Dated && q.KnownAt.IsZero() && q.AsOf.IsZero():
 			lists, err = s.factsOfEntities(ctx, v, &q)
 		}
 		if !partial(err) {
@@ -230,33 +231,78 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 // KeepWords implements [backend.WordKeeper].
 func (s *store) KeepWords(f func(predicate, context string) []uint64) { s.words = f }
 
-// factsOfEntities returns the first relations of each entity that are believed now,
-// as many as q asks for in all, with their words: recall weighs each of them for every question that names the entity.
+// factsOfEntities returns the first relations of each entity that are believed now, or ever were,
+// as many as q asks for in all. Those believed now come with their words: recall weighs each of them for every question that names the
+// entity. It returns nil when there are too many to remember.
 func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
 	if q.Limit > maxRememberedFacts {
 		return nil, nil
 	}
-	lists, n, err := s.known(ctx, v, cachedEntityRelation, q.Limit, q.Part, q.Entities)
+	kind := cachedEntityRelation
+	if q.AllTime {
+		kind = cachedEntityHistory
+	}
+	lists, n, err := s.known(ctx, v, kind, q.Limit, q.Part, q.Entities)
 	if err != nil || n == len(lists) {
 		return lists, err
 	}
+	missing := without(q.Entities, len(lists)-n, func(i int) bool { return lists[i] != nil })
+	by, err := s.readFacts(ctx, q, missing)
+	if err != nil || by == nil || s.commits.n.Load() != v {
+		return nil, err
+	}
 	for i, e := range q.Entities {
-		if lists[i] != nil {
-			continue
+		if lists[i] == nil {
+			lists[i] = by[e]
 		}
-		rels, err := s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Entities: []int64{e}, Limit: q.Limit})
-		if err != nil || s.commits.n.Load() != v {
-			return nil, err
-		}
-		if s.words != nil {
-			for _, r := range rels {
-				r.Words = s.words(r.Predicate, r.Context)
+	}
+	for e, l := range by {
+		l.rels = slices.Clip(l.rels)
+		if s.words != nil && !q.AllTime {
+			for _, r := range l.rels {
+				if r.Words == nil {
+					r.Words = s.words(r.Predicate, r.Context)
+				}
 			}
 		}
-		lists[i] = &factList{part: q.Part, rels: slices.Clip(rels)}
-		s.cache.put(v, newCacheKey(cachedEntityRelation, q.Limit, e), lists[i], lists[i].size())
+		s.cache.put(v, newCacheKey(kind, q.Limit, e), l, l.size())
 	}
 	return lists, nil
+}
+
+// readFacts reads the first relations of each of some entities: of all at once where they are no more than q asks for.
+func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entities []int64) (map[int64]*factList, error) {
+	by := make(map[int64]*factList, len(entities))
+	for _, e := range entities {
+		by[e] = &factList{part: q.Part}
+	}
+	read := func(some []int64) ([]*backend.Relation, error) {
+		return s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Entities: some, AllTime: q.AllTime, Limit: q.Limit})
+	}
+	rels, err := read(entities)
+	if err != nil {
+		return nil, err
+	}
+	if len(rels) < q.Limit || len(by) == 1 {
+		for _, rel := range rels {
+			if l := by[rel.From]; l != nil {
+				l.rels = append(l.rels, rel)
+			}
+			if l := by[rel.To]; l != nil && rel.To != rel.From {
+				l.rels = append(l.rels, rel)
+			}
+		}
+		return by, nil
+	}
+	if len(by) > maxQueriedEntities {
+		return nil, nil
+	}
+	for e, l := range by {
+		if l.rels, err = read([]int64{e}); err != nil {
+			return nil, err
+		}
+	}
+	return by, nil
 }
 
 // mergeFacts returns what q asks for of lists that hold it all: each relation once,

@@ -37,7 +37,8 @@ func everything(t *testing.T, s *store, chunks, entities []int64) (remembered, r
 		{Chunks: chunks, KnownAt: testTime.Add(10 * time.Second), Limit: 1000}, {Chunks: chunks, AsOf: testTime, Limit: 1000},
 		{Chunks: []int64{chunks[0], chunks[0], 1 << 40}, Limit: 100}, {Entities: entities[:4], Limit: 7}, {Entities: entities[:1], Limit: 1000},
 		{Entities: entities, Limit: 20}, {Entities: entities[:3], AllTime: true, Limit: 50}, {Chunks: chunks, Entities: entities[:2], Limit: 50},
-		{Chunks: chunks, After: 5, Limit: 10}, {Chunks: chunks}, {Limit: 9},
+		{Chunks: chunks, After: 5, Limit: 10}, {Chunks: chunks}, {Limit: 9}, {Entities: entities[:30], AllTime: true, Limit: 1000}, {Entities: entities[:30], Limit: 1000},
+		{Entities: entities[5:25], AllTime: true, Limit: 7}, {Entities: entities[5:12], AllTime: true, Limit: 5}, {Entities: entities[:3], AllTime: true, AsOf: testTime, Limit: 50},
 	} {
 		q.Part = testPart
 		e, err := s.Relations(t.Context(), q)
@@ -245,14 +246,14 @@ func TestMemoBounds(t *testing.T) {
 	}
 	assert.Empty(t, m.items)
 	keys := map[cacheKey]bool{}
-	for _, kind := range []cacheKind{cachedChunk, cachedEntity, cachedChunkFacts, cachedEntityRelation} {
+	for _, kind := range []cacheKind{cachedChunk, cachedEntity, cachedChunkFacts, cachedEntityRelation, cachedEntityHistory} {
 		for _, limit := range []int{0, 1, maxRememberedFacts} {
 			for _, num := range []int64{1, 2, 1<<48 - 1} {
 				keys[newCacheKey(kind, limit, num)] = true
 			}
 		}
 	}
-	assert.Len(t, keys, 4*3*3)
+	assert.Len(t, keys, 5*3*3)
 }
 
 // What is merged of lists is what collecting, sorting and picking would give.
