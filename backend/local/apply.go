@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
@@ -14,6 +15,9 @@ import (
 const (
 	maxRun     = 256 // changes
 	maxRunRows = 64  // new rows
+	// The lock is let go of after maxHold, as far as one change in holdEvery tells.
+	maxHold   = 2 * time.Millisecond
+	holdEvery = 16
 )
 
 // Apply makes changes searchable. Changes up to Applied are skipped. After an error
@@ -170,7 +174,7 @@ func (x *index) applyTo(part backend.Partition, steps []step) (done int, full bo
 	return done, p.full(), err
 }
 
-// apply makes changes, and returns the place in their run up to which they are made. Searches see all of them at once.
+// apply makes changes, and returns the place in their run up to which they are made. Searches see many of them at once.
 func (p *partition) apply(steps []step) (done int, err error) {
 	done = steps[len(steps)-1].at + 1
 	next := uint32(len(p.chunk))
@@ -198,7 +202,15 @@ func (p *partition) apply(steps []step) (done int, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer p.sessions.settle(p)
+	since := time.Now()
 	for i := range steps {
+		if i%holdEvery == holdEvery-1 && time.Since(since) > maxHold {
+			p.sessions.settle(p)
+			p.mu.Unlock()
+			p.mu.Lock()
+			since = time.Now()
+		}
 		c := &steps[i]
 		switch c.Kind {
 		case backend.PutChunks:

@@ -22,7 +22,7 @@ func TestRunWaitsOnce(t *testing.T) {
 			_, ix, apply := both(t)
 			m := newModel(11)
 			var changes []backend.Change
-			for range 40 {
+			for range holdEvery - 1 {
 				c := m.put(benchPart)
 				c.Rows = c.Rows[:1]
 				changes = append(changes, c)

@@ -16,7 +16,8 @@ type sessions struct {
 	all    []session
 	free   []uint32
 	live   int
-	length int64 // terms of all rows in sessions
+	length int64    // terms of all rows in sessions
+	gone   []uint32 // sources that timed still has; see settle
 }
 
 // session is a run of a line.
@@ -182,6 +183,7 @@ func (x *sessions) lay(p *partition, line []uint32, named bool) {
 
 // insert puts a source into its line and session.
 func (x *sessions) insert(p *partition, at uint32) {
+	x.settle(p)
 	s := &p.sources[at]
 	line := x.line(s)
 	i := p.place(line, s.time, p.sourceNum[at])
@@ -268,12 +270,16 @@ func (x *sessions) end(k uint32) {
 	x.live--
 }
 
-// remove takes a source out of its line and session.
+// remove takes a source out of its line and session; of timed at the next settle.
 func (x *sessions) remove(p *partition, at uint32) {
 	s := &p.sources[at]
-	line := x.line(s)
-	i := p.place(line, s.time, p.sourceNum[at])
-	x.setLine(s, slices.Delete(line, i, i+1))
+	if s.name == 0 {
+		x.gone = append(x.gone, at)
+	} else {
+		line := x.line(s)
+		i := p.place(line, s.time, p.sourceNum[at])
+		x.setLine(s, slices.Delete(line, i, i+1))
+	}
 	l := &p.links[at]
 	if l.prev != none {
 		p.links[l.prev].next = l.next
@@ -297,6 +303,27 @@ func (x *sessions) remove(p *partition, at uint32) {
 		x.split(p, k, l.next)
 	}
 	*l = unlinked
+}
+
+// settle takes the sources that were removed out of timed, which is moved once for all of them.
+func (x *sessions) settle(p *partition) {
+	if len(x.gone) == 0 {
+		return
+	}
+	at := x.gone // their places, from here on
+	for i, a := range at {
+		at[i] = uint32(p.place(x.timed, p.sources[a].time, p.sourceNum[a]))
+	}
+	slices.Sort(at)
+	kept := x.timed[:at[0]]
+	for i, from := range at {
+		to := uint32(len(x.timed))
+		if i+1 < len(at) {
+			to = at[i+1]
+		}
+		kept = append(kept, x.timed[from+1:to]...)
+	}
+	x.timed, x.gone = kept, at[:0]
 }
 
 // split makes the sources of session k from one on a session of their own.
