@@ -34,7 +34,6 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 		rel.Asserted = d.earlier(s)
 	}
 	if len(d.in.Chunks) > 0 {
-		rel.Chunk, _ = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
 		_, rel.Chunk = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
 	}
 	d.out.Relations = append(d.out.Relations, rel)

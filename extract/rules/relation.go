@@ -49,7 +49,9 @@ func (d *doc) relations() {
 		}
 		r.mem.newSentence(s.Paragraph)
 		foreign := (d.Foreign || d.Script) && d.foreignSentence(s)
-		r.sentence(k, s)
+		if facts || len(d.out.Relations) < maxRelations {
+			r.sentence(k, s)
+		}
 		if facts && !foreign {
 			d.factsOf(k, s, r.sts)
 		}

@@ -61,6 +61,7 @@ func (*Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Ou
 
 func extractOne(in *extract.Input) extract.Output {
 	d := newDoc(in)
+	defer d.done()
 	if in.Title != "" && !titleIsText(in) {
 		d.titleMentions(in.Title)
 	}

@@ -109,6 +109,20 @@ func (d *Document) Reset(text string, ref time.Time) {
 		verbs: d.verbs[:0], index: d.index, vocabulary: d.vocabulary, words: d.words[:0], joined: d.joined[:0]}
 }
 
+// maxKeptKeys is how many keys a map has at most that is cleared instead of made anew: clearing takes as long as for its largest text.
+const maxKeptKeys = 512
+
+// Forget makes d a document of no text, and keeps most of its memory for the next.
+func (d *Document) Forget() {
+	if len(d.index) > maxKeptKeys {
+		d.index = nil
+	}
+	if len(d.vocabulary) > maxKeptKeys {
+		d.vocabulary = nil
+	}
+	d.Reset("", time.Time{})
+}
+
 // Read finds tokens, sentences and dates.
 func (d *Document) Read() {
 	d.SplitText()
