@@ -92,6 +92,31 @@ func (d *Document) free() {
 	}
 }
 
+// Of a text of at least largeText bytes, for how many bytes room for a sentence and for a name is made: growing would leave several
+// times as much behind.
+const largeText, bytesOfSentence, bytesOfName = 256 << 10, 96, 48
+
+// tokensIn is about how many tokens a text has, and rarely less.
+func tokensIn(text string) int {
+	if len(text) < largeText {
+		return len(text)/4 + 4 // words of four letters and a space, with some signs
+	}
+	n, word := 0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80 && c < 0xE0:
+			if !word {
+				n, word = n+1, true
+			}
+		case c == ' ' || c == '\n':
+			word = false
+		default: // a sign, or a character of a script in which few make a word
+			n, word = n+1, false
+		}
+	}
+	return n + n/32
+}
+
 // Reset makes d a document of a text, and keeps the memory of the one before.
 func (d *Document) Reset(text string, ref time.Time) {
 	if len(text) > MaxText {
@@ -99,7 +124,10 @@ func (d *Document) Reset(text string, ref time.Time) {
 	}
 	load()
 	if cap(d.Tokens) == 0 {
-		d.Tokens = make([]Token, 0, len(text)/4+4) // words of four letters and a space, with some signs
+		d.Tokens = make([]Token, 0, tokensIn(text))
+		if len(text) >= largeText {
+			d.Sentences, d.Names = make([]Sentence, 0, len(text)/bytesOfSentence), make([]Name, 0, len(text)/bytesOfName)
+		}
 	}
 	clear(d.Names)
 	clear(d.Sentences)

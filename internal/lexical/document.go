@@ -64,13 +64,13 @@ func (b *bag) fill(doc Doc, number func(term string) uint32) {
 			b.occs = append(b.occs, uint64(number(t.Term))<<32|pos)
 			next = max(next, pos+1)
 		}
+		clear(b.tokens) // they hold on to the text
 		length = min(length+weight*counted, math.MaxUint32)
 		b.ends = append(b.ends, fieldEnd{uint32(min(next, math.MaxUint32)), uint32(min(weight, math.MaxUint32))})
 		base = next + fieldGap
 	}
 	b.length = uint32(length)
 	slices.Sort(b.occs)
-	clear(b.tokens) // they hold on to the text
 }
 
 // each calls f for every distinct term in order of its number, with its frequency

@@ -61,13 +61,20 @@ const maxEmbedTexts = 512
 
 func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
 	var u unembedded
+	read := 0
 	for _, j := range jobs {
 		for i := range j.prep.chunks {
 			u.add(j.reading(i), &j.prep.chunks[i].Vector)
-			if len(u.texts) >= maxEmbedTexts {
-				if err := u.embed(ctx, e); err != nil {
-					return err
-				}
+			read += len(j.prep.chunks[i].Text)
+			if len(u.texts) < maxEmbedTexts {
+				continue
+			}
+			if err := u.embed(ctx, e); err != nil {
+				return err
+			}
+			if read >= collectFrom { // what was embedded is read no more
+				collect(read)
+				read = 0
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -202,6 +203,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		runtime.Gosched() // recalls come first: a batch keeps a processor for long
 	}
 	laps.Lap("parse")
+	collect(parsed(jobs))
 	c.embed(ctx, s.Embedder, jobs)
 	laps.Lap("embed")
 	if ctx.Err() != nil {
@@ -215,9 +217,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		}
 		announce(s, some)
 		size := release(some)
-		if size >= collectFrom {
-			runtime.GC()
-		}
+		collect(size)
 		released += size
 		laps.Again("index")
 		err = s.Follower.follow(ctx, told)
@@ -237,10 +237,11 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		break
 	}
 	if released >= collectFrom {
-		c.lighten(ctx, s, jobs)
+		c.lighten(ctx, s, jobs, released)
 	}
 	s.Changed()
 	c.extract(ctx, jobs)
+	collect(released)
 	laps.Lap("extract")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
@@ -310,6 +311,16 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 	return func() { cancel(); wg.Wait() }
 }
 
+// parsed returns the size of the texts of jobs, in bytes.
+func parsed(jobs []*job) (size int) {
+	for _, j := range jobs {
+		if j.prep != nil {
+			size += len(j.prep.text)
+		}
+	}
+	return size
+}
+
 // release lets go of what nobody needs once the chunks of jobs are stored, beyond what the indexes are told: of a large
 // document that is a multiple of its text. It returns the size of the texts, in bytes.
 func release(jobs []*job) (size int) {
@@ -355,7 +366,7 @@ func (p *prepared) clip(most int) {
 const collectFrom = 8 << 20
 
 // lighten lets go of what a large batch needs no more once it is searchable.
-func (c *Config) lighten(ctx context.Context, s Space, jobs []*job) {
+func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
 	if l, ok := c.Extractor.(extract.Limited); ok {
 		for _, j := range jobs {
 			if j.prep != nil {
@@ -363,11 +374,23 @@ func (c *Config) lighten(ctx context.Context, s Space, jobs []*job) {
 			}
 		}
 	}
-	runtime.GC()
+	collect(size)
 	if err := s.Follower.Flush(ctx); err != nil && ctx.Err() == nil {
 		c.Logger.Warn("indexes cannot be written and stay in memory", "err", err)
 	}
-	runtime.GC()
+	collect(size)
+}
+
+// collect has the collector run behind a batch of at least collectFrom bytes of text, where what the batch takes is much of what
+// there is: beside the memory of others it would take long for little.
+func collect(size int) {
+	if size < collectFrom {
+		return
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	if metrics.Read(live); live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() <= 8*uint64(size) {
+		runtime.GC()
+	}
 }
 
 // index commits the chunks of the jobs that are ready, and returns what that put into the feed where the store tells.
