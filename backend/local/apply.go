@@ -132,8 +132,7 @@ type step struct {
 	// Of PutChunks with rows.
 	first uint32 // row
 	order []int  // of the rows, by ordinal
-	facts []backend.RowExtra
-	docs  []lexical.Doc
+	facts []rowFacts
 }
 
 // applyTo makes changes of one partition, and returns the place in their run up to which they are made.
@@ -178,7 +177,7 @@ func (x *index) applyTo(part backend.Partition, steps []step) (done int, full bo
 func (p *partition) apply(steps []step) (done int, err error) {
 	done = steps[len(steps)-1].at + 1
 	next := uint32(len(p.chunk))
-	var docs []lexical.Doc
+	var of []*step // of each row
 	for i := range steps {
 		c := &steps[i]
 		if c.Kind != backend.PutChunks || len(c.Rows) == 0 {
@@ -188,16 +187,16 @@ func (p *partition) apply(steps []step) (done int, err error) {
 			done, steps = c.at, steps[:i]
 			break
 		}
-		docs = append(docs, c.docs...)
-		next += uint32(len(c.docs))
+		of = append(of, slices.Repeat([]*step{c}, len(c.order))...)
+		next += uint32(len(c.order))
 	}
 	// Rows beyond those that are live are not seen.
 	first := uint32(len(p.chunk))
-	added, full := p.words.AddAll(first, docs)
+	added, full := p.words.AddAll(first, len(of), func(i int) lexical.Doc { return of[i].doc(i - int(of[i].first-first)) })
 	end := first + uint32(added)
 	if full != nil {
 		err = full
-		i := slices.IndexFunc(steps, func(c step) bool { return c.first+uint32(len(c.docs)) > end })
+		i := slices.IndexFunc(steps, func(c step) bool { return c.first+uint32(len(c.order)) > end })
 		done, steps = steps[i].at, steps[:i]
 	}
 	p.mu.Lock()

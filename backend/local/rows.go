@@ -22,13 +22,16 @@ func (c *step) prepare(first uint32) error {
 		c.order[i] = i
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
-	c.facts, c.docs = make([]backend.RowExtra, len(c.order)), make([]lexical.Doc, len(c.order))
-	for i, at := range c.order {
-		in := &c.Rows[at]
-		c.facts[i] = rowExtra(in.Extra)
-		c.docs[i] = lexical.Doc{Fields: fields(c.Title, in, &c.facts[i])}
-	}
+	c.facts = make([]rowFacts, len(c.order))
 	return nil
+}
+
+// doc is what the keyword index reads of a row, in the order of the rows. It notes the row's facts.
+func (c *step) doc(i int) lexical.Doc {
+	in := &c.Rows[c.order[i]]
+	extra := rowExtra(in.Extra)
+	c.facts[i] = factsOf(&extra)
+	return lexical.Doc{Fields: fields(c.Title, in, &extra)}
 }
 
 // put makes the prepared rows of a source visible, in place of any before. The caller holds mu.
@@ -36,10 +39,10 @@ func (p *partition) put(c *step) error {
 	if err := p.drop(c.Source); err != nil {
 		return err
 	}
-	if len(c.docs) == 0 {
+	if len(c.order) == 0 {
 		return nil // nothing to find
 	}
-	s := source{first: c.first, rows: uint32(len(c.docs)), time: int64(backend.MicrosOf(c.Time))}
+	s := source{first: c.first, rows: uint32(len(c.order)), time: int64(backend.MicrosOf(c.Time))}
 	for row := s.first; row < s.first+s.rows; row++ {
 		s.length += p.words.Length(row)
 	}
@@ -82,31 +85,34 @@ func (p *partition) publish(c *step, s source) {
 	p.refsOf = append(p.refsOf, nil)
 	for i, from := range c.order {
 		in, facts := &c.Rows[from], &c.facts[i]
-		var flags uint8
-		if facts.Question {
-			flags |= flagQuestion
-		}
-		if facts.HasTime {
-			flags |= flagHasTime
-		}
-		if facts.Asks {
-			flags |= flagAsks
-		}
-		if facts.First {
-			flags |= flagFirst
-		}
-		if facts.Second {
-			flags |= flagSecond
-		}
 		row := p.addRow(at, storedRow{
 			chunk: in.Chunk, ordinal: int32(min(max(in.Ordinal, math.MinInt32), math.MaxInt32)),
-			speaker: p.intern(facts.Speaker), flags: flags,
+			speaker: p.intern(facts.speaker), flags: facts.flags,
 		})
 		if len(in.Vector) > 0 {
 			p.vectorPart(len(in.Vector)).add(row, in.Vector)
 		}
 	}
 	p.addLive(at)
+}
+
+// rowFacts is what is kept of a [backend.RowExtra].
+type rowFacts struct {
+	speaker string
+	flags   uint8
+}
+
+func factsOf(x *backend.RowExtra) rowFacts {
+	f := rowFacts{speaker: x.Speaker}
+	for _, is := range [...]struct {
+		so   bool
+		flag uint8
+	}{{x.Question, flagQuestion}, {x.HasTime, flagHasTime}, {x.Asks, flagAsks}, {x.First, flagFirst}, {x.Second, flagSecond}} {
+		if is.so {
+			f.flags |= is.flag
+		}
+	}
+	return f
 }
 
 // addSource adds a source whose rows come next.

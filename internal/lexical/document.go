@@ -30,10 +30,28 @@ type TermFreq struct {
 	TF   uint32
 }
 
+// analyzed is the tokens of a document. The zero value is ready.
+type analyzed struct {
+	tokens []Token
+	fields []analyzedField
+}
+
+type analyzedField struct{ tokens, weight int }
+
+// read analyzes doc.
+func (a *analyzed) read(doc Doc) {
+	a.tokens, a.fields = a.tokens[:0], a.fields[:0]
+	for _, f := range doc.Fields {
+		n := len(a.tokens)
+		if a.tokens = AnalyzeDocument(a.tokens, f.Text); len(a.tokens) > n {
+			a.fields = append(a.fields, analyzedField{len(a.tokens) - n, max(f.Weight, 1)})
+		}
+	}
+}
+
 // bag turns documents into weighted bags of term numbers. The zero value is ready;
 // it is not safe for concurrent use.
 type bag struct {
-	tokens []Token
 	occs   []uint64 // term number in the upper half, position in the lower
 	ends   []fieldEnd
 	length uint32 // sum of all term frequencies without those of stop words, at most math.MaxUint32
@@ -44,19 +62,19 @@ type fieldEnd struct {
 	weight uint32
 }
 
-// fill analyzes doc; number gives the number of a term, which it must copy if it
+// fill takes the tokens of a document; number gives the number of a term, which it must copy if it
 // keeps it.
-func (b *bag) fill(doc Doc, number func(term string) uint32) {
+func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 	b.occs, b.ends = b.occs[:0], b.ends[:0]
 	base, length := uint64(0), uint64(0)
-	for _, f := range doc.Fields {
-		if b.tokens = AnalyzeDocument(b.tokens[:0], f.Text); len(b.tokens) == 0 {
-			continue
-		}
-		weight := uint64(max(f.Weight, 1))
+	rest := a.tokens
+	for _, f := range a.fields {
+		tokens := rest[:f.tokens]
+		rest = rest[f.tokens:]
+		weight := uint64(f.weight)
 		next, counted := base, uint64(0)
-		for i := range b.tokens {
-			t := &b.tokens[i]
+		for i := range tokens {
+			t := &tokens[i]
 			if !t.Stop() {
 				counted++
 			}
@@ -64,13 +82,13 @@ func (b *bag) fill(doc Doc, number func(term string) uint32) {
 			b.occs = append(b.occs, uint64(number(t.Term))<<32|pos)
 			next = max(next, pos+1)
 		}
-		clear(b.tokens) // they hold on to the text
 		length = min(length+weight*counted, math.MaxUint32)
 		b.ends = append(b.ends, fieldEnd{uint32(min(next, math.MaxUint32)), uint32(min(weight, math.MaxUint32))})
 		base = next + fieldGap
 	}
 	b.length = uint32(length)
 	slices.Sort(b.occs)
+	clear(a.tokens) // they hold on to the text
 }
 
 // each calls f for every distinct term in order of its number, with its frequency

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -60,28 +62,67 @@ func NewMem() *Mem {
 // ones included; else ErrOrder. Any text is accepted. After an error the index
 // answers as before.
 func (m *Mem) Add(row uint32, doc Doc) error {
+	var a analyzed
+	a.read(doc)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.add(row, doc)
+	return m.add(row, &a)
 }
 
-// AddAll is Add of documents whose rows follow each other from first on. Readers are waited for once. After an error the
-// documents before the failing one are there; added is their number.
-func (m *Mem) AddAll(first uint32, docs []Doc) (added int, err error) {
-	if len(docs) == 0 {
-		return 0, nil
+// addTogether is how many documents AddAll adds while readers wait.
+const addTogether = 128
+
+// AddAll is Add of n documents whose rows follow each other from first on. It calls doc with the number of each, from 0 on, in any
+// order and in several goroutines at once. Readers are waited for once for addTogether of them. After an error the documents before
+// the failing one are there; added is their number.
+func (m *Mem) AddAll(first uint32, n int, doc func(i int) Doc) (added int, err error) {
+	read := make([]analyzed, min(n, addTogether))
+	for from := 0; from < n; from += addTogether {
+		some := read[:min(n-from, addTogether)]
+		readAll(some, func(i int) Doc { return doc(from + i) })
+		if added, err = m.addRead(first+uint32(from), some); err != nil {
+			return from + added, err
+		}
 	}
+	return n, nil
+}
+
+// readAll analyzes documents, on all processors where they are many.
+func readAll(dst []analyzed, doc func(i int) Doc) {
+	const each = 16 // documents that a processor takes at once
+	workers := min(runtime.GOMAXPROCS(0), (len(dst)+each-1)/each)
+	var next atomic.Int64
+	work := func() {
+		for {
+			to := int(next.Add(each))
+			for i := to - each; i < min(to, len(dst)); i++ {
+				dst[i].read(doc(i))
+			}
+			if to >= len(dst) {
+				return
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+}
+
+func (m *Mem) addRead(first uint32, docs []analyzed) (added int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i, doc := range docs {
-		if err := m.add(first+uint32(i), doc); err != nil {
+	for i := range docs {
+		if err := m.add(first+uint32(i), &docs[i]); err != nil {
 			return i, err
 		}
 	}
 	return len(docs), nil
 }
 
-func (m *Mem) add(row uint32, doc Doc) error {
+func (m *Mem) add(row uint32, doc *analyzed) error {
 	if n := len(m.rows); row == noDoc || n > 0 && m.rows[n-1] >= row {
 		return fmt.Errorf("%w: row %d", ErrOrder, row)
 	}

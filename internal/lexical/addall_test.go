@@ -1,0 +1,37 @@
+package lexical
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Documents that are analyzed together give the index that they give one by one, to the byte.
+func TestAddAllIsAdd(t *testing.T) {
+	for _, n := range []int{0, 1, 17, addTogether, 3*addTogether + 5} {
+		doc := func(i int) Doc {
+			return Doc{Fields: []Field{
+				{Text: fmt.Sprintf("Title %d", i%7), Weight: 3}, {Text: ""},
+				{Text: strings.Repeat(fmt.Sprintf("Row %d of err_%d in foo.bar/baz-%d, the harbour. ", i, i%13, i), i%5)},
+			}}
+		}
+		one, all := NewMem(), NewMem()
+		for i := range n {
+			require.NoError(t, one.Add(uint32(10+i), doc(i)))
+		}
+		added, err := all.AddAll(10, n, doc)
+		require.NoError(t, err)
+		require.Equal(t, n, added)
+		var a, b bytes.Buffer
+		require.NoError(t, WriteSegment(t.Context(), &a, one))
+		require.NoError(t, WriteSegment(t.Context(), &b, all))
+		require.True(t, bytes.Equal(a.Bytes(), b.Bytes()), "%d documents", n)
+		if n > 0 {
+			_, err = all.AddAll(10, 1, doc)
+			require.ErrorIs(t, err, ErrOrder)
+		}
+	}
+}
