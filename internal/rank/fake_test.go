@@ -36,7 +36,10 @@ type world struct {
 	docs     int              // 0: as many as memos
 	rest     []backend.Hit    // what a search for weighted terms finds
 	keys     map[string]int64 // entities by key
-	asked    struct{ keywords, vectors int }
+	asked    struct {
+		keywords, vectors int
+		text              []string // of each search for keywords, of chunks and of sessions
+	}
 }
 
 // The indexes that share method names with others of the world.
@@ -89,10 +92,12 @@ func (k keywords) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]b
 		return k.rest, nil
 	}
 	k.asked.keywords++
+	k.asked.text = append(k.asked.text, q.Text)
 	return hits(k.memos, func(m *memo) float32 { return m.keyword }), nil
 }
 
-func (k keywords) SearchSessions(context.Context, backend.KeywordQuery) ([]backend.Hit, error) {
+func (k keywords) SearchSessions(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	k.asked.text = append(k.asked.text, q.Text)
 	var out []backend.Hit
 	for s, v := range k.sessions {
 		out = append(out, backend.Hit{Source: s, Score: v})

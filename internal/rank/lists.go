@@ -12,7 +12,7 @@ import (
 func (q *work) count() error {
 	var avg float32
 	var err error
-	q.terms, q.docs, avg, err = q.Keywords.Terms(q.ctx, q.req.Part, q.asked.text)
+	q.terms, q.docs, avg, err = q.Keywords.Terms(q.ctx, q.req.Part, q.words())
 	q.avg = float64(avg)
 	q.lap("terms")
 	return err
@@ -35,7 +35,7 @@ func (q *work) survey(counted bool) (bool, error) {
 	if q.failed && q.Fast != nil {
 		return true, nil
 	}
-	ask := backend.SurveyQuery{Part: q.req.Part, Lane: q.Lane, Text: q.asked.text, Filter: q.req.Filter, Most: surveyMost}
+	ask := backend.SurveyQuery{Part: q.req.Part, Lane: q.Lane, Text: q.words(), Filter: q.req.Filter, Most: surveyMost}
 	if q.w > 0 {
 		ask.Vector = q.qvec
 	}
@@ -84,7 +84,7 @@ func (q *work) lists() error {
 	}
 	k := q.depth()
 	if q.w < 1 {
-		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
 			return err
 		}

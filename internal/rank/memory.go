@@ -55,7 +55,7 @@ func (q *work) scoreSessions() error {
 		q.scoreOne()
 		return nil
 	}
-	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.asked.text, K: 200, Filter: q.req.Filter})
+	hits, err := q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: 200, Filter: q.req.Filter})
 	if err != nil || len(hits) == 0 {
 		return err
 	}

@@ -26,6 +26,9 @@ type Question struct {
 
 	split sync.Once
 	lower []string
+
+	cut     sync.Once
+	subject string // see language.Subject
 }
 
 // Ask reads a question; now resolves its relative dates. Memories need the cues of times,
@@ -69,6 +72,17 @@ func (a *Question) Vector(ctx context.Context) ([]float32, error) { return a.emb
 func (a *Question) words() []string {
 	a.split.Do(func() { a.lower = words(a.text) })
 	return a.lower
+}
+
+// words is the text whose words are looked for. Beside an embedder that knows what its scores mean, words that carry the form of a question only
+// add noise; without one they tell at least whether the user speaks.
+func (q *work) words() string {
+	a := q.asked
+	if q.Unrelated == nil || q.w == 0 {
+		return a.text
+	}
+	a.cut.Do(func() { a.subject = language.Subject(a.text) })
+	return a.subject
 }
 
 // embed returns the vector of the question, the error being that of the first call.

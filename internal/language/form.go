@@ -1,0 +1,124 @@
+package language
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:embed tables/form.txt
+var formTable string
+
+// forms are the words that carry the form of a question, by the code of their language.
+var loadForms = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	var of map[string]bool
+	for line := range TableLines(formTable) {
+		if code, ok := strings.CutPrefix(line, "@ "); ok {
+			of = map[string]bool{}
+			all[code] = of
+			continue
+		}
+		for w := range strings.FieldsSeq(line) {
+			of[w] = true
+		}
+	}
+	g := loadGuesses()
+	for k, t := range g.tongues {
+		if t.code == "en" { // the keyword index knows them
+			continue
+		}
+		of := map[string]bool{}
+		for w, set := range g.words {
+			if set&(1<<k) != 0 {
+				of[strings.TrimSuffix(w, "'")] = true // j' is the word j
+			}
+		}
+		all[t.code] = of
+	}
+	return all
+})
+
+// Subject returns a question without the words that carry its form and not its subject, in the language that [Guess] tells; a space stands for
+// each. Questions in English, in no language that is known, with quotation marks, and of such words alone are returned as they are.
+func Subject(question string) string {
+	if len(question) > maxQuery || strings.ContainsAny(question, "\"“”«»„「」『』") {
+		return question
+	}
+	code := Guess(question)
+	forms := loadForms()[code]
+	if forms == nil {
+		return question
+	}
+	var b strings.Builder
+	b.Grow(len(question))
+	left := false
+	switch code {
+	case "zh", "ja", "th":
+		left = withoutRuns(&b, question, forms)
+	default:
+		left = withoutWords(&b, question, forms)
+	}
+	if !left {
+		return question
+	}
+	return b.String()
+}
+
+// withoutWords writes the words that are none of forms, and reports whether there are any.
+func withoutWords(b *strings.Builder, question string, forms map[string]bool) (left bool) {
+	start := -1
+	for i := 0; i <= len(question); {
+		r, n := rune(' '), 1
+		if i < len(question) {
+			r, n = utf8.DecodeRuneInString(question[i:])
+		}
+		if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) {
+			if start < 0 {
+				start = i
+			}
+		} else {
+			if start >= 0 {
+				if w := question[start:i]; !forms[w] && !forms[strings.ToLower(w)] {
+					b.WriteString(w)
+					left = true
+				}
+				start = -1
+			}
+			if i < len(question) {
+				b.WriteString(question[i : i+n])
+			}
+		}
+		i += n
+	}
+	return left
+}
+
+// maxForm is the bytes of the longest form in a script without spaces.
+const maxForm = 30
+
+// withoutRuns writes the characters that stand in none of forms, of which it takes the longest at each place, and reports whether there are letters
+// among them.
+func withoutRuns(b *strings.Builder, question string, forms map[string]bool) (left bool) {
+	for i := 0; i < len(question); {
+		to := i
+		for j := i; j < len(question) && j-i < maxForm; {
+			_, n := utf8.DecodeRuneInString(question[j:])
+			if j += n; forms[question[i:j]] {
+				to = j
+			}
+		}
+		if to > i {
+			b.WriteByte(' ')
+			i = to
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(question[i:])
+		left = left || unicode.IsLetter(r)
+		b.WriteString(question[i : i+n])
+		i += n
+	}
+	return left
+}
