@@ -41,13 +41,14 @@ type contextWeights struct {
 	when         float64 // the question asks "when" and the memory names a time
 	answer       float64 // factor of what an assistant said, unless the question asks for it
 	talk         float64 // how much exchanges of short messages count instead of the rest of the context
+	short        float64 // how much more of the context counts where memories are short
 }
 
 // plainContext goes with embedders whose scores only order texts (recall recipe, step 2a).
 var plainContext = contextWeights{near1: .4, near2: .3, reply: .4, session: .5, sessionMax: .4, opening: .12, first: .2, second: .05, when: .3, answer: .6}
 
 // calibratedContext goes with calibrated embedders, whose own score says more.
-var calibratedContext = contextWeights{near1: .26, near2: .195, reply: .234, session: .228, sessionMax: .208, opening: .078, first: .117, second: .033, when: .18, answer: .46, talk: 1}
+var calibratedContext = contextWeights{near1: .26, near2: .195, reply: .234, session: .17, sessionMax: .208, opening: .078, first: .117, second: .033, when: .18, answer: .46, talk: 1, short: .2}
 
 // fuseCalibrated sums up the scores of the searches by what they mean.
 func (q *work) fuseCalibrated(keyword float32) {

@@ -187,11 +187,13 @@ func (q *work) closeness() float64 {
 
 // context computes the final score from the own score and what is around.
 func (q *work) context() {
-	c, w := q.closeness()*q.near, q.contextWeights()
+	w := q.contextWeights()
+	brief := (q.closeness() - contextFloor) / (1 - contextFloor) // 1: memories are short
+	c := q.closeness() * q.near * (1 + w.short*brief)
 	asked, penalty := q.replies && q.asksAssistant(), q.asks && q.answersOnly()
 	talk := 0.0
 	if q.replies && !asked {
-		talk = w.talk * (q.closeness() - contextFloor) / (1 - contextFloor)
+		talk = w.talk * brief
 	}
 	q.talk = talk
 	answer, around := w.answer+talk*(talkAnswer-w.answer), c*(1-talk*talkInstead)

@@ -159,9 +159,9 @@ func TestExchange(t *testing.T) {
 		query string
 		want  map[int64]float64
 	}{
-		"short":              {20, "bridge", map[int64]float64{1: .4 + .2*(.26*.7+.228+.208*.7+.078) + .6*.7, 2: .7 + .6*.4, 3: .5}},
-		"long":               {200, "bridge", map[int64]float64{1: .4 + .2*(.26*.46+.228+.208*.46+.078), 2: .46 + .2*(.26*.4+.228+.208*.46), 3: .5}},
-		"asks the assistant": {20, "what did you suggest about the bridge?", map[int64]float64{1: .4 + .26 + .228 + .208 + .078, 2: 1 + .26*.4 + .228 + .208, 3: .5}},
+		"short":              {20, "bridge", map[int64]float64{1: .4 + 1.2*.2*(.26*.7+.17+.208*.7+.078) + .6*.7, 2: .7 + .6*.4, 3: .5}},
+		"long":               {200, "bridge", map[int64]float64{1: .4 + .2*(.26*.46+.17+.208*.46+.078), 2: .46 + .2*(.26*.4+.17+.208*.46), 3: .5}},
+		"asks the assistant": {20, "what did you suggest about the bridge?", map[int64]float64{1: .4 + 1.2*(.26+.17+.208+.078), 2: 1 + 1.2*(.26*.4+.17+.208), 3: .5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
