@@ -283,5 +283,8 @@ func emptyObject(predicate, object string) bool {
 		return true
 	}
 	words := strings.Fields(strings.ToLower(object))
+	if predicate == "use" && len(words) > 1 && words[0] == "to" { // "my favourite colour used to be green"
+		return true
+	}
 	return len(words) > 0 && wordLists()[list][words[len(words)-1]]
 }

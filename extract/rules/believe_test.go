@@ -209,6 +209,10 @@ func TestSaysNothing(t *testing.T) {
 		"My bank code is 4471. Please do not remember any of that.":   nil,
 		"I live in Leeds. My PIN is 4471 so don't save it.":           {"lives_in leeds"},
 		"I work at Acme and I don't keep it to myself that I hate it": {"works_at acme"},
+		"Anna lives in Bonn, doesn't she?":                            nil,
+		"I moved to Bonn in May, didn't I?":                           nil,
+		"I live in Bonn, do you?":                                     {"lives_in bonn"},
+		"my favourite colour used to be green":                        nil,
 		"先月から福岡に住んでいます。":                                              {"lives_in 福岡"},
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -33,6 +33,11 @@ func (d *Document) sentenceModes(k, first int) {
 		if asks && i == len(clauses)-1 && c.Mode != extract.ModeQuote {
 			c.Mode = extract.ModeQuestion
 		}
+		if c.Mode == extract.ModeQuestion && first+i > 0 && c.Lo > 0 && d.Tokens[c.Lo-1].Sign == ',' && d.tag(c) {
+			if said := &d.Clauses[first+i-1]; said.Mode.Believable() { // in a sentence of its own, which ends with the comma
+				said.Mode = extract.ModeQuestion
+			}
+		}
 		// A frame such as "in my novel" holds for what follows in its paragraph.
 		if at := d.phraseIn(fictionPhrases, c.Lo, c.Hi); at >= 0 && d.quoteAt(at) == nil || d.shows(s, c) {
 			d.frame = extract.ModeFiction
@@ -55,6 +60,19 @@ func (d *Document) sentenceModes(k, first int) {
 	if !d.frameStays {
 		d.frame = ""
 	}
+}
+
+// tag reports whether a clause turns the one before it into a question: "Anna lives in Bonn, doesn't she?"
+func (d *Document) tag(c *Clause) bool {
+	lo, hi := c.Lo, c.Hi
+	for hi > lo && d.Tokens[hi-1].Kind == KindPunct {
+		hi--
+	}
+	if hi-lo < 2 || hi-lo > 4 || !d.Tokens[lo].Is(FormOfBe|FormOfDo|FormOfHave|Modal) {
+		return false
+	}
+	last := &d.Tokens[hi-1] // "do you?" behind a statement asks the other
+	return last.Kind == KindWord && last.Is(FirstPerson|FirstPlural|Masculine|Feminine|ThirdPlural|Neuter) && !last.Is(Possessive)
 }
 
 // shows reports whether a clause asks its reader to write or read something, past words such as "can you".
