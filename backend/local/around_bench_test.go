@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -66,4 +67,43 @@ func BenchmarkAround(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkMentions measures what the first recall of knowledge asks of a partition that was just opened: which entities the question
+// names. 20,000 sources have eight mentions each, of 60,000 entities of which a few are named often.
+func BenchmarkMentions(b *testing.B) {
+	const n, of = 20_000, 60_000
+	x, err := Open(b.TempDir(), nil)
+	require.NoError(b, err)
+	ix := openTest(b, x).(*index)
+	part := backend.Partition{Class: backend.Knowledge, Sub: "bench"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		mentions := make([]backend.MentionRef, 8)
+		for j := range mentions {
+			r := rng.Float64()
+			e := int64(of * r * r * r)
+			mentions[j] = backend.MentionRef{Chunk: int64(i + 1), Entity: e + 1, Key: fmt.Sprint("entity ", e), Weight: 1}
+		}
+		require.NoError(b, ix.Apply(b.Context(), []backend.Change{
+			{Seq: uint64(2*i + 1), Kind: backend.PutChunks, Part: part, Source: int64(i + 1), Rows: []backend.Row{{Chunk: int64(i + 1), Text: "one"}}},
+			{Seq: uint64(2*i + 2), Kind: backend.PutGraph, Part: part, Source: int64(i + 1), Mentions: mentions},
+		}))
+	}
+	require.NoError(b, ix.Flush(b.Context()))
+	require.NoError(b, ix.Close())
+	var used time.Duration
+	for b.Loop() {
+		before := cpuTime()
+		ix := openTest(b, x).(*index)
+		named, err := ix.MatchEntities(b.Context(), part, []string{"entity 7"})
+		require.NoError(b, err)
+		require.Len(b, named, 1)
+		used += cpuTime() - before
+		b.StopTimer()
+		require.NoError(b, ix.Close())
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
+	require.NoError(b, x.Close())
 }

@@ -123,8 +123,8 @@ func (p *partition) buildGraph() error {
 			return err
 		}
 		x := &p.mentions
-		if len(x.keyOf) == 0 {
-			x.keyOf, x.place = make(map[string]uint32, len(c.keys)), make(map[int64]uint32, len(c.keys))
+		if len(x.keys) == 0 {
+			x.expect(len(c.keys))
 		}
 		known := make([]told, len(c.keys))
 		for i := range c.graph {

@@ -119,7 +119,7 @@ func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys 
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
 		m := &p.mentions
 		for _, text := range keys {
-			k, ok := m.keyOf[text]
+			k, ok := m.findKey(text)
 			if !ok || slices.ContainsFunc(out, func(m backend.EntityMatch) bool { return m.Key == text }) { // a few are known
 				continue
 			}
@@ -168,7 +168,7 @@ func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entitie
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
 		m := &p.mentions
 		for _, num := range entities {
-			at, ok := m.place[num]
+			at, ok := m.findEntity(num)
 			if !ok {
 				continue
 			}
@@ -188,7 +188,7 @@ func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entitie
 func (x *index) Info(ctx context.Context, part backend.Partition) (info backend.GraphInfo, err error) {
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
 		m := &p.mentions
-		info = backend.GraphInfo{Chunks: p.liveN, Entities: len(m.place), Shared: m.shared, Links: m.links}
+		info = backend.GraphInfo{Chunks: p.liveN, Entities: m.place.used, Shared: m.shared, Links: m.links}
 		return nil
 	})
 	return info, err

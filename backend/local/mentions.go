@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -10,14 +11,14 @@ import (
 // mentions is the edges between rows and entities.
 type mentions struct {
 	entities []entity
-	place    map[int64]uint32 // by number
+	place    lookup // in entities, by number
 	free     []uint32
 	shared   int // entities with two rows or more
 	links    int // their edges
 	edges    int // refs of all sources
 
 	keys  []key
-	keyOf map[string]uint32
+	keyOf lookup // in keys, by text
 	freeK []uint32
 }
 
@@ -51,8 +52,32 @@ type ref struct {
 	weight           float32
 }
 
-func newMentions() mentions {
-	return mentions{place: make(map[int64]uint32), keyOf: make(map[string]uint32)}
+// hashNumber and hashText are what lookups go by.
+func hashNumber(num int64) uint64 { return uint64(num) * 0x9E3779B97F4A7C15 >> 20 } // Fibonacci hashing: Knuth, 6.4
+
+func hashText(text string) uint64 { return maphash.String(textSeed, text) }
+
+var textSeed = maphash.MakeSeed()
+
+func (x *mentions) hashEntity(at uint32) uint64 { return hashNumber(x.entities[at].num) }
+
+func (x *mentions) hashKey(at uint32) uint64 { return hashText(x.keys[at].text) }
+
+// findEntity returns the place of an entity.
+func (x *mentions) findEntity(num int64) (uint32, bool) {
+	return x.place.find(hashNumber(num), func(at uint32) bool { return x.entities[at].num == num })
+}
+
+// findKey returns the place of a key.
+func (x *mentions) findKey(text string) (uint32, bool) {
+	return x.keyOf.find(hashText(text), func(at uint32) bool { return x.keys[at].text == text })
+}
+
+// expect makes room for so many keys, each of which names an entity.
+func (x *mentions) expect(n int) {
+	x.keys, x.entities = slices.Grow(x.keys, n), slices.Grow(x.entities, n)
+	x.keyOf.grow(n, x.hashKey)
+	x.place.grow(n, x.hashEntity)
 }
 
 // putGraph replaces the mentions of a source. Mentions of chunks that are not the
@@ -119,7 +144,7 @@ func foldRefs(refs []ref) []ref {
 }
 
 func (x *mentions) entity(num int64) uint32 {
-	e, ok := x.place[num]
+	e, ok := x.findEntity(num)
 	if ok {
 		return e
 	}
@@ -131,12 +156,12 @@ func (x *mentions) entity(num int64) uint32 {
 		e = uint32(len(x.entities))
 		x.entities = append(x.entities, entity{num: num, live: true})
 	}
-	x.place[num] = e
+	x.place.put(e, x.hashEntity)
 	return e
 }
 
 func (x *mentions) key(text string) uint32 {
-	k, ok := x.keyOf[text]
+	k, ok := x.findKey(text)
 	if ok {
 		return k
 	}
@@ -148,7 +173,7 @@ func (x *mentions) key(text string) uint32 {
 		k = uint32(len(x.keys))
 		x.keys = append(x.keys, key{text: text})
 	}
-	x.keyOf[text] = k
+	x.keyOf.put(k, x.hashKey)
 	return k
 }
 
@@ -217,7 +242,7 @@ func (x *mentions) remove(p *partition, at uint32) {
 	}
 	for _, r := range refs {
 		if e := &x.entities[r.entity]; len(e.edges) == 0 && e.live {
-			delete(x.place, e.num)
+			x.place.take(r.entity, x.hashEntity)
 			*e = entity{}
 			x.free = append(x.free, r.entity)
 		}
@@ -238,7 +263,7 @@ func (x *mentions) unname(r ref) {
 		break
 	}
 	if len(k.named) == 0 {
-		delete(x.keyOf, k.text)
+		x.keyOf.take(r.key, x.hashKey)
 		*k = key{}
 		x.freeK = append(x.freeK, r.key)
 	}

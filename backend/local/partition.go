@@ -113,11 +113,10 @@ func newPartition(class backend.Class) *partition {
 
 		lastChunk: math.MinInt64,
 
-		names:    []string{""},
-		nameOf:   make(map[string]uint32),
-		tags:     newTagIndex(),
-		words:    lexical.NewMem(),
-		mentions: newMentions(),
+		names:  []string{""},
+		nameOf: make(map[string]uint32),
+		tags:   newTagIndex(),
+		words:  lexical.NewMem(),
 
 		flushAt:      maxTailRows,
 		changedTags:  make(map[uint32]struct{}),

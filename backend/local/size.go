@@ -9,8 +9,9 @@ const (
 	perTag       = 26 // a map entry of a number, and another
 	perNote      = 10 // a tag of a source
 	perName      = 56 // a map entry of a text, and the text's header
-	perEntity    = 40 + perTag
-	perKey       = 40 + 24 + perName
+	perSlot      = 8  // of a lookup
+	perEntity    = 40 + perSlot
+	perKey       = 40 + 16 + perSlot + 16 // with what it names and its text
 	perEdge      = 16 + 12
 )
 
