@@ -1,6 +1,10 @@
 package sqlite
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/contextmem/contextmem/backend"
+)
 
 // cacheKind is the kind of thing that a cacheKey names.
 type cacheKind uint8
@@ -42,6 +46,48 @@ type rowCache struct {
 	order cacheItem         // a ring: next is used latest, prev longest ago
 	clock uint64            // uses and insertions so far
 	named map[string][]byte // small values by name, nil of one that is not there
+	// lasting are the versions of sources, as bits, whose place nothing took. Most are: an item for each would push what else is kept out.
+	lasting map[backend.Partition][]uint64
+	words   int // of lasting
+}
+
+// lasts calls hit for each version of sources of which it is known that nothing took its place, with its place.
+func (m *rowCache) lasts(v uint64, part backend.Partition, nums []int64, hit func(i int)) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.at != v {
+		return
+	}
+	set := m.lasting[part]
+	for i, num := range nums {
+		if w := uint64(num) / 64; w < uint64(len(set)) && set[w]>>(uint64(num)%64)&1 != 0 {
+			hit(i)
+		}
+	}
+}
+
+// keepLasting notes versions of sources whose place nothing took, as long as they take little room.
+func (m *rowCache) keepLasting(v uint64, part backend.Partition, nums []int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.turn(v) {
+		return
+	}
+	most, set := m.limit/64, m.lasting[part] // an eighth of the bytes
+	for _, num := range nums {
+		w := uint64(num) / 64
+		if more := int64(w) + 1 - int64(len(set)); more > 0 {
+			if w >= uint64(most) || m.words+int(more) > most {
+				continue
+			}
+			m.words += int(more)
+			set = append(set, make([]uint64, more)...)
+		}
+		set[w] |= 1 << (uint64(num) % 64)
+	}
+	if len(set) > 0 {
+		m.lasting[part] = set
+	}
 }
 
 // Bounds of the values that are kept by name.
@@ -91,7 +137,8 @@ func (it *cacheItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
 func (m *rowCache) empty() {
 	clear(m.items)
 	clear(m.named)
-	m.used = 0
+	clear(m.lasting)
+	m.used, m.words = 0, 0
 	m.order.next, m.order.prev = &m.order, &m.order
 }
 
@@ -99,7 +146,7 @@ func (m *rowCache) empty() {
 const cacheOverhead = 160
 
 func newCache(limit int) *rowCache {
-	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem), named: make(map[string][]byte)}
+	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem), named: make(map[string][]byte), lasting: make(map[backend.Partition][]uint64)}
 	m.empty()
 	return m
 }

@@ -34,13 +34,19 @@ func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQu
 	}
 	s.leave()
 	lists := make([]*successionList, len(q.Earlier))
-	known := 0
-	s.cache.get(v, cachedSuccessions, 0, q.Earlier, func(i int, value any) {
-		if l := value.(*successionList); l.part == q.Part {
-			lists[i] = l
-			known++
-		}
+	known, nothing := 0, &successionList{}
+	s.cache.lasts(v, q.Part, q.Earlier, func(i int) {
+		lists[i] = nothing
+		known++
 	})
+	if known < len(lists) {
+		s.cache.get(v, cachedSuccessions, 0, q.Earlier, func(i int, value any) {
+			if l := value.(*successionList); l.part == q.Part && lists[i] == nil {
+				lists[i] = l
+				known++
+			}
+		})
+	}
 	if known < len(lists) {
 		missing := without(q.Earlier, len(lists)-known, func(i int) bool { return lists[i] != nil })
 		read, err := s.readSuccessions(ctx, backend.SuccessionQuery{Part: q.Part, Earlier: missing})
@@ -61,9 +67,15 @@ func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQu
 			l.list = append(l.list, read[i])
 		}
 		if s.commits.n.Load() == v {
+			var lasting []int64
 			for num, l := range by {
+				if len(l.list) == 0 {
+					lasting = append(lasting, num)
+					continue
+				}
 				s.cache.put(v, newCacheKey(cachedSuccessions, 0, num), l, l.size())
 			}
+			s.cache.keepLasting(v, q.Part, lasting)
 		}
 	}
 	for _, l := range lists {
