@@ -76,7 +76,7 @@ func (b *batches) put(ctx context.Context, to target, objects []stored) error {
 }
 
 // slowBatch is how long a request may take before the next ones are smaller.
-const slowBatch = 5 * time.Second
+const slowBatch = time.Second
 
 func (b *batches) shrink() { b.bytes.Store(max(b.bytes.Load()/2, leastBatchBytes)) }
 
@@ -89,21 +89,21 @@ func (b *batches) send(ctx context.Context, to target, objects []stored) error {
 	for i, o := range objects {
 		plain[i] = o.Object
 	}
-	return b.cluster.call(ctx, "store objects", to.only, func(ctx context.Context, n *node) error {
+	return b.cluster.call(ctx, "store objects", to.route, func(ctx context.Context, n *node) error {
 		answer, err := n.Batch().ObjectsBatcher().WithObjects(plain...).WithConsistencyLevel(to.level).Do(ctx)
-		if s := statusOf(err); s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+		if s := statusOf(err); s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable || ctx.Err() != nil {
 			b.shrink()
 		}
 		if err != nil {
-			return to.missed(err)
+			return to.missed(ctx, err)
 		}
 		for _, a := range answer {
 			if a.Result != nil && a.Result.Errors != nil && len(a.Result.Errors.Error) > 0 {
-				return to.missed(errAgain)
+				return to.missed(ctx, errAgain)
 			}
 		}
 		if len(answer) != len(plain) {
-			return to.missed(errAgain)
+			return to.missed(ctx, errAgain)
 		}
 		return nil
 	})
@@ -117,14 +117,14 @@ func (b *batches) remove(ctx context.Context, to target, collection, tenant stri
 	defer func() { <-b.slots }()
 	for {
 		more := false
-		err := b.cluster.call(ctx, "delete objects", to.only, func(ctx context.Context, n *node) error {
+		err := b.cluster.call(ctx, "delete objects", to.route, func(ctx context.Context, n *node) error {
 			answer, err := n.Batch().ObjectsBatchDeleter().WithClassName(collection).WithTenant(tenant).WithWhere(w.builder()).WithConsistencyLevel(to.level).Do(ctx)
 			if err != nil {
-				return to.missed(err)
+				return to.missed(ctx, err)
 			}
 			r := answer.Results
 			if r == nil || r.Failed > 0 {
-				return to.missed(errAgain)
+				return to.missed(ctx, errAgain)
 			}
 			more = r.Matches > 0 && r.Matches >= r.Limit
 			return nil
@@ -144,6 +144,17 @@ const (
 
 // target is where writes go.
 type target struct {
-	only  *node // the one node that may be asked; nil: any
+	route
 	level string
+	from  *node // that has all that was stored, and is read; nil: all have
+	anew  bool  // what is stored may not be indexed, see carryOut
+}
+
+// missed turns what a node said of a write on all replicas into errShort. A node that says nothing is another matter.
+func (t target) missed(ctx context.Context, err error) error {
+	if t.level == levelAll && (statusOf(err) >= http.StatusInternalServerError || statusOf(err) == http.StatusUnprocessableEntity ||
+		errors.Is(err, errAgain) || ctx.Err() != nil) {
+		return errShort
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package weaviate
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -13,7 +14,15 @@ import (
 
 // carryOut makes the changes of a plan in the cluster. Doing it again leaves the cluster as it is. What is new is stored
 // before what is gone goes, so that a search meanwhile finds one or the other.
+//
+// A node that dies while it stores an object may come back with the object but without its terms or its vector in their
+// indexes, and takes the same object for stored when it comes again. So where that may have been to.anew is set: what is
+// stored is deleted first. Searches of this process wait meanwhile.
 func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
+	if to.anew {
+		x.holes.Lock()
+		defer x.holes.Unlock()
+	}
 	if err := x.storeVersions(ctx, to, p); err != nil {
 		return err
 	}
@@ -56,28 +65,41 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 			vectors[dim] = append(vectors[dim], objects...)
 		}
 	}
-	for _, dim := range slices.Sorted(maps.Keys(vectors)) {
-		if err := s.tenant(ctx, s.vectors(dim), x.uid); err != nil {
-			return err
-		}
-		if err := x.x.batches.put(ctx, to, vectors[dim]); err != nil {
-			return err
-		}
-	}
-	if err := x.x.batches.put(ctx, to, chunks); err != nil {
-		return err
-	}
 	var sources []string
 	for _, source := range slices.Sorted(maps.Keys(p.gone)) {
 		sources = append(sources, number(source))
 	}
 	gone := anyOf(propSource, sources)
+	if to.anew {
+		if err := x.removeAll(ctx, to, gone); err != nil {
+			return err
+		}
+	}
+	if err := x.putVectors(ctx, to, vectors); err != nil {
+		return err
+	}
+	if err := x.x.batches.put(ctx, to, chunks); err != nil {
+		return err
+	}
 	for _, dim := range s.dims() {
 		if err := x.removeFrom(ctx, to, s.vectors(dim), but(gone, propPlace, vectors[dim])); err != nil {
 			return err
 		}
 	}
 	return x.removeFrom(ctx, to, s.chunks(), but(gone, propChunk, chunks))
+}
+
+// putVectors stores vectors, by length.
+func (x *index) putVectors(ctx context.Context, to target, vectors map[int][]stored) error {
+	for _, dim := range slices.Sorted(maps.Keys(vectors)) {
+		if err := x.x.schema.tenant(ctx, x.x.schema.vectors(dim), x.uid); err != nil {
+			return err
+		}
+		if err := x.x.batches.put(ctx, to, vectors[dim]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // but leaves objects that were just stored out of a filter.
@@ -117,9 +139,10 @@ const (
 	retagObjects = 1000 // in one step
 )
 
-// retag gives the objects of a version other tags. Those that have them are told by a tag with the number of the change.
+// retag gives the objects of a version other tags. Those that have them are told by a tag of the call's own: a replica may
+// lack what another call gave the others.
 func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
-	done := "=" + strconv.FormatUint(c.Seq, 36)
+	done := "=" + strconv.FormatUint(rand.Uint64(), 36)
 	tags := append(tagsOf(c.Tags), done)
 	w := allOf(equal(propSource, number(c.Source)), noneOf(propTags, []string{done}))
 	for _, collection := range x.x.schema.all() {
@@ -132,16 +155,22 @@ func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 			return err
 		}
 		for there {
-			found, err := x.get(ctx, ask{collection: collection, tenant: x.uid, where: w, limit: retagObjects, fields: fields})
+			found, err := x.x.cluster.get(ctx, route{only: to.from}, ask{collection: collection, tenant: x.uid, where: w, limit: retagObjects, fields: fields})
 			if err != nil {
 				return err
 			}
-			objects := make([]stored, len(found))
-			for i, o := range found {
-				objects[i] = o.again(collection, x.uid, tags)
+			versions := [][]string{tags}
+			if to.anew { // what is stored may not be what is indexed
+				versions = [][]string{{done + "-"}, tags}
 			}
-			if err := x.x.batches.put(ctx, to, objects); err != nil {
-				return err
+			for _, v := range versions {
+				objects := make([]stored, len(found))
+				for i, o := range found {
+					objects[i] = o.again(collection, x.uid, v)
+				}
+				if err := x.x.batches.put(ctx, to, objects); err != nil {
+					return err
+				}
 			}
 			there = len(found) == retagObjects
 		}
@@ -183,7 +212,7 @@ func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) 
 		for i, r := range rows {
 			names[i] = number(r.Chunk)
 		}
-		known, err := x.get(ctx, ask{collection: s.chunks(), tenant: x.uid, limit: len(rows), fields: propChunk + " " + propTags,
+		known, err := x.x.cluster.get(ctx, route{only: to.from}, ask{collection: s.chunks(), tenant: x.uid, limit: len(rows), fields: propChunk + " " + propTags,
 			where: allOf(equal(propSource, about.source), anyOf(propChunk, names))})
 		if err != nil {
 			return err
@@ -201,15 +230,18 @@ func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) 
 			vectors[len(r.Vector)] = append(vectors[len(r.Vector)], about.vector(s, x.uid, r.Chunk, c.Lane, r.Vector))
 		}
 	}
-	for _, dim := range slices.Sorted(maps.Keys(vectors)) {
-		if err := s.tenant(ctx, s.vectors(dim), x.uid); err != nil {
-			return err
+	old := allOf(equal(propSource, about.source), equal(propLane, laneOf(c.Part.Class, c.Lane)))
+	for _, dim := range s.dims() {
+		if !to.anew {
+			break
 		}
-		if err := x.x.batches.put(ctx, to, vectors[dim]); err != nil {
+		if err := x.removeFrom(ctx, to, s.vectors(dim), old); err != nil {
 			return err
 		}
 	}
-	old := allOf(equal(propSource, about.source), equal(propLane, laneOf(c.Part.Class, c.Lane)))
+	if err := x.putVectors(ctx, to, vectors); err != nil {
+		return err
+	}
 	for _, dim := range s.dims() {
 		if err := x.removeFrom(ctx, to, s.vectors(dim), but(old, propPlace, vectors[dim])); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,10 @@ type cluster struct {
 	http  *http.Client
 	own   bool         // the cluster made http
 	turn  atomic.Int64 // place of the node that is asked first
+
+	looking sync.Mutex
+	lacking bool // a write did not reach all replicas, and not all nodes answered since
+	looked  time.Time
 }
 
 // node is one node of the cluster, as a client sees it.
@@ -108,39 +113,38 @@ func judge(err error) error {
 	return err
 }
 
-// call makes a call on one node after the other until one answers, from the one that answered last. only is the one node
-// that may be asked; nil: any.
-func (c *cluster) call(ctx context.Context, what string, only *node, f func(ctx context.Context, n *node) error) error {
+// route says which nodes may be asked, and for how long a call is tried again.
+type route struct {
+	only     *node         // nil: any
+	patience time.Duration // 0: that of the options
+	timeout  time.Duration // of a try; 0: attemptTimeout
+}
+
+// call makes a call on one node after the other until one answers, from the one that answered last.
+func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx context.Context, n *node) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	deadline, pause := time.Now().Add(c.retry), firstPause
+	if r.patience == 0 {
+		r.patience = c.retry
+	}
+	deadline, pause := time.Now().Add(r.patience), firstPause
 	for {
-		first := int(c.turn.Load())
-		for i := range c.nodes {
-			n := c.nodes[(first+i)%len(c.nodes)]
-			if only != nil {
-				if n = only; i > 0 {
-					break
-				}
-			}
-			err := c.attempt(ctx, n, f)
-			if err == nil {
-				if only == nil {
-					c.turn.Store(int64(n.place))
-				}
-				return nil
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			var no *refusal
-			if errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt) || errors.Is(err, errShort) {
-				return fmt.Errorf("weaviate: %s: %w", what, err)
-			}
+		missed, err := c.round(ctx, r, f)
+		if err == nil {
+			return nil
 		}
-		if time.Now().Add(pause).After(deadline) {
-			return fmt.Errorf("weaviate: %s: no node could answer for %v: %w", what, c.retry, backend.ErrUnavailable)
+		var no *refusal
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt):
+			return fmt.Errorf("weaviate: %s: %w", what, err)
+		case time.Now().Add(pause).Before(deadline):
+		case missed:
+			return errShort
+		default:
+			return fmt.Errorf("weaviate: %s: no node could answer for %v: %w", what, r.patience, backend.ErrUnavailable)
 		}
 		select {
 		case <-time.After(pause):
@@ -151,14 +155,82 @@ func (c *cluster) call(ctx context.Context, what string, only *node, f func(ctx 
 	}
 }
 
+// round asks each node once. missed reports whether one said that replicas are missing.
+func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context, n *node) error) (missed bool, err error) {
+	if r.only != nil {
+		err = c.attempt(ctx, r.only, r.timeout, f)
+		return errors.Is(err, errShort), err
+	}
+	first, began := int(c.turn.Load()), time.Now()
+	for i := range c.nodes {
+		n := c.nodes[(first+i)%len(c.nodes)]
+		if err = c.attempt(ctx, n, r.timeout, f); err == nil {
+			c.turn.Store(int64(n.place))
+			return false, nil
+		}
+		var no *refusal
+		if ctx.Err() != nil || errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt) {
+			return false, err
+		}
+		if missed = missed || errors.Is(err, errShort); missed && time.Since(began) > allPatience {
+			break // the others wait for the same replica
+		}
+	}
+	return missed, err
+}
+
 // attempt makes a call on one node.
-func (c *cluster) attempt(ctx context.Context, n *node, f func(ctx context.Context, n *node) error) error {
-	once, cancel := context.WithTimeout(ctx, attemptTimeout)
+func (c *cluster) attempt(ctx context.Context, n *node, timeout time.Duration, f func(ctx context.Context, n *node) error) error {
+	if timeout == 0 {
+		timeout = attemptTimeout
+	}
+	once, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := judge(f(once, n))
-	away := err != nil && statusOf(err) == 0 && !errors.Is(err, errAgain) && ctx.Err() == nil
+	away := err != nil && statusOf(err) == 0 && !errors.Is(err, errAgain) && !errors.Is(err, errShort) && ctx.Err() == nil
 	if was := n.away.Swap(away); was != away {
 		c.log.LogAttrs(ctx, slog.LevelWarn, map[bool]string{true: "a node of Weaviate went away", false: "a node of Weaviate came back"}[away], slog.Int("node", n.place+1))
 	}
 	return err
+}
+
+// readyTimeout is how long a node may take to say that it is ready.
+const readyTimeout = time.Second
+
+// ready reports whether a node answers.
+func (c *cluster) ready(ctx context.Context, n *node) bool {
+	once, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	ok, err := n.Misc().ReadyChecker().Do(once)
+	return ok && err == nil
+}
+
+// whole reports whether all nodes answer, as of less than a moment ago.
+func (c *cluster) whole(ctx context.Context) bool {
+	c.looking.Lock()
+	defer c.looking.Unlock()
+	if !c.lacking {
+		return true
+	}
+	if time.Since(c.looked) < readyTimeout {
+		return false
+	}
+	for _, n := range c.nodes {
+		if !c.ready(ctx, n) {
+			c.looked = time.Now()
+			return false
+		}
+	}
+	c.lacking = false
+	return true
+}
+
+// lacks notes that not all replicas can be reached.
+func (c *cluster) lacks(ctx context.Context) {
+	c.looking.Lock()
+	defer c.looking.Unlock()
+	if !c.lacking {
+		c.log.LogAttrs(ctx, slog.LevelWarn, "not all replicas of Weaviate can be reached: a majority has to do")
+	}
+	c.lacking, c.looked = true, time.Now()
 }

@@ -40,7 +40,7 @@ const (
 func openCollections(ctx context.Context, c *cluster, o *Options) (*collections, error) {
 	s := &collections{cluster: c, prefix: o.Prefix, replicas: o.Replicas, made: make(map[string]bool), active: make(map[string]bool)}
 	if s.replicas == 0 {
-		err := c.call(ctx, "ask for the nodes", nil, func(ctx context.Context, n *node) error {
+		err := c.call(ctx, "ask for the nodes", route{}, func(ctx context.Context, n *node) error {
 			status, err := n.Cluster().NodesStatusGetter().Do(ctx)
 			if err == nil {
 				s.replicas = min(max(len(status.Nodes), 1), maxReplicas)
@@ -65,7 +65,7 @@ func (s *collections) vectors(dim int) string { return s.prefix + "Vector" + str
 
 // refresh asks which collections there are.
 func (s *collections) refresh(ctx context.Context) error {
-	return s.cluster.call(ctx, "read the schema", nil, func(ctx context.Context, n *node) error {
+	return s.cluster.call(ctx, "read the schema", route{}, func(ctx context.Context, n *node) error {
 		dump, err := n.Schema().Getter().Do(ctx)
 		if err != nil {
 			return err
@@ -94,6 +94,15 @@ func (s *collections) dims() (out []int) {
 	return out
 }
 
+// learn notes that there are collections for vectors of some lengths.
+func (s *collections) learn(dims []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, dim := range dims {
+		s.made[s.vectors(dim)] = true
+	}
+}
+
 // has reports whether a collection is there.
 func (s *collections) has(name string) bool {
 	s.mu.Lock()
@@ -107,7 +116,7 @@ func (s *collections) make(ctx context.Context, name string) error {
 		return nil
 	}
 	class := s.class(name)
-	err := s.cluster.call(ctx, "make a collection", nil, func(ctx context.Context, n *node) error {
+	err := s.cluster.call(ctx, "make a collection", route{}, func(ctx context.Context, n *node) error {
 		err := n.Schema().ClassCreator().WithClass(class).Do(ctx)
 		if statusOf(err) == http.StatusUnprocessableEntity { // another process was faster, or it is refused
 			there, terr := n.Schema().ClassExistenceChecker().WithClassName(name).Do(ctx)
@@ -182,7 +191,7 @@ func (s *collections) tenant(ctx context.Context, collection, uid string) error 
 		return err
 	}
 	t := models.Tenant{Name: uid, ActivityStatus: models.TenantActivityStatusACTIVE}
-	err := s.cluster.call(ctx, "make a tenant", nil, func(ctx context.Context, n *node) error {
+	err := s.cluster.call(ctx, "make a tenant", route{}, func(ctx context.Context, n *node) error {
 		there, err := s.hasTenant(ctx, n, collection, uid)
 		if err != nil || there {
 			return err // what is not active becomes so when it is used
@@ -214,7 +223,7 @@ func (s *collections) knows(ctx context.Context, collection, uid string) (there 
 	if known || !made {
 		return known, nil
 	}
-	err = s.cluster.call(ctx, "look for a tenant", nil, func(ctx context.Context, n *node) (err error) {
+	err = s.cluster.call(ctx, "look for a tenant", route{}, func(ctx context.Context, n *node) (err error) {
 		there, err = s.hasTenant(ctx, n, collection, uid)
 		return err
 	})
@@ -244,7 +253,7 @@ func (s *collections) dropTenant(ctx context.Context, uid string) error {
 	}
 	for _, collection := range s.all() {
 		s.remember(collection+"/"+uid, false)
-		err := s.cluster.call(ctx, "remove a tenant", nil, func(ctx context.Context, n *node) error {
+		err := s.cluster.call(ctx, "remove a tenant", route{}, func(ctx context.Context, n *node) error {
 			there, err := s.hasTenant(ctx, n, collection, uid)
 			if err != nil || !there {
 				return err

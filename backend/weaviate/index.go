@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type index struct {
 	epoch   atomic.Uint64
 	stats   statistics
 	short   shortage
+	holes   sync.RWMutex // held for reading by searches
 
 	// What follows belongs to Apply, Reset and Flush, which take mu.
 	mu         sync.Mutex
@@ -29,6 +31,7 @@ type index struct {
 	generation uint64 // of the tenant's content, as this process knows it
 	alone      uint64 // changes up to it this process applies itself, whoever else has
 	wrote      bool   // it has written since it last heard of others
+	anew       uint64 // changes up to it may have been stored by halves
 }
 
 var (
@@ -142,7 +145,13 @@ func (x *index) Flush(ctx context.Context) error {
 	defer x.leave()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.heal(ctx)
+	if err := x.heal(ctx); err != nil {
+		if errors.Is(err, errShort) {
+			return fmt.Errorf("weaviate: replicas lack changes: %w", backend.ErrUnavailable)
+		}
+		return err
+	}
+	return nil
 }
 
 // Reset implements [backend.Index]. Other processes hear of it when they next apply something.

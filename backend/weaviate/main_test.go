@@ -35,21 +35,26 @@ func TestMain(m *testing.M) {
 
 // sharedServer returns the server of this package's tests.
 func sharedServer(t testing.TB) *testtool.Weaviate {
+	bin := serverProgram(t)
 	server.once.Do(func() {
-		var bin string
-		if bin, server.err = testtool.BuildWeaviate(context.Background()); server.err != nil {
-			return
-		}
 		if server.dir, server.err = os.MkdirTemp("", "weaviate"); server.err != nil {
 			return
 		}
 		server.w, server.err = testtool.StartWeaviate(bin, server.dir, 1)
 	})
-	if errors.Is(server.err, testtool.ErrNoWeaviate) {
-		testtool.Missing(t, server.err.Error())
-	}
 	require.NoError(t, server.err)
 	return server.w
+}
+
+// serverProgram returns the program of the server.
+func serverProgram(t testing.TB) string {
+	t.Helper()
+	bin, err := testtool.BuildWeaviate(context.Background())
+	if errors.Is(err, testtool.ErrNoWeaviate) {
+		testtool.Missing(t, err.Error())
+	}
+	require.NoError(t, err)
+	return bin
 }
 
 // prefixOf names the collections of the deployment that stands for a name.

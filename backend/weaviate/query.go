@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-openapi/strfmt"
 	"github.com/weaviate/weaviate-go-client/v5/weaviate/filters"
@@ -177,10 +178,10 @@ func (o object) vector() []float32 {
 	return out
 }
 
-// get makes a search. only is the one node that may be asked; nil: any.
-func (c *cluster) get(ctx context.Context, only *node, a ask) ([]object, error) {
+// get makes a search.
+func (c *cluster) get(ctx context.Context, r route, a ask) ([]object, error) {
 	var out []object
-	err := c.graph(ctx, "search", only, a.query(), func(data map[string]any) bool {
+	err := c.graph(ctx, "search", r, a.query(), func(data map[string]any) bool {
 		get, _ := data["Get"].(map[string]any)
 		list, ok := get[a.collection].([]any)
 		out = make([]object, 0, len(list))
@@ -193,9 +194,15 @@ func (c *cluster) get(ctx context.Context, only *node, a ask) ([]object, error) 
 	return out, err
 }
 
+// searchTimeout is how long a node may take for a search before another is asked.
+const searchTimeout = 10 * time.Second
+
 // graph makes a query of GraphQL; read reports whether it understood the answer.
-func (c *cluster) graph(ctx context.Context, what string, only *node, query string, read func(data map[string]any) bool) error {
-	return c.call(ctx, what, only, func(ctx context.Context, n *node) error {
+func (c *cluster) graph(ctx context.Context, what string, r route, query string, read func(data map[string]any) bool) error {
+	if r.timeout == 0 {
+		r.timeout = searchTimeout
+	}
+	return c.call(ctx, what, r, func(ctx context.Context, n *node) error {
 		answer, err := n.GraphQL().Raw().WithQuery(query).Do(ctx)
 		if err != nil {
 			return err

@@ -26,6 +26,7 @@ type state struct {
 	Seq     uint64 `json:"s"` // everything up to it is there
 	Intent  uint64 `json:"i"` // something up to it may be there
 	Whole   uint64 `json:"w"` // everything up to it is on all replicas
+	Dims    []int  `json:"d"` // lengths of vectors that it knows of
 }
 
 // spaceState is the space of states.
@@ -37,7 +38,7 @@ const generation = "generation"
 // states reads what processes say.
 func (x *index) states(ctx context.Context) (out []state, gen uint64, err error) {
 	q := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, spaceState), limit: most, fields: propBag}
-	found, err := x.get(ctx, q)
+	found, err := x.x.cluster.get(ctx, route{only: x.short.node()}, q)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -49,6 +50,7 @@ func (x *index) states(ctx context.Context) (out []state, gen uint64, err error)
 		case s.Process == generation:
 			gen = s.Epoch
 		default:
+			x.x.schema.learn(s.Dims)
 			out = append(out, s)
 		}
 	}
@@ -82,6 +84,7 @@ func (x *index) recover(ctx context.Context) error {
 	if whole {
 		x.alone = 0
 	}
+	x.anew = x.alone
 	x.applied.Store(least)
 	x.epoch.Store(last.Epoch)
 	x.said.Seq, x.said.Intent, x.said.Whole, x.said.Epoch = least, least, least, last.Epoch
@@ -122,7 +125,7 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 
 // say stores what this process says of itself.
 func (x *index) say(ctx context.Context, to target, s state) error {
-	s.Process = x.x.process
+	s.Process, s.Dims = x.x.process, x.x.schema.dims()
 	if err := x.x.batches.put(ctx, to, []stored{s.object(x.x.schema.chunks(), x.uid)}); err != nil {
 		return err
 	}
@@ -132,7 +135,15 @@ func (x *index) say(ctx context.Context, to target, s state) error {
 
 // forget deletes the content of the tenant.
 func (x *index) forget(ctx context.Context) error {
-	to := target{level: levelAll}
+	err := x.deleteAll(ctx)
+	if errors.Is(err, errShort) {
+		return fmt.Errorf("weaviate: not all replicas can be reached: %w", backend.ErrUnavailable)
+	}
+	return err
+}
+
+func (x *index) deleteAll(ctx context.Context) error {
+	to := target{level: levelAll} // as long as it takes: nothing may be left anywhere
 	for _, collection := range x.x.schema.all() {
 		there, err := x.x.schema.knows(ctx, collection, x.uid)
 		if err != nil {
@@ -146,13 +157,13 @@ func (x *index) forget(ctx context.Context) error {
 			return err
 		}
 	}
-	x.generation = rand.Uint64() >> 12 // what JSON numbers hold exactly
+	x.generation = rand.Uint64()
 	mark := state{Process: generation, Epoch: x.generation}
 	if err := x.x.batches.put(ctx, to, []stored{mark.object(x.x.schema.chunks(), x.uid)}); err != nil {
 		return err
 	}
 	x.short.clear()
-	x.alone, x.wrote, x.said = 0, false, state{Process: x.x.process}
+	x.alone, x.anew, x.wrote, x.said = 0, 0, false, state{Process: x.x.process}
 	return nil
 }
 

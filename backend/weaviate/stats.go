@@ -146,25 +146,30 @@ func (x *index) count(ctx context.Context, sp space, terms []string, all bool, c
 		from(fmt.Sprint("t", i), hasTerm(sp, t), "meta{count}")
 	}
 	b.WriteString("}}")
-	return x.x.cluster.graph(ctx, "count", x.reader(), b.String(), func(data map[string]any) bool {
-		groups, _ := data["Aggregate"].(map[string]any)
-		if all {
-			docs, ok := numberAt(groups, "all", "meta", "count")
-			if !ok {
-				return false
-			}
-			c.docs = int(docs)
-			c.length, _ = numberAt(groups, "all", propLength, "sum") // none of no documents
-		}
-		for i, t := range terms {
-			n, ok := numberAt(groups, fmt.Sprint("t", i), "meta", "count")
-			if !ok {
-				return false
-			}
-			c.df[t] = int(n)
-		}
-		return true
+	return x.search(ctx, func(r route) error {
+		return x.x.cluster.graph(ctx, "count", r, b.String(), func(data map[string]any) bool { return c.read(data, terms, all) })
 	})
+}
+
+// read reads what the cluster counted.
+func (c *counts) read(data map[string]any, terms []string, all bool) bool {
+	groups, _ := data["Aggregate"].(map[string]any)
+	if all {
+		docs, ok := numberAt(groups, "all", "meta", "count")
+		if !ok {
+			return false
+		}
+		c.docs = int(docs)
+		c.length, _ = numberAt(groups, "all", propLength, "sum") // none of no documents
+	}
+	for i, t := range terms {
+		n, ok := numberAt(groups, fmt.Sprint("t", i), "meta", "count")
+		if !ok {
+			return false
+		}
+		c.df[t] = int(n)
+	}
+	return true
 }
 
 // numberAt returns a number of the only group of an aggregation.

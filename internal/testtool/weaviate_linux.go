@@ -117,6 +117,9 @@ func StartWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
 			w.Stop()
 			return nil, err
 		}
+		for deadline := time.Now().Add(weaviateStart); i == 0 && !w.gossips(0) && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond) // the others join it
+		}
 	}
 	for i := range w.nodes {
 		if err := w.Ready(i); err != nil {
@@ -182,12 +185,17 @@ func (w *Weaviate) launch(i int) error {
 		"RAFT_JOIN": strings.Join(join, ","), "RAFT_BOOTSTRAP_EXPECT": strconv.Itoa(len(w.nodes)), "RAFT_BOOTSTRAP_TIMEOUT": "90",
 		"GRPC_PORT": strconv.Itoa(n.ports[portGRPC]), "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "true",
 		"DEFAULT_VECTORIZER_MODULE": "none", "ENABLE_MODULES": "", "API_BASED_MODULES_DISABLED": "true",
-		"DISABLE_TELEMETRY": "true", "GO_PROFILING_DISABLE": "true", "PROMETHEUS_MONITORING_ENABLED": "false", "LOG_LEVEL": "error",
+		"DISABLE_TELEMETRY": "true", "AUTOSCHEMA_ENABLED": "false", "GO_PROFILING_DISABLE": "true", "PROMETHEUS_MONITORING_ENABLED": "false", "LOG_LEVEL": "error",
 		"DISK_USE_READONLY_PERCENTAGE": "0", "DISK_USE_WARNING_PERCENTAGE": "0", "MEMORY_WARNING_PERCENTAGE": "0", "MEMORY_READONLY_PERCENTAGE": "0",
-		"MEMBERLIST_FAST_FAILURE_DETECTION": "true", "PERSISTENCE_MEMTABLES_MIN_SIZE_MB": "1",
+		"MEMBERLIST_FAST_FAILURE_DETECTION": "true",
+		"COLLECTION_RETRIEVAL_STRATEGY":     "LocalOnly", "RAFT_TIMEOUTS_MULTIPLIER": "1", // else calls wait for an election when the leader dies
+		"PERSISTENCE_MEMTABLES_MIN_SIZE_MB": "1",
 	}
-	if i > 0 {
-		env["CLUSTER_JOIN"] = "127.0.0.1:" + strconv.Itoa(w.nodes[0].ports[portGossip])
+	for j, m := range w.nodes {
+		if j != i && w.gossips(j) {
+			env["CLUSTER_JOIN"] = "127.0.0.1:" + strconv.Itoa(m.ports[portGossip])
+			break
+		}
 	}
 	cmd := exec.Command(w.bin, "--scheme", "http", "--host", "127.0.0.1", "--port", strconv.Itoa(n.ports[portHTTP]),
 		"--read-timeout=120s", "--write-timeout=120s")
@@ -219,6 +227,15 @@ func (w *Weaviate) launch(i int) error {
 	}
 	n.cmd, n.exited = cmd, exited
 	return nil
+}
+
+// gossips reports whether others can join a node.
+func (w *Weaviate) gossips(i int) bool {
+	c, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(w.nodes[i].ports[portGossip]), time.Second)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
 }
 
 // weaviateStart is how long a node may take until it is ready.

@@ -1,0 +1,238 @@
+package weaviate
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/internal/testtool"
+)
+
+const testDim = 32
+
+var testPart = backend.Partition{Class: backend.Memory, Sub: "user"}
+
+// feedOf is a feed of versions of three chunks, every fourth of which goes again a little later.
+func feedOf(n int) (out []backend.Change) {
+	add := func(c backend.Change) {
+		c.Seq, c.Part = uint64(len(out)+1), testPart
+		out = append(out, c)
+	}
+	for i := range int64(n) {
+		c := backend.Change{Kind: backend.PutChunks, Source: i + 1, Tags: []uint64{uint64(i % 5)}, Time: time.Unix(i*60, 0)}
+		for j := range int64(3) {
+			text := fmt.Sprintf("lantern number%d of shelf%d", i, i%7)
+			c.Rows = append(c.Rows, backend.Row{Chunk: i*3 + j + 1, Ordinal: int(j), Text: text, Vector: backendtest.Vector(text, testDim)})
+		}
+		add(c)
+		switch i % 8 {
+		case 3:
+			add(backend.Change{Kind: backend.Drop, Source: i})
+		case 5:
+			add(backend.Change{Kind: backend.PutTags, Source: i, Tags: []uint64{77}})
+		}
+	}
+	return out
+}
+
+// openOn opens the indexes of a deployment by some nodes.
+func openOn(t testing.TB, prefix string, urls []string, o Options) (*Indexers, backend.IndexSet) {
+	t.Helper()
+	o.Prefix = prefix
+	x, err := Open(t.Context(), urls, inmem.New(), &o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = x.Close() })
+	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
+	require.NoError(t, err)
+	return x, set
+}
+
+// requireFound asks for what a change put there, by words and by vector.
+func requireFound(t testing.TB, set backend.IndexSet, c *backend.Change, msg string) {
+	t.Helper()
+	word := c.Rows[0].Text
+	hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: c.Part, Text: word, Operator: backend.Phrase, K: 10})
+	require.NoError(t, err, msg)
+	require.Len(t, hits, len(c.Rows), msg)
+	require.Equal(t, c.Source, hits[0].Source, msg)
+	hits, err = set.Vectors().SearchVectors(t.Context(), backend.VectorQuery{Part: c.Part, Vector: c.Rows[0].Vector, K: len(c.Rows)})
+	require.NoError(t, err, msg)
+	require.Len(t, hits, len(c.Rows), msg)
+	require.Equal(t, c.Source, hits[0].Source, msg)
+}
+
+// requireLike compares everything that there is with what a feed comes to.
+func requireLike(t testing.TB, set backend.IndexSet, feed []backend.Change, msg string) {
+	t.Helper()
+	ctx := t.Context()
+	want, err := inmem.New().OpenIndexes(ctx, backendtest.UID("oracle"))
+	require.NoError(t, err)
+	require.NoError(t, want.Indexes()[0].Apply(ctx, feed))
+	for _, f := range []backend.Filter{{}, {All: [][]uint64{{1, 77}}}, {Not: []uint64{2}}} {
+		for _, text := range []string{"lantern", "shelf3", "number5 shelf6 number9"} {
+			q := backend.KeywordQuery{Part: testPart, Text: text, K: most, Filter: f}
+			requireHits(t, must(t)(set.Keywords().SearchKeywords(ctx, q)), must(t)(want.Keywords().SearchKeywords(ctx, q)), msg)
+			v := backend.VectorQuery{Part: testPart, Vector: backendtest.Vector(text, testDim), K: most, Filter: f}
+			requireHits(t, must(t)(set.Vectors().SearchVectors(ctx, v)), must(t)(want.Vectors().SearchVectors(ctx, v)), msg)
+		}
+	}
+}
+
+func must(t testing.TB) func([]backend.Hit, error) []backend.Hit {
+	return func(hits []backend.Hit, err error) []backend.Hit {
+		t.Helper()
+		require.NoError(t, err)
+		return hits
+	}
+}
+
+func requireHits(t testing.TB, got, want []backend.Hit, msg string) {
+	t.Helper()
+	require.True(t, len(got) == len(want), "%s: %d hits, want %d", msg, len(got), len(want))
+	right := map[int64]backend.Hit{}
+	for _, h := range want {
+		right[h.Chunk] = h
+	}
+	for i, h := range got {
+		require.Equal(t, right[h.Chunk].Source, h.Source, msg)
+		require.InDelta(t, right[h.Chunk].Score, h.Score, 1e-4, msg)
+		require.InDelta(t, want[i].Score, h.Score, 1e-4, "%s: place %d", msg, i)
+	}
+}
+
+// threeNodes starts a cluster of three nodes of a test's own.
+func threeNodes(t *testing.T) *testtool.Weaviate {
+	t.Helper()
+	bin := serverProgram(t)
+	w, err := testtool.StartWeaviate(bin, t.TempDir(), 3)
+	require.NoError(t, err)
+	t.Cleanup(w.Stop)
+	return w
+}
+
+// TestThreeNodes: three nodes that each have everything.
+func TestThreeNodes(t *testing.T) {
+	w := threeNodes(t)
+	t.Run("each dies in the middle of a batch", func(t *testing.T) { testNodesDie(t, w) })
+	t.Run("the one that has all dies", func(t *testing.T) { testLeadDies(t, w) })
+	t.Run("no majority", func(t *testing.T) { testNoMajority(t, w) })
+}
+
+// testNodesDie kills one node after the other while changes are applied, in the middle of a batch, and starts it again. What was
+// applied is found at once, whoever answers, and in the end every node has everything, once.
+func testNodesDie(t *testing.T, w *testtool.Weaviate) {
+	const prefix = "Die"
+	_, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second})
+	ix := set.Indexes()[0]
+	feed := feedOf(240)
+	slowest := time.Duration(0)
+	timed := func(f func()) {
+		began := time.Now()
+		f()
+		slowest = max(slowest, time.Since(began))
+	}
+	parts := slices.Collect(slices.Chunk(feed, len(feed)/12+1))
+	for i, some := range parts {
+		died := make(chan struct{})
+		back := -1
+		switch i {
+		case 2, 5, 8:
+			time.AfterFunc(15*time.Millisecond, func() { // in the middle of what is applied next
+				defer close(died)
+				w.Kill(i / 3)
+			})
+		case 4, 7, 10:
+			back = i/3 - 1
+			require.NoError(t, w.Start(back))
+			fallthrough
+		default:
+			close(died)
+		}
+		timed(func() { require.NoError(t, ix.Apply(t.Context(), some), "step %d", i) })
+		<-died
+		for j := len(some) - 1; j >= 0; j-- {
+			if c := &some[j]; c.Kind == backend.PutChunks && (c.Source-1)%8 != 2 { // the others go again
+				timed(func() { requireFound(t, set, c, fmt.Sprintf("step %d", i)) })
+				break
+			}
+		}
+		if back >= 0 {
+			require.NoError(t, w.Ready(back))
+			requireHealed(t, ix)
+		}
+	}
+	t.Logf("the slowest call took %v", slowest)
+	requireEverywhere(t, w, prefix, set, feed)
+}
+
+// requireHealed waits until all replicas have what was applied.
+func requireHealed(t *testing.T, ix backend.Index) {
+	t.Helper()
+	var err error
+	require.Eventually(t, func() bool { err = ix.Flush(t.Context()); return err == nil }, time.Minute, 50*time.Millisecond)
+}
+
+// requireEverywhere asks all nodes, and then each by itself, for what a feed comes to.
+func requireEverywhere(t *testing.T, w *testtool.Weaviate, prefix string, set backend.IndexSet, feed []backend.Change) {
+	t.Helper()
+	requireHealed(t, set.Indexes()[0])
+	requireLike(t, set, feed, "in the end")
+	for i := range w.URLs() {
+		_, alone := openOn(t, prefix, w.URLs()[i:i+1], Options{})
+		assert.Equal(t, feed[len(feed)-1].Seq, alone.Indexes()[0].Applied())
+		requireLike(t, alone, feed, fmt.Sprintf("node %d", i+1))
+		require.NoError(t, alone.Close())
+	}
+}
+
+// testLeadDies: while a node is away another one leads. It dies when the first is back, which has missed changes: searches have them
+// nevertheless.
+func testLeadDies(t *testing.T, w *testtool.Weaviate) {
+	const prefix = "Lead"
+	_, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second})
+	ix := set.Indexes()[0].(*index)
+	feed := feedOf(60)
+	require.NoError(t, ix.Apply(t.Context(), feed[:20]))
+	w.Kill(2)
+	require.NoError(t, ix.Apply(t.Context(), feed[20:50]))
+	lead := ix.short.node()
+	require.NotNil(t, lead, "a replica lacks changes")
+	require.ErrorIs(t, ix.Flush(t.Context()), backend.ErrUnavailable, "and what they are is not forgotten")
+	require.NoError(t, w.Start(2))
+	require.NoError(t, w.Ready(2))
+	w.Kill(lead.place)
+	requireLike(t, set, feed[:50], "by a node that had missed changes")
+	require.NotSame(t, lead, ix.short.node())
+	require.NoError(t, w.Start(lead.place))
+	require.NoError(t, ix.Apply(t.Context(), feed[50:]))
+	require.NoError(t, w.Ready(lead.place))
+	requireEverywhere(t, w, prefix, set, feed)
+}
+
+// testNoMajority: with two of three nodes away nothing is applied, and nothing is lost when they come back.
+func testNoMajority(t *testing.T, w *testtool.Weaviate) {
+	const prefix = "Lone"
+	_, set := openOn(t, prefix, w.URLs(), Options{Retry: 4 * time.Second})
+	ix := set.Indexes()[0]
+	feed := feedOf(60)
+	require.NoError(t, ix.Apply(t.Context(), feed[:20]))
+	w.Kill(0)
+	w.Kill(1)
+	require.ErrorIs(t, ix.Apply(t.Context(), feed[20:]), backend.ErrUnavailable)
+	require.Equal(t, feed[19].Seq, ix.Applied())
+	for i := range 2 {
+		require.NoError(t, w.Start(i))
+	}
+	for i := range 2 {
+		require.NoError(t, w.Ready(i))
+	}
+	require.Eventually(t, func() bool { return ix.Apply(t.Context(), feed[20:]) == nil }, time.Minute, 50*time.Millisecond)
+	requireEverywhere(t, w, prefix, set, feed)
+}
