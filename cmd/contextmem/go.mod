@@ -6,6 +6,7 @@ replace (
 	github.com/contextmem/contextmem => ../..
 	github.com/contextmem/contextmem/backend/postgres => ../../backend/postgres
 	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
+	github.com/contextmem/contextmem/backend/weaviate => ../../backend/weaviate
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
 	github.com/contextmem/contextmem/models/bge-small-en => ../../models/bge-small-en
 	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
@@ -18,6 +19,7 @@ require (
 	github.com/contextmem/contextmem v0.0.0
 	github.com/contextmem/contextmem/backend/postgres v0.0.0
 	github.com/contextmem/contextmem/backend/sqlite/purego v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/backend/weaviate v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/connector/imap v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/e5-bge v0.0.0
@@ -33,6 +35,34 @@ require (
 )
 
 require (
+	github.com/asaskevich/govalidator v0.0.0-20230301143203-a9d515a09cc2 // indirect
+	github.com/go-openapi/analysis v0.23.0 // indirect
+	github.com/go-openapi/errors v0.22.0 // indirect
+	github.com/go-openapi/jsonpointer v0.21.0 // indirect
+	github.com/go-openapi/jsonreference v0.21.0 // indirect
+	github.com/go-openapi/loads v0.22.0 // indirect
+	github.com/go-openapi/runtime v0.24.2 // indirect
+	github.com/go-openapi/spec v0.21.0 // indirect
+	github.com/go-openapi/strfmt v0.23.0 // indirect
+	github.com/go-openapi/swag v0.23.0 // indirect
+	github.com/go-openapi/validate v0.24.0 // indirect
+	github.com/josharian/intern v1.0.0 // indirect
+	github.com/mailru/easyjson v0.7.7 // indirect
+	github.com/mitchellh/mapstructure v1.5.0 // indirect
+	github.com/oklog/ulid v1.3.1 // indirect
+	github.com/opentracing/opentracing-go v1.2.0 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
+	github.com/weaviate/weaviate v1.33.0-rc.1 // indirect
+	github.com/weaviate/weaviate-go-client/v5 v5.5.0 // indirect
+	go.mongodb.org/mongo-driver v1.14.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20250728155136-f173205681a0 // indirect
+	google.golang.org/grpc v1.74.2 // indirect
+	google.golang.org/protobuf v1.36.6 // indirect
+	gopkg.in/yaml.v2 v2.4.0 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
+
+require (
 	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect
 	github.com/contextmem/contextmem/adapters/openaiproxy v0.0.0-00010101000000-000000000000
@@ -43,7 +73,7 @@ require (
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
-	github.com/hashicorp/errwrap v1.0.0 // indirect
+	github.com/hashicorp/errwrap v1.1.0 // indirect
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
@@ -59,7 +89,7 @@ require (
 	github.com/viterin/partial v1.1.0 // indirect
 	github.com/viterin/vek v0.4.3 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
-	golang.org/x/exp v0.0.0-20230817173708-d852ddb80c63 // indirect
+	golang.org/x/exp v0.0.0-20240808152545-0cdaa3abc0fa // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect

@@ -32,6 +32,8 @@ type serveFlags struct {
 	backupDir        string
 	store            string
 	storeListen      string
+	index            []string
+	indexKey         string
 	shutdown         time.Duration
 }
 
@@ -42,7 +44,8 @@ func (a *app) serveCmd() *cobra.Command {
 --sub, or on what its headers X-Contextmem-Tenant and X-Contextmem-Sub name.
 
 Requests need a key: one of --api-keys, or one that "contextmem keys create" made. Where there is neither, serve makes a key and shows it, this once.
-With --store everything is kept in PostgreSQL, which several servers may share; every one has its indexes below --data and builds them from there.
+With --store everything is kept in PostgreSQL, which several servers may share; every one has its indexes below --data and builds them from there. With
+--index a Weaviate cluster has the indexes of words and vectors, for all of them.
 A contextmem process that uses the directory hands it over and works through the server. An interrupt or SIGTERM lets requests that are under way
 end within --shutdown-timeout.`,
 		Example: `  contextmem serve
@@ -63,6 +66,8 @@ end within --shutdown-timeout.`,
 	f.BoolVar(&s.noConsole, "no-console", false, "do not serve the console at /console")
 	f.StringVar(&s.store, "store", "", "database to keep everything in, such as postgres://user:password@host:5432/database: any number of servers may use it; indexes stay in the directory of --data. Empty: the directory keeps everything")
 	f.StringVar(&s.storeListen, "store-listen", "", "address that leads to the database of --store directly, where --store leads through a pooler: there the server hears of changes by others")
+	f.StringSliceVar(&s.index, "index", nil, "addresses of the nodes of a Weaviate cluster that searches by words and vectors, such as http://node-1:8080; goes with --store. Empty: every server has the whole index in the directory of --data")
+	f.StringVar(&s.indexKey, "index-key", "", "API key of the cluster of --index")
 	f.StringVar(&s.backupDir, "backup-dir", "", "directory to which the console writes backups; empty: it makes none")
 	f.StringVar(&s.auditLog, "audit-log", "", "file to which a line of JSON is added for each write, with the key's id; - is standard error")
 	f.BoolVar(&s.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ to keys of administrators")

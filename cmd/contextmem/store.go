@@ -12,6 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/local"
 	"github.com/contextmem/contextmem/backend/postgres"
+	"github.com/contextmem/contextmem/backend/weaviate"
 	"github.com/contextmem/contextmem/internal/dirlock"
 	"github.com/contextmem/contextmem/shared"
 )
@@ -32,6 +33,9 @@ func (a *app) own(ctx context.Context, s *serveFlags, o *contextmem.Options) (se
 	if s.store == "" {
 		if s.storeListen != "" {
 			return nil, usage("--store-listen: goes with --store")
+		}
+		if len(s.index) > 0 {
+			return nil, usage("--index: goes with --store")
 		}
 		return shared.Own(ctx, a.data, o)
 	}
@@ -65,9 +69,17 @@ func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Opt
 	if err != nil {
 		return nil, err
 	}
-	indexers, err := local.Open(dir, &local.Options{CacheBytes: o.CacheBytes, Logger: o.Logger})
+	var indexers backend.Indexers
+	indexers, err = local.Open(dir, &local.Options{CacheBytes: o.CacheBytes, Logger: o.Logger})
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
+	}
+	if len(s.index) > 0 {
+		far, err := weaviate.Open(ctx, s.index, indexers, &weaviate.Options{APIKey: s.indexKey, Logger: o.Logger})
+		if err != nil {
+			return nil, errors.Join(err, indexers.Close(), stores.Close())
+		}
+		indexers = far
 	}
 	be := backend.Compose(stores, indexers)
 	svc, err := contextmem.New(ctx, be, o)
