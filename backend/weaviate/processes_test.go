@@ -134,6 +134,39 @@ func TestResetByAnother(t *testing.T) {
 	requireLike(t, second, feed, "by either")
 }
 
+// TestLateWord: what a process says that has not heard that all was deleted is not believed.
+func TestLateWord(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	prefix := prefixOf(t.Name())
+	feed := feedOf(16)
+	_, first := openOn(t, prefix, urls, Options{})
+	_, second := openOn(t, prefix, urls, Options{})
+	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed[:10]))
+	require.NoError(t, second.Indexes()[0].Reset(t.Context()))
+	late := first.Indexes()[0].(*index)
+	require.NoError(t, late.say(t.Context(), everywhere(nil), late.said), "the end of a batch that had begun before")
+	require.NoError(t, second.Indexes()[0].Apply(t.Context(), feed))
+	requireLike(t, second, feed, "by itself")
+	_, third := openOn(t, prefix, urls, Options{})
+	require.Equal(t, feed[len(feed)-1].Seq, third.Indexes()[0].Applied())
+}
+
+// TestProcessName: a process that starts again under its name leaves one state.
+func TestProcessName(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	prefix := prefixOf(t.Name())
+	feed := feedOf(3)
+	for i := range feed {
+		x, set := openOn(t, prefix, urls, Options{Process: "alone"})
+		require.Equal(t, uint64(i), set.Indexes()[0].Applied())
+		require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[i:i+1]))
+		all, _, err := set.Indexes()[0].(*index).states(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.NoError(t, x.Close())
+	}
+}
+
 // TestTenantsRest: a workspace that is closed is an inactive tenant, and active as soon as somebody asks for it.
 func TestTenantsRest(t *testing.T) {
 	urls := sharedServer(t).URLs()

@@ -27,6 +27,7 @@ type state struct {
 	Intent  uint64 `json:"i"` // something up to it may be there
 	Whole   uint64 `json:"w"` // everything up to it is on all replicas
 	Dims    []int  `json:"d"` // lengths of vectors that it knows of
+	Content uint64 `json:"g"` // generation of the content that it speaks of
 }
 
 // spaceState is the space of states.
@@ -42,6 +43,7 @@ func (x *index) states(ctx context.Context) (out []state, gen uint64, err error)
 	if err != nil {
 		return nil, 0, err
 	}
+	var all []state
 	for _, o := range found {
 		var s state
 		switch err := json.Unmarshal([]byte(o.text(propBag)), &s); {
@@ -51,6 +53,11 @@ func (x *index) states(ctx context.Context) (out []state, gen uint64, err error)
 			gen = s.Epoch
 		default:
 			x.x.schema.learn(s.Dims)
+			all = append(all, s)
+		}
+	}
+	for _, s := range all {
+		if s.Content == gen { // else it is of a process that has not heard that all was deleted
 			out = append(out, s)
 		}
 	}
@@ -94,7 +101,7 @@ func (x *index) recover(ctx context.Context) error {
 // errReset says that another process has deleted the content of the tenant.
 var errReset = errors.New("weaviate: another process builds the index anew")
 
-// hear reads what other processes say, and returns up to where they have applied the same feed.
+// hear reads what other processes say, and returns up to where they have applied the same feed, on all replicas.
 func (x *index) hear(ctx context.Context) (done uint64, err error) {
 	all, gen, err := x.states(ctx)
 	if err != nil {
@@ -116,7 +123,7 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 			x.alone = max(x.alone, s.Intent, s.Seq)
 		}
 		if s.Epoch == x.epoch.Load() {
-			done = max(done, s.Seq)
+			done = max(done, s.Whole) // what not all replicas have this process might not find
 		}
 	}
 	x.wrote = false
@@ -125,7 +132,7 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 
 // say stores what this process says of itself.
 func (x *index) say(ctx context.Context, to target, s state) error {
-	s.Process, s.Dims = x.x.process, x.x.schema.dims()
+	s.Process, s.Dims, s.Content = x.x.process, x.x.schema.dims(), x.generation
 	if err := x.x.batches.put(ctx, to, []stored{s.object(x.x.schema.chunks(), x.uid)}); err != nil {
 		return err
 	}

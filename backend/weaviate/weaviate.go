@@ -14,7 +14,6 @@ package weaviate
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,6 +43,9 @@ type Options struct {
 	BatchBytes int
 	// Requests bounds the requests that store or delete and are under way at once, over all workspaces. Default: 4.
 	Requests int
+	// Process is a name that this process has and no other one that runs, the same after a restart where that can be. What the
+	// process says of itself stands in the cluster under it. Default: a random one.
+	Process string
 	// Client makes the requests. Default: one with connections of its own.
 	Client *http.Client
 	// Logger gets what an operator should know: nodes that went away and came back. It never gets content. Nil is silent.
@@ -94,10 +96,8 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	var process [8]byte
-	_, _ = rand.Read(process[:]) // never fails
 	return &Indexers{
-		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), process: hex.EncodeToString(process[:]),
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), process: "p-" + opts.Process,
 		open: make(map[string]*set),
 	}, nil
 }
@@ -130,6 +130,9 @@ func (o *Options) check() error {
 	}
 	if o.Requests == 0 {
 		o.Requests = defaultRequests
+	}
+	if o.Process == "" {
+		o.Process = rand.Text()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -75,7 +77,7 @@ func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Opt
 		return nil, errors.Join(err, stores.Close())
 	}
 	if len(s.index) > 0 {
-		far, err := weaviate.Open(ctx, s.index, indexers, &weaviate.Options{APIKey: s.indexKey, Logger: o.Logger})
+		far, err := weaviate.Open(ctx, s.index, indexers, &weaviate.Options{APIKey: s.indexKey, Process: processName(dir), Logger: o.Logger})
 		if err != nil {
 			return nil, errors.Join(err, indexers.Close(), stores.Close())
 		}
@@ -87,6 +89,13 @@ func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Opt
 		return nil, errors.Join(err, be.Close())
 	}
 	return &stored{svc, lock}, nil
+}
+
+// processName names the process that has a folder of indexes, the same after a restart, without telling where that is.
+func processName(dir string) string {
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(host + "\x00" + dir))
+	return hex.EncodeToString(sum[:16])
 }
 
 // maxIndexDirs is how many processes of one machine may have their indexes in one directory.
