@@ -1,9 +1,11 @@
 package weaviate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
@@ -65,8 +67,8 @@ func (q *keywordQuery) names() (out []string) {
 	return out
 }
 
-// mayMatch bounds the chunks that match.
-func (q *keywordQuery) mayMatch(c *counts) int {
+// matches bounds the chunks that have all that is required, or one of the terms where nothing is.
+func (q *keywordQuery) matches(c *counts) int {
 	if len(q.required) > 0 {
 		least := math.MaxInt
 		for _, t := range q.required {
@@ -79,6 +81,25 @@ func (q *keywordQuery) mayMatch(c *counts) int {
 		sum += c.df[t.Term]
 	}
 	return min(sum, c.docs)
+}
+
+// rarest is the query with the terms alone that the fewest chunks have, as many as a budget of chunks allows but at least one.
+// rest is what the others can add to a score.
+func (q *keywordQuery) rarest(c *counts, budget int) (some keywordQuery, rest float64) {
+	some = *q
+	some.terms = slices.Clone(q.terms)
+	slices.SortStableFunc(some.terms, func(a, b backend.WeightedTerm) int { return cmp.Compare(c.df[a.Term], c.df[b.Term]) })
+	n := 1
+	for sum := c.df[some.terms[0].Term]; n < len(some.terms); n++ {
+		if sum += c.df[some.terms[n].Term]; min(sum, c.docs) > budget {
+			break
+		}
+	}
+	for _, t := range some.terms[n:] {
+		rest += float64(t.Weight) * c.idf(t.Term)
+	}
+	some.terms = some.terms[:n]
+	return some, rest
 }
 
 // where is the filter of the query.
@@ -109,22 +130,11 @@ func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 	return passing(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
 }
 
-// heaviest is how often a term is said to the cluster that weighs most; the others in proportion, at least once.
-const heaviest = 8
-
 // query is what the cluster is asked to rank by.
 func (q *keywordQuery) query() string {
-	most, least := float32(0), float32(math.MaxFloat32)
-	for _, t := range q.terms {
-		most, least = max(most, t.Weight), min(least, t.Weight)
-	}
-	unit := max(least, most/heaviest)
 	var b strings.Builder
 	for _, t := range q.terms {
-		if isStop(t.Term) {
-			continue
-		}
-		for range max(int(t.Weight/unit+.5), 1) {
+		if !isStop(t.Term) {
 			b.WriteString(wordOf(q.space, t.Term))
 			b.WriteByte(' ')
 		}
@@ -133,38 +143,41 @@ func (q *keywordQuery) query() string {
 }
 
 const (
-	// exactMatches is how many matches are all looked at. Of more the cluster ranks, by the statistics of the whole tenant,
-	// and the best of those are ranked anew.
-	exactMatches = 2000
-	// rankMargin is how many candidates more than needed the cluster ranks.
-	rankMargin = 500
+	// fewMatches is how many matches are looked at first.
+	fewMatches = 2000
 	bagFields  = propChunk + " " + propSource + " " + propBag
 )
 
-// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits.
+// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits. Chunks that have one of the rarest terms are ranked by
+// all terms, until no chunk that has only the others can be among the best: no more than 10,000 chunks are. Only where more chunks have
+// the rarest term, or all that is required, the cluster chooses which these are, by a BM25 of its own.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
 	if err := x.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer x.leave()
 	query := parse(&q)
-	w, ok := query.where(q.Filter)
-	if q.K <= 0 || !ok {
+	if q.K <= 0 || len(query.terms) == 0 && len(query.required) == 0 {
 		return nil, nil
 	}
 	c, err := x.counts(ctx, query.space, query.names())
-	if err != nil {
+	if err != nil || query.matches(c) == 0 {
 		return nil, err
 	}
-	few := query.mayMatch(c)
-	if few == 0 {
-		return nil, nil
-	}
-	a := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: most, fields: bagFields}
-	if few > exactMatches {
-		a.words, a.limit = query.query(), min(2*min(q.K, most)+rankMargin, most)
-	}
-	for {
+	for budget := max(fewMatches, 2*min(q.K, most)); ; budget *= 4 {
+		budget = min(budget, most)
+		some, rest := query, 0.0
+		if len(query.required) == 0 {
+			some, rest = query.rarest(c, budget)
+		}
+		w, ok := some.where(q.Filter)
+		if !ok {
+			return nil, nil
+		}
+		a := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: most, fields: bagFields}
+		if some.matches(c) > most {
+			a.words = query.query()
+		}
 		found, err := x.get(ctx, a)
 		if err != nil {
 			return nil, err
@@ -173,11 +186,9 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		if err != nil {
 			return nil, err
 		}
-		// Phrases are found among what has their words: more of that is looked at until there are enough.
-		if len(hits) >= q.K || len(found) < a.limit || a.limit == most {
+		if rest == 0 || budget == most || len(hits) >= q.K && float64(hits[q.K-1].Score) > rest {
 			return hits[:min(q.K, len(hits))], nil
 		}
-		a.limit = min(4*a.limit, most)
 	}
 }
 
