@@ -379,7 +379,7 @@ func TestProfile(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, &contextmem.Options{Slots: []facts.Slot{{Name: "boat", Objects: []string{"dinghy"}}}})
 	anna, ctx := acme.Sub("anna"), t.Context()
-	told(t, anna, "I live in Oslo.", "I moved to Lisbon.", "I have a dog named Rex.", "I'm vegetarian.", "I have a dinghy.", "Always answer in French.", "Always use bullet points.", "Always answer in German.")
+	told(t, anna, "I live in Oslo.", "I moved to Lisbon.", "I have a dog named Rex.", "I'm vegetarian.", "I have a dinghy.", "I support Feyenoord.", "Always answer in French.", "Always use bullet points.", "Always answer in German.")
 	p, err := anna.Profile(ctx, facts.ProfileRequest{Subject: "Anna"})
 	require.NoError(t, err)
 	bySlot := map[string][]string{}
@@ -394,6 +394,7 @@ func TestProfile(t *testing.T) {
 	assert.NotEmpty(t, bySlot["pet"])
 	assert.Contains(t, p.Summary, "Lisbon")
 	assert.NotContains(t, p.Summary, "Oslo")
+	assert.Contains(t, p.Summary, "Feyenoord", "what is of no slot is told too")
 	var orders []string
 	for _, x := range p.Instructions {
 		orders = append(orders, x.Matter)

@@ -377,7 +377,7 @@ func once(fs []facts.Fact) []facts.Fact {
 // relation is the kind of a statement that is no fact about a speaker.
 const relation = "relation"
 
-// summarise puts the statements of a profile into its summary while they fit: the newest of each slot, then the next of each.
+// summarise puts the statements of a profile into its summary while they fit: the newest of each slot and of what is of none, then the next of each.
 func summarise(p *facts.Profile, most int) {
 	type line struct {
 		slot, place int
@@ -385,9 +385,10 @@ func summarise(p *facts.Profile, most int) {
 	}
 	var lines []line
 	seen := map[string]bool{}
+	groups := append(slices.Clone(p.Slots), facts.SlotFacts{Facts: p.Other}) // what is of no slot comes last
 	for place := 0; ; place++ {
 		left := false
-		for i, s := range p.Slots {
+		for i, s := range groups {
 			if place >= len(s.Facts) {
 				continue
 			}
