@@ -72,8 +72,7 @@ func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.
 	})
 }
 
-// History returns the versions of an item with what each said and what changed between them, the newest first: up to Options.Versions earlier ones, of together 256 KiB. fault.ErrNotFound when
-// it is not in this scope.
+// History returns the versions of an item with what each said and what changed between them, the newest first: up to Options.Versions earlier ones, of together 256 KiB. fault.ErrNotFound when it is not in this scope.
 func (s scope) History(ctx context.Context, r content.HistoryRequest) (*content.History, error) {
 	return entered(ctx, s, "history", func(ref *workspace.Ref, name string) (*content.History, error) {
 		return documents.History(ctx, ref.Space, name, r)
