@@ -6,9 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend"
@@ -52,8 +55,10 @@ func (a *app) own(ctx context.Context, s *serveFlags, o *contextmem.Options) (se
 
 // stored is a service over a database that other processes may serve too.
 type stored struct {
-	svc  *contextmem.Service
-	lock *os.File
+	svc     *contextmem.Service
+	lock    *os.File
+	end     context.CancelFunc
+	sweeper sync.WaitGroup
 }
 
 // openStore opens the deployment in a database, with the indexes in a directory that no other process uses.
@@ -88,7 +93,44 @@ func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Opt
 	if err != nil {
 		return nil, errors.Join(err, be.Close())
 	}
-	return &stored{svc, lock}, nil
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	d := &stored{svc: svc, lock: lock, end: end}
+	d.sweeper.Go(func() { sweepIndexes(life, dir, stores.Registry(), indexers, o.Logger) })
+	return d, nil
+}
+
+// sweepEvery is how often folders of tenants that others have removed are looked for.
+const sweepEvery = time.Hour
+
+// sweepIndexes removes the indexes of tenants that are gone, now and then, until life ends: whoever deletes a tenant removes its own alone.
+func sweepIndexes(life context.Context, dir string, reg backend.Registry, x backend.Indexers, log *slog.Logger) {
+	t := time.NewTicker(sweepEvery)
+	defer t.Stop()
+	for {
+		folders, err := filepath.Glob(filepath.Join(dir, "tenants", "??", "*"))
+		for _, f := range folders {
+			if life.Err() != nil {
+				return
+			}
+			uid := filepath.Base(f)
+			if _, terr := reg.TenantByUID(life, uid); !errors.Is(terr, backend.ErrNotFound) {
+				continue
+			}
+			if rerr := x.RemoveIndexes(life, uid); rerr != nil {
+				err = errors.Join(err, rerr)
+				continue
+			}
+			_ = os.Remove(f) // another may have put something there
+		}
+		if err != nil && life.Err() == nil && log != nil {
+			log.Warn("removing the indexes of deleted tenants failed", "err", err)
+		}
+		select {
+		case <-t.C:
+		case <-life.Done():
+			return
+		}
+	}
 }
 
 // processName names the process that has a folder of indexes, the same after a restart, without telling where that is.
@@ -137,5 +179,7 @@ func (d *stored) CreateKey(ctx context.Context, spec contextmem.KeySpec) (contex
 
 // Close implements served.
 func (d *stored) Close() error {
+	d.end()
+	d.sweeper.Wait()
 	return errors.Join(d.svc.Close(), dirlock.Unlock(d.lock), d.lock.Close())
 }
