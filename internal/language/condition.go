@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
 // AsksWhatHappened reports whether a question is about something that took place: "when did she move", "has the parcel come".
@@ -39,7 +38,7 @@ func Conditional(text string) float64 {
 	if len(text) > maxConditional {
 		text = text[:maxConditional]
 	}
-	if !conditionWords.MatchString(text) {
+	if !namesCondition(text) {
 		return 0
 	}
 	d := newDocument(text, time.Time{})
@@ -72,8 +71,31 @@ func Conditional(text string) float64 {
 	return float64(conditional) / float64(all)
 }
 
-// conditionWords finds what a condition needs.
-var conditionWords = lazyregexp.New(`(?i)\b(if|unless|provided)\b`)
+// namesCondition reports whether a text has a word that a condition needs, small or with a capital. Most texts have none, and recall asks of
+// twenty: bytes that are rare are looked for first.
+func namesCondition(text string) bool {
+	return hasWord(text, 'i', "f") || hasWord(text, 'u', "nless") || hasWord(text, 'p', "rovided")
+}
+
+// hasWord reports whether a text has a word of a letter, small or capital, and a rest.
+func hasWord(text string, letter byte, rest string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], rest)
+		if at < 0 {
+			return false
+		}
+		at += from
+		from = at + len(rest)
+		if at > 0 && text[at-1]|0x20 == letter && (at < 2 || !wordByte(text[at-2])) && (from == len(text) || !wordByte(text[from])) {
+			return true
+		}
+	}
+}
+
+// wordByte reports whether a byte is part of an English word.
+func wordByte(b byte) bool {
+	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_'
+}
 
 // tellsEvent reports whether a clause of a sentence that names a condition tells what happened: "if I remember right, we moved in May".
 func (d *Document) tellsEvent(s *Sentence, c *Clause) bool {

@@ -46,3 +46,14 @@ func TestConditional(t *testing.T) {
 		t.Run(text, func(t *testing.T) { assert.InDelta(t, want, Conditional(text), .15) })
 	}
 }
+
+func TestNamesCondition(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": false, "if": true, "If so": true, "so if, then": true, "unless it rains": true, "Unless": true, "provided (that)": true,
+		"gift": false, "iffy": false, "half of it": false, "cliff": false, "f": false, "_if": false, "if_": false, "unlessen": false, "reprovided": false,
+		"a cliff, if you like": true, "of if": true,
+	} {
+		assert.Equal(t, want, namesCondition(text), text)
+	}
+}
