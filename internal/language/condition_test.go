@@ -54,6 +54,6 @@ func TestNamesCondition(t *testing.T) {
 		"gift": false, "iffy": false, "half of it": false, "cliff": false, "f": false, "_if": false, "if_": false, "unlessen": false, "reprovided": false,
 		"a cliff, if you like": true, "of if": true,
 	} {
-		assert.Equal(t, want, namesCondition(text), text)
+		assert.Equal(t, want, NamesCondition(text), text)
 	}
 }
