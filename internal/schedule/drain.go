@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
@@ -18,8 +19,13 @@ type Progress struct {
 func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 
 // Drain waits until nothing is pending but in workspaces that are parked, for which it
-// returns an error.
+// returns an error. Where other processes have the deployment open, what they work on is left to them; it takes up what nobody works on.
 func (c *Scheduler) Drain(ctx context.Context, progress func(Progress)) error {
+	if c.Leases != nil {
+		if err := c.seek(ctx, time.Now()); err != nil {
+			return err
+		}
+	}
 	for {
 		c.mu.Lock()
 		changed := c.changed
