@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +33,17 @@ func TestServeIndex(t *testing.T) {
 		require.NotZero(t, c.code)
 		require.NotContains(t, c.err, "secret@")
 	}
+	var sent atomic.Value
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Store(r.Header.Get("Authorization"))
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer refusing.Close()
+	c := inProcess(t, t.TempDir(), "", "serve", "--api-keys", "k", "--addr", "127.0.0.1:0", "--store", pg.URL("memory"), "--index", refusing.URL, "--index-key", "opensesame")
+	require.NotZero(t, c.code)
+	require.NotContains(t, c.err, "opensesame")
+	require.Equal(t, "Bearer opensesame", sent.Load())
+
 	bin, err := testtool.BuildWeaviate(t.Context())
 	if errors.Is(err, testtool.ErrNoWeaviate) {
 		testtool.Missing(t, err.Error())

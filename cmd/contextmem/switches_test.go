@@ -41,6 +41,7 @@ var serveShown = map[string]string{
 	"tls-cert": "TestServeTLS", "tls-key": "TestServeTLS", "trusted-proxies": "TestServeSwitches", "max-body-bytes": "TestServeSwitches", "max-held-bytes": "TestServeSwitches",
 	"body-timeout": "TestServeSwitches", "max-json-depth": "TestServeSwitches", "no-mcp": "TestServeSwitches", "no-console": "TestServeSwitches",
 	"backup-dir": "TestServeSwitches", "shutdown-timeout": "TestServeShutdown", "store": "TestServeStore", "store-listen": "TestServeStore",
+	"index": "TestServeIndex", "index-key": "TestServeIndex",
 }
 
 // ask makes a request with the key of the tests' servers.
@@ -417,7 +418,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	var key string
-	shown := map[string]bool{}
+	shown := map[string]bool{"migrate": true} // by TestServerMoves
 	for _, x := range []struct {
 		words string
 		args  []string
