@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"math"
 	"runtime"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/internal/simd"
@@ -75,7 +74,12 @@ func (e *Embedder) ReadQuery(text string) (vec []float32, coverage float64) {
 
 // AppendQuery is [Embedder.ReadQuery] that appends the vector to dst.
 func (e *Embedder) AppendQuery(dst []float32, text string) (with []float32, coverage float64) {
-	with = slices.Grow(dst, e.dim)[:len(dst)+e.dim]
+	if cap(dst)-len(dst) >= e.dim {
+		with = dst[:len(dst)+e.dim]
+	} else {
+		with = make([]float32, len(dst)+e.dim)
+		copy(with, dst)
+	}
 	vec := with[len(dst):]
 	clear(vec)
 	r := reading{text: text}
