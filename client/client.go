@@ -10,9 +10,10 @@
 // come back; see [Options].
 //
 // REST carries less than the library: a request that sets what it does not carry is refused with contextmem.ErrInvalid
-// (Progress, Recall.RequestID, File.ACL, FetchRequest.Class and ParsedText without content), and answers leave out
-// Chunk.Class of a recall over both classes, Chunk.Heading and the raw scores of Explain. Memory.Time and Memory.Session
-// travel as timestamp and session_id of the additional metadata.
+// (Progress, Recall.RequestID, Rejected and Missing, File.ACL, AppItem.Fault, FetchRequest.Class, cursors and states of lists,
+// TenantSpec.Instructions), and answers leave out Chunk.Class of a recall over both classes, Chunk.Time and Related,
+// Result.Instructions and the raw scores of Explain. Memory.Time and Memory.Session travel as timestamp and session_id of the
+// additional metadata.
 package client
 
 import (
@@ -106,8 +107,12 @@ func (t Tenant) ID() string { return t.tenant }
 func (t Tenant) Sub(name string) Sub { return Sub{scope{t.c, t.tenant, name}} }
 
 // CreateTenant registers a tenant, which is provisioned in the background; [Tenant.WaitReady] waits. contextmem.ErrExists
-// when the id is taken.
+// when the id is taken. TenantSpec.Instructions are refused with contextmem.ErrInvalid.
 func (c *Client) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) error {
+	const op = "create tenant"
+	if spec.Instructions != "" {
+		return notOverREST(op, "Instructions")
+	}
 	type field struct {
 		Name      string `json:"name"`
 		Type      string `json:"data_type,omitempty"`
@@ -127,7 +132,7 @@ func (c *Client) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) e
 	for _, f := range spec.Schema {
 		body.Schema = append(body.Schema, field{f.Name, string(f.Type), f.MaxLength, f.Match, f.Dense, f.Sparse, f.Analyzer, !f.Required})
 	}
-	_, err := c.send(ctx, request{op: "create tenant", method: http.MethodPost, path: "/databases", json: body, once: true}, nil)
+	_, err := c.send(ctx, request{op: op, method: http.MethodPost, path: "/databases", json: body, once: true}, nil)
 	return err
 }
 

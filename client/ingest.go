@@ -31,6 +31,8 @@ type memory struct {
 	Infer        bool           `json:"infer,omitempty"`
 	Expiry       int            `json:"expiry_time,omitempty"`
 	Pairs        []pair         `json:"user_assistant_pairs,omitempty"`
+	Messages     []message      `json:"messages,omitempty"`
+	EachMessage  bool           `json:"each_message,omitempty"`
 	Metadata     map[string]any `json:"metadata,omitempty"`
 	Additional   map[string]any `json:"additional_metadata,omitempty"`
 	Relations    any            `json:"relations,omitempty"`
@@ -39,6 +41,13 @@ type memory struct {
 type pair struct {
 	User      string `json:"user"`
 	Assistant string `json:"assistant"`
+}
+
+type message struct {
+	Role content.Role `json:"role"`
+	Name string       `json:"name,omitempty"`
+	Text string       `json:"content"`
+	Time string       `json:"timestamp,omitempty"`
 }
 
 // WithIDs returns the batch with an id for every memory without one, so that it may be sent again without being stored twice.
@@ -103,6 +112,10 @@ func (s scope) AddMemories(ctx context.Context, b contextmem.MemoryBatch) (*cont
 		for _, p := range m.Pairs {
 			list[i].Pairs = append(list[i].Pairs, pair(p))
 		}
+		for _, x := range m.Messages {
+			list[i].Messages = append(list[i].Messages, message{x.Role, x.Name, x.Text, timeText(x.Time)})
+		}
+		list[i].EachMessage = m.EachMessage
 	}
 	f := s.form(op, "memory", b.FailIfExists, b.Metadata, b.Additional, b.Graphs)
 	f.json("memories", list)
@@ -170,15 +183,19 @@ func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*
 		return nil, err
 	}
 	f := s.form(op, "knowledge", b.FailIfExists, b.Metadata, b.Additional, b.Graphs)
+	if b.SkipUnsupported {
+		f.field("skip_unsupported", "true")
+	}
+	if b.SkipUnchanged {
+		f.field("skip_unchanged", "true")
+	}
 	var entries []fileEntry
 	for i, file := range b.Files {
 		if len(file.ACL) > 0 {
 			return nil, notOverREST(op, fmt.Sprintf("Files[%d].ACL", i))
 		}
-		e := fileEntry{ID: file.ID, Title: file.Title, Type: file.Kind, URL: file.URL, Description: file.Description, Metadata: file.Metadata, Additional: file.Additional, Relations: relations(file.Relations)}
-		if !file.Time.IsZero() {
-			e.Timestamp = file.Time.Format(time.RFC3339Nano)
-		}
+		e := fileEntry{ID: file.ID, Title: file.Title, Type: file.Kind, URL: file.URL, Description: file.Description, Metadata: file.Metadata, Additional: file.Additional, Relations: relations(file.Relations),
+			Timestamp: timeText(file.Time)}
 		entries = append(entries, e)
 		f.file(file)
 	}
@@ -188,6 +205,9 @@ func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*
 	if len(b.Apps) > 0 {
 		apps := make([]map[string]any, len(b.Apps))
 		for i, a := range b.Apps {
+			if a.Fault != nil {
+				return nil, notOverREST(op, fmt.Sprintf("Apps[%d].Fault", i))
+			}
 			apps[i] = app(a)
 		}
 		f.json("app_knowledge", apps)
@@ -357,6 +377,14 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// timeText is a time on the wire; empty for one that is unknown.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
 }
 
 func readTime(s string) time.Time {

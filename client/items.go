@@ -74,6 +74,7 @@ type source struct {
 	CreatedAt   string     `json:"created_at"`
 	UpdatedAt   string     `json:"updated_at"`
 	Status      string     `json:"indexing_status"`
+	Partial     string     `json:"partial"`
 	AppKind     *string    `json:"app_kind"`
 	AppProvider *string    `json:"app_provider"`
 	AppID       *string    `json:"app_external_id"`
@@ -98,7 +99,7 @@ type relatedTo struct {
 func (s *source) info(class contextmem.Class) contextmem.SourceInfo {
 	out := contextmem.SourceInfo{ID: s.ID, Sub: s.Collection, Class: class, Title: s.Title, Kind: s.Type, Description: s.Description, Note: s.Note, URL: s.URL,
 		Timestamp: readTime(s.Timestamp), CreatedAt: readTime(s.CreatedAt), UpdatedAt: readTime(s.UpdatedAt), Status: contextmem.Status(s.Status),
-		Metadata: s.Metadata, Additional: s.Additional}
+		Metadata: s.Metadata, Additional: s.Additional, Partial: s.Partial}
 	if s.Content != nil {
 		out.Content = s.Content.Text
 	}
@@ -197,6 +198,9 @@ func (s scope) Fetch(ctx context.Context, r contextmem.FetchRequest) (*contextme
 	v := s.values()
 	v.Set("id", r.ID)
 	v.Set("mode", string(mode))
+	if r.Original {
+		v.Set("original", "true")
+	}
 	if r.Expiry != 0 {
 		v.Set("expiry_seconds", strconv.Itoa(int(r.Expiry/time.Second)))
 	}
@@ -259,6 +263,10 @@ func (s scope) Status(ctx context.Context, ids ...string) ([]contextmem.ItemStat
 				Error    string          `json:"error_message"`
 				Message  string          `json:"message"`
 				Hint     string          `json:"hint"`
+				Partial  string          `json:"partial"`
+				Read     int             `json:"pages_read"`
+				Pages    int             `json:"pages_total"`
+				Older    bool            `json:"serves_older_version"`
 				Warnings []fault.Warning `json:"warnings"`
 			} `json:"statuses"`
 		}
@@ -267,7 +275,7 @@ func (s scope) Status(ctx context.Context, ids ...string) ([]contextmem.ItemStat
 		}
 		for _, x := range a.Statuses {
 			out = append(out, contextmem.ItemStatus{ID: x.ID, Status: contextmem.Status(x.Status), ErrorCode: x.Code, ErrorMessage: x.Error,
-				Unknown: x.Code == "FILE_NOT_FOUND", Hint: x.Hint, Warnings: x.Warnings})
+				Unknown: x.Code == "FILE_NOT_FOUND", Hint: x.Hint, Partial: x.Partial, ReadPages: x.Read, TotalPages: x.Pages, ServesOlder: x.Older, Warnings: x.Warnings})
 		}
 	}
 	return out, nil

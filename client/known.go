@@ -67,6 +67,7 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 	put(body, "history", true, !r.History)
 	put(body, "limit", r.Limit, r.Limit == 0)
 	put(body, "cursor", strconv.FormatInt(r.Cursor, 10), r.Cursor == 0)
+	put(body, "acl", r.Principals, r.Principals == nil)
 	var a struct {
 		Facts []factRow `json:"facts"`
 		Slot  string    `json:"slot"`
@@ -128,6 +129,7 @@ func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Prof
 	put(body, "slots", r.Slots, r.Slots == nil)
 	put(body, "per_slot", r.PerSlot, r.PerSlot == 0)
 	put(body, "max_tokens", r.MaxTokens, r.MaxTokens == 0)
+	put(body, "acl", r.Principals, r.Principals == nil)
 	var a struct {
 		Subject string `json:"subject"`
 		Slots   []struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem"
@@ -47,6 +48,9 @@ func (s scope) Recall(ctx context.Context, q contextmem.Recall) (*contextmem.Res
 	put(body, "acl", q.Principals, q.Principals == nil)
 	put(body, "as_of", q.AsOf, q.AsOf.IsZero())
 	put(body, "known_at", q.KnownAt, q.KnownAt.IsZero())
+	put(body, "min_relevance", q.MinRelevance, q.MinRelevance == 0)
+	put(body, "per_source", q.PerSource, q.PerSource == 0)
+	put(body, "superseded", q.Superseded, q.Superseded == "")
 	put(body, "strict_filters", true, !q.Filters.Strict)
 	filters := map[string]any{}
 	for k, v := range q.Filters.Metadata {
@@ -128,6 +132,20 @@ type chunk struct {
 	Additional map[string]any `json:"additional_metadata"`
 	Extra      []string       `json:"extra_context_ids"`
 	AlsoFrom   []string       `json:"also_source_ids"`
+	Heading    string         `json:"heading"`
+	Page       int            `json:"page"`
+	Passage    struct {
+		Start int    `json:"start"`
+		End   int    `json:"end"`
+		Text  string `json:"text"`
+	} `json:"passage"`
+	Relevance  float64           `json:"relevance"`
+	Statements []string          `json:"statements"`
+	Newer      contextmem.Status `json:"newer_version_status"`
+	Superseded *supersession     `json:"superseded_by"`
+	ValidFrom  string            `json:"valid_from"`
+	ValidTo    string            `json:"valid_to"`
+	Retracted  bool              `json:"retracted"`
 	Parts      *struct {
 		App        float64 `json:"app"`
 		Bridge     float64 `json:"bridge"`
@@ -143,8 +161,19 @@ type chunk struct {
 		Rerank     float64 `json:"rerank"`
 		Semantic   float64 `json:"semantic"`
 		Speaker    float64 `json:"speaker"`
+		Succession float64 `json:"succession"`
 		Time       float64 `json:"time"`
 	} `json:"score_parts"`
+}
+
+// supersession is what took the place of a memory.
+type supersession struct {
+	ID         string  `json:"id"`
+	Time       string  `json:"time"`
+	Confidence float64 `json:"confidence"`
+	Matter     string  `json:"matter"`
+	Evidence   string  `json:"evidence"`
+	Decider    string  `json:"decider"`
 }
 
 // layout is JSON, written as a text or as it is.
@@ -163,10 +192,16 @@ func (l *layout) UnmarshalJSON(b []byte) error {
 
 func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
 	out := contextmem.Chunk{ID: c.ID, SourceID: c.SourceID, Sub: c.Collection, Class: class, Text: c.Text, Title: c.Title, Kind: c.Kind, CreatedAt: readTime(c.Uploaded),
-		UpdatedAt: readTime(c.Updated), Layout: string(c.Layout), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom}
+		UpdatedAt: readTime(c.Updated), Layout: string(c.Layout), Inferred: strings.Contains(string(c.Layout), `"inferred":true`), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom, Heading: c.Heading,
+		Page: c.Page, Passage: contextmem.Passage{Text: c.Passage.Text, Start: c.Passage.Start, End: c.Passage.End}, Relevance: c.Relevance, Statements: c.Statements, Newer: c.Newer,
+		ValidFrom: readTime(c.ValidFrom), ValidTo: readTime(c.ValidTo), Retracted: c.Retracted}
+	if x := c.Superseded; x != nil {
+		out.SupersededBy = &contextmem.Supersession{ID: x.ID, Time: readTime(x.Time), Confidence: x.Confidence, Matter: x.Matter, Evidence: x.Evidence, Decider: x.Decider}
+	}
 	if p := c.Parts; p != nil {
 		out.Explain = &contextmem.Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
-			Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, Rerank: p.Rerank, App: p.App, Recency: p.Recency, Forgetting: p.Forgetting, Feedback: p.Feedback}
+			Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, Rerank: p.Rerank, App: p.App, Recency: p.Recency, Forgetting: p.Forgetting, Feedback: p.Feedback,
+			Succession: p.Succession}
 	}
 	return out
 }
