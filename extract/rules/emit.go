@@ -33,10 +33,16 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if rel.Asserted.IsZero() {
 		rel.Asserted = d.earlier(s)
 	}
-	if len(d.in.Chunks) > 0 {
-		_, rel.Chunk = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
-	}
+	rel.Chunk = d.chunkOf(s)
 	d.out.Relations = append(d.out.Relations, rel)
+}
+
+// chunkOf returns the last chunk in which a sentence begins.
+func (d *doc) chunkOf(s *language.Sentence) (chunk int) {
+	if len(d.in.Chunks) > 0 {
+		_, chunk = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
+	}
+	return chunk
 }
 
 // mentionNode makes sure that a relation's end is a mention, and lets the frame type a name that nothing else does.

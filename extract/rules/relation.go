@@ -10,9 +10,8 @@ import (
 
 // Bounds of one sentence.
 const (
-	maxObjects  = 5  // "tea, coffee and cake"
-	maxTogether = 6  // pairs of names without a verb between them
-	maxReach    = 10 // tokens between a verb and its object
+	maxObjects = 5  // "tea, coffee and cake"
+	maxReach   = 10 // tokens between a verb and its object
 )
 
 // statement is a relation on its way out, with what facts need to know of its clause.
@@ -33,12 +32,13 @@ type relator struct {
 	sts     []statement
 	names   []language.Name
 	dates   []language.Date
+	pairs   pairs
 }
 
 // relations reads every sentence for statements that link two things.
 func (d *doc) relations() {
 	r := &d.rel
-	r.d, r.mem, r.names, r.dates = d, memoryOf{}, d.Names, d.Dates
+	r.d, r.mem, r.names, r.dates, r.pairs = d, memoryOf{}, d.Names, d.Dates, pairs{chunk: -1}
 	facts := d.in.Infer
 	reference := d.Reference
 	defer func() { d.Reference = reference }()
@@ -339,46 +339,4 @@ func (d *doc) rawVerb(s *language.Sentence, c *clause, fr *frame) string {
 		}
 	}
 	return raw
-}
-
-// together links strong names of one sentence that no verb links, at low confidence.
-func (r *relator) together(s *language.Sentence) {
-	n := 0
-	for i := range r.nodes {
-		a := &r.nodes[i]
-		if a.kind != nodeName || a.weak {
-			continue
-		}
-		for j := i + 1; j < len(r.nodes) && j <= i+3; j++ {
-			b := &r.nodes[j]
-			if b.kind != nodeName || b.weak || n >= maxTogether {
-				continue
-			}
-			before := len(r.sts)
-			if !r.linked(a.key, b.key) && !(r.stated(a.key) && r.stated(b.key)) {
-				r.add(statement{source: *a, target: *b, predicate: "related_to", raw: "mentioned with", conf: confTogether})
-			}
-			n += len(r.sts) - before
-		}
-	}
-}
-
-// stated reports whether a verb or noun already says something about a name.
-func (r *relator) stated(key string) bool {
-	for i := range r.sts {
-		if st := &r.sts[i]; st.clause != nil && (st.source.key == key || st.target.key == key) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *relator) linked(a, b string) bool {
-	for i := range r.sts {
-		x, y := r.sts[i].source.key, r.sts[i].target.key
-		if x == a && y == b || x == b && y == a {
-			return true
-		}
-	}
-	return false
 }

@@ -151,6 +151,43 @@ func TestNamesTogether(t *testing.T) {
 	}
 }
 
+// TestNamesTogetherInLongTexts holds that a long text is not flooded with pairs of names: those that come again are told, and one of
+// each chunk.
+func TestNamesTogetherInLongTexts(t *testing.T) {
+	t.Parallel()
+	name := func(i int) string { return string(rune('A'+i/26)) + "orvik " + string(rune('A'+i%26)) + "andel" }
+	var text strings.Builder
+	var chunks []extract.Span
+	const perChunk, count = 10, 100
+	for c := range count {
+		start := text.Len()
+		for i := range perChunk {
+			fmt.Fprintf(&text, "Much was said of %s and %s. ", name((c*perChunk+i)%676), name((c*perChunk*7+i*31+1)%676))
+		}
+		text.WriteString("Much was said of Anna Lind and Boris Gray. ")
+		chunks = append(chunks, extract.Span{Start: start, End: text.Len()})
+	}
+	in := extract.Input{Text: text.String(), Chunks: chunks}
+	out := one(t, in)
+	each, again := make([]int, count), make([]int, count)
+	for _, r := range out.Relations {
+		require.Equal(t, "related_to", r.Predicate)
+		each[r.Chunk]++
+		if r.Source == "anna lind" && r.Target == "boris gray" {
+			again[r.Chunk]++
+		}
+	}
+	assert.Less(t, len(out.Relations), fewTogether+3*count)
+	for c := range count {
+		assert.NotZero(t, each[c], "chunk %d", c)
+		assert.Equal(t, 1, again[c], "chunk %d", c)
+	}
+	assert.Equal(t, perChunk+1, each[0], "the first ones are all told")
+
+	in = extract.Input{Text: text.String(), Memory: true, Speaker: "Alex"}
+	assert.Greater(t, len(one(t, in).Relations), count*perChunk*9/10, "a memory tells all")
+}
+
 func TestRelationEndsAreMentions(t *testing.T) {
 	t.Parallel()
 	out := one(t, extract.Input{Memory: true, Speaker: "Alex Gray", Text: strings.Repeat("I moved to Berlin. My wife Clara likes green tea and she works at Initech. ", 3)})
