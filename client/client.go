@@ -10,7 +10,7 @@
 // come back; see [Options].
 //
 // REST carries less than the library: a request that sets what it does not carry is refused with contextmem.ErrInvalid
-// (Progress, Recall.RequestID, Rejected and Missing, File.ACL, AppItem.Fault, FetchRequest.Class, cursors and states of lists,
+// (Progress, Recall.RequestID, Rejected and Missing, AppItem.Fault, FetchRequest.Class, cursors and states of lists,
 // TenantSpec.Instructions), and answers leave out Chunk.Class of a recall over both classes, Chunk.Time and Related,
 // Result.Instructions and the raw scores of Explain. Memory.Time and Memory.Session travel as timestamp and session_id of the
 // additional metadata.

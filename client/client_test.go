@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -238,8 +239,8 @@ func TestErrorsHaveKinds(t *testing.T) {
 			_, err := m.Recall(t.Context(), contextmem.Recall{Query: "x", RequestID: contextmem.NewRequestID()})
 			return err
 		},
-		"Files[0].ACL": func() error {
-			_, err := m.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a", ACL: []string{"bob"}}}})
+		"Apps[0].Fault": func() error {
+			_, err := m.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{{ID: "a", Fault: io.EOF}}})
 			return err
 		},
 		"Class": func() error {
@@ -260,6 +261,29 @@ func TestErrorsHaveKinds(t *testing.T) {
 			require.ErrorIs(t, err, contextmem.ErrInvalid, s)
 		})
 	}
+}
+
+// TestFileACL: a file that is sent with an access list is hidden from others from its first moment on.
+func TestFileACL(t *testing.T) {
+	t.Parallel()
+	svc, url := serve(t, nil)
+	_, err := svc.EnsureTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	m := dial(t, url).Tenant("acme").Sub("bob")
+	res, err := m.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "plan", Name: "plan.txt", Data: []byte("The plan is kept in the safe."), ACL: []string{"ann@example.com"}}}})
+	require.NoError(t, err)
+	require.NoError(t, contextmem.Settled(t.Context(), m, res))
+	for who, want := range map[string]int{"ann@example.com": 1, "eve@example.com": 0} {
+		found, err := m.Recall(t.Context(), contextmem.Recall{Query: "where is the plan?", Principals: []string{who}})
+		require.NoError(t, err)
+		require.Len(t, found.Chunks, want, who)
+		page, err := m.List(t.Context(), contextmem.ListRequest{Principals: []string{who}})
+		require.NoError(t, err)
+		require.Equal(t, want, page.Total, who)
+	}
+	_, err = m.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "bad", Name: "bad.txt", Data: []byte("x"), ACL: []string{""}}}})
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	require.ErrorContains(t, err, "acl")
 }
 
 // TestRepeats: an addition whose answer is lost is sent again and stored once; one that must not be repeated is not.

@@ -170,6 +170,7 @@ type fileEntry struct {
 	Metadata    map[string]any `json:"metadata,omitempty"`
 	Additional  map[string]any `json:"additional_metadata,omitempty"`
 	Relations   any            `json:"relations,omitempty"`
+	ACL         []string       `json:"acl,omitempty"`
 }
 
 // AddKnowledge implements contextmem.Memories. Contents are held in memory while they are sent.
@@ -190,12 +191,9 @@ func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*
 		f.field("skip_unchanged", "true")
 	}
 	var entries []fileEntry
-	for i, file := range b.Files {
-		if len(file.ACL) > 0 {
-			return nil, notOverREST(op, fmt.Sprintf("Files[%d].ACL", i))
-		}
+	for _, file := range b.Files {
 		e := fileEntry{ID: file.ID, Title: file.Title, Type: file.Kind, URL: file.URL, Description: file.Description, Metadata: file.Metadata, Additional: file.Additional, Relations: relations(file.Relations),
-			Timestamp: timeText(file.Time)}
+			Timestamp: timeText(file.Time), ACL: file.ACL}
 		entries = append(entries, e)
 		f.file(file)
 	}

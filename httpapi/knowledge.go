@@ -31,7 +31,8 @@ type fileEntry struct {
 	Timestamp   moment  `json:"timestamp"`
 	Infer       ignored `json:"infer"`
 	layers
-	Relations related `json:"relations"`
+	Relations related  `json:"relations"`
+	ACL       []string `json:"acl"`
 }
 
 // addKnowledge ingests the files and app items of the request.
@@ -120,6 +121,7 @@ func (c *call) fileEntry(f *contextmem.File, e item) error {
 	}
 	f.ID, f.Title, f.Kind, f.URL, f.Description, f.Time = x.ID, x.Title, x.Type, x.URL, x.Description, time.Time(x.Timestamp)
 	f.Metadata, f.Additional, f.Relations = x.Metadata, x.Additional, x.Relations.Relations
+	f.ACL = x.ACL
 	return c.noComma(e.at+".id", f.ID)
 }
 
