@@ -4,6 +4,8 @@ import (
 	"context"
 	"html"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
@@ -22,10 +24,12 @@ var (
 	// cueTime is the line of a cue that has its times: WebVTT (W3C) with a dot and optional hours, SubRip with a comma.
 	cueTime = lazyregexp.New(`^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})`)
 	// cueVoice is the tag of WebVTT that names who speaks.
-	cueVoice = lazyregexp.New(`^<v(?:\.[^ \t>]*)?[ \t]+([^>]{1,200})>`)
+	cueVoice = lazyregexp.New(`<v(?:\.[^ \t<>]*)?[ \t]+([^<>]{1,200})>`)
 	cueTag   = lazyregexp.New(`<[^<>]{0,200}>|\{\\[^{}]{0,100}\}`)
-	// cueName is how SubRip files name who speaks.
-	cueName = lazyregexp.New(`^(?:[-–]\s*)?([\p{Lu}][\p{L}\p{N}.'’ ]{0,30}):\s+(.*)$`)
+	// cueName is how meetings and SubRip files name who speaks: "Ida Miller: ", "- BEN: ", ">> BEN: ", "[SPEAKER_01]: ".
+	cueName = lazyregexp.New(`^((?:[-–]|>>)\s*)?\[?([\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’_() -]{0,60})\]?[:：]\s*([^\s/].*)$`)
+	// cueBlock begins a block of WebVTT that is not said.
+	cueBlock = lazyregexp.New(`^(?:NOTE|STYLE|REGION)(?:\s|$)`)
 )
 
 // speech gathers cues to paragraphs, each with the time at which it begins and who speaks.
@@ -37,6 +41,7 @@ type speech struct {
 	end     int      // of the last cue in milliseconds
 	last    []string // the lines of the last cue
 	any     bool
+	names   map[string]int // how often a cue begins with it, as if it spoke
 }
 
 // ParseSubtitles reads WebVTT and SubRip: what is said as paragraphs that begin with "[00:01:05] Name: ".
@@ -51,20 +56,19 @@ func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits)
 	if rest, ok := strings.CutPrefix(lines[0], "WEBVTT"); ok {
 		title = strings.TrimLeft(rest, " \t-")
 	}
-	for i := 0; i < len(lines) && !s.w.Full; i++ {
+	cues, err := cuesOf(ctx, lines)
+	if err != nil {
+		return nil, err
+	}
+	s.count(cues)
+	for i := range cues {
 		if i&1023 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		m := cueTime.FindStringSubmatch(lines[i])
-		if m == nil {
-			continue
+		if s.w.Full {
+			break
 		}
-		var cue []string
-		for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" && !cueTime.MatchString(lines[i+1]) {
-			i++
-			cue = append(cue, lines[i])
-		}
-		s.cue(cueMillis(m[1:5]), cueMillis(m[5:9]), cue)
+		s.cue(&cues[i])
 	}
 	s.flush()
 	if !s.any {
@@ -102,33 +106,101 @@ func cueMillis(f []string) int {
 	return ((clean.Int(f[0])*60+clean.Int(f[1]))*60+clean.Int(f[2]))*1000 + ms
 }
 
-// cue adds what is said between two times.
-func (s *speech) cue(start, end int, lines []string) {
+// cue is what is said between two times in milliseconds.
+type cue struct {
+	start, end int
+	lines      []string
+}
+
+// cuesOf reads cues up to the next line of times: what was made by programs has empty lines within them.
+func cuesOf(ctx context.Context, lines []string) (cues []cue, err error) {
+	blank := func(i int) bool { return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == "" }
+	var c *cue // nil: what comes is not said
+	for i := range lines {
+		if i&1023 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		m := cueTime.FindStringSubmatch(lines[i])
+		switch {
+		case m != nil:
+			cues = append(cues, cue{start: cueMillis(m[1:5]), end: cueMillis(m[5:9])})
+			c = &cues[len(cues)-1]
+		case c == nil || blank(i):
+		case blank(i-1) && cueBlock.MatchString(lines[i]):
+			c = nil
+		case blank(i-1) && i+1 < len(lines) && cueTime.MatchString(lines[i+1]): // the name of the next cue
+		default:
+			c.lines = append(c.lines, lines[i])
+		}
+	}
+	return cues, nil
+}
+
+// count counts what may be names of who speaks.
+func (s *speech) count(cues []cue) {
+	s.names = make(map[string]int)
+	for i := range cues {
+		for _, l := range cues[i].lines {
+			if m := cueName.FindStringSubmatch(plainCue(l)); m != nil {
+				s.names[m[2]]++
+			}
+		}
+	}
+}
+
+func plainCue(line string) string {
+	return clean.OneLine(html.UnescapeString(cueTag.ReplaceAllString(line, "")))
+}
+
+// voice reports whether a line begins with the name of who speaks: "Answer: no" once in a file does not.
+func (s *speech) voice(m []string) bool {
+	name := m[2]
+	return m[1] != "" || s.names[name] > 1 || strings.ToUpper(name) == name || strings.IndexByte(name, ' ') > 0 && strings.Count(name, " ") < 4 && clean.OneLine(name) == titled(name)
+}
+
+// titled is a name with a capital at the begin of each word.
+func titled(name string) string {
+	words := strings.Fields(name)
+	for i, w := range words {
+		r, n := utf8.DecodeRuneInString(w)
+		words[i] = string(unicode.ToTitle(r)) + w[n:]
+	}
+	return strings.Join(words, " ")
+}
+
+// cue adds a cue, in which several may speak.
+func (s *speech) cue(c *cue) {
 	s.any = true
 	var kept []string
-	for _, l := range lines {
-		name := ""
-		if m := cueVoice.FindStringSubmatch(strings.TrimSpace(l)); m != nil {
-			name = m[1]
-		}
-		l = clean.OneLine(html.UnescapeString(cueTag.ReplaceAllString(l, "")))
-		if m := cueName.FindStringSubmatch(l); m != nil && name == "" {
-			name, l = m[1], m[2]
+	say := func(name, l string) {
+		l = plainCue(l)
+		if m := cueName.FindStringSubmatch(l); m != nil && name == "" && s.voice(m) {
+			name, l = m[2], m[3]
 		}
 		if name = clean.OneLine(html.UnescapeString(name)); name != "" && name != s.speaker {
 			s.flush()
 			s.speaker = name
 		}
 		if l == "" {
-			continue
+			return
 		}
 		kept = append(kept, l)
-		if repeated(s.last, l) { // captions that roll show each line twice
-			continue
+		if !repeated(s.last, l) { // captions that roll show each line twice
+			s.add(c.start, l)
+			s.end = max(s.end, c.start)
 		}
-		s.add(start, l)
 	}
-	s.end, s.last = end, kept
+	for _, l := range c.lines {
+		name, from := "", 0
+		for _, m := range cueVoice.FindAllStringSubmatchIndex(l, -1) {
+			if from < m[0] && strings.TrimSpace(l[from:m[0]]) != "" {
+				say(name, l[from:m[0]])
+			}
+			name, from = l[m[2]:m[3]], m[1]
+		}
+		say(name, l[from:])
+	}
+	s.end, s.last = c.end, kept
 }
 
 // add adds a line that is said from a time on.

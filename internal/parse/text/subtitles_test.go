@@ -16,6 +16,17 @@ func TestSubtitles(t *testing.T) {
 		"rolling captions":       {"WEBVTT\n\n00:01.000 --> 00:02.000\nthe first line\n\n00:02.000 --> 00:03.000\nthe first line\nand the second\n", "[00:00:01] the first line and the second", ""},
 		"tags and styles":        {"1\n01:00:01,000 --> 01:00:02,000\n{\\an8}<i>softly</i> <c.red>now</c>\n", "[01:00:01] softly now", ""},
 		"notes and regions":      {"WEBVTT - Talk\n\nNOTE not said\n\nSTYLE\n::cue { color: red }\n\nid\n00:01.000 --> 00:02.000 align:start\nsaid\n", "[00:00:01] said", ""},
+		"YouTube": {"WEBVTT\nKind: captions\nLanguage: en\n\n00:00:00.160 --> 00:00:02.389 align:start position:0%\n \nwe<00:00:00.480><c> plant</c><00:00:00.800><c> peas</c>\n\n00:00:02.389 --> 00:00:02.399 align:start position:0%\nwe plant peas\n \n\n00:00:02.399 --> 00:00:04.500 align:start position:0%\nwe plant peas\nin<00:00:02.800><c> April</c>\n",
+			"[00:00:00] we plant peas in April", ""},
+		"Zoom": {"WEBVTT\n\n1\n00:00:03.120 --> 00:00:05.000\nIda Miller-Voss (Garden Ltd): Can you hear me?\n\n2\n00:00:05.100 --> 00:00:06.000\n田中: はい。\n\n3\n00:00:06.100 --> 00:00:07.000\n田中: Yes: at 10:30, see https://garden.example.\n",
+			"[00:00:03] Ida Miller-Voss (Garden Ltd): Can you hear me?\n\n[00:00:05] 田中: はい。 Yes: at 10:30, see https://garden.example.", ""},
+		"Teams": {"WEBVTT\n\n4d2c-11/23-0\n00:00:04.010 --> 00:00:06.500\n<v Adele Vance>So the peas\nare in.</v>\n\n4d2c-11/31-0\n00:00:06.600 --> 00:00:08.000\n<v Ben &amp; Ida>Good.</v>\n",
+			"[00:00:04] Adele Vance: So the peas are in.\n\n[00:00:06] Ben & Ida: Good.", ""},
+		"two voices in a line":   {"WEBVTT\n\n00:01.000 --> 00:02.000\n<v.loud Mary>Hi.</v> <v Roger>Hello.</v>\n", "[00:00:01] Mary: Hi.\n\n[00:00:01] Roger: Hello.", ""},
+		"speakers in brackets":   {"1\n00:00:01,000 --> 00:00:02,000\n[SPEAKER_01]: One.\n\n2\n00:00:02,000 --> 00:00:03,000\n>> BEN: Two.\n", "[00:00:01] SPEAKER_01: One.\n\n[00:00:02] BEN: Two.", ""},
+		"no name":                {"1\n00:00:01,000 --> 00:00:02,000\nRemember: peas first.\n\n2\n00:00:20,000 --> 00:00:21,000\nThen beans.\n", "[00:00:01] Remember: peas first.\n\n[00:00:20] Then beans.", ""},
+		"an empty line in a cue": {"1\n00:00:01,000 --> 00:00:02,000\nOne\n\ntwo.\n\n2\n00:00:02,000 --> 00:00:03,000\nThree.\n", "[00:00:01] One two. Three.", ""},
+		"a note between cues":    {"WEBVTT\n\n00:01.000 --> 00:02.000\nOne.\n\nNOTE\nnot said\nnor this\n\nSTYLE\n::cue(b) {\n  color: red;\n}\n\nintro\n00:02.000 --> 00:03.000 line:0 position:20% size:60% align:start\nTwo.\n", "[00:00:01] One. Two.", ""},
 		"no times":               {"Just words.\n", "Just words.", "not subtitles: they have no times, and were kept as plain text"},
 	} {
 		t.Run(name, func(t *testing.T) {
