@@ -395,6 +395,7 @@ func TestProfile(t *testing.T) {
 	assert.Contains(t, p.Summary, "Lisbon")
 	assert.NotContains(t, p.Summary, "Oslo")
 	assert.Contains(t, p.Summary, "Feyenoord", "what is of no slot is told too")
+	assert.Equal(t, facts.BySources, p.SummaryBy)
 	var orders []string
 	for _, x := range p.Instructions {
 		orders = append(orders, x.Matter)

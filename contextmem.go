@@ -153,11 +153,11 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	if err != nil {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
-	s.profiles = &profile.Engine{Slots: slots}
+	s.profiles = &profile.Engine{Slots: slots, Summarizer: o.Summarizer, Logger: o.Logger}
 	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
 		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Forget: o.Forgetting, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
-		MaxIdle: s.idleTenants(), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
+		MaxIdle: workspace.MaxIdle(o.MaxOpenTenants, o.Logger), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
 	s.search.Set = s.set
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
 		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Logger: o.Logger},
@@ -170,15 +170,6 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook, Recall: o.VectorRecall}
 	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, Leases: s.leases, Versions: o.Versions, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
 	return nil
-}
-
-// idleTenants is MaxOpenTenants, or less where the process may not open enough files.
-func (s *Service) idleTenants() int {
-	n := workspace.MaxIdle(s.opts.MaxOpenTenants)
-	if n < s.opts.MaxOpenTenants {
-		s.opts.Logger.Warn("the limit of open files is low: fewer tenants stay open while idle", "tenants", n, "option", s.opts.MaxOpenTenants)
-	}
-	return n
 }
 
 // start finds what a predecessor left and sets the background work going.

@@ -56,6 +56,9 @@ type Options struct {
 	// only what says of itself that it ended or was wrong. Default: the one that an imported package under models/ registered
 	// (see package judge), else rules alone; [judge.None]: rules alone. Package judge/llm asks a language model.
 	Judge judge.Judge
+	// Summarizer writes the summaries of profiles; its model has a name. Where it fails they are made of the sources' own sentences, as without one, and
+	// Profile.SummaryBy says so. Default: none. Package facts/llm asks a language model.
+	Summarizer facts.Summarizer
 	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser. A document.NamedParser also names
 	// the endings of its files; the module readers has one for SQLite and one for Parquet.
 	Parsers map[string]document.Parser
@@ -261,6 +264,9 @@ func (o *Options) withDefaults() (*Options, error) {
 		} else {
 			checkEmbedder(name, e)
 		}
+	}
+	if c.Summarizer != nil && c.Summarizer.Model() == "" {
+		errs = multierror.Append(errs, errors.New("option Summarizer: its model has no name"))
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

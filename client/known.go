@@ -146,13 +146,14 @@ func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Prof
 			SourceID string `json:"source_id"`
 		} `json:"instructions"`
 		Summary   string `json:"summary"`
+		SummaryBy string `json:"summary_by"`
 		Tokens    int    `json:"summary_tokens"`
 		Truncated bool   `json:"truncated"`
 	}
 	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/profile", json: body}, &a); err != nil {
 		return nil, err
 	}
-	p := &facts.Profile{Subject: a.Subject, Other: factsOf(a.Other), Summary: a.Summary, Tokens: a.Tokens, Truncated: a.Truncated}
+	p := &facts.Profile{Subject: a.Subject, Other: factsOf(a.Other), Summary: a.Summary, SummaryBy: a.SummaryBy, Tokens: a.Tokens, Truncated: a.Truncated}
 	for _, x := range a.Slots {
 		p.Slots = append(p.Slots, facts.SlotFacts{Slot: x.Slot, Card: x.Card, Facts: factsOf(x.Facts)})
 	}

@@ -143,7 +143,8 @@ type Profile struct {
 	Slots        []SlotFacts   // those with facts, in the order of the taxonomy
 	Other        []Fact        // of no slot, newest first; none where slots were asked for
 	Instructions []Instruction // newest first
-	Summary      string        // what the sources say, one statement a line, the slots in order, then what is of none, with since when
+	Summary      string        // what the sources say, one statement a line, the slots in order, then what is of none, with since when; or what the Summarizer wrote of that
+	SummaryBy    string        // who wrote it: BySources, or the name of the Summarizer's model
 	Tokens       int           // of Summary, estimated
 	Truncated    bool          // there is more than was read or shown
 }

@@ -165,6 +165,7 @@ type profileAnswer struct {
 	Other        []factRow        `json:"other"`
 	Instructions []instructionRow `json:"instructions"`
 	Summary      string           `json:"summary"`
+	SummaryBy    string           `json:"summary_by"`
 	Tokens       int              `json:"summary_tokens"`
 	Truncated    bool             `json:"truncated"`
 }
@@ -178,7 +179,7 @@ func extProfile(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := profileAnswer{Subject: p.Subject, Slots: make([]slotRow, len(p.Slots)), Other: factRows(p.Other), Instructions: instructionRows(p.Instructions), Summary: p.Summary, Tokens: p.Tokens, Truncated: p.Truncated}
+	a := profileAnswer{Subject: p.Subject, Slots: make([]slotRow, len(p.Slots)), Other: factRows(p.Other), Instructions: instructionRows(p.Instructions), Summary: p.Summary, SummaryBy: p.SummaryBy, Tokens: p.Tokens, Truncated: p.Truncated}
 	for i, s := range p.Slots {
 		a.Slots[i] = slotRow{s.Slot, string(s.Card), factRows(s.Facts)}
 	}

@@ -84,6 +84,7 @@ func TestExtensions(t *testing.T) {
 
 	d = ext(t, f, "POST", "/ext/profile", `{`+scopeOfAnna+`, "subject": "Anna"}`)
 	assert.Contains(t, d["summary"], "Lisbon")
+	assert.Equal(t, "sources", d["summary_by"])
 	assert.Equal(t, []string{"language"}, of(d["instructions"], "matter"))
 
 	d = ext(t, f, "POST", "/ext/context", `{`+scopeOfAnna+`, "query": "where does she live?", "max_tokens": 60}`)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/transcribe"
 )
@@ -88,6 +89,7 @@ var elsewhere = map[string]string{
 	"extractor": "TestServersOfModels", "extractor-url": "TestServersOfModels", "extractor-key": "TestServersOfModels", "extractor-model": "TestServersOfModels",
 	"transcriber-key": "TestServersOfModels", "transcriber-model": "TestServersOfModels",
 	"judge-url": "TestJudgeServer", "judge-key": "TestJudgeServer", "judge-model": "TestJudgeServer",
+	"summarizer": "TestSummarizerServer", "summarizer-url": "TestSummarizerServer", "summarizer-key": "TestSummarizerServer", "summarizer-model": "TestSummarizerServer",
 	"slack-url": "TestSlackOverREST", "github-url": "TestServeSwitches", "notion-url": "TestServeSwitches", "allow-local-connectors": "TestServeSwitches",
 }
 
@@ -244,6 +246,30 @@ func TestJudgeServer(t *testing.T) {
 	defer a.mu.Unlock()
 	assert.Equal(t, "Bearer k5", a.keys["/v1/chat/completions"])
 	assert.Contains(t, a.body["/v1/chat/completions"], `"m5"`)
+}
+
+// TestSummarizerServer: a chat model writes the summaries of profiles, with the key and under the name that the options give.
+func TestSummarizerServer(t *testing.T) {
+	t.Parallel()
+	a := &asked{keys: map[string]string{}, body: map[string]string{}}
+	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.note(r)
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"{\"sentences\":[{\"text\":\"Ana lives in Braga.\",\"from\":[0]}]}"}}]}`)
+	}))
+	t.Cleanup(models.Close)
+	e := &engineFlags{embedder: "static", fast: "static", extractor: "rules", reranker: "none", judge: "none", logLevel: "error", summarizer: "openai", summarizerURL: models.URL + "/v1", summarizerKey: "k6", summarizerModel: "m6"}
+	o, err := e.options(io.Discard)
+	require.NoError(t, err)
+	text, err := o.Summarizer.Summarize(t.Context(), facts.SummaryRequest{Subject: "Ana", Statements: []string{"Ana moved to Braga."}, MaxTokens: 50})
+	require.NoError(t, err)
+	assert.Equal(t, "Ana lives in Braga.", text)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	assert.Equal(t, "Bearer k6", a.keys["/v1/chat/completions"])
+	assert.Contains(t, a.body["/v1/chat/completions"], `"m6"`)
+	e.summarizer = "zorble"
+	_, err = e.options(io.Discard)
+	require.ErrorContains(t, err, "summarizer")
 }
 
 // sign is a page of PDF with a line of text.

@@ -26,6 +26,7 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 	"github.com/contextmem/contextmem/extract/llm"
 	"github.com/contextmem/contextmem/extract/rules"
+	chatprofile "github.com/contextmem/contextmem/facts/llm"
 	"github.com/contextmem/contextmem/judge"
 	chatjudge "github.com/contextmem/contextmem/judge/llm"
 	change "github.com/contextmem/contextmem/models/change-multilingual"
@@ -48,6 +49,8 @@ type engineFlags struct {
 	fast, extractor, extractorURL, extractorKey       string
 	extractorModel                                    string
 	judge, judgeURL, judgeKey, judgeModel             string
+	summarizer, summarizerURL                         string
+	summarizerKey, summarizerModel                    string
 	slackURL, githubURL, notionURL                    string
 	connectors, roots                                 []string
 	localConnectors                                   bool
@@ -91,6 +94,10 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.judgeURL, "judge-url", "", "address of a server in front of /chat/completions, such as http://localhost:11434/v1")
 	f.StringVar(&e.judgeKey, "judge-key", "", "key of that server")
 	f.StringVar(&e.judgeModel, "judge-model", "", "model of that server")
+	f.StringVar(&e.summarizer, "summarizer", "none", "what writes the summaries of profiles: none (they are the sources' own sentences), or openai (a chat model of the server of --summarizer-url)")
+	f.StringVar(&e.summarizerURL, "summarizer-url", "", "address of a server in front of /chat/completions, such as http://localhost:11434/v1")
+	f.StringVar(&e.summarizerKey, "summarizer-key", "", "key of that server")
+	f.StringVar(&e.summarizerModel, "summarizer-model", "", "model of that server")
 	f.BoolVar(&e.ocr, "ocr", false, "read images and scanned PDF documents with tesseract")
 	f.StringVar(&e.ocrLanguages, "ocr-languages", "eng", "languages of tesseract, joined by +")
 	f.StringVar(&e.transcriberURL, "transcriber-url", "", "address of a server in front of /audio/transcriptions, which turns recordings into text")
@@ -190,6 +197,15 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 		}
 	default:
 		return nil, check("judge", e.judge, "change", "none", "openai")
+	}
+	switch e.summarizer {
+	case "none", "":
+	case "openai":
+		if o.Summarizer, err = chatprofile.New(chatprofile.Config{BaseURL: e.summarizerURL, APIKey: e.summarizerKey, Model: e.summarizerModel}); err != nil {
+			return nil, usageError{err}
+		}
+	default:
+		return nil, check("summarizer", e.summarizer, "none", "openai")
 	}
 	for _, u := range []struct{ flag, address string }{{"slack-url", e.slackURL}, {"github-url", e.githubURL}, {"notion-url", e.notionURL}} {
 		if p, err := url.Parse(u.address); u.address != "" && (err != nil || p.Scheme != "http" && p.Scheme != "https" || p.Host == "") {

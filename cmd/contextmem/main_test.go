@@ -181,6 +181,7 @@ func TestUsage(t *testing.T) {
 		"model is missing":       {"ls", "--extractor", "openai", "--extractor-url", "http://127.0.0.1:1"},
 		"--judge":                {"ls", "--judge", "x"},
 		"model is empty":         {"ls", "--judge", "openai", "--judge-url", "http://127.0.0.1:1"},
+		"--summarizer":           {"ls", "--summarizer", "x"},
 		"--connector-roots":      {"ls", "--connector-roots", "/does/not/exist"},
 		"--secret-key":           {"ls", "--secret-key", "sesame"},
 		"--trusted-proxies":      {"serve", "--api-keys", "k", "--trusted-proxies", "nobody"},

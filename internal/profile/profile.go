@@ -4,6 +4,7 @@ package profile
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
-	"github.com/contextmem/contextmem/internal/block"
 	"github.com/contextmem/contextmem/internal/graph"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/slot"
@@ -34,8 +34,10 @@ const DefaultSubject = "User"
 
 // Engine answers. It is safe for concurrent use.
 type Engine struct {
-	Slots  *slot.Taxonomy
-	orders orders
+	Slots      *slot.Taxonomy
+	Summarizer facts.Summarizer // nil: summaries are of the sources' own sentences
+	Logger     *slog.Logger
+	orders     orders
 }
 
 // asked is what a request is asked of.
@@ -286,7 +288,7 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 			return nil, fault.Fieldf(op, fault.KindInvalid, "", "Slots", "one is not of the taxonomy")
 		}
 	}
-	p := &facts.Profile{Subject: r.Subject, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
+	p := &facts.Profile{Subject: r.Subject, SummaryBy: facts.BySources, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
 	ent, err := a.entity(ctx, op, r.Subject)
 	if err != nil || ent == 0 {
 		return p, err
@@ -332,8 +334,7 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
 	p.Instructions = append(p.Instructions, orders...)
-	summarise(p, r.MaxTokens)
-	return p, nil
+	return p, e.summarise(ctx, p, r.MaxTokens)
 }
 
 // lasting reports whether facts of a slot stay true when they are over.
@@ -376,61 +377,3 @@ func once(fs []facts.Fact) []facts.Fact {
 
 // relation is the kind of a statement that is no fact about a speaker.
 const relation = "relation"
-
-// summarise puts the statements of a profile into its summary while they fit: the newest of each slot and of what is of none, then the next of each.
-func summarise(p *facts.Profile, most int) {
-	type line struct {
-		slot, place int
-		text        string
-	}
-	var lines []line
-	seen := map[string]bool{}
-	groups := append(slices.Clone(p.Slots), facts.SlotFacts{Facts: p.Other}) // what is of no slot comes last
-	for place := 0; ; place++ {
-		left := false
-		for i, s := range groups {
-			if place >= len(s.Facts) {
-				continue
-			}
-			left = true
-			f := &s.Facts[place]
-			text := cmp.Or(f.Text, f.Evidence)
-			if text == "" || seen[text] {
-				continue
-			}
-			seen[text] = true
-			if !f.Since.IsZero() {
-				text += " (since " + dated(f.Since, f.Precision) + ")"
-				if f.Status == facts.Upcoming {
-					text = cmp.Or(f.Text, f.Evidence) + " (from " + dated(f.Since, f.Precision) + ")"
-				} else if s.Card == facts.History || !f.Until.IsZero() {
-					text = cmp.Or(f.Text, f.Evidence) + " (" + dated(f.Since, f.Precision) + ")"
-				}
-			}
-			if n := block.Tokens(text) + 1; p.Tokens+n <= most {
-				p.Tokens += n
-				lines = append(lines, line{i, place, text})
-			} else {
-				p.Truncated = true
-			}
-		}
-		if !left {
-			break
-		}
-	}
-	slices.SortFunc(lines, func(a, b line) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.place, b.place)) })
-	for _, l := range lines {
-		p.Summary += l.text + "\n"
-	}
-}
-
-// dated is a time as precise as it is known.
-func dated(t time.Time, precision string) string {
-	switch precision {
-	case extract.PrecisionYear:
-		return t.Format("2006")
-	case extract.PrecisionMonth:
-		return t.Format("2006-01")
-	}
-	return t.Format(time.DateOnly)
-}

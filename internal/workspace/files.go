@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"log/slog"
 	"syscall"
 )
 
@@ -16,14 +17,18 @@ const (
 )
 
 // MaxIdle returns how many tenants may stay open while idle: want, or less where the process may not have enough open
-// files; never less than 1.
-func MaxIdle(want int) int {
+// files, which it logs; never less than 1.
+func MaxIdle(want int, log *slog.Logger) int {
 	limit, ok := fileLimit()
 	if !ok {
 		return want
 	}
 	free := max(limit/2, limit-4*reservedFiles) - reservedFiles/2
-	return max(1, min(want, free/DescriptorsPerTenant))
+	n := max(1, min(want, free/DescriptorsPerTenant))
+	if n < want {
+		log.Warn("the limit of open files is low: fewer tenants stay open while idle", "tenants", n, "option", want)
+	}
+	return n
 }
 
 // outOfFiles reports whether an error says that the process or the system has no file descriptor left.

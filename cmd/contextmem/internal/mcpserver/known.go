@@ -84,7 +84,7 @@ type profileIn struct {
 
 type profileOut struct {
 	Subject      string   `json:"subject"`
-	Summary      string   `json:"summary" jsonschema:"what is known, a statement a line"`
+	Summary      string   `json:"summary" jsonschema:"what is known, a statement a line, or in sentences"`
 	Instructions []string `json:"instructions,omitempty" jsonschema:"what the user always wants from an assistant, newest first"`
 	Truncated    bool     `json:"truncated,omitempty" jsonschema:"true: more is known"`
 }
