@@ -3,6 +3,8 @@ package parse
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -30,6 +32,17 @@ func zipped(parts ...string) []byte { // names and contents in turn
 	}
 	_ = w.Close()
 	return b.Bytes()
+}
+
+// overwritten is an old office document of which noise lies where its text was.
+func overwritten(data, noise []byte) []byte {
+	data = bytes.Clone(data)
+	stream := bytes.Index(data, []byte{0xEC, 0xA5}) // of a text
+	if stream < 0 {
+		stream = bytes.Index(data, []byte{9, 8, 16, 0}) // of a workbook
+	}
+	copy(data[stream+1536:], noise[:2048])
+	return data
 }
 
 // hostileList are files made by hand, and a cut of each container in testdata.
@@ -88,6 +101,26 @@ func hostileList(t *testing.T) []hostile {
 		{"no cells", "none.ipynb", []byte(`{"cells": [`)},
 		{"a notebook that ends early", "half.ipynb", []byte(`{"nbformat":4,"cells":[{"cell_type":"markdown","source":["Half`)},
 	}
+	base64Noise := base64.StdEncoding.EncodeToString(noise)
+	mail := func(fields, body string) []byte {
+		return []byte("From: a@b.example\r\nTo: c@d.example\r\nSubject: news\r\nMIME-Version: 1.0\r\n" + fields + "\r\n\r\n" + body)
+	}
+	page := []byte("<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Please sign in.</p></body></html>")
+	list = append(list, []hostile{
+		{"a page instead of the download", "login.pdf", page},
+		{"a page instead of the download", "login.docx", page},
+		{"a page instead of the download", "login.xlsx", page},
+		{"an error in JSON instead of the download", "error.pptx", []byte(`{"error": {"code": 403, "message": "not allowed"}}`)},
+		{"base64 that is none", "broken.eml", mail("Content-Type: text/plain\r\nContent-Transfer-Encoding: base64", "!!!! not base64, (((just))) signs!!\r\n")},
+		{"an encrypted part", "pgp.eml", mail(`Content-Type: multipart/encrypted; protocol="application/pgp-encrypted"; boundary=b`, "--b\r\nContent-Type: application/pgp-encrypted\r\n\r\nVersion: 1\r\n--b\r\nContent-Type: application/octet-stream\r\n\r\n-----BEGIN PGP MESSAGE-----\r\n\r\n"+base64Noise+"\r\n--b--\r\n")},
+		{"an encrypted body", "inline.eml", mail("Content-Type: text/plain", "-----BEGIN PGP MESSAGE-----\r\n\r\n"+base64Noise+"\r\n-----END PGP MESSAGE-----\r\n")},
+		{"an encrypted body", "smime.eml", mail("Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\r\nContent-Transfer-Encoding: base64", base64Noise)},
+		{"an encrypted text", "note.txt", []byte("-----BEGIN PGP MESSAGE-----\n\n" + base64Noise + "\n-----END PGP MESSAGE-----\n")},
+		{"an encrypted text", "vault.yml", []byte("$ANSIBLE_VAULT;1.1;AES256\n" + hex.EncodeToString(noise))},
+		{"data in base64", "data.txt", []byte(base64Noise)},
+		{"data in digits", "digits.txt", []byte(hex.EncodeToString(noise))},
+		{"no notebook", "none-either.ipynb", []byte(`{"nbformat":4,"cells":"none"}`)},
+	}...)
 	seeds := hostileSeeds(t)
 	var names []string
 	for name := range seeds {
@@ -99,6 +132,9 @@ func hostileList(t *testing.T) []hostile {
 	slices.Sort(names)
 	for _, name := range names {
 		list = append(list, hostile{"its first half", name, seeds[name][:len(seeds[name])/2]})
+		if ext := filepath.Ext(name); ext == ".doc" || ext == ".xls" {
+			list = append(list, hostile{"a text that was overwritten", name, overwritten(seeds[name], noise)})
+		}
 	}
 	return list
 }

@@ -209,6 +209,9 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 	}
 	doc, err := protect(run, p, in, lim)
 	if err == nil {
+		if r.misnamed(in.Name, mediaType) {
+			doc.AddPartial("the file holds text or a web page and not what its name says: the download may have failed")
+		}
 		if media.IsText(mediaType) && charset.Overwritten(in.Data) {
 			doc.AddPartial("a part of the file holds bytes that no text holds")
 		}
@@ -218,6 +221,23 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 		return nil, classify(ctx, run, err, lim.Timeout)
 	}
 	return doc, nil
+}
+
+// misnamed reports whether a file is named as one of the formats that no text and no page passes for, and is one: programs open
+// pages that are named .doc or .xls, which is how many export tables.
+func (r *Registry) misnamed(name, mediaType string) bool {
+	switch mediaType {
+	case media.HTML, media.XHTML, media.Text, media.JSON:
+	default:
+		return false
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	switch r.exts[media.Ext(name)] {
+	case media.PDF, media.DOCX, media.PPTX, media.XLSX, media.ODT, media.ODS, media.ODP, media.EPUB:
+		return true
+	}
+	return false
 }
 
 // choose returns the type of the input and its parser, or why there is none.

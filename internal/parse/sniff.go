@@ -157,7 +157,7 @@ func sniffText(data []byte) sniffed {
 		return sniffed{mediaType: media.Calendar}
 	case strings.HasPrefix(text, "begin:vcard"):
 		return sniffed{mediaType: media.Contacts}
-	case strings.HasPrefix(text, "webvtt\n") || strings.HasPrefix(text, "webvtt "):
+	case strings.HasPrefix(text, "webvtt") && len(text) > 6 && strings.IndexByte(" \t\r\n", text[6]) >= 0:
 		return sniffed{mediaType: media.VTT}
 	case looksLikeMan(charset.ASCIIHead(data, 16<<10)):
 		return sniffed{mediaType: media.Man}

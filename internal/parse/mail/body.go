@@ -90,6 +90,9 @@ func (m *mailReader) plain(h mailHeader, body []byte, params mailParams) {
 		m.full = true
 	}
 	text := m.trimmed(start)
+	if bytes.Contains(text, []byte("-----BEGIN PGP MESSAGE-----")) {
+		m.note("a part of the mail is encrypted or sealed, and could not be read")
+	}
 	if isFlowed(params) {
 		text = unflow(text, isYes(params.get("delsp")))
 	}

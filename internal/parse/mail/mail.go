@@ -184,6 +184,12 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 	}
 	mediaType, params := h.contentType()
 	name := h.fileName(params)
+	if isBase64(h) && junkInBase64(body) {
+		m.note("the encoding of a part of the mail is damaged")
+	}
+	if mediaType == "multipart/encrypted" || sealedTypes[mediaType] && !strings.Contains(params.get("smime-type"), "certs-only") {
+		m.note("a part of the mail is encrypted or sealed, and could not be read")
+	}
 	disposition, _, _ := strings.Cut(strings.ToLower(h.raw("content-disposition")), ";")
 	attached := strings.TrimSpace(disposition) == "attachment"
 	switch {
@@ -210,6 +216,9 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 		m.attachment(name, mediaType, params.get("charset"), decodeTransfer(h, body))
 	}
 }
+
+// sealedTypes are what S/MIME wraps a whole mail in (RFC 8551).
+var sealedTypes = map[string]bool{"application/pkcs7-mime": true, "application/x-pkcs7-mime": true}
 
 // unreadTypes are parts that no reader sees: the styles and scripts of a web archive, a second form of a page.
 var unreadTypes = map[string]bool{

@@ -11,13 +11,35 @@ import (
 
 // transferReader undoes the transfer encoding of a body on the way. What is damaged comes out as far as it goes.
 func transferReader(h mailHeader, body []byte) io.Reader {
-	switch strings.ToLower(strings.TrimSpace(h.raw("content-transfer-encoding"))) {
+	switch transferEncoding(h) {
 	case "base64":
 		return &base64Reader{src: body, footer: true}
 	case "quoted-printable":
 		return &quotedReader{src: body}
 	}
 	return bytes.NewReader(body)
+}
+
+func transferEncoding(h mailHeader) string {
+	return strings.ToLower(strings.TrimSpace(h.raw("content-transfer-encoding")))
+}
+
+func isBase64(h mailHeader) bool { return transferEncoding(h) == "base64" }
+
+// junkInBase64 reports whether more than one in 50 signs of a body before its padding are none of base64.
+func junkInBase64(body []byte) bool {
+	digits, junk := 0, 0
+	for _, c := range body {
+		switch {
+		case base64Digits[c]:
+			digits++
+		case c == '=':
+			return junk*50 > digits
+		case c > ' ':
+			junk++
+		}
+	}
+	return junk*50 > digits
 }
 
 // decodeTransfer is the same for a whole body; one that is not encoded is returned as it is.

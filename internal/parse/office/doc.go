@@ -43,6 +43,7 @@ type binaryDoc struct {
 	pieces      []docPiece
 	papxAt      []uint32 // the file positions at which pages of paragraph properties begin
 	papxPage    []uint32
+	odd         oddUnits
 }
 
 // docPiece is a run of characters: count of them from byte at on.
@@ -81,7 +82,7 @@ func ParseDOC(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	}
 	doc := w.Document()
 	oleProperties(f, doc)
-	if f.Cut {
+	if f.Cut || d.odd.damaged() {
 		doc.AddPartial("the file is cut off or damaged")
 	}
 	return output.Titled(doc), nil
@@ -310,12 +311,15 @@ func (t *docText) char(c uint16, cp int, fc uint32) {
 	default:
 		if c >= ' ' || c == '\t' {
 			t.units = append(t.units, c)
+		} else {
+			t.d.odd.control(c)
 		}
 	}
 }
 
 // paragraph writes the paragraph that mark ends.
 func (t *docText) paragraph(p docParagraph, mark uint16) {
+	t.d.odd.note(t.units)
 	text := strings.TrimSpace(string(utf16.Decode(t.units)))
 	t.units = t.units[:0]
 	if t.part > 0 && t.part <= len(docParts) && docParts[t.part-1].skip {

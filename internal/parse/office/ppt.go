@@ -39,6 +39,7 @@ type pptFile struct {
 	at    map[uint32]uint32 // where the newest version of each object is
 	depth int
 	cut   bool
+	odd   oddUnits
 }
 
 // pptRecord is a record: a container of others where its version is 15.
@@ -138,7 +139,7 @@ func (f *pptFile) texts(data []byte, boxed bool) (out []pptText) {
 			kind := u32At(r.body, 0)
 			title = kind == pptTitle || kind == pptCentreTitle
 		case r.kind == pptTextChars || r.kind == pptTextBytes:
-			if text := pptString(r); strings.TrimSpace(text) != "" && strings.TrimSpace(text) != "*" { // a number of the page
+			if text := f.string(r); strings.TrimSpace(text) != "" && strings.TrimSpace(text) != "*" { // a number of the page
 				out = append(out, pptText{title, text})
 			}
 		}
@@ -148,8 +149,8 @@ func (f *pptFile) texts(data []byte, boxed bool) (out []pptText) {
 	return out
 }
 
-// pptString decodes a text, whose bytes are the low halves of UTF-16 where it is short.
-func pptString(r pptRecord) string {
+// string decodes a text, whose bytes are the low halves of UTF-16 where it is short.
+func (f *pptFile) string(r pptRecord) string {
 	units := make([]uint16, 0, len(r.body))
 	if r.kind == pptTextBytes {
 		for _, c := range r.body {
@@ -160,6 +161,7 @@ func pptString(r pptRecord) string {
 			units = append(units, binary.LittleEndian.Uint16(r.body[i:]))
 		}
 	}
+	f.odd.note(units)
 	return strings.Map(func(c rune) rune {
 		switch c {
 		case '\r', '\v':
@@ -191,7 +193,7 @@ func (f *pptFile) slideList(document []byte, instance int) (out []pptSlideRef) {
 				title = kind == pptTitle || kind == pptCentreTitle
 			case pptTextChars, pptTextBytes:
 				if n := len(out) - 1; n >= 0 {
-					out[n].texts = append(out[n].texts, pptText{title, pptString(r)})
+					out[n].texts = append(out[n].texts, pptText{title, f.string(r)})
 				}
 			}
 			return len(out) < maxSlides
@@ -254,7 +256,7 @@ func ParsePPT(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	}
 	doc := w.Document()
 	oleProperties(c, doc)
-	if f.cut || c.Cut {
+	if f.cut || c.Cut || f.odd.damaged() {
 		doc.AddPartial("the file is cut off or damaged")
 	}
 	return output.Titled(doc), nil

@@ -32,6 +32,7 @@ type binaryBook struct {
 	codes    map[int]cellFormat
 	date1904 bool
 	sheets   []binarySheet
+	damaged  bool // records or texts that others name are not there
 }
 
 type binarySheet struct {
@@ -75,7 +76,7 @@ func ParseXLS(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	}
 	doc := w.Document()
 	oleProperties(f, doc)
-	if f.Cut {
+	if f.Cut || b.damaged {
 		doc.AddPartial("the file is cut off or damaged")
 	}
 	return doc, nil
@@ -135,6 +136,7 @@ func (b *binaryBook) globals(ctx context.Context) error {
 			c := xlsCursor{parts: r.parts, at: 8}
 			for n := int(binary.LittleEndian.Uint32(d[4:])); n > 0 && !c.end() && len(b.shared) < maxSharedTexts; n-- {
 				b.shared = append(b.shared, c.text(int(c.u16())))
+				b.damaged = b.damaged || n > 1 && c.end()
 			}
 		}
 	}
@@ -158,6 +160,7 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 			return ctx.Err()
 		}
 		r, next, ok := b.record(at)
+		b.damaged = b.damaged || !ok || n == 0 && r.kind != xlsBOF || r.kind == 0 // zeros are no record of these versions
 		if !ok {
 			break
 		}
@@ -186,6 +189,8 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 		case r.kind == xlsLabelSST && len(d) >= 10:
 			if i := int(binary.LittleEndian.Uint32(d[6:])); i < len(b.shared) {
 				g.Set(row, col, []byte(b.shared[i]), false)
+			} else {
+				b.damaged = true
 			}
 		case r.kind == xlsLabel && len(d) > 8:
 			c := xlsCursor{parts: r.parts, at: 6}

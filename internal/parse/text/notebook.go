@@ -67,7 +67,11 @@ func (t *notebookText) UnmarshalJSON(data []byte) error {
 func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	var n notebook
 	if err := json.Unmarshal(in.Data, &n); err != nil || len(n.Cells)+len(n.Worksheets) == 0 {
-		return ParseJSON(ctx, in, lim)
+		doc, err := ParseJSON(ctx, in, lim)
+		if err == nil && len(doc.Partial) == 0 {
+			doc.AddPartial("not a notebook: it has no cells, and was kept as JSON")
+		}
+		return doc, err
 	}
 	cells := n.Cells
 	for _, s := range n.Worksheets {

@@ -30,10 +30,51 @@ func Parse(_ context.Context, in document.Input, lim document.Limits) (*document
 		return nil, err
 	}
 	doc := &document.Document{Text: clean.String(bytes.TrimRight(t.Finish(), " \n\t"))}
+	if isEncoded(doc.Text) {
+		doc.AddPartial("the file holds encoded data and no words")
+	}
 	if strings.Contains(doc.Text, "\uFFFD") {
 		doc.AddPartial("some bytes are no text in the charset of the file, and were replaced")
 	}
 	return doc, nil
+}
+
+// minEncoded is the least size, in bytes, of a text that may be taken for encoded data.
+const minEncoded = 1024
+
+// isEncoded reports whether a text is data in base64 or hexadecimal digits: one long line of them, or lines of base64 that are all of one
+// length but the last.
+func isEncoded(text string) bool {
+	if len(text) < minEncoded {
+		return false
+	}
+	rest, width := text, strings.IndexByte(text, '\n')
+	if width < 0 {
+		width = len(text)
+	}
+	if width < 60 || width < minEncoded && width != 64 && width != 76 {
+		return false
+	}
+	var lower, upper, digit bool
+	for rest != "" {
+		line, more, _ := strings.Cut(rest, "\n")
+		if rest = more; len(line) != width && rest != "" {
+			return false
+		}
+		for _, c := range []byte(strings.TrimRight(line, "=")) {
+			switch {
+			case c >= '0' && c <= '9':
+				digit = true
+			case c >= 'a' && c <= 'z':
+				lower = true
+			case c >= 'A' && c <= 'Z':
+				upper = true
+			case c != '+' && c != '/' && c != '-' && c != '_':
+				return false
+			}
+		}
+	}
+	return digit && (lower && upper || width >= minEncoded)
 }
 
 // textOf returns the encoding of a text, nil for UTF-8, and its bytes without a byte order mark; an error when the
@@ -42,10 +83,18 @@ func textOf(in document.Input) (encoding.Encoding, []byte, error) {
 	if charset.LooksBinary(clean.Head(in.Data, 64<<10)) {
 		return nil, nil, document.Errorf(document.Malformed, "the file holds binary data, not text")
 	}
+	for _, mark := range sealed {
+		if bytes.HasPrefix(bytes.TrimLeft(clean.Head(in.Data, 1024), "\xef\xbb\xbf \r\n"), []byte(mark)) {
+			return nil, nil, document.NewError(document.Encrypted, "the text is encrypted", nil).WithHint("decrypt it")
+		}
+	}
 	_, declared := media.Of(in.ContentType)
 	enc, skip := charset.Detect(in.Data, declared)
 	return enc, in.Data[skip:], nil
 }
+
+// sealed is how encrypted texts begin: OpenPGP (RFC 9580), age, Ansible Vault.
+var sealed = []string{"-----BEGIN PGP MESSAGE-----", "-----BEGIN AGE ENCRYPTED FILE-----", "$ANSIBLE_VAULT;"}
 
 // ParseMarkdown keeps Markdown as it is. The fields of a YAML front matter become metadata and plain lines, because
 // its fence would make a heading of them.

@@ -1,0 +1,42 @@
+package office
+
+import "unicode/utf16"
+
+// oddUnits counts the units of UTF-16 in a text that no program writes there. The old formats have no checksums: these tell that a part
+// was overwritten.
+type oddUnits struct{ controls, zeros, halves, private, all int }
+
+// control counts a control character that is not part of the text.
+func (o *oddUnits) control(c uint16) {
+	switch {
+	case c == 0:
+		o.zeros++
+	case c >= 0x0F && c < 0x13, c >= 0x16 && c < 0x1E: // below are signs for pictures, notes, cells and fields
+		o.controls++
+	}
+}
+
+// note counts what is odd in a text.
+func (o *oddUnits) note(units []uint16) {
+	o.all += len(units)
+	for i := 0; i < len(units); i++ {
+		switch c := units[i]; {
+		case c < ' ':
+			o.control(c)
+		case c < 0xD800:
+		case c < 0xDC00 && i+1 < len(units) && utf16.IsSurrogate(rune(units[i+1])) && units[i+1] >= 0xDC00:
+			i++
+		case c < 0xE000 || c >= 0xFFFE:
+			o.halves++
+		case c < 0xF000, c >= 0xF100 && c < 0xF900: // what lies between are signs of symbol fonts
+			o.private++
+		}
+	}
+}
+
+// maxOdd is how many odd characters of a kind are no damage: old files have a stray one here and there.
+const maxOdd = 7
+
+func (o *oddUnits) damaged() bool {
+	return o.controls > maxOdd || o.zeros > 2*maxOdd || o.halves > maxOdd || o.private > maxOdd && o.private > o.all/20 // some Chinese texts have a few
+}
