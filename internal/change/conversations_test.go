@@ -73,7 +73,7 @@ func TestConversations(t *testing.T) {
 	t.Logf("%d of %d right, of %d pairs; %d are labelled", right, found, pairs, labels)
 	require.Greater(t, pairs, 2_000)
 	assert.GreaterOrEqual(t, float64(right), .8*float64(found), "precision of what is found")
-	assert.GreaterOrEqual(t, right, 8)
+	assert.GreaterOrEqual(t, right, 7)
 }
 
 // nearest returns the places of the maxNear statements that share most terms with one, by their weights.

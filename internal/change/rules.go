@@ -2,7 +2,6 @@ package change
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
@@ -39,6 +38,7 @@ type verdict struct {
 const (
 	ruleConfidence = 0.85
 	minCoverage    = 0.5 // of the weight of a clause that another has to have
+	minShared      = 0.5 // of the weight of the shorter of two clauses, values left out, for one matter
 	rareShare      = 0.05
 	rareFloor      = 3 // a term in so few chunks is rare in any collection
 )
@@ -58,22 +58,54 @@ func (v *vocabulary) rare(term string) bool {
 	return v.df[term] <= max(rareFloor, int(rareShare*float64(v.docs)))
 }
 
+// doing is what a clause does to what was said before.
+type doing struct {
+	cue                      string // see cueOf
+	moves                    bool   // a value is another one than before
+	disproved, gone, swapped string // what it says is not so, is no more, is used no longer; empty: nothing
+}
+
+// do returns what a clause does, which is looked for once.
+func (c *clause) do() *doing {
+	if c.does == nil {
+		first := func(r *lazyregexp.Regexp) string {
+			if m := r.FindStringSubmatch(c.Text); m != nil {
+				return m[1]
+			}
+			return ""
+		}
+		c.does = &doing{cueOf(c), changes.MatchString(c.Text), first(disproves), first(gone), first(swapped)}
+		if opinion.MatchString(c.does.disproved) {
+			c.does.disproved = ""
+		}
+	}
+	return c.does
+}
+
+// nothing reports whether a clause does nothing to what was said before.
+func (d *doing) nothing() bool { return *d == doing{} }
+
 // byRules decides whether later takes the place of earlier by what it says of itself: that something ended, was called
 // off, or was said wrongly.
 func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
-	for _, l := range later.parse() {
-		for _, e := range earlier.parse() {
-			if cue := byValue(&l, &e, earlier.text, v); cue != "" {
-				return verdict{confidence: ruleConfidence, retracts: cue == "disproved", matter: e.Text, evidence: l.Text, decider: "rules: " + cue}, true
-			}
-		}
-		cue := cueOf(&l)
-		if cue == "" {
+	ls, es := later.parse(), earlier.parse()
+	for i := range ls {
+		l := &ls[i]
+		does := l.do()
+		if does.nothing() {
 			continue
 		}
-		for _, e := range earlier.parse() {
-			if states(&e) && cueOf(&e) == "" && fits(cue, &l, &e, later, v) {
-				return verdict{confidence: ruleConfidence, retracts: cue != "ended" && cue != "replaced", matter: e.Text, evidence: l.Text, decider: "rules: " + cue}, true
+		for j := range es {
+			if cue := byValue(l, &es[j], earlier, v); cue != "" {
+				return verdict{confidence: ruleConfidence, retracts: cue == "disproved", matter: es[j].Text, evidence: l.Text, decider: "rules: " + cue}, true
+			}
+		}
+		if does.cue == "" {
+			continue
+		}
+		for j := range es {
+			if e := &es[j]; states(e) && e.do().cue == "" && fits(does.cue, l, e, later, v) {
+				return verdict{confidence: ruleConfidence, retracts: does.cue != "ended" && does.cue != "replaced", matter: e.Text, evidence: l.Text, decider: "rules: " + does.cue}, true
 			}
 		}
 	}
@@ -84,11 +116,22 @@ func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 func (s *said) cued() bool {
 	if !s.looked {
 		s.looked = true
-		s.changes = slices.ContainsFunc(s.parse(), func(c clause) bool {
-			return cueOf(&c) != "" || changes.MatchString(c.Text) || disproves.MatchString(c.Text) || swapped.MatchString(c.Text) || gone.MatchString(c.Text)
-		})
+		all := s.parse()
+		for i := range all {
+			if s.changes = !all[i].do().nothing(); s.changes {
+				break
+			}
+		}
 	}
 	return s.changes
+}
+
+// believed reports whether a statement is somebody's guess of a cause. It looks once.
+func (s *said) believed() bool {
+	if !s.asked {
+		s.asked, s.guess = true, believes.MatchString(s.text)
+	}
+	return s.guess
 }
 
 // states reports whether a clause says something that can end.

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
@@ -29,12 +30,14 @@ type said struct {
 	clauses []clause
 
 	looked, changes bool // see cued
+	asked, guess    bool // see believed
 }
 
 // clause is a clause with its terms.
 type clause struct {
 	extract.Clause
 	terms map[string]bool // of the keyword index
+	does  *doing          // see does
 }
 
 // assistants are names under which assistants speak.
@@ -43,13 +46,29 @@ var assistants = map[string]bool{"assistant": true, "ai": true, "bot": true, "sy
 // labels look like names of speakers and are none.
 var labels = words("update correction note edit ps reminder fyi todo memo warning")
 
+// severalSpeak reports whether a text is what several people said to each other, a labelled line each: it holds many matters, and what one of them ends, cancels or swaps may be nobody else's.
+func severalSpeak(text string) bool {
+	var names []string
+	turns := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		name := strings.ToLower(pipeline.SpeakerOf(line))
+		if name == "" || name == "user" || assistants[name] || labels[name] {
+			continue
+		}
+		if turns++; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return len(names) > 1 && turns > len(names) // each name once is a list: "Car: Fiesta", "Phone: Pixel"
+}
+
 // read returns what the user said in a chunk, nil where that is nothing.
 func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
 	if pipeline.IsInferred(c.Layout) {
 		return nil
 	}
 	text := strings.TrimSpace(userText(doc, c.Text))
-	if text == "" {
+	if text == "" || !doc.Pairs && severalSpeak(c.Text) {
 		return nil
 	}
 	s := &said{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c)}

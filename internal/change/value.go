@@ -24,8 +24,12 @@ var kinds = []kind{
 var (
 	// changes say that a value is another one than before.
 	changes = lazyregexp.New(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|now on|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
+	// shifts say so with a verb, whose clause may add when and why; "new" and "now" may speak of something else in the same clause.
+	shifts = lazyregexp.New(`(?i)\b(no longer|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|raised|dropped to|cut to|correction|scratch that|wrong)\b`)
 	// disproves names what was believed and is not so.
 	disproves = lazyregexp.New(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really| even| just| only| about)* (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
+	// opinion begins what somebody finds of a thing and not what it is: "it's not worth the trade-off".
+	opinion = lazyregexp.New(`(?i)^(?:worth|sure|clear|possible|easy|enough|fair|right|true|like|bad|great|good|ideal|helpful|working|ready)\b`)
 	// believes says that a statement is somebody's guess of a cause.
 	believes = lazyregexp.New(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
 	// service is what one cancels, besides plans.
@@ -75,35 +79,50 @@ var ofSomebody = lazyregexp.New(`\p{Lu}\pL+['’]s \pL`)
 
 // byValue decides by what two clauses say of one matter: that its value is another one now, that a guess was wrong, or that
 // a thing is no more.
-func byValue(l, e *clause, earlier string, v *vocabulary) string {
+func byValue(l, e *clause, earlier *said, v *vocabulary) string {
+	does := l.do()
 	switch {
-	case asserts(l) && l.About != extract.AboutOther && states(e) && changes.MatchString(l.Text) && another(l.Text, e.Text) && v.shares(l, e):
+	case does.moves && asserts(l) && l.About != extract.AboutOther && states(e) && v.shares(l, e) && another(l.Text, e.Text):
 		return "moved"
-	case l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && believes.MatchString(earlier) && e.Mode != extract.ModeQuestion:
-		if m := disproves.FindStringSubmatch(l.Text); m != nil && v.within(m[1], e) {
-			return "disproved"
-		}
-	}
-	if (asserts(l) || l.Mode == extract.ModeEnded || l.Mode == extract.ModeCancelled) && states(e) && e.About != extract.AboutOther {
-		if m := gone.FindStringSubmatch(l.Text); m != nil && v.within(m[1], e) {
-			return "gone"
-		}
-	}
-	if m := swapped.FindStringSubmatch(l.Text); m != nil && asserts(l) && states(e) && uses.MatchString(e.Text) && v.within(m[1], e) {
+	case does.disproved != "" && l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && e.Mode != extract.ModeQuestion &&
+		earlier.believed() && v.within(does.disproved, e):
+		return "disproved"
+	case does.gone != "" && (asserts(l) || l.Mode == extract.ModeEnded || l.Mode == extract.ModeCancelled) && states(e) && e.About != extract.AboutOther && v.within(does.gone, e):
+		return "gone"
+	case does.swapped != "" && asserts(l) && states(e) && v.within(does.swapped, e) && uses.MatchString(e.Text):
 		return "replaced"
 	}
 	return ""
 }
 
-// shares reports whether two clauses have a rare term that is no value.
+// shares reports whether two clauses speak of one matter: they have a rare term that is no value, and what they have in common is most of what one of them says besides values.
 func (v *vocabulary) shares(l, e *clause) bool {
+	rare, shared := false, 0.0
 	for t := range l.terms {
-		if e.terms[t] && v.rare(t) && t[0] > '9' && !dated.MatchString(t) && !unspecific[t] {
-			return true
+		if e.terms[t] && !isValue(t) {
+			shared += v.weight(t)
+			rare = rare || v.rare(t) && !unspecific[t]
 		}
 	}
-	return false
+	most := v.beside(l)
+	if shifts.MatchString(l.Text) {
+		most = min(most, v.beside(e))
+	}
+	return rare && shared >= minShared*most
 }
+
+// beside is the weight of what a clause says besides values.
+func (v *vocabulary) beside(c *clause) (sum float64) {
+	for t := range c.terms {
+		if !isValue(t) {
+			sum += v.weight(t)
+		}
+	}
+	return sum
+}
+
+// isValue reports whether a term is a number or a date.
+func isValue(t string) bool { return t[0] <= '9' || dated.MatchString(t) }
 
 // within reports whether the rare terms of a phrase, at least one, stand in a clause.
 func (v *vocabulary) within(phrase string, e *clause) bool {
