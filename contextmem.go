@@ -138,13 +138,13 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	if s.extractor = o.Extractor; s.extractor == nil {
 		s.extractor = rules.New()
 	}
-	if s.secrets, err = access.NewSecrets(ctx, s.reg, o.keyStore(s.reg)); err != nil {
-		return err
-	}
-	s.parsers = o.parsers()
 	if sh, ok := s.be.(backend.Shared); ok && sh.Shares() {
 		s.leases = lease.New(s.reg)
 	}
+	if s.secrets, err = access.NewSecrets(ctx, s.reg, o.keyStore(s.reg), s.leases != nil); err != nil {
+		return err
+	}
+	s.parsers = o.parsers()
 	if s.connectors, err = s.newConnectors(); err != nil {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
@@ -157,7 +157,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
 		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Forget: o.Forgetting, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
-		MaxIdle: workspace.MaxIdle(o.MaxOpenTenants, o.Logger), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Logger: o.Logger})
+		MaxIdle: workspace.MaxIdle(o.MaxOpenTenants, o.Logger), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Leases: s.leases, Logger: o.Logger})
 	s.search.Set = s.set
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
 		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Logger: o.Logger},
@@ -196,6 +196,7 @@ func (s *Service) start(ctx context.Context) error {
 		s.gate.Go(func() { sh.Watch(s.gate.Life(), s.heard) })
 	}
 	s.gate.Go(func() { s.keys.Run(s.gate.Life()) })
+	s.gate.Go(func() { s.secrets.Run(s.gate.Life(), s.opts.Logger) })
 	s.gate.Go(func() { s.set.KeepTallies(s.gate.Life()) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
@@ -211,6 +212,7 @@ func (s *Service) heard(uid string) {
 	s.keys.Forget()
 	s.webhooks.Forget()
 	s.set.ForgetRecords()
+	s.secrets.Heard()
 }
 
 // Org returns the handle of another organisation. Organisations need no creation.

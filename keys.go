@@ -81,6 +81,8 @@ func (s *Service) RotateSecretKey(ctx context.Context, key []byte) error {
 		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "is required: the deployment was opened with option SecretKey")
 	}
 	return s.call(func() error {
-		return fault.Wrap(op, fault.Key, "", s.secrets.Rotate(ctx, key, s.webhooks, s.connectors))
+		return fault.Wrap(op, fault.Key, "", s.leases.HoldSoon(ctx, "secret", func(ctx context.Context) error {
+			return s.secrets.Rotate(ctx, key, s.webhooks, s.connectors)
+		}))
 	})
 }

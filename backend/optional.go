@@ -125,6 +125,16 @@ type Shared interface {
 	Watch(ctx context.Context, heard func(uid string))
 }
 
+// Guarder is a [Store] whose changes of vectors can depend on a value of the workspace, so that a process that has not heard that another
+// has changed the value writes no vectors that nobody looks for.
+//
+// If a Store does not implement Guarder, one process has the workspace open.
+type Guarder interface {
+	// Guard returns the Store as one whose Index, PutVectors and DropLane do nothing and return [ErrConflict] unless
+	// Get(name) is value when they are committed.
+	Guard(name string, value []byte) Store
+}
+
 // FeedSaver is a [Store] whose feed the indexes of other processes may be following.
 //
 // If a Store does not implement it, the feed is compacted as far as the indexes of this process have come.

@@ -174,12 +174,27 @@ func get[T any](ctx context.Context, p *Plan, name string, real func() (T, error
 }
 
 // Faulty wraps a backend so that calls fail, are late or hang as a plan says. The
-// wrapper is safe for concurrent use and hides optional interfaces of b.
+// wrapper is safe for concurrent use and hides optional interfaces of b, but those for several processes.
 func Faulty(b backend.Backend, plan *Plan) backend.Backend { return &faulty{b, plan} }
 
 type faulty struct {
 	real backend.Backend
 	plan *Plan
+}
+
+// Shares implements [backend.Shared] where the real backend does.
+func (f *faulty) Shares() bool {
+	s, ok := f.real.(backend.Shared)
+	return ok && s.Shares()
+}
+
+// Watch implements [backend.Shared] where the real backend does.
+func (f *faulty) Watch(ctx context.Context, heard func(uid string)) {
+	if s, ok := f.real.(backend.Shared); ok {
+		s.Watch(ctx, heard)
+		return
+	}
+	<-ctx.Done()
 }
 
 func (f *faulty) Registry() backend.Registry { return &faultyRegistry{f.real.Registry(), f.plan} }

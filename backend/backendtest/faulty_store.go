@@ -13,6 +13,14 @@ type faultyStore struct {
 	plan *Plan
 }
 
+// Guard implements [backend.Guarder]; a real store that does not guards nothing.
+func (f *faultyStore) Guard(name string, value []byte) backend.Store {
+	if g, ok := f.real.(backend.Guarder); ok {
+		return &faultyStore{g.Guard(name, value), f.plan}
+	}
+	return f
+}
+
 func (f *faultyStore) LastSeq() uint64 { return f.real.LastSeq() }
 
 func (f *faultyStore) Accept(ctx context.Context, items []backend.Incoming) ([]backend.Accepted, error) {

@@ -8,12 +8,16 @@ import (
 )
 
 func (s *store) Index(ctx context.Context, items []backend.Indexed) ([]bool, error) {
-	return changeHeld(ctx, s, "index", items, func(x *backend.Indexed) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).index)
+	return s.indexed(ctx, nil, items)
+}
+
+func (s *store) indexed(ctx context.Context, g *condition, items []backend.Indexed) ([]bool, error) {
+	return changeHeld(ctx, s, g, "index", items, func(x *backend.Indexed) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).index)
 }
 
 // changeHeld does something to each version that is still held under its token, all in one
 // transaction, and reports which were.
-func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
+func changeHeld[T any](ctx context.Context, s *store, g *condition, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
 	do func(*tx, *head, *T) error) (ok []bool, err error) {
 	for i := range items {
 		num, _, blobs := of(&items[i])
@@ -22,6 +26,9 @@ func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of
 		}
 	}
 	err = s.change(ctx, func(t *tx) error {
+		if err := g.check(t); err != nil {
+			return err
+		}
 		ok = make([]bool, len(items))
 		for i := range items {
 			num, token, _ := of(&items[i])

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *store) Finish(ctx context.Context, items []backend.Finished) ([]bool, error) {
-	return changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).finish)
+	return changeHeld(ctx, s, nil, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).finish)
 }
 
 func (t *tx) finish(v *head, f *backend.Finished) error {

@@ -20,11 +20,18 @@ func (t *tx) addVector(chunk int64, lane backend.Lane, vector []float32) error {
 	return t.c.do("INSERT INTO vectors (ws, chunk, lane, crc, data) VALUES ($1, $2, $3, $4, $5)", chunk, int64(lane), checksum(data), data)
 }
 
-func (s *store) PutVectors(ctx context.Context, lane backend.Lane, items []backend.LaneVectors) (ok []bool, err error) {
+func (s *store) PutVectors(ctx context.Context, lane backend.Lane, items []backend.LaneVectors) ([]bool, error) {
+	return s.fill(ctx, nil, lane, items)
+}
+
+func (s *store) fill(ctx context.Context, g *condition, lane backend.Lane, items []backend.LaneVectors) (ok []bool, err error) {
 	if lane == 0 || lane >= backend.LaneCount {
 		return nil, fmt.Errorf("put vectors: lane %d cannot be filled", lane)
 	}
 	err = s.change(ctx, func(t *tx) error {
+		if err := g.check(t); err != nil {
+			return err
+		}
 		ok = make([]bool, len(items))
 		for i := range items {
 			if ok[i], err = t.putVectors(lane, &items[i]); err != nil {
@@ -139,11 +146,18 @@ func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64)
 	return has, nil
 }
 
-func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (next int64, err error) {
+func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (int64, error) {
+	return s.dropLane(ctx, nil, lane, after, limit)
+}
+
+func (s *store) dropLane(ctx context.Context, g *condition, lane backend.Lane, after int64, limit int) (next int64, err error) {
 	if lane >= backend.LaneCount || limit <= 0 {
 		return 0, fmt.Errorf("drop lane %d, %d at a time: there is none, or no end", lane, limit)
 	}
 	err = s.change(ctx, func(t *tx) error {
+		if err := g.check(t); err != nil {
+			return err
+		}
 		next = 0
 		if after == 0 {
 			if err := t.dropVectors(lane); err != nil {

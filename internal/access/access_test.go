@@ -28,7 +28,7 @@ func keyOf(first byte) []byte {
 
 func secrets(t *testing.T, first byte) *Secrets {
 	t.Helper()
-	s, err := NewSecrets(t.Context(), inmem.New().Registry(), GivenKey(keyOf(first)))
+	s, err := NewSecrets(t.Context(), inmem.New().Registry(), GivenKey(keyOf(first)), false)
 	require.NoError(t, err)
 	return s
 }
@@ -69,12 +69,12 @@ func TestSeal(t *testing.T) {
 	s := secrets(t, 1)
 	sealed := s.Seal("webhook/a", []byte("secret"))
 	require.NotContains(t, string(sealed), "secret")
-	plain, err := s.Open("webhook/a", sealed)
+	plain, err := s.Open(t.Context(), "webhook/a", sealed)
 	require.NoError(t, err)
 	require.Equal(t, "secret", string(plain))
-	_, err = s.Open("webhook/b", sealed)
+	_, err = s.Open(t.Context(), "webhook/b", sealed)
 	require.Error(t, err, "it was moved to another place")
-	_, err = secrets(t, 2).Open("webhook/a", sealed)
+	_, err = secrets(t, 2).Open(t.Context(), "webhook/a", sealed)
 	require.Error(t, err, "it was sealed with another key")
 }
 
@@ -130,7 +130,7 @@ func (m *memoryKey) Load(context.Context) ([]byte, error)     { return m.key, ni
 func (m *memoryKey) Save(_ context.Context, key []byte) error { m.key = key; return nil }
 func open(t *testing.T, reg backend.Registry, st KeyStore) *Secrets {
 	t.Helper()
-	s, err := NewSecrets(t.Context(), reg, st)
+	s, err := NewSecrets(t.Context(), reg, st, false)
 	require.NoError(t, err)
 	return s
 }
@@ -147,7 +147,7 @@ func filled(s *Secrets) *vault {
 func requireReadable(t *testing.T, s *Secrets, v *vault) {
 	t.Helper()
 	for place, sealed := range v.sealed {
-		plain, err := s.Open(place, sealed)
+		plain, err := s.Open(t.Context(), place, sealed)
 		require.NoError(t, err)
 		require.Equal(t, place, string(plain))
 	}

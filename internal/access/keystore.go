@@ -122,5 +122,9 @@ func readSecret(ctx context.Context, reg backend.Registry, id string) ([]byte, e
 
 // writeSecret stores a record, or deletes it when data is nil.
 func writeSecret(ctx context.Context, reg backend.Registry, id string, data []byte) error {
-	return reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kindSecret, ID: id, Data: data}, Delete: data == nil, IfRev: -1}})
+	return reg.WriteRecords(ctx, []backend.RecordWrite{secretWrite(id, data)})
+}
+
+func secretWrite(id string, data []byte) backend.RecordWrite {
+	return backend.RecordWrite{Record: backend.Record{Kind: kindSecret, ID: id, Data: data}, Delete: data == nil, IfRev: -1}
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 // Vault holds sealed secrets in the registry.
@@ -35,23 +37,30 @@ func (s *Secrets) resume(ctx context.Context) error {
 	if err != nil || b == nil || s.fresh {
 		return err
 	}
-	var r rotation
-	if err := json.Unmarshal(b, &r); err != nil {
-		return fmt.Errorf("the record of a key rotation: %w", err)
-	}
-	if key, err := s.Open(rotationPlace, r.OldByNew); err == nil {
-		s.old, err = derive(key)
-		return err
-	}
-	key, err := s.Open(rotationPlace, r.NewByOld)
-	if err != nil {
-		return nil // Verify tells whether the key is lost
-	}
-	next, err := derive(key)
-	if err == nil {
-		s.cur, s.old = next, s.cur
+	cur, old, err := s.pair(b)
+	if err == nil && cur != nil { // else Verify tells whether the key is lost
+		s.set(cur, old)
 	}
 	return err
+}
+
+// pair returns the keys of a rotation, the new one and the old one; nil when the key that is known is neither.
+func (s *Secrets) pair(record []byte) (cur, old *derived, err error) {
+	var r rotation
+	if err := json.Unmarshal(record, &r); err != nil {
+		return nil, nil, fmt.Errorf("the record of a key rotation: %w", err)
+	}
+	have, _ := s.keys()
+	if key, err := have.aead.Open(nil, nil, r.OldByNew, []byte(rotationPlace)); err == nil {
+		old, err := derive(key)
+		return have, old, err
+	}
+	key, err := have.aead.Open(nil, nil, r.NewByOld, []byte(rotationPlace))
+	if err != nil {
+		return nil, nil, nil
+	}
+	next, err := derive(key)
+	return next, have, err
 }
 
 // Verify finishes a rotation that was cut off, and refuses a key that does not open the stored secrets: ErrKeyLost. A
@@ -67,7 +76,7 @@ func (s *Secrets) Verify(ctx context.Context, vaults ...Vault) error {
 	}
 	for _, v := range vaults {
 		err := v.Reseal(ctx, func(place string, sealed []byte) ([]byte, error) {
-			if _, err := s.Open(place, sealed); err != nil {
+			if _, err := s.open(place, sealed); err != nil {
 				return nil, fmt.Errorf("%w: restore the key that %s had", ErrKeyLost, s.store.Name())
 			}
 			return sealed, nil
@@ -115,6 +124,11 @@ func (s *Secrets) adopt(ctx context.Context) error {
 func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
+	if s.shared {
+		if err := s.learn(ctx); err != nil {
+			return err
+		}
+	}
 	if _, old := s.keys(); old != nil { // an earlier one failed
 		if err := s.finish(ctx, vaults); err != nil {
 			return err
@@ -135,7 +149,9 @@ func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error
 	if err != nil {
 		return err
 	}
-	if err := writeSecret(ctx, s.reg, rotationRecord, b); err != nil {
+	// With the second write, what other processes are about to store that is sealed with the old key is refused.
+	err = s.reg.WriteRecords(ctx, []backend.RecordWrite{secretWrite(rotationRecord, b), secretWrite(checkRecord, cur.check)})
+	if err != nil {
 		return err
 	}
 	s.writing.Lock() // what was sealed with the old key is stored
@@ -154,7 +170,7 @@ func (s *Secrets) finish(ctx context.Context, vaults []Vault) error {
 			if _, err := cur.aead.Open(nil, nil, sealed, []byte(place)); err == nil {
 				return sealed, nil
 			}
-			plain, err := s.Open(place, sealed)
+			plain, err := s.open(place, sealed)
 			if err != nil {
 				return nil, err
 			}

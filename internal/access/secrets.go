@@ -21,8 +21,10 @@ const KeyBytes = 32
 // Secrets seals what must not be readable at rest, with keys derived from the
 // deployment's key by purpose (HKDF-SHA256). It is safe for concurrent use.
 type Secrets struct {
-	reg   backend.Registry
-	store KeyStore
+	reg    backend.Registry
+	store  KeyStore
+	shared bool          // other processes have the deployment open
+	heard  chan struct{} // holds something when another process may have changed the key
 
 	rotating sync.Mutex   // one rotation at a time
 	writing  sync.RWMutex // held for reading between Seal and the write of what was sealed
@@ -65,9 +67,10 @@ func derive(key []byte) (*derived, error) {
 }
 
 // NewSecrets returns the secrets of a deployment under the key that the store has, or under a new one that [Secrets.Verify] stores.
-// A rotation that was cut off is known from the registry; Verify finishes it.
-func NewSecrets(ctx context.Context, reg backend.Registry, store KeyStore) (*Secrets, error) {
-	s := &Secrets{reg: reg, store: store}
+// A rotation that was cut off is known from the registry; Verify finishes it. shared says that other processes have the deployment open,
+// which may rotate the key.
+func NewSecrets(ctx context.Context, reg backend.Registry, store KeyStore, shared bool) (*Secrets, error) {
+	s := &Secrets{reg: reg, store: store, shared: shared, heard: make(chan struct{}, 1)}
 	key, err := store.Load(ctx)
 	if err != nil {
 		return nil, err
@@ -94,10 +97,17 @@ func (s *Secrets) keys() (cur, old *derived) {
 }
 
 // Hold keeps the key as it is until release is called, so that what is sealed meanwhile is stored before a rotation looks
-// for what it has to seal again. Calls must not nest.
-func (s *Secrets) Hold() (release func()) {
+// for what it has to seal again. Calls must not nest. What is sealed is written together with the writes that Hold returns: they fail with
+// [backend.ErrConflict] when another process has begun to replace the key, and then Hold is to be called again.
+func (s *Secrets) Hold(ctx context.Context) (with []backend.RecordWrite, release func(), err error) {
 	s.writing.RLock()
-	return s.writing.RUnlock
+	if s.shared {
+		if with, err = s.current(ctx); err != nil {
+			s.writing.RUnlock()
+			return nil, nil, err
+		}
+	}
+	return with, s.writing.RUnlock, nil
 }
 
 // Seal encrypts plain for the named place, so that a sealed value can't be moved to another.
@@ -109,7 +119,18 @@ func (s *Secrets) Seal(place string, plain []byte) []byte {
 var errSealed = errors.New("a stored secret can't be read: it was sealed with another key")
 
 // Open reverses Seal.
-func (s *Secrets) Open(place string, sealed []byte) ([]byte, error) {
+func (s *Secrets) Open(ctx context.Context, place string, sealed []byte) ([]byte, error) {
+	plain, err := s.open(place, sealed)
+	if err == nil || !s.shared {
+		return plain, err
+	}
+	if err := s.follow(ctx); err != nil { // another process may have sealed it with a key that is not known here
+		return nil, err
+	}
+	return s.open(place, sealed)
+}
+
+func (s *Secrets) open(place string, sealed []byte) ([]byte, error) {
 	cur, old := s.keys()
 	plain, err := cur.aead.Open(nil, nil, sealed, []byte(place))
 	if err != nil && old != nil {

@@ -17,10 +17,11 @@ import (
 type Sealer interface {
 	// Seal encrypts plain for the named place; what is sealed for one place can't be opened at another.
 	Seal(place string, plain []byte) []byte
-	// Hold keeps the sealing key as it is until release is called: from Seal until what was sealed is stored.
-	Hold() (release func())
+	// Hold keeps the sealing key as it is until release is called: from Seal until what was sealed is stored, together with the writes
+	// that it returns. When these conflict it is to be called again, and sealed again.
+	Hold(ctx context.Context) (with []backend.RecordWrite, release func(), err error)
 	// Open reverses Seal.
-	Open(place string, sealed []byte) ([]byte, error)
+	Open(ctx context.Context, place string, sealed []byte) ([]byte, error)
 }
 
 // Tenants answers which tenants there are.

@@ -65,18 +65,14 @@ func (e *Engine) Create(ctx context.Context, org string, spec connector.Spec) (c
 	if err := p.checkCredentials(ctx, op, spec.Credentials); err != nil {
 		return none, err
 	}
-	defer e.cfg.Sealer.Hold()()
 	now := time.Now().UTC()
 	c := &storedConnector{Public: connector.Connector{ID: "conn_" + uid.New(), Org: org, UserID: spec.UserID, Provider: spec.Provider, Name: cmp.Or(spec.Name, spec.Provider),
 		AccountScope: spec.AccountScope, AuthType: spec.AuthType, Tenant: spec.Tenant, Sub: spec.Sub, DeploymentID: spec.DeploymentID, Plan: spec.Plan,
 		SyncEngine: "classic", Status: connector.Active, Interval: interval, NextSync: now.Add(interval), CreatedAt: now, UpdatedAt: now}}
-	if c.Credentials, err = e.sealCredentials(org, c.Public.ID, spec.Credentials); err != nil {
-		return none, fault.Wrap(op, fault.Connector, "", err)
-	}
-	if c.Credentials != nil {
+	if len(spec.Credentials) > 0 {
 		c.Public.CredentialRef = "cred_" + hashText(8, c.Public.ID)
 	}
-	if err := e.insertConnector(ctx, op, c); err != nil {
+	if err := e.insertConnector(ctx, op, c, spec.Credentials); err != nil {
 		return none, err
 	}
 	made := e.present(c, nil)
@@ -84,8 +80,8 @@ func (e *Engine) Create(ctx context.Context, org string, spec connector.Spec) (c
 	return made, nil
 }
 
-// insertConnector stores a new connector unless its account is taken.
-func (e *Engine) insertConnector(ctx context.Context, op string, c *storedConnector) error {
+// insertConnector stores a new connector with its credentials unless its account is taken.
+func (e *Engine) insertConnector(ctx context.Context, op string, c *storedConnector, creds connector.Credentials) error {
 	e.accounts.Lock()
 	defer e.accounts.Unlock()
 	if c.Public.AccountScope != "" {
@@ -99,11 +95,23 @@ func (e *Engine) insertConnector(ctx context.Context, op string, c *storedConnec
 			return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Connector, Field: "provider_account_scope", Err: errors.New("another connector of the provider has this account")}
 		}
 	}
-	w, err := encodeRecord(kindConnector, c.Public.Org, c.Public.ID, 0, c)
-	if err == nil {
-		err = e.reg.WriteRecords(ctx, []backend.RecordWrite{w})
+	for {
+		with, release, err := e.cfg.Sealer.Hold(ctx)
+		if err != nil {
+			return fault.Wrap(op, fault.Connector, "", err)
+		}
+		if c.Credentials, err = e.sealCredentials(c.Public.Org, c.Public.ID, creds); err == nil {
+			var w backend.RecordWrite
+			if w, err = encodeRecord(kindConnector, c.Public.Org, c.Public.ID, 0, c); err == nil {
+				err = e.reg.WriteRecords(ctx, append([]backend.RecordWrite{w}, with...))
+			}
+		}
+		release()
+		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil { // the key is being replaced
+			continue
+		}
+		return fault.Wrap(op, fault.Connector, "", err)
 	}
-	return fault.Wrap(op, fault.Connector, "", err)
 }
 
 // eachConnector calls f with the connectors of an organisation by id, without those that are being removed.
@@ -219,7 +227,7 @@ func (e *Engine) Edit(ctx context.Context, org, id string, edit connector.Edit) 
 	}
 	var merged connector.Credentials
 	if edit.Credentials != nil {
-		if merged, err = e.openCredentials(org, id, c.Credentials); err != nil {
+		if merged, err = e.openCredentials(ctx, org, id, c.Credentials); err != nil {
 			return none, fault.Wrap(op, fault.Connector, id, err)
 		}
 		maps.Copy(merged, edit.Credentials)
@@ -228,13 +236,7 @@ func (e *Engine) Edit(ctx context.Context, org, id string, edit connector.Edit) 
 		}
 	}
 	ref := c.Public.CredentialRef
-	release := e.cfg.Sealer.Hold()
-	sealed, err := e.sealCredentials(org, id, merged)
-	if err != nil {
-		release()
-		return none, fault.Wrap(op, fault.Connector, id, err)
-	}
-	c, err = e.changeConnector(ctx, op, org, id, func(c *storedConnector) error {
+	c, err = e.changeSealed(ctx, op, org, id, func(c *storedConnector) error {
 		now := time.Now().UTC()
 		c.Public.UpdatedAt = now
 		if edit.Name != nil {
@@ -246,6 +248,10 @@ func (e *Engine) Edit(ctx context.Context, org, id string, edit connector.Edit) 
 		if edit.Credentials != nil {
 			if c.Public.CredentialRef != ref {
 				return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Connector, ID: fault.ShortID(id), Err: errors.New("the credentials were changed by another call")}
+			}
+			sealed, err := e.sealCredentials(org, id, merged)
+			if err != nil {
+				return fault.Wrap(op, fault.Connector, id, err)
 			}
 			c.Credentials, c.Public.CredentialRef = sealed, "cred_"+hashText(8, id, fmt.Sprint(rev))
 			c.Public.NeedsReauth, c.Public.NeedsReauthAt, c.Public.NeedsReauthReason = false, time.Time{}, ""
@@ -267,7 +273,6 @@ func (e *Engine) Edit(ctx context.Context, org, id string, edit connector.Edit) 
 		}
 		return nil
 	})
-	release()
 	if err != nil {
 		return none, err
 	}

@@ -41,7 +41,7 @@ func (e *Engine) Discover(ctx context.Context, org, id, cursor string, limit int
 	if err != nil {
 		return nil, "", err
 	}
-	creds, err := e.openCredentials(org, id, c.Credentials)
+	creds, err := e.openCredentials(ctx, org, id, c.Credentials)
 	if err != nil {
 		return nil, "", fault.Wrap(op, fault.Connector, id, err)
 	}

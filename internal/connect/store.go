@@ -125,26 +125,45 @@ func (e *Engine) readConnector(ctx context.Context, op, org, id string) (*stored
 // changeConnector edits a connector's record. f may run again when somebody else wrote first.
 func (e *Engine) changeConnector(ctx context.Context, op, org, id string, f func(c *storedConnector) error) (*storedConnector, error) {
 	for {
-		c, rev, err := e.readConnector(ctx, op, org, id)
-		if err != nil {
-			return nil, err
+		c, raced, err := e.tryConnector(ctx, op, org, id, nil, f)
+		if !raced || ctx.Err() != nil {
+			return c, err
 		}
-		if err := f(c); err != nil {
-			return nil, err
-		}
-		w, err := encodeRecord(kindConnector, org, id, rev, c)
+	}
+}
+
+// changeSealed is changeConnector for an f that seals something.
+func (e *Engine) changeSealed(ctx context.Context, op, org, id string, f func(c *storedConnector) error) (*storedConnector, error) {
+	for {
+		with, release, err := e.cfg.Sealer.Hold(ctx)
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Connector, id, err)
 		}
-		err = e.reg.WriteRecords(ctx, []backend.RecordWrite{w})
-		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil {
-			continue
+		c, raced, err := e.tryConnector(ctx, op, org, id, with, f)
+		release()
+		if !raced || ctx.Err() != nil {
+			return c, err
 		}
-		if errors.Is(err, backend.ErrNotFound) {
-			return nil, noConnector(op, id)
-		}
-		return c, fault.Wrap(op, fault.Connector, id, err)
 	}
+}
+
+// tryConnector is a try of changeConnector, which writes some records with it. raced means that somebody else wrote first.
+func (e *Engine) tryConnector(ctx context.Context, op, org, id string, with []backend.RecordWrite, f func(c *storedConnector) error) (c *storedConnector, raced bool, err error) {
+	c, rev, err := e.readConnector(ctx, op, org, id)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := f(c); err != nil {
+		return nil, false, err
+	}
+	w, err := encodeRecord(kindConnector, org, id, rev, c)
+	if err == nil {
+		err = e.reg.WriteRecords(ctx, append([]backend.RecordWrite{w}, with...))
+	}
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil, false, noConnector(op, id)
+	}
+	return c, errors.Is(err, backend.ErrConflict), fault.Wrap(op, fault.Connector, id, err)
 }
 
 // changeResource edits a resource's record. f may run again when somebody else wrote first.
@@ -238,12 +257,12 @@ func (e *Engine) sealCredentials(org, id string, c connector.Credentials) ([]byt
 	return e.cfg.Sealer.Seal(credentialPlace(org, id), b), nil
 }
 
-func (e *Engine) openCredentials(org, id string, sealed []byte) (connector.Credentials, error) {
+func (e *Engine) openCredentials(ctx context.Context, org, id string, sealed []byte) (connector.Credentials, error) {
 	c := connector.Credentials{}
 	if len(sealed) == 0 {
 		return c, nil
 	}
-	b, err := e.cfg.Sealer.Open(credentialPlace(org, id), sealed)
+	b, err := e.cfg.Sealer.Open(ctx, credentialPlace(org, id), sealed)
 	if err != nil {
 		return nil, err
 	}

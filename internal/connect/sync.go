@@ -66,7 +66,7 @@ func (r *syncRun) all(ctx context.Context, rs []*storedResource) (first error) {
 	if r.p = r.eng.providers[r.c.Public.Provider]; r.p == nil {
 		return fmt.Errorf("provider %q is not available", r.c.Public.Provider)
 	}
-	if r.creds, err = r.eng.openCredentials(r.org, r.id, r.c.Credentials); err != nil {
+	if r.creds, err = r.eng.openCredentials(ctx, r.org, r.id, r.c.Credentials); err != nil {
 		return err
 	}
 	for _, res := range rs {

@@ -25,21 +25,29 @@ type Keeper struct {
 
 	mu   sync.Mutex
 	held map[string]time.Time // until when
+	firm map[string]int       // calls of Hold and HoldSoon under way, during which a lease is not handed over
 }
+
+// askEvery is how often who waits for a lease looks at it.
+const askEvery = 200 * time.Millisecond
+
+// OfWorkspace names the lease of who works on a workspace.
+func OfWorkspace(uid string) string { return "work/" + uid }
 
 // New returns a keeper without leases.
 func New(reg backend.Records) *Keeper {
-	return &Keeper{reg: reg, token: uid.New(), held: map[string]time.Time{}}
+	return &Keeper{reg: reg, token: uid.New(), held: map[string]time.Time{}, firm: map[string]int{}}
 }
 
 // stored is the record of a lease.
 type stored struct {
-	Token string
-	Until time.Time
+	Token  string
+	Until  time.Time
+	Wanted string `json:",omitempty"` // the token of who waits for it; the holder hands it over when it would renew it
 }
 
-// Take takes a lease or renews it, and reports whether this process holds it, for half of TTL at least. until is when
-// the lease ends that somebody has.
+// Take takes a lease or renews it, and reports whether this process holds it, for half of TTL at least. One that another process waits for
+// in HoldSoon is handed over instead of renewed. until is when the lease ends that somebody has.
 func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.Time, err error) {
 	if k == nil {
 		return true, time.Time{}, nil
@@ -47,6 +55,7 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	now := time.Now()
 	k.mu.Lock()
 	until = k.held[name]
+	firm := k.firm[name] > 0
 	k.mu.Unlock()
 	if until.Sub(now) > TTL/2 {
 		return true, until, nil
@@ -64,22 +73,38 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 		return false, old.Until, nil
 	}
 	until = now.Add(TTL)
-	data, err := json.Marshal(stored{Token: k.token, Until: until})
+	next := stored{Token: k.token, Until: until}
+	if old.Token == k.token {
+		next.Wanted = old.Wanted
+	}
+	if next.Wanted != "" && !firm {
+		next = stored{Token: next.Wanted, Until: until}
+	}
+	wrote, err := k.write(ctx, name, rec.Rev, next)
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	err = k.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: name, Data: data}, IfRev: rec.Rev}})
-	switch {
-	case errors.Is(err, backend.ErrExists), errors.Is(err, backend.ErrConflict), errors.Is(err, backend.ErrNotFound): // another was quicker
+	if !wrote || next.Token != k.token {
 		k.drop(name)
 		return false, until, nil
-	case err != nil:
-		return false, time.Time{}, err
 	}
 	k.mu.Lock()
 	k.held[name] = until
 	k.mu.Unlock()
 	return true, until, nil
+}
+
+// write stores a lease, and reports false when another was quicker.
+func (k *Keeper) write(ctx context.Context, name string, rev int64, l stored) (bool, error) {
+	data, err := json.Marshal(l)
+	if err != nil {
+		return false, err
+	}
+	err = k.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: name, Data: data}, IfRev: rev}})
+	if errors.Is(err, backend.ErrExists) || errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (k *Keeper) drop(name string) {
@@ -129,6 +154,7 @@ func (k *Keeper) Hold(ctx context.Context, name string, f func(ctx context.Conte
 	if k == nil {
 		return true, time.Time{}, f(ctx)
 	}
+	defer k.keep(name)()
 	if mine, until, err = k.Take(ctx, name); err != nil || !mine {
 		return mine, until, err
 	}
@@ -142,6 +168,64 @@ func (k *Keeper) Hold(ctx context.Context, name string, f func(ctx context.Conte
 	defer stop()
 	_ = k.Release(last, name) // else it ends by itself
 	return true, until, err
+}
+
+// keep has a lease not handed over until it is called back.
+func (k *Keeper) keep(name string) (end func()) {
+	change := func(n int) {
+		k.mu.Lock()
+		if k.firm[name] += n; k.firm[name] == 0 {
+			delete(k.firm, name)
+		}
+		k.mu.Unlock()
+	}
+	change(1)
+	return func() { change(-1) }
+}
+
+// HoldSoon is Hold that waits for a lease that another process has and asks for it: who does not need it in a call of Hold hands it over when
+// it would renew it, within half of TTL, and who is silent loses it after TTL.
+func (k *Keeper) HoldSoon(ctx context.Context, name string, f func(ctx context.Context) error) error {
+	if k == nil {
+		return f(ctx)
+	}
+	for {
+		mine, until, err := k.Hold(ctx, name, f)
+		if mine || err != nil {
+			return err
+		}
+		if err := k.ask(ctx, name); err != nil {
+			return err
+		}
+		t := time.NewTimer(min(askEvery, max(time.Until(until), time.Millisecond)))
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// ask notes that this process waits for a lease, unless another does.
+func (k *Keeper) ask(ctx context.Context, name string) error {
+	rec, err := k.reg.Record(ctx, kind, "", name)
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil // it is free
+	}
+	if err != nil {
+		return err
+	}
+	var l stored
+	if json.Unmarshal(rec.Data, &l) != nil {
+		return backend.ErrCorrupt
+	}
+	if l.Wanted != "" || l.Token == k.token {
+		return nil
+	}
+	l.Wanted = k.token
+	_, err = k.write(ctx, name, rec.Rev, l)
+	return err
 }
 
 // renew renews a lease until ctx ends, and calls lost when it could not be in time.

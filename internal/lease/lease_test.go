@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,6 +74,64 @@ func TestHold(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, mine && ran, "alone")
 	})
+}
+
+// TestHoldSoon: who works hands the lease over when it is asked for it, and is not given it back before the other is done.
+func TestHoldSoon(t *testing.T) {
+	t.Parallel()
+	for _, silent := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			reg := inmem.New().Registry()
+			a, b, c := New(reg), New(reg), New(reg)
+			mine, _, err := b.Take(t.Context(), "x")
+			require.NoError(t, err)
+			require.True(t, mine)
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			if !silent {
+				wg.Go(func() { // as who always has something to do
+					for {
+						select {
+						case <-stop:
+							return
+						case <-time.After(100 * time.Millisecond):
+							_, _, err := b.Take(t.Context(), "x")
+							assert.NoError(t, err)
+						}
+					}
+				})
+			}
+			began, holders := time.Now(), 0
+			hold := func(context.Context) error {
+				holders++
+				assert.Equal(t, 1, holders)
+				time.Sleep(3 * TTL)
+				mine, _, err := b.Take(t.Context(), "x")
+				assert.NoError(t, err)
+				assert.False(t, mine)
+				holders--
+				return nil
+			}
+			wg.Go(func() { assert.NoError(t, c.HoldSoon(t.Context(), "x", hold)) })
+			require.NoError(t, a.HoldSoon(t.Context(), "x", func(ctx context.Context) error {
+				assert.NoError(t, ctx.Err())
+				return hold(ctx)
+			}))
+			time.Sleep(5 * TTL) // the other call
+			close(stop)
+			wg.Wait()
+			took := time.Since(began) - 6*TTL - 5*TTL
+			assert.Less(t, took, 2*TTL+time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, _, err = b.Take(t.Context(), "y")
+			require.NoError(t, err)
+			require.ErrorIs(t, a.HoldSoon(ctx, "y", hold), context.DeadlineExceeded)
+		})
+	}
+	ran := false
+	require.NoError(t, (*Keeper)(nil).HoldSoon(t.Context(), "x", func(context.Context) error { ran = true; return nil }))
+	assert.True(t, ran)
 }
 
 // lost is the lease of another process.

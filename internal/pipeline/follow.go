@@ -29,6 +29,9 @@ const (
 // Follower lets the indexes of a workspace catch up with its Store. It is safe
 // for concurrent use.
 type Follower struct {
+	// Saw is told what the indexes have applied, before a search that waits for it goes on; nil: nobody is.
+	Saw func(changes []backend.Change)
+
 	store   backend.Store
 	indexes []backend.Index
 
@@ -243,6 +246,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 		if s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if s.Apply(ctx, p.Changes) == nil {
+				f.saw(p.Changes)
 				continue
 			}
 		}
@@ -261,6 +265,12 @@ func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
 		}
 	}
 	return f.Sync(ctx)
+}
+
+func (f *Follower) saw(changes []backend.Change) {
+	if f.Saw != nil {
+		f.Saw(changes)
+	}
 }
 
 func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, urgent bool) error {
@@ -292,6 +302,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			if s.Applied() <= before {
 				return fmt.Errorf("an index did not advance past change %d", before)
 			}
+			f.saw(some)
 			if f.tell(); !urgent && !f.awaited() {
 				runtime.Gosched() // recalls come first: a batch keeps a processor for long
 			}

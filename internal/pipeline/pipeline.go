@@ -11,6 +11,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -212,6 +213,9 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	released := 0
 	for some := range slices.Chunk(jobs, publish(s.Follower)) {
 		told, err := c.index(ctx, s, token, some)
+		if errors.Is(err, backend.ErrConflict) {
+			_ = c.giveBack(s.Store, token, jobs) // else they wait for their lease
+		}
 		if err != nil {
 			return err
 		}
@@ -411,6 +415,9 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 		ok, told, err = t.IndexTold(ctx, batch)
 	} else {
 		ok, err = s.Store.Index(ctx, batch)
+	}
+	if errors.Is(err, backend.ErrConflict) { // the vectors are for a lane that is not in use any more
+		return nil, err
 	}
 	if err != nil {
 		return nil, c.storageFailed(ctx, s.Store, of, token, err)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lease"
 )
 
 // timekeeper moves workspaces in line when they are due and corrects stored wake times.
@@ -69,7 +70,7 @@ func (c *Scheduler) settle(ctx context.Context, quiet time.Duration) {
 	for uid, a := range c.state {
 		_, due := c.dueAt[uid]
 		switch {
-		case !c.Leases.Holds(leaseOfSpace + uid): // who does knows when it is due
+		case !c.Leases.Holds(lease.OfWorkspace(uid)): // who does knows when it is due
 			if still(a) && !c.queued[uid] {
 				c.setDue(uid, time.Time{})
 				delete(c.state, uid)

@@ -5,23 +5,29 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lease"
 )
 
 // Where several processes have a deployment open, one at a time works on a workspace: who holds its lease. The others
 // take items in, answer, and take over when the holder is silent.
 
 const (
-	seekEvery    = 2 * time.Second // how often a process looks for workspaces that nobody works on
-	lookAgain    = 10 * time.Second
-	seekDeleted  = 15                     // every so many times it looks for deleted tenants too
-	heardPause   = 100 * time.Millisecond // changes by others that come in the meantime are looked at together
-	maxAwake     = 10_000
-	leaseOfSpace = "work/"
+	seekEvery   = 2 * time.Second // how often a process looks for workspaces that nobody works on
+	lookAgain   = 10 * time.Second
+	seekDeleted = 15                     // every so many times it looks for deleted tenants too
+	heardPause  = 100 * time.Millisecond // changes by others that come in the meantime are looked at together
+	maxAwake    = 10_000
 )
 
 // holds reports whether this process works on a workspace, or may begin to; else until says when the one that does is to be asked for again.
 func (c *Scheduler) holds(ctx context.Context, uid string) (mine bool, until time.Time, err error) {
-	return c.Leases.Take(ctx, leaseOfSpace+uid)
+	name := lease.OfWorkspace(uid)
+	had := c.Leases.Holds(name)
+	mine, until, err = c.Leases.Take(ctx, name)
+	if mine && !had { // what another has done to its vectors may not be known here
+		c.set.Outdated(uid)
+	}
+	return mine, until, err
 }
 
 // seeker finds workspaces that need attention and that no process works on: those whose process died, and those of which
@@ -87,7 +93,10 @@ func (c *Scheduler) Heard(uid string) {
 	c.set.Heard(uid)
 	c.mu.Lock()
 	a := c.state[uid]
-	if a != nil && a.parked == nil && (a.pending || c.Leases.Holds(leaseOfSpace+uid)) {
+	if a != nil {
+		a.parked = nil
+	}
+	if a != nil && (a.pending || c.Leases.Holds(lease.OfWorkspace(uid))) {
 		if at := time.Now().Add(heardPause); c.dueAt[uid].IsZero() || at.Before(c.dueAt[uid]) {
 			c.setDue(uid, at)
 		}

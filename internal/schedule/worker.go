@@ -34,6 +34,10 @@ func (c *Scheduler) worker() {
 		c.running--
 		a := c.attention(uid)
 		var foreign *workspace.ForeignEmbedderError
+		if errors.Is(err, backend.ErrConflict) { // another process has changed the lane meanwhile
+			again, err = true, nil
+			c.set.Outdated(uid)
+		}
 		switch {
 		case errors.As(err, &foreign): // trying again changes nothing
 			a.parked = err
@@ -174,7 +178,7 @@ func (c *Scheduler) uncause(ctx context.Context, uid string) {
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
 	return pipeline.Space{
 		UID:      t.UID,
-		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Store, Follower: sp.Follower, Changed: sp.StateChanged, Reading: sp.Reading, Read: sp.Read,
+		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Guarded(vectors), Follower: sp.Follower, Changed: sp.StateChanged, Reading: sp.Reading, Read: sp.Read,
 		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Uncompared: sp.Uncompared, Rush: func() bool { return c.rush(sp) },
 		Events: func() bool { return c.Outbox.Wanted(t.Org) },
 		Claimed: func(full bool) {

@@ -173,7 +173,9 @@ func (c *call) begin(ctx context.Context, op string) error {
 	if err = c.scopes(ctx); err != nil {
 		err = fault.Wrap(op, fault.Sub, c.at.Sub, err)
 	} else if err = c.filter(op); err == nil {
-		err = c.fresh(ctx, op)
+		if err = c.fresh(ctx, op); err == nil {
+			err = c.again(ctx, op)
+		}
 	}
 	if err != nil {
 		c.release()
@@ -191,6 +193,19 @@ func (c *call) fresh(ctx context.Context, op string) error {
 		c.warnings = append(c.warnings, fault.Warning{Code: "partial", Message: fmt.Sprintf("the indexes are catching up and lack up to %d changes: what is not indexed yet was not searched", late)})
 	}
 	return fault.Wrap(op, fault.Search, "", err)
+}
+
+// again chooses the vectors anew when the indexes have told that another process has changed them.
+func (c *call) again(ctx context.Context, op string) error {
+	v, err := c.ref.UseAgain(ctx, c.vectors)
+	if err != nil {
+		return fault.Wrap(op, fault.Search, "", err)
+	}
+	if v != c.vectors {
+		c.vectors, c.ws.FastLane = v, 0
+		c.chooseVectors()
+	}
+	return nil
 }
 
 func (c *call) release() {

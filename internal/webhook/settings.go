@@ -72,34 +72,48 @@ func (e *Engine) read(ctx context.Context, org string) (stored, error) {
 // change replaces the registration of an organisation by what f makes of it; f gets and returns nil for none. f runs again
 // when somebody else wrote first.
 func (e *Engine) change(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
-	defer e.cfg.Sealer.Hold()()
-	return e.store(ctx, op, org, f)
-}
-
-func (e *Engine) store(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
 	for {
-		old, err := e.read(ctx, org)
+		with, release, err := e.cfg.Sealer.Hold(ctx)
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Webhook, "", err)
 		}
-		w, err := f(old.reg)
-		if err != nil {
-			return nil, err
+		w, raced, err := e.tryStore(ctx, op, org, with, f)
+		release()
+		if !raced || ctx.Err() != nil {
+			return w, err
 		}
-		rec := backend.RecordWrite{Record: backend.Record{Kind: kindWebhook, Org: org, ID: recordID}, IfRev: old.rev, Delete: w == nil}
-		if w != nil {
-			if rec.Data, err = json.Marshal(w); err != nil {
-				return nil, fault.Wrap(op, fault.Webhook, "", err)
-			}
-		}
-		err = e.reg.WriteRecords(ctx, []backend.RecordWrite{rec})
-		e.cache.Drop(org)
-		raced := errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrExists) || errors.Is(err, backend.ErrNotFound)
-		if raced && ctx.Err() == nil {
-			continue
-		}
-		return w, fault.Wrap(op, fault.Webhook, "", err)
 	}
+}
+
+// store is change with a key that is held, or that does not matter.
+func (e *Engine) store(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
+	for {
+		w, raced, err := e.tryStore(ctx, op, org, nil, f)
+		if !raced || ctx.Err() != nil {
+			return w, err
+		}
+	}
+}
+
+// tryStore is a try of store, which writes some records with it. raced means that somebody else wrote first.
+func (e *Engine) tryStore(ctx context.Context, op, org string, with []backend.RecordWrite, f func(old *Registration) (*Registration, error)) (w *Registration, raced bool, err error) {
+	old, err := e.read(ctx, org)
+	if err != nil {
+		return nil, false, fault.Wrap(op, fault.Webhook, "", err)
+	}
+	if w, err = f(old.reg); err != nil {
+		return nil, false, err
+	}
+	rec := backend.RecordWrite{Record: backend.Record{Kind: kindWebhook, Org: org, ID: recordID}, IfRev: old.rev, Delete: w == nil}
+	if w != nil {
+		if rec.Data, err = json.Marshal(w); err != nil {
+			return nil, false, fault.Wrap(op, fault.Webhook, "", err)
+		}
+	}
+	err = e.reg.WriteRecords(ctx, append([]backend.RecordWrite{rec}, with...))
+	e.cache.Drop(org)
+	raced = errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrExists) || errors.Is(err, backend.ErrNotFound)
+	return w, raced, fault.Wrap(op, fault.Webhook, "", err)
 }
 
 // edit is change for a registration that must be there. f may change its copy, or return nil to delete it.
@@ -237,12 +251,12 @@ func (e *Engine) target(ctx context.Context, org string) (target, bool, error) {
 	}
 	w, t := s.reg, target{url: s.reg.URL}
 	if len(w.Secret) > 0 {
-		if t.secret, err = e.cfg.Sealer.Open(place(org), w.Secret); err != nil {
+		if t.secret, err = e.cfg.Sealer.Open(ctx, place(org), w.Secret); err != nil {
 			return t, false, err
 		}
 	}
 	if len(w.Previous) > 0 && time.Now().Before(w.PreviousUntil) {
-		if t.previous, err = e.cfg.Sealer.Open(place(org), w.Previous); err != nil {
+		if t.previous, err = e.cfg.Sealer.Open(ctx, place(org), w.Previous); err != nil {
 			return t, false, err
 		}
 	}
@@ -252,6 +266,7 @@ func (e *Engine) target(ctx context.Context, org string) (target, bool, error) {
 // Reseal replaces every sealed secret by what f returns for it; one that f returns unchanged is not written.
 func (e *Engine) Reseal(ctx context.Context, f func(place string, sealed []byte) ([]byte, error)) error {
 	return eachRecord(ctx, e.reg, kindWebhook, func(r backend.Record) error {
+		e.cache.Drop(r.Org) // another process may have written it
 		_, err := e.store(ctx, "reseal", r.Org, func(old *Registration) (*Registration, error) {
 			if old == nil {
 				return nil, errUnchanged

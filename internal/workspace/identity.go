@@ -28,6 +28,10 @@ type Identity struct {
 	NextSlow *Refinement `json:"next_slow,omitempty"`
 	// Drop are lanes of embedders that refined before and are to be dropped.
 	Drop []backend.Lane `json:"drop,omitempty"`
+	// Turned says that new items go into the lane of Next already, where several processes work on the workspace.
+	Turned bool `json:"turned,omitempty"`
+
+	stored []byte // as it is in the store; nil: it is not from there
 }
 
 // Refinement is an embedder that refines, with its lane.
@@ -84,6 +88,7 @@ func readIdentity(ctx context.Context, st backend.Store) (stored []byte, id *Ide
 	if json.Unmarshal(stored, id) != nil {
 		return nil, nil, fmt.Errorf("identity of the embedder: %w", backend.ErrCorrupt)
 	}
+	id.stored = stored
 	return stored, id, nil
 }
 
@@ -99,11 +104,13 @@ func changeIdentity(ctx context.Context, st backend.Store, f func(id *Identity))
 			out = *id
 		}
 		f(&out)
-		b, err := json.Marshal(out)
-		if err != nil {
+		if out.Next == nil {
+			out.Turned = false
+		}
+		if out.stored, err = json.Marshal(out); err != nil {
 			return err
 		}
-		return st.Set(ctx, identityName, stored, b)
+		return st.Set(ctx, identityName, stored, out.stored)
 	})
 	return out, err
 }

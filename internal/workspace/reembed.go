@@ -6,6 +6,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/lease"
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
@@ -26,13 +27,21 @@ func (s *Set) Reembed(ctx context.Context, op, org, tenant string) (int, error) 
 	}
 	defer s.spaces.Release(r.UID)
 	defer s.attend.Refine(r.UID)
-	select {
-	case r.reembed <- struct{}{}:
-		defer func() { <-r.reembed }()
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-	return s.reembed(ctx, r.Space)
+	n := 0
+	err = s.Leases.HoldSoon(ctx, lease.OfWorkspace(r.UID), func(ctx context.Context) error {
+		select {
+		case r.reembed <- struct{}{}:
+			defer func() { <-r.reembed }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := s.reload(ctx, r.Space); err != nil {
+			return err
+		}
+		n, err = s.reembed(ctx, r.Space)
+		return err
+	})
+	return n, err
 }
 
 // reembed brings a workspace to the service's embedder. The caller holds sp.reembed.
@@ -55,6 +64,11 @@ func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 		return total, err
 	}
 	// From here on new items go into the new lane, so that the filling comes to an end.
+	if s.Leases != nil { // in other processes too
+		if id, err = changeIdentity(ctx, sp.Store, func(id *Identity) { id.Turned = id.Next != nil }); err != nil {
+			return total, err
+		}
+	}
 	if err := s.turn(ctx, sp, s.serve(id, true)); err != nil {
 		return total, err
 	}
@@ -71,6 +85,9 @@ func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 		return total, err
 	}
 	if err := s.turn(ctx, sp, s.serve(id, false)); err != nil {
+		return total, err
+	}
+	if err := s.letOthers(ctx); err != nil {
 		return total, err
 	}
 	return total, s.dropOld(ctx, sp)
@@ -167,7 +184,7 @@ func (s *Set) fillLane(ctx context.Context, sp *Space, lane backend.Lane) (total
 		if err := s.gate.Life().Err(); err != nil {
 			return total, &fault.Error{Op: "reembed", Kind: fault.KindClosed, Err: fault.ErrClosed}
 		}
-		n, err := pipeline.FillLane(ctx, sp.Store, s.Models[0].Embedder, lane, nums)
+		n, err := pipeline.FillLane(ctx, sp.Guarded(sp.Serving()), s.Models[0].Embedder, lane, nums)
 		total += n
 		if err != nil {
 			return total, err
@@ -198,7 +215,7 @@ func (s *Set) dropOld(ctx context.Context, sp *Space) error {
 
 func dropLane(ctx context.Context, sp *Space, lane backend.Lane) error {
 	for after := int64(0); ; {
-		next, err := sp.Store.DropLane(ctx, lane, after, dropSources)
+		next, err := sp.Guarded(sp.Serving()).DropLane(ctx, lane, after, dropSources)
 		if err != nil {
 			return err
 		}
@@ -212,12 +229,21 @@ func dropLane(ctx context.Context, sp *Space, lane backend.Lane) error {
 // TidyLanes finishes what a call of Reembed left behind when it was cut off after it
 // had changed over: the scheduler calls it.
 func (s *Set) TidyLanes(ctx context.Context, sp *Space) error {
-	if sp.serving.Load().Identity.Old == nil {
+	if id := sp.serving.Load().Identity; id.Old == nil && !id.Turned {
 		return nil
 	}
 	select {
 	case sp.reembed <- struct{}{}:
 		defer func() { <-sp.reembed }()
+		if sp.serving.Load().Identity.Turned { // by a process that is gone: until another call, recall finds what it knew before
+			id, err := changeIdentity(ctx, sp.Store, func(id *Identity) { id.Turned = false })
+			if err != nil {
+				return err
+			}
+			if err := s.turn(ctx, sp, s.serve(id, false)); err != nil {
+				return err
+			}
+		}
 		return s.dropOld(ctx, sp)
 	default:
 		return nil // Reembed is at it

@@ -92,7 +92,7 @@ func (s *Set) Refine(ctx context.Context, sp *Space, c *pipeline.Config, n, atOn
 		sp.refining.advance(gen, after, true)
 		return !sp.Refined(), nil
 	}
-	if err := c.Refine(ctx, sp.Store, v.Refiner, v.RefineLane, nums, atOnce); err != nil {
+	if err := c.Refine(ctx, sp.Guarded(v), v.Refiner, v.RefineLane, nums, atOnce); err != nil {
 		return true, err
 	}
 	if err := sp.Follower.Sync(ctx); err != nil {

@@ -92,7 +92,7 @@ func (s *Set) serve(id Identity, turning bool) *Serving {
 	if v.Model = s.model(id); v.Model >= 0 {
 		v.Writer = s.Models[v.Model].Embedder
 	}
-	if id.Next != nil && (v.Writer == nil || turning) && v.want.same(*id.Next) {
+	if id.Next != nil && (v.Writer == nil || turning || id.Turned) && v.want.same(*id.Next) {
 		v.Writer, v.WriteLane = s.Models[0].Embedder, id.Next.Lane
 	}
 	s.refinement(v)

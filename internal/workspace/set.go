@@ -14,6 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/lease"
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
@@ -45,6 +46,7 @@ type Config struct {
 	MaxTenants int     // of an organisation; 0: no bound
 	Patience   time.Duration
 	Words      func(predicate, context string) []uint64 // for stores that keep the words of relations
+	Leases     *lease.Keeper                            // nil: no other process has the deployment open
 	Logger     *slog.Logger
 }
 
@@ -177,7 +179,14 @@ func (s *Set) Acquire(ctx context.Context, uid string) (*Space, error) {
 	if errors.Is(err, errCacheClosed) {
 		return nil, &fault.Error{Kind: fault.KindClosed, Err: fault.ErrClosed}
 	}
-	return sp, err
+	if err != nil {
+		return nil, err
+	}
+	if err := s.refresh(ctx, sp); err != nil {
+		s.spaces.Release(uid)
+		return nil, err
+	}
+	return sp, nil
 }
 
 // AcquireOpen is Acquire for a space that is open, and reports whether it is.
@@ -221,7 +230,7 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 		}
 		s.leased.Delete(uid)
 	}
-	if sp.Serving().Identity.Old != nil {
+	if id := &sp.Serving().Identity; id.Old != nil || id.Turned {
 		s.attend.Tidy(uid)
 	}
 	if s.Slow > 0 {

@@ -24,6 +24,7 @@ type Space struct {
 	Edits sync.Mutex
 
 	serving atomic.Pointer[Serving]
+	stale   atomic.Bool // another process may have changed the identity of the embedder
 	uses    *usage.Tally
 	reembed chan struct{} // has room for the one call that embeds again
 
@@ -57,7 +58,11 @@ func (sp *Space) Pages(num int64) (done, total int) {
 }
 
 func newSpace(uid string, ws backend.Workspace) *Space {
-	return &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
+	sp := &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
+	if _, shared := sp.Store.(backend.Guarder); shared {
+		sp.Follower.Saw = sp.saw
+	}
+	return sp
 }
 
 // Uses is how much the versions of the space were used.
