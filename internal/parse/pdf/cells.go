@@ -10,12 +10,16 @@ const (
 	cellGap = 0.5
 	// cellGapRatio is how much wider it is than the other gaps of its segment.
 	cellGapRatio = 1.6
+	// wideCellGap is the least gap, in ems, between two cells that need not be wider than the others of its segment, where it goes on in
+	// softLines lines.
+	wideCellGap, softLines = 0.9, 3
 )
 
 // wideGap is a gap in a segment that may part two cells: before the glyph with index at.
 type wideGap struct {
 	u0, u1 float64
 	at     int
+	soft   bool // it does not stand out among the gaps of its segment
 }
 
 // findCells sets the cells of all lines: segments are cut at wide gaps that continue in the next line or the one
@@ -27,7 +31,7 @@ func findCells(lines []line) {
 		for _, s := range lines[i].segs {
 			own := s.wideGaps()
 			for _, at := range s.cutsAt(edges, i) {
-				own = append(own, wideGap{s.glyphs[at-1].u1, s.glyphs[at].u0, at})
+				own = append(own, wideGap{s.glyphs[at-1].u1, s.glyphs[at].u0, at, false})
 			}
 			gaps[i] = append(gaps[i], own)
 		}
@@ -38,7 +42,7 @@ func findCells(lines []line) {
 			rest := s
 			cuts := s.cutsAt(edges, i)
 			for _, g := range gaps[i][k] {
-				if goesOnAcross(g, lines, gaps, i, -1) || goesOnAcross(g, lines, gaps, i, 1) {
+				if g.goesOn(lines, gaps, i, -1) || g.goesOn(lines, gaps, i, 1) {
 					cuts = append(cuts, g.at)
 				}
 			}
@@ -138,7 +142,7 @@ func (s *segment) wideGaps() []wideGap {
 		}
 		if prev >= 0 {
 			if p := &s.glyphs[prev]; g.u0-p.u1 > wordGap*s.size {
-				all = append(all, wideGap{p.u1, g.u0, i})
+				all = append(all, wideGap{p.u1, g.u0, i, false})
 			}
 		}
 		if prev < 0 || g.u1 > s.glyphs[prev].u1 {
@@ -158,27 +162,40 @@ func (s *segment) wideGaps() []wideGap {
 	if len(widths) >= 3 {
 		least = max(least, cellGapRatio*widths[len(widths)/3])
 	}
-	return slices.Clone(slices.DeleteFunc(all, func(g wideGap) bool { return g.u1-g.u0 < least }))
+	out := all[:0]
+	for _, g := range all {
+		if width := g.u1 - g.u0; width >= min(least, wideCellGap*s.size) {
+			g.soft = width < least
+			out = append(out, g)
+		}
+	}
+	return slices.Clone(out)
 }
 
 // maxBlankLines is how many lines that are blank where a gap is may lie between two lines that have it: cells that go
 // on while those beside them do not.
 const maxBlankLines = 5
 
-// goesOnAcross says whether a gap of lines[i] goes on in the next line in the direction of step that has text on both
-// sides of it.
-func goesOnAcross(g wideGap, lines []line, gaps [][][]wideGap, i, step int) bool {
-	last := &lines[i]
-	for k := i + step; k >= 0 && k < len(lines) && k >= i-maxBlankLines && k <= i+maxBlankLines; k += step {
+// goesOn says whether a gap of lines[i] goes on in the next lines in the direction of step that have text on both sides of it.
+func (g wideGap) goesOn(lines []line, gaps [][][]wideGap, i, step int) bool {
+	need := 1
+	if g.soft {
+		need = softLines
+	}
+	last, blank := &lines[i], 0
+	for k := i + step; k >= 0 && k < len(lines) && blank <= maxBlankLines; k += step {
 		l := &lines[k]
 		if math.Abs(l.v-last.v) > 3*lines[i].size || len(l.segs) == 0 {
 			return false
 		}
 		if g.within(l, gaps[k], 0.15*lines[i].size) {
-			return true
-		}
-		if l.u0 < g.u1 && l.u1 > g.u0 {
+			if need--; need == 0 {
+				return true
+			}
+		} else if min(l.u1, g.u1)-max(l.u0, g.u0) > 0.1*l.size {
 			return false
+		} else {
+			blank++
 		}
 		last = l
 	}
@@ -193,7 +210,7 @@ func (g wideGap) within(l *line, all [][]wideGap, least float64) bool {
 			return true
 		}
 		for _, o := range all[k] {
-			if meets(o.u0, o.u1) {
+			if meets(o.u0, o.u1) && (g.soft || !o.soft) {
 				return true
 			}
 		}
@@ -213,4 +230,12 @@ func (s *segment) cut(at int) (head, tail *segment) {
 		return out
 	}
 	return part(s.glyphs[:at]), part(s.glyphs[at:])
+}
+
+// joinCells puts two segments of one line together.
+func joinCells(a, b *segment) *segment {
+	out := *a
+	out.glyphs = append(a.glyphs[:len(a.glyphs):len(a.glyphs)], b.glyphs...)
+	out.u1, out.chars = max(a.u1, b.u1), a.chars+b.chars
+	return &out
 }

@@ -117,6 +117,7 @@ func (t *ruledTable) take(segs []*segment) []*segment {
 	var out []*segment
 	mark := &segment{table: t, u0: t.us[0], u1: t.us[len(t.us)-1], v: t.vs[0]}
 	at := -1
+	rows := make([][]*segment, len(t.cells))
 	for _, s := range segs {
 		row := t.row(s)
 		if row < 0 || s.table != nil || s.u1 <= t.us[0] || s.u0 >= t.us[len(t.us)-1] {
@@ -128,9 +129,15 @@ func (t *ruledTable) take(segs []*segment) []*segment {
 		}
 		mark.size = max(mark.size, s.size)
 		mark.chars += s.chars
-		for _, part := range t.split(s, row) {
+		rows[row] = append(rows[row], t.split(s, row)...)
+	}
+	for i, parts := range rows {
+		for _, part := range parts {
 			k := t.column(part)
-			t.cells[row][k] = append(t.cells[row][k], part)
+			if whole := t.merged(k, part); whole != k && !t.shared(whole, parts) {
+				k = whole
+			}
+			t.cells[i][k] = append(t.cells[i][k], part)
 		}
 	}
 	if at < 0 || !t.holds() {
@@ -161,11 +168,32 @@ func (t *ruledTable) row(s *segment) int {
 func (t *ruledTable) column(s *segment) int {
 	u := s.u0 + min(s.u1-s.u0, t.us[len(t.us)-1]-s.u0)/2
 	k, _ := slices.BinarySearch(t.us, u)
-	k = max(0, min(k-1, len(t.us)-2))
-	for k > 0 && !t.parted(k, s.v+0.3*s.size) { // a cell over several columns is the first of them
+	return max(0, min(k-1, len(t.us)-2))
+}
+
+// merged returns the first of the columns that no line parts from column k where a segment of it stands: a cell over several columns
+// is the first of them.
+func (t *ruledTable) merged(k int, s *segment) int {
+	for k > 0 && !t.parted(k, s.v+0.3*s.size) {
 		k--
 	}
 	return k
+}
+
+// shared reports whether parts of a row stand beside one another, in different columns, in what no line parts from column k on: those
+// are cells, in a style that draws lines in some rows only.
+func (t *ruledTable) shared(k int, parts []*segment) bool {
+	for i, a := range parts {
+		if t.merged(t.column(a), a) != k {
+			continue
+		}
+		for _, b := range parts[i+1:] {
+			if math.Abs(a.v-b.v) <= sameLine*a.size && t.column(a) != t.column(b) && t.merged(t.column(b), b) == k {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // parted reports whether a line parts column k from the one before it at the height v.

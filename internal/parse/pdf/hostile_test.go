@@ -194,6 +194,13 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// pageKids returns the list of the pages of a file.
+func pageKids(file string) string {
+	at := strings.Index(file, "/Kids") + len("/Kids")
+	at += strings.IndexByte(file[at:], '[')
+	return file[at : at+strings.IndexByte(file[at:], ']')]
+}
+
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	b := newBuilder()
@@ -208,6 +215,7 @@ func TestRepair(t *testing.T) {
 		{"wrong lengths", strings.ReplaceAll(plain, "/Length ", "/Length 9"), both},
 		{"object stream, wrong startxref", strings.Replace(packed, "startxref\n", "startxref\n9", 1), both},
 		{"no catalog", strings.Replace(plain[:strings.Index(plain, "xref\n")], "/Catalog", "/Nothing", 1), both},
+		{"a page that is something else", strings.Replace(plain, pageKids(plain), "[1 0 R"+pageKids(plain)[strings.Index(pageKids(plain), " R")+2:], 1), "The second page."},
 		{"cut in the second page", plain[:strings.Index(plain, "The second")], "The first page."},
 	}
 	for _, tt := range tests {

@@ -60,6 +60,10 @@ func (d *document) pages(visit func(page dict) bool) {
 				d.note(partialDamaged)
 				return
 			}
+			if t := d.name(node["Type"]); t != "Page" && (t != "" || node["Contents"] == nil && node["MediaBox"] == nil) {
+				d.note(partialDamaged) // something else stands where a page was
+				return
+			}
 			page := dict{"Contents": node["Contents"], "Annots": node["Annots"]}
 			if r, ok := o.(ref); ok {
 				page[pageNumber] = r.num

@@ -35,6 +35,9 @@ func tableRows(lines []line) int {
 			break
 		}
 		merged, ok := mergeColumns(columns, l.cells)
+		if !ok && full >= 1 && l.rejoin(columns) {
+			merged, ok = mergeColumns(columns, l.cells)
+		}
 		if !ok || l.hasLeaders() {
 			break
 		}
@@ -64,6 +67,28 @@ func tableRows(lines []line) int {
 		return 0
 	}
 	return rows
+}
+
+// rejoinGap is the widest gap, in ems, of a cell whose words were taken for two cells: a space of a badly justified line.
+const rejoinGap = 1.0
+
+// rejoin puts cells together again that were cut within one column, and reports whether there were any.
+func (l *line) rejoin(columns []tableColumn) bool {
+	within := func(a, b *segment) bool {
+		k := columnOf(columns, a)
+		return k == columnOf(columns, b) && (k+1 == len(columns) || b.u1 < columns[k+1].u0) && b.u0-a.u1 < rejoinGap*a.size
+	}
+	cells := l.cells[:0:0]
+	for _, s := range l.cells {
+		if n := len(cells); n > 0 && within(cells[n-1], s) {
+			cells[n-1] = joinCells(cells[n-1], s)
+			continue
+		}
+		cells = append(cells, s)
+	}
+	joined := len(cells) < len(l.cells)
+	l.cells = cells
+	return joined
 }
 
 // hasLeaders says whether the line is an entry of a table of contents.
@@ -188,6 +213,8 @@ func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
 			close++
 			if len(l.cells) < len(columns) {
 				partial++
+			} else if wrapped(above, l, columns) {
+				partial++
 			}
 		}
 		out[i] = len(l.cells) == len(columns) || columnOf(columns, l.cells[0]) == 0 || gap >= wrapGap*l.size
@@ -203,6 +230,24 @@ func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
 		out[1] = false
 	}
 	return out
+}
+
+// wrapped reports whether the cells of a line go on from those of the line above: in each column, its first word found no room there.
+func wrapped(above, l *line, columns []tableColumn) bool {
+	both := 0
+	for _, s := range l.cells {
+		k := columnOf(columns, s)
+		for _, a := range above.cells {
+			if columnOf(columns, a) != k {
+				continue
+			}
+			word, ok := s.firstWord()
+			if both++; !ok || a.u1+0.2*a.size+word <= columns[k].u1 {
+				return false
+			}
+		}
+	}
+	return both > 0
 }
 
 // columnOf returns the column that a cell overlaps most.
