@@ -50,3 +50,47 @@ func TestDeletedRoomIsGivenBack(t *testing.T) {
 		require.True(t, recalls(t, acme.Sub("b"), "where is the kettle?", "The kettle is on the shelf."))
 	})
 }
+
+// The same where what was deleted lies between what is left, so that no page of the file gets free.
+func TestRoomBetweenItemsIsGivenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "d")
+		svc, err := contextmem.Open(t.Context(), dir, nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }() // of the last one
+		acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+		info, err := acme.Info(t.Context())
+		require.NoError(t, err)
+		var ms []contextmem.Memory
+		var gone []string
+		for n := range 1000 {
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprint(n), Text: fmt.Sprintf("Box %d is in the cellar, and key %d in the drawer.", n, n)})
+			if n%2 == 0 {
+				gone = append(gone, fmt.Sprint(n))
+			}
+		}
+		sub := acme.Sub("a")
+		remember(t, sub, ms...)
+		size := func() int64 {
+			info, err := os.Stat(filepath.Join(dir, "tenants", info.UID[:2], info.UID, "store.db"))
+			require.NoError(t, err)
+			return info.Size()
+		}
+		require.NoError(t, svc.Close()) // which moves the log into the file
+		before := size()
+		svc, err = contextmem.Open(t.Context(), dir, nil)
+		require.NoError(t, err)
+		sub = svc.Tenant("acme").Sub("a")
+		for len(gone) > 0 {
+			n := min(100, len(gone))
+			_, err = sub.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{Class: contextmem.ClassMemory, IDs: gone[:n]})
+			require.NoError(t, err)
+			gone = gone[n:]
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Less(t, 10*size(), 6*before)
+		require.True(t, recalls(t, sub, "where is box 501?", "Box 501 is in the cellar, and key 501 in the drawer."))
+	})
+}

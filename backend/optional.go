@@ -249,6 +249,16 @@ type Tender interface {
 	Tend(ctx context.Context) (more bool, err error)
 }
 
+// Compacter is a [Store] whose files can be made anew without the room that deleted rows left between others. It is asked once its
+// workspace has been quiet for some seconds.
+//
+// If a Store does not implement Compacter, such room stays until new rows fill it.
+type Compacter interface {
+	// Compact does that where it is worth it. Reads and writes go on meanwhile: neither waits for longer than some hundredths of a second,
+	// and a write makes the attempt void. again reports that it was, or that it could not be made: the call is to be repeated later.
+	Compact(ctx context.Context) (again bool, err error)
+}
+
 // Measurer is a [Backend] or [Indexers] that tells how much memory its indexes take.
 //
 // If neither implements it, metrics leave that out.

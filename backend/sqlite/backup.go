@@ -272,19 +272,26 @@ func openPlain(path, vfs string) (*conn, error) {
 
 // vacuumInto writes a database, as it is at one moment, to a new file, durably. ctx interrupts it.
 func (b *backup) vacuumInto(ctx context.Context, path, to string) error {
+	b.db.o.apart.RLock()
+	defer b.db.o.apart.RUnlock()
 	c, err := openPlain(path, b.db.o.vfs)
 	if err != nil {
 		return err
 	}
-	e, ok := c.dc.(driver.ExecerContext)
-	if !ok {
-		return errors.Join(errors.New("sqlite: the driver cannot run scripts"), c.close())
-	}
-	_, err = e.ExecContext(ctx, "VACUUM INTO ?", []driver.NamedValue{{Ordinal: 1, Value: to}})
-	if err = errors.Join(translate(err), c.close()); err != nil {
+	if err = errors.Join(c.vacuumInto(ctx, to), c.close()); err != nil {
 		return err
 	}
 	return syncFile(to)
+}
+
+// vacuumInto writes the database, as it is at one moment, to a new file. ctx interrupts it.
+func (c *conn) vacuumInto(ctx context.Context, to string) error {
+	e, ok := c.dc.(driver.ExecerContext)
+	if !ok {
+		return errors.New("sqlite: the driver cannot run scripts")
+	}
+	_, err := e.ExecContext(ctx, "VACUUM INTO ?", []driver.NamedValue{{Ordinal: 1, Value: to}})
+	return translate(err)
 }
 
 func syncFile(path string) error {
@@ -349,6 +356,8 @@ func (d *DB) mark(ctx context.Context, uid, path string) (m storeMark, err error
 	if s != nil {
 		live, commits = s.standing()
 	}
+	d.o.apart.RLock()
+	defer d.o.apart.RUnlock()
 	c, err := openPlain(path, d.o.vfs)
 	if err != nil {
 		return m, err
@@ -372,10 +381,6 @@ func (d *DB) mark(ctx context.Context, uid, path string) (m storeMark, err error
 // standing returns the epoch of this opening and how many commits it has made.
 func (s *store) standing() (epoch uint64, commits int64) {
 	s.mu.Lock()
-	w := s.w
-	s.mu.Unlock()
-	if w != nil {
-		commits = w.groups.Load()
-	}
-	return s.epoch, commits
+	defer s.mu.Unlock()
+	return s.epoch, s.committed()
 }

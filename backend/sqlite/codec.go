@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/half"
 )
 
 // never is the stand-in for the zero time where an order is needed: before all others.
@@ -68,15 +70,34 @@ func hashOf(part int64, text string) int64 {
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }
 
+// halfMark stands behind a vector of 16-bit numbers, whose length is odd by it.
+const halfMark = 16
+
+// packVector returns a vector as it is stored: little-endian float32, or, where that is the same, as for the vectors of embedders
+// (see package pipeline), 16 bits each and halfMark.
 func packVector(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	if len(v) == 0 || slices.ContainsFunc(v, func(f float32) bool { return !half.Exact(f) }) {
+		b := make([]byte, 0, 4*len(v))
+		for _, f := range v {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+		}
+		return b
 	}
-	return b
+	b := make([]byte, 0, 2*len(v)+1)
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint16(b, half.Of(f))
+	}
+	return append(b, halfMark)
 }
 
 func unpackVector(b []byte) ([]float32, error) {
+	if n := len(b) / 2; len(b)%2 == 1 && b[2*n] == halfMark {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = half.Float(binary.LittleEndian.Uint16(b[2*i:]))
+		}
+		return v, nil
+	}
 	if len(b)%4 != 0 {
 		return nil, fmt.Errorf("vector of %d bytes: %w", len(b), backend.ErrCorrupt)
 	}

@@ -3,7 +3,11 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"sync"
+
+	"github.com/contextmem/contextmem/internal/atrest"
 )
 
 // file is an open database: its writer, its readers, and the calls under way. Most
@@ -20,15 +24,22 @@ type file struct {
 	uid     string // of the workspace; empty: the registry
 	onClose func() // runs once, at the end of close
 
-	mu sync.Mutex
-	w  *writer // nil before the first write
+	cipher *atrest.Cipher // nil: it is not encrypted
+	apart  *sync.RWMutex
+
+	mu     sync.Mutex
+	w      *writer // nil before the first write
+	before int64   // commits of writers before w
 }
 
 // openFile opens a database and brings it to its newest schema. start gives the
 // state of a writer, from what the database holds; it is called once for what the
 // readers need of it, and again for the writer.
 func openFile(ctx context.Context, path string, o Options, s schema, start func(c *conn) (state, error)) (*file, error) {
-	f := &file{path: path, logs: o.logs, ice: o.ice, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
+	if err := os.Remove(path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a crash
+		return nil, err
+	}
+	f := &file{path: path, logs: o.logs, ice: o.ice, cipher: o.cipher, apart: o.apart, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
 	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3, vfs: o.vfs}
 	f.readers = newPool(path, o.Readers, ro)
 	c, err := openConn(path, f.o)
@@ -66,6 +77,25 @@ func (f *file) writer() (*writer, error) {
 	}
 	f.w = startWriter(c, st, newLogSpace(f.path), f.logs)
 	return f.w, nil
+}
+
+// committed is how many commits this opening has made; the caller holds mu.
+func (f *file) committed() int64 {
+	if f.w == nil {
+		return f.before
+	}
+	return f.before + f.w.groups.Load()
+}
+
+// reopen closes all connections; the next calls open new ones. The caller holds mu, and no call is under way.
+func (f *file) reopen() error {
+	err := f.readers.reopen()
+	if f.w != nil {
+		f.before = f.committed()
+		err = errors.Join(err, f.w.close())
+		f.w = nil
+	}
+	return err
 }
 
 // write runs fn in a transaction; fn uses the writer's connection.

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,7 +46,8 @@ func schema4(t *testing.T, path string) {
 		for i := range src.chunks {
 			num := src.first + i
 			ch := backend.Chunk{Key: src.id + string(rune('0'+i))}
-			vector := packVector([]float32{float32(num), 1})
+			vector := binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(num))) // all were float32
+			vector = binary.LittleEndian.AppendUint32(vector, math.Float32bits(1))
 			do("INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading) VALUES (?, ?, ?, ?, ?, ?, '', '')",
 				num, src.num, i, hashOf(1, ch.Key), chunkSum(&ch), ch.Key)
 			do("INSERT INTO vectors (chunk, crc, data) VALUES (?, ?, ?)", num, checksum(vector), vector)

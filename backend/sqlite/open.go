@@ -57,6 +57,7 @@ type Options struct {
 	cipher *atrest.Cipher
 	logs   *logs
 	ice    *ice
+	apart  *sync.RWMutex // held for reading while a connection is open that is not of a file's writer and readers
 }
 
 func (o *Options) complete() (Options, error) {
@@ -124,7 +125,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.logs, opts.ice = newLogs(), new(ice)
+	opts.logs, opts.ice, opts.apart = newLogs(), new(ice), new(sync.RWMutex)
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
 	file := filepath.Join(dir, "deployment.db")
 	if err = d.checkMoved(); err == nil {

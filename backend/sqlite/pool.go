@@ -149,6 +149,18 @@ func (p *pool) opened(c *conn) (*conn, error) {
 	return c, nil
 }
 
+// reopen closes the connections; the next calls open new ones. No call may be under way.
+func (p *pool) reopen() error {
+	var errs []error
+	for range len(p.free) {
+		if c := <-p.free; c != nil {
+			errs = append(errs, c.close())
+		}
+		p.free <- nil
+	}
+	return errors.Join(errs...)
+}
+
 // close closes the connections; no call may be under way.
 func (p *pool) close() error {
 	var errs []error

@@ -128,6 +128,8 @@ func (s side) Read(ctx context.Context, uid string, f func(move.View) error) (er
 	if err := s.d.fits(path); err != nil {
 		return err
 	}
+	s.d.o.apart.RLock()
+	defer s.d.o.apart.RUnlock()
 	c, err := openConn(path, connOptions{readOnly: true, cacheBytes: s.d.o.CacheBytes, vfs: s.d.o.vfs})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
@@ -20,6 +21,8 @@ type store struct {
 	epoch     uint64 // of this opening
 	giving    bool   // Tend gives free pages back
 	rewritten bool   // a file of an earlier release was made anew
+	judged    uint64 // the version at which Compact found the file full enough, or made it so
+	since     since
 	cache     *rowCache
 	words     func(predicate, context string) []uint64 // of relations of entities that cache holds; nil: they are not kept
 }
@@ -30,7 +33,7 @@ var (
 )
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{cache: newCache(o.CacheBytes / 2), epoch: newEpoch()}
+	s := &store{cache: newCache(o.CacheBytes / 2), epoch: newEpoch(), judged: math.MaxUint64}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, g, err := readLag(c)
 		if err != nil {
@@ -111,6 +114,7 @@ func readValue(ctx context.Context, c *conn, name string) (value []byte, err err
 
 func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 	return s.change(ctx, func(t *tx) error {
+		t.value = name
 		have, err := readValue(bg, t.c, name)
 		if err == nil && !bytes.Equal(have, old) {
 			err = fmt.Errorf("set %q: it was changed since it was read: %w", name, backend.ErrConflict)

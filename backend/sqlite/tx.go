@@ -39,6 +39,8 @@ type tx struct {
 	entities *lru[entityKey, entityRef]
 	aliases  map[int64]*aliases        // by partition; loaded when needed
 	stated   map[int64]map[string]bool // keys that sources name aliases of, by partition; loaded when needed
+	value    string                    // the name of the only thing that the call under way writes
+	since    *since                    // the store's
 	inserted bool                      // the call under way put new rows into the caches
 	dirty    bool                      // an earlier call of this transaction did
 
@@ -76,7 +78,7 @@ type lags struct{ now, base, saved lag }
 
 func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 	t := &tx{
-		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, epochs: e, succeeded: &s.succeeded,
+		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, epochs: e, succeeded: &s.succeeded, since: &s.since,
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
 		entities: newLRU[entityKey, entityRef](entityCacheSize),
@@ -91,7 +93,7 @@ func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 
 func (t *tx) mark() {
 	t.saved, t.lag.saved = t.led, t.lag.now
-	t.inserted = false
+	t.inserted, t.value = false, ""
 	t.dropped = nil
 }
 
@@ -115,6 +117,7 @@ func (t *tx) forget() {
 }
 
 func (t *tx) settle() error {
+	t.since.note(t.value)
 	if err := writeSums(t.c, t.partSums); err != nil {
 		return err
 	}

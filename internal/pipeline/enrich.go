@@ -6,6 +6,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/half"
 	"github.com/contextmem/contextmem/internal/item"
 )
 
@@ -92,7 +93,7 @@ func (j *job) reading(i int) reading {
 }
 
 // embedTexts calls set with the vector of each text, which it asks the embedder for in
-// calls of at most maxEmbedTexts.
+// calls of at most maxEmbedTexts. Vectors are rounded to what stores keep in half the room; see package half.
 func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int, v []float32)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -108,8 +109,10 @@ func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int,
 		if len(vecs) != len(part) {
 			return errCount
 		}
+		dim := e.Dim()
+		room := make([]float32, dim*len(part)) // what the embedder returned stays as it is
 		for i, v := range vecs {
-			if len(v) != e.Dim() {
+			if len(v) != dim {
 				return errDim
 			}
 			for _, x := range v {
@@ -117,7 +120,7 @@ func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int,
 					return errNumber
 				}
 			}
-			set(from+i, v)
+			set(from+i, half.Rounded(room[i*dim:i*dim:(i+1)*dim], v))
 		}
 	}
 	return nil

@@ -23,6 +23,7 @@ type errand struct {
 	name  string
 	line  []string        // uids in order of service
 	in    map[string]bool // those in line
+	at    string          // the one that is worked on; empty: none
 	kick  chan struct{}
 	pause func() time.Time                                 // nothing is done until then
 	some  func(sp *workspace.Space) (more bool, err error) // does a slice
@@ -58,6 +59,18 @@ func (c *Scheduler) next(e *errand) (uid string) {
 	return uid
 }
 
+// enter notes which workspace an errand works on. One that is held is sent back to the end of the line.
+func (c *Scheduler) enter(e *errand, uid string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if uid == c.held {
+		c.send(e, uid)
+		return false
+	}
+	e.at = uid
+	return true
+}
+
 // run does an errand until the gate closes.
 func (c *Scheduler) run(e *errand) {
 	failures := 0
@@ -77,6 +90,10 @@ func (c *Scheduler) run(e *errand) {
 		if c.gate.Life().Err() != nil {
 			return
 		}
+		if !c.enter(e, uid) {
+			c.wait(heldPause)
+			continue
+		}
 		more, err := c.do(e, uid)
 		if err != nil && c.gate.Life().Err() == nil {
 			c.Logger.Warn(e.name+" a tenant failed", "uid", uid, "err", err)
@@ -86,6 +103,7 @@ func (c *Scheduler) run(e *errand) {
 			failures = 0
 		}
 		c.mu.Lock()
+		e.at = ""
 		switch {
 		case more:
 			c.send(e, uid)

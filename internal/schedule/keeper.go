@@ -71,9 +71,42 @@ func (c *Scheduler) tend(uid string) error {
 		}
 	}
 	if t, ok := sp.Store.(backend.Tender); ok {
-		return c.tendOne(ctx, t)
+		if err := c.tendOne(ctx, t); err != nil {
+			return err
+		}
+	}
+	if t, ok := sp.Store.(backend.Compacter); ok && quiet {
+		c.idle()
+		c.hold(uid)
+		again, err := t.Compact(ctx)
+		c.hold("")
+		if again {
+			c.Upkeep(uid)
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// heldPause is how long an errand leaves a workspace alone whose files are being made anew: what it writes would make that void.
+const heldPause = 50 * time.Millisecond
+
+// hold keeps errands from a workspace, and waits for those that work on it; the empty uid lets them go on.
+func (c *Scheduler) hold(uid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = uid
+	for uid != "" && (c.refiner.at == uid || c.comparer.at == uid) && c.gate.Life().Err() == nil {
+		changed := c.changed
+		c.mu.Unlock()
+		select {
+		case <-changed:
+		case <-c.gate.Life().Done():
+		}
+		c.mu.Lock()
+	}
 }
 
 // quiet reports whether a workspace has had nothing to do for a while.

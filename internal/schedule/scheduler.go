@@ -63,6 +63,7 @@ type Scheduler struct {
 	refiner  *errand
 	comparer *errand
 	upkeep   map[string]bool // uids of workspaces that may have work that can wait
+	held     string          // the uid of a workspace that errands leave alone
 	changed  chan struct{}   // closed and replaced when pending or counts change
 	stopping bool
 

@@ -245,14 +245,20 @@ func halve(ctx context.Context, s *settings) (err error) {
 		return err
 	}
 	fmt.Printf("half deleted in %.1f s; recall meanwhile %s\n", deleted.Seconds(), quantiles(took))
+	took = nil
 	for at := range 10 {
 		if err := tellRoom(s, (s.n+s.behind)/2); err != nil {
 			return err
 		}
-		if at < 9 {
-			time.Sleep(10 * time.Second)
+		for end := time.Now().Add(10 * time.Second); at < 9 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			began := time.Now()
+			if _, err := ask(ctx, sub, len(took), contextmem.Recall{}); err != nil {
+				return err
+			}
+			took = append(took, time.Since(began))
 		}
 	}
+	fmt.Printf("recall while room is given back: %s\n", quantiles(took))
 	return nil
 }
 

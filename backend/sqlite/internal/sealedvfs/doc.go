@@ -71,6 +71,18 @@ func Look(path string, c *atrest.Cipher) (State, error) {
 	return Fits, nil
 }
 
+// ReadPage reads a page of a database file, counted from 0. One that is just being written does not open.
+func ReadPage(f io.ReaderAt, at int64, c *atrest.Cipher) ([]byte, error) {
+	stored := make([]byte, pageBytes+atrest.Overhead)
+	if _, err := f.ReadAt(stored, at*int64(len(stored))); err != nil {
+		return nil, err
+	}
+	page := make([]byte, pageBytes)
+	var p [PlaceBytes]byte
+	place(&p, Other, at)
+	return page, c.Open(page, stored, p[:])
+}
+
 func ignoreEnd(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil

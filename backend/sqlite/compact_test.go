@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// halved returns a store in which every other item was deleted again, and the numbers of those that are left.
+func halved(t *testing.T, dir string, o *Options) (d *DB, s *store, left []int64) {
+	t.Helper()
+	d, s = reopenWith(t, dir, o)
+	for n := range 4 {
+		accepted := pipe(t, s, rand.New(rand.NewPCG(uint64(n), 7)), 200*n, 200*n+200)
+		var gone []string
+		for i, a := range accepted {
+			if i%2 == 0 {
+				left = append(left, a.Num)
+				continue
+			}
+			src, err := s.SourcesByNum(t.Context(), []int64{a.Num})
+			require.NoError(t, err)
+			gone = append(gone, src[0].ID)
+		}
+		_, err := s.Delete(t.Context(), testPart, gone, backend.DeleteOptions{})
+		require.NoError(t, err)
+	}
+	return d, s, left
+}
+
+func sizeOf(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.Size()
+}
+
+// readAll reads what is left of items.
+func readAll(t *testing.T, s *store, nums []int64) {
+	t.Helper()
+	for _, num := range nums {
+		data, err := s.Content(t.Context(), num, backend.Original)
+		require.NoError(t, err)
+		require.NotEmpty(t, data)
+	}
+}
+
+// A file that is half empty is made anew beside reads, once, and is what it was.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	for name, o := range both("plain", "encrypted") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			d, s, left := halved(t, dir, o)
+			tend(t, s)
+			require.NoError(t, s.checkpoint(t.Context()))
+			before, commits, seq := sizeOf(t, s.path), s.committed(), s.LastSeq()
+			full, err := fullness(s.path, s.cipher)
+			require.NoError(t, err)
+			require.Less(t, full, fullEnough)
+
+			ctx, stop := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() {
+					for i := 0; ctx.Err() == nil; i++ {
+						_, err := s.Content(t.Context(), left[i%len(left)], backend.Original)
+						assert.NoError(t, err)
+					}
+				})
+			}
+			again, err := s.Compact(t.Context())
+			stop()
+			wg.Wait()
+			require.NoError(t, err)
+			require.False(t, again)
+			after := sizeOf(t, s.path)
+			assert.Less(t, 10*after, 7*before)
+			full, err = fullness(s.path, s.cipher)
+			require.NoError(t, err)
+			assert.Greater(t, full, .7)
+			_, free, mode, err := s.room(t.Context())
+			require.NoError(t, err)
+			assert.Zero(t, free)
+			assert.EqualValues(t, incremental, mode)
+			check(t, s)
+			readAll(t, s, left)
+			assert.Equal(t, seq, s.LastSeq())
+			assert.Equal(t, commits, s.committed(), "a backup tells states apart by it")
+			assert.NoFileExists(t, s.path+compactSuffix)
+
+			again, err = s.Compact(t.Context())
+			require.NoError(t, err)
+			assert.False(t, again)
+			assert.Equal(t, after, sizeOf(t, s.path))
+			pipe(t, s, rand.New(rand.NewPCG(1, 8)), 5000, 5100)
+			assert.Greater(t, s.committed(), commits)
+			require.NoError(t, d.Close())
+
+			require.NoError(t, os.WriteFile(s.path+compactSuffix, []byte("of a process that was killed"), 0o600))
+			_, s = reopenWith(t, dir, o)
+			assert.NoFileExists(t, s.path+compactSuffix)
+			check(t, s)
+			readAll(t, s, left)
+		})
+	}
+}
+
+// A copy takes the place of a file only if nothing was written since it was begun, and nobody reads the file.
+func TestCompactGivesWay(t *testing.T) {
+	t.Parallel()
+	_, s, left := halved(t, t.TempDir(), nil)
+	for _, name := range []string{"old", "gone"} {
+		require.NoError(t, s.Set(t.Context(), name, nil, []byte("one")))
+	}
+	to := filepath.Join(t.TempDir(), "copy")
+	copied := func() {
+		_ = os.Remove(to)
+		s.sinceNow()
+		worth, err := s.compacted(t.Context(), to)
+		require.NoError(t, err)
+		require.True(t, worth)
+	}
+	copied()
+	pipe(t, s, rand.New(rand.NewPCG(1, 8)), 5000, 5001)
+	again, err := s.takeName(t.Context(), to)
+	require.NoError(t, err)
+	require.True(t, again, "something was written")
+
+	copied()
+	s.apart.RLock()
+	again, err = s.takeName(t.Context(), to)
+	s.apart.RUnlock()
+	require.NoError(t, err)
+	require.True(t, again, "a backup is made")
+
+	// It gets the values that were written meanwhile. A read that is under way is waited for.
+	require.NoError(t, s.Set(t.Context(), "new", nil, []byte("yes")))
+	require.NoError(t, s.Set(t.Context(), "old", []byte("one"), []byte("two")))
+	require.NoError(t, s.Set(t.Context(), "gone", []byte("one"), nil))
+	reading, read := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		assert.NoError(t, s.read(t.Context(), func(*conn) error {
+			close(reading)
+			<-read
+			return nil
+		}))
+	})
+	<-reading
+	before := sizeOf(t, s.path)
+	wg.Go(func() {
+		again, err := s.takeName(t.Context(), to)
+		assert.NoError(t, err)
+		assert.False(t, again)
+	})
+	readAll(t, s, left) // others read on
+	close(read)
+	wg.Wait()
+	assert.Less(t, sizeOf(t, s.path), before)
+	check(t, s)
+	require.NoError(t, s.read(t.Context(), func(c *conn) error { // past the cache
+		for name, want := range map[string]string{"new": "yes", "old": "two", "gone": ""} {
+			v, err := readValue(t.Context(), c, name)
+			require.NoError(t, err)
+			assert.Equal(t, want, string(v), name)
+		}
+		return nil
+	}))
+	readAll(t, s, left)
+
+	// A write ends a copy that is under way.
+	s.sinceNow()
+	ctx, stop := s.untilOvertaken(t.Context())
+	defer stop()
+	pipe(t, s, rand.New(rand.NewPCG(2, 8)), 6000, 6001)
+	<-ctx.Done()
+	require.ErrorIs(t, context.Cause(ctx), errOvertaken)
+}

@@ -1,0 +1,65 @@
+// Package half converts numbers to IEEE 754 binary16 and back, and rounds vectors to what that can hold, so that they are stored in half the room.
+package half
+
+import (
+	"math"
+	"slices"
+)
+
+// Bounds of the greatest magnitude in a vector that is rounded. Below the lower one, numbers that matter would lose digits; above the upper
+// one they would not fit.
+const (
+	least = 1. / 256
+	most  = 65504
+)
+
+// Rounded returns v with each number rounded to the nearest that 16 bits hold, ties to even: to 11 significant bits, or to a multiple of
+// 2^-24 below 2^-14. The result lies in dst where that has the room. Where it would lose more, as the greatest magnitude
+// is not between 2^-8 and 65504, it is v itself.
+func Rounded(dst, v []float32) []float32 {
+	top := float32(0)
+	for _, f := range v {
+		top = max(top, float32(math.Abs(float64(f))))
+	}
+	if !(top >= least && top <= most) {
+		return v
+	}
+	dst = slices.Grow(dst[:0], len(v))[:len(v)]
+	for i, f := range v {
+		dst[i] = Float(Of(f))
+	}
+	return dst
+}
+
+// Exact reports whether 16 bits hold a number as it is.
+func Exact(f float32) bool { return math.Float32bits(Float(Of(f))) == math.Float32bits(f) }
+
+// Of returns the 16 bits that are nearest to a number; infinity where it is too large.
+func Of(f float32) uint16 {
+	b := math.Float32bits(f)
+	sign, abs := uint16(b>>16)&0x8000, b&0x7FFFFFFF
+	switch {
+	case abs > 0x7F800000: // not a number
+		return sign | 0x7E00
+	case abs >= 0x477FF000: // 65520 and above
+		return sign | 0x7C00
+	case abs < 0x38800000: // below 2^-14: multiples of 2^-24
+		// In a sum with 0.5 the lowest bit stands for 2^-24, and the addition rounds.
+		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-0x3F000000)
+	}
+	abs += 0xFFF + abs>>13&1 // rounds to even
+	return sign | uint16((abs-0x38000000)>>13)
+}
+
+// Float returns the number that 16 bits stand for.
+func Float(h uint16) float32 {
+	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1F), uint32(h&0x3FF)
+	switch exp {
+	case 0:
+		f := float32(frac) * (1. / (1 << 24))
+		return math.Float32frombits(math.Float32bits(f) | sign)
+	case 0x1F:
+		return math.Float32frombits(sign | 0x7F800000 | frac<<13)
+	}
+	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
+}

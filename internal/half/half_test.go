@@ -1,0 +1,70 @@
+package half
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each of the 65,536 values comes back, and between two neighbours the nearer one is taken, the even one in the middle.
+func TestAllValues(t *testing.T) {
+	for i := range 1 << 16 {
+		h := uint16(i)
+		f := Float(h)
+		if f != f {
+			require.Equal(t, uint16(0x7E00), Of(f)&0x7FFF)
+			continue
+		}
+		require.Equal(t, h, Of(f))
+		require.True(t, Exact(f))
+		if h&0x7FFF >= 0x7BFF { // none above
+			continue
+		}
+		next := Float(h + 1)
+		middle := float32((float64(f) + float64(next)) / 2) // it has one bit more: exact
+		even := h + h&1
+		require.Equal(t, even, Of(middle), "%x", h)
+		require.Equal(t, h, Of(math.Nextafter32(middle, f)), "%x", h)
+		require.Equal(t, h+1, Of(math.Nextafter32(middle, next)), "%x", h)
+		require.False(t, Exact(middle))
+	}
+	assert.Equal(t, float32(1), Float(0x3C00))
+	assert.Equal(t, float32(-2), Float(0xC000))
+	assert.Equal(t, float32(65504), Float(0x7BFF))
+	assert.Equal(t, float32(1./(1<<24)), Float(1))
+	assert.Equal(t, uint16(0x7C00), Of(65520))
+	assert.Equal(t, uint16(0xFC00), Of(float32(math.Inf(-1))))
+	assert.Zero(t, Of(1e-30))
+}
+
+func TestRounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	v := make([]float32, 384)
+	norm := 0.
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+		norm += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(norm))
+	}
+	was := append([]float32(nil), v...)
+	got := Rounded(nil, v)
+	require.Equal(t, was, v)
+	dot, own := 0., 0.
+	for i, f := range got {
+		require.True(t, Exact(f))
+		dot += float64(f) * float64(v[i])
+		own += float64(f) * float64(f)
+	}
+	assert.InDelta(t, 1, dot, 1e-4)
+	assert.InDelta(t, 1, dot/math.Sqrt(own), 1e-7)
+	assert.Equal(t, got, Rounded(nil, got))
+	for name, v := range map[string][]float32{"tiny": {1e-4, 2e-4}, "huge": {1, 70000}, "zero": {0, 0}, "none": nil} {
+		out := Rounded(make([]float32, 0, 8), v)
+		assert.Equal(t, v, out, name)
+	}
+}
