@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend/sqlite"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/atrest"
+	"github.com/contextmem/contextmem/internal/backup"
 )
 
 // BackupReport is what [Service.Backup] did.
@@ -33,11 +34,22 @@ type BackupReport struct {
 // either: they are built again from the stored vectors when a tenant is first opened.
 //
 // When single tenants can't be read the others are backed up, and the error says so with a report that names them. fault.ErrExists
-// when the directory holds anything else than a backup. It needs a backend that implements backend.Backuper, as that of [Open] does.
+// when the directory holds anything else than a backup. A deployment in PostgreSQL is copied as it was at one moment, by way of a
+// folder beside the directory, so that there must be room for two copies; Restore makes a directory of it, which the command migrate moves to a database. It needs a backend that implements backend.Backuper, as that of [Open] does.
 func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) {
 	const op = "backup"
 	var r backend.BackupReport
 	err := s.call(func() error {
+		if shot := backup.Of(s.be); shot != nil {
+			ctx, cancel := s.gate.Bind(ctx)
+			defer cancel()
+			return fault.Wrap(op, "", "", s.leases.HoldSoon(ctx, leaseOfSecret, func(ctx context.Context) error {
+				return s.secrets.Copied(ctx, func(files map[string][]byte) (err error) {
+					r, err = backup.Write(ctx, shot, dir, files)
+					return err
+				})
+			}))
+		}
 		b, ok := s.be.(backend.Backuper)
 		if !ok {
 			return &fault.Error{Op: op, Kind: fault.KindConflict, Err: errors.ErrUnsupported}

@@ -29,7 +29,8 @@ type (
 // not, and what feedback taught about them. Of other items nothing changes; what they say about the same person
 // stays. Erasing rewrites the tenant's store, and its writes wait meanwhile: a second for each few hundred megabytes.
 // Backups and exports that were made before are files of their own and keep what was in them. What nobody else has is
-// counted in the receipt: an item that is not there is no error. After an error a repeat goes on. It needs a
+// counted in the receipt: an item that is not there is no error. After an error a repeat goes on. Over a database the receipt
+// names in Remains what the call could not reach, such as the log of the database. It needs a
 // backend that implements backend.Purger, as that of [Open] does.
 func (s Sub) Erase(ctx context.Context, q EraseRequest) (EraseReceipt, error) {
 	return s.erase(ctx, "erase", q, false)
@@ -56,12 +57,12 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 	if r.TenantUID = ref.UID; !all {
 		r.Sub, eq.Subs = name, []string{name}
 	}
-	e := erase.Engine{Registry: s.svc.reg, Deleted: s.svc.sched.Deleted, Feedback: s.svc.eraseFeedback}
+	e := erase.Engine{Registry: s.svc.reg, Deleted: s.svc.sched.Deleted, Feedback: s.svc.eraseFeedback, Others: s.svc.leases != nil}
 	n, err := e.Run(ctx, ref, eq)
 	if err != nil {
 		return EraseReceipt{}, fault.Wrap(op, fault.Tenant, s.tenant, err)
 	}
-	r.Items, r.Events, r.Feedback, r.Ended = n.Items, n.Events, n.Feedback, now()
+	r.Items, r.Events, r.Feedback, r.Remains, r.Ended = n.Items, n.Events, n.Feedback, n.Remains, now()
 	r.Signature, err = s.svc.secrets.Sign(func(key string) ([]byte, error) {
 		r.Key = key
 		return signed(r)

@@ -68,6 +68,9 @@ func (s *Service) VerifyKey(ctx context.Context, text string) (Key, error) {
 	return called(s, func() (Key, error) { return s.keys.Verify(ctx, "verify key", text) })
 }
 
+// leaseOfSecret is held by who replaces the key, or needs it to stay.
+const leaseOfSecret = "secret"
+
 // RotateSecretKey replaces the key that seals webhook secrets and connector credentials and seals all of them again.
 // The new key has 32 bytes; nil makes a random one, which the key file or the registry keeps. A deployment that was opened with
 // Options.SecretKey needs a key, which is given at the next opening; until then the old one opens it as well. When the call fails or
@@ -81,7 +84,7 @@ func (s *Service) RotateSecretKey(ctx context.Context, key []byte) error {
 		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "is required: the deployment was opened with option SecretKey")
 	}
 	return s.call(func() error {
-		return fault.Wrap(op, fault.Key, "", s.leases.HoldSoon(ctx, "secret", func(ctx context.Context) error {
+		return fault.Wrap(op, fault.Key, "", s.leases.HoldSoon(ctx, leaseOfSecret, func(ctx context.Context) error {
 			return s.secrets.Rotate(ctx, key, s.webhooks, s.connectors)
 		}))
 	})

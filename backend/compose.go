@@ -14,6 +14,9 @@ type composed struct {
 	indexers Indexers
 }
 
+// Stores returns the keeper of stores.
+func (c *composed) Stores() Stores { return c.stores }
+
 func (c *composed) Registry() Registry { return c.stores.Registry() }
 
 func (c *composed) OpenWorkspace(ctx context.Context, uid string) (Workspace, error) {

@@ -223,6 +223,14 @@ type Purger interface {
 	Purge(ctx context.Context) error
 }
 
+// Remainer is a [Purger] whose Purge leaves something in places that it cannot reach. A receipt of an erasure names them.
+//
+// If a Purger does not implement Remainer, Purge leaves nothing.
+type Remainer interface {
+	// Remains names the places, and what removes it there.
+	Remains() []string
+}
+
 // EventEraser is a [Store] or a [Registry] that forgets what happened to items: events
 // in the outbox of a Store, deliveries in a Registry. Erasing needs both.
 type EventEraser interface {

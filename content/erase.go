@@ -19,10 +19,11 @@ type EraseReceipt struct {
 	IDs       []string  // as in the request
 	User      string    // as in the request
 	Began     time.Time // UTC
-	Ended     time.Time // UTC; from then on no byte of it was in a file
+	Ended     time.Time // UTC; from then on no byte of it was in a file of the deployment, beside what Remains names
 	Items     int       // items erased, with their chunks, vectors, content and graph
 	Events    int       // events and webhook deliveries about them
 	Feedback  int       // records of feedback, and what they taught
+	Remains   []string  `json:",omitempty"` // places out of reach that may still hold it, such as the log of a database; nil: none is known
 	Key       string    // names the key of the signature
 	Signature string    // HMAC-SHA256 over the rest as JSON, in hexadecimal digits
 }

@@ -59,6 +59,10 @@ type Options struct {
 	ListenURL string
 	// Moving lets a deployment be opened that [DB.Side] was moved away from, or whose filling has not ended; others are refused with [backend.ErrMoved].
 	Moving bool
+	// Rewrite has erasing rewrite the tables that the tenant's rows stand in, by VACUUM FULL, so that no old version of a row is left in their
+	// files. Calls on these tables, which other tenants stand in too, wait meanwhile, and there must be room for a copy. Default: old versions leave
+	// the tables, and their files when the space is used again.
+	Rewrite bool
 }
 
 func (o *Options) complete() (Options, error) {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -22,6 +23,7 @@ var guarded = []string{"ledgers", "sources", "events", "workspaces", "tenants", 
 type side struct {
 	d      *DB
 	name   string
+	shot   string        // the snapshot that is read; empty: what is there
 	frozen *pgxpool.Conn // in a transaction that keeps all writes waiting; nil: they are not
 }
 
@@ -40,6 +42,37 @@ func (d *DB) Side(ctx context.Context) (move.Side, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Snapshot returns the deployment as it is now, as a side that can be read from: until end is called it does not change. revs are its stamps from before.
+func (d *DB) Snapshot(ctx context.Context) (from move.Side, revs map[string]int64, end func(), err error) {
+	x, err := d.Side(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s := x.(*side)
+	if revs, err = s.Stamps(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	err = d.retry(ctx, func() error {
+		pc, err := d.pool.Acquire(ctx)
+		if err != nil {
+			return translate(err)
+		}
+		for _, sql := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL idle_in_transaction_session_timeout = 0"} {
+			if _, err := pc.Exec(ctx, sql); err != nil {
+				giveBack(pc)
+				return translate(err)
+			}
+		}
+		if err := pc.QueryRow(ctx, "SELECT pg_export_snapshot()").Scan(&s.shot); err != nil {
+			giveBack(pc)
+			return translate(err)
+		}
+		end = func() { giveBack(pc) }
+		return nil
+	})
+	return s, revs, end, err
 }
 
 // checkMoved refuses a database whose content is elsewhere.
@@ -186,6 +219,9 @@ func (s *side) Read(ctx context.Context, uid string, f func(move.View) error) er
 		return f(emptyView{})
 	}
 	return s.d.read(ctx, sc, func(c *conn) error {
+		if s.shot != "" { // before any query of the transaction
+			c.pending = slices.Insert(c.pending, 1, statement{sql: "SET TRANSACTION SNAPSHOT '" + s.shot + "'"})
+		}
 		return f(&view{sc, func(_ context.Context, g func(*conn) error) error { return g(c) }})
 	})
 }

@@ -36,6 +36,19 @@ var _ backend.Backuper = (*DB)(nil)
 // far a connector has read, is never newer than the workspace. Deliveries of events are then taken from the
 // registry as it is at the end: an event that a workspace has handed over meanwhile is in one of the two.
 func (d *DB) Backup(ctx context.Context, dir string, beside map[string][]byte) (r backend.BackupReport, err error) {
+	return d.backup(ctx, dir, beside, nil)
+}
+
+// BackupCopy is [DB.Backup] of a directory that is a copy of a deployment elsewhere. revs has a number for each workspace that rises there with each
+// change, as it was before the copy was made: one with the number that the backup has is not copied again.
+func (d *DB) BackupCopy(ctx context.Context, dir string, beside map[string][]byte, revs map[string]int64) (backend.BackupReport, error) {
+	if revs == nil {
+		revs = make(map[string]int64)
+	}
+	return d.backup(ctx, dir, beside, revs)
+}
+
+func (d *DB) backup(ctx context.Context, dir string, beside map[string][]byte, revs map[string]int64) (r backend.BackupReport, err error) {
 	if err := d.enter(ctx); err != nil {
 		return r, err
 	}
@@ -44,6 +57,7 @@ func (d *DB) Backup(ctx context.Context, dir string, beside map[string][]byte) (
 	if err != nil {
 		return r, fmt.Errorf("back up: %w", err)
 	}
+	b.revs = revs
 	defer func() { err = errors.Join(err, dirlock.Unlock(b.lock), b.lock.Close()) }()
 	if err := b.run(ctx, beside); err != nil {
 		return r, errors.Join(fmt.Errorf("back up: %w", err), b.sweep(b.old))
@@ -54,6 +68,7 @@ func (d *DB) Backup(ctx context.Context, dir string, beside map[string][]byte) (
 // backup is a call of Backup.
 type backup struct {
 	db     *DB
+	revs   map[string]int64 // see BackupCopy; nil: the directory is no copy
 	dir    string
 	lock   *os.File
 	old    *backupManifest // what the directory holds; never nil
@@ -176,6 +191,11 @@ func (b *backup) workspace(ctx context.Context, uid string) error {
 	had = had && old.here(b.dir)
 	path := filepath.Join(b.db.path(uid), "store.db")
 	mark, err := b.db.mark(ctx, uid, path)
+	if b.revs != nil { // the copy was written at once, whatever is in it
+		if mark.Commits = b.revs[uid]; mark.Commits == 0 {
+			mark.Epoch = 0
+		}
+	}
 	if err == nil && had && mark.same(old.Mark) {
 		b.next.add(uid, old)
 		b.report.Kept++

@@ -19,3 +19,16 @@ func (s *Secrets) Beside(ctx context.Context, f func(files map[string][]byte) er
 	}
 	return f(files)
 }
+
+// Copied calls f with the files that belong beside a copy of the registry in a directory: the key, where the registry keeps it. The caller makes sure that no
+// process rotates the key meanwhile.
+func (s *Secrets) Copied(ctx context.Context, f func(files map[string][]byte) error) error {
+	if err := s.follow(ctx); err != nil {
+		return err
+	}
+	files := make(map[string][]byte)
+	if _, kept := s.store.(RegistryKey); kept {
+		files[keyFile] = s.key()
+	}
+	return f(files)
+}

@@ -32,6 +32,7 @@ type Counts struct {
 	Items    int // with their chunks, vectors, content and graph
 	Events   int // events and deliveries about them
 	Feedback int // what feedback taught about them, and the records of it
+	Remains  []string
 }
 
 // Engine erases.
@@ -42,7 +43,12 @@ type Engine struct {
 	// Feedback deletes the records of feedback of an organisation about a tenant that are of one of the sub-tenants,
 	// of any for nil, or name one of the items, of none for nil.
 	Feedback func(ctx context.Context, org, tenant string, subs, ids []string) (int, error)
+	// Others says that other processes have the deployment open.
+	Others bool
 }
+
+// others is what an erasure does not reach where other processes have the deployment open.
+const others = "index files of other processes, which rewrite them by and by: delete their folder below --data while they do not run"
 
 const (
 	batch = 500 // items deleted together
@@ -99,7 +105,29 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 			return r.out, err
 		}
 	}
+	r.remains(store, registry)
 	return r.out, nil
+}
+
+// remains collects where something of what was erased may be left.
+func (r *run) remains(purged ...any) {
+	for _, x := range r.ref.Workspace.Indexes() {
+		purged = append(purged, x)
+	}
+	if r.Others {
+		r.out.Remains = append(r.out.Remains, others)
+	}
+	for _, x := range purged {
+		t, ok := x.(backend.Remainer)
+		if !ok {
+			continue
+		}
+		for _, place := range t.Remains() {
+			if !slices.Contains(r.out.Remains, place) {
+				r.out.Remains = append(r.out.Remains, place)
+			}
+		}
+	}
 }
 
 // subs completes the sub-tenants of a request; what has expired is removed, lest it hides one.

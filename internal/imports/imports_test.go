@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"shared"},
 	{"httpapi", "console", "client", "eval", "bench"},
 	{""},
-	{"models/e5-bge", "internal/vectors", "internal/search", "internal/transfer", "internal/verify", "internal/erase"},
+	{"models/e5-bge", "internal/vectors", "internal/search", "internal/transfer", "internal/verify", "internal/erase", "internal/backup"},
 	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual"},
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego", "internal/models/modeltest"},
 	{"internal/pipeline", "internal/metadata", "internal/lease", "internal/usage", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/llm", "judge/neural", "facts/llm",

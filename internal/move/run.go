@@ -64,15 +64,35 @@ const (
 
 // Run copies everything and switches. It can be called again after it was cut off anywhere.
 func Run(ctx context.Context, c Config) (*Report, error) {
-	m := &mover{Config: c, stamps: make(map[string]int64), totals: make(map[string]map[string]sums), pending: make(map[string]bool)}
-	if m.Workers == 0 {
-		m.Workers = 4
-	}
-	r, err := m.run(ctx)
+	r, err := newMover(c).run(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("move from %s to %s: %w", c.From.Name(), c.To.Name(), err)
 	}
 	return r, nil
+}
+
+// Copy copies what From has to To, which is empty, and marks neither. From does not change meanwhile, nor does anything else write to To.
+func Copy(ctx context.Context, c Config) (*Report, error) {
+	m := newMover(c)
+	err := m.empty(ctx)
+	if err == nil {
+		_, err = m.pass(ctx)
+	}
+	if err == nil {
+		err = m.wake(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copy %s to %s: %w", c.From.Name(), c.To.Name(), err)
+	}
+	return m.report(), nil
+}
+
+func newMover(c Config) *mover {
+	m := &mover{Config: c, stamps: make(map[string]int64), totals: make(map[string]map[string]sums), pending: make(map[string]bool)}
+	if m.Workers == 0 {
+		m.Workers = 4
+	}
+	return m
 }
 
 type mover struct {

@@ -1,0 +1,209 @@
+package postgres
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/judge"
+)
+
+var erased = []string{"Quibblefrost", "Zanthorpe", "Ophidianne", "blorptitle", "vundermeta", "krazzfield", "glimmerold", "snorkelid"}
+
+// eraseSome fills a deployment with what is then erased.
+func eraseSome(t *testing.T, p *process) contextmem.EraseReceipt {
+	t.Helper()
+	ctx := t.Context()
+	_, err := p.CreateTenant(ctx, contextmem.TenantSpec{ID: "acme", Schema: []contextmem.Field{{Name: "place", Match: true}}})
+	require.NoError(t, err)
+	require.NoError(t, p.Tenant("acme").WaitReady(ctx))
+	sub := p.sub()
+	remember(t, sub, contextmem.Memory{ID: "snorkelid", Title: "The blorptitle", Text: "Glimmerold was here first, and left."})
+	require.NoError(t, p.Drain(ctx))
+	remember(t, sub, contextmem.Memory{ID: "snorkelid", Title: "The blorptitle", Text: "Ophidianne is married to Quibblefrost. Ophidianne works at Zanthorpe.", Infer: true, UserName: "Ophidianne",
+		Metadata: map[string]any{"place": "vundermeta"}, Additional: map[string]any{"x": "krazzfield"}},
+		contextmem.Memory{ID: "long", Text: strings.Repeat("Zanthorpe has many rooms. ", 40_000)})
+	remember(t, p.Tenant("acme").Sub("keep"), contextmem.Memory{ID: "kept", Text: "The kettle is on the shelf."})
+	require.NoError(t, p.Drain(ctx))
+	receipt, err := sub.Erase(ctx, contextmem.EraseRequest{IDs: []string{"snorkelid", "long", "absent"}})
+	require.NoError(t, err)
+	assert.Equal(t, 2, receipt.Items)
+	require.NoError(t, p.VerifyReceipt(receipt))
+	altered := receipt
+	altered.Remains = nil
+	require.ErrorIs(t, p.VerifyReceipt(altered), contextmem.ErrInvalid, "what remains is signed")
+	report, err := p.Verify(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, report.Problems)
+	assert.Positive(t, report.Rows)
+	return receipt
+}
+
+func nameOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	return strings.TrimPrefix(u.Path, "/")
+}
+
+// plainProcess is a service whose key stands in the registry.
+func plainProcess(t *testing.T, address string) *process {
+	t.Helper()
+	stores, err := Open(t.Context(), address, nil)
+	require.NoError(t, err)
+	indexes, err := local.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	svc, err := contextmem.New(t.Context(), backend.Compose(stores, indexes), &contextmem.Options{Judge: judge.None})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, svc.Close()) })
+	return &process{Service: svc}
+}
+
+// rows counts the rows of all tables that hold a word, whose columns are read as bytes.
+func rows(t *testing.T, address, word string) string {
+	t.Helper()
+	pg := sharedServer(t)
+	out, err := pg.SQL(nameOf(t, address), fmt.Sprintf(`SELECT string_agg(t.name || ': ' || t.n, ', ') FROM (
+		SELECT c.relname AS name, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %%I x WHERE position(encode(convert_to(%[1]s, ''UTF8''), ''hex'') in lower(x::text)) > 0 OR position(lower(%[1]s) in lower(x::text)) > 0', c.relname), false, true, '')))[1]::text::int AS n
+		FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace) t WHERE t.n > 0`, "''"+word+"''"))
+	require.NoError(t, err, out)
+	return strings.TrimSpace(out)
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	address := database(t, t.Name())
+	p := plainProcess(t, address)
+	receipt := eraseSome(t, p)
+	assert.Len(t, receipt.Remains, 4, "other processes, the log, backups, free space: %q", receipt.Remains)
+	for _, word := range erased {
+		assert.Empty(t, rows(t, address, word), word)
+	}
+	assert.NotEmpty(t, rows(t, address, "kettle"), "or the test would see nothing")
+	r, err := p.Tenant("acme").Sub("keep").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "where is the kettle?"})
+	require.NoError(t, err)
+	assert.NotEmpty(t, r.Chunks)
+}
+
+// With Rewrite no file of the tables holds a byte of what was erased.
+func TestEraseRewrites(t *testing.T) {
+	t.Parallel()
+	address := database(t, t.Name())
+	stores, err := Open(t.Context(), address, &Options{Rewrite: true})
+	require.NoError(t, err)
+	p := &process{Service: serviceOver(t, stores)}
+	defer func() { require.NoError(t, p.Close()) }()
+	receipt := eraseSome(t, p)
+	assert.Len(t, receipt.Remains, 3, "%q", receipt.Remains)
+	pg, name := sharedServer(t), nameOf(t, address)
+	oid, err := pg.SQL(name, "CHECKPOINT; SELECT oid FROM pg_database WHERE datname = current_database()")
+	require.NoError(t, err)
+	fields := strings.Fields(oid)
+	dir := filepath.Join(pg.Dir, "data", "base", fields[len(fields)-1])
+	holding := func(word string) (files []string) {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
+				files = append(files, filepath.Base(path))
+			}
+			return err
+		}))
+		return files
+	}
+	assert.NotEmpty(t, holding("kettle"), "or the test would see nothing")
+	for _, word := range erased {
+		assert.Empty(t, holding(word), word)
+	}
+}
+
+// What is damaged is found, and said of which item it is.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	address := database(t, t.Name())
+	stores, err := Open(t.Context(), address, nil)
+	require.NoError(t, err)
+	svc := serviceOver(t, stores)
+	defer func() { require.NoError(t, svc.Close()) }()
+	life(t, svc)
+	report, err := svc.Verify(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, report.Problems)
+	require.Greater(t, report.Rows, int64(100))
+	for _, damage := range []struct{ sql, item, what string }{
+		{"UPDATE chunks SET text = 'x' || text WHERE source = (SELECT num FROM sources WHERE id = 'old' AND newest)", "old", "checksum"},
+		{"UPDATE vectors SET data = substring(data, 5) WHERE chunk = (SELECT first_chunk FROM sources WHERE id = 'new' AND newest)", "new", "checksum"},
+		{"UPDATE blob_parts SET data = 'x' || data WHERE piece = 1", "large", "checksum"},
+		{"UPDATE blobs SET data = 'x' || data WHERE pieces = 0 AND source = (SELECT num FROM sources WHERE id = 'f')", "f", "checksum"},
+		{"UPDATE mentions SET crc = crc + 1 WHERE source = (SELECT num FROM sources WHERE id = 'says')", "says", "checksum"},
+		{"UPDATE parts SET items = items + 1", "", "wrong count of items"},
+		{"DELETE FROM chunks WHERE source = (SELECT num FROM sources WHERE id = 'new' AND newest)", "", "version without a chunk"},
+		{"DELETE FROM changes WHERE sub IS NULL", "", "not in the feed"},
+	} {
+		_, err := sharedServer(t).SQL(nameOf(t, address), damage.sql)
+		require.NoError(t, err)
+		report, err := svc.Verify(t.Context())
+		require.NoError(t, err)
+		found := false
+		for _, p := range report.Problems {
+			found = found || p.ItemID == damage.item && strings.Contains(p.What, damage.what) && p.Where == "store"
+		}
+		assert.True(t, found, "%s: %v", damage.sql, report.Problems)
+	}
+}
+
+// A backup is a directory's, of one moment, and a directory that is restored of it has what the database has.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	address := database(t, t.Name())
+	p := plainProcess(t, address)
+	life(t, p.Service)
+	require.NoError(t, p.RotateSecretKey(t.Context(), nil))
+	_, err := p.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hooks.example.com", Secret: "a secret of the receiver"})
+	require.NoError(t, err)
+	want := exports(t, p.Service)
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "backup")
+	back := func(copied int) {
+		r, err := p.Backup(t.Context(), dir)
+		require.NoError(t, err)
+		assert.Equal(t, [2]int{copied, 3 - copied}, [2]int{r.Copied, r.Kept})
+		assert.Positive(t, r.Bytes)
+	}
+	back(3)
+	back(0)
+	remember(t, p.sub(), contextmem.Memory{ID: "last", Text: "The last word."})
+	require.NoError(t, p.Drain(t.Context()))
+	want = exports(t, p.Service)
+	back(1)
+	left, err := os.ReadDir(parent)
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "nothing is left beside it")
+	_, err = p.sub().DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"old"}}) // the backup does not change
+	require.NoError(t, err)
+	restored := filepath.Join(parent, "restored")
+	require.NoError(t, contextmem.Restore(t.Context(), dir, restored))
+	svc, err := contextmem.Open(t.Context(), restored, &contextmem.Options{Judge: judge.None})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	assert.Equal(t, want, exports(t, svc))
+	report, err := svc.Verify(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, report.Problems)
+	require.NoError(t, svc.RotateSecretKey(t.Context(), nil), "the key went along")
+	_, err = p.Backup(t.Context(), restored)
+	require.ErrorIs(t, err, contextmem.ErrExists)
+}
