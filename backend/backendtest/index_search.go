@@ -24,6 +24,7 @@ func runIndex(t *testing.T, h IndexersHarness) {
 		{"QuestionWords", testQuestionWords},
 		{"AndAndPhrase", testAndAndPhrase},
 		{"StopWords", testStopWords},
+		{"Stems", testStems},
 		{"WeightedTerms", testWeightedTerms},
 		{"Terms", testTerms},
 		{"Sessions", testSearchSessions},
@@ -169,6 +170,30 @@ func testKeywordFields(t *testing.T, e *indexEnv) {
 		assert.Empty(t, e.keywords(backend.KeywordQuery{Text: text, Operator: backend.Phrase}), "no phrase reaches from field to field: %s", text)
 	}
 	assert.Len(t, e.keywords(backend.KeywordQuery{Text: "elder damson", Operator: backend.Phrase}), 1)
+}
+
+// testStems: words in other languages than English are found in another form, and stems count in no length.
+func testStems(t *testing.T, e *indexEnv) {
+	_, c := e.put(entry{texts: []string{
+		"Ayer vendimos las bicicletas rojas porque ya no las usaba nadie.",
+		"Wir haben gestern die alten Schränke in den Keller getragen.",
+		"Мы вчера купили новые книги для школы.",
+		"We sold the red bicycles yesterday because nobody used them.",
+	}})
+	find := func(op backend.Operator, text string) []int64 {
+		return chunksOf(e.keywords(backend.KeywordQuery{Text: text, Operator: op}))
+	}
+	assert.Equal(t, c[:1], find(backend.Or, "¿Dónde está mi bicicleta?"))
+	assert.Equal(t, c[:1], find(backend.Or, "bicicleta roja"), "where nothing tells the language")
+	assert.Equal(t, c[1:2], find(backend.Or, "Wo ist der alte Schrank?"))
+	assert.Equal(t, c[2:3], find(backend.Or, "Где моя книга?"))
+	assert.Equal(t, c[3:], find(backend.Or, "where is the red bicycle?"))
+	assert.Empty(t, find(backend.And, "alte Schrank"), "every word as it stands")
+	assert.Equal(t, c[1:2], find(backend.Phrase, "alten Schränke"))
+	terms, _, average, err := e.Keywords().Terms(t.Context(), notes, "bicicletas rojas")
+	require.NoError(t, err)
+	assert.Len(t, terms, 2, "words alone")
+	assert.InDelta(t, (10+9+7+9)/4., average, tolerance, "stems count in no length, nor do the English stop words")
 }
 
 func testStopWords(t *testing.T, e *indexEnv) {

@@ -50,8 +50,9 @@ func newWords() *words {
 func (w *words) add(r *row, title string) *doc {
 	dc := &doc{row: r, terms: make(map[string]*occurrences)}
 	field := int64(0)
+	in := lexical.TongueOf(append([]string{title, r.Heading, r.Text}, r.facts.Keywords...)...)
 	add := func(text string, weight int) {
-		for _, t := range lexical.AnalyzeDocument(nil, text) {
+		for _, t := range lexical.AnalyzeDocument(nil, text, in) {
 			occ := dc.terms[t.Term]
 			if occ == nil {
 				occ = &occurrences{places: make(map[place]struct{})}
@@ -59,7 +60,7 @@ func (w *words) add(r *row, title string) *doc {
 			}
 			occ.tf += weight
 			occ.places[place{field, t.Pos}] = struct{}{}
-			if !t.Stop() {
+			if !t.Beside() {
 				dc.length += weight
 			}
 		}
@@ -256,6 +257,9 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 	parsed := parse(backend.KeywordQuery{Part: part, Text: text})
 	describe := func(w *words) {
 		for _, t := range parsed.terms {
+			if lexical.IsStem(t.Term) {
+				continue
+			}
 			terms = append(terms, backend.TermInfo{Term: t.Term, DF: len(w.byTerm[t.Term]), IDF: float32(w.idf(t.Term))})
 		}
 		docs, avgTerms = len(w.docs), float32(w.average())

@@ -29,7 +29,7 @@ import (
 // Files never change. Which ones count, and in what order, says the manifest.
 const (
 	fileMagic    = "cmlocidx"
-	fileVersion  = 5
+	fileVersion  = 6
 	headerSize   = 64
 	sectionAlign = 64
 )

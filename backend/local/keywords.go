@@ -179,6 +179,9 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 func termInfos(dst []backend.TermInfo, q *lexical.Query, c *lexical.Counts) []backend.TermInfo {
 	dst = slices.Grow(dst, len(q.Terms))
 	for i, t := range q.Terms {
+		if lexical.IsStem(t.Term) {
+			continue
+		}
 		df := 0
 		if i < len(c.DF) { // else the partition is unknown
 			df = c.DF[i]

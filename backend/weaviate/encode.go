@@ -116,9 +116,9 @@ type field struct {
 // fieldsOf analyses a chunk: the title, the heading, the text and the further texts of the chunk.
 func fieldsOf(title string, r *backend.Row, more []string) []field {
 	texts := append([]string{title, r.Heading, r.Text}, more...)
-	out := make([]field, len(texts))
+	out, in := make([]field, len(texts)), lexical.TongueOf(texts...)
 	for i, text := range texts {
-		out[i] = field{1, lexical.AnalyzeDocument(nil, text)}
+		out[i] = field{1, lexical.AnalyzeDocument(nil, text, in)}
 	}
 	out[0].weight = titleWeight
 	return out
@@ -164,7 +164,9 @@ func wordsOf(s space, fields []field) (words, stops string, length int) {
 				}
 				continue
 			}
-			length += f.weight
+			if !t.Beside() {
+				length += f.weight
+			}
 			for range f.weight {
 				b.WriteString(wordOf(s, t.Term))
 				b.WriteByte(' ')

@@ -274,6 +274,9 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 		return nil, 0, 0, err
 	}
 	for _, t := range query.terms {
+		if lexical.IsStem(t.Term) {
+			continue
+		}
 		terms = append(terms, backend.TermInfo{Term: t.Term, DF: c.df[t.Term], IDF: float32(c.idf(t.Term))})
 	}
 	return terms, c.docs, float32(c.average()), nil

@@ -50,7 +50,9 @@ type Target struct {
 func questionTerms(q string) []string {
 	var out []string
 	for _, t := range lexical.ParseQuery(q, lexical.Or).Terms {
-		out = append(out, t.Term)
+		if !lexical.IsStem(t.Term) {
+			out = append(out, t.Term)
+		}
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)

@@ -41,16 +41,20 @@ var loadForms = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// Subject returns a question without the words that carry its form and not its subject, in the language that [Guess] tells; a space stands for
+// IsForm reports whether a word in lower case only carries form in a language other than English: an article, a pronoun, a preposition. code is
+// that of the language.
+func IsForm(code, word string) bool { return loadForms()[code][word] }
+
+// Subject returns a question without the words that carry its form and not its subject, and the language that [Guess] tells; a space stands for
 // each. Questions in English, in no language that is known, with quotation marks, and of such words alone are returned as they are.
-func Subject(question string) string {
-	if len(question) > maxQuery || strings.ContainsAny(question, "\"“”«»„「」『』") {
-		return question
+func Subject(question string) (subject, code string) {
+	if len(question) > maxQuery {
+		return question, ""
 	}
-	code := Guess(question)
+	code = Guess(question)
 	forms := loadForms()[code]
-	if forms == nil {
-		return question
+	if forms == nil || strings.ContainsAny(question, "\"“”«»„「」『』") {
+		return question, code
 	}
 	var b strings.Builder
 	b.Grow(len(question))
@@ -62,9 +66,9 @@ func Subject(question string) string {
 		left = withoutWords(&b, question, forms)
 	}
 	if !left {
-		return question
+		return question, code
 	}
-	return b.String()
+	return b.String(), code
 }
 
 // withoutWords writes the words that are none of forms, and reports whether there are any.

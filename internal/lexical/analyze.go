@@ -28,6 +28,10 @@ type Token struct {
 // document nor in a query of any of the words.
 func (t *Token) Stop() bool { return len(t.Term) > 0 && t.Term[0] == stopMark[0] }
 
+// Beside reports whether the token does not count in the length of a document: stop words, and the stems of words that are there
+// too.
+func (t *Token) Beside() bool { return t.Stop() || IsStem(t.Term) }
+
 // kind is the role of a token in a query.
 type kind uint8
 
@@ -36,6 +40,7 @@ const (
 	kindQuestion             // like kindWord, of the words that may only carry the form of a question
 	kindExtra                // a whole compound or a piece of a word: adds to the score only
 	kindHan                  // a single character beside the pair that it is in
+	kindStem                 // the stem of a word beside it
 )
 
 // Analyze appends the tokens of text to dst, in order of position. Safe for
@@ -55,10 +60,13 @@ func Analyze(dst []Token, text string) []Token {
 	return a.dst
 }
 
-// AnalyzeDocument is [Analyze] with the stop words, as documents are indexed; [Token.Stop]
-// tells which these are.
-func AnalyzeDocument(dst []Token, text string) []Token {
+// AnalyzeDocument is [Analyze] with the stop words and, of a text in a tongue, with the stems of its words, as documents are
+// indexed; [Token.Stop] and [IsStem] tell which these are.
+func AnalyzeDocument(dst []Token, text string, in Tongue) []Token {
 	a := analyzer{text: text, dst: dst, stops: true}
+	if in != 0 {
+		a.in = []Tongue{in}
+	}
 	a.run()
 	return a.dst
 }
@@ -69,6 +77,7 @@ type analyzer struct {
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
 	stops bool // stop words are tokens too, under their terms of stopTerm
+	in    []Tongue
 	pos   int
 	parts [maxParts]part
 	buf   [wordBufBytes]byte
@@ -127,6 +136,15 @@ func (a *analyzer) emit(term string, k kind, pos, start, end int) {
 	a.dst = append(a.dst, Token{term, pos, start, end})
 	if a.query {
 		a.kinds = append(a.kinds, k)
+	}
+}
+
+// stems emits the stems of a word that was emitted at the place where the analyzer is.
+func (a *analyzer) stems(start, end int) {
+	for _, in := range a.in {
+		if term := stemTerm(a.text[start:end], in); term != "" {
+			a.emit(term, kindStem, a.pos, start, end)
+		}
 	}
 }
 
@@ -212,6 +230,9 @@ func (a *analyzer) word(i int) int {
 		a.emit(text[i:j], kindWord, a.pos, i, j)
 	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop || a.stops {
 		a.emit(e.term, e.kind, a.pos, i, j)
+		if a.in != nil && !e.stop && e.kind == kindWord {
+			a.stems(i, j)
+		}
 	}
 	a.pos++
 	return after

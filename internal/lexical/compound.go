@@ -226,6 +226,9 @@ func (a *analyzer) part(p part) {
 		}
 		if !e.stop || a.stops {
 			a.emit(e.term, e.kind, a.pos, p.start, p.end)
+			if a.in != nil && !e.stop && e.kind == kindWord {
+				a.stems(p.start, p.end)
+			}
 		}
 		a.pos++
 		return
@@ -240,6 +243,9 @@ func (a *analyzer) part(p part) {
 	}
 	if e := a.asciiTerm(clip(raw)); !e.stop || a.stops {
 		a.emit(e.term, e.kind, a.pos, p.start, p.end)
+		if a.in != nil && !e.stop && e.kind == kindWord {
+			a.stems(p.start, p.end)
+		}
 	}
 	for k := 0; k < n; k++ {
 		a.piece(p.start+bounds[k], p.start+bounds[k+1])

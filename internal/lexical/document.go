@@ -41,9 +41,16 @@ type analyzedField struct{ tokens, weight int }
 // read analyzes doc.
 func (a *analyzed) read(doc Doc) {
 	a.tokens, a.fields = a.tokens[:0], a.fields[:0]
+	longest := ""
+	for _, f := range doc.Fields {
+		if len(f.Text) > len(longest) {
+			longest = f.Text
+		}
+	}
+	in := TongueOf(longest)
 	for _, f := range doc.Fields {
 		n := len(a.tokens)
-		if a.tokens = AnalyzeDocument(a.tokens, f.Text); len(a.tokens) > n {
+		if a.tokens = AnalyzeDocument(a.tokens, f.Text, in); len(a.tokens) > n {
 			a.fields = append(a.fields, analyzedField{len(a.tokens) - n, max(f.Weight, 1)})
 		}
 	}
@@ -54,7 +61,7 @@ func (a *analyzed) read(doc Doc) {
 type bag struct {
 	occs   []uint64 // term number in the upper half, position in the lower
 	ends   []fieldEnd
-	length uint32 // sum of all term frequencies without those of stop words, at most math.MaxUint32
+	length uint32 // sum of all term frequencies without those of stop words and stems, at most math.MaxUint32
 }
 
 type fieldEnd struct {
@@ -75,7 +82,7 @@ func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 		next, counted := base, uint64(0)
 		for i := range tokens {
 			t := &tokens[i]
-			if !t.Stop() {
+			if !t.Beside() {
 				counted++
 			}
 			pos := min(base+uint64(t.Pos), math.MaxUint32)

@@ -33,9 +33,14 @@ type modelTerm struct {
 func newModelDoc(d Doc) modelDoc {
 	m := modelDoc{terms: make(map[string]*modelTerm)}
 	base := 0
+	var texts []string
+	for _, f := range d.Fields {
+		texts = append(texts, f.Text)
+	}
+	in := TongueOf(texts...)
 	for _, f := range d.Fields {
 		end := base
-		for _, t := range AnalyzeDocument(nil, f.Text) {
+		for _, t := range AnalyzeDocument(nil, f.Text, in) {
 			e := m.terms[t.Term]
 			if e == nil {
 				e = new(modelTerm)
@@ -43,7 +48,7 @@ func newModelDoc(d Doc) modelDoc {
 			}
 			e.tf += max(f.Weight, 1)
 			e.positions = append(e.positions, base+t.Pos)
-			if !t.Stop() {
+			if !t.Beside() {
 				m.length += max(f.Weight, 1)
 			}
 			end = base + t.Pos + 1

@@ -65,7 +65,10 @@ func ParseQuery(text string, op Operator) *Query { return Parser{}.Parse(text, o
 func (p Parser) Parse(text string, op Operator) *Query {
 	a := parsings.Get().(*parsing)
 	defer a.free()
-	a.text, a.pos, a.stops = text, 0, op != Or
+	a.text, a.pos, a.stops, a.in = text, 0, op != Or, nil
+	if op == Or {
+		a.in = queryTongues(text)
+	}
 	a.run()
 	q := &Query{Op: op}
 	if op == Phrase {
@@ -121,7 +124,7 @@ func (a *parsing) free() {
 		return
 	}
 	clear(a.dst)
-	a.text, a.dst, a.kinds = "", a.dst[:0], a.kinds[:0]
+	a.text, a.in, a.dst, a.kinds = "", nil, a.dst[:0], a.kinds[:0]
 	parsings.Put(a)
 }
 
@@ -135,10 +138,13 @@ func (q *Query) addTerms(a *parsing, n int, dropQuestion bool) {
 			continue
 		}
 		boost := float32(1)
-		if k == kindHan {
+		switch k {
+		case kindHan:
 			boost = hanBoost
+		case kindStem:
+			boost = stemBoost
 		}
-		optional := k == kindExtra || k == kindHan
+		optional := k == kindExtra || k == kindHan || k == kindStem
 		if at := q.place(term, places); at >= 0 {
 			q.Terms[at].Boost += boost
 			q.Terms[at].Optional = q.Terms[at].Optional && optional

@@ -117,6 +117,9 @@ func (r *run) count(views []View) error {
 func (r *run) weigh() {
 	total := 0.0
 	for i := range r.terms {
+		if r.df[i] == 0 && IsStem(r.terms[i].term) { // of a tongue that is not there: the unit must not grow with it
+			r.boosts[i] = 0
+		}
 		r.boosts[i] *= IDF(r.stats.Docs, r.df[i])
 		total += r.boosts[i]
 	}

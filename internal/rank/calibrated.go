@@ -21,6 +21,8 @@ const (
 	mostDense           = 1.3 // of a full score, for what stands far out
 	fullKeyword         = 3   // the best BM25 score from which keywords get their whole weight, of memories
 	fullKnowledge       = 4   // the same of knowledge
+	foreignKeyword      = 1.5 // times as much of a question in another language than English
+	stemKeyword         = 2   // times as much where stems are looked for beside the words
 	priorRows           = 10  // rows that the embedder's own spread counts as
 	listTail            = .5  // the place in a list of the best from which the spread of a large partition is estimated
 	softness            = .05
@@ -60,7 +62,7 @@ func (q *work) fuseCalibrated(keyword float32) {
 		if q.req.Part.Class == backend.Memory {
 			full = fullKeyword
 		}
-		share *= math.Min(1, float64(keyword)/full)
+		share *= math.Min(1, float64(keyword)/(full*q.asked.manner()))
 	}
 	if keyword > 0 {
 		q.perKeyword = share / float64(keyword)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/lexical"
 )
 
 // Question is a text that is asked of partitions. It is read once for all of them. It is
@@ -29,6 +30,7 @@ type Question struct {
 
 	cut     sync.Once
 	subject string // see language.Subject
+	code    string // the language that it tells
 }
 
 // Ask reads a question; now resolves its relative dates. Memories need the cues of times,
@@ -81,8 +83,26 @@ func (q *work) words() string {
 	if q.Unrelated == nil || q.w == 0 {
 		return a.text
 	}
-	a.cut.Do(func() { a.subject = language.Subject(a.text) })
+	a.takeApart()
 	return a.subject
+}
+
+// takeApart takes the question apart, once.
+func (a *Question) takeApart() {
+	a.cut.Do(func() { a.subject, a.code = language.Subject(a.text) })
+}
+
+// manner is how many times the BM25 scores of a question's language lie above those of English: its words are hardly told from those that
+// carry form, pairs of characters overlap, and stems come on top.
+func (a *Question) manner() float64 {
+	a.takeApart()
+	switch {
+	case a.code == "" || a.code == "en":
+		return 1
+	case lexical.HasStems(a.code):
+		return foreignKeyword * stemKeyword
+	}
+	return foreignKeyword
 }
 
 // embed returns the vector of the question, the error being that of the first call.
