@@ -140,13 +140,11 @@ func newResultMemory() *resultMemory {
 
 // shaper turns what a recall found into what users see.
 type shaper struct {
-	docs     recall.Docs
-	newer    map[int64]backend.State
-	layout   string // of the chunk before: those of a result are often the same
-	inferred bool   // it marks inferred statements
-	page     int    // that it names
-	titles   *reuse.Texts
-	left     int // chunks that may need room in titles
+	docs   recall.Docs
+	newer  map[int64]backend.State
+	layout pipeline.LayoutReader // of the chunk before
+	titles *reuse.Texts
+	left   int // chunks that may need room in titles
 }
 
 // title is item.ShortTitle of a text; those of a result share memory.
@@ -239,16 +237,14 @@ func (s *shaper) rejected(r *recall.Rejected) (out Rejected, err error) {
 // chunk sets a zero chunk to what a row says.
 func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	s.left--
-	if string(row.Layout) != s.layout {
-		s.layout, s.inferred, s.page = string(row.Layout), pipeline.IsInferred(row.Layout), pipeline.PageOf(row.Layout)
-	}
+	s.layout.Read(row.Layout)
 	src := row.Src
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
-	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout, s.inferred
+	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout.Text(), s.layout.Inferred
 	if c.Class == ClassMemory {
 		c.ValidFrom = told(src)
 	}
-	c.Page = s.page
+	c.Page = s.layout.Page
 	if src.Replaced {
 		c.Newer = item.StatusOf(s.newer[src.Num])
 	}

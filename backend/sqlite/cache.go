@@ -39,26 +39,34 @@ func newCacheKey(kind cacheKind, limit int, num int64) cacheKey {
 type rowCache struct {
 	limit int
 
-	mu    sync.RWMutex
-	at    uint64 // the version of all values
-	used  int
-	items map[cacheKey]*cacheItem
-	order cacheItem         // a ring: next is used latest, prev longest ago
-	clock uint64            // uses and insertions so far
-	named map[string][]byte // small values by name, nil of one that is not there
-	// lasting are the versions of sources, as bits, whose place nothing took. Most are: an item for each would push what else is kept out.
-	lasting map[backend.Partition][]uint64
-	words   int // of lasting
+	mu     sync.RWMutex
+	at     uint64 // the version of all values
+	used   int
+	items  map[cacheKey]*cacheItem
+	order  cacheItem                             // a ring: next is used latest, prev longest ago
+	clock  uint64                                // uses and insertions so far
+	named  map[string][]byte                     // small values by name, nil of one that is not there
+	marked [marks]map[backend.Partition][]uint64 // numbers as bits
+	words  int                                   // of marked
 }
 
-// lasts calls hit for each version of sources of which it is known that nothing took its place, with its place.
-func (m *rowCache) lasts(v uint64, part backend.Partition, nums []int64, hit func(i int)) {
+// mark is something that is known of most numbers. A bit tells it: an item for each number would push what else is kept out.
+type mark uint8
+
+const (
+	lasting mark = iota // nothing took the place of a version of a source
+	undated             // no relation of a chunk has a time at which it was true
+	marks
+)
+
+// eachMarked calls hit for each number of which a mark is known, with its place.
+func (m *rowCache) eachMarked(v uint64, what mark, part backend.Partition, nums []int64, hit func(i int)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.at != v {
 		return
 	}
-	set := m.lasting[part]
+	set := m.marked[what][part]
 	for i, num := range nums {
 		if w := uint64(num) / 64; w < uint64(len(set)) && set[w]>>(uint64(num)%64)&1 != 0 {
 			hit(i)
@@ -66,14 +74,14 @@ func (m *rowCache) lasts(v uint64, part backend.Partition, nums []int64, hit fun
 	}
 }
 
-// keepLasting notes versions of sources whose place nothing took, as long as they take little room.
-func (m *rowCache) keepLasting(v uint64, part backend.Partition, nums []int64) {
+// keepMarks marks numbers, as long as that takes little room.
+func (m *rowCache) keepMarks(v uint64, what mark, part backend.Partition, nums []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.turn(v) {
 		return
 	}
-	most, set := m.limit/64, m.lasting[part] // an eighth of the bytes
+	most, set := m.limit/64, m.marked[what][part] // an eighth of the bytes
 	for _, num := range nums {
 		w := uint64(num) / 64
 		if more := int64(w) + 1 - int64(len(set)); more > 0 {
@@ -86,7 +94,7 @@ func (m *rowCache) keepLasting(v uint64, part backend.Partition, nums []int64) {
 		set[w] |= 1 << (uint64(num) % 64)
 	}
 	if len(set) > 0 {
-		m.lasting[part] = set
+		m.marked[what][part] = set
 	}
 }
 
@@ -137,7 +145,9 @@ func (it *cacheItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
 func (m *rowCache) empty() {
 	clear(m.items)
 	clear(m.named)
-	clear(m.lasting)
+	for _, sets := range m.marked {
+		clear(sets)
+	}
 	m.used, m.words = 0, 0
 	m.order.next, m.order.prev = &m.order, &m.order
 }
@@ -146,7 +156,10 @@ func (m *rowCache) empty() {
 const cacheOverhead = 160
 
 func newCache(limit int) *rowCache {
-	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem), named: make(map[string][]byte), lasting: make(map[backend.Partition][]uint64)}
+	m := &rowCache{limit: limit, items: make(map[cacheKey]*cacheItem), named: make(map[string][]byte)}
+	for i := range m.marked {
+		m.marked[i] = make(map[backend.Partition][]uint64)
+	}
 	m.empty()
 	return m
 }
@@ -180,21 +193,6 @@ func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit fu
 			hit(i, it.value)
 		}
 	}
-}
-
-// all reports whether each number has a value of version v and fits accepts them. It notes no uses: false may also say that they have to be noted.
-func (m *rowCache) all(v uint64, kind cacheKind, limit int, nums []int64, fits func(value any) bool) bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.at != v || m.used > m.limit/2 {
-		return false
-	}
-	for _, num := range nums {
-		if it := m.items[newCacheKey(kind, limit, num)]; it == nil || !fits(it.value) {
-			return false
-		}
-	}
-	return true
 }
 
 // put keeps a value of version v that takes about size bytes.

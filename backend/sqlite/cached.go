@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -52,6 +53,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		for i, num := range nums { // read is in the same order, without what is gone
 			if out[i] == nil && len(read) > 0 && read[0].Num == num {
 				out[i], read = read[0], read[1:]
+				s.shareLayout(out[i])
 				s.cache.put(v, newCacheKey(cachedChunk, 0, num), out[i], sizeOfChunk(out[i]))
 			}
 		}
@@ -64,6 +66,17 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		return nil, damage
 	}
 	return out, damage
+}
+
+// shareLayout lets a row have the layout of the one before where they are equal, as most are: that takes less memory, and who compares them
+// sees one address.
+func (s *store) shareLayout(row *backend.Hydrated) {
+	if last := s.layout.Load(); last != nil && bytes.Equal(*last, row.Layout) {
+		row.Layout = *last
+	} else {
+		layout := row.Layout
+		s.layout.Store(&layout)
+	}
 }
 
 // without lists the n numbers whose place is not known.
@@ -190,10 +203,9 @@ func (s *store) known(ctx context.Context, v uint64, kind cacheKind, limit int, 
 
 // undated reports whether it is known of the chunks of a query that no relation of them has a time at which it was true.
 func (s *store) undated(v uint64, q *backend.RelationQuery) bool {
-	return s.cache.all(v, cachedChunkFacts, 0, q.Chunks, func(value any) bool {
-		l := value.(*factList)
-		return !l.dated && l.part == q.Part
-	})
+	n := 0
+	s.cache.eachMarked(v, undated, q.Part, q.Chunks, func(int) { n++ })
+	return n == len(q.Chunks)
 }
 
 // factsOfChunks returns the relations of each chunk, whenever they were believed. It
@@ -221,10 +233,15 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 		l := by[rel.Chunk]
 		l.rels, l.dated = append(l.rels, rel), l.dated || !rel.ValidFrom.IsZero() || !rel.ValidTo.IsZero()
 	}
+	var plain []int64
 	for chunk, l := range by {
 		l.rels = slices.Clip(l.rels)
 		s.cache.put(v, newCacheKey(cachedChunkFacts, 0, chunk), l, l.size())
+		if !l.dated {
+			plain = append(plain, chunk)
+		}
 	}
+	s.cache.keepMarks(v, undated, q.Part, plain)
 	return lists, nil
 }
 

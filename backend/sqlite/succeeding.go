@@ -35,7 +35,7 @@ func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQu
 	s.leave()
 	lists := make([]*successionList, len(q.Earlier))
 	known, nothing := 0, &successionList{}
-	s.cache.lasts(v, q.Part, q.Earlier, func(i int) {
+	s.cache.eachMarked(v, lasting, q.Part, q.Earlier, func(i int) {
 		lists[i] = nothing
 		known++
 	})
@@ -67,15 +67,15 @@ func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQu
 			l.list = append(l.list, read[i])
 		}
 		if s.commits.n.Load() == v {
-			var lasting []int64
+			var last []int64
 			for num, l := range by {
 				if len(l.list) == 0 {
-					lasting = append(lasting, num)
+					last = append(last, num)
 					continue
 				}
 				s.cache.put(v, newCacheKey(cachedSuccessions, 0, num), l, l.size())
 			}
-			s.cache.keepLasting(v, q.Part, lasting)
+			s.cache.keepMarks(v, lasting, q.Part, last)
 		}
 	}
 	for _, l := range lists {

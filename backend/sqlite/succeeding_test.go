@@ -81,24 +81,25 @@ func TestSuccessionsBesideTheFirstWrite(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestLasting: versions whose place nothing took are known by version of the store and by partition, within bounds.
-func TestLasting(t *testing.T) {
+// TestMarks: versions whose place nothing took are known by version of the store and by partition, within bounds.
+func TestMarks(t *testing.T) {
 	t.Parallel()
 	m := newCache(64 * 100) // 100 words
 	a, b := backend.Partition{Class: backend.Memory, Sub: "a"}, backend.Partition{Class: backend.Memory, Sub: "b"}
 	known := func(v uint64, part backend.Partition, nums ...int64) (out []int64) {
-		m.lasts(v, part, nums, func(i int) { out = append(out, nums[i]) })
+		m.eachMarked(v, lasting, part, nums, func(i int) { out = append(out, nums[i]) })
 		return out
 	}
-	m.keepLasting(1, a, []int64{5, 64, 700, -1, 1 << 50, 64 * 99})
+	m.keepMarks(1, lasting, a, []int64{5, 64, 700, -1, 1 << 50, 64 * 99})
 	require.Equal(t, []int64{5, 64, 700, 64 * 99}, known(1, a, 1, 5, 64, 65, 700, -1, 1<<50, 64*99))
 	require.Empty(t, known(1, b, 5, 64))
-	m.keepLasting(1, b, []int64{5})
+	m.keepMarks(1, lasting, b, []int64{5})
 	require.Empty(t, known(1, b, 5), "there is no room left")
-	m.keepLasting(0, a, []int64{6})
+	m.keepMarks(0, lasting, a, []int64{6})
 	require.Empty(t, known(1, a, 6), "that is an older state")
 	require.Empty(t, known(2, a, 5))
-	m.keepLasting(2, b, []int64{7})
+	m.keepMarks(2, lasting, b, []int64{7})
 	require.Equal(t, []int64{7}, known(2, b, 5, 7))
 	require.Empty(t, known(2, a, 5), "a commit came between")
+	m.eachMarked(2, undated, b, []int64{7}, func(int) { t.Error("that is another mark") })
 }

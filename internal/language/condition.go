@@ -71,21 +71,26 @@ func Conditional(text string) float64 {
 	return float64(conditional) / float64(all)
 }
 
-// NamesCondition reports whether a text has a word without which [Conditional] is 0. It costs a small part of that.
+// NamesCondition reports whether a text has a word without which [Conditional] is 0. It costs a small part of that. It looks for a rare
+// letter of each word: f of if, u of unless, v of provided.
 func NamesCondition(text string) bool {
-	return hasWord(text, 'i', "f") || hasWord(text, 'u', "nless") || hasWord(text, 'p', "rovided")
+	return hasWord(text, 'f', "if", 1) || hasWord(text, 'u', "unless", 0) || hasWord(text, 'U', "unless", 0) || hasWord(text, 'v', "provided", 3)
 }
 
-// hasWord reports whether a text has a word of a letter, small or capital, and a rest.
-func hasWord(text string, letter byte, rest string) bool {
+// hasWord reports whether a text has a word that is given in lower case, of which only the first letter may be a capital. It has letter at a place.
+func hasWord(text string, letter byte, word string, place int) bool {
 	for from := 0; ; {
-		at := strings.Index(text[from:], rest)
+		at := strings.IndexByte(text[from:], letter)
 		if at < 0 {
 			return false
 		}
 		at += from
-		from = at + len(rest)
-		if at > 0 && text[at-1]|0x20 == letter && (at < 2 || !wordByte(text[at-2])) && (from == len(text) || !wordByte(text[from])) {
+		from = at + 1
+		start, end := at-place, at-place+len(word)
+		if start < 0 || end > len(text) || text[start]|0x20 != word[0] || text[start+1:end] != word[1:] {
+			continue
+		}
+		if (start == 0 || !wordByte(text[start-1])) && (end == len(text) || !wordByte(text[end])) {
 			return true
 		}
 	}

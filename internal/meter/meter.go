@@ -3,6 +3,7 @@ package meter
 
 import (
 	"io"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -75,42 +76,60 @@ func (h *Histogram) Count() (n int64) {
 // Family is the values of one metric by the values of its labels. The zero Family is empty and ready; at most maxSeries are kept apart, what
 // comes after is counted under the label value "other".
 type Family[T any] struct {
-	series sync.Map // joined label values to *T
-	n      atomic.Int64
+	series atomic.Pointer[map[string]*T] // by joined label values; never changed, a new series makes a new map
+	adding sync.Mutex
 }
 
 const maxSeries = 2000
 
 // Of returns the value of labels.
 func (f *Family[T]) Of(labels ...string) *T {
-	key := labels[0]
-	if len(labels) > 1 {
-		key = strings.Join(labels, "\xff")
+	var room [128]byte // most keys fit, and are looked up where they lie
+	key := append(room[:0], labels[0]...)
+	for _, l := range labels[1:] {
+		key = append(append(key, '\xff'), l...)
 	}
-	if v, ok := f.series.Load(key); ok {
-		return v.(*T)
+	if all := f.series.Load(); all != nil {
+		if v, ok := (*all)[string(key)]; ok {
+			return v
+		}
 	}
-	if f.n.Load() >= maxSeries {
-		key = strings.Repeat("other\xff", len(labels))[:len(labels)*6-1]
-		v, _ := f.series.LoadOrStore(key, new(T))
-		return v.(*T)
+	return f.add(string(key), len(labels))
+}
+
+// add returns the value of a key of n labels that may have none yet.
+func (f *Family[T]) add(key string, n int) *T {
+	f.adding.Lock()
+	defer f.adding.Unlock()
+	var before map[string]*T
+	if all := f.series.Load(); all != nil {
+		before = *all
 	}
-	v, loaded := f.series.LoadOrStore(key, new(T))
-	if !loaded {
-		f.n.Add(1)
+	if len(before) >= maxSeries {
+		if v, ok := before[key]; ok {
+			return v
+		}
+		key = strings.Repeat("other\xff", n)[:n*6-1]
 	}
-	return v.(*T)
+	if v, ok := before[key]; ok {
+		return v
+	}
+	all := make(map[string]*T, len(before)+1)
+	maps.Copy(all, before)
+	v := new(T)
+	all[key] = v
+	f.series.Store(&all)
+	return v
 }
 
 // Each calls fn with each value and its labels, in the order of these.
 func (f *Family[T]) Each(fn func(labels []string, v *T)) {
-	var keys []string
-	f.series.Range(func(k, _ any) bool { keys = append(keys, k.(string)); return true })
-	slices.Sort(keys)
-	for _, k := range keys {
-		if v, ok := f.series.Load(k); ok {
-			fn(strings.Split(k, "\xff"), v.(*T))
-		}
+	all := f.series.Load()
+	if all == nil {
+		return
+	}
+	for _, k := range slices.Sorted(maps.Keys(*all)) {
+		fn(strings.Split(k, "\xff"), (*all)[k])
 	}
 }
 

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -18,23 +17,6 @@ func decodeLayout(b []byte) Layout {
 	var l Layout
 	_ = json.Unmarshal(b, &l) // ours; an unreadable one counts as offset 0
 	return l
-}
-
-// IsInferred tells whether a chunk with this layout holds inferred statements.
-func IsInferred(layout []byte) bool {
-	return bytes.Contains(layout, []byte(`"inferred":true`))
-}
-
-// PageOf returns the page of a chunk with this layout; 0 where it names none.
-func PageOf(layout []byte) (page int) {
-	_, rest, _ := bytes.Cut(layout, []byte(`"page":`))
-	for _, c := range rest {
-		if c < '0' || c > '9' {
-			break
-		}
-		page = 10*page + int(c-'0')
-	}
-	return page
 }
 
 // Reading is what the blob of kind Usage says of how an item was read.

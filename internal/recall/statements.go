@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -11,27 +10,19 @@ import (
 // statements are the inferred statements among the hits of a recall: what several sources of a partition gave in the
 // same words is kept once.
 type statements struct {
-	first map[statement]*Hit
-	inferring
-}
-
-// inferring tells which layouts mark inferred statements. Those of a result are often the same.
-type inferring struct {
-	layout []byte // looked at last
-	is     bool   // it does
-}
-
-// of reports whether a layout marks an inferred statement.
-func (i *inferring) of(layout []byte) bool {
-	if !bytes.Equal(layout, i.layout) {
-		i.layout, i.is = layout, pipeline.IsInferred(layout)
-	}
-	return i.is
+	first  map[statement]*Hit
+	layout pipeline.LayoutReader // looked at last
 }
 
 type statement struct {
 	part backend.Partition
 	text string
+}
+
+// of reports whether a layout marks an inferred statement.
+func (s *statements) of(layout []byte) bool {
+	s.layout.Read(layout)
+	return s.layout.Inferred
 }
 
 // again reports whether a hit is an inferred statement that says what a better hit said, and notes its source there.
