@@ -82,7 +82,7 @@ type Relation struct {
 	SupersededBy int64     // Num of the one that retired it
 	Functional   bool      // a later one of the same subject and predicate retires it
 	Retracts     bool      // it retires earlier ones of the same subject, predicate and object without being one
-	Words        []uint64  // hashes of the words of Predicate and Context, rising: set by a [WordKeeper] of what it remembers, else nil
+	Words        []uint64  // of Predicate and Context: set by a [WordKeeper] of what it remembers, else nil
 }
 
 // Entity is a node of the graph.

@@ -90,6 +90,8 @@ type writer struct {
 
 	last                 string // layout, written last as b[layoutFrom:layoutTo]
 	layoutFrom, layoutTo int
+
+	inGraph graphWriter
 }
 
 // comma separates element i from the one before it.
@@ -338,68 +340,4 @@ func (w *writer) source(b []byte, s *contextmem.SourceInfo) []byte {
 	b = appendText(append(b, `","type":"`...), s.Kind)
 	b = appendText(append(b, `","url":"`...), s.URL)
 	return append(b, `"}`...)
-}
-
-func (w *writer) graph(b []byte, g *contextmem.GraphContext) []byte {
-	if g == nil {
-		return append(b, `{"chunk_id_to_group_ids":{},"chunk_relations":[],"query_paths":[]}`...)
-	}
-	b = append(b, `{"chunk_id_to_group_ids":{`...)
-	var room [32]string
-	for i, k := range sortedKeys(room[:0], g.ChunkGroups) {
-		b = append(appendString(comma(b, i), k), ':')
-		b = appendTexts(b, g.ChunkGroups[k])
-	}
-	b = w.paths(append(b, `},"chunk_relations":[`...), g.ChunkRelations)
-	b = w.paths(append(b, `],"query_paths":[`...), g.QueryPaths)
-	b = textOrNull(append(b, `],"synthesis_context":`...), g.Synthesis)
-	return append(b, '}')
-}
-
-func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
-	for i := range ps {
-		p := &ps[i]
-		b = textOrNull(append(comma(b, i), `{"combined_context":`...), p.Context)
-		b = textOrNull(append(b, `,"group_id":`...), p.GroupID)
-		b = w.score(append(b, `,"relevancy_score":`...), p.Score)
-		b = appendTexts(append(b, `,"source_chunk_ids":`...), p.ChunkIDs)
-		b = append(b, `,"triplets":[`...)
-		for j := range p.Triplets {
-			t := &p.Triplets[j]
-			b = w.evidence(append(comma(b, j), `{"relation":`...), &t.Relation)
-			b = entity(append(b, `,"source":`...), &t.Source)
-			b = entity(append(b, `,"target":`...), &t.Target)
-			b = append(b, '}')
-		}
-		b = append(b, "]}"...)
-	}
-	return b
-}
-
-func entity(b []byte, e *contextmem.Entity) []byte {
-	b = appendText(append(b, `{"entity_id":"`...), e.ID)
-	b = textOrNull(append(b, `","identifier":`...), e.Identifier)
-	b = appendText(append(b, `,"name":"`...), e.Name)
-	b = appendText(append(b, `","namespace":"`...), e.Namespace)
-	b = appendText(append(b, `","provider":"`...), e.Provider)
-	b = appendText(append(b, `","type":"`...), e.Type)
-	return append(b, `"}`...)
-}
-
-func (w *writer) evidence(b []byte, e *contextmem.Evidence) []byte {
-	b = appendText(append(b, `{"canonical_predicate":"`...), e.Canonical)
-	b = appendText(append(b, `","chunk_id":"`...), e.ChunkID)
-	b, err := appendFloat(append(b, `","confidence":`...), float64(float32(e.Confidence)), 32) // it is kept as one
-	w.fail(err)
-	b = appendText(append(b, `,"context":"`...), e.Context)
-	if e.Origin != "" {
-		b = appendText(append(b, `","origin":"`...), e.Origin)
-	}
-	b = appendText(append(b, `","raw_predicate":"`...), e.Raw)
-	b = appendText(append(b, `","relationship_id":"`...), e.ID)
-	b = textOrNull(append(b, `","source_entity_id":`...), e.SourceID)
-	b = textOrNull(append(b, `,"target_entity_id":`...), e.TargetID)
-	b = textOrNull(append(b, `,"temporal_details":`...), e.Temporal)
-	b = w.time(append(b, `,"timestamp":`...), e.Timestamp)
-	return append(b, '}')
 }

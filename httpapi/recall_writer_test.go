@@ -198,8 +198,13 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 		}
 		return c
 	}
+	var last contextmem.Entity
 	entity := func() contextmem.Entity {
-		return contextmem.Entity{ID: text(), Name: text(), Type: text(), Namespace: text(), Identifier: text(), Provider: text()}
+		if r.IntN(2) == 0 { // many come again
+			return last
+		}
+		last = contextmem.Entity{ID: text(), Name: text(), Type: text(), Namespace: text(), Identifier: text(), Provider: text()}
+		return last
 	}
 	paths := func() []contextmem.Path {
 		var out []contextmem.Path

@@ -54,8 +54,9 @@ type rowCache struct {
 type mark uint8
 
 const (
-	lasting mark = iota // nothing took the place of a version of a source
-	undated             // no relation of a chunk has a time at which it was true
+	lasting  mark = iota // nothing took the place of a version of a source
+	undated              // no relation of a chunk has a time at which it was true
+	factless             // a chunk has no relations
 	marks
 )
 
@@ -164,12 +165,15 @@ func newCache(limit int) *rowCache {
 	return m
 }
 
-// get calls hit for each number whose value of version v is known, with its place.
+// get calls hit for each number whose value of version v is known, with its place. It passes over 0.
 func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit func(i int, value any)) {
 	m.mu.RLock()
 	if m.at == v && m.used <= m.limit/2 {
 		defer m.mu.RUnlock()
 		for i, num := range nums {
+			if num == 0 {
+				continue
+			}
 			if it := m.items[newCacheKey(kind, limit, num)]; it != nil {
 				hit(i, it.value)
 			}

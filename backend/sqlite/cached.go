@@ -53,7 +53,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		for i, num := range nums { // read is in the same order, without what is gone
 			if out[i] == nil && len(read) > 0 && read[0].Num == num {
 				out[i], read = read[0], read[1:]
-				s.shareLayout(out[i])
+				s.share(out[i])
 				s.cache.put(v, newCacheKey(cachedChunk, 0, num), out[i], sizeOfChunk(out[i]))
 			}
 		}
@@ -68,15 +68,21 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 	return out, damage
 }
 
-// shareLayout lets a row have the layout of the one before where they are equal, as most are: that takes less memory, and who compares them
-// sees one address.
-func (s *store) shareLayout(row *backend.Hydrated) {
-	if last := s.layout.Load(); last != nil && bytes.Equal(*last, row.Layout) {
-		row.Layout = *last
-	} else {
-		layout := row.Layout
-		s.layout.Store(&layout)
+// alike is what most rows have in common.
+type alike struct {
+	layout []byte
+	sub    string
+}
+
+// share lets a row have the layout and the sub-tenant of the one before where they are equal: that takes less memory, and who compares them sees
+// one address.
+func (s *store) share(row *backend.Hydrated) {
+	last := s.alike.Load()
+	if last == nil || last.sub != row.Src.Part.Sub || !bytes.Equal(last.layout, row.Layout) {
+		s.alike.Store(&alike{row.Layout, row.Src.Part.Sub})
+		return
 	}
+	row.Layout, row.Src.Part.Sub = last.layout, last.sub
 }
 
 // without lists the n numbers whose place is not known.
@@ -208,12 +214,27 @@ func (s *store) undated(v uint64, q *backend.RelationQuery) bool {
 	return n == len(q.Chunks)
 }
 
+// noFacts is the list of a chunk without relations.
+var noFacts = &factList{}
+
 // factsOfChunks returns the relations of each chunk, whenever they were believed. It
 // returns nil when they are too many.
 func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
-	lists, n, err := s.known(ctx, v, cachedChunkFacts, 0, q.Part, q.Chunks)
-	if err != nil || n == len(lists) {
-		return lists, err
+	var room [32]int64 // most queries need no more
+	nums := append(room[:0], q.Chunks...)
+	s.cache.eachMarked(v, factless, q.Part, nums, func(i int) { nums[i] = 0 })
+	lists, n, err := s.known(ctx, v, cachedChunkFacts, 0, q.Part, nums)
+	if err != nil {
+		return nil, err
+	}
+	for i, num := range nums {
+		if num == 0 {
+			lists[i] = noFacts
+			n++
+		}
+	}
+	if n == len(lists) {
+		return lists, nil
 	}
 	missing := without(q.Chunks, len(lists)-n, func(i int) bool { return lists[i] != nil })
 	rels, err := s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Chunks: missing, AllTime: true, Limit: maxRememberedFacts})
@@ -233,15 +254,20 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 		l := by[rel.Chunk]
 		l.rels, l.dated = append(l.rels, rel), l.dated || !rel.ValidFrom.IsZero() || !rel.ValidTo.IsZero()
 	}
-	var plain []int64
+	var plain, empty []int64
 	for chunk, l := range by {
-		l.rels = slices.Clip(l.rels)
-		s.cache.put(v, newCacheKey(cachedChunkFacts, 0, chunk), l, l.size())
 		if !l.dated {
 			plain = append(plain, chunk)
 		}
+		if len(l.rels) == 0 {
+			empty = append(empty, chunk)
+			continue
+		}
+		l.rels = slices.Clip(l.rels)
+		s.cache.put(v, newCacheKey(cachedChunkFacts, 0, chunk), l, l.size())
 	}
 	s.cache.keepMarks(v, undated, q.Part, plain)
+	s.cache.keepMarks(v, factless, q.Part, empty)
 	return lists, nil
 }
 

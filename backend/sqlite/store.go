@@ -24,7 +24,7 @@ type store struct {
 	judged    uint64 // the version at which Compact found the file full enough, or made it so
 	since     since
 	cache     *rowCache
-	layout    atomic.Pointer[[]byte]                   // of the row that cache got last
+	alike     atomic.Pointer[alike]                    // of the row that cache got last
 	words     func(predicate, context string) []uint64 // of relations of entities that cache holds; nil: they are not kept
 }
 

@@ -15,24 +15,33 @@ type questionWords struct {
 	texts lexical.WordHashes
 }
 
-// RelationWords returns the words of a relation, for a Store that keeps them.
+// RelationWords returns the hashes of the words of a relation, for a Store that keeps them, and in front of them the bits of all.
 func RelationWords(predicate, context string) []uint64 {
 	var w lexical.WordHashes
-	return slices.Clone(w.Of(predicate, context))
+	words := w.Of(predicate, context)
+	kept := make([]uint64, 1, 1+len(words))
+	kept[0] = wordBits(words)
+	return append(kept, words...)
 }
 
 // ask sets the question.
 func (w *questionWords) ask(question string) {
-	w.left, w.bits = w.texts.Append(w.left[:0], question), 0
+	w.left = w.texts.Append(w.left[:0], question)
 	slices.Sort(w.left)
 	w.left = slices.Compact(w.left)
-	for _, h := range w.left {
-		w.bits |= wordBit(h)
-	}
+	w.bits = wordBits(w.left)
 }
 
 // wordBit is a bit that tells most words apart.
 func wordBit(hash uint64) uint64 { return 1 << (hash & 63) }
+
+// wordBits has the bit of each word.
+func wordBits(hashes []uint64) (bits uint64) {
+	for _, h := range hashes {
+		bits |= wordBit(h)
+	}
+	return bits
+}
 
 // drop makes the words of a name count no more.
 func (w *questionWords) drop(name string) {
@@ -42,13 +51,19 @@ func (w *questionWords) drop(name string) {
 			w.left = slices.Delete(w.left, i, i+1)
 		}
 	}
+	w.bits = wordBits(w.left)
 }
 
 // count counts the words of the question that the predicate of a relation or its context hold.
 func (w *questionWords) count(rel *backend.Relation) int {
 	words := rel.Words
-	if words == nil {
+	switch {
+	case len(words) == 0:
 		words = w.texts.Of(rel.Predicate, rel.Context)
+	case words[0]&w.bits == 0:
+		return 0
+	default:
+		words = words[1:]
 	}
 	n := 0
 	for _, h := range words {

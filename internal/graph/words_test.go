@@ -64,8 +64,7 @@ func TestQuestionWords(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, w.count(rel), "%q in %q %q", question, rel.Predicate, rel.Context)
-			var words lexical.WordHashes
-			rel.Words = words.Of(rel.Predicate, rel.Context)
+			rel.Words = RelationWords(rel.Predicate, rel.Context)
 			require.Equal(t, want, w.count(rel), "remembered: %q in %q %q", question, rel.Predicate, rel.Context)
 		}
 	}

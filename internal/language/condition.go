@@ -3,6 +3,7 @@ package language
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
 )
@@ -11,11 +12,26 @@ import (
 // Questions about plans, conditions and words do not count. It reads English.
 func AsksWhatHappened(question string) bool {
 	past, words := false, 0
-	for w := range strings.FieldsFuncSeq(strings.ToLower(question), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' && r != '’' }) {
-		if words++; words > maxGramWords {
-			break
+	for i := 0; i < len(question) && words < maxGramWords; i++ {
+		var word [maxAsked]byte // in lower case, as far as it fits
+		n := 0
+		for ; i < len(question); i++ {
+			c := question[i]
+			if (c|0x20 < 'a' || c|0x20 > 'z') && c != '\'' && !strings.HasPrefix(question[i:], "’") {
+				break
+			}
+			if n < maxAsked {
+				word[n] = c | 0x20
+			}
+			if n++; c >= utf8.RuneSelf {
+				i += len("’") - 1
+			}
 		}
-		switch w {
+		if n == 0 {
+			continue
+		}
+		words++
+		switch string(word[:min(n, maxAsked)]) {
 		case "did", "was", "were", "has", "have", "had":
 			past = true
 		case "would", "could", "should", "might", "will", "if", "unless", "condition", "conditions", "depend", "depends", "depended", "going",
@@ -28,6 +44,9 @@ func AsksWhatHappened(question string) bool {
 	}
 	return past
 }
+
+// maxAsked is a byte more than the longest word that AsksWhatHappened looks for has.
+const maxAsked = 12
 
 // maxConditional is how many bytes of a text Conditional reads.
 const maxConditional = 4096

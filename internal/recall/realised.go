@@ -13,15 +13,12 @@ const (
 // realise lets memories that name a condition stand behind those that tell what came about, where the question is about that: "in June, if the
 // lease is signed" does not say when it was signed.
 func (r *run) realise(hits []*Hit) {
-	asks := false
+	if len(hits) == 0 || !language.AsksWhatHappened(r.Query) {
+		return
+	}
 	for _, h := range hits[:min(len(hits), conditionRead)] {
 		if h.Row.Src.Part.Class != backend.Memory || h.Score <= 0 || !language.NamesCondition(h.Row.Text) {
 			continue
-		}
-		if !asks {
-			if asks = language.AsksWhatHappened(r.Query); !asks {
-				return
-			}
 		}
 		if lost := conditionLoses * language.Conditional(h.Row.Text) * h.Score; lost > 0 {
 			h.Parts.Time -= lost

@@ -1,0 +1,116 @@
+package httpapi
+
+import "github.com/contextmem/contextmem"
+
+// graphWriter remembers where parts of the graph context were written last. Much of it comes again: who a question names is in most of the
+// paths, and a path of one relation has its sentence twice.
+type graphWriter struct {
+	source, target writtenEntity
+	confidence     float64
+	confidenceAt   span
+}
+
+// span is what was written as b[from:to].
+type span struct{ from, to int }
+
+// writtenEntity is an entity, and where it was written.
+type writtenEntity struct {
+	is contextmem.Entity
+	at span
+}
+
+func (w *writer) graph(b []byte, g *contextmem.GraphContext) []byte {
+	if g == nil {
+		return append(b, `{"chunk_id_to_group_ids":{},"chunk_relations":[],"query_paths":[]}`...)
+	}
+	b = append(b, `{"chunk_id_to_group_ids":{`...)
+	var room [32]string
+	for i, k := range sortedKeys(room[:0], g.ChunkGroups) {
+		b = append(appendString(comma(b, i), k), ':')
+		b = appendTexts(b, g.ChunkGroups[k])
+	}
+	b = w.paths(append(b, `},"chunk_relations":[`...), g.ChunkRelations)
+	b = w.paths(append(b, `],"query_paths":[`...), g.QueryPaths)
+	b = textOrNull(append(b, `],"synthesis_context":`...), g.Synthesis)
+	return append(b, '}')
+}
+
+func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
+	for i := range ps {
+		p := &ps[i]
+		b = append(comma(b, i), `{"combined_context":`...)
+		context := len(b)
+		b = textOrNull(b, p.Context)
+		contextEnd := len(b)
+		b = textOrNull(append(b, `,"group_id":`...), p.GroupID)
+		b = w.score(append(b, `,"relevancy_score":`...), p.Score)
+		b = appendTexts(append(b, `,"source_chunk_ids":`...), p.ChunkIDs)
+		b = append(b, `,"triplets":[`...)
+		for j := range p.Triplets {
+			t := &p.Triplets[j]
+			b = append(comma(b, j), `{"relation":`...)
+			if t.Relation.Context == p.Context && p.Context != "" {
+				b = w.evidence(b, &t.Relation, span{context, contextEnd})
+			} else {
+				b = w.evidence(b, &t.Relation, span{})
+			}
+			b = w.inGraph.source.write(append(b, `,"source":`...), &t.Source)
+			b = w.inGraph.target.write(append(b, `,"target":`...), &t.Target)
+			b = append(b, '}')
+		}
+		b = append(b, "]}"...)
+	}
+	return b
+}
+
+// write appends an entity.
+func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
+	if w.at.to > 0 && *e == w.is {
+		return append(b, b[w.at.from:w.at.to]...)
+	}
+	w.is, w.at.from = *e, len(b)
+	b = appendText(append(b, `{"entity_id":"`...), e.ID)
+	b = textOrNull(append(b, `","identifier":`...), e.Identifier)
+	b = appendText(append(b, `,"name":"`...), e.Name)
+	b = appendText(append(b, `","namespace":"`...), e.Namespace)
+	b = appendText(append(b, `","provider":"`...), e.Provider)
+	b = appendText(append(b, `","type":"`...), e.Type)
+	b = append(b, `"}`...)
+	w.at.to = len(b)
+	return b
+}
+
+// evidence appends evidence; its sentence was written at context, if it was.
+func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte {
+	b = appendText(append(b, `{"canonical_predicate":"`...), e.Canonical)
+	b = appendText(append(b, `","chunk_id":"`...), e.ChunkID)
+	b = w.appendConfidence(append(b, `","confidence":`...), e.Confidence)
+	b = append(b, `,"context":`...)
+	if context.to > 0 {
+		b = append(b, b[context.from:context.to]...)
+	} else {
+		b = appendString(b, e.Context)
+	}
+	if e.Origin != "" {
+		b = appendString(append(b, `,"origin":`...), e.Origin)
+	}
+	b = appendText(append(b, `,"raw_predicate":"`...), e.Raw)
+	b = appendText(append(b, `","relationship_id":"`...), e.ID)
+	b = textOrNull(append(b, `","source_entity_id":`...), e.SourceID)
+	b = textOrNull(append(b, `,"target_entity_id":`...), e.TargetID)
+	b = textOrNull(append(b, `,"temporal_details":`...), e.Temporal)
+	b = w.time(append(b, `,"timestamp":`...), e.Timestamp)
+	return append(b, '}')
+}
+
+// appendConfidence appends a confidence, which is kept as a float32.
+func (w *writer) appendConfidence(b []byte, f float64) []byte {
+	if w.inGraph.confidenceAt.to > 0 && f == w.inGraph.confidence {
+		return append(b, b[w.inGraph.confidenceAt.from:w.inGraph.confidenceAt.to]...)
+	}
+	w.inGraph.confidence, w.inGraph.confidenceAt.from = f, len(b)
+	b, err := appendFloat(b, float64(float32(f)), 32)
+	w.fail(err)
+	w.inGraph.confidenceAt.to = len(b)
+	return b
+}
