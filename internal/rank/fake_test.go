@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/rerank/local"
 )
 
 // memo is a chunk of a made-up partition.
@@ -233,8 +234,13 @@ func (o oneWay) EmbedQuery(context.Context, string) ([]float32, error) {
 	return []float32{1}, nil
 }
 
-// twins is a Word under which words that share their first letter are alike.
-func twins(dst []float32, word string) ([]float32, bool) {
+// twinWords are the words of twins.
+func twinWords() *local.Lexicon { return local.NewLexicon(twins{}) }
+
+// twins has vectors under which words that share their first letter are alike.
+type twins struct{}
+
+func (twins) AppendWord(dst []float32, word string) ([]float32, bool) {
 	v := make([]float32, 26)
 	i := strings.IndexByte("abcdefghijklmnopqrstuvwxyz", word[0])
 	if i < 0 {

@@ -1,17 +1,14 @@
 package rank
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
 	"github.com/contextmem/contextmem/rerank/local"
 )
-
-// wordVectors adapts Engine.Word.
-type wordVectors func(dst []float32, word string) ([]float32, bool)
-
-func (f wordVectors) AppendWord(dst []float32, word string) ([]float32, bool) { return f(dst, word) }
 
 // interact adds late interaction to the best candidates. A memory is read after the
 // one before it in its session, whose words a reply takes up without repeating them.
@@ -32,16 +29,20 @@ func (q *work) interact() error {
 	if err != nil {
 		return err
 	}
-	texts := make(map[int64]string, len(rows))
-	for _, r := range rows {
-		texts[r.Num] = r.Text
+	text := func(chunk int64) (string, bool) { // rows come in the order asked
+		i, ok := slices.BinarySearchFunc(rows, chunk, func(r *backend.Hydrated, chunk int64) int { return cmp.Compare(r.Num, chunk) })
+		if !ok {
+			return "", false
+		}
+		return rows[i].Text, true
 	}
-	s := q.scorer()
+	q.scored = q.scorer()
 	most := 0.0
 	scores := make([]float64, len(best))
 	for i, p := range best {
-		if text, ok := texts[p.chunk]; ok {
-			scores[i] = s.Score(text, texts[q.before(p.at)])
+		if said, ok := text(p.chunk); ok {
+			before, _ := text(q.before(p.at))
+			scores[i] = q.scored.Score(said, before)
 			most = max(most, scores[i])
 		}
 	}
@@ -80,7 +81,7 @@ func (q *work) scorer() *local.Scorer {
 		}
 	}
 	rarest := math.Log(1 + (float64(q.docs)+.5)/.5)
-	return local.NewScorer(wordVectors(q.Word), local.Content(q.asked.text, func(stem string) float64 {
+	return q.Words.Scorer(q.scored, local.Content(q.asked.text, func(stem string) float64 {
 		if w, ok := idf[stem]; ok {
 			return w
 		}

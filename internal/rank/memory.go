@@ -38,7 +38,7 @@ func (q *work) memory() error {
 	q.context()
 	q.lap("context")
 	// Long replies of an assistant hold a word near to anything.
-	if q.out.Thinking && q.Word != nil && !q.replies && !q.late("late interaction") {
+	if q.out.Thinking && q.Words != nil && !q.replies && !q.late("late interaction") {
 		if err := q.interact(); err != nil {
 			return err
 		}

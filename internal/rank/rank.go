@@ -15,6 +15,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/observe"
+	"github.com/contextmem/contextmem/rerank/local"
 )
 
 // Embedder is what ranking needs of an embedder.
@@ -40,8 +41,8 @@ type Engine struct {
 	Read func(dst []float32, text string) (vec []float32, coverage float64)
 	// MemoryQuery makes of the vector of a question the one by which memories are looked for; nil: it is the same.
 	MemoryQuery func(query []float32) []float32
-	// Word appends the unit vector of a word; nil: there is no late interaction.
-	Word func(dst []float32, word string) ([]float32, bool)
+	// Words has the unit vectors of words; nil: there is no late interaction.
+	Words *local.Lexicon
 	// MemoryStrength and KnowledgeStrength are the dense shares at DefaultAlpha.
 	MemoryStrength, KnowledgeStrength float64
 	// Fast ranks chunks that have no vector of this embedder yet; nil: there are none such.

@@ -254,7 +254,7 @@ func TestLate(t *testing.T) {
 	w.memos[3].text = "raft"
 	w.terms = []backend.TermInfo{term("red", 3), term("bridge", 1), term("ann", 2)}
 	e := engine()
-	e.Word = twins
+	e.Words = twinWords()
 	late := func(thinking bool) map[int64]float64 {
 		m := map[int64]float64{}
 		a := search(t, e, w, Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, language.AllCues), K: 10, Thinking: thinking, Alpha: balanced})
@@ -275,7 +275,7 @@ func TestLate(t *testing.T) {
 	assert.InDelta(t, .1, late(true)[1], 1e-6)
 	w.memos[3].speaker = "assistant"
 	assert.Zero(t, late(true)[1], "an assistant takes part")
-	w.memos[3].speaker, e.Word = "", nil
+	w.memos[3].speaker, e.Words = "", nil
 	assert.Zero(t, late(true)[1])
 }
 
@@ -287,7 +287,7 @@ func TestParts(t *testing.T) {
 	for range 200 {
 		w := randomWorld(rng)
 		e := engine()
-		e.Word = twins
+		e.Words = twinWords()
 		for _, thinking := range []bool{false, true} {
 			r := Request{Part: memories, Question: engine().Ask("Ann red bridge", time.Time{}, language.AllCues), K: 10, Thinking: thinking, Alpha: balanced}
 			a := search(t, e, w, r)
@@ -358,7 +358,7 @@ func TestDegrades(t *testing.T) {
 	require.Error(t, err, "without keywords nothing is left")
 
 	e = engine()
-	e.Word = twins
+	e.Words = twinWords()
 	fast := search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced})
 	a = search(t, e, conversation(), Request{Part: memories, K: 10, Alpha: balanced, Thinking: true, Deadline: time.Now().Add(-time.Second)})
 	assert.Equal(t, []string{"the time budget ended before late interaction"}, a.Degraded)

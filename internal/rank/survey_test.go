@@ -44,7 +44,7 @@ func TestSurvey(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, open.Close()) }()
 	rng := rand.New(rand.NewPCG(11, 12))
-	e := &Engine{Embedder: letters{}, Coverage: func(string) float64 { return 1 }, Word: twins, MemoryStrength: .5, KnowledgeStrength: .4}
+	e := &Engine{Embedder: letters{}, Coverage: func(string) float64 { return 1 }, Words: twinWords(), MemoryStrength: .5, KnowledgeStrength: .4}
 	surveys := 0
 	for n := range 60 {
 		x, err := open.OpenIndexes(t.Context(), fmt.Sprintf("%032x", n))

@@ -8,6 +8,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/observe"
+	"github.com/contextmem/contextmem/rerank/local"
 )
 
 // work is one question on its way. It is pooled with its scratch.
@@ -68,6 +69,7 @@ type scratch struct {
 	around   []backend.Neighbours
 	sessions []session
 	hits     []Scored
+	scored   *local.Scorer // of late interaction
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -85,6 +87,7 @@ func (q *work) release() {
 	clear(s.grams)
 	clear(s.keys)
 	s.index.clear()
+	s.scored.Forget()
 	s.terms, s.grams, s.keys = s.terms[:0], s.grams[:0], s.keys[:0]
 	s.rows, s.cand, s.indexed, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}

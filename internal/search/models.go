@@ -10,6 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 	"github.com/contextmem/contextmem/internal/recall"
 	"github.com/contextmem/contextmem/internal/workspace"
+	"github.com/contextmem/contextmem/rerank/local"
 )
 
 // Embedders are those of a service.
@@ -83,7 +84,7 @@ func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
 		r.Read = t.AppendQuery
 	}
 	if w, ok := of.(embed.WordEmbedder); ok {
-		r.Word = w.AppendWord
+		r.Words = local.NewLexicon(w)
 	}
 	if x, ok := of.(embed.Rated); ok {
 		r.MemoryStrength, r.KnowledgeStrength = x.Strength()
