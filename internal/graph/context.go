@@ -2,7 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -312,7 +311,10 @@ func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []i
 	for j := range second {
 		worths[j] = g.worth(&second[j])
 	}
-	seen := map[[2]int64]bool{}
+	if g.pairs == nil {
+		g.pairs = make(map[[2]int64]bool, maxPaths)
+	}
+	seen := g.pairs
 	for i := range first {
 		a := &first[i]
 		if a.Predicate == relatedTo || named(a.From) && named(a.To) {
@@ -352,7 +354,11 @@ func synthesis(paths []Path) string {
 			if j > 0 {
 				b.WriteString("; ")
 			}
-			fmt.Fprintf(&b, "%s %s %s", l.Subject.Name, strings.ReplaceAll(l.Canonical(), "_", " "), l.Object().Name)
+			b.WriteString(l.Subject.Name)
+			b.WriteByte(' ')
+			b.WriteString(strings.ReplaceAll(l.Canonical(), "_", " "))
+			b.WriteByte(' ')
+			b.WriteString(l.objectName())
 		}
 		b.WriteByte('\n')
 	}

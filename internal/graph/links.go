@@ -15,9 +15,15 @@ type Linked struct {
 	Predicate string
 }
 
+// Docs returns the record of a source, which nobody may change.
+type Docs func(src *backend.Source) (*item.Doc, error)
+
+// decode is the Docs of a caller that reads each record once.
+func decode(src *backend.Source) (*item.Doc, error) { return item.Decode(src.Doc) }
+
 // LinksOf returns up to limit sources that src names in its forceful relations, in order.
-func LinksOf(ctx context.Context, st backend.Store, src *backend.Source, limit int) ([]Linked, error) {
-	doc, err := item.Decode(src.Doc)
+func LinksOf(ctx context.Context, st backend.Store, docs Docs, src *backend.Source, limit int) ([]Linked, error) {
+	doc, err := docs(src)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +82,9 @@ func ByTag(ctx context.Context, st backend.Store, part backend.Partition, tag ui
 }
 
 // LinkTags returns the tags of the sources that name src in their forceful relations.
-func LinkTags(src *backend.Source) ([]uint64, error) {
+func LinkTags(docs Docs, src *backend.Source) ([]uint64, error) {
 	tags := []uint64{item.Tag(item.LayerLink, "id", src.ID)}
-	doc, err := item.Decode(src.Doc)
+	doc, err := docs(src)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +95,11 @@ func LinkTags(src *backend.Source) ([]uint64, error) {
 }
 
 // LinkedFrom returns those of the sources that name src in their forceful relations.
-func LinkedFrom(src *backend.Source, from []*backend.Source) ([]Linked, error) {
-	doc, err := item.Decode(src.Doc)
+func LinkedFrom(docs Docs, src *backend.Source, from []*backend.Source) ([]Linked, error) {
+	if len(from) == 0 {
+		return nil, nil
+	}
+	doc, err := docs(src)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +108,7 @@ func LinkedFrom(src *backend.Source, from []*backend.Source) ([]Linked, error) {
 		if s.Num == src.Num {
 			continue
 		}
-		d, err := item.Decode(s.Doc)
+		d, err := docs(s)
 		if err != nil {
 			return nil, err
 		}

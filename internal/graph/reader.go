@@ -45,8 +45,9 @@ type scratch struct {
 	chains   []Path // from the question
 	best     []Path // of chains
 	worths   []float64
-	grams    []language.Gram // of the question
-	keys     []string        // of grams
+	pairs    map[[2]int64]bool // of relations, the chains of two
+	grams    []language.Gram   // of the question
+	keys     []string          // of grams
 	words    questionWords
 }
 
@@ -69,6 +70,7 @@ func (r *Reader) Release() {
 	}
 	s.links, s.byPart, s.anchors, s.shown, s.chains, s.best, s.grams, s.keys = emptied(s.links), s.byPart[:0], emptied(s.anchors), emptied(s.shown), emptied(s.chains),
 		emptied(s.best), emptied(s.grams), emptied(s.keys)
+	clear(s.pairs)
 	s.words.texts.Forget()
 	*r = Reader{scratch: r.scratch}
 	readers.Put(r)
@@ -316,7 +318,15 @@ func (l *Link) Object() Entity {
 	if loaded(l.Target) {
 		return *l.Target
 	}
-	return Entity{Name: strings.ToLower(l.Relation.Object), Type: noType, Namespace: "default"}
+	return Entity{Name: l.objectName(), Type: noType, Namespace: "default"}
+}
+
+// objectName is the name of Object.
+func (l *Link) objectName() string {
+	if loaded(l.Target) {
+		return l.Target.Name
+	}
+	return strings.ToLower(l.Relation.Object)
 }
 
 // ID returns the id of the relation as users see it.

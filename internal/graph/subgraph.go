@@ -77,7 +77,7 @@ const childOf = "child_of"
 
 // expand joins the neighbours of a member.
 func (w *walk) expand(m Member) error {
-	out, err := LinksOf(w.ctx, w.store, m.Source, w.most)
+	out, err := LinksOf(w.ctx, w.store, decode, m.Source, w.most)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (w *walk) expand(m Member) error {
 
 // linkedFrom returns the sources that name src in their forceful relations.
 func (w *walk) linkedFrom(src *backend.Source) ([]Linked, error) {
-	tags, err := LinkTags(src)
+	tags, err := LinkTags(decode, src)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (w *walk) linkedFrom(src *backend.Source) ([]Linked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return LinkedFrom(src, srcs)
+	return LinkedFrom(decode, src, srcs)
 }
 
 // thread joins the other items of a member's thread.

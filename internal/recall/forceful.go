@@ -59,7 +59,7 @@ func (r *run) linked() (map[int64][]graph.Linked, error) {
 		if _, ok := out[src.Num]; ok {
 			continue
 		}
-		links, err := graph.LinksOf(r.ctx, r.Store, src, forcefulPerHit)
+		links, err := graph.LinksOf(r.ctx, r.Store, r.Docs.Doc, src, forcefulPerHit)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (r *run) linked() (map[int64][]graph.Linked, error) {
 	for part, srcs := range byPart {
 		var tags []uint64
 		for _, src := range srcs {
-			own, err := graph.LinkTags(src)
+			own, err := graph.LinkTags(r.Docs.Doc, src)
 			if err != nil {
 				return nil, err
 			}
@@ -80,7 +80,7 @@ func (r *run) linked() (map[int64][]graph.Linked, error) {
 			return nil, err
 		}
 		for _, src := range srcs {
-			back, err := graph.LinkedFrom(src, from)
+			back, err := graph.LinkedFrom(r.Docs.Doc, src, from)
 			if err != nil {
 				return nil, err
 			}
