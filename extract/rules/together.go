@@ -5,15 +5,16 @@ import "github.com/contextmem/contextmem/internal/language"
 const (
 	maxTogether = 6   // pairs of names in one sentence without a verb between them
 	fewTogether = 256 // such pairs in one item that are all told
+	maxTold     = 4   // how often one of them is told beyond these
 )
 
 // pairs is what is known of the pairs of names that stand together in one item. That two names stand once in the same
 // sentence of a long text says little, and there are more such pairs than statements: beyond the first ones, those are told that
-// stand together again, and one of each chunk.
+// stand together again, a few times, and one of each chunk.
 type pairs struct {
-	told  int             // pairs that were told
-	chunk int             // the last one of which a pair was told, -1 for none
-	seen  map[uint64]bool // hashes of both keys; from the first pair on that could be too many
+	told  int              // pairs that were told
+	chunk int              // the last one of which a pair was told, -1 for none
+	seen  map[uint64]uint8 // how often the pair of the hash of both keys was told, from 1 on where it was seen
 }
 
 // tell reports whether the pair of two names in a chunk is worth a relation.
@@ -22,13 +23,16 @@ func (p *pairs) tell(chunk int, a, b string) bool {
 		a, b = b, a
 	}
 	if p.seen == nil {
-		p.seen = make(map[uint64]bool)
+		p.seen = make(map[uint64]uint8)
 	}
 	sum := pairHash(pairHash(fnvOffset, a)*fnvPrime, b)
-	again := p.seen[sum]
-	p.seen[sum] = true
-	if p.told >= fewTogether && !again && p.chunk == chunk {
+	before := p.seen[sum]
+	p.seen[sum] = max(before, 1)
+	if p.told >= fewTogether && p.chunk == chunk && (before == 0 || before > maxTold) {
 		return false
+	}
+	if before > 0 && before <= maxTold {
+		p.seen[sum]++
 	}
 	p.told++
 	p.chunk = chunk
