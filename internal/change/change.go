@@ -31,7 +31,7 @@ const (
 )
 
 // rulesVersion is raised when the rules change, so that memories are compared again.
-const rulesVersion = "rules 4"
+const rulesVersion = "rules 5"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {

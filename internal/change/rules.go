@@ -87,7 +87,7 @@ func (d *doing) nothing() bool { return *d == doing{} }
 
 // byRules decides whether later takes the place of earlier by what it says of itself: that something ended, was called
 // off, or was said wrongly.
-func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
+func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
 	ls, es := later.parse(), earlier.parse()
 	for i := range ls {
 		l := &ls[i]
@@ -109,18 +109,20 @@ func byRules(later, earlier *said, v *vocabulary) (best verdict, ok bool) {
 			}
 		}
 	}
-	return best, false
+	if x, ok := byFacts(later, earlier); ok {
+		return x, true
+	}
+	return byAttribute(later, earlier)
 }
 
 // cued reports whether a statement has a clause that does something to what was said before. It looks once.
 func (s *said) cued() bool {
 	if !s.looked {
 		s.looked = true
+		s.changes = factual.MatchString(s.text) && len(s.facts()) > 0 || len(s.attributes()) > 0
 		all := s.parse()
-		for i := range all {
-			if s.changes = !all[i].do().nothing(); s.changes {
-				break
-			}
+		for i := 0; i < len(all) && !s.changes; i++ {
+			s.changes = !all[i].do().nothing()
 		}
 	}
 	return s.changes

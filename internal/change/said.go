@@ -31,6 +31,10 @@ type said struct {
 
 	looked, changes bool // see cued
 	asked, guess    bool // see believed
+	read            bool // see facts
+	stated          []fact
+	valued          bool // see attributes
+	values          []attribute
 }
 
 // clause is a clause with its terms.

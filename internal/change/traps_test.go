@@ -10,45 +10,54 @@ import (
 )
 
 // TestTrapsAndChanges counts what the rules make of ordinary sentences, which retire nothing, and of true changes. Most were written
-// before the rules that they made better: 31 of 40 changes and 2 of 69 ordinary pairs were found the first time (precision .94).
+// before the rules that they made better: 31 of 40 changes and 2 of 69 ordinary pairs of changes.txt were found the first time (precision .94), 31 of 40 and 2 of 60 of
+// notes.txt (.94).
 func TestTrapsAndChanges(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("testdata/changes.txt")
-	require.NoError(t, err)
-	keep, end, wrong, found := 0, 0, 0, 0
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSpace(line)
-		kind, rest, ok := strings.Cut(line, ": ")
-		if !ok || line[0] == '#' {
-			continue
-		}
-		col := strings.Split(rest, " => ")
-		require.GreaterOrEqual(t, len(col), 2, line)
-		x, ok := decided(col[0], col[1])
-		switch kind {
-		case "keep":
-			keep++
-			if ok {
-				wrong++
-				t.Errorf("%s: %s of %q", line, x.decider, x.matter)
+	for file, least := range map[string]struct {
+		keep, end int
+		found     float64 // share of the changes
+	}{"changes.txt": {60, 40, .6}, "notes.txt": {60, 40, .9}} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile("testdata/" + file)
+			require.NoError(t, err)
+			keep, end, wrong, found := 0, 0, 0, 0
+			for line := range strings.Lines(string(data)) {
+				line = strings.TrimSpace(line)
+				kind, rest, ok := strings.Cut(line, ": ")
+				if !ok || line[0] == '#' {
+					continue
+				}
+				col := strings.Split(rest, " => ")
+				require.GreaterOrEqual(t, len(col), 2, line)
+				x, ok := decided(col[0], col[1])
+				switch kind {
+				case "keep":
+					keep++
+					if ok {
+						wrong++
+						t.Errorf("%s: %s of %q", line, x.decider, x.matter)
+					}
+				case "end":
+					end++
+					if !ok {
+						t.Logf("not found: %s", line)
+						continue
+					}
+					found++
+					if len(col) > 2 {
+						assert.Equal(t, col[2], x.matter, line)
+					}
+				default:
+					require.Fail(t, "neither keep nor end", line)
+				}
 			}
-		case "end":
-			end++
-			if !ok {
-				t.Logf("not found: %s", line)
-				continue
-			}
-			found++
-			if len(col) > 2 {
-				assert.Equal(t, col[2], x.matter, line)
-			}
-		default:
-			require.Fail(t, "neither keep nor end", line)
-		}
+			require.GreaterOrEqual(t, keep, least.keep)
+			require.GreaterOrEqual(t, end, least.end)
+			t.Logf("%d of %d changes found; %d of %d ordinary pairs retired: precision %.3f", found, end, wrong, keep, float64(found)/float64(found+wrong))
+			require.GreaterOrEqual(t, float64(found)/float64(found+wrong), .9, "precision of what is found")
+			require.GreaterOrEqual(t, float64(found)/float64(end), least.found, "share of the changes that are found")
+		})
 	}
-	require.GreaterOrEqual(t, keep, 60)
-	require.GreaterOrEqual(t, end, 40)
-	t.Logf("%d of %d changes found; %d of %d ordinary pairs retired: precision %.3f", found, end, wrong, keep, float64(found)/float64(found+wrong))
-	require.GreaterOrEqual(t, float64(found)/float64(found+wrong), .9, "precision of what is found")
-	require.GreaterOrEqual(t, float64(found)/float64(end), .6, "share of the changes that are found")
 }

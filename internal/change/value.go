@@ -82,7 +82,7 @@ var ofSomebody = lazyregexp.New(`\p{Lu}\pL+['’]s \pL`)
 func byValue(l, e *clause, earlier *said, v *vocabulary) string {
 	does := l.do()
 	switch {
-	case does.moves && asserts(l) && l.About != extract.AboutOther && states(e) && v.shares(l, e) && another(l.Text, e.Text):
+	case does.moves && asserts(l) && l.About != extract.AboutOther && states(e) && v.shares(l, e) && another(l.Text, e.Text) && !counted(l.Text, e.Text):
 		return "moved"
 	case does.disproved != "" && l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && e.Mode != extract.ModeQuestion &&
 		earlier.believed() && v.within(does.disproved, e):
@@ -94,6 +94,14 @@ func byValue(l, e *clause, earlier *said, v *vocabulary) string {
 	}
 	return ""
 }
+
+// counted reports whether two clauses number what they speak of differently: "the first meeting", "the second meeting".
+func counted(l, e string) bool {
+	a, b := ordinal.FindString(l), ordinal.FindString(e)
+	return a != "" && b != "" && !strings.EqualFold(a, b)
+}
+
+var ordinal = lazyregexp.New(`(?i)\b(?:first|second|third|fourth|fifth|other|previous|former|chapter \d+|room \d+|part \d+|step \d+)\b`)
 
 // shares reports whether two clauses speak of one matter: they have a rare term that is no value, and what they have in common is most of what one of them says besides values.
 func (v *vocabulary) shares(l, e *clause) bool {

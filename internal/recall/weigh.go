@@ -29,9 +29,10 @@ type standing struct {
 	own          bool    // as change.Own
 	gains, loses float64
 	value        float64
+	lifted       bool // it answers what stands higher
 }
 
-// weigh orders hits of one scope, the best first, by their scores and by hints, and gives the scores out anew in this order. It
+// weigh orders hits of one scope, the best first, by their scores and by hints, and lets the scores follow this order. It
 // adds memories that a hint names and that stand behind the hits. It returns the hits of the scope and all hits.
 func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error) {
 	if len(s.hints) == 0 {
@@ -80,19 +81,32 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + x.gains - x.loses
 	}
 	answered(sc, all)
-	scores := make([]float64, len(all))
-	for i := range all {
-		scores[i] = all[i].Score
-	}
-	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
 	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
-	for i := range all {
+	for i, score := range inOrder(all) {
 		h := all[i].Hit
-		h.Parts.Succession += scores[i] - h.Score
-		h.Score = scores[i]
+		h.Parts.Succession += score - h.Score
+		h.Score = score
 		some[i] = h
 	}
 	return some, hits, nil
+}
+
+// inOrder returns the scores of hits in the order of their values: what was lifted gets the score of the best hit that it now stands before, what fell
+// gets no more than the hit that it now stands behind, and the others keep theirs.
+func inOrder(all []standing) []float64 {
+	scores, best := make([]float64, len(all)), math.Inf(-1)
+	for i := len(all) - 1; i >= 0; i-- {
+		scores[i], best = all[i].Score, max(best, all[i].Score)
+		if all[i].gains > 0 || all[i].lifted {
+			scores[i] = best
+		}
+	}
+	for i := 1; i < len(scores); i++ {
+		if scores[i] >= scores[i-1] {
+			scores[i] = math.Nextafter(scores[i-1], math.Inf(-1))
+		}
+	}
+	return scores
 }
 
 // answered lets what the assistant answered follow what it answered: it takes that up, or says of it what is asked for.
@@ -108,7 +122,9 @@ func answered(sc *scope, all []standing) {
 	for i := range all {
 		if num := all[i].scope.answer.Answered(&all[i].ranked); num != 0 {
 			if reply := by[num]; reply != nil {
-				reply.value = max(reply.value, all[i].value-answerLess/talk)
+				if v := all[i].value - answerLess/talk; v > reply.value {
+					reply.value, reply.lifted = v, true
+				}
 			}
 		}
 	}

@@ -1,0 +1,233 @@
+package change
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+)
+
+// attribute is a value that a clause says something has: the number of Bob's phone, the day of the deadline.
+type attribute struct {
+	subject  string // the words of what has it, in order of the alphabet
+	bare     bool   // it is a name alone, of which much may be said at a time
+	prep     string // before the value
+	value    string // in lower case; empty where the clause says that all is over
+	kind     string
+	was      string // the value before, where the clause names it
+	changed  bool   // the clause says that it was another one
+	future   bool   // it will be so
+	set      bool   // the clause says that the value was set, so that it needs no type
+	over     bool   // the clause says that the value, or all of the subject, is over
+	evidence string
+}
+
+const subjectPattern = `((?:the |my |our |this )?[\pL\d][\pL\d'’-]*(?: (?:(?:for|of) (?:the |my |our )?)?[\pL\d][\pL\d'’-]*){0,5}?)`
+
+var (
+	hasValue  = lazyregexp.New(`(?i)^` + subjectPattern + `(?: is|['’]s| are| will be| starts| ends| begins| runs| meets)((?: now| currently| still)?)(?: (at|in|on|for|due|every))?(?: on)? (.+)$`)
+	getsValue = lazyregexp.New(`(?i)^` + subjectPattern + `(?: is| was| has been| got| gets| has| will be)?(?: now| just| recently)? (?:moved|changed|updated|set|reset|raised|lowered|increased|reduced|cut|pushed|postponed|brought|rescheduled|bumped|switched|upgraded|renamed|shifted|extended|went|dropped|delayed)(?: (?:back|forward|up|down|out))?(?: from (.+?))? (to|until|till|at|for|by) (.+)$`)
+	isOver    = lazyregexp.New(`(?i)^` + subjectPattern + ` (?:was|were|is|are|has been|have been|got|gets)(?: now| just| finally)? (?:cancelled|canceled|called off|scrapped|discontinued|abolished|shut down|closed down|no longer happening|off)(?: .*)?$`)
+	noLonger  = lazyregexp.New(`(?i)^` + subjectPattern + `(?: is| are|['’]m|['’]s) no longer (?:(at|in|on|for) )?(.+)$`)
+	notMore   = lazyregexp.New(`(?i)^` + subjectPattern + `(?: is not| are not| isn['’]t| aren['’]t|['’]s not|['’]m not) (?:(at|in|on|for) )?(.+?) (?:any ?more|any longer)$`)
+)
+
+// kindsOfValue are types of values, beside those of kinds, of which something has one at a time.
+var kindsOfValue = []kind{
+	{"amount", lazyregexp.New(`^[£$€]?\d[\d.,]*%?(?: [\pL/%]+){0,4}$`)},
+	{"number", lazyregexp.New(`^[+(]?\d[\d ()./-]{4,}$`)},
+	{"version", lazyregexp.New(`(?i)^v?\d+(?:\.\d+)+$`)},
+	{"address", lazyregexp.New(`^(?:https?://)?[\pL\d._%+-]+(?:@|\.)[\pL\d.-]+\.?\pL{2,}\S*$`)},
+	{"name", lazyregexp.New(`^\p{Lu}[\pL\d.&'’-]*(?: (?:(?:of|de|van|von|der|the|and|du|la) )?\p{Lu}[\pL\d.&'’-]*){0,4}$`)},
+}
+
+var (
+	// noSubject are words that no subject has: it is then a clause, or nobody knows what it is.
+	noSubject = words(`i you he she it they we there who what that which and or but if when because so as than then not no never to with without about
+		is are was were be been has have had do does did will would can could should may might must say says said think thinks thought here this these those
+		one some any many most each another other last next first second third previous former old original`)
+	adjectives = words(`new current latest present updated the my our this for of a an`)
+	// several are things of which one has more than one, so that another value is of another one.
+	several = words(`sister brother friend colleague cousin son daughter child kid aunt uncle niece nephew neighbour neighbor coworker teammate student teacher guest client customer member
+		dog cat pet goal plan idea problem reason advice thing point tip note question issue task example part way feature rule option exercise book film movie song ingredient
+		skill strength weakness hobby interest passion concern risk requirement advantage benefit reference option symptom step item choice sibling grandson granddaughter patient`)
+	single = words(`favourite favorite preferred default`)
+)
+
+// attributes returns the values that a statement names, once. Long statements are not read: their matters are told apart by the other rules.
+func (s *said) attributes() []attribute {
+	if s.valued {
+		return s.values
+	}
+	s.valued = true
+	if len(s.text) > maxStated {
+		return nil
+	}
+	for _, c := range s.parse() {
+		if !settled[c.Mode] && c.Mode != extract.ModePlan || c.About == extract.AboutAssistant {
+			continue
+		}
+		if a, ok := s.attribute(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")); ok {
+			a.evidence = c.Text
+			s.values = append(s.values, a)
+		}
+	}
+	return s.values
+}
+
+func (s *said) attribute(text string) (a attribute, ok bool) {
+	var subject, value string
+	switch {
+	case isOver.MatchString(text):
+		subject, a.over = isOver.FindStringSubmatch(text)[1], true
+	case noLonger.MatchString(text):
+		m := noLonger.FindStringSubmatch(text)
+		subject, a.prep, value, a.over = m[1], m[2], m[3], true
+	case notMore.MatchString(text):
+		m := notMore.FindStringSubmatch(text)
+		subject, a.prep, value, a.over = m[1], m[2], m[3], true
+	case getsValue.MatchString(text):
+		m := getsValue.FindStringSubmatch(text)
+		subject, a.was, value, a.changed = m[1], strings.ToLower(m[2]), m[4], true
+		a.set = setTo.MatchString(text)
+	case hasValue.MatchString(text):
+		m := hasValue.FindStringSubmatch(text)
+		subject, a.prep, value = m[1], strings.ToLower(m[3]), m[4]
+		a.changed = strings.TrimSpace(strings.ToLower(m[2])) == "now" || newThing.MatchString(subject)
+		a.future = strings.Contains(text, " will be ")
+	default:
+		return a, false
+	}
+	if a.subject, a.bare = s.subject(subject); a.subject == "" {
+		return a, false
+	}
+	if trimmed := trailing.ReplaceAllString(value, ""); trimmed != value {
+		a.changed = a.changed || nowWord.MatchString(value)
+		value = trimmed
+	}
+	value = strings.TrimSpace(article.ReplaceAllString(value, ""))
+	if value == "" && !a.over || clauseWord.MatchString(value) {
+		return a, false
+	}
+	a.kind, a.value = kindOf(value), strings.ToLower(value)
+	return a, true
+}
+
+var (
+	setTo      = lazyregexp.New(`(?i)\b(?:changed|switched|renamed|updated|set|reset) to\b`)
+	newThing   = lazyregexp.New(`(?i)\bnew\b`)
+	trailing   = lazyregexp.New(`(?i)(?:,? (?:now|these days|from now on|currently|at the moment|as of \pL+|starting \pL+|this (?:week|month|year)|already|again))+$`)
+	article    = lazyregexp.New(`(?i)^(?:the|a|an) `)
+	clauseWord = lazyregexp.New(`(?i)(?:,|\b(?:that|which|who|because|but|or|if|when|while|and then)\b)`)
+)
+
+// subject returns the words of what has a value, and whether it is a name alone; none where nobody knows what it is.
+func (s *said) subject(text string) (string, bool) {
+	var out []string
+	own := false
+	all := strings.Fields(strings.ToLower(strings.NewReplacer("'s ", " ", "’s ", " ", "s' ", " ", "s’ ", " ").Replace(text + " ")))
+	for _, w := range all {
+		switch {
+		case noSubject[w]:
+			return "", false
+		case w == "my" || w == "our":
+			own = true
+		case w == "user":
+			own = true
+		case adjectives[w]:
+		default:
+			out = append(out, w)
+		}
+	}
+	if own {
+		who := "user"
+		if s.user != "" {
+			who = strings.ToLower(s.user)
+		}
+		out = append(out, strings.Fields(who)...)
+	}
+	bare := !strings.ContainsAny(strings.TrimSpace(text), " ") || len(out) == 1 && own
+	if len(out) == 0 || slices.ContainsFunc(out, func(w string) bool { return several[w] || several[strings.TrimSuffix(w, "s")] }) {
+		return "", false
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " "), bare
+}
+
+// kindOf returns the type of a value, empty for one of none.
+func kindOf(value string) string {
+	for _, k := range kinds {
+		if k.value.MatchString(value) {
+			return k.name
+		}
+	}
+	for _, k := range kindsOfValue {
+		if !k.value.MatchString(value) {
+			continue
+		}
+		if k.name == "amount" { // of one unit
+			if _, unit, ok := strings.Cut(value, " "); ok {
+				return "amount of " + strings.ToLower(unit)
+			}
+		}
+		return k.name
+	}
+	return ""
+}
+
+// byAttribute decides by the values that two statements give one thing: it has another one now, or it is over.
+func byAttribute(later, earlier *said) (verdict, bool) {
+	for _, l := range later.attributes() {
+		for _, e := range earlier.attributes() {
+			if e.over || e.subject != l.subject {
+				continue
+			}
+			cue := l.after(&e)
+			if cue == "" {
+				continue
+			}
+			return verdict{confidence: ruleConfidence, retracts: cue == "over", matter: e.evidence, evidence: l.evidence, decider: "rules: " + cue}, true
+		}
+	}
+	return verdict{}, false
+}
+
+// after returns what l makes of an earlier value of the same thing; empty: nothing.
+func (l *attribute) after(e *attribute) string {
+	same := within(l.value, e.value) || within(e.value, l.value)
+	switch {
+	case l.over && l.value == "":
+		if e.bare {
+			return ""
+		}
+		return "over"
+	case l.over:
+		if same && l.prep == e.prep {
+			return "over"
+		}
+		return ""
+	case same || l.future && !e.future:
+		return ""
+	case l.was != "" && (within(l.was, e.value) || within(e.value, l.was)):
+		return "value"
+	case l.kind == "" || l.kind != e.kind || !l.changed && l.prep != e.prep:
+		return l.favourite(e)
+	case l.bare && l.kind == "name": // "Alice is German", "Alice is Catholic"
+		return ""
+	}
+	return "value"
+}
+
+// favourite decides where the values are of no type: of a favourite there is one, and of what was set.
+func (l *attribute) favourite(e *attribute) string {
+	if l.set && e.prep == "" {
+		return "value"
+	}
+	for w := range words(l.subject) {
+		if single[w] && l.prep == e.prep {
+			return "value"
+		}
+	}
+	return ""
+}

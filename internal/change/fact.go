@@ -1,0 +1,176 @@
+package change
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+)
+
+// maxStated is how long a text may be, in bytes, whose facts are compared: in long ones the rules of facts are wrong more often.
+const maxStated = 600
+
+// fact is what a statement says of a subject that has one such thing at a time, or that it says is over.
+type fact struct {
+	subject, predicate, object string // in lower case
+	holds                      bool   // false: it is over
+	only                       bool   // the subject has one at a time
+	now                        bool   // its clause says that it is so now, and was not
+	since                      time.Time
+	evidence                   string
+}
+
+var (
+	// factual finds texts that may state what takes the place of something, before they are read closely.
+	factual = lazyregexp.New(`(?i)\b(live[sd]?|living|move[sd]?|relocated|settled|work(?:s|ed|ing)?|job|position|role|employ\pL*|joined|left|quit|resigned|retired|married|engaged|divorced|dat(?:es|ing)|seeing|broke|broken|split|separated|sold|switched|prefers?|favou?rites?|vegetarian|vegan|name|called|now|no longer|any ?more)\b`)
+	nowWord = lazyregexp.New(`(?i)\b(now|nowadays|these days|currently|instead|from now on|switched|no longer|any ?more)\b`)
+	newJob  = lazyregexp.New(`(?i)\b(job|position|role|working|work)\b`)
+	parted  = lazyregexp.New(`(?i)^(?:(?:so|well|ok|sadly|and)[, ]+)*(\pL[\pL'’-]*) (?:and|&) (\pL[\pL'’-]*) (?:have |has )?(?:just |finally |recently )?(?:broke up|broken up|split up|split|separated|parted ways|divorced|got divorced|are divorced|are no longer together)\b`)
+	leftOne = lazyregexp.New(`^(?:(?i:so|well|ok|sadly|and)[, ]+)*((?i:the user|i|we|\p{Lu}[\pL'’-]*))(?: has| have|['’]ve)?(?: just| finally| recently)? (?:broke|broken|split) up with (\p{Lu}[\pL'’-]*)`)
+)
+
+// ends are predicates that say that what others state is over.
+var ends = map[string][]string{
+	"left": {"works_at"}, "quit": {"works_at"}, "resigned_from": {"works_at"}, "retired_from": {"works_at"}, "fired_from": {"works_at"}, "laid_off_from": {"works_at"},
+	"divorced_from": {"married_to", "dates", "engaged_to"}, "divorced": {"married_to", "dates", "engaged_to"},
+	"moved_from": {"lives_in"}, "moved_out_of": {"lives_in"}, "switched_from": {"uses", "prefers", "works_with"}, "sold": {"drives"},
+}
+
+var reader = rules.New()
+
+// facts returns what is stated, once.
+func (s *said) facts() []fact {
+	if s.read {
+		return s.stated
+	}
+	s.read = true
+	if len(s.text) > maxStated {
+		return nil
+	}
+	out, err := reader.Extract(context.Background(), []extract.Input{{Text: s.text, Time: told(s.src), Speaker: s.user, Memory: true}})
+	if err != nil || len(out) != 1 {
+		return nil
+	}
+	for _, r := range out[0].Relations {
+		if r.Mode != "" && !settled[r.Mode] {
+			continue
+		}
+		f := fact{subject: r.Source, predicate: r.Predicate, object: r.Target, holds: !r.Retracts && !r.Negated, only: r.Functional, since: r.Asserted, evidence: s.clauseOf(r.Context, r.Raw)}
+		f.now = nowWord.MatchString(f.evidence)
+		if f.predicate == "started_at" && newJob.MatchString(f.evidence) {
+			f.predicate, f.only = "works_at", true
+		}
+		if !f.holds && !r.Retracts { // what never was so is not over
+			continue
+		}
+		for _, p := range ends[r.Predicate] {
+			s.stated = append(s.stated, fact{subject: r.Source, predicate: p, object: r.Target, evidence: f.evidence})
+		}
+		s.stated = append(s.stated, f)
+	}
+	for _, c := range s.parse() {
+		if !settled[c.Mode] {
+			continue
+		}
+		if m := parted.FindStringSubmatch(c.Text); m != nil {
+			s.part(m[1], m[2], c.Text)
+		} else if m := leftOne.FindStringSubmatch(c.Text); m != nil {
+			s.part(s.person(m[1]), m[2], c.Text)
+		}
+	}
+	return s.stated
+}
+
+// person returns the key of whom a clause calls so: the user is called by the name that is known.
+func (s *said) person(name string) string {
+	name = strings.ToLower(name)
+	switch name {
+	case "i", "we", "user", "the user":
+		if s.user != "" {
+			return strings.ToLower(s.user)
+		}
+		return "user"
+	}
+	return name
+}
+
+// settled are modes of clauses that say what is so, was so, or is over.
+var settled = map[extract.Mode]bool{"": true, extract.ModeAsserted: true, extract.ModePast: true, extract.ModeEnded: true, extract.ModeCorrected: true, extract.ModeNegated: true, extract.ModeCancelled: true}
+
+// part states that two people are a couple no longer.
+func (s *said) part(a, b, evidence string) {
+	for _, p := range []string{"dates", "married_to", "engaged_to", "sees", "seeing"} {
+		for _, x := range [][2]string{{a, b}, {b, a}} {
+			s.stated = append(s.stated, fact{subject: strings.ToLower(x[0]), predicate: p, object: strings.ToLower(x[1]), evidence: evidence})
+		}
+	}
+}
+
+// clauseOf returns the clause of a sentence in which words stand, else the sentence.
+func (s *said) clauseOf(sentence, words string) string {
+	for _, c := range s.parse() {
+		if strings.Contains(sentence, c.Text) && strings.Contains(strings.ToLower(c.Text), strings.ToLower(words)) {
+			return c.Text
+		}
+	}
+	return sentence
+}
+
+// byFacts decides by what two statements say of one subject: that it has another home, employer or favourite now, or that what was so
+// is over.
+func byFacts(later, earlier *said) (verdict, bool) {
+	for _, l := range later.facts() {
+		if l.predicate == "works_at" && !l.holds { // "left Figma" ends "is the head of design at Figma"
+			if text, ok := earlier.at(&l); ok {
+				return verdict{confidence: ruleConfidence, matter: text, evidence: l.evidence, decider: "rules: fact"}, true
+			}
+		}
+		for _, e := range earlier.facts() {
+			if l.subject != e.subject || l.predicate != e.predicate || !e.holds || !l.since.IsZero() && l.since.Before(told(earlier.src)) {
+				continue
+			}
+			same := within(l.object, e.object) || within(e.object, l.object)
+			switch {
+			case !l.holds && same, // "no longer lives in Bonn"
+				l.holds && l.only && e.only && !same,                                  // "moved to Oslo"
+				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object): // "now prefers light mode"
+				return verdict{confidence: ruleConfidence, matter: e.evidence, evidence: l.evidence, decider: "rules: fact"}, true
+			}
+		}
+	}
+	return verdict{}, false
+}
+
+// at returns the clause that says that the subject of a fact is something at or for its object.
+func (s *said) at(f *fact) (string, bool) {
+	for _, c := range s.parse() {
+		text := strings.ToLower(c.Text)
+		if !states(&c) || !strings.HasPrefix(text, f.subject+" is ") && !strings.HasPrefix(text, "the "+f.subject+" is ") {
+			continue
+		}
+		for _, prep := range []string{" at ", " for ", " with "} {
+			if _, rest, ok := strings.Cut(text, prep+f.object); ok && (rest == "" || strings.ContainsAny(rest[:1], " .,;!")) {
+				return c.Text, true
+			}
+		}
+	}
+	return "", false
+}
+
+// within reports whether the words of a phrase all stand in another one.
+func within(phrase, other string) bool {
+	all := words(other)
+	for w := range words(phrase) {
+		if !all[w] {
+			return false
+		}
+	}
+	return true
+}
+
+func lastWord(phrase string) string {
+	return phrase[strings.LastIndexByte(phrase, ' ')+1:]
+}
