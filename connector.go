@@ -118,8 +118,7 @@ func (o Organisation) Discover(ctx context.Context, id, cursor string, limit int
 	return rs, next, err
 }
 
-// AddResources adds or changes resources of a connector, all or none; cursors survive. New ones
-// are synced soon. It returns them as stored.
+// AddResources adds or changes resources of a connector, all or none; cursors survive. New ones are synced soon. It returns them as stored.
 func (o Organisation) AddResources(ctx context.Context, id string, rs []ConnectorResource) ([]ConnectorResource, error) {
 	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.AddResources(ctx, o.id, id, rs) })
 }
@@ -134,8 +133,7 @@ func (o Organisation) DeleteResource(ctx context.Context, id, resource string) e
 	return o.svc.call(func() error { return o.svc.connectors.DeleteResource(ctx, o.id, id, resource) })
 }
 
-// SyncNow runs a connector now, in the background, and returns the run's id. fault.ErrConflict while
-// one runs or the connector is paused.
+// SyncNow runs a connector now, in the background, and returns the run's id. fault.ErrConflict while one runs or the connector is paused.
 func (o Organisation) SyncNow(ctx context.Context, id string) (string, error) {
 	return called(o.svc, func() (string, error) { return o.svc.connectors.SyncNow(ctx, o.id, id) })
 }

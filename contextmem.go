@@ -1,7 +1,6 @@
-// Package contextmem is an embeddable context memory for AI agents: isolated
-// tenants that hold knowledge (files, app content) and memories (user facts,
-// conversations), recalled by hybrid semantic and keyword search with a knowledge
-// graph. One import, one directory, no server, no key, no network:
+// Package contextmem is an embeddable context memory for AI agents: isolated tenants that hold knowledge (files, app content) and memories (user
+// facts, conversations), recalled by hybrid semantic and keyword search with a knowledge graph. One import, one directory, no server, no key, no
+// network:
 //
 //	svc, err := contextmem.Open(ctx, "data", nil)
 //	if err != nil { ... }
@@ -17,12 +16,10 @@
 //
 // # Model
 //
-// A deployment ([Service]) holds organisations; an [Organisation] owns tenants,
-// keys, a webhook and connectors. Service stands for the default organisation. A
-// [Tenant] is an isolated workspace, a [Sub] (sub-tenant) a partition of it.
-// Items are ingested asynchronously: a call returns when they are durable, and
-// each reaches Completed or Errored in the background; see [Sub.Wait] and
-// [Service.Drain]. What was acknowledged survives a crash at any instant.
+// A deployment ([Service]) holds organisations; an [Organisation] owns tenants, keys, a webhook and connectors. Service stands for the default
+// organisation. A [Tenant] is an isolated workspace, a [Sub] (sub-tenant) a partition of it. Items are ingested asynchronously: a call returns when
+// they are durable, and each reaches Completed or Errored in the background; see [Sub.Wait] and [Service.Drain]. What was acknowledged survives a
+// crash at any instant.
 //
 // Package httpapi serves the same over REST.
 package contextmem
@@ -58,9 +55,8 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Service is an open deployment. It embeds the default [Organisation], so that
-// svc.CreateTenant and svc.Tenant work on that one. All methods are safe for
-// concurrent use. Only one Service may have a deployment open, unless the backend is a [backend.Shared] one.
+// Service is an open deployment. It embeds the default [Organisation], so that svc.CreateTenant and svc.Tenant work on that one. All methods are safe
+// for concurrent use. Only one Service may have a deployment open, unless the backend is a [backend.Shared] one.
 type Service struct {
 	Organisation
 
@@ -99,9 +95,8 @@ type Service struct {
 // their context (a plug-in that hangs) before it closes the storage under them.
 const closePatience = 10 * time.Second
 
-// New returns a Service over any backend. From success on the service owns be and
-// closes it; when New fails the caller still does. o may be nil. The ctx bounds
-// only the opening.
+// New returns a Service over any backend. From success on the service owns be and closes it; when New fails the caller still does. o may be nil. The
+// ctx bounds only the opening.
 func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
@@ -236,9 +231,8 @@ func called[T any](s *Service, f func() (T, error)) (out T, err error) {
 	return f()
 }
 
-// Drain waits until nothing that was accepted waits to be processed, in any
-// tenant, and every due webhook event was handed over for delivery. Items that wait for a retry count as waiting.
-// Tenants that need [Tenant.Reembed] are not waited for: then the error is ErrConflict.
+// Drain waits until nothing that was accepted waits to be processed, in any tenant, and every due webhook event was handed over for delivery. Items
+// that wait for a retry count as waiting. Tenants that need [Tenant.Reembed] are not waited for: then the error is ErrConflict.
 func (s *Service) Drain(ctx context.Context) error { return s.DrainProgress(ctx, nil) }
 
 // DrainProgress is Drain with a callback that is called with the counts of
@@ -261,10 +255,8 @@ type Progress struct {
 // Waiting returns the number of items that are not terminal.
 func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 
-// Close stops intake, lets calls that are under way end, stops the workers, and
-// closes the backend. Items in work are given back and go on at the next open. It is idempotent and
-// safe from several goroutines; all get the same result. A plug-in that hangs
-// delays it by at most twenty seconds.
+// Close stops intake, lets calls that are under way end, stops the workers, and closes the backend. Items in work are given back and go on at the
+// next open. It is idempotent and safe from several goroutines; all get the same result. A plug-in that hangs delays it by at most twenty seconds.
 func (s *Service) Close() error {
 	if s.gate.Refuse() {
 		s.closeErr = s.gate.Shut(closePatience, s.set.Close)

@@ -15,10 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// Open opens the deployment in dir, making it when it is absent, with all
-// defaults: SQLite as the store, SIMD and BM25 indexes beside it, the embedded
-// model. It needs cgo; without it the error says what to do instead. A directory
-// that another process has open fails at once.
+// Open opens the deployment in dir, making it when it is absent, with all defaults: SQLite as the store, SIMD and BM25 indexes beside it, the
+// embedded model. It needs cgo; without it the error says what to do instead. A directory that another process has open fails at once.
 func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 	var opts Options
 	if o != nil {

@@ -51,3 +51,32 @@ func Example_agent() {
 	// oslo superseded
 	// lisbon current
 }
+
+// What took the place of a memory is known when Remember returns, and comes first.
+func ExampleSub_Remember_changed() {
+	ctx := context.Background()
+	svc, err := contextmem.New(ctx, inmem.New(), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer svc.Close()
+	if _, err := svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "acme"}); err != nil {
+		panic(err)
+	}
+	notes := svc.Tenant("acme").Sub("notes")
+	for _, text := range []string{"Alice lives in Bonn.", "Alice moved to Oslo and no longer lives in Bonn."} {
+		if _, err := notes.Remember(ctx, contextmem.Memory{Text: text}); err != nil {
+			panic(err)
+		}
+	}
+	res, err := notes.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: "where does Alice live?"})
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range res.Chunks {
+		fmt.Println(c.Text, "holds:", c.SupersededBy == nil)
+	}
+	// Output:
+	// Alice moved to Oslo and no longer lives in Bonn. holds: true
+	// Alice lives in Bonn. holds: false
+}

@@ -184,9 +184,8 @@ func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	}
 }
 
-// WaitRefined waits until nothing that was accepted in the tenant waits to be processed, and all of its texts have the vectors of
-// an Options.Embedder that is [Slow]. Of another embedder it waits for the first alone. Texts that the embedder cannot read
-// are not waited for; while it is down the wait goes on.
+// WaitRefined waits until nothing that was accepted in the tenant waits to be processed, all of its texts have the vectors of an Options.Embedder that is [Slow], and its memories
+// were compared with earlier ones that they may take the place of. Texts that the embedder cannot read are not waited for; while it is down the wait goes on.
 func (s scope) WaitRefined(ctx context.Context) error {
 	const op = "wait"
 	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)

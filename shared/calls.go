@@ -143,6 +143,18 @@ func (d *Deployment) EnsureTenant(ctx context.Context, id string) error {
 	})
 }
 
+// Settle waits until the owner of the directory, where that is this process, has done what is left of a tenant's processing behind what is
+// completed: the vectors of a slow embedder, and which memories took the place of others. A process that ends before leaves it to
+// the next one; what a guest adds is the owner's to finish, so that Settle returns at once.
+func (d *Deployment) Settle(ctx context.Context, tenant string) error {
+	return d.do(ctx, false, func(s *seat) error {
+		if s.svc == nil {
+			return nil
+		}
+		return s.svc.Tenant(tenant).WaitRefined(ctx)
+	})
+}
+
 // Tenants lists the tenants by id: those that can be used or will be, not those that failed.
 func (d *Deployment) Tenants(ctx context.Context) (out []contextmem.TenantInfo, err error) {
 	err = d.do(ctx, false, func(s *seat) (err error) {

@@ -66,6 +66,7 @@ func (a *app) addCmd() *cobra.Command {
 					if status = st[0].Status; status == contextmem.StatusErrored {
 						return fmt.Errorf("%s: %s %s", id, st[0].ErrorCode, st[0].ErrorMessage)
 					}
+					a.settle(ctx, h)
 				}
 				return a.show(map[string]any{"id": id, "status": status}, func(w io.Writer) { fmt.Fprintln(w, id) })
 			})

@@ -78,6 +78,7 @@ Files whose content did not change since the last time are skipped. At the end i
 					if err := f.wait(ctx); err != nil {
 						return err
 					}
+					a.settle(ctx, h)
 				}
 				if err := a.show(f, f.print); err != nil {
 					return err

@@ -84,6 +84,32 @@ func TestCommands(t *testing.T) {
 	require.Len(t, found.Hits, 1)
 	require.Equal(t, added.ID, found.Hits[0].ID)
 
+	ok("add", "--id", "bonn", "-s", "nora", "--time", "2024-01-05", "Nora lives in Bonn.")
+	ok("add", "--id", "oslo", "-s", "nora", "--time", "2025-03-01", "Nora moved to Oslo and no longer lives in Bonn.")
+	lines := strings.Split(ok("recall", "-s", "nora", "where does Nora live?"), "\n")
+	require.Contains(t, lines[0], "oslo\tNora moved to Oslo")
+	require.Contains(t, lines[1], "bonn\tNora lives in Bonn.\theld until 2025-03-01, then oslo")
+	require.Contains(t, strings.Split(ok("recall", "-s", "nora", "--as-of", "2024-06-01", "where does Nora live?"), "\n")[0], "bonn\t")
+	require.NotContains(t, ok("recall", "-s", "nora", "--superseded", "drop", "where does Nora live?"), "bonn\t")
+	require.Contains(t, ok("recall", "-s", "nora", "--explain", "where does Nora live?"), "succession")
+	require.Contains(t, ok("recall", "-s", "nora", "--prompt", "100", "where does Nora live?"), "[1] 2025-03-01\nNora moved")
+	require.Empty(t, ok("recall", "-s", "nora", "--min-relevance", "1", "where does Nora live?"))
+	require.Equal(t, exitUsage, do("recall", "--as-of", "soon", "x").code)
+	require.Equal(t, exitUsage, do("recall", "--superseded", "gone", "x").code)
+	var told struct {
+		Hits []struct {
+			ID           string
+			Relevance    float64
+			SupersededBy string `json:"superseded_by"`
+			Until        string `json:"valid_to"`
+			Explain      map[string]any
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok("recall", "--json", "--explain", "-s", "nora", "where does Nora live?")), &told))
+	require.Equal(t, []string{"oslo", "2025-03-01"}, []string{told.Hits[1].SupersededBy, told.Hits[1].Until[:10]})
+	require.Positive(t, told.Hits[0].Relevance)
+	require.NotEmpty(t, told.Hits[0].Explain)
+
 	write("oven.md", "# Oven\n\nThe oven is cleaned on Mondays.")
 	write("sub/a,b.txt", "The flour arrives on Tuesday.")
 	write("program.exe", "MZ\x00\x01")

@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,8 +51,45 @@ type remembered struct {
 	Stored bool
 }
 
-type recalled struct {
-	Passages []struct{ ID, Text, URI string }
+type recalledPassage struct {
+	ID, Text, URI string
+	Relevance     float64
+	SupersededBy  string `json:"superseded_by"`
+	Until         string `json:"held_until"`
+}
+
+type recalled struct{ Passages []recalledPassage }
+
+// movedTwice tells of a home and of the next one, and then of the first again: what holds stands first, and the other says so.
+func movedTwice(t *testing.T, s session) {
+	t.Helper()
+	bonn, oslo := "Nora lives in Bonn.", "Nora moved to Oslo and no longer lives in Bonn."
+	var ids []string
+	first := func(want string) {
+		require.EventuallyWithT(t, func(c *assert.CollectT) {
+			var r recalled
+			assert.Empty(c, s.tool("recall", map[string]any{"question": "Where does Nora live?", "kind": "memory"}, &r))
+			if assert.GreaterOrEqual(c, len(r.Passages), 2) {
+				assert.Equal(c, want, r.Passages[0].Text)
+				assert.Empty(c, r.Passages[0].SupersededBy)
+				at := slices.IndexFunc(r.Passages, func(p recalledPassage) bool { return p.SupersededBy != "" })
+				if assert.Positive(c, at, "the other says that it holds no longer") {
+					assert.Equal(c, ids[len(ids)-1], r.Passages[at].SupersededBy)
+					assert.NotEmpty(c, r.Passages[at].Until)
+				}
+			}
+		}, 20*time.Second, 50*time.Millisecond)
+	}
+	for i, text := range []string{bonn, oslo, bonn} {
+		var m remembered
+		require.Empty(t, s.tool("remember", map[string]any{"text": text, "time": fmt.Sprintf("2024-0%d-03T08:00:00Z", i+1)}, &m))
+		require.True(t, m.Stored, "%d: what holds no longer is news when it is told again", i)
+		ids = append(ids, m.ID)
+		if i > 0 {
+			first(text)
+		}
+	}
+	require.Empty(t, s.tool("forget", map[string]any{"ids": ids}, nil))
 }
 
 // talk uses every tool, the resources and the prompt.
@@ -138,6 +179,7 @@ func talk(t *testing.T, s session) {
 	require.Empty(t, s.tool("remember", map[string]any{"text": "I live in Lisbon."}, &again))
 	require.False(t, again.Stored, "the evidence of a fact that was shown")
 	require.Empty(t, s.tool("forget", map[string]any{"ids": []string{home}}, nil))
+	movedTwice(t, s)
 
 	var f struct {
 		Deleted int

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,35 +18,68 @@ var classes = map[string]contextmem.Class{"knowledge": contextmem.ClassKnowledge
 
 // hit is a chunk as the commands show it.
 type hit struct {
-	ID       string         `json:"id"`
-	Title    string         `json:"title,omitempty"`
-	Heading  string         `json:"heading,omitempty"`
-	Text     string         `json:"text"`
-	Passage  string         `json:"passage,omitempty"` // the part of Text that answers
-	Score    float64        `json:"score"`
-	Sub      string         `json:"sub,omitempty"`
-	Updated  string         `json:"updated,omitempty"`
-	Metadata map[string]any `json:"metadata,omitempty"`
+	ID           string              `json:"id"`
+	Title        string              `json:"title,omitempty"`
+	Heading      string              `json:"heading,omitempty"`
+	Page         int                 `json:"page,omitempty"`
+	Text         string              `json:"text"`
+	Passage      string              `json:"passage,omitempty"` // the part of Text that answers
+	Statements   []string            `json:"statements,omitempty"`
+	Score        float64             `json:"score"`
+	Relevance    float64             `json:"relevance"`
+	Since        string              `json:"valid_from,omitempty"`
+	Until        string              `json:"valid_to,omitempty"`
+	SupersededBy string              `json:"superseded_by,omitempty"` // id of what holds now
+	Retracted    bool                `json:"retracted,omitempty"`
+	Newer        contextmem.Status   `json:"newer_version,omitempty"` // state of a version that is not indexed
+	Sub          string              `json:"sub,omitempty"`
+	Updated      string              `json:"updated,omitempty"`
+	Metadata     map[string]any      `json:"metadata,omitempty"`
+	Explain      *contextmem.Explain `json:"explain,omitempty"`
 }
 
 func hits(res *contextmem.Result) []hit {
 	out := make([]hit, len(res.Chunks))
 	for i, c := range res.Chunks {
-		out[i] = hit{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Text: c.Text, Passage: c.Passage.Text, Score: c.Score, Sub: c.Sub, Metadata: c.Metadata}
-		if !c.UpdatedAt.IsZero() {
-			out[i].Updated = c.UpdatedAt.UTC().Format("2006-01-02T15:04:05Z07:00")
+		out[i] = hit{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Page: c.Page, Text: c.Text, Passage: c.Passage.Text, Statements: c.Statements, Score: c.Score, Relevance: c.Relevance,
+			Since: when(c.ValidFrom), Until: when(c.ValidTo), Retracted: c.Retracted, Newer: c.Newer, Sub: c.Sub, Updated: when(c.UpdatedAt), Metadata: c.Metadata}
+		if c.SupersededBy != nil {
+			out[i].SupersededBy = c.SupersededBy.ID
 		}
 	}
 	return out
 }
 
+// timeFlags are those of recall that are times.
+type timeFlags struct{ asOf, knownAt string }
+
+func (t timeFlags) set(q *contextmem.Recall) (err error) {
+	for _, x := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"as-of", t.asOf, &q.AsOf}, {"known-at", t.knownAt, &q.KnownAt}} {
+		if x.text == "" {
+			continue
+		}
+		if *x.to, err = readTime(x.text); err != nil {
+			return usage("--%s: wants a date like 2025-12-31, or a time like 2025-12-31T08:00:00Z", x.name)
+		}
+	}
+	return nil
+}
+
 func (a *app) recallCmd() *cobra.Command {
-	var class, mode, alpha string
+	var class, mode, alpha, superseded string
 	var filters []string
+	var times timeFlags
+	var explain bool
+	var prompt int
 	var q contextmem.Recall
 	c := &cobra.Command{Use: "recall QUESTION...", Aliases: []string{"query", "search"}, Short: "Find what answers a question", Args: cobra.MinimumNArgs(1),
 		Example: `  contextmem recall "how does Alice drink her coffee?" --sub alice
-  contextmem recall oven cleaning --class knowledge --mode thinking --json`,
+  contextmem recall oven cleaning --class knowledge --mode thinking --json
+  contextmem recall "where does she live?" --sub alice --as-of 2024-06-01
+  contextmem recall "what does she like to eat?" --sub alice --prompt 400`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ok bool
 			if q.Class, ok = classes[class]; !ok {
@@ -53,7 +88,16 @@ func (a *app) recallCmd() *cobra.Command {
 			if err := check("mode", mode, "fast", "thinking", "auto"); err != nil {
 				return err
 			}
-			q.Query, q.Mode = strings.Join(args, " "), contextmem.Mode(mode)
+			if err := check("superseded", superseded, "demote", "mark", "drop"); err != nil {
+				return err
+			}
+			if prompt < 0 {
+				return usage("--prompt: must not be negative")
+			}
+			if err := times.set(&q); err != nil {
+				return err
+			}
+			q.Query, q.Mode, q.Superseded = strings.Join(args, " "), contextmem.Mode(mode), contextmem.Superseded(superseded)
 			switch alpha {
 			case "":
 			case "auto":
@@ -77,7 +121,16 @@ func (a *app) recallCmd() *cobra.Command {
 				for _, w := range res.Warnings {
 					a.say("warning: %s", w.Message)
 				}
+				if prompt > 0 {
+					b := res.ContextBlock(prompt)
+					return a.show(map[string]any{"request_id": res.RequestID, "text": b.Text, "tokens": b.Tokens, "sources": append([]string{}, b.Sources...)}, func(w io.Writer) { fmt.Fprint(w, b.Text) })
+				}
 				found := hits(res)
+				if explain {
+					for i := range found {
+						found[i].Explain = res.Chunks[i].Explain
+					}
+				}
 				return a.show(map[string]any{"request_id": res.RequestID, "hits": found}, func(w io.Writer) { a.printHits(w, found) })
 			})
 		}}
@@ -87,6 +140,12 @@ func (a *app) recallCmd() *cobra.Command {
 	f.StringVar(&mode, "mode", "fast", "fast, thinking or auto")
 	f.StringVar(&alpha, "alpha", "", "weight of meaning against words, 0 to 1 or auto; empty: the default")
 	f.Float64Var(&q.RecencyBias, "recency", 0, "preference for newer content, 0 to 1")
+	f.Float64Var(&q.MinRelevance, "min-relevance", 0, "leave out what is less likely to answer, 0 to 1")
+	f.StringVar(&times.asOf, "as-of", "", "what held at a date, or a time of RFC 3339")
+	f.StringVar(&times.knownAt, "known-at", "", "by what was known at a date, or a time of RFC 3339")
+	f.StringVar(&superseded, "superseded", "demote", "memories that hold no longer: demote (behind what took their place), mark or drop")
+	f.BoolVar(&explain, "explain", false, "the parts of each score")
+	f.IntVar(&prompt, "prompt", 0, "one text of at most so many tokens for a prompt, with what the user always wants; 0: passages")
 	f.StringArrayVarP(&filters, "filter", "f", nil, "metadata that must match, as name=value; may be repeated")
 	return c
 }
@@ -99,12 +158,36 @@ func (h *hit) words(n int) string {
 	return excerpt(h.Passage, n)
 }
 
-// printHits writes passages for people, or a line each for programs.
+// notice says why a hit holds no longer; empty: it does, as far as is known.
+func (h *hit) notice() string {
+	switch {
+	case h.Retracted:
+		return "taken back by " + h.SupersededBy
+	case h.SupersededBy != "" && h.Until != "":
+		return "held until " + h.Until[:len(time.DateOnly)] + ", then " + h.SupersededBy
+	case h.SupersededBy != "":
+		return "superseded by " + h.SupersededBy
+	case h.Newer != "":
+		return "an older version: the new one is " + string(h.Newer)
+	}
+	return ""
+}
+
+// printHits writes passages for people, or a line each for programs: score, id, text and why it holds no longer.
 func (a *app) printHits(w io.Writer, found []hit) {
 	if len(found) == 0 {
 		a.say("nothing was found")
 	}
 	for i, h := range found {
+		if !a.terminal {
+			line := fmt.Sprintf("%.3f\t%s\t%s", h.Score, h.ID, excerpt(h.Text, 1<<20))
+			if n := h.notice(); n != "" {
+				line += "\t" + n
+			}
+			fmt.Fprintln(w, line)
+			h.printParts(w)
+			continue
+		}
 		name := h.Title
 		if name == "" {
 			name = h.ID
@@ -112,10 +195,29 @@ func (a *app) printHits(w io.Writer, found []hit) {
 		if h.Heading != "" {
 			name += " › " + h.Heading
 		}
-		if !a.terminal {
-			fmt.Fprintf(w, "%.3f\t%s\t%s\n", h.Score, h.ID, excerpt(h.Text, 1<<20))
-			continue
+		if h.Page > 0 {
+			name += fmt.Sprintf(", page %d", h.Page)
 		}
-		fmt.Fprintf(w, "%d. %s  (%.2f)\n   %s\n", i+1, name, h.Score, h.words(400))
+		fmt.Fprintf(w, "%d. %s  (score %.2f, relevance %.2f)\n   %s\n", i+1, name, h.Score, h.Relevance, h.words(400))
+		if n := h.notice(); n != "" {
+			fmt.Fprintf(w, "   %s\n", n)
+		}
+		for _, s := range h.Statements {
+			fmt.Fprintf(w, "   inferred: %s\n", s)
+		}
+		h.printParts(w)
+	}
+}
+
+// printParts writes the parts of the score that are not zero, where they were asked for.
+func (h *hit) printParts(w io.Writer) {
+	if h.Explain == nil {
+		return
+	}
+	v := reflect.ValueOf(*h.Explain)
+	for i := range v.NumField() {
+		if x, ok := v.Field(i).Interface().(float64); ok && x != 0 {
+			fmt.Fprintf(w, "   %-12s %.3f\n", strings.ToLower(v.Type().Field(i).Name), x)
+		}
 	}
 }

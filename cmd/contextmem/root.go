@@ -104,7 +104,18 @@ type home interface {
 	Export(ctx context.Context, tenant string, w io.Writer) error
 	Import(ctx context.Context, tenant string, r io.Reader) error
 	Reembed(ctx context.Context, tenant string) (int, error)
+	Settle(ctx context.Context, tenant string) error
 	Close() error
+}
+
+// settleFor is how long a command that adds something waits for what is done behind that: which memories it takes the place of, for instance.
+const settleFor = 10 * time.Second
+
+// settle waits for what is left to do behind what was added, for a while: nobody else would do it before the next command asks.
+func (a *app) settle(ctx context.Context, h home) {
+	ctx, cancel := context.WithTimeout(ctx, settleFor)
+	defer cancel()
+	_ = h.Settle(ctx, a.tenant) // what is not done is done by a later process
 }
 
 // with runs f on the home that the flags name.
@@ -159,6 +170,10 @@ func (s server) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) er
 	}
 	return s.Tenant(spec.ID).WaitReady(ctx)
 }
+
+// Settle leaves what is to be done to the server.
+func (s server) Settle(context.Context, string) error { return nil }
+
 func (s server) EnsureTenant(ctx context.Context, id string) error {
 	ok, err := s.Tenant(id).Ready(ctx)
 	switch {

@@ -113,11 +113,11 @@ func within(text, line string) bool {
 }
 
 // news is what of a text is new: without lines that the client was shown, and empty with the id of the memory that says it
-// when nothing is left, or a memory that is stored says the same.
+// when nothing is left, or a memory that is stored and holds says the same.
 func (s *server) news(ctx context.Context, p Place, text string) (rest, known string) {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if id, ok := s.seen.holder(p.Name, normal(line)); ok {
+		if id, ok := s.seen.holder(p.Name, normal(line)); ok && !superseded(ctx, p, id, line) {
 			known = id
 			continue
 		}
@@ -140,9 +140,19 @@ func (s *server) news(ctx context.Context, p Place, text string) (rest, known st
 		return rest, "" // what can't be looked up is stored
 	}
 	for _, c := range res.Chunks {
-		if !c.Inferred && within(normal(c.Text), n) {
+		if !c.Inferred && c.SupersededBy == nil && within(normal(c.Text), n) {
 			return "", c.SourceID
 		}
 	}
 	return rest, ""
+}
+
+// superseded reports whether a memory that says a line holds no longer: told again, the line is news.
+func superseded(ctx context.Context, p Place, id, line string) bool {
+	if p.NoRead {
+		return false
+	}
+	query := []rune(line)
+	res, err := p.Memories.Recall(ctx, contextmem.Recall{Query: string(query[:min(len(query), 4000)]), Class: contextmem.ClassMemory, IDs: []string{id}, MaxResults: 1})
+	return err == nil && len(res.Chunks) > 0 && res.Chunks[0].SupersededBy != nil
 }

@@ -68,7 +68,9 @@ func (s *server) facts(ctx context.Context, req *mcp.CallToolRequest, in factsIn
 		for i := range page.Facts {
 			f := &page.Facts[i]
 			out.Facts = append(out.Facts, factOut{f.Subject, f.Predicate, f.Object, string(f.Status), day(f.Since), day(f.Until), f.Evidence, f.SourceID})
-			s.seen.note(p.Name, f.SourceID, f.Evidence)
+			if f.Status != facts.Superseded { // what holds no longer is news when it is told again
+				s.seen.note(p.Name, f.SourceID, f.Evidence)
+			}
 		}
 		if r.Cursor = page.Next; page.Next == 0 {
 			return nil, out, nil

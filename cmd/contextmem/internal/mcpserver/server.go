@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -64,7 +65,7 @@ func New(c Config) *mcp.Server {
 	mcp.AddTool(m, &mcp.Tool{Name: "remember", Title: "Remember", Annotations: add,
 		Description: "Store a lasting fact, preference, decision or note. What was recalled or is stored already is recognised and not stored again."}, s.remember)
 	mcp.AddTool(m, &mcp.Tool{Name: "recall", Title: "Recall", Annotations: read,
-		Description: "Find what memories and documents say about a question. Ask in a full sentence."}, s.recall)
+		Description: "Find what memories and documents say about a question, what holds now first; a passage with superseded_by or retracted holds no longer. Ask in a full sentence."}, s.recall)
 	mcp.AddTool(m, &mcp.Tool{Name: "facts", Title: "Facts", Annotations: read,
 		Description: "List what is believed as facts with the sentence that says so, now or at another time."}, s.facts)
 	mcp.AddTool(m, &mcp.Tool{Name: "profile", Title: "Profile", Annotations: read,
@@ -190,20 +191,30 @@ type recallIn struct {
 	Question string `json:"question" jsonschema:"what you want to know, as a full sentence"`
 	Kind     string `json:"kind,omitempty" jsonschema:"memory, knowledge (documents) or all; default all"`
 	Max      int    `json:"max,omitempty" jsonschema:"most passages, 1 to 50; default 8"`
+	AsOf     string `json:"as_of,omitempty" jsonschema:"what held then: a time of RFC 3339; default now"`
 }
 
 // passage is what recall returns of an item.
 type passage struct {
-	ID    string  `json:"id"`
-	Title string  `json:"title,omitempty"`
-	Text  string  `json:"text"`
-	Score float64 `json:"score"`
-	When  string  `json:"when,omitempty"`
-	URI   string  `json:"uri"`
+	ID           string   `json:"id"`
+	Title        string   `json:"title,omitempty"`
+	Heading      string   `json:"heading,omitempty"`
+	Page         int      `json:"page,omitempty"`
+	Text         string   `json:"text"`
+	Statements   []string `json:"statements,omitempty" jsonschema:"what was inferred from it"`
+	Score        float64  `json:"score"`
+	Relevance    float64  `json:"relevance" jsonschema:"how likely it answers the question, 0 to 1"`
+	When         string   `json:"when,omitempty"`
+	Until        string   `json:"held_until,omitempty" jsonschema:"since then it holds no longer"`
+	SupersededBy string   `json:"superseded_by,omitempty" jsonschema:"id of what took its place: that is what holds now"`
+	Retracted    bool     `json:"retracted,omitempty" jsonschema:"it was taken back, and nothing took its place"`
+	URI          string   `json:"uri"`
 }
 
 type recallOut struct {
-	Passages []passage `json:"passages"`
+	Passages     []passage `json:"passages"`
+	Instructions []string  `json:"instructions,omitempty" jsonschema:"what the user asked for from now on, whatever the question is"`
+	Warnings     []string  `json:"warnings,omitempty" jsonschema:"what this recall lacks"`
 }
 
 var kinds = map[string]contextmem.Class{"": contextmem.ClassAll, "all": contextmem.ClassAll, "memory": contextmem.ClassMemory, "knowledge": contextmem.ClassKnowledge}
@@ -219,7 +230,15 @@ func (s *server) find(ctx context.Context, p Place, in recallIn) (recallOut, err
 	if in.Max < 1 || in.Max > 50 {
 		return recallOut{}, errors.New("max: must be between 1 and 50")
 	}
-	res, err := p.Memories.Recall(ctx, contextmem.Recall{Query: in.Question, Class: class, MaxResults: in.Max})
+	q := contextmem.Recall{Query: in.Question, Class: class, MaxResults: in.Max}
+	if in.AsOf != "" {
+		t, err := time.Parse(time.RFC3339, in.AsOf)
+		if err != nil {
+			return recallOut{}, errors.New("as_of: must be a time of RFC 3339, such as 2024-05-03T09:00:00Z")
+		}
+		q.AsOf = t
+	}
+	res, err := p.Memories.Recall(ctx, q)
 	if err != nil {
 		return recallOut{}, plain(err)
 	}
@@ -229,12 +248,27 @@ func (s *server) find(ctx context.Context, p Place, in recallIn) (recallOut, err
 		times[x.ID] = x.Timestamp
 	}
 	for _, c := range res.Chunks {
-		x := passage{ID: c.SourceID, Title: c.Title, Text: c.Text, Score: c.Score, URI: itemURI(c.SourceID)}
+		x := passage{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Page: c.Page, Text: c.Text, Statements: c.Statements, Score: c.Score, Relevance: math.Round(c.Relevance*100) / 100,
+			Retracted: c.Retracted, URI: itemURI(c.SourceID)}
+		if c.SupersededBy != nil {
+			x.SupersededBy = c.SupersededBy.ID
+			if !c.ValidTo.IsZero() {
+				x.Until = c.ValidTo.UTC().Format(time.RFC3339)
+			}
+		}
 		if t := times[c.SourceID]; !t.IsZero() {
 			x.When = t.UTC().Format(time.RFC3339)
 		}
 		out.Passages = append(out.Passages, x)
-		s.seen.note(p.Name, c.SourceID, c.Text)
+		if c.SupersededBy == nil { // what holds no longer is news when it is told again
+			s.seen.note(p.Name, c.SourceID, c.Text)
+		}
+	}
+	for _, x := range res.Instructions {
+		out.Instructions = append(out.Instructions, x.Text)
+	}
+	for _, w := range res.Warnings {
+		out.Warnings = append(out.Warnings, w.Message)
 	}
 	return out, nil
 }
@@ -443,7 +477,17 @@ func (s *server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 	var b strings.Builder
 	b.WriteString("What memory holds about this, best first; it may be incomplete or out of date:\n\n")
 	for _, x := range out.Passages {
-		fmt.Fprintf(&b, "- %s\n", strings.Join(strings.Fields(x.Text), " "))
+		fmt.Fprintf(&b, "- %s", strings.Join(strings.Fields(x.Text), " "))
+		switch {
+		case x.Retracted:
+			b.WriteString(" (taken back)")
+		case x.SupersededBy != "":
+			b.WriteString(" (holds no longer)")
+		}
+		b.WriteByte('\n')
+	}
+	for _, x := range out.Instructions {
+		fmt.Fprintf(&b, "\nThe user always wants: %s", x)
 	}
 	fmt.Fprintf(&b, "\nQuestion: %s", question)
 	return &mcp.GetPromptResult{Description: "The question with what memory holds", Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: b.String()}}}}, nil
