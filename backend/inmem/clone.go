@@ -7,15 +7,6 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// stamp brings a time to the resolution of the contract: microseconds, UTC, zero
-// stays zero.
-func stamp(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return time.UnixMicro(t.UnixMicro()).UTC()
-}
-
 // earliest returns the earlier of two times, where zero means none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func copyDelivery(d *backend.Delivery) backend.Delivery {
@@ -36,8 +37,8 @@ func (r *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 			c := copyDelivery(&ds[i])
 			d.lastNum++
 			c.Num = d.lastNum
-			c.CreatedAt, c.UpdatedAt = stamp(c.CreatedAt), stamp(c.UpdatedAt)
-			c.NextAttempt, c.LeaseUntil = stamp(c.NextAttempt), stamp(c.LeaseUntil)
+			c.CreatedAt, c.UpdatedAt = storerules.Stamped(c.CreatedAt), storerules.Stamped(c.UpdatedAt)
+			c.NextAttempt, c.LeaseUntil = storerules.Stamped(c.NextAttempt), storerules.Stamped(c.LeaseUntil)
 			d.deliveries[c.ID] = &c
 		}
 		return nil
@@ -60,7 +61,7 @@ func (r *registry) ClaimDeliveries(ctx context.Context, c backend.DeliveryClaim)
 		}
 		for _, x := range c.Choose(due, underWay) {
 			v := byNum[x.Num]
-			v.Status, v.Token, v.LeaseUntil = backend.DeliverySweeping, c.Token, stamp(c.LeaseUntil)
+			v.Status, v.Token, v.LeaseUntil = backend.DeliverySweeping, c.Token, storerules.Stamped(c.LeaseUntil)
 			out = append(out, copyDelivery(v))
 		}
 		return nil
@@ -79,7 +80,7 @@ func (r *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error
 		}
 		v.Status, v.Attempts, v.ErrorCode, v.ErrorMessage = f.Status, f.Attempts, f.ErrorCode, f.ErrorMessage
 		v.LastError, v.LastStatusCode = f.LastError, f.LastStatusCode
-		v.NextAttempt, v.UpdatedAt = stamp(f.NextAttempt), stamp(f.UpdatedAt)
+		v.NextAttempt, v.UpdatedAt = storerules.Stamped(f.NextAttempt), storerules.Stamped(f.UpdatedAt)
 		v.Token, v.LeaseUntil = "", time.Time{}
 		return nil
 	})
@@ -94,7 +95,7 @@ func (r *registry) RequeueDelivery(ctx context.Context, org, id string, now time
 		if v.Status != backend.DeliveryFailed && v.Status != backend.DeliveryPermanentlyFailed {
 			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, v.Status, backend.ErrConflict)
 		}
-		v.Status, v.NextAttempt, v.UpdatedAt = backend.DeliveryPending, stamp(now), stamp(now)
+		v.Status, v.NextAttempt, v.UpdatedAt = backend.DeliveryPending, storerules.Stamped(now), storerules.Stamped(now)
 		return nil
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // indexData is the indexes of a workspace, which are one: what changes said, by
@@ -199,7 +200,7 @@ func (d *indexData) apply(c *backend.Change) {
 }
 
 func (d *indexData) add(c *backend.Change) {
-	v := &indexVersion{num: c.Source, part: c.Part, time: stamp(c.Time), session: c.Session, tags: slices.Clone(c.Tags)}
+	v := &indexVersion{num: c.Source, part: c.Part, time: storerules.Stamped(c.Time), session: c.Session, tags: slices.Clone(c.Tags)}
 	d.versions[v.num] = v
 	p := d.parts[c.Part]
 	if p == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // vector returns the vector of a chunk in a lane.
@@ -22,8 +23,8 @@ func (v *version) vector(i int, lane backend.Lane) []float32 {
 
 func (s *store) PutVectors(ctx context.Context, lane backend.Lane, items []backend.LaneVectors) (ok []bool, err error) {
 	err = s.write(ctx, func(d *storeData) error {
-		if lane == 0 || lane >= backend.LaneCount {
-			return fmt.Errorf("put vectors: lane %d cannot be filled", lane)
+		if err := storerules.CheckFill(lane); err != nil {
+			return err
 		}
 		fits := func(in *backend.LaneVectors) *version {
 			v := d.versions[in.Source.Num]
@@ -72,8 +73,8 @@ func (d *storeData) putVectors(v *version, lane backend.Lane, vectors [][]float3
 
 func (s *store) MissingVectors(ctx context.Context, lane backend.Lane, after int64, limit int) (nums []int64, err error) {
 	err = s.read(ctx, func(d *storeData) error {
-		if lane >= backend.LaneCount {
-			return fmt.Errorf("missing vectors: there is no lane %d", lane)
+		if err := storerules.CheckLane("missing vectors", lane); err != nil {
+			return err
 		}
 		for num, v := range d.versions {
 			if num > after && v.indexed && !v.lanes[lane] && len(v.chunks) > 0 && v.part.name.Class != backend.Raw {
@@ -88,8 +89,8 @@ func (s *store) MissingVectors(ctx context.Context, lane backend.Lane, after int
 
 func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64) (has []bool, err error) {
 	err = s.read(ctx, func(d *storeData) error {
-		if lane >= backend.LaneCount {
-			return fmt.Errorf("has vectors: there is no lane %d", lane)
+		if err := storerules.CheckLane("has vectors", lane); err != nil {
+			return err
 		}
 		has = make([]bool, len(nums))
 		for i, num := range nums {
@@ -103,8 +104,8 @@ func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64)
 
 func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, limit int) (next int64, err error) {
 	err = s.write(ctx, func(d *storeData) error {
-		if lane >= backend.LaneCount || limit <= 0 {
-			return fmt.Errorf("drop lane %d, %d at a time: there is none, or no end", lane, limit)
+		if err := storerules.CheckDrop(lane, limit); err != nil {
+			return err
 		}
 		if after == 0 {
 			d.feed.dropVectors(lane)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // merge is the record of a merge.
@@ -45,7 +46,7 @@ func (d *storeData) merge(p *partition, a, b *entity, reason string, now time.Ti
 		e.mentions += a.mentions
 	}
 	d.last.merge++
-	m := &merge{Merge: backend.Merge{Num: d.last.merge, Part: p.name, From: a.key, Into: b.key, Reason: reason, At: stamp(now)}}
+	m := &merge{Merge: backend.Merge{Num: d.last.merge, Part: p.name, From: a.key, Into: b.key, Reason: reason, At: storerules.Stamped(now)}}
 	d.merges = append(d.merges, m)
 	d.refold(p, a.key)
 	return m

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // relation is a stored piece of evidence; From and To are found from the keys when
@@ -28,14 +29,14 @@ func (d *storeData) addRelation(v *version, in *backend.Relation) {
 	d.last.relation++
 	r := &relation{Relation: *in, of: v}
 	r.Num, r.Source, r.Chunk = d.last.relation, v.src.Num, v.chunks[in.Chunk].Num
-	r.ValidFrom, r.ValidTo, r.KnownFrom, r.Asserted = stamp(in.ValidFrom), stamp(in.ValidTo), stamp(in.KnownFrom), stamp(in.Asserted)
+	r.ValidFrom, r.ValidTo, r.KnownFrom, r.Asserted = storerules.Stamped(in.ValidFrom), storerules.Stamped(in.ValidTo), storerules.Stamped(in.KnownFrom), storerules.Stamped(in.Asserted)
 	r.From, r.To, r.KnownTo, r.SupersededBy = 0, 0, time.Time{}, 0
 	if r.Asserted.Equal(r.KnownFrom) {
 		r.Asserted = time.Time{}
 	}
 	v.relations = append(v.relations, r)
 	g := &v.part.graph
-	for _, key := range r.ends() {
+	for _, key := range storerules.Ends(r.FromKey, r.ToKey) {
 		d.use(g, key, 0).relations[r.Num] = r
 	}
 	k := factKey{g.root(r.FromKey), r.Predicate}
@@ -49,7 +50,7 @@ func (d *storeData) addRelation(v *version, in *backend.Relation) {
 func (d *storeData) removeRelation(v *version, r *relation) {
 	g := &v.part.graph
 	k := factKey{g.root(r.FromKey), r.Predicate}
-	for _, key := range r.ends() {
+	for _, key := range storerules.Ends(r.FromKey, r.ToKey) {
 		delete(g.entities[key].relations, r.Num)
 		d.unuse(g, key, 0)
 	}
@@ -58,14 +59,6 @@ func (d *storeData) removeRelation(v *version, r *relation) {
 		delete(g.groups, k)
 	}
 	g.weigh(k)
-}
-
-// ends returns the keys that a relation uses; a fact with a literal object has one.
-func (r *relation) ends() []string {
-	if r.ToKey == "" || r.ToKey == r.FromKey {
-		return []string{r.FromKey}
-	}
-	return []string{r.FromKey, r.ToKey}
 }
 
 // regroup sorts all relations into groups again, after keys came to stand for
@@ -99,7 +92,7 @@ func (g *graph) weigh(k factKey) {
 		rs = append(rs, r)
 	}
 	slices.SortFunc(rs, func(a, b *relation) int {
-		return cmp.Or(a.about().Compare(b.about()), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
+		return cmp.Or(storerules.About(&a.Relation).Compare(storerules.About(&b.Relation)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
 	var next *relation // the functional one behind
 	retracted := make(map[object]*relation)
@@ -128,14 +121,6 @@ func (g *graph) weigh(k factKey) {
 }
 
 func (g *graph) object(r *relation) object { return object{g.root(r.ToKey), r.Object} }
-
-// about is the moment that a relation speaks of.
-func (r *relation) about() time.Time {
-	if r.Asserted.IsZero() {
-		return r.KnownFrom
-	}
-	return r.Asserted
-}
 
 // retire notes that by retires r.
 func (r *relation) retire(by *relation) {
@@ -223,17 +208,7 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relatio
 
 // counts reports whether a relation is one that the times of q ask for.
 func (r *relation) counts(q backend.RelationQuery) bool {
-	switch {
-	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
-		return false
-	case q.AllTime:
-		return within(q.AsOf, r.ValidFrom, r.ValidTo)
-	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
-		return false
-	case !q.AsOf.IsZero():
-		return r.held(q.AsOf, q.KnownAt)
-	}
-	return r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
+	return storerules.Believed(&r.Relation, &q) && (q.AllTime || q.AsOf.IsZero() || r.held(q.AsOf, q.KnownAt))
 }
 
 // held reports whether a relation held at a time, by what was known at another.
@@ -244,32 +219,16 @@ func (r *relation) held(at, known time.Time) bool {
 		rival = rival.rival
 	}
 	if from.IsZero() && rival != nil {
-		from = r.about()
+		from = storerules.About(&r.Relation)
 	}
 	by := r.by
 	for by != nil && !known.IsZero() && by.KnownFrom.After(known) {
 		by = by.by
 	}
 	if by != nil {
-		if began := by.began(); to.IsZero() || began.Before(to) {
+		if began := storerules.Began(&by.Relation); to.IsZero() || began.Before(to) {
 			to = began
 		}
 	}
-	return within(at, from, to)
-}
-
-// began is when a relation began to hold, or its object ceased to.
-func (r *relation) began() time.Time {
-	switch {
-	case r.Retracts && !r.ValidTo.IsZero():
-		return r.ValidTo
-	case !r.Retracts && !r.ValidFrom.IsZero():
-		return r.ValidFrom
-	}
-	return r.about()
-}
-
-// within reports whether a time lies in a half-open period; the zero time does in all.
-func within(at, from, to time.Time) bool {
-	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
+	return storerules.Within(at, from, to)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) (out []backend.DeleteResult, err error) {
@@ -119,7 +120,7 @@ func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id s
 		if doc != nil {
 			v.src.Doc = slices.Clone(doc)
 		}
-		v.src.Tags, v.src.UpdatedAt = slices.Clone(tags), stamp(now)
+		v.src.Tags, v.src.UpdatedAt = slices.Clone(tags), storerules.Stamped(now)
 		if v.indexed {
 			chunks = len(v.chunks)
 			d.feed.put(v, backend.PutTags)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []backend.SessionInfo, err error) {
@@ -49,7 +50,7 @@ func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out
 		if p == nil || q.Session == "" {
 			return nil
 		}
-		after := &backend.Source{Num: q.AfterNum, Time: stamp(q.AfterTime)}
+		after := &backend.Source{Num: q.AfterNum, Time: storerules.Stamped(q.AfterTime)}
 		var found []*backend.Source
 		for _, it := range p.items {
 			src := &it.newest.src

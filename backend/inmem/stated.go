@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // changed is what the call under way changed that is weighed at its end.
@@ -40,7 +41,7 @@ func (d *storeData) addAliases(v *version, f *backend.Finished) {
 		if said || a.From == a.Into || !slices.ContainsFunc(f.Mentions, func(m backend.Mention) bool { return m.Key == a.Into }) {
 			continue
 		}
-		a.At = stamp(a.At)
+		a.At = storerules.Stamped(a.At)
 		v.aliases = append(v.aliases, a)
 		if g.stated[a.From] == nil {
 			g.stated[a.From] = make(map[*version][]backend.Alias)
@@ -165,18 +166,8 @@ func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backen
 				}
 			}
 		}
-		slices.SortFunc(out, compareStated)
+		slices.SortFunc(out, storerules.CompareStated)
 		return nil
 	})
 	return out, err
-}
-
-func compareStated(a, b backend.Stated) int {
-	likely := func(x *backend.Stated) int {
-		if x.Likely {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.From, b.From), cmp.Compare(a.Into, b.Into), likely(&a)-likely(&b))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // succession is the record of a succession.
@@ -32,11 +33,8 @@ func (s *store) Uncompared(ctx context.Context, generation, after int64, limit i
 func (s *store) Compare(ctx context.Context, generation int64, items []backend.Compared) (ok []bool, err error) {
 	err = s.write(ctx, func(d *storeData) error {
 		for i := range items {
-			num := items[i].Source.Num
-			for _, f := range items[i].Found {
-				if f.Later == f.Earlier || f.Later != num && f.Earlier != num {
-					return fmt.Errorf("compare source %d: succession %d of %d", num, f.Later, f.Earlier)
-				}
+			if err := storerules.CheckFound(&items[i]); err != nil {
+				return err
 			}
 		}
 		ok = make([]bool, len(items))
@@ -72,7 +70,7 @@ func (d *storeData) succeed(v *version, f backend.Succession) {
 
 func (x *succession) set(f backend.Succession, compared int64) {
 	f.Extra = slices.Clone(f.Extra)
-	f.Created, f.Undone, f.ByCaller = stamp(f.Created), time.Time{}, compared == 0
+	f.Created, f.Undone, f.ByCaller = storerules.Stamped(f.Created), time.Time{}, compared == 0
 	x.Succession, x.compared = f, compared
 }
 
@@ -119,7 +117,7 @@ func (s *store) UndoSuccession(ctx context.Context, num int64, now time.Time) er
 				continue
 			}
 			if x.Undone.IsZero() {
-				x.Undone = stamp(now)
+				x.Undone = storerules.Stamped(now)
 			}
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // registryData is what the registry keeps over a restart.
@@ -108,7 +109,7 @@ func (r *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 			failed.Rev++
 		}
 		c := copyTenant(&t)
-		c.Rev, c.CreatedAt, c.Wake = 1, stamp(t.CreatedAt), stamp(t.Wake)
+		c.Rev, c.CreatedAt, c.Wake = 1, storerules.Stamped(t.CreatedAt), storerules.Stamped(t.Wake)
 		d.tenants[t.UID] = &c
 		if t.State != backend.TenantDeleting {
 			d.names[name] = t.UID
@@ -228,7 +229,7 @@ func (r *registry) SetWake(ctx context.Context, uid string, at time.Time) error 
 		if !ok {
 			return fmt.Errorf("set wake: %w", backend.ErrNotFound)
 		}
-		t.Wake = stamp(at)
+		t.Wake = storerules.Stamped(at)
 		return nil
 	})
 }

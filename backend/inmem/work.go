@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []backend.Accepted, err error) {
 	err = s.write(ctx, func(d *storeData) error {
-		for i := range items {
-			if err := checkBlobs(items[i].ID, items[i].Blobs); err != nil {
-				return err
-			}
+		if err := storerules.CheckIncoming(items); err != nil {
+			return err
 		}
 		out = make([]backend.Accepted, len(items))
 		for i := range items {
@@ -29,21 +28,18 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 
 func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend.Placement, err error) {
 	err = s.write(ctx, func(d *storeData) error {
+		if err := storerules.CheckPlaced(items); err != nil {
+			return err
+		}
 		keys := newKeyCheck()
 		for i := range items {
 			in := &items[i]
-			if err := checkBlobs(in.ID, in.Blobs); err != nil {
-				return err
-			}
 			it := d.item(in.Part, in.ID)
 			if in.IfAbsent && it != nil {
 				return fmt.Errorf("place %q: the id is taken: %w", in.ID, backend.ErrExists)
 			}
 			if !it.fits(in.Expect) {
 				return fmt.Errorf("place %q: it was changed or deleted since it was read: %w", in.ID, backend.ErrConflict)
-			}
-			if err := in.Lane.Check(in.Part.Class); err != nil {
-				return fmt.Errorf("place %q: %w", in.ID, err)
 			}
 			if err := keys.add(d.part(in.Part), in.ID, in.Chunks); err != nil {
 				return fmt.Errorf("place %q: %w", in.ID, err)
@@ -69,15 +65,6 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 	return out, err
 }
 
-func checkBlobs(id string, blobs []backend.Blob) error {
-	for _, b := range blobs {
-		if b.Kind < backend.Original || b.Kind > backend.Past {
-			return fmt.Errorf("content of %q: kind %d is unknown", id, b.Kind)
-		}
-	}
-	return nil
-}
-
 func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 	p := d.part(in.Part)
 	it := p.items[in.ID]
@@ -88,8 +75,8 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 	d.last.version++
 	v := &version{src: *copySource(&in.Source), part: p}
 	v.src.Num, v.src.Rev, v.src.State = d.last.version, 0, backend.Queued
-	v.src.CreatedAt, v.src.UpdatedAt = stamp(in.CreatedAt), stamp(in.UpdatedAt)
-	v.src.Time, v.src.ExpiresAt = stamp(in.Time), stamp(in.ExpiresAt)
+	v.src.CreatedAt, v.src.UpdatedAt = storerules.Stamped(in.CreatedAt), storerules.Stamped(in.UpdatedAt)
+	v.src.Time, v.src.ExpiresAt = storerules.Stamped(in.Time), storerules.Stamped(in.ExpiresAt)
 	v.resetWork()
 	v.src.Attempts = 0
 	v.store(in.Blobs)
@@ -171,7 +158,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 				v.src.State = backend.Processing
 			}
 			v.src.Attempts++
-			v.src.Token, v.src.LeaseUntil = token, stamp(leaseUntil)
+			v.src.Token, v.src.LeaseUntil = token, storerules.Stamped(leaseUntil)
 			c := backend.Claim{Source: *copySource(&v.src)}
 			for kind := backend.Original; kind <= backend.Past; kind++ {
 				if b, ok := v.blobs[kind]; ok {
@@ -201,7 +188,7 @@ func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUnti
 	return s.write(ctx, func(d *storeData) error {
 		for _, num := range nums {
 			if v := d.held(num, token); v != nil {
-				v.src.LeaseUntil = stamp(leaseUntil)
+				v.src.LeaseUntil = storerules.Stamped(leaseUntil)
 			}
 		}
 		return nil
@@ -235,8 +222,8 @@ func (d *storeData) checkIndexed(items []backend.Indexed) error {
 		if v == nil {
 			continue
 		}
-		if err := checkBlobs(v.src.ID, items[i].Blobs); err != nil {
-			return err
+		if err := storerules.CheckBlobs(items[i].Blobs); err != nil {
+			return fmt.Errorf("index source %d: %w", v.src.Num, err)
 		}
 		if err := keys.add(v.part, v.src.ID, items[i].Chunks); err != nil {
 			return fmt.Errorf("index %q: %w", v.src.ID, err)
@@ -292,7 +279,7 @@ func (d *storeData) index(v *version, in *backend.Indexed) {
 		v.src.Tags = slices.Concat(v.src.Tags, in.Tags)
 	}
 	if !in.Time.IsZero() {
-		v.src.Time = stamp(in.Time)
+		v.src.Time = storerules.Stamped(in.Time)
 	}
 	v.store(in.Blobs)
 	v.src.State, v.indexed = backend.GraphCreation, true
@@ -333,21 +320,12 @@ func (s *store) Finish(ctx context.Context, items []backend.Finished) (ok []bool
 }
 
 func checkFinished(v *version, f *backend.Finished) error {
-	if !f.State.Terminal() {
-		return fmt.Errorf("finish %q: state %d is not final", v.src.ID, f.State)
+	err := storerules.CheckBlobs(f.Blobs)
+	if err == nil {
+		err = storerules.CheckFinished(f, int64(len(v.chunks)))
 	}
-	if err := checkBlobs(v.src.ID, f.Blobs); err != nil {
-		return err
-	}
-	for _, m := range f.Mentions {
-		if m.Chunk < 0 || m.Chunk >= len(v.chunks) {
-			return fmt.Errorf("finish %q: mention in chunk %d of %d", v.src.ID, m.Chunk, len(v.chunks))
-		}
-	}
-	for _, r := range f.Relations {
-		if r.Chunk < 0 || r.Chunk >= int64(len(v.chunks)) {
-			return fmt.Errorf("finish %q: relation in chunk %d of %d", v.src.ID, r.Chunk, len(v.chunks))
-		}
+	if err != nil {
+		return fmt.Errorf("finish source %d: %w", v.src.Num, err)
 	}
 	return nil
 }
@@ -366,7 +344,7 @@ func (d *storeData) finish(v *version, f *backend.Finished) {
 		d.last.event++
 		d.events = append(d.events, backend.Event{
 			Seq: d.last.event, ItemID: v.src.ID, Part: v.src.Part, Source: v.src.Num, Status: f.State,
-			ErrorCode: f.ErrorCode, ErrorMessage: f.ErrorMessage, At: stamp(time.Now()),
+			ErrorCode: f.ErrorCode, ErrorMessage: f.ErrorMessage, At: storerules.Stamped(time.Now()),
 		})
 	}
 }
@@ -381,7 +359,7 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 		for _, f := range items {
 			if v := d.held(f.Num, f.Token); v != nil {
 				v.giveBack()
-				v.src.State, v.src.NotBefore = f.State, stamp(f.NotBefore)
+				v.src.State, v.src.NotBefore = f.State, storerules.Stamped(f.NotBefore)
 				v.src.ErrorCode, v.src.ErrorMessage = f.ErrorCode, f.ErrorMessage
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Claims, renewals and deferrals change the rows of their sources alone and do not lock the ledger: workers of many
@@ -33,7 +34,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			nums[i] = found[i].num
 		}
 		err = c.do(`UPDATE sources SET state = greatest(state, 2), attempts = attempts + 1, token = $3, lease = $4, due = greatest($5, coalesce(not_before, 0))
-			WHERE ws = $1 AND num = ANY($2)`, nums, token, stamp(leaseUntil), dueFrom(leaseUntil))
+			WHERE ws = $1 AND num = ANY($2)`, nums, token, storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil))
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) 
 		ORDER BY num LIMIT $2 FOR UPDATE SKIP LOCKED`, add, limit)
 	if err == nil {
 		err = c.each(bg, `SELECT num, size FROM sources WHERE ws = $1 AND newest AND state < 4 AND due > 0 AND due <= $2
-			ORDER BY num LIMIT $3 FOR UPDATE SKIP LOCKED`, add, micros(now), limit)
+			ORDER BY num LIMIT $3 FOR UPDATE SKIP LOCKED`, add, storerules.Micros(now), limit)
 	}
 	slices.SortFunc(out, func(a, b candidate) int { return int(a.num - b.num) })
 	return out[:min(limit, len(out))], err
@@ -79,14 +80,6 @@ func fitting(found []candidate, maxBytes int64) []candidate {
 		}
 	}
 	return found
-}
-
-// dueFrom is the due column of a source that waits for a time: 0 stands for none.
-func dueFrom(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return max(at.UnixMicro(), 1)
 }
 
 // readClaims reads what a worker needs of sources, by number.
@@ -127,23 +120,19 @@ func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, er
 		if err != nil {
 			return nil, nil, err
 		}
-		if lost.err() != nil {
+		if lost.Err() != nil {
 			damaged = append(damaged, cl.Num)
 		}
 	}
 	return slices.DeleteFunc(out, func(cl backend.Claim) bool { return slices.Contains(damaged, cl.Num) }), damaged, nil
 }
 
-// damagedCode is the error code of a source whose content is damaged. The API leaves
-// it open; E6xxx is the range of storage errors.
-const damagedCode = "E6002"
-
 // condemn ends sources whose stored content cannot be read back.
 func (t *tx) condemn(nums []int64, token string) error {
 	for _, num := range nums {
-		v, err := t.held(num, token)
+		v, err := t.Held(num, token)
 		if err == nil && v != nil {
-			err = t.end(v, backend.Errored, damagedCode, "the stored content is damaged", true)
+			err = t.Condemn(v)
 		}
 		if err != nil {
 			return err
@@ -158,7 +147,7 @@ func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUnti
 			return nil
 		}
 		return c.do(`UPDATE sources SET lease = $4, due = greatest($5, coalesce(not_before, 0)) WHERE ws = $1 AND num = ANY($2) AND newest AND token = $3`,
-			nums, token, stamp(leaseUntil), dueFrom(leaseUntil))
+			nums, token, storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil))
 	})
 }
 
@@ -168,7 +157,7 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 			f := &items[i]
 			n, err := c.exec(bg, `UPDATE sources SET state = $4, not_before = $5, due = $6, error_code = $7, error_message = $8, token = '', lease = NULL
 				WHERE ws = $1 AND num = $2 AND token = $3 AND token <> '' AND newest`,
-				f.Num, f.Token, int64(f.State), stamp(f.NotBefore), dueFrom(f.NotBefore), f.ErrorCode, f.ErrorMessage)
+				f.Num, f.Token, int64(f.State), storerules.Stamp(f.NotBefore), storerules.DueFrom(f.NotBefore), f.ErrorCode, f.ErrorMessage)
 			if err == nil && n > 0 && (f.State < backend.Queued || f.State.Terminal()) {
 				err = fmt.Errorf("defer source %d: state %d is final or unknown", f.Num, f.State)
 			}
@@ -182,7 +171,7 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 
 func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
 	err = s.query(ctx, func(c *conn) error {
-		counts = make(map[backend.State]int)
+		counts, next = make(map[backend.State]int), time.Time{}
 		return c.each(ctx, `SELECT 0, state, count(*), min(due) FROM sources WHERE ws = $1 AND newest AND state < 4 GROUP BY state
 			UNION ALL SELECT 1, 4::smallint, completed, 0 FROM ledgers WHERE ws = $1
 			UNION ALL SELECT 1, 5::smallint, errored, 0 FROM ledgers WHERE ws = $1`, func(r *row) error {
@@ -203,17 +192,5 @@ func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next
 }
 
 func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) error {
-	return s.change(ctx, func(t *tx) error {
-		v, err := t.find(part, id)
-		if err == nil && v.state != backend.Errored {
-			err = fmt.Errorf("it did not fail: %w", backend.ErrConflict)
-		}
-		if err != nil {
-			return fmt.Errorf("requeue %q: %w", id, err)
-		}
-		t.move(v, backend.Queued)
-		t.waits = true
-		return t.c.do(`UPDATE sources SET state = 1, attempts = 0, error_code = '', error_message = '', token = '',
-			lease = NULL, not_before = NULL, due = 0 WHERE ws = $1 AND num = $2`, v.num)
-	})
+	return s.change(ctx, func(t *tx) error { return t.Requeue(part, id) })
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"slices"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // beginning is how many statements begin a transaction.
@@ -327,16 +327,11 @@ func (r *row) optional(i int) any {
 // checked reads bytes and their checksum. NULL passes as nil.
 func (r *row) checked(crc, data int, what string, num int64) []byte {
 	b := r.blob(data)
-	if got := int64(checksum(b)); r.err == nil && got != r.int(crc) {
+	if got := int64(storerules.Checksum(b)); r.err == nil && got != r.int(crc) {
 		r.err = fmt.Errorf("%s %d: checksum %08x, stored %08x: %w", what, num, got, r.int(crc), backend.ErrCorrupt)
 	}
 	return b
 }
-
-// castagnoli is the CRC-32C table; processors have an instruction for it.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 // signed returns tags as PostgreSQL keeps them; nil stays nil.
 func signed(tags []uint64) []int64 {

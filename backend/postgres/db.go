@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Defaults of [Options].
@@ -96,7 +97,7 @@ func (o *Options) complete() (Options, error) {
 
 // DB is an open deployment. It is a [backend.Stores]. Safe for concurrent use.
 type DB struct {
-	gate
+	storerules.Gate
 	o     Options
 	pool  *pgxpool.Pool
 	reg   *registry
@@ -189,10 +190,10 @@ func (d *DB) Registry() backend.Registry { return d.reg }
 // OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal
 // characters, making it when it is absent. [backend.ErrConflict] when it is open in this process.
 func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
-	if err := d.enter(ctx); err != nil {
+	if err := d.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer d.leave()
+	defer d.Leave()
 	if err := d.reserve(uid, "open"); err != nil {
 		return nil, err
 	}
@@ -253,10 +254,10 @@ func (d *DB) workspace(ctx context.Context, uid string, create bool) (ws int64, 
 // RemoveStore deletes the workspace uid with everything of it; removing an absent one
 // is no error. [backend.ErrConflict] when it is open in this process; one that is open in another has [backend.ErrClosed] from then on.
 func (d *DB) RemoveStore(ctx context.Context, uid string) error {
-	if err := d.enter(ctx); err != nil {
+	if err := d.Enter(ctx); err != nil {
 		return err
 	}
-	defer d.leave()
+	defer d.Leave()
 	if err := d.reserve(uid, "remove"); err != nil {
 		return err
 	}
@@ -324,7 +325,7 @@ var storeTables = []string{
 // Close closes the deployment and the workspaces still open. It waits for calls that
 // are under way. Closing again does nothing.
 func (d *DB) Close() error {
-	if !d.shut() {
+	if !d.Shut() {
 		return nil
 	}
 	d.mu.Lock()
@@ -338,7 +339,7 @@ func (d *DB) Close() error {
 	for _, s := range stores {
 		_ = s.Close()
 	}
-	d.reg.shut()
+	d.reg.Shut()
 	d.watch.stop()
 	d.pool.Close()
 	return nil

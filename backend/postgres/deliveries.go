@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 const deliveryCols = `num, id, org, url, event, item, database, tenant_uid, collection, indexing_status, status,
@@ -26,9 +27,9 @@ func readDelivery(r *row) backend.Delivery {
 func dueAt(status backend.DeliveryStatus, next, lease time.Time) any {
 	switch status {
 	case backend.DeliveryPending, backend.DeliveryFailed:
-		return micros(next)
+		return storerules.Micros(next)
 	case backend.DeliverySweeping:
-		return micros(lease)
+		return storerules.Micros(lease)
 	default:
 		return nil
 	}
@@ -45,7 +46,7 @@ func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 				ON CONFLICT (id_hash) DO NOTHING`,
 				hashOf(d.ID), hashOf(d.Org), hashOf(d.URL), d.ID, d.Org, d.URL, d.Event, d.ItemID, d.Database, d.TenantUID, d.Collection,
 				d.IndexingStatus, plain(d.Status), d.Attempts, d.ErrorCode, d.ErrorMessage, d.LastError, d.LastStatusCode,
-				d.Payload, stamp(d.CreatedAt), stamp(d.UpdatedAt), stamp(d.NextAttempt), stamp(d.LeaseUntil), d.Token,
+				d.Payload, storerules.Stamp(d.CreatedAt), storerules.Stamp(d.UpdatedAt), storerules.Stamp(d.NextAttempt), storerules.Stamp(d.LeaseUntil), d.Token,
 				dueAt(d.Status, d.NextAttempt, d.LeaseUntil))
 			if err != nil {
 				return err
@@ -85,7 +86,7 @@ func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryCl
 		return c.each(bg, `UPDATE deliveries SET status = 'sweeping', token = $2, lease = $3, due = $4 WHERE num = ANY($1) RETURNING `+deliveryCols, func(r *row) error {
 			out[at[r.int(0)]] = readDelivery(r)
 			return nil
-		}, nums, claim.Token, stamp(claim.LeaseUntil), micros(claim.LeaseUntil))
+		}, nums, claim.Token, storerules.Stamp(claim.LeaseUntil), storerules.Micros(claim.LeaseUntil))
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func underWay(c *conn, now time.Time) (out []backend.DueDelivery, err error) {
 	err = c.each(bg, `SELECT num, org, url FROM deliveries WHERE status = 'sweeping' AND due > $1`, func(r *row) error {
 		out = append(out, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: r.str(2)})
 		return nil
-	}, micros(now))
+	}, storerules.Micros(now))
 	return out, err
 }
 
@@ -137,7 +138,7 @@ func dueDeliveries(c *conn, claim backend.DeliveryClaim, underWay []backend.DueD
 			ORDER BY x.due, x.num LIMIT u.room FOR UPDATE SKIP LOCKED) d`, func(r *row) error {
 		found = append(found, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: r.str(3), Due: time.UnixMicro(r.int(2))})
 		return nil
-	}, urls, room, micros(claim.Now))
+	}, urls, room, storerules.Micros(claim.Now))
 	return found, err
 }
 
@@ -165,7 +166,7 @@ func (g *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error
 		return c.do(`UPDATE deliveries SET status = $1, attempts = $2, error_code = $3, error_message = $4, last_error = $5, last_status = $6,
 			next_attempt = $7, updated = $8, token = '', lease = NULL, due = $9 WHERE num = $10`,
 			plain(f.Status), f.Attempts, f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
-			stamp(f.NextAttempt), stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
+			storerules.Stamp(f.NextAttempt), storerules.Stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
 	})
 }
 
@@ -182,7 +183,7 @@ func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time
 			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, d.Status, backend.ErrConflict)
 		}
 		return c.do("UPDATE deliveries SET status = 'pending', next_attempt = $1, updated = $1, due = $2 WHERE num = $3",
-			stamp(now), micros(now), d.Num)
+			storerules.Stamp(now), storerules.Micros(now), d.Num)
 	})
 }
 
@@ -227,7 +228,7 @@ func (g *registry) NextDelivery(ctx context.Context) (next time.Time, err error)
 		next = time.Time{}
 		_, err := c.one(ctx, "SELECT due FROM deliveries WHERE due IS NOT NULL ORDER BY due LIMIT 1", func(r *row) error {
 			// Due at any time is not the same as never.
-			if next = time.Unix(0, 0).UTC(); r.int(0) != never {
+			if next = time.Unix(0, 0).UTC(); r.int(0) != storerules.Never {
 				next = r.time(0)
 			}
 			return nil
@@ -240,7 +241,7 @@ func (g *registry) NextDelivery(ctx context.Context) (next time.Time, err error)
 func (g *registry) PruneDeliveries(ctx context.Context, before time.Time, limit int) (n int, err error) {
 	err = g.change(ctx, everything, func(c *conn) error {
 		gone, err := c.exec(bg, `DELETE FROM deliveries WHERE num IN (
-			SELECT num FROM deliveries WHERE due IS NULL AND (updated IS NULL OR updated < $1) ORDER BY updated NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED)`, micros(before), max(limit, 0))
+			SELECT num FROM deliveries WHERE due IS NULL AND (updated IS NULL OR updated < $1) ORDER BY updated NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED)`, storerules.Micros(before), max(limit, 0))
 		n = int(gone)
 		return err
 	})

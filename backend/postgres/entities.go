@@ -2,326 +2,101 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// entityKey names an entity.
-type entityKey struct {
-	part int64
-	key  string
-}
-
-// entityRef is what the writer remembers of an entity.
-type entityRef struct {
-	num   int64
-	named bool // its name and type come from a mention
-}
-
-// use is what a call changes about the counters of an entity, and the entity itself
-// when the call made it.
-type use struct {
-	part           int64
-	key            string
-	mentions, uses int64
-	made           bool
-	name, typ      string
-	named          bool // made: by a mention; else: name and typ are new
-	root           int64
-}
-
-// entity finds the entity of a key itself; num 0 when there is none.
-func (t *tx) entity(part int64, key string) (ref entityRef, err error) {
-	if ref, ok := t.entities[entityKey{part, key}]; ok {
+func (x rows) Entity(part int64, key string) (storerules.EntityRef, error) {
+	k := storerules.EntityKey{Part: part, Key: key}
+	if ref, ok := x.t.entities[k]; ok {
 		return ref, nil
 	}
-	if err := t.meet(part, []string{key}); err != nil {
-		return ref, err
-	}
-	return t.entities[entityKey{part, key}], nil
+	err := x.LoadEntities(part, 1, func(int) string { return key })
+	return x.t.entities[k], err
 }
 
-// meet reads what the writer remembers of the entities of keys, those that are absent too.
-func (t *tx) meet(part int64, keys []string) error {
+// LoadEntities reads what the writer remembers of the entities of keys, those that are absent too.
+func (x rows) LoadEntities(part int64, n int, key func(i int) string) error {
 	var unknown []string
 	byHash := make(map[[16]byte]string)
-	for _, key := range keys {
-		k := entityKey{part, key}
-		if _, ok := t.entities[k]; ok {
+	for i := range n {
+		k := storerules.EntityKey{Part: part, Key: key(i)}
+		if _, ok := x.t.entities[k]; ok {
 			continue
 		}
-		unknown = append(unknown, key)
-		t.entities[k] = entityRef{}
-		byHash[unhash(hashOf(key))] = key
+		unknown = append(unknown, k.Key)
+		x.t.entities[k] = storerules.EntityRef{}
+		byHash[unhash(hashOf(k.Key))] = k.Key
 	}
 	if len(unknown) == 0 {
 		return nil
 	}
-	return t.c.each(bg, "SELECT num, named, key_hash FROM entities WHERE ws = $1 AND part = $2 AND key_hash = ANY($3)", func(r *row) error {
-		t.entities[entityKey{part, byHash[unhash(r.blob(2))]}] = entityRef{r.int(0), r.bool(1)}
+	return x.t.c.each(bg, "SELECT num, named, key_hash FROM entities WHERE ws = $1 AND part = $2 AND key_hash = ANY($3)", func(r *row) error {
+		x.t.entities[storerules.EntityKey{Part: part, Key: byHash[unhash(r.blob(2))]}] = storerules.EntityRef{Num: r.int(0), Named: r.bool(1)}
 		return nil
 	}, part, hashesOf(unknown))
 }
 
-// chain returns the keys that a key was folded into, itself first.
-func (t *tx) chain(part int64, key string) ([]string, error) {
-	aliases, err := t.aliasesOf(part)
-	if err != nil {
-		return nil, err
-	}
-	keys := []string{key}
-	for next, ok := aliases[key]; ok; next, ok = aliases[next] {
-		keys = append(keys, next)
-	}
-	return keys, nil
+func (x rows) KeepEntity(k storerules.EntityKey, ref storerules.EntityRef) { x.t.entities[k] = ref }
+func (x rows) ForgetEntity(k storerules.EntityKey)                         { delete(x.t.entities, k) }
+func (x rows) Crowded(int) bool                                            { return len(x.t.entities) >= entityCache }
+func (x rows) Relieved()                                                   { clear(x.t.entities) }
+
+func (x rows) AddEntity(num int64, u *storerules.Use) error {
+	return x.t.c.do(`INSERT INTO entities (ws, num, part, key_hash, key, name, type, named, root, mentions, uses)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, num, u.Part, hashOf(u.Key), u.Key, u.Name, u.Type, u.Named, u.Root, u.Mentions, u.Uses)
 }
 
-// aliasesOf returns the aliases of a partition; few have any.
-func (t *tx) aliasesOf(part int64) (map[string]string, error) {
-	if m, ok := t.aliases[part]; ok {
-		return m, nil
-	}
-	if len(t.aliases) >= partCache {
-		clear(t.aliases)
-	}
-	var m map[string]string
-	err := t.c.each(bg, "SELECT key, into_key FROM aliases WHERE ws = $1 AND part = $2", func(r *row) error {
-		if m == nil {
-			m = make(map[string]string)
-		}
-		m[r.str(0)] = r.str(1)
-		return nil
-	}, part)
-	if err == nil {
-		t.aliases[part] = m
-	}
-	return m, err
+func (x rows) NameEntity(num int64, u *storerules.Use) error {
+	return x.t.c.do("UPDATE entities SET name = $2, type = $3, named = true WHERE ws = $1 AND num = $4", u.Name, u.Type, num)
 }
 
-// use counts a use of a key with so many mentions, making its entity and those it is
-// folded into; it returns the key's own. name is nil for ends of relations.
-func (t *tx) use(part int64, key string, mentions int64, m *backend.Mention) (int64, error) {
-	keys, err := t.chain(part, key)
-	if err == nil {
-		err = t.relieve()
-	}
-	if err != nil {
-		return 0, err
-	}
-	var nums []int64
-	for i, k := range keys {
-		ref, err := t.entity(part, k)
-		if err != nil {
-			return 0, err
-		}
-		if ref.num == 0 {
-			t.led.entity++
-			ref.num = t.led.entity
-			t.uses[ref.num] = &use{part: part, key: k, made: true, name: k, root: ref.num}
-			t.inserted = true
-			t.entities[entityKey{part, k}] = ref
-		}
-		u := t.uses[ref.num]
-		if u == nil {
-			u = &use{part: part, key: k}
-			t.uses[ref.num] = u
-		}
-		u.uses++
-		u.mentions += mentions
-		if m != nil && !ref.named && (i == 0 || i == len(keys)-1) {
-			u.name, u.typ, u.named = m.Name, m.Type, true
-			t.inserted = true
-			t.entities[entityKey{part, k}] = entityRef{ref.num, true}
-		}
-		nums = append(nums, ref.num)
-	}
-	for _, num := range nums {
-		t.uses[num].root = nums[len(nums)-1]
-	}
-	return nums[0], nil
+func (x rows) CountEntity(num, mentions, uses int64) error {
+	return x.t.c.do("UPDATE entities SET mentions = mentions + $2, uses = uses + $3 WHERE ws = $1 AND num = $4", mentions, uses, num)
 }
 
-// unuse takes one use of a key back.
-func (t *tx) unuse(part int64, key string, mentions int64) error {
-	keys, err := t.chain(part, key)
-	if err == nil {
-		err = t.relieve()
-	}
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		ref, err := t.entity(part, k)
-		if err != nil {
+func (x rows) RemoveUnused(num int64) (bool, error) {
+	n, err := x.t.c.exec(bg, "DELETE FROM entities WHERE ws = $1 AND num = $2 AND uses <= 0", num)
+	return n > 0, err
+}
+
+func (x rows) RemoveEntity(num int64) error {
+	return x.t.c.do("DELETE FROM entities WHERE ws = $1 AND num = $2", num)
+}
+
+func (x rows) AddMentions(source int64, said []storerules.Said, packed []byte) error {
+	for _, s := range said {
+		if err := x.t.c.do("INSERT INTO entity_sources (ws, entity, source, type, count) VALUES ($1, $2, $3, $4, $5)", s.Entity, source, s.Type, s.Count); err != nil {
 			return err
 		}
-		if ref.num == 0 {
-			return backend.ErrCorrupt
+	}
+	return x.t.c.do("INSERT INTO mentions (ws, source, crc, data) VALUES ($1, $2, $3, $4)", source, storerules.Checksum(packed), packed)
+}
+
+func (x rows) Mentions(source int64) ([]storerules.Mention, error) {
+	return readMentions(bg, x.t.c, source)
+}
+
+func (x rows) RemoveMentions(source int64, _ []storerules.Mention, _ bool) error {
+	for _, table := range []string{"entity_sources", "mentions"} {
+		if err := x.t.c.do("DELETE FROM "+table+" WHERE ws = $1 AND source = $2", source); err != nil {
+			return err
 		}
-		u := t.uses[ref.num]
-		if u == nil {
-			u = &use{part: part, key: k}
-			t.uses[ref.num] = u
-		}
-		u.uses--
-		u.mentions -= mentions
 	}
 	return nil
-}
-
-// relieve settles early in very large calls, before it forgets entities that the call made.
-func (t *tx) relieve() error {
-	if len(t.entities) < entityCache {
-		return nil
-	}
-	err := t.settleUses()
-	clear(t.entities)
-	return err
-}
-
-// settleUses writes the entities that the call made and the counters it changed, and
-// removes entities that nothing uses any more.
-func (t *tx) settleUses() error {
-	if len(t.uses) == 0 {
-		return nil
-	}
-	for _, num := range slices.Sorted(maps.Keys(t.uses)) {
-		if err := t.settleUse(num, t.uses[num]); err != nil {
-			return err
-		}
-	}
-	clear(t.uses)
-	return nil
-}
-
-func (t *tx) settleUse(num int64, u *use) (err error) {
-	switch {
-	case u.made && u.uses == 0: // came and went
-		delete(t.entities, entityKey{u.part, u.key})
-		return nil
-	case u.made:
-		known, err := t.statedKeys(u.part)
-		if err != nil {
-			return err
-		}
-		if known[u.key] {
-			t.weighStated(u.part, u.key)
-		}
-		return t.c.do(`INSERT INTO entities (ws, num, part, key_hash, key, name, type, named, root, mentions, uses)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, num, u.part, hashOf(u.key), u.key, u.name, u.typ, u.named, u.root, u.mentions, u.uses)
-	case u.named:
-		err = t.c.do("UPDATE entities SET name = $2, type = $3, named = true WHERE ws = $1 AND num = $4", u.name, u.typ, num)
-		if err != nil {
-			return err
-		}
-	}
-	if u.uses == 0 && u.mentions == 0 {
-		return nil
-	}
-	err = t.c.do("UPDATE entities SET mentions = mentions + $2, uses = uses + $3 WHERE ws = $1 AND num = $4", u.mentions, u.uses, num)
-	if err != nil || u.uses > 0 {
-		return err
-	}
-	n, err := t.c.exec(bg, "DELETE FROM entities WHERE ws = $1 AND num = $2 AND uses <= 0", num)
-	if n > 0 {
-		delete(t.entities, entityKey{u.part, u.key})
-	}
-	return err
-}
-
-// addMentions stores the mentions of a version that has none.
-func (t *tx) addMentions(v *head, ms []backend.Mention) error {
-	if len(ms) == 0 {
-		return nil
-	}
-	keys := make([]string, len(ms))
-	for i := range ms {
-		keys[i] = ms[i].Key
-	}
-	if err := t.meet(v.part, keys); err != nil {
-		return err
-	}
-	data := make([]byte, 0, 32*len(ms))
-	type said struct {
-		entity int64
-		typ    string
-		count  int64
-	}
-	says := make([]said, 0, len(ms))
-	seen := make(map[int64]int, len(ms)) // of an entity its index in says
-	for i := range ms {
-		m := &ms[i]
-		num, err := t.use(v.part, m.Key, 1, m)
-		if err != nil {
-			return err
-		}
-		data = appendMention(data, mention{int64(m.Chunk), num, m.Weight, m.Key})
-		at, ok := seen[num]
-		if !ok {
-			at = len(says)
-			seen[num], says = at, append(says, said{entity: num, typ: m.Type})
-		}
-		says[at].count++
-	}
-	for _, s := range says {
-		if err := t.c.do("INSERT INTO entity_sources (ws, entity, source, type, count) VALUES ($1, $2, $3, $4, $5)", s.entity, v.num, s.typ, s.count); err != nil {
-			return err
-		}
-	}
-	return t.c.do("INSERT INTO mentions (ws, source, crc, data) VALUES ($1, $2, $3, $4)", v.num, checksum(data), data)
 }
 
 // readMentions reads the mentions of a version.
-func readMentions(ctx context.Context, c *conn, source int64) (ms []mention, err error) {
+func readMentions(ctx context.Context, c *conn, source int64) (ms []storerules.Mention, err error) {
 	_, err = c.one(ctx, "SELECT crc, data FROM mentions WHERE ws = $1 AND source = $2", func(r *row) error {
 		data := r.checked(0, 1, "mentions of source", source)
 		if r.err == nil {
-			ms, r.err = unpackMentions(data)
+			ms, r.err = storerules.UnpackMentions(data)
 		}
 		return nil
 	}, source)
 	return ms, err
-}
-
-// clearGraph removes the mentions and relations of a version.
-func (t *tx) clearGraph(v *head) error {
-	if !v.graph {
-		return nil
-	}
-	v.graph = false
-	ms, err := readMentions(bg, t.c, v.num)
-	if errors.Is(err, backend.ErrCorrupt) {
-		// What is damaged must still be possible to delete. Entities are left with
-		// counts that are too high, which keeps them.
-		ms, err = nil, nil
-	}
-	if err != nil {
-		return err
-	}
-	keys := make([]string, len(ms))
-	for i := range ms {
-		keys[i] = ms[i].key
-	}
-	if err := t.meet(v.part, keys); err != nil {
-		return err
-	}
-	for _, m := range ms {
-		if err := t.unuse(v.part, m.key, 1); err != nil {
-			return err
-		}
-	}
-	for _, table := range []string{"entity_sources", "mentions"} {
-		if err := t.c.do("DELETE FROM "+table+" WHERE ws = $1 AND source = $2", v.num); err != nil {
-			return err
-		}
-	}
-	if err := t.clearStated(v); err != nil {
-		return err
-	}
-	return t.clearRelations(v)
 }
 
 // roots finds what entities stand for, during one read.

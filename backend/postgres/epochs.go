@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // maxEpochs is how many epochs a workspace remembers. An index that saw no change since an older one is
@@ -69,7 +70,7 @@ func (e *epochs) write(c *conn, l *ledger) error {
 	if err := e.read(bg, c, l.epoch); err != nil || e.knows(e.now) {
 		return err
 	}
-	x := epoch{num: 1, id: e.now, seq: l.seq}
+	x := epoch{num: 1, id: e.now, seq: l.Seq}
 	e.mu.Lock()
 	if n := len(e.known); n > 0 {
 		x.num = e.known[n-1].num + 1
@@ -106,10 +107,7 @@ var _ backend.Epochs = (*store)(nil)
 
 // EpochOf implements [backend.Epochs].
 func (s *store) EpochOf(seq uint64) uint64 {
-	entry := int64(seq >> seqShift)
-	if sub := int64(seq & maxEntries); sub != 0 { // see seqOf
-		entry = sub
-	}
+	entry := storerules.ReachedEntry(seq)
 	s.epochs.mu.Lock()
 	defer s.epochs.mu.Unlock()
 	for i := len(s.epochs.known) - 1; i >= 0; i-- {

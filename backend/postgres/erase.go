@@ -61,10 +61,10 @@ func (s *store) Purge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.Leave()
 	return s.db.vacuum(ctx, tables)
 }
 
@@ -93,10 +93,10 @@ func (s *store) partitions(ctx context.Context) (tables []string, err error) {
 
 // Purge implements [backend.Purger].
 func (g *registry) Purge(ctx context.Context) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.Enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.Leave()
 	return g.db.vacuum(ctx, []string{"records", "deliveries"})
 }
 

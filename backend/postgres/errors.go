@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/puddle/v2"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // constraintError says which constraint a statement broke.
@@ -86,32 +87,14 @@ func translateServer(pe *pgconn.PgError) error {
 // again reports whether an error may pass when the call is tried again.
 func again(err error) bool { return errors.Is(err, errAgain) || errors.Is(err, errLost) }
 
-// losses are the damaged rows that a read leaves out.
-type losses struct {
-	rows  int
-	first error
-}
+// losses are damaged rows that a read leaves out.
+type losses struct{ storerules.Losses }
 
 // skip reports whether the row that was just read is damaged, and notes it.
 func (l *losses) skip(r *row) bool {
-	if !errors.Is(r.err, backend.ErrCorrupt) {
+	if !l.Skips(r.err) {
 		return false
 	}
-	l.note(r.err)
 	r.err = nil
 	return true
-}
-
-func (l *losses) note(err error) {
-	if l.rows++; l.first == nil {
-		l.first = err
-	}
-}
-
-// err is what is said of the rows that were left out; nil when there are none.
-func (l *losses) err() error {
-	if l.rows == 0 {
-		return nil
-	}
-	return &backend.DamageError{Rows: l.rows, First: l.first}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func withUser(t *testing.T, raw, user string) string {
@@ -70,7 +71,7 @@ func TestFeedUnderConcurrentCommits(t *testing.T) {
 		changes, err := reader.Changes(ctx, after, 7)
 		require.NoError(t, err)
 		for _, c := range changes {
-			require.Equal(t, next<<seqShift, c.Seq, "every entry, in order")
+			require.Equal(t, next<<storerules.SeqShift, c.Seq, "every entry, in order")
 			require.Len(t, c.Rows, 1)
 			next, after = next+1, c.Seq
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // waits returns how many sessions of a database wait for a lock.
@@ -35,7 +36,7 @@ func TestFeedWaitsForEarlierNumbers(t *testing.T) {
 	taken, commit, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
 	go func() {
 		done <- a.change(ctx, func(tx *tx) error {
-			_, err := tx.place(&backend.Placed{Incoming: note("early").Incoming, Chunks: note("early").Chunks}, incoming{})
+			_, err := tx.Place([]backend.Placed{note("early")})
 			if err == nil {
 				err = tx.c.flush(bg)
 			}
@@ -63,7 +64,7 @@ func TestFeedWaitsForEarlierNumbers(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, changes, 2)
 	assert.Equal(t, []string{"early", "late"}, []string{changes[0].SourceID, changes[1].SourceID})
-	assert.Equal(t, []uint64{at + 1<<seqShift, at + 2<<seqShift}, []uint64{changes[0].Seq, changes[1].Seq})
+	assert.Equal(t, []uint64{at + 1<<storerules.SeqShift, at + 2<<storerules.SeqShift}, []uint64{changes[0].Seq, changes[1].Seq})
 }
 
 // Who was told of commits that the server has lost goes back: an index that skipped to where they ended would miss those that get their numbers.
@@ -74,7 +75,7 @@ func TestLostCommitsAreNotSkipped(t *testing.T) {
 	_, err := writer.Place(ctx, []backend.Placed{note("kept")})
 	require.NoError(t, err)
 	last := writer.LastSeq()
-	s.learn(last + 3<<seqShift) // what was told before the server was replaced by one without it
+	s.learn(last + 3<<storerules.SeqShift) // what was told before the server was replaced by one without it
 	_, err = s.Changes(ctx, last, 100)
 	require.ErrorIs(t, err, backend.ErrUnavailable, "not: nothing is left")
 	assert.Equal(t, last, s.LastSeq())
@@ -82,8 +83,8 @@ func TestLostCommitsAreNotSkipped(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, changes)
 
-	s.learn(last + 3<<seqShift)
-	_, err = s.Changes(ctx, last+3<<seqShift, 100)
+	s.learn(last + 3<<storerules.SeqShift)
+	_, err = s.Changes(ctx, last+3<<storerules.SeqShift, 100)
 	require.ErrorIs(t, err, backend.ErrFeedGone, "an index that has applied some starts again")
 	_, err = writer.Place(ctx, []backend.Placed{note("next")})
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/internal/storerules"
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
@@ -77,14 +78,14 @@ func TestServerIsKilled(t *testing.T) {
 	assert.Equal(t, backend.Stats{Chunks: total, Sources: total}, st, "neither lost nor twice")
 	next := uint64(0)
 	for {
-		changes, err := s.Changes(ctx, next<<seqShift, 1000)
+		changes, err := s.Changes(ctx, next<<storerules.SeqShift, 1000)
 		require.NoError(t, err)
 		if len(changes) == 0 {
 			break
 		}
 		for _, c := range changes {
 			next++
-			require.Equal(t, next<<seqShift, c.Seq)
+			require.Equal(t, next<<storerules.SeqShift, c.Seq)
 		}
 	}
 	assert.EqualValues(t, total, next)

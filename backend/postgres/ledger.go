@@ -1,15 +1,17 @@
 package postgres
 
-import "github.com/contextmem/contextmem/backend"
+import (
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
+)
 
-// ledger is the row that whoever changes a workspace locks: the numbers given out last, where the feed
-// starts, how many newest versions have ended, and how many relations retract others. It is written once per transaction.
+// ledger is the row that whoever changes a workspace locks. It is written once per transaction.
 type ledger struct {
-	rev                                                             int64
-	source, chunk, entity, relation, merge, event, part, succession int64
-	seq, feedStart                                                  int64
-	completed, errored, retractions                                 int64
-	epoch                                                           int64
+	storerules.Numbers
+	rev                int64
+	succession         int64 // the number given out last
+	completed, errored int64 // how many newest versions have ended
+	epoch              int64
 }
 
 const ledgerCols = "rev, source, chunk, entity, relation, merge_no, event, part, succession, seq, feed_start, completed, errored, retractions, epoch"
@@ -17,8 +19,8 @@ const ledgerCols = "rev, source, chunk, entity, relation, merge_no, event, part,
 // fields are the numbers in the order of ledgerCols.
 func (l *ledger) fields() []*int64 {
 	return []*int64{
-		&l.rev, &l.source, &l.chunk, &l.entity, &l.relation, &l.merge, &l.event, &l.part, &l.succession, &l.seq, &l.feedStart,
-		&l.completed, &l.errored, &l.retractions, &l.epoch,
+		&l.rev, &l.Source, &l.Chunk, &l.Entity, &l.Relation, &l.Merge, &l.Event, &l.Part, &l.succession, &l.Seq, &l.FeedStart,
+		&l.completed, &l.errored, &l.Retractions, &l.epoch,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
@@ -24,7 +25,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 			_, err = c.one(ctx, "SELECT p.items - coalesce(g.sources, 0) FROM parts p LEFT JOIN ("+goneSQL+") g ON g.part = p.id WHERE p.ws = $1 AND p.id = $3", func(r *row) error {
 				total = int(r.int(0))
 				return nil
-			}, micros(q.Now), part)
+			}, storerules.Micros(q.Now), part)
 		default:
 			_, err = c.one(ctx, "SELECT count(*) FROM sources s WHERE "+where, func(r *row) error {
 				total = int(r.int(0))
@@ -44,7 +45,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 			}
 			n := len(args) + 2
 			where += fmt.Sprintf(" AND (%[1]s %[2]s $%[4]d OR %[1]s = $%[4]d AND s.id %[3]s $%[5]d)", updated, than[0], than[1], n, n+1)
-			args = append(args, micros(p.Updated), p.ID)
+			args = append(args, storerules.Micros(p.Updated), p.ID)
 		}
 		n := len(args) + 2
 		sql := fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT $%d OFFSET $%d", sourceCols, sourceTables, where, order, n, n+1)
@@ -65,7 +66,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 
 // listed is the condition for a version s to be in a list. A filter that names a tag is led by the table of tags.
 func listed(part int64, q *backend.ListQuery) (where string, args []any) {
-	args = []any{part, micros(q.Now)}
+	args = []any{part, storerules.Micros(q.Now)}
 	var sql strings.Builder
 	sql.WriteString("s.ws = $1 AND s.part = $2 AND s.newest AND (s.expires IS NULL OR s.expires > $3)")
 	with := func(condition string, arg any) {
@@ -106,7 +107,7 @@ func listed(part int64, q *backend.ListQuery) (where string, args []any) {
 func leadingGroup(class backend.Class, f backend.Filter) []int64 {
 	var least []uint64
 	for _, group := range f.All {
-		every := slices.ContainsFunc(group, func(tag uint64) bool { return !leads(class, tag) })
+		every := slices.ContainsFunc(group, func(tag uint64) bool { return !storerules.Leads(class, tag) })
 		if !every && (least == nil || len(group) < len(least)) {
 			least = group
 		}
@@ -123,7 +124,7 @@ func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []ba
 			GROUP BY s.session ORDER BY substring(s.session, 1, 200), s.session LIMIT $6`, func(r *row) error {
 			out = append(out, backend.SessionInfo{Session: r.str(0), Sources: int(r.int(1)), First: r.time(2), Last: r.time(3)})
 			return nil
-		}, int64(q.Part.Class), hashOf(q.Part.Sub), q.After, micros(q.Now), max(q.Limit, 0))
+		}, int64(q.Part.Class), hashOf(q.Part.Sub), q.After, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out
 			AND (s.expires IS NULL OR s.expires > $7) ORDER BY `+sessionTime+`, s.num LIMIT $8`, func(r *row) error {
 			out = append(out, readSource(r, 0))
 			return nil
-		}, int64(q.Part.Class), hashOf(q.Part.Sub), q.Session, micros(q.AfterTime), q.AfterNum, micros(q.Now), max(q.Limit, 0))
+		}, int64(q.Part.Class), hashOf(q.Part.Sub), q.Session, storerules.Micros(q.AfterTime), q.AfterNum, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err

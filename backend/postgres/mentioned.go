@@ -1,11 +1,10 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []backend.Mentioned, err error) {
@@ -57,12 +56,12 @@ func (s *store) MentionsOf(ctx context.Context, part backend.Partition, keys []s
 		if err != nil || len(vs) == 0 {
 			return err
 		}
-		of := map[int64][]mention{} // a version mentions several of the keys
+		of := map[int64][]storerules.Mention{} // a version mentions several of the keys
 		err = c.each(ctx, "SELECT source, crc, data FROM mentions WHERE ws = $1 AND source = ANY($2)", func(r *row) error {
 			data := r.checked(1, 2, "mentions of source", r.int(0))
-			var ms []mention
+			var ms []storerules.Mention
 			if r.err == nil {
-				ms, r.err = unpackMentions(data)
+				ms, r.err = storerules.UnpackMentions(data)
 			}
 			if !lost.skip(r) {
 				of[r.int(0)] = ms
@@ -74,32 +73,16 @@ func (s *store) MentionsOf(ctx context.Context, part backend.Partition, keys []s
 		}
 		for _, v := range vs {
 			for _, m := range of[v.num] {
-				if m.key == keys[v.at] {
-					out = append(out, backend.KeyMention{At: v.at, Source: v.num, Chunk: v.first + m.chunk, Weight: m.weight})
+				if m.Key == keys[v.at] {
+					out = append(out, backend.KeyMention{At: v.at, Source: v.num, Chunk: v.first + m.Chunk, Weight: m.Weight})
 				}
 			}
 		}
-		out = foldMentions(out)
+		out = storerules.FoldMentions(out)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, lost.err()
-}
-
-// foldMentions puts mentions of each key in the order of their chunks, one of each.
-func foldMentions(ms []backend.KeyMention) []backend.KeyMention {
-	slices.SortStableFunc(ms, func(a, b backend.KeyMention) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Chunk, b.Chunk))
-	})
-	out := ms[:0]
-	for _, m := range ms {
-		if n := len(out); n > 0 && out[n-1].At == m.At && out[n-1].Chunk == m.Chunk {
-			out[n-1].Weight += m.Weight
-			continue
-		}
-		out = append(out, m)
-	}
-	return out
+	return out, lost.Err()
 }

@@ -2,24 +2,16 @@ package postgres
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
-
-// An alias leads from a key to the key it was folded into. Mentions and relations keep
-// the keys they came with, and every entity row knows the row it stands for (root), so
-// that a merge is a change of a few rows and can be taken back.
 
 func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from, into, reason string, now time.Time) (num int64, err error) {
 	err = s.change(ctx, func(t *tx) error {
-		num, err = t.merge(part, from, into, reason, now, false)
-		if err != nil {
-			return fmt.Errorf("merge entities: %w", err)
-		}
-		return nil
+		num, err = t.MergeEntities(part, from, into, reason, now)
+		return err
 	})
 	if err != nil {
 		return 0, err
@@ -27,234 +19,13 @@ func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from,
 	return num, nil
 }
 
-// merge folds what from stands for into what into stands for; stated: into the entity of into itself, so that they part
-// when that one and what it stands for do.
-func (t *tx) merge(p backend.Partition, from, into, reason string, now time.Time, stated bool) (int64, error) {
-	part, err := t.partID(p)
-	if err != nil {
-		return 0, err
-	}
-	a, err := t.standsFor(part, from)
-	if err != nil {
-		return 0, err
-	}
-	b, err := t.standsFor(part, into)
-	if err != nil {
-		return 0, err
-	}
-	if a.num == b.num {
-		return 0, fmt.Errorf("they are one already: %w", backend.ErrConflict)
-	}
-	direct := b.key
-	if stated {
-		direct = into
-	}
-	above, err := t.chain(part, direct)
-	if err != nil {
-		return 0, err
-	}
-	t.inserted = true
-	delete(t.aliases, part)
-	if err := t.c.do("INSERT INTO aliases (ws, part, key_hash, key, into_key) VALUES ($1, $2, $3, $4, $5)", part, hashOf(a.key), a.key, direct); err != nil {
-		return 0, err
-	}
-	moved, err := t.members(a.num)
-	if err != nil {
-		return 0, err
-	}
-	for _, key := range above {
-		e, err := t.counted(part, key)
-		if err != nil {
-			return 0, err
-		}
-		if err := t.c.do("UPDATE entities SET mentions = mentions + $2, uses = uses + $3 WHERE ws = $1 AND num = $4", a.mentions, a.uses, e.num); err != nil {
-			return 0, err
-		}
-	}
-	if err := t.setRoot(moved, b.num); err != nil {
-		return 0, err
-	}
-	t.led.merge++
-	err = t.c.do("INSERT INTO merges (ws, num, part, from_hash, from_key, into_key, reason, at, asked_from, asked_into) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-		t.led.merge, part, hashOf(a.key), a.key, direct, reason, stamp(now), from, into)
-	if err != nil {
-		return 0, err
-	}
-	all, err := t.members(b.num)
-	if err != nil {
-		return 0, err
-	}
-	return t.led.merge, t.refold(part, moved, all)
-}
-
 func (s *store) UndoMerge(ctx context.Context, num int64) error {
-	return s.change(ctx, func(t *tx) error {
-		if err := t.unmerge(num, undoneByCaller); err != nil {
-			return fmt.Errorf("undo merge %d: %w", num, err)
-		}
-		return nil
-	})
-}
-
-// unmerge takes a merge back; why is what undone says then.
-func (t *tx) unmerge(num, why int64) error {
-	var part int64
-	var from string
-	undone := false
-	found, err := t.c.one(bg, "SELECT part, from_key, undone FROM merges WHERE ws = $1 AND num = $2", func(r *row) error {
-		part, from, undone = r.int(0), r.str(1), r.int(2) != 0
-		return nil
-	}, num)
-	switch {
-	case err != nil:
-		return err
-	case !found:
-		return backend.ErrNotFound
-	case undone:
-		return fmt.Errorf("undone before: %w", backend.ErrConflict)
-	}
-	above, err := t.chain(part, from)
-	if err != nil {
-		return err
-	}
-	if err := t.c.do("UPDATE merges SET undone = $2 WHERE ws = $1 AND num = $3", why, num); err != nil {
-		return err
-	}
-	t.inserted = true
-	delete(t.aliases, part)
-	if err := t.c.do("DELETE FROM aliases WHERE ws = $1 AND part = $2 AND key_hash = $3", part, hashOf(from)); err != nil {
-		return err
-	}
-	a, err := t.counted(part, from)
-	if err != nil || a.num == 0 { // nothing uses the key now
-		return err
-	}
-	for _, key := range above[1:] {
-		b, err := t.counted(part, key)
-		if err != nil {
-			return err
-		}
-		if b.uses <= a.uses {
-			delete(t.entities, entityKey{part, key})
-			err = t.c.do("DELETE FROM entities WHERE ws = $1 AND num = $2", b.num)
-		} else {
-			err = t.c.do("UPDATE entities SET mentions = mentions - $2, uses = uses - $3 WHERE ws = $1 AND num = $4", a.mentions, a.uses, b.num)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	// Those folded into the key, over any number of steps, go with it.
-	all, err := t.members(a.root)
-	if err != nil {
-		return err
-	}
-	var moved, rest group
-	for _, n := range all {
-		keys, err := t.chainOf(part, n)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(keys, from) {
-			moved = append(moved, n)
-		} else {
-			rest = append(rest, n)
-		}
-	}
-	if err := t.setRoot(moved, a.num); err != nil {
-		return err
-	}
-	return t.refold(part, moved, append(rest, moved...))
-}
-
-// counted is an entity with its counters.
-type counted struct {
-	num, root, mentions, uses int64
-	key                       string
-}
-
-// counted reads the entity of a key itself; num 0 when nothing uses the key.
-func (t *tx) counted(part int64, key string) (e counted, err error) {
-	e.key = key
-	_, err = t.c.one(bg, "SELECT num, root, mentions, uses FROM entities WHERE ws = $1 AND part = $2 AND key_hash = $3", func(r *row) error {
-		e.num, e.root, e.mentions, e.uses = r.int(0), r.int(1), r.int(2), r.int(3)
-		return nil
-	}, part, hashOf(key))
-	return e, err
-}
-
-// standsFor reads the entity that a key stands for; [backend.ErrNotFound] when there
-// is none.
-func (t *tx) standsFor(part int64, key string) (counted, error) {
-	keys, err := t.chain(part, key)
-	if err != nil {
-		return counted{}, err
-	}
-	e, err := t.counted(part, keys[len(keys)-1])
-	if err == nil && e.num == 0 {
-		err = backend.ErrNotFound
-	}
-	return e, err
-}
-
-// members returns an entity that stands for itself and those folded into it.
-func (t *tx) members(root int64) (g group, err error) {
-	err = t.c.each(bg, `SELECT num FROM entities WHERE ws = $1 AND num = $2
-		UNION ALL SELECT num FROM entities WHERE ws = $1 AND root = $2 AND root <> num`, func(r *row) error {
-		g = append(g, r.int(0))
-		return nil
-	}, root)
-	return g, err
-}
-
-// chainOf is chain by number.
-func (t *tx) chainOf(part, num int64) (keys []string, err error) {
-	var key string
-	_, err = t.c.one(bg, "SELECT key FROM entities WHERE ws = $1 AND num = $2", func(r *row) error {
-		key = r.str(0)
-		return nil
-	}, num)
-	if err != nil {
-		return nil, err
-	}
-	return t.chain(part, key)
-}
-
-func (t *tx) setRoot(g group, root int64) error {
-	return t.c.do("UPDATE entities SET root = $2 WHERE ws = $1 AND num = ANY($3)", root, []int64(g))
-}
-
-// refold follows a change of what moved entities stand for: their mentions are put
-// into the feed again, and what is believed of all that it touches is weighed again.
-func (t *tx) refold(part int64, moved, all group) error {
-	var sources []int64
-	err := t.c.each(bg, "SELECT DISTINCT source FROM entity_sources WHERE ws = $1 AND entity = ANY($2) ORDER BY source", func(r *row) error {
-		sources = append(sources, r.int(0))
-		return nil
-	}, []int64(moved))
-	if err != nil {
-		return err
-	}
-	for _, num := range sources {
-		v, err := t.version(num)
-		if err != nil {
-			return err
-		}
-		if v == nil {
-			return fmt.Errorf("mentions of source %d, which is gone: %w", num, backend.ErrCorrupt)
-		}
-		if err := t.put(num, backend.PutGraph, &v.seqGph); err != nil {
-			return err
-		}
-		if err := t.c.do("UPDATE sources SET seq_graph = $2 WHERE ws = $1 AND num = $3", v.seqGph, num); err != nil {
-			return err
-		}
-	}
-	return t.weighGroup(part, all)
+	return s.change(ctx, func(t *tx) error { return t.UndoMerge(num) })
 }
 
 func (s *store) Merges(ctx context.Context, part backend.Partition, after int64, limit int) (out []backend.Merge, err error) {
 	err = s.read(ctx, func(c *conn) error {
+		out = nil
 		id, err := findPart(ctx, c, part)
 		if err != nil {
 			return err
@@ -263,7 +34,7 @@ func (s *store) Merges(ctx context.Context, part backend.Partition, after int64,
 			WHERE ws = $1 AND part = $2 AND num > $3 ORDER BY num LIMIT $4`, func(r *row) error {
 			out = append(out, backend.Merge{
 				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.int(5) != 0, Stated: r.bool(6),
-				ByCaller: r.int(5) == undoneByCaller, AskedFrom: r.str(7), AskedInto: r.str(8),
+				ByCaller: storerules.Undone(r.int(5)) == storerules.UndoneByCaller, AskedFrom: r.str(7), AskedInto: r.str(8),
 			})
 			return nil
 		}, id, after, max(limit, 0))
@@ -272,4 +43,100 @@ func (s *store) Merges(ctx context.Context, part backend.Partition, after int64,
 		return nil, err
 	}
 	return out, nil
+}
+
+func (x rows) Aliases(part int64, add func(key, into string)) error {
+	return x.t.c.each(bg, "SELECT key, into_key FROM aliases WHERE ws = $1 AND part = $2", func(r *row) error {
+		add(r.str(0), r.str(1))
+		return nil
+	}, part)
+}
+
+func (x rows) AddAlias(part int64, key, into string) error {
+	return x.t.c.do("INSERT INTO aliases (ws, part, key_hash, key, into_key) VALUES ($1, $2, $3, $4, $5)", part, hashOf(key), key, into)
+}
+
+func (x rows) RemoveAlias(part int64, key string) error {
+	return x.t.c.do("DELETE FROM aliases WHERE ws = $1 AND part = $2 AND key_hash = $3", part, hashOf(key))
+}
+
+func (x rows) AddMerge(num, part int64, from, into, reason string, at time.Time, askedFrom, askedInto string) error {
+	return x.t.c.do("INSERT INTO merges (ws, num, part, from_hash, from_key, into_key, reason, at, asked_from, asked_into) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+		num, part, hashOf(from), from, into, reason, storerules.Stamp(at), askedFrom, askedInto)
+}
+
+func (x rows) Merge(num int64) (part int64, from string, undone, found bool, err error) {
+	found, err = x.t.c.one(bg, "SELECT part, from_key, undone FROM merges WHERE ws = $1 AND num = $2", func(r *row) error {
+		part, from, undone = r.int(0), r.str(1), r.int(2) != 0
+		return nil
+	}, num)
+	return part, from, undone, found, err
+}
+
+func (x rows) SetUndone(num int64, by storerules.Undone) error {
+	return x.t.c.do("UPDATE merges SET undone = $2 WHERE ws = $1 AND num = $3", int64(by), num)
+}
+
+func (x rows) StatedMerge(k storerules.EntityKey) (num int64, into string, err error) {
+	_, err = x.t.c.one(bg, "SELECT num, stated FROM merges WHERE ws = $1 AND part = $2 AND from_hash = $3 AND undone = 0 AND stated <> ''", func(r *row) error {
+		num, into = r.int(0), r.str(1)
+		return nil
+	}, k.Part, hashOf(k.Key))
+	return num, into, err
+}
+
+func (x rows) SetStated(num int64, into string) error {
+	return x.t.c.do("UPDATE merges SET stated = $2 WHERE ws = $1 AND num = $3", into, num)
+}
+
+func (x rows) Parted(k storerules.EntityKey, into string) (bool, error) {
+	return x.t.c.one(bg, `SELECT 1 FROM merges
+		WHERE ws = $1 AND part = $2 AND from_hash = $3 AND undone = 1 AND (into_key = $4 OR stated = $5)`, func(*row) error { return nil }, k.Part, hashOf(k.Key), into, into)
+}
+
+func (x rows) Counted(part int64, key string) (e storerules.Counted, err error) {
+	e.Key = key
+	_, err = x.t.c.one(bg, "SELECT num, root, mentions, uses FROM entities WHERE ws = $1 AND part = $2 AND key_hash = $3", func(r *row) error {
+		e.Num, e.Root, e.Mentions, e.Uses = r.int(0), r.int(1), r.int(2), r.int(3)
+		return nil
+	}, part, hashOf(key))
+	return e, err
+}
+
+func (x rows) Members(root int64) (g storerules.Group, err error) {
+	err = x.t.c.each(bg, `SELECT num FROM entities WHERE ws = $1 AND num = $2
+		UNION ALL SELECT num FROM entities WHERE ws = $1 AND root = $2 AND root <> num`, func(r *row) error {
+		g = append(g, r.int(0))
+		return nil
+	}, root)
+	return g, err
+}
+
+func (x rows) RootOf(num int64) (int64, error) {
+	rs := roots{c: x.t.c, merged: true, known: make(map[int64]int64)}
+	return rs.of(bg, num)
+}
+
+func (x rows) SetRoot(g storerules.Group, root int64) error {
+	return x.t.c.do("UPDATE entities SET root = $2 WHERE ws = $1 AND num = ANY($3)", root, []int64(g))
+}
+
+func (x rows) KeyOf(num int64) (key string, err error) {
+	_, err = x.t.c.one(bg, "SELECT key FROM entities WHERE ws = $1 AND num = $2", func(r *row) error {
+		key = r.str(0)
+		return nil
+	}, num)
+	return key, err
+}
+
+func (x rows) SourcesOf(g storerules.Group) (sources []int64, err error) {
+	err = x.t.c.each(bg, "SELECT DISTINCT source FROM entity_sources WHERE ws = $1 AND entity = ANY($2) ORDER BY source", func(r *row) error {
+		sources = append(sources, r.int(0))
+		return nil
+	}, []int64(g))
+	return sources, err
+}
+
+func (x rows) SetGraphSeq(num, seq int64) error {
+	return x.t.c.do("UPDATE sources SET seq_graph = $2 WHERE ws = $1 AND num = $3", seq, num)
 }

@@ -70,8 +70,8 @@ func plainProcess(t *testing.T, address string) *process {
 	return &process{Service: svc}
 }
 
-// rows counts the rows of all tables that hold a word, whose columns are read as bytes.
-func rows(t *testing.T, address, word string) string {
+// tableRows counts the rows of all tables that hold a word, whose columns are read as bytes.
+func tableRows(t *testing.T, address, word string) string {
 	t.Helper()
 	pg := sharedServer(t)
 	out, err := pg.SQL(nameOf(t, address), fmt.Sprintf(`SELECT string_agg(t.name || ': ' || t.n, ', ') FROM (
@@ -88,9 +88,9 @@ func TestErase(t *testing.T) {
 	receipt := eraseSome(t, p)
 	assert.Len(t, receipt.Remains, 4, "other processes, the log, backups, free space: %q", receipt.Remains)
 	for _, word := range erased {
-		assert.Empty(t, rows(t, address, word), word)
+		assert.Empty(t, tableRows(t, address, word), word)
 	}
-	assert.NotEmpty(t, rows(t, address, "kettle"), "or the test would see nothing")
+	assert.NotEmpty(t, tableRows(t, address, "kettle"), "or the test would see nothing")
 	r, err := p.Tenant("acme").Sub("keep").Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "where is the kettle?"})
 	require.NoError(t, err)
 	assert.NotEmpty(t, r.Chunks)

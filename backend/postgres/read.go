@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
@@ -121,7 +122,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []
 			}
 			found[h.Num] = h
 			return nil
-		}, nums, micros(now))
+		}, nums, storerules.Micros(now))
 		out = nil
 		for _, num := range nums {
 			if h := found[num]; h != nil {
@@ -133,7 +134,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []
 	if err != nil {
 		return nil, err
 	}
-	return out, lost.err()
+	return out, lost.Err()
 }
 
 func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) (out []backend.Chunk, err error) {
@@ -164,7 +165,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b backend.Chunk) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
-	return out, lost.err()
+	return out, lost.Err()
 }
 
 func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []string) (nums []int64, err error) {
@@ -220,7 +221,7 @@ func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
 				info.Raw = n
 			}
 			return nil
-		}, micros(time.Now()))
+		}, storerules.Micros(time.Now()))
 	})
 	if err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stat
 			st.Sources += int(r.int(0))
 			st.Chunks += int(r.int(1))
 			return nil
-		}, micros(time.Now()), int64(class))
+		}, storerules.Micros(time.Now()), int64(class))
 	})
 	if err != nil {
 		return backend.Stats{}, err

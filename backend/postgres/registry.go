@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // registry is the backend.Registry of the deployment.
 type registry struct {
-	gate
+	storerules.Gate
 	db *DB
 }
 
@@ -27,18 +28,18 @@ func (g *registry) edit(ctx context.Context, s scope, fn func(c *conn) error) er
 
 // change runs fn in a transaction that sees the rows of a scope. fn may run again, from the start.
 func (g *registry) change(ctx context.Context, s scope, fn func(c *conn) error) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.Enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.Leave()
 	return g.db.write(ctx, s, fn)
 }
 
 func (g *registry) query(ctx context.Context, s scope, fn func(c *conn) error) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.Enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.Leave()
 	return g.db.query(ctx, s, fn)
 }
 
@@ -65,7 +66,7 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 			}
 		}
 		err := c.do(`INSERT INTO tenants (uid, org_hash, id_hash, org, id, state, error, created, data, rev, wake) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10)`,
-			plain(t.UID), hashOf(t.Org), hashOf(t.ID), t.Org, t.ID, plain(t.State), t.Error, stamp(t.CreatedAt), t.Data, stamp(t.Wake))
+			plain(t.UID), hashOf(t.Org), hashOf(t.ID), t.Org, t.ID, plain(t.State), t.Error, storerules.Stamp(t.CreatedAt), t.Data, storerules.Stamp(t.Wake))
 		n := int64(0)
 		if err == nil {
 			_, err = c.one(bg, "SELECT count(*) FROM tenants WHERE org_hash = $1 AND state <> 'deleting'", func(r *row) error {
@@ -128,7 +129,7 @@ func (g *registry) DeletingTenants(ctx context.Context, limit int) ([]backend.Te
 }
 
 func (g *registry) Awake(ctx context.Context, now time.Time, limit int) ([]backend.Tenant, error) {
-	return g.tenants(ctx, everything, `wake IS NOT NULL AND wake <= $1 AND state <> 'deleting' ORDER BY wake, uid COLLATE "C" LIMIT $2`, micros(now), max(limit, 0))
+	return g.tenants(ctx, everything, `wake IS NOT NULL AND wake <= $1 AND state <> 'deleting' ORDER BY wake, uid COLLATE "C" LIMIT $2`, storerules.Micros(now), max(limit, 0))
 }
 
 var _ backend.TenantLister = (*registry)(nil)
@@ -201,7 +202,7 @@ func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 // SetWake does not move the wake time past what waits in the workspace: another process may just have put it there.
 func (g *registry) SetWake(ctx context.Context, uid string, at time.Time) error {
 	return g.change(ctx, everything, func(c *conn) error {
-		wake := stamp(at)
+		wake := storerules.Stamp(at)
 		if at.IsZero() || at.After(time.Now()) {
 			due, waits, err := waiting(c, uid)
 			if err != nil {

@@ -7,107 +7,32 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Flags of a stored relation.
-const (
-	functional = 1
-	retracts   = 2
-)
-
-// ends returns the keys that a relation uses; a fact with a literal object has one.
-func ends(from, to string) []string {
-	if to == "" || to == from {
-		return []string{from}
-	}
-	return []string{from, to}
-}
-
-func (t *tx) addRelation(v *head, in *backend.Relation) error {
-	t.led.relation++
-	f := fact{num: t.led.relation, source: v.num, ord: micros(in.Asserted), predicateHash: hashOf(in.Predicate), object: in.Object, knownFrom: stamp(in.KnownFrom)}
-	if in.Asserted.IsZero() {
-		f.ord = micros(in.KnownFrom)
-	}
-	var err error
-	for i, key := range ends(in.FromKey, in.ToKey) {
-		num, uerr := t.use(v.part, key, 0, nil)
-		if uerr != nil {
-			return uerr
-		}
-		if i == 0 {
-			f.from = num
-		} else {
-			f.to = num
-		}
-	}
-	if in.ToKey == in.FromKey {
-		f.to = f.from
-	}
-	if in.Functional {
-		f.flags |= functional
-	}
-	if in.Retracts {
-		f.flags |= retracts
-		t.led.retractions++
-	}
-	err = t.c.do(`INSERT INTO relations (ws, num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
+func (x rows) AddRelation(v *head, in *backend.Relation, f *storerules.Fact) error {
+	predicate := hashOf(in.Predicate)
+	f.Predicate = string(predicate)
+	return x.t.c.do(`INSERT INTO relations (ws, num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
 		confidence, predicate_hash, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
-		f.num, v.part, v.num, v.first+in.Chunk, f.from, f.to, f.ord, f.flags, stamp(in.ValidFrom), stamp(in.ValidTo),
-		f.ownEnd(), in.Confidence, f.predicateHash, in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
-		in.Origin, in.Kind, in.Object, in.Precision, f.knownFrom)
-	if err != nil {
-		return err
-	}
-	f.knownTo = f.ownEnd()
-	return t.weighNew(v.part, &f)
+		f.Num, v.Part, v.Num, v.First+in.Chunk, f.From, f.To, f.Ord, f.Flags, storerules.Stamp(in.ValidFrom), storerules.Stamp(in.ValidTo),
+		f.KnownTo, in.Confidence, predicate, in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
+		in.Origin, in.Kind, in.Object, in.Precision, f.KnownFrom)
 }
 
-// clearRelations removes the relations of a version and gives back what they retired.
-func (t *tx) clearRelations(v *head) error {
-	var gone []fact
-	var keys [][2]string
-	err := t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations WHERE ws = $1 AND source = $2",
+func (x rows) FactsOf(source int64) (fs []storerules.Fact, keys [][2]string, err error) {
+	err = x.t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations WHERE ws = $1 AND source = $2",
 		func(r *row) error {
-			gone = append(gone, readFact(r))
+			fs = append(fs, readFact(r))
 			keys = append(keys, [2]string{r.str(factWidth), r.str(factWidth + 1)})
 			return nil
-		}, v.num)
-	if err != nil || len(gone) == 0 {
-		return err
-	}
-	if err := t.c.do("DELETE FROM relations WHERE ws = $1 AND source = $2", v.num); err != nil {
-		return err
-	}
-	nums := make([]int64, len(gone))
-	for i := range gone {
-		nums[i] = gone[i].num
-		if gone[i].flags&retracts != 0 {
-			t.led.retractions--
-		}
-	}
-	var retired []fact
-	err = t.c.each(bg, "SELECT "+factCols+` FROM relations
-		WHERE ws = $1 AND superseded_by = ANY($2) AND superseded_by <> 0 ORDER BY num`, func(r *row) error {
-		retired = append(retired, readFact(r))
-		return nil
-	}, nums)
-	if err != nil {
-		return err
-	}
-	if err := t.weighAll(v.part, retired); err != nil {
-		return err
-	}
-	// Only now: weighing follows entities that may go.
-	for _, k := range keys {
-		for _, key := range ends(k[0], k[1]) {
-			if err := t.unuse(v.part, key, 0); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		}, source)
+	return fs, keys, err
+}
+
+func (x rows) RemoveRelations(source int64) error {
+	return x.t.c.do("DELETE FROM relations WHERE ws = $1 AND source = $2", source)
 }
 
 const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
@@ -120,9 +45,9 @@ func readRelation(r *row) backend.Relation {
 		SupersededBy: r.int(7), ValidFrom: r.time(8), ValidTo: r.time(9), KnownTo: r.time(10),
 		Confidence: float32(r.float(11)), Predicate: r.str(12), FromKey: r.str(13), ToKey: r.str(14), Raw: r.str(15),
 		Context: r.str(16), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
-		Functional: r.int(6)&functional != 0, Retracts: r.int(6)&retracts != 0, KnownFrom: r.time(22),
+		Functional: r.int(6)&storerules.Functional != 0, Retracts: r.int(6)&storerules.Retracts != 0, KnownFrom: r.time(22),
 	}
-	if ord := r.int(5); ord != never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
+	if ord := r.int(5); ord != storerules.Never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
 		rel.Asserted = time.UnixMicro(ord).UTC()
 	}
 	return rel
@@ -173,7 +98,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 
 // asked reports whether a relation is asked for by what stands in it alone.
 func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
-	return believed(rel, q) &&
+	return storerules.Believed(rel, q) &&
 		(q.Predicates == nil || slices.Contains(q.Predicates, rel.Predicate)) &&
 		(q.Sources == nil || slices.Contains(q.Sources, rel.Source)) &&
 		(q.Chunks == nil || slices.Contains(q.Chunks, rel.Chunk))
@@ -248,82 +173,23 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return fmt.Sprintf("SELECT %s FROM relations r WHERE r.ws = $1 AND r.part = $2 AND %s AND r.num > $%d ORDER BY r.num LIMIT $%d", relationCols, where, n, n+1), args
 }
 
-// believed reports whether a relation is believed at the time that q asks for, and dated where q asks for that; with
-// AsOf it may be retired.
-func believed(r *backend.Relation, q *backend.RelationQuery) bool {
-	switch {
-	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
-		return false
-	case q.AllTime:
-		return within(q.AsOf, r.ValidFrom, r.ValidTo)
-	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
-		return false
-	}
-	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
+// held reports whether a relation held at the time that q asks for. It is called before its ends are replaced by what they stand for.
+func held(ctx context.Context, c *conn, rel *backend.Relation, q *backend.RelationQuery) (bool, error) {
+	return storerules.HeldAt(rel, q, func(r *backend.Relation) (bool, error) { return earliest(ctx, c, r, q.KnownAt) },
+		func(num int64) (by backend.Relation, err error) {
+			_, err = c.one(ctx, "SELECT "+relationCols+" FROM relations r WHERE r.ws = $1 AND r.num = $2", func(r *row) error {
+				by = readRelation(r)
+				return nil
+			}, num)
+			return by, err
+		})
 }
 
-// held reports whether a relation held at the time that q asks for. It is called before
-// its ends are replaced by what they stand for.
-func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.RelationQuery) (bool, error) {
-	from, to := r.ValidFrom, r.ValidTo
-	if from.IsZero() && r.Functional {
-		first, err := first(ctx, c, r, q.KnownAt)
-		if err != nil {
-			return false, err
-		}
-		if !first {
-			from = about(r)
-		}
-	}
-	for num := r.SupersededBy; num != 0; {
-		var by backend.Relation
-		_, err := c.one(ctx, "SELECT "+relationCols+" FROM relations r WHERE r.ws = $1 AND r.num = $2", func(r *row) error {
-			by = readRelation(r)
-			return nil
-		}, num)
-		if err != nil {
-			return false, err
-		}
-		if num = by.SupersededBy; !q.KnownAt.IsZero() && by.KnownFrom.After(q.KnownAt) {
-			continue
-		}
-		if began := began(&by); to.IsZero() || began.Before(to) {
-			to = began
-		}
-		break
-	}
-	return within(q.AsOf, from, to), nil
-}
-
-// first reports whether no functional rival that was known at a time comes before a relation.
-func first(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
+// earliest reports whether no functional rival that was known at a time comes before a relation.
+func earliest(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
 	earlier, err := c.one(ctx, `SELECT 1 FROM entities own JOIN entities e ON e.ws = $1 AND (e.num = own.root OR e.root = own.root AND e.root <> e.num)
 		JOIN relations x ON x.ws = $1 AND x.flags = 1 AND x.from_id = e.num AND x.predicate_hash = $3
 		WHERE own.ws = $1 AND own.num = $2 AND (x.ord, x.source, x.num) < ($4, $5, $6) AND ($7::bigint IS NULL OR coalesce(x.known_from, $7) <= $7) LIMIT 1`,
-		func(*row) error { return nil }, r.From, hashOf(r.Predicate), micros(about(r)), r.Source, r.Num, stamp(known))
+		func(*row) error { return nil }, r.From, hashOf(r.Predicate), storerules.Micros(storerules.About(r)), r.Source, r.Num, storerules.Stamp(known))
 	return !earlier, err
-}
-
-// about is the moment that a relation speaks of.
-func about(r *backend.Relation) time.Time {
-	if r.Asserted.IsZero() {
-		return r.KnownFrom
-	}
-	return r.Asserted
-}
-
-// began is when a relation began to hold, or its object ceased to.
-func began(r *backend.Relation) time.Time {
-	switch {
-	case r.Retracts && !r.ValidTo.IsZero():
-		return r.ValidTo
-	case !r.Retracts && !r.ValidFrom.IsZero():
-		return r.ValidFrom
-	}
-	return about(r)
-}
-
-// within reports whether a time lies in a half-open period; the zero time does in all.
-func within(at, from, to time.Time) bool {
-	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }

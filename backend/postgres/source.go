@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // sourceCols are the columns of readSource, of a version s and its partition p.
@@ -33,22 +34,6 @@ func readSource(r *row, i int) *backend.Source {
 	}
 }
 
-// head is what the changing calls need of a version.
-type head struct {
-	num, rev, part             int64
-	id                         string
-	state                      backend.State
-	newest, indexed, graph     bool
-	token                      string
-	older, first, chunks       int64
-	seqChunks, seqTags, seqGph int64
-	lane                       backend.Lane
-	lanes                      int64 // a bit for each that is filled
-	seqLane                    [backend.LaneCount]int64
-	tags                       []uint64
-	created                    any
-}
-
 const headCols = `num, part, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
 	seq_chunks, seq_tags, seq_graph, tags, created, rev, lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
 
@@ -56,26 +41,12 @@ const headWidth = 22 // columns of headCols
 
 func readHead(r *row) *head {
 	return &head{
-		num: r.int(0), part: r.int(1), id: r.str(2), state: backend.State(r.int(3)),
-		newest: r.bool(4), indexed: r.bool(5), graph: r.bool(6), token: r.str(7), older: r.int(8),
-		first: r.int(9), chunks: r.int(10), seqChunks: r.int(11), seqTags: r.int(12), seqGph: r.int(13),
-		tags: r.tags(14), created: r.optional(15), rev: r.int(16),
-		lane: backend.Lane(r.int(17)), lanes: r.int(18), seqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
+		Num: r.int(0), Part: r.int(1), ID: r.str(2), State: backend.State(r.int(3)),
+		Newest: r.bool(4), Indexed: r.bool(5), Graph: r.bool(6), Token: r.str(7), Older: r.int(8),
+		First: r.int(9), Chunks: r.int(10), SeqChunks: r.int(11), SeqTags: r.int(12), SeqGraph: r.int(13),
+		Tags: r.tags(14), Created: r.optional(15), Rev: r.int(16),
+		Lane: backend.Lane(r.int(17)), Lanes: r.int(18), SeqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
 	}
-}
-
-// is reports whether v is the version that a caller has read; v may be nil.
-func (v *head) is(read backend.Version) bool {
-	return v != nil && v.num == read.Num && v.rev == read.Rev
-}
-
-// version reads a version, nil when it is gone. Nobody else changes its row until the transaction ends.
-func (t *tx) version(num int64) (v *head, err error) {
-	_, err = t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE ws = $1 AND num = $2 FOR UPDATE", func(r *row) error {
-		v = readHead(r)
-		return nil
-	}, num)
-	return v, err
 }
 
 // items reads the newest versions of ids, by the hash of the id.
@@ -91,57 +62,10 @@ func (t *tx) items(part int64, ids []string) (map[[16]byte]*head, error) {
 	return found, err
 }
 
-// item reads the newest version of an id, nil when there is none.
-func (t *tx) item(part int64, id string) (v *head, err error) {
-	found, err := t.items(part, []string{id})
-	return found[unhash(hashOf(id))], err
-}
-
-// find reads the newest version of an id in a partition; [backend.ErrNotFound] when
-// there is none.
-func (t *tx) find(p backend.Partition, id string) (*head, error) {
-	part, err := t.partID(p)
-	if err != nil {
-		return nil, err
-	}
-	v, err := t.item(part, id)
-	if err == nil && v == nil {
-		err = backend.ErrNotFound
-	}
-	return v, err
-}
-
-// held reads the version that token has claimed, nil when the claim was lost.
-func (t *tx) held(num int64, token string) (*head, error) {
-	if token == "" {
-		return nil, nil
-	}
-	v, err := t.version(num)
-	if err != nil || v == nil || v.token != token || !v.newest {
-		return nil, err
-	}
-	return v, nil
-}
-
-// move counts the new state of v.
-func (t *tx) move(v *head, to backend.State) {
-	t.led.move(v.state, to)
-	v.state = to
-}
-
 const (
 	wholeBlob = 256 << 10 // content up to this size stands in one row
 	blobPiece = 1 << 20
 )
-
-func checkBlobs(blobs []backend.Blob) error {
-	for _, b := range blobs {
-		if b.Kind < backend.Original || b.Kind > backend.Past {
-			return fmt.Errorf("content kind %d is unknown", b.Kind)
-		}
-	}
-	return nil
-}
 
 // storeBlobs adds blobs to a version, or with replace puts them in place of those that it has.
 func (t *tx) storeBlobs(source int64, blobs []backend.Blob, replace bool) error {
@@ -157,7 +81,7 @@ func (t *tx) storeBlobs(source int64, blobs []backend.Blob, replace bool) error 
 		if data == nil {
 			data = []byte{}
 		}
-		sum := checksum(data)
+		sum := storerules.Checksum(data)
 		if len(data) > wholeBlob {
 			for rest := data; len(rest) > 0; pieces++ {
 				n := min(blobPiece, len(rest))
@@ -219,8 +143,8 @@ func readBlobs(ctx context.Context, c *conn, sources []int64, kind backend.Conte
 			}
 		}
 		var err error
-		if n < l.pieces || int64(checksum(data)) != l.crc {
-			err = fmt.Errorf("content of source %d: %d of %d pieces, checksum %08x, stored %08x: %w", l.source, n, l.pieces, checksum(data), l.crc, backend.ErrCorrupt)
+		if n < l.pieces || int64(storerules.Checksum(data)) != l.crc {
+			err = fmt.Errorf("content of source %d: %d of %d pieces, checksum %08x, stored %08x: %w", l.source, n, l.pieces, storerules.Checksum(data), l.crc, backend.ErrCorrupt)
 		}
 		f(l.source, backend.Blob{Kind: l.kind, Data: data}, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/internal/storerules"
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
@@ -86,7 +87,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 				break
 			}
 			for _, c := range changes {
-				require.Equal(t, at+1<<seqShift, c.Seq)
+				require.Equal(t, at+1<<storerules.SeqShift, c.Seq)
 				at, seen[c.SourceID] = c.Seq, true
 			}
 		}

@@ -7,11 +7,12 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // store is the backend.Store of one workspace.
 type store struct {
-	gate
+	storerules.Gate
 	db      *DB
 	uid     string
 	ws      int64
@@ -31,7 +32,7 @@ func newStore(d *DB, uid string, ws int64) *store {
 
 // Close waits for calls under way.
 func (s *store) Close() error {
-	if s.shut() {
+	if s.Shut() {
 		s.db.release(s.uid)
 	}
 	return nil
@@ -39,19 +40,19 @@ func (s *store) Close() error {
 
 // change runs fn in a transaction that locks the workspace. fn may run again, from the start.
 func (s *store) change(ctx context.Context, fn func(t *tx) error) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.Leave()
 	return s.w.do(ctx, fn)
 }
 
 // alone runs fn in a transaction that locks what it changes alone. fn may run again, from the start.
 func (s *store) alone(ctx context.Context, fn func(c *conn) error) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.Leave()
 	return s.db.write(ctx, s.scope, fn)
 }
 
@@ -66,15 +67,15 @@ func (s *store) read(ctx context.Context, fn func(c *conn) error) error {
 }
 
 func (s *store) settled(ctx context.Context, how func(context.Context, scope, func(*conn) error) error, fn func(c *conn) error) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.Leave()
 	return how(ctx, s.scope, func(c *conn) error {
 		c.tail = statement{"SELECT seq FROM ledgers WHERE ws = $1", []any{s.ws}}
 		err := fn(c)
 		if err == nil {
-			s.learn(uint64(c.tailed) << seqShift)
+			s.learn(uint64(c.tailed) << storerules.SeqShift)
 		}
 		return err
 	})
@@ -88,7 +89,7 @@ const saveFeed = 100_000
 var _ backend.FeedSaver = (*store)(nil)
 
 // SaveFeed implements [backend.FeedSaver].
-func (s *store) SaveFeed() uint64 { return saveFeed << seqShift }
+func (s *store) SaveFeed() uint64 { return saveFeed << storerules.SeqShift }
 
 // learn notes how far the feed has come.
 func (s *store) learn(seq uint64) (news bool) {
@@ -106,7 +107,7 @@ func (s *store) learn(seq uint64) (news bool) {
 // changed notes a commit of this process, and tells the others.
 func (s *store) changed(seq uint64) {
 	s.learn(seq)
-	s.db.watch.tell(s.ws, int64(seq>>seqShift)) // states may have changed that are not in the feed
+	s.db.watch.tell(s.ws, int64(seq>>storerules.SeqShift)) // states may have changed that are not in the feed
 }
 
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
@@ -145,6 +146,6 @@ func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 			return t.c.do("DELETE FROM vals WHERE ws = $1 AND name_hash = $2", hashOf(name))
 		}
 		return t.c.do(`INSERT INTO vals (ws, name_hash, crc, data, name) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (ws, name_hash) DO UPDATE SET crc = excluded.crc, data = excluded.data, name = excluded.name`, hashOf(name), checksum(value), value, name)
+			ON CONFLICT (ws, name_hash) DO UPDATE SET crc = excluded.crc, data = excluded.data, name = excluded.name`, hashOf(name), storerules.Checksum(value), value, name)
 	})
 }

@@ -3,11 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Bounds of what a store's writer remembers, in entries.
@@ -19,10 +18,10 @@ const (
 // bg is the ctx of queries inside a transaction, which run to their end.
 var bg = context.Background()
 
-// tx is what the changing calls of a store share: the connection, the ledger, the
-// counters of the call under way, and caches of small things looked up often, which hold as long as nobody
-// else has changed the workspace. It belongs to who has the writer's turn.
+// tx is what the changing calls of a store share: the rules, the connection, the ledger, and caches of small things looked up often,
+// which hold as long as nobody else has changed the workspace. It belongs to who has the writer's turn.
 type tx struct {
+	storerules.Tx
 	c      *conn
 	led    ledger // as of now
 	saved  ledger // at mark
@@ -32,32 +31,20 @@ type tx struct {
 
 	parts    map[backend.Partition]int64
 	names    map[int64]backend.Partition
-	entities map[entityKey]entityRef
-	aliases  map[int64]map[string]string // by partition; loaded when needed
-	stated   map[int64]map[string]bool   // keys that sources name aliases of, by partition; loaded when needed
-	inserted bool                        // the call under way put new rows into the caches
-	waits    bool                        // the transaction leaves something to be worked on
+	entities map[storerules.EntityKey]storerules.EntityRef
+	incoming map[itemKey]*head // newest versions of items of the call under way that it has not changed yet
+	waits    bool              // the transaction leaves something to be worked on
 	uid      string
 	mine     int64 // the mark of the transaction; 0: it is not prepared
-
-	// Of the call under way; settle writes them.
-	partSums map[int64]partSum
-	uses     map[int64]*use
-	dropped  []backend.Change // tombstones that it added to the feed
-	// keys for which it changed what sources say that they stand for
-	unweighed map[entityKey]bool
 }
 
-// partSum is a change of a partition's counters.
-type partSum struct{ items, chunks int64 }
-
 func newTx(uid string, e *epochs) *tx {
-	return &tx{
+	t := &tx{
 		known: -1, uid: uid, epochs: e,
-		parts: make(map[backend.Partition]int64), names: make(map[int64]backend.Partition), entities: make(map[entityKey]entityRef),
-		aliases: make(map[int64]map[string]string), stated: make(map[int64]map[string]bool),
-		partSums: make(map[int64]partSum), uses: make(map[int64]*use), unweighed: make(map[entityKey]bool),
+		parts: make(map[backend.Partition]int64), names: make(map[int64]backend.Partition), entities: make(map[storerules.EntityKey]storerules.EntityRef),
 	}
+	t.Tx = storerules.NewTx(rows{t}, &t.led.Numbers)
+	return t
 }
 
 // begin locks the workspace and reads its ledger.
@@ -81,7 +68,7 @@ func (t *tx) begin(c *conn) error {
 		t.forget()
 	}
 	t.known, t.waits, t.mine = -1, false, 0 // until it is committed
-	t.clear()
+	t.Clear()
 	return nil
 }
 
@@ -123,22 +110,15 @@ func (t *tx) committed() {
 
 func (t *tx) mark() {
 	t.saved = t.led
-	t.inserted = false
-	t.dropped = nil
+	t.Begin()
 }
 
 func (t *tx) undo() {
 	t.led = t.saved
-	t.clear()
-	if t.inserted {
+	t.Clear()
+	if t.Inserted {
 		t.forget()
 	}
-}
-
-func (t *tx) clear() {
-	clear(t.partSums)
-	clear(t.uses)
-	clear(t.unweighed)
 }
 
 // forget empties the caches.
@@ -146,32 +126,8 @@ func (t *tx) forget() {
 	clear(t.parts)
 	clear(t.names)
 	clear(t.entities)
-	clear(t.aliases)
-	clear(t.stated)
-}
-
-// settle writes what a call left in memory; the statements may still wait.
-func (t *tx) settle() error {
-	for _, part := range slices.Sorted(maps.Keys(t.partSums)) {
-		sum := t.partSums[part]
-		if sum == (partSum{}) {
-			continue
-		}
-		if err := t.c.do("UPDATE parts SET items = items + $2, chunks = chunks + $3 WHERE ws = $1 AND id = $4", sum.items, sum.chunks, part); err != nil {
-			return err
-		}
-	}
-	clear(t.partSums)
-	if err := t.settleUses(); err != nil {
-		return err
-	}
-	return t.settleStated()
-}
-
-// count changes the counters of a partition.
-func (t *tx) count(part int64, items, chunks int64) {
-	sum := t.partSums[part]
-	t.partSums[part] = partSum{sum.items + items, sum.chunks + chunks}
+	clear(t.incoming)
+	t.Forget()
 }
 
 // partID finds a partition; 0 when it is absent.
@@ -192,9 +148,9 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 	if err != nil || id != 0 {
 		return id, err
 	}
-	t.led.part++
-	id = t.led.part
-	t.inserted = true
+	t.led.Part++
+	id = t.led.Part
+	t.Inserted = true
 	t.parts[p], t.names[id] = id, p
 	return id, t.c.do("INSERT INTO parts (ws, id, class, sub, sub_hash) VALUES ($1, $2, $3, $4, $5)", id, int64(p.Class), p.Sub, hashOf(p.Sub))
 }

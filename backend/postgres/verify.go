@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 var (
@@ -96,12 +97,12 @@ var checks = []tableCheck{
 	}},
 	{"SELECT chunk * 4 + lane, crc, data FROM vectors WHERE ws = $1 AND (chunk, lane) > ($2 / 4, $2 % 4) ORDER BY chunk, lane LIMIT $3", "(SELECT source FROM chunks WHERE ws = $1 AND num = $2 / 4)", func(r *row) {
 		if b := r.checked(1, 2, "vector", r.int(0)/4); r.err == nil {
-			_, r.err = unpackVector(b)
+			_, r.err = storerules.UnpackVector(b)
 		}
 	}},
 	{"SELECT source, crc, data FROM mentions WHERE ws = $1 AND source > $2 ORDER BY source LIMIT $3", "$2", func(r *row) {
 		if b := r.checked(1, 2, "mentions", r.int(0)); r.err == nil {
-			_, r.err = unpackMentions(b)
+			_, r.err = storerules.UnpackMentions(b)
 		}
 	}},
 	{"SELECT " + relationCols + " FROM relations r WHERE r.ws = $1 AND r.num > $2 ORDER BY r.num LIMIT $3", "(SELECT source FROM relations WHERE ws = $1 AND num = $2)", func(r *row) { readRelation(r) }},

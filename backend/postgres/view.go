@@ -9,6 +9,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/move"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // viewPage is how many rows are read at once.
@@ -87,7 +88,7 @@ func rowOf(t *move.Table, r *row) move.Row {
 		switch {
 		case r.null(i):
 		case t == move.Sources && i == sourceTags:
-			out[i] = packTags(r.tags(i))
+			out[i] = storerules.PackTags(r.tags(i))
 		case c.Kind == move.Bool:
 			n := int64(0)
 			if r.bool(i) {
@@ -105,14 +106,6 @@ func rowOf(t *move.Table, r *row) move.Row {
 		}
 	}
 	return out
-}
-
-func packTags(tags []uint64) []byte {
-	b := make([]byte, 0, 8*len(tags))
-	for _, t := range tags {
-		b = binary.LittleEndian.AppendUint64(b, t)
-	}
-	return b
 }
 
 // stored is a row of package move as the server takes it, and its columns.
@@ -223,7 +216,7 @@ func (v *view) Owned(ctx context.Context, sources []move.Row) (out map[int64][]m
 			if err != nil {
 				damage = err
 			}
-			add(num, move.Blobs, move.Row{num, int64(b.Kind), int64(checksum(b.Data)), b.Data})
+			add(num, move.Blobs, move.Row{num, int64(b.Kind), int64(storerules.Checksum(b.Data)), b.Data})
 		})
 		if err == nil {
 			err = damage
@@ -312,7 +305,7 @@ func (s *spot) apply(c *conn, op *move.Op) error {
 		return s.putSource(c, op)
 	case op.Table == move.Values:
 		data, _ := op.New[1].([]byte)
-		return s.insert(c, op.Table, op.New, "crc", int64(checksum(data)))
+		return s.insert(c, op.Table, op.New, "crc", int64(storerules.Checksum(data)))
 	case op.Table == move.Sending:
 		if err := s.insert(c, op.Table, op.New); err != nil {
 			return err
@@ -375,7 +368,7 @@ func (s *spot) putSource(c *conn, op *move.Op) error {
 		var lead []int64
 		packed, _ := r[sourceTags].([]byte)
 		for ; len(packed) >= 8; packed = packed[8:] {
-			if tag := binary.LittleEndian.Uint64(packed); tag != backend.IDTag(id) && leads(backend.Class(op.Class), tag) {
+			if tag := binary.LittleEndian.Uint64(packed); tag != backend.IDTag(id) && storerules.Leads(backend.Class(op.Class), tag) {
 				lead = append(lead, int64(tag))
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
@@ -181,7 +182,7 @@ func (w *watch) ask(ctx context.Context) {
 	var changed []*store
 	_ = w.db.query(ctx, everything, func(c *conn) error {
 		return c.each(ctx, "SELECT ws, seq FROM ledgers WHERE ws = ANY($1)", func(r *row) error {
-			if s := open[r.int(0)]; s.learn(uint64(r.int(1)) << seqShift) {
+			if s := open[r.int(0)]; s.learn(uint64(r.int(1)) << storerules.SeqShift) {
 				changed = append(changed, s)
 			}
 			return nil
@@ -251,7 +252,7 @@ func (w *watch) hear(message string) {
 		num, err := strconv.ParseInt(ws, 10, 64)
 		seq, err2 := strconv.ParseInt(entry, 10, 64)
 		if s := open[num]; err == nil && err2 == nil && s != nil {
-			s.learn(uint64(seq) << seqShift)
+			s.learn(uint64(seq) << storerules.SeqShift)
 			w.say(s.uid)
 		}
 	}

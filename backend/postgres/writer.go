@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // maxGroup is how many calls share one transaction at most.
@@ -114,7 +115,7 @@ func (w *writer) group(jobs []*job) {
 	})
 	if err == nil {
 		w.tx.committed()
-		w.s.changed(uint64(w.tx.led.seq) << seqShift)
+		w.s.changed(uint64(w.tx.led.Seq) << storerules.SeqShift)
 	} else {
 		w.tx.known = -1
 		if err = taken(err); errors.Is(err, errNothing) {
@@ -145,7 +146,7 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 	w.tx.mark()
 	err := j.call(w.tx)
 	if err == nil {
-		err = w.tx.settle()
+		err = w.tx.Settle()
 	}
 	if err == nil && saved {
 		err = c.flush(bg) // what goes wrong is this call's

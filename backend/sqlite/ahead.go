@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 var _ backend.AheadTeller = (*store)(nil)
@@ -16,7 +17,7 @@ func (s *store) AnyAhead(ctx context.Context, part backend.Partition, after time
 		if err != nil || id == 0 {
 			return err
 		}
-		found, err = c.one(ctx, "SELECT num FROM sources INDEXED BY sources_ahead WHERE part = ? AND time > created AND time > ? LIMIT 1", func(*row) error { return nil }, id, micros(after))
+		found, err = c.one(ctx, "SELECT num FROM sources INDEXED BY sources_ahead WHERE part = ? AND time > created AND time > ? LIMIT 1", func(*row) error { return nil }, id, storerules.Micros(after))
 		return err
 	})
 	return found && err == nil, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/dirlock"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 var _ backend.Backuper = (*DB)(nil)
@@ -49,10 +50,10 @@ func (d *DB) BackupCopy(ctx context.Context, dir string, beside map[string][]byt
 }
 
 func (d *DB) backup(ctx context.Context, dir string, beside map[string][]byte, revs map[string]int64) (r backend.BackupReport, err error) {
-	if err := d.enter(ctx); err != nil {
+	if err := d.Enter(ctx); err != nil {
 		return r, err
 	}
-	defer d.leave()
+	defer d.Leave()
 	b, err := d.openBackup(dir)
 	if err != nil {
 		return r, fmt.Errorf("back up: %w", err)
@@ -272,7 +273,7 @@ func (b *backup) patch(ctx context.Context, registry string) (err error) {
 			return err
 		}
 	}
-	if err := c.do("UPDATE main.tenants SET wake = ? WHERE state <> 'deleting'", stamp(b.report.At)); err != nil {
+	if err := c.do("UPDATE main.tenants SET wake = ? WHERE state <> 'deleting'", storerules.Stamp(b.report.At)); err != nil {
 		return err
 	}
 	return errors.Join(c.do("COMMIT"), c.do("DETACH live"), ctx.Err())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Content of more than pieceBytes stands in rows of pieces, of pieceBytes each but the last. Its row of blobs then has the
@@ -36,7 +37,7 @@ func (t *tx) storeBlobs(source int64, blobs []backend.Blob, anew bool) error {
 				return err
 			}
 		}
-		sum := int64(checksum(data))
+		sum := int64(storerules.Checksum(data))
 		if len(data) > pieceBytes {
 			var err error
 			if sum, data, err = t.storePieces(id, data); err != nil {
@@ -58,7 +59,7 @@ func (t *tx) storePieces(id int64, data []byte) (sum int64, head []byte, err err
 			return 0, nil, fmt.Errorf("content of %d bytes is too large", len(data))
 		}
 		piece := rest[:min(len(rest), pieceBytes)]
-		if err := t.c.do("INSERT INTO pieces (id, crc, data) VALUES (?, ?, ?)", pieceID(id)|n, checksum(piece), piece); err != nil {
+		if err := t.c.do("INSERT INTO pieces (id, crc, data) VALUES (?, ?, ?)", pieceID(id)|n, storerules.Checksum(piece), piece); err != nil {
 			return 0, nil, err
 		}
 		rest = rest[len(piece):]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Bounds of what is remembered of relations.
@@ -31,10 +32,10 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 	if !quiet {
 		return s.readChunks(ctx, nums, now)
 	}
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return nil, err
 	}
-	s.leave()
+	s.Leave()
 	out := make([]*backend.Hydrated, len(nums)) // nil where there is none
 	missing := len(nums)
 	var damage error
@@ -58,7 +59,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 			}
 		}
 	}
-	at := micros(now)
+	at := storerules.Micros(now)
 	out = slices.DeleteFunc(out, func(row *backend.Hydrated) bool {
 		return row == nil || !row.Src.ExpiresAt.IsZero() && row.Src.ExpiresAt.UnixMicro() <= at
 	})
@@ -112,10 +113,10 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 	if !quiet {
 		return s.readEntities(ctx, nums)
 	}
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return nil, err
 	}
-	s.leave()
+	s.Leave()
 	out := make([]*backend.Entity, len(nums))
 	missing := len(nums)
 	s.cache.get(v, cachedEntity, 0, nums, func(i int, value any) {
@@ -170,10 +171,10 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 		switch {
 		case len(q.Chunks) > 0 && q.Entities == nil && (q.AllTime || q.AsOf.IsZero()): // what held then takes rivals that stand elsewhere
 			if q.Dated && s.undated(v, &q) {
-				if err := s.enter(ctx); err != nil {
+				if err := s.Enter(ctx); err != nil {
 					return nil, err
 				}
-				s.leave()
+				s.Leave()
 				return nil, nil
 			}
 			lists, err = s.factsOfChunks(ctx, v, &q)
@@ -192,10 +193,10 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 
 // known returns the lists of the cache, nil where there is none, and their number.
 func (s *store) known(ctx context.Context, v uint64, kind cacheKind, limit int, part backend.Partition, nums []int64) ([]*factList, int, error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return nil, 0, err
 	}
-	s.leave()
+	s.Leave()
 	lists := make([]*factList, len(nums))
 	n := 0
 	s.cache.get(v, kind, limit, nums, func(i int, value any) {
@@ -368,7 +369,7 @@ func mergeFacts(lists []*factList, q *backend.RelationQuery) []*backend.Relation
 	}
 	out := all[:0]
 	for _, r := range all {
-		if (len(out) == 0 || out[len(out)-1].Num != r.Num) && (q.Entities != nil || believed(r, q)) {
+		if (len(out) == 0 || out[len(out)-1].Num != r.Num) && (q.Entities != nil || storerules.Believed(r, q)) {
 			out = append(out, r)
 		}
 	}

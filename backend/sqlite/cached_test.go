@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // everything is what the reads that go through the cache say of a sample, and what
@@ -285,7 +286,7 @@ func TestMergeFacts(t *testing.T) {
 				if spread && rng.IntN(len(lists)) == 0 || !spread && j/6 == i {
 					lists[i].rels = append(lists[i].rels, r)
 					lists[i].dated = lists[i].dated || !r.ValidFrom.IsZero()
-					if believed(r, q) && !slices.Contains(want, r) {
+					if storerules.Believed(r, q) && !slices.Contains(want, r) {
 						want = append(want, r)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // maxDue bounds how many sources whose wait is over are put in order for a claim.
@@ -39,7 +40,11 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			switch {
 			case errors.Is(err, backend.ErrCorrupt):
 				// One damaged item must not keep the others from being worked on.
-				if err := t.condemn(f.num); err != nil {
+				v, err := t.Rows.Version(f.num)
+				if err == nil && v != nil {
+					err = t.Condemn(v)
+				}
+				if err != nil {
 					return err
 				}
 			case err != nil:
@@ -71,20 +76,12 @@ func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
 	}
 	err = t.c.each(bg, `SELECT num, size FROM (SELECT num, size FROM sources INDEXED BY sources_pending
 		WHERE newest = 1 AND state < 4 AND due > 0 AND due <= ? ORDER BY due LIMIT ?) ORDER BY num LIMIT ?`,
-		add, micros(now), max(limit, maxDue), limit)
+		add, storerules.Micros(now), max(limit, maxDue), limit)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.num, b.num) })
 	return out[:min(limit, len(out))], nil
-}
-
-// dueFrom is the due column of a source that waits for a time: 0 stands for none.
-func dueFrom(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return max(at.UnixMicro(), 1)
 }
 
 // claim takes a source and reads what a worker needs of it.
@@ -120,30 +117,17 @@ func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Clai
 		state = backend.Processing
 	}
 	t.led.move(cl.State, state)
-	cl.State, cl.Token, cl.LeaseUntil = state, token, stamped(leaseUntil)
+	cl.State, cl.Token, cl.LeaseUntil = state, token, storerules.Stamped(leaseUntil)
 	cl.Attempts++
-	due := max(dueFrom(leaseUntil), dueFrom(cl.NotBefore))
+	due := max(storerules.DueFrom(leaseUntil), storerules.DueFrom(cl.NotBefore))
 	return cl, t.c.do("UPDATE sources SET state = ?, attempts = ?, token = ?, lease = ?, due = ? WHERE num = ?",
-		int64(state), cl.Attempts, token, stamp(leaseUntil), due, num)
+		int64(state), cl.Attempts, token, storerules.Stamp(leaseUntil), due, num)
 }
-
-// condemn ends a source whose stored content cannot be read back.
-func (t *tx) condemn(num int64) error {
-	v, err := t.version(num)
-	if err != nil || v == nil {
-		return err
-	}
-	return t.end(v, backend.Errored, damagedCode, "the stored content is damaged", true)
-}
-
-// damagedCode is the error code of a source whose content is damaged. The API leaves
-// it open; E6xxx is the range of storage errors.
-const damagedCode = "E6002"
 
 func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error {
 	return s.change(ctx, func(t *tx) error {
 		for _, num := range nums {
-			v, err := t.held(num, token)
+			v, err := t.Held(num, token)
 			if err != nil {
 				return err
 			}
@@ -151,7 +135,7 @@ func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUnti
 				continue
 			}
 			err = t.c.do("UPDATE sources SET lease = ?, due = max(?, coalesce(not_before, 0)) WHERE num = ?",
-				stamp(leaseUntil), dueFrom(leaseUntil), num)
+				storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil), num)
 			if err != nil {
 				return err
 			}
@@ -164,7 +148,7 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 	return s.change(ctx, func(t *tx) error {
 		for i := range items {
 			f := &items[i]
-			v, err := t.held(f.Num, f.Token)
+			v, err := t.Held(f.Num, f.Token)
 			if err != nil {
 				return err
 			}
@@ -172,11 +156,11 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 				continue
 			}
 			if f.State < backend.Queued || f.State.Terminal() {
-				return fmt.Errorf("defer %q: state %d is final or unknown", v.id, f.State)
+				return fmt.Errorf("defer %q: state %d is final or unknown", v.ID, f.State)
 			}
-			t.move(v, f.State)
+			t.Move(v, f.State)
 			err = t.c.do(`UPDATE sources SET state = ?, not_before = ?, due = ?, error_code = ?, error_message = ?,
-				token = '', lease = NULL WHERE num = ?`, int64(f.State), stamp(f.NotBefore), dueFrom(f.NotBefore),
+				token = '', lease = NULL WHERE num = ?`, int64(f.State), storerules.Stamp(f.NotBefore), storerules.DueFrom(f.NotBefore),
 				f.ErrorCode, f.ErrorMessage, f.Num)
 			if err != nil {
 				return err
@@ -227,16 +211,5 @@ func (s *store) ErrorCodes(ctx context.Context) (counts map[string]int, err erro
 }
 
 func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) error {
-	return s.change(ctx, func(t *tx) error {
-		v, err := t.find(part, id)
-		if err == nil && v.state != backend.Errored {
-			err = fmt.Errorf("it did not fail: %w", backend.ErrConflict)
-		}
-		if err != nil {
-			return fmt.Errorf("requeue %q: %w", id, err)
-		}
-		t.move(v, backend.Queued)
-		return t.c.do(`UPDATE sources SET state = 1, attempts = 0, error_code = '', error_message = '', token = '',
-			lease = NULL, not_before = NULL, due = 0 WHERE num = ?`, v.num)
-	})
+	return s.change(ctx, func(t *tx) error { return t.Requeue(part, id) })
 }

@@ -67,10 +67,10 @@ func ignoreOvertaken(err error) error {
 
 // compacted writes the file anew where that is worth it.
 func (s *store) compacted(ctx context.Context, to string) (worth bool, err error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return false, err
 	}
-	defer s.leave()
+	defer s.Leave()
 	v, _ := s.commits.load()
 	if err := s.checkpoint(ctx); err != nil {
 		return false, err
@@ -115,7 +115,7 @@ func (s *store) untilOvertaken(ctx context.Context) (_ context.Context, stop fun
 			switch {
 			case s.since.void():
 				cancel(errOvertaken)
-			case s.closing.Load():
+			case s.Closing():
 				cancel(backend.ErrClosed)
 			}
 		}
@@ -155,7 +155,7 @@ func (s *store) takeName(ctx context.Context, copied string) (again bool, err er
 	}
 	defer s.apart.Unlock()
 	for range takeTries {
-		if s.alone(takeWait, func() { again, err = s.swap(copied) }) {
+		if s.Alone(takeWait, func() { again, err = s.swap(copied) }) {
 			return again, err
 		}
 		select {
@@ -178,7 +178,7 @@ const (
 func (s *store) swap(copied string) (again bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing.Load() {
+	if s.Closing() {
 		return false, backend.ErrClosed
 	}
 	if s.since.void() {

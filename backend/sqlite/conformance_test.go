@@ -38,7 +38,7 @@ type checkedStore struct {
 }
 
 func (s checkedStore) Close() error {
-	if !s.closing.Load() {
+	if !s.Closing() {
 		check(s.t, s.store)
 	}
 	return s.store.Close()

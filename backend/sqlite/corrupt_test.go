@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // damage runs SQL that changes stored bytes behind the back of the store.
@@ -230,7 +231,7 @@ func TestFlippedBit(t *testing.T) {
 	srcs, err := again.Sources(t.Context(), testPart, []string{"x"})
 	require.NoError(t, err)
 	assert.Equal(t, backend.Errored, srcs[0].State)
-	assert.Equal(t, damagedCode, srcs[0].ErrorCode)
+	assert.Equal(t, storerules.DamagedCode, srcs[0].ErrorCode)
 	events, err := again.Events(t.Context(), 10)
 	require.NoError(t, err)
 	assert.Len(t, events, 1)

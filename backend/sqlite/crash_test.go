@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // writeForEver ingests, deletes and places, and says on standard output what has
@@ -27,7 +28,7 @@ func writeForEver(t *testing.T, dir string, o *Options) {
 	require.NoError(t, err)
 	var seed uint64
 	if seq := s.LastSeq(); seq != 0 {
-		seed = seq >> seqShift
+		seed = seq >> storerules.SeqShift
 	}
 	r := rand.New(rand.NewPCG(seed, 3))
 	for n := int(seed) * 1000; ; n += 8 {

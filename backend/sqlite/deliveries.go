@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 const deliveryCols = `num, id, org, url, event, item, database, tenant_uid, collection, indexing_status, status,
@@ -27,9 +28,9 @@ func readDelivery(r *row) backend.Delivery {
 func dueAt(status backend.DeliveryStatus, next, lease time.Time) any {
 	switch status {
 	case backend.DeliveryPending, backend.DeliveryFailed:
-		return micros(next)
+		return storerules.Micros(next)
 	case backend.DeliverySweeping:
-		return micros(lease)
+		return storerules.Micros(lease)
 	default:
 		return nil
 	}
@@ -45,7 +46,7 @@ func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 				d.ID, d.Org, d.URL, d.Event, d.ItemID, d.Database, d.TenantUID, d.Collection,
 				d.IndexingStatus, string(d.Status), d.Attempts, d.ErrorCode, d.ErrorMessage, d.LastError, d.LastStatusCode,
-				d.Payload, stamp(d.CreatedAt), stamp(d.UpdatedAt), stamp(d.NextAttempt), stamp(d.LeaseUntil), d.Token,
+				d.Payload, storerules.Stamp(d.CreatedAt), storerules.Stamp(d.UpdatedAt), storerules.Stamp(d.NextAttempt), storerules.Stamp(d.LeaseUntil), d.Token,
 				dueAt(d.Status, d.NextAttempt, d.LeaseUntil))
 			if err != nil {
 				return err
@@ -70,7 +71,7 @@ func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryCl
 		}
 		for _, d := range claim.Choose(due, underWay) {
 			err := c.do(`UPDATE deliveries SET status = 'sweeping', token = ?, lease = ?, due = ? WHERE num = ?`,
-				claim.Token, stamp(claim.LeaseUntil), micros(claim.LeaseUntil), d.Num)
+				claim.Token, storerules.Stamp(claim.LeaseUntil), storerules.Micros(claim.LeaseUntil), d.Num)
 			if err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func underWay(ctx context.Context, c *conn, now time.Time) (out []backend.DueDel
 	err = c.each(ctx, `SELECT num, org, url FROM deliveries INDEXED BY deliveries_sweeping WHERE status = 'sweeping' AND due > ?`, func(r *row) error {
 		out = append(out, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: r.str(2)})
 		return nil
-	}, micros(now))
+	}, storerules.Micros(now))
 	return out, err
 }
 
@@ -130,7 +131,7 @@ func dueDeliveries(ctx context.Context, c *conn, claim backend.DeliveryClaim, un
 			WHERE due IS NOT NULL AND url = ? AND due <= ? ORDER BY due, num LIMIT ?`, func(r *row) error {
 			found = append(found, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: url, Due: time.UnixMicro(r.int(2))})
 			return nil
-		}, url, micros(claim.Now), room)
+		}, url, storerules.Micros(claim.Now), room)
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +163,7 @@ func (g *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error
 		return c.do(`UPDATE deliveries SET status = ?, attempts = ?, error_code = ?, error_message = ?, last_error = ?, last_status = ?,
 			next_attempt = ?, updated = ?, token = '', lease = NULL, due = ? WHERE num = ?`,
 			string(f.Status), f.Attempts, f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
-			stamp(f.NextAttempt), stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
+			storerules.Stamp(f.NextAttempt), storerules.Stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
 	})
 }
 
@@ -179,7 +180,7 @@ func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time
 			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, d.Status, backend.ErrConflict)
 		}
 		return c.do("UPDATE deliveries SET status = 'pending', next_attempt = ?, updated = ?, due = ? WHERE num = ?",
-			stamp(now), stamp(now), micros(now), d.Num)
+			storerules.Stamp(now), storerules.Stamp(now), storerules.Micros(now), d.Num)
 	})
 }
 
@@ -224,7 +225,7 @@ func (g *registry) NextDelivery(ctx context.Context) (next time.Time, err error)
 	err = g.query(ctx, func(c *conn) error {
 		_, err := c.one(ctx, "SELECT due FROM deliveries WHERE due IS NOT NULL ORDER BY due LIMIT 1", func(r *row) error {
 			// Due at any time is not the same as never.
-			if next = time.Unix(0, 0).UTC(); r.int(0) != never {
+			if next = time.Unix(0, 0).UTC(); r.int(0) != storerules.Never {
 				next = r.time(0)
 			}
 			return nil
@@ -238,7 +239,7 @@ func (g *registry) PruneDeliveries(ctx context.Context, before time.Time, limit 
 	err = g.change(ctx, func(c *conn) error {
 		gone, err := c.exec(`DELETE FROM deliveries WHERE num IN (
 			SELECT num FROM deliveries INDEXED BY deliveries_done WHERE due IS NULL AND updated IS NULL
-			UNION ALL SELECT num FROM deliveries INDEXED BY deliveries_done WHERE due IS NULL AND updated < ? LIMIT ?)`, micros(before), max(limit, 0))
+			UNION ALL SELECT num FROM deliveries INDEXED BY deliveries_done WHERE due IS NULL AND updated < ? LIMIT ?)`, storerules.Micros(before), max(limit, 0))
 		n = int(gone)
 		return err
 	})

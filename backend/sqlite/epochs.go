@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // maxEpochs is how many epochs a store remembers. An index that saw no change since an older one is
@@ -91,10 +92,7 @@ var _ backend.Epochs = (*store)(nil)
 
 // EpochOf implements [backend.Epochs].
 func (s *store) EpochOf(seq uint64) uint64 {
-	entry := int64(seq >> seqShift)
-	if sub := int64(seq & maxEntries); sub != 0 { // see seqOf
-		entry = sub
-	}
+	entry := storerules.ReachedEntry(seq)
 	known := *s.epochs.Load()
 	for i := len(known) - 1; i >= 0; i-- {
 		if known[i].seq < entry {

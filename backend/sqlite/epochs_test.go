@@ -68,7 +68,7 @@ func TestEpochsAreBounded(t *testing.T) {
 	require.NoError(t, s.change(t.Context(), func(tx *tx) error {
 		for range 2 * maxEpochs {
 			tx.epochs.now, tx.epochs.stored = newEpoch(), false
-			if err := tx.epochs.write(tx.c, tx.led.seq); err != nil {
+			if err := tx.epochs.write(tx.c, tx.led.Seq); err != nil {
 				return err
 			}
 		}

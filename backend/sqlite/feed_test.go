@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // replay reads the feed as an index does, in small steps, from where it came to.
@@ -101,7 +102,7 @@ func TestFeedIsFull(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
 	require.NoError(t, s.change(t.Context(), func(tx *tx) error {
-		tx.led.seq = maxEntries - 1
+		tx.led.Seq = storerules.MaxEntries - 1
 		return nil
 	}))
 	before := s.LastSeq()

@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"github.com/contextmem/contextmem/internal/atrest"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // file is an open database: its writer, its readers, and the calls under way. Most
 // files are only read while they are open, so that the writer has a connection, and a
 // goroutine, from the first write on.
 type file struct {
-	gate
+	storerules.Gate
 	path    string
 	o       connOptions // of the writer
 	start   func(c *conn) (state, error)
@@ -100,10 +101,10 @@ func (f *file) reopen() error {
 
 // write runs fn in a transaction; fn uses the writer's connection.
 func (f *file) write(ctx context.Context, fn func() error) error {
-	if err := f.enter(ctx); err != nil {
+	if err := f.Enter(ctx); err != nil {
 		return err
 	}
-	defer f.leave()
+	defer f.Leave()
 	if err := f.ice.enter(ctx); err != nil {
 		return err
 	}
@@ -117,35 +118,35 @@ func (f *file) write(ctx context.Context, fn func() error) error {
 
 // read runs fn in a read transaction.
 func (f *file) read(ctx context.Context, fn func(c *conn) error) error {
-	if err := f.enter(ctx); err != nil {
+	if err := f.Enter(ctx); err != nil {
 		return err
 	}
-	defer f.leave()
+	defer f.Leave()
 	return f.readers.read(ctx, fn)
 }
 
 // readSoon is read, which others that read for long keep from nothing.
 func (f *file) readSoon(ctx context.Context, fn func(c *conn) error) error {
-	if err := f.enter(ctx); err != nil {
+	if err := f.Enter(ctx); err != nil {
 		return err
 	}
-	defer f.leave()
+	defer f.Leave()
 	return f.readers.readSoon(ctx, fn)
 }
 
 // query runs fn, which makes one query.
 func (f *file) query(ctx context.Context, fn func(c *conn) error) error {
-	if err := f.enter(ctx); err != nil {
+	if err := f.Enter(ctx); err != nil {
 		return err
 	}
-	defer f.leave()
+	defer f.Leave()
 	return f.readers.query(ctx, fn)
 }
 
 // close waits for the calls under way and closes the connections; the last one to
 // close moves the write-ahead log into the database. Closing again does nothing.
 func (f *file) close() error {
-	if !f.shut() {
+	if !f.Shut() {
 		return nil
 	}
 	err := f.readers.close()

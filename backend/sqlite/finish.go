@@ -2,79 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
 
 func (s *store) Finish(ctx context.Context, items []backend.Finished) ([]bool, error) {
-	return changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs }, (*tx).finish)
-}
-
-func (t *tx) finish(v *head, f *backend.Finished) error {
-	if !f.State.Terminal() {
-		return fmt.Errorf("state %d is not final", f.State)
-	}
-	for i := range f.Mentions {
-		if m := &f.Mentions[i]; m.Chunk < 0 || int64(m.Chunk) >= v.chunks {
-			return fmt.Errorf("mention in chunk %d of %d", m.Chunk, v.chunks)
-		}
-	}
-	for i := range f.Relations {
-		if r := &f.Relations[i]; r.Chunk < 0 || r.Chunk >= v.chunks {
-			return fmt.Errorf("relation in chunk %d of %d", r.Chunk, v.chunks)
-		}
-	}
-	had := v.seqGph != 0
-	if err := t.clearGraph(v); err != nil {
-		return err
-	}
-	if err := t.addMentions(v, f.Mentions); err != nil {
-		return err
-	}
-	for i := range f.Relations {
-		if err := t.addRelation(v, &f.Relations[i]); err != nil {
-			return err
-		}
-	}
-	if err := t.addStated(v, f.Aliases, f.Mentions); err != nil {
-		return err
-	}
-	v.graph = len(f.Mentions)+len(f.Relations) > 0
-	if had || len(f.Mentions) > 0 {
-		if err := t.put(v.num, backend.PutGraph, &v.seqGph); err != nil {
-			return err
-		}
-	}
-	if err := t.storeBlobs(v.num, f.Blobs, true); err != nil {
-		return err
-	}
-	return t.end(v, f.State, f.ErrorCode, f.ErrorMessage, f.Event)
-}
-
-// end sets a version's final state and puts an event out when asked.
-func (t *tx) end(v *head, state backend.State, code, message string, event bool) error {
-	t.move(v, state)
-	err := t.c.do(`UPDATE sources SET state = ?, error_code = ?, error_message = ?, token = '', lease = NULL,
-		not_before = NULL, due = 0, graph = ?, seq_graph = ? WHERE num = ?`,
-		int64(state), code, message, v.graph, v.seqGph, v.num)
-	if err != nil || !event {
-		return err
-	}
-	return t.addEvent(v, state, code, message)
-}
-
-// addEvent puts the final state of a version into the outbox.
-func (t *tx) addEvent(v *head, state backend.State, code, message string) error {
-	p, err := t.partName(v.part)
-	if err != nil {
-		return err
-	}
-	t.led.event++
-	return t.c.do(`INSERT INTO events (seq, class, sub, item, source, status, error_code, error_message, at, epoch)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, t.led.event, int64(p.Class), p.Sub, v.id, v.num,
-		int64(state), code, message, stamp(time.Now()), t.epochs.now)
+	return changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
+		func(t *tx, v *head, f *backend.Finished) error { return t.Finish(v, f) })
 }
 
 func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {

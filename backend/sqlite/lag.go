@@ -1,6 +1,12 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/contextmem/contextmem/internal/storerules"
+)
 
 // maxLag is how many placed versions the counters may be behind.
 const maxLag = 64
@@ -40,7 +46,7 @@ func (g *lag) note(before, after *ledger, v *head) bool {
 		return false
 	}
 	g.told = *after
-	g.placed = append(g.placed, lagged{v.part, v.chunks})
+	g.placed = append(g.placed, lagged{v.Part, v.Chunks})
 	return true
 }
 
@@ -49,21 +55,23 @@ func (g *lag) due(led *ledger) bool { return g.told != *led || len(g.placed) > m
 
 // write writes the counters.
 func (g *lag) write(c *conn, led *ledger) error {
-	sums := make(map[int64]partSum)
+	sums := make(map[int64]storerules.PartSum)
 	for _, v := range g.placed {
-		sums[v.part] = sums[v.part].plus(1, v.chunks)
+		sums[v.part] = sums[v.part].Plus(1, v.chunks)
 	}
-	if err := writeSums(c, sums); err != nil {
-		return err
+	for _, part := range slices.Sorted(maps.Keys(sums)) {
+		if err := addToPart(c, part, sums[part]); err != nil {
+			return err
+		}
 	}
 	return led.write(c)
 }
 
 // behind counts by partition what its counters lack, in the read that c is in.
-func behind(ctx context.Context, c *conn) (map[int64]partSum, error) {
-	sums := make(map[int64]partSum)
+func behind(ctx context.Context, c *conn) (map[int64]storerules.PartSum, error) {
+	sums := make(map[int64]storerules.PartSum)
 	err := c.each(ctx, behindSQL, func(r *row) error {
-		sums[r.int(0)] = sums[r.int(0)].plus(1, r.int(1))
+		sums[r.int(0)] = sums[r.int(0)].Plus(1, r.int(1))
 		return nil
 	})
 	return sums, err

@@ -100,7 +100,7 @@ func TestCountersBehind(t *testing.T) {
 			require.EqualValues(t, len(parts), written(t, s), "the counters are behind")
 			require.NoError(t, other.do(s))
 			if other.written {
-				assert.EqualValues(t, s.tx.led.source, written(t, s))
+				assert.EqualValues(t, s.tx.led.Source, written(t, s))
 			} else {
 				assert.EqualValues(t, len(parts), written(t, s))
 			}
@@ -195,7 +195,7 @@ func TestCountersBehindAfterAbort(t *testing.T) {
 			err := s.change(ctx, func(t *tx) error {
 				in := bare(part, fmt.Sprint("lost", i))
 				in.Event = event
-				if _, err := t.place(&in); err != nil {
+				if _, err := t.Tx.Place([]backend.Placed{in}); err != nil {
 					return err
 				}
 				return t.c.do("INSERT INTO broken VALUES (999)")

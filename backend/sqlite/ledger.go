@@ -4,17 +4,14 @@ import (
 	"context"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// ledger is row 0 of the counters: the numbers given out last, where the feed
-// starts, how many newest versions stand in each state, and how many relations retract
-// others. It is written once per transaction.
+// ledger is row 0 of the counters. It is written once per transaction.
 type ledger struct {
-	source, chunk, entity, relation, merge, event, part int64
-	seq, feedStart                                      int64
-	states                                              [backend.Errored + 1]int64
-	retractions                                         int64
-	placed                                              int64 // the last version that is an entry of the feed itself
+	storerules.Numbers
+	states [backend.Errored + 1]int64 // how many newest versions stand in each
+	placed int64                      // the last version that is an entry of the feed itself
 }
 
 const ledgerCols = "source, chunk, entity, relation, merge_no, event, part, seq, feed_start, queued, processing, graph, completed, errored, retractions, placed"
@@ -40,21 +37,21 @@ func readLedger(c *conn) (l ledger, err error) {
 			l.states[backend.Completed] += n
 		}
 		return nil
-	}, l.source)
+	}, l.Source)
 	return l, err
 }
 
 // place counts the placed version num, after whose chunks the last one is lastChunk.
 func (l *ledger) place(num, lastChunk int64) {
-	l.source, l.seq, l.placed, l.chunk = num, num, num, lastChunk
+	l.Source, l.Seq, l.placed, l.Chunk = num, num, num, lastChunk
 }
 
 // fields are the numbers in the order of ledgerCols.
 func (l *ledger) fields() []*int64 {
 	return []*int64{
-		&l.source, &l.chunk, &l.entity, &l.relation, &l.merge, &l.event, &l.part, &l.seq, &l.feedStart,
+		&l.Source, &l.Chunk, &l.Entity, &l.Relation, &l.Merge, &l.Event, &l.Part, &l.Seq, &l.FeedStart,
 		&l.states[backend.Queued], &l.states[backend.Processing], &l.states[backend.GraphCreation],
-		&l.states[backend.Completed], &l.states[backend.Errored], &l.retractions, &l.placed,
+		&l.states[backend.Completed], &l.states[backend.Errored], &l.Retractions, &l.placed,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
@@ -29,7 +30,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 	if err != nil {
 		return nil, 0, err
 	}
-	return page, total, lost.err()
+	return page, total, lost.Err()
 }
 
 // listIDs lists named items; what they are filtered by is read with them.
@@ -41,7 +42,7 @@ func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery, los
 		}
 		seen[id] = true
 		src, err := newest(c, part, id)
-		if err == nil && src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.After(q.Now)) && (q.States == nil || slices.Contains(q.States, src.State)) && matches(q.Filter, packTags(src.Tags)) {
+		if err == nil && src != nil && (src.ExpiresAt.IsZero() || src.ExpiresAt.After(q.Now)) && (q.States == nil || slices.Contains(q.States, src.State)) && matches(q.Filter, storerules.PackTags(src.Tags)) {
 			found = append(found, src)
 		}
 		return lost.unless(err)
@@ -73,7 +74,7 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 		if read == q.Limit {
 			return nil
 		}
-		args = append(append([]any{part, micros(q.Now)}, args...), q.Limit-read)
+		args = append(append([]any{part, storerules.Micros(q.Now)}, args...), q.Limit-read)
 		return c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+condition+order, func(r *row) error {
 			read++
 			if src := readSource(r, 0); !lost.skip(r) {
@@ -89,7 +90,7 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	// Those without a time come last. Of those at the time of a place, which may be many, the index tells where they begin.
 	switch at := cmp.Or(q.Behind, q.Ahead); {
 	case at == nil:
-		args := []any{part, micros(q.Now), q.Limit, max(q.Offset, 0)}
+		args := []any{part, storerules.Micros(q.Now), q.Limit, max(q.Offset, 0)}
 		err = c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+forth+" OFFSET ?", func(r *row) error {
 			if src := readSource(r, 0); !lost.skip(r) {
 				page = append(page, src)
@@ -99,8 +100,8 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	case q.Behind != nil && at.Updated.IsZero():
 		err = more(" AND s.updated IS NULL AND s.id > ?", forth, at.ID)
 	case q.Behind != nil:
-		if err = more(" AND s.updated = ? AND s.id > ?", forth, micros(at.Updated), at.ID); err == nil {
-			err = more(" AND s.updated < ?", forth, micros(at.Updated))
+		if err = more(" AND s.updated = ? AND s.id > ?", forth, storerules.Micros(at.Updated), at.ID); err == nil {
+			err = more(" AND s.updated < ?", forth, storerules.Micros(at.Updated))
 		}
 		if err == nil {
 			err = more(" AND s.updated IS NULL", forth)
@@ -110,8 +111,8 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 			if err = more(" AND s.updated IS NULL AND s.id < ?", back, at.ID); err == nil {
 				err = more(" AND s.updated IS NOT NULL", back)
 			}
-		} else if err = more(" AND s.updated = ? AND s.id < ?", back, micros(at.Updated), at.ID); err == nil {
-			err = more(" AND s.updated > ?", back, micros(at.Updated))
+		} else if err = more(" AND s.updated = ? AND s.id < ?", back, storerules.Micros(at.Updated), at.ID); err == nil {
+			err = more(" AND s.updated > ?", back, storerules.Micros(at.Updated))
 		}
 		slices.Reverse(page)
 	}
@@ -132,7 +133,7 @@ func countStates(ctx context.Context, c *conn, part int64, states []backend.Stat
 		_, err = c.one(ctx, "SELECT count(*)"+fromStates(states), func(r *row) error {
 			total = int(r.int(0))
 			return nil
-		}, part, micros(now))
+		}, part, storerules.Micros(now))
 		return total, err
 	}
 	if total, err = countPart(ctx, c, part, now); err != nil {
@@ -168,7 +169,7 @@ func countPart(ctx context.Context, c *conn, part int64, now time.Time) (total i
 		return 0, err
 	}
 	_, err = c.one(ctx, "SELECT items FROM counters WHERE id = ?", func(r *row) error {
-		total = int(r.int(0)+more[part].items) - gone[part].sources
+		total = int(r.int(0)+more[part].Items) - gone[part].sources
 		return nil
 	}, part)
 	return total, err
@@ -218,7 +219,7 @@ type listed struct {
 // and reads all of the page.
 func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (page []*backend.Source, total int, err error) {
 	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY " + listIndex(q.States) + " WHERE s.part = ?1 AND s.newest = 1"
-	args := []any{part, micros(q.Now)}
+	args := []any{part, storerules.Micros(q.Now)}
 	if lead := leadingGroup(q.Part.Class, q.Filter); lead != nil {
 		sql = `SELECT s.num, s.updated, s.id, s.tags FROM
 			(SELECT DISTINCT t.source FROM json_each(?3) j CROSS JOIN tags t ON t.part = ?1 AND t.tag = j.value) f
@@ -228,7 +229,7 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 	var found []listed
 	err = c.each(ctx, sql+" AND (s.expires IS NULL OR s.expires > ?2)"+inStates(q.States), func(r *row) error {
 		if matches(q.Filter, r.blob(3)) {
-			l := listed{num: r.int(0), updated: never, id: r.str(2)}
+			l := listed{num: r.int(0), updated: storerules.Never, id: r.str(2)}
 			if !r.null(1) {
 				l.updated = r.int(1)
 			}
@@ -245,7 +246,7 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 	total = len(found)
 	from, to := q.Window(total, func(i int) backend.ListPlace {
 		p := backend.ListPlace{ID: found[i].id}
-		if found[i].updated != never {
+		if found[i].updated != storerules.Never {
 			p.Updated = time.UnixMicro(found[i].updated)
 		}
 		return p
@@ -266,7 +267,7 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 func leadingGroup(class backend.Class, f backend.Filter) []int64 {
 	var least []uint64
 	for _, group := range f.All {
-		every := slices.ContainsFunc(group, func(tag uint64) bool { return !leads(class, tag) })
+		every := slices.ContainsFunc(group, func(tag uint64) bool { return !storerules.Leads(class, tag) })
 		if !every && (least == nil || len(group) < len(least)) {
 			least = group
 		}

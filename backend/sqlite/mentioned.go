@@ -1,12 +1,11 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []backend.Mentioned, err error) {
@@ -48,7 +47,7 @@ func (s *store) MentionsOf(ctx context.Context, part backend.Partition, keys []s
 			return err
 		}
 		type version struct{ num, first int64 }
-		of := map[int64][]mention{} // a version mentions several of the keys
+		of := map[int64][]storerules.Mention{} // a version mentions several of the keys
 		return forEach(ctx, keys, func(i int, key string) error {
 			var vs []version
 			err := c.each(ctx, `SELECT s.num, s.first_chunk FROM entities e INDEXED BY entities_key CROSS JOIN entity_sources m ON m.entity = e.num CROSS JOIN sources s ON s.num = m.source
@@ -64,38 +63,24 @@ func (s *store) MentionsOf(ctx context.Context, part backend.Partition, keys []s
 				ms, ok := of[v.num]
 				if !ok {
 					if ms, err = readMentions(c, v.num); errors.Is(err, backend.ErrCorrupt) {
-						lost.note(err)
+						lost.Note(err)
 					} else if err != nil {
 						return err
 					}
 					of[v.num] = ms
 				}
 				for _, m := range ms {
-					if m.key == key {
-						out = append(out, backend.KeyMention{At: i, Source: v.num, Chunk: v.first + m.chunk, Weight: m.weight})
+					if m.Key == key {
+						out = append(out, backend.KeyMention{At: i, Source: v.num, Chunk: v.first + m.Chunk, Weight: m.Weight})
 					}
 				}
 			}
-			out = append(out[:from], foldMentions(out[from:])...)
+			out = append(out[:from], storerules.FoldMentions(out[from:])...)
 			return nil
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, lost.err()
-}
-
-// foldMentions puts mentions of a key in the order of their chunks, one of each.
-func foldMentions(ms []backend.KeyMention) []backend.KeyMention {
-	slices.SortStableFunc(ms, func(a, b backend.KeyMention) int { return cmp.Compare(a.Chunk, b.Chunk) })
-	out := ms[:0]
-	for _, m := range ms {
-		if n := len(out); n > 0 && out[n-1].Chunk == m.Chunk {
-			out[n-1].Weight += m.Weight
-			continue
-		}
-		out = append(out, m)
-	}
-	return out
+	return out, lost.Err()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // schema4 writes a store as releases of schema 4 did: the sources a and b, indexed, of which a is
@@ -39,7 +40,7 @@ func schema4(t *testing.T, path string) {
 	} {
 		do(`INSERT INTO sources (num, part, hash, id, indexed, dense, state, first_chunk, chunks, seq_chunks, updated, size, infer,
 			title, kind, filename, media, session, tags) VALUES (?, 1, ?, ?, ?, 1, ?, ?, ?, ?, ?, 1, 0, '', '', '', '', '', ?)`,
-			src.num, hashOf(0, src.id), src.id, src.indexed, src.state, src.first, src.chunks, src.seq, src.num, packTags(src.tags))
+			src.num, hashOf(0, src.id), src.id, src.indexed, src.state, src.first, src.chunks, src.seq, src.num, storerules.PackTags(src.tags))
 		for _, tag := range src.tags {
 			do("INSERT INTO tags (part, tag, source) VALUES (1, ?, ?)", int64(tag), src.num)
 		}
@@ -50,7 +51,7 @@ func schema4(t *testing.T, path string) {
 			vector = binary.LittleEndian.AppendUint32(vector, math.Float32bits(1))
 			do("INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading) VALUES (?, ?, ?, ?, ?, ?, '', '')",
 				num, src.num, i, hashOf(1, ch.Key), chunkSum(&ch), ch.Key)
-			do("INSERT INTO vectors (chunk, crc, data) VALUES (?, ?, ?)", num, checksum(vector), vector)
+			do("INSERT INTO vectors (chunk, crc, data) VALUES (?, ?, ?)", num, storerules.Checksum(vector), vector)
 		}
 		if src.seq != 0 {
 			do("INSERT INTO changes (seq, kind, source) VALUES (?, 1, ?)", src.seq, src.num)

@@ -27,6 +27,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/atrest"
 	"github.com/contextmem/contextmem/internal/dirlock"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Defaults of [Options].
@@ -87,7 +88,7 @@ func (o *Options) complete() (Options, error) {
 // DB is an open deployment directory. It is a [backend.Stores]. Safe for concurrent
 // use.
 type DB struct {
-	gate
+	storerules.Gate
 	dir  string
 	o    Options
 	lock *os.File
@@ -229,10 +230,10 @@ func (d *DB) Registry() backend.Registry { return d.reg }
 // OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal
 // characters, making it when it is absent. [backend.ErrConflict] when it is open.
 func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
-	if err := d.enter(ctx); err != nil {
+	if err := d.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer d.leave()
+	defer d.Leave()
 	if err := d.reserve(uid, "open"); err != nil {
 		return nil, err
 	}
@@ -286,10 +287,10 @@ func (d *DB) makeStore(ctx context.Context, path string) error {
 // RemoveStore deletes the workspace uid with everything of it; removing an absent one
 // is no error. [backend.ErrConflict] when it is open.
 func (d *DB) RemoveStore(ctx context.Context, uid string) error {
-	if err := d.enter(ctx); err != nil {
+	if err := d.Enter(ctx); err != nil {
 		return err
 	}
-	defer d.leave()
+	defer d.Leave()
 	if err := d.reserve(uid, "remove"); err != nil {
 		return err
 	}
@@ -307,7 +308,7 @@ func (d *DB) RemoveStore(ctx context.Context, uid string) error {
 // Close closes the deployment and the workspaces still open. It waits for calls that
 // are under way. Closing again does nothing.
 func (d *DB) Close() error {
-	if !d.shut() {
+	if !d.Shut() {
 		return nil
 	}
 	d.mu.Lock()

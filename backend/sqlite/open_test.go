@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func TestOpenLocked(t *testing.T) {
@@ -144,7 +145,7 @@ func TestRelationsOfTheFirstSchema(t *testing.T) {
 	require.NoError(t, err)
 	defer c.close()
 	require.NoError(t, storeSchema[:1].migrate(t.Context(), c, "file"))
-	for i, ord := range []int64{7, never} {
+	for i, ord := range []int64{7, storerules.Never} {
 		require.NoError(t, c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, confidence, predicate, from_key, to_key, raw, context,
 			temporal, origin, kind, object, precision) VALUES (?, 1, 1, 1, 1, 0, ?, 0, 1, 'p', 'k', '', '', '', '', '', '', '', '')`, i+1, ord))
 	}

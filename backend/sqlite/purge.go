@@ -51,10 +51,10 @@ const (
 // rewrite makes the database of its live rows anew and empties its log. Calls that write wait meanwhile; those that read
 // go on.
 func (f *file) rewrite(ctx context.Context) error {
-	if err := f.enter(ctx); err != nil {
+	if err := f.Enter(ctx); err != nil {
 		return err
 	}
-	defer f.leave()
+	defer f.Leave()
 	w, err := f.writer()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
@@ -30,7 +31,7 @@ func sources(ctx context.Context, read reader, part backend.Partition, ids []str
 	if err != nil {
 		return nil, err
 	}
-	return out, lost.err()
+	return out, lost.Err()
 }
 
 // newest reads the newest version of an id, nil when there is none.
@@ -64,7 +65,7 @@ func sourcesByNum(ctx context.Context, read reader, nums []int64) (out []*backen
 	if err != nil {
 		return nil, err
 	}
-	return out, lost.err()
+	return out, lost.Err()
 }
 
 // byNum reads a version, nil when it is gone.
@@ -138,10 +139,10 @@ func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (ou
 				out = append(out, h)
 			}
 			return nil
-		}, jsonInts(nums), micros(now))
+		}, jsonInts(nums), storerules.Micros(now))
 	})
 	if err == nil {
-		err = lost.err()
+		err = lost.Err()
 	}
 	if !partial(err) || len(out) == 0 {
 		return nil, err
@@ -176,7 +177,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b backend.Chunk) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
-	return out, lost.err()
+	return out, lost.Err()
 }
 
 func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []string) (nums []int64, err error) {
@@ -215,7 +216,7 @@ func subs(ctx context.Context, read reader) (subs []backend.SubInfo, err error) 
 			return err
 		}
 		return c.each(ctx, "SELECT p.id, p.class, p.sub, n.items FROM parts p JOIN counters n ON n.id = p.id ORDER BY p.sub, p.class", func(r *row) error {
-			n := int(r.int(3)+more[r.int(0)].items) - gone[r.int(0)].sources
+			n := int(r.int(3)+more[r.int(0)].Items) - gone[r.int(0)].sources
 			if n <= 0 {
 				return nil
 			}
@@ -252,8 +253,8 @@ func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stat
 		}
 		return c.each(ctx, "SELECT p.id, n.items, n.chunks FROM parts p JOIN counters n ON n.id = p.id WHERE p.class = ?", func(r *row) error {
 			g, m := gone[r.int(0)], more[r.int(0)]
-			st.Sources += int(r.int(1)+m.items) - g.sources
-			st.Chunks += int(r.int(2)+m.chunks) - g.chunks
+			st.Sources += int(r.int(1)+m.Items) - g.sources
+			st.Chunks += int(r.int(2)+m.Chunks) - g.chunks
 			return nil
 		}, int64(class))
 	})
@@ -273,6 +274,6 @@ func expiredItems(ctx context.Context, c *conn, now time.Time) (map[int64]expire
 		WHERE expires IS NOT NULL AND expires <= ? GROUP BY part`, func(r *row) error {
 		gone[r.int(0)] = expiredSum{int(r.int(1)), int(r.int(2))}
 		return nil
-	}, micros(now))
+	}, storerules.Micros(now))
 	return gone, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // registry is the backend.Registry over deployment.db.
@@ -55,7 +56,7 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 			}
 		}
 		err := c.do("INSERT INTO tenants ("+tenantCols+") VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)",
-			t.UID, t.Org, t.ID, string(t.State), t.Error, stamp(t.CreatedAt), t.Data, stamp(t.Wake))
+			t.UID, t.Org, t.ID, string(t.State), t.Error, storerules.Stamp(t.CreatedAt), t.Data, storerules.Stamp(t.Wake))
 		if errors.Is(err, errConstraint) {
 			return fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrExists)
 		}
@@ -114,7 +115,7 @@ func (g *registry) DeletingTenants(ctx context.Context, limit int) ([]backend.Te
 
 func (g *registry) Awake(ctx context.Context, now time.Time, limit int) ([]backend.Tenant, error) {
 	return g.tenants(ctx, limit,
-		"wake IS NOT NULL AND wake <= ? AND state <> 'deleting' ORDER BY wake, uid", micros(now))
+		"wake IS NOT NULL AND wake <= ? AND state <> 'deleting' ORDER BY wake, uid", storerules.Micros(now))
 }
 
 // AllTenants implements [backend.TenantLister].
@@ -182,7 +183,7 @@ func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 
 func (g *registry) SetWake(ctx context.Context, uid string, at time.Time) error {
 	return g.change(ctx, func(c *conn) error {
-		n, err := c.exec("UPDATE tenants SET wake = ? WHERE uid = ?", stamp(at), uid)
+		n, err := c.exec("UPDATE tenants SET wake = ? WHERE uid = ?", storerules.Stamp(at), uid)
 		if err == nil && n == 0 {
 			return fmt.Errorf("set wake: %w", backend.ErrNotFound)
 		}

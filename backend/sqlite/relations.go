@@ -8,63 +8,33 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Flags of a stored relation.
-const (
-	functional = 1
-	retracts   = 2
-)
-
-// ends returns the keys that a relation uses; a fact with a literal object has one.
-func ends(from, to string) []string {
-	if to == "" || to == from {
-		return []string{from}
-	}
-	return []string{from, to}
-}
-
-func (t *tx) addRelation(v *head, in *backend.Relation) error {
-	t.led.relation++
-	f := fact{num: t.led.relation, source: v.num, ord: micros(in.Asserted), predicate: in.Predicate, object: in.Object, knownFrom: stamp(in.KnownFrom)}
-	if in.Asserted.IsZero() {
-		f.ord = micros(in.KnownFrom)
-	}
-	from, err := t.use(v.part, in.FromKey, 0, nil)
-	if err != nil {
-		return err
-	}
-	to := place{found: true, alone: true}
-	switch in.ToKey {
-	case "":
-	case in.FromKey:
-		to = from
-	default:
-		if to, err = t.use(v.part, in.ToKey, 0, nil); err != nil {
-			return err
-		}
-	}
-	f.from, f.to = from.num, to.num
-	if in.Functional {
-		f.flags |= functional
-	}
-	if in.Retracts {
-		f.flags |= retracts
-		t.led.retractions++
-	}
+func (x rows) AddRelation(v *head, in *backend.Relation, f *storerules.Fact) error {
+	f.Predicate = in.Predicate
 	var sum uint32
-	sum, t.buf = relationSum(t.buf, in, v.num, v.first+in.Chunk)
-	err = t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
+	sum, x.t.buf = relationSum(x.t.buf, in, v.Num, v.First+in.Chunk)
+	return x.t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
 		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from, crc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.num, v.part, v.num, v.first+in.Chunk, f.from, f.to, f.ord, f.flags, stamp(in.ValidFrom), stamp(in.ValidTo),
-		f.ownEnd(), confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
-		in.Origin, in.Kind, in.Object, in.Precision, f.knownFrom, sum)
-	if err != nil {
-		return err
-	}
-	f.knownTo = f.ownEnd()
-	return t.weighNew(v.part, &f, &from, &to)
+		f.Num, v.Part, v.Num, v.First+in.Chunk, f.From, f.To, f.Ord, f.Flags, storerules.Stamp(in.ValidFrom), storerules.Stamp(in.ValidTo),
+		f.KnownTo, confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
+		in.Origin, in.Kind, in.Object, in.Precision, f.KnownFrom, sum)
+}
+
+func (x rows) FactsOf(source int64) (fs []storerules.Fact, keys [][2]string, err error) {
+	err = x.t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations INDEXED BY relations_source WHERE source = ?",
+		func(r *row) error {
+			fs = append(fs, readFact(r))
+			keys = append(keys, [2]string{r.str(factWidth), r.str(factWidth + 1)})
+			return nil
+		}, source)
+	return fs, keys, err
+}
+
+func (x rows) RemoveRelations(source int64) error {
+	return x.t.c.do("DELETE FROM relations WHERE source = ?", source)
 }
 
 // confidence is stored as SQLite can: it keeps no NaN.
@@ -73,50 +43,6 @@ func confidence(c float32) float64 {
 		return 0
 	}
 	return float64(c)
-}
-
-// clearRelations removes the relations of a version and gives back what they retired.
-func (t *tx) clearRelations(v *head) error {
-	var gone []fact
-	var keys [][2]string
-	err := t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations INDEXED BY relations_source WHERE source = ?",
-		func(r *row) error {
-			gone = append(gone, readFact(r))
-			keys = append(keys, [2]string{r.str(factWidth), r.str(factWidth + 1)})
-			return nil
-		}, v.num)
-	if err != nil || len(gone) == 0 {
-		return err
-	}
-	if err := t.c.do("DELETE FROM relations WHERE source = ?", v.num); err != nil {
-		return err
-	}
-	for i := range gone {
-		if gone[i].flags&retracts != 0 {
-			t.led.retractions--
-		}
-		var retired []fact
-		err := t.c.each(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retired
-			WHERE superseded_by = ? AND superseded_by <> 0`, func(r *row) error {
-			retired = append(retired, readFact(r))
-			return nil
-		}, gone[i].num)
-		if err != nil {
-			return err
-		}
-		if err := t.weighAll(v.part, retired); err != nil {
-			return err
-		}
-	}
-	// Only now: weighing follows entities that may go.
-	for _, k := range keys {
-		for _, key := range ends(k[0], k[1]) {
-			if err := t.unuse(v.part, key, 0); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
@@ -132,9 +58,9 @@ func readRelation(r *row) backend.Relation {
 		SupersededBy: r.int(7), ValidFrom: r.time(8), ValidTo: r.time(9), KnownTo: r.time(10),
 		Confidence: float32(r.float(11)), Predicate: r.str(12), FromKey: r.str(13), ToKey: r.str(14), Raw: r.str(15),
 		Context: r.str(16), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
-		Functional: r.int(6)&functional != 0, Retracts: r.int(6)&retracts != 0, KnownFrom: r.time(23),
+		Functional: r.int(6)&storerules.Functional != 0, Retracts: r.int(6)&storerules.Retracts != 0, KnownFrom: r.time(23),
 	}
-	if ord := r.int(5); ord != never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
+	if ord := r.int(5); ord != storerules.Never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
 		rel.Asserted = time.UnixMicro(ord).UTC()
 	}
 	if r.err == nil && !r.null(relationCrc) {
@@ -161,7 +87,7 @@ func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out
 	if err != nil {
 		return nil, err
 	}
-	return out, lost.err()
+	return out, lost.Err()
 }
 
 // selectRelations calls f with the relations that q asks for, by number, until f has
@@ -182,7 +108,7 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 		if lost.skip(r) {
 			return nil
 		}
-		if enough || r.err != nil || r.int(22) != part || !believed(&rel, q) ||
+		if enough || r.err != nil || r.int(22) != part || !storerules.Believed(&rel, q) ||
 			q.Predicates != nil && !slices.Contains(q.Predicates, rel.Predicate) ||
 			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
 			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
@@ -261,85 +187,29 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }
 
-// believed reports whether a relation is believed at the time that q asks for, and dated where q asks for that; with
-// AsOf it may be retired.
-func believed(r *backend.Relation, q *backend.RelationQuery) bool {
-	switch {
-	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
-		return false
-	case q.AllTime:
-		return within(q.AsOf, r.ValidFrom, r.ValidTo)
-	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
-		return false
-	}
-	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
+// held reports whether a relation held at the time that q asks for. It is called before its ends are replaced by what they stand for.
+func held(ctx context.Context, c *conn, rel *backend.Relation, q *backend.RelationQuery) (bool, error) {
+	return storerules.HeldAt(rel, q, func(r *backend.Relation) (bool, error) { return earliest(ctx, c, r, q.KnownAt) },
+		func(num int64) (by backend.Relation, err error) {
+			_, err = c.one(ctx, "SELECT "+relationCols+" FROM relations r WHERE r.num = ?", func(r *row) error {
+				by = readRelation(r)
+				return nil
+			}, num)
+			if errors.Is(err, backend.ErrCorrupt) { // what a damaged one says does not count
+				err = nil
+			}
+			return by, err
+		})
 }
 
-// held reports whether a relation held at the time that q asks for. It is called before
-// its ends are replaced by what they stand for.
-func held(ctx context.Context, c *conn, r *backend.Relation, q *backend.RelationQuery) (bool, error) {
-	from, to := r.ValidFrom, r.ValidTo
-	if from.IsZero() && r.Functional {
-		first, err := first(ctx, c, r, q.KnownAt)
-		if err != nil {
-			return false, err
-		}
-		if !first {
-			from = about(r)
-		}
-	}
-	for num := r.SupersededBy; num != 0; {
-		var by backend.Relation
-		_, err := c.one(ctx, "SELECT "+relationCols+" FROM relations r WHERE r.num = ?", func(r *row) error {
-			by = readRelation(r)
-			return nil
-		}, num)
-		if err != nil && !errors.Is(err, backend.ErrCorrupt) { // what a damaged one says does not count
-			return false, err
-		}
-		if num = by.SupersededBy; !q.KnownAt.IsZero() && by.KnownFrom.After(q.KnownAt) {
-			continue
-		}
-		if began := began(&by); to.IsZero() || began.Before(to) {
-			to = began
-		}
-		break
-	}
-	return within(q.AsOf, from, to), nil
-}
-
-// first reports whether no functional rival that was known at a time comes before a relation.
-func first(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
+// earliest reports whether no functional rival that was known at a time comes before a relation.
+func earliest(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
 	earlier, err := c.one(ctx, `SELECT 1 FROM (SELECT e.num FROM entities own JOIN entities e INDEXED BY entities_root ON e.root = own.root AND e.root <> e.num WHERE own.num = ?1
 			UNION ALL SELECT root FROM entities WHERE num = ?1) m
 		JOIN relations x INDEXED BY relations_functional ON x.flags = 1 AND x.from_id = m.num AND x.predicate = ?2
 		WHERE (x.ord, x.source, x.num) < (?3, ?4, ?5) AND (?6 IS NULL OR coalesce(x.known_from, ?6) <= ?6) LIMIT 1`,
-		func(*row) error { return nil }, r.From, r.Predicate, micros(about(r)), r.Source, r.Num, stamp(known))
+		func(*row) error { return nil }, r.From, r.Predicate, storerules.Micros(storerules.About(r)), r.Source, r.Num, storerules.Stamp(known))
 	return !earlier, err
-}
-
-// about is the moment that a relation speaks of.
-func about(r *backend.Relation) time.Time {
-	if r.Asserted.IsZero() {
-		return r.KnownFrom
-	}
-	return r.Asserted
-}
-
-// began is when a relation began to hold, or its object ceased to.
-func began(r *backend.Relation) time.Time {
-	switch {
-	case r.Retracts && !r.ValidTo.IsZero():
-		return r.ValidTo
-	case !r.Retracts && !r.ValidFrom.IsZero():
-		return r.ValidFrom
-	}
-	return about(r)
-}
-
-// within reports whether a time lies in a half-open period; the zero time does in all.
-func within(at, from, to time.Time) bool {
-	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }
 
 // jsonInts is a list as json_each reads it.

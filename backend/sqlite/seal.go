@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // summed collects the fields of a row for its checksum.
@@ -39,7 +40,7 @@ func microsOf(stored any) int64 {
 	if v, ok := stored.(int64); ok {
 		return v
 	}
-	return never
+	return storerules.Never
 }
 
 // sourceSum is the checksum of what users gave with a version; its state is not in it. created is the time as it is stored.
@@ -49,26 +50,28 @@ func sourceSum(buf []byte, s *backend.Source, created any, tags []byte) (sum uin
 		infer = 1
 	}
 	b := summed(buf[:0]).text(s.ID, s.Title, s.Kind, s.Filename, s.MediaType, s.Session).bytes(tags, s.Metadata, s.Additional, s.Doc).
-		ints(microsOf(created), micros(s.UpdatedAt), micros(s.Time), micros(s.ExpiresAt), s.SizeBytes, infer)
-	return checksum(b), b
+		ints(microsOf(created), storerules.Micros(s.UpdatedAt), storerules.Micros(s.Time), storerules.Micros(s.ExpiresAt), s.SizeBytes, infer)
+	return storerules.Checksum(b), b
 }
 
 // relationSum is the checksum of a relation as it was stored; what is believed of it since is not in it.
 func relationSum(buf []byte, r *backend.Relation, source, chunk int64) (sum uint32, used []byte) {
 	flags := int64(0)
 	if r.Functional {
-		flags |= functional
+		flags |= storerules.Functional
 	}
 	if r.Retracts {
-		flags |= retracts
+		flags |= storerules.Retracts
 	}
 	b := summed(buf[:0]).text(r.Predicate, r.FromKey, r.ToKey, r.Raw, r.Context, r.Temporal, r.Origin, r.Kind, r.Object, r.Precision).
-		ints(source, chunk, flags, micros(r.ValidFrom), micros(r.ValidTo), micros(r.KnownFrom), int64(math.Float64bits(confidence(r.Confidence))))
-	return checksum(b), b
+		ints(source, chunk, flags, storerules.Micros(r.ValidFrom), storerules.Micros(r.ValidTo), storerules.Micros(r.KnownFrom), int64(math.Float64bits(confidence(r.Confidence))))
+	return storerules.Checksum(b), b
 }
 
 // entitySum is the checksum of what an entity is called.
-func entitySum(key, name, typ string) uint32 { return checksum(summed(nil).text(key, name, typ)) }
+func entitySum(key, name, typ string) uint32 {
+	return storerules.Checksum(summed(nil).text(key, name, typ))
+}
 
 // sealed compares the checksum of a row with the one in column i, which rows of earlier releases may lack.
 func (r *row) sealed(i int, sum uint32, what string, num int64) {
@@ -77,43 +80,24 @@ func (r *row) sealed(i int, sum uint32, what string, num int64) {
 	}
 }
 
-// losses are the damaged rows that a read leaves out.
-type losses struct {
-	rows  int
-	first error
-}
+// losses are damaged rows that a read leaves out.
+type losses struct{ storerules.Losses }
 
 // skip reports whether the row that was just read is damaged, and notes it.
 func (l *losses) skip(r *row) bool {
-	if !errors.Is(r.err, backend.ErrCorrupt) {
+	if !l.Skips(r.err) {
 		return false
 	}
-	l.note(r.err)
 	r.err = nil
 	return true
 }
 
 // unless returns an error, or nil when it says that a row is damaged, which it notes.
 func (l *losses) unless(err error) error {
-	if !errors.Is(err, backend.ErrCorrupt) {
-		return err
-	}
-	l.note(err)
-	return nil
-}
-
-func (l *losses) note(err error) {
-	if l.rows++; l.first == nil {
-		l.first = err
-	}
-}
-
-// err is what is said of the rows that were left out; nil when there are none.
-func (l *losses) err() error {
-	if l.rows == 0 {
+	if l.Skips(err) {
 		return nil
 	}
-	return &backend.DamageError{Rows: l.rows, First: l.first}
+	return err
 }
 
 // partial reports whether an error says no more than that rows were left out.
@@ -142,7 +126,7 @@ func (t *tx) seal(num int64) error {
 	found, err := t.c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.num = ?", func(r *row) error {
 		r.vals[sourceCrc] = nil
 		s := readSource(r, 0)
-		sum, _ = sourceSum(nil, s, r.vals[sourceCreated], packTags(s.Tags))
+		sum, _ = sourceSum(nil, s, r.vals[sourceCreated], storerules.PackTags(s.Tags))
 		return nil
 	}, num)
 	if err != nil || !found {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // sessionTime is the time of a source as the index of sessions has it.
@@ -20,7 +21,7 @@ func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []ba
 			GROUP BY s.session ORDER BY s.session LIMIT ?`, func(r *row) error {
 			out = append(out, backend.SessionInfo{Session: r.str(0), Sources: int(r.int(1)), First: r.time(2), Last: r.time(3)})
 			return nil
-		}, part, q.After, micros(q.Now), max(q.Limit, 0))
+		}, part, q.After, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err
@@ -34,16 +35,16 @@ func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out
 		if err != nil || part == 0 || q.Session == "" {
 			return err
 		}
-		at := int64(never)
+		at := int64(storerules.Never)
 		if !q.AfterTime.IsZero() {
-			at = micros(q.AfterTime)
+			at = storerules.Micros(q.AfterTime)
 		}
 		return c.each(ctx, "SELECT "+sourceCols+` FROM sources s INDEXED BY sources_session JOIN parts p ON p.id = s.part
 			WHERE s.part = ? AND s.newest = 1 AND s.session <> '' AND s.session = ? AND (`+sessionTime+`, s.num) > (?, ?)
 			AND (s.expires IS NULL OR s.expires > ?) ORDER BY `+sessionTime+`, s.num LIMIT ?`, func(r *row) error {
 			out = append(out, readSource(r, 0))
 			return nil
-		}, part, q.Session, at, q.AfterNum, micros(q.Now), max(q.Limit, 0))
+		}, part, q.Session, at, q.AfterNum, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err

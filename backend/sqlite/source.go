@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // sourceCols are the columns of readSource, of a version s and its partition p.
@@ -34,7 +35,7 @@ func readSource(r *row, i int) *backend.Source {
 		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26), Replaced: r.int(i+27) == 0, Older: r.int(i + 28),
 	}
 	var err error
-	if s.Tags, err = unpackTags(r.blob(i + 22)); err != nil {
+	if s.Tags, err = storerules.UnpackTags(r.blob(i + 22)); err != nil {
 		r.err = err
 	}
 	if r.err == nil && !r.null(i+sourceCrc) {
@@ -45,93 +46,21 @@ func readSource(r *row, i int) *backend.Source {
 	return s
 }
 
-// head is what the changing calls need of a version.
-type head struct {
-	num, rev, part, hash       int64
-	id                         string
-	state                      backend.State
-	newest, indexed, graph     bool
-	token                      string
-	older, first, chunks       int64
-	seqChunks, seqTags, seqGph int64
-	lane                       backend.Lane
-	lanes                      int64 // a bit for each that is filled
-	seqLane                    [backend.LaneCount]int64
-	tags                       []byte
-	created                    any
-}
-
-const headCols = `num, part, hash, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
-	seq_chunks, seq_tags, seq_graph, tags, created, rev,
-	lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
+const headCols = `num, part, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
+	seq_chunks, seq_tags, seq_graph, tags, created, rev, lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
 
 func readHead(r *row) *head {
-	return &head{
-		num: r.int(0), part: r.int(1), hash: r.int(2), id: r.str(3), state: backend.State(r.int(4)),
-		newest: r.int(5) != 0, indexed: r.int(6) != 0, graph: r.int(7) != 0, token: r.str(8), older: r.int(9),
-		first: r.int(10), chunks: r.int(11), seqChunks: r.int(12), seqTags: r.int(13), seqGph: r.int(14),
-		tags: r.blob(15), created: r.vals[16], rev: r.int(17),
-		lane: backend.Lane(r.int(18)), lanes: r.int(19), seqLane: [backend.LaneCount]int64{1: r.int(20), 2: r.int(21), 3: r.int(22)},
-	}
-}
-
-// is reports whether v is the version that a caller has read; v may be nil.
-func (v *head) is(read backend.Version) bool {
-	return v != nil && v.num == read.Num && v.rev == read.Rev
-}
-
-// version reads a version, nil when it is gone.
-func (t *tx) version(num int64) (v *head, err error) {
-	_, err = t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE num = ?", func(r *row) error {
-		v = readHead(r)
-		return nil
-	}, num)
-	return v, err
-}
-
-// item reads the newest version of an id, nil when there is none.
-func (t *tx) item(part int64, id string) (v *head, err error) {
-	if part == 0 {
-		return nil, nil
-	}
-	err = t.c.each(bg, "SELECT "+headCols+" FROM sources INDEXED BY sources_item WHERE hash = ? AND part = ? AND newest = 1",
-		func(r *row) error {
-			if v == nil && r.str(3) == id {
-				v = readHead(r)
-			}
-			return nil
-		}, hashOf(0, id), part)
-	return v, err
-}
-
-// find reads the newest version of an id in a partition; [backend.ErrNotFound] when
-// there is none.
-func (t *tx) find(p backend.Partition, id string) (*head, error) {
-	part, err := t.partID(p)
+	packed := r.blob(14)
+	packed = packed[:len(packed)&^7] // damaged tags do not keep a version from being removed
+	tags, err := storerules.UnpackTags(packed)
 	if err != nil {
-		return nil, err
+		r.err = err
 	}
-	v, err := t.item(part, id)
-	if err == nil && v == nil {
-		err = backend.ErrNotFound
+	return &head{
+		Num: r.int(0), Part: r.int(1), ID: r.str(2), State: backend.State(r.int(3)),
+		Newest: r.int(4) != 0, Indexed: r.int(5) != 0, Graph: r.int(6) != 0, Token: r.str(7), Older: r.int(8),
+		First: r.int(9), Chunks: r.int(10), SeqChunks: r.int(11), SeqTags: r.int(12), SeqGraph: r.int(13),
+		Tags: tags, Created: r.vals[15], Rev: r.int(16),
+		Lane: backend.Lane(r.int(17)), Lanes: r.int(18), SeqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
 	}
-	return v, err
-}
-
-// held reads the version that token has claimed, nil when the claim was lost.
-func (t *tx) held(num int64, token string) (*head, error) {
-	if token == "" {
-		return nil, nil
-	}
-	v, err := t.version(num)
-	if err != nil || v == nil || v.token != token || !v.newest {
-		return nil, err
-	}
-	return v, nil
-}
-
-// move counts the new state of v.
-func (t *tx) move(v *head, to backend.State) {
-	t.led.move(v.state, to)
-	v.state = to
 }

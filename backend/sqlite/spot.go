@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/move"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 var (
@@ -66,7 +67,7 @@ func (s *spot) apply(op *move.Op) error {
 		return s.c.do("INSERT INTO parts (id, class, sub) VALUES (?, ?, ?)", r[:3]...)
 	case move.Values:
 		data, _ := op.New[1].([]byte)
-		return s.insert(op.Table, op.New, "crc", checksum(data))
+		return s.insert(op.Table, op.New, "crc", storerules.Checksum(data))
 	case move.Entities:
 		r := stored(op.Table, op.New)
 		return s.insert(op.Table, op.New, "crc", entitySum(r[6].(string), r[7].(string), r[8].(string)))
@@ -113,7 +114,7 @@ func (s *spot) drop(t *move.Table, old move.Row, class int64) error {
 func (s *spot) dropOwned(old move.Row) error {
 	num, first, last := move.Range(old)
 	tags, _ := old[sourceTags].([]byte)
-	unpacked, err := unpackTags(tags)
+	unpacked, err := storerules.UnpackTags(tags)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (s *spot) putSource(op *move.Op) error {
 		return err
 	}
 	packed, _ := r[sourceTags].([]byte)
-	tags, err := unpackTags(packed)
+	tags, err := storerules.UnpackTags(packed)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (s *spot) putSource(op *move.Op) error {
 		if newest && tag == backend.Everybody {
 			limited = 0
 		}
-		if !newest || tag == backend.IDTag(id) || !leads(backend.Class(op.Class), tag) {
+		if !newest || tag == backend.IDTag(id) || !storerules.Leads(backend.Class(op.Class), tag) {
 			continue
 		}
 		if err := s.c.do("INSERT OR IGNORE INTO tags (part, tag, source) VALUES (?, ?, ?)", part, int64(tag), num); err != nil {

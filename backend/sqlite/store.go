@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // store is the backend.Store over one store.db.
@@ -82,10 +83,10 @@ func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
 	v, quiet := s.commits.load()
 	if known, ok := s.cache.value(v, name); quiet && ok {
-		if err := s.enter(ctx); err != nil {
+		if err := s.Enter(ctx); err != nil {
 			return nil, err
 		}
-		s.leave()
+		s.Leave()
 		return bytes.Clone(known), nil
 	}
 	err = s.query(ctx, func(c *conn) error {
@@ -126,6 +127,6 @@ func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 		if len(value) == 0 {
 			return t.c.do("DELETE FROM vals WHERE name = ?", name)
 		}
-		return t.c.do("INSERT OR REPLACE INTO vals (name, crc, data) VALUES (?, ?, ?)", name, checksum(value), value)
+		return t.c.do("INSERT OR REPLACE INTO vals (name, crc, data) VALUES (?, ?, ?)", name, storerules.Checksum(value), value)
 	})
 }

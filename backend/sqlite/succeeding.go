@@ -29,10 +29,10 @@ func (l *successionList) size() int {
 // succeeding reads through the cache what took the place of some versions: recall asks it of all that it finds. The result is of
 // version v while the store is.
 func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQuery) (out []backend.Succession, err error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return nil, err
 	}
-	s.leave()
+	s.Leave()
 	lists := make([]*successionList, len(q.Earlier))
 	known, nothing := 0, &successionList{}
 	s.cache.eachMarked(v, lasting, q.Part, q.Earlier, func(i int) {

@@ -59,10 +59,10 @@ func (f *file) room(ctx context.Context) (pages, free, mode int64, err error) {
 
 // give gives up to 1024 free pages back.
 func (s *store) give(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.Leave()
 	w, err := s.writer()
 	if err != nil {
 		return err

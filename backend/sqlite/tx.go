@@ -2,11 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // Bounds of what a store's writer remembers, in entries.
@@ -18,10 +17,10 @@ const (
 // bg is the ctx of queries inside a transaction, which run to their end.
 var bg = context.Background()
 
-// tx is what the changing calls of a store share: the connection, the ledger, the
-// counters of the call under way, and caches of small things looked up often. It
-// belongs to who has the writer's turn.
+// tx is what the changing calls of a store share: the rules, the connection, the ledger, and caches of small things looked up often.
+// It belongs to who has the writer's turn.
 type tx struct {
+	storerules.Tx
 	c       *conn
 	led     ledger // as of now
 	base    ledger // as committed
@@ -36,41 +35,12 @@ type tx struct {
 
 	parts    *lru[backend.Partition, int64]
 	names    *lru[int64, backend.Partition]
-	entities *lru[entityKey, entityRef]
-	aliases  map[int64]*aliases        // by partition; loaded when needed
-	stated   map[int64]map[string]bool // keys that sources name aliases of, by partition; loaded when needed
-	value    string                    // the name of the only thing that the call under way writes
-	since    *since                    // the store's
-	inserted bool                      // the call under way put new rows into the caches
-	dirty    bool                      // an earlier call of this transaction did
+	entities *lru[storerules.EntityKey, storerules.EntityRef]
+	value    string // the name of the only thing that the call under way writes
+	since    *since // the store's
+	dirty    bool   // an earlier call of this transaction put new rows into the caches
 
 	buf []byte // for checksums
-
-	// Of the call under way; settle writes them.
-	partSums map[int64]partSum
-	uses     map[int64]*use
-	dropped  []backend.Change // tombstones that it added to the feed
-	// keys for which it changed what sources say that they stand for
-	unweighed map[entityKey]bool
-}
-
-// partSum is a change of a partition's counters.
-type partSum struct{ items, chunks int64 }
-
-func (s partSum) plus(items, chunks int64) partSum {
-	return partSum{s.items + items, s.chunks + chunks}
-}
-
-// writeSums changes the counters of partitions.
-func writeSums(c *conn, sums map[int64]partSum) error {
-	for _, part := range slices.Sorted(maps.Keys(sums)) {
-		sum := sums[part]
-		err := c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.items, sum.chunks, part)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // lags is how far the counters are behind.
@@ -81,28 +51,23 @@ func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, epochs: e, succeeded: &s.succeeded, since: &s.since,
 		parts:    newLRU[backend.Partition, int64](partCacheSize),
 		names:    newLRU[int64, backend.Partition](partCacheSize),
-		entities: newLRU[entityKey, entityRef](entityCacheSize),
-		aliases:  make(map[int64]*aliases),
-		stated:   make(map[int64]map[string]bool),
-		partSums: make(map[int64]partSum),
-		uses:     make(map[int64]*use),
+		entities: newLRU[storerules.EntityKey, storerules.EntityRef](entityCacheSize),
 	}
-	s.lastSeq.Store(uint64(l.seq) << seqShift)
+	t.Tx = storerules.NewTx(rows{t}, &t.led.Numbers)
+	s.lastSeq.Store(uint64(l.Seq) << storerules.SeqShift)
 	return t
 }
 
 func (t *tx) mark() {
 	t.saved, t.lag.saved = t.led, t.lag.now
-	t.inserted, t.value = false, ""
-	t.dropped = nil
+	t.value = ""
+	t.Begin()
 }
 
 func (t *tx) undo() {
 	t.led, t.lag.now = t.saved, t.lag.saved
-	clear(t.partSums)
-	clear(t.uses)
-	clear(t.unweighed)
-	if t.inserted {
+	t.Clear()
+	if t.Inserted {
 		t.forget()
 	}
 }
@@ -112,27 +77,19 @@ func (t *tx) forget() {
 	t.parts.clear()
 	t.names.clear()
 	t.entities.clear()
-	clear(t.aliases)
-	clear(t.stated)
+	t.Forget()
 }
 
 func (t *tx) settle() error {
 	t.since.note(t.value)
-	if err := writeSums(t.c, t.partSums); err != nil {
-		return err
-	}
-	clear(t.partSums)
-	err := t.settleUses()
-	if err == nil {
-		err = t.settleStated()
-	}
-	t.dirty = t.dirty || t.inserted
+	err := t.Settle()
+	t.dirty = t.dirty || t.Inserted
 	return err
 }
 
 func (t *tx) prepare() error {
 	t.commits.begin()
-	if err := t.epochs.write(t.c, t.base.seq); err != nil {
+	if err := t.epochs.write(t.c, t.base.Seq); err != nil {
 		return err
 	}
 	if !t.lag.now.due(&t.led) {
@@ -150,7 +107,7 @@ func (t *tx) committed() {
 	t.base, t.lag.base = t.led, t.lag.now
 	t.dirty = false
 	t.epochs.committed()
-	t.lastSeq.Store(uint64(t.led.seq) << seqShift)
+	t.lastSeq.Store(uint64(t.led.Seq) << storerules.SeqShift)
 	t.commits.end()
 }
 
@@ -158,16 +115,10 @@ func (t *tx) aborted() {
 	t.epochs.aborted()
 	t.commits.end()
 	t.led, t.lag.now, t.wrote = t.base, t.lag.base, false
-	if t.dirty || t.inserted {
+	if t.dirty || t.Inserted {
 		t.forget()
 	}
-	t.dirty, t.inserted = false, false
-}
-
-// count changes the counters of a partition.
-func (t *tx) count(part int64, items, chunks int64) {
-	sum := t.partSums[part]
-	t.partSums[part] = sum.plus(items, chunks)
+	t.dirty, t.Inserted = false, false
 }
 
 // partID finds a partition; 0 when it is absent.
@@ -192,9 +143,9 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 	if err != nil || id != 0 {
 		return id, err
 	}
-	t.led.part++
-	id = t.led.part
-	t.inserted = true
+	t.led.Part++
+	id = t.led.Part
+	t.Inserted = true
 	t.parts.put(p, id)
 	t.names.put(id, p)
 	err = t.c.do("INSERT INTO parts (id, class, sub) VALUES (?, ?, ?)", id, int64(p.Class), p.Sub)

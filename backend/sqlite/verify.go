@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 var (
@@ -87,7 +88,7 @@ func checkVector(r *row, sum, data int) {
 		return
 	}
 	if b := r.checked(sum, data, "vector", r.int(0)); r.err == nil {
-		_, r.err = unpackVector(b)
+		_, r.err = storerules.UnpackVector(b)
 	}
 }
 
@@ -108,7 +109,7 @@ var checks = []tableCheck{
 		func(id int64) (string, int64) { return sourceIs(id >> pieceBits >> 3) }, func(r *row) { r.checked(1, 2, "content", r.int(0)) }},
 	{"SELECT source, crc, data FROM mentions WHERE source > ? ORDER BY source LIMIT ?", sourceIs, func(r *row) {
 		if b := r.checked(1, 2, "mentions", r.int(0)); r.err == nil {
-			_, r.err = unpackMentions(b)
+			_, r.err = storerules.UnpackMentions(b)
 		}
 	}},
 	{"SELECT " + relationCols + " FROM relations r WHERE r.num > ? ORDER BY r.num LIMIT ?",

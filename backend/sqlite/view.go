@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/move"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 // viewPage is how many rows are read at once.
@@ -144,7 +145,7 @@ func number(after []any) int64 {
 }
 
 func (v *view) parts(ctx context.Context, after []any, out *[]move.Row) error {
-	late := map[int64]partSum{}
+	late := map[int64]storerules.PartSum{}
 	if !v.live {
 		var err error
 		if late, err = behind(ctx, v.c); err != nil {
@@ -155,7 +156,7 @@ func (v *view) parts(ctx context.Context, after []any, out *[]move.Row) error {
 		WHERE p.id > ? ORDER BY p.id LIMIT ?`, func(r *row) error {
 		p := rowOf(move.Parts, r, 0)
 		more := late[r.int(0)]
-		p[3], p[4] = r.int(3)+more.items, r.int(4)+more.chunks
+		p[3], p[4] = r.int(3)+more.Items, r.int(4)+more.Chunks
 		*out = append(*out, p)
 		return nil
 	}, number(after), viewPage)
@@ -199,8 +200,8 @@ func (v *view) ledger(ctx context.Context, out *[]move.Row) error {
 		succession = r.int(0)
 		return nil
 	})
-	*out = append(*out, move.Row{int64(0), l.source, l.chunk, l.entity, l.relation, l.merge, l.event, l.part, succession, l.seq, l.feedStart,
-		l.states[backend.Completed], l.states[backend.Errored], l.retractions})
+	*out = append(*out, move.Row{int64(0), l.Source, l.Chunk, l.Entity, l.Relation, l.Merge, l.Event, l.Part, succession, l.Seq, l.FeedStart,
+		l.states[backend.Completed], l.states[backend.Errored], l.Retractions})
 	return err
 }
 
@@ -224,7 +225,7 @@ func (v *view) owned(ctx context.Context, source move.Row) (out []move.Owned, er
 		return nil, err
 	}
 	for _, b := range blobs {
-		out = append(out, move.Owned{Table: move.Blobs, Row: move.Row{num, int64(b.Kind), int64(checksum(b.Data)), b.Data}})
+		out = append(out, move.Owned{Table: move.Blobs, Row: move.Row{num, int64(b.Kind), int64(storerules.Checksum(b.Data)), b.Data}})
 	}
 	if last >= first {
 		var vectors []move.Owned
@@ -273,15 +274,15 @@ func (v *view) owned(ctx context.Context, source move.Row) (out []move.Owned, er
 func (v *view) mentions(ctx context.Context, num int64, out *[]move.Owned) (entities []int64, err error) {
 	err = v.c.each(ctx, "SELECT source, crc, data FROM mentions WHERE source = ?", func(r *row) error {
 		*out = append(*out, move.Owned{Table: move.Mentions, Row: rowOf(move.Mentions, r, 0)})
-		ms, err := unpackMentions(r.blob(2))
+		ms, err := storerules.UnpackMentions(r.blob(2))
 		if err != nil {
 			return err
 		}
 		seen := make(map[int64]bool, len(ms))
 		for _, m := range ms {
-			if !seen[m.entity] {
-				seen[m.entity] = true
-				entities = append(entities, m.entity)
+			if !seen[m.Entity] {
+				seen[m.Entity] = true
+				entities = append(entities, m.Entity)
 			}
 		}
 		return nil

@@ -86,7 +86,7 @@ func TestFailuresInAGroup(t *testing.T) {
 			name := fmt.Sprintf("r%d-%d-%v", round, i, fail)
 			wg.Go(func() {
 				err := s.change(context.Background(), func(tx *tx) error {
-					if _, err := tx.accept(&item(name)[0]); err != nil {
+					if _, err := tx.Accept(item(name)); err != nil {
 						return err
 					}
 					if fail {
@@ -151,7 +151,7 @@ func TestPanicInATransaction(t *testing.T) {
 	_, s := openTest(t)
 	assert.PanicsWithValue(t, "boom", func() {
 		_ = s.change(t.Context(), func(tx *tx) error {
-			if _, err := tx.accept(&item("never")[0]); err != nil {
+			if _, err := tx.Accept(item("never")); err != nil {
 				return err
 			}
 			panic("boom")

@@ -1,4 +1,4 @@
-package sqlite
+package storerules
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// gate counts calls in and lets Close wait for them.
-type gate struct {
+// Gate counts calls in and lets Close wait for them.
+type Gate struct {
 	closing atomic.Bool
 	pause   atomic.Pointer[chan struct{}] // closed when calls may come in again; nil: they may
 	mu      sync.RWMutex                  // held for reading by each call
 }
 
-// enter starts a call; when it returns nil the caller owes a leave.
-func (g *gate) enter(ctx context.Context) error {
+// Enter starts a call; when it returns nil the caller owes a Leave.
+func (g *Gate) Enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -38,11 +38,15 @@ func (g *gate) enter(ctx context.Context) error {
 	return backend.ErrClosed
 }
 
-func (g *gate) leave() { g.mu.RUnlock() }
+// Closing reports whether new calls are turned away.
+func (g *Gate) Closing() bool { return g.closing.Load() }
 
-// alone runs f while no call is under way, and reports whether there was such a moment: those that are are waited for a while, and new
+// Leave ends a call.
+func (g *Gate) Leave() { g.mu.RUnlock() }
+
+// Alone runs f while no call is under way, and reports whether there was such a moment: it waits a while for those that are, and new
 // ones wait that long at most, and for f.
-func (g *gate) alone(wait time.Duration, f func()) bool {
+func (g *Gate) Alone(wait time.Duration, f func()) bool {
 	again := make(chan struct{})
 	if !g.pause.CompareAndSwap(nil, &again) {
 		return false
@@ -61,9 +65,8 @@ func (g *gate) alone(wait time.Duration, f func()) bool {
 	return true
 }
 
-// shut turns new calls away, waits for those under way and reports whether it was the
-// first to do so. A second caller waits as well.
-func (g *gate) shut() (first bool) {
+// Shut turns new calls away, waits for those under way and reports whether it was the first to do so. A second caller waits as well.
+func (g *Gate) Shut() (first bool) {
 	first = !g.closing.Swap(true)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,4 +1,4 @@
-package sqlite
+package storerules
 
 // aliases is what keys of a partition were folded into.
 type aliases struct {
@@ -27,7 +27,7 @@ func (a *aliases) remove(key string) {
 }
 
 // chain returns the keys that a key was folded into, itself first.
-func (t *tx) chain(part int64, key string) ([]string, error) {
+func (t *Tx) chain(part int64, key string) ([]string, error) {
 	aliases, err := t.aliasesOf(part)
 	if err != nil {
 		return nil, err
@@ -40,18 +40,15 @@ func (t *tx) chain(part int64, key string) ([]string, error) {
 }
 
 // aliasesOf returns the aliases of a partition; few have any.
-func (t *tx) aliasesOf(part int64) (*aliases, error) {
+func (t *Tx) aliasesOf(part int64) (*aliases, error) {
 	if m, ok := t.aliases[part]; ok {
 		return m, nil
 	}
-	if len(t.aliases) >= partCacheSize {
+	if len(t.aliases) >= partCache {
 		clear(t.aliases)
 	}
 	m := new(aliases)
-	err := t.c.each(bg, "SELECT key, into_key FROM aliases WHERE part = ?", func(r *row) error {
-		m.add(r.str(0), r.str(1))
-		return nil
-	}, part)
+	err := t.Rows.Aliases(part, m.add)
 	if err == nil {
 		t.aliases[part] = m
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package storerules
 
 import (
 	"testing"
@@ -18,14 +18,14 @@ func TestPackedVectors(t *testing.T) {
 		"halves": {[]float32{.5, -.25, 0, 1. / (1 << 24), 65504}, 11}, "floats": {[]float32{.5, .1}, 8}, "large": {[]float32{1, 70000}, 8},
 		"one": {[]float32{1}, 3}, "none": {[]float32{}, 0},
 	} {
-		b := packVector(x.v)
+		b := PackVector(x.v)
 		assert.Len(t, b, x.size, name)
-		got, err := unpackVector(b)
+		got, err := UnpackVector(b)
 		require.NoError(t, err, name)
 		assert.Equal(t, x.v, got, name)
 	}
 	for _, b := range [][]byte{make([]byte, 6), make([]byte, 7), {halfMark, 0, 0}, {1, 2}} {
-		_, err := unpackVector(b)
+		_, err := UnpackVector(b)
 		require.ErrorIs(t, err, backend.ErrCorrupt)
 	}
 }

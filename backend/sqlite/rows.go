@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
+)
+
+// head is what the changing calls need of a version.
+type head = storerules.Head
+
+// rows is the SQL of the rules that all stores share. Its methods stand in the files of what they are about.
+type rows struct{ t *tx }
+
+var _ storerules.Rows = rows{}
+
+func (x rows) PartID(p backend.Partition) (int64, error)      { return x.t.partID(p) }
+func (x rows) PartName(part int64) (backend.Partition, error) { return x.t.partName(part) }
+func (x rows) ForgetAll()                                     { x.t.forget() }
+func (x rows) MoveState(from, to backend.State)               { x.t.led.move(from, to) }
+
+func (x rows) Parts(sub string) (parts []int64, err error) {
+	err = x.t.c.each(bg, "SELECT id FROM parts WHERE sub = ?", func(r *row) error {
+		parts = append(parts, r.int(0))
+		return nil
+	}, sub)
+	return parts, err
+}
+
+func (x rows) RemovePart(part int64) error {
+	for _, sql := range []string{
+		"DELETE FROM merges WHERE part = ?",
+		"DELETE FROM aliases WHERE part = ?",
+		"DELETE FROM entities WHERE part = ?",
+		"DELETE FROM counters WHERE id = ?",
+		"DELETE FROM parts WHERE id = ?",
+	} {
+		if err := x.t.c.do(sql, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x rows) CountPart(part int64, sum storerules.PartSum) error {
+	return addToPart(x.t.c, part, sum)
+}
+
+func addToPart(c *conn, part int64, sum storerules.PartSum) error {
+	return c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.Items, sum.Chunks, part)
+}
+
+func (x rows) Version(num int64) (v *head, err error) {
+	_, err = x.t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE num = ?", func(r *row) error {
+		v = readHead(r)
+		return nil
+	}, num)
+	return v, err
+}
+
+func (x rows) Item(part int64, id string) (v *head, err error) {
+	if part == 0 {
+		return nil, nil
+	}
+	err = x.t.c.each(bg, "SELECT "+headCols+" FROM sources INDEXED BY sources_item WHERE hash = ? AND part = ? AND newest = 1",
+		func(r *row) error {
+			if v == nil && r.str(2) == id {
+				v = readHead(r)
+			}
+			return nil
+		}, hashOf(0, id), part)
+	return v, err
+}
+
+// heads reads the versions that a query finds.
+func (x rows) heads(sql string, args ...any) (out []*head, err error) {
+	err = x.t.c.each(bg, "SELECT "+headCols+" FROM sources "+sql, func(r *row) error {
+		out = append(out, readHead(r))
+		return nil
+	}, args...)
+	return out, err
+}
+
+func (x rows) Newest(part int64, limit int) ([]*head, error) {
+	return x.heads("INDEXED BY sources_list WHERE part = ? AND newest = 1 LIMIT ?", part, limit)
+}
+
+func (x rows) Expired(now time.Time, limit int) (nums []int64, err error) {
+	err = x.t.c.each(bg, `SELECT num FROM sources INDEXED BY sources_expires
+		WHERE expires IS NOT NULL AND expires <= ? ORDER BY expires LIMIT ?`, func(r *row) error {
+		nums = append(nums, r.int(0))
+		return nil
+	}, storerules.Micros(now), limit)
+	return nums, err
+}
+
+func (x rows) NextExpiry() (next time.Time, err error) {
+	_, err = x.t.c.one(bg, `SELECT expires FROM sources INDEXED BY sources_expires
+		WHERE expires IS NOT NULL ORDER BY expires LIMIT 1`, func(r *row) error {
+		next = r.time(0)
+		return nil
+	})
+	return next, err
+}
+
+func (x rows) SetReplaced(v *head) error {
+	if err := x.t.limitStated(v, true); err != nil {
+		return err
+	}
+	return x.t.c.do("UPDATE sources SET newest = 0 WHERE num = ?", v.Num)
+}
+
+func (x rows) RemoveTags(v *head) error {
+	for _, tag := range v.Tags {
+		if err := x.t.c.do("DELETE FROM tags WHERE part = ? AND tag = ? AND source = ?", v.Part, int64(tag), v.Num); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x rows) RemoveChunks(v *head) error {
+	last := v.First + v.Chunks - 1
+	if v.Lanes > 1 {
+		err := x.t.c.do("DELETE FROM lane_vectors WHERE id BETWEEN ? AND ?", v.First<<laneBits, last<<laneBits|int64(backend.LaneCount-1))
+		if err != nil {
+			return err
+		}
+	}
+	if err := x.t.c.do("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", v.First, last); err != nil {
+		return err
+	}
+	return x.t.c.do("DELETE FROM chunks WHERE num BETWEEN ? AND ?", v.First, last)
+}
+
+func (x rows) RemoveBlobs(num int64) error { return x.t.removeBlobs(num) }
+
+func (x rows) StoreBlobs(num int64, blobs []backend.Blob, replace bool) error {
+	return x.t.storeBlobs(num, blobs, replace)
+}
+
+func (x rows) RemoveSource(num int64) error {
+	return x.t.c.do("DELETE FROM sources WHERE num = ?", num)
+}
+
+func (x rows) EndSource(v *head, state backend.State, code, message string) error {
+	return x.t.c.do(`UPDATE sources SET state = ?, error_code = ?, error_message = ?, token = '', lease = NULL,
+		not_before = NULL, due = 0, graph = ?, seq_graph = ? WHERE num = ?`,
+		int64(state), code, message, v.Graph, v.SeqGraph, v.Num)
+}
+
+func (x rows) AddEvent(num int64, p backend.Partition, v *head, state backend.State, code, message string) error {
+	return x.t.c.do(`INSERT INTO events (seq, class, sub, item, source, status, error_code, error_message, at, epoch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, int64(p.Class), p.Sub, v.ID, v.Num,
+		int64(state), code, message, storerules.Stamp(time.Now()), x.t.epochs.now)
+}

@@ -1,0 +1,154 @@
+package storerules
+
+import (
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Flags of a stored relation.
+const (
+	Functional = 1
+	Retracts   = 2
+)
+
+// Ends returns the keys that a relation uses; a fact with a literal object has one.
+func Ends(from, to string) []string {
+	if to == "" || to == from {
+		return []string{from}
+	}
+	return []string{from, to}
+}
+
+func (t *Tx) addRelation(v *Head, in *backend.Relation) error {
+	t.Numbers.Relation++
+	f := Fact{Num: t.Numbers.Relation, Source: v.Num, Ord: Micros(About(in)), Object: in.Object, KnownFrom: Stamp(in.KnownFrom)}
+	from, err := t.use(v.Part, in.FromKey, 0, nil)
+	if err != nil {
+		return err
+	}
+	to := end{found: true, alone: true}
+	switch in.ToKey {
+	case "":
+	case in.FromKey:
+		to = from
+	default:
+		if to, err = t.use(v.Part, in.ToKey, 0, nil); err != nil {
+			return err
+		}
+	}
+	f.From, f.To = from.num, to.num
+	if in.Functional {
+		f.Flags |= Functional
+	}
+	if in.Retracts {
+		f.Flags |= Retracts
+		f.KnownTo = f.KnownFrom // a retraction is never believed
+		t.Numbers.Retractions++
+	}
+	if err := t.Rows.AddRelation(v, in, &f); err != nil {
+		return err
+	}
+	return t.weighNew(v.Part, &f, &from, &to)
+}
+
+// clearRelations removes the relations of a version and gives back what they retired.
+func (t *Tx) clearRelations(v *Head) error {
+	gone, keys, err := t.Rows.FactsOf(v.Num)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	if err := t.Rows.RemoveRelations(v.Num); err != nil {
+		return err
+	}
+	nums := make([]int64, len(gone))
+	for i := range gone {
+		nums[i] = gone[i].Num
+		if gone[i].Flags&Retracts != 0 {
+			t.Numbers.Retractions--
+		}
+	}
+	retired, err := t.Rows.RetiredBy(nums)
+	if err != nil {
+		return err
+	}
+	if err := t.weighAll(v.Part, retired); err != nil {
+		return err
+	}
+	// Only now: weighing follows entities that may go.
+	for _, k := range keys {
+		for _, key := range Ends(k[0], k[1]) {
+			if err := t.unuse(v.Part, key, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Believed reports whether a relation is believed at the time that q asks for, and dated where q asks for that; with AsOf it may be
+// retired.
+func Believed(r *backend.Relation, q *backend.RelationQuery) bool {
+	switch {
+	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
+		return false
+	case q.AllTime:
+		return Within(q.AsOf, r.ValidFrom, r.ValidTo)
+	case r.Retracts || !q.KnownAt.IsZero() && r.KnownFrom.After(q.KnownAt):
+		return false
+	}
+	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
+}
+
+// HeldAt reports whether a relation held at the time that q asks for. first reports whether no functional rival that was known comes
+// before a relation, stored reads one by its number.
+func HeldAt(r *backend.Relation, q *backend.RelationQuery, first func(*backend.Relation) (bool, error), stored func(num int64) (backend.Relation, error)) (bool, error) {
+	from, to := r.ValidFrom, r.ValidTo
+	if from.IsZero() && r.Functional {
+		isFirst, err := first(r)
+		if err != nil {
+			return false, err
+		}
+		if !isFirst {
+			from = About(r)
+		}
+	}
+	for num := r.SupersededBy; num != 0; {
+		by, err := stored(num)
+		if err != nil {
+			return false, err
+		}
+		if num = by.SupersededBy; !q.KnownAt.IsZero() && by.KnownFrom.After(q.KnownAt) {
+			continue
+		}
+		if began := Began(&by); to.IsZero() || began.Before(to) {
+			to = began
+		}
+		break
+	}
+	return Within(q.AsOf, from, to), nil
+}
+
+// About is the moment that a relation speaks of.
+func About(r *backend.Relation) time.Time {
+	if r.Asserted.IsZero() {
+		return r.KnownFrom
+	}
+	return r.Asserted
+}
+
+// Began is when a relation began to hold, or its object ceased to.
+func Began(r *backend.Relation) time.Time {
+	switch {
+	case r.Retracts && !r.ValidTo.IsZero():
+		return r.ValidTo
+	case !r.Retracts && !r.ValidFrom.IsZero():
+		return r.ValidFrom
+	}
+	return About(r)
+}
+
+// Within reports whether a time lies in a half-open period; the zero time does in all.
+func Within(at, from, to time.Time) bool {
+	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
+}

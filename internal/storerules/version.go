@@ -1,0 +1,260 @@
+package storerules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Head is what the changing calls need of a version.
+type Head struct {
+	Num, Rev, Part               int64
+	ID                           string
+	State                        backend.State
+	Newest, Indexed, Graph       bool
+	Token                        string
+	Older                        int64 // the version behind a newest one, 0 for none; it may be gone
+	First, Chunks                int64 // the first chunk, and how many there are
+	SeqChunks, SeqTags, SeqGraph int64 // where the feed has them, 0: nowhere
+	Lane                         backend.Lane
+	Lanes                        int64 // a bit for each that is filled
+	SeqLane                      [backend.LaneCount]int64
+	Tags                         []uint64
+	Created                      any // as it is stored
+}
+
+// Is reports whether v is the version that a caller has read; v may be nil.
+func (v *Head) Is(read backend.Version) bool {
+	return v != nil && v.Num == read.Num && v.Rev == read.Rev
+}
+
+// Find reads the newest version of an id in a partition; [backend.ErrNotFound] when there is none.
+func (t *Tx) Find(p backend.Partition, id string) (*Head, error) {
+	part, err := t.Rows.PartID(p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.Rows.Item(part, id)
+	if err == nil && v == nil {
+		err = backend.ErrNotFound
+	}
+	return v, err
+}
+
+// Held reads the version that token has claimed, nil when the claim was lost.
+func (t *Tx) Held(num int64, token string) (*Head, error) {
+	if token == "" {
+		return nil, nil
+	}
+	v, err := t.Rows.Version(num)
+	if err != nil || v == nil || v.Token != token || !v.Newest {
+		return nil, err
+	}
+	return v, nil
+}
+
+// EachHeld calls do with each version that is still held under its token, and reports which were. what names the call in errors.
+func EachHeld[T any](t *Tx, what string, items []T, of func(*T) (num int64, token string), do func(*Head, *T) error) ([]bool, error) {
+	ok := make([]bool, len(items))
+	for i := range items {
+		num, token := of(&items[i])
+		v, err := t.Held(num, token)
+		if err == nil && v != nil {
+			ok[i] = true
+			err = do(v, &items[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s source %d: %w", what, num, err)
+		}
+	}
+	return ok, nil
+}
+
+// CheckBlobs checks the kinds of content.
+func CheckBlobs(blobs []backend.Blob) error {
+	for _, b := range blobs {
+		if b.Kind < backend.Original || b.Kind > backend.Past {
+			return fmt.Errorf("content kind %d is unknown", b.Kind)
+		}
+	}
+	return nil
+}
+
+// Leads reports whether lists of a class can be led by a tag.
+func Leads(class backend.Class, tag uint64) bool {
+	return class != backend.Raw || tag != backend.Everybody
+}
+
+// Move counts the new state of v.
+func (t *Tx) Move(v *Head, to backend.State) {
+	t.Rows.MoveState(v.State, to)
+	v.State = to
+}
+
+// ClearContent removes the chunks and the graph of a version, and it from the feed.
+func (t *Tx) ClearContent(v *Head) error {
+	if err := t.clearGraph(v); err != nil {
+		return err
+	}
+	for _, seq := range []*int64{&v.SeqChunks, &v.SeqTags, &v.SeqGraph, &v.SeqLane[1], &v.SeqLane[2], &v.SeqLane[3]} {
+		if err := t.takeBack(seq); err != nil {
+			return err
+		}
+	}
+	if v.Chunks == 0 {
+		return nil
+	}
+	t.Count(v.Part, 0, -v.Chunks)
+	err := t.Rows.RemoveChunks(v)
+	v.First, v.Chunks = 0, 0
+	return err
+}
+
+// removeVersion removes a version with everything of it. The counter of items is the caller's.
+func (t *Tx) removeVersion(v *Head) error {
+	if v.Newest {
+		if err := t.Rows.RemoveTags(v); err != nil {
+			return err
+		}
+		t.Rows.MoveState(v.State, 0)
+	}
+	if err := t.ClearContent(v); err != nil {
+		return err
+	}
+	if err := t.Rows.RemoveSuccessions(v.Num); err != nil {
+		return err
+	}
+	if v.Indexed {
+		if err := t.drop(v); err != nil {
+			return err
+		}
+	}
+	if err := t.Rows.RemoveBlobs(v.Num); err != nil {
+		return err
+	}
+	return t.Rows.RemoveSource(v.Num)
+}
+
+// RemoveOlder removes the indexed version behind a newest one, if there still is one.
+func (t *Tx) RemoveOlder(v *Head) error {
+	if v.Older == 0 {
+		return nil
+	}
+	older, err := t.Rows.Version(v.Older)
+	v.Older = 0
+	if err != nil || older == nil {
+		return err
+	}
+	return t.removeVersion(older)
+}
+
+// RemoveItem removes all versions of the item whose newest is v.
+func (t *Tx) RemoveItem(v *Head) error {
+	if err := t.RemoveOlder(v); err != nil {
+		return err
+	}
+	t.Count(v.Part, -1, 0)
+	return t.removeVersion(v)
+}
+
+// Delete removes items, see [backend.Intake].
+func (t *Tx) Delete(part backend.Partition, ids []string, o backend.DeleteOptions) ([]backend.DeleteResult, error) {
+	out := make([]backend.DeleteResult, len(ids))
+	id, err := t.Rows.PartID(part)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ids {
+		v, err := t.Rows.Item(id, ids[i])
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			continue
+		}
+		out[i] = backend.DeleteResult{Found: true, Indexing: !v.State.Terminal(), Conflict: o.Conflicts(i, backend.Version{Num: v.Num, Rev: v.Rev})}
+		if out[i].Indexing && o.KeepIndexing || out[i].Conflict {
+			continue
+		}
+		if err := t.RemoveItem(v); err != nil {
+			return nil, fmt.Errorf("delete %q: %w", ids[i], err)
+		}
+	}
+	return out, nil
+}
+
+// DeleteSub removes up to limit items of a sub-tenant and, when none are left, the sub-tenant. It returns how many items went.
+func (t *Tx) DeleteSub(sub string, limit int) (n int, err error) {
+	parts, err := t.Rows.Parts(sub)
+	if err != nil {
+		return 0, err
+	}
+	left := false
+	for _, part := range parts {
+		found, err := t.Rows.Newest(part, max(limit-n, 0)+1)
+		if err != nil {
+			return 0, err
+		}
+		for _, v := range found {
+			if n >= limit {
+				left = true
+				break
+			}
+			if err := t.RemoveItem(v); err != nil {
+				return 0, fmt.Errorf("delete %q: %w", v.ID, err)
+			}
+			n++
+		}
+	}
+	if left {
+		return n, nil
+	}
+	return n, t.forgetSub(sub, parts, n > 0)
+}
+
+// forgetSub removes what an empty sub-tenant leaves behind; changed reports whether indexes may still know it.
+func (t *Tx) forgetSub(sub string, parts []int64, changed bool) error {
+	// What the removals of this call left in memory belongs to rows that go now.
+	if err := t.Settle(); err != nil {
+		return err
+	}
+	t.Rows.ForgetAll()
+	for _, part := range parts {
+		if err := t.Rows.RemovePart(part); err != nil {
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return t.dropSub(sub)
+}
+
+// Expire removes up to limit versions that have expired, and returns how many went and when the next one expires.
+func (t *Tx) Expire(now time.Time, limit int) (n int, next time.Time, err error) {
+	nums, err := t.Rows.Expired(now, max(limit, 0))
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	for _, num := range nums {
+		v, err := t.Rows.Version(num)
+		if err != nil {
+			return 0, time.Time{}, err
+		}
+		switch {
+		case v == nil: // went with a newer version
+			continue
+		case v.Newest:
+			err = t.RemoveItem(v)
+		default:
+			err = t.removeVersion(v)
+		}
+		if err != nil {
+			return 0, time.Time{}, fmt.Errorf("expire %q: %w", v.ID, err)
+		}
+		n++
+	}
+	next, err = t.Rows.NextExpiry()
+	return n, next, err
+}
