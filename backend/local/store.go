@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/contextmem/contextmem/internal/simd"
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
@@ -171,6 +172,9 @@ func largest(vs []placed) *vector.Segment {
 	return s
 }
 
+// vectorPadding is as much as a buffer for a vector has to be longer than that.
+const vectorPadding = simd.AlignF32
+
 // writeVectors adds the sections of vectors of one length, by rising row. flat
 // writes them quickly, without a structure to search many of them by.
 func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, flat bool) error {
@@ -187,9 +191,10 @@ func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, fla
 	for i, v := range vs {
 		rows[i] = v.row
 	}
+	buf := make([]float32, dim+vectorPadding)
 	err := w.section(secVectors, func(out io.Writer) error {
 		return vector.WriteSegment(out, dim, vector.InnerProduct, len(vs), func(i int) []float32 {
-			return vs[i].part.search.Vector(vs[i].place)
+			return vs[i].part.search.Vector(vs[i].place, buf)
 		}, opts)
 	})
 	if err != nil {

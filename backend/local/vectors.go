@@ -20,7 +20,7 @@ type vectorPart struct {
 	search interface {
 		Search(ctx context.Context, q *vector.Query, dst []vector.Hit) ([]vector.Hit, error)
 		Score(ctx context.Context, q []float32, places []uint32, dst []float32) ([]float32, error)
-		Vector(place uint32) []float32
+		Vector(place uint32, buf []float32) []float32
 		Len() int
 	}
 	places places // of the rows

@@ -36,6 +36,11 @@ func prefetch(p *byte, n int)
 //go:noescape
 func addScaledAVX2(dst *float32, row *uint8, scale float32, n int)
 
+// n values, n above 0 and a multiple of AlignF32.
+//
+//go:noescape
+func halvesF16C(dst *float32, src *uint16, n int)
+
 // n records of stride bytes, factor and offset at meta; n above 0.
 
 //go:noescape
@@ -133,4 +138,15 @@ func addScaled(dst []float32, row []uint8, scale float32) {
 		return
 	}
 	addScaledAVX2(&dst[0], &row[0], scale, len(dst))
+}
+
+// f16c tells of an extension that processors with AVX2 have, but that a virtual one may hide.
+var f16c = active != Generic && cpu.X86.HasF16C
+
+func halves(dst []float32, src []uint16) {
+	if f16c {
+		halvesF16C(&dst[0], &src[0], len(dst))
+		return
+	}
+	halvesGeneric(dst, src)
 }

@@ -15,6 +15,9 @@ func levels() []kernels {
 			add:  func(dst []float32, row []uint8, scale float32) { addScaledAVX2(&dst[0], &row[0], scale, len(dst)) },
 		})
 	}
+	if f16c {
+		ks[len(ks)-1].halves = func(dst []float32, src []uint16) { halvesF16C(&dst[0], &src[0], len(dst)) }
+	}
 	if best(supported()) >= AVX512 {
 		ks = append(ks, kernels{
 			name: "avx512",

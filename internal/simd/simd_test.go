@@ -19,9 +19,10 @@ type kernels struct {
 	bits   func(dst []float32, recs []byte, b *BitQuery)
 	pick   func(dst []float32, recs []byte, positions []uint32, b *BitQuery) // nil: by bits
 	add    func(dst []float32, row []uint8, scale float32)                   // nil: by the level below
+	halves func(dst []float32, src []uint16)                                 // nil: by the level below
 }
 
-var portable = kernels{name: "generic", dotU8: dotU8Generic, dotF32: dotF32Generic, bits: estimateBitsGeneric, add: addScaledGeneric}
+var portable = kernels{name: "generic", dotU8: dotU8Generic, dotF32: dotF32Generic, bits: estimateBitsGeneric, add: addScaledGeneric, halves: halvesGeneric}
 
 // unaligned returns n values whose first lies off bytes behind a 64-byte boundary.
 func unaligned[T any](n, off int) []T {

@@ -17,13 +17,16 @@ import (
 //	footer    a CRC-32C (Castagnoli) of each section, then one of those sums
 //
 // The header has, by offset: 0 magic, 8 version, 12 metric, 16 dimensions, 20
-// rows, 24 kind, 28 lists, 32 zeros, 40 size of the file, 48 the probing width for
+// rows, 24 kind, 28 lists, 32 flags, 36 zeros, 40 size of the file, 48 the probing width for
 // each of recallPoints (float32), 124 CRC-32C of bytes 0 to 123.
 const (
 	headerSize    = 128
 	headerSumAt   = 124
 	widthsAt      = 48
 	formatVersion = 1
+	halvesVersion = 2 // of segments with flagHalves, which were not there before
+	flagsAt       = 32
+	flagHalves    = 1 // header.halves
 	sectionAlign  = 64
 )
 
@@ -48,6 +51,7 @@ type header struct {
 	n      int
 	kind   kind
 	lists  int
+	halves bool // rows of 16-bit numbers instead of float32, which is the same for them
 	widths [len(recallPoints)]float32
 }
 
@@ -56,7 +60,7 @@ type header struct {
 const (
 	secCodes          = iota // [n][codeStride]uint8, by position
 	secScales                // [n]float32, of the codes
-	secFloats                // [n][floatStride]float32, in row order
+	secFloats                // [n][floatStride]float32, in row order; see header.halves
 	secRows                  // [n]uint32, the row at a position
 	secPositions             // [n]uint32, the position of a row
 	secRecords               // [n][recordStride]byte, by position; see record
@@ -78,7 +82,7 @@ func (h *header) layout() (spans [numSections]span, footer, size int) {
 	sizes := [numSections]int{
 		secCodes:  h.n * codeStride(h.dim),
 		secScales: h.n * 4,
-		secFloats: h.n * floatStride(h.dim) * 4,
+		secFloats: h.n * h.rowBytes(),
 	}
 	if h.kind != kindExact {
 		sizes[secRows] = h.n * 4
@@ -100,12 +104,24 @@ func (h *header) layout() (spans [numSections]span, footer, size int) {
 	return spans, at, at + 4*(numSections+1)
 }
 
+// rowBytes is the length of a row of secFloats.
+func (h *header) rowBytes() int {
+	if h.halves {
+		return 2 * floatStride(h.dim)
+	}
+	return 4 * floatStride(h.dim)
+}
+
 // encode returns the header's bytes.
 func (h *header) encode() []byte {
 	b := make([]byte, headerSize)
 	copy(b, magic[:])
 	le := binary.LittleEndian
 	le.PutUint32(b[8:], formatVersion)
+	if h.halves {
+		le.PutUint32(b[8:], halvesVersion)
+		le.PutUint32(b[flagsAt:], flagHalves)
+	}
 	le.PutUint32(b[12:], uint32(h.metric))
 	le.PutUint32(b[16:], uint32(h.dim))
 	le.PutUint32(b[20:], uint32(h.n))
@@ -129,7 +145,7 @@ func decodeHeader(data []byte) (*header, error) {
 		return nil, fmt.Errorf("%w: %d bytes", ErrFormat, len(data))
 	case [8]byte(data) != magic:
 		return nil, fmt.Errorf("%w: foreign magic", ErrFormat)
-	case le.Uint32(data[8:]) != formatVersion:
+	case le.Uint32(data[8:]) != formatVersion && le.Uint32(data[8:]) != halvesVersion:
 		return nil, fmt.Errorf("%w: version %d, want %d", ErrFormat, le.Uint32(data[8:]), formatVersion)
 	case le.Uint32(data[headerSumAt:]) != crc32.Checksum(data[:headerSumAt], castagnoli):
 		return nil, fmt.Errorf("%w: header checksum", ErrFormat)
@@ -140,6 +156,7 @@ func decodeHeader(data []byte) (*header, error) {
 		n:      int(le.Uint32(data[20:])),
 		kind:   kind(le.Uint32(data[24:])),
 		lists:  int(le.Uint32(data[28:])),
+		halves: le.Uint32(data[8:]) == halvesVersion && le.Uint32(data[flagsAt:])&flagHalves != 0,
 	}
 	for i := range h.widths {
 		h.widths[i] = math.Float32frombits(le.Uint32(data[widthsAt+4*i:]))
@@ -244,15 +261,16 @@ var littleEndian = func() bool {
 
 // view returns the numbers that lie in b, in place. b begins at a multiple of 4
 // and its length is a multiple of T's size.
-func view[T float32 | uint32](b []byte) []T {
+func view[T float32 | uint32 | uint16](b []byte) []T {
 	if len(b) == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
+	var one T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
 }
 
 // bytesOf returns the bytes of x, in place.
-func bytesOf[T float32 | uint32 | uint64](x []T) []byte {
+func bytesOf[T float32 | uint32 | uint64 | uint16](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }

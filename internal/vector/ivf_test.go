@@ -260,14 +260,15 @@ func TestSegmentConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// damagedSegments are the three kinds, small, and both sizes of records.
+// damagedSegments are the three kinds, small, both sizes of records, and rows of 16-bit numbers.
 func damagedSegments(t testing.TB) [][]byte {
-	gen, half, wide := newClusters(7, 20, 5, 1), newClusters(7, 128, 5, 1), newClusters(7, 200, 5, 1)
+	gen, narrow, wide := newClusters(7, 20, 5, 1), newClusters(7, 128, 5, 1), newClusters(7, 200, 5, 1)
 	return [][]byte{
 		segmentBytes(t, 20, InnerProduct, gen.take(150), nil),
 		segmentBytes(t, 20, InnerProduct, gen.take(150), smallIVF),
-		segmentBytes(t, 128, InnerProduct, half.take(150), smallIVF),
+		segmentBytes(t, 128, InnerProduct, narrow.take(150), smallIVF),
 		segmentBytes(t, 200, Cosine, wide.take(150), smallIVF),
+		segmentBytes(t, 128, InnerProduct, halved(narrow.take(150)), smallIVF),
 	}
 }
 
@@ -325,12 +326,12 @@ func useDamaged(t *testing.T, data []byte) {
 			hits, err := s.Search(t.Context(), q, nil)
 			require.NoError(t, err)
 			for _, h := range hits {
-				require.NotNil(t, s.Vector(h.Row))
+				require.NotNil(t, s.Vector(h.Row, nil))
 			}
 		}
 	}
 	for _, row := range []uint32{0, uint32(s.Len() - 1), uint32(s.Len()), math.MaxUint32} {
-		s.Vector(row)
+		s.Vector(row, nil)
 	}
 }
 
@@ -385,7 +386,7 @@ func TestOpenSegmentUnaligned(t *testing.T) {
 		s, err := OpenSegment(buf)
 		require.NoError(t, err)
 		require.NoError(t, s.Verify())
-		assert.Equal(t, vs[149], s.Vector(149))
+		assert.Equal(t, vs[149], s.Vector(149, nil))
 		hits, err := s.Search(t.Context(), &Query{Vector: vs[3], K: 1, Recall: .99}, nil)
 		require.NoError(t, err)
 		assert.Equal(t, brute(vs, InnerProduct, &Query{Vector: vs[3], K: 1}), hits)

@@ -99,8 +99,8 @@ func alignedBytes(n int) []byte {
 }
 
 // Vector returns row's vector: as it was given, or normalised under Cosine. It
-// must not be changed. It returns nil when there is no such row.
-func (m *Mem) Vector(row uint32) []float32 {
+// must not be changed. It returns nil when there is no such row. No buffer is needed.
+func (m *Mem) Vector(row uint32, _ []float32) []float32 {
 	if row >= m.n.Load() {
 		return nil
 	}
@@ -135,7 +135,9 @@ func (m *Mem) floatRow(row uint32, _ *rowBuf) []float32 {
 	return (*m.chunks.Load())[row/chunkRows].floats[i*fs : (i+1)*fs]
 }
 
-func (m *Mem) floatRun(first uint32) []float32 { return (*m.chunks.Load())[first/chunkRows].floats }
+func (m *Mem) floatRun(first uint32, _ *rowBuf) []float32 {
+	return (*m.chunks.Load())[first/chunkRows].floats
+}
 
 func (m *Mem) rowScale(row uint32) float32 {
 	return (*m.chunks.Load())[row/chunkRows].scales[row%chunkRows]

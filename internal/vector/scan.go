@@ -284,14 +284,15 @@ func (s *search) masked(codes []uint8, scales []float32, first uint32, w uint64)
 type floats interface {
 	floatRow(row uint32, buf *rowBuf) []float32
 	// floatRun returns the rows from a multiple of chunkRows on, so many of them or all that are
-	// left, in place.
-	floatRun(first uint32) []float32
+	// left, in place or in buf.
+	floatRun(first uint32, buf *rowBuf) []float32
 }
 
 // rowBuf is the room for a row that has to be read.
 type rowBuf struct {
-	row []float32
-	err error // the first
+	row    []float32
+	halves []uint16 // before they are float32
+	err    error    // the first
 }
 
 // score returns a row's float32 score; not a number when the row cannot be read.
@@ -354,7 +355,7 @@ func (s *search) all(f floats, n int) {
 		var scores [chunkRows]float32
 		for first := 0; first < n; first += len(scores) {
 			run := scores[:min(len(scores), n-first)]
-			simd.DotF32(run, f.floatRun(uint32(first)), s.q)
+			simd.DotF32(run, f.floatRun(uint32(first), &s.buf), s.q)
 			if s.best.limit > n { // all of them
 				floor := s.best.floor
 				for i, x := range run {

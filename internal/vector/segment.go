@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"unsafe"
+
+	"github.com/contextmem/contextmem/internal/simd"
 )
 
 // Segment is an immutable part that is read where it lies, usually in a mapped
@@ -20,7 +22,8 @@ type Segment struct {
 	data   []byte
 	codes  []uint8
 	scales []float32
-	floats []float32
+	floats []float32 // nil where rows are halves
+	halves []uint16
 	reader io.ReaderAt // of data; nil: float32 rows are used in place
 	ivf    ivf
 }
@@ -47,7 +50,11 @@ func OpenSegment(data []byte) (*Segment, error) {
 	s := &Segment{h: h, data: data}
 	s.codes = s.section(secCodes)
 	s.scales = view[float32](s.section(secScales))
-	s.floats = view[float32](s.section(secFloats))
+	if h.halves {
+		s.halves = view[uint16](s.section(secFloats))
+	} else {
+		s.floats = view[float32](s.section(secFloats))
+	}
 	s.ivf = ivf{
 		rows:      view[uint32](s.section(secRows)),
 		positions: view[uint32](s.section(secPositions)),
@@ -107,13 +114,18 @@ func (s *Segment) Metric() Metric { return s.h.metric }
 func (s *Segment) Len() int { return s.h.n }
 
 // Vector returns row's vector: as it was given, or normalised under Cosine. It
-// lies in the segment's bytes and must not be changed. It returns nil when there
-// is no such row.
-func (s *Segment) Vector(row uint32) []float32 {
+// lies in the segment's bytes or in buf, where that has room for it and some padding, and must not be changed. It
+// returns nil when there is no such row.
+func (s *Segment) Vector(row uint32, buf []float32) []float32 {
 	if int(row) >= s.h.n {
 		return nil
 	}
 	fs := floatStride(s.h.dim)
+	if s.h.halves {
+		buf = slices.Grow(buf[:0], fs)[:fs]
+		simd.Halves(buf, s.halves[int(row)*fs:])
+		return buf[:s.h.dim:s.h.dim]
+	}
 	return s.floats[int(row)*fs:][:s.h.dim:s.h.dim]
 }
 
@@ -166,23 +178,45 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 
 func (s *Segment) floatRow(row uint32, buf *rowBuf) []float32 {
 	fs := floatStride(s.h.dim)
+	if s.reader == nil && s.h.halves {
+		buf.row = slices.Grow(buf.row[:0], fs)[:fs]
+		simd.Halves(buf.row, s.halves[int(row)*fs:])
+		return buf.row
+	}
 	if s.reader == nil {
 		return s.floats[int(row)*fs : (int(row)+1)*fs]
 	}
 	spans, _, _ := s.h.layout()
 	buf.row = slices.Grow(buf.row[:0], fs)[:fs]
-	at := spans[secFloats].off + 4*fs*int(row)
-	if n, err := s.reader.ReadAt(bytesOf(buf.row), int64(at)); n < 4*fs {
+	into := bytesOf(buf.row)
+	if s.h.halves {
+		buf.halves = slices.Grow(buf.halves[:0], fs)[:fs]
+		into = bytesOf(buf.halves)
+	}
+	at := spans[secFloats].off + len(into)*int(row)
+	if n, err := s.reader.ReadAt(into, int64(at)); n < len(into) {
 		if errors.Is(err, io.EOF) {
 			err = fmt.Errorf("%w: it ends before row %d", ErrFormat, row)
 		}
 		buf.err = cmp.Or(buf.err, err)
 		return nil
 	}
+	if s.h.halves {
+		simd.Halves(buf.row, buf.halves)
+	}
 	return buf.row
 }
 
-func (s *Segment) floatRun(first uint32) []float32 { return s.floats[int(first)*floatStride(s.h.dim):] }
+func (s *Segment) floatRun(first uint32, buf *rowBuf) []float32 {
+	fs := floatStride(s.h.dim)
+	if !s.h.halves {
+		return s.floats[int(first)*fs:]
+	}
+	n := min(chunkRows, s.h.n-int(first)) * fs
+	buf.row = slices.Grow(buf.row[:0], n)[:n]
+	simd.Halves(buf.row, s.halves[int(first)*fs:])
+	return buf.row
+}
 
 func (s *Segment) rowScale(row uint32) float32 {
 	if s.h.kind == kindExact {

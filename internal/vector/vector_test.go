@@ -126,7 +126,7 @@ func brute(vs [][]float32, metric Metric, q *Query) []Hit { return newOracle(vs,
 type part interface {
 	Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error)
 	Score(ctx context.Context, q []float32, rows []uint32, dst []float32) ([]float32, error)
-	Vector(row uint32) []float32
+	Vector(row uint32, buf []float32) []float32
 	Len() int
 	Dim() int
 	Metric() Metric
@@ -326,8 +326,8 @@ func TestSearchEdges(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Len(t, hits, 70, name)
 
-		assert.Equal(t, vs[299], p.Vector(299), name)
-		assert.Nil(t, p.Vector(300), name)
+		assert.Equal(t, vs[299], p.Vector(299, nil), name)
+		assert.Nil(t, p.Vector(300, nil), name)
 		assert.Equal(t, dim, p.Dim(), name)
 	}
 	for name, p := range parts(t, dim, Cosine, nil) {
@@ -395,7 +395,7 @@ func TestMemWhileAppending(t *testing.T) {
 				assert.GreaterOrEqual(t, len(hits), min(5, before))
 				for _, h := range hits {
 					assert.Less(t, int(h.Row), after)
-					assert.Equal(t, vs[h.Row], m.Vector(h.Row))
+					assert.Equal(t, vs[h.Row], m.Vector(h.Row, nil))
 				}
 			}
 		})

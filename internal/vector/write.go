@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+
+	"github.com/contextmem/contextmem/internal/half"
 )
 
 // writeBuffer is the size of the writes that WriteSegment makes.
@@ -75,6 +77,12 @@ func WriteSegment(w io.Writer, dim int, metric Metric, n int, vec func(row int) 
 			return err
 		}
 	}
+	if b.ivf != nil && metric != Cosine { // in a small segment the rows are scanned
+		var err error
+		if b.halves, err = b.exact(); err != nil {
+			return err
+		}
+	}
 	buf := bufio.NewWriterSize(w, writeBuffer)
 	if err := b.write(buf); err != nil {
 		return err
@@ -113,12 +121,29 @@ func (s *source) read(row int, dst []float32) error {
 // builder writes one segment.
 type builder struct {
 	source
-	n   int
-	ivf *ivfBuilder // nil in an exact segment
+	n      int
+	ivf    *ivfBuilder // nil in an exact segment
+	halves bool        // see header
+}
+
+// exact reports whether 16 bits hold each number of the rows.
+func (b *builder) exact() (bool, error) {
+	v := make([]float32, b.dim)
+	for i := range b.n {
+		if err := b.read(i, v); err != nil {
+			return false, err
+		}
+		for _, f := range v {
+			if !half.Exact(f) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 func (b *builder) write(w io.Writer) error {
-	h := &header{metric: b.metric, dim: b.dim, n: b.n, kind: kindExact}
+	h := &header{metric: b.metric, dim: b.dim, n: b.n, kind: kindExact, halves: b.halves}
 	if b.ivf != nil {
 		h.kind, h.lists, h.widths = b.ivf.kind, len(b.ivf.spreads), b.ivf.widths
 	}
@@ -170,17 +195,24 @@ func (b *builder) writeCodes(sw *sectionWriter) error {
 	return sw.write(bytesOf(scales))
 }
 
-// writeFloats writes the float32 rows.
+// writeFloats writes the rows as they are.
 func (b *builder) writeFloats(sw *sectionWriter) error {
 	if err := sw.begin(secFloats); err != nil {
 		return err
 	}
-	v := make([]float32, floatStride(b.dim))
+	v, halves := make([]float32, floatStride(b.dim)), make([]uint16, floatStride(b.dim))
 	for i := range b.n {
 		if err := b.read(i, v); err != nil {
 			return err
 		}
-		if err := sw.write(bytesOf(v)); err != nil {
+		row := bytesOf(v)
+		if b.halves {
+			for j, f := range v {
+				halves[j] = half.Of(f)
+			}
+			row = bytesOf(halves)
+		}
+		if err := sw.write(row); err != nil {
 			return err
 		}
 	}

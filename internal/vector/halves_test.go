@@ -1,0 +1,96 @@
+package vector
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/half"
+)
+
+// halved rounds vectors to 16 bits.
+func halved(vs [][]float32) [][]float32 {
+	out := make([][]float32, len(vs))
+	for i, v := range vs {
+		out[i] = half.Rounded(nil, v)
+	}
+	return out
+}
+
+// Rows that 16 bits hold take half the room, and every answer is that of the oracle, and of a segment of earlier releases.
+func TestHalfRows(t *testing.T) {
+	t.Parallel()
+	for _, dim := range []int{20, 128, 384} {
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			t.Parallel()
+			c := newClusters(5, dim, 12, .3)
+			vs := halved(c.take(700))
+			data := segmentBytes(t, dim, InnerProduct, vs, smallIVF)
+			s, err := OpenSegment(data)
+			require.NoError(t, err)
+			require.NoError(t, s.Verify())
+			require.True(t, s.h.halves)
+			plain := append([][]float32(nil), vs...)
+			plain[699] = append([]float32(nil), vs[699]...)
+			plain[699][0] += 1e-5
+			f := segmentOf(t, dim, InnerProduct, plain, smallIVF)
+			require.False(t, f.h.halves, "one number needs more")
+			assert.Equal(t, 2*floatStride(dim)*len(vs), f.h.n*(f.h.rowBytes()-s.h.rowBytes()))
+			exact := segmentOf(t, dim, InnerProduct, vs, nil)
+			require.False(t, exact.h.halves, "small segments are scanned")
+			cosine := segmentOf(t, dim, Cosine, vs, smallIVF)
+			require.False(t, cosine.h.halves)
+
+			read, err := OpenSegment(data)
+			require.NoError(t, err)
+			read.ReadRows(bytes.NewReader(data))
+			buf := make([]float32, floatStride(dim))
+			for i := range vs {
+				require.Equal(t, vs[i], s.Vector(uint32(i), buf))
+			}
+			r := rand.New(rand.NewPCG(3, 4))
+			for i := range 40 {
+				q := &Query{Vector: c.next(), K: 10, Recall: 1}
+				switch i % 4 {
+				case 1:
+					q.Accept = share(r, len(vs), .5)
+				case 2:
+					q.Accept = share(r, len(vs), .02)
+				case 3:
+					q.K = len(vs)
+				}
+				want := brute(vs, InnerProduct, q)
+				for name, p := range map[string]*Segment{"in place": s, "read": read} {
+					got, err := p.Search(t.Context(), q, nil)
+					require.NoError(t, err, name)
+					require.Equal(t, want, got, name)
+					q.Recall = .95
+					a, err := p.Search(t.Context(), q, nil)
+					require.NoError(t, err, name)
+					b, err := exact.Search(t.Context(), q, nil)
+					require.NoError(t, err, name)
+					require.GreaterOrEqual(t, common(a, b), len(b)*7/10, name)
+					q.Recall = 1
+				}
+				scores, err := s.Score(t.Context(), q.Vector, []uint32{0, 5, 699}, nil)
+				require.NoError(t, err)
+				wantScores, err := exact.Score(t.Context(), q.Vector, []uint32{0, 5, 699}, nil)
+				require.NoError(t, err)
+				require.Equal(t, wantScores, scores)
+			}
+
+			// A merge reads the rows of a segment and may take its lists over.
+			again := segmentBytes(t, dim, InnerProduct, vs, &WriteOptions{ExactRows: smallIVF.ExactRows, From: s})
+			m, err := OpenSegment(again)
+			require.NoError(t, err)
+			require.True(t, m.h.halves)
+			got, err := m.Search(t.Context(), &Query{Vector: vs[7], K: 5, Recall: 1}, nil)
+			require.NoError(t, err)
+			assert.Equal(t, brute(vs, InnerProduct, &Query{Vector: vs[7], K: 5}), got)
+		})
+	}
+}
