@@ -12,9 +12,13 @@ type cellFormat struct {
 	shown    bool // the fields below hold
 	percent  bool
 	decimals int
+	padded   int    // digits before the point that are shown at least, from 2 on: numbers of articles and the like
 	prefix   string // a currency sign or the like
 	suffix   string
 }
+
+// maxPadded bounds the zeros that a format adds.
+const maxPadded = 20
 
 // builtinCodes are the codes of the number formats that every workbook knows (ECMA-376 part 1, 18.8.30).
 var builtinCodes = map[int]string{1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
@@ -38,6 +42,9 @@ func newCellFormat(code string) cellFormat {
 	for i := 0; i < len(code); i++ {
 		switch c := code[i]; c {
 		case '0', '#', '?':
+			if c == '0' && !point {
+				f.padded++
+			}
 			digits++
 			if point {
 				f.decimals++
@@ -105,6 +112,9 @@ func (f cellFormat) number(s string) string {
 		return plainNumber(s) // rounded to nothing, which says less than the number
 	}
 	text = strings.TrimPrefix(text, "-")
+	if whole, _, _ := strings.Cut(text, "."); f.padded > len(whole) && f.padded > 1 && f.padded <= maxPadded {
+		text = strings.Repeat("0", f.padded-len(whole)) + text
+	}
 	if v < 0 {
 		return "-" + f.prefix + text + f.suffix
 	}

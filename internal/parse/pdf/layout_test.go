@@ -202,6 +202,28 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestSubscriptsOfTightLines holds that a subscript does not fall among the letters of the next line.
+func TestSubscriptsOfTightLines(t *testing.T) {
+	t.Parallel()
+	content := textAt(72, 700, "water is H") + sizedAt(116.5, 695, 8, "2") + textAt(121, 700, "O, they say,") + textAt(72, 688, "and it is wet in all its forms")
+	assert.Equal(t, "water is H2O, they say, and it is wet in all its forms", mustParse(t, onePage(content)).Text)
+}
+
+// TestLargeRunningHeads holds that a head in larger print is left out where each page has it, and a title is not.
+func TestLargeRunningHeads(t *testing.T) {
+	t.Parallel()
+	page := func(head string, i int) string {
+		return sizedAt(72, 770, 12, head) + textAt(72, 700, fmt.Sprintf("Page %c speaks of one thing,", 'A'+i)) + textAt(72, 688, "and then of another.")
+	}
+	b, titles := newBuilder(), newBuilder()
+	for i := range 4 {
+		b.page(helvetica, page("The Long Book Of Gardens", i))
+		titles.page(helvetica, page([]string{"Spring", "Spring", "Summer", "Winter"}[i], i))
+	}
+	assert.Equal(t, 1, strings.Count(mustParse(t, b.bytes()).Text, "The Long Book Of Gardens"))
+	assert.Equal(t, 2, strings.Count(mustParse(t, titles.bytes()).Text, "Spring"))
+}
+
 func TestPageForms(t *testing.T) {
 	t.Parallel()
 	t.Run("rotated pages", func(t *testing.T) {

@@ -19,6 +19,8 @@ const (
 	edgeShift = 0.6
 	// edgeSize is how large a header may be, compared with the text: larger ones are titles.
 	edgeSize = 1.06
+	// edgeLarge is how large a header may be that is on each page around it: no title is.
+	edgeLarge = 1.25
 	// maxRunningTexts bounds the running texts that are remembered.
 	maxRunningTexts = 4096
 )
@@ -38,6 +40,7 @@ type edge struct {
 	key     string // its text in lower case, each number as "#"
 	numbers []int
 	foot    bool
+	large   bool // above edgeSize
 	v, size float64
 }
 
@@ -108,9 +111,10 @@ func edgeRows(segs []*segment, size float64, foot bool) []edge {
 			row.segs = append(row.segs, at(i))
 			row.size = max(row.size, at(i).size)
 		}
-		if row.size > edgeSize*size || len(rows) == maxEdgeRows {
+		if row.size > edgeLarge*size || len(rows) == maxEdgeRows {
 			return nil
 		}
+		row.large = row.size > edgeSize*size
 		rows = append(rows, row)
 		if i < len(segs) && math.Abs(at(i).v-first.v) > edgeGap*max(row.size, at(i).size) {
 			for k := range rows {
@@ -256,19 +260,26 @@ func (q *pageQueue) pop(last bool) *pageLayout {
 	return l
 }
 
-// running reports whether one of the neighbouring pages has the same row in the same place.
+// running reports whether one of the neighbouring pages has the same row in the same place; of a large one, whether two of them have
+// it, and none that is next to it has not.
 func (q *pageQueue) running(e *edge) bool {
+	same := 0
 	for i := max(0, q.next-runningReach); i <= q.next+runningReach && i < len(q.pages); i++ {
 		if i == q.next {
 			continue
 		}
-		for k := range q.pages[i].edges {
-			if e.repeats(&q.pages[i].edges[k], i-q.next) {
-				return true
-			}
+		has := slices.ContainsFunc(q.pages[i].edges, func(o edge) bool { return e.repeats(&o, i-q.next) })
+		if has {
+			same++
+		}
+		if has && !e.large {
+			return true
+		}
+		if !has && e.large && (i == q.next-1 || i == q.next+1) {
+			return false
 		}
 	}
-	return false
+	return e.large && same >= 2
 }
 
 // release gives the memory of a page back for others. Its edges stay, to be compared.

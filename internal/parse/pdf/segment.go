@@ -19,11 +19,15 @@ const (
 	// another font.
 	streamNear = 3
 	// scriptUp and scriptDown are how far a superscript and a subscript may be off the baseline.
-	scriptUp, scriptDown = 0.75, 0.45
+	scriptUp, scriptDown = 0.75, 0.55
+	// scriptDownOver is the same below of what stands under letters, and not beside them.
+	scriptDownOver = 0.45
 	// scriptGap is the widest gap between a script and its base.
 	scriptGap = 0.35
 	// maxScriptSteps bounds the segments that are looked at to find the base of a script.
 	maxScriptSteps = 400
+	// maxScriptBase bounds the glyphs of a base that are compared with a script.
+	maxScriptBase = 1000
 	// boldShift is how far the glyphs of a text are off when it is shown again to look bold.
 	boldShift = 0.25
 	// maxOverprint bounds the glyphs that are compared to tell bold text from other text in the same place.
@@ -231,7 +235,13 @@ func findBase(segs []*segment, i int, s *segment) *segment {
 		if s.u1-s.u0 > 12*h.size { // a line of small print, not a script
 			return
 		}
-		if d := math.Abs(shift); d < distance {
+		d := math.Abs(shift)
+		if h.overlaps(s) { // only where there is no other
+			if d += 2 * h.size; shift < -scriptDownOver*h.size {
+				return
+			}
+		}
+		if d < distance {
 			best, distance = h, d
 		}
 	}
@@ -243,4 +253,20 @@ func findBase(segs []*segment, i int, s *segment) *segment {
 		try(segs[k])
 	}
 	return best
+}
+
+// overlaps reports whether s stands above or below letters of h, and not beside them: what belongs to a line has its own room in it.
+func (h *segment) overlaps(s *segment) bool {
+	if len(h.glyphs) > maxScriptBase {
+		return false
+	}
+	least := 0.5 * (s.u1 - s.u0)
+	for i := range h.glyphs {
+		if g := &h.glyphs[i]; g.u0 < s.u1 && g.u1 > s.u0 && !isBlank(g.text) {
+			if least -= min(g.u1, s.u1) - max(g.u0, s.u0); least < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
