@@ -140,6 +140,9 @@ func (t *ruledTable) take(segs []*segment) []*segment {
 			t.cells[i][k] = append(t.cells[i][k], part)
 		}
 	}
+	if at >= 0 {
+		t.splitRows()
+	}
 	if at < 0 || !t.holds() {
 		return segs
 	}
@@ -148,6 +151,86 @@ func (t *ruledTable) take(segs []*segment) []*segment {
 		at--
 	}
 	return slices.Insert(out, at, mark)
+}
+
+const (
+	// minSplitLines is how many lines the cells of a row have at least that turn out to be rows.
+	minSplitLines = 3
+	// maxBands bounds the rows of a table whose lines part no rows: a head, the rows, and their sums.
+	maxBands = 3
+)
+
+// splitRows parts rows between which no lines are drawn: those whose cells all have lines, one beside the other, that do not go on from
+// one another.
+func (t *ruledTable) splitRows() {
+	if len(t.cells) > maxBands {
+		return
+	}
+	var out [][][]*segment
+	for _, row := range t.cells {
+		out = append(out, splitRow(row)...)
+	}
+	t.cells = out
+}
+
+func splitRow(row [][]*segment) [][][]*segment {
+	var first []line
+	lines := make([][]line, len(row))
+	full := 0
+	for k, segs := range row {
+		lines[k] = makeLines(segs)
+		switch {
+		case len(segs) == 0:
+			continue
+		case first == nil:
+			first = lines[k]
+		case len(lines[k]) != len(first):
+			return [][][]*segment{row}
+		}
+		full++
+		for i := range lines[k] {
+			if math.Abs(lines[k][i].v-first[i].v) > sameLine*first[i].size {
+				return [][][]*segment{row}
+			}
+		}
+	}
+	if full < 2 || len(first) < minSplitLines || goOnWithin(lines) {
+		return [][][]*segment{row}
+	}
+	out := make([][][]*segment, len(first))
+	for i := range out {
+		out[i] = make([][]*segment, len(row))
+		for k := range lines {
+			if len(lines[k]) > 0 {
+				out[i][k] = lines[k][i].segs
+			}
+		}
+	}
+	return out
+}
+
+// goOnWithin reports whether the lines of cells, by column, are texts that go on from line to line.
+func goOnWithin(cells [][]line) bool {
+	var columns []tableColumn
+	var rows []line
+	for _, lines := range cells {
+		if len(lines) == 0 {
+			continue
+		}
+		c := tableColumn{math.Inf(1), math.Inf(-1)}
+		rows = slices.Grow(rows, len(lines))[:len(lines)]
+		for i := range lines {
+			c = tableColumn{min(c.u0, lines[i].u0), max(c.u1, lines[i].u1)}
+			rows[i].cells = append(rows[i].cells, lines[i].segs...)
+		}
+		columns = append(columns, c)
+	}
+	for i := 1; i < len(rows); i++ {
+		if !wrapped(&rows[i-1], &rows[i], columns) {
+			return false
+		}
+	}
+	return true
 }
 
 // row returns the row that a segment stands in, -1 for none.

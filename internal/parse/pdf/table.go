@@ -3,8 +3,10 @@ package pdf
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxColumns bounds the columns of a table; more are no table but scattered text.
@@ -27,6 +29,7 @@ func tableRows(lines []line) int {
 	}
 	var columns []tableColumn
 	rows, full, marks := 0, 0, 0
+	before, numbered := 0, false // the number that the row above begins with
 	last := &lines[0]
 	for i := range lines {
 		l := &lines[i]
@@ -52,11 +55,13 @@ func tableRows(lines []line) int {
 			if columns != nil && len(merged) > len(columns)+2 {
 				break
 			}
-			if startsItem(l) {
+			number, bare := cellNumber(l)
+			if startsItem(l) && !(bare && numbered && number != before+1) {
 				if marks++; 2*marks > full+1 {
 					break
 				}
 			}
+			before, numbered = number, bare
 			rows = i + 1
 			full++
 		}
@@ -109,6 +114,12 @@ func startsItem(l *line) bool {
 		return true
 	}
 	return len(l.cells) == 2 && len(t) <= 8 && !strings.ContainsFunc(t, unicode.IsLetter)
+}
+
+// cellNumber returns the number that the first cell of a line is, and reports whether it is one. Those of items count up.
+func cellNumber(l *line) (int, bool) {
+	n, err := strconv.Atoi(l.cells[0].text())
+	return n, err == nil
 }
 
 // mergeColumns adds the cells of a row to the columns. It fails when a cell spans two columns, or two cells stand in
@@ -225,11 +236,29 @@ func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
 	case close > 0 && partial == close && groups >= 3:
 		out = byGap
 	}
+	if len(lines) > 2 && headGoesOn(&lines[0], &lines[1]) && !headGoesOn(&lines[1], &lines[2]) {
+		out[1] = false
+	}
 	// The cells of a header may stand at its foot, so that its first line has none in the first column.
 	if columnOf(columns, lines[0].cells[0]) > 0 && columnOf(columns, lines[1].cells[0]) == 0 && lines[0].v-lines[1].v < wrapGap*lines[1].size {
 		out[1] = false
 	}
 	return out
+}
+
+// headGoesOn reports whether each cell of a header goes on in the line below it: they begin with capitals, and go on with small letters.
+func headGoesOn(above, l *line) bool {
+	if len(l.cells) < 2 || len(l.cells) != len(above.cells) || above.v-l.v >= wrapGap*l.size {
+		return false
+	}
+	for i, s := range l.cells {
+		first, _ := utf8.DecodeRuneInString(s.text())
+		head, _ := utf8.DecodeRuneInString(above.cells[i].text())
+		if !unicode.IsLower(first) || !unicode.IsUpper(head) {
+			return false
+		}
+	}
+	return true
 }
 
 // wrapped reports whether the cells of a line go on from those of the line above: in each column, its first word found no room there.
@@ -242,7 +271,7 @@ func wrapped(above, l *line, columns []tableColumn) bool {
 				continue
 			}
 			word, ok := s.firstWord()
-			if both++; !ok || a.u1+0.2*a.size+word <= columns[k].u1 {
+			if both++; !ok || !strings.ContainsFunc(s.text(), unicode.IsLetter) || !strings.ContainsFunc(a.text(), unicode.IsLetter) || a.u1+0.2*a.size+word <= columns[k].u1 {
 				return false
 			}
 		}

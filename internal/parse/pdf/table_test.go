@@ -136,3 +136,21 @@ func TestKnownCells(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, sum/float64(len(want)), 0.97)
 }
+
+// TestBandsOfRows holds that rows are told where lines are drawn around all of them, and that cells of several lines stay whole.
+func TestBandsOfRows(t *testing.T) {
+	t.Parallel()
+	lines := "72 700 m 372 700 l S 72 680 m 372 680 l S 72 620 m 372 620 l S 72 620 m 72 700 l S 372 620 m 372 700 l S 172 620 m 172 700 l S "
+	head := textAt(76, 686, "Bed") + textAt(176, 686, "Rows")
+	for name, tt := range map[string]struct{ content, want string }{
+		"rows": {textAt(76, 666, "North") + textAt(176, 666, "12") + textAt(76, 650, "South") + textAt(176, 650, "7") + textAt(76, 634, "Glass") + textAt(176, 634, "3"),
+			"| Bed | Rows |\n| --- | --- |\n| North | 12 |\n| South | 7 |\n| Glass | 3 |"},
+		"cells of three lines": {textAt(76, 666, "The northern bed") + textAt(176, 666, "peas, beans, leeks and") + textAt(76, 654, "behind the wall of") + textAt(176, 654, "carrots that were sown") + textAt(76, 642, "the old kitchen") + textAt(176, 642, "in the first days of May"),
+			"| Bed | Rows |\n| --- | --- |\n| The northern bed behind the wall of the old kitchen | peas, beans, leeks and carrots that were sown in the first days of May |"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, mustParse(t, onePage(lines+head+tt.content)).Text)
+		})
+	}
+}
