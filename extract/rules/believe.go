@@ -278,6 +278,10 @@ func emptyObject(predicate, object string) bool {
 		list = "no-language"
 	case "spoke_at":
 		list = "no-stage"
+	case "has_role", "is_a":
+		list = "no-role"
+	case "has":
+		list = "no-thing"
 	}
 	if wordLists()["no-object"][strings.ToLower(object)] || strings.ContainsAny(object, "'’") && contracted.MatchString(object) {
 		return true

@@ -172,7 +172,8 @@ func relationsBelieved(out *extract.Output) []believed {
 func TestHeldOut(t *testing.T) {
 	t.Parallel()
 	type floor struct{ facts, relations, all, recall float64 }
-	for file, want := range map[string]floor{"heldout.txt": {.95, .95, .95, .97}, "heldout2.txt": {.95, .95, .95, .95}, "heldout3.txt": {.95, .95, .95, .95}, "unseen.txt": {.92, .9, .92, .95}} {
+	for file, want := range map[string]floor{"heldout.txt": {.95, .95, .95, .97}, "heldout2.txt": {.95, .95, .95, .95}, "heldout3.txt": {.95, .95, .95, .95}, "unseen.txt": {.92, .9, .92, .95},
+		"heldout4.txt": {.95, .95, .95, .95}, "unseen2.txt": {.95, .95, .95, .88}} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			var facts, relations, all score
@@ -213,6 +214,13 @@ func TestSaysNothing(t *testing.T) {
 		"I moved to Bonn in May, didn't I?":                           nil,
 		"I live in Bonn, do you?":                                     {"lives_in bonn"},
 		"my favourite colour used to be green":                        nil,
+		"Saskia asked whether I still work at Shell":                  nil,
+		"or rather, I did until Friday":                               nil,
+		"I hear Bonn is nice":                                         nil,
+		"mum visited next weekend":                                    nil,
+		"I pretend I'm from Canada":                                   nil,
+		"I wouldn't say I'm religious":                                nil,
+		"the accountant said we own a boat":                           nil,
 		"先月から福岡に住んでいます。":                                              {"lives_in 福岡"},
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -11,6 +11,9 @@ import (
 // emit writes a statement as a relation, with mentions for ends that have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
+	if c := st.clause; c != nil && (d.unreal(s, c.verbTok) || d.in.Memory && st.source.kind == nodeSpeaker && st.predicate == "is_a" && c.past && !c.perfect && !c.ended) {
+		return // "I was vegan for two years"
+	}
 	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}

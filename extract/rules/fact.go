@@ -186,7 +186,11 @@ func (d *doc) boundary(s *language.Sentence, i int) bool {
 	if d.IsWord(s, i-1, "that") && i-2 > s.Lo {
 		p = &d.Tokens[i-2]
 	}
-	return d.coordinator(s, i-1) || p.Kind == language.KindWord && p.Word.Verb > 0 && wordLists()["chatter"][language.VerbAt(p.Word.Verb).Base] // "I think I like"
+	at := i - 1
+	if d.IsWord(s, at, "that") {
+		at--
+	}
+	return d.coordinator(s, i-1) || p.Kind == language.KindWord && p.Word.Verb > 0 && wordLists()["chatter"][language.VerbAt(p.Word.Verb).Base] && d.ownVerb(s, at) // "I think I like"
 
 }
 
@@ -291,7 +295,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 		case t.Is(language.Modal):
 			g.hyp, g.negated = g.hyp || t.Is(language.Hypothetical), g.negated || t.Is(language.Negation)
 			continue
-		case t.Is(language.FormOfDo) && (i+1 < g.hi && d.leadsToVerb(i+1)):
+		case t.Is(language.FormOfDo) && i+1 < g.hi && d.leadsToVerb(i+1) && !((w == "do" || w == "does") && d.Tokens[i+1].Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)): // not "I do nights"
 			g.past, g.negated = g.past || w == "did" || w == "didn't" || w == "didnt", g.negated || t.Is(language.Negation)
 			continue
 		case t.Is(language.FormOfHave) && d.auxiliary(s, i) && !d.IsWord(s, i+1, "to"):
@@ -391,7 +395,7 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 		return
 	}
 	mode := d.modeAt(d.at)
-	if !mode.Believable() || d.off(s) {
+	if !mode.Believable() || d.off(s) || d.unreal(s, d.at) || f.Kind == extract.KindEvent && d.isDate(s, f.Object) || f.Predicate == "good_at" && strings.Contains(f.Object, " at ") {
 		return
 	}
 	f.Mode = factMode(&f, mode)

@@ -38,6 +38,12 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 		if !d.genericObject(s, &f, v, g.hi) {
 			return
 		}
+		if f.Predicate == "lives_in" && !d.somebody(s, v) {
+			f.Predicate, f.Functional = "moved_to", false // "my team moved to the Delft office"
+		}
+		if g.wish && f.Predicate == "likes" {
+			f.Predicate = "wants" // "my daughter would like a rabbit"
+		}
 		if kin {
 			f.Kind = extract.KindRelationship
 		} else if g.past {
@@ -69,8 +75,14 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 		f.Predicate = "has_role"
 	}
 	f.Functional = (wordLists()["attributes"][f.Predicate] || f.Kind == extract.KindPreference) && d.attributeValue(f.Predicate, f.Object)
+	if g.past && f.Functional {
+		return // "my address was" says nothing of today
+	}
 	if kin || !f.Functional && f.Kind != extract.KindGoal {
 		f.Subject, f.Predicate, f.Kind, f.Functional = s.Speaker+"'s "+noun, "is", extract.KindFact, false
+		if g.past {
+			f.Predicate = "was"
+		}
 		if kin {
 			f.Kind = extract.KindRelationship
 		}

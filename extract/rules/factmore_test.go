@@ -68,7 +68,7 @@ func TestMoreStates(t *testing.T) {
 		"I'm good with animals.":                     {"fact: Alex|good_at|animals"},
 		"I'm excited to sail.":                       {"fact: Alex|is|excited to sail"},
 		"I'm worried about my garden, so that's it.": {"fact: Alex|worried_about|garden"},
-		"I was fired last week.":                     {"event: Alex|is|fired last week"},
+		"I was fired last week.":                     {"event: Alex|was|fired last week"},
 		"I'm happy here.":                            {"fact: Alex|is|happy here"},
 		"I'm sure.":                                  {},
 		"My phone number is 555-1234.":               {"fact: Alex|phone_number|555-1234"},

@@ -74,8 +74,16 @@ func (d *doc) listEnd(lo, hi int) int {
 
 // object returns the words [lo, hi) without signs and date words at the end.
 func (d *doc) object(lo, hi int) string {
-	hi = d.listEnd(lo, hi)
+	hi = d.withoutAgo(lo, d.listEnd(lo, hi))
+	for i := lo + 1; i < hi; i++ {
+		if d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == ':' && i+1 < hi && d.Tokens[i+1].Gap == language.SpaceGap {
+			hi = i // "got my results: not celiac"
+		}
+	}
 	for hi > lo && (d.Tokens[hi-1].Kind == language.KindPunct && d.Tokens[hi-1].Sign != '%' || d.Tokens[hi-1].Kind == language.KindWord && (d.Tokens[hi-1].Is(language.DayWord|language.Preposition|language.Conjunction) || d.isAdverbEnd(hi-1)) && hi-1 > lo) {
+		hi--
+	}
+	if hi > lo && hi < len(d.Tokens) && language.FoldEqual(d.TokenText(hi-1), "right") && language.FoldEqual(d.TokenText(hi), "now") {
 		hi--
 	}
 	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
@@ -162,9 +170,9 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
 		f.Predicate, f.Object, f.Confidence = "is", d.object(i, g.hi), confGeneric*f.Confidence/confState
 		if g.past {
-			f.Kind = extract.KindEvent
+			f.Predicate, f.Kind = "was", extract.KindEvent
 		}
-		if wordLists()["fleeting"][w] && !g.past || i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive) {
+		if wordLists()["fleeting"][w] && (!g.past || i+1 >= g.hi) || i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive) {
 			return
 		}
 	default:
@@ -205,6 +213,9 @@ func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 // complementFact adds what a known word behind "be" says, once per object of a list.
 func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c *complement, i int) {
 	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
+	if c.predicate == "diet" && g.past && !g.perfect && !g.ended {
+		return // "I was vegan for two years"
+	}
 	if c.functional && !f.Negated && !f.Retracts {
 		f.ValidTo = time.Time{} // "I got married yesterday" lasts
 	}

@@ -22,6 +22,8 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 		return
 	case toVerb && d.IsWord(s, next+1, "be") && (name == "have" || name == "need"), next < g.hi && d.Tokens[next].Is(language.WhWord) && name != "know":
 		return // "I have to be honest", "I love how you explain it"
+	case name == "have" && toVerb && g.past, name == "find" && (d.IsWord(s, next, "this") || d.IsWord(s, next, "that") || d.IsWord(s, next, "it")):
+		return // "we had to put him down", "I find this boring"
 	case name == "have" && toVerb:
 		d.goal(s, g, f, "needs", next+1)
 		return
@@ -61,11 +63,11 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 		return
 	case name == "get" && next < g.hi && d.becomes(s, g, f, next):
 		return
-	case name == "call" && d.IsWord(s, next, "me"):
+	case name == "call" && d.IsWord(s, next, "me"), (name == "read" || name == "learn") && d.IsWord(s, next, "that") && d.clauseBehind(s, next+1), name == "get" && d.IsWord(s, next, "rid"), name == "hear" && !g.past, name == "promise" && !toVerb:
 		return
 	case wordLists()["chatter"][name] && !(name == "know" && d.IsWord(s, next, "how")) && !d.linkedVerb(verb, sts):
 		return
-	case g.future || g.arranged:
+	case g.future || g.arranged && !g.perfect:
 		d.goal(s, g, f, "plans", verb)
 		return
 	case name == "marry" && next < g.hi && d.Tokens[next].Is(language.Possessive|language.Determiner) && !d.objectFits(s, "married_to", next, g.hi) && !d.dateBegins(s, next):
@@ -100,6 +102,9 @@ func (d *doc) goalPredicate(name string) string {
 func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name string, verb int) {
 	f.Predicate, f.Object = name, d.object(verb+1, g.hi)
 	f.Confidence *= confGeneric / confState
+	if name == "name" {
+		f.Predicate = "named" // of something else: "name" is what oneself is called
+	}
 	f.Kind = extract.KindFact
 	if g.past && !g.ended && !(g.perfect && d.goesOn(s, g)) {
 		f.Kind = extract.KindEvent
@@ -144,10 +149,12 @@ func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name
 	if (name == "work" || name == "live") && verb+1 < g.hi && d.Tokens[verb+1].Kind == language.KindWord && d.Tokens[verb+1].Shape == language.LowerCase {
 		return // "work best at night"
 	}
-	if v := d.Tokens[verb].Word.Verb; v > 0 && !(verb+1 < g.hi && d.Tokens[verb+1].Is(language.Preposition)) {
+	if name == "find" && !g.past {
+		f.Predicate = "finds" // "I find beetroot disgusting"
+	} else if v := d.Tokens[verb].Word.Verb; v > 0 && !(verb+1 < g.hi && d.Tokens[verb+1].Is(language.Preposition)) {
 		for i := range frames()[v-1] {
 			if fr := &frames()[v-1][i]; len(fr.preps) == 0 && !fr.passive {
-				f.Predicate = fr.predicate
+				f.Predicate = d.habitual(&clause{verbTok: verb, past: g.past, perfect: g.perfect, ended: g.ended}, fr.predicate)
 				if fr.kind != extract.KindEvent {
 					f.Kind = fr.kind
 				}
@@ -307,8 +314,8 @@ func (d *doc) linkedFacts(s *language.Sentence, g *segment, f extract.Fact, sts 
 			}
 		}
 		switch {
-		case st.predicate == "has" && g.past && !g.ended:
-			fact.Kind = extract.KindEvent
+		case (st.predicate == "has" || st.predicate == "had") && g.past && !g.ended:
+			fact.Predicate, fact.Kind = "had", extract.KindEvent
 		case st.predicate == "also_known_as":
 			fact.Predicate, fact.Functional = "name", true
 		}

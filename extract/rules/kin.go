@@ -46,6 +46,9 @@ func (r *relator) kin(s *language.Sentence) {
 		if j < s.Hi && d.Tokens[j].Kind == language.KindClitic && d.IsWord(s, j+1, "name") {
 			j += 2
 		}
+		if predicate == "lives_with" && (d.IsWord(s, i-1, "old") || d.IsWord(s, i-1, "former") || d.IsWord(s, i-1, "previous") || d.IsWord(s, i-1, "ex")) {
+			continue // lived with once
+		}
 		negated := false
 		if j < s.Hi && d.Tokens[j].Is(language.FormOfBe) {
 			negated = d.Tokens[j].Is(language.Negation) || d.IsWord(s, j+1, "not")

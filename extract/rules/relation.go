@@ -110,6 +110,8 @@ func (r *relator) verb(s *language.Sentence, c *clause) {
 	}
 	if base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base; base == "get" && d.participleAt(c.hi, s.Hi) {
 		return // "got voted shop steward"
+	} else if d.empty(s, c, base) {
+		return
 	}
 	progressive := d.in.Memory && d.Tokens[c.verbTok].Word.Form&language.IngForm != 0 && !c.past && !c.perfect && d.modeAt(c.verbTok) != extract.ModePlan && c.lo < c.verbTok
 	v := framesOf(d.Tokens[c.verbTok].Word)
@@ -236,6 +238,28 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
 		return // "I'm not moving to Perth" says nothing of where one lives
 	}
+	if object.kind == nodePhrase {
+		hi := r.d.withoutAgo(object.lo, object.hi)
+		if hi == object.hi {
+			hi = r.d.withoutDoing(&object)
+		}
+		if hi == object.lo || r.d.besidePerson(&object) {
+			return
+		} else if hi != object.hi {
+			object.hi, object.key = hi, extract.Key(r.d.SpanText(object.lo, hi))
+		}
+	}
+	if object.kind == nodePhrase && (r.d.IsPunct(s, object.hi, '\'') || strings.HasPrefix(r.d.Text[r.d.Tokens[object.hi-1].End:], "’ ")) {
+		return // "the parents' association"
+	}
+	if r.d.wanted(s, c, object.hi) || r.d.untold(fr.predicate, &object) {
+		return
+	}
+	if object.lo > 0 && r.d.IsWord(s, object.lo-1, "no") && !c.negated { // "speaks no English"
+		denied := *c
+		denied.negated = true
+		c = &denied
+	}
 	dated := fr.predicate == "born_in" && object.kind == nodeDate
 	if !dated && !r.d.fits(s, objectType(fr), &object) || fr.predicate == "works_in" && wordLists()["no-field"][r.d.head(&object)] {
 		return
@@ -253,7 +277,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if c.far {
 		conf *= factorFar
 	}
-	st := statement{source: subject, target: object, predicate: fr.predicate, raw: r.d.rawVerb(s, c, fr), conf: conf, clause: c, frame: fr}
+	st := statement{source: subject, target: object, predicate: r.d.habitual(c, fr.predicate), raw: r.d.rawVerb(s, c, fr), conf: conf, clause: c, frame: fr}
 	if fr.swap {
 		st.source, st.target = st.target, st.source
 	}
@@ -262,6 +286,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 
 // add keeps a statement unless it says nothing or was said already.
 func (r *relator) add(st statement) {
+	if st.source.kind == nodeName && st.target.kind == nodeSpeaker && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) {
+		return // "my husband's Basque"
+	}
 	if st.source.key == st.target.key || st.source.key == "" || st.target.key == "" {
 		return
 	}

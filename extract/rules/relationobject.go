@@ -26,6 +26,9 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 			return
 		}
 		r.link(s, c, fr, n)
+		if r.apposed(s, &n, next) {
+			return
+		}
 		// more of the same: "tea, coffee and cake"
 		j := next
 		if j < end && d.IsPunct(s, j, ',') {

@@ -1,0 +1,161 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// unreal reports whether what stands at token i is only asked, pretended or imagined, by a word before it in its sentence: "asked whether I still work at", "I pretend
+// I'm from".
+func (d *doc) unreal(s *language.Sentence, i int) bool {
+	for j := i - 1; j >= s.Lo; j-- {
+		t := &d.Tokens[j]
+		if t.Kind == language.KindPunct && (t.Sign == ',' || t.Sign == ';' || t.Sign == ':' || t.Sign == '.') {
+			return false
+		}
+		if t.Kind == language.KindWord && wordLists()["unreal"][strings.ToLower(d.TokenText(j))] && !(j > s.Lo && (d.Tokens[j-1].Is(language.Negation) || d.IsWord(s, j-1, "or"))) {
+			return true
+		}
+		if wordLists()["holding"][strings.ToLower(d.TokenText(j))] && j > s.Lo && (d.Tokens[j-1].Is(language.Negation) || j-1 > s.Lo && d.Tokens[j-2].Is(language.Negation)) && j+1 < i {
+			return true // "I wouldn't say I'm religious"
+		}
+	}
+	return false
+}
+
+// apposed reports whether the names behind an object only say who it is: "two stepsisters, Marta and Kinga".
+func (r *relator) apposed(s *language.Sentence, n *node, next int) bool {
+	if n.kind != nodePhrase || !r.d.IsPunct(s, next, ',') || !plainPlural(r.d.TokenText(n.hi-1)) {
+		return false
+	}
+	k := nodeAt(r.nodes, next+1)
+	return k >= 0 && r.nodes[k].kind == nodeName && r.nodes[k].typ == extract.TypePerson
+}
+
+// untold reports whether an object is no object of a predicate: a weekday that one works on, the age at which one played.
+func (d *doc) untold(predicate string, n *node) bool {
+	word := d.head(n)
+	switch {
+	case strings.HasSuffix(predicate, "_on"):
+		return n.hi-n.lo == 1 && (d.Tokens[n.lo].Is(language.DayWord) || wordLists()["weekdays"][strings.TrimSuffix(word, "s")])
+	case strings.HasSuffix(predicate, "_as"):
+		return wordLists()["ages"][word]
+	case predicate == "raised_in":
+		return n.lo > 0 && strings.HasSuffix(d.TokenText(n.lo-1), "ing") // "grew up speaking"
+	}
+	return false
+}
+
+// withoutDoing cuts what somebody was doing off what they did something to: "broke my wrist skating".
+func (d *doc) withoutDoing(n *node) int {
+	hi := n.hi
+	if hi-n.lo > 1 && strings.HasSuffix(d.TokenText(hi-1), "ly") && d.Tokens[hi-1].Word.Flags == 0 {
+		hi-- // "plays the accordion badly"
+	}
+	if hi-n.lo > 1 && n.lo > 0 && d.Tokens[n.lo-1].Is(language.Possessive) && (d.Tokens[hi-1].Word.Form&language.IngForm != 0 || strings.HasSuffix(d.TokenText(hi-1), "ing") && d.Tokens[hi-1].Word.Flags == 0) {
+		hi--
+	}
+	return hi
+}
+
+// isDate reports whether an object is nothing but a date of its sentence: "visited next weekend".
+func (d *doc) isDate(s *language.Sentence, object string) bool {
+	for _, h := range d.datesOf(s) {
+		if strings.EqualFold(object, d.SpanText(h.Lo, h.Hi)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutAgo cuts the measure off an object before "ago": "left the church years ago".
+func (d *doc) withoutAgo(lo, hi int) int {
+	if hi >= len(d.Tokens) || !language.FoldEqual(d.TokenText(hi), "ago") {
+		return hi
+	}
+	for hi > lo && (d.Tokens[hi-1].Is(language.TimeUnit) || d.Tokens[hi-1].Kind == language.KindNumber || d.Tokens[hi-1].Is(language.Determiner) || language.FoldEqual(d.TokenText(hi-1), "ages")) {
+		hi--
+	}
+	return hi
+}
+
+// empty reports whether the words behind a verb make no object of it, though they look like one: "get rid of", "find that hard", "want the car to be red", "I hear Bonn is nice".
+func (d *doc) empty(s *language.Sentence, c *clause, base string) bool {
+	next := c.hi
+	switch base {
+	case "get":
+		return d.IsWord(s, next, "rid")
+	case "find", "think", "consider", "call":
+		return base == "find" && !c.past && !c.perfect && c.lo == c.verbTok || d.IsWord(s, next, "that") || d.IsWord(s, next, "this") || d.IsWord(s, next, "it")
+	case "read", "learn", "know", "understand":
+		return d.IsWord(s, next, "that") && d.clauseBehind(s, next+1)
+	case "hear", "see", "guess":
+		if f := d.Tokens[c.verbTok].Word.Form; f&language.BaseForm == 0 || c.past || c.perfect {
+			return false
+		}
+		return d.clauseBehind(s, next) // what follows is what one hears
+	}
+	return false
+}
+
+// wanted reports whether the object that ends before token i is only the subject of what is wanted: "want my next car to be electric".
+func (d *doc) wanted(s *language.Sentence, c *clause, i int) bool {
+	base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base
+	return (base == "want" || base == "need" || base == "expect" || base == "like" || base == "prefer") && d.IsWord(s, i, "to") && i+1 < s.Hi && (d.Tokens[i+1].Is(language.FormOfBe) || d.Tokens[i+1].Word.Verb > 0)
+}
+
+// besidePerson reports whether a phrase is a person and what is done to them with it: "teaches my daughter maths".
+func (d *doc) besidePerson(n *node) bool {
+	return n.kind == nodePhrase && n.hi-n.lo > 1 && d.Tokens[n.lo].Is(language.KinNoun) && n.typ != extract.TypePerson && !d.Tokens[n.hi-1].Is(language.KinNoun|language.Occupation) && !d.Tokens[n.lo+1].Is(language.Preposition)
+}
+
+// clauseBehind reports whether a verb of its own follows in a sentence.
+func (d *doc) clauseBehind(s *language.Sentence, i int) bool {
+	for ; i < s.Hi; i++ {
+		if d.Tokens[i].Is(language.FormOfBe|language.FormOfHave) || d.Tokens[i].Word.Verb > 0 && d.Tokens[i].Word.Form&(language.ThirdForm|language.PastForm) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// habitual is the predicate of what is done again and again, where that of a frame says that it was done: "I take the tram" is "takes".
+func (d *doc) habitual(c *clause, predicate string) string {
+	t := &d.Tokens[c.verbTok]
+	if d.in.Memory && predicate == "has" && c.past && !c.perfect && !c.ended && t.Is(language.FormOfHave) {
+		return "had"
+	}
+	if !d.in.Memory || c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan || t.Word.Form&(language.BaseForm|language.ThirdForm) == 0 || t.Word.Form&(language.PastForm|language.IngForm) != 0 {
+		return predicate
+	}
+	if w := language.Lookup(predicate); w.Verb != t.Word.Verb || w.Form&language.PastForm == 0 {
+		return predicate
+	}
+	return language.VerbAt(t.Word.Verb).Third
+}
+
+// somebody reports whether a person stands before the verb at token v: "my sister", not "my team".
+func (d *doc) somebody(s *language.Sentence, v int) bool {
+	for i := v - 1; i >= s.Lo && i > v-6; i-- {
+		if d.Tokens[i].Is(language.KinNoun|language.Occupation) || d.Tokens[i].Shape != language.LowerCase || wordLists()["persons"][d.WordKey(i)] || wordLists()["kinds-of-people"][d.WordKey(i)] {
+			return true
+		}
+	}
+	return false
+}
+
+// ownVerb reports whether the one who speaks is before the verb at token i: "I think", not "the accountant said".
+func (d *doc) ownVerb(s *language.Sentence, i int) bool {
+	for i--; i >= s.Lo; i-- {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural) && !t.Is(language.Possessive) {
+			return true
+		}
+		if t.Kind == language.KindPunct || !t.Is(language.Adverb|language.Negation|language.Modal|language.FormOfDo|language.FormOfHave|language.FormOfBe|language.Future) {
+			return t.Kind == language.KindPunct || d.coordinator(s, i)
+		}
+	}
+	return true
+}
