@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"examples/", "cmd/", "otel", "bench/cmd/", "bench/scale", "bench/neural", "bench/modernc", "models/e5-bge/build/"},
 	{"cmd/contextmem/internal/", "adapters/"},
 	{"shared"},
-	{"httpapi", "console", "client", "eval", "bench"},
+	{"httpapi", "console", "client", "eval", "eval/persona", "bench"},
 	{""},
 	{"models/e5-bge", "internal/vectors", "internal/search", "internal/transfer", "internal/verify", "internal/erase", "internal/backup"},
 	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual"},
@@ -77,7 +77,7 @@ var only = map[string][]string{
 	"connector/":         {"connector", "connector/internal/", "content", "document"},
 	"transcribe":         {"document", "internal/modelhttp"},
 	"models/":            {"embed", "embed/joint", "embed/neural", "rerank", "rerank/neural", "judge", "judge/neural", "models/", "internal/tokenize", "internal/models"},
-	"examples/":          {"", "content", "facts", "fault", "httpapi", "eval", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank", "rerank/", "judge", "connector/", "models/", "document", "transcribe"},
+	"examples/":          {"", "content", "facts", "fault", "httpapi", "eval", "eval/persona", "backend", "backend/inmem", "embed", "embed/", "extract/", "rerank", "rerank/", "judge", "judge/", "connector/", "models/", "document", "transcribe"},
 	"internal/parse/pdf": {},
 }
 
