@@ -73,6 +73,7 @@ func TestErase(t *testing.T) {
 			remember(t, sub, bulk...)
 			remember(t, sub, contextmem.Memory{ID: "snorkelid", Title: "The blorptitle", Text: "Ophidianne is married to Quibblefrost of Wexlerby. Ophidianne works at Zanthorpe.",
 				Metadata: map[string]any{"place": "vundermeta"}, Additional: map[string]any{"x": "krazzfield"}, Infer: true, UserName: "Ophidianne"})
+			require.Equal(t, "Glimmerold was here first, and left.", historyOf(t, sub, "snorkelid").Versions[1].Text, "what was said before is kept")
 			remember(t, acme.Sub("keep"), contextmem.Memory{ID: "kept", Text: "The kettle is on the shelf."})
 			res, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "yarrowquery Quibblefrost"})
 			require.NoError(t, err)

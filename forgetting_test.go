@@ -1,6 +1,7 @@
 package contextmem_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/embed/static"
 )
 
 // Memories fade with age and not with use, nothing is lost, and use outlives the process. Without the option nothing of it is there.
@@ -86,6 +88,32 @@ func TestConsolidation(t *testing.T) {
 			found, err = s.Superseded(ctx, "a")
 			require.NoError(t, err)
 			require.Nil(t, found[0])
+		})
+	}
+}
+
+// BenchmarkForgetting is a recall of 10 of 2,000 memories without and with the option.
+func BenchmarkForgetting(b *testing.B) {
+	for name, on := range map[string]bool{"off": false, "on": true} {
+		b.Run(name, func(b *testing.B) {
+			svc, err := contextmem.Open(b.Context(), b.TempDir(), &contextmem.Options{Forgetting: on, Embedder: static.New()})
+			require.NoError(b, err)
+			defer func() { require.NoError(b, svc.Close()) }()
+			_, err = svc.EnsureTenant(b.Context(), contextmem.TenantSpec{ID: "acme"})
+			require.NoError(b, err)
+			s := svc.Tenant("acme").Sub("anna")
+			var ms []contextmem.Memory
+			for i := range 2000 {
+				ms = append(ms, contextmem.Memory{ID: fmt.Sprint(i), Text: fmt.Sprintf("On day %d we ate %s in room %d.", i, []string{"soup", "bread", "fish", "cake"}[i%4], i%37)})
+			}
+			_, err = s.AddMemories(b.Context(), contextmem.MemoryBatch{Memories: ms})
+			require.NoError(b, err)
+			require.NoError(b, svc.Drain(b.Context()))
+			require.NoError(b, s.WaitRefined(b.Context()))
+			for i := 0; b.Loop(); i++ {
+				_, err := s.Recall(b.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: fmt.Sprintf("when did we eat fish in room %d?", i%500)})
+				require.NoError(b, err)
+			}
 		})
 	}
 }

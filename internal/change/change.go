@@ -49,7 +49,7 @@ func (e *Engine) Generation() int64 {
 		h.Write([]byte(e.Judge.Model()))
 	}
 	if e.Consolidate {
-		h.Write([]byte("\x00" + again))
+		h.Write([]byte("\x00" + again + " 2"))
 	}
 	return int64(h.Sum64()>>2) + 1
 }
