@@ -109,6 +109,19 @@ func TestExtensions(t *testing.T) {
 	d = get("/ext/sessions/messages?session_id=s&")
 	assert.Equal(t, []string{"always answer in french.", "i ski."}, of(d["messages"], "content"))
 
+	d = ext(t, f, "POST", "/ext/memories/d/supersede", `{`+scopeOfAnna+`, "by": "b", "reason": "she told me"}`)
+	assert.Equal(t, map[string]any{"source_id": "d", "superseded_by": "b"}, d)
+	r := ext(t, f, "POST", "/query", `{`+scopeOfAnna+`, "type": "memory", "query": "sailing"}`)
+	assert.Contains(t, fmt.Sprint(r["chunks"]), "she told me", "the caller's reason is the evidence")
+	d = ext(t, f, "POST", "/ext/memories/d/restore", `{`+scopeOfAnna+`}`)
+	assert.Equal(t, map[string]any{"source_id": "d", "undone": 1.0}, d)
+	assert.NotContains(t, fmt.Sprint(ext(t, f, "POST", "/query", `{`+scopeOfAnna+`, "type": "memory", "query": "sailing"}`)["chunks"]), "she told me")
+	assert.NotNil(t, get("/ext/conflicts?")["conflicts"])
+	for path, body := range map[string]string{"/ext/memories/none/supersede": `{` + scopeOfAnna + `, "by": "b"}`, "/ext/memories/d/supersede": `{` + scopeOfAnna + `, "by": "none"}`, "/ext/memories/none/restore": `{` + scopeOfAnna + `}`} {
+		assert.Equal(t, http.StatusNotFound, f.do(t, "POST", path, body).Code, path)
+	}
+	assert.Equal(t, http.StatusBadRequest, f.do(t, "POST", "/ext/memories/d/supersede", `{`+scopeOfAnna+`}`).Code)
+	assert.Equal(t, http.StatusBadRequest, f.do(t, "GET", "/ext/conflicts?limit=1001&database=acme&collection=anna", "").Code)
 	d = get("/ext/items/d/history?type=memory&")
 	assert.Equal(t, []string{"2", "1"}, of(d["versions"], "version"))
 	first := d["versions"].([]any)[1].(map[string]any)
