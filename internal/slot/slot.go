@@ -187,7 +187,7 @@ func (t *Taxonomy) objectOf(object string) (int, bool) {
 	return i, ok
 }
 
-// OfQuestion returns the slot that a question asks about and how sure that is, 0 for none. It reads phrases; the longest that occurs decides.
+// OfQuestion returns the slot that a question asks about and how sure that is, 0 for none. It reads phrases, of which the longest that occurs decides, else the thing that "my" stands before.
 func (t *Taxonomy) OfQuestion(question string) (name string, confidence float64) {
 	q := " " + strings.Join(strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '-' }), " ") + " "
 	for _, a := range t.asks {
@@ -197,9 +197,39 @@ func (t *Taxonomy) OfQuestion(question string) (name string, confidence float64)
 			}
 			continue
 		}
-		if strings.Contains(q, " "+a.text+" ") {
+		if whole, ok := strings.CutSuffix(a.text, "$"); ok {
+			if strings.HasSuffix(q, " "+whole+" ") {
+				return t.slots[a.slot].Name, byObject
+			}
+			continue
+		}
+		if _, rest, ok := strings.Cut(q, " "+a.text+" "); ok {
+			if i, thing := t.thing(rest); thing && strings.HasPrefix(a.text, "do i ") && t.slots[a.slot].Name == "belongings" {
+				return t.slots[i].Name, byObject // "do I have a dog?"
+			}
 			return t.slots[a.slot].Name, byObject
 		}
 	}
+	if _, rest, ok := strings.Cut(q, " my "); ok {
+		if i, thing := t.thing(rest); thing {
+			return t.slots[i].Name, byPattern
+		}
+	}
 	return "", 0
+}
+
+// thing returns the slot of the thing with which words begin, behind at most one that says more of it: "old dog called".
+func (t *Taxonomy) thing(words string) (int, bool) {
+	for n, w := range strings.Fields(words) {
+		if n > 1 {
+			break
+		}
+		if strings.HasSuffix(w, "'s") {
+			return 0, false // "my dog's vet" is about the vet
+		}
+		if i, ok := t.objects[w]; ok {
+			return i, true
+		}
+	}
+	return 0, false
 }

@@ -43,6 +43,7 @@ func TestSlotsOfQuestions(t *testing.T) {
 	for q, want := range map[string]string{
 		"Where do I live?": "home", "Where does Anna live these days?": "home", "Wo wohne ich?": "home", "Am I allergic to nuts?": "allergy", "What's my dog called?": "pet",
 		"What is the capital of Norway?": "", "My dogma": "", "": "", "Which languages do I speak?": "language",
+		"Do I have a dog?": "pet", "Do I have a spare ladder?": "belongings", "Who am I?": "name", "Who am I dating?": "", "How old am I?": "birthday", "How old is the bridge?": "", "Is my old dog still limping?": "pet", "What does my dog's vet charge?": "",
 	} {
 		t.Run(q, func(t *testing.T) {
 			got, _ := x.OfQuestion(q)
