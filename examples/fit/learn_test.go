@@ -74,8 +74,8 @@ func TestRead(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "rows.jsonl")
 	for content, fault := range map[string]string{
 		`{"set":"a","lane":"memory","grades":[1],"hits":[{"grade":1,"score":2,"parts":[1,0,0,0,0,0]}]}`: "",
-		`{"set":"a","lane":"memory","grades":[]}`:                                                        "line 1",
-		`nonsense`:                                                                                       "line 1",
+		`{"set":"a","lane":"memory","grades":[]}`:                                                       "line 1",
+		`nonsense`: "line 1",
 	} {
 		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 		rows, err := read(name)
