@@ -67,7 +67,7 @@ type part struct {
 }
 
 // New makes an embedder of base, for all texts, and beside, for those in some languages, which are ISO 639-1 codes that
-// language detection knows (ar de en es fr hi it ja ko nl pl pt ru th tr zh).
+// language detection knows (ar da de en es fi fr hi hu it ja ko nl no pl pt ro ru sv th tr zh).
 func New(base, beside Member, languages ...string) (*Embedder, error) {
 	if base == nil || beside == nil || len(languages) == 0 {
 		return nil, errors.New("joint: two embedders and a language are needed")

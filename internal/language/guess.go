@@ -47,8 +47,8 @@ const (
 	fewWords     = 8 // from so many words on, one in so many must be a language's own, where no letter speaks for it
 )
 
-// Guess returns the language of a text as its ISO 639-1 code: ar, hi, ja, ko, ru, th and zh by their scripts, de, en, es, fr, it, nl, pl, pt
-// and tr by their commonest words and by letters of their own. It is "" where nothing tells, as in a name or a number, and
+// Guess returns the language of a text as its ISO 639-1 code: ar, hi, ja, ko, ru, th and zh by their scripts, da, de, en, es, fi, fr, hu, it, nl, no, pl, pt, ro,
+// sv and tr by their commonest words and by letters of their own. It is "" where nothing tells, as in a name or a number, and
 // for scripts of no language of these. At most 2,048 bytes are read.
 func Guess(text string) string {
 	if len(text) > maxGuess {
