@@ -26,6 +26,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // Defaults of [Options].
@@ -150,7 +151,7 @@ func (c *Client) Tenants(ctx context.Context) ([]contextmem.TenantInfo, error) {
 	}
 	out := make([]contextmem.TenantInfo, len(a.Details))
 	for i, d := range a.Details {
-		out[i] = contextmem.TenantInfo{ID: d.Database, State: contextmem.TenantState(d.Status), CreatedAt: readTime(d.CreatedAt)}
+		out[i] = contextmem.TenantInfo{ID: d.Database, State: contextmem.TenantState(d.Status), CreatedAt: wire.ReadTime(d.CreatedAt)}
 	}
 	return out, nil
 }
@@ -234,5 +235,5 @@ func (c *Client) CreateKey(ctx context.Context, spec contextmem.KeySpec) (contex
 	if _, err := c.send(ctx, request{op: op, method: http.MethodPost, path: "/api-keys/create_api_key", json: body, once: true, bare: true}, &a); err != nil {
 		return contextmem.Key{}, "", err
 	}
-	return contextmem.Key{ID: a.ID, Owner: a.Owner, Scopes: a.Scopes, Env: a.Env, CreatedAt: readTime(a.CreatedAt)}, a.Text, nil
+	return contextmem.Key{ID: a.ID, Owner: a.Owner, Scopes: a.Scopes, Env: a.Env, CreatedAt: wire.ReadTime(a.CreatedAt)}, a.Text, nil
 }

@@ -384,8 +384,3 @@ func timeText(t time.Time) string {
 	}
 	return t.Format(time.RFC3339Nano)
 }
-
-func readTime(s string) time.Time {
-	t, _ := time.Parse(time.RFC3339Nano, s) // what is empty is unknown
-	return t
-}

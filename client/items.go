@@ -14,6 +14,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 var classNames = map[contextmem.Class]string{contextmem.ClassKnowledge: "knowledge", contextmem.ClassMemory: "memory", contextmem.ClassAll: "all"}
@@ -98,7 +99,7 @@ type relatedTo struct {
 
 func (s *source) info(class contextmem.Class) contextmem.SourceInfo {
 	out := contextmem.SourceInfo{ID: s.ID, Sub: s.Collection, Class: class, Title: s.Title, Kind: s.Type, Description: s.Description, Note: s.Note, URL: s.URL,
-		Timestamp: readTime(s.Timestamp), CreatedAt: readTime(s.CreatedAt), UpdatedAt: readTime(s.UpdatedAt), Status: contextmem.Status(s.Status),
+		Timestamp: wire.ReadTime(s.Timestamp), CreatedAt: wire.ReadTime(s.CreatedAt), UpdatedAt: wire.ReadTime(s.UpdatedAt), Status: contextmem.Status(s.Status),
 		Metadata: s.Metadata, Additional: s.Additional, Partial: s.Partial}
 	if s.Content != nil {
 		out.Content = s.Content.Text

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // Recall implements contextmem.Memories. REST bounds MaxResults by 50 and gives weights of sub-tenants one decimal.
@@ -191,12 +192,12 @@ func (l *layout) UnmarshalJSON(b []byte) error {
 }
 
 func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
-	out := contextmem.Chunk{ID: c.ID, SourceID: c.SourceID, Sub: c.Collection, Class: class, Text: c.Text, Title: c.Title, Kind: c.Kind, CreatedAt: readTime(c.Uploaded),
-		UpdatedAt: readTime(c.Updated), Layout: string(c.Layout), Inferred: strings.Contains(string(c.Layout), `"inferred":true`), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom, Heading: c.Heading,
+	out := contextmem.Chunk{ID: c.ID, SourceID: c.SourceID, Sub: c.Collection, Class: class, Text: c.Text, Title: c.Title, Kind: c.Kind, CreatedAt: wire.ReadTime(c.Uploaded),
+		UpdatedAt: wire.ReadTime(c.Updated), Layout: string(c.Layout), Inferred: strings.Contains(string(c.Layout), `"inferred":true`), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom, Heading: c.Heading,
 		Page: c.Page, Passage: contextmem.Passage{Text: c.Passage.Text, Start: c.Passage.Start, End: c.Passage.End}, Relevance: c.Relevance, Statements: c.Statements, Newer: c.Newer,
-		ValidFrom: readTime(c.ValidFrom), ValidTo: readTime(c.ValidTo), Retracted: c.Retracted}
+		ValidFrom: wire.ReadTime(c.ValidFrom), ValidTo: wire.ReadTime(c.ValidTo), Retracted: c.Retracted}
 	if x := c.Superseded; x != nil {
-		out.SupersededBy = &contextmem.Supersession{ID: x.ID, Time: readTime(x.Time), Confidence: x.Confidence, Matter: x.Matter, Evidence: x.Evidence, Decider: x.Decider}
+		out.SupersededBy = &contextmem.Supersession{ID: x.ID, Time: wire.ReadTime(x.Time), Confidence: x.Confidence, Matter: x.Matter, Evidence: x.Evidence, Decider: x.Decider}
 	}
 	if p := c.Parts; p != nil {
 		out.Explain = &contextmem.Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
@@ -251,7 +252,7 @@ func paths(list []path) []contextmem.Path {
 			r := t.Relation
 			one.Triplets = append(one.Triplets, contextmem.Triplet{Source: t.Source.entity(), Target: t.Target.entity(),
 				Relation: contextmem.Evidence{ID: r.ID, Canonical: r.Canonical, Raw: r.Raw, Context: r.Context, Confidence: r.Confidence, Temporal: text(r.Temporal),
-					Timestamp: readTime(r.Timestamp), ChunkID: r.ChunkID, SourceID: text(r.SourceID), TargetID: text(r.TargetID), Origin: r.Origin}})
+					Timestamp: wire.ReadTime(r.Timestamp), ChunkID: r.ChunkID, SourceID: text(r.SourceID), TargetID: text(r.TargetID), Origin: r.Origin}})
 		}
 		out = append(out, one)
 	}
@@ -319,7 +320,7 @@ func (a *answer) result(class contextmem.Class) *contextmem.Result {
 			res.Temporal.Facts = append(res.Temporal.Facts, *a.Facts[i].fact())
 		}
 		if d := a.Duration; d != nil {
-			res.Temporal.Duration = &contextmem.TemporalDuration{Days: d.Days, From: d.From.fact(), To: d.To.fact(), FromDate: readTime(d.FromDate), ToDate: readTime(d.ToDate),
+			res.Temporal.Duration = &contextmem.TemporalDuration{Days: d.Days, From: d.From.fact(), To: d.To.fact(), FromDate: wire.ReadTime(d.FromDate), ToDate: wire.ReadTime(d.ToDate),
 				Approximate: d.Approximate, Confidence: d.Confidence}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
@@ -189,8 +190,8 @@ type syncState struct {
 }
 
 func syncStateOf(x *contextmem.Connector) syncState {
-	return syncState{x.ID, x.Provider, string(x.Status), string(x.Status), x.SyncStatus, seconds(x.Interval), timeText(x.LastAttempt), timeText(x.LastSuccess), timeText(x.NextSync),
-		x.LastError, x.NeedsReauth, timeText(x.NeedsReauthAt), x.NeedsReauthReason, x.Cycles, x.Dispatched, x.Resources}
+	return syncState{x.ID, x.Provider, string(x.Status), string(x.Status), x.SyncStatus, seconds(x.Interval), wire.Time(x.LastAttempt), wire.Time(x.LastSuccess), wire.Time(x.NextSync),
+		x.LastError, x.NeedsReauth, wire.Time(x.NeedsReauthAt), x.NeedsReauthReason, x.Cycles, x.Dispatched, x.Resources}
 }
 
 // connectorBody is a connector. Its credentials are never shown.
@@ -218,7 +219,7 @@ type connectorBody struct {
 func connectorJSON(x contextmem.Connector) connectorBody {
 	return connectorBody{syncState: syncStateOf(&x), scoped: scoped{x.Tenant, x.Tenant}, OrgID: x.Org, UserID: x.UserID, AccountScope: x.AccountScope, Name: x.Name,
 		AuthType: x.AuthType, CredentialRef: x.CredentialRef, DeploymentID: x.DeploymentID, Collection: x.Sub, SubTenant: x.Sub, Plan: x.Plan, SyncEngine: x.SyncEngine,
-		Min: seconds(x.MinInterval), Max: seconds(x.MaxInterval), CreatedAt: timeText(x.CreatedAt), UpdatedAt: timeText(x.UpdatedAt)}
+		Min: seconds(x.MinInterval), Max: seconds(x.MaxInterval), CreatedAt: wire.Time(x.CreatedAt), UpdatedAt: wire.Time(x.UpdatedAt)}
 }
 
 // ours returns the connector of the path, when the key may touch its tenant and those of its resources.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
-	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // extension is a route that the published contract does not have, with what its document says. In and out are values of the types of request and data.
@@ -34,11 +34,11 @@ var extensions = []extension{
 	{route{method: "POST", path: "/ext/delete", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extDelete), request: "Matching"}, "Delete all items that a filter, a session or both name", matchingRequest{}, deletedCount{}},
 	{route{method: "GET", path: "/ext/sessions", family: gen2, scope: query, do: withSub(extSessions)}, "Named sessions, by name", sessionsRequest{}, sessionsAnswer{}},
 	{route{method: "GET", path: "/ext/sessions/messages", family: gen2, scope: query, do: withSub(extMessages)}, "Messages of a session, in order", messagesRequest{}, messagesAnswer{}},
-	{route{method: "POST", path: "/ext/facts", family: gen2, body: bodyJSON, scope: query, do: withSub(extFacts)}, "Facts with their evidence", factsRequest{}, factsAnswer{}},
-	{route{method: "POST", path: "/ext/facts/{fact_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestoreFact)}, "Let a fact hold again that later ones took the place of, beside these", memoryClass{}, factRow{}},
-	{route{method: "POST", path: "/ext/facts/{fact_id}/retire", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRetireFact)}, "Take the restoring of a fact back", memoryClass{}, factRow{}},
+	{route{method: "POST", path: "/ext/facts", family: gen2, body: bodyJSON, scope: query, do: withSub(extFacts)}, "Facts with their evidence", factsRequest{}, wire.FactsPage{}},
+	{route{method: "POST", path: "/ext/facts/{fact_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestoreFact)}, "Let a fact hold again that later ones took the place of, beside these", memoryClass{}, wire.Fact{}},
+	{route{method: "POST", path: "/ext/facts/{fact_id}/retire", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRetireFact)}, "Take the restoring of a fact back", memoryClass{}, wire.Fact{}},
 	{route{method: "GET", path: "/ext/entities", family: gen2, scope: query, do: withSub(extEntities)}, "Entities of the graph, by name", entitiesRequest{}, entitiesAnswer{}},
-	{route{method: "POST", path: "/ext/profile", family: gen2, body: bodyJSON, scope: query, do: withSub(extProfile)}, "What holds of somebody, by slot", profileRequest{}, profileAnswer{}},
+	{route{method: "POST", path: "/ext/profile", family: gen2, body: bodyJSON, scope: query, do: withSub(extProfile)}, "What holds of somebody, by slot", profileRequest{}, wire.Profile{}},
 	{route{method: "POST", path: "/ext/context", family: gen2, body: bodyJSON, scope: query, do: withSub(extContext), request: "Recall"}, "A recall as a text for a prompt", contextRequest{}, contextAnswer{}},
 	{route{method: "GET", path: "/ext/keys", family: gen2, scope: manage, wholeOrg: true, do: extKeys}, "API keys, with when each was used last", noRequest{}, keysAnswer{}},
 	{route{method: "POST", path: "/ext/keys", family: gen2, body: bodyJSON, scope: manage, wholeOrg: true, do: extCreateKey, request: "KeySpec"}, "Make an API key, whose text is shown this once", newKeyRequest{}, newKeyAnswer{}},
@@ -208,7 +208,7 @@ func extSessions(c *call, sub contextmem.Sub) (any, error) {
 	}
 	a := sessionsAnswer{make([]sessionRow, len(p.Sessions)), p.Next}
 	for i, s := range p.Sessions {
-		a.Sessions[i] = sessionRow{s.Name, s.Memories, timeText(s.First), timeText(s.Last)}
+		a.Sessions[i] = sessionRow{s.Name, s.Memories, wire.Time(s.First), wire.Time(s.Last)}
 	}
 	return a, nil
 }
@@ -245,7 +245,7 @@ func extMessages(c *call, sub contextmem.Sub) (any, error) {
 	}
 	a := messagesAnswer{make([]messageRow, len(p.Messages)), p.Next}
 	for i, m := range p.Messages {
-		a.Messages[i] = messageRow{m.MemoryID, m.Index, string(m.Role), m.Name, m.Text, timeText(m.Time)}
+		a.Messages[i] = messageRow{m.MemoryID, m.Index, string(m.Role), m.Name, m.Text, wire.Time(m.Time)}
 	}
 	return a, nil
 }
@@ -261,11 +261,11 @@ type contextRequest struct {
 
 // contextAnswer is a recall as a text.
 type contextAnswer struct {
-	Text         string           `json:"text"`
-	Tokens       int              `json:"tokens"`
-	Sources      []string         `json:"source_ids"`
-	Dropped      []droppedRow     `json:"dropped"`
-	Instructions []instructionRow `json:"instructions"`
+	Text         string             `json:"text"`
+	Tokens       int                `json:"tokens"`
+	Sources      []string           `json:"source_ids"`
+	Dropped      []droppedRow       `json:"dropped"`
+	Instructions []wire.Instruction `json:"instructions"`
 }
 
 // droppedRow is a passage that did not fit.
@@ -286,29 +286,12 @@ func extContext(c *call, sub contextmem.Sub) (any, error) {
 		return nil, err
 	}
 	b := res.ContextBlock(r.MaxTokens)
-	a := contextAnswer{Text: b.Text, Tokens: b.Tokens, Sources: append([]string{}, b.Sources...), Dropped: make([]droppedRow, len(b.Dropped)), Instructions: instructionRows(res.Instructions)}
+	a := contextAnswer{Text: b.Text, Tokens: b.Tokens, Sources: append([]string{}, b.Sources...), Dropped: make([]droppedRow, len(b.Dropped)), Instructions: wire.OfInstructions(res.Instructions)}
 	for i, d := range b.Dropped {
 		a.Dropped[i] = droppedRow(d)
 	}
 	c.warn = c.rename(res.Warnings)
 	return a, nil
-}
-
-// instructionRow is a standing instruction.
-type instructionRow struct {
-	Text     string `json:"text"`
-	Order    string `json:"order"`
-	Matter   string `json:"matter"`
-	Since    string `json:"since"`
-	SourceID string `json:"source_id"`
-}
-
-func instructionRows(list []facts.Instruction) []instructionRow {
-	out := make([]instructionRow, len(list))
-	for i, x := range list {
-		out[i] = instructionRow{x.Text, x.Order, x.Matter, timeText(x.Since), x.SourceID}
-	}
-	return out
 }
 
 // isExtension reports whether a path is of an extension.

@@ -8,6 +8,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 type factsRequest struct {
@@ -22,46 +23,6 @@ type factsRequest struct {
 	History   bool     `json:"history"`
 	ACL       []string `json:"acl"`
 	pageRequest
-}
-
-// factRow is a fact. Its times are empty where they are unknown.
-type factRow struct {
-	ID             string  `json:"id"`
-	Subject        string  `json:"subject"`
-	Predicate      string  `json:"predicate"`
-	Object         string  `json:"object"`
-	Slot           string  `json:"slot"`
-	SlotConfidence float64 `json:"slot_confidence"`
-	Kind           string  `json:"kind"`
-	Text           string  `json:"text"`
-	Status         string  `json:"status"`
-	Confidence     float64 `json:"confidence"`
-	Since          string  `json:"since"`
-	Until          string  `json:"until"`
-	Precision      string  `json:"precision"`
-	Learnt         string  `json:"learnt_at"`
-	Retired        string  `json:"retired_at"`
-	SupersededBy   string  `json:"superseded_by"`
-	Restored       string  `json:"restored_at"`
-	Evidence       string  `json:"evidence"`
-	SourceID       string  `json:"source_id"`
-	ChunkID        string  `json:"chunk_id"`
-}
-
-func factRows(list []facts.Fact) []factRow {
-	out := make([]factRow, len(list))
-	for i := range list {
-		f := &list[i]
-		out[i] = factRow{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, timeText(f.Since), timeText(f.Until), f.Precision,
-			timeText(f.Learnt), timeText(f.Retired), f.SupersededBy, timeText(f.Restored), f.Evidence, f.SourceID, f.ChunkID}
-	}
-	return out
-}
-
-type factsAnswer struct {
-	Facts []factRow `json:"facts"`
-	Slot  string    `json:"slot"`
-	Next  string    `json:"next_cursor"`
 }
 
 func extFacts(c *call, sub contextmem.Sub) (any, error) {
@@ -82,11 +43,7 @@ func extFacts(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := factsAnswer{Facts: factRows(p.Facts), Slot: p.Slot}
-	if p.Next != 0 {
-		a.Next = strconv.FormatInt(p.Next, 10)
-	}
-	return a, nil
+	return wire.OfFactsPage(p), nil
 }
 
 func extRestoreFact(c *call, sub contextmem.Sub) (any, error) { return changedFact(c, sub.RestoreFact) }
@@ -102,7 +59,7 @@ func changedFact(c *call, change func(context.Context, contextmem.Class, string)
 	if err != nil {
 		return nil, err
 	}
-	return factRows([]facts.Fact{*f})[0], nil
+	return wire.OfFact(f), nil
 }
 
 type entitiesRequest struct {
@@ -152,24 +109,6 @@ type profileRequest struct {
 	ACL       []string `json:"acl"`
 }
 
-// slotRow is the facts of a slot.
-type slotRow struct {
-	Slot  string    `json:"slot"`
-	Card  string    `json:"cardinality"`
-	Facts []factRow `json:"facts"`
-}
-
-type profileAnswer struct {
-	Subject      string           `json:"subject"`
-	Slots        []slotRow        `json:"slots"`
-	Other        []factRow        `json:"other"`
-	Instructions []instructionRow `json:"instructions"`
-	Summary      string           `json:"summary"`
-	SummaryBy    string           `json:"summary_by"`
-	Tokens       int              `json:"summary_tokens"`
-	Truncated    bool             `json:"truncated"`
-}
-
 func extProfile(c *call, sub contextmem.Sub) (any, error) {
 	var r profileRequest
 	if err := c.read(&r); err != nil {
@@ -179,9 +118,5 @@ func extProfile(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := profileAnswer{Subject: p.Subject, Slots: make([]slotRow, len(p.Slots)), Other: factRows(p.Other), Instructions: instructionRows(p.Instructions), Summary: p.Summary, SummaryBy: p.SummaryBy, Tokens: p.Tokens, Truncated: p.Truncated}
-	for i, s := range p.Slots {
-		a.Slots[i] = slotRow{s.Slot, string(s.Card), factRows(s.Facts)}
-	}
-	return a, nil
+	return wire.OfProfile(p), nil
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // anyClass is the type of a request that finds an item by its id in either class.
@@ -19,32 +20,10 @@ type historyRequest struct {
 	ACL []string `json:"acl"`
 }
 
-// versionRow is what a version of an item says. Times are empty where there is none.
-type versionRow struct {
-	Version    int         `json:"version"`
-	Title      string      `json:"title"`
-	Session    string      `json:"session_id"`
-	Time       string      `json:"timestamp"`
-	Stored     string      `json:"stored_at"`
-	Replaced   string      `json:"replaced_at"`
-	ReplacedBy int         `json:"replaced_by"` // version; 0: none
-	Cause      string      `json:"cause"`       // add, edit or restore
-	Size       int64       `json:"size"`
-	Text       string      `json:"text"`
-	Lost       bool        `json:"lost"`    // its content was too large to be kept
-	Changes    []changeRow `json:"changes"` // from the version before
-}
-
-// changeRow is a run of sentences of one version or of both.
-type changeRow struct {
-	Kind string `json:"kind"` // same, added or removed
-	Text string `json:"text"`
-}
-
 type historyAnswer struct {
-	ID       string       `json:"id"`
-	Type     string       `json:"type"`
-	Versions []versionRow `json:"versions"` // the newest first
+	ID       string         `json:"id"`
+	Type     string         `json:"type"`
+	Versions []wire.Version `json:"versions"` // the newest first
 }
 
 func extHistory(c *call, sub contextmem.Sub) (any, error) {
@@ -56,15 +35,9 @@ func extHistory(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := historyAnswer{h.ID, "knowledge", make([]versionRow, len(h.Versions))}
+	a := historyAnswer{h.ID, "knowledge", wire.OfVersions(h.Versions)}
 	if h.Class == contextmem.ClassMemory {
 		a.Type = "memory"
-	}
-	for i, v := range h.Versions {
-		a.Versions[i] = versionRow{v.Version, v.Title, v.Session, timeText(v.Time), timeText(v.Stored), timeText(v.Replaced), v.ReplacedBy, string(v.Cause), v.SizeBytes, v.Text, v.Lost, make([]changeRow, len(v.Changes))}
-		for j, d := range v.Changes {
-			a.Versions[i].Changes[j] = changeRow{string(d.Kind), d.Text}
-		}
 	}
 	return a, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // keyRow describes a key without its secret.
@@ -21,8 +22,8 @@ type keyRow struct {
 }
 
 func newKeyRow(k contextmem.Key) keyRow {
-	r := keyRow{ID: k.ID, Owner: k.Owner, Scopes: []string{}, Tenants: append([]string{}, k.Tenants...), Env: k.Env, CreatedAt: timeText(k.CreatedAt), ExpiresAt: timeText(k.ExpiresAt),
-		LastUsed: timeText(k.LastUsedAt), Uses: int(k.Uses)}
+	r := keyRow{ID: k.ID, Owner: k.Owner, Scopes: []string{}, Tenants: append([]string{}, k.Tenants...), Env: k.Env, CreatedAt: wire.Time(k.CreatedAt), ExpiresAt: wire.Time(k.ExpiresAt),
+		LastUsed: wire.Time(k.LastUsedAt), Uses: int(k.Uses)}
 	for _, s := range k.Scopes {
 		r.Scopes = append(r.Scopes, string(s))
 	}

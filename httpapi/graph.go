@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/contextmem/contextmem"
+import (
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/wire"
+)
 
 // entityBody is a node of the graph.
 type entityBody struct {
@@ -32,7 +35,7 @@ type evidenceBody struct {
 }
 
 func evidenceJSON(e contextmem.Evidence) evidenceBody {
-	return evidenceBody{e.Canonical, e.Raw, e.Context, float32(e.Confidence), orNull(e.Temporal), timeText(e.Timestamp), e.ID, e.ChunkID, orNull(e.SourceID), orNull(e.TargetID), e.Origin}
+	return evidenceBody{e.Canonical, e.Raw, e.Context, float32(e.Confidence), orNull(e.Temporal), wire.Time(e.Timestamp), e.ID, e.ChunkID, orNull(e.SourceID), orNull(e.TargetID), e.Origin}
 }
 
 // relationGroup is the evidence of one pair of entities.

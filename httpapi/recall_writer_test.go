@@ -14,6 +14,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 func epochJSON(t time.Time) any {
@@ -27,7 +28,7 @@ func epochJSON(t time.Time) any {
 func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	m := map[string]any{
 		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
-		"source_upload_time": timeText(ch.CreatedAt), "source_last_updated_time": timeText(ch.UpdatedAt), "layout": orNull(ch.Layout),
+		"source_upload_time": wire.Time(ch.CreatedAt), "source_last_updated_time": wire.Time(ch.UpdatedAt), "layout": orNull(ch.Layout),
 		"relevancy_score": score(ch.Score), "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
 		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
 		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
@@ -39,14 +40,14 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 		m["statements"] = ch.Statements
 	}
 	if s := ch.SupersededBy; s != nil {
-		m["superseded_by"] = map[string]any{"id": s.ID, "time": timeText(s.Time), "confidence": score(s.Confidence), "matter": s.Matter, "evidence": s.Evidence, "decider": s.Decider}
-		m["valid_to"] = timeText(ch.ValidTo)
+		m["superseded_by"] = map[string]any{"id": s.ID, "time": wire.Time(s.Time), "confidence": score(s.Confidence), "matter": s.Matter, "evidence": s.Evidence, "decider": s.Decider}
+		m["valid_to"] = wire.Time(ch.ValidTo)
 		if ch.Retracted {
 			m["retracted"] = true
 		}
 	}
 	if ch.SupersededBy != nil || explain && !ch.ValidFrom.IsZero() {
-		m["valid_from"] = timeText(ch.ValidFrom)
+		m["valid_from"] = wire.Time(ch.ValidFrom)
 	}
 	if explain && ch.Explain != nil {
 		m["relevance"] = score(ch.Relevance)
@@ -73,7 +74,7 @@ func scoreParts(e *contextmem.Explain) map[string]any {
 // sourceJSON is a source in a recall result.
 func sourceJSON(s *contextmem.SourceInfo) map[string]any {
 	m := map[string]any{
-		"id": s.ID, "title": s.Title, "type": s.Kind, "description": s.Description, "url": s.URL, "timestamp": timeText(firstTime(s.Timestamp, s.CreatedAt)),
+		"id": s.ID, "title": s.Title, "type": s.Kind, "description": s.Description, "url": s.URL, "timestamp": wire.Time(firstTime(s.Timestamp, s.CreatedAt)),
 		"metadata": orEmpty(s.Metadata), "additional_metadata": orEmpty(s.Additional), "tenant_metadata": orEmpty(s.Metadata), "document_metadata": orEmpty(s.Additional),
 		"app_kind": nil, "app_provider": nil, "app_external_id": nil, "collection": s.Sub, "sub_tenant_id": s.Sub,
 	}
@@ -118,7 +119,7 @@ func resultJSON(res *contextmem.Result, f family) map[string]any {
 		m["temporal_filter"] = map[string]any{"applied": t.Applied, "mode": t.Mode, "matched_facts": len(t.Facts), "chunk_scope": len(res.Chunks), "promoted": 0,
 			"scope": "", "truncated": t.Truncated, "degraded": t.Degraded}
 		if d := t.Duration; d != nil {
-			span := map[string]any{"days": d.Days, "from_date": timeText(d.FromDate), "to_date": timeText(d.ToDate), "approximate": d.Approximate, "pairing_confidence": d.Confidence}
+			span := map[string]any{"days": d.Days, "from_date": wire.Time(d.FromDate), "to_date": wire.Time(d.ToDate), "approximate": d.Approximate, "pairing_confidence": d.Confidence}
 			if d.From != nil {
 				span["from"] = fact(*d.From)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // resourceBody is a resource of a connector.
@@ -53,7 +54,7 @@ func resourceJSON(r contextmem.ConnectorResource) resourceBody {
 	}
 	return resourceBody{ConnectorID: r.ConnectorID, ResourceID: r.ResourceID, Type: r.Type, DisplayName: r.Name, Name: r.Name, Status: r.Status, Filters: filters,
 		Metadata: orEmpty(r.Metadata), Additional: orEmpty(r.Additional), Provided: provided, Cursor: r.Cursor, DatabaseOverride: r.TenantOverride, CollectionOverride: r.SubOverride,
-		TenantOverride: r.TenantOverride, SubTenantOverride: r.SubOverride, BackfillOldest: timeText(r.BackfillOldest), BackfillNext: timeText(r.BackfillNext),
+		TenantOverride: r.TenantOverride, SubTenantOverride: r.SubOverride, BackfillOldest: wire.Time(r.BackfillOldest), BackfillNext: wire.Time(r.BackfillNext),
 		BackfillInterval: seconds(r.BackfillInterval), BackfillStatus: r.BackfillStatus, SyncMode: r.SyncMode, ACL: orNone(r.ACL), Instructions: r.Instructions}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 func orNone(s []string) []string {
@@ -30,14 +31,6 @@ func orNull(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// timeText is a time on the wire: RFC 3339, UTC, empty when unknown.
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
 }
 
 func firstTime(ts ...time.Time) time.Time {
@@ -111,8 +104,8 @@ var listFields = []string{"attachments", "content", "description", "document_met
 // rowJSON is a source in a list, with the fields asked for (nil: all but content).
 func rowJSON(tenant string, s *contextmem.SourceInfo, fields []string) any {
 	r := &sourceRow{ID: s.ID, SourceID: s.ID, scoped: scoped{tenant, tenant}, Collection: s.Sub, SubTenant: s.Sub, Title: s.Title, Type: s.Kind, Description: s.Description,
-		Note: s.Note, URL: s.URL, Timestamp: timeText(firstTime(s.Timestamp, s.CreatedAt)), Relations: relationsJSON(s.Relations), Attachments: []map[string]any{},
-		layerNames: layerNamesOf(s.Metadata, s.Additional), CreatedAt: timeText(s.CreatedAt), UpdatedAt: timeText(s.UpdatedAt), Meta: map[string]any{}, Status: string(s.Status), Partial: s.Partial}
+		Note: s.Note, URL: s.URL, Timestamp: wire.Time(firstTime(s.Timestamp, s.CreatedAt)), Relations: relationsJSON(s.Relations), Attachments: []map[string]any{},
+		layerNames: layerNamesOf(s.Metadata, s.Additional), CreatedAt: wire.Time(s.CreatedAt), UpdatedAt: wire.Time(s.UpdatedAt), Meta: map[string]any{}, Status: string(s.Status), Partial: s.Partial}
 	if a := s.App; a != nil {
 		r.AppKind, r.AppProvider, r.AppID, r.AppParent = orNull(string(a.Kind)), orNull(a.Provider), orNull(a.ExternalID), orNull(a.ParentID)
 		if a.Attachments != nil {
@@ -206,7 +199,7 @@ type memoryRow struct {
 }
 
 func memoryJSON(tenant string, s *contextmem.SourceInfo) memoryRow {
-	return memoryRow{s.ID, s.ID, s.Sub, s.Sub, scoped{tenant, tenant}, s.Content, orNull(s.Inferred), s.Title, orEmpty(s.Metadata), orEmpty(s.Additional), timeText(s.CreatedAt), timeText(s.UpdatedAt)}
+	return memoryRow{s.ID, s.ID, s.Sub, s.Sub, scoped{tenant, tenant}, s.Content, orNull(s.Inferred), s.Title, orEmpty(s.Metadata), orEmpty(s.Additional), wire.Time(s.CreatedAt), wire.Time(s.UpdatedAt)}
 }
 
 type pagination struct {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // temporalFilter tells how dates took part in a query.
@@ -81,7 +82,7 @@ type durationBody struct {
 }
 
 func durationJSON(d *contextmem.TemporalDuration) *durationBody {
-	b := &durationBody{Approximate: d.Approximate, Days: d.Days, FromDate: timeText(d.FromDate), Confidence: d.Confidence, ToDate: timeText(d.ToDate)}
+	b := &durationBody{Approximate: d.Approximate, Days: d.Days, FromDate: wire.Time(d.FromDate), Confidence: d.Confidence, ToDate: wire.Time(d.ToDate)}
 	if d.From != nil {
 		f := factJSON(d.From)
 		b.From = &f

@@ -5,6 +5,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // tenantRequest creates a tenant.
@@ -206,7 +207,7 @@ func v1CreateKey(c *call) (any, error) {
 		Env       string             `json:"env"`
 		Key       string             `json:"full_api_key"`
 		CreatedAt string             `json:"created_at"`
-	}{k.ID, k.Owner, append([]contextmem.Scope{}, k.Scopes...), k.Env, text, timeText(k.CreatedAt)}, nil
+	}{k.ID, k.Owner, append([]contextmem.Scope{}, k.Scopes...), k.Env, text, wire.Time(k.CreatedAt)}, nil
 }
 
 type constError string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // v2DatabaseRequest is the body that creates a database.
@@ -60,7 +61,7 @@ func v2ListDatabases(c *call) (any, error) {
 	}{Databases: []string{}, Failed: []failedDatabase{}, Details: []databaseRow{}, Message: "Databases retrieved"}
 	for _, t := range ok {
 		a.Databases = append(a.Databases, t.ID)
-		a.Details = append(a.Details, databaseRow{t.ID, string(t.State), timeText(t.CreatedAt)})
+		a.Details = append(a.Details, databaseRow{t.ID, string(t.State), wire.Time(t.CreatedAt)})
 	}
 	for _, t := range failed {
 		a.Failed = append(a.Failed, failedDatabase{scoped{t.ID, t.ID}, t.Error})
@@ -236,5 +237,5 @@ func v2Feedback(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return feedbackAnswer{true, rec.ID, rec.RequestID, "Feedback recorded", timeText(rec.CreatedAt), rec.Known}, nil
+	return feedbackAnswer{true, rec.ID, rec.RequestID, "Feedback recorded", wire.Time(rec.CreatedAt), rec.Known}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // webhookBody is the registration of a webhook. The secret is there only when it was made by the call.
@@ -143,7 +144,7 @@ type deliveryBody struct {
 
 func deliveryJSON(d contextmem.Delivery) deliveryBody {
 	return deliveryBody{d.ID, d.ItemID, string(d.Status), string(d.IndexingStatus), d.Event, d.Attempts, orNull(d.ErrorCode), orNull(d.ErrorMessage), d.URL,
-		timeText(d.CreatedAt), timeText(d.UpdatedAt), orNull(timeText(d.NextAttempt)), orNull(d.LastError)}
+		wire.Time(d.CreatedAt), wire.Time(d.UpdatedAt), orNull(wire.Time(d.NextAttempt)), orNull(d.LastError)}
 }
 
 // deliveriesRequest is the query of a list of deliveries.

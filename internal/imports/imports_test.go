@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego", "internal/models/modeltest"},
 	{"internal/pipeline", "internal/metadata", "internal/lease", "internal/usage", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/llm", "judge/neural", "facts/llm",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
-	{"extract/rules", "extract/llm", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "transcribe", "rerank/remote", "backend/sqlite", "backend/postgres", "backend/weaviate"},
+	{"extract/rules", "extract/llm", "internal/wire", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "transcribe", "rerank/remote", "backend/sqlite", "backend/postgres", "backend/weaviate"},
 	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder", "internal/parse/light"},
 	{"internal/parse/markup", "internal/parse/chat"},
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
@@ -56,9 +56,9 @@ func floorOf(path string) int {
 
 // only lists packages that may import no others of this module than these, so that their users link nothing else.
 var only = map[string][]string{
-	"httpapi":            {"", "content", "facts", "fault", "document", "connector", "internal/reuse", "internal/meter"},
+	"httpapi":            {"", "content", "facts", "fault", "document", "connector", "internal/reuse", "internal/meter", "internal/wire"},
 	"console":            {"", "content", "facts", "fault"},
-	"client":             {"", "content", "facts", "fault"},
+	"client":             {"", "content", "facts", "fault", "internal/wire"},
 	"backend":            {},
 	"chat":               {},
 	"content":            {},

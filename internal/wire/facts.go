@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/contextmem/contextmem/facts"
+)
+
+// Fact is a fact.
+type Fact struct {
+	ID             string  `json:"id"`
+	Subject        string  `json:"subject"`
+	Predicate      string  `json:"predicate"`
+	Object         string  `json:"object"`
+	Slot           string  `json:"slot"`
+	SlotConfidence float64 `json:"slot_confidence"`
+	Kind           string  `json:"kind"`
+	Text           string  `json:"text"`
+	Status         string  `json:"status"`
+	Confidence     float64 `json:"confidence"`
+	Since          string  `json:"since"`
+	Until          string  `json:"until"`
+	Precision      string  `json:"precision"`
+	Learnt         string  `json:"learnt_at"`
+	Retired        string  `json:"retired_at"`
+	SupersededBy   string  `json:"superseded_by"`
+	Restored       string  `json:"restored_at"`
+	Evidence       string  `json:"evidence"`
+	SourceID       string  `json:"source_id"`
+	ChunkID        string  `json:"chunk_id"`
+}
+
+// OfFact returns a fact as it is written.
+func OfFact(f *facts.Fact) Fact {
+	return Fact{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, Time(f.Since), Time(f.Until), f.Precision,
+		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID}
+}
+
+// Fact returns the fact that was read.
+func (f *Fact) Fact() facts.Fact {
+	return facts.Fact{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, SlotConfidence: f.SlotConfidence, Kind: f.Kind, Text: f.Text,
+		Status: facts.Status(f.Status), Confidence: f.Confidence, Since: ReadTime(f.Since), Until: ReadTime(f.Until), Precision: f.Precision, Learnt: ReadTime(f.Learnt), Retired: ReadTime(f.Retired),
+		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID}
+}
+
+// FactsPage is a page of facts.
+type FactsPage struct {
+	Facts []Fact `json:"facts"`
+	Slot  string `json:"slot"`
+	Next  string `json:"next_cursor"` // empty: there is no next page
+}
+
+// OfFactsPage returns a page as it is written.
+func OfFactsPage(p *facts.Page) FactsPage {
+	a := FactsPage{Facts: each(p.Facts, OfFact), Slot: p.Slot}
+	if p.Next != 0 {
+		a.Next = strconv.FormatInt(p.Next, 10)
+	}
+	return a
+}
+
+// Page returns the page that was read, an error where its cursor is none.
+func (a *FactsPage) Page() (*facts.Page, error) {
+	p := &facts.Page{Facts: read(a.Facts, (*Fact).Fact), Slot: a.Slot}
+	var err error
+	if a.Next != "" {
+		p.Next, err = strconv.ParseInt(a.Next, 10, 64)
+	}
+	return p, err
+}
+
+// Instruction is a standing instruction.
+type Instruction struct {
+	Text     string `json:"text"`
+	Order    string `json:"order"`
+	Matter   string `json:"matter"`
+	Since    string `json:"since"`
+	SourceID string `json:"source_id"`
+}
+
+// OfInstructions returns instructions as they are written.
+func OfInstructions(list []facts.Instruction) []Instruction {
+	return each(list, func(x *facts.Instruction) Instruction {
+		return Instruction{x.Text, x.Order, x.Matter, Time(x.Since), x.SourceID}
+	})
+}
+
+func (x *Instruction) instruction() facts.Instruction {
+	return facts.Instruction{Text: x.Text, Order: x.Order, Matter: x.Matter, Since: ReadTime(x.Since), SourceID: x.SourceID}
+}
+
+// Slot is the facts of a slot.
+type Slot struct {
+	Slot  string `json:"slot"`
+	Card  string `json:"cardinality"`
+	Facts []Fact `json:"facts"`
+}
+
+// Profile is what holds of somebody.
+type Profile struct {
+	Subject      string        `json:"subject"`
+	Slots        []Slot        `json:"slots"`
+	Other        []Fact        `json:"other"`
+	Instructions []Instruction `json:"instructions"`
+	Summary      string        `json:"summary"`
+	SummaryBy    string        `json:"summary_by"`
+	Tokens       int           `json:"summary_tokens"`
+	Truncated    bool          `json:"truncated"`
+}
+
+// OfProfile returns a profile as it is written.
+func OfProfile(p *facts.Profile) Profile {
+	return Profile{
+		Subject: p.Subject, Other: each(p.Other, OfFact), Instructions: OfInstructions(p.Instructions),
+		Slots:   each(p.Slots, func(s *facts.SlotFacts) Slot { return Slot{s.Slot, string(s.Card), each(s.Facts, OfFact)} }),
+		Summary: p.Summary, SummaryBy: p.SummaryBy, Tokens: p.Tokens, Truncated: p.Truncated,
+	}
+}
+
+// Profile returns the profile that was read.
+func (p *Profile) Profile() *facts.Profile {
+	return &facts.Profile{
+		Subject: p.Subject, Other: read(p.Other, (*Fact).Fact), Instructions: read(p.Instructions, (*Instruction).instruction),
+		Slots: read(p.Slots, func(s *Slot) facts.SlotFacts {
+			return facts.SlotFacts{Slot: s.Slot, Card: facts.Cardinality(s.Card), Facts: read(s.Facts, (*Fact).Fact)}
+		}),
+		Summary: p.Summary, SummaryBy: p.SummaryBy, Tokens: p.Tokens, Truncated: p.Truncated,
+	}
+}
