@@ -78,7 +78,7 @@ func (x *index) Close() error {
 	}
 	x.mu.Unlock()
 	x.drop()
-	x.owner.release(x.uid)
+	x.owner.open.Release(x.uid)
 	return nil
 }
 

@@ -22,10 +22,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/atrest"
+	"github.com/contextmem/contextmem/internal/openset"
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
@@ -55,10 +55,7 @@ type Indexers struct {
 	log   *slog.Logger
 	cache *cache
 	limits
-
-	mu     sync.Mutex
-	closed bool
-	open   map[string]*index // nil: being opened or removed
+	open openset.Set[*index]
 }
 
 var _ backend.Indexers = (*Indexers)(nil)
@@ -78,7 +75,7 @@ func Open(dir string, o *Options) (*Indexers, error) {
 	if dir == "" {
 		return nil, errors.New("open indexes: no folder named")
 	}
-	x := &Indexers{dir: dir, log: slog.New(slog.DiscardHandler), open: make(map[string]*index)}
+	x := &Indexers{dir: dir, log: slog.New(slog.DiscardHandler)}
 	x.exactRows, x.readFrom = vector.DefaultExactRows, readFrom
 	budget := int64(0)
 	if o != nil {
@@ -107,22 +104,9 @@ func Open(dir string, o *Options) (*Indexers, error) {
 // OpenIndexes opens the indexes of the workspace uid, which are one value.
 // [backend.ErrConflict] when they are open.
 func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
-	if err := x.reserve(ctx, uid, "open"); err != nil {
-		return nil, err
-	}
-	ix, err := x.openIndex(uid)
+	ix, err := x.open.Open(ctx, uid, func() (*index, error) { return x.openIndex(uid) })
 	if err != nil {
-		x.release(uid)
 		return nil, err
-	}
-	x.mu.Lock()
-	closed := x.closed
-	if !closed {
-		x.open[uid] = ix
-	}
-	x.mu.Unlock()
-	if closed {
-		return nil, errors.Join(backend.ErrClosed, ix.Close())
 	}
 	return ix, nil
 }
@@ -130,62 +114,22 @@ func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSe
 // RemoveIndexes deletes the index files of the workspace uid.
 // [backend.ErrConflict] when it is open.
 func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
-	if err := x.reserve(ctx, uid, "remove"); err != nil {
-		return err
-	}
-	defer x.release(uid)
-	if err := os.RemoveAll(x.path(uid)); err != nil {
-		return fmt.Errorf("remove indexes of %s: %w: %w", uid, err, backend.ErrUnavailable)
-	}
-	return nil
+	return x.open.Remove(ctx, uid, func() error {
+		if err := os.RemoveAll(x.path(uid)); err != nil {
+			return fmt.Errorf("remove indexes of %s: %w: %w", uid, err, backend.ErrUnavailable)
+		}
+		return nil
+	})
 }
 
 // Close closes the workspaces still open. It waits for calls that are under way.
 // Closing again does nothing.
 func (x *Indexers) Close() error {
-	x.mu.Lock()
-	x.closed = true
-	var open []*index
-	for _, ix := range x.open {
-		if ix != nil {
-			open = append(open, ix)
-		}
-	}
-	x.mu.Unlock()
-	var errs []error
-	for _, ix := range open {
-		errs = append(errs, ix.Close())
-	}
-	return errors.Join(errs...)
+	_, err := x.open.Close()
+	return err
 }
 
 // path is the folder of a workspace's index files; uid has been checked.
 func (x *Indexers) path(uid string) string {
 	return filepath.Join(x.dir, "tenants", uid[:2], uid, "index")
-}
-
-// reserve makes sure that a uid is well-formed and used by one call at a time.
-func (x *Indexers) reserve(ctx context.Context, uid, what string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := backend.CheckUID(uid); err != nil {
-		return fmt.Errorf("%s indexes: %w", what, err)
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return backend.ErrClosed
-	}
-	if _, ok := x.open[uid]; ok {
-		return fmt.Errorf("%s indexes of %s: they are open: %w", what, uid, backend.ErrConflict)
-	}
-	x.open[uid] = nil
-	return nil
-}
-
-func (x *Indexers) release(uid string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.open, uid)
 }

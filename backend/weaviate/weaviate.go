@@ -19,10 +19,10 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
-	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/openset"
 )
 
 // Options changes how a cluster is used. Nil is the zero value.
@@ -69,10 +69,7 @@ type Indexers struct {
 	schema  *collections
 	batches *batches
 	process string // tells this opening from those of other processes
-
-	mu     sync.Mutex
-	closed bool
-	open   map[string]*set // nil: being opened or removed
+	open    openset.Set[*set]
 }
 
 var _ backend.Indexers = (*Indexers)(nil)
@@ -98,7 +95,6 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 	}
 	return &Indexers{
 		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), process: "p-" + opts.Process,
-		open: make(map[string]*set),
 	}, nil
 }
 
@@ -142,22 +138,9 @@ func (o *Options) check() error {
 
 // OpenIndexes opens the indexes of the workspace uid. [backend.ErrConflict] when they are open.
 func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
-	if err := x.reserve(ctx, uid, "open"); err != nil {
-		return nil, err
-	}
-	s, err := x.openSet(ctx, uid)
+	s, err := x.open.Open(ctx, uid, func() (*set, error) { return x.openSet(ctx, uid) })
 	if err != nil {
-		x.release(uid)
 		return nil, err
-	}
-	x.mu.Lock()
-	closed := x.closed
-	if !closed {
-		x.open[uid] = s
-	}
-	x.mu.Unlock()
-	if closed {
-		return nil, errors.Join(backend.ErrClosed, s.Close())
 	}
 	return s, nil
 }
@@ -171,44 +154,29 @@ func (x *Indexers) openSet(ctx context.Context, uid string) (*set, error) {
 	if err != nil {
 		return nil, errors.Join(err, rest.Close())
 	}
-	return newSet(ix, rest, func() { x.release(uid) }), nil
+	return newSet(ix, rest, func() { x.open.Release(uid) }), nil
 }
 
 // RemoveIndexes deletes the tenants of the workspace uid in all collections. [backend.ErrConflict] when it is open.
 func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
-	if err := x.reserve(ctx, uid, "remove"); err != nil {
-		return err
-	}
-	defer x.release(uid)
-	if err := x.rest.RemoveIndexes(ctx, uid); err != nil {
-		return err
-	}
-	if err := x.schema.dropTenant(ctx, uid); err != nil {
-		return fmt.Errorf("remove indexes of %s: %w", uid, err)
-	}
-	return nil
+	return x.open.Remove(ctx, uid, func() error {
+		if err := x.rest.RemoveIndexes(ctx, uid); err != nil {
+			return err
+		}
+		if err := x.schema.dropTenant(ctx, uid); err != nil {
+			return fmt.Errorf("remove indexes of %s: %w", uid, err)
+		}
+		return nil
+	})
 }
 
 // Close closes the workspaces still open. It waits for calls that are under way. Closing again does nothing.
 func (x *Indexers) Close() error {
-	x.mu.Lock()
-	if x.closed {
-		x.mu.Unlock()
-		return nil
+	first, err := x.open.Close()
+	if !first {
+		return err
 	}
-	x.closed = true
-	var open []*set
-	for _, s := range x.open {
-		if s != nil {
-			open = append(open, s)
-		}
-	}
-	x.mu.Unlock()
-	var errs []error
-	for _, s := range open {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(append(errs, x.cluster.close(), x.rest.Close())...)
+	return errors.Join(err, x.cluster.close(), x.rest.Close())
 }
 
 // Measure implements [backend.Measurer], of what this process holds, where the other Indexers do; else LimitBytes is negative.
@@ -217,30 +185,4 @@ func (x *Indexers) Measure() backend.IndexMeasures {
 		return m.Measure()
 	}
 	return backend.IndexMeasures{LimitBytes: -1}
-}
-
-// reserve makes sure that a uid is well-formed and used by one call at a time.
-func (x *Indexers) reserve(ctx context.Context, uid, what string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := backend.CheckUID(uid); err != nil {
-		return fmt.Errorf("%s indexes: %w", what, err)
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return backend.ErrClosed
-	}
-	if _, ok := x.open[uid]; ok {
-		return fmt.Errorf("%s indexes of %s: they are open: %w", what, uid, backend.ErrConflict)
-	}
-	x.open[uid] = nil
-	return nil
-}
-
-func (x *Indexers) release(uid string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.open, uid)
 }

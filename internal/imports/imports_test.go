@@ -35,7 +35,7 @@ var floors = [][]string{
 	{"internal/parse/markup", "internal/parse/chat"},
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},
 	{"internal/parse/charset", "internal/parse/output", "rerank", "embed/joint"},
-	{"backend/sqlite/internal/", "internal/storerules", "internal/move", "internal/language", "internal/cas", "document", "fault", "internal/parse/"},
+	{"backend/sqlite/internal/", "internal/storerules", "internal/openset", "internal/move", "internal/language", "internal/cas", "document", "fault", "internal/parse/"},
 	{"backend", "chat", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
 	{"observe", "internal/models"},
 }
