@@ -23,25 +23,38 @@ func (p *Postgres) Standby() (_ *Postgres, err error) {
 			return nil, err
 		}
 	}
+	return s, p.attach(s)
+}
+
+// Rejoin makes a server that was killed anew as the standby of p, which was promoted in its place, at its old address.
+func (p *Postgres) Rejoin(killed *Postgres) error {
+	if err := os.RemoveAll(killed.data()); err != nil {
+		return err
+	}
+	return p.attach(killed)
+}
+
+// attach fills s with a copy of p, and has it follow.
+func (p *Postgres) attach(s *Postgres) error {
 	out, err := s.command("pg_basebackup", "-h", p.Dir, "-U", "postgres", "-D", s.data(), "-X", "stream", "-R", "-c", "fast", "--no-sync").CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("pg_basebackup: %w\n%s", err, out)
+		return fmt.Errorf("pg_basebackup: %w\n%s", err, out)
 	}
 	if err := s.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	for _, sql := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
 		if _, err := p.SQL("postgres", sql); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		state, err := p.SQL("postgres", "SELECT sync_state FROM pg_stat_replication")
 		if err == nil && state == "sync" {
-			return s, nil
+			return nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("the standby does not follow: %q, %w", state, err)
+			return fmt.Errorf("the standby does not follow: %q, %w", state, err)
 		}
 	}
 }

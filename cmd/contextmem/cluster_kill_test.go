@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/backend/postgres"
+	"github.com/contextmem/contextmem/backend/weaviate"
+	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/embed/static"
+	"github.com/contextmem/contextmem/internal/testtool"
+	"github.com/contextmem/contextmem/judge"
+)
+
+// cluster is servers over a database with a standby and over nodes of a search engine. Each of them is killed and comes back.
+type cluster struct {
+	t       *testing.T
+	seats   []*seat
+	clients []*client.Client
+	primary *testtool.Postgres
+	standby *testtool.Postgres
+	nodes   *testtool.Weaviate
+	seen    statuses
+
+	mu    sync.Mutex
+	acked map[string]string // text by tenant and id
+	order []string
+	foes  []string // what was found in a tenant that is not its own
+
+	recalled atomic.Int64 // when a recall last succeeded, in nanoseconds
+	recalls  atomic.Int64
+	late     atomic.Int64 // recalls that an item was not found by, of those that asked for it
+	killing  [3]bool      // which seats are down now; guarded by mu
+}
+
+const clusterTenants = 4
+
+func tenantOf(c int) string { return fmt.Sprint("tenant", c%clusterTenants) }
+
+// startCluster starts everything.
+func startCluster(t *testing.T) (_ *cluster, url string) {
+	t.Helper()
+	bin, err := testtool.BuildWeaviate(t.Context())
+	if errors.Is(err, testtool.ErrNoWeaviate) {
+		testtool.Missing(t, err.Error())
+	}
+	require.NoError(t, err)
+	c := &cluster{t: t, primary: postgresServer(t), acked: map[string]string{}, seen: statuses{count: map[int]int{}}}
+	require.NoError(t, c.primary.CreateDatabase("cluster", ""))
+	c.standby, err = c.primary.Standby()
+	require.NoError(t, err)
+	t.Cleanup(c.standby.Stop)
+	c.nodes, err = testtool.StartWeaviate(bin, t.TempDir(), 3)
+	require.NoError(t, err)
+	t.Cleanup(c.nodes.Stop)
+	url = c.primary.EitherURL(c.standby, "cluster")
+	dir := t.TempDir()
+	for range 3 {
+		s := seatOn(t, dir, "--store", url, "--index", strings.Join(c.nodes.URLs(), ","), "--embedder", "static", "--judge", "none")
+		c.seats = append(c.seats, s)
+		x, err := client.New("http://"+s.addr, "k", &client.Options{HTTPClient: &http.Client{Transport: &c.seen, Timeout: 30 * time.Second}, Retries: -1})
+		require.NoError(t, err)
+		c.clients = append(c.clients, x)
+	}
+	for i := range clusterTenants {
+		require.NoError(t, c.clients[0].CreateTenant(t.Context(), contextmem.TenantSpec{ID: tenantOf(i)}))
+	}
+	for i := range clusterTenants {
+		require.NoError(t, c.clients[1].Tenant(tenantOf(i)).WaitReady(t.Context()))
+	}
+	return c, url
+}
+
+// again makes a call until one server does it, at one server after the other.
+func (c *cluster) again(ctx context.Context, first int, f func(x *client.Client) error) {
+	for try := first; ctx.Err() == nil; try++ {
+		if f(c.clients[try%len(c.clients)]) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// write adds items one after the other, waits for each ten of them, and asks for one of them.
+func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
+	tenant := tenantOf(n)
+	var waiting []string
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		id, text := fmt.Sprintf("%s-c%d-%d", tenant, n, i), fmt.Sprintf("In %s client%d noted the number n%dx%d.", tenant, n, n, i)
+		c.again(ctx, n+i, func(x *client.Client) error {
+			_, err := x.Tenant(tenant).Sub("notes").AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: text}}})
+			return err
+		})
+		c.mu.Lock()
+		c.acked[tenant+" "+id] = text
+		c.mu.Unlock()
+		if waiting = append(waiting, id); len(waiting) < 10 {
+			continue
+		}
+		c.again(ctx, n+i, func(x *client.Client) error {
+			sts, err := x.Tenant(tenant).Sub("notes").Wait(ctx, waiting...)
+			for _, st := range sts {
+				if err == nil && st.Status != contextmem.StatusCompleted {
+					c.mu.Lock()
+					c.foes = append(c.foes, fmt.Sprintf("%s ended as %s: %s", st.ID, st.Status, st.ErrorCode))
+					c.mu.Unlock()
+				}
+			}
+			return err
+		})
+		waiting = nil
+		c.again(ctx, n+i, func(x *client.Client) error {
+			res, err := x.Tenant(tenant).Sub("notes").Recall(ctx, contextmem.Recall{Query: fmt.Sprintf("n%dx%d", n, i), Class: contextmem.ClassMemory, MaxResults: 10, Alpha: contextmem.FixedAlpha(0)})
+			if err != nil {
+				return err
+			}
+			c.recalled.Store(time.Now().UnixNano())
+			c.recalls.Add(1)
+			found := false
+			for _, ch := range res.Chunks {
+				found = found || ch.SourceID == id
+				if !strings.HasPrefix(ch.SourceID, tenant+"-") || !strings.HasPrefix(ch.Text, "In "+tenant+" ") {
+					c.mu.Lock()
+					c.foes = append(c.foes, "a recall in "+tenant+" found "+ch.SourceID)
+					c.mu.Unlock()
+				}
+			}
+			if !found {
+				c.late.Add(1)
+			}
+			return nil
+		})
+	}
+}
+
+// killSeat, killDatabase and killNode end something with -9 and have it back after a while.
+func (c *cluster) killSeat(i int, away time.Duration) {
+	c.seats[i].kill()
+	time.Sleep(away)
+	c.seats[i].start()
+}
+
+func (c *cluster) killDatabase(time.Duration) {
+	c.primary.Kill()
+	require.NoError(c.t, c.standby.Promote())
+	c.primary, c.standby = c.standby, c.primary
+	require.NoError(c.t, c.primary.Rejoin(c.standby))
+}
+
+func (c *cluster) killNode(i int, away time.Duration) {
+	c.nodes.Kill(i)
+	time.Sleep(away)
+	require.NoError(c.t, c.nodes.Start(i))
+	require.NoError(c.t, c.nodes.Ready(i))
+}
+
+// TestClusterIsKilled: three servers over a database with a standby and over three nodes of Weaviate, written to by many clients while servers, the
+// database and nodes are killed at random and come back. Nothing that was acknowledged is lost or stored twice, no tenant finds an item of
+// another, and in the end the indexes have what the store has. CONTEXTMEM_KILL_TEST=full runs it for ten minutes.
+func TestClusterIsKilled(t *testing.T) {
+	clients, lasts, most := 8, time.Minute, 3
+	if os.Getenv("CONTEXTMEM_KILL_TEST") == "full" {
+		clients, lasts, most = 32, 10*time.Minute, 1000
+	} else if testing.Short() {
+		t.Skip("starts processes")
+	}
+	c, url := startCluster(t)
+	ctx := t.Context()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for n := range clients {
+		wg.Go(func() { c.write(ctx, stop, n) })
+	}
+	count := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.acked)
+	}
+	require.Eventually(t, func() bool { return count() >= 2*clients }, 2*time.Minute, 10*time.Millisecond)
+
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 21))
+	began := time.Now()
+	kills := map[string]int{}
+	slowest := map[string]time.Duration{} // from a kill to the next recall that succeeded
+	for k := 0; k < most && time.Since(began) < lasts; k++ {
+		kind := []string{"server", "database", "node"}[k%3]
+		if most > 3 {
+			kind = []string{"server", "server", "database", "node", "node"}[rng.IntN(5)]
+		}
+		i, away := rng.IntN(3), time.Duration(500+rng.IntN(4000))*time.Millisecond
+		killed := time.Now()
+		var watch sync.WaitGroup
+		watch.Go(func() {
+			for c.recalled.Load() < killed.UnixNano() && ctx.Err() == nil {
+				time.Sleep(5 * time.Millisecond)
+			}
+			slowest[kind] = max(slowest[kind], time.Unix(0, c.recalled.Load()).Sub(killed))
+		})
+		switch kind {
+		case "server":
+			c.killSeat(i, away)
+		case "database":
+			c.killDatabase(away)
+		case "node":
+			c.killNode(i, away)
+		}
+		watch.Wait()
+		kills[kind]++
+		if most > 3 {
+			time.Sleep(time.Duration(1000+rng.IntN(9000)) * time.Millisecond)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	total := count()
+	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall %v; %d recalls, %d without the item asked for; statuses %v (0: no answer), 503 without Retry-After %d",
+		total, clients, time.Since(began).Round(time.Second), kills, slowest, c.recalls.Load(), c.late.Load(), c.seen.count, c.seen.without)
+	require.Empty(t, c.foes)
+
+	stores, err := postgres.Open(ctx, url, nil)
+	require.NoError(t, err)
+	below, err := local.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	indexes, err := weaviate.Open(ctx, c.nodes.URLs(), below, nil)
+	require.NoError(t, err)
+	here, err := contextmem.New(ctx, backend.Compose(stores, indexes), &contextmem.Options{Embedder: static.New(), Judge: judge.None, Reranker: contextmem.NoReranker})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, here.Close()) }()
+	drained := time.Now()
+	require.NoError(t, here.Drain(ctx))
+	stored := map[string]string{}
+	for i := range clusterTenants {
+		tenant := tenantOf(i)
+		require.Eventually(t, func() bool { // the last ones that others work on
+			n := 0
+			for src, err := range here.Tenant(tenant).Sub("notes").Sources(ctx, contextmem.ListRequest{Class: contextmem.ClassMemory, Content: true}) {
+				require.NoError(t, err)
+				if src.Status != contextmem.StatusCompleted {
+					return false
+				}
+				stored[tenant+" "+src.ID] = src.Content
+				n++
+			}
+			return n > 0
+		}, 3*time.Minute, 100*time.Millisecond)
+	}
+	for key, text := range c.acked {
+		require.Equal(t, text, stored[key], "lost: %s", key)
+	}
+	require.Len(t, stored, total, "stored and not acknowledged, or twice")
+	report, err := here.Verify(ctx)
+	require.NoError(t, err)
+	require.Empty(t, report.Problems, "the indexes have what the store has")
+	t.Logf("drained, listed and verified (%d rows) in %v", report.Rows, time.Since(drained).Round(time.Second))
+	requests, refused := 0, 0
+	for status, n := range c.seen.count {
+		if status != 0 { // the server was killed
+			requests += n
+		}
+		if status/100 != 2 && status != 0 {
+			assert.Equal(t, http.StatusServiceUnavailable, status)
+			refused += n
+		}
+	}
+	assert.Zero(t, c.seen.without, "503 without Retry-After")
+	assert.Less(t, refused*100, requests, "of %d requests %d were refused", requests, refused)
+}
