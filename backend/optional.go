@@ -49,6 +49,13 @@ func Peek(s Store) Store {
 	return s
 }
 
+// Remote is a [Vectors] whose searches wait for another machine more than they compute here: recall asks it beside the [Keywords], and
+// not after it.
+type Remote interface {
+	// Remote does nothing.
+	Remote()
+}
+
 // NeighbourAppender is a [Graph] that appends what Neighbours returns to a slice of
 // the caller, which spares a large allocation for each recall.
 //

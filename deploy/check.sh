@@ -60,5 +60,6 @@ if command -v docker-compose >/dev/null; then
   ! docker-compose -f compose.yaml config >/dev/null 2>&1 || { echo "the compose file does not ask for a key"; exit 1; }
   CONTEXTMEM_API_KEYS=check CONTEXTMEM_DB_PASSWORD=check POSTGRES_PASSWORD=check docker-compose -f compose.postgres.yaml config >/dev/null
   ! CONTEXTMEM_API_KEYS=check docker-compose -f compose.postgres.yaml config >/dev/null 2>&1 || { echo "the compose file of PostgreSQL does not ask for passwords"; exit 1; }
+  CONTEXTMEM_API_KEYS=check CONTEXTMEM_DB_PASSWORD=check POSTGRES_PASSWORD=check docker-compose -f compose.postgres.yaml -f compose.weaviate.yaml config >/dev/null
   echo "the compose files are well"
 fi

@@ -39,6 +39,9 @@ var (
 	_ backend.Keywords    = (*index)(nil)
 	_ backend.ChunkScorer = (*index)(nil)
 	_ backend.EpochKeeper = (*index)(nil)
+	_ backend.Purger      = (*index)(nil)
+	_ backend.Remainer    = (*index)(nil)
+	_ backend.Remote      = (*index)(nil)
 )
 
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
@@ -152,6 +155,14 @@ func (x *index) Flush(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// Purge implements [backend.Purger]: what was deleted is deleted on all replicas. Their files are the cluster's; see Remains.
+func (x *index) Purge(ctx context.Context) error { return x.Flush(ctx) }
+
+// Remains implements [backend.Remainer].
+func (x *index) Remains() []string {
+	return []string{"files of the Weaviate cluster, which hold the terms and vectors of deleted objects until it compacts them, and its backups"}
 }
 
 // Reset implements [backend.Index]. Other processes hear of it when they next apply something.

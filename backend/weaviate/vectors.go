@@ -10,6 +10,9 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
+// Remote implements [backend.Remote].
+func (x *index) Remote() {}
+
 // hitFields are what a search by vectors returns.
 const hitFields = propChunk + " " + propSource + " _additional{distance}"
 

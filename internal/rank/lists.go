@@ -3,6 +3,7 @@ package rank
 import (
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -83,6 +84,21 @@ func (q *work) lists() error {
 		return err
 	}
 	k := q.depth()
+	nearest := func(to backend.Answer) ([]backend.Hit, error) {
+		return q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: to})
+	}
+	if _, remote := q.Vectors.(backend.Remote); remote && q.w > 0 && q.w < 1 {
+		var found []backend.Hit
+		var failed error
+		var beside sync.WaitGroup
+		vectors := nearest
+		beside.Go(func() { found, failed = vectors(backend.Answer{AnyOrder: true}) })
+		defer beside.Wait() // where words fail
+		nearest = func(backend.Answer) ([]backend.Hit, error) {
+			beside.Wait()
+			return found, failed
+		}
+	}
 	if q.w < 1 {
 		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
@@ -95,7 +111,7 @@ func (q *work) lists() error {
 		q.lap("keyword")
 	}
 	if q.w > 0 {
-		hits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		hits, err := nearest(q.anyOrder())
 		if err != nil {
 			return err
 		}

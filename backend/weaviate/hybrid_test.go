@@ -1,0 +1,107 @@
+package weaviate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/weaviate/weaviate-go-client/v5/weaviate/graphql"
+	"github.com/weaviate/weaviate/entities/models"
+	"github.com/weaviate/weaviate/entities/schema"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/backendtest"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/embed/static"
+	rules "github.com/contextmem/contextmem/judge"
+)
+
+// BenchmarkHybrid has a recall over a cluster of one node and Weaviate's own hybrid query take turns over the same texts and vectors, by the same client.
+// p50 of both are reported, and their ratio.
+func BenchmarkHybrid(b *testing.B) {
+	for _, n := range []int{1500, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { hybrid(b, n) })
+	}
+}
+
+func hybrid(b *testing.B, n int) {
+	ctx := b.Context()
+	urls, prefix := sharedServer(b).URLs(), prefixOf(b.Name())
+	e := static.New()
+	texts := make([]string, n)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%s %s", backendtest.Text(rng, 5), backendtest.Text(rng, 5))
+	}
+	rest, err := local.Open(b.TempDir(), nil)
+	require.NoError(b, err)
+	far, err := Open(ctx, urls, rest, &Options{Prefix: prefix})
+	require.NoError(b, err)
+	svc, err := contextmem.New(ctx, backend.Compose(inmem.New(), far), &contextmem.Options{Embedder: e, Judge: rules.None, Reranker: contextmem.NoReranker})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, svc.Close()) }()
+	_, err = svc.CreateTenant(ctx, contextmem.TenantSpec{ID: "own"})
+	require.NoError(b, err)
+	require.NoError(b, svc.Tenant("own").WaitReady(ctx))
+	sub := svc.Tenant("own").Sub("a")
+
+	// Weaviate's own: a collection with the texts and the vectors.
+	node := far.cluster.nodes[0]
+	class := prefix + "Hybrid"
+	require.NoError(b, node.Schema().ClassCreator().WithClass(&models.Class{Class: class, Vectorizer: "none", MultiTenancyConfig: &models.MultiTenancyConfig{Enabled: true},
+		Properties: []*models.Property{{Name: "text", DataType: schema.DataTypeText.PropString()}}, VectorIndexConfig: map[string]any{"distance": "dot"}}).Do(ctx))
+	require.NoError(b, node.Schema().TenantsCreator().WithClassName(class).WithTenants(models.Tenant{Name: "own"}).Do(ctx))
+	for i := 0; i < n; i += 250 {
+		some := texts[i:min(i+250, n)]
+		vectors, err := e.EmbedDocuments(ctx, some)
+		require.NoError(b, err)
+		batch := node.Batch().ObjectsBatcher()
+		var ms []contextmem.Memory
+		for j, text := range some {
+			batch.WithObjects(&models.Object{Class: class, Tenant: "own", Properties: map[string]any{"text": text}, Vector: vectors[j]})
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i+j), Text: text})
+		}
+		_, err = batch.Do(ctx)
+		require.NoError(b, err)
+		_, err = sub.AddMemories(ctx, contextmem.MemoryBatch{Memories: ms})
+		require.NoError(b, err)
+	}
+	require.NoError(b, svc.Drain(ctx))
+
+	own := func(ctx context.Context, question string) {
+		v, err := e.EmbedQuery(ctx, question)
+		require.NoError(b, err)
+		answer, err := node.GraphQL().Get().WithClassName(class).WithTenant("own").WithLimit(10).WithFields(graphql.Field{Name: "text"}, graphql.Field{Name: "_additional{score}"}).
+			WithHybrid(node.GraphQL().HybridArgumentBuilder().WithQuery(question).WithVector(v)).Do(ctx)
+		require.NoError(b, err)
+		require.Empty(b, answer.Errors)
+	}
+	ours := func(ctx context.Context, question string) {
+		r, err := sub.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: question, MaxResults: 10, Mode: contextmem.ModeFast})
+		require.NoError(b, err)
+		require.NotEmpty(b, r.Chunks)
+	}
+	var took [2][]time.Duration
+	for i := 0; b.Loop(); i++ {
+		question := texts[i*37%n][:40]
+		for k, f := range []func(context.Context, string){own, ours} {
+			start := time.Now()
+			f(ctx, question)
+			took[k] = append(took[k], time.Since(start))
+		}
+	}
+	var p50 [2]float64
+	for k := range took {
+		slices.Sort(took[k])
+		p50[k] = took[k][len(took[k])/2].Seconds() * 1000
+	}
+	b.ReportMetric(p50[0], "own-p50-ms")
+	b.ReportMetric(p50[1], "recall-p50-ms")
+	b.ReportMetric(p50[1]/p50[0], "ratio")
+}
