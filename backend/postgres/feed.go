@@ -86,11 +86,12 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 		}
 		if last := uint64(l.Seq) << storerules.SeqShift; last < known {
 			return s.wentBack(known, last, after)
-		} else if after >= last {
-			return nil
 		}
-		if err := s.epochs.read(ctx, c, l.epoch); err != nil {
+		if err := s.epochs.read(ctx, c, l.epoch); err != nil { // also where the index has all: its epoch may be another process's
 			return err
+		}
+		if after >= uint64(l.Seq)<<storerules.SeqShift {
+			return nil
 		}
 		from, ok := storerules.EntryOf(after, l.FeedStart)
 		if !ok {

@@ -144,9 +144,13 @@ func (f *Follower) Open(ctx context.Context) error {
 	if _, err := f.take(ctx, never); err != nil {
 		return err
 	}
-	last := f.store.LastSeq()
 	for _, s := range f.indexes {
-		if s.Applied() <= last && f.sameHistory(s) {
+		same, err := f.follows(ctx, s)
+		if err != nil {
+			f.give()
+			return fmt.Errorf("read the change feed: %w", err)
+		}
+		if same {
 			continue
 		}
 		if err := s.Reset(ctx); err != nil {
@@ -160,6 +164,19 @@ func (f *Follower) Open(ctx context.Context) error {
 		return nil
 	}
 	return f.Sync(ctx)
+}
+
+// follows reports whether an index has applied what its Store holds. Where it does not look so the Store is asked: another process may have
+// written since it was opened, and this index, which all processes share, have followed that.
+func (f *Follower) follows(ctx context.Context, s backend.Index) (bool, error) {
+	looksSo := func() bool { return s.Applied() <= f.store.LastSeq() && f.sameHistory(s) }
+	if looksSo() {
+		return true, nil
+	}
+	if _, err := f.store.Changes(ctx, s.Applied(), 1); err != nil && !errors.Is(err, backend.ErrFeedGone) {
+		return false, err
+	}
+	return looksSo(), nil
 }
 
 // sameHistory reports whether an index applied what its Store holds, as far as both can tell.
