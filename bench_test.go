@@ -112,7 +112,7 @@ func BenchmarkRecall(b *testing.B) {
 	}{{"fast", contextmem.ModeFast, false}, {"thinking", contextmem.ModeThinking, false}, {"fast with graph", contextmem.ModeFast, true}, {"thinking with graph", contextmem.ModeThinking, true}} {
 		b.Run(way.name, func(b *testing.B) {
 			var took []time.Duration
-			i := 0
+			i, cpu := 0, cpuTime()
 			for b.Loop() {
 				q := contextmem.Recall{Class: contextmem.ClassMemory, Mode: way.mode, GraphContext: way.graph, Query: "When did Anna" + fmt.Sprint(i%500) + " buy the " + vocabulary[i%len(vocabulary)] + " for her " + vocabulary[(i*7)%len(vocabulary)] + "?"}
 				start := time.Now()
@@ -123,6 +123,7 @@ func BenchmarkRecall(b *testing.B) {
 				}
 				i++
 			}
+			b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(i), "cpu-µs")
 			percentiles(b, took)
 		})
 	}
