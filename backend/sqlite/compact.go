@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -155,8 +157,12 @@ func (s *store) takeName(ctx context.Context, copied string) (again bool, err er
 	}
 	defer s.apart.Unlock()
 	for range takeTries {
-		if s.Alone(takeWait, func() { again, err = s.swap(copied) }) {
-			return again, err
+		taken, err := s.tryName(ctx, copied)
+		switch {
+		case errors.Is(err, errOvertaken):
+			return true, nil
+		case taken || err != nil:
+			return false, err
 		}
 		select {
 		case <-ctx.Done():
@@ -174,25 +180,63 @@ const (
 	takePause = 100 * time.Millisecond
 )
 
-// swap does what takeName says. No call is under way.
-func (s *store) swap(copied string) (again bool, err error) {
-	s.mu.Lock()
+// tryName does what takeName says, if calls leave a moment for it. What waits for the disk is done while writes wait, and reads go on.
+func (s *store) tryName(ctx context.Context, copied string) (taken bool, err error) {
+	s.mu.Lock() // no writer is made, and where there is one it has a pause
 	defer s.mu.Unlock()
-	if s.Closing() {
-		return false, backend.ErrClosed
+	turn := func() {}
+	if s.w != nil {
+		s.w.turn.Lock()
+		turn = sync.OnceFunc(s.w.turn.Unlock)
+		defer turn()
 	}
 	if s.since.void() {
-		return true, nil
+		return false, errOvertaken
 	}
 	if err := s.copyValues(copied); err != nil {
 		return false, err
+	}
+	if err := s.readers.query(ctx, emptyLog); err != nil {
+		return false, err
+	}
+	// Removing a large file takes time: while it is open somewhere, it is only its name that goes.
+	if runtime.GOOS != "windows" { // where the name can't go then
+		old, err := os.Open(s.path)
+		if err != nil {
+			return false, err
+		}
+		defer func() { _ = old.Close() }() // only kept
+	}
+	moment := s.Alone(takeWait, func() {
+		turn()
+		taken, err = s.swap(copied)
+	})
+	if moment && err == nil && taken {
+		err = syncDir(filepath.Dir(s.path))
+	}
+	return taken, err
+}
+
+// emptyLog moves the log into the file and cuts it, as far as readers allow, so that the last connection to close has nothing left to do.
+func emptyLog(c *conn) error {
+	err := c.each(bg, "PRAGMA wal_checkpoint(TRUNCATE)", func(*row) error { return nil })
+	if errors.Is(err, backend.ErrUnavailable) {
+		return nil
+	}
+	return err
+}
+
+// swap closes the connections and renames the copy. No call is under way.
+func (s *store) swap(copied string) (taken bool, err error) {
+	if s.Closing() {
+		return false, backend.ErrClosed
 	}
 	if err := s.reopen(); err != nil {
 		return false, err
 	}
 	// The last connection to close has moved the log into the file. One that is left would be taken for that of the new file.
 	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
-		return true, nil
+		return false, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
@@ -200,7 +244,7 @@ func (s *store) swap(copied string) (again bool, err error) {
 		return false, err
 	}
 	s.judged, _ = s.commits.load()
-	return false, syncDir(filepath.Dir(s.path))
+	return true, nil
 }
 
 // copyValues gives a copy the named values that were written since it was begun, and what is written with any commit.
@@ -213,7 +257,11 @@ func (s *store) copyValues(copied string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() {
+		if err = errors.Join(err, c.close()); err == nil {
+			err = syncFile(copied)
+		}
+	}()
 	if err := c.do("ATTACH ? AS copy", copied); err != nil {
 		return err
 	}
@@ -221,6 +269,7 @@ func (s *store) copyValues(copied string) (err error) {
 		sql  string
 		args []any
 	}{
+		{"PRAGMA copy.synchronous=OFF", nil}, // it is synced as a whole
 		{"BEGIN", nil},
 		{"DELETE FROM copy.vals WHERE name IN (SELECT value FROM json_each(?))", []any{jsonTexts(names)}},
 		{"INSERT INTO copy.vals SELECT * FROM main.vals WHERE name IN (SELECT value FROM json_each(?))", []any{jsonTexts(names)}},
