@@ -18,6 +18,7 @@ const (
 	rerankTime  = 80  // per cent of the budget, after which the others' turn comes
 	contextHits = 10  // hits whose scores tell how much context counts
 	contextCost = 1.5 // of its share of the score, in what the reranker counts less
+	hopsCost    = 1.4 // times as much as that, of the share of what led to a text over others
 	leastOdds   = 1e-9
 	sureMargin  = .2 // of the best score, by which it must stand out to be sure
 )
@@ -57,12 +58,13 @@ func (r *run) rerankable(hits []*Hit) []*Hit {
 	return out
 }
 
-// alone returns the weight of what is said of texts without what stands around them: the less, the more of the best scores is context.
-// A turn of a conversation means what the turns around it say.
+// alone returns the weight of what is said of texts without what stands around them: the less, the more of the best scores is context or came over
+// other texts. A turn of a conversation means what the turns around it say, and a passage at the end of two hops answers with the one before it.
 func alone(hits []*Hit) float64 {
 	share, n := 0.0, min(len(hits), contextHits)
 	for _, h := range hits[:n] {
-		share += h.Parts.Context / math.Max(h.Score, 1e-9) / float64(n)
+		hops := h.Parts.Bridge + h.Parts.Graph + h.Parts.Expansion
+		share += (h.Parts.Context + hopsCost*hops) / math.Max(h.Score, 1e-9) / float64(n)
 	}
 	return math.Max(0, math.Min(rerankPart, 2*rerankPart*(1-contextCost*share)))
 }

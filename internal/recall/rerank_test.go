@@ -87,6 +87,22 @@ func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
 	assert.Greater(t, hits[0].Score, hits[1].Score)
 }
 
+// TestRerankLeavesWhatHopsFound: a passage to which others led says half of an answer.
+func TestRerankLeavesWhatHopsFound(t *testing.T) {
+	t.Parallel()
+	for hops, asked := range map[float64]bool{0: true, .2: true, .7: false} {
+		t.Run(fmt.Sprint(hops), func(t *testing.T) {
+			e := &english{scores: map[string]float64{"the dog is there": .9}}
+			hits := hitsOf(map[string]float64{"the cat is here": 1, "the dog is there": .95}, "the cat is here", "the dog is there")
+			for _, h := range hits {
+				h.Parts.Bridge, h.Parts.Expansion = hops/2, hops/2
+			}
+			runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+			assert.Equal(t, asked, e.asked != nil)
+		})
+	}
+}
+
 // TestRerankLeavesWhatContextFound: a turn of a conversation means what the turns around it say.
 func TestRerankLeavesWhatContextFound(t *testing.T) {
 	t.Parallel()
