@@ -36,7 +36,8 @@ func (t *Tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 	if out.Exists || out.Conflict {
 		return out, nil
 	}
-	v := Head{Part: part, ID: in.ID, Created: Stamp(in.CreatedAt)}
+	v := &t.head // no call keeps it
+	*v = Head{Part: part, ID: in.ID, Created: Stamp(in.CreatedAt)}
 	if old != nil {
 		v.Created = old.Created
 		if v.Older, err = t.replace(old); err != nil {
@@ -48,7 +49,7 @@ func (t *Tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 	t.Numbers.Source++
 	v.Num = t.Numbers.Source
 	t.Rows.MoveState(0, backend.Queued)
-	err = t.Rows.AddSource(&v, &in.Source)
+	err = t.Rows.AddSource(v, &in.Source)
 	if err == nil {
 		err = t.Rows.AddTags(part, v.Num, in.ID, in.Tags)
 	}

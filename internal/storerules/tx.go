@@ -39,6 +39,8 @@ type Tx struct {
 	aliases map[int64]*aliases        // by partition; loaded when needed
 	stated  map[int64]map[string]bool // keys that sources name aliases of, by partition; loaded when needed
 
+	head Head // the version that is being accepted
+
 	// Of the call under way; Settle writes them.
 	sums      map[int64]PartSum
 	uses      map[int64]*Use
