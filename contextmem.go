@@ -136,7 +136,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	if sh, ok := s.be.(backend.Shared); ok && sh.Shares() {
 		s.leases = lease.New(s.reg)
 	}
-	if s.secrets, err = access.NewSecrets(ctx, s.reg, o.keyStore(s.reg), s.leases != nil); err != nil {
+	if s.secrets, err = access.NewSecrets(ctx, s.reg, access.StoreOf(o.SecretKey, o.keyDir, o.EncryptionKey != nil, s.reg), s.leases != nil); err != nil {
 		return err
 	}
 	s.parsers = o.parsers()

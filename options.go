@@ -14,12 +14,10 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 
-	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
-	"github.com/contextmem/contextmem/internal/access"
 	"github.com/contextmem/contextmem/internal/atrest"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/intake"
@@ -312,15 +310,4 @@ func (o *Options) parsers() *parse.Registry {
 	r.SetTranscriber(o.Transcriber)
 	r.SetPDFTool(o.PDFTool)
 	return r
-}
-
-// keyStore is where the deployment's key is.
-func (o *Options) keyStore(reg backend.Registry) access.KeyStore {
-	switch {
-	case o.SecretKey != nil:
-		return access.GivenKey(o.SecretKey)
-	case o.keyDir != "" && o.EncryptionKey == nil: // else the registry is the safer place
-		return access.KeyFile{Dir: o.keyDir}
-	}
-	return access.RegistryKey{Registry: reg}
 }

@@ -23,6 +23,17 @@ type KeyStore interface {
 	Name() string
 }
 
+// StoreOf is where the key of a deployment is: what its caller gives, a file in its directory where that is not encrypted, else the registry, which is the safer place.
+func StoreOf(given []byte, dir string, encrypted bool, reg backend.Registry) KeyStore {
+	switch {
+	case given != nil:
+		return GivenKey(given)
+	case dir != "" && !encrypted:
+		return KeyFile{Dir: dir}
+	}
+	return RegistryKey{Registry: reg}
+}
+
 // KeyFile keeps the key in a file of a directory that the caller has locked.
 type KeyFile struct{ Dir string }
 
