@@ -123,19 +123,12 @@ const maxResultMemory = 128
 // resultMemoryFor returns memory for the result of a call.
 func resultMemoryFor(ctx context.Context) *resultMemory {
 	slot := reuse.From(ctx)
-	if slot == nil {
-		return newResultMemory()
-	}
 	m, _ := slot.Take().(*resultMemory)
 	if m == nil || max(cap(m.chunks), cap(m.sources), m.graph.Size()) > maxResultMemory {
-		m = newResultMemory()
+		m = &resultMemory{result: new(Result), search: new(search.Room)}
 	}
 	slot.Keep(m)
 	return m
-}
-
-func newResultMemory() *resultMemory {
-	return &resultMemory{result: new(Result), search: new(search.Room)}
 }
 
 // shaper turns what a recall found into what users see.
@@ -242,7 +235,7 @@ func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
 	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout.Text(), s.layout.Inferred
 	if c.Class == ClassMemory {
-		c.ValidFrom = told(src)
+		c.ValidFrom = item.Told(src)
 	}
 	c.Page = s.layout.Page
 	if src.Replaced {
@@ -286,15 +279,7 @@ func (c *Chunk) superseded(by *recall.Supersession) {
 	if by == nil {
 		return
 	}
-	at := told(by.By)
+	at := item.Told(by.By)
 	c.SupersededBy = &Supersession{ID: by.By.ID, Time: at, Confidence: by.Confidence, Matter: by.Matter, Evidence: by.Evidence, Decider: by.Decider}
 	c.ValidTo, c.Retracted = at, by.Retracts
-}
-
-// told is when a memory was told: its own time, or when it was accepted.
-func told(src *backend.Source) time.Time {
-	if src.Time.IsZero() {
-		return src.CreatedAt
-	}
-	return src.Time
 }

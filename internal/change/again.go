@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
@@ -95,7 +96,7 @@ var lasts = lazyregexp.New(`(?i)\b(am|is|are|have|has|like|likes|love|loves|hate
 // occasions reports whether the same words may tell of two occasions: told at other times, with a date that counts from there, or of an
 // event.
 func occasions(a, b *said, words string) bool {
-	at, bt := told(a.src), told(b.src)
+	at, bt := item.Told(a.src), item.Told(b.src)
 	same := func(x, y extract.DateRef) bool { return x.From.Equal(y.From) && x.To.Equal(y.To) }
 	if !slices.EqualFunc(language.Dates(a.text, at), language.Dates(b.text, bt), same) {
 		return true

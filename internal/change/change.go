@@ -287,18 +287,10 @@ func order(a, b *said) (later, earlier *said) {
 
 // after reports whether s was said after o.
 func (s *said) after(o *said) bool {
-	if a, b := told(s.src), told(o.src); !a.Equal(b) {
+	if a, b := item.Told(s.src), item.Told(o.src); !a.Equal(b) {
 		return a.After(b)
 	}
 	return s.src.Num > o.src.Num
-}
-
-// told is when a memory was told: its own time, or when it was accepted.
-func told(src *backend.Source) time.Time {
-	if src.Time.IsZero() {
-		return src.CreatedAt
-	}
-	return src.Time
 }
 
 // rules lets the rules decide.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/extract/rules"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
@@ -50,7 +51,7 @@ func (s *said) facts() []fact {
 	if len(s.text) > maxStated {
 		return nil
 	}
-	out, err := reader.Extract(context.Background(), []extract.Input{{Text: s.text, Time: told(s.src), Speaker: s.user, Memory: true}})
+	out, err := reader.Extract(context.Background(), []extract.Input{{Text: s.text, Time: item.Told(s.src), Speaker: s.user, Memory: true}})
 	if err != nil || len(out) != 1 {
 		return nil
 	}
@@ -129,7 +130,7 @@ func byFacts(later, earlier *said) (verdict, bool) {
 			}
 		}
 		for _, e := range earlier.facts() {
-			if l.subject != e.subject || l.predicate != e.predicate || !e.holds || !l.since.IsZero() && l.since.Before(told(earlier.src)) {
+			if l.subject != e.subject || l.predicate != e.predicate || !e.holds || !l.since.IsZero() && l.since.Before(item.Told(earlier.src)) {
 				continue
 			}
 			same := within(l.object, e.object) || within(e.object, l.object)

@@ -105,12 +105,12 @@ func (f *Follower) take(ctx context.Context, need uint64) (bool, error) {
 
 // give lets others apply changes.
 func (f *Follower) give() {
-	f.tell()
+	f.wake()
 	<-f.turn
 }
 
-// tell lets those go on who wait for no more than is applied.
-func (f *Follower) tell() {
+// wake lets those go on who wait for no more than is applied.
+func (f *Follower) wake() {
 	f.waiting.Lock()
 	defer f.waiting.Unlock()
 	if len(f.waiters) == 0 {
@@ -320,7 +320,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 				return fmt.Errorf("an index did not advance past change %d", before)
 			}
 			f.saw(some)
-			if f.tell(); !urgent && !f.awaited() {
+			if f.wake(); !urgent && !f.awaited() {
 				runtime.Gosched() // recalls come first: a batch keeps a processor for long
 			}
 		}

@@ -17,9 +17,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,8 +102,8 @@ type Space struct {
 	Ended func(completed, errored, chunks int)
 }
 
-// tell lets slow parsers say how far they are with a job.
-func (s *Space) tell(ctx context.Context, j *job) context.Context {
+// withProgress lets slow parsers say how far they are with a job.
+func (s *Space) withProgress(ctx context.Context, j *job) context.Context {
 	if s.Reading == nil {
 		return ctx
 	}
@@ -174,14 +172,14 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 			laps.Retried++
 		}
 	}
-	c.tell(ctx, &laps, s, len(claims), completed, err)
+	c.report(ctx, &laps, s, len(claims), completed, err)
 	s.Ended(completed, errored, chunks)
 	s.Changed()
 	return len(claims), err
 }
 
-// tell reports a batch to the observer, with what the context of the call that it came from says.
-func (c *Config) tell(ctx context.Context, laps *observe.Laps, s Space, claimed, completed int, err error) {
+// report tells the observer of a batch, with what the context of the call that it came from says.
+func (c *Config) report(ctx context.Context, laps *observe.Laps, s Space, claimed, completed int, err error) {
 	laps.Tenant, laps.Items, laps.Completed = s.UID, claimed, completed
 	if s.Cause != nil {
 		ctx = s.Cause
@@ -197,7 +195,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		if err := ctx.Err(); err != nil {
 			return c.giveBack(s.Store, token, jobs)
 		}
-		c.guard(j, func() { c.prepare(s.tell(ctx, j), j) })
+		c.guard(j, func() { c.prepare(s.withProgress(ctx, j), j) })
 		if s.Read != nil {
 			s.Read(j.Num)
 		}
@@ -313,88 +311,6 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 		}
 	})
 	return func() { cancel(); wg.Wait() }
-}
-
-// parsed returns the size of the texts of jobs, in bytes.
-func parsed(jobs []*job) (size int) {
-	for _, j := range jobs {
-		if j.prep != nil {
-			size += len(j.prep.text)
-		}
-	}
-	return size
-}
-
-// release lets go of what nobody needs once the chunks of jobs are stored, beyond what the indexes are told: of a large
-// document that is a multiple of its text. It returns the size of the texts, in bytes.
-func release(jobs []*job) (size int) {
-	for _, j := range jobs {
-		if j.release(); j.prep != nil {
-			size += j.prep.size
-		}
-	}
-	return size
-}
-
-func (j *job) release() {
-	p := j.prep
-	if p == nil {
-		return
-	}
-	p.blobs, p.record = nil, nil
-	j.count, p.size = len(p.chunks), 0
-	for i := range p.chunks {
-		ch := &p.chunks[i]
-		p.size += len(ch.Text)
-		ch.Vector, ch.Layout, ch.Extra, ch.Key = nil, nil, nil, ""
-	}
-	if len(p.chunks) > 1 && len(blob(j.Blobs, backend.Supplied)) == 0 { // a supplied graph is tied to chunks by their words
-		p.chunks = []backend.Chunk{p.chunks[0]}
-	}
-}
-
-// clip leaves the first bytes of the text.
-func (p *prepared) clip(most int) {
-	if len(p.text) <= most {
-		return
-	}
-	p.text = strings.Clone(p.text[:most])
-	for i := range p.chunks {
-		ch := &p.chunks[i]
-		ch.Text, ch.Heading = strings.Clone(ch.Text), strings.Clone(ch.Heading) // they are of the whole text
-	}
-}
-
-// collectFrom is the size of a batch, in bytes of its text, from which on what it let go of is collected before it goes on, and
-// the indexes are written: what it then makes would stand beside that else.
-const collectFrom = 8 << 20
-
-// lighten lets go of what a large batch needs no more once it is searchable.
-func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
-	if l, ok := c.Extractor.(extract.Limited); ok {
-		for _, j := range jobs {
-			if j.prep != nil {
-				j.prep.clip(l.MaxBytes())
-			}
-		}
-	}
-	collect(size)
-	if err := s.Follower.Flush(ctx); err != nil && ctx.Err() == nil {
-		c.Logger.Warn("indexes cannot be written and stay in memory", "err", err)
-	}
-	collect(size)
-}
-
-// collect has the collector run behind a batch of at least collectFrom bytes of text, where what the batch takes is much of what
-// there is: beside the memory of others it would take long for little.
-func collect(size int) {
-	if size < collectFrom {
-		return
-	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	if metrics.Read(live); live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() <= 8*uint64(size) {
-		runtime.GC()
-	}
 }
 
 // index commits the chunks of the jobs that are ready, and returns what that put into the feed where the store tells.

@@ -323,7 +323,7 @@ func (r *run) allows(src *backend.Source) bool { return item.Live(r.Filter, src.
 // afterwards reports whether a memory was told after the moment that the request asks for. It may still speak of that
 // moment, as "I lived in Porto then" does.
 func (r *run) afterwards(src *backend.Source) bool {
-	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && told(src).After(r.AsOf)
+	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && item.Told(src).After(r.AsOf)
 }
 
 // unknown reports whether something of a time was not known yet at the time that the request asks for.

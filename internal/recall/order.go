@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/item"
 )
 
 const (
@@ -70,7 +71,7 @@ func (r *run) fade(hits []*Hit) error {
 	for i, h := range hits {
 		if src := h.Row.Src; src.Part.Class == backend.Memory {
 			before := h.Score
-			h.Score *= uses[i].Factor(told(src), r.Now)
+			h.Score *= uses[i].Factor(item.Told(src), r.Now)
 			h.Parts.Forgetting = h.Score - before
 		}
 	}

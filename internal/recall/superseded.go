@@ -3,10 +3,10 @@ package recall
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
@@ -177,7 +177,7 @@ func (s *succession) read(ask []int64) error {
 				}
 				return 1
 			}
-			return -told(a.row.Src).Compare(told(b.row.Src))
+			return -item.Told(a.row.Src).Compare(item.Told(b.row.Src))
 		})
 	}
 	return nil
@@ -320,12 +320,4 @@ func (s *succession) hand(sc *scope, some, hits []*Hit) []*Hit {
 		}
 	}
 	return hits
-}
-
-// told is when a memory was told: its own time, or when it was accepted.
-func told(src *backend.Source) time.Time {
-	if src.Time.IsZero() {
-		return src.CreatedAt
-	}
-	return src.Time
 }

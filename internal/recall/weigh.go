@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/item"
 )
 
 // Most successions are hints, too weak to order two memories by themselves: of ten that get a chance of .2, four are right. One hint decides nothing, but
@@ -68,7 +69,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 				continue
 			}
 			for _, b := range of[f.Later] {
-				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && told(b.Row.Src).Sub(told(a.Row.Src)) >= oneSitting) {
+				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.Told(b.Row.Src).Sub(item.Told(a.Row.Src)) >= oneSitting) {
 					continue
 				}
 				b.gains = max(b.gains, strength*a.share)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Slot holds the memory of one result. It is safe for concurrent use.
+// Slot holds the memory of one result. It is safe for concurrent use. A nil slot keeps nothing.
 type Slot struct {
 	mu   sync.Mutex
 	free any // may be written over
@@ -16,6 +16,9 @@ type Slot struct {
 
 // Take returns the memory that is free, nil for none. Nobody else gets it.
 func (s *Slot) Take() any {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.free
@@ -25,6 +28,9 @@ func (s *Slot) Take() any {
 
 // Keep notes the memory of a result that the slot's owner reads.
 func (s *Slot) Keep(m any) {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = m

@@ -1,0 +1,15 @@
+package item
+
+import (
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// Told is when a memory was told: its own time, or when it was accepted.
+func Told(src *backend.Source) time.Time {
+	if src.Time.IsZero() {
+		return src.CreatedAt
+	}
+	return src.Time
+}
