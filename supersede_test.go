@@ -370,6 +370,58 @@ func TestSupersededAnswer(t *testing.T) {
 		said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
 	require.NoError(t, sub.WaitRefined(t.Context()))
 	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
-	require.Equal(t, []string{"faro", "lisbon", "faro+"}, ids[:3], "%v", ids)
+	require.Equal(t, []string{"faro", "faro+", "lisbon"}, ids[:3], "%v", ids)
 	assert.Positive(t, by["faro+"].Explain.Succession)
+}
+
+// In a chat that is stored message by message, a hint against a message is one against its answer too, which repeats it; and one that an answer brings up counts for the message.
+func TestSupersededWithItsAnswer(t *testing.T) {
+	t.Parallel()
+	said := func(id, session, day, who, text string) contextmem.Memory {
+		return contextmem.Memory{ID: id, Session: session, Time: on(day), UserName: "Ana", Text: who + ": " + text}
+	}
+	for name, hint := range map[string]float64{"none": 0, "weak": .4} {
+		t.Run(name, func(t *testing.T) {
+			_, acme := open(t, &contextmem.Options{Judge: labelled{replaces: map[[2]string]float64{{"ninth", "Faro"}: hint}}, Embedder: meant{static.New()}})
+			sub := acme.Sub("ana")
+			remember(t, sub, said("flat", "a", "2024-01-01", "Ana", "the ninth floor, and no lift"), said("flat+", "a", "2024-01-01", "Assistant", "So you live near the river, on the ninth floor."),
+				said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
+			require.NoError(t, sub.WaitRefined(t.Context()))
+			ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+			if hint == 0 {
+				require.Equal(t, "flat+", ids[0], "%v", ids)
+				return
+			}
+			require.Equal(t, "faro", ids[0], "%v", ids)
+			assert.Negative(t, by["flat+"].Explain.Succession)
+		})
+	}
+}
+
+// In such a chat, what may have taken the place of a hit is found however far behind it stands.
+func TestSupersededFarBehind(t *testing.T) {
+	t.Parallel()
+	said := func(id, day, who, text string) contextmem.Memory {
+		return contextmem.Memory{ID: id, Session: id[:3], Time: on(day), UserName: "Ana", Text: who + ": " + text}
+	}
+	for name, hint := range map[string]float64{"none": 0, "weak": .45} {
+		t.Run(name, func(t *testing.T) {
+			_, acme := open(t, &contextmem.Options{Judge: labelled{replaces: map[[2]string]float64{{"Lisbon", "Faro"}: hint}}, Embedder: meant{static.New()}})
+			sub := acme.Sub("ana")
+			ms := []contextmem.Memory{said("one", "2024-01-01", "Ana", "I live in Lisbon near the river"), said("one+", "2024-01-01", "Assistant", "Noted."),
+				said("two", "2024-05-01", "Ana", "first night in Faro, the gulls are loud"), said("two+", "2024-05-01", "Assistant", "Sleep well.")}
+			for i := range 40 {
+				ms = append(ms, said(string(rune('a'+i/26))+string(rune('a'+i%26))+"x", "2024-02-01", "Ana", "a walk along the river"))
+			}
+			remember(t, sub, ms...)
+			require.NoError(t, sub.WaitRefined(t.Context()))
+			ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river", MaxResults: 3})
+			require.Equal(t, "one", ids[0], "%v", ids)
+			if hint == 0 {
+				assert.NotContains(t, ids, "two")
+			} else {
+				assert.Contains(t, ids, "two")
+			}
+		})
+	}
 }

@@ -149,6 +149,27 @@ func (a *Answer) Answered(h *Scored) int64 {
 	return 0
 }
 
+// Of returns the best candidate of each of some sources, which rise, in their order; none of a source of which nothing was found.
+func (a *Answer) Of(sources []int64) []Scored {
+	q := a.work
+	best := make([]Scored, len(sources))
+	for i := range q.cand {
+		c := &q.cand[i]
+		if !c.in || !(c.Score > 0) {
+			continue
+		}
+		r := &q.rows[i]
+		k, asked := slices.BinarySearch(sources, r.Source)
+		if !asked {
+			continue
+		}
+		if b := &best[k]; b.Source == 0 || c.Score > b.Score || c.Score == b.Score && r.Chunk < b.Chunk {
+			*b = Scored{Chunk: r.Chunk, Source: r.Source, Score: c.Score, at: int32(i)}
+		}
+	}
+	return slices.DeleteFunc(best, func(s Scored) bool { return s.Source == 0 })
+}
+
 // Stages are what the ranking did, where Request.Timed was set. They are good until Release.
 func (a *Answer) Stages() []observe.Stage { return a.work.stages }
 

@@ -177,8 +177,15 @@ func TestExchange(t *testing.T) {
 			a, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask(c.query, time.Time{}, language.AllCues), K: 10, Alpha: balanced})
 			require.NoError(t, err)
 			same(t, c.want, a)
+			hits := slices.Clone(a.Best(10))
+			of := a.Of([]int64{1, 2, 9})
+			require.Len(t, of, 2, "of a source that is not there nothing is found")
+			for i, s := range of {
+				require.EqualValues(t, i+1, s.Source)
+				require.Contains(t, hits, s)
+			}
 			answered := map[int64]int64{}
-			for _, h := range slices.Clone(a.Best(10)) {
+			for _, h := range hits {
 				if n := a.Answered(&h); n != 0 {
 					answered[h.Source] = n
 				}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -18,6 +19,8 @@ const (
 	weighOwn   = 8.4            // of the share of the best score
 	weighOwn2  = -2.4           // of its square
 	weighHint  = 6              // of the root of the best hint's confidence, times the share of the other memory
+	sharedHint = .8             // of the share of an answer that counts as that of the message
+	wholeTalk  = .5             // how much exchanges count from which hints are of the whole exchange
 	answerLess = .75            // by which the answer to a message is worth less than that, over how much exchanges count
 	mostNamed  = 16             // memories that hints add to the hits
 	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
@@ -28,9 +31,11 @@ type standing struct {
 	*Hit
 	share        float64 // of the best score
 	own          bool    // as change.Own
+	about        float64 // the share by which hints count: the answer's too
 	gains, loses float64
 	value        float64
-	lifted       bool // it answers what stands higher
+	lifted       bool      // it answers what stands higher
+	answer       *standing // to the message; nil: none, or it is not among the hits
 }
 
 // weigh orders hits of one scope, the best first, by their scores and by hints, and lets the scores follow this order. It
@@ -61,6 +66,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		all[i] = standing{Hit: h, share: max(0, h.Score/top), own: change.Own(doc, &h.Row.Chunk)}
 		of[h.Row.Src.Num] = append(of[h.Row.Src.Num], &all[i])
 	}
+	talk := exchanges(sc, all)
 	for i := range s.hints {
 		f := &s.hints[i]
 		strength, certain := weighHint*math.Sqrt(f.Confidence), f.Confidence >= change.Shown
@@ -72,16 +78,22 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.Told(b.Row.Src).Sub(item.Told(a.Row.Src)) >= oneSitting) {
 					continue
 				}
-				b.gains = max(b.gains, strength*a.share)
-				a.loses = max(a.loses, strength*b.share)
+				b.gains = max(b.gains, strength*a.about)
+				a.loses = max(a.loses, strength*b.about)
 			}
+		}
+	}
+	whole := min(1, talk/wholeTalk)
+	for i := range all { // hints are of users' statements: the answer goes with its message
+		if m, a := &all[i], all[i].answer; a != nil {
+			a.gains, a.loses = max(a.gains, whole*m.gains), max(a.loses, whole*m.loses)
 		}
 	}
 	for i := range all {
 		x := &all[i]
 		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + x.gains - x.loses
 	}
-	answered(sc, all)
+	answered(all, talk)
 	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
 	for i, score := range inOrder(all) {
 		h := all[i].Hit
@@ -110,22 +122,35 @@ func inOrder(all []standing) []float64 {
 	return scores
 }
 
-// answered lets what the assistant answered follow what it answered: it takes that up, or says of it what is asked for.
-func answered(sc *scope, all []standing) {
-	talk := sc.answer.Talk()
-	if talk == 0 {
-		return
+// exchanges finds the answers to messages among the hits of a scope, and sets by which share hints count. It returns how much exchanges count.
+func exchanges(sc *scope, all []standing) (talk float64) {
+	for i := range all {
+		all[i].about = all[i].share
+	}
+	if talk = sc.answer.Talk(); talk == 0 {
+		return 0
 	}
 	by := make(map[int64]*standing, len(all))
 	for i := range all {
 		by[all[i].Row.Src.Num] = &all[i]
 	}
 	for i := range all {
-		if num := all[i].scope.answer.Answered(&all[i].ranked); num != 0 {
-			if reply := by[num]; reply != nil {
-				if v := all[i].value - answerLess/talk; v > reply.value {
-					reply.value, reply.lifted = v, true
-				}
+		m := &all[i]
+		if num := m.scope.answer.Answered(&m.ranked); num != 0 {
+			if m.answer = by[num]; m.answer != nil {
+				m.about = max(m.share, sharedHint*min(1, talk/wholeTalk)*m.answer.share)
+			}
+		}
+	}
+	return talk
+}
+
+// answered lets what the assistant answered follow what it answered: it takes that up, or says of it what is asked for.
+func answered(all []standing, talk float64) {
+	for i := range all {
+		if a := all[i].answer; a != nil {
+			if v := all[i].value - answerLess/talk; v > a.value {
+				a.value, a.lifted = v, true
 			}
 		}
 	}
@@ -150,13 +175,7 @@ func (s *succession) named(sc *scope, some []*Hit) ([]*Hit, error) {
 	if len(want) == 0 {
 		return nil, nil
 	}
-	var more []*Hit
-	for i := range s.room {
-		if h := &s.room[i]; h.Row == nil && h.scope == sc && want[h.ranked.Source] > 0 {
-			more = append(more, h)
-			delete(want, h.ranked.Source) // the best chunk of each
-		}
-	}
+	more := s.behind(sc, want)
 	more, err := s.run.read(more[:min(len(more), mostNamed)], nil)
 	if err != nil {
 		return nil, err
@@ -168,4 +187,26 @@ func (s *succession) named(sc *scope, some []*Hit) ([]*Hit, error) {
 	}
 	s.rate(more)
 	return more, nil
+}
+
+// behind returns hits of the memories in want that were ranked and not read. In chats that are stored message by message they are looked for as far as the ranking
+// goes, those that are wanted most first: a message and its answer take two places, and what replaced either stands further behind.
+func (s *succession) behind(sc *scope, want map[int64]float64) (more []*Hit) {
+	if sc.answer.Talk() == 0 {
+		for i := range s.room {
+			if h := &s.room[i]; h.Row == nil && h.scope == sc && want[h.ranked.Source] > 0 {
+				more = append(more, h)
+				delete(want, h.ranked.Source) // the best chunk of each
+			}
+		}
+		return more
+	}
+	nums := slices.Sorted(maps.Keys(want))
+	for _, x := range sc.answer.Of(nums) {
+		more = append(more, &Hit{Score: x.Score * sc.Weight, ranked: x, scope: sc})
+	}
+	slices.SortFunc(more, func(a, b *Hit) int {
+		return cmp.Or(cmp.Compare(want[b.ranked.Source], want[a.ranked.Source]), compareScores(a, b))
+	})
+	return more
 }
