@@ -26,7 +26,7 @@ import (
 )
 
 // postgresServer starts a server that keeps what it acknowledged.
-func postgresServer(t *testing.T) *testtool.Postgres {
+func postgresServer(t testing.TB) *testtool.Postgres {
 	t.Helper()
 	pg, err := testtool.StartPostgres(true)
 	if errors.Is(err, testtool.ErrNoPostgres) {
@@ -52,15 +52,15 @@ func openOn(t *testing.T, url string, providers ...contextmem.Provider) *context
 
 // seat is a server of several over one database, which is killed and started again on its address.
 type seat struct {
-	t    *testing.T
+	t    testing.TB
 	addr string
 	args []string
 	cmd  *exec.Cmd
 }
 
-func newSeat(t *testing.T, url, dir string) *seat { return seatOn(t, dir, "--store", url) }
+func newSeat(t testing.TB, url, dir string) *seat { return seatOn(t, dir, "--store", url) }
 
-func seatOn(t *testing.T, dir string, more ...string) *seat {
+func seatOn(t testing.TB, dir string, more ...string) *seat {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
@@ -93,7 +93,7 @@ func (s *seat) kill() {
 	}
 }
 
-func (s *seat) client(t *testing.T) *client.Client {
+func (s *seat) client(t testing.TB) *client.Client {
 	c, err := client.New("http://"+s.addr, "k", nil)
 	require.NoError(t, err)
 	return c

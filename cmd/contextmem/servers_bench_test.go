@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/client"
+)
+
+// BenchmarkServers has 1, 2 and 4 servers over one database, in one run, take in memories of 16 tenants and answer recalls of 16 clients. Besides the rates it reports the
+// processor time of the servers for an item until it is completed, and for a recall; the database's is not in it.
+func BenchmarkServers(b *testing.B) {
+	pg := postgresServer(b)
+	for _, n := range []int{1, 2, 4} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			name := fmt.Sprint("servers", n)
+			require.NoError(b, pg.CreateDatabase(name, ""))
+			dir := b.TempDir()
+			var seats []*seat
+			for range n {
+				seats = append(seats, seatOn(b, dir, "--store", pg.URL(name), "--embedder", "static", "--judge", "none", "--lease", "1m"))
+			}
+			benchServers(b, seats)
+		})
+	}
+}
+
+const benchTenants = 16
+
+func benchServers(b *testing.B, seats []*seat) {
+	ctx := b.Context()
+	clients := make([]*client.Client, len(seats))
+	for i, s := range seats {
+		clients[i] = s.client(b)
+	}
+	sub := func(k int) client.Sub { return clients[k%len(clients)].Tenant(fmt.Sprint("t", k)).Sub("a") }
+	for k := range benchTenants {
+		require.NoError(b, clients[0].CreateTenant(ctx, contextmem.TenantSpec{ID: fmt.Sprint("t", k)}))
+	}
+	for k := range benchTenants {
+		require.NoError(b, clients[k%len(clients)].Tenant(fmt.Sprint("t", k)).WaitReady(ctx))
+	}
+	all := func(f func(k int)) time.Duration {
+		began := time.Now()
+		var wg sync.WaitGroup
+		for k := range benchTenants {
+			wg.Go(func() { f(k) })
+		}
+		wg.Wait()
+		return time.Since(began)
+	}
+	const batches, each, recalls = 8, 10, 20
+	var failed atomic.Int64
+	for b.Loop() {
+		before := processorTime(b, seats)
+		took := all(func(k int) {
+			var ids []string
+			for i := range batches {
+				var ms []contextmem.Memory
+				for j := range each {
+					id := fmt.Sprintf("m%d-%d", i, j)
+					ids = append(ids, id)
+					ms = append(ms, contextmem.Memory{ID: id, Text: fmt.Sprintf("Client %d keeps the parcel number %d in box %d, near the river.", k, i, j)})
+				}
+				if _, err := sub(k).AddMemories(ctx, contextmem.MemoryBatch{Memories: ms}); err != nil {
+					failed.Add(1)
+				}
+			}
+			for len(ids) > 0 {
+				some := min(50, len(ids))
+				if _, err := sub(k).Wait(ctx, ids[:some]...); err != nil {
+					failed.Add(1)
+				}
+				ids = ids[some:]
+			}
+		})
+		after := processorTime(b, seats)
+		items := float64(benchTenants * batches * each)
+		b.ReportMetric(items/took.Seconds(), "items/s")
+		b.ReportMetric((after-before).Seconds()*1000/items, "cpu-ms/item")
+		took = all(func(k int) {
+			for i := range recalls {
+				if _, err := sub(k).Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: fmt.Sprintf("Which box has the parcel number %d?", i)}); err != nil {
+					failed.Add(1)
+				}
+			}
+		})
+		b.ReportMetric(benchTenants*recalls/took.Seconds(), "recalls/s")
+		b.ReportMetric((processorTime(b, seats)-after).Seconds()*1000/(benchTenants*recalls), "cpu-ms/recall")
+	}
+	require.Zero(b, failed.Load())
+}
+
+// processorTime is what servers have used so far, in ticks of 10 ms.
+func processorTime(b *testing.B, seats []*seat) (sum time.Duration) {
+	for _, s := range seats {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+		require.NoError(b, err)
+		var user, system int64
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
+		_, err = fmt.Sscan(fields[11]+" "+fields[12], &user, &system)
+		require.NoError(b, err)
+		sum += time.Duration(user+system) * 10 * time.Millisecond
+	}
+	return sum
+}
