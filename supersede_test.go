@@ -90,7 +90,7 @@ func TestSupersededMemories(t *testing.T) {
 	sub := toldAll(t, labelled{replaces: moved}, homes()...)
 	const question = "where do I live near the river"
 	ids, by := ask(t, sub, contextmem.Recall{Query: question, MaxResults: 3})
-	require.ElementsMatch(t, []string{"faro", "porto", "lisbon"}, ids)
+	require.Equal(t, []string{"faro", "lisbon"}, ids[:2])
 	require.Equal(t, "faro", ids[0], "the end of the chain stands where the first stood, though it was no candidate")
 	old := by["lisbon"]
 	require.NotNil(t, old.SupersededBy)

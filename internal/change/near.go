@@ -157,7 +157,8 @@ func short(s string) string {
 // evenSpread is added to the deviation of inner products of unit vectors, so that few statements that are alike do not stand out.
 const evenSpread = 0.02
 
-// standOut sets by how many standard deviations each statement is nearer than the others.
+// standOut sets by how many standard deviations each statement is nearer than the others. Few others say little of what is near: their number
+// counts up to that of a whole comparison.
 func standOut(near []*said) {
 	n, mean, square := float64(len(near)), 0.0, 0.0
 	for _, x := range near {
@@ -167,6 +168,6 @@ func standOut(near []*said) {
 		square += (x.like - mean) * (x.like - mean) / n
 	}
 	for _, x := range near {
-		x.out = (x.like - mean) / (math.Sqrt(square) + evenSpread)
+		x.out = (x.like - mean) / (math.Sqrt(square) + evenSpread) * (n - 1) / (maxNear - 1)
 	}
 }

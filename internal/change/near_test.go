@@ -8,12 +8,17 @@ import (
 
 func TestStandOut(t *testing.T) {
 	t.Parallel()
-	near := []*said{{like: .5}, {like: .2}, {like: .21}, {like: .19}}
+	near := []*said{{like: .5}}
+	for i := range maxNear - 1 {
+		near = append(near, &said{like: .19 + .002*float64(i)})
+	}
 	standOut(near)
-	assert.Greater(t, near[0].out, 1.4, "one is much nearer than the others")
+	assert.Greater(t, near[0].out, 2.5, "one is much nearer than the others")
 	for _, x := range near[1:] {
 		assert.Less(t, x.out, 0.0)
 	}
+	standOut(near[:4])
+	assert.Less(t, near[0].out, .5, "among few that says little")
 	even := []*said{{like: .300}, {like: .301}}
 	standOut(even)
 	assert.Less(t, even[1].out, .1, "two that are alike do not stand out")

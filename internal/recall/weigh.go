@@ -78,8 +78,14 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.Told(b.Row.Src).Sub(item.Told(a.Row.Src)) >= oneSitting) {
 					continue
 				}
-				b.gains = max(b.gains, strength*a.about)
-				a.loses = max(a.loses, strength*b.about)
+				gains, loses := strength*a.about, strength*b.about
+				if certain { // it takes the place of the other and no better one, and the other stands right behind it (see hand) unless an answer repeats that
+					gains = min(gains, max(0, worth(a.share)-worth(b.share)))
+					if talk == 0 {
+						loses = 0
+					}
+				}
+				b.gains, a.loses = max(b.gains, gains), max(a.loses, loses)
 			}
 		}
 	}
@@ -91,7 +97,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	}
 	for i := range all {
 		x := &all[i]
-		x.value = weighOwn*x.share + weighOwn2*x.share*x.share + x.gains - x.loses
+		x.value = worth(x.share) + x.gains - x.loses
 	}
 	answered(all, talk)
 	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
@@ -103,6 +109,9 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	}
 	return some, hits, nil
 }
+
+// worth is the value of a share of the best score by itself.
+func worth(share float64) float64 { return weighOwn*share + weighOwn2*share*share }
 
 // inOrder returns the scores of hits in the order of their values: what was lifted gets the score of the best hit that it now stands before, what fell
 // gets no more than the hit that it now stands behind, and the others keep theirs.
