@@ -38,6 +38,50 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	}
 	rel.Chunk = d.chunkOf(s)
 	d.out.Relations = append(d.out.Relations, rel)
+	if implied, ok := d.implied(s, st, rel); ok {
+		d.out.Relations = append(d.out.Relations, implied)
+	}
+}
+
+// implied returns what a statement of a memory says of where somebody works besides: who left a company works there no longer, and who started a job
+// at one, or joined it as something, works there. Who left a place may come back.
+func (d *doc) implied(s *language.Sentence, st *statement, rel extract.Relation) (extract.Relation, bool) {
+	c := st.clause
+	if !d.in.Memory || c == nil || rel.Negated || rel.Mode == extract.ModePlan || st.target.kind != nodeName || st.source.kind != nodeSpeaker && st.source.typ != extract.TypePerson && st.source.key != "user" {
+		return rel, false
+	}
+	switch typ := st.target.typ; st.predicate {
+	case "left", "quit":
+		if typ != extract.TypeOrganization && typ != extract.TypeConcept && typ != "" {
+			return rel, false
+		}
+		rel.Predicate, rel.Negated, rel.Retracts, rel.Functional, rel.ValidFrom, rel.ValidTo = "works_at", true, true, false, time.Time{}, rel.ValidFrom
+	case "started_at":
+		if !d.anyWord(s, c.lo, c.end, "job", "position", "role", "working", "work") {
+			return rel, false
+		}
+		rel.Predicate, rel.Functional = "works_at", true
+	case "member_of":
+		if !d.IsWord(s, st.target.hi, "as") || typ == extract.TypePerson || typ == extract.TypeLocation {
+			return rel, false
+		}
+		rel.Predicate, rel.Functional = "works_at", true
+	default:
+		return rel, false
+	}
+	return rel, true
+}
+
+// anyWord reports whether one of some words stands between two tokens.
+func (d *doc) anyWord(s *language.Sentence, lo, hi int, list ...string) bool {
+	for i := max(lo, s.Lo); i < min(hi, s.Hi); i++ {
+		for _, w := range list {
+			if d.IsWord(s, i, w) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // chunkOf returns the last chunk in which a sentence begins.

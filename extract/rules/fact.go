@@ -388,6 +388,16 @@ func (d *doc) datesOf(s *language.Sentence) []language.Date {
 	return d.Dates[lo:hi]
 }
 
+// over reports whether the sentence of a fact says that it is over, where its clause has no subject of its own: "I moved to Oslo and no longer live in Bonn".
+func (d *doc) over(f *extract.Fact) bool {
+	for i := len(d.out.Relations) - 1; i >= 0 && d.out.Relations[i].Context == f.Evidence; i-- {
+		if r := &d.out.Relations[i]; r.Retracts && !f.Retracts && r.Predicate == f.Predicate && r.Target == extract.Key(f.Object) {
+			return true
+		}
+	}
+	return false
+}
+
 // addFact completes a fact with its evidence and keeps the surer of two equal ones. Of two facts that one statement
 // gives, the second gets a sentence of its own.
 func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
@@ -407,6 +417,9 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	}
 	f.Start, f.End = int(d.Tokens[s.Lo].Start), int(d.Tokens[s.Hi-1].End)
 	f.Evidence = clip(d.Text[f.Start:f.End])
+	if d.over(&f) {
+		return
+	}
 	f.Confidence = min(f.Confidence, 1)
 	if f.Negated && !strings.HasPrefix(f.Predicate, extract.NotPrefix) {
 		f.Predicate = extract.NotPrefix + f.Predicate

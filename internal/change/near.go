@@ -30,7 +30,7 @@ func (r *run) near(s *said) ([]*said, error) {
 		}
 	}
 	var like map[int64]float64 // inner products
-	least := 0.0
+	least, known := 0.0, 0
 	if s.vector != nil {
 		hits, err := r.Vectors.SearchVectors(r.ctx, backend.VectorQuery{Part: s.src.Part, Lane: r.Lane, Vector: s.vector, K: vectorsDeep})
 		if err != nil {
@@ -44,6 +44,7 @@ func (r *run) near(s *said) ([]*said, error) {
 			least = float64(hits[len(hits)-1].Score)
 		}
 		add(hits[:min(len(hits), searchDeep)])
+		known = len(hits)
 	}
 	hits, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: s.src.Part, Text: s.text, K: searchDeep})
 	if err != nil {
@@ -78,7 +79,7 @@ func (r *run) near(s *said) ([]*said, error) {
 			out = append(out, n)
 		}
 	}
-	standOut(out)
+	standOut(out, crowd(known))
 	if r.Judge == nil || len(out) == 0 {
 		return out, nil
 	}
@@ -157,9 +158,17 @@ func short(s string) string {
 // evenSpread is added to the deviation of inner products of unit vectors, so that few statements that are alike do not stand out.
 const evenSpread = 0.02
 
-// standOut sets by how many standard deviations each statement is nearer than the others. Few others say little of what is near: their number
-// counts up to that of a whole comparison.
-func standOut(near []*said) {
+// crowd returns, from 0 to 1, how much it says that one of the nearest statements stands out among them. Where few statements are known the nearest are
+// all that there is, one of which is always nearest by much; where many are known they are alike already.
+func crowd(known int) float64 {
+	if known <= maxNear {
+		return 0
+	}
+	return min(1, math.Log(float64(known)/maxNear)/math.Log(float64(vectorsDeep)/maxNear))
+}
+
+// standOut sets by how many standard deviations each statement is nearer than the others, times how much that says.
+func standOut(near []*said, weight float64) {
 	n, mean, square := float64(len(near)), 0.0, 0.0
 	for _, x := range near {
 		mean += x.like / n
@@ -168,6 +177,6 @@ func standOut(near []*said) {
 		square += (x.like - mean) * (x.like - mean) / n
 	}
 	for _, x := range near {
-		x.out = (x.like - mean) / (math.Sqrt(square) + evenSpread) * (n - 1) / (maxNear - 1)
+		x.out = weight * (x.like - mean) / (math.Sqrt(square) + evenSpread)
 	}
 }

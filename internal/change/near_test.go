@@ -8,24 +8,23 @@ import (
 
 func TestStandOut(t *testing.T) {
 	t.Parallel()
-	near := []*said{{like: .5}}
-	for i := range maxNear - 1 {
-		near = append(near, &said{like: .19 + .002*float64(i)})
-	}
-	standOut(near)
-	assert.Greater(t, near[0].out, 2.5, "one is much nearer than the others")
+	near := []*said{{like: .5}, {like: .2}, {like: .21}, {like: .19}}
+	standOut(near, crowd(vectorsDeep))
+	assert.Greater(t, near[0].out, 1.4, "one is much nearer than the others")
 	for _, x := range near[1:] {
 		assert.Less(t, x.out, 0.0)
 	}
-	standOut(near[:4])
-	assert.Less(t, near[0].out, .5, "among few that says little")
+	standOut(near, crowd(maxNear+4))
+	assert.Less(t, near[0].out, .3, "where little else is known that says little")
+	assert.Zero(t, crowd(3))
+	assert.InDelta(t, 1, crowd(1000), 0)
 	even := []*said{{like: .300}, {like: .301}}
-	standOut(even)
+	standOut(even, 1)
 	assert.Less(t, even[1].out, .1, "two that are alike do not stand out")
 	one := []*said{{like: .9}}
-	standOut(one)
+	standOut(one, 1)
 	assert.Zero(t, one[0].out, "nor does what stands alone")
-	standOut(nil)
+	standOut(nil, 1)
 
 	assert.Greater(t, amongOthers(.5, 2), .8, "both say so")
 	assert.Less(t, amongOthers(.5, 0), .2)
