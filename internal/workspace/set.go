@@ -151,9 +151,38 @@ func (s *Set) acquire(ctx context.Context, op, org, tenant string) (*Ref, error)
 	return r, nil
 }
 
+// provisionPatience is how long a call waits for a tenant that was made just now: that takes milliseconds.
+const provisionPatience = 2 * time.Second
+
+// provisioned returns the record of a tenant, once it is provisioned or that takes long.
+func (s *Set) provisioned(ctx context.Context, op, org, tenant string) (*Record, error) {
+	rec, err := s.Record(ctx, op, org, tenant)
+	if err != nil || rec.State != backend.TenantProvisioning {
+		return rec, err
+	}
+	late := time.NewTimer(provisionPatience)
+	defer late.Stop()
+	for {
+		changed := s.RecordsChanged()
+		rec, err := s.Record(ctx, op, org, tenant)
+		if err != nil || rec.State != backend.TenantProvisioning {
+			return rec, err
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return rec, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.gate.Life().Done():
+			return rec, nil
+		}
+	}
+}
+
 // acquireAny is acquire whatever the embedder of the tenant is.
 func (s *Set) acquireAny(ctx context.Context, op, org, tenant string) (*Ref, error) {
-	rec, err := s.Record(ctx, op, org, tenant)
+	rec, err := s.provisioned(ctx, op, org, tenant)
 	if err != nil {
 		return nil, err
 	}
