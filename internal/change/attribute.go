@@ -77,26 +77,31 @@ func (s *said) attributes() []attribute {
 }
 
 func (s *said) attribute(text string) (a attribute, ok bool) {
+	may := triggersOf(text)
+	if may&(mayBeOver|mayEnd|mayGet|mayHave) == 0 {
+		return a, false
+	}
+	match := func(needs trigger, r *lazyregexp.Regexp) []string {
+		if may&needs == 0 {
+			return nil
+		}
+		return r.FindStringSubmatch(text)
+	}
 	var subject, value string
-	switch {
-	case isOver.MatchString(text):
-		subject, a.over = isOver.FindStringSubmatch(text)[1], true
-	case noLonger.MatchString(text):
-		m := noLonger.FindStringSubmatch(text)
+	if m := match(mayBeOver, isOver); m != nil {
+		subject, a.over = m[1], true
+	} else if m := match(mayEnd, noLonger); m != nil {
 		subject, a.prep, value, a.over = m[1], m[2], m[3], true
-	case notMore.MatchString(text):
-		m := notMore.FindStringSubmatch(text)
+	} else if m := match(mayEnd, notMore); m != nil {
 		subject, a.prep, value, a.over = m[1], m[2], m[3], true
-	case getsValue.MatchString(text):
-		m := getsValue.FindStringSubmatch(text)
+	} else if m := match(mayGet, getsValue); m != nil {
 		subject, a.was, value, a.changed = m[1], strings.ToLower(m[2]), m[4], true
 		a.set = setTo.MatchString(text)
-	case hasValue.MatchString(text):
-		m := hasValue.FindStringSubmatch(text)
+	} else if m := match(mayHave, hasValue); m != nil {
 		subject, a.prep, value = m[1], strings.ToLower(m[3]), m[4]
 		a.changed = strings.TrimSpace(strings.ToLower(m[2])) == "now" || newThing.MatchString(subject)
 		a.future = strings.Contains(text, " will be ")
-	default:
+	} else {
 		return a, false
 	}
 	if a.subject, a.bare = s.subject(subject); a.subject == "" {

@@ -68,13 +68,17 @@ type doing struct {
 // do returns what a clause does, which is looked for once.
 func (c *clause) do() *doing {
 	if c.does == nil {
-		first := func(r *lazyregexp.Regexp) string {
+		may := triggersOf(c.Text)
+		first := func(needs trigger, r *lazyregexp.Regexp) string {
+			if may&needs == 0 {
+				return ""
+			}
 			if m := r.FindStringSubmatch(c.Text); m != nil {
 				return m[1]
 			}
 			return ""
 		}
-		c.does = &doing{cueOf(c), changes.MatchString(c.Text), first(disproves), first(gone), first(swapped)}
+		c.does = &doing{cueOf(c, may), may&mayMove != 0 && changes.MatchString(c.Text), first(mayDisprove, disproves), first(mayBeGone, gone), first(maySwap, swapped)}
 		if opinion.MatchString(c.does.disproved) {
 			c.does.disproved = ""
 		}
@@ -119,7 +123,7 @@ func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
 func (s *said) cued() bool {
 	if !s.looked {
 		s.looked = true
-		s.changes = factual.MatchString(s.text) && len(s.facts()) > 0 || len(s.attributes()) > 0
+		s.changes = triggersOf(s.text)&mayState != 0 && factual.MatchString(s.text) && len(s.facts()) > 0 || len(s.attributes()) > 0
 		all := s.parse()
 		for i := 0; i < len(all) && !s.changes; i++ {
 			s.changes = !all[i].do().nothing()
@@ -157,21 +161,21 @@ var (
 )
 
 // cueOf returns what a clause does to something that was said before; empty where it does nothing.
-func cueOf(c *clause) string {
+func cueOf(c *clause, may trigger) string {
 	switch {
 	case c.Mode == extract.ModeCancelled && withdraws.MatchString(c.Text):
 		return "withdrawn"
-	case othersThing.MatchString(c.Text):
+	case may&mayBeOurs != 0 && othersThing.MatchString(c.Text):
 		return ""
 	case c.Mode == extract.ModeCancelled && c.About == extract.AboutOther:
 		return ""
 	case c.Mode == extract.ModeCancelled:
 		return "cancelled"
-	case denied.MatchString(c.Text):
+	case may&mayDeny != 0 && denied.MatchString(c.Text):
 		return ""
-	case (c.Mode == extract.ModeEnded || anyMore.MatchString(c.Text) && c.Mode == extract.ModeNegated) && c.About == extract.AboutSpeaker && firstPerson.MatchString(c.Text):
+	case (c.Mode == extract.ModeEnded || c.Mode == extract.ModeNegated && may&mayEnd != 0 && anyMore.MatchString(c.Text)) && c.About == extract.AboutSpeaker && firstPerson.MatchString(c.Text):
 		return "ended"
-	case (c.Mode == extract.ModeCorrected || c.Mode == extract.ModeAsserted || c.Mode == extract.ModePast) && oldValue.MatchString(c.Text):
+	case (c.Mode == extract.ModeCorrected || c.Mode == extract.ModeAsserted || c.Mode == extract.ModePast) && may&mayReplace != 0 && oldValue.MatchString(c.Text):
 		return "replaced"
 	}
 	return ""
