@@ -39,10 +39,12 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// Engine runs recalls. It is safe for concurrent use once Set is set.
+// Engine runs recalls. It is safe for concurrent use once Set and Settle are set.
 type Engine struct {
 	Config
 	Set *workspace.Set
+	// Settle waits for what a search of the memories of a workspace should know of those that were completed just now; nil: it waits for nothing.
+	Settle func(context.Context, *workspace.Space)
 	models
 }
 
@@ -162,6 +164,9 @@ func (c *call) begin(ctx context.Context, op string) error {
 	if err != nil {
 		c.observed(ctx, err)
 		return err
+	}
+	if c.Class != content.ClassKnowledge && c.Settle != nil {
+		c.Settle(ctx, ref.Space)
 	}
 	c.Visible, c.Now, c.Laps = item.VisibleTo(c.Principals), time.Now(), &c.laps
 	c.ref, c.vectors = ref, ref.Use()

@@ -29,6 +29,13 @@ func (s *Set) ToCompare(ctx context.Context, sp *Space, c Comparer) (bool, error
 	return len(nums) > 0, err
 }
 
+// FewToCompare reports whether at most n memories of a space were not compared yet.
+func (s *Set) FewToCompare(ctx context.Context, sp *Space, c Comparer, n int) (bool, error) {
+	after, _ := sp.comparing.at()
+	nums, err := sp.Store.Uncompared(ctx, c.Generation(), after, n+1)
+	return len(nums) <= n, err
+}
+
 // Compare compares at most n memories that were not compared yet, and reports whether more is to be done. Those that wait
 // for better vectors are compared when they have them.
 func (s *Set) Compare(ctx context.Context, sp *Space, c Comparer, n int) (more bool, err error) {

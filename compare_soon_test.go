@@ -1,0 +1,63 @@
+package contextmem_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/judge"
+)
+
+// thoughtful is a judge that takes its time.
+type thoughtful struct {
+	labelled
+	takes time.Duration
+}
+
+func (j thoughtful) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
+	select {
+	case <-time.After(j.takes):
+	case <-ctx.Done():
+	}
+	return j.labelled.Replaces(ctx, pairs)
+}
+
+// TestRecallAwaitsComparison: a recall right behind the completion of memories knows what they take the place of, and does not wait long for a judge that
+// is slow.
+func TestRecallAwaitsComparison(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		takes time.Duration
+		first string
+		waits time.Duration // at most
+	}{
+		"in time":  {300 * time.Millisecond, "faro", 2 * time.Second},
+		"too slow": {time.Minute, "lisbon", 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Judge: thoughtful{labelled{replaces: moved}, x.takes}})
+				require.NoError(t, err)
+				defer func() { require.NoError(t, svc.Close()) }()
+				sub := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("ana")
+				res, err := sub.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: homes()})
+				require.NoError(t, err)
+				_, err = sub.Wait(t.Context(), res.IDs()...)
+				require.NoError(t, err)
+				began := time.Now()
+				ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+				require.Equal(t, x.first, ids[0])
+				require.LessOrEqual(t, time.Since(began), x.waits)
+				if x.takes > x.waits {
+					require.Equal(t, x.waits, time.Since(began))
+				}
+			})
+		})
+	}
+}
