@@ -158,13 +158,16 @@ func short(s string) string {
 // evenSpread is added to the deviation of inner products of unit vectors, so that few statements that are alike do not stand out.
 const evenSpread = 0.02
 
+// crowded is how many statements are known where the nearest twelve are alike already.
+const crowded = 48
+
 // crowd returns, from 0 to 1, how much it says that one of the nearest statements stands out among them. Where few statements are known the nearest are
 // all that there is, one of which is always nearest by much; where many are known they are alike already.
 func crowd(known int) float64 {
 	if known <= maxNear {
 		return 0
 	}
-	return min(1, math.Log(float64(known)/maxNear)/math.Log(float64(vectorsDeep)/maxNear))
+	return min(1, math.Log(float64(known)/maxNear)/math.Log(float64(crowded)/maxNear))
 }
 
 // standOut sets by how many standard deviations each statement is nearer than the others, times how much that says.

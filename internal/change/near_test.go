@@ -14,7 +14,7 @@ func TestStandOut(t *testing.T) {
 	for _, x := range near[1:] {
 		assert.Less(t, x.out, 0.0)
 	}
-	standOut(near, crowd(maxNear+4))
+	standOut(near, crowd(maxNear+2))
 	assert.Less(t, near[0].out, .3, "where little else is known that says little")
 	assert.Zero(t, crowd(3))
 	assert.InDelta(t, 1, crowd(1000), 0)
