@@ -79,11 +79,8 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 					continue
 				}
 				gains, loses := strength*a.about, strength*b.about
-				if certain { // it takes the place of the other and no better one, and the other stands right behind it (see hand) unless an answer repeats that
+				if certain { // it takes the place of the other, and no better one
 					gains = min(gains, max(0, worth(a.share)-worth(b.share)))
-					if talk == 0 {
-						loses = 0
-					}
 				}
 				b.gains, a.loses = max(b.gains, gains), max(a.loses, loses)
 			}
