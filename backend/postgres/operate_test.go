@@ -175,7 +175,6 @@ func TestBackup(t *testing.T) {
 	require.NoError(t, p.RotateSecretKey(t.Context(), nil))
 	_, err := p.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hooks.example.com", Secret: "a secret of the receiver"})
 	require.NoError(t, err)
-	want := exports(t, p.Service)
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "backup")
 	back := func(least int) (copied int) {
@@ -190,7 +189,7 @@ func TestBackup(t *testing.T) {
 	require.Eventually(t, func() bool { return back(0) == 0 }, time.Minute, 10*time.Millisecond, "once work in the background has ended all are kept")
 	remember(t, p.sub(), contextmem.Memory{ID: "last", Text: "The last word."})
 	require.NoError(t, p.Drain(t.Context()))
-	want = exports(t, p.Service)
+	want := exports(t, p.Service)
 	back(1)
 	left, err := os.ReadDir(parent)
 	require.NoError(t, err)

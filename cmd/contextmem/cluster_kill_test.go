@@ -39,13 +39,11 @@ type cluster struct {
 
 	mu    sync.Mutex
 	acked map[string]string // text by tenant and id
-	order []string
-	foes  []string // what was found in a tenant that is not its own
+	foes  []string          // what was found in a tenant that is not its own
 
 	recalled atomic.Int64 // when a recall last succeeded, in nanoseconds
 	recalls  atomic.Int64
 	late     atomic.Int64 // recalls that an item was not found by, of those that asked for it
-	killing  [3]bool      // which seats are down now; guarded by mu
 }
 
 const clusterTenants = 4
