@@ -2,6 +2,7 @@ package contextmem_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 type thoughtful struct {
 	labelled
 	takes time.Duration
+	fails bool
 }
 
 func (j thoughtful) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
@@ -24,25 +26,30 @@ func (j thoughtful) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64
 	case <-time.After(j.takes):
 	case <-ctx.Done():
 	}
+	if j.fails {
+		return nil, errors.New("out of order")
+	}
 	return j.labelled.Replaces(ctx, pairs)
 }
 
-// TestRecallAwaitsComparison: a recall right behind the completion of memories knows what they take the place of, and does not wait long for a judge that
-// is slow.
+// TestRecallAwaitsComparison: a recall right behind the completion of memories knows what they take the place of, and waits neither long for a judge that
+// is slow nor for one that fails.
 func TestRecallAwaitsComparison(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		takes time.Duration
+		fails bool
 		first string
 		waits time.Duration // at most
 	}{
-		"in time":  {300 * time.Millisecond, "faro", 2 * time.Second},
-		"too slow": {time.Minute, "lisbon", 2 * time.Second},
+		"in time":  {300 * time.Millisecond, false, "faro", 2 * time.Second},
+		"too slow": {time.Minute, false, "lisbon", 2 * time.Second},
+		"failing":  {time.Millisecond, true, "lisbon", 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Judge: thoughtful{labelled{replaces: moved}, x.takes}})
+				svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Judge: thoughtful{labelled{replaces: moved}, x.takes, x.fails}})
 				require.NoError(t, err)
 				defer func() { require.NoError(t, svc.Close()) }()
 				sub := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("ana")

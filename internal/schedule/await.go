@@ -14,7 +14,7 @@ const (
 )
 
 // AwaitCompared waits until the memories of a workspace that were completed just now were compared with what was said before them, for a while at most:
-// what they take the place of would come first otherwise. It does not wait while items are on their way, nor for many memories.
+// what they take the place of would come first otherwise. It does not wait while items are on their way, for many memories, nor where comparing them has failed.
 func (c *Scheduler) AwaitCompared(ctx context.Context, sp *workspace.Space) {
 	if c.Changes == nil || sp.Compared() || !c.comparesSoon(sp.UID) {
 		return
@@ -52,5 +52,5 @@ func (c *Scheduler) comparesSoon(uid string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.state[uid]
-	return a != nil && a.parked == nil && a.tasks&refining == 0 && (a.tasks&comparing != 0 || a.pending)
+	return a != nil && a.parked == nil && a.tasks&refining == 0 && a.failed&comparing == 0 && (a.tasks&comparing != 0 || a.pending)
 }

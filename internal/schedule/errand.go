@@ -98,9 +98,11 @@ func (c *Scheduler) run(e *errand) {
 		if err != nil && c.gate.Life().Err() == nil {
 			c.Logger.Warn(e.name+" a tenant failed", "uid", uid, "err", err)
 			failures++
+			c.stuck(e, uid, true)
 			c.wait(min(time.Second<<min(failures-1, 16), c.Pipeline.MaxPause+time.Second)) // what fails is not tried without a pause
 		} else {
 			failures = 0
+			c.stuck(e, uid, false)
 		}
 		c.mu.Lock()
 		e.at = ""
@@ -114,6 +116,20 @@ func (c *Scheduler) run(e *errand) {
 			c.finished(e, uid)
 		}
 		c.mu.Unlock()
+		c.signal()
+	}
+}
+
+// stuck notes whether the last slice of a task failed in a workspace, and lets go who waits for it.
+func (c *Scheduler) stuck(e *errand, uid string, failed bool) {
+	c.mu.Lock()
+	a := c.state[uid]
+	changed := a != nil && failed != (a.failed&e.task != 0)
+	if changed {
+		a.failed ^= e.task
+	}
+	c.mu.Unlock()
+	if changed {
 		c.signal()
 	}
 }

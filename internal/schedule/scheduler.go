@@ -86,6 +86,7 @@ type attention struct {
 	seen      time.Time       // when a worker last took it up
 	tries     int             // failures in a row, for the pause before the next try
 	tasks     task            // that are to be done for it, see errand
+	failed    task            // of them, those that failed the last time
 	rushed    time.Time       // when last more waited than is refined at once
 	cause     context.Context // of a call that added something since the last batch; nil: none, or nobody observes
 	parked    error           // why the workspace can't be worked on until Reembed is called; nil: it can
