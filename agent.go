@@ -3,7 +3,6 @@ package contextmem
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
@@ -12,23 +11,15 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Remember adds memories and waits until each is completed or errored, and then, half a second at most, until it is known which earlier ones they take the place of.
-// It returns their states, in input order; an error means that nothing was accepted, or with states, that ctx or the service ended while they were processed, which then goes on.
+// Remember adds memories and waits until each is completed or errored. It returns their states, in input order; an error of the call means that nothing was accepted,
+// or with states, that ctx or the service ended while they were processed, which then goes on.
 func (s scope) Remember(ctx context.Context, ms ...Memory) ([]ItemStatus, error) {
 	res, err := s.AddMemories(ctx, MemoryBatch{Memories: ms})
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.Wait(ctx, res.IDs()...)
-	if err == nil {
-		soon, cancel := context.WithTimeout(ctx, rememberSettles)
-		defer cancel()
-		_ = s.WaitRefined(soon) // what is not known by then is found out in the background
-	}
-	return st, err
+	return s.Wait(ctx, res.IDs()...)
 }
-
-const rememberSettles = 500 * time.Millisecond
 
 // EnsureTenant makes a tenant where there is none and waits until it is ready. To one that is there it adds the fields of spec.Schema that it lacks. fault.ErrConflict when it differs otherwise: in
 // the kind of tenant, the dimension or the type of a field.

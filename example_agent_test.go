@@ -52,7 +52,7 @@ func Example_agent() {
 	// lisbon current
 }
 
-// What took the place of a memory is known when Remember returns, and comes first.
+// What took the place of a memory comes first, and the other says that it holds no longer.
 func ExampleSub_Remember_changed() {
 	ctx := context.Background()
 	svc, err := contextmem.New(ctx, inmem.New(), nil)
