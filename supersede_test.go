@@ -129,6 +129,20 @@ func TestSupersededMemories(t *testing.T) {
 	require.ErrorContains(t, err, "Superseded")
 }
 
+// What was inferred from a memory is superseded with it.
+func TestSupersededInferred(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	sub := acme.Sub("nora")
+	remember(t, sub, contextmem.Memory{ID: "bonn", Infer: true, Text: "Nora lives in Bonn.", Time: on("2024-01-03")},
+		contextmem.Memory{ID: "oslo", Infer: true, Text: "Nora moved to Oslo and no longer lives in Bonn.", Time: on("2024-02-03")})
+	ids, by := ask(t, sub, contextmem.Recall{Query: "Where does Nora live?"})
+	require.Equal(t, []string{"oslo", "bonn"}, ids)
+	require.NotEmpty(t, by["bonn"].Statements, "the statement stands for the memory")
+	require.NotNil(t, by["bonn"].SupersededBy)
+	require.Equal(t, "oslo", by["bonn"].SupersededBy.ID)
+}
+
 // An edge whose other side the caller may not see has no effect.
 func TestSupersededUnseen(t *testing.T) {
 	t.Parallel()

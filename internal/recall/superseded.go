@@ -7,6 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/change"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
@@ -216,6 +217,14 @@ func (s *succession) rows(found []backend.Succession) (map[int64]*backend.Hydrat
 	return out, nil
 }
 
+// ordinalOf returns which chunk of its memory a hit is, -1 for what was inferred: successions name the chunk that it was inferred from, which is not kept with it.
+func ordinalOf(h *Hit) int {
+	if pipeline.IsInferred(h.Row.Layout) {
+		return -1
+	}
+	return h.Row.Ordinal
+}
+
 // of returns the successions of a chunk.
 func (s *succession) of(src int64, ordinal int) []link {
 	all := s.links[src]
@@ -257,7 +266,7 @@ func (s *succession) slack() float64 {
 // mark says of hits what took their places.
 func (s *succession) mark(hits []*Hit) {
 	for _, h := range hits {
-		if l := s.of(h.Row.Src.Num, h.Row.Ordinal); len(l) > 0 && l[0].Confidence >= change.Shown {
+		if l := s.of(h.Row.Src.Num, ordinalOf(h)); len(l) > 0 && l[0].Confidence >= change.Shown {
 			h.SupersededBy = &Supersession{By: l[0].row.Src, Confidence: l[0].Confidence, Retracts: l[0].Retracts, Matter: l[0].Matter,
 				Evidence: l[0].Evidence, Decider: l[0].Decider}
 		}
@@ -298,7 +307,7 @@ func (s *succession) hand(sc *scope, some, hits []*Hit) []*Hit {
 		}
 	}
 	for _, h := range some {
-		heirs := s.heirs(h.Row.Src.Num, h.Row.Ordinal)
+		heirs := s.heirs(h.Row.Src.Num, ordinalOf(h))
 		score := h.Score
 		for _, row := range heirs {
 			heir := best[row.Src.Num]

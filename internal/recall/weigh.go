@@ -71,11 +71,11 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		f := &s.hints[i]
 		strength, certain := weighHint*math.Sqrt(f.Confidence), f.Confidence >= change.Shown
 		for _, a := range of[f.Earlier] {
-			if f.EarlierChunk >= 0 && f.EarlierChunk != a.Row.Ordinal {
+			if at := ordinalOf(a.Hit); f.EarlierChunk >= 0 && at >= 0 && f.EarlierChunk != at {
 				continue
 			}
 			for _, b := range of[f.Later] {
-				if f.LaterChunk >= 0 && f.LaterChunk != b.Row.Ordinal || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.Told(b.Row.Src).Sub(item.Told(a.Row.Src)) >= oneSitting) {
+				if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.Told(b.Row.Src).Sub(item.Told(a.Row.Src)) >= oneSitting) {
 					continue
 				}
 				gains, loses := strength*a.about, strength*b.about
