@@ -91,6 +91,19 @@ const click = async (locator) => { clicks++; await locator.click(); await page.w
 const link = (name, exact = true) => page.getByRole("link", { name, exact });
 const button = (name, exact = true) => page.getByRole("button", { name, exact });
 
+// picture keeps what a page looks like. A browser on a busy machine fails at this now and then.
+async function picture(p, name, fullPage) {
+  const file = path.join(out, `${name}.png`);
+  for (let tries = 3; ; tries--) {
+    try {
+      return await p.screenshot({ path: file, fullPage });
+    } catch (e) {
+      if (tries === 1 || !`${e}`.includes("Unable to capture screenshot")) throw e;
+      await p.waitForTimeout(500);
+    }
+  }
+}
+
 // axe judges a page in both colour schemes.
 async function judge(name, p = page) {
   for (const colorScheme of ["light", "dark"]) {
@@ -98,7 +111,7 @@ async function judge(name, p = page) {
     await p.evaluate(axeSource); // through the debugger, which the policy of the page does not bind
     const { violations } = await p.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
     for (const v of violations) unfit.push(`${name} (${colorScheme}): ${v.id}: ${v.nodes.map((n) => n.html + " " + n.any.map((a) => a.message).join()).slice(0, 3).join(" | ")}`);
-    await p.screenshot({ path: path.join(out, `${name}-${colorScheme}.png`), fullPage: true });
+    await picture(p, `${name}-${colorScheme}`, true);
   }
   await p.emulateMedia({ colorScheme: "light" });
   const bytes = (await p.content()).length;
@@ -359,7 +372,7 @@ try {
   assert.ok((await other.locator("article.hit").count()) > 0);
   assert.equal((await other.goto(site + "keys")).status(), 403);
   assert.equal((await other.goto(site + "t/private")).status(), 403);
-  await other.screenshot({ path: path.join(out, "forbidden.png") });
+  await picture(other, "forbidden", false);
   await reader.close();
 
   await row.getByRole("button", { name: "Revoke robot" }).click();
