@@ -141,15 +141,26 @@ func (r *run) leaveOut() error {
 	if !ok || r.Judge != nil || r.Consolidate {
 		return nil
 	}
+	still := map[backend.Partition][]*version{}
 	for _, v := range r.versions {
-		if !v.src.Time.IsZero() || slices.ContainsFunc(v.said, (*said).cued) { // a dated one may have been told before what came in before it
-			continue
+		if v.src.Time.IsZero() && !slices.ContainsFunc(v.said, (*said).cued) { // a dated one may have been told before what came in before it
+			still[v.src.Part] = append(still[v.src.Part], v)
 		}
-		ahead, err := x.AnyAhead(r.ctx, v.src.Part, v.src.CreatedAt)
-		if err != nil {
-			return err
+	}
+	for part, all := range still {
+		// What is not ahead of the first is ahead of none, which is so where nothing has a time to come.
+		slices.SortStableFunc(all, func(a, b *version) int { return b.src.CreatedAt.Compare(a.src.CreatedAt) })
+		for len(all) > 0 {
+			ahead, err := x.AnyAhead(r.ctx, part, all[len(all)-1].src.CreatedAt)
+			if err != nil {
+				return err
+			}
+			if !ahead {
+				break
+			}
+			all = all[:len(all)-1] // it stays
 		}
-		if !ahead {
+		for _, v := range all {
 			v.said = nil
 		}
 	}

@@ -21,12 +21,14 @@ const (
 // parts divides what was said into parts of one matter each.
 func (s *said) parts() (out []string) {
 	from, end, terms := 0, 0, 0
-	for _, c := range s.parse() {
+	all := s.parse()
+	for i := range all {
+		c := &all[i]
 		if terms >= minTerms && len(out) < maxParts-1 {
 			out = append(out, strings.TrimSpace(s.text[from:c.Start]))
 			from, terms = c.Start, 0
 		}
-		terms += len(c.terms)
+		terms += len(c.terms())
 		end = c.End
 	}
 	last := strings.TrimSpace(s.text[from:])

@@ -123,7 +123,12 @@ func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
 func (s *said) cued() bool {
 	if !s.looked {
 		s.looked = true
-		s.changes = triggersOf(s.text)&mayState != 0 && factual.MatchString(s.text) && len(s.facts()) > 0 || len(s.attributes()) > 0
+		s.changes = triggersOf(s.text)&mayState != 0 && factual.MatchString(s.text) && len(s.facts()) > 0
+		may := triggersWithin(s.text) // a text is divided into clauses only where that may show something
+		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0
+		if s.changes || may&mayDo == 0 {
+			return s.changes
+		}
 		all := s.parse()
 		for i := 0; i < len(all) && !s.changes; i++ {
 			s.changes = !all[i].do().nothing()
@@ -197,10 +202,11 @@ func fits(cue string, l, e *clause, later *said, v *vocabulary) bool {
 	}
 	var all, shared float64
 	rare := false
-	for t := range l.terms {
+	earlier := e.terms()
+	for t := range l.terms() {
 		w := v.weight(t)
 		all += w
-		if e.terms[t] {
+		if earlier[t] {
 			shared += w
 			rare = rare || v.rare(t) && t[0] > '9' && !dated.MatchString(t)
 		}
@@ -215,17 +221,17 @@ func fitsValue(l, e *clause, v *vocabulary) bool {
 	for _, g := range m[1:] {
 		value += g
 	}
-	old := termsOf(value)
+	old, terms := termsOf(value), e.terms()
 	for t := range old {
-		if !e.terms[t] || !v.rare(t) {
+		if !terms[t] || !v.rare(t) {
 			return false
 		}
 	}
 	if len(old) == 0 {
 		return false
 	}
-	for t := range l.terms {
-		if !old[t] && e.terms[t] && v.rare(t) {
+	for t := range l.terms() {
+		if !old[t] && terms[t] && v.rare(t) {
 			return true
 		}
 	}

@@ -37,11 +37,19 @@ type said struct {
 	values          []attribute
 }
 
-// clause is a clause with its terms.
+// clause is a clause with what was found out about it.
 type clause struct {
 	extract.Clause
-	terms map[string]bool // of the keyword index
-	does  *doing          // see does
+	about map[string]bool // see terms
+	does  *doing          // see do
+}
+
+// terms returns the terms of the keyword index that say what a clause is about. It looks once.
+func (c *clause) terms() map[string]bool {
+	if c.about == nil {
+		c.about = termsOf(c.Text)
+	}
+	return c.about
 }
 
 // assistants are names under which assistants speak.
@@ -138,7 +146,7 @@ func (s *said) parse() []clause {
 	if s.clauses == nil {
 		s.clauses = []clause{}
 		for _, c := range language.Clauses(s.text, language.ClauseOptions{}) {
-			s.clauses = append(s.clauses, clause{Clause: c, terms: termsOf(c.Text)})
+			s.clauses = append(s.clauses, clause{Clause: c})
 		}
 	}
 	return s.clauses

@@ -1,6 +1,11 @@
 package change
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/internal/language"
+)
 
 // trigger is a set of expressions that a text may match, by the words that each of them needs: expressions cost much more than words.
 type trigger uint16
@@ -18,6 +23,12 @@ const (
 	mayDeny    // denied
 	mayBeOurs  // othersThing
 	mayState   // factual
+	mayClose   // a phrase that makes a clause ended or cancelled
+)
+
+const (
+	mayDo    = mayMove | mayDisprove | mayBeGone | maySwap | mayReplace | mayEnd | mayClose // without any, no clause does anything to what was said before
+	mayValue = mayBeOver | mayEnd | mayGet | mayHave                                        // without any, no clause names a value
 )
 
 // triggers are words, in lower case, and the expressions that need one of them.
@@ -93,4 +104,57 @@ func triggersOf(text string) (all trigger) {
 	}
 	end()
 	return all
+}
+
+// pieces are the words of triggers, and those that begin the phrases of mayClose, each cut to the letters before its apostrophe.
+var pieces = func() map[string]trigger {
+	out := map[string]trigger{}
+	add := func(w string, t trigger) {
+		w, _, _ = strings.Cut(w, "'")
+		out[w] |= t
+	}
+	for w, t := range triggers {
+		add(w, t)
+	}
+	for _, w := range language.EndingWords() {
+		if w == "'s" {
+			w = "is"
+		}
+		add(w, mayClose)
+	}
+	return out
+}()
+
+// triggersWithin returns what any part of a text may match, wherever it is cut out of the text, and maybe more: it looks at runs of letters.
+func triggersWithin(text string) (all trigger) {
+	const longest = 16
+	var word [longest]byte
+	for i := 0; i < len(text); {
+		n := 0
+		start := i
+		for ; i < len(text); i++ {
+			c := text[i] | 0x20
+			if c < 'a' || c > 'z' {
+				break
+			}
+			if n < longest {
+				word[n] = c
+			}
+			n++
+		}
+		switch {
+		case n == 1 && word[0] == 's' && afterApostrophe(text[:start]):
+			all |= pieces["is"]
+		case n > 1 && n <= longest:
+			all |= pieces[string(word[:n])]
+		}
+		if n == 0 {
+			i++
+		}
+	}
+	return all
+}
+
+func afterApostrophe(before string) bool {
+	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, "’")
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// TestTriggers: an expression matches no clause without one of its words.
-func TestTriggers(t *testing.T) {
-	t.Parallel()
-	var texts []string
+// testTexts returns statements of the collections of tests.
+func testTexts(t *testing.T) (texts []string) {
+	t.Helper()
 	for _, name := range []string{"changes.txt", "notes.txt"} {
 		data, err := os.ReadFile("testdata/" + name)
 		require.NoError(t, err)
@@ -35,8 +35,37 @@ func TestTriggers(t *testing.T) {
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &c))
 		texts = append(texts, c.Said...)
 	}
-	matched := map[string]int{}
+	return texts
+}
+
+// TestTriggersWithin: what a clause of a text may match, its text may match.
+func TestTriggersWithin(t *testing.T) {
+	t.Parallel()
+	texts := append(testTexts(t), "He said 'from here on' and 'not'.", "It’s off, isn’t it? They’re gone.", "The “trip” is off; 5from 7.", "We cannot.We quit.", "The plan's off")
+	none, closed := 0, 0
 	for _, text := range texts {
+		may := triggersWithin(text)
+		if may&(mayDo|mayValue) == 0 {
+			none++
+		}
+		for _, c := range language.Clauses(text, language.ClauseOptions{}) {
+			trimmed := strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")
+			require.Zero(t, (triggersOf(c.Text)|triggersOf(trimmed))&(mayDo|mayValue)&^may, "%q of %q", c.Text, text)
+			if c.Mode == extract.ModeEnded || c.Mode == extract.ModeCancelled {
+				closed++
+				require.NotZero(t, may&mayClose, "%q of %q", c.Text, text)
+			}
+		}
+	}
+	require.Greater(t, closed, 20)
+	require.Greater(t, none, len(texts)/20, "some texts need no clauses")
+}
+
+// TestTriggers: an expression matches no clause without one of its words.
+func TestTriggers(t *testing.T) {
+	t.Parallel()
+	matched := map[string]int{}
+	for _, text := range testTexts(t) {
 		for _, c := range language.Clauses(text, language.ClauseOptions{}) {
 			trimmed := strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")
 			may := triggersOf(c.Text)

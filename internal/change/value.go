@@ -106,8 +106,9 @@ var ordinal = lazyregexp.New(`(?i)\b(?:first|second|third|fourth|fifth|other|pre
 // shares reports whether two clauses speak of one matter: they have a rare term that is no value, and what they have in common is most of what one of them says besides values.
 func (v *vocabulary) shares(l, e *clause) bool {
 	rare, shared := false, 0.0
-	for t := range l.terms {
-		if e.terms[t] && !isValue(t) {
+	earlier := e.terms()
+	for t := range l.terms() {
+		if earlier[t] && !isValue(t) {
 			shared += v.weight(t)
 			rare = rare || v.rare(t) && !unspecific[t]
 		}
@@ -121,7 +122,7 @@ func (v *vocabulary) shares(l, e *clause) bool {
 
 // beside is the weight of what a clause says besides values.
 func (v *vocabulary) beside(c *clause) (sum float64) {
-	for t := range c.terms {
+	for t := range c.terms() {
 		if !isValue(t) {
 			sum += v.weight(t)
 		}
@@ -139,7 +140,7 @@ func (v *vocabulary) within(phrase string, e *clause) bool {
 		if t[0] <= '9' || unspecific[t] {
 			continue
 		}
-		if !e.terms[t] || !v.rare(t) {
+		if !e.terms()[t] || !v.rare(t) {
 			return false
 		}
 		n++

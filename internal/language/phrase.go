@@ -2,6 +2,7 @@ package language
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -64,6 +65,21 @@ var modeTables = sync.OnceValue(func() *modeWords {
 	}
 	return t
 })
+
+// EndingWords returns the first words of the phrases without one of which ReadClauses finds no clause that says that something ended or was
+// called off, in lower case.
+func EndingWords() (words []string) {
+	for w, all := range modeTables().phrases {
+		for _, p := range all {
+			if p.set&(endedPhrases|cancelledPhrases) != 0 {
+				words = append(words, w)
+				break
+			}
+		}
+	}
+	slices.Sort(words)
+	return words
+}
 
 // phraseHit is a phrase of a sentence at the tokens [lo, hi).
 type phraseHit struct {
