@@ -59,6 +59,9 @@ type Indexed struct {
 	Chunks []Chunk
 	Lane   Lane // of the vectors of the chunks
 	Blobs  []Blob
+	// Compared is the generation under which the source needs no comparison, as [Successions].Compare with nothing found. It counts for
+	// a source that was never compared; 0: it is to be compared.
+	Compared int64
 }
 
 // Finished ends the work on a claimed source.

@@ -11,6 +11,7 @@ import (
 
 var storeSuccessionTests = []namedTest[*storeEnv]{
 	{"Uncompared", testUncompared},
+	{"Settled", testSettled},
 	{"Compare", testCompare},
 	{"CompareExpects", testCompareExpects},
 	{"SuccessionsOf", testSuccessionsOf},
@@ -61,6 +62,42 @@ func testUncompared(t *testing.T, e *storeEnv) {
 	got, err = e.Uncompared(ctx, 1, nums[0], 9)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{nums[2], again[0]}, got, "what waits is not compared yet")
+}
+
+// testSettled: what is indexed as compared needs no comparison under that generation, unless it was compared before.
+func testSettled(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	uncompared := func(generation int64) []int64 {
+		got, err := e.Uncompared(ctx, generation, 0, 9)
+		require.NoError(t, err)
+		return got
+	}
+	index := func(compared int64, end backend.State) {
+		token, claims := e.claimAll()
+		var in []backend.Indexed
+		for _, c := range claims {
+			in = append(in, backend.Indexed{Num: c.Num, Token: token, Chunks: memory(c.ID, "text").chunks(), Compared: compared})
+			compared = 0
+		}
+		_, err := e.Index(ctx, in)
+		require.NoError(t, err)
+		for _, c := range claims {
+			_, err := e.Finish(ctx, []backend.Finished{{Num: c.Num, Token: token, State: end}})
+			require.NoError(t, err)
+		}
+	}
+	acc, err := e.Accept(ctx, []backend.Incoming{{Source: memory("a").Source}, {Source: memory("b").Source}})
+	require.NoError(t, err)
+	a, b := acc[0].Num, acc[1].Num
+	index(1, backend.Errored)
+	e.reopen()
+	assert.Equal(t, []int64{b}, uncompared(1))
+	assert.Equal(t, []int64{a, b}, uncompared(2))
+	e.compare("b")
+	require.NoError(t, e.Requeue(ctx, notes, "b"))
+	index(2, backend.Completed)
+	assert.Equal(t, []int64{a, b}, uncompared(2), "b was compared before, under another generation")
+	assert.Empty(t, uncompared(1))
 }
 
 func testCompare(t *testing.T, e *storeEnv) {

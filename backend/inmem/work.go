@@ -286,6 +286,9 @@ func (d *storeData) index(v *version, in *backend.Indexed) {
 	v.src.Rev++
 	v.src.ErrorCode, v.src.ErrorMessage = "", ""
 	v.lane, v.lanes[in.Lane] = in.Lane, true
+	if v.compared == 0 {
+		v.compared = in.Compared
+	}
 	for i := range in.Chunks {
 		d.last.chunk++
 		c := &chunk{Chunk: copyChunk(&in.Chunks[i], true), of: v}

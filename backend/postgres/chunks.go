@@ -52,8 +52,9 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	return x.t.c.do(`UPDATE sources SET state = 3, indexed = true, rev = rev + 1, graph = false, dense = $2, older = 0, first_chunk = $3, chunks = $4,
 		seq_chunks = $5, seq_tags = 0, seq_graph = 0, lane = $6, lanes = $7, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,
 		error_code = '', error_message = '', title = CASE $8::bytea WHEN '' THEN title ELSE $8 END, time = coalesce($9, time), doc = coalesce($10, doc),
-		tags = CASE WHEN $11::bigint[] IS NULL THEN tags ELSE coalesce(tags, '{}') || $11 END WHERE ws = $1 AND num = $12`,
-		dense, v.First, v.Chunks, v.SeqChunks, int64(v.Lane), v.Lanes, in.Title, storerules.Stamp(in.Time), in.Doc, more, v.Num)
+		tags = CASE WHEN $11::bigint[] IS NULL THEN tags ELSE coalesce(tags, '{}') || $11 END,
+		compared = CASE compared WHEN 0 THEN $13 ELSE compared END WHERE ws = $1 AND num = $12`,
+		dense, v.First, v.Chunks, v.SeqChunks, int64(v.Lane), v.Lanes, in.Title, storerules.Stamp(in.Time), in.Doc, more, v.Num, in.Compared)
 }
 
 const chunkCols = "c.num, c.source, c.ordinal, c.key, c.text, c.heading, c.layout, c.extra, c.crc"

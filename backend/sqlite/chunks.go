@@ -84,8 +84,8 @@ func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of
 func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	err := x.t.c.do(`UPDATE sources SET state = 3, indexed = 1, rev = rev + 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
 		seq_chunks = ?, seq_tags = 0, seq_graph = 0, lane = ?, lanes = ?, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,
-		error_code = '', error_message = '' WHERE num = ?`,
-		dense, v.First, v.Chunks, v.SeqChunks, int64(v.Lane), v.Lanes, v.Num)
+		error_code = '', error_message = '', compared = CASE compared WHEN 0 THEN ? ELSE compared END WHERE num = ?`,
+		dense, v.First, v.Chunks, v.SeqChunks, int64(v.Lane), v.Lanes, in.Compared, v.Num)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (e *Engine) Compare(ctx context.Context, sp *Space, nums []int64) error {
 	if err := r.load(nums); err != nil {
 		return err
 	}
-	if err := r.leaveOut(); err != nil {
+	if err := r.leaveOut(ctx, sp.Store, r.versions); err != nil {
 		return err
 	}
 	if err := r.embed(); err != nil {
@@ -106,6 +106,15 @@ type version struct {
 	said []*said
 }
 
+// read adds what the user said in chunks of the version.
+func (v *version) read(doc *item.Doc, chunks []backend.Chunk) {
+	for i := range chunks {
+		if s := read(doc, v.src, &chunks[i]); s != nil {
+			v.said = append(v.said, s)
+		}
+	}
+}
+
 func (r *run) load(nums []int64) error {
 	srcs, err := r.Store.SourcesByNum(r.ctx, nums)
 	if err != nil {
@@ -124,25 +133,39 @@ func (r *run) load(nums []int64) error {
 			return err
 		}
 		v := &version{src: src}
-		for i := range chunks {
-			if s := read(doc, src, &chunks[i]); s != nil {
-				v.said = append(v.said, s)
-			}
-		}
+		v.read(doc, chunks)
 		r.versions = append(r.versions, v)
 	}
 	return nil
 }
 
+// Settled tells which memories need no comparison once they are stored, under [Engine.Generation]: Compare would find nothing near them to look at.
+// It returns none where it can't tell.
+func (e *Engine) Settled(ctx context.Context, st backend.Store, all []pipeline.Fresh) []bool {
+	versions := make([]*version, len(all))
+	for i, f := range all {
+		versions[i] = &version{src: f.Source}
+		versions[i].read(f.Doc, f.Chunks[:min(len(f.Chunks), maxChunks)])
+	}
+	if err := fault.Guard(func() error { return e.leaveOut(ctx, st, versions) }); err != nil {
+		return nil
+	}
+	settled := make([]bool, len(all))
+	for i, v := range versions {
+		settled[i] = len(v.said) == 0
+	}
+	return settled
+}
+
 // leaveOut drops what was said that neither changes what was said before, as far as the rules can tell, nor can be changed by it,
 // so that nothing near it needs to be found.
-func (r *run) leaveOut() error {
-	x, ok := r.Store.(backend.AheadTeller)
-	if !ok || r.Judge != nil || r.Consolidate {
+func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*version) error {
+	x, ok := st.(backend.AheadTeller)
+	if !ok || e.Judge != nil || e.Consolidate {
 		return nil
 	}
 	still := map[backend.Partition][]*version{}
-	for _, v := range r.versions {
+	for _, v := range versions {
 		if v.src.Time.IsZero() && !slices.ContainsFunc(v.said, (*said).cued) { // a dated one may have been told before what came in before it
 			still[v.src.Part] = append(still[v.src.Part], v)
 		}
@@ -151,7 +174,7 @@ func (r *run) leaveOut() error {
 		// What is not ahead of the first is ahead of none, which is so where nothing has a time to come.
 		slices.SortStableFunc(all, func(a, b *version) int { return b.src.CreatedAt.Compare(a.src.CreatedAt) })
 		for len(all) > 0 {
-			ahead, err := x.AnyAhead(r.ctx, part, all[len(all)-1].src.CreatedAt)
+			ahead, err := x.AnyAhead(ctx, part, all[len(all)-1].src.CreatedAt)
 			if err != nil {
 				return err
 			}

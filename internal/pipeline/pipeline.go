@@ -68,7 +68,7 @@ type Config struct {
 	slowOutage outage // of the embedders that refine
 }
 
-// Space is one workspace at work. Every member is required but Lane, Refiner and Uncompared.
+// Space is one workspace at work. Every member is required but Lane, Refiner, Uncompared and Settled.
 type Space struct {
 	Embedder Embedder     // of new items
 	Lane     backend.Lane // where their vectors go
@@ -82,6 +82,8 @@ type Space struct {
 	// Uncompared is told of versions that are searchable and were not compared with earlier ones, before they are; nil: nobody
 	// compares.
 	Uncompared func(nums []int64)
+	// Settled tells which of versions whose chunks are about to be stored need no comparison, and the generation of who compares; nil: nobody does.
+	Settled func(ctx context.Context, all []Fresh) (generation int64, settled []bool)
 	// Rush reports whether so little waits that items are refined before they are completed.
 	Rush func() bool
 	// Events tells whether a webhook waits for terminal states.
@@ -119,6 +121,8 @@ type job struct {
 	count int  // chunks, once they are stored
 	lost  bool // another claim or a delete took it
 	final bool // its terminal state is committed
+
+	settled int64 // the generation under which it needs no comparison; 0: it does
 }
 
 // failure is why a job stops.
@@ -210,6 +214,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	}
 	released := 0
 	for some := range slices.Chunk(jobs, publish(s.Follower)) {
+		settle(ctx, s, some)
 		told, err := c.index(ctx, s, token, some)
 		if errors.Is(err, backend.ErrConflict) {
 			_ = c.giveBack(s.Store, token, jobs) // else they wait for their lease
@@ -319,7 +324,7 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	var of []*job
 	for _, j := range jobs {
 		if j.fail == nil && j.State != backend.GraphCreation {
-			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Doc: j.prep.record, Tags: j.prep.tags, Time: j.prep.time, Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs})
+			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Doc: j.prep.record, Tags: j.prep.tags, Time: j.prep.time, Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs, Compared: j.settled})
 			of = append(of, j)
 		}
 	}

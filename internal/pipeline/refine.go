@@ -91,7 +91,16 @@ func announce(s Space, jobs []*job) {
 	if s.Refiner != nil {
 		s.Unrefined(nums)
 	}
-	if s.Uncompared != nil {
+	if s.Uncompared == nil {
+		return
+	}
+	var compare []*job
+	for _, j := range jobs {
+		if j.settled == 0 {
+			compare = append(compare, j)
+		}
+	}
+	if nums := indexed(compare); len(nums) > 0 {
 		s.Uncompared(nums)
 	}
 }

@@ -176,7 +176,7 @@ func (c *Scheduler) uncause(ctx context.Context, uid string) {
 
 // space is a workspace as the pipeline works on it.
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
-	return pipeline.Space{
+	space := pipeline.Space{
 		UID:      t.UID,
 		Embedder: vectors.Writer, Lane: vectors.WriteLane, Store: sp.Guarded(vectors), Follower: sp.Follower, Changed: sp.StateChanged, Reading: sp.Reading, Read: sp.Read,
 		Refiner: vectors.Refiner, RefineLane: vectors.RefineLane, Unrefined: sp.Unrefined, Uncompared: sp.Uncompared, Rush: func() bool { return c.rush(sp) },
@@ -194,6 +194,12 @@ func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *worksp
 			c.errored.Add(int64(errored))
 		},
 	}
+	if c.Changes != nil {
+		space.Settled = func(ctx context.Context, all []pipeline.Fresh) (int64, []bool) {
+			return c.Changes.Generation(), c.Changes.Settled(ctx, sp.Store, all)
+		}
+	}
+	return space
 }
 
 // rest finds out when a workspace needs attention next.
