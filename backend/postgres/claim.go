@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Claims, renewals and deferrals change the rows of their sources alone and do not lock the ledger: workers of many
-// processes claim side by side, each passing over the rows that another is at.
+// Claims and renewals change the rows of their sources alone and do not lock the ledger: workers of many processes claim side by side, each
+// passing over the rows that another is at. So that nobody waits in a circle, whoever waits for a source has locked the ledger or holds no other source.
 
 func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
 	if token == "" {
@@ -142,17 +142,40 @@ func (t *tx) condemn(nums []int64, token string) error {
 }
 
 func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error {
-	return s.alone(ctx, func(c *conn) error {
-		if token == "" {
-			return nil
+	if token == "" {
+		return s.alone(ctx, func(*conn) error { return nil })
+	}
+	// What somebody is at is passed over at first, and then waited for one by one, each time as the first of a transaction: whoever waits holds no row.
+	lease, due := storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil)
+	for wait, busy := false, []int64(nil); ; wait, nums = true, busy {
+		err := s.alone(ctx, func(c *conn) error {
+			if wait {
+				err := c.do("UPDATE sources SET lease = $4, due = greatest($5, coalesce(not_before, 0)) WHERE ws = $1 AND num = $2 AND newest AND token = $3", nums[0], token, lease, due)
+				if err != nil {
+					return err
+				}
+			}
+			busy = nil
+			return c.each(bg, `WITH held AS (SELECT num FROM sources WHERE ws = $1 AND num = ANY($2) AND newest AND token = $3),
+				free AS (SELECT num FROM sources WHERE ws = $1 AND num = ANY($2) AND newest AND token = $3 FOR UPDATE SKIP LOCKED),
+				renewed AS (UPDATE sources s SET lease = $4, due = greatest($5, coalesce(not_before, 0)) FROM free WHERE s.ws = $1 AND s.num = free.num RETURNING s.num)
+				SELECT num FROM held EXCEPT SELECT num FROM renewed ORDER BY num`, func(r *row) error {
+				busy = append(busy, r.int(0))
+				return nil
+			}, nums, token, lease, due)
+		})
+		if err != nil || len(busy) == 0 {
+			return err
 		}
-		return c.do(`UPDATE sources SET lease = $4, due = greatest($5, coalesce(not_before, 0)) WHERE ws = $1 AND num = ANY($2) AND newest AND token = $3`,
-			nums, token, storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil))
-	})
+	}
 }
 
+// Defer locks the ledger first, as whoever else locks several sources and waits for them does.
 func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 	return s.alone(ctx, func(c *conn) error {
+		if err := c.do("SELECT 1 FROM ledgers WHERE ws = $1 FOR UPDATE"); err != nil {
+			return err
+		}
 		for i := range items {
 			f := &items[i]
 			n, err := c.exec(bg, `UPDATE sources SET state = $4, not_before = $5, due = $6, error_code = $7, error_message = $8, token = '', lease = NULL

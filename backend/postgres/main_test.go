@@ -64,7 +64,7 @@ var databases struct {
 // database returns the URL of the database that stands for a name, and makes it at first. It goes with the server.
 func database(t testing.TB, name string) string {
 	pg := sharedServer(t)
-	name = fmt.Sprintf("t%x", sha256.Sum256([]byte(name)))[:20]
+	name = databaseName(name)
 	databases.Lock()
 	defer databases.Unlock()
 	if databases.made == nil {
@@ -76,6 +76,8 @@ func database(t testing.TB, name string) string {
 	}
 	return pg.URL(name)
 }
+
+func databaseName(name string) string { return fmt.Sprintf("t%x", sha256.Sum256([]byte(name)))[:20] }
 
 // openTest opens the deployment that stands for a name.
 func openTest(t testing.TB, name string, o *Options) *DB {
