@@ -57,7 +57,7 @@ type block struct {
 	file     *file
 	part     backend.Partition
 	cleared  bool   // what earlier blocks say no longer counts
-	flat     bool   // many vectors without a structure to search them: merge soon
+	flat     bool   // many vectors without a structure to search them, as earlier versions wrote: merge soon
 	nextRow  uint32 // above every row so far
 	rows     uint32 // of this block
 	dropped  uint32 // rows of earlier blocks that are gone
@@ -275,9 +275,6 @@ func encodeDirectory(blocks []*block) []byte {
 		flags := byte(0)
 		if b.cleared {
 			flags |= blockCleared
-		}
-		if b.flat {
-			flags |= blockFlat
 		}
 		e.byte(flags)
 		e.uint(uint64(b.nextRow))

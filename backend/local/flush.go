@@ -272,7 +272,7 @@ func writeTails(ctx context.Context, w *fileWriter, tails []*sealed) error {
 		if !t.rows {
 			continue
 		}
-		if err := w.writeAllVectors(ctx, t.vectors, true); err != nil {
+		if err := w.writeAllVectors(ctx, t.vectors); err != nil {
 			return err
 		}
 		err := w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, t.words) })

@@ -188,7 +188,7 @@ func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 			words = append(words, seg.words)
 		}
 	}
-	if err := w.writeAllVectors(ctx, collect(vectors, live.Has), false); err != nil {
+	if err := w.writeAllVectors(ctx, collect(vectors, live.Has)); err != nil {
 		return err
 	}
 	defer m.letGo()

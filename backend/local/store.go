@@ -175,16 +175,10 @@ func largest(vs []placed) *vector.Segment {
 // vectorPadding is as much as a buffer for a vector has to be longer than that.
 const vectorPadding = simd.AlignF32
 
-// writeVectors adds the sections of vectors of one length, by rising row. flat
-// writes them quickly, without a structure to search many of them by.
-func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed, flat bool) error {
+// writeVectors adds the sections of vectors of one length, by rising row.
+func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed) error {
 	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows}
-	switch {
-	case len(vs) <= w.exactRows: // no lists
-	case flat:
-		opts.ExactRows = -1
-		w.blocks[len(w.blocks)-1].flat = true
-	default:
+	if len(vs) > w.exactRows { // they get lists
 		opts.From = largest(vs)
 	}
 	rows := make([]uint32, len(vs))
@@ -221,14 +215,14 @@ func collect(parts []*vectorPart, live func(row uint32) bool) map[int][]placed {
 }
 
 // writeAllVectors adds the sections of vectors of any length, by rising length.
-func (w *fileWriter) writeAllVectors(ctx context.Context, byDim map[int][]placed, flat bool) error {
+func (w *fileWriter) writeAllVectors(ctx context.Context, byDim map[int][]placed) error {
 	dims := make([]int, 0, len(byDim))
 	for dim := range byDim {
 		dims = append(dims, dim)
 	}
 	slices.Sort(dims)
 	for _, dim := range dims {
-		if err := w.writeVectors(ctx, dim, byDim[dim], flat); err != nil {
+		if err := w.writeVectors(ctx, dim, byDim[dim]); err != nil {
 			return err
 		}
 	}
