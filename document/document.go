@@ -11,7 +11,7 @@ type Input struct {
 	Name string
 	// ContentType is the declared media type, such as "text/plain; charset=shift_jis"; it may be empty.
 	ContentType string
-	// Data is the content.
+	// Data is the content. It must not change as long as the Document is in use, which may share its memory.
 	Data []byte
 }
 

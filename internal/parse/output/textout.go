@@ -151,3 +151,13 @@ func (t *Collector) ReadAll(r io.Reader) error {
 	}
 	return err
 }
+
+// IsClean reports whether a Collector would take data as it is: UTF-8 without control characters but line feeds and tabs.
+func IsClean(data []byte) bool {
+	for _, c := range data {
+		if !plainBytes[c] {
+			return false
+		}
+	}
+	return utf8.Valid(data)
+}

@@ -23,20 +23,28 @@ func Parse(_ context.Context, in document.Input, lim document.Limits) (*document
 	if err != nil {
 		return nil, err
 	}
+	if enc == nil && output.IsClean(data) {
+		return textDocument(data), nil // which shares the memory of the file
+	}
 	// A little more than the limit is kept, so that the registry sees that there was more.
 	t := output.Collector{Max: int(min(lim.MaxOutput, 1<<30)) + utf8.UTFMax}
 	t.Buf = make([]byte, 0, min(charset.DecodedSize(enc, data), t.Max+output.Piece))
 	if err := t.ReadAll(charset.DecodingReader(enc, data)); err != nil {
 		return nil, err
 	}
-	doc := &document.Document{Text: clean.String(bytes.TrimRight(t.Finish(), " \n\t"))}
+	return textDocument(t.Finish()), nil
+}
+
+// textDocument makes a document of a text, which does not change any more.
+func textDocument(text []byte) *document.Document {
+	doc := &document.Document{Text: clean.String(bytes.TrimRight(text, " \n\t"))}
 	if isEncoded(doc.Text) {
 		doc.AddPartial("the file holds encoded data and no words")
 	}
 	if strings.Contains(doc.Text, "\uFFFD") {
 		doc.AddPartial("some bytes are no text in the charset of the file, and were replaced")
 	}
-	return doc, nil
+	return doc
 }
 
 // minEncoded is the least size, in bytes, of a text that may be taken for encoded data.
