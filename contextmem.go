@@ -157,7 +157,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
 		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
-			BatchItems: o.BatchItems, BatchBytes: 2 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
+			BatchItems: o.BatchItems, BatchBytes: 1 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
 	s.set.SetAttention(s.sched)
 	s.search.Settle = s.sched.AwaitCompared
 	s.intake = intake.New(intake.Config{Limits: o.intakeLimits(), Parsers: s.parsers, ParseTimeout: o.ParseTimeout,

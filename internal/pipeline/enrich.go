@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"math"
 
@@ -189,6 +190,11 @@ func (c *Config) extractAll(ctx context.Context, ins []extract.Input) (outs []ex
 			err = errPanic
 		}
 	}()
+	free, err := c.reserve(ctx, ins)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
 	outs, err = c.Extractor.Extract(ctx, ins)
 	if err == nil && len(outs) != len(ins) {
 		err = constError("the extractor answered with another number of outputs")
@@ -206,7 +212,9 @@ func (c *Config) resume(j *job) {
 	p := &prepared{doc: doc, time: j.Time, chunks: j.Chunks}
 	text := blob(j.Blobs, backend.Text)
 	if text == nil {
-		text = blob(j.Blobs, backend.Original)
+		if text = blob(j.Blobs, backend.Original); j.Part.Class == backend.Knowledge && doc.App == nil {
+			text = bytes.TrimRight(text, blanks) // see shows
+		}
 	}
 	p.text = string(text)
 	for _, ch := range j.Chunks {

@@ -6,6 +6,8 @@ import (
 	"runtime/metrics"
 	"strings"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
 )
@@ -37,16 +39,20 @@ func (j *job) release() {
 		return
 	}
 	p.blobs, p.record = nil, nil
-	j.count, p.size = len(p.chunks), 0
+	j.count, p.size, j.weight = len(p.chunks), 0, 0
 	for i := range p.chunks {
 		ch := &p.chunks[i]
 		p.size += len(ch.Text)
+		j.weight += 1 + len(ch.Text)/weightOf
 		ch.Vector, ch.Layout, ch.Extra, ch.Key = nil, nil, nil, ""
 	}
 	if len(p.chunks) > 1 && len(blob(j.Blobs, backend.Supplied)) == 0 { // a supplied graph is tied to chunks by their words
 		p.chunks = []backend.Chunk{p.chunks[0]}
 	}
 }
+
+// weightOf is the size, in bytes of its text, from which on a chunk weighs as much as two: what indexes hold of it in memory grows with it.
+const weightOf = 512
 
 // clip leaves the first bytes of the text.
 func (p *prepared) clip(most int) {
@@ -90,4 +96,35 @@ func collect(size int) {
 	if metrics.Read(live); live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() <= 8*uint64(size) {
 		runtime.GC()
 	}
+}
+
+// Bounds of what extractors of this process read at once: what they hold meanwhile is a multiple of it. Texts of less than freeSize
+// together wait for nobody.
+const (
+	readingSize = 512 << 10 // bytes of text for each processor
+	freeSize    = 256 << 10
+)
+
+// reserve waits until an extractor of this process may read ins. The caller calls free when it has.
+func (c *Config) reserve(ctx context.Context, ins []extract.Input) (free func(), err error) {
+	l, ok := c.Extractor.(extract.Limited)
+	if !ok {
+		return func() {}, nil
+	}
+	size := 0
+	for i := range ins {
+		size += min(len(ins[i].Text), l.MaxBytes())
+	}
+	if size < freeSize {
+		return func() {}, nil
+	}
+	c.readingOnce.Do(func() {
+		c.readingRoom = int64(runtime.GOMAXPROCS(0)) * readingSize
+		c.readings = semaphore.NewWeighted(c.readingRoom)
+	})
+	n := min(int64(size), c.readingRoom)
+	if err := c.readings.Acquire(ctx, n); err != nil {
+		return nil, err
+	}
+	return func() { c.readings.Release(n) }, nil
 }

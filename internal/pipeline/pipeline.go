@@ -22,6 +22,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
@@ -64,6 +66,10 @@ type Config struct {
 	Observer    observe.Observer // is told of each batch; nil: nobody is
 	Logger      *slog.Logger
 
+	readingOnce sync.Once
+	readingRoom int64               // bytes of text that extractors of this process may read at once
+	readings    *semaphore.Weighted // of that
+
 	outage     outage
 	slowOutage outage // of the embedders that refine
 }
@@ -100,8 +106,9 @@ type Space struct {
 	Read func(num int64)
 	// Claimed is called before work on the claimed sources begins; full says that there are so many that more may wait.
 	Claimed func(full bool)
-	// Ended is called with how many sources reached each terminal state, and how many chunks the completed ones have.
-	Ended func(completed, errored, chunks int)
+	// Ended is called with how many sources reached each terminal state, and what the chunks of the completed ones weigh: 1 each, a long one
+	// more.
+	Ended func(completed, errored, weight int)
 }
 
 // withProgress lets slow parsers say how far they are with a job.
@@ -115,12 +122,13 @@ func (s *Space) withProgress(ctx context.Context, j *job) context.Context {
 // job is one claimed source on its way through a step.
 type job struct {
 	backend.Claim
-	prep  *prepared
-	out   *extract.Output
-	fail  *failure
-	count int  // chunks, once they are stored
-	lost  bool // another claim or a delete took it
-	final bool // its terminal state is committed
+	prep   *prepared
+	out    *extract.Output
+	fail   *failure
+	count  int  // chunks, once they are stored
+	weight int  // what they weigh, as Space.Ended is told
+	lost   bool // another claim or a delete took it
+	final  bool // its terminal state is committed
 
 	settled int64 // the generation under which it needs no comparison; 0: it does
 }
@@ -161,7 +169,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	s.Claimed(len(claims) >= c.BatchItems || bytes >= c.BatchBytes/2)
 	s.Changed()
 	err = c.run(ctx, s, token, jobs, &laps)
-	completed, errored, chunks := 0, 0, 0
+	completed, errored, weight := 0, 0, 0
 	for _, j := range jobs {
 		switch {
 		case j.final && j.fail != nil:
@@ -171,13 +179,13 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 			}
 		case j.final:
 			completed++
-			chunks += j.count
+			weight += max(j.count, j.weight)
 		case j.fail != nil && !j.lost:
 			laps.Retried++
 		}
 	}
 	c.report(ctx, &laps, s, len(claims), completed, err)
-	s.Ended(completed, errored, chunks)
+	s.Ended(completed, errored, weight)
 	s.Changed()
 	return len(claims), err
 }

@@ -142,7 +142,7 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	return c.rest(ctx, sp)
 }
 
-// flush has the indexes of a workspace written where they hold at least so many chunks that are not: they are searched faster then, open
+// flush has the indexes of a workspace written where they hold at least so many chunks that are not, of which long ones count as several: they are searched faster then, open
 // faster, take less memory, and a kill has no more to be indexed anew.
 func (c *Scheduler) flush(ctx context.Context, sp *workspace.Space, from int64) error {
 	n := sp.Unflushed.Load()
@@ -188,8 +188,8 @@ func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *worksp
 				c.mu.Unlock()
 			}
 		},
-		Ended: func(completed, errored, chunks int) {
-			sp.Unflushed.Add(int64(chunks))
+		Ended: func(completed, errored, weight int) {
+			sp.Unflushed.Add(int64(weight))
 			c.completed.Add(int64(completed))
 			c.errored.Add(int64(errored))
 		},

@@ -18,7 +18,7 @@ type Space struct {
 	Workspace backend.Workspace
 	Store     backend.Store
 	Follower  *pipeline.Follower
-	// Unflushed counts the chunks of items completed, and the items deleted, since the indexes last wrote what they hold.
+	// Unflushed counts the chunks of items completed, long ones several times, and the items deleted, since the indexes last wrote what they hold.
 	Unflushed atomic.Int64
 	// Edits is held over a read, a change and a compare-and-set, which then seldom meets a conflict.
 	Edits sync.Mutex
