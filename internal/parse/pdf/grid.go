@@ -339,6 +339,7 @@ func (t *ruledTable) block(hyphens *hyphenation) block {
 	b := block{kind: blockTable, lines: len(t.cells)}
 	var texts [][]string
 	used := make([]bool, len(t.us)-1)
+	edges := newTableEdges(len(used))
 	for _, row := range t.cells {
 		var line []string
 		any := false
@@ -347,6 +348,7 @@ func (t *ruledTable) block(hyphens *hyphenation) block {
 			for _, l := range makeLines(segs) {
 				if text := l.text(); text != "" {
 					lines = append(lines, text)
+					edges.add(len(texts), k, l.segs[0], l.u1)
 				}
 				b.size = l.size
 			}
@@ -361,9 +363,10 @@ func (t *ruledTable) block(hyphens *hyphenation) block {
 		}
 	}
 	for i := range texts {
-		k := 0
-		texts[i] = slices.DeleteFunc(texts[i], func(string) bool { k++; return !used[k-1] })
+		texts[i] = without(texts[i], func(k int) bool { return !used[k] })
 	}
+	edges.keep(used)
+	edges.rows, b.edges = texts, edges
 	b.text = markdownTable(texts)
 	return b
 }

@@ -260,10 +260,20 @@ func (d *document) extract() (*Result, error) {
 	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
 	queue := pageQueue{seen: map[string]bool{}}
+	var page []block // the one before, which is written when it is known whether its last row goes on
+	begun := false
 	write := func(last bool) {
 		for l := queue.pop(last); l != nil && !w.full; l = queue.pop(last) {
-			w.page(l.blocks(d, hyphens))
+			next := l.blocks(d, hyphens)
 			queue.release(l)
+			if begun {
+				next = joinRow(page, next, hyphens)
+				w.page(page)
+			}
+			page, begun = next, true
+		}
+		if last && begun && !w.full {
+			w.page(page)
 		}
 	}
 	cleaned, pages := d.work, 0

@@ -26,6 +26,7 @@ type block struct {
 	size  float64 // of its font
 	bold  bool
 	lines int
+	edges *tableEdges // of a table
 }
 
 // paragraph gathers lines until the next one begins another block.

@@ -173,7 +173,7 @@ func tableBlock(lines []line, rules []rule, hyphens *hyphenation) block {
 		}
 	}
 	var rows [][][]string
-	begins := rowStarts(lines, columns, rules)
+	begins, edges := rowStarts(lines, columns, rules), newTableEdges(len(columns))
 	for i := range lines {
 		l := &lines[i]
 		cells := make([][]string, len(columns))
@@ -188,6 +188,9 @@ func tableBlock(lines []line, rules []rule, hyphens *hyphenation) block {
 		} else {
 			rows = append(rows, cells)
 		}
+		for _, s := range l.cells {
+			edges.add(len(rows)-1, columnOf(columns, s), s, s.u1)
+		}
 	}
 	texts := make([][]string, len(rows))
 	for i, cells := range rows {
@@ -195,7 +198,8 @@ func tableBlock(lines []line, rules []rule, hyphens *hyphenation) block {
 			texts[i] = append(texts[i], hyphens.join(c, nil))
 		}
 	}
-	return block{kind: blockTable, text: markdownTable(texts), size: lines[0].size, lines: len(rows)}
+	edges.rows = texts
+	return block{kind: blockTable, text: markdownTable(texts), size: lines[0].size, lines: len(rows), edges: edges}
 }
 
 // rowStarts says which lines begin a row: those below a line that is drawn, where that is how rows are parted; those
