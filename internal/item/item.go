@@ -67,7 +67,7 @@ func WithoutFingerprint(record []byte) []byte {
 		return record
 	}
 	digits := bytes.LastIndexByte(rest, '"') + 1
-	if !bytes.HasSuffix(rest[:digits], fingerprintMark) || bytes.ContainsAny(rest[digits:], "{}") { // it belongs to something inside the record
+	if !bytes.HasSuffix(rest[:digits], fingerprintMark) || bytes.IndexByte(rest[digits:], '{') >= 0 || bytes.IndexByte(rest[digits:], '}') >= 0 { // it belongs to something inside the record
 		return record
 	}
 	return rest[:digits-len(fingerprintMark)]

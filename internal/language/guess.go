@@ -110,7 +110,9 @@ func (g *guesses) word(w string, points *[maxTongues]int) {
 	}
 	set := g.words[w]
 	if set == 0 {
-		set = g.words[strings.ToLower(w)]
+		if lower := strings.ToLower(w); lower != w {
+			set = g.words[lower]
+		}
 	}
 	for k := 0; set != 0; k, set = k+1, set>>1 {
 		if set&1 != 0 {

@@ -36,17 +36,22 @@ type analyzed struct {
 	fields []analyzedField
 }
 
+// bytesOfWord is about how many bytes of a text make a token.
+const bytesOfWord = 5
+
 type analyzedField struct{ tokens, weight int }
 
 // read analyzes doc.
 func (a *analyzed) read(doc Doc) {
 	a.tokens, a.fields = a.tokens[:0], a.fields[:0]
-	longest := ""
+	longest, size := "", 0
 	for _, f := range doc.Fields {
+		size += len(f.Text)
 		if len(f.Text) > len(longest) {
 			longest = f.Text
 		}
 	}
+	a.tokens = slices.Grow(a.tokens, size/bytesOfWord)
 	in := TongueOf(longest)
 	for _, f := range doc.Fields {
 		n := len(a.tokens)
