@@ -147,7 +147,7 @@ func TestUpdateMemoryKeepsTheRest(t *testing.T) {
 	ctx := t.Context()
 	day := time.Date(2024, 3, 2, 9, 0, 0, 0, time.UTC)
 	_, err := acme.Remember(ctx, contextmem.Memory{ID: "a", Title: "Sport", Text: "I sail.", Session: "s", Time: day, Infer: true, TTL: time.Hour,
-		Metadata: map[string]any{"x": "1", "y": "2"}, Additional: map[string]any{"k": "v"}, Relations: &contextmem.Relations{IDs: []string{"b"}}})
+		Metadata: map[string]any{"x": "1", "y": "2"}, Additional: map[string]any{"k": "v"}, ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"b"}}})
 	require.NoError(t, err)
 	text := "I ski in Norway."
 	it, err := acme.UpdateMemory(ctx, "a", content.MemoryEdit{Text: &text, Metadata: map[string]any{"y": nil, "z": "3"}})
@@ -160,7 +160,7 @@ func TestUpdateMemoryKeepsTheRest(t *testing.T) {
 	got := p.Sources[0]
 	assert.Equal(t, text, got.Content)
 	assert.Equal(t, []any{"Sport", day, map[string]any{"x": "1", "z": "3"}, map[string]any{"k": "v"}, []string{"b"}, true},
-		[]any{got.Title, got.Timestamp, got.Metadata, got.Additional, got.Relations.IDs, got.Infer})
+		[]any{got.Title, got.Timestamp, got.Metadata, got.Additional, got.ForcefulRelations.IDs, got.Infer})
 	assert.False(t, got.ExpiresAt.IsZero())
 	m, err := acme.SessionMessages(ctx, content.SessionMessagesRequest{Session: "s"})
 	require.NoError(t, err)

@@ -81,9 +81,9 @@ func TestAddMemoriesRefusesBadInput(t *testing.T) {
 		"deep":                  {contextmem.Memory{Text: text, Metadata: map[string]any{"x": deep}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
 		"large metadata":        {contextmem.Memory{Text: text, Metadata: map[string]any{"big": strings.Repeat(marker, 2000)}}, contextmem.ErrInvalid, "Memories[1].Metadata"},
 		"large additional":      {contextmem.Memory{Text: text, Additional: map[string]any{"big": strings.Repeat(marker, 100)}}, contextmem.ErrInvalid, "Memories[1].Additional"},
-		"related id":            {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a\x00"}}}, contextmem.ErrInvalid, "Memories[1].Relations.IDs"},
-		"many related ids":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: make([]string, 1001)}}, contextmem.ErrInvalid, "Memories[1].Relations"},
-		"NaN in relations":      {contextmem.Memory{Text: text, Relations: &contextmem.Relations{IDs: []string{"a"}, Properties: map[string]any{"w": math.NaN()}}}, contextmem.ErrInvalid, "Memories[1].Relations"},
+		"related id":            {contextmem.Memory{Text: text, ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"a\x00"}}}, contextmem.ErrInvalid, "Memories[1].ForcefulRelations.IDs"},
+		"many related ids":      {contextmem.Memory{Text: text, ForcefulRelations: &contextmem.ForcefulRelations{IDs: make([]string, 1001)}}, contextmem.ErrInvalid, "Memories[1].ForcefulRelations"},
+		"NaN in relations":      {contextmem.Memory{Text: text, ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"a"}, Properties: map[string]any{"w": math.NaN()}}}, contextmem.ErrInvalid, "Memories[1].ForcefulRelations"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := acme.Sub(name)

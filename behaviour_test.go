@@ -315,16 +315,16 @@ func TestForcefulRelations(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	s := acme.Sub("a")
-	rel := func(ids ...string) *contextmem.Relations {
-		return &contextmem.Relations{IDs: ids, Properties: map[string]any{"why": "x"}}
+	rel := func(ids ...string) *contextmem.ForcefulRelations {
+		return &contextmem.ForcefulRelations{IDs: ids, Properties: map[string]any{"why": "x"}}
 	}
 	res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{
-		{ID: "kettle", Text: "The kettle is on the shelf.", Relations: rel("late", "stove")}, {ID: "stove", Text: "Gas is paid by Ole."},
-		{ID: "back", Text: "Quarterly numbers look fine.", Relations: rel("kettle")}}})
+		{ID: "kettle", Text: "The kettle is on the shelf.", ForcefulRelations: rel("late", "stove")}, {ID: "stove", Text: "Gas is paid by Ole."},
+		{ID: "back", Text: "Quarterly numbers look fine.", ForcefulRelations: rel("kettle")}}})
 	require.NoError(t, err)
-	require.Equal(t, 1, res.Items[0].RelationsCreated)
-	require.Contains(t, res.Items[0].RelationsError, `"late"`)
-	require.Equal(t, 1, res.Items[2].RelationsCreated)
+	require.Equal(t, 1, res.Items[0].ForcefulRelationsCreated)
+	require.Contains(t, res.Items[0].ForcefulRelationsError, `"late"`)
+	require.Equal(t, 1, res.Items[2].ForcefulRelationsCreated)
 	done(t, s, res.IDs()...)
 	q := contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Mode: contextmem.ModeThinking, MaxResults: 1, Alpha: contextmem.FixedAlpha(0)}
 	linked := func() []string {
@@ -364,10 +364,10 @@ func TestForcefulRelations(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Additional)
 	require.True(t, slices.ContainsFunc(r.Warnings, func(w fault.Warning) bool { return w.Code == "ignored_flag" }))
-	other, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: []byte("A file."), Relations: rel("kettle")}}})
+	other, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: []byte("A file."), ForcefulRelations: rel("kettle")}}})
 	require.NoError(t, err)
-	require.Zero(t, other.Items[0].RelationsCreated)
-	require.Contains(t, other.Items[0].RelationsError, "other store")
+	require.Zero(t, other.Items[0].ForcefulRelationsCreated)
+	require.Contains(t, other.Items[0].ForcefulRelationsError, "other store")
 }
 
 func TestDuplicateIDsInOneCall(t *testing.T) {

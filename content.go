@@ -15,8 +15,8 @@ type (
 	File = content.File
 	// AppItem is a mail, message, ticket or page of an application: content.AppItem.
 	AppItem = content.AppItem
-	// Relations are forceful connections of an item to others: content.Relations.
-	Relations = content.Relations
+	// ForcefulRelations are connections of an item to others: content.ForcefulRelations.
+	ForcefulRelations = content.ForcefulRelations
 	// Field declares a metadata field of a tenant: content.Field.
 	Field = content.Field
 	// Class selects a store of a tenant: content.Class.

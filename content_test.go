@@ -314,16 +314,16 @@ func TestAppItems(t *testing.T) {
 		})
 	}
 	// Links to items that are counted in one call and arrive in another.
-	links := &contextmem.Relations{}
+	links := &contextmem.ForcefulRelations{}
 	for i := range 300 {
 		links.Links = append(links.Links, content.Link{Provider: "desk", ExternalID: fmt.Sprintf("DESK-%d", i)})
 	}
 	links.Links = append(links.Links, content.Link{ExternalID: "no provider"})
-	res, err = acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{{ID: "hub", Kind: content.AppMessage, Fields: map[string]any{"body": "All of them."}, Relations: links}}})
+	res, err = acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{{ID: "hub", Kind: content.AppMessage, Fields: map[string]any{"body": "All of them."}, ForcefulRelations: links}}})
 	require.NoError(t, err)
-	require.Equal(t, 2, res.Items[0].RelationsCreated)
-	require.Contains(t, res.Items[0].RelationsError, "298 related items")
-	require.Contains(t, res.Items[0].RelationsError, "1 links name neither")
+	require.Equal(t, 2, res.Items[0].ForcefulRelationsCreated)
+	require.Contains(t, res.Items[0].ForcefulRelationsError, "298 related items")
+	require.Contains(t, res.Items[0].ForcefulRelationsError, "1 links name neither")
 }
 
 // TestSuppliedIdentifiers: entities of supplied graphs are told apart by namespace and identifier, not by name.

@@ -163,7 +163,7 @@ func ExampleSub_Subgraph() {
 	defer svc.Close()
 	home := acme.Sub("home")
 	learn(home, contextmem.Memory{ID: "stove", Text: "The stove is new."})
-	learn(home, contextmem.Memory{ID: "kettle", Text: "The kettle stands on it.", Relations: &contextmem.Relations{IDs: []string{"stove"}}})
+	learn(home, contextmem.Memory{ID: "kettle", Text: "The kettle stands on it.", ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"stove"}}})
 
 	g, err := home.Subgraph(ctx, contextmem.SubgraphRequest{Class: contextmem.ClassMemory, SourceID: "kettle"})
 	check(err)

@@ -59,15 +59,15 @@ const (
 
 // IngestItem is the fate of one item of a call, in input order.
 type IngestItem struct {
-	ID               string
-	Filename         string // files only
-	Title            string
-	Status           Status // StatusQueued, StatusFailed with Err, or StatusSkipped with Skipped
-	Infer            bool   // as the memory asked
-	Err              error  // why the item was not accepted; nil: it was
-	RelationsCreated int    // forceful relations whose target is there
-	RelationsError   string // what became of the others; empty when nothing is amiss
-	Skipped          string // why it was left out: SkippedUnsupported or SkippedUnchanged
+	ID                       string
+	Filename                 string // files only
+	Title                    string
+	Status                   Status // StatusQueued, StatusFailed with Err, or StatusSkipped with Skipped
+	Infer                    bool   // as the memory asked
+	Err                      error  // why the item was not accepted; nil: it was
+	ForcefulRelationsCreated int    // those whose target is there
+	ForcefulRelationsError   string // what became of the others; empty when nothing is amiss
+	Skipped                  string // why it was left out: SkippedUnsupported or SkippedUnchanged
 }
 
 // Why an item was left out.
@@ -141,7 +141,7 @@ func (s scope) ingested(items []intake.Item, progress ProgressFunc) *IngestResul
 			res.Skipped++
 		}
 		res.Items[i] = IngestItem{ID: it.ID, Filename: it.Filename, Title: it.Title, Status: status, Infer: it.Infer, Err: it.Err,
-			RelationsCreated: it.RelationsCreated, RelationsError: it.RelationsError, Skipped: string(it.Skipped)}
+			ForcefulRelationsCreated: it.ForcefulRelationsCreated, ForcefulRelationsError: it.ForcefulRelationsError, Skipped: string(it.Skipped)}
 	}
 	s.follow(progress, res)
 	return res

@@ -209,7 +209,7 @@ func TestDeletingTheNewerRevivesTheOlder(t *testing.T) {
 func TestKnownAtLeavesLaterSourcesOut(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := newChapter(t, acme, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: on("2020-03-01"), Relations: &contextmem.Relations{IDs: []string{"new"}}},
+	c := newChapter(t, acme, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: on("2020-03-01"), ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"new"}}},
 		contextmem.Memory{ID: "new", Text: "The kettle is in the cellar.", Time: on("2022-03-01")})
 	at := func(day string, mode contextmem.Mode) *contextmem.Result {
 		res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: on(day), Mode: mode, MaxResults: 1})

@@ -31,7 +31,7 @@ func fillTenant(t *testing.T, svc *contextmem.Service, tn contextmem.Tenant) {
 			{ID: "plain", Text: "The kettle of " + sub + " stands on the top shelf.", Title: "Kettle", Session: "s1", Time: on("2024-03-01")},
 			{ID: "pairs", Pairs: []contextmem.Pair{{User: "Where do I live?", Assistant: "You moved to Porto in May."}}, UserName: "Ann"},
 			{ID: "infer", Text: "I really love black coffee. My sister is called Mia.", Infer: true, UserName: "Ann", Instructions: "Only preferences."},
-			{ID: "rel", Text: "Bob lives in Lisbon.", Time: on("2020-03-01"), Relations: &content.Relations{IDs: []string{"plain"}, Properties: map[string]any{"why": "x"}}},
+			{ID: "rel", Text: "Bob lives in Lisbon.", Time: on("2020-03-01"), ForcefulRelations: &content.ForcefulRelations{IDs: []string{"plain"}, Properties: map[string]any{"why": "x"}}},
 			{ID: "rob", Text: "Robert Smith moved to Porto.", Time: on("2022-03-01"), TTL: time.Hour},
 		}, Graphs: map[string]content.SuppliedGraph{"plain": {Entities: map[string]content.SuppliedEntity{"a": {Name: "Kettle"}, "b": {Name: "Shelf"}},
 			Relations: []content.SuppliedRelation{{Source: "a", Target: "b", Predicate: "stands_on"}}}}})

@@ -108,7 +108,7 @@ func (s scope) AddMemories(ctx context.Context, b contextmem.MemoryBatch) (*cont
 			return nil, &fault.Error{Op: op, Kind: fault.KindInvalid, Field: fmt.Sprintf("Memories[%d].TTL", i), Err: errors.New("whole seconds are carried over REST")}
 		}
 		list[i] = memory{ID: m.ID, Text: m.Text, Title: m.Title, UserName: m.UserName, Instructions: m.Instructions, Markdown: m.Markdown, Infer: m.Infer,
-			Expiry: int(m.TTL / time.Second), Metadata: m.Metadata, Additional: noted(m), Relations: relations(m.Relations)}
+			Expiry: int(m.TTL / time.Second), Metadata: m.Metadata, Additional: noted(m), Relations: relations(m.ForcefulRelations)}
 		for _, p := range m.Pairs {
 			list[i].Pairs = append(list[i].Pairs, pair(p))
 		}
@@ -141,7 +141,7 @@ func noted(m contextmem.Memory) map[string]any {
 }
 
 // relations are forceful connections on the wire: an object of ids, or a list of links.
-func relations(r *contextmem.Relations) any {
+func relations(r *contextmem.ForcefulRelations) any {
 	if r == nil {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*
 	}
 	var entries []fileEntry
 	for _, file := range b.Files {
-		e := fileEntry{ID: file.ID, Title: file.Title, Type: file.Kind, URL: file.URL, Description: file.Description, Metadata: file.Metadata, Additional: file.Additional, Relations: relations(file.Relations),
+		e := fileEntry{ID: file.ID, Title: file.Title, Type: file.Kind, URL: file.URL, Description: file.Description, Metadata: file.Metadata, Additional: file.Additional, Relations: relations(file.ForcefulRelations),
 			Timestamp: timeText(file.Time), ACL: file.ACL}
 		entries = append(entries, e)
 		f.file(file)
@@ -233,7 +233,7 @@ func app(a contextmem.AppItem) map[string]any {
 	if a.Comments != nil {
 		m["comments"] = a.Comments
 	}
-	if r := relations(a.Relations); r != nil {
+	if r := relations(a.ForcefulRelations); r != nil {
 		m["relations"] = r
 	}
 	if a.ACL != nil {
@@ -357,7 +357,7 @@ func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, e
 	res := &contextmem.IngestResult{Items: make([]contextmem.IngestItem, len(a.Results)), Accepted: a.Accepted, Failed: a.Failed}
 	for i, r := range a.Results {
 		res.Items[i] = contextmem.IngestItem{ID: r.ID, Filename: text(r.Filename), Title: text(r.Title), Status: contextmem.Status(r.Status), Infer: r.Infer,
-			RelationsCreated: r.RelationsCreated, RelationsError: text(r.RelationsError)}
+			ForcefulRelationsCreated: r.RelationsCreated, ForcefulRelationsError: text(r.RelationsError)}
 		if r.Error != nil || r.ErrorCode != nil {
 			e := &fault.Error{Op: f.op, ID: fault.ShortID(r.ID), Err: errors.New(text(r.Error))}
 			e.Kind, e.Resource = kindOf(text(r.ErrorCode), 0)

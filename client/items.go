@@ -108,9 +108,9 @@ func (s *source) info(class contextmem.Class) contextmem.SourceInfo {
 		out.App = &contextmem.AppInfo{Kind: content.AppKind(text(s.AppKind)), Provider: text(s.AppProvider), ExternalID: text(s.AppID), ParentID: text(s.AppParent), Attachments: s.Attachments}
 	}
 	if r := s.Relations; r != nil {
-		out.Relations = &contextmem.Relations{IDs: r.IDs, Properties: r.Properties}
+		out.ForcefulRelations = &contextmem.ForcefulRelations{IDs: r.IDs, Properties: r.Properties}
 		for _, l := range r.Links {
-			out.Relations.Links = append(out.Relations.Links, content.Link{Predicate: l.Predicate, TargetID: l.Target.ID, Provider: l.Target.Provider, ExternalID: l.Target.ExternalID, Properties: l.Properties})
+			out.ForcefulRelations.Links = append(out.ForcefulRelations.Links, content.Link{Predicate: l.Predicate, TargetID: l.Target.ID, Provider: l.Target.Provider, ExternalID: l.Target.ExternalID, Properties: l.Properties})
 		}
 	}
 	return out

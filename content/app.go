@@ -32,7 +32,7 @@ type AppItem struct {
 	Comments               []map[string]any
 	Metadata, Additional   map[string]any
 	Meta                   map[string]any
-	Relations              *Relations
+	ForcefulRelations      *ForcefulRelations
 	ACL                    []string
 	// Fault is what a decoder of items met that concerns this item alone: the item is reported as
 	// failed with it, the others go on.

@@ -26,10 +26,10 @@ type Memory struct {
 	// Instructions guide inference; they are ignored without Infer. Which of them the extractor honours is its own: see the
 	// documentation of package extract/rules; a model gets them as they are. Parts that were not honoured are warnings of
 	// the item, see ItemStatus.
-	Instructions string
-	Metadata     map[string]any // tenant-level; at most 16384 bytes of compact JSON
-	Additional   map[string]any // document-level; at most Options.MaxAdditionalBytes of compact JSON
-	Relations    *Relations     // forceful connections to other memories of the sub-tenant
+	Instructions      string
+	Metadata          map[string]any     // tenant-level; at most 16384 bytes of compact JSON
+	Additional        map[string]any     // document-level; at most Options.MaxAdditionalBytes of compact JSON
+	ForcefulRelations *ForcefulRelations // connections to other memories of the sub-tenant
 	// Time is when it was said or happened; relative dates in the text ("yesterday") are read in its zone. Default: a timestamp, time, date or observation_date in the metadata, if it can
 	// be read; else that of the last message that has one; else, for a memory that is added alone, the time of the call.
 	Time time.Time

@@ -19,6 +19,6 @@ type File struct {
 	Description          string
 	Time                 time.Time // default: a time in the metadata, else the document's own
 	Metadata, Additional map[string]any
-	Relations            *Relations
+	ForcefulRelations    *ForcefulRelations
 	ACL                  []string // principals that may see it; none: everybody
 }

@@ -1,8 +1,8 @@
 package content
 
-// Relations are forceful connections of a source to others of the same class
+// ForcefulRelations are connections of a source to others of the same class
 // and sub-tenant. They may name items that are not there yet.
-type Relations struct {
+type ForcefulRelations struct {
 	IDs        []string       // ids of related sources
 	Properties map[string]any // kept and returned
 	Links      []Link         // typed links, for app items

@@ -9,30 +9,30 @@ import (
 
 // SourceInfo describes a source.
 type SourceInfo struct {
-	ID          string
-	Sub         string
-	Class       Class
-	Title       string
-	Kind        string // free category
-	Description string
-	Note        string
-	URL         string
-	Timestamp   time.Time // the content's own time; zero: unknown
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	ExpiresAt   time.Time // zero: never
-	Filename    string
-	ContentType string
-	SizeBytes   int64
-	Status      Status
-	Metadata    map[string]any
-	Additional  map[string]any
-	Relations   *Relations
-	App         *AppInfo
-	Infer       bool
-	Content     string // only where asked for
-	Inferred    string // inferred statements, one a line; only where asked for
-	Partial     string // why the text may be incomplete
+	ID                string
+	Sub               string
+	Class             Class
+	Title             string
+	Kind              string // free category
+	Description       string
+	Note              string
+	URL               string
+	Timestamp         time.Time // the content's own time; zero: unknown
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	ExpiresAt         time.Time // zero: never
+	Filename          string
+	ContentType       string
+	SizeBytes         int64
+	Status            Status
+	Metadata          map[string]any
+	Additional        map[string]any
+	ForcefulRelations *ForcefulRelations
+	App               *AppInfo
+	Infer             bool
+	Content           string // only where asked for
+	Inferred          string // inferred statements, one a line; only where asked for
+	Partial           string // why the text may be incomplete
 }
 
 // AppInfo says where a source from an application stands there.

@@ -87,7 +87,7 @@ func isInvalid(err error) bool {
 func (x *appEntry) item() contextmem.AppItem {
 	a := contextmem.AppItem{ID: x.ID, Title: x.Title, Type: x.Type, Kind: content.AppKind(x.Kind), Provider: x.Provider, ExternalID: x.ExternalID, ParentExternalID: x.ParentExternalID,
 		ThreadID: x.ThreadID, Description: x.Description, Note: x.Note, URL: x.URL, Timestamp: x.Timestamp, Fields: x.Fields, Attachments: x.Attachments, Comments: x.Comments,
-		Meta: x.Meta, ACL: x.ACL, Relations: x.Relations.Relations}
+		Meta: x.Meta, ACL: x.ACL, ForcefulRelations: x.Relations.ForcefulRelations}
 	if a.Provider == "" {
 		a.Provider = string(x.Source)
 	}

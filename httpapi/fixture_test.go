@@ -86,7 +86,7 @@ func newFixture(t testing.TB, o Options) *fixture {
 	acme := org.Tenant("acme").Sub("")
 	_, err = acme.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{
 		{ID: "k1", Name: "pricing.md", Data: []byte("# Pricing\n\nThe starter plan costs ten dollars. Alice manages the pricing page."), Metadata: map[string]any{"department": "sales", "year": 2024}},
-		{ID: "k2", Name: "manual.txt", Data: []byte("The pump is cleaned every Friday by the night shift."), Relations: &contextmem.Relations{IDs: []string{"k1"}}},
+		{ID: "k2", Name: "manual.txt", Data: []byte("The pump is cleaned every Friday by the night shift."), ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"k1"}}},
 	}})
 	require.NoError(t, err)
 	_, err = acme.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m1", Text: "Bob prefers green tea without sugar.", Title: "Tea"}}})

@@ -28,7 +28,7 @@ type memoryItem struct {
 
 func (x *memoryItem) memory(at string) (contextmem.Memory, error) {
 	m := contextmem.Memory{ID: x.ID, Text: x.Text, Title: x.Title, UserName: x.UserName, Instructions: x.Instructions, Time: time.Time(x.Date), Markdown: x.Markdown,
-		Infer: x.Infer, Pairs: x.Pairs, Messages: x.Messages, EachMessage: x.EachMessage, Metadata: x.Metadata, Additional: x.Additional, Relations: x.Relations.Relations}
+		Infer: x.Infer, Pairs: x.Pairs, Messages: x.Messages, EachMessage: x.EachMessage, Metadata: x.Metadata, Additional: x.Additional, ForcefulRelations: x.Relations.ForcefulRelations}
 	if x.Expiry != nil {
 		if *x.Expiry < 1 {
 			return m, bad(fault.KindInvalid, at+".expiry_time", "must be at least 1 second")

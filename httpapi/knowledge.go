@@ -120,7 +120,7 @@ func (c *call) fileEntry(f *contextmem.File, e item) error {
 		return err
 	}
 	f.ID, f.Title, f.Kind, f.URL, f.Description, f.Time = x.ID, x.Title, x.Type, x.URL, x.Description, time.Time(x.Timestamp)
-	f.Metadata, f.Additional, f.Relations = x.Metadata, x.Additional, x.Relations.Relations
+	f.Metadata, f.Additional, f.ForcefulRelations = x.Metadata, x.Additional, x.Relations.ForcefulRelations
 	f.ACL = x.ACL
 	return c.noComma(e.at+".id", f.ID)
 }

@@ -104,7 +104,7 @@ var listFields = []string{"attachments", "content", "description", "document_met
 // rowJSON is a source in a list, with the fields asked for (nil: all but content).
 func rowJSON(tenant string, s *contextmem.SourceInfo, fields []string) any {
 	r := &sourceRow{ID: s.ID, SourceID: s.ID, scoped: scoped{tenant, tenant}, Collection: s.Sub, SubTenant: s.Sub, Title: s.Title, Type: s.Kind, Description: s.Description,
-		Note: s.Note, URL: s.URL, Timestamp: wire.Time(firstTime(s.Timestamp, s.CreatedAt)), Relations: relationsJSON(s.Relations), Attachments: []map[string]any{},
+		Note: s.Note, URL: s.URL, Timestamp: wire.Time(firstTime(s.Timestamp, s.CreatedAt)), Relations: relationsJSON(s.ForcefulRelations), Attachments: []map[string]any{},
 		layerNames: layerNamesOf(s.Metadata, s.Additional), CreatedAt: wire.Time(s.CreatedAt), UpdatedAt: wire.Time(s.UpdatedAt), Meta: map[string]any{}, Status: string(s.Status), Partial: s.Partial}
 	if a := s.App; a != nil {
 		r.AppKind, r.AppProvider, r.AppID, r.AppParent = orNull(string(a.Kind)), orNull(a.Provider), orNull(a.ExternalID), orNull(a.ParentID)
@@ -167,7 +167,7 @@ type linkTarget struct {
 	ExternalID *string `json:"external_id,omitempty"`
 }
 
-func relationsJSON(r *contextmem.Relations) *relationsBody {
+func relationsJSON(r *contextmem.ForcefulRelations) *relationsBody {
 	if r == nil {
 		return nil
 	}
@@ -320,7 +320,7 @@ type itemRow struct {
 
 func (c *call) itemJSON(it contextmem.IngestItem) itemRow {
 	r := itemRow{ID: it.ID, SourceID: it.ID, Filename: orNull(it.Filename), Title: orNull(it.Title), Status: string(it.Status), Infer: it.Infer,
-		RelationsCreated: it.RelationsCreated, RelationsError: orNull(it.RelationsError), Skipped: it.Skipped}
+		RelationsCreated: it.ForcefulRelationsCreated, RelationsError: orNull(it.ForcefulRelationsError), Skipped: it.Skipped}
 	if it.Err != nil {
 		text, code := c.errorText(it.Err), itemCode(it.Err)
 		r.Error, r.ErrorCode = &text, &code

@@ -254,7 +254,7 @@ func (w *weights) read(d *decoder, at string, m member) error {
 }
 
 // related are forceful relations: an object with ids, or an array of typed links.
-type related struct{ *contextmem.Relations }
+type related struct{ *contextmem.ForcefulRelations }
 
 // relationIDs are the names under which ids of related sources come.
 type relationIDs struct {
@@ -282,7 +282,7 @@ func (r *related) read(d *decoder, at string, m member) error {
 		if err := d.value(at, m, valueOf(&links)); err != nil {
 			return err
 		}
-		r.Relations = &contextmem.Relations{}
+		r.ForcefulRelations = &contextmem.ForcefulRelations{}
 		for _, l := range links {
 			r.Links = append(r.Links, content.Link{Predicate: l.Predicate, TargetID: l.Target.ID, Provider: l.Target.Provider, ExternalID: l.Target.ExternalID, Properties: l.Properties})
 		}
@@ -292,7 +292,7 @@ func (r *related) read(d *decoder, at string, m member) error {
 		if err := d.value(at, m, valueOf(&ids)); err != nil {
 			return err
 		}
-		r.Relations = &contextmem.Relations{Properties: ids.Properties}
+		r.ForcefulRelations = &contextmem.ForcefulRelations{Properties: ids.Properties}
 		seen := map[string]bool{}
 		for _, id := range slices.Concat(ids.IDs, ids.SourceIDs, ids.CortexIDs, ids.HydraIDs) {
 			if !seen[id] {

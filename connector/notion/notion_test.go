@@ -188,8 +188,8 @@ func TestPageAsMarkdown(t *testing.T) {
 	assert.Equal(t, "Title 01", a.Title)
 	assert.Equal(t, db, a.Fields["parent_id"])
 	assert.Equal(t, "- Stage: Draft\n\n## Plan\n\nWords.\n\n1. one\n2. two\n  - inner\n```\nx := 1\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n- Sub", a.Fields["body"])
-	require.NotNil(t, a.Relations)
-	assert.Equal(t, id(7), a.Relations.Links[0].ExternalID)
+	require.NotNil(t, a.ForcefulRelations)
+	assert.Equal(t, id(7), a.ForcefulRelations.Links[0].ExternalID)
 
 	_, _, last, _ = drain(t, f, connector.SyncRequest{ResourceID: id(1), Type: "page", MaxBytes: 38})
 	assert.Equal(t, "- Stage: Draft\n\n## Plan\n\nWords.", last[id(1)].Fields["body"])

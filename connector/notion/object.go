@@ -217,7 +217,7 @@ func (s *run) add(ctx context.Context, o *object) error {
 	a := &content.AppItem{Title: title, Type: TypePage, Kind: content.AppKnowledgeBase, Provider: Name, ExternalID: id, URL: o.URL, Timestamp: o.LastEdited, Fields: fields,
 		Metadata: map[string]any{"container_type": s.typ, "container_id": s.id, "object_type": TypePage}, Additional: extra}
 	if len(d.links) > 0 {
-		a.Relations = &content.Relations{Links: d.links}
+		a.ForcefulRelations = &content.ForcefulRelations{Links: d.links}
 	}
 	s.page.Objects = append(s.page.Objects, connector.Object{ExternalID: id, App: a})
 	return nil

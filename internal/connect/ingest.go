@@ -153,7 +153,7 @@ func (in *syncIngest) prepare(ctx context.Context, o connector.Object) (*prepare
 			f.ACL = in.res.ACL
 		}
 		sum := sha256.Sum256(f.Data)
-		h, err = json.Marshal([]any{f.Name, f.ContentType, f.Title, f.Kind, f.URL, f.Description, f.Time, f.Metadata, f.Additional, f.Relations, f.ACL, sum[:]})
+		h, err = json.Marshal([]any{f.Name, f.ContentType, f.Title, f.Kind, f.URL, f.Description, f.Time, f.Metadata, f.Additional, f.ForcefulRelations, f.ACL, sum[:]})
 		p.obj.File = &f
 	} else {
 		a := *o.App

@@ -126,7 +126,7 @@ func (in *batch) app(field string, a *content.AppItem, b Knowledge) error {
 	if err := in.common(field, &inc, doc, b.Metadata, a.Metadata, b.Additional, a.Additional); err != nil {
 		return err
 	}
-	in.add(inc, Item{ID: id, Title: title}, a.Relations)
+	in.add(inc, Item{ID: id, Title: title}, a.ForcefulRelations)
 	return nil
 }
 
@@ -296,10 +296,10 @@ func actorsOf(kind content.AppKind, a *content.AppItem) []string {
 }
 
 // derivedLinks adds the links that an item's fields imply to those it states.
-func derivedLinks(kind content.AppKind, app *item.App, a *content.AppItem) *content.Relations {
-	var r content.Relations
-	if a.Relations != nil {
-		r = *a.Relations
+func derivedLinks(kind content.AppKind, app *item.App, a *content.AppItem) *content.ForcefulRelations {
+	var r content.ForcefulRelations
+	if a.ForcefulRelations != nil {
+		r = *a.ForcefulRelations
 		r.Links = slices.Clone(r.Links)
 	}
 	link := func(predicate, external string) {
@@ -325,7 +325,7 @@ func derivedLinks(kind content.AppKind, app *item.App, a *content.AppItem) *cont
 			link("linked_to", s)
 		}
 	}
-	if len(r.IDs) == 0 && len(r.Links) == 0 && a.Relations == nil {
+	if len(r.IDs) == 0 && len(r.Links) == 0 && a.ForcefulRelations == nil {
 		return nil
 	}
 	return &r

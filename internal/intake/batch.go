@@ -32,10 +32,10 @@ type batch struct {
 
 	items  []backend.Incoming
 	result []Item
-	links  []*content.Relations // by item
-	places []int                // of the items in the call, by item
-	named  []string             // ids that were not made up here
-	beside []besideItem         // what is not stored
+	links  []*content.ForcefulRelations // by item
+	places []int                        // of the items in the call, by item
+	named  []string                     // ids that were not made up here
+	beside []besideItem                 // what is not stored
 	laps   observe.Laps
 }
 
@@ -241,7 +241,7 @@ func (in *batch) id(field, id string) (string, error) {
 	return id, fault.CheckText(in.op, field, id, MaxSourceIDBytes)
 }
 
-func (in *batch) add(inc backend.Incoming, res Item, rel *content.Relations) {
+func (in *batch) add(inc backend.Incoming, res Item, rel *content.ForcefulRelations) {
 	in.places = append(in.places, in.place())
 	in.items = append(in.items, inc)
 	in.result = append(in.result, res)

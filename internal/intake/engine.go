@@ -57,14 +57,14 @@ func New(c Config) *Engine { return &Engine{c} }
 
 // Item is the fate of one item of a call, in input order.
 type Item struct {
-	ID               string
-	Filename         string // files only
-	Title            string
-	Infer            bool
-	Err              error  // why it was not accepted
-	Skipped          Skip   // why it was left out, as asked; empty with a nil Err: it is queued
-	RelationsCreated int    // forceful relations whose target is there
-	RelationsError   string // what became of the others; empty when nothing is amiss
+	ID                       string
+	Filename                 string // files only
+	Title                    string
+	Infer                    bool
+	Err                      error  // why it was not accepted
+	Skipped                  Skip   // why it was left out, as asked; empty with a nil Err: it is queued
+	ForcefulRelationsCreated int    // those whose target is there
+	ForcefulRelationsError   string // what became of the others; empty when nothing is amiss
 }
 
 // Skip is why an item was left out.

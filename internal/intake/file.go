@@ -133,7 +133,7 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 		doc.Zone = zoneOf(f.Time)
 		doc.Timestamp = f.Time.UTC().Format(time.RFC3339)
 	}
-	if err := in.relate(field, f.Relations, doc); err != nil {
+	if err := in.relate(field, f.ForcefulRelations, doc); err != nil {
 		return err
 	}
 	if err := in.common(field, &inc, doc, b.Metadata, f.Metadata, in.fronted(name, f.ContentType, data, b.Additional, f.Additional), f.Additional); err != nil {
@@ -142,7 +142,7 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	if err := sign(&inc, doc, data); err != nil {
 		return fault.Wrap(in.op, fault.File, name, err)
 	}
-	in.add(inc, Item{ID: id, Filename: name, Title: title}, f.Relations)
+	in.add(inc, Item{ID: id, Filename: name, Title: title}, f.ForcefulRelations)
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 	if m.Infer {
 		doc.Instructions = m.Instructions
 	}
-	if err := in.relate(field, m.Relations, doc); err != nil {
+	if err := in.relate(field, m.ForcefulRelations, doc); err != nil {
 		return err
 	}
 	if err := in.common(field, &inc, doc, b.Metadata, m.Metadata, b.Additional, m.Additional); err != nil {
@@ -116,6 +116,6 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 	if inc.Time.IsZero() && alone {
 		inc.Time = in.now
 	}
-	in.add(inc, Item{ID: id, Title: m.Title, Infer: m.Infer}, m.Relations)
+	in.add(inc, Item{ID: id, Title: m.Title, Infer: m.Infer}, m.ForcefulRelations)
 	return nil
 }

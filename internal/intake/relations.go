@@ -20,25 +20,25 @@ const (
 )
 
 // relate checks forceful relations and puts them into the record.
-func (in *batch) relate(field string, r *content.Relations, doc *item.Doc) error {
+func (in *batch) relate(field string, r *content.ForcefulRelations, doc *item.Doc) error {
 	if r == nil {
 		return nil
 	}
 	if n := len(r.IDs) + len(r.Links); n > maxRelatedIDs {
-		return in.bad(fault.KindInvalid, field+"Relations", "%d targets are over the limit of %d", n, maxRelatedIDs)
+		return in.bad(fault.KindInvalid, field+"ForcefulRelations", "%d targets are over the limit of %d", n, maxRelatedIDs)
 	}
-	st := item.Relations{Properties: r.Properties}
+	st := item.ForcefulRelations{Properties: r.Properties}
 	for _, id := range r.IDs {
 		if strings.TrimSpace(id) == "" {
 			continue
 		}
-		if err := fault.CheckText(in.op, field+"Relations.IDs", id, MaxSourceIDBytes); err != nil {
+		if err := fault.CheckText(in.op, field+"ForcefulRelations.IDs", id, MaxSourceIDBytes); err != nil {
 			return err
 		}
 		st.IDs = append(st.IDs, id)
 	}
 	for i, l := range r.Links {
-		f := fmt.Sprintf("%sRelations.Links[%d]", field, i)
+		f := fmt.Sprintf("%sForcefulRelations.Links[%d]", field, i)
 		for _, s := range [...]string{l.Predicate, l.TargetID, l.Provider, l.ExternalID} {
 			if err := fault.CheckText(in.op, f, s, MaxSourceIDBytes); err != nil {
 				return err
@@ -54,13 +54,13 @@ func (in *batch) relate(field string, r *content.Relations, doc *item.Doc) error
 	}
 	b, err := metadata.CompactJSON(st)
 	if err != nil {
-		return in.bad(fault.KindInvalid, field+"Relations", "can't be written as JSON")
+		return in.bad(fault.KindInvalid, field+"ForcefulRelations", "can't be written as JSON")
 	}
 	if len(b) > maxRelationsBytes {
-		return in.bad(fault.KindInvalid, field+"Relations", "%d bytes are over the limit of %d", len(b), maxRelationsBytes)
+		return in.bad(fault.KindInvalid, field+"ForcefulRelations", "%d bytes are over the limit of %d", len(b), maxRelationsBytes)
 	}
 	if string(b) != "{}" {
-		doc.Relations = b
+		doc.ForcefulRelations = b
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (in *batch) countRelations(ctx context.Context) error {
 		var missing []string
 		for _, id := range r.IDs {
 			if known[id] {
-				it.RelationsCreated++
+				it.ForcefulRelationsCreated++
 			} else if strings.TrimSpace(id) != "" {
 				missing = append(missing, id)
 			}
@@ -115,7 +115,7 @@ func (in *batch) countRelations(ctx context.Context) error {
 		for _, l := range r.Links {
 			switch {
 			case l.TargetID != "" && known[l.TargetID], l.TargetID == "" && l.Provider != "" && l.ExternalID != "" && external[item.ExternalTag(l.Provider, l.ExternalID)]:
-				it.RelationsCreated++
+				it.ForcefulRelationsCreated++
 			case l.TargetID != "":
 				missing = append(missing, l.TargetID)
 			case l.Provider == "" || l.ExternalID == "":
@@ -124,7 +124,7 @@ func (in *batch) countRelations(ctx context.Context) error {
 				missing = append(missing, l.ExternalID)
 			}
 		}
-		it.RelationsError, err = in.relationsError(ctx, other, missing, noProvider)
+		it.ForcefulRelationsError, err = in.relationsError(ctx, other, missing, noProvider)
 		if err != nil {
 			return err
 		}

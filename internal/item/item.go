@@ -17,28 +17,28 @@ import (
 
 // Doc is the record. Keys are short because there is one per source.
 type Doc struct {
-	UserName     string          `json:"un,omitempty"`
-	Instructions string          `json:"ci,omitempty"`
-	Markdown     bool            `json:"md,omitempty"` // a memory's text is markdown
-	Pairs        bool            `json:"pr,omitempty"` // the original is rendered user/assistant turns
-	Turns        []Turn          `json:"tn,omitempty"` // of a conversation
-	NamedTitle   bool            `json:"nt,omitempty"` // the title was given, not derived
-	URL          string          `json:"u,omitempty"`
-	Description  string          `json:"d,omitempty"`
-	Note         string          `json:"n,omitempty"`
-	Timestamp    string          `json:"ts,omitempty"` // as given
-	Zone         int             `json:"z,omitempty"`  // of the item's time, seconds east of UTC, by which its relative dates are read
-	App          *App            `json:"a,omitempty"`
-	Relations    json.RawMessage `json:"r,omitempty"`   // as given, canonical shape
-	ACL          []string        `json:"acl,omitempty"` // principals that may see it; none: everybody
-	Dense        []string        `json:"ef,omitempty"`  // values of metadata fields with a dense embedding
-	Sparse       []string        `json:"sf,omitempty"`  // values of metadata fields in the keyword index
-	Meta         json.RawMessage `json:"m,omitempty"`   // app items: free members
-	Supplied     bool            `json:"sg,omitempty"`  // a graph came with the item
-	Partial      string          `json:"p,omitempty"`   // why the parsed text may be incomplete
-	Extracted    bool            `json:"x,omitempty"`   // readers are shown the extracted text, not the original
-	Folder       string          `json:"fo,omitempty"`  // of a file: the folders of its name, with slashes between them
-	Fingerprint  []byte          `json:"fp,omitempty"`  // of a file and all that was said of it, as it was handed in
+	UserName          string          `json:"un,omitempty"`
+	Instructions      string          `json:"ci,omitempty"`
+	Markdown          bool            `json:"md,omitempty"` // a memory's text is markdown
+	Pairs             bool            `json:"pr,omitempty"` // the original is rendered user/assistant turns
+	Turns             []Turn          `json:"tn,omitempty"` // of a conversation
+	NamedTitle        bool            `json:"nt,omitempty"` // the title was given, not derived
+	URL               string          `json:"u,omitempty"`
+	Description       string          `json:"d,omitempty"`
+	Note              string          `json:"n,omitempty"`
+	Timestamp         string          `json:"ts,omitempty"` // as given
+	Zone              int             `json:"z,omitempty"`  // of the item's time, seconds east of UTC, by which its relative dates are read
+	App               *App            `json:"a,omitempty"`
+	ForcefulRelations json.RawMessage `json:"r,omitempty"`   // as given, canonical shape
+	ACL               []string        `json:"acl,omitempty"` // principals that may see it; none: everybody
+	Dense             []string        `json:"ef,omitempty"`  // values of metadata fields with a dense embedding
+	Sparse            []string        `json:"sf,omitempty"`  // values of metadata fields in the keyword index
+	Meta              json.RawMessage `json:"m,omitempty"`   // app items: free members
+	Supplied          bool            `json:"sg,omitempty"`  // a graph came with the item
+	Partial           string          `json:"p,omitempty"`   // why the parsed text may be incomplete
+	Extracted         bool            `json:"x,omitempty"`   // readers are shown the extracted text, not the original
+	Folder            string          `json:"fo,omitempty"`  // of a file: the folders of its name, with slashes between them
+	Fingerprint       []byte          `json:"fp,omitempty"`  // of a file and all that was said of it, as it was handed in
 }
 
 // partialMark stands in every record that says Partial.

@@ -30,7 +30,7 @@ func TestWithoutFingerprint(t *testing.T) {
 		"in free members":         {Meta: json.RawMessage(`{"fp":"MDEyMw=="}`)},
 		"in a text":               {Note: `"fp":"MDEyMw=="}`},
 		"in fields of an app":     {App: &App{Fields: json.RawMessage(`{"fp":"MDEyMw=="}`)}},
-		"in relations, and other": {Relations: json.RawMessage(`{"fp":"MDEyMw=="}`), Folder: "a"},
+		"in relations, and other": {ForcefulRelations: json.RawMessage(`{"fp":"MDEyMw=="}`), Folder: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

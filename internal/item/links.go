@@ -2,8 +2,8 @@ package item
 
 import "encoding/json"
 
-// Relations is the stored form of the forceful relations of a source.
-type Relations struct {
+// ForcefulRelations is the stored form of the forceful relations of a source.
+type ForcefulRelations struct {
 	IDs        []string       `json:"ids,omitempty"`
 	Properties map[string]any `json:"properties,omitempty"`
 	Links      []Link         `json:"links,omitempty"`
@@ -19,19 +19,19 @@ type Link struct {
 }
 
 // Linked returns the forceful relations of the record, nil for none.
-func (d *Doc) Linked() *Relations {
-	if len(d.Relations) == 0 {
+func (d *Doc) Linked() *ForcefulRelations {
+	if len(d.ForcefulRelations) == 0 {
 		return nil
 	}
-	r := new(Relations)
-	if json.Unmarshal(d.Relations, r) != nil {
+	r := new(ForcefulRelations)
+	if json.Unmarshal(d.ForcefulRelations, r) != nil {
 		return nil
 	}
 	return r
 }
 
 // Tags returns the tags under which those who link to a target find the source of r. r may be nil.
-func (r *Relations) Tags() []uint64 {
+func (r *ForcefulRelations) Tags() []uint64 {
 	if r == nil {
 		return nil
 	}

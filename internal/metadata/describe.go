@@ -32,7 +32,7 @@ func DescribeDecoded(i *content.SourceInfo, src *backend.Source, doc *item.Doc) 
 		return err
 	}
 	if r := doc.Linked(); r != nil {
-		i.Relations = r.Public()
+		i.ForcefulRelations = r.Public()
 	}
 	if a := doc.App; a != nil {
 		i.App = &content.AppInfo{Kind: content.AppKind(a.Kind), Provider: a.Provider, ExternalID: a.ExternalID, ParentID: a.ParentID, ThreadID: a.ThreadID}
