@@ -9,7 +9,7 @@ import (
 
 func (x rows) Entity(part int64, key string) (ref storerules.EntityRef, err error) {
 	k := storerules.EntityKey{Part: part, Key: key}
-	if ref, ok := x.t.entities.get(k); ok {
+	if ref, ok := x.t.entities.Get(k); ok {
 		return ref, nil
 	}
 	_, err = x.t.c.one(bg, "SELECT num, named FROM entities WHERE part = ? AND key = ?", func(r *row) error {
@@ -17,15 +17,15 @@ func (x rows) Entity(part int64, key string) (ref storerules.EntityRef, err erro
 		return nil
 	}, part, key)
 	if err == nil && ref.Num != 0 {
-		x.t.entities.put(k, ref)
+		x.t.entities.Add(k, ref)
 	}
 	return ref, err
 }
 
 func (x rows) LoadEntities(int64, int, func(int) string) error { return nil }
 
-func (x rows) KeepEntity(k storerules.EntityKey, ref storerules.EntityRef) { x.t.entities.put(k, ref) }
-func (x rows) ForgetEntity(k storerules.EntityKey)                         { x.t.entities.remove(k) }
+func (x rows) KeepEntity(k storerules.EntityKey, ref storerules.EntityRef) { x.t.entities.Add(k, ref) }
+func (x rows) ForgetEntity(k storerules.EntityKey)                         { x.t.entities.Remove(k) }
 func (x rows) Crowded(unwritten int) bool                                  { return unwritten >= entityCacheSize/2 }
 func (x rows) Relieved()                                                   {}
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
 )
@@ -33,9 +35,9 @@ type tx struct {
 	// succeeded is the store's: it is set once there may be a succession, and read by anybody.
 	succeeded *atomic.Bool
 
-	parts    *lru[backend.Partition, int64]
-	names    *lru[int64, backend.Partition]
-	entities *lru[storerules.EntityKey, storerules.EntityRef]
+	parts    *simplelru.LRU[backend.Partition, int64]
+	names    *simplelru.LRU[int64, backend.Partition]
+	entities *simplelru.LRU[storerules.EntityKey, storerules.EntityRef]
 	value    string // the name of the only thing that the call under way writes
 	since    *since // the store's
 	dirty    bool   // an earlier call of this transaction put new rows into the caches
@@ -46,12 +48,21 @@ type tx struct {
 // lags is how far the counters are behind.
 type lags struct{ now, base, saved lag }
 
+// remembered returns a cache of what was used last, of a positive size.
+func remembered[K comparable, V any](size int) *simplelru.LRU[K, V] {
+	l, err := simplelru.NewLRU[K, V](size, nil)
+	if err != nil {
+		panic(err) // the size is not positive
+	}
+	return l
+}
+
 func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 	t := &tx{
 		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, epochs: e, succeeded: &s.succeeded, since: &s.since,
-		parts:    newLRU[backend.Partition, int64](partCacheSize),
-		names:    newLRU[int64, backend.Partition](partCacheSize),
-		entities: newLRU[storerules.EntityKey, storerules.EntityRef](entityCacheSize),
+		parts:    remembered[backend.Partition, int64](partCacheSize),
+		names:    remembered[int64, backend.Partition](partCacheSize),
+		entities: remembered[storerules.EntityKey, storerules.EntityRef](entityCacheSize),
 	}
 	t.Tx = storerules.NewTx(rows{t}, &t.led.Numbers)
 	s.lastSeq.Store(uint64(l.Seq) << storerules.SeqShift)
@@ -74,9 +85,9 @@ func (t *tx) undo() {
 
 // forget empties the caches.
 func (t *tx) forget() {
-	t.parts.clear()
-	t.names.clear()
-	t.entities.clear()
+	t.parts.Purge()
+	t.names.Purge()
+	t.entities.Purge()
 	t.Forget()
 }
 
@@ -123,7 +134,7 @@ func (t *tx) aborted() {
 
 // partID finds a partition; 0 when it is absent.
 func (t *tx) partID(p backend.Partition) (id int64, err error) {
-	if id, ok := t.parts.get(p); ok {
+	if id, ok := t.parts.Get(p); ok {
 		return id, nil
 	}
 	_, err = t.c.one(bg, "SELECT id FROM parts WHERE sub = ? AND class = ?", func(r *row) error {
@@ -131,8 +142,8 @@ func (t *tx) partID(p backend.Partition) (id int64, err error) {
 		return nil
 	}, p.Sub, int64(p.Class))
 	if id != 0 {
-		t.parts.put(p, id)
-		t.names.put(id, p)
+		t.parts.Add(p, id)
+		t.names.Add(id, p)
 	}
 	return id, err
 }
@@ -146,8 +157,8 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 	t.led.Part++
 	id = t.led.Part
 	t.Inserted = true
-	t.parts.put(p, id)
-	t.names.put(id, p)
+	t.parts.Add(p, id)
+	t.names.Add(id, p)
 	err = t.c.do("INSERT INTO parts (id, class, sub) VALUES (?, ?, ?)", id, int64(p.Class), p.Sub)
 	if err == nil {
 		err = t.c.do("INSERT INTO counters (id) VALUES (?)", id)
@@ -157,7 +168,7 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 
 // partName is the partition with an id.
 func (t *tx) partName(id int64) (p backend.Partition, err error) {
-	if p, ok := t.names.get(id); ok {
+	if p, ok := t.names.Get(id); ok {
 		return p, nil
 	}
 	found, err := t.c.one(bg, "SELECT class, sub FROM parts WHERE id = ?", func(r *row) error {
@@ -168,7 +179,7 @@ func (t *tx) partName(id int64) (p backend.Partition, err error) {
 		err = backend.ErrCorrupt
 	}
 	if err == nil {
-		t.names.put(id, p)
+		t.names.Add(id, p)
 	}
 	return p, err
 }
