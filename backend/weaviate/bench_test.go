@@ -3,16 +3,21 @@ package weaviate
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/backend/backendtest"
 	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// BenchmarkSearch asks 1,500 memories for some and for all that match, over a cluster of one node and over local indexes.
+// BenchmarkSearch asks 1,500 memories for some and for all that match, over a cluster of one node by gRPC and by GraphQL, and over local indexes, which
+// take turns. The processor time is that of the client and of the node.
 func BenchmarkSearch(b *testing.B) {
 	const text = "Anna painted the violin near Oslo"
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -22,7 +27,8 @@ func BenchmarkSearch(b *testing.B) {
 		feed = append(feed, backend.Change{Seq: uint64(i + 1), Kind: backend.PutChunks, Part: testPart, Source: i + 1,
 			Rows: []backend.Row{{Chunk: i + 1, Text: text, Vector: backendtest.Vector(text, 128)}}})
 	}
-	_, far := openOn(b, prefixOf(b.Name()), sharedServer(b).URLs(), Options{})
+	w, prefix := sharedServer(b), prefixOf(b.Name())
+	_, far := openOn(b, prefix, w.URLs(), Options{})
 	x, err := local.Open(b.TempDir(), nil)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, x.Close()) })
@@ -33,21 +39,41 @@ func BenchmarkSearch(b *testing.B) {
 			require.NoError(b, set.Indexes()[0].Apply(b.Context(), feed[i:i+250]))
 		}
 	}
-	for _, k := range []int{20, 2000} {
-		for name, set := range map[string]backend.IndexSet{"cluster": far, "local": near} {
-			b.Run(fmt.Sprintf("words/%d/%s", k, name), func(b *testing.B) {
+	_, graph := openOn(b, prefix, []string{w.URL(0)}, Options{})
+	words := func(set backend.IndexSet, k int) error {
+		_, err := set.Keywords().SearchKeywords(b.Context(), backend.KeywordQuery{Part: testPart, Text: text, K: k})
+		return err
+	}
+	vector := backendtest.Vector(text, 128)
+	vectors := func(set backend.IndexSet, k int) error {
+		_, err := set.Vectors().SearchVectors(b.Context(), backend.VectorQuery{Part: testPart, Vector: vector, K: k})
+		return err
+	}
+	for what, search := range map[string]func(backend.IndexSet, int) error{"words": words, "vectors": vectors} {
+		for _, k := range []int{20, 2000} {
+			b.Run(fmt.Sprintf("%s/%d", what, k), func(b *testing.B) {
+				sets := map[string]backend.IndexSet{"grpc": far, "graphql": graph, "local": near}
+				took, work := map[string][]time.Duration{}, map[string]time.Duration{}
 				for b.Loop() {
-					_, err := set.Keywords().SearchKeywords(b.Context(), backend.KeywordQuery{Part: testPart, Text: text, K: k})
-					require.NoError(b, err)
+					for name, set := range sets { // in an order of chance
+						start, busy := time.Now(), processor(b, w)
+						require.NoError(b, search(set, k))
+						took[name], work[name] = append(took[name], time.Since(start)), work[name]+processor(b, w)-busy
+					}
 				}
-			})
-			b.Run(fmt.Sprintf("vectors/%d/%s", k, name), func(b *testing.B) {
-				v := backendtest.Vector(text, 128)
-				for b.Loop() {
-					_, err := set.Vectors().SearchVectors(b.Context(), backend.VectorQuery{Part: testPart, Vector: v, K: k})
-					require.NoError(b, err)
+				for name := range sets {
+					slices.Sort(took[name])
+					b.ReportMetric(took[name][b.N/2].Seconds()*1000, name+"-p50-ms")
+					b.ReportMetric(work[name].Seconds()*1000/float64(b.N), name+"-cpu-ms")
 				}
 			})
 		}
 	}
+}
+
+// processor is what this process and the server have worked so far.
+func processor(b *testing.B, w *testtool.Weaviate) time.Duration {
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano()+u.Stime.Nano()) + w.Processor()
 }

@@ -181,7 +181,7 @@ func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 // again is an object as it was read, with other tags.
 func (o object) again(collection, tenant string, tags []string) stored {
 	properties, size := map[string]any{propTags: tags}, objectBytes+20*len(tags)
-	for name, value := range o {
+	for name, value := range o.props {
 		if name == "_additional" || value == nil {
 			continue
 		}

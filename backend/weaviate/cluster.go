@@ -15,6 +15,8 @@ import (
 
 	client "github.com/weaviate/weaviate-go-client/v5/weaviate"
 	"github.com/weaviate/weaviate-go-client/v5/weaviate/fault"
+	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
+	"google.golang.org/grpc"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -36,8 +38,11 @@ type cluster struct {
 // node is one node of the cluster, as a client sees it.
 type node struct {
 	*client.Client
-	place int
-	away  atomic.Bool // its last call could not be made, or it could not answer
+	place    int
+	conn     *grpc.ClientConn  // for searches by gRPC; nil: they go by GraphQL
+	searcher pb.WeaviateClient // of conn
+	key      string
+	away     atomic.Bool // its last call could not be made, or it could not answer
 }
 
 const (
@@ -60,29 +65,53 @@ func newCluster(urls []string, o *Options) (*cluster, error) {
 		return nil, errors.New("weaviate: no address of a node was given")
 	}
 	for i, text := range urls {
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil || u.RawQuery != "" {
-			return nil, fmt.Errorf("weaviate: address %d: must be like http://host:8080", i+1)
-		}
-		headers := map[string]string{}
-		if o.APIKey != "" {
-			headers["Authorization"] = "Bearer " + o.APIKey
-		}
-		n, err := client.NewClient(client.Config{Scheme: u.Scheme, Host: u.Host, ConnectionClient: c.http, Headers: headers})
+		n, err := newNode(text, i, c.http, o)
 		if err != nil {
-			return nil, fmt.Errorf("weaviate: address %d cannot be used", i+1)
+			return nil, errors.Join(fmt.Errorf("weaviate: address %d: %w", i+1, err), c.close())
 		}
-		c.nodes = append(c.nodes, &node{Client: n, place: i})
+		c.nodes = append(c.nodes, n)
 	}
 	return c, nil
 }
 
+// newNode prepares calls of the node at an address.
+func newNode(text string, place int, to *http.Client, o *Options) (*node, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
+		return nil, errors.New("must be like http://host:8080 or http://host:8080?grpc=50051")
+	}
+	at, err := grpcAddress(u)
+	if err != nil {
+		return nil, err
+	}
+	headers := map[string]string{}
+	if o.APIKey != "" {
+		headers["Authorization"] = "Bearer " + o.APIKey
+	}
+	n := &node{place: place, key: o.APIKey}
+	if n.Client, err = client.NewClient(client.Config{Scheme: u.Scheme, Host: u.Host, ConnectionClient: to, Headers: headers}); err != nil {
+		return nil, errors.New("cannot be used")
+	}
+	if at != "" {
+		if n.conn, err = dialGRPC(at, u.Scheme == "https", o); err != nil {
+			return nil, errors.New("the one for gRPC cannot be used")
+		}
+		n.searcher = pb.NewWeaviateClient(n.conn)
+	}
+	return n, nil
+}
+
 // close lets connections go.
-func (c *cluster) close() error {
+func (c *cluster) close() (err error) {
 	if c.own {
 		c.http.CloseIdleConnections()
 	}
-	return nil
+	for _, n := range c.nodes {
+		if n.conn != nil {
+			err = errors.Join(err, n.conn.Close())
+		}
+	}
+	return err
 }
 
 // refusal is an answer that trying again does not change.

@@ -195,6 +195,21 @@ func readBag(text string, want map[string]bool, places bool) (bag, error) {
 	if places {
 		out.places = make(map[string][]spot, len(want))
 	}
+	var err error
+	out.length, err = eachTerm(text, func(term string, weight, field, pos int) {
+		if !want[term] {
+			return
+		}
+		out.tf[term] += weight
+		if places {
+			out.places[term] = append(out.places[term], spot{field, pos})
+		}
+	})
+	return out, err
+}
+
+// eachTerm calls f for each term of what bagOf wrote, and returns how many words count.
+func eachTerm(text string, f func(term string, weight, field, pos int)) (length int, err error) {
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		weight := 1
@@ -205,31 +220,25 @@ func readBag(text string, want map[string]bool, places bool) (bag, error) {
 		for token := range strings.FieldsSeq(line) {
 			step, term, ok := strings.Cut(token, ":")
 			if !ok {
-				return bag{}, fmt.Errorf("weaviate: the terms of an object cannot be read: %w", backend.ErrCorrupt)
+				return 0, fmt.Errorf("weaviate: the terms of an object cannot be read: %w", backend.ErrCorrupt)
 			}
 			if step == "" {
 				pos++
 			} else {
 				n, err := strconv.Atoi(step)
 				if err != nil {
-					return bag{}, fmt.Errorf("weaviate: the terms of an object cannot be read: %w", backend.ErrCorrupt)
+					return 0, fmt.Errorf("weaviate: the terms of an object cannot be read: %w", backend.ErrCorrupt)
 				}
 				pos += n
 			}
 			if term == "" || term[0] != stopSign {
-				out.length += weight
+				length += weight
 			}
-			if !want[term] {
-				continue
-			}
-			out.tf[term] += weight
-			if places {
-				out.places[term] = append(out.places[term], spot{number, pos})
-			}
+			f(term, weight, number, pos)
 		}
 		number++
 	}
-	return out, nil
+	return length, nil
 }
 
 func uuidOf(kind, name string) strfmt.UUID { return strfmt.UUID(idOf(kind, name)) }

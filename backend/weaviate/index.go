@@ -80,6 +80,7 @@ func (x *index) close() error {
 		return nil
 	}
 	x.closed = true
+	x.x.shelf.drop(x)
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
 	return x.x.schema.rest(ctx, x.uid)

@@ -148,7 +148,8 @@ const (
 	bagFields  = propChunk + " " + propSource + " " + propBag
 )
 
-// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits. Chunks that have one of the rarest terms are ranked by
+// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits. The terms of a partition of up to 2,000 chunks are read once, until
+// something is applied. In others, and with a filter, chunks that have one of the rarest terms are ranked by
 // all terms, until no chunk that has only the others can be among the best: no more than 10,000 chunks are. Only where more chunks have
 // the rarest term, or all that is required, the cluster chooses which these are, by a BM25 of its own.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
@@ -163,6 +164,16 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 	c, err := x.counts(ctx, query.space, query.names())
 	if err != nil || query.matches(c) == 0 {
 		return nil, err
+	}
+	if len(query.required) == 0 && len(q.Filter.All)+len(q.Filter.Not) == 0 {
+		p, err := x.whole(ctx, query.space, c.docs)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			hits := p.search(&query, c, q.Answer.Into)
+			return hits[:min(q.K, len(hits))], nil
+		}
 	}
 	for budget := max(fewMatches, 2*min(q.K, most)); ; budget *= 4 {
 		budget = min(budget, most)
@@ -212,15 +223,21 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 		if !q.holdsPhrases(&of) {
 			continue
 		}
-		chunk, err1 := o.number(propChunk)
-		source, err2 := o.number(propSource)
-		if err := errors.Join(err1, err2); err != nil {
+		hit, err := o.shelved()
+		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, backend.Hit{Chunk: chunk, Source: source, Score: float32(c.score(&of, q.terms))})
+		hits = append(hits, backend.Hit{Chunk: hit.chunk, Source: hit.source, Score: float32(c.score(&of, q.terms))})
 	}
 	sortHits(hits)
 	return hits, nil
+}
+
+// shelved reads which chunk an object is of.
+func (o object) shelved() (out shelved, err error) {
+	chunk, err1 := o.number(propChunk)
+	source, err2 := o.number(propSource)
+	return shelved{chunk: chunk, source: source}, errors.Join(err1, err2)
 }
 
 // holdsPhrases reports whether the terms of each phrase stand beside each other in one field.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-openapi/strfmt"
 	"github.com/weaviate/weaviate-go-client/v5/weaviate/filters"
+	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -135,24 +136,43 @@ func (a *ask) query() string {
 	return b.String()
 }
 
-// object is an object of an answer.
-type object map[string]any
+// object is an object of an answer, of GraphQL or of gRPC.
+type object struct {
+	props map[string]any
+	reply *pb.SearchResult
+}
+
+// value returns a property of an answer of gRPC, nil where there is none.
+func (o object) value(name string) *pb.Value {
+	return o.reply.GetProperties().GetNonRefProps().GetFields()[name]
+}
 
 func (o object) text(name string) string {
-	s, _ := o[name].(string)
+	if o.reply != nil {
+		return o.value(name).GetTextValue()
+	}
+	s, _ := o.props[name].(string)
 	return s
 }
 
 func (o object) number(name string) (int64, error) { return parseNumber(o.text(name)) }
 
-func (o object) additional(name string) (float64, bool) {
-	m, _ := o["_additional"].(map[string]any)
-	f, ok := m[name].(float64)
+// distance returns how far from the vector that was asked for an object is.
+func (o object) distance() (float64, bool) {
+	if o.reply != nil {
+		m := o.reply.GetMetadata()
+		return float64(m.GetDistance()), m.GetDistancePresent()
+	}
+	m, _ := o.props["_additional"].(map[string]any)
+	f, ok := m["distance"].(float64)
 	return f, ok
 }
 
 func (o object) texts(name string) (out []string) {
-	list, _ := o[name].([]any)
+	if o.reply != nil {
+		return o.value(name).GetListValue().GetTextValues().GetValues()
+	}
+	list, _ := o.props[name].([]any)
 	for _, x := range list {
 		if s, ok := x.(string); ok {
 			out = append(out, s)
@@ -162,13 +182,13 @@ func (o object) texts(name string) (out []string) {
 }
 
 func (o object) id() strfmt.UUID {
-	m, _ := o["_additional"].(map[string]any)
+	m, _ := o.props["_additional"].(map[string]any)
 	s, _ := m["id"].(string)
 	return strfmt.UUID(s)
 }
 
 func (o object) vector() []float32 {
-	m, _ := o["_additional"].(map[string]any)
+	m, _ := o.props["_additional"].(map[string]any)
 	list, _ := m["vector"].([]any)
 	out := make([]float32, len(list))
 	for i, x := range list {
@@ -178,45 +198,61 @@ func (o object) vector() []float32 {
 	return out
 }
 
-// get makes a search.
-func (c *cluster) get(ctx context.Context, r route, a ask) ([]object, error) {
-	var out []object
-	err := c.graph(ctx, "search", r, a.query(), func(data map[string]any) bool {
-		get, _ := data["Get"].(map[string]any)
-		list, ok := get[a.collection].([]any)
-		out = make([]object, 0, len(list))
-		for _, x := range list {
-			m, _ := x.(map[string]any)
-			out = append(out, m)
+// searchTimeout is how long a node may take for a search before another is asked.
+const searchTimeout = 10 * time.Second
+
+// get makes a search, by gRPC at nodes whose address says where.
+func (c *cluster) get(ctx context.Context, r route, a ask) (out []object, err error) {
+	m, query := a.message(), ""
+	err = c.search(ctx, "search", r, func(ctx context.Context, n *node) (err error) {
+		if m != nil && n.searcher != nil {
+			out, err = n.searchGRPC(ctx, m)
+			return err
 		}
-		return ok
+		if query == "" {
+			query = a.query()
+		}
+		return n.graph(ctx, query, func(data map[string]any) bool {
+			get, _ := data["Get"].(map[string]any)
+			list, ok := get[a.collection].([]any)
+			out = make([]object, 0, len(list))
+			for _, x := range list {
+				m, _ := x.(map[string]any)
+				out = append(out, object{props: m})
+			}
+			return ok
+		})
 	})
 	return out, err
 }
 
-// searchTimeout is how long a node may take for a search before another is asked.
-const searchTimeout = 10 * time.Second
-
 // graph makes a query of GraphQL; read reports whether it understood the answer.
 func (c *cluster) graph(ctx context.Context, what string, r route, query string, read func(data map[string]any) bool) error {
+	return c.search(ctx, what, r, func(ctx context.Context, n *node) error { return n.graph(ctx, query, read) })
+}
+
+// search makes a call that searches.
+func (c *cluster) search(ctx context.Context, what string, r route, f func(ctx context.Context, n *node) error) error {
 	if r.timeout == 0 {
 		r.timeout = searchTimeout
 	}
-	return c.call(ctx, what, r, func(ctx context.Context, n *node) error {
-		answer, err := n.GraphQL().Raw().WithQuery(query).Do(ctx)
-		if err != nil {
-			return err
-		}
-		if len(answer.Errors) > 0 {
-			return errAgain
-		}
-		data := make(map[string]any, len(answer.Data))
-		for k, v := range answer.Data {
-			data[k] = v
-		}
-		if !read(data) {
-			return errAgain
-		}
-		return nil
-	})
+	return c.call(ctx, what, r, f)
+}
+
+func (n *node) graph(ctx context.Context, query string, read func(data map[string]any) bool) error {
+	answer, err := n.GraphQL().Raw().WithQuery(query).Do(ctx)
+	if err != nil {
+		return err
+	}
+	if len(answer.Errors) > 0 {
+		return errAgain
+	}
+	data := make(map[string]any, len(answer.Data))
+	for k, v := range answer.Data {
+		data[k] = v
+	}
+	if !read(data) {
+		return errAgain
+	}
+	return nil
 }

@@ -24,6 +24,7 @@ type statistics struct {
 	turn  uint64 // how often all was forgotten
 	parts map[space]*counts
 	dims  map[string][]int // lengths of the vectors of lanes of partitions, where that was looked for
+	large map[space]bool   // partitions that were not small when they were last counted
 }
 
 // counts are statistics of a partition.
@@ -91,12 +92,27 @@ func (s *statistics) known(sp space, terms []string) (c counts, lacks []string, 
 	return c, lacks, false, s.turn
 }
 
+// wasLarge reports whether a partition was not small when it was last counted.
+func (s *statistics) wasLarge(sp space) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.large[sp]
+}
+
 // learn remembers what the cluster counted, if nothing was applied since.
 func (s *statistics) learn(sp space, c *counts, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn != turn {
 		return
+	}
+	if c.docs <= smallPartition {
+		delete(s.large, sp)
+	} else if !s.large[sp] {
+		if s.large == nil || len(s.large) >= maxKnown {
+			s.large = make(map[space]bool)
+		}
+		s.large[sp] = true
 	}
 	of := s.parts[sp]
 	if of == nil || len(of.df)+len(c.df) > maxKnown {
@@ -117,6 +133,24 @@ const countTerms = 64
 // counts returns the statistics of a partition for terms.
 func (x *index) counts(ctx context.Context, sp space, terms []string) (*counts, error) {
 	c, lacks, fresh, turn := x.stats.known(sp, terms)
+	if fresh && !x.stats.wasLarge(sp) {
+		if err := x.count(ctx, sp, nil, true, &c); err != nil {
+			return nil, err
+		}
+		fresh = false
+	}
+	if !fresh && len(lacks) > 0 {
+		p, err := x.whole(ctx, sp, c.docs)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			for _, t := range lacks {
+				c.df[t] = p.df(t)
+			}
+			lacks = nil
+		}
+	}
 	for fresh || len(lacks) > 0 {
 		some := lacks[:min(countTerms, len(lacks))]
 		lacks = lacks[len(some):]
@@ -207,12 +241,16 @@ func (c *counts) idf(term string) float64 {
 
 // score is BM25 of a chunk.
 func (c *counts) score(of *bag, terms []backend.WeightedTerm) float64 {
-	norm := k1 * (1 - b + b*float64(of.length)/max(c.average(), 1))
 	sum := 0.0
 	for _, t := range terms {
-		if tf := float64(of.tf[encodeTerm(t.Term)]); tf > 0 {
-			sum += float64(t.Weight) * c.idf(t.Term) * tf / (tf + norm)
+		if tf := of.tf[encodeTerm(t.Term)]; tf > 0 {
+			sum += float64(t.Weight) * c.idf(t.Term) * c.saturation(tf, of.length)
 		}
 	}
 	return sum
+}
+
+// saturation is what a frequency comes to in a chunk of a length.
+func (c *counts) saturation(tf, length int) float64 {
+	return float64(tf) / (float64(tf) + k1*(1-b+b*float64(length)/max(c.average(), 1)))
 }

@@ -85,7 +85,7 @@ func hitsOf(found []object, into []backend.Hit) ([]backend.Hit, error) {
 	for _, o := range found {
 		chunk, err1 := o.number(propChunk)
 		source, err2 := o.number(propSource)
-		distance, ok := o.additional("distance")
+		distance, ok := o.distance()
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}

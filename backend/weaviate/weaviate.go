@@ -68,14 +68,16 @@ type Indexers struct {
 	cluster *cluster
 	schema  *collections
 	batches *batches
+	shelf   *shelf
 	process string // tells this opening from those of other processes
 	open    openset.Set[*set]
 }
 
 var _ backend.Indexers = (*Indexers)(nil)
 
-// Open uses the cluster whose nodes answer at urls, such as http://node-1:8080: all of them, or those that are to be
-// asked. rest keeps what the cluster does not, and belongs to the Indexers: Close closes it. Collections are made when
+// Open uses the cluster whose nodes answer at urls, such as http://node-1:8080?grpc=50051: all of them, or those that are to be
+// asked. The parameter grpc is the port, or host and port, of the node's gRPC, which searches then go by; without it they go by GraphQL,
+// which costs client and node more. rest keeps what the cluster does not, and belongs to the Indexers: Close closes it. Collections are made when
 // they are absent.
 func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options) (*Indexers, error) {
 	var opts Options
@@ -94,7 +96,7 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 		return nil, errors.Join(err, c.close())
 	}
 	return &Indexers{
-		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), process: "p-" + opts.Process,
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), shelf: newShelf(), process: "p-" + opts.Process,
 	}, nil
 }
 

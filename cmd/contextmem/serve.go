@@ -66,7 +66,7 @@ end within --shutdown-timeout.`,
 	f.BoolVar(&s.noConsole, "no-console", false, "do not serve the console at /console")
 	f.StringVar(&s.store, "store", "", "database to keep everything in, such as postgres://user:password@host:5432/database: any number of servers may use it; indexes stay in the directory of --data. Empty: the directory keeps everything")
 	f.StringVar(&s.storeListen, "store-listen", "", "address that leads to the database of --store directly, where --store leads through a pooler: there the server hears of changes by others")
-	f.StringSliceVar(&s.index, "index", nil, "addresses of the nodes of a Weaviate cluster that searches by words and vectors, such as http://node-1:8080; goes with --store. Empty: every server has the whole index in the directory of --data")
+	f.StringSliceVar(&s.index, "index", nil, "addresses of the nodes of a Weaviate cluster that searches by words and vectors, such as http://node-1:8080?grpc=50051, or without the port of gRPC, and searches are slower; goes with --store. Empty: every server has the whole index in the directory of --data")
 	f.StringVar(&s.indexKey, "index-key", "", "API key of the cluster of --index")
 	f.StringVar(&s.backupDir, "backup-dir", "", "directory to which the console writes backups; empty: it makes none")
 	f.StringVar(&s.auditLog, "audit-log", "", "file to which a line of JSON is added for each write, with the key's id; - is standard error")

@@ -269,12 +269,31 @@ func (w *Weaviate) URL(i int) string {
 	return "http://127.0.0.1:" + strconv.Itoa(w.nodes[i].ports[portHTTP])
 }
 
-// URLs are where all nodes answer.
+// URLs are where all nodes answer, with the ports of their gRPC as package weaviate takes them.
 func (w *Weaviate) URLs() (out []string) {
-	for i := range w.nodes {
-		out = append(out, w.URL(i))
+	for i, n := range w.nodes {
+		out = append(out, w.URL(i)+"?grpc="+strconv.Itoa(n.ports[portGRPC]))
 	}
 	return out
+}
+
+// Processor is for how long the processors have worked for all nodes since they were started, to about 10 ms.
+func (w *Weaviate) Processor() (total time.Duration) {
+	for _, n := range w.nodes {
+		n.mu.Lock()
+		cmd := n.cmd
+		n.mu.Unlock()
+		if cmd == nil {
+			continue
+		}
+		data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // the name before may have anything
+		for i := 11; i <= 12 && i < len(fields); i++ {                            // user and system, in hundredths of a second
+			ticks, _ := strconv.Atoi(fields[i])
+			total += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return total
 }
 
 // Kill ends a node at once, as a crash of its machine would but for what the system had in memory.

@@ -1,0 +1,110 @@
+package weaviate
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// graphs counts queries of GraphQL.
+type graphs struct{ n atomic.Int64 }
+
+func (g *graphs) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/graphql") {
+		g.n.Add(1)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestSmallPartitionIsReadOnce: the terms of a small partition are read by the first search and again after a change, but not in between.
+func TestSmallPartitionIsReadOnce(t *testing.T) {
+	var seen graphs
+	x, set := openOn(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: &seen}})
+	feed := feedOf(30)
+	last := feed[len(feed)-1]
+	ask := func(text string) int {
+		hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: testPart, Text: text, K: 5000})
+		require.NoError(t, err)
+		return len(hits)
+	}
+	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
+	before := ask("lantern")
+	require.Positive(t, before)
+	reads := seen.n.Load()
+	requireTerms := func(docs int) {
+		_, n, _, err := set.Keywords().Terms(t.Context(), testPart, "number3 shelf5 nothing")
+		require.NoError(t, err)
+		assert.Equal(t, docs, n)
+	}
+	requireTerms(before)
+	assert.Positive(t, ask("number5 shelf6 lantern"))
+	assert.Zero(t, ask("nothing"))
+	assert.Equal(t, reads, seen.n.Load(), "nothing was asked for again")
+	requireLike(t, set, feed, "as the feed says")
+
+	require.NoError(t, set.Indexes()[0].Apply(t.Context(), []backend.Change{{Seq: last.Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1}}))
+	reads = seen.n.Load()
+	assert.Equal(t, before-3, ask("lantern"))
+	assert.Greater(t, seen.n.Load(), reads)
+	assert.Equal(t, 1, x.shelf.lru.Len())
+	require.NoError(t, set.Close())
+	assert.Zero(t, x.shelf.lru.Len())
+	assert.Zero(t, x.shelf.bytes, "nothing is left of a workspace that is closed")
+}
+
+// TestShelfIsBounded: what was used longest ago goes, and a partition that is larger than all may be is not kept.
+func TestShelfIsBounded(t *testing.T) {
+	s, of := newShelf(), &index{}
+	for _, sp := range []space{"a", "b", "c"} {
+		s.put(shelfKey{of, sp}, &partition{bytes: shelfBytes/2 - 1})
+		require.LessOrEqual(t, s.bytes, shelfBytes)
+	}
+	assert.Nil(t, s.get(shelfKey{of, "a"}, 0))
+	assert.NotNil(t, s.get(shelfKey{of, "c"}, 0))
+	assert.Nil(t, s.get(shelfKey{of, "c"}, 1), "as of an earlier turn")
+	s.put(shelfKey{of, "b"}, &partition{bytes: shelfBytes + 1})
+	assert.Nil(t, s.get(shelfKey{of, "b"}, 0))
+	assert.Zero(t, s.bytes)
+}
+
+// TestGRPCIsGraphQL: searches find the same either way.
+func TestGRPCIsGraphQL(t *testing.T) {
+	w, prefix, feed := sharedServer(t), prefixOf(t.Name()), feedOf(30)
+	x, set := openOn(t, prefix, w.URLs(), Options{})
+	require.NotNil(t, x.cluster.nodes[0].searcher)
+	_, other := openOn(t, prefix, []string{w.URL(0)}, Options{})
+	for _, s := range []backend.IndexSet{set, other} {
+		require.NoError(t, s.Indexes()[0].Apply(t.Context(), feed))
+		requireLike(t, s, feed, "as the feed says")
+	}
+	for _, q := range []backend.KeywordQuery{{Text: "lantern number5", Operator: backend.And}, {Text: `"lantern number5"`, Operator: backend.Phrase}} {
+		q.Part, q.K = testPart, most
+		got, want := must(t)(set.Keywords().SearchKeywords(t.Context(), q)), must(t)(other.Keywords().SearchKeywords(t.Context(), q))
+		require.NotEmpty(t, want)
+		assert.Equal(t, want, got)
+	}
+}
+
+func TestGRPCAddress(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://h:8080": "", "http://h:8080?grpc=50051": "h:50051", "http://h:8080?grpc=g:1": "g:1", "http://[::1]:8080?grpc=2": "[::1]:2",
+		"http://h:8080?grpc=": "-", "http://h:8080?x=1": "-", "http://h:8080?grpc=1&x=1": "-", "http://h:8080?grpc=1&grpc=2": "-", "http://h:8080?grpc=g:": "-",
+	} {
+		u, err := url.Parse(raw)
+		require.NoError(t, err)
+		got, err := grpcAddress(u)
+		if want == "-" {
+			require.Error(t, err, raw)
+			continue
+		}
+		require.NoError(t, err, raw)
+		assert.Equal(t, want, got)
+	}
+}
