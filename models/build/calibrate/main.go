@@ -3,11 +3,12 @@
 //	go run ./models/build/calibrate -dir models/multilingual-e5-small -query "query: " -document "passage: "
 //	go run ./models/build/calibrate -dir models/bge-small-en -query "Represent this sentence for searching relevant passages: " -cls
 //
-// The pairs are build/pairs.jsonl.gz in the model's folder. A line is {"query": ..., "document": ..., "group": language or kind of
+// The pairs are build/pairs.jsonl.gz in the model's folder, or the file of -pairs. A line is {"query": ..., "document": ..., "group": language or kind of
 // text, "topic": ...}.
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -36,6 +37,7 @@ func run(ctx context.Context, args []string) error {
 	dir := set.String("dir", ".", "folder of the model")
 	query := set.String("query", "", "what a question begins with")
 	passage := set.String("document", "", "what a document begins with")
+	of := set.String("pairs", "", "file of the pairs; default build/pairs.jsonl.gz in the folder of the model")
 	cls := set.Bool("cls", false, "the vector is that of the first token, not the mean")
 	if err := set.Parse(args); err != nil {
 		return err
@@ -43,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	if set.NArg() > 0 {
 		return fmt.Errorf("unknown argument %q", set.Arg(0))
 	}
-	pairs, err := read(filepath.Join(*dir, "build", "pairs.jsonl.gz"))
+	pairs, err := read(cmp.Or(*of, filepath.Join(*dir, "build", "pairs.jsonl.gz")))
 	if err != nil {
 		return err
 	}
