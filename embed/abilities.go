@@ -40,6 +40,14 @@ type Slow interface {
 	Slow() bool
 }
 
+// MemoryEmbedder is an Embedder that reads memories with another model than files and app content: what people say in passing is
+// another kind of text than what they write down.
+type MemoryEmbedder interface {
+	// Memories returns the Embedder of memories and of questions to them, the same one at every call, nil for the MemoryEmbedder
+	// itself. It has the same Dim and no Memories of its own; Model of the MemoryEmbedder changes with either.
+	Memories() Embedder
+}
+
 // MemoryQuerier is an Embedder that looks for memories with another vector than for knowledge: what answers a question about a person
 // was said in passing, and mostly long before it was asked.
 type MemoryQuerier interface {

@@ -54,7 +54,8 @@ type Embedder struct {
 	languages    []string
 	model        string
 	calibration  Calibration
-	memories     *turn // nil: as other questions
+	memories     *turn     // nil: as other questions
+	ofMemories   *Embedder // nil: itself
 }
 
 // part is a member with what is needed to take its mean vectors off.

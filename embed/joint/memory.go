@@ -2,9 +2,13 @@ package joint
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
+
+	"github.com/contextmem/contextmem/embed"
 )
 
 // turn makes of the vector of a question the one by which memories are looked for: q + to * (from * q).
@@ -13,6 +17,27 @@ type turn struct {
 }
 
 const mostRank = 1024
+
+// WithMemoriesOf returns the embedder with another one for memories and questions to them: see embed.MemoryEmbedder. It has the same
+// Dim and keeps its own weights of WithMemories. The error says that it has not.
+func (e *Embedder) WithMemoriesOf(m *Embedder) (*Embedder, error) {
+	if m == nil || m.Dim() != e.Dim() {
+		return nil, errors.New("joint: an embedder of memories has the dimensions of that of other texts")
+	}
+	id := fnv.New32a()
+	fmt.Fprint(id, e.model, "\x00", m.model)
+	out := *e
+	out.model, out.ofMemories = fmt.Sprintf("joint/%08x", id.Sum32()), m
+	return &out, nil
+}
+
+// Memories returns the embedder of memories, nil for itself.
+func (e *Embedder) Memories() embed.Embedder {
+	if e.ofMemories == nil {
+		return nil // not a nil *Embedder in an interface
+	}
+	return e.ofMemories
+}
 
 // WithMemories returns the embedder with weights, learnt of conversations, that turn the vector of a question towards what people
 // say of themselves: see embed.MemoryQuerier. Vectors of documents stay the same, and so does Model. The weights are little-endian: the rank r as a 32-bit number, then in 32-bit floats

@@ -66,9 +66,9 @@ func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
 	read := 0
 	for _, j := range jobs {
 		for i := range j.prep.chunks {
-			u.add(j.reading(i), &j.prep.chunks[i].Vector)
+			u.add(j.Part.Class, j.reading(i), &j.prep.chunks[i].Vector)
 			read += len(j.prep.chunks[i].Text)
-			if len(u.texts) < maxEmbedTexts {
+			if u.count() < maxEmbedTexts {
 				continue
 			}
 			if err := u.embed(ctx, e); err != nil {

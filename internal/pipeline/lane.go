@@ -49,10 +49,10 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 		}
 		vectors := make([][]float32, len(chunks))
 		for i := range read {
-			u.add(read[i], &vectors[i])
+			u.add(src.Part.Class, read[i], &vectors[i])
 		}
 		batch = append(batch, backend.LaneVectors{Source: src.Version(), Vectors: vectors})
-		if len(u.texts) >= maxEmbedTexts {
+		if u.count() >= maxEmbedTexts {
 			if err := flush(); err != nil {
 				return stored, err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/internal/item"
 )
 
@@ -246,10 +247,44 @@ func lengthOf(v []float32) float64 {
 	return math.Sqrt(square)
 }
 
-// unembedded are texts on their way to the embedder, each with the vector that it is for.
-type unembedded struct {
+// unembedded are texts on their way to the embedder: those of memories, and others.
+type unembedded struct{ memories, others waiting }
+
+// waiting are texts, each with the vector that it is for.
+type waiting struct {
 	texts []string
 	to    []target
+}
+
+func (u *unembedded) add(class backend.Class, r reading, vector *[]float32) {
+	if class == backend.Memory {
+		u.memories.add(r, vector)
+		return
+	}
+	u.others.add(r, vector)
+}
+
+// count is how many texts wait.
+func (u *unembedded) count() int { return len(u.memories.texts) + len(u.others.texts) }
+
+// embed sets the vectors of all that was added.
+func (u *unembedded) embed(ctx context.Context, e Embedder) error {
+	if len(u.memories.texts) > 0 {
+		if err := u.memories.embed(ctx, ForMemories(e)); err != nil {
+			return err
+		}
+	}
+	return u.others.embed(ctx, e)
+}
+
+// ForMemories returns the embedder that reads memories where e is the one of all texts.
+func ForMemories(e Embedder) Embedder {
+	if x, ok := e.(embed.MemoryEmbedder); ok {
+		if m := x.Memories(); m != nil {
+			return m
+		}
+	}
+	return e
 }
 
 // target is a vector, and the share of a text in it.
@@ -260,7 +295,7 @@ type target struct {
 	last   bool    // of those that are summed up
 }
 
-func (u *unembedded) add(r reading, vector *[]float32) {
+func (u *waiting) add(r reading, vector *[]float32) {
 	switch len(r.texts) {
 	case 0:
 		return
@@ -274,8 +309,7 @@ func (u *unembedded) add(r reading, vector *[]float32) {
 	}
 }
 
-// embed sets the vectors of all that was added.
-func (u *unembedded) embed(ctx context.Context, e Embedder) error {
+func (u *waiting) embed(ctx context.Context, e Embedder) error {
 	texts, to := u.texts, u.to
 	u.texts, u.to = nil, nil // the embedder may keep what it got
 	return embedTexts(ctx, e, texts, func(i int, v []float32) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/lexical"
 )
@@ -16,7 +17,8 @@ type Question struct {
 	cues language.Cues
 
 	embedder Embedder
-	read     bool // vec is there from the start
+	memories *Question // the same for Engine.Memories
+	read     bool      // vec is there from the start
 	embedded sync.Once
 	vec      []float32
 	room     []float32 // of the vector that was read last
@@ -50,6 +52,9 @@ func (a *Question) Forget() { *a = Question{room: a.room} }
 
 func (e *Engine) ask(a *Question, text string, cues language.Cues) {
 	*a = Question{text: text, embedder: e.Embedder, coverage: 1, cues: cues, room: a.room}
+	if e.Memories != nil {
+		a.memories = &Question{text: text, embedder: e.Memories.Embedder}
+	}
 	if e.Fast != nil {
 		a.fast = new(Question)
 		e.Fast.ask(a.fast, text, cues)
@@ -67,8 +72,10 @@ func (e *Engine) ask(a *Question, text string, cues language.Cues) {
 // Cues are what the words of the question say; nobody may change them.
 func (a *Question) Cues() *language.Cues { return &a.cues }
 
-// Vector returns the vector of the question, which nobody may change. Its error is that of the first call.
-func (a *Question) Vector(ctx context.Context) ([]float32, error) { return a.embed(ctx) }
+// Vector returns the vector by which memories are asked, as the embedder gives it, which nobody may change. Its error is that of the first call.
+func (a *Question) Vector(ctx context.Context) ([]float32, error) {
+	return a.of(backend.Memory).embed(ctx)
+}
 
 // words returns the words of the question in lower case.
 func (a *Question) words() []string {
@@ -103,6 +110,14 @@ func (a *Question) manner() float64 {
 		return foreignKeyword * stemKeyword
 	}
 	return foreignKeyword
+}
+
+// of returns what is asked of partitions of a class: its vector is by the embedder of these.
+func (a *Question) of(class backend.Class) *Question {
+	if a.memories != nil && class == backend.Memory {
+		return a.memories
+	}
+	return a
 }
 
 // embed returns the vector of the question, the error being that of the first call.

@@ -49,6 +49,8 @@ type Engine struct {
 	Fast *Engine
 	// Refines reports whether the engine has, or had, a fast one beside it: parts tell which of the two scored a chunk.
 	Refines bool
+	// Memories is the engine over the embedder that reads memories; nil: the same reads them.
+	Memories *Engine
 	// Unrelated is set for an embedder whose scores are calibrated; the strengths are then the package's own.
 	Unrelated *Spread
 }
@@ -194,6 +196,7 @@ func (a *Answer) Release() {
 
 // Search ranks the partition for the question. The caller releases the answer.
 func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, error) {
+	e = e.Of(req.Part.Class)
 	a, err := e.search(ctx, sp, req)
 	if err != nil || e.Fast == nil || !a.work.bare() {
 		return a, err
@@ -206,6 +209,24 @@ func (e *Engine) Search(ctx context.Context, sp Space, req Request) (*Answer, er
 		a.work.stages = append(stages, a.work.stages...)
 	}
 	return a, err
+}
+
+// Of returns the engine that ranks partitions of a class.
+func (e *Engine) Of(class backend.Class) *Engine {
+	if e.Memories != nil && class == backend.Memory {
+		return e.Memories
+	}
+	return e
+}
+
+// Over returns the engine with the vectors of another one where a chunk lacks its own.
+func (e *Engine) Over(fast *Engine) *Engine {
+	out := *e
+	out.Fast, out.Refines = fast, true
+	if e.Memories != nil {
+		out.Memories = e.Memories.Over(fast)
+	}
+	return &out
 }
 
 // search is Search with the vectors of the engine, and those of the fast one where a chunk lacks them.
@@ -332,7 +353,7 @@ func (q *work) embed() (err error) {
 	if !q.asked.read {
 		defer q.lap("embed")
 	}
-	if q.qvec, err = q.asked.embed(q.ctx); err != nil {
+	if q.qvec, err = q.asked.of(q.req.Part.Class).embed(q.ctx); err != nil {
 		if q.ctx.Err() != nil || q.w == 1 && q.Fast == nil {
 			return err
 		}

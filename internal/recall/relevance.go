@@ -33,7 +33,7 @@ func (r *run) relevance(h *Hit) float64 {
 	if p.RawDense == 0 {
 		return 0
 	}
-	at := r.Ranker.Unrelated
+	at := r.Ranker.Of(h.Row.Src.Part.Class).Unrelated
 	if at == nil || r.Ranker.Fast != nil && !p.Refined {
 		return logistic(plainSlope * (p.RawDense - plainHalf))
 	}

@@ -257,7 +257,7 @@ func (s *succession) vector() []float32 {
 // superseded, more what still holds. It is about a standard deviation of the scores of unrelated texts, chosen on
 // conversations with labels.
 func (s *succession) slack() float64 {
-	if at := s.Ranker.Unrelated; at != nil {
+	if at := s.Ranker.Of(backend.Memory).Unrelated; at != nil {
 		return at.Std
 	}
 	return plainSlack

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -17,7 +18,7 @@ func (c changes) Compare(ctx context.Context, sp *workspace.Space, v *workspace.
 		lane = v.RefinedLane
 	}
 	return c.Engine.Compare(ctx, &change.Space{Store: sp.Store, Vectors: sp.Workspace.Vectors(), Keywords: sp.Workspace.Keywords(),
-		Graph: sp.Workspace.Graph(), Embedder: m.Embedder, Model: m.Identity.Model, Lane: lane}, nums)
+		Graph: sp.Workspace.Graph(), Embedder: pipeline.ForMemories(m.Embedder), Model: m.Identity.Model, Lane: lane}, nums)
 }
 
 // newComparer returns the errand that compares memories with what was said before them.

@@ -47,13 +47,12 @@ func (e *Engine) newModels() (m models) {
 	if m.Slow == 0 {
 		return m
 	}
-	ranker := *m.recallers[m.Slow].Ranker
-	ranker.Refines, m.recallers[m.Slow].Ranker = true, &ranker
+	m.recallers[m.Slow].Ranker = m.recallers[m.Slow].Ranker.Over(nil)
 	m.refined = make([][]*recall.Engine, len(m.Models))
 	for i, base := range m.recallers {
 		for _, over := range m.recallers {
-			both, ranker := *over, *over.Ranker
-			ranker.Fast, ranker.Refines, both.Ranker = base.Ranker, true, &ranker
+			both := *over
+			both.Ranker = over.Ranker.Over(base.Ranker)
 			m.refined[i] = append(m.refined[i], &both)
 		}
 	}
@@ -76,6 +75,12 @@ func (c *call) chooseVectors() {
 
 // recaller returns the recall engine for what an embedder can do.
 func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
+	return &recall.Engine{Ranker: ranker(of), Model: of.Model(), Reranker: e.Reranker, Judge: e.Judge, Budget: e.Budget, Boosts: e.Boosts,
+		UserKey: extract.Key(intake.DefaultUserName), Logger: e.Logger}
+}
+
+// ranker returns what ranks by the vectors of an embedder.
+func ranker(of embed.Embedder) *rank.Engine {
 	r := &rank.Engine{Embedder: of, MemoryStrength: rank.DefaultAlpha, KnowledgeStrength: rank.DefaultAlpha}
 	if c, ok := of.(embed.Covering); ok {
 		r.Coverage = c.Coverage
@@ -95,8 +100,12 @@ func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
 	if c, ok := of.(embed.Calibrated); ok {
 		r.Unrelated = unrelated(c.Calibration())
 	}
-	return &recall.Engine{Ranker: r, Model: of.Model(), Reranker: e.Reranker, Judge: e.Judge, Budget: e.Budget, Boosts: e.Boosts,
-		UserKey: extract.Key(intake.DefaultUserName), Logger: e.Logger}
+	if x, ok := of.(embed.MemoryEmbedder); ok {
+		if m := x.Memories(); m != nil {
+			r.Memories = ranker(m)
+		}
+	}
+	return r
 }
 
 // unrelated returns how the scores of texts lie that have nothing to do with each other, nil for no calibration. The mean
