@@ -4,6 +4,7 @@ go 1.26.0
 
 replace (
 	github.com/contextmem/contextmem => ..
+	github.com/contextmem/contextmem/models/bge-memory-en => ../models/bge-memory-en
 	github.com/contextmem/contextmem/models/bge-small-en => ../models/bge-small-en
 	github.com/contextmem/contextmem/models/change-multilingual => ../models/change-multilingual
 	github.com/contextmem/contextmem/models/e5-bge => ../models/e5-bge
@@ -13,6 +14,7 @@ replace (
 
 require (
 	github.com/contextmem/contextmem v0.0.0
+	github.com/contextmem/contextmem/models/bge-memory-en v0.0.0 // indirect
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0
 	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/e5-bge v0.0.0

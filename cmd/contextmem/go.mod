@@ -8,6 +8,7 @@ replace (
 	github.com/contextmem/contextmem/backend/sqlite/purego => ../../backend/sqlite/purego
 	github.com/contextmem/contextmem/backend/weaviate => ../../backend/weaviate
 	github.com/contextmem/contextmem/connector/imap => ../../connector/imap
+	github.com/contextmem/contextmem/models/bge-memory-en => ../../models/bge-memory-en
 	github.com/contextmem/contextmem/models/bge-small-en => ../../models/bge-small-en
 	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
 	github.com/contextmem/contextmem/models/e5-bge => ../../models/e5-bge
@@ -66,6 +67,7 @@ require (
 	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect
 	github.com/contextmem/contextmem/adapters/openaiproxy v0.0.0-00010101000000-000000000000
+	github.com/contextmem/contextmem/models/bge-memory-en v0.0.0 // indirect
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/emersion/go-imap/v2 v2.0.0-beta.8 // indirect

@@ -1,6 +1,7 @@
-// Package both is multilingual-e5-small with bge-small-en-v1.5 beside it: texts in any of about a hundred languages are
-// embedded by the first, English ones by both, whose opinions are added up. Of English questions it finds more than either
-// model alone; other languages have what the first model gives. 768 dimensions; the weights are those of the two packages.
+// Package both is multilingual-e5-small with a model for English beside it, as one embedder: texts in any of about a hundred languages are
+// embedded by the first, English ones by both, whose opinions are added up. Beside files and app content stands
+// bge-small-en-v1.5, beside memories bge-memory-en, the same trained further on what people tell an assistant. Of English
+// questions they find more than any model alone; other languages have what the first model gives. 768 dimensions; the weights are those of the three packages.
 //
 //	model, err := both.New()
 //	if err != nil {
@@ -17,6 +18,7 @@ import (
 
 	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/embed/joint"
+	bgememory "github.com/contextmem/contextmem/models/bge-memory-en"
 	bge "github.com/contextmem/contextmem/models/bge-small-en"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
 )
@@ -28,7 +30,7 @@ func init() {
 			return nil, err
 		}
 		return e, nil
-	}, "multilingual-e5-small", "bge-small-en-v1.5")
+	}, "multilingual-e5-small", "bge-small-en-v1.5", "bge-memory-en")
 }
 
 var shared = sync.OnceValues(func() (*joint.Embedder, error) {
@@ -40,11 +42,22 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+	told, err := bgememory.New()
+	if err != nil {
+		return nil, err
+	}
 	e, err := joint.New(base, beside, "en")
 	if err != nil {
 		return nil, err
 	}
-	return e.WithMemories(memories)
+	m, err := joint.New(base, told, "en")
+	if err != nil {
+		return nil, err
+	}
+	if m, err = m.WithMemories(memories); err != nil {
+		return nil, err
+	}
+	return e.WithMemoriesOf(m)
 })
 
 // memories turn questions towards what people say of themselves; README.md has their origin.
@@ -52,6 +65,6 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 //go:embed memories.f32
 var memories []byte
 
-// New returns the embedder, the same one at every call. Its memory is that of the two models, about 50 MB beyond the mapped
-// weights, and is needed once in a process; that of the second comes with the first English text.
+// New returns the embedder, the same one at every call. Its memory is that of the three models, about 75 MB beyond the mapped
+// weights, and is needed once in a process; that of the English ones comes with the first English text that they read.
 func New() (*joint.Embedder, error) { return shared() }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/embed/joint"
 	both "github.com/contextmem/contextmem/models/e5-bge"
 )
 
@@ -15,7 +16,7 @@ func TestModel(t *testing.T) {
 	e, err := both.New()
 	require.NoError(t, err)
 	assert.Equal(t, 768, e.Dim())
-	assert.Equal(t, "joint/13e118b7", e.Model(), "another identity makes stored vectors useless")
+	assert.Equal(t, "joint/13024895", e.Model(), "another identity makes stored vectors useless")
 	d, err := embed.Default()
 	require.NoError(t, err, "its members are no defaults beside it")
 	assert.Same(t, e, d)
@@ -61,8 +62,12 @@ func TestQuestionsFindTheirAnswers(t *testing.T) {
 // TestMemories asks for what somebody told in passing: turned towards what people say of themselves, a question comes nearer to it.
 func TestMemories(t *testing.T) {
 	t.Parallel()
-	e, err := both.New()
+	all, err := both.New()
 	require.NoError(t, err)
+	e, ok := all.Memories().(*joint.Embedder)
+	require.True(t, ok)
+	assert.Equal(t, all.Dim(), e.Dim())
+	assert.Nil(t, e.Memories())
 	gained := 0
 	asked := map[string][2]string{ // what tells it, and what only has the words
 		"which town am I living in at the moment?": {"first night in the new place and the seagulls are unreal, nobody warned me about brighton seagulls", "which town hall is that in the picture?"},

@@ -4,12 +4,14 @@ go 1.26.0
 
 replace (
 	github.com/contextmem/contextmem => ../..
+	github.com/contextmem/contextmem/models/bge-memory-en => ../bge-memory-en
 	github.com/contextmem/contextmem/models/bge-small-en => ../bge-small-en
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../multilingual-e5-small
 )
 
 require (
 	github.com/contextmem/contextmem v0.0.0
+	github.com/contextmem/contextmem/models/bge-memory-en v0.0.0
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0
 	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0
 	github.com/stretchr/testify v1.12.1

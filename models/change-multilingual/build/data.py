@@ -2,16 +2,19 @@
 
 A pair is (head, text a, text b, label, group): for REPLACES the earlier and the later statement, for ANSWERS the question and the passage.
 """
-import collections, glob, gzip, json, os, random, re
+import collections, glob, gzip, json, os, pathlib, random, re, sys
 
 from encoder import ANSWERS, REPLACES
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "build"))
+import conversations  # noqa: E402
 
 CUT = re.compile(r"(?<=[.!?…。！？؟।])[\s]+|(?<=[。！？])|\n+|;\s+")
 
 
 def load(folder, extra=()):
     matters = [json.loads(l) for f in sorted(glob.glob(os.path.join(folder, "matters.*.jsonl"))) + sorted(extra) for l in open(f, encoding="utf8") if l.strip()]
-    return matters, [json.load(open(f, encoding="utf8")) for f in sorted(glob.glob(os.path.join(folder, "personas", "*.json")))]
+    return matters, [json.load(open(f, encoding="utf8")) for f in sorted(glob.glob(os.path.join(folder, "personas", "*.json")))] + conversations.load()
 
 
 def clauses(text):

@@ -34,7 +34,7 @@ def collect(matters, personas):
         by.setdefault(m["lang"], []).append(m)
     for p in personas:
         for x in memories(p)[0]:
-            texts |= {t for t in (x["user"], x["both"], *clauses(x["user"])) if t}
+            texts |= {t for t in (x["user"], x["both"], *clauses(x["user"] or x["both"])) if t}
         texts |= {q["text"] for q in p["queries"]}
     for line in gzip.open(E5 / "build" / "pairs.jsonl.gz", "rt", encoding="utf8"):
         x = json.loads(line)

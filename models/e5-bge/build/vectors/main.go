@@ -1,4 +1,4 @@
-// Command vectors writes the vectors of texts for memories.py: it reads {"questions":[...],"statements":[...]} from its input and
+// Command vectors writes the vectors of texts, as memories, for memories.py: it reads {"questions":[...],"statements":[...]} from its input and
 // writes [questions + statements, 768] little-endian 32-bit floats.
 package main
 
@@ -34,10 +34,11 @@ func run(r io.Reader, w io.Writer) error {
 	if err := json.NewDecoder(r).Decode(&texts); err != nil {
 		return err
 	}
-	e, err := both.New()
+	all, err := both.New()
 	if err != nil {
 		return err
 	}
+	e := all.Memories()
 	ctx := context.Background()
 	for _, q := range texts.Questions {
 		v, err := e.EmbedQuery(ctx, q)
