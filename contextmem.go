@@ -148,7 +148,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	if err != nil {
 		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
 	}
-	s.profiles = &profile.Engine{Slots: slots, Summarizer: o.Summarizer, Logger: o.Logger}
+	s.profiles = &profile.Engine{Slots: slots, Embedder: s.embedder, Summarizer: o.Summarizer, Logger: o.Logger}
 	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
 		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Forget: o.Forgetting, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,

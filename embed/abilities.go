@@ -55,3 +55,10 @@ type MemoryQuerier interface {
 	// change. It must cost next to nothing.
 	MemoryQuery(query []float32) []float32
 }
+
+// SlotReader is an Embedder that learnt what matters questions are about, by the names of standard slots: see facts.Slot.
+type SlotReader interface {
+	// QuestionSlot returns the slot that a question asks about, given its [Dim]float32 vector by EmbedQuery, "" for none of those that it knows, and
+	// the probability in [0,1] that this is right. It must cost next to nothing.
+	QuestionSlot(query []float32) (name string, probability float64)
+}

@@ -56,6 +56,7 @@ type Embedder struct {
 	calibration  Calibration
 	memories     *turn     // nil: as other questions
 	ofMemories   *Embedder // nil: itself
+	slots        *head     // nil: none is known
 }
 
 // part is a member with what is needed to take its mean vectors off.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/embed"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
@@ -35,6 +36,7 @@ const DefaultSubject = "User"
 // Engine answers. It is safe for concurrent use.
 type Engine struct {
 	Slots      *slot.Taxonomy
+	Embedder   embed.Embedder   // may know slots of questions
 	Summarizer facts.Summarizer // nil: summaries are of the sources' own sentences
 	Logger     *slog.Logger
 	orders     orders
@@ -88,7 +90,9 @@ func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r fact
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "History", "excludes upcoming")
 	}
 	if r.Slot == "" && r.Question != "" {
-		r.Slot, _ = e.Slots.OfQuestion(r.Question)
+		if r.Slot, _, err = e.Slots.Asked(ctx, e.Embedder, r.Question); err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
 	}
 	page := &facts.Page{Facts: []facts.Fact{}, Slot: r.Slot}
 	q := backend.RelationQuery{Part: a.part, AsOf: r.AsOf, KnownAt: r.KnownAt, AllTime: r.History, After: r.Cursor, Limit: batch}

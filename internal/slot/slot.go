@@ -37,7 +37,8 @@ type Taxonomy struct {
 	inverse    map[string]int
 	objects    map[string]int
 	prefixes   []ask
-	asks       []ask // the longer first
+	asks       []ask           // the longer first
+	own        map[string]bool // names of slots that callers added or added to
 }
 
 // ask is a text with the slot that it stands for.
@@ -71,7 +72,7 @@ func list(col string) (out []string) {
 
 // New returns the taxonomy with more slots. A slot with the name of a standard one adds to it; others come behind. The error names what is wrong with which.
 func New(more []facts.Slot) (*Taxonomy, error) {
-	t := &Taxonomy{slots: slices.Clone(standard()), predicates: map[string]int{}, inverse: map[string]int{}, objects: map[string]int{}}
+	t := &Taxonomy{slots: slices.Clone(standard()), predicates: map[string]int{}, inverse: map[string]int{}, objects: map[string]int{}, own: map[string]bool{}}
 	for i, s := range more {
 		switch {
 		case s.Name == "" || strings.ContainsFunc(s.Name, func(r rune) bool { return !(r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }):
@@ -79,6 +80,7 @@ func New(more []facts.Slot) (*Taxonomy, error) {
 		case s.Card != "" && s.Card != facts.One && s.Card != facts.Many && s.Card != facts.History:
 			return nil, fmt.Errorf("Slots[%d].Card: must be one, many or history", i)
 		}
+		t.own[s.Name] = true
 		if at := t.find(s.Name); at >= 0 {
 			old := &t.slots[at]
 			*old = facts.Slot{Name: s.Name, Card: old.Card, Predicates: both(s.Predicates, old.Predicates), Inverse: both(s.Inverse, old.Inverse), Objects: both(s.Objects, old.Objects),

@@ -57,13 +57,21 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	if m, err = m.WithMemories(memories); err != nil {
 		return nil, err
 	}
-	return e.WithMemoriesOf(m)
+	if e, err = e.WithMemoriesOf(m); err != nil {
+		return nil, err
+	}
+	return e.WithSlots(slots)
 })
 
 // memories turn questions towards what people say of themselves; README.md has their origin.
 //
 //go:embed memories.f32
 var memories []byte
+
+// slots are weights of a head that tells what questions are about; README.md has their origin.
+//
+//go:embed slots.f16
+var slots []byte
 
 // New returns the embedder, the same one at every call. Its memory is that of the three models, about 75 MB beyond the mapped
 // weights, and is needed once in a process; that of the English ones comes with the first English text that they read.

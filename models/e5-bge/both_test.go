@@ -97,3 +97,27 @@ func gap(q []float32, d [][]float32) (sum float64) {
 	}
 	return sum
 }
+
+// TestSlots asks in some languages what matters questions are about.
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	e, err := both.New()
+	require.NoError(t, err)
+	for question, want := range map[string]string{
+		"Where do I live?": "home", "What do they pay me?": "salary", "What pills do I swallow in the morning?": "medication", "Am I allergic to anything?": "allergy",
+		"Who do I work for?": "employer", "Wie heißt meine Katze?": "pet", "¿Qué coche tengo ahora?": "car",
+		"What is the capital of Norway?": "", "How do I boil an egg?": "",
+	} {
+		t.Run(question, func(t *testing.T) {
+			v, err := e.EmbedQuery(t.Context(), question)
+			require.NoError(t, err)
+			name, p := e.QuestionSlot(v)
+			if want == "" {
+				assert.True(t, name == "" || p < .5, "%s %v", name, p)
+				return
+			}
+			assert.Equal(t, want, name)
+			assert.GreaterOrEqual(t, p, .5)
+		})
+	}
+}
