@@ -101,6 +101,7 @@ func (a *ask) message() *pb.SearchRequest {
 		return nil
 	}
 	out := &pb.SearchRequest{
+		//lint:ignore SA1019 without them the server answers in the forms of older releases
 		Collection: a.collection, Tenant: a.tenant, Limit: uint32(min(a.limit, most)), Uses_123Api: true, Uses_125Api: true, Uses_127Api: true,
 		Properties: &pb.PropertiesRequest{NonRefProperties: strings.Fields(props)},
 		Metadata:   &pb.MetadataRequest{Distance: more != ""},

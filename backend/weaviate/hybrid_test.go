@@ -79,6 +79,7 @@ func hybrid(b *testing.B, n int) {
 	byGRPC := func(ctx context.Context, question string) {
 		v, err := e.EmbedQuery(ctx, question)
 		require.NoError(b, err)
+		//lint:ignore SA1019 as the recall asks
 		reply, err := node.searcher.Search(ctx, &pb.SearchRequest{Collection: class, Tenant: "own", Limit: 10, Uses_123Api: true, Uses_125Api: true, Uses_127Api: true,
 			Properties: &pb.PropertiesRequest{NonRefProperties: []string{"text"}}, Metadata: &pb.MetadataRequest{Score: true},
 			HybridSearch: &pb.Hybrid{Query: question, Alpha: .75, Vectors: []*pb.Vectors{{VectorBytes: bytesOf(v), Type: pb.Vectors_VECTOR_TYPE_SINGLE_FP32}}}})

@@ -89,10 +89,10 @@ func TestUnembedded(t *testing.T) {
 	t.Parallel()
 	var u unembedded
 	var plain, none, both, opposite []float32
-	u.add(plainReading("kkq"), &plain)
-	u.add(plainReading(""), &none)
-	u.add(reading{[]string{"kkkk", "qqqq"}, []float32{.5, .5}}, &both)
-	u.add(reading{[]string{"", ""}, []float32{.5, .5}}, &opposite)
+	u.add(backend.Knowledge, plainReading("kkq"), &plain)
+	u.add(backend.Knowledge, plainReading(""), &none)
+	u.add(backend.Knowledge, reading{[]string{"kkkk", "qqqq"}, []float32{.5, .5}}, &both)
+	u.add(backend.Knowledge, reading{[]string{"", ""}, []float32{.5, .5}}, &opposite)
 	e := new(lettered)
 	require.NoError(t, u.embed(t.Context(), e))
 	assert.Equal(t, 1, e.calls)
@@ -100,5 +100,5 @@ func TestUnembedded(t *testing.T) {
 	assert.Nil(t, none)
 	assert.InDeltaSlice(t, []float32{2.828427, 2.828427}, both, 1e-5)
 	assert.Equal(t, []float32{0, 0}, opposite)
-	assert.Empty(t, u.texts)
+	assert.Zero(t, u.count())
 }

@@ -98,8 +98,20 @@ const (
 )
 
 // StartWeaviate starts a cluster of some nodes that keeps its data below dir, and returns when all are ready. bin is the program.
-// The caller stops it.
-func StartWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
+// It tries again with other ports where another program took one meanwhile. The caller stops it.
+func StartWeaviate(bin, dir string, nodes int) (w *Weaviate, err error) {
+	for range 3 {
+		if w, err = startWeaviate(bin, dir, nodes); err == nil || !strings.Contains(err.Error(), "address already in use") {
+			return w, err
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, err
+		}
+	}
+	return w, err
+}
+
+func startWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
 	w := &Weaviate{bin: bin, dir: dir}
 	for i := range nodes {
 		n := &weaviateNode{name: fmt.Sprintf("node%d", i+1)}
