@@ -75,7 +75,7 @@ type engineFlags struct {
 var providerNames = []string{"feed", "github", "imap", "notion", "slack"}
 
 func (e *engineFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&e.embedder, "embedder", "e5-bge", "e5-bge (multilingual-e5-small, with bge-small-en beside it for English), e5 (the first alone), static (static-en-128), openai (a server, see --embedder-url) or the directory of a Hugging Face encoder")
+	f.StringVar(&e.embedder, "embedder", "e5-bge", "e5-bge (multilingual-e5-small, with an English model beside it), e5 (the first alone), static (static-en-128), openai (a server, see --embedder-url) or the directory of a Hugging Face encoder")
 	f.StringVar(&e.embedderURL, "embedder-url", "", "address of an embeddings server in front of /embeddings, such as http://localhost:11434/v1")
 	f.StringVar(&e.embedderKey, "embedder-key", "", "key of that server")
 	f.StringVar(&e.embedderModel, "embedder-model", "", "model of that server")
