@@ -131,7 +131,7 @@ func (p *Postgres) Start() error {
 		return err
 	}
 	p.cmd, p.exited = cmd, exited
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		ready := p.command("pg_isready", "-q", "-h", p.Dir)
 		if ready.Run() == nil {
 			return nil
