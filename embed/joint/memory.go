@@ -18,8 +18,8 @@ type turn struct {
 
 const mostRank = 1024
 
-// WithMemoriesOf returns the embedder with another one for memories and questions to them: see embed.MemoryEmbedder. It has the same
-// Dim and keeps its own weights of WithMemories. The error says that it has not.
+// WithMemoriesOf returns the embedder with another one for memories and questions to them: see embed.MemoryEmbedder. m must have the
+// same Dim, else it is an error; it keeps its own weights of WithMemories.
 func (e *Embedder) WithMemoriesOf(m *Embedder) (*Embedder, error) {
 	if m == nil || m.Dim() != e.Dim() {
 		return nil, errors.New("joint: an embedder of memories has the dimensions of that of other texts")
