@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,10 +60,9 @@ type seat struct {
 func newSeat(t testing.TB, url, dir string) *seat { return seatOn(t, dir, "--store", url) }
 
 func seatOn(t testing.TB, dir string, more ...string) *seat {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	port, err := testtool.Ports(1) // nobody takes it while the server is away
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	s := &seat{t: t, addr: l.Addr().String()}
+	s := &seat{t: t, addr: fmt.Sprint("127.0.0.1:", port)}
 	s.args = append([]string{"serve", "--data", dir, "--addr", s.addr, "--api-keys", "k", "--reranker", "none", "--no-console", "--no-mcp", "--allow-local-webhooks",
 		"--requests-per-second", "0", "--lease", "2s", "--workers", "2"}, more...)
 	s.start()

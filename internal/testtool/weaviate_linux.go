@@ -144,37 +144,14 @@ func startWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
 
 // choosePorts takes ports that are free now.
 func (w *Weaviate) choosePorts() error {
-	var held []net.Listener
-	defer func() {
-		for _, l := range held {
-			_ = l.Close()
-		}
-	}()
-	listen := func(port int) (int, error) {
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			return 0, err
-		}
-		held = append(held, l)
-		return l.Addr().(*net.TCPAddr).Port, nil
-	}
 	for _, n := range w.nodes {
 		// On one machine nodes take the port above that of gossip for data, and that above raft for calls.
 		for _, pair := range [][2]int{{portHTTP, portGRPC}, {portGossip, portData}, {portRaft, portRaftInternal}} {
-			for tries := 0; ; tries++ {
-				first, err := listen(0)
-				if err != nil {
-					return err
-				}
-				second, err := listen(first + 1)
-				if err == nil {
-					n.ports[pair[0]], n.ports[pair[1]] = first, second
-					break
-				}
-				if tries > 100 {
-					return err
-				}
+			first, err := Ports(2)
+			if err != nil {
+				return err
 			}
+			n.ports[pair[0]], n.ports[pair[1]] = first, first+1
 		}
 	}
 	return nil
