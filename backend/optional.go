@@ -198,6 +198,16 @@ type EpochKeeper interface {
 	SetEpoch(epoch uint64)
 }
 
+// HistoryTeller is an [EpochKeeper] that several processes write to. It may have something of changes
+// beyond Applied, of a process that ended before it had said that they were applied.
+type HistoryTeller interface {
+	// SameHistory reports whether all that the index may have is of the history of a
+	// Store whose last change is last, as far as both can tell; it is built anew when
+	// not. It is called when the index was opened, before Apply, and does no I/O. The
+	// index may ask of for epochs until it is closed.
+	SameHistory(last uint64, of Epochs) bool
+}
+
 // Verifier is a [Store], a [Registry] or an [Index] that can look for damage in all that
 // it keeps. What does not implement it is not looked at.
 type Verifier interface {

@@ -20,28 +20,32 @@ type index struct {
 	closed bool
 
 	applied atomic.Uint64
-	epoch   atomic.Uint64
+	epoch   atomic.Uint64 // of applied; 0: not known
+	next    atomic.Uint64 // of what is applied next
 	stats   statistics
 	short   shortage
 	holes   sync.RWMutex // held for reading by searches
 
 	// What follows belongs to Apply, Reset and Flush, which take mu.
 	mu         sync.Mutex
-	said       state  // what this process said last
-	generation uint64 // of the tenant's content, as this process knows it
-	alone      uint64 // changes up to it this process applies itself, whoever else has
-	wrote      bool   // it has written since it last heard of others
-	anew       uint64 // changes up to it may have been stored by halves
+	said       state          // what this process said last
+	generation uint64         // of the tenant's content, as this process knows it
+	alone      uint64         // changes up to it this process applies itself, whoever else has
+	wrote      bool           // it has written since it last heard of others
+	anew       uint64         // changes up to it may have been stored by halves
+	met        []state        // what processes said when it was opened
+	history    backend.Epochs // of the store that it follows; nil: nobody has told
 }
 
 var (
-	_ backend.Vectors     = (*index)(nil)
-	_ backend.Keywords    = (*index)(nil)
-	_ backend.ChunkScorer = (*index)(nil)
-	_ backend.EpochKeeper = (*index)(nil)
-	_ backend.Purger      = (*index)(nil)
-	_ backend.Remainer    = (*index)(nil)
-	_ backend.Remote      = (*index)(nil)
+	_ backend.Vectors       = (*index)(nil)
+	_ backend.Keywords      = (*index)(nil)
+	_ backend.ChunkScorer   = (*index)(nil)
+	_ backend.EpochKeeper   = (*index)(nil)
+	_ backend.HistoryTeller = (*index)(nil)
+	_ backend.Purger        = (*index)(nil)
+	_ backend.Remainer      = (*index)(nil)
+	_ backend.Remote        = (*index)(nil)
 )
 
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
@@ -90,10 +94,13 @@ func (x *index) close() error {
 func (x *index) Applied() uint64 { return x.applied.Load() }
 
 // Epoch implements [backend.EpochKeeper].
-func (x *index) Epoch() (uint64, bool) { return x.epoch.Load(), true }
+func (x *index) Epoch() (uint64, bool) {
+	epoch := x.epoch.Load()
+	return epoch, epoch != 0
+}
 
 // SetEpoch implements [backend.EpochKeeper].
-func (x *index) SetEpoch(epoch uint64) { x.epoch.Store(epoch) }
+func (x *index) SetEpoch(epoch uint64) { x.next.Store(epoch) }
 
 // Apply implements [backend.Index]. What another process has applied is not applied again.
 func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
@@ -110,7 +117,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	to := changes[len(changes)-1].Seq
 	plans := planOf(changes)
 	if len(plans) == 0 {
-		x.applied.Store(to)
+		x.reach(to)
 		return nil
 	}
 	done, err := x.hear(ctx)
@@ -120,7 +127,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if done > x.alone {
 		if changes = after(changes, done); len(changes) == 0 {
 			x.stats.forget()
-			x.applied.Store(to)
+			x.reach(to)
 			return nil
 		}
 		plans = planOf(changes)
@@ -129,8 +136,14 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 		return err
 	}
 	x.stats.forget()
-	x.applied.Store(to)
+	x.reach(to)
 	return nil
+}
+
+// reach notes up to which change everything is applied.
+func (x *index) reach(seq uint64) {
+	x.epoch.Store(x.next.Load())
+	x.applied.Store(seq)
 }
 
 // after returns the changes with larger numbers than seq.

@@ -99,7 +99,7 @@ func by(n *node, timeout time.Duration) target {
 
 // write carries out plans, on all replicas or, while some are away, on a majority.
 func (x *index) write(ctx context.Context, changes []backend.Change, plans []*plan) error {
-	last := changes[len(changes)-1].Seq
+	last := point{changes[len(changes)-1].Seq, x.next.Load()}
 	if err := x.heal(ctx); err != nil && !errors.Is(err, errShort) {
 		return err
 	}
@@ -119,9 +119,9 @@ func (x *index) write(ctx context.Context, changes []backend.Change, plans []*pl
 }
 
 // writeTo carries out plans, and says that everything up to last is there, and on all replicas up to whole.
-func (x *index) writeTo(ctx context.Context, to target, plans []*plan, last, whole uint64) error {
+func (x *index) writeTo(ctx context.Context, to target, plans []*plan, last, whole point) error {
 	s := x.said
-	s.Epoch, s.Intent = x.epoch.Load(), max(last, x.said.Intent)
+	s.intend(last)
 	if err := x.say(ctx, to, s); err != nil {
 		return err
 	}
@@ -131,19 +131,19 @@ func (x *index) writeTo(ctx context.Context, to target, plans []*plan, last, who
 			return err
 		}
 	}
-	s.Seq, s.Intent, s.Whole = max(last, s.Seq), max(last, s.Seq), whole
+	s.finish(last, whole)
 	return x.say(ctx, to, s)
 }
 
 // elect stores what is kept by one node, which from then on is the only one that is searched. The one that it was before
 // only needs the plans. last is the last change of them.
-func (x *index) elect(ctx context.Context, plans []*plan, last uint64) error {
+func (x *index) elect(ctx context.Context, plans []*plan, last point) error {
 	deadline := time.Now().Add(x.x.cluster.retry)
 	var failed error
 	for timeout := oneTimeout; ; timeout = min(2*timeout, attemptTimeout) {
 		through := x.short.node()
 		if through != nil {
-			if failed = x.writeTo(ctx, by(through, timeout), plans, last, x.said.Whole); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
+			if failed = x.writeTo(ctx, by(through, timeout), plans, last, x.said.everyone()); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
 				return failed
 			}
 		}
@@ -153,7 +153,7 @@ func (x *index) elect(ctx context.Context, plans []*plan, last uint64) error {
 			}
 			to := by(n, timeout)
 			to.anew = true
-			failed = x.writeTo(ctx, to, planOf(x.short.kept), last, x.said.Whole)
+			failed = x.writeTo(ctx, to, planOf(x.short.kept), last, x.said.everyone())
 			if failed == nil {
 				x.short.mu.Lock()
 				x.short.through = n
@@ -188,7 +188,7 @@ func (x *index) heal(ctx context.Context) error {
 	}
 	to := everywhere(x.short.node())
 	to.anew, to.timeout = true, healTimeout
-	err := x.writeTo(ctx, to, planOf(x.short.kept), x.said.Seq, x.said.Seq)
+	err := x.writeTo(ctx, to, planOf(x.short.kept), x.said.at(), x.said.at())
 	if err == nil {
 		x.short.clear()
 	} else if errors.Is(err, errShort) {
@@ -207,7 +207,7 @@ func (x *index) search(ctx context.Context, f func(r route) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.short.node() == only {
-		if err := x.elect(ctx, nil, x.said.Seq); err != nil {
+		if err := x.elect(ctx, nil, x.said.at()); err != nil {
 			return err
 		}
 	}

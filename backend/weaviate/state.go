@@ -20,14 +20,56 @@ import (
 // about to write before it writes it. What others have applied it takes for granted only where it has itself written nothing
 // meanwhile; else it applies as much as they may have. One that died while it wrote has left an intent beyond what it finished:
 // whoever opens the workspace next begins where that one had finished.
+//
+// Each of its numbers stands with the epoch of that change: together they name a history.
 type state struct {
 	Process string `json:"p"`
-	Epoch   uint64 `json:"e"`
-	Seq     uint64 `json:"s"` // everything up to it is there
-	Intent  uint64 `json:"i"` // something up to it may be there
-	Whole   uint64 `json:"w"` // everything up to it is on all replicas
-	Dims    []int  `json:"d"` // lengths of vectors that it knows of
-	Content uint64 `json:"g"` // generation of the content that it speaks of
+	Epoch   uint64 `json:"e"`  // of Seq
+	Seq     uint64 `json:"s"`  // everything up to it is there
+	Intent  uint64 `json:"i"`  // something up to it may be there
+	Meant   uint64 `json:"ie"` // epoch of Intent
+	Whole   uint64 `json:"w"`  // everything up to it is on all replicas
+	WholeIn uint64 `json:"we"` // epoch of Whole
+	Apart   bool   `json:"a"`  // the epochs are told apart; else an earlier release said this
+	Dims    []int  `json:"d"`  // lengths of vectors that it knows of
+	Content uint64 `json:"g"`  // generation of the content that it speaks of
+}
+
+// point is a change, by its number, and its epoch; 0: not known.
+type point struct{ seq, epoch uint64 }
+
+func (s *state) at() point       { return point{s.Seq, s.Epoch} }
+func (s *state) intends() point  { return point{s.Intent, s.Meant} }
+func (s *state) everyone() point { return point{s.Whole, s.WholeIn} }
+
+// intend says that something up to p may be there. Less than was said before changes nothing.
+func (s *state) intend(p point) {
+	if p.seq >= s.Intent {
+		s.Intent, s.Meant = p.seq, p.epoch
+	}
+}
+
+// finish says that everything up to p is there. What it had meant to write beyond may be there by halves.
+func (s *state) finish(p, whole point) {
+	if p.seq >= s.Seq {
+		s.Seq, s.Epoch = p.seq, p.epoch
+	}
+	s.intend(s.at())
+	s.Whole, s.WholeIn = whole.seq, whole.epoch
+}
+
+// tell finds out the epochs of what an earlier release said: there is one, of what it meant to write or had finished.
+func (s *state) tell() {
+	if s.Apart {
+		return
+	}
+	s.Apart, s.Meant = true, s.Epoch
+	if s.Intent > s.Seq {
+		s.Epoch = 0
+	}
+	if s.Whole == s.Seq {
+		s.WholeIn = s.Epoch
+	}
 }
 
 // spaceState is the space of states.
@@ -52,6 +94,7 @@ func (x *index) states(ctx context.Context) (out []state, gen uint64, err error)
 		case s.Process == generation:
 			gen = s.Epoch
 		default:
+			s.tell()
 			x.x.schema.learn(s.Dims)
 			all = append(all, s)
 		}
@@ -71,31 +114,72 @@ func (x *index) recover(ctx context.Context) error {
 		return err
 	}
 	x.generation = gen
-	last, least := state{}, uint64(0)
+	x.met = all
+	var least, own point
 	for _, s := range all {
-		if s.Seq >= last.Seq {
-			last = s
+		if s.Seq >= least.seq {
+			least = s.at()
 		}
 		x.alone = max(x.alone, s.Intent)
+		if s.Process == x.x.process {
+			own = s.intends() // what it has itself left by halves stays said until it is done
+		}
 	}
-	least = last.Seq
 	whole := true
+	lower := func(p point) {
+		if whole = false; p.seq <= least.seq {
+			least = p
+		}
+	}
 	for _, s := range all {
 		if s.Intent > s.Seq {
-			least, whole = min(least, s.Seq), false
+			lower(s.at())
 		}
 		if s.Whole < s.Seq {
-			least, whole = min(least, s.Whole), false
+			lower(s.everyone())
 		}
 	}
 	if whole {
 		x.alone = 0
 	}
 	x.anew = x.alone
-	x.applied.Store(least)
-	x.epoch.Store(last.Epoch)
-	x.said.Seq, x.said.Intent, x.said.Whole, x.said.Epoch = least, least, least, last.Epoch
+	x.applied.Store(least.seq)
+	x.epoch.Store(least.epoch)
+	x.said.intend(own)
+	x.said.finish(least, least)
 	return nil
+}
+
+// SameHistory implements [backend.HistoryTeller]: it asks of all that processes had applied, or meant to, when the index was opened.
+func (x *index) SameHistory(last uint64, of backend.Epochs) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.history = of
+	var greatest uint64
+	for _, s := range x.met {
+		greatest = max(greatest, s.Seq, s.Intent)
+	}
+	for _, s := range x.met {
+		for _, p := range []point{s.at(), s.intends()} {
+			if p.seq == 0 {
+				continue
+			}
+			epoch := of.EpochOf(p.seq)
+			tells := p.seq == greatest || p.epoch != 0 && epoch != 0 // else one of them is too old for that
+			if p.seq > last || tells && p.epoch != epoch {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// follows reports whether what a process says is of the history that this one follows.
+func (x *index) follows(p point) bool {
+	if x.history == nil {
+		return p.epoch == x.next.Load()
+	}
+	return p.epoch == x.history.EpochOf(p.seq)
 }
 
 // errReset says that another process has deleted the content of the tenant.
@@ -111,8 +195,9 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 		x.generation, x.alone, x.wrote = gen, 0, false
 		x.stats.forget()
 		x.short.clear()
-		x.said.Seq, x.said.Intent, x.said.Whole = 0, 0, 0
+		x.said, x.met = state{Process: x.x.process}, nil
 		x.applied.Store(0)
+		x.epoch.Store(0)
 		return 0, fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)
 	}
 	for _, s := range all {
@@ -122,7 +207,7 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 		if x.wrote {
 			x.alone = max(x.alone, s.Intent, s.Seq)
 		}
-		if s.Epoch == x.epoch.Load() {
+		if x.follows(s.everyone()) {
 			done = max(done, s.Whole) // what not all replicas have this process might not find
 		}
 	}
@@ -132,7 +217,7 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 
 // say stores what this process says of itself.
 func (x *index) say(ctx context.Context, to target, s state) error {
-	s.Process, s.Dims, s.Content = x.x.process, x.x.schema.dims(), x.generation
+	s.Process, s.Apart, s.Dims, s.Content = x.x.process, true, x.x.schema.dims(), x.generation
 	if err := x.x.batches.put(ctx, to, []stored{s.object(x.x.schema.chunks(), x.uid)}); err != nil {
 		return err
 	}
@@ -170,7 +255,7 @@ func (x *index) deleteAll(ctx context.Context) error {
 		return err
 	}
 	x.short.clear()
-	x.alone, x.anew, x.wrote, x.said = 0, 0, false, state{Process: x.x.process}
+	x.alone, x.anew, x.wrote, x.said, x.met = 0, 0, false, state{Process: x.x.process}, nil
 	return nil
 }
 
