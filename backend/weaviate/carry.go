@@ -17,23 +17,20 @@ import (
 //
 // A node that dies while it stores an object may come back with the object but without its terms or its vector in their
 // indexes, and takes the same object for stored when it comes again. So where that may have been to.anew is set: what is
-// stored is deleted first. Searches of this process wait meanwhile.
+// stored is deleted first. Searches of this process wait meanwhile. Those of others may miss it, so that few versions at a time are
+// stored in that way.
 func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
-	if to.anew {
-		x.holes.Lock()
-		defer x.holes.Unlock()
-	}
 	if err := x.storeVersions(ctx, to, p); err != nil {
 		return err
 	}
 	for _, source := range slices.Sorted(maps.Keys(p.tags)) {
 		c := p.tags[source]
-		if err := x.retag(ctx, to, &c); err != nil {
+		if err := x.hidden(to, func() error { return x.retag(ctx, to, &c) }); err != nil {
 			return err
 		}
 	}
 	for _, c := range p.vectors {
-		if err := x.storeVectors(ctx, to, &c); err != nil {
+		if err := x.hidden(to, func() error { return x.storeVectors(ctx, to, &c) }); err != nil {
 			return err
 		}
 	}
@@ -50,43 +47,77 @@ func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
 	return nil
 }
 
+// hidden makes a change while no search of this process goes on, where the change deletes first what it stores.
+func (x *index) hidden(to target, f func() error) error {
+	if to.anew {
+		x.holes.Lock()
+		defer x.holes.Unlock()
+	}
+	return f()
+}
+
+// anewVersions is how many versions are deleted and stored again at a time.
+const anewVersions = 16
+
 // storeVersions stores versions, and deletes what else there is of them and of those that are gone.
 func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 	if len(p.gone) == 0 {
 		return nil
 	}
 	s := x.x.schema
+	sources := slices.Sorted(maps.Keys(p.gone))
+	step := len(sources)
+	if to.anew {
+		step = anewVersions
+	}
 	var chunks []stored
 	vectors := map[int][]stored{}
-	for _, source := range slices.Sorted(maps.Keys(p.puts)) {
-		c, v := p.puts[source].objects(s, x.uid)
+	for some := range slices.Chunk(sources, step) {
+		var c []stored
+		v := map[int][]stored{}
+		for _, source := range some {
+			if put := p.puts[source]; put != nil {
+				more, of := put.objects(s, x.uid)
+				c = append(c, more...)
+				for dim, objects := range of {
+					v[dim] = append(v[dim], objects...)
+				}
+			}
+		}
+		err := x.hidden(to, func() error {
+			if to.anew {
+				if err := x.removeAll(ctx, to, anyOf(propSource, numbers(some))); err != nil {
+					return err
+				}
+			}
+			if err := x.putVectors(ctx, to, v); err != nil {
+				return err
+			}
+			return x.x.batches.put(ctx, to, c)
+		})
+		if err != nil {
+			return err
+		}
 		chunks = append(chunks, c...)
 		for dim, objects := range v {
 			vectors[dim] = append(vectors[dim], objects...)
 		}
 	}
-	var sources []string
-	for _, source := range slices.Sorted(maps.Keys(p.gone)) {
-		sources = append(sources, number(source))
-	}
-	gone := anyOf(propSource, sources)
-	if to.anew {
-		if err := x.removeAll(ctx, to, gone); err != nil {
-			return err
-		}
-	}
-	if err := x.putVectors(ctx, to, vectors); err != nil {
-		return err
-	}
-	if err := x.x.batches.put(ctx, to, chunks); err != nil {
-		return err
-	}
+	gone := anyOf(propSource, numbers(sources))
 	for _, dim := range s.dims() {
 		if err := x.removeFrom(ctx, to, s.vectors(dim), but(gone, propPlace, vectors[dim])); err != nil {
 			return err
 		}
 	}
 	return x.removeFrom(ctx, to, s.chunks(), but(gone, propChunk, chunks))
+}
+
+func numbers(all []int64) []string {
+	out := make([]string, len(all))
+	for i, n := range all {
+		out[i] = number(n)
+	}
+	return out
 }
 
 // putVectors stores vectors, by length.

@@ -148,8 +148,8 @@ const (
 	bagFields  = propChunk + " " + propSource + " " + propBag
 )
 
-// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits. The terms of a partition of up to 2,000 chunks are read once, until
-// something is applied. In others, and with a filter, chunks that have one of the rarest terms are ranked by
+// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits. The terms of a partition of up to 2,000 chunks are kept until
+// something is applied, but for no more than two seconds. In others, and with a filter, chunks that have one of the rarest terms are ranked by
 // all terms, until no chunk that has only the others can be among the best: no more than 10,000 chunks are. Only where more chunks have
 // the rarest term, or all that is required, the cluster chooses which these are, by a BM25 of its own.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {

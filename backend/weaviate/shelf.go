@@ -36,7 +36,7 @@ type shelved struct {
 // posting is a chunk that has a term, and how often it counts there.
 type posting struct{ at, tf int32 }
 
-// shelf keeps the small partitions that were searched last, of all workspaces, until something is applied to their index. It is safe for concurrent use.
+// shelf keeps the small partitions that were searched last, of all workspaces, until something is applied to their index or they are too old. It is safe for concurrent use.
 type shelf struct {
 	mu    sync.Mutex
 	lru   *simplelru.LRU[shelfKey, *partition]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,4 +108,29 @@ func TestGRPCAddress(t *testing.T) {
 		require.NoError(t, err, raw)
 		assert.Equal(t, want, got)
 	}
+}
+
+// TestShelfAges: what was read of a partition while another process had deleted something of it, to store it again, is not believed for long.
+func TestShelfAges(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	prefix, feed := prefixOf(t.Name()), feedOf(2)
+	_, set := openOn(t, prefix, urls, Options{})
+	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
+	_, other := openOn(t, prefix, urls, Options{})
+	there := func() (n int) {
+		hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: testPart, Text: "lantern", K: 10})
+		require.NoError(t, err)
+		n = len(hits)
+		_, err = set.Vectors().SearchVectors(t.Context(), backend.VectorQuery{Part: testPart, Vector: feed[0].Rows[0].Vector[1:], K: 10})
+		if err != nil { // there are vectors of another length
+			n++
+		}
+		return n
+	}
+	x := other.Indexes()[0].(*index)
+	require.NoError(t, x.removeAll(t.Context(), everywhere(nil), anyOf(propSource, []string{number(1), number(2)})))
+	require.Zero(t, there())
+	require.NoError(t, x.carryOut(t.Context(), everywhere(nil), planOf(feed)[0]))
+	require.Zero(t, there(), "as it was read")
+	require.Eventually(t, func() bool { return there() == 7 }, 2*keptFor, 100*time.Millisecond)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -18,10 +19,11 @@ const (
 )
 
 // statistics are what BM25 needs to know of partitions. The cluster counts, exactly; what it counted is remembered until
-// something is applied.
+// something is applied, and no longer than keptFor: another process may have been storing something anew, which is missing meanwhile.
 type statistics struct {
 	mu    sync.Mutex
-	turn  uint64 // how often all was forgotten
+	turn  uint64    // how often all was forgotten
+	since time.Time // when it last was
 	parts map[space]*counts
 	dims  map[string][]int // lengths of the vectors of lanes of partitions, where that was looked for
 	large map[space]bool   // partitions that were not small when they were last counted
@@ -34,17 +36,33 @@ type counts struct {
 	df     map[string]int // by term; 0 is known too
 }
 
+// keptFor is for how long what the cluster counted is remembered, and the terms of partitions.
+const keptFor = 2 * time.Second
+
 func (s *statistics) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drop()
+}
+
+// drop is forget while mu is held.
+func (s *statistics) drop() {
 	s.turn++
-	s.parts, s.dims = nil, nil
+	s.parts, s.dims, s.since = nil, nil, time.Now()
+}
+
+// age forgets what is too old. The caller holds mu.
+func (s *statistics) age() {
+	if time.Since(s.since) > keptFor {
+		s.drop()
+	}
 }
 
 // now tells the state of the index that is asked about.
 func (s *statistics) now() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.age()
 	return s.turn
 }
 
@@ -52,6 +70,7 @@ func (s *statistics) now() uint64 {
 func (s *statistics) dimsOf(lane string) ([]int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.age()
 	dims, ok := s.dims[lane]
 	return dims, ok
 }
@@ -76,6 +95,7 @@ const maxKnown = 20_000
 func (s *statistics) known(sp space, terms []string) (c counts, lacks []string, fresh bool, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.age()
 	c.df = make(map[string]int, len(terms))
 	of := s.parts[sp]
 	if of == nil {
