@@ -36,7 +36,7 @@ type fixture struct {
 	entered  chan struct{} // holds a value once the slow resource's sync has begun
 }
 
-// newBackend makes the backend of a fixture; backend/postgres has the tests run on its own.
+// newBackend makes the backend of a fixture; backend/postgres and backend/weaviate have the tests run on their own.
 var newBackend = func(testing.TB) backend.Backend { return inmem.New() }
 
 // newFixture seeds the tenant acme (knowledge k1 and k2, memory m1), the
