@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// asks tells whether at least half of the words of a text stand in sentences that end
-// with a question mark. Its speaker and notes in brackets do not count.
+// asks reports whether at least half of the words of a text are in sentences that end
+// with a question mark. The name of its speaker and notes in brackets do not count.
 func asks(text string) bool {
 	if s := SpeakerOf(text); s != "" {
 		text = text[len(s)+1:]

@@ -27,7 +27,7 @@ func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 		c.outage.over()
 		return
 	}
-	down := false // two items in a row failed: the embedder is, and the others need no try
+	down := false // two items in a row failed: the embedder is down, so the others are not tried
 	for i, j := range ready {
 		if ctx.Err() != nil {
 			return
@@ -74,7 +74,7 @@ func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
 			if err := u.embed(ctx, e); err != nil {
 				return err
 			}
-			if read >= collectFrom { // what was embedded is read no more
+			if read >= collectFrom { // what was embedded is not read again
 				collect(read)
 				read = 0
 			}
@@ -213,7 +213,7 @@ func (c *Config) resume(j *job) {
 	text := blob(j.Blobs, backend.Text)
 	if text == nil {
 		if text = blob(j.Blobs, backend.Original); j.Part.Class == backend.Knowledge && doc.App == nil {
-			text = bytes.TrimRight(text, blanks) // see shows
+			text = bytes.TrimRight(text, blanks) // see textIsOriginal
 		}
 	}
 	p.text = string(text)

@@ -11,12 +11,12 @@ import (
 // factsOf returns what recall wants to know of a memory's text; at is the memory's time.
 func factsOf(text, speaker string, at time.Time) backend.RowExtra {
 	x := backend.RowExtra{Speaker: speaker, Question: endsWithQuestion(text), HasTime: hasTime(text, at), Asks: asks(text)}
-	x.First, x.Second = persons(text)
+	x.First, x.Second = grammaticalPersons(text)
 	return x
 }
 
-// hasTime tells whether a text says when something was. Where its own time is known that
-// means a date, a spelled one or one that counts from there; else any time word will do.
+// hasTime reports whether a text says when something was. Where the memory's own time is
+// known, that means a date, absolute or relative to that time; else any word for a time will do.
 func hasTime(text string, at time.Time) bool {
 	if at.IsZero() {
 		return hasTimeWord(text)
@@ -24,9 +24,9 @@ func hasTime(text string, at time.Time) bool {
 	return len(language.Dates(text, at)) > 0
 }
 
-// persons tells whether a text speaks in the first person, and whether it speaks to
-// somebody. It reads English.
-func persons(s string) (first, second bool) {
+// grammaticalPersons reports whether a text speaks in the first person, and whether in the
+// second. It reads English only.
+func grammaticalPersons(s string) (first, second bool) {
 	for len(s) > 0 && !(first && second) {
 		n := 0
 		for n < len(s) && s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' {
@@ -64,7 +64,7 @@ var timeWords = func() map[string]bool {
 	return m
 }()
 
-// hasTimeWord tells whether a text holds a year or a word for a time.
+// hasTimeWord reports whether a text holds a year or a word for a time.
 func hasTimeWord(s string) bool {
 	start := -1
 	for i := 0; i <= len(s); i++ {

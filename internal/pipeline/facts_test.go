@@ -22,7 +22,7 @@ func TestPersons(t *testing.T) {
 		"":                                 {false, false},
 	} {
 		t.Run(text, func(t *testing.T) {
-			first, second := persons(text)
+			first, second := grammaticalPersons(text)
 			assert.Equal(t, want, [2]bool{first, second}, text)
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// storageFailed gives jobs back after a transaction failed. A storage that can't
-// even do that leaves them to their lease.
+// storageFailed gives jobs back after a transaction failed. If that fails too, their claims
+// end with their lease.
 func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*job, token string, err error) error {
 	if errors.Is(err, backend.ErrClosed) || ctx.Err() != nil {
 		return err
@@ -56,8 +56,8 @@ func (c *Config) deferral(j *job, token string) backend.Deferred {
 		ErrorCode: j.fail.code, ErrorMessage: j.fail.message}
 }
 
-// giveBackPatience is how long giving claims back may take while the service stops. A
-// storage that takes longer leaves them to their lease.
+// giveBackPatience is how long giving claims back may take while the service stops. If the
+// storage takes longer, the claims end with their lease.
 const giveBackPatience = 3 * time.Second
 
 // giveBack returns claims at once when the service stops, so that the next start need

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// applyChanges is how many items that come are applied before those are let go on who waited for them, and dropsOfPut how many
-	// others count as one: they take a tenth of the time.
+	// applyChanges is how many new items are applied before the callers that wait for them are woken, and dropsOfPut how many
+	// changes of other kinds count as one of them: each takes about a tenth of the time or less.
 	applyChanges, dropsOfPut = 32, 8
 	// feedRows is how many rows of content one step of catching up reads.
 	feedRows = 2048
@@ -29,13 +29,13 @@ const (
 // Follower lets the indexes of a workspace catch up with its Store. It is safe
 // for concurrent use.
 type Follower struct {
-	// Saw is told what the indexes have applied, before a search that waits for it goes on; nil: nobody is.
+	// Saw receives the changes that the indexes have applied, before a search that waits for them goes on; nil: not called.
 	Saw func(changes []backend.Change)
 
 	store   backend.Store
 	indexes []backend.Index
 
-	turn chan struct{} // holds something while changes are applied
+	turn chan struct{} // full while changes are applied
 
 	waiting sync.Mutex
 	waiters []*waiter
@@ -45,11 +45,11 @@ type Follower struct {
 	flushing  sync.Mutex // held while indexes are flushed, beside turn
 	compacted uint64     // sequence number up to which the feed has no tombstones
 
-	recovery atomic.Pointer[recovery] // nil: none goes on
-	failed   atomic.Pointer[error]    // why the last one gave up, until a search tells it
+	recovery atomic.Pointer[recovery] // nil: none is running
+	failed   atomic.Pointer[error]    // why the last one gave up, until a search has returned it
 }
 
-// waiter waits until changes up to a sequence number are applied, by whomever.
+// waiter waits until the changes up to a sequence number are applied, by any goroutine.
 type waiter struct {
 	need uint64
 	done chan struct{} // closed then
@@ -73,9 +73,9 @@ func (f *Follower) applied() uint64 {
 	return seq
 }
 
-// take waits until nobody applies changes, and reports false when those up to need were applied meanwhile. After true the caller
-// applies changes and then calls give.
-func (f *Follower) take(ctx context.Context, need uint64) (bool, error) {
+// acquire waits until no goroutine applies changes. It returns false if the changes up to need were applied meanwhile. After true the
+// caller applies changes and then calls release.
+func (f *Follower) acquire(ctx context.Context, need uint64) (bool, error) {
 	select {
 	case f.turn <- struct{}{}:
 		return true, nil
@@ -90,7 +90,7 @@ func (f *Follower) take(ctx context.Context, need uint64) (bool, error) {
 		defer f.waiting.Unlock()
 		f.waiters = slices.DeleteFunc(f.waiters, func(x *waiter) bool { return x == w })
 	}()
-	if f.applied() >= need { // before whoever applies changes knew of w
+	if f.applied() >= need { // applied before w was registered
 		return false, nil
 	}
 	select {
@@ -103,13 +103,13 @@ func (f *Follower) take(ctx context.Context, need uint64) (bool, error) {
 	}
 }
 
-// give lets others apply changes.
-func (f *Follower) give() {
+// release lets another goroutine apply changes.
+func (f *Follower) release() {
 	f.wake()
 	<-f.turn
 }
 
-// wake lets those go on who wait for no more than is applied.
+// wake wakes the waiters whose changes are applied.
 func (f *Follower) wake() {
 	f.waiting.Lock()
 	defer f.waiting.Unlock()
@@ -126,39 +126,39 @@ func (f *Follower) wake() {
 	})
 }
 
-// awaited reports whether somebody waits for changes who does not apply any.
+// awaited reports whether a goroutine waits for changes that another one applies.
 func (f *Follower) awaited() bool {
 	f.waiting.Lock()
 	defer f.waiting.Unlock()
 	return len(f.waiters) > 0
 }
 
-// never is a sequence number that no index reaches: who waits for it waits for their turn.
+// never is a sequence number that no index reaches: acquire then waits for the turn to apply changes.
 const never = math.MaxUint64
 
-// Open brings the indexes of a workspace that was just opened, and that nobody writes
-// to yet, up to its Store. An index that is ahead of the Store, or whose last change is of
+// Open brings the indexes of a workspace that was just opened up to its Store, before anything
+// is written to it. An index that is ahead of the Store, or whose last change is of
 // another epoch, has applied changes of another history, because an older copy of the
 // Store was put in place: it is built anew. Indexes that lack much catch up in the background; see FreshOrLate.
 func (f *Follower) Open(ctx context.Context) error {
-	if _, err := f.take(ctx, never); err != nil {
+	if _, err := f.acquire(ctx, never); err != nil {
 		return err
 	}
 	for _, s := range f.indexes {
 		same, err := f.follows(ctx, s)
 		if err != nil {
-			f.give()
+			f.release()
 			return fmt.Errorf("read the change feed: %w", err)
 		}
 		if same {
 			continue
 		}
 		if err := s.Reset(ctx); err != nil {
-			f.give()
+			f.release()
 			return fmt.Errorf("reset an index of another history than its store's: %w", err)
 		}
 	}
-	f.give()
+	f.release()
 	if f.lack() >= lateChanges {
 		f.recover()
 		return nil
@@ -166,8 +166,8 @@ func (f *Follower) Open(ctx context.Context) error {
 	return f.Sync(ctx)
 }
 
-// follows reports whether an index has applied what its Store holds. Where it does not look so the Store is asked: another process may have
-// written since it was opened, and this index, which all processes share, have followed that.
+// follows reports whether an index has applied only what its Store holds. If that seems not to be so, the Store is asked: another process
+// may have written since it was opened, and this index, which all processes share, may have applied that.
 func (f *Follower) follows(ctx context.Context, s backend.Index) (bool, error) {
 	looksSo := func() bool { return s.Applied() <= f.store.LastSeq() && f.sameHistory(s) }
 	if looksSo() {
@@ -181,12 +181,9 @@ func (f *Follower) follows(ctx context.Context, s backend.Index) (bool, error) {
 
 // sameHistory reports whether an index applied what its Store holds, as far as both can tell.
 func (f *Follower) sameHistory(s backend.Index) bool {
-	st, tells := f.store.(backend.Epochs)
-	if h, ok := s.(backend.HistoryTeller); ok && tells && !h.SameHistory(f.store.LastSeq(), st) {
-		return false
-	}
 	at := s.Applied()
 	k, keeps := s.(backend.EpochKeeper)
+	st, tells := f.store.(backend.Epochs)
 	if at == 0 || !keeps || !tells {
 		return true
 	}
@@ -194,7 +191,7 @@ func (f *Follower) sameHistory(s backend.Index) bool {
 	return !ok || epoch == st.EpochOf(at)
 }
 
-// setEpoch tells an index of which epoch the changes up to seq are, which it applies next.
+// setEpoch sets in an index the epoch of the changes up to seq, which it applies next.
 func (f *Follower) setEpoch(s backend.Index, seq uint64) {
 	k, keeps := s.(backend.EpochKeeper)
 	st, tells := f.store.(backend.Epochs)
@@ -220,18 +217,18 @@ func (f *Follower) Fresh(ctx context.Context) error {
 	return f.sync(ctx, true)
 }
 
-// Watched reports whether searches were begun of late, which wait for what is committed.
+// Watched reports whether a search, which waits for what is committed, began within watchedFor.
 func (f *Follower) Watched() bool {
 	return time.Since(time.Unix(0, f.searched.Load())) < watchedFor
 }
 
-// watchedFor is for how long a search makes others likely.
+// watchedFor is the time after a search in which others are likely.
 const watchedFor = time.Second
 
 // Sync returns when every change that was committed before the call is applied. It waits for none that was committed later.
 func (f *Follower) Sync(ctx context.Context) error { return f.sync(ctx, false) }
 
-// sync is Sync; urgent: somebody waits for nothing else, so it gives up its processor to nobody.
+// sync is Sync. An urgent caller waits for nothing else, so its goroutine does not yield the processor.
 func (f *Follower) sync(ctx context.Context, urgent bool) error {
 	return f.syncTo(ctx, f.store.LastSeq(), urgent)
 }
@@ -241,11 +238,11 @@ func (f *Follower) syncTo(ctx context.Context, last uint64, urgent bool) error {
 	if f.applied() >= last {
 		return nil
 	}
-	mine, err := f.take(ctx, last)
+	mine, err := f.acquire(ctx, last)
 	if err != nil || !mine {
 		return err
 	}
-	defer f.give()
+	defer f.release()
 	for _, s := range f.indexes {
 		if err := f.catchUp(ctx, s, last, urgent); err != nil {
 			return err
@@ -257,12 +254,12 @@ func (f *Follower) syncTo(ctx context.Context, last uint64, urgent bool) error {
 // Advance applies what a call of Place put into the feed, and whatever comes before it.
 // Indexes that are up to date need not read the feed for that.
 func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
-	if _, err := f.take(ctx, never); err != nil {
+	if _, err := f.acquire(ctx, never); err != nil {
 		return err
 	}
-	defer f.give()
+	defer f.release()
 	for _, s := range f.indexes {
-		// What goes wrong here goes wrong again below, or was healed by it.
+		// An error here occurs again below, unless that repairs it.
 		if s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if s.Apply(ctx, p.Changes) == nil {
@@ -277,7 +274,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	return nil
 }
 
-// follow returns when what a call put into the feed is applied, and every change that was committed before; told may be nil.
+// follow returns when every change that was committed before is applied. told is what a call put into the feed; it may be nil.
 func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
 	if told != nil {
 		if err := f.Advance(ctx, told); err != nil {
@@ -311,7 +308,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			changes = []backend.Change{{Seq: last, Kind: backend.Mark}}
 		}
 		for some := range slicesOf(changes) {
-			if s.Applied() >= last { // whoever committed the others applies them
+			if s.Applied() >= last { // the others are applied by the calls that committed them
 				break
 			}
 			before := s.Applied()
@@ -378,10 +375,10 @@ func (f *Follower) Purge(ctx context.Context) error {
 	if err := f.Sync(ctx); err != nil {
 		return err
 	}
-	if _, err := f.take(ctx, never); err != nil {
+	if _, err := f.acquire(ctx, never); err != nil {
 		return err
 	}
-	defer f.give()
+	defer f.release()
 	last := f.store.LastSeq()
 	for _, s := range f.indexes {
 		if err := f.catchUp(ctx, s, last, false); err != nil {

@@ -39,7 +39,7 @@ type SuppliedEntity struct {
 	Identifier string `json:"i,omitempty"`
 }
 
-// key is that of the identifier, by which the entity is told apart whatever its name is, else of the name.
+// key is the key of the identifier, which tells entities of one name apart, else that of the name.
 func (e *SuppliedEntity) key() string {
 	if e.Identifier != "" {
 		return item.IdentifiedKey(e.Namespace, e.Identifier)
@@ -47,7 +47,7 @@ func (e *SuppliedEntity) key() string {
 	return extract.Key(e.Name)
 }
 
-// suppliedName is why a name is taken for an entity with an identifier.
+// suppliedName is the recorded reason for taking a name for an entity with an identifier.
 const suppliedName = "named so in a supplied graph"
 
 // SuppliedRelation is an edge between entities by index.
@@ -120,7 +120,7 @@ func graphOf(j *job, f *backend.Finished) {
 	}
 	add := func(r *backend.Relation) {
 		hash := hashOf(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
-		if at := said.find(hash, func(i int) bool { return sameSaying(&f.Relations[i], r) }); at >= 0 { // a fact that is a relation too
+		if at := said.find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // a fact that is a relation too
 			o := &f.Relations[at]
 			o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
 			if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
@@ -175,13 +175,13 @@ func graphOf(j *job, f *backend.Finished) {
 	}
 }
 
-// likelyAlias is why a first name is taken for a full one.
+// likelyAlias is the recorded reason for taking a first name for a full one.
 const likelyAlias = "the only full name with this first name"
 
-// maxReason bounds the record of a merge, in bytes.
+// maxReason bounds the recorded reason of a merge, in bytes.
 const maxReason = 512
 
-// clipped cuts a text at a rune.
+// clipped returns at most maxReason bytes of a text, cut between characters.
 func clipped(s string) string {
 	if len(s) <= maxReason {
 		return s
@@ -194,14 +194,14 @@ func clipped(s string) string {
 }
 
 // OriginOpposite marks the retractions that come with a statement which denies another:
-// who dislikes tea does not like it any more. They are no statements of their own.
+// "dislikes tea" retracts "likes tea". They are not statements of their own.
 const OriginOpposite = "opposite"
 
 // maxObjectKey is the longest object of a fact, in bytes of its key, that is an entity.
 const maxObjectKey = 96
 
-// sameSaying reports whether two relations say the same in the same place.
-func sameSaying(a, b *backend.Relation) bool {
+// sameStatement reports whether two relations of one chunk state the same.
+func sameStatement(a, b *backend.Relation) bool {
 	return a.Chunk == b.Chunk && a.Retracts == b.Retracts && a.FromKey == b.FromKey && a.Predicate == b.Predicate && a.ToKey == b.ToKey && a.Object == b.Object
 }
 

@@ -19,7 +19,7 @@ func PageOf(layout []byte) (page int) {
 	return page
 }
 
-// LayoutReader tells what the layouts of chunks say. Reading one after the other costs little while they are equal, as those of a result often are.
+// LayoutReader reads the layouts of chunks one after the other. One that equals the one before, as is frequent in a result, is not decoded again.
 type LayoutReader struct {
 	Inferred bool
 	Page     int
@@ -28,7 +28,7 @@ type LayoutReader struct {
 	text string
 }
 
-// Read reads the layout of the next chunk, which nobody changes.
+// Read reads the layout of the next chunk. It keeps raw, which must not be changed.
 func (l *LayoutReader) Read(raw []byte) {
 	if bytes.Equal(raw, l.raw) {
 		return

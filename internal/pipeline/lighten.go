@@ -22,7 +22,7 @@ func parsed(jobs []*job) (size int) {
 	return size
 }
 
-// release lets go of what nobody needs once the chunks of jobs are stored, beyond what the indexes are told: of a large
+// release drops what is not needed once the chunks of jobs are stored, except for what the indexes are still to receive: of a large
 // document that is a multiple of its text. It returns the size of the texts, in bytes.
 func release(jobs []*job) (size int) {
 	for _, j := range jobs {
@@ -54,7 +54,7 @@ func (j *job) release() {
 // weightOf is the size, in bytes of its text, from which on a chunk weighs as much as two: what indexes hold of it in memory grows with it.
 const weightOf = 512
 
-// clip leaves the first bytes of the text.
+// clip keeps the first bytes of the text, at most the given number.
 func (p *prepared) clip(most int) {
 	if len(p.text) <= most {
 		return
@@ -66,11 +66,11 @@ func (p *prepared) clip(most int) {
 	}
 }
 
-// collectFrom is the size of a batch, in bytes of its text, from which on what it let go of is collected before it goes on, and
-// the indexes are written: what it then makes would stand beside that else.
+// collectFrom is the size of a batch, in bytes of its text, from which on the garbage that it leaves is collected and the indexes are
+// written before it goes on: otherwise that memory is held beside what the next step allocates.
 const collectFrom = 8 << 20
 
-// lighten lets go of what a large batch needs no more once it is searchable.
+// lighten frees the memory that a large batch no longer needs once it is searchable.
 func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
 	if l, ok := c.Extractor.(extract.Limited); ok {
 		for _, j := range jobs {
@@ -86,8 +86,8 @@ func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
 	collect(size)
 }
 
-// collect has the collector run behind a batch of at least collectFrom bytes of text, where what the batch takes is much of what
-// there is: beside the memory of others it would take long for little.
+// collect runs the garbage collector after a batch of at least collectFrom bytes of text, if what the batch held is much of the
+// heap: in a larger heap a collection takes long and frees little.
 func collect(size int) {
 	if size < collectFrom {
 		return
@@ -98,11 +98,11 @@ func collect(size int) {
 	}
 }
 
-// Bounds of what extractors of this process read at once: what they hold meanwhile is a multiple of it. Texts of less than freeSize
-// together wait for nobody.
+// Bounds of what the extractors of this process read at once: while they read they hold a multiple of it. Texts of less than freeSize
+// together do not wait.
 const (
 	readingSize = 512 << 10 // bytes of text for each processor
-	freeSize    = 256 << 10
+	freeSize    = 256 << 10 // bytes of text
 )
 
 // reserve waits until an extractor of this process may read ins. The caller calls free when it has.

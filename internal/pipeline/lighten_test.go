@@ -36,7 +36,7 @@ func TestShows(t *testing.T) {
 		"the same of it":       {"a b", "a b", media.SRT, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, x.want, shows([]byte(x.original), &document.Document{Text: x.text, MediaType: x.mediaType}))
+			require.Equal(t, x.want, textIsOriginal([]byte(x.original), &document.Document{Text: x.text, MediaType: x.mediaType}))
 		})
 	}
 }

@@ -2,7 +2,7 @@ package pipeline
 
 import "hash/maphash"
 
-// lookup finds elements of a list by what makes two of them one, at eight bytes an element: a map with those keys takes
+// lookup finds elements of a list by hash and comparison, at eight bytes an element: a map from keys to indexes takes
 // more than the list. The zero value is empty.
 type lookup struct {
 	slots []lookupSlot // a power of two, at most three quarters full
@@ -14,7 +14,7 @@ type lookupSlot struct {
 	at   int32 // one more than the index; 0: free
 }
 
-// find returns the index of the element with a hash that same reports to be the one, -1 when there is none.
+// find returns the index of the element that has the hash and for which same returns true, -1 if there is none.
 func (k *lookup) find(hash uint32, same func(at int) bool) int {
 	if len(k.slots) == 0 {
 		return -1

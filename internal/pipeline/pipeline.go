@@ -63,7 +63,7 @@ type Config struct {
 	RetryFor    time.Duration // since its acceptance, how long an item is tried again while a dependency is down
 	MaxPause    time.Duration // longest pause before a dependency that is down is tried again
 	Lease       time.Duration
-	Observer    observe.Observer // is told of each batch; nil: nobody is
+	Observer    observe.Observer // is called for each batch; nil: none
 	Logger      *slog.Logger
 
 	readingOnce sync.Once
@@ -80,19 +80,19 @@ type Space struct {
 	Lane     backend.Lane // where their vectors go
 	Store    backend.Store
 	Follower *Follower
-	// Refiner embeds into RefineLane what Embedder has embedded; nil: nobody does.
+	// Refiner embeds into RefineLane what Embedder has embedded; nil: nothing is refined.
 	Refiner    Embedder
 	RefineLane backend.Lane
-	// Unrefined is told of versions that are searchable by the vectors of Embedder alone, before they are.
+	// Unrefined receives versions that are about to be searchable by the vectors of Embedder alone.
 	Unrefined func(nums []int64)
-	// Uncompared is told of versions that are searchable and were not compared with earlier ones, before they are; nil: nobody
-	// compares.
+	// Uncompared receives versions that are about to be searchable and were not compared with earlier ones; nil: nothing is
+	// compared.
 	Uncompared func(nums []int64)
-	// Settled tells which of versions whose chunks are about to be stored need no comparison, and the generation of who compares; nil: nobody does.
+	// Settled returns which of the versions whose chunks are about to be stored need no comparison, and the generation of the comparer; nil: nothing is compared.
 	Settled func(ctx context.Context, all []Fresh) (generation int64, settled []bool)
 	// Rush reports whether so little waits that items are refined before they are completed.
 	Rush func() bool
-	// Events tells whether a webhook waits for terminal states.
+	// Events reports whether a webhook waits for terminal states.
 	Events func() bool
 	// Cause is the context of a call that added some of what waits; nil: none is known.
 	Cause context.Context
@@ -100,11 +100,11 @@ type Space struct {
 	UID string
 	// Changed is called after states were committed.
 	Changed func()
-	// Reading is told how many pages of a source were read; nil: nobody wants to know. A total of 0 is unknown.
+	// Reading receives how many pages of a source were read; nil: not called. A total of 0 is unknown.
 	Reading func(num int64, done, total int)
 	// Read is called when all of a source was read.
 	Read func(num int64)
-	// Claimed is called before work on the claimed sources begins; full says that there are so many that more may wait.
+	// Claimed is called before work on the claimed sources begins; full reports whether there are so many that more may wait.
 	Claimed func(full bool)
 	// Ended is called with how many sources reached each terminal state, and what the chunks of the completed ones weigh: 1 each, a long one
 	// more.
@@ -126,7 +126,7 @@ type job struct {
 	out    *extract.Output
 	fail   *failure
 	count  int  // chunks, once they are stored
-	weight int  // what they weigh, as Space.Ended is told
+	weight int  // their weight, see Space.Ended
 	lost   bool // another claim or a delete took it
 	final  bool // its terminal state is committed
 
@@ -190,7 +190,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	return len(claims), err
 }
 
-// report tells the observer of a batch, with what the context of the call that it came from says.
+// report passes a batch to the observer, with what the context of the call that it came from holds.
 func (c *Config) report(ctx context.Context, laps *observe.Laps, s Space, claimed, completed int, err error) {
 	laps.Tenant, laps.Items, laps.Completed = s.UID, claimed, completed
 	if s.Cause != nil {
@@ -221,7 +221,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		return c.giveBack(s.Store, token, jobs)
 	}
 	released := 0
-	for some := range slices.Chunk(jobs, publish(s.Follower)) {
+	for some := range slices.Chunk(jobs, publishSize(s.Follower)) {
 		settle(ctx, s, some)
 		told, err := c.index(ctx, s, token, some)
 		if errors.Is(err, backend.ErrConflict) {
@@ -267,7 +267,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		return c.giveBack(s.Store, token, jobs)
 	}
 	var err error
-	for some := range slices.Chunk(jobs, publish(s.Follower)) {
+	for some := range slices.Chunk(jobs, publishSize(s.Follower)) {
 		if ferr := c.finish(ctx, s, token, some); ferr != nil {
 			return ferr
 		}
@@ -282,8 +282,8 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 // bounds what it waits for; a commit of its own for so few takes a tenth more processor time.
 const publishItems = 64
 
-// publish is how many items are committed at once.
-func publish(f *Follower) int {
+// publishSize returns how many items are committed at once.
+func publishSize(f *Follower) int {
 	if f.Watched() {
 		return publishItems
 	}
@@ -326,7 +326,7 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 	return func() { cancel(); wg.Wait() }
 }
 
-// index commits the chunks of the jobs that are ready, and returns what that put into the feed where the store tells.
+// index commits the chunks of the jobs that are ready. told is what that put into the feed, nil if the store does not return it.
 func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
 	var batch []backend.Indexed
 	var of []*job

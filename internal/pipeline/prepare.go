@@ -97,7 +97,7 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 			p.time = d.Created
 		}
 	}
-	if !shows(original, d) {
+	if !textIsOriginal(original, d) {
 		p.blobs = append(p.blobs, backend.Blob{Kind: backend.Text, Data: []byte(d.Text)})
 	}
 	if err := p.note(d); err != nil {
@@ -119,16 +119,16 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	c.prepareTitled(ctx, j, d.Text, d.Markdown, pages, own)
 }
 
-// shows reports whether the text of a document can be read from its original: they are the same, but for white space behind the text,
-// with which most files end, of a type whose original is shown.
-func shows(original []byte, d *document.Document) bool {
+// textIsOriginal reports whether the text of a document can be read from its original: the type is one that is shown as it is, and the two are
+// the same but for white space at the end, with which most files end.
+func textIsOriginal(original []byte, d *document.Document) bool {
 	if len(original) == len(d.Text) || !media.ReadAsIs(d.MediaType) {
 		return string(original) == d.Text
 	}
 	return string(bytes.TrimRight(original, blanks)) == d.Text
 }
 
-// blanks is what parsers of text leave out behind it.
+// blanks is the white space that parsers of text leave out at the end.
 const blanks = " \n\t"
 
 // note puts what the parser said of the document into the record.

@@ -17,21 +17,21 @@ type reading struct {
 	shares []float32 // they sum up to 1
 }
 
-// Bounds of what the rows, and what the columns, of a chunk's tables become.
+// Bounds of the texts that the rows, and the columns, of a chunk's tables become.
 const (
-	rowTexts    = 24 // texts at most; several rows share one else
-	columnTexts = 24 // columns at most; the others are read in the rows alone
+	rowTexts    = 24 // texts at most; beyond that several rows share one
+	columnTexts = 24 // columns at most; the others are read as parts of their rows only
 )
 
-// restLeast is the length of what stands beside a table from which it is read too, and restShare its least share.
+// restLeast is the length in bytes from which on the text beside a table is read too, and restShare its least share of the vector.
 const (
 	restLeast = 20
 	restShare = .1
 )
 
-// readingOf is what the embedder reads for a chunk of a source. A text is read as it is, with what embedText adds. Of a table the
-// embedder reads each row and each column by itself, below the name of the table: a model of sentences makes little of many rows between
-// rules, and what it makes of a whole table is near to nothing that one asks of a row. Memories are read as they were told.
+// readingOf returns what the embedder reads for a chunk of a source. A text is read as it is, with what embedText adds. Of a table the
+// embedder reads each row and each column by itself, under the name of the table: a model of sentences represents single rows well, and a
+// whole table hardly resembles a question about one row. Memories are read as they were given.
 func readingOf(doc *item.Doc, class backend.Class, title, filename, text, heading string) reading {
 	var rest string
 	var rows, columns []string
@@ -76,7 +76,7 @@ func (r *reading) add(name string, lines []string, most int, share float32) {
 	}
 }
 
-// plainReading reads a text as it is; an empty one has no vector.
+// plainReading returns the reading of a text as it is; an empty one has no vector.
 func plainReading(text string) reading {
 	if text == "" {
 		return reading{}
@@ -84,7 +84,7 @@ func plainReading(text string) reading {
 	return reading{texts: []string{text}, shares: []float32{1}}
 }
 
-// nameOf makes a name of a file's: "price_list.csv" is "price list".
+// nameOf returns a readable form of the name of a file: "price_list.csv" is "price list".
 func nameOf(filename string) string {
 	base := path.Base(filename)
 	if filename == "" || base == "/" {
@@ -206,14 +206,14 @@ func rowText(header, row []string) string {
 	return b.String()
 }
 
-// gather makes one vector of those of the texts of a reading. It is as long as they are in the mean, for rows that have little in common would
-// give a short one.
-type gather struct {
+// meanVector makes one vector of those of the texts of a reading. It gets the mean of their lengths: the mean of vectors that have little
+// in common would be shorter.
+type meanVector struct {
 	sum    []float64
 	length float64
 }
 
-func (g *gather) add(v []float32, share float32) {
+func (g *meanVector) add(v []float32, share float32) {
 	if g.sum == nil {
 		g.sum = make([]float64, len(v))
 	}
@@ -223,7 +223,7 @@ func (g *gather) add(v []float32, share float32) {
 	}
 }
 
-func (g *gather) vector() []float32 {
+func (g *meanVector) vector() []float32 {
 	square := 0.0
 	for _, x := range g.sum {
 		square += x * x
@@ -291,8 +291,8 @@ func ForMemories(e Embedder) Embedder {
 type target struct {
 	vector *[]float32
 	share  float32
-	sum    *gather // nil: the text is all
-	last   bool    // of those that are summed up
+	sum    *meanVector // nil: the text is all
+	last   bool        // of those that are summed up
 }
 
 func (u *waiting) add(r reading, vector *[]float32) {
@@ -303,7 +303,7 @@ func (u *waiting) add(r reading, vector *[]float32) {
 		u.texts, u.to = append(u.texts, r.texts[0]), append(u.to, target{vector: vector})
 		return
 	}
-	sum := new(gather)
+	sum := new(meanVector)
 	for i, t := range r.texts {
 		u.texts, u.to = append(u.texts, t), append(u.to, target{vector, r.shares[i], sum, i == len(r.texts)-1})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// lateChanges is how many changes the indexes may lack for a search to wait until they are applied, which takes less than a tenth of
-// a second. Indexes that lack more when a workspace is opened, as after a kill or where their files are lost, catch up beside searches.
+// lateChanges is the number of missing changes from which on searches do not wait for the indexes. Fewer are applied in less than a tenth
+// of a second. Indexes that lack more when a workspace is opened, as after a kill or when their files are lost, catch up beside searches.
 const lateChanges = 2048
 
 // recovery is the catching up of indexes that lack much. Searches go on meanwhile, over what is indexed.
@@ -17,7 +17,7 @@ type recovery struct {
 	done chan struct{} // closed when it has ended
 }
 
-// lack is how many changes the indexes lack at most; 0 where the store can't tell. It does no I/O.
+// lack returns the most changes that an index may lack; 0 if the store cannot count them. It does no I/O.
 func (f *Follower) lack() uint64 {
 	c, ok := f.store.(backend.FeedCounter)
 	if !ok {
@@ -26,7 +26,7 @@ func (f *Follower) lack() uint64 {
 	return c.ChangesAfter(f.applied())
 }
 
-// recover catches up in the background, unless that goes on already.
+// recover catches up in the background, unless it already does.
 func (f *Follower) recover() {
 	ctx, end := context.WithCancel(context.Background())
 	r := &recovery{end, make(chan struct{})}
@@ -52,8 +52,8 @@ func (f *Follower) recover() {
 // recovering reports whether indexes catch up in the background.
 func (f *Follower) recovering() bool { return f.recovery.Load() != nil }
 
-// FreshOrLate is Fresh for a search that can say that it does not know all: where the indexes lack so much that they catch up in
-// the background, it returns at once how many changes they lack, at most. 0: they have everything that was committed before the call.
+// FreshOrLate is Fresh for a search whose answer can be marked as incomplete: while the indexes lack so much that they catch up in
+// the background, it returns at once the most changes that they may lack. 0: they have everything that was committed before the call.
 func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	f.searched.Store(time.Now().UnixNano())
 	if late := f.lack(); late >= lateChanges {
@@ -74,7 +74,7 @@ func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	return 0, f.sync(ctx, true)
 }
 
-// Close ends what goes on in the background and waits for it. Nobody else may use the follower any more.
+// Close ends background work and waits for it. The follower must not be used afterwards.
 func (f *Follower) Close() {
 	if r := f.recovery.Load(); r != nil {
 		r.end()

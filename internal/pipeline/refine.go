@@ -82,7 +82,7 @@ type embedError struct{ error }
 // Unwrap returns the cause.
 func (e *embedError) Unwrap() error { return e.error }
 
-// announce tells of the versions that a step has indexed.
+// announce passes the versions that a step has indexed to the functions that refine and compare them.
 func announce(s Space, jobs []*job) {
 	nums := indexed(jobs)
 	if len(nums) == 0 {
@@ -115,7 +115,7 @@ func indexed(jobs []*job) (nums []int64) {
 	return nums
 }
 
-// rush refines the items of a step before they are completed, while little waits: whoever waits for a few items finds
+// rush refines the items of a step before they are completed, while little waits: a caller that waits for a few items finds
 // them by the better vectors. What it leaves is refined later.
 func (c *Config) rush(ctx context.Context, s Space, jobs []*job) {
 	if s.Refiner == nil || c.slowOutage.probing() {

@@ -14,7 +14,7 @@ type Fresh struct {
 	Chunks []backend.Chunk // by ordinal
 }
 
-// settle finds out which memories need no comparison with what was said before them, while what they say is at hand.
+// settle marks the memories that need no comparison with earlier ones, while their text is at hand.
 func settle(ctx context.Context, s Space, jobs []*job) {
 	if s.Settled == nil {
 		return
