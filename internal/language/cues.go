@@ -24,7 +24,7 @@ const (
 const (
 	maxQuery      = 4096 // bytes
 	maxGramWords  = 64   // words that windows begin at
-	maxGramLength = 6    // words of a window (recall recipe, step 2b)
+	maxGramLength = 6    // words of a window (docs/recall.md, "Knowledge")
 )
 
 // Cues is what the words of a question say about the answer that it wants.

@@ -15,7 +15,7 @@ const (
 	MaxMentions      = 20000   // per text
 	smallIndex       = 24      // mentions up to which a linear search beats a map
 	smallVocabulary  = 400     // tokens up to which lower-case words are counted by scanning
-	lowerCaseAllowed = 2       // a weak name goes if its word occurs more often in lower case (recall recipe, step 2b)
+	lowerCaseAllowed = 2       // a weak name goes if its word occurs more often in lower case (docs/recall.md, "Knowledge")
 )
 
 // Role says who speaks in a sentence.

@@ -10,7 +10,7 @@ type session struct {
 	better int32   // memories of it that were met
 }
 
-// sessionOf returns the place of a session, counted from 1.
+// sessionOf returns the place of the session with a number in q.sessions, counted from 1. It adds an unknown one.
 func (q *work) sessionOf(num int64) int32 {
 	if n := len(q.sessions); n > 0 && q.sessions[n-1].num == num {
 		return int32(n)
@@ -27,11 +27,11 @@ func (q *work) sessionOf(num int64) int32 {
 	return at
 }
 
-// filtered reports whether a filter is on: then only the searches, which know it, may admit.
+// filtered reports whether the request has a filter. Then only the searches, which apply it, may add candidates.
 func (q *work) filtered() bool { return len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 }
 
-// admit makes a chunk a candidate without a score of its own, and returns its place. Under a filter
-// it is -1 for one that is not a candidate already.
+// admit makes a chunk a candidate without a score of its own, and returns its place; -1 if the request
+// has a filter and the chunk is not a candidate already.
 func (q *work) admit(chunk int64) int32 {
 	if q.filtered() {
 		return q.get(chunk)
@@ -39,13 +39,13 @@ func (q *work) admit(chunk int64) int32 {
 	return q.at(backend.Hit{Chunk: chunk})
 }
 
-// surround finds out what stands beside the candidates, and makes the neighbours
-// of the best ones candidates too.
-func (q *work) surround() error {
+// readSurroundings reads the neighbours of the candidates, and makes those of the best ones
+// candidates too.
+func (q *work) readSurroundings() error {
 	if err := q.describe(); err != nil {
 		return err
 	}
-	if q.filtered() || q.lonely() {
+	if q.filtered() || q.selfContained() {
 		return nil
 	}
 	for _, p := range q.best(lateCandidates, bySearch) {
@@ -59,8 +59,8 @@ func (q *work) surround() error {
 	return q.describe()
 }
 
-// lonely reports whether nothing stands beside the candidates but other candidates.
-func (q *work) lonely() bool {
+// selfContained reports whether all neighbours of the candidates are candidates.
+func (q *work) selfContained() bool {
 	for i := range q.cand {
 		if c := &q.cand[i]; !c.in && (!c.known || q.rows[i].Prev[0] != 0 || q.rows[i].Next[0] != 0) {
 			return false
@@ -69,8 +69,8 @@ func (q *work) lonely() bool {
 	return true
 }
 
-// describe finds out what stands beside the candidates that came in without it. A survey
-// has told it of all.
+// describe reads the neighbours of the candidates that came in without them. A survey has
+// returned those of all.
 func (q *work) describe() error {
 	if !q.vague {
 		return nil
@@ -95,7 +95,7 @@ func (q *work) describe() error {
 	return nil
 }
 
-// setBeside says of a row what is around it.
+// setBeside sets what is around the chunk of a row.
 func (q *work) setBeside(at int32, a *backend.Neighbours) {
 	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: q.speakerOf(a.Speaker), Marks: marksOf(a)}
 	for d := range 2 {
@@ -132,7 +132,7 @@ func marksOf(a *backend.Neighbours) backend.Marks {
 	return m
 }
 
-// speakerOf returns the place of a name that Neighbours gave.
+// speakerOf returns the place of a name, as Neighbours gives it, in q.speakers.
 func (q *work) speakerOf(name string) int32 {
 	if len(q.speakers) == 0 {
 		q.speakers = []string{""}

@@ -10,15 +10,16 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Parameters of second hops (recall recipe, step 2b).
+// Parameters of second hops. They were fitted on multi-hop questions over encyclopedic passages; docs/recall.md, "Knowledge", has
+// what each is worth. Scores are those of a first hop.
 const (
-	bridgeWeight = 5.0
-	bridgeFrom   = 8  // first hops
-	bridgeMaxDF  = 60 // an entity in more passages says nothing
-	bridgeAlways = .3 // of a link alone, whatever the passage says
-	bridgeDense  = .2
-	bridgeCap    = .9
-	bridgeTilt   = .02
+	bridgeWeight = 5.0 // of the value of a second hop in the score of its passage
+	bridgeFrom   = 8   // first hops
+	bridgeMaxDF  = 60  // an entity in more passages says nothing
+	bridgeAlways = .3  // of a link alone, whatever the passage says
+	bridgeDense  = .2  // of the similarity to what the first hop lacks
+	bridgeCap    = .9  // the highest score that a second hop lifts a passage to, as a share of the best first hop
+	bridgeTilt   = .02 // of the score without the cap is added to the cap, so that the order stays
 	bridgeAgain  = .85 // of a passage for each better one through the same entity
 	needFull     = .25 // share of the question that the best passage lacks, from which second hops count in full
 )

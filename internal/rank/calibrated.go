@@ -46,7 +46,7 @@ type contextWeights struct {
 	short        float64 // how much more of the context counts where memories are short
 }
 
-// plainContext goes with embedders whose scores only order texts (recall recipe, step 2a).
+// plainContext goes with embedders whose scores only order texts. It was fitted on conversations; see docs/recall.md, "Memories".
 var plainContext = contextWeights{near1: .4, near2: .3, reply: .4, session: .5, sessionMax: .4, opening: .12, first: .2, second: .05, when: .3, answer: .6}
 
 // calibratedContext goes with calibrated embedders, whose own score says more.
@@ -62,7 +62,7 @@ func (q *work) fuseCalibrated(keyword float32) {
 		if q.req.Part.Class == backend.Memory {
 			full = fullKeyword
 		}
-		share *= math.Min(1, float64(keyword)/(full*q.asked.manner()))
+		share *= math.Min(1, float64(keyword)/(full*q.asked.keywordScale()))
 	}
 	if keyword > 0 {
 		q.perKeyword = share / float64(keyword)
@@ -87,21 +87,21 @@ func (q *work) semantic(dense float32) float64 {
 	if dense <= 0 {
 		return 0
 	}
-	return q.denseShare * math.Min(mostDense, soft(q.perDense*(float64(dense)-q.denseFrom)))
+	return q.denseShare * math.Min(mostDense, softplus(q.perDense*(float64(dense)-q.denseFrom)))
 }
 
-// soft is z for what stands above unrelated texts and close to nothing below, but never nothing: where no text is near, the
-// nearest ones are still found in their order (softplus, Dugas et al. 2001, at the scale softness).
-func soft(z float64) float64 {
+// softplus is about z for what is above unrelated texts and close to nothing below, but never nothing: where no text is near, the
+// nearest ones are still found in their order (Dugas et al. 2001, at the scale softness).
+func softplus(z float64) float64 {
 	if z > 20*softness {
 		return z
 	}
 	return softness * math.Log1p(math.Exp(math.Max(z, -30*softness)/softness))
 }
 
-// unrelated estimates how the question's scores lie for texts that have nothing to do with it: from all rows of a
-// small partition, from two places in the list of the best of a large one, as quantiles of a normal distribution. What
-// the embedder says of itself counts as a few rows more.
+// unrelated estimates the distribution of the question's scores for texts that have nothing to do with it: from all rows of a
+// small partition, from two places in the list of the best of a large one, as quantiles of a normal distribution. The
+// spread that the embedder states counts as a few rows more.
 func (q *work) unrelated() Spread {
 	prior := *q.Unrelated
 	scores := make([]float64, 0, len(q.rows))
@@ -130,7 +130,7 @@ func (q *work) unrelated() Spread {
 	return Spread{m, math.Max(math.Sqrt(v), prior.Std/3)}
 }
 
-// fromList reads the spread off the last place of a list of the best and the one halfway to it.
+// fromList estimates the spread from the last place of a list of the best and the one halfway to it.
 func (q *work) fromList(scores []float64) Spread {
 	slices.Sort(scores)
 	n, docs := len(scores), float64(q.docs)

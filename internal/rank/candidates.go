@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// anyOrder asks a search for hits in memory of this one.
+// anyOrder asks a search for hits in any order, written to memory of this search.
 func (q *work) anyOrder() backend.Answer { return backend.Answer{AnyOrder: true, Into: q.found} }
 
 // at returns the place of a hit, which becomes a candidate.
@@ -19,9 +19,9 @@ func (q *work) at(h backend.Hit) int32 {
 	return i
 }
 
-// place returns where a chunk stands in rows, where it is put when it is new.
+// place returns where a chunk is in rows. It appends an unknown one.
 func (q *work) place(chunk int64) int32 {
-	if i, ok := q.halve(chunk); ok {
+	if i, ok := q.findRising(chunk); ok {
 		return i
 	}
 	q.indexAll()
@@ -36,7 +36,7 @@ func (q *work) place(chunk int64) int32 {
 
 // get returns the place of a candidate; -1: the chunk is none.
 func (q *work) get(chunk int64) int32 {
-	i, ok := q.halve(chunk)
+	i, ok := q.findRising(chunk)
 	if !ok {
 		q.indexAll()
 		i, ok = q.index.get(chunk)
@@ -47,8 +47,8 @@ func (q *work) get(chunk int64) int32 {
 	return -1
 }
 
-// halve looks for a chunk among the rising ones.
-func (q *work) halve(chunk int64) (int32, bool) {
+// findRising finds a chunk among the rows whose chunks rise, by binary search.
+func (q *work) findRising(chunk int64) (int32, bool) {
 	i := sort.Search(q.rising, func(i int) bool { return q.rows[i].Chunk >= chunk })
 	return int32(i), i < q.rising && q.rows[i].Chunk == chunk
 }

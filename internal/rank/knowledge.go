@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Weights of entities and the graph in knowledge (recall recipe, step 2b).
+// Weights of entities and the graph in knowledge; docs/recall.md, "Knowledge", has what they are worth.
 const (
-	entityWeight     = 1.0
-	titleLink        = 1.0
-	mentionLink      = .7
-	titleMentionFrom = 2 // mentions of at least this weight come from the title
-	fullShare        = .2
+	entityWeight     = 1.0 // of the share of the question's entities that a passage holds
+	titleLink        = 1.0 // weight of an entity in the title
+	mentionLink      = .7  // weight of one in the text
+	titleMentionFrom = 2   // mentions of at least this weight come from the title
+	fullShare        = .2  // share of the question's weight in its entities, from which these count in full
 )
 
 // named is an entity that the question names.

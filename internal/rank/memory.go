@@ -8,15 +8,15 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Weights of the context of a memory (recall recipe, step 2a).
+// Weights of the context of a memory. They were fitted on conversations; see docs/recall.md, "Memories".
 const (
-	speakerWeight   = .2
-	timeWeight      = .2
-	lateWeight      = .4
-	askPenalty      = .2 // the memory only asks
-	contextTerms    = 25 // mean length of a memory at which its context counts in full
-	contextFloor    = .2
-	lateCandidates  = 100
+	speakerWeight   = .2  // the question names the speaker
+	timeWeight      = .2  // the memory fits a date that the question names
+	lateWeight      = .4  // of late interaction, for the best match
+	askPenalty      = .2  // at most taken from a memory that only asks
+	contextTerms    = 25  // mean length of a memory, in terms, up to which its context counts in full
+	contextFloor    = .2  // share of the context that counts however long memories are
+	lateCandidates  = 100 // best candidates that late interaction scores
 	talkAnswer      = .7  // of what an assistant said, in chats of short messages
 	talkOther       = .6  // of the other side of the exchange there
 	talkInstead     = .8  // of the rest of the context, which that replaces
@@ -24,9 +24,9 @@ const (
 	sessionSpan     = 300 // memories of one session that are looked at
 )
 
-// memory lifts memories by what stands around them.
+// memory lifts memories by what is around them.
 func (q *work) memory() error {
-	if err := q.surround(); err != nil {
+	if err := q.readSurroundings(); err != nil {
 		return err
 	}
 	q.lap("around")
@@ -34,7 +34,7 @@ func (q *work) memory() error {
 		return err
 	}
 	q.lap("sessions")
-	q.own()
+	q.scoreOwn()
 	q.context()
 	q.lap("context")
 	// Long replies of an assistant hold a word near to anything.
@@ -88,8 +88,8 @@ func (q *work) scoreOne() {
 	}
 }
 
-// own sets the parts that depend on the memory alone: who speaks, and when.
-func (q *work) own() {
+// scoreOwn sets the parts that depend on the memory alone: who speaks, and when.
+func (q *work) scoreOwn() {
 	var named map[string]bool
 	var known map[int32]said
 	last, as := int32(0), said{}
@@ -179,7 +179,7 @@ func (q *work) fits(at backend.Micros) float64 {
 	return best
 }
 
-// closeness is how much of a memory's meaning lies around it: all when memories are
+// closeness is the share of a memory's context that counts, contextFloor to 1: all of it when memories are
 // short, little when they are long and carry their own context.
 func (q *work) closeness() float64 {
 	return math.Min(1, math.Max(contextFloor, contextTerms/math.Max(q.avg, 1)))
@@ -260,7 +260,7 @@ func (q *work) context() {
 	}
 }
 
-// other returns what the other side of an exchange says: a reply takes up what the user told, mostly in words that are nearer to a question.
+// other returns the own score of the other side of an exchange: a reply takes up what the user said, mostly in words that are nearer to a question.
 func (q *work) other(x *cand, r *backend.Surveyed) float64 {
 	at := r.Next[0]
 	if x.reply {
@@ -280,8 +280,8 @@ func (q *work) contextWeights() *contextWeights {
 	return &plainContext
 }
 
-// ownOf returns the own score of what stands at a place, counted from 1; 0 where it is no
-// candidate.
+// ownOf returns the own score of the candidate at a place, counted from 1; 0 where there
+// is none.
 func (q *work) ownOf(place int32) float64 {
 	if place == 0 {
 		return 0

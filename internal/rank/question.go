@@ -32,7 +32,7 @@ type Question struct {
 
 	cut     sync.Once
 	subject string // see language.Subject
-	code    string // the language that it tells
+	code    string // ISO 639-1, of its language; empty: not recognised
 }
 
 // Ask reads a question; now resolves its relative dates. Memories need the cues of times,
@@ -41,13 +41,13 @@ func (e *Engine) Ask(text string, now time.Time, kinds language.CueKind) *Questi
 	return e.AskIn(new(Question), text, now, kinds)
 }
 
-// AskIn is Ask in the memory of a question that nobody uses any more.
+// AskIn is Ask in the memory of a question that is no longer used.
 func (e *Engine) AskIn(a *Question, text string, now time.Time, kinds language.CueKind) *Question {
 	e.ask(a, text, language.SomeCues(text, now, kinds))
 	return a
 }
 
-// Forget lets go of what was asked; the next question may be asked in the memory.
+// Forget drops the question; its memory may be passed to AskIn.
 func (a *Question) Forget() { *a = Question{room: a.room} }
 
 func (e *Engine) ask(a *Question, text string, cues language.Cues) {
@@ -69,10 +69,10 @@ func (e *Engine) ask(a *Question, text string, cues language.Cues) {
 	}
 }
 
-// Cues are what the words of the question say; nobody may change them.
+// Cues are what the words of the question say. They must not be changed.
 func (a *Question) Cues() *language.Cues { return &a.cues }
 
-// Vector returns the vector by which memories are asked, as the embedder gives it, which nobody may change. Its error is that of the first call.
+// Vector returns the vector by which memories are asked, as the embedder gives it. It must not be changed. Its error is that of the first call.
 func (a *Question) Vector(ctx context.Context) ([]float32, error) {
 	return a.of(backend.Memory).embed(ctx)
 }
@@ -83,26 +83,26 @@ func (a *Question) words() []string {
 	return a.lower
 }
 
-// words is the text whose words are looked for. Beside an embedder that knows what its scores mean, words that carry the form of a question only
-// add noise; without one they tell at least whether the user speaks.
+// words returns the text whose words are looked for. Beside an embedder with calibrated scores, words that carry the form of a question only
+// add noise; without one they at least show whether the user speaks.
 func (q *work) words() string {
 	a := q.asked
 	if q.Unrelated == nil || q.w == 0 {
 		return a.text
 	}
-	a.takeApart()
+	a.readForm()
 	return a.subject
 }
 
-// takeApart takes the question apart, once.
-func (a *Question) takeApart() {
+// readForm sets subject and code, once.
+func (a *Question) readForm() {
 	a.cut.Do(func() { a.subject, a.code = language.Subject(a.text) })
 }
 
-// manner is how many times the BM25 scores of a question's language lie above those of English: its words are hardly told from those that
-// carry form, pairs of characters overlap, and stems come on top.
-func (a *Question) manner() float64 {
-	a.takeApart()
+// keywordScale returns the factor by which the BM25 scores of a question's language exceed those of English: the words that carry form are
+// not left out as well, pairs of characters overlap, and stems are added to words.
+func (a *Question) keywordScale() float64 {
+	a.readForm()
 	switch {
 	case a.code == "" || a.code == "en":
 		return 1

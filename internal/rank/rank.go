@@ -37,7 +37,7 @@ type Engine struct {
 	Embedder Embedder
 	// Coverage is the share of a text's content words that the embedder knows; nil: it knows all.
 	Coverage func(text string) float64
-	// Read appends the vector of EmbedQuery and tells what Coverage does, in one, of an embedder for which that costs less and that is never far away; nil: they are asked apart.
+	// Read is EmbedQuery and Coverage in one pass: it appends the vector and returns the coverage. It is set for an embedder where that costs less and that needs no network; nil: they are called one after the other.
 	Read func(dst []float32, text string) (vec []float32, coverage float64)
 	// MemoryQuery makes of the vector of a question the one by which memories are looked for; nil: it is the same.
 	MemoryQuery func(query []float32) []float32
@@ -49,7 +49,7 @@ type Engine struct {
 	Fast *Engine
 	// Refines reports whether the engine has, or had, a fast one beside it: parts tell which of the two scored a chunk.
 	Refines bool
-	// Memories is the engine over the embedder that reads memories; nil: the same reads them.
+	// Memories is the engine over the embedder that reads memories; nil: this one ranks memories too.
 	Memories *Engine
 	// Unrelated is set for an embedder whose scores are calibrated; the strengths are then the package's own.
 	Unrelated *Spread
@@ -105,7 +105,7 @@ type Answer struct {
 	Entities []int64 // entities that the question names
 	Cut      bool    // a list gave as many candidates as it was asked for: there may be more
 
-	work *work // that the answer lies in
+	work *work // whose memory holds the answer
 }
 
 // Best returns the n best hits, best first, ties by smaller chunk. They are good until the next
@@ -135,8 +135,8 @@ func (a *Answer) Parts(h *Scored) Parts {
 	}
 }
 
-// Talk returns how much the exchanges of a chat with an assistant count, [0,1]: 1 where it is stored message by message and messages are short, 0 where they are long, nobody
-// answers, or the question asks for what the assistant said.
+// Talk returns how much the exchanges of a chat with an assistant count, [0,1]: 1 where it is stored message by message and messages are
+// short, 0 where they are long, where there are no replies, or where the question asks for what the assistant said.
 func (a *Answer) Talk() float64 { return a.work.talk }
 
 // Answered returns the source of what the assistant answered to a hit, 0 for none.
@@ -151,7 +151,7 @@ func (a *Answer) Answered(h *Scored) int64 {
 	return 0
 }
 
-// Of returns the best candidate of each of some sources, which rise, in their order; none of a source of which nothing was found.
+// Of returns the best candidate of each of the given sources, whose numbers rise, in their order. Sources without a candidate are left out.
 func (a *Answer) Of(sources []int64) []Scored {
 	q := a.work
 	best := make([]Scored, len(sources))
@@ -175,7 +175,7 @@ func (a *Answer) Of(sources []int64) []Scored {
 // Stages are what the ranking did, where Request.Timed was set. They are good until Release.
 func (a *Answer) Stages() []observe.Stage { return a.work.stages }
 
-// lap ends a stage: what happened since the one before is called name.
+// lap ends a stage: the time since the end of the last one is recorded under name.
 func (q *work) lap(name string) {
 	if !q.req.Timed {
 		return
@@ -345,7 +345,7 @@ func (q *work) depth() int {
 	return max(256, 2*q.req.K)
 }
 
-// embed sets the vector of the question. Without one keywords alone are searched.
+// embed sets the vector of the question. If there is none, only keywords are searched.
 func (q *work) embed() (err error) {
 	if q.w == 0 || q.qvec != nil {
 		return nil

@@ -193,7 +193,7 @@ func TestPureAlpha(t *testing.T) {
 	}
 }
 
-// TestDegrades holds that a failing embedder and a spent budget are told and leave a ranking.
+// TestDegrades holds that a failing embedder and a spent budget are reported and still leave a ranking.
 func TestDegrades(t *testing.T) {
 	t.Parallel()
 	e := engine()

@@ -6,7 +6,7 @@ const (
 )
 
 // spread lowers memories of sessions that have better ones when the question asks for
-// several things: a list is told over many sessions, while context lifts all memories of
+// several things: the items of a list are in many sessions, while context lifts all memories of
 // one. It undoes part of that lift, so it is as strong as context is. In a chat with an
 // assistant one session may hold the whole list.
 func (q *work) spread() {

@@ -9,17 +9,17 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Parameters of the walk and of feedback terms (recall recipe, step 2b).
+// Parameters of the walk and of feedback terms; docs/recall.md, "Knowledge", has what both are worth.
 const (
-	walkSeeds    = 20 // passages that the walk restarts from
-	walkDamping  = .6
-	walkRounds   = 12
-	walkPerNode  = 200 // passages looked at from one entity
-	walkPassages = 4000
-	feedbackDocs = 5
-	feedbackTerm = 25
-	feedbackPart = .6
-	feedbackPeak = 3 // power of a passage's score by which its terms count
+	walkSeeds    = 20   // passages that the walk restarts from
+	walkDamping  = .6   // probability of going on instead of restarting
+	walkRounds   = 12   // power iterations
+	walkPerNode  = 200  // passages looked at from one entity
+	walkPassages = 4000 // passages from which on the graph grows no more
+	feedbackDocs = 5    // best passages whose terms are used
+	feedbackTerm = 25   // terms
+	feedbackPart = .6   // of the best score, for the best match of the terms
+	feedbackPeak = 3    // power of a passage's score by which its terms count
 )
 
 // think adds the graph walk, the second hop and feedback terms.

@@ -12,10 +12,10 @@ import (
 const (
 	fastTrust  = .8
 	leastDense = 1e-6 // dense score of a chunk that has a vector, where that says less than nothing
-	fastRows   = 10   // rows from which the spread of the fast embedder's scores can be told
+	fastRows   = 10   // rows from which the spread of the fast embedder's scores is estimated
 )
 
-// bare reports whether the vectors of the engine say nothing of any candidate: then the fast engine ranks alone, as it does
+// bare reports whether no candidate has a vector of the engine: then the fast engine ranks alone, as it does
 // where there is no other.
 func (q *work) bare() bool {
 	if q.Fast == nil {
@@ -137,8 +137,8 @@ func (q *work) lacking(hits []backend.Hit) (map[int64]bool, error) {
 	return out, nil
 }
 
-// spreadOfRows returns how the engine's scores lie for texts that have nothing to do with the question; as they lay before
-// those of the fast engine came in.
+// spreadOfRows returns the distribution of the engine's scores for texts that have nothing to do with the question, as it was before
+// the scores of the fast engine were added.
 func (q *work) spreadOfRows() Spread {
 	if q.settled != nil {
 		return *q.settled

@@ -44,7 +44,7 @@ type work struct {
 	out Answer
 
 	stages []observe.Stage
-	since  time.Time // when the stage began that is under way
+	since  time.Time // the start of the current stage
 }
 
 // scratch is what a search needs and leaves clean for the next.
