@@ -28,8 +28,8 @@ type Token struct {
 // document nor in a query of any of the words.
 func (t *Token) Stop() bool { return len(t.Term) > 0 && t.Term[0] == stopMark[0] }
 
-// Beside reports whether the token does not count in the length of a document: stop words, and the stems of words that are there
-// too.
+// Beside reports whether the token does not count in the length of a document: a stop word, or a stem that is indexed
+// beside its word.
 func (t *Token) Beside() bool { return t.Stop() || IsStem(t.Term) }
 
 // kind is the role of a token in a query.

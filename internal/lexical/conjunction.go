@@ -20,7 +20,7 @@ type cursor interface {
 	positions(dst []uint32) []uint32
 	// count returns how many postings there are, an upper bound if unknown.
 	count() int
-	// err tells why the cursor ended early; nil if it did not.
+	// err returns why the cursor ended early; nil if it did not.
 	err() error
 }
 

@@ -41,7 +41,7 @@ func (w *WordHashes) Of(name, text string) []uint64 {
 // maxKeptHashes bounds the memory that Forget keeps.
 const maxKeptHashes = 1 << 10
 
-// Forget lets go of the texts that were read.
+// Forget drops the texts that were read.
 func (w *WordHashes) Forget() {
 	if cap(w.tokens) > maxKeptHashes {
 		*w = WordHashes{}

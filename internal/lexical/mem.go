@@ -330,8 +330,8 @@ func (m *Mem) cursor(id uint32) *memCursor {
 	return &memCursor{r: t.postings.reader(&m.store), left: t.n, n: t.n}
 }
 
-// pass leaves the positions of the posting behind that were not read.
-func (c *memCursor) pass() {
+// skipPositions skips the positions of the current posting that were not read.
+func (c *memCursor) skipPositions() {
 	if c.unread > 0 {
 		if link := c.r.link; c.unread <= len(link) {
 			c.r.link = link[c.unread:]
@@ -342,10 +342,10 @@ func (c *memCursor) pass() {
 	}
 }
 
-// singles reads postings on as long as they are of single occurrences and short, and
+// singles reads the postings that follow as long as they are of single occurrences and short, and
 // returns how many documents it wrote to dst. It leaves out the positions.
 func (c *memCursor) singles(dst []uint32) int {
-	c.pass()
+	c.skipPositions()
 	n, doc, link := 0, c.doc, c.r.link
 	for most := min(len(dst), int(c.left)); n < most && len(link) >= 3 && link[0]&0x81 == 1; n++ {
 		size := 2 + int(link[1]>>7)
@@ -362,7 +362,7 @@ func (c *memCursor) singles(dst []uint32) int {
 }
 
 func (c *memCursor) next() bool {
-	c.pass()
+	c.skipPositions()
 	if c.left == 0 {
 		c.doc = noDoc
 		return false

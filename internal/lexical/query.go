@@ -264,7 +264,7 @@ func quotedSpans(text string) []textSpan {
 	return spans
 }
 
-// mayQuote is false where no quote stands.
+// mayQuote reports whether a text has a character that may begin a quote.
 func mayQuote(text string) bool {
 	for i := range len(text) {
 		if text[i] == '"' || text[i] >= utf8.RuneSelf {

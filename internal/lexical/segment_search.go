@@ -96,7 +96,7 @@ func (w *windowed) setNorms() {
 	}
 }
 
-// widenTF returns the frequency that a stored greatest one stands for.
+// widenTF returns the frequency that a stored greatest one means.
 func widenTF(tf uint8) uint32 {
 	if tf == cappedTF {
 		return math.MaxUint32
@@ -204,8 +204,8 @@ func (s *Segment) searchAny(ctx context.Context, r *run, w *windowed, ids []uint
 	return nil
 }
 
-// windowSize returns how many documents are scored at a time: as few as the first-level cache
-// holds the scores of, more where they have few postings, since each window costs some time.
+// windowSize returns how many documents are scored at a time: as many as have their scores in the first-level
+// cache, or more if they have few postings, since each window costs some time.
 func (s *Segment) windowSize(r *run, w *windowed) uint32 {
 	floor, rest := r.floor(s.row(0)), uint32(0)
 	i := len(w.terms)

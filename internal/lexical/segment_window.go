@@ -317,7 +317,7 @@ func (w *windowed) arrange(places []uint16) {
 	}
 }
 
-// hopeful reports whether a document with the given score so far can still be above
+// hopeful reports whether a document with the given score so far can still get above
 // the floor.
 func (s *Segment) hopeful(w *windowed, doc, score, floor uint32) bool {
 	return !w.useRests || score+w.rests[s.lengths[doc]] > floor

@@ -17,7 +17,7 @@ import (
 // ErrTooLarge is returned for a segment that would not fit its 32-bit offsets.
 var ErrTooLarge = errors.New("lexical: segment is too large")
 
-// yieldEvery is after how many terms or documents searches get the processor, which a large segment would keep for long.
+// yieldEvery is the number of terms or documents after which the writing of a segment yields the processor to searches.
 const yieldEvery = 32
 
 // WriteSegment writes the live rows of the parts as one segment, without looking

@@ -27,10 +27,10 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Tongue is a language besides English whose words have a stem. Words are always indexed as they stand; those of a document in a
-// tongue have their stem beside them, under a mark of the tongue, and a question that is not English looks for its
-// words and for what each tongue makes of them. So documents in several languages stand in one index, each analysed
-// as what it is, and a text whose language is not told is found by its words.
+// Tongue is a language other than English that has a stemmer. Words are always indexed as they are; those of a document in a
+// tongue have their stem beside them, under a mark of the tongue. A question that is not English looks for its
+// words and for their stems in each tongue. So documents in several languages share one index, each analysed
+// as what it is, and a text whose language is not recognised is found by its words.
 type Tongue uint8
 
 // tongues are the languages by the number of their Tongue, from 1 on. Their codes stand in index files.
@@ -77,7 +77,7 @@ const (
 	leastWord  = 3   // bytes of the shortest word that has a stem
 )
 
-// TongueOf returns the tongue of a document by its longest text, 0 for English, for languages without stems and where nothing tells.
+// TongueOf returns the tongue of a document by its longest text; 0 for English, for languages without stems, and where the language is not recognised.
 func TongueOf(texts ...string) Tongue {
 	longest := ""
 	for _, t := range texts {
@@ -94,8 +94,8 @@ func TongueOf(texts ...string) Tongue {
 // HasStems reports whether the language of an ISO 639-1 code is a Tongue.
 func HasStems(code string) bool { return tongueOf[code] != 0 }
 
-// queryTongues returns the tongues in which the words of a question are looked for: none of an English one. A question in Latin letters is
-// read in all of these, since the words that would tell its language may have been taken off; a long text in one.
+// queryTongues returns the tongues in which the words of a question are looked for: none for an English one. A short question in Latin letters
+// is read in all tongues that use these, since the words that show its language may have been removed; a long text in one.
 func queryTongues(text string) []Tongue {
 	code := language.Guess(text)
 	in := tongueOf[code]

@@ -188,10 +188,10 @@ func (s *sample) query(i int, q []int8) (bias int32) {
 	return bias * simd.Bias
 }
 
-// yieldRows is after how many rows the building of a segment gives searches the processor, which it would keep for long.
+// yieldRows is the number of rows after which the building of a segment yields the processor to searches.
 const yieldRows = 32
 
-// yield lets those go on who wait for less, now and then.
+// yield lets other goroutines run, once in yieldRows rows.
 func yield(row int) {
 	if row%yieldRows == 0 {
 		runtime.Gosched()

@@ -41,7 +41,7 @@ func (t *top) push(h Hit) {
 	t.floor = t.hits[0].Score
 }
 
-// sink puts a hit in place i or below it, so that a heap stands there again.
+// sink puts a hit in place i or moves it down from there until the heap is in order.
 func (t *top) sink(i int, h Hit) {
 	s := t.hits
 	for {

@@ -59,8 +59,8 @@ type ivf struct {
 	scales    []float32
 	spreads   []float32
 	mean      []float32
-	turned    atomic.Pointer[[]float32] // mean, rotated; nil until the first search
-	narrows   narrows
+	rotated   atomic.Pointer[[]float32] // mean, rotated; nil until the first search
+	filters   filterCache
 }
 
 // probe is the buffers of a search of an inverted file.
@@ -97,7 +97,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 	n := s.h.n
 	keep := s.keep(sr.k)
 	count := 0
-	if sr.kept = s.known(sr); sr.kept != nil {
+	if sr.kept = s.cachedFilter(sr); sr.kept != nil {
 		count = len(sr.kept.positions)
 	} else {
 		count = sr.accepted(n)
@@ -194,8 +194,8 @@ func (s *Segment) prepare(sr *search, sigmas float32) {
 	q, mean := sr.q[:s.h.dim], s.ivf.mean[:s.h.dim]
 	if s.h.kind == kindIVF1 {
 		rot := rotationOf(s.h.dim)
-		sr.turn(rot)
-		q, mean = sr.turned, s.turnedMean(rot)
+		sr.rotate(rot)
+		q, mean = sr.rotated, s.rotatedMean(rot)
 	}
 	p.d = slices.Grow(p.d[:0], len(q))[:len(q)]
 	var square float32
@@ -210,14 +210,14 @@ func (s *Segment) prepare(sr *search, sigmas float32) {
 	}
 }
 
-// turnedMean returns the rotated mean. Rotations keep differences: that of the query and the mean
+// rotatedMean returns the rotated mean. Rotations keep differences: that of the query and the mean
 // need not be rotated in every segment.
-func (s *Segment) turnedMean(r *rotation) []float32 {
-	if m := s.ivf.turned.Load(); m != nil {
+func (s *Segment) rotatedMean(r *rotation) []float32 {
+	if m := s.ivf.rotated.Load(); m != nil {
 		return *m
 	}
-	m := r.turned(nil, s.ivf.mean[:s.h.dim])
-	s.ivf.turned.Store(&m)
+	m := r.appendRotated(nil, s.ivf.mean[:s.h.dim])
+	s.ivf.rotated.Store(&m)
 	return m
 }
 
@@ -325,21 +325,21 @@ func (s *Segment) settle(sr *search) {
 // scoreBest scores positions, sorted by what they may score, as long as that is enough.
 func (s *Segment) scoreBest(sr *search, sorted []Hit) {
 	for _, h := range sorted[:min(ahead, len(sorted))] {
-		s.ask(h.Row, len(sr.q8))
+		s.prefetch(h.Row, len(sr.q8))
 	}
 	for i, h := range sorted {
 		if h.Score <= sr.cand.floor*sr.unit {
 			return
 		}
 		if i+ahead < len(sorted) {
-			s.ask(sorted[i+ahead].Row, len(sr.q8))
+			s.prefetch(sorted[i+ahead].Row, len(sr.q8))
 		}
 		s.scoreAt(sr, int(h.Row))
 	}
 }
 
-// ask has the 8-bit row of a position and its scale brought to the caches.
-func (s *Segment) ask(position uint32, stride int) {
+// prefetch loads the 8-bit row of a position and its scale into the caches of the processor.
+func (s *Segment) prefetch(position uint32, stride int) {
 	if s.lean() {
 		return
 	}
@@ -376,6 +376,6 @@ func (s *search) candidate(h Hit) {
 	}
 }
 
-// ahead is how many rows before its turn a row picked out of order is asked for:
+// ahead is how many rows before its turn a row picked out of order is prefetched:
 // enough to hide the latency of memory, few enough for the line fill buffers.
 const ahead = 8

@@ -58,7 +58,7 @@ func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 	rows, found := s.ivf.rows[from:to], p.found[:0]
 	for i, x := range ests {
 		if x > floor && (sr.accept == nil || sr.accept.Has(rows[i])) {
-			s.ask(uint32(from+i), len(sr.q8)) // all are asked for before the first is scored
+			s.prefetch(uint32(from+i), len(sr.q8)) // all are prefetched before the first is scored
 			found = append(found, uint32(i))
 		}
 	}

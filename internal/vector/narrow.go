@@ -16,26 +16,26 @@ const (
 	// keptBytes is what may be kept of narrow filters for each row of the segment: 4 MB of 250,000
 	// rows, about what the float32 rows of 1 % of them take at 384 dimensions.
 	keptBytes = 16
-	// keptFilters is how many filters are kept at most, and one more than the others that may be met
-	// between the first and the second time of one that is: if more take turns, none is kept, as each
-	// would be gone before it is met again.
+	// keptFilters is how many filters are kept at most. One more than that is the number of other filters that may be used
+	// between the first and the second use of one that is kept: if more take turns, none is kept, as each
+	// would be gone before it is used again.
 	keptFilters = 4
 	// rowHeader is the bytes of a slice's header.
 	rowHeader = 24
 )
 
-// narrows is what some narrow filters come to that were met twice of late, as searches with one
-// filter mostly come together, and those of some users in turns.
-type narrows struct {
-	kept [keptFilters]atomic.Pointer[narrow]
+// filterCache keeps what was computed for some narrow filters that were used twice within a short time:
+// searches with one filter mostly come together, and those of some users in turns.
+type filterCache struct {
+	kept [keptFilters]atomic.Pointer[narrowFilter]
 	mu   sync.Mutex          // guards what follows, and is held while one is kept
 	next int                 // in kept, the oldest
-	met  [keptFilters]uint64 // signs of filters that were met and not kept
-	last int                 // in met, the oldest
+	seen [keptFilters]uint64 // signatures of filters that were used once and not kept
+	last int                 // in seen, the oldest
 }
 
-// narrow is what a filter that leaves few rows of a segment comes to.
-type narrow struct {
+// narrowFilter is what was computed for a filter that leaves few rows of a segment.
+type narrowFilter struct {
 	full      []uint64 // as search.fullWords
 	last      uint64   // the word behind them
 	positions []uint32 // rising
@@ -47,14 +47,14 @@ type narrow struct {
 // row is a float32 row once it was read.
 type row = atomic.Pointer[[]float32]
 
-// known returns what is kept of the filter of a search; nil when that is another one.
-func (s *Segment) known(sr *search) *narrow {
+// cachedFilter returns what is kept of the filter of a search; nil if nothing is.
+func (s *Segment) cachedFilter(sr *search) *narrowFilter {
 	if sr.accept == nil {
 		return nil
 	}
 	full := sr.fullWords(s.h.n)
-	for i := range s.ivf.narrows.kept {
-		k := s.ivf.narrows.kept[i].Load()
+	for i := range s.ivf.filters.kept {
+		k := s.ivf.filters.kept[i].Load()
 		if k != nil && sr.word(len(full)*64, s.h.n) == k.last && bytes.Equal(bytesOf(full), bytesOf(k.full)) {
 			return k
 		}
@@ -62,8 +62,8 @@ func (s *Segment) known(sr *search) *narrow {
 	return nil
 }
 
-// keepNarrow keeps the positions of a filter that leaves count rows, if it was met of late as far
-// as a few of its words tell.
+// keepNarrow keeps the positions of a filter that leaves count rows, if a filter with the same signature, made of
+// some of its words, was used within a short time before.
 func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	if len(positions) != count {
 		return // the segment is damaged
@@ -73,17 +73,17 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	for i := 0; i < len(full); i += 1 + len(full)/16 {
 		sign = bits.RotateLeft64(sign, 7)*0x9e3779b97f4a7c15 ^ full[i]
 	}
-	n := &s.ivf.narrows
+	n := &s.ivf.filters
 	if !n.mu.TryLock() {
 		return // another search keeps one; there will be more
 	}
 	defer n.mu.Unlock()
-	if !slices.Contains(n.met[:], sign) {
-		n.met[n.last] = sign
+	if !slices.Contains(n.seen[:], sign) {
+		n.seen[n.last] = sign
 		n.last = (n.last + 1) % keptFilters
 		return
 	}
-	if s.known(sr) != nil {
+	if s.cachedFilter(sr) != nil {
 		return // another search was faster
 	}
 	k := s.newNarrow(full, sr.word(len(full)*64, s.h.n), positions)
@@ -97,9 +97,9 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 // mayKeep is the most that KeptBytes may be.
 func (s *Segment) mayKeep() int64 { return keptBytes * int64(s.h.n) }
 
-// newNarrow returns what some positions come to, without float32 rows yet.
-func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *narrow {
-	k := &narrow{full: slices.Clone(full), last: last, positions: slices.Clone(positions)}
+// newNarrow returns what is kept of a filter that leaves some positions, without float32 rows yet.
+func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *narrowFilter {
+	k := &narrowFilter{full: slices.Clone(full), last: last, positions: slices.Clone(positions)}
 	slices.Sort(k.positions)
 	size, stride := int64(8*len(full)+4*len(positions)), recordStride(s.h.dim)
 	few := s.h.few(len(positions)) // more would leave no room for rows
@@ -118,11 +118,11 @@ func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *nar
 	return k
 }
 
-// KeptBytes is about what searches have taken of the heap to answer the next ones with the same narrow
-// filters sooner: some 16 bytes for each row of the segment at most. Searches change it.
+// KeptBytes is about how much of the heap searches have taken to answer later ones with the same narrow
+// filters sooner: at most some 16 bytes for each row of the segment. Searches change it.
 func (s *Segment) KeptBytes() (n int64) {
-	for i := range s.ivf.narrows.kept {
-		if k := s.ivf.narrows.kept[i].Load(); k != nil {
+	for i := range s.ivf.filters.kept {
+		if k := s.ivf.filters.kept[i].Load(); k != nil {
 			n += k.bytes.Load()
 		}
 	}
@@ -165,7 +165,7 @@ func (s *Segment) gather(ctx context.Context, sr *search, count int) error {
 	found := sr.probe.found
 	for i, position := range found {
 		if i+ahead < len(found) {
-			s.ask(found[i+ahead], len(sr.q8))
+			s.prefetch(found[i+ahead], len(sr.q8))
 		}
 		s.scoreAt(sr, int(position))
 	}

@@ -67,15 +67,15 @@ func TestNarrowKept(t *testing.T) {
 					require.Equal(t, dim > bitsFromDim, k.records != nil)
 					require.Equal(t, dim > leanFromDim && r != nil, k.rows != nil)
 				}
-				kept.ivf.narrows.kept = [keptFilters]atomic.Pointer[narrow]{}
+				kept.ivf.filters.kept = [keptFilters]atomic.Pointer[narrowFilter]{}
 			}
 		})
 	}
 }
 
-func keptNarrows(s *Segment) (all []*narrow) {
-	for i := range s.ivf.narrows.kept {
-		if k := s.ivf.narrows.kept[i].Load(); k != nil {
+func keptNarrows(s *Segment) (all []*narrowFilter) {
+	for i := range s.ivf.filters.kept {
+		if k := s.ivf.filters.kept[i].Load(); k != nil {
 			all = append(all, k)
 		}
 	}
@@ -231,7 +231,7 @@ func TestFormFollowsQuery(t *testing.T) {
 		var g form
 		g.set(v, m)
 		g.quantise()
-		g.turn(rot)
+		g.rotate(rot)
 		return g
 	}
 	for _, v := range [][]float32{a, a, b, a[:200], b} {
@@ -239,8 +239,8 @@ func TestFormFollowsQuery(t *testing.T) {
 			f.set(v, m)
 			f.quantise()
 			if len(v) == dim {
-				f.turn(rot)
-				assert.Equal(t, of(v, m).turned, f.turned)
+				f.rotate(rot)
+				assert.Equal(t, of(v, m).rotated, f.rotated)
 			}
 			var g form
 			g.set(v, m)

@@ -81,8 +81,8 @@ func (r *rotation) apply(x []float32) {
 	}
 }
 
-// turned appends x, padded with zeros and rotated, to dst.
-func (r *rotation) turned(dst, x []float32) []float32 {
+// appendRotated appends x, padded with zeros and rotated, to dst.
+func (r *rotation) appendRotated(dst, x []float32) []float32 {
 	at := len(dst)
 	dst = slices.Grow(dst, r.dim)[:at+r.dim]
 	clear(dst[at+copy(dst[at:], x):])

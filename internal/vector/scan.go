@@ -32,7 +32,7 @@ const (
 type search struct {
 	form
 	accept *bitset.Set
-	kept   *narrow // of accept in the segment; nil: none
+	kept   *narrowFilter // of accept in the segment; nil: none
 	k      int
 	floor  float32 // Query.Floor; -Inf: none
 	square float32 // squared length of q, once finite was asked
@@ -57,13 +57,13 @@ type search struct {
 // form is a query in the forms that the kernels want. The next part is mostly asked the same
 // query: they are kept for it.
 type form struct {
-	given  []float32 // Query.Vector
-	metric Metric
-	q      []float32 // padded; normalised under Cosine
-	q8     []int8    // padded; empty: not made yet
-	scale  float32   // of q8
-	bias   int32     // to take off each dot product of q8 and a row
-	turned []float32 // rotated; empty: not made yet
+	given   []float32 // Query.Vector
+	metric  Metric
+	q       []float32 // padded; normalised under Cosine
+	q8      []int8    // padded; empty: not made yet
+	scale   float32   // of q8
+	bias    int32     // to take off each dot product of q8 and a row
+	rotated []float32 // empty: not made yet
 }
 
 // set makes f the forms of a vector.
@@ -79,7 +79,7 @@ func (f *form) set(v []float32, metric Metric) {
 	if metric == Cosine {
 		normalise(f.q)
 	}
-	f.q8, f.turned = f.q8[:0], f.turned[:0]
+	f.q8, f.rotated = f.q8[:0], f.rotated[:0]
 }
 
 // quantise sets q8, its scale and its bias; small parts do without.
@@ -90,10 +90,10 @@ func (f *form) quantise() {
 	}
 }
 
-// turn sets turned.
-func (f *form) turn(r *rotation) {
-	if len(f.turned) == 0 {
-		f.turned = r.turned(f.turned, f.q[:len(f.given)])
+// rotate sets rotated.
+func (f *form) rotate(r *rotation) {
+	if len(f.rotated) == 0 {
+		f.rotated = r.appendRotated(f.rotated, f.q[:len(f.given)])
 	}
 }
 
