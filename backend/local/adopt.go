@@ -7,8 +7,8 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// adoption is a segment of a new file that is brought up to what was deleted since its rows were read: for most of it nobody has to
-// wait.
+// adoption is a segment of a new file that is brought up to date with what was deleted since its rows were read. Most of that is done
+// beside searches and changes.
 type adoption struct {
 	*segment
 	p    *partition // that the segment was prepared for; nil: none
@@ -16,7 +16,7 @@ type adoption struct {
 	live *bitset.Set
 }
 
-// prepareAdoption takes out of a segment what is not live now; nil stays nil. from is its first row, or one before it. Searches and
+// prepareAdoption deletes from a segment what is not live now; nil stays nil. from is its first row, or one before it. Searches and
 // changes go on meanwhile: adopt does the rest.
 func (p *partition) prepareAdoption(seg *segment, from uint32) (*adoption, error) {
 	if seg == nil {
@@ -25,11 +25,11 @@ func (p *partition) prepareAdoption(seg *segment, from uint32) (*adoption, error
 	p.mu.RLock()
 	live := bitset.FromWords(slices.Clone(p.live.Words()), p.live.Len())
 	p.mu.RUnlock()
-	return &adoption{segment: seg, p: p, from: from, live: live}, seg.leave(live, from)
+	return &adoption{segment: seg, p: p, from: from, live: live}, seg.keepLive(live, from)
 }
 
-// leave has a segment that nobody searches yet keep the live rows.
-func (seg *segment) leave(live *bitset.Set, from uint32) error {
+// keepLive deletes all rows but the live ones from a segment that no search uses yet.
+func (seg *segment) keepLive(live *bitset.Set, from uint32) error {
 	for _, v := range seg.parts {
 		v.live = 0
 		for place := range uint32(v.search.Len()) {
@@ -52,11 +52,11 @@ func (seg *segment) leave(live *bitset.Set, from uint32) error {
 	return nil
 }
 
-// adopt takes out what went since the segment was prepared, and a reference to its file. Its rows are among those of the partition.
-// The caller holds mu.
+// adopt deletes what was deleted since the segment was prepared, and takes a reference to its file. Its rows are among those of the
+// partition. The caller holds mu.
 func (p *partition) adopt(a *adoption) error {
 	if a.p != p {
-		if err := a.leave(p.live, a.from); err != nil {
+		if err := a.keepLive(p.live, a.from); err != nil {
 			return err
 		}
 		a.block.file.acquire()

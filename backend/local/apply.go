@@ -11,11 +11,11 @@ import (
 )
 
 // Bounds of the changes of one partition that are made under one hold of its lock: about a millisecond's work. Searches hold
-// that lock for milliseconds, so that a writer who takes it for each change waits for a search as often.
+// that lock for milliseconds; a writer that takes it for each change waits for a search each time.
 const (
 	maxRun     = 256 // changes
 	maxRunRows = 64  // new rows
-	// The lock is let go of after maxHold, as far as one change in holdEvery tells.
+	// The lock is released after maxHold. The time is looked at after every holdEvery changes.
 	maxHold   = 2 * time.Millisecond
 	holdEvery = 16
 )
@@ -67,7 +67,7 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
 			return fmt.Errorf("apply change %d: %w", run[done].Seq, err)
 		}
 		if full {
-			x.relieve()
+			x.flushSoon()
 		}
 		changes = changes[len(run):]
 	}

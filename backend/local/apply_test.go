@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// A writer waits for searches once for many changes, not once for each: whoever searches next sees all of them.
+// A writer waits for searches once for many changes, not once for each: the next search sees all of them.
 func TestRunWaitsOnce(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []backend.ChangeKind{backend.PutChunks, backend.Drop} {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// background runs the work of a workspace that nobody waits for, one piece at a
+// background runs work of a workspace that no call waits for, one piece at a
 // time, in a goroutine that ends when there is none. The zero value is ready.
 type background struct {
 	mu      sync.Mutex
@@ -16,11 +16,11 @@ type background struct {
 	wg      sync.WaitGroup
 }
 
-// maxQueue bounds the work that waits; what comes on top is dropped, and is asked
-// for again by whoever needs it.
+// maxQueue bounds the pieces of work that wait. More are dropped; the code that needs
+// them asks again.
 const maxQueue = 64
 
-// start has f run soon; false when it will not. f ends early when its ctx does.
+// start queues f, and reports whether f will run. f returns early when its ctx ends.
 func (b *background) start(f func(ctx context.Context)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

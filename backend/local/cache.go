@@ -18,7 +18,7 @@ import (
 type cache struct {
 	budget int64 // bytes; 0 or less: no bound
 	used   atomic.Int64
-	calm   atomic.Int64 // no use to look again before used exceeds this
+	calm   atomic.Int64 // shrink does nothing until used exceeds this
 	clock  atomic.Int64
 
 	loads, evictions atomic.Int64 // of partitions
@@ -93,13 +93,15 @@ func (c *cache) sizes() []backend.IndexSize {
 	return out
 }
 
-func (c *cache) enlist(x *index) {
+// register adds a workspace that woke up.
+func (c *cache) register(x *index) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[x] = struct{}{}
 }
 
-func (c *cache) strike(x *index) {
+// unregister removes a workspace that sleeps or is closed.
+func (c *cache) unregister(x *index) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, x)

@@ -28,7 +28,7 @@ func (e *encoder) text(s string) {
 }
 
 // decoder reads what an encoder wrote. After the first fault it reads zeros, and
-// err tells.
+// err is set.
 type decoder struct {
 	buf []byte
 	err error

@@ -89,8 +89,8 @@ func alignedBytes(n int) []byte {
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // openColumns returns a section of rows in place, whose rows lie below limit. Its sizes
-// are checked; places that lead outside are left to check, and to whoever uses them
-// without.
+// are checked; places that lead outside are found by check, or by the code that uses
+// them unchecked.
 func openColumns(b []byte, limit uint32) (*columns, error) {
 	if len(b) < headBytes || !littleEndian || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 != 0 {
 		return nil, errFormat

@@ -4,5 +4,5 @@ package local
 
 import "time"
 
-// cpuTime is the time of the clock where that of the process is not told.
+// cpuTime is the time of the clock: the processor time of the process is not known here.
 func cpuTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -19,7 +19,7 @@ const (
 	readBlocks  = 32 // are read at once
 )
 
-// disk reads an index file, whether it is encrypted or not.
+// disk reads an index file, encrypted or not.
 type disk struct {
 	f      *os.File
 	id     uint64

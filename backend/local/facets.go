@@ -124,9 +124,9 @@ func (p *partition) buildGraph() error {
 		}
 		x := &p.mentions
 		if len(x.keys) == 0 {
-			x.expect(len(c.keys))
+			x.grow(len(c.keys))
 		}
-		known := make([]told, len(c.keys))
+		known := make([]lastMention, len(c.keys))
 		for i := range c.graph {
 			if at, ok := p.find(c.graph[i].source); ok {
 				p.setRefs(at, c.graph[i].refs, c.keys, known)
@@ -137,13 +137,13 @@ func (p *partition) buildGraph() error {
 	return nil
 }
 
-// told is what the last mention of a key in a block was told of, plus 1: mostly the next one is told the same, which saves
-// looking texts and numbers up.
-type told struct{ key, entity uint32 }
+// lastMention is the key and the entity, each as its place plus 1, of the mention before with the same key in a block: mostly the
+// next one has the same, which saves looking them up by text and number.
+type lastMention struct{ key, entity uint32 }
 
 // setRefs replaces the mentions of a source by stored ones. Rows that are not its own
 // belong to what the source was before it was put again.
-func (p *partition) setRefs(at uint32, stored []storedRef, keys []string, known []told) {
+func (p *partition) setRefs(at uint32, stored []storedRef, keys []string, known []lastMention) {
 	s, x := &p.sources[at], &p.mentions
 	x.remove(p, at)
 	refs := make([]ref, 0, len(stored))

@@ -101,15 +101,15 @@ func (f *file) release() {
 	}
 }
 
-// letGo gives the memory of pages back that were read once, for bytes of the file: of one that was just written, or is merged away.
-func (f *file) letGo(data []byte) {
+// dropPages gives the memory back of pages that were read once, for bytes of the file: of one that was just written, or is merged away.
+func (f *file) dropPages(data []byte) {
 	if !f.mapped || f.copied || len(data) == 0 {
 		return
 	}
 	page := uintptr(os.Getpagesize())
 	off := int((page - uintptr(unsafe.Pointer(&data[0]))%page) % page)
 	if n := (len(data) - off) / int(page) * int(page); n > 0 {
-		letGo(data[off : off+n])
+		dropPages(data[off : off+n])
 	}
 }
 
@@ -322,7 +322,7 @@ func decodeDirectory(buf []byte, limit uint64) ([]*block, error) {
 	return blocks, d.end()
 }
 
-// fileWriter writes an index file under a name that nobody reads, until finish.
+// fileWriter writes an index file under a temporary name, until finish.
 type fileWriter struct {
 	limits
 	dir    string

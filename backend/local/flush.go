@@ -92,7 +92,7 @@ func (x *index) sealAll() error {
 // holds flushing.
 func (x *index) writePending(ctx context.Context) error {
 	if err := x.flushTails(ctx, x.pending); err != nil {
-		x.hasten(x.pending)
+		x.retrySooner(x.pending)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -107,9 +107,9 @@ func (x *index) writePending(ctx context.Context) error {
 	return nil
 }
 
-// hasten has the partitions whose tails could not be written ask for another try after a
+// retrySooner lets the partitions whose tails could not be written ask for another flush after a
 // quarter of a tail.
-func (x *index) hasten(failed *pending) {
+func (x *index) retrySooner(failed *pending) {
 	x.applying.Lock()
 	defer x.applying.Unlock()
 	for _, t := range failed.tails {
@@ -117,10 +117,10 @@ func (x *index) hasten(failed *pending) {
 	}
 }
 
-// relieve has the tails flushed in the background because one is full: Apply does not wait for
-// that. When it fails everything stays in memory, and another try follows after more rows.
+// flushSoon starts a flush of the tails in the background, because one is full: Apply does not wait for
+// it. If it fails everything stays in memory, and another is started after more rows.
 // The caller holds applying.
-func (x *index) relieve() {
+func (x *index) flushSoon() {
 	if x.wanted.Swap(true) {
 		return
 	}
@@ -178,7 +178,7 @@ func (x *index) put(next *pending, f *file) error {
 	if f != nil { // once it counts it may be forgotten meanwhile
 		f.acquire()
 		defer f.release()
-		defer f.letGo(f.data)
+		defer f.dropPages(f.data)
 	}
 	if err := x.putOnDisk(next, f); err != nil {
 		return err
@@ -325,7 +325,7 @@ func (x *index) settle(t *sealed, b *block, seg *adoption) error {
 	if p.liveSources == 0 {
 		p.giveBack()
 		s.p.Store(nil)
-		s.blocks = nil // whoever still holds the slot finds nothing
+		s.blocks = nil // a call that still holds the slot finds nothing
 		x.cache.add(-s.bytes.Swap(0))
 		x.mu.Lock()
 		defer x.mu.Unlock()

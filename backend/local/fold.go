@@ -29,7 +29,7 @@ type foldedSource struct {
 	linked bool
 }
 
-// fold reads blocks and checks every checksum in them, lest damage gets a new one.
+// fold reads blocks and checks every checksum in them, so that damage is not written under a new one.
 func fold(blocks []*block) (*folded, error) {
 	m := &folded{sources: make(map[int64]*foldedSource)}
 	m.block.part = blocks[0].part
@@ -152,10 +152,10 @@ func (m *folded) content(whole bool) *content {
 	return c
 }
 
-// letGo gives the memory of pages of the old files back.
-func (m *folded) letGo() {
+// dropPages gives the memory of pages of the old files back.
+func (m *folded) dropPages() {
 	for _, seg := range m.segments {
-		seg.block.file.letGo(seg.block.file.data)
+		seg.block.file.dropPages(seg.block.file.data)
 	}
 }
 
@@ -191,7 +191,7 @@ func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 	if err := w.writeAllVectors(ctx, collect(vectors, live.Has)); err != nil {
 		return err
 	}
-	defer m.letGo()
-	m.letGo()
+	defer m.dropPages()
+	m.dropPages()
 	return w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, words...) })
 }

@@ -40,7 +40,7 @@ type index struct {
 
 	publishing sync.Mutex // guards what follows
 	files      []*file    // from the oldest to the newest
-	fileBytes  int64      // what they take of the heap, as the cache was told
+	fileBytes  int64      // what they take of the heap, as counted in the cache
 	flushed    uint64     // the last change that files cover
 	flushedIn  uint64     // its epoch
 	nextID     uint64
@@ -49,7 +49,7 @@ type index struct {
 	work    background // merges and checks
 	flusher background
 
-	parsed, parsedMemory recent.Table[*lexical.Query] // queries for any word, by text; nobody changes them
+	parsed, parsedMemory recent.Table[*lexical.Query] // queries for any word, by text; they must not be changed
 }
 
 func (x *index) Vectors() backend.Vectors   { return x }
@@ -71,7 +71,7 @@ func (x *index) Close() error {
 		return nil
 	}
 	x.closed = true
-	x.cache.strike(x)
+	x.cache.unregister(x)
 	x.mu.Lock()
 	for _, s := range x.slots {
 		x.unload(s)

@@ -17,8 +17,8 @@ import (
 // where they are used in place; what is decoded is always compared first.
 const verifyNow = 4 << 20
 
-// verifyAfter is how long the comparison in the background waits, so that the search that
-// had the partition loaded has the processors and the disk for itself.
+// verifyAfter is how long the comparison in the background waits, so that the search for
+// which the partition was loaded has the processors and the disk for itself.
 const verifyAfter = 250 * time.Millisecond
 
 // verify compares the checksum of a section.
@@ -28,7 +28,7 @@ func (b *block) verify(s section) error {
 		part := rest[:min(len(rest), verifyBytes)]
 		sum = updateChecksum(sum, part)
 		if rest = rest[len(part):]; s.length > verifyBytes {
-			b.file.letGo(part)
+			b.file.dropPages(part)
 		}
 	}
 	if sum != s.sum {
@@ -37,7 +37,7 @@ func (b *block) verify(s section) error {
 	return nil
 }
 
-// verifyBytes is how much of a section is compared at once: the pages of a longer one are let go of, part by part.
+// verifyBytes is how many bytes of a section are compared at once: the pages of a longer one are dropped part by part.
 const verifyBytes = 1 << 20
 
 // size is the number of bytes of all sections.

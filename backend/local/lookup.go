@@ -1,13 +1,13 @@
 package local
 
-// lookup finds places in a table by the hashes of what stands there: 4 bytes a slot, at most three quarters of which are used. The zero
-// value is an empty one. Who uses it compares what stands at a place.
+// lookup is a hash table of places in another table: 4 bytes a slot, at most three quarters of which are used. The zero
+// value is empty. The caller compares what is at a place.
 type lookup struct {
 	slots []uint32 // place plus 1; 0 is free
 	used  int
 }
 
-// grow makes room for n more places, of which hash tells the hash.
+// grow makes room for n more places; hash returns the hash of what is at a place.
 func (t *lookup) grow(n int, hash func(at uint32) uint64) {
 	size := max(16, len(t.slots))
 	for 3*size < 4*(t.used+n) {
@@ -38,7 +38,7 @@ func (t *lookup) first(hash uint64) int { return int(hash & uint64(len(t.slots)-
 
 func (t *lookup) behind(i int) int { return (i + 1) & (len(t.slots) - 1) }
 
-// find returns the place with a hash that is the one.
+// find returns the place with a hash for which is returns true.
 func (t *lookup) find(hash uint64, is func(at uint32) bool) (at uint32, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -51,15 +51,15 @@ func (t *lookup) find(hash uint64, is func(at uint32) bool) (at uint32, ok bool)
 	return 0, false
 }
 
-// put adds a place that is not there; hash tells the hash of any place.
+// put adds a place that is not there; hash returns the hash of what is at any place.
 func (t *lookup) put(at uint32, hash func(at uint32) uint64) {
 	t.grow(1, hash)
 	t.slots[t.free(hash(at))] = at + 1
 	t.used++
 }
 
-// take takes a place out that is there. What stands behind it moves up, so that no gap parts it from its first slot (Knuth, 6.4, algorithm R).
-func (t *lookup) take(at uint32, hash func(at uint32) uint64) {
+// remove removes a place that is there. Places behind it move up, so that no gap separates one from its first slot (Knuth, 6.4, algorithm R).
+func (t *lookup) remove(at uint32, hash func(at uint32) uint64) {
 	i := t.first(hash(at))
 	for t.slots[i] != at+1 {
 		i = t.behind(i)

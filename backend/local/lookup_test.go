@@ -30,7 +30,7 @@ func TestLookup(t *testing.T) {
 			x.put(uint32(len(values)-1), hash)
 			want[v] = uint32(len(values) - 1)
 		case rng.IntN(3) == 0:
-			x.take(at, hash)
+			x.remove(at, hash)
 			delete(want, v)
 		}
 		require.Equal(t, len(want), x.used)

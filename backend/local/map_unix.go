@@ -27,8 +27,8 @@ func mapMemory(size int64) ([]byte, error) {
 	return unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
 
-// letGo makes the pages of a mapped file, which were read so far, count for the process no more. They are read again from the file.
-func letGo(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }
+// dropPages takes the pages of a mapped file that were read so far out of the memory of the process. They are read again from the file.
+func dropPages(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }
 
 func unmapFile(data []byte) error { return unix.Munmap(data) }
 

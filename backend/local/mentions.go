@@ -73,8 +73,8 @@ func (x *mentions) findKey(text string) (uint32, bool) {
 	return x.keyOf.find(hashText(text), func(at uint32) bool { return x.keys[at].text == text })
 }
 
-// expect makes room for so many keys, each of which names an entity.
-func (x *mentions) expect(n int) {
+// grow makes room for n keys, each of which names an entity.
+func (x *mentions) grow(n int) {
 	x.keys, x.entities = slices.Grow(x.keys, n), slices.Grow(x.entities, n)
 	x.keyOf.grow(n, x.hashKey)
 	x.place.grow(n, x.hashEntity)
@@ -242,7 +242,7 @@ func (x *mentions) remove(p *partition, at uint32) {
 	}
 	for _, r := range refs {
 		if e := &x.entities[r.entity]; len(e.edges) == 0 && e.live {
-			x.place.take(r.entity, x.hashEntity)
+			x.place.remove(r.entity, x.hashEntity)
 			*e = entity{}
 			x.free = append(x.free, r.entity)
 		}
@@ -263,7 +263,7 @@ func (x *mentions) unname(r ref) {
 		break
 	}
 	if len(k.named) == 0 {
-		x.keyOf.take(r.key, x.hashKey)
+		x.keyOf.remove(r.key, x.hashKey)
 		*k = key{}
 		x.freeK = append(x.freeK, r.key)
 	}

@@ -63,7 +63,7 @@ func (x *index) due(least int, share int64, dropShare int) []*file {
 // mergeAll merges until nothing is due.
 func (x *index) mergeAll(ctx context.Context) { x.mergeWhile(ctx, x.mergeDue) }
 
-// Tend implements [backend.Tender]: files are merged in the background that otherwise wait for more. What nobody uses stays asleep.
+// Tend implements [backend.Tender]: files are merged in the background that otherwise wait for more. A workspace that sleeps is not woken.
 func (x *index) Tend(ctx context.Context) (more bool, err error) {
 	if !x.awake.Load() {
 		return false, nil
@@ -180,7 +180,7 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	defer x.counting.Unlock()
 	f.acquire() // once it counts it may be forgotten meanwhile
 	defer f.release()
-	defer f.letGo(f.data)
+	defer f.dropPages(f.data)
 	if err := x.replaceOnDisk(run, f, generation); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ type partition struct {
 	segments []*segment   // the flushed rows, by block
 	words    *lexical.Mem // the tail: rows from tailFrom on
 	vectors  []*vectorPart
-	kept     atomic.Int64 // keptBytes as the cache was told
+	kept     atomic.Int64 // keptBytes as counted in the cache
 	sessions sessions
 	mentions mentions
 	sealed   *sealed // the rows before tailFrom that are not in a file yet; nil: none

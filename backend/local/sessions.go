@@ -140,16 +140,16 @@ func (p *partition) buildSessions() {
 		}
 		x.all = make([]session, 0, lines)
 		x.timed, x.named[0] = x.named[0], nil
-		x.lay(p, x.timed, false)
+		x.divide(p, x.timed, false)
 		for _, line := range x.named {
-			x.lay(p, line, true)
+			x.divide(p, line, true)
 		}
 	}
 	p.ready.Or(uint32(facetSessions))
 }
 
-// lay sorts a line of sources, none of which is in a session yet, and divides it.
-func (x *sessions) lay(p *partition, line []uint32, named bool) {
+// divide sorts a line of sources, none of which is in a session yet, and divides it into sessions.
+func (x *sessions) divide(p *partition, line []uint32, named bool) {
 	sorted := true
 	for i := 1; i < len(line) && sorted; i++ {
 		a, b := line[i-1], line[i]

@@ -2,7 +2,7 @@ package local
 
 import "github.com/contextmem/contextmem/internal/vector"
 
-// What maps and other structures take for an entry, about, with the room that they leave.
+// About how many bytes an entry of a map or another structure takes, with the room that these leave.
 const (
 	perPartition = 2000
 	perTerm      = 10 // of a tail: postings, forward index, and a share of the table of terms

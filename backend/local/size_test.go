@@ -30,7 +30,7 @@ func heap() int64 {
 	return least
 }
 
-// What the cache is told of a partition is what it takes of the heap: not much more, as it is
+// The size of a partition that the cache knows is what it takes of the heap: not much more, as it is
 // when columns are used where files are mapped, and not much less.
 func TestSizeBytes(t *testing.T) {
 	const n = 12_000
@@ -107,7 +107,7 @@ func TestSizeBytes(t *testing.T) {
 	runtime.KeepAlive(graph)
 }
 
-// What searches keep of a narrow filter is told to the cache, and given back with the partition.
+// What searches keep of a narrow filter is counted in the cache, and given back with the partition.
 func TestSizeBytesOfNarrowFilter(t *testing.T) {
 	const n, dim = 6000, 256
 	r := rand.New(rand.NewPCG(5, 6))

@@ -54,8 +54,8 @@ func (x *index) weigh(s *slot, p *partition) {
 	x.cache.add(n - s.bytes.Swap(n))
 }
 
-// unload forgets the partition of a slot; its blocks stay. The caller holds s.mu, or
-// nobody else can reach the slot any more. Readers at work are waited for.
+// unload forgets the partition of a slot; its blocks stay. It waits for readers. The caller
+// holds s.mu, or the slot cannot be reached any more.
 func (x *index) unload(s *slot) {
 	p := s.p.Swap(nil)
 	if p == nil {

@@ -114,7 +114,7 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 	return nil
 }
 
-// beside sets what stands before and behind a row; at tells the places of rows.
+// beside sets what is before and behind a row; at has the places of rows, counted from 1.
 func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
 	prev, next := p.neighbours(row)
 	if prev[0] == none && next[0] != none {

@@ -28,7 +28,7 @@ func (x *Indexers) openIndex(uid string) (*index, error) {
 }
 
 // look reads what a workspace remembers while it sleeps, and removes what a crash left
-// behind. Nothing is read of an error that speaks of damage.
+// behind. After an error that is damage the index is as before.
 func (x *index) look() error {
 	m, err := readManifest(x.dir())
 	if err != nil {
@@ -85,7 +85,7 @@ func (x *index) wake() error {
 	x.slots = slotsOf(x.files)
 	x.mu.Unlock()
 	x.weighFiles()
-	x.cache.enlist(x)
+	x.cache.register(x)
 	x.awake.Store(true)
 	if x.mergeDue() != nil { // one was cut off
 		x.work.start(x.mergeAll)
@@ -93,8 +93,8 @@ func (x *index) wake() error {
 	return nil
 }
 
-// sleep gives back all that wake took, unless a partition is in memory or somebody is at
-// work.
+// sleep gives back all that wake took, unless a partition is in memory, or a call or work
+// in the background goes on.
 func (x *index) sleep() {
 	if !x.awake.Load() || !x.life.TryLock() {
 		return
@@ -108,7 +108,7 @@ func (x *index) sleep() {
 			return
 		}
 	}
-	x.cache.strike(x)
+	x.cache.unregister(x)
 	x.drop()
 	x.awake.Store(false)
 }
