@@ -102,7 +102,7 @@ func (p *Plan) Await(ctx context.Context, method string, n int) error {
 	}
 }
 
-// begin counts a call under all its names and returns what shall go wrong with it.
+// begin counts a call under all its names and returns the faults planned for it.
 func (p *Plan) begin(names []string) []Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *Plan) do(ctx context.Context, names []string, real func() error) error 
 	faults := p.begin(names)
 	for _, f := range faults {
 		if !f.After {
-			if err := p.suffer(ctx, f); err != nil {
+			if err := p.inject(ctx, f); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func (p *Plan) do(ctx context.Context, names []string, real func() error) error 
 	err := real()
 	for _, f := range faults {
 		if f.After {
-			if late := p.suffer(ctx, f); err == nil {
+			if late := p.inject(ctx, f); err == nil {
 				err = late
 			}
 		}
@@ -141,8 +141,8 @@ func (p *Plan) do(ctx context.Context, names []string, real func() error) error 
 	return err
 }
 
-// suffer waits as a fault says and returns the error that is due.
-func (p *Plan) suffer(ctx context.Context, f Fault) error {
+// inject waits as a fault says and returns the error that it plans.
+func (p *Plan) inject(ctx context.Context, f Fault) error {
 	if f.Delay > 0 {
 		timer := time.NewTimer(f.Delay)
 		defer timer.Stop()

@@ -31,7 +31,7 @@ func runStoreModel(t *testing.T, h StoresHarness) {
 	}
 }
 
-// model is two stores that are told the same.
+// model is two stores on which the same operations are made.
 type model struct {
 	t         *testing.T
 	rng       *rand.Rand

@@ -41,8 +41,8 @@ func (m *model) expect(part backend.Partition, id string) expected {
 	}
 }
 
-// settled notes how a write with an expectation ended.
-func (m *model) settled(e expected, conflict bool) {
+// noteOutcome notes how a write with an expectation ended.
+func (m *model) noteOutcome(e expected, conflict bool) {
 	switch {
 	case e[1].Num == 0:
 	case conflict:
@@ -60,7 +60,7 @@ func (m *model) metadata() {
 	m.note("metadata of %v %q, tags %v, expect %v", p, id, tags, e[1])
 	got, err := m.got.UpdateMetadata(ctx, p, id, e[0], meta, nil, nil, tags, m.now)
 	want, wantErr := m.want.UpdateMetadata(ctx, p, id, e[1], meta, nil, nil, tags, m.now)
-	m.settled(e, wantErr != nil)
+	m.noteOutcome(e, wantErr != nil)
 	if m.both(err, wantErr) {
 		require.Equal(m.t, want, got)
 	}

@@ -35,7 +35,7 @@ func (m *model) accept() {
 	for i := range want {
 		require.Equal(m.t, want[i].Exists, got[i].Exists)
 		require.Equal(m.t, want[i].Conflict, got[i].Conflict)
-		m.settled(expected{in[i].Expect, wantIn[i].Expect}, want[i].Conflict)
+		m.noteOutcome(expected{in[i].Expect, wantIn[i].Expect}, want[i].Conflict)
 		if want[i].Exists || want[i].Conflict {
 			require.Zero(m.t, got[i].Num)
 			continue
@@ -159,8 +159,8 @@ func (m *model) claim() {
 	}
 }
 
-// someHeld takes up to three claims, which may be lost by now, more often those that
-// have come as far as indexed says.
+// someHeld returns up to three claims, which may be lost by now, mostly those that
+// are indexed if indexed is set, else those that are not.
 func (m *model) someHeld(indexed bool) []*heldClaim {
 	var out []*heldClaim
 	for i := range m.held {
@@ -175,9 +175,9 @@ func (m *model) someHeld(indexed bool) []*heldClaim {
 	return out
 }
 
-// let forgets most of the claims that have ended, and keeps some of them to see
-// what becomes of a worker that does not know.
-func (m *model) let(ended map[*heldClaim]bool) {
+// forgetEnded forgets most of the claims that have ended, and keeps some of them: a worker
+// may go on without knowing that it lost its claim.
+func (m *model) forgetEnded(ended map[*heldClaim]bool) {
 	var kept []heldClaim
 	for i := range m.held {
 		if !ended[&m.held[i]] || m.rng.IntN(5) == 0 {
@@ -205,7 +205,7 @@ func (m *model) indexSome() { m.index(m.someHeld(false)) }
 
 func (m *model) finishSome() { m.finish(m.someHeld(true)) }
 
-// indexTold indexes, and compares what the Store tells of it with its feed.
+// indexTold indexes, and compares the changes that the Store returns with its feed.
 func (m *model) indexTold(ctx context.Context, items []backend.Indexed) ([]bool, error) {
 	t, ok := m.got.(backend.IndexTeller)
 	if !ok {
@@ -260,7 +260,7 @@ func (m *model) index(held []*heldClaim) {
 	}
 	require.Equal(m.t, want, got)
 	ended := map[*heldClaim]bool{}
-	defer func() { m.let(ended) }()
+	defer func() { m.forgetEnded(ended) }()
 	for i, h := range held {
 		if !want[i] {
 			m.did["lost"]++
@@ -362,7 +362,7 @@ func (m *model) finish(held []*heldClaim) {
 		m.did["mention"] += len(in[1][i].Mentions)
 		m.did["relation"] += len(in[1][i].Relations)
 	}
-	m.let(ended)
+	m.forgetEnded(ended)
 }
 
 func (m *model) giveBack() {

@@ -20,7 +20,7 @@ func (m *model) remove() {
 	m.note("delete %v %q, keep those being indexed %v, expect %v", p, ids[0], o.KeepIndexing, e[1])
 	got, err := m.got.Delete(ctx, p, ids, o)
 	want, wantErr := m.want.Delete(ctx, p, ids, wantO)
-	m.settled(e, wantErr == nil && want[0].Conflict)
+	m.noteOutcome(e, wantErr == nil && want[0].Conflict)
 	m.both(err, wantErr)
 	require.Equal(m.t, want, got)
 }

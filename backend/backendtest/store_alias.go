@@ -130,7 +130,7 @@ func testAliasAndMerge(t *testing.T, e *storeEnv) {
 	assert.Empty(t, e.merges())
 }
 
-// testAliasChain: who is one by way of another is so for as long as both statements are there.
+// testAliasChain: a name that stands for another by way of a third does so as long as both statements are there.
 func testAliasChain(t *testing.T, e *storeEnv) {
 	e.complete(memory("a", "x").mention(0, "bob").alias("bob", "robert"), memory("b", "x").mention(0, "tim").mention(0, "bob").alias("tim", "bob"))
 	assert.Equal(t, []string{"robert", "robert"}, []string{e.standsFor("tim"), e.standsFor("bob")})
@@ -148,7 +148,7 @@ func testAliasChain(t *testing.T, e *storeEnv) {
 	assert.Nil(t, e.entity("tim"))
 }
 
-// testStated: who may see what decides what names mean, so a Store tells which versions state it.
+// testStated: what a reader may see decides what names mean to that reader, so a Store lists which versions state an alias.
 func testStated(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	stated := func(limited bool) (out []string) {

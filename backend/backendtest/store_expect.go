@@ -58,14 +58,14 @@ var betweens = []between{
 	}},
 }
 
-// expectant is a write that expects a version of the item "a". It returns whether the
+// conditionalWrite is a write that expects a version of the item "a". It returns whether the
 // store took it.
-type expectant struct {
+type conditionalWrite struct {
 	name string
 	do   func(t *testing.T, e *storeEnv, read backend.Version) bool
 }
 
-var expectants = []expectant{
+var conditionalWrites = []conditionalWrite{
 	{"UpdateMetadata", func(t *testing.T, e *storeEnv, read backend.Version) bool {
 		there := e.source(notes, "a") != nil
 		_, err := e.UpdateMetadata(t.Context(), notes, "a", read, []byte(`{"mine":1}`), nil, nil, []uint64{7}, at(2))
@@ -118,7 +118,7 @@ var expectants = []expectant{
 // come between the read and the write.
 func runStoreExpect(t *testing.T, h StoresHarness) {
 	run(t, func(t *testing.T) *storeEnv { return openStore(t, h) }, storeExpectTests)
-	for _, w := range expectants {
+	for _, w := range conditionalWrites {
 		for _, b := range append(betweens, between{"nothing", nil}) {
 			t.Run(w.name+" after it was "+b.name, func(t *testing.T) {
 				t.Parallel()
@@ -128,7 +128,7 @@ func runStoreExpect(t *testing.T, h StoresHarness) {
 	}
 }
 
-func testBetween(t *testing.T, e *storeEnv, w expectant, b between) {
+func testBetween(t *testing.T, e *storeEnv, w conditionalWrite, b between) {
 	e.complete(memory("a", "first").tagged(1, 2).expires(at(500)), memory("other", "x"))
 	read := e.newest(notes, "a")
 	require.NotZero(t, read)

@@ -150,12 +150,13 @@ func fact(id string, rs ...backend.Relation) item {
 	return it
 }
 
-// beliefs maps Raw to when it was retired and by which, "" for still believed.
+// retired is when a relation was retired, and the Raw of the one that retired it; zero while it holds.
 type retired struct {
 	at time.Time
 	by string
 }
 
+// beliefs maps the Raw of each relation to its retirement.
 func (e *storeEnv) beliefs() map[string]retired {
 	e.t.Helper()
 	rs := e.relations(backend.RelationQuery{AllTime: true})

@@ -104,13 +104,13 @@ func testDefer(t *testing.T, e *storeEnv) {
 	assert.Equal(t, 2, claims[0].Attempts)
 
 	it := memory("indexed", "text")
-	got, token := e.index2(it)
+	got, token := e.indexOne(it)
 	require.NoError(t, e.Defer(ctx, []backend.Deferred{{Num: got, Token: token, State: backend.Processing, NotBefore: at(70)}}))
 	assert.Equal(t, []string{"text"}, e.visible(it), "what was indexed stays visible while a retry waits")
 }
 
-// index2 indexes one item beside others that are waiting.
-func (e *storeEnv) index2(it item) (int64, string) {
+// indexOne indexes one item beside others that are waiting.
+func (e *storeEnv) indexOne(it item) (int64, string) {
 	e.t.Helper()
 	num := e.accept(it)[0]
 	token, _ := e.claimAll()

@@ -18,8 +18,8 @@ var storePageTests = []namedTest[*storeEnv]{
 	{"RelationsByPredicate", testRelationsByPredicate},
 }
 
-// said returns a memory of a session.
-func said(id, session string, t time.Time) item {
+// inSession returns a memory of a session.
+func inSession(id, session string, t time.Time) item {
 	it := memory(id, id)
 	it.Session, it.Time = session, t
 	return it
@@ -27,8 +27,8 @@ func said(id, session string, t time.Time) item {
 
 func testSessions(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(said("a", "one", at(5)), said("b", "two", time.Time{}), said("c", "one", at(3)), said("d", "", at(1)), said("x", "other", at(1)).in(other))
-	e.accept(said("late", "three", at(9)).expires(at(50)), said("a", "one", at(7)))
+	e.complete(inSession("a", "one", at(5)), inSession("b", "two", time.Time{}), inSession("c", "one", at(3)), inSession("d", "", at(1)), inSession("x", "other", at(1)).in(other))
+	e.accept(inSession("late", "three", at(9)).expires(at(50)), inSession("a", "one", at(7)))
 	list := func(after string, limit, now int) []backend.SessionInfo {
 		out, err := e.Sessions(ctx, backend.SessionsQuery{Part: notes, After: after, Limit: limit, Now: at(now)})
 		require.NoError(t, err)
@@ -48,8 +48,8 @@ func testSessions(t *testing.T, e *storeEnv) {
 
 func testSessionSources(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	e.complete(said("late", "s", at(9)), said("untimed", "s", time.Time{}), said("early", "s", at(2)), said("same", "s", at(9)), said("early", "t", at(2)).in(other), said("alone", "", at(1)))
-	e.accept(said("untimed again", "s", time.Time{}), said("gone", "s", at(4)).expires(at(50)))
+	e.complete(inSession("late", "s", at(9)), inSession("untimed", "s", time.Time{}), inSession("early", "s", at(2)), inSession("same", "s", at(9)), inSession("early", "t", at(2)).in(other), inSession("alone", "", at(1)))
+	e.accept(inSession("untimed again", "s", time.Time{}), inSession("gone", "s", at(4)).expires(at(50)))
 	var ids []string
 	q := backend.SessionQuery{Part: notes, Session: "s", Limit: 2, Now: at(50)}
 	for {

@@ -22,7 +22,7 @@ func placed(it item) backend.Placed {
 	return backend.Placed{Incoming: backend.Incoming{Source: it.Source, Blobs: it.blobs}, Chunks: it.chunks()}
 }
 
-// place places items and checks that the changes told are those of the feed.
+// place places items and checks that the changes returned are those of the feed.
 func (e *storeEnv) place(items ...item) *backend.Placement {
 	e.t.Helper()
 	before := e.LastSeq()

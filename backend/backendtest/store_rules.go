@@ -64,17 +64,17 @@ func testStoreReopen(t *testing.T, e *storeEnv) {
 	e.reopen()
 	require.Equal(t, before, dump(t, e.Store, u))
 	assert.Equal(t, seq, e.LastSeq())
-	next := e.complete2(memory("next", "n0").mention(0, "n"))
+	next := e.completeOne(memory("next", "n0").mention(0, "n"))
 	assert.Greater(t, next, u.versions[len(u.versions)-1], "numbers go on rising")
 	ok, err := e.Index(t.Context(), []backend.Indexed{{Num: u.versions[6], Token: "w", Chunks: memory("queued", "q").chunks()}})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false}, ok, "a lapsed lease was taken by another")
 }
 
-// complete2 completes one item beside others that are waiting.
-func (e *storeEnv) complete2(it item) int64 {
+// completeOne completes one item beside others that are waiting.
+func (e *storeEnv) completeOne(it item) int64 {
 	e.t.Helper()
-	num, token := e.index2(it)
+	num, token := e.indexOne(it)
 	ok, err := e.Finish(e.t.Context(), []backend.Finished{{Num: num, Token: token, State: backend.Completed, Mentions: it.mentions, Relations: it.relations}})
 	require.NoError(e.t, err)
 	require.Equal(e.t, []bool{true}, ok)
