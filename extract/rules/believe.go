@@ -276,7 +276,7 @@ func emptyObject(predicate, object string) bool {
 		list = "no-allergen"
 	case "speaks":
 		list = "no-language"
-	case "spoke_at":
+	case "spoke_at", "speaks_at":
 		list = "no-stage"
 	case "has_role", "is_a":
 		list = "no-role"

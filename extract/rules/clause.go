@@ -233,6 +233,9 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 				nodes[k].kind == nodeName && nodes[k].typ != extract.TypePerson {
 				k-- // "Port Elder, Northland, lies"
 			}
+			if d.in.Memory && nodes[k].hi-nodes[k].lo == 1 && d.Tokens[nodes[k].lo].Is(language.Demonym) && nodes[k].lo > s.Lo && d.Tokens[nodes[k].lo-1].Is(language.FormOfBe) {
+				return // "the cook is Filipino, Rodel, makes"
+			}
 			c.subject, c.far = k, c.far || steps > 3
 			return
 		}

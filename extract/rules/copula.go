@@ -280,6 +280,9 @@ func (r *relator) appositions(s *language.Sentence) {
 				continue
 			}
 			if d.IsWord(s, j, "a") || d.IsWord(s, j, "an") || d.IsWord(s, j, "the") || j < s.Hi && d.Tokens[j].Is(language.Occupation) && d.Tokens[j].Kind == language.KindWord {
+				if d.in.Memory && !d.closed(s, j) || d.in.Memory && n.typ == extract.TypeLocation && d.Tokens[j].Is(language.Occupation) {
+					continue
+				}
 				r.described(s, n, j, ",", func(t node, predicate, raw string, _ bool) {
 					r.add(statement{source: n, target: t, predicate: predicate, raw: raw, conf: confApposition})
 				})

@@ -11,7 +11,13 @@ import (
 // emit writes a statement as a relation, with mentions for ends that have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
-	if c := st.clause; c != nil && (d.unreal(s, c.verbTok) || d.in.Memory && st.source.kind == nodeSpeaker && st.predicate == "is_a" && c.past && !c.perfect && !c.ended) {
+	if d.in.Memory && st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) {
+		return
+	}
+	if c := st.clause; c != nil && d.in.Memory && (d.supposed(s, c.verbTok) || st.source.kind == nodeSpeaker && d.hearsay(s, c.verbTok) || c.future && c.negated && !c.ended && st.frame != nil) {
+		return // "will not hear a word" states nothing that happened
+	}
+	if c := st.clause; c != nil && (d.unreal(s, c.verbTok) || d.in.Memory && (st.source.kind == nodeSpeaker || st.source.typ == extract.TypePerson) && (st.predicate == "is_a" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe)) && c.past && !c.perfect && !c.ended) {
 		return // "I was vegan for two years"
 	}
 	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {

@@ -270,6 +270,9 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.ended, g.past = true, true
 			i++
 			continue
+		case w == "gotta" || w == "wanna":
+			g.hyp = true
+			continue
 		case w == "no" && d.IsWord(s, i+1, "longer"):
 			g.ended = true
 			i++
@@ -306,7 +309,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.past = g.past || w == "was" || w == "were"
 			g.negated = g.negated || t.Is(language.Negation)
 			continue
-		case t.Is(language.Negation) || t.Is(language.Adverb) && t.Word.Verb == 0:
+		case t.Is(language.Negation) || t.Is(language.Adverb) && t.Word.Verb == 0 || t.Word.Verb == 0 && t.Word.Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ly"):
 			g.negated = g.negated || t.Is(language.Negation)
 			g.hyp = g.hyp || t.Is(language.Hypothetical)
 			continue
@@ -402,6 +405,9 @@ func (d *doc) over(f *extract.Fact) bool {
 // gives, the second gets a sentence of its own.
 func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || emptyObject(f.Predicate, f.Object) || f.Object == "" && wordLists()["no-event"][f.Predicate] {
+		return
+	}
+	if d.in.Memory && (hollow(f.Predicate, f.Object) || d.supposed(s, d.at) || d.hearsay(s, d.at)) {
 		return
 	}
 	mode := d.modeAt(d.at)

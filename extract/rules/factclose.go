@@ -27,6 +27,9 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	if d.namedSubject(s, g, f, sts) || d.relativeFact(s, g, f, nounHi) {
 		return
 	}
+	if wordLists()["body"][strings.ToLower(d.TokenText(nounHi-1))] {
+		return // "my hands are full", "my throat closes"
+	}
 	if _, known := noteKey(noun); !g.be || !known && d.Tokens[g.verb].Is(language.FormOfBe) && g.comp < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && d.Tokens[g.comp].Word.Verb > 0 {
 		v := g.verb
 		if g.be {
@@ -51,9 +54,6 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 		}
 		d.addFact(s, f)
 		return
-	}
-	if wordLists()["body"][strings.ToLower(d.TokenText(nounHi-1))] {
-		return // "my hands are full"
 	}
 	if g.comp < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && d.objectIsPronoun(g.comp+1, g.hi) {
 		return // "my head is killing me"
@@ -204,7 +204,7 @@ func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bo
 				if !d.objectFits(s, fr.predicate, v+1, hi) {
 					return false
 				}
-				f.Predicate = fr.predicate
+				f.Predicate = d.habitual(&clause{verbTok: v, past: d.Tokens[v].Word.Form&language.PastForm != 0 || d.helped(v)}, fr.predicate)
 				dislike(f)
 				break
 			}

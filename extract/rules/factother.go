@@ -16,7 +16,7 @@ func (d *doc) otherFacts(s *language.Sentence, sts []statement) {
 			continue
 		}
 		c := st.clause
-		if c != nil && (c.hyp || c.future) {
+		if c != nil && (c.hyp || c.future || d.in.Memory && c.past && !c.perfect && !c.ended && d.Tokens[c.verbTok].Is(language.FormOfBe) && (st.predicate == "is_a" || st.predicate == "has_role")) || d.in.Memory && st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) {
 			continue
 		}
 		if d.at = st.target.lo; c != nil {

@@ -78,6 +78,8 @@ func (d *doc) object(lo, hi int) string {
 	for i := lo + 1; i < hi; i++ {
 		if d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == ':' && i+1 < hi && d.Tokens[i+1].Gap == language.SpaceGap {
 			hi = i // "got my results: not celiac"
+		} else if d.slang(i) {
+			hi = i // "dairy bc it makes me ill"
 		}
 	}
 	for hi > lo && (d.Tokens[hi-1].Kind == language.KindPunct && d.Tokens[hi-1].Sign != '%' || d.Tokens[hi-1].Kind == language.KindWord && (d.Tokens[hi-1].Is(language.DayWord|language.Preposition|language.Conjunction) || d.isAdverbEnd(hi-1)) && hi-1 > lo) {
@@ -163,6 +165,9 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 		return // "born to dance", "done with winter"
 	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
 		f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
+		if w == "allowed" && !g.past && !g.perfect {
+			f.Predicate, f.Kind = "is_allowed", extract.KindFact
+		}
 	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && !d.greets(s) && i+1 >= g.hi:
 		return // "I'm Batman"
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated) || d.IsWord(s, i+1, "to") && w == "born"):
@@ -172,7 +177,7 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 		if g.past {
 			f.Predicate, f.Kind = "was", extract.KindEvent
 		}
-		if wordLists()["fleeting"][w] && (!g.past || i+1 >= g.hi) || i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive) {
+		if g.bare || wordLists()["fleeting"][w] && (!g.past || i+1 >= g.hi) || i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive) {
 			return
 		}
 	default:
@@ -207,7 +212,7 @@ func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 	if d.IsWord(s, j, "years") || d.IsWord(s, j, "yrs") || d.IsWord(s, j, "yo") {
 		return d.TokenText(i), true
 	}
-	return d.TokenText(i), j >= g.hi || d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign != '%' || d.IsWord(s, j, "and") || d.IsWord(s, j, "now")
+	return d.TokenText(i), j >= g.hi || d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign != '%' && d.Tokens[j].Sign != '\'' && d.Tokens[j].Sign != '"' || d.IsWord(s, j, "and") || d.IsWord(s, j, "now")
 }
 
 // complementFact adds what a known word behind "be" says, once per object of a list.
@@ -234,6 +239,9 @@ func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c
 			return // "I'm good, thanks"
 		}
 		if f.Object == "" {
+			if g.bare {
+				return // "bad.", of what nobody knows
+			}
 			f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, g.hi), confGeneric, extract.KindFact
 		}
 		d.addFact(s, f)

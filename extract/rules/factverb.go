@@ -109,6 +109,9 @@ func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name
 	if g.past && !g.ended && !(g.perfect && d.goesOn(s, g)) {
 		f.Kind = extract.KindEvent
 	}
+	if d.in.Memory && d.noVerb(s, g, verb) {
+		return
+	}
 	if f.Object == "" && verb+1 < g.hi || f.Object == "" && g.hi-g.lo < 3 && !d.Tokens[verb].Is(language.Temporal) && d.Tokens[verb].Word.Verb == 0 {
 		return
 	}
@@ -201,6 +204,11 @@ func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, v
 			f.Predicate, f.Object, f.Functional, f.Kind = fr.predicate, d.withoutArticle(verb+2, end), fr.functional && (!g.past || fr.kind == extract.KindEvent), fr.kind
 			if f.Functional {
 				f.Kind, f.ValidTo = extract.KindFact, time.Time{}
+			}
+			if d.in.Memory && g.progress && !g.past && !g.perfect && fr.kind == extract.KindEvent {
+				ok = false // "I'm going with Jess" has not happened
+			} else {
+				f.Predicate = d.habitual(&clause{verbTok: verb, past: g.past, perfect: g.perfect, ended: g.ended}, f.Predicate)
 			}
 			if g.negated && !g.ended && fr.functional && fr.kind == extract.KindEvent {
 				ok = false // "I'm not moving to Perth"

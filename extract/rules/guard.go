@@ -127,11 +127,28 @@ func (d *doc) habitual(c *clause, predicate string) string {
 	if d.in.Memory && predicate == "has" && c.past && !c.perfect && !c.ended && t.Is(language.FormOfHave) {
 		return "had"
 	}
-	if !d.in.Memory || c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan || t.Word.Form&(language.BaseForm|language.ThirdForm) == 0 || t.Word.Form&(language.PastForm|language.IngForm) != 0 {
+	if base := t.Word.Verb; d.in.Memory && base > 0 {
+		once := c.past && !c.ended && (!c.perfect || !d.since(c.verbTok))
+		switch {
+		case predicate == "has" && c.perfect && once && t.Is(language.FormOfHave):
+			return "had" // "I've had a wobble"
+		case predicate == "eats" && once:
+			return "ate"
+		case predicate == "drinks" && once:
+			return "drank"
+		}
+	}
+	if !d.in.Memory || c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan || t.Word.Form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || t.Word.Form&language.PastForm != 0 {
 		return predicate
 	}
-	if w := language.Lookup(predicate); w.Verb != t.Word.Verb || w.Form&language.PastForm == 0 {
+	first, rest, more := strings.Cut(predicate, "_")
+	if w := language.Lookup(first); w.Verb != t.Word.Verb || w.Form&language.PastForm == 0 {
 		return predicate
+	}
+	if base := language.VerbAt(t.Word.Verb).Base; more && base != "go" && base != "stay" {
+		return predicate
+	} else if more {
+		return language.VerbAt(t.Word.Verb).Third + "_" + rest // "I go to the noon meeting"
 	}
 	return language.VerbAt(t.Word.Verb).Third
 }

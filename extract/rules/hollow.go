@@ -1,0 +1,145 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// hollow reports whether what a predicate is said of says nothing without what stood around it, or is no thing: "got two", "has half", "made one of those",
+// "show her you".
+func hollow(predicate, object string) bool {
+	words := strings.Fields(strings.ToLower(object))
+	if len(words) == 0 {
+		return wordLists()["no-event"][predicate]
+	}
+	counts := true
+	for i, w := range words {
+		counts = counts && wordLists()["counts"][w]
+		if wordLists()["pointing"][w] && i == len(words)-1 {
+			return true
+		}
+	}
+	first, last := words[0], words[len(words)-1]
+	switch {
+	case counts:
+		return true
+	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
+		return true
+	case wordLists()["owning"][predicate]:
+		return len(words) == 1 && strings.Trim(first, "0123456789.,") == "" || wordLists()["body"][last]
+	}
+	return false
+}
+
+// slang are short forms of "because" and the like, behind which an object is over.
+func (d *doc) slang(i int) bool { return wordLists()["slang"][d.WordKey(i)] }
+
+// closed reports whether a description behind a name's comma ends as one: at a sign or the end of its sentence, without a verb of its own. "my manager's Rosa, director is
+// some guy" says nothing of Rosa.
+func (d *doc) closed(s *language.Sentence, i int) bool {
+	for ; i < s.Hi; i++ {
+		t := &d.Tokens[i]
+		switch {
+		case t.Kind == language.KindPunct && t.Sign != '-' && t.Sign != '\'':
+			return true
+		case t.Kind == language.KindWord && t.Is(language.WhWord) || d.IsWord(s, i, "that") || d.IsWord(s, i, "of"):
+			return true
+		case t.Is(language.FormOfBe) && (t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < s.Hi && (d.Tokens[i+1].Is(language.Preposition|language.Adverb|language.Negation) || d.Tokens[i+1].Word.Form&language.IngForm != 0)), t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&(language.BaseForm|language.Participle) == 0:
+			return false
+		}
+	}
+	return true
+}
+
+// supposed reports whether what stands at token i was only taken for true, by the speaker once or by the one who is spoken to: "I thought I was allergic", "don't assume
+// I drink".
+func (d *doc) supposed(s *language.Sentence, i int) bool {
+	for j := i - 1; j > s.Lo; j-- {
+		t := &d.Tokens[j]
+		if t.Kind == language.KindPunct {
+			return false
+		}
+		if !t.Is(language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !d.IsWord(s, j, "that") {
+			continue
+		}
+		v := j - 1
+		if d.IsWord(s, v, "that") {
+			v--
+		}
+		if v < s.Lo {
+			return false
+		}
+		switch d.WordKey(v) {
+		case "thought", "assumed", "figured":
+			return d.ownVerb(s, v) && v > s.Lo
+		case "assume", "think", "suppose", "expect":
+			return v > s.Lo && d.Tokens[v-1].Is(language.Negation) && (v-1 == s.Lo || !d.Tokens[v-2].Is(language.FirstPerson|language.FirstPlural))
+		}
+	}
+	return false
+}
+
+// noVerb reports whether the word at which a statement was read for want of a verb is none, or what follows is no object of it: "my aunt does wed", "I eat like 4,200",
+// "so I don't forget", "left hand".
+func (d *doc) noVerb(s *language.Sentence, g *segment, verb int) bool {
+	t, next := &d.Tokens[verb], verb+1
+	switch {
+	case t.Word.Verb == 0 && (t.Is(language.DayWord|language.Weekday) || wordLists()["weekdays"][d.WordKey(verb)]):
+		return true
+	case next >= g.hi:
+		return false
+	case d.slang(next), d.IsWord(s, next, "like"), d.IsWord(s, next, "about") && (d.Tokens[next+1].Kind == language.KindNumber || d.Tokens[next+1].Is(language.NumberWord)):
+		return true
+	case d.verbName(verb) == "wish", d.verbName(verb) == "go" && !d.Tokens[next].Is(language.Preposition) && d.Tokens[next].Word.Form&language.IngForm == 0:
+		return true // "I go bench only"
+	case d.IsWord(s, verb, "forget") && g.negated:
+		return true
+	case g.bare && d.IsWord(s, verb, "left") && d.Tokens[next].Kind == language.KindWord && !d.Tokens[next].Is(language.Determiner|language.Possessive|language.Preposition) && d.Tokens[next].Shape == language.LowerCase:
+		return true
+	}
+	return t.Word.Verb == 0 && d.Tokens[next].Word.Verb > 0 && d.Tokens[next].Word.Form&language.BaseForm != 0 && d.Tokens[next].Word.Flags == 0 && !d.Tokens[next].Is(language.Determiner)
+}
+
+// helped reports whether an auxiliary stands before the verb at token v.
+func (d *doc) helped(v int) bool {
+	if v == 0 {
+		return false
+	}
+	w := d.WordKey(v - 1)
+	return d.Tokens[v-1].Is(language.FormOfHave|language.FormOfBe|language.Modal|language.Future) || w == "did" || w == "didn't" || w == "didnt"
+}
+
+// since reports whether the clause of token i says since when or for how long.
+func (d *doc) since(i int) bool {
+	c := d.ClauseOf(i)
+	if c == nil {
+		return false
+	}
+	for j := c.Lo; j < c.Hi; j++ {
+		if w := d.WordKey(j); w == "since" || w == "for" || w == "always" || w == "all" {
+			return true
+		}
+	}
+	return false
+}
+
+// hearsay reports whether what stands at token i is said by somebody else in words of their own, without quotation marks: "he said I can walk, I'm not a horse".
+func (d *doc) hearsay(s *language.Sentence, i int) bool {
+	own := false
+	for j := s.Lo; j+1 < s.Hi && j < i; j++ {
+		own = own || d.Tokens[j].Is(language.FirstPerson|language.FirstPlural) && !d.Tokens[j].Is(language.Possessive)
+		switch d.WordKey(j) {
+		case "said", "says", "say", "goes":
+		default:
+			continue
+		}
+		if n := &d.Tokens[j+1]; !n.Is(language.FirstPerson) || n.Is(language.Possessive) || d.IsWord(s, j+1, "me") || own || j == s.Lo {
+			continue
+		}
+		if t := &d.Tokens[j-1]; t.Kind == language.KindWord && (t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.KinNoun|language.Conjunction) || t.Capital()) {
+			return true
+		}
+	}
+	return false
+}
