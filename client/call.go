@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // request is one call of the server.
@@ -207,7 +208,7 @@ func refused(op string, res *http.Response, b []byte) error {
 		Error *struct {
 			Code    string `json:"code"`
 			Message string `json:"message"`
-			Results []deletedRow
+			Results []wire.DeletedRow
 		} `json:"error"`
 		Detail *struct {
 			Code    string `json:"error_code"`

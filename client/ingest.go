@@ -18,6 +18,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // memory is a memory on the wire.
@@ -329,39 +330,22 @@ func (f *form) file(file contextmem.File) {
 	f.err = errors.Join(f.err, err)
 }
 
-// ingested is the answer to an addition.
-type ingested struct {
-	Results []struct {
-		ID               string  `json:"id"`
-		Filename         *string `json:"filename"`
-		Title            *string `json:"title"`
-		Status           string  `json:"status"`
-		Infer            bool    `json:"infer"`
-		Error            *string `json:"error"`
-		ErrorCode        *string `json:"error_code"`
-		RelationsCreated int     `json:"relations_created"`
-		RelationsError   *string `json:"relations_error"`
-	} `json:"results"`
-	Accepted int `json:"success_count"`
-	Failed   int `json:"failed_count"`
-}
-
 func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, error) {
 	if err := errors.Join(f.err, f.w.Close()); err != nil {
 		return nil, err
 	}
-	var a ingested
+	var a wire.Ingested
 	if _, err := c.send(ctx, request{op: f.op, method: http.MethodPost, path: "/context/ingest", body: f.b.Bytes(), contentType: f.w.FormDataContentType(), once: f.once}, &a); err != nil {
 		return nil, err
 	}
-	res := &contextmem.IngestResult{Items: make([]contextmem.IngestItem, len(a.Results)), Accepted: a.Accepted, Failed: a.Failed}
-	for i, r := range a.Results {
-		res.Items[i] = contextmem.IngestItem{ID: r.ID, Filename: text(r.Filename), Title: text(r.Title), Status: contextmem.Status(r.Status), Infer: r.Infer,
-			ForcefulRelationsCreated: r.RelationsCreated, ForcefulRelationsError: text(r.RelationsError)}
+	res := &contextmem.IngestResult{Items: make([]contextmem.IngestItem, len(a.Results)), Accepted: a.Count, Failed: a.Failed, Skipped: a.Skipped}
+	for i := range a.Results {
+		r := &a.Results[i]
+		res.Items[i] = ingestItem(r)
 		if r.Error != nil || r.ErrorCode != nil {
-			e := &fault.Error{Op: f.op, ID: fault.ShortID(r.ID), Err: errors.New(text(r.Error))}
-			e.Kind, e.Resource = kindOf(text(r.ErrorCode), 0)
-			if text(r.ErrorCode) == "CONFLICT" && f.once { // one code stands for both; an addition meets only this one
+			e := &fault.Error{Op: f.op, ID: fault.ShortID(r.ID), Err: errors.New(wire.Text(r.Error))}
+			e.Kind, e.Resource = kindOf(wire.Text(r.ErrorCode), 0)
+			if wire.Text(r.ErrorCode) == "CONFLICT" && f.once { // one code stands for both; an addition meets only this one
 				e.Kind = fault.KindExists
 			}
 			res.Items[i].Err = e
@@ -370,11 +354,10 @@ func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, e
 	return res, nil
 }
 
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+// ingestItem returns an item that was read, without its error.
+func ingestItem(r *wire.ItemRow) contextmem.IngestItem {
+	return contextmem.IngestItem{ID: r.ID, Filename: wire.Text(r.Filename), Title: wire.Text(r.Title), Status: contextmem.Status(r.Status), Infer: r.Infer,
+		ForcefulRelationsCreated: r.RelationsCreated, ForcefulRelationsError: wire.Text(r.RelationsError), Skipped: r.Skipped}
 }
 
 // timeText is a time on the wire; empty for one that is unknown.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
-	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/wire"
 )
@@ -56,66 +55,6 @@ func put(m map[string]any, k string, v any, empty bool) {
 	}
 }
 
-// source is a source as lists and recalls show it.
-type source struct {
-	ID          string           `json:"id"`
-	Collection  string           `json:"collection"`
-	Title       string           `json:"title"`
-	Type        string           `json:"type"`
-	Description string           `json:"description"`
-	Note        string           `json:"note"`
-	URL         string           `json:"url"`
-	Timestamp   string           `json:"timestamp"`
-	Attachments []map[string]any `json:"attachments"`
-	Metadata    map[string]any   `json:"metadata"`
-	Additional  map[string]any   `json:"additional_metadata"`
-	Content     *struct {
-		Text string `json:"text"`
-	} `json:"content"`
-	CreatedAt   string     `json:"created_at"`
-	UpdatedAt   string     `json:"updated_at"`
-	Status      string     `json:"indexing_status"`
-	Partial     string     `json:"partial"`
-	AppKind     *string    `json:"app_kind"`
-	AppProvider *string    `json:"app_provider"`
-	AppID       *string    `json:"app_external_id"`
-	AppParent   *string    `json:"app_parent_id"`
-	Relations   *relatedTo `json:"relations"`
-}
-
-type relatedTo struct {
-	IDs        []string       `json:"ids"`
-	Properties map[string]any `json:"properties"`
-	Links      []struct {
-		Predicate string `json:"predicate"`
-		Target    struct {
-			ID         string `json:"id"`
-			Provider   string `json:"provider"`
-			ExternalID string `json:"external_id"`
-		} `json:"target"`
-		Properties map[string]any `json:"properties"`
-	} `json:"links"`
-}
-
-func (s *source) info(class contextmem.Class) contextmem.SourceInfo {
-	out := contextmem.SourceInfo{ID: s.ID, Sub: s.Collection, Class: class, Title: s.Title, Kind: s.Type, Description: s.Description, Note: s.Note, URL: s.URL,
-		Timestamp: wire.ReadTime(s.Timestamp), CreatedAt: wire.ReadTime(s.CreatedAt), UpdatedAt: wire.ReadTime(s.UpdatedAt), Status: contextmem.Status(s.Status),
-		Metadata: s.Metadata, Additional: s.Additional, Partial: s.Partial}
-	if s.Content != nil {
-		out.Content = s.Content.Text
-	}
-	if s.AppProvider != nil || s.AppKind != nil || s.AppID != nil {
-		out.App = &contextmem.AppInfo{Kind: content.AppKind(text(s.AppKind)), Provider: text(s.AppProvider), ExternalID: text(s.AppID), ParentID: text(s.AppParent), Attachments: s.Attachments}
-	}
-	if r := s.Relations; r != nil {
-		out.ForcefulRelations = &contextmem.ForcefulRelations{IDs: r.IDs, Properties: r.Properties}
-		for _, l := range r.Links {
-			out.ForcefulRelations.Links = append(out.ForcefulRelations.Links, content.Link{Predicate: l.Predicate, TargetID: l.Target.ID, Provider: l.Target.Provider, ExternalID: l.Target.ExternalID, Properties: l.Properties})
-		}
-	}
-	return out
-}
-
 // listFields are all fields of a source, which have to be asked for together with the content.
 var listFields = []string{"attachments", "content", "description", "note", "relations", "timestamp", "title", "type", "url", "metadata", "additional_metadata"}
 
@@ -155,17 +94,10 @@ func (s scope) List(ctx context.Context, r contextmem.ListRequest) (*contextmem.
 	put(filters, "source_fields", fields, len(fields) == 0)
 	put(body, "filters", filters, len(filters) == 0)
 	var a struct {
-		Total      int `json:"total"`
-		Pagination struct {
-			Page     int `json:"page"`
-			PageSize int `json:"page_size"`
-		} `json:"pagination"`
-		Sources  []source `json:"sources"`
-		Memories []struct {
-			source
-			Text     string  `json:"memory_content"`
-			Inferred *string `json:"inferred_content"`
-		} `json:"user_memories"`
+		Total      int              `json:"total"`
+		Pagination wire.Pagination  `json:"pagination"`
+		Sources    []wire.SourceRow `json:"sources"`
+		Memories   []wire.MemoryRow `json:"user_memories"`
 	}
 	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/context/list", json: body}, &a)
 	if err != nil {
@@ -173,12 +105,10 @@ func (s scope) List(ctx context.Context, r contextmem.ListRequest) (*contextmem.
 	}
 	p := &contextmem.SourcePage{Total: a.Total, Page: a.Pagination.Page, PageSize: a.Pagination.PageSize, Warnings: m.Warnings}
 	for i := range a.Sources {
-		p.Sources = append(p.Sources, a.Sources[i].info(contextmem.ClassKnowledge))
+		p.Sources = append(p.Sources, a.Sources[i].Source(contextmem.ClassKnowledge))
 	}
 	for i := range a.Memories {
-		x := a.Memories[i].info(contextmem.ClassMemory)
-		x.Content, x.Inferred = a.Memories[i].Text, text(a.Memories[i].Inferred)
-		p.Sources = append(p.Sources, x)
+		p.Sources = append(p.Sources, a.Memories[i].Memory())
 	}
 	return p, nil
 }
@@ -208,27 +138,11 @@ func (s scope) Fetch(ctx context.Context, r contextmem.FetchRequest) (*contextme
 	for _, p := range r.Principals {
 		v.Add("acl", p)
 	}
-	var a struct {
-		ID          string  `json:"id"`
-		Content     *string `json:"content"`
-		Base64      *string `json:"content_base64"`
-		Inferred    *string `json:"inferred_content"`
-		URL         *string `json:"presigned_url"`
-		ContentType string  `json:"content_type"`
-		Size        *int64  `json:"size_bytes"`
-		Usage       *struct {
-			Calls      int     `json:"calls"`
-			Completion int     `json:"completion_tokens"`
-			Fallback   *string `json:"fallback"`
-			Model      string  `json:"model"`
-			Prompt     int     `json:"prompt_tokens"`
-		} `json:"usage"`
-		Warnings []fault.Warning `json:"warnings"`
-	}
+	var a wire.Fetched
 	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/context/inspect", query: v}, &a); err != nil {
 		return nil, err
 	}
-	f := &contextmem.Fetched{ID: a.ID, Text: text(a.Content), Inferred: text(a.Inferred), URL: text(a.URL), ContentType: a.ContentType, Warnings: a.Warnings}
+	f := &contextmem.Fetched{ID: a.ID, Text: wire.Text(a.Content), Inferred: wire.Text(a.Inferred), URL: wire.Text(a.URL), ContentType: a.ContentType, Partial: a.Partial, Usage: a.Usage.Usage(), Warnings: wire.Warnings(a.Warnings)}
 	if a.Size == nil {
 		f.Class, f.SizeBytes = contextmem.ClassMemory, int64(len(f.Text))
 	} else {
@@ -240,9 +154,6 @@ func (s scope) Fetch(ctx context.Context, r contextmem.FetchRequest) (*contextme
 			return nil, &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errors.New("the answer is not one of a contextmem server")}
 		}
 		f.Data, f.Binary = b, true
-	}
-	if u := a.Usage; u != nil {
-		f.Usage = &contextmem.ModelUsage{Model: u.Model, PromptTokens: u.Prompt, CompletionTokens: u.Completion, Calls: u.Calls, Fallback: text(u.Fallback)}
 	}
 	return f, nil
 }
@@ -257,26 +168,13 @@ func (s scope) Status(ctx context.Context, ids ...string) ([]contextmem.ItemStat
 		v := s.values()
 		v["ids"] = part
 		var a struct {
-			Statuses []struct {
-				ID       string          `json:"id"`
-				Status   string          `json:"indexing_status"`
-				Code     string          `json:"error_code"`
-				Error    string          `json:"error_message"`
-				Message  string          `json:"message"`
-				Hint     string          `json:"hint"`
-				Partial  string          `json:"partial"`
-				Read     int             `json:"pages_read"`
-				Pages    int             `json:"pages_total"`
-				Older    bool            `json:"serves_older_version"`
-				Warnings []fault.Warning `json:"warnings"`
-			} `json:"statuses"`
+			Statuses []wire.StatusRow `json:"statuses"`
 		}
 		if _, err := s.c.send(ctx, request{op: "status", method: http.MethodGet, path: "/context/status", query: v}, &a); err != nil {
 			return nil, err
 		}
-		for _, x := range a.Statuses {
-			out = append(out, contextmem.ItemStatus{ID: x.ID, Status: contextmem.Status(x.Status), ErrorCode: x.Code, ErrorMessage: x.Error,
-				Unknown: x.Code == "FILE_NOT_FOUND", Hint: x.Hint, Partial: x.Partial, ReadPages: x.Read, TotalPages: x.Pages, ServesOlder: x.Older, Warnings: x.Warnings})
+		for i := range a.Statuses {
+			out = append(out, a.Statuses[i].Item())
 		}
 	}
 	return out, nil
@@ -305,17 +203,10 @@ func (s scope) Retry(ctx context.Context, class contextmem.Class, id string) err
 	return err
 }
 
-// deletedRow is the fate of an item that was to be deleted.
-type deletedRow struct {
-	ID      string  `json:"id"`
-	Deleted bool    `json:"deleted"`
-	Error   *string `json:"error"`
-}
-
 // strictRefusal is an answer that nothing was deleted, with the fate of each item.
 type strictRefusal struct {
 	err  *fault.Error
-	rows []deletedRow
+	rows []wire.DeletedRow
 }
 
 // Error implements error.
@@ -374,7 +265,7 @@ func (s scope) deleteOf(ctx context.Context, r contextmem.DeleteItemsRequest) (*
 		q.header = http.Header{"X-Service-Delete-Status": {"strict"}}
 	}
 	var a struct {
-		Results []deletedRow `json:"results"`
+		Results []wire.DeletedRow `json:"results"`
 	}
 	_, err = s.c.send(ctx, q, &a)
 	var strict *strictRefusal
@@ -390,10 +281,10 @@ func (s scope) deleteOf(ctx context.Context, r contextmem.DeleteItemsRequest) (*
 		switch {
 		case row.Deleted:
 			res.Deleted++
-		case strings.Contains(text(row.Error), "still being indexed"):
-			res.Items[i].Err = &fault.Error{Op: op, Kind: fault.KindProcessing, Resource: fault.Source, ID: fault.ShortID(row.ID), RetryAfter: time.Second, Err: errors.New(text(row.Error))}
+		case strings.Contains(wire.Text(row.Error), "still being indexed"):
+			res.Items[i].Err = &fault.Error{Op: op, Kind: fault.KindProcessing, Resource: fault.Source, ID: fault.ShortID(row.ID), RetryAfter: time.Second, Err: errors.New(wire.Text(row.Error))}
 		default:
-			res.Items[i].Err = &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Source, ID: fault.ShortID(row.ID), Err: errors.New(text(row.Error))}
+			res.Items[i].Err = &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Source, ID: fault.ShortID(row.ID), Err: errors.New(wire.Text(row.Error))}
 		}
 	}
 	return res, nil

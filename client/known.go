@@ -134,15 +134,10 @@ func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionReque
 	}
 	body["version"] = r.Version
 	put(body, "acl", r.Principals, r.Principals == nil)
-	var row struct {
-		ID       string  `json:"id"`
-		Filename *string `json:"filename"`
-		Title    *string `json:"title"`
-		Status   string  `json:"status"`
-		Infer    bool    `json:"infer"`
-	}
+	var row wire.ItemRow
 	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/items/" + url.PathEscape(r.ID) + "/restore", json: body, once: true}, &row); err != nil {
 		return nil, err
 	}
-	return &contextmem.IngestItem{ID: row.ID, Filename: text(row.Filename), Title: text(row.Title), Status: contextmem.Status(row.Status), Infer: row.Infer}, nil
+	it := ingestItem(&row)
+	return &it, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/internal/wire"
@@ -93,29 +92,14 @@ func temporal(body map[string]any, t *contextmem.Temporal) {
 type answer struct {
 	Chunks     []chunk          `json:"chunks"`
 	Additional map[string]chunk `json:"additional_context"`
-	Sources    []source         `json:"sources"`
+	Sources    []wire.SourceRow `json:"sources"`
 	Graph      *struct {
 		Groups    map[string][]string `json:"chunk_id_to_group_ids"`
 		Relations []path              `json:"chunk_relations"`
 		Paths     []path              `json:"query_paths"`
 		Synthesis *string             `json:"synthesis_context"`
 	} `json:"graph_context"`
-	Facts    []fact `json:"temporal_facts"`
-	Duration *struct {
-		Approximate bool    `json:"approximate"`
-		Days        int     `json:"days"`
-		From        *fact   `json:"from"`
-		FromDate    string  `json:"from_date"`
-		Confidence  float64 `json:"pairing_confidence"`
-		To          *fact   `json:"to"`
-		ToDate      string  `json:"to_date"`
-	} `json:"temporal_duration"`
-	Filter *struct {
-		Applied   bool   `json:"applied"`
-		Degraded  bool   `json:"degraded"`
-		Mode      string `json:"mode"`
-		Truncated bool   `json:"truncated"`
-	} `json:"temporal_filter"`
+	wire.Temporal
 }
 
 type chunk struct {
@@ -184,7 +168,7 @@ type layout string
 func (l *layout) UnmarshalJSON(b []byte) error {
 	var s *string
 	if json.Unmarshal(b, &s) == nil {
-		*l = layout(text(s))
+		*l = layout(wire.Text(s))
 		return nil
 	}
 	*l = layout(b)
@@ -207,86 +191,29 @@ func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
 	return out
 }
 
-type entity struct {
-	ID         string  `json:"entity_id"`
-	Identifier *string `json:"identifier"`
-	Name       string  `json:"name"`
-	Namespace  string  `json:"namespace"`
-	Provider   string  `json:"provider"`
-	Type       string  `json:"type"`
-}
-
-func (e *entity) entity() contextmem.Entity {
-	return contextmem.Entity{ID: e.ID, Name: e.Name, Type: e.Type, Namespace: e.Namespace, Identifier: text(e.Identifier), Provider: e.Provider}
-}
-
 type path struct {
 	Context  *string  `json:"combined_context"`
 	Group    *string  `json:"group_id"`
 	Score    float64  `json:"relevancy_score"`
 	ChunkIDs []string `json:"source_chunk_ids"`
 	Triplets []struct {
-		Relation struct {
-			Canonical  string  `json:"canonical_predicate"`
-			Raw        string  `json:"raw_predicate"`
-			ChunkID    string  `json:"chunk_id"`
-			Confidence float64 `json:"confidence"`
-			Context    string  `json:"context"`
-			Origin     string  `json:"origin"`
-			ID         string  `json:"relationship_id"`
-			SourceID   *string `json:"source_entity_id"`
-			TargetID   *string `json:"target_entity_id"`
-			Temporal   *string `json:"temporal_details"`
-			Timestamp  string  `json:"timestamp"`
-		} `json:"relation"`
-		Source entity `json:"source"`
-		Target entity `json:"target"`
+		Relation wire.Evidence `json:"relation"`
+		Source   wire.Entity   `json:"source"`
+		Target   wire.Entity   `json:"target"`
 	} `json:"triplets"`
 }
 
 func paths(list []path) []contextmem.Path {
 	var out []contextmem.Path
 	for _, p := range list {
-		one := contextmem.Path{Score: p.Score, Context: text(p.Context), GroupID: text(p.Group), ChunkIDs: p.ChunkIDs}
-		for _, t := range p.Triplets {
-			r := t.Relation
-			one.Triplets = append(one.Triplets, contextmem.Triplet{Source: t.Source.entity(), Target: t.Target.entity(),
-				Relation: contextmem.Evidence{ID: r.ID, Canonical: r.Canonical, Raw: r.Raw, Context: r.Context, Confidence: r.Confidence, Temporal: text(r.Temporal),
-					Timestamp: wire.ReadTime(r.Timestamp), ChunkID: r.ChunkID, SourceID: text(r.SourceID), TargetID: text(r.TargetID), Origin: r.Origin}})
+		one := contextmem.Path{Score: p.Score, Context: wire.Text(p.Context), GroupID: wire.Text(p.Group), ChunkIDs: p.ChunkIDs}
+		for i := range p.Triplets {
+			t := &p.Triplets[i]
+			one.Triplets = append(one.Triplets, contextmem.Triplet{Source: t.Source.Entity(), Relation: t.Relation.Evidence(), Target: t.Target.Entity()})
 		}
 		out = append(out, one)
 	}
 	return out
-}
-
-// fact is a dated fact; its times are seconds.
-type fact struct {
-	ChunkID    string `json:"chunk_id"`
-	Precision  string `json:"date_precision"`
-	End        *int64 `json:"event_end"`
-	Start      *int64 `json:"event_start"`
-	Phrase     string `json:"evidence_phrase"`
-	Type       string `json:"fact_type"`
-	Object     string `json:"object"`
-	Relation   string `json:"relation"`
-	RelationID string `json:"relationship_id"`
-	SourceID   string `json:"source_id"`
-	Status     string `json:"status"`
-	Subject    string `json:"subject"`
-}
-
-func (f *fact) fact() *contextmem.TemporalFact {
-	if f == nil {
-		return nil
-	}
-	seconds := func(n *int64) time.Time {
-		if n == nil {
-			return time.Time{}
-		}
-		return time.Unix(*n, 0).UTC()
-	}
-	return &contextmem.TemporalFact{Subject: f.Subject, Relation: f.Relation, Object: f.Object, Type: f.Type, Status: f.Status, Start: seconds(f.Start), End: seconds(f.End),
-		Precision: f.Precision, Phrase: f.Phrase, ChunkID: f.ChunkID, SourceID: f.SourceID, RelationID: f.RelationID}
 }
 
 // result is the answer in the types of the library.
@@ -298,12 +225,12 @@ func (a *answer) result(class contextmem.Class) *contextmem.Result {
 	case contextmem.ClassAll:
 		of = 0 // the answer does not tell them apart
 	}
-	res := &contextmem.Result{}
+	res := &contextmem.Result{Temporal: a.Temporal.Result()}
 	for i := range a.Chunks {
 		res.Chunks = append(res.Chunks, a.Chunks[i].chunk(of))
 	}
 	for i := range a.Sources {
-		res.Sources = append(res.Sources, a.Sources[i].info(of))
+		res.Sources = append(res.Sources, a.Sources[i].Source(of))
 	}
 	if len(a.Additional) > 0 {
 		res.Additional = map[string]contextmem.Chunk{}
@@ -312,17 +239,7 @@ func (a *answer) result(class contextmem.Class) *contextmem.Result {
 		}
 	}
 	if g := a.Graph; g != nil {
-		res.Graph = &contextmem.GraphContext{QueryPaths: paths(g.Paths), ChunkRelations: paths(g.Relations), ChunkGroups: g.Groups, Synthesis: text(g.Synthesis)}
-	}
-	if f := a.Filter; f != nil {
-		res.Temporal = &contextmem.TemporalResult{Mode: f.Mode, Applied: f.Applied, Truncated: f.Truncated, Degraded: f.Degraded}
-		for i := range a.Facts {
-			res.Temporal.Facts = append(res.Temporal.Facts, *a.Facts[i].fact())
-		}
-		if d := a.Duration; d != nil {
-			res.Temporal.Duration = &contextmem.TemporalDuration{Days: d.Days, From: d.From.fact(), To: d.To.fact(), FromDate: wire.ReadTime(d.FromDate), ToDate: wire.ReadTime(d.ToDate),
-				Approximate: d.Approximate, Confidence: d.Confidence}
-		}
+		res.Graph = &contextmem.GraphContext{QueryPaths: paths(g.Paths), ChunkRelations: paths(g.Relations), ChunkGroups: g.Groups, Synthesis: wire.Text(g.Synthesis)}
 	}
 	return res
 }

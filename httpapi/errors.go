@@ -10,6 +10,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // statusError is an error of the wire alone.
@@ -173,9 +174,9 @@ type detailBody struct {
 
 // errorDetail is an error of the second generation.
 type errorDetail struct {
-	Code    string       `json:"code"`
-	Message string       `json:"message"`
-	Results []deletedRow `json:"results,omitempty"`
+	Code    string            `json:"code"`
+	Message string            `json:"message"`
+	Results []wire.DeletedRow `json:"results,omitempty"`
 }
 
 // errorBody is the error in the shape of the route's family.

@@ -25,12 +25,12 @@ var extensions = []extension{
 	{route{method: "GET", path: "/ext/databases/{database}", family: gen2, scope: query, do: withPathTenant(extDatabase)}, "A database with its instructions", struct{}{}, storedDatabase{}},
 	{route{method: "PATCH", path: "/ext/databases/{database}", family: gen2, body: bodyJSON, scope: manage, do: withPathTenant(extEditDatabase), request: "TenantEdit"}, "Rename a database, or set the instructions for its items", databaseEdit{}, storedDatabase{}},
 	{route{method: "POST", path: "/ext/remember", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRemember)}, "Add memories and wait until they are completed", rememberRequest{}, rememberAnswer{}},
-	{route{method: "PATCH", path: "/ext/memories/{source_id}", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extUpdate), request: "MemoryEdit", status: 202}, "Change what is named of a memory and keep the rest", memoryEdit{}, itemRow{}},
+	{route{method: "PATCH", path: "/ext/memories/{source_id}", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extUpdate), request: "MemoryEdit", status: 202}, "Change what is named of a memory and keep the rest", memoryEdit{}, wire.ItemRow{}},
 	{route{method: "POST", path: "/ext/memories/{source_id}/supersede", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extSupersede)}, "Say that another memory took the place of one", supersedeRequest{}, supersededRow{}},
 	{route{method: "POST", path: "/ext/memories/{source_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestore)}, "Let a memory hold again: nothing that took its place counts any more", struct{}{}, restoredRow{}},
 	{route{method: "GET", path: "/ext/conflicts", family: gen2, scope: query, do: withSub(extConflicts)}, "Pairs of memories of which the later may have taken the place of the earlier", conflictsRequest{}, conflictsAnswer{}},
 	{route{method: "GET", path: "/ext/items/{source_id}/history", family: gen2, scope: query, do: withSub(extHistory)}, "What the versions of an item say, with what changed between them, the newest first", historyRequest{}, historyAnswer{}},
-	{route{method: "POST", path: "/ext/items/{source_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestoreVersion), request: "RestoreVersionRequest", status: 202}, "Store what an earlier version of an item said as a new version", restoreVersionRequest{}, itemRow{}},
+	{route{method: "POST", path: "/ext/items/{source_id}/restore", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extRestoreVersion), request: "RestoreVersionRequest", status: 202}, "Store what an earlier version of an item said as a new version", restoreVersionRequest{}, wire.ItemRow{}},
 	{route{method: "POST", path: "/ext/delete", family: gen2, body: bodyJSON, scope: ingest, do: withSub(extDelete), request: "Matching"}, "Delete all items that a filter, a session or both name", matchingRequest{}, deletedCount{}},
 	{route{method: "GET", path: "/ext/sessions", family: gen2, scope: query, do: withSub(extSessions)}, "Named sessions, by name", sessionsRequest{}, sessionsAnswer{}},
 	{route{method: "GET", path: "/ext/sessions/messages", family: gen2, scope: query, do: withSub(extMessages)}, "Messages of a session, in order", messagesRequest{}, messagesAnswer{}},
@@ -92,8 +92,8 @@ type rememberRequest struct {
 
 // rememberAnswer says where memories stand; those that are not final when the time is over go on.
 type rememberAnswer struct {
-	Completed bool        `json:"completed"` // all of them are
-	Results   []statusRow `json:"results"`
+	Completed bool             `json:"completed"` // all of them are
+	Results   []wire.StatusRow `json:"results"`
 }
 
 func extRemember(c *call, sub contextmem.Sub) (any, error) {
@@ -110,7 +110,7 @@ func extRemember(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil && (len(found) == 0 || c.ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 		return nil, err
 	}
-	a := rememberAnswer{Completed: true, Results: make([]statusRow, len(found))}
+	a := rememberAnswer{Completed: true, Results: make([]wire.StatusRow, len(found))}
 	for i, s := range found {
 		a.Results[i] = statusJSON(s, gen2)
 		a.Completed = a.Completed && s.Status == contextmem.StatusCompleted

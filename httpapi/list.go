@@ -5,6 +5,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // listRequest is the body of /list/data and /context/list, without the class and the ids, whose names differ.
@@ -120,12 +121,12 @@ func v2List(c *call, sub contextmem.Sub) (any, error) {
 
 // listAnswer is a page of a list: sources of knowledge, or memories.
 type listAnswer struct {
-	Success    bool         `json:"success"`
-	Message    string       `json:"message"`
-	Total      int          `json:"total"`
-	Pagination pagination   `json:"pagination"`
-	Sources    *[]any       `json:"sources,omitempty"`
-	Memories   *[]memoryRow `json:"user_memories,omitempty"`
+	Success    bool              `json:"success"`
+	Message    string            `json:"message"`
+	Total      int               `json:"total"`
+	Pagination wire.Pagination   `json:"pagination"`
+	Sources    *[]any            `json:"sources,omitempty"`
+	Memories   *[]wire.MemoryRow `json:"user_memories,omitempty"`
 }
 
 // page is the request for a page of one class, checked. Ids that are not nil are those listed.
@@ -158,7 +159,7 @@ func (c *call) list(sub contextmem.Sub, class contextmem.Class, ids []string, q 
 		return nil, err
 	}
 	c.warn = append(c.warn, c.rename(p.Warnings)...)
-	a := listAnswer{Success: true, Message: "Items retrieved", Total: p.Total, Pagination: paginationJSON(p)}
+	a := listAnswer{Success: true, Message: "Items retrieved", Total: p.Total, Pagination: wire.OfPage(p)}
 	if class == contextmem.ClassMemory {
 		a.Memories = memoryRows(sub, p.Sources)
 	} else {
@@ -167,10 +168,10 @@ func (c *call) list(sub contextmem.Sub, class contextmem.Class, ids []string, q 
 	return a, nil
 }
 
-func memoryRows(sub contextmem.Sub, list []contextmem.SourceInfo) *[]memoryRow {
-	rows := make([]memoryRow, len(list))
+func memoryRows(sub contextmem.Sub, list []contextmem.SourceInfo) *[]wire.MemoryRow {
+	rows := make([]wire.MemoryRow, len(list))
 	for i := range list {
-		rows[i] = memoryJSON(sub.Tenant().ID(), &list[i])
+		rows[i] = wire.OfMemory(sub.Tenant().ID(), &list[i])
 	}
 	return &rows
 }
@@ -200,7 +201,7 @@ func (c *call) listAll(sub contextmem.Sub, ids []string, q *listRequest) (any, e
 		return nil, err
 	}
 	all := contextmem.SourcePage{Page: q.Page, PageSize: q.PageSize, Total: knowledge + total}
-	return listAnswer{Success: true, Message: "Items retrieved", Total: all.Total, Pagination: paginationJSON(&all),
+	return listAnswer{Success: true, Message: "Items retrieved", Total: all.Total, Pagination: wire.OfPage(&all),
 		Sources: sourceRows(sub, p.Sources, q.Include), Memories: memoryRows(sub, memories)}, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // document is an OpenAPI document, as far as the tests look into it.
@@ -401,8 +402,8 @@ func TestOpenAPIHoldsWhatEncodersEmit(t *testing.T) {
 		{"POST /context/ingest", c.ingestJSON(&contextmem.IngestResult{Items: []contextmem.IngestItem{{Status: contextmem.StatusQueued}, item}}, "x")},
 		{"v1 Status", statusJSON(status, gen1)},
 		{"v2 Status", statusJSON(status, gen2)},
-		{"v1 MemoryRow", memoryJSON("acme", &source)},
-		{"v2 MemoryRow", memoryJSON("acme", &contextmem.SourceInfo{})},
+		{"v1 MemoryRow", wire.OfMemory("acme", &source)},
+		{"v2 MemoryRow", wire.OfMemory("acme", &contextmem.SourceInfo{})},
 		{"v1 Source", rowJSON("acme", &source, nil)},
 		{"v2 Source", rowJSON("acme", &source, append([]string{"title"}, listFields...))},
 		{"v2 Source", rowJSON("acme", &contextmem.SourceInfo{}, nil)},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // recallAnswer is a recall result in the shape of a generation. It is the one answer that is not written by
@@ -151,7 +152,7 @@ func (w *writer) temporal(b []byte, t *contextmem.TemporalResult, chunks int) []
 		return append(b, `","promoted":0,"scope":"","truncated":false}`...)
 	}
 	start := len(b)
-	b = w.value(b, temporalJSON(t, chunks))
+	b = w.value(b, wire.OfTemporal(t, chunks))
 	if w.err == nil {
 		b[start] = ','
 		b = b[:len(b)-1]

@@ -28,7 +28,7 @@ func epochJSON(t time.Time) any {
 func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	m := map[string]any{
 		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
-		"source_upload_time": wire.Time(ch.CreatedAt), "source_last_updated_time": wire.Time(ch.UpdatedAt), "layout": orNull(ch.Layout),
+		"source_upload_time": wire.Time(ch.CreatedAt), "source_last_updated_time": wire.Time(ch.UpdatedAt), "layout": wire.Null(ch.Layout),
 		"relevancy_score": score(ch.Score), "metadata": orEmpty(ch.Metadata), "additional_metadata": orEmpty(ch.Additional),
 		"tenant_metadata": orEmpty(ch.Metadata), "document_metadata": orEmpty(ch.Additional), "extra_context_ids": orNone(ch.ExtraContextIDs),
 		"collection": ch.Sub, "sub_tenant_id": ch.Sub,
@@ -79,7 +79,7 @@ func sourceJSON(s *contextmem.SourceInfo) map[string]any {
 		"app_kind": nil, "app_provider": nil, "app_external_id": nil, "collection": s.Sub, "sub_tenant_id": s.Sub,
 	}
 	if s.App != nil {
-		m["app_kind"], m["app_provider"], m["app_external_id"] = orNull(string(s.App.Kind)), orNull(s.App.Provider), orNull(s.App.ExternalID)
+		m["app_kind"], m["app_provider"], m["app_external_id"] = wire.Null(string(s.App.Kind)), wire.Null(s.App.Provider), wire.Null(s.App.ExternalID)
 	}
 	return m
 }
@@ -140,7 +140,7 @@ func graphJSON(g *contextmem.GraphContext) map[string]any {
 	if groups == nil {
 		groups = map[string][]string{}
 	}
-	return map[string]any{"query_paths": pathsJSON(g.QueryPaths), "chunk_relations": pathsJSON(g.ChunkRelations), "chunk_id_to_group_ids": groups, "synthesis_context": orNull(g.Synthesis)}
+	return map[string]any{"query_paths": pathsJSON(g.QueryPaths), "chunk_relations": pathsJSON(g.ChunkRelations), "chunk_id_to_group_ids": groups, "synthesis_context": wire.Null(g.Synthesis)}
 }
 
 func pathsJSON(ps []contextmem.Path) []map[string]any {
@@ -148,9 +148,9 @@ func pathsJSON(ps []contextmem.Path) []map[string]any {
 	for i, p := range ps {
 		ts := make([]map[string]any, len(p.Triplets))
 		for j, t := range p.Triplets {
-			ts[j] = map[string]any{"source": entityJSON(t.Source), "relation": evidenceJSON(t.Relation), "target": entityJSON(t.Target)}
+			ts[j] = map[string]any{"source": wire.OfEntity(&t.Source), "relation": wire.OfEvidence(&t.Relation), "target": wire.OfEntity(&t.Target)}
 		}
-		out[i] = map[string]any{"triplets": ts, "relevancy_score": score(p.Score), "combined_context": orNull(p.Context), "group_id": orNull(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
+		out[i] = map[string]any{"triplets": ts, "relevancy_score": score(p.Score), "combined_context": wire.Null(p.Context), "group_id": wire.Null(p.GroupID), "source_chunk_ids": orNone(p.ChunkIDs)}
 	}
 	return out
 }

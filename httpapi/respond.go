@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // buffer is an answer before it is sent.
@@ -167,15 +168,15 @@ type mirror struct {
 
 // meta is what an answer of the second generation says of its request.
 type meta struct {
-	APIVersion  string        `json:"api_version"`
-	Collection  string        `json:"collection,omitempty"`
-	Database    string        `json:"database,omitempty"`
-	Deprecation []deprecation `json:"deprecation,omitempty"`
-	Latency     float64       `json:"latency_ms"`
-	RequestID   string        `json:"request_id"`
-	SubTenant   string        `json:"sub_tenant_id,omitempty"`
-	TenantID    string        `json:"tenant_id,omitempty"`
-	Warnings    []warningBody `json:"warnings,omitempty"`
+	APIVersion  string         `json:"api_version"`
+	Collection  string         `json:"collection,omitempty"`
+	Database    string         `json:"database,omitempty"`
+	Deprecation []deprecation  `json:"deprecation,omitempty"`
+	Latency     float64        `json:"latency_ms"`
+	RequestID   string         `json:"request_id"`
+	SubTenant   string         `json:"sub_tenant_id,omitempty"`
+	TenantID    string         `json:"tenant_id,omitempty"`
+	Warnings    []wire.Warning `json:"warnings,omitempty"`
 	queryMeta
 }
 
@@ -198,17 +199,10 @@ func (c *call) meta(s scopeNames) meta {
 		RequestID: c.id, SubTenant: s.collection, TenantID: s.database, Warnings: warnings(c.warn), queryMeta: c.query}
 }
 
-// warningBody says that a call did less or other than asked.
-type warningBody struct {
-	Code    string `json:"code"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-func warnings(ws []fault.Warning) []warningBody {
-	var out []warningBody
+func warnings(ws []fault.Warning) []wire.Warning {
+	var out []wire.Warning
 	for _, w := range ws {
-		out = append(out, warningBody(w))
+		out = append(out, wire.Warning(w))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // verifyRequest is the query of /ingestion/verify_processing.
@@ -19,11 +20,11 @@ type verifyRequest struct {
 }
 
 type statusesAnswer struct {
-	Statuses []statusRow `json:"statuses"`
+	Statuses []wire.StatusRow `json:"statuses"`
 }
 
 func statuses(list []contextmem.ItemStatus, f family) statusesAnswer {
-	a := statusesAnswer{make([]statusRow, len(list))}
+	a := statusesAnswer{make([]wire.StatusRow, len(list))}
 	for i, s := range list {
 		a.Statuses[i] = statusJSON(s, f)
 	}
@@ -168,11 +169,11 @@ func (c *call) lookEverywhere(ids []string, tenants []contextmem.TenantInfo, loo
 
 // deletedAnswer is the answer to a deletion by id.
 type deletedAnswer struct {
-	Success      bool         `json:"success"`
-	Message      string       `json:"message"`
-	Results      []deletedRow `json:"results"`
-	DeletedCount int          `json:"deleted_count"`
-	Memories     *int         `json:"user_memory_deleted,omitempty"`
+	Success      bool              `json:"success"`
+	Message      string            `json:"message"`
+	Results      []wire.DeletedRow `json:"results"`
+	DeletedCount int               `json:"deleted_count"`
+	Memories     *int              `json:"user_memory_deleted,omitempty"`
 }
 
 func (c *call) deletedJSON(res *contextmem.DeleteItemsResult) deletedAnswer {

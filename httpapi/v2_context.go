@@ -8,6 +8,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/wire"
 )
 
 // ofClass is the type of a request about one class.
@@ -150,7 +151,7 @@ func v2EditMetadata(c *call, sub contextmem.Sub) (any, error) {
 // strictDelete is a delete that fails as a whole because the caller asked for that.
 type strictDelete struct {
 	err     *contextmem.Error
-	results []deletedRow
+	results []wire.DeletedRow
 }
 
 // Error implements error.
@@ -321,18 +322,18 @@ func v2Subgraph(c *call, sub contextmem.Sub) (any, error) {
 	names := map[string]string{}
 	for i, m := range g.Members {
 		names[m.Source.ID] = m.Source.Title
-		x := subgraphMember{SourceID: m.Source.ID, Title: m.Source.Title, Depth: m.Depth, Hydration: "full", Via: orNull(m.Via), Relation: orNull(m.Relation)}
+		x := subgraphMember{SourceID: m.Source.ID, Title: m.Source.Title, Depth: m.Depth, Hydration: "full", Via: wire.Null(m.Via), Relation: wire.Null(m.Relation)}
 		if app := m.Source.App; app != nil {
-			x.AppKind, x.AppProvider, x.AppExternalID, x.ThreadID = orNull(string(app.Kind)), orNull(app.Provider), orNull(app.ExternalID), orNull(app.ThreadID)
+			x.AppKind, x.AppProvider, x.AppExternalID, x.ThreadID = wire.Null(string(app.Kind)), wire.Null(app.Provider), wire.Null(app.ExternalID), wire.Null(app.ThreadID)
 		}
 		a.Sources[i] = x
 	}
-	node := func(id string) entityBody {
-		return entityJSON(contextmem.Entity{ID: id, Name: names[id], Type: "SOURCE", Namespace: "default"})
+	node := func(id string) wire.Entity {
+		return wire.OfEntity(&contextmem.Entity{ID: id, Name: names[id], Type: "SOURCE", Namespace: "default"})
 	}
 	for i, e := range g.Edges {
-		ev := evidenceJSON(contextmem.Evidence{ID: "link_" + strconv.Itoa(i), Canonical: e.Predicate, Raw: e.Predicate, Confidence: 1, SourceID: e.Source, TargetID: e.Target})
-		a.Relations[i] = relationGroup{Source: node(e.Source), Target: node(e.Target), Relations: []evidenceBody{ev}}
+		ev := wire.OfEvidence(&contextmem.Evidence{ID: "link_" + strconv.Itoa(i), Canonical: e.Predicate, Raw: e.Predicate, Confidence: 1, SourceID: e.Source, TargetID: e.Target})
+		a.Relations[i] = relationGroup{Source: node(e.Source), Target: node(e.Target), Relations: []wire.Evidence{ev}}
 	}
 	return a, nil
 }

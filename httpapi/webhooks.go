@@ -19,7 +19,7 @@ type webhookBody struct {
 }
 
 func webhookJSON(w contextmem.Webhook, message string) webhookBody {
-	return webhookBody{w.Registered, orNull(w.URL), orNone(w.EventTypes), w.SecretConfigured, message, w.Secret}
+	return webhookBody{w.Registered, wire.Null(w.URL), orNone(w.EventTypes), w.SecretConfigured, message, w.Secret}
 }
 
 // webhookRequest registers a webhook.
@@ -143,8 +143,8 @@ type deliveryBody struct {
 }
 
 func deliveryJSON(d contextmem.Delivery) deliveryBody {
-	return deliveryBody{d.ID, d.ItemID, string(d.Status), string(d.IndexingStatus), d.Event, d.Attempts, orNull(d.ErrorCode), orNull(d.ErrorMessage), d.URL,
-		wire.Time(d.CreatedAt), wire.Time(d.UpdatedAt), orNull(wire.Time(d.NextAttempt)), orNull(d.LastError)}
+	return deliveryBody{d.ID, d.ItemID, string(d.Status), string(d.IndexingStatus), d.Event, d.Attempts, wire.Null(d.ErrorCode), wire.Null(d.ErrorMessage), d.URL,
+		wire.Time(d.CreatedAt), wire.Time(d.UpdatedAt), wire.Null(wire.Time(d.NextAttempt)), wire.Null(d.LastError)}
 }
 
 // deliveriesRequest is the query of a list of deliveries.
@@ -171,7 +171,7 @@ func listDeliveries(c *call) (any, error) {
 		Deliveries []deliveryBody `json:"deliveries"`
 		Count      int            `json:"count"`
 		Next       *string        `json:"next_cursor"`
-	}{rows, len(rows), orNull(p.Next)}, nil
+	}{rows, len(rows), wire.Null(p.Next)}, nil
 }
 
 func getDelivery(c *call) (any, error) {

@@ -34,3 +34,36 @@ func read[From, To any](list []From, f func(*From) To) []To {
 	}
 	return each(list, f)
 }
+
+// optional converts a value that may be absent.
+func optional[From, To any](v *From, f func(*From) To) *To {
+	if v == nil {
+		return nil
+	}
+	out := f(v)
+	return &out
+}
+
+// Null returns a text that is null when it is empty.
+func Null(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Text returns a text that may be null.
+func Text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// object returns a map that is not nil.
+func object(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}

@@ -26,6 +26,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.SetFloat(float64(*n))
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(t, v.Index(0), n)
@@ -53,7 +56,7 @@ func there[W, T any](t *testing.T, write func(*T) W, read func(*W) T, full bool)
 	}
 	b, err := json.Marshal(write(&in))
 	require.NoError(t, err)
-	assert.NotContains(t, string(b), "null", "lists are never null")
+	assert.NotRegexp(t, `"(facts|slots|other|instructions|versions|changes|temporal_facts)":null`, string(b), "lists are never null")
 	var w W
 	require.NoError(t, json.Unmarshal(b, &w))
 	assert.Equal(t, in, read(&w))
@@ -72,9 +75,81 @@ func TestThereAndBack(t *testing.T) {
 				return *p
 			}, full)
 			there(t, OfProfile, func(w *Profile) facts.Profile { return *w.Profile() }, full)
+			there(t, func(u *content.ModelUsage) Usage { return *OfUsage(u) }, func(w *Usage) content.ModelUsage { return *w.Usage() }, full)
+			there(t, func(e *facts.Entity) Entity { e.Mentions = 0; return OfEntity(e) }, (*Entity).Entity, full)
+			there(t, func(e *facts.Evidence) Evidence {
+				e.ValidFrom, e.ValidTo, e.Superseded = time.Time{}, time.Time{}, false
+				return OfEvidence(e)
+			}, (*Evidence).Evidence, full)
+			there(t, wholeSeconds, func(w *Temporal) facts.TemporalResult { return *w.Result() }, full)
 			there(t, func(l *[]content.PastVersion) []Version { return OfVersions(*l) }, func(w *[]Version) []content.PastVersion { return Versions(*w) }, full)
 		})
 	}
+}
+
+// wholeSeconds writes a temporal result whose facts have no fractions of seconds.
+func wholeSeconds(t *facts.TemporalResult) Temporal {
+	if d := t.Duration; d != nil {
+		d.From.Start, d.From.End = d.From.Start.Truncate(time.Second), d.From.End.Truncate(time.Second)
+		d.To.Start, d.To.End = d.To.Start.Truncate(time.Second), d.To.End.Truncate(time.Second)
+	}
+	for i := range t.Facts {
+		f := &t.Facts[i]
+		f.Start, f.End = f.Start.Truncate(time.Second), f.End.Truncate(time.Second)
+	}
+	return *OfTemporal(t, 3)
+}
+
+// An answer without a temporal filter has no temporal result.
+func TestNoTemporalResult(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, (&Temporal{Facts: []DatedFact{}}).Result())
+}
+
+// Sources and memories come back with all that lists show of them.
+func TestItemsThereAndBack(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2024, 5, 6, 7, 8, 9, 1000, time.UTC)
+	source := content.SourceInfo{ID: "a", Sub: "s", Class: content.ClassKnowledge, Title: "title", Kind: "kind", Description: "description", Note: "note", URL: "https://example.org",
+		Timestamp: at, CreatedAt: at.Add(time.Hour), UpdatedAt: at.Add(2 * time.Hour), Status: content.StatusCompleted, Partial: "pages", Metadata: map[string]any{"k": "v"}, Additional: map[string]any{},
+		ForcefulRelations: &content.ForcefulRelations{IDs: []string{"b"}, Properties: map[string]any{"p": "q"}, Links: []content.Link{
+			{Predicate: "linked_to", TargetID: "b", Properties: map[string]any{}}, {Predicate: "blocks", Provider: "jira", ExternalID: "7", Properties: map[string]any{"x": "y"}}}},
+		App: &content.AppInfo{Kind: "message", Provider: "slack", ExternalID: "1", ParentID: "2", Attachments: []map[string]any{{"name": "x"}}}}
+	bare := content.SourceInfo{ID: "b", Class: content.ClassKnowledge, Metadata: map[string]any{}, Additional: map[string]any{}}
+	memory := content.SourceInfo{ID: "m", Sub: "s", Class: content.ClassMemory, Title: "title", CreatedAt: at, UpdatedAt: at, Metadata: map[string]any{"k": "v"}, Additional: map[string]any{}, Content: "text", Inferred: "line"}
+	for _, want := range []content.SourceInfo{source, bare} {
+		t.Run(want.ID, func(t *testing.T) {
+			t.Parallel()
+			there := reread(t, OfSource("db", &want))
+			assert.Equal(t, want, there.Source(content.ClassKnowledge))
+			assert.Equal(t, []string{"db", "db"}, []string{there.Database, there.TenantID})
+		})
+	}
+	row := OfMemory("db", &memory)
+	assert.Equal(t, memory, reread(t, &row).Memory())
+	undated := OfSource("db", &content.SourceInfo{CreatedAt: at})
+	assert.Equal(t, Time(at), undated.Timestamp, "the time of its arrival stands for its own")
+}
+
+// reread returns what is read of a value that was written.
+func reread[W any](t *testing.T, w *W) *W {
+	t.Helper()
+	b, err := json.Marshal(w)
+	require.NoError(t, err)
+	out := new(W)
+	require.NoError(t, json.Unmarshal(b, out))
+	return out
+}
+
+// A score is written with the digits of 32 bits and read as what is written.
+func TestScore(t *testing.T) {
+	t.Parallel()
+	s := Score(float32(.9))
+	b, err := json.Marshal(s)
+	require.NoError(t, err)
+	assert.Equal(t, "0.9", string(b))
+	require.NoError(t, json.Unmarshal(b, &s))
+	assert.InDelta(t, .9, float64(s), 0)
 }
 
 func TestPageWithoutCursor(t *testing.T) {

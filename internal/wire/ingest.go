@@ -1,0 +1,114 @@
+package wire
+
+import "github.com/contextmem/contextmem/content"
+
+// Warning says that a call did less or other than asked.
+type Warning struct {
+	Code    string `json:"code"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// Warnings returns the warnings that were read.
+func Warnings(list []Warning) []content.Warning {
+	return read(list, func(w *Warning) content.Warning { return content.Warning(*w) })
+}
+
+// Usage is what a model was asked for an item.
+type Usage struct {
+	Calls      int     `json:"calls"`
+	Completion int     `json:"completion_tokens"`
+	Fallback   *string `json:"fallback"`
+	Model      string  `json:"model"`
+	Prompt     int     `json:"prompt_tokens"`
+}
+
+// OfUsage returns the usage of a model as it is written; nil: none.
+func OfUsage(u *content.ModelUsage) *Usage {
+	if u == nil {
+		return nil
+	}
+	return &Usage{u.Calls, u.CompletionTokens, Null(u.Fallback), u.Model, u.PromptTokens}
+}
+
+// Usage returns the usage that was read; nil: none.
+func (u *Usage) Usage() *content.ModelUsage {
+	if u == nil {
+		return nil
+	}
+	return &content.ModelUsage{Model: u.Model, PromptTokens: u.Prompt, CompletionTokens: u.Completion, Calls: u.Calls, Fallback: Text(u.Fallback)}
+}
+
+// Notes are written only of items that a model read, or whose instructions were not all followed.
+type Notes struct {
+	Usage    *Usage    `json:"usage,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// Fetched is the original of a source.
+type Fetched struct {
+	Success     bool    `json:"success"`
+	ID          string  `json:"id"`
+	SourceID    string  `json:"source_id"`
+	Content     *string `json:"content"`
+	Base64      *string `json:"content_base64"`
+	Inferred    *string `json:"inferred_content"`
+	URL         *string `json:"presigned_url"`
+	ContentType string  `json:"content_type"`
+	Size        *int64  `json:"size_bytes"` // null: it is a memory
+	Message     string  `json:"message"`
+	Error       *string `json:"error"`
+	Partial     string  `json:"partial,omitempty"`
+	Notes
+}
+
+// StatusRow is the state of an item. The first generation has no id, error_message and hint.
+type StatusRow struct {
+	FileID       string  `json:"file_id"`
+	Status       string  `json:"indexing_status"`
+	ErrorCode    string  `json:"error_code"`
+	Success      bool    `json:"success"`
+	Message      string  `json:"message"`
+	ID           *string `json:"id,omitempty"`
+	ErrorMessage *string `json:"error_message,omitempty"`
+	Hint         string  `json:"hint,omitempty"`
+	Partial      string  `json:"partial,omitempty"`
+	ReadPages    int     `json:"pages_read,omitempty"`
+	TotalPages   int     `json:"pages_total,omitempty"`
+	ServesOlder  bool    `json:"serves_older_version,omitempty"`
+	Notes
+}
+
+// codeUnknown is the error code of an item that does not exist.
+const codeUnknown = "FILE_NOT_FOUND"
+
+// Item returns the state that was read. Class and Attempts are not written.
+func (r *StatusRow) Item() content.ItemStatus {
+	return content.ItemStatus{ID: Text(r.ID), Status: content.Status(r.Status), ErrorCode: r.ErrorCode, ErrorMessage: Text(r.ErrorMessage), Unknown: r.ErrorCode == codeUnknown,
+		Hint: r.Hint, Partial: r.Partial, ReadPages: r.ReadPages, TotalPages: r.TotalPages, ServesOlder: r.ServesOlder, Warnings: Warnings(r.Warnings)}
+}
+
+// ItemRow is the fate of an ingested item, the union of what the two generations and classes show.
+type ItemRow struct {
+	ID               string  `json:"id"`
+	SourceID         string  `json:"source_id"`
+	Filename         *string `json:"filename"`
+	Title            *string `json:"title"`
+	Status           string  `json:"status"`
+	Infer            bool    `json:"infer"`
+	Error            *string `json:"error"`
+	ErrorCode        *string `json:"error_code"`
+	RelationsCreated int     `json:"relations_created"`
+	RelationsError   *string `json:"relations_error"`
+	Skipped          string  `json:"skipped,omitempty"`
+}
+
+// Ingested is the answer to an addition of items.
+type Ingested struct {
+	Success bool      `json:"success"`
+	Message string    `json:"message"`
+	Results []ItemRow `json:"results"`
+	Count   int       `json:"success_count"`
+	Failed  int       `json:"failed_count"`
+	Skipped int       `json:"skipped_count,omitempty"`
+}
