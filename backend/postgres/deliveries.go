@@ -1,39 +1,15 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
 )
-
-const deliveryCols = `num, id, org, url, event, item, database, tenant_uid, collection, indexing_status, status,
-	attempts, error_code, error_message, last_error, last_status, payload, created, updated, next_attempt, lease, token`
-
-func readDelivery(r *row) backend.Delivery {
-	return backend.Delivery{
-		Num: r.int(0), ID: r.str(1), Org: r.str(2), URL: r.str(3), Event: r.str(4), ItemID: r.str(5),
-		Database: r.str(6), TenantUID: r.str(7), Collection: r.str(8), IndexingStatus: r.str(9),
-		Status: backend.DeliveryStatus(r.str(10)), Attempts: int(r.int(11)), ErrorCode: r.str(12),
-		ErrorMessage: r.str(13), LastError: r.str(14), LastStatusCode: int(r.int(15)), Payload: r.blob(16),
-		CreatedAt: r.time(17), UpdatedAt: r.time(18), NextAttempt: r.time(19), LeaseUntil: r.time(20), Token: r.str(21),
-	}
-}
-
-// dueAt is when a delivery can be claimed, nil when it never can; a missing time
-// means that it can at once.
-func dueAt(status backend.DeliveryStatus, next, lease time.Time) any {
-	switch status {
-	case backend.DeliveryPending, backend.DeliveryFailed:
-		return storerules.Micros(next)
-	case backend.DeliverySweeping:
-		return storerules.Micros(lease)
-	default:
-		return nil
-	}
-}
 
 func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) error {
 	return g.change(ctx, everything, func(c *conn) error {
@@ -47,7 +23,7 @@ func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 				hashOf(d.ID), hashOf(d.Org), hashOf(d.URL), d.ID, d.Org, d.URL, d.Event, d.ItemID, d.Database, d.TenantUID, d.Collection,
 				d.IndexingStatus, plain(d.Status), d.Attempts, d.ErrorCode, d.ErrorMessage, d.LastError, d.LastStatusCode,
 				d.Payload, storerules.Stamp(d.CreatedAt), storerules.Stamp(d.UpdatedAt), storerules.Stamp(d.NextAttempt), storerules.Stamp(d.LeaseUntil), d.Token,
-				dueAt(d.Status, d.NextAttempt, d.LeaseUntil))
+				storerules.DueAt(d.Status, d.NextAttempt, d.LeaseUntil))
 			if err != nil {
 				return err
 			}
@@ -83,8 +59,8 @@ func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryCl
 			nums[i], at[d.Num] = d.Num, i
 		}
 		out = make([]backend.Delivery, len(chosen))
-		return c.each(bg, `UPDATE deliveries SET status = 'sweeping', token = $2, lease = $3, due = $4 WHERE num = ANY($1) RETURNING `+deliveryCols, func(r *row) error {
-			out[at[r.int(0)]] = readDelivery(r)
+		return c.each(bg, `UPDATE deliveries SET status = 'sweeping', token = $2, lease = $3, due = $4 WHERE num = ANY($1) RETURNING `+storerules.DeliveryColumns, func(r *row) error {
+			out[at[r.int(0)]] = columns(r).Delivery()
 			return nil
 		}, nums, claim.Token, storerules.Stamp(claim.LeaseUntil), storerules.Micros(claim.LeaseUntil))
 	})
@@ -121,11 +97,8 @@ func dueDeliveries(c *conn, claim backend.DeliveryClaim, underWay []backend.DueD
 		UNION ALL
 		SELECT (SELECT d.url_hash FROM deliveries d WHERE d.due IS NOT NULL AND d.url_hash > u.url_hash ORDER BY d.url_hash LIMIT 1) FROM u WHERE u.url_hash IS NOT NULL)
 		SELECT url_hash FROM u WHERE url_hash IS NOT NULL`, func(r *row) error {
-		url, left := unhash(r.blob(0)), claim.Limit
-		if claim.PerURL > 0 {
-			left = min(left, claim.PerURL-taken[url])
-		}
-		if left > 0 && !skip[url] {
+		url := unhash(r.blob(0))
+		if left := storerules.Room(&claim, taken[url]); left > 0 && !skip[url] {
 			urls, room = append(urls, r.blob(0)), append(room, int64(left))
 		}
 		return nil
@@ -144,8 +117,8 @@ func dueDeliveries(c *conn, claim backend.DeliveryClaim, underWay []backend.DueD
 
 // deliveryState reads a delivery by its id.
 func deliveryState(ctx context.Context, c *conn, id, more string) (d backend.Delivery, err error) {
-	found, err := c.one(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE id_hash = $1"+more, func(r *row) error {
-		d = readDelivery(r)
+	found, err := c.one(ctx, "SELECT "+storerules.DeliveryColumns+" FROM deliveries WHERE id_hash = $1"+more, func(r *row) error {
+		d = columns(r).Delivery()
 		return nil
 	}, hashOf(id))
 	if err == nil && !found {
@@ -157,30 +130,27 @@ func deliveryState(ctx context.Context, c *conn, id, more string) (d backend.Del
 func (g *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error {
 	return g.change(ctx, everything, func(c *conn) error {
 		d, err := deliveryState(bg, c, f.ID, " FOR UPDATE")
+		if err == nil {
+			err = storerules.CheckFinish(&d, f.Token)
+		}
 		if err != nil {
 			return fmt.Errorf("finish delivery %q: %w", f.ID, err)
-		}
-		if d.Status != backend.DeliverySweeping || d.Token != f.Token {
-			return fmt.Errorf("finish delivery %q: claim lost: %w", f.ID, backend.ErrConflict)
 		}
 		return c.do(`UPDATE deliveries SET status = $1, attempts = $2, error_code = $3, error_message = $4, last_error = $5, last_status = $6,
 			next_attempt = $7, updated = $8, token = '', lease = NULL, due = $9 WHERE num = $10`,
 			plain(f.Status), f.Attempts, f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
-			storerules.Stamp(f.NextAttempt), storerules.Stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
+			storerules.Stamp(f.NextAttempt), storerules.Stamp(f.UpdatedAt), storerules.DueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
 	})
 }
 
 func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time.Time) error {
 	return g.change(ctx, ofOrg(org), func(c *conn) error {
 		d, err := deliveryState(bg, c, id, " FOR UPDATE")
-		if err == nil && d.Org != org {
-			err = backend.ErrNotFound
+		if err == nil {
+			err = storerules.CheckRequeue(&d, org)
 		}
 		if err != nil {
 			return fmt.Errorf("requeue delivery %q: %w", id, err)
-		}
-		if d.Status != backend.DeliveryFailed && d.Status != backend.DeliveryPermanentlyFailed {
-			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, d.Status, backend.ErrConflict)
 		}
 		return c.do("UPDATE deliveries SET status = 'pending', next_attempt = $1, updated = $1, due = $2 WHERE num = $3",
 			storerules.Stamp(now), storerules.Micros(now), d.Num)
@@ -190,8 +160,8 @@ func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time
 func (g *registry) Delivery(ctx context.Context, org, id string) (d backend.Delivery, err error) {
 	err = g.query(ctx, ofOrg(org), func(c *conn) error {
 		d, err = deliveryState(ctx, c, id, "")
-		if err == nil && d.Org != org {
-			err = backend.ErrNotFound
+		if err == nil {
+			err = storerules.CheckOrg(&d, org)
 		}
 		if err != nil {
 			return fmt.Errorf("delivery %q: %w", id, err)
@@ -205,18 +175,15 @@ func (g *registry) Delivery(ctx context.Context, org, id string) (d backend.Deli
 }
 
 func (g *registry) Deliveries(ctx context.Context, q backend.DeliveryQuery) (out []backend.Delivery, err error) {
-	before := q.Before
-	if before == 0 {
-		before = 1<<63 - 1
-	}
+	before := cmp.Or(q.Before, math.MaxInt64)
 	where, args := "", []any{hashOf(q.Org), before, max(q.Limit, 0)}
 	if q.Status != "" {
 		where, args = " AND status = $4", append(args, plain(q.Status))
 	}
 	err = g.query(ctx, ofOrg(q.Org), func(c *conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE org_hash = $1 AND num < $2"+where+" ORDER BY num DESC LIMIT $3", func(r *row) error {
-			out = append(out, readDelivery(r))
+		return c.each(ctx, "SELECT "+storerules.DeliveryColumns+" FROM deliveries WHERE org_hash = $1 AND num < $2"+where+" ORDER BY num DESC LIMIT $3", func(r *row) error {
+			out = append(out, columns(r).Delivery())
 			return nil
 		}, args...)
 	})
@@ -227,10 +194,7 @@ func (g *registry) NextDelivery(ctx context.Context) (next time.Time, err error)
 	err = g.query(ctx, everything, func(c *conn) error {
 		next = time.Time{}
 		_, err := c.one(ctx, "SELECT due FROM deliveries WHERE due IS NOT NULL ORDER BY due LIMIT 1", func(r *row) error {
-			// Due at any time is not the same as never.
-			if next = time.Unix(0, 0).UTC(); r.int(0) != storerules.Never {
-				next = r.time(0)
-			}
+			next = storerules.DueTime(r.int(0))
 			return nil
 		})
 		return err

@@ -204,22 +204,7 @@ func (s *store) Subs(ctx context.Context) (subs []backend.SubInfo, err error) {
 		subs = nil
 		return c.each(ctx, "SELECT p.class, p.sub, p.items - coalesce(g.sources, 0) FROM parts p LEFT JOIN ("+goneSQL+`) g ON g.part = p.id
 			WHERE p.ws = $1 ORDER BY p.sub, p.class`, func(r *row) error {
-			n := int(r.int(2))
-			if n <= 0 {
-				return nil
-			}
-			if sub := r.str(1); len(subs) == 0 || subs[len(subs)-1].Sub != sub {
-				subs = append(subs, backend.SubInfo{Sub: sub})
-			}
-			info := &subs[len(subs)-1]
-			switch backend.Class(r.int(0)) {
-			case backend.Knowledge:
-				info.Knowledge = n
-			case backend.Memory:
-				info.Memory = n
-			case backend.Raw:
-				info.Raw = n
-			}
+			subs = storerules.AddSub(subs, backend.Class(r.int(0)), r.str(1), int(r.int(2)))
 			return nil
 		}, storerules.Micros(time.Now()))
 	})

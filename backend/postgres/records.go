@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
@@ -40,15 +41,11 @@ func writeRecord(c *conn, w *backend.RecordWrite) error {
 		rev = r.int(0)
 		return nil
 	}, key...)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = storerules.CheckRecord(w, rev)
+	}
+	if err != nil {
 		return err
-	case w.IfRev == 0 && rev != 0:
-		return backend.ErrExists
-	case w.IfRev > 0 && rev == 0:
-		return backend.ErrNotFound
-	case w.IfRev > 0 && rev != w.IfRev:
-		return backend.ErrConflict
 	}
 	if w.Delete {
 		return c.do("DELETE FROM records WHERE kind_hash = $1 AND org_hash = $2 AND id_hash = $3", key...)
@@ -61,10 +58,8 @@ func writeRecord(c *conn, w *backend.RecordWrite) error {
 func (g *registry) records(ctx context.Context, s scope, where string, args ...any) (recs []backend.Record, err error) {
 	err = g.query(ctx, s, func(c *conn) error {
 		recs = nil
-		return c.each(ctx, "SELECT kind, org, id, rev, data FROM records WHERE "+where, func(r *row) error {
-			recs = append(recs, backend.Record{
-				Kind: r.str(0), Org: r.str(1), ID: r.str(2), Rev: r.int(3), Data: r.blob(4),
-			})
+		return c.each(ctx, "SELECT "+storerules.RecordColumns+" FROM records WHERE "+where, func(r *row) error {
+			recs = append(recs, columns(r).Record())
 			return nil
 		}, args...)
 	})

@@ -43,13 +43,9 @@ func (g *registry) query(ctx context.Context, s scope, fn func(c *conn) error) e
 	return g.db.query(ctx, s, fn)
 }
 
-const tenantCols = "uid, org, id, state, error, created, data, rev, wake"
-
-func readTenant(r *row) backend.Tenant {
-	return backend.Tenant{
-		UID: r.str(0), Org: r.str(1), ID: r.str(2), State: backend.TenantState(r.str(3)), Error: r.str(4),
-		CreatedAt: r.time(5), Data: r.blob(6), Rev: r.int(7), Wake: r.time(8),
-	}
+// columns reads the columns of a row for the rules of all stores.
+func columns(r *row) storerules.Columns {
+	return storerules.Columns{Int: r.int, Text: r.str, Blob: r.blob, Time: r.time}
 }
 
 func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
@@ -87,8 +83,8 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 // tenant reads the one tenant that a condition selects.
 func (g *registry) tenant(ctx context.Context, s scope, what, where string, args ...any) (t backend.Tenant, err error) {
 	err = g.query(ctx, s, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT "+tenantCols+" FROM tenants WHERE "+where, func(r *row) error {
-			t = readTenant(r)
+		found, err := c.one(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where, func(r *row) error {
+			t = columns(r).Tenant()
 			return nil
 		}, args...)
 		if err == nil && !found {
@@ -111,8 +107,8 @@ func (g *registry) TenantByUID(ctx context.Context, uid string) (backend.Tenant,
 func (g *registry) tenants(ctx context.Context, s scope, where string, args ...any) (ts []backend.Tenant, err error) {
 	err = g.query(ctx, s, func(c *conn) error {
 		ts = nil
-		return c.each(ctx, "SELECT "+tenantCols+" FROM tenants WHERE "+where, func(r *row) error {
-			ts = append(ts, readTenant(r))
+		return c.each(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where, func(r *row) error {
+			ts = append(ts, columns(r).Tenant())
 			return nil
 		}, args...)
 	})
@@ -146,15 +142,11 @@ func (g *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int6
 			old, rev = backend.TenantState(r.str(0)), r.int(1)
 			return nil
 		}, plain(t.UID))
-		switch {
-		case err != nil:
+		if err == nil {
+			err = storerules.CheckUpdate(&t, found, old, rev)
+		}
+		if err != nil {
 			return err
-		case !found:
-			return fmt.Errorf("update tenant %q: %w", t.ID, backend.ErrNotFound)
-		case rev != t.Rev:
-			return fmt.Errorf("update tenant %q: revision %d, not %d: %w", t.ID, rev, t.Rev, backend.ErrConflict)
-		case old == backend.TenantDeleting && t.State != backend.TenantDeleting:
-			return fmt.Errorf("update tenant %q: it is being deleted: %w", t.ID, backend.ErrConflict)
 		}
 		rev++
 		return c.do("UPDATE tenants SET state = $1, error = $2, data = $3, rev = $4 WHERE uid = $5",
@@ -189,13 +181,10 @@ func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 			return err
 		}
 		found, err := c.one(bg, "SELECT 1 FROM tenants WHERE uid = $1", func(*row) error { return nil }, plain(uid))
-		switch {
-		case err != nil:
-			return err
-		case found:
-			return fmt.Errorf("forget tenant: it is not being deleted: %w", backend.ErrConflict)
+		if err == nil {
+			err = storerules.NotForgotten(found)
 		}
-		return fmt.Errorf("forget tenant: %w", backend.ErrNotFound)
+		return err
 	})
 }
 

@@ -1,40 +1,16 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
 )
-
-const deliveryCols = `num, id, org, url, event, item, database, tenant_uid, collection, indexing_status, status,
-	attempts, error_code, error_message, last_error, last_status, payload, created, updated, next_attempt, lease, token`
-
-func readDelivery(r *row) backend.Delivery {
-	return backend.Delivery{
-		Num: r.int(0), ID: r.str(1), Org: r.str(2), URL: r.str(3), Event: r.str(4), ItemID: r.str(5),
-		Database: r.str(6), TenantUID: r.str(7), Collection: r.str(8), IndexingStatus: r.str(9),
-		Status: backend.DeliveryStatus(r.str(10)), Attempts: int(r.int(11)), ErrorCode: r.str(12),
-		ErrorMessage: r.str(13), LastError: r.str(14), LastStatusCode: int(r.int(15)), Payload: r.blob(16),
-		CreatedAt: r.time(17), UpdatedAt: r.time(18), NextAttempt: r.time(19), LeaseUntil: r.time(20), Token: r.str(21),
-	}
-}
-
-// dueAt is when a delivery can be claimed, nil when it never can; a missing time
-// means that it can at once.
-func dueAt(status backend.DeliveryStatus, next, lease time.Time) any {
-	switch status {
-	case backend.DeliveryPending, backend.DeliveryFailed:
-		return storerules.Micros(next)
-	case backend.DeliverySweeping:
-		return storerules.Micros(lease)
-	default:
-		return nil
-	}
-}
 
 func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) error {
 	return g.change(ctx, func(c *conn) error {
@@ -47,7 +23,7 @@ func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 				d.ID, d.Org, d.URL, d.Event, d.ItemID, d.Database, d.TenantUID, d.Collection,
 				d.IndexingStatus, string(d.Status), d.Attempts, d.ErrorCode, d.ErrorMessage, d.LastError, d.LastStatusCode,
 				d.Payload, storerules.Stamp(d.CreatedAt), storerules.Stamp(d.UpdatedAt), storerules.Stamp(d.NextAttempt), storerules.Stamp(d.LeaseUntil), d.Token,
-				dueAt(d.Status, d.NextAttempt, d.LeaseUntil))
+				storerules.DueAt(d.Status, d.NextAttempt, d.LeaseUntil))
 			if err != nil {
 				return err
 			}
@@ -75,8 +51,8 @@ func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryCl
 			if err != nil {
 				return err
 			}
-			_, err = c.one(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE num = ?", func(r *row) error {
-				out = append(out, readDelivery(r))
+			_, err = c.one(ctx, "SELECT "+storerules.DeliveryColumns+" FROM deliveries WHERE num = ?", func(r *row) error {
+				out = append(out, columns(r).Delivery())
 				return nil
 			}, d.Num)
 			if err != nil {
@@ -120,10 +96,7 @@ func dueDeliveries(ctx context.Context, c *conn, claim backend.DeliveryClaim, un
 		taken[d.URL]++
 	}
 	for _, url := range urls {
-		room := claim.Limit
-		if claim.PerURL > 0 {
-			room = min(room, claim.PerURL-taken[url])
-		}
+		room := storerules.Room(&claim, taken[url])
 		if room <= 0 || slices.Contains(claim.Skip, url) {
 			continue
 		}
@@ -141,8 +114,8 @@ func dueDeliveries(ctx context.Context, c *conn, claim backend.DeliveryClaim, un
 
 // deliveryState reads a delivery by its id.
 func deliveryState(ctx context.Context, c *conn, id string) (d backend.Delivery, err error) {
-	found, err := c.one(ctx, "SELECT "+deliveryCols+" FROM deliveries WHERE id = ?", func(r *row) error {
-		d = readDelivery(r)
+	found, err := c.one(ctx, "SELECT "+storerules.DeliveryColumns+" FROM deliveries WHERE id = ?", func(r *row) error {
+		d = columns(r).Delivery()
 		return nil
 	}, id)
 	if err == nil && !found {
@@ -154,30 +127,27 @@ func deliveryState(ctx context.Context, c *conn, id string) (d backend.Delivery,
 func (g *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error {
 	return g.change(ctx, func(c *conn) error {
 		d, err := deliveryState(ctx, c, f.ID)
+		if err == nil {
+			err = storerules.CheckFinish(&d, f.Token)
+		}
 		if err != nil {
 			return fmt.Errorf("finish delivery %q: %w", f.ID, err)
-		}
-		if d.Status != backend.DeliverySweeping || d.Token != f.Token {
-			return fmt.Errorf("finish delivery %q: claim lost: %w", f.ID, backend.ErrConflict)
 		}
 		return c.do(`UPDATE deliveries SET status = ?, attempts = ?, error_code = ?, error_message = ?, last_error = ?, last_status = ?,
 			next_attempt = ?, updated = ?, token = '', lease = NULL, due = ? WHERE num = ?`,
 			string(f.Status), f.Attempts, f.ErrorCode, f.ErrorMessage, f.LastError, f.LastStatusCode,
-			storerules.Stamp(f.NextAttempt), storerules.Stamp(f.UpdatedAt), dueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
+			storerules.Stamp(f.NextAttempt), storerules.Stamp(f.UpdatedAt), storerules.DueAt(f.Status, f.NextAttempt, time.Time{}), d.Num)
 	})
 }
 
 func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time.Time) error {
 	return g.change(ctx, func(c *conn) error {
 		d, err := deliveryState(ctx, c, id)
-		if err == nil && d.Org != org {
-			err = backend.ErrNotFound
+		if err == nil {
+			err = storerules.CheckRequeue(&d, org)
 		}
 		if err != nil {
 			return fmt.Errorf("requeue delivery %q: %w", id, err)
-		}
-		if d.Status != backend.DeliveryFailed && d.Status != backend.DeliveryPermanentlyFailed {
-			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, d.Status, backend.ErrConflict)
 		}
 		return c.do("UPDATE deliveries SET status = 'pending', next_attempt = ?, updated = ?, due = ? WHERE num = ?",
 			storerules.Stamp(now), storerules.Stamp(now), storerules.Micros(now), d.Num)
@@ -187,8 +157,8 @@ func (g *registry) RequeueDelivery(ctx context.Context, org, id string, now time
 func (g *registry) Delivery(ctx context.Context, org, id string) (d backend.Delivery, err error) {
 	err = g.query(ctx, func(c *conn) error {
 		d, err = deliveryState(ctx, c, id)
-		if err == nil && d.Org != org {
-			err = backend.ErrNotFound
+		if err == nil {
+			err = storerules.CheckOrg(&d, org)
 		}
 		if err != nil {
 			return fmt.Errorf("delivery %q: %w", id, err)
@@ -202,19 +172,16 @@ func (g *registry) Delivery(ctx context.Context, org, id string) (d backend.Deli
 }
 
 func (g *registry) Deliveries(ctx context.Context, q backend.DeliveryQuery) (out []backend.Delivery, err error) {
-	sql := "SELECT " + deliveryCols + " FROM deliveries WHERE org = ? AND num < ? ORDER BY num DESC LIMIT ?"
-	before := q.Before
-	if before == 0 {
-		before = 1<<63 - 1
-	}
+	sql := "SELECT " + storerules.DeliveryColumns + " FROM deliveries WHERE org = ? AND num < ? ORDER BY num DESC LIMIT ?"
+	before := cmp.Or(q.Before, math.MaxInt64)
 	args := []any{q.Org, before, max(q.Limit, 0)}
 	if q.Status != "" {
-		sql = "SELECT " + deliveryCols + " FROM deliveries WHERE org = ? AND num < ? AND status = ? ORDER BY num DESC LIMIT ?"
+		sql = "SELECT " + storerules.DeliveryColumns + " FROM deliveries WHERE org = ? AND num < ? AND status = ? ORDER BY num DESC LIMIT ?"
 		args = []any{q.Org, before, string(q.Status), max(q.Limit, 0)}
 	}
 	err = g.query(ctx, func(c *conn) error {
 		return c.each(ctx, sql, func(r *row) error {
-			out = append(out, readDelivery(r))
+			out = append(out, columns(r).Delivery())
 			return nil
 		}, args...)
 	})
@@ -224,10 +191,7 @@ func (g *registry) Deliveries(ctx context.Context, q backend.DeliveryQuery) (out
 func (g *registry) NextDelivery(ctx context.Context) (next time.Time, err error) {
 	err = g.query(ctx, func(c *conn) error {
 		_, err := c.one(ctx, "SELECT due FROM deliveries WHERE due IS NOT NULL ORDER BY due LIMIT 1", func(r *row) error {
-			// Due at any time is not the same as never.
-			if next = time.Unix(0, 0).UTC(); r.int(0) != storerules.Never {
-				next = r.time(0)
-			}
+			next = storerules.DueTime(r.int(0))
 			return nil
 		})
 		return err

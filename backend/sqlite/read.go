@@ -216,22 +216,7 @@ func subs(ctx context.Context, read reader) (subs []backend.SubInfo, err error) 
 			return err
 		}
 		return c.each(ctx, "SELECT p.id, p.class, p.sub, n.items FROM parts p JOIN counters n ON n.id = p.id ORDER BY p.sub, p.class", func(r *row) error {
-			n := int(r.int(3)+more[r.int(0)].Items) - gone[r.int(0)].sources
-			if n <= 0 {
-				return nil
-			}
-			if sub := r.str(2); len(subs) == 0 || subs[len(subs)-1].Sub != sub {
-				subs = append(subs, backend.SubInfo{Sub: sub})
-			}
-			info := &subs[len(subs)-1]
-			switch backend.Class(r.int(1)) {
-			case backend.Knowledge:
-				info.Knowledge = n
-			case backend.Memory:
-				info.Memory = n
-			case backend.Raw:
-				info.Raw = n
-			}
+			subs = storerules.AddSub(subs, backend.Class(r.int(1)), r.str(2), int(r.int(3)+more[r.int(0)].Items)-gone[r.int(0)].sources)
 			return nil
 		})
 	})

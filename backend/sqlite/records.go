@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
@@ -24,15 +25,11 @@ func writeRecord(ctx context.Context, c *conn, w *backend.RecordWrite) error {
 		rev = r.int(0)
 		return nil
 	}, w.Kind, w.Org, w.ID)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = storerules.CheckRecord(w, rev)
+	}
+	if err != nil {
 		return err
-	case w.IfRev == 0 && rev != 0:
-		return backend.ErrExists
-	case w.IfRev != 0 && w.IfRev != -1 && rev == 0:
-		return backend.ErrNotFound
-	case w.IfRev != 0 && w.IfRev != -1 && rev != w.IfRev:
-		return backend.ErrConflict
 	}
 	if w.Delete {
 		return c.do("DELETE FROM records WHERE kind = ? AND org = ? AND id = ?", w.Kind, w.Org, w.ID)
@@ -44,10 +41,8 @@ func writeRecord(ctx context.Context, c *conn, w *backend.RecordWrite) error {
 // records reads the records that a condition selects, in its order.
 func (g *registry) records(ctx context.Context, limit int, where string, args ...any) (recs []backend.Record, err error) {
 	err = g.query(ctx, func(c *conn) error {
-		return c.each(ctx, "SELECT kind, org, id, rev, data FROM records WHERE "+where+" LIMIT ?", func(r *row) error {
-			recs = append(recs, backend.Record{
-				Kind: r.str(0), Org: r.str(1), ID: r.str(2), Rev: r.int(3), Data: r.blob(4),
-			})
+		return c.each(ctx, "SELECT "+storerules.RecordColumns+" FROM records WHERE "+where+" LIMIT ?", func(r *row) error {
+			recs = append(recs, columns(r).Record())
 			return nil
 		}, append(args, max(limit, 0))...)
 	})

@@ -38,13 +38,9 @@ func (g *registry) change(ctx context.Context, fn func(c *conn) error) error {
 	return g.write(ctx, func() error { return fn(g.w.c) })
 }
 
-const tenantCols = "uid, org, id, state, error, created, data, rev, wake"
-
-func readTenant(r *row) backend.Tenant {
-	return backend.Tenant{
-		UID: r.str(0), Org: r.str(1), ID: r.str(2), State: backend.TenantState(r.str(3)), Error: r.str(4),
-		CreatedAt: r.time(5), Data: r.blob(6), Rev: r.int(7), Wake: r.time(8),
-	}
+// columns reads the columns of a row for the rules of all stores.
+func columns(r *row) storerules.Columns {
+	return storerules.Columns{Int: r.int, Text: r.str, Blob: r.blob, Time: r.time}
 }
 
 func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
@@ -55,7 +51,7 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 				return err
 			}
 		}
-		err := c.do("INSERT INTO tenants ("+tenantCols+") VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)",
+		err := c.do("INSERT INTO tenants ("+storerules.TenantColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)",
 			t.UID, t.Org, t.ID, string(t.State), t.Error, storerules.Stamp(t.CreatedAt), t.Data, storerules.Stamp(t.Wake))
 		if errors.Is(err, errConstraint) {
 			return fmt.Errorf("create tenant %q: %w", t.ID, backend.ErrExists)
@@ -74,8 +70,8 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 // tenant reads the one tenant that a condition selects.
 func (g *registry) tenant(ctx context.Context, what, where string, args ...any) (t backend.Tenant, err error) {
 	err = g.query(ctx, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT "+tenantCols+" FROM tenants WHERE "+where, func(r *row) error {
-			t = readTenant(r)
+		found, err := c.one(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where, func(r *row) error {
+			t = columns(r).Tenant()
 			return nil
 		}, args...)
 		if err == nil && !found {
@@ -97,8 +93,8 @@ func (g *registry) TenantByUID(ctx context.Context, uid string) (backend.Tenant,
 // tenants reads the tenants that a condition selects, in its order.
 func (g *registry) tenants(ctx context.Context, limit int, where string, args ...any) (ts []backend.Tenant, err error) {
 	err = g.query(ctx, func(c *conn) error {
-		return c.each(ctx, "SELECT "+tenantCols+" FROM tenants WHERE "+where+" LIMIT ?", func(r *row) error {
-			ts = append(ts, readTenant(r))
+		return c.each(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where+" LIMIT ?", func(r *row) error {
+			ts = append(ts, columns(r).Tenant())
 			return nil
 		}, append(args, max(limit, 0))...)
 	})
@@ -130,15 +126,11 @@ func (g *registry) UpdateTenant(ctx context.Context, t backend.Tenant) (rev int6
 			old, rev = backend.TenantState(r.str(0)), r.int(1)
 			return nil
 		}, t.UID)
-		switch {
-		case err != nil:
+		if err == nil {
+			err = storerules.CheckUpdate(&t, found, old, rev)
+		}
+		if err != nil {
 			return err
-		case !found:
-			return fmt.Errorf("update tenant %q: %w", t.ID, backend.ErrNotFound)
-		case rev != t.Rev:
-			return fmt.Errorf("update tenant %q: revision %d, not %d: %w", t.ID, rev, t.Rev, backend.ErrConflict)
-		case old == backend.TenantDeleting && t.State != backend.TenantDeleting:
-			return fmt.Errorf("update tenant %q: it is being deleted: %w", t.ID, backend.ErrConflict)
 		}
 		rev++
 		return c.do("UPDATE tenants SET state = ?, error = ?, data = ?, rev = ? WHERE uid = ?",
@@ -171,13 +163,10 @@ func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 			return err
 		}
 		found, err := c.one(ctx, "SELECT 1 FROM tenants WHERE uid = ?", func(*row) error { return nil }, uid)
-		switch {
-		case err != nil:
-			return err
-		case found:
-			return fmt.Errorf("forget tenant: it is not being deleted: %w", backend.ErrConflict)
+		if err == nil {
+			err = storerules.NotForgotten(found)
 		}
-		return fmt.Errorf("forget tenant: %w", backend.ErrNotFound)
+		return err
 	})
 }
 
