@@ -217,7 +217,7 @@ type connectorBody struct {
 }
 
 func connectorJSON(x contextmem.Connector) connectorBody {
-	return connectorBody{syncState: syncStateOf(&x), scoped: scoped{x.Tenant, x.Tenant}, OrgID: x.Org, UserID: x.UserID, AccountScope: x.AccountScope, Name: x.Name,
+	return connectorBody{syncState: syncStateOf(&x), scoped: scoped{Database: x.Tenant, TenantID: x.Tenant}, OrgID: x.Org, UserID: x.UserID, AccountScope: x.AccountScope, Name: x.Name,
 		AuthType: x.AuthType, CredentialRef: x.CredentialRef, DeploymentID: x.DeploymentID, Collection: x.Sub, SubTenant: x.Sub, Plan: x.Plan, SyncEngine: x.SyncEngine,
 		Min: seconds(x.MinInterval), Max: seconds(x.MaxInterval), CreatedAt: wire.Time(x.CreatedAt), UpdatedAt: wire.Time(x.UpdatedAt)}
 }

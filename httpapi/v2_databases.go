@@ -64,7 +64,7 @@ func v2ListDatabases(c *call) (any, error) {
 		a.Details = append(a.Details, databaseRow{t.ID, string(t.State), wire.Time(t.CreatedAt)})
 	}
 	for _, t := range failed {
-		a.Failed = append(a.Failed, failedDatabase{scoped{t.ID, t.ID}, t.Error})
+		a.Failed = append(a.Failed, failedDatabase{scoped{Database: t.ID, TenantID: t.ID}, t.Error})
 	}
 	a.TenantIDs, a.FailedTenants = a.Databases, a.Failed
 	return a, nil
