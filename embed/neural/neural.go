@@ -72,6 +72,7 @@ type Files struct {
 	Tokenizer   []byte // tokenizer.json, or its compact form
 	Weights     []byte // model.safetensors
 	Calibration []byte // calibration.json; nil for none
+	Over        []byte // such a file as Weights of the tensors that a model has in place of those, for one that was trained further; nil for none
 }
 
 // New makes an embedder of files in memory. The weights are loaded by the first text,
@@ -81,7 +82,7 @@ func New(f Files, o *Options) (*Embedder, error) {
 	if o == nil || o.Model == "" {
 		return nil, errors.New("neural: Options.Model is required")
 	}
-	files, err := checkpoint.New(checkpoint.Files{Config: f.Config, Tokenizer: f.Tokenizer, Weights: f.Weights})
+	files, err := checkpoint.New(checkpoint.Files{Config: f.Config, Tokenizer: f.Tokenizer, Weights: f.Weights, Over: f.Over})
 	if err != nil {
 		return nil, fmt.Errorf("neural: %w", err)
 	}

@@ -32,6 +32,7 @@ type Files struct {
 	Config    []byte // config.json
 	Tokenizer []byte // tokenizer.json, or its compact form
 	Weights   []byte // model.safetensors
+	Over      []byte // such a file of tensors that stand in place of those of Weights; nil for none
 }
 
 // Checkpoint is a model whose weights are not loaded yet.
@@ -39,8 +40,8 @@ type Checkpoint struct {
 	Config    transformer.Config
 	Tokenizer *tokenize.Tokenizer
 
-	weights []byte
-	unmap   func() error // nil if nothing is mapped
+	weights, over []byte
+	unmap         func() error // nil if nothing is mapped
 }
 
 // Open opens a directory and maps its weights. Errors name files, without their
@@ -80,7 +81,7 @@ func New(f Files) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checkpoint{Config: config, weights: f.Weights}
+	c := &Checkpoint{Config: config, weights: f.Weights, over: f.Over}
 	if tokenize.IsCompact(f.Tokenizer) {
 		c.Tokenizer, err = tokenize.Open(f.Tokenizer)
 	} else {
@@ -97,13 +98,15 @@ func New(f Files) (*Checkpoint, error) {
 
 // Load makes the model of the weights.
 func (c *Checkpoint) Load() (*transformer.Model, error) {
-	return transformer.Load(c.Config, c.weights)
+	return transformer.Load(c.Config, c.weights, c.over)
 }
 
 // Hash is the SHA-256 of the weights in hex. It reads all of them.
 func (c *Checkpoint) Hash() string {
-	sum := sha256.Sum256(c.weights)
-	return hex.EncodeToString(sum[:])
+	h := sha256.New()
+	h.Write(c.weights)
+	h.Write(c.over)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Close gives mapped weights back. No model loaded from them may be used any more.

@@ -28,6 +28,13 @@ func TestOpen(t *testing.T) {
 	assert.Equal(t, memory.Hash(), c.Hash())
 	_, err = c.Load()
 	require.NoError(t, err)
+	over := f
+	over.Over = tiny.Files(2, 0).Weights
+	learnt, err := checkpoint.New(over)
+	require.NoError(t, err)
+	assert.NotEqual(t, c.Hash(), learnt.Hash())
+	_, err = learnt.Load()
+	require.NoError(t, err)
 	require.NoError(t, c.Close())
 	require.NoError(t, c.Close(), "once is enough")
 	require.NoError(t, memory.Close())

@@ -46,7 +46,7 @@ func BenchmarkLoad(b *testing.B) {
 		file := c.as(f)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := Load(c.cfg, file)
+				_, err := Load(c.cfg, file, nil)
 				require.NoError(b, err)
 			}
 		})

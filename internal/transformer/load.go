@@ -3,8 +3,10 @@ package transformer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,13 +16,24 @@ import (
 // F32, F16 or BF16, I8 with scales, or 4-bit with scales (see findWeights); those of the
 // encoder are turned into int8 on up to GOMAXPROCS goroutines, which end before Load
 // returns. That is one byte of memory per weight.
-func Load(cfg Config, safetensors []byte) (*Model, error) {
+//
+// over is such a file of matrices and vectors that stand in place of those of the same names, or nil.
+func Load(cfg Config, safetensors, over []byte) (*Model, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
 	ts, err := readTensors(safetensors)
 	if err != nil {
 		return nil, err
+	}
+	if over != nil {
+		learnt, err := readTensors(over)
+		if err != nil {
+			return nil, err
+		}
+		if err := replace(ts, learnt); err != nil {
+			return nil, err
+		}
 	}
 	l := loader{cfg: cfg, ts: ts}
 	if l.prefix, err = prefix(ts); err != nil {
@@ -39,6 +52,26 @@ func Load(cfg Config, safetensors []byte) (*Model, error) {
 		return nil, l.err
 	}
 	return m, nil
+}
+
+// replace puts tensors in place of those of the same names; a matrix may have another form than the one that it replaces.
+func replace(ts, with map[string]tensor) error {
+	forms := func(name string) []string {
+		whole := strings.TrimSuffix(strings.TrimSuffix(name, "_scale"), "_q4")
+		return []string{whole, whole + "_q4", whole + "_scale"}
+	}
+	for name := range with {
+		if !slices.ContainsFunc(forms(name), func(form string) bool { _, ok := ts[form]; return ok }) {
+			return fmt.Errorf("safetensors: tensor %.100q replaces none", name)
+		}
+	}
+	for name := range with {
+		for _, form := range forms(name) {
+			delete(ts, form)
+		}
+	}
+	maps.Copy(ts, with)
+	return nil
 }
 
 // prefix returns what stands before "embeddings." in the names of the encoder's

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -105,13 +106,54 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ts := good(change.form)
-			_, err := Load(cfg, safetensors(ts))
+			_, err := Load(cfg, safetensors(ts), nil)
 			require.NoError(t, err)
 			change.do(ts)
-			_, err = Load(cfg, safetensors(ts))
+			_, err = Load(cfg, safetensors(ts), nil)
 			require.ErrorContains(t, err, "safetensors: ")
 		})
 	}
+}
+
+// TestLoadOver: tensors of a second file stand in place of those of the first, whatever form either has.
+func TestLoadOver(t *testing.T) {
+	t.Parallel()
+	cfg := small("bert")
+	base, other := randomCheckpoint(cfg, 1), randomCheckpoint(cfg, 2)
+	mixed := checkpoint{cfg, maps.Clone(base.tensors)}
+	const learnt = "bert.encoder.layer.1." // and nothing else
+	over := map[string]stored{}
+	for name, m := range other.tensors {
+		if !strings.HasPrefix(name, learnt) {
+			continue
+		}
+		mixed.tensors[name] = m
+		if weight, ok := strings.CutSuffix(name, ".weight"); ok && m.cols > 0 {
+			asI8(weight, m, over)
+		} else {
+			over[name] = f32(m)
+		}
+	}
+	require.NotEmpty(t, over)
+	texts := [][]int32{{1, 2, 3, 4}}
+	vectors := func(m *Model, err error) [][]float32 {
+		require.NoError(t, err)
+		vs, err := m.Encode(t.Context(), texts, PoolMean)
+		require.NoError(t, err)
+		return vs
+	}
+	plain := vectors(Load(cfg, base.as(asI8), nil))
+	want := vectors(Load(cfg, mixed.as(asI8), nil))
+	require.NotEqual(t, plain, want)
+	assert.Equal(t, want, vectors(Load(cfg, base.as(asI8), safetensors(over))))
+	four := vectors(Load(cfg, base.as(asQ4), safetensors(over)))
+	assert.NotEqual(t, vectors(Load(cfg, base.as(asQ4), nil)), four, "int8 in place of 4 bits")
+
+	over["bert.encoder.layer.9.output.dense.bias"] = over[learnt+"output.dense.bias"]
+	_, err := Load(cfg, base.as(asI8), safetensors(over))
+	require.ErrorContains(t, err, "replaces none")
+	_, err = Load(cfg, base.as(asI8), []byte("short"))
+	require.ErrorContains(t, err, "safetensors: ")
 }
 
 func nan(b []byte) { binary.LittleEndian.PutUint32(b[8:], math.Float32bits(float32(math.NaN()))) }
@@ -211,7 +253,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(c.as(form))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		m, err := Load(cfg, file)
+		m, err := Load(cfg, file, nil)
 		if err != nil {
 			return
 		}
@@ -231,7 +273,7 @@ func FuzzReadConfig(f *testing.F) {
 			return
 		}
 		require.NoError(t, cfg.check())
-		_, err = Load(cfg, []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
+		_, err = Load(cfg, []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"), nil)
 		require.ErrorContains(t, err, "safetensors")
 	})
 }

@@ -134,7 +134,7 @@ func (c checkpoint) file() []byte {
 
 func (c checkpoint) load(t testing.TB) *Model {
 	t.Helper()
-	m, err := Load(c.cfg, c.file())
+	m, err := Load(c.cfg, c.file(), nil)
 	require.NoError(t, err)
 	return m
 }

@@ -83,7 +83,7 @@ func TestEncodeForms(t *testing.T) {
 			t.Parallel()
 			// A byte in front, as embedded data has any alignment.
 			file := append([]byte{0}, c.as(f)...)[1:]
-			m, err := Load(c.cfg, file)
+			m, err := Load(c.cfg, file, nil)
 			require.NoError(t, err)
 			got, err := m.Encode(context.Background(), texts, PoolMean)
 			require.NoError(t, err)

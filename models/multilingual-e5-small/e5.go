@@ -51,9 +51,7 @@ const (
 
 var shared = sync.OnceValues(func() (*neural.Embedder, error) {
 	query, passage := "query: ", "passage: "
-	return neural.New(neural.Files{
-		Config: models.Bytes(config), Tokenizer: models.Bytes(tokenizer), Weights: models.Bytes(weights), Calibration: models.Bytes(calibration),
-	}, &neural.Options{Model: name, QueryPrefix: &query, DocumentPrefix: &passage, WeightsSHA256: weightsSHA256})
+	return neural.New(Files(), &neural.Options{Model: name, QueryPrefix: &query, DocumentPrefix: &passage, WeightsSHA256: weightsSHA256})
 })
 
 // New returns the embedder, the same one at every call: its memory, about 25 MB beyond
@@ -61,3 +59,8 @@ var shared = sync.OnceValues(func() (*neural.Embedder, error) {
 // which takes tens of milliseconds. Queries get the prefix "query: " and documents
 // "passage: ", as the model was trained.
 func New() (*neural.Embedder, error) { return shared() }
+
+// Files returns the files of the model, for models that were trained further and have its tokeniser and word embeddings. They must not be changed.
+func Files() neural.Files {
+	return neural.Files{Config: models.Bytes(config), Tokenizer: models.Bytes(tokenizer), Weights: models.Bytes(weights), Calibration: models.Bytes(calibration)}
+}

@@ -79,7 +79,7 @@ func Load(dir string, o *Options) (*Reranker, error) {
 // New makes a reranker of files in memory. Its weights are loaded, and checked, when they are first used, which takes tens
 // of milliseconds.
 func New(f Files, o *Options) (*Reranker, error) {
-	files, err := checkpoint.New(checkpoint.Files(f))
+	files, err := checkpoint.New(checkpoint.Files{Config: f.Config, Tokenizer: f.Tokenizer, Weights: f.Weights})
 	if err != nil {
 		return nil, fmt.Errorf("neural: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
-	"github.com/contextmem/contextmem/internal/checkpoint"
 	"github.com/contextmem/contextmem/internal/checkpoint/tiny"
 	"github.com/contextmem/contextmem/rerank/neural"
 )
@@ -71,8 +70,8 @@ func TestRerank(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, none)
 
-	f := checkpoint.Files(tiny.Files(7, 1))
-	memory, err := neural.New(neural.Files(f), nil)
+	f := tiny.Files(7, 1)
+	memory, err := neural.New(neural.Files{Config: f.Config, Tokenizer: f.Tokenizer, Weights: f.Weights}, nil)
 	require.NoError(t, err)
 	same, err := memory.Rerank(t.Context(), question, texts)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 // Command calibrate measures an embedding model over pairs of questions and answers and writes its calibration.json.
 //
 //	go run ./models/build/calibrate -dir models/multilingual-e5-small -query "query: " -document "passage: "
+//	go run ./models/build/calibrate -dir models/e5-memory -base models/multilingual-e5-small -pairs models/multilingual-e5-small/build/pairs.jsonl.gz -query "query: " -document "passage: "
 //	go run ./models/build/calibrate -dir models/bge-small-en -query "Represent this sentence for searching relevant passages: " -cls
 //
 // The pairs are build/pairs.jsonl.gz in the model's folder, or the file of -pairs. A line is {"query": ..., "document": ..., "group": language or kind of
@@ -38,6 +39,7 @@ func run(ctx context.Context, args []string) error {
 	query := set.String("query", "", "what a question begins with")
 	passage := set.String("document", "", "what a document begins with")
 	of := set.String("pairs", "", "file of the pairs; default build/pairs.jsonl.gz in the folder of the model")
+	base := set.String("base", "", "folder of the model that this one was trained further from, whose tokeniser and other weights it has")
 	cls := set.Bool("cls", false, "the vector is that of the first token, not the mean")
 	if err := set.Parse(args); err != nil {
 		return err
@@ -57,7 +59,7 @@ func run(ctx context.Context, args []string) error {
 	if *cls {
 		o.Pooling = neural.CLS
 	}
-	model, err := neural.Load(*dir, o)
+	model, err := load(*dir, *base, o)
 	if err != nil {
 		return err
 	}
@@ -71,6 +73,25 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	return os.WriteFile(file, append(data, '\n'), 0o644)
+}
+
+// load opens the model of a folder, whose weights stand in place of some of base, if that is named.
+func load(dir, base string, o *neural.Options) (*neural.Embedder, error) {
+	if base == "" {
+		return neural.Load(dir, o)
+	}
+	var f neural.Files
+	for name, to := range map[string]*[]byte{
+		filepath.Join(base, "config.json"): &f.Config, filepath.Join(base, "tokenizer.bin"): &f.Tokenizer, filepath.Join(base, "model.safetensors"): &f.Weights,
+		filepath.Join(dir, "model.safetensors"): &f.Over,
+	} {
+		var err error
+		if *to, err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+	}
+	o.Model = filepath.Base(dir)
+	return neural.New(f, o)
 }
 
 func read(path string) (pairs []neural.Pair, err error) {
