@@ -1,18 +1,24 @@
-"""The encoder bge-small-en-v1.5 in PyTorch, with the weights of the module of that name, and the way back into such a file."""
-import hashlib, json, pathlib, struct
+"""The encoders whose memory models are trained here, in PyTorch with the weights of their modules, and the way back into such a file."""
+import collections, hashlib, json, pathlib, struct
 
 import numpy as np, torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
-HERE = pathlib.Path(__file__).resolve().parent
-BASE = HERE.parent.parent / "bge-small-en"
+MODELS = pathlib.Path(__file__).resolve().parent.parent.parent
 HIDDEN, HEADS, ALIGN = 384, 12, 64
-QUERY = "Represent this sentence for searching relevant passages: "
+Kind = collections.namedtuple("Kind", "base, query, document, first, off, weight, whole")  # first: the vector is that of the first token, not the mean; off: share of the mean vector
+# that is taken off; weight in a score of e5-bge; whole: the file has what was not learnt, too
+KINDS = {"bge-memory-en": Kind("bge-small-en", "Represent this sentence for searching relevant passages: ", "", True, 1., .6, True),
+         "e5-memory": Kind("multilingual-e5-small", "query: ", "passage: ", False, .8, .4, False)}
 TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8}
 
 
-def read(path=BASE / "model.safetensors"):
+def weights(name):
+    return MODELS / name / "model.safetensors"
+
+
+def read(path):
     """The header and the tensors of a file as they are."""
     data = pathlib.Path(path).read_bytes()
     n = struct.unpack("<Q", data[:8])[0]
@@ -44,12 +50,14 @@ def tokenizer(path):
 
 
 class Encoder(torch.nn.Module):
-    """BERT with the vector of the first token. embed sorts texts by length, so that little is padded."""
+    """BERT, with the weights of files, the later ones in place of the earlier. embed sorts texts by length, so that little is padded."""
 
-    def __init__(self, words, path=BASE / "model.safetensors"):
+    def __init__(self, kind, words, *paths):
         super().__init__()
-        self.tokens = words
-        self.w = torch.nn.ParameterDict({k.replace(".", "/"): torch.nn.Parameter(v) for k, v in floats(read(path)[1]).items()})
+        self.kind, self.tokens, raw = kind, words, {}
+        for path in paths or [weights(kind.base)]:
+            raw.update(floats(read(path)[1]))
+        self.w = torch.nn.ParameterDict({k.replace(".", "/"): torch.nn.Parameter(v) for k, v in raw.items()})
         self.layers = 1 + max(int(k.split("/")[2]) for k in self.w if k.startswith("encoder/layer/"))
 
     def at(self, name):
@@ -76,11 +84,10 @@ class Encoder(torch.nn.Module):
             h = self.norm(h + F.dropout(self.linear(a, p + "attention.output.dense"), drop), p + "attention.output.LayerNorm")
             f = self.linear(F.gelu(self.linear(h, p + "intermediate.dense")), p + "output.dense")
             h = self.norm(h + F.dropout(f, drop), p + "output.LayerNorm")
-        return F.normalize(h[:, 0], dim=1)
+        return F.normalize(h[:, 0] if self.kind.first else (h * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True), dim=1)
 
     def embed(self, texts, most=256, drop=0., query=False, together=12):
-        if query:
-            texts = [QUERY + t for t in texts]
+        texts = [(self.kind.query if query else self.kind.document) + t for t in texts]
         order, out = sorted(range(len(texts)), key=lambda i: len(texts[i])), [None] * len(texts)
         for k in range(0, len(order), together):
             ix = order[k:k + together]
@@ -90,32 +97,30 @@ class Encoder(torch.nn.Module):
 
 
 def write(path, model, share):
-    """Writes the weights share of the way from the base to the trained ones, in the base's form; matrices get a new scale by row. Returns the file's SHA-256."""
-    header, raw = read()
+    """Writes the weights share of the way from the base to the trained ones, matrices in 8 bits with a scale by row; what was not learnt is as in the base, or missing if the kind says so. Returns the
+    file's SHA-256."""
+    header, raw = read(weights(model.kind.base))
     base, parts, at = floats(raw), [], 0
-    new = {k: b + share * (model.at(k).detach() - b) for k, b in base.items()}
-    for k, v in raw.items():
-        if v.dtype == np.int8:
-            w = new[k].numpy()
-            if not np.array_equal(w, base[k].numpy()):
-                s = np.abs(w).max(1) / 127
-                parts += [(k, np.clip(np.round(w / s[:, None]), -127, 127).astype(np.int8)), (k + "_scale", s.astype(raw[k + "_scale"].dtype).reshape(raw[k + "_scale"].shape))]
-            else:
-                parts += [(k, v), (k + "_scale", raw[k + "_scale"])]
-        elif v.dtype == np.float32 and not k.endswith("_scale"):
-            parts.append((k, new[k].numpy()))
-        elif k.endswith("_q4") or k.endswith("_scale") and k.replace("_scale", "_q4") in raw:
-            parts.append((k, v))
-    names = {k: v for k, v in parts}
-    assert set(names) == set(raw), sorted(set(raw) ^ set(names))
-    head, body = {"__metadata__": {"format": "pt", "origin": "BAAI/bge-small-en-v1.5, MIT, trained further for contextmem on CC0 texts"}}, []
-    for k in raw:
-        data = np.ascontiguousarray(names[k]).tobytes()
+    put = lambda k, v: parts.append((k, np.ascontiguousarray(v)))
+    for k, b in base.items():
+        new = (b + share * (model.at(k).detach() - b)).numpy()
+        if np.array_equal(new, b.numpy()):
+            for name in (k, k + "_q4", k + "_scale") if model.kind.whole else ():
+                if name in raw:
+                    put(name, raw[name])
+        elif k in raw and raw[k].dtype == np.float32:
+            put(k, new)
+        else:
+            s = np.abs(new).max(1, keepdims=True) / 127
+            put(k, np.clip(np.round(new / s), -127, 127).astype(np.int8)), put(k + "_scale", s[:, 0].astype(np.float32))
+    head, body = {"__metadata__": {"format": "pt", "origin": model.kind.base + ", MIT, trained further for contextmem on CC0 texts"}}, []
+    kinds = {np.dtype(v): k for k, v in TYPES.items()}
+    for k, v in parts:
         pad = -at % ALIGN
-        body += [b"\0" * pad, data]
+        body += [b"\0" * pad, v.tobytes()]
         at += pad
-        head[k] = {"dtype": header[k]["dtype"], "shape": header[k]["shape"], "data_offsets": [at, at + len(data)]}
-        at += len(data)
+        head[k] = {"dtype": kinds[v.dtype], "shape": list(v.shape), "data_offsets": [at, at + v.nbytes]}
+        at += v.nbytes
     text = json.dumps(head, separators=(",", ":")).encode("ascii")
     text += b" " * (-(8 + len(text)) % ALIGN)
     data = struct.pack("<Q", len(text)) + text + b"".join(body)
