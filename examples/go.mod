@@ -8,6 +8,7 @@ replace (
 	github.com/contextmem/contextmem/models/bge-small-en => ../models/bge-small-en
 	github.com/contextmem/contextmem/models/change-multilingual => ../models/change-multilingual
 	github.com/contextmem/contextmem/models/e5-bge => ../models/e5-bge
+	github.com/contextmem/contextmem/models/e5-memory => ../models/e5-memory
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../models/multilingual-e5-small
 	github.com/contextmem/contextmem/models/reranker-en => ../models/reranker-en
 )
@@ -18,6 +19,7 @@ require (
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0
 	github.com/contextmem/contextmem/models/change-multilingual v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/e5-bge v0.0.0
+	github.com/contextmem/contextmem/models/e5-memory v0.0.0 // indirect
 	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0
 	github.com/contextmem/contextmem/models/reranker-en v0.0.0
 	github.com/stretchr/testify v1.12.1

@@ -12,6 +12,7 @@ replace (
 	github.com/contextmem/contextmem/models/bge-small-en => ../../models/bge-small-en
 	github.com/contextmem/contextmem/models/change-multilingual => ../../models/change-multilingual
 	github.com/contextmem/contextmem/models/e5-bge => ../../models/e5-bge
+	github.com/contextmem/contextmem/models/e5-memory => ../../models/e5-memory
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../../models/multilingual-e5-small
 	github.com/contextmem/contextmem/models/reranker-en => ../../models/reranker-en
 )
@@ -69,6 +70,7 @@ require (
 	github.com/contextmem/contextmem/adapters/openaiproxy v0.0.0-00010101000000-000000000000
 	github.com/contextmem/contextmem/models/bge-memory-en v0.0.0 // indirect
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0 // indirect
+	github.com/contextmem/contextmem/models/e5-memory v0.0.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/emersion/go-imap/v2 v2.0.0-beta.8 // indirect
 	github.com/emersion/go-message v0.18.2 // indirect

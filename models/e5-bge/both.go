@@ -1,7 +1,7 @@
 // Package both is multilingual-e5-small with a model for English beside it, as one embedder: texts in any of about a hundred languages are
-// embedded by the first, English ones by both, whose opinions are added up. Beside files and app content stands
-// bge-small-en-v1.5, beside memories bge-memory-en, the same trained further on what people tell an assistant. Of English
-// questions they find more than any model alone; other languages have what the first model gives. 768 dimensions; the weights are those of the three packages.
+// embedded by the first, English ones by both, whose opinions are added up: files and app content by multilingual-e5-small and
+// bge-small-en-v1.5, memories by e5-memory and bge-memory-en, the same two trained further on what people tell an assistant. Of English
+// questions they find more than any model alone; other languages have what the first model gives. 768 dimensions; the weights are those of the four packages.
 //
 //	model, err := both.New()
 //	if err != nil {
@@ -20,6 +20,7 @@ import (
 	"github.com/contextmem/contextmem/embed/joint"
 	bgememory "github.com/contextmem/contextmem/models/bge-memory-en"
 	bge "github.com/contextmem/contextmem/models/bge-small-en"
+	e5memory "github.com/contextmem/contextmem/models/e5-memory"
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
 )
 
@@ -42,7 +43,11 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := bgememory.New()
+	told, err := e5memory.New()
+	if err != nil {
+		return nil, err
+	}
+	toldEnglish, err := bgememory.New()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +55,7 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := joint.New(base, told, "en")
+	m, err := joint.New(told, toldEnglish, "en")
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +78,6 @@ var memories []byte
 //go:embed slots.f16
 var slots []byte
 
-// New returns the embedder, the same one at every call. Its memory is that of the three models, about 75 MB beyond the mapped
+// New returns the embedder, the same one at every call. Its memory is that of the four models, about 100 MB beyond the mapped
 // weights, and is needed once in a process; that of the English ones comes with the first English text that they read.
 func New() (*joint.Embedder, error) { return shared() }

@@ -16,7 +16,7 @@ func TestModel(t *testing.T) {
 	e, err := both.New()
 	require.NoError(t, err)
 	assert.Equal(t, 768, e.Dim())
-	assert.Equal(t, "joint/13024895", e.Model(), "another identity makes stored vectors useless")
+	assert.Equal(t, "joint/33e1409c", e.Model(), "another identity makes stored vectors useless")
 	d, err := embed.Default()
 	require.NoError(t, err, "its members are no defaults beside it")
 	assert.Same(t, e, d)
@@ -59,7 +59,7 @@ func TestQuestionsFindTheirAnswers(t *testing.T) {
 	}
 }
 
-// TestMemories asks for what somebody told in passing: turned towards what people say of themselves, a question comes nearer to it.
+// TestMemories asks for what somebody told in passing: the models that read memories find it where those that read files find its words.
 func TestMemories(t *testing.T) {
 	t.Parallel()
 	all, err := both.New()
@@ -76,17 +76,28 @@ func TestMemories(t *testing.T) {
 		"wo arbeite ich gerade?":                   {"erster Tag bei der Stadtbibliothek, die Kaffeemaschine ist schon kaputt", "die Handwerker arbeiten gerade am Dach"},
 		"¿qué coche conduzco?":                     {"hoy recogí el Seat de segunda mano, huele a perro", "mi primo conduce un coche de bomberos"},
 	}
+	right := 0
 	for question, texts := range asked {
-		q, err := e.EmbedQuery(t.Context(), question)
-		require.NoError(t, err)
-		d, err := e.EmbedDocuments(t.Context(), texts[:])
-		require.NoError(t, err)
+		vectors := func(e *joint.Embedder) (q []float32, d [][]float32) {
+			q, err := e.EmbedQuery(t.Context(), question)
+			require.NoError(t, err)
+			d, err = e.EmbedDocuments(t.Context(), texts[:])
+			require.NoError(t, err)
+			return q, d
+		}
+		q, d := vectors(e)
 		m := e.MemoryQuery(q)
 		require.Len(t, m, e.Dim())
-		if gap(m, d) > gap(q, d) {
+		require.NotEqual(t, q, m)
+		told := gap(m, d)
+		if told > 0 {
+			right++
+		}
+		if told > gap(vectors(all)) {
 			gained++
 		}
 	}
+	assert.GreaterOrEqual(t, right, 4, "of %d", len(asked))
 	assert.GreaterOrEqual(t, gained, 4, "of %d", len(asked))
 }
 

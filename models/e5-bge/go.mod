@@ -6,6 +6,7 @@ replace (
 	github.com/contextmem/contextmem => ../..
 	github.com/contextmem/contextmem/models/bge-memory-en => ../bge-memory-en
 	github.com/contextmem/contextmem/models/bge-small-en => ../bge-small-en
+	github.com/contextmem/contextmem/models/e5-memory => ../e5-memory
 	github.com/contextmem/contextmem/models/multilingual-e5-small => ../multilingual-e5-small
 )
 
@@ -13,6 +14,7 @@ require (
 	github.com/contextmem/contextmem v0.0.0
 	github.com/contextmem/contextmem/models/bge-memory-en v0.0.0
 	github.com/contextmem/contextmem/models/bge-small-en v0.0.0
+	github.com/contextmem/contextmem/models/e5-memory v0.0.0
 	github.com/contextmem/contextmem/models/multilingual-e5-small v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
