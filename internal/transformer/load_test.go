@@ -121,7 +121,7 @@ func TestLoadOver(t *testing.T) {
 	cfg := small("bert")
 	base, other := randomCheckpoint(cfg, 1), randomCheckpoint(cfg, 2)
 	mixed := checkpoint{cfg, maps.Clone(base.tensors)}
-	const learnt = "bert.encoder.layer.1." // and nothing else
+	const learnt = "encoder.layer.1." // and nothing else
 	over := map[string]stored{}
 	for name, m := range other.tensors {
 		if !strings.HasPrefix(name, learnt) {
@@ -149,7 +149,7 @@ func TestLoadOver(t *testing.T) {
 	four := vectors(Load(cfg, base.as(asQ4), safetensors(over)))
 	assert.NotEqual(t, vectors(Load(cfg, base.as(asQ4), nil)), four, "int8 in place of 4 bits")
 
-	over["bert.encoder.layer.9.output.dense.bias"] = over[learnt+"output.dense.bias"]
+	over["encoder.layer.9.output.dense.bias"] = over[learnt+"output.dense.bias"]
 	_, err := Load(cfg, base.as(asI8), safetensors(over))
 	require.ErrorContains(t, err, "replaces none")
 	_, err = Load(cfg, base.as(asI8), []byte("short"))
