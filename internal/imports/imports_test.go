@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"httpapi", "console", "client", "eval", "eval/persona", "bench"},
 	{""},
 	{"models/e5-bge", "internal/vectors", "internal/search", "internal/transfer", "internal/verify", "internal/erase", "internal/backup"},
-	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual"},
+	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual", "models/e5-memory"},
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego", "internal/models/modeltest"},
 	{"internal/pipeline", "internal/metadata", "internal/lease", "internal/usage", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/llm", "judge/neural", "facts/llm",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
