@@ -36,6 +36,11 @@ func (t *tx) storeBlobs(source int64, blobs []backend.Blob, anew bool) error {
 			if err := t.c.do("DELETE FROM pieces WHERE id BETWEEN ? AND ?", pieceID(id), pieceID(id)|maxPieces); err != nil {
 				return err
 			}
+			if b.Kind == backend.Original {
+				if err := t.c.do("UPDATE sources SET original = 0 WHERE num = ?", source); err != nil {
+					return err
+				}
+			}
 		}
 		sum := int64(storerules.Checksum(data))
 		if len(data) > pieceBytes {
@@ -132,6 +137,12 @@ func readBlobs(ctx context.Context, c *conn, source int64) (blobs []backend.Blob
 		stored = append(stored, readStored(r, "content of source", source))
 		return nil
 	}, blobID(source, 0), blobID(source, maxKind))
+	if err == nil && (len(stored) == 0 || stored[0].id != blobID(source, backend.Original)) {
+		data, found, oerr := sharedOriginal(ctx, c, source)
+		if err = oerr; found {
+			blobs = append(blobs, backend.Blob{Kind: backend.Original, Data: data})
+		}
+	}
 	for i := range stored {
 		if err != nil {
 			break

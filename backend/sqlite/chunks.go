@@ -23,6 +23,11 @@ func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bo
 			if told == nil {
 				told = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
 			}
+			if v.Chunks == 1 {
+				if err := t.ownOriginal(v.Num); err != nil {
+					return err
+				}
+			}
 			if err := t.Index(v, in); err != nil {
 				return err
 			}
@@ -82,10 +87,17 @@ func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of
 }
 
 func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
+	shared := false
+	if len(in.Chunks) == 1 {
+		var err error
+		if shared, err = x.t.shareOriginal(v.Num, []byte(in.Chunks[0].Text)); err != nil {
+			return err
+		}
+	}
 	err := x.t.c.do(`UPDATE sources SET state = 3, indexed = 1, rev = rev + 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
 		seq_chunks = ?, seq_tags = 0, seq_graph = 0, lane = ?, lanes = ?, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,
-		error_code = '', error_message = '', compared = CASE compared WHEN 0 THEN ? ELSE compared END WHERE num = ?`,
-		dense, v.First, v.Chunks, v.SeqChunks, int64(v.Lane), v.Lanes, in.Compared, v.Num)
+		error_code = '', error_message = '', compared = CASE compared WHEN 0 THEN ? ELSE compared END, original = ? WHERE num = ?`,
+		dense, v.First, v.Chunks, v.SeqChunks, int64(v.Lane), v.Lanes, in.Compared, shared, v.Num)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func TestDamagedRows(t *testing.T) {
 		sql  string
 		read func(s *store, num int64) error
 	}{
-		"blob": {"UPDATE blobs SET data = cast(x'00' || substr(data, 2) AS BLOB)", func(s *store, num int64) error {
+		"original in a chunk": {"UPDATE chunks SET text = text || '.'", func(s *store, num int64) error {
 			_, err := s.Content(ctx, num, backend.Original)
 			return err
 		}},

@@ -16,6 +16,7 @@ var invariants = map[string]string{
 	"vector in a lane that is not filled":         `SELECT v.id FROM lane_vectors v JOIN chunks c ON c.num = v.id >> 2 JOIN sources s ON s.num = c.source WHERE s.lanes & (1 << (v.id & 3)) = 0`,
 	"vector in the first lane that is not filled": `SELECT c.num FROM chunks c JOIN sources s ON s.num = c.source LEFT JOIN vectors v ON v.chunk = c.num WHERE s.lanes & 1 = 0 AND (v.chunk IS NOT NULL OR c.vector IS NOT NULL)`,
 	"blob without version":                        `SELECT id FROM blobs WHERE id >> 3 NOT IN (SELECT num FROM sources)`,
+	"original in no chunk, or that stands twice":  `SELECT num FROM sources s WHERE original = 1 AND (chunks <> 1 OR indexed = 0 OR EXISTS (SELECT 1 FROM blobs WHERE id = s.num << 3 | 1))`,
 	"piece without blob":                          `SELECT p.id FROM pieces p LEFT JOIN blobs b ON b.id = p.id >> 14 WHERE b.id IS NULL OR b.crc >= 0`,
 	"blob that lacks pieces":                      `SELECT id FROM blobs b WHERE b.crc < 0 AND -b.crc <> (SELECT count(*) FROM pieces p WHERE p.id BETWEEN b.id << 14 AND (b.id << 14) - b.crc - 1)`,
 	"tag of no newest version":                    `SELECT source FROM tags WHERE source NOT IN (SELECT num FROM sources WHERE newest = 1)`,

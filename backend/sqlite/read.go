@@ -107,6 +107,9 @@ func (s *store) Content(ctx context.Context, source int64, kind backend.ContentK
 				return nil
 			}, blobID(source, kind))
 		}
+		if err == nil && !found && kind == backend.Original {
+			b.data, found, err = sharedOriginal(ctx, c, source)
+		}
 		if err == nil && !found {
 			err = fmt.Errorf("content %d of source %d: %w", kind, source, backend.ErrNotFound)
 		}

@@ -14,7 +14,7 @@ import (
 
 // derived are the columns that a move makes anew at its target, or that are not to be moved.
 var derived = map[string][]string{
-	"sources":        {"hash", "due", "token", "lease", "crc"},
+	"sources":        {"hash", "due", "token", "lease", "crc", "original"},
 	"vals":           {"crc"},
 	"entities":       {"crc"},
 	"relations":      {"crc"},

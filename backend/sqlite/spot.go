@@ -13,6 +13,7 @@ import (
 var (
 	sourceTags, sourceWait = move.Sources.At("tags"), move.Sources.At("not_before")
 	sourceNewest           = move.Sources.At("newest")
+	chunkText              = move.Chunks.At("text")
 )
 
 // spot writes a workspace, or the registry.
@@ -208,7 +209,29 @@ func (s *spot) putSource(op *move.Op) error {
 			return fmt.Errorf("%s: %w", o.Table.Name, err)
 		}
 	}
+	if err := s.keepOriginal(num, op.Owned); err != nil {
+		return err
+	}
 	return (&tx{c: s.c}).seal(num)
+}
+
+// keepOriginal stores whether the original stands in the chunk of a version whose rows are all there.
+func (s *spot) keepOriginal(num int64, owned []move.Owned) error {
+	var texts [][]byte
+	for _, o := range owned {
+		if o.Table == move.Chunks {
+			text, _ := o.Row[chunkText].([]byte)
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) != 1 {
+		return nil
+	}
+	shared, err := (&tx{c: s.c}).shareOriginal(num, texts[0])
+	if err != nil || !shared {
+		return err
+	}
+	return s.c.do("UPDATE sources SET original = 1 WHERE num = ?", num)
 }
 
 // putLedger writes the counters, those of states from the sources that stand there.
