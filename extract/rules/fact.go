@@ -40,6 +40,7 @@ type segment struct {
 	ended    bool
 	progress bool
 	wish     bool // "would like to"
+	may      bool // "can", "must": not done yet
 	arranged bool // speaks of a time ahead: "we're moving in December"
 }
 
@@ -215,7 +216,7 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		i++
 	case d.IsWord(s, g.lo, "user"), language.FoldEqual(d.TokenText(g.lo), s.Speaker):
 		g.third = true
-	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory:
+	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI():
 		g.bare, g.verb, g.comp = true, g.lo, g.lo+1
 		return true
 	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
@@ -297,6 +298,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			continue
 		case t.Is(language.Modal):
 			g.hyp, g.negated = g.hyp || t.Is(language.Hypothetical), g.negated || t.Is(language.Negation)
+			g.may = g.may || !t.Is(language.Negation)
 			continue
 		case t.Is(language.FormOfDo) && i+1 < g.hi && d.leadsToVerb(i+1) && !((w == "do" || w == "does") && d.Tokens[i+1].Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)): // not "I do nights"
 			g.past, g.negated = g.past || w == "did" || w == "didn't" || w == "didnt", g.negated || t.Is(language.Negation)

@@ -13,6 +13,9 @@ func (d *doc) segmentFacts(s *language.Sentence, g *segment, sts []statement) {
 	if g.hyp || g.verb < 0 {
 		return
 	}
+	if d.in.Memory && g.may && !g.negated && !g.future && !g.wish && !d.skill(g) {
+		return // "I can have bananas"
+	}
 	d.at = g.verb
 	if c := d.ClauseOf(g.verb); c != nil {
 		if c.Report && !c.Mode.Believable() {
@@ -78,7 +81,7 @@ func (d *doc) object(lo, hi int) string {
 	for i := lo + 1; i < hi; i++ {
 		if d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == ':' && i+1 < hi && d.Tokens[i+1].Gap == language.SpaceGap {
 			hi = i // "got my results: not celiac"
-		} else if d.slang(i) {
+		} else if d.slang(i) || d.in.Memory && d.newStatement(i, hi) {
 			hi = i // "dairy bc it makes me ill"
 		}
 	}
@@ -100,7 +103,7 @@ func (d *doc) object(lo, hi int) string {
 
 func (d *doc) isAdverbEnd(i int) bool {
 	switch strings.ToLower(d.TokenText(i)) {
-	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight":
+	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "obviously", "finally":
 		return true
 	}
 	return false
@@ -125,7 +128,7 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 	}
 	t := &d.Tokens[i]
 	w := strings.ToLower(d.TokenText(i))
-	if n, ok := d.age(s, g, i); ok {
+	if n, ok := d.age(s, g, i); ok && !(d.in.Memory && (g.we || g.past && !g.ended)) {
 		f.Predicate, f.Object, f.Kind, f.Functional = "age", n, extract.KindFact, true
 		d.addFact(s, f)
 		return
@@ -170,7 +173,7 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 		}
 	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && !d.greets(s) && i+1 >= g.hi:
 		return // "I'm Batman"
-	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated) || d.IsWord(s, i+1, "to") && w == "born"):
+	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) || d.in.Memory && clippedIng(t, w) || d.IsWord(s, i+1, "to") && w == "born"):
 		return // "I'm framing it": what one is doing just now
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
 		f.Predicate, f.Object, f.Confidence = "is", d.object(i, g.hi), confGeneric*f.Confidence/confState
@@ -228,6 +231,9 @@ func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c
 		return // "into my third coffee"
 	}
 	j := i + 1
+	if c.predicate == "marital_status" && c.object == "single" && j < g.hi && d.Tokens[j].Kind == language.KindWord && !d.Tokens[j].Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal) {
+		return // "a single bed"
+	}
 	if c.preps != "" && j < g.hi && strings.Contains(" "+c.preps+" ", " "+strings.ToLower(d.TokenText(j))+" ") {
 		j++
 		if c.predicate == "marital_status" && !d.objectFits(s, "married_to", j, g.hi) {

@@ -82,7 +82,7 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 		return
 	case name == "leave" && d.leftJob(s, g, f, next):
 		return
-	case d.objectIsPronoun(next, g.hi):
+	case d.objectIsPronoun(next, g.hi), d.in.Memory && wordLists()["giving"][name] && d.personBeside(s, next):
 		return
 	}
 	if name == "leave" && d.leftEmployer(s, g, f, sts) || d.linkedFacts(s, g, f, sts) {
@@ -261,8 +261,8 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 			return
 		}
 	}
-	if d.objectIsPronoun(i, g.hi) {
-		return // needs what stands before
+	if d.objectIsPronoun(i, g.hi) || d.in.Memory && g.past && !g.perfect && !g.progress && !g.future {
+		return // needs what stands before; "I wanted a boat" says nothing of today
 	}
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState
 	if f.Object != "" {

@@ -136,6 +136,8 @@ func (d *doc) habitual(c *clause, predicate string) string {
 			return "ate"
 		case predicate == "drinks" && once:
 			return "drank"
+		case once && !c.perfect && !c.passive && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && predicate == language.VerbAt(base).Third && wordLists()["over"][predicate]:
+			return d.WordKey(c.verbTok) // "I ran the fans"
 		}
 	}
 	if !d.in.Memory || c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan || t.Word.Form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || t.Word.Form&language.PastForm != 0 {

@@ -22,7 +22,7 @@ func hollow(predicate, object string) bool {
 	}
 	first, last := words[0], words[len(words)-1]
 	switch {
-	case counts:
+	case counts, pointsFirst(words):
 		return true
 	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
 		return true

@@ -49,9 +49,10 @@ func (r *relator) kin(s *language.Sentence) {
 		if predicate == "lives_with" && (d.IsWord(s, i-1, "old") || d.IsWord(s, i-1, "former") || d.IsWord(s, i-1, "previous") || d.IsWord(s, i-1, "ex")) {
 			continue // lived with once
 		}
-		negated := false
+		negated, copula := false, -1
 		if j < s.Hi && d.Tokens[j].Is(language.FormOfBe) {
 			negated = d.Tokens[j].Is(language.Negation) || d.IsWord(s, j+1, "not")
+			copula = j
 			j++
 		}
 		for j < s.Hi && (d.IsWord(s, j, "called") || d.IsWord(s, j, "named")) {
@@ -62,6 +63,9 @@ func (r *relator) kin(s *language.Sentence) {
 			continue
 		}
 		n := r.nodes[k]
+		if d.in.Memory && copula >= 0 && predicate != "pet_of" && n.typ != extract.TypePerson && (d.Tokens[copula].Kind == language.KindClitic && (n.typ != extract.TypeConcept || n.hi < s.Hi && d.Tokens[n.hi].Kind != language.KindPunct) || d.IsWord(s, copula, "was")) {
+			continue // "my cousin's Altima", "my dad was Air Force"
+		}
 		if predicate != "pet_of" && (n.typ == extract.TypeLocation || n.typ == extract.TypeOrganization || n.typ == extract.TypeEvent) && j > i+1 {
 			continue
 		}

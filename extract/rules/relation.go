@@ -232,6 +232,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if fr.predicate == "located_in" && subject.kind == nodeSpeaker {
 		fr = &residence // "I'm based in Lisbon"
 	}
+	if r.d.in.Memory && r.besideObject(s, c, fr, &object) {
+		return
+	}
 	if subject.kind == nodeSpeaker && (object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || r.d.emptyObject(&object)) {
 		return // "we went on Saturday", "I run late", "I have your number"
 	}
@@ -288,6 +291,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 func (r *relator) add(st statement) {
 	if st.source.kind == nodeName && st.target.kind == nodeSpeaker && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) {
 		return // "my husband's Basque"
+	}
+	if r.d.in.Memory && !r.d.classes(&st) {
+		return
 	}
 	if st.source.key == st.target.key || st.source.key == "" || st.target.key == "" {
 		return
