@@ -28,20 +28,22 @@ func TestHalfRows(t *testing.T) {
 		t.Run(fmt.Sprint(dim), func(t *testing.T) {
 			t.Parallel()
 			c := newClusters(5, dim, 12, .3)
-			vs := halved(c.take(700))
+			vs := halved(c.take(wholeRows + 1))
+			last := len(vs) - 1
 			data := segmentBytes(t, dim, InnerProduct, vs, smallIVF)
 			s, err := OpenSegment(data)
 			require.NoError(t, err)
 			require.NoError(t, s.Verify())
 			require.True(t, s.h.halves)
 			plain := append([][]float32(nil), vs...)
-			plain[699] = append([]float32(nil), vs[699]...)
-			plain[699][0] += 1e-5
+			plain[last] = append([]float32(nil), vs[last]...)
+			plain[last][0] += 1e-5
 			f := segmentOf(t, dim, InnerProduct, plain, smallIVF)
 			require.False(t, f.h.halves, "one number needs more")
 			assert.Equal(t, 2*floatStride(dim)*len(vs), f.h.n*(f.h.rowBytes()-s.h.rowBytes()))
 			exact := segmentOf(t, dim, InnerProduct, vs, nil)
-			require.False(t, exact.h.halves, "small segments are scanned")
+			require.True(t, exact.h.halves)
+			require.False(t, segmentOf(t, dim, InnerProduct, vs[:last], smallIVF).h.halves, "all rows of small segments are scored")
 			cosine := segmentOf(t, dim, Cosine, vs, smallIVF)
 			require.False(t, cosine.h.halves)
 
@@ -64,7 +66,7 @@ func TestHalfRows(t *testing.T) {
 					q.K = len(vs)
 				}
 				want := brute(vs, InnerProduct, q)
-				for name, p := range map[string]*Segment{"in place": s, "read": read} {
+				for name, p := range map[string]*Segment{"in place": s, "read": read, "without lists": exact} {
 					got, err := p.Search(t.Context(), q, nil)
 					require.NoError(t, err, name)
 					require.Equal(t, want, got, name)
@@ -76,9 +78,9 @@ func TestHalfRows(t *testing.T) {
 					require.GreaterOrEqual(t, common(a, b), len(b)*7/10, name)
 					q.Recall = 1
 				}
-				scores, err := s.Score(t.Context(), q.Vector, []uint32{0, 5, 699}, nil)
+				scores, err := s.Score(t.Context(), q.Vector, []uint32{0, 5, uint32(last)}, nil)
 				require.NoError(t, err)
-				wantScores, err := exact.Score(t.Context(), q.Vector, []uint32{0, 5, 699}, nil)
+				wantScores, err := exact.Score(t.Context(), q.Vector, []uint32{0, 5, uint32(last)}, nil)
 				require.NoError(t, err)
 				require.Equal(t, wantScores, scores)
 			}

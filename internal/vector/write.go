@@ -17,6 +17,9 @@ const writeBuffer = 1 << 18
 // but its rows: a scan of them takes a fraction of a millisecond.
 const DefaultExactRows = 20_000
 
+// wholeRows is the number of rows up to which a segment keeps them in float32 whatever they are: all of so few are often scored at once.
+const wholeRows = 2_048
+
 // WriteOptions says how a segment is built. Nil is the zero value.
 type WriteOptions struct {
 	// ExactRows is the number of rows up to which the segment is searched exactly.
@@ -77,7 +80,7 @@ func WriteSegment(w io.Writer, dim int, metric Metric, n int, vec func(row int) 
 			return err
 		}
 	}
-	if b.ivf != nil && metric != Cosine { // in a small segment the rows are scanned
+	if n > wholeRows && metric != Cosine {
 		var err error
 		if b.halves, err = b.exact(); err != nil {
 			return err
