@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -142,6 +143,33 @@ func BenchmarkMemSearch(b *testing.B) {
 				i++
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(found), "ns/hit")
+		})
+	}
+}
+
+// BenchmarkIndex indexes 5,000 documents of 20 to 120 words, and writes them as a segment.
+func BenchmarkIndex(b *testing.B) {
+	short := benchDocs(b)
+	docs := make([]string, len(short)/4)
+	for i := range docs {
+		docs[i] = strings.Join(short[4*i:4*i+4], " ")
+	}
+	for _, name := range []string{"add", "write"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				mem := NewMem()
+				if name == "add" {
+					b.StartTimer()
+				}
+				_, err := mem.AddAll(0, len(docs), func(i int) Doc { return Doc{Fields: []Field{{Text: docs[i], Weight: 1}}} })
+				require.NoError(b, err)
+				if name == "write" {
+					b.StartTimer()
+					require.NoError(b, WriteSegment(b.Context(), io.Discard, mem))
+				}
+			}
 		})
 	}
 }

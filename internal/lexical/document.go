@@ -64,20 +64,33 @@ func (a *analyzed) read(doc Doc) {
 // bag turns documents into weighted bags of term numbers. The zero value is ready;
 // it is not safe for concurrent use.
 type bag struct {
-	occs   []uint64 // term number in the upper half, position in the lower
-	ends   []fieldEnd
-	length uint32 // sum of all term frequencies without those of stop words and stems, at most math.MaxUint32
+	terms  []uint32   // the distinct ones, rising
+	of     []bagTerm  // in the order in which they come first
+	places []uint32   // in of, by number; it holds where of has the same number there
+	occs   []bagOccur // in the order of the text
+	length uint32     // sum of all term frequencies without those of stop words and stems, at most math.MaxUint32
+
+	positions []uint32
 }
 
-type fieldEnd struct {
-	pos    uint32 // first position behind the field
-	weight uint32
+// bagTerm is a term of a document.
+type bagTerm struct {
+	term        uint32
+	first, last uint32 // in occs
+	tf          uint64
+	falls       bool // a position is below the one before it
 }
+
+// bagOccur is an occurrence of a term, and where in occs the next one of that term is.
+type bagOccur struct{ pos, next uint32 }
+
+// none ends the occurrences of a term.
+const none = math.MaxUint32
 
 // fill takes the tokens of a document; number gives the number of a term, which it must copy if it
 // keeps it.
 func (b *bag) fill(a *analyzed, number func(term string) uint32) {
-	b.occs, b.ends = b.occs[:0], b.ends[:0]
+	b.terms, b.of, b.occs = b.terms[:0], b.of[:0], b.occs[:0]
 	base, length := uint64(0), uint64(0)
 	rest := a.tokens
 	for _, f := range a.fields {
@@ -91,31 +104,48 @@ func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 				counted++
 			}
 			pos := min(base+uint64(t.Pos), math.MaxUint32)
-			b.occs = append(b.occs, uint64(number(t.Term))<<32|pos)
+			b.add(number(t.Term), uint32(pos), weight)
 			next = max(next, pos+1)
 		}
 		length = min(length+weight*counted, math.MaxUint32)
-		b.ends = append(b.ends, fieldEnd{uint32(min(next, math.MaxUint32)), uint32(min(weight, math.MaxUint32))})
 		base = next + fieldGap
 	}
 	b.length = uint32(length)
-	slices.Sort(b.occs)
+	slices.Sort(b.terms)
 	clear(a.tokens) // they hold on to the text
 }
 
-// each calls f for every distinct term in order of its number, with its frequency
-// and its occurrences, of which the lower halves are the rising positions.
-func (b *bag) each(f func(term, tf uint32, occs []uint64)) {
-	for i := 0; i < len(b.occs); {
-		term := uint32(b.occs[i] >> 32)
-		j, field, tf := i, 0, uint64(0)
-		for ; j < len(b.occs) && uint32(b.occs[j]>>32) == term; j++ {
-			for uint32(b.occs[j]) >= b.ends[field].pos && field < len(b.ends)-1 {
-				field++
-			}
-			tf += uint64(b.ends[field].weight)
-		}
-		f(term, uint32(min(tf, maxTF)), b.occs[i:j])
-		i = j
+// add adds an occurrence of a term.
+func (b *bag) add(term, pos uint32, weight uint64) {
+	at := uint32(len(b.occs))
+	b.occs = append(b.occs, bagOccur{pos, none})
+	if int(term) >= len(b.places) {
+		b.places = append(b.places, make([]uint32, int(term)+1-len(b.places))...)
 	}
+	if place := b.places[term]; int(place) < len(b.of) && b.of[place].term == term {
+		t := &b.of[place]
+		before := &b.occs[t.last]
+		before.next = at
+		t.falls = t.falls || pos < before.pos
+		t.last = at
+		t.tf = min(t.tf+weight, maxTF)
+		return
+	}
+	b.places[term] = uint32(len(b.of))
+	b.of = append(b.of, bagTerm{term: term, first: at, last: at, tf: min(weight, maxTF)})
+	b.terms = append(b.terms, term)
+}
+
+// occurrences returns the frequency and the rising positions of a term of the document, until the next call.
+func (b *bag) occurrences(term uint32) (tf uint32, positions []uint32) {
+	t := &b.of[b.places[term]]
+	positions = b.positions[:0]
+	for at := t.first; at != none; at = b.occs[at].next {
+		positions = append(positions, b.occs[at].pos)
+	}
+	if t.falls {
+		slices.Sort(positions)
+	}
+	b.positions = positions
+	return uint32(t.tf), positions
 }

@@ -149,17 +149,18 @@ func (m *Mem) number(term string) uint32 {
 // insert adds the document in the bag.
 func (m *Mem) insert(row uint32) {
 	doc := uint32(len(m.rows))
-	terms, last := 0, uint32(0)
+	last := uint32(0)
 	m.fwd = m.fwd[:0]
-	m.bag.each(func(term, tf uint32, occs []uint64) {
+	for _, term := range m.bag.terms {
+		tf, positions := m.bag.occurrences(term)
 		m.fwd = binary.AppendUvarint(m.fwd, uint64(term-last))
 		m.fwd = binary.AppendUvarint(m.fwd, uint64(tf))
-		terms, last = terms+1, term
-		m.post(term, doc, tf, occs)
-	})
+		last = term
+		m.post(term, doc, tf, positions)
+	}
 	m.rows = append(m.rows, row)
 	m.lens = append(m.lens, m.bag.length)
-	m.forward = append(m.forward, m.putForward(terms))
+	m.forward = append(m.forward, m.putForward(len(m.bag.terms)))
 	m.dead.Grow(len(m.rows))
 	m.totalLen += int64(m.bag.length)
 }
@@ -174,27 +175,27 @@ func (m *Mem) putForward(terms int) uint32 {
 }
 
 // post appends a posting.
-func (m *Mem) post(term, doc, tf uint32, occs []uint64) {
+func (m *Mem) post(term, doc, tf uint32, positions []uint32) {
 	t := &m.terms[term]
 	delta := uint64(doc-t.last) << 1
 	buf := m.buf[:0]
-	if tf == 1 && len(occs) == 1 {
+	if tf == 1 && len(positions) == 1 {
 		buf = binary.AppendUvarint(buf, delta|1)
-		buf = binary.AppendUvarint(buf, uint64(uint32(occs[0])))
+		buf = binary.AppendUvarint(buf, uint64(positions[0]))
 	} else {
 		last := uint32(0)
 		size := 0
-		for _, o := range occs {
-			size += uvarintLen(uint32(o) - last)
-			last = uint32(o)
+		for _, pos := range positions {
+			size += uvarintLen(pos - last)
+			last = pos
 		}
 		buf = binary.AppendUvarint(buf, delta)
 		buf = binary.AppendUvarint(buf, uint64(tf))
 		buf = binary.AppendUvarint(buf, uint64(size))
 		last = 0
-		for _, o := range occs {
-			buf = binary.AppendUvarint(buf, uint64(uint32(o)-last))
-			last = uint32(o)
+		for _, pos := range positions {
+			buf = binary.AppendUvarint(buf, uint64(pos-last))
+			last = pos
 		}
 	}
 	t.postings.write(&m.store, buf)
@@ -273,7 +274,6 @@ func (m *Mem) compact() {
 	}
 	terms := make([]uint32, len(old.terms)) // new number of an old term; order is kept
 	var positions []uint32
-	var occs []uint64
 	for id := range old.terms {
 		t := &old.terms[id]
 		if t.df == 0 {
@@ -285,11 +285,8 @@ func (m *Mem) compact() {
 			if docs[doc] == noDoc {
 				continue
 			}
-			positions, occs = c.positions(positions[:0]), occs[:0]
-			for _, p := range positions {
-				occs = append(occs, uint64(p))
-			}
-			m.post(terms[id], docs[doc], c.freq(), occs)
+			positions = c.positions(positions[:0])
+			m.post(terms[id], docs[doc], c.freq(), positions)
 		}
 	}
 	for doc, now := range docs {

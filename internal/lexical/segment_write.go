@@ -205,16 +205,25 @@ func (w *segmentWriter) writeDocs() error {
 	return errors.Join(w.whole(secRows, rows), w.whole(secLengths, lengths), w.whole(secLongLengths, long))
 }
 
+// maxForward is how many bytes of the terms of documents are kept until the offsets are written.
+const maxForward = 8 << 20
+
 // writeForward writes the terms of each document. The offsets come first in the
-// file, so the terms are read twice.
+// file, so more terms than maxForward holds are read twice.
 func (w *segmentWriter) writeForward() error {
 	offsets := binary.LittleEndian.AppendUint32(nil, 0)
 	size := 0
+	var kept []byte
 	err := w.eachForward(func(entry []byte) error {
 		if size += len(entry); tooLong(size) {
 			return ErrTooLarge
 		}
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(size))
+		if size <= maxForward {
+			kept = append(kept, entry...)
+		} else {
+			kept = nil
+		}
 		return nil
 	})
 	if err != nil {
@@ -224,6 +233,9 @@ func (w *segmentWriter) writeForward() error {
 		return err
 	}
 	sec := w.begin(secForward)
+	if size == len(kept) {
+		return w.write(sec, kept)
+	}
 	return w.eachForward(func(entry []byte) error { return w.write(sec, entry) })
 }
 
