@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -101,7 +102,12 @@ func testPlaceRefuses(t *testing.T, e *storeEnv) {
 	absent.IfAbsent = true
 	unknown := placed(memory("c", "x"))
 	unknown.Blobs = []backend.Blob{{Kind: 9}}
-	for _, in := range []backend.Placed{thief, absent} {
+	many := func(key int, as string) backend.Placed {
+		in := placed(memory("c", strings.Fields(strings.Repeat("many ", 150))...))
+		in.Chunks[key].Key = as
+		return in
+	}
+	for _, in := range []backend.Placed{thief, absent, many(140, thief.Chunks[0].Key), many(149, "c/3"), many(70, "c/69"), many(1, "c/0")} {
 		_, err := e.Place(t.Context(), []backend.Placed{placed(memory("b", "fine")), in})
 		require.ErrorIs(t, err, backend.ErrExists)
 	}

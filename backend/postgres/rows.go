@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -103,7 +104,16 @@ func (x rows) RemoveTags(v *head) error {
 	return x.t.c.do("DELETE FROM tags WHERE ws = $1 AND part = $2 AND tag = ANY($3) AND source = $4", v.Part, signed(v.Tags), v.Num)
 }
 
-func (x rows) AddChunk(v *head, num int64, ch *backend.Chunk) error {
+func (x rows) AddChunks(v *head, chunks []backend.Chunk) error {
+	for i := range chunks {
+		if err := x.addChunk(v, v.First+int64(i), &chunks[i]); err != nil {
+			return fmt.Errorf("chunk %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (x rows) addChunk(v *head, num int64, ch *backend.Chunk) error {
 	err := x.t.c.do(`INSERT INTO chunks (ws, num, source, ordinal, key_hash, crc, key, text, heading, layout, extra)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, num, v.Num, ch.Ordinal, keyHash(v.Part, ch.Key), chunkSum(ch),
 		ch.Key, ch.Text, ch.Heading, ch.Layout, ch.Extra)

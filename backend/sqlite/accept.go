@@ -21,11 +21,9 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 	return out, nil
 }
 
-func (x rows) MakePart(p backend.Partition) (int64, error)          { return x.t.makePart(p) }
-func (x rows) LoadItems(int, func(int) *backend.Source) error       { return nil }
-func (x rows) Incoming(part int64, id string) (*head, error)        { return x.Item(part, id) }
-func (x rows) AddChunk(v *head, num int64, ch *backend.Chunk) error { return x.t.addChunk(v, num, ch) }
-
+func (x rows) MakePart(p backend.Partition) (int64, error)    { return x.t.makePart(p) }
+func (x rows) LoadItems(int, func(int) *backend.Source) error { return nil }
+func (x rows) Incoming(part int64, id string) (*head, error)  { return x.Item(part, id) }
 func (x rows) AddSource(v *head, in *backend.Source) error {
 	tags := storerules.PackTags(in.Tags)
 	var sum uint32

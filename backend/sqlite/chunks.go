@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/contextmem/contextmem/backend"
@@ -114,20 +115,80 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	})
 }
 
-func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk) error {
-	hash := hashOf(v.Part, ch.Key)
-	taken := false
-	err := t.c.each(bg, `SELECT s.part, c.key FROM chunks c INDEXED BY chunks_key JOIN sources s ON s.num = c.source
-		WHERE c.hash = ?`, func(r *row) error {
-		taken = taken || r.int(0) == v.Part && r.str(1) == ch.Key
+// Keys of chunks are looked up keysAtOnce at a time, and one by one where there are less than fewKeys.
+const keysAtOnce, fewKeys = 64, 4
+
+// findHash finds chunks by the hashes of their keys. The row of the version whose chunks are being added may be missing yet.
+const findHash = `SELECT c.source, s.part, c.key, c.hash FROM chunks c INDEXED BY chunks_key LEFT JOIN sources s ON s.num = c.source WHERE c.hash `
+
+var (
+	findKey  = findHash + `= ?`
+	findKeys = findHash + `IN (?` +
+		strings.Repeat(", ?", keysAtOnce-1) + `)`
+)
+
+func (x rows) AddChunks(v *head, chunks []backend.Chunk) error {
+	var hashes [keysAtOnce]int64
+	for from := 0; from < len(chunks); from += keysAtOnce {
+		some := chunks[from:min(from+keysAtOnce, len(chunks))]
+		for i := range some {
+			hashes[i] = hashOf(v.Part, some[i].Key)
+		}
+		if err := x.t.checkKeys(v, from, some, hashes[:len(some)]); err != nil {
+			return err
+		}
+		for i := range some {
+			if err := x.t.addChunk(v, v.First+int64(from+i), &some[i], hashes[i]); err != nil {
+				return fmt.Errorf("chunk %d: %w", from+i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkKeys returns an error unless the keys of chunks, the first of which is number from of its version, are free.
+func (t *tx) checkKeys(v *head, from int, chunks []backend.Chunk, hashes []int64) error {
+	taken := -1
+	for i, h := range hashes {
+		for k := range i {
+			if hashes[k] == h && chunks[k].Key == chunks[i].Key {
+				taken = i
+			}
+		}
+	}
+	note := func(r *row) error {
+		if r.int(0) != v.Num && r.int(1) != v.Part {
+			return nil
+		}
+		for i := range chunks {
+			if hashes[i] == r.int(3) && chunks[i].Key == r.str(2) {
+				taken = i
+			}
+		}
 		return nil
-	}, hash)
-	if err != nil {
-		return err
 	}
-	if taken {
-		return fmt.Errorf("its key is taken: %w", backend.ErrExists)
+	if len(chunks) < fewKeys {
+		for _, h := range hashes {
+			if err := t.c.each(bg, findKey, note, h); err != nil {
+				return err
+			}
+		}
+	} else {
+		args := make([]any, keysAtOnce)
+		for i := range args {
+			args[i] = hashes[min(i, len(hashes)-1)]
+		}
+		if err := t.c.each(bg, findKeys, note, args...); err != nil {
+			return err
+		}
 	}
+	if taken >= 0 {
+		return fmt.Errorf("chunk %d: its key is taken: %w", from+taken, backend.ErrExists)
+	}
+	return nil
+}
+
+func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk, hash int64) error {
 	var vector, sum any
 	if ch.Vector != nil && v.Lane != 0 {
 		if err := (rows{t}).AddVector(num, v.Lane, ch.Vector); err != nil {

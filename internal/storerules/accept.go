@@ -169,13 +169,9 @@ func (t *Tx) place(in *backend.Placed) (put backend.Change, err error) {
 func (t *Tx) addChunks(v *Head, chunks []backend.Chunk) (dense bool, err error) {
 	dense = true
 	for i := range chunks {
-		ch := &chunks[i]
-		dense = dense && ch.Ordinal == i
-		if err := t.Rows.AddChunk(v, v.First+int64(i), ch); err != nil {
-			return false, fmt.Errorf("chunk %d: %w", i, err)
-		}
+		dense = dense && chunks[i].Ordinal == i
 	}
-	return dense, nil
+	return dense, t.Rows.AddChunks(v, chunks)
 }
 
 // Index stores the chunks of a version in place of what it has, and of the version that it replaces.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -59,14 +58,18 @@ const halfMark = 16
 // PackVector returns a vector as it is stored: as [PackFloats] does, or, where that is the same, as for the vectors of embedders
 // (see package pipeline), 16 bits each and halfMark.
 func PackVector(v []float32) []byte {
-	if len(v) == 0 || slices.ContainsFunc(v, func(f float32) bool { return !half.Exact(f) }) {
+	if len(v) == 0 {
 		return PackFloats(v)
 	}
-	b := make([]byte, 0, 2*len(v)+1)
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint16(b, half.Of(f))
+	b := make([]byte, 2*len(v)+1)
+	for i, f := range v {
+		if !half.Exact(f) {
+			return PackFloats(v)
+		}
+		binary.LittleEndian.PutUint16(b[2*i:], half.Of(f))
 	}
-	return append(b, halfMark)
+	b[2*len(v)] = halfMark
+	return b
 }
 
 // PackFloats returns a vector as little-endian float32.

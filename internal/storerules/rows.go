@@ -68,8 +68,9 @@ type versionRows interface {
 	AddTags(part, num int64, id string, tags []uint64) error
 	RemoveTags(v *Head) error
 	SetMetadata(v *Head, m *Metadata) error
-	// AddChunk stores a chunk with its vector. A key that is taken is [backend.ErrExists], at the latest when the call ends.
-	AddChunk(v *Head, num int64, ch *backend.Chunk) error
+	// AddChunks stores the chunks of a version by its numbers, with their vectors. A key that is taken is [backend.ErrExists], at the latest
+	// when the call ends.
+	AddChunks(v *Head, chunks []backend.Chunk) error
 	// RemoveChunks removes the chunks of a version and their vectors.
 	RemoveChunks(v *Head) error
 	RemoveBlobs(num int64) error
