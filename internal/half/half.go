@@ -26,13 +26,26 @@ func Rounded(dst, v []float32) []float32 {
 	}
 	dst = slices.Grow(dst[:0], len(v))[:len(v)]
 	for i, f := range v {
-		dst[i] = Float(Of(f))
+		if b := math.Float32bits(f); isNormal(b) { // most are; it is not so near to infinity that it gets there
+			dst[i] = math.Float32frombits((b + 0xFFF + b>>13&1) &^ 0x1FFF)
+		} else {
+			dst[i] = Float(Of(f))
+		}
 	}
 	return dst
 }
 
+// isNormal reports whether the magnitude of a number, given by its bits, is from 2^-14 on and below 65536: 16 bits have eleven significant ones there.
+func isNormal(b uint32) bool { return b&0x7FFFFFFF-0x38800000 < 0x47800000-0x38800000 }
+
 // Exact reports whether 16 bits hold a number as it is.
-func Exact(f float32) bool { return math.Float32bits(Float(Of(f))) == math.Float32bits(f) }
+func Exact(f float32) bool {
+	b := math.Float32bits(f)
+	if isNormal(b) {
+		return b&0x1FFF == 0
+	}
+	return math.Float32bits(Float(Of(f))) == b
+}
 
 // Of returns the 16 bits that are nearest to a number; infinity where it is too large.
 func Of(f float32) uint16 {

@@ -68,3 +68,27 @@ func TestRounded(t *testing.T) {
 		assert.Equal(t, v, out, name)
 	}
 }
+
+// The short ways for most numbers give what the conversion there and back gives.
+func TestShortWays(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 1 << 16 {
+		f := math.Float32frombits(r.Uint32())
+		if r.IntN(2) == 0 { // around the ends of the range, and with few bits
+			f = math.Float32frombits(0x38800000 - 0x10000 + r.Uint32N(0x20000) | r.Uint32()&0x80000000)
+		} else if r.IntN(2) == 0 {
+			f = math.Float32frombits(math.Float32bits(f) &^ 0x1FFF)
+		}
+		there := Float(Of(f))
+		exact := math.Float32bits(there) == math.Float32bits(f)
+		if Exact(f) != exact {
+			t.Fatalf("%x: exact is %v", math.Float32bits(f), !exact)
+		}
+		if !(math.Abs(float64(f)) <= most) {
+			continue // not a number, or too large
+		}
+		if got := Rounded(nil, []float32{f, 1})[0]; math.Float32bits(got) != math.Float32bits(there) {
+			t.Fatalf("%x rounds to %v, want %v", math.Float32bits(f), got, there)
+		}
+	}
+}

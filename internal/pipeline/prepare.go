@@ -197,33 +197,34 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 	if memory && !p.time.IsZero() {
 		dates = DateWords(p.time)
 	}
+	var keywords []string
+	if dates != "" {
+		keywords = append(keywords, dates)
+	}
+	if own != "" && p.title == "" { // it is searched as the title else
+		keywords = append(keywords, own)
+	}
+	if file != "" {
+		keywords = append(keywords, file)
+	}
+	keywords = append(keywords, p.doc.Sparse...)
+	extra := encodeExtra(&backend.RowExtra{Keywords: keywords}) // of all chunks but those of memories
 	p.chunks, p.spans = make([]backend.Chunk, 0, len(cs)), make([]extract.Span, 0, len(cs))
 	for _, ch := range cs {
 		lay := Layout{Offsets: Offsets{Document: ch.Start}, Page: ch.Page}
 		if ch.Page > 0 {
 			lay.Offsets.Page = &ch.PageStart
 		}
-		var extra backend.RowExtra
 		if memory {
-			extra = factsOf(ch.Text, speaker, p.time)
-		}
-		if dates != "" {
-			extra.Keywords = append(extra.Keywords, dates)
+			facts := factsOf(ch.Text, speaker, p.time)
+			facts.Keywords = keywords
+			extra = encodeExtra(&facts)
 		}
 		heading := ch.Heading
-		if own != "" {
-			if p.title == "" { // it is searched as the title else
-				extra.Keywords = append(extra.Keywords, own)
-			}
-			if !strings.HasPrefix(heading, own) {
-				heading = strings.TrimSuffix(own+" > "+heading, " > ")
-			}
+		if own != "" && !strings.HasPrefix(heading, own) {
+			heading = strings.TrimSuffix(own+" > "+heading, " > ")
 		}
-		if file != "" {
-			extra.Keywords = append(extra.Keywords, file)
-		}
-		extra.Keywords = append(extra.Keywords, p.doc.Sparse...)
-		p.add(prefix, ch.Text, heading, lay, extra)
+		p.add(prefix, ch.Text, heading, &lay, extra)
 		p.spans = append(p.spans, extract.Span{Start: ch.Start, End: ch.End})
 	}
 	if j.Infer && memory {
@@ -244,14 +245,19 @@ func (c *Config) split(doc *item.Doc, text string, markdown bool, pages []chunk.
 	return chunk.Conversation(text, turns, markdown, c.Chunking)
 }
 
-func (p *prepared) add(prefix, text, heading string, lay Layout, extra backend.RowExtra) {
+// add adds a chunk; several may share extra, which nobody changes.
+func (p *prepared) add(prefix, text, heading string, lay *Layout, extra []byte) {
 	n := len(p.chunks)
-	l, _ := json.Marshal(lay)
-	var e []byte
-	if extra.Speaker != "" || extra.Question || extra.HasTime || extra.Asks || extra.First || extra.Second || len(extra.Keywords) > 0 {
-		e, _ = json.Marshal(extra)
+	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: lay.encode(), Extra: extra})
+}
+
+// encodeExtra returns what a chunk stores beside its text; nil: nothing.
+func encodeExtra(x *backend.RowExtra) []byte {
+	if x.Speaker == "" && !x.Question && !x.HasTime && !x.Asks && !x.First && !x.Second && len(x.Keywords) == 0 {
+		return nil
 	}
-	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: l, Extra: e})
+	b, _ := json.Marshal(x)
+	return b
 }
 
 // infer adds the statements that the extractor infers as chunks of their own, so
@@ -280,7 +286,7 @@ func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates strin
 		if dates != "" {
 			extra.Keywords = []string{dates}
 		}
-		p.add(prefix, ch.Text, "", Layout{Offsets: Offsets{Document: ch.Start}, Inferred: true}, extra)
+		p.add(prefix, ch.Text, "", &Layout{Offsets: Offsets{Document: ch.Start}, Inferred: true}, encodeExtra(&extra))
 	}
 }
 
