@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -118,6 +119,9 @@ func TestEraseRewrites(t *testing.T) {
 				return err
 			}
 			b, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) { // the server replaces files of its own, such as pg_internal.init
+				return nil
+			}
 			if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
 				files = append(files, filepath.Base(path))
 			}
