@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"math"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/internal/simd"
@@ -33,25 +35,58 @@ var folded = func() (t [256]byte) {
 // EmbedDocuments returns one vector per text, in order: [len(texts)][Dim]float32,
 // divided by (norm + shrink), so every norm is below 1 and small for texts with
 // little content. A text without any token gets a zero vector. All vectors of a
-// call share one allocation. The only error is that of ctx.
+// call share one allocation. Many texts are embedded on all processors. The only error is that of ctx.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	all := make([]float32, len(texts)*e.dim)
 	vecs := make([][]float32, len(texts))
-	for i, text := range texts {
-		if i%8 == 7 {
-			runtime.Gosched() // lets those go on who wait for less
-		}
-		if i%64 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+	if workers := min(runtime.GOMAXPROCS(0), len(texts)/alone); workers > 1 {
+		e.embedTogether(ctx, texts, vecs, all, workers)
+	} else {
+		for from := 0; from < len(texts) && ctx.Err() == nil; from += textsAtOnce {
+			if from > 0 {
+				runtime.Gosched() // lets those go on who wait for less
 			}
+			e.embedSome(texts, vecs, all, from)
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return vecs, nil
+}
+
+// A processor embeds textsAtOnce texts before it lets others go on; fewer than 2*alone are embedded by one.
+const textsAtOnce, alone = 8, 64
+
+// embedTogether embeds all texts in so many goroutines; not all if ctx ends.
+func (e *Embedder) embedTogether(ctx context.Context, texts []string, vecs [][]float32, all []float32, workers int) {
+	var next atomic.Int64
+	work := func() {
+		for ctx.Err() == nil {
+			from := int(next.Add(textsAtOnce)) - textsAtOnce
+			if from >= len(texts) {
+				return
+			}
+			e.embedSome(texts, vecs, all, from)
+			runtime.Gosched()
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+}
+
+// embedSome embeds textsAtOnce texts from a place on.
+func (e *Embedder) embedSome(texts []string, vecs [][]float32, all []float32, from int) {
+	for i := from; i < min(from+textsAtOnce, len(texts)); i++ {
 		v := all[i*e.dim : (i+1)*e.dim : (i+1)*e.dim]
-		e.sum(v, text)
+		e.sum(v, texts[i])
 		divide(v, norm(v)+float64(e.shrink))
 		vecs[i] = v
 	}
-	return vecs, nil
 }
 
 // EmbedQuery returns the vector of a query, [Dim]float32 of unit length, or all

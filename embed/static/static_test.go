@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -129,6 +130,30 @@ func TestVectorsDoNotOverlap(t *testing.T) {
 	before := append([]float32(nil), docs[1]...)
 	_ = append(docs[0], 42)
 	assert.Equal(t, before, docs[1])
+}
+
+// Many texts, which all processors embed, get the vectors that each gets alone.
+func TestManyTogether(t *testing.T) {
+	t.Parallel()
+	e := New()
+	for _, n := range []int{2*alone - 1, 2 * alone, 8*alone + 3} {
+		texts := make([]string, n)
+		for i := range texts {
+			texts[i] = strings.Repeat(fmt.Sprintf("Ticket %d of the bakery at harbour %d. ", i, i%7), i%5)
+		}
+		all, err := e.EmbedDocuments(t.Context(), texts)
+		require.NoError(t, err)
+		require.Len(t, all, n)
+		for i := range texts {
+			one, err := e.EmbedDocuments(t.Context(), texts[i:i+1])
+			require.NoError(t, err)
+			require.Equal(t, one[0], all[i], "text %d of %d", i, n)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = e.EmbedDocuments(ctx, texts)
+		require.ErrorIs(t, err, context.Canceled)
+	}
 }
 
 func TestCancelled(t *testing.T) {

@@ -76,13 +76,22 @@ const addTogether = 128
 // order and in several goroutines at once. Readers are waited for once for addTogether of them. After an error the documents before
 // the failing one are there; added is their number.
 func (m *Mem) AddAll(first uint32, n int, doc func(i int) Doc) (added int, err error) {
-	read := make([]analyzed, min(n, addTogether))
-	for from := 0; from < n; from += addTogether {
-		some := read[:min(n-from, addTogether)]
-		readAll(some, func(i int) Doc { return doc(from + i) })
-		if added, err = m.addRead(first+uint32(from), some); err != nil {
+	// While documents are added, the next ones are analyzed.
+	read, next := make([]analyzed, min(n, addTogether)), make([]analyzed, min(max(n-addTogether, 0), addTogether))
+	readAll(read, doc)
+	for from := 0; from < n; {
+		to := from + len(read)
+		next = next[:min(n-to, len(next))]
+		var reading sync.WaitGroup
+		if len(next) > 0 {
+			reading.Go(func() { readAll(next, func(i int) Doc { return doc(to + i) }) })
+		}
+		added, err = m.addRead(first+uint32(from), read)
+		reading.Wait()
+		if err != nil {
 			return from + added, err
 		}
+		from, read, next = to, next, read[:cap(read)]
 	}
 	return n, nil
 }

@@ -205,25 +205,29 @@ func (w *segmentWriter) writeDocs() error {
 	return errors.Join(w.whole(secRows, rows), w.whole(secLengths, lengths), w.whole(secLongLengths, long))
 }
 
-// maxForward is how many bytes of the terms of documents are kept until the offsets are written.
-const maxForward = 8 << 20
+// maxForward is how many bytes of the terms of documents are kept until the offsets are written, in blocks of forwardBlock.
+const maxForward, forwardBlock = 8 << 20, 64 << 10
 
 // writeForward writes the terms of each document. The offsets come first in the
 // file, so more terms than maxForward holds are read twice.
 func (w *segmentWriter) writeForward() error {
 	offsets := binary.LittleEndian.AppendUint32(nil, 0)
 	size := 0
-	var kept []byte
+	var kept [][]byte // blocks, so that none is copied as they grow
 	err := w.eachForward(func(entry []byte) error {
 		if size += len(entry); tooLong(size) {
 			return ErrTooLarge
 		}
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(size))
-		if size <= maxForward {
-			kept = append(kept, entry...)
-		} else {
+		if size > maxForward {
 			kept = nil
+			return nil
 		}
+		if n := len(kept); n == 0 || cap(kept[n-1])-len(kept[n-1]) < len(entry) {
+			kept = append(kept, make([]byte, 0, max(forwardBlock, len(entry))))
+		}
+		last := &kept[len(kept)-1]
+		*last = append(*last, entry...)
 		return nil
 	})
 	if err != nil {
@@ -233,8 +237,13 @@ func (w *segmentWriter) writeForward() error {
 		return err
 	}
 	sec := w.begin(secForward)
-	if size == len(kept) {
-		return w.write(sec, kept)
+	if size <= maxForward {
+		for _, block := range kept {
+			if err := w.write(sec, block); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return w.eachForward(func(entry []byte) error { return w.write(sec, entry) })
 }
