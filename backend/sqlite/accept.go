@@ -32,8 +32,8 @@ func (x rows) AddSource(v *head, in *backend.Source) error {
 		title, kind, filename, media, session, tags, metadata, additional, doc, crc)
 		VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.Num, v.Part, hashOf(0, in.ID), in.ID, v.Older, v.Created, storerules.Stamp(in.UpdatedAt), storerules.Stamp(in.Time), storerules.Stamp(in.ExpiresAt),
-		in.SizeBytes, in.Infer, in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags,
-		in.Metadata, in.Additional, in.Doc, sum)
+		in.SizeBytes, in.Infer, in.Title, in.Kind, in.Filename, shortWord(in.MediaType), in.Session, tags,
+		in.Metadata, in.Additional, shortJSON(in.Doc), sum)
 }
 
 func (x rows) AddTags(part, num int64, id string, tags []uint64) error {

@@ -9,7 +9,7 @@ const factWidth = 11 // columns of factCols
 func readFact(r *row) storerules.Fact {
 	return storerules.Fact{
 		Num: r.int(0), Source: r.int(1), From: r.int(2), To: r.int(3), Ord: r.int(4), Flags: r.int(5), Predicate: r.str(6), Object: r.str(7),
-		SupersededBy: r.int(8), KnownFrom: r.vals[9], KnownTo: r.vals[10],
+		SupersededBy: r.int(8), KnownFrom: r.learnt(9, 4), KnownTo: r.vals[10],
 	}
 }
 

@@ -111,7 +111,7 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 		}
 		tags := storerules.PackTags(append(slices.Clone(v.Tags), in.Tags...))
 		return x.t.c.do("UPDATE sources SET title = CASE ?1 WHEN '' THEN title ELSE ?1 END, time = coalesce(?2, time), doc = coalesce(?3, doc), tags = ?4 WHERE num = ?5",
-			in.Title, storerules.Stamp(in.Time), in.Doc, tags, v.Num)
+			in.Title, storerules.Stamp(in.Time), shortJSON(in.Doc), tags, v.Num)
 	})
 }
 
@@ -119,7 +119,7 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 const keysAtOnce, fewKeys = 64, 4
 
 // findHash finds chunks by the hashes of their keys. The row of the version whose chunks are being added may be missing yet.
-const findHash = `SELECT c.source, s.part, c.key, c.hash FROM chunks c INDEXED BY chunks_key LEFT JOIN sources s ON s.num = c.source WHERE c.hash `
+const findHash = `SELECT c.source, s.part, c.key, c.hash, c.ordinal FROM chunks c INDEXED BY chunks_key LEFT JOIN sources s ON s.num = c.source WHERE c.hash `
 
 var (
 	findKey  = findHash + `= ?`
@@ -161,7 +161,7 @@ func (t *tx) checkKeys(v *head, from int, chunks []backend.Chunk, hashes []int64
 			return nil
 		}
 		for i := range chunks {
-			if hashes[i] == r.int(3) && chunks[i].Key == r.str(2) {
+			if hashes[i] == r.int(3) && chunks[i].Key == r.key(2, 4) {
 				taken = i
 			}
 		}
@@ -214,7 +214,7 @@ func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk, hash int64) error {
 func (t *tx) addRow(v *head, num int64, ch *backend.Chunk, hash int64, sum, vector any) error {
 	return t.c.do(`INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading, layout, extra, vector_crc, vector)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, v.Num, ch.Ordinal, hash, chunkSum(ch),
-		ch.Key, ch.Text, ch.Heading, ch.Layout, ch.Extra, sum, vector)
+		shortKey(ch.Key, ch.Ordinal), ch.Text, ch.Heading, shortJSON(ch.Layout), shortJSON(ch.Extra), sum, vector)
 }
 
 // chunkSum is the checksum over what a chunk holds, in this order.
@@ -233,8 +233,8 @@ const chunkWidth = 9 // columns of chunkCols
 // readChunk reads a chunk from column i on, and its checksum.
 func readChunk(r *row, i int, ch *backend.Chunk) {
 	*ch = backend.Chunk{
-		Num: r.int(i), Source: r.int(i + 1), Ordinal: int(r.int(i + 2)), Key: r.str(i + 3), Text: r.str(i + 4),
-		Heading: r.str(i + 5), Layout: r.blob(i + 6), Extra: r.blob(i + 7),
+		Num: r.int(i), Source: r.int(i + 1), Ordinal: int(r.int(i + 2)), Key: r.key(i+3, i+2), Text: r.str(i + 4),
+		Heading: r.str(i + 5), Layout: r.json(i + 6), Extra: r.json(i + 7),
 	}
 	if sum := int64(chunkSum(ch)); r.err == nil && sum != r.int(i+8) {
 		r.err = fmt.Errorf("chunk %d: checksum %08x, stored %08x: %w", ch.Num, sum, r.vals[i+8], backend.ErrCorrupt)

@@ -31,11 +31,11 @@ func (x rows) Relieved()                                                   {}
 
 func (x rows) AddEntity(num int64, u *storerules.Use) error {
 	return x.t.c.do(`INSERT INTO entities (num, part, key, name, type, named, root, mentions, uses, crc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.Part, u.Key, u.Name, u.Type, u.Named, u.Root, u.Mentions, u.Uses, entitySum(u.Key, u.Name, u.Type))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.Part, u.Key, u.Name, shortWord(u.Type), u.Named, u.Root, u.Mentions, u.Uses, entitySum(u.Key, u.Name, u.Type))
 }
 
 func (x rows) NameEntity(num int64, u *storerules.Use) error {
-	return x.t.c.do("UPDATE entities SET name = ?, type = ?, named = 1, crc = ? WHERE num = ?", u.Name, u.Type, entitySum(u.Key, u.Name, u.Type), num)
+	return x.t.c.do("UPDATE entities SET name = ?, type = ?, named = 1, crc = ? WHERE num = ?", u.Name, shortWord(u.Type), entitySum(u.Key, u.Name, u.Type), num)
 }
 
 func (x rows) CountEntity(num, mentions, uses int64) error {
@@ -53,7 +53,7 @@ func (x rows) RemoveEntity(num int64) error {
 
 func (x rows) AddMentions(source int64, said []storerules.Said, packed []byte) error {
 	for _, s := range said {
-		if err := x.t.c.do("INSERT INTO entity_sources (entity, source, type, count) VALUES (?, ?, ?, ?)", s.Entity, source, s.Type, s.Count); err != nil {
+		if err := x.t.c.do("INSERT INTO entity_sources (entity, source, type, count) VALUES (?, ?, ?, ?)", s.Entity, source, shortWord(s.Type), s.Count); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (rs *roots) of(num int64) (root int64, err error) {
 const entityCols = "num, key, name, type, mentions, crc"
 
 func readEntity(r *row) *backend.Entity {
-	e := &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.str(3), Mentions: int(r.int(4))}
+	e := &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.word(3), Mentions: int(r.int(4))}
 	r.sealed(5, entitySum(e.Key, e.Name, e.Type), "entity", e.Num)
 	return e
 }

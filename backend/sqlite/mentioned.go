@@ -16,7 +16,7 @@ func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []ba
 		}
 		return forEach(ctx, q.Keys, func(i int, key string) error {
 			add := func(r *row) error {
-				out = append(out, backend.Mentioned{At: i, Key: r.str(0), Source: r.int(1), Type: r.str(2), Count: int(r.int(3))})
+				out = append(out, backend.Mentioned{At: i, Key: r.str(0), Source: r.int(1), Type: r.word(2), Count: int(r.int(3))})
 				return nil
 			}
 			if q.Sources != nil {

@@ -47,5 +47,5 @@ func (x rows) AddPlaced(v *head, in *backend.Source, dense bool) error {
 		VALUES (?, ?, ?, ?, 4, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.Num, v.Part, hashOf(0, in.ID), in.ID, dense, v.First, v.Chunks, v.SeqChunks,
 		v.Created, storerules.Stamp(in.UpdatedAt), storerules.Stamp(in.Time), storerules.Stamp(in.ExpiresAt), in.SizeBytes, in.Infer,
-		in.Title, in.Kind, in.Filename, in.MediaType, in.Session, tags, in.Metadata, in.Additional, in.Doc, int64(v.Lane), v.Lanes, sum)
+		in.Title, in.Kind, in.Filename, shortWord(in.MediaType), in.Session, tags, in.Metadata, in.Additional, shortJSON(in.Doc), int64(v.Lane), v.Lanes, sum)
 }

@@ -191,9 +191,9 @@ func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []st
 			return err
 		}
 		return forEach(ctx, keys, func(i int, key string) error {
-			return c.each(bg, `SELECT c.num, c.key FROM chunks c INDEXED BY chunks_key JOIN sources s ON s.num = c.source
+			return c.each(bg, `SELECT c.num, c.key, c.ordinal FROM chunks c INDEXED BY chunks_key JOIN sources s ON s.num = c.source
 				WHERE c.hash = ? AND s.part = ? AND s.indexed = 1`, func(r *row) error {
-				if r.str(1) == key {
+				if r.key(1, 2) == key {
 					nums[i] = r.int(0)
 				}
 				return nil

@@ -15,12 +15,32 @@ func (x rows) AddRelation(v *head, in *backend.Relation, f *storerules.Fact) err
 	f.Predicate = in.Predicate
 	var sum uint32
 	sum, x.t.buf = relationSum(x.t.buf, in, v.Num, v.First+in.Chunk)
+	text := ""
+	if in.Context != "" {
+		var err error
+		if text, err = x.t.textOf(v.First + in.Chunk); err != nil {
+			return err
+		}
+	}
 	return x.t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
 		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from, crc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.Num, v.Part, v.Num, v.First+in.Chunk, f.From, f.To, f.Ord, f.Flags, storerules.Stamp(in.ValidFrom), storerules.Stamp(in.ValidTo),
-		f.KnownTo, confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, in.Context, in.Temporal,
-		in.Origin, in.Kind, in.Object, in.Precision, f.KnownFrom, sum)
+		f.KnownTo, confidence(in.Confidence), in.Predicate, in.FromKey, in.ToKey, in.Raw, shortContext(in.Context, text), in.Temporal,
+		in.Origin, in.Kind, in.Object, in.Precision, shortLearnt(f.KnownFrom, f.Ord), sum)
+}
+
+// textOf returns the text of a chunk of the version whose relations are being stored.
+func (t *tx) textOf(chunk int64) (text string, err error) {
+	if t.chunkNum == chunk {
+		return t.chunkText, nil
+	}
+	_, err = t.c.one(bg, "SELECT text FROM chunks WHERE num = ?", func(r *row) error {
+		text = r.str(0)
+		return nil
+	}, chunk)
+	t.chunkNum, t.chunkText = chunk, text
+	return text, err
 }
 
 func (x rows) FactsOf(source int64) (fs []storerules.Fact, keys [][2]string, err error) {
@@ -47,18 +67,26 @@ func confidence(c float32) float64 {
 
 const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.flags, r.superseded_by, r.valid_from,
 	r.valid_to, r.known_to, r.confidence, r.predicate, r.from_key, r.to_key, r.raw, r.context, r.temporal, r.origin,
-	r.kind, r.object, r.precision, r.part, r.known_from, r.crc`
+	r.kind, r.object, r.precision, r.part, r.known_from, r.crc, ` + contextText
 
-// relationCrc is the place of the checksum in relationCols.
-const relationCrc = 24
+// Places of the checksum and of the text of the chunk in relationCols.
+const (
+	relationCrc  = 24
+	relationText = 25
+)
 
 func readRelation(r *row) backend.Relation {
 	rel := backend.Relation{
 		Num: r.int(0), Source: r.int(1), Chunk: r.int(2), From: r.int(3), To: r.int(4),
 		SupersededBy: r.int(7), ValidFrom: r.time(8), ValidTo: r.time(9), KnownTo: r.time(10),
 		Confidence: float32(r.float(11)), Predicate: r.str(12), FromKey: r.str(13), ToKey: r.str(14), Raw: r.str(15),
-		Context: r.str(16), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
-		Functional: r.int(6)&storerules.Functional != 0, Retracts: r.int(6)&storerules.Retracts != 0, KnownFrom: r.time(23),
+		Context: r.context(16, relationText), Temporal: r.str(17), Origin: r.str(18), Kind: r.str(19), Object: r.str(20), Precision: r.str(21),
+		Functional: r.int(6)&storerules.Functional != 0, Retracts: r.int(6)&storerules.Retracts != 0,
+	}
+	if at, ok := r.learnt(23, 5).(int64); ok {
+		rel.KnownFrom = time.UnixMicro(at).UTC()
+	} else if !r.null(23) {
+		r.wrong(23)
 	}
 	if ord := r.int(5); ord != storerules.Never && !rel.KnownFrom.Equal(time.UnixMicro(ord)) {
 		rel.Asserted = time.UnixMicro(ord).UTC()
@@ -207,7 +235,7 @@ func earliest(ctx context.Context, c *conn, r *backend.Relation, known time.Time
 	earlier, err := c.one(ctx, `SELECT 1 FROM (SELECT e.num FROM entities own JOIN entities e INDEXED BY entities_root ON e.root = own.root AND e.root <> e.num WHERE own.num = ?1
 			UNION ALL SELECT root FROM entities WHERE num = ?1) m
 		JOIN relations x INDEXED BY relations_functional ON x.flags = 1 AND x.from_id = m.num AND x.predicate = ?2
-		WHERE (x.ord, x.source, x.num) < (?3, ?4, ?5) AND (?6 IS NULL OR coalesce(x.known_from, ?6) <= ?6) LIMIT 1`,
+		WHERE (x.ord, x.source, x.num) < (?3, ?4, ?5) AND (?6 IS NULL OR coalesce(CASE x.known_from WHEN '' THEN x.ord ELSE x.known_from END, ?6) <= ?6) LIMIT 1`,
 		func(*row) error { return nil }, r.From, r.Predicate, storerules.Micros(storerules.About(r)), r.Source, r.Num, storerules.Stamp(known))
 	return !earlier, err
 }

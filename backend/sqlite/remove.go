@@ -59,6 +59,6 @@ func (x rows) SetMetadata(v *head, m *storerules.Metadata) error {
 	}
 	return x.t.reseal(v.Num, func() error {
 		return x.t.c.do("UPDATE sources SET rev = rev + 1, metadata = ?, additional = ?, doc = coalesce(?, doc), tags = ?, updated = ?, seq_tags = ? WHERE num = ?",
-			m.Metadata, m.Additional, m.Doc, storerules.PackTags(m.Tags), storerules.Stamp(m.Now), v.SeqTags, v.Num)
+			m.Metadata, m.Additional, shortJSON(m.Doc), storerules.PackTags(m.Tags), storerules.Stamp(m.Now), v.SeqTags, v.Num)
 	})
 }

@@ -59,11 +59,11 @@ func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []
 			return err
 		}
 		return c.each(ctx, "SELECT "+entityCols+` FROM entities INDEXED BY entities_key
-			WHERE part = ?1 AND key > ?2 AND key >= ?3 AND substr(key, 1, length(?3)) = ?3 AND (?7 OR root = num) AND (?4 = '' OR type = ?4)
+			WHERE part = ?1 AND key > ?2 AND key >= ?3 AND substr(key, 1, length(?3)) = ?3 AND (?7 OR root = num) AND (?4 = '' OR type IN (?4, ?8))
 			AND (?5 = '' OR key < ?5) ORDER BY key LIMIT ?6`, func(r *row) error {
 			out = append(out, readEntity(r))
 			return nil
-		}, part, q.After, q.Prefix, q.Type, aboveAll(q.Prefix), max(q.Limit, 0), q.Folded)
+		}, part, q.After, q.Prefix, q.Type, aboveAll(q.Prefix), max(q.Limit, 0), q.Folded, shortWord(q.Type))
 	})
 	if err != nil {
 		return nil, err

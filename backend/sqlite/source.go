@@ -28,10 +28,10 @@ func readSource(r *row, i int) *backend.Source {
 		ID:    r.str(i + 3),
 		State: backend.State(r.int(i + 4)), ErrorCode: r.str(i + 5), ErrorMessage: r.str(i + 6),
 		Attempts: int(r.int(i + 7)),
-		Title:    r.str(i + 8), Kind: r.str(i + 9), Filename: r.str(i + 10), MediaType: r.str(i + 11),
+		Title:    r.str(i + 8), Kind: r.str(i + 9), Filename: r.str(i + 10), MediaType: r.word(i + 11),
 		SizeBytes: r.int(i + 12), Infer: r.int(i+13) != 0,
 		CreatedAt: r.time(i + 14), UpdatedAt: r.time(i + 15), Time: r.time(i + 16), ExpiresAt: r.time(i + 17),
-		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.blob(i + 21),
+		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.json(i + 21),
 		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26), Replaced: r.int(i+27) == 0, Older: r.int(i + 28),
 	}
 	var err error

@@ -84,6 +84,9 @@ func (s *spot) apply(op *move.Op) error {
 // insert stores a row, with other columns that go with it by name and value.
 func (s *spot) insert(t *move.Table, r move.Row, more ...any) error {
 	cols, args := names(t, ""), stored(t, r)
+	if err := s.shorten(t, args); err != nil {
+		return err
+	}
 	for i := 0; i < len(more); i += 2 {
 		cols += ", " + more[i].(string)
 		args = append(args, more[i+1])

@@ -43,6 +43,10 @@ type tx struct {
 	dirty    bool   // an earlier call of this transaction put new rows into the caches
 
 	buf []byte // for checksums
+
+	// The chunk that the call under way read last for a relation.
+	chunkNum  int64
+	chunkText string
 }
 
 // lags is how far the counters are behind.
@@ -72,6 +76,7 @@ func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 func (t *tx) mark() {
 	t.saved, t.lag.saved = t.led, t.lag.now
 	t.value = ""
+	t.chunkNum, t.chunkText = 0, ""
 	t.Begin()
 }
 

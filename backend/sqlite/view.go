@@ -60,6 +60,10 @@ func names(t *move.Table, prefix string) string {
 func rowOf(t *move.Table, r *row, i int) move.Row {
 	out := make(move.Row, len(t.Cols))
 	for j, c := range t.Cols {
+		if v, ok := restored(t, r, i, j); ok {
+			out[j] = v
+			continue
+		}
 		switch k := i + j; {
 		case r.null(k):
 		case c.Kind == move.Float:
@@ -131,6 +135,9 @@ func (v *view) page(ctx context.Context, t *move.Table, after []any, out *[]move
 	}
 	list := strings.Join(keys, ", ")
 	sql := "SELECT " + names(t, "") + " FROM " + t.Name
+	if t == move.Relations {
+		sql = "SELECT " + names(t, "r.") + ", " + contextText + " FROM relations r"
+	}
 	var args []any
 	if after[0] != nil {
 		sql += " WHERE (" + list + ") > (?" + strings.Repeat(", ?", t.Keys-1) + ")"
