@@ -86,31 +86,8 @@ func (c *content) decodeTags(b []byte) error {
 	return d.end()
 }
 
-// encodeGraph writes the keys; then for each source its distance to the one before,
-// the number of its mentions, and of each the row, the entity, the key and the
-// weight (4 bytes).
-func (c *content) encodeGraph() []byte {
-	var e encoder
-	e.uint(uint64(len(c.keys)))
-	for _, k := range c.keys {
-		e.text(k)
-	}
-	e.uint(uint64(len(c.graph)))
-	last := int64(0)
-	for _, g := range c.graph {
-		e.int(g.source - last)
-		e.uint(uint64(len(g.refs)))
-		for _, r := range g.refs {
-			e.uint(uint64(r.row))
-			e.int(r.entity)
-			e.uint(uint64(r.key))
-			e.fixed32(math.Float32bits(r.weight))
-		}
-		last = g.source
-	}
-	return e.buf
-}
-
+// decodeGraph reads mentions as earlier releases wrote them: the keys; then for each source its distance to the one before,
+// the number of its mentions, and of each the row, the entity, the key and the weight (4 bytes).
 func (c *content) decodeGraph(b []byte) error {
 	const leastRef, refsAtOnce = 7, 4096
 	d := decoder{buf: b}

@@ -50,7 +50,7 @@ func (x *Indexers) Measure() backend.IndexMeasures {
 }
 
 // kinds are the indexes that sections belong to.
-var kinds = map[sectionKind]string{secRows: "columns", secTags: "columns", secGraph: "graph", secWords: "keyword", secVectors: "vector", secPlaces: "vector"}
+var kinds = map[sectionKind]string{secRows: "columns", secTags: "columns", secGraph: "graph", secLinks: "graph", secWords: "keyword", secVectors: "vector", secPlaces: "vector"}
 
 // sizes measures the files of the workspaces that are awake.
 func (c *cache) sizes() []backend.IndexSize {

@@ -35,7 +35,7 @@ func (p *partition) need(f facet) (built bool, err error) {
 		return true, err
 	}
 	f &^= facet(p.ready.Load()) // rows that rise are found by their column
-	if f&(facetRows|facetTags|facetGraph) != 0 {
+	if f&(facetRows|facetTags) != 0 {
 		f |= facetPlaces
 	}
 	if f&facetPlaces != 0 {
@@ -110,19 +110,40 @@ func (p *partition) buildGraph() error {
 		return nil
 	}
 	p.refsOf = make([][]ref, len(p.sources))
+	x := &p.mentions
 	for _, b := range p.blocks {
-		data, err := b.bytesOf(secGraph)
+		linked, err := b.bytesOf(secLinks)
 		if err != nil {
 			return err
 		}
-		if data == nil {
+		if linked != nil && len(x.keys) == 0 && len(x.entities) == 0 {
+			l, err := decodeLinks(linked)
+			if err == nil {
+				err = p.useLinks(l)
+			}
+			if err != nil {
+				return err
+			}
 			continue
 		}
-		c := new(content)
-		if err := c.decodeGraph(data); err != nil {
+		data, err := b.bytesOf(secGraph) // of earlier releases
+		if err != nil {
 			return err
 		}
-		x := &p.mentions
+		c := new(content)
+		switch {
+		case linked != nil:
+			err = c.decodeLinks(linked)
+		case data != nil:
+			err = c.decodeGraph(data)
+		}
+		if err != nil {
+			return err
+		}
+		if len(c.graph) == 0 {
+			continue
+		}
+		p.buildPlaces()
 		if len(x.keys) == 0 {
 			x.grow(len(c.keys))
 		}

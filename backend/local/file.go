@@ -40,10 +40,11 @@ type sectionKind uint8
 const (
 	secRows    sectionKind = 1 // see content.encodeRows
 	secTags    sectionKind = 2 // see content.encodeTags
-	secGraph   sectionKind = 3 // see content.encodeGraph
+	secGraph   sectionKind = 3 // see content.decodeGraph; of earlier releases
 	secWords   sectionKind = 4 // a segment of package lexical
 	secVectors sectionKind = 5 // a segment of package vector; its places come next
 	secPlaces  sectionKind = 6 // see encodePlaces
+	secLinks   sectionKind = 7 // see content.encodeLinks
 )
 
 type section struct {

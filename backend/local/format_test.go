@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -102,14 +103,55 @@ func sampleContent() *content {
 	}
 }
 
+// encodeGraph writes mentions as earlier releases did: the keys; then for each source its distance to the one before,
+// the number of its mentions, and of each the row, the entity, the key and the
+// weight (4 bytes).
+func (c *content) encodeGraph() []byte {
+	var e encoder
+	e.uint(uint64(len(c.keys)))
+	for _, k := range c.keys {
+		e.text(k)
+	}
+	e.uint(uint64(len(c.graph)))
+	last := int64(0)
+	for _, g := range c.graph {
+		e.int(g.source - last)
+		e.uint(uint64(len(g.refs)))
+		for _, r := range g.refs {
+			e.uint(uint64(r.row))
+			e.int(r.entity)
+			e.uint(uint64(r.key))
+			e.fixed32(math.Float32bits(r.weight))
+		}
+		last = g.source
+	}
+	return e.buf
+}
+
+// said are the mentions of a content with their keys as texts, by source, each in one order.
+func (c *content) said() map[int64][]string {
+	out := map[int64][]string{}
+	for _, g := range c.graph {
+		list := []string{}
+		for _, r := range g.refs {
+			list = append(list, fmt.Sprint(r.row, r.entity, c.keys[r.key], math.Float32bits(r.weight)))
+		}
+		slices.Sort(list)
+		out[g.source] = append(out[g.source], list...)
+	}
+	return out
+}
+
 // FuzzContent reads any bytes as the sections of a block, and builds a partition of
 // what can be read.
 func FuzzContent(f *testing.F) {
 	c := sampleContent()
-	f.Add(c.encodeRows(11, true), c.encodeTags(), c.encodeGraph(), encodePlaces([]uint32{3, 4, 9}))
-	f.Add([]byte{}, []byte{0}, []byte{0, 0}, []byte{0})
+	f.Add(c.encodeRows(11, true), c.encodeTags(), c.encodeGraph(), encodePlaces([]uint32{3, 4, 9}), false)
+	f.Add(c.encodeRows(11, true), c.encodeTags(), c.encodeLinks(), encodePlaces([]uint32{3, 4, 9}), true)
+	f.Add([]byte{}, []byte{0}, []byte{0, 0}, []byte{0}, false)
+	f.Add([]byte{}, []byte{0}, []byte{0, 0, 0, 0}, []byte{0}, true)
 	const limit = 1 << 10
-	f.Fuzz(func(t *testing.T, rows, tags, graph, places []byte) {
+	f.Fuzz(func(t *testing.T, rows, tags, graph, places []byte, linked bool) {
 		if got, err := decodePlaces(places, 3, limit); err == nil {
 			again, err := decodePlaces(encodePlaces(rowsAt(&got)), 3, limit)
 			require.NoError(t, err)
@@ -117,7 +159,11 @@ func FuzzContent(f *testing.F) {
 			require.True(t, slices.IsSorted(rowsAt(&got)))
 		}
 		c := new(content)
-		for _, err := range []error{c.decodeRows(rows, limit), c.decodeTags(tags), c.decodeGraph(graph)} {
+		decode, kind := c.decodeGraph, secGraph
+		if linked {
+			decode, kind = c.decodeLinks, secLinks
+		}
+		for _, err := range []error{c.decodeRows(rows, limit), c.decodeTags(tags), decode(graph)} {
 			if err != nil {
 				require.ErrorIs(t, err, errFormat)
 				return
@@ -128,15 +174,22 @@ func FuzzContent(f *testing.F) {
 		require.NoError(t, again.decodeTags(c.encodeTags()))
 		require.NoError(t, again.decodeGraph(c.encodeGraph()))
 		require.Equal(t, c.encodeGraph(), again.encodeGraph()) // weights may be no numbers
+		if slices.IsSorted(c.keys) && len(slices.Compact(slices.Clone(c.keys))) == len(c.keys) {
+			require.NoError(t, again.decodeLinks(c.encodeLinks()))
+			require.Equal(t, c.said(), again.said())
+		}
 		c.graph, again.graph = nil, nil
 		require.Equal(t, c, again)
-		require.NoError(t, again.decodeGraph(graph))
 		data := rows
 		f := &file{}
 		b := &block{file: f, nextRow: limit}
 		for i, s := range [][]byte{rows, tags, graph} {
 			f.data = append(f.data, make([]byte, -len(f.data)&(sectionAlign-1))...)
-			b.sections = append(b.sections, section{sectionKind(i + 1), uint64(len(f.data)), uint64(len(s)), checksum(s)})
+			k := sectionKind(i + 1)
+			if k == secGraph {
+				k = kind
+			}
+			b.sections = append(b.sections, section{k, uint64(len(f.data)), uint64(len(s)), checksum(s)})
 			f.data = append(f.data, s...)
 		}
 		f.refs.Store(1)
@@ -157,6 +210,8 @@ func TestContentRoundTrip(t *testing.T) {
 	require.NoError(t, got.decodeTags(c.encodeTags()))
 	require.NoError(t, got.decodeGraph(c.encodeGraph()))
 	require.Equal(t, c, got)
+	require.NoError(t, got.decodeLinks(c.encodeLinks()))
+	require.Equal(t, c.said(), got.said())
 	require.ErrorIs(t, got.decodeRows(c.encodeRows(11, true), 10), errFormat, "a row at the limit")
 	for _, want := range [][]uint32{{3, 4, 5}, {3, 5, 6}} {
 		p, err := decodePlaces(encodePlaces(want), 3, 7)

@@ -188,7 +188,7 @@ func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entitie
 func (x *index) Info(ctx context.Context, part backend.Partition) (info backend.GraphInfo, err error) {
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
 		m := &p.mentions
-		info = backend.GraphInfo{Chunks: p.liveN, Entities: m.place.used, Shared: m.shared, Links: m.links}
+		info = backend.GraphInfo{Chunks: p.liveN, Entities: m.count(), Shared: m.shared, Links: m.links}
 		return nil
 	})
 	return info, err

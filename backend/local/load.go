@@ -74,6 +74,7 @@ func (b *block) read() (*content, error) {
 		secRows:  func(data []byte) error { return c.decodeRows(data, b.nextRow) },
 		secTags:  c.decodeTags,
 		secGraph: c.decodeGraph,
+		secLinks: c.decodeLinks,
 	} {
 		data, err := b.bytesOf(kind)
 		if err == nil && data != nil {
@@ -92,14 +93,14 @@ func (b *block) open(check bool) (*segment, error) {
 	seg := &segment{block: b}
 	vectors := -1 // the section that waits for its places
 	for i, s := range b.sections {
-		if s.kind == secPlaces || check && s.kind != secTags && s.kind != secGraph {
+		if s.kind == secPlaces || check && s.kind != secTags && s.kind != secGraph && s.kind != secLinks {
 			if err := b.verify(s); err != nil {
 				return nil, err
 			}
 		}
 		var err error
 		switch s.kind {
-		case secRows, secTags, secGraph:
+		case secRows, secTags, secGraph, secLinks:
 		case secWords:
 			seg.words, err = lexical.OpenSegment(b.bytes(s))
 		case secVectors:

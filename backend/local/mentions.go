@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -20,6 +21,38 @@ type mentions struct {
 	keys  []key
 	keyOf lookup // in keys, by text
 	freeK []uint32
+
+	// Entities rise by number and keys by text, and both are found by that: place and keyOf are empty.
+	inOrder bool
+	ordered int // live entities then
+}
+
+// index makes entities and keys findable when their order is about to end. The caller holds mu.
+func (x *mentions) index() {
+	if !x.inOrder {
+		return
+	}
+	x.inOrder = false
+	x.place.grow(len(x.entities), x.hashEntity)
+	for i := range x.entities {
+		if x.entities[i].live {
+			x.place.put(uint32(i), x.hashEntity)
+		}
+	}
+	x.keyOf.grow(len(x.keys), x.hashKey)
+	for i := range x.keys {
+		if len(x.keys[i].named) > 0 {
+			x.keyOf.put(uint32(i), x.hashKey)
+		}
+	}
+}
+
+// count is the number of entities.
+func (x *mentions) count() int {
+	if x.inOrder {
+		return x.ordered
+	}
+	return x.place.used
 }
 
 // entity is one that live rows mention.
@@ -65,11 +98,19 @@ func (x *mentions) hashKey(at uint32) uint64 { return hashText(x.keys[at].text) 
 
 // findEntity returns the place of an entity.
 func (x *mentions) findEntity(num int64) (uint32, bool) {
+	if x.inOrder {
+		i, ok := slices.BinarySearchFunc(x.entities, num, func(e entity, num int64) int { return cmp.Compare(e.num, num) })
+		return uint32(i), ok && x.entities[i].live
+	}
 	return x.place.find(hashNumber(num), func(at uint32) bool { return x.entities[at].num == num })
 }
 
 // findKey returns the place of a key.
 func (x *mentions) findKey(text string) (uint32, bool) {
+	if x.inOrder {
+		i, ok := slices.BinarySearchFunc(x.keys, text, func(k key, text string) int { return strings.Compare(k.text, text) })
+		return uint32(i), ok && len(x.keys[i].named) > 0
+	}
 	return x.keyOf.find(hashText(text), func(at uint32) bool { return x.keys[at].text == text })
 }
 
@@ -144,6 +185,7 @@ func foldRefs(refs []ref) []ref {
 }
 
 func (x *mentions) entity(num int64) uint32 {
+	x.index()
 	e, ok := x.findEntity(num)
 	if ok {
 		return e
@@ -161,6 +203,7 @@ func (x *mentions) entity(num int64) uint32 {
 }
 
 func (x *mentions) key(text string) uint32 {
+	x.index()
 	k, ok := x.findKey(text)
 	if ok {
 		return k
@@ -222,6 +265,11 @@ func (p *partition) edgeAt(edges []edge, row uint32) int {
 // remove takes all edges of a source out.
 func (x *mentions) remove(p *partition, at uint32) {
 	refs := p.refsOf[at]
+	if len(refs) == 0 {
+		p.refsOf[at] = nil
+		return
+	}
+	x.index()
 	x.edges -= len(refs)
 	for i, r := range refs {
 		x.unname(r)

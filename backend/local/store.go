@@ -130,7 +130,7 @@ func (w *fileWriter) writeContent(c *content, alone bool) error {
 	}{
 		{secRows, len(c.drops)+len(c.sources) == 0, func() []byte { return c.encodeRows(b.nextRow, alone) }},
 		{secTags, len(c.tags) == 0, c.encodeTags},
-		{secGraph, len(c.graph) == 0, c.encodeGraph},
+		{secLinks, len(c.graph) == 0, c.encodeLinks},
 	} {
 		if s.skip {
 			continue

@@ -1,0 +1,287 @@
+package local
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// links is a section of mentions as it is decoded: entities and keys in their order, so that they are found where they stand, and
+// refs that name both by place.
+type links struct {
+	entities []int64 // rising
+	keys     []string
+	sources  []storedLinks
+	refs     []ref // of all sources
+}
+
+// storedLinks is a source, and where its refs end.
+type storedLinks struct {
+	num int64
+	end int
+}
+
+// encodeLinks writes the number of all mentions, the entities, each by its distance to the one before; the keys, each by what it
+// shares with the one before and the rest; then for each source its distance to the one before, the number of its mentions, and of
+// each by row, entity and key the distance of the row to the one before, the place of the entity, and twice that of the key, plus 1 if
+// the weight, which follows in 4 bytes, is not 1.
+func (c *content) encodeLinks() []byte {
+	all := 0
+	var entities []int64
+	for _, g := range c.graph {
+		all += len(g.refs)
+		for _, r := range g.refs {
+			entities = append(entities, r.entity)
+		}
+	}
+	slices.Sort(entities)
+	entities = slices.Compact(entities)
+	order := make([]uint32, len(c.keys))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(c.keys[a], c.keys[b]) })
+	place := make([]uint32, len(c.keys))
+
+	var e encoder
+	e.uint(uint64(all))
+	e.uint(uint64(len(entities)))
+	last := int64(0)
+	for _, num := range entities {
+		e.int(num - last)
+		last = num
+	}
+	e.uint(uint64(len(order)))
+	before := ""
+	for i, k := range order {
+		place[k] = uint32(i)
+		key := c.keys[k]
+		same := 0
+		for same < min(len(before), len(key)) && before[same] == key[same] {
+			same++
+		}
+		e.uint(uint64(same))
+		e.text(key[same:])
+		before = key
+	}
+	e.uint(uint64(len(c.graph)))
+	last, row := int64(0), uint32(0)
+	var refs []storedRef
+	for _, g := range c.graph {
+		e.int(g.source - last)
+		last = g.source
+		e.uint(uint64(len(g.refs)))
+		refs = append(refs[:0], g.refs...)
+		slices.SortStableFunc(refs, func(a, b storedRef) int {
+			return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.entity, b.entity), cmp.Compare(place[a.key], place[b.key]))
+		})
+		for _, r := range refs {
+			at, _ := slices.BinarySearch(entities, r.entity)
+			e.int(int64(r.row) - int64(row))
+			e.uint(uint64(at))
+			row = r.row
+			if r.weight == 1 {
+				e.uint(uint64(place[r.key]) << 1)
+				continue
+			}
+			e.uint(uint64(place[r.key])<<1 | 1)
+			e.fixed32(math.Float32bits(r.weight))
+		}
+	}
+	return e.buf
+}
+
+// decodeLinks reads what encodeLinks wrote.
+func decodeLinks(b []byte) (*links, error) {
+	const leastRef, leastKey, leastSource = 3, 2, 2
+	d := decoder{buf: b}
+	l := &links{refs: make([]ref, d.count(leastRef))}
+	l.entities = make([]int64, d.count(1))
+	last := int64(0)
+	for i := range l.entities {
+		num := last + d.int()
+		if i > 0 && num <= last {
+			d.fail()
+			break
+		}
+		l.entities[i], last = num, num
+	}
+	l.keys = make([]string, d.count(leastKey))
+	ends, text := make([]int, len(l.keys)), make([]byte, 0, 8*len(l.keys))
+	from := 0 // of the key before
+	for i := range ends {
+		same, rest := d.uint(), d.bytes(d.count(1))
+		if same > uint64(len(text)-from) {
+			d.fail()
+			break
+		}
+		at := len(text)
+		text = append(append(text, text[from:from+int(same)]...), rest...)
+		if i > 0 && string(text[from:at]) >= string(text[at:]) {
+			d.fail()
+			break
+		}
+		ends[i], from = len(text), at
+	}
+	whole, at := string(text), 0
+	for i, end := range ends {
+		if d.err != nil {
+			break
+		}
+		l.keys[i], at = whole[at:end], end
+	}
+	l.sources = make([]storedLinks, d.count(leastSource))
+	last = 0
+	next, row := 0, int64(0)
+	for i := range l.sources {
+		last += d.int()
+		n := d.count(leastRef)
+		if n > len(l.refs)-next {
+			d.fail()
+			break
+		}
+		for j := range n {
+			row += d.int()
+			entity, key, weight := d.uint(), d.uint(), float32(1)
+			if key&1 != 0 {
+				weight = math.Float32frombits(d.fixed32())
+			}
+			if row < 0 || row >= int64(none) || entity >= uint64(len(l.entities)) || key>>1 >= uint64(len(l.keys)) {
+				d.fail()
+				break
+			}
+			l.refs[next+j] = ref{uint32(row), uint32(entity), uint32(key >> 1), weight}
+		}
+		next += n
+		l.sources[i] = storedLinks{last, next}
+		if d.err != nil {
+			break
+		}
+	}
+	if next != len(l.refs) {
+		d.fail()
+	}
+	return l, d.end()
+}
+
+// decodeLinks reads a section of mentions.
+func (c *content) decodeLinks(b []byte) error {
+	l, err := decodeLinks(b)
+	if err != nil {
+		return err
+	}
+	c.keys, c.graph = l.keys, make([]storedGraph, len(l.sources))
+	refs, from := make([]storedRef, len(l.refs)), 0
+	for i, r := range l.refs {
+		refs[i] = storedRef{r.row, l.entities[r.entity], r.key, r.weight}
+	}
+	for i, s := range l.sources {
+		c.graph[i] = storedGraph{s.num, refs[from:s.end:s.end]}
+		from = s.end
+	}
+	return nil
+}
+
+// useLinks makes the mentions of a partition that has none those of its first block, without looking any up: they stay found by
+// their order until one changes, see [mentions.index]. Mentions of sources that are gone are left out, and so are rows that are not
+// the source's own.
+func (p *partition) useLinks(l *links) error {
+	x := &p.mentions
+	x.entities, x.keys = make([]entity, len(l.entities)), make([]key, len(l.keys))
+	for i, num := range l.entities {
+		x.entities[i].num = num
+	}
+	for i, text := range l.keys {
+		x.keys[i].text = text
+	}
+	counts := make([]uint32, len(l.entities))
+	named := make([]keyed, len(l.keys))
+	links, from, to := 0, 0, 0
+	used := l.sources[:0] // those that are there
+	for _, s := range l.sources {
+		refs := l.refs[from:s.end]
+		from = s.end
+		if len(refs) == 0 || uint64(refs[0].row) >= uint64(len(p.of)) {
+			continue
+		}
+		at := p.of[refs[0].row]
+		if p.sourceNum[at] != s.num || !p.alive(at) {
+			continue
+		}
+		if p.refsOf[at] != nil {
+			return fmt.Errorf("%w: mentions of a source that stand twice", errFormat)
+		}
+		first, behind := p.sources[at].first, p.sources[at].first+p.sources[at].rows
+		own := l.refs[to:to]
+		for _, r := range refs {
+			if r.row >= first && r.row < behind {
+				own = append(own, r) // never ahead of what is read
+			}
+		}
+		if !slices.IsSortedFunc(own, compareRefs) {
+			slices.SortStableFunc(own, compareRefs)
+		}
+		own = foldRefs(own)
+		to += len(own)
+		p.refsOf[at] = own
+		used = append(used, storedLinks{int64(at), to})
+		for i, r := range own {
+			k := &x.keys[r.key]
+			if len(k.named) == 0 {
+				named[r.key] = keyed{r.entity, 1}
+				k.named = named[r.key : r.key+1 : r.key+1]
+			} else {
+				x.name(r)
+			}
+			if i == 0 || own[i-1].row != r.row || own[i-1].entity != r.entity {
+				counts[r.entity]++
+				links++
+			}
+		}
+	}
+	x.edges += to
+	room := make([]edge, links)
+	for i, n := range counts {
+		e := &x.entities[i]
+		e.edges, room = room[:0:n], room[n:]
+		switch e.live = n > 0; {
+		case n == 0:
+			x.free = append(x.free, uint32(i))
+		case n > 1:
+			x.shared++
+			x.links += int(n)
+		}
+	}
+	x.ordered = len(x.entities) - len(x.free)
+	for i := range x.keys {
+		if len(x.keys[i].named) == 0 {
+			x.freeK = append(x.freeK, uint32(i))
+		}
+	}
+	var falling []uint32 // entities whose edges are not in their order
+	for _, s := range used {
+		own := p.refsOf[s.num]
+		for i, r := range own {
+			if i > 0 && own[i-1].row == r.row && own[i-1].entity == r.entity {
+				continue
+			}
+			e := &x.entities[r.entity]
+			if n := len(e.edges); n > 0 && p.chunk[e.edges[n-1].row] >= p.chunk[r.row] {
+				falling = append(falling, r.entity)
+			}
+			e.edges = append(e.edges, edge{r.row, r.weight})
+		}
+	}
+	for _, at := range falling {
+		slices.SortFunc(x.entities[at].edges, func(a, b edge) int { return cmp.Compare(p.chunk[a.row], p.chunk[b.row]) })
+	}
+	x.inOrder = true
+	return nil
+}
+
+// compareRefs orders the refs of a source where entities and keys stand in their order.
+func compareRefs(a, b ref) int {
+	return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.entity, b.entity), cmp.Compare(a.key, b.key))
+}

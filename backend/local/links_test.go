@@ -1,0 +1,157 @@
+package local
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// graphBlock is a file in memory with one block of a content, whose mentions stand in a section of a kind.
+func graphBlock(t *testing.T, c *content, limit uint32, kind sectionKind) *block {
+	t.Helper()
+	f := &file{}
+	b := &block{file: f, nextRow: limit}
+	graph := c.encodeGraph()
+	if kind == secLinks {
+		graph = c.encodeLinks()
+	}
+	for k, s := range map[sectionKind][]byte{secRows: c.encodeRows(limit, true), kind: graph} {
+		data := alignedBytes((len(f.data)+sectionAlign-1)/sectionAlign*sectionAlign + len(s))
+		at := len(data) - len(s)
+		copy(data, f.data)
+		copy(data[at:], s)
+		f.data = data
+		b.sections = append(b.sections, section{k, uint64(at), uint64(len(s)), checksum(s)})
+	}
+	f.refs.Store(1)
+	return b
+}
+
+// state is all that is asked of the mentions of a partition.
+func (p *partition) state() (out []string) {
+	m := &p.mentions
+	out = append(out, fmt.Sprint(m.count(), m.shared, m.links, m.edges))
+	for num := int64(-3); num < 60; num++ {
+		if at, ok := m.findEntity(num); ok {
+			line := fmt.Sprint("entity ", num, ":")
+			for _, g := range m.entities[at].edges {
+				line += fmt.Sprint(" ", p.chunk[g.row], "*", g.weight)
+			}
+			out = append(out, line)
+		}
+	}
+	for i := range 60 {
+		text := fmt.Sprint("key ", i)
+		if k, ok := m.findKey(text); ok {
+			named := map[int64]int{}
+			for _, n := range m.keys[k].named {
+				named[m.entities[n.entity].num] = n.n
+			}
+			out = append(out, fmt.Sprint(text, " names ", named))
+		}
+	}
+	for at, refs := range p.refsOf {
+		weights := map[string]float32{}
+		keys := map[string]bool{}
+		for _, r := range refs {
+			edge := fmt.Sprint(r.row, " ", m.entities[r.entity].num)
+			weights[edge] += r.weight
+			keys[edge+" "+m.keys[r.key].text] = true
+		}
+		if len(refs) > 0 {
+			out = append(out, fmt.Sprint("source ", at, ": ", weights, keys))
+		}
+	}
+	return out
+}
+
+// A partition that takes its mentions over as they stand has the same ones as one that adds them one by one, also where sources are
+// gone, and after changes.
+func TestLinksInOrder(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		c := &content{}
+		keys := newInterner(&c.keys)
+		row := uint32(0)
+		for i := range 1 + r.IntN(20) {
+			n := uint32(1 + r.IntN(3))
+			s := storedSource{num: int64(100 - i), source: source{time: noTime, first: row, rows: n}}
+			for j := range n {
+				chunk := int64(row + j)
+				if seed%3 == 0 {
+					chunk = 1000 - chunk // chunks fall
+				}
+				s.at = append(s.at, storedRow{chunk: chunk})
+			}
+			c.sources = append(c.sources, s)
+			g := storedGraph{source: s.num}
+			for range r.IntN(6) {
+				at := row + uint32(r.IntN(int(n)))
+				if r.IntN(10) == 0 {
+					at = row + n // another's
+				}
+				g.refs = append(g.refs, storedRef{at, int64(r.IntN(50)) - 3, keys.number(fmt.Sprint("key ", r.IntN(50))), []float32{1, 1, .5, 3}[r.IntN(4)]})
+			}
+			if len(g.refs) > 0 || r.IntN(2) == 0 {
+				c.graph = append(c.graph, g)
+			}
+			row += n
+		}
+		var ps [2]*partition
+		for i, kind := range []sectionKind{secGraph, secLinks} {
+			p, err := loadPartition(backend.Knowledge, []*block{graphBlock(t, c, row, kind)})
+			require.NoError(t, err)
+			_, err = p.need(facetRows)
+			require.NoError(t, err)
+			for at := range p.sources {
+				if seed%2 == 1 && at%4 == 1 {
+					require.NoError(t, p.remove(uint32(at)))
+				}
+			}
+			_, err = p.need(allFacets)
+			require.NoError(t, err)
+			require.Equal(t, kind == secLinks && len(c.graph) > 0, p.mentions.inOrder)
+			ps[i] = p
+		}
+		require.Equal(t, ps[0].state(), ps[1].state(), "seed %d", seed)
+		for step := range 30 {
+			at := uint32(r.IntN(len(c.sources)))
+			if !ps[0].alive(at) {
+				continue
+			}
+			s := &ps[0].sources[at]
+			var refs []backend.MentionRef
+			for range r.IntN(4) {
+				refs = append(refs, backend.MentionRef{Chunk: ps[0].chunk[s.first], Entity: int64(r.IntN(60)) - 3, Key: fmt.Sprint("key ", r.IntN(60)), Weight: 1})
+			}
+			for _, p := range ps {
+				if step%7 == 6 {
+					require.NoError(t, p.remove(at))
+				} else {
+					p.putGraph(p.sourceNum[at], refs)
+				}
+			}
+			require.Equal(t, ps[0].state(), ps[1].state(), "seed %d, step %d", seed, step)
+		}
+	}
+}
+
+func FuzzLinks(f *testing.F) {
+	f.Add(sampleContent().encodeLinks())
+	f.Add([]byte{0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := new(content)
+		if err := c.decodeLinks(b); err != nil {
+			require.ErrorIs(t, err, errFormat)
+			return
+		}
+		again := new(content)
+		require.NoError(t, again.decodeLinks(c.encodeLinks()))
+		require.Equal(t, c.said(), again.said())
+	})
+}
