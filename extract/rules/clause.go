@@ -188,6 +188,16 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 		if i--; i >= s.Lo && d.Tokens[i].Kind == language.KindPunct {
 			i--
 		}
+		if d.in.Memory && i >= s.Lo {
+			if k := nodeAt(nodes, i); k >= 0 && nodes[k].kind == nodeName && nodes[k].typ == extract.TypePerson {
+				c.subject = k // "with Meher, who plays"
+				return
+			} else if k >= 0 && nodes[k].kind == nodeName && d.governed(s, nodes[k].lo) {
+				return // "the lad from Corwen who had"
+			} else if t := &d.Tokens[i]; k < 0 && t.Kind == language.KindWord && t.Shape == language.LowerCase && i == c.lo-2 && !t.Is(language.FormOfBe) && t.Word.Verb == 0 {
+				return // "somebody who takes"
+			}
+		}
 	} else if t.Kind == language.KindPunct && t.Sign == ',' {
 		// "Anna Lind, the founder of Acme, lives": the words between the commas are an aside.
 		if k := d.openingName(s, nodes, c.lo); k >= 0 {

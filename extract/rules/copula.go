@@ -24,6 +24,9 @@ func (r *relator) copulas(s *language.Sentence) {
 			c.ended = true
 			c.hi += 2
 		}
+		if d.in.Memory && d.IsWord(s, i, "be") && (d.IsWord(s, i-1, "to") || d.IsWord(s, i-1, "rather")) {
+			continue // "they asked me to be the lead"
+		}
 		if d.IsWord(s, i, "been") || d.IsWord(s, i, "be") {
 			r.beGroup(s, &c)
 		}
@@ -88,6 +91,9 @@ func (r *relator) predicateNominal(s *language.Sentence, c *clause, subject node
 		}
 		if predicate == "works_at" && !turn {
 			st.frame = &employment
+		}
+		if n.kind == nodePhrase && d.in.Memory && (d.IsWord(s, n.hi, "one") || d.IsWord(s, n.hi, "ones") || d.IsPunct(s, n.hi, '\'')) {
+			return // "the dark one", "the kids' doctor"
 		}
 		if predicate == "is_a" && d.in.Memory && (wordLists()["no-class"][d.head(&n)] || d.emptyObject(&n)) {
 			return // "Kestrel is also the name of the pub"
@@ -280,7 +286,7 @@ func (r *relator) appositions(s *language.Sentence) {
 				continue
 			}
 			if d.IsWord(s, j, "a") || d.IsWord(s, j, "an") || d.IsWord(s, j, "the") || j < s.Hi && d.Tokens[j].Is(language.Occupation) && d.Tokens[j].Kind == language.KindWord {
-				if d.in.Memory && !d.closed(s, j) || d.in.Memory && n.typ == extract.TypeLocation && d.Tokens[j].Is(language.Occupation) {
+				if d.in.Memory && (!d.closed(s, j) || n.typ != extract.TypePerson && d.governed(s, n.lo)) || d.in.Memory && n.typ == extract.TypeLocation && d.Tokens[j].Is(language.Occupation) {
 					continue
 				}
 				r.described(s, n, j, ",", func(t node, predicate, raw string, _ bool) {

@@ -22,6 +22,10 @@ type doc struct {
 	out extract.Output
 	rel relator
 	at  int // the token whose clause the next facts stand in
+
+	unjudged bool      // nothing is judged by the gate
+	learn    *[]judged // what the gate would judge, for those who learn
+	traits   traits
 }
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
@@ -35,7 +39,7 @@ func (d *doc) done() {
 		return
 	}
 	d.Forget()
-	d.in, d.out, d.rel, d.at = nil, extract.Output{}, relator{}, 0
+	d.in, d.out, d.rel, d.at, d.unjudged, d.learn = nil, extract.Output{}, relator{}, 0, false, nil
 	docs.Put(d)
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"sort"
 	"strings"
 	"time"
 
@@ -17,10 +18,13 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if c := st.clause; c != nil && d.in.Memory && (d.supposed(s, c.verbTok) || st.source.kind == nodeSpeaker && d.hearsay(s, c.verbTok) || c.future && c.negated && !c.ended && st.frame != nil) {
 		return // "will not hear a word" states nothing that happened
 	}
-	if c := st.clause; c != nil && (d.unreal(s, c.verbTok) || d.in.Memory && (st.source.kind == nodeSpeaker || st.source.typ == extract.TypePerson) && (st.predicate == "is_a" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe)) && c.past && !c.perfect && !c.ended) {
+	if c := st.clause; c != nil && (d.unreal(s, c.verbTok) || d.in.Memory && (st.predicate == "is_a" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe)) && c.past && !c.perfect && !c.ended) {
 		return // "I was vegan for two years"
 	}
 	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
+		return
+	}
+	if st.predicate != "related_to" && !d.soundRelation(s, st, mode) {
 		return
 	}
 	d.mentionNode(&st.source, st.frame, true)
@@ -131,6 +135,16 @@ func clip(s string) string {
 		n--
 	}
 	return s[:n]
+}
+
+// datesOf returns the dates of a sentence.
+func (d *doc) datesOf(s *language.Sentence) []language.Date {
+	lo := sort.Search(len(d.Dates), func(i int) bool { return d.Dates[i].Lo >= s.Lo })
+	hi := lo
+	for hi < len(d.Dates) && d.Dates[hi].Lo < s.Hi {
+		hi++
+	}
+	return d.Dates[lo:hi]
 }
 
 // temporalWords joins the words of a sentence that say when.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"sort"
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
@@ -216,12 +215,12 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		i++
 	case d.IsWord(s, g.lo, "user"), language.FoldEqual(d.TokenText(g.lo), s.Speaker):
 		g.third = true
-	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI():
+	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g):
 		g.bare, g.verb, g.comp = true, g.lo, g.lo+1
 		return true
 	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
 		return true
-	case d.complementWord(s, g.lo) && d.in.Memory:
+	case d.complementWord(s, g.lo) && d.in.Memory && d.standsAlone(g):
 		g.bare, g.be, g.verb, g.comp = true, true, g.lo, g.lo
 		return true
 	default:
@@ -240,6 +239,9 @@ func (d *doc) barePast(s *language.Sentence, g *segment) bool {
 		return false
 	}
 	t := &d.Tokens[i]
+	if n := &d.Tokens[i+1]; n.Kind == language.KindPunct && n.Sign != '"' || d.IsWord(s, i+1, "by") {
+		return false // "Sent, ten minutes to spare", "Checked by Lujan"
+	}
 	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form&language.PastForm == 0 || t.Word.Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
 		return false
 	}
@@ -300,7 +302,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.hyp, g.negated = g.hyp || t.Is(language.Hypothetical), g.negated || t.Is(language.Negation)
 			g.may = g.may || !t.Is(language.Negation)
 			continue
-		case t.Is(language.FormOfDo) && i+1 < g.hi && d.leadsToVerb(i+1) && !((w == "do" || w == "does") && d.Tokens[i+1].Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)): // not "I do nights"
+		case t.Is(language.FormOfDo) && i+1 < g.hi && d.leadsToVerb(i+1) && !d.doesThing(g, i) && !((w == "do" || w == "does") && d.Tokens[i+1].Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)): // not "I do nights"
 			g.past, g.negated = g.past || w == "did" || w == "didn't" || w == "didnt", g.negated || t.Is(language.Negation)
 			continue
 		case t.Is(language.FormOfHave) && d.auxiliary(s, i) && !d.IsWord(s, i+1, "to"):
@@ -383,16 +385,6 @@ func (d *doc) openMy(s *language.Sentence, g *segment) bool {
 
 func (d *doc) isName(i int) bool { return d.Tokens[i].Shape != language.LowerCase }
 
-// datesOf returns the dates of a sentence.
-func (d *doc) datesOf(s *language.Sentence) []language.Date {
-	lo := sort.Search(len(d.Dates), func(i int) bool { return d.Dates[i].Lo >= s.Lo })
-	hi := lo
-	for hi < len(d.Dates) && d.Dates[hi].Lo < s.Hi {
-		hi++
-	}
-	return d.Dates[lo:hi]
-}
-
 // over reports whether the sentence of a fact says that it is over, where its clause has no subject of its own: "I moved to Oslo and no longer live in Bonn".
 func (d *doc) over(f *extract.Fact) bool {
 	for i := len(d.out.Relations) - 1; i >= 0 && d.out.Relations[i].Context == f.Evidence; i-- {
@@ -431,6 +423,9 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	f.Confidence = min(f.Confidence, 1)
 	if f.Negated && !strings.HasPrefix(f.Predicate, extract.NotPrefix) {
 		f.Predicate = extract.NotPrefix + f.Predicate
+	}
+	if !d.soundFact(s, &f) {
+		return
 	}
 	for i := range d.out.Facts {
 		o := &d.out.Facts[i]

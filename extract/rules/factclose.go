@@ -58,7 +58,7 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	if g.comp < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && d.objectIsPronoun(g.comp+1, g.hi) {
 		return // "my head is killing me"
 	}
-	f.Object, f.Predicate, f.Kind = d.withoutArticle(g.comp, g.hi), snake(noun), extract.KindFact
+	f.Object, f.Predicate, f.Kind = d.withoutArticle(g.comp, d.untilAnd(g.comp, g.hi)), snake(noun), extract.KindFact
 	if f.Object == "" {
 		return
 	}

@@ -16,6 +16,9 @@ func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int
 		}
 		i++
 	}
+	if d.in.Memory && (g.negated && !g.ended || d.IsWord(s, i, "for") || i < g.hi && d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign != '"') {
+		return true // "I don't stop tea", "I've stopped, for real"
+	}
 	if i >= g.hi || d.Tokens[i].Is(language.Preposition) && d.Tokens[i].Kind == language.KindWord {
 		return i < g.hi
 	}
@@ -45,7 +48,7 @@ func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int
 	if d.leftJob(s, g, f, i) {
 		return true
 	}
-	f.Predicate, f.Object = "does", d.withoutArticle(i, g.hi)
+	f.Predicate, f.Object = "does", d.withoutArticle(i, d.untilDate(s, i, g.hi))
 	d.addFact(s, f)
 	return true
 }

@@ -94,7 +94,9 @@ func (d *doc) object(lo, hi int) string {
 	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
 		lo++
 	}
-	hi = min(hi, lo+16)
+	for hi = min(hi, lo+16); d.in.Memory && hi-lo == 16 && d.Tokens[hi-1].Kind == language.KindWord && d.Tokens[hi-1].Is(language.Preposition|language.Conjunction|language.Determiner|language.Possessive); {
+		hi--
+	}
 	if lo >= hi || hi-lo == 1 && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Preposition|language.Conjunction|language.Adverb) && !d.Tokens[lo].Is(language.Adjective) {
 		return ""
 	}
@@ -103,7 +105,7 @@ func (d *doc) object(lo, hi int) string {
 
 func (d *doc) isAdverbEnd(i int) bool {
 	switch strings.ToLower(d.TokenText(i)) {
-	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "obviously", "finally":
+	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "myself", "meself", "obviously", "finally":
 		return true
 	}
 	return false
@@ -167,6 +169,9 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && (d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w]):
 		return // "born to dance", "done with winter"
 	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
+		if next := d.WordKey(min(i+1, len(d.Tokens)-1)); d.in.Memory && wordLists()["aways"][next] && next != "in" {
+			return // "put down for the rehab", "fed up with"
+		}
 		f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
 		if w == "allowed" && !g.past && !g.perfect {
 			f.Predicate, f.Kind = "is_allowed", extract.KindFact
@@ -176,7 +181,10 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) || d.in.Memory && clippedIng(t, w) || d.IsWord(s, i+1, "to") && w == "born"):
 		return // "I'm framing it": what one is doing just now
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
-		f.Predicate, f.Object, f.Confidence = "is", d.object(i, g.hi), confGeneric*f.Confidence/confState
+		f.Predicate, f.Object, f.Confidence = "is", d.object(i, d.untilAnd(i, d.untilComma(i, g.hi))), confGeneric*f.Confidence/confState
+		if d.in.Memory && (g.negated && g.perfect || strings.HasSuffix(f.Object, " to say") || t.Is(language.NumberWord) && g.we || t.End-t.Start == 1 && t.Shape == language.LowerCase) {
+			return // "I've never been happier", "we're eleven", "I'm w a bloke"
+		}
 		if g.past {
 			f.Predicate, f.Kind = "was", extract.KindEvent
 		}

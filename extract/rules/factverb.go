@@ -18,8 +18,10 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 	next := verb + 1
 	toVerb := d.IsWord(s, next, "to") && next+1 < g.hi
 	switch {
-	case wordLists()["grasping"][name] && !toVerb && d.abstractObject(next, g.hi), name == "get" && g.perfect && toVerb:
+	case wordLists()["grasping"][name] && !toVerb && d.abstractObject(next, g.hi), name == "get" && (g.perfect || d.in.Memory) && toVerb:
 		return
+	case d.in.Memory && name == "do" && (next < g.hi && d.Tokens[next].Kind == language.KindPunct && d.Tokens[next].Sign != '"' || next < g.hi && d.Tokens[next].Kind == language.KindWord && d.Tokens[next].Is(language.Preposition)):
+		return // "I did, through the Rockies"
 	case toVerb && d.IsWord(s, next+1, "be") && (name == "have" || name == "need"), next < g.hi && d.Tokens[next].Is(language.WhWord) && name != "know":
 		return // "I have to be honest", "I love how you explain it"
 	case name == "have" && toVerb && g.past, name == "find" && (d.IsWord(s, next, "this") || d.IsWord(s, next, "that") || d.IsWord(s, next, "it")):
@@ -109,8 +111,8 @@ func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name
 	if g.past && !g.ended && !(g.perfect && d.goesOn(s, g)) {
 		f.Kind = extract.KindEvent
 	}
-	if d.in.Memory && d.noVerb(s, g, verb) {
-		return
+	if d.in.Memory && (d.noVerb(s, g, verb) || (name == "put" || name == "take") && g.hi-1 > verb+1 && wordLists()["aways"][d.WordKey(g.hi-1)]) {
+		return // "took the aids out"
 	}
 	if f.Object == "" && verb+1 < g.hi || f.Object == "" && g.hi-g.lo < 3 && !d.Tokens[verb].Is(language.Temporal) && d.Tokens[verb].Word.Verb == 0 {
 		return
@@ -120,6 +122,9 @@ func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name
 	}
 	if name == "keep" && verb+1 < g.hi && strings.HasSuffix(d.TokenText(verb+1), "ing") {
 		return
+	}
+	if d.in.Memory && d.toInfinitive(s, verb+1) && wordLists()["light"][name] {
+		return // "went to tell the hives"
 	}
 	if d.prepositional(s, g, &f, verb) {
 		if f.Object != "" {
@@ -131,7 +136,9 @@ func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name
 		if f.Object = d.withoutArticle(verb+2, g.hi); f.Object == "" || d.objectIsPronoun(verb+2, g.hi) || wordLists()["light"][name] && name != "take" && name != "give" {
 			return
 		}
-		f.Predicate = name + "_" + d.WordKey(verb+1) // "took up pottery"
+		if f.Predicate = name + "_" + d.WordKey(verb+1); d.in.Memory && f.Predicate == "find_out" && (d.Tokens[verb+2].Is(language.Preposition) || d.Tokens[verb+2].Kind == language.KindNumber) {
+			return // "found out from the capo"
+		}
 		d.addFact(s, f)
 		return
 	}
@@ -200,6 +207,9 @@ func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, v
 	}
 	for i := range frames()[v-1] {
 		if fr := &frames()[v-1][i]; !fr.passive && fr.matches(d.TokenText(verb+1)) {
+			if d.in.Memory && d.IsWord(s, verb+1, "to") && d.notPreposition(s, verb+1) {
+				return true // "went to tell the hives"
+			}
 			end, ok := d.typedEnd(s, fr.predicate, verb+2, g.hi)
 			f.Predicate, f.Object, f.Functional, f.Kind = fr.predicate, d.withoutArticle(verb+2, end), fr.functional && (!g.past || fr.kind == extract.KindEvent), fr.kind
 			if f.Functional {
@@ -261,10 +271,13 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 			return
 		}
 	}
-	if d.objectIsPronoun(i, g.hi) || d.in.Memory && g.past && !g.perfect && !g.progress && !g.future {
+	if d.objectIsPronoun(i, g.hi) || d.in.Memory && g.past && !g.perfect && (!g.progress && !g.future || g.future && predicate == "plans") {
 		return // needs what stands before; "I wanted a boat" says nothing of today
 	}
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState
+	if d.in.Memory && wordLists()["no-plan"][strings.ToLower(f.Object)] {
+		return // "I'm going to."
+	}
 	if f.Object != "" {
 		d.addFact(s, f)
 	}

@@ -89,6 +89,8 @@ func (d *doc) empty(s *language.Sentence, c *clause, base string) bool {
 		return d.IsWord(s, next, "rid")
 	case "find", "think", "consider", "call":
 		return base == "find" && !c.past && !c.perfect && c.lo == c.verbTok || d.IsWord(s, next, "that") || d.IsWord(s, next, "this") || d.IsWord(s, next, "it")
+	case "hate", "love", "like", "wish":
+		return d.in.Memory && d.IsWord(s, next, "that") && d.clauseBehind(s, next+1)
 	case "read", "learn", "know", "understand":
 		return d.IsWord(s, next, "that") && d.clauseBehind(s, next+1)
 	case "hear", "see", "guess":
@@ -136,8 +138,8 @@ func (d *doc) habitual(c *clause, predicate string) string {
 			return "ate"
 		case predicate == "drinks" && once:
 			return "drank"
-		case once && !c.perfect && !c.passive && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && predicate == language.VerbAt(base).Third && wordLists()["over"][predicate]:
-			return d.WordKey(c.verbTok) // "I ran the fans"
+		case once && !c.perfect && !c.passive && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && wordLists()["over"][predicate] && strings.HasPrefix(predicate, language.VerbAt(base).Third):
+			return d.WordKey(c.verbTok) + strings.TrimPrefix(predicate, language.VerbAt(base).Third) // "I ran the fans"
 		}
 	}
 	if !d.in.Memory || c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan || t.Word.Form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || t.Word.Form&language.PastForm != 0 {

@@ -22,7 +22,7 @@ func hollow(predicate, object string) bool {
 	}
 	first, last := words[0], words[len(words)-1]
 	switch {
-	case counts, pointsFirst(words):
+	case counts, pointsFirst(words), unfinished(predicate, words):
 		return true
 	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
 		return true
@@ -128,16 +128,30 @@ func (d *doc) since(i int) bool {
 func (d *doc) hearsay(s *language.Sentence, i int) bool {
 	own := false
 	for j := s.Lo; j+1 < s.Hi && j < i; j++ {
+		if d.asksOf(s, j) {
+			return true
+		}
+		own = own && d.Tokens[j].Kind != language.KindPunct
 		own = own || d.Tokens[j].Is(language.FirstPerson|language.FirstPlural) && !d.Tokens[j].Is(language.Possessive)
 		switch d.WordKey(j) {
 		case "said", "says", "say", "goes":
+		case "think", "thinks", "thought", "reckon", "reckons":
 		default:
 			continue
 		}
-		if n := &d.Tokens[j+1]; !n.Is(language.FirstPerson) || n.Is(language.Possessive) || d.IsWord(s, j+1, "me") || own || j == s.Lo {
+		if n := &d.Tokens[j+1]; !n.Is(language.FirstPerson) || n.Is(language.Possessive) || d.IsWord(s, j+1, "me") || own {
 			continue
 		}
-		if t := &d.Tokens[j-1]; t.Kind == language.KindWord && (t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.KinNoun|language.Conjunction) || t.Capital()) {
+		if j == s.Lo {
+			if w := d.WordKey(j); w == "says" || w == "said" {
+				return true
+			}
+			continue
+		}
+		if t := &d.Tokens[j-1]; t.Kind == language.KindPunct && t.Sign == ',' && j-2 >= s.Lo && d.Tokens[j-2].Capital() {
+			return true
+		}
+		if t := &d.Tokens[j-1]; t.Kind == language.KindWord && (t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.KinNoun|language.Conjunction) || t.Capital() || wordLists()["everybody"][d.WordKey(j-1)]) {
 			return true
 		}
 	}

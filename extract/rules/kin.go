@@ -35,6 +35,9 @@ func (r *relator) kin(s *language.Sentence) {
 		if predicate == "" {
 			continue
 		}
+		if d.in.Memory && predicate == "partner_of" && i > s.Lo && wordLists()["partnerships"][d.WordKey(i-1)] {
+			continue
+		}
 		owner, ok := r.possessor(s, i)
 		if !ok {
 			continue

@@ -48,7 +48,10 @@ func (d *doc) relations() {
 			d.Reference = s.Said
 		}
 		r.mem.newSentence(s.Paragraph)
+		unjudged := d.unjudged
+		d.unjudged = true // other languages have forms that state what they say
 		foreign := (d.Foreign || d.Script) && d.foreignSentence(s)
+		d.unjudged = unjudged
 		if facts || len(d.out.Relations) < maxRelations {
 			r.sentence(k, s)
 		}
@@ -132,7 +135,7 @@ func (r *relator) verb(s *language.Sentence, c *clause) {
 		case len(fr.preps) == 0:
 			r.objects(s, c, fr, c.hi, end, true)
 		default:
-			if p := r.preposition(s, c, fr, end); p >= 0 {
+			if p := r.preposition(s, c, fr, end); p >= 0 && !d.detached(s, c, fr, p) {
 				r.objects(s, c, fr, p+1, end, false)
 			}
 		}
@@ -226,6 +229,9 @@ var residence = frame{predicate: "lives_in", target: extract.TypeLocation, kind:
 // link adds a statement between a clause's subject and an object.
 func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) {
 	subject := r.nodes[c.subject]
+	if r.d.in.Memory && (subject.kind == nodeSpeaker && (r.d.IsWord(s, subject.lo, "me") || r.d.IsWord(s, subject.lo, "us")) && !r.d.IsWord(s, subject.hi, "and") && !r.d.IsWord(s, subject.lo-1, "and") || subject.kind == nodePronoun && r.d.Tokens[subject.lo].Is(language.Neuter)) {
+		return // "let me eat", "it has a moose"
+	}
 	if object.kind == nodeSpeaker && fr.target != extract.TypePerson {
 		return // "brings us together"
 	}
@@ -237,6 +243,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	}
 	if subject.kind == nodeSpeaker && (object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || r.d.emptyObject(&object)) {
 		return // "we went on Saturday", "I run late", "I have your number"
+	}
+	if r.d.in.Memory && c.negated && c.perfect && !c.ended && fr.predicate == "has" {
+		return // "I've never had hope so dry"
 	}
 	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
 		return // "I'm not moving to Perth" says nothing of where one lives
@@ -251,6 +260,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 		} else if hi != object.hi {
 			object.hi, object.key = hi, extract.Key(r.d.SpanText(object.lo, hi))
 		}
+	}
+	if object.kind == nodePhrase && r.d.in.Memory && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones") || r.d.causes(s, c, object.hi)) {
+		return // "the purple one", "had the date moved"
 	}
 	if object.kind == nodePhrase && (r.d.IsPunct(s, object.hi, '\'') || strings.HasPrefix(r.d.Text[r.d.Tokens[object.hi-1].End:], "’ ")) {
 		return // "the parents' association"
@@ -292,7 +304,7 @@ func (r *relator) add(st statement) {
 	if st.source.kind == nodeName && st.target.kind == nodeSpeaker && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) {
 		return // "my husband's Basque"
 	}
-	if r.d.in.Memory && !r.d.classes(&st) {
+	if r.d.in.Memory && (!r.d.classes(&st) || !r.d.bearsName(&st.source)) {
 		return
 	}
 	if st.source.key == st.target.key || st.source.key == "" || st.target.key == "" {

@@ -124,6 +124,7 @@ func (d *doc) reply(k int, s *language.Sentence) bool {
 	}
 	in := extract.Input{Text: text, Time: d.Reference, Speaker: s.Speaker, Memory: true, Infer: true}
 	t := newDoc(&in)
+	t.unjudged = true // who says no more than yes is judged by nothing
 	t.readItem()
 	t.TextMentions()
 	t.relations()

@@ -6,6 +6,9 @@
 // object has to have the type that the predicate asks for: one lives in a place, works for an organisation, is married to a person. A plan
 // carries its start and takes the place of nothing. How much of it is right is measured by TestHeldOut on the sentences of testdata.
 //
+// What the rules find in a memory is judged once more by a gate: a logistic model over what stands around a statement, learned from statements that a reader called right or
+// wrong. It drops what looks like the wrong ones, by default ([Extractor.Unjudged]); TestGate measures it on conversations of which nothing was learned.
+//
 // Of instructions ([extract.Input].Instructions) the rules honour, clause by clause: "only X", "just X", "focus on X" (facts
 // about X alone are kept); "ignore X", "skip X", "do not store X", "except X" (those about X go); and "at most N facts" (the surest N
 // are kept). X is one or more topics: those of a list (food, work, health, family, travel, hobbies, money, technology), kinds (preferences, goals,
@@ -29,8 +32,11 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Extractor implements extract.Extractor by rules. It has no state and is safe for concurrent use.
-type Extractor struct{}
+// Extractor implements extract.Extractor by rules. It has no state and is safe for concurrent use; its zero value is ready.
+type Extractor struct {
+	// Unjudged keeps what the gate of the rules would drop: statements of memories whose surroundings look like those of wrong ones. By default they go.
+	Unjudged bool
+}
 
 var (
 	_ extract.Extractor = (*Extractor)(nil)
@@ -41,27 +47,36 @@ var (
 func New() *Extractor { return &Extractor{} }
 
 // Name identifies the rules and their version.
-func (*Extractor) Name() string { return "rules-3" }
+func (*Extractor) Name() string { return "rules-4" }
 
 // MaxBytes implements [extract.Limited].
 func (*Extractor) MaxBytes() int { return language.MaxText }
 
 // Extract reads every input. Text beyond 4 MiB of an item is not read. The only error is that of an ended ctx.
-func (*Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {
+func (e *Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {
 	out := make([]extract.Output, len(in))
 	for i := range in {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out[i] = extractOne(&in[i])
+		out[i] = extractOne(&in[i], e.Unjudged)
 		runtime.Gosched() // lets those go on who wait for less
 	}
 	return out, nil
 }
 
-func extractOne(in *extract.Input) extract.Output {
+func extractOne(in *extract.Input, unjudged bool) extract.Output {
 	d := newDoc(in)
 	defer d.done()
+	d.unjudged = unjudged
+	d.read()
+	slices.SortStableFunc(d.out.Mentions, inTextOrder)
+	return d.out
+}
+
+// read finds everything that an item states.
+func (d *doc) read() {
+	in := d.in
 	if in.Title != "" && !titleIsText(in) {
 		d.titleMentions(in.Title)
 	}
@@ -78,8 +93,6 @@ func extractOne(in *extract.Input) extract.Output {
 	}
 	d.out.Dates = d.DateRefs()
 	d.out.Mentions = d.Mentions
-	slices.SortStableFunc(d.out.Mentions, inTextOrder)
-	return d.out
 }
 
 // inTextOrder puts title mentions first, then by place, the longer of two at one place first.

@@ -10,8 +10,10 @@ import (
 // pointsFirst reports whether an object begins with a pronoun that stands for somebody or something said before: "her a raise", "them raw", "ours to a couple".
 func pointsFirst(words []string) bool {
 	switch words[0] {
-	case "them", "em", "him", "us", "ours", "mine", "yours", "theirs", "meself":
+	case "them", "em", "him", "us", "ours", "mine", "yours", "theirs", "hers", "meself", "til", "till", "until", "both", "none", "nowt":
 		return true
+	case "his":
+		return len(words) == 1
 	case "her":
 		if len(words) == 1 {
 			return true
@@ -26,6 +28,15 @@ func pointsFirst(words []string) bool {
 // "gave Larcier the 31st", "cook him eggs". Nor is a day where somebody goes.
 func (r *relator) besideObject(s *language.Sentence, c *clause, fr *frame, object *node) bool {
 	d := r.d
+	if strings.HasSuffix(fr.predicate, "_to") && (d.verbName(c.verbTok) == "go" || d.verbName(c.verbTok) == "get") && (d.Tokens[object.lo].Kind == language.KindNumber || d.Tokens[object.lo].Is(language.NumberWord) || wordLists()["shares"][d.WordKey(object.lo)]) {
+		return true // "gone to one weekend in two"
+	}
+	if (d.verbName(c.verbTok) == "put" || d.verbName(c.verbTok) == "take") && object.hi < s.Hi && wordLists()["aways"][d.WordKey(object.hi)] && (object.hi+1 >= s.Hi || d.Tokens[object.hi+1].Kind == language.KindPunct || d.Tokens[object.hi+1].Is(language.Conjunction)) {
+		return true // "took the aids out"
+	}
+	if (fr.predicate == "wants" || fr.predicate == "needs") && (c.past && !c.perfect && !c.ended || object.kind == nodePhrase && object.hi-object.lo == 1 && d.bareVerb(object.lo)) {
+		return true // "Aniket wanted Maldives", "I want ask the fishmonger"
+	}
 	switch object.kind {
 	case nodePronoun:
 		if d.Tokens[object.lo].Is(language.Neuter | language.ThirdPlural) {
@@ -50,7 +61,7 @@ func (r *relator) besideObject(s *language.Sentence, c *clause, fr *frame, objec
 	if next.Is(language.Determiner | language.Possessive) {
 		return !d.dateBegins(s, object.hi)
 	}
-	return next.Shape == language.LowerCase && !next.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal|language.DayWord) && !d.isAdverbEnd(object.hi) && next.Word.Verb == 0
+	return next.Shape == language.LowerCase && !next.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal|language.DayWord) && !d.isAdverbEnd(object.hi) && (next.Word.Verb == 0 || next.Word.Form&language.BaseForm != 0 && object.kind == nodeName)
 }
 
 // classes reports whether what something is said to be can be said of it: not a number or a mere quality, no place of a person and no person of a place.
@@ -61,6 +72,8 @@ func (d *doc) classes(st *statement) bool {
 	n := &st.target
 	t := &d.Tokens[n.hi-1]
 	switch {
+	case d.WordKey(min(n.hi, len(d.Tokens)-1)) == "one", n.hi-n.lo == 1 && (d.head(n) == "person" || strings.HasSuffix(d.head(n), "iest")):
+		return false // "the dark one", "a person with a cane", "the happiest she's been"
 	case n.hi-n.lo == 1 && (t.Kind == language.KindNumber || t.Is(language.Adjective) && !t.Is(language.Occupation|language.KinNoun|language.Demonym)), d.Tokens[n.lo].Kind == language.KindNumber:
 		return false
 	case st.clause != nil || st.source.kind != nodeName:
@@ -74,7 +87,7 @@ func (d *doc) classes(st *statement) bool {
 	case extract.TypePerson:
 		return someone || !wordLists()["places"][head] && !wordLists()["organizations"][head] && !wordLists()["dwellings"][head]
 	}
-	return !someone || !d.Tokens[st.source.lo].Is(language.PlaceName|language.Month|language.Weekday)
+	return !someone || !d.Tokens[st.source.lo].Is(language.PlaceName|language.Month|language.Weekday) && !d.Tokens[st.source.hi-1].Is(language.LocWord)
 }
 
 // clippedIng reports whether a word is a participle that is spelled as it is spoken: "thinkin", "stayin'".
@@ -103,7 +116,11 @@ func (d *doc) newStatement(i, hi int) bool {
 	switch d.WordKey(i) {
 	case "because", "cuz", "cos", "coz":
 		return true
-	case "and", "but", "so":
+	case "by":
+		return i+2 < hi && d.WordKey(i+1) == "the" && d.WordKey(i+2) == "way"
+	case "so":
+		return i+1 >= hi || !d.Tokens[i+1].Is(language.Adjective)
+	case "and", "but":
 	default:
 		return false
 	}
@@ -115,6 +132,8 @@ func (d *doc) newStatement(i, hi int) bool {
 		switch {
 		case j == i+1 && t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !t.Is(language.Possessive):
 			return d.WordKey(j) != "me" && d.WordKey(j) != "us"
+		case j == i+1 && t.Kind == language.KindWord && t.Is(language.FormOfDo) && t.Is(language.Negation):
+			return true
 		case t.Kind == language.KindWord && t.Is(language.FormOfBe) && j > i+1:
 			return true
 		case t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && (j == i+1 || t.Word.Form&language.Participle == 0) && !t.Is(language.Adjective):
@@ -138,4 +157,164 @@ func (d *doc) personBeside(s *language.Sentence, i int) bool {
 		}
 	}
 	return false
+}
+
+// untilComma is the first comma from token i on, or hi.
+func (d *doc) untilComma(i, hi int) int {
+	for j := i + 1; j < hi; j++ {
+		if t := &d.Tokens[j]; d.in.Memory && t.Kind == language.KindPunct && t.Sign == ',' {
+			return j
+		}
+	}
+	return hi
+}
+
+// untilDate is where the first date begins behind token i, with the preposition before it, or hi.
+func (d *doc) untilDate(s *language.Sentence, i, hi int) int {
+	for _, h := range d.datesOf(s) {
+		if h.Lo > i && h.Lo < hi && d.in.Memory {
+			if h.Lo-1 > i && d.Tokens[h.Lo-1].Kind == language.KindWord && d.Tokens[h.Lo-1].Is(language.Preposition) {
+				return h.Lo - 1
+			}
+			return h.Lo
+		}
+	}
+	return hi
+}
+
+// causes reports whether somebody has something done, or something goes on: "had the date moved", "got the oven running", "have the council round".
+func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
+	if base := d.verbName(c.verbTok); base != "have" && base != "get" || i >= s.Hi {
+		return false
+	}
+	t := &d.Tokens[i]
+	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.Participle|language.IngForm) != 0 && t.Word.Form&language.BaseForm == 0 && !t.Is(language.Preposition|language.Conjunction|language.Adjective) && t.Shape == language.LowerCase && !d.IsWord(s, i, "called") && !d.IsWord(s, i, "named")
+}
+
+// detached reports whether a preposition does not belong to the verb of its clause: "run the line on Montague Street" runs on nothing.
+func (d *doc) detached(s *language.Sentence, c *clause, fr *frame, p int) bool {
+	if !d.in.Memory {
+		return false
+	}
+	base := d.verbName(c.verbTok)
+	switch {
+	case base == "run" || base == "get":
+		return p != c.hi && !d.IsWord(s, p-1, "back") && !d.IsWord(s, p-1, "in")
+	case base == "go" && d.toInfinitive(s, c.hi):
+		return true // "I'm not going to argue with"
+	case base == "go" && strings.EqualFold(d.TokenText(p), "on"):
+		for i := p + 1; i < min(s.Hi, p+5); i++ {
+			if wordLists()["journeys"][d.WordKey(i)] {
+				return false
+			}
+		}
+		return true
+	case base == "lose":
+		return p+1 >= s.Hi || !d.Tokens[p+1].Capital() && !d.Tokens[p+1].Is(language.Determiner)
+	}
+	return false
+}
+
+// doesThing reports whether the "do" at token i has an object instead of a verb behind it: "I do water reed", "I don't do gluten".
+func (d *doc) doesThing(g *segment, i int) bool {
+	w := d.WordKey(i)
+	if !d.in.Memory || w != "do" && w != "does" {
+		return false
+	}
+	return !(d.Tokens[i+1].Word.Verb > 0 && wordLists()["emphatic"][d.verbName(i+1)]) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)
+}
+
+// actsOn reports whether a word at the beginning that may be a verb or a noun is followed by what it acts on: "Likes tea", not "Books were rotten".
+func (d *doc) actsOn(g *segment) bool {
+	if g.lo+1 >= g.hi {
+		return true
+	}
+	t := &d.Tokens[g.lo+1]
+	return t.Kind != language.KindPunct && !t.Is(language.FormOfBe|language.FormOfHave|language.Modal) && !(t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0)
+}
+
+// standsAlone reports whether a state at the beginning of a note is no part of a noun phrase: "Vegetarian.", "allergic to nuts", not "Vegetarian menu".
+func (d *doc) standsAlone(g *segment) bool {
+	if g.lo+1 >= g.hi {
+		return true
+	}
+	t := &d.Tokens[g.lo+1]
+	return t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal|language.Possessive|language.Determiner) || t.Shape != language.LowerCase || d.Tokens[g.lo].Word.Verb > 0
+}
+
+// asksOf reports whether somebody asks something of the one who writes from token j on: "he asks do I like dancing".
+func (d *doc) asksOf(s *language.Sentence, j int) bool {
+	switch d.WordKey(j) {
+	case "asks", "asked", "ask", "wonders", "wondered":
+	default:
+		return false
+	}
+	if d.IsWord(s, j+1, "me") {
+		j++
+	}
+	if j+2 >= s.Hi {
+		return false
+	}
+	return d.Tokens[j+1].Is(language.FormOfDo|language.FormOfBe|language.Modal|language.FormOfHave) && d.Tokens[j+2].Is(language.FirstPerson)
+}
+
+// heading reports whether the word before a colon is what follows is about, and nobody who says it: "Opinion: I've come round".
+func (d *doc) heading(s *language.Sentence, name string) bool {
+	t := &d.Tokens[s.Lo]
+	return d.in.Memory && !t.Is(language.GivenName|language.PersonTitle) && (wordLists()["headings"][strings.ToLower(name)] || strings.Contains(name, "-") || t.Shape == language.UpperCase && t.End-t.Start > 1)
+}
+
+// toInfinitive reports whether "to" and a verb stand at token i.
+func (d *doc) toInfinitive(s *language.Sentence, i int) bool {
+	return d.IsWord(s, i, "to") && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0
+}
+
+// bearsName reports whether a name at the beginning of a statement can be one: "Quietly" and "Half" are none.
+func (d *doc) bearsName(n *node) bool {
+	if n.kind != nodeName {
+		return true
+	}
+	t := &d.Tokens[n.lo]
+	if t.Kind == language.KindNumber || t.Kind == language.KindWord && t.Is(language.NumberWord) && !t.Is(language.GivenName) {
+		return false
+	}
+	w := d.TokenText(n.lo)
+	return n.hi-n.lo > 1 || t.Kind != language.KindWord || t.Is(language.GivenName) || !(strings.HasSuffix(w, "ly") && n.weak || n.weak && t.Is(language.Adverb|language.Adjective) || t.Shape == language.UpperCase && t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0)
+}
+
+// bareVerb reports whether a verb stands at token i without anything that makes it a noun.
+func (d *doc) bareVerb(i int) bool {
+	t := &d.Tokens[i]
+	return t.Word.Verb > 0 && t.Word.Form&language.BaseForm != 0 && t.Word.Flags == 0 && i > 0 && !d.Tokens[i-1].Is(language.Determiner|language.Possessive|language.Adjective) &&
+		i+1 < len(d.Tokens) && d.Tokens[i+1].Is(language.Determiner|language.Possessive)
+}
+
+// unfinished reports whether an object is only the beginning of what is said: "my job is to know", "I have nine years", "Mum's still got".
+func unfinished(predicate string, words []string) bool {
+	switch predicate {
+	case "is", "was", "have", "has_role":
+		switch words[0] {
+		case "to", "got", "gone", "been", "started", "supposed", "used":
+			return true
+		}
+	case "has", "had", "got", "gets":
+		numbers, last := true, language.Lookup(words[len(words)-1])
+		for _, w := range words {
+			number := strings.Trim(w, "0123456789.,") == "" || language.Lookup(w).Flags&language.NumberWord != 0
+			numbers = numbers && number
+		}
+		first := words[0][0] >= '0' && words[0][0] <= '9' || language.Lookup(words[0]).Flags&language.NumberWord != 0
+		return numbers || first && len(words) == 2 && last.Flags&language.TimeUnit != 0
+	}
+	return false
+}
+
+// untilAnd is where something else is spoken of behind "and" from token i on, or hi: "half and the pump, Sonja, gives 900 l".
+func (d *doc) untilAnd(i, hi int) int {
+	for j := i + 1; j+1 < hi && d.in.Memory; j++ {
+		if d.WordKey(j) == "and" && (d.Tokens[j+1].Is(language.Possessive) || d.WordKey(j+1) == "the") {
+			return j
+		}
+	}
+	return hi
 }
