@@ -32,6 +32,16 @@ type IndexTeller interface {
 	IndexTold(ctx context.Context, items []Indexed) (ok []bool, told *Placement, err error)
 }
 
+// Taker is an [Index] that lets go of what it has taken from changes while it applies them. Of a large document the rows that are told and
+// what the index makes of them need not stand in memory side by side then.
+//
+// If an Index does not implement Taker, the rows stay until Apply returns.
+type Taker interface {
+	// ApplyTaken is Apply of changes that nobody reads afterwards, whatever it returns: it may clear all fields of their rows but the
+	// numbers, and changes nothing that they point to.
+	ApplyTaken(ctx context.Context, changes []Change) error
+}
+
 // Peeker is a [Store] whose reads wait until LastSeq counts what they tell, lest a caller who reads on misses it in the indexes.
 // A recall has searched the indexes already: it need not wait until a commit that is under way is over.
 //

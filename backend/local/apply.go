@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -20,19 +21,33 @@ const (
 	holdEvery = 16
 )
 
+// collectFrom is the size of texts, in bytes, from which on they are collected before the vectors are copied: both would stand in memory else.
+const collectFrom = 8 << 20
+
 // Apply makes changes searchable. Changes up to Applied are skipped. After an error
 // the changes before the failing one are applied. [backend.ErrUnavailable] once when
 // damage was found and the changes may not be those that come first.
 func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
+	return x.change(ctx, changes, false)
+}
+
+var _ backend.Taker = (*index)(nil)
+
+// ApplyTaken implements [backend.Taker].
+func (x *index) ApplyTaken(ctx context.Context, changes []backend.Change) error {
+	return x.change(ctx, changes, true)
+}
+
+func (x *index) change(ctx context.Context, changes []backend.Change, taken bool) error {
 	if err := x.enter(ctx); err != nil {
 		return err
 	}
 	defer x.cache.shrink()
 	defer x.leave()
-	return x.applyAll(ctx, changes)
+	return x.applyAll(ctx, changes, taken)
 }
 
-func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
+func (x *index) applyAll(ctx context.Context, changes []backend.Change, taken bool) error {
 	x.applying.Lock()
 	defer x.applying.Unlock()
 	if err := x.startOver(); err != nil {
@@ -55,7 +70,7 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change) error {
 			return err
 		}
 		run := changes[:runLength(changes)]
-		done, full, err := x.apply(run)
+		done, full, err := x.apply(run, taken)
 		if done > 0 {
 			x.applied.Store(run[done-1].Seq)
 		}
@@ -92,8 +107,8 @@ func runLength(changes []backend.Change) int {
 }
 
 // apply makes the changes of a run, and reports how many it made before an error and whether the tail of a partition is so long
-// that it should be flushed. The caller holds applying.
-func (x *index) apply(run []backend.Change) (done int, full bool, err error) {
+// that it should be flushed. taken: nobody reads the rows afterwards. The caller holds applying.
+func (x *index) apply(run []backend.Change, taken bool) (done int, full bool, err error) {
 	switch c := &run[0]; c.Kind {
 	case backend.Mark:
 		return 1, false, nil
@@ -107,8 +122,11 @@ func (x *index) apply(run []backend.Change) (done int, full bool, err error) {
 	base := make([]step, len(run))
 	for i := range run {
 		base[i] = step{at: i, Change: &run[i]}
-		if c := &run[i]; c.Kind == backend.PutChunks && c.Lane != 0 {
-			base[i].Change = withoutVectors(c)
+		if c := &run[i]; c.Kind == backend.PutChunks {
+			base[i].taken = taken && c.Lane == 0 // else the lane takes the vectors afterwards
+			if c.Lane != 0 {
+				base[i].Change = withoutVectors(c)
+			}
 		}
 	}
 	if done, full, err = x.applyTo(run[0].Part, base); done < len(run) {
@@ -130,9 +148,11 @@ type step struct {
 	unknown bool // PutVectors of a source that is not there
 
 	// Of PutChunks with rows.
-	first uint32 // row
-	order []int  // of the rows, by ordinal
+	first uint32           // row
+	order []int            // of the rows, by ordinal
+	extra backend.RowExtra // of the first of Rows
 	facts []rowFacts
+	taken bool // the rows are read no more once they were indexed
 }
 
 // applyTo makes changes of one partition, and returns the place in their run up to which they are made.
@@ -173,6 +193,25 @@ func (x *index) applyTo(part backend.Partition, steps []step) (done int, full bo
 	return done, p.full(), err
 }
 
+// addWords adds prepared rows to the keyword index, from number first on, and returns how many it added before an error.
+func (p *partition) addWords(first uint32, of []*step) (added int, err error) {
+	size := 0
+	for i := range of {
+		size += len(of[i].Rows[i-int(of[i].first-first)].Text)
+	}
+	for parts := 1 + size/collectFrom; parts > 0 && err == nil; parts-- {
+		if added > 0 {
+			runtime.GC() // what the analysis left stands beside the whole text
+		}
+		from := added
+		n, e := p.words.AddAll(first+uint32(from), (len(of)-from)/parts, func(i int) lexical.Doc {
+			return of[from+i].doc(from + i - int(of[from+i].first-first))
+		})
+		added, err = from+n, e
+	}
+	return added, err
+}
+
 // apply makes changes, and returns the place in their run up to which they are made. Searches see many of them at once.
 func (p *partition) apply(steps []step) (done int, err error) {
 	done = steps[len(steps)-1].at + 1
@@ -192,12 +231,19 @@ func (p *partition) apply(steps []step) (done int, err error) {
 	}
 	// Rows beyond those that are live are not seen.
 	first := uint32(len(p.chunk))
-	added, full := p.words.AddAll(first, len(of), func(i int) lexical.Doc { return of[i].doc(i - int(of[i].first-first)) })
+	added, full := p.addWords(first, of)
 	end := first + uint32(added)
 	if full != nil {
 		err = full
 		i := slices.IndexFunc(steps, func(c step) bool { return c.first+uint32(len(c.order)) > end })
 		done, steps = steps[i].at, steps[:i]
+	}
+	dropped := 0
+	for i := range steps {
+		dropped += steps[i].dropTexts()
+	}
+	if dropped >= collectFrom {
+		runtime.GC()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

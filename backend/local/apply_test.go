@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -163,5 +164,42 @@ func TestDeletedDuringAdoption(t *testing.T) {
 	m.compare(t, want, ix)
 	require.NoError(t, ix.Flush(t.Context()))
 	evictAll(ix)
+	m.compare(t, want, ix)
+}
+
+// What nobody reads afterwards is let go of while it is applied, and found as what is read on.
+func TestTaken(t *testing.T) {
+	t.Parallel()
+	want, ix, _ := both(t)
+	m := newModel(14)
+	m.parts = []backend.Partition{benchPart}
+	var seq uint64
+	for range 20 {
+		var run, taken []backend.Change
+		for range 8 {
+			seq++
+			c := m.put(benchPart)
+			c.Seq = seq
+			run = append(run, c)
+			c.Rows = slices.Clone(c.Rows)
+			taken = append(taken, c)
+		}
+		require.NoError(t, want.Apply(t.Context(), run))
+		require.NoError(t, ix.ApplyTaken(t.Context(), taken))
+		for i := range taken {
+			require.Len(t, taken[i].Rows, len(run[i].Rows))
+			for k := range taken[i].Rows {
+				was := &run[i].Rows[k]
+				require.Equal(t, backend.Row{Chunk: was.Chunk, Ordinal: was.Ordinal}, taken[i].Rows[k])
+			}
+		}
+	}
+	m.compare(t, want, ix)
+	other := m.put(benchPart)
+	other.Seq, other.Lane = seq+1, 1
+	kept := slices.Clone(other.Rows)
+	require.NoError(t, want.Apply(t.Context(), []backend.Change{other}))
+	require.NoError(t, ix.ApplyTaken(t.Context(), []backend.Change{other}))
+	require.Equal(t, kept, other.Rows, "a lane takes the vectors later")
 	m.compare(t, want, ix)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -17,6 +18,10 @@ import (
 // they are flushed unasked: about 40 MB with 128 dimensions. A multiple of 64, so that
 // full tails leave no gap between them; see alignRows.
 const maxTailRows = 50_048
+
+// collectVectors is the size, in bytes of a file, of the vectors of one block from which on what their lists left in memory is collected
+// before the words are written, which leave as much.
+const collectVectors = 4 << 20
 
 // maxTailTerms is the number of terms that counts like a row: more than most rows
 // have, so that only tails of long texts are flushed for their terms.
@@ -272,8 +277,12 @@ func writeTails(ctx context.Context, w *fileWriter, tails []*sealed) error {
 		if !t.rows {
 			continue
 		}
+		before := w.offset
 		if err := w.writeAllVectors(ctx, t.vectors); err != nil {
 			return err
+		}
+		if w.offset-before >= collectVectors {
+			runtime.GC()
 		}
 		err := w.section(secWords, func(out io.Writer) error { return lexical.WriteSegment(ctx, out, t.words) })
 		if err != nil {

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
@@ -23,15 +24,34 @@ func (c *step) prepare(first uint32) error {
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.Rows[a].Ordinal, c.Rows[b].Ordinal) })
 	c.facts = make([]rowFacts, len(c.order))
+	if len(c.Rows) > 0 {
+		c.extra = rowExtra(c.Rows[0].Extra)
+	}
 	return nil
 }
 
 // doc is what the keyword index reads of a row, in the order of the rows. It notes the row's facts.
 func (c *step) doc(i int) lexical.Doc {
 	in := &c.Rows[c.order[i]]
-	extra := rowExtra(in.Extra)
+	extra := c.extra
+	if !bytes.Equal(in.Extra, c.Rows[0].Extra) { // all chunks of a document have the same, mostly
+		extra = rowExtra(in.Extra)
+	}
 	c.facts[i] = factsOf(&extra)
 	return lexical.Doc{Fields: fields(c.Title, in, &extra)}
+}
+
+// dropTexts clears what only the keyword index reads of the rows, and returns the size of the texts.
+func (c *step) dropTexts() (size int) {
+	if !c.taken {
+		return 0
+	}
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		size += len(r.Text)
+		r.Key, r.Text, r.Heading, r.Extra = "", "", "", nil
+	}
+	return size
 }
 
 // put makes the prepared rows of a source visible, in place of any before. The caller holds mu.
@@ -91,6 +111,9 @@ func (p *partition) publish(c *step, s source) {
 		})
 		if len(in.Vector) > 0 {
 			p.vectorPart(len(in.Vector)).add(row, in.Vector)
+			if c.taken {
+				in.Vector = nil
+			}
 		}
 	}
 	p.addLive(at)

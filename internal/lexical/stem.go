@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
@@ -42,13 +43,20 @@ func Stem(word string) string {
 	if base, ok := irregular[word]; ok {
 		word = base
 	}
-	env := snowballstem.NewEnv(word)
+	env := envs.Get().(*snowballstem.Env)
+	env.SetCurrent(word)
 	english.Stem(env)
-	if s := env.Current(); s != "" {
+	s := env.Current()
+	env.SetCurrent("")
+	envs.Put(env)
+	if s != "" {
 		return s
 	}
 	return word
 }
+
+// envs are those of stemmers that are not at work.
+var envs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
 // lookupASCII returns what an ASCII word in lower case becomes whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {

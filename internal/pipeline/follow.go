@@ -255,17 +255,21 @@ func (f *Follower) syncTo(ctx context.Context, last uint64, urgent bool) error {
 }
 
 // Advance applies what a call of Place put into the feed, and whatever comes before it.
-// Indexes that are up to date need not read the feed for that.
+// Indexes that are up to date need not read the feed for that. Nobody reads the rows of p afterwards: see [backend.Taker].
 func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	if _, err := f.acquire(ctx, never); err != nil {
 		return err
 	}
 	defer f.release()
-	for _, s := range f.indexes {
+	for i, s := range f.indexes {
+		apply := s.Apply
+		if t, ok := s.(backend.Taker); ok && i == len(f.indexes)-1 {
+			apply = t.ApplyTaken
+		}
 		// An error here occurs again below, unless that repairs it.
 		if s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
-			if s.Apply(ctx, p.Changes) == nil {
+			if apply(ctx, p.Changes) == nil {
 				f.saw(p.Changes)
 				continue
 			}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"strings"
 
@@ -70,32 +71,52 @@ func (p *prepared) clip(most int) {
 // written before it goes on: otherwise that memory is held beside what the next step allocates.
 const collectFrom = 8 << 20
 
-// lighten frees the memory that a large batch no longer needs once it is searchable.
-func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
-	if l, ok := c.Extractor.(extract.Limited); ok {
-		for _, j := range jobs {
-			if j.prep != nil {
-				j.prep.clip(l.MaxBytes())
-			}
+// clip leaves what the extractor reads of the texts of a large batch.
+func (c *Config) clip(jobs []*job, size int) {
+	l, ok := c.Extractor.(extract.Limited)
+	if !ok || size < collectFrom {
+		return
+	}
+	for _, j := range jobs {
+		if j.prep != nil {
+			j.prep.clip(l.MaxBytes())
 		}
 	}
+}
+
+// lighten frees the memory that a large batch no longer needs once it is searchable.
+func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
+	c.clip(jobs, size)
 	collect(size)
 	if err := s.Follower.Flush(ctx); err != nil && ctx.Err() == nil {
 		c.Logger.Warn("indexes cannot be written and stay in memory", "err", err)
 	}
-	collect(size)
+	giveMemoryBack(size)
 }
 
 // collect runs the garbage collector after a batch of at least collectFrom bytes of text, if what the batch held is much of the
 // heap: in a larger heap a collection takes long and frees little.
 func collect(size int) {
-	if size < collectFrom {
-		return
-	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	if metrics.Read(live); live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() <= 8*uint64(size) {
+	if fillsHeap(size) {
 		runtime.GC()
 	}
+}
+
+// giveMemoryBack is collect that returns the memory to the system as well: the extractor allocates large blocks next, for which what was
+// freed in pieces has no room.
+func giveMemoryBack(size int) {
+	if fillsHeap(size) {
+		debug.FreeOSMemory()
+	}
+}
+
+func fillsHeap(size int) bool {
+	if size < collectFrom {
+		return false
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	return live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() <= 8*uint64(size)
 }
 
 // Bounds of what the extractors of this process read at once: while they read they hold a multiple of it. Texts of less than freeSize

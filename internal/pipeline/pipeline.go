@@ -232,6 +232,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		}
 		announce(s, some)
 		size := release(some)
+		c.clip(some, size) // the indexes are told the whole text, and let go of it before they take the vectors
 		collect(size)
 		released += size
 		laps.Again("index")

@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// takingIndex clears what it was told.
+type takingIndex struct {
+	backend.Index
+	taken int
+}
+
+func (x *takingIndex) ApplyTaken(ctx context.Context, changes []backend.Change) error {
+	err := x.Apply(ctx, changes)
+	for i := range changes {
+		x.taken += len(changes[i].Rows)
+		clear(changes[i].Rows)
+	}
+	return err
+}
+
+// TestLastIndexTakes: of several indexes each is told all of what was placed, and the last alone may let go of it.
+func TestLastIndexTakes(t *testing.T) {
+	t.Parallel()
+	ws := openFollowed(t)
+	first := &takingIndex{Index: ws.Workspace.Indexes()[0]}
+	last := &takingIndex{Index: ws.second.Index}
+	f := newFollower(ws.Store(), []backend.Index{first, last})
+	part := backend.Partition{Class: backend.Raw, Sub: "s"}
+	p, err := ws.Store().Place(t.Context(), []backend.Placed{{
+		Incoming: backend.Incoming{Source: backend.Source{Part: part, ID: "a"}},
+		Chunks:   []backend.Chunk{{Key: "a", Vector: []float32{1, 0}}},
+	}})
+	require.NoError(t, err)
+	require.NoError(t, f.Advance(t.Context(), p))
+	require.Zero(t, first.taken)
+	require.Equal(t, 1, last.taken)
+	for _, x := range []*takingIndex{first, last} {
+		require.Equal(t, ws.Store().LastSeq(), x.Applied())
+		hits, err := x.Index.(backend.Vectors).SearchVectors(t.Context(), backend.VectorQuery{Part: part, Vector: []float32{1, 0}, K: 2})
+		require.NoError(t, err)
+		require.Len(t, hits, 1)
+	}
+}
