@@ -133,6 +133,9 @@ func (x *index) apply(run []backend.Change, taken bool) (done int, full bool, er
 		run = run[:done]
 	}
 	for lane := backend.Lane(1); lane < backend.LaneCount && len(run) > 0; lane++ {
+		if x.find(inLane(run[0].Part, lane)) == nil && !fills(run, lane) {
+			continue
+		}
 		n, long, laneErr := x.applyTo(inLane(run[0].Part, lane), laneSteps(base[:len(run)], run, lane))
 		if full = full || long; laneErr != nil {
 			done, err, run = n, laneErr, run[:n]

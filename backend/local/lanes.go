@@ -24,6 +24,16 @@ func inLane(part backend.Partition, lane backend.Lane) backend.Partition {
 // laneOf returns the lane that a partition has the vectors of; 0: it has the text.
 func laneOf(part backend.Partition) backend.Lane { return backend.Lane(part.Class >> laneShift) }
 
+// fills reports whether a change may put vectors into a lane above 0.
+func fills(run []backend.Change, lane backend.Lane) bool {
+	for i := range run {
+		if run[i].Lane == lane {
+			return true
+		}
+	}
+	return false
+}
+
 // laneSteps returns what the changes of a run, made in base, change in a lane above 0.
 func laneSteps(base []step, run []backend.Change, lane backend.Lane) (out []step) {
 	for i := range run {
