@@ -58,6 +58,10 @@ func (t *tx) putOf(v *head, in *backend.Indexed) (put backend.Change, err error)
 	if put.Part, err = t.partName(v.Part); err != nil {
 		return put, err
 	}
+	if v.Described && !describes(in) {
+		put.Title, put.Time, put.Session, put.Tags = v.Title, v.Time, v.Session, v.Tags
+		return put, nil
+	}
 	_, err = t.c.one(bg, "SELECT title, time, session, tags FROM sources WHERE num = ?", func(r *row) error {
 		put.Title, put.Time, put.Session = r.str(0), r.time(1), r.str(2)
 		put.Tags, r.err = storerules.UnpackTags(r.blob(3))
@@ -87,6 +91,11 @@ func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of
 	return ok, nil
 }
 
+// describes reports whether what was indexed says more of its version than was accepted.
+func describes(in *backend.Indexed) bool {
+	return len(in.Tags) > 0 || in.Title != "" || !in.Time.IsZero() || in.Doc != nil
+}
+
 func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	shared := false
 	if len(in.Chunks) == 1 {
@@ -102,7 +111,7 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	if err != nil {
 		return err
 	}
-	if len(in.Tags) == 0 && in.Title == "" && in.Time.IsZero() && in.Doc == nil {
+	if !describes(in) {
 		return nil
 	}
 	return x.t.reseal(v.Num, func() error {

@@ -52,8 +52,9 @@ func addToPart(c *conn, part int64, sum storerules.PartSum) error {
 }
 
 func (x rows) Version(num int64) (v *head, err error) {
-	_, err = x.t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE num = ?", func(r *row) error {
+	_, err = x.t.c.one(bg, "SELECT "+headCols+", title, time, session FROM sources WHERE num = ?", func(r *row) error {
 		v = readHead(r)
+		readDescription(v, r)
 		return nil
 	}, num)
 	return v, err

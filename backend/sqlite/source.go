@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"time"
+
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
 )
@@ -50,7 +52,7 @@ const headCols = `num, part, id, state, newest, indexed, graph, token, older, fi
 	seq_chunks, seq_tags, seq_graph, tags, created, rev, lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
 
 func readHead(r *row) *head {
-	packed := r.blob(14)
+	packed := r.blob(headTags)
 	packed = packed[:len(packed)&^7] // damaged tags do not keep a version from being removed
 	tags, err := storerules.UnpackTags(packed)
 	if err != nil {
@@ -62,5 +64,24 @@ func readHead(r *row) *head {
 		First: r.int(9), Chunks: r.int(10), SeqChunks: r.int(11), SeqTags: r.int(12), SeqGraph: r.int(13),
 		Tags: tags, Created: r.vals[15], Rev: r.int(16),
 		Lane: backend.Lane(r.int(17)), Lanes: r.int(18), SeqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
+	}
+}
+
+// Of headCols: how many there are, and the place of tags.
+const headWidth, headTags = 22, 14
+
+// readDescription sets what a head says for the indexes, from the columns behind headCols: title, time, session. It leaves out what is damaged, so that such
+// a version can be removed.
+func readDescription(v *head, r *row) {
+	at, ok := r.vals[headWidth+1].(int64)
+	ok = (ok || r.null(headWidth+1)) && len(r.blob(headTags))%8 == 0
+	title, ok1 := r.vals[headWidth].(string)
+	session, ok2 := r.vals[headWidth+2].(string)
+	if !ok || !ok1 || !ok2 {
+		return
+	}
+	v.Described, v.Title, v.Session = true, title, session
+	if !r.null(headWidth + 1) {
+		v.Time = time.UnixMicro(at).UTC()
 	}
 }

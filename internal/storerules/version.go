@@ -22,6 +22,12 @@ type Head struct {
 	SeqLane                      [backend.LaneCount]int64
 	Tags                         []uint64
 	Created                      any // as it is stored
+
+	// Set by a Store that tells what it indexed, as the version was when it was read.
+	Described bool // what follows is set, and Tags are sound
+	Title     string
+	Time      time.Time
+	Session   string
 }
 
 // Is reports whether v is the version that a caller has read; v may be nil.
