@@ -67,18 +67,36 @@ func appendScore(b []byte, f float64) ([]byte, error) {
 	if n < 0 {
 		b, n = append(b, '-'), -n
 	}
-	whole, rest := n/1e6, n%1e6
-	b = strconv.AppendInt(b, whole, 10)
+	whole, rest := n/1e6, uint32(n%1e6)
+	if whole < 10 {
+		b = append(b, '0'+byte(whole))
+	} else {
+		b = strconv.AppendInt(b, whole, 10)
+	}
 	if rest == 0 {
 		return b, nil
 	}
-	b = append(b, '.')
-	for place := int64(1e5); rest > 0; place /= 10 {
-		b = append(b, '0'+byte(rest/place))
-		rest %= place
+	// Two digits at a time, by divisors that are constants.
+	i, j, k := rest/1e4*2, rest/100%100*2, rest%100*2
+	b = append(b, '.', twoDigits[i], twoDigits[i+1], twoDigits[j], twoDigits[j+1], twoDigits[k], twoDigits[k+1])
+	end := len(b)
+	for b[end-1] == '0' {
+		end--
 	}
-	return b, nil
+	return b[:end], nil
 }
+
+// twoDigits are the numbers from 00 to 99, one behind the other.
+const twoDigits = "00010203040506070809" +
+	"10111213141516171819" +
+	"20212223242526272829" +
+	"30313233343536373839" +
+	"40414243444546474849" +
+	"50515253545556575859" +
+	"60616263646566676869" +
+	"70717273747576777879" +
+	"80818283848586878889" +
+	"90919293949596979899"
 
 const hexDigits = "0123456789abcdef"
 
