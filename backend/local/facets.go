@@ -110,40 +110,46 @@ func (p *partition) buildGraph() error {
 		return nil
 	}
 	p.refsOf = make([][]ref, len(p.sources))
-	x := &p.mentions
+	var blocks []*links
 	for _, b := range p.blocks {
-		linked, err := b.bytesOf(secLinks)
+		if s, _ := b.find(secGraph); s.kind == secGraph {
+			return p.lookUpGraph()
+		}
+		data, err := b.bytesOf(secLinks)
 		if err != nil {
 			return err
 		}
-		if linked != nil && len(x.keys) == 0 && len(x.entities) == 0 {
-			l, err := decodeLinks(linked)
-			if err == nil {
-				err = p.useLinks(l)
+		if data == nil {
+			continue
+		}
+		l, err := decodeLinks(data)
+		if err != nil {
+			return err
+		}
+		blocks = append(blocks, l)
+	}
+	if len(blocks) > 0 {
+		p.useLinks(blocks)
+	}
+	p.ready.Or(uint32(facetGraph))
+	return nil
+}
+
+// lookUpGraph is buildGraph where a block is of an earlier release.
+func (p *partition) lookUpGraph() error {
+	p.buildPlaces()
+	x := &p.mentions
+	for _, b := range p.blocks {
+		c := new(content)
+		for kind, decode := range map[sectionKind]func([]byte) error{secGraph: c.decodeGraph, secLinks: c.decodeLinks} {
+			data, err := b.bytesOf(kind)
+			if err == nil && data != nil {
+				err = decode(data)
 			}
 			if err != nil {
 				return err
 			}
-			continue
 		}
-		data, err := b.bytesOf(secGraph) // of earlier releases
-		if err != nil {
-			return err
-		}
-		c := new(content)
-		switch {
-		case linked != nil:
-			err = c.decodeLinks(linked)
-		case data != nil:
-			err = c.decodeGraph(data)
-		}
-		if err != nil {
-			return err
-		}
-		if len(c.graph) == 0 {
-			continue
-		}
-		p.buildPlaces()
 		if len(x.keys) == 0 {
 			x.grow(len(c.keys))
 		}

@@ -2,7 +2,6 @@ package local
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -184,66 +183,73 @@ func (c *content) decodeLinks(b []byte) error {
 	return nil
 }
 
-// useLinks makes the mentions of a partition that has none those of its first block, without looking any up: they stay found by
-// their order until one changes, see [mentions.index]. Mentions of sources that are gone are left out, and so are rows that are not
-// the source's own.
-func (p *partition) useLinks(l *links) error {
+// mergeOrdered merges lists, each rising, into one without repetitions, and returns where the values of each list are in it.
+func mergeOrdered[T cmp.Ordered](lists [][]T) (all []T, places [][]uint32) {
+	if len(lists) == 1 {
+		return lists[0], [][]uint32{nil}
+	}
+	n, heads := 0, make([]int, len(lists))
+	for _, l := range lists {
+		n += len(l)
+		places = append(places, make([]uint32, len(l)))
+	}
+	all = make([]T, 0, n)
+	for {
+		var least T
+		some := false
+		for i, l := range lists {
+			if h := heads[i]; h < len(l) && (!some || l[h] < least) {
+				least, some = l[h], true
+			}
+		}
+		if !some {
+			return all, places
+		}
+		for i, l := range lists {
+			if h := heads[i]; h < len(l) && l[h] == least {
+				places[i][h] = uint32(len(all))
+				heads[i]++
+			}
+		}
+		all = append(all, least)
+	}
+}
+
+// rename makes refs name entities and keys by other places; nil: they stay.
+func rename(refs []ref, entities, keys []uint32) {
+	for i := range refs {
+		if r := &refs[i]; entities != nil {
+			r.entity, r.key = entities[r.entity], keys[r.key]
+		}
+	}
+}
+
+// useLinks makes the mentions of a partition that has none those of its blocks, the oldest of which is the first, without looking any
+// up: they stay found by their order until one changes, see [mentions.index]. Mentions of sources that are gone, or that a newer block
+// has, are left out, and so are rows that are not the source's own.
+func (p *partition) useLinks(blocks []*links) {
 	x := &p.mentions
-	x.entities, x.keys = make([]entity, len(l.entities)), make([]key, len(l.keys))
-	for i, num := range l.entities {
+	var numbers [][]int64
+	var texts [][]string
+	for _, l := range blocks {
+		numbers, texts = append(numbers, l.entities), append(texts, l.keys)
+	}
+	entities, entityAt := mergeOrdered(numbers)
+	keys, keyAt := mergeOrdered(texts)
+	x.entities, x.keys = make([]entity, len(entities)), make([]key, len(keys))
+	for i, num := range entities {
 		x.entities[i].num = num
 	}
-	for i, text := range l.keys {
+	for i, text := range keys {
 		x.keys[i].text = text
 	}
-	counts := make([]uint32, len(l.entities))
-	named := make([]keyed, len(l.keys))
-	links, from, to := 0, 0, 0
-	used := l.sources[:0] // those that are there
-	for _, s := range l.sources {
-		refs := l.refs[from:s.end]
-		from = s.end
-		if len(refs) == 0 || uint64(refs[0].row) >= uint64(len(p.of)) {
-			continue
-		}
-		at := p.of[refs[0].row]
-		if p.sourceNum[at] != s.num || !p.alive(at) {
-			continue
-		}
-		if p.refsOf[at] != nil {
-			return fmt.Errorf("%w: mentions of a source that stand twice", errFormat)
-		}
-		first, behind := p.sources[at].first, p.sources[at].first+p.sources[at].rows
-		own := l.refs[to:to]
-		for _, r := range refs {
-			if r.row >= first && r.row < behind {
-				own = append(own, r) // never ahead of what is read
-			}
-		}
-		if !slices.IsSortedFunc(own, compareRefs) {
-			slices.SortStableFunc(own, compareRefs)
-		}
-		own = foldRefs(own)
-		to += len(own)
-		p.refsOf[at] = own
-		used = append(used, storedLinks{int64(at), to})
-		for i, r := range own {
-			k := &x.keys[r.key]
-			if len(k.named) == 0 {
-				named[r.key] = keyed{r.entity, 1}
-				k.named = named[r.key : r.key+1 : r.key+1]
-			} else {
-				x.name(r)
-			}
-			if i == 0 || own[i-1].row != r.row || own[i-1].entity != r.entity {
-				counts[r.entity]++
-				links++
-			}
-		}
+	t := taken{p: p, counts: make([]uint32, len(entities)), named: make([]keyed, len(keys))}
+	for i, l := range slices.Backward(blocks) {
+		rename(l.refs, entityAt[i], keyAt[i])
+		t.take(l, i > 0)
 	}
-	x.edges += to
-	room := make([]edge, links)
-	for i, n := range counts {
+	room := make([]edge, t.links)
+	for i, n := range t.counts {
 		e := &x.entities[i]
 		e.edges, room = room[:0:n], room[n:]
 		switch e.live = n > 0; {
@@ -260,11 +266,84 @@ func (p *partition) useLinks(l *links) error {
 			x.freeK = append(x.freeK, uint32(i))
 		}
 	}
-	var falling []uint32 // entities whose edges are not in their order
-	for _, s := range used {
-		own := p.refsOf[s.num]
+	p.fillEdges()
+	x.inOrder = true
+}
+
+// taken is what [partition.useLinks] has taken over so far.
+type taken struct {
+	p      *partition
+	counts []uint32 // edges, by entity
+	named  []keyed  // the first entity of each key
+	links  int
+}
+
+// take takes the mentions of a block over, of sources that have none yet. emptied says that sources without mentions may have had some
+// in an earlier block.
+func (t *taken) take(l *links, emptied bool) {
+	p, x := t.p, &t.p.mentions
+	from, to := 0, 0
+	for _, s := range l.sources {
+		refs := l.refs[from:s.end]
+		from = s.end
+		if len(refs) == 0 {
+			if emptied {
+				p.buildPlaces()
+				if at, ok := p.find(s.num); ok && p.refsOf[at] == nil {
+					p.refsOf[at] = []ref{}
+				}
+			}
+			continue
+		}
+		if uint64(refs[0].row) >= uint64(len(p.of)) {
+			continue
+		}
+		at := p.of[refs[0].row]
+		if p.sourceNum[at] != s.num || !p.alive(at) || p.refsOf[at] != nil {
+			continue
+		}
+		first, behind := p.sources[at].first, p.sources[at].first+p.sources[at].rows
+		own := l.refs[to:to]
+		for _, r := range refs {
+			if r.row >= first && r.row < behind {
+				own = append(own, r) // never ahead of what is read
+			}
+		}
+		if !slices.IsSortedFunc(own, compareRefs) {
+			slices.SortStableFunc(own, compareRefs)
+		}
+		own = foldRefs(own)
+		to += len(own)
+		x.edges += len(own)
+		p.refsOf[at] = own
 		for i, r := range own {
-			if i > 0 && own[i-1].row == r.row && own[i-1].entity == r.entity {
+			k := &x.keys[r.key]
+			if len(k.named) == 0 {
+				t.named[r.key] = keyed{r.entity, 1}
+				k.named = t.named[r.key : r.key+1 : r.key+1]
+			} else {
+				x.name(r)
+			}
+			if leads(own, i) {
+				t.counts[r.entity]++
+				t.links++
+			}
+		}
+	}
+}
+
+// leads reports whether a ref is the first of its row and entity, which is the edge.
+func leads(refs []ref, i int) bool {
+	return i == 0 || refs[i-1].row != refs[i].row || refs[i-1].entity != refs[i].entity
+}
+
+// fillEdges gives entities, which have the room for them, the edges of all sources.
+func (p *partition) fillEdges() {
+	x := &p.mentions
+	var falling []uint32 // entities whose edges do not come in their order
+	for _, refs := range p.refsOf {
+		for i, r := range refs {
+			if !leads(refs, i) {
 				continue
 			}
 			e := &x.entities[r.entity]
@@ -277,8 +356,6 @@ func (p *partition) useLinks(l *links) error {
 	for _, at := range falling {
 		slices.SortFunc(x.entities[at].edges, func(a, b edge) int { return cmp.Compare(p.chunk[a.row], p.chunk[b.row]) })
 	}
-	x.inOrder = true
-	return nil
 }
 
 // compareRefs orders the refs of a source where entities and keys stand in their order.

@@ -11,7 +11,7 @@ import (
 )
 
 // graphBlock is a file in memory with one block of a content, whose mentions stand in a section of a kind.
-func graphBlock(t *testing.T, c *content, limit uint32, kind sectionKind) *block {
+func graphBlock(t *testing.T, c *content, limit uint32, alone bool, kind sectionKind) *block {
 	t.Helper()
 	f := &file{}
 	b := &block{file: f, nextRow: limit}
@@ -19,7 +19,7 @@ func graphBlock(t *testing.T, c *content, limit uint32, kind sectionKind) *block
 	if kind == secLinks {
 		graph = c.encodeLinks()
 	}
-	for k, s := range map[sectionKind][]byte{secRows: c.encodeRows(limit, true), kind: graph} {
+	for k, s := range map[sectionKind][]byte{secRows: c.encodeRows(limit, alone), kind: graph} {
 		data := alignedBytes((len(f.data)+sectionAlign-1)/sectionAlign*sectionAlign + len(s))
 		at := len(data) - len(s)
 		copy(data, f.data)
@@ -102,9 +102,31 @@ func TestLinksInOrder(t *testing.T) {
 			}
 			row += n
 		}
+		// A second block changes mentions of sources of the first, and has one source of its own.
+		var later *content
+		if seed%4 < 2 {
+			later = &content{}
+			keys := newInterner(&later.keys)
+			for _, s := range c.sources {
+				if r.IntN(3) > 0 {
+					continue
+				}
+				g := storedGraph{source: s.num}
+				for range r.IntN(3) {
+					g.refs = append(g.refs, storedRef{s.first, int64(r.IntN(50)) - 3, keys.number(fmt.Sprint("key ", r.IntN(50))), 1})
+				}
+				later.graph = append(later.graph, g)
+			}
+			later.sources = []storedSource{{num: 500, source: source{time: noTime, first: row, rows: 1}, at: []storedRow{{chunk: 2000}}}}
+			later.graph = append(later.graph, storedGraph{500, []storedRef{{row, 7, keys.number("key 7"), 1}, {row, 7, keys.number("key 8"), 2}}})
+		}
 		var ps [2]*partition
 		for i, kind := range []sectionKind{secGraph, secLinks} {
-			p, err := loadPartition(backend.Knowledge, []*block{graphBlock(t, c, row, kind)})
+			blocks := []*block{graphBlock(t, c, row, true, kind)}
+			if later != nil {
+				blocks = append(blocks, graphBlock(t, later, row+1, false, secLinks))
+			}
+			p, err := loadPartition(backend.Knowledge, blocks)
 			require.NoError(t, err)
 			_, err = p.need(facetRows)
 			require.NoError(t, err)
@@ -115,7 +137,7 @@ func TestLinksInOrder(t *testing.T) {
 			}
 			_, err = p.need(allFacets)
 			require.NoError(t, err)
-			require.Equal(t, kind == secLinks && len(c.graph) > 0, p.mentions.inOrder)
+			require.Equal(t, kind == secLinks, p.mentions.inOrder)
 			ps[i] = p
 		}
 		require.Equal(t, ps[0].state(), ps[1].state(), "seed %d", seed)
