@@ -163,19 +163,25 @@ func (e *Embedder) reads(text string) bool {
 // model does not read. The errors are those of the members.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	out := make([]float32, e.Dim())
-	base, err := e.base.EmbedQuery(ctx, text)
-	if err != nil {
-		return nil, err
+	one := func(ctx context.Context, p *part, to []float32) error {
+		v, err := p.EmbedQuery(ctx, text)
+		if err == nil {
+			p.put(to, v, p.query, p.weight)
+		}
+		return err
 	}
-	e.base.put(out[:e.base.dim], base, e.base.query, e.base.weight)
 	if !e.reads(text) {
+		if err := one(ctx, &e.base, out[:e.base.dim]); err != nil {
+			return nil, err
+		}
 		return out, nil
 	}
-	beside, err := e.beside.EmbedQuery(ctx, text)
-	if err != nil {
+	group, ctx := errgroup.WithContext(ctx) // a question waits for the slower one, not for both
+	group.Go(func() error { return one(ctx, &e.base, out[:e.base.dim]) })
+	group.Go(func() error { return one(ctx, &e.beside, out[e.base.dim:]) })
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	e.beside.put(out[e.base.dim:], beside, e.beside.query, e.beside.weight)
 	return out, nil
 }
 

@@ -139,6 +139,14 @@ func (a *Answer) Parts(h *Scored) Parts {
 // short, 0 where they are long, where there are no replies, or where the question asks for what the assistant said.
 func (a *Answer) Talk() float64 { return a.work.talk }
 
+// Before returns the chunk of the memory before a hit in its session, 0 for none that the filter passes.
+func (a *Answer) Before(h *Scored) int64 {
+	if q := a.work; q.rows[h.at].Chunk == h.Chunk {
+		return q.before(h.at)
+	}
+	return 0
+}
+
 // Answered returns the source of what the assistant answered to a hit, 0 for none.
 func (a *Answer) Answered(h *Scored) int64 {
 	q := a.work

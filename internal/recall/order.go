@@ -37,7 +37,9 @@ func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
 	if r.Reranker != nil {
 		slices.SortStableFunc(hits, compareScores)
 		began := r.Laps.Clock()
-		r.rerank(hits)
+		if err := r.rerank(hits); err != nil {
+			return nil, err
+		}
 		r.Laps.Part("rerank", began)
 	}
 	slices.SortStableFunc(hits, compareScores)

@@ -1,11 +1,14 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/language"
 )
@@ -14,13 +17,15 @@ const (
 	rerankMost  = 50  // texts that a reranker is given
 	rerankLocal = 20  // texts that one is given that says which languages it reads: such a one computes here
 	rerankPart  = 4   // of the best score, for logits that lie logitRange apart
+	memoryPart  = .5  // the same in memories, whose embedders have learnt how people tell things; a cross-encoder knows passages
 	logitRange  = 22  // of the cross-encoders that were trained on MS MARCO: from -11 to 11
 	rerankTime  = 80  // per cent of the budget, after which the others' turn comes
 	contextHits = 10  // hits whose scores tell how much context counts
 	contextCost = 1.5 // of its share of the score, in what the reranker counts less
 	hopsCost    = 1.4 // times as much as that, of the share of what led to a text over others
 	leastOdds   = 1e-9
-	sureMargin  = .2 // of the best score, by which it must stand out to be sure
+	beforeMost  = 400 // bytes of what was said before a memory that a reranker reads with it
+	sureMargin  = .2  // of the best score, by which it must stand out to be sure
 )
 
 // Multilingual is a Reranker that reads some languages only, and says so: it is asked about questions and texts in these
@@ -83,19 +88,19 @@ func sure(hits []*Hit) bool {
 	return len(hits) < 2 || hits[1].Score < (1-sureMargin)*hits[0].Score
 }
 
-// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was.
-func (r *run) rerank(hits []*Hit) {
+// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was; the errors are those of the Store.
+func (r *run) rerank(hits []*Hit) error {
 	if hits = r.rerankable(hits); len(hits) == 0 {
-		return
+		return nil
 	}
-	texts := make([]string, len(hits))
-	for i := range texts {
-		texts[i] = hits[i].Row.Text
+	texts, err := r.told(hits)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(r.Budget*rerankTime/100))
 	defer cancel()
 	var scores []float64
-	err := fault.Guard(func() (err error) {
+	err = fault.Guard(func() (err error) {
 		scores, err = r.Reranker.Rerank(ctx, r.Query, texts)
 		return err
 	})
@@ -105,9 +110,62 @@ func (r *run) rerank(hits []*Hit) {
 	if err != nil {
 		r.Logger.Warn("reranking failed", "err", err)
 		r.warn("degraded", "Mode", "the reranker failed or was late: its order was left out")
-		return
+		return nil
 	}
 	r.blend(hits, scores)
+	return nil
+}
+
+// told returns what a Reranker reads of hits: their texts and, where it computes here, before that of a memory the end of what was said before it in its
+// session, in the same languages. A reply means what it replies to, and says it rarely.
+func (r *run) told(hits []*Hit) ([]string, error) {
+	texts := make([]string, len(hits))
+	for i, h := range hits {
+		texts[i] = h.Row.Text
+	}
+	m, ok := r.Reranker.(Multilingual)
+	if !ok {
+		return texts, nil
+	}
+	var nums []int64
+	before := make([]int64, len(hits))
+	for i, h := range hits {
+		if h.scope != nil && h.memory() {
+			if before[i] = h.scope.answer.Before(&h.ranked); before[i] != 0 {
+				nums = append(nums, before[i])
+			}
+		}
+	}
+	if len(nums) == 0 {
+		return texts, nil
+	}
+	slices.Sort(nums)
+	rows, err := r.Store.Chunks(r.ctx, slices.Compact(nums), r.Now)
+	if err != nil {
+		return nil, err
+	}
+	for i, chunk := range before {
+		at, there := slices.BinarySearchFunc(rows, chunk, func(row *backend.Hydrated, chunk int64) int { return cmp.Compare(row.Num, chunk) })
+		if there && readable(m.Languages(), rows[at].Text) {
+			texts[i] = lastWords(rows[at].Text, beforeMost) + "\n" + texts[i]
+		}
+	}
+	return texts, nil
+}
+
+// memory reports whether the hit is one.
+func (h *Hit) memory() bool { return h.Row.Src != nil && h.Row.Src.Part.Class == backend.Memory }
+
+// lastWords returns the end of a text, whole words of at most n bytes.
+func lastWords(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	text = text[len(text)-n:]
+	if _, rest, cut := strings.Cut(text, " "); cut {
+		return rest
+	}
+	return ""
 }
 
 // blend adds what the reranker says to the scores. One that computes here gives probabilities, whose logits mean the same for every
@@ -132,8 +190,12 @@ func (r *run) blend(hits []*Hit, scores []float64) {
 		scores[i] = math.Log(p / (1 - p))
 		mean += scores[i] / float64(len(scores))
 	}
-	part := alone(hits)
+	weight := alone(hits)
 	for i, h := range hits {
+		part := weight
+		if h.memory() {
+			part = min(weight, memoryPart)
+		}
 		h.Parts.Rerank = part * top * (scores[i] - mean) / logitRange
 		h.Score += h.Parts.Rerank
 	}

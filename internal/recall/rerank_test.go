@@ -50,14 +50,14 @@ func TestRerankReadsItsLanguagesOnly(t *testing.T) {
 	order := []string{"the cat is in the garden", "der Hund ist im Haus", "the dog is in the house"}
 	e := &english{scores: map[string]float64{order[0]: .01, order[2]: .99}}
 	hits := hitsOf(scored, order...)
-	runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+	assert.NoError(t, runWith(e, Thinking, true, "where is the dog?").rerank(hits))
 	assert.Equal(t, []string{order[0], order[2]}, e.asked)
 	assert.Greater(t, hits[2].Score, hits[0].Score)
 	assert.Zero(t, hits[1].Parts.Rerank)
 	assert.InDelta(t, scored[order[2]]+hits[2].Parts.Rerank, hits[2].Score, 1e-12)
 
 	e.asked = nil
-	runWith(e, Thinking, true, "wo ist der Hund?").rerank(hits)
+	assert.NoError(t, runWith(e, Thinking, true, "wo ist der Hund?").rerank(hits))
 	assert.Empty(t, e.asked, "the question is not English")
 }
 
@@ -72,7 +72,7 @@ func TestRerankWhereAutoIsNotSure(t *testing.T) {
 	}{"near": {Auto, near, true}, "far": {Auto, far, false}, "fast": {Fast, near, false}} {
 		t.Run(what, func(t *testing.T) {
 			e := &english{scores: map[string]float64{"the dog is there": .9}}
-			runWith(e, c.mode, false, "where is the dog?").rerank(hitsOf(c.scores, "the cat is here", "the dog is there"))
+			assert.NoError(t, runWith(e, c.mode, false, "where is the dog?").rerank(hitsOf(c.scores, "the cat is here", "the dog is there")))
 			assert.Equal(t, c.asked, e.asked != nil, what)
 		})
 	}
@@ -83,7 +83,7 @@ func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
 	t.Parallel()
 	e := &english{scores: map[string]float64{"the cat is here": 1e-5, "the dog is there": 1.3e-5}}
 	hits := hitsOf(map[string]float64{"the cat is here": 1, "the dog is there": .9}, "the cat is here", "the dog is there")
-	runWith(e, Thinking, true, "where is the boat?").rerank(hits)
+	assert.NoError(t, runWith(e, Thinking, true, "where is the boat?").rerank(hits))
 	assert.Greater(t, hits[0].Score, hits[1].Score)
 }
 
@@ -97,7 +97,7 @@ func TestRerankLeavesWhatHopsFound(t *testing.T) {
 			for _, h := range hits {
 				h.Parts.Bridge, h.Parts.Expansion = hops/2, hops/2
 			}
-			runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+			assert.NoError(t, runWith(e, Thinking, true, "where is the dog?").rerank(hits))
 			assert.Equal(t, asked, e.asked != nil)
 		})
 	}
@@ -113,7 +113,7 @@ func TestRerankLeavesWhatContextFound(t *testing.T) {
 			for _, h := range hits {
 				h.Parts.Context = context
 			}
-			runWith(e, Thinking, true, "where is the dog?").rerank(hits)
+			assert.NoError(t, runWith(e, Thinking, true, "where is the dog?").rerank(hits))
 			assert.Equal(t, asked, e.asked != nil)
 		})
 	}
