@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-openapi/strfmt"
 	"github.com/weaviate/weaviate/entities/models"
 )
 
@@ -94,7 +95,7 @@ func (b *batches) send(ctx context.Context, to target, objects []stored) error {
 		if s := statusOf(err); s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable || ctx.Err() != nil {
 			b.shrink()
 		}
-		if err != nil {
+		if err = to.judge(err); err != nil {
 			return to.missed(ctx, err)
 		}
 		for _, a := range answer {
@@ -119,7 +120,7 @@ func (b *batches) remove(ctx context.Context, to target, collection, tenant stri
 		more := false
 		err := b.cluster.call(ctx, "delete objects", to.route, func(ctx context.Context, n *node) error {
 			answer, err := n.Batch().ObjectsBatchDeleter().WithClassName(collection).WithTenant(tenant).WithWhere(w.builder()).WithConsistencyLevel(to.level).Do(ctx)
-			if err != nil {
+			if err = to.judge(err); err != nil {
 				return to.missed(ctx, err)
 			}
 			r := answer.Results
@@ -135,6 +136,24 @@ func (b *batches) remove(ctx context.Context, to target, collection, tenant stri
 	}
 }
 
+// removeOne deletes an object by its id, if it is there.
+func (b *batches) removeOne(ctx context.Context, to target, collection, tenant string, id strfmt.UUID) error {
+	if err := b.acquire(ctx); err != nil {
+		return err
+	}
+	defer func() { <-b.slots }()
+	return b.cluster.call(ctx, "delete an object", to.route, func(ctx context.Context, n *node) error {
+		err := n.Data().Deleter().WithClassName(collection).WithTenant(tenant).WithID(string(id)).WithConsistencyLevel(to.level).Do(ctx)
+		if statusOf(err) == http.StatusNotFound {
+			return nil
+		}
+		if err = to.judge(err); err != nil {
+			return to.missed(ctx, err)
+		}
+		return nil
+	})
+}
+
 // Consistency levels of Weaviate.
 const (
 	levelAll    = "ALL"
@@ -148,6 +167,22 @@ type target struct {
 	level string
 	from  *node // that has all that was stored, and is read; nil: all have
 	anew  bool  // what is stored may not be indexed, see carryOut
+
+	doubt      func() // called where the write, or a part of it, may be carried out later
+	unanswered func() // called where nobody has said what came of it
+}
+
+// judge notes what a node said of a write, or that it said nothing.
+func (t *target) judge(err error) error {
+	status := statusOf(err)
+	sent := err != nil && !refused(err) && (status == 0 || status >= http.StatusInternalServerError)
+	if sent && t.unanswered != nil {
+		t.unanswered()
+	}
+	if (sent || err == nil && t.level != levelAll) && t.doubt != nil { // replicas beyond the majority get it when they can
+		t.doubt()
+	}
+	return err
 }
 
 // missed turns what a node said of a write on all replicas into errShort. A node that says nothing is another matter.

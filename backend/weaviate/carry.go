@@ -103,13 +103,45 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 			vectors[dim] = append(vectors[dim], objects...)
 		}
 	}
-	gone := anyOf(propSource, numbers(sources))
-	for _, dim := range s.dims() {
-		if err := x.removeFrom(ctx, to, s.vectors(dim), but(gone, propPlace, vectors[dim])); err != nil {
+	if to.anew { // nothing else is left
+		return nil
+	}
+	var dropped, put []int64
+	for _, source := range sources {
+		if p.puts[source] == nil {
+			dropped = append(dropped, source)
+		} else {
+			put = append(put, source)
+		}
+	}
+	if len(dropped) > 0 {
+		if err := x.removeAll(ctx, to, anyOf(propSource, numbers(dropped))); err != nil {
 			return err
 		}
 	}
-	return x.removeFrom(ctx, to, s.chunks(), but(gone, propChunk, chunks))
+	if len(put) == 0 {
+		return nil
+	}
+	older := anyOf(propSource, numbers(put))
+	for _, dim := range s.dims() {
+		if err := x.removeOlder(ctx, to, s.vectors(dim), but(older, propPlace, vectors[dim])); err != nil {
+			return err
+		}
+	}
+	return x.removeOlder(ctx, to, s.chunks(), but(older, propChunk, chunks))
+}
+
+// removeOlder deletes what a filter matches that rarely matches something: a node is asked first, which costs less than to have all replicas look.
+func (x *index) removeOlder(ctx context.Context, to target, collection string, w where) error {
+	there, err := x.x.schema.knows(ctx, collection, x.uid)
+	if err != nil || !there {
+		return err
+	}
+	found, err := x.x.cluster.get(ctx, route{only: to.from}, ask{collection: collection, tenant: x.uid, where: w, limit: 1, fields: propSource})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return x.x.batches.remove(ctx, to, collection, x.uid, w)
 }
 
 func numbers(all []int64) []string {
@@ -170,10 +202,13 @@ const (
 	retagObjects = 1000 // in one step
 )
 
+// doneTag begins a tag that is of a call, and not of a user.
+const doneTag = "="
+
 // retag gives the objects of a version other tags. Those that have them are told by a tag of the call's own: a replica may
 // lack what another call gave the others.
 func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
-	done := "=" + strconv.FormatUint(rand.Uint64(), 36)
+	done := doneTag + strconv.FormatUint(rand.Uint64(), 36)
 	tags := append(tagsOf(c.Tags), done)
 	w := allOf(equal(propSource, number(c.Source)), noneOf(propTags, []string{done}))
 	for _, collection := range x.x.schema.all() {

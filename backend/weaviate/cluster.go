@@ -30,9 +30,11 @@ type cluster struct {
 	own   bool         // the cluster made http
 	turn  atomic.Int64 // place of the node that is asked first
 
-	looking sync.Mutex
-	lacking bool // a write did not reach all replicas, and not all nodes answered since
-	looked  time.Time
+	hedges  atomic.Int64 // see hedge
+	health  health
+	lackMu  sync.Mutex
+	lacking bool // a write did not reach all replicas
+	lacked  time.Time
 }
 
 // node is one node of the cluster, as a client sees it.
@@ -42,7 +44,7 @@ type node struct {
 	conn     *grpc.ClientConn  // for searches by gRPC; nil: they go by GraphQL
 	searcher pb.WeaviateClient // of conn
 	key      string
-	away     atomic.Bool // its last call could not be made, or it could not answer
+	life     life
 }
 
 const (
@@ -54,6 +56,7 @@ const (
 
 func newCluster(urls []string, o *Options) (*cluster, error) {
 	c := &cluster{retry: o.Retry, log: o.Logger, http: o.Client}
+	c.hedges.Store(hedgeShare * hedgesSaved)
 	if c.http == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
@@ -71,6 +74,7 @@ func newCluster(urls []string, o *Options) (*cluster, error) {
 		}
 		c.nodes = append(c.nodes, n)
 	}
+	c.watch()
 	return c, nil
 }
 
@@ -103,6 +107,7 @@ func newNode(text string, place int, to *http.Client, o *Options) (*node, error)
 
 // close lets connections go.
 func (c *cluster) close() (err error) {
+	c.unwatch()
 	if c.own {
 		c.http.CloseIdleConnections()
 	}
@@ -147,10 +152,16 @@ type route struct {
 	only     *node         // nil: any
 	patience time.Duration // 0: that of the options
 	timeout  time.Duration // of a try; 0: attemptTimeout
+	all      bool          // it needs all nodes: it ends when one goes down
 }
 
 // call makes a call on one node after the other until one answers, from the one that answered last.
 func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx context.Context, n *node) error) error {
+	return c.until(ctx, what, r, func() (bool, error) { return c.round(ctx, r, f) })
+}
+
+// until makes rounds until one succeeds. What a round returns beside the error is whether a node said that replicas are missing.
+func (c *cluster) until(ctx context.Context, what string, r route, round func() (missed bool, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -159,7 +170,7 @@ func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx con
 	}
 	deadline, pause := time.Now().Add(r.patience), firstPause
 	for {
-		missed, err := c.round(ctx, r, f)
+		missed, err := round()
 		if err == nil {
 			return nil
 		}
@@ -169,6 +180,8 @@ func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx con
 			return ctx.Err()
 		case errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt):
 			return fmt.Errorf("weaviate: %s: %w", what, err)
+		case missed && r.all && c.health.up().Err() != nil: // waiting changes nothing
+			return errShort
 		case time.Now().Add(pause).Before(deadline):
 		case missed:
 			return errShort
@@ -187,13 +200,12 @@ func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx con
 // round asks each node once. missed reports whether one said that replicas are missing.
 func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context, n *node) error) (missed bool, err error) {
 	if r.only != nil {
-		err = c.attempt(ctx, r.only, r.timeout, f)
+		err = c.attempt(ctx, r.only, r, f)
 		return errors.Is(err, errShort), err
 	}
-	first, began := int(c.turn.Load()), time.Now()
-	for i := range c.nodes {
-		n := c.nodes[(first+i)%len(c.nodes)]
-		if err = c.attempt(ctx, n, r.timeout, f); err == nil {
+	began := time.Now()
+	for _, n := range c.order() {
+		if err = c.attempt(ctx, n, r, f); err == nil {
 			c.turn.Store(int64(n.place))
 			return false, nil
 		}
@@ -201,7 +213,7 @@ func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context
 		if ctx.Err() != nil || errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt) {
 			return false, err
 		}
-		if missed = missed || errors.Is(err, errShort); missed && time.Since(began) > allPatience {
+		if missed = missed || errors.Is(err, errShort); missed && (time.Since(began) > allPatience || c.health.up().Err() != nil) {
 			break // the others wait for the same replica
 		}
 	}
@@ -209,57 +221,21 @@ func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context
 }
 
 // attempt makes a call on one node.
-func (c *cluster) attempt(ctx context.Context, n *node, timeout time.Duration, f func(ctx context.Context, n *node) error) error {
+func (c *cluster) attempt(ctx context.Context, n *node, r route, f func(ctx context.Context, n *node) error) error {
+	timeout := r.timeout
 	if timeout == 0 {
 		timeout = attemptTimeout
 	}
 	once, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := judge(f(once, n))
-	away := err != nil && statusOf(err) == 0 && !errors.Is(err, errAgain) && !errors.Is(err, errShort) && ctx.Err() == nil
-	if was := n.away.Swap(away); was != away {
-		c.log.LogAttrs(ctx, slog.LevelWarn, map[bool]string{true: "a node of Weaviate went away", false: "a node of Weaviate came back"}[away], slog.Int("node", n.place+1))
-	}
-	return err
-}
-
-// readyTimeout is how long a node may take to say that it is ready.
-const readyTimeout = time.Second
-
-// ready reports whether a node answers.
-func (c *cluster) ready(ctx context.Context, n *node) bool {
-	once, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	ok, err := n.Misc().ReadyChecker().Do(once)
-	return ok && err == nil
-}
-
-// whole reports whether all nodes answer, as of less than a moment ago.
-func (c *cluster) whole(ctx context.Context) bool {
-	c.looking.Lock()
-	defer c.looking.Unlock()
-	if !c.lacking {
-		return true
-	}
-	if time.Since(c.looked) < readyTimeout {
-		return false
-	}
-	for _, n := range c.nodes {
-		if !c.ready(ctx, n) {
-			c.looked = time.Now()
-			return false
+	if r.all {
+		up := c.health.up()
+		if up.Err() != nil {
+			return errShort
 		}
+		defer context.AfterFunc(up, cancel)()
+	} else if up, ok := n.alive(); ok { // where it is said to be down, what it says itself counts
+		defer context.AfterFunc(up, cancel)()
 	}
-	c.lacking = false
-	return true
-}
-
-// lacks notes that not all replicas can be reached.
-func (c *cluster) lacks(ctx context.Context) {
-	c.looking.Lock()
-	defer c.looking.Unlock()
-	if !c.lacking {
-		c.log.LogAttrs(ctx, slog.LevelWarn, "not all replicas of Weaviate can be reached: a majority has to do")
-	}
-	c.lacking, c.looked = true, time.Now()
+	return judge(f(once, n))
 }

@@ -67,9 +67,9 @@ func threeEpochs() *history {
 // requireNotReset looks whether the content was deleted since it was first stored.
 func requireNotReset(t *testing.T, set backend.IndexSet, msg string) {
 	t.Helper()
-	_, gen, err := set.Indexes()[0].(*index).states(t.Context())
+	found, err := set.Indexes()[0].(*index).states(t.Context())
 	require.NoError(t, err)
-	require.Zero(t, gen, msg)
+	require.Zero(t, found.gen.Epoch, msg)
 }
 
 // dies has a process apply a history up to change 8, and then die after so many requests that write.
@@ -124,7 +124,7 @@ func TestEarlierRelease(t *testing.T) {
 	opened(t, first, h.until(8))
 	ix := first.Indexes()[0].(*index)
 	old := state{Process: "old", Epoch: 102, Seq: 8, Intent: 20, Whole: 8, Dims: []int{testDim}}
-	require.NoError(t, ix.x.batches.put(t.Context(), everywhere(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid)}))
+	require.NoError(t, ix.x.batches.put(t.Context(), everywhere(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid, 0)}))
 	_, next := openOn(t, prefix, urls, Options{})
 	require.EqualValues(t, 8, next.Indexes()[0].Applied())
 	opened(t, next, h)
@@ -164,9 +164,9 @@ func TestOlderCopyIsPutBack(t *testing.T) {
 			_, next := openOn(t, prefix, urls, Options{})
 			require.EqualValues(t, 8, next.Indexes()[0].Applied(), "of both histories")
 			opened(t, next, back)
-			_, gen, err := next.Indexes()[0].(*index).states(t.Context())
+			found, err := next.Indexes()[0].(*index).states(t.Context())
 			require.NoError(t, err)
-			require.NotZero(t, gen, "built anew")
+			require.NotZero(t, found.gen.Epoch, "built anew")
 			requireLike(t, next, back.feed, "what the copy has, and what came since")
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -25,16 +26,23 @@ type index struct {
 	stats   statistics
 	short   shortage
 	holes   sync.RWMutex // held for reading by searches
+	tending tending
 
 	// What follows belongs to Apply, Reset and Flush, which take mu.
 	mu         sync.Mutex
-	said       state          // what this process said last
-	generation uint64         // of the tenant's content, as this process knows it
-	alone      uint64         // changes up to it this process applies itself, whoever else has
-	wrote      bool           // it has written since it last heard of others
-	anew       uint64         // changes up to it may have been stored by halves
-	met        []state        // what processes said when it was opened
-	history    backend.Epochs // of the store that it follows; nil: nobody has told
+	said       state             // what this process said last
+	version    uint64            // of what it said last, or tried to
+	slots      []time.Time       // until when something late may be stored in the slots of its state
+	generation state             // of the tenant's content, as this process knows it
+	owes       owed              // what it does for others
+	others     map[string]halves // what others have left by halves
+	asked      time.Time         // when others were last asked
+	wroteAt    time.Time         // when something was last applied
+	alone      uint64            // changes up to it this process applies itself, whoever else has
+	wrote      bool              // it has written since it last heard of others
+	anew       uint64            // changes up to it may have been stored by halves
+	met        []state           // what processes said when it was opened
+	history    backend.Epochs    // of the store that it follows; nil: nobody has told
 }
 
 var (
@@ -53,10 +61,11 @@ func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
 	ix := &index{x: x, uid: uid}
-	ix.said.Process = x.process
+	ix.said.Process, ix.short.late = x.process, x.late
 	if err := ix.recover(ctx); err != nil {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
+	ix.tend()
 	return ix, nil
 }
 
@@ -78,6 +87,7 @@ func (x *index) leave() { x.gate.RUnlock() }
 
 // close ends the index; the tenant rests from then on.
 func (x *index) close() error {
+	x.tending.end()
 	x.gate.Lock()
 	defer x.gate.Unlock()
 	if x.closed {
@@ -124,7 +134,8 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if err != nil {
 		return err
 	}
-	if done > x.alone {
+	// What this process has to apply itself it applies to the end, whatever others have: what it stored may have undone what they made of it.
+	if changes[0].Seq > x.alone && done > x.alone && x.short.settled() {
 		if changes = after(changes, done); len(changes) == 0 {
 			x.stats.forget()
 			x.reach(to)
@@ -144,6 +155,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 func (x *index) reach(seq uint64) {
 	x.epoch.Store(x.next.Load())
 	x.applied.Store(seq)
+	x.wroteAt = time.Now()
 }
 
 // after returns the changes with larger numbers than seq.
@@ -171,8 +183,20 @@ func (x *index) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Purge implements [backend.Purger]: what was deleted is deleted on all replicas. Their files are the cluster's; see Remains.
-func (x *index) Purge(ctx context.Context) error { return x.Flush(ctx) }
+// Purge implements [backend.Purger]: what was deleted is deleted on all replicas, and nothing is under way that could bring it back. Their files are the
+// cluster's; see Remains.
+func (x *index) Purge(ctx context.Context) error {
+	for {
+		if err := x.Flush(ctx); err != nil || x.short.settled() {
+			return err
+		}
+		select {
+		case <-time.After(firstPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 // Remains implements [backend.Remainer].
 func (x *index) Remains() []string {

@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -42,12 +43,16 @@ func feedOf(n int) (out []backend.Change) {
 	return out
 }
 
+// testLate is for how long writes are in doubt in tests.
+const testLate = 2 * time.Second
+
 // openOn opens the indexes of a deployment by some nodes.
 func openOn(t testing.TB, prefix string, urls []string, o Options) (*Indexers, backend.IndexSet) {
 	t.Helper()
 	o.Prefix = prefix
 	x, err := Open(t.Context(), urls, inmem.New(), &o)
 	require.NoError(t, err)
+	x.late = testLate
 	t.Cleanup(func() { _ = x.Close() })
 	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
 	require.NoError(t, err)
@@ -107,6 +112,15 @@ func requireHits(t testing.TB, got, want []backend.Hit, msg string) {
 	}
 }
 
+// inDoubt has an index doubt writes for as long as a real cluster makes it.
+func inDoubt(x *Indexers, set backend.IndexSet) {
+	x.late = lateWrites
+	s := &set.Indexes()[0].(*index).short
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = lateWrites
+}
+
 // threeNodes starts a cluster of three nodes of a test's own.
 func threeNodes(t *testing.T) *testtool.Weaviate {
 	t.Helper()
@@ -129,7 +143,8 @@ func TestThreeNodes(t *testing.T) {
 // applied is found at once, whoever answers, and in the end every node has everything, once.
 func testNodesDie(t *testing.T, w *testtool.Weaviate) {
 	const prefix = "Die"
-	_, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second})
+	x, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	inDoubt(x, set)
 	ix := set.Indexes()[0]
 	feed := feedOf(240)
 	slowest := time.Duration(0)
@@ -175,14 +190,24 @@ func testNodesDie(t *testing.T, w *testtool.Weaviate) {
 // requireHealed waits until all replicas have what was applied.
 func requireHealed(t *testing.T, ix backend.Index) {
 	t.Helper()
-	var err error
-	require.Eventually(t, func() bool { err = ix.Flush(t.Context()); return err == nil }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ix.Flush(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
+}
+
+// requireSettled waits until nothing is in doubt any more, which nobody has to ask for.
+func requireSettled(t *testing.T, ix backend.Index) {
+	t.Helper()
+	x := ix.(*index)
+	require.Eventually(t, func() bool {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.short.settled() && !x.said.byHalves()
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // requireEverywhere asks all nodes, and then each by itself, for what a feed comes to.
 func requireEverywhere(t *testing.T, w *testtool.Weaviate, prefix string, set backend.IndexSet, feed []backend.Change) {
 	t.Helper()
-	requireHealed(t, set.Indexes()[0])
+	requireSettled(t, set.Indexes()[0])
 	requireLike(t, set, feed, "in the end")
 	for i := range w.URLs() {
 		_, alone := openOn(t, prefix, w.URLs()[i:i+1], Options{})
@@ -196,7 +221,8 @@ func requireEverywhere(t *testing.T, w *testtool.Weaviate, prefix string, set ba
 // nevertheless.
 func testLeadDies(t *testing.T, w *testtool.Weaviate) {
 	const prefix = "Lead"
-	_, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second})
+	x, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	inDoubt(x, set)
 	ix := set.Indexes()[0].(*index)
 	feed := feedOf(60)
 	require.NoError(t, ix.Apply(t.Context(), feed[:20]))
@@ -219,7 +245,8 @@ func testLeadDies(t *testing.T, w *testtool.Weaviate) {
 // testNoMajority: with two of three nodes away nothing is applied, and nothing is lost when they come back.
 func testNoMajority(t *testing.T, w *testtool.Weaviate) {
 	const prefix = "Lone"
-	_, set := openOn(t, prefix, w.URLs(), Options{Retry: 4 * time.Second})
+	x, set := openOn(t, prefix, w.URLs(), Options{Retry: 4 * time.Second})
+	inDoubt(x, set)
 	ix := set.Indexes()[0]
 	feed := feedOf(60)
 	require.NoError(t, ix.Apply(t.Context(), feed[:20]))

@@ -160,9 +160,9 @@ func TestProcessName(t *testing.T) {
 		x, set := openOn(t, prefix, urls, Options{Process: "alone"})
 		require.Equal(t, uint64(i), set.Indexes()[0].Applied())
 		require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[i:i+1]))
-		all, _, err := set.Indexes()[0].(*index).states(t.Context())
+		found, err := set.Indexes()[0].(*index).states(t.Context())
 		require.NoError(t, err)
-		require.Len(t, all, 1)
+		require.Len(t, found.all, 1)
 		require.NoError(t, x.Close())
 	}
 }

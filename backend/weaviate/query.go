@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-openapi/strfmt"
@@ -202,57 +203,47 @@ func (o object) vector() []float32 {
 const searchTimeout = 10 * time.Second
 
 // get makes a search, by gRPC at nodes whose address says where.
-func (c *cluster) get(ctx context.Context, r route, a ask) (out []object, err error) {
-	m, query := a.message(), ""
-	err = c.search(ctx, "search", r, func(ctx context.Context, n *node) (err error) {
+func (c *cluster) get(ctx context.Context, r route, a ask) ([]object, error) {
+	return read(ctx, c, "search", r, a.at())
+}
+
+// at returns a function that asks a node.
+func (a *ask) at() func(ctx context.Context, n *node) ([]object, error) {
+	m, query := a.message(), sync.OnceValue(a.query)
+	return func(ctx context.Context, n *node) (out []object, err error) {
 		if m != nil && n.searcher != nil {
-			out, err = n.searchGRPC(ctx, m)
-			return err
+			return n.searchGRPC(ctx, m)
 		}
-		if query == "" {
-			query = a.query()
+		data, err := n.graph(ctx, query())
+		if err != nil {
+			return nil, err
 		}
-		return n.graph(ctx, query, func(data map[string]any) bool {
-			get, _ := data["Get"].(map[string]any)
-			list, ok := get[a.collection].([]any)
-			out = make([]object, 0, len(list))
-			for _, x := range list {
-				m, _ := x.(map[string]any)
-				out = append(out, object{props: m})
-			}
-			return ok
-		})
-	})
-	return out, err
-}
-
-// graph makes a query of GraphQL; read reports whether it understood the answer.
-func (c *cluster) graph(ctx context.Context, what string, r route, query string, read func(data map[string]any) bool) error {
-	return c.search(ctx, what, r, func(ctx context.Context, n *node) error { return n.graph(ctx, query, read) })
-}
-
-// search makes a call that searches.
-func (c *cluster) search(ctx context.Context, what string, r route, f func(ctx context.Context, n *node) error) error {
-	if r.timeout == 0 {
-		r.timeout = searchTimeout
+		get, _ := data["Get"].(map[string]any)
+		list, ok := get[a.collection].([]any)
+		if !ok {
+			return nil, errAgain
+		}
+		out = make([]object, 0, len(list))
+		for _, x := range list {
+			m, _ := x.(map[string]any)
+			out = append(out, object{props: m})
+		}
+		return out, nil
 	}
-	return c.call(ctx, what, r, f)
 }
 
-func (n *node) graph(ctx context.Context, query string, read func(data map[string]any) bool) error {
+// graph makes a query of GraphQL.
+func (n *node) graph(ctx context.Context, query string) (map[string]any, error) {
 	answer, err := n.GraphQL().Raw().WithQuery(query).Do(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(answer.Errors) > 0 {
-		return errAgain
+		return nil, errAgain
 	}
 	data := make(map[string]any, len(answer.Data))
 	for k, v := range answer.Data {
 		data[k] = v
 	}
-	if !read(data) {
-		return errAgain
-	}
-	return nil
+	return data, nil
 }

@@ -4,25 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 )
-
-// shortage is what replicas of a tenant lack. Changes are stored on all of them, so that whichever answers a search has what
-// was acknowledged. While one is away a majority has to do: then a single node stores and searches, and what was
-// stored is kept in memory, to be stored again on all of them once they are back. Should that node go away too, another one
-// gets what was kept before it is searched. After a restart of the process the feed is read again instead.
-type shortage struct {
-	mu      sync.Mutex
-	through *node            // that has all; nil: all have
-	kept    []backend.Change // that not all have
-	bytes   int
-}
-
-// maxKept bounds what is kept; then changes are refused until all replicas are back.
-const maxKept = 64 << 20
 
 const (
 	// allPatience is for how long a write on all replicas is tried before a majority has to do.
@@ -38,126 +23,108 @@ const (
 	onePatience = time.Second
 )
 
-func (s *shortage) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.through, s.kept, s.bytes = nil, nil, 0
-}
-
-// node is the only one that has all, nil when all have.
-func (s *shortage) node() *node {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.through
-}
-
-// keep remembers changes.
-func (s *shortage) keep(changes []backend.Change) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.kept) > 0 && s.kept[len(s.kept)-1].Seq >= changes[0].Seq { // of a call that failed
-		s.kept = s.kept[:len(s.kept)-1]
-	}
-	size := 0
-	for _, c := range changes {
-		size += objectBytes + len(c.Title) + 8*len(c.Tags)
-		for _, r := range c.Rows {
-			size += objectBytes + len(r.Text) + len(r.Heading) + len(r.Extra) + 4*len(r.Vector)
-		}
-	}
-	if s.bytes+size > maxKept {
-		return fmt.Errorf("weaviate: replicas have been away for too long: %w", backend.ErrUnavailable)
-	}
-	s.kept, s.bytes = append(s.kept, changes...), s.bytes+size
-	return nil
-}
-
-// owned copies changes: the caller's slices are not kept.
-func owned(changes []backend.Change) []backend.Change {
-	out := make([]backend.Change, len(changes))
-	for i, c := range changes {
-		c.Tags, c.Rows, c.Mentions = append([]uint64(nil), c.Tags...), append([]backend.Row(nil), c.Rows...), nil
-		for j := range c.Rows {
-			r := &c.Rows[j]
-			r.Vector, r.Extra = append([]float32(nil), r.Vector...), append([]byte(nil), r.Extra...)
-		}
-		out[i] = c
-	}
-	return out
-}
-
 // everywhere is a write on all replicas. from is the node that has all; nil: all have.
 func everywhere(from *node) target {
-	return target{route{patience: allPatience, timeout: allTimeout}, levelAll, from, false}
+	return target{route: route{patience: allPatience, timeout: allTimeout, all: true}, level: levelAll, from: from}
 }
 
 // by is a write on a majority of replicas, with a node among them: the one that leads the write is one of those that take it,
 // unless it is no replica of the tenant.
 func by(n *node, timeout time.Duration) target {
-	return target{route{only: n, patience: onePatience, timeout: timeout}, levelQuorum, n, false}
+	return target{route: route{only: n, patience: onePatience, timeout: timeout}, level: levelQuorum, from: n}
 }
 
 // write carries out plans, on all replicas or, while some are away, on a majority.
 func (x *index) write(ctx context.Context, changes []backend.Change, plans []*plan) error {
 	last := point{changes[len(changes)-1].Seq, x.next.Load()}
+	again := changes[0].Seq <= x.anew
 	if err := x.heal(ctx); err != nil && !errors.Is(err, errShort) {
 		return err
 	}
-	if x.short.node() == nil && x.x.cluster.whole(ctx) {
+	if x.short.node() == nil && x.x.cluster.whole() {
 		to := everywhere(nil)
-		to.anew = changes[0].Seq <= x.anew
-		err := x.writeTo(ctx, to, plans, last, last)
+		to.anew = again
+		err := x.writeTo(ctx, to, plans, changes, last)
 		if !errors.Is(err, errShort) {
 			return err
 		}
 		x.x.cluster.lacks(ctx)
 	}
-	if err := x.short.keep(owned(changes)); err != nil {
+	if err := x.short.keep(changes, last, false); err != nil {
 		return err
 	}
-	return x.elect(ctx, plans, last)
+	return x.elect(ctx, plans, last, again)
 }
 
-// writeTo carries out plans, and says that everything up to last is there, and on all replicas up to whole.
-func (x *index) writeTo(ctx context.Context, to target, plans []*plan, last, whole point) error {
+// writeTo carries out plans, and says that everything up to last is there. changes are those of the plans where they are new and go to all replicas: what is in
+// doubt of them is kept.
+//
+// What this process stores may undo what another has made of later changes meanwhile. So it then asks how far the others had got, and goes on
+// to say that it has to apply as much itself.
+func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes []backend.Change, last point) error {
 	s := x.said
 	s.intend(last)
 	if err := x.say(ctx, to, s); err != nil {
 		return err
 	}
 	x.wrote = true
+	to.doubt = x.short.doubt
 	for _, p := range plans {
 		if err := x.carryOut(ctx, to, p); err != nil {
 			return err
 		}
 	}
+	beyond, err := x.beyond(ctx)
+	if err != nil {
+		return err
+	}
+	whole := last
+	if to.level != levelAll {
+		whole = s.everyone()
+	} else if !x.short.settled() {
+		whole = s.everyone()
+		if len(changes) > 0 {
+			if err := x.short.keep(changes, last, true); err != nil {
+				return err
+			}
+		}
+	}
+	x.owes.settle(&s, whole)
 	s.finish(last, whole)
-	return x.say(ctx, to, s)
+	s.intend(beyond)
+	if err := x.say(ctx, to, s); err != nil {
+		return err
+	}
+	if to.level == levelAll {
+		x.short.stored()
+	}
+	return nil
 }
 
-// elect stores what is kept by one node, which from then on is the only one that is searched. The one that it was before
+// elect stores what not all replicas have by one node, which from then on is the only one that is searched. The one that it was before
 // only needs the plans. last is the last change of them.
-func (x *index) elect(ctx context.Context, plans []*plan, last point) error {
+func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool) error {
 	deadline := time.Now().Add(x.x.cluster.retry)
 	var failed error
 	for timeout := oneTimeout; ; timeout = min(2*timeout, attemptTimeout) {
 		through := x.short.node()
-		if through != nil {
-			if failed = x.writeTo(ctx, by(through, timeout), plans, last, x.said.everyone()); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
+		if through != nil && !through.isDown() {
+			to := by(through, timeout)
+			to.anew = again
+			if failed = x.writeTo(ctx, to, plans, nil, last); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
 				return failed
 			}
 		}
-		for _, n := range x.x.cluster.nodes {
-			if n == through || !x.x.cluster.ready(ctx, n) {
+		for _, n := range x.x.cluster.order() {
+			if n == through || n.isDown() {
 				continue
 			}
+			lacking, since := x.short.lacking()
 			to := by(n, timeout)
-			to.anew = true
-			failed = x.writeTo(ctx, to, planOf(x.short.kept), last, x.said.everyone())
+			to.anew = again || n.cameBack().After(since) // else it has not died while it stored some of them
+			failed = x.writeTo(ctx, to, planOf(lacking), nil, last)
 			if failed == nil {
-				x.short.mu.Lock()
-				x.short.through = n
-				x.short.mu.Unlock()
+				x.short.lead(n)
 				return nil
 			}
 			if !errors.Is(failed, backend.ErrUnavailable) {
@@ -180,18 +147,18 @@ func (x *index) elect(ctx context.Context, plans []*plan, last point) error {
 
 // heal stores what replicas lack on all of them, where all nodes answer; errShort: they do not. The caller holds mu.
 func (x *index) heal(ctx context.Context) error {
-	if x.short.node() == nil {
+	through := x.short.node()
+	if through == nil {
 		return nil
 	}
-	if !x.x.cluster.whole(ctx) {
+	if !x.x.cluster.whole() {
 		return errShort
 	}
-	to := everywhere(x.short.node())
+	to := everywhere(through)
 	to.anew, to.timeout = true, healTimeout
-	err := x.writeTo(ctx, to, planOf(x.short.kept), x.said.at(), x.said.at())
-	if err == nil {
-		x.short.clear()
-	} else if errors.Is(err, errShort) {
+	lacking, _ := x.short.lacking()
+	err := x.writeTo(ctx, to, planOf(lacking), nil, x.said.at())
+	if errors.Is(err, errShort) {
 		x.x.cluster.lacks(ctx)
 	}
 	return err
@@ -200,14 +167,16 @@ func (x *index) heal(ctx context.Context) error {
 // search makes a call that reads, on any node, or on the only one that has all.
 func (x *index) search(ctx context.Context, f func(r route) error) error {
 	only := x.short.node()
-	err := x.read(only, onePatience, f)
-	if only == nil || !errors.Is(err, backend.ErrUnavailable) {
-		return err
+	if only == nil || !only.isDown() {
+		err := x.read(only, onePatience, f)
+		if only == nil || !errors.Is(err, backend.ErrUnavailable) {
+			return err
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.short.node() == only {
-		if err := x.elect(ctx, nil, x.said.at()); err != nil {
+		if err := x.elect(ctx, nil, x.said.at(), false); err != nil {
 			return err
 		}
 	}

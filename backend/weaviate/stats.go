@@ -3,6 +3,7 @@ package weaviate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"sync"
@@ -200,8 +201,27 @@ func (x *index) count(ctx context.Context, sp space, terms []string, all bool, c
 		from(fmt.Sprint("t", i), hasTerm(sp, t), "meta{count}")
 	}
 	b.WriteString("}}")
+	query := b.String()
 	return x.search(ctx, func(r route) error {
-		return x.x.cluster.graph(ctx, "count", r, b.String(), func(data map[string]any) bool { return c.read(data, terms, all) })
+		counted, err := read(ctx, x.x.cluster, "count", r, func(ctx context.Context, n *node) (*counts, error) {
+			data, err := n.graph(ctx, query)
+			if err != nil {
+				return nil, err
+			}
+			of := counts{df: make(map[string]int, len(terms))}
+			if !of.read(data, terms, all) {
+				return nil, errAgain
+			}
+			return &of, nil
+		})
+		if err != nil {
+			return err
+		}
+		if all {
+			c.docs, c.length = counted.docs, counted.length
+		}
+		maps.Copy(c.df, counted.df)
+		return nil
 	})
 }
 

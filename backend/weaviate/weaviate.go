@@ -69,7 +69,9 @@ type Indexers struct {
 	schema  *collections
 	batches *batches
 	shelf   *shelf
-	process string // tells this opening from those of other processes
+	process string        // tells this opening from those of other processes
+	late    time.Duration // for how long a write that nobody answered is in doubt
+	taking  time.Duration // see takeAfter
 	open    openset.Set[*set]
 }
 
@@ -96,7 +98,7 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 		return nil, errors.Join(err, c.close())
 	}
 	return &Indexers{
-		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), shelf: newShelf(), process: "p-" + opts.Process,
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), shelf: newShelf(), process: "p-" + opts.Process, late: lateWrites, taking: takeAfter,
 	}, nil
 }
 

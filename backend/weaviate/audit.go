@@ -1,0 +1,330 @@
+package weaviate
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-openapi/strfmt"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+// settle compares what is not in doubt any more with what each replica has, stores what one lacks, deletes what one has too much, and says that
+// all have it once that is so. The caller holds mu.
+func (x *index) settle(ctx context.Context) error {
+	all, n, end, lost := x.short.ripe()
+	if lost {
+		x.short.clear()
+		x.again(x.said.everyone(), x.said.Seq)
+		return nil
+	}
+	if !x.x.cluster.whole() {
+		return nil
+	}
+	if n == 0 {
+		if x.said.Whole < x.said.Seq && x.applied.Load() >= x.said.Seq && x.short.settled() {
+			return x.sayWhole(ctx, 0, x.said.at())
+		}
+		return nil
+	}
+	d := desired(all)
+	wrong, err := x.compare(ctx, d, end.seq)
+	if err != nil {
+		return err
+	}
+	to := everywhere(nil)
+	to.doubt, to.timeout = x.short.doubtAll, healTimeout
+	if len(wrong) > 0 {
+		x.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "replicas of Weaviate lacked something or had too much", slog.String("uid", x.uid), slog.Int("sources", len(wrong)))
+		x.wrote = true
+		return x.repair(ctx, to, d, wrong) // and is compared again
+	}
+	for _, c := range d.tags {
+		if err := x.retag(ctx, to, &c); err != nil {
+			return err
+		}
+	}
+	for _, c := range d.vectors {
+		if err := x.storeVectors(ctx, to, &c); err != nil {
+			return err
+		}
+	}
+	return x.sayWhole(ctx, n, end)
+}
+
+// sayWhole says that all replicas have everything up to a point, which is the end of the first batches that are kept.
+func (x *index) sayWhole(ctx context.Context, n int, end point) error {
+	beyond, err := x.beyond(ctx)
+	if err != nil {
+		return err
+	}
+	s := x.said
+	if x.short.settles(n) {
+		end = s.at()
+	}
+	x.owes.settle(&s, end)
+	s.Whole, s.WholeIn = end.seq, end.epoch
+	s.intend(beyond)
+	if err := x.say(ctx, everywhere(nil), s); err != nil {
+		return err
+	}
+	x.short.settle(n)
+	return nil
+}
+
+// content is what changes come to.
+type content struct {
+	last    map[int64]uint64   // the change that put or dropped a version
+	put     map[int64]*version // nil: it is gone
+	tags    map[int64]backend.Change
+	vectors map[laneKey]backend.Change // of versions that were put before
+}
+
+func desired(changes []backend.Change) *content {
+	d := &content{last: map[int64]uint64{}, put: map[int64]*version{}, tags: map[int64]backend.Change{}, vectors: map[laneKey]backend.Change{}}
+	for i := range changes {
+		c := changes[i]
+		v, known := d.put[c.Source]
+		switch c.Kind {
+		case backend.PutChunks, backend.Drop:
+			d.forget(c.Source)
+			d.last[c.Source], d.put[c.Source] = c.Seq, nil
+			if c.Kind == backend.PutChunks {
+				d.put[c.Source] = newVersion(c)
+			}
+		case backend.PutTags:
+			if v != nil {
+				v.tags = c.Tags
+			} else if !known {
+				d.tags[c.Source] = c
+			}
+		case backend.PutVectors:
+			if v != nil {
+				v.setVectors(c.Lane, c.Rows)
+			} else if !known {
+				d.vectors[laneKey{c.Source, c.Lane}] = c
+			}
+		case backend.DropSub:
+			for source, v := range d.put {
+				if v != nil && v.put.Part.Sub == c.Part.Sub {
+					d.put[source] = nil
+				}
+			}
+			maps.DeleteFunc(d.tags, func(_ int64, t backend.Change) bool { return t.Part.Sub == c.Part.Sub })
+			maps.DeleteFunc(d.vectors, func(_ laneKey, t backend.Change) bool { return t.Part.Sub == c.Part.Sub })
+		case backend.DropVectors:
+			for _, v := range d.put {
+				if v != nil {
+					delete(v.vectors, c.Lane)
+				}
+			}
+			maps.DeleteFunc(d.vectors, func(k laneKey, _ backend.Change) bool { return k.lane == c.Lane })
+		}
+	}
+	return d
+}
+
+func (d *content) forget(source int64) {
+	delete(d.tags, source)
+	for lane := range backend.LaneCount {
+		delete(d.vectors, laneKey{source, lane})
+	}
+}
+
+// mostCompared is how many sources are compared at a time.
+const mostCompared = 500
+
+// compare returns the sources that were put or dropped by changes up to a number and of which a replica has not what it should, with what is stored of
+// them, by collection.
+func (x *index) compare(ctx context.Context, d *content, upto uint64) (wrong map[int64]map[string][]strfmt.UUID, err error) {
+	var sources []int64
+	for source, seq := range d.last {
+		if seq <= upto {
+			sources = append(sources, source)
+		}
+	}
+	slices.Sort(sources)
+	wrong = map[int64]map[string][]strfmt.UUID{}
+	for some := range slices.Chunk(sources, mostCompared) {
+		for _, n := range x.x.cluster.nodes {
+			if err := x.compareOn(ctx, n, d, some, wrong); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return wrong, nil
+}
+
+// compareOn is compare for one node.
+func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64, wrong map[int64]map[string][]strfmt.UUID) error {
+	want := map[string]map[strfmt.UUID]stored{}
+	for _, collection := range x.x.schema.all() {
+		want[collection] = map[strfmt.UUID]stored{}
+	}
+	objects := 0
+	of := map[strfmt.UUID]int64{}
+	for _, source := range some {
+		if v := d.put[source]; v != nil {
+			chunks, vectors := v.objects(x.x.schema, x.uid)
+			for _, o := range slices.Concat(append(slices.Collect(maps.Values(vectors)), chunks)...) {
+				want[o.Class][o.ID], of[o.ID] = o, source
+				objects++
+			}
+		}
+	}
+	if objects > most/2 && len(some) > 1 {
+		for half := range slices.Chunk(some, (len(some)+1)/2) {
+			if err := x.compareOn(ctx, n, d, half, wrong); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	note := func(source int64, collection string, id strfmt.UUID) {
+		if wrong[source] == nil {
+			wrong[source] = map[string][]strfmt.UUID{}
+		}
+		if id != "" {
+			wrong[source][collection] = append(wrong[source][collection], id)
+		}
+	}
+	for _, collection := range x.x.schema.all() {
+		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		if err != nil {
+			return err
+		}
+		var found []object
+		name, kind := propChunk, "chunk"
+		if collection != x.x.schema.chunks() {
+			name, kind = propPlace, "vector"
+		}
+		if there {
+			a := ask{collection: collection, tenant: x.uid, where: anyOf(propSource, numbers(some)), limit: most, fields: propSource + " " + name + " " + propTags}
+			if found, err = x.x.cluster.get(ctx, route{only: n, patience: onePatience}, a); err != nil {
+				return err
+			}
+			if err := x.indexedOn(ctx, n, a, name, kind, want[collection], func(id strfmt.UUID) { note(of[id], collection, "") }); err != nil {
+				return err
+			}
+		}
+		seen := map[strfmt.UUID]bool{}
+		for _, o := range found {
+			id := uuidOf(kind, o.text(name))
+			source, err := o.number(propSource)
+			if err != nil {
+				return err
+			}
+			w, ok := want[collection][id]
+			if seen[id] = true; !ok || of[id] != source || !slices.Equal(plainTags(o.texts(propTags)), plainTags(w.Properties.(map[string]any)[propTags].([]string))) {
+				note(source, collection, id)
+			}
+		}
+		for id := range want[collection] {
+			if !seen[id] {
+				note(of[id], collection, "")
+			}
+		}
+	}
+	return nil
+}
+
+// indexedOn reports which of the objects that a node should have a search there does not find by their words, or by their vectors: it died when it had
+// stored them and not their words, or vectors.
+func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string, want map[strfmt.UUID]stored, lacks func(id strfmt.UUID)) error {
+	looked := map[strfmt.UUID]bool{}
+	words := map[string]bool{}
+	for id, o := range want {
+		if kind == "vector" {
+			a.near, looked[id] = o.Vector, true
+			continue
+		}
+		text, _ := o.Properties.(map[string]any)[propWords].(string)
+		if first, _, _ := strings.Cut(text, " "); first != "" {
+			words[first], looked[id] = true, true
+		}
+	}
+	if len(looked) == 0 {
+		return nil
+	}
+	if a.near != nil {
+		a.fields = name + " _additional{distance}"
+	} else {
+		a.where, a.fields = allOf(a.where, anyOf(propWords, slices.Sorted(maps.Keys(words)))), name
+	}
+	found, err := x.x.cluster.get(ctx, route{only: n, patience: onePatience}, a)
+	if err != nil {
+		return err
+	}
+	for _, o := range found {
+		delete(looked, uuidOf(kind, o.text(name)))
+	}
+	for id := range looked {
+		lacks(id)
+	}
+	return nil
+}
+
+// plainTags are the tags of users, in order.
+func plainTags(tags []string) []string {
+	out := slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, doneTag) })
+	slices.SortFunc(out, cmp.Compare)
+	return slices.Compact(out)
+}
+
+// repair stores sources anew, of which replicas have something else than they should.
+func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int64]map[string][]strfmt.UUID) error {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), anewVersions) {
+		var chunks []stored
+		vectors := map[int][]stored{}
+		gone := map[string][]strfmt.UUID{}
+		for _, source := range some {
+			for collection, ids := range wrong[source] {
+				gone[collection] = append(gone[collection], ids...)
+			}
+			if v := d.put[source]; v != nil {
+				c, of := v.objects(x.x.schema, x.uid)
+				chunks = append(chunks, c...)
+				for dim, objects := range of {
+					vectors[dim] = append(vectors[dim], objects...)
+				}
+			}
+		}
+		for _, o := range slices.Concat(append(slices.Collect(maps.Values(vectors)), chunks)...) {
+			gone[o.Class] = append(gone[o.Class], o.ID)
+		}
+		x.holes.Lock()
+		err := x.replace(ctx, to, gone, vectors, chunks)
+		x.holes.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace deletes objects by their ids, which finds those too that are not indexed, and stores others.
+func (x *index) replace(ctx context.Context, to target, gone map[string][]strfmt.UUID, vectors map[int][]stored, chunks []stored) error {
+	for _, collection := range slices.Sorted(maps.Keys(gone)) {
+		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		if err != nil {
+			return err
+		}
+		slices.Sort(gone[collection])
+		for _, id := range slices.Compact(gone[collection]) {
+			if !there {
+				break
+			}
+			if err := x.x.batches.removeOne(ctx, to, collection, x.uid, id); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.putVectors(ctx, to, vectors); err != nil {
+		return err
+	}
+	return x.x.batches.put(ctx, to, chunks)
+}
