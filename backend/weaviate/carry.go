@@ -309,7 +309,7 @@ func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) 
 		return err
 	}
 	for _, dim := range s.dims() {
-		if err := x.removeFrom(ctx, to, s.vectors(dim), but(old, propPlace, vectors[dim])); err != nil {
+		if err := x.removeOlder(ctx, to, s.vectors(dim), but(old, propPlace, vectors[dim])); err != nil {
 			return err
 		}
 	}

@@ -141,6 +141,7 @@ func TestLateDelete(t *testing.T) {
 	var slow late
 	_, set := openOn(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
 	ix := set.Indexes()[0].(*index)
+	ix.short.late = 10 * time.Second
 	require.NoError(t, ix.Apply(t.Context(), feed[:30]))
 	ix.mu.Lock() // as after a node came back that had led
 	require.NoError(t, ix.short.keep(feed[:30], ix.said.at(), false))
@@ -150,6 +151,7 @@ func TestLateDelete(t *testing.T) {
 	ix.mu.Unlock()
 	require.NoError(t, err)
 	require.Equal(t, chunksOf(feed[:30]), docsOf(t, set))
+	time.Sleep(2 * tendAfter) // what is in doubt is not looked at
 	slow.release(t, 1)
 	require.Less(t, docsOf(t, set), chunksOf(feed[:30]), "items are missing")
 	require.NoError(t, ix.Apply(t.Context(), feed[30:]))
