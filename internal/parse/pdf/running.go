@@ -70,6 +70,9 @@ func newPageLayout(d *document, p *pageGlyphs, space *pageSpace) *pageLayout {
 				}
 			}
 		}
+		if p.tree == nil && d.tick(8*len(segs)) {
+			segs = takeBandTables(segs)
+		}
 		l.groups[0] = segs
 		l.findEdges(segs)
 	}
