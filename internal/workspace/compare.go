@@ -29,9 +29,13 @@ func (s *Set) ToCompare(ctx context.Context, sp *Space, c Comparer) (bool, error
 	return len(nums) > 0, err
 }
 
-// FewToCompare reports whether at most n memories of a space were not compared yet.
+// FewToCompare reports whether memories were completed since the space was opened, and at most n of the space were not compared yet. To
+// find out for one that was just opened would take reading every version.
 func (s *Set) FewToCompare(ctx context.Context, sp *Space, c Comparer, n int) (bool, error) {
-	after, _ := sp.comparing.at()
+	after, gen := sp.comparing.at()
+	if gen == 0 {
+		return false, nil
+	}
 	nums, err := sp.Store.Uncompared(ctx, c.Generation(), after, n+1)
 	return len(nums) <= n, err
 }

@@ -15,7 +15,7 @@ type pass struct {
 	mu    sync.Mutex
 	after int64 // versions up to here were visited, or are announced again
 	whole bool  // none was left when it was last looked
-	gen   int64 // rises with every announcement
+	gen   int64 // rises with every announcement; 0: there was none since the opening
 }
 
 // announce says that versions are about to be there that the pass has not visited.
