@@ -64,7 +64,7 @@ func TestRoomBetweenItemsIsGivenBack(t *testing.T) {
 		require.NoError(t, err)
 		var ms []contextmem.Memory
 		var gone []string
-		for n := range 1000 {
+		for n := range 1500 {
 			ms = append(ms, contextmem.Memory{ID: fmt.Sprint(n), Text: fmt.Sprintf("Box %d is in the cellar, and key %d in the drawer.", n, n)})
 			if n%2 == 0 {
 				gone = append(gone, fmt.Sprint(n))
