@@ -20,7 +20,8 @@ type guessTongue struct {
 // guesses are the words and letters by which languages are told, with a bit for each language in guesses.tongues.
 type guesses struct {
 	tongues []guessTongue
-	words   map[string]uint16
+	words   map[string]uint16 // in lower case
+	shapes  shapes            // of the words
 }
 
 var loadGuesses = sync.OnceValue(func() *guesses {
@@ -33,6 +34,7 @@ var loadGuesses = sync.OnceValue(func() *guesses {
 		}
 		for w := range strings.FieldsSeq(line) {
 			g.words[w] |= 1 << (len(g.tongues) - 1)
+			g.shapes.add(w)
 		}
 	}
 	return g
@@ -105,20 +107,33 @@ func Guess(text string) string {
 
 // word gives the languages of a word their points: a word that is one language's alone counts in full.
 func (g *guesses) word(w string, points *[maxTongues]int) {
-	if len(w) > maxLookup {
-		return
-	}
-	set := g.words[w]
-	if set == 0 {
-		if lower := strings.ToLower(w); lower != w {
-			set = g.words[lower]
-		}
-	}
-	for k := 0; set != 0; k, set = k+1, set>>1 {
+	for k, set := 0, g.of(w); set != 0; k, set = k+1, set>>1 {
 		if set&1 != 0 {
 			points[k] += wordPoints
 		}
 	}
+}
+
+// of returns the languages of a word in any case.
+func (g *guesses) of(w string) uint16 {
+	if len(w) > maxLookup {
+		return 0
+	}
+	var lower [maxLookup]byte
+	for i := range len(w) {
+		c := w[i]
+		if c >= utf8.RuneSelf {
+			return g.words[strings.ToLower(w)]
+		}
+		if IsUpperByte(c) {
+			c |= 0x20
+		}
+		lower[i] = c
+	}
+	if !g.shapes.mayBe(w) {
+		return 0
+	}
+	return g.words[string(lower[:len(w)])]
 }
 
 // script returns the language of the script that most letters of a text are in, "latin" for that one and "" for none or
