@@ -25,12 +25,14 @@ func (q *work) place(chunk int64) int32 {
 		return i
 	}
 	q.indexAll()
-	i, fresh := q.index.add(chunk, int32(len(q.rows)))
-	if fresh {
-		q.rows, q.cand = append(q.rows, backend.Surveyed{Chunk: chunk}), append(q.cand, cand{})
-		q.indexed++
-		q.vague = true
+	if i, ok := q.index[chunk]; ok {
+		return i
 	}
+	i := int32(len(q.rows))
+	q.index[chunk] = i
+	q.rows, q.cand = append(q.rows, backend.Surveyed{Chunk: chunk}), append(q.cand, cand{})
+	q.indexed++
+	q.vague = true
 	return i
 }
 
@@ -39,7 +41,7 @@ func (q *work) get(chunk int64) int32 {
 	i, ok := q.findRising(chunk)
 	if !ok {
 		q.indexAll()
-		i, ok = q.index.get(chunk)
+		i, ok = q.index[chunk]
 	}
 	if ok && q.cand[i].in {
 		return i
@@ -55,7 +57,17 @@ func (q *work) findRising(chunk int64) (int32, bool) {
 
 // indexAll makes the chunks of a survey findable, which most searches do without.
 func (q *work) indexAll() {
-	for ; q.indexed < len(q.rows); q.indexed++ {
-		q.index.add(q.rows[q.indexed].Chunk, int32(q.indexed))
+	if q.index == nil {
+		q.index = make(map[int64]int32)
 	}
+	for ; q.indexed < len(q.rows); q.indexed++ {
+		if chunk := q.rows[q.indexed].Chunk; !q.knows(chunk) {
+			q.index[chunk] = int32(q.indexed)
+		}
+	}
+}
+
+func (q *work) knows(chunk int64) bool {
+	_, ok := q.index[chunk]
+	return ok
 }

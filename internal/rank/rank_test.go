@@ -338,31 +338,3 @@ func TestBest(t *testing.T) {
 		require.True(t, slices.Equal(all[:min(n, len(all))], q.best(n, by)))
 	}
 }
-
-// TestChunkIndex compares the table with a map, over several generations.
-func TestChunkIndex(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(7, 8))
-	var x chunkIndex
-	for range 20 {
-		want := map[int64]int32{}
-		chunks := rng.IntN(3000)
-		for range chunks {
-			chunk := rng.Int64N(int64(chunks)) << rng.IntN(40)
-			at, ok := x.get(chunk)
-			known, has := want[chunk]
-			require.Equal(t, has, ok)
-			require.Equal(t, known, at)
-			at, fresh := x.add(chunk, int32(len(want)))
-			require.Equal(t, !has, fresh)
-			if fresh {
-				want[chunk] = int32(len(want))
-			}
-			require.Equal(t, want[chunk], at)
-		}
-		if rng.IntN(4) == 0 {
-			x.gen = math.MaxUint32 // 4 billion searches later, slots of the first ones still there
-		}
-		x.clear()
-	}
-}

@@ -51,7 +51,7 @@ type work struct {
 type scratch struct {
 	rows    []backend.Surveyed // chunks; Prev and Next are places in it, counted from 1
 	cand    []cand             // their scores, by the same places
-	index   chunkIndex         // of chunks in rows
+	index   map[int64]int32    // places in rows, by chunk
 	indexed int                // rows that index knows, or does without: the first
 	rising  int                // rows that index does without, as few with rising chunks: the first
 	order   []place            // see best
@@ -86,7 +86,7 @@ func (q *work) release() {
 	clear(s.terms)
 	clear(s.grams)
 	clear(s.keys)
-	s.index.clear()
+	clear(s.index)
 	s.scored.Forget()
 	s.terms, s.grams, s.keys = s.terms[:0], s.grams[:0], s.keys[:0]
 	s.rows, s.cand, s.indexed, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
