@@ -2,7 +2,6 @@ package local
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -12,14 +11,14 @@ import (
 // mentions is the edges between rows and entities.
 type mentions struct {
 	entities []entity
-	place    lookup // in entities, by number
+	place    map[int64]uint32 // in entities, by number
 	free     []uint32
 	shared   int // entities with two rows or more
 	links    int // their edges
 	edges    int // refs of all sources
 
 	keys  []key
-	keyOf lookup // in keys, by text
+	keyOf map[string]uint32 // in keys, by text
 	freeK []uint32
 
 	// Entities rise by number and keys by text, and both are found by that: place and keyOf are empty.
@@ -29,20 +28,19 @@ type mentions struct {
 
 // index makes entities and keys findable when their order is about to end. The caller holds mu.
 func (x *mentions) index() {
-	if !x.inOrder {
+	if !x.inOrder && x.place != nil {
 		return
 	}
 	x.inOrder = false
-	x.place.grow(len(x.entities), x.hashEntity)
+	x.place, x.keyOf = make(map[int64]uint32, len(x.entities)), make(map[string]uint32, len(x.keys))
 	for i := range x.entities {
 		if x.entities[i].live {
-			x.place.put(uint32(i), x.hashEntity)
+			x.place[x.entities[i].num] = uint32(i)
 		}
 	}
-	x.keyOf.grow(len(x.keys), x.hashKey)
 	for i := range x.keys {
 		if len(x.keys[i].named) > 0 {
-			x.keyOf.put(uint32(i), x.hashKey)
+			x.keyOf[x.keys[i].text] = uint32(i)
 		}
 	}
 }
@@ -52,7 +50,7 @@ func (x *mentions) count() int {
 	if x.inOrder {
 		return x.ordered
 	}
-	return x.place.used
+	return len(x.place)
 }
 
 // entity is one that live rows mention.
@@ -85,24 +83,14 @@ type ref struct {
 	weight           float32
 }
 
-// hashNumber and hashText are what lookups go by.
-func hashNumber(num int64) uint64 { return uint64(num) * 0x9E3779B97F4A7C15 >> 20 } // Fibonacci hashing: Knuth, 6.4
-
-func hashText(text string) uint64 { return maphash.String(textSeed, text) }
-
-var textSeed = maphash.MakeSeed()
-
-func (x *mentions) hashEntity(at uint32) uint64 { return hashNumber(x.entities[at].num) }
-
-func (x *mentions) hashKey(at uint32) uint64 { return hashText(x.keys[at].text) }
-
 // findEntity returns the place of an entity.
 func (x *mentions) findEntity(num int64) (uint32, bool) {
 	if x.inOrder {
 		i, ok := slices.BinarySearchFunc(x.entities, num, func(e entity, num int64) int { return cmp.Compare(e.num, num) })
 		return uint32(i), ok && x.entities[i].live
 	}
-	return x.place.find(hashNumber(num), func(at uint32) bool { return x.entities[at].num == num })
+	at, ok := x.place[num]
+	return at, ok
 }
 
 // findKey returns the place of a key.
@@ -111,14 +99,16 @@ func (x *mentions) findKey(text string) (uint32, bool) {
 		i, ok := slices.BinarySearchFunc(x.keys, text, func(k key, text string) int { return strings.Compare(k.text, text) })
 		return uint32(i), ok && len(x.keys[i].named) > 0
 	}
-	return x.keyOf.find(hashText(text), func(at uint32) bool { return x.keys[at].text == text })
+	at, ok := x.keyOf[text]
+	return at, ok
 }
 
 // grow makes room for n keys, each of which names an entity.
 func (x *mentions) grow(n int) {
 	x.keys, x.entities = slices.Grow(x.keys, n), slices.Grow(x.entities, n)
-	x.keyOf.grow(n, x.hashKey)
-	x.place.grow(n, x.hashEntity)
+	if x.place == nil {
+		x.place, x.keyOf = make(map[int64]uint32, n), make(map[string]uint32, n)
+	}
 }
 
 // putGraph replaces the mentions of a source. Mentions of chunks that are not the
@@ -198,7 +188,7 @@ func (x *mentions) entity(num int64) uint32 {
 		e = uint32(len(x.entities))
 		x.entities = append(x.entities, entity{num: num, live: true})
 	}
-	x.place.put(e, x.hashEntity)
+	x.place[num] = e
 	return e
 }
 
@@ -216,7 +206,7 @@ func (x *mentions) key(text string) uint32 {
 		k = uint32(len(x.keys))
 		x.keys = append(x.keys, key{text: text})
 	}
-	x.keyOf.put(k, x.hashKey)
+	x.keyOf[text] = k
 	return k
 }
 
@@ -290,7 +280,7 @@ func (x *mentions) remove(p *partition, at uint32) {
 	}
 	for _, r := range refs {
 		if e := &x.entities[r.entity]; len(e.edges) == 0 && e.live {
-			x.place.remove(r.entity, x.hashEntity)
+			delete(x.place, e.num)
 			*e = entity{}
 			x.free = append(x.free, r.entity)
 		}
@@ -311,7 +301,7 @@ func (x *mentions) unname(r ref) {
 		break
 	}
 	if len(k.named) == 0 {
-		x.keyOf.remove(r.key, x.hashKey)
+		delete(x.keyOf, k.text)
 		*k = key{}
 		x.freeK = append(x.freeK, r.key)
 	}

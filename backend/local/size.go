@@ -5,13 +5,12 @@ import "github.com/contextmem/contextmem/internal/vector"
 // About how many bytes an entry of a map or another structure takes, with the room that these leave.
 const (
 	perPartition = 2000
-	perTerm      = 10 // of a tail: postings, forward index, and a share of the table of terms
-	perTag       = 26 // a map entry of a number, and another
-	perNote      = 10 // a tag of a source
-	perName      = 56 // a map entry of a text, and the text's header
-	perSlot      = 8  // of a lookup
-	perEntity    = 40 + perSlot
-	perKey       = 40 + 16 + perSlot + 16 // with what it names and its text
+	perTerm      = 10                     // of a tail: postings, forward index, and a share of the table of terms
+	perTag       = 26                     // a map entry of a number, and another
+	perNote      = 10                     // a tag of a source
+	perName      = 56                     // a map entry of a text, and the text's header
+	perEntity    = 40 + 30                // with the map entry of its number
+	perKey       = 40 + 16 + perName + 16 // with what it names, its text, and the map entry of that
 	perEdge      = 16 + 12
 )
 
