@@ -41,10 +41,11 @@ func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.
 	})
 }
 
-// Profile returns what holds of somebody, by slot, with a summary of bounded length. It reads facts, which inference makes: see Memory.Infer.
+// Profile returns what holds of somebody, by slot, with a summary of bounded length. It reads facts, which inference makes (see Memory.Infer), and, with an
+// embed.StatementReader, messages that tell of a slot in any language.
 func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error) {
 	return entered(ctx, s, "profile", func(ref *workspace.Ref, name string) (*facts.Profile, error) {
-		return s.svc.profiles.Profile(ctx, ref.Store, name, r)
+		return s.svc.profiles.Profile(ctx, ref, name, r)
 	})
 }
 

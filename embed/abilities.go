@@ -62,3 +62,17 @@ type SlotReader interface {
 	// the probability in [0,1] that this is right. It must cost next to nothing.
 	QuestionSlot(query []float32) (name string, probability float64)
 }
+
+// StatementSlot tells which statements are about a standard slot: see facts.Slot.
+type StatementSlot = struct {
+	Name string
+	// Vector, [Dim]float32, and Bias tell the probability of a statement whose vector by EmbedDocuments is d: 1 / (1 + e^-(Vector·d + Bias)).
+	Vector []float32
+	Bias   float64
+}
+
+// StatementReader is an Embedder that learnt what matters statements are about. Of a MemoryEmbedder the Embedder of memories is asked.
+type StatementReader interface {
+	// StatementSlots returns the slots that it knows, nil for none. They are one by one: a statement may be about several. They must not be changed.
+	StatementSlots() []StatementSlot
+}

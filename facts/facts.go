@@ -131,7 +131,7 @@ type ProfileRequest struct {
 	Subject   string        // default "User", which is who speaks in memories that name nobody
 	AsOf      time.Time     // as it held then; zero: now
 	Slots     []string      // only these; nil: all
-	PerSlot   int           // facts of a slot, 1 to 100; default 10
+	PerSlot   int           // facts of a slot, and statements, 1 to 100 each; default 10
 	MaxTokens int           // of Summary, 1 to 8000; default 300
 	// Principals are who asks: only what they may see counts, and only that retires or replaces something; nil: everything.
 	Principals []string
@@ -140,7 +140,7 @@ type ProfileRequest struct {
 // Profile is what holds of somebody, by slot.
 type Profile struct {
 	Subject      string
-	Slots        []SlotFacts   // those with facts, in the order of the taxonomy
+	Slots        []SlotFacts   // those with facts or statements, in the order of the taxonomy
 	Other        []Fact        // of no slot, newest first; none where slots were asked for
 	Instructions []Instruction // newest first
 	Summary      string        // what the sources say, one statement a line, the slots in order, then what is of none, with since when; or what the Summarizer wrote of that
@@ -149,9 +149,19 @@ type Profile struct {
 	Truncated    bool          // there is more than was read or shown
 }
 
-// SlotFacts is the facts of a slot, newest first.
+// SlotFacts is what is known of a slot, newest first.
 type SlotFacts struct {
 	Slot  string
 	Card  Cardinality
 	Facts []Fact
+	// Statements are messages about the slot of which Facts has none: an embedder that learnt slots of statements knows them in languages that rules do not read. At most PerSlot.
+	Statements []Statement
+}
+
+// Statement is what somebody told about a slot, in their own words.
+type Statement struct {
+	Text              string    // of the message
+	Confidence        float64   // that it is about the slot, 0 to 1
+	Learnt            time.Time // when it was said; zero: not known
+	SourceID, ChunkID string
 }

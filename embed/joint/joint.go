@@ -57,6 +57,7 @@ type Embedder struct {
 	memories     *turn     // nil: as other questions
 	ofMemories   *Embedder // nil: itself
 	slots        *head     // nil: none is known
+	statements   []embed.StatementSlot
 }
 
 // part is a member with what is needed to take its mean vectors off.

@@ -54,8 +54,7 @@ func readHead(b []byte, dim int) (*head, error) {
 	case units < 1 || units > mostUnits || letters > mostNames || slots < 2 || slots > letters+1:
 		return nil, errors.New("are of no size that there is")
 	}
-	floats := units*dim + units + slots*units + slots
-	if b = b[16:]; len(b) != letters+2*floats {
+	if b = b[16:]; len(b) != letters+2*(units*dim+units+slots*units+slots) {
 		return nil, cut
 	}
 	h := &head{dim: dim, hidden: units, names: strings.Split(string(b[:letters]), "\n")}
@@ -63,13 +62,9 @@ func readHead(b []byte, dim int) (*head, error) {
 		return nil, errors.New("do not name their slots")
 	}
 	b = b[letters:]
-	all := make([]float32, floats)
-	for i := range all {
-		x, ok := half(binary.LittleEndian.Uint16(b[2*i:]))
-		if !ok {
-			return nil, errors.New("are not finite")
-		}
-		all[i] = x
+	all, err := floats(b)
+	if err != nil {
+		return nil, err
 	}
 	take := func(n int) (part []float32) {
 		part, all = all[:n:n], all[n:]
@@ -78,6 +73,19 @@ func readHead(b []byte, dim int) (*head, error) {
 	h.in, h.inBias = take(units*dim), take(units)
 	h.out, h.bias = take(slots*units), take(slots)
 	return h, nil
+}
+
+// floats returns the values of 16-bit floats, all of which must be finite.
+func floats(b []byte) ([]float32, error) {
+	all := make([]float32, len(b)/2)
+	for i := range all {
+		x, ok := half(binary.LittleEndian.Uint16(b[2*i:]))
+		if !ok {
+			return nil, errors.New("are not finite")
+		}
+		all[i] = x
+	}
+	return all, nil
 }
 
 // half returns the value of a 16-bit float, and reports whether it is finite.

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -99,6 +100,15 @@ func Own(doc *item.Doc, c *backend.Chunk) bool {
 	}
 	speaker := strings.ToLower(pipeline.SpeakerOf(c.Text))
 	return speaker == "" || labels[speaker] || speaker != "user" && speaker == strings.ToLower(doc.UserName)
+}
+
+// Told returns what the one whose memory it is tells in a chunk, and the name of who that is; empty where nothing is told, or it is another's.
+func Told(doc *item.Doc, src *backend.Source, c *backend.Chunk) (text, speaker string) {
+	s := read(doc, src, c)
+	if s == nil || !s.own {
+		return "", ""
+	}
+	return s.text, cmp.Or(s.user, s.speaker)
 }
 
 // userText returns the words of the user in the text of a chunk.

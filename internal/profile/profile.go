@@ -274,9 +274,9 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 }
 
 // Profile returns what holds of somebody, as Facts does.
-func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r facts.ProfileRequest) (*facts.Profile, error) {
+func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r facts.ProfileRequest) (*facts.Profile, error) {
 	const op = "profile"
-	a, err := ask(op, st, sub, r.Class, r.Principals)
+	a, err := ask(op, ref.Store, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
@@ -293,13 +293,17 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 		}
 	}
 	p := &facts.Profile{Subject: r.Subject, SummaryBy: facts.BySources, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
+	told, err := e.told(ctx, ref, &a, &r)
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Search, "", err)
+	}
 	ent, err := a.entity(ctx, op, r.Subject)
-	if err != nil || ent == 0 {
+	if err != nil || ent == 0 && len(told.by) == 0 {
 		return p, err
 	}
 	bySlot := map[string][]facts.Fact{}
 	q := backend.RelationQuery{Part: a.part, Entities: []int64{ent}, AsOf: r.AsOf, Limit: batch}
-	for read := 0; ; read += batch {
+	for read := 0; ent != 0; read += batch {
 		if read == maxOfSubject {
 			p.Truncated = true
 			break
@@ -310,6 +314,7 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 		}
 		for i := range links {
 			if f, ok := e.fact(&links[i], a.now, r.AsOf, q.Entities); ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
+				told.place(&f)
 				bySlot[f.Slot] = append(bySlot[f.Slot], f)
 			}
 		}
@@ -326,18 +331,23 @@ func (e *Engine) Profile(ctx context.Context, st backend.Store, sub string, r fa
 		return fs[:min(most, len(fs))]
 	}
 	for _, s := range e.Slots.Slots() {
-		if fs := bySlot[s.Name]; len(fs) > 0 && (r.Slots == nil || slices.Contains(r.Slots, s.Name)) {
-			p.Slots = append(p.Slots, facts.SlotFacts{Slot: s.Name, Card: s.Card, Facts: shown(fs, r.PerSlot)})
+		fs := bySlot[s.Name]
+		statements, more := told.statements(s.Name, fs, r.PerSlot)
+		if len(fs)+len(statements) > 0 && (r.Slots == nil || slices.Contains(r.Slots, s.Name)) {
+			p.Slots = append(p.Slots, facts.SlotFacts{Slot: s.Name, Card: s.Card, Facts: shown(fs, r.PerSlot), Statements: statements})
+			p.Truncated = p.Truncated || more
 		}
 	}
 	if fs := bySlot[""]; len(fs) > 0 && r.Slots == nil {
 		p.Other = shown(fs, maxOther)
 	}
-	orders, _, err := instructions(ctx, a, ent, r.AsOf)
-	if err != nil {
-		return nil, fault.Wrap(op, fault.Search, "", err)
+	if ent != 0 {
+		orders, _, err := instructions(ctx, a, ent, r.AsOf)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
+		p.Instructions = append(p.Instructions, orders...)
 	}
-	p.Instructions = append(p.Instructions, orders...)
 	return p, e.summarise(ctx, p, r.MaxTokens)
 }
 

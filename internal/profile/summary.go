@@ -73,6 +73,11 @@ func sentences(p *facts.Profile, most int) (texts []string, tokens int, all bool
 	all = true
 	seen := map[string]bool{}
 	groups := append(slices.Clone(p.Slots), facts.SlotFacts{Facts: p.Other}) // what is of no slot comes last
+	for i := range groups {
+		for _, s := range groups[i].Statements {
+			groups[i].Facts = append(groups[i].Facts[:len(groups[i].Facts):len(groups[i].Facts)], facts.Fact{Text: s.Text})
+		}
+	}
 	for place := 0; ; place++ {
 		left := false
 		for i, s := range groups {

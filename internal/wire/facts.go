@@ -89,11 +89,29 @@ func (x *Instruction) instruction() facts.Instruction {
 	return facts.Instruction{Text: x.Text, Order: x.Order, Matter: x.Matter, Since: ReadTime(x.Since), SourceID: x.SourceID}
 }
 
-// Slot is the facts of a slot.
+// Slot is what is known of a slot.
 type Slot struct {
-	Slot  string `json:"slot"`
-	Card  string `json:"cardinality"`
-	Facts []Fact `json:"facts"`
+	Slot       string      `json:"slot"`
+	Card       string      `json:"cardinality"`
+	Facts      []Fact      `json:"facts"`
+	Statements []Statement `json:"statements"`
+}
+
+// Statement is what somebody told about a slot.
+type Statement struct {
+	Text       string  `json:"text"`
+	Confidence float64 `json:"confidence"`
+	Learnt     string  `json:"learnt_at"`
+	SourceID   string  `json:"source_id"`
+	ChunkID    string  `json:"chunk_id"`
+}
+
+func ofStatement(s *facts.Statement) Statement {
+	return Statement{s.Text, s.Confidence, Time(s.Learnt), s.SourceID, s.ChunkID}
+}
+
+func (s *Statement) statement() facts.Statement {
+	return facts.Statement{Text: s.Text, Confidence: s.Confidence, Learnt: ReadTime(s.Learnt), SourceID: s.SourceID, ChunkID: s.ChunkID}
 }
 
 // Profile is what holds of somebody.
@@ -112,7 +130,9 @@ type Profile struct {
 func OfProfile(p *facts.Profile) Profile {
 	return Profile{
 		Subject: p.Subject, Other: each(p.Other, OfFact), Instructions: OfInstructions(p.Instructions),
-		Slots:   each(p.Slots, func(s *facts.SlotFacts) Slot { return Slot{s.Slot, string(s.Card), each(s.Facts, OfFact)} }),
+		Slots: each(p.Slots, func(s *facts.SlotFacts) Slot {
+			return Slot{s.Slot, string(s.Card), each(s.Facts, OfFact), each(s.Statements, ofStatement)}
+		}),
 		Summary: p.Summary, SummaryBy: p.SummaryBy, Tokens: p.Tokens, Truncated: p.Truncated,
 	}
 }
@@ -122,7 +142,7 @@ func (p *Profile) Profile() *facts.Profile {
 	return &facts.Profile{
 		Subject: p.Subject, Other: read(p.Other, (*Fact).Fact), Instructions: read(p.Instructions, (*Instruction).instruction),
 		Slots: read(p.Slots, func(s *Slot) facts.SlotFacts {
-			return facts.SlotFacts{Slot: s.Slot, Card: facts.Cardinality(s.Card), Facts: read(s.Facts, (*Fact).Fact)}
+			return facts.SlotFacts{Slot: s.Slot, Card: facts.Cardinality(s.Card), Facts: read(s.Facts, (*Fact).Fact), Statements: read(s.Statements, (*Statement).statement)}
 		}),
 		Summary: p.Summary, SummaryBy: p.SummaryBy, Tokens: p.Tokens, Truncated: p.Truncated,
 	}

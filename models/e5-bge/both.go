@@ -62,6 +62,9 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	if m, err = m.WithMemories(memories); err != nil {
 		return nil, err
 	}
+	if m, err = m.WithStatements(statements); err != nil {
+		return nil, err
+	}
 	if e, err = e.WithMemoriesOf(m); err != nil {
 		return nil, err
 	}
@@ -77,6 +80,11 @@ var memories []byte
 //
 //go:embed slots.f16
 var slots []byte
+
+// statements are weights that tell what memories are about; README.md has their origin.
+//
+//go:embed statements.f16
+var statements []byte
 
 // New returns the embedder, the same one at every call. Its memory is that of the four models, about 100 MB beyond the mapped
 // weights, and is needed once in a process; that of the English ones comes with the first English text that they read.

@@ -132,3 +132,41 @@ func TestSlots(t *testing.T) {
 		})
 	}
 }
+
+// TestStatements tells in some languages what has a slot and what has none.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	all, err := both.New()
+	require.NoError(t, err)
+	e, ok := all.Memories().(embed.StatementReader)
+	require.True(t, ok)
+	slots := e.StatementSlots()
+	require.Len(t, slots, 26)
+	for text, want := range map[string]string{
+		"Ana: el médico me ha puesto metformina, dos pastillas al día": "medication",
+		"Ken: 先月から猫を飼い始めた。名前はモモ":                                       "pet",
+		"Tom: they pay me 44 an hour now, it was 39 before":            "salary",
+		"Ana: qué calor hace hoy, no se puede ni pensar":               "",
+	} {
+		t.Run(text, func(t *testing.T) {
+			d, err := all.Memories().EmbedDocuments(t.Context(), []string{text})
+			require.NoError(t, err)
+			best, at := -9.0, ""
+			for _, s := range slots {
+				score := s.Bias
+				for i, w := range s.Vector {
+					score += float64(w) * float64(d[0][i])
+				}
+				if score > best {
+					best, at = score, s.Name
+				}
+			}
+			if want == "" {
+				assert.Less(t, best, 0., "%s", at)
+				return
+			}
+			assert.Equal(t, want, at)
+			assert.Greater(t, best, 0.)
+		})
+	}
+}

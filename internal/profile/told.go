@@ -1,0 +1,226 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/embed"
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/change"
+	"github.com/contextmem/contextmem/internal/chunk"
+	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/workspace"
+)
+
+const (
+	surely   = .85 // probability from which on a statement is of a slot; docs/recall.md has how often that is right
+	perTold  = 64  // statements of a slot that are looked at, at least
+	maxBytes = 600 // of the text of a statement that is shown
+)
+
+// told is what messages tell of somebody, by slot.
+type told struct {
+	by   map[string][]statement
+	only map[string]slotted // by chunk: the slot of a message of one sentence and one slot
+}
+
+type statement struct {
+	facts.Statement
+	order int64 // of two that were told at one time the later is above
+}
+
+type slotted struct {
+	name        string
+	probability float64
+}
+
+// vectors returns the slots that the service's embedder knows of statements, and the lane of its vectors in a workspace that is used as v says; none where it made none.
+func (e *Engine) vectors(v *workspace.Serving) ([]embed.StatementSlot, backend.Lane) {
+	if e.Embedder == nil {
+		return nil, 0
+	}
+	reader, ok := pipeline.ForMemories(e.Embedder).(embed.StatementReader)
+	if !ok {
+		return nil, 0
+	}
+	switch slow := v.Identity.Slow; {
+	case v.Refined != 0 && slow != nil && slow.Model == e.Embedder.Model():
+		return reader.StatementSlots(), v.RefinedLane
+	case v.Model >= 0 && v.Identity.Model == e.Embedder.Model():
+		return reader.StatementSlots(), v.Lane
+	}
+	return nil, 0
+}
+
+// told finds what the subject of a profile told of slots in messages that still hold, by their vectors.
+func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *facts.ProfileRequest) (t told, err error) {
+	if a.part.Class != backend.Memory {
+		return t, nil
+	}
+	v := ref.Use()
+	defer v.Done()
+	slots, lane := e.vectors(v)
+	if len(slots) == 0 {
+		return t, nil
+	}
+	if _, err := ref.FreshOrLate(ctx); err != nil {
+		return t, err
+	}
+	found := map[int64][]slotted{} // by chunk
+	for _, s := range slots {
+		if !e.Slots.Has(s.Name) {
+			continue
+		}
+		hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: a.part, Lane: lane, Vector: s.Vector, K: max(perTold, 4*r.PerSlot), Filter: a.visible})
+		if err != nil {
+			return t, err
+		}
+		for _, h := range hits {
+			if p := 1 / (1 + math.Exp(-float64(h.Score)-s.Bias)); p >= surely {
+				found[h.Chunk] = append(found[h.Chunk], slotted{s.Name, p})
+			}
+		}
+	}
+	return t, t.read(ctx, a, r, found)
+}
+
+// read takes in the messages that were found, but for those of others and those that no longer hold.
+func (t *told) read(ctx context.Context, a *asked, r *facts.ProfileRequest, found map[int64][]slotted) error {
+	nums := make([]int64, 0, len(found))
+	for n := range found {
+		nums = append(nums, n)
+	}
+	slices.Sort(nums)
+	rows, err := a.store.Chunks(ctx, nums, a.now)
+	var damaged *backend.DamageError
+	if err != nil && !errors.As(err, &damaged) {
+		return err
+	}
+	gone, err := a.gone(ctx, rows, r.AsOf)
+	if err != nil {
+		return err
+	}
+	subject := extract.Key(r.Subject)
+	t.by, t.only = map[string][]statement{}, map[string]slotted{}
+	for _, row := range rows {
+		if !r.AsOf.IsZero() && toldAt(row.Src).After(r.AsOf) {
+			continue
+		}
+		doc, err := item.Decode(row.Src.Doc)
+		if err != nil {
+			continue // damaged: verification tells
+		}
+		text, speaker := change.Told(doc, row.Src, &row.Chunk)
+		if text == "" || extract.Key(speaker) != subject || gone(row) {
+			continue
+		}
+		slots := found[row.Num]
+		if len(slots) == 1 && single(text) {
+			t.only[row.Key] = slots[0]
+		}
+		for _, s := range slots {
+			t.by[s.name] = append(t.by[s.name], statement{facts.Statement{Text: short(text), Confidence: s.probability, Learnt: toldAt(row.Src), SourceID: row.Src.ID, ChunkID: row.Key}, row.Num})
+		}
+	}
+	for _, all := range t.by {
+		slices.SortFunc(all, func(a, b statement) int {
+			if c := b.Learnt.Compare(a.Learnt); c != 0 {
+				return c
+			}
+			return int(b.order - a.order)
+		})
+	}
+	return nil
+}
+
+// toldAt is when a memory was told.
+func toldAt(src *backend.Source) time.Time {
+	if src.Time.IsZero() {
+		return src.CreatedAt
+	}
+	return src.Time
+}
+
+// gone tells of rows whether something that is visible took their place by a time, zero for now.
+func (a *asked) gone(ctx context.Context, rows []*backend.Hydrated, asOf time.Time) (func(*backend.Hydrated) bool, error) {
+	var nums []int64
+	for _, row := range rows {
+		nums = append(nums, row.Src.Num)
+	}
+	if len(nums) == 0 {
+		return nil, nil
+	}
+	slices.Sort(nums)
+	all, err := a.store.Successions(ctx, backend.SuccessionQuery{Part: a.part, Earlier: slices.Compact(nums)})
+	if err != nil {
+		return nil, err
+	}
+	of := map[int64][]backend.Succession{}
+	for _, s := range all {
+		if s.Confidence < change.Shown {
+			continue
+		}
+		if hides := len(a.visible.All)+len(a.visible.Not) > 0; hides || !asOf.IsZero() {
+			later, err := a.store.SourcesByNum(ctx, []int64{s.Later})
+			if err != nil {
+				return nil, err
+			}
+			if l := later[0]; l != nil && (hides && !a.visible.Matches(l.Tags) || !asOf.IsZero() && toldAt(l).After(asOf)) {
+				continue
+			}
+		}
+		of[s.Earlier] = append(of[s.Earlier], s)
+	}
+	return func(row *backend.Hydrated) bool {
+		return slices.ContainsFunc(of[row.Src.Num], func(s backend.Succession) bool { return s.EarlierChunk < 0 || s.EarlierChunk == row.Ordinal })
+	}, nil
+}
+
+// single reports whether a text is one sentence.
+func single(text string) bool {
+	n := 0
+	for range chunk.Sentences(text) {
+		n++
+	}
+	return n == 1
+}
+
+// short is a text that is cut where it is too long to be shown.
+func short(text string) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxBytes], "") + "…"
+}
+
+// place gives a fact of no slot that of its message, where that is one sentence about one slot.
+func (t *told) place(f *facts.Fact) {
+	if s, ok := t.only[f.ChunkID]; ok && f.Slot == "" {
+		f.Slot, f.SlotConfidence = s.name, s.probability
+	}
+}
+
+// statements are those of a slot that its facts were not taken from, at most most; more reports whether there are others.
+func (t *told) statements(slot string, known []facts.Fact, most int) (out []facts.Statement, more bool) {
+	seen := map[string]bool{}
+	for i := range known {
+		seen[known[i].ChunkID] = true
+	}
+	for _, s := range t.by[slot] {
+		if seen[s.ChunkID] {
+			continue
+		}
+		if len(out) == most {
+			return out, true
+		}
+		out = append(out, s.Statement)
+	}
+	return out, false
+}
