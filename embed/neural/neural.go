@@ -93,6 +93,18 @@ func New(f Files, o *Options) (*Embedder, error) {
 	return e, nil
 }
 
+// CacheIn lets models from [New], and those of package rerank/neural, keep their matrices as the processor reads them in files of dir, about one byte a weight.
+// Without it each process packs them when a model reads its first text, in tens of milliseconds, and has them in its own memory; with it the first one
+// does and all map the files, whose pages they share. dir is made where it is missing. CacheIn is called before the models are used; "" ends it for
+// those that have not read a text yet. Where a file cannot be written, matrices are packed in memory as without. Files that no model
+// reads any more are not deleted.
+func CacheIn(dir string) error {
+	if err := checkpoint.CacheIn(dir); err != nil {
+		return fmt.Errorf("neural: folder of the cache: %w", err)
+	}
+	return nil
+}
+
 func open(files *checkpoint.Checkpoint, h hints, name string, o *Options) (*Embedder, error) {
 	if o == nil {
 		o = &Options{}

@@ -15,6 +15,8 @@
 //	CONTEXTMEM_TRANSCRIBER_KEY       key of that server
 //	CONTEXTMEM_PARSE_TIMEOUT         time for one document, such as 10m; default 60s
 //	CONTEXTMEM_RERANKER=none    leaves the reranker of thinking mode out (English; tenths of a second a question on two cores)
+//	CONTEXTMEM_MODEL_CACHE      folder, which all servers of a machine may share, of what models read of their weights, up to 110 MB: they start
+//	                            sooner and take less memory; default contextmem/models in the user's cache directory; none: in memory
 //	CONTEXTMEM_ALLOW_LOCAL_WEBHOOKS=1  lets webhooks go to http and local addresses
 package main
 

@@ -31,6 +31,9 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 	if err != nil {
 		return err
 	}
+	if err := cache(env("CONTEXTMEM_MODEL_CACHE")); err != nil {
+		return err
+	}
 	var rerank contextmem.Reranker // the imported one
 	switch v := env("CONTEXTMEM_RERANKER"); v {
 	case "":

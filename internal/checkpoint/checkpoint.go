@@ -42,6 +42,7 @@ type Checkpoint struct {
 
 	weights, over []byte
 	unmap         func() error // nil if nothing is mapped
+	cached        bool         // see CacheIn
 }
 
 // Open opens a directory and maps its weights. Errors name files, without their
@@ -71,7 +72,7 @@ func Open(dir string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, errors.Join(err, unmap())
 	}
-	c.unmap = unmap
+	c.unmap, c.cached = unmap, false
 	return c, nil
 }
 
@@ -81,7 +82,7 @@ func New(f Files) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checkpoint{Config: config, weights: f.Weights, over: f.Over}
+	c := &Checkpoint{Config: config, weights: f.Weights, over: f.Over, cached: true}
 	if tokenize.IsCompact(f.Tokenizer) {
 		c.Tokenizer, err = tokenize.Open(f.Tokenizer)
 	} else {
@@ -98,6 +99,11 @@ func New(f Files) (*Checkpoint, error) {
 
 // Load makes the model of the weights.
 func (c *Checkpoint) Load() (*transformer.Model, error) {
+	if over := c.panels(); len(over) > 0 {
+		if m, err := transformer.Load(c.Config, c.weights, over...); err == nil {
+			return m, nil
+		}
+	}
 	return transformer.Load(c.Config, c.weights, c.over)
 }
 

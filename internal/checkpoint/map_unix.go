@@ -30,3 +30,6 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
 }
+
+// release takes the pages of mapped bytes out of memory until they are read again.
+func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }

@@ -77,7 +77,7 @@ func TestGemmSums(t *testing.T) {
 					}
 				}
 				dst := guarded(rows * groupCols)
-				k.gemm(dst, groupCols, q, in*k.valueSize, scales, l.w, l.steps, l.cols)
+				k.gemm(dst, groupCols, q, in*k.valueSize, scales, l.groups[0], l.steps, l.cols)
 				assertGuard(t, dst, rows*groupCols)
 				for r := range a {
 					for o := range w {
@@ -129,7 +129,7 @@ func TestGemmScales(t *testing.T) {
 				scales[r] = k.quantise(q[r*in*k.valueSize:], x[r*in:][:in])
 			}
 			dst := make([]float32, rows*groupCols)
-			k.gemm(dst, groupCols, q, in*k.valueSize, scales, l.w, l.steps, l.cols)
+			k.gemm(dst, groupCols, q, in*k.valueSize, scales, l.groups[0], l.steps, l.cols)
 			return dst
 		}
 		assert.InDeltaSlice(t, run(&genericKernels), run(k), 1e-3)

@@ -25,25 +25,45 @@ func roundUp(n, m int) int { return (n + m - 1) / m * m }
 // channel.
 type linear struct {
 	in, out int
-	steps   int    // of packDepth inputs
-	width   int    // out rounded up to groupCols; the stride of results
-	w       []byte // int8, [width/panelCols][steps][panelCols][packDepth]
+	steps   int // of packDepth inputs
+	width   int // out rounded up to groupCols; the stride of results
+
+	// groups are the weights, int8, of groupCols channels each: [groupCols/panelCols][steps][panelCols][packDepth].
+	// They are memory of the layer, or parts of the file, which are not written to.
+	groups [][]byte
 
 	// Per group of columns: groupCols scales, then groupCols times scale*sum(weights),
 	// then groupCols biases.
 	cols []float32
 }
 
+// newLinear makes a layer with memory for its weights, all 0.
 func newLinear(out, in int) *linear {
+	l := emptyLinear(out, in)
+	l.addGroups(make([]byte, l.width*l.steps*packDepth))
+	return l
+}
+
+// emptyLinear makes a layer that has no weights yet.
+func emptyLinear(out, in int) *linear {
 	l := &linear{in: in, out: out, steps: roundUp(in, packDepth) / packDepth, width: roundUp(out, groupCols)}
-	l.w = make([]byte, l.width*l.steps*packDepth)
 	l.cols = make([]float32, 3*l.width)
 	return l
 }
 
+// addGroups adds the groups that lie in w one after the other.
+func (l *linear) addGroups(w []byte) {
+	for size := l.groupBytes(); len(w) >= size; w = w[size:] {
+		l.groups = append(l.groups, w[:size:size])
+	}
+}
+
+// groupBytes is the size of a group.
+func (l *linear) groupBytes() int { return groupCols * l.steps * packDepth }
+
 // set stores the weights (int8) and the scale of output channel o.
 func (l *linear) set(o int, q []byte, scale float32) {
-	panel := l.w[o/panelCols*l.steps*panelCols*packDepth:][:l.steps*panelCols*packDepth]
+	panel := l.groups[o/groupCols][o%groupCols/panelCols*l.steps*panelCols*packDepth:][:l.steps*panelCols*packDepth]
 	at, sum := o%panelCols*packDepth, sumInt8(q)
 	for ; len(q) >= packDepth; q = q[packDepth:] {
 		binary.LittleEndian.PutUint32(panel[at:], binary.LittleEndian.Uint32(q))
@@ -86,13 +106,13 @@ func (l *linear) column(o int) []float32 {
 // weights reads rows of a matrix [out, in] as int8 with a scale each.
 type weights struct {
 	out, in int
-	q       tensor // the matrix: floats, I8, or U8 with two 4-bit values a byte
+	q       tensor // the matrix: floats, I8, I8 in panels, or U8 with two 4-bit values a byte
 	scale   tensor // of I8 and U8
 	groups  int    // scales per row
 }
 
 // findWeights looks up the matrix called name among ts, in any of its forms:
-// NAME.weight as floats, NAME.weight as I8 with NAME.weight_scale, or NAME.weight_q4.
+// NAME.weight as floats, NAME.weight as I8 with NAME.weight_scale, the same in panels (see Panels), or NAME.weight_q4.
 func findWeights(ts map[string]tensor, name string, out, in int) (weights, error) {
 	w := weights{out: out, in: in}
 	q4, packed := ts[name+".weight_q4"]
@@ -102,6 +122,9 @@ func findWeights(ts map[string]tensor, name string, out, in int) (weights, error
 			return w, fmt.Errorf("safetensors: no tensor %s.weight", name)
 		}
 		w.q = t
+		if w.inPanels() {
+			return w, w.findScale(ts, name)
+		}
 		if !t.is(out, in) || t.dtype == "U8" {
 			return w, fmt.Errorf("safetensors: %s.weight must be floats or I8 [%d, %d]", name, out, in)
 		}
@@ -141,16 +164,20 @@ type packer struct {
 	row    []float32
 	scales []float32
 	q      []byte // int8
+	k      *kernels
 }
 
-func newPacker() *packer {
-	return &packer{make([]float32, maxWidth), make([]float32, maxWidth), make([]byte, maxWidth)}
+func newPacker(k *kernels) *packer {
+	return &packer{make([]float32, maxWidth), make([]float32, maxWidth), make([]byte, maxWidth), k}
 }
 
 var errNotFinite = errors.New("safetensors: a weight or a scale is not finite")
 
 // pack does one packing.
 func (p *packer) pack(j packing) error {
+	if j.from.inPanels() {
+		return j.panels(p.k)
+	}
 	for o := range j.from.out {
 		q, scale, ok := p.quantised(j.from, o)
 		if !ok {

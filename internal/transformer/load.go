@@ -12,13 +12,14 @@ import (
 )
 
 // Load makes a model of the bytes of a safetensors file, which must stay as they
-// are for as long as the model is used: embeddings are read in place. Matrices may be
-// F32, F16 or BF16, I8 with scales, or 4-bit with scales (see findWeights); those of the
+// are for as long as the model is used: embeddings are read in place, and so are matrices in
+// panels (see Panels). Others may be F32, F16 or BF16, I8 with scales, or 4-bit with scales (see findWeights); those of the
 // encoder are turned into int8 on up to GOMAXPROCS goroutines, which end before Load
 // returns. That is one byte of memory per weight.
 //
-// over is such a file of matrices and vectors that stand in place of those of the same names, or nil.
-func Load(cfg Config, safetensors, over []byte) (*Model, error) {
+// over are such files of matrices and vectors that stand in place of those of the same names, the later ones in place of the earlier; nil ones count for
+// nothing.
+func Load(cfg Config, safetensors []byte, over ...[]byte) (*Model, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -26,8 +27,11 @@ func Load(cfg Config, safetensors, over []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if over != nil {
-		learnt, err := readTensors(over)
+	for _, file := range over {
+		if file == nil {
+			continue
+		}
+		learnt, err := readTensors(file)
 		if err != nil {
 			return nil, err
 		}
@@ -35,11 +39,11 @@ func Load(cfg Config, safetensors, over []byte) (*Model, error) {
 			return nil, err
 		}
 	}
-	l := loader{cfg: cfg, ts: ts}
+	l := loader{cfg: cfg, ts: ts, k: bestKernels()}
 	if l.prefix, err = prefix(ts); err != nil {
 		return nil, err
 	}
-	m := &Model{cfg: cfg, k: bestKernels()}
+	m := &Model{cfg: cfg, k: l.k}
 	l.embeddings(m)
 	for i := 0; i < cfg.Layers && l.err == nil; i++ {
 		m.layers = append(m.layers, l.layer(i))
@@ -93,6 +97,7 @@ func prefix(ts map[string]tensor) (string, error) {
 type loader struct {
 	cfg    Config
 	ts     map[string]tensor
+	k      *kernels
 	prefix string // of the encoder's tensors
 	jobs   []packing
 	shapes bool // only shapes of large matrices are looked at, not their values
@@ -195,7 +200,14 @@ func (l *loader) linear(out, in int, parts ...part) *linear {
 	if l.err != nil {
 		return nil
 	}
-	lin := newLinear(out*len(parts), in)
+	lin := emptyLinear(out*len(parts), in)
+	if inPlace(found) {
+		for _, w := range found {
+			lin.addGroups(w.q.data)
+		}
+	} else {
+		lin = newLinear(out*len(parts), in)
+	}
 	for i, p := range parts {
 		l.jobs = append(l.jobs, packing{lin, i * out, p.factor, found[i]})
 		for o, b := range biases[i] {
@@ -219,7 +231,7 @@ func (l *loader) pack() {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), len(l.jobs)))
 	for i := range errs {
 		wait.Go(func() {
-			p := newPacker()
+			p := newPacker(l.k)
 			for j := range jobs {
 				if err := p.pack(j); err != nil {
 					errs[i] = err

@@ -76,8 +76,9 @@ func (s *scratch) multiply(k *kernels, dst []float32, l *linear, first, n int) {
 // multiply sets dst to the results of l for the rows of a; the rows of dst are l.width apart.
 func multiply(k *kernels, dst []float32, a []uint8, rows []rowScale, l *linear) {
 	depth := l.steps * packDepth
-	for c := 0; c < l.width; c += groupCols {
-		k.gemm(dst[c:], l.width, a, depth*k.valueSize, rows, l.w[c*depth:][:groupCols*depth], l.steps, l.cols[3*c:][:3*groupCols])
+	for g, w := range l.groups {
+		c := g * groupCols
+		k.gemm(dst[c:], l.width, a, depth*k.valueSize, rows, w, l.steps, l.cols[3*c:][:3*groupCols])
 	}
 }
 

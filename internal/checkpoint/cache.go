@@ -1,0 +1,133 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/contextmem/contextmem/internal/transformer"
+)
+
+// A file of the cache: magic, CRC-32C of what follows the head, zeros up to headBytes, then the file of transformer.Panels.
+const (
+	magic     = "CMPANEL1"
+	headBytes = 64
+	suffix    = ".panels"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// cacheDir is the folder of CacheIn; nil without.
+var cacheDir atomic.Pointer[string]
+
+// CacheIn keeps the matrices of models from memory that are loaded from now on, as the kernels read them, in files of dir, which it makes where it is
+// missing, and maps them: they are packed once and not by each process, and their pages are shared. "": they are packed in memory. A file is named after
+// the weights that it was made of; nothing ever deletes it.
+func CacheIn(dir string) error {
+	if dir == "" {
+		cacheDir.Store(nil)
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return bare(err)
+	}
+	cacheDir.Store(&dir)
+	return nil
+}
+
+// panels returns what stands in place of tensors of the weights, with those that lie in the cache; nil where there is none or where it is of no use.
+func (c *Checkpoint) panels() (over [][]byte) {
+	dir := cacheDir.Load()
+	if dir == nil || !c.cached {
+		return nil
+	}
+	for i, file := range [][]byte{c.weights, c.over} {
+		if i > 0 {
+			over = append(over, file)
+		}
+		if file == nil {
+			continue
+		}
+		panels, err := panelsIn(*dir, file)
+		if err != nil {
+			return nil
+		}
+		over = append(over, panels)
+	}
+	return over
+}
+
+// panelsIn maps the panels of weights, and makes their file where it is missing or damaged.
+func panelsIn(dir string, weights []byte) ([]byte, error) {
+	path := filepath.Join(dir, nameOf(weights)+suffix)
+	if data, err := mapPanels(path); err == nil {
+		return data, nil
+	}
+	panels, err := transformer.Panels(weights)
+	if err != nil || panels == nil {
+		return nil, err
+	}
+	if err := writePanels(path, panels); err != nil {
+		return nil, err
+	}
+	return mapPanels(path)
+}
+
+var errDamaged = errors.New("not a file of panels, or damaged")
+
+// mapPanels maps a file for as long as the process lives, as the model does.
+func mapPanels(path string) ([]byte, error) {
+	data, unmap, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) < headBytes || string(data[:len(magic)]) != magic || binary.LittleEndian.Uint32(data[len(magic):]) != crc32.Checksum(data[headBytes:], castagnoli) {
+		return nil, errors.Join(errDamaged, unmap())
+	}
+	release(data) // a model that has other layers over these never reads them
+	return data[headBytes:], nil
+}
+
+// writePanels makes a file at once, so that no other process sees a part of it.
+func writePanels(path string, panels []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	head := make([]byte, headBytes)
+	copy(head, magic)
+	binary.LittleEndian.PutUint32(head[len(magic):], crc32.Checksum(panels, castagnoli))
+	_, err = f.Write(head)
+	if err == nil {
+		_, err = f.Write(panels)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// nameOf tells weights from others without reading all of them: by their length, the first block, which has the table of tensors, and blocks all over.
+func nameOf(weights []byte) string {
+	const block, blocks = 4096, 16
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(weights))))
+	for i := range blocks {
+		at := len(weights) / blocks * i
+		h.Write(weights[at:min(at+block, len(weights))])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -1,0 +1,138 @@
+package transformer
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// inPanels reports whether the matrix lies in the file as the kernels read it: I8 [out/panelCols][in/packDepth][panelCols][packDepth].
+func (w *weights) inPanels() bool {
+	return w.q.dtype == "I8" && w.out%groupCols == 0 && w.in%packDepth == 0 && w.q.is(w.out/panelCols, w.in/packDepth, panelCols, packDepth)
+}
+
+// inPlace reports whether all of ws are in panels, so that a layer needs no memory for them.
+func inPlace(ws []weights) bool {
+	return !slices.ContainsFunc(ws, func(w weights) bool { return !w.inPanels() })
+}
+
+// panels gives the channels of a matrix in panels their scales and sums, and copies the panels into a layer that has memory of its own.
+func (j packing) panels(k *kernels) error {
+	scales := make([]float32, j.from.out)
+	decode(scales, j.from.scale.data, j.from.scale.dtype)
+	if !finite(scales) {
+		return errNotFinite
+	}
+	size := j.l.groupBytes()
+	// A row of ones, as the kernels store it, times the weights is their sum, which is exact: below 2^24.
+	ones := bytes.Repeat([]byte{1, 0}[:k.valueSize], j.l.steps*packDepth)
+	cols, sums := make([]float32, 3*groupCols), make([]float32, groupCols)
+	for i := range groupCols {
+		cols[i] = 1
+	}
+	for at := 0; at < j.from.out; at += groupCols {
+		data := j.from.q.data[at*j.from.in:][:size]
+		if to := j.l.groups[(j.first+at)/groupCols]; &to[0] != &data[0] {
+			copy(to, data)
+		}
+		k.gemm(sums, groupCols, ones, len(ones), []rowScale{{scale: 1}}, data, j.l.steps, cols)
+		for i, sum := range sums {
+			scale, c := scales[at+i]*j.factor, j.l.column(j.first+at+i)
+			c[0], c[groupCols] = scale, scale*sum
+		}
+	}
+	return nil
+}
+
+// panelAlign is what the data of a file of Panels is aligned to.
+const panelAlign = 64
+
+// Panels returns a safetensors file of the matrices of the layers of another one, as the kernels read them, which Load takes from where they lie when it is
+// given behind that one: NAME.weight, I8 [out/16, in/4, 16, 4], 16 channels beside each other in steps of four inputs, and NAME.weight_scale, F32 [out].
+// The model stays the same, number by number. Matrices whose sizes are not multiples of 64 and 4 are left out; nil: there is no other.
+func Panels(file []byte) ([]byte, error) {
+	ts, err := readTensors(file)
+	if err != nil {
+		return nil, err
+	}
+	done := map[string]tensor{}
+	for name, t := range ts {
+		base, isWeight := strings.CutSuffix(strings.TrimSuffix(name, "_q4"), ".weight")
+		if !isWeight || !strings.Contains(base, "encoder.layer.") || len(t.shape) != 2 {
+			continue
+		}
+		out, in := t.shape[0], t.shape[1]
+		if t.dtype == "U8" {
+			in *= 2
+		}
+		if out == 0 || in == 0 || in > maxWidth || out%groupCols != 0 || in%packDepth != 0 {
+			continue
+		}
+		w, err := findWeights(ts, base, out, in)
+		if err != nil {
+			return nil, err
+		}
+		panels, scales, err := w.panels()
+		if err != nil {
+			return nil, err
+		}
+		done[base+".weight"], done[base+".weight_scale"] = panels, scales
+	}
+	if len(done) == 0 {
+		return nil, nil
+	}
+	return writeTensors(done)
+}
+
+// panels returns the matrix in panels and its scales.
+func (w *weights) panels() (q, scale tensor, err error) {
+	l, p := newLinear(w.out, w.in), newPacker(&genericKernels)
+	if err := p.pack(packing{l, 0, 1, *w}); err != nil {
+		return q, scale, err
+	}
+	q = tensor{"I8", []int{w.out / panelCols, w.in / packDepth, panelCols, packDepth}, bytes.Join(l.groups, nil)}
+	scale = tensor{"F32", []int{w.out}, make([]byte, 0, 4*w.out)}
+	for o := range w.out {
+		scale.data = binary.LittleEndian.AppendUint32(scale.data, math.Float32bits(l.column(o)[0]))
+	}
+	return q, scale, nil
+}
+
+// writeTensors writes a safetensors file without gaps: matrices in panels, whose sizes are multiples of panelAlign, then all else by name.
+func writeTensors(ts map[string]tensor) ([]byte, error) {
+	names := slices.Collect(maps.Keys(ts))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(ts[b].shape)/4, len(ts[a].shape)/4), cmp.Compare(a, b))
+	})
+	header := []byte(`{"__metadata__":{"format":"pt"}`)
+	size := 0
+	for _, name := range names {
+		t := ts[name]
+		entry, err := json.Marshal(map[string]any{name: struct {
+			DType   string `json:"dtype"`
+			Shape   []int  `json:"shape"`
+			Offsets [2]int `json:"data_offsets"`
+		}{t.dtype, t.shape, [2]int{size, size + len(t.data)}}})
+		if err != nil {
+			return nil, err
+		}
+		header = append(append(header, ','), entry[1:len(entry)-1]...)
+		size += len(t.data)
+	}
+	header = append(header, '}')
+	for (8+len(header))%panelAlign != 0 {
+		header = append(header, ' ')
+	}
+	out := make([]byte, 8, 8+len(header)+size)
+	binary.LittleEndian.PutUint64(out, uint64(len(header)))
+	out = append(out, header...)
+	for _, name := range names {
+		out = append(out, ts[name].data...)
+	}
+	return out, nil
+}
