@@ -47,6 +47,7 @@ func TestRunRefuses(t *testing.T) {
 		"no keys":         {"CONTEXTMEM_DATA": t.TempDir()},
 		"bad proxies":     {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_TRUSTED_PROXIES": "nobody"},
 		"bad transcriber": {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_TRANSCRIBER_URL": "localhost"},
+		"bad cache":       {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_MODEL_CACHE": "main.go"},
 		"bad timeout":     {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_PARSE_TIMEOUT": "soon"},
 		"bad address":     {"CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "k", "CONTEXTMEM_ADDR": "nowhere:none"},
 	} {
@@ -58,7 +59,7 @@ func TestRunRefuses(t *testing.T) {
 // TestRun starts the server twice on one directory: what the first run took in, the second finds.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"CONTEXTMEM_PUBLIC_URL": "https://mem.example.com", "CONTEXTMEM_ADDR": "127.0.0.1:0", "CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "key-one,key-two=other"}
+	env := map[string]string{"CONTEXTMEM_PUBLIC_URL": "https://mem.example.com", "CONTEXTMEM_ADDR": "127.0.0.1:0", "CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "key-one,key-two=other", "CONTEXTMEM_MODEL_CACHE": t.TempDir()}
 	for i := range 2 {
 		ctx, stop := context.WithCancel(t.Context())
 		ready, ended := make(chan net.Addr, 1), make(chan error, 1)
