@@ -44,8 +44,10 @@ type cluster struct {
 
 	recalled atomic.Int64 // when a recall last succeeded, in nanoseconds
 	recalls  atomic.Int64
+	reads    atomic.Int64 // answers that readers got
 	late     atomic.Int64 // recalls that an item was not found by, of those that asked for it
 	longest  atomic.Int64 // the longest that a client waited for a recall, at one server after the other, in nanoseconds
+	unread   atomic.Int64 // the longest since the last kill that a reader of a tenant was without an answered recall, in nanoseconds
 	lateness atomic.Int64 // the longest from such a recall until the same server found the item, in nanoseconds
 }
 
@@ -162,6 +164,44 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 	}
 }
 
+// readTimeout is for how long a reader waits for one server before it asks the next.
+const readTimeout = 2 * time.Second
+
+// read asks for an item of a tenant that was found before, every 20 ms, and notes how long it is without an answer that has it.
+func (c *cluster) read(ctx context.Context, stop <-chan struct{}, n int, id, query string) {
+	tenant, last := tenantOf(n), time.Now()
+	for try := n; ; try++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		one, cancel := context.WithTimeout(ctx, readTimeout)
+		res, err := c.clients[try%len(c.clients)].Tenant(tenant).Sub("notes").Recall(one, contextmem.Recall{Query: query, Class: contextmem.ClassMemory, MaxResults: 10, Alpha: contextmem.FixedAlpha(0)})
+		cancel()
+		raise(&c.unread, time.Since(last))
+		if err == nil && c.check(tenant, id, res) {
+			c.reads.Add(1)
+			last = time.Now()
+		}
+	}
+}
+
+// startReaders adds an item to each tenant, waits for it, and begins to ask for it.
+func (c *cluster) startReaders(stop <-chan struct{}, wg *sync.WaitGroup) {
+	for n := range clusterTenants {
+		tenant, id, query := tenantOf(n), tenantOf(n)+"-read", fmt.Sprintf("r%dx", n)
+		text := fmt.Sprintf("In %s a reader noted the number %s.", tenant, query)
+		place := c.clients[n%len(c.clients)].Tenant(tenant).Sub("notes")
+		_, err := place.AddMemories(c.t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: text}}})
+		require.NoError(c.t, err)
+		_, err = place.Wait(c.t.Context(), id)
+		require.NoError(c.t, err)
+		c.acked[tenant+" "+id] = text
+		wg.Go(func() { c.read(c.t.Context(), stop, n, id, query) })
+	}
+}
+
 // raise makes a number at least that of a duration.
 func raise(n *atomic.Int64, d time.Duration) {
 	for old := n.Load(); int64(d) > old && !n.CompareAndSwap(old, int64(d)); old = n.Load() {
@@ -219,6 +259,7 @@ func TestClusterIsKilled(t *testing.T) {
 	ctx := t.Context()
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
+	c.startReaders(stop, &wg)
 	for n := range clients {
 		wg.Go(func() { c.write(ctx, stop, n) })
 	}
@@ -232,7 +273,8 @@ func TestClusterIsKilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 21))
 	began := time.Now()
 	kills := map[string]int{}
-	slowest := map[string]time.Duration{} // from a kill to the next recall that succeeded
+	slowest := map[string]time.Duration{} // from a kill to the next recall of what was written meanwhile
+	unread := map[string]time.Duration{}  // that a tenant was without an answered recall, from a kill to the next
 	for k := 0; k < most && time.Since(began) < lasts; k++ {
 		kind := []string{"server", "database", "node"}[k%3]
 		if most > 3 {
@@ -240,6 +282,7 @@ func TestClusterIsKilled(t *testing.T) {
 		}
 		i, away := rng.IntN(3), time.Duration(500+rng.IntN(4000))*time.Millisecond
 		killed := time.Now()
+		c.unread.Store(0)
 		var watch sync.WaitGroup
 		watch.Go(func() {
 			for c.recalled.Load() < killed.UnixNano() && ctx.Err() == nil {
@@ -262,12 +305,15 @@ func TestClusterIsKilled(t *testing.T) {
 		if most > 3 {
 			time.Sleep(time.Duration(1000+rng.IntN(9000)) * time.Millisecond)
 		}
+		without := time.Duration(c.unread.Load())
+		unread[kind] = max(unread[kind], without)
+		t.Logf("a tenant was without an answer to its reader for %v at most", without.Round(time.Millisecond))
 	}
 	close(stop)
 	wg.Wait()
 	total := count()
-	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall %v, longest that a client waited for a recall %v; %d recalls, %d without the item asked for, which the same server then found after %v at most; statuses %v (0: no answer), 503 without Retry-After %d",
-		total, clients, time.Since(began).Round(time.Second), kills, slowest, time.Duration(c.longest.Load()).Round(time.Millisecond), c.recalls.Load(), c.late.Load(), time.Duration(c.lateness.Load()).Round(time.Millisecond), c.seen.count, c.seen.without)
+	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall of what was written meanwhile %v, longest that a client waited for a recall %v, and that a tenant was without an answer to its reader (%d answers) %v; %d recalls, %d without the item asked for, which the same server then found after %v at most; statuses %v (0: no answer), 503 without Retry-After %d",
+		total, clients, time.Since(began).Round(time.Second), kills, slowest, time.Duration(c.longest.Load()).Round(time.Millisecond), c.reads.Load(), unread, c.recalls.Load(), c.late.Load(), time.Duration(c.lateness.Load()).Round(time.Millisecond), c.seen.count, c.seen.without)
 	require.Empty(t, c.foes)
 
 	stores, err := postgres.Open(ctx, url, nil)
