@@ -56,16 +56,18 @@ func (s *Secrets) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// follow learns what other processes have done with the key. While this one replaces it there is nothing to learn.
+// follow learns what other processes have done with the key up to its call, and waits for who is learning it already: what a caller
+// seals afterwards must not be sealed with a key that was replaced before. While this process replaces the key there is nothing to learn.
 func (s *Secrets) follow(ctx context.Context) error {
-	if !s.rotating.TryLock() {
+	s.learning.Lock()
+	defer s.learning.Unlock()
+	if s.replacing {
 		return nil
 	}
-	defer s.rotating.Unlock()
 	return s.learn(ctx)
 }
 
-// learn is follow for who holds s.rotating.
+// learn is follow for who holds s.learning.
 func (s *Secrets) learn(ctx context.Context) error {
 	check, err := readSecret(ctx, s.reg, checkRecord)
 	if err != nil {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -51,6 +54,57 @@ func TestRotationBesideOthers(t *testing.T) {
 	require.NoError(t, a.Rotate(t.Context(), nil, v), "a process that knows an older key alone")
 	requireReadable(t, b, v)
 	b.Seal("x", nil)
+}
+
+// slowRegistry holds its first reading of a record up once it is armed.
+type slowRegistry struct {
+	backend.Registry
+	armed            atomic.Bool
+	reached, release chan struct{}
+}
+
+func (r *slowRegistry) Record(ctx context.Context, kind, org, id string) (backend.Record, error) {
+	rec, err := r.Registry.Record(ctx, kind, org, id)
+	if r.armed.CompareAndSwap(true, false) {
+		close(r.reached)
+		<-r.release
+	}
+	return rec, err
+}
+
+// TestSealsWhileAnotherLearns: what is sealed while another part of the process is about to learn of a rotation is sealed with the new key.
+func TestSealsWhileAnotherLearns(t *testing.T) {
+	t.Parallel()
+	reg := inmem.New().Registry()
+	a := process(t, reg, RegistryKey{reg})
+	require.NoError(t, a.Verify(t.Context(), &vault{}))
+	slow := &slowRegistry{Registry: reg, reached: make(chan struct{}), release: make(chan struct{})}
+	b := process(t, slow, RegistryKey{reg})
+	v := filled(a)
+	require.NoError(t, a.Rotate(t.Context(), nil, v))
+	slow.armed.Store(true)
+	var wg sync.WaitGroup
+	wg.Go(func() { assert.NoError(t, b.follow(t.Context())) })
+	<-slow.reached
+	held := make(chan struct{})
+	wg.Go(func() {
+		defer close(held)
+		with, release, err := b.Hold(t.Context())
+		if !assert.NoError(t, err) {
+			return
+		}
+		defer release()
+		v.sealed["place12"] = b.Seal("place12", []byte("place12"))
+		assert.NoError(t, reg.WriteRecords(t.Context(), with))
+	})
+	select {
+	case <-held: // it has not waited
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(slow.release)
+	wg.Wait()
+	require.NoError(t, a.Rotate(t.Context(), nil, v), "the next rotation opens everything")
+	requireReadable(t, a, v)
 }
 
 // TestRotationIsCutOff: the others seal with the new key and open both, and one of them finishes.

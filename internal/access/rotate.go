@@ -124,11 +124,10 @@ func (s *Secrets) adopt(ctx context.Context) error {
 func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
-	if s.shared {
-		if err := s.learn(ctx); err != nil {
-			return err
-		}
+	if err := s.begin(ctx); err != nil {
+		return err
 	}
+	defer s.end()
 	if _, old := s.keys(); old != nil { // an earlier one failed
 		if err := s.finish(ctx, vaults); err != nil {
 			return err
@@ -160,6 +159,25 @@ func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error
 	s.mu.Unlock()
 	s.writing.Unlock()
 	return s.finish(ctx, vaults)
+}
+
+// begin learns what key there is to replace, and keeps it until end is called.
+func (s *Secrets) begin(ctx context.Context) error {
+	s.learning.Lock()
+	defer s.learning.Unlock()
+	if s.shared {
+		if err := s.learn(ctx); err != nil {
+			return err
+		}
+	}
+	s.replacing = true
+	return nil
+}
+
+func (s *Secrets) end() {
+	s.learning.Lock()
+	s.replacing = false
+	s.learning.Unlock()
 }
 
 // finish seals again what is sealed with the old key, and forgets that one.

@@ -26,12 +26,15 @@ type Secrets struct {
 	shared bool          // other processes have the deployment open
 	heard  chan struct{} // holds something when another process may have changed the key
 
-	rotating sync.Mutex   // one rotation at a time
-	writing  sync.RWMutex // held for reading between Seal and the write of what was sealed
-	mu       sync.RWMutex // guards what follows
-	cur      *derived
-	old      *derived // opens as well while a rotation goes on; nil: none
-	fresh    bool     // cur was made now and is not stored
+	rotating  sync.Mutex // one rotation at a time
+	learning  sync.Mutex // held while the registry is asked for the key; guards replacing
+	replacing bool       // this process replaces the key
+
+	writing sync.RWMutex // held for reading between Seal and the write of what was sealed
+	mu      sync.RWMutex // guards what follows
+	cur     *derived
+	old     *derived // opens as well while a rotation goes on; nil: none
+	fresh   bool     // cur was made now and is not stored
 }
 
 // derived is a key with those derived from it.
