@@ -167,14 +167,14 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 // readTimeout is for how long a reader waits for one server before it asks the next.
 const readTimeout = 2 * time.Second
 
-// read asks for an item of a tenant that was found before, every 20 ms, and notes how long it is without an answer that has it.
+// read asks for an item of a tenant that was found before, four times a second, and notes how long it is without an answer that has it.
 func (c *cluster) read(ctx context.Context, stop <-chan struct{}, n int, id, query string) {
 	tenant, last := tenantOf(n), time.Now()
 	for try := n; ; try++ {
 		select {
 		case <-stop:
 			return
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(250 * time.Millisecond):
 		}
 		one, cancel := context.WithTimeout(ctx, readTimeout)
 		res, err := c.clients[try%len(c.clients)].Tenant(tenant).Sub("notes").Recall(one, contextmem.Recall{Query: query, Class: contextmem.ClassMemory, MaxResults: 10, Alpha: contextmem.FixedAlpha(0)})
