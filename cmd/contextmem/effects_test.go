@@ -91,6 +91,7 @@ var elsewhere = map[string]string{
 	"judge-url": "TestJudgeServer", "judge-key": "TestJudgeServer", "judge-model": "TestJudgeServer",
 	"summarizer": "TestSummarizerServer", "summarizer-url": "TestSummarizerServer", "summarizer-key": "TestSummarizerServer", "summarizer-model": "TestSummarizerServer",
 	"slack-url": "TestSlackOverREST", "github-url": "TestServeSwitches", "notion-url": "TestServeSwitches", "allow-local-connectors": "TestServeSwitches",
+	"model-cache": "TestModelCache",
 }
 
 func providersOf(o *contextmem.Options) any {

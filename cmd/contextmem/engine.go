@@ -68,7 +68,7 @@ type engineFlags struct {
 	forgetting                                        bool
 	retryFor, retryPause, lease, parse, budget        time.Duration
 	vectorRecall                                      float64
-	logLevel                                          string
+	logLevel, modelCache                              string
 }
 
 // providerNames are the connector providers that reach public services.
@@ -140,6 +140,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&e.parse, "parse-timeout", 0, "time for the parsing of one document; 0: the default")
 	f.DurationVar(&e.budget, "recall-budget", 0, "time that thinking recalls may use; 0: the default")
 	f.Float64Var(&e.vectorRecall, "vector-recall", 0, "share of the nearest vectors that a search of supplied vectors finds, 0.9 to 1; 0: the default")
+	f.StringVar(&e.modelCache, "model-cache", "", "folder, which processes may share, of what models read of their weights, up to 110 MB; empty: in the user's cache directory, none: in memory")
 	f.StringVar(&e.logLevel, "log-level", "warn", "debug, info, warn or error")
 }
 
@@ -162,6 +163,9 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 		ChunkBytes: e.chunk, ChunkMaxBytes: e.chunkMax, ChunkOverlapBytes: e.chunkOverlap, MaxFileBytes: e.maxFile, CacheBytes: e.cache, MaxItems: e.maxItems,
 		MaxMemories: e.maxMemories, MaxMemoryBytes: e.maxMemory, MaxAdditionalBytes: e.maxAdditional, Versions: e.versions, RetryFor: e.retryFor, RetryPause: e.retryPause, Lease: e.lease,
 		ParseTimeout: e.parse, RecallBudget: e.budget, FeedbackBoosts: e.boosts, Forgetting: e.forgetting, VectorRecall: e.vectorRecall, PublicURL: e.publicURL, AllowLocalWebhooks: e.localWebhooks, WebhookSecretOverlap: e.webhookOverlap, WebhookVendorHeaders: e.vendorHeaders}
+	if err := neural.CacheInHome(e.modelCache); err != nil {
+		return nil, usage("--model-cache: the folder cannot be made")
+	}
 	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
 		return nil, err
 	}

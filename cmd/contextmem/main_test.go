@@ -27,7 +27,20 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(withCaches(m.Run))
+}
+
+// withCaches runs the tests with a folder for the user's caches that ends with them.
+func withCaches(run func() int) int {
+	dir, err := os.MkdirTemp("", "contextmem-caches")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("XDG_CACHE_HOME", dir); err != nil {
+		panic(err)
+	}
+	return run()
 }
 
 // program is the built program with an environment of its own.
@@ -210,6 +223,7 @@ func TestUsage(t *testing.T) {
 		"--summarizer":           {"ls", "--summarizer", "x"},
 		"--connector-roots":      {"ls", "--connector-roots", "/does/not/exist"},
 		"--secret-key":           {"ls", "--secret-key", "sesame"},
+		"--model-cache":          {"ls", "--model-cache", "main.go"},
 		"--trusted-proxies":      {"serve", "--api-keys", "k", "--trusted-proxies", "nobody"},
 		"--api-keys":             {"serve", "--api-keys", "sesame,sesame=x"},
 		"--tls-cert":             {"serve", "--api-keys", "k", "--tls-cert", "x"},

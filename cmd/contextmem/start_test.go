@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -110,4 +114,34 @@ func fill(b *testing.B, dir, embedder string) {
 		require.False(b, res.IsError)
 	}
 	require.NoError(b, s.Close())
+}
+
+// TestModelCache: programs keep what models read of their weights in the folder of --model-cache, and the next one takes it from there; with none nothing is written.
+func TestModelCache(t *testing.T) {
+	t.Parallel()
+	folder, dir := filepath.Join(t.TempDir(), "models"), t.TempDir()
+	files := func() map[string]time.Time {
+		out := map[string]time.Time{}
+		entries, err := os.ReadDir(folder)
+		require.True(t, err == nil || errors.Is(err, fs.ErrNotExist), err)
+		for _, e := range entries {
+			info, err := e.Info()
+			require.NoError(t, err)
+			out[e.Name()] = info.ModTime()
+		}
+		return out
+	}
+	recall := func(cache string) {
+		out, err := program(t.Context(), t, dir, "recall", "--embedder", "e5", "--model-cache", cache, "what does she drink?").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	out, err := program(t.Context(), t, dir, "add", "--embedder", "e5", "--model-cache", "none", "Alice takes her coffee black.").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	recall("none")
+	require.Empty(t, files())
+	recall(folder)
+	first := files()
+	require.NotEmpty(t, first)
+	recall(folder)
+	require.Equal(t, first, files())
 }

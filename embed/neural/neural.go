@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -103,6 +104,22 @@ func CacheIn(dir string) error {
 		return fmt.Errorf("neural: folder of the cache: %w", err)
 	}
 	return nil
+}
+
+// CacheInHome is [CacheIn] for programs: the folder is dir, or contextmem/models below [os.UserCacheDir] where dir is "", or none where dir is "none".
+// A user without a folder for caches, or with one that cannot be written to, has matrices in memory; a dir that cannot be made is an error.
+func CacheInHome(dir string) error {
+	switch dir {
+	case "none":
+		return CacheIn("")
+	case "":
+		users, err := os.UserCacheDir()
+		if err != nil || CacheIn(filepath.Join(users, "contextmem", "models")) != nil {
+			return CacheIn("")
+		}
+		return nil
+	}
+	return CacheIn(dir)
 }
 
 func open(files *checkpoint.Checkpoint, h hints, name string, o *Options) (*Embedder, error) {

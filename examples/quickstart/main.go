@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/embed/neural"
 	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge of what replaces what
 	_ "github.com/contextmem/contextmem/models/e5-bge"              // the embedder
 	_ "github.com/contextmem/contextmem/models/reranker-en"         // the reranker of thinking mode
@@ -62,6 +63,9 @@ func run(ctx context.Context, args []string) error {
 	dir := fset.String("dir", filepath.Join(os.TempDir(), "contextmem-quickstart"), "directory of the deployment")
 	ask := fset.String("ask", "", "a question of your own")
 	if err := fset.Parse(args); err != nil {
+		return err
+	}
+	if err := neural.CacheInHome(""); err != nil { // the second run starts sooner
 		return err
 	}
 	svc, err := contextmem.Open(ctx, *dir, nil)

@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/document"
-	"github.com/contextmem/contextmem/embed/neural"
 	"github.com/contextmem/contextmem/transcribe"
 )
 
@@ -39,27 +36,6 @@ func readers(env func(string) string, opts *contextmem.Options) error {
 			return errors.New("CONTEXTMEM_PARSE_TIMEOUT is no duration such as 10m")
 		}
 		opts.ParseTimeout = d
-	}
-	return nil
-}
-
-// cache says where models keep what they read of their weights.
-func cache(dir string) error {
-	switch dir {
-	case "none":
-		dir = ""
-	case "":
-		users, err := os.UserCacheDir()
-		if err != nil {
-			return nil // no home: in memory
-		}
-		dir = filepath.Join(users, "contextmem", "models")
-		if neural.CacheIn(dir) != nil { // a home that cannot be written to
-			dir = ""
-		}
-	}
-	if err := neural.CacheIn(dir); err != nil {
-		return fmt.Errorf("CONTEXTMEM_MODEL_CACHE: %w", err)
 	}
 	return nil
 }

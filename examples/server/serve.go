@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"time"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/embed/neural"
 	"github.com/contextmem/contextmem/httpapi"
 )
 
@@ -31,8 +33,8 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger, ready c
 	if err != nil {
 		return err
 	}
-	if err := cache(env("CONTEXTMEM_MODEL_CACHE")); err != nil {
-		return err
+	if err := neural.CacheInHome(env("CONTEXTMEM_MODEL_CACHE")); err != nil {
+		return fmt.Errorf("CONTEXTMEM_MODEL_CACHE: %w", err)
 	}
 	var rerank contextmem.Reranker // the imported one
 	switch v := env("CONTEXTMEM_RERANKER"); v {

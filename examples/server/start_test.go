@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/embed/neural"
 	"github.com/contextmem/contextmem/embed/static"
 )
 
@@ -57,7 +58,7 @@ func models(name string) *contextmem.Options {
 var classes = map[string]contextmem.Class{"memory": contextmem.ClassMemory, "knowledge": contextmem.ClassKnowledge, "all": contextmem.ClassAll}
 
 func start(ctx context.Context, job []string) (s started, err error) {
-	if err := cache(job[4]); err != nil {
+	if err := neural.CacheInHome(job[4]); err != nil {
 		return s, err
 	}
 	began, before := time.Now(), used()
@@ -126,7 +127,7 @@ func BenchmarkStart(b *testing.B) {
 				if kept == "" {
 					kept = filepath.Join(dir, "models")
 				}
-				require.NoError(b, cache(kept))
+				require.NoError(b, neural.CacheInHome(kept))
 				fill(b, dir, model, store.memory, store.file)
 				var sum started
 				for b.Loop() {
