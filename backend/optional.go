@@ -66,6 +66,14 @@ type Remote interface {
 	Remote()
 }
 
+// Troubled is an [Index] on other machines that tells whether these are in trouble. Changes are then applied to it beside the calls that wait for
+// them, and go on when a caller gives up; a search that can say that it does not know all does not wait for as long as it takes.
+type Troubled interface {
+	// Trouble reports whether it may take long to apply a change now, because a machine is away, does not answer or lacks something, and whether
+	// searches may not find all that was applied. It does no I/O and waits for no call that does.
+	Trouble() (slow, lacks bool)
+}
+
 // NeighbourAppender is a [Graph] that appends what Neighbours returns to a slice of
 // the caller, which spares a large allocation for each recall.
 //

@@ -40,6 +40,7 @@ type life struct {
 	ctx  context.Context
 	end  context.CancelFunc // nil: the node is down
 	came time.Time          // when it last came up; zero: it has never been down
+	mute bool               // it has said nothing when it was last asked
 }
 
 // isDown reports whether a node is down.
@@ -54,6 +55,20 @@ func (n *node) cameBack() time.Time {
 	n.life.mu.Lock()
 	defer n.life.mu.Unlock()
 	return n.life.came
+}
+
+// says notes whether a node has said something when it was asked.
+func (n *node) says(something bool) {
+	n.life.mu.Lock()
+	defer n.life.mu.Unlock()
+	n.life.mute = !something
+}
+
+// isMute reports whether a node has said nothing when it was last asked.
+func (n *node) isMute() bool {
+	n.life.mu.Lock()
+	defer n.life.mu.Unlock()
+	return n.life.mute
 }
 
 // alive returns a context that ends when the node goes down; ok is false where it is down already.
@@ -106,14 +121,17 @@ func (c *cluster) look(ctx context.Context, n *node) {
 			return
 		case ok:
 			missed, not = 0, 0
+			n.says(true)
 			c.turned(n, false)
 		case err == nil || statusOf(err) != 0:
 			missed = 0
+			n.says(true)
 			if not++; not >= readyLooks {
 				c.turned(n, false)
 			}
 		default:
 			not = 0
+			n.says(false)
 			if missed++; refused(err) || missed >= missedLooks {
 				c.turned(n, true)
 			}
@@ -193,6 +211,18 @@ func (c *cluster) whole() bool {
 	}
 	c.lacking = false
 	return true
+}
+
+// troubled reports whether a node is down or says nothing, or a write has not reached all replicas a moment ago. It does no I/O.
+func (c *cluster) troubled() bool {
+	for _, n := range c.nodes {
+		if n.isDown() || n.isMute() {
+			return true
+		}
+	}
+	c.lackMu.Lock()
+	defer c.lackMu.Unlock()
+	return c.lacking && time.Since(c.lacked) < allTimeout
 }
 
 // wholeFor reports whether all nodes have answered for a while.

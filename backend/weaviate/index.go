@@ -54,6 +54,7 @@ var (
 	_ backend.Purger        = (*index)(nil)
 	_ backend.Remainer      = (*index)(nil)
 	_ backend.Remote        = (*index)(nil)
+	_ backend.Troubled      = (*index)(nil)
 )
 
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
@@ -102,6 +103,13 @@ func (x *index) close() error {
 
 // Applied implements [backend.Index].
 func (x *index) Applied() uint64 { return x.applied.Load() }
+
+// Trouble implements [backend.Troubled].
+func (x *index) Trouble() (slow, lacks bool) {
+	through := x.short.node()
+	lacks = through != nil && through.isDown()
+	return lacks || !x.short.settled() || x.x.cluster.troubled(), lacks
+}
 
 // Epoch implements [backend.EpochKeeper].
 func (x *index) Epoch() (uint64, bool) {

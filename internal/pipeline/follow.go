@@ -47,6 +47,9 @@ type Follower struct {
 
 	recovery atomic.Pointer[recovery] // nil: none is running
 	failed   atomic.Pointer[error]    // why the last one gave up, until a search has returned it
+
+	troubled []backend.Troubled // the indexes that are on other machines
+	pursuits pursuits           // where there are some
 }
 
 // waiter waits until the changes up to a sequence number are applied, by any goroutine.
@@ -61,7 +64,13 @@ func NewFollower(ws backend.Workspace) *Follower {
 }
 
 func newFollower(st backend.Store, indexes []backend.Index) *Follower {
-	return &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1)}
+	f := &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1)}
+	for _, s := range indexes {
+		if t, ok := s.(backend.Troubled); ok {
+			f.troubled = append(f.troubled, t)
+		}
+	}
+	return f
 }
 
 // applied is the sequence number up to which every index has applied the changes. It does no I/O.
@@ -82,14 +91,7 @@ func (f *Follower) acquire(ctx context.Context, need uint64) (bool, error) {
 	default:
 	}
 	w := &waiter{need, make(chan struct{})}
-	f.waiting.Lock()
-	f.waiters = append(f.waiters, w)
-	f.waiting.Unlock()
-	defer func() {
-		f.waiting.Lock()
-		defer f.waiting.Unlock()
-		f.waiters = slices.DeleteFunc(f.waiters, func(x *waiter) bool { return x == w })
-	}()
+	defer f.await(w)()
 	if f.applied() >= need { // applied before w was registered
 		return false, nil
 	}
@@ -100,6 +102,18 @@ func (f *Follower) acquire(ctx context.Context, need uint64) (bool, error) {
 		return false, nil
 	case <-ctx.Done():
 		return false, ctx.Err()
+	}
+}
+
+// await has a waiter woken, until the function that is returned is called.
+func (f *Follower) await(w *waiter) (end func()) {
+	f.waiting.Lock()
+	f.waiters = append(f.waiters, w)
+	f.waiting.Unlock()
+	return func() {
+		f.waiting.Lock()
+		defer f.waiting.Unlock()
+		f.waiters = slices.DeleteFunc(f.waiters, func(x *waiter) bool { return x == w })
 	}
 }
 
@@ -241,6 +255,14 @@ func (f *Follower) syncTo(ctx context.Context, last uint64, urgent bool) error {
 	if f.applied() >= last {
 		return nil
 	}
+	if len(f.troubled) > 0 {
+		return f.pursue(ctx, last)
+	}
+	return f.applyTo(ctx, last, urgent)
+}
+
+// applyTo applies what is missing up to a sequence number.
+func (f *Follower) applyTo(ctx context.Context, last uint64, urgent bool) error {
 	mine, err := f.acquire(ctx, last)
 	if err != nil || !mine {
 		return err

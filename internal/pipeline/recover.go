@@ -53,7 +53,8 @@ func (f *Follower) recover() {
 func (f *Follower) recovering() bool { return f.recovery.Load() != nil }
 
 // FreshOrLate is Fresh for a search whose answer can be marked as incomplete: while the indexes lack so much that they catch up in
-// the background, it returns at once the most changes that they may lack. 0: they have everything that was committed before the call.
+// the background, it returns at once the most changes that they may lack, and after [patience] while machines of theirs are in trouble. 0: they have
+// everything that was committed before the call.
 func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	f.searched.Store(time.Now().UnixNano())
 	if late := f.lack(); late >= lateChanges {
@@ -71,11 +72,15 @@ func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 			return late, nil
 		}
 	}
+	if len(f.troubled) > 0 {
+		return f.patiently(ctx)
+	}
 	return 0, f.sync(ctx, true)
 }
 
 // Close ends background work and waits for it. The follower must not be used afterwards.
 func (f *Follower) Close() {
+	f.pursuits.close()
 	if r := f.recovery.Load(); r != nil {
 		r.end()
 		<-r.done

@@ -248,6 +248,7 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 		return nil, errors.Join(err, ws.Close())
 	}
 	if err := sp.Follower.Open(ctx); err != nil {
+		sp.Follower.Close()
 		return nil, errors.Join(err, ws.Close())
 	}
 	if _, leased := s.leased.Load(uid); leased {

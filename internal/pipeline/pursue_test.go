@@ -1,0 +1,119 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// farIndex is an index on another machine.
+type farIndex struct {
+	gatedIndex
+	slow, lacks atomic.Bool
+	broken      atomic.Int64 // calls of Apply that ended with their context
+}
+
+func (x *farIndex) Trouble() (slow, lacks bool) { return x.slow.Load(), x.lacks.Load() }
+
+func (x *farIndex) Apply(ctx context.Context, changes []backend.Change) error {
+	err := x.gatedIndex.Apply(ctx, changes)
+	if ctx.Err() != nil {
+		x.broken.Add(1)
+	}
+	return err
+}
+
+// openFar returns a follower of a far index that applies nothing before its gate is open, and lacks n changes.
+func openFar(t *testing.T, n int) (*Follower, *farIndex) {
+	t.Helper()
+	ws, err := inmem.New().OpenWorkspace(t.Context(), "0123456789abcdef0123456789abcdef")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, ws.Close()) })
+	var items []backend.Placed
+	for i := range n {
+		items = append(items, backend.Placed{Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Raw}, ID: fmt.Sprint(i)}},
+			Chunks: []backend.Chunk{{Key: fmt.Sprint(i), Vector: []float32{1, 0}}}})
+	}
+	_, err = ws.Store().Place(t.Context(), items)
+	require.NoError(t, err)
+	x := &farIndex{gatedIndex: gatedIndex{Index: ws.Indexes()[0], gate: make(chan struct{})}}
+	return newFollower(ws.Store(), []backend.Index{x}), x
+}
+
+// TestSearchDoesNotWaitForTrouble: a search waits for a far index as long as it takes while that is well, and two seconds while it is in trouble.
+func TestSearchDoesNotWaitForTrouble(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, x := openFar(t, 5)
+		defer f.Close()
+		type answer struct {
+			late uint64
+			err  error
+		}
+		ask := func() chan answer {
+			out := make(chan answer, 1)
+			go func() {
+				late, err := f.FreshOrLate(t.Context())
+				out <- answer{late, err}
+			}()
+			return out
+		}
+		well := ask()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, well, "it knows all or waits")
+		x.slow.Store(true)
+		time.Sleep(troubleAgain)
+		synctest.Wait()
+		require.Len(t, well, 1)
+		require.Equal(t, answer{5, nil}, <-well)
+		began := time.Now()
+		require.Equal(t, answer{5, nil}, <-ask())
+		assert.Equal(t, patience, time.Since(began))
+		gone, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := f.FreshOrLate(gone)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, f.Sync(gone), context.DeadlineExceeded)
+		assert.Zero(t, x.broken.Load(), "what is being applied goes on")
+		ready := ask()
+		close(x.gate)
+		require.Equal(t, answer{0, nil}, <-ready)
+		x.lacks.Store(true)
+		require.Equal(t, answer{1, nil}, <-ask(), "what was applied may not be found")
+	})
+}
+
+// TestPursuitsEnd: who waits is told that changes cannot be applied, and nothing goes on when the follower is closed.
+func TestPursuitsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, x := openFar(t, 5)
+		x.fail = backend.ErrUnavailable
+		close(x.gate)
+		require.ErrorIs(t, f.Sync(t.Context()), backend.ErrUnavailable)
+		_, err := f.FreshOrLate(t.Context())
+		require.ErrorIs(t, err, backend.ErrUnavailable)
+		x.slow.Store(true)
+		late, err := f.FreshOrLate(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, uint64(5), late)
+		x.gate, x.fail = make(chan struct{}), nil
+		ended := make(chan error, 1)
+		go func() { ended <- f.Sync(t.Context()) }()
+		synctest.Wait()
+		require.Empty(t, ended)
+		f.Close()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		require.ErrorIs(t, f.Sync(t.Context()), backend.ErrClosed)
+	})
+}
