@@ -194,6 +194,7 @@ func (s *Service) start(ctx context.Context) error {
 	s.gate.Go(func() { s.keys.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.secrets.Run(s.gate.Life(), s.opts.Logger) })
 	s.gate.Go(func() { s.set.KeepTallies(s.gate.Life()) })
+	s.gate.Go(func() { s.leases.Run(s.gate.Life(), s.sched.Bereft) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
 	return nil

@@ -10,13 +10,20 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
+// leaseKind is the kind of records that no process remembers, and that are written all the time: nobody is told.
+const leaseKind = "lease"
+
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
 	// In one order, so that two calls do not wait for each other.
 	writes = slices.Clone(writes)
 	slices.SortStableFunc(writes, func(a, b backend.RecordWrite) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Org, b.Org), cmp.Compare(a.ID, b.ID))
 	})
-	return g.edit(ctx, everything, func(c *conn) error {
+	write := g.edit
+	if !slices.ContainsFunc(writes, func(w backend.RecordWrite) bool { return w.Kind != leaseKind }) { // nobody remembers those
+		write = g.change
+	}
+	return write(ctx, everything, func(c *conn) error {
 		for i := range writes {
 			if err := writeRecord(c, &writes[i]); err != nil {
 				return fmt.Errorf("write record %q: %w", writes[i].ID, err)

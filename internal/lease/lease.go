@@ -1,5 +1,6 @@
 // Package lease lets one process at a time do what is not for several, by records of the registry. A process that dies
-// loses what it held when its time is over. The clocks of the processes must agree to within a second.
+// loses what it held when its time is over, and what it had only taken as soon as others have seen it silent for a while, see Run. The clocks of the
+// processes must agree to within a second.
 package lease
 
 import (
@@ -23,9 +24,16 @@ type Keeper struct {
 	reg   backend.Records
 	token string
 
-	mu   sync.Mutex
-	held map[string]time.Time // until when
-	firm map[string]int       // calls of Hold and HoldSoon under way, during which a lease is not handed over
+	mu    sync.Mutex
+	held  map[string]holding
+	firm  map[string]int // calls of Hold and HoldSoon under way, during which a lease is not handed over
+	beats beats
+}
+
+// holding is a lease that this process has.
+type holding struct {
+	until time.Time
+	alive bool // it ends with the signs of life of this process
 }
 
 // askEvery is how often who waits for a lease looks at it.
@@ -36,7 +44,7 @@ func OfWorkspace(uid string) string { return "work/" + uid }
 
 // New returns a keeper without leases.
 func New(reg backend.Records) *Keeper {
-	return &Keeper{reg: reg, token: uid.New(), held: map[string]time.Time{}, firm: map[string]int{}}
+	return &Keeper{reg: reg, token: uid.New(), held: map[string]holding{}, firm: map[string]int{}}
 }
 
 // stored is the record of a lease.
@@ -44,6 +52,7 @@ type stored struct {
 	Token  string
 	Until  time.Time
 	Wanted string `json:",omitempty"` // the token of who waits for it; the holder hands it over when it would renew it
+	Alive  bool   `json:",omitempty"` // it ends when its holder gives no signs of life, too
 }
 
 // Take takes a lease or renews it, and reports whether this process holds it, for half of TTL at least. One that another process waits for
@@ -54,11 +63,11 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	}
 	now := time.Now()
 	k.mu.Lock()
-	until = k.held[name]
-	firm := k.firm[name] > 0
+	had, firm, beating := k.held[name], k.firm[name] > 0, k.beats.running
+	sure := !had.alive || !firm && k.beats.sure(now)
 	k.mu.Unlock()
-	if until.Sub(now) > TTL/2 {
-		return true, until, nil
+	if had.until.Sub(now) > TTL/2 && sure {
+		return true, had.until, nil
 	}
 	rec, err := k.reg.Record(ctx, kind, "", name)
 	if err != nil && !errors.Is(err, backend.ErrNotFound) {
@@ -69,11 +78,19 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 		return false, time.Time{}, backend.ErrCorrupt
 	}
 	if old.Token != k.token && old.Until.After(now) {
-		k.drop(name)
-		return false, old.Until, nil
+		gone := false
+		if old.Alive {
+			if gone, err = k.gone(ctx, old.Token); err != nil {
+				return false, time.Time{}, err
+			}
+		}
+		if !gone {
+			k.drop(name)
+			return false, old.Until, nil
+		}
 	}
 	until = now.Add(TTL)
-	next := stored{Token: k.token, Until: until}
+	next := stored{Token: k.token, Until: until, Alive: beating && !firm}
 	if old.Token == k.token {
 		next.Wanted = old.Wanted
 	}
@@ -89,7 +106,10 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 		return false, until, nil
 	}
 	k.mu.Lock()
-	k.held[name] = until
+	k.held[name] = holding{until, next.Alive}
+	if next.Alive {
+		k.beats.told = now
+	}
 	k.mu.Unlock()
 	return true, until, nil
 }
@@ -100,7 +120,11 @@ func (k *Keeper) write(ctx context.Context, name string, rev int64, l stored) (b
 	if err != nil {
 		return false, err
 	}
-	err = k.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: name, Data: data}, IfRev: rev}})
+	writes := []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: name, Data: data}, IfRev: rev}}
+	if l.Alive {
+		writes = append(writes, k.beat())
+	}
+	err = k.reg.WriteRecords(ctx, writes)
 	if errors.Is(err, backend.ErrExists) || errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrNotFound) {
 		return false, nil
 	}
@@ -145,7 +169,7 @@ func (k *Keeper) ReleaseAll(ctx context.Context) error {
 	for _, name := range names {
 		errs = append(errs, k.Release(ctx, name))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, k.still(ctx))...)
 }
 
 // Hold runs f while this process holds a lease, whose context ends when the lease is lost. mine is false, and f not run, while another process
@@ -256,5 +280,5 @@ func (k *Keeper) Holds(name string) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.held[name].After(time.Now())
+	return k.held[name].until.After(time.Now())
 }

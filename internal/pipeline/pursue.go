@@ -11,7 +11,7 @@ import (
 
 const (
 	// patience is how long a search waits for indexes that are in trouble, before it goes on with what is indexed.
-	patience = 2 * time.Second
+	patience = time.Second
 	// troubleAgain is how often one that has waited for so long asks whether they are.
 	troubleAgain = 100 * time.Millisecond
 )

@@ -69,6 +69,7 @@ type Scheduler struct {
 
 	kick      chan struct{}  // to the timekeeper
 	removal   chan struct{}  // to the remover
+	search    chan struct{}  // to the seeker
 	wakes     [64]sync.Mutex // by workspace; held while its stored wake time is written, so that writes don't cross; taken before mu
 	tokens    atomic.Int64
 	completed atomic.Int64
@@ -103,7 +104,7 @@ const (
 // New returns a scheduler; Load and Start set it to work.
 func New(cfg Config) *Scheduler {
 	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, upkeep: map[string]bool{}, dueAt: map[string]time.Time{}, state: map[string]*attention{},
-		changed: make(chan struct{}), kick: make(chan struct{}, 1), removal: make(chan struct{}, 1)}
+		changed: make(chan struct{}), kick: make(chan struct{}, 1), removal: make(chan struct{}, 1), search: make(chan struct{}, 1)}
 	c.cond = sync.NewCond(&c.mu)
 	c.refiner, c.comparer = c.newRefiner(), c.newComparer()
 	return c

@@ -43,6 +43,7 @@ func (c *Scheduler) seeker() {
 			cancel()
 			return
 		case <-tick.C:
+		case <-c.search:
 		}
 		if n%seekDeleted == 0 {
 			c.RemoveLater()
@@ -103,6 +104,23 @@ func (c *Scheduler) Heard(uid string) {
 	}
 	c.mu.Unlock()
 	c.nudge()
+}
+
+// Bereft says that another process is gone: the workspaces that wait here, which it may have worked on, are looked at, and those that nobody
+// knows of here are sought.
+func (c *Scheduler) Bereft() {
+	c.mu.Lock()
+	for uid, a := range c.state {
+		if a.pending && a.parked == nil {
+			c.push(uid)
+		}
+		a.seen = time.Time{}
+	}
+	c.mu.Unlock()
+	select {
+	case c.search <- struct{}{}:
+	default:
+	}
 }
 
 // standBy finds out whether anything is pending in a workspace on which another process works until a time.

@@ -1,0 +1,142 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+type records = backend.Records
+
+// outage is records that cannot be read or written for a while.
+type outage struct {
+	records
+	on atomic.Bool
+}
+
+var errOutage = errors.New("the database is away")
+
+func (o *outage) WriteRecords(ctx context.Context, w []backend.RecordWrite) error {
+	if o.on.Load() {
+		return errOutage
+	}
+	return o.records.WriteRecords(ctx, w)
+}
+
+func (o *outage) Record(ctx context.Context, kind, org, id string) (backend.Record, error) {
+	if o.on.Load() {
+		return backend.Record{}, errOutage
+	}
+	return o.records.Record(ctx, kind, org, id)
+}
+
+func (o *outage) Records(ctx context.Context, kind, org, after string, limit int) ([]backend.Record, error) {
+	if o.on.Load() {
+		return nil, errOutage
+	}
+	return o.records.Records(ctx, kind, org, after, limit)
+}
+
+// running is a keeper of a process that runs until end is called.
+type running struct {
+	*Keeper
+	end  context.CancelFunc
+	lost atomic.Int64
+}
+
+func run(t *testing.T, reg backend.Records) *running {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	r := &running{Keeper: New(reg), end: end}
+	go r.Run(ctx, func() { r.lost.Add(1) })
+	synctest.Wait()
+	return r
+}
+
+func (r *running) takes(t *testing.T, name string) bool {
+	t.Helper()
+	mine, _, err := r.Take(t.Context(), name)
+	require.NoError(t, err)
+	return mine
+}
+
+// TestGone: what a process had taken that gives no signs of life any more is lost within three seconds, and what it holds in a call when its time is over.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := inmem.New().Registry()
+		a, b := run(t, reg), run(t, reg)
+		defer b.end()
+		require.True(t, a.takes(t, "x"))
+		held := make(chan struct{})
+		ended := make(chan error, 1)
+		inCall, stop := context.WithCancel(t.Context())
+		go func() {
+			_, _, err := a.Hold(inCall, "y", func(ctx context.Context) error {
+				close(held)
+				<-ctx.Done()
+				return nil
+			})
+			ended <- err
+		}()
+		<-held
+		for range 20 {
+			time.Sleep(time.Second)
+			require.False(t, b.takes(t, "x"), "it lives")
+			require.True(t, a.takes(t, "x"))
+		}
+		assert.Zero(t, b.lost.Load())
+		died := time.Now()
+		a.end()
+		for !b.takes(t, "x") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		assert.Less(t, time.Since(died), 3*time.Second)
+		assert.Equal(t, int64(1), b.lost.Load())
+		require.False(t, a.takes(t, "x"), "it was paused for long, and asks")
+		require.False(t, b.takes(t, "y"), "it may still be at it")
+		stop()
+		require.NoError(t, <-ended)
+		require.True(t, b.takes(t, "y"))
+		time.Sleep(2 * clearAfter)
+		left, err := reg.Records(t.Context(), kind, "", alivePrefix, 10)
+		require.NoError(t, err)
+		require.Len(t, left, 1, "of who lives")
+		require.NoError(t, b.ReleaseAll(t.Context()))
+		left, err = reg.Records(t.Context(), kind, "", alivePrefix, 10)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	})
+}
+
+// TestNobodyIsGoneWhileTheDatabaseIsAway: no process can give signs of life then.
+func TestNobodyIsGoneWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := &outage{records: inmem.New().Registry()}
+		a, b := run(t, reg), run(t, reg)
+		defer a.end()
+		defer b.end()
+		require.True(t, a.takes(t, "x"))
+		time.Sleep(2 * time.Second)
+		reg.on.Store(true)
+		time.Sleep(TTL / 2)
+		_, _, err := a.Take(t.Context(), "x")
+		require.ErrorIs(t, err, errOutage, "others may have it by now, as far as it knows")
+		reg.on.Store(false)
+		time.Sleep(beatEvery)
+		synctest.Wait()
+		require.False(t, b.takes(t, "x"))
+		require.True(t, a.takes(t, "x"))
+		assert.Zero(t, b.lost.Load())
+	})
+}
