@@ -10,22 +10,23 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// probes are questions to indexes.
-type probes struct {
+// querySet lists the queries with which compareIndexes compares two sets of indexes.
+type querySet struct {
 	parts   []backend.Partition
 	texts   []string
 	keys    []string
 	filters []backend.Filter
 }
 
-// mapping leads from the Nums of the indexes under test to those of the oracle.
+// mapping translates Nums of the indexes under test into Nums of the oracle.
 type mapping struct {
 	chunks   map[int64]int64
 	sources  map[int64]int64
-	entities map[int64]int64 // nil: the same
+	entities map[int64]int64 // nil: both sides use the same Nums
 }
 
-// same is the mapping where both follow one feed, with Nums from 1.
+// same returns the identity mapping for the chunk Nums 1 to chunks and the source Nums 1 to sources.
+// It fits two sets of indexes that follow one feed.
 func same(chunks, sources int64) mapping {
 	m := mapping{chunks: make(map[int64]int64), sources: make(map[int64]int64)}
 	for n := int64(1); n <= chunks; n++ {
@@ -44,9 +45,9 @@ func (m mapping) entity(n int64) int64 {
 	return m.entities[n]
 }
 
-// compareIndexes asks two sets of indexes the same and requires equal answers:
-// scores within tolerance, and what lies within it in any order.
-func compareIndexes(t testing.TB, got, want backend.IndexSet, p probes, m mapping, msg string) {
+// compareIndexes sends every query of p to got and to want, and requires equal answers. Scores may
+// differ by tolerance, and hits whose scores differ by less than that may come in any order.
+func compareIndexes(t testing.TB, got, want backend.IndexSet, p querySet, m mapping, msg string) {
 	t.Helper()
 	c := &comparer{t: t, got: got, want: want, m: m}
 	for _, part := range p.parts {
@@ -80,7 +81,7 @@ type comparer struct {
 	msg       string
 }
 
-// hits compares answers of K hits with all the right ones.
+// hits requires that got is a correct top k of all, the oracle's complete list of hits.
 func (c *comparer) hits(got, all []backend.Hit, k int, what string) {
 	c.t.Helper()
 	msg := c.msg + ", " + what
@@ -116,15 +117,15 @@ func (c *comparer) vectors(q backend.VectorQuery) {
 		got, err := c.got.Vectors().SearchVectors(ctx, q)
 		require.NoError(c.t, err, c.msg)
 		c.hits(got, all, k, "vectors")
-		q.Answer = anyOrder()
+		q.Answer = unsorted()
 		again, err := c.got.Vectors().SearchVectors(ctx, q)
 		require.NoError(c.t, err, c.msg)
 		require.ElementsMatch(c.t, got, again, c.msg)
 	}
 }
 
-// anyOrder asks for hits in any order, in memory that has been used.
-func anyOrder() backend.Answer {
+// unsorted lets the index return hits in any order. It passes a buffer with old hits, which the index must overwrite.
+func unsorted() backend.Answer {
 	return backend.Answer{AnyOrder: true, Into: []backend.Hit{{Chunk: -1, Source: -1, Score: 100}, {Chunk: -2}}}
 }
 
@@ -139,7 +140,7 @@ func (c *comparer) keywords(q backend.KeywordQuery) {
 		got, err := c.got.Keywords().SearchKeywords(ctx, q)
 		require.NoError(c.t, err, c.msg)
 		c.hits(got, all, k, fmt.Sprintf("keywords %q, operator %d", q.Text, q.Operator))
-		q.Answer = anyOrder()
+		q.Answer = unsorted()
 		again, err := c.got.Keywords().SearchKeywords(ctx, q)
 		require.NoError(c.t, err, c.msg)
 		require.ElementsMatch(c.t, got, again, c.msg)
@@ -161,7 +162,8 @@ func (c *comparer) terms(text string) {
 	}
 }
 
-// session shows a session of one side by its chunks, as the oracle numbers them.
+// session describes a session by the list of its chunks. If mapped is set, it translates their Nums into
+// the oracle's.
 func (c *comparer) session(x backend.IndexSet, num int64, mapped bool) string {
 	c.t.Helper()
 	chunks, err := x.Graph().SessionChunks(c.t.Context(), c.part, num, 1<<20)
@@ -225,7 +227,7 @@ func (c *comparer) around() {
 	}
 }
 
-// pairs lists all chunks of the mapping on both sides.
+// pairs returns all chunks of the mapping: their Nums in the indexes under test, and the oracle's.
 func (c *comparer) pairs() (got, want []int64) {
 	for g, w := range c.m.chunks {
 		got, want = append(got, g), append(want, w)

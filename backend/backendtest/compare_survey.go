@@ -6,7 +6,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// survey compares a survey with the single calls of the same indexes, where they can make one.
+// survey compares Survey's answer with those of the single methods of the same indexes. It does nothing if
+// the indexes do not implement [backend.Surveyor].
 func (c *comparer) survey(lane backend.Lane, text string, f backend.Filter) {
 	c.t.Helper()
 	x, ok := c.got.Graph().(backend.Surveyor)
@@ -84,7 +85,8 @@ func byChunkScore(hits []backend.Hit) map[int64]float32 {
 	return m
 }
 
-// besideOf says what Neighbours does in the form of a survey; at is where the survey found the speaker.
+// besideOf converts an answer of Neighbours into the form that a survey has. The survey found the chunk's
+// speaker at speakers[at].
 func besideOf(a backend.Neighbours, places map[int64]int32, speakers []string, at int32) backend.Beside {
 	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: -1}
 	if speakers[at] == a.Speaker {
@@ -104,7 +106,8 @@ func besideOf(a backend.Neighbours, places map[int64]int32, speakers []string, a
 	return b
 }
 
-// scores compares the scores of named chunks with those of a search, where the indexes can tell them.
+// scores compares ScoreChunks' scores with those of a search. It does nothing if the vectors do not
+// implement [backend.ChunkScorer].
 func (c *comparer) scores(lane backend.Lane, text string) {
 	c.t.Helper()
 	x, ok := c.got.Vectors().(backend.ChunkScorer)

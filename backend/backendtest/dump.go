@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// universe is what a dump asks a store about.
+// universe lists the partitions, ids, entities, versions and values that a dump reads from a store.
 type universe struct {
 	parts    []backend.Partition
 	ids      []string
@@ -22,13 +22,13 @@ type universe struct {
 	versions []int64
 	values   []string
 	now      time.Time
-	// name names a version; nil shows its Num. Two stores show equal dumps when
-	// they name equal versions equally.
+	// name returns a name for a version; nil means that dumps show its Num. With it the dumps
+	// of two stores can be compared although they number versions differently.
 	name func(num int64) string
 }
 
-// dump shows all that a store returns from its methods, without the Nums of chunks,
-// entities, relations, merges and events, in lines of a fixed order.
+// dump returns everything that the store's read methods return for u, as lines in a fixed order. It leaves
+// out the Nums of chunks, entities, relations, merges and events.
 func dump(t testing.TB, s backend.Store, u universe) string {
 	t.Helper()
 	d := &dumper{t: t, s: s, u: u}
@@ -57,7 +57,7 @@ func (d *dumper) ok(err error) {
 	require.NoError(d.t, err)
 }
 
-// source shows a version, with its claim when it is a newest one.
+// source formats a version. It includes the claim if newest is set.
 func (d *dumper) source(src *backend.Source, newest bool) string {
 	c := *src
 	if !newest {
@@ -112,7 +112,7 @@ func (d *dumper) partition(p backend.Partition) {
 	}
 }
 
-// unfolded shows what keys are without what they were folded into.
+// unfolded writes the entities, mentions and relations under their own keys, as if no entity had been merged.
 func (d *dumper) unfolded(p backend.Partition) {
 	ctx := d.t.Context()
 	own, err := d.s.OwnEntities(ctx, p, d.u.entities)
@@ -201,7 +201,8 @@ func (d *dumper) relations(p backend.Partition) {
 	}
 }
 
-// versions shows versions with their content and chunks, the visible ones twice.
+// versions writes each version with its content and its chunks. It writes visible chunks a second time, as
+// the store hydrates them.
 func (d *dumper) versions() {
 	ctx := d.t.Context()
 	srcs, err := d.s.SourcesByNum(ctx, d.u.versions)
@@ -268,7 +269,7 @@ func (d *dumper) whole() {
 	for s := backend.Queued; s <= backend.Errored; s++ {
 		d.line("backlog %d: %d", s, counts[s])
 	}
-	// Anything that is past means at once.
+	// Stores may return any time in the past for "at once".
 	if !next.IsZero() && !next.After(d.u.now) {
 		next = d.u.now
 	}

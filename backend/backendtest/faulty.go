@@ -9,33 +9,33 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Fault is something to go wrong in calls of one method of a backend.
+// Fault is an error or a delay that a [Faulty] backend injects into calls of one method.
 //
 // A method is named by its interface and name: "Backend.OpenWorkspace",
 // "Workspace.Close", "Registry.CreateTenant", "Store.Accept",
-// "Vectors.SearchVectors", "Keywords.Terms", "Graph.Neighbours". The methods of a
-// follower of the feed have the name of every part it serves as and that of any:
-// "Vectors.Apply" is an Apply of what serves as Vectors, "Index.Apply" of any
-// follower. LastSeq and Applied, which cannot fail, are left alone.
+// "Vectors.SearchVectors", "Keywords.Terms", "Graph.Neighbours". The methods that
+// all indexes have can be named in two ways: "Vectors.Apply" is Apply of the index
+// that Workspace.Vectors returns, "Index.Apply" is Apply of any index. LastSeq and
+// Applied cannot fail, so no fault applies to them.
 type Fault struct {
 	Method string
-	// Call is which call of the method is meant, from 1 for the first one that the
+	// Call is the number of the call that fails, from 1 for the first one that the
 	// plan sees; 0 means every call.
 	Call int
-	// After lets the real call take effect first; else it is not made when Err is
-	// set, or when its context ends in Delay or Block.
+	// After makes the real call before the fault. Without After the real call is not
+	// made if Err is set, or if its context ends during Delay or Block.
 	After bool
-	// Delay holds the call up so long, or until its context ends.
+	// Delay delays the call by this duration, or until its context ends.
 	Delay time.Duration
-	// Block holds the call up until its context ends or [Plan.Release].
+	// Block blocks the call until its context ends or [Plan.Release] is called.
 	Block bool
-	// Err is returned; nil means that only time is lost. After a real call that
-	// failed, its own error is returned.
+	// Err is the error that the call returns. With nil the call is only late. If the
+	// real call was made and failed, the call returns the real error.
 	Err error
 }
 
-// Plan is the faults of a [Faulty] backend, and counts its calls. It is safe for
-// concurrent use and can be changed at any time.
+// Plan holds the faults of a [Faulty] backend and counts the backend's calls. It is
+// safe for concurrent use and can be changed at any time.
 type Plan struct {
 	mu       sync.Mutex
 	faults   []Fault
@@ -44,7 +44,7 @@ type Plan struct {
 	released chan struct{} // closed by Release
 }
 
-// NewPlan returns a plan with some faults.
+// NewPlan returns a plan with the given faults.
 func NewPlan(faults ...Fault) *Plan {
 	return &Plan{
 		faults: faults, calls: make(map[string]int),
@@ -59,15 +59,15 @@ func (p *Plan) Add(faults ...Fault) {
 	p.faults = append(p.faults, faults...)
 }
 
-// Clear forgets all faults. Calls that are held up stay so.
+// Clear removes all faults. Calls that are already delayed or blocked stay so.
 func (p *Plan) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults = nil
 }
 
-// Release lets calls go on that are blocked now or come to be blocked later.
-// Releasing again does nothing.
+// Release unblocks all calls that a fault blocks, now and in future. Further calls of
+// Release do nothing.
 func (p *Plan) Release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *Plan) do(ctx context.Context, names []string, real func() error) error 
 	return err
 }
 
-// inject waits as a fault says and returns the error that it plans.
+// inject waits for the fault's Delay and Block, then returns its Err, or the error of ctx.
 func (p *Plan) inject(ctx context.Context, f Fault) error {
 	if f.Delay > 0 {
 		timer := time.NewTimer(f.Delay)
@@ -162,7 +162,7 @@ func (p *Plan) inject(ctx context.Context, f Fault) error {
 	return f.Err
 }
 
-// get runs a call with one result; what comes with an error is not shown.
+// get runs a call that has one result. If there is an error, it returns the zero result with it.
 func get[T any](ctx context.Context, p *Plan, name string, real func() (T, error)) (T, error) {
 	var out T
 	err := p.do(ctx, []string{name}, func() (err error) { out, err = real(); return err })
@@ -173,8 +173,9 @@ func get[T any](ctx context.Context, p *Plan, name string, real func() (T, error
 	return out, nil
 }
 
-// Faulty wraps a backend so that calls fail, are late or hang as a plan says. The
-// wrapper is safe for concurrent use and hides optional interfaces of b, but those for several processes.
+// Faulty wraps a backend and injects the plan's faults into its calls. The wrapper is
+// safe for concurrent use. It implements [backend.Shared] and [backend.Guarder], and
+// hides all other optional interfaces of b.
 func Faulty(b backend.Backend, plan *Plan) backend.Backend { return &faulty{b, plan} }
 
 type faulty struct {
@@ -182,13 +183,13 @@ type faulty struct {
 	plan *Plan
 }
 
-// Shares implements [backend.Shared] where the real backend does.
+// Shares implements [backend.Shared]: it reports false if the real backend does not implement it.
 func (f *faulty) Shares() bool {
 	s, ok := f.real.(backend.Shared)
 	return ok && s.Shares()
 }
 
-// Watch implements [backend.Shared] where the real backend does.
+// Watch implements [backend.Shared]: it does nothing if the real backend does not implement it.
 func (f *faulty) Watch(ctx context.Context, heard func(uid string)) {
 	if s, ok := f.real.(backend.Shared); ok {
 		s.Watch(ctx, heard)
@@ -206,7 +207,7 @@ func (f *faulty) OpenWorkspace(ctx context.Context, uid string) (backend.Workspa
 		return err
 	})
 	if err != nil {
-		if w != nil { // the caller does not hear of it
+		if w != nil { // the caller gets only the error and cannot close w
 			err = errors.Join(err, w.Close())
 		}
 		return nil, err
@@ -222,8 +223,8 @@ func (f *faulty) Close() error {
 	return f.plan.do(context.Background(), []string{"Backend.Close"}, f.real.Close)
 }
 
-// faultyWorkspace has one wrapper for every follower, so that the same value serves
-// as what the real one serves as.
+// faultyWorkspace has one wrapper for each real index. If one real index is both Vectors and
+// Keywords, for example, so is its wrapper.
 type faultyWorkspace struct {
 	real     backend.Workspace
 	plan     *Plan

@@ -6,8 +6,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// faultyIndex is a follower of a faulty workspace, with the methods of all parts;
-// it is handed out as those that it serves as.
+// faultyIndex wraps an index. It has the methods of Vectors, Keywords and Graph, and its workspace
+// returns it only as those that the real index is.
 type faultyIndex struct {
 	real  backend.Index
 	plan  *Plan
@@ -17,7 +17,7 @@ type faultyIndex struct {
 	parts []string
 }
 
-// follow runs a method that all followers have.
+// follow runs a method that every [backend.Index] has, under all names of the index.
 func (f *faultyIndex) follow(ctx context.Context, method string, real func() error) error {
 	names := make([]string, len(f.parts))
 	for i, part := range f.parts {

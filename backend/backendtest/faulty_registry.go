@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// faultyRegistry is the registry of a faulty backend.
+// faultyRegistry wraps the registry of a backend.
 type faultyRegistry struct {
 	real backend.Registry
 	plan *Plan

@@ -7,13 +7,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// faultyStore is the store of a faulty workspace.
+// faultyStore wraps the store of a workspace.
 type faultyStore struct {
 	real backend.Store
 	plan *Plan
 }
 
-// Guard implements [backend.Guarder]; a real store that does not guards nothing.
+// Guard implements [backend.Guarder]. It returns f unchanged if the real store does not implement it.
 func (f *faultyStore) Guard(name string, value []byte) backend.Store {
 	if g, ok := f.real.(backend.Guarder); ok {
 		return &faultyStore{g.Guard(name, value), f.plan}

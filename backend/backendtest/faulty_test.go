@@ -28,7 +28,7 @@ func openFaulty(t *testing.T, faults ...backendtest.Fault) (*backendtest.Plan, b
 	return plan, b, w
 }
 
-// TestFaultyWithoutFaults passes the whole suite: an empty plan changes nothing.
+// TestFaultyWithoutFaults runs the conformance suite with an empty plan, which must change nothing.
 func TestFaultyWithoutFaults(t *testing.T) {
 	var mu sync.Mutex
 	byDir := map[string]*inmem.Backend{}
@@ -81,7 +81,7 @@ func TestFaultyBeforeAndAfter(t *testing.T) {
 	require.ErrorIs(t, err, backend.ErrNotFound, "the real call's own error comes first")
 }
 
-// TestFaultyEveryMethod plans a fault for each method by its name.
+// TestFaultyEveryMethod injects a fault into each method in turn.
 func TestFaultyEveryMethod(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -196,7 +196,7 @@ func TestFaultyEveryMethod(t *testing.T) {
 	}
 }
 
-// TestFaultyIndexes keeps apart the followers of a backend that has several.
+// TestFaultyIndexes checks that a fault for one index does not reach the others of its workspace.
 func TestFaultyIndexes(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -217,7 +217,7 @@ func TestFaultyIndexes(t *testing.T) {
 	})
 }
 
-// split has keywords of its own beside the other indexes.
+// split is a backend whose Keywords are an index of their own.
 type split struct {
 	backend.Backend
 	words *inmem.Backend

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// copyFiles copies a directory as a crash would leave it and returns the number of
-// files. Nothing may write to it meanwhile.
+// copyFiles copies a directory in the state that a crash would leave, and returns the number of
+// files. The caller makes sure that nothing writes to the directory meanwhile.
 func copyFiles(t testing.TB, from, to string) int {
 	t.Helper()
 	n := 0
@@ -34,8 +34,7 @@ func copyFiles(t testing.TB, from, to string) int {
 		if !entry.Type().IsRegular() {
 			return nil
 		}
-		// A file that was there for a moment only is not part of the copy, as it
-		// would not be after a crash.
+		// The file was removed after it was listed; after a crash it would be missing too.
 		if err := copyFile(path, target); !errors.Is(err, fs.ErrNotExist) {
 			n++
 			return err

@@ -10,9 +10,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// testBulk fills one partition with more chunks than any block or page of an index
-// holds, takes half of them away, and compares with the oracle before and after a
-// restart.
+// testBulk fills one partition with more chunks than fit into a block or page of an index,
+// and drops half of them. It compares the answers with the oracle's before and after a restart.
 func testBulk(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	sources := 400
@@ -49,7 +48,7 @@ func testBulk(t *testing.T, e *indexEnv) {
 			}
 		}
 	}
-	bulk := probes{parts: []backend.Partition{notes}, texts: modelProbe.texts[:2], keys: modelKeys, filters: modelProbe.filters}
+	bulk := querySet{parts: []backend.Partition{notes}, texts: modelQueries.texts[:2], keys: modelKeys, filters: modelQueries.filters}
 	oracle := e.oracle()
 	compareIndexes(t, e.IndexSet, oracle.IndexSet, bulk, same(e.chunk, e.source), "bulk")
 	e.reopen()

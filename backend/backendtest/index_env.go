@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// indexEnv is the indexes to test, and the feed that a test makes for them.
+// indexEnv holds the indexes under test and the feed that the test has applied to them.
 type indexEnv struct {
 	backend.IndexSet
 	t        *testing.T
@@ -47,21 +47,21 @@ func (e *indexEnv) reopen() {
 	e.open()
 }
 
-// entry is a version for the feed.
+// entry describes a version that a test puts into the feed.
 type entry struct {
 	part    backend.Partition
 	id      string
 	title   string
 	heading string
 	texts   []string
-	vectors [][]float32 // in place of those of the texts; an empty one is none
+	vectors [][]float32 // of the texts; nil: Vector(text); an empty one: no vector
 	extra   backend.RowExtra
 	time    time.Time
 	session string
 	tags    []uint64
 }
 
-// put applies a version and returns its Num and its chunks.
+// put applies a version to all indexes. It returns the Nums of the version and of its chunks.
 func (e *indexEnv) put(in entry) (int64, []int64) {
 	e.t.Helper()
 	if in.part.Class == 0 {
@@ -92,7 +92,7 @@ func (e *indexEnv) put(in entry) (int64, []int64) {
 	return e.source, chunks
 }
 
-// change applies a change about a version with the next sequence number.
+// change gives c the next sequence number and applies it.
 func (e *indexEnv) change(c backend.Change) {
 	e.t.Helper()
 	e.seq++
@@ -113,7 +113,7 @@ func (e *indexEnv) mention(source int64, refs ...backend.MentionRef) {
 	e.change(backend.Change{Kind: backend.PutGraph, Source: source, Mentions: refs})
 }
 
-// apply hands changes to all indexes.
+// apply appends changes to the feed and applies them to all indexes.
 func (e *indexEnv) apply(cs ...backend.Change) {
 	e.t.Helper()
 	e.feed = append(e.feed, cs...)
@@ -123,7 +123,7 @@ func (e *indexEnv) apply(cs ...backend.Change) {
 	}
 }
 
-// replay hands the whole feed to indexes, from where each stands.
+// replay applies to each index those changes of the feed that it has not applied yet.
 func (e *indexEnv) replay() {
 	e.t.Helper()
 	for _, sh := range e.Indexes() {
@@ -136,7 +136,7 @@ func (e *indexEnv) replay() {
 	}
 }
 
-// oracle returns the right indexes for the feed so far.
+// oracle returns indexes of package inmem that have applied the feed so far.
 func (e *indexEnv) oracle() oracleIndex {
 	e.t.Helper()
 	x := newOracleIndex(e.t)
@@ -180,7 +180,7 @@ func (e *indexEnv) around(chunks ...int64) []backend.Neighbours {
 	return out
 }
 
-// requireSorted checks the order of hits: best first, then smaller Chunk.
+// requireSorted requires that hits are sorted by descending score, then by ascending Chunk.
 func requireSorted(t testing.TB, hits []backend.Hit) {
 	t.Helper()
 	for i := 1; i < len(hits); i++ {

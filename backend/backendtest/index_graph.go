@@ -11,7 +11,7 @@ import (
 )
 
 var indexGraphTests = []namedTest[*indexEnv]{
-	{"AroundKnowledge", testNeighboursKnowledge},
+	{"NeighboursKnowledge", testNeighboursKnowledge},
 	{"NeighboursSession", testNeighboursSession},
 	{"NeighboursRuns", testNeighboursRuns},
 	{"NeighboursFacts", testNeighboursFacts},

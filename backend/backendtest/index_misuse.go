@@ -145,8 +145,8 @@ func testIndexWorkspaces(t *testing.T, e *indexEnv) {
 	}
 }
 
-// testIndexConcurrent searches while changes are applied; every answer is one that
-// was right at some moment.
+// testIndexConcurrent searches while it applies changes. Each answer must be correct for
+// some prefix of the feed.
 func testIndexConcurrent(t *testing.T, e *indexEnv) {
 	ctx := t.Context()
 	const versions = 40

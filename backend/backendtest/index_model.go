@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// modelSize says how many random runs there are and how long each is.
+// modelSize returns the number of random runs and the number of operations of each.
 func modelSize(ops int) (seeds, perSeed int) {
 	if testing.Short() {
 		return 1, ops / 2
@@ -20,7 +20,7 @@ func modelSize(ops int) (seeds, perSeed int) {
 	return 2, ops
 }
 
-// runIndexModel applies random feeds to the indexes and the oracle in lock-step.
+// runIndexModel applies random feeds to the indexes under test and to the oracle, and compares their answers.
 func runIndexModel(t *testing.T, h IndexersHarness) {
 	seeds, ops := modelSize(200)
 	for seed := range seeds {
@@ -43,20 +43,20 @@ type indexModel struct {
 	rng      *rand.Rand
 	x        oracleIndex
 	now      time.Time
-	versions map[int64][]int64 // live ones with their chunks
+	versions map[int64][]int64 // chunks of each live version
 	parts    map[int64]backend.Partition
 	tags     map[int64][]uint64
 	log      []string
 }
 
-// printLog shows what was done, when the test failed.
+// printLog prints the operations if the test failed.
 func (m *indexModel) printLog() {
 	if m.t.Failed() {
 		m.t.Logf("operations:\n%s", strings.Join(m.log, "\n"))
 	}
 }
 
-var modelProbe = probes{
+var modelQueries = querySet{
 	parts:   []backend.Partition{notes, files, other},
 	texts:   []string{"Anna", "Who repaired the bicycle near Oslo?", "the lantern", "Bruno painted the sweater"},
 	keys:    []string{"k0", "k1", "k2", "k3", "k4", "k5"},
@@ -74,7 +74,7 @@ func (m *indexModel) step() {
 	case n < 40:
 		m.put(m.nextSource())
 	case n < 46 && len(m.versions) > 0:
-		m.put(m.anyVersion()) // the chunks of a version, once more
+		m.put(m.anyVersion()) // replaces the chunks of a version
 	case n < 56 && len(m.versions) > 0:
 		v := m.anyVersion()
 		m.add(backend.Change{Kind: backend.PutTags, Part: m.parts[v], Source: v, Tags: m.retag(v)})
@@ -85,7 +85,7 @@ func (m *indexModel) step() {
 		m.add(backend.Change{Kind: backend.Drop, Part: m.parts[v], Source: v})
 		delete(m.versions, v)
 	case n < 83:
-		sub := pick(m.rng, modelProbe.parts).Sub
+		sub := pick(m.rng, modelQueries.parts).Sub
 		m.add(backend.Change{Kind: backend.DropSub, Part: backend.Partition{Sub: sub}})
 		for v, p := range m.parts {
 			if p.Sub == sub {
@@ -116,7 +116,7 @@ func (m *indexModel) step() {
 	}
 }
 
-// retag gives a version other tags.
+// retag replaces the tags of a version and returns the new ones.
 func (m *indexModel) retag(v int64) []uint64 {
 	m.tags[v] = randomTags(m.rng)
 	return m.tags[v]
@@ -125,7 +125,7 @@ func (m *indexModel) retag(v int64) []uint64 {
 func (m *indexModel) nextSource() int64 { m.source++; return m.source }
 
 func (m *indexModel) anyVersion() int64 {
-	// Maps have no order of their own; the choice must depend on the seed alone.
+	// The choice must depend on the seed alone, and a range over the map would not.
 	for {
 		if v := 1 + m.rng.Int64N(m.source); m.versions[v] != nil {
 			return v
@@ -143,7 +143,7 @@ func randomTags(rng *rand.Rand) []uint64 {
 	return tags
 }
 
-// add puts a change into the feed; indexes hear of it later.
+// add appends a change to the feed. Indexes apply it later, in followOne.
 func (m *indexModel) add(c backend.Change) {
 	m.seq++
 	c.Seq = m.seq
@@ -154,7 +154,7 @@ func (m *indexModel) add(c backend.Change) {
 func (m *indexModel) put(v int64) {
 	part, known := m.parts[v]
 	if !known {
-		part = pick(m.rng, modelProbe.parts)
+		part = pick(m.rng, modelQueries.parts)
 		m.parts[v] = part
 	}
 	c := backend.Change{Kind: backend.PutChunks, Part: part, Source: v, SourceID: fmt.Sprint("s", v), Tags: randomTags(m.rng)}
@@ -190,7 +190,7 @@ func (m *indexModel) put(v int64) {
 	m.add(c)
 }
 
-// putVectors fills a lane for a version, now and then with vectors of another length.
+// putVectors adds a change that fills a lane of a version, one time in six with vectors of another length.
 func (m *indexModel) putVectors(v int64) {
 	c := backend.Change{Kind: backend.PutVectors, Part: m.parts[v], Source: v, SourceID: fmt.Sprint("s", v), Lane: backend.Lane(1 + m.rng.IntN(3)), Tags: m.tags[v]}
 	n := dim
@@ -212,7 +212,7 @@ func (m *indexModel) putGraph(v int64) {
 	for _, chunk := range m.versions[v] {
 		for k := range int64(6) {
 			if m.rng.IntN(3) == 0 {
-				// Two keys share an entity, as after a merge.
+				// Two keys have one entity, as after a merge.
 				c.Mentions = append(c.Mentions, backend.MentionRef{Chunk: chunk, Entity: entityOf(m.parts[v], k/2), Key: fmt.Sprint("k", k), Weight: float32(1 + m.rng.IntN(3))})
 			}
 		}
@@ -220,9 +220,9 @@ func (m *indexModel) putGraph(v int64) {
 	m.add(c)
 }
 
-// entityOf numbers entities by partition, as a Store does.
+// entityOf returns the Num of an entity. Like a Store's, Nums of different partitions differ.
 func entityOf(p backend.Partition, n int64) int64 {
-	for i, part := range modelProbe.parts {
+	for i, part := range modelQueries.parts {
 		if part == p {
 			return int64(i)*100 + n + 1
 		}
@@ -253,5 +253,5 @@ func (m *indexModel) check() {
 		m.followOne(sh)
 	}
 	m.followOne(m.x.Indexes()[0])
-	compareIndexes(m.t, m.IndexSet, m.x.IndexSet, modelProbe, same(m.chunk, m.source), fmt.Sprintf("after change %d", m.seq))
+	compareIndexes(m.t, m.IndexSet, m.x.IndexSet, modelQueries, same(m.chunk, m.source), fmt.Sprintf("after change %d", m.seq))
 }

@@ -48,7 +48,7 @@ func testIndexes(t *testing.T, e *indexEnv) {
 	}
 }
 
-// fill applies a feed with something of everything.
+// fill applies a feed that has changes of every kind.
 func (e *indexEnv) fill() {
 	e.t.Helper()
 	s1, c1 := e.put(entry{id: "a", title: "Harbour", texts: []string{"red lantern", "blue lantern"}, tags: []uint64{1}, time: at(0)})
@@ -63,8 +63,8 @@ func (e *indexEnv) fill() {
 	e.drop(gone)
 }
 
-// probe is what a comparison of indexes asks.
-var probe = probes{
+// queries lists the queries with which requireLikeOracle compares indexes.
+var queries = querySet{
 	parts:   []backend.Partition{notes, files, other, {Class: backend.Raw, Sub: "notes"}},
 	texts:   []string{"lantern", "red harbour violin", "Where is the lantern of the session?", `"red lantern"`, "nothing", "two lantern"},
 	keys:    []string{"red", "blue", "green"},
@@ -73,7 +73,7 @@ var probe = probes{
 
 func (e *indexEnv) requireLikeOracle(msg string) {
 	e.t.Helper()
-	compareIndexes(e.t, e.IndexSet, e.oracle().IndexSet, probe, same(e.chunk, e.source), msg)
+	compareIndexes(e.t, e.IndexSet, e.oracle().IndexSet, queries, same(e.chunk, e.source), msg)
 }
 
 func testApplyAgain(t *testing.T, e *indexEnv) {
@@ -138,7 +138,7 @@ func testReset(t *testing.T, e *indexEnv) {
 		require.NoError(t, sh.Reset(ctx))
 		require.Zero(t, sh.Applied())
 	}
-	for _, p := range probe.parts {
+	for _, p := range queries.parts {
 		assert.Empty(t, e.keywords(backend.KeywordQuery{Part: p, Text: "lantern"}))
 		assert.Empty(t, e.vectors(backend.VectorQuery{Part: p, Vector: unit(1)}))
 		info, err := e.Graph().Info(ctx, p)
@@ -158,7 +158,7 @@ func testReset(t *testing.T, e *indexEnv) {
 	e.requireLikeOracle("after a restart")
 }
 
-// testIndexReopen restarts after every prefix of the feed, with and without a Flush.
+// testIndexReopen reopens the indexes after every prefix of the feed, with and without a Flush before.
 func testIndexReopen(t *testing.T, e *indexEnv) {
 	made := openIndexFeed(t)
 	for i, c := range made.feed {
@@ -178,7 +178,7 @@ func testIndexReopen(t *testing.T, e *indexEnv) {
 	}
 }
 
-// openIndexFeed returns the feed that fill makes.
+// openIndexFeed returns an environment whose feed is the one that fill applies.
 func openIndexFeed(t *testing.T) *indexEnv {
 	x := newOracleIndex(t)
 	made := &indexEnv{t: t, IndexSet: x.IndexSet}
@@ -186,8 +186,7 @@ func openIndexFeed(t *testing.T) *indexEnv {
 	return made
 }
 
-// testIndexCrash opens copies of the files of indexes that were not closed, taken
-// after every prefix of the feed.
+// testIndexCrash copies the files of open indexes after every prefix of the feed, and opens the copies.
 func testIndexCrash(t *testing.T, e *indexEnv) {
 	made := openIndexFeed(t)
 	dirs := make([]string, len(made.feed))

@@ -119,7 +119,7 @@ func testSearchFilter(t *testing.T, e *indexEnv) {
 	assert.Equal(t, []string{"c", "d"}, ids(e.keywords(backend.KeywordQuery{Text: "word", Filter: f})))
 }
 
-// bm25 is the formula for one term.
+// bm25 returns the score of one term that occurs tf times in a document of the given length.
 func bm25(docs, df, tf, length int, average float64) float64 {
 	idf := math.Log(1 + (float64(docs-df)+.5)/(float64(df)+.5))
 	return idf * float64(tf) / (float64(tf) + 1.2*(1-.75+.75*float64(length)/average))
@@ -127,7 +127,7 @@ func bm25(docs, df, tf, length int, average float64) float64 {
 
 func testKeywords(t *testing.T, e *indexEnv) {
 	src, c := e.put(entry{texts: []string{"apple banana apple", "banana cherry", "damson"}})
-	// Lengths 3, 2 and 1.
+	// The documents have 3, 2 and 1 terms.
 	hits := e.keywords(backend.KeywordQuery{Text: "apple"})
 	require.Len(t, hits, 1)
 	assert.Equal(t, []int64{c[0], src}, []int64{hits[0].Chunk, hits[0].Source})
@@ -158,7 +158,7 @@ func testKeywordFields(t *testing.T, e *indexEnv) {
 	_, c := e.put(entry{title: "apple", heading: "banana", texts: []string{"cherry cherry"},
 		extra: backend.RowExtra{Keywords: []string{"damson", "elder damson"}}})
 	e.put(entry{texts: []string{"filler words"}})
-	// Title 3, heading 1, text 2, keywords 3; the other chunk 2.
+	// The first chunk has 9 terms: title 3, heading 1, text 2, keywords 3. The other has 2.
 	const length, average = 9, 11. / 2
 	for term, tf := range map[string]int{"apple": 3, "banana": 1, "cherry": 2, "damson": 2, "elder": 1} {
 		hits := e.keywords(backend.KeywordQuery{Text: term})
@@ -172,7 +172,8 @@ func testKeywordFields(t *testing.T, e *indexEnv) {
 	assert.Len(t, e.keywords(backend.KeywordQuery{Text: "elder damson", Operator: backend.Phrase}), 1)
 }
 
-// testStems: words in other languages than English are found in another form, and stems count in no length.
+// testStems checks that a search finds other forms of words in languages other than English, and that
+// stems do not count in the length of a document.
 func testStems(t *testing.T, e *indexEnv) {
 	_, c := e.put(entry{texts: []string{
 		"Ayer vendimos las bicicletas rojas porque ya no las usaba nadie.",
@@ -316,7 +317,7 @@ func testSearchSessions(t *testing.T, e *indexEnv) {
 	assert.Equal(t, around[2].Session, hits[1].Source)
 	assert.Contains(t, []int64{a[0], b[0]}, hits[0].Chunk)
 	assert.Equal(t, c[0], hits[1].Chunk)
-	// Documents of 4 and 2 terms: we, repair, bicycle, lantern; bicycle, harbour.
+	// The sessions have 4 and 2 terms: we, repair, bicycle, lantern; bicycle, harbour.
 	assert.InDelta(t, bm25(2, 2, 1, 4, 3)+bm25(2, 1, 1, 4, 3), hits[0].Score, tolerance)
 	assert.InDelta(t, bm25(2, 2, 1, 2, 3), hits[1].Score, tolerance)
 	assert.Len(t, search(backend.KeywordQuery{Text: "bicycle", K: 1}), 1)

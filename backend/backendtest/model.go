@@ -14,8 +14,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// runStoreModel runs random operations on a store and the oracle in lock-step. The
-// feeds of both drive right indexes, whose answers must be equal.
+// runStoreModel runs the same random operations on the store under test and on the oracle, and compares
+// them. Two sets of inmem indexes follow their feeds, and must give equal answers.
 func runStoreModel(t *testing.T, h StoresHarness) {
 	seeds, ops := modelSize(360)
 	for seed := range seeds {
@@ -31,12 +31,12 @@ func runStoreModel(t *testing.T, h StoresHarness) {
 	}
 }
 
-// model is two stores on which the same operations are made.
+// model runs the same operations on two stores: got is under test, want is the oracle.
 type model struct {
 	t         *testing.T
 	rng       *rand.Rand
 	got, want backend.Store
-	reopen    func()                  // of got
+	reopen    func()                  // reopens got
 	indexes   func() backend.IndexSet // following got
 	oracle    backend.IndexSet        // following want
 	now       time.Time
@@ -48,10 +48,10 @@ type model struct {
 	held      []heldClaim
 	seen      []expected
 	serial    int
-	did       map[string]int // what took effect, to see that a run is worth its time
+	did       map[string]int // counts operations that had an effect, to prove that a run tests something
 }
 
-// heldClaim is a version that a worker may believe to hold.
+// heldClaim is a claim that a worker took. The worker may have lost it since.
 type heldClaim struct {
 	nums    [2]int64
 	token   string
@@ -121,8 +121,8 @@ func (m *model) step() {
 	}
 }
 
-// both requires that two errors are of one kind.
-func (m *model) both(got, want error) bool {
+// sameOutcome requires that two errors are of one kind, and reports whether both calls succeeded.
+func (m *model) sameOutcome(got, want error) bool {
 	m.t.Helper()
 	for _, kind := range []error{backend.ErrNotFound, backend.ErrExists, backend.ErrConflict} {
 		require.Equal(m.t, errors.Is(want, kind), errors.Is(got, kind), "got error %v, want %v", got, want)
@@ -131,15 +131,15 @@ func (m *model) both(got, want error) bool {
 	return want == nil
 }
 
-func (m *model) part() backend.Partition { return pick(m.rng, modelProbe.parts) }
+func (m *model) part() backend.Partition { return pick(m.rng, modelQueries.parts) }
 
-// followOne brings one index of the backend under test up to its store.
+// followOne lets a random index of got apply all changes of its store.
 func (m *model) followOne() {
 	m.note("one index follows")
 	m.follow(pick(m.rng, m.indexes().Indexes()), m.got)
 }
 
-// follow brings an index up to a store; one that missed tombstones starts again.
+// follow lets an index apply all changes of a store. It resets an index that missed tombstones.
 func (m *model) follow(sh backend.Index, s backend.Store) {
 	m.t.Helper()
 	ctx := m.t.Context()
@@ -161,7 +161,7 @@ func (m *model) follow(sh backend.Index, s backend.Store) {
 func (m *model) checkStore() {
 	m.t.Helper()
 	m.note("compare stores")
-	u := universe{parts: modelProbe.parts, ids: modelIDs, entities: modelKeys, values: modelValues, now: m.now}
+	u := universe{parts: modelQueries.parts, ids: modelIDs, entities: modelKeys, values: modelValues, now: m.now}
 	var dumps [2]string
 	for side, s := range []backend.Store{m.got, m.want} {
 		u.versions = m.versions[side]
@@ -186,7 +186,7 @@ func (m *model) checkIndexes() {
 		m.follow(sh, m.want)
 	}
 	m.toWant.entities = map[int64]int64{}
-	for _, p := range modelProbe.parts {
+	for _, p := range modelQueries.parts {
 		got, err := m.got.EntitiesByKey(ctx, p, modelKeys)
 		require.NoError(m.t, err)
 		want, err := m.want.EntitiesByKey(ctx, p, modelKeys)
@@ -198,5 +198,5 @@ func (m *model) checkIndexes() {
 			}
 		}
 	}
-	compareIndexes(m.t, m.indexes(), m.oracle, modelProbe, m.toWant, "indexes")
+	compareIndexes(m.t, m.indexes(), m.oracle, modelQueries, m.toWant, "indexes")
 }

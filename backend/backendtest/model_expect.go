@@ -8,10 +8,10 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// expected is a version that a caller has read, in got and in want.
+// expected holds a version that a caller has read from got and from want.
 type expected [2]backend.Version
 
-// read reads the newest version of an id and remembers it for later expectations.
+// read reads the newest version of an id and adds it to seen.
 func (m *model) read(part backend.Partition, id string) (e expected) {
 	ctx := m.t.Context()
 	for side, s := range []backend.Store{m.got, m.want} {
@@ -28,8 +28,8 @@ func (m *model) read(part backend.Partition, id string) (e expected) {
 	return e
 }
 
-// expect returns what a caller may expect of an id: nothing at all one time out of two,
-// else the newest version or one that was read earlier.
+// expect returns the expectation for a write to an id: none (half of the calls), the newest version (a
+// quarter), or a version that was read earlier, perhaps of another id.
 func (m *model) expect(part backend.Partition, id string) expected {
 	switch n := m.rng.IntN(8); {
 	case n < 4:
@@ -41,7 +41,7 @@ func (m *model) expect(part backend.Partition, id string) expected {
 	}
 }
 
-// noteOutcome notes how a write with an expectation ended.
+// noteOutcome counts whether a write with an expectation was taken or refused.
 func (m *model) noteOutcome(e expected, conflict bool) {
 	switch {
 	case e[1].Num == 0:
@@ -61,7 +61,7 @@ func (m *model) metadata() {
 	got, err := m.got.UpdateMetadata(ctx, p, id, e[0], meta, nil, nil, tags, m.now)
 	want, wantErr := m.want.UpdateMetadata(ctx, p, id, e[1], meta, nil, nil, tags, m.now)
 	m.noteOutcome(e, wantErr != nil)
-	if m.both(err, wantErr) {
+	if m.sameOutcome(err, wantErr) {
 		require.Equal(m.t, want, got)
 	}
 }
@@ -79,5 +79,5 @@ func (m *model) set() {
 		value = nil
 	}
 	m.note("set %s from %q to %q", name, old, value)
-	m.both(m.got.Set(ctx, name, old, value), m.want.Set(ctx, name, old, value))
+	m.sameOutcome(m.got.Set(ctx, name, old, value), m.want.Set(ctx, name, old, value))
 }

@@ -16,7 +16,7 @@ func (m *model) randomLane() backend.Lane {
 	return backend.Lane(1 + m.rng.IntN(int(backend.LaneCount)-1))
 }
 
-// putVectors fills a lane for a version that was read a while ago.
+// putVectors fills a lane for a version that was read earlier.
 func (m *model) putVectors() {
 	ctx := m.t.Context()
 	if len(m.seen) == 0 {
@@ -41,14 +41,14 @@ func (m *model) putVectors() {
 	m.note("put %d vectors of %v into lane %d", len(vectors), e[1], lane)
 	got, err := m.got.PutVectors(ctx, lane, []backend.LaneVectors{{Source: e[0], Vectors: vectors}})
 	want, wantErr := m.want.PutVectors(ctx, lane, []backend.LaneVectors{{Source: e[1], Vectors: vectors}})
-	m.both(err, wantErr)
+	m.sameOutcome(err, wantErr)
 	require.Equal(m.t, want, got)
 	if want != nil && want[0] && len(vectors) > 0 {
 		m.did["vectors"]++
 	}
 }
 
-// missing compares which versions lack a lane.
+// missing compares the versions that lack a lane in both stores.
 func (m *model) missing() {
 	ctx := m.t.Context()
 	lane := backend.Lane(m.rng.IntN(int(backend.LaneCount)))
@@ -72,7 +72,7 @@ func (m *model) missing() {
 	require.Equal(m.t, lacking[1], lacking[0])
 }
 
-// dropLane drops a lane above 0 to its end, in steps.
+// dropLane drops all vectors of a lane above 0, in steps.
 func (m *model) dropLane() {
 	lane := backend.Lane(1 + m.rng.IntN(int(backend.LaneCount)-1))
 	m.note("drop lane %d", lane)

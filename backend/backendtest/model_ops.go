@@ -28,7 +28,7 @@ func (m *model) accept() {
 	}
 	got, err := m.got.Accept(ctx, in)
 	want, wantErr := m.want.Accept(ctx, wantIn)
-	if !m.both(err, wantErr) {
+	if !m.sameOutcome(err, wantErr) {
 		return
 	}
 	require.Len(m.t, got, len(want))
@@ -47,7 +47,7 @@ func (m *model) accept() {
 	}
 }
 
-// randomSource makes a version of one of the ids.
+// randomSource returns a random version of one of modelIDs.
 func (m *model) randomSource() backend.Source {
 	m.serial++
 	src := backend.Source{
@@ -67,7 +67,7 @@ func (m *model) randomSource() backend.Source {
 	return src
 }
 
-// randomChunks makes the chunks of a version, some without a vector.
+// randomChunks returns random chunks of a version, some without a vector.
 func (m *model) randomChunks(id string) (out []backend.Chunk) {
 	for i := range min(m.rng.IntN(6), 4) {
 		text := Text(m.rng, 1)
@@ -80,7 +80,7 @@ func (m *model) randomChunks(id string) (out []backend.Chunk) {
 	return out
 }
 
-// place stores items that need no work, and applies their changes to an index without the feed.
+// place stores items with Place, and applies the changes that it returns to an index.
 func (m *model) place() {
 	ctx := m.t.Context()
 	var in, wantIn []backend.Placed
@@ -104,7 +104,7 @@ func (m *model) place() {
 	}
 	got, err := m.got.Place(ctx, in)
 	want, wantErr := m.want.Place(ctx, wantIn)
-	if !m.both(err, wantErr) {
+	if !m.sameOutcome(err, wantErr) {
 		return
 	}
 	require.Len(m.t, got.Nums, len(want.Nums))
@@ -139,7 +139,7 @@ func (m *model) claim() {
 	m.note("claim %s until %s, at most %d and %d bytes", token, short(lease), limit, maxBytes)
 	got, err := m.got.Claim(ctx, token, m.now, lease, limit, maxBytes)
 	want, wantErr := m.want.Claim(ctx, token, m.now, lease, limit, maxBytes)
-	if !m.both(err, wantErr) {
+	if !m.sameOutcome(err, wantErr) {
 		return
 	}
 	show := func(side int, cs []backend.Claim) string {
@@ -159,8 +159,8 @@ func (m *model) claim() {
 	}
 }
 
-// someHeld returns up to three claims, which may be lost by now, mostly those that
-// are indexed if indexed is set, else those that are not.
+// someHeld returns up to three claims, some of which may be lost. Claims whose indexed field equals
+// the argument are more likely.
 func (m *model) someHeld(indexed bool) []*heldClaim {
 	var out []*heldClaim
 	for i := range m.held {
@@ -175,8 +175,8 @@ func (m *model) someHeld(indexed bool) []*heldClaim {
 	return out
 }
 
-// forgetEnded forgets most of the claims that have ended, and keeps some of them: a worker
-// may go on without knowing that it lost its claim.
+// forgetEnded removes four fifths of the claims that have ended. The others stay, since a worker
+// may continue without knowing that it lost its claim.
 func (m *model) forgetEnded(ended map[*heldClaim]bool) {
 	var kept []heldClaim
 	for i := range m.held {
@@ -187,7 +187,7 @@ func (m *model) forgetEnded(ended map[*heldClaim]bool) {
 	m.held = kept
 }
 
-// work does what a worker does that nothing disturbs.
+// work claims, indexes and finishes items, as an undisturbed worker does.
 func (m *model) work() {
 	before := len(m.held)
 	m.claim()
@@ -205,7 +205,8 @@ func (m *model) indexSome() { m.index(m.someHeld(false)) }
 
 func (m *model) finishSome() { m.finish(m.someHeld(true)) }
 
-// indexTold indexes, and compares the changes that the Store returns with its feed.
+// indexTold calls IndexTold and compares the changes that it returns with the feed. It calls Index if
+// the Store does not implement [backend.IndexTeller].
 func (m *model) indexTold(ctx context.Context, items []backend.Indexed) ([]bool, error) {
 	t, ok := m.got.(backend.IndexTeller)
 	if !ok {
@@ -255,7 +256,7 @@ func (m *model) index(held []*heldClaim) {
 	}
 	got, err := m.indexTold(ctx, in[0])
 	want, wantErr := m.want.Index(ctx, in[1])
-	if !m.both(err, wantErr) {
+	if !m.sameOutcome(err, wantErr) {
 		return
 	}
 	require.Equal(m.t, want, got)
@@ -280,12 +281,12 @@ func (m *model) index(held []*heldClaim) {
 	}
 }
 
-// randomRelation makes a relation whose Raw is its own.
+// randomRelation returns a random relation with a unique Raw.
 func (m *model) randomRelation(chunks int) backend.Relation {
 	m.serial++
 	r := backend.Relation{
 		Chunk: int64(m.rng.IntN(chunks)), FromKey: pick(m.rng, modelKeys[:2]), Raw: fmt.Sprint("raw", m.serial), Predicate: "likes", Confidence: .5,
-		KnownFrom: m.now.Add(time.Duration(m.rng.IntN(40)-20) * 5 * time.Second), // often at once with another
+		KnownFrom: m.now.Add(time.Duration(m.rng.IntN(40)-20) * 5 * time.Second), // often the same time as another's
 	}
 	switch m.rng.IntN(4) {
 	case 0:
@@ -347,7 +348,7 @@ func (m *model) finish(held []*heldClaim) {
 	}
 	got, err := m.got.Finish(ctx, in[0])
 	want, wantErr := m.want.Finish(ctx, in[1])
-	if !m.both(err, wantErr) {
+	if !m.sameOutcome(err, wantErr) {
 		return
 	}
 	require.Equal(m.t, want, got)
@@ -377,11 +378,11 @@ func (m *model) giveBack() {
 		}
 		m.note("defer %s as %s to %s", m.names[1][h.nums[1]], h.token, short(f.NotBefore))
 	}
-	m.both(m.got.Defer(ctx, in[0]), m.want.Defer(ctx, in[1]))
+	m.sameOutcome(m.got.Defer(ctx, in[0]), m.want.Defer(ctx, in[1]))
 	for _, h := range m.someHeld(m.rng.IntN(2) == 0) {
 		until := m.now.Add(time.Duration(m.rng.IntN(200)) * time.Second)
 		m.note("renew %s as %s until %s", m.names[1][h.nums[1]], h.token, short(until))
-		m.both(m.got.Renew(ctx, h.token, h.nums[:1], until), m.want.Renew(ctx, h.token, h.nums[1:], until))
+		m.sameOutcome(m.got.Renew(ctx, h.token, h.nums[:1], until), m.want.Renew(ctx, h.token, h.nums[1:], until))
 	}
 }
 
@@ -389,7 +390,7 @@ func (m *model) requeue() {
 	ctx := m.t.Context()
 	for _, id := range modelIDs {
 		p := m.part()
-		if !m.both(m.got.Requeue(ctx, p, id), m.want.Requeue(ctx, p, id)) {
+		if !m.sameOutcome(m.got.Requeue(ctx, p, id), m.want.Requeue(ctx, p, id)) {
 			continue
 		}
 		m.note("requeue %v %q", p, id)

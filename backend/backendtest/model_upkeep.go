@@ -21,7 +21,7 @@ func (m *model) remove() {
 	got, err := m.got.Delete(ctx, p, ids, o)
 	want, wantErr := m.want.Delete(ctx, p, ids, wantO)
 	m.noteOutcome(e, wantErr == nil && want[0].Conflict)
-	m.both(err, wantErr)
+	m.sameOutcome(err, wantErr)
 	require.Equal(m.t, want, got)
 }
 
@@ -62,7 +62,7 @@ func (m *model) merge() {
 	m.note("merge %q into %q in %v", from, into, p)
 	got, err := m.got.MergeEntities(ctx, p, from, into, "why", m.now)
 	want, wantErr := m.want.MergeEntities(ctx, p, from, into, "why", m.now)
-	if m.both(err, wantErr) {
+	if m.sameOutcome(err, wantErr) {
 		m.note("  it is merge %d", len(m.merges[1]))
 		m.merges[0], m.merges[1] = append(m.merges[0], got), append(m.merges[1], want)
 	}
@@ -78,10 +78,10 @@ func (m *model) undo() {
 	}
 	i := m.rng.IntN(len(m.merges[1]))
 	m.note("undo merge %d", i)
-	m.both(m.got.UndoMerge(m.t.Context(), m.merges[0][i]), m.want.UndoMerge(m.t.Context(), m.merges[1][i]))
+	m.sameOutcome(m.got.UndoMerge(m.t.Context(), m.merges[0][i]), m.want.UndoMerge(m.t.Context(), m.merges[1][i]))
 }
 
-// undoAny takes back any merge of a partition, those that sources stated too.
+// undoAny undoes a random merge of a partition, which a source may have stated.
 func (m *model) undoAny() {
 	ctx, p := m.t.Context(), m.part()
 	got, err := m.got.Merges(ctx, p, 0, 1000)
@@ -92,7 +92,7 @@ func (m *model) undoAny() {
 	if len(want) > 0 {
 		i := m.rng.IntN(len(want))
 		m.note("undo merge %q into %q in %v", want[i].From, want[i].Into, p)
-		m.both(m.got.UndoMerge(ctx, got[i].Num), m.want.UndoMerge(ctx, want[i].Num))
+		m.sameOutcome(m.got.UndoMerge(ctx, got[i].Num), m.want.UndoMerge(ctx, want[i].Num))
 	}
 }
 
@@ -106,7 +106,7 @@ func (m *model) acknowledge() {
 	if len(want) > 0 {
 		i := m.rng.IntN(len(want))
 		m.note("acknowledge %d events", i+1)
-		m.both(m.got.Acknowledge(ctx, got[i].Seq), m.want.Acknowledge(ctx, want[i].Seq))
+		m.sameOutcome(m.got.Acknowledge(ctx, got[i].Seq), m.want.Acknowledge(ctx, want[i].Seq))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// oracleIndex is the indexes that are known to be right.
+// oracleIndex is a set of inmem indexes, whose answers the suite takes as correct.
 type oracleIndex struct{ backend.IndexSet }
 
 func newOracleIndex(t testing.TB) oracleIndex {
@@ -20,13 +20,13 @@ func newOracleIndex(t testing.TB) oracleIndex {
 	return oracleIndex{x}
 }
 
-// follow brings the indexes up to a store.
+// follow lets the oracle apply all changes of a store.
 func (x oracleIndex) follow(t testing.TB, s backend.Store) {
 	t.Helper()
 	follow(t, x.IndexSet, s)
 }
 
-// follow brings all indexes up to a store.
+// follow lets all indexes of x apply all changes of a store.
 func follow(t testing.TB, x backend.IndexSet, s backend.Store) {
 	t.Helper()
 	for _, sh := range x.Indexes() {
@@ -40,7 +40,7 @@ func catchUp(t testing.TB, sh backend.Index, s backend.Store) {
 	require.LessOrEqual(t, sh.Applied(), s.LastSeq())
 }
 
-// search returns the versions that a keyword search finds.
+// search returns the Nums of the versions that a keyword search finds.
 func (x oracleIndex) search(t testing.TB, part backend.Partition, text string) []int64 {
 	t.Helper()
 	hits, err := x.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: part, Text: text, K: 100})

@@ -204,7 +204,7 @@ func testClaimDeliveries(t *testing.T, e *registryEnv) {
 	assert.Zero(t, a.Attempts, "a claim counts no attempt")
 }
 
-// testClaimShares: an organisation with many addresses that wait leaves room for the others.
+// testClaimShares checks that one organisation with many waiting URLs does not keep others from being claimed.
 func testClaimShares(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
 	var ds []backend.Delivery

@@ -49,7 +49,7 @@ func testRegistryCopies(t *testing.T, e *registryEnv) {
 	d.Payload = data
 	require.NoError(t, e.AddDeliveries(ctx, []backend.Delivery{d}))
 	data[0] = 'X'
-	for range 2 { // the second round sees what the first did to its answers
+	for range 2 { // the second round sees whether changing answers of the first changed the registry
 		got, err := e.Tenant(ctx, "org", "a")
 		require.NoError(t, err)
 		require.Equal(t, "data", string(got.Data))
@@ -65,7 +65,7 @@ func testRegistryCopies(t *testing.T, e *registryEnv) {
 	}
 }
 
-// fillRegistry puts something of each kind into a registry.
+// fillRegistry puts tenants, records and deliveries into a registry.
 func fillRegistry(t *testing.T, r backend.Registry) {
 	t.Helper()
 	ctx := t.Context()
@@ -86,7 +86,7 @@ func fillRegistry(t *testing.T, r backend.Registry) {
 	require.Len(t, claimed, 1)
 }
 
-// dumpRegistry lists what fillRegistry and the calls of registryCalls touch.
+// dumpRegistry returns everything that fillRegistry and registryCalls may change.
 func dumpRegistry(t *testing.T, r backend.Registry) string {
 	t.Helper()
 	ctx := t.Context()
@@ -116,7 +116,7 @@ func testRegistryReopen(t *testing.T, e *registryEnv) {
 	require.Equal(t, "c", ds[0].ID, "numbers go on rising")
 }
 
-// call is a method with arguments that would succeed, or change something.
+// call is a method call whose arguments would let it succeed, or change something.
 type call struct {
 	name string
 	f    func(ctx context.Context) error
@@ -163,8 +163,8 @@ func registryCalls(r backend.Registry) []call {
 	}
 }
 
-// requireEnded calls everything with contexts that have ended; each must return
-// its context's error as it is.
+// requireEnded makes each call with a cancelled and an expired context. The call must return the
+// unwrapped error of the context.
 func requireEnded(t *testing.T, calls []call) {
 	t.Helper()
 	cancelled, cancel := context.WithCancel(t.Context())

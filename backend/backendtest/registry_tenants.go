@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// registryEnv is a registry to test.
+// registryEnv holds the registry under test.
 type registryEnv struct {
 	backend.Registry
 	h      StoresHarness
@@ -130,7 +130,7 @@ func testFailedTenant(t *testing.T, e *registryEnv) {
 	require.ErrorIs(t, e.CreateTenant(ctx, third, 0), backend.ErrExists, "a ready one is not replaced")
 }
 
-// testTenantLimit: however many calls race, an organisation gets no tenant over its limit.
+// testTenantLimit creates tenants concurrently and checks that an organisation never exceeds its limit.
 func testTenantLimit(t *testing.T, e *registryEnv) {
 	ctx := t.Context()
 	const limit, calls = 3, 8
@@ -168,7 +168,7 @@ func testTenantLimit(t *testing.T, e *registryEnv) {
 	require.NoError(t, e.CreateTenant(ctx, tenant("y"), limit), "one that is being deleted leaves its place")
 }
 
-// testRenameTenant: a registry that can rename compares revisions, keeps ids unique, and forgets nothing of it.
+// testRenameTenant checks that renaming compares revisions, keeps ids unique, and survives a restart.
 func testRenameTenant(t *testing.T, e *registryEnv) {
 	if _, ok := e.Registry.(backend.TenantRenamer); !ok {
 		return

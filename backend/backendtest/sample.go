@@ -39,7 +39,7 @@ var (
 	places   = strings.Fields("Lisbon Oslo Kyoto Quito Tallinn Galway")
 )
 
-// Sentence returns a short English sentence; rng alone decides which.
+// Sentence returns a short English sentence that depends on rng alone.
 func Sentence(rng *rand.Rand) string {
 	return fmt.Sprintf("%s %s the %s near %s in %d", pick(rng, subjects), pick(rng, verbs), pick(rng, objects), pick(rng, places), 1990+rng.IntN(30))
 }
@@ -58,7 +58,7 @@ func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] 
 // newRand returns a generator for a seed.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
 
-// hostile are strings that a backend must keep as they are.
+// hostile lists strings that a backend must store unchanged.
 var hostile = []string{
 	"",
 	" ",

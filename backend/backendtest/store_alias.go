@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// standsFor is the key of the entity that a key stands for, empty for none.
+// standsFor returns the key of the entity to which a key leads; empty: there is none.
 func (e *storeEnv) standsFor(key string) string {
 	e.t.Helper()
 	if x := e.entity(key); x != nil {
@@ -31,16 +31,16 @@ func (e *storeEnv) merges() []backend.Merge {
 	return ms
 }
 
-// testAlias: what a source says holds for as long as it is there, or another says so too.
+// testAlias checks that an alias holds until the last source that states it is deleted.
 func testAlias(t *testing.T, e *storeEnv) {
-	asBob := lives("Oslo", 10)
+	asBob := livesIn("Oslo", 10)
 	asBob.FromKey = "bob"
-	asRobert := lives("Lisbon", 20)
+	asRobert := livesIn("Lisbon", 20)
 	asRobert.FromKey = "robert"
 	e.complete(fact("a", asBob).mention(0, "bob"), fact("b", asRobert))
 	e.complete(memory("s", "x").mention(0, "bob").alias("bob", "robert").alias("bob", "bob"))
 	assert.Equal(t, "robert", e.standsFor("bob"))
-	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.beliefs(), "one subject now")
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.retirements(), "one subject now")
 	ms := e.merges()
 	require.Len(t, ms, 1)
 	assert.Equal(t, backend.Merge{Num: ms[0].Num, Part: notes, From: "bob", Into: "robert", Reason: "s says so", At: at(7), Stated: true,
@@ -54,7 +54,7 @@ func testAlias(t *testing.T, e *storeEnv) {
 	assert.Equal(t, "robert", e.standsFor("bob"), "another source says so")
 	e.complete(memory("s2", "changed").mention(0, "robert"))
 	assert.Equal(t, "bob", e.standsFor("bob"), "the new version does not")
-	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.beliefs())
+	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.retirements())
 	ms = e.merges()
 	require.Len(t, ms, 1)
 	assert.True(t, ms[0].Undone)
@@ -130,7 +130,7 @@ func testAliasAndMerge(t *testing.T, e *storeEnv) {
 	assert.Empty(t, e.merges())
 }
 
-// testAliasChain: a name that stands for another by way of a third does so as long as both statements are there.
+// testAliasChain checks that a chain of two aliases holds as long as both statements exist.
 func testAliasChain(t *testing.T, e *storeEnv) {
 	e.complete(memory("a", "x").mention(0, "bob").alias("bob", "robert"), memory("b", "x").mention(0, "tim").mention(0, "bob").alias("tim", "bob"))
 	assert.Equal(t, []string{"robert", "robert"}, []string{e.standsFor("tim"), e.standsFor("bob")})
@@ -148,8 +148,9 @@ func testAliasChain(t *testing.T, e *storeEnv) {
 	assert.Nil(t, e.entity("tim"))
 }
 
-// testStated: what a reader may see decides what names mean to that reader, so a Store lists which versions state an alias.
-func testStated(t *testing.T, e *storeEnv) {
+// testStatedAliases checks which versions Stated lists as stating an alias. A recall needs them, since an alias
+// counts only for a reader who may see a version that states it.
+func testStatedAliases(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	stated := func(limited bool) (out []string) {
 		said, err := e.Stated(ctx, backend.StatedQuery{Part: notes, Limited: limited})
@@ -183,8 +184,8 @@ func testStated(t *testing.T, e *storeEnv) {
 	assert.Empty(t, said)
 }
 
-// testUnfolded: what was folded can be read as if it were not.
-func testUnfolded(t *testing.T, e *storeEnv) {
+// testReadUnmerged checks that merged entities can be read as if they had not been merged.
+func testReadUnmerged(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	knows := func(from, to string) backend.Relation {
 		return backend.Relation{FromKey: from, ToKey: to, Predicate: "knows", Raw: from}

@@ -93,8 +93,7 @@ func testStoreHostile(t *testing.T, e *storeEnv) {
 	}
 }
 
-// testStoreCopies changes what it passed in and what it got, which must not reach
-// the store.
+// testStoreCopies changes arguments after calls, and results. Neither may change the store.
 func testStoreCopies(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	data, tags, vector := []byte("data"), []uint64{1, 2}, []float32{1, 0}
@@ -139,7 +138,7 @@ func testStoreCopies(t *testing.T, e *storeEnv) {
 	}
 }
 
-// testStoreBulk works on more items than a page or a batch holds.
+// testStoreBulk works on more items than fit into a page or a batch.
 func testStoreBulk(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	n := 1500

@@ -18,7 +18,7 @@ var (
 	other = backend.Partition{Class: backend.Memory, Sub: "other"}
 )
 
-// storeEnv is a store to test.
+// storeEnv holds the store under test.
 type storeEnv struct {
 	backend.Store
 	t      *testing.T
@@ -44,7 +44,7 @@ func (e *storeEnv) open() {
 	e.Store = s
 }
 
-// reopen closes everything and opens it again.
+// reopen closes the store and its backend, and opens both again.
 func (e *storeEnv) reopen() {
 	e.t.Helper()
 	require.NoError(e.t, e.Store.Close())
@@ -52,12 +52,12 @@ func (e *storeEnv) reopen() {
 	e.open()
 }
 
-// item is a source with what the worker makes of it.
+// item is a source together with the chunks and the graph that a worker stores for it.
 type item struct {
 	backend.Source
 	blobs     []backend.Blob
 	texts     []string    // one chunk each
-	vectors   [][]float32 // of the chunks; nil: made of their texts
+	vectors   [][]float32 // of the chunks; nil: Vector(text)
 	mentions  []backend.Mention
 	relations []backend.Relation
 	aliases   []backend.Alias
@@ -86,21 +86,21 @@ func (it item) relate(r backend.Relation) item {
 	return it
 }
 
-// alias lets an item say that from is into, and mention into.
+// alias adds the statement that from is another name of into, and a mention of into.
 func (it item) alias(from, into string) item {
 	it.aliases = append(it.aliases[:len(it.aliases):len(it.aliases)], backend.Alias{From: from, Into: into, Reason: it.ID + " says so", At: at(7)})
 	return it.mention(0, into)
 }
 
-// likely is alias for what is not said in so many words.
+// likely is like alias, for a statement that is only likely.
 func (it item) likely(from, into string) item {
 	it = it.alias(from, into)
 	it.aliases[len(it.aliases)-1].Likely = true
 	return it
 }
 
-// chunks returns the chunks of an item. Keys say the item and the ordinal, so that
-// two versions share them.
+// chunks returns the chunks of an item. Their keys consist of the item's id and the ordinal, so
+// two versions of an item have equal keys.
 func (it item) chunks() []backend.Chunk {
 	out := make([]backend.Chunk, len(it.texts))
 	for i, text := range it.texts {
@@ -134,7 +134,7 @@ func (e *storeEnv) accept(items ...item) []int64 {
 	return nums
 }
 
-// claimAll claims all that waits, with a new token that it returns.
+// claimAll claims all waiting versions under a new token, and returns the token.
 func (e *storeEnv) claimAll() (string, []backend.Claim) {
 	e.t.Helper()
 	e.claims++
@@ -186,7 +186,7 @@ func (e *storeEnv) source(part backend.Partition, id string) *backend.Source {
 	return out[0]
 }
 
-// newest names the newest version of an id, the zero Version when there is none.
+// newest returns the newest version of an id, or the zero Version if there is none.
 func (e *storeEnv) newest(part backend.Partition, id string) backend.Version {
 	e.t.Helper()
 	if src := e.source(part, id); src != nil {
@@ -195,7 +195,7 @@ func (e *storeEnv) newest(part backend.Partition, id string) backend.Version {
 	return backend.Version{}
 }
 
-// version returns a version, nil when it is gone.
+// version returns the version with a Num, or nil if it is gone.
 func (e *storeEnv) version(num int64) *backend.Source {
 	e.t.Helper()
 	out, err := e.SourcesByNum(e.t.Context(), []int64{num})
@@ -204,7 +204,7 @@ func (e *storeEnv) version(num int64) *backend.Source {
 	return out[0]
 }
 
-// chunkNums returns the visible chunks of an item, as many as it has texts.
+// chunkNums returns the Nums of the visible chunks of an item. It requires one for each text.
 func (e *storeEnv) chunkNums(it item) []int64 {
 	e.t.Helper()
 	var keys []string
@@ -235,7 +235,7 @@ func (e *storeEnv) changes(after uint64) []backend.Change {
 	return feedAfter(e.t, e.Store, after, 100)
 }
 
-// feedAfter reads the feed to its end in steps and checks what holds for any feed.
+// feedAfter reads the feed to its end in steps, and checks the rules that every feed keeps.
 func feedAfter(t testing.TB, s backend.Store, after uint64, limit int) []backend.Change {
 	t.Helper()
 	var out []backend.Change
@@ -260,7 +260,7 @@ func feedAfter(t testing.TB, s backend.Store, after uint64, limit int) []backend
 	return out
 }
 
-// list returns the ids of a page and the total.
+// list returns the ids of a page and the total number of matches.
 func (e *storeEnv) list(q backend.ListQuery) ([]string, int) {
 	e.t.Helper()
 	page, total, err := e.List(e.t.Context(), q)
@@ -272,7 +272,7 @@ func (e *storeEnv) list(q backend.ListQuery) ([]string, int) {
 	return ids, total
 }
 
-// entity returns an entity of notes by key, nil when there is none.
+// entity returns the entity of notes that has a key, or nil if there is none.
 func (e *storeEnv) entity(key string) *backend.Entity {
 	e.t.Helper()
 	out, err := e.EntitiesByKey(e.t.Context(), notes, []string{key})

@@ -20,13 +20,13 @@ var storeExpectTests = []namedTest[*storeEnv]{
 	{"ConcurrentWriters", testConcurrentWriters},
 }
 
-// between is what others do to the item "a" after it was read.
-type between struct {
+// otherWrite is a write of another caller to the item "a", after the tested caller has read it.
+type otherWrite struct {
 	name string
 	do   func(t *testing.T, e *storeEnv)
 }
 
-var betweens = []between{
+var otherWrites = []otherWrite{
 	{"replaced", func(t *testing.T, e *storeEnv) { e.accept(memory("a", "newer").tagged(5)) }},
 	{"replaced and indexed", func(t *testing.T, e *storeEnv) { e.complete(memory("a", "newer").tagged(5)) }},
 	{"placed", func(t *testing.T, e *storeEnv) {
@@ -58,8 +58,8 @@ var betweens = []between{
 	}},
 }
 
-// conditionalWrite is a write that expects a version of the item "a". It returns whether the
-// store took it.
+// conditionalWrite is a write that expects a version of the item "a". do reports whether the
+// store accepted the write.
 type conditionalWrite struct {
 	name string
 	do   func(t *testing.T, e *storeEnv, read backend.Version) bool
@@ -114,26 +114,25 @@ var conditionalWrites = []conditionalWrite{
 	}},
 }
 
-// runStoreExpect tries every write that has an expectation with everything that may
-// come between the read and the write.
+// runStoreExpect tries each conditional write after each write of another caller.
 func runStoreExpect(t *testing.T, h StoresHarness) {
 	run(t, func(t *testing.T) *storeEnv { return openStore(t, h) }, storeExpectTests)
 	for _, w := range conditionalWrites {
-		for _, b := range append(betweens, between{"nothing", nil}) {
+		for _, b := range append(otherWrites, otherWrite{"nothing", nil}) {
 			t.Run(w.name+" after it was "+b.name, func(t *testing.T) {
 				t.Parallel()
-				testBetween(t, openStore(t, h), w, b)
+				testConditionalWrite(t, openStore(t, h), w, b)
 			})
 		}
 	}
 }
 
-func testBetween(t *testing.T, e *storeEnv, w conditionalWrite, b between) {
+func testConditionalWrite(t *testing.T, e *storeEnv, w conditionalWrite, b otherWrite) {
 	e.complete(memory("a", "first").tagged(1, 2).expires(at(500)), memory("other", "x"))
 	read := e.newest(notes, "a")
 	require.NotZero(t, read)
 	if b.do == nil {
-		assert.True(t, w.do(t, e, read), "nobody came between")
+		assert.True(t, w.do(t, e, read), "no other write in between")
 		assert.False(t, w.do(t, e, read), "the write changed the version")
 		return
 	}
@@ -143,14 +142,14 @@ func testBetween(t *testing.T, e *storeEnv, w conditionalWrite, b between) {
 		u.versions = append(u.versions, n)
 	}
 	before := dump(t, e.Store, u)
-	require.False(t, w.do(t, e, read), "it was written over")
+	require.False(t, w.do(t, e, read), "the store accepted a write that expects an older version")
 	require.Equal(t, before, dump(t, e.Store, u), "nothing changed")
 	if now := e.newest(notes, "a"); now != (backend.Version{}) {
-		require.True(t, w.do(t, e, now), "who reads again may write")
+		require.True(t, w.do(t, e, now), "a write that expects the newest version succeeds")
 	}
 }
 
-// testRevisions: a version's Rev counts what changed it in place.
+// testRevisions checks that a version's Rev counts the changes made to it in place.
 func testRevisions(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	rev := func(want int64) {
@@ -215,8 +214,8 @@ func testSetExpects(t *testing.T, e *storeEnv) {
 	get(one)
 }
 
-// testConcurrentEdits counts in the metadata of one item from many goroutines, half of
-// which also replace it: no step may be lost.
+// testConcurrentEdits increments a counter in the metadata of one item from many goroutines, half of
+// which also replace the item. No increment may be lost.
 func testConcurrentEdits(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	const workers, each = 6, 15
@@ -283,9 +282,8 @@ func testConcurrentEdits(t *testing.T, e *storeEnv) {
 	assert.Equal(t, fmt.Sprint(workers*each), string(count))
 }
 
-// testConcurrentWriters replaces an item without expectation while others edit what
-// they read: the tags and metadata of a version are always those that belong to its
-// content, and what was deleted stays deleted.
+// testConcurrentWriters replaces an item unconditionally while others edit it with an expectation. The
+// tags and metadata of a version must always belong to its content, and a deleted item must stay deleted.
 func testConcurrentWriters(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	const rounds = 40

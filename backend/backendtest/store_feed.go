@@ -13,15 +13,15 @@ import (
 
 var storeFeedTests = []namedTest[*storeEnv]{
 	{"Feed", testFeed},
-	{"FeedHasNoDeadPuts", testFeedDead},
+	{"FeedOmitsDeleted", testFeedOmitsDeleted},
 	{"FeedPages", testFeedPages},
 	{"CompactFeed", testCompactFeed},
 	{"CompactFeedInSteps", testCompactFeedSteps},
-	{"CompactFeedWhileStartingAgain", testCompactFeedRestart},
+	{"ReadCompactedFeed", testReadCompactedFeed},
 	{"FeedReopen", testFeedReopen},
 }
 
-// kinds shows a feed in short.
+// kinds returns the kind and the source id of each change, for example "chunks a".
 func kinds(cs []backend.Change) []string {
 	out := []string{}
 	for _, c := range cs {
@@ -72,7 +72,7 @@ func testFeed(t *testing.T, e *storeEnv) {
 	assert.Empty(t, after)
 }
 
-func testFeedDead(t *testing.T, e *storeEnv) {
+func testFeedOmitsDeleted(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	e.complete(memory("gone", "x").mention(0, "red"), memory("replaced", "x").mention(0, "red"), memory("tagged", "x"))
 	for i := range 3 {
@@ -155,15 +155,15 @@ func testCompactFeed(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"chunks d"}, kinds(e.changes(last)))
 }
 
-// compact drops tombstones up to seq and expects how many go.
+// compact drops tombstones up to seq, and requires that their number is want.
 func (e *storeEnv) compact(seq uint64, limit, want int) {
 	e.t.Helper()
 	n, err := e.CompactFeed(e.t.Context(), seq, limit)
 	require.NoError(e.t, err)
-	require.Equal(e.t, want, n, "tombstones that went")
+	require.Equal(e.t, want, n, "number of dropped tombstones")
 }
 
-// testCompactFeedSteps drops the oldest tombstones first, as many as the limit says.
+// testCompactFeedSteps checks that CompactFeed drops the oldest tombstones first, at most limit.
 func testCompactFeedSteps(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	e.complete(memory("a", "x"), memory("b", "x"), memory("c", "x"), memory("d", "x"))
@@ -187,9 +187,8 @@ func testCompactFeedSteps(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"chunks b"}, kinds(e.changes(0)))
 }
 
-// testCompactFeedRestart starts an index again from zero in steps, in a feed without
-// its tombstones.
-func testCompactFeedRestart(t *testing.T, e *storeEnv) {
+// testReadCompactedFeed reads the feed from its start in steps after its tombstones were dropped.
+func testReadCompactedFeed(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	e.complete(memory("a", "x"), memory("b", "x"), memory("c", "x"), memory("gone", "x"))
 	stale := e.changes(0)[1].Seq

@@ -17,8 +17,8 @@ var storeGraphTests = []namedTest[*storeEnv]{
 	{"Supersession", testSupersession},
 	{"SupersessionOutOfOrder", testSupersessionOutOfOrder},
 	{"SupersessionAtOnce", testSupersessionAtOnce},
-	{"SupersessionByWhatIsSaid", testSupersessionByWhatIsSaid},
-	{"HeldThen", testHeldThen},
+	{"SupersessionByAsserted", testSupersessionByAsserted},
+	{"RelationsAsOf", testRelationsAsOf},
 	{"SupersessionUndone", testSupersessionUndone},
 	{"Retraction", testRetraction},
 	{"RetractionAndSupersession", testRetractionAndSupersession},
@@ -31,8 +31,8 @@ var storeGraphTests = []namedTest[*storeEnv]{
 	{"AliasUndone", testAliasUndone},
 	{"AliasAndMerge", testAliasAndMerge},
 	{"AliasChain", testAliasChain},
-	{"Stated", testStated},
-	{"Unfolded", testUnfolded},
+	{"StatedAliases", testStatedAliases},
+	{"ReadUnmerged", testReadUnmerged},
 	{"FinishReplacesGraph", testFinishReplacesGraph},
 	{"IndexReplacesGraph", testIndexReplacesGraph},
 }
@@ -74,7 +74,7 @@ func testRelations(t *testing.T, e *storeEnv) {
 		return backend.Relation{Raw: raw, FromKey: from, ToKey: to, Predicate: "p " + raw, Kind: kind, Chunk: chunk}
 	}
 	full := backend.Relation{
-		Num: 77, Source: 88, From: 99, To: 99, // the Store's
+		Num: 77, Source: 88, From: 99, To: 99, // the Store replaces these
 		Chunk: 1, FromKey: "u", Predicate: "likes", Raw: "full", Context: "sentence", Confidence: .75, Temporal: "since May",
 		Origin: "inferred", Kind: "preference", Object: "tea", Precision: "month", ValidFrom: at(1), ValidTo: at(9), KnownFrom: at(2),
 	}
@@ -136,12 +136,12 @@ func testRelationTimes(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"always", "until 20"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(101), AsOf: at(5)}))
 }
 
-// lives is a functional fact: where u lives, learnt at a second.
-func lives(where string, learnt int) backend.Relation {
+// livesIn returns the functional relation that u lives in a place, learnt at at(learnt).
+func livesIn(where string, learnt int) backend.Relation {
 	return backend.Relation{FromKey: "u", Predicate: "lives_in", Raw: where, ToKey: where, Kind: "fact", Functional: true, KnownFrom: at(learnt)}
 }
 
-// fact returns a memory with one chunk and some relations.
+// fact returns a memory with one chunk and the given relations.
 func fact(id string, rs ...backend.Relation) item {
 	it := memory(id, "text of "+id)
 	for _, r := range rs {
@@ -150,14 +150,15 @@ func fact(id string, rs ...backend.Relation) item {
 	return it
 }
 
-// retired is when a relation was retired, and the Raw of the one that retired it; zero while it holds.
+// retired says when a relation was retired, and gives the Raw of the relation that retired it. It is zero
+// for a relation that holds.
 type retired struct {
 	at time.Time
 	by string
 }
 
-// beliefs maps the Raw of each relation to its retirement.
-func (e *storeEnv) beliefs() map[string]retired {
+// retirements maps the Raw of each relation to its retirement.
+func (e *storeEnv) retirements() map[string]retired {
 	e.t.Helper()
 	rs := e.relations(backend.RelationQuery{AllTime: true})
 	names := map[int64]string{}
@@ -174,16 +175,16 @@ func (e *storeEnv) beliefs() map[string]retired {
 }
 
 func testSupersession(t *testing.T, e *storeEnv) {
-	e.complete(fact("a", lives("Oslo", 10), backend.Relation{FromKey: "u", Predicate: "likes", Raw: "tea", Object: "tea", KnownFrom: at(10)}))
-	e.complete(fact("b", lives("Lisbon", 20), backend.Relation{FromKey: "u", Predicate: "likes", Raw: "milk", Object: "milk", KnownFrom: at(20)}))
-	someoneElse := lives("Quito", 30)
+	e.complete(fact("a", livesIn("Oslo", 10), backend.Relation{FromKey: "u", Predicate: "likes", Raw: "tea", Object: "tea", KnownFrom: at(10)}))
+	e.complete(fact("b", livesIn("Lisbon", 20), backend.Relation{FromKey: "u", Predicate: "likes", Raw: "milk", Object: "milk", KnownFrom: at(20)}))
+	someoneElse := livesIn("Quito", 30)
 	someoneElse.FromKey = "v"
-	worksIn := lives("Tallinn", 30)
+	worksIn := livesIn("Tallinn", 30)
 	worksIn.Predicate = "works_in"
 	e.complete(fact("c", someoneElse, worksIn))
 	assert.Equal(t, map[string]retired{
 		"Oslo": {at(20), "Lisbon"}, "Lisbon": {}, "tea": {}, "milk": {}, "Quito": {}, "Tallinn": {},
-	}, e.beliefs(), "a newer one of the same subject and predicate retires, where the predicate has one value")
+	}, e.retirements(), "a newer one of the same subject and predicate retires, where the predicate has one value")
 	assert.Equal(t, []string{"tea", "Lisbon", "milk", "Quito", "Tallinn"}, e.relationsRaw(backend.RelationQuery{}), "those believed now")
 	lived := backend.RelationQuery{Entities: []int64{e.entity("Oslo").Num, e.entity("Lisbon").Num}}
 	for sec, want := range map[int][]string{9: {}, 10: {"Oslo"}, 19: {"Oslo"}, 20: {"Lisbon"}, 99: {"Lisbon"}} {
@@ -192,64 +193,65 @@ func testSupersession(t *testing.T, e *storeEnv) {
 	}
 	lived.KnownAt, lived.AllTime = time.Time{}, true
 	assert.Equal(t, []string{"Oslo", "Lisbon"}, e.relationsRaw(lived))
-	e.complete(fact("d", lives("Lisbon again", 40)))
-	assert.Equal(t, retired{at(40), "Lisbon again"}, e.beliefs()["Lisbon"])
-	assert.Equal(t, retired{at(20), "Lisbon"}, e.beliefs()["Oslo"], "what is retired stays as it is")
+	e.complete(fact("d", livesIn("Lisbon again", 40)))
+	assert.Equal(t, retired{at(40), "Lisbon again"}, e.retirements()["Lisbon"])
+	assert.Equal(t, retired{at(20), "Lisbon"}, e.retirements()["Oslo"], "what is retired stays as it is")
 }
 
 func testSupersessionOutOfOrder(t *testing.T, e *storeEnv) {
-	e.complete(fact("late", lives("Lisbon", 20)))
-	e.complete(fact("early", lives("Oslo", 10)))
-	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.beliefs(), "an older one comes in retired")
-	e.complete(fact("both", lives("Galway", 30), lives("Kyoto", 25)))
+	e.complete(fact("late", livesIn("Lisbon", 20)))
+	e.complete(fact("early", livesIn("Oslo", 10)))
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.retirements(), "an older one comes in retired")
+	e.complete(fact("both", livesIn("Galway", 30), livesIn("Kyoto", 25)))
 	assert.Equal(t, map[string]retired{
 		"Oslo": {at(20), "Lisbon"}, "Lisbon": {at(25), "Kyoto"}, "Kyoto": {at(30), "Galway"}, "Galway": {},
-	}, e.beliefs(), "of one source as well")
+	}, e.retirements(), "of one source as well")
 }
 
-// testSupersessionAtOnce: of one moment, the source that was accepted later counts as
-// later, and within a source what stands behind.
+// testSupersessionAtOnce checks relations learnt at one moment: the source accepted later is the later
+// one, and within a source the relation further back.
 func testSupersessionAtOnce(t *testing.T, e *storeEnv) {
-	e.complete(fact("a", lives("Oslo", 10)), fact("b", lives("Lisbon", 10)), fact("c", lives("Quito", 10), lives("Kyoto", 10)))
+	e.complete(fact("a", livesIn("Oslo", 10)), fact("b", livesIn("Lisbon", 10)), fact("c", livesIn("Quito", 10), livesIn("Kyoto", 10)))
 	assert.Equal(t, map[string]retired{
 		"Oslo": {at(10), "Lisbon"}, "Lisbon": {at(10), "Quito"}, "Quito": {at(10), "Kyoto"}, "Kyoto": {},
-	}, e.beliefs())
-	e.complete(fact("a", lives("Oslo again", 10)))
-	assert.Equal(t, retired{at(10), "Oslo again"}, e.beliefs()["Kyoto"], "a new version was accepted later")
-	undated := lives("Rome", 0)
+	}, e.retirements())
+	e.complete(fact("a", livesIn("Oslo again", 10)))
+	assert.Equal(t, retired{at(10), "Oslo again"}, e.retirements()["Kyoto"], "a new version was accepted later")
+	undated := livesIn("Rome", 0)
 	undated.KnownFrom = time.Time{}
 	other := undated
 	other.Raw, other.ToKey = "Bari", "Bari"
 	undated.FromKey, other.FromKey = "w", "w"
 	e.complete(fact("d", undated), fact("e", other))
-	assert.Equal(t, []retired{{}, {}}, []retired{e.beliefs()["Rome"], e.beliefs()["Bari"]}, "nothing is known of when they were learnt")
+	assert.Equal(t, []retired{{}, {}}, []retired{e.retirements()["Rome"], e.retirements()["Bari"]}, "nothing is known of when they were learnt")
 }
 
-// testSupersessionByWhatIsSaid: what was learnt late of earlier times retires nothing.
-func testSupersessionByWhatIsSaid(t *testing.T, e *storeEnv) {
-	late := lives("Oslo", 30)
+// testSupersessionByAsserted checks that a relation asserted earlier does not retire one asserted later,
+// although it was learnt later.
+func testSupersessionByAsserted(t *testing.T, e *storeEnv) {
+	late := livesIn("Oslo", 30)
 	late.Asserted = at(5)
-	e.complete(fact("a", lives("Lisbon", 20)), fact("b", late))
-	assert.Equal(t, map[string]retired{"Oslo": {at(30), "Lisbon"}, "Lisbon": {}}, e.beliefs())
+	e.complete(fact("a", livesIn("Lisbon", 20)), fact("b", late))
+	assert.Equal(t, map[string]retired{"Oslo": {at(30), "Lisbon"}, "Lisbon": {}}, e.retirements())
 	assert.Equal(t, []string{"Lisbon"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(30)}))
-	between := lives("Quito", 40)
-	between.Asserted = at(10)
-	e.complete(fact("c", between))
-	assert.Equal(t, map[string]retired{"Oslo": {at(40), "Quito"}, "Quito": {at(40), "Lisbon"}, "Lisbon": {}}, e.beliefs())
+	asserted := livesIn("Quito", 40)
+	asserted.Asserted = at(10)
+	e.complete(fact("c", asserted))
+	assert.Equal(t, map[string]retired{"Oslo": {at(40), "Quito"}, "Quito": {at(40), "Lisbon"}, "Lisbon": {}}, e.retirements())
 	_, err := e.Delete(t.Context(), notes, []string{"a"}, backend.DeleteOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, map[string]retired{"Oslo": {at(40), "Quito"}, "Quito": {}}, e.beliefs())
+	assert.Equal(t, map[string]retired{"Oslo": {at(40), "Quito"}, "Quito": {}}, e.retirements())
 }
 
-// testHeldThen reads what held at a time, by what was known at another.
-func testHeldThen(t *testing.T, e *storeEnv) {
-	moved := lives("Quito", 60)
+// testRelationsAsOf reads the relations that held at one time, as they were known at another.
+func testRelationsAsOf(t *testing.T, e *storeEnv) {
+	moved := livesIn("Quito", 60)
 	moved.ValidFrom = at(50)
-	no := lives("Quito", 90)
+	no := livesIn("Quito", 90)
 	no.Raw, no.Retracts, no.ValidTo = "not Quito", true, at(80)
-	late := lives("Bari", 70)
+	late := livesIn("Bari", 70)
 	late.Asserted, late.ValidFrom = at(10), at(10)
-	e.complete(fact("a", lives("Oslo", 20)), fact("b", lives("Lisbon", 40)), fact("c", moved))
+	e.complete(fact("a", livesIn("Oslo", 20)), fact("b", livesIn("Lisbon", 40)), fact("c", moved))
 	held := func(sec, known int) []string {
 		q := backend.RelationQuery{AsOf: at(sec)}
 		if known > 0 {
@@ -278,14 +280,14 @@ func testHeldThen(t *testing.T, e *storeEnv) {
 func testSupersessionUndone(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	for i, where := range []string{"Oslo", "Lisbon", "Quito"} {
-		e.complete(fact(where, lives(where, 10*(i+1))))
+		e.complete(fact(where, livesIn(where, 10*(i+1))))
 	}
 	_, err := e.Delete(ctx, notes, []string{"Lisbon"}, backend.DeleteOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, map[string]retired{"Oslo": {at(30), "Quito"}, "Quito": {}}, e.beliefs(),
+	assert.Equal(t, map[string]retired{"Oslo": {at(30), "Quito"}, "Quito": {}}, e.retirements(),
 		"what a deleted one retired is retired by the next")
 	e.complete(fact("Quito", backend.Relation{FromKey: "u", Predicate: "likes", Raw: "tea", Object: "tea"}))
-	assert.Equal(t, map[string]retired{"Oslo": {}, "tea": {}}, e.beliefs(), "a replaced version retires nothing any more")
+	assert.Equal(t, map[string]retired{"Oslo": {}, "tea": {}}, e.retirements(), "a replaced version retires nothing any more")
 }
 
 func testRetraction(t *testing.T, e *storeEnv) {
@@ -298,7 +300,7 @@ func testRetraction(t *testing.T, e *storeEnv) {
 	no := likes("tea", 20)
 	no.Raw, no.Retracts = "no tea", true
 	e.complete(fact("b", no))
-	assert.Equal(t, map[string]retired{"tea": {at(20), "no tea"}, "milk": {}, "Anna": {}}, e.beliefs())
+	assert.Equal(t, map[string]retired{"tea": {at(20), "no tea"}, "milk": {}, "Anna": {}}, e.retirements())
 	assert.Equal(t, []string{"milk", "Anna"}, e.relationsRaw(backend.RelationQuery{}), "a retraction is not believed")
 	assert.Equal(t, []string{"tea", "milk", "Anna", "no tea"}, e.relationsRaw(backend.RelationQuery{AllTime: true}), "but it is kept")
 	assert.Equal(t, []string{"tea", "milk", "Anna"}, e.relationsRaw(backend.RelationQuery{KnownAt: at(15)}))
@@ -318,17 +320,17 @@ func testRetraction(t *testing.T, e *storeEnv) {
 
 func testRetractionAndSupersession(t *testing.T, e *storeEnv) {
 	no := func(where string, learnt int) backend.Relation {
-		r := lives(where, learnt)
+		r := livesIn(where, learnt)
 		r.Raw, r.Functional, r.Retracts = "not "+where, false, true
 		return r
 	}
-	e.complete(fact("a", lives("Oslo", 10)), fact("b", no("Oslo", 20)), fact("c", lives("Lisbon", 30)), fact("d", no("Lisbon", 50)))
-	assert.Equal(t, map[string]retired{"Oslo": {at(20), "not Oslo"}, "Lisbon": {at(50), "not Lisbon"}}, e.beliefs(), "the first that retires counts")
-	e.complete(fact("e", lives("Quito", 40)))
-	assert.Equal(t, retired{at(40), "Quito"}, e.beliefs()["Lisbon"])
+	e.complete(fact("a", livesIn("Oslo", 10)), fact("b", no("Oslo", 20)), fact("c", livesIn("Lisbon", 30)), fact("d", no("Lisbon", 50)))
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "not Oslo"}, "Lisbon": {at(50), "not Lisbon"}}, e.retirements(), "the first that retires counts")
+	e.complete(fact("e", livesIn("Quito", 40)))
+	assert.Equal(t, retired{at(40), "Quito"}, e.retirements()["Lisbon"])
 	_, err := e.Delete(t.Context(), notes, []string{"b"}, backend.DeleteOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, retired{at(30), "Lisbon"}, e.beliefs()["Oslo"])
+	assert.Equal(t, retired{at(30), "Lisbon"}, e.retirements()["Oslo"])
 	undated := no("Quito", 0)
 	undated.KnownFrom, undated.Raw = time.Time{}, "undated"
 	e.complete(fact("f", undated))
@@ -337,7 +339,7 @@ func testRetractionAndSupersession(t *testing.T, e *storeEnv) {
 
 func testFinishReplacesGraph(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	it := memory("a", "x").mention(0, "old").relate(lives("Oslo", 10))
+	it := memory("a", "x").mention(0, "old").relate(livesIn("Oslo", 10))
 	nums, token := e.index(it)
 	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, Mentions: it.mentions, Relations: it.relations}})
 	require.NoError(t, err)
@@ -365,10 +367,10 @@ func testFinishReplacesGraph(t *testing.T, e *storeEnv) {
 	assert.Equal(t, 1, graphs, "the one before is no longer in the feed")
 }
 
-// testIndexReplacesGraph indexes a version once more that had a graph.
+// testIndexReplacesGraph checks that indexing a version again removes its graph.
 func testIndexReplacesGraph(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	it := memory("a", "x", "y").mention(1, "old").relate(lives("Oslo", 10))
+	it := memory("a", "x", "y").mention(1, "old").relate(livesIn("Oslo", 10))
 	nums, token := e.index(it)
 	ok, err := e.Finish(ctx, []backend.Finished{{Num: nums[0], Token: token, State: backend.Errored, Mentions: it.mentions, Relations: it.relations}})
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ var storeLaneTests = []namedTest[*storeEnv]{
 
 var vectorsOnly = backend.Partition{Class: backend.Raw, Sub: "notes"}
 
-// laneVectors makes other vectors for an item, without one for the second chunk.
+// laneVectors returns vectors for the chunks of an item that depend on suffix. The second chunk gets none.
 func laneVectors(it item, suffix string) (out [][]float32) {
 	for i, text := range it.texts {
 		v := Vector(text+suffix, dim/2)
@@ -33,7 +33,7 @@ func laneVectors(it item, suffix string) (out [][]float32) {
 	return out
 }
 
-// fillLane puts vectors for an item, whose newest version is indexed.
+// fillLane puts laneVectors for an item whose newest version is indexed, and returns them.
 func (e *storeEnv) fillLane(lane backend.Lane, it item, suffix string) [][]float32 {
 	e.t.Helper()
 	vs := laneVectors(it, suffix)
@@ -43,7 +43,7 @@ func (e *storeEnv) fillLane(lane backend.Lane, it item, suffix string) [][]float
 	return vs
 }
 
-// missing pages through the versions that lack a lane.
+// missing returns the versions that lack a lane, read page by page.
 func (e *storeEnv) missing(lane backend.Lane) (nums []int64) {
 	e.t.Helper()
 	for after := int64(0); ; {
@@ -58,7 +58,7 @@ func (e *storeEnv) missing(lane backend.Lane) (nums []int64) {
 	}
 }
 
-// dropLane drops a lane in steps.
+// dropLane drops a lane in steps of limit, and returns the number of steps.
 func (e *storeEnv) dropLane(lane backend.Lane, limit int) (steps int) {
 	e.t.Helper()
 	for after := int64(0); ; {
@@ -118,7 +118,8 @@ func testPutVectors(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"drop a", "drop b", "chunks b"}, kinds(e.changes(0)), "they go with their version")
 }
 
-// testPutVectorsExpects: vectors are those of the chunks that the caller has read.
+// testPutVectorsExpects checks that PutVectors refuses vectors for a version that has changed since the
+// caller read it.
 func testPutVectorsExpects(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	a := memory("a", "one", "two")
@@ -218,7 +219,7 @@ func testMissingVectors(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []int64{e.newest(notes, "a").Num}, e.missing(0))
 }
 
-// testIndexInLane: what Index and Place store in another lane is read back like any.
+// testIndexInLane checks that vectors that Index and Place store in a lane above 0 can be read back.
 func testIndexInLane(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	a, b := memory("a", "one", "two"), memory("b", "three")
@@ -279,7 +280,7 @@ func testDropLane(t *testing.T, e *storeEnv) {
 	require.ErrorIs(t, err, backend.ErrFeedGone)
 }
 
-// testDropFirstLane drops the vectors that ingestion stored.
+// testDropFirstLane drops lane 0, whose vectors ingestion stored.
 func testDropFirstLane(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	a, bare := memory("a", "one", "two"), memory("bare", "")

@@ -100,15 +100,15 @@ func testMergeChain(t *testing.T, e *storeEnv) {
 
 func testMergeFacts(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
-	asBob := lives("Oslo", 10)
+	asBob := livesIn("Oslo", 10)
 	asBob.FromKey = "bob"
-	asRobert := lives("Lisbon", 20)
+	asRobert := livesIn("Lisbon", 20)
 	asRobert.FromKey = "robert"
 	e.complete(fact("a", asBob), fact("b", asRobert))
-	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.beliefs())
+	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.retirements())
 	num, err := e.MergeEntities(ctx, notes, "bob", "robert", "", at(30))
 	require.NoError(t, err)
-	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.beliefs(), "one subject now")
+	assert.Equal(t, map[string]retired{"Oslo": {at(20), "Lisbon"}, "Lisbon": {}}, e.retirements(), "one subject now")
 	require.NoError(t, e.UndoMerge(ctx, num))
-	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.beliefs())
+	assert.Equal(t, map[string]retired{"Oslo": {}, "Lisbon": {}}, e.retirements())
 }

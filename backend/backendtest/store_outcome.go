@@ -109,7 +109,7 @@ func testDefer(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []string{"text"}, e.visible(it), "what was indexed stays visible while a retry waits")
 }
 
-// indexOne indexes one item beside others that are waiting.
+// indexOne accepts, claims and indexes one item while other items wait.
 func (e *storeEnv) indexOne(it item) (int64, string) {
 	e.t.Helper()
 	num := e.accept(it)[0]

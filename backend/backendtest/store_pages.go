@@ -139,8 +139,8 @@ func testMentioned(t *testing.T, e *storeEnv) {
 func testRelationsByPredicate(t *testing.T, e *storeEnv) {
 	likes := backend.Relation{FromKey: "u", Predicate: "likes", ToKey: "tea", KnownFrom: at(10)}
 	liked := backend.Relation{FromKey: "tea", Predicate: "likes", ToKey: "u", KnownFrom: at(10)}
-	e.complete(fact("a", lives("Oslo", 10), likes, liked))
-	e.complete(fact("b", lives("Lisbon", 20)))
+	e.complete(fact("a", livesIn("Oslo", 10), likes, liked))
+	e.complete(fact("b", livesIn("Lisbon", 20)))
 	u := []int64{e.entity("u").Num}
 	said := func(q backend.RelationQuery) (out []string) {
 		q.Part, q.Limit = notes, 10
@@ -151,10 +151,10 @@ func testRelationsByPredicate(t *testing.T, e *storeEnv) {
 		}
 		return out
 	}
-	home := likes.FromKey + " " + lives("Oslo", 1).Predicate + " "
+	home := likes.FromKey + " " + livesIn("Oslo", 1).Predicate + " "
 	assert.Equal(t, []string{"u likes tea"}, said(backend.RelationQuery{Entities: u, Predicates: []string{"likes"}}), "of the subject")
 	assert.Equal(t, []string{"u likes tea", "tea likes u"}, said(backend.RelationQuery{Predicates: []string{"likes"}}))
-	assert.Equal(t, []string{"u likes tea", home + lives("Lisbon", 1).ToKey}, said(backend.RelationQuery{Entities: u, Predicates: []string{"likes", lives("Oslo", 1).Predicate}}))
-	assert.Len(t, said(backend.RelationQuery{Entities: u, Predicates: []string{lives("Oslo", 1).Predicate}, AllTime: true}), 2)
+	assert.Equal(t, []string{"u likes tea", home + livesIn("Lisbon", 1).ToKey}, said(backend.RelationQuery{Entities: u, Predicates: []string{"likes", livesIn("Oslo", 1).Predicate}}))
+	assert.Len(t, said(backend.RelationQuery{Entities: u, Predicates: []string{livesIn("Oslo", 1).Predicate}, AllTime: true}), 2)
 	assert.Empty(t, said(backend.RelationQuery{Entities: u, Predicates: []string{}}))
 }

@@ -23,7 +23,7 @@ func placed(it item) backend.Placed {
 	return backend.Placed{Incoming: backend.Incoming{Source: it.Source, Blobs: it.blobs}, Chunks: it.chunks()}
 }
 
-// place places items and checks that the changes returned are those of the feed.
+// place places items and checks that the returned changes equal those of the feed.
 func (e *storeEnv) place(items ...item) *backend.Placement {
 	e.t.Helper()
 	before := e.LastSeq()
@@ -133,8 +133,8 @@ func testPlaceEvents(t *testing.T, e *storeEnv) {
 	assert.Equal(t, backend.Event{Seq: events[0].Seq, ItemID: "a", Part: notes, Source: p.Nums[0], Status: backend.Completed, At: events[0].At, Epoch: events[0].Epoch}, events[0])
 }
 
-// testPlaceAmongWork places items while others wait and are worked on: the feed has each once, in
-// the order in which they became searchable, in steps of any size, over restarts and deletions.
+// testPlaceAmongWork places items while workers index others. The feed must list each item once, in the
+// order in which the items became searchable, for steps of any size, and after restarts and deletions.
 func testPlaceAmongWork(t *testing.T, e *storeEnv) {
 	e.place(memory("first", "x"))
 	waiting := e.accept(memory("w0", "x"), memory("w1", "x"), memory("w2", "x"))
@@ -172,7 +172,7 @@ func testPlaceAmongWork(t *testing.T, e *storeEnv) {
 	assert.Equal(t, append(want, "chunks sixth"), kinds(e.changes(0)))
 }
 
-// testPlaceWithoutText stores vectors that have no text, in all ways.
+// testPlaceWithoutText stores vectors without text through each method that can.
 func testPlaceWithoutText(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	bare := func(id string, vectors ...[]float32) item {

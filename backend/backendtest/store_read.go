@@ -88,7 +88,7 @@ func testList(t *testing.T, e *storeEnv) {
 	assert.Equal(t, e.source(notes, "id3"), page[0], "whole sources")
 }
 
-// testListPlaces walks a list both ways, by the places of what it has found.
+// testListPlaces pages through a list forwards and backwards, from the place of the last source found.
 func testListPlaces(t *testing.T, e *storeEnv, q backend.ListQuery, want []string) {
 	t.Helper()
 	place := func(id string) *backend.ListPlace {
@@ -118,10 +118,10 @@ func testListPlaces(t *testing.T, e *storeEnv, q backend.ListQuery, want []strin
 	}
 	q.Limit, q.Ahead, q.Behind = 2, nil, &backend.ListPlace{Updated: e.source(q.Part, want[0]).UpdatedAt, ID: want[0] + "0"}
 	ids, _ := e.list(q)
-	assert.Equal(t, want[1:3], ids, "a place at which nothing stands")
+	assert.Equal(t, want[1:3], ids, "a place without a source")
 }
 
-// testListEverybody lists by the tags that a Store need not find sources by.
+// testListEverybody filters lists by backend.Everybody, the tag that a Store need not index.
 func testListEverybody(t *testing.T, e *storeEnv) {
 	for _, part := range []backend.Partition{notes, {Class: backend.Raw, Sub: "notes"}} {
 		testListEverybodyOf(t, e, part)
@@ -168,8 +168,7 @@ func testListFilter(t *testing.T, e *storeEnv) {
 	assert.Equal(t, 1, total)
 }
 
-// filterCases are filters over sources a to e, with the tags that testListFilter
-// gives them.
+// filterCases are filters over the sources a to e of testListFilter.
 var filterCases = []struct {
 	name string
 	f    backend.Filter
@@ -287,8 +286,8 @@ func testValues(t *testing.T, e *storeEnv) {
 	assert.Equal(t, "two\x00", string(v))
 }
 
-// testIsolation puts the same ids, keys and tags into three partitions and another
-// workspace, and reads each alone.
+// testIsolation stores the same ids, keys and tags in three partitions and in another workspace, and
+// checks that reading one never returns data of another.
 func testIsolation(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	parts := []backend.Partition{notes, files, other}

@@ -28,13 +28,13 @@ var storeRuleTests = []namedTest[*storeEnv]{
 	{"Bulk", testStoreBulk},
 }
 
-// fill puts something of everything into the store and returns what to dump.
+// fill stores data of every kind, and returns the universe that dump needs to show it.
 func (e *storeEnv) fill() universe {
 	e.t.Helper()
 	ctx := e.t.Context()
-	a := memory("a", "a0", "a1").tagged(1, 2).mention(0, "red").mention(1, "blue").relate(lives("Oslo", 10))
+	a := memory("a", "a0", "a1").tagged(1, 2).mention(0, "red").mention(1, "blue").relate(livesIn("Oslo", 10))
 	a.blobs = []backend.Blob{{Kind: backend.Original, Data: []byte("orig")}}
-	versions := e.complete(a, memory("b", "b0").mention(0, "red").relate(lives("Lisbon", 20)), memory("k", "k0").in(files), memory("gone", "x").mention(0, "x"))
+	versions := e.complete(a, memory("b", "b0").mention(0, "red").relate(livesIn("Lisbon", 20)), memory("k", "k0").in(files), memory("gone", "x").mention(0, "x"))
 	_, err := e.Delete(ctx, notes, []string{"gone"}, backend.DeleteOptions{})
 	require.NoError(e.t, err)
 	_, err = e.MergeEntities(ctx, notes, "blue", "red", "why", at(1))
@@ -71,7 +71,7 @@ func testStoreReopen(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []bool{false}, ok, "a lapsed lease was taken by another")
 }
 
-// completeOne completes one item beside others that are waiting.
+// completeOne accepts, indexes and finishes one item while other items wait.
 func (e *storeEnv) completeOne(it item) int64 {
 	e.t.Helper()
 	num, token := e.indexOne(it)
@@ -81,8 +81,8 @@ func (e *storeEnv) completeOne(it item) int64 {
 	return num
 }
 
-// storeCalls are all methods, with arguments that change or find something of what
-// fill made.
+// storeCalls returns a call of each method of a store, with arguments that change or find data that
+// fill has stored.
 func storeCalls(s backend.Store, u universe) []call {
 	ignore := func(_ any, err error) error { return err }
 	v := u.versions
@@ -181,7 +181,7 @@ func testStoreCancelled(t *testing.T, e *storeEnv) {
 	require.Equal(t, feed, e.changes(0))
 }
 
-// testStoreCancelledMidway ends contexts at odd moments of a call.
+// testStoreCancelledMidway cancels contexts at random moments during calls.
 func testStoreCancelledMidway(t *testing.T, e *storeEnv) {
 	rounds := 40
 	if testing.Short() {
@@ -232,8 +232,8 @@ func testStoreClosed(t *testing.T, e *storeEnv) {
 	require.NotNil(t, e.source(notes, "a"))
 }
 
-// testStoreCloseWhileInUse closes a store under calls, which either happen or fail
-// as the contract says.
+// testStoreCloseWhileInUse closes a store during calls. Each call either takes effect or returns the
+// error that the contract names.
 func testStoreCloseWhileInUse(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	s := e.Store
@@ -396,8 +396,8 @@ func testStoreConcurrent(t *testing.T, e *storeEnv) {
 	assert.Equal(t, total, e.entity("red").Mentions)
 }
 
-// testStoreCrash opens a copy of the files of a store that was not closed: all that
-// was acknowledged is in it. A backend without files has nothing to lose.
+// testStoreCrash copies the files of an open store and opens the copy. Every acknowledged write must be
+// there. The test does nothing for a backend without files.
 func testStoreCrash(t *testing.T, e *storeEnv) {
 	u := e.fill()
 	before, feed := dump(t, e.Store, u), e.changes(0)

@@ -16,10 +16,10 @@ var storeSuccessionTests = []namedTest[*storeEnv]{
 	{"CompareExpects", testCompareExpects},
 	{"SuccessionsOf", testSuccessionsOf},
 	{"PutSuccession", testPutSuccession},
-	{"SuccessionsGoWithTheirSides", testSuccessionsGo},
+	{"SuccessionsDeletedWithTheirVersions", testSuccessionsDeleted},
 }
 
-// successions returns those of the notes, undone ones too.
+// successions returns all successions of notes, including undone ones.
 func (e *storeEnv) successions() []backend.Succession {
 	e.t.Helper()
 	all, err := e.Successions(e.t.Context(), backend.SuccessionQuery{Part: notes, Undone: true})
@@ -64,7 +64,8 @@ func testUncompared(t *testing.T, e *storeEnv) {
 	assert.Equal(t, []int64{nums[2], again[0]}, got, "what waits is not compared yet")
 }
 
-// testSettled: what is indexed as compared needs no comparison under that generation, unless it was compared before.
+// testSettled checks that Uncompared leaves out versions that were indexed as compared under its generation.
+// A version that had been compared before is compared again.
 func testSettled(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	uncompared := func(generation int64) []int64 {
@@ -119,20 +120,20 @@ func testCompare(t *testing.T, e *storeEnv) {
 	check(want)
 	e.reopen()
 	check(want)
-	// A new comparison takes the place of the last one of the same version.
+	// A new comparison of a version replaces the successions of the last one.
 	e.compare("c", backend.Succession{Later: c, Earlier: a, Created: at(6)}, backend.Succession{Later: c, Earlier: b, Created: at(6)})
 	e.compare("b")
 	second := backend.Succession{Later: c, Earlier: a, LaterID: "c", EarlierID: "a", Created: at(6)}
 	third := backend.Succession{Later: c, Earlier: b, LaterID: "c", EarlierID: "b", Created: at(6)}
 	check(second, third)
-	// What was undone stays undone.
+	// An undone succession stays undone when it is undone again.
 	require.NoError(t, e.UndoSuccession(t.Context(), e.successions()[0].Num, at(9)))
 	require.NoError(t, e.UndoSuccession(t.Context(), e.successions()[0].Num, at(10)))
 	second.Undone = at(9)
 	check(second, third)
 	e.compare("c", backend.Succession{Later: c, Earlier: a, Confidence: 1, Created: at(11)})
 	check(second)
-	// The comparison of either side may find it.
+	// The comparison of either version may find a succession.
 	e.compare("a", backend.Succession{Later: b, Earlier: a, Created: at(12)}, backend.Succession{Later: c, Earlier: a, Created: at(12)})
 	fourth := backend.Succession{Later: b, Earlier: a, LaterID: "b", EarlierID: "a", Created: at(12)}
 	check(second, fourth)
@@ -228,7 +229,7 @@ func testPutSuccession(t *testing.T, e *storeEnv) {
 	require.ErrorIs(t, err, backend.ErrNotFound, "a newer version waits")
 }
 
-func testSuccessionsGo(t *testing.T, e *storeEnv) {
+func testSuccessionsDeleted(t *testing.T, e *storeEnv) {
 	ctx := t.Context()
 	nums := e.complete(memory("a", "one"), memory("b", "two"), memory("c", "three"), memory("d", "four").expires(at(50)))
 	e.compare("b", backend.Succession{Later: nums[1], Earlier: nums[0]})

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// runWhole tests how the halves of a backend work together.
+// runWhole tests a backend's stores and indexes together.
 func runWhole(t *testing.T, h Harness) {
 	run(t, func(t *testing.T) *wholeEnv { return openWhole(t, h) }, []namedTest[*wholeEnv]{
 		{"Workspace", testWorkspace},
@@ -64,7 +64,7 @@ func (e *wholeEnv) reopen() {
 	e.open()
 }
 
-// store wraps the store of the workspace for the helpers of the store tests.
+// store returns the workspace's store with the helpers of the store tests.
 func (e *wholeEnv) store() *storeEnv { return &storeEnv{Store: e.w.Store(), t: e.t} }
 
 func testWorkspace(t *testing.T, e *wholeEnv) {
@@ -118,8 +118,8 @@ func testRemoveWorkspace(t *testing.T, e *wholeEnv) {
 	assert.Zero(t, total)
 }
 
-// testWholeCrash opens copies of the files of a backend that was not closed: the
-// indexes catch up and answer as ones that saw everything.
+// testWholeCrash copies the files of an open backend and opens the copies. The indexes must catch up and
+// give the same answers as indexes that have applied the whole feed.
 func testWholeCrash(t *testing.T, e *wholeEnv) {
 	s := e.store()
 	texts := map[string]string{}
@@ -147,7 +147,7 @@ func testWholeCrash(t *testing.T, e *wholeEnv) {
 		follow(t, after.w, after.w.Store())
 		x := newOracleIndex(t)
 		x.follow(t, after.w.Store())
-		compareIndexes(t, after.w, x.IndexSet, probes{parts: []backend.Partition{notes}, texts: []string{"lantern", "number"}, keys: modelKeys, filters: []backend.Filter{{}}},
+		compareIndexes(t, after.w, x.IndexSet, querySet{parts: []backend.Partition{notes}, texts: []string{"lantern", "number"}, keys: modelKeys, filters: []backend.Filter{{}}},
 			same(20, 20), fmt.Sprint("crashed after item ", i))
 		hits, err := after.w.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: notes, Text: "lantern", K: 10})
 		require.NoError(t, err)
