@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Documents that are analyzed together give the index that they give one by one, to the byte.
+// TestAddAllIsAdd checks that AddAll gives the same bytes as Add of each document.
 func TestAddAllIsAdd(t *testing.T) {
 	for _, n := range []int{0, 1, 17, addTogether, 3*addTogether + 5} {
 		doc := func(i int) Doc {

@@ -6,30 +6,30 @@ import (
 )
 
 const (
-	maxTermBytes  = 255 // longer words are cut, longer compounds are indexed by their parts only
-	maxParts      = 64  // parts of one compound; a longer one goes on as a new compound
-	maxSubs       = 6   // a word with more changes of case or kind is a code, not words glued together
-	maxJoinerRun  = 3   // "://" is the longest
-	wordBufBytes  = 64  // longer words take the slow path
+	maxTermBytes  = 255 // Analyze cuts longer words, and indexes only the parts of longer compounds
+	maxParts      = 64  // parts of one compound; Analyze splits longer compounds
+	maxSubs       = 6   // pieces of one mixed word; a word with more is taken for a code and not split
+	maxJoinerRun  = 3   // punctuation characters between two parts; "://" has 3
+	wordBufBytes  = 64  // ASCII words of up to this length need no allocation
 	apostropheLen = len("’")
 )
 
-// Token is one term of a text. Start and End are byte offsets into the text; Pos
-// counts words from 0; [Analyze] leaves gaps where stop words stood. Several tokens share a
-// position where a word is indexed as a whole and in parts. Term may alias the
-// text: clone it to keep it beyond the text.
+// Token is one term of a text. Start and End are byte offsets into the text. Pos
+// counts words from 0, including the stop words that [Analyze] leaves out. If a word is
+// indexed as a whole and in parts, these tokens share a position. Term may alias the
+// text: clone it to keep it longer than the text.
 type Token struct {
 	Term       string
 	Pos        int
 	Start, End int
 }
 
-// Stop reports whether the token is a stop word: it counts neither in the length of a
-// document nor in a query of any of the words.
+// Stop reports whether the token is a stop word. Stop words do not count in the length of
+// a document, and Or queries leave them out.
 func (t *Token) Stop() bool { return len(t.Term) > 0 && t.Term[0] == stopMark[0] }
 
-// Beside reports whether the token does not count in the length of a document: a stop word, or a stem that is indexed
-// beside its word.
+// Beside reports whether the token does not count in the length of a document. This holds for stop words, and for stems,
+// which are indexed beside their words.
 func (t *Token) Beside() bool { return t.Stop() || IsStem(t.Term) }
 
 // kind is the role of a token in a query.
@@ -37,7 +37,7 @@ type kind uint8
 
 const (
 	kindWord     kind = iota // a word, or a part of a compound: AND and PHRASE require it
-	kindQuestion             // like kindWord, of the words that may only carry the form of a question
+	kindQuestion             // like kindWord, but a question word, which Or queries may leave out
 	kindExtra                // a whole compound or a piece of a word: adds to the score only
 	kindHan                  // a single character beside the pair that it is in
 	kindStem                 // the stem of a word beside it
@@ -60,8 +60,8 @@ func Analyze(dst []Token, text string) []Token {
 	return a.dst
 }
 
-// AnalyzeDocument is [Analyze] with the stop words and, of a text in a tongue, with the stems of its words, as documents are
-// indexed; [Token.Stop] and [IsStem] tell which these are.
+// AnalyzeDocument is [Analyze] for a document that is to be indexed. It also returns stop words, which [Token.Stop]
+// recognises. If in is not 0, it also returns the stems of words in that language, which [IsStem] recognises.
 func AnalyzeDocument(dst []Token, text string, in Tongue) []Token {
 	a := analyzer{text: text, dst: dst, stops: true}
 	if in != 0 {
@@ -76,7 +76,7 @@ type analyzer struct {
 	dst   []Token
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
-	stops bool // stop words are tokens too, under their terms of stopTerm
+	stops bool // also emit stop words, under the terms that stopTerm returns
 	in    []Tongue
 	pos   int
 	parts [maxParts]part
@@ -90,7 +90,7 @@ type part struct {
 	commas     bool // a number with thousands separators
 }
 
-// What ASCII characters are, as bits.
+// Properties of ASCII characters, as bits.
 const (
 	bitLower = 1 << iota
 	bitUpper
@@ -139,7 +139,7 @@ func (a *analyzer) emit(term string, k kind, pos, start, end int) {
 	}
 }
 
-// stems emits the stems of a word that was emitted at the place where the analyzer is.
+// stems emits the stems of text[start:end], the word at the current position.
 func (a *analyzer) stems(start, end int) {
 	for _, in := range a.in {
 		if term := stemTerm(a.text[start:end], in); term != "" {
@@ -171,8 +171,8 @@ func (a *analyzer) run() {
 	}
 }
 
-// word reads the plain ASCII word or number at i, the bulk of most texts, and
-// hands anything else to compound. It returns where to go on.
+// word reads the word at text[i] and returns the offset after it. It handles plain ASCII words and
+// numbers itself, since most words are of that kind, and passes others to compound.
 func (a *analyzer) word(i int) int {
 	text := a.text
 	h := uint32(hashSeed)

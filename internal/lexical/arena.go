@@ -2,11 +2,11 @@ package lexical
 
 import "encoding/binary"
 
-// An arena hands out byte ranges of pages that never move. An address is the page
-// number in the upper 16 bits and the offset in the lower 16.
+// An arena allocates byte ranges from pages that never move. An address has the page
+// number in its upper 16 bits and the offset in its lower 16.
 type arena struct {
 	pages [][]byte
-	used  int   // bytes of the last page that are given away
+	used  int   // allocated bytes of the last page
 	bytes int64 // of all pages
 }
 
@@ -16,11 +16,11 @@ const (
 	maxPages       = 1 << 16
 )
 
-// fits reports whether pieces of n bytes altogether, each of at most half a page or
-// alone, find room; addresses end at 4 GB.
+// fits reports whether the arena can allocate n more bytes, either at once or in pieces of at
+// most half a page. Addresses of 32 bits limit an arena to 4 GB.
 func (a *arena) fits(n int) bool { return len(a.pages)+n/(maxPageBytes/2)+2 <= maxPages }
 
-// alloc returns n fresh bytes; the caller has asked fits.
+// alloc returns n new bytes and their address. The caller has checked with fits that there is room.
 func (a *arena) alloc(n int) (uint32, []byte) {
 	last := len(a.pages) - 1
 	if last < 0 || a.used+n > len(a.pages[last]) {
@@ -84,11 +84,11 @@ func (c *chain) extend(a *arena) {
 	c.tail, c.room, c.level = addr, uint16(n), level
 }
 
-// chainReader reads a chain from its head. The caller knows how much there is.
+// chainReader reads a chain from its head. The caller knows the length of the chain.
 type chainReader struct {
 	a     *arena
 	link  []byte // unread payload of the link
-	next  uint32 // where the address of the next link is
+	next  uint32 // address of the next link's address
 	level uint8
 }
 
@@ -108,7 +108,7 @@ func (r *chainReader) follow() {
 	if r.level < maxLevel {
 		r.level++
 	}
-	// The level of a link follows from its place; only the pointer is stored.
+	// The level follows from the link's place in the chain, so links do not store it.
 	r.open(binary.LittleEndian.Uint32(r.a.at(r.next)))
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestArrange: however many places of a window there are, they come in order, and nothing is left behind.
+// TestArrange checks that arrange sorts any number of offsets, and leaves its marks all zero.
 func TestArrange(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

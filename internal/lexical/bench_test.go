@@ -70,9 +70,9 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkSegmentSearch asks 1,000 queries of 1 to 5 words for ten hits: everything from
-// the text of the query on. Beside the mean it reports the median and the 99th of a hundred, and
-// of the quickest run of each query the median, also by number of words.
+// BenchmarkSegmentSearch runs 1,000 queries of 1 to 5 words for ten hits each, including the
+// parsing of the query. Beside the mean it reports the median and the 99th percentile. It also takes
+// the quickest run of each query, and reports their median, overall and by number of words.
 func BenchmarkSegmentSearch(b *testing.B) {
 	docs := benchDocs(b)
 	mem := NewMem()

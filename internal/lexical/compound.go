@@ -18,7 +18,7 @@ func continuesWord(text string, j int) bool {
 // scanPart returns the run of letters and digits at text[i:].
 func scanPart(text string, i int) part {
 	p := part{start: i, ascii: true}
-	digits := 0 // length of the number so far, -1 once it is none
+	digits := 0 // length of the number so far, -1 if the run is not a number
 	for i < len(text) {
 		c := text[i]
 		if c < utf8.RuneSelf {
@@ -59,7 +59,7 @@ func threeDigits(text string, i int) bool {
 	return charBits[text[i]]&charBits[text[i+1]]&charBits[text[i+2]]&bitDigit != 0
 }
 
-// compound reads words joined by punctuation, from i on.
+// compound reads words joined by punctuation from text[i] on, and returns the offset after them.
 func (a *analyzer) compound(i int) int {
 	text := a.text
 	n := 0
@@ -108,8 +108,8 @@ func (a *analyzer) compound(i int) int {
 	return i
 }
 
-// nextPart returns where the word starts that is joined to one that ends at
-// text[end], or -1.
+// nextPart returns the start of the word that punctuation joins to the word ending at
+// text[end], or -1 if there is none.
 func nextPart(text string, end int, url bool) int {
 	mask := uint8(bitJoin)
 	if url {
@@ -158,7 +158,7 @@ func allLetters(text string, parts []part) bool {
 	return true
 }
 
-// whole returns the term of a compound: its parts folded, its joints as they stand.
+// whole returns the term of a whole compound: its parts folded, its punctuation unchanged.
 func (a *analyzer) whole(start, end int, parts []part) string {
 	plain := true
 	for _, p := range parts {
@@ -184,13 +184,13 @@ func (a *analyzer) whole(start, end int, parts []part) string {
 	return b.String()
 }
 
-// plainLower is lower case without thousands separators.
+// plainLower returns s in lower case and without thousands separators.
 func plainLower(s string) string {
 	return strings.ToLower(strings.ReplaceAll(s, ",", ""))
 }
 
-// single emits a word that is not joined to another, with the names of
-// programming languages that end in ++ or #.
+// single emits a word that is not joined to another. It includes the ++ or # at the end of
+// names such as C++ and C#.
 func (a *analyzer) single(p part) int {
 	text, i := a.text, p.end
 	if p.ascii && i-p.start <= wordBufBytes {
@@ -216,7 +216,7 @@ func (a *analyzer) single(p part) int {
 	return i
 }
 
-// part emits one word and, at the same position, the pieces of a mixed one.
+// part emits one word, and at the same position the pieces of a mixed word.
 func (a *analyzer) part(p part) {
 	raw := a.text[p.start:p.end]
 	if !p.ascii {
@@ -264,7 +264,7 @@ func (a *analyzer) piece(start, end int) {
 	}
 }
 
-// asciiTerm returns what an ASCII word of at most maxTermBytes becomes.
+// asciiTerm returns the entry of an ASCII word of at most maxTermBytes.
 func (a *analyzer) asciiTerm(raw string) *wordEntry {
 	if len(raw) > wordBufBytes {
 		return &wordEntry{term: strings.ToLower(raw)}
@@ -278,9 +278,9 @@ func (a *analyzer) asciiTerm(raw string) *wordEntry {
 	return lookupASCII(a.buf[:len(raw)], hashSlot(h))
 }
 
-// splitMixed finds the pieces of a word with changes of case or from letters to
-// digits: piece k is raw[bounds[k]:bounds[k+1]]. It returns their number, 0 if the
-// word is of one piece or of too many.
+// splitMixed splits a word at changes of case and between letters and digits: piece k is
+// raw[bounds[k]:bounds[k+1]]. It returns the number of pieces, or 0 if the word has one
+// piece or too many.
 func splitMixed(bounds *[maxSubs + 1]int, raw string) int {
 	n := 1
 	for i := 1; i < len(raw); i++ {

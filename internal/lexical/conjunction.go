@@ -5,32 +5,32 @@ import (
 	"slices"
 )
 
-// noDoc is what a cursor returns behind its last posting.
+// noDoc is the document of a cursor that is past its last posting.
 const noDoc = ^uint32(0)
 
 // cursor walks the postings of one term in order of the documents of a part.
 type cursor interface {
-	// advance returns the first document at or after target, noDoc if there is
-	// none. Targets must not fall.
+	// advance returns the first document at or after target, or noDoc if there is
+	// none. A target must not be below the one before.
 	advance(target uint32) uint32
 	// freq returns the frequency in the current document.
 	freq() uint32
-	// positions appends the rising positions in the current document. It may be
-	// called once per document.
+	// positions appends the positions in the current document to dst, in ascending order. It
+	// may be called only once per document.
 	positions(dst []uint32) []uint32
-	// count returns how many postings there are, an upper bound if unknown.
+	// count returns the number of postings, or an upper bound of it.
 	count() int
-	// err returns why the cursor ended early; nil if it did not.
+	// err returns the error that ended the cursor early, or nil.
 	err() error
 }
 
-// checkEvery is how many documents a search visits between looks at its context.
+// checkEvery is the number of documents that a search visits between two checks of its context.
 const checkEvery = 1 << 12
 
 // conjunction calls visit for every document that has all required terms and all
-// phrases, in rising order, with its score in units. cursors are parallel to
-// s.terms; a nil one means that the part lacks the term. length returns the length
-// of a document, keep whether it may match at all.
+// phrases, in ascending order, with its score in units. cursors are parallel to
+// s.terms; a nil cursor means that the part lacks the term. length returns the length
+// of a document. keep reports whether a document may be found.
 func conjunction(ctx context.Context, s *scorer, q *Query, cursors []cursor,
 	length func(doc uint32) uint32, keep func(doc uint32) bool, visit func(score, doc uint32)) error {
 	rarest := make([]cursor, s.required)
@@ -75,7 +75,7 @@ func firstError(cursors []cursor) error {
 	return nil
 }
 
-// sum scores a document on which all required cursors stand.
+// sum returns the score of doc. All required cursors are at doc.
 func (s *scorer) sum(cursors []cursor, doc, length uint32) uint32 {
 	norm := s.norm(length)
 	score := uint32(0)
@@ -87,13 +87,12 @@ func (s *scorer) sum(cursors []cursor, doc, length uint32) uint32 {
 	return score
 }
 
-// phraseMatcher checks the phrases of a query on the current document of a set of
-// cursors.
+// phraseMatcher checks whether the phrases of a query occur in the current document of the cursors.
 type phraseMatcher struct {
 	phrases [][]phraseStep
 	cursors []cursor
-	read    [][]uint32 // positions of a cursor in the current document
-	fresh   []bool     // whether read holds the current document's
+	read    [][]uint32 // positions of each cursor in the current document
+	fresh   []bool     // whether read is up to date for each cursor
 	starts  []uint32
 }
 
@@ -158,7 +157,7 @@ func (m *phraseMatcher) matchOne(steps []phraseStep) bool {
 	return len(m.starts) > 0 || len(steps) == 0
 }
 
-// keepShifted keeps the starts s for which s+offset is in positions; both rise.
+// keepShifted keeps those starts s for which s+offset is in positions. Both slices are ascending.
 func keepShifted(starts, positions []uint32, offset uint32) []uint32 {
 	kept, j := starts[:0], 0
 	for _, s := range starts {

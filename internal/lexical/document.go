@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// fieldGap is the distance in positions between two fields, so that no phrase
-// reaches across.
+// fieldGap is the distance in positions between two fields. It keeps phrases from matching across fields.
 const fieldGap = 100
 
-// maxTF bounds a term frequency; more count as that.
+// maxTF is the greatest term frequency; higher ones are stored as maxTF.
 const maxTF = math.MaxInt32
 
 // Field is one text of a document. Each occurrence of a term in it counts Weight
@@ -19,7 +18,7 @@ type Field struct {
 	Weight int
 }
 
-// Doc is what is indexed under one row.
+// Doc is the document of one row.
 type Doc struct {
 	Fields []Field
 }
@@ -30,13 +29,13 @@ type TermFreq struct {
 	TF   uint32
 }
 
-// analyzed is the tokens of a document. The zero value is ready.
+// analyzed holds the tokens of a document. The zero value is ready to use.
 type analyzed struct {
 	tokens []Token
 	fields []analyzedField
 }
 
-// bytesOfWord is about how many bytes of a text make a token.
+// bytesOfWord estimates the number of bytes of text per token.
 const bytesOfWord = 5
 
 type analyzedField struct{ tokens, weight int }
@@ -61,12 +60,12 @@ func (a *analyzed) read(doc Doc) {
 	}
 }
 
-// bag turns documents into weighted bags of term numbers. The zero value is ready;
-// it is not safe for concurrent use.
+// bag turns a document into a weighted bag of term numbers. The zero value is ready to use.
+// A bag is not safe for concurrent use.
 type bag struct {
-	terms  []uint32   // the distinct ones, rising
-	of     []bagTerm  // in the order in which they come first
-	places []uint32   // in of, by number; it holds where of has the same number there
+	terms  []uint32   // distinct term numbers, ascending
+	of     []bagTerm  // in order of their first occurrence
+	places []uint32   // term number -> index in of; only valid if of has that term there, so that it need not be cleared
 	occs   []bagOccur // in the order of the text
 	length uint32     // sum of all term frequencies without those of stop words and stems, at most math.MaxUint32
 
@@ -76,19 +75,19 @@ type bag struct {
 // bagTerm is a term of a document.
 type bagTerm struct {
 	term        uint32
-	first, last uint32 // in occs
+	first, last uint32 // indexes in occs
 	tf          uint64
-	falls       bool // a position is below the one before it
+	falls       bool // the positions are not ascending
 }
 
-// bagOccur is an occurrence of a term, and where in occs the next one of that term is.
+// bagOccur is an occurrence of a term. next is the index in occs of the term's next occurrence.
 type bagOccur struct{ pos, next uint32 }
 
-// none ends the occurrences of a term.
+// none is the next of a term's last occurrence.
 const none = math.MaxUint32
 
-// fill takes the tokens of a document; number gives the number of a term, which it must copy if it
-// keeps it.
+// fill sets b to the bag of a document. number returns the number of a term; it must copy the term
+// if it keeps it.
 func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 	b.terms, b.of, b.occs = b.terms[:0], b.of[:0], b.occs[:0]
 	base, length := uint64(0), uint64(0)
@@ -112,7 +111,7 @@ func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 	}
 	b.length = uint32(length)
 	slices.Sort(b.terms)
-	clear(a.tokens) // they hold on to the text
+	clear(a.tokens) // their terms keep the text in memory
 }
 
 // add adds an occurrence of a term.
@@ -136,7 +135,8 @@ func (b *bag) add(term, pos uint32, weight uint64) {
 	b.terms = append(b.terms, term)
 }
 
-// occurrences returns the frequency and the rising positions of a term of the document, until the next call.
+// occurrences returns the frequency of a term of the document and its positions in ascending order. The
+// positions are valid until the next call.
 func (b *bag) occurrences(term uint32) (tf uint32, positions []uint32) {
 	t := &b.of[b.places[term]]
 	positions = b.positions[:0]

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold brings a word to the form in which it is compared: compatibility forms
-// replaced (NFKD), accents, vowel points and invisible characters gone, lower
-// case, digits of all scripts as 0 to 9. Marks that carry the word in scripts such
-// as Devanagari stay. The result is NFC.
+// fold returns the form of a word under which it is indexed. It replaces compatibility
+// forms (NFKD), removes accents, vowel points and invisible characters, converts to lower
+// case, and writes digits of all scripts as 0 to 9. It keeps marks that distinguish words,
+// as in Devanagari. The result is NFC.
 func fold(word string) string {
 	var b strings.Builder
 	b.Grow(len(word))
 	var last rune
 	for _, r := range norm.NFKD.String(word) {
-		if r == 0x0306 && (last == 'и' || last == 'И') { // short i is a letter of its own
+		if r == 0x0306 && (last == 'и' || last == 'И') { // й is a letter, not an accented и
 			b.WriteRune(r)
 			continue
 		}
@@ -70,7 +70,7 @@ func isJoiner(r rune) bool {
 	return r == 0x00AD || r >= 0x200B && r <= 0x200D || r == 0x2060 || r == 0xFEFF
 }
 
-// spelled returns how letters without a decomposition are written otherwise.
+// spelled returns the usual spelling of a letter that has no decomposition, and reports whether it has one.
 func spelled(r rune) (string, bool) {
 	switch r {
 	case 'ß', 'ẞ':
@@ -129,7 +129,7 @@ func clip(s string) string {
 	return s[:n]
 }
 
-// class is what a character does to a word.
+// class is the role of a character in splitting text into words.
 type class uint8
 
 const (

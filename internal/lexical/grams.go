@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// grams emits the pairs of a run of characters of scripts without spaces. Every
-// character has its own position; the marks on it belong to it.
+// grams emits the pairs of characters of a run in a script without spaces. Every
+// character has its own position, and includes the marks on it.
 func (a *analyzer) grams(i int) int {
 	end := i
 	for end < len(a.text) {
@@ -26,8 +26,8 @@ func (a *analyzer) grams(i int) int {
 	return end
 }
 
-// pairs emits the pairs of run. If base is negative the run is a normalised copy
-// and every token spans the whole of start to end.
+// pairs emits the pairs of characters of run. If base is negative, run is a normalised copy
+// of the text, and every token spans start to end.
 func (a *analyzer) pairs(run string, base, start, end int) {
 	emit := func(from, to int, k kind, pos int) {
 		if base >= 0 {

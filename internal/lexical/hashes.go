@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// WordHashes reads texts as sets of words: the hashes of their terms, which are equal in one process
-// and differ between two. Its zero value is ready; one goroutine uses it at a time.
+// WordHashes turns texts into sets of words. Words are hashes of terms, and are comparable only within
+// one process. The zero value is ready to use. A WordHashes is not safe for concurrent use.
 type WordHashes struct {
 	tokens []Token
-	text   string   // that was read last
-	inText []uint64 // its words
+	text   string   // the text of the last call of Of
+	inText []uint64 // the words of text
 	words  []uint64
 }
 
 var hashSeedOfWords = maphash.MakeSeed()
 
-// Append appends the words of a text to dst, in order, some perhaps twice.
+// Append appends the words of a text to dst in order, including duplicates.
 func (w *WordHashes) Append(dst []uint64, text string) []uint64 {
 	w.tokens = Analyze(w.tokens[:0], text)
 	for i := range w.tokens {
@@ -26,8 +26,9 @@ func (w *WordHashes) Append(dst []uint64, text string) []uint64 {
 	return dst
 }
 
-// Of returns the words of a name, whose parts underscores join, and of a text: rising, each once, until
-// the next call. A text that comes again and again, as with the relations of one chunk, is analysed once.
+// Of returns the distinct words of a text and of a name whose parts underscores join, in ascending order.
+// The result is valid until the next call. Successive calls with one text, as for the relations of a
+// chunk, analyse the text once.
 func (w *WordHashes) Of(name, text string) []uint64 {
 	if text != w.text {
 		w.text, w.inText = text, w.Append(w.inText[:0], text)
@@ -41,7 +42,7 @@ func (w *WordHashes) Of(name, text string) []uint64 {
 // maxKeptHashes bounds the memory that Forget keeps.
 const maxKeptHashes = 1 << 10
 
-// Forget drops the texts that were read.
+// Forget releases the texts of earlier calls.
 func (w *WordHashes) Forget() {
 	if cap(w.tokens) > maxKeptHashes {
 		*w = WordHashes{}

@@ -13,10 +13,10 @@ var hindiSuffixes = strings.Fields(`ाएंगी ाएंगे ाऊंग
 कर ाओ िए ाई ाए ने नी ना ते ीं ती ता ाँ ां ों ें
 ो े ू ु ी ि ा`)
 
-// hindiRest is the characters that a suffix leaves at least.
+// hindiRest is the least number of characters of a stem.
 const hindiRest = 2
 
-// stemHindi takes the longest inflection off.
+// stemHindi removes the longest suffix of hindiSuffixes.
 func stemHindi(env *snowballstem.Env) bool {
 	word := env.Current()
 	for _, s := range hindiSuffixes {

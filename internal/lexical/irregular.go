@@ -2,10 +2,10 @@ package lexical
 
 import "strings"
 
-// irregularForms lists base forms with the inflected forms that no suffix rule
-// leads back to them. Questions use the base ("what did she buy?") where the
-// statement uses the past ("I bought"). Left out are forms that are mostly another
-// word: rose, bit, bore, lay, ground, wound, bound, does, leaves, lives.
+// irregularForms lists base forms with their irregular inflected forms. A question often
+// has the base form ("what did she buy?") where the statement has the past ("I bought").
+// The list leaves out forms that are mostly another word: rose, bit, bore, lay, ground,
+// wound, bound, does, leaves, lives.
 const irregularForms = `
 arise arose arisen; awake awoke awoken; bear born borne; beat beaten; become became; begin began begun; bend bent; bite bitten;
 bleed bled; blow blew blown; break broke broken; breed bred; bring brought; build built; burn burnt; buy bought; catch caught;
@@ -28,7 +28,7 @@ basis bases; axis axes; vortex vortices; vertex vertices; matrix matrices; index
 criterion criteria; bacterium bacteria; medium media; curriculum curricula; stimulus stimuli; nucleus nuclei; radius radii; fungus fungi;
 alumnus alumni; spectrum spectra; stratum strata; momentum momenta; formula formulae; antenna antennae`
 
-// irregular maps a form to its base.
+// irregular maps an irregular form to its base.
 var irregular = func() map[string]string {
 	m := make(map[string]string, 400)
 	for _, entry := range strings.Split(irregularForms, ";") {

@@ -22,8 +22,8 @@ func TestIrregularForms(t *testing.T) {
 	}
 }
 
-// TestIrregularTable holds that each form has one base and no base is a form, so that
-// stemming twice changes nothing.
+// TestIrregularTable checks that each form has one base and that no base is a form. Stemming
+// a stem therefore changes nothing.
 func TestIrregularTable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -17,20 +17,20 @@ import (
 // ErrFull is returned by a Mem that has run out of addresses, at about 4 GB.
 var ErrFull = errors.New("lexical: in-memory index is full")
 
-// ErrOrder is returned for a row that is not above all rows before it.
+// ErrOrder is returned for a row that is not greater than all rows before it.
 var ErrOrder = errors.New("lexical: rows must rise")
 
 // compactMin is the number of deleted documents below which Mem is not compacted.
 const compactMin = 256
 
-// Mem is an index in memory that takes new documents and forgets old ones. It is
-// safe for concurrent use; writers exclude each other and readers.
+// Mem is an in-memory index to which documents can be added and from which they can be
+// deleted. It is safe for concurrent use. A writer excludes other writers and all readers.
 type Mem struct {
 	mu       sync.RWMutex
 	ids      map[string]uint32
 	terms    []memTerm
 	store    arena
-	rows     []uint32 // row of each document, rising
+	rows     []uint32 // row of each document, ascending
 	lens     []uint32
 	forward  []uint32 // address of each document's terms in store
 	dead     *bitset.Set
@@ -41,14 +41,14 @@ type Mem struct {
 	fwd      []byte
 }
 
-// memTerm is a term with its postings. A posting is the distance to the document
-// before, doubled, plus 1 if the term occurs once with weight 1; then the position
-// in that case, else tf, the number of bytes of the positions and the distances
-// between the positions; all as varints.
+// memTerm is a term with its postings. A posting is a row of varints. The first is twice the
+// distance to the document before, plus 1 if the term occurs once with weight 1. In that
+// case its position follows. Otherwise tf, the byte length of the positions, and the
+// distances between the positions follow.
 type memTerm struct {
 	text     string
 	postings chain
-	n        uint32 // postings, those of deleted documents included
+	n        uint32 // postings, including those of deleted documents
 	df       uint32 // live documents with the term
 	last     uint32 // document of the last posting
 }
@@ -58,9 +58,8 @@ func NewMem() *Mem {
 	return &Mem{ids: make(map[string]uint32), dead: bitset.New(0)}
 }
 
-// Add indexes doc under row, which must be above all rows added before, deleted
-// ones included; else ErrOrder. Any text is accepted. After an error the index
-// answers as before.
+// Add indexes doc under row. It returns ErrOrder unless row is greater than all rows added
+// before, including deleted ones. Any text is accepted. An error leaves the index unchanged.
 func (m *Mem) Add(row uint32, doc Doc) error {
 	var a analyzed
 	a.read(doc)
@@ -69,14 +68,14 @@ func (m *Mem) Add(row uint32, doc Doc) error {
 	return m.add(row, &a)
 }
 
-// addTogether is how many documents AddAll adds while readers wait.
+// addTogether is the number of documents that AddAll adds under one lock.
 const addTogether = 128
 
-// AddAll is Add of n documents whose rows follow each other from first on. It calls doc with the number of each, from 0 on, in any
-// order and in several goroutines at once. Readers are waited for once for addTogether of them. After an error the documents before
-// the failing one are there; added is their number.
+// AddAll adds n documents under the rows first to first+n-1. It calls doc with the numbers 0 to n-1, in any order and from
+// several goroutines. It takes the lock once for every addTogether documents. added is the number of documents that were
+// added; after an error these are the ones before the failing one.
 func (m *Mem) AddAll(first uint32, n int, doc func(i int) Doc) (added int, err error) {
-	// While documents are added, the next ones are analyzed.
+	// read is being added while next is being analyzed.
 	read, next := make([]analyzed, min(n, addTogether)), make([]analyzed, min(max(n-addTogether, 0), addTogether))
 	readAll(read, doc)
 	for from := 0; from < n; {
@@ -96,7 +95,7 @@ func (m *Mem) AddAll(first uint32, n int, doc func(i int) Doc) (added int, err e
 	return n, nil
 }
 
-// readAll analyzes documents, on all processors where they are many.
+// readAll analyzes documents. It uses all processors if there are many documents.
 func readAll(dst []analyzed, doc func(i int) Doc) {
 	const each = 16 // documents that a processor takes at once
 	workers := min(runtime.GOMAXPROCS(0), (len(dst)+each-1)/each)
@@ -143,7 +142,7 @@ func (m *Mem) add(row uint32, doc *analyzed) error {
 	return nil
 }
 
-// number returns the number of a term, making one if it is new.
+// number returns the number of a term. It adds the term if it is new.
 func (m *Mem) number(term string) uint32 {
 	if id, ok := m.ids[term]; ok {
 		return id
@@ -174,7 +173,7 @@ func (m *Mem) insert(row uint32) {
 	m.totalLen += int64(m.bag.length)
 }
 
-// putForward stores the terms in fwd, their number first.
+// putForward stores fwd, preceded by the number of terms, and returns its address.
 func (m *Mem) putForward(terms int) uint32 {
 	var head [binary.MaxVarintLen32]byte
 	n := binary.PutUvarint(head[:], uint64(terms))
@@ -217,9 +216,9 @@ func (m *Mem) post(term, doc, tf uint32, positions []uint32) {
 // uvarintLen returns the number of bytes of v as a varint.
 func uvarintLen(v uint32) int { return (bits.Len32(v|1) + 6) / 7 }
 
-// Delete forgets a row, and reports whether it was there. The statistics become what
-// they would be had the document never been added; its space is reclaimed once
-// half of the documents are deleted. The error is always nil.
+// Delete deletes a row and reports whether it was live. The statistics become those of an
+// index to which the document was never added. The space is reclaimed once half of the
+// documents are deleted. The error is always nil.
 func (m *Mem) Delete(row uint32) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -246,7 +245,7 @@ func (m *Mem) find(row uint32) (uint32, bool) {
 	return uint32(i), true
 }
 
-// eachTerm calls f for every term of a document, in order of their numbers.
+// eachTerm calls f for every term of a document, in ascending order of term numbers.
 func (m *Mem) eachTerm(doc uint32, f func(term, tf uint32)) {
 	buf := m.store.at(m.forward[doc])
 	n, at := binary.Uvarint(buf)
@@ -261,7 +260,7 @@ func (m *Mem) eachTerm(doc uint32, f func(term, tf uint32)) {
 	}
 }
 
-// compact copies what is live into fresh memory.
+// compact copies the live documents into new memory.
 func (m *Mem) compact() {
 	live := len(m.rows) - m.deadDocs
 	old := m.frozen()
@@ -271,7 +270,7 @@ func (m *Mem) compact() {
 	m.forward = make([]uint32, 0, live)
 	m.dead, m.deadDocs = bitset.New(live), 0
 
-	docs := make([]uint32, len(old.rows)) // new document of an old one
+	docs := make([]uint32, len(old.rows)) // old document number -> new one
 	for doc := range old.rows {
 		if old.dead.Has(uint32(doc)) {
 			docs[doc] = noDoc
@@ -281,7 +280,7 @@ func (m *Mem) compact() {
 		m.rows = append(m.rows, old.rows[doc])
 		m.lens = append(m.lens, old.lens[doc])
 	}
-	terms := make([]uint32, len(old.terms)) // new number of an old term; order is kept
+	terms := make([]uint32, len(old.terms)) // old term number -> new one, in the same order
 	var positions []uint32
 	for id := range old.terms {
 		t := &old.terms[id]
@@ -313,13 +312,13 @@ func (m *Mem) compact() {
 	}
 }
 
-// frozen returns an index over the same memory, to read while m is rebuilt.
+// frozen returns an index that shares the memory of m. compact reads it while it rebuilds m.
 func (m *Mem) frozen() *Mem {
 	return &Mem{ids: m.ids, terms: m.terms, store: m.store, rows: m.rows, lens: m.lens,
 		forward: m.forward, dead: m.dead}
 }
 
-// memCursor is the cursor of a term of a Mem.
+// memCursor implements cursor for a term of a Mem.
 type memCursor struct {
 	r      chainReader
 	left   uint32 // postings not yet read
@@ -336,7 +335,7 @@ func (m *Mem) cursor(id uint32) *memCursor {
 	return &memCursor{r: t.postings.reader(&m.store), left: t.n, n: t.n}
 }
 
-// skipPositions skips the positions of the current posting that were not read.
+// skipPositions skips the unread positions of the current posting.
 func (c *memCursor) skipPositions() {
 	if c.unread > 0 {
 		if link := c.r.link; c.unread <= len(link) {
@@ -348,8 +347,8 @@ func (c *memCursor) skipPositions() {
 	}
 }
 
-// singles reads the postings that follow as long as they are of single occurrences and short, and
-// returns how many documents it wrote to dst. It leaves out the positions.
+// singles reads the following postings as long as they have a single occurrence and short numbers. It
+// writes their documents to dst and returns how many there are. It skips the positions.
 func (c *memCursor) singles(dst []uint32) int {
 	c.skipPositions()
 	n, doc, link := 0, c.doc, c.r.link
@@ -388,14 +387,15 @@ func (c *memCursor) next() bool {
 	return true
 }
 
-// short reads a posting of short numbers in one link, which most are.
+// short reads a posting that lies in one link and has only short numbers, as most do. It reports whether
+// the posting is of that kind.
 func (c *memCursor) short() bool {
 	link := c.r.link
 	if len(link) < 3 || link[0] >= 0x80 {
 		return false
 	}
 	a, size := uint32(link[1]), 3
-	if link[0]&1 != 0 && a < 0x80 { // what follows may be written right now
+	if link[0]&1 != 0 && a < 0x80 { // do not read further: a writer may be writing the bytes behind
 		c.single, c.tf, c.pos, size = true, 1, a, 2
 	} else {
 		b := uint32(link[2])

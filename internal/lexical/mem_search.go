@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// scratch is what a search borrows. acc is all zero between searches.
+// scratch is the pooled memory of a search. acc is all zero between searches.
 type scratch struct {
 	acc     []uint32
 	touched []uint32
@@ -16,7 +16,7 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// maxScratchDocs bounds the accumulators that are kept between searches.
+// maxScratchDocs bounds the accumulators that stay in the pool.
 const maxScratchDocs = 1 << 22
 
 func getScratch(docs int) *scratch {
@@ -34,7 +34,7 @@ func putScratch(sc *scratch) {
 	}
 }
 
-// search implements Part. Terms are looked up again, as their numbers may change.
+// search implements Part. It looks terms up again, since compact may have changed their numbers since count.
 func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -51,12 +51,12 @@ func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set
 	return m.searchAny(ctx, r, sc, accept)
 }
 
-// keeps reports whether a document is live and its row among those that are accepted, nil being all.
+// keeps reports whether a document is live and its row is in accept (nil: all).
 func (m *Mem) keeps(doc uint32, accept *bitset.Set) bool {
 	return !m.dead.Has(doc) && (accept == nil || accept.Has(m.rows[doc]))
 }
 
-// searchAny adds up the scores of all documents with any of the terms.
+// searchAny scores all documents that have any of the terms.
 func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset.Set) error {
 	defer func() {
 		for _, doc := range sc.touched {
@@ -86,7 +86,7 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset
 	return nil
 }
 
-// takeAll adds the documents to the best, which have room for all, and leaves none touched.
+// takeAll adds all touched documents to r.top, which has room for them, and empties sc.
 func (m *Mem) takeAll(r *run, sc *scratch, accept *bitset.Set) {
 	keys := slices.Grow(r.top.keys, len(sc.touched))
 	acc, rows, whole := sc.acc, m.rows, m.deadDocs == 0 && accept == nil
@@ -109,10 +109,10 @@ func (m *Mem) addUnits(sc *scratch, s *scorer, t *scoreTerm, c *memCursor) {
 	add := func(doc, units uint32) {
 		sum := acc[doc]
 		touched[n] = doc
-		n += int((sum - 1) >> 31) // 1 for no sum yet: no processor predicts which have one
+		n += int((sum - 1) >> 31) // adds 1 if sum is 0; a branch would be mispredicted too often
 		acc[doc] = sum + units
 	}
-	var once [64]uint32 // documents that have it once, apart from reading: then divisions overlap
+	var once [64]uint32 // documents with one occurrence, scored apart from decoding so that the divisions overlap
 	for {
 		for _, doc := range once[:c.singles(once[:])] {
 			add(doc, units(weight, 1, lengthPart(norm0, norm1, lens[doc])))
@@ -125,7 +125,7 @@ func (m *Mem) addUnits(sc *scratch, s *scorer, t *scoreTerm, c *memCursor) {
 	sc.touched = touched[:n]
 }
 
-// cursors returns the cursors of the terms of s, nil for those without postings.
+// cursors returns the cursors of the terms of s, with nil for terms without postings.
 func (m *Mem) cursors(s *scorer) []cursor {
 	cs := make([]cursor, len(s.terms))
 	for i, t := range s.terms {
@@ -150,8 +150,8 @@ func (m *Mem) count(r *run, _ []uint32) error {
 	return nil
 }
 
-// Forward appends the terms of a row with their frequencies to dst, in no
-// particular order. It appends nothing for a row that is not live here.
+// Forward appends the terms of a row and their frequencies to dst, in no
+// particular order. It appends nothing for a row that is not live.
 func (m *Mem) Forward(row uint32, dst []TermFreq) ([]TermFreq, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -163,7 +163,7 @@ func (m *Mem) Forward(row uint32, dst []TermFreq) ([]TermFreq, error) {
 	return dst, nil
 }
 
-// Has reports whether a row is live here.
+// Has reports whether a row is live.
 func (m *Mem) Has(row uint32) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -171,8 +171,7 @@ func (m *Mem) Has(row uint32) bool {
 	return ok
 }
 
-// Length returns the length of a live row, the sum of its frequencies; 0 if there
-// is none.
+// Length returns the document length of a live row, or 0 if the row is not live.
 func (m *Mem) Length(row uint32) int64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -189,20 +188,19 @@ func (m *Mem) Len() int {
 	return len(m.rows) - m.deadDocs
 }
 
-// SizeBytes returns about how much memory the index takes.
+// SizeBytes estimates the memory of the index.
 func (m *Mem) SizeBytes() int64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	const (
-		perTerm = 96 // memTerm, its text and its place in the map
+		perTerm = 96 // memTerm, its text and its map entry
 		perDoc  = 20
 	)
 	return m.store.bytes + int64(len(m.terms))*perTerm + int64(len(m.rows))*perDoc
 }
 
-// EachPosting calls f for every live row with a term that is in accept, nil being
-// all, in rising order, with the term's frequency there. f must not call m. The
-// error is always nil.
+// EachPosting calls f with every live row in accept (nil: all) that has a term, in ascending
+// order, and with the term's frequency. f must not call m. The error is always nil.
 func (m *Mem) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// model is an index without any structure: the oracle of the tests.
+// model is a list of documents that it searches one by one. It is the oracle of the tests.
 type model struct {
 	docs map[uint32]modelDoc
 }
@@ -58,13 +58,13 @@ func newModelDoc(d Doc) modelDoc {
 	return m
 }
 
-// statistics are Stats with the live rows that have each term of a query, by text.
+// statistics are Stats together with the number of live rows that have each term of a query.
 type statistics struct {
 	Stats
 	DF map[string]int
 }
 
-// collect returns the statistics that parts search by.
+// collect returns the statistics of q over views.
 func collect(tb testing.TB, q *Query, views []View) *statistics {
 	tb.Helper()
 	r := newRun(q, 0, len(views))
@@ -115,7 +115,7 @@ func eachTerm(q *Query, f func(term string)) {
 	}
 }
 
-// runWith returns a run over parts whose statistics are given.
+// runWith returns a run with the given statistics.
 func runWith(q *Query, st *statistics, k, parts int) *run {
 	r := newRun(q, k, parts)
 	r.stats = st.Stats
@@ -126,7 +126,7 @@ func runWith(q *Query, st *statistics, k, parts int) *run {
 	return r
 }
 
-// searchWith searches a part whose partition has the given statistics.
+// searchWith searches a part under the given statistics.
 func searchWith(tb testing.TB, q *Query, st *statistics, k int, v View) []Hit {
 	tb.Helper()
 	scrap := newRun(q, k, 1)
@@ -191,7 +191,7 @@ func (d *modelDoc) score(q *Query, st *statistics) float64 {
 	return total
 }
 
-// search scores every document, in the units of the index.
+// search scores every document and rounds scores to the units of the index.
 func (m *model) search(q *Query, st *statistics, k int, accept func(uint32) bool) []Hit {
 	s := &runWith(q, st, k, 1).scorer
 	var hits []Hit
@@ -211,7 +211,7 @@ func (m *model) search(q *Query, st *statistics, k int, accept func(uint32) bool
 	return hits[:min(k, len(hits))]
 }
 
-// zipfText makes sentences over a small vocabulary, with some words of other kinds.
+// zipfText returns text over a small vocabulary, with some compounds and words of other scripts.
 func zipfText(r *rand.Rand, vocabulary, words int) string {
 	var b strings.Builder
 	for range words {
@@ -249,7 +249,7 @@ func segmentOf(t testing.TB, parts ...Part) *Segment {
 	return s
 }
 
-// checkParts compares searches over the parts with the model.
+// checkParts compares searches of the parts with those of the model.
 func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabulary int) {
 	t.Helper()
 	live := 0

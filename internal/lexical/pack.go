@@ -21,7 +21,7 @@ func pack(dst []byte, values *[blockDocs]uint32, width int) []byte {
 	return dst
 }
 
-// widthOf returns the bits that the greatest of the values needs.
+// widthOf returns the number of bits of the greatest value.
 func widthOf(values *[blockDocs]uint32) int {
 	all := uint32(0)
 	for _, v := range values {
@@ -30,9 +30,9 @@ func widthOf(values *[blockDocs]uint32) int {
 	return bits.Len32(all)
 }
 
-// unpack reads 128 numbers of width bits each, at most 32; data has tailBytes more
-// than they take. A load has at least 57 useful bits, so it gives four numbers of
-// up to 14 bits, or two of up to 28.
+// unpack reads 128 numbers of width bits each. width is at most 32, and data has tailBytes more
+// bytes than the numbers take. A load of 64 bits has at least 57 useful ones, which hold four
+// numbers of up to 14 bits, or two of up to 28.
 func unpack(dst *[blockDocs]uint32, data []byte, width int) {
 	mask, shift, bit := uint64(1)<<width-1, width&63, 0
 	switch {

@@ -8,28 +8,27 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// Part is what a partition is made of: a [Mem] or a [Segment]. Parts of one
-// partition hold different rows. Methods are safe for concurrent use.
+// Part is one of the indexes that make up a partition: a [Mem] or a [Segment]. The parts of a
+// partition have no row in common. Methods are safe for concurrent use.
 type Part interface {
-	// Delete forgets a row, and reports whether it was live here.
+	// Delete deletes a row and reports whether it was live.
 	Delete(row uint32) (bool, error)
 	// Forward appends the terms of a live row to dst, in no particular order.
 	Forward(row uint32, dst []TermFreq) ([]TermFreq, error)
-	// Has reports whether a row is live here.
+	// Has reports whether a row is live in this part.
 	Has(row uint32) bool
-	// Length returns the length of a live row, 0 if there is none.
+	// Length returns the document length of a live row, or 0 if the row is not live.
 	Length(row uint32) int64
 	// Len returns the number of live rows.
 	Len() int
-	// EachPosting calls f for every live row with a term that is in accept (nil: all),
-	// in rising order, with the term's frequency there. f must not call the part.
+	// EachPosting calls f with every live row in accept (nil: all) that has a term, in ascending
+	// order, and with the term's frequency. f must not call the part.
 	EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error
 
-	// count adds what the part has of the statistics to r, and notes in ids what it wants
-	// to know of the terms again when it is searched.
+	// count adds the part's statistics to r. It may store in ids the numbers of r's terms, for search.
 	count(r *run, ids []uint32) error
-	// search offers the live rows that match and are in accept (nil: all) to r. ids is what
-	// count left there.
+	// search pushes the matching live rows in accept (nil: all) to r.top. ids holds what count
+	// stored.
 	search(ctx context.Context, r *run, ids []uint32, accept *bitset.Set) error
 	snapshot() snapshot
 }
@@ -39,16 +38,16 @@ var (
 	_ Part = (*Segment)(nil)
 )
 
-// View is a part with the rows of it that may be found; nil is all live rows.
+// View is a part together with the rows that a search may find; nil means all live rows.
 type View struct {
 	Part   Part
 	Accept *bitset.Set
 }
 
-// Counts are statistics of a query for any of its terms, none of which comes twice.
+// Counts holds the statistics of an Or query whose terms are distinct.
 type Counts struct {
 	Stats
-	DF []int // live rows with each of Query.Terms
+	DF []int // number of live rows that have each of Query.Terms
 }
 
 func (c *Counts) set(r *run) { c.Stats, c.DF = r.stats, append(c.DF[:0], r.df...) }
@@ -69,13 +68,13 @@ func Search(ctx context.Context, q *Query, k int, views []View) ([]Hit, error) {
 	return appendHits(ctx, nil, q, k, views, true, nil)
 }
 
-// Append appends what Search returns to dst, in any order.
+// Append is [Search] that appends the rows to dst, in no particular order.
 func Append(ctx context.Context, dst []Hit, q *Query, k int, views []View) ([]Hit, error) {
 	return appendHits(ctx, dst, q, k, views, false, nil)
 }
 
-// AppendCounted appends all rows that Search finds to dst, in any order, and sets c to the statistics that
-// they were scored by.
+// AppendCounted appends all matching rows to dst, in no particular order, and sets c to the statistics
+// under which they were scored.
 func AppendCounted(ctx context.Context, dst []Hit, q *Query, views []View, c *Counts) ([]Hit, error) {
 	return appendHits(ctx, dst, q, math.MaxInt, views, false, c)
 }
@@ -93,7 +92,7 @@ func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, s
 		c.set(r)
 	}
 	if !sorted && k >= r.stats.Docs {
-		r.top.k = r.stats.Docs + 1 // never full: no heap is needed
+		r.top.k = r.stats.Docs + 1 // more than all rows, so push never needs a heap
 	}
 	r.weigh()
 	for i, v := range views {

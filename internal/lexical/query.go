@@ -16,15 +16,15 @@ const (
 	Phrase                 // the whole query, stop words included, contiguous and in order
 )
 
-// maxQueryTerms bounds the distinct terms of a parsed query; what follows is ignored.
+// maxQueryTerms bounds the distinct terms of a parsed query; Parse ignores further ones.
 const maxQueryTerms = 1024
 
-// hanBoost weighs a single Han character beside the pair that holds it: enough to
-// find it where the pair is missing, too little to outweigh a pair.
+// hanBoost is the boost of a single Han character, whose pairs have boost 1. A document without
+// the pair can be found by the character, but scores less than one with the pair.
 const hanBoost = 0.3
 
-// QueryTerm is a term to look for. Boost multiplies its score; zero or less makes
-// it score nothing. Optional terms add to the score but AND does not require them.
+// QueryTerm is a term to look for. Boost multiplies its score; a term with a Boost of 0 or
+// less scores nothing. Optional terms add to the score, but And does not require them.
 type QueryTerm struct {
 	Term     string
 	Boost    float32
@@ -37,31 +37,31 @@ type PhraseTerm struct {
 	Offset int
 }
 
-// Query is what to search for. Terms are distinct in a parsed query; in any query
-// duplicates add up. Phrases must all match where Op is And or Phrase, and are
-// only a note where it is Or. A query is read-only while a search uses it.
+// Query is a keyword query. [Parser.Parse] returns distinct Terms; a search adds up the
+// boosts of duplicates. With Op And or Phrase all Phrases must match; with Or a search
+// ignores them. A query must not be changed while a search uses it.
 type Query struct {
 	Terms   []QueryTerm
 	Op      Operator
 	Phrases [][]PhraseTerm
 }
 
-// Parser says how the text of a query is read. The zero value is the default.
+// Parser holds the options of [Parser.Parse]. The zero value is the default.
 type Parser struct {
-	// FirstPerson keeps I, me and my in Or queries. Where documents are what the
-	// asking user once said, they tell the user's words from those of others: on
-	// chats with an assistant BM25 gained five points of nDCG@10. Elsewhere they are
-	// as empty as the other question words.
+	// FirstPerson keeps I, me and my in Or queries. If the documents are messages of
+	// the user who asks, these words distinguish the user's messages from others: on
+	// chats with an assistant BM25 gained five points of nDCG@10. On other documents
+	// they mean as little as the other question words.
 	FirstPerson bool
 }
 
 // ParseQuery is Parse of the default Parser.
 func ParseQuery(text string, op Operator) *Query { return Parser{}.Parse(text, op) }
 
-// Parse analyzes the text of a query. For Or the question words go, except in
-// double quotes, "may" capitalised inside a sentence, and US and WHO in capitals;
-// if nothing would be left all words stay. Every word occurrence counts: a term
-// that occurs twice has Boost 2. Terms may alias the text. Safe for concurrent use.
+// Parse analyzes the text of a query. For Or it removes question words. It keeps those in
+// double quotes, "May" inside a sentence, and US and WHO in capitals, and it keeps all words
+// if the query has no others. Every occurrence of a word counts: a term that occurs twice
+// has Boost 2. Terms may alias the text. Parse is safe for concurrent use.
 func (p Parser) Parse(text string, op Operator) *Query {
 	a := parsings.Get().(*parsing)
 	defer a.free()
@@ -111,12 +111,12 @@ func (p Parser) Parse(text string, op Operator) *Query {
 	return q
 }
 
-// parsing is the memory that reading a query takes.
+// parsing is the pooled memory of Parse.
 type parsing struct{ analyzer }
 
 var parsings = sync.Pool{New: func() any { return &parsing{analyzer: analyzer{query: true}} }}
 
-// maxParsed bounds the tokens whose memory is kept for the next query.
+// maxParsed bounds the tokens whose memory stays in the pool.
 const maxParsed = 1 << 10
 
 func (a *parsing) free() {
@@ -128,10 +128,11 @@ func (a *parsing) free() {
 	parsings.Put(a)
 }
 
-// addTerms adds n tokens, all or those that are no question words; occurrences of a term add up.
+// addTerms adds the first n tokens, without question words if dropQuestion is set. The boosts of a
+// term's occurrences add up.
 func (q *Query) addTerms(a *parsing, n int, dropQuestion bool) {
 	q.Terms = make([]QueryTerm, 0, min(n, maxQueryTerms))
-	var places map[string]int // of the terms, once they are many
+	var places map[string]int // index of each term, made once there are many terms
 	for i := range a.dst {
 		k, term := a.kinds[i], a.dst[i].Term
 		if dropQuestion && k == kindQuestion || q.Op != Or && k == kindHan {
@@ -166,7 +167,7 @@ func (q *Query) addTerms(a *parsing, n int, dropQuestion bool) {
 	}
 }
 
-// place returns where the query has a term, -1 if it does not.
+// place returns the index of a term in q.Terms, or -1.
 func (q *Query) place(term string, places map[string]int) int {
 	if places != nil {
 		if at, ok := places[term]; ok {
@@ -203,7 +204,7 @@ func (q *Query) addPhrase(tokens []Token, kinds []kind) {
 	}
 }
 
-// isForm reports whether a question word of a query only carries its form.
+// isForm reports whether a question word only makes the text a question and says nothing of its subject.
 func (p Parser) isForm(text string, t *Token) bool {
 	switch text[t.Start:t.End] {
 	case "US", "WHO":
@@ -233,9 +234,8 @@ func insideSentence(text string, at int) bool {
 
 type textSpan struct{ start, end int }
 
-// quotedSpans returns what stands between double quotes, straight or typographic.
-// A straight quote opens only after a gap and closes only before one, so that 5"
-// is not a quote.
+// quotedSpans returns the spans between double quotes, straight or typographic. A straight
+// quote opens only after a gap and closes only before one, so the 5" of a length is no quote.
 func quotedSpans(text string) []textSpan {
 	if !mayQuote(text) {
 		return nil
@@ -264,7 +264,7 @@ func quotedSpans(text string) []textSpan {
 	return spans
 }
 
-// mayQuote reports whether a text has a character that may begin a quote.
+// mayQuote reports whether a text has a character that may open a quote.
 func mayQuote(text string) bool {
 	for i := range len(text) {
 		if text[i] == '"' || text[i] >= utf8.RuneSelf {
@@ -274,7 +274,7 @@ func mayQuote(text string) bool {
 	return false
 }
 
-// quoteCloser returns the quote that ends what r begins, 0 if r begins nothing.
+// quoteCloser returns the closing quote for the opening quote r, or 0 if r is none.
 func quoteCloser(r rune) rune {
 	switch r {
 	case '"':

@@ -145,7 +145,7 @@ func TestWholeCompoundsComeFirst(t *testing.T) {
 	assert.Equal(t, uint32(1), hits[0].Row)
 }
 
-// TestManyTerms holds terms to one place each, also where they are too many to compare, and bounds their number.
+// TestManyTerms checks that many distinct terms stay distinct, and that Parse bounds their number.
 func TestManyTerms(t *testing.T) {
 	t.Parallel()
 	var words []string

@@ -5,26 +5,26 @@ import (
 	"sync"
 )
 
-// run is one search over the parts of a partition: the distinct terms of the query with
-// their weights, and the best rows of all parts so far. Parts that are searched later
-// have a threshold to begin with.
+// run is the state of one search over the parts of a partition. It has the distinct terms of the
+// query with their weights, and the best rows of the parts searched so far. Their worst score is
+// the threshold with which the search of the next part starts.
 type run struct {
 	scorer
 	query  *Query
 	stats  Stats
-	df     []int // live documents with each of terms, over all parts
+	df     []int // number of live documents of all parts that have each term
 	boosts []float64
 	need   []bool
 	seen   termSet
-	ids    []uint32 // by part, then by term: what Part.count left there
-	top    topK     // by row
-	seed   uint32   // scores up to this are not among the best
+	ids    []uint32 // set by Part.count; indexed by part, then by term
+	top    topK     // of rows
+	seed   uint32   // a score that at least k rows exceed
 }
 
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// newRun borrows the run of a query for k rows in a number of parts. release gives it
-// back.
+// newRun returns a pooled run for the k best rows of the given number of parts. release returns it
+// to the pool.
 func newRun(q *Query, k, parts int) *run {
 	r := runs.Get().(*run)
 	r.query, r.seed, r.stats = q, 0, Stats{}
@@ -76,8 +76,8 @@ func (r *run) addTerms() {
 	}
 }
 
-// order moves the terms that a conjunction requires to the front. If there are none, one
-// term is enough.
+// order moves the terms that a conjunction requires to the front. If it requires none, documents
+// need only one of the terms.
 func (r *run) order() {
 	if r.any {
 		return
@@ -103,7 +103,7 @@ func (r *run) idsOf(part int) []uint32 {
 	return r.ids[part*n : (part+1)*n]
 }
 
-// count adds up the statistics of the parts, and notes the numbers of the terms there.
+// count adds up the statistics of the parts, and sets r.ids.
 func (r *run) count(views []View) error {
 	for i, v := range views {
 		if err := v.Part.count(r, r.idsOf(i)); err != nil {
@@ -113,11 +113,11 @@ func (r *run) count(views []View) error {
 	return nil
 }
 
-// weigh sets the weights and norms from the statistics.
+// weigh computes the weights of the terms, the norms and the unit from the statistics.
 func (r *run) weigh() {
 	total := 0.0
 	for i := range r.terms {
-		if r.df[i] == 0 && IsStem(r.terms[i].term) { // of a tongue that is not there: the unit must not grow with it
+		if r.df[i] == 0 && IsStem(r.terms[i].term) { // no document is in this language; the stem must not enlarge the unit
 			r.boosts[i] = 0
 		}
 		r.boosts[i] *= IDF(r.stats.Docs, r.df[i])
@@ -136,14 +136,13 @@ func (r *run) weigh() {
 	r.norm1 = float32(bm25K1 * bm25B / r.stats.Average())
 }
 
-// floor returns a score that only better rows from the given one on need to be looked at
-// for: they would have to beat it.
+// floor returns the score that row and the rows after it must exceed to be among the best.
 func (r *run) floor(row uint32) uint32 {
 	if r.top.min == 0 {
 		return r.seed
 	}
 	score := uint32(r.top.min >> 32)
-	if score > 0 && ^uint32(r.top.min) > row { // of two rows with one score the first is better
+	if score > 0 && ^uint32(r.top.min) > row { // row wins against the k-th best if their scores are equal
 		score--
 	}
 	return max(score, r.seed)

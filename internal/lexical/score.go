@@ -4,13 +4,13 @@ import (
 	"slices"
 )
 
-// Hit is a row that matches a query. Scores of one search compare across parts.
+// Hit is a row that matches a query. Scores of one search are comparable across parts.
 type Hit struct {
 	Row   uint32
 	Score float32
 }
 
-// CompareHits orders hits best first: by score falling, then by row rising.
+// CompareHits orders hits by descending score, then by ascending row.
 func CompareHits(x, y Hit) int {
 	switch {
 	case x.Score > y.Score:
@@ -25,15 +25,15 @@ func CompareHits(x, y Hit) int {
 	return 0
 }
 
-// maxScore bounds the score of a document in whole units. It stays well below
-// 2^24, so that every sum is exact as a float32.
+// maxScore bounds the score of a document in units. It is below 2^24, so every sum is exact
+// as a float32.
 const maxScore = 1 << 23
 
-// maxUnitExp bounds the exponent of the unit, so that no score is infinite or
-// rounded; boosts beyond it count as nothing.
+// maxUnitExp bounds the exponent of the unit, which keeps scores finite and exact. Terms with
+// boosts too large for that score nothing.
 const maxUnitExp = 100
 
-// scorer holds the weights of a query in whole units of the score.
+// scorer holds the weights of a query in units of the score.
 type scorer struct {
 	terms    []scoreTerm
 	required int     // terms[:required] must occur, for And and Phrase
@@ -48,16 +48,16 @@ type scoreTerm struct {
 	weight float32 // the score as tf goes to infinity, in units; 0 scores nothing
 }
 
-// norm returns the length part of a score. The conversions keep compilers from
-// fusing the operations, which would round differently in different places.
+// norm returns the part of the denominator that depends on the length. Its conversions to
+// float32 keep compilers from fusing the operations, which would change the rounding.
 func (s *scorer) norm(length uint32) float32 { return lengthPart(s.norm0, s.norm1, length) }
 
 func lengthPart(norm0, norm1 float32, length uint32) float32 {
 	return norm0 + float32(norm1*float32(length))
 }
 
-// units returns the score of one term in a document. It is at least 1 for a term
-// with a weight, so that a match never scores nothing.
+// units returns the score of one term in a document. It is at least 1 for a term with a
+// weight, so a match never scores 0.
 func (t *scoreTerm) units(tf uint32, norm float32) uint32 {
 	if t.weight == 0 {
 		return 0
@@ -71,26 +71,26 @@ func units(weight float32, tf uint32, norm float32) uint32 {
 	return uint32(weight*(f/(f+norm))) + 1
 }
 
-// topK keeps the k best of (score, row) pairs, ties by the smaller row. A key is the
-// score in the upper half and the complement of the row in the lower, so that one
-// comparison orders them.
+// topK keeps the k best pairs of score and row; of equal scores the smaller row is better. A key
+// has the score in its upper half and the complement of the row in its lower half, so pairs
+// compare as integers.
 type topK struct {
-	keys []uint64 // a binary heap with the worst on top once full
+	keys []uint64 // once full, a binary heap with the worst key on top
 	k    int
-	min  uint64 // the worst kept key once full, else 0
+	min  uint64 // once full, the worst key in keys; else 0
 }
 
-// fills reports whether n rows may be more than are kept.
+// fills reports whether n rows fill h, so that it may drop rows.
 func (h *topK) fills(n int) bool { return n >= h.k }
 
 func (h *topK) reset(k int) {
 	h.keys, h.k, h.min = h.keys[:0], k, 0
 }
 
-// maxPooledKeys bounds the heap that is kept between searches.
+// maxPooledKeys bounds the heap that stays in the pool.
 const maxPooledKeys = 1 << 14
 
-// trim forgets a heap that is too large to keep.
+// trim releases a heap that is larger than maxPooledKeys.
 func (h *topK) trim() {
 	if cap(h.keys) > maxPooledKeys {
 		h.keys = nil
@@ -143,7 +143,7 @@ func (h *topK) down(i int) {
 	keys[i] = key
 }
 
-// appendHits appends the kept pairs to dst, the last key first.
+// appendHits appends the hits of the keys to dst, from the last key to the first.
 func (h *topK) appendHits(dst []Hit, unit float32) []Hit {
 	n := len(dst)
 	dst = slices.Grow(dst, len(h.keys))[:n+len(h.keys)]

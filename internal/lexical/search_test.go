@@ -53,8 +53,8 @@ func zipfQuery(z zipf, terms int) *Query {
 	return ParseQuery(strings.Join(words, " "), Or)
 }
 
-// The exhaustive search of a Mem is checked by the model; over many windows the
-// pruned one must equal it.
+// TestSegmentEqualsMem compares the pruned search of a segment of many windows with the exhaustive
+// search of a Mem, which TestModel checks.
 func TestSegmentEqualsMem(t *testing.T) {
 	t.Parallel()
 	const docs = 30_000
@@ -91,15 +91,15 @@ func TestSegmentEqualsMem(t *testing.T) {
 		got, err := Search(t.Context(), q, k, []View{{seg, accept}})
 		require.NoError(t, err)
 		require.Equal(t, want, got, "query %d: %v", i, q)
-		// As if the partition had other parts with longer or shorter documents.
+		// The partition may have other parts, with longer or shorter documents.
 		st := collect(t, q, []View{{mem, nil}})
 		st.TotalLen = st.TotalLen * int64(1+i%6) / 3
 		require.Equal(t, searchWith(t, q, st, k, View{mem, accept}), searchWith(t, q, st, k, View{seg, accept}), "query %d: %v", i, q)
 	}
 }
 
-// Rows of several parts whose numbers interleave, with many equal scores: what one part
-// found must not keep the better of two equal rows from another.
+// TestPartsShareAThreshold searches parts with interleaving rows and many equal scores. The
+// threshold of one part must not exclude a row of another that has the same score and a smaller number.
 func TestPartsShareAThreshold(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 5))
@@ -218,7 +218,7 @@ func TestMemory(t *testing.T) {
 		}
 		require.NoError(t, m.Add(uint32(row), Doc{Fields: []Field{{Text: text.String()}}}))
 	}
-	// 800 bytes a document would be 80 MB for 100,000 of them.
+	// The bound is 600 bytes a document, 60 MB for 100,000.
 	require.Less(t, m.SizeBytes(), int64(docs*600))
 }
 
@@ -311,8 +311,8 @@ func padding(s *Segment, i int) bool {
 	return true
 }
 
-// segmentBytes is a small segment with packed and other blocks, frequencies,
-// and gaps in its rows.
+// segmentBytes returns a small segment that has packed and varint blocks, frequencies above 1,
+// and gaps between rows.
 func segmentBytes(tb testing.TB) []byte {
 	tb.Helper()
 	m := NewMem()
@@ -325,7 +325,7 @@ func segmentBytes(tb testing.TB) []byte {
 	return buf.Bytes()
 }
 
-// exercise runs everything a segment can do; errors are fine, panics are not.
+// exercise calls all methods of a segment. They may return errors but must not panic.
 func exercise(tb testing.TB, s *Segment) {
 	for _, text := range []string{"alpha", "beta gamma", `"alpha beta"`, "gamma_3 beta absent"} {
 		for _, op := range []Operator{Or, And, Phrase} {
@@ -350,7 +350,7 @@ func FuzzSegment(f *testing.F) {
 		damaged[int(j)%n] ^= y
 		damaged[n-1-int(k)%(footerBytes-4)] ^= z
 		sum := crc32.Checksum(damaged[len(damaged)-footerBytes:n], castagnoli)
-		binary.LittleEndian.PutUint32(damaged[n:], sum) // so that the footer is believed
+		binary.LittleEndian.PutUint32(damaged[n:], sum) // a correct checksum, so that OpenSegment reads the footer
 		if s, err := OpenSegment(damaged); err == nil {
 			exercise(t, s)
 		}
@@ -393,7 +393,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// One query from text to hits in a small partition.
+// BenchmarkSmall parses and searches one query in a small partition.
 func BenchmarkSmall(b *testing.B) {
 	mem := zipfMem(b, 48, 200)
 	for name, p := range map[string]Part{"mem": mem, "segment": segmentOf(b, mem)} {

@@ -10,9 +10,9 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// Segment is an index in a byte slice, usually a mapped file. Its rows never
-// change; which of them are deleted is kept in memory, by Delete. It is safe for
-// concurrent use. Damaged bytes give errors, never a panic.
+// Segment is an immutable index in a byte slice, usually a mapped file. Delete records
+// deleted rows in memory only. A Segment is safe for concurrent use. Damaged bytes cause
+// errors, never a panic.
 type Segment struct {
 	footer
 	postings, terms, termSlots, termInfo []byte
@@ -20,22 +20,22 @@ type Segment struct {
 	fwdOffsets, forward                  []byte
 	raw                                  [sections][]byte
 	long                                 []byte
-	short                                bool // lengths are bytes
+	short                                bool // lengths has one byte per document
 
 	mu   sync.RWMutex
-	gone *removed // nil as long as nothing is deleted
+	gone *removed // nil if no row is deleted
 }
 
-// removed is what has been deleted from a segment.
+// removed records the deleted documents of a segment.
 type removed struct {
 	dead   *bitset.Set
 	docs   int
 	length int64
-	df     map[uint32]int32 // per term
+	df     map[uint32]int32 // number of deleted documents that have each term
 }
 
-// OpenSegment reads the footer of a segment and nothing else. data must stay as it
-// is for as long as the segment is used. Errors are ErrCorrupt and ErrVersion.
+// OpenSegment opens a segment and reads only its footer. data must not change while the
+// segment is used. Errors are ErrCorrupt and ErrVersion.
 func OpenSegment(data []byte) (*Segment, error) {
 	f, err := decodeFooter(data)
 	if err != nil {
@@ -52,7 +52,7 @@ func OpenSegment(data []byte) (*Segment, error) {
 	return s, nil
 }
 
-// Verify reads the whole segment and compares its checksums; ErrCorrupt if one
+// Verify reads the whole segment and compares its checksums. It returns ErrCorrupt if one
 // does not match.
 func (s *Segment) Verify() error {
 	for i, sec := range s.sections {
@@ -63,7 +63,7 @@ func (s *Segment) Verify() error {
 	return nil
 }
 
-// Rows returns how many rows the segment was written with.
+// Rows returns the number of rows of the segment, including deleted ones.
 func (s *Segment) Rows() int { return int(s.docs) }
 
 func (s *Segment) row(doc uint32) uint32 {
@@ -83,7 +83,7 @@ func (s *Segment) length(doc uint32) uint32 {
 	return s.longLength(doc)
 }
 
-// longLength returns a length that does not fit a byte.
+// longLength returns the length of a document whose length does not fit in a byte.
 func (s *Segment) longLength(doc uint32) uint32 {
 	n := len(s.long) / longBytes
 	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(s.long[longBytes*i:]) >= doc })
@@ -103,12 +103,12 @@ func (s *Segment) find(row uint32) (uint32, bool) {
 	return doc, doc < s.docs && s.row(doc) == row
 }
 
-// df returns the document frequency of a term as it was written.
+// df returns the document frequency of a term, including deleted documents.
 func (s *Segment) df(id uint32) uint32 {
 	return binary.LittleEndian.Uint32(s.termInfo[termInfoBytes*int(id)+12:])
 }
 
-// eachTerm calls f for the terms of a document in order of their numbers.
+// eachTerm calls f for every term of a document, in ascending order of term numbers.
 func (s *Segment) eachTerm(doc uint32, f func(term, tf uint32)) error {
 	from := binary.LittleEndian.Uint32(s.fwdOffsets[4*int(doc):])
 	to := binary.LittleEndian.Uint32(s.fwdOffsets[4*int(doc)+4:])
@@ -116,7 +116,7 @@ func (s *Segment) eachTerm(doc uint32, f func(term, tf uint32)) error {
 		return fmt.Errorf("%w: forward offsets", ErrCorrupt)
 	}
 	buf := s.forward[from:to]
-	next := uint64(0) // the least number that the term may have
+	next := uint64(0) // least possible number of the next term
 	for len(buf) > 0 {
 		delta, n := binary.Uvarint(buf)
 		if n <= 0 {
@@ -139,9 +139,8 @@ func (s *Segment) eachTerm(doc uint32, f func(term, tf uint32)) error {
 // isDead reports whether a document is deleted. The caller holds the lock.
 func (s *Segment) isDead(doc uint32) bool { return s.gone != nil && s.gone.dead.Has(doc) }
 
-// Delete forgets a row, and reports whether it was live here. The statistics become
-// what they would be without it. The error is ErrCorrupt, after which the row is as
-// it was.
+// Delete deletes a row and reports whether it was live. The statistics become those of a
+// segment without the row. The error is ErrCorrupt, and then nothing has changed.
 func (s *Segment) Delete(row uint32) (bool, error) {
 	doc, ok := s.find(row)
 	if !ok {
@@ -160,7 +159,7 @@ func (s *Segment) Delete(row uint32) (bool, error) {
 		g = &removed{dead: bitset.New(int(s.docs)), df: make(map[uint32]int32)}
 		s.gone = g
 	}
-	_ = s.eachTerm(doc, func(term, _ uint32) { g.df[term]++ }) // was read above
+	_ = s.eachTerm(doc, func(term, _ uint32) { g.df[term]++ }) // cannot fail: the terms were read above
 	length := int64(s.length(doc))
 	g.dead.Add(doc)
 	g.docs++
@@ -168,7 +167,7 @@ func (s *Segment) Delete(row uint32) (bool, error) {
 	return true, nil
 }
 
-// count implements Part; ids are the numbers of the terms, or noTerm.
+// count implements Part. It sets ids to the numbers of the terms, or noTerm.
 func (s *Segment) count(r *run, ids []uint32) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -192,7 +191,7 @@ func (s *Segment) count(r *run, ids []uint32) error {
 	return nil
 }
 
-// Forward appends the terms of a live row with their frequencies to dst, in order
+// Forward appends the terms of a live row and their frequencies to dst, in order
 // of the terms. The error is ErrCorrupt.
 func (s *Segment) Forward(row uint32, dst []TermFreq) ([]TermFreq, error) {
 	doc, ok := s.liveDoc(row)
@@ -215,14 +214,13 @@ func (s *Segment) liveDoc(row uint32) (uint32, bool) {
 	return doc, !s.isDead(doc)
 }
 
-// Has reports whether a row is live here.
+// Has reports whether a row is live.
 func (s *Segment) Has(row uint32) bool {
 	_, ok := s.liveDoc(row)
 	return ok
 }
 
-// Length returns the length of a live row, the sum of its frequencies; 0 if there
-// is none.
+// Length returns the document length of a live row, or 0 if the row is not live.
 func (s *Segment) Length(row uint32) int64 {
 	if doc, ok := s.liveDoc(row); ok {
 		return int64(s.length(doc))

@@ -7,30 +7,30 @@ import (
 	"sort"
 )
 
-// segCursor is the cursor of a term of a Segment. It stands on one posting of one
-// decoded block. Everything it reads is checked: damage ends it with an error.
+// segCursor implements cursor for a term of a Segment. It is at one posting of one decoded
+// block. It checks everything that it reads; damage ends the cursor with an error.
 type segCursor struct {
 	docs [blockDocs]uint32 // documents of the block
-	tfs  [blockDocs]uint32 // their frequencies, once haveTFs
+	tfs  [blockDocs]uint32 // their frequencies, if haveTFs
 
 	limit     uint32 // documents of the segment
-	skips     []byte // the skip table; empty if there is one block
-	data      []byte // blocks, with tailBytes more to read behind them
-	blocks    int    // bytes of the blocks
+	skips     []byte // the skip table; empty if there is only one block
+	data      []byte // the blocks, and tailBytes more
+	blocks    int    // byte length of the blocks
 	posData   []byte
 	df        uint32
 	maxImpact uint8
 	maxTF     uint8
 
 	nblocks int
-	block   int // the decoded block, -1 before the first
+	block   int // index of the decoded block, -1 before the first
 	n       int // postings in it
-	i       int // the current one
+	i       int // index of the current posting
 	haveTFs bool
 	ones    bool   // every frequency of the block is 1
-	packed  []byte // packed frequencies, less one, of tfBits each
+	packed  []byte // packed frequencies minus one, of tfBits each
 	tfBits  int
-	posRest []byte // positions from posting posNext of the block on
+	posRest []byte // positions of the block's postings from posNext on
 	posNext int
 	fault   error
 }
@@ -71,14 +71,13 @@ func (c *segCursor) fail() {
 	c.stop()
 }
 
-// stop puts the cursor behind the last posting.
+// stop puts the cursor past the last posting.
 func (c *segCursor) stop() {
 	c.block, c.n, c.i = c.nblocks, 1, 0
 	c.docs[0] = noDoc
 }
 
-// blockLast returns the last document of a block, as far as it is known without
-// decoding.
+// blockLast returns the last document of a block, or an upper bound if only decoding would show it.
 func (c *segCursor) blockLast(block int) uint32 {
 	if len(c.skips) == 0 {
 		return c.limit - 1
@@ -94,7 +93,7 @@ func (c *segCursor) blockImpact(block int) uint8 {
 	return c.skips[block*skipBytes+12]
 }
 
-// blockTF returns the greatest frequency in a block, cappedTF for any from there on.
+// blockTF returns the greatest frequency in a block, at most cappedTF.
 func (c *segCursor) blockTF(block int) uint8 {
 	if len(c.skips) == 0 {
 		return c.maxTF
@@ -102,7 +101,7 @@ func (c *segCursor) blockTF(block int) uint8 {
 	return c.skips[block*skipBytes+15]
 }
 
-// load decodes the documents of a block and stands on the first.
+// load decodes the documents of a block and moves the cursor to the first.
 func (c *segCursor) load(block int) bool {
 	c.block, c.i, c.haveTFs, c.posNext = block, 0, false, 0
 	c.n = min(blockDocs, int(c.df)-block*blockDocs)
@@ -144,7 +143,7 @@ func (c *segCursor) loadPacked(data []byte, docBits, tfBits int, before int64) b
 		return false
 	}
 	unpack(&c.docs, data, docBits)
-	// The distances are not negative: if their sum is in range, so is every part of it.
+	// Distances are not negative. If their sum is in range, so are all partial sums.
 	next := uint64(before + 1)
 	for i, delta := range &c.docs {
 		next += uint64(delta)
@@ -159,7 +158,7 @@ func (c *segCursor) loadPacked(data []byte, docBits, tfBits int, before int64) b
 	return true
 }
 
-// loadVarint decodes a block of varints; data has tailBytes more than they take.
+// loadVarint decodes a block of varints. data has tailBytes more bytes than they take.
 func (c *segCursor) loadVarint(data []byte, before int64) bool {
 	doc, at, end := before, 0, len(data)-tailBytes
 	c.ones = true
@@ -189,8 +188,8 @@ func (c *segCursor) loadVarint(data []byte, before int64) bool {
 	return at <= end
 }
 
-// shortVarint reads a varint of up to 5 bytes, of which there are at least 8, without a branch
-// on its length; n is 0 for a longer one.
+// shortVarint reads a varint of up to 5 bytes without a branch on its length. data has at least 8
+// bytes. n is the length of the varint, or 0 if it is longer than 5.
 func shortVarint(data []byte) (v uint64, n int) {
 	x := binary.LittleEndian.Uint64(data)
 	n = bits.TrailingZeros64(^x&0x8080808080)/8 + 1
@@ -218,7 +217,7 @@ func (c *segCursor) loadTFs() {
 	}
 }
 
-// findBlock returns the first block that may have a document at or after target,
+// findBlock returns the first block that may have a document at or after target, or
 // nblocks if there is none. It decodes nothing.
 func (c *segCursor) findBlock(target uint32) int {
 	from := c.block
@@ -237,8 +236,8 @@ func (c *segCursor) findBlock(target uint32) int {
 	return from + 1 + sort.Search(min(step, c.nblocks-from)-1, func(i int) bool { return c.blockLast(from+1+i) >= target })
 }
 
-// seekBlock makes the first block with a document at or after target the decoded
-// one; false if there is none.
+// seekBlock decodes the first block that has a document at or after target. It reports whether
+// there is one.
 func (c *segCursor) seekBlock(target uint32) bool {
 	block := c.findBlock(target)
 	if block >= c.nblocks {
@@ -263,7 +262,7 @@ func (c *segCursor) advance(target uint32) uint32 {
 		i++
 	}
 	if i == len(docs) {
-		c.stop() // the end of a single block is not known before it is decoded
+		c.stop() // a single block has no skip entry that gives its last document
 		return noDoc
 	}
 	c.i = i

@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// The terms of a segment are found by a hash table in the file, so that a look-up costs
-// a few cache lines instead of a search over all terms. A slot is 0, or the number of a
-// term plus 1 in as many low bits as the count of terms has, under high bits of the
-// term's hash. The low bits of the hash say where to begin; the table is walked from
-// there up to the term or an empty slot. Less than two thirds of it are taken.
+// A segment has a hash table of its terms, so a look-up reads a few cache lines where a binary
+// search would read many. The table uses linear probing, starts at the low bits of the hash, and
+// is less than two thirds full. A slot is 0 if it is empty. Otherwise its low bits, as many as the
+// count of terms has, are the number of the term plus 1, and its other bits are high bits of the
+// term's hash.
 
-// noTerm is no number of a term.
+// noTerm is the number of a term that a segment does not have.
 const noTerm = ^uint32(0)
 
-// slotCount returns the size of the table for a number of terms, a power of two.
+// slotCount returns the number of slots for a number of terms. It is a power of two.
 func slotCount(terms uint64) uint64 {
 	if terms == 0 {
 		return 0
@@ -32,7 +32,7 @@ func termHash[T string | []byte](term T) uint64 {
 	return h ^ h>>32
 }
 
-// slotTag returns what a slot has over the number of a term with a hash.
+// slotTag returns the bits of a slot that come from the term's hash.
 func slotTag(h uint64, terms uint32) uint32 { return uint32(h>>32) << bits.Len32(terms) }
 
 // makeSlots returns the table of terms with the given hashes, in order of their numbers.
@@ -50,7 +50,7 @@ func makeSlots(hashes []uint64) []byte {
 	return slots
 }
 
-// term returns the bytes of a term; nothing if the file is damaged.
+// term returns the bytes of a term, or none if the file is damaged.
 func (s *Segment) term(id uint32) []byte {
 	at := termInfoBytes*int(id) + infoText
 	from, to := binary.LittleEndian.Uint32(s.termInfo[at:]), uint32(len(s.terms))
@@ -69,7 +69,7 @@ func (s *Segment) lookup(term string) uint32 {
 	n := uint64(len(s.termSlots) / 4)
 	terms := s.footer.terms
 	tag, low := slotTag(h, terms), uint32(1)<<bits.Len32(terms)-1
-	for i := range n { // ends early but in a damaged table
+	for i := range n { // an undamaged table ends the loop with a return
 		slot := binary.LittleEndian.Uint32(s.termSlots[4*((h+i)&(n-1)):])
 		if slot == 0 {
 			break

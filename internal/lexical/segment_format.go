@@ -8,21 +8,20 @@ import (
 	"math"
 )
 
-// A segment file is a row of sections and a footer, all little-endian. Sections
-// begin at multiples of 8.
+// A segment file has sections and a footer, all little-endian. Sections start at multiples of 8.
 //
 //	postings     per term: skip table, blocks, positions; 8 zero bytes at the end
 //	terms        the bytes of all terms, in order
 //	termSlots    uint32 each: a hash table of the terms, see segment_dict.go
-//	termInfo     24 bytes per term: offset in postings uint64, bytes of its blocks with
-//	             the skip table uint32, df uint32, where its bytes begin in terms uint32,
+//	termInfo     24 bytes per term: offset in postings uint64, byte length of its blocks and
+//	             skip table uint32, df uint32, offset in terms uint32,
 //	             greatest impact and tf uint8 each, seeds uint8 each
-//	rows         uint32 per document, rising; empty if they follow the first row closely
-//	lengths      per document: uint8, 255 for what is in longLengths; or uint32 if that
-//	             would be many
+//	rows         uint32 per document, ascending; empty if rows are consecutive
+//	lengths      per document: uint8, where 255 refers to longLengths; or uint32 if many
+//	             documents are long
 //	longLengths  8 bytes per document of length 255 and up, by document: document and
 //	             length uint32 each; empty if lengths are uint32
-//	fwdOffsets   uint32 per document and one more: where its terms begin
+//	fwdOffsets   uint32 per document and one more: offset of its terms in forward
 //	forward      per document: distance to the term before and tf, as varints
 //
 // Postings come in blocks of 128. A full block of a term with several blocks is
@@ -42,7 +41,7 @@ const (
 	skipBytes      = 16
 	longBytes      = 8
 	longLength     = 255 // lengths from here on do not fit a byte
-	tailBytes      = 8   // readable bytes behind packed blocks
+	tailBytes      = 8   // readable bytes after packed blocks
 )
 
 // The sections, in file order.
@@ -60,9 +59,9 @@ const (
 )
 
 var (
-	// ErrCorrupt is returned where a segment contradicts itself or its checksums.
+	// ErrCorrupt is returned if a segment is inconsistent or a checksum does not match.
 	ErrCorrupt = errors.New("lexical: segment is damaged")
-	// ErrVersion is returned for a segment of another version.
+	// ErrVersion is returned for a segment of another format version.
 	ErrVersion = errors.New("lexical: segment has another version")
 )
 
@@ -73,7 +72,7 @@ type footer struct {
 	docs, terms uint32
 	firstRow    uint32
 	totalLen    int64
-	average     float64 // mean length that the impacts are for
+	average     float64 // mean document length for which the impacts were computed
 	sections    [sections]section
 }
 
@@ -101,8 +100,8 @@ func (f *footer) encode() []byte {
 	return le.AppendUint32(buf, crc32.Checksum(buf, castagnoli))
 }
 
-// decodeFooter reads the footer at the end of a segment of size bytes, and checks
-// that its sections lie inside and have the lengths that the counts ask for.
+// decodeFooter reads the footer at the end of a segment. It checks that the sections lie
+// inside the segment and have the lengths that the counts imply.
 func decodeFooter(data []byte) (*footer, error) {
 	if len(data) < footerBytes {
 		return nil, fmt.Errorf("%w: too short", ErrCorrupt)
@@ -158,24 +157,25 @@ func (f *footer) check() error {
 	return nil
 }
 
-// impact returns tf/(tf+norm) in 255ths, rounded up: a bound for every average
-// length up to the one of the norm, and in proportion above. least is the same rounded
-// down: a bound from below for every average length from that one on, and in proportion
-// beneath.
+// impact returns tf/(tf+norm) in units of 1/255, rounded up (most) and down (least). most is
+// an upper bound for every average length up to the one of norm, and scaled by the ratio of
+// the averages for a greater one. least is a lower bound for every average length from that
+// one on, and scaled for a smaller one.
 func impact(tf uint32, norm float32) (most, least uint8) {
 	f := float64(tf)
 	x := f / (f + float64(norm)) * impactOne
 	return uint8(min(math.Ceil(x+1e-3), impactOne)), uint8(max(math.Floor(x-1e-3), 0))
 }
 
-// seedRanks are the places, from the best, of the documents whose impacts the seeds of a
-// term are, rounded down: a search for no more than so many documents knows a score that
-// they reach. A term of fewer documents has a seed of 0.
+// seedRanks are ranks among a term's documents, best first. A term's seeds are the impacts of
+// the documents at these ranks, rounded down. A search for at most that many documents
+// thereby knows a score that they reach before it reads postings. If a term has fewer
+// documents, its seed is 0.
 var seedRanks = [...]int{10, 100}
 
 const (
-	infoText, infoImpact, infoTF, infoSeeds = 16, 20, 21, 22 // in termInfo
+	infoText, infoImpact, infoTF, infoSeeds = 16, 20, 21, 22 // offsets in an entry of termInfo
 
 	impactOne = 255
-	cappedTF  = 255 // stands for this frequency and all above
+	cappedTF  = 255 // a stored frequency of 255 means 255 or more
 )

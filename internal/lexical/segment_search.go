@@ -9,63 +9,63 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// minWindow and maxWindow bound the documents of a window, powers of two: the scores of
-// the fewest fit the first-level cache, those of the most the second. windowPostings is
-// the number of postings in a window that is aimed for.
+// minWindow and maxWindow bound the number of documents of a window; both are powers of two. The
+// scores of minWindow documents fit into the first-level cache, those of maxWindow into the
+// second. windowSize aims for windowPostings postings in a window.
 const (
 	minWindow      = 1 << 12
 	maxWindow      = 1 << 16
 	windowPostings = 1 << 10
 )
 
-// windowed is what a search of a segment borrows. acc is all zero between windows.
+// windowed is the pooled memory of a search of a segment. acc is all zero between windows.
 type windowed struct {
 	acc     [maxWindow]uint32
-	touched [maxWindow + 1]uint16 // the first n: where acc is not zero
+	touched [maxWindow + 1]uint16 // touched[:n] are the indexes at which acc is not zero
 	n       int
-	marks   [maxWindow / 64]uint64 // see arrange; all zero between its calls
+	marks   [maxWindow / 64]uint64 // used by arrange; all zero between its calls
 	cursors []*segCursor
 	tables  []*lengthTable
-	norms   [shortDoc]float32 // by length; the last is no one's
+	norms   [shortDoc]float32 // by document length; the last entry is unused
 	terms   []windowTerm
 	run     *run
-	stretch float32 // of impacts, to bounds at the average length of the run
+	stretch float32 // factor from impacts to upper bounds at the run's average length
 
-	rests    lengthTable // what terms[restFrom:] score at most, if useRests
+	rests    lengthTable // if useRests: upper bounds of the scores of terms[restFrom:]
 	restFrom int
 	useRests bool
 }
 
-// lengthTable is a score for each length of a short document.
+// lengthTable holds a score for each document length that fits in a byte.
 type lengthTable [shortDoc]uint32
 
-// shortDoc is the size of a table by length. Its last entry bounds all longer
-// documents and scores none of them.
+// shortDoc is the size of a lengthTable. The last entry bounds the scores of all longer
+// documents, and is the exact score of none.
 const shortDoc = longLength + 1
 
-// lookupFactor is how many postings can be added up in the time of a look-up.
+// lookupFactor is the number of postings that can be added in the time of one look-up.
 const lookupFactor = 2
 
-// restDF is the number of postings from which on bounds by length pay, onesDF the document
-// frequency from which on a table of scores by length does for the frequency of 1.
+// setRests computes bounds by length only if there are at least restDF postings. searchAny
+// computes a table of the scores of frequency 1 only for terms with a df of at least onesDF.
 const (
 	restDF = 256
 	onesDF = 4096
 )
 
-// windowTerm is a term of a disjunction.
+// windowTerm is a term of an Or query.
 type windowTerm struct {
 	scoreTerm
 	c     *segCursor
-	ones  *lengthTable // scores for tf 1; nil: not worth it
-	bound uint32       // most that the term scores in the window
-	whole uint32       // most that the term scores in the segment
+	ones  *lengthTable // scores for tf 1; nil if df is below onesDF
+	bound uint32       // upper bound of the term's scores in the window
+	whole uint32       // upper bound of the term's scores in the segment
 	tf    uint32       // greatest frequency in the window
 }
 
 var windows = sync.Pool{New: func() any { return new(windowed) }}
 
-// cursor returns the i-th borrowed cursor.
+// cursor returns the i-th pooled cursor.
 func (w *windowed) cursor(i int) *segCursor {
 	for len(w.cursors) <= i {
 		w.cursors = append(w.cursors, new(segCursor))
@@ -73,11 +73,10 @@ func (w *windowed) cursor(i int) *segCursor {
 	return w.cursors[i]
 }
 
-// maxPooledTerms bounds the cursors that are kept between searches, at 2 KB each
-// with their tables.
+// maxPooledTerms bounds the cursors that stay in the pool. Each takes 2 KB with its table.
 const maxPooledTerms = 64
 
-// table returns the i-th borrowed table.
+// table returns the i-th pooled table.
 func (w *windowed) table(i int) *lengthTable {
 	for len(w.tables) <= i {
 		w.tables = append(w.tables, new(lengthTable))
@@ -85,8 +84,7 @@ func (w *windowed) table(i int) *lengthTable {
 	return w.tables[i]
 }
 
-// setNorms sets the norms by length to those of the run. They are mostly those of the
-// run before.
+// setNorms sets w.norms for the statistics of the run. Often they are equal to those of the run before.
 func (w *windowed) setNorms() {
 	if w.norms[1] == w.run.norm(1) && w.norms[longLength] == w.run.norm(longLength) {
 		return
@@ -96,7 +94,7 @@ func (w *windowed) setNorms() {
 	}
 }
 
-// widenTF returns the frequency that a stored greatest one means.
+// widenTF returns an upper bound of the frequencies for a stored greatest one.
 func widenTF(tf uint8) uint32 {
 	if tf == cappedTF {
 		return math.MaxUint32
@@ -104,7 +102,7 @@ func widenTF(tf uint8) uint32 {
 	return uint32(tf)
 }
 
-// search implements Part; ids are the numbers of the terms.
+// search implements Part. ids are the numbers of the terms.
 func (s *Segment) search(ctx context.Context, r *run, ids []uint32, accept *bitset.Set) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -119,8 +117,8 @@ func (s *Segment) search(ctx context.Context, r *run, ids []uint32, accept *bits
 	return s.searchAll(ctx, r, w, ids, accept)
 }
 
-// release gives back what was borrowed, without references to the segment and
-// without what only a huge query needed.
+// release returns w to the pool. It drops references to the segment, and memory that only a
+// huge query needs.
 func (w *windowed) release() {
 	if len(w.cursors) > maxPooledTerms {
 		w.cursors, w.tables = nil, nil
@@ -138,7 +136,7 @@ func (s *Segment) keep(doc uint32, accept *bitset.Set) bool {
 	return !s.isDead(doc) && (accept == nil || accept.Has(s.row(doc)))
 }
 
-// searchAll runs a conjunction.
+// searchAll runs an And or Phrase query.
 func (s *Segment) searchAll(ctx context.Context, r *run, w *windowed, ids []uint32, accept *bitset.Set) error {
 	cursors := make([]cursor, len(r.terms))
 	for i, id := range ids {
@@ -155,10 +153,10 @@ func (s *Segment) searchAll(ctx context.Context, r *run, w *windowed, ids []uint
 		func(score, doc uint32) { r.top.push(score, s.row(doc)) })
 }
 
-// searchAny runs a disjunction, window by window. In each window the terms whose
-// bounds together cannot lift a document among the best (the tail in w.terms) are
-// only looked up for documents that have one of the others: MAXSCORE of Turtle and
-// Flood (1995), with bounds from the impacts of the blocks.
+// searchAny runs an Or query window by window with MAXSCORE (Turtle and Flood 1995). The bounds
+// of scores come from the impacts of blocks. w.terms is sorted by bound. In each window the
+// terms at its end, whose bounds together do not reach the threshold, are not essential: they
+// are only looked up for documents that have an essential term.
 func (s *Segment) searchAny(ctx context.Context, r *run, w *windowed, ids []uint32, accept *bitset.Set) error {
 	w.run, w.terms, w.useRests = r, w.terms[:0], false
 	// An impact bounds the score at the average length it was computed for. A greater
@@ -204,8 +202,8 @@ func (s *Segment) searchAny(ctx context.Context, r *run, w *windowed, ids []uint
 	return nil
 }
 
-// windowSize returns how many documents are scored at a time: as many as have their scores in the first-level
-// cache, or more if they have few postings, since each window costs some time.
+// windowSize returns the number of documents of a window. It is minWindow, or more if they have few postings,
+// since each window has a fixed cost.
 func (s *Segment) windowSize(r *run, w *windowed) uint32 {
 	floor, rest := r.floor(s.row(0)), uint32(0)
 	i := len(w.terms)
@@ -224,7 +222,7 @@ func (s *Segment) windowSize(r *run, w *windowed) uint32 {
 	return size
 }
 
-// seedOf returns the impact that at least k documents with a term reach; 0 if it is not known.
+// seedOf returns an impact that at least k documents with a term reach, or 0 if none is known.
 func (s *Segment) seedOf(id uint32, k int) uint8 {
 	for i, rank := range seedRanks {
 		if k <= rank {
@@ -234,9 +232,8 @@ func (s *Segment) seedOf(id uint32, k int) uint8 {
 	return 0
 }
 
-// EachPosting calls f for every live row with a term that is in accept, nil being
-// all, in rising order, with the term's frequency there. f must not call s. The error
-// is ErrCorrupt.
+// EachPosting calls f with every live row in accept (nil: all) that has a term, in ascending
+// order, and with the term's frequency. f must not call s. The error is ErrCorrupt.
 func (s *Segment) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
 	id := s.lookup(term)
 	if id == noTerm {

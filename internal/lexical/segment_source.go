@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// source is a part as it was at one instant, to be merged into a segment. Terms
-// are numbered in their order.
+// source is the state of a part at one instant, for merging into a segment. It numbers terms
+// in byte order.
 type source interface {
 	docCount() int
 	doc(doc uint32) (row, length uint32)
@@ -20,18 +20,18 @@ type source interface {
 	eachTermOf(doc uint32, f func(term, tf uint32)) error
 }
 
-// snapshot is a source with the documents to leave out.
+// snapshot is a source together with its deleted documents.
 type snapshot struct {
 	source
-	dead *bitset.Set // nil if nothing is
+	dead *bitset.Set // nil if no document is deleted
 }
 
-// memSource is a Mem at one instant. Later additions write only to bytes that it
-// does not read, so it needs no lock.
+// memSource is the state of a Mem at one instant. It needs no lock, since later additions write
+// only to bytes that it does not read.
 type memSource struct {
 	*Mem
-	order []uint32 // numbers of the terms in their order
-	rank  []uint32 // place in order of a term
+	order []uint32 // numbers of the terms, in byte order of the terms
+	rank  []uint32 // index of each term in order
 }
 
 func (m *Mem) snapshot() snapshot {
@@ -72,7 +72,7 @@ func (m *memSource) eachTermOf(doc uint32, f func(term, tf uint32)) error {
 	return nil
 }
 
-// segSource is a Segment as it was written.
+// segSource is a Segment as it was written, without its deletions.
 type segSource struct {
 	*Segment
 	c segCursor // of the term that is being merged
@@ -106,7 +106,7 @@ func (s *segSource) cursorAt(i int) (cursor, error) {
 
 func (s *segSource) eachTermOf(doc uint32, f func(term, tf uint32)) error { return s.eachTerm(doc, f) }
 
-// termMerge walks the terms of several sources in order.
+// termMerge iterates over the terms of several sources in byte order.
 type termMerge struct {
 	sources []snapshot
 	at      []int // next term of each source
@@ -129,8 +129,8 @@ func (m *termMerge) fetch(i int) {
 	}
 }
 
-// next calls f with each source that has the next term and the term's number
-// there. It returns false when there is none left.
+// next calls f with each source that has the next term, and with the term's number in
+// that source. It returns false if no term is left.
 func (m *termMerge) next(f func(source, term int) error) (bool, error) {
 	found := false
 	for i := range m.heads {

@@ -16,10 +16,10 @@ type termWriter struct {
 	maxImpact uint8
 	maxTF     uint8
 	seeds     [len(seedRanks)]uint8
-	counts    [impactOne + 1]uint32 // of postings by their impact, rounded down
+	counts    [impactOne + 1]uint32 // number of postings with each impact, rounded down
 }
 
-// posting is a document with the range of its positions.
+// posting is a document together with the range of its positions.
 type posting struct {
 	doc, tf  uint32
 	from, to int
@@ -33,11 +33,11 @@ func (t *termWriter) reset() {
 	clear(t.counts[:])
 }
 
-// encode writes the collected postings to t.skips, t.blocks and t.posBytes, and their
-// bounds to the other fields.
+// encode writes the collected postings to t.skips, t.blocks and t.posBytes, and sets the fields
+// with their bounds.
 func (t *termWriter) encode(lens []uint32, norms *scorer) {
 	byDoc := func(x, y posting) int { return cmp.Compare(x.doc, y.doc) }
-	if !slices.IsSortedFunc(t.postings, byDoc) { // parts whose rows interleave
+	if !slices.IsSortedFunc(t.postings, byDoc) { // rows of the parts interleave
 		slices.SortFunc(t.postings, byDoc)
 	}
 	several := len(t.postings) > blockDocs
@@ -74,7 +74,7 @@ func (t *termWriter) encode(lens []uint32, norms *scorer) {
 	t.setSeeds()
 }
 
-// setSeeds finds the impacts of the documents at seedRanks.
+// setSeeds sets the seeds to the impacts at seedRanks.
 func (t *termWriter) setSeeds() {
 	at, seen := len(t.counts)-1, int(t.counts[len(t.counts)-1])
 	for i, rank := range seedRanks {
@@ -115,7 +115,7 @@ func (t *termWriter) varintBlock(block []posting, before int64) {
 	}
 }
 
-// appendPositions encodes the positions of a posting. Every posting has one.
+// appendPositions encodes the positions of a posting. Every posting has at least one.
 func appendPositions(dst []byte, positions []uint32) []byte {
 	if len(positions) == 1 {
 		return binary.AppendUvarint(dst, uint64(positions[0])<<1)

@@ -8,9 +8,9 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// setRests makes w.rests what the terms from index essential on score at most, by
-// document length: a better bound than that of the window, which is for its shortest
-// document. It does so only if the other terms have many postings.
+// setRests sets w.rests to upper bounds, by document length, of the score of the terms from
+// index essential on. They are lower than the window's bound, which must hold for its shortest
+// document. setRests does so only if the essential terms have many postings.
 func (s *Segment) setRests(w *windowed, essential int) {
 	if w.useRests && w.restFrom == essential {
 		return
@@ -33,13 +33,13 @@ func (s *Segment) setRests(w *windowed, essential int) {
 	}
 }
 
-// bound returns the most that the term scores where no impact is above the given one.
+// bound returns the greatest possible score of the term in documents of at most the given impact.
 func (t *scoreTerm) bound(impact uint8, stretch float32) uint32 {
 	return uint32(t.weight*min(1, float32(impact)*stretch)) + 2
 }
 
-// window scores documents base to end-1. It returns a document before which
-// nothing can be found: end, or more if postings are scarce.
+// window scores the documents base to end-1. It returns the document with which the next window
+// starts: end, or a later one if no posting lies between.
 func (s *Segment) window(r *run, w *windowed, base, end uint32, accept *bitset.Set) (uint32, error) {
 	total, next := uint32(0), uint32(math.MaxUint32)
 	for i := range w.terms {
@@ -62,13 +62,13 @@ func (s *Segment) window(r *run, w *windowed, base, end uint32, accept *bitset.S
 	if total <= floor {
 		return end, nil
 	}
-	// Terms from essential on cannot lift a document alone.
+	// A document that has only terms from essential on cannot exceed the floor.
 	essential, rest := len(w.terms), uint32(0)
 	for rest+w.terms[essential-1].bound <= floor {
 		essential--
 		rest += w.terms[essential].bound
 	}
-	// Adding up a term is cheaper than looking it up unless it has far more postings.
+	// Adding all postings of a term is cheaper than looking documents up, unless there are many more.
 	if essential > 1 {
 		postings := uint64(0)
 		for _, t := range w.terms[:essential] {
@@ -97,13 +97,13 @@ func (s *Segment) window(r *run, w *windowed, base, end uint32, accept *bitset.S
 	return end, s.finish(r, w, base, essential, rest, accept)
 }
 
-// seed returns a score that all documents of at least the given impact are above.
+// seed returns a score that all documents of at least the given impact exceed.
 func (t *scoreTerm) seed(impact uint8, shrink float32) uint32 {
-	return uint32(t.weight * float32(impact) * shrink) // units adds one
+	return uint32(t.weight * float32(impact) * shrink) // units adds 1, so scores exceed this
 }
 
-// peek returns a document before which the cursor has no posting at or after base,
-// and the greatest impact and frequency of the blocks that may reach into [base, end).
+// peek returns a lower bound of the cursor's first posting at or after base. It also returns the
+// greatest impact and frequency of the blocks that may overlap [base, end).
 func (c *segCursor) peek(base, end uint32) (first uint32, impact, tf uint8) {
 	if c.block == c.nblocks {
 		return noDoc, 0, 0
@@ -135,8 +135,7 @@ func (c *segCursor) peek(base, end uint32) (first uint32, impact, tf uint8) {
 	return base, impact, tf
 }
 
-// addWindow adds the scores of a term to the window. A fault of its cursor is for
-// the caller to see.
+// addWindow adds the scores of a term to the window. The caller checks the cursor for an error.
 func (s *Segment) addWindow(r *run, w *windowed, t *windowTerm, base, end uint32) {
 	c := t.c
 	for doc := c.advance(base); doc < end; doc = c.advance(doc + 1) {
@@ -179,13 +178,13 @@ func (s *Segment) addOnes(r *run, w *windowed, t *windowTerm, docs []uint32, bas
 	w.n = touched
 }
 
-// addShort adds the scores of documents of a segment with lengths in a byte.
+// addShort adds scores in a segment whose lengths have one byte.
 func (s *Segment) addShort(r *run, w *windowed, t *windowTerm, docs, tfs []uint32, base uint32) {
 	lengths, weight, touched := s.lengths, t.weight, w.n
 	tfs = tfs[:len(docs)]
 	for i, doc := range docs {
 		n, f := lengths[doc], float32(tfs[i])
-		score := uint32(weight*(f/(f+w.norms[n]))) + 1 // as scoreTerm.units
+		score := uint32(weight*(f/(f+w.norms[n]))) + 1 // scoreTerm.units, inlined
 		if n == longLength {
 			score = s.units(r, w, t, doc, tfs[i])
 		}
@@ -204,8 +203,8 @@ func (s *Segment) units(r *run, w *windowed, t *windowTerm, doc, tf uint32) uint
 	return t.units(tf, r.norm(s.length(doc)))
 }
 
-// scanWindow searches a window in which only documents with the first term can be
-// among the best. Blocks that cannot hold one are not decoded.
+// scanWindow searches a window in which only the first term is essential. It does not decode
+// blocks that cannot hold a document among the best.
 func (s *Segment) scanWindow(r *run, w *windowed, base, end, rest uint32, accept *bitset.Set) {
 	t := &w.terms[0]
 	c := t.c
@@ -245,8 +244,8 @@ func (s *Segment) scanWindow(r *run, w *windowed, base, end, rest uint32, accept
 	}
 }
 
-// add adds to the score of a document of the window, which is not 0, where n of them are
-// touched so far. It returns how many are then.
+// add adds score, which is not 0, to the document at an index of the window. n is the number of
+// touched documents before; add returns their number after.
 func (w *windowed) add(n int, at, score uint32) int {
 	old := w.acc[at]
 	w.acc[at] = old + score
@@ -265,8 +264,7 @@ func (w *windowed) clear() {
 	w.n = 0
 }
 
-// finish looks at the documents of the window that can still be among the best,
-// and empties the window.
+// finish pushes those documents of the window that are among the best, and empties the window.
 func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest uint32, accept *bitset.Set) error {
 	floor := r.floor(s.row(base))
 	n := 0
@@ -281,7 +279,7 @@ func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest u
 	}
 	w.n = 0
 	if essential < len(w.terms) || r.top.fills(r.stats.Docs) {
-		w.arrange(touched[:n]) // cursors only go on, and a floor is for the rows behind
+		w.arrange(touched[:n]) // cursors only advance, and a floor holds only for later rows
 	}
 	for _, at := range touched[:n] {
 		score := w.acc[at]
@@ -293,10 +291,10 @@ func (s *Segment) finish(r *run, w *windowed, base uint32, essential int, rest u
 	return w.fault()
 }
 
-// fewTouched is the number of places up to which a sort is faster than to go through the places of a window.
+// fewTouched is the number of offsets up to which sorting them is faster than scanning the marks of a window.
 const fewTouched = 48
 
-// arrange puts places of the window, each of them once, in order.
+// arrange sorts distinct offsets in the window.
 func (w *windowed) arrange(places []uint16) {
 	if len(places) <= fewTouched {
 		slices.Sort(places)
@@ -317,15 +315,13 @@ func (w *windowed) arrange(places []uint16) {
 	}
 }
 
-// hopeful reports whether a document with the given score so far can still get above
-// the floor.
+// hopeful reports whether a document with the given score so far can still exceed the floor.
 func (s *Segment) hopeful(w *windowed, doc, score, floor uint32) bool {
 	return !w.useRests || score+w.rests[s.lengths[doc]] > floor
 }
 
-// candidate completes the score of a document with the terms from index from on,
-// whose bounds add up to rest, and keeps the document if it is among the best. It returns
-// the floor for the documents behind.
+// candidate adds the scores of the terms from index from on, whose bounds add up to rest, and
+// pushes the document if it is among the best. It returns the floor for the documents after it.
 func (s *Segment) candidate(r *run, w *windowed, doc, score uint32, from int, rest uint32, accept *bitset.Set) uint32 {
 	row := s.row(doc)
 	floor := r.floor(row)
@@ -343,7 +339,7 @@ func (s *Segment) candidate(r *run, w *windowed, doc, score uint32, from int, re
 			continue
 		}
 		if block != t.c.block && score+rest+t.scoreTerm.bound(t.c.blockImpact(block), w.stretch) <= floor {
-			return floor // whatever is in the block, which is not decoded for it
+			return floor // the block's bound does not reach the floor, so it need not be decoded
 		}
 		if t.c.advance(doc) == doc {
 			score += s.units(r, w, t, doc, t.c.freq())

@@ -14,17 +14,17 @@ import (
 	"slices"
 )
 
-// ErrTooLarge is returned for a segment that would not fit its 32-bit offsets.
+// ErrTooLarge is returned for a segment that is too large for 32-bit offsets.
 var ErrTooLarge = errors.New("lexical: segment is too large")
 
-// yieldEvery is the number of terms or documents after which the writing of a segment yields the processor to searches.
+// yieldEvery is the number of terms or documents after which WriteSegment yields the processor to searches.
 const yieldEvery = 32
 
-// WriteSegment writes the live rows of the parts as one segment, without looking
-// at any text again. The parts may be added to and deleted from meanwhile: the
-// segment holds what was live at the start, and the caller repeats later deletions
-// on it. Rows must be distinct over the parts, else ErrOrder. Memory is needed for
-// the terms, the lengths, and the postings of one term.
+// WriteSegment writes the live rows of the parts as one segment. It reads their postings and
+// needs no texts. The segment holds the rows that were live at the start; the parts may change
+// meanwhile, and the caller repeats later deletions on the segment. If two parts have a
+// row in common, WriteSegment returns ErrOrder. It needs memory for the terms, the
+// lengths, and the postings of one term.
 func WriteSegment(ctx context.Context, w io.Writer, parts ...Part) error {
 	sw := &segmentWriter{ctx: ctx, out: bufio.NewWriterSize(w, 1<<16)}
 	for _, p := range parts {
@@ -51,9 +51,9 @@ type segmentWriter struct {
 	footer  footer
 	sources []snapshot
 	docs    []mergedDoc
-	moved   [][]uint32 // per source: new document of an old one, noDoc if it is left out
-	renamed [][]uint32 // per source: new number of an old term
-	norms   scorer     // for the impacts
+	moved   [][]uint32 // per source: old document number -> new one, or noDoc if it is deleted
+	renamed [][]uint32 // per source: old term number -> new one
+	norms   scorer     // norms with which impacts are computed
 	lens    []uint32
 	term    termWriter
 }
@@ -62,7 +62,7 @@ type mergedDoc struct {
 	row, source, doc uint32
 }
 
-// number gives the documents of all sources their numbers, by row.
+// number numbers the documents of all sources in order of their rows.
 func (w *segmentWriter) number() error {
 	for i, src := range w.sources {
 		moved := make([]uint32, src.docCount())
@@ -150,7 +150,7 @@ func (w *segmentWriter) writeTerms() error {
 	return errors.Join(w.whole(secTerms, text), w.whole(secTermSlots, makeSlots(hashes)), w.whole(secTermInfo, info))
 }
 
-// collect adds the live postings of a term of a source.
+// collect adds the live postings of one term of one source.
 func (w *segmentWriter) collect(source, term int) error {
 	c, err := w.sources[source].cursorAt(term)
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *segmentWriter) collect(source, term int) error {
 	return c.err()
 }
 
-// writeDocs writes what is kept per document.
+// writeDocs writes the rows and lengths of the documents.
 func (w *segmentWriter) writeDocs() error {
 	le := binary.LittleEndian
 	var rows, lengths, long []byte
@@ -200,20 +200,20 @@ func (w *segmentWriter) writeDocs() error {
 		long = nil
 	}
 	if n := len(w.docs); n == 0 || w.docs[n-1].row-w.docs[0].row == uint32(n-1) {
-		rows = nil // they follow from the first
+		rows = nil // rows are consecutive
 	}
 	return errors.Join(w.whole(secRows, rows), w.whole(secLengths, lengths), w.whole(secLongLengths, long))
 }
 
-// maxForward is how many bytes of the terms of documents are kept until the offsets are written, in blocks of forwardBlock.
+// maxForward bounds the encoded terms of documents that writeForward keeps in memory, in blocks of forwardBlock.
 const maxForward, forwardBlock = 8 << 20, 64 << 10
 
-// writeForward writes the terms of each document. The offsets come first in the
-// file, so more terms than maxForward holds are read twice.
+// writeForward writes the terms of each document. Their offsets come first in the file. If the
+// terms exceed maxForward, writeForward encodes them twice.
 func (w *segmentWriter) writeForward() error {
 	offsets := binary.LittleEndian.AppendUint32(nil, 0)
 	size := 0
-	var kept [][]byte // blocks, so that none is copied as they grow
+	var kept [][]byte // in blocks, so that growing copies nothing
 	err := w.eachForward(func(entry []byte) error {
 		if size += len(entry); tooLong(size) {
 			return ErrTooLarge

@@ -2,14 +2,14 @@ package lexical
 
 import "math"
 
-// BM25 parameters, measured on the development sets; Lucene's defaults as well.
+// BM25 parameters. They are the best on the development sets, and Lucene's defaults.
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.75
 )
 
-// Stats are the numbers that scores depend on, over all live rows of all parts of
-// a partition, beside how many of them have a term. The zero value is empty.
+// Stats holds the statistics of BM25 that do not depend on a term, over all live rows of all
+// parts of a partition.
 type Stats struct {
 	Docs     int   // live rows
 	TotalLen int64 // sum of their lengths

@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	maxStemBytes  = 40      // longer words are names or noise; stemming them is slow and pointless
+	maxStemBytes  = 40      // longer words are not stemmed: most are names or noise
 	maxCacheBytes = 32      // words above this are not cached, which bounds the cache
-	maxFormBytes  = 6       // question words above this say something of the subject: between
+	maxFormBytes  = 6       // longer question words are kept, since they say something of the subject, as "between" does
 	wordCacheSize = 1 << 14 // slots; about 2 MB when every slot is taken
 )
 
-// wordEntry remembers what a surface form becomes. Entries are immutable.
+// wordEntry is the cached analysis of a word. Entries are immutable.
 type wordEntry struct {
-	key  string // lower case if ASCII, else the bytes as they stood
+	key  string // the word, in lower case if it is ASCII
 	term string
 	stop bool
 	kind kind // kindWord or kindQuestion
 }
 
-// wordCache is a direct-mapped cache shared by all goroutines: a slot holds the
-// last word that fell on it, so its size is bounded and it needs no lock.
+// wordCache is a direct-mapped cache shared by all goroutines. A slot holds the last word that
+// was stored there, so the size is bounded. Slots are atomic, so the cache needs no lock.
 var wordCache [wordCacheSize]atomic.Pointer[wordEntry]
 
-// Stem returns the English Snowball (Porter 2) stem of word, or of its base form
-// where that is irregular (bought, children, vortices). Words that are not made of
-// a to z alone are returned unchanged. Safe for concurrent use.
+// Stem returns the English Snowball (Porter 2) stem of word. For an irregular form (bought,
+// children, vortices) it returns the stem of the base form. It returns words with characters
+// other than a to z unchanged. Stem is safe for concurrent use.
 func Stem(word string) string {
 	if len(word) < 3 || len(word) > maxStemBytes {
 		return word
@@ -55,10 +55,10 @@ func Stem(word string) string {
 	return word
 }
 
-// envs are those of stemmers that are not at work.
+// envs pools the working memory of stemmers.
 var envs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
-// lookupASCII returns what an ASCII word in lower case becomes whose hash is h.
+// lookupASCII returns the entry of an ASCII word in lower case whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {
 	slot := &wordCache[h%wordCacheSize]
 	if e := slot.Load(); e != nil && e.key == string(lower) {
@@ -68,8 +68,8 @@ func lookupASCII(lower []byte, h uint32) *wordEntry {
 	return remember(slot, newEntry(key, key))
 }
 
-// lookupFolded is lookupASCII for a word with other characters, as it stands in
-// the text. The term is empty if nothing of the word is left.
+// lookupFolded returns the entry of a word that has other characters too, unchanged from the
+// text. The entry's term is empty if folding removes all characters.
 func lookupFolded(raw string) *wordEntry {
 	h := uint32(hashSeed)
 	for i := range len(raw) {
@@ -82,7 +82,7 @@ func lookupFolded(raw string) *wordEntry {
 	return remember(slot, newEntry(strings.Clone(raw), clip(fold(raw))))
 }
 
-// newEntry returns what a word becomes that reads folded without its accents.
+// newEntry returns the entry of a word whose folded form is given.
 func newEntry(key, folded string) *wordEntry {
 	e := &wordEntry{key: key, term: ownStem(folded), stop: stopWords[folded]}
 	if e.stop {
@@ -102,7 +102,7 @@ func remember(slot *atomic.Pointer[wordEntry], e *wordEntry) *wordEntry {
 	return e
 }
 
-// ownStem is Stem with a result that does not keep a larger buffer alive.
+// ownStem is Stem, but its result does not keep a larger buffer in memory.
 func ownStem(word string) string {
 	s := Stem(word)
 	if len(s) == len(word) && s == word {
@@ -111,7 +111,7 @@ func ownStem(word string) string {
 	return strings.Clone(s)
 }
 
-// FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, folded to fewer bits.
+// Parameters of FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/.
 const (
 	hashSeed  = 2166136261
 	hashPrime = 16777619

@@ -1,16 +1,16 @@
 package lexical
 
-// termSet numbers distinct terms in the order in which they come. Queries are
-// mostly short, so it is a list first and a map only from some size on.
+// termSet numbers distinct terms in the order in which they are added. Most queries are
+// short, so it is a list, and has a map only from listTerms terms on.
 type termSet struct {
 	terms  []string
 	places map[string]int
 }
 
-// listTerms is the number of terms up to which comparing them all is quickest.
+// listTerms is the number of terms up to which a linear search is faster than a map.
 const listTerms = 12
 
-// place returns the number of a term, and whether it is new.
+// place returns the number of a term, and reports whether place has added it.
 func (s *termSet) place(term string) (n int, fresh bool) {
 	n = len(s.terms)
 	if s.places == nil {
@@ -39,7 +39,7 @@ func (s *termSet) place(term string) (n int, fresh bool) {
 	return n, true
 }
 
-// reset forgets all terms.
+// reset removes all terms.
 func (s *termSet) reset() {
 	clear(s.terms)
 	s.terms, s.places = s.terms[:0], nil

@@ -27,13 +27,13 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Tongue is a language other than English that has a stemmer. Words are always indexed as they are; those of a document in a
-// tongue have their stem beside them, under a mark of the tongue. A question that is not English looks for its
-// words and for their stems in each tongue. So documents in several languages share one index, each analysed
-// as what it is, and a text whose language is not recognised is found by its words.
+// Tongue is a language other than English that has a stemmer. Documents are indexed under their words. A document in a Tongue is
+// also indexed under the stems of its words, which begin with a mark of the Tongue. A question that is not English searches
+// for its words and for their stems in each possible Tongue. Documents in several languages can therefore share one index, and
+// a document whose language was not recognised is found by its words.
 type Tongue uint8
 
-// tongues are the languages by the number of their Tongue, from 1 on. Their codes stand in index files.
+// tongues lists the languages; the index is the Tongue, from 1 on. Index files contain the codes.
 var tongues = [...]struct {
 	code  string
 	stem  func(*snowballstem.Env) bool
@@ -45,7 +45,7 @@ var tongues = [...]struct {
 	{"tr", turkish.Stem, true},
 }
 
-// tongueOf is the tongue of a language by its ISO 639-1 code.
+// tongueOf maps ISO 639-1 codes to Tongues.
 var tongueOf = func() map[string]Tongue {
 	m := make(map[string]Tongue, len(tongues))
 	for t := 1; t < len(tongues); t++ {
@@ -54,7 +54,7 @@ var tongueOf = func() map[string]Tongue {
 	return m
 }()
 
-// latinTongues are those that are written in Latin letters.
+// latinTongues are the Tongues written in Latin letters.
 var latinTongues = func() (out []Tongue) {
 	for t := 1; t < len(tongues); t++ {
 		if tongues[t].latin {
@@ -64,20 +64,21 @@ var latinTongues = func() (out []Tongue) {
 	return out
 }()
 
-// stemMark begins the terms of stems, so that no word has the term of one.
+// stemMark is the first byte of the terms of stems. No word begins with it.
 const stemMark = '\x01'
 
-// stemBoost weighs a stem in a query beside the word itself.
+// stemBoost is the boost of a stem in a query; a word has boost 1.
 const stemBoost = 1
 
-// Bounds of TongueOf.
+// Bounds of TongueOf and queryTongues.
 const (
-	theBytes   = 160 // a text with "the" or "and" once in so many bytes is English
-	shortQuery = 192 // bytes up to which a question is read in all tongues
+	theBytes   = 160 // a text with one "the" or "and" in at most this many bytes is English
+	shortQuery = 192 // a question of at most this many bytes is read in all Tongues
 	leastWord  = 3   // bytes of the shortest word that has a stem
 )
 
-// TongueOf returns the tongue of a document by its longest text; 0 for English, for languages without stems, and where the language is not recognised.
+// TongueOf returns the Tongue of a document, guessed from its longest text. It is 0 for English, for languages without a stemmer, and for
+// unrecognised languages.
 func TongueOf(texts ...string) Tongue {
 	longest := ""
 	for _, t := range texts {
@@ -91,11 +92,11 @@ func TongueOf(texts ...string) Tongue {
 	return tongueOf[language.Guess(longest)]
 }
 
-// HasStems reports whether the language of an ISO 639-1 code is a Tongue.
+// HasStems reports whether the language with an ISO 639-1 code is a Tongue.
 func HasStems(code string) bool { return tongueOf[code] != 0 }
 
-// queryTongues returns the tongues in which the words of a question are looked for: none for an English one. A short question in Latin letters
-// is read in all tongues that use these, since the words that show its language may have been removed; a long text in one.
+// queryTongues returns the Tongues in which to stem the words of a question: none for an English one, and one for a long text. For a
+// short question in Latin letters it returns all Tongues with Latin letters, since a short text may lack the words that show its language.
 func queryTongues(text string) []Tongue {
 	code := language.Guess(text)
 	in := tongueOf[code]
@@ -120,17 +121,17 @@ func latin(text string) bool {
 	return false
 }
 
-// stemEntry remembers the term of a word's stem in a tongue. Entries are immutable.
+// stemEntry is the cached stem of a word in a Tongue. Entries are immutable.
 type stemEntry struct {
-	word   string // as it stood in the text
+	word   string // unchanged from the text
 	tongue Tongue
-	term   string // "": the word has none
+	term   string // "" if the word has no stem
 }
 
-// stemCache is like wordCache.
+// stemCache is a direct-mapped cache like wordCache.
 var stemCache [wordCacheSize]atomic.Pointer[stemEntry]
 
-// stemTerm returns the term of the stem of a word in a tongue, "" for none.
+// stemTerm returns the term of the stem of a word in a Tongue, or "" if it has none.
 func stemTerm(word string, in Tongue) string {
 	if len(word) < leastWord || len(word) > maxStemBytes {
 		return ""
@@ -171,5 +172,5 @@ func makeStemTerm(word string, in Tongue) string {
 	return string(rune(stemMark)) + tongues[in].code + stem
 }
 
-// IsStem reports whether a term is that of a stem: it stands beside a word and is none itself.
+// IsStem reports whether a term is the stem of a word and not a word itself.
 func IsStem(term string) bool { return len(term) > 0 && term[0] == stemMark }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStemsMeet: each tongue has one stem for two forms of a word, and another for a word that is not of it.
+// TestStemsMeet checks that each Tongue has one stem for two forms of a word, and another stem for another word.
 func TestStemsMeet(t *testing.T) {
 	t.Parallel()
 	for code, words := range map[string][3]string{
@@ -63,7 +63,7 @@ func TestTongueOf(t *testing.T) {
 	}
 }
 
-// TestEnglishHasNoStems: neither documents nor questions in English have any, and a document in another language keeps all its words.
+// TestEnglishHasNoStems checks that neither documents nor questions in English have stems, and that a document in another language keeps all its words.
 func TestEnglishHasNoStems(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"We sold the red bicycles", "Where is my red bicycle?", "who did my sister meet in Lyon?"} {
@@ -86,7 +86,7 @@ func TestEnglishHasNoStems(t *testing.T) {
 	assert.Equal(t, AnalyzeDocument(nil, spanish, 0), words)
 }
 
-// TestQueriesInTongues: a short question is read in every tongue that it may be in, a long one in its own; And and Phrase take words as they stand.
+// TestQueriesInTongues checks that a short question has stems in every possible Tongue, a long one in its own, and that And and Phrase queries have none.
 func TestQueriesInTongues(t *testing.T) {
 	t.Parallel()
 	stems := func(text string, op Operator) map[string]bool {

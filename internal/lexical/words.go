@@ -3,13 +3,13 @@ package lexical
 import "strings"
 
 // stopWords are the 33 English stop words of Lucene's StandardAnalyzer. Documents are
-// indexed with them, so that AND and PHRASE find them, but they do not count in the
-// length of a document, and OR never asks for them.
+// indexed under them, since And and Phrase queries may need them. They do not count in the
+// length of a document, and Or queries leave them out.
 var stopWords = wordSet(`a an and are as at be but by for if in into is it no not of on or
 such that the their then there these they this to was will with`)
 
-// questionWords carry the form of a question and not its subject. Removing them
-// from queries, not from documents, raised nDCG on every development set.
+// questionWords make a sentence a question and say nothing of its subject. Removing them
+// from queries, but not from documents, raised nDCG on every development set.
 var questionWords = wordSet(`a an the and or of to in on at for with by from is are was were be
 been being am do does did doing have has had having i you he she it we they me him her us them my
 your his its our their this that these those what which who whom whose when where why how not no
@@ -17,8 +17,8 @@ as if than then so too very can could will would shall should may might must abo
 before between out up down s t ll re ve d m don didn doesn isn wasn aren won there here also just
 any some such name named`)
 
-// stopMark begins the terms of stop words, so that no other word has the term of one:
-// "I.T." gives the term "it".
+// stopMark is the first byte of the terms of stop words. It distinguishes them from other
+// words: "I.T." has the term "it".
 const stopMark = "\x00"
 
 // stopTerm returns the term of a stop word.
