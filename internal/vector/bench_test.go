@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// sum64 reads x once, as fast as plain Go can: the floor of any scan of it.
+// sum64 sums x. Its time is a lower bound for any scan of x in plain Go.
 func sum64(x []uint64) (s uint64) {
 	var a, b, c, d uint64
 	for ; len(x) >= 8; x = x[8:] {
@@ -26,7 +26,7 @@ func sum64(x []uint64) (s uint64) {
 	return a + b + c + d
 }
 
-// BenchmarkExact searches parts without lists; floor reads the 8-bit rows once.
+// BenchmarkExact searches parts without an inverted file. Its sub-benchmark floor only reads the 8-bit rows once.
 func BenchmarkExact(b *testing.B) {
 	for _, shape := range []struct{ n, dim int }{{48, 128}, {2000, 128}, {20_000, 128}, {20_000, 384}, {100_000, 384}} {
 		c := newClusters(1, shape.dim, 100, 1)
@@ -67,8 +67,8 @@ func benchSearch(b *testing.B, p part, accept *bitset.Set, queries [][]float32) 
 	}
 }
 
-// benchSize is a size of the larger benchmarks, which a variable of the environment
-// overrides: CONTEXTMEM_BENCH_ROWS or CONTEXTMEM_BENCH_DIM.
+// benchSize returns size, or the value of an environment variable if it is set:
+// CONTEXTMEM_BENCH_ROWS or CONTEXTMEM_BENCH_DIM.
 func benchSize(b *testing.B, name string, size int) int {
 	s := os.Getenv(name)
 	if s == "" {
@@ -79,7 +79,7 @@ func benchSize(b *testing.B, name string, size int) int {
 	return n
 }
 
-// flatRows is clustered rows in one allocation.
+// flatRows returns n rows of c in one allocation.
 func flatRows(c *clusters, n, dim int) func(i int) []float32 {
 	flat := make([]float32, n*dim)
 	for i := range n {
@@ -88,7 +88,7 @@ func flatRows(c *clusters, n, dim int) func(i int) []float32 {
 	return func(i int) []float32 { return flat[i*dim : (i+1)*dim] }
 }
 
-// BenchmarkIVF searches parts with lists, for two recalls and several filters.
+// BenchmarkIVF searches segments with an inverted file, for two recalls and several filters.
 func BenchmarkIVF(b *testing.B) {
 	n, dims := benchSize(b, "CONTEXTMEM_BENCH_ROWS", 30_000), []int{128, 384}
 	if dim := benchSize(b, "CONTEXTMEM_BENCH_DIM", 0); dim > 0 {

@@ -8,16 +8,16 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// calibration measures how far a search must probe. A list is worth probing when
+// calibration measures how many lists a search must probe. A search probes a list if
 //
 //	<query, centroid> + width * spread * |query - mean|
 //
-// exceeds the worst score wanted. The width that would have reached each true
-// neighbour of some sample queries is measured; its quantiles are the widths for
-// recallPoints. Queries are rows to which more or less of another row is added:
-// questions are near their answers, not on them, and stray in the directions that
-// the data has. The mix that needs the greatest width decides, for nothing is
-// known of the queries to come.
+// exceeds the worst score wanted. For sample queries, calibration measures the width that
+// reaches each true neighbour. The quantiles of these widths are the widths for
+// recallPoints. A sample query is a row to which a share of another row is added: real
+// queries are near their answers but not equal to them, and differ in the directions in
+// which the data varies. Since future queries are unknown, the share that needs the greatest
+// width decides.
 type calibration struct {
 	dim     int
 	mean    []float32
@@ -32,11 +32,11 @@ type calibrationQuery struct {
 	best  top
 }
 
-// calibrationCaution is the share of what a recall allows to be missed that is left to chance, and to
-// queries less like rows than those measured.
+// calibrationCaution is a share of the misses that a recall allows. It is kept in reserve for chance,
+// and for queries that resemble rows less than the sample queries do.
 const calibrationCaution = .25
 
-// calibrationMix is how much of a second row, taken from the mean, is added.
+// calibrationMix lists the shares of a second row's difference from the mean that are added to sample queries.
 var calibrationMix = [...]float32{0, .5, 1}
 
 func newCalibration(s *sample, mean []float32, r *rand.Rand) *calibration {
@@ -49,7 +49,7 @@ func newCalibration(s *sample, mean []float32, r *rand.Rand) *calibration {
 			q.v[j] += float32(calibrationMix[i%len(calibrationMix)] * (x - mean[j]))
 		}
 		q.scale, q.bias = quantiseQuery(q.q8, q.v)
-		// One more than wanted: a query that is a row finds itself.
+		// One more than wanted, since a query that is a row finds itself.
 		q.best.reset(calibrationK + 1)
 		c.queries = append(c.queries, q)
 	}
@@ -65,7 +65,7 @@ func distance(v, mean []float32) float32 {
 	return float32(math.Sqrt(sum))
 }
 
-// see offers m rows, the first of which is row at.
+// see scores m rows for every sample query. The first of them is row at.
 func (c *calibration) see(at, m int, row func(i int) []float32, workers int) {
 	stride := codeStride(c.dim)
 	codes, scales := alignedBytes(m*stride), make([]float32, m)
@@ -93,7 +93,7 @@ func (c *calibration) see(at, m int, row func(i int) []float32, workers int) {
 	})
 }
 
-// widths returns the widths for recallPoints, rising.
+// widths returns the widths for recallPoints, in ascending order.
 func (c *calibration) widths(b *ivfBuilder) (widths [len(recallPoints)]float32) {
 	var needed [len(calibrationMix)][]float32
 	for i := range c.queries {
@@ -112,8 +112,8 @@ func (c *calibration) widths(b *ivfBuilder) (widths [len(recallPoints)]float32) 
 	return widths
 }
 
-// needed appends the widths that would have reached each of the query's true
-// neighbours, of which the first is the query itself if it is a row.
+// needed appends the widths that reach each of the query's true neighbours. If isRow is set, the
+// query is a row, and needed skips the first neighbour, which is the query itself.
 func (c *calibration) needed(q *calibrationQuery, b *ivfBuilder, isRow bool, dst []float32) []float32 {
 	length := distance(q.v, c.mean)
 	found := appendTop(nil, q.best.hits, calibrationK+1)

@@ -8,9 +8,9 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// codebook is the centroids of an inverted file. A centroid is what its 8-bit
-// form says: residuals are taken from that, so nothing is lost by not keeping
-// more, and all centroids of a million rows fit the second-level cache.
+// codebook holds the centroids of an inverted file, quantised to 8 bits. Residuals are
+// computed from the quantised centroids, so quantisation loses nothing. All centroids of a
+// million rows fit into the second-level cache.
 type codebook struct {
 	dim    int
 	codes  []uint8 // [lists][codeStride]
@@ -27,7 +27,7 @@ func newCodebook(dim, lists int) *codebook {
 	}
 }
 
-// set makes v centroid i.
+// set sets centroid i to v.
 func (c *codebook) set(i int, v []float32) {
 	stride := codeStride(c.dim)
 	c.scales[i] = quantiseRow(c.codes[i*stride:(i+1)*stride], v)
@@ -39,7 +39,7 @@ func (c *codebook) set(i int, v []float32) {
 	}
 }
 
-// copyFrom makes centroid i what centroid j of another codebook is.
+// copyFrom sets centroid i to centroid j of another codebook.
 func (c *codebook) copyFrom(i int, from *codebook, j int) {
 	stride := codeStride(c.dim)
 	copy(c.codes[i*stride:(i+1)*stride], from.codes[j*stride:])
@@ -51,14 +51,14 @@ func (c *codebook) get(i int, v []float32) {
 	dequantise(v[:c.dim], c.codes[i*codeStride(c.dim):], c.scales[i])
 }
 
-// dequantise writes the row that codes and scale stand for to v.
+// dequantise writes the row with the given codes and scale to v.
 func dequantise(v []float32, codes []uint8, scale float32) {
 	for j := range v {
 		v[j] = float32(int32(codes[j])-simd.Bias) * scale
 	}
 }
 
-// prober finds nearest centroids; one for each goroutine.
+// prober holds the buffers for finding nearest centroids. It is not safe for concurrent use.
 type prober struct {
 	q8   []int8
 	dots [blockRows]int32
@@ -67,13 +67,13 @@ type prober struct {
 
 func newProber(dim int) *prober { return &prober{q8: make([]int8, codeStride(dim))} }
 
-// search returns the centroid with the least Euclidean distance to the vector that p.q8, its scale and
-// its bias stand for, up to quantisation, and <v,c> - |c|²/2.
+// search returns the centroid c with the least Euclidean distance, up to quantisation, to the vector v that
+// is quantised in p.q8 with scale and bias. score is <v,c> - |c|²/2.
 func (c *codebook) search(p *prober, scale float32, bias int32) (list int, score float32) {
 	return c.searchIn(p, scale, bias, 0, len(c.scales), 0, negInf)
 }
 
-// searchIn is search among the centroids from..to-1 and one that was found before.
+// searchIn is search among the centroids from..to-1 and the centroid list, which was found before with score.
 func (c *codebook) searchIn(p *prober, scale float32, bias int32, from, to, list int, score float32) (int, float32) {
 	stride := len(p.q8)
 	for at := from; at < to; at += blockRows {
@@ -89,7 +89,7 @@ func (c *codebook) searchIn(p *prober, scale float32, bias int32, from, to, list
 	return list, score
 }
 
-// rank offers the centroids, as search scores them, to p.near.
+// rank scores all centroids like search and pushes them to p.near.
 func (c *codebook) rank(p *prober, scale float32, bias int32) {
 	for at := 0; at < len(c.scales); at += blockRows {
 		dots := p.dots[:min(blockRows, len(c.scales)-at)]
@@ -101,14 +101,14 @@ func (c *codebook) rank(p *prober, scale float32, bias int32) {
 }
 
 const (
-	// trainRounds is the number of k-means rounds; later ones hardly move recall.
+	// trainRounds is the number of k-means rounds; more rounds hardly change recall.
 	trainRounds = 6
-	// trainRows is the number of sample rows for each centroid.
+	// trainRows is the number of sample rows per centroid.
 	trainRows = 32
 )
 
-// train returns centroids of the sample by k-means (Lloyd 1982) from random rows.
-// A centroid that loses all its rows restarts at a random row.
+// train computes centroids of the sample by k-means (Lloyd 1982), starting from random rows.
+// A centroid that loses all its rows is set to a random row.
 func train(sample *sample, lists, workers int, r *rand.Rand, check func() error) (*codebook, error) {
 	dim, n := sample.dim, len(sample.scales)
 	c := newCodebook(dim, lists)
@@ -120,7 +120,7 @@ func train(sample *sample, lists, workers int, r *rand.Rand, check func() error)
 	return c.improve(sample, make([]int, n), trainRounds, workers, r, check)
 }
 
-// improve returns the codebook after some rounds of k-means, its centroids in any order.
+// improve runs some rounds of k-means. The centroids of its result may be in another order.
 func (c *codebook) improve(sample *sample, owner []int, rounds, workers int, r *rand.Rand, check func() error) (*codebook, error) {
 	for range rounds {
 		g, err := newGroups(c, workers, r, check)
@@ -161,7 +161,7 @@ func (c *codebook) recentre(sample *sample, owner []int, r *rand.Rand) {
 	}
 }
 
-// sample is rows kept as 8 bits, a quarter of their size.
+// sample holds rows quantised to 8 bits.
 type sample struct {
 	dim    int
 	codes  []uint8
@@ -178,7 +178,7 @@ func (s *sample) set(i int, v []float32) {
 
 func (s *sample) get(i int, v []float32) { dequantise(v, s.codes[i*s.dim:(i+1)*s.dim], s.scales[i]) }
 
-// query writes row i to q as a query and returns its bias.
+// query writes row i to q, quantised as a query, and returns its bias.
 func (s *sample) query(i int, q []int8) (bias int32) {
 	for j, c := range s.codes[i*s.dim : (i+1)*s.dim] {
 		x := int32(c) - simd.Bias
@@ -188,17 +188,17 @@ func (s *sample) query(i int, q []int8) (bias int32) {
 	return bias * simd.Bias
 }
 
-// yieldRows is the number of rows after which the building of a segment yields the processor to searches.
+// yieldRows is the number of rows after which a builder of a segment yields the processor to searches.
 const yieldRows = 32
 
-// yield lets other goroutines run, once in yieldRows rows.
+// yield lets other goroutines run if row is a multiple of yieldRows.
 func yield(row int) {
 	if row%yieldRows == 0 {
 		runtime.Gosched()
 	}
 }
 
-// parallel calls f for parts of 0..n-1 in up to workers goroutines and waits.
+// parallel divides 0..n-1 into up to workers ranges, calls f with each in a goroutine, and waits.
 func parallel(n, workers int, f func(from, to int)) {
 	workers = min(workers, n)
 	if workers <= 1 {

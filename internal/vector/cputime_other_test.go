@@ -9,5 +9,5 @@ import (
 
 var processStart = time.Now()
 
-// cpuTime is the time that has passed: there is no better measure here.
+// cpuTime returns the elapsed time, since processor time is not available on this system.
 func cpuTime(*testing.B) time.Duration { return time.Since(processStart) }

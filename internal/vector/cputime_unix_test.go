@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is what the process has used, which other load on the machine hardly changes.
+// cpuTime returns the processor time of the process. Other load on the machine hardly changes it.
 func cpuTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	require.NoError(b, unix.Getrusage(unix.RUSAGE_SELF, &u))

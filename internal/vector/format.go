@@ -9,12 +9,12 @@ import (
 	"unsafe"
 )
 
-// A segment is, little-endian throughout:
+// A segment file consists of the following parts. All numbers are little-endian.
 //
 //	header    headerSize bytes
-//	sections  each at a multiple of sectionAlign, zeros between; which ones and
-//	          how long follows from the header alone
-//	footer    a CRC-32C (Castagnoli) of each section, then one of those sums
+//	sections  each at a multiple of sectionAlign, with zeros between; the header
+//	          determines which sections there are and their lengths
+//	footer    a CRC-32C (Castagnoli) of each section, then a CRC-32C of these
 //
 // The header has, by offset: 0 magic, 8 version, 12 metric, 16 dimensions, 20
 // rows, 24 kind, 28 lists, 32 flags, 36 zeros, 40 size of the file, 48 the probing width for
@@ -24,7 +24,7 @@ const (
 	headerSumAt   = 124
 	widthsAt      = 48
 	formatVersion = 1
-	halvesVersion = 2 // of segments with flagHalves, which were not there before
+	halvesVersion = 2 // version of segments with flagHalves
 	flagsAt       = 32
 	flagHalves    = 1 // header.halves
 	sectionAlign  = 64
@@ -51,12 +51,12 @@ type header struct {
 	n      int
 	kind   kind
 	lists  int
-	halves bool // rows of 16-bit numbers instead of float32, which is the same for them
+	halves bool // secFloats has 16-bit numbers, which represent these rows exactly
 	widths [len(recallPoints)]float32
 }
 
-// section numbers, in file order. Those from secRows on are empty in an exact
-// segment, and secRecords is in a segment without 1-bit codes.
+// Section numbers, in file order. In an exact segment the sections from secRows on are empty.
+// In a segment without 1-bit codes secRecords is empty.
 const (
 	secCodes          = iota // [n][codeStride]uint8, by position
 	secScales                // [n]float32, of the codes
@@ -64,7 +64,7 @@ const (
 	secRows                  // [n]uint32, the row at a position
 	secPositions             // [n]uint32, the position of a row
 	secRecords               // [n][recordStride]byte, by position; see record
-	secOffsets               // [lists+1]uint32, where a list begins
+	secOffsets               // [lists+1]uint32, first position of each list
 	secCentroids             // [lists][codeStride]uint8
 	secCentroidScales        // [lists]float32
 	secSpreads               // [lists]float32, see ivfBuilder.spreads
@@ -75,9 +75,8 @@ const (
 // span is a range of bytes of the file.
 type span struct{ off, size int }
 
-// layout returns where the sections of h lie, where the footer begins and the
-// size of the file. The numbers cannot overflow, as
-// decodeHeader bounds the rows.
+// layout returns the byte ranges of the sections, the offset of the footer and the size of
+// the file. The numbers cannot overflow, since decodeHeader bounds the rows.
 func (h *header) layout() (spans [numSections]span, footer, size int) {
 	sizes := [numSections]int{
 		secCodes:  h.n * codeStride(h.dim),
@@ -136,8 +135,7 @@ func (h *header) encode() []byte {
 	return b
 }
 
-// decodeHeader reads and checks the head of data, and that data has the size that
-// the header speaks of.
+// decodeHeader decodes the header of data. It checks the header, and that data has the size given there.
 func decodeHeader(data []byte) (*header, error) {
 	le := binary.LittleEndian
 	switch {
@@ -181,10 +179,10 @@ func decodeHeader(data []byte) (*header, error) {
 type sectionWriter struct {
 	w    io.Writer
 	h    *header
-	next int // section
+	next int // number of the next section
 	off  int
-	sum  uint32 // of the section being written
-	left int    // bytes of it still to come
+	sum  uint32 // checksum of the current section so far
+	left int    // bytes of the current section that are not written yet
 	sums []byte
 }
 
@@ -199,7 +197,7 @@ func (s *sectionWriter) raw(b []byte) error {
 	return err
 }
 
-// begin starts section id; sections come in order, none left out.
+// begin starts section id. Sections must be started in order, and none may be left out.
 func (s *sectionWriter) begin(id int) error {
 	if err := s.close(); err != nil {
 		return err
@@ -235,7 +233,7 @@ func (s *sectionWriter) write(b []byte) error {
 	return s.raw(b)
 }
 
-// finish ends the sections, those not begun being empty, and writes the footer.
+// finish writes the remaining sections as empty ones, and then the footer.
 func (s *sectionWriter) finish() error {
 	for s.next < numSections {
 		if err := s.begin(s.next); err != nil {
@@ -252,15 +250,15 @@ func (s *sectionWriter) finish() error {
 	return s.raw(binary.LittleEndian.AppendUint32(s.sums, crc32.Checksum(s.sums, castagnoli)))
 }
 
-// littleEndian reports whether this machine lays numbers out as the format does;
-// where it does not, segments are neither written nor opened.
+// littleEndian reports whether this machine is little-endian. On others, segments can be neither
+// written nor opened.
 var littleEndian = func() bool {
 	x := uint16(1)
 	return *(*byte)(unsafe.Pointer(&x)) == 1
 }()
 
-// view returns the numbers that lie in b, in place. b begins at a multiple of 4
-// and its length is a multiple of T's size.
+// view returns the bytes of b as a slice of T without copying. b must begin at a multiple of 4,
+// and its length must be a multiple of T's size.
 func view[T float32 | uint32 | uint16](b []byte) []T {
 	if len(b) == 0 {
 		return nil
@@ -269,7 +267,7 @@ func view[T float32 | uint32 | uint16](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
 }
 
-// bytesOf returns the bytes of x, in place.
+// bytesOf returns the bytes of x without copying.
 func bytesOf[T float32 | uint32 | uint64 | uint16](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))

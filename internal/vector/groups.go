@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// groupFrom is the number of lists from which on rows find theirs by groups.
+	// groupFrom is the number of lists from which on the lists are grouped.
 	groupFrom = 512
-	// groupsLooked is how many groups of lists a row looks at: 97 of 100 texts find the nearest of
-	// 2,000 lists in those of 44 groups, by looking at a quarter of them.
+	// groupsLooked is the number of groups whose lists are compared with a row. With 2,000 lists in
+	// 44 groups that is a quarter of the lists, and finds the nearest list for 97 of 100 texts.
 	groupsLooked = 8
 )
 
-// groups is a codebook whose centroids stand by neighbourhood, as many groups as a group has lists: a
-// row looks at the lists of the nearest groups alone.
+// groups is a two-level codebook: it groups neighbouring centroids, and has about as many groups as
+// a group has centroids. To find the list of a row, it searches only the nearest groups.
 type groups struct {
 	book   *codebook
-	coarse *codebook // the groups' centres; nil: one group
-	starts []int     // of groups, and the number of lists
+	coarse *codebook // centres of the groups; nil: there is only one group
+	starts []int     // first list of each group, and the number of lists at the end
 }
 
-// newGroups puts the centroids of a codebook in another order.
+// newGroups groups the centroids of a codebook, and changes their order for that.
 func newGroups(book *codebook, workers int, r *rand.Rand, check func() error) (*groups, error) {
 	lists := len(book.scales)
 	if lists < groupFrom {
@@ -56,14 +56,14 @@ func newGroups(book *codebook, workers int, r *rand.Rand, check func() error) (*
 	return g, nil
 }
 
-// nearest returns a list whose centroid is among the nearest to v, mostly the nearest, and
-// <v,c> - |c|²/2 of it.
+// nearest returns a list whose centroid c is among the nearest to v, and mostly the nearest. score is
+// <v,c> - |c|²/2.
 func (g *groups) nearest(p *prober, v []float32) (list int, score float32) {
 	scale, bias := quantiseQuery(p.q8, v)
 	return g.search(p, scale, bias)
 }
 
-// search is nearest for the vector that p.q8, its scale and its bias stand for.
+// search is nearest for the vector quantised in p.q8 with scale and bias.
 func (g *groups) search(p *prober, scale float32, bias int32) (list int, score float32) {
 	if g.coarse == nil {
 		return g.book.search(p, scale, bias)
@@ -77,7 +77,7 @@ func (g *groups) search(p *prober, scale float32, bias int32) (list int, score f
 	return list, score
 }
 
-// own sets owner to a list for each row of the sample, as nearest.
+// own sets owner to the list that nearest returns for each row of the sample.
 func (g *groups) own(sample *sample, owner []int, workers int, check func() error) error {
 	for at := 0; at < len(owner); at += batchRows {
 		if err := check(); err != nil {

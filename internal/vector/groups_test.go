@@ -12,7 +12,8 @@ import (
 
 func never() error { return nil }
 
-// Groups hold every centroid once; rows find the nearest, or one that is next to as near.
+// TestGroups checks that groups hold every centroid once, and that rows find the nearest centroid or
+// one almost as near.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	const dim, rows = 48, 3000
@@ -68,7 +69,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Rows that found their lists by groups are found there.
+// TestGroupsRecall checks the recall of a segment that has enough lists to be grouped.
 func TestGroupsRecall(t *testing.T) {
 	t.Parallel()
 	const dim, n = 24, 70_000

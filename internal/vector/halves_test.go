@@ -21,7 +21,8 @@ func halved(vs [][]float32) [][]float32 {
 	return out
 }
 
-// Rows that 16 bits hold take half the room, and every answer is that of the oracle, and of a segment of earlier releases.
+// TestHalfRows checks that rows that 16-bit numbers represent exactly take half the space, and that
+// answers equal those of the oracle and of a segment of format version 1.
 func TestHalfRows(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{20, 128, 384} {
@@ -85,7 +86,7 @@ func TestHalfRows(t *testing.T) {
 				require.Equal(t, wantScores, scores)
 			}
 
-			// A merge reads the rows of a segment and may take its lists over.
+			// A merge reads the rows of a segment and may use its lists again.
 			again := segmentBytes(t, dim, InnerProduct, vs, &WriteOptions{ExactRows: smallIVF.ExactRows, From: s})
 			m, err := OpenSegment(again)
 			require.NoError(t, err)

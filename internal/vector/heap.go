@@ -1,13 +1,12 @@
 package vector
 
-// top keeps the best hits it has seen, up to a limit. The worst kept is at the
-// root of a binary heap, so that most hits are turned away by one comparison
-// with floor.
+// top keeps the best hits pushed to it, up to a limit. The worst of them is at the root
+// of a binary heap. One comparison with floor rejects most hits.
 type top struct {
 	hits  []Hit
 	limit int
-	// floor is the score that a hit has to reach to be kept: -Inf until the limit
-	// is reached, then the score of the worst hit kept. It may be raised from outside.
+	// floor is the score that a hit must reach to be kept. It is -Inf until the limit
+	// is reached, then the score of the worst hit kept. A user of top may raise it.
 	floor float32
 }
 
@@ -19,7 +18,7 @@ func (t *top) reset(limit int) {
 // full reports whether the limit is reached.
 func (t *top) full() bool { return len(t.hits) == t.limit }
 
-// push offers a hit. A score that is not a number is turned away.
+// push adds a hit if it is among the best. It rejects a score that is NaN.
 func (t *top) push(h Hit) {
 	if !(h.Score >= t.floor) {
 		return
@@ -41,7 +40,7 @@ func (t *top) push(h Hit) {
 	t.floor = t.hits[0].Score
 }
 
-// sink puts a hit in place i or moves it down from there until the heap is in order.
+// sink puts h at index i and moves it down until the heap is in order.
 func (t *top) sink(i int, h Hit) {
 	s := t.hits
 	for {
@@ -61,8 +60,8 @@ func (t *top) sink(i int, h Hit) {
 	s[i] = h
 }
 
-// worse reports whether a stands behind b in the order of Compare; scores are
-// numbers here. It is small enough to be inlined into the heap's loop.
+// worse reports whether a comes after b in the order of Compare. The scores must not be
+// NaN. worse is small enough to be inlined into the heap's loop.
 func worse(a, b Hit) bool {
 	return a.Score < b.Score || a.Score == b.Score && a.Row > b.Row
 }

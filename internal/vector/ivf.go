@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// firstLists is the number of lists that are probed before the rest is weighed
-	// against the scores found in them; more where a filter leaves little, so that
-	// they can be expected to hold firstRows times the candidates.
+	// firstLists is the number of lists that a search probes before it compares the
+	// bounds of the others with the scores found. With a selective filter it probes
+	// more: so many that they are expected to hold firstRows times the candidates.
 	firstLists = 6
 	firstRows  = 4
-	// selectiveShare: when a filter leaves fewer than one row of this many, rows are
-	// looked up in it before their score is looked at, which more of them pass.
+	// selectiveShare decides whether a row is checked first against the filter or
+	// against the floor. If the filter accepts fewer than one of selectiveShare rows,
+	// the filter comes first, since it rejects more rows.
 	selectiveShare = 6
 )
 
-// gatherCost is the time to score a row picked by a filter over that to score one of a list that is
-// scanned. Measured were 2 to 4 for records, in all and of a filter that is kept, and 4 to 10 for 8-bit
-// rows that are scanned, by filter and cache; less is saved where lists need not be visited after all.
+// gatherCost is the time to score one accepted row on its own, divided by the time to score one row in a scan
+// of a list. The measured ratio is 2 to 4 for records and 4 to 10 for 8-bit rows, depending on the filter and
+// the cache. The values are lower, since a search can skip lists.
 func (h *header) gatherCost() int {
 	if h.kind == kindIVF1 {
 		return 4
@@ -31,25 +32,25 @@ func (h *header) gatherCost() int {
 	return 10
 }
 
-// few reports whether a filter that leaves so many rows would have most lists visited.
+// few reports whether a filter accepts so few rows that gathering them is cheaper than probing lists.
 func (h *header) few(count int) bool { return count <= h.n/(4*h.gatherCost()) }
 
-// bitSigmas says, for each of recallPoints, how many standard deviations above
-// its estimate a row may score and still be looked at. The paper's 1.9 keeps all
-// but 3% of the rows at the very boundary.
+// bitSigmas gives, for each of recallPoints, the number of standard deviations that is added to
+// the estimated score of a row to get its upper bound. The paper's 1.9 keeps all but 3% of the
+// rows at the very boundary.
 var bitSigmas = [len(recallPoints)]float32{.8, 1.1, 1.4, 1.9, 2.2, 3}
 
-// gatherSigmas is bitSigmas where the accepted rows are gathered and read: no list is left out, so that
-// the codes alone may miss what the recall allows. At .98 that was 12 to 18 rows of 1000, of filters
-// that leave 1 to 6 %.
+// gatherSigmas is bitSigmas for a search that gathers the accepted rows. It skips no list, so the codes alone may
+// cause all misses that the recall allows. At .98 they missed 12 to 18 rows of 1000, for filters that accept
+// 1 to 6 %.
 var gatherSigmas = [len(recallPoints)]float32{.5, .7, 1, 1.4, 1.8, 3}
 
-// bitError is the standard deviation of an estimate over factor*|d|: the root of
-// 1 - a², where a, the cosine of a residual and its code, is close to the root of
-// 2/pi in all but a few dimensions.
+// bitError is the standard deviation of an estimate divided by factor*|d|. It is the root of
+// 1 - a², where a is the cosine of a residual and its code. Unless there are only a few
+// dimensions, a is close to the root of 2/pi.
 var bitError = float32(math.Sqrt(1 - 2/math.Pi))
 
-// ivf is the sections of an inverted file, and what a search of it needs.
+// ivf holds the sections of an inverted file, and caches of its searches.
 type ivf struct {
 	rows      []uint32
 	positions []uint32
@@ -59,18 +60,18 @@ type ivf struct {
 	scales    []float32
 	spreads   []float32
 	mean      []float32
-	rotated   atomic.Pointer[[]float32] // mean, rotated; nil until the first search
+	rotated   atomic.Pointer[[]float32] // the rotated mean; nil before the first search
 	filters   filterCache
 }
 
-// probe is the buffers of a search of an inverted file.
+// probe holds the buffers of a search of an inverted file.
 type probe struct {
 	base  []float32 // <query, centroid> of each list
-	lists []Hit     // lists by what they may hold
-	found []uint32  // positions that a filter, or a threshold, leaves
-	most  []float32 // what these may score at most
-	first top       // of lists, or of found
-	rest  []Hit     // of found
+	lists []Hit     // lists to probe, by the upper bound of their rows' scores
+	found []uint32  // positions that pass the filter or the threshold
+	most  []float32 // upper bounds of the scores of found
+	first top       // the best of lists, or of found
+	rest  []Hit     // those of found that are not in first
 	bound float32   // |query - mean|
 	d     []float32
 	d4    []int8
@@ -78,7 +79,7 @@ type probe struct {
 	ests  [blockRows]float32
 }
 
-// interpolate returns the value for a recall from the values at recallPoints.
+// interpolate returns the value at a recall, interpolated between the values at recallPoints.
 func interpolate(recall float32, values *[len(recallPoints)]float32) float32 {
 	last := len(recallPoints) - 1
 	if recall <= recallPoints[0] {
@@ -92,7 +93,7 @@ func interpolate(recall float32, values *[len(recallPoints)]float32) float32 {
 	return values[last]
 }
 
-// approximate finds accepted rows, expected to be the given share of the best.
+// approximate searches the inverted file. The expected share of the true best rows that it finds is recall.
 func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) error {
 	n := s.h.n
 	keep := s.keep(sr.k)
@@ -118,7 +119,7 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 	if s.lean() {
 		sr.unit = 1
 	} else {
-		sr.slack = sr.reach(s.typicalScale(), sr.square) / sr.scale // rows are taken for as long as the query
+		sr.slack = sr.reach(s.typicalScale(), sr.square) / sr.scale // assumes that rows are as long as the query
 	}
 	if sr.floor > negInf {
 		sr.cand.floor = sr.floor/sr.unit - sr.slack
@@ -150,18 +151,18 @@ func (s *Segment) approximate(ctx context.Context, sr *search, recall float32) e
 	return nil
 }
 
-// typicalScale returns a scale that most 8-bit rows do not exceed by much.
+// typicalScale returns a scale that few 8-bit rows exceed by much.
 func (s *Segment) typicalScale() float32 {
 	n := s.h.n
 	return max(s.scales[0], s.scales[n/4], s.scales[n/2], s.scales[n-n/4-1], s.scales[n-1])
 }
 
-// lean reports whether candidates behind 1-bit codes are scored by float32 rows that are
-// read, so that nothing but the codes stays in memory.
+// lean reports whether candidates found by 1-bit codes are scored by float32 rows that are read
+// from s.reader. Only the codes then stay in memory.
 func (s *Segment) lean() bool { return s.reader != nil && s.Coded() }
 
-// keep is the number of candidates for k hits: more than k by 8 bits, whose order is not
-// quite the order by float32; search.slack mostly leaves fewer.
+// keep returns the maximal number of candidates for k hits. It is more than k, since the order of
+// 8-bit scores differs a little from that of float32 scores. search.slack mostly keeps fewer.
 func (s *Segment) keep(k int) int {
 	if s.lean() {
 		return k + k/4 + 4 // each costs a system call
@@ -169,7 +170,7 @@ func (s *Segment) keep(k int) int {
 	return k + k/2 + 12
 }
 
-// ties answers a query that is zero to 8 bits, which all rows answer alike.
+// ties answers a query that is quantised to zero, for which all rows have equal scores.
 func (s *Segment) ties(sr *search) {
 	for first := 0; first < s.h.n && !sr.best.full(); first += 64 {
 		for w := sr.word(first, s.h.n); w != 0 && !sr.best.full(); w &= w - 1 {
@@ -178,8 +179,7 @@ func (s *Segment) ties(sr *search) {
 	}
 }
 
-// prepare scores the centroids and, where there are 1-bit codes, turns the query
-// into bit planes.
+// prepare scores the centroids. If the segment has 1-bit codes, it also converts the query to bit planes.
 func (s *Segment) prepare(sr *search, sigmas float32) {
 	p, lists := &sr.probe, s.h.lists
 	p.base = slices.Grow(p.base[:0], lists)[:lists]
@@ -210,8 +210,8 @@ func (s *Segment) prepare(sr *search, sigmas float32) {
 	}
 }
 
-// rotatedMean returns the rotated mean. Rotations keep differences: that of the query and the mean
-// need not be rotated in every segment.
+// rotatedMean returns the rotated mean. A rotation is linear, so the difference of query and mean is the
+// difference of their rotations, and the query need not be rotated again for every segment.
 func (s *Segment) rotatedMean(r *rotation) []float32 {
 	if m := s.ivf.rotated.Load(); m != nil {
 		return *m
@@ -221,8 +221,8 @@ func (s *Segment) rotatedMean(r *rotation) []float32 {
 	return m
 }
 
-// planes rounds p.d to -8..7 steps and sets p.bits so that an
-// estimate is the upper bound of a row's score less the score of its centroid.
+// planes rounds p.d to -8..7 steps and sets p.bits. The estimates of p.bits are then upper bounds of
+// a row's score minus the score of its centroid.
 func (s *Segment) planes(p *probe, sigmas float32) {
 	step := scaleOf(p.d) * 127 / 7.5
 	inv := inverse(step)
@@ -237,9 +237,9 @@ func (s *Segment) planes(p *probe, sigmas float32) {
 	p.bits.Weigh(2*step, sigmas*bitError*p.bound-step*float32(sum))
 }
 
-// probeLists visits lists in the order of what they may hold, until none left may
-// hold a row better than those found. count rows are accepted. It reports true,
-// having done nothing that counts, when it is cheaper to gather those.
+// probeLists visits lists in descending order of the bounds of their rows' scores, until no
+// remaining bound exceeds the floor. count is the number of accepted rows. If it is
+// cheaper to gather these rows, probeLists discards its candidates and returns gather true.
 func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, count int) (gather bool, err error) {
 	p := &sr.probe
 	reach := width * p.bound
@@ -271,7 +271,7 @@ func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, cou
 			floor := sr.cand.floor
 			sr.cand.reset(sr.cand.limit)
 			sr.near.reset(sr.k)
-			sr.cand.floor = floor // the rows that set it will be found again
+			sr.cand.floor = floor // gathering will find again the rows that set it
 			return true, nil
 		}
 	}
@@ -288,7 +288,7 @@ func (s *Segment) probeLists(ctx context.Context, sr *search, width float32, cou
 	return false, nil
 }
 
-// worstOf returns the last of some sorted hits, or one that precedes all.
+// worstOf returns the last of some sorted hits. If there are none, it returns a hit that is better than all others.
 func worstOf(hits []Hit) Hit {
 	if len(hits) == 0 {
 		return Hit{Score: float32(math.Inf(1))}
@@ -296,8 +296,8 @@ func worstOf(hits []Hit) Hit {
 	return hits[len(hits)-1]
 }
 
-// settle scores what was found: those first that may score most, so that most others need no
-// second look. What is scored does not depend on the order in which it was found.
+// settle scores the positions of p.found. It starts with the greatest bounds p.most, and then skips
+// the positions whose bound does not exceed the floor. The result does not depend on the order of p.found.
 func (s *Segment) settle(sr *search) {
 	p := &sr.probe
 	p.first.reset(sr.k + sr.k/4 + 4)
@@ -322,7 +322,7 @@ func (s *Segment) settle(sr *search) {
 	s.scoreBest(sr, p.rest)
 }
 
-// scoreBest scores positions, sorted by what they may score, as long as that is enough.
+// scoreBest scores positions in descending order of their bounds, until a bound does not exceed the floor.
 func (s *Segment) scoreBest(sr *search, sorted []Hit) {
 	for _, h := range sorted[:min(ahead, len(sorted))] {
 		s.prefetch(h.Row, len(sr.q8))
@@ -348,8 +348,8 @@ func (s *Segment) prefetch(position uint32, stride int) {
 	simd.Prefetch(bytesOf(s.scales[at : at+1]))
 }
 
-// scoreAt offers the score of a position, by 8 bits unless the segment is lean, if its row is
-// accepted.
+// scoreAt scores the row at a position and pushes it to the candidates, if it is accepted. The score is that
+// of the 8-bit row, or of the float32 row if the segment is lean.
 func (s *Segment) scoreAt(sr *search, position int) {
 	row := s.ivf.rows[position]
 	if int(row) >= s.h.n || sr.accept != nil && !sr.accept.Has(row) {
@@ -364,8 +364,7 @@ func (s *Segment) scoreAt(sr *search, position int) {
 	sr.candidate(Hit{Row: row, Score: float32(d[0]-sr.bias) * s.scales[position]})
 }
 
-// candidate keeps a row with its score in units. Not a number, the score of a row that cannot be read,
-// is turned away.
+// candidate pushes a row with its score in units. It rejects NaN, the score of a row that cannot be read.
 func (s *search) candidate(h Hit) {
 	s.cand.push(h)
 	if s.near.limit == 0 || !(h.Score >= s.near.floor) {
@@ -376,6 +375,6 @@ func (s *search) candidate(h Hit) {
 	}
 }
 
-// ahead is how many rows before its turn a row picked out of order is prefetched:
-// enough to hide the latency of memory, few enough for the line fill buffers.
+// ahead is the number of rows by which prefetching is ahead of scoring. It is large enough to
+// hide the latency of memory and small enough for the line fill buffers.
 const ahead = 8

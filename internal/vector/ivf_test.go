@@ -20,7 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// smallIVF builds an inverted file of few rows.
+// smallIVF makes WriteSegment build an inverted file even for few rows.
 var smallIVF = &WriteOptions{ExactRows: 100}
 
 func TestIVFRecall(t *testing.T) {
@@ -60,8 +60,8 @@ func TestIVFRecall(t *testing.T) {
 	}
 }
 
-// ivfRecall returns, for each recall asked for, the share of the true top 10 that
-// s finds, and checks that what it returns is accepted, scored right and in order.
+// ivfRecall searches s with each of recalls and returns the share of the true top 10 found. It
+// checks that the hits are accepted, correctly scored and in order.
 func ivfRecall(t *testing.T, s *Segment, o *oracle, queries [][]float32, accept float64, recalls ...float32) []float32 {
 	t.Helper()
 	found, want := make([]float32, len(recalls)), 0
@@ -96,12 +96,12 @@ func ivfRecall(t *testing.T, s *Segment, o *oracle, queries [][]float32, accept 
 	return found
 }
 
-// failing reads nothing.
+// failing is a reader whose reads fail.
 type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("the disk is gone") }
 
-// A row that cannot be read fails the search.
+// TestReadRowsFails checks that a search fails if a row cannot be read.
 func TestReadRowsFails(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 128, 256} {
@@ -128,8 +128,8 @@ func TestReadRowsFails(t *testing.T) {
 	}
 }
 
-// Rows that are all the same, or few different ones: lists stay empty, residuals
-// and the calibration are zero.
+// TestIVFDegenerate writes rows that are all equal or have few distinct values. Lists stay empty,
+// and residuals and the calibration are zero.
 func TestIVFDegenerate(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{8, 120, 256} {
@@ -166,7 +166,7 @@ func TestIVFDegenerate(t *testing.T) {
 	}
 }
 
-// A few rows that are no numbers do not spoil the others.
+// TestIVFOddRows checks that rows with NaN do not affect other rows.
 func TestIVFOddRows(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{32, 128, 256} {
@@ -210,7 +210,7 @@ func TestWriteSegmentRefuses(t *testing.T) {
 	}
 }
 
-// Check ends the work wherever it is called.
+// TestWriteSegmentCheck lets each call of Check fail in turn. Each must end WriteSegment.
 func TestWriteSegmentCheck(t *testing.T) {
 	t.Parallel()
 	vs := newClusters(5, 256, 5, 1).take(3000)
@@ -260,7 +260,8 @@ func TestSegmentConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// damagedSegments are the three kinds, small, both sizes of records, and rows of 16-bit numbers.
+// damagedSegments returns small segments to be damaged: of all three kinds, with both sizes of records, and
+// with rows of 16-bit numbers.
 func damagedSegments(t testing.TB) [][]byte {
 	gen, narrow, wide := newClusters(7, 20, 5, 1), newClusters(7, 128, 5, 1), newClusters(7, 200, 5, 1)
 	return [][]byte{
@@ -284,7 +285,7 @@ func TestOpenSegmentCut(t *testing.T) {
 	}
 }
 
-// Every header field with every odd value, under a right checksum.
+// TestOpenSegmentForgedHeader sets every header field to odd values and corrects the checksum.
 func TestOpenSegmentForgedHeader(t *testing.T) {
 	t.Parallel()
 	for _, data := range damagedSegments(t) {
@@ -301,13 +302,13 @@ func TestOpenSegmentForgedHeader(t *testing.T) {
 	}
 }
 
-// forge sets the header's checksum right.
+// forge corrects the header's checksum.
 func forge(b []byte) []byte {
 	binary.LittleEndian.PutUint32(b[headerSumAt:], crc32.Checksum(b[:headerSumAt], castagnoli))
 	return b
 }
 
-// useDamaged opens and searches bytes that may be anything; panics fail the test.
+// useDamaged opens and searches arbitrary bytes. A panic fails the test.
 func useDamaged(t *testing.T, data []byte) {
 	t.Helper()
 	s, err := OpenSegment(data)
@@ -345,7 +346,7 @@ func TestSegmentDamage(t *testing.T) {
 			b[at] ^= 1 << r.IntN(8)
 			useDamaged(t, b)
 		}
-		// Whole sections of rubbish.
+		// Fill whole sections with random bytes.
 		good, err := OpenSegment(data)
 		require.NoError(t, err)
 		spans, _, _ := good.h.layout()
@@ -361,7 +362,7 @@ func TestSegmentDamage(t *testing.T) {
 				}
 			}
 		}
-		// Sections cover all but padding and the header has its own sum.
+		// Verify checks the sections, and decodeHeader the header; only padding is unchecked.
 		for range 100 {
 			b := slices.Clone(data)
 			sp := spans[r.IntN(numSections)]
@@ -409,7 +410,7 @@ func FuzzOpenSegment(f *testing.F) {
 	})
 }
 
-// The rotation keeps lengths and angles, and spreads a single coordinate out.
+// TestRotation checks that a rotation preserves lengths and angles, and spreads a single coordinate over all.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(41, 42))

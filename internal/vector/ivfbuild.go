@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// bitsFromDim is the number of dimensions from which rows are scanned by 1-bit
-	// codes; below it an 8-bit row is hardly more than a record.
+	// bitsFromDim is the number of dimensions from which on a segment has 1-bit codes. Below
+	// it an 8-bit row is hardly larger than a record.
 	bitsFromDim = 65
-	// leanFromDim is the number of dimensions from which codes leave so few rows to look at that
-	// these can be read.
+	// leanFromDim is the number of dimensions from which on codes leave so few candidates that their
+	// float32 rows can be read with system calls.
 	leanFromDim = 200
-	// listsFactor times the root of the number of rows is the number of lists.
+	// listsFactor is the number of lists divided by the root of the number of rows.
 	listsFactor = 2
-	// buildSeed makes building repeatable.
+	// buildSeed is the seed of all random choices; it makes equal input give equal bytes.
 	buildSeed = 0x7365676d656e74
-	// batchRows is the number of rows that workers share at a time, and that are
-	// read between two looks at WriteOptions.Check.
+	// batchRows is the number of rows that workers process together, and that are read
+	// between two calls of WriteOptions.Check.
 	batchRows = 2048
-	// calibrationQueries and calibrationK are the searches that the probing width
-	// is fitted to.
+	// calibrationQueries is the number of sample queries of the calibration, and
+	// calibrationK the number of neighbours of each.
 	calibrationQueries = 480
 	calibrationK       = 10
 )
 
-// recallPoints are the shares of the true top K that a segment knows its probing
-// width for.
+// recallPoints are the recalls for which a segment stores its probing width.
 var recallPoints = [...]float32{.80, .90, .95, .98, .99, .999}
 
-// ivfBuilder groups rows into lists.
+// ivfBuilder builds the inverted file of a segment.
 type ivfBuilder struct {
 	source
 	n       int
@@ -43,9 +42,9 @@ type ivfBuilder struct {
 	book  *codebook
 	mean  []float32 // of the sample
 	owner []uint32  // list of each row
-	// spreads is, for each list, the root of the mean squared distance of its rows
-	// from the centroid over the root of the number of dimensions: the standard
-	// deviation of a residual in a random direction.
+	// spreads has, for each list, the standard deviation of a residual in a random
+	// direction: the root of the mean squared distance of the list's rows from the
+	// centroid, divided by the root of the number of dimensions.
 	spreads   []float32
 	offsets   []uint32
 	order     []uint32 // row at each position
@@ -84,7 +83,8 @@ func newIVFBuilder(src source, n, workers int, from *Segment) (*ivfBuilder, erro
 	return b, nil
 }
 
-// sample reads size rows, one from each of as many equal runs, and their mean.
+// sample divides the rows into size runs of equal length and reads a random row of each. It also
+// sets b.mean to their mean.
 func (b *ivfBuilder) sample(size int, r *rand.Rand) (*sample, error) {
 	s, v := newSample(b.dim, size), make([]float32, b.dim)
 	sum := make([]float64, b.dim)
@@ -106,8 +106,8 @@ func (b *ivfBuilder) sample(size int, r *rand.Rand) (*sample, error) {
 	return s, nil
 }
 
-// assign gives each row its list, measures the lists' spreads and lets the
-// calibration see every row.
+// assign finds the list of each row, computes the spreads of the lists, and passes every row
+// to the calibration.
 func (b *ivfBuilder) assign(g *groups, cal *calibration) error {
 	lists := len(b.book.scales)
 	b.owner = make([]uint32, b.n)
@@ -150,7 +150,7 @@ func (b *ivfBuilder) assign(g *groups, cal *calibration) error {
 	return nil
 }
 
-// sort numbers the positions: by list, by row within a list.
+// sort sets the order of positions: by list, and by row within a list.
 func (b *ivfBuilder) sort() {
 	b.offsets = make([]uint32, len(b.spreads)+1)
 	for _, list := range b.owner {
@@ -168,7 +168,7 @@ func (b *ivfBuilder) sort() {
 	}
 }
 
-// write writes the sections behind the float32 rows.
+// write writes the sections after secFloats.
 func (b *ivfBuilder) write(sw *sectionWriter) error {
 	put := func(id int, data []byte) error {
 		if err := sw.begin(id); err != nil {
@@ -217,7 +217,7 @@ func (b *ivfBuilder) write(sw *sectionWriter) error {
 //
 // where factor = |r|²/(sum over j of |r[j]|), which makes the estimate unbiased
 // (RaBitQ, Gao & Long 2024), and offset = <row - centroid, mean>. The mean is
-// taken off the query because the error grows with |d|.
+// subtracted from the query because the error grows with |d|.
 const recordMeta = 12
 
 func codeBytes(dim int) int { return (dim + 63) / 64 * 8 }
@@ -254,7 +254,7 @@ func (b *ivfBuilder) writeRecords(sw *sectionWriter) error {
 	return nil
 }
 
-// encode writes the record of a row of a list; r is scratch.
+// encode writes the record of a row v of a list to rec. r is a buffer.
 func (b *ivfBuilder) encode(rec []byte, v []float32, list int, rot *rotation, r []float32) {
 	clear(r[b.dim:])
 	b.book.get(list, r)

@@ -4,7 +4,7 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// visit offers the accepted rows of a list to the candidates.
+// visit scores the accepted rows of a list.
 func (s *Segment) visit(sr *search, list int) {
 	from, to := int(s.ivf.offsets[list]), int(s.ivf.offsets[list+1])
 	if s.lean() {
@@ -41,15 +41,15 @@ func (s *Segment) visitCodes(sr *search, from, to int) {
 	}
 }
 
-// offer pushes a row that was scored by 8 bits if it is accepted.
+// offer adds an accepted row with its 8-bit score to the candidates.
 func (s *search) offer(row uint32, score float32, n int) {
 	if int(row) < n && (s.accept == nil || s.accept.Has(row)) {
 		s.candidate(Hit{Row: row, Score: score})
 	}
 }
 
-// visitBits looks at up to blockRows positions by their 1-bit codes, and scores
-// those by 8 bits that may beat the candidates.
+// visitBits estimates the scores of up to blockRows positions by their 1-bit codes. It scores those
+// whose bound exceeds the floor by their 8-bit rows.
 func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 	p := &sr.probe
 	ests := p.ests[:to-from]
@@ -70,8 +70,8 @@ func (s *Segment) visitBits(sr *search, from, to int, base float32) {
 	}
 }
 
-// visitLean looks at the positions of a list by their 1-bit codes, and scores those that
-// may beat the candidates, the most promising first.
+// visitLean estimates the scores of the positions of a list by their 1-bit codes. It scores those whose
+// bound exceeds the floor, in descending order of their bounds.
 func (s *Segment) visitLean(sr *search, from, to int, base float32) {
 	p := &sr.probe
 	p.found, p.most = p.found[:0], p.most[:0]

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// adaptFrom is the share of a segment's rows, one in so many, that an earlier segment must have had for its lists
-	// to be taken over.
+	// adaptFrom is a divisor: the lists of an earlier segment are used again if it has at least 1/adaptFrom of the
+	// rows of the new one.
 	adaptFrom = 2
-	// smallList is the share of the mean, one in so many, below which a list is dissolved.
+	// smallList is a divisor: lists shorter than 1/smallList of the mean are dissolved.
 	smallList = 8
-	// largeList times the mean is what a list may hold while others could be dissolved for its halves.
+	// largeList is a factor: a list longer than largeList times the mean is split, and a small one dissolved for it.
 	largeList = 2
-	// adaptRounds is the number of k-means rounds over all lists after that.
+	// adaptRounds is the number of k-means rounds over all lists after splitting and dissolving.
 	adaptRounds = 2
-	// splitRounds is the number of k-means rounds in which a list is split.
+	// splitRounds is the number of 2-means rounds that split a list.
 	splitRounds = 4
 )
 
-// inverted reports whether a segment has lists that rows of dim dimensions could go to.
+// inverted reports whether a segment has lists whose centroids have dim dimensions.
 func (s *Segment) inverted(dim int) bool {
 	return s != nil && s.h.kind != kindExact && s.h.dim == dim && s.h.lists > 1
 }
@@ -38,17 +38,17 @@ func (s *Segment) codebook() *codebook {
 	return c
 }
 
-// listSplitter makes lists of other lists, in places: what grew is split, what shrank is dissolved, all others stay
-// where they are but for two steps of k-means (after SPFresh, Xu et al. 2023).
+// listSplitter adapts lists to changed rows, as SPFresh does (Xu et al. 2023): it splits lists that have grown and
+// dissolves lists that have shrunk. Two rounds of k-means then adjust all centroids.
 type listSplitter struct {
 	sample  *sample
 	r       *rand.Rand
-	rows    [][]int     // of the sample, by list
-	centres [][]float32 // nil: dissolved
+	rows    [][]int     // rows of the sample in each list
+	centres [][]float32 // centroid of each list; nil: the list is dissolved
 	large   []int       // a heap of lists, the largest first
 }
 
-// adapt returns a codebook of the given number of lists that begins with that of an earlier segment.
+// adapt returns a codebook with the given number of lists, computed from the codebook of an earlier segment.
 func adapt(old *codebook, sample *sample, lists, workers int, r *rand.Rand, check func() error) (*codebook, error) {
 	n := len(sample.scales)
 	owner := make([]int, n)
@@ -67,7 +67,7 @@ func adapt(old *codebook, sample *sample, lists, workers int, r *rand.Rand, chec
 	left := 0
 	for i := range s.rows {
 		if len(s.rows[i])*smallList*lists < n {
-			continue // its rows go to what is near
+			continue // k-means assigns its rows to the nearest other lists
 		}
 		s.centres[i] = make([]float32, sample.dim)
 		old.get(i, s.centres[i])
@@ -100,7 +100,7 @@ func adapt(old *codebook, sample *sample, lists, workers int, r *rand.Rand, chec
 	return c.improve(sample, owner, adaptRounds, workers, r, check)
 }
 
-// split divides the largest list by 2-means; where none has two rows a random row is a list.
+// split divides the largest list by 2-means. If no list has two rows, it adds a random row as a centroid.
 func (s *listSplitter) split() {
 	dim := s.sample.dim
 	second := make([]float32, dim)
@@ -128,7 +128,7 @@ func (s *listSplitter) split() {
 		clear(sums[1])
 		for _, row := range rows {
 			s.sample.get(row, v)
-			var x float32 // the difference of the squared distances
+			var x float32 // difference of the squared distances from first and second
 			for j := range v {
 				d, e := v[j]-first[j], v[j]-second[j]
 				x += float32(d*d) - float32(e*e)
@@ -142,7 +142,7 @@ func (s *listSplitter) split() {
 				sums[k][j] += v[j]
 			}
 		}
-		if len(parts[0]) == 0 || len(parts[1]) == 0 { // equal rows
+		if len(parts[0]) == 0 || len(parts[1]) == 0 { // all rows are equal
 			half := len(rows) / 2
 			parts = [2][]int{rows[:half], rows[half:]}
 			break

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// written returns a segment of vs whose lists begin with those of from.
+// written returns a segment of vs whose lists are adapted from those of from.
 func written(t testing.TB, vs [][]float32, from *Segment) *Segment {
 	t.Helper()
 	var out bytes.Buffer
@@ -22,7 +22,7 @@ func written(t testing.TB, vs [][]float32, from *Segment) *Segment {
 	return s
 }
 
-// longest returns the rows of the longest list over the mean.
+// longest returns the length of the longest list divided by the mean length.
 func (s *Segment) longest() float64 {
 	most := uint32(0)
 	for i, end := range s.ivf.offsets[1:] {
@@ -31,8 +31,8 @@ func (s *Segment) longest() float64 {
 	return float64(most) * float64(s.h.lists) / float64(s.h.n)
 }
 
-// TestListsAreTakenOver: segments that grow from earlier ones, by rows like theirs and by rows of another kind, and
-// that lose a region, keep the number of lists, their balance and the recall of ones that are trained anew.
+// TestListsAreTakenOver adapts lists to segments that gain similar rows, gain rows of another kind, or lose a region.
+// The number of lists, their balance and the recall must be like those of newly trained lists.
 func TestListsAreTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 256} {
@@ -64,7 +64,7 @@ func TestListsAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestListsOfOthers: an earlier segment that does not fit is no help and no harm.
+// TestListsOfOthers checks that an unsuitable earlier segment changes nothing.
 func TestListsOfOthers(t *testing.T) {
 	t.Parallel()
 	gen := newClusters(5, 64, 20, 1)
@@ -78,7 +78,7 @@ func TestListsOfOthers(t *testing.T) {
 	}
 }
 
-// TestSplitOfEqualRows: lists of rows that are all the same are split, and found.
+// TestSplitOfEqualRows checks that lists of equal rows can be split, and that their rows are found.
 func TestSplitOfEqualRows(t *testing.T) {
 	t.Parallel()
 	gen := newClusters(6, 64, 5, 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// chunkRows is the number of rows that a Mem allocates at a time: one word of a
-// filter, and 41 KB for the default model's 128 dimensions.
+// chunkRows is the number of rows that a Mem allocates at a time. It is the number of rows of
+// a filter's word, and takes 41 KB for the default model's 128 dimensions.
 const chunkRows = 64
 
 // chunk holds chunkRows rows.
@@ -21,9 +21,9 @@ type chunk struct {
 	scales [chunkRows]float32
 }
 
-// Mem is a growing part in memory. One goroutine may append while any number
-// search and read; appends of several goroutines wait for each other. A search
-// sees the rows that were appended before it began.
+// Mem is an in-memory part to which rows can be appended. It is safe for concurrent use:
+// searches and reads run during an append, and appends exclude each other. A search sees
+// the rows that were appended before it began.
 type Mem struct {
 	dim    int
 	metric Metric
@@ -33,8 +33,8 @@ type Mem struct {
 	chunks atomic.Pointer[[]*chunk]
 }
 
-// NewMem returns an empty part, which holds no memory until the first Append. It
-// panics when dim is not in 1..MaxDim or the metric is unknown.
+// NewMem returns an empty part. It allocates no rows before the first Append. It
+// panics if dim is not in 1..MaxDim or the metric is unknown.
 func NewMem(dim int, metric Metric) *Mem {
 	if err := checkShape(dim, metric); err != nil {
 		panic(err)
@@ -53,8 +53,8 @@ func (m *Mem) Metric() Metric { return m.metric }
 // Len returns the number of rows.
 func (m *Mem) Len() int { return int(m.n.Load()) }
 
-// Append adds a copy of v and returns its row: the first is 0. It panics unless
-// len(v) is Dim, and when the part has MaxRows rows.
+// Append adds a copy of v and returns its row number; the first is 0. It panics if
+// len(v) is not Dim, or if the part has MaxRows rows.
 func (m *Mem) Append(v []float32) (row uint32) {
 	if len(v) != m.dim {
 		panic(fmt.Errorf("%w: %d, want %d", ErrDimension, len(v), m.dim))
@@ -67,8 +67,8 @@ func (m *Mem) Append(v []float32) (row uint32) {
 	}
 	chunks := *m.chunks.Load()
 	if int(row) == len(chunks)*chunkRows {
-		// Readers hold the old slice header, so growing in place is safe: they never
-		// look past its length.
+		// Readers hold the old slice header and never read beyond its length, so
+		// growing in place is safe.
 		chunks = append(chunks, newChunk(m.dim))
 		m.chunks.Store(&chunks)
 	}
@@ -98,8 +98,8 @@ func alignedBytes(n int) []byte {
 	return b[skip : skip+n : skip+n]
 }
 
-// Vector returns row's vector: as it was given, or normalised under Cosine. It
-// must not be changed. It returns nil when there is no such row. No buffer is needed.
+// Vector returns the vector of a row, normalised if the metric is Cosine. The caller must
+// not change it. Vector returns nil if there is no such row. It does not use the buffer.
 func (m *Mem) Vector(row uint32, _ []float32) []float32 {
 	if row >= m.n.Load() {
 		return nil
@@ -107,9 +107,9 @@ func (m *Mem) Vector(row uint32, _ []float32) []float32 {
 	return m.floatRow(row, nil)[:m.dim:m.dim]
 }
 
-// Search appends the best rows of q to dst, at most q.K of them, ordered by
-// Compare unless q.AnyOrder. It errs with ErrDimension and when ctx ends. The result is exact up
-// to rows whose scores 8 bits can barely tell apart.
+// Search appends the best q.K rows to dst, ordered by Compare unless q.AnyOrder is set. It
+// returns ErrDimension, or the error of ctx. The result is exact, except that it may miss
+// a row whose 8-bit score is far off its float32 score.
 func (m *Mem) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
 	if len(q.Vector) != m.dim {
 		return dst, fmt.Errorf("%w: query has %d, want %d", ErrDimension, len(q.Vector), m.dim)

@@ -13,41 +13,40 @@ import (
 )
 
 const (
-	// keptBytes is what may be kept of narrow filters for each row of the segment: 4 MB of 250,000
-	// rows, about what the float32 rows of 1 % of them take at 384 dimensions.
+	// keptBytes bounds the cache of narrow filters, in bytes per row of the segment. For 250,000 rows it is
+	// 4 MB, about the size of the float32 rows of 1 % of them at 384 dimensions.
 	keptBytes = 16
-	// keptFilters is how many filters are kept at most. One more than that is the number of other filters that may be used
-	// between the first and the second use of one that is kept: if more take turns, none is kept, as each
-	// would be gone before it is used again.
+	// keptFilters is the maximal number of cached filters, and of remembered signatures. If more filters than that
+	// are used in turn, none is cached, since each would be evicted before its next use.
 	keptFilters = 4
-	// rowHeader is the bytes of a slice's header.
+	// rowHeader is the size of a slice header in bytes.
 	rowHeader = 24
 )
 
-// filterCache keeps what was computed for some narrow filters that were used twice within a short time:
-// searches with one filter mostly come together, and those of some users in turns.
+// filterCache caches the rows of narrow filters that were used twice within a short time. Searches with one
+// filter often follow each other, and searches of a few users alternate.
 type filterCache struct {
 	kept [keptFilters]atomic.Pointer[narrowFilter]
-	mu   sync.Mutex          // guards what follows, and is held while one is kept
-	next int                 // in kept, the oldest
+	mu   sync.Mutex          // guards the fields below, and is held while a filter is added to kept
+	next int                 // index of the oldest in kept
 	seen [keptFilters]uint64 // signatures of filters that were used once and not kept
-	last int                 // in seen, the oldest
+	last int                 // index of the oldest in seen
 }
 
-// narrowFilter is what was computed for a filter that leaves few rows of a segment.
+// narrowFilter is a cached filter that accepts few rows of a segment.
 type narrowFilter struct {
-	full      []uint64 // as search.fullWords
-	last      uint64   // the word behind them
-	positions []uint32 // rising
-	records   []byte   // of the positions, side by side; nil: too many
-	rows      []row    // the float32 rows of the positions, as they are read; nil: too many, or not read
+	full      []uint64 // words of the filter, see search.fullWords
+	last      uint64   // the word after full
+	positions []uint32 // positions of the accepted rows, ascending
+	records   []byte   // records of the positions; nil: too many to cache
+	rows      []row    // float32 rows of the positions, cached when they are read; nil: too many to cache, or rows are used in place
 	bytes     atomic.Int64
 }
 
-// row is a float32 row once it was read.
+// row is a cached float32 row; nil before it was read.
 type row = atomic.Pointer[[]float32]
 
-// cachedFilter returns what is kept of the filter of a search; nil if nothing is.
+// cachedFilter returns the cached filter that equals the filter of a search, or nil.
 func (s *Segment) cachedFilter(sr *search) *narrowFilter {
 	if sr.accept == nil {
 		return nil
@@ -62,8 +61,8 @@ func (s *Segment) cachedFilter(sr *search) *narrowFilter {
 	return nil
 }
 
-// keepNarrow keeps the positions of a filter that leaves count rows, if a filter with the same signature, made of
-// some of its words, was used within a short time before.
+// keepNarrow caches the positions of a filter that accepts count rows, if a filter with the same signature was used
+// shortly before. The signature is a hash of some of the filter's words.
 func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	if len(positions) != count {
 		return // the segment is damaged
@@ -75,7 +74,7 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	}
 	n := &s.ivf.filters
 	if !n.mu.TryLock() {
-		return // another search keeps one; there will be more
+		return // another search is adding a filter; a later search can add this one
 	}
 	defer n.mu.Unlock()
 	if !slices.Contains(n.seen[:], sign) {
@@ -84,7 +83,7 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 		return
 	}
 	if s.cachedFilter(sr) != nil {
-		return // another search was faster
+		return // another search has cached it meanwhile
 	}
 	k := s.newNarrow(full, sr.word(len(full)*64, s.h.n), positions)
 	n.kept[n.next].Store(k)
@@ -94,15 +93,15 @@ func (s *Segment) keepNarrow(sr *search, positions []uint32, count int) {
 	}
 }
 
-// mayKeep is the most that KeptBytes may be.
+// mayKeep returns the bound of KeptBytes.
 func (s *Segment) mayKeep() int64 { return keptBytes * int64(s.h.n) }
 
-// newNarrow returns what is kept of a filter that leaves some positions, without float32 rows yet.
+// newNarrow returns the cache entry of a filter that accepts some positions, without float32 rows.
 func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *narrowFilter {
 	k := &narrowFilter{full: slices.Clone(full), last: last, positions: slices.Clone(positions)}
 	slices.Sort(k.positions)
 	size, stride := int64(8*len(full)+4*len(positions)), recordStride(s.h.dim)
-	few := s.h.few(len(positions)) // more would leave no room for rows
+	few := s.h.few(len(positions)) // records of more positions would leave no room for rows
 	if s.h.kind == kindIVF1 && few && size+int64(stride*len(positions)) <= s.mayKeep() {
 		size += int64(stride * len(positions))
 		k.records = alignedBytes(stride * len(positions))
@@ -118,8 +117,8 @@ func (s *Segment) newNarrow(full []uint64, last uint64, positions []uint32) *nar
 	return k
 }
 
-// KeptBytes is about how much of the heap searches have taken to answer later ones with the same narrow
-// filters sooner: at most some 16 bytes for each row of the segment. Searches change it.
+// KeptBytes estimates the size of the cache of narrow filters. It is at most about 16 bytes per row of
+// the segment, and searches change it.
 func (s *Segment) KeptBytes() (n int64) {
 	for i := range s.ivf.filters.kept {
 		if k := s.ivf.filters.kept[i].Load(); k != nil {
@@ -129,8 +128,8 @@ func (s *Segment) KeptBytes() (n int64) {
 	return n
 }
 
-// readRow returns the float32 row of a position, as floatRow, and keeps it where it is the
-// filter's.
+// readRow returns the float32 row of a position like floatRow. If the search has a cached filter, readRow
+// caches the row there.
 func (s *Segment) readRow(sr *search, position int, of uint32) []float32 {
 	if sr.kept == nil || sr.kept.rows == nil {
 		return s.floatRow(of, &sr.buf)
@@ -153,7 +152,7 @@ func (s *Segment) readRow(sr *search, position int, of uint32) []float32 {
 	return v
 }
 
-// gather scores the accepted rows, few of many, each on its own.
+// gather scores each accepted row on its own, instead of scanning lists.
 func (s *Segment) gather(ctx context.Context, sr *search, count int) error {
 	if err := s.collect(ctx, sr, count); err != nil {
 		return err
@@ -172,8 +171,8 @@ func (s *Segment) gather(ctx context.Context, sr *search, count int) error {
 	return nil
 }
 
-// gatherBits looks at positions by their 1-bit codes, and scores those that may beat the
-// candidates.
+// gatherBits estimates the scores of the found positions by their 1-bit codes, and scores those whose bound
+// exceeds the floor.
 func (s *Segment) gatherBits(sr *search) {
 	p, stride, meta := &sr.probe, recordStride(s.h.dim), codeBytes(s.h.dim)
 	found := p.found
@@ -197,7 +196,7 @@ func (s *Segment) gatherBits(sr *search) {
 	s.settle(sr)
 }
 
-// baseOf returns the base of the list whose number begins b.
+// baseOf returns the base of the list whose number is in the first bytes of b.
 func (p *probe) baseOf(b []byte) float32 {
 	if list := binary.LittleEndian.Uint32(b); int(list) < len(p.base) {
 		return p.base[list]
@@ -205,7 +204,7 @@ func (p *probe) baseOf(b []byte) float32 {
 	return negInf
 }
 
-// collect finds the positions of the rows of the filter, count of them.
+// collect finds the positions of the count rows that the filter accepts.
 func (s *Segment) collect(ctx context.Context, sr *search, count int) error {
 	if sr.kept != nil {
 		sr.probe.found = append(sr.probe.found[:0], sr.kept.positions...)

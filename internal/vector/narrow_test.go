@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// What is kept of a narrow filter never answers for another one: not for the same set after it
-// changed, not for a longer or a shorter one, and not for a query whose hits are all its rows.
+// TestNarrowKept checks that a cached filter never answers for another one: not for the same set after
+// a change, not for a longer or a shorter set, and not for a query whose hits are all its rows.
 func TestNarrowKept(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 128, 256} {
@@ -32,7 +32,7 @@ func TestNarrowKept(t *testing.T) {
 				accept := share(rnd, n, .015)
 				for i := range 60 {
 					switch i % 6 {
-					case 3: // in place; the count stays
+					case 3: // change the set in place, with the same count
 						var one uint32
 						accept.Each(func(row uint32) bool { one = row; return rnd.IntN(8) > 0 })
 						accept.Remove(one)
@@ -82,8 +82,8 @@ func keptNarrows(s *Segment) (all []*narrowFilter) {
 	return all
 }
 
-// As many filters as are kept may take turns; of more than that none is kept. The oldest goes for a
-// new one, and more than one where room is scarce.
+// TestNarrowTurns uses filters in turn. Up to keptFilters of them are cached, and of more none. A new filter
+// evicts the oldest, and further ones if the cache exceeds its bytes.
 func TestNarrowTurns(t *testing.T) {
 	t.Parallel()
 	const dim, n = 256, 6000
@@ -139,8 +139,8 @@ func (c *countingReader) ReadAt(b []byte, at int64) (int, error) {
 	return c.ReaderAt.ReadAt(b, at)
 }
 
-// Rows of a narrow filter are read once, as long as they fit; more than that is not kept. Searches at
-// the same time keep the same rows.
+// TestNarrowRowsKept checks that rows of a cached filter are read only once, that rows beyond the bound are not
+// cached, and that concurrent searches share the cached rows.
 func TestNarrowRowsKept(t *testing.T) {
 	t.Parallel()
 	const dim, n = 256, 6000
@@ -179,7 +179,7 @@ func TestNarrowRowsKept(t *testing.T) {
 				return reads.n.Load() - before
 			}
 			require.Zero(t, s.KeptBytes())
-			for range 2 { // met twice: kept from then on
+			for range 2 { // the second use caches the filter
 				_, err := s.Search(t.Context(), &Query{Vector: queries[0], K: 10, Accept: accept}, nil)
 				require.NoError(t, err)
 			}
@@ -219,7 +219,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// A search that is borrowed again for another query has nothing of the one before.
+// TestFormFollowsQuery checks that a pooled search keeps nothing of the query before.
 func TestFormFollowsQuery(t *testing.T) {
 	t.Parallel()
 	const dim = 256

@@ -12,11 +12,11 @@ func codeStride(dim int) int { return (dim + simd.AlignU8 - 1) &^ (simd.AlignU8 
 // floatStride is the number of values of a float32 row of dim dimensions.
 func floatStride(dim int) int { return (dim + simd.AlignF32 - 1) &^ (simd.AlignF32 - 1) }
 
-// scaleOf returns the largest magnitude in v over 127, the step of symmetric
-// 8-bit quantisation; 0 for a zero vector and for one with a value that is not
-// finite, which then quantises to zero.
+// scaleOf returns the step of symmetric 8-bit quantisation: the largest magnitude in v divided by
+// 127. For a zero vector, and for one with a value that is not finite, it returns 0. Such a
+// vector is quantised to zero.
 func scaleOf(v []float32) float32 {
-	var top uint32 // magnitudes order as their bits do
+	var top uint32 // magnitudes compare like their bits
 	for _, x := range v {
 		top = max(top, math.Float32bits(x)&^signBit)
 	}
@@ -31,17 +31,16 @@ const (
 	infBits = 0x7f800000
 )
 
-// round8 returns x*inv rounded to the nearest whole number, half away from zero,
-// in -127..127; its magnitude is to be well below 2^31. There is no branch on the
-// sign, which no processor could predict.
+// round8 returns x*inv rounded to the nearest integer, half away from zero, and limited to
+// -127..127. The magnitude of x*inv must be well below 2^31. round8 does not branch on the
+// sign, since the branch would be mispredicted too often.
 func round8(x, inv float32) int32 {
 	y := x * inv
 	half := math.Float32frombits(math.Float32bits(y)&signBit | math.Float32bits(.5))
 	return max(min(int32(y+half), 127), -127)
 }
 
-// inverse returns 1/scale, or 0 where that is not a finite number: a scale that
-// small belongs to a row that scores zero.
+// inverse returns 1/scale, or 0 if that is not finite. A row with so small a scale scores zero.
 func inverse(scale float32) float32 {
 	inv := 1 / scale
 	if scale == 0 || math.IsInf(float64(inv), 0) {
@@ -50,8 +49,8 @@ func inverse(scale float32) float32 {
 	return inv
 }
 
-// quantiseRow writes v to row, shifted up by simd.Bias, and returns its scale.
-// Bytes of row behind len(v) are left alone.
+// quantiseRow writes the codes of v plus simd.Bias to row, and returns the scale. It does not
+// change row[len(v):].
 func quantiseRow(row []uint8, v []float32) float32 {
 	scale := scaleOf(v)
 	inv := inverse(scale)
@@ -65,8 +64,8 @@ func quantiseRow(row []uint8, v []float32) float32 {
 	return scale
 }
 
-// quantiseQuery writes v to q, clears the rest of q, and returns the scale and
-// the sum of the values times simd.Bias, which is to be taken off each dot product.
+// quantiseQuery writes the codes of v to q and clears the rest of q. It returns the scale, and the
+// bias that must be subtracted from each dot product of q and a row.
 func quantiseQuery(q []int8, v []float32) (scale float32, bias int32) {
 	scale = scaleOf(v)
 	inv := inverse(scale)

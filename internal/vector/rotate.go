@@ -7,23 +7,22 @@ import (
 	"sync"
 )
 
-// rotationSeed makes the random signs of rotations; part of the format, as codes
-// of one rotation mean nothing under another.
+// rotationSeed is the seed of the random signs of rotations. It is part of the format, since codes
+// are only valid under the rotation that made them.
 const rotationSeed = 0x636f6e74657874
 
-// rotationRounds is the number of times that signs are flipped and Hadamard
-// transforms applied; three spread a single coordinate over all others.
+// rotationRounds is the number of rounds of sign flips and Hadamard transforms. Three rounds
+// spread a single coordinate over all others.
 const rotationRounds = 3
 
-// rotation is a random orthonormal map, as one bit a dimension only makes a good
-// code when no direction is special (RaBitQ, Gao & Long 2024). It multiplies
-// random signs and fast Hadamard transforms; where the number of dimensions is
-// not a power of two, transforms of its first and its last coordinates alternate
-// and overlap.
+// rotation is a random orthonormal map. One bit per dimension only makes a good code if no
+// direction is special, and a random rotation ensures that (RaBitQ, Gao & Long 2024). It is a
+// product of random sign flips and fast Hadamard transforms. If the number of dimensions is
+// not a power of two, transforms of the first and of the last coordinates alternate and overlap.
 type rotation struct {
 	dim   int         // a multiple of 64
 	power int         // largest power of two up to dim
-	signs [][]float32 // one for each transform, with the transform's 1/sqrt(power)
+	signs [][]float32 // signs for each transform, multiplied by the transform's factor 1/sqrt(power)
 }
 
 var rotations sync.Map // dimensions -> *rotation
@@ -90,9 +89,8 @@ func (r *rotation) appendRotated(dst, x []float32) []float32 {
 	return dst
 }
 
-// hadamard applies the Walsh-Hadamard transform, not scaled, in place. len(x) is
-// a power of two, at least 4. Two levels are done at a time, which halves the
-// loads and stores.
+// hadamard applies the unscaled Walsh-Hadamard transform in place. len(x) must be a power
+// of two and at least 4. It does two levels at a time, which halves the loads and stores.
 func hadamard(x []float32) {
 	for i := 0; i+4 <= len(x); i += 4 {
 		v := (*[4]float32)(x[i:])

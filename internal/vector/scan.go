@@ -14,38 +14,39 @@ import (
 var negInf = float32(math.Inf(-1))
 
 const (
-	// blockRows is the number of rows of a kernel call: enough to hide the call,
-	// few enough that the sums stay in the first-level cache. A multiple of 64.
+	// blockRows is the number of rows of a kernel call. It is large enough for the cost of
+	// the call not to matter, and small enough for the sums to stay in the first-level
+	// cache. It is a multiple of 64.
 	blockRows = 256
 	// sparseWord is the number of accepted rows of 64 up to which they are scored
-	// one by one: the break-even was measured at 10 for rows in the first-level
-	// cache and at 16 and more for rows in memory.
+	// one by one. The measured break-even is 10 for rows in the first-level cache, and
+	// 16 or more for rows in memory.
 	sparseWord = 12
-	// checkRows is the number of rows scanned between two looks at the context.
+	// checkRows is the number of rows scanned between two checks of the context.
 	checkRows = 16384
 	// keepHits is the capacity above which a search's buffers are not pooled.
 	keepHits = 1 << 16
 )
 
 // search is the state of one search of one part: the query in the forms that the
-// kernels want, and the candidates so far. It is pooled; see begin and end.
+// kernels need, and the candidates so far. It is pooled; see begin and end.
 type search struct {
 	form
 	accept *bitset.Set
-	kept   *narrowFilter // of accept in the segment; nil: none
+	kept   *narrowFilter // the segment's cached filter for accept; nil: none
 	k      int
 	floor  float32 // Query.Floor; -Inf: none
-	square float32 // squared length of q, once finite was asked
-	// selective says that accept is not nil and turns away more than scores do.
+	square float32 // squared length of q, set by finite
+	// selective reports whether accept is checked before the floor; see selectiveShare.
 	selective bool
 	anyOrder  bool
 
-	// cand holds 8-bit scores, in units of scale: the row's scale times the whole
-	// number. The unit is left out of the comparisons as it is the same for all.
+	// cand holds 8-bit scores in units of the query's scale: the row's scale times the
+	// integer dot product. Comparisons need no other unit, since the scale is the same for all.
 	cand top
-	unit float32 // of the scores of cand, in an inverted file
-	// near, in an approximate search, is the best k of cand: what is further below the worst of them
-	// than rounding explains, slack, is no candidate.
+	unit float32 // in an inverted file, the unit of the scores of cand
+	// near holds the best k of cand in an approximate search. A row whose score is more than slack, a bound
+	// of the rounding error, below the worst of near is no candidate.
 	near  top
 	slack float32
 	best  top // float32 scores
@@ -54,19 +55,19 @@ type search struct {
 	probe probe
 }
 
-// form is a query in the forms that the kernels want. The next part is mostly asked the same
-// query: they are kept for it.
+// form holds a query in the forms that the kernels need. A pooled search keeps them, since the next
+// search is mostly for the same query in another part.
 type form struct {
 	given   []float32 // Query.Vector
 	metric  Metric
 	q       []float32 // padded; normalised under Cosine
 	q8      []int8    // padded; empty: not made yet
 	scale   float32   // of q8
-	bias    int32     // to take off each dot product of q8 and a row
-	rotated []float32 // empty: not made yet
+	bias    int32     // to subtract from each dot product of q8 and a row
+	rotated []float32 // empty: not computed yet
 }
 
-// set makes f the forms of a vector.
+// set sets f to the forms of a vector, unless it has them already.
 func (f *form) set(v []float32, metric Metric) {
 	if f.metric == metric && slices.Equal(f.given, v) {
 		return
@@ -82,7 +83,7 @@ func (f *form) set(v []float32, metric Metric) {
 	f.q8, f.rotated = f.q8[:0], f.rotated[:0]
 }
 
-// quantise sets q8, its scale and its bias; small parts do without.
+// quantise sets q8, scale and bias. Searches of small parts do not need them.
 func (f *form) quantise() {
 	if dim := len(f.given); len(f.q8) == 0 {
 		f.q8 = slices.Grow(f.q8, codeStride(dim))[:codeStride(dim)]
@@ -99,7 +100,7 @@ func (f *form) rotate(r *rotation) {
 
 var searches = sync.Pool{New: func() any { return new(search) }}
 
-// begin returns the state for a query; k is at least 1.
+// begin returns a pooled search for a query. k is at least 1.
 func begin(query *Query, metric Metric, k int) *search {
 	s := searches.Get().(*search)
 	s.accept, s.k, s.selective, s.anyOrder, s.floor = query.Accept, k, false, query.AnyOrder, query.Floor
@@ -113,7 +114,7 @@ func begin(query *Query, metric Metric, k int) *search {
 	return s
 }
 
-// end gives the state back. Nothing of it may be used afterwards.
+// end returns s to the pool. The caller must not use s afterwards.
 func (s *search) end() {
 	s.accept, s.kept = nil, nil
 	if cap(s.cand.hits) <= keepHits && cap(s.best.hits) <= keepHits && cap(s.probe.found) <= keepHits {
@@ -121,8 +122,7 @@ func (s *search) end() {
 	}
 }
 
-// finite reports whether the query's squared length is a finite number; otherwise
-// scores mean nothing.
+// finite reports whether the query's squared length is finite. If it is not, scores mean nothing.
 func (s *search) finite() bool {
 	var d [1]float32
 	simd.DotF32(d[:], s.q, s.q)
@@ -130,12 +130,12 @@ func (s *search) finite() bool {
 	return s.square <= math.MaxFloat32
 }
 
-// candidates is the number of 8-bit candidates that are scored again for k hits:
-// rounding moves rows near the k-th place only, so a quarter more is plenty for a
-// large k. search.widen makes up for the cases where they are too few.
+// candidates returns the number of 8-bit candidates that are scored again for k hits.
+// Rounding changes the rank only of rows near the k-th, so a quarter more is enough for a
+// large k. If they are too few, search.widen scans again.
 func candidates(k int) int { return k + k/4 + 54 }
 
-// accepted returns how many of the rows below n the query accepts.
+// accepted returns the number of accepted rows below n.
 func (s *search) accepted(n int) int {
 	if s.accept == nil {
 		return n
@@ -148,15 +148,14 @@ func (s *search) accepted(n int) int {
 	return c
 }
 
-// fullWords returns the words of the filter that speak of rows below n only; the
-// row behind them begins the one word that may speak of others. There must be a
-// filter.
+// fullWords returns those words of the filter whose 64 rows are all below n. At most one more
+// word has rows below n. There must be a filter.
 func (s *search) fullWords(n int) []uint64 {
 	words := s.accept.Words()
 	return words[:min(len(words), n>>6)]
 }
 
-// word returns which of the 64 rows from first on are accepted and below n.
+// word returns a bit set of those of the 64 rows from first on that are accepted and below n.
 func (s *search) word(first, n int) uint64 {
 	w := ^uint64(0)
 	if s.accept != nil {
@@ -172,9 +171,9 @@ func (s *search) word(first, n int) uint64 {
 	return w
 }
 
-// pick appends the accepted rows below n, count of them, to dst. There must be a filter. The
-// first two rows of a word are taken without looking whether they are there, as in a narrow
-// filter no processor could predict it.
+// pick appends the count accepted rows below n to dst. There must be a filter. pick writes the first
+// two rows of each word without a branch on whether they exist. With a narrow filter such a
+// branch would be mispredicted too often.
 func (s *search) pick(ctx context.Context, dst []uint32, n, count int) ([]uint32, error) {
 	full := s.fullWords(n)
 	at := len(dst)
@@ -207,8 +206,8 @@ func (s *search) pick(ctx context.Context, dst []uint32, n, count int) ([]uint32
 	return dst[:at], nil
 }
 
-// scan offers the accepted rows of a run to the candidates. codes and scales are
-// the run's own; first, a multiple of 64, is the number of its first row.
+// scan scores the accepted rows of a run by 8 bits and adds them to the candidates. codes and scales
+// are those of the run. first is the number of its first row, a multiple of 64.
 func (s *search) scan(ctx context.Context, codes []uint8, scales []float32, first int) error {
 	stride, n := len(s.q8), len(scales)
 	for at := 0; at < n; at += blockRows {
@@ -233,7 +232,7 @@ func (s *search) scan(ctx context.Context, codes []uint8, scales []float32, firs
 	return nil
 }
 
-// acceptsAll reports whether the m rows from first on, a multiple of 64, all pass.
+// acceptsAll reports whether all m rows from first on are accepted. first is a multiple of 64.
 func (s *search) acceptsAll(first, m int) bool {
 	if s.accept == nil {
 		return true
@@ -247,7 +246,7 @@ func (s *search) acceptsAll(first, m int) bool {
 	return true
 }
 
-// dense scores up to blockRows rows, all of them accepted.
+// dense scores up to blockRows rows, all of which are accepted.
 func (s *search) dense(codes []uint8, scales []float32, first uint32) {
 	dots := s.dots[:len(scales)]
 	simd.DotU8(dots, codes, s.q8)
@@ -260,7 +259,7 @@ func (s *search) dense(codes []uint8, scales []float32, first uint32) {
 	}
 }
 
-// masked scores those of up to 64 rows whose bit is set in w.
+// masked scores up to 64 rows, of which those with a bit in w are accepted.
 func (s *search) masked(codes []uint8, scales []float32, first uint32, w uint64) {
 	stride, dots := len(s.q8), s.dots[:len(scales)]
 	if bits.OnesCount64(w) > sparseWord {
@@ -279,26 +278,26 @@ func (s *search) masked(codes []uint8, scales []float32, first uint32, w uint64)
 	}
 }
 
-// floats gives rows for scoring again, padded with zeros: in place, or in buf where they
-// have to be read. It returns nil, and has noted why, when that fails.
+// floats returns float32 rows, padded with zeros. They lie in the part, or in buf if they had to
+// be read. If reading fails, the methods set buf.err and return nil.
 type floats interface {
 	floatRow(row uint32, buf *rowBuf) []float32
-	// floatRun returns the rows from a multiple of chunkRows on, so many of them or all that are
-	// left, in place or in buf.
+	// floatRun returns the rows first to first+chunkRows-1, or fewer at the end. first is a multiple of
+	// chunkRows.
 	floatRun(first uint32, buf *rowBuf) []float32
 }
 
-// rowBuf is the room for a row that has to be read.
+// rowBuf is the buffer for a row that has to be read.
 type rowBuf struct {
 	row    []float32
-	halves []uint16 // before they are float32
-	err    error    // the first
+	halves []uint16 // the row as 16-bit numbers, before conversion
+	err    error    // the first error
 }
 
-// score returns a row's float32 score; not a number when the row cannot be read.
+// score returns a row's float32 score, or NaN if the row cannot be read.
 func (s *search) score(f floats, row uint32) float32 { return s.dot(f.floatRow(row, &s.buf)) }
 
-// dot returns the float32 score of a row that was read; nil: it could not.
+// dot returns the float32 score of a row, or NaN if v is nil because the row could not be read.
 func (s *search) dot(v []float32) float32 {
 	if v == nil {
 		return float32(math.NaN())
@@ -308,26 +307,26 @@ func (s *search) dot(v []float32) float32 {
 	return d[0]
 }
 
-// rescore offers a row's float32 score.
+// rescore pushes a row with its float32 score to s.best.
 func (s *search) rescore(f floats, row uint32) {
 	s.best.push(Hit{Row: row, Score: s.score(f, row)})
 }
 
-// boundSigmas is how many standard deviations of the quantisation error a row may
-// be off and still be found. The sum of hundreds of independent roundings is
-// close to normal: beyond four there are 3 rows in 100,000, and only rows that
-// already lie at the boundary matter.
+// boundSigmas is the number of standard deviations of the quantisation error by which an 8-bit
+// score may be too low for the row to be still found. The error is the sum of hundreds of
+// independent roundings and close to normal: 3 rows in 100,000 exceed four standard
+// deviations, and of these only rows at the boundary matter.
 const boundSigmas = 4
 
-// reach returns how far the 8-bit score of a row with the given scale and squared length is
-// expected to be off its float32 score at most: rounding errors are uniform within a step, so the
-// difference has the variance (scale²|q|² + s.scale²|row|²)/12.
+// reach returns the assumed bound of the difference of the 8-bit and the float32 score of a row with
+// the given scale and squared length. Rounding errors are uniform within a step, so the difference
+// has the variance (scale²|q|² + s.scale²|row|²)/12.
 func (s *search) reach(scale, square float32) float32 {
 	return boundSigmas * float32(math.Sqrt(float64((scale*scale*s.square+s.scale*s.scale*square)/12)))
 }
 
-// refine offers the float32 scores of the candidates, best first, without those whose 8-bit score
-// says that they are not among the best.
+// refine pushes the candidates with their float32 scores to s.best, best first. It skips those whose
+// 8-bit score is so low that they cannot be among the best.
 func (s *search) refine(p rows) {
 	slices.SortFunc(s.cand.hits, Compare)
 	longest := float32(0) // squared length of the rows so far
@@ -348,15 +347,15 @@ func (s *search) refine(p rows) {
 	}
 }
 
-// all offers the float32 scores of all accepted rows below n; for parts and
-// filters that leave so few that quantised candidates would not save anything.
+// all pushes all accepted rows below n with their float32 scores to s.best. It serves parts and
+// filters with so few rows that a scan of 8-bit rows would save nothing.
 func (s *search) all(f floats, n int) {
 	if s.accept == nil {
 		var scores [chunkRows]float32
 		for first := 0; first < n; first += len(scores) {
 			run := scores[:min(len(scores), n-first)]
 			simd.DotF32(run, f.floatRun(uint32(first), &s.buf), s.q)
-			if s.best.limit > n { // all of them
+			if s.best.limit > n { // all rows are hits
 				floor := s.best.floor
 				for i, x := range run {
 					if x >= floor {
@@ -383,10 +382,10 @@ func (s *search) all(f floats, n int) {
 	each(len(full)*64, s.word(len(full)*64, n))
 }
 
-// rows is a part as exact search sees it.
+// rows is the interface through which exact reads a part.
 type rows interface {
 	floats
-	// scanAll offers the 8-bit scores of the accepted rows below n to s.cand.
+	// scanAll pushes the accepted rows below n with their 8-bit scores to s.cand.
 	scanAll(ctx context.Context, s *search, n int) error
 	// rowScale returns the 8-bit scale of a row.
 	rowScale(row uint32) float32
@@ -397,7 +396,7 @@ func (s *search) exact(ctx context.Context, p rows, n int) error {
 	m := candidates(s.k)
 	if n <= m || s.accept != nil && s.accepted(n) <= m {
 		if s.anyOrder && n <= s.k {
-			s.best.limit = n + 1 // never full: no heap is needed
+			s.best.limit = n + 1 // more than all rows, so push never needs a heap
 		}
 		s.all(p, n)
 		return ctx.Err()
@@ -413,8 +412,8 @@ func (s *search) exact(ctx context.Context, p rows, n int) error {
 	return s.widen(ctx, p, n)
 }
 
-// widen scans again when rows that just missed the candidates could beat the
-// worst hit. The second scan keeps everything within reach of the worst hit.
+// widen scans again if rows that just missed the candidates could beat the worst hit. The
+// second scan keeps all rows within reach of the worst hit.
 func (s *search) widen(ctx context.Context, p rows, n int) error {
 	if !s.cand.full() || !s.best.full() {
 		return nil
@@ -430,7 +429,7 @@ func (s *search) widen(ctx context.Context, p rows, n int) error {
 	if !(floor <= s.cand.floor) {
 		return nil
 	}
-	// Rows beyond this many are ties to 8 bits; the first of them win.
+	// If there are more rows than this, their 8-bit scores are equal, and the first rows win.
 	s.cand.reset(max(16*s.cand.limit, 4096))
 	s.cand.floor = floor
 	if err := p.scanAll(ctx, s, n); err != nil {

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// Score appends the float32 score of each of rows to dst, in their order: the one that
-// Search gives to a hit. A row that is not there, and a query without a finite length,
-// give a score that is not a number. It errs with ErrDimension and when ctx ends.
+// Score appends the float32 score of each of rows to dst, in their order. It is the score that
+// Search gives to a hit. If there is no such row, or the query's length is not finite, the
+// score is NaN. Score returns ErrDimension, or the error of ctx.
 func (m *Mem) Score(ctx context.Context, q []float32, rows []uint32, dst []float32) ([]float32, error) {
 	return score(ctx, m, m.dim, m.Len(), m.metric, q, rows, dst)
 }
 
-// Score is [Mem.Score] for a segment; it also errs when rows cannot be read.
+// Score is [Mem.Score] for a segment. It also returns an error if rows cannot be read.
 func (s *Segment) Score(ctx context.Context, q []float32, rows []uint32, dst []float32) ([]float32, error) {
 	return score(ctx, s, s.h.dim, s.h.n, s.h.metric, q, rows, dst)
 }
@@ -38,5 +38,5 @@ func score(ctx context.Context, f floats, dim, n int, metric Metric, q []float32
 	return dst, s.buf.err
 }
 
-// checkScored is how many rows are scored between two looks at the context.
+// checkScored is the number of rows scored between two checks of the context.
 const checkScored = 1024

@@ -14,26 +14,26 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// Segment is an immutable part that is read where it lies, usually in a mapped
-// file. It is safe for concurrent use. It holds next to no memory but the bytes it was
-// opened on, which must stay mapped and unchanged while it is in use.
+// Segment is an immutable part that is read in place, usually in a mapped file. It is safe for
+// concurrent use. It uses hardly any memory beside the bytes with which it was opened. These
+// must stay mapped and unchanged while it is in use.
 type Segment struct {
 	h      *header
 	data   []byte
 	codes  []uint8
 	scales []float32
-	floats []float32 // nil where rows are halves
+	floats []float32 // nil if header.halves is set
 	halves []uint16
-	reader io.ReaderAt // of data; nil: float32 rows are used in place
+	reader io.ReaderAt // reads the bytes of data; nil: float32 rows are used in place
 	ivf    ivf
 }
 
-// OpenSegment returns a segment over data, which it keeps and does not change. It
-// checks the header and all sizes, not the content: see Verify. Data that does
-// not begin at a multiple of 8, which no mapping does, is copied.
+// OpenSegment returns a segment over data. The segment refers to data and does not change it.
+// OpenSegment checks the header and all sizes, but not the content; see Verify. If data does
+// not begin at a multiple of 8, as mappings always do, OpenSegment copies it.
 //
-// It errs with ErrFormat. Damage that it does not notice makes searches return
-// wrong hits, but neither they nor Vector panic.
+// It returns ErrFormat if a check fails. With other damage, searches may return wrong hits, but
+// neither they nor Vector panic.
 func OpenSegment(data []byte) (*Segment, error) {
 	if !littleEndian {
 		return nil, errors.New("vector: segments need a little-endian machine")
@@ -68,8 +68,8 @@ func OpenSegment(data []byte) (*Segment, error) {
 	return s, s.checkLists()
 }
 
-// checkLists errs unless the lists divide the positions; all else that searches
-// read is checked where it is used.
+// checkLists returns an error unless each position belongs to exactly one list. Searches check
+// the rest of the data when they use it.
 func (s *Segment) checkLists() error {
 	if s.h.kind == kindExact {
 		return nil
@@ -88,7 +88,7 @@ func (s *Segment) section(id int) []byte {
 	return s.data[at.off : at.off+at.size : at.off+at.size]
 }
 
-// Verify reads the whole segment and errs with ErrFormat when a checksum is wrong.
+// Verify reads the whole segment and returns ErrFormat if a checksum is wrong.
 func (s *Segment) Verify() error {
 	_, footer, _ := s.h.layout()
 	sums := s.data[footer:]
@@ -113,9 +113,9 @@ func (s *Segment) Metric() Metric { return s.h.metric }
 // Len returns the number of rows.
 func (s *Segment) Len() int { return s.h.n }
 
-// Vector returns row's vector: as it was given, or normalised under Cosine. It
-// lies in the segment's bytes or in buf, where that has room for it and some padding, and must not be changed. It
-// returns nil when there is no such row.
+// Vector returns the vector of a row, normalised if the metric is Cosine. It lies in the segment's
+// bytes, or in buf if buf has room for it and some padding. The caller must not change it. Vector
+// returns nil if there is no such row.
 func (s *Segment) Vector(row uint32, buf []float32) []float32 {
 	if int(row) >= s.h.n {
 		return nil
@@ -129,21 +129,21 @@ func (s *Segment) Vector(row uint32, buf []float32) []float32 {
 	return s.floats[int(row)*fs:][:s.h.dim:s.h.dim]
 }
 
-// Coded reports whether the segment is searched by 1-bit codes that leave few other rows to look
-// at. What has to be in memory for that is a fraction of the segment: see ReadRows.
+// Coded reports whether searches use 1-bit codes that leave only few rows to score. The codes, a
+// fraction of the segment, are then all that must be in memory; see ReadRows.
 func (s *Segment) Coded() bool { return s.h.kind == kindIVF1 && s.h.dim >= leanFromDim }
 
-// ReadRows has searches read the float32 rows that they look at from r, which reads the
-// segment's bytes, instead of using them in place. So they cost a system call each, and
-// no memory: a page of a mapping that is touched stays in the memory of the process, with
-// some more around it. It is called before the first search. Errors of r fail searches;
-// an end of the bytes before theirs is ErrFormat.
+// ReadRows makes searches read float32 rows from r, which reads the segment's bytes, instead of
+// using them in place. A row then costs a system call but no memory. In place it would cost
+// memory, since a touched page of a mapping, and some pages around it, stay in the memory of
+// the process. ReadRows must be called before the first search. Searches return the errors of
+// r, or ErrFormat if r ends before a row.
 func (s *Segment) ReadRows(r io.ReaderAt) { s.reader = r }
 
-// Search appends the best rows of q to dst, at most q.K of them, ordered by
-// Compare unless q.AnyOrder. It errs with ErrDimension and when ctx ends. The result is exact up
-// to rows whose scores 8 bits can barely tell apart, unless the segment has an
-// inverted file: then q.Recall says how much of the true answer is expected.
+// Search appends the best q.K rows to dst, ordered by Compare unless q.AnyOrder is set. It
+// returns ErrDimension, or the error of ctx. If the segment has an inverted file, q.Recall is
+// the expected share of the true hits. Otherwise the result is exact, except that it may miss
+// a row whose 8-bit score is far off its float32 score.
 func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error) {
 	if len(q.Vector) != s.h.dim {
 		return dst, fmt.Errorf("%w: query has %d, want %d", ErrDimension, len(q.Vector), s.h.dim)

@@ -17,10 +17,10 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// clusters draws vectors from a mixture of Gaussians whose centres are themselves
-// drawn around fewer centres. The variance of the coordinates falls off as that of
-// principal components of text embeddings does, so that few directions decide and
-// neighbours lie in many lists: with noise 1 as much noise as structure.
+// clusters draws vectors from a mixture of Gaussians whose centres are in turn drawn around
+// fewer centres. The variance of the coordinates decreases like that of principal components
+// of text embeddings, so few directions dominate, and neighbours lie in many lists. With
+// noise 1 there is as much noise as structure.
 type clusters struct {
 	r       *rand.Rand
 	centres [][]float32
@@ -73,7 +73,7 @@ func (c *clusters) take(n int) [][]float32 {
 	return vs
 }
 
-// oracle answers by the definition of a search: every accepted row's score, sorted.
+// oracle answers by the definition of a search: it scores every accepted row and sorts.
 type oracle struct {
 	metric Metric
 	rows   [][]float32 // padded, normalised under Cosine
@@ -114,7 +114,7 @@ func (o *oracle) all(q *Query) []Hit {
 	return hits
 }
 
-// brute returns the best q.K.
+// brute returns the best q.K rows.
 func (o *oracle) brute(q *Query) []Hit {
 	hits := o.all(q)
 	return hits[:min(q.K, len(hits))]
@@ -122,7 +122,7 @@ func (o *oracle) brute(q *Query) []Hit {
 
 func brute(vs [][]float32, metric Metric, q *Query) []Hit { return newOracle(vs, metric).brute(q) }
 
-// part is what a Mem and a Segment have in common.
+// part is the interface of Mem and Segment.
 type part interface {
 	Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error)
 	Score(ctx context.Context, q []float32, rows []uint32, dst []float32) ([]float32, error)
@@ -155,7 +155,7 @@ func segmentOf(t testing.TB, dim int, metric Metric, vs [][]float32, opts *Write
 	return s
 }
 
-// parts returns the rows as a tail and as an exact segment.
+// parts returns the rows as a Mem and as an exact segment.
 func parts(t *testing.T, dim int, metric Metric, vs [][]float32) map[string]part {
 	return map[string]part{
 		"mem":     memOf(dim, metric, vs),
@@ -163,7 +163,7 @@ func parts(t *testing.T, dim int, metric Metric, vs [][]float32) map[string]part
 	}
 }
 
-// common returns how many rows are in both.
+// common returns the number of rows that are in both.
 func common(a, b []Hit) (n int) {
 	rows := map[uint32]bool{}
 	for _, h := range a {
@@ -260,8 +260,8 @@ func compareScores(t *testing.T, name string, p part, o *oracle, v []float32) {
 	require.ErrorIs(t, err, ErrDimension)
 }
 
-// Rows that 8 bits cannot tell apart, and rows that are equal: the second scan
-// has to find the right ones, and ties go to the lower row.
+// TestExactNearTies searches rows with equal 8-bit scores, and equal rows. The second scan must
+// find the best ones, and of equal scores the lower row.
 func TestExactNearTies(t *testing.T) {
 	t.Parallel()
 	const dim, n = 64, 2000
@@ -314,7 +314,7 @@ func TestSearchEdges(t *testing.T) {
 		require.Len(t, dst, 4, name)
 		assert.Equal(t, Hit{Row: 7, Score: 9}, dst[0], name)
 
-		// A set that speaks of more rows than the part has, and of fewer.
+		// Sets that are longer and shorter than the part.
 		more := bitset.New(1000)
 		more.Fill()
 		hits, err := p.Search(t.Context(), &Query{Vector: vs[5], K: 1000, Accept: more}, nil)
@@ -337,8 +337,8 @@ func TestSearchEdges(t *testing.T) {
 	}
 }
 
-// Zero rows, zero queries, subnormal and huge values, and values that are not
-// numbers: nothing panics, and rows with ordinary scores are found all the same.
+// TestOddValues uses zero rows, zero queries, subnormal and huge values, and NaN. Nothing may
+// panic, and rows with ordinary scores must be found.
 func TestOddValues(t *testing.T) {
 	t.Parallel()
 	const dim = 70

@@ -13,27 +13,28 @@ import (
 // writeBuffer is the size of the writes that WriteSegment makes.
 const writeBuffer = 1 << 18
 
-// DefaultExactRows is the number of rows up to which a segment gets no structure
-// but its rows: a scan of them takes a fraction of a millisecond.
+// DefaultExactRows is the number of rows up to which a segment has no inverted file. A scan of
+// so many rows takes a fraction of a millisecond.
 const DefaultExactRows = 20_000
 
-// wholeRows is the number of rows up to which a segment keeps them in float32 whatever they are: all of so few are often scored at once.
+// wholeRows is the number of rows up to which a segment always stores them as float32 and not as 16-bit numbers. Searches often
+// score all rows of so small a segment, and would have to convert them.
 const wholeRows = 2_048
 
-// WriteOptions says how a segment is built. Nil is the zero value.
+// WriteOptions are the options of WriteSegment. Nil is the same as the zero value.
 type WriteOptions struct {
-	// ExactRows is the number of rows up to which the segment is searched exactly.
-	// 0 is DefaultExactRows; negative is no limit.
+	// ExactRows is the number of rows up to which the segment has no inverted file and is
+	// searched exactly. 0 means DefaultExactRows; negative means no limit.
 	ExactRows int
-	// Check, unless nil, is called now and then, from WriteSegment's goroutine; an
-	// error that it returns ends the work and is WriteSegment's. A context's Err
-	// fits: building a million rows takes seconds.
+	// Check, unless nil, is called from time to time from WriteSegment's goroutine. If it
+	// returns an error, WriteSegment ends and returns the error. Set it to a context's Err
+	// to make WriteSegment stop early: a million rows take seconds.
 	Check func() error
-	// Workers is the number of goroutines that build. 0 is GOMAXPROCS.
+	// Workers is the number of goroutines that build the segment. 0 means GOMAXPROCS.
 	Workers int
-	// From is an earlier segment whose rows are among those written. If it has lists, and at least half as many rows,
-	// they are taken over: those that grew are split, those that shrank dissolved. Otherwise, and with nil, lists are
-	// trained anew.
+	// From is an earlier segment whose rows are among those written. If it has lists, and at least half as many rows
+	// as are written, WriteSegment adapts its lists: it splits those that have grown and dissolves those that have
+	// shrunk. Otherwise, and if From is nil, WriteSegment trains new lists.
 	From *Segment
 }
 
@@ -55,13 +56,13 @@ func (o *WriteOptions) complete() WriteOptions {
 	return c
 }
 
-// WriteSegment writes a segment of n rows to w. vec returns the vector of a row
-// below n; it is called from one goroutine, several times for each row and in any
-// order, and what it returned is not used after the next call. Equal input gives
-// equal bytes. w gets large sequential writes and is neither synced nor closed.
+// WriteSegment writes a segment of n rows to w. vec returns the vector of a row below n.
+// WriteSegment calls vec from one goroutine, several times for each row and in any order, and
+// does not use its result after the next call. Equal input gives equal bytes.
+// WriteSegment makes large sequential writes to w and neither syncs nor closes it.
 //
-// It errs with ErrDimension when vec returns a vector of another length, and with the
-// errors of w and opts.Check.
+// It returns ErrDimension if vec returns a vector of another length, and the errors of w and
+// opts.Check.
 func WriteSegment(w io.Writer, dim int, metric Metric, n int, vec func(row int) []float32, opts *WriteOptions) error {
 	if err := checkShape(dim, metric); err != nil {
 		return err
@@ -93,7 +94,7 @@ func WriteSegment(w io.Writer, dim int, metric Metric, n int, vec func(row int) 
 	return buf.Flush()
 }
 
-// source reads rows for a segment being written.
+// source reads the rows of a segment that is being written.
 type source struct {
 	vec    func(row int) []float32
 	dim    int
@@ -102,8 +103,8 @@ type source struct {
 	reads  int
 }
 
-// read copies a row to dst, whose length is at least dim, and normalises it under
-// Cosine. What lies behind dim is left alone.
+// read copies a row to dst, and normalises it if the metric is Cosine. The length of dst is at least
+// dim; read does not change dst[dim:].
 func (s *source) read(row int, dst []float32) error {
 	if s.reads++; s.reads%batchRows == 0 {
 		if err := s.check(); err != nil {
@@ -126,10 +127,10 @@ type builder struct {
 	source
 	n      int
 	ivf    *ivfBuilder // nil in an exact segment
-	halves bool        // see header
+	halves bool        // see header.halves
 }
 
-// exact reports whether 16 bits hold each number of the rows.
+// exact reports whether 16-bit numbers represent all rows exactly.
 func (b *builder) exact() (bool, error) {
 	v := make([]float32, b.dim)
 	for i := range b.n {
@@ -168,7 +169,7 @@ func (b *builder) write(w io.Writer) error {
 	return sw.finish()
 }
 
-// rowAt returns the row whose 8-bit form is at a position.
+// rowAt returns the number of the row at a position.
 func (b *builder) rowAt(position int) int {
 	if b.ivf == nil {
 		return position
@@ -198,7 +199,7 @@ func (b *builder) writeCodes(sw *sectionWriter) error {
 	return sw.write(bytesOf(scales))
 }
 
-// writeFloats writes the rows as they are.
+// writeFloats writes secFloats, as 16-bit numbers if halves is set.
 func (b *builder) writeFloats(sw *sectionWriter) error {
 	if err := sw.begin(secFloats); err != nil {
 		return err
