@@ -32,6 +32,15 @@ type IndexTeller interface {
 	IndexTold(ctx context.Context, items []Indexed) (ok []bool, told *Placement, err error)
 }
 
+// FinishTeller is a [Store] that tells what Finish put into the feed, so that an index that has applied everything before it need not have
+// mentions read back that were just written.
+//
+// If a Store does not implement FinishTeller, indexes read the feed.
+type FinishTeller interface {
+	// FinishTold does what Finish does. The Placement is like that of IndexTold.
+	FinishTold(ctx context.Context, items []Finished) (ok []bool, told *Placement, err error)
+}
+
 // Taker is an [Index] that lets go of what it has taken from changes while it applies them. Of a large document the rows that are told and
 // what the index makes of them need not stand in memory side by side then.
 //

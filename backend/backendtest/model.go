@@ -91,6 +91,9 @@ func (m *model) run(ops int) {
 	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "told", "expected", "conflict", "vectors"} {
 		require.Positive(m.t, m.did[effect], "a run without %q tests little: %v", effect, m.did)
 	}
+	if _, tells := m.got.(backend.FinishTeller); tells {
+		require.Positive(m.t, m.did["told graph"], "a run in which no graph is told tests little: %v", m.did)
+	}
 }
 
 func (m *model) note(format string, args ...any) {

@@ -49,6 +49,8 @@ func (x rows) CountPart(part int64, sum storerules.PartSum) error {
 }
 
 // Version locks the row: nobody else changes it until the transaction ends.
+func (x rows) LoadVersions(int, func(int) int64) error { return nil }
+
 func (x rows) Version(num int64) (v *head, err error) {
 	_, err = x.t.c.one(bg, "SELECT "+headCols+" FROM sources WHERE ws = $1 AND num = $2 FOR UPDATE", func(r *row) error {
 		v = readHead(r)

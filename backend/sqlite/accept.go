@@ -36,6 +36,8 @@ func (x rows) AddSource(v *head, in *backend.Source) error {
 		in.Metadata, in.Additional, shortJSON(in.Doc), sum)
 }
 
+var insertTags = insertsOf("INSERT OR IGNORE INTO tags (part, tag, source)", 3)
+
 func (x rows) AddTags(part, num int64, id string, tags []uint64) error {
 	p, err := x.t.partName(part)
 	if err != nil {
@@ -45,7 +47,7 @@ func (x rows) AddTags(part, num int64, id string, tags []uint64) error {
 		if tag == backend.IDTag(id) || !storerules.Leads(p.Class, tag) {
 			continue
 		}
-		if err := x.t.c.do("INSERT OR IGNORE INTO tags (part, tag, source) VALUES (?, ?, ?)", part, int64(tag), num); err != nil {
+		if err := x.t.tagRows.add(x.t.c, part, int64(tag), num); err != nil {
 			return err
 		}
 	}

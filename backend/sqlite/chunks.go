@@ -36,7 +36,7 @@ func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bo
 			told.Changes = append(append(told.Changes, t.Dropped...), put)
 			t.Dropped = t.Dropped[:0]
 			return err
-		})
+		}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,9 +71,9 @@ func (t *tx) putOf(v *head, in *backend.Indexed) (put backend.Change, err error)
 }
 
 // changeHeld does something to each version that is still held under its token, all in one
-// transaction, and reports which were.
+// transaction, and reports which were. It calls end, unless that is nil, behind the last one.
 func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
-	do func(*tx, *head, *T) error) (ok []bool, err error) {
+	do func(*tx, *head, *T) error, end func(*tx) error) (ok []bool, err error) {
 	for i := range items {
 		num, _, blobs := of(&items[i])
 		if err := storerules.CheckBlobs(blobs); err != nil {
@@ -83,6 +83,10 @@ func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of
 	err = s.change(ctx, func(t *tx) error {
 		held := func(x *T) (int64, string) { num, token, _ := of(x); return num, token }
 		ok, err = storerules.EachHeld(&t.Tx, what, items, held, func(v *head, x *T) error { return do(t, v, x) })
+		t.dropHeads()
+		if err == nil && end != nil {
+			err = end(t)
+		}
 		return err
 	})
 	if err != nil {
@@ -103,6 +107,7 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 		if shared, err = x.t.shareOriginal(v.Num, []byte(in.Chunks[0].Text)); err != nil {
 			return err
 		}
+		x.t.texts.keep(v.First, in.Chunks[0].Text)
 	}
 	err := x.t.c.do(`UPDATE sources SET state = 3, indexed = 1, rev = rev + 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
 		seq_chunks = ?, seq_tags = 0, seq_graph = 0, lane = ?, lanes = ?, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,

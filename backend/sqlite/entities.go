@@ -51,9 +51,11 @@ func (x rows) RemoveEntity(num int64) error {
 	return x.t.c.do("DELETE FROM entities WHERE num = ?", num)
 }
 
+var insertEdges = insertsOf("INSERT INTO entity_sources (entity, source, type, count)", 4)
+
 func (x rows) AddMentions(source int64, said []storerules.Said, packed []byte) error {
 	for _, s := range said {
-		if err := x.t.c.do("INSERT INTO entity_sources (entity, source, type, count) VALUES (?, ?, ?, ?)", s.Entity, source, shortWord(s.Type), s.Count); err != nil {
+		if err := x.t.edgeRows.add(x.t.c, s.Entity, source, shortWord(s.Type), s.Count); err != nil {
 			return err
 		}
 	}
@@ -65,6 +67,9 @@ func (x rows) Mentions(source int64) ([]storerules.Mention, error) {
 }
 
 func (x rows) RemoveMentions(source int64, ms []storerules.Mention, damaged bool) error {
+	if err := x.t.edgeRows.flush(x.t.c); err != nil {
+		return err
+	}
 	if damaged {
 		if err := x.t.c.do("DELETE FROM entity_sources WHERE source = ?", source); err != nil {
 			return err

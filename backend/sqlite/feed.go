@@ -25,11 +25,16 @@ func (s *store) CompactFeed(ctx context.Context, seq uint64, limit int) (n int, 
 	return n, nil
 }
 
+var insertChanges = insertsOf("INSERT INTO changes (seq, kind, source)", 3)
+
 func (x rows) AddChange(seq int64, kind backend.ChangeKind, source int64) error {
-	return x.t.c.do("INSERT INTO changes (seq, kind, source) VALUES (?, ?, ?)", seq, int64(kind), source)
+	return x.t.changeRows.add(x.t.c, seq, int64(kind), source)
 }
 
 func (x rows) RemoveChange(seq int64) error {
+	if err := x.t.changeRows.flush(x.t.c); err != nil {
+		return err
+	}
 	return x.t.c.do("DELETE FROM changes WHERE seq = ?", seq)
 }
 

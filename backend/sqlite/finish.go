@@ -4,11 +4,46 @@ import (
 	"context"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
 )
 
 func (s *store) Finish(ctx context.Context, items []backend.Finished) ([]bool, error) {
-	return changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
-		func(t *tx, v *head, f *backend.Finished) error { return t.Finish(v, f) })
+	ok, _, err := s.FinishTold(ctx, items)
+	return ok, err
+}
+
+// FinishTold implements [backend.FinishTeller].
+func (s *store) FinishTold(ctx context.Context, items []backend.Finished) (ok []bool, told *backend.Placement, err error) {
+	ok, err = changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
+		func(t *tx, v *head, f *backend.Finished) error {
+			if told == nil {
+				told = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
+			}
+			if err := t.Finish(v, f); err != nil || v.SeqGraph != t.led.Seq {
+				return err
+			}
+			part, err := t.partName(v.Part)
+			told.Changes = append(told.Changes, backend.Change{Seq: uint64(v.SeqGraph) << storerules.SeqShift, Kind: backend.PutGraph, Part: part,
+				Source: v.Num, SourceID: v.ID, Title: v.Title, Time: v.Time, Session: v.Session, Mentions: t.Mentioned})
+			return err
+		}, func(t *tx) error {
+			t.texts.forget()
+			// What is folded together now may belong to what was told.
+			if err := t.flush(); err != nil {
+				return err
+			}
+			if err := t.Settle(); err != nil {
+				return err
+			}
+			if told != nil && told.After+uint64(len(told.Changes))<<storerules.SeqShift != uint64(t.led.Seq)<<storerules.SeqShift {
+				told = nil
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, nil, err
+	}
+	return ok, told, nil
 }
 
 func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {

@@ -136,6 +136,9 @@ func (x rows) KeyOf(num int64) (key string, err error) {
 }
 
 func (x rows) SourcesOf(g storerules.Group) (sources []int64, err error) {
+	if err := x.t.edgeRows.flush(x.t.c); err != nil {
+		return nil, err
+	}
 	for _, entity := range g {
 		err := x.t.c.each(bg, "SELECT source FROM entity_sources WHERE entity = ?", func(r *row) error {
 			sources = append(sources, r.int(0))

@@ -35,6 +35,9 @@ func (t *tx) textOf(chunk int64) (text string, err error) {
 	if t.chunkNum == chunk {
 		return t.chunkText, nil
 	}
+	if text, ok := t.texts[chunk]; ok {
+		return text, nil
+	}
 	_, err = t.c.one(bg, "SELECT text FROM chunks WHERE num = ?", func(r *row) error {
 		text = r.str(0)
 		return nil
@@ -42,6 +45,25 @@ func (t *tx) textOf(chunk int64) (text string, err error) {
 	t.chunkNum, t.chunkText = chunk, text
 	return text, err
 }
+
+// chunkTexts are short texts of chunks that were just stored, by the numbers of the chunks: relations are about to be stored with places in them.
+// They are forgotten when that has happened.
+type chunkTexts map[int64]string
+
+// Bounds of chunkTexts, in bytes of a text and in texts.
+const maxKeptText, maxKeptTexts = 4096, 512
+
+func (k *chunkTexts) keep(chunk int64, text string) {
+	if len(text) > maxKeptText || len(*k) >= maxKeptTexts {
+		return
+	}
+	if *k == nil {
+		*k = make(chunkTexts)
+	}
+	(*k)[chunk] = text
+}
+
+func (k *chunkTexts) forget() { *k = nil }
 
 func (x rows) FactsOf(source int64) (fs []storerules.Fact, keys [][2]string, err error) {
 	err = x.t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations INDEXED BY relations_source WHERE source = ?",

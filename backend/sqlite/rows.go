@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -51,7 +52,41 @@ func addToPart(c *conn, part int64, sum storerules.PartSum) error {
 	return c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.Items, sum.Chunks, part)
 }
 
+// LoadVersions reads versions whose numbers lie close together.
+func (x rows) LoadVersions(n int, num func(i int) int64) error {
+	t := x.t
+	t.dropHeads()
+	if n < 2 {
+		return nil
+	}
+	first, last := num(0), num(0)
+	for i := range n {
+		first, last = min(first, num(i)), max(last, num(i))
+	}
+	if last-first >= int64(2*n) {
+		return nil
+	}
+	t.heads, t.firstHead = slices.Grow(t.heads, int(last-first)+1)[:last-first+1], first
+	clear(t.heads)
+	return t.c.each(bg, "SELECT "+headCols+", title, time, session FROM sources WHERE num BETWEEN ? AND ?", func(r *row) error {
+		v := readHead(r)
+		readDescription(v, r)
+		t.heads[v.Num-first] = v
+		return nil
+	}, first, last)
+}
+
+// dropHeads forgets versions that were read together.
+func (t *tx) dropHeads() {
+	clear(t.heads)
+	t.heads = t.heads[:0]
+}
+
 func (x rows) Version(num int64) (v *head, err error) {
+	if i := num - x.t.firstHead; i >= 0 && i < int64(len(x.t.heads)) && x.t.heads[i] != nil {
+		v, x.t.heads[i] = x.t.heads[i], nil
+		return v, nil
+	}
 	_, err = x.t.c.one(bg, "SELECT "+headCols+", title, time, session FROM sources WHERE num = ?", func(r *row) error {
 		v = readHead(r)
 		readDescription(v, r)
@@ -113,6 +148,9 @@ func (x rows) SetReplaced(v *head) error {
 }
 
 func (x rows) RemoveTags(v *head) error {
+	if err := x.t.tagRows.flush(x.t.c); err != nil {
+		return err
+	}
 	for _, tag := range v.Tags {
 		if err := x.t.c.do("DELETE FROM tags WHERE part = ? AND tag = ? AND source = ?", v.Part, int64(tag), v.Num); err != nil {
 			return err

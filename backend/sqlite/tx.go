@@ -44,9 +44,16 @@ type tx struct {
 
 	buf []byte // for checksums
 
+	// Rows of the call under way.
+	tagRows, edgeRows, changeRows bulk
+
+	heads     []*head // versions of the call under way that were read together, nil where one was asked for since
+	firstHead int64   // the number of the first one
+
 	// The chunk that the call under way read last for a relation.
 	chunkNum  int64
 	chunkText string
+	texts     chunkTexts
 }
 
 // lags is how far the counters are behind.
@@ -67,6 +74,7 @@ func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 		parts:    remembered[backend.Partition, int64](partCacheSize),
 		names:    remembered[int64, backend.Partition](partCacheSize),
 		entities: remembered[storerules.EntityKey, storerules.EntityRef](entityCacheSize),
+		tagRows:  bulk{sql: insertTags, width: 3}, edgeRows: bulk{sql: insertEdges, width: 4}, changeRows: bulk{sql: insertChanges, width: 3},
 	}
 	t.Tx = storerules.NewTx(rows{t}, &t.led.Numbers)
 	s.lastSeq.Store(uint64(l.Seq) << storerules.SeqShift)
@@ -77,11 +85,16 @@ func (t *tx) mark() {
 	t.saved, t.lag.saved = t.led, t.lag.now
 	t.value = ""
 	t.chunkNum, t.chunkText = 0, ""
+	t.dropHeads()
 	t.Begin()
 }
 
 func (t *tx) undo() {
 	t.led, t.lag.now = t.saved, t.lag.saved
+	for _, b := range t.bulks() {
+		b.drop()
+	}
+	t.texts.forget()
 	t.Clear()
 	if t.Inserted {
 		t.forget()
@@ -98,9 +111,27 @@ func (t *tx) forget() {
 
 func (t *tx) settle() error {
 	t.since.note(t.value)
-	err := t.Settle()
+	err := t.flush()
+	if err == nil {
+		err = t.Settle()
+	}
+	if err == nil {
+		err = t.flush()
+	}
 	t.dirty = t.dirty || t.Inserted
 	return err
+}
+
+func (t *tx) bulks() [3]*bulk { return [...]*bulk{&t.tagRows, &t.edgeRows, &t.changeRows} }
+
+// flush writes the rows that the call under way collected.
+func (t *tx) flush() error {
+	for _, b := range t.bulks() {
+		if err := b.flush(t.c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *tx) prepare() error {
@@ -131,6 +162,7 @@ func (t *tx) aborted() {
 	t.epochs.aborted()
 	t.commits.end()
 	t.led, t.lag.now, t.wrote = t.base, t.lag.base, false
+	t.texts.forget()
 	if t.dirty || t.Inserted {
 		t.forget()
 	}

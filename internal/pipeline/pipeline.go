@@ -269,11 +269,12 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	}
 	var err error
 	for some := range slices.Chunk(jobs, publishSize(s.Follower)) {
-		if ferr := c.finish(ctx, s, token, some); ferr != nil {
+		told, ferr := c.finish(ctx, s, token, some)
+		if ferr != nil {
 			return ferr
 		}
 		laps.Again("finish")
-		err = s.Follower.Sync(ctx)
+		err = s.Follower.follow(ctx, told)
 		laps.Again("settle")
 	}
 	return err
@@ -360,8 +361,9 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	return told, nil
 }
 
-// finish commits terminal states and gives back what is to be tried again.
-func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job) error {
+// finish commits terminal states and gives back what is to be tried again. told is what that put into the feed, nil if the store does not
+// return it or there is nothing.
+func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
 	events := s.Events()
 	var batch []backend.Finished
 	var of []*job
@@ -380,7 +382,7 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 			if j.out != nil && (j.out.Usage != nil || len(j.out.Unheeded) > 0) {
 				b, err := json.Marshal(Reading{j.out.Usage, j.out.Unheeded})
 				if err != nil {
-					return err
+					return nil, err
 				}
 				f.Blobs = append(f.Blobs, backend.Blob{Kind: backend.Usage, Data: b})
 			}
@@ -396,18 +398,26 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 	}
 	if len(later) > 0 {
 		if err := s.Store.Defer(ctx, later); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if len(batch) == 0 {
-		return nil
+		return nil, nil
 	}
-	ok, err := s.Store.Finish(ctx, batch)
+	var ok []bool
+	if t, tells := s.Store.(backend.FinishTeller); tells {
+		ok, told, err = t.FinishTold(ctx, batch)
+	} else {
+		ok, err = s.Store.Finish(ctx, batch)
+	}
 	if err != nil {
-		return c.storageFailed(ctx, s.Store, of, token, err)
+		return nil, c.storageFailed(ctx, s.Store, of, token, err)
 	}
 	for i, j := range of {
 		j.final = ok[i]
 	}
-	return nil
+	if told != nil && len(told.Changes) == 0 {
+		return nil, nil
+	}
+	return told, nil
 }

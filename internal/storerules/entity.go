@@ -200,6 +200,7 @@ func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 	packed := make([]byte, 0, 32*len(ms))
 	said := make([]Said, 0, len(ms))
 	seen := make(map[int64]int, len(ms)) // of an entity its index in said
+	t.Mentioned = make([]backend.MentionRef, len(ms))
 	for i := range ms {
 		m := &ms[i]
 		used, err := t.use(v.Part, m.Key, 1, m)
@@ -207,6 +208,7 @@ func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 			return err
 		}
 		packed = appendMention(packed, Mention{int64(m.Chunk), used.num, m.Weight, m.Key})
+		t.Mentioned[i] = backend.MentionRef{Chunk: v.First + int64(m.Chunk), Entity: used.root, Key: m.Key, Weight: m.Weight}
 		at, ok := seen[used.num]
 		if !ok {
 			at = len(said)

@@ -38,6 +38,7 @@ func (t *Tx) Finish(v *Head, f *backend.Finished) error {
 		return err
 	}
 	had := v.SeqGraph != 0
+	t.Mentioned = nil
 	if err := t.clearGraph(v); err != nil {
 		return err
 	}

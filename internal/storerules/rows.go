@@ -46,6 +46,8 @@ type versionRows interface {
 	// ForgetAll empties the caches of the store, which call [Tx.Forget] too.
 	ForgetAll()
 
+	// LoadVersions reads versions that Version will be asked for, where one read for all is faster. What it read stands for one question each.
+	LoadVersions(n int, num func(i int) int64) error
 	// Version returns nil when it is gone.
 	Version(num int64) (*Head, error)
 	// Item returns the newest version of an id, nil when there is none.

@@ -36,6 +36,9 @@ type Tx struct {
 	Inserted bool             // the call under way put new rows into what is remembered
 	Dropped  []backend.Change // tombstones that the call under way added to the feed
 
+	// Mentioned is what the version that was finished last mentions, as indexes see it.
+	Mentioned []backend.MentionRef
+
 	aliases map[int64]*aliases        // by partition; loaded when needed
 	stated  map[int64]map[string]bool // keys that sources name aliases of, by partition; loaded when needed
 

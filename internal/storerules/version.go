@@ -63,6 +63,9 @@ func (t *Tx) Held(num int64, token string) (*Head, error) {
 // EachHeld calls do with each version that is still held under its token, and reports which were. what names the call in errors.
 func EachHeld[T any](t *Tx, what string, items []T, of func(*T) (num int64, token string), do func(*Head, *T) error) ([]bool, error) {
 	ok := make([]bool, len(items))
+	if err := t.Rows.LoadVersions(len(items), func(i int) int64 { num, _ := of(&items[i]); return num }); err != nil {
+		return nil, fmt.Errorf("%s %d sources: %w", what, len(items), err)
+	}
 	for i := range items {
 		num, token := of(&items[i])
 		v, err := t.Held(num, token)
