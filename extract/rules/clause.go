@@ -178,6 +178,10 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 	t := &d.Tokens[i]
 	if t.Kind == language.KindWord && t.Is(language.Conjunction) && !t.Is(language.WhWord) && !d.IsWord(s, i, "that") && len(before) > 0 {
 		c.subject, c.far = before[len(before)-1].subject, true
+		if c.subject >= 0 && d.in.Memory && nodes[c.subject].kind == nodeSpeaker && (d.IsWord(s, nodes[c.subject].lo, "me") || d.IsWord(s, nodes[c.subject].lo, "us")) {
+			c.subject = -1 // "our helper, who has been with us for years and runs the country"
+			return
+		}
 		if d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "or") {
 			c.hyp = c.hyp || before[len(before)-1].hyp
 			c.passive = c.passive || before[len(before)-1].passive && d.Tokens[c.verbTok].Word.Form&language.BaseForm == 0 && d.Tokens[c.verbTok].Word.Form&language.Participle != 0 && c.lo == c.verbTok
@@ -229,7 +233,7 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 				i = nodes[k].lo
 				continue
 			}
-			if lo := nodes[k].lo; lo > s.Lo && d.governed(s, lo) {
+			if lo := nodes[k].lo; lo > s.Lo && d.governed(s, lo) && !d.subjectPronoun(s, lo) {
 				i = d.beforePreposition(s, lo)
 				continue
 			}

@@ -126,6 +126,8 @@ func (r *relator) predicateNominal(s *language.Sentence, c *clause, subject node
 			return
 		}
 		switch {
+		case subject.kind == nodeSpeaker && n.kind == nodePronoun && d.in.Memory:
+			// "I'm her daughter"
 		case subject.kind == nodeSpeaker && n.typ == extract.TypePerson:
 			link(n, "also_known_as", raw, false) // "I'm Anna"
 		case subject.kind == nodeSpeaker && n.kind == nodeName && n.typ == extract.TypeConcept && !d.Tokens[n.lo].Is(language.Demonym) && !d.greets(s):
@@ -163,8 +165,8 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 		j := hi + 1
 		for count := 0; count < maxObjects && j < s.Hi; count++ {
 			k := r.named(s, j)
-			if k < 0 || r.nodes[k].kind == nodeDate {
-				break
+			if k < 0 || r.nodes[k].kind == nodeDate || count > 0 && d.in.Memory && (r.nodes[k].kind == nodeSpeaker || r.nodes[k].kind == nodePronoun) {
+				break // "a chef in Leith and we don't talk"
 			}
 			link(r.nodes[k], nounPredicate(noun, d.TokenText(hi), r.nodes[k].typ), noun+" "+d.TokenText(hi), false)
 			found = true
@@ -182,6 +184,13 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 	n := node{lo: lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(lo, hi)), typ: extract.TypeConcept}
 	if d.Tokens[hi-1].Is(language.Adverb|language.FunctionWord) || d.Tokens[lo].Is(language.FunctionWord) && hi-lo == 1 {
 		return found
+	}
+	if noun == "member" && d.IsWord(s, hi, "of") {
+		if whole, ok := d.phraseNode(s, hi+1); ok && !found && nodeAt(r.nodes, whole.lo) < 0 {
+			link(whole, "member_of", raw, false)
+			found = true
+		}
+		return found // of what it is one is all that it says
 	}
 	predicate := "is_a"
 	if _, state := beComplement(noun); d.Tokens[hi-1].Is(language.Occupation) && !state && (subject.typ == extract.TypePerson || subject.kind == nodeSpeaker || subject.typ == extract.TypeConcept) {

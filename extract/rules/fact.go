@@ -215,7 +215,7 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		i++
 	case d.IsWord(s, g.lo, "user"), language.FoldEqual(d.TokenText(g.lo), s.Speaker):
 		g.third = true
-	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g):
+	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g) && !d.IsWord(s, g.lo+1, "to") && !d.behindOther(s):
 		g.bare, g.verb, g.comp = true, g.lo, g.lo+1
 		return true
 	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
@@ -245,10 +245,8 @@ func (d *doc) barePast(s *language.Sentence, g *segment) bool {
 	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form&language.PastForm == 0 || t.Word.Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
 		return false
 	}
-	if s.Lo > 0 { // behind a sentence about somebody else, it may be they who did it
-		if c := d.ClauseOf(s.Lo - 2); c != nil && c.About != extract.AboutSpeaker {
-			return false
-		}
+	if d.behindOther(s) {
+		return false
 	}
 	g.bare, g.past, g.verb, g.comp = true, true, i, i+1
 	return true
@@ -302,7 +300,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.hyp, g.negated = g.hyp || t.Is(language.Hypothetical), g.negated || t.Is(language.Negation)
 			g.may = g.may || !t.Is(language.Negation)
 			continue
-		case t.Is(language.FormOfDo) && i+1 < g.hi && d.leadsToVerb(i+1) && !d.doesThing(g, i) && !((w == "do" || w == "does") && d.Tokens[i+1].Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)): // not "I do nights"
+		case t.Is(language.FormOfDo) && i+1 < g.hi && d.leadsToVerb(i+1) && !d.doesThing(g, i) && !d.didThing(i, w) && !((w == "do" || w == "does") && d.Tokens[i+1].Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)): // not "I do nights"
 			g.past, g.negated = g.past || w == "did" || w == "didn't" || w == "didnt", g.negated || t.Is(language.Negation)
 			continue
 		case t.Is(language.FormOfHave) && d.auxiliary(s, i) && !d.IsWord(s, i+1, "to"):

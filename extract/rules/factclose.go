@@ -20,6 +20,9 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	if noun == "" {
 		return
 	}
+	if w := d.WordKey(nounHi - 1); d.in.Memory && g.be && g.comp+1 < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && wordLists()["doings"][w] {
+		return // "my day job is teaching"
+	}
 	kin := d.Tokens[nounHi-1].Is(language.KinNoun)
 	if d.kinFacts(s, g, f, sts) {
 		return

@@ -48,7 +48,7 @@ func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int
 	if d.leftJob(s, g, f, i) {
 		return true
 	}
-	f.Predicate, f.Object = "does", d.withoutArticle(i, d.untilDate(s, i, g.hi))
+	f.Predicate, f.Object = "does", d.withoutArticle(i, d.untilTime(i, d.untilDate(s, i, g.hi)))
 	d.addFact(s, f)
 	return true
 }

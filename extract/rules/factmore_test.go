@@ -186,7 +186,7 @@ func TestRepliesOfAllForms(t *testing.T) {
 
 func TestNameOfExtractor(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "rules-4", New().Name())
+	assert.Equal(t, "rules-5", New().Name())
 }
 
 // TestRangesKeepBothEnds: of a plan that has a first and a last day both are kept; what begins on a day has no end.

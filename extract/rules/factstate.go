@@ -81,6 +81,8 @@ func (d *doc) object(lo, hi int) string {
 	for i := lo + 1; i < hi; i++ {
 		if d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == ':' && i+1 < hi && d.Tokens[i+1].Gap == language.SpaceGap {
 			hi = i // "got my results: not celiac"
+		} else if d.in.Memory && d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == '(' {
+			hi = i // "Mrs Patel (84, from Kampala)"
 		} else if d.slang(i) || d.in.Memory && d.newStatement(i, hi) {
 			hi = i // "dairy bc it makes me ill"
 		}
@@ -97,7 +99,10 @@ func (d *doc) object(lo, hi int) string {
 	for hi = min(hi, lo+16); d.in.Memory && hi-lo == 16 && d.Tokens[hi-1].Kind == language.KindWord && d.Tokens[hi-1].Is(language.Preposition|language.Conjunction|language.Determiner|language.Possessive); {
 		hi--
 	}
-	if lo >= hi || hi-lo == 1 && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Preposition|language.Conjunction|language.Adverb) && !d.Tokens[lo].Is(language.Adjective) {
+	if d.in.Memory && lo < hi && (d.WordKey(lo) == "and" || d.WordKey(lo) == "but" || d.WordKey(lo) == "or") {
+		return "" // "died and the boat leans"
+	}
+	if lo >= hi || hi-lo == 1 && d.in.Memory && d.WordKey(lo) == "anymore" || hi-lo == 1 && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Preposition|language.Conjunction|language.Adverb) && !d.Tokens[lo].Is(language.Adjective) {
 		return ""
 	}
 	return d.SpanText(lo, hi)
@@ -105,7 +110,7 @@ func (d *doc) object(lo, hi int) string {
 
 func (d *doc) isAdverbEnd(i int) bool {
 	switch strings.ToLower(d.TokenText(i)) {
-	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "myself", "meself", "obviously", "finally":
+	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally":
 		return true
 	}
 	return false
@@ -173,14 +178,17 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 			return // "put down for the rehab", "fed up with"
 		}
 		f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
-		if w == "allowed" && !g.past && !g.perfect {
-			f.Predicate, f.Kind = "is_allowed", extract.KindFact
+		if (w == "allowed" || w == "based") && !g.past && !g.perfect {
+			f.Predicate, f.Kind = "is_"+w, extract.KindFact
 		}
 	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && !d.greets(s) && i+1 >= g.hi:
 		return // "I'm Batman"
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) || d.in.Memory && clippedIng(t, w) || d.IsWord(s, i+1, "to") && w == "born"):
 		return // "I'm framing it": what one is doing just now
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
+		if d.in.Memory && wordLists()["royals"][w] {
+			return // "I'm emperor of a shed"
+		}
 		f.Predicate, f.Object, f.Confidence = "is", d.object(i, d.untilAnd(i, d.untilComma(i, g.hi))), confGeneric*f.Confidence/confState
 		if d.in.Memory && (g.negated && g.perfect || strings.HasSuffix(f.Object, " to say") || t.Is(language.NumberWord) && g.we || t.End-t.Start == 1 && t.Shape == language.LowerCase) {
 			return // "I've never been happier", "we're eleven", "I'm w a bloke"
@@ -275,7 +283,7 @@ func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c
 		d.addFact(s, f)
 		return
 	}
-	d.eachObject(s, j, g.hi, func(object string) {
+	d.eachObject(s, j, d.untilTime(j, g.hi), func(object string) {
 		fact := f
 		fact.Object = object
 		d.addFact(s, fact)

@@ -65,6 +65,12 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 		return
 	case name == "get" && next < g.hi && d.becomes(s, g, f, next):
 		return
+	case d.in.Memory && (name == "get" || name == "have") && d.going(s, next, g.hi):
+		return // "got the raffle going on a quilt"
+	case d.in.Memory && name == "have" && g.past && !g.ended && d.hadSomebody(s, next):
+		return
+	case d.in.Memory && (d.doubted(s, g) || d.verbBehind(next, g.hi) || name == "call" && d.callsSomething(next, g.hi)):
+		return // "I think I left my jacket", "everything I owned smelled of vinegar", "I call her Mavis"
 	case name == "call" && d.IsWord(s, next, "me"), (name == "read" || name == "learn") && d.IsWord(s, next, "that") && d.clauseBehind(s, next+1), name == "get" && d.IsWord(s, next, "rid"), name == "hear" && !g.past, name == "promise" && !toVerb:
 		return
 	case wordLists()["chatter"][name] && !(name == "know" && d.IsWord(s, next, "how")) && !d.linkedVerb(verb, sts):
@@ -114,7 +120,7 @@ func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name
 	if d.in.Memory && (d.noVerb(s, g, verb) || (name == "put" || name == "take") && g.hi-1 > verb+1 && wordLists()["aways"][d.WordKey(g.hi-1)]) {
 		return // "took the aids out"
 	}
-	if f.Object == "" && verb+1 < g.hi || f.Object == "" && g.hi-g.lo < 3 && !d.Tokens[verb].Is(language.Temporal) && d.Tokens[verb].Word.Verb == 0 {
+	if f.Object == "" && verb+1 < g.hi && !(g.ended && d.WordKey(verb+1) == "anymore") || f.Object == "" && g.hi-g.lo < 3 && !d.Tokens[verb].Is(language.Temporal) && d.Tokens[verb].Word.Verb == 0 {
 		return
 	}
 	if d.objectIsPronoun(verb+1, g.hi) || f.Object == "" && !g.negated && (g.past && !g.ended && d.Tokens[verb].Word.Verb == 0 || wordLists()["light"][name] || wordLists()["grasping"][name] || d.transitive(verb)) {
@@ -220,6 +226,9 @@ func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, v
 			} else {
 				f.Predicate = d.habitual(&clause{verbTok: verb, past: g.past, perfect: g.perfect, ended: g.ended}, f.Predicate)
 			}
+			if d.in.Memory && strings.HasSuffix(fr.predicate, "_to") && d.IsWord(s, verb+2, "half") {
+				ok = false // "went to half past five starts"
+			}
 			if g.negated && !g.ended && fr.functional && fr.kind == extract.KindEvent {
 				ok = false // "I'm not moving to Perth"
 			}
@@ -275,7 +284,7 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 		return // needs what stands before; "I wanted a boat" says nothing of today
 	}
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState
-	if d.in.Memory && wordLists()["no-plan"][strings.ToLower(f.Object)] {
+	if d.in.Memory && (wordLists()["no-plan"][strings.ToLower(f.Object)] || (predicate == "wants" || predicate == "needs") && (d.IsWord(s, i, "near") || d.IsWord(s, i, "for"))) {
 		return // "I'm going to."
 	}
 	if f.Object != "" {
@@ -339,6 +348,8 @@ func (d *doc) linkedFacts(s *language.Sentence, g *segment, f extract.Fact, sts 
 			fact.Predicate, fact.Kind = "had", extract.KindEvent
 		case st.predicate == "also_known_as":
 			fact.Predicate, fact.Functional = "name", true
+		case (st.predicate == "is_a" || st.predicate == "has_role") && d.in.Memory && g.past && !g.perfect && !g.ended:
+			fact.Predicate, fact.Kind, fact.Functional = "was", extract.KindEvent, false // "I was a fisherman"
 		}
 		fact.ValidFrom, fact.ValidTo, fact.Precision = d.validity(s, d.datesOf(s), st)
 		fact.Object = d.fullObject(s, g, st, fact.Object)

@@ -41,13 +41,19 @@ var turnLine = regexp.MustCompile(`^(\d+) *U: *(.+)$`)
 // userTurns reads what the person of a conversation says, by turn.
 func userTurns(t *testing.T, name string) map[string]judgement {
 	t.Helper()
-	b, err := os.ReadFile(conversations + name + ".txt")
+	dir := conversations
+	if name == "messages" {
+		dir = statements // of many people, who said nothing else
+	}
+	b, err := os.ReadFile(dir + name + ".txt")
 	require.NoError(t, err)
 	out := make(map[string]judgement)
 	j := judgement{conversation: name}
 	for line := range strings.SplitSeq(string(b), "\n") {
 		if user, ok := strings.CutPrefix(line, "user:"); ok {
-			j.user = strings.TrimSpace(user)
+			if j.user = strings.TrimSpace(user); name == "messages" {
+				j.conversation = name + " " + j.user
+			}
 		} else if when, ok := strings.CutPrefix(line, "## "); ok {
 			j.time, err = time.Parse("2006-01-02 15:04", strings.TrimSpace(when))
 			require.NoError(t, err)
@@ -130,12 +136,12 @@ func TestGate(t *testing.T) {
 			without.precision(), without.right, without.right+without.wrong, lost, without.unknown)
 		assert.GreaterOrEqual(t, with.precision(), precision, name)
 		assert.Greater(t, with.precision(), without.precision(), name)
-		assert.LessOrEqual(t, lost, .06, name)
+		assert.LessOrEqual(t, lost, .09, name)
 		assert.LessOrEqual(t, without.unknown*10, without.right, "too much has no label: %s", name)
 	}
-	report("facts", facts, allFacts, .9)
-	report("relations", relations, allRelations, .87)
-	report("all", tally{right: facts.right + relations.right, wrong: facts.wrong + relations.wrong}, tally{right: allFacts.right + allRelations.right, wrong: allFacts.wrong + allRelations.wrong}, .89)
+	report("facts", facts, allFacts, .91)
+	report("relations", relations, allRelations, .89)
+	report("all", tally{right: facts.right + relations.right, wrong: facts.wrong + relations.wrong}, tally{right: allFacts.right + allRelations.right, wrong: allFacts.wrong + allRelations.wrong}, .9)
 	if *gateRows != "" {
 		writeGateRows(t)
 	}

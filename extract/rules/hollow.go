@@ -22,7 +22,7 @@ func hollow(predicate, object string) bool {
 	}
 	first, last := words[0], words[len(words)-1]
 	switch {
-	case counts, pointsFirst(words), unfinished(predicate, words):
+	case counts, pointsFirst(words), unfinished(predicate, words), wordLists()["hollow-first"][first], len(words) == 1 && (first == "no" || first == "god"), len(words) > 2 && first != "this" && (words[1] == "one" || words[1] == "ones") && !wordLists()["counts"][first], len(words) == 2 && first == "as" && words[1] == "well":
 		return true
 	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
 		return true

@@ -113,7 +113,7 @@ func (r *relator) verb(s *language.Sentence, c *clause) {
 	}
 	if base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base; base == "get" && d.participleAt(c.hi, s.Hi) {
 		return // "got voted shop steward"
-	} else if d.empty(s, c, base) {
+	} else if d.empty(s, c, base) || d.in.Memory && d.verbBehind(c.hi, c.end) {
 		return
 	}
 	progressive := d.in.Memory && d.Tokens[c.verbTok].Word.Form&language.IngForm != 0 && !c.past && !c.perfect && d.modeAt(c.verbTok) != extract.ModePlan && c.lo < c.verbTok
@@ -238,7 +238,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if fr.predicate == "located_in" && subject.kind == nodeSpeaker {
 		fr = &residence // "I'm based in Lisbon"
 	}
-	if r.d.in.Memory && r.besideObject(s, c, fr, &object) {
+	if r.d.in.Memory && (r.besideObject(s, c, fr, &object) || r.passing(s, c, &subject)) {
 		return
 	}
 	if subject.kind == nodeSpeaker && (object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || r.d.emptyObject(&object)) {
@@ -261,11 +261,17 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 			object.hi, object.key = hi, extract.Key(r.d.SpanText(object.lo, hi))
 		}
 	}
-	if object.kind == nodePhrase && r.d.in.Memory && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones") || r.d.causes(s, c, object.hi)) {
+	if r.d.in.Memory && object.kind == nodeName && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones")) {
+		return // "the Kreuzberg one"
+	}
+	if object.kind == nodePhrase && r.d.in.Memory && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones") || r.d.causes(s, c, object.hi) || fr.kind == extract.KindPreference && r.d.theirs(&object)) {
 		return // "the purple one", "had the date moved"
 	}
 	if object.kind == nodePhrase && (r.d.IsPunct(s, object.hi, '\'') || strings.HasPrefix(r.d.Text[r.d.Tokens[object.hi-1].End:], "’ ")) {
 		return // "the parents' association"
+	}
+	if c.past && !c.ended && r.d.verbName(c.verbTok) == "have" && r.d.hadAround(s, object.hi) {
+		return
 	}
 	if r.d.wanted(s, c, object.hi) || r.d.untold(fr.predicate, &object) {
 		return
@@ -301,6 +307,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 
 // add keeps a statement unless it says nothing or was said already.
 func (r *relator) add(st statement) {
+	if r.d.in.Memory && st.clause != nil && st.predicate != "is" && st.source.kind == nodeName && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) && !r.d.Tokens[st.source.lo].Is(language.GivenName) {
+		return // "a Welsh who cooks", "my German is a toaster manual"
+	}
 	if st.source.kind == nodeName && st.target.kind == nodeSpeaker && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) {
 		return // "my husband's Basque"
 	}

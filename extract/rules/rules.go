@@ -47,7 +47,7 @@ var (
 func New() *Extractor { return &Extractor{} }
 
 // Name identifies the rules and their version.
-func (*Extractor) Name() string { return "rules-4" }
+func (*Extractor) Name() string { return "rules-5" }
 
 // MaxBytes implements [extract.Limited].
 func (*Extractor) MaxBytes() int { return language.MaxText }

@@ -118,14 +118,22 @@ func (d *doc) newStatement(i, hi int) bool {
 		return true
 	case "by":
 		return i+2 < hi && d.WordKey(i+1) == "the" && d.WordKey(i+2) == "way"
+	case "like":
+		return i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && !d.Tokens[i+1].Is(language.Possessive) && d.Tokens[i+1].Is(language.FirstPerson|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural)
 	case "so":
 		return i+1 >= hi || !d.Tokens[i+1].Is(language.Adjective)
 	case "and", "but":
+		if i+2 < hi && d.WordKey(i+1) == "no" && (d.WordKey(i+2) == "longer" || d.WordKey(i) == "but") {
+			return true
+		}
 	default:
 		return false
 	}
 	for j := i + 1; j < min(hi, i+5); j++ {
 		t := &d.Tokens[j]
+		if j > i+1 && d.WordKey(i) == "but" && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0 && !d.Tokens[j-1].Is(language.Preposition|language.Determiner|language.Possessive|language.Adjective) {
+			return true // "buy the house but bank wants 15 percent"
+		}
 		if t.Kind == language.KindPunct {
 			return false
 		}
@@ -184,7 +192,7 @@ func (d *doc) untilDate(s *language.Sentence, i, hi int) int {
 
 // causes reports whether somebody has something done, or something goes on: "had the date moved", "got the oven running", "have the council round".
 func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
-	if base := d.verbName(c.verbTok); base != "have" && base != "get" || i >= s.Hi {
+	if base := d.verbName(c.verbTok); base != "have" && base != "get" && base != "need" && base != "want" || i >= s.Hi {
 		return false
 	}
 	t := &d.Tokens[i]

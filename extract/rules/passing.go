@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// subjectPronoun reports whether "I" or "we" stands at token i behind "that", so that no preposition before it governs it: "before that we had a book".
+func (d *doc) subjectPronoun(s *language.Sentence, i int) bool {
+	t := &d.Tokens[i]
+	return d.in.Memory && t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural) && !t.Is(language.Possessive) && !d.IsWord(s, i, "me") && !d.IsWord(s, i, "us") && d.IsWord(s, i-1, "that")
+}
+
+// passing reports whether a clause in the present only says when something else happens: "the app crashes when I open the camera".
+func (r *relator) passing(s *language.Sentence, c *clause, subject *node) bool {
+	if subject.kind != nodeSpeaker || c.past || c.perfect || subject.lo <= s.Lo {
+		return false
+	}
+	switch r.d.WordKey(subject.lo - 1) {
+	case "when", "whenever", "if", "unless", "until", "till", "once":
+		return true
+	}
+	return false
+}
+
+// verbBehind reports whether a verb in the past stands at token i with a preposition or nothing behind it, so that what is before it is its subject and what stands in
+// between has no object: "everything I owned smelled of vinegar".
+func (d *doc) verbBehind(i, hi int) bool {
+	if i+1 >= hi {
+		return false
+	}
+	t, next := &d.Tokens[i], &d.Tokens[i+1]
+	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Shape == language.LowerCase && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 &&
+		!t.Is(language.Adjective|language.Preposition|language.Conjunction|language.FunctionWord) && next.Kind == language.KindWord && next.Is(language.Preposition) && d.Tokens[i-1].Word.Form&language.PastForm != 0 &&
+		!d.Tokens[i-1].Is(language.FormOfHave|language.FormOfBe) && d.verbName(i-1) != "get"
+}
+
+// hadAround reports whether what somebody had, behind which token i stands, was only there or came up: "had the inspector in", "had a customer who said".
+func (d *doc) hadAround(s *language.Sentence, i int) bool {
+	if !d.in.Memory || i >= s.Hi {
+		return false
+	}
+	switch d.WordKey(i) {
+	case "who":
+		return true
+	case "in", "on", "over", "round", "up":
+		return d.WordKey(i) != "in" && i+1 < s.Hi && d.Tokens[i+1].Is(language.Preposition) || i+1 >= s.Hi || d.Tokens[i+1].Kind == language.KindPunct || d.Tokens[i+1].Is(language.Conjunction)
+	}
+	return false
+}
+
+// hadSomebody is hadAround for the noun phrase that begins at token i.
+func (d *doc) hadSomebody(s *language.Sentence, i int) bool {
+	n, ok := d.phraseNode(s, i)
+	return ok && d.hadAround(s, n.hi)
+}
+
+// behindOther reports whether a sentence without a subject stands behind one about somebody else, who may be the one that did it.
+func (d *doc) behindOther(s *language.Sentence) bool {
+	if s.Lo < 2 {
+		return false
+	}
+	c := d.ClauseOf(s.Lo - 2)
+	return c != nil && c.About != extract.AboutSpeaker
+}
+
+// theirs reports whether a thing is somebody's who was named before: "I don't like their app".
+func (d *doc) theirs(n *node) bool {
+	if n.lo == 0 {
+		return false
+	}
+	t := &d.Tokens[n.lo-1]
+	return t.Kind == language.KindWord && t.Is(language.Possessive) && t.Is(language.ThirdPlural|language.Neuter)
+}
+
+// going reports whether the thing at token i is only set going: "got the raffle going".
+func (d *doc) going(s *language.Sentence, i, hi int) bool {
+	n, ok := d.phraseNode(s, i)
+	return ok && n.hi < hi && d.WordKey(n.hi) == "going" || ok && d.WordKey(n.hi-1) == "going" && n.hi-n.lo > 1
+}
+
+// didThing reports whether "did" at token i has a noun behind it that no verb is known for: "I did night buses".
+func (d *doc) didThing(i int, w string) bool {
+	t := &d.Tokens[i+1]
+	return d.in.Memory && (w == "did" || w == "do" || w == "does") && t.Kind == language.KindWord && t.Word.Verb == 0 && t.Word.Flags != 0 && !t.Is(language.Adverb|language.Negation)
+}
+
+// doubted reports whether the one who speaks is not sure of what is told as past: "I think I left my jacket at yours".
+func (d *doc) doubted(s *language.Sentence, g *segment) bool {
+	if !g.past || g.lo-2 < s.Lo {
+		return false
+	}
+	switch d.WordKey(g.lo - 1) {
+	case "think", "guess", "believe", "reckon", "suppose":
+		return d.Tokens[g.lo-2].Is(language.FirstPerson)
+	}
+	return false
+}
+
+// callsSomething reports whether something is given a name at token i: "called the baby Arlo", "call her Mavis".
+func (d *doc) callsSomething(i, hi int) bool {
+	return i+1 < hi && d.Tokens[i].Kind == language.KindWord && (d.Tokens[i].Is(language.Determiner) || d.Tokens[i].Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !d.Tokens[i].Is(language.Possessive)) &&
+		d.Tokens[hi-1].Shape != language.LowerCase
+}
+
+// untilTime is where the words "for thirty-eight years", "at forty" or "at new year" begin in [i, hi), or hi.
+func (d *doc) untilTime(i, hi int) int {
+	for j := i + 1; j+1 < hi && d.in.Memory; j++ {
+		next := &d.Tokens[j+1]
+		switch d.WordKey(j) {
+		case "for", "since", "at", "on", "in", "after":
+			if next.Kind == language.KindNumber || next.Is(language.NumberWord|language.TimeUnit|language.Weekday|language.Month|language.Season|language.DayWord) || d.WordKey(j+1) == "new" && j+2 < hi && d.Tokens[j+2].Is(language.TimeUnit) {
+				return j
+			}
+		}
+	}
+	return hi
+}
