@@ -24,7 +24,7 @@ const (
 
 // gatherCost is the time to score one accepted row on its own, divided by the time to score one row in a scan
 // of a list. The measured ratio is 2 to 4 for records and 4 to 10 for 8-bit rows, depending on the filter and
-// the cache. The values are lower, since a search can skip lists.
+// the cache. The values here are the greatest measured, since a search that probes lists can skip some of them.
 func (h *header) gatherCost() int {
 	if h.kind == kindIVF1 {
 		return 4

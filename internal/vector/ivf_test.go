@@ -346,7 +346,7 @@ func TestSegmentDamage(t *testing.T) {
 			b[at] ^= 1 << r.IntN(8)
 			useDamaged(t, b)
 		}
-		// Fill whole sections with random bytes.
+		// Overwrite whole sections with one byte.
 		good, err := OpenSegment(data)
 		require.NoError(t, err)
 		spans, _, _ := good.h.layout()
