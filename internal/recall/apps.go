@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	appExactBoost  = 1.0  // the question holds the item's provider id
-	appFieldBoost  = .15  // it names the item's provider, kind, status or an actor
-	appFieldsMost  = 3    // names that count
-	appThreadBoost = .1   // the item's thread or parent holds a good hit
-	appThreadShare = .5   // of that hit's score, for an item that nothing else found
-	appThreadHits  = 3    // good hits
-	appThreadSpan  = 20   // items of a thread that are looked at
-	maxAppLookups  = 20   // words of a question that are tried as ids
-	maxAppSame     = 5    // items with one id
-	maxAppWord     = 1024 // bytes
+	appExactBoost  = 1.0  // the question contains the item's provider id
+	appFieldBoost  = .15  // for each of the item's provider, kind, status and actors that the question names
+	appFieldsMost  = 3    // maximal number of such names that count
+	appThreadBoost = .1   // the item's thread or parent contains a good hit
+	appThreadShare = .5   // score of an item found only by its thread, as a share of the good hit's
+	appThreadHits  = 3    // number of best hits whose threads are read
+	appThreadSpan  = 20   // items read of each thread
+	maxAppLookups  = 20   // words of a question that are looked up as ids
+	maxAppSame     = 5    // items read for one id
+	maxAppWord     = 1024 // bytes of a word that is looked up
 )
 
-// appLane lifts items of applications.
+// appLane raises the scores of items of applications.
 type appLane struct {
 	*run
 	hits []*Hit
@@ -30,8 +30,8 @@ type appLane struct {
 	top  float64       // the best score
 }
 
-// apps is the app lane: items are found by exact provider id, lifted by provider, kind, status and people named in
-// the question, and by their thread. It adds to normal retrieval and never limits it.
+// apps runs the app lane. It finds items by exact provider id and by the threads of good hits. It raises the scores of
+// hits whose provider, kind, status or people the question names. It never removes hits.
 func (r *run) apps(hits []*Hit) ([]*Hit, error) {
 	parts := r.knowledgeParts()
 	if len(parts) == 0 {
@@ -72,7 +72,7 @@ func (r *run) knowledgeParts() []*scope {
 	return out
 }
 
-// byID lifts the items of which the question holds the provider's id.
+// byID raises the scores of items whose provider id the question contains.
 func (a *appLane) byID(sc *scope) error {
 	for n, word := range strings.Fields(a.Query) {
 		word = strings.Trim(word, ".,;:!?()[]{}\"'`“”‘’")
@@ -92,7 +92,7 @@ func (a *appLane) byID(sc *scope) error {
 	return nil
 }
 
-// byFields lifts the hits whose provider, kind, status, priority or people the question names.
+// byFields raises the scores of hits whose provider, kind, status, priority or people the question names.
 func (a *appLane) byFields() error {
 	query := strings.ToLower(a.Query)
 	for _, h := range a.hits {
@@ -119,7 +119,7 @@ func (a *appLane) byFields() error {
 	return nil
 }
 
-// lift adds to the score of a source's first chunk, bringing it in when it is not there.
+// lift adds by to the score of a source's first chunk. It adds the chunk to the hits if it is not among them.
 func (a *appLane) lift(src *backend.Source, sc *scope, by float64) error {
 	if !a.allows(src) {
 		return nil
@@ -144,7 +144,7 @@ func (a *appLane) lift(src *backend.Source, sc *scope, by float64) error {
 	return nil
 }
 
-// threads brings in the thread and the parent of the best hits.
+// threads raises the scores of items in the thread, or with the parent, of the best hits.
 func (a *appLane) threads() error {
 	for _, h := range a.hits[:min(appThreadHits, len(a.hits))] {
 		doc, err := a.Docs.Doc(h.Row.Src)
@@ -169,7 +169,7 @@ func (a *appLane) threads() error {
 	return nil
 }
 
-// thread lifts the items with a tag, which stand in one thread with a hit.
+// thread raises the scores of items that have a tag in common with a hit and are therefore in one thread with it.
 func (a *appLane) thread(h *Hit, tag uint64) error {
 	srcs, err := graph.ByTag(a.ctx, a.Store, h.scope.Part, tag, appThreadSpan)
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *appLane) thread(h *Hit, tag uint64) error {
 		if err := a.lift(src, h.scope, a.top*appThreadBoost); err != nil {
 			return err
 		}
-		if len(a.hits) > found { // it came in by the thread alone
+		if len(a.hits) > found { // only the thread has found it
 			x := a.hits[found]
 			x.Score = max(x.Score, h.Score*appThreadShare)
 			x.Parts.App = x.Score

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	maxFanOut = 1000 // chunks of a result, with the neighbours of its hits
-	minHits   = 50   // hits of a scope that are looked at, where some are gone or a source floods
-	moreHits  = 4    // times as many are looked at next, where too few of them fit
-	// maxCandidates bounds the candidates of a scope that are looked at, and maxRecent those that recency weighs in
-	// a scope whose index ranks a part of it only.
+	maxFanOut = 1000 // chunks of a result, including the neighbours of hits
+	minHits   = 50   // least number of ranked hits of a scope that are considered
+	moreHits  = 4    // factor by which that number grows if too few hits pass the checks
+	// maxCandidates bounds the ranked hits of a scope that are considered. maxRecent bounds them for recency, in a scope
+	// of which the index ranks only a part.
 	maxCandidates = 16_000
 	maxRecent     = 1000
-	fewMore       = 3  // hits beyond those wanted that are looked at first
-	overFetch     = 3  // rows read per result wanted, since some may be gone
-	hydrateBatch  = 10 // rows that are read at least in one call
+	fewMore       = 3  // hits beyond those wanted that the first attempt of best considers
+	overFetch     = 3  // rows read per missing hit, since some rows may be gone
+	hydrateBatch  = 10 // least number of rows read in one call
 	scopesAtOnce  = 4
 )
 
@@ -119,7 +119,7 @@ func (r *run) rank(sc *scope) error {
 	})
 }
 
-// deepen ranks anew for n hits of each scope, and reports whether that can bring more.
+// deepen ranks all scopes again for n hits each. It does nothing and returns false if that cannot bring more hits.
 func (r *run) deepen(n int) (bool, error) {
 	if !slices.ContainsFunc(r.scopes, func(sc scope) bool { return sc.answer.Cut }) {
 		return false, nil
@@ -131,7 +131,7 @@ func (r *run) deepen(n int) (bool, error) {
 	return true, r.rankAll()
 }
 
-// resolved reports what the rankings chose and what they had to leave out.
+// resolved adds warnings about the modes that the rankings chose, and about the stages that they left out.
 func (r *run) resolved() {
 	var degraded []string
 	for i := range r.scopes {
@@ -167,15 +167,16 @@ func (r *run) resolved() {
 	}
 }
 
-// best returns the best hits of all scopes that are there and fit, best first: want of them where there are so many.
+// best returns the best want hits of all scopes, best first, or fewer if there are not so many. It leaves out hits that
+// fail the checks of read.
 func (r *run) best(want int) ([]*Hit, error) {
-	// Mostly the first few are all there and no source floods: then the others need no order.
+	// Mostly the first few hits all pass, and no source has too many of them. The other hits then need not be sorted.
 	if few := want + fewMore; few < r.most {
 		all := r.gather(few)
 		if !all {
 			r.hits = r.hits[:few]
 		}
-		if !r.floods(r.hits) {
+		if !r.dominated(r.hits) {
 			if hits, err := r.hydrate(want); err != nil || len(hits) >= want || all && !r.cut() {
 				return hits, err
 			}
@@ -183,7 +184,7 @@ func (r *run) best(want int) ([]*Hit, error) {
 	}
 	for n := r.most; ; n = min(n*moreHits, maxCandidates) {
 		all := r.gather(n)
-		r.hits = r.unflood(r.hits)
+		r.hits = r.diversify(r.hits)
 		hits, err := r.hydrate(want)
 		if err != nil || len(hits) >= want {
 			return hits, err
@@ -201,19 +202,18 @@ func (r *run) best(want int) ([]*Hit, error) {
 	}
 }
 
-// cut reports whether a scope may have more hits than its ranking.
+// cut reports whether a scope may have more hits than its ranking contains.
 func (r *run) cut() bool {
 	return slices.ContainsFunc(r.scopes, func(sc scope) bool { return sc.answer.Cut })
 }
 
-// bounded says that a search ended before it had all that was asked for.
+// bounded warns that the search ended at maxCandidates with too few hits.
 func (r *run) bounded() {
 	r.warn("bounded", "MaxResults", "too few of the best %d candidates fit: others were not looked at", maxCandidates)
 }
 
-// newest returns the best hits of all scopes that are there and fit, with their recency weighed: want of them where
-// there are so many. Recency only takes from a score, so what stands behind the last of the want best needs no look
-// (the threshold algorithm of Fagin, Lotem and Naor, 2001).
+// newest is best with scores lowered for age. Recency only lowers scores, so newest stops reading as soon as the next
+// ranked hit scores no more than the last of the want best (threshold algorithm; Fagin, Lotem and Naor, 2001).
 func (r *run) newest(want int) ([]*Hit, error) {
 	r.gather(maxCandidates)
 	var out []*Hit
@@ -239,7 +239,7 @@ func (r *run) newest(want int) ([]*Hit, error) {
 	return out[:min(len(out), want)], nil
 }
 
-// gather sets hits to those of all scopes, the n best of each, and reports whether no ranking has more.
+// gather sets r.hits to the n best hits of each scope, sorted. It reports whether these are all hits of the rankings.
 func (r *run) gather(n int) (all bool) {
 	all = true
 	r.room, r.hits, r.said = r.room[:0], r.hits[:0], statements{}
@@ -260,12 +260,12 @@ func (r *run) gather(n int) (all bool) {
 	return all
 }
 
-// compareScores orders hits, the best first.
+// compareScores orders hits by descending score.
 func compareScores(a, b *Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ranked.Chunk, b.ranked.Chunk))
 }
 
-// hydrate returns the best hits that are there and fit, want of them where there are so many.
+// hydrate reads the rows of r.hits until want hits have passed the checks of read, and returns these.
 func (r *run) hydrate(want int) ([]*Hit, error) {
 	out := r.live[:0]
 	r.said = statements{}
@@ -282,8 +282,8 @@ func (r *run) hydrate(want int) ([]*Hit, error) {
 	return out[:min(len(out), want)], nil
 }
 
-// read reads the rows of hits, checks each again, and appends those that pass: a hit must be there, visible, alive, fit
-// the filter, be known at the time that was asked for, and say what none before it said.
+// read reads the rows of hits and appends those that pass its checks to out. The row must exist, be visible and not
+// expired, pass the filter, and have been known at KnownAt. An inferred statement must not repeat an earlier hit.
 func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 	nums := r.nums[:0]
 	for _, h := range hits {
@@ -299,7 +299,7 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 		return nil, err
 	}
 	for _, h := range hits {
-		if len(rows) == 0 || rows[0].Num != h.ranked.Chunk { // gone: rows come in the order asked
+		if len(rows) == 0 || rows[0].Num != h.ranked.Chunk { // the row is gone: rows come in the order of nums
 			continue
 		}
 		row := rows[0]
@@ -308,7 +308,7 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 			continue
 		}
 		h.Row = row
-		if h.scope.Part.Class != backend.Memory || !r.said.again(h) {
+		if h.scope.Part.Class != backend.Memory || !r.said.repeats(h) {
 			out = append(out, h)
 		} else {
 			r.reject(h, WhyRepeats)
@@ -317,22 +317,22 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 	return out, nil
 }
 
-// allows reports whether a source may be in the result.
+// allows reports whether a source may be in the result by the filter and by KnownAt.
 func (r *run) allows(src *backend.Source) bool { return item.Live(r.Filter, src.Tags) && !r.later(src) }
 
-// afterwards reports whether a memory was told after the moment that the request asks for. It may still speak of that
-// moment, as "I lived in Porto then" does.
+// afterwards reports whether a memory was told after AsOf. Such a memory may still say something about that moment, for
+// example "I lived in Porto then".
 func (r *run) afterwards(src *backend.Source) bool {
 	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && item.Told(src).After(r.AsOf)
 }
 
-// unknown reports whether something of a time was not known yet at the time that the request asks for.
+// unknown reports whether something that became known at a time was not known yet at KnownAt.
 func (r *run) unknown(at time.Time) bool {
 	return !r.KnownAt.IsZero() && at.After(r.KnownAt)
 }
 
-// later reports whether a source was written after the time whose knowledge the request asks for: after its own time, or
-// after it was accepted where it has none.
+// later reports whether a source was written after KnownAt. A source without a time of its own counts by the time at
+// which it was accepted.
 func (r *run) later(src *backend.Source) bool {
 	if src.Time.IsZero() {
 		return r.unknown(src.CreatedAt)

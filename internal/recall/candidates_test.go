@@ -15,15 +15,15 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
-// shelf is a Store and a keyword index of chunks in several partitions. A chunk that has gone is in the index alone.
-type shelf struct {
+// fakeStore is a Store and a keyword index of chunks in several partitions. Chunks that are gone are only in the index.
+type fakeStore struct {
 	backend.Store
 	backend.Keywords
 	found map[backend.Partition][]backend.Hit
 	rows  map[int64]*backend.Hydrated
 }
 
-func (s *shelf) Chunks(_ context.Context, nums []int64, _ time.Time) (out []*backend.Hydrated, err error) {
+func (s *fakeStore) Chunks(_ context.Context, nums []int64, _ time.Time) (out []*backend.Hydrated, err error) {
 	for _, n := range nums {
 		if row := s.rows[n]; row != nil {
 			out = append(out, row)
@@ -32,11 +32,11 @@ func (s *shelf) Chunks(_ context.Context, nums []int64, _ time.Time) (out []*bac
 	return out, nil
 }
 
-func (s *shelf) Terms(_ context.Context, part backend.Partition, _ string) ([]backend.TermInfo, int, float32, error) {
+func (s *fakeStore) Terms(_ context.Context, part backend.Partition, _ string) ([]backend.TermInfo, int, float32, error) {
 	return nil, len(s.found[part]), 10, nil
 }
 
-func (s *shelf) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+func (s *fakeStore) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
 	all := slices.Clone(s.found[q.Part])
 	slices.SortFunc(all, func(a, b backend.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
@@ -44,14 +44,14 @@ func (s *shelf) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]bac
 	return all[:min(len(all), q.K)], nil
 }
 
-// TestBest compares the hits that a recall looks at with all of its hits put in order, where sources flood, rows are
-// gone, and several partitions are searched.
+// TestBest compares the hits that best returns with a sort of all hits. Sources have too many hits, rows are gone, and
+// several partitions are searched.
 func TestBest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 9))
 	few, whole, flooded, gone := 0, 0, 0, 0
 	for range 300 {
-		s := &shelf{found: map[backend.Partition][]backend.Hit{}, rows: map[int64]*backend.Hydrated{}}
+		s := &fakeStore{found: map[backend.Partition][]backend.Hit{}, rows: map[int64]*backend.Hydrated{}}
 		req := &Request{Query: "kettle", MaxResults: 1 + rng.IntN(18), Now: time.Now()}
 		chunk := int64(0)
 		for sub := range 1 + rng.IntN(3) {
@@ -73,16 +73,16 @@ func TestBest(t *testing.T) {
 		found, err := r.best(want)
 		require.NoError(t, err)
 		got := nums(found)
-		looked := len(r.hits)
-		if all := r.gather(r.most); looked < len(r.hits) {
+		searched := len(r.hits)
+		if all := r.gather(r.most); searched < len(r.hits) {
 			few++
 		} else if all {
 			whole++
 		}
-		if r.floods(r.hits) {
+		if r.dominated(r.hits) {
 			flooded++
 		}
-		r.hits = r.unflood(r.hits)
+		r.hits = r.diversify(r.hits)
 		every, err := r.hydrate(len(r.hits))
 		require.NoError(t, err)
 		if len(every) < len(r.hits) {
@@ -102,18 +102,18 @@ func nums(hits []*Hit) (nums []int64) {
 	return nums
 }
 
-// TestBounded: a search that looked at all it may look at says so, and one that has seen everything does not.
+// TestBounded checks that a search that stops at maxCandidates warns, and that one that has considered all hits does not.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	then, now := time.UnixMilli(1e12), time.UnixMilli(2e12)
 	part := backend.Partition{Class: backend.Knowledge}
 	for _, c := range []struct {
-		later   int // chunks that were not known yet, all better than the one that was
+		later   int // chunks learnt after KnownAt, all with better scores than the one known
 		found   []int64
 		bounded bool
 	}{{100, []int64{0}, false}, {5000, []int64{0}, false}, {20_000, nil, true}} {
 		t.Run(fmt.Sprint(c.later), func(t *testing.T) {
-			s := &shelf{found: map[backend.Partition][]backend.Hit{part: {{Chunk: 0, Source: 1, Score: 1}}},
+			s := &fakeStore{found: map[backend.Partition][]backend.Hit{part: {{Chunk: 0, Source: 1, Score: 1}}},
 				rows: map[int64]*backend.Hydrated{0: {Src: &backend.Source{Num: 1, Part: part, Time: then}}}}
 			for i := range int64(c.later) {
 				s.found[part] = append(s.found[part], backend.Hit{Chunk: i + 1, Source: i + 2, Score: 2})

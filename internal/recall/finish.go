@@ -10,13 +10,13 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
-// finish orders the hits by their rows and adds what was asked for.
+// finish reorders the hits by what their rows say, and adds the context that the request asks for.
 func (r *run) finish() error {
 	want := r.MaxResults
 	if r.RecencyBias > 0 || r.fades() || r.Apps || r.Boosts || r.Reranker != nil || r.Superseded == Drop || !r.AsOf.IsZero() {
 		want = max(want*overFetch, minHits)
 	} else {
-		want += 2 + want/10 // some may be gone, or belong to a source that floods
+		want += 2 + want/10 // later steps may drop some
 	}
 	choose := r.best
 	if r.RecencyBias > 0 {
@@ -51,13 +51,13 @@ func (r *run) finish() error {
 		return err
 	}
 	r.rejectMissing(before, hits, WhySource)
-	hits = r.unflood(hits)
+	hits = r.diversify(hits)
 	for _, h := range hits[min(len(hits), r.MaxResults):] {
 		r.reject(h, WhyRank)
 	}
 	r.Laps.Lap("succeed")
 	hits = hits[:min(len(hits), r.MaxResults)]
-	// What filled up a short list may score above what stands before it.
+	// diversify may have moved hits behind others that score less.
 	slices.SortStableFunc(hits, func(a, b *Hit) int { return cmp.Compare(b.Score, a.Score) })
 	r.judge(hits)
 	before = r.asked(hits)
@@ -88,7 +88,7 @@ func (r *run) finish() error {
 	return r.hint()
 }
 
-// setHits makes hits those of the result.
+// setHits sets the result's hits and counts their sources.
 func (r *run) setHits(hits []*Hit) {
 	r.counts.reset()
 	for _, h := range hits {
@@ -105,7 +105,7 @@ func partsOf(p rank.Parts) Parts {
 		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword, Refined: p.Refined}
 }
 
-// related adds neighbours of the hits in their sources.
+// related adds the neighbouring chunks of hits in their sources.
 func (r *run) related() error {
 	if r.RelatedChunks == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (r *run) related() error {
 	return nil
 }
 
-// links returns the reader of what relations refer to, which knows the hits.
+// links returns a graph reader that has the rows of the hits already.
 func (r *run) links() *graph.Reader {
 	if r.reader == nil {
 		for _, h := range r.res.Hits {
@@ -153,7 +153,7 @@ func (r *run) graph() (err error) {
 	return err
 }
 
-// hint says where a search that found nothing might have looked.
+// hint adds a warning to an empty result that says where the caller could search instead.
 func (r *run) hint() error {
 	if len(r.res.Hits) > 0 || len(r.Filter.All) > 0 {
 		return nil

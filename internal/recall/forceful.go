@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	forcefulSources = 20 // related sources that one recall brings in
+	forcefulSources = 20 // related sources that one recall adds
 	forcefulPerHit  = 5
-	forcefulChunks  = 2 // of each
+	forcefulChunks  = 2 // chunks of each related source
 )
 
-// forceful puts chunks of forcefully related sources beside the hits.
+// forceful adds chunks of forcefully related sources to Result.Extra, and their keys to the hits.
 func (r *run) forceful() error {
 	r.res.Extra = []*backend.Hydrated{}
 	shown, brought := map[int64]bool{}, map[int64][]string{}
@@ -34,7 +34,7 @@ func (r *run) forceful() error {
 				if len(brought) >= forcefulSources {
 					continue
 				}
-				if keys, err = r.bring(l.Source); err != nil {
+				if keys, err = r.addExtra(l.Source); err != nil {
 					return err
 				}
 				brought[l.Source.Num] = keys
@@ -49,8 +49,8 @@ func (r *run) forceful() error {
 	return nil
 }
 
-// linked finds what the sources of the hits are linked with, in both directions: what they name themselves, and, in
-// one look-up for each partition, who names them.
+// linked returns the sources to which the sources of the hits are linked, by version. These are the sources that they
+// name, and the sources that name them. The latter take one look-up for each partition.
 func (r *run) linked() (map[int64][]graph.Linked, error) {
 	out := map[int64][]graph.Linked{}
 	byPart := map[backend.Partition][]*backend.Source{}
@@ -90,8 +90,8 @@ func (r *run) linked() (map[int64][]graph.Linked, error) {
 	return out, nil
 }
 
-// bring puts the first chunks of a source into Result.Extra, and returns their keys.
-func (r *run) bring(src *backend.Source) ([]string, error) {
+// addExtra adds the first chunks of a source to Result.Extra, and returns their keys.
+func (r *run) addExtra(src *backend.Source) ([]string, error) {
 	chunks, err := r.Store.SourceChunks(r.ctx, src.Num, 0, forcefulChunks, false)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (r *run) bring(src *backend.Source) ([]string, error) {
 	for i, c := range chunks {
 		nums[i] = c.Num
 	}
-	rows, err := r.Store.Chunks(r.ctx, nums, r.Now) // only what is visible
+	rows, err := r.Store.Chunks(r.ctx, nums, r.Now) // leaves out chunks that are not visible
 	if err != nil {
 		return nil, err
 	}

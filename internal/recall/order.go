@@ -12,11 +12,11 @@ import (
 
 const (
 	recencyHalfLife = 30 * 24 * time.Hour
-	floodShare      = 3 // a source may hold a third of the results, and at least floodFloor, while others wait
-	floodFloor      = 3
+	maxSourceShare  = 3 // a source may take a third of the results, and at least minSourceShare, while there are hits of others
+	minSourceShare  = 3
 )
 
-// reorder applies what depends on rows: the app lane, feedback, the reranker.
+// reorder applies the steps that need rows: the app lane, fading, feedback and the reranker.
 func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
 	var err error
 	if r.fades() {
@@ -46,8 +46,8 @@ func (r *run) reorder(hits []*Hit) ([]*Hit, error) {
 	return hits, nil
 }
 
-// freshness halves every 30 days of age. A source without a time counts by when it was accepted, and one from the
-// future as new.
+// freshness is 1 for a new source and halves every 30 days. A source without a time counts by the time at which it was
+// accepted. A source from the future counts as new.
 func freshness(src *backend.Source, now time.Time) float64 {
 	t := src.Time
 	if t.IsZero() {
@@ -57,10 +57,10 @@ func freshness(src *backend.Source, now time.Time) float64 {
 	return math.Exp2(-float64(age) / float64(recencyHalfLife))
 }
 
-// fades reports whether memories are weighed by use and age: not where the past is asked for.
+// fades reports whether fade applies. It does not if the request asks for the past.
 func (r *run) fades() bool { return r.Uses != nil && r.AsOf.IsZero() && r.KnownAt.IsZero() }
 
-// fade weighs memories by how much they were used and how old they are.
+// fade lowers the scores of memories by age, and less if they were used often.
 func (r *run) fade(hits []*Hit) error {
 	nums := make([]int64, len(hits))
 	for i, h := range hits {
@@ -80,7 +80,7 @@ func (r *run) fade(hits []*Hit) error {
 	return nil
 }
 
-// boost moves hits by what feedback on similar questions said of their sources.
+// boost changes the scores of hits by the feedback that their sources got for similar questions.
 func (r *run) boost(hits []*Hit) error {
 	lifts, err := feedback.Lifts(r.ctx, r.Store, r.Query)
 	if err != nil || len(lifts) == 0 || len(hits) == 0 {
@@ -96,8 +96,8 @@ func (r *run) boost(hits []*Hit) error {
 	return nil
 }
 
-// floods reports whether a source has more of the hits than unflood lets it have among the first places.
-func (r *run) floods(hits []*Hit) bool {
+// dominated reports whether one source has more of the hits than shareOf allows.
+func (r *run) dominated(hits []*Hit) bool {
 	share := shareOf(r.MaxResults)
 	if len(hits) <= share {
 		return false
@@ -111,13 +111,12 @@ func (r *run) floods(hits []*Hit) bool {
 	return false
 }
 
-// shareOf returns how many of the first n places a source may hold while others wait.
-func shareOf(n int) int { return max(floodFloor, (n+floodShare-1)/floodShare) }
+// shareOf returns the number of the first n hits that one source may have while there are hits of others.
+func shareOf(n int) int { return max(minSourceShare, (n+maxSourceShare-1)/maxSourceShare) }
 
-// unflood keeps one source from taking the places of a result while others wait: what it has over its share comes
-// behind the rest.
-func (r *run) unflood(hits []*Hit) []*Hit {
-	if !r.floods(hits) {
+// diversify keeps one source from filling the result: it moves the hits of a source beyond its share behind all others.
+func (r *run) diversify(hits []*Hit) []*Hit {
+	if !r.dominated(hits) {
 		return hits
 	}
 	share := shareOf(r.MaxResults)

@@ -9,19 +9,19 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
-// TestUnflood: of ten places a source may hold four, of five three; what it has over that
-// comes behind the others, in order.
-func TestUnflood(t *testing.T) {
+// TestDiversify checks that a source may have four of ten hits and three of five, and that its further
+// hits come behind the others in their order.
+func TestDiversify(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		sources string // by rank; a letter is a source
+		sources string // the sources of hits by rank; each letter is a source
 		n       int
-		want    string // ranks, in the new order
+		want    string // the ranks of hits in the new order
 	}{
 		{"aaaabb", 10, "012345"},
 		{"aaaaabab", 10, "01235746"},
 		{"aaaaabab", 5, "01257346"},
-		{"aaaaaa", 3, "012345"}, // none waits
+		{"aaaaaa", 3, "012345"}, // there is no hit of another source
 		{"abababab", 6, "01234567"},
 		{"aab", 1, "012"},
 		{"", 10, ""},
@@ -34,7 +34,7 @@ func TestUnflood(t *testing.T) {
 				place[hits[i]] = byte('0' + i)
 			}
 			var got []byte
-			for _, h := range counting(c.n).unflood(hits) {
+			for _, h := range counting(c.n).diversify(hits) {
 				got = append(got, place[h])
 			}
 			require.Equal(t, c.want, string(got), "%s, %d", c.sources, c.n)
@@ -42,10 +42,10 @@ func TestUnflood(t *testing.T) {
 	}
 }
 
-// TestUnfloodRandom holds, over random lists, that unflood moves hits and never loses one,
-// keeps the order of those within their share and of those over it, and lets no source
-// beyond its share stand before another that waits.
-func TestUnfloodRandom(t *testing.T) {
+// TestDiversifyRandom checks with random lists that diversify loses no hit, and keeps the order of
+// hits within their share and of hits beyond it. No hit beyond its source's share may come before
+// a hit within its source's share.
+func TestDiversifyRandom(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 500 {
@@ -64,14 +64,14 @@ func TestUnfloodRandom(t *testing.T) {
 			}
 		}
 		got := []int64{}
-		for _, h := range counting(n).unflood(hits) {
+		for _, h := range counting(n).diversify(hits) {
 			got = append(got, h.ranked.Chunk)
 		}
 		require.Equal(t, append(within, over...), append([]int64(nil), got...))
 	}
 }
 
-// counting is a run that asks for n results.
+// counting returns a run that asks for n results.
 func counting(n int) *run {
 	return &run{Request: &Request{MaxResults: n}}
 }

@@ -10,36 +10,36 @@ import (
 )
 
 const (
-	passageTerms     = 64       // words of a question that count
-	passageSentences = 3        // of a passage at most
-	passageBytes     = 16 << 10 // of a chunk that are looked at
-	// passageCost is what a further sentence has to add, in weights of a term that every hit holds.
+	passageTerms     = 64       // terms of a question that count
+	passageSentences = 3        // maximal number of sentences of a passage
+	passageBytes     = 16 << 10 // bytes of a chunk that are searched
+	// passageCost is the weight that a further sentence must add to a passage. The unit is the weight of a term that every
+	// hit contains.
 	passageCost = 0.5
 )
 
-// Passage is the stretch of a chunk whose sentences match a question best: byte offsets into the chunk's text. End is
-// 0 where none matches. A chunk that is one sentence is its own passage.
+// Passage is the range of a chunk's text, in bytes, whose sentences match a question best. End is 0 if no sentence
+// matches. The passage of a chunk with one sentence is that sentence.
 type Passage struct{ Start, End int }
 
-// match is a term of the question in a text.
+// match is an occurrence of a term of the question in a text.
 type match struct{ term, at int }
 
-// sentence is a stretch of a text with the terms of the question that it holds, as bits.
+// sentence is a range of a text, with a bit set of the question's terms that occur in it.
 type sentence struct {
 	start, end int
 	terms      uint64
 }
 
-// passageRoom is the memory of passages.
+// passageRoom holds buffers for finding passages.
 type passageRoom struct {
 	tokens    []lexical.Token
 	matches   []match
-	ends      []int // in matches, by hit
+	ends      []int // end of each hit's matches
 	sentences []sentence
 }
 
-// terms returns the words of the question by which passages are found: those that only carry the form of a question
-// count where it has no others.
+// terms returns the terms of the question, each with its number. It leaves out question words unless there are no others.
 func (r *run) terms() map[string]int {
 	terms := map[string]int{}
 	for _, form := range [...]bool{false, true} {
@@ -57,9 +57,9 @@ func (r *run) terms() map[string]int {
 	return terms
 }
 
-// whole returns the only sentence of a text; false when it has several, or none.
+// whole returns the sentence of a text that has only one, and reports whether it has only one.
 func whole(text string) (Passage, bool) {
-	if text = looked(text); chunk.Unbroken(text) {
+	if text = searched(text); chunk.Unbroken(text) {
 		return Passage{0, len(text)}, true
 	}
 	n := 0
@@ -73,9 +73,9 @@ func whole(text string) (Passage, bool) {
 	return only, n == 1
 }
 
-// passages finds the passage of each hit. A term weighs the more the fewer hits hold it.
+// passages finds the passage of each hit. Terms that occur in fewer hits weigh more.
 func (r *run) passages() {
-	choice := false // a chunk has several sentences
+	choice := false // whether a chunk has several sentences
 	for _, h := range r.res.Hits {
 		var one bool
 		if h.Passage, one = whole(h.Row.Text); !one {
@@ -94,7 +94,7 @@ func (r *run) passages() {
 	var held [passageTerms]int
 	for _, h := range r.res.Hits {
 		var has uint64
-		p.tokens = lexical.Analyze(p.tokens[:0], looked(h.Row.Text))
+		p.tokens = lexical.Analyze(p.tokens[:0], searched(h.Row.Text))
 		for i := range p.tokens {
 			if term, ok := terms[p.tokens[i].Term]; ok {
 				p.matches = append(p.matches, match{term, p.tokens[i].Start})
@@ -114,19 +114,19 @@ func (r *run) passages() {
 	from := 0
 	for i, h := range r.res.Hits {
 		if found := p.matches[from:p.ends[i]]; len(found) > 0 {
-			if p.read(looked(h.Row.Text), found); len(p.sentences) > 1 {
+			if p.read(searched(h.Row.Text), found); len(p.sentences) > 1 {
 				h.Passage = p.best(&weight)
 			}
 		}
 		from = p.ends[i]
 	}
-	clear(p.tokens[:cap(p.tokens)]) // they refer to texts
+	clear(p.tokens[:cap(p.tokens)]) // their terms keep texts in memory
 }
 
-// looked is the part of a text that passages are looked for in.
-func looked(text string) string { return text[:min(len(text), passageBytes)] }
+// searched returns the part of a text that is searched for passages.
+func searched(text string) string { return text[:min(len(text), passageBytes)] }
 
-// read splits a text into sentences and gives each its terms.
+// read splits a text into sentences and sets the terms of each.
 func (p *passageRoom) read(text string, found []match) {
 	p.sentences = p.sentences[:0]
 	next := 0
@@ -139,7 +139,7 @@ func (p *passageRoom) read(text string, found []match) {
 	}
 }
 
-// best is the run of sentences that says most of what is asked in the least room.
+// best returns the run of sentences with the greatest weight of distinct terms minus passageCost for each sentence.
 func (p *passageRoom) best(weight *[passageTerms]float64) (best Passage) {
 	most := 0.0
 	for i := range p.sentences {

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// mostOf returns how many places of a result a source of a class may take; 0: any number.
+// mostOf returns the number of hits in a result that one source of a class may have; 0 means any number.
 func (r *run) mostOf(class backend.Class) int {
 	if r.PerSource == 0 && class == backend.Memory {
 		return 1
@@ -16,12 +16,12 @@ func (r *run) mostOf(class backend.Class) int {
 	return r.PerSource
 }
 
-// limits reports whether a source of some scope may take a few places alone.
+// limits reports whether mostOf limits the sources of any scope.
 func (r *run) limits() bool {
 	return slices.ContainsFunc(r.scopes, func(sc scope) bool { return r.mostOf(sc.Part.Class) > 0 })
 }
 
-// places returns how many places of a result hits would take.
+// places returns the number of hits that condense leaves.
 func (r *run) places(hits []*Hit) (n int) {
 	r.counts.reset()
 	for _, h := range hits {
@@ -33,7 +33,7 @@ func (r *run) places(hits []*Hit) (n int) {
 	return n
 }
 
-// spread returns want hits or more that take enough places, where there are so many.
+// spread calls choose with growing numbers until condense leaves enough of the hits, or there are no more.
 func (r *run) spread(want int, choose func(want int) ([]*Hit, error)) ([]*Hit, error) {
 	for n := want; ; n = min(n*moreHits, maxCandidates) {
 		hits, err := choose(n)
@@ -43,8 +43,8 @@ func (r *run) spread(want int, choose func(want int) ([]*Hit, error)) ([]*Hit, e
 	}
 }
 
-// condense leaves each source the places that it may take, and puts what was inferred from a memory beside its words.
-// hits are in order.
+// condense drops the hits of a source beyond mostOf. It moves statements inferred from a memory to the Statements of the
+// memory's hit. hits must be sorted.
 func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 	if !r.limits() {
 		return hits, nil
@@ -87,7 +87,7 @@ func (r *run) condense(hits []*Hit) ([]*Hit, error) {
 	return out, nil
 }
 
-// state puts inferred statements, one a line, beside the words of a hit.
+// state adds inferred statements, one per line, to h.Statements.
 func (h *Hit) state(lines string) {
 	for line := range strings.SplitSeq(lines, "\n") {
 		if line = strings.TrimSpace(line); line != "" && !slices.Contains(h.Statements, line) {
@@ -96,8 +96,8 @@ func (h *Hit) state(lines string) {
 	}
 }
 
-// original puts the words of a memory in the place of what was inferred from them. Of a memory of several chunks these are
-// the first.
+// original replaces the row of an inferred statement by the first chunk of its memory, and adds the statement to
+// h.Statements.
 func (r *run) original(h *Hit) error {
 	chunks, err := r.Store.SourceChunks(r.ctx, h.Row.Src.Num, 0, 1, false)
 	if err != nil || len(chunks) == 0 || pipeline.IsInferred(chunks[0].Layout) {

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	conditionLoses = .4 // share of its score that a memory loses which tells only under which condition something comes
-	conditionRead  = 20 // best hits whose texts are read for it
+	conditionLoses = .4 // share of its score that a memory loses if it only names the condition for an event
+	conditionRead  = 20 // number of best hits whose texts are checked
 )
 
-// realise lets memories that name a condition stand behind those that tell what came about, where the question is about that: "in June, if the
-// lease is signed" does not say when it was signed.
+// realise lowers the scores of memories that only name a condition, if the question asks what happened. For example, "in
+// June, if the lease is signed" does not say when the lease was signed.
 func (r *run) realise(hits []*Hit) {
 	if len(hits) == 0 || !language.AsksWhatHappened(r.Query) {
 		return

@@ -1,8 +1,8 @@
-// Package recall turns the candidates of a question into a result: it ranks the partitions that are searched, reads the
-// rows of the best chunks and checks each again, orders them by what depends on rows (recency, the app lane, feedback, the
-// reranker), and puts beside them what was asked for: neighbours, forcefully related sources, the graph, dated facts.
+// Package recall answers a question with chunks. It ranks the chunks of the partitions searched, and reads the rows of the
+// best ones and checks them. It then applies the steps that need rows: recency, the app lane, feedback and the reranker.
+// Last it adds the context asked for: neighbours, forcefully related sources, the graph and dated facts.
 //
-// A result refers to rows of the Store and copies none. The caller turns it into what users see.
+// A result refers to rows of the Store and does not copy them. The caller converts it to the public types.
 package recall
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Reranker scores texts for a query, a higher score for a better one.
+// Reranker scores texts for a query; a higher score is better.
 type Reranker interface {
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
@@ -33,12 +33,12 @@ type Reranker interface {
 // Engine answers recalls. It is immutable and safe for concurrent use.
 type Engine struct {
 	Ranker   *rank.Engine
-	Model    string        // of the embedder of Ranker
-	Reranker Reranker      // of thinking; nil: none
-	Judge    judge.Judge   // of the relevance of hits; nil: their scores tell it
-	Budget   time.Duration // of the stages that thinking adds, from Request.Now on
-	Boosts   bool          // apply what feedback taught
-	UserKey  string        // key of the entity that stands for the user of memories
+	Model    string        // model of Ranker's embedder
+	Reranker Reranker      // used in thinking; nil: none
+	Judge    judge.Judge   // rates the relevance of hits; nil: it is computed from their scores
+	Budget   time.Duration // time for the stages that thinking adds, from Request.Now on
+	Boosts   bool          // apply feedback
+	UserKey  string        // key of the entity that represents the user whose memories these are
 	Logger   *slog.Logger
 }
 
@@ -48,14 +48,14 @@ type Workspace struct {
 	Vectors  backend.Vectors
 	Keywords backend.Keywords
 	Graph    backend.Graph
-	DenseOff bool         // the vectors belong to another embedder: keywords alone are searched
-	Lane     backend.Lane // of the vectors of Engine's embedder
-	FastLane backend.Lane // of those of its fast one
+	DenseOff bool         // the vectors are another embedder's, so only keywords are searched
+	Lane     backend.Lane // lane of the vectors of Engine's embedder
+	FastLane backend.Lane // lane of the vectors of its fast embedder
 	Docs     Docs
-	Uses     Uses // by which memories fade; nil: none does
+	Uses     Uses // makes memories fade; nil: none does
 }
 
-// Uses tells how much versions of sources were used.
+// Uses returns how often versions of sources were used.
 type Uses interface {
 	// Uses returns the use of each version, in their order.
 	Uses(ctx context.Context, nums []int64) ([]usage.Use, error)
@@ -63,18 +63,18 @@ type Uses interface {
 
 // Docs holds the records of sources.
 type Docs interface {
-	// Doc returns the record of a source, which nobody may change.
+	// Doc returns the record of a source. The caller must not change it.
 	Doc(src *backend.Source) (*item.Doc, error)
 }
 
-// Mode is how much work a recall does.
+// Mode is the amount of work that a recall does.
 type Mode uint8
 
 // Modes.
 const (
 	Fast     Mode = iota // one pass
 	Thinking             // more stages, see package rank; forceful relations
-	Auto                 // decided by the question
+	Auto                 // Fast or Thinking, depending on the question
 )
 
 // Scope is a partition that is searched, with the relative weight of its scores.
@@ -83,10 +83,10 @@ type Scope struct {
 	Weight float64
 }
 
-// Request is a question that was checked and completed.
+// Request is a question whose fields were checked and have their defaults filled in.
 type Request struct {
 	Query         string
-	Hint          string // put in front of the query for ranking
+	Hint          string // ranking prepends it to the query
 	Scopes        []Scope
 	MaxResults    int
 	Mode          Mode
@@ -94,19 +94,19 @@ type Request struct {
 	RecencyBias   float64         // 0 to 1
 	Graph         bool            // fill Result.Graph
 	Apps          bool            // run the app lane
-	AskedForceful bool            // a fast recall warns that it does not use forceful relations
-	SkipForceful  bool            // leave forcefully related sources out in thinking
-	MinRelevance  float64         // hits of less are left out, [0,1]
-	PerSource     int             // places that a source may take; 0: one for memories, any number for knowledge
+	AskedForceful bool            // the caller asked for forceful relations, so a fast recall warns that it does not use them
+	SkipForceful  bool            // do not add forcefully related sources in thinking
+	MinRelevance  float64         // leave out less relevant hits, [0,1]
+	PerSource     int             // maximal number of hits of one source; 0: one for memories, any number for knowledge
 	RelatedChunks int             // neighbours of a hit on each side
-	Filter        backend.Filter  // of the hits
-	Visible       backend.Filter  // the part of it that says what the caller may see at all
-	AsOf          time.Time       // as of backend.RelationQuery
-	Superseded    Superseded      // what becomes of memories that another took the place of
-	KnownAt       time.Time       // without what was learnt later; zero: now
+	Filter        backend.Filter  // which sources may be in the result
+	Visible       backend.Filter  // the part of Filter that is the caller's access
+	AsOf          time.Time       // see backend.RelationQuery
+	Superseded    Superseded      // how to treat superseded memories
+	KnownAt       time.Time       // leave out what was learnt later; zero: now
 	Temporal      *facts.Temporal // nil: no dated facts
-	Asked         *Asked          // nil: nothing is told of what is not in the result
-	Laps          *observe.Laps   // measures the stages; nil: nobody does
+	Asked         *Asked          // which rejected candidates to report; nil: none
+	Laps          *observe.Laps   // measures the stages; nil: they are not measured
 	Now           time.Time
 }
 
@@ -120,75 +120,75 @@ type Hit struct {
 	// Relevance is the probability that the hit answers the question, [0,1].
 	Relevance float64
 	Parts     *Parts
-	AlsoFrom  []string // of an inferred statement: ids of other sources from which the same follows
-	// Statements follow from a memory and matched the question beside its words.
+	AlsoFrom  []string // for an inferred statement: ids of other sources from which the same was inferred
+	// Statements were inferred from the memory and matched the question too.
 	Statements []string
-	Extra      []string // keys of chunks in Result.Extra
-	// SupersededBy is what took the place of a memory; nil: nothing did, as far as is known at the time asked for.
+	Extra      []string // keys of this hit's chunks in Result.Extra
+	// SupersededBy describes the memory that supersedes this one; nil: none does, as far as is known at KnownAt.
 	SupersededBy *Supersession
-	First        bool    // no hit before it is of the same source
-	Passage      Passage // where it matches the words of the question
+	First        bool    // it is the first hit of its source
+	Passage      Passage // the sentences that match the question best
 
 	ranked  rank.Scored
 	scope   *scope
-	recency float64 // what recency took from the score
+	recency float64 // change of the score by recency; 0 or less
 }
 
 // scope is a Scope with its ranking.
 type scope struct {
 	Scope
-	answer *rank.Answer // explains the hits of the scope; nil for a boolean search
+	answer *rank.Answer // the ranking; nil for a boolean search
 }
 
 // Related is a neighbour of a hit in its source.
 type Related struct {
 	Row *backend.Hydrated
-	Hit int // place of the hit in Result.Hits
+	Hit int // index of the hit in Result.Hits
 }
 
-// Result is what was found. It is good until it is released.
+// Result is the answer to a request. It is valid until it is released.
 type Result struct {
 	Hits     []*Hit // best first
-	Sources  int    // of the hits
+	Sources  int    // number of distinct sources of the hits
 	Related  []Related
-	Extra    []*backend.Hydrated   // chunks of forcefully related sources; nil where they were not looked for
+	Extra    []*backend.Hydrated   // chunks of forcefully related sources; nil if these were not searched
 	Graph    *graph.Context        // nil unless asked for
 	Temporal *facts.TemporalResult // nil unless asked for
 	Thinking bool                  // the mode that ran
-	Alpha    float64               // the weight of semantic search, as the caller would name it
+	Alpha    float64               // the weight of semantic search on the caller's scale
 	Warnings []fault.Warning
-	Rejected []Rejected              // by their places, as Request.Asked says
-	Newer    map[int64]backend.State // by version of a row that was replaced: the state of the version that is not found yet
+	Rejected []Rejected              // the candidates that Request.Asked asks for, by rank
+	Newer    map[int64]backend.State // version of a row -> state of a newer version that search does not find yet
 
 	run *run
 }
 
-// run is one recall on its way.
+// run is the state of one recall.
 type run struct {
 	*Engine
 	*Workspace
 	*Request
 	ctx      context.Context
 	res      Result
-	cues     *language.Cues // of the query without its hint, as of Now; nil: not read
+	cues     *language.Cues // cues of the query without its hint, as of Now; nil: not read yet
 	question *rank.Question
-	said     statements // inferred ones among the hits
-	most     int        // hits of a scope that are looked at
+	said     statements // inferred statements among the hits
+	most     int        // number of ranked hits of a scope to consider
 	reader   *graph.Reader
-	sight    *graph.Sight // of the graph; nil: the caller may see everything
-	own      Workspace    // the caller's, over store
+	sight    *graph.Sight // what the caller may see of the graph; nil: everything
+	own      Workspace    // the caller's workspace with its store replaced by store
 	store    sound
 	around   graph.Context
-	verdicts map[int64]verdict // by chunk, where Request.Asked is set
+	verdicts map[int64]verdict // verdict on each chunk, if Request.Asked is set
 	scratch
 }
 
-// scratch is the memory of a recall, which the next one uses again.
+// scratch holds the buffers of a recall that the next recall uses again.
 type scratch struct {
 	scopes []scope
-	room   []Hit  // that hits point to
-	hits   []*Hit // ranked; see gather
-	live   []*Hit // of hits, those that are there
+	room   []Hit  // hits point into it
+	hits   []*Hit // ranked hits; see gather
+	live   []*Hit // those of hits that passed the checks
 	nums   []int64
 	parts  []Parts
 	counts tally
@@ -196,13 +196,13 @@ type scratch struct {
 	named  []graph.Named
 
 	passage passageRoom
-	words   *rank.Question // asked last
+	words   *rank.Question // the last question, whose memory is used again
 }
 
-// runs saves a recall of a small tenant a tenth of its processor time.
+// runs pools runs. It saves a tenth of the processor time of a recall of a small tenant.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxScratch keeps the memory of a rare large recall from being kept.
+// maxScratch bounds the buffers that stay in the pool.
 const maxScratch = 1 << 12
 
 // Search answers a request. The caller releases the result.
@@ -221,15 +221,15 @@ func (e *Engine) Search(ctx context.Context, ws *Workspace, req *Request) (*Resu
 	if err := r.replaced(); err != nil {
 		return nil, err
 	}
-	if err := r.tellRejected(); err != nil {
+	if err := r.reportRejected(); err != nil {
 		return nil, err
 	}
-	r.tellDamage()
+	r.warnDamaged()
 	return &r.res, nil
 }
 
-// tellDamage warns when something of the result was left out because its bytes are damaged.
-func (r *run) tellDamage() {
+// warnDamaged adds a warning if damaged rows were left out of the result.
+func (r *run) warnDamaged() {
 	if n := r.store.damaged.Load(); n > 0 {
 		r.warn("damaged", "", "%d stored rows are damaged and were left out: verify the deployment", n)
 	}
@@ -246,7 +246,7 @@ func newRun(ctx context.Context, e *Engine, ws *Workspace, req *Request) *run {
 	return r
 }
 
-// look finds out what the caller may see of the graph, which ranking goes by too.
+// look sets r.sight, what the caller may see of the graph. Ranking uses it too.
 func (r *run) look() (err error) {
 	if len(r.Visible.All)+len(r.Visible.Not) == 0 {
 		return nil
@@ -260,8 +260,8 @@ func (r *run) look() (err error) {
 	return err
 }
 
-// Release gives the memory of a result to later recalls. Nothing of it may be used any more. A recall that fails lets
-// its memory go.
+// Release lets later recalls use the memory of a result. The caller must not use the result afterwards. The memory of a
+// failed recall is not used again.
 func (res *Result) Release() {
 	r := res.run
 	for i := range r.scopes {

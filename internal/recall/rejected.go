@@ -8,30 +8,30 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Why says why a candidate is not in a result.
+// Why is the reason why a candidate is not in a result.
 type Why string
 
 // Reasons.
 const (
-	WhyRank       Why = "rank"       // others fit the question better
-	WhySource     Why = "source"     // its source has the places that it may take
-	WhyRepeats    Why = "repeats"    // an inferred statement that a better hit states too, or that stands beside its memory
-	WhySuperseded Why = "superseded" // another memory took its place, and those are left out
-	WhyRelevance  Why = "relevance"  // it is less relevant than asked for
-	WhyLater      Why = "later"      // it was learnt after the time whose knowledge is asked for
-	WhyFilter     Why = "filter"     // the filters of the question leave its source out
-	WhyUnmatched  Why = "unmatched"  // neither its words nor its meaning brought it among the candidates
-	WhyUnindexed  Why = "unindexed"  // its source is not indexed yet, or ended in an error
-	WhyUnknown    Why = "unknown"    // there is no such source in what is searched
+	WhyRank       Why = "rank"       // its score is too low
+	WhySource     Why = "source"     // its source has as many hits as it may have
+	WhyRepeats    Why = "repeats"    // an inferred statement that a better hit states too, or that is in the Statements of its memory
+	WhySuperseded Why = "superseded" // it is superseded, and the request drops superseded memories
+	WhyRelevance  Why = "relevance"  // its relevance is below the least one asked for
+	WhyLater      Why = "later"      // it was learnt after KnownAt
+	WhyFilter     Why = "filter"     // its source does not pass the filter
+	WhyUnmatched  Why = "unmatched"  // neither keyword nor semantic search found it
+	WhyUnindexed  Why = "unindexed"  // its source is not indexed yet, or indexing failed
+	WhyUnknown    Why = "unknown"    // the partitions searched have no such source
 )
 
-// Asked says which candidates that are not in the result are to be told of.
+// Asked says which candidates that are not in the result to report.
 type Asked struct {
-	Most   int    // the best of them
-	Source string // and the best of this source, wherever it stands; empty: of none
+	Most   int    // number of best ones to report
+	Source string // also report the best candidate of this source; empty: none
 }
 
-// Ask returns what a request asks of the candidates that are not in its result; nil: nothing.
+// Ask returns the Asked for the most best candidates and a source, or nil if it asks for nothing.
 func Ask(most int, source string) *Asked {
 	if most == 0 && source == "" {
 		return nil
@@ -43,14 +43,14 @@ func Ask(most int, source string) *Asked {
 type Rejected struct {
 	Row   *backend.Hydrated
 	Why   Why
-	Place int // among all candidates, from 1; 0: it is none
+	Place int // rank among all candidates, from 1; 0: it is no candidate
 	Score float64
 	Parts Parts
-	By    string // of WhySuperseded: the id of what took its place
+	By    string // for WhySuperseded: the id of the superseding memory
 	State backend.State
 }
 
-// verdict is what became of a candidate on its way.
+// verdict is the reason for which a candidate was rejected.
 type verdict struct {
 	why   Why
 	score float64
@@ -58,7 +58,7 @@ type verdict struct {
 	by    string
 }
 
-// reject notes why a hit leaves the result, where that is asked for.
+// reject records why a hit leaves the result, if the request asks for rejected candidates.
 func (r *run) reject(h *Hit, why Why) {
 	if r.Asked == nil {
 		return
@@ -79,7 +79,7 @@ func (r *run) reject(h *Hit, why Why) {
 	}
 }
 
-// rejectMissing notes why those of before that are not in after leave the result. before is a copy.
+// rejectMissing records why the hits in before that are not in after leave the result. before is a copy made by asked.
 func (r *run) rejectMissing(before, after []*Hit, why Why) {
 	for _, h := range before {
 		if !slices.Contains(after, h) {
@@ -88,7 +88,7 @@ func (r *run) rejectMissing(before, after []*Hit, why Why) {
 	}
 }
 
-// asked copies hits where rejectMissing will be called with them.
+// asked returns a copy of hits for rejectMissing, or nil if the request does not ask for rejected candidates.
 func (r *run) asked(hits []*Hit) []*Hit {
 	if r.Asked == nil {
 		return nil
@@ -96,8 +96,8 @@ func (r *run) asked(hits []*Hit) []*Hit {
 	return slices.Clone(hits)
 }
 
-// tellRejected fills Result.Rejected. It changes nothing of the hits.
-func (r *run) tellRejected() error {
+// reportRejected fills Result.Rejected. It does not change the hits.
+func (r *run) reportRejected() error {
 	if r.Asked == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (r *run) tellRejected() error {
 	told := r.Asked.Source == "" || source == nil
 	for i, h := range all {
 		mine := !told && h.ranked.Source == source.Num
-		if mine && in[h.ranked.Chunk] { // it is in the result after all
+		if mine && in[h.ranked.Chunk] { // the result contains it, so it is not rejected
 			told = true
 		}
 		if in[h.ranked.Chunk] || len(tell) >= r.Asked.Most && !mine {
@@ -159,13 +159,13 @@ func (r *run) tellRejected() error {
 	return nil
 }
 
-// askedSource finds the source that is asked for among what is searched; nil: there is none that the caller may see.
+// askedSource returns the source asked for from the partitions searched, or nil if there is none that the caller may see.
 func (r *run) askedSource() (*backend.Source, error) {
 	if r.Asked.Source == "" {
 		return nil, nil
 	}
 	for i := range r.scopes {
-		srcs, err := r.store.told(r.ctx, r.scopes[i].Part, []string{r.Asked.Source})
+		srcs, err := r.store.settledSources(r.ctx, r.scopes[i].Part, []string{r.Asked.Source})
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,8 @@ func (r *run) askedSource() (*backend.Source, error) {
 	return nil, nil
 }
 
-// describe reads the rows of candidates and says why each is not in the result. What the caller may not see is left out.
+// describe reads the rows of candidates and adds each to Result.Rejected with its reason. It leaves out candidates that
+// the caller may not see.
 func (r *run) describe(tell []*Hit, places map[*Hit]int) error {
 	nums := make([]int64, len(tell))
 	for i, h := range tell {

@@ -10,24 +10,24 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Without a judge the relevance of a hit is a logistic function of its own dense score: of how many standard deviations it
-// stands above unrelated texts where the embedder is calibrated, else of the score itself. The numbers were fitted on the
-// eight best hits of 240 questions to conversations of six people, of which a tenth answers; docs/recall.md has what they
-// are worth.
+// Without a judge the relevance of a hit is a logistic function of its dense score. If the embedder is calibrated, the
+// argument is the number of standard deviations above unrelated texts, otherwise the score itself. The parameters were
+// fitted on the eight best hits of 240 questions about conversations of six people. A tenth of these hits were answers.
+// docs/recall.md has an evaluation.
 const (
-	relevantSlope, relevantHalf = .38, 7.9 // per standard deviation; where it is .5
-	plainSlope, plainHalf       = 3.7, 1.0 // of embedders that are not calibrated
+	relevantSlope, relevantHalf = .38, 7.9 // calibrated: slope per standard deviation, and where relevance is .5
+	plainSlope, plainHalf       = 3.7, 1.0 // not calibrated: slope, and where relevance is .5
 
-	judgedFast     = 3  // hits that the judge is asked about in fast mode
-	judgedThinking = 10 // and in thinking mode
-	// judgedBehind is how many hits behind one lend it their relevance. The order knows more than the judge, which sees a question and a text: what holds now often
-	// shares nothing with the question that what held before answers.
+	judgedFast     = 3  // hits that the judge rates in fast mode
+	judgedThinking = 10 // hits that it rates in thinking mode
+	// judgedBehind is the number of following hits whose relevance a hit takes over if it is greater. The judge sees only the question and one text, and the
+	// order reflects more. For example, the current state often has no word of a question that the former state matches.
 	judgedBehind = 2
 	judgeBudget  = 2 * time.Second
-	judgedMost   = 50 // and where a least relevance is asked for
+	judgedMost   = 50 // hits that it rates if MinRelevance is set
 )
 
-// relevance returns how likely a hit answers the question, as far as its scores tell.
+// relevance estimates from the scores of a hit the probability that it answers the question.
 func (r *run) relevance(h *Hit) float64 {
 	p := h.Parts
 	if p.RawDense == 0 {
@@ -42,14 +42,14 @@ func (r *run) relevance(h *Hit) float64 {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// rate sets the relevance of hits by their scores.
+// rate sets the relevance of hits from their scores.
 func (r *run) rate(hits []*Hit) {
 	for _, h := range hits {
 		h.Relevance = r.relevance(h)
 	}
 }
 
-// judge asks the judge how relevant the best hits are. Those behind them are not more relevant than the least of these.
+// judge lets the judge rate the best hits. It limits the relevance of the other hits to the least of these ratings.
 func (r *run) judge(hits []*Hit) {
 	n := judgedFast
 	switch {
@@ -95,7 +95,7 @@ func (r *run) judge(hits []*Hit) {
 	}
 }
 
-// relevant leaves out the hits that are not relevant enough.
+// relevant removes the hits whose relevance is below MinRelevance.
 func (r *run) relevant(hits []*Hit) []*Hit {
 	if r.MinRelevance <= 0 {
 		return hits

@@ -6,8 +6,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// replaced finds out what became of the newer versions of the rows of the result that have one: search sees the older
-// one until the newer one is indexed, which never happens to one that is errored.
+// replaced sets Result.Newer: the states of newer versions of rows in the result. Search finds an older version until the
+// newer one is indexed. If the newer one failed, that never happens.
 func (r *run) replaced() error {
 	byPart := map[backend.Partition][]*backend.Source{}
 	add := func(row *backend.Hydrated) {
@@ -35,7 +35,7 @@ func (r *run) replaced() error {
 			return err
 		}
 		for i, s := range newest {
-			if s == nil || s.Num == srcs[i].Num { // it went meanwhile
+			if s == nil || s.Num == srcs[i].Num { // the newer version was deleted meanwhile
 				continue
 			}
 			if r.res.Newer == nil {
@@ -51,8 +51,8 @@ func (r *run) replaced() error {
 	return nil
 }
 
-// newestOf returns the newest versions of items. Where one took the place of what was found, who is told so finds it by the next
-// recall: the commit that it came with is waited for.
+// newestOf returns the newest versions of items. If one has replaced the version found, newestOf waits for the commit that
+// did so. A caller who learns of a newer version from this result therefore finds it with the next recall.
 func (r *run) newestOf(part backend.Partition, ids []string, found []*backend.Source) ([]*backend.Source, error) {
 	newest, err := r.Store.Sources(r.ctx, part, ids)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *run) newestOf(part backend.Partition, ids []string, found []*backend.So
 	if slices.ContainsFunc(newest, func(s *backend.Source) bool {
 		return s != nil && !slices.ContainsFunc(found, func(f *backend.Source) bool { return f.ID == s.ID && f.Num == s.Older })
 	}) {
-		return r.store.told(r.ctx, part, ids)
+		return r.store.settledSources(r.ctx, part, ids)
 	}
 	return newest, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// versions is a Store of the newest versions of items, which counts how often it is asked.
+// versions is a Store of the newest versions of items. It counts calls.
 type versions struct {
 	backend.Store
 	of    map[string]*backend.Source
@@ -24,8 +24,8 @@ func (v *versions) Sources(_ context.Context, _ backend.Partition, ids []string)
 	return out, nil
 }
 
-// A recall that finds items whose newer versions are not indexed yet waits for no commit; it does where one is indexed already, so
-// that whoever is told so finds it.
+// TestReplacedWaitsForNoCommit checks that a recall does not wait for a commit if the newer versions of its items are not indexed
+// yet, and that it does wait if one is indexed already.
 func TestReplacedWaitsForNoCommit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

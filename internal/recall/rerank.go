@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	rerankMost  = 50  // texts that a reranker is given
-	rerankLocal = 20  // texts that one is given that says which languages it reads: such a one computes here
-	rerankPart  = 4   // of the best score, for logits that lie logitRange apart
-	memoryPart  = .5  // the same in memories, whose embedders have learnt how people tell things; a cross-encoder knows passages
-	logitRange  = 22  // of the cross-encoders that were trained on MS MARCO: from -11 to 11
-	rerankTime  = 80  // per cent of the budget, after which the others' turn comes
-	contextHits = 10  // hits whose scores tell how much context counts
-	contextCost = 1.5 // of its share of the score, in what the reranker counts less
-	hopsCost    = 1.4 // times as much as that, of the share of what led to a text over others
+	rerankMost  = 50  // texts passed to a Reranker
+	rerankLocal = 20  // texts passed to a Multilingual Reranker, which runs on this machine
+	rerankPart  = 4   // score difference for logits that differ by logitRange, as a multiple of the best score
+	memoryPart  = .5  // the same for memories: a cross-encoder is trained on passages, the embedder on what people say
+	logitRange  = 22  // cross-encoders trained on MS MARCO give logits from -11 to 11
+	rerankTime  = 80  // per cent of the budget that a Reranker may take
+	contextHits = 10  // best hits from whose scores the share of context is computed
+	contextCost = 1.5 // decrease of the reranker's weight per share of context in the scores
+	hopsCost    = 1.4 // factor by which shares of second hops, graph and expansion decrease it more
 	leastOdds   = 1e-9
-	beforeMost  = 400 // bytes of what was said before a memory that a reranker reads with it
-	sureMargin  = .2  // of the best score, by which it must stand out to be sure
+	beforeMost  = 400 // bytes of the preceding memory that a reranker reads with a memory
+	sureMargin  = .2  // the best hit is sure if the second scores less by this share
 )
 
-// Multilingual is a Reranker that reads some languages only, and says so: it is asked about questions and texts in these
-// alone, and in mode auto too where the order is not sure.
+// Multilingual is a Reranker that runs on this machine and reads only some languages. It gets only questions and texts in
+// these languages. In mode auto it is also used in a fast recall if the order is not sure.
 type Multilingual interface {
-	// Languages are ISO 639-1 codes.
+	// Languages returns the ISO 639-1 codes of the languages that the Reranker reads.
 	Languages() []string
 }
 
-// rerankable returns the hits that the Reranker is asked about, the best first; nil: it is not asked.
+// rerankable returns the hits to pass to the Reranker, best first, or nil if it is not to be called.
 func (r *run) rerankable(hits []*Hit) []*Hit {
 	m, ok := r.Reranker.(Multilingual)
 	if !ok {
@@ -57,15 +57,16 @@ func (r *run) rerankable(hits []*Hit) []*Hit {
 			out = append(out, h)
 		}
 	}
-	if alone(out) == 0 {
+	if rerankWeight(out) == 0 {
 		return nil
 	}
 	return out
 }
 
-// alone returns the weight of what is said of texts without what stands around them: the less, the more of the best scores is context or came over
-// other texts. A turn of a conversation means what the turns around it say, and a passage at the end of two hops answers with the one before it.
-func alone(hits []*Hit) float64 {
+// rerankWeight returns the weight of a reranker, which scores each text on its own. The weight is smaller if more of the best scores comes from
+// context or from hops over other texts. A turn of a conversation depends on the turns around it, and a passage after two hops answers
+// only together with the passage before it.
+func rerankWeight(hits []*Hit) float64 {
 	share, n := 0.0, min(len(hits), contextHits)
 	for _, h := range hits[:n] {
 		hops := h.Parts.Bridge + h.Parts.Graph + h.Parts.Expansion
@@ -74,8 +75,8 @@ func alone(hits []*Hit) float64 {
 	return math.Max(0, math.Min(rerankPart, 2*rerankPart*(1-contextCost*share)))
 }
 
-// readable reports whether a text is in one of some languages. What has letters of the Latin alphabet alone and tells no language,
-// such as a name, can be read by those that have English.
+// readable reports whether a text is in one of the languages. A text whose language is not recognised, such as a name, is readable if
+// it is in plain Latin letters and the languages include English.
 func readable(languages []string, text string) bool {
 	if l := language.Guess(text); l != "" {
 		return slices.Contains(languages, l)
@@ -83,17 +84,18 @@ func readable(languages []string, text string) bool {
 	return slices.Contains(languages, "en") && language.PlainLatin(text)
 }
 
-// sure reports whether the best hit stands out from the one behind it.
+// sure reports whether the best hit scores clearly more than the second.
 func sure(hits []*Hit) bool {
 	return len(hits) < 2 || hits[1].Score < (1-sureMargin)*hits[0].Score
 }
 
-// rerank asks the Reranker for new scores. One that fails or is late leaves the order as it was; the errors are those of the Store.
+// rerank adds the Reranker's scores to those of hits. If the Reranker fails or is late, rerank adds a warning and keeps the order. Its errors
+// are those of the Store.
 func (r *run) rerank(hits []*Hit) error {
 	if hits = r.rerankable(hits); len(hits) == 0 {
 		return nil
 	}
-	texts, err := r.told(hits)
+	texts, err := r.rerankTexts(hits)
 	if err != nil {
 		return err
 	}
@@ -116,9 +118,9 @@ func (r *run) rerank(hits []*Hit) error {
 	return nil
 }
 
-// told returns what a Reranker reads of hits: their texts and, where it computes here, before that of a memory the end of what was said before it in its
-// session, in the same languages. A reply means what it replies to, and says it rarely.
-func (r *run) told(hits []*Hit) ([]string, error) {
+// rerankTexts returns the texts of hits for a Reranker. For a Multilingual one, it puts the end of the preceding memory of the session before the
+// text of a memory, since a reply rarely repeats what it refers to.
+func (r *run) rerankTexts(hits []*Hit) ([]string, error) {
 	texts := make([]string, len(hits))
 	for i, h := range hits {
 		texts[i] = h.Row.Text
@@ -153,10 +155,10 @@ func (r *run) told(hits []*Hit) ([]string, error) {
 	return texts, nil
 }
 
-// memory reports whether the hit is one.
+// memory reports whether the hit is a chunk of a memory.
 func (h *Hit) memory() bool { return h.Row.Src != nil && h.Row.Src.Part.Class == backend.Memory }
 
-// lastWords returns the end of a text, whole words of at most n bytes.
+// lastWords returns the last words of a text that take at most n bytes.
 func lastWords(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -168,9 +170,9 @@ func lastWords(text string, n int) string {
 	return ""
 }
 
-// blend adds what the reranker says to the scores. One that computes here gives probabilities, whose logits mean the same for every
-// question: where no text answers, they hardly differ and change little. Of others only the order of their scores is
-// known, so they are stretched over the range of the best score.
+// blend adds the Reranker's scores to those of hits. A Multilingual Reranker returns probabilities, whose logits are comparable between
+// questions: if no text is an answer, they hardly differ and change little. For others only the order of scores is meaningful, so
+// blend scales them to the range 0 to the best score.
 func (r *run) blend(hits []*Hit, scores []float64) {
 	lo, hi := slices.Min(scores), slices.Max(scores)
 	if hi == lo || math.IsNaN(hi) || math.IsNaN(lo) || math.IsInf(hi-lo, 0) {
@@ -190,7 +192,7 @@ func (r *run) blend(hits []*Hit, scores []float64) {
 		scores[i] = math.Log(p / (1 - p))
 		mean += scores[i] / float64(len(scores))
 	}
-	weight := alone(hits)
+	weight := rerankWeight(hits)
 	for i, h := range hits {
 		part := weight
 		if h.memory() {

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// english is a reranker of English that gives texts fixed scores and notes what it was asked.
+// english is a Reranker for English that returns fixed scores and records the texts that it gets.
 type english struct {
 	scores map[string]float64
 	asked  []string
@@ -78,7 +78,7 @@ func TestRerankWhereAutoIsNotSure(t *testing.T) {
 	}
 }
 
-// TestRerankSaysLittleWhereNothingFits: scores that are all close to nothing are noise, not an order.
+// TestRerankSaysLittleWhereNothingFits checks that scores that are all close to 0 hardly change the order.
 func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
 	t.Parallel()
 	e := &english{scores: map[string]float64{"the cat is here": 1e-5, "the dog is there": 1.3e-5}}
@@ -87,7 +87,7 @@ func TestRerankSaysLittleWhereNothingFits(t *testing.T) {
 	assert.Greater(t, hits[0].Score, hits[1].Score)
 }
 
-// TestRerankLeavesWhatHopsFound: a passage to which others led says half of an answer.
+// TestRerankLeavesWhatHopsFound checks that the reranker counts less for passages found over second hops.
 func TestRerankLeavesWhatHopsFound(t *testing.T) {
 	t.Parallel()
 	for hops, asked := range map[float64]bool{0: true, .2: true, .7: false} {
@@ -103,7 +103,7 @@ func TestRerankLeavesWhatHopsFound(t *testing.T) {
 	}
 }
 
-// TestRerankLeavesWhatContextFound: a turn of a conversation means what the turns around it say.
+// TestRerankLeavesWhatContextFound checks that the reranker counts less for memories found by their context.
 func TestRerankLeavesWhatContextFound(t *testing.T) {
 	t.Parallel()
 	for context, asked := range map[float64]bool{0: true, .9: false} {

@@ -9,16 +9,16 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// sound is a Store whose reads leave out damaged rows without an error, and count them: what is damaged does not keep a
-// recall from the rest.
+// sound is a Store whose reads leave out damaged rows and count them instead of returning an error. A recall then returns
+// the undamaged rest.
 type sound struct {
-	backend.Store // waits for no commit under way: the indexes were searched before
+	backend.Store // does not wait for commits in flight, since the indexes were searched before
 	settled       backend.Store
-	damaged       atomic.Int64 // rows left out
+	damaged       atomic.Int64 // number of rows left out
 }
 
-// pass returns an error, or nil when it says no more than that rows were left out.
-func (s *sound) pass(err error) error {
+// dropDamage returns err, or nil if err only says that rows were left out.
+func (s *sound) dropDamage(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -32,56 +32,56 @@ func (s *sound) pass(err error) error {
 
 func (s *sound) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
 	out, err := s.Store.Sources(ctx, part, ids)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
-// told is Sources of what LastSeq counts.
-func (s *sound) told(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
+// settledSources is Sources, but waits for commits in flight.
+func (s *sound) settledSources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
 	out, err := s.settled.Sources(ctx, part, ids)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error) {
 	out, err := s.Store.SourcesByNum(ctx, nums)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) List(ctx context.Context, q backend.ListQuery) ([]*backend.Source, int, error) {
 	out, total, err := s.Store.List(ctx, q)
-	return out, total, s.pass(err)
+	return out, total, s.dropDamage(err)
 }
 
 func (s *sound) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
 	out, err := s.Store.Chunks(ctx, nums, now)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]backend.Chunk, error) {
 	out, err := s.Store.SourceChunks(ctx, source, from, to, vectors)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, error) {
 	out, err := s.Store.Entities(ctx, nums)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
 	out, err := s.Store.EntitiesByKey(ctx, part, keys)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
 	out, err := s.Store.OwnEntities(ctx, part, keys)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) MentionsOf(ctx context.Context, part backend.Partition, keys []string, versions int) ([]backend.KeyMention, error) {
 	out, err := s.Store.MentionsOf(ctx, part, keys, versions)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }
 
 func (s *sound) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
 	out, err := s.Store.Relations(ctx, q)
-	return out, s.pass(err)
+	return out, s.dropDamage(err)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// statements are the inferred statements among the hits of a recall: what several sources of a partition gave in the
-// same words is kept once.
+// statements finds repeated statements among the hits of a recall. If the same statement was inferred from several sources
+// of a partition, only the best hit is kept.
 type statements struct {
 	first  map[statement]*Hit
-	layout pipeline.LayoutReader // looked at last
+	layout pipeline.LayoutReader // of the last call of of
 }
 
 type statement struct {
@@ -25,8 +25,9 @@ func (s *statements) of(layout []byte) bool {
 	return s.layout.Inferred
 }
 
-// again reports whether a hit is an inferred statement that says what a better hit said, and notes its source there.
-func (s *statements) again(h *Hit) bool {
+// repeats reports whether a hit is an inferred statement that repeats a better hit. If so, it adds the hit's source to the
+// better hit's AlsoFrom.
+func (s *statements) repeats(h *Hit) bool {
 	if !s.of(h.Row.Layout) {
 		return false
 	}

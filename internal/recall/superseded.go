@@ -11,24 +11,24 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
-// Superseded is what a recall does with memories that another took the place of.
+// Superseded says what a recall does with superseded memories.
 type Superseded uint8
 
-// What a recall does with superseded memories.
+// Ways to treat superseded memories.
 const (
-	Demote Superseded = iota // they hand their scores to what took their places, and stand behind it
-	Mark                     // they stay where they are
-	Drop                     // as Demote, and those that are shown as superseded are left out
+	Demote Superseded = iota // superseding memories take over their scores and come before them
+	Mark                     // they keep their scores
+	Drop                     // like Demote, and memories marked as superseded are left out
 )
 
 const (
-	maxChain   = 8    // steps from a memory to what holds in its place
-	maxHeirs   = 4    // memories that one hands its score to
-	plainSlack = 0.1  // see slack
-	standBelow = 0.02 // share of the score of what took its place by which a memory stands below it, at least
+	maxChain      = 8    // maximal number of steps from a memory to the current one
+	maxSuccessors = 4    // maximal number of memories that take over the score of one
+	plainSlack    = 0.1  // slack of embedders that are not calibrated
+	standBelow    = 0.02 // least distance of a memory's score below that of the superseding one, as a share of the latter
 )
 
-// Supersession says what took the place of a hit.
+// Supersession describes the memory that supersedes a hit.
 type Supersession struct {
 	By         *backend.Source
 	Confidence float64
@@ -38,25 +38,25 @@ type Supersession struct {
 	Decider    string
 }
 
-// link is a succession whose later side the caller may see.
+// link is a succession whose later memory the caller may see.
 type link struct {
 	*backend.Succession
-	row  *backend.Hydrated // of the later side
-	acts bool              // the question is about what no longer holds
+	row  *backend.Hydrated // chunk of the later memory
+	acts bool              // the question is about the part of the earlier memory that no longer holds
 }
 
-// succession is what a recall knows of successions.
+// succession holds the successions that concern the hits of a partition.
 type succession struct {
 	*run
 	part  backend.Partition
-	links map[int64][]link     // by the earlier version, the most certain first
-	hints []backend.Succession // of the hits, whatever their confidence
-	known map[int64]bool       // versions whose links were read, once there are any
+	links map[int64][]link     // by earlier version, in descending order of confidence
+	hints []backend.Succession // successions of the hits of any confidence
+	known map[int64]bool       // versions whose links were read; nil if there are no successions
 }
 
-// succeed marks hits that were superseded and lets what took their places stand before them.
+// succeed marks superseded hits, and puts the superseding memories before them.
 func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
-	for i := range r.scopes { // in an order that does not change
+	for i := range r.scopes { // in a fixed order
 		sc := &r.scopes[i]
 		if sc.Part.Class != backend.Memory || slices.ContainsFunc(r.scopes[:i], func(o scope) bool { return o.Part == sc.Part }) {
 			continue
@@ -91,7 +91,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 			return nil, err
 		}
 		if len(s.links) > 0 {
-			hits = s.hand(sc, some, hits)
+			hits = s.transferScores(sc, some, hits)
 		}
 	}
 	if r.Superseded == Drop {
@@ -105,8 +105,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 	return hits, nil
 }
 
-// asOf lets memories that were told by the moment that the request asks for stand before those that were told later, in the
-// order that they have among each other.
+// asOf puts memories told by AsOf before those told later. It does not change the order within the two groups.
 func (r *run) asOf(hits []*Hit) {
 	least, top := math.Inf(1), 0.0
 	after := 0
@@ -130,7 +129,7 @@ func (r *run) asOf(hits []*Hit) {
 	}
 }
 
-// read reads the successions of the versions of hits, and those of what took their places.
+// read reads the successions of the versions in ask, and of the memories that supersede them, up to maxChain steps.
 func (s *succession) read(ask []int64) error {
 	for step := 0; step < maxChain && len(ask) > 0; step++ {
 		found, err := s.Store.Successions(s.ctx, backend.SuccessionQuery{Part: s.part, Earlier: ask})
@@ -140,7 +139,7 @@ func (s *succession) read(ask []int64) error {
 		if len(found) == 0 {
 			break
 		}
-		if step == 0 { // most memories hold
+		if step == 0 { // allocated only now, since most memories have no succession
 			s.links, s.known = map[int64][]link{}, map[int64]bool{}
 			for _, num := range ask {
 				s.known[num] = true
@@ -184,7 +183,7 @@ func (s *succession) read(ask []int64) error {
 	return nil
 }
 
-// rows returns the rows of the later sides that the caller may see, by version.
+// rows returns, by version, those rows of later memories that the caller may see.
 func (s *succession) rows(found []backend.Succession) (map[int64]*backend.Hydrated, error) {
 	out := map[int64]*backend.Hydrated{}
 	of := map[int64]int64{}
@@ -217,7 +216,8 @@ func (s *succession) rows(found []backend.Succession) (map[int64]*backend.Hydrat
 	return out, nil
 }
 
-// ordinalOf returns which chunk of its memory a hit is, -1 for what was inferred: successions name the chunk that it was inferred from, which is not kept with it.
+// ordinalOf returns the ordinal of a hit's chunk in its memory. For an inferred statement it returns -1: successions name the chunk from which a statement
+// was inferred, and the statement does not record that chunk.
 func ordinalOf(h *Hit) int {
 	if pipeline.IsInferred(h.Row.Layout) {
 		return -1
@@ -236,12 +236,12 @@ func (s *succession) of(src int64, ordinal int) []link {
 	return all
 }
 
-// acts reports whether something holds in place of a chunk, as far as the question goes.
+// acts reports whether a chunk has a link that concerns the question.
 func (s *succession) acts(src int64, ordinal int) bool {
 	return slices.ContainsFunc(s.of(src, ordinal), func(l link) bool { return l.acts })
 }
 
-// vector returns the vector of the question, nil where there is none.
+// vector returns the vector of the question, or nil if there is none.
 func (s *succession) vector() []float32 {
 	if s.DenseOff || s.question == nil {
 		return nil
@@ -253,9 +253,9 @@ func (s *succession) vector() []float32 {
 	return v
 }
 
-// slack is by how much the rest of a memory may be nearer to the question than what no longer holds: less would lose what was
-// superseded, more what still holds. It is about a standard deviation of the scores of unrelated texts, chosen on
-// conversations with labels.
+// slack bounds the similarity of the question to the rest of a memory minus its similarity to the part that no longer
+// holds. A link acts if the difference is at most slack. A smaller value would miss superseded parts, a greater one would
+// demote parts that still hold. It is a standard deviation of the scores of unrelated texts, chosen on labelled conversations.
 func (s *succession) slack() float64 {
 	if at := s.Ranker.Of(backend.Memory).Unrelated; at != nil {
 		return at.Std
@@ -263,7 +263,7 @@ func (s *succession) slack() float64 {
 	return plainSlack
 }
 
-// mark says of hits what took their places.
+// mark sets SupersededBy of hits.
 func (s *succession) mark(hits []*Hit) {
 	for _, h := range hits {
 		if l := s.of(h.Row.Src.Num, ordinalOf(h)); len(l) > 0 && l[0].Confidence >= change.Shown {
@@ -273,15 +273,15 @@ func (s *succession) mark(hits []*Hit) {
 	}
 }
 
-// heirs returns what holds in place of a chunk now, over any number of steps.
-func (s *succession) heirs(src int64, ordinal int) (out []*backend.Hydrated) {
+// successors returns the current memories that supersede a chunk, over up to maxChain steps.
+func (s *succession) successors(src int64, ordinal int) (out []*backend.Hydrated) {
 	seen := map[int64]bool{src: true}
 	type step struct {
 		src     int64
 		ordinal int
 		depth   int
 	}
-	for line := []step{{src, ordinal, 0}}; len(line) > 0 && len(out) < maxHeirs; line = line[1:] {
+	for line := []step{{src, ordinal, 0}}; len(line) > 0 && len(out) < maxSuccessors; line = line[1:] {
 		at := line[0]
 		for _, l := range s.of(at.src, at.ordinal) {
 			if seen[l.Later] || !l.acts {
@@ -290,7 +290,7 @@ func (s *succession) heirs(src int64, ordinal int) (out []*backend.Hydrated) {
 			seen[l.Later] = true
 			if at.depth+1 < maxChain && s.acts(l.Later, l.row.Ordinal) {
 				line = append(line, step{l.Later, l.row.Ordinal, at.depth + 1})
-			} else if len(out) < maxHeirs {
+			} else if len(out) < maxSuccessors {
 				out = append(out, l.row)
 			}
 		}
@@ -298,31 +298,32 @@ func (s *succession) heirs(src int64, ordinal int) (out []*backend.Hydrated) {
 	return out
 }
 
-// hand lets what holds now take the scores of hits that it took the place of. some are the hits of a scope, the best first.
-func (s *succession) hand(sc *scope, some, hits []*Hit) []*Hit {
-	best := map[int64]*Hit{} // by version
+// transferScores gives superseding memories at least the scores of the hits that they supersede, and puts these just below. some are
+// the hits of a scope, best first.
+func (s *succession) transferScores(sc *scope, some, hits []*Hit) []*Hit {
+	best := map[int64]*Hit{} // best hit of each version
 	for _, h := range hits {
 		if b := best[h.Row.Src.Num]; h.Row.Src.Part == s.part && (b == nil || h.Score > b.Score) {
 			best[h.Row.Src.Num] = h
 		}
 	}
 	for _, h := range some {
-		heirs := s.heirs(h.Row.Src.Num, ordinalOf(h))
+		successors := s.successors(h.Row.Src.Num, ordinalOf(h))
 		score := h.Score
-		for _, row := range heirs {
-			heir := best[row.Src.Num]
-			if heir == nil {
-				heir = &Hit{Row: row, Parts: &Parts{}, scope: sc, ranked: rank.Scored{Chunk: row.Num, Source: row.Src.Num}}
-				best[row.Src.Num] = heir
-				hits = append(hits, heir)
-				s.mark([]*Hit{heir})
+		for _, row := range successors {
+			successor := best[row.Src.Num]
+			if successor == nil {
+				successor = &Hit{Row: row, Parts: &Parts{}, scope: sc, ranked: rank.Scored{Chunk: row.Num, Source: row.Src.Num}}
+				best[row.Src.Num] = successor
+				hits = append(hits, successor)
+				s.mark([]*Hit{successor})
 			}
-			if heir.Score < score {
-				heir.Parts.Succession += score - heir.Score
-				heir.Score = score
+			if successor.Score < score {
+				successor.Parts.Succession += score - successor.Score
+				successor.Score = score
 			}
-			heir.Relevance = max(heir.Relevance, h.Relevance) // a judge may know better
-			if below := heir.Score * (1 - standBelow); h.Score > below {
+			successor.Relevance = max(successor.Relevance, h.Relevance) // a judge may change it later
+			if below := successor.Score * (1 - standBelow); h.Score > below {
 				h.Parts.Succession -= h.Score - below
 				h.Score = below
 			}

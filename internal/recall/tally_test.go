@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTally: sources beyond the list are counted as well, and nothing is left after a reset.
+// TestTally checks that sources beyond the list are counted too, and that reset sets all counts to 0.
 func TestTally(t *testing.T) {
 	t.Parallel()
 	var c tally

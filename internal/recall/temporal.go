@@ -14,7 +14,7 @@ import (
 
 const (
 	maxFacts  = 50
-	factsRead = 1000 // relations of a partition that are looked at
+	factsRead = 1000 // maximal number of relations read of a partition
 )
 
 // Modes of dated facts.
@@ -25,7 +25,7 @@ const (
 	modeUpcoming = "upcoming"
 )
 
-// dated puts dated facts beside the result. It never changes the hits, and a failure only shows in Degraded.
+// dated adds dated facts to the result. It never changes the hits. If it fails, it only sets Degraded.
 func (r *run) dated() {
 	t := *r.Request.Temporal
 	if t.Now.IsZero() {
@@ -60,7 +60,7 @@ func (r *run) dated() {
 	out.Duration = duration(r.Query, out.Facts, &t)
 }
 
-// factQuery asks for the dated relations of chunks.
+// factQuery returns the query for the dated relations of chunks.
 func (r *run) factQuery(found graph.PartChunks, mode string, t *facts.Temporal) backend.RelationQuery {
 	q := backend.RelationQuery{Part: found.Part, Chunks: found.Chunks, AsOf: r.AsOf, KnownAt: r.KnownAt, Dated: true, Limit: factsRead}
 	switch {
@@ -74,7 +74,7 @@ func (r *run) factQuery(found graph.PartChunks, mode string, t *facts.Temporal) 
 	return q
 }
 
-// addFacts adds what links say, as far as it was asked for.
+// addFacts adds those facts of links that t asks for.
 func (r *run) addFacts(out *facts.TemporalResult, links []graph.Link, t *facts.Temporal) {
 	for i := range links {
 		l := &links[i]
@@ -108,7 +108,7 @@ func inWindow(rel *backend.Relation, mode string, t *facts.Temporal) bool {
 	case modeRange:
 		return (t.End.IsZero() || !start.After(t.End)) && (t.Start.IsZero() || end.IsZero() && !start.Before(t.Start) || end.After(t.Start))
 	}
-	return true // the Store has picked what held then
+	return true // the Store has selected the relations that held then
 }
 
 func mentions(rel *backend.Relation, phrases []string) bool {
@@ -119,11 +119,11 @@ func mentions(rel *backend.Relation, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, strings.ToLower(p)) })
 }
 
-// durationCues are words of a question that asks for a span.
+// durationCues are phrases of a question that asks for a duration.
 var durationCues = []string{"how long", "how many days", "how many weeks", "how many months", "how many years"}
 
-// duration answers "how long": between the two facts that share most words with
-// the question, or from one to now. Without a shared entity word there is none.
+// duration answers "how long". It returns the time between the two facts that share most words with
+// the question, or from one fact to now. It returns nil if no fact shares an entity's word with the question.
 func duration(query string, dated []facts.TemporalFact, t *facts.Temporal) *facts.TemporalDuration {
 	if len(dated) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
-// Boolean searches by keywords alone. Of the request it heeds Query, Scopes, MaxResults, Filter and Now. The caller
-// releases the result.
+// Boolean searches only by keywords. It uses the request's Query, Scopes, MaxResults, Filter and Now and ignores the
+// other fields. The caller releases the result.
 func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op backend.Operator) (*Result, error) {
 	r := newRun(ctx, e, ws, req)
 	for k := r.MaxResults + r.MaxResults/2; ; k = min(k*moreHits, maxCandidates) {
@@ -43,17 +43,17 @@ func (e *Engine) Boolean(ctx context.Context, ws *Workspace, req *Request, op ba
 		break
 	}
 	for _, h := range r.res.Hits {
-		h.Score = h.ranked.Score // as of BM25, whatever the weight of its scope
+		h.Score = h.ranked.Score // the BM25 score, without the weight of the scope
 	}
 	if err := r.replaced(); err != nil {
 		return nil, err
 	}
 	r.passages()
-	r.tellDamage()
+	r.warnDamaged()
 	return &r.res, r.hint()
 }
 
-// match sets hits to the best k of each scope, and reports whether there may be more.
+// match sets r.hits to the best k of each scope, and reports whether there may be more.
 func (r *run) match(op backend.Operator, k int) (cut bool, err error) {
 	r.hits = r.hits[:0]
 	for i := range r.scopes {

@@ -11,35 +11,35 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Most successions are hints, too weak to order two memories by themselves: of ten that get a chance of .2, four are right. One hint decides nothing, but
-// what a question finds first and what hints say of it decide together: a memory gains by what it may have taken the place
-// of, and loses by what may have taken its place, as far as the other memory is about the question itself. The weights of the shares are those of a conditional logit
-// model (McFadden, 1974) of which memory answers, that of hints was chosen among some on the same conversations; docs/recall.md says which.
+// Most successions are hints: they are too uncertain to order two memories by themselves. Four of ten with a confidence of .2 are right. Hints
+// therefore count together with scores. A memory gains if it may supersede another, and loses if another may supersede it. Either counts more
+// if the other memory fits the question better. The weights of scores are those of a conditional logit model (McFadden, 1974) of which
+// memory answers. The weight of hints was selected on the same conversations; docs/recall.md names them.
 const (
-	weighOwn   = 8.4            // of the share of the best score
-	weighOwn2  = -2.4           // of its square
-	weighHint  = 6              // of the root of the best hint's confidence, times the share of the other memory
-	sharedHint = .8             // of the share of an answer that counts as that of the message
-	wholeTalk  = .5             // how much exchanges count from which hints are of the whole exchange
-	answerLess = .75            // by which the answer to a message is worth less than that, over how much exchanges count
+	weighOwn   = 8.4            // weight of a score as a share of the best score
+	weighOwn2  = -2.4           // weight of the share's square
+	weighHint  = 6              // weight of the root of the best hint's confidence, times the share of the other memory
+	sharedHint = .8             // factor by which the share of an answer counts for its message
+	wholeTalk  = .5             // value of rank.Answer.Talk from which on hints about a message apply to its answer in full
+	answerLess = .75            // the answer's value is at least the message's minus this, divided by rank.Answer.Talk
 	mostNamed  = 16             // memories that hints add to the hits
-	oneSitting = 12 * time.Hour // what is told within adds to what was said; hints to the contrary do not count
+	oneSitting = 12 * time.Hour // uncertain hints between memories told within this time do not count: the later one mostly adds to the earlier
 )
 
-// standing is a hit with what hints say of it.
-type standing struct {
+// weighed is a hit with the gains and losses by hints.
+type weighed struct {
 	*Hit
-	share        float64 // of the best score
-	own          bool    // as change.Own
-	about        float64 // the share by which hints count: the answer's too
+	share        float64 // score as a share of the best score
+	own          bool    // see change.Own
+	about        float64 // share that counts for hints: the greater of share and a part of the answer's
 	gains, loses float64
 	value        float64
-	lifted       bool      // it answers what stands higher
-	answer       *standing // to the message; nil: none, or it is not among the hits
+	lifted       bool     // its value was raised because it answers a message with a higher value
+	answer       *weighed // the answer to this message; nil: there is none among the hits
 }
 
-// weigh orders hits of one scope, the best first, by their scores and by hints, and lets the scores follow this order. It
-// adds memories that a hint names and that stand behind the hits. It returns the hits of the scope and all hits.
+// weigh sorts the hits of one scope by their scores and hints, and adjusts the scores to the new order. It adds memories
+// that a hint names and that were ranked behind the hits. It returns the hits of the scope and all hits.
 func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error) {
 	if len(s.hints) == 0 {
 		return some, hits, nil
@@ -56,14 +56,14 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	if top <= 0 {
 		return some, hits, nil
 	}
-	all := make([]standing, len(some))
-	of := map[int64][]*standing{}
+	all := make([]weighed, len(some))
+	of := map[int64][]*weighed{}
 	for i, h := range some {
 		doc, err := s.Docs.Doc(h.Row.Src)
 		if err != nil {
 			return nil, nil, err
 		}
-		all[i] = standing{Hit: h, share: max(0, h.Score/top), own: change.Own(doc, &h.Row.Chunk)}
+		all[i] = weighed{Hit: h, share: max(0, h.Score/top), own: change.Own(doc, &h.Row.Chunk)}
 		of[h.Row.Src.Num] = append(of[h.Row.Src.Num], &all[i])
 	}
 	talk := exchanges(sc, all)
@@ -79,7 +79,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 					continue
 				}
 				gains, loses := strength*a.about, strength*b.about
-				if certain { // it takes the place of the other, and no better one
+				if certain { // it rises at most to the rank of the memory that it supersedes
 					gains = min(gains, max(0, worth(a.share)-worth(b.share)))
 				}
 				b.gains, a.loses = max(b.gains, gains), max(a.loses, loses)
@@ -87,7 +87,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		}
 	}
 	whole := min(1, talk/wholeTalk)
-	for i := range all { // hints are of users' statements: the answer goes with its message
+	for i := range all { // hints are about users' statements; an answer follows its message
 		if m, a := &all[i], all[i].answer; a != nil {
 			a.gains, a.loses = max(a.gains, whole*m.gains), max(a.loses, whole*m.loses)
 		}
@@ -96,8 +96,8 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		x := &all[i]
 		x.value = worth(x.share) + x.gains - x.loses
 	}
-	answered(all, talk)
-	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
+	raiseAnswers(all, talk)
+	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
 	for i, score := range inOrder(all) {
 		h := all[i].Hit
 		h.Parts.Succession += score - h.Score
@@ -107,12 +107,12 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	return some, hits, nil
 }
 
-// worth is the value of a share of the best score by itself.
+// worth returns the value of a share of the best score, without hints.
 func worth(share float64) float64 { return weighOwn*share + weighOwn2*share*share }
 
-// inOrder returns the scores of hits in the order of their values: what was lifted gets the score of the best hit that it now stands before, what fell
-// gets no more than the hit that it now stands behind, and the others keep theirs.
-func inOrder(all []standing) []float64 {
+// inOrder returns descending scores for hits sorted by value. A hit that rose gets the score of the best hit that is now behind it. A hit that fell gets
+// less than the hit that is now before it. Other hits keep their scores.
+func inOrder(all []weighed) []float64 {
 	scores, best := make([]float64, len(all)), math.Inf(-1)
 	for i := len(all) - 1; i >= 0; i-- {
 		scores[i], best = all[i].Score, max(best, all[i].Score)
@@ -128,15 +128,15 @@ func inOrder(all []standing) []float64 {
 	return scores
 }
 
-// exchanges finds the answers to messages among the hits of a scope, and sets by which share hints count. It returns how much exchanges count.
-func exchanges(sc *scope, all []standing) (talk float64) {
+// exchanges sets the answer and the about of each hit of a scope. It returns rank.Answer.Talk, the weight of exchanges.
+func exchanges(sc *scope, all []weighed) (talk float64) {
 	for i := range all {
 		all[i].about = all[i].share
 	}
 	if talk = sc.answer.Talk(); talk == 0 {
 		return 0
 	}
-	by := make(map[int64]*standing, len(all))
+	by := make(map[int64]*weighed, len(all))
 	for i := range all {
 		by[all[i].Row.Src.Num] = &all[i]
 	}
@@ -151,8 +151,8 @@ func exchanges(sc *scope, all []standing) (talk float64) {
 	return talk
 }
 
-// answered lets what the assistant answered follow what it answered: it takes that up, or says of it what is asked for.
-func answered(all []standing, talk float64) {
+// raiseAnswers raises the value of an answer to near the value of its message, since the answer refers to the message or adds to it.
+func raiseAnswers(all []weighed, talk float64) {
 	for i := range all {
 		if a := all[i].answer; a != nil {
 			if v := all[i].value - answerLess/talk; v > a.value {
@@ -162,9 +162,9 @@ func answered(all []standing, talk float64) {
 	}
 }
 
-// named returns memories that hints name and that were ranked, but stand behind the hits.
+// named returns hits of memories that hints name and that were ranked behind the hits.
 func (s *succession) named(sc *scope, some []*Hit) ([]*Hit, error) {
-	if s.res.Thinking && s.Reranker != nil || s.RecencyBias > 0 || s.Apps { // their scores are of another kind
+	if s.res.Thinking && s.Reranker != nil || s.RecencyBias > 0 || s.Apps { // scores of hits and of ranked chunks are not comparable
 		return nil, nil
 	}
 	want := map[int64]float64{}
@@ -195,14 +195,14 @@ func (s *succession) named(sc *scope, some []*Hit) ([]*Hit, error) {
 	return more, nil
 }
 
-// behind returns hits of the memories in want that were ranked and not read. In chats that are stored message by message they are looked for as far as the ranking
-// goes, those that are wanted most first: a message and its answer take two places, and what replaced either stands further behind.
+// behind returns hits of those memories in want that were ranked but not read. In chats that are stored message by message, it searches the whole ranking, since a
+// message and its answer take two ranks, and orders the hits by how much they are wanted.
 func (s *succession) behind(sc *scope, want map[int64]float64) (more []*Hit) {
 	if sc.answer.Talk() == 0 {
 		for i := range s.room {
 			if h := &s.room[i]; h.Row == nil && h.scope == sc && want[h.ranked.Source] > 0 {
 				more = append(more, h)
-				delete(want, h.ranked.Source) // the best chunk of each
+				delete(want, h.ranked.Source) // only the best chunk of each
 			}
 		}
 		return more
