@@ -2,15 +2,15 @@ package rank
 
 import "github.com/contextmem/contextmem/backend"
 
-// session is a run of memories that belong together.
+// session holds the scores of a session, a run of memories that belong together.
 type session struct {
 	num    int64
-	score  float64 // as one document, as a share of the best
-	top    float64 // of its best memory alone
-	better int32   // memories of it that were met
+	score  float64 // score of the session as one document, as a share of the best
+	top    float64 // score of its best memory
+	better int32   // number of its memories that spread has visited
 }
 
-// sessionOf returns the place of the session with a number in q.sessions, counted from 1. It adds an unknown one.
+// sessionOf returns the index of a session in q.sessions, counted from 1. It adds the session if it is new.
 func (q *work) sessionOf(num int64) int32 {
 	if n := len(q.sessions); n > 0 && q.sessions[n-1].num == num {
 		return int32(n)
@@ -27,11 +27,11 @@ func (q *work) sessionOf(num int64) int32 {
 	return at
 }
 
-// filtered reports whether the request has a filter. Then only the searches, which apply it, may add candidates.
+// filtered reports whether the request has a filter. If so, only searches may add candidates, since only they apply it.
 func (q *work) filtered() bool { return len(q.req.Filter.All)+len(q.req.Filter.Not) > 0 }
 
-// admit makes a chunk a candidate without a score of its own, and returns its place; -1 if the request
-// has a filter and the chunk is not a candidate already.
+// admit makes a chunk a candidate without a score and returns its row. If the request has a filter, admit
+// adds no candidate, and returns -1 unless the chunk is one already.
 func (q *work) admit(chunk int64) int32 {
 	if q.filtered() {
 		return q.get(chunk)
@@ -69,8 +69,7 @@ func (q *work) selfContained() bool {
 	return true
 }
 
-// describe reads the neighbours of the candidates that came in without them. A survey has
-// returned those of all.
+// describe reads the neighbours of candidates whose neighbours are not known. After a survey all are known.
 func (q *work) describe() error {
 	if !q.vague {
 		return nil
@@ -95,7 +94,7 @@ func (q *work) describe() error {
 	return nil
 }
 
-// setBeside sets what is around the chunk of a row.
+// setBeside sets the neighbours, the session and the marks of a row.
 func (q *work) setBeside(at int32, a *backend.Neighbours) {
 	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: q.speakerOf(a.Speaker), Marks: marksOf(a)}
 	for d := range 2 {
@@ -132,7 +131,7 @@ func marksOf(a *backend.Neighbours) backend.Marks {
 	return m
 }
 
-// speakerOf returns the place of a name, as Neighbours gives it, in q.speakers.
+// speakerOf returns the index in q.speakers of a name that Neighbours returned. It adds the name if it is new.
 func (q *work) speakerOf(name string) int32 {
 	if len(q.speakers) == 0 {
 		q.speakers = []string{""}
@@ -155,8 +154,8 @@ func (q *work) speakerOf(name string) int32 {
 	return at
 }
 
-// readNeighbours reads what is around chunks into q.around, whose memory the next search uses again
-// where the graph can do so.
+// readNeighbours reads the neighbours of chunks into q.around. If the graph can append to a given slice,
+// searches use the memory of q.around again.
 func (q *work) readNeighbours(chunks []int64) (err error) {
 	if g, ok := q.Graph.(backend.NeighbourAppender); ok {
 		q.around, err = g.AppendNeighbours(q.ctx, q.around[:0], q.req.Part, chunks)

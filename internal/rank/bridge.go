@@ -13,25 +13,25 @@ import (
 // Parameters of second hops. They were fitted on multi-hop questions over encyclopedic passages; docs/recall.md, "Knowledge", has
 // what each is worth. Scores are those of a first hop.
 const (
-	bridgeWeight = 5.0 // of the value of a second hop in the score of its passage
+	bridgeWeight = 5.0 // weight of a second hop's value in the score of its passage
 	bridgeFrom   = 8   // first hops
-	bridgeMaxDF  = 60  // an entity in more passages says nothing
-	bridgeAlways = .3  // of a link alone, whatever the passage says
-	bridgeDense  = .2  // of the similarity to what the first hop lacks
-	bridgeCap    = .9  // the highest score that a second hop lifts a passage to, as a share of the best first hop
-	bridgeTilt   = .02 // of the score without the cap is added to the cap, so that the order stays
-	bridgeAgain  = .85 // of a passage for each better one through the same entity
-	needFull     = .25 // share of the question that the best passage lacks, from which second hops count in full
+	bridgeMaxDF  = 60  // entities in more passages are ignored
+	bridgeAlways = .3  // part of the value that a link has regardless of the passage's text
+	bridgeDense  = .2  // weight of the dense similarity to the words that the first hop lacks
+	bridgeCap    = .9  // cap of the score that a second hop gives a passage, as a share of the best first hop's
+	bridgeTilt   = .02 // share of the uncapped score that is added to the cap, to preserve the order
+	bridgeAgain  = .85 // factor for each better passage through the same entity
+	needFull     = .25 // second hops count in full if the best passage lacks at least this share of the question
 )
 
-// hop is a second hop: what it is worth, and the entity that led there.
+// hop is a second hop: its value, and the entity through which it was found.
 type hop struct {
 	chunk, via int64
 	value      float64
 }
 
-// bridge finds second hops: passages that share an entity with a good first hop
-// and hold what the question asks and the first hop lacks.
+// bridge finds second hops: passages that share an entity with a good first hop, and
+// contain words of the question that the first hop lacks.
 func (q *work) bridge(ents []named, gamma float64) error {
 	firsts := q.best(bridgeFrom, byScore)
 	if len(firsts) == 0 {
@@ -101,7 +101,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 		c := &q.cand[i]
 		lift := bridgeWeight * gamma * math.Min(1, need/needFull) * h.value
 		t := c.Score + lift
-		// Behind the best first hop: the second hop alone answers nothing.
+		// A second hop must score less than the best first hop, since it is no answer on its own.
 		if bound := limit + bridgeTilt*t; t > bound {
 			t = max(c.Score, bound)
 		}
@@ -111,9 +111,9 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	return q.describe()
 }
 
-// links returns what first hops mention, and the passages that mention it too, which
-// become candidates. Entities of the question are left out: they led to the first hops.
-// So are years: passages of the same year have nothing else in common.
+// links returns the entities that first hops mention, and the passages that mention them too,
+// which become candidates. It leaves out entities of the question, since they led to the first
+// hops, and years, since passages of one year need not have anything in common.
 func (q *work) links(firsts []int64, ents []named, texts map[int64]map[string]bool) ([]backend.EntityRef, map[int64][]backend.EntityRef, error) {
 	out := map[int64]bool{}
 	for _, e := range ents {
@@ -172,8 +172,8 @@ func isYear(term string) bool {
 	return true
 }
 
-// thin lowers second hops for each better one through the same entity, so that no
-// entity crowds out the others.
+// thin lowers the value of a second hop for each better one through the same entity. No
+// entity then crowds out the others.
 func thin(chain map[int64]hop) []hop {
 	hops := make([]hop, 0, len(chain))
 	for _, h := range chain {
@@ -215,8 +215,8 @@ func (q *work) texts(nums []int64) (map[int64]map[string]bool, error) {
 	return out, nil
 }
 
-// residual scores passages for the words that a first hop lacks: by keywords, as a
-// share of the words' weight, and by meaning, as a share of the best.
+// residual scores passages for the words that a first hop lacks. keyword is a share of the
+// words' weight, dense a share of the best dense score.
 func (q *work) residual(rest []backend.TermInfo) (keyword, dense map[int64]float64, err error) {
 	keyword, dense = map[int64]float64{}, map[int64]float64{}
 	total := idfOf(rest)
@@ -264,7 +264,7 @@ func (q *work) residual(rest []backend.TermInfo) (keyword, dense map[int64]float
 	return keyword, dense, nil
 }
 
-// idfOf sums the rarity of terms.
+// idfOf returns the sum of the terms' inverse document frequencies.
 func idfOf(ts []backend.TermInfo) float64 {
 	sum := 0.0
 	for _, t := range ts {

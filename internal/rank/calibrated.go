@@ -7,52 +7,52 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Spread is the location and the spread of the scores that an embedder gives to texts that have nothing to do with each other.
+// Spread is the mean and the standard deviation of an embedder's scores of unrelated texts.
 type Spread struct{ Mean, Std float64 }
 
-// Fusion of an embedder whose scores are calibrated: the dense part of a candidate is how many standard deviations it
-// stands above unrelated texts, not its share of the best. The numbers were fitted on conversations (turns, sessions,
-// chats with an assistant, personas) and on abstracts and encyclopedic passages with a multilingual transformer;
-// docs/recall.md has what each is worth.
+// Parameters of fusion for an embedder with calibrated scores. The dense part of a candidate's score is then the number
+// of standard deviations above unrelated texts, and not a share of the best score. The parameters were fitted with a
+// multilingual transformer on conversations (turns, sessions, chats with an assistant, personas), abstracts and
+// encyclopedic passages; docs/recall.md has the ablations.
 const (
 	calibratedMemory    = .6  // dense weight at DefaultAlpha
-	calibratedKnowledge = .55 // the same
-	fullDeviations      = 3   // standard deviations above unrelated texts that count in full
-	mostDense           = 1.3 // of a full score, for what stands far out
-	fullKeyword         = 3   // the best BM25 score from which keywords get their whole weight, of memories
-	fullKnowledge       = 4   // the same of knowledge
-	foreignKeyword      = 1.5 // times as much of a question in another language than English
-	stemKeyword         = 2   // times as much where stems are looked for beside the words
-	priorRows           = 10  // rows that the embedder's own spread counts as
-	listTail            = .5  // the place in a list of the best from which the spread of a large partition is estimated
+	calibratedKnowledge = .55 // the same for knowledge
+	fullDeviations      = 3   // standard deviations above unrelated texts for a dense part of 1
+	mostDense           = 1.3 // maximum of the dense part
+	fullKeyword         = 3   // in memories, the best BM25 score from which on keywords have their whole weight
+	fullKnowledge       = 4   // the same in knowledge
+	foreignKeyword      = 1.5 // factor for a question in another language than English
+	stemKeyword         = 2   // factor if the search also looks for stems
+	priorRows           = 10  // number of rows as which the embedder's own spread counts
+	listTail            = .5  // rank, as a share of the result list, from which the spread of a large partition is estimated
 	softness            = .05
 	sureFrom, sureSpan  = .65, .6
-	sureMost            = .8 // of the context falls away when the best hits stand out
-	sureRank            = 10 // the place that the best is compared with
+	sureMost            = .8 // maximal share of the context that is dropped if the best hits score much more than the next
+	sureRank            = 10 // rank with which the best hit is compared
 )
 
-// contextWeights weigh what stands around a memory.
+// contextWeights are the weights of a memory's context.
 type contextWeights struct {
-	near1, near2 float64 // the nearest neighbours in the session, and those after them
+	near1, near2 float64 // neighbours in the session at distance 1 and 2
 	reply        float64 // the memory before asks a question
 	session      float64 // the session as one document
 	sessionMax   float64 // the best memory of the session
-	opening      float64 // the memory opens a session: people begin with their news
-	first        float64 // it speaks in the first person: people tell of themselves
-	second       float64 // it speaks to the other; subtracted
+	opening      float64 // the memory opens a session, where people tell their news
+	first        float64 // it is in the first person, in which people tell about themselves
+	second       float64 // it is in the second person; subtracted
 	when         float64 // the question asks "when" and the memory names a time
-	answer       float64 // factor of what an assistant said, unless the question asks for it
-	talk         float64 // how much exchanges of short messages count instead of the rest of the context
-	short        float64 // how much more of the context counts where memories are short
+	answer       float64 // factor for the words of an assistant, unless the question asks for these
+	talk         float64 // weight of exchanges of short messages, which replace the rest of the context
+	short        float64 // additional share of the context that counts if memories are short
 }
 
-// plainContext goes with embedders whose scores only order texts. It was fitted on conversations; see docs/recall.md, "Memories".
+// plainContext is for embedders that are not calibrated. It was fitted on conversations; see docs/recall.md, "Memories".
 var plainContext = contextWeights{near1: .4, near2: .3, reply: .4, session: .5, sessionMax: .4, opening: .12, first: .2, second: .05, when: .3, answer: .6}
 
-// calibratedContext goes with calibrated embedders, whose own score says more.
+// calibratedContext is for calibrated embedders, whose scores need less help from the context.
 var calibratedContext = contextWeights{near1: .26, near2: .195, reply: .234, session: .17, sessionMax: .208, opening: .078, first: .117, second: .033, when: .18, answer: .46, talk: 1, short: .2}
 
-// fuseCalibrated sums up the scores of the searches by what they mean.
+// fuseCalibrated adds up the keyword and the calibrated dense scores of the candidates.
 func (q *work) fuseCalibrated(keyword float32) {
 	at := q.spreadOfRows()
 	q.denseFrom, q.perDense = at.Mean, 1/(fullDeviations*at.Std)
@@ -79,7 +79,7 @@ func (q *work) fuseCalibrated(keyword float32) {
 	q.near = q.sureness()
 }
 
-// semantic is the dense part of a score.
+// semantic returns the dense part of a score.
 func (q *work) semantic(dense float32) float64 {
 	if q.Unrelated == nil {
 		return q.perDense * float64(dense)
@@ -90,8 +90,8 @@ func (q *work) semantic(dense float32) float64 {
 	return q.denseShare * math.Min(mostDense, softplus(q.perDense*(float64(dense)-q.denseFrom)))
 }
 
-// softplus is about z for what is above unrelated texts and close to nothing below, but never nothing: where no text is near, the
-// nearest ones are still found in their order (Dugas et al. 2001, at the scale softness).
+// softplus is close to z for positive z, and close to 0 but positive for negative z (Dugas et al. 2001, at the scale softness). If no
+// text scores more than unrelated ones, the order of dense scores therefore still counts.
 func softplus(z float64) float64 {
 	if z > 20*softness {
 		return z
@@ -99,9 +99,9 @@ func softplus(z float64) float64 {
 	return softness * math.Log1p(math.Exp(math.Max(z, -30*softness)/softness))
 }
 
-// unrelated estimates the distribution of the question's scores for texts that have nothing to do with it: from all rows of a
-// small partition, from two places in the list of the best of a large one, as quantiles of a normal distribution. The
-// spread that the embedder states counts as a few rows more.
+// unrelated estimates the mean and the standard deviation of the question's scores of unrelated texts. In a small partition it
+// uses the scores of all rows, in a large one two ranks of the result list, as quantiles of a normal distribution. The
+// embedder's own spread counts as priorRows further rows.
 func (q *work) unrelated() Spread {
 	prior := *q.Unrelated
 	scores := make([]float64, 0, len(q.rows))
@@ -130,7 +130,7 @@ func (q *work) unrelated() Spread {
 	return Spread{m, math.Max(math.Sqrt(v), prior.Std/3)}
 }
 
-// fromList estimates the spread from the last place of a list of the best and the one halfway to it.
+// fromList estimates the spread from the last score of a result list and the one at listTail.
 func (q *work) fromList(scores []float64) Spread {
 	slices.Sort(scores)
 	n, docs := len(scores), float64(q.docs)
@@ -143,10 +143,10 @@ func (q *work) fromList(scores []float64) Spread {
 	return Spread{low - far*std, std}
 }
 
-// quantile is how many standard deviations above the mean the share p of a normal distribution lies.
+// quantile returns x such that a share p of the standard normal distribution lies above x.
 func quantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*math.Min(p, .999)) }
 
-// sureness is the share of the context that counts: less, the further the best hits stand out from those that follow.
+// sureness returns the share of the context that counts. It is smaller if the best hits score much more than those that follow.
 func (q *work) sureness() float64 {
 	var top [sureRank + 1]float64 // highest first
 	for i := range q.rows {

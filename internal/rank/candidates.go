@@ -6,10 +6,10 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// anyOrder asks a search for hits in any order, written to memory of this search.
+// anyOrder lets a search return hits in any order and in the memory of q.found.
 func (q *work) anyOrder() backend.Answer { return backend.Answer{AnyOrder: true, Into: q.found} }
 
-// at returns the place of a hit, which becomes a candidate.
+// at makes a hit a candidate and returns its row.
 func (q *work) at(h backend.Hit) int32 {
 	i := q.place(h.Chunk)
 	q.cand[i].in = true
@@ -19,7 +19,7 @@ func (q *work) at(h backend.Hit) int32 {
 	return i
 }
 
-// place returns where a chunk is in rows. It appends an unknown one.
+// place returns the row of a chunk, its index in q.rows. It appends a row if the chunk is new.
 func (q *work) place(chunk int64) int32 {
 	if i, ok := q.findRising(chunk); ok {
 		return i
@@ -36,7 +36,7 @@ func (q *work) place(chunk int64) int32 {
 	return i
 }
 
-// get returns the place of a candidate; -1: the chunk is none.
+// get returns the row of a chunk, or -1 if the chunk is no candidate.
 func (q *work) get(chunk int64) int32 {
 	i, ok := q.findRising(chunk)
 	if !ok {
@@ -49,13 +49,13 @@ func (q *work) get(chunk int64) int32 {
 	return -1
 }
 
-// findRising finds a chunk among the rows whose chunks rise, by binary search.
+// findRising finds a chunk by binary search among the first q.rising rows, whose chunks are ascending.
 func (q *work) findRising(chunk int64) (int32, bool) {
 	i := sort.Search(q.rising, func(i int) bool { return q.rows[i].Chunk >= chunk })
 	return int32(i), i < q.rising && q.rows[i].Chunk == chunk
 }
 
-// indexAll makes the chunks of a survey findable, which most searches do without.
+// indexAll adds the chunks of a survey to q.index. Most searches do not need that.
 func (q *work) indexAll() {
 	if q.index == nil {
 		q.index = make(map[int64]int32)

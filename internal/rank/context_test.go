@@ -12,19 +12,19 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// conversation is one session: a question, its reply that no search finds, and a third.
+// conversation is one session of three memories: a question, its reply, which no search finds, and another.
 func conversation() *world {
 	return &world{avg: 25, sessions: map[int64]float32{7: 4}, memos: []memo{
 		{chunk: 1, source: 1, session: 7, keyword: 10, speaker: "Ann", question: true, text: "Ann: did you see the red bridge?"},
 		{chunk: 2, source: 2, session: 7, speaker: "Bob", text: "yes, it was wonderful"},
 		{chunk: 3, source: 3, session: 7, keyword: 4, speaker: "Ann", text: "Ann: the bridge opened late"},
-		{chunk: 4, source: 4, keyword: 2, text: "bridge"}, // stands alone
+		{chunk: 4, source: 4, keyword: 2, text: "bridge"}, // in no session
 	}}
 }
 
-// TestContext: own scores are 1, 0, .4 and .2; the session's best is 1 and so is its
-// score as one document, which gives .5 + .4 to each of its memories. The first has .12 as
-// the opening.
+// TestContext has own scores of 1, 0, .4 and .2. The session's best score is 1, and so is its
+// score as one document, which add .4 and .5 to each of its memories. The first gets .12 as
+// the opening of the session.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -69,8 +69,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestExchange: in a chat of short messages what the two sides of an exchange say counts for each other, by .6 of .7 of what the assistant
-// said (1) and of what the user said (.4), and the rest of the user's context by a fifth. In one of long messages nothing is as it is there.
+// TestExchange checks that in a chat of short messages the two sides of an exchange count for each other. A side counts by .6 of its own score,
+// which is .7 for the assistant and .4 for the user, and the rest of the user's context by a fifth. In a chat of long messages none of this holds.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestOpening: a session of one memory has no opening.
+// TestOpening checks that a session of one memory has no opening.
 func TestOpening(t *testing.T) {
 	t.Parallel()
 	w := conversation()
@@ -132,8 +132,9 @@ func TestOpening(t *testing.T) {
 	same(t, map[int64]float64{1: 1 + .9}, a)
 }
 
-// TestSpread: for a list each memory loses a tenth of the best score for each better one of
-// its session, not beyond half of its own; chunk 4 stands alone. Others lose nothing.
+// TestSpread asks for a list. Each memory loses a tenth of the best score for each better one of its
+// session, but at most half of its own score. Chunk 4 is in no session and loses nothing. For
+// other questions no memory loses anything.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	plain := map[int64]float64{1: 2.14, 2: 1.7, 3: 1.6, 4: .2}
@@ -164,7 +165,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestFilterKeepsNeighboursOut holds that context lets nothing in that a filter kept out.
+// TestFilterKeepsNeighboursOut checks that context adds no candidate that the filter rejects.
 func TestFilterKeepsNeighboursOut(t *testing.T) {
 	t.Parallel()
 	a := search(t, engine(), conversation(), Request{Part: memories, K: 10, Alpha: balanced, Filter: backend.Filter{All: [][]uint64{{1}}}})

@@ -14,11 +14,11 @@ import (
 	"github.com/contextmem/contextmem/rerank/local"
 )
 
-// memo is a chunk of a made-up partition.
+// memo is a chunk of a fake partition.
 type memo struct {
 	chunk, source, session int64
-	keyword, dense         float32 // scores that the searches give; 0: not found
-	far                    float32 // the dense score of one that the search does not give
+	keyword, dense         float32 // scores that the searches return; 0: not found
+	far                    float32 // dense score of a chunk that the search does not return
 	speaker, text          string
 	question, asks, time   bool
 	first, second          bool
@@ -26,7 +26,7 @@ type memo struct {
 	entities               []int64
 }
 
-// world is a partition whose searches answer with given scores.
+// world is a fake partition whose searches return given scores.
 type world struct {
 	backend.Store
 	backend.Graph
@@ -34,16 +34,16 @@ type world struct {
 	sessions map[int64]float32
 	terms    []backend.TermInfo
 	avg      float32
-	docs     int              // 0: as many as memos
-	rest     []backend.Hit    // what a search for weighted terms finds
+	docs     int              // number of documents; 0: the number of memos
+	rest     []backend.Hit    // hits of a search for weighted terms
 	keys     map[string]int64 // entities by key
 	asked    struct {
 		keywords, vectors int
-		text              []string // of each search for keywords, of chunks and of sessions
+		text              []string // texts of the keyword searches, for chunks and for sessions
 	}
 }
 
-// The indexes that share method names with others of the world.
+// Types for the indexes of a world, since several have methods of the same name.
 type (
 	keywords struct {
 		backend.Keywords
@@ -120,7 +120,7 @@ func (v vectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.
 	return hits(v.memos, func(m *memo) float32 { return m.dense }), nil
 }
 
-// scorers are vectors that score chunks by name.
+// scorers are vectors that implement [backend.ChunkScorer].
 type scorers struct{ vectors }
 
 func (s scorers) ScoreChunks(_ context.Context, q backend.ScoreQuery) ([]backend.Hit, error) {
@@ -224,7 +224,7 @@ func (g graphOf) Info(context.Context, backend.Partition) (backend.GraphInfo, er
 	return backend.GraphInfo{Chunks: len(g.w.memos), Entities: len(g.w.keys), Shared: len(g.w.memos)}, nil
 }
 
-// oneWay is an embedder whose vectors do not matter: the world has the scores.
+// oneWay is an embedder whose vectors do not matter, since the world has fixed scores.
 type oneWay struct{ fails bool }
 
 func (o oneWay) EmbedQuery(context.Context, string) ([]float32, error) {
@@ -234,10 +234,10 @@ func (o oneWay) EmbedQuery(context.Context, string) ([]float32, error) {
 	return []float32{1}, nil
 }
 
-// twinWords are the words of twins.
+// twinWords returns a lexicon over twins.
 func twinWords() *local.Lexicon { return local.NewLexicon(twins{}) }
 
-// twins has vectors under which words that share their first letter are alike.
+// twins has equal vectors for words that begin with the same letter.
 type twins struct{}
 
 func (twins) AppendWord(dst []float32, word string) ([]float32, bool) {
@@ -269,7 +269,7 @@ func search(t *testing.T, e *Engine, w *world, r Request) *Answer {
 // hitsOf returns the hits of an answer, of which no test has more than 50.
 func hitsOf(a *Answer) []Scored { return slices.Clone(a.Best(50)) }
 
-// scores is a ranking as chunk -> score.
+// scores returns a ranking as a map from chunk to score.
 func scores(a *Answer) map[int64]float64 {
 	m := map[int64]float64{}
 	for _, h := range hitsOf(a) {

@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Weights of entities and the graph in knowledge; docs/recall.md, "Knowledge", has what they are worth.
+// Weights of entities and the graph in knowledge; docs/recall.md, "Knowledge", has the ablations.
 const (
-	entityWeight     = 1.0 // of the share of the question's entities that a passage holds
-	titleLink        = 1.0 // weight of an entity in the title
-	mentionLink      = .7  // weight of one in the text
-	titleMentionFrom = 2   // mentions of at least this weight come from the title
-	fullShare        = .2  // share of the question's weight in its entities, from which these count in full
+	entityWeight     = 1.0 // weight of the share of the question's entities that a passage mentions
+	titleLink        = 1.0 // weight of a mention in the title
+	mentionLink      = .7  // weight of a mention in the text
+	titleMentionFrom = 2   // a mention of at least this weight is in the title
+	fullShare        = .2  // entities count in full if they have at least this share of the question's weight
 )
 
 // named is an entity that the question names.
@@ -24,7 +24,7 @@ type named struct {
 	idf    float64
 }
 
-// knowledge lifts passages by entities, and in thinking by the graph.
+// knowledge raises the scores of passages by entities, and in thinking by the graph.
 func (q *work) knowledge() error {
 	ents, share, err := q.entities()
 	if err != nil {
@@ -53,8 +53,8 @@ func (q *work) knowledge() error {
 	return q.think(ents, gamma, info)
 }
 
-// entities finds the known entities that the question names, longest first, and
-// the share of the question's weight that lies in them.
+// entities returns the known entities that the question names, and the share of the
+// question's weight that their terms have. It prefers the longest name at each word.
 func (q *work) entities() ([]named, float64, error) {
 	for g := range q.cues.EachGram {
 		q.grams, q.keys = append(q.grams, g), append(q.keys, g.Key)
@@ -79,7 +79,7 @@ func (q *work) entities() ([]named, float64, error) {
 	}
 	var out []named
 	var covered [][2]int
-	// Grams come by start, longest first: take the longest that is known at each place.
+	// Grams are sorted by start and then by length, longest first. Take the longest known one at each start.
 	for i := range q.grams {
 		g := &q.grams[i]
 		m := known(g.Key)
@@ -89,7 +89,7 @@ func (q *work) entities() ([]named, float64, error) {
 		if g.Words == 1 && (lexical.IsStopWord(g.Key) || lexical.IsQuestionWord(g.Key)) {
 			continue
 		}
-		// A single word that mostly stands in lower case is no name.
+		// A single word that is mostly written in lower case is no name.
 		if g.Common {
 			if t := term[lexical.Stem(g.Key)]; t != nil && t.DF > 2+2*m.DF {
 				continue
@@ -106,7 +106,7 @@ func (q *work) entities() ([]named, float64, error) {
 		for i := range tokens {
 			if t := term[tokens[i].Term]; t != nil {
 				in += float64(t.IDF)
-				delete(term, t.Term) // it counts once
+				delete(term, t.Term) // each term counts only once
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (q *work) entities() ([]named, float64, error) {
 	return out, in / total, nil
 }
 
-// matchesOf returns what finds the last match of a key. Questions name few entities.
+// matchesOf returns a function that finds the last match of a key. It is a linear search, since questions name few entities.
 func matchesOf(found []backend.EntityMatch) func(key string) *backend.EntityMatch {
 	const few = 8
 	if len(found) <= few {
@@ -145,7 +145,7 @@ func overlaps(spans [][2]int, start, end int) bool {
 	return false
 }
 
-// entityLift adds the share of the question's entities that a passage holds.
+// entityLift raises the score of a passage by the share of the question's entities that it mentions.
 func (q *work) entityLift(ents []named, gamma float64) error {
 	nums, total := make([]int64, len(ents)), 0.0
 	for i, e := range ents {
@@ -161,7 +161,7 @@ func (q *work) entityLift(ents []named, gamma float64) error {
 	}
 	e := &ents[0]
 	for _, r := range refs {
-		if e.entity != r.Entity { // mostly they come entity by entity
+		if e.entity != r.Entity { // mentions mostly come grouped by entity
 			e = &ents[slices.IndexFunc(ents, func(e named) bool { return e.entity == r.Entity })]
 		}
 		i := q.admit(r.Chunk)

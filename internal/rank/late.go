@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem/rerank/local"
 )
 
-// interact adds late interaction to the best candidates. A memory is read after the
-// one before it in its session, whose words a reply takes up without repeating them.
-// It counts less as memories grow longer, as context does: a long text holds a word
-// near to anything.
+// interact adds late interaction to the scores of the best candidates. It reads a memory
+// together with the preceding one of its session, since a reply refers to words that it
+// does not repeat. Late interaction counts less in partitions with longer memories, as
+// context does, since a long text has a word similar to any word.
 func (q *work) interact() error {
 	best := q.best(lateCandidates, byScore)
 	nums := make([]int64, 0, 2*len(best))
@@ -29,7 +29,7 @@ func (q *work) interact() error {
 	if err != nil {
 		return err
 	}
-	text := func(chunk int64) (string, bool) { // rows come in the order asked
+	text := func(chunk int64) (string, bool) { // rows are in the order of the request
 		i, ok := slices.BinarySearchFunc(rows, chunk, func(r *backend.Hydrated, chunk int64) int { return cmp.Compare(r.Num, chunk) })
 		if !ok {
 			return "", false
@@ -55,7 +55,7 @@ func (q *work) interact() error {
 	return nil
 }
 
-// before returns the chunk before a candidate in its session; 0: none that passes the filter.
+// before returns the chunk before a candidate in its session, or 0 if there is none or the filter may reject it.
 func (q *work) before(at int32) int64 {
 	prev := q.rows[at].Prev[0]
 	if prev == 0 || q.cand[at].session == 0 || q.filtered() && !q.cand[prev-1].in {
@@ -64,8 +64,8 @@ func (q *work) before(at int32) int64 {
 	return q.rows[prev-1].Chunk
 }
 
-// scorer compares memories with the question's words. The names of speakers are left
-// out: Speaker is their part.
+// scorer returns a scorer for the question's words. It leaves out names of speakers, which count
+// as Parts.Speaker.
 func (q *work) scorer() *local.Scorer {
 	idf := make(map[string]float64, len(q.terms))
 	for _, t := range q.terms {

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// count looks the terms of the question up.
+// count reads the document frequencies of the question's terms.
 func (q *work) count() error {
 	var avg float32
 	var err error
@@ -19,12 +19,11 @@ func (q *work) count() error {
 	return err
 }
 
-// surveyMost is the chunks of a partition that is looked at as a whole, where the index can
-// do so.
+// surveyMost is the number of chunks up to which a partition is ranked as a whole by a survey, if the index has one.
 const surveyMost = 2000
 
-// survey makes all chunks of a small partition candidates that a search finds, and the others
-// known as what stands beside them. It reports whether it could.
+// survey ranks a small partition as a whole: chunks that a search finds become candidates, and the others become
+// rows. It reports whether the index could do so.
 func (q *work) survey(counted bool) (bool, error) {
 	x, ok := q.Graph.(backend.Surveyor)
 	if !ok || counted && (q.docs == 0 || q.docs > surveyMost) || any(q.Vectors) != any(x) || any(q.Keywords) != any(x) {
@@ -56,7 +55,7 @@ func (q *work) survey(counted bool) (bool, error) {
 		rising, last = rising && r.Chunk > last, r.Chunk
 		if r.Dense < 0 {
 			r.Dense = 0
-			if q.Fast != nil { // it has a vector
+			if q.Fast != nil { // not 0: the chunk has a vector
 				r.Dense = leastDense
 			}
 		}
@@ -74,11 +73,10 @@ func (q *work) survey(counted bool) (bool, error) {
 	return true, nil
 }
 
-// fewRows is the number of rows up to which a search by halves finds a chunk sooner than an
-// index that has to be made first.
+// fewRows is the number of rows up to which a binary search for chunks is faster than building q.index.
 const fewRows = 256
 
-// lists makes what the searches find candidates.
+// lists makes the hits of keyword and vector searches candidates.
 func (q *work) lists() error {
 	if err := q.embed(); err != nil || q.failed && q.Fast != nil {
 		return err
@@ -93,7 +91,7 @@ func (q *work) lists() error {
 		var beside sync.WaitGroup
 		vectors := nearest
 		beside.Go(func() { found, failed = vectors(backend.Answer{AnyOrder: true}) })
-		defer beside.Wait() // where words fail
+		defer beside.Wait() // also if the keyword search fails
 		nearest = func(backend.Answer) ([]backend.Hit, error) {
 			beside.Wait()
 			return found, failed
@@ -122,7 +120,7 @@ func (q *work) lists() error {
 			}
 		}
 		q.lap("vector")
-		if len(hits) >= k { // the list of the best ended
+		if len(hits) >= k { // there may be more hits
 			defer q.lap("rest")
 			return q.scoreRest()
 		}
@@ -130,9 +128,9 @@ func (q *work) lists() error {
 	return nil
 }
 
-// fuse sums up the scores of the searches, each as a share of its best.
+// fuse adds up the weighted scores of the searches, each as a share of its best score.
 func (q *work) fuse() {
-	var keyword, dense float32 // the best
+	var keyword, dense float32 // best scores
 	for i := range q.rows {
 		r := &q.rows[i]
 		if r.Keyword > keyword {
@@ -160,7 +158,7 @@ func (q *work) fuse() {
 	}
 }
 
-// late reports whether the time for further stages is over, and notes it.
+// late reports whether the deadline for further stages has passed. If so, it adds the stage to Degraded.
 func (q *work) late(stage string) bool {
 	if q.req.Deadline.IsZero() || time.Now().Before(q.req.Deadline) {
 		return false

@@ -10,21 +10,21 @@ import (
 
 // Weights of the context of a memory. They were fitted on conversations; see docs/recall.md, "Memories".
 const (
-	speakerWeight   = .2  // the question names the speaker
-	timeWeight      = .2  // the memory fits a date that the question names
-	lateWeight      = .4  // of late interaction, for the best match
-	askPenalty      = .2  // at most taken from a memory that only asks
+	speakerWeight   = .2  // for a memory whose speaker the question names
+	timeWeight      = .2  // for a memory of a date that the question names
+	lateWeight      = .4  // of late interaction for a perfect match
+	askPenalty      = .2  // maximal penalty of a memory that is only a question
 	contextTerms    = 25  // mean length of a memory, in terms, up to which its context counts in full
-	contextFloor    = .2  // share of the context that counts however long memories are
+	contextFloor    = .2  // share of the context that counts for any length of memories
 	lateCandidates  = 100 // best candidates that late interaction scores
-	talkAnswer      = .7  // of what an assistant said, in chats of short messages
-	talkOther       = .6  // of the other side of the exchange there
-	talkInstead     = .8  // of the rest of the context, which that replaces
+	talkAnswer      = .7  // in chats of short messages: factor for the words of an assistant
+	talkOther       = .6  // there: weight of the other side of the exchange
+	talkInstead     = .8  // there: share of the rest of the context that the other side replaces
 	sessionsWidened = 5   // best sessions whose memories all become candidates
-	sessionSpan     = 300 // memories of one session that are looked at
+	sessionSpan     = 300 // maximal number of memories read of one session
 )
 
-// memory lifts memories by what is around them.
+// memory adds the context of memories to their scores.
 func (q *work) memory() error {
 	if err := q.readSurroundings(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (q *work) memory() error {
 	q.scoreOwn()
 	q.context()
 	q.lap("context")
-	// Long replies of an assistant hold a word near to anything.
+	// Long replies of an assistant have a word similar to any word.
 	if q.out.Thinking && q.Words != nil && !q.replies && !q.late("late interaction") {
 		if err := q.interact(); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (q *work) memory() error {
 	return nil
 }
 
-// scoreSessions scores sessions as documents, and lets the memories of the best ones in.
+// scoreSessions scores sessions as documents, and makes the memories of the best ones candidates.
 func (q *work) scoreSessions() error {
 	if q.whole && !q.filtered() && q.w < 1 && len(q.sessions) <= 1 {
 		q.scoreOne()
@@ -74,8 +74,8 @@ func (q *work) scoreSessions() error {
 	return q.describe()
 }
 
-// scoreOne is scoreSessions where the partition has one session at most: it is the best as soon as a
-// memory of it has a word of the question.
+// scoreOne is scoreSessions for a partition with at most one session. The session has the best score if any of
+// its memories has a word of the question.
 func (q *work) scoreOne() {
 	if len(q.sessions) == 0 {
 		return
@@ -88,7 +88,7 @@ func (q *work) scoreOne() {
 	}
 }
 
-// scoreOwn sets the parts that depend on the memory alone: who speaks, and when.
+// scoreOwn sets the parts Speaker and Time, which depend on the memory alone.
 func (q *work) scoreOwn() {
 	var named map[string]bool
 	var known map[int32]said
@@ -122,13 +122,13 @@ func (q *work) scoreOwn() {
 	}
 }
 
-// said is what matters of a speaker.
+// said holds properties of a speaker.
 type said struct {
-	named bool // by the question
-	reply bool // the machine side of a chat
+	named bool // the question names the speaker
+	reply bool // the speaker is an assistant
 }
 
-// names returns the words of the question in lower case, for the names of speakers.
+// names returns the words of the question in lower case, to compare names of speakers with.
 func (q *work) names() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range q.asked.words() {
@@ -150,15 +150,15 @@ func speaks(named map[string]bool, speaker string) bool {
 	return ok && len(first) > 2 && named[first]
 }
 
-// words splits a text into lower-case words; apostrophes stay inside.
+// words splits a text into lower-case words. An apostrophe is part of a word.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
 	})
 }
 
-// fits returns how well a time fits the dates that the question names: 1 inside a named
-// month or year, falling by days from a named day.
+// fits returns how well a time matches the dates that the question names. It is 1 inside a named
+// month or year, and decreases with the number of days from a named day.
 func (q *work) fits(at backend.Micros) float64 {
 	t := at.Time()
 	if t.IsZero() {
@@ -179,13 +179,13 @@ func (q *work) fits(at backend.Micros) float64 {
 	return best
 }
 
-// closeness is the share of a memory's context that counts, contextFloor to 1: all of it when memories are
-// short, little when they are long and carry their own context.
+// closeness returns the share of a memory's context that counts, contextFloor to 1. It is smaller if memories are
+// longer, since long memories contain their context.
 func (q *work) closeness() float64 {
 	return math.Min(1, math.Max(contextFloor, contextTerms/math.Max(q.avg, 1)))
 }
 
-// context computes the final score from the own score and what is around.
+// context computes the final scores of memories from their own scores and their context.
 func (q *work) context() {
 	w := q.contextWeights()
 	brief := (q.closeness() - contextFloor) / (1 - contextFloor) // 1: memories are short
@@ -254,13 +254,13 @@ func (q *work) context() {
 			x.Context -= min(askPenalty, (x.own+x.Context)/2)
 		}
 		x.Score = x.own + x.Context
-		if x.reply { // the parts explain the score: what a reply lost is context
+		if x.reply { // parts must add up to the score, so the loss of a reply counts as context
 			x.Context = x.Score - (x.s0 + x.Late + x.Speaker + x.Time)
 		}
 	}
 }
 
-// other returns the own score of the other side of an exchange: a reply takes up what the user said, mostly in words that are nearer to a question.
+// other returns the own score of the other side of an exchange. A reply refers to the user's message, and often has more words in common with a question.
 func (q *work) other(x *cand, r *backend.Surveyed) float64 {
 	at := r.Next[0]
 	if x.reply {
@@ -280,8 +280,8 @@ func (q *work) contextWeights() *contextWeights {
 	return &plainContext
 }
 
-// ownOf returns the own score of the candidate at a place, counted from 1; 0 where there
-// is none.
+// ownOf returns the own score of the candidate in a row, counted from 1. It returns 0 if the row is no
+// candidate, and for row 0.
 func (q *work) ownOf(place int32) float64 {
 	if place == 0 {
 		return 0
@@ -289,9 +289,9 @@ func (q *work) ownOf(place int32) float64 {
 	return q.cand[place-1].own
 }
 
-// answersOnly reports whether memories that only ask cannot be what the question is after:
-// they hold no facts. But a user's requests to an assistant are what the user said, and
-// some questions are about a question.
+// answersOnly reports whether memories that only ask a question get a penalty, since they state
+// no facts. They do not if the user talks to an assistant, where requests are the user's
+// statements, or if the question is about a question.
 func (q *work) answersOnly() bool {
 	if q.replies {
 		return false
@@ -305,8 +305,8 @@ func (q *work) answersOnly() bool {
 	return true
 }
 
-// assistant reports whether a speaker is the machine side of a chat. What it said is
-// long and repeats the user's words; what users ask for later is mostly their own.
+// assistant reports whether a speaker is the assistant of a chat. Its messages are long and
+// repeat the user's words, while later questions are mostly about the user's own messages.
 func assistant(speaker string) bool {
 	switch strings.ToLower(speaker) {
 	case "assistant", "ai", "bot", "system", "model", "chatbot":

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// place is a candidate with the value that it is ordered by.
+// place is a candidate with its sort key.
 type place struct {
 	v     float64
 	chunk int64
-	at    int32 // in rows and cand
+	at    int32 // index in rows and cand
 }
 
-// ahead reports whether a place comes before another: by value, highest first, then by chunk.
-// It is small enough to be inlined.
+// ahead reports whether a comes before b: by descending value, then by ascending chunk. It is small
+// enough to be inlined.
 func (a *place) ahead(b *place) bool { return a.v > b.v || a.v == b.v && a.chunk < b.chunk }
 
-// measure is what candidates are ordered by.
+// measure selects the score by which candidates are ordered.
 type measure uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	bySearch         // cand.s0
 )
 
-// of returns the value of a candidate; 0 for what is none.
+// of returns the score of a row, or 0 if the row is no candidate.
 func (m measure) of(c *cand) float64 {
 	switch {
 	case !c.in:
@@ -36,8 +36,8 @@ func (m measure) of(c *cand) float64 {
 	return c.Score
 }
 
-// best returns the places of the n best candidates, best first: those of which the measure is
-// above 0. They are good until the next call.
+// best returns the n best candidates whose score is above 0, best first. The result is valid until
+// the next call.
 func (q *work) best(n int, by measure) []place {
 	all := q.order[:0]
 	for _, i := range q.upper(n, by) {
@@ -52,7 +52,7 @@ func (q *work) best(n int, by measure) []place {
 	return first(all, n, q.sorted)
 }
 
-// upper returns where the n best candidates stand, and those that are in the buckets of these, in no order. It leaves the measures of all candidates in q.values.
+// upper returns the rows of the n best candidates, and of the others in the same buckets, in no order. It sets q.values to the scores of all candidates.
 func (q *work) upper(n int, by measure) []int32 {
 	size := len(q.cand)
 	q.values, q.buckets, q.kept = slices.Grow(q.values[:0], size)[:size], slices.Grow(q.buckets[:0], size)[:size], slices.Grow(q.kept[:0], size)[:size]
@@ -82,35 +82,35 @@ func (q *work) upper(n int, by measure) []int32 {
 		lowest--
 	}
 	kept := 0
-	for i, b := range q.buckets { // without a branch: no processor predicts it
+	for i, b := range q.buckets { // without a branch, which would be mispredicted too often
 		q.kept[kept] = int32(i)
 		kept += 1 - int(uint(int(b)-lowest)>>(bits.UintSize-1))
 	}
 	some := q.kept[:kept]
-	if lowest == 0 { // with those that have no measure
+	if lowest == 0 { // this bucket also has the rows with score 0
 		some = slices.DeleteFunc(some, func(i int32) bool { return q.values[i] == 0 })
 	}
 	return some
 }
 
-// scaleOf returns by what values up to top are multiplied for their bucket.
+// scaleOf returns the factor that maps values up to top to buckets.
 func scaleOf(top float64) float64 {
 	scale := (buckets - 1) / top
 	if math.IsInf(scale, 1) {
-		return 0 // all in one bucket
+		return 0 // all values go to one bucket
 	}
 	return scale
 }
 
 const (
 	buckets = 256
-	// fewPlaces is the number of places up to which they are sorted by insertion.
+	// fewPlaces is the number of places up to which insertion sort is used.
 	fewPlaces = 32
 )
 
-// first returns the n first of places with values above 0, in their order and in the memory of
-// into, which has room for all: a distribution into buckets of value (Knuth, vol. 3, 5.2.5), and a sort of each
-// bucket that is needed.
+// first returns the first n of all in order of ahead. All values must be above 0. The result uses the memory of
+// into, which has room for all. first distributes the places into buckets by value (Knuth, vol. 3, 5.2.5), and
+// sorts only the buckets that are needed.
 func first(all []place, n int, into []place) []place {
 	n = min(n, len(all))
 	if n <= 0 {
@@ -147,7 +147,7 @@ func first(all []place, n int, into []place) []place {
 	}
 	for from := 0; from < len(into); {
 		s := bucket(into[from].v, scale)
-		to := int(start[s]) // behind its places by now
+		to := int(start[s]) // by now the end of the bucket
 		sortPlaces(into[from:to])
 		from = to
 	}
@@ -170,7 +170,7 @@ func sortPlaces(all []place) {
 	})
 }
 
-// insertionSort is for places that nearly are in order.
+// insertionSort sorts places that are nearly in order.
 func insertionSort(all []place) {
 	for i := 1; i < len(all); i++ {
 		p, j := all[i], i

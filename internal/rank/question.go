@@ -10,44 +10,44 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Question is a text that is asked of partitions. It is read once for all of them. It is
-// safe for concurrent use.
+// Question is the text of a recall, analysed and embedded once for all partitions. It is safe
+// for concurrent use.
 type Question struct {
 	text string
 	cues language.Cues
 
 	embedder Embedder
-	memories *Question // the same for Engine.Memories
-	read     bool      // vec is there from the start
+	memories *Question // the question for Engine.Memories
+	read     bool      // Engine.Read has set vec
 	embedded sync.Once
 	vec      []float32
-	room     []float32 // of the vector that was read last
+	room     []float32 // memory for the vector that Engine.Read appends to
 	err      error
 
 	coverage float64
-	fast     *Question // the same for Engine.Fast
+	fast     *Question // the question for Engine.Fast
 
 	split sync.Once
 	lower []string
 
 	cut     sync.Once
 	subject string // see language.Subject
-	code    string // ISO 639-1, of its language; empty: not recognised
+	code    string // ISO 639-1 code of its language; empty: not recognised
 }
 
-// Ask reads a question; now resolves its relative dates. Memories need the cues of times,
-// knowledge grams, and a mode or an alpha that is chosen from the question the rest.
+// Ask returns a question. now resolves its relative dates. kinds are the cues to find: memories
+// need those of times, knowledge needs grams, and automatic mode or alpha need the rest.
 func (e *Engine) Ask(text string, now time.Time, kinds language.CueKind) *Question {
 	return e.AskIn(new(Question), text, now, kinds)
 }
 
-// AskIn is Ask in the memory of a question that is no longer used.
+// AskIn is Ask in the memory of a question on which Forget was called.
 func (e *Engine) AskIn(a *Question, text string, now time.Time, kinds language.CueKind) *Question {
 	e.ask(a, text, language.SomeCues(text, now, kinds))
 	return a
 }
 
-// Forget drops the question; its memory may be passed to AskIn.
+// Forget clears the question. It may then be passed to AskIn.
 func (a *Question) Forget() { *a = Question{room: a.room} }
 
 func (e *Engine) ask(a *Question, text string, cues language.Cues) {
@@ -69,10 +69,10 @@ func (e *Engine) ask(a *Question, text string, cues language.Cues) {
 	}
 }
 
-// Cues are what the words of the question say. They must not be changed.
+// Cues returns the cues of the question. The caller must not change them.
 func (a *Question) Cues() *language.Cues { return &a.cues }
 
-// Vector returns the vector by which memories are asked, as the embedder gives it. It must not be changed. Its error is that of the first call.
+// Vector returns the embedder's vector for searching memories. The caller must not change it. All calls return the error of the first one.
 func (a *Question) Vector(ctx context.Context) ([]float32, error) {
 	return a.of(backend.Memory).embed(ctx)
 }
@@ -83,8 +83,8 @@ func (a *Question) words() []string {
 	return a.lower
 }
 
-// words returns the text whose words are looked for. Beside an embedder with calibrated scores, words that carry the form of a question only
-// add noise; without one they at least show whether the user speaks.
+// words returns the text for the keyword search. For an embedder with calibrated scores it leaves out question words, which only add noise.
+// For others it keeps them, since they help to recognise the user's own messages.
 func (q *work) words() string {
 	a := q.asked
 	if q.Unrelated == nil || q.w == 0 {
@@ -94,13 +94,13 @@ func (q *work) words() string {
 	return a.subject
 }
 
-// readForm sets subject and code, once.
+// readForm sets subject and code in its first call.
 func (a *Question) readForm() {
 	a.cut.Do(func() { a.subject, a.code = language.Subject(a.text) })
 }
 
-// keywordScale returns the factor by which the BM25 scores of a question's language exceed those of English: the words that carry form are
-// not left out as well, pairs of characters overlap, and stems are added to words.
+// keywordScale returns the factor by which BM25 scores in the question's language exceed those in English. They are higher because fewer
+// question words are left out, pairs of characters overlap, and stems are searched too.
 func (a *Question) keywordScale() float64 {
 	a.readForm()
 	switch {
@@ -112,7 +112,7 @@ func (a *Question) keywordScale() float64 {
 	return foreignKeyword
 }
 
-// of returns what is asked of partitions of a class: its vector is by the embedder of these.
+// of returns the question for partitions of a class, which has the vector of their embedder.
 func (a *Question) of(class backend.Class) *Question {
 	if a.memories != nil && class == backend.Memory {
 		return a.memories
@@ -120,7 +120,7 @@ func (a *Question) of(class backend.Class) *Question {
 	return a
 }
 
-// embed returns the vector of the question, the error being that of the first call.
+// embed returns the vector of the question. All calls return the error of the first one.
 func (a *Question) embed(ctx context.Context) ([]float32, error) {
 	if a.read {
 		return a.vec, ctx.Err()

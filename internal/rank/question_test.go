@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// TestWords: beside calibrated scores the words that carry the form of a question are not looked for; where keywords stand alone, or beside scores that
-// only order texts, they are.
+// TestWords checks that question words are left out of the keyword search with a calibrated embedder, and kept with other embedders and
+// without one.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	const asked, subject = "Wo wohnt denn jetzt meine Schwester?", " wohnt denn   Schwester?"

@@ -1,7 +1,6 @@
-// Package rank ranks the chunks of a partition for a question. It asks the
-// indexes for candidates, fuses their scores as weighted sums normalised by the
-// best of each list, lifts what context, entities and the graph speak for, and
-// keeps every part of every score.
+// Package rank ranks the chunks of a partition for a question. It searches the
+// indexes for candidates and fuses their scores as weighted sums. It then adds
+// scores for context, entities and the graph, and keeps every part of every score.
 //
 // The formulas and their constants were fitted on development sets of
 // conversations and of encyclopedic passages; docs/recall.md has the ablations.
@@ -18,12 +17,12 @@ import (
 	"github.com/contextmem/contextmem/rerank/local"
 )
 
-// Embedder is what ranking needs of an embedder.
+// Embedder is the part of an embedder that ranking needs.
 type Embedder interface {
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// Alpha says how semantic and keyword search are weighed.
+// Alpha is the weight of semantic search against keyword search.
 type Alpha struct {
 	Auto  bool
 	Value float64
@@ -32,38 +31,38 @@ type Alpha struct {
 // DefaultAlpha is the value at which the weight is exactly the embedder's strength.
 const DefaultAlpha = 0.8
 
-// Engine ranks. It is immutable and safe for concurrent use.
+// Engine ranks chunks. It is immutable and safe for concurrent use.
 type Engine struct {
 	Embedder Embedder
-	// Coverage is the share of a text's content words that the embedder knows; nil: it knows all.
+	// Coverage returns the share of a text's content words that the embedder knows; nil: it knows all.
 	Coverage func(text string) float64
-	// Read is EmbedQuery and Coverage in one pass: it appends the vector and returns the coverage. It is set for an embedder where that costs less and that needs no network; nil: they are called one after the other.
+	// Read does EmbedQuery and Coverage in one pass: it appends the vector to dst and returns the coverage. It is set if that is faster and needs no network; nil: EmbedQuery and Coverage are called.
 	Read func(dst []float32, text string) (vec []float32, coverage float64)
-	// MemoryQuery makes of the vector of a question the one by which memories are looked for; nil: it is the same.
+	// MemoryQuery converts the vector of a question to the vector for searching memories; nil: they are the same.
 	MemoryQuery func(query []float32) []float32
-	// Words has the unit vectors of words; nil: there is no late interaction.
+	// Words has the unit vectors of words for late interaction; nil: there is none.
 	Words *local.Lexicon
-	// MemoryStrength and KnowledgeStrength are the dense shares at DefaultAlpha.
+	// MemoryStrength and KnowledgeStrength are the dense weights at DefaultAlpha.
 	MemoryStrength, KnowledgeStrength float64
-	// Fast ranks chunks that have no vector of this embedder yet; nil: there are none such.
+	// Fast ranks chunks that have no vector of this embedder yet; nil: all chunks have one.
 	Fast *Engine
-	// Refines reports whether the engine has, or had, a fast one beside it: parts tell which of the two scored a chunk.
+	// Refines reports whether the engine has or had a Fast engine. If so, Parts.Refined says which of the two scored a chunk.
 	Refines bool
-	// Memories is the engine over the embedder that reads memories; nil: this one ranks memories too.
+	// Memories is the engine with the embedder for memories; nil: this engine ranks memories too.
 	Memories *Engine
-	// Unrelated is set for an embedder whose scores are calibrated; the strengths are then the package's own.
+	// Unrelated is set for an embedder with calibrated scores. MemoryStrength and KnowledgeStrength are then ignored.
 	Unrelated *Spread
 }
 
-// Space is what is searched.
+// Space holds the store and the indexes to search.
 type Space struct {
 	Store    backend.Store
 	Vectors  backend.Vectors
 	Keywords backend.Keywords
 	Graph    backend.Graph
-	// DenseOff leaves the vectors out: they belong to another embedder.
+	// DenseOff disables the vector search, since the vectors are another embedder's.
 	DenseOff bool
-	// Lane is where the vectors of the embedder stand, and FastLane those of Engine.Fast.
+	// Lane has the vectors of the embedder, and FastLane those of Engine.Fast's.
 	Lane, FastLane backend.Lane
 }
 
@@ -71,7 +70,7 @@ type Space struct {
 type Request struct {
 	Part     backend.Partition
 	Question *Question
-	K        int // hits that will be asked for at most, as far as is known
+	K        int // expected maximal n of Answer.Best
 	Thinking bool
 	Auto     bool // choose Thinking from the question
 	Alpha    Alpha
@@ -81,11 +80,11 @@ type Request struct {
 	Timed    bool      // measure the stages
 }
 
-// Scored is a candidate with its score; [Answer.Parts] explains it.
+// Scored is a candidate with its score; [Answer.Parts] explains the score.
 type Scored struct {
 	Chunk, Source int64
 	Score         float64
-	at            int32 // in rows and cand of the work
+	at            int32 // index in rows and cand of the work
 }
 
 // Parts of a score; see contextmem.Explain for their meaning.
@@ -93,23 +92,23 @@ type Parts struct {
 	Semantic, Keyword, Context, Speaker, Time float64
 	Entity, Graph, Bridge, Expansion, Late    float64
 	RawDense, RawKeyword                      float64
-	Refined                                   bool // RawDense is of Engine, where that has a Fast one
+	Refined                                   bool // RawDense is the score of Engine and not of its Fast engine
 }
 
 // Answer is a ranking; see [Answer.Best].
 type Answer struct {
 	Thinking bool    // whether thinking ran
-	Alpha    float64 // as the caller would name it
-	Dense    float64 // the weight that semantic search got
+	Alpha    float64 // the weight of semantic search on the caller's scale
+	Dense    float64 // the weight of semantic search in the fusion
 	Degraded []string
 	Entities []int64 // entities that the question names
-	Cut      bool    // a list gave as many candidates as it was asked for: there may be more
+	Cut      bool    // a search returned as many candidates as were requested, so there may be more
 
-	work *work // whose memory holds the answer
+	work *work // owns the memory of the answer
 }
 
-// Best returns the n best hits, best first, ties by smaller chunk. They are good until the next
-// call.
+// Best returns the n best hits, best first, and of equal scores the smaller chunk first. The result
+// is valid until the next call.
 func (a *Answer) Best(n int) []Scored {
 	q := a.work
 	order := q.best(n, byScore)
@@ -120,7 +119,7 @@ func (a *Answer) Best(n int) []Scored {
 	return q.hits
 }
 
-// Parts returns what the score of a hit consists of.
+// Parts returns the parts of a hit's score.
 func (a *Answer) Parts(h *Scored) Parts {
 	q := a.work
 	r, c := &q.rows[h.at], &q.cand[h.at]
@@ -135,11 +134,11 @@ func (a *Answer) Parts(h *Scored) Parts {
 	}
 }
 
-// Talk returns how much the exchanges of a chat with an assistant count, [0,1]: 1 where it is stored message by message and messages are
-// short, 0 where they are long, where there are no replies, or where the question asks for what the assistant said.
+// Talk returns the weight of exchanges in a chat with an assistant, [0,1]. It is 1 if the chat is stored message by message and messages are
+// short. It is 0 if messages are long, if there are no replies, or if the question asks for the assistant's words.
 func (a *Answer) Talk() float64 { return a.work.talk }
 
-// Before returns the chunk of the memory before a hit in its session, 0 for none that the filter passes.
+// Before returns the chunk of the memory before a hit in its session, or 0 if there is none or the filter may reject it.
 func (a *Answer) Before(h *Scored) int64 {
 	if q := a.work; q.rows[h.at].Chunk == h.Chunk {
 		return q.before(h.at)
@@ -147,7 +146,7 @@ func (a *Answer) Before(h *Scored) int64 {
 	return 0
 }
 
-// Answered returns the source of what the assistant answered to a hit, 0 for none.
+// Answered returns the source of the assistant's answer to a hit, or 0 if there is none.
 func (a *Answer) Answered(h *Scored) int64 {
 	q := a.work
 	if q.talk == 0 || q.rows[h.at].Chunk != h.Chunk || q.cand[h.at].reply {
@@ -159,7 +158,7 @@ func (a *Answer) Answered(h *Scored) int64 {
 	return 0
 }
 
-// Of returns the best candidate of each of the given sources, whose numbers rise, in their order. Sources without a candidate are left out.
+// Of returns the best candidate of each source, in the order of sources, which must be ascending. It leaves out sources without a candidate.
 func (a *Answer) Of(sources []int64) []Scored {
 	q := a.work
 	best := make([]Scored, len(sources))
@@ -180,10 +179,10 @@ func (a *Answer) Of(sources []int64) []Scored {
 	return slices.DeleteFunc(best, func(s Scored) bool { return s.Source == 0 })
 }
 
-// Stages are what the ranking did, where Request.Timed was set. They are good until Release.
+// Stages returns the stages of the ranking and their times, if Request.Timed was set. They are valid until Release.
 func (a *Answer) Stages() []observe.Stage { return a.work.stages }
 
-// lap ends a stage: the time since the end of the last one is recorded under name.
+// lap records the time since the last call of lap as a stage with this name.
 func (q *work) lap(name string) {
 	if !q.req.Timed {
 		return
@@ -193,8 +192,8 @@ func (q *work) lap(name string) {
 	q.since = now
 }
 
-// Release gives the memory of the answer to later searches; nothing of it may be used
-// any more. An answer that is not released is garbage like any other value.
+// Release lets later searches use the memory of the answer. The caller must not use the
+// answer afterwards. Release is optional: the garbage collector frees an answer too.
 func (a *Answer) Release() {
 	if q := a.work; q != nil {
 		a.work = nil
@@ -227,7 +226,7 @@ func (e *Engine) Of(class backend.Class) *Engine {
 	return e
 }
 
-// Over returns the engine with the vectors of another one where a chunk lacks its own.
+// Over returns a copy of the engine whose Fast engine is fast.
 func (e *Engine) Over(fast *Engine) *Engine {
 	out := *e
 	out.Fast, out.Refines = fast, true
@@ -237,7 +236,7 @@ func (e *Engine) Over(fast *Engine) *Engine {
 	return &out
 }
 
-// search is Search with the vectors of the engine, and those of the fast one where a chunk lacks them.
+// search is Search with the vectors of this engine, and with those of e.Fast for chunks without a vector.
 func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, error) {
 	q := works.Get().(*work)
 	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
@@ -247,7 +246,7 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	}
 	q.weigh()
 	counted := q.Coverage == nil
-	if counted { // an embedder that may be far away is not asked for nothing
+	if counted { // do not call an embedder, perhaps over the network, if there is nothing to search
 		if err := q.count(); err != nil {
 			return nil, err
 		}
@@ -295,7 +294,7 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	return &q.out, nil
 }
 
-// weigh chooses the dense weight and alpha.
+// weigh sets the dense weight and alpha.
 func (q *work) weigh() {
 	strength := q.KnowledgeStrength
 	if q.req.Part.Class == backend.Memory {
@@ -307,7 +306,7 @@ func (q *work) weigh() {
 			strength = calibratedMemory
 		}
 	}
-	fit := math.Min(1, q.asked.coverage/0.6) // recipe: below .6 the model understands too little of the question
+	fit := math.Min(1, q.asked.coverage/0.6) // below .6 the model understands too little of the question
 	alpha := q.req.Alpha.Value
 	if q.req.Alpha.Auto {
 		alpha = q.autoAlpha(q.asked.coverage)
@@ -325,7 +324,7 @@ func (q *work) weigh() {
 	q.out.Alpha, q.out.Dense = alpha, q.w
 }
 
-// autoAlpha leans on keywords when the question holds literal tokens, or words that the model does not know.
+// autoAlpha returns alpha for a question. It is lower if the question has literal tokens, or words that the model does not know.
 func (q *work) autoAlpha(coverage float64) float64 {
 	a := DefaultAlpha
 	if len(q.cues.Quoted) > 0 || len(q.cues.Identifiers) > 0 {
@@ -340,9 +339,9 @@ func (q *work) deep() bool {
 	return len(q.cues.Names) >= 2 || q.cues.Comparison || q.cues.List || len(q.terms) >= 8
 }
 
-// depth is how many candidates each list gives: all in a small partition, where the
-// context of a memory may be what finds it; in a large one the sessions of the best
-// bring their memories in.
+// depth returns the number of hits to request from each search. In a small partition it is
+// the number of all chunks, since a memory may be found by its context alone. In a large
+// one the sessions of the best hits add such memories.
 func (q *work) depth() int {
 	switch {
 	case q.docs <= surveyMost:

@@ -32,7 +32,7 @@ func same(t *testing.T, want map[int64]float64, a *Answer) {
 	}
 }
 
-// TestFusion has keyword scores 10, 5 and dense scores .8, .4: (1-w)B + wD by hand.
+// TestFusion compares scores with (1-w)B + wD, for keyword scores B of 10 and 5 and dense scores D of .8 and .4.
 func TestFusion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -70,7 +70,7 @@ func TestFusion(t *testing.T) {
 	}
 }
 
-// TestScoresAllCandidates has a partition whose list of the best vectors ends before a chunk that has the best keywords.
+// TestScoresAllCandidates checks that the chunk with the best keyword score gets its dense score, although the vector search does not return it.
 func TestScoresAllCandidates(t *testing.T) {
 	t.Parallel()
 	w := &world{avg: 10, docs: 5000, memos: []memo{{chunk: 1, source: 1, keyword: 10, far: .3}, {chunk: 2, source: 2, keyword: 10, far: -.3}, {chunk: 3, source: 3, keyword: 10}}}
@@ -93,8 +93,9 @@ func TestScoresAllCandidates(t *testing.T) {
 	assert.InDelta(t, .8, ask(scorers{vectors{world: w}}, 259)[1], 1e-6, "a whole list names all that have a score")
 }
 
-// TestLate: the question's words weigh 3 and 1. Chunk 2 has neither, but answers chunk 1,
-// which has "red" and "bridge": .6 of both. Chunk 3 has "bridge"; chunk 4 "raft", a twin of "red".
+// TestLate checks late interaction with two words of the weights 3 and 1. Chunk 2 has neither word,
+// but it follows chunk 1, which has "red" and "bridge", and gets .6 of both. Chunk 3 has
+// "bridge", and chunk 4 has "raft", whose vector equals that of "red".
 func TestLate(t *testing.T) {
 	t.Parallel()
 	w := conversation()
@@ -116,7 +117,7 @@ func TestLate(t *testing.T) {
 	got := late(true)
 	assert.InDelta(t, .4, got[1], 1e-6)
 	assert.InDelta(t, .4*.6, got[2], 1e-6)
-	assert.InDelta(t, .4*(1+.0)/4, got[3], 1e-6) // Bob said nothing of it: only its own word
+	assert.InDelta(t, .4*(1+.0)/4, got[3], 1e-6) // only its own word counts
 	assert.InDelta(t, .4*3/4, got[4], 1e-6)
 	w.avg = 100 // four times as long: a quarter
 	assert.InDelta(t, .1, late(true)[1], 1e-6)
@@ -126,8 +127,8 @@ func TestLate(t *testing.T) {
 	assert.Zero(t, late(true)[1])
 }
 
-// TestParts holds, over random conversations, that the parts explain the score to the last
-// bit that matters, that answers are sorted with ties by chunk, and are the same every time.
+// TestParts checks with random conversations that parts add up to scores, that answers are
+// sorted by score and then by chunk, and that repeated searches give equal answers.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -169,8 +170,8 @@ func randomWorld(rng *rand.Rand) *world {
 	return w
 }
 
-// TestPureAlpha holds that alpha 0 and 1 give the order and the relative scores of one
-// search, whatever context says.
+// TestPureAlpha checks that alpha 0 and 1 give the order and the relative scores of one search,
+// without any influence of the context.
 func TestPureAlpha(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -193,7 +194,7 @@ func TestPureAlpha(t *testing.T) {
 	}
 }
 
-// TestDegrades holds that a failing embedder and a spent budget are reported and still leave a ranking.
+// TestDegrades checks that a failing embedder and an exceeded deadline are reported, and that there is still a ranking.
 func TestDegrades(t *testing.T) {
 	t.Parallel()
 	e := engine()
@@ -212,7 +213,7 @@ func TestDegrades(t *testing.T) {
 	assert.Equal(t, hitsOf(fast), hitsOf(a))
 }
 
-// aimed is the vectors of an index that takes down what it was asked for.
+// aimed wraps the vectors of an index and records the queries.
 type aimed struct {
 	vectors
 	asked [][]float32
@@ -223,7 +224,7 @@ func (a *aimed) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]bac
 	return a.vectors.SearchVectors(ctx, q)
 }
 
-// TestMemoryQuery holds that memories are looked for with a vector of their own, and knowledge with that of the question.
+// TestMemoryQuery checks that memories are searched with the vector of MemoryQuery, and knowledge with that of the question.
 func TestMemoryQuery(t *testing.T) {
 	t.Parallel()
 	e := engine()
@@ -248,7 +249,7 @@ func TestMemoryQuery(t *testing.T) {
 	}
 }
 
-// TestRead holds that a question that is read in one pass is ranked like one that is not, and that its caller may still give up.
+// TestRead checks that a question read with Engine.Read is ranked like one read without it, and that its context can still be cancelled.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	apart := engine()
@@ -309,7 +310,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestBest holds that the best candidates are those that an order of all begins with, whatever values they have.
+// TestBest checks that best returns the first candidates of a full sort, for any values.
 func TestBest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(6, 7))

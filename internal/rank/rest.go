@@ -2,12 +2,12 @@ package rank
 
 import "github.com/contextmem/contextmem/backend"
 
-// scoreRest gives the candidates that keywords alone found their dense scores, where the index can.
+// scoreRest sets the dense scores of candidates that only keywords found, if the index implements [backend.ChunkScorer].
 func (q *work) scoreRest() error {
 	if _, ok := q.Vectors.(backend.ChunkScorer); !ok {
 		return nil
 	}
-	at := q.spreadOfRows() // of the list of the best
+	at := q.spreadOfRows() // before more scores are added
 	q.settled = &at
 	hits, err := q.scoreOthers(q.Lane, q.qvec, q.found)
 	if err != nil {
@@ -18,7 +18,7 @@ func (q *work) scoreRest() error {
 		r := &q.rows[q.at(h)]
 		if r.Dense = h.Score; h.Score <= 0 {
 			r.Dense = 0
-			if q.Fast != nil { // it has a vector
+			if q.Fast != nil { // not 0: the chunk has a vector
 				r.Dense = leastDense
 			}
 		}
@@ -26,7 +26,7 @@ func (q *work) scoreRest() error {
 	return nil
 }
 
-// scoreOthers scores the candidates without a dense score by a vector of a lane, in the memory of into.
+// scoreOthers scores the candidates that have no dense score by their vectors in a lane. It appends to the memory of into.
 func (q *work) scoreOthers(lane backend.Lane, vec []float32, into []backend.Hit) ([]backend.Hit, error) {
 	x, ok := q.Vectors.(backend.ChunkScorer)
 	if !ok {

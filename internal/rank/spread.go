@@ -1,14 +1,15 @@
 package rank
 
 const (
-	spreadStep = .1 // of the best score, for each better memory of the session
-	spreadMost = 4  // better memories that count
+	spreadStep = .1 // decrease for each better memory of the session, as a share of the best score
+	spreadMost = 4  // maximal number of better memories that count
 )
 
-// spread lowers memories of sessions that have better ones when the question asks for
-// several things: the items of a list are in many sessions, while context lifts all memories of
-// one. It undoes part of that lift, so it is as strong as context is. In a chat with an
-// assistant one session may hold the whole list.
+// spread lowers the scores of memories in sessions with better memories, if the question asks
+// for several things. The items of a list are in many sessions, but context raises the
+// scores of all memories of one session. spread undoes part of that increase, and is
+// scaled like it. It does nothing in a chat with an assistant, where one session may have
+// the whole list.
 func (q *work) spread() {
 	if !q.cues.List || q.replies {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// apart are indexes without a survey.
+// Indexes that do not implement [backend.Surveyor].
 type (
 	apartGraph    struct{ backend.Graph }
 	apartKeywords struct{ backend.Keywords }
@@ -36,8 +36,8 @@ func (letters) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	return v, nil
 }
 
-// TestSurvey asks random partitions questions, once over a survey and once over single
-// calls, and requires the same ranking with the same parts.
+// TestSurvey ranks random partitions with a survey and with single calls. Both must give the same
+// ranking with the same parts.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	open, err := local.Open(t.TempDir(), nil)
@@ -82,7 +82,7 @@ func TestSurvey(t *testing.T) {
 	require.Greater(t, surveys, 200)
 }
 
-// requireSame compares rankings up to rounding, and the order of what differs by less.
+// requireSame compares rankings. Scores may differ by rounding errors, and hits whose scores differ by less may change order.
 func requireSame(t *testing.T, want, got *Answer, msg string) {
 	t.Helper()
 	hits := func(a *Answer) []Scored {
@@ -102,7 +102,7 @@ func requireSame(t *testing.T, want, got *Answer, msg string) {
 	}
 }
 
-// fill indexes sources of random texts, sessions, speakers, times and tags, and drops some.
+// fill indexes sources with random texts, sessions, speakers, times and tags, and drops some of them.
 func fill(t *testing.T, rng *rand.Rand, x backend.IndexSet, part backend.Partition, sources int) {
 	t.Helper()
 	begun := time.Date(2024, 5, 1, 9, 0, 0, 0, time.UTC)

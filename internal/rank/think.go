@@ -9,20 +9,20 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Parameters of the walk and of feedback terms; docs/recall.md, "Knowledge", has what both are worth.
+// Parameters of the graph walk and of feedback terms; docs/recall.md, "Knowledge", has the ablations.
 const (
-	walkSeeds    = 20   // passages that the walk restarts from
-	walkDamping  = .6   // probability of going on instead of restarting
+	walkSeeds    = 20   // number of passages at which the walk restarts
+	walkDamping  = .6   // probability of following an edge instead of restarting
 	walkRounds   = 12   // power iterations
-	walkPerNode  = 200  // passages looked at from one entity
-	walkPassages = 4000 // passages from which on the graph grows no more
-	feedbackDocs = 5    // best passages whose terms are used
-	feedbackTerm = 25   // terms
-	feedbackPart = .6   // of the best score, for the best match of the terms
-	feedbackPeak = 3    // power of a passage's score by which its terms count
+	walkPerNode  = 200  // maximal number of passages read of one entity
+	walkPassages = 4000 // number of passages from which on the graph does not grow
+	feedbackDocs = 5    // number of best passages whose terms are used
+	feedbackTerm = 25   // number of terms
+	feedbackPart = .6   // score of the best match of the terms, as a share of the best score
+	feedbackPeak = 3    // a passage's terms are weighted by this power of its score
 )
 
-// think adds the graph walk, the second hop and feedback terms.
+// think adds the scores of the graph walk, of second hops and of feedback terms.
 func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error {
 	if gamma > 0 && !q.late("the graph walk") {
 		if err := q.walk(ents, gamma); err != nil {
@@ -48,8 +48,8 @@ func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error 
 }
 
 // walk runs personalised PageRank over passages and entities, as HippoRAG does
-// (Gutiérrez et al., 2024): half of the restart lies on the question's entities by
-// rarity, half on the best passages by the square of their score.
+// (Gutiérrez et al., 2024). Half of the restart probability is on the question's
+// entities by rarity, half on the best passages by the square of their scores.
 func (q *work) walk(ents []named, gamma float64) error {
 	seeds := q.best(walkSeeds, bySearch)
 	g := newGraph(q)
@@ -61,7 +61,7 @@ func (q *work) walk(ents []named, gamma float64) error {
 	for i, e := range ents {
 		nums[i] = e.entity
 	}
-	// Two steps out from the seeds in both kinds of node are what twelve damped rounds reach with mass that matters.
+	// Two steps from the seeds over both kinds of node are enough: the probability beyond is negligible.
 	if err := g.growEntities(nums); err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (q *work) walk(ents []named, gamma float64) error {
 		}
 	}
 	for i := range q.cand {
-		q.cand[i].Entity = 0 // the walk carries what entities say
+		q.cand[i].Entity = 0 // the walk includes the entities of the question
 	}
 	return q.describe()
 }
 
-// feedback expands the question by the terms of its best passages (RM3; Lavrenko
-// and Croft, 2001), which helps questions that name no entity.
+// feedback expands the question by terms of the best passages (RM3; Lavrenko and
+// Croft, 2001). That helps for questions that name no entity.
 func (q *work) feedback(share float64) error {
 	top := q.best(feedbackDocs, bySearch)
 	nums := make([]int64, len(top))

@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// twoHops: the question names Kestrel (entity 1). Chunk 1 is about it and names Norwich
-// (entity 2), which chunk 2 describes without a word of the question's but "county".
+// twoHops returns a partition for a question that names Kestrel (entity 1). Chunk 1 is about it and
+// names Norwich (entity 2). Chunk 2 describes Norwich, and its only word of the question is "county".
 func twoHops() *world {
 	return &world{avg: 20, docs: 1000, keys: map[string]int64{"kestrel": 1},
 		terms: []backend.TermInfo{term("Kestrel", 6), term("county", 4), term("built", 3)},
@@ -28,8 +28,8 @@ func twoHops() *world {
 
 const whereBuilt = "In which county was the Kestrel built?"
 
-// TestEntities: gamma is 1, since 6/13 of the question's weight lies in the entity and
-// passages share entities. Each passage with the one entity gets .7.
+// TestEntities has gamma 1, since the entity has 6/13 of the question's weight and passages
+// share entities. Each passage that mentions the entity gets .7.
 func TestEntities(t *testing.T) {
 	t.Parallel()
 	w := twoHops()
@@ -41,8 +41,8 @@ func TestEntities(t *testing.T) {
 	assert.Equal(t, []int64{1}, a.Entities)
 }
 
-// TestSecondHop holds that what completes the first hop comes right behind it, and before
-// what only shares words.
+// TestSecondHop checks that the passage that completes the first hop comes right behind it, and before
+// a passage that only has words in common.
 func TestSecondHop(t *testing.T) {
 	t.Parallel()
 	w := twoHops()
@@ -58,7 +58,7 @@ func TestSecondHop(t *testing.T) {
 	assert.Len(t, hitsOf(filtered), 4, "a walk under a filter brings nothing new in")
 }
 
-// TestYearsLinkNothing: chunk 2 shares only a year with the first hop, so it is no second hop.
+// TestYearsLinkNothing checks that chunk 2, which shares only a year with the first hop, is no second hop.
 func TestYearsLinkNothing(t *testing.T) {
 	t.Parallel()
 	for key, links := range map[string]bool{"norwich": true, "1899": false, "2099": false, "9999": true, "18 9": true} {
@@ -76,8 +76,8 @@ func TestYearsLinkNothing(t *testing.T) {
 	}
 }
 
-// TestThin: through entity 7 the second passage counts .85, the third .85 squared; the
-// best through another entity counts in full.
+// TestThin checks that the second passage through entity 7 counts by .85, the third by .85 squared,
+// and the best one through another entity in full.
 func TestThin(t *testing.T) {
 	t.Parallel()
 	got := map[int64]float64{}
@@ -92,8 +92,8 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestPageRank: an entity with the whole restart and two passages. At rest e = .4 + .6(p+p)
-// and p = .6 e/2, so p = .1875.
+// TestPageRank has one entity with the whole restart probability, and two passages. In equilibrium
+// e = .4 + .6(p+p) and p = .6 e/2, so p = .1875.
 func TestPageRank(t *testing.T) {
 	t.Parallel()
 	g := newGraph(nil)

@@ -6,17 +6,16 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// While the vectors of an embedder are being made, chunks that have none yet are scored by those of Engine.Fast, put
-// into the scale of the engine: as many standard deviations above unrelated texts as the fast embedder says, by a factor,
-// since a weaker embedder's word means less.
+// While a slow embedder computes vectors, chunks without one are scored by the vectors of Engine.Fast. The score is
+// converted to the scale of the engine: it is as many standard deviations above unrelated texts, times a factor below 1,
+// since the fast embedder is less reliable.
 const (
 	fastTrust  = .8
-	leastDense = 1e-6 // dense score of a chunk that has a vector, where that says less than nothing
-	fastRows   = 10   // rows from which the spread of the fast embedder's scores is estimated
+	leastDense = 1e-6 // least dense score of a chunk that has a vector; 0 means that it has none
+	fastRows   = 10   // least number of rows for estimating the spread of the fast embedder's scores
 )
 
-// bare reports whether no candidate has a vector of the engine: then the fast engine ranks alone, as it does
-// where there is no other.
+// bare reports whether no candidate has a vector of the engine. If so, the fast engine ranks alone.
 func (q *work) bare() bool {
 	if q.Fast == nil {
 		return false
@@ -35,7 +34,7 @@ func (q *work) bare() bool {
 	return true
 }
 
-// beside scores the candidates that have no vector of the engine by those of the fast one.
+// beside scores candidates without a vector of the engine by the vectors of the fast engine.
 func (q *work) beside() error {
 	if q.Fast == nil || q.w == 0 {
 		return nil
@@ -55,7 +54,7 @@ func (q *work) beside() error {
 	}
 	vec, err := q.asked.fast.embed(q.ctx)
 	if err != nil {
-		if q.ctx.Err() == nil { // those chunks are found by keywords
+		if q.ctx.Err() == nil { // keywords can still find these chunks
 			q.out.Degraded = append(q.out.Degraded, "the fast embedder failed: what is not refined yet was searched by keywords alone")
 			return nil
 		}
@@ -67,7 +66,7 @@ func (q *work) beside() error {
 	}
 	q.found = hits[:0]
 	from, to := q.fastSpread(hits, len(hits) >= k), q.spreadOfRows()
-	if !q.whole && len(hits) >= k { // the list of the best ended
+	if !q.whole && len(hits) >= k { // there may be more hits
 		rest, err := q.scoreOthers(q.FastLane, vec, nil)
 		if err != nil {
 			return err
@@ -80,7 +79,7 @@ func (q *work) beside() error {
 		return err
 	}
 	if q.Unrelated != nil && !q.whole && q.docs > surveyMost {
-		to = *q.Unrelated // of how many chunks the engine's list has the best is not known
+		to = *q.Unrelated // the list is no basis: the number of chunks with vectors is not known
 	}
 	if from.Std <= 0 {
 		return nil
@@ -100,8 +99,8 @@ func (q *work) beside() error {
 	return nil
 }
 
-// lacking returns the sources of hits that have no vectors of the engine, nil for none. A survey has seen every vector that
-// there is; what a list of the best does not name may have one that is far off.
+// lacking returns those sources of hits that have no vectors of the engine, or nil. After a survey, rows without a dense score
+// have no vector. Otherwise lacking asks the Store, since a search does not return chunks with low scores.
 func (q *work) lacking(hits []backend.Hit) (map[int64]bool, error) {
 	out := map[int64]bool{}
 	if q.whole {
@@ -137,8 +136,7 @@ func (q *work) lacking(hits []backend.Hit) (map[int64]bool, error) {
 	return out, nil
 }
 
-// spreadOfRows returns the distribution of the engine's scores for texts that have nothing to do with the question, as it was before
-// the scores of the fast engine were added.
+// spreadOfRows returns the spread of the engine's scores of unrelated texts, without the scores of the fast engine.
 func (q *work) spreadOfRows() Spread {
 	if q.settled != nil {
 		return *q.settled
@@ -150,7 +148,7 @@ func (q *work) spreadOfRows() Spread {
 	return q.unrelated()
 }
 
-// fastSpread is the spread of the fast engine's scores: of all rows of a small partition, by the list of the best of a large one.
+// fastSpread returns the spread of the fast engine's scores of unrelated texts. It uses all rows of a small partition, and the result list in a large one.
 func (q *work) fastSpread(hits []backend.Hit, cut bool) Spread {
 	s, n := moments(hits, func(h *backend.Hit) float64 { return float64(h.Score) })
 	if n < fastRows || !cut || q.whole {
@@ -171,7 +169,7 @@ func (q *work) fastSpread(hits []backend.Hit, cut bool) Spread {
 	return Spread{low - far*std, std}
 }
 
-// moments returns mean and standard deviation of the values above 0, and how many these are.
+// moments returns the mean and the standard deviation of the values above 0, and their number.
 func moments[T any](all []T, of func(*T) float64) (Spread, int) {
 	n, mean, square := 0, 0.0, 0.0
 	for i := range all {

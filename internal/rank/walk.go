@@ -2,7 +2,7 @@ package rank
 
 import "github.com/contextmem/contextmem/internal/lexical"
 
-// graph is the part of the passage-entity graph that a walk can reach.
+// graph is the part of the bipartite graph of passages and entities that a walk can reach.
 type graph struct {
 	q        *work
 	chunks   []int64
@@ -14,7 +14,7 @@ type graph struct {
 	edges    []edge
 }
 
-// edge joins a passage and an entity by place.
+// edge joins a passage and an entity, given by their indexes.
 type edge struct {
 	chunk, entity int
 	toEntity      float64 // weight times rarity
@@ -45,7 +45,7 @@ func (g *graph) entity(n int64) int {
 	return at
 }
 
-// growEntities brings in the passages of entities.
+// growEntities adds the passages that mention entities.
 func (g *graph) growEntities(nums []int64) error {
 	var fresh []int64
 	for _, n := range nums {
@@ -68,8 +68,8 @@ func (g *graph) growEntities(nums []int64) error {
 	return nil
 }
 
-// growChunks brings in the entities of the known passages and of those given, and the
-// passages of these.
+// growChunks adds the entities of the known passages and of more, and the passages that
+// mention these entities.
 func (g *graph) growChunks(more []int64) error {
 	for _, c := range more {
 		g.chunk(c)

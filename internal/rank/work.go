@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/rerank/local"
 )
 
-// work is one question on its way. It is pooled with its scratch.
+// work is the state of one ranking. It is pooled together with its scratch.
 type work struct {
 	*Engine
 	Space
@@ -24,20 +24,20 @@ type work struct {
 	w     float64
 	qvec  []float32
 
-	perKeyword, perDense float64 // of a score to what it counts
-	// Of a calibrated embedder: where its scores begin to count, what the dense part weighs, and how much of the context counts.
+	perKeyword, perDense float64 // factors for keyword and dense scores
+	// For a calibrated embedder: the score at which the dense part is about 0, the weight of the dense part, and the share of the context that counts.
 	denseFrom, denseShare, near float64
 
-	whole         bool    // rows are the partition, as a survey saw it
-	vague         bool    // some of rows may not be described
-	settled       *Spread // of the engine's scores, before those of the fast one came in
-	failed        bool    // the question has no vector: keywords alone are searched
-	replies, asks bool    // some candidate is the machine side of a chat, only asks
-	talk          float64 // how much the exchanges of a chat count, see Answer.Talk
+	whole         bool    // rows has all chunks of the partition, from a survey
+	vague         bool    // the neighbours of some rows may not be known
+	settled       *Spread // spread of the engine's scores before scores of the fast engine were added
+	failed        bool    // the question has no vector, so only keywords are searched
+	replies, asks bool    // some candidate is an assistant's message; some only asks a question
+	talk          float64 // see Answer.Talk
 
-	speakers  []string         // by Beside.Speaker
-	sessionAt map[int64]int32  // places of sessions, counted from 1; nil: none
-	speakerAt map[string]int32 // where Neighbours named them
+	speakers  []string         // indexed by Beside.Speaker
+	sessionAt map[int64]int32  // session number -> index in sessions, counted from 1; nil: none
+	speakerAt map[string]int32 // name from Neighbours -> index in speakers
 
 	scratch
 	saw backend.Survey
@@ -47,34 +47,34 @@ type work struct {
 	since  time.Time // the start of the current stage
 }
 
-// scratch is what a search needs and leaves clean for the next.
+// scratch holds the buffers of a search, which the next search uses again.
 type scratch struct {
-	rows    []backend.Surveyed // chunks; Prev and Next are places in it, counted from 1
-	cand    []cand             // their scores, by the same places
-	index   map[int64]int32    // places in rows, by chunk
-	indexed int                // rows that index knows, or does without: the first
-	rising  int                // rows that index does without, as few with rising chunks: the first
-	order   []place            // see best
+	rows    []backend.Surveyed // chunks; Prev and Next are indexes in rows, counted from 1
+	cand    []cand             // scores of rows, with the same indexes
+	index   map[int64]int32    // chunk -> index in rows
+	indexed int                // the first indexed rows are in index or below rising
+	rising  int                // the first rising rows are not in index, since they are few and their chunks ascend
+	order   []place            // used by best
 	sorted  []place
-	values  []float64 // by candidate; see upper
+	values  []float64 // score of each row; set by upper
 	buckets []uint8
 	kept    []int32
 	found   []backend.Hit
-	terms   []backend.TermInfo // of the question
+	terms   []backend.TermInfo // terms of the question
 
 	chunks   []int64
-	grams    []language.Gram // of the question
-	keys     []string        // of grams
+	grams    []language.Gram // grams of the question
+	keys     []string        // keys of grams
 	places   []int32
 	around   []backend.Neighbours
 	sessions []session
 	hits     []Scored
-	scored   *local.Scorer // of late interaction
+	scored   *local.Scorer // for late interaction
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
 
-// maxScratch keeps a rare large search from staying in memory.
+// maxScratch bounds the candidates of a work that returns to the pool.
 const maxScratch = 1 << 14
 
 func (q *work) release() {
@@ -94,19 +94,19 @@ func (q *work) release() {
 	works.Put(q)
 }
 
-// cand is the score of a chunk that may be among the best, or stands beside one that may. It
-// holds no pointers, so that many cost the collector nothing.
+// cand holds the scores of a row, which is a candidate or a neighbour of one. It has no pointers, so
+// the garbage collector need not scan it.
 type cand struct {
 	Score float64
-	s0    float64 // what the searches say
-	own   float64 // what the memory alone says, once its context is added
+	s0    float64 // fused score of the searches
+	own   float64 // score of the memory without its context; set by context
 	// Parts of Score; see Parts.
 	Context, Speaker, Time, Entity, Graph, Bridge, Expansion, Late float64
 
-	session int32 // place in work.sessions, counted from 1; 0: none
-	in      bool  // it may be among the best
-	known   bool  // its row says what is beside it
-	fast    bool  // its dense score is that of Engine.Fast, put into the scale of Engine
+	session int32 // index in work.sessions, counted from 1; 0: none
+	in      bool  // the row is a candidate
+	known   bool  // the neighbours of the row are known
+	fast    bool  // the dense score is from Engine.Fast, converted to the scale of Engine
 	raw     float32
-	reply   bool // the machine side of a chat said it
+	reply   bool // the speaker is an assistant
 }
