@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/fixed"
 	"github.com/contextmem/contextmem/internal/half"
 	"github.com/contextmem/contextmem/internal/item"
 )
@@ -94,7 +95,7 @@ func (j *job) reading(i int) reading {
 }
 
 // embedTexts calls set with the vector of each text, which it asks the embedder for in
-// calls of at most maxEmbedTexts. Vectors are rounded to what stores keep in half the room; see package half.
+// calls of at most maxEmbedTexts. Vectors are rounded to what stores keep in half the room or less; see packages half and fixed.
 func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int, v []float32)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,7 +122,11 @@ func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int,
 					return errNumber
 				}
 			}
-			set(from+i, half.Rounded(room[i*dim:i*dim:(i+1)*dim], v))
+			rounded, ok := fixed.Rounded(room[i*dim:i*dim:(i+1)*dim], v)
+			if !ok {
+				rounded = half.Rounded(room[i*dim:i*dim:(i+1)*dim], v)
+			}
+			set(from+i, rounded)
 		}
 	}
 	return nil

@@ -41,6 +41,11 @@ func addScaledAVX2(dst *float32, row *uint8, scale float32, n int)
 //go:noescape
 func halvesF16C(dst *float32, src *uint16, n int)
 
+// n values, n above 0 and a multiple of AlignU8.
+//
+//go:noescape
+func twelvesAVX2(dst *float32, row *uint8, rest *uint8, step float32, n int)
+
 // n records of stride bytes, factor and offset at meta; n above 0.
 
 //go:noescape
@@ -149,4 +154,12 @@ func halves(dst []float32, src []uint16) {
 		return
 	}
 	halvesGeneric(dst, src)
+}
+
+func twelves(dst []float32, row, rest []uint8, step float32) {
+	if active == Generic {
+		twelvesGeneric(dst, row, rest, step)
+		return
+	}
+	twelvesAVX2(&dst[0], &row[0], &rest[0], step, len(dst))
 }

@@ -69,3 +69,5 @@ func pickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 func addScaled(dst []float32, row []uint8, scale float32) { addScaledGeneric(dst, row, scale) }
 
 func halves(dst []float32, src []uint16) { halvesGeneric(dst, src) }
+
+func twelves(dst []float32, row, rest []uint8, step float32) { twelvesGeneric(dst, row, rest, step) }

@@ -13,6 +13,9 @@ func levels() []kernels {
 			},
 			bits: bitsAVX2,
 			add:  func(dst []float32, row []uint8, scale float32) { addScaledAVX2(&dst[0], &row[0], scale, len(dst)) },
+			twelve: func(dst []float32, row, rest []uint8, step float32) {
+				twelvesAVX2(&dst[0], &row[0], &rest[0], step, len(dst))
+			},
 		})
 	}
 	if f16c {

@@ -20,9 +20,10 @@ type kernels struct {
 	pick   func(dst []float32, recs []byte, positions []uint32, b *BitQuery) // nil: by bits
 	add    func(dst []float32, row []uint8, scale float32)                   // nil: by the level below
 	halves func(dst []float32, src []uint16)                                 // nil: by the level below
+	twelve func(dst []float32, row, rest []uint8, step float32)              // nil: by the level below
 }
 
-var portable = kernels{name: "generic", dotU8: dotU8Generic, dotF32: dotF32Generic, bits: estimateBitsGeneric, add: addScaledGeneric, halves: halvesGeneric}
+var portable = kernels{name: "generic", dotU8: dotU8Generic, dotF32: dotF32Generic, bits: estimateBitsGeneric, add: addScaledGeneric, halves: halvesGeneric, twelve: twelvesGeneric}
 
 // unaligned returns n values whose first lies off bytes behind a 64-byte boundary.
 func unaligned[T any](n, off int) []T {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/fixed"
 	"github.com/contextmem/contextmem/internal/half"
 )
 
@@ -52,14 +53,25 @@ var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Checksum is the CRC-32C of bytes.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, Castagnoli) }
 
-// halfMark stands behind a vector of 16-bit numbers, whose length is odd by it.
-const halfMark = 16
+// Marks stand behind a vector of shorter numbers, whose length is odd by that: of 16 bits, and of 12 bits, an even and an odd number of them.
+const (
+	halfMark       = 16
+	twelveMark     = 12
+	twelveOddMark  = 13
+	twelvesMost    = 1<<11 - 1
+	twelvesStep    = 4 // bytes of the step
+	twelvesForTwo  = 3 // bytes
+	twelvesLowBits = 0xFFF
+)
 
 // PackVector returns a vector as it is stored: as [PackFloats] does, or, where that is the same, as for the vectors of embedders
-// (see package pipeline), 16 bits each and halfMark.
+// (see package pipeline), 16 bits each and halfMark, or the step of package fixed and 12 bits each, shifted up to be positive.
 func PackVector(v []float32) []byte {
 	if len(v) == 0 {
 		return PackFloats(v)
+	}
+	if step, ok := fixed.Step(v); ok {
+		return packTwelves(v, step)
 	}
 	b := make([]byte, 2*len(v)+1)
 	for i, f := range v {
@@ -70,6 +82,45 @@ func PackVector(v []float32) []byte {
 	}
 	b[2*len(v)] = halfMark
 	return b
+}
+
+func packTwelves(v []float32, step float32) []byte {
+	b := make([]byte, 0, twelvesStep+(len(v)+1)/2*twelvesForTwo+2)
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(step))
+	mark := byte(twelveMark)
+	for i := 0; i < len(v); i += 2 {
+		two := uint32(fixed.Multiple(v[i], step) + twelvesMost)
+		if i+1 < len(v) {
+			two |= uint32(fixed.Multiple(v[i+1], step)+twelvesMost) << 12
+		} else {
+			mark = twelveOddMark
+		}
+		b = append(b, byte(two), byte(two>>8), byte(two>>16))
+	}
+	if len(b)%2 == 1 {
+		b = append(b, 0)
+	}
+	return append(b, mark)
+}
+
+// unpackTwelves reads what packTwelves wrote; nil: it is damaged.
+func unpackTwelves(b []byte) []float32 {
+	n := len(b) - twelvesStep - 1
+	pairs := n / twelvesForTwo // a byte may be left
+	if pairs < 1 || n%twelvesForTwo > 1 {
+		return nil
+	}
+	step := math.Float32frombits(binary.LittleEndian.Uint32(b))
+	v := make([]float32, 2*pairs)
+	for i, at := 0, b[twelvesStep:]; i < len(v); i, at = i+2, at[twelvesForTwo:] {
+		two := uint32(at[0]) | uint32(at[1])<<8 | uint32(at[2])<<16
+		v[i] = float32(int32(two&twelvesLowBits)-twelvesMost) * step
+		v[i+1] = float32(int32(two>>12)-twelvesMost) * step
+	}
+	if b[len(b)-1] == twelveOddMark {
+		return v[:len(v)-1]
+	}
+	return v
 }
 
 // PackFloats returns a vector as little-endian float32.
@@ -89,6 +140,11 @@ func UnpackVector(b []byte) ([]float32, error) {
 			v[i] = half.Float(binary.LittleEndian.Uint16(b[2*i:]))
 		}
 		return v, nil
+	}
+	if len(b)%2 == 1 && (b[len(b)-1] == twelveMark || b[len(b)-1] == twelveOddMark) {
+		if v := unpackTwelves(b); v != nil {
+			return v, nil
+		}
 	}
 	if len(b)%4 != 0 {
 		return nil, fmt.Errorf("vector of %d bytes: %w", len(b), backend.ErrCorrupt)

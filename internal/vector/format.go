@@ -17,16 +17,17 @@ import (
 //	footer    a CRC-32C (Castagnoli) of each section, then a CRC-32C of these
 //
 // The header has, by offset: 0 magic, 8 version, 12 metric, 16 dimensions, 20
-// rows, 24 kind, 28 lists, 32 flags, 36 zeros, 40 size of the file, 48 the probing width for
+// rows, 24 kind, 28 lists, 32 form of the rows, 36 odd rows, 40 size of the file, 48 the probing width for
 // each of recallPoints (float32), 124 CRC-32C of bytes 0 to 123.
 const (
 	headerSize    = 128
 	headerSumAt   = 124
 	widthsAt      = 48
-	formatVersion = 1
-	halvesVersion = 2 // version of segments with flagHalves
-	flagsAt       = 32
-	flagHalves    = 1 // header.halves
+	formatVersion = 1 // of segments of rowFloats
+	halvesVersion = 2 // of rowHalves without odd rows, which was not there before
+	formsVersion  = 3 // of others
+	formAt        = 32
+	oddAt         = 36
 	sectionAlign  = 64
 )
 
@@ -51,7 +52,8 @@ type header struct {
 	n      int
 	kind   kind
 	lists  int
-	halves bool // secFloats has 16-bit numbers, which represent these rows exactly
+	form   rowForm
+	odd    int // rows that form can't hold
 	widths [len(recallPoints)]float32
 }
 
@@ -60,7 +62,7 @@ type header struct {
 const (
 	secCodes          = iota // [n][codeStride]uint8, by position
 	secScales                // [n]float32, of the codes
-	secFloats                // [n][floatStride]float32, in row order; see header.halves
+	secFloats                // [n][floatStride]float32, in row order, unless rowForm says otherwise; see header.floatsAt
 	secRows                  // [n]uint32, the row at a position
 	secPositions             // [n]uint32, the position of a row
 	secRecords               // [n][recordStride]byte, by position; see record
@@ -81,7 +83,7 @@ func (h *header) layout() (spans [numSections]span, footer, size int) {
 	sizes := [numSections]int{
 		secCodes:  h.n * codeStride(h.dim),
 		secScales: h.n * 4,
-		secFloats: h.n * h.rowBytes(),
+		secFloats: h.floatBytes(),
 	}
 	if h.kind != kindExact {
 		sizes[secRows] = h.n * 4
@@ -103,12 +105,15 @@ func (h *header) layout() (spans [numSections]span, footer, size int) {
 	return spans, at, at + 4*(numSections+1)
 }
 
-// rowBytes is the length of a row of secFloats.
-func (h *header) rowBytes() int {
-	if h.halves {
-		return 2 * floatStride(h.dim)
+// version is the format that releases have to know which read the segment.
+func (h *header) version() uint32 {
+	switch {
+	case h.form == rowFloats:
+		return formatVersion
+	case h.form == rowHalves && h.odd == 0:
+		return halvesVersion
 	}
-	return 4 * floatStride(h.dim)
+	return formsVersion
 }
 
 // encode returns the header's bytes.
@@ -116,11 +121,9 @@ func (h *header) encode() []byte {
 	b := make([]byte, headerSize)
 	copy(b, magic[:])
 	le := binary.LittleEndian
-	le.PutUint32(b[8:], formatVersion)
-	if h.halves {
-		le.PutUint32(b[8:], halvesVersion)
-		le.PutUint32(b[flagsAt:], flagHalves)
-	}
+	le.PutUint32(b[8:], h.version())
+	le.PutUint32(b[formAt:], uint32(h.form))
+	le.PutUint32(b[oddAt:], uint32(h.odd))
 	le.PutUint32(b[12:], uint32(h.metric))
 	le.PutUint32(b[16:], uint32(h.dim))
 	le.PutUint32(b[20:], uint32(h.n))
@@ -143,8 +146,8 @@ func decodeHeader(data []byte) (*header, error) {
 		return nil, fmt.Errorf("%w: %d bytes", ErrFormat, len(data))
 	case [8]byte(data) != magic:
 		return nil, fmt.Errorf("%w: foreign magic", ErrFormat)
-	case le.Uint32(data[8:]) != formatVersion && le.Uint32(data[8:]) != halvesVersion:
-		return nil, fmt.Errorf("%w: version %d, want %d", ErrFormat, le.Uint32(data[8:]), formatVersion)
+	case le.Uint32(data[8:]) < formatVersion || le.Uint32(data[8:]) > formsVersion:
+		return nil, fmt.Errorf("%w: version %d, want at most %d", ErrFormat, le.Uint32(data[8:]), formsVersion)
 	case le.Uint32(data[headerSumAt:]) != crc32.Checksum(data[:headerSumAt], castagnoli):
 		return nil, fmt.Errorf("%w: header checksum", ErrFormat)
 	}
@@ -154,7 +157,8 @@ func decodeHeader(data []byte) (*header, error) {
 		n:      int(le.Uint32(data[20:])),
 		kind:   kind(le.Uint32(data[24:])),
 		lists:  int(le.Uint32(data[28:])),
-		halves: le.Uint32(data[8:]) == halvesVersion && le.Uint32(data[flagsAt:])&flagHalves != 0,
+		form:   rowForm(le.Uint32(data[formAt:])),
+		odd:    int(le.Uint32(data[oddAt:])),
 	}
 	for i := range h.widths {
 		h.widths[i] = math.Float32frombits(le.Uint32(data[widthsAt+4*i:]))
@@ -164,6 +168,9 @@ func decodeHeader(data []byte) (*header, error) {
 	}
 	if uint64(le.Uint32(data[20:])) > min(MaxRows, math.MaxInt/(8*MaxDim)) || h.kind > kindIVF1 {
 		return nil, fmt.Errorf("%w: %d rows, kind %d", ErrFormat, h.n, h.kind)
+	}
+	if h.form > rowTwelves || h.odd < 0 || h.odd > h.n || h.form == rowFloats && h.odd > 0 || h.version() != le.Uint32(data[8:]) {
+		return nil, fmt.Errorf("%w: rows of form %d, %d of them odd, in version %d", ErrFormat, h.form, h.odd, le.Uint32(data[8:]))
 	}
 	if h.lists < 0 || h.lists > h.n || (h.lists > 0) != (h.kind != kindExact) {
 		return nil, fmt.Errorf("%w: %d lists of %d rows", ErrFormat, h.lists, h.n)

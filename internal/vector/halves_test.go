@@ -35,18 +35,21 @@ func TestHalfRows(t *testing.T) {
 			s, err := OpenSegment(data)
 			require.NoError(t, err)
 			require.NoError(t, s.Verify())
-			require.True(t, s.h.halves)
-			plain := append([][]float32(nil), vs...)
-			plain[last] = append([]float32(nil), vs[last]...)
-			plain[last][0] += 1e-5
+			require.Equal(t, rowHalves, s.h.form)
+			require.EqualValues(t, halvesVersion, s.h.version(), "earlier releases read it")
+			plain := make([][]float32, len(vs))
+			for i := range vs {
+				plain[i] = append([]float32(nil), vs[i]...)
+				plain[i][0] += 1e-5
+			}
 			f := segmentOf(t, dim, InnerProduct, plain, smallIVF)
-			require.False(t, f.h.halves, "one number needs more")
+			require.Equal(t, rowFloats, f.h.form, "some numbers need more")
 			assert.Equal(t, 2*floatStride(dim)*len(vs), f.h.n*(f.h.rowBytes()-s.h.rowBytes()))
 			exact := segmentOf(t, dim, InnerProduct, vs, nil)
-			require.True(t, exact.h.halves)
-			require.False(t, segmentOf(t, dim, InnerProduct, vs[:last], smallIVF).h.halves, "all rows of small segments are scored")
+			require.Equal(t, rowHalves, exact.h.form)
+			require.Equal(t, rowFloats, segmentOf(t, dim, InnerProduct, vs[:last], smallIVF).h.form, "all rows of small segments are scored")
 			cosine := segmentOf(t, dim, Cosine, vs, smallIVF)
-			require.False(t, cosine.h.halves)
+			require.Equal(t, rowFloats, cosine.h.form)
 
 			read, err := OpenSegment(data)
 			require.NoError(t, err)
@@ -90,7 +93,7 @@ func TestHalfRows(t *testing.T) {
 			again := segmentBytes(t, dim, InnerProduct, vs, &WriteOptions{ExactRows: smallIVF.ExactRows, From: s})
 			m, err := OpenSegment(again)
 			require.NoError(t, err)
-			require.True(t, m.h.halves)
+			require.Equal(t, rowHalves, m.h.form)
 			got, err := m.Search(t.Context(), &Query{Vector: vs[7], K: 5, Recall: 1}, nil)
 			require.NoError(t, err)
 			assert.Equal(t, brute(vs, InnerProduct, &Query{Vector: vs[7], K: 5}), got)

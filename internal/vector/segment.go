@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,8 +9,6 @@ import (
 	"io"
 	"slices"
 	"unsafe"
-
-	"github.com/contextmem/contextmem/internal/simd"
 )
 
 // Segment is an immutable part that is read in place, usually in a mapped file. It is safe for
@@ -22,9 +19,11 @@ type Segment struct {
 	data   []byte
 	codes  []uint8
 	scales []float32
-	floats []float32 // nil if header.halves is set
+	floats []float32 // of all rows, or of odd ones
 	halves []uint16
-	reader io.ReaderAt // reads the bytes of data; nil: float32 rows are used in place
+	rests  []uint8
+	odd    []uint32
+	reader io.ReaderAt // of data; nil: float32 rows are used in place
 	ivf    ivf
 }
 
@@ -50,11 +49,7 @@ func OpenSegment(data []byte) (*Segment, error) {
 	s := &Segment{h: h, data: data}
 	s.codes = s.section(secCodes)
 	s.scales = view[float32](s.section(secScales))
-	if h.halves {
-		s.halves = view[uint16](s.section(secFloats))
-	} else {
-		s.floats = view[float32](s.section(secFloats))
-	}
+	s.openRows()
 	s.ivf = ivf{
 		rows:      view[uint32](s.section(secRows)),
 		positions: view[uint32](s.section(secPositions)),
@@ -120,13 +115,12 @@ func (s *Segment) Vector(row uint32, buf []float32) []float32 {
 	if int(row) >= s.h.n {
 		return nil
 	}
-	fs := floatStride(s.h.dim)
-	if s.h.halves {
-		buf = slices.Grow(buf[:0], fs)[:fs]
-		simd.Halves(buf, s.halves[int(row)*fs:])
-		return buf[:s.h.dim:s.h.dim]
+	v := s.stored(row)
+	if v == nil {
+		v = slices.Grow(buf[:0], codeStride(s.h.dim))[:codeStride(s.h.dim)]
+		s.unpack(row, v)
 	}
-	return s.floats[int(row)*fs:][:s.h.dim:s.h.dim]
+	return v[:s.h.dim:s.h.dim]
 }
 
 // Coded reports whether searches use 1-bit codes that leave only few rows to score. The codes, a
@@ -137,7 +131,7 @@ func (s *Segment) Coded() bool { return s.h.kind == kindIVF1 && s.h.dim >= leanF
 // using them in place. A row then costs a system call but no memory. In place it would cost
 // memory, since a touched page of a mapping, and some pages around it, stay in the memory of
 // the process. ReadRows must be called before the first search. Searches return the errors of
-// r, or ErrFormat if r ends before a row.
+// r, or ErrFormat if r ends before a row. Rows of 12 bits are mostly in what is scanned: these are used in place.
 func (s *Segment) ReadRows(r io.ReaderAt) { s.reader = r }
 
 // Search appends the best q.K rows to dst, ordered by Compare unless q.AnyOrder is set. It
@@ -176,53 +170,8 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 	return sr.appendHits(dst), nil
 }
 
-func (s *Segment) floatRow(row uint32, buf *rowBuf) []float32 {
-	fs := floatStride(s.h.dim)
-	if s.reader == nil && s.h.halves {
-		buf.row = slices.Grow(buf.row[:0], fs)[:fs]
-		simd.Halves(buf.row, s.halves[int(row)*fs:])
-		return buf.row
-	}
-	if s.reader == nil {
-		return s.floats[int(row)*fs : (int(row)+1)*fs]
-	}
-	spans, _, _ := s.h.layout()
-	buf.row = slices.Grow(buf.row[:0], fs)[:fs]
-	into := bytesOf(buf.row)
-	if s.h.halves {
-		buf.halves = slices.Grow(buf.halves[:0], fs)[:fs]
-		into = bytesOf(buf.halves)
-	}
-	at := spans[secFloats].off + len(into)*int(row)
-	if n, err := s.reader.ReadAt(into, int64(at)); n < len(into) {
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%w: it ends before row %d", ErrFormat, row)
-		}
-		buf.err = cmp.Or(buf.err, err)
-		return nil
-	}
-	if s.h.halves {
-		simd.Halves(buf.row, buf.halves)
-	}
-	return buf.row
-}
-
-func (s *Segment) floatRun(first uint32, buf *rowBuf) []float32 {
-	fs := floatStride(s.h.dim)
-	if !s.h.halves {
-		return s.floats[int(first)*fs:]
-	}
-	n := min(chunkRows, s.h.n-int(first)) * fs
-	buf.row = slices.Grow(buf.row[:0], n)[:n]
-	simd.Halves(buf.row, s.halves[int(first)*fs:])
-	return buf.row
-}
-
 func (s *Segment) rowScale(row uint32) float32 {
-	if s.h.kind == kindExact {
-		return s.scales[row]
-	}
-	return s.scales[min(int(s.ivf.positions[row]), s.h.n-1)]
+	return s.scales[s.position(row)]
 }
 
 func (s *Segment) scanAll(ctx context.Context, sr *search, n int) error {

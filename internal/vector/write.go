@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-
-	"github.com/contextmem/contextmem/internal/half"
 )
 
 // writeBuffer is the size of the writes that WriteSegment makes.
@@ -83,7 +81,7 @@ func WriteSegment(w io.Writer, dim int, metric Metric, n int, vec func(row int) 
 	}
 	if n > wholeRows && metric != Cosine {
 		var err error
-		if b.halves, err = b.exact(); err != nil {
+		if b.rows, err = b.choose(); err != nil {
 			return err
 		}
 	}
@@ -125,29 +123,13 @@ func (s *source) read(row int, dst []float32) error {
 // builder writes one segment.
 type builder struct {
 	source
-	n      int
-	ivf    *ivfBuilder // nil in an exact segment
-	halves bool        // see header.halves
-}
-
-// exact reports whether 16-bit numbers represent all rows exactly.
-func (b *builder) exact() (bool, error) {
-	v := make([]float32, b.dim)
-	for i := range b.n {
-		if err := b.read(i, v); err != nil {
-			return false, err
-		}
-		for _, f := range v {
-			if !half.Exact(f) {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
+	n    int
+	ivf  *ivfBuilder // nil in an exact segment
+	rows stored
 }
 
 func (b *builder) write(w io.Writer) error {
-	h := &header{metric: b.metric, dim: b.dim, n: b.n, kind: kindExact, halves: b.halves}
+	h := &header{metric: b.metric, dim: b.dim, n: b.n, kind: kindExact, form: b.rows.form, odd: len(b.rows.odd)}
 	if b.ivf != nil {
 		h.kind, h.lists, h.widths = b.ivf.kind, len(b.ivf.spreads), b.ivf.widths
 	}
@@ -182,13 +164,13 @@ func (b *builder) writeCodes(sw *sectionWriter) error {
 	if err := sw.begin(secCodes); err != nil {
 		return err
 	}
-	v, row := make([]float32, b.dim), make([]uint8, codeStride(b.dim))
+	v, row, rests := make([]float32, b.dim), make([]uint8, codeStride(b.dim)), make([]uint8, codeStride(b.dim)/2)
 	scales := make([]float32, b.n)
 	for i := range b.n {
 		if err := b.read(b.rowAt(i), v); err != nil {
 			return err
 		}
-		scales[i] = quantiseRow(row, v)
+		scales[i] = b.rows.code(row, rests, v, b.rows.isOdd(b.rowAt(i)))
 		if err := sw.write(row); err != nil {
 			return err
 		}
@@ -197,28 +179,4 @@ func (b *builder) writeCodes(sw *sectionWriter) error {
 		return err
 	}
 	return sw.write(bytesOf(scales))
-}
-
-// writeFloats writes secFloats, as 16-bit numbers if halves is set.
-func (b *builder) writeFloats(sw *sectionWriter) error {
-	if err := sw.begin(secFloats); err != nil {
-		return err
-	}
-	v, halves := make([]float32, floatStride(b.dim)), make([]uint16, floatStride(b.dim))
-	for i := range b.n {
-		if err := b.read(i, v); err != nil {
-			return err
-		}
-		row := bytesOf(v)
-		if b.halves {
-			for j, f := range v {
-				halves[j] = half.Of(f)
-			}
-			row = bytesOf(halves)
-		}
-		if err := sw.write(row); err != nil {
-			return err
-		}
-	}
-	return nil
 }

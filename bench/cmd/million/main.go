@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 )
 
@@ -43,13 +44,31 @@ func main() {
 	flag.IntVar(&s.n, "n", 1_000_000, "texts")
 	flag.IntVar(&s.behind, "behind", 100_000, "texts that the indexes lack after a kill")
 	flag.BoolVar(&s.keep, "keep", false, "leave the deployment")
+	profile := flag.String("profile", "", "write a profile of the processor time of one step to a file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := do(ctx, &s, *step); err != nil {
+	if err := profiled(*profile, func() error { return do(ctx, &s, *step) }); err != nil {
 		fmt.Fprintln(os.Stderr, "million:", err)
 		os.Exit(1)
 	}
+}
+
+// profiled writes a profile of what f does to a file; an empty name: none.
+func profiled(name string, f func() error) error {
+	if name == "" {
+		return f()
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = f()
+	pprof.StopCPUProfile()
+	return errors.Join(err, file.Close())
 }
 
 func do(ctx context.Context, s *settings, only string) (err error) {

@@ -1,0 +1,24 @@
+package simd
+
+// Twelves sets dst[i] to step times a whole number of 12 bits: sixteen times what row has, shifted up by [Bias], and what rest has, shifted up by 8. Of each
+// 64 numbers, rest has the first 32 in the lower halves of 32 bytes, the others in the upper ones.
+//
+// len(dst) is a multiple of AlignU8; len(row) is at least len(dst), len(rest) half of that.
+func Twelves(dst []float32, row, rest []uint8, step float32) {
+	if len(dst) == 0 {
+		return
+	}
+	_ = row[len(dst)-1]
+	_ = rest[len(dst)/2-1]
+	_ = dst[len(dst)&^(AlignU8-1)-1]
+	twelves(dst, row, rest, step)
+}
+
+func twelvesGeneric(dst []float32, row, rest []uint8, step float32) {
+	for ; len(dst) >= AlignU8; dst, row, rest = dst[AlignU8:], row[AlignU8:], rest[AlignU8/2:] {
+		for i, r := range rest[:AlignU8/2] {
+			dst[i] = float32(int32(row[i])<<4+int32(r&15)-(Bias<<4+8)) * step
+			dst[i+AlignU8/2] = float32(int32(row[i+AlignU8/2])<<4+int32(r>>4)-(Bias<<4+8)) * step
+		}
+	}
+}
