@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/internal/simd"
 )
 
 // appendValue appends a value of metadata. Members of objects are sorted.
@@ -109,7 +111,7 @@ func appendString(b []byte, s string) []byte {
 // are escaped, and so are U+2028 and U+2029, which older JavaScript takes for line ends; invalid UTF-8
 // becomes U+FFFD.
 func appendText(b []byte, s string) []byte {
-	if i := plain(s); i < len(s) {
+	if i := simd.Plain(s); i < len(s) {
 		return appendEscaped(append(b, s[:i]...), s[i:])
 	}
 	return append(b, s...) // most are plain
@@ -118,7 +120,7 @@ func appendText(b []byte, s string) []byte {
 // appendEscaped appends a text that begins with a byte that is not plain.
 func appendEscaped(b []byte, s string) []byte {
 	start := 0
-	for i := 0; i < len(s); i += plain(s[i:]) {
+	for i := 0; i < len(s); i += simd.Plain(s[i:]) {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			b = append(b, s[start:i]...)
@@ -150,50 +152,4 @@ func appendEscaped(b []byte, s string) []byte {
 		i += n
 	}
 	return append(b, s[start:]...)
-}
-
-// isPlain tells which bytes stand for themselves in a JSON string: ASCII but control
-// characters, quotes and backslashes.
-var isPlain = func() (is [256]bool) {
-	for c := ' '; c < utf8.RuneSelf; c++ {
-		is[c] = c != '"' && c != '\\'
-	}
-	return is
-}()
-
-// plain returns the number of plain bytes that s begins with. It looks at eight at a time
-// (Mycroft's test for a zero byte), and at four where there are less.
-func plain(s string) int {
-	i := 0
-	switch n := len(s); {
-	case n >= 8:
-		for i < n {
-			at := min(i, n-8) // the last eight overlap those before them
-			e := s[at : at+8]
-			if special(uint64(e[0])|uint64(e[1])<<8|uint64(e[2])<<16|uint64(e[3])<<24|uint64(e[4])<<32|uint64(e[5])<<40|uint64(e[6])<<48|uint64(e[7])<<56) != 0 {
-				break
-			}
-			i = at + 8
-		}
-	case n >= 4:
-		if special(four(s[:4])|four(s[n-4:])<<32) == 0 {
-			return n
-		}
-	}
-	for i < len(s) && isPlain[s[i]] {
-		i++
-	}
-	return i
-}
-
-// four returns the four bytes of s as a number.
-func four(s string) uint64 {
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
-}
-
-// special is not 0 when one of the eight bytes of w is not plain. A byte of 0x80 or more is seen in w itself, so the
-// subtractions borrow from no such byte unseen.
-func special(w uint64) uint64 {
-	const ones = 0x0101010101010101
-	return (w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)) & (ones << 7)
 }

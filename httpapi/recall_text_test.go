@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,26 +63,6 @@ func TestScore(t *testing.T) {
 			_, err := appendScore(nil, f)
 			require.Error(t, err)
 		})
-	}
-}
-
-// TestPlain tries every byte at every place of texts of several lengths.
-func TestPlain(t *testing.T) {
-	t.Parallel()
-	for n := 1; n <= 20; n++ {
-		for c := range 256 {
-			for at := range n {
-				s := []byte(strings.Repeat("~", n))
-				s[at] = byte(c)
-				want := at
-				if c >= ' ' && c < 0x80 && c != '"' && c != '\\' {
-					want = n
-				}
-				if got := plain(string(s)); got != want {
-					require.Equal(t, want, got, "%#x at %d of %d", c, at, n)
-				}
-			}
-		}
 	}
 }
 

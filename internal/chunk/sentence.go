@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/internal/simd"
 )
 
 // span is a stretch of source without white space at its ends.
@@ -277,36 +279,7 @@ func Unbroken(text string) bool {
 	if last < 0 || signs[text[0]] != otherSign || signs[text[last]] != otherSign && signs[text[last]] != stopSign {
 		return false
 	}
-	return !breaks(text[:last])
-}
-
-// breaks reports whether a text holds a byte that could end a sentence. It looks at eight at a time (Mycroft's test for a zero byte), of which the last ones
-// overlap those before them.
-func breaks(text string) bool {
-	n := len(text)
-	if n < 8 {
-		for i := range n {
-			if signs[text[i]]&(stopSign|breakSign) != 0 {
-				return true
-			}
-		}
-		return false
-	}
-	for i := 0; i < n; i += 8 {
-		at := min(i, n-8)
-		e := text[at : at+8]
-		if mayBreak(uint64(e[0])|uint64(e[1])<<8|uint64(e[2])<<16|uint64(e[3])<<24|uint64(e[4])<<32|uint64(e[5])<<40|uint64(e[6])<<48|uint64(e[7])<<56) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// mayBreak is not 0 when one of the eight bytes of w ends sentences or lines, or is not of ASCII.
-func mayBreak(w uint64) uint64 {
-	const ones = 0x0101010101010101
-	stop, ask, exclaim, line := w^ones*'.', w^ones*'?', w^ones*'!', w^ones*'\n'
-	return (w | ((stop-ones)&^stop | (ask-ones)&^ask | (exclaim-ones)&^exclaim | (line-ones)&^line)) & (ones << 7)
+	return !simd.Breaks(text[:last])
 }
 
 // Kinds of bytes, for Unbroken.

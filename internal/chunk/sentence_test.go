@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/simd"
 )
 
 func TestSentences(t *testing.T) {
@@ -96,12 +98,12 @@ func TestBreaks(t *testing.T) {
 	t.Parallel()
 	for n := range 40 {
 		plain := []byte(strings.Repeat("On day 3, Ann's \t dog-like (7) thing\"", 2)[:n])
-		require.False(t, breaks(string(plain)), n)
+		require.False(t, simd.Breaks(string(plain)), n)
 		for at := range plain {
 			for c := range 256 {
 				text := slices.Clone(plain)
 				text[at] = byte(c)
-				require.Equal(t, signs[c]&(stopSign|breakSign) != 0, breaks(string(text)), "%q", text)
+				require.Equal(t, signs[c]&(stopSign|breakSign) != 0, simd.Breaks(string(text)), "%q", text)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ var floors = [][]string{
 	{"internal/parse/charset", "internal/parse/output", "rerank", "embed/joint"},
 	{"backend/sqlite/internal/", "internal/storerules", "internal/openset", "internal/move", "internal/language", "internal/cas", "document", "fault", "internal/parse/"},
 	{"backend", "chat", "content", "extract", "judge", "embed", "internal/", "bench/internal/"},
-	{"observe", "internal/models"},
+	{"observe", "internal/models", "internal/simd"},
 }
 
 // floorOf returns the floor of a package, counted from the bottom, -1 for one without.
@@ -56,7 +56,7 @@ func floorOf(path string) int {
 
 // only lists packages that may import no others of this module than these, so that their users link nothing else.
 var only = map[string][]string{
-	"httpapi":            {"", "content", "facts", "fault", "document", "connector", "internal/reuse", "internal/meter", "internal/wire"},
+	"httpapi":            {"", "content", "facts", "fault", "document", "connector", "internal/reuse", "internal/meter", "internal/simd", "internal/wire"},
 	"console":            {"", "content", "facts", "fault"},
 	"client":             {"", "content", "facts", "fault", "internal/wire"},
 	"backend":            {},

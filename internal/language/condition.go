@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/simd"
 )
 
 // AsksWhatHappened reports whether a question is about something that took place: "when did she move", "has the parcel come".
@@ -93,8 +94,11 @@ func Conditional(text string) float64 {
 // NamesCondition reports whether a text has a word without which [Conditional] is 0. It costs a small part of that. It looks for a rare
 // letter of each word: f of if, u of unless, v of provided.
 func NamesCondition(text string) bool {
-	return hasWord(text, 'f', "if", 1) || hasWord(text, 'u', "unless", 0) || hasWord(text, 'U', "unless", 0) || hasWord(text, 'v', "provided", 3)
+	return conditionPairs.MayHave(text) && (hasWord(text, 'f', "if", 1) || hasWord(text, 'u', "unless", 0) || hasWord(text, 'U', "unless", 0) || hasWord(text, 'v', "provided", 3))
 }
+
+// conditionPairs stand in if, unless and provided, and in few other words.
+var conditionPairs = simd.Pairs{'i', 'f', 'n', 'l', 'v', 'i'}
 
 // hasWord reports whether a text has a word that is given in lower case, of which only the first letter may be a capital. It has letter at a place.
 func hasWord(text string, letter byte, word string, place int) bool {

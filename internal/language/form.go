@@ -31,7 +31,7 @@ var loadForms = sync.OnceValue(func() map[string]map[string]bool {
 			continue
 		}
 		of := map[string]bool{}
-		for w, set := range g.words {
+		for w, set := range g.words.all() {
 			if set&(1<<k) != 0 {
 				of[strings.TrimSuffix(w, "'")] = true // j' is the word j
 			}

@@ -20,12 +20,12 @@ type guessTongue struct {
 // guesses are the words and letters by which languages are told, with a bit for each language in guesses.tongues.
 type guesses struct {
 	tongues []guessTongue
-	words   map[string]uint16 // in lower case
-	shapes  shapes            // of the words
+	words   wordTable[uint16]
+	shapes  shapes // of the words
 }
 
 var loadGuesses = sync.OnceValue(func() *guesses {
-	g := &guesses{words: make(map[string]uint16, 1024)}
+	g, words := new(guesses), make(map[string]uint16, 1024)
 	for line := range TableLines(guessTable) {
 		if head, ok := strings.CutPrefix(line, "@ "); ok {
 			code, letters, _ := strings.Cut(head, " ")
@@ -33,10 +33,11 @@ var loadGuesses = sync.OnceValue(func() *guesses {
 			continue
 		}
 		for w := range strings.FieldsSeq(line) {
-			g.words[w] |= 1 << (len(g.tongues) - 1)
+			words[w] |= 1 << (len(g.tongues) - 1)
 			g.shapes.add(w)
 		}
 	}
+	g.words = tableOf(words)
 	return g
 })
 
@@ -56,35 +57,15 @@ func Guess(text string) string {
 	if len(text) > maxGuess {
 		text = text[:maxGuess]
 	}
-	if s := script(text); s != "latin" {
-		return s
-	}
 	g := loadGuesses()
 	var points [maxTongues]int
-	start, words, foreign := -1, 0, false
-	for i := 0; i <= len(text); {
-		r, n := rune(' '), 1
-		if i < len(text) {
-			r, n = utf8.DecodeRuneInString(text[i:])
+	words, foreign, ascii := 0, false, false
+	if words, ascii = g.ascii(text, &points); !ascii {
+		if s := script(text); s != "latin" {
+			return s
 		}
-		if unicode.IsLetter(r) || unicode.IsMark(r) {
-			if start < 0 {
-				start = i
-			}
-			if r >= utf8.RuneSelf {
-				r, foreign = unicode.ToLower(r), true
-				for k := range g.tongues {
-					if strings.ContainsRune(g.tongues[k].letters, r) {
-						points[k] += letterPoints
-					}
-				}
-			}
-		} else if start >= 0 {
-			g.word(text[start:i], &points)
-			words++
-			start = -1
-		}
-		i += n
+		clear(points[:])
+		words, foreign = g.latin(text, &points)
 	}
 	best, second := 0, -1
 	for k := 1; k < len(g.tongues); k++ {
@@ -105,6 +86,61 @@ func Guess(text string) string {
 	return g.tongues[best].code
 }
 
+// ascii gives the languages of the words of a text their points, and counts these; false if the text is not in ASCII.
+func (g *guesses) ascii(text string, points *[maxTongues]int) (words int, ok bool) {
+	start := -1
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return 0, false
+		}
+		if c |= 0x20; c >= 'a' && c <= 'z' {
+			if start < 0 {
+				start = i
+			}
+		} else if start >= 0 {
+			g.word(text[start:i], points)
+			words++
+			start = -1
+		}
+	}
+	if start >= 0 {
+		g.word(text[start:], points)
+		words++
+	}
+	return words, true
+}
+
+// latin is ascii for a text in any Latin letters. foreign reports whether some are not in ASCII.
+func (g *guesses) latin(text string, points *[maxTongues]int) (words int, foreign bool) {
+	start := -1
+	for i := 0; i <= len(text); {
+		r, n := rune(' '), 1
+		if i < len(text) {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		if unicode.IsLetter(r) || unicode.IsMark(r) {
+			if start < 0 {
+				start = i
+			}
+			if r >= utf8.RuneSelf {
+				r, foreign = unicode.ToLower(r), true
+				for k := range g.tongues {
+					if strings.ContainsRune(g.tongues[k].letters, r) {
+						points[k] += letterPoints
+					}
+				}
+			}
+		} else if start >= 0 {
+			g.word(text[start:i], points)
+			words++
+			start = -1
+		}
+		i += n
+	}
+	return words, foreign
+}
+
 // word gives the languages of a word their points: a word that is one language's alone counts in full.
 func (g *guesses) word(w string, points *[maxTongues]int) {
 	for k, set := 0, g.of(w); set != 0; k, set = k+1, set>>1 {
@@ -116,24 +152,33 @@ func (g *guesses) word(w string, points *[maxTongues]int) {
 
 // of returns the languages of a word in any case.
 func (g *guesses) of(w string) uint16 {
+	if len(w) <= shortWord {
+		key := packLower(w)
+		switch {
+		case key&highBits != 0:
+			return g.lowered(w)
+		case !g.shapes.mayBe(w):
+			return 0
+		}
+		return g.words.short[key]
+	}
 	if len(w) > maxLookup {
 		return 0
 	}
-	var lower [maxLookup]byte
-	for i := range len(w) {
-		c := w[i]
-		if c >= utf8.RuneSelf {
-			return g.words[strings.ToLower(w)]
-		}
-		if IsUpperByte(c) {
-			c |= 0x20
-		}
-		lower[i] = c
-	}
-	if !g.shapes.mayBe(w) {
+	key, ascii := lowerKey(w)
+	switch {
+	case !ascii:
+		return g.lowered(w)
+	case !g.shapes.mayBe(w):
 		return 0
 	}
-	return g.words[string(lower[:len(w)])]
+	return g.words.long[key]
+}
+
+// lowered is of for a word that is not in ASCII.
+func (g *guesses) lowered(w string) uint16 {
+	in, _ := g.words.find(strings.ToLower(w))
+	return in
 }
 
 // script returns the language of the script that most letters of a text are in, "latin" for that one and "" for none or

@@ -1,7 +1,10 @@
 package language
 
 import (
+	"bytes"
 	_ "embed"
+	"encoding/binary"
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,26 +26,122 @@ const maxLookup = 24
 
 // lookup finds a word in any case and with any Latin accents as they are in the tables.
 func lookup(s string) Word {
+	if len(s) <= shortWord {
+		key := packLower(s)
+		if key&highBits != 0 {
+			return lookupSlow(s)
+		}
+		return lexicon.short[key]
+	}
 	if len(s) > maxLookup {
 		return Word{}
 	}
-	var key lexKey
+	key, ok := lowerKey(s)
+	if !ok {
+		return lookupSlow(s)
+	}
+	return lexicon.long[key]
+}
+
+// wordTable is what is known of words in lower case. Most words of a text are short, and a number is found in a map in half the time of a
+// text.
+type wordTable[V any] struct {
+	short map[uint64]V // by packLower, those of up to shortWord bytes
+	long  map[lexKey]V
+}
+
+// shortWord is the number of bytes that fit a number.
+const shortWord = 8
+
+// highBits are those that no byte of ASCII has.
+const highBits = 0x8080808080808080
+
+// packLower returns the bytes of a word of up to shortWord of them as a number, the first lowest and in lower case where they are ASCII.
+func packLower(s string) uint64 {
+	var w uint64
+	switch n := len(s); {
+	case n >= 4:
+		w = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+		e := s[n-4:] // overlaps the first
+		w |= (uint64(e[0]) | uint64(e[1])<<8 | uint64(e[2])<<16 | uint64(e[3])<<24) << (8 * uint(n-4))
+	case n >= 2:
+		w = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[n-1])<<(8*uint(n-1))
+	case n == 1:
+		w = uint64(s[0])
+	}
+	const ones = highBits >> 7
+	low := w &^ highBits
+	upper := (low + (0x80-'A')*ones) &^ (low + (0x7F-'Z')*ones) &^ w & highBits // from A to Z
+	return w | upper>>2
+}
+
+// lexKey is a word in lower case with zeros behind it. A map with such keys touches less memory than one with strings, and
+// each word of each text is looked up.
+type lexKey [maxLookup]byte
+
+// tableOf makes a table of words, which are in lower case.
+func tableOf[V any](m map[string]V) wordTable[V] {
+	w := wordTable[V]{short: make(map[uint64]V, len(m)), long: make(map[lexKey]V)}
+	for s, v := range m {
+		key, ok := keyOf(s)
+		switch {
+		case !ok:
+			panic("language: " + s + " is too long to be looked up")
+		case len(s) <= shortWord:
+			w.short[packLower(s)] = v
+		default:
+			w.long[key] = v
+		}
+	}
+	return w
+}
+
+// all gives all words, in no order.
+func (w *wordTable[V]) all() iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		var b [shortWord]byte
+		for key, v := range w.short {
+			binary.LittleEndian.PutUint64(b[:], key)
+			if !yield(string(bytes.TrimRight(b[:], "\x00")), v) {
+				return
+			}
+		}
+		for key, v := range w.long {
+			if !yield(string(bytes.TrimRight(key[:], "\x00")), v) {
+				return
+			}
+		}
+	}
+}
+
+// find finds a word as it is in the tables.
+func (w *wordTable[V]) find(s string) (v V, ok bool) {
+	if len(s) <= shortWord {
+		v, ok = w.short[packLower(s)]
+		return v, ok
+	}
+	key, ok := keyOf(s)
+	if !ok {
+		return v, false
+	}
+	v, ok = w.long[key]
+	return v, ok
+}
+
+// lowerKey returns the key of a word in any case; false if it is not in ASCII. The word is not too long for the tables.
+func lowerKey(s string) (key lexKey, ok bool) {
 	for i := range len(s) {
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			return lookupSlow(s)
+			return key, false
 		}
 		if IsUpperByte(c) {
 			c |= 0x20
 		}
 		key[i] = c
 	}
-	return lexicon[key]
+	return key, true
 }
-
-// lexKey is a word in lower case with zeros behind it. A map with such keys touches less memory than one with strings, and
-// each word of each text is looked up.
-type lexKey [maxLookup]byte
 
 // keyOf returns the key of a word; false if it is too long for the tables.
 func keyOf(s string) (key lexKey, ok bool) {
@@ -57,21 +156,11 @@ func Lookup(s string) Word {
 }
 
 func lookupSlow(s string) Word {
-	if w, ok := known(strings.ReplaceAll(strings.ToLower(s), "’", "'")); ok {
+	if w, ok := lexicon.find(strings.ReplaceAll(strings.ToLower(s), "’", "'")); ok {
 		return w
 	}
-	w, _ := known(extract.Key(s)) // "María" is in the list as "maria"
+	w, _ := lexicon.find(extract.Key(s)) // "María" is in the list as "maria"
 	return Word{Flags: w.Flags & (GivenName | PlaceName)}
-}
-
-// known finds a word as it is in the tables.
-func known(s string) (Word, bool) {
-	key, ok := keyOf(s)
-	if !ok {
-		return Word{}, false
-	}
-	w, ok := lexicon[key]
-	return w, ok
 }
 
 //go:embed tables/function.txt
@@ -105,14 +194,7 @@ func readTables() {
 		}
 	}
 	verbs = addVerbs(m, verbsTable)
-	lexicon = make(map[lexKey]Word, len(m))
-	for s, w := range m {
-		key, ok := keyOf(s)
-		if !ok {
-			panic("language: " + s + " is too long to be looked up")
-		}
-		lexicon[key] = w
-	}
+	lexicon = tableOf(m)
 	placePhrases = make(map[string]bool)
 	for name := range TableLines(placeTable) {
 		placePhrases[extract.Key(name)] = true
@@ -121,7 +203,7 @@ func readTables() {
 
 // What load reads; loaded before a document has a text.
 var (
-	lexicon      map[lexKey]Word // words in lower case
+	lexicon      wordTable[Word]
 	verbs        []Verb
 	placePhrases map[string]bool // places of more than one word, by key
 )

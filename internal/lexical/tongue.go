@@ -99,9 +99,12 @@ func HasStems(code string) bool { return tongueOf[code] != 0 }
 // short question in Latin letters it returns all Tongues with Latin letters, since a short text may lack the words that show its language.
 func queryTongues(text string) []Tongue {
 	code := language.Guess(text)
+	if code == "en" {
+		return nil
+	}
 	in := tongueOf[code]
 	switch {
-	case code == "en" || in == 0 && !latin(text):
+	case in == 0 && !latin(text):
 		return nil
 	case len(text) <= shortQuery && (in == 0 || tongues[in].latin):
 		return latinTongues
