@@ -27,8 +27,10 @@ type gathered struct {
 	sets  [][]uint64
 	df    []int
 
-	at     []int32  // of rows in a survey
-	beside []uint32 // rows of a survey with others beside them
+	// Of a survey, by row.
+	keyword, dense []float32
+	at             []int32     // see places
+	beside         []besideRow // rows with others beside them
 
 	query vector.Query
 	parts []*vectorPart
@@ -56,7 +58,7 @@ func (g *gathered) release() {
 	for _, set := range g.sets {
 		words += cap(set)
 	}
-	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && cap(g.at) <= maxGathered && words <= maxScratchWords {
+	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && max(cap(g.at), cap(g.keyword), cap(g.dense)) <= maxGathered && words <= maxScratchWords {
 		gatherings.Put(g)
 	}
 }

@@ -130,9 +130,12 @@ func newPartition(class backend.Class) *partition {
 // segments that are not live are deleted there as well, so that the live rows altogether need
 // no filter; the tail has rows that are not live yet.
 func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.View {
-	inSegments := accept
+	inSegments, below := accept, uint32(0)
 	if accept == p.live {
 		inSegments = nil
+		if p.liveN == p.live.Len() {
+			below = uint32(p.liveN)
+		}
 	}
 	for _, s := range p.segments {
 		if s.words != nil {
@@ -140,9 +143,9 @@ func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.Vi
 		}
 	}
 	if p.sealed != nil {
-		views = append(views, lexical.View{Part: p.sealed.words, Accept: accept})
+		views = append(views, lexical.View{Part: p.sealed.words, Accept: accept, Below: below})
 	}
-	return append(views, lexical.View{Part: p.words, Accept: accept})
+	return append(views, lexical.View{Part: p.words, Accept: accept, Below: below})
 }
 
 // deleteWords takes a row out of the keyword index.

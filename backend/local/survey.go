@@ -48,51 +48,51 @@ func (p *partition) survey(ctx context.Context, q *backend.SurveyQuery, parsed *
 	defer sc.release()
 	g := gatherings.Get().(*gathered)
 	defer g.release()
-	s.Speakers = p.names
-	err := p.surveyRows(rows, s, g)
+	count := lexical.Counts{DF: g.df[:0]}
+	g.views = p.views(g.views, rows)
+	g.keyword = zeroed(g.keyword, p.live.Len())
+	err := lexical.Score(ctx, g.keyword, parsed, g.views, &count)
 	if err != nil {
 		return err
 	}
-	count := lexical.Counts{DF: g.df[:0]}
-	g.views = p.views(g.views, rows)
-	if g.words, err = lexical.AppendCounted(ctx, g.words[:0], parsed, g.views, &count); err != nil {
-		return err
-	}
 	g.df = count.DF
-	for _, h := range g.words {
-		s.Rows[g.at[h.Row]-1].Keyword = h.Score
-	}
-	s.Terms, s.Docs, s.AvgTerms = termInfos(s.Terms[:0], parsed, &count), count.Docs, average(&count)
+	g.dense = zeroed(g.dense, p.live.Len())
 	if q.Vector != nil && q.Lane == 0 {
-		return p.surveyVectors(ctx, q.Vector, rows, s.Rows, g)
+		if err := p.scoreVectors(ctx, q.Vector, rows, g); err != nil {
+			return err
+		}
 	}
-	return nil
+	s.Speakers, s.Terms, s.Docs, s.AvgTerms = p.names, termInfos(s.Terms[:0], parsed, &count), count.Docs, average(&count)
+	return p.surveyRows(rows, s, g)
 }
 
-// surveyRows lists the rows of a set, without scores, and leaves in g.at where they stand,
-// counted from 1; 0 is a row that is not in the set.
+// zeroed returns n zeros in the memory of s where there is room.
+func zeroed(s []float32, n int) []float32 {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// surveyRows lists the rows of a set with their scores.
 func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered) error {
-	n := p.live.Len()
-	g.at = slices.Grow(g.at[:0], n)[:n]
-	clear(g.at)
 	here, place, columns, memory := slices.Grow(s.Rows[:0], p.liveN)[:p.liveN], int32(0), p.has(facetColumns), p.class == backend.Memory
+	keyword, dense := g.keyword, g.dense[:len(g.keyword)]
 	g.beside = g.beside[:0]
 	for i, w := range rows.Words() {
 		for ; w != 0; w &= w - 1 {
 			row := uint32(i*64 + bits.TrailingZeros64(w))
 			r := &here[place]
 			place++
-			g.at[row] = place
 			if !columns {
 				hit, err := p.hit(found{row: row})
 				if err != nil {
 					return err
 				}
-				*r = backend.Surveyed{Chunk: hit.Chunk, Source: hit.Source}
+				*r = backend.Surveyed{Chunk: hit.Chunk, Source: hit.Source, Keyword: keyword[row], Dense: dense[row]}
 				continue
 			}
 			from := p.of[row]
-			*r = backend.Surveyed{Chunk: p.chunk[row], Source: p.sourceNum[from]}
+			*r = backend.Surveyed{Chunk: p.chunk[row], Source: p.sourceNum[from], Keyword: keyword[row], Dense: dense[row]}
 			if !memory {
 				continue
 			}
@@ -103,15 +103,40 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 				r.Session = p.number(session)
 			}
 			if session != none || in.rows > 1 {
-				g.beside = append(g.beside, row)
+				g.beside = append(g.beside, besideRow{row, place})
 			}
 		}
 	}
 	s.Rows = here[:place]
-	for _, row := range g.beside {
-		p.beside(row, g.at, &here[g.at[row]-1].Beside)
+	if len(g.beside) == 0 {
+		return nil
+	}
+	at := g.places(rows)
+	for _, x := range g.beside {
+		p.beside(x.row, at, &here[x.place-1].Beside)
 	}
 	return nil
+}
+
+// besideRow is a row with its place in a survey, counted from 1.
+type besideRow struct {
+	row   uint32
+	place int32
+}
+
+// places returns where the rows of a set stand in a survey of it, counted from 1; 0 is a row that is not in the set.
+func (g *gathered) places(rows *bitset.Set) []int32 {
+	n := rows.Len()
+	g.at = slices.Grow(g.at[:0], n)[:n]
+	clear(g.at)
+	place := int32(0)
+	for i, w := range rows.Words() {
+		for ; w != 0; w &= w - 1 {
+			place++
+			g.at[i*64+bits.TrailingZeros64(w)] = place
+		}
+	}
+	return g.at
 }
 
 // beside sets what is before and behind a row; at has the places of rows, counted from 1.
@@ -130,8 +155,8 @@ func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
 	}
 }
 
-// surveyVectors sets the scores of rows by a vector.
-func (p *partition) surveyVectors(ctx context.Context, v []float32, rows *bitset.Set, here []backend.Surveyed, g *gathered) error {
+// scoreVectors sets the scores of rows by a vector.
+func (p *partition) scoreVectors(ctx context.Context, v []float32, rows *bitset.Set, g *gathered) error {
 	var err error
 	if g.parts, err = p.partsFor(g.parts, v); err != nil {
 		return err
@@ -142,14 +167,14 @@ func (p *partition) surveyVectors(ctx context.Context, v []float32, rows *bitset
 			return err
 		}
 		if first, ok := part.places.straight(); ok {
-			at := g.at[first:]
+			dense := g.dense[first:]
 			for _, h := range g.near {
-				here[at[h.Row]-1].Dense = h.Score
+				dense[h.Row] = h.Score
 			}
 			continue
 		}
 		for _, h := range g.near {
-			here[g.at[part.row(h.Row)]-1].Dense = h.Score
+			g.dense[part.row(h.Row)] = h.Score
 		}
 	}
 	return nil

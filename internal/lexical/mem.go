@@ -352,9 +352,16 @@ func (c *memCursor) skipPositions() {
 func (c *memCursor) singles(dst []uint32) int {
 	c.skipPositions()
 	n, doc, link := 0, c.doc, c.r.link
-	for most := min(len(dst), int(c.left)); n < most && len(link) >= 3 && link[0]&0x81 == 1; n++ {
+	for most := min(len(dst), int(c.left)); n < most; n++ {
+		if len(link) == 0 {
+			c.r.follow()
+			link = c.r.link
+		}
+		if len(link) < 2 || link[0]&0x81 != 1 {
+			break
+		}
 		size := 2 + int(link[1]>>7)
-		if link[size-1] >= 0x80 {
+		if size > len(link) || link[size-1] >= 0x80 {
 			break
 		}
 		doc += uint32(link[0] >> 1)

@@ -34,8 +34,8 @@ func putScratch(sc *scratch) {
 	}
 }
 
-// search implements Part. It looks terms up again, since compact may have changed their numbers since count.
-func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set) error {
+// search implements Part. The numbers of terms in ids may be stale, since compact may have run since count.
+func (m *Mem) search(ctx context.Context, r *run, ids []uint32, accept *bitset.Set) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if len(m.rows) == m.deadDocs {
@@ -48,7 +48,7 @@ func (m *Mem) search(ctx context.Context, r *run, _ []uint32, accept *bitset.Set
 	}
 	sc := getScratch(len(m.rows))
 	defer putScratch(sc)
-	return m.searchAny(ctx, r, sc, accept)
+	return m.searchAny(ctx, r, sc, ids, accept)
 }
 
 // keeps reports whether a document is live and its row is in accept (nil: all).
@@ -57,7 +57,7 @@ func (m *Mem) keeps(doc uint32, accept *bitset.Set) bool {
 }
 
 // searchAny scores all documents that have any of the terms.
-func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset.Set) error {
+func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, ids []uint32, accept *bitset.Set) error {
 	defer func() {
 		for _, doc := range sc.touched {
 			sc.acc[doc] = 0
@@ -65,7 +65,7 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset
 	}()
 	for i := range r.terms {
 		t := &r.terms[i]
-		id, ok := m.ids[t.term]
+		id, ok := m.numbered(t.term, ids[i])
 		if !ok || t.weight == 0 || m.terms[id].df == 0 {
 			continue
 		}
@@ -86,10 +86,21 @@ func (m *Mem) searchAny(ctx context.Context, r *run, sc *scratch, accept *bitset
 	return nil
 }
 
-// takeAll adds all touched documents to r.top, which has room for them, and empties sc.
+// takeAll adds all touched documents to r.scores or to r.top, which has room for them, and empties sc.
 func (m *Mem) takeAll(r *run, sc *scratch, accept *bitset.Set) {
+	acc, rows, whole := sc.acc, m.rows, m.deadDocs == 0 && (accept == nil || m.rows[len(m.rows)-1] < r.below)
+	if r.scores != nil {
+		scores, unit := r.scores, r.unit
+		for _, doc := range sc.touched {
+			if whole || m.keeps(doc, accept) {
+				scores[rows[doc]] = float32(acc[doc]) * unit
+			}
+			acc[doc] = 0
+		}
+		sc.touched = sc.touched[:0]
+		return
+	}
 	keys := slices.Grow(r.top.keys, len(sc.touched))
-	acc, rows, whole := sc.acc, m.rows, m.deadDocs == 0 && accept == nil
 	for _, doc := range sc.touched {
 		score := acc[doc]
 		acc[doc] = 0
@@ -125,6 +136,15 @@ func (m *Mem) addUnits(sc *scratch, s *scorer, t *scoreTerm, c *memCursor) {
 	sc.touched = touched[:n]
 }
 
+// numbered returns the number of a term, which may be that before after; 0: it was not there.
+func (m *Mem) numbered(term string, after uint32) (uint32, bool) {
+	if id := after - 1; after > 0 && int(id) < len(m.terms) && m.terms[id].text == term {
+		return id, true
+	}
+	id, ok := m.ids[term]
+	return id, ok
+}
+
 // cursors returns the cursors of the terms of s, with nil for terms without postings.
 func (m *Mem) cursors(s *scorer) []cursor {
 	cs := make([]cursor, len(s.terms))
@@ -136,8 +156,8 @@ func (m *Mem) cursors(s *scorer) []cursor {
 	return cs
 }
 
-// count implements Part.
-func (m *Mem) count(r *run, _ []uint32) error {
+// count implements Part. It leaves the numbers of terms counted from 1, 0 for those that are not there.
+func (m *Mem) count(r *run, ids []uint32) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	r.stats.Docs += len(m.rows) - m.deadDocs
@@ -145,6 +165,7 @@ func (m *Mem) count(r *run, _ []uint32) error {
 	for i := range r.terms {
 		if id, ok := m.ids[r.terms[i].term]; ok {
 			r.df[i] += int(m.terms[id].df)
+			ids[i] = id + 1
 		}
 	}
 	return nil

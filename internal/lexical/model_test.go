@@ -282,7 +282,7 @@ func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabu
 		}
 		views := make([]View, len(parts))
 		for i, p := range parts {
-			views[i] = View{p, accept}
+			views[i] = View{Part: p, Accept: accept}
 		}
 		k := 1 + r.IntN(30)
 		hits, err := Search(t.Context(), q, k, views)
@@ -296,8 +296,31 @@ func checkParts(t *testing.T, r *rand.Rand, m *model, parts []Part, rows, vocabu
 			d := m.docs[hits[i].Row]
 			require.InEpsilon(t, d.score(q, st)+1, float64(hits[i].Score)+1, 1e-5)
 		}
+		checkScores(t, q, m, views, accepts, rows)
 		checkPostings(t, q, m, views, accepts)
 	}
+}
+
+// checkScores compares the scores of all rows with a search for all, and says of the first rows that they are accepted where they are.
+func checkScores(t *testing.T, q *Query, m *model, views []View, accepts func(uint32) bool, rows int) {
+	t.Helper()
+	below := uint32(0)
+	for accepts(below) && int(below) < rows {
+		below++
+	}
+	for i := range views {
+		views[i].Below = below
+	}
+	want, got := make([]float32, rows), make([]float32, rows)
+	hits, err := Search(t.Context(), q, rows+1, views)
+	require.NoError(t, err)
+	for _, h := range hits {
+		want[h.Row] = h.Score
+	}
+	var c Counts
+	require.NoError(t, Score(t.Context(), got, q, views, &c))
+	require.Equal(t, want, got)
+	require.Equal(t, m.stats(q).Stats, c.Stats)
 }
 
 func checkPostings(t *testing.T, q *Query, m *model, views []View, accepts func(uint32) bool) {

@@ -42,6 +42,8 @@ var (
 type View struct {
 	Part   Part
 	Accept *bitset.Set
+	// Below is a row up to which, exclusively, all rows are in Accept. It saves asking for each; 0 is right for any set.
+	Below uint32
 }
 
 // Counts holds the statistics of an Or query whose terms are distinct.
@@ -65,40 +67,50 @@ func Count(q *Query, views []View, c *Counts) error {
 
 // Search returns the k best rows of all parts, best first.
 func Search(ctx context.Context, q *Query, k int, views []View) ([]Hit, error) {
-	return appendHits(ctx, nil, q, k, views, true, nil)
+	return appendHits(ctx, nil, q, k, views, true)
 }
 
 // Append is [Search] that appends the rows to dst, in no particular order.
 func Append(ctx context.Context, dst []Hit, q *Query, k int, views []View) ([]Hit, error) {
-	return appendHits(ctx, dst, q, k, views, false, nil)
+	return appendHits(ctx, dst, q, k, views, false)
 }
 
-// AppendCounted appends all matching rows to dst, in no particular order, and sets c to the statistics
-// under which they were scored.
-func AppendCounted(ctx context.Context, dst []Hit, q *Query, views []View, c *Counts) ([]Hit, error) {
-	return appendHits(ctx, dst, q, math.MaxInt, views, false, c)
+// Score sets dst[row] to the score of each row that Search finds, and c to the statistics that they were scored by. dst is all zero and
+// has a place for every row that may be found.
+func Score(ctx context.Context, dst []float32, q *Query, views []View, c *Counts) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := newRun(q, math.MaxInt, len(views))
+	defer r.release()
+	if err := r.prepare(views); err != nil {
+		return err
+	}
+	c.set(r)
+	r.scores, r.top.k = dst, r.stats.Docs+1 // never full: no heap is needed
+	if err := r.search(ctx, views); err != nil {
+		return err
+	}
+	for _, key := range r.top.keys {
+		dst[^uint32(key)] = float32(key>>32) * r.unit
+	}
+	return nil
 }
 
-func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, sorted bool, c *Counts) ([]Hit, error) {
+func appendHits(ctx context.Context, dst []Hit, q *Query, k int, views []View, sorted bool) ([]Hit, error) {
 	if err := ctx.Err(); err != nil || k <= 0 {
 		return dst, err
 	}
 	r := newRun(q, k, len(views))
 	defer r.release()
-	if err := r.count(views); err != nil {
+	if err := r.prepare(views); err != nil {
 		return dst, err
-	}
-	if c != nil {
-		c.set(r)
 	}
 	if !sorted && k >= r.stats.Docs {
 		r.top.k = r.stats.Docs + 1 // more than all rows, so push never needs a heap
 	}
-	r.weigh()
-	for i, v := range views {
-		if err := v.Part.search(ctx, r, r.idsOf(i), v.Accept); err != nil {
-			return dst, err
-		}
+	if err := r.search(ctx, views); err != nil {
+		return dst, err
 	}
 	if sorted {
 		slices.Sort(r.top.keys)

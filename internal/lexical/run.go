@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"context"
 	"math"
 	"sync"
 )
@@ -19,6 +20,9 @@ type run struct {
 	ids    []uint32 // set by Part.count; indexed by part, then by term
 	top    topK     // of rows
 	seed   uint32   // a score that at least k rows exceed
+
+	below  uint32    // View.Below of the part that is searched
+	scores []float32 // see Score; a part may write there instead of to top
 }
 
 var runs = sync.Pool{New: func() any { return new(run) }}
@@ -27,7 +31,7 @@ var runs = sync.Pool{New: func() any { return new(run) }}
 // to the pool.
 func newRun(q *Query, k, parts int) *run {
 	r := runs.Get().(*run)
-	r.query, r.seed, r.stats = q, 0, Stats{}
+	r.query, r.seed, r.below, r.stats = q, 0, 0, Stats{}
 	r.top.reset(k)
 	r.addTerms()
 	r.order()
@@ -38,7 +42,7 @@ func newRun(q *Query, k, parts int) *run {
 }
 
 func (r *run) release() {
-	r.query = nil
+	r.query, r.scores = nil, nil
 	r.top.trim()
 	clear(r.terms)
 	r.seen.reset()
@@ -101,6 +105,26 @@ func (r *run) order() {
 func (r *run) idsOf(part int) []uint32 {
 	n := len(r.terms)
 	return r.ids[part*n : (part+1)*n]
+}
+
+// prepare sets what all parts are searched by.
+func (r *run) prepare(views []View) error {
+	if err := r.count(views); err != nil {
+		return err
+	}
+	r.weigh()
+	return nil
+}
+
+// search searches the parts.
+func (r *run) search(ctx context.Context, views []View) error {
+	for i, v := range views {
+		r.below = v.Below
+		if err := v.Part.search(ctx, r, r.idsOf(i), v.Accept); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // count adds up the statistics of the parts, and sets r.ids.

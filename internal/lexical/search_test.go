@@ -86,15 +86,15 @@ func TestSegmentEqualsMem(t *testing.T) {
 			}
 		}
 		k := []int{1, 10, 100, 1000}[i%4]
-		want, err := Search(t.Context(), q, k, []View{{mem, accept}})
+		want, err := Search(t.Context(), q, k, []View{{Part: mem, Accept: accept}})
 		require.NoError(t, err)
-		got, err := Search(t.Context(), q, k, []View{{seg, accept}})
+		got, err := Search(t.Context(), q, k, []View{{Part: seg, Accept: accept}})
 		require.NoError(t, err)
 		require.Equal(t, want, got, "query %d: %v", i, q)
 		// The partition may have other parts, with longer or shorter documents.
-		st := collect(t, q, []View{{mem, nil}})
+		st := collect(t, q, []View{{Part: mem}})
 		st.TotalLen = st.TotalLen * int64(1+i%6) / 3
-		require.Equal(t, searchWith(t, q, st, k, View{mem, accept}), searchWith(t, q, st, k, View{seg, accept}), "query %d: %v", i, q)
+		require.Equal(t, searchWith(t, q, st, k, View{Part: mem, Accept: accept}), searchWith(t, q, st, k, View{Part: seg, Accept: accept}), "query %d: %v", i, q)
 	}
 }
 
@@ -129,10 +129,10 @@ func TestPartsShareAThreshold(t *testing.T) {
 		}
 		views := make([]View, len(parts))
 		for j, at := range r.Perm(len(parts)) {
-			views[j] = View{parts[at], accept}
+			views[j] = View{Part: parts[at], Accept: accept}
 		}
 		k := []int{1, 10, 77, 100, 101}[i%5]
-		want, err := Search(t.Context(), q, k, []View{{whole, accept}})
+		want, err := Search(t.Context(), q, k, []View{{Part: whole, Accept: accept}})
 		require.NoError(t, err)
 		got, err := Search(t.Context(), q, k, views)
 		require.NoError(t, err)
@@ -146,13 +146,13 @@ func TestSearchOfNothing(t *testing.T) {
 	for _, p := range []Part{mem, segmentOf(t, mem)} {
 		q := ParseQuery("q1z", Or)
 		for _, k := range []int{0, -1} {
-			hits, err := Search(t.Context(), q, k, []View{{p, nil}})
+			hits, err := Search(t.Context(), q, k, []View{{Part: p}})
 			require.NoError(t, err)
 			require.Empty(t, hits)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := Search(ctx, q, 3, []View{{p, nil}})
+		_, err := Search(ctx, q, 3, []View{{Part: p}})
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, WriteSegment(ctx, new(bytes.Buffer), p), context.Canceled)
 	}
@@ -166,9 +166,9 @@ func TestExtremeBoosts(t *testing.T) {
 		t.Run(fmt.Sprint(boost), func(t *testing.T) {
 			for _, op := range []Operator{Or, And} {
 				q := &Query{Terms: []QueryTerm{{Term: "q1z", Boost: boost}, {Term: "q2z", Boost: boost}}, Op: op}
-				want, err := Search(t.Context(), q, 10, []View{{mem, nil}})
+				want, err := Search(t.Context(), q, 10, []View{{Part: mem}})
 				require.NoError(t, err)
-				got, err := Search(t.Context(), q, 10, []View{{seg, nil}})
+				got, err := Search(t.Context(), q, 10, []View{{Part: seg}})
 				require.NoError(t, err)
 				require.Equal(t, want, got)
 				for _, h := range got {
@@ -197,7 +197,7 @@ func TestEmptySegment(t *testing.T) {
 	for _, parts := range [][]Part{nil, {NewMem()}} {
 		s := segmentOf(t, parts...)
 		require.Zero(t, s.Len())
-		hits, err := Search(t.Context(), ParseQuery("x", Or), 5, []View{{s, nil}})
+		hits, err := Search(t.Context(), ParseQuery("x", Or), 5, []View{{Part: s}})
 		require.NoError(t, err)
 		require.Empty(t, hits)
 		ok, err := s.Delete(0)
@@ -234,7 +234,7 @@ func TestConcurrentUse(t *testing.T) {
 				q := zipfQuery(z, 3)
 				q.Op = Operator(i % 2)
 				for _, p := range []Part{m, seg} {
-					_, err := Search(t.Context(), q, 10, []View{{p, nil}})
+					_, err := Search(t.Context(), q, 10, []View{{Part: p}})
 					if err != nil {
 						t.Error(err)
 					}
@@ -330,7 +330,7 @@ func exercise(tb testing.TB, s *Segment) {
 	for _, text := range []string{"alpha", "beta gamma", `"alpha beta"`, "gamma_3 beta absent"} {
 		for _, op := range []Operator{Or, And, Phrase} {
 			q := ParseQuery(text, op)
-			_, _ = Search(tb.Context(), q, 5, []View{{s, nil}})
+			_, _ = Search(tb.Context(), q, 5, []View{{Part: s}})
 		}
 	}
 	_ = s.EachPosting("alpha", nil, func(uint32, uint32) {})
@@ -378,7 +378,7 @@ func BenchmarkSearch(b *testing.B) {
 					for i := range queries {
 						queries[i] = zipfQuery(z, terms)
 					}
-					views := []View{{p, nil}}
+					views := []View{{Part: p}}
 					b.ReportAllocs()
 					i := 0
 					for b.Loop() {
@@ -401,7 +401,7 @@ func BenchmarkSmall(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				q := ParseQuery("What did q3z say about q17z and q40z?", Or)
-				if _, err := Search(b.Context(), q, 10, []View{{p, nil}}); err != nil {
+				if _, err := Search(b.Context(), q, 10, []View{{Part: p}}); err != nil {
 					b.Fatal(err)
 				}
 			}
