@@ -1,6 +1,7 @@
 package contextmem
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -138,6 +139,9 @@ type shaper struct {
 	layout pipeline.LayoutReader // of the chunk before
 	titles *reuse.Texts
 	left   int // chunks that may need room in titles
+
+	raw []byte // of the source before
+	doc *item.Doc
 }
 
 // title is item.ShortTitle of a text; those of a result share memory.
@@ -258,13 +262,16 @@ func (s *shaper) sources(res *Result, found *recall.Result) error {
 		if !h.First {
 			continue
 		}
-		doc, err := s.docs.Doc(h.Row.Src)
-		if err != nil {
-			return err
+		if s.doc == nil || !bytes.Equal(s.raw, h.Row.Src.Doc) {
+			var err error
+			if s.doc, err = s.docs.Doc(h.Row.Src); err != nil {
+				return err
+			}
+			s.raw = h.Row.Src.Doc
 		}
 		res.Sources = res.Sources[:len(res.Sources)+1]
 		info := &res.Sources[len(res.Sources)-1]
-		if err := metadata.DescribeDecoded(info, h.Row.Src, doc); err != nil {
+		if err := metadata.DescribeDecoded(info, h.Row.Src, s.doc); err != nil {
 			return err
 		}
 		if info.Title == "" {

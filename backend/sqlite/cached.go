@@ -71,19 +71,31 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 
 // alike is what most rows have in common.
 type alike struct {
-	layout []byte
-	sub    string
+	layout, doc []byte
+	sub         string
 }
 
-// share lets a row have the layout and the sub-tenant of the one before where they are equal: that takes less memory, and who compares them sees
-// one address.
+// share lets a row have the layout, the record and the sub-tenant of the one before where they are equal: that takes less memory, and who
+// compares them sees one address.
 func (s *store) share(row *backend.Hydrated) {
-	last := s.alike.Load()
-	if last == nil || last.sub != row.Src.Part.Sub || !bytes.Equal(last.layout, row.Layout) {
-		s.alike.Store(&alike{row.Layout, row.Src.Part.Sub})
-		return
+	last, src := s.alike.Load(), row.Src
+	if last == nil {
+		last = new(alike)
 	}
-	row.Layout, row.Src.Part.Sub = last.layout, last.sub
+	now, changed := *last, false
+	if changed = !bytes.Equal(now.layout, row.Layout); changed {
+		now.layout = row.Layout
+	}
+	if !bytes.Equal(now.doc, src.Doc) {
+		now.doc, changed = src.Doc, true
+	}
+	if now.sub != src.Part.Sub {
+		now.sub, changed = src.Part.Sub, true
+	}
+	row.Layout, src.Doc, src.Part.Sub = now.layout, now.doc, now.sub
+	if changed {
+		s.alike.Store(&now)
+	}
 }
 
 // without lists the n numbers whose place is not known.

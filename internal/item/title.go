@@ -28,6 +28,9 @@ func TitleLine(text string) (line string, cut bool) {
 		return line, false // it has no more characters than bytes
 	}
 	n := 0 // characters
+	for n+8 <= maxTitle && ascii(line[n:n+8]) {
+		n += 8
+	}
 	for n <= maxTitle && line[n] < utf8.RuneSelf {
 		n++
 	}
@@ -43,6 +46,11 @@ func TitleLine(text string) (line string, cut bool) {
 		end += width
 	}
 	return line, false
+}
+
+// ascii reports whether eight bytes are of ASCII.
+func ascii(s string) bool {
+	return s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] < utf8.RuneSelf
 }
 
 // CutSign stands where a title was cut.
