@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/internal/metadata"
 )
 
-// appText lists, by kind, the fields that are searched, in order.
+// appText lists the searchable fields of each kind of item, in order.
 var appText = map[content.AppKind][]string{
 	content.AppEmail:         {"subject", "body"},
 	content.AppMessage:       {"body"},
@@ -27,7 +27,7 @@ var appText = map[content.AppKind][]string{
 	content.AppCustom:        {"data"},
 }
 
-// appActors lists, by kind, the fields that name people.
+// appActors lists the fields of each kind of item that name people.
 var appActors = map[content.AppKind][]string{
 	content.AppEmail:         {"from", "to", "cc", "bcc"},
 	content.AppMessage:       {"author", "mentions"},
@@ -36,8 +36,8 @@ var appActors = map[content.AppKind][]string{
 	content.AppComment:       {"author"},
 }
 
-// app adds an app item. What is wrong with one item's content fails that item
-// alone; what is wrong with the request fails all.
+// app adds an app item to the batch. An error in the item's content fails only that item. An
+// error in the request fails the whole call.
 func (in *batch) app(field string, a *content.AppItem, b Knowledge) error {
 	id, err := in.id(field+"ID", a.ID)
 	if err != nil {
@@ -139,7 +139,7 @@ func firstOf(s ...string) string {
 	return ""
 }
 
-// appContent renders the searchable text of an item. An error in alone fails the item, an error the call.
+// appContent renders the searchable text of an item. alone is an error that fails only the item, err one that fails the call.
 func (in *batch) appContent(field string, kind content.AppKind, a *content.AppItem) (text string, markdown bool, alone, err error) {
 	var parts []string
 	if c := a.Content; c != nil {
@@ -295,7 +295,7 @@ func actorsOf(kind content.AppKind, a *content.AppItem) []string {
 	return out
 }
 
-// derivedLinks adds the links that an item's fields imply to those it states.
+// derivedLinks returns the item's own links and those that its fields imply.
 func derivedLinks(kind content.AppKind, app *item.App, a *content.AppItem) *content.ForcefulRelations {
 	var r content.ForcefulRelations
 	if a.ForcefulRelations != nil {
@@ -331,7 +331,7 @@ func derivedLinks(kind content.AppKind, app *item.App, a *content.AppItem) *cont
 	return &r
 }
 
-// appTime returns the time of an item for recency, from the fields that hold one.
+// appTime returns the time of an item for recency, taken from its time fields.
 func appTime(a *content.AppItem) (time.Time, string) {
 	for _, v := range []any{a.Timestamp, a.Fields["updated_at"], a.Fields["created_at"]} {
 		if s, ok := v.(string); ok && s != "" {

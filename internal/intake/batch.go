@@ -16,8 +16,8 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// batch turns the items of a call into what the Store accepts. Everything is
-// checked before anything is stored.
+// batch converts the items of a call to sources for the Store. It checks all items before it
+// stores any.
 type batch struct {
 	*Engine
 	op           string
@@ -32,20 +32,20 @@ type batch struct {
 
 	items  []backend.Incoming
 	result []Item
-	links  []*content.ForcefulRelations // by item
-	places []int                        // of the items in the call, by item
-	named  []string                     // ids that were not made up here
-	beside []besideItem                 // what is not stored
+	links  []*content.ForcefulRelations // relations of each item
+	places []int                        // index in the call of each item
+	named  []string                     // ids that the caller has given
+	beside []besideItem                 // items that are not stored
 	laps   observe.Laps
 }
 
-// besideItem is an item that is reported at its place but not stored.
+// besideItem is an item that is in the result but not stored.
 type besideItem struct {
 	place int
 	item  Item
 }
 
-// begin resolves the partition of a batch.
+// begin returns an empty batch for a partition.
 func (e *Engine) begin(ctx context.Context, op string, ref *workspace.Ref, sub string, class backend.Class) (*batch, error) {
 	if ref.Record.Data.Embeddings {
 		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Tenant, "Tenant", "the tenant is an embeddings tenant: it holds raw vectors only")
@@ -63,7 +63,7 @@ func (e *Engine) begin(ctx context.Context, op string, ref *workspace.Ref, sub s
 	return in, nil
 }
 
-// accept stores the batch and says what became of each item.
+// accept stores the batch and returns the result of each item.
 func (in *batch) accept(ctx context.Context) ([]Item, error) {
 	if len(in.items) == 0 {
 		return in.report(), nil
@@ -113,7 +113,7 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 // expireBatch is how many expired items one transaction removes.
 const expireBatch = 1000
 
-// overExpired accepts the items whose id an expired item had that was not removed yet: for all reads it is gone.
+// overExpired accepts items whose id belongs to an expired item that is not removed yet. Reads no longer see the expired item.
 func (in *batch) overExpired(ctx context.Context, acc []backend.Accepted) error {
 	var at []int
 	var ids []string
@@ -151,7 +151,7 @@ func (in *batch) overExpired(ctx context.Context, acc []backend.Accepted) error 
 	return err
 }
 
-// report returns all items at their places.
+// report returns the results of all items in the order of the call.
 func (in *batch) report() []Item {
 	if len(in.beside) == 0 {
 		return in.result
@@ -166,10 +166,10 @@ func (in *batch) report() []Item {
 	return out
 }
 
-// place is that of the next item of the call.
+// place returns the index in the call of the next item.
 func (in *batch) place() int { return len(in.result) + len(in.beside) }
 
-// fail notes an item that is not accepted while the others go on.
+// fail adds the result of an item that is not accepted. The other items of the call are not affected.
 func (in *batch) fail(it Item, err error) {
 	it.Err = err
 	in.beside = append(in.beside, besideItem{in.place(), it})
@@ -179,7 +179,7 @@ func (in *batch) bad(kind fault.Kind, field, format string, args ...any) error {
 	return fault.Fieldf(in.op, kind, "", field, format, args...)
 }
 
-// common fills what all kinds of item share.
+// common sets the fields that all kinds of item share.
 func (in *batch) common(field string, inc *backend.Incoming, doc *item.Doc, base, own, abase, aown map[string]any) error {
 	meta, mb, err := metadata.EncodeMap(in.op, field+"Metadata", base, own, maxMetadataBytes)
 	if err != nil {
@@ -219,7 +219,7 @@ func (in *batch) common(field string, inc *backend.Incoming, doc *item.Doc, base
 	if in.class == backend.Memory && inc.Session == "" {
 		inc.Session = metadata.Session(add, meta)
 	}
-	if doc.Instructions == "" && (in.class != backend.Memory || inc.Infer) { // they guide what is read out of an item
+	if doc.Instructions == "" && (in.class != backend.Memory || inc.Infer) { // instructions guide the extraction
 		doc.Instructions = in.instructions
 	}
 	inc.Tags = metadata.Tags(inc.Source, doc, declared, add)
@@ -248,20 +248,20 @@ func (in *batch) add(inc backend.Incoming, res Item, rel *content.ForcefulRelati
 	in.links = append(in.links, rel)
 }
 
-// Raw is a batch of supplied vectors that is being prepared.
+// Raw is a batch of supplied vectors.
 type Raw struct{ batch }
 
-// Raw begins a batch for a partition of supplied vectors.
+// Raw returns an empty batch for a partition of supplied vectors.
 func (e *Engine) Raw(op string, ref *workspace.Ref, part backend.Partition, failIfExists bool) *Raw {
 	return &Raw{batch{Engine: e, op: op, ref: ref, part: part, class: backend.Raw, now: time.Now().UTC(), failIfExists: failIfExists}}
 }
 
-// Prepare fills the columns of a source of the batch, and its tags, from its metadata; field names it in errors.
+// Prepare sets the columns and the tags of a source from its metadata. Errors name the field.
 func (r *Raw) Prepare(field string, inc *backend.Incoming, meta map[string]any) error {
 	return r.common(field, inc, &item.Doc{}, nil, meta, nil, nil)
 }
 
-// zoneOf is the zone of a time in seconds east of UTC.
+// zoneOf returns the zone of a time in seconds east of UTC.
 func zoneOf(t time.Time) int {
 	_, offset := t.Zone()
 	return offset

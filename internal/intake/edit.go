@@ -17,8 +17,8 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Edit stores an edit of an item of a sub-tenant, named as it is stored. An edit of an embedding field returns when the
-// new version is indexed.
+// Edit stores an edit of the metadata of an item. sub is the stored name of its sub-tenant. If an embedding field changes,
+// Edit returns when the new version is indexed.
 func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (*content.EditMetadataResult, error) {
 	if r.Metadata == nil && r.Additional == nil && r.ACL == nil {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Metadata", "metadata or additional_metadata is required")
@@ -61,7 +61,7 @@ func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub st
 	return res, fault.Wrap(op, fault.Source, res.ID, ref.Follower.Sync(ctx))
 }
 
-// canEmbed tries the embedder on new values, so that an edit that it can't follow changes nothing.
+// canEmbed embeds new values as a test. If the embedder can't, the edit fails without having changed anything.
 func canEmbed(ctx context.Context, e pipeline.Embedder, op, id string, texts []string) (err error) {
 	failed := &fault.Error{Op: op, Kind: fault.KindUnavailable, Resource: fault.Source, ID: fault.ShortID(id), Err: errors.New("the changed metadata could not be embedded; nothing was changed")}
 	defer func() {
@@ -79,10 +79,10 @@ func canEmbed(ctx context.Context, e pipeline.Embedder, op, id string, texts []s
 	return nil
 }
 
-// mergeMetadata stores a checked edit. num is the new version that has to be indexed
-// first when the value of an embedding field changed, else 0.
+// mergeMetadata stores a checked edit. num is the new version for whose indexing the caller must
+// wait if the value of an embedding field changed, else 0.
 func (e *Engine) mergeMetadata(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (res *content.EditMetadataResult, num int64, err error) {
-	ref.Edits.Lock() // edits of one process wait here instead of repeating each other's work
+	ref.Edits.Lock() // edits in this process exclude each other, so they cause no conflicts and retries
 	defer ref.Edits.Unlock()
 	err = cas.Retry(ctx, func() error {
 		res, num, err = e.mergeOnce(ctx, op, ref, sub, r)
@@ -91,8 +91,8 @@ func (e *Engine) mergeMetadata(ctx context.Context, op string, ref *workspace.Re
 	return res, num, err
 }
 
-// mergeOnce reads an item, works out the edit and stores it, unless the item changed
-// meanwhile: [backend.ErrConflict] then.
+// mergeOnce reads an item, applies the edit and stores the result. If the item has changed
+// meanwhile, it returns [backend.ErrConflict].
 func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (_ *content.EditMetadataResult, num int64, _ error) {
 	schema := ref.Record.Data.Schema
 	src, err := ref.Find(ctx, op, sub, r.Class, r.ID, nil)
@@ -129,7 +129,7 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 	if res.Additional, err = merge(src.Additional, r.Additional, &res.AdditionalKeys); err != nil {
 		return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
 	}
-	// The caps hold for what is sent; many edits may grow a map beyond them, within a bound.
+	// The limits of one call do not apply to a map that has grown by many edits; maxMergedBytes does.
 	_, mb, err := metadata.EncodeMap(op, "Metadata", nil, res.Metadata, maxMergedBytes)
 	if err != nil {
 		return nil, 0, err
@@ -138,7 +138,7 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 	if err != nil {
 		return nil, 0, err
 	}
-	var changed []byte // the record; nil: it is as before
+	var changed []byte // the new record; nil: it is unchanged
 	if r.ACL != nil && !slices.Equal(*r.ACL, doc.ACL) {
 		doc.ACL = slices.Clone(*r.ACL)
 		if changed, err = doc.Encode(); err != nil {
@@ -159,9 +159,9 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 	return res, 0, nil
 }
 
-// acceptEdited stores metadata whose embedding fields changed: as a new version with the
-// same content. Until it is indexed the old version is found. [backend.ErrConflict] when
-// src is no longer the newest version.
+// acceptEdited stores metadata with changed embedding fields as a new version with the same
+// content. Searches find the old version until the new one is indexed. If src is no longer the
+// newest version, acceptEdited returns [backend.ErrConflict].
 func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref, src *backend.Source, doc *item.Doc, res *content.EditMetadataResult, mb, ab []byte) (num int64, _ error) {
 	b, err := doc.Encode()
 	if err != nil {
@@ -187,8 +187,7 @@ func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref
 	return acc[0].Num, nil
 }
 
-// reembedded waits until an edited version is indexed, or is replaced or deleted by a
-// later call.
+// reembedded waits until an edited version is indexed, or a later call has replaced or deleted it.
 func (e *Engine) reembedded(ctx context.Context, op string, ref *workspace.Ref, res *content.EditMetadataResult, num int64) (*content.EditMetadataResult, error) {
 	for {
 		changed := ref.Changes()

@@ -1,4 +1,4 @@
-// Package intake checks what callers bring and turns it into sources that the Store accepts.
+// Package intake checks the items that callers add and converts them to sources for the Store.
 package intake
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Limits bound what one call may bring.
+// Limits bound the items of one call.
 type Limits struct {
-	MaxItems           int   // files and app items
-	MaxMemories        int   // memories
-	MaxMemoryBytes     int   // of the text of one memory
-	MaxFileBytes       int64 // of one file
-	Versions           int   // of an item that are kept behind the newest
-	MaxAdditionalBytes int   // of the compact JSON of an item's additional metadata
+	MaxItems           int   // files and app items of a call
+	MaxMemories        int   // memories of a call
+	MaxMemoryBytes     int   // bytes of the text of one memory
+	MaxFileBytes       int64 // bytes of one file
+	Versions           int   // number of older versions of an item that are kept
+	MaxAdditionalBytes int   // bytes of the compact JSON of an item's additional metadata
 }
 
 const (
 	maxMetadataBytes  = 16384
-	maxMergedBytes    = 1 << 20 // of a map that edits grew
+	maxMergedBytes    = 1 << 20 // bytes of a metadata map after an edit
 	MaxSourceIDBytes  = 1024
 	MaxSubTenantBytes = 512
-	maxPrincipals     = 1000 // of one item
+	maxPrincipals     = 1000 // principals in the access list of one item
 )
 
-// Admitter puts a workspace in line for processing around a commit of items.
+// Admitter commits items to a workspace and queues the workspace for processing.
 type Admitter interface {
 	Admit(ctx context.Context, uid string, store func() error) error
 	PlanExpiry(uid string, at time.Time)
@@ -45,35 +45,35 @@ type Config struct {
 	ParseTimeout time.Duration
 	Schedule     Admitter
 	Life         context.Context  // ends when the service closes
-	Observer     observe.Observer // is told of calls that add items; nil: nobody is
+	Observer     observe.Observer // is called for calls that add items; nil: none
 	Logger       *slog.Logger
 }
 
-// Engine takes items in. It is safe for concurrent use.
+// Engine adds items. It is safe for concurrent use.
 type Engine struct{ Config }
 
 // New returns an Engine.
 func New(c Config) *Engine { return &Engine{c} }
 
-// Item is the fate of one item of a call, in input order.
+// Item is the result of one item of a call.
 type Item struct {
 	ID                       string
 	Filename                 string // files only
 	Title                    string
 	Infer                    bool
-	Err                      error  // why it was not accepted
-	Skipped                  Skip   // why it was left out, as asked; empty with a nil Err: it is queued
-	ForcefulRelationsCreated int    // those whose target is there
-	ForcefulRelationsError   string // what became of the others; empty when nothing is amiss
+	Err                      error  // why it was not accepted; nil: it was accepted or skipped
+	Skipped                  Skip   // why it was skipped, as the call asked for; empty with a nil Err: it is queued
+	ForcefulRelationsCreated int    // number of relations whose target exists
+	ForcefulRelationsError   string // why the others were not created; empty: there are none
 }
 
-// Skip is why an item was left out.
+// Skip is the reason why an item was skipped.
 type Skip string
 
 // The reasons of Skip.
 const (
-	SkipUnsupported Skip = "unsupported" // no parser reads it
-	SkipUnchanged   Skip = "unchanged"   // it is stored as it was handed in
+	SkipUnsupported Skip = "unsupported" // no parser reads its format
+	SkipUnchanged   Skip = "unchanged"   // an equal item is stored
 )
 
 // Memories is a batch of memories.
@@ -91,13 +91,13 @@ type Knowledge struct {
 	FailIfExists         bool
 	Metadata, Additional map[string]any
 	Graphs               map[string]content.SuppliedGraph
-	SkipUnsupported      bool   // files that no parser reads are left out instead of failing
-	SkipUnchanged        bool   // so are files that are stored as they were handed in
-	Lenient              bool   // metadata that the schema does not declare is kept, but matches no filter
+	SkipUnsupported      bool   // skip files whose format no parser reads, instead of failing them
+	SkipUnchanged        bool   // skip files that equal the stored ones
+	Lenient              bool   // keep metadata that the schema does not declare; no filter matches it
 	Instructions         string // for items without their own
 }
 
-// Memories accepts a batch into a sub-tenant of an open tenant. An error means that nothing was accepted.
+// Memories accepts a batch of memories into a sub-tenant of an open tenant. If it returns an error, nothing was accepted.
 func (e *Engine) Memories(ctx context.Context, op string, ref *workspace.Ref, sub string, m Memories) ([]Item, error) {
 	in, err := e.begin(ctx, op, ref, sub, backend.Memory)
 	if err != nil {
@@ -110,7 +110,7 @@ func (e *Engine) Memories(ctx context.Context, op string, ref *workspace.Ref, su
 	return in.accept(ctx)
 }
 
-// Knowledge accepts a batch as Memories does.
+// Knowledge accepts a batch of files and app items, like Memories.
 func (e *Engine) Knowledge(ctx context.Context, op string, ref *workspace.Ref, sub string, k Knowledge) ([]Item, error) {
 	in, err := e.begin(ctx, op, ref, sub, backend.Knowledge)
 	if err != nil {

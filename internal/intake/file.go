@@ -41,7 +41,7 @@ func (in *batch) knowledge(ctx context.Context, b Knowledge) error {
 			return err
 		}
 	}
-	// A call that brings nothing but files of other formats is refused as a whole.
+	// A call with only files of unsupported formats fails as a whole.
 	if len(b.Apps) == 0 && len(in.items) == 0 {
 		if e := in.beside[0].item.Err; e != nil {
 			return e
@@ -61,10 +61,10 @@ func (in *batch) knowledge(ctx context.Context, b Knowledge) error {
 	return nil
 }
 
-// splitName returns the folders of a file's name, with slashes between them, and its last part. Both may be empty.
+// splitName splits the name of a file into its folders, joined by slashes, and its base name. Both may be empty.
 func splitName(name string) (folder, base string) {
 	name = strings.ReplaceAll(name, `\`, "/")
-	if len(name) > 1 && name[1] == ':' { // a drive
+	if len(name) > 1 && name[1] == ':' { // a drive letter
 		name = name[2:]
 	}
 	if strings.HasSuffix(name, "/") {
@@ -74,7 +74,7 @@ func splitName(name string) (folder, base string) {
 	return strings.Trim(folder, "/"), strings.Trim(base, "/")
 }
 
-// unread fails a file whose format no parser reads, or leaves it out where the call asks for that.
+// unread fails a file whose format no parser reads, or skips it if skip is set.
 func (in *batch) unread(field string, f *content.File, name string, skip bool, why error) {
 	it := Item{ID: f.ID, Filename: name, Title: f.Title}
 	if skip {
@@ -107,7 +107,7 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	}
 	id := f.ID
 	if id == "" && name != "" {
-		// Deterministic, so that the same name again replaces it; equal names in one call stay apart.
+		// The id depends on the name, so a later file with the same name replaces this one. Equal names in one call get different ids.
 		full := path.Join(folder, name)
 		derived[full]++
 		h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", in.part.Sub, full, derived[full]))
@@ -146,8 +146,8 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 	return nil
 }
 
-// fronted adds the front matter of a Markdown file to what the call says of all files, as far as there is room; what the
-// call says wins.
+// fronted adds the front matter of a Markdown file to the metadata, up to the limits. Metadata of the call takes
+// precedence.
 func (in *batch) fronted(name, contentType string, data []byte, base, own map[string]any) map[string]any {
 	if t, _ := media.Of(contentType); t != media.Markdown && !slices.Contains(strings.Fields(media.Extensions[media.Markdown]), media.Ext(name)) {
 		return base
@@ -167,7 +167,7 @@ func (in *batch) fronted(name, contentType string, data []byte, base, own map[st
 	return out
 }
 
-// readUpTo reads at most limit bytes, into memory of the right size where r tells its own.
+// readUpTo reads at most limit bytes. If r has a known size, it allocates the right size at once.
 func readUpTo(r io.Reader, limit int64) ([]byte, error) {
 	size := int64(0)
 	switch s := r.(type) {
@@ -182,7 +182,7 @@ func readUpTo(r io.Reader, limit int64) ([]byte, error) {
 		return io.ReadAll(io.LimitReader(r, limit))
 	}
 	var b bytes.Buffer
-	b.Grow(int(min(size, limit)) + bytes.MinRead) // the end is seen without growing
+	b.Grow(int(min(size, limit)) + bytes.MinRead) // room to read the end without growing
 	_, err := b.ReadFrom(io.LimitReader(r, limit))
 	return b.Bytes(), err
 }

@@ -25,7 +25,7 @@ const (
 	MaxGraphIdentifier = 1024
 )
 
-// graphs attaches supplied graphs to the items they name.
+// graphs attaches supplied graphs to the items whose ids they name.
 func (in *batch) graphs(gs map[string]content.SuppliedGraph) error {
 	for id, g := range gs {
 		at := -1
@@ -52,7 +52,7 @@ func (in *batch) graphs(gs map[string]content.SuppliedGraph) error {
 	return nil
 }
 
-// supply puts a graph with an item and notes that in its record.
+// supply adds a graph to the blobs of an item and records that in its doc.
 func supply(inc *backend.Incoming, graph []byte) error {
 	doc, err := item.Decode(inc.Doc)
 	if err != nil {
@@ -66,8 +66,8 @@ func supply(inc *backend.Incoming, graph []byte) error {
 	return nil
 }
 
-// keep puts with the items what stays of the versions that they replace: what those say, and the graph that was supplied
-// with one where an item comes without.
+// keep adds to the items what they inherit from the versions that they replace: the earlier versions, and the supplied
+// graph if an item has none of its own.
 func (in *batch) keep(ctx context.Context) error {
 	if in.failIfExists || len(in.named) == 0 || in.class == backend.Raw {
 		return nil

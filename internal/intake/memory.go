@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// DefaultUserName is who speaks in memories that name no one.
+// DefaultUserName is the speaker of memories that name none.
 const DefaultUserName = "User"
 
 func (in *batch) memories(b Memories) error {

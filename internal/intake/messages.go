@@ -16,11 +16,11 @@ import (
 
 // Bounds of conversations.
 const (
-	maxMessages   = 10_000 // of one memory
-	maxNameOfTurn = 256    // bytes
+	maxMessages   = 10_000 // messages of one memory
+	maxNameOfTurn = 256    // bytes of a speaker's name
 )
 
-// memoriesOf returns how many items a memory makes.
+// memoriesOf returns the number of items that a memory is stored as.
 func memoriesOf(m *content.Memory) int {
 	if m.EachMessage {
 		return len(m.Messages)
@@ -28,7 +28,7 @@ func memoriesOf(m *content.Memory) int {
 	return 1
 }
 
-// eachMessage adds every message of a conversation as a memory of its own.
+// eachMessage adds each message of a conversation as a separate memory.
 func (in *batch) eachMessage(field string, m *content.Memory, b Memories) error {
 	if len(m.Messages) == 0 {
 		return in.bad(fault.KindUnprocessed, field+"Messages", "needs at least one entry where each is a memory")
@@ -54,7 +54,7 @@ func (in *batch) eachMessage(field string, m *content.Memory, b Memories) error 
 	return nil
 }
 
-// checkMessages refuses messages that say nothing or by nobody.
+// checkMessages returns an error if a message has no text or no speaker.
 func (in *batch) checkMessages(field string, ms []content.Message) error {
 	if len(ms) == 0 || len(ms) > maxMessages {
 		return in.bad(fault.KindUnprocessed, field+"Messages", "needs 1 to %d entries", maxMessages)
@@ -80,7 +80,7 @@ func (in *batch) checkMessages(field string, ms []content.Message) error {
 	return nil
 }
 
-// rendered returns the stored text of the messages of a memory and where each stands.
+// rendered returns the stored text of the messages of a memory, and the range of each message in it.
 func rendered(m *content.Memory) (string, []item.Turn) {
 	ms := make([]chunk.Message, len(m.Messages))
 	for i, x := range m.Messages {
@@ -104,7 +104,7 @@ func rendered(m *content.Memory) (string, []item.Turn) {
 	return text, turns
 }
 
-// roleOf is the role of a turn of a pair in the record of an item.
+// roleOf returns the recorded role of a turn of a pair.
 func roleOf(user bool) string {
 	if user {
 		return ""
@@ -112,7 +112,7 @@ func roleOf(user bool) string {
 	return string(content.RoleAssistant)
 }
 
-// lastTime is the latest time of messages, zero when none has one.
+// lastTime returns the latest time of messages, or zero if none has a time.
 func lastTime(ms []content.Message) (last time.Time) {
 	for i := range ms {
 		if ms[i].Time.After(last) {

@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// keepPast puts what the stored versions of the items say with the versions that are to replace them, and lets an item be
-// stored over the version alone that it was made of.
+// keepPast adds the stored versions of the items to the versions that replace them. It also sets their expectations, so
+// that an item only replaces the version that was read.
 func (in *batch) keepPast(ctx context.Context, srcs map[string]*backend.Source, items []*backend.Incoming) error {
 	times := map[string]int{}
 	for _, inc := range items {
@@ -27,14 +27,14 @@ func (in *batch) keepPast(ctx context.Context, srcs map[string]*backend.Source, 
 		last[inc.ID] = inc
 		var err error
 		switch {
-		case before != nil: // an item of the same call
+		case before != nil: // an earlier item of the same call
 			err = in.past(ctx, nil, &before.Source, before.Blobs, inc, content.ByAdd)
 		case src != nil && !item.Expired(src, in.now):
 			if times[inc.ID] == 1 {
 				inc.Expect = src.Version()
 			}
 			if err = in.past(ctx, in.ref.Store, src, nil, inc, content.ByAdd); errors.Is(err, backend.ErrConflict) {
-				err = nil // so will it be when it is stored
+				err = nil // the item is stored without this version
 			}
 		}
 		if err != nil {
@@ -44,10 +44,10 @@ func (in *batch) keepPast(ctx context.Context, srcs map[string]*backend.Source, 
 	return nil
 }
 
-// acceptTries bounds how often an item is read again before it is stored over whatever there is.
+// acceptTries bounds how often an item is read again after a conflict. After that it replaces any version.
 const acceptTries = 20
 
-// acceptAgain accepts the items that others replaced while their earlier versions were read.
+// acceptAgain accepts the items whose earlier versions other calls have replaced since they were read.
 func (in *batch) acceptAgain(ctx context.Context, acc []backend.Accepted) error {
 	for try := 1; ; try++ {
 		var items []*backend.Incoming
@@ -91,8 +91,8 @@ func (in *batch) acceptAgain(ctx context.Context, acc []backend.Accepted) error 
 	}
 }
 
-// past puts the versions of src and what it says itself with inc, which is to replace it. blobs is the content of src; nil: st
-// has it, and [backend.ErrConflict] says that it is gone.
+// past adds src and its earlier versions to inc, which is to replace it. blobs is the content of src; nil: past reads it from st,
+// and returns [backend.ErrConflict] if src is gone.
 func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source, blobs []backend.Blob, inc *backend.Incoming, by content.Replacement) error {
 	if e.Versions <= 0 {
 		return nil
@@ -129,7 +129,7 @@ func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source,
 	if err != nil {
 		return err
 	}
-	renamed := src.Title != inc.Title && (doc.NamedTitle || next.NamedTitle) // others follow from the content
+	renamed := src.Title != inc.Title && (doc.NamedTitle || next.NamedTitle) // other titles are derived from the content
 	now := slices.IndexFunc(inc.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Original })
 	if original == nil || now < 0 || !bytes.Equal(original, inc.Blobs[now].Data) || renamed || src.Session != inc.Session {
 		v := item.Version{N: p.Newest, At: src.UpdatedAt, Until: inc.UpdatedAt.Truncate(time.Microsecond), By: string(by), ExpiresAt: src.ExpiresAt, Title: src.Title, Kind: src.Kind, Filename: src.Filename,
@@ -146,7 +146,7 @@ func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source,
 		p.Newest++
 		p.Versions = append(p.Versions, v)
 	}
-	if inc.ExpiresAt.IsZero() { // what was to be gone some day does not stay for good
+	if inc.ExpiresAt.IsZero() { // an expiring version must not be kept by one that does not expire
 		p.Versions = slices.DeleteFunc(p.Versions, func(v item.Version) bool { return !v.ExpiresAt.IsZero() })
 	}
 	b, err := p.Encode(e.Versions, inc.UpdatedAt)
@@ -156,7 +156,7 @@ func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source,
 	return err
 }
 
-// stored reads a blob of a version, nil where it has none; [backend.ErrConflict] when the version is gone, as one without an original is.
+// stored reads a blob of a version, or returns nil if it has none. If the version is gone or has no original, it returns [backend.ErrConflict].
 func stored(ctx context.Context, st backend.Read, src *backend.Source, kind backend.ContentKind) ([]byte, error) {
 	data, err := st.Content(ctx, src.Num, kind)
 	switch {
@@ -168,7 +168,7 @@ func stored(ctx context.Context, st backend.Read, src *backend.Source, kind back
 	return nil, nil
 }
 
-// storedBlobs reads blobs of a version, those that it has.
+// storedBlobs reads those blobs of the given kinds that a version has.
 func storedBlobs(ctx context.Context, st backend.Read, src *backend.Source, kinds ...backend.ContentKind) (blobs []backend.Blob, err error) {
 	for _, kind := range kinds {
 		data, err := stored(ctx, st, src, kind)

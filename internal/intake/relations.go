@@ -19,7 +19,7 @@ const (
 	maxRelationsBytes = 256 << 10
 )
 
-// relate checks forceful relations and puts them into the record.
+// relate checks forceful relations and adds them to the record.
 func (in *batch) relate(field string, r *content.ForcefulRelations, doc *item.Doc) error {
 	if r == nil {
 		return nil
@@ -48,7 +48,7 @@ func (in *batch) relate(field string, r *content.ForcefulRelations, doc *item.Do
 			l.Predicate = defaultPredicate
 		}
 		if l.TargetID == "" && (l.ExternalID == "" || l.Provider == "") {
-			continue // reported as a relations error
+			continue // countRelations reports it as an error
 		}
 		st.Links = append(st.Links, item.Link{Predicate: strings.ToLower(l.Predicate), ID: l.TargetID, Provider: l.Provider, ExternalID: l.ExternalID, Properties: l.Properties})
 	}
@@ -65,7 +65,8 @@ func (in *batch) relate(field string, r *content.ForcefulRelations, doc *item.Do
 	return nil
 }
 
-// countRelations reports which targets are there. Those that are not resolve when they arrive.
+// countRelations sets, for each item, how many targets of its relations exist. A relation to a missing target takes effect
+// when the target is added.
 func (in *batch) countRelations(ctx context.Context) error {
 	var ids []string
 	var tags []uint64
@@ -132,7 +133,7 @@ func (in *batch) countRelations(ctx context.Context) error {
 	return nil
 }
 
-// present tells which of the tags some source of the partition has.
+// present returns those of the tags that some source of the partition has.
 func (in *batch) present(ctx context.Context, tags []uint64) (map[uint64]bool, error) {
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
@@ -152,7 +153,7 @@ func (in *batch) present(ctx context.Context, tags []uint64) (map[uint64]bool, e
 			}
 		}
 		missing = missing[len(ask):]
-		if n > len(srcs) && len(srcs) > 0 { // several sources share a tag: those not seen yet are asked for again
+		if n > len(srcs) && len(srcs) > 0 { // several sources share a tag, so ask again for the tags not seen yet
 			missing = append(slices.DeleteFunc(slices.Clone(ask), func(t uint64) bool { return found[t] }), missing...)
 			slices.Sort(missing)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// RestoreVersion stores what an earlier version of an item of a sub-tenant said as a new version. Metadata, access list and
-// expiry stay as they are.
+// RestoreVersion stores the content of an earlier version of an item as a new version. Metadata, access list and expiry stay
+// as they are.
 func (e *Engine) RestoreVersion(ctx context.Context, ref *workspace.Ref, sub string, r content.RestoreVersionRequest) (it Item, err error) {
 	const op = "restore version"
 	if r.Version < 1 {

@@ -15,7 +15,7 @@ import (
 // fingerprintBytes is the length of a fingerprint: 128 bits of SHA-256.
 const fingerprintBytes = 16
 
-// sign puts the fingerprint of a file into its record: a hash of its content and of all that the call says of it.
+// sign sets the fingerprint of a file in its record: a hash of its content and of all fields that the call sets for it.
 func sign(inc *backend.Incoming, doc *item.Doc, data []byte) error {
 	h := sha256.New()
 	for _, b := range [][]byte{inc.Doc, inc.Metadata, inc.Additional, []byte(inc.Title), []byte(inc.Kind), []byte(inc.Filename), []byte(inc.MediaType),
@@ -29,8 +29,8 @@ func sign(inc *backend.Incoming, doc *item.Doc, data []byte) error {
 	return err
 }
 
-// skipUnchanged leaves out the files that are stored as they are handed in. What failed is tried again, and an item
-// with a supplied graph is stored always.
+// skipUnchanged removes files from the batch that equal the stored ones. It keeps files whose stored version failed, and
+// items with a supplied graph.
 func (in *batch) skipUnchanged(ctx context.Context) error {
 	ids := make([]string, len(in.items))
 	for i := range in.items {
@@ -41,7 +41,7 @@ func (in *batch) skipUnchanged(ctx context.Context) error {
 		return fault.Wrap(in.op, fault.Source, "", err)
 	}
 	left := 0
-	changed := map[string]bool{} // by an earlier item of the call
+	changed := map[string]bool{} // ids that an earlier item of the call changes
 	for i, src := range srcs {
 		same, err := in.same(&in.items[i], src)
 		if err != nil {
@@ -61,7 +61,7 @@ func (in *batch) skipUnchanged(ctx context.Context) error {
 	return nil
 }
 
-// same reports whether src, which may be nil, is a stored file equal to inc.
+// same reports whether src is a stored file that equals inc. src may be nil.
 func (in *batch) same(inc *backend.Incoming, src *backend.Source) (bool, error) {
 	if src == nil || src.State == backend.Errored || item.Expired(src, in.now) ||
 		slices.ContainsFunc(inc.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Supplied }) {

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Update stores a new version of a memory of a sub-tenant, named as it is stored: what the edit names, and the rest as it was.
+// Update stores a new version of a memory with the fields that the edit names changed. sub is the stored name of its sub-tenant.
 func (e *Engine) Update(ctx context.Context, ref *workspace.Ref, sub, id string, edit content.MemoryEdit) ([]Item, error) {
 	const op = "update memory"
 	ref.Edits.Lock()
@@ -56,7 +56,7 @@ func (e *Engine) updateOnce(ctx context.Context, op string, ref *workspace.Ref, 
 	return []Item{{ID: id, Title: inc.Title, Infer: inc.Infer}}, nil
 }
 
-// storeNew stores a new version of the item that was read; [backend.ErrConflict] when it is no longer the newest.
+// storeNew stores a new version of the item that was read. If that is no longer the newest version, it returns [backend.ErrConflict].
 func (in *batch) storeNew(ctx context.Context, inc *backend.Incoming) error {
 	var acc []backend.Accepted
 	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
@@ -75,7 +75,7 @@ func (in *batch) storeNew(ctx context.Context, inc *backend.Incoming) error {
 	return nil
 }
 
-// editText puts the text of an edit in place of the one that was there.
+// editText replaces the text of an item by that of an edit.
 func (in *batch) editText(inc *backend.Incoming, doc *item.Doc, edit *content.MemoryEdit) error {
 	var text string
 	switch {
@@ -103,7 +103,7 @@ func (in *batch) editText(inc *backend.Incoming, doc *item.Doc, edit *content.Me
 	return fault.CheckText(in.op, "Text", text, in.MaxMemoryBytes)
 }
 
-// editFields puts the other fields of an edit in place of those that were there.
+// editFields replaces the other fields of an item by those of an edit.
 func (in *batch) editFields(inc *backend.Incoming, doc *item.Doc, edit *content.MemoryEdit) error {
 	set := func(to *string, from *string) bool {
 		if from != nil {
@@ -175,7 +175,7 @@ func (in *batch) editFields(inc *backend.Incoming, doc *item.Doc, edit *content.
 	return fault.Wrap(in.op, fault.Memory, inc.ID, err)
 }
 
-// merged puts an edit of at most limit bytes onto a stored map.
+// merged applies an edit to a stored map. The result may have at most limit bytes.
 func (in *batch) merged(field string, stored []byte, edit map[string]any, limit int) (map[string]any, []byte, error) {
 	if _, _, err := metadata.EncodeMap(in.op, field, nil, edit, limit); err != nil {
 		return nil, nil, err

@@ -8,11 +8,11 @@ import (
 	"github.com/contextmem/contextmem/internal/graph"
 )
 
-// entityBatch is how many entities are looked at together.
+// entityBatch is the number of entities read together.
 const entityBatch = 500
 
-// seenEntities is a page of the entities that visible sources mention. One that was folded into another comes under its
-// own name when no visible source mentions the name of the other.
+// seenEntities returns a page of the entities that visible sources mention. If an entity was merged into another whose
+// name no visible source mentions, the page has it under its own name.
 func (a *asked) seenEntities(ctx context.Context, q backend.EntityQuery) (*facts.EntityPage, error) {
 	page := &facts.EntityPage{Entities: []facts.Entity{}}
 	typ, limit := q.Type, q.Limit

@@ -15,19 +15,19 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// orderPredicate is that of facts which say what the assistant is to do from now on.
+// orderPredicate is the predicate of standing instructions to the assistant.
 const orderPredicate = "wants_assistant_to"
 
 // Bounds of instructions.
 const (
-	maxInstructions     = 20   // of one answer
-	maxInstructionBytes = 4000 // of all texts together
+	maxInstructions     = 20   // instructions in one result
+	maxInstructionBytes = 4000 // bytes of all their texts together
 )
 
 //go:embed matters.txt
 var matterFile string
 
-// matters are what instructions are about, by the phrases that show it.
+// matters lists the subject matters of instructions with the phrases that identify them.
 var matters = sync.OnceValue(func() (out []matter) {
 	for line := range strings.Lines(matterFile) {
 		if name, words, ok := strings.Cut(strings.TrimSpace(line), "|"); ok && !strings.HasPrefix(line, "#") {
@@ -46,7 +46,7 @@ type matter struct {
 	phrases []string
 }
 
-// matterOf tells what an instruction is about, empty for nothing that is known.
+// matterOf returns the matter of an instruction, or "" if no phrase of a matter occurs in it.
 func matterOf(order string) string {
 	text := " " + strings.Join(strings.FieldsFunc(strings.ToLower(order), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' }), " ") + " "
 	for _, m := range matters() {
@@ -57,8 +57,8 @@ func matterOf(order string) string {
 	return ""
 }
 
-// instructions returns the standing instructions of a partition as they were known at a time, zero for now: newest first, at most 20 and of 4000 bytes. Of two about one matter the later counts. With a
-// subject only its own count. until is when the first evidence expires, zero for never.
+// instructions returns the standing instructions of a partition as they were known at knownAt (zero: now), newest first and up to maxInstructions and maxInstructionBytes. Of two with one
+// matter only the later one counts. If subject is not 0, only that subject's instructions count. until is the time at which the first evidence expires; zero: never.
 func instructions(ctx context.Context, a asked, subject int64, knownAt time.Time) (out []facts.Instruction, until time.Time, err error) {
 	q := backend.RelationQuery{Part: a.part, Predicates: []string{orderPredicate}, KnownAt: knownAt, Limit: batch}
 	if subject != 0 {
@@ -104,21 +104,21 @@ func instructions(ctx context.Context, a asked, subject int64, knownAt time.Time
 	return out, until, nil
 }
 
-// maxRemembered bounds the partitions whose instructions are remembered.
+// maxRemembered bounds the partitions whose instructions are cached.
 const maxRemembered = 4096
 
-// orders remembers the instructions of partitions: nearly all recalls of a memory find nothing new.
+// orders caches the instructions of partitions. Between nearly all recalls they do not change.
 type orders struct {
 	mu sync.Mutex
 	of map[ordersKey]remembered
 }
 
 type ordersKey struct {
-	uid  string // of the workspace
+	uid  string // uid of the workspace
 	part backend.Partition
 }
 
-// remembered is what holds while the Store has seen no change, and no evidence expires.
+// remembered is a cached result. It is valid until the Store changes or the first evidence expires.
 type remembered struct {
 	seq   uint64
 	until time.Time // zero: no evidence expires
@@ -141,7 +141,7 @@ func (o *orders) put(k ordersKey, r remembered) {
 	o.of[k] = r
 }
 
-// Instructions returns the standing instructions of those partitions of a workspace that hold memories, as they were known at a time, zero for now, from what is visible: of each the newest first, at most 20 in all.
+// Instructions returns the standing instructions of those of parts that are partitions of memories, as they were known at knownAt (zero: now). It uses only visible sources. The newest of each partition come first; there are at most 20 in all.
 func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store, parts []backend.Partition, now, knownAt time.Time, visible backend.Filter) (out []facts.Instruction, err error) {
 	shared := knownAt.IsZero() && len(visible.All)+len(visible.Not) == 0
 	for _, part := range parts {
@@ -160,7 +160,7 @@ func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store,
 			}
 		}
 		if out == nil {
-			out = some[:len(some):len(some)] // shared: the next ones are put behind a copy
+			out = some[:len(some):len(some)] // the cache shares some, so append must copy it
 			continue
 		}
 		out = append(out, some...)

@@ -1,4 +1,4 @@
-// Package profile answers what a sub-tenant knows: facts with their evidence, entities, what holds of somebody by slot, and standing instructions.
+// Package profile reads the structured knowledge of a sub-tenant: facts with their evidence, entities, profiles of a subject by slot, and standing instructions.
 package profile
 
 import (
@@ -23,36 +23,36 @@ import (
 
 // Bounds of one call.
 const (
-	batch        = 2000   // relations read at once
-	maxBatches   = 5      // of a page
-	maxUpcoming  = 20_000 // dated relations that are looked at
-	maxOfSubject = 10_000 // relations of one entity that a profile looks at
-	maxOther     = 20     // facts of no slot that a profile shows
+	batch        = 2000   // relations read in one call
+	maxBatches   = 5      // batches read for one page
+	maxUpcoming  = 20_000 // dated relations read for upcoming facts
+	maxOfSubject = 10_000 // relations of its subject that a profile reads
+	maxOther     = 20     // facts without a slot in a profile
 )
 
-// DefaultSubject is whom a profile is about that names nobody: who speaks in memories that name no one.
+// DefaultSubject is the subject of a profile whose request names none. It is the speaker of memories that name none.
 const DefaultSubject = "User"
 
-// Engine answers. It is safe for concurrent use.
+// Engine reads facts, entities, profiles and instructions. It is safe for concurrent use.
 type Engine struct {
 	Slots      *slot.Taxonomy
-	Embedder   embed.Embedder   // may know slots of questions
-	Summarizer facts.Summarizer // nil: summaries are of the sources' own sentences
+	Embedder   embed.Embedder   // may recognise the slots of questions
+	Summarizer facts.Summarizer // nil: summaries consist of sentences of the sources
 	Logger     *slog.Logger
 	orders     orders
 }
 
-// asked is what a request is asked of.
+// asked holds the partition of a request and what its caller may see.
 type asked struct {
 	store backend.Store
 	part  backend.Partition
 	now   time.Time
-	// visible is what the caller may see; zero: everything.
+	// visible is the filter of sources that the caller may see; zero: all.
 	visible backend.Filter
 	sight   *graph.Sight
 }
 
-// ask finds what a request is asked of: a class of a sub-tenant, named as it is stored, memories by default.
+// ask resolves the partition of a request: a class of a sub-tenant, memories by default. sub is the stored name.
 func ask(op string, st backend.Store, sub string, class content.Class, principals []string) (asked, error) {
 	class = cmp.Or(class, content.ClassMemory)
 	if class != content.ClassKnowledge && class != content.ClassMemory {
@@ -65,10 +65,10 @@ func newAsked(st backend.Store, part backend.Partition, now time.Time, visible b
 	return asked{st, part, now, visible, graph.NewSight(st, now, visible)}
 }
 
-// maxQuestion is the longest question, in bytes: 8000 characters of four.
+// maxQuestion is the maximal length of a question in bytes: 8000 characters of 4 bytes.
 const maxQuestion = 32_000
 
-// Facts returns a page of facts of a sub-tenant, named as it is stored.
+// Facts returns a page of facts of a sub-tenant. sub is its stored name.
 func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r facts.Request) (*facts.Page, error) {
 	const op = "facts"
 	a, err := ask(op, st, sub, r.Class, r.Principals)
@@ -136,7 +136,7 @@ func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r fact
 	return page, nil
 }
 
-// upcoming fills a page with what begins ahead, the next first. The cursor is how many came before.
+// upcoming fills a page with facts that begin after AsOf, in order of their beginning. The cursor is the number of facts on earlier pages.
 func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Request, q backend.RelationQuery, page *facts.Page) (*facts.Page, error) {
 	from := cmp.Or(r.AsOf, a.now)
 	q.AsOf, q.After, q.Dated = time.Time{}, 0, true
@@ -168,7 +168,7 @@ func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Reque
 	return page, nil
 }
 
-// Entities returns a page of entities, as Facts does.
+// Entities returns a page of entities of a sub-tenant. sub is its stored name.
 func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r facts.EntityRequest) (*facts.EntityPage, error) {
 	const op = "entities"
 	a, err := ask(op, st, sub, r.Class, r.Principals)
@@ -205,7 +205,7 @@ func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r f
 	return page, nil
 }
 
-// entity finds the number of the entity of a name, 0 for none.
+// entity returns the number of the entity with a name, or 0 if there is none.
 func (a *asked) entity(ctx context.Context, op, name string) (int64, error) {
 	key := extract.Key(name)
 	if key == "" {
@@ -215,7 +215,7 @@ func (a *asked) entity(ctx context.Context, op, name string) (int64, error) {
 	return num, fault.Wrap(op, fault.Search, "", err)
 }
 
-// links reads relations with what they refer to. What it returns is used until release.
+// links reads relations together with the entities and chunks to which they refer. The caller calls release when it no longer needs them.
 func (a *asked) links(ctx context.Context, q backend.RelationQuery) (links []graph.Link, release func(), last int64, more bool, err error) {
 	r := graph.NewReader(ctx, a.store, a.now, a.visible, nil)
 	r.Share(a.sight)
@@ -230,10 +230,10 @@ func (a *asked) links(ctx context.Context, q backend.RelationQuery) (links []gra
 	return links, r.Release, last, more, nil
 }
 
-// mentionedTogether is the predicate of names that stand in one sentence: it states nothing.
+// mentionedTogether is the predicate of two names in one sentence. It is no statement.
 const mentionedTogether = "related_to"
 
-// fact returns what a link says, and reports whether it says something. subjects are whom the request is about.
+// fact returns the fact that a link states, and reports whether it states one. subjects are the subjects of the request.
 func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f facts.Fact, ok bool) {
 	if l.Predicate == mentionedTogether && l.Kind == "" {
 		return f, false
@@ -247,7 +247,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 		f.Object = l.Relation.Object
 	}
 	if l.Kind != "" && strings.TrimRight(l.Raw, ".!。！") != l.Raw {
-		f.Text = l.Raw // a sentence: that of a relation is the words of its verb
+		f.Text = l.Raw // Raw of a fact is a sentence; Raw of a relation is only the words of its verb
 	}
 	inverse := len(subjects) > 0 && l.To != 0 && slices.Contains(subjects, l.To) && !slices.Contains(subjects, l.From)
 	f.Slot, f.SlotConfidence = e.Slots.Of(l.Predicate, f.Object, inverse)
@@ -273,7 +273,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 	return f, true
 }
 
-// Profile returns what holds of somebody, as Facts does.
+// Profile returns the profile of a subject in a sub-tenant. sub is its stored name.
 func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r facts.ProfileRequest) (*facts.Profile, error) {
 	const op = "profile"
 	a, err := ask(op, ref.Store, sub, r.Class, r.Principals)
@@ -351,7 +351,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 	return p, e.summarise(ctx, p, r.MaxTokens)
 }
 
-// lasting reports whether facts of a slot stay true when they are over.
+// lasting reports whether a slot keeps facts that have ended.
 func (e *Engine) lasting(name string) bool {
 	for _, s := range e.Slots.Slots() {
 		if s.Name == name {
@@ -361,7 +361,7 @@ func (e *Engine) lasting(name string) bool {
 	return false
 }
 
-// distinct keeps the first of facts that say the same.
+// distinct removes facts that repeat an earlier one.
 func distinct(fs []facts.Fact) []facts.Fact {
 	type said struct{ subject, predicate, object string }
 	seen := map[said]bool{}
@@ -373,7 +373,7 @@ func distinct(fs []facts.Fact) []facts.Fact {
 	})
 }
 
-// once leaves out relations whose sentence states a fact of the same subject and time: "I'm visiting Rome in May" is a visit and a plan.
+// once removes relations whose sentence also states a fact of the same subject and time. For example, "I'm visiting Rome in May" gives a visit and a plan.
 func once(fs []facts.Fact) []facts.Fact {
 	type said struct {
 		source, evidence, subject string
@@ -389,5 +389,5 @@ func once(fs []facts.Fact) []facts.Fact {
 	return slices.DeleteFunc(fs, func(f facts.Fact) bool { return f.Kind == relation && stated[of(&f)] })
 }
 
-// relation is the kind of a statement that is no fact about a speaker.
+// relation is the kind of statements that are not facts about a speaker.
 const relation = "relation"

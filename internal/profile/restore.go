@@ -14,12 +14,12 @@ import (
 	"github.com/contextmem/contextmem/internal/graph"
 )
 
-// RestoreFact lets a fact hold again that others took the place of, and returns it as it is then.
+// RestoreFact makes a superseded fact hold again, and returns its new state.
 func (e *Engine) RestoreFact(ctx context.Context, st backend.Store, sub string, class content.Class, id string) (*facts.Fact, error) {
 	return e.change(ctx, "restore fact", st, sub, class, id, graph.RestoreFact)
 }
 
-// RetireFact takes RestoreFact back, and returns the fact as it is then.
+// RetireFact undoes RestoreFact, and returns the new state of the fact.
 func (e *Engine) RetireFact(ctx context.Context, st backend.Store, sub string, class content.Class, id string) (*facts.Fact, error) {
 	return e.change(ctx, "retire fact", st, sub, class, id, graph.RetireFact)
 }
@@ -42,14 +42,14 @@ func (e *Engine) change(ctx context.Context, op string, st backend.Store, sub st
 		return nil, factError(op, id, err)
 	}
 	defer release()
-	if len(links) == 0 || links[0].Num != num { // it went meanwhile
+	if len(links) == 0 || links[0].Num != num { // the fact was deleted meanwhile
 		return nil, factError(op, id, backend.ErrNotFound)
 	}
 	found, _ := e.fact(&links[0], a.now, time.Time{}, nil)
 	return &found, nil
 }
 
-// numberOf reads the id of a fact; 0: it is none.
+// numberOf returns the number in the id of a fact, or 0 if the id is invalid.
 func numberOf(id string) int64 {
 	n, err := strconv.ParseInt(id[strings.LastIndexByte(id, '_')+1:], 10, 64)
 	if err != nil || n < 1 || graph.RelationID(n) != id {

@@ -15,14 +15,14 @@ import (
 	"github.com/contextmem/contextmem/internal/block"
 )
 
-// What a Summarizer reads: a model says more in the same space than the sentences themselves do.
+// Bounds of the text that a Summarizer reads. It is longer than the summary, since a model condenses it.
 const (
-	readFor = 4    // tokens for each of the summary
-	readMin = 1000 // tokens
+	readFor = 4    // tokens to read for each token of the summary
+	readMin = 1000 // least number of tokens to read
 	readMax = 8000
 )
 
-// summarise sets the summary of a profile: of the sentences of its sources, or what the Summarizer makes of more of them. Only the end of ctx is an error.
+// summarise sets the summary of a profile. Without a Summarizer the summary consists of sentences of the sources. With one, the Summarizer writes it from more sentences. The only error is that of ctx.
 func (e *Engine) summarise(ctx context.Context, p *facts.Profile, most int) error {
 	lines, tokens, all := sentences(p, most)
 	text := strings.Join(lines, "")
@@ -46,7 +46,7 @@ func (e *Engine) summarise(ctx context.Context, p *facts.Profile, most int) erro
 	return nil
 }
 
-// write asks the Summarizer and checks what it wrote.
+// write calls the Summarizer and checks its result.
 func (e *Engine) write(ctx context.Context, r facts.SummaryRequest) (text string, err error) {
 	err = fault.Guard(func() (err error) {
 		text, err = e.Summarizer.Summarize(ctx, r)
@@ -62,8 +62,8 @@ func (e *Engine) write(ctx context.Context, r facts.SummaryRequest) (text string
 	return text, nil
 }
 
-// sentences are the statements of a profile while they fit into most tokens, each with the end of its line: the newest of each slot and of what is of none, then the
-// next of each, in the order of the slots. all reports whether all did fit.
+// sentences returns the statements of a profile that fit into most tokens, each with a line feed. It takes the newest statement of each slot in order, then the
+// newest without a slot, then the second newest of each, and so on. The result is in the order of slots. all reports whether all statements fit.
 func sentences(p *facts.Profile, most int) (texts []string, tokens int, all bool) {
 	type line struct {
 		slot, place int
@@ -72,7 +72,7 @@ func sentences(p *facts.Profile, most int) (texts []string, tokens int, all bool
 	var lines []line
 	all = true
 	seen := map[string]bool{}
-	groups := append(slices.Clone(p.Slots), facts.SlotFacts{Facts: p.Other}) // what is of no slot comes last
+	groups := append(slices.Clone(p.Slots), facts.SlotFacts{Facts: p.Other}) // facts without a slot come last
 	for i := range groups {
 		for _, s := range groups[i].Statements {
 			groups[i].Facts = append(groups[i].Facts[:len(groups[i].Facts):len(groups[i].Facts)], facts.Fact{Text: s.Text})
@@ -119,7 +119,7 @@ func sentences(p *facts.Profile, most int) (texts []string, tokens int, all bool
 	return texts, tokens, all
 }
 
-// dated is a time as precise as it is known.
+// dated formats a time with the given precision.
 func dated(t time.Time, precision string) string {
 	switch precision {
 	case extract.PrecisionYear:

@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	surely   = .85 // probability from which on a statement is of a slot; docs/recall.md has how often that is right
-	perTold  = 64  // statements of a slot that are looked at, at least
-	maxBytes = 600 // of the text of a statement that is shown
+	surely   = .85 // least probability that a statement is of a slot; docs/recall.md has the measured precision
+	perTold  = 64  // least number of statements searched for each slot
+	maxBytes = 600 // bytes of a statement's text in a profile
 )
 
-// told is what messages tell of somebody, by slot.
+// told holds the messages that say something about a subject, by slot.
 type told struct {
 	by   map[string][]statement
-	only map[string]slotted // by chunk: the slot of a message of one sentence and one slot
+	only map[string]slotted // chunk key -> slot of a message that is one sentence and has only one slot
 }
 
 type statement struct {
 	facts.Statement
-	order int64 // of two that were told at one time the later is above
+	order int64 // orders statements of equal times; greater is later
 }
 
 type slotted struct {
@@ -41,7 +41,7 @@ type slotted struct {
 	probability float64
 }
 
-// vectors returns the slots that the service's embedder knows of statements, and the lane of its vectors in a workspace that is used as v says; none where it made none.
+// vectors returns the statement slots that the service's embedder recognises, and the lane of a workspace that has its vectors. It returns no slots if no lane has them.
 func (e *Engine) vectors(v *workspace.Serving) ([]embed.StatementSlot, backend.Lane) {
 	if e.Embedder == nil {
 		return nil, 0
@@ -59,7 +59,7 @@ func (e *Engine) vectors(v *workspace.Serving) ([]embed.StatementSlot, backend.L
 	return nil, 0
 }
 
-// told finds what the subject of a profile told of slots in messages that still hold, by their vectors.
+// told searches messages of a profile's subject for each slot by their vectors. It leaves out superseded messages.
 func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *facts.ProfileRequest) (t told, err error) {
 	if a.part.Class != backend.Memory {
 		return t, nil
@@ -73,7 +73,7 @@ func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *fact
 	if _, err := ref.FreshOrLate(ctx); err != nil {
 		return t, err
 	}
-	found := map[int64][]slotted{} // by chunk
+	found := map[int64][]slotted{} // chunk -> its slots
 	for _, s := range slots {
 		if !e.Slots.Has(s.Name) {
 			continue
@@ -91,7 +91,7 @@ func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *fact
 	return t, t.read(ctx, a, r, found)
 }
 
-// read takes in the messages that were found, but for those of others and those that no longer hold.
+// read adds the messages found. It leaves out messages of other speakers and superseded ones.
 func (t *told) read(ctx context.Context, a *asked, r *facts.ProfileRequest, found map[int64][]slotted) error {
 	nums := make([]int64, 0, len(found))
 	for n := range found {
@@ -115,7 +115,7 @@ func (t *told) read(ctx context.Context, a *asked, r *facts.ProfileRequest, foun
 		}
 		doc, err := item.Decode(row.Src.Doc)
 		if err != nil {
-			continue // damaged: verification tells
+			continue // the record is damaged, which verification reports
 		}
 		text, speaker := change.Told(doc, row.Src, &row.Chunk)
 		if text == "" || extract.Key(speaker) != subject || gone(row) {
@@ -140,7 +140,7 @@ func (t *told) read(ctx context.Context, a *asked, r *facts.ProfileRequest, foun
 	return nil
 }
 
-// toldAt is when a memory was told.
+// toldAt returns the time at which a memory was told.
 func toldAt(src *backend.Source) time.Time {
 	if src.Time.IsZero() {
 		return src.CreatedAt
@@ -148,7 +148,7 @@ func toldAt(src *backend.Source) time.Time {
 	return src.Time
 }
 
-// gone tells of rows whether something that is visible took their place by a time, zero for now.
+// gone returns a function that reports whether a visible memory superseded a row by asOf (zero: now).
 func (a *asked) gone(ctx context.Context, rows []*backend.Hydrated, asOf time.Time) (func(*backend.Hydrated) bool, error) {
 	var nums []int64
 	for _, row := range rows {
@@ -192,7 +192,7 @@ func single(text string) bool {
 	return n == 1
 }
 
-// short is a text that is cut where it is too long to be shown.
+// short returns the first maxBytes of a text, with a mark if it is longer.
 func short(text string) string {
 	if len(text) <= maxBytes {
 		return text
@@ -200,14 +200,14 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:maxBytes], "") + "…"
 }
 
-// place gives a fact of no slot that of its message, where that is one sentence about one slot.
+// place sets the slot of a fact without one to the slot of its message, if the message is one sentence with only one slot.
 func (t *told) place(f *facts.Fact) {
 	if s, ok := t.only[f.ChunkID]; ok && f.Slot == "" {
 		f.Slot, f.SlotConfidence = s.name, s.probability
 	}
 }
 
-// statements are those of a slot that its facts were not taken from, at most most; more reports whether there are others.
+// statements returns at most most statements of a slot from which none of the known facts was extracted. more reports whether there are others.
 func (t *told) statements(slot string, known []facts.Fact, most int) (out []facts.Statement, more bool) {
 	seen := map[string]bool{}
 	for i := range known {

@@ -10,11 +10,11 @@ import (
 
 const (
 	awaitFor  = 2 * time.Second // how long a recall waits for the comparison of memories that were completed just now
-	awaitMost = 512             // memories to be compared above which it does not wait: that takes longer
+	awaitMost = 512             // if more memories are to be compared, a recall does not wait
 )
 
-// AwaitCompared waits until the memories of a workspace that were completed just now were compared with what was said before them, for a while at most:
-// what they take the place of would come first otherwise. It does not wait while items are on their way, for many memories, nor where comparing them has failed.
+// AwaitCompared waits up to awaitFor until the newest memories of a workspace have been compared with earlier ones. Without the comparison a recall does
+// not know which memories they supersede. It does not wait while items are being processed, if more than awaitMost memories are to be compared, or if comparing failed.
 func (c *Scheduler) AwaitCompared(ctx context.Context, sp *workspace.Space) {
 	if c.Changes == nil || sp.Compared() || !c.comparesSoon(sp.UID) {
 		return
@@ -47,7 +47,7 @@ func (c *Scheduler) AwaitCompared(ctx context.Context, sp *workspace.Space) {
 	}
 }
 
-// comparesSoon reports whether this process is to compare memories of a workspace next, or to find out whether there are some.
+// comparesSoon reports whether this process will soon compare memories of a workspace, or check whether it must.
 func (c *Scheduler) comparesSoon(uid string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

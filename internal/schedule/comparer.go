@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// changes lets an engine of changes compare the memories of workspaces.
+// changes implements [workspace.Comparer] with a change engine.
 type changes struct{ *change.Engine }
 
 // Compare implements [workspace.Comparer].
@@ -21,9 +21,9 @@ func (c changes) Compare(ctx context.Context, sp *workspace.Space, v *workspace.
 		Graph: sp.Workspace.Graph(), Embedder: pipeline.ForMemories(m.Embedder), Model: m.Identity.Model, Lane: lane}, nums)
 }
 
-// newComparer returns the errand that compares memories with what was said before them.
-func (c *Scheduler) newComparer() *errand {
-	e := newErrand(comparing, "comparing the memories of")
+// newComparer returns the background job that compares memories with earlier ones.
+func (c *Scheduler) newComparer() *backgroundJob {
+	e := newBackgroundJob(comparing, "comparing the memories of")
 	e.some = func(sp *workspace.Space) (bool, error) {
 		return c.set.Compare(c.gate.Life(), sp, changes{c.Changes}, compareSlice)
 	}

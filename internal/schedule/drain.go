@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Progress counts items that are on their way, and those that ended since the service was opened.
+// Progress counts the items that are not terminal, and those that have become terminal since the service was opened.
 type Progress struct {
 	Queued, Processing, Graph int
 	Completed, Errored        int
@@ -18,8 +18,8 @@ type Progress struct {
 // Waiting is the number of items that are not terminal.
 func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 
-// Drain waits until nothing is pending but in workspaces that are parked, for which it
-// returns an error. Where other processes have the deployment open, what they work on is left to them; it takes up what nobody works on.
+// Drain waits until no workspace has pending work. It does not wait for parked workspaces and returns an error for them. Other
+// processes that have the deployment open keep processing their workspaces; this process takes those that none processes.
 func (c *Scheduler) Drain(ctx context.Context, progress func(Progress)) error {
 	if c.Leases != nil {
 		if err := c.seek(ctx, time.Now()); err != nil {
@@ -63,7 +63,7 @@ func (c *Scheduler) Drain(ctx context.Context, progress func(Progress)) error {
 	}
 }
 
-// Waiting counts the items that are on their way in all workspaces that may hold some. None is opened that is closed.
+// Waiting counts the items that are not terminal in all workspaces that may have some. It does not open closed workspaces.
 func (c *Scheduler) Waiting(ctx context.Context) (Progress, error) {
 	p := Progress{Completed: int(c.completed.Load()), Errored: int(c.errored.Load())}
 	c.mu.Lock()
@@ -113,7 +113,7 @@ func (c *Scheduler) progress(ctx context.Context, pending []string) (Progress, e
 	return p, nil
 }
 
-// DrainSpace waits until nothing is pending in one workspace.
+// DrainSpace waits until one workspace has no pending work.
 func (c *Scheduler) DrainSpace(ctx context.Context, uid string) error {
 	for {
 		c.mu.Lock()
@@ -134,8 +134,8 @@ func (c *Scheduler) DrainSpace(ctx context.Context, uid string) error {
 	}
 }
 
-// WaitRefined waits until nothing is pending in a workspace, every version has the vectors of the slow embedder, and every
-// memory was compared. An item that the embedder cannot read is not waited for.
+// WaitRefined waits until a workspace has no pending work, every version has vectors of the slow embedder, and every memory
+// was compared. It does not wait for items that the embedder cannot embed.
 func (c *Scheduler) WaitRefined(ctx context.Context, uid string) error {
 	for {
 		if err := c.DrainSpace(ctx, uid); err != nil {

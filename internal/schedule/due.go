@@ -2,13 +2,13 @@ package schedule
 
 import "time"
 
-// dueEntry is a workspace that wants attention at a time.
+// dueEntry is a workspace that is due at a time.
 type dueEntry struct {
 	at  time.Time
 	uid string
 }
 
-// dueHeap implements heap.Interface, the earliest first.
+// dueHeap implements heap.Interface. The earliest entry is at the top.
 type dueHeap []dueEntry
 
 func (h dueHeap) Len() int           { return len(h) }

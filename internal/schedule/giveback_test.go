@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// TestMemoryIsGivenBack: after much text, when nothing is left to do, and only once.
+// TestMemoryIsGivenBack checks that memory is returned to the system after much text was processed, when no work is left, and only once.
 func TestMemoryIsGivenBack(t *testing.T) {
 	forced := func() uint32 {
 		var m runtime.MemStats

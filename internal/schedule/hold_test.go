@@ -11,12 +11,12 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// A workspace is held once no errand works on it; errands turn to others meanwhile.
+// TestHeldWorkspace checks that hold waits for background jobs in a workspace, and that these process other workspaces meanwhile.
 func TestHeldWorkspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := workspace.NewGate()
 		defer func() { require.NoError(t, gate.Shut(time.Second, func() error { return nil })) }()
-		e, other := newErrand(refining, "refine"), newErrand(comparing, "compare")
+		e, other := newBackgroundJob(refining, "refine"), newBackgroundJob(comparing, "compare")
 		c := &Scheduler{gate: gate, state: map[string]*attention{}, changed: make(chan struct{}), refiner: e, comparer: other}
 		require.True(t, c.enter(e, "a"))
 		held := false

@@ -7,17 +7,17 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// upkeepAfter is how often workspaces are looked at that may have work that can wait.
+// upkeepAfter is the interval at which the keeper checks workspaces for upkeep.
 const upkeepAfter = 10 * time.Second
 
-// Upkeep plans that a workspace gets what can wait until no worker has anything to do.
+// Upkeep plans upkeep for a workspace: flushing, merging and compacting files, which run while the workers are idle.
 func (c *Scheduler) Upkeep(uid string) {
 	c.mu.Lock()
 	c.upkeep[uid] = true
 	c.mu.Unlock()
 }
 
-// keeper gives workspaces their upkeep. It ends with the gate.
+// keeper does the planned upkeep of workspaces until the gate closes.
 func (c *Scheduler) keeper() {
 	tick := time.NewTicker(upkeepAfter)
 	defer tick.Stop()
@@ -42,7 +42,7 @@ func (c *Scheduler) keeper() {
 	}
 }
 
-// tend gives an open workspace its upkeep. One that was closed meanwhile has it planned when it is opened again.
+// tend does the upkeep of a workspace if it is open. A closed workspace gets upkeep planned when it is opened again.
 func (c *Scheduler) tend(uid string) error {
 	ctx := c.gate.Life()
 	sp, open := c.set.AcquireOpen(uid)
@@ -50,7 +50,7 @@ func (c *Scheduler) tend(uid string) error {
 		return nil
 	}
 	defer c.set.ReleaseUID(uid)
-	if sp.Unflushed.Load() >= flushAfter { // what was deleted is written down, so that files of indexes are merged
+	if sp.Unflushed.Load() >= flushAfter { // a flush also writes deletions, after which indexes may merge files
 		sp.Unflushed.Store(0)
 		if err := sp.Follower.Sync(ctx); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (c *Scheduler) tend(uid string) error {
 		}
 	}
 	quiet := c.quiet(uid)
-	if !quiet { // more may be about to come, with which files would be written again
+	if !quiet { // try again later: more changes may follow, which would make merging now useless
 		c.Upkeep(uid)
 	}
 	for _, x := range sp.Workspace.Indexes() {
@@ -90,10 +90,11 @@ func (c *Scheduler) tend(uid string) error {
 	return nil
 }
 
-// heldPause is how long an errand leaves a workspace alone whose files are being made anew: what it writes would make that void.
+// heldPause is the time for which a background job waits if its next workspace is held. The files of a held workspace are being compacted, and a write would
+// make that void.
 const heldPause = 50 * time.Millisecond
 
-// hold keeps errands from a workspace, and waits for those that work on it; the empty uid lets them go on.
+// hold keeps background jobs from starting in a workspace, and waits until those in it end. An empty uid releases the workspace.
 func (c *Scheduler) hold(uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +110,7 @@ func (c *Scheduler) hold(uid string) {
 	}
 }
 
-// quiet reports whether a workspace has had nothing to do for a while.
+// quiet reports whether a workspace has been without work for upkeepAfter.
 func (c *Scheduler) quiet(uid string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +118,7 @@ func (c *Scheduler) quiet(uid string) bool {
 	return a == nil || !a.pending && time.Since(a.quiet) >= upkeepAfter
 }
 
-// tendOne has upkeep done until there is none left, while no worker has anything to do.
+// tendOne calls t.Tend until there is no upkeep left. Before each call it waits until the workers are idle.
 func (c *Scheduler) tendOne(ctx context.Context, t backend.Tender) error {
 	for {
 		c.idle()

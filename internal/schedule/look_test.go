@@ -15,12 +15,12 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// oldView is a store whose first Backlog reports an item in work, and returns late.
+// oldView is a store whose first Backlog returns late and still reports an item as being processed.
 type oldView struct {
 	backend.Store
 	late atomic.Bool
-	read chan struct{} // closed when Backlog has looked
-	say  chan struct{} // closed when it may answer
+	read chan struct{} // closed when Backlog has read its counts
+	say  chan struct{} // closed when Backlog may return
 }
 
 func (o *oldView) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
@@ -33,14 +33,14 @@ func (o *oldView) Backlog(ctx context.Context) (counts map[backend.State]int, ne
 	return counts, next, err
 }
 
-// none is an embedder that nobody asks.
+// none is an embedder that must not be called.
 type none struct{}
 
 func (none) Dim() int { return 1 }
 
 func (none) EmbedDocuments(context.Context, []string) ([][]float32, error) { return nil, nil }
 
-// TestLaterLookCounts: a worker that was held up does not undo what another has seen since.
+// TestLaterLookCounts checks that a worker with an outdated backlog does not overwrite the state that another worker has recorded since.
 func TestLaterLookCounts(t *testing.T) {
 	t.Parallel()
 	gate := workspace.NewGate()
@@ -57,7 +57,7 @@ func TestLaterLookCounts(t *testing.T) {
 	h, err := set.Open(t.Context(), "test", "org", "acme")
 	require.NoError(t, err)
 	defer h.Release()
-	sched.forget(h.UID) // what its making planned
+	sched.forget(h.UID) // drop what creating the workspace planned
 	view := &oldView{Store: h.Store, read: make(chan struct{}), say: make(chan struct{})}
 	h.Store = view
 	first := make(chan error, 1)

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	refineSlice  = 64               // versions that the refiner takes at once for each worker that could run
-	compareSlice = 32               // memories that are compared at once
-	refineYield  = 5 * time.Second  // how long it waits for the workers to have nothing to do
-	rushItems    = 512              // items that wait in a workspace up to which they are refined before they are completed
-	rushRecovers = 10 * time.Second // after more waited, until items are refined at once again
+	refineSlice  = 64               // versions in a slice of the refiner, per worker
+	compareSlice = 32               // memories in a slice of the comparer
+	refineYield  = 5 * time.Second  // maximal time for which a background job waits for the workers to be idle
+	rushItems    = 512              // up to this many waiting items are refined before they are completed
+	rushRecovers = 10 * time.Second // time after more items waited, before items are again refined before completion
 )
 
-// Refine plans that a workspace gets the vectors of the slow embedder that it may lack.
+// Refine queues a workspace for the vectors of the slow embedder that it may lack.
 func (c *Scheduler) Refine(uid string) {
 	if c.set.Slow == 0 {
 		return
@@ -27,7 +27,7 @@ func (c *Scheduler) Refine(uid string) {
 	c.mu.Unlock()
 }
 
-// rush reports whether so few items wait in a workspace that they are refined before they are completed.
+// rush reports whether so few items wait in a workspace that they should be refined before they are completed.
 func (c *Scheduler) rush(sp *workspace.Space) bool {
 	counts, _, err := sp.Store.Backlog(c.gate.Life())
 	if err != nil {
@@ -42,14 +42,14 @@ func (c *Scheduler) rush(sp *workspace.Space) bool {
 	return a.rushed.IsZero() || time.Since(a.rushed) > rushRecovers
 }
 
-// newRefiner returns the errand that adds vectors of the slow embedder.
-func (c *Scheduler) newRefiner() *errand {
-	e := newErrand(refining, "refining")
+// newRefiner returns the background job that adds vectors of the slow embedder.
+func (c *Scheduler) newRefiner() *backgroundJob {
+	e := newBackgroundJob(refining, "refining")
 	e.pause = c.Pipeline.RefiningPausedUntil
 	e.some = func(sp *workspace.Space) (bool, error) {
 		return c.set.Refine(c.gate.Life(), sp, c.Pipeline, refineSlice*c.Workers, c.Workers)
 	}
-	e.done = func(uid string) { // what waited for its vectors can be compared now
+	e.done = func(uid string) { // comparing waits for these vectors
 		if c.Changes != nil {
 			c.send(c.comparer, uid)
 		}
@@ -57,8 +57,8 @@ func (c *Scheduler) newRefiner() *errand {
 	return e
 }
 
-// sendOn puts a workspace in line for what is to be done once its items are searchable; c.mu is held. compare says that
-// memories of it were not compared.
+// sendOn queues a workspace for the background jobs that it needs once its items are searchable. compare reports whether
+// it has memories that were not compared. The caller holds c.mu.
 func (c *Scheduler) sendOn(sp *workspace.Space, compare bool) {
 	refine := sp.Serving().Refiner != nil && !sp.Refined()
 	if refine {
@@ -69,7 +69,7 @@ func (c *Scheduler) sendOn(sp *workspace.Space, compare bool) {
 	}
 }
 
-// keepAwake makes sure that a start after a crash looks at a workspace that is being refined.
+// keepAwake stores a wake time for a workspace that is being refined. A start after a crash then continues refining.
 func (c *Scheduler) keepAwake(ctx context.Context, uid string) error {
 	c.mu.Lock()
 	a := c.attention(uid)
@@ -85,7 +85,7 @@ func (c *Scheduler) keepAwake(ctx context.Context, uid string) error {
 	return err
 }
 
-// idle waits until no worker has anything to do, a while at most.
+// idle waits until the workers are idle, but at most refineYield.
 func (c *Scheduler) idle() {
 	t := time.NewTimer(refineYield)
 	defer t.Stop()
@@ -106,7 +106,7 @@ func (c *Scheduler) idle() {
 	}
 }
 
-// wait waits for a while, and not at all where it is not above 0.
+// wait waits for d, or until the gate closes. It returns at once if d is not above 0.
 func (c *Scheduler) wait(d time.Duration) {
 	if d <= 0 {
 		return

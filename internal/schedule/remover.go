@@ -19,7 +19,7 @@ func (c *Scheduler) remover() {
 			if all {
 				break
 			}
-			pause := pipeline.Backoff(1) // some are in use
+			pause := pipeline.Backoff(1) // some deleted tenants are still in use
 			if err != nil {
 				if c.gate.Life().Err() == nil {
 					c.Logger.Warn("removing a tenant failed", "err", err)

@@ -1,5 +1,5 @@
-// Package schedule decides which workspace gets attention when, and gives it: items are processed, events handed over,
-// expired items removed, deleted tenants cleared away.
+// Package schedule decides when each workspace is processed, and runs the processing. It processes items, hands over
+// events, removes expired items, and removes deleted tenants.
 package schedule
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Outbox takes the events of workspaces.
+// Outbox receives the events of workspaces.
 type Outbox interface {
 	// Wanted reports whether events of an organisation have a receiver.
 	Wanted(org string) bool
@@ -33,18 +33,18 @@ type Config struct {
 	Pipeline *pipeline.Config
 	Outbox   Outbox
 	Changes  *change.Engine // nil: memories are not compared
-	Leases   *lease.Keeper  // nil: no other process has the deployment open
+	Leases   *lease.Keeper  // nil: only this process has the deployment open
 	Workers  int
 	Logger   *slog.Logger
 }
 
-// Scheduler serves workspaces that need attention: those that hold items that are not terminal, events to hand over, or
-// items that will expire. The registry keeps a wake time for each, so that a
-// start opens only those that need it.
+// Scheduler processes workspaces that have items that are not terminal, events to hand over, or items that will expire.
+// The registry stores a wake time for each of them. When a service starts, it opens only the
+// workspaces whose wake time has come.
 //
-// The rule that loses nothing: before an item is accepted, the stored wake time
-// is at or before now; it is cleared only after the workspace was seen to be
-// drained and nothing was accepted since.
+// One rule ensures that no item is forgotten. Before an item is accepted, the stored wake
+// time is at or before now. It is cleared only after a worker has found the workspace
+// drained, and if nothing was accepted since.
 type Scheduler struct {
 	Config
 	set      *workspace.Set
@@ -53,55 +53,55 @@ type Scheduler struct {
 
 	mu       sync.Mutex
 	cond     *sync.Cond // signalled when ready grows or the service stops
-	ready    []string   // uids in order of service
+	ready    []string   // uids of queued workspaces, first in first out
 	queued   map[string]bool
 	due      dueHeap
 	dueAt    map[string]time.Time
 	state    map[string]*attention
 	running  int
-	gens     int64 // acceptances so far, over all workspaces
-	refiner  *errand
-	comparer *errand
-	upkeep   map[string]bool // uids of workspaces that may have work that can wait
-	held     string          // the uid of a workspace that errands leave alone
+	gens     int64 // number of acceptances so far, in all workspaces
+	refiner  *backgroundJob
+	comparer *backgroundJob
+	upkeep   map[string]bool // uids of workspaces with planned upkeep
+	held     string          // uid of the workspace that background jobs must not process; see hold
 	changed  chan struct{}   // closed and replaced when pending or counts change
 	stopping bool
 
-	kick      chan struct{}  // to the timekeeper
-	removal   chan struct{}  // to the remover
-	search    chan struct{}  // to the seeker
-	wakes     [64]sync.Mutex // by workspace; held while its stored wake time is written, so that writes don't cross; taken before mu
+	kick      chan struct{}  // wakes the timekeeper
+	removal   chan struct{}  // wakes the remover
+	search    chan struct{}  // wakes the seeker
+	wakes     [64]sync.Mutex // striped by workspace; orders writes of a workspace's stored wake time; locked before mu
 	tokens    atomic.Int64
 	completed atomic.Int64
 	errored   atomic.Int64
 }
 
-// attention is what is known of a workspace that has needed some.
+// attention is the scheduler's state of a workspace.
 type attention struct {
 	stored    time.Time       // wake time in the registry; zero: none
-	pending   bool            // holds items that are not terminal, or events
-	admitting int             // commits of items that are under way
+	pending   bool            // it has items that are not terminal, or events
+	admitting int             // number of commits of items in flight
 	gen       int64           // the number of the latest acceptance
-	looks     int64           // how often a worker began to find out what is left
-	quiet     time.Time       // when it was last seen drained
-	seen      time.Time       // when a worker last took it up
-	tries     int             // failures in a row, for the pause before the next try
-	tasks     task            // that are to be done for it, see errand
-	failed    task            // of them, those that failed the last time
-	rushed    time.Time       // when last more waited than is refined at once
-	cause     context.Context // of a call that added something since the last batch; nil: none, or nobody observes
-	parked    error           // why the workspace can't be worked on until Reembed is called; nil: it can
+	looks     int64           // number of times that a worker has begun to read the backlog
+	quiet     time.Time       // when a worker last found it drained
+	seen      time.Time       // when a worker last began to process it
+	tries     int             // consecutive failures, which determine the pause before the next try
+	tasks     task            // background tasks that it needs, see backgroundJob
+	failed    task            // those tasks whose last slice failed
+	rushed    time.Time       // when more than rushItems items last waited
+	cause     context.Context // context of a call that added items since the last batch; nil: none, or there is no observer
+	parked    error           // why the workspace can't be processed until Reembed is called; nil: it can
 }
 
 const (
 	settleAfter  = 10 * time.Second // quiet time after which the stored wake time is corrected
-	settleAtOnce = 64               // wake times stored together
+	settleAtOnce = 64               // number of wake times stored concurrently
 	expireBatch  = 1000
-	flushAfter   = 2000    // chunks completed since the last flush that make one worth it when the queue is empty
-	flushFull    = 1 << 14 // chunks that are enough for one while more is queued: what is not written is built anew after a kill
+	flushAfter   = 2000    // chunks completed since the last flush from which on a flush is worth it if the queue is empty
+	flushFull    = 1 << 14 // the same while items are queued; after a kill, chunks that were not flushed are indexed again
 )
 
-// New returns a scheduler; Load and Start set it to work.
+// New returns a scheduler. Call Load and then Start to start it.
 func New(cfg Config) *Scheduler {
 	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, upkeep: map[string]bool{}, dueAt: map[string]time.Time{}, state: map[string]*attention{},
 		changed: make(chan struct{}), kick: make(chan struct{}, 1), removal: make(chan struct{}, 1), search: make(chan struct{}, 1)}
@@ -118,10 +118,10 @@ func (c *Scheduler) Load(ctx context.Context) error {
 	}
 	now := time.Now()
 	for _, t := range ts {
-		if c.Leases != nil { // seek finds those that others do not work on
+		if c.Leases != nil { // seek finds the workspaces that no other process works on
 			break
 		}
-		// What was due when the service stopped may hold items; drained ones find out at their first step.
+		// A workspace that was due when the service stopped may have items. The first step finds out.
 		c.state[t.UID] = &attention{stored: t.Wake, pending: !t.Wake.After(now)}
 		c.set.Leased(t.UID)
 		c.setDue(t.UID, t.Wake)
@@ -129,7 +129,7 @@ func (c *Scheduler) Load(ctx context.Context) error {
 	return nil
 }
 
-// Start sets workers, the timekeeper and the remover to work; they end with the gate.
+// Start starts the workers, the timekeeper, the remover and the background jobs. They end when the gate closes.
 func (c *Scheduler) Start() {
 	c.removal <- struct{}{}
 	for range c.Workers {
@@ -155,10 +155,10 @@ func (c *Scheduler) Start() {
 	})
 }
 
-// Admit runs store, which commits items to a workspace, and puts the workspace in
-// line. Until store has returned the stored wake time stays at or before now, so
-// that a start after a crash looks at the workspace. When store fails the workspace
-// is looked at all the same: the commit may have been done.
+// Admit runs store, which commits items to a workspace, and queues the workspace. Until
+// store has returned, the stored wake time stays at or before now. A start after a crash
+// therefore checks the workspace. If store fails, the workspace is checked too, since the
+// commit may have succeeded.
 func (c *Scheduler) Admit(ctx context.Context, uid string, store func() error) error {
 	c.mu.Lock()
 	a := c.attention(uid)
@@ -166,7 +166,7 @@ func (c *Scheduler) Admit(ctx context.Context, uid string, store func() error) e
 	a.gen = c.gens
 	a.admitting++
 	mine := c.Pipeline.Observer != nil && a.cause == nil
-	if mine { // before the commit: a worker may be quick
+	if mine { // before the commit, since a worker may process the items at once
 		a.cause = context.WithoutCancel(ctx)
 	}
 	fine := !a.stored.IsZero() && !a.stored.After(time.Now())
@@ -195,7 +195,7 @@ func (c *Scheduler) Admit(ctx context.Context, uid string, store func() error) e
 	return err
 }
 
-// storeNow stores the present as the wake time of a workspace.
+// storeNow stores the current time as the wake time of a workspace.
 func (c *Scheduler) storeNow(ctx context.Context, uid string) error {
 	w := c.wakeLock(uid)
 	w.Lock()
@@ -210,12 +210,12 @@ func (c *Scheduler) storeNow(ctx context.Context, uid string) error {
 	return nil
 }
 
-// wakeLock is the one of wakes that a workspace uses.
+// wakeLock returns the lock of wakes for a workspace.
 func (c *Scheduler) wakeLock(uid string) *sync.Mutex {
 	return &c.wakes[crc32.ChecksumIEEE([]byte(uid))%uint32(len(c.wakes))]
 }
 
-// attention returns what is known of a workspace; c.mu is held.
+// attention returns the state of a workspace. It adds a new one if there is none. The caller holds c.mu.
 func (c *Scheduler) attention(uid string) *attention {
 	a := c.state[uid]
 	if a == nil {
@@ -225,7 +225,7 @@ func (c *Scheduler) attention(uid string) *attention {
 	return a
 }
 
-// Tidy has a workspace looked at that nothing waits in, so that its indexes are flushed.
+// Tidy queues a workspace without waiting items, so that its indexes are flushed.
 func (c *Scheduler) Tidy(uid string) {
 	c.mu.Lock()
 	c.attention(uid)
@@ -233,7 +233,7 @@ func (c *Scheduler) Tidy(uid string) {
 	c.mu.Unlock()
 }
 
-// Wake plans attention for a workspace whose stored wake time is at.
+// Wake plans processing of a workspace whose stored wake time is at.
 func (c *Scheduler) Wake(uid string, at time.Time) {
 	c.mu.Lock()
 	c.attention(uid).stored = at
@@ -249,7 +249,7 @@ func (c *Scheduler) nudge() {
 	}
 }
 
-// push puts uid in line; c.mu is held.
+// push queues a workspace. The caller holds c.mu.
 func (c *Scheduler) push(uid string) {
 	if !c.queued[uid] {
 		c.queued[uid] = true
@@ -258,7 +258,7 @@ func (c *Scheduler) push(uid string) {
 	}
 }
 
-// setDue plans attention; c.mu is held (or nothing runs yet). A zero time plans none.
+// setDue plans processing at a time; a zero time removes the plan. The caller holds c.mu, unless nothing runs yet.
 func (c *Scheduler) setDue(uid string, at time.Time) {
 	if at.IsZero() {
 		delete(c.dueAt, uid)
@@ -277,7 +277,7 @@ func (c *Scheduler) signal() {
 	c.mu.Unlock()
 }
 
-// Unpark lets a workspace be worked on again.
+// Unpark allows processing of a parked workspace again.
 func (c *Scheduler) Unpark(uid string) {
 	c.mu.Lock()
 	if a := c.state[uid]; a != nil && a.parked != nil {
@@ -287,7 +287,7 @@ func (c *Scheduler) Unpark(uid string) {
 	c.mu.Unlock()
 }
 
-// Deleted lets the scheduler find out that items no longer wait.
+// Deleted queues a workspace after items were deleted. The scheduler may then find that none waits.
 func (c *Scheduler) Deleted(uid string) {
 	c.mu.Lock()
 	if a := c.state[uid]; a != nil && a.pending {
@@ -304,7 +304,7 @@ func (c *Scheduler) forget(uid string) {
 	c.state[uid] = &attention{}
 }
 
-// PlanExpiry wakes the workspace when an item expires.
+// PlanExpiry plans processing of a workspace for the time at which an item expires.
 func (c *Scheduler) PlanExpiry(uid string, at time.Time) {
 	c.mu.Lock()
 	if old, ok := c.dueAt[uid]; !ok || at.Before(old) {

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lease"
 )
 
-// timekeeper moves workspaces in line when they are due and corrects stored wake times.
+// timekeeper queues workspaces when they are due, and corrects stored wake times.
 func (c *Scheduler) timekeeper() {
 	settle := time.NewTicker(settleAfter)
 	defer settle.Stop()
@@ -23,7 +23,7 @@ func (c *Scheduler) timekeeper() {
 		now := time.Now()
 		for len(c.due) > 0 {
 			e := c.due[0]
-			if at, ok := c.dueAt[e.uid]; !ok || !at.Equal(e.at) { // planned anew since
+			if at, ok := c.dueAt[e.uid]; !ok || !at.Equal(e.at) { // the plan has changed since
 				heap.Pop(&c.due)
 				continue
 			}
@@ -56,9 +56,9 @@ func (c *Scheduler) timekeeper() {
 	}
 }
 
-// settle stores the right wake time of workspaces that have been drained for a while,
-// many at once so that they share commits, and forgets those that will need no
-// attention by themselves.
+// settle stores the correct wake time of workspaces that have been drained for quiet. It
+// stores many concurrently, so that they share commits. It drops the state of workspaces
+// that will not be due again by themselves.
 func (c *Scheduler) settle(ctx context.Context, quiet time.Duration) {
 	now := time.Now()
 	still := func(a *attention) bool {
@@ -70,7 +70,7 @@ func (c *Scheduler) settle(ctx context.Context, quiet time.Duration) {
 	for uid, a := range c.state {
 		_, due := c.dueAt[uid]
 		switch {
-		case !c.Leases.Holds(lease.OfWorkspace(uid)): // who does knows when it is due
+		case !c.Leases.Holds(lease.OfWorkspace(uid)): // the process that holds the lease stores the wake time
 			if still(a) && !c.queued[uid] {
 				c.setDue(uid, time.Time{})
 				delete(c.state, uid)
@@ -95,9 +95,8 @@ func (c *Scheduler) settle(ctx context.Context, quiet time.Duration) {
 	_ = g.Wait() // errors were logged
 }
 
-// correct stores when a workspace is due if the stored wake time is still off.
-// Whoever is admitted from then on sees the new time and stores one of his own,
-// after this one.
+// correct stores the time at which a workspace is due, if the stored wake time is still
+// wrong. A later Admit sees the new time, and stores its own after this one.
 func (c *Scheduler) correct(ctx context.Context, uid string, off func(string, *attention) bool) error {
 	w := c.wakeLock(uid)
 	w.Lock()

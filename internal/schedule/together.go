@@ -8,30 +8,30 @@ import (
 	"github.com/contextmem/contextmem/internal/lease"
 )
 
-// Where several processes have a deployment open, one at a time works on a workspace: who holds its lease. The others
-// take items in, answer, and take over when the holder is silent.
+// If several processes have a deployment open, only the holder of a workspace's lease processes its items. The other
+// processes accept items and answer recalls. One of them takes the lease over when the holder does not renew it.
 
 const (
-	seekEvery   = 2 * time.Second // how often a process looks for workspaces that nobody works on
+	seekEvery   = 2 * time.Second // interval at which a process looks for workspaces that no process works on
 	lookAgain   = 10 * time.Second
-	seekDeleted = 15                     // every so many times it looks for deleted tenants too
-	heardPause  = 100 * time.Millisecond // changes by others that come in the meantime are looked at together
+	seekDeleted = 15                     // every seekDeleted times it also looks for deleted tenants
+	heardPause  = 100 * time.Millisecond // delay after a change by another process, to handle several changes together
 	maxAwake    = 10_000
 )
 
-// holds reports whether this process works on a workspace, or may begin to; else until says when the one that does is to be asked for again.
+// holds takes or renews the lease of a workspace and reports whether this process holds it. If not, until is the time at which to try again.
 func (c *Scheduler) holds(ctx context.Context, uid string) (mine bool, until time.Time, err error) {
 	name := lease.OfWorkspace(uid)
 	had := c.Leases.Holds(name)
 	mine, until, err = c.Leases.Take(ctx, name)
-	if mine && !had { // what another has done to its vectors may not be known here
+	if mine && !had { // another process may have changed the vectors
 		c.set.Outdated(uid)
 	}
 	return mine, until, err
 }
 
-// seeker finds workspaces that need attention and that no process works on: those whose process died, and those of which
-// nobody has heard.
+// seeker finds workspaces that are due and that no process works on. Their process may have died, or no process was
+// notified of them.
 func (c *Scheduler) seeker() {
 	tick := time.NewTicker(seekEvery)
 	defer tick.Stop()
@@ -39,7 +39,7 @@ func (c *Scheduler) seeker() {
 		select {
 		case <-c.gate.Life().Done():
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			_ = c.Leases.ReleaseAll(ctx) // else they end by themselves
+			_ = c.Leases.ReleaseAll(ctx) // leases that are not released expire
 			cancel()
 			return
 		case <-tick.C:
@@ -78,7 +78,7 @@ func (c *Scheduler) seek(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// takeUp puts a workspace in line that its registry record wants to have looked at.
+// takeUp queues a workspace that is due by its record in the registry.
 func (c *Scheduler) takeUp(t backend.Tenant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +89,7 @@ func (c *Scheduler) takeUp(t backend.Tenant) {
 	c.push(t.UID)
 }
 
-// Heard says that another process may have changed a workspace.
+// Heard tells the scheduler that another process may have changed a workspace.
 func (c *Scheduler) Heard(uid string) {
 	c.set.Heard(uid)
 	c.mu.Lock()
@@ -106,8 +106,8 @@ func (c *Scheduler) Heard(uid string) {
 	c.nudge()
 }
 
-// Bereft says that another process is gone: the workspaces that wait here, which it may have worked on, are looked at, and those that nobody
-// knows of here are sought.
+// Bereft tells the scheduler that another process is gone. The scheduler queues all workspaces with pending work, on which that process may have
+// worked, and wakes the seeker for workspaces that this process does not know.
 func (c *Scheduler) Bereft() {
 	c.mu.Lock()
 	for uid, a := range c.state {
@@ -123,7 +123,7 @@ func (c *Scheduler) Bereft() {
 	}
 }
 
-// standBy finds out whether anything is pending in a workspace on which another process works until a time.
+// standBy checks whether a workspace on which another process works until a time has pending work. If so, it plans processing after that time.
 func (c *Scheduler) standBy(ctx context.Context, uid string, until time.Time) (again bool, err error) {
 	c.mu.Lock()
 	gen := c.attention(uid).gen
@@ -147,7 +147,7 @@ func (c *Scheduler) standBy(ctx context.Context, uid string, until time.Time) (a
 		c.setDue(uid, until.Add(heardPause))
 		return false, nil
 	}
-	// The holder knows when the workspace is due next.
+	// The holder of the lease stores the time at which the workspace is due next.
 	c.setDue(uid, time.Time{})
 	if a.admitting == 0 && a.tasks == 0 {
 		delete(c.state, uid)

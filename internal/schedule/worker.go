@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// worker serves workspaces until the service stops.
+// worker processes queued workspaces until the service stops.
 func (c *Scheduler) worker() {
 	for {
 		c.mu.Lock()
@@ -39,7 +39,7 @@ func (c *Scheduler) worker() {
 			c.set.Outdated(uid)
 		}
 		switch {
-		case errors.As(err, &foreign): // trying again changes nothing
+		case errors.As(err, &foreign): // a retry would fail too
 			a.parked = err
 		case err != nil:
 			a.tries++
@@ -60,11 +60,11 @@ func (c *Scheduler) worker() {
 	}
 }
 
-// giveBackAfter is how many bytes of text have to be processed before memory is given back: what they needed is a multiple.
+// giveBackAfter is the number of bytes of processed text after which giveBack returns memory. Processing needs a multiple of the text's size.
 const giveBackAfter = 8 << 20
 
-// giveBack returns memory that nothing uses to the operating system when no work is left, which the runtime does by and by
-// and only down to a goal that the work has raised.
+// giveBack returns unused memory to the operating system when no work is left. The runtime does so only slowly, and only down
+// to a heap goal that the work has raised.
 func (c *Scheduler) giveBack() {
 	if c.Pipeline.Handled.Load() < giveBackAfter {
 		return
@@ -77,7 +77,7 @@ func (c *Scheduler) giveBack() {
 	}
 }
 
-// serve gives one workspace attention; again means that more waits.
+// serve processes a batch of a workspace. again reports whether there is more work.
 func (c *Scheduler) serve(uid string) (again bool, err error) {
 	ctx := c.gate.Life()
 	t, err := c.registry.TenantByUID(ctx, uid)
@@ -142,20 +142,20 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	return c.rest(ctx, sp)
 }
 
-// flush has the indexes of a workspace written where they hold at least so many chunks that are not, of which long ones count as several: they are searched faster then, open
-// faster, take less memory, and a kill has no more to be indexed anew.
+// flush flushes the indexes of a workspace if they have at least from unflushed chunks; a long chunk counts as several. Flushed indexes are searched and opened
+// faster, take less memory, and need not be rebuilt after a kill.
 func (c *Scheduler) flush(ctx context.Context, sp *workspace.Space, from int64) error {
 	n := sp.Unflushed.Load()
-	if n < from || !sp.Unflushed.CompareAndSwap(n, 0) { // or another worker does
+	if n < from || !sp.Unflushed.CompareAndSwap(n, 0) { // too few, or another worker flushes
 		return nil
 	}
-	if c.Pipeline.Handled.Load() >= giveBackAfter { // or what ingestion left would stand beside what is written
+	if c.Pipeline.Handled.Load() >= giveBackAfter { // free the garbage of ingestion first, since a flush allocates too
 		debug.FreeOSMemory()
 	}
 	return sp.Follower.Flush(ctx)
 }
 
-// cause returns the context of a call that added to a workspace, once.
+// cause returns the context of a call that added items to a workspace, and clears it.
 func (c *Scheduler) cause(uid string) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,7 +165,7 @@ func (c *Scheduler) cause(uid string) context.Context {
 	return ctx
 }
 
-// uncause gives back what cause returned: nothing was done.
+// uncause sets the context that cause has returned again, since no batch used it.
 func (c *Scheduler) uncause(ctx context.Context, uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *Scheduler) uncause(ctx context.Context, uid string) {
 	}
 }
 
-// space is a workspace as the pipeline works on it.
+// space returns a workspace in the form that the pipeline needs.
 func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *workspace.Serving) pipeline.Space {
 	space := pipeline.Space{
 		UID:      t.UID,
@@ -202,7 +202,7 @@ func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *worksp
 	return space
 }
 
-// rest finds out when a workspace needs attention next.
+// rest determines when a workspace must be processed next. again reports whether that is at once.
 func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, err error) {
 	c.mu.Lock()
 	now := c.attention(sp.UID)
@@ -246,7 +246,7 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	if a.gen != gen {
 		return true, nil
 	}
-	if a.looks != look { // another worker looked later, after its own work: what it sees counts
+	if a.looks != look { // another worker has read the backlog later, so its result counts
 		return expired == expireBatch, nil
 	}
 	a.pending = waiting > 0

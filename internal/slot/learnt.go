@@ -6,15 +6,15 @@ import (
 	"github.com/contextmem/contextmem/embed"
 )
 
-// Probabilities of what an embedder learnt to tell; docs/recall.md has how often it is right.
+// Thresholds of an embedder's slot probabilities; docs/recall.md has the measured precision.
 const (
-	learnt = .85 // from here on its word is enough
-	agreed = .6  // from here on a phrase that says the same is believed
+	learnt = .85 // the embedder's slot alone is enough
+	agreed = .6  // enough if a phrase gives the same slot
 )
 
-// Asked returns the slot that a question asks about and how sure that is, 0 for none. Slots that callers added to are found by their phrases. For others, e is believed where
-// it learnt slots: phrases alone are wrong as often as right, so that they count only where e thinks the same. The error is that of e, which is asked for
-// the vector of the question.
+// Asked returns the slot that a question asks about and the confidence of that; a confidence of 0 means no slot. Slots that callers have added to are found by phrases. For other
+// slots phrases alone are wrong as often as right. If e recognises slots, phrases therefore count only if e agrees. The error is that of e, which embeds the
+// question.
 func (t *Taxonomy) Asked(ctx context.Context, e embed.Embedder, question string) (name string, confidence float64, err error) {
 	name, confidence = t.OfQuestion(question)
 	reader, ok := e.(embed.SlotReader)

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// reader is an embedder that learnt one slot.
+// reader is an embedder that recognises one slot.
 type reader struct {
 	embed.Embedder
 	name string
@@ -29,7 +29,7 @@ func (r *reader) QuestionSlot(v []float32) (string, float64) {
 	return r.name, r.p
 }
 
-// plain is an embedder that learnt none and must not be asked.
+// plain is an embedder that recognises no slots and must not be called.
 type plain struct{ embed.Embedder }
 
 func TestAsked(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package slot tells what matter a statement or a question is about: a home, a diet, a pet. The taxonomy is slots.txt; callers may add to it.
+// Package slot assigns statements and questions to slots such as home, diet or pet. The taxonomy is in slots.txt; callers may add to it.
 package slot
 
 import (
@@ -15,33 +15,33 @@ import (
 //go:embed slots.txt
 var file string
 
-// Confidence of a slot by how it was found.
+// Confidence of a slot by the rule that found it.
 const (
-	byPredicate = .9 // the predicate is the slot's alone
+	byPredicate = .9 // only this slot has the predicate
 	byObject    = .8 // a general predicate with a word of the slot
 	byPattern   = .7 // a predicate that begins as the slot's do
 	byGeneral   = .5 // a general predicate alone
 )
 
-// general are predicates whose slot the object decides, if a word of it does.
+// general lists predicates whose slot depends on a word of the object.
 var general = map[string]bool{"has": true, "owns": true, "wants": true, "needs": true, "bought": true, "adopted": true, "uses": true, "drives": true, "takes": true, "is_a": true, "has_condition": true, "plans": true,
 	"likes": true, "earns": true, "pays": true, "married_to": true, "feel": true, "expects": true}
 
-// concrete are the general predicates of which a word of the object alone makes a slot: who likes dogs has none.
+// concrete lists those general predicates for which a word of the object is enough. "likes" is not among them: who likes dogs need not have one.
 var concrete = map[string]bool{"has": true, "owns": true, "bought": true, "adopted": true, "takes": true, "drives": true}
 
-// Taxonomy is a list of slots. It is not changed once it is made.
+// Taxonomy is an immutable list of slots.
 type Taxonomy struct {
 	slots      []facts.Slot
-	predicates map[string]int // of slots by exact predicate; the first that has it
+	predicates map[string]int // exact predicate -> index of the first slot that has it
 	inverse    map[string]int
 	objects    map[string]int
 	prefixes   []ask
-	asks       []ask           // the longer first
+	asks       []ask           // phrases, longest first
 	own        map[string]bool // names of slots that callers added or added to
 }
 
-// ask is a text with the slot that it stands for.
+// ask is a phrase of questions with its slot.
 type ask struct {
 	text string
 	slot int
@@ -70,7 +70,7 @@ func list(col string) (out []string) {
 	return out
 }
 
-// New returns the taxonomy with more slots. A slot with the name of a standard one adds to it; others come behind. The error names what is wrong with which.
+// New returns the standard taxonomy with additional slots. A slot with the name of a standard one adds to it; others come after the standard ones. The error names the slot and the field.
 func New(more []facts.Slot) (*Taxonomy, error) {
 	t := &Taxonomy{slots: slices.Clone(standard()), predicates: map[string]int{}, inverse: map[string]int{}, objects: map[string]int{}, own: map[string]bool{}}
 	for i, s := range more {
@@ -95,7 +95,7 @@ func New(more []facts.Slot) (*Taxonomy, error) {
 		}
 		t.slots = append(t.slots, s)
 	}
-	for pass := range 2 { // what callers add wins over the standard
+	for pass := range 2 { // additions of callers take precedence over the standard
 		for i := range t.slots {
 			s := &t.slots[i]
 			if own := slices.ContainsFunc(more, func(m facts.Slot) bool { return m.Name == s.Name }); own != (pass == 0) {
@@ -135,17 +135,17 @@ func first(m map[string]int, key string, i int) {
 	}
 }
 
-// Slots returns the slots in order. They must not be changed.
+// Slots returns the slots in order. The caller must not change them.
 func (t *Taxonomy) Slots() []facts.Slot { return t.slots }
 
-// Has reports whether there is a slot of a name.
+// Has reports whether there is a slot with a name.
 func (t *Taxonomy) Has(name string) bool { return t.find(name) >= 0 }
 
 func (t *Taxonomy) find(name string) int {
 	return slices.IndexFunc(t.slots, func(s facts.Slot) bool { return s.Name == name })
 }
 
-// Of returns the slot of a statement about its subject and how sure that is, 0 for none. inverse says that it is about its object instead.
+// Of returns the slot of a statement about its subject, or about its object if inverse is set, and the confidence of that. A confidence of 0 means no slot.
 func (t *Taxonomy) Of(predicate, object string, inverse bool) (name string, confidence float64) {
 	if inverse {
 		if i, ok := t.inverse[predicate]; ok {
@@ -164,7 +164,7 @@ func (t *Taxonomy) Of(predicate, object string, inverse bool) (name string, conf
 		}
 		return t.slots[i].Name, byPredicate
 	}
-	if i, ok := t.inverse[predicate]; ok { // "married_to" says as much of its subject
+	if i, ok := t.inverse[predicate]; ok { // a symmetric predicate such as "married_to" counts for its subject too
 		return t.slots[i].Name, byPattern
 	}
 	for _, p := range t.prefixes {
@@ -175,7 +175,7 @@ func (t *Taxonomy) Of(predicate, object string, inverse bool) (name string, conf
 	return "", 0
 }
 
-// objectOf returns the slot of the head of an object, its last word, or of what stands before "named".
+// objectOf returns the slot of the head of an object: its last word, or the word before "named".
 func (t *Taxonomy) objectOf(object string) (int, bool) {
 	object = strings.ToLower(object)
 	for _, cut := range [...]string{" named ", " called ", " with ", " of ", ", ", " who ", " that ", " for ", " in "} {
@@ -189,7 +189,7 @@ func (t *Taxonomy) objectOf(object string) (int, bool) {
 	return i, ok
 }
 
-// OfQuestion returns the slot that a question asks about and how sure that is, 0 for none. It reads phrases, of which the longest that occurs decides, else the thing that "my" stands before.
+// OfQuestion returns the slot that a question asks about and the confidence of that; 0 means no slot. The longest phrase that occurs decides. If there is none, the noun after "my" does.
 func (t *Taxonomy) OfQuestion(question string) (name string, confidence float64) {
 	q := " " + strings.Join(strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '-' }), " ") + " "
 	for _, a := range t.asks {
@@ -220,7 +220,7 @@ func (t *Taxonomy) OfQuestion(question string) (name string, confidence float64)
 	return "", 0
 }
 
-// thing returns the slot of the thing with which words begin, behind at most one that says more of it: "old dog called".
+// thing returns the slot of the first or second word of words, as of "dog" in "old dog called".
 func (t *Taxonomy) thing(words string) (int, bool) {
 	for n, w := range strings.Fields(words) {
 		if n > 1 {

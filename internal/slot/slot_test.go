@@ -81,7 +81,7 @@ func TestSlotsOfCallers(t *testing.T) {
 	}
 }
 
-// The file names each slot once, with a cardinality that there is.
+// TestTaxonomyFile checks that the file names each slot once, with a valid cardinality.
 func TestTaxonomyFile(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -9,33 +9,34 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// task is a kind of work that is done for workspaces when the workers have nothing to do.
+// task is a kind of work that runs for workspaces while the workers are idle.
 type task uint8
 
 const (
 	refining  task = 1 << iota // adds vectors of the slow embedder
-	comparing                  // compares memories with what was said before them
+	comparing                  // compares memories with earlier ones
 )
 
-// errand does one task, a slice of a workspace after the other. Its fields but kick are the Scheduler's to lock.
-type errand struct {
+// backgroundJob is a background job: a queue of workspaces that need one task, and the function that does a slice of it for one workspace.
+// Scheduler.mu guards line, in and at.
+type backgroundJob struct {
 	task  task
 	name  string
-	line  []string        // uids in order of service
-	in    map[string]bool // those in line
-	at    string          // the one that is worked on; empty: none
+	line  []string        // uids of queued workspaces, first in first out
+	in    map[string]bool // uids in line
+	at    string          // uid of the workspace that is processed now; empty: none
 	kick  chan struct{}
-	pause func() time.Time                                 // nothing is done until then
-	some  func(sp *workspace.Space) (more bool, err error) // does a slice
-	done  func(uid string)                                 // a workspace needs no more; c.mu is held; nil: nobody is told
+	pause func() time.Time                                 // no slice starts before this time; nil: no limit
+	some  func(sp *workspace.Space) (more bool, err error) // does one slice; more: there is work left
+	done  func(uid string)                                 // called when a workspace has no work left, with c.mu held; may be nil
 }
 
-func newErrand(t task, name string) *errand {
-	return &errand{task: t, name: name, in: map[string]bool{}, kick: make(chan struct{}, 1)}
+func newBackgroundJob(t task, name string) *backgroundJob {
+	return &backgroundJob{task: t, name: name, in: map[string]bool{}, kick: make(chan struct{}, 1)}
 }
 
-// send puts uid in line; c.mu is held.
-func (c *Scheduler) send(e *errand, uid string) {
+// send queues a workspace for a background job. The caller holds c.mu.
+func (c *Scheduler) send(e *backgroundJob, uid string) {
 	c.attention(uid).tasks |= e.task
 	if !e.in[uid] {
 		e.in[uid] = true
@@ -47,8 +48,8 @@ func (c *Scheduler) send(e *errand, uid string) {
 	}
 }
 
-// next takes the first workspace out of line, empty where there is none.
-func (c *Scheduler) next(e *errand) (uid string) {
+// next removes the first workspace from the queue and returns its uid; empty: the queue is empty.
+func (c *Scheduler) next(e *backgroundJob) (uid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(e.line) > 0 {
@@ -59,8 +60,9 @@ func (c *Scheduler) next(e *errand) (uid string) {
 	return uid
 }
 
-// enter notes which workspace an errand works on. One that is held is sent back to the end of the line.
-func (c *Scheduler) enter(e *errand, uid string) bool {
+// enter marks a workspace as being processed by a background job and returns true. If the workspace is held, enter queues
+// it again and returns false.
+func (c *Scheduler) enter(e *backgroundJob, uid string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if uid == c.held {
@@ -71,8 +73,8 @@ func (c *Scheduler) enter(e *errand, uid string) bool {
 	return true
 }
 
-// run does an errand until the gate closes.
-func (c *Scheduler) run(e *errand) {
+// run runs a background job until the gate closes.
+func (c *Scheduler) run(e *backgroundJob) {
 	failures := 0
 	for c.gate.Life().Err() == nil {
 		uid := c.next(e)
@@ -99,7 +101,7 @@ func (c *Scheduler) run(e *errand) {
 			c.Logger.Warn(e.name+" a tenant failed", "uid", uid, "err", err)
 			failures++
 			c.stuck(e, uid, true)
-			c.wait(min(time.Second<<min(failures-1, 16), c.Pipeline.MaxPause+time.Second)) // what fails is not tried without a pause
+			c.wait(min(time.Second<<min(failures-1, 16), c.Pipeline.MaxPause+time.Second)) // do not retry without a pause
 		} else {
 			failures = 0
 			c.stuck(e, uid, false)
@@ -120,8 +122,9 @@ func (c *Scheduler) run(e *errand) {
 	}
 }
 
-// stuck notes whether the last slice of a task failed in a workspace, and lets go who waits for it.
-func (c *Scheduler) stuck(e *errand, uid string, failed bool) {
+// stuck records whether the last slice of a task failed in a workspace. If that has changed, it wakes those who wait for
+// the workspace.
+func (c *Scheduler) stuck(e *backgroundJob, uid string, failed bool) {
 	c.mu.Lock()
 	a := c.state[uid]
 	changed := a != nil && failed != (a.failed&e.task != 0)
@@ -134,8 +137,8 @@ func (c *Scheduler) stuck(e *errand, uid string, failed bool) {
 	}
 }
 
-// finished notes that a workspace needs a task no more; c.mu is held.
-func (c *Scheduler) finished(e *errand, uid string) {
+// finished records that a workspace no longer needs a task. The caller holds c.mu.
+func (c *Scheduler) finished(e *backgroundJob, uid string) {
 	a := c.state[uid]
 	if a == nil {
 		return
@@ -146,8 +149,8 @@ func (c *Scheduler) finished(e *errand, uid string) {
 	}
 }
 
-// do does a slice of a workspace.
-func (c *Scheduler) do(e *errand, uid string) (more bool, err error) {
+// do does one slice of a background job for a workspace.
+func (c *Scheduler) do(e *backgroundJob, uid string) (more bool, err error) {
 	ctx := c.gate.Life()
 	if mine, _, err := c.holds(ctx, uid); err != nil || !mine {
 		return err != nil, err
