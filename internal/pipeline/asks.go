@@ -23,7 +23,7 @@ func asks(text string) bool {
 			depth = max(0, depth-1)
 		case depth > 0:
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '\'' || r == '’':
-			ideograph := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) // each counts: no spaces part them
+			ideograph := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) // each character counts as a word, since there are no spaces
 			if !inside || ideograph {
 				words++
 				sentence++

@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// embed gives the chunks of all jobs their vectors: in one call where that works,
-// else item by item so that one item can't fail the others.
+// embed sets the vectors of the chunks of all jobs. It embeds all texts together. If that
+// fails, it embeds item by item, so that one item can't fail the others.
 func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 	var ready []*job
 	for _, j := range jobs {
@@ -28,7 +28,7 @@ func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 		c.outage.over()
 		return
 	}
-	down := false // two items in a row failed: the embedder is down, so the others are not tried
+	down := false // two consecutive items failed, so the embedder is taken to be down
 	for i, j := range ready {
 		if ctx.Err() != nil {
 			return
@@ -84,18 +84,18 @@ func embedAll(ctx context.Context, e Embedder, jobs []*job) error {
 	return u.embed(ctx, e)
 }
 
-// reading is what the embedder reads for a chunk.
+// reading returns the texts that the embedder reads for a chunk.
 func (j *job) reading(i int) reading {
 	p := j.prep
 	ch := &p.chunks[i]
-	if i >= len(p.spans) { // inferred
+	if i >= len(p.spans) { // an inferred statement
 		return plainReading(ch.Text)
 	}
 	return readingOf(p.doc, j.Part.Class, j.Title, j.Filename, ch.Text, ch.Heading)
 }
 
-// embedTexts calls set with the vector of each text, which it asks the embedder for in
-// calls of at most maxEmbedTexts. Vectors are rounded to what stores keep in half the room or less; see packages half and fixed.
+// embedTexts embeds texts in calls of at most maxEmbedTexts, and calls set with the vector of each text.
+// It rounds vectors to numbers that stores keep in half the space or less; see packages half and fixed.
 func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int, v []float32)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -112,7 +112,7 @@ func embedTexts(ctx context.Context, e Embedder, texts []string, set func(i int,
 			return errCount
 		}
 		dim := e.Dim()
-		room := make([]float32, dim*len(part)) // what the embedder returned stays as it is
+		room := make([]float32, dim*len(part)) // do not change the embedder's slices
 		for i, v := range vecs {
 			if len(v) != dim {
 				return errDim
@@ -144,7 +144,7 @@ const (
 	errNumber = constError("the embedder answered with numbers that are not finite")
 )
 
-// extract finds the graph of the jobs that are indexed.
+// extract extracts the graphs of the indexed jobs.
 func (c *Config) extract(ctx context.Context, jobs []*job) {
 	var ins []extract.Input
 	var of []*job
@@ -152,7 +152,7 @@ func (c *Config) extract(ctx context.Context, jobs []*job) {
 		if j.lost || j.fail != nil {
 			continue
 		}
-		if j.prep == nil { // taken up again at GraphCreation
+		if j.prep == nil { // an earlier claim has indexed the item
 			c.guard(j, func() { c.resume(j) })
 			if j.fail != nil {
 				continue
@@ -207,7 +207,7 @@ func (c *Config) extractAll(ctx context.Context, ins []extract.Input) (outs []ex
 	return outs, err
 }
 
-// resume rebuilds what extraction needs from the stored chunks.
+// resume rebuilds the input of extraction from the stored chunks.
 func (c *Config) resume(j *job) {
 	doc, err := item.Decode(j.Doc)
 	if err != nil {

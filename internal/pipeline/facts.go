@@ -8,15 +8,15 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// factsOf returns what recall wants to know of a memory's text; at is the memory's time.
+// factsOf returns the properties of a memory's text that recall uses. at is the memory's time.
 func factsOf(text, speaker string, at time.Time) backend.RowExtra {
 	x := backend.RowExtra{Speaker: speaker, Question: endsWithQuestion(text), HasTime: hasTime(text, at), Asks: asks(text)}
 	x.First, x.Second = grammaticalPersons(text)
 	return x
 }
 
-// hasTime reports whether a text says when something was. Where the memory's own time is
-// known, that means a date, absolute or relative to that time; else any word for a time will do.
+// hasTime reports whether a text says when something happened. If the memory's time is known, the
+// text must have an absolute date or one relative to that time. Otherwise any word for a time is enough.
 func hasTime(text string, at time.Time) bool {
 	if at.IsZero() {
 		return hasTimeWord(text)
@@ -24,8 +24,8 @@ func hasTime(text string, at time.Time) bool {
 	return len(language.Dates(text, at)) > 0
 }
 
-// grammaticalPersons reports whether a text speaks in the first person, and whether in the
-// second. It reads English only.
+// grammaticalPersons reports whether an English text has words of the first and of the second
+// person.
 func grammaticalPersons(s string) (first, second bool) {
 	for len(s) > 0 && !(first && second) {
 		n := 0
@@ -64,7 +64,7 @@ var timeWords = func() map[string]bool {
 	return m
 }()
 
-// hasTimeWord reports whether a text holds a year or a word for a time.
+// hasTimeWord reports whether a text has a year or a word for a time.
 func hasTimeWord(s string) bool {
 	start := -1
 	for i := 0; i <= len(s); i++ {

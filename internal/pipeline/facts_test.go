@@ -31,7 +31,7 @@ func TestPersons(t *testing.T) {
 func TestHasTime(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2023, 5, 8, 13, 56, 0, 0, time.UTC)
-	for text, want := range map[string][2]bool{ // with the memory's time, and without
+	for text, want := range map[string][2]bool{ // results with and without the memory's time
 		"I saw it last Friday":       {true, true},
 		"We met in 2019":             {true, true},
 		"We left on 3 June":          {true, true},

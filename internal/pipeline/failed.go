@@ -9,8 +9,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// storageFailed gives jobs back after a transaction failed. If that fails too, their claims
-// end with their lease.
+// storageFailed defers jobs after a transaction failed. If that fails too, their claims end when their
+// leases expire.
 func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*job, token string, err error) error {
 	if errors.Is(err, backend.ErrClosed) || ctx.Err() != nil {
 		return err
@@ -36,8 +36,8 @@ func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*jo
 	return nil
 }
 
-// retries reports whether a job that failed is tried again: until MaxAttempts, and while a dependency is down also as
-// long as the item is younger than RetryFor.
+// retries reports whether a failed job is tried again. It is, up to MaxAttempts. While a dependency is down, it is also
+// tried again until RetryFor after its acceptance.
 func (c *Config) retries(j *job) bool {
 	return j.fail.retry && (j.Attempts < c.MaxAttempts || j.fail.transient && time.Since(j.UpdatedAt) < c.RetryFor)
 }
@@ -49,19 +49,19 @@ func (c *Config) deferral(j *job, token string) backend.Deferred {
 	}
 	now := time.Now()
 	next := now.Add(Backoff(j.Attempts))
-	if pause := c.PausedUntil().Sub(now); j.fail.transient && pause > 0 { // others find out first whether the dependency is back
+	if pause := c.PausedUntil().Sub(now); j.fail.transient && pause > 0 { // another item probes the dependency first
 		next = now.Add(2 * pause)
 	}
 	return backend.Deferred{Num: j.Num, Token: token, State: state, NotBefore: next,
 		ErrorCode: j.fail.code, ErrorMessage: j.fail.message}
 }
 
-// giveBackPatience is how long giving claims back may take while the service stops. If the
-// storage takes longer, the claims end with their lease.
+// giveBackPatience is the time that giveBack may take while the service stops. If the
+// storage takes longer, the claims end when their leases expire.
 const giveBackPatience = 3 * time.Second
 
-// giveBack returns claims at once when the service stops, so that the next start need
-// not wait for their leases.
+// giveBack ends claims at once when the service stops, so that the next start need not wait
+// until their leases expire.
 func (c *Config) giveBack(st backend.Store, token string, jobs []*job) error {
 	ctx, cancel := context.WithTimeout(context.Background(), giveBackPatience)
 	defer cancel()
@@ -79,8 +79,8 @@ func (c *Config) giveBack(st backend.Store, token string, jobs []*job) error {
 	return errors.Join(context.Canceled, st.Defer(ctx, later))
 }
 
-// Backoff is the pause before try n+1: 100 ms doubling to 1 minute, with up to a
-// quarter of jitter so that items that failed together spread out.
+// Backoff returns the pause before try n+1: 100 ms, doubled for each try up to 1 minute. It
+// adds up to a quarter of jitter, so that items that failed together are not retried together.
 func Backoff(n int) time.Duration {
 	d := time.Minute
 	if n < 10 {

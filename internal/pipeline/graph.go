@@ -15,23 +15,23 @@ import (
 
 func decodeLayout(b []byte) Layout {
 	var l Layout
-	_ = json.Unmarshal(b, &l) // ours; an unreadable one counts as offset 0
+	_ = json.Unmarshal(b, &l) // an unreadable layout counts as offset 0
 	return l
 }
 
-// Reading is what the blob of kind Usage says of how an item was read.
+// Reading is the content of a blob of kind Usage: how the extractor read an item.
 type Reading struct {
-	*extract.Usage          // nil when no model was asked
+	*extract.Usage          // nil: no model was called
 	Unheeded       []string `json:",omitempty"` // see extract.Output
 }
 
-// SuppliedGraph is a graph that came with an item instead of being extracted.
+// SuppliedGraph is a graph that the caller supplied with an item, instead of an extracted one.
 type SuppliedGraph struct {
 	Entities  []SuppliedEntity   `json:"e"`
 	Relations []SuppliedRelation `json:"r"`
 }
 
-// SuppliedEntity is a node; Name is lower case.
+// SuppliedEntity is a node. Name is in lower case.
 type SuppliedEntity struct {
 	Name       string `json:"n"`
 	Type       string `json:"t,omitempty"`
@@ -39,7 +39,7 @@ type SuppliedEntity struct {
 	Identifier string `json:"i,omitempty"`
 }
 
-// key is the key of the identifier, which tells entities of one name apart, else that of the name.
+// key returns the key of the identifier, which distinguishes entities with equal names. Without an identifier it returns the key of the name.
 func (e *SuppliedEntity) key() string {
 	if e.Identifier != "" {
 		return item.IdentifiedKey(e.Namespace, e.Identifier)
@@ -47,7 +47,7 @@ func (e *SuppliedEntity) key() string {
 	return extract.Key(e.Name)
 }
 
-// suppliedName is the recorded reason for taking a name for an entity with an identifier.
+// suppliedName is the recorded reason for an alias from a name to an entity with an identifier.
 const suppliedName = "named so in a supplied graph"
 
 // SuppliedRelation is an edge between entities by index.
@@ -62,7 +62,7 @@ type SuppliedRelation struct {
 // maxMentions bounds the mentions of one source, so that a hostile document can't fill the graph.
 const maxMentions = 20000
 
-// graphOf puts what was extracted from a job, or supplied with it, into f.
+// graphOf adds the graph that was extracted from a job, or supplied with it, to f.
 func graphOf(j *job, f *backend.Finished) {
 	if b := blob(j.Blobs, backend.Supplied); len(b) > 0 {
 		suppliedGraph(j, b, f)
@@ -75,7 +75,7 @@ func graphOf(j *job, f *backend.Finished) {
 	if known.IsZero() {
 		known = j.UpdatedAt
 	}
-	text := len(j.prep.spans) // chunks of the text; inferred ones follow
+	text := len(j.prep.spans) // number of chunks of the text, which inferred statements follow
 	f.Mentions = make([]backend.Mention, 0, min(len(j.out.Mentions)+len(j.out.Facts), maxMentions))
 	f.Relations = make([]backend.Relation, 0, len(j.out.Relations)+len(j.out.Facts))
 	var seen, said lookup
@@ -120,7 +120,7 @@ func graphOf(j *job, f *backend.Finished) {
 	}
 	add := func(r *backend.Relation) {
 		hash := hashOf(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
-		if at := said.find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // a fact that is a relation too
+		if at := said.find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // the fact was added as a relation already
 			o := &f.Relations[at]
 			o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
 			if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
@@ -165,7 +165,7 @@ func graphOf(j *job, f *backend.Finished) {
 		rel := backend.Relation{Chunk: int64(at), FromKey: key, Predicate: x.Predicate, Raw: x.Text, Context: x.Evidence,
 			Confidence: x.Confidence, Origin: "inferred", Kind: x.Kind, Precision: x.Precision, ValidFrom: x.ValidFrom, ValidTo: x.ValidTo,
 			Asserted: x.Asserted, Functional: x.Functional && !x.Negated && !x.Retracts, Retracts: x.Retracts}
-		// What a fact says of its subject is an entity, so that equal facts of different sources meet.
+		// The object of a fact becomes an entity, so that equal facts of different sources are connected.
 		if k := extract.Key(x.Object); k != "" && len(k) <= maxObjectKey && k != key {
 			rel.ToKey = k
 		} else {
@@ -175,7 +175,7 @@ func graphOf(j *job, f *backend.Finished) {
 	}
 }
 
-// likelyAlias is the recorded reason for taking a first name for a full one.
+// likelyAlias is the recorded reason for an alias from a first name to a full name.
 const likelyAlias = "the only full name with this first name"
 
 // maxReason bounds the recorded reason of a merge, in bytes.
@@ -193,11 +193,11 @@ func clipped(s string) string {
 	return s[:n]
 }
 
-// OriginOpposite marks the retractions that come with a statement which denies another:
-// "dislikes tea" retracts "likes tea". They are not statements of their own.
+// OriginOpposite marks retractions that a statement implies: "dislikes tea" retracts "likes
+// tea". They are not statements of their own.
 const OriginOpposite = "opposite"
 
-// maxObjectKey is the longest object of a fact, in bytes of its key, that is an entity.
+// maxObjectKey is the maximal length, in bytes, of the key of an object that becomes an entity.
 const maxObjectKey = 96
 
 // sameStatement reports whether two relations of one chunk state the same.
@@ -205,7 +205,7 @@ func sameStatement(a, b *backend.Relation) bool {
 	return a.Chunk == b.Chunk && a.Retracts == b.Retracts && a.FromKey == b.FromKey && a.Predicate == b.Predicate && a.ToKey == b.ToKey && a.Object == b.Object
 }
 
-// negated is the predicate of a denied statement.
+// negated returns the predicate of the negation of a statement.
 func negated(predicate string) string {
 	if predicate == "likes" {
 		return "dislikes"
@@ -213,8 +213,8 @@ func negated(predicate string) string {
 	return extract.NotPrefix + strings.TrimPrefix(predicate, extract.NotPrefix)
 }
 
-// opposite is the predicate that a statement retracts of the same subject and object,
-// empty for none.
+// opposite returns the predicate that a statement retracts for the same subject and object, or
+// "" if there is none.
 func opposite(r *backend.Relation) string {
 	positive, denied := strings.CutPrefix(r.Predicate, extract.NotPrefix)
 	switch {
@@ -232,7 +232,7 @@ func opposite(r *backend.Relation) string {
 	return ""
 }
 
-// suppliedGraph attaches each supplied relation to the chunk that shares most words with it.
+// suppliedGraph adds the supplied graph to f. It attaches each relation to the chunk with which it has most words in common.
 func suppliedGraph(j *job, b []byte, f *backend.Finished) {
 	var g SuppliedGraph
 	if json.Unmarshal(b, &g) != nil {
@@ -278,7 +278,7 @@ func suppliedGraph(j *job, b []byte, f *backend.Finished) {
 			if key == name || name == "" {
 				continue
 			}
-			// The name is found too, and stands for the entity as long as no other one has it.
+			// The name is mentioned too. It is an alias of the entity as long as no other entity has that name.
 			f.Mentions = append(f.Mentions, backend.Mention{Chunk: at, Key: name, Name: e.Name, Type: e.Type, Weight: extract.WeightText})
 			if alias := (backend.Alias{From: name, Into: key, Reason: suppliedName, At: j.UpdatedAt}); !slices.Contains(f.Aliases, alias) {
 				f.Aliases = append(f.Aliases, alias)

@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// FillLane embeds the chunks of versions into a lane and returns how many it stored.
-// Versions that are gone, or change while they are embedded, are left alone.
+// FillLane embeds the chunks of versions into a lane, and returns the number of versions stored.
+// It skips versions that are gone or change while it embeds them.
 func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.Lane, nums []int64) (stored int, _ error) {
 	srcs, err := st.SourcesByNum(ctx, nums)
 	if err != nil {
@@ -61,7 +61,7 @@ func FillLane(ctx context.Context, st backend.Store, e Embedder, lane backend.La
 	return stored, flush()
 }
 
-// readings returns what the embedder reads for the stored chunks of a version.
+// readings returns the texts that the embedder reads for the stored chunks of a version.
 func readings(src *backend.Source, chunks []backend.Chunk) ([]reading, error) {
 	doc, err := item.Decode(src.Doc)
 	if err != nil {
@@ -82,8 +82,8 @@ func readings(src *backend.Source, chunks []backend.Chunk) ([]reading, error) {
 	return out, nil
 }
 
-// embedText is what the embedder reads for a chunk: headings, the text, and the
-// values of metadata fields that were declared with a dense embedding.
+// embedText returns the text that the embedder reads for a chunk: headings, the chunk's text, and
+// the values of metadata fields declared with a dense embedding.
 func embedText(doc *item.Doc, title, text, heading string) string {
 	if (!doc.NamedTitle || title == "") && (heading == "" || strings.HasPrefix(text, heading)) && len(doc.Dense) == 0 {
 		return text

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// encode returns the layout as encoding/json writes it, for a tenth of the time: a large document has one for each of 30,000 chunks.
+// encode returns the same bytes as encoding/json in a tenth of the time. A large document has 30,000 chunks with a layout each.
 func (l *Layout) encode() []byte {
 	b := make([]byte, 0, 64)
 	b = append(b, `{"offsets":{"document_level_start_index":`...)
@@ -25,12 +25,12 @@ func (l *Layout) encode() []byte {
 	return append(b, '}')
 }
 
-// IsInferred reports whether a chunk with this layout is an inferred statement, not what a user wrote.
+// IsInferred reports whether a chunk with this layout is an inferred statement.
 func IsInferred(layout []byte) bool {
 	return bytes.Contains(layout, []byte(`"inferred":true`))
 }
 
-// PageOf returns the page of a chunk with this layout; 0 where it names none.
+// PageOf returns the page of a chunk with this layout, or 0 if the layout has none.
 func PageOf(layout []byte) (page int) {
 	_, rest, _ := bytes.Cut(layout, []byte(`"page":`))
 	for _, c := range rest {
@@ -42,7 +42,7 @@ func PageOf(layout []byte) (page int) {
 	return page
 }
 
-// LayoutReader reads the layouts of chunks one after the other. One that equals the one before, as is frequent in a result, is not decoded again.
+// LayoutReader decodes the layouts of chunks one after the other. If a layout equals the one before, which is frequent in a result, it is not decoded again.
 type LayoutReader struct {
 	Inferred bool
 	Page     int
@@ -51,7 +51,7 @@ type LayoutReader struct {
 	text string
 }
 
-// Read reads the layout of the next chunk. It keeps raw, which must not be changed.
+// Read decodes the layout of the next chunk. The caller must not change raw afterwards.
 func (l *LayoutReader) Read(raw []byte) {
 	if bytes.Equal(raw, l.raw) {
 		return
@@ -59,7 +59,7 @@ func (l *LayoutReader) Read(raw []byte) {
 	*l = LayoutReader{Inferred: IsInferred(raw), Page: PageOf(raw), raw: raw}
 }
 
-// Text is the layout as text.
+// Text returns the layout as text.
 func (l *LayoutReader) Text() string {
 	if len(l.text) != len(l.raw) {
 		l.text = string(l.raw)

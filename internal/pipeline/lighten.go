@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// parsed returns the size of the texts of jobs, in bytes.
+// parsed returns the total size of the texts of jobs, in bytes.
 func parsed(jobs []*job) (size int) {
 	for _, j := range jobs {
 		if j.prep != nil {
@@ -23,8 +23,8 @@ func parsed(jobs []*job) (size int) {
 	return size
 }
 
-// release drops what is not needed once the chunks of jobs are stored, except for what the indexes are still to receive: of a large
-// document that is a multiple of its text. It returns the size of the texts, in bytes.
+// release drops the data of jobs that is not needed once their chunks are stored. For a large document it is a multiple of the text. It keeps
+// what the indexes have yet to receive. release returns the total size of the texts, in bytes.
 func release(jobs []*job) (size int) {
 	for _, j := range jobs {
 		if j.release(); j.prep != nil {
@@ -47,15 +47,15 @@ func (j *job) release() {
 		j.weight += 1 + len(ch.Text)/weightOf
 		ch.Vector, ch.Layout, ch.Extra, ch.Key = nil, nil, nil, ""
 	}
-	if len(p.chunks) > 1 && len(blob(j.Blobs, backend.Supplied)) == 0 { // a supplied graph is tied to chunks by their words
+	if len(p.chunks) > 1 && len(blob(j.Blobs, backend.Supplied)) == 0 { // suppliedGraph still needs the words of the chunks
 		p.chunks = []backend.Chunk{p.chunks[0]}
 	}
 }
 
-// weightOf is the size, in bytes of its text, from which on a chunk weighs as much as two: what indexes hold of it in memory grows with it.
+// weightOf is the number of bytes of text that add 1 to a chunk's weight. The memory that indexes use for a chunk grows with its text.
 const weightOf = 512
 
-// clip keeps the first bytes of the text, at most the given number.
+// clip shortens the text to at most the given number of bytes.
 func (p *prepared) clip(most int) {
 	if len(p.text) <= most {
 		return
@@ -63,15 +63,15 @@ func (p *prepared) clip(most int) {
 	p.text = strings.Clone(p.text[:most])
 	for i := range p.chunks {
 		ch := &p.chunks[i]
-		ch.Text, ch.Heading = strings.Clone(ch.Text), strings.Clone(ch.Heading) // they are of the whole text
+		ch.Text, ch.Heading = strings.Clone(ch.Text), strings.Clone(ch.Heading) // they are substrings and keep the whole text in memory
 	}
 }
 
-// collectFrom is the size of a batch, in bytes of its text, from which on the garbage that it leaves is collected and the indexes are
-// written before it goes on: otherwise that memory is held beside what the next step allocates.
+// collectFrom is the size of a batch's text, in bytes, from which on the pipeline collects garbage and flushes the indexes between steps.
+// Otherwise the garbage of a step would be in memory together with the allocations of the next step.
 const collectFrom = 8 << 20
 
-// clip leaves what the extractor reads of the texts of a large batch.
+// clip shortens the texts of a large batch to the part that the extractor reads.
 func (c *Config) clip(jobs []*job, size int) {
 	l, ok := c.Extractor.(extract.Limited)
 	if !ok || size < collectFrom {
@@ -94,16 +94,16 @@ func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
 	giveMemoryBack(size)
 }
 
-// collect runs the garbage collector after a batch of at least collectFrom bytes of text, if what the batch held is much of the
-// heap: in a larger heap a collection takes long and frees little.
+// collect runs the garbage collector after a batch of at least collectFrom bytes of text, if the batch is a large part of the
+// heap. In a larger heap a collection takes long and frees little.
 func collect(size int) {
 	if fillsHeap(size) {
 		runtime.GC()
 	}
 }
 
-// giveMemoryBack is collect that returns the memory to the system as well: the extractor allocates large blocks next, for which what was
-// freed in pieces has no room.
+// giveMemoryBack is collect, but also returns memory to the system. The extractor allocates large blocks next, for which the freed pieces
+// are too small.
 func giveMemoryBack(size int) {
 	if fillsHeap(size) {
 		debug.FreeOSMemory()
@@ -119,14 +119,14 @@ func fillsHeap(size int) bool {
 	return live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() <= 8*uint64(size)
 }
 
-// Bounds of what the extractors of this process read at once: while they read they hold a multiple of it. Texts of less than freeSize
-// together do not wait.
+// Bounds of the text that the extractors of this process read concurrently. An extractor needs a multiple of its text as memory. Texts with
+// less than freeSize bytes together do not wait.
 const (
 	readingSize = 512 << 10 // bytes of text for each processor
-	freeSize    = 256 << 10 // bytes of text
+	freeSize    = 256 << 10 // bytes of text that never wait
 )
 
-// reserve waits until an extractor of this process may read ins. The caller calls free when it has.
+// reserve waits until an extractor of this process may read ins. The caller calls free when the extractor has finished.
 func (c *Config) reserve(ctx context.Context, ins []extract.Input) (free func(), err error) {
 	l, ok := c.Extractor.(extract.Limited)
 	if !ok {

@@ -41,8 +41,8 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// TestTextIsStoredOnce: a text file ends with a line feed, which the parser leaves out. Its text is not stored beside it for that, and who
-// takes the item up again reads the same.
+// TestTextIsStoredOnce checks that the text of a text file is not stored in addition to its original, although the parser leaves out the final
+// line feed, and that resuming the item reads the same text.
 func TestTextIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	c := &Config{Parsers: parse.New()}
@@ -93,7 +93,7 @@ func TestReserve(t *testing.T) {
 		synctest.Wait()
 		require.True(t, went)
 
-		c = &Config{Extractor: touchy{}} // models elsewhere hold nothing here
+		c = &Config{Extractor: touchy{}} // an extractor that needs no memory in this process
 		for range 3 {
 			_, err := c.reserve(t.Context(), large)
 			require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// TestWeight: what indexes hold of a chunk in memory grows with its text.
+// TestWeight checks that a longer chunk has a greater weight.
 func TestWeight(t *testing.T) {
 	t.Parallel()
 	j := &job{prep: &prepared{chunks: []backend.Chunk{{Text: "short"}, {Text: strings.Repeat("a", 3*weightOf)}}}}

@@ -2,19 +2,19 @@ package pipeline
 
 import "hash/maphash"
 
-// lookup finds elements of a list by hash and comparison, at eight bytes an element: a map from keys to indexes takes
-// more than the list. The zero value is empty.
+// lookup is a hash table that maps elements of a list to their indexes, with eight bytes for each element. A Go map
+// would take more memory than the list. The zero value is empty.
 type lookup struct {
-	slots []lookupSlot // a power of two, at most three quarters full
+	slots []lookupSlot // the length is a power of two; at most three quarters are in use
 	n     int
 }
 
 type lookupSlot struct {
 	hash uint32
-	at   int32 // one more than the index; 0: free
+	at   int32 // index plus one; 0: the slot is free
 }
 
-// find returns the index of the element that has the hash and for which same returns true, -1 if there is none.
+// find returns the index of the element that has the hash and for which same returns true, or -1 if there is none.
 func (k *lookup) find(hash uint32, same func(at int) bool) int {
 	if len(k.slots) == 0 {
 		return -1
@@ -28,7 +28,7 @@ func (k *lookup) find(hash uint32, same func(at int) bool) int {
 	return -1
 }
 
-// add notes the index of an element that find does not find.
+// add adds the index of an element that is not in the table.
 func (k *lookup) add(hash uint32, at int) {
 	if 4*(k.n+1) > 3*len(k.slots) {
 		k.grow(max(16, 2*len(k.slots)))

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// outage is what is known of a dependency that all items need and that is down. While it lasts no item is claimed, so
-// that none uses up its tries; from time to time one item finds out whether the dependency is back.
+// outage is the state of a dependency that all items need. While it is down, no item is claimed, so none uses up its
+// tries. From time to time one item is claimed to probe whether the dependency is back.
 type outage struct {
 	mu       sync.Mutex
-	tries    int             // failures in a row; 0: nothing is down
-	until    time.Time       // no item is claimed before
-	answers  int             // calls that the dependency answered
-	suspects map[suspect]int // items that failed, with answers as of their first failure
+	tries    int             // consecutive failures; 0: the dependency is not down
+	until    time.Time       // no item is claimed before this time
+	answers  int             // number of calls that succeeded
+	suspects map[suspect]int // failed items -> answers at their first failure
 }
 
-// firstPause is the pause after a dependency was first found down; each further one is twice as long.
+// firstPause is the first pause of an outage. Each further pause is twice as long.
 const firstPause = time.Second
 
-// pause begins or lengthens an outage.
+// pause begins or extends the outage of the dependencies that all items need.
 func (c *Config) pause(what string) { c.pauseOf(&c.outage, what) }
 
-// pauseOf begins or lengthens one of the outages.
+// pauseOf begins or extends an outage.
 func (c *Config) pauseOf(o *outage, what string) {
 	o.mu.Lock()
 	o.tries++
@@ -30,7 +30,7 @@ func (c *Config) pauseOf(o *outage, what string) {
 	if o.tries < 20 {
 		d = min(d, firstPause<<(o.tries-1))
 	}
-	d += time.Duration(rand.Int64N(int64(d)/4 + 1)) // so that processes that failed together spread out
+	d += time.Duration(rand.Int64N(int64(d)/4 + 1)) // jitter, so that processes that failed together do not retry together
 	o.until = time.Now().Add(d)
 	tries := o.tries
 	o.mu.Unlock()
@@ -45,17 +45,17 @@ func (o *outage) over() {
 	o.mu.Unlock()
 }
 
-// suspect names an item that failed.
+// suspect identifies a failed item.
 type suspect struct {
 	num      int64
 	accepted time.Time
 }
 
-// maxSuspects bounds what is remembered of items that failed; past it all are forgotten, which only costs more tries.
+// maxSuspects bounds the number of suspects. Beyond it all are removed, which only costs more tries.
 const maxSuspects = 10_000
 
-// blame reports whether an item that failed is itself at fault: since its first failure the dependency has
-// answered others at least n times.
+// blame reports whether a failed item is itself at fault. It is if at least n calls for other items have succeeded
+// since its first failure.
 func (o *outage) blame(j *job, n int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,17 +74,17 @@ func (o *outage) blame(j *job, n int) bool {
 	return true
 }
 
-// probing reports whether something was down when it was last tried.
+// probing reports whether the last call failed, so that only one item may be claimed.
 func (o *outage) probing() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.tries > 0
 }
 
-// PausedUntil returns when items may be claimed again; a past or zero time means now.
+// PausedUntil returns the time from which on items may be claimed; a past or zero time means now.
 func (c *Config) PausedUntil() time.Time { return c.outage.paused() }
 
-// RefiningPausedUntil returns when the embedder that refines is tried again; a past or zero time means now.
+// RefiningPausedUntil returns the time from which on the refining embedder may be called; a past or zero time means now.
 func (c *Config) RefiningPausedUntil() time.Time { return c.slowOutage.paused() }
 
 func (o *outage) paused() time.Time {

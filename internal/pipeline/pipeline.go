@@ -1,11 +1,11 @@
-// Package pipeline takes accepted items to their terminal state:
+// Package pipeline processes accepted items until they reach a terminal state:
 //
 //	claim -> parse -> chunk -> embed -> Store.Index -> indexes -> extract -> Store.Finish -> indexes
 //
-// Every step is idempotent and every claim is a lease, so a step that dies
-// anywhere is taken up by the next claim. A transient failure gives the item
-// back with a later time and its code visible; one that goes on failing, or can't
-// succeed, ends as Errored.
+// Every step is idempotent and every claim is a lease. If a process dies during a
+// step, the next claim therefore continues the work. After a transient failure the
+// item is deferred to a later time, and its code is visible. An item that keeps
+// failing, or can't succeed, ends as Errored.
 package pipeline
 
 import (
@@ -35,7 +35,7 @@ import (
 // Codes of failures. E1xxx and E2xxx come from package parse.
 const (
 	CodeEmbedding    = "E3002" // the embedder failed; retried
-	CodeDimension    = "E3003" // the embedder answered with vectors of another length
+	CodeDimension    = "E3003" // the embedder returned vectors of another length
 	CodeExtraction   = "E5001" // extraction failed; retried
 	CodeStorage      = "E6001" // the storage failed; retried
 	CodeDamaged      = "E6002" // the stored original is damaged
@@ -43,75 +43,75 @@ const (
 	codeEmptyContent = "E1002"
 )
 
-// Embedder is what the pipeline needs of an embedder.
+// Embedder is the part of an embedder that the pipeline needs.
 type Embedder interface {
 	Dim() int
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Config is what all workspaces of a service share.
+// Config holds what all workspaces of a service share.
 type Config struct {
 	Extractor    extract.Extractor
 	Parsers      *parse.Registry
 	ParseTimeout time.Duration
-	// Handled counts the bytes of text that were prepared since it was last set to zero.
+	// Handled counts the bytes of prepared text. Its user sets it back to 0.
 	Handled     atomic.Int64
 	Chunking    chunk.Options
 	BatchItems  int
 	BatchBytes  int64
-	MaxAttempts int           // tries of an item whose own content may be at fault
-	RetryFor    time.Duration // since its acceptance, how long an item is tried again while a dependency is down
-	MaxPause    time.Duration // longest pause before a dependency that is down is tried again
+	MaxAttempts int           // maximal number of tries of an item whose content may be at fault
+	RetryFor    time.Duration // time since an item's acceptance during which it is retried while a dependency is down
+	MaxPause    time.Duration // maximal pause before a dependency that is down is probed again
 	Lease       time.Duration
 	Observer    observe.Observer // is called for each batch; nil: none
 	Logger      *slog.Logger
 
 	readingOnce sync.Once
-	readingRoom int64               // bytes of text that extractors of this process may read at once
-	readings    *semaphore.Weighted // of that
+	readingRoom int64               // bytes of text that extractors of this process may read concurrently
+	readings    *semaphore.Weighted // of readingRoom
 
 	outage     outage
-	slowOutage outage // of the embedders that refine
+	slowOutage outage // outage of the refining embedders
 }
 
-// Space is one workspace at work. Every member is required but Lane, Refiner, Uncompared and Settled.
+// Space is a workspace whose items are to be processed. All fields are required except Lane, Refiner, Uncompared and Settled.
 type Space struct {
-	Embedder Embedder     // of new items
-	Lane     backend.Lane // where their vectors go
+	Embedder Embedder     // embeds new items
+	Lane     backend.Lane // lane for their vectors
 	Store    backend.Store
 	Follower *Follower
-	// Refiner embeds into RefineLane what Embedder has embedded; nil: nothing is refined.
+	// Refiner embeds the same items again, into RefineLane; nil: nothing is refined.
 	Refiner    Embedder
 	RefineLane backend.Lane
-	// Unrefined receives versions that are about to be searchable by the vectors of Embedder alone.
+	// Unrefined is called with versions that are about to become searchable with only the vectors of Embedder.
 	Unrefined func(nums []int64)
-	// Uncompared receives versions that are about to be searchable and were not compared with earlier ones; nil: nothing is
-	// compared.
+	// Uncompared is called with versions that are about to become searchable and were not compared with earlier memories; nil:
+	// nothing is compared.
 	Uncompared func(nums []int64)
-	// Settled returns which of the versions whose chunks are about to be stored need no comparison, and the generation of the comparer; nil: nothing is compared.
+	// Settled returns, for versions whose chunks are about to be stored, which of them need no comparison, and the generation of the comparer; nil: nothing is compared.
 	Settled func(ctx context.Context, all []Fresh) (generation int64, settled []bool)
-	// Rush reports whether so little waits that items are refined before they are completed.
+	// Rush reports whether so few items wait that items should be refined before they are completed.
 	Rush func() bool
-	// Events reports whether a webhook waits for terminal states.
+	// Events reports whether a webhook receives terminal states.
 	Events func() bool
-	// Cause is the context of a call that added some of what waits; nil: none is known.
+	// Cause is the context of a call that added some of the waiting items; nil: none is known.
 	Cause context.Context
-	// UID is of the workspace, for Config.Observer.
+	// UID is the uid of the workspace, for Config.Observer.
 	UID string
-	// Changed is called after states were committed.
+	// Changed is called after states of items were committed.
 	Changed func()
-	// Reading receives how many pages of a source were read; nil: not called. A total of 0 is unknown.
+	// Reading is called with the number of pages of a source read so far; nil: not called. A total of 0 means that it is unknown.
 	Reading func(num int64, done, total int)
-	// Read is called when all of a source was read.
+	// Read is called when a source was read completely.
 	Read func(num int64)
-	// Claimed is called before work on the claimed sources begins; full reports whether there are so many that more may wait.
+	// Claimed is called before the claimed sources are processed. full reports whether the batch is full, so that more may wait.
 	Claimed func(full bool)
-	// Ended is called with how many sources reached each terminal state, and what the chunks of the completed ones weigh: 1 each, a long one
-	// more.
+	// Ended is called with the number of sources that reached each terminal state, and the total weight of the chunks of the completed ones.
+	// A chunk weighs 1, a long one more.
 	Ended func(completed, errored, weight int)
 }
 
-// withProgress lets slow parsers say how far they are with a job.
+// withProgress returns a context with which slow parsers report their progress.
 func (s *Space) withProgress(ctx context.Context, j *job) context.Context {
 	if s.Reading == nil {
 		return ctx
@@ -119,36 +119,36 @@ func (s *Space) withProgress(ctx context.Context, j *job) context.Context {
 	return document.WithProgress(ctx, func(done, total int) { s.Reading(j.Num, done, total) })
 }
 
-// job is one claimed source on its way through a step.
+// job is a claimed source during a step.
 type job struct {
 	backend.Claim
 	prep   *prepared
 	out    *extract.Output
 	fail   *failure
-	count  int  // chunks, once they are stored
-	weight int  // their weight, see Space.Ended
-	lost   bool // another claim or a delete took it
-	final  bool // its terminal state is committed
+	count  int  // number of stored chunks
+	weight int  // weight of the chunks, see Space.Ended
+	lost   bool // the claim was lost to another one or a delete
+	final  bool // the terminal state is committed
 
-	settled int64 // the generation under which it needs no comparison; 0: it does
+	settled int64 // generation under which it needs no comparison; 0: it needs one
 }
 
-// failure is why a job stops.
+// failure is the reason why a job stops.
 type failure struct {
 	code, message string
 	retry         bool
-	transient     bool // a dependency is down: the item is not at fault
+	transient     bool // a dependency is down, and the item is not at fault
 }
 
-// Step claims a batch and takes it as far as it goes. It returns how many
-// sources it claimed; 0 means that nothing waits now. The error is one of the
-// storage: the claims then end with their lease.
+// Step claims a batch and processes it as far as possible. It returns the number of
+// claimed sources; 0 means that none waits now. Its errors are those of the storage.
+// After an error the claims end when their leases expire.
 func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	var laps observe.Laps
 	laps.Begin(observe.Process, c.Observer != nil)
 	now := time.Now()
 	limit := c.BatchItems
-	if c.outage.probing() { // one item finds out whether the dependency is back
+	if c.outage.probing() { // one item probes whether the dependency is back
 		limit = 1
 	}
 	claims, err := s.Store.Claim(ctx, token, now, now.Add(c.Lease), limit, c.BatchBytes)
@@ -190,7 +190,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	return len(claims), err
 }
 
-// report passes a batch to the observer, with what the context of the call that it came from holds.
+// report calls the observer for a batch, with the values of the context of the call that added it.
 func (c *Config) report(ctx context.Context, laps *observe.Laps, s Space, claimed, completed int, err error) {
 	laps.Tenant, laps.Items, laps.Completed = s.UID, claimed, completed
 	if s.Cause != nil {
@@ -225,14 +225,14 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		settle(ctx, s, some)
 		told, err := c.index(ctx, s, token, some)
 		if errors.Is(err, backend.ErrConflict) {
-			_ = c.giveBack(s.Store, token, jobs) // else they wait for their lease
+			_ = c.giveBack(s.Store, token, jobs) // if it fails, the leases expire later
 		}
 		if err != nil {
 			return err
 		}
 		announce(s, some)
 		size := release(some)
-		c.clip(some, size) // the indexes are told the whole text, and let go of it before they take the vectors
+		c.clip(some, size) // the indexes have received the whole text already
 		collect(size)
 		released += size
 		laps.Again("index")
@@ -280,11 +280,11 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	return err
 }
 
-// publishItems is how many items are committed at once beside recalls. A recall waits until the indexes have what was committed, so this
-// bounds what it waits for; a commit of its own for so few takes a tenth more processor time.
+// publishItems is the number of items of a commit while there are recalls. A recall waits until the indexes have applied all commits, so a
+// small number keeps its wait short. Commits of this size take a tenth more processor time in total.
 const publishItems = 64
 
-// publishSize returns how many items are committed at once.
+// publishSize returns the number of items of a commit.
 func publishSize(f *Follower) int {
 	if f.Watched() {
 		return publishItems
@@ -292,7 +292,7 @@ func publishSize(f *Follower) int {
 	return math.MaxInt
 }
 
-// guard turns a panic in f into a failure of the job alone.
+// guard runs f and turns a panic into a failure of only this job.
 func (c *Config) guard(j *job, f func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -328,7 +328,7 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 	return func() { cancel(); wg.Wait() }
 }
 
-// index commits the chunks of the jobs that are ready. told is what that put into the feed, nil if the store does not return it.
+// index commits the chunks of the jobs that are ready. told holds the changes that this added to the feed; it is nil if the store does not return them.
 func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
 	var batch []backend.Indexed
 	var of []*job
@@ -347,7 +347,7 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	} else {
 		ok, err = s.Store.Index(ctx, batch)
 	}
-	if errors.Is(err, backend.ErrConflict) { // the vectors are for a lane that is not in use any more
+	if errors.Is(err, backend.ErrConflict) { // the lane of the vectors is no longer in use
 		return nil, err
 	}
 	if err != nil {
@@ -361,8 +361,8 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	return told, nil
 }
 
-// finish commits terminal states and gives back what is to be tried again. told is what that put into the feed, nil if the store does not
-// return it or there is nothing.
+// finish commits terminal states and defers the jobs to be retried. told holds the changes that this added to the feed; it is nil if the store
+// does not return them or there are none.
 func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
 	events := s.Events()
 	var batch []backend.Finished
@@ -386,7 +386,7 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 				}
 				f.Blobs = append(f.Blobs, backend.Blob{Kind: backend.Usage, Data: b})
 			}
-			if j.out != nil { // f has it now
+			if j.out != nil { // graphOf has moved it to f
 				*j.out = extract.Output{}
 			}
 			if j.prep = nil; j.count == 0 {

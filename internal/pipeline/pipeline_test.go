@@ -57,7 +57,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// touchy panics, or answers wrongly, where a text holds a trigger.
+// touchy is an embedder and extractor that panics or returns wrong results for texts with a trigger word.
 type touchy struct{}
 
 func (touchy) Dim() int { return 2 }
@@ -102,7 +102,7 @@ func (touchy) Extract(_ context.Context, in []extract.Input) ([]extract.Output, 
 	return out, nil
 }
 
-// crash is a parser that panics where the document says so.
+// crash is a parser that panics for some documents.
 type crash struct{}
 
 func (crash) Parse(_ context.Context, in document.Input, _ document.Limits) (*document.Document, error) {
@@ -150,7 +150,7 @@ func states(t *testing.T, s Space, class backend.Class, ids ...string) map[strin
 	return out
 }
 
-// TestPoisonFailsAlone: what a plug-in does to one item of a batch leaves the others alone.
+// TestPoisonFailsAlone checks that a plug-in that fails for one item of a batch does not affect the others.
 func TestPoisonFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s := pipe(), space(t, inmem.New())
@@ -194,7 +194,7 @@ func TestParserThatPanicsFailsAlone(t *testing.T) {
 	})
 }
 
-// TestIndexThatCannotFollow: the item comes back at once with its code, and keeps its state.
+// TestIndexThatCannotFollow checks that an item whose changes an index can't apply is deferred with its code, and keeps its state.
 func TestIndexThatCannotFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := backendtest.NewPlan()
@@ -214,7 +214,7 @@ func TestIndexThatCannotFollow(t *testing.T) {
 	})
 }
 
-// TestStopGivesBack: items in work when the service stops can be claimed at once.
+// TestStopGivesBack checks that items that were being processed when the service stopped can be claimed at once.
 func TestStopGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s := pipe(), space(t, inmem.New())

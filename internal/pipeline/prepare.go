@@ -21,20 +21,20 @@ import (
 
 // prepared is an item after parsing and chunking.
 type prepared struct {
-	title  string // empty: keep the source's
-	record []byte // the encoded doc where it changed; nil: keep
+	title  string // empty: keep the source's title
+	record []byte // the encoded doc if it has changed; nil: keep the source's
 	tags   []uint64
 	time   time.Time
 	text   string
 	doc    *item.Doc
 	chunks []backend.Chunk
-	spans  []extract.Span // of the chunks of the text; inferred ones follow
+	spans  []extract.Span // spans of the chunks of the text, which inferred statements follow
 	blobs  []backend.Blob
-	size   int // of the texts of the stored chunks, in bytes
+	size   int // total size of the texts of the stored chunks, in bytes
 }
 
-// Layout is what a chunk's Layout holds, as on the wire: where the chunk stands in its
-// document, in bytes of the extracted text.
+// Layout is the content of a chunk's Layout, in the form used on the wire: the position of the chunk in its
+// document.
 type Layout struct {
 	Offsets  Offsets `json:"offsets"`
 	Page     int     `json:"page,omitempty"`
@@ -61,7 +61,7 @@ func (c *Config) prepare(ctx context.Context, j *job) {
 	default:
 		c.prepareDocument(ctx, j, original)
 	}
-	j.Blobs = slices.DeleteFunc(j.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Original }) // what was read of it is all that is needed
+	j.Blobs = slices.DeleteFunc(j.Blobs, func(b backend.Blob) bool { return b.Kind == backend.Original }) // the parsed text replaces the original
 }
 
 func blob(blobs []backend.Blob, kind backend.ContentKind) []byte {
@@ -75,7 +75,7 @@ func blob(blobs []backend.Blob, kind backend.ContentKind) []byte {
 
 func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	p := j.prep
-	if p.doc.App != nil { // app items carry their text
+	if p.doc.App != nil { // the text of an app item is in its record
 		c.prepareText(ctx, j, string(original), j.MediaType == "text/markdown", nil)
 		return
 	}
@@ -108,7 +108,7 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	for i, pg := range d.Pages {
 		pages[i] = chunk.Page{Number: pg.Number, Start: pg.Start}
 	}
-	own := strings.Clone(d.Title) // not to keep the text
+	own := strings.Clone(d.Title) // a substring would keep the text in memory
 	if own == "" && !d.Markdown {
 		own = titleLine(d.Text)
 	}
@@ -119,8 +119,8 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 	c.prepareTitled(ctx, j, d.Text, d.Markdown, pages, own)
 }
 
-// textIsOriginal reports whether the text of a document can be read from its original: the type is one that is shown as it is, and the two are
-// the same but for white space at the end, with which most files end.
+// textIsOriginal reports whether the text of a document equals its original except for white space at the end, with which most files end. That is
+// only possible for types whose text is shown unchanged. The text then need not be stored.
 func textIsOriginal(original []byte, d *document.Document) bool {
 	if len(original) == len(d.Text) || !media.ReadAsIs(d.MediaType) {
 		return string(original) == d.Text
@@ -128,10 +128,10 @@ func textIsOriginal(original []byte, d *document.Document) bool {
 	return string(bytes.TrimRight(original, blanks)) == d.Text
 }
 
-// blanks is the white space that parsers of text leave out at the end.
+// blanks is the white space that text parsers remove at the end.
 const blanks = " \n\t"
 
-// note puts what the parser said of the document into the record.
+// note adds the parser's information about the document to the record.
 func (p *prepared) note(d *document.Document) (err error) {
 	extracted := len(p.blobs) > 0 && !media.ReadAsIs(d.MediaType)
 	if p.doc.Partial == d.Partial && p.doc.Extracted == extracted {
@@ -144,7 +144,7 @@ func (p *prepared) note(d *document.Document) (err error) {
 	return err
 }
 
-// fileWords is what the keyword index holds of a file's name: the folders, and the name where the title is another.
+// fileWords returns the words of a file's name for the keyword index: the folders, and the base name if it differs from the title.
 func fileWords(doc *item.Doc, filename, title string) string {
 	words := strings.ReplaceAll(doc.Folder, "/", " ")
 	if filename != title {
@@ -153,8 +153,8 @@ func fileWords(doc *item.Doc, filename, title string) string {
 	return strings.TrimSpace(words)
 }
 
-// titleLine is the first line of a plain text when it stands alone and looks
-// like a title: short, followed by a blank line, not several sentences.
+// titleLine returns the first line of a plain text if it looks like a title: it is
+// short, followed by a blank line, and not several sentences.
 func titleLine(text string) string {
 	line, rest, ok := strings.Cut(strings.TrimLeft(text, "\ufeff \t\r\n"), "\n")
 	line = strings.TrimSpace(line)
@@ -201,14 +201,14 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 	if dates != "" {
 		keywords = append(keywords, dates)
 	}
-	if own != "" && p.title == "" { // it is searched as the title else
+	if own != "" && p.title == "" { // otherwise the title is searched already
 		keywords = append(keywords, own)
 	}
 	if file != "" {
 		keywords = append(keywords, file)
 	}
 	keywords = append(keywords, p.doc.Sparse...)
-	extra := encodeExtra(&backend.RowExtra{Keywords: keywords}) // of all chunks but those of memories
+	extra := encodeExtra(&backend.RowExtra{Keywords: keywords}) // shared by all chunks, except those of memories
 	p.chunks, p.spans = make([]backend.Chunk, 0, len(cs)), make([]extract.Span, 0, len(cs))
 	for _, ch := range cs {
 		lay := Layout{Offsets: Offsets{Document: ch.Start}, Page: ch.Page}
@@ -232,7 +232,7 @@ func (c *Config) prepareTitled(ctx context.Context, j *job, text string, markdow
 	}
 }
 
-// split cuts a text into chunks, a conversation by its turns.
+// split splits a text into chunks. It splits a conversation between turns.
 func (c *Config) split(doc *item.Doc, text string, markdown bool, pages []chunk.Page) []chunk.Chunk {
 	if len(doc.Turns) == 0 {
 		return chunk.Split(text, markdown, pages, c.Chunking)
@@ -245,13 +245,13 @@ func (c *Config) split(doc *item.Doc, text string, markdown bool, pages []chunk.
 	return chunk.Conversation(text, turns, markdown, c.Chunking)
 }
 
-// add adds a chunk; several may share extra, which nobody changes.
+// add adds a chunk. Several chunks may share extra, which is never changed.
 func (p *prepared) add(prefix, text, heading string, lay *Layout, extra []byte) {
 	n := len(p.chunks)
 	p.chunks = append(p.chunks, backend.Chunk{Ordinal: n, Key: item.ChunkKey(prefix, n), Text: text, Heading: heading, Layout: lay.encode(), Extra: extra})
 }
 
-// encodeExtra returns what a chunk stores beside its text; nil: nothing.
+// encodeExtra returns the encoded extra of a chunk, or nil if it is empty.
 func encodeExtra(x *backend.RowExtra) []byte {
 	if x.Speaker == "" && !x.Question && !x.HasTime && !x.Asks && !x.First && !x.Second && len(x.Keywords) == 0 {
 		return nil
@@ -260,8 +260,8 @@ func encodeExtra(x *backend.RowExtra) []byte {
 	return b
 }
 
-// infer adds the statements that the extractor infers as chunks of their own, so
-// that the original and what follows from it can both be recalled.
+// infer adds the statements that the extractor infers as separate chunks. Both the
+// original and the statements can then be recalled.
 func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates string) {
 	outs, err := c.Extractor.Extract(ctx, []extract.Input{j.input()})
 	if err != nil || len(outs) != 1 {
@@ -313,7 +313,7 @@ func (j *job) input() extract.Input {
 	return in
 }
 
-// DateWords is a time as the words that people use for it, for the keyword index.
+// DateWords returns the words that people use for a time, for the keyword index.
 func DateWords(t time.Time) string {
 	if t.Hour() == 0 && t.Minute() == 0 {
 		return t.Format("2 January, 2006")
@@ -321,8 +321,8 @@ func DateWords(t time.Time) string {
 	return t.Format("3:04 pm on 2 January, 2006")
 }
 
-// SpeakerOf returns the name before the colon with which a text begins, as in
-// "Ana Maria: I'm late"; empty when there is none.
+// SpeakerOf returns the name with which a text begins, followed by a colon, as in
+// "Ana Maria: I'm late". It returns "" if there is none.
 func SpeakerOf(text string) string {
 	i := strings.IndexByte(text[:min(len(text), 41)], ':')
 	if i < 1 || i+1 >= len(text) || (text[i+1] != ' ' && text[i+1] != '\n') {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// patience is how long a search waits for indexes that are in trouble, before it goes on with what is indexed.
+	// patience is the time for which a search waits for an index in trouble. After that it continues with an incomplete index.
 	patience = time.Second
-	// troubleAgain is how often one that has waited for so long asks whether they are.
+	// troubleAgain is the interval at which a search that has waited for so long checks whether an index is in trouble.
 	troubleAgain = 100 * time.Millisecond
 )
 
-// pursuits apply changes beside the calls that wait for them, one at a time. Indexes on other machines are applied to in that way: what a
-// caller that gives up would break off there has to be done again by the next one, who may have no more time.
+// pursuits applies changes to indexes on other machines in a goroutine of its own, one at a time. If a caller applied them, its deadline would
+// interrupt the work, and the next caller, with a deadline too, would have to start again.
 type pursuits struct {
 	mu    sync.Mutex
 	now   *pursuit // nil: none is running
@@ -26,12 +26,12 @@ type pursuits struct {
 
 type pursuit struct {
 	end  context.CancelFunc
-	goal uint64        // it ends when everything up to it is applied; it belongs to pursuits.mu
+	goal uint64        // sequence number up to which to apply changes; guarded by pursuits.mu
 	done chan struct{} // closed when it has ended
-	err  error         // why it gave up; to be read after done
+	err  error         // why it failed; valid after done is closed
 }
 
-// close ends what is under way and waits for it.
+// close cancels the running pursuit and waits for it.
 func (p *pursuits) close() {
 	p.mu.Lock()
 	p.ended = true
@@ -43,7 +43,7 @@ func (p *pursuits) close() {
 	}
 }
 
-// join has everything up to a sequence number applied, by the pursuit that is running or a new one.
+// join lets the running pursuit, or a new one, apply all changes up to a sequence number.
 func (f *Follower) join(last uint64) (*pursuit, error) {
 	p := &f.pursuits
 	p.mu.Lock()
@@ -66,14 +66,14 @@ func (f *Follower) join(last uint64) (*pursuit, error) {
 	return run, nil
 }
 
-// run is a pursuit.
+// run applies changes until the goal of a pursuit is reached.
 func (f *Follower) run(ctx context.Context, run *pursuit) error {
 	p := &f.pursuits
 	for {
 		p.mu.Lock()
 		goal := run.goal
 		if f.applied() >= goal {
-			p.now = nil // the next caller begins another
+			p.now = nil // the next caller starts another pursuit
 			p.mu.Unlock()
 			return nil
 		}
@@ -87,7 +87,7 @@ func (f *Follower) run(ctx context.Context, run *pursuit) error {
 	}
 }
 
-// pursue returns when everything up to a sequence number is applied.
+// pursue waits until all changes up to a sequence number are applied.
 func (f *Follower) pursue(ctx context.Context, last uint64) error {
 	w := &waiter{last, make(chan struct{})}
 	defer f.await(w)()
@@ -110,8 +110,8 @@ func (f *Follower) pursue(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// patiently waits until everything that was committed before is applied, but not for long while an index is in trouble. late is how many changes
-// the search may miss then.
+// patiently waits until all changes committed before the call are applied. While an index is in trouble it waits only for patience. late is the number
+// of changes that the search may then miss.
 func (f *Follower) patiently(ctx context.Context) (late uint64, err error) {
 	last := f.store.LastSeq()
 	if f.applied() >= last {
@@ -144,7 +144,7 @@ func (f *Follower) patiently(ctx context.Context) (late uint64, err error) {
 	}
 }
 
-// lacking returns how many changes a search may miss, at least some number; 0: it finds all.
+// lacking returns the number of changes that a search may miss, but not less than least.
 func (f *Follower) lacking(least uint64) uint64 {
 	if _, lacks := f.trouble(); lacks {
 		least = max(least, 1)
@@ -155,7 +155,7 @@ func (f *Follower) lacking(least uint64) uint64 {
 	return max(least, f.lack())
 }
 
-// trouble reports what [backend.Troubled] does, of all indexes.
+// trouble calls [backend.Troubled] of all indexes. It reports whether any is slow, and whether any may lack changes.
 func (f *Follower) trouble() (slow, lacks bool) {
 	for _, t := range f.troubled {
 		s, l := t.Trouble()

@@ -19,7 +19,7 @@ import (
 type farIndex struct {
 	gatedIndex
 	slow, lacks atomic.Bool
-	broken      atomic.Int64 // calls of Apply that ended with their context
+	broken      atomic.Int64 // number of calls of Apply that their context interrupted
 }
 
 func (x *farIndex) Trouble() (slow, lacks bool) { return x.slow.Load(), x.lacks.Load() }
@@ -32,7 +32,7 @@ func (x *farIndex) Apply(ctx context.Context, changes []backend.Change) error {
 	return err
 }
 
-// openFar returns a follower of a far index that applies nothing before its gate is open, and lacks n changes.
+// openFar returns a follower of a far index that lacks n changes and applies nothing until its gate is open.
 func openFar(t *testing.T, n int) (*Follower, *farIndex) {
 	t.Helper()
 	ws, err := inmem.New().OpenWorkspace(t.Context(), "0123456789abcdef0123456789abcdef")
@@ -49,7 +49,7 @@ func openFar(t *testing.T, n int) (*Follower, *farIndex) {
 	return newFollower(ws.Store(), []backend.Index{x}), x
 }
 
-// TestSearchDoesNotWaitForTrouble: a search waits for a far index as long as it takes while that is well, and a second while it is in trouble.
+// TestSearchDoesNotWaitForTrouble checks that a search waits for a healthy far index without limit, and for one in trouble only for patience.
 func TestSearchDoesNotWaitForTrouble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestSearchDoesNotWaitForTrouble(t *testing.T) {
 	})
 }
 
-// TestPursuitsEnd: who waits is told that changes cannot be applied, and nothing goes on when the follower is closed.
+// TestPursuitsEnd checks that a waiting caller gets the error if changes cannot be applied, and that Close ends pursuits.
 func TestPursuitsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,27 +11,27 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// reading is what the embedder reads for a chunk: texts with the share that each has in the chunk's vector.
+// reading holds the texts that the embedder reads for a chunk, and the share of each in the chunk's vector.
 type reading struct {
 	texts  []string
-	shares []float32 // they sum up to 1
+	shares []float32 // their sum is 1
 }
 
-// Bounds of the texts that the rows, and the columns, of a chunk's tables become.
+// Bounds of the texts for the rows and the columns of a chunk's tables.
 const (
-	rowTexts    = 24 // texts at most; beyond that several rows share one
-	columnTexts = 24 // columns at most; the others are read as parts of their rows only
+	rowTexts    = 24 // maximal number of texts; if there are more rows, several share one text
+	columnTexts = 24 // maximal number of columns with a text; the others are only read as parts of rows
 )
 
-// restLeast is the length in bytes from which on the text beside a table is read too, and restShare its least share of the vector.
+// restLeast is the length in bytes from which on the text outside tables is read too, and restShare its least share of the vector.
 const (
 	restLeast = 20
 	restShare = .1
 )
 
-// readingOf returns what the embedder reads for a chunk of a source. A text is read as it is, with what embedText adds. Of a table the
-// embedder reads each row and each column by itself, under the name of the table: a model of sentences represents single rows well, and a
-// whole table hardly resembles a question about one row. Memories are read as they were given.
+// readingOf returns the texts that the embedder reads for a chunk of a source. A chunk without tables is one text, with the additions of
+// embedText. A table gives one text for each row and each column, with the name of the table. A sentence model represents single rows
+// well, while the vector of a whole table is hardly similar to a question about one row. A memory is one text, unchanged.
 func readingOf(doc *item.Doc, class backend.Class, title, filename, text, heading string) reading {
 	var rest string
 	var rows, columns []string
@@ -63,7 +63,7 @@ func readingOf(doc *item.Doc, class backend.Class, title, filename, text, headin
 	return r
 }
 
-// add adds lines below the name of a table, as at most most texts.
+// add adds lines with the name of their table, as at most most texts.
 func (r *reading) add(name string, lines []string, most int, share float32) {
 	group := (len(lines) + most - 1) / most
 	for from := 0; from < len(lines); from += group {
@@ -76,7 +76,7 @@ func (r *reading) add(name string, lines []string, most int, share float32) {
 	}
 }
 
-// plainReading returns the reading of a text as it is; an empty one has no vector.
+// plainReading returns the reading of one text. An empty text gets no vector.
 func plainReading(text string) reading {
 	if text == "" {
 		return reading{}
@@ -107,8 +107,8 @@ type table struct {
 	rows   [][]string
 }
 
-// readTables returns the rows of the tables of a text, each as "header: cell, header: cell.", their columns as "header: cell, cell.", of
-// tables of several rows and columns, and the text without the tables.
+// readTables finds the tables of a text that have several rows and columns. It returns the text without them, their rows as "header: cell,
+// header: cell.", and their columns as "header: cell, cell.".
 func readTables(text string) (rest string, rows, columns []string) {
 	if !strings.Contains(text, "|") {
 		return text, nil, nil
@@ -116,7 +116,7 @@ func readTables(text string) (rest string, rows, columns []string) {
 	var out strings.Builder
 	var tables []table
 	var open *table
-	before := "" // the line before, if it may be a header
+	before := "" // the preceding line, if it may be a header
 	for line := range strings.Lines(text) {
 		l := strings.TrimSpace(line)
 		switch {
@@ -166,7 +166,7 @@ func (t *table) appendColumns(to []string) []string {
 	return to
 }
 
-// isRule reports whether a line is what stands between the header of a table and its rows.
+// isRule reports whether a line is the delimiter row between the header and the rows of a table.
 func isRule(l string) bool {
 	return strings.HasPrefix(l, "|") && strings.Contains(l, "-") && strings.Trim(l, "|-: \t") == ""
 }
@@ -183,7 +183,7 @@ func cells(l string) []string {
 	return out
 }
 
-// rowText is a row as a list of what its cells are and hold; empty cells are left out.
+// rowText returns a row as a list of "header: cell". It leaves out empty cells.
 func rowText(header, row []string) string {
 	var b strings.Builder
 	for i, c := range row {
@@ -206,8 +206,8 @@ func rowText(header, row []string) string {
 	return b.String()
 }
 
-// meanVector makes one vector of those of the texts of a reading. It gets the mean of their lengths: the mean of vectors that have little
-// in common would be shorter.
+// meanVector computes the weighted mean of the vectors of a reading's texts. It scales the mean to the mean of their lengths, since the mean
+// of dissimilar vectors is shorter than they are.
 type meanVector struct {
 	sum    []float64
 	length float64
@@ -247,10 +247,10 @@ func lengthOf(v []float32) float64 {
 	return math.Sqrt(square)
 }
 
-// unembedded are texts on their way to the embedder: those of memories, and others.
+// unembedded holds texts to be embedded: those of memories, and others.
 type unembedded struct{ memories, others waiting }
 
-// waiting are texts, each with the vector that it is for.
+// waiting holds texts, each with the vector that it contributes to.
 type waiting struct {
 	texts []string
 	to    []target
@@ -264,10 +264,10 @@ func (u *unembedded) add(class backend.Class, r reading, vector *[]float32) {
 	u.others.add(r, vector)
 }
 
-// count is how many texts wait.
+// count returns the number of texts.
 func (u *unembedded) count() int { return len(u.memories.texts) + len(u.others.texts) }
 
-// embed sets the vectors of all that was added.
+// embed embeds all texts and sets their vectors.
 func (u *unembedded) embed(ctx context.Context, e Embedder) error {
 	if len(u.memories.texts) > 0 {
 		if err := u.memories.embed(ctx, ForMemories(e)); err != nil {
@@ -277,7 +277,7 @@ func (u *unembedded) embed(ctx context.Context, e Embedder) error {
 	return u.others.embed(ctx, e)
 }
 
-// ForMemories returns the embedder that reads memories where e is the one of all texts.
+// ForMemories returns e's embedder for memories, or e if it has none.
 func ForMemories(e Embedder) Embedder {
 	if x, ok := e.(embed.MemoryEmbedder); ok {
 		if m := x.Memories(); m != nil {
@@ -287,12 +287,12 @@ func ForMemories(e Embedder) Embedder {
 	return e
 }
 
-// target is a vector, and the share of a text in it.
+// target is a vector together with the share of a text in it.
 type target struct {
 	vector *[]float32
 	share  float32
-	sum    *meanVector // nil: the text is all
-	last   bool        // of those that are summed up
+	sum    *meanVector // nil: the vector is that of one text
+	last   bool        // this is the last text of sum
 }
 
 func (u *waiting) add(r reading, vector *[]float32) {
@@ -311,7 +311,7 @@ func (u *waiting) add(r reading, vector *[]float32) {
 
 func (u *waiting) embed(ctx context.Context, e Embedder) error {
 	texts, to := u.texts, u.to
-	u.texts, u.to = nil, nil // the embedder may keep what it got
+	u.texts, u.to = nil, nil // not used again, since the embedder may keep the slice
 	return embedTexts(ctx, e, texts, func(i int, v []float32) {
 		t := &to[i]
 		if t.sum == nil {

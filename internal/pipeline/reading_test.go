@@ -48,7 +48,7 @@ func TestReadingOf(t *testing.T) {
 	}
 }
 
-// TestReadingIsBounded: however many rows and columns there are, all rows are read, in few texts.
+// TestReadingIsBounded checks that all rows of a large table are read, in a bounded number of texts.
 func TestReadingIsBounded(t *testing.T) {
 	t.Parallel()
 	row := "|" + strings.Repeat(" x |", 100) + "\n"
@@ -84,7 +84,7 @@ func (*lettered) EmbedQuery(context.Context, string) ([]float32, error) {
 	return make([]float32, 2), nil
 }
 
-// TestUnembedded: the vector of several texts points to their mean and is as long as they are.
+// TestUnembedded checks that the vector of several texts has the direction of their mean and the mean of their lengths.
 func TestUnembedded(t *testing.T) {
 	t.Parallel()
 	var u unembedded

@@ -7,17 +7,17 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// lateChanges is the number of missing changes from which on searches do not wait for the indexes. Fewer are applied in less than a tenth
-// of a second. Indexes that lack more when a workspace is opened, as after a kill or when their files are lost, catch up beside searches.
+// lateChanges is the number of missing changes from which on searches do not wait for the indexes. Fewer changes are applied in less than a
+// tenth of a second. If indexes lack more when a workspace is opened, as after a kill or the loss of their files, they catch up in the background.
 const lateChanges = 2048
 
-// recovery is the catching up of indexes that lack much. Searches go on meanwhile, over what is indexed.
+// recovery lets indexes that lack many changes catch up in the background. Searches meanwhile use the incomplete indexes.
 type recovery struct {
 	end  context.CancelFunc
 	done chan struct{} // closed when it has ended
 }
 
-// lack returns the most changes that an index may lack; 0 if the store cannot count them. It does no I/O.
+// lack returns an upper bound of the changes that an index lacks, or 0 if the store cannot count them. It does no I/O.
 func (f *Follower) lack() uint64 {
 	c, ok := f.store.(backend.FeedCounter)
 	if !ok {
@@ -26,7 +26,7 @@ func (f *Follower) lack() uint64 {
 	return c.ChangesAfter(f.applied())
 }
 
-// recover catches up in the background, unless it already does.
+// recover starts a recovery, unless one is running.
 func (f *Follower) recover() {
 	ctx, end := context.WithCancel(context.Background())
 	r := &recovery{end, make(chan struct{})}
@@ -49,20 +49,20 @@ func (f *Follower) recover() {
 	}()
 }
 
-// recovering reports whether indexes catch up in the background.
+// recovering reports whether a recovery is running.
 func (f *Follower) recovering() bool { return f.recovery.Load() != nil }
 
-// FreshOrLate is Fresh for a search whose answer can be marked as incomplete: while the indexes lack so much that they catch up in
-// the background, it returns at once the most changes that they may lack, and after [patience] while machines of theirs are in trouble. 0: they have
-// everything that was committed before the call.
+// FreshOrLate is Fresh for a search whose result can be marked as incomplete. If late is 0, the indexes have applied all changes committed before
+// the call. Otherwise late is an upper bound of the changes that they lack. FreshOrLate returns it at once during a recovery, and after [patience]
+// while an index on another machine is in trouble.
 func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	f.searched.Store(time.Now().UnixNano())
 	if late := f.lack(); late >= lateChanges {
 		if err := f.failed.Swap(nil); err != nil {
 			return 0, *err
 		}
-		if f.applied() == 0 { // damage was found: everything is indexed anew
-			if err := f.syncTo(ctx, 1, true); err != nil { // from here on searches find what is there
+		if f.applied() == 0 { // the index was damaged and is being rebuilt
+			if err := f.syncTo(ctx, 1, true); err != nil { // clears the damaged index, so that searches can use it
 				return 0, err
 			}
 			f.recover()
@@ -78,7 +78,7 @@ func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	return 0, f.sync(ctx, true)
 }
 
-// Close ends background work and waits for it. The follower must not be used afterwards.
+// Close cancels background work and waits for it. The caller must not use the follower afterwards.
 func (f *Follower) Close() {
 	f.pursuits.close()
 	if r := f.recovery.Load(); r != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Sizes of what is refined at once.
+// Sizes of refining.
 const (
 	refineItems = 32        // versions that one goroutine embeds in one call
-	rushBytes   = 128 << 10 // texts of one step that are refined before its items are completed
+	rushBytes   = 128 << 10 // bytes of text in a step up to which it is refined before its items are completed
 )
 
-// Refine embeds the chunks of versions into a lane, atOnce calls of the embedder at a time. Versions that change meanwhile,
-// and those that the embedder cannot read though it reads others, are left alone. An error is one of the embedder or the
-// storage: then nothing should be refined before RefiningPausedUntil.
+// Refine embeds the chunks of versions into a lane, with atOnce concurrent calls of the embedder. It skips versions that
+// change meanwhile, and versions that the embedder cannot embed although it embeds others. An error is one of the embedder
+// or the storage. After an error nothing should be refined before RefiningPausedUntil.
 func (c *Config) Refine(ctx context.Context, st backend.Store, e Embedder, lane backend.Lane, nums []int64, atOnce int) error {
 	var g errgroup.Group
 	g.SetLimit(max(1, atOnce))
@@ -41,7 +41,7 @@ func (c *Config) refine(ctx context.Context, st backend.Store, e Embedder, lane 
 	if !ofEmbedder(err) {
 		return c.refineFailed("storage", err)
 	}
-	// Which of them is it that the embedder cannot read, if it reads anything?
+	// If the embedder can embed a trivial text, try the versions one by one to find those that it cannot embed.
 	if probe := embedTexts(ctx, e, []string{"a"}, func(int, []float32) {}); probe != nil {
 		return c.refineFailed("refining embedder", probe)
 	}
@@ -70,19 +70,19 @@ func (c *Config) refineFailed(what string, err error) error {
 	return err
 }
 
-// ofEmbedder reports whether FillLane failed because the embedder did.
+// ofEmbedder reports whether an error of FillLane comes from the embedder.
 func ofEmbedder(err error) bool {
 	var e *embedError
 	return errors.As(err, &e)
 }
 
-// embedError is a failure of an embedder.
+// embedError is an error of an embedder.
 type embedError struct{ error }
 
 // Unwrap returns the cause.
 func (e *embedError) Unwrap() error { return e.error }
 
-// announce passes the versions that a step has indexed to the functions that refine and compare them.
+// announce calls Space.Unrefined and Space.Uncompared with the versions that a step has indexed.
 func announce(s Space, jobs []*job) {
 	nums := indexed(jobs)
 	if len(nums) == 0 {
@@ -115,8 +115,8 @@ func indexed(jobs []*job) (nums []int64) {
 	return nums
 }
 
-// rush refines the items of a step before they are completed, while little waits: a caller that waits for a few items finds
-// them by the better vectors. What it leaves is refined later.
+// rush refines the items of a step before they are completed, if few items wait. A caller that waits for a few items can
+// then find them by the better vectors. Items that rush skips are refined later.
 func (c *Config) rush(ctx context.Context, s Space, jobs []*job) {
 	if s.Refiner == nil || c.slowOutage.probing() {
 		return

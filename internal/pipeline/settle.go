@@ -14,7 +14,7 @@ type Fresh struct {
 	Chunks []backend.Chunk // by ordinal
 }
 
-// settle marks the memories that need no comparison with earlier ones, while their text is at hand.
+// settle marks the memories that need no comparison with earlier ones. It runs while their text is still in memory.
 func settle(ctx context.Context, s Space, jobs []*job) {
 	if s.Settled == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// takingIndex clears what it was told.
+// takingIndex is an index that clears the rows passed to ApplyTaken.
 type takingIndex struct {
 	backend.Index
 	taken int
@@ -24,7 +24,7 @@ func (x *takingIndex) ApplyTaken(ctx context.Context, changes []backend.Change) 
 	return err
 }
 
-// TestLastIndexTakes: of several indexes each is told all of what was placed, and the last alone may let go of it.
+// TestLastIndexTakes checks that each of several indexes gets all placed rows, and that only the last one may clear them.
 func TestLastIndexTakes(t *testing.T) {
 	t.Parallel()
 	ws := openFollowed(t)
