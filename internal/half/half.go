@@ -15,22 +15,11 @@ const (
 
 // Rounded returns v with each number rounded to the nearest that 16 bits hold, ties to even: to 11 significant bits, or to a multiple of
 // 2^-24 below 2^-14. The result lies in dst where that has the room. Where it would lose more, as the greatest magnitude
-// is not between 2^-8 and 65504, it is v itself.
+// is not between 2^-8 and 65504, it is v itself; dst is written to all the same.
 func Rounded(dst, v []float32) []float32 {
-	top := float32(0)
-	for _, f := range v {
-		top = max(top, float32(math.Abs(float64(f))))
-	}
-	if !(top >= least && top <= most) {
-		return v
-	}
 	dst = slices.Grow(dst[:0], len(v))[:len(v)]
-	for i, f := range v {
-		if b := math.Float32bits(f); isNormal(b) { // most are; it is not so near to infinity that it gets there
-			dst[i] = math.Float32frombits((b + 0xFFF + b>>13&1) &^ 0x1FFF)
-		} else {
-			dst[i] = Float(Of(f))
-		}
+	if top := round(dst, v); top < math.Float32bits(least) || top > math.Float32bits(most) {
+		return v
 	}
 	return dst
 }

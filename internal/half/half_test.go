@@ -3,6 +3,7 @@ package half
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -91,4 +92,73 @@ func TestShortWays(t *testing.T) {
 			t.Fatalf("%x rounds to %v, want %v", math.Float32bits(f), got, there)
 		}
 	}
+}
+
+// What kernels make of many numbers is what is made of each, for all that 16 bits hold, their middles and neighbours, and any other numbers.
+func TestPack(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var all []float32
+	for i := range 1 << 16 {
+		f := Float(uint16(i))
+		if f != f {
+			continue
+		}
+		b := math.Float32bits(f)
+		all = append(all, f, math.Float32frombits(b+1), math.Float32frombits(b|0x1000), math.Float32frombits(b|0x1001), math.Float32frombits(r.Uint32()))
+	}
+	for from := 0; from < len(all); {
+		src := all[from:min(from+1+r.IntN(40), len(all))]
+		from += len(src)
+		exact := true
+		dst := make([]uint16, len(src)+1)
+		got := Pack(dst, src)
+		for i, f := range src {
+			if f == f {
+				require.Equal(t, Of(f), dst[i], "%x", math.Float32bits(f))
+			}
+			exact = exact && Exact(f)
+		}
+		require.Zero(t, dst[len(src)])
+		if !slices.ContainsFunc(src, func(f float32) bool { return f != f }) {
+			require.Equal(t, exact, got, "%v", src)
+		}
+		small := slices.DeleteFunc(slices.Clone(src), func(f float32) bool { return !(math.Abs(float64(f)) <= most) })
+		small = append(small, 1)
+		for i, f := range Rounded(nil, small) {
+			require.Equal(t, math.Float32bits(Float(Of(small[i]))), math.Float32bits(f))
+		}
+	}
+	same := make([]float32, 16)
+	for i := range same {
+		same[i] = Float(uint16(0x3000 + 77*i))
+	}
+	dst := make([]uint16, 16)
+	require.True(t, Pack(dst, same))
+	for i := range same {
+		one := slices.Clone(same)
+		one[i] = math.Nextafter32(one[i], 9)
+		require.False(t, Pack(dst, one), "a number in place %d that 16 bits do not hold", i)
+		for _, large := range []float32{65505, float32(math.Inf(-1)), float32(math.NaN())} {
+			one[i] = large
+			require.Same(t, &one[0], &Rounded(make([]float32, 0, 16), one)[0], "%v in place %d", large, i)
+		}
+	}
+}
+
+func BenchmarkPack(b *testing.B) {
+	v, dst := make([]float32, 256), make([]uint16, 256)
+	for i := range v {
+		v[i] = Float(uint16(0x2000 + 17*i))
+	}
+	room := make([]float32, 256)
+	b.Run("pack", func(b *testing.B) {
+		for b.Loop() {
+			Pack(dst, v)
+		}
+	})
+	b.Run("rounded", func(b *testing.B) {
+		for b.Loop() {
+			room = Rounded(room, v)
+		}
+	})
 }

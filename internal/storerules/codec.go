@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -73,15 +74,17 @@ func PackVector(v []float32) []byte {
 	if step, ok := fixed.Step(v); ok {
 		return packTwelves(v, step)
 	}
-	b := make([]byte, 2*len(v)+1)
-	for i, f := range v {
-		if !half.Exact(f) {
+	b := make([]byte, 0, 2*len(v)+1)
+	var room [256]uint16
+	for some := range slices.Chunk(v, len(room)) {
+		if !half.Pack(room[:], some) {
 			return PackFloats(v)
 		}
-		binary.LittleEndian.PutUint16(b[2*i:], half.Of(f))
+		for _, h := range room[:len(some)] {
+			b = binary.LittleEndian.AppendUint16(b, h)
+		}
 	}
-	b[2*len(v)] = halfMark
-	return b
+	return append(b, halfMark)
 }
 
 func packTwelves(v []float32, step float32) []byte {
