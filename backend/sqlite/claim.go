@@ -30,13 +30,18 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 		if err != nil {
 			return err
 		}
-		var bytes int64
-		for _, f := range found {
-			if len(out) > 0 && maxBytes > 0 && bytes+f.size > maxBytes {
-				break
+		found = within(found, maxBytes)
+		together, err := t.readTogether(found)
+		if err != nil {
+			return err
+		}
+		var marks []claimMark
+		for i, f := range found {
+			var one *claimed
+			if together != nil {
+				one = together[i]
 			}
-			bytes += f.size
-			claim, err := t.claim(f.num, token, leaseUntil)
+			claim, mark, err := t.claim(f.num, one, token, leaseUntil)
 			switch {
 			case errors.Is(err, backend.ErrCorrupt):
 				// One damaged item must not keep the others from being worked on.
@@ -50,10 +55,10 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			case err != nil:
 				return err
 			default:
-				out = append(out, *claim)
+				out, marks = append(out, *claim), append(marks, mark)
 			}
 		}
-		return nil
+		return t.markClaimed(marks, token, leaseUntil)
 	})
 	if err != nil {
 		return nil, err
@@ -84,32 +89,31 @@ func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
 	return out[:min(limit, len(out))], nil
 }
 
-// claim takes a source and reads what a worker needs of it.
-func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Claim, error) {
-	cl := &backend.Claim{}
-	var indexed bool
-	var first, chunks int64
-	var lane backend.Lane
-	found, err := t.c.one(bg, "SELECT "+sourceCols+", s.indexed, s.first_chunk, s.chunks, s.lane FROM "+sourceTables+
-		" WHERE s.num = ?", func(r *row) error {
-		cl.Source = *readSource(r, 0)
-		indexed, first, chunks = r.int(sourceWidth) != 0, r.int(sourceWidth+1), r.int(sourceWidth+2)
-		lane = backend.Lane(r.int(sourceWidth + 3))
-		return nil
-	}, num)
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, fmt.Errorf("claim source %d: %w", num, backend.ErrCorrupt)
-	}
-	if cl.Blobs, err = readBlobs(bg, t.c, num); err != nil {
-		return nil, err
-	}
-	if indexed {
-		err = eachChunk(t.c, first, chunks, true, lane, nil, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
+// claim takes a source and reads what a worker needs of it, but for what was read before, which may be nil. The source is to be marked.
+func (t *tx) claim(num int64, one *claimed, token string, leaseUntil time.Time) (*backend.Claim, claimMark, error) {
+	if one == nil {
+		err := t.c.each(bg, claimSelect+" WHERE s.num = ?", func(r *row) error {
+			one = readClaimed(r)
+			return nil
+		}, num)
 		if err != nil {
-			return nil, err
+			return nil, claimMark{}, err
+		}
+	}
+	if one == nil {
+		return nil, claimMark{}, fmt.Errorf("claim source %d: %w", num, backend.ErrCorrupt)
+	}
+	cl := &backend.Claim{Source: one.src, Blobs: one.blobs}
+	var err error
+	if cl.Blobs == nil {
+		if cl.Blobs, err = readBlobs(bg, t.c, num); err != nil {
+			return nil, claimMark{}, err
+		}
+	}
+	if one.indexed {
+		err = eachChunk(t.c, one.first, one.chunks, true, one.lane, nil, func(c *backend.Chunk) { cl.Chunks = append(cl.Chunks, *c) })
+		if err != nil {
+			return nil, claimMark{}, err
 		}
 	}
 	state := cl.State
@@ -120,8 +124,7 @@ func (t *tx) claim(num int64, token string, leaseUntil time.Time) (*backend.Clai
 	cl.State, cl.Token, cl.LeaseUntil = state, token, storerules.Stamped(leaseUntil)
 	cl.Attempts++
 	due := max(storerules.DueFrom(leaseUntil), storerules.DueFrom(cl.NotBefore))
-	return cl, t.c.do("UPDATE sources SET state = ?, attempts = ?, token = ?, lease = ?, due = ? WHERE num = ?",
-		int64(state), cl.Attempts, token, storerules.Stamp(leaseUntil), due, num)
+	return cl, claimMark{num, int64(state), cl.Attempts, due}, nil
 }
 
 func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error {
