@@ -96,3 +96,21 @@ func TestProducts(t *testing.T) {
 	assert.Less(t, math.Sqrt(sum/rounds), 5e-5)
 	assert.Less(t, worst, 2e-4)
 }
+
+func BenchmarkRounded(b *testing.B) {
+	v, room := make([]float32, 128), make([]float32, 128)
+	for i := range v {
+		v[i] = float32(i%37-18) / 131
+	}
+	b.Run("rounded", func(b *testing.B) {
+		for b.Loop() {
+			Rounded(room, v)
+		}
+	})
+	out, _ := Rounded(nil, v)
+	b.Run("step", func(b *testing.B) {
+		for b.Loop() {
+			Step(out)
+		}
+	})
+}

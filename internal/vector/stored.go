@@ -143,9 +143,7 @@ func (b *builder) writeFloats(sw *sectionWriter) error {
 		bytes := bytesOf(v)
 		switch b.rows.form {
 		case rowHalves:
-			for j, f := range v {
-				halves[j] = half.Of(f)
-			}
+			half.Pack(halves, v)
 			bytes = bytesOf(halves)
 		case rowTwelves:
 			clear(rests)
