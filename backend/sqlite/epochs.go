@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// maxEpochs is how many epochs a store remembers. An index that saw no change since an older one is
-// built anew.
+// maxEpochs is how many epochs a store remembers, of openings that changed something that indexes follow. An index that
+// saw no change since an older one is built anew.
 const maxEpochs = 256
 
 // epoch is an opening of the store that wrote something.
@@ -60,17 +60,22 @@ func (e *epochs) write(c *conn, seq int64) error {
 	if n := len(e.known); n > 0 {
 		x.num = e.known[n-1].num + 1
 	}
+	known := slices.Clone(e.known)
+	if n := len(known); n > 0 && known[n-1].seq == seq { // no entry of the feed is of that opening
+		known = known[:n-1]
+	}
+	known = append(known, x)
+	known = known[max(0, len(known)-maxEpochs):]
 	err := c.do("INSERT INTO epochs (num, epoch, seq) VALUES (?, ?, ?)", x.num, x.id, x.seq)
-	if err == nil && len(e.known) >= maxEpochs {
-		err = c.do("DELETE FROM epochs WHERE num <= ?", x.num-maxEpochs)
+	for _, old := range e.known {
+		if err == nil && !slices.Contains(known, old) {
+			err = c.do("DELETE FROM epochs WHERE num = ?", old.num)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	e.known, e.stored, e.writing = append(slices.Clone(e.known), x), true, true
-	if n := len(e.known); n > maxEpochs {
-		e.known = e.known[n-maxEpochs:]
-	}
+	e.known, e.stored, e.writing = known, true, true
 	return nil
 }
 

@@ -66,9 +66,9 @@ func TestEpochsAreBounded(t *testing.T) {
 	_, s := openTest(t)
 	seq := placeOne(t, s, "a")
 	require.NoError(t, s.change(t.Context(), func(tx *tx) error {
-		for range 2 * maxEpochs {
+		for i := range 2 * maxEpochs {
 			tx.epochs.now, tx.epochs.stored = newEpoch(), false
-			if err := tx.epochs.write(tx.c, tx.led.Seq); err != nil {
+			if err := tx.epochs.write(tx.c, tx.led.Seq+int64(i)); err != nil {
 				return err
 			}
 		}
@@ -82,4 +82,39 @@ func TestEpochsAreBounded(t *testing.T) {
 			return nil
 		})
 	}))
+}
+
+// Openings that changed nothing that indexes follow, however many, make no index strange.
+func TestEpochsOfIdleOpenings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d, err := Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	opened, err := d.OpenStore(t.Context(), testUID)
+	require.NoError(t, err)
+	s := opened.(*store)
+	seq := placeOne(t, s, "a")
+	e := s.EpochOf(seq)
+	require.NoError(t, s.change(t.Context(), func(tx *tx) error {
+		for range 2 * maxEpochs {
+			tx.epochs.now, tx.epochs.stored = newEpoch(), false
+			if err := tx.epochs.write(tx.c, tx.led.Seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	last := s.epochs.Load()
+	assert.Len(t, *last, 2)
+	assert.Equal(t, e, s.EpochOf(seq))
+	assert.Equal(t, (*last)[1].id, s.EpochOf(seq+1<<8), "the next entry is the last opening's")
+	require.NoError(t, d.Close())
+	d, err = Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer d.Close()
+	opened, err = d.OpenStore(t.Context(), testUID)
+	require.NoError(t, err)
+	s = opened.(*store)
+	assert.Equal(t, *last, *s.epochs.Load(), "as it stands in the file")
+	assert.Equal(t, e, s.EpochOf(seq))
 }
