@@ -12,7 +12,7 @@ import (
 // emit writes a statement as a relation, with mentions for ends that have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
-	if d.in.Memory && st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) {
+	if d.in.Memory && (st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) || st.target.kind != nodeName && timeAlone(st.predicate, st.target.key)) {
 		return
 	}
 	if c := st.clause; c != nil && d.in.Memory && (d.supposed(s, c.verbTok) || st.source.kind == nodeSpeaker && d.hearsay(s, c.verbTok) || c.future && c.negated && !c.ended && st.frame != nil) {

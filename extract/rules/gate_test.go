@@ -136,7 +136,7 @@ func TestGate(t *testing.T) {
 			without.precision(), without.right, without.right+without.wrong, lost, without.unknown)
 		assert.GreaterOrEqual(t, with.precision(), precision, name)
 		assert.Greater(t, with.precision(), without.precision(), name)
-		assert.LessOrEqual(t, lost, .09, name)
+		assert.LessOrEqual(t, lost, .05, name)
 		assert.LessOrEqual(t, without.unknown*10, without.right, "too much has no label: %s", name)
 	}
 	report("facts", facts, allFacts, .91)

@@ -32,6 +32,21 @@ func hollow(predicate, object string) bool {
 	return false
 }
 
+// timeAlone reports whether a predicate that has nothing to do with time is said of a time: "runs Mondays".
+func timeAlone(predicate, object string) bool {
+	switch strings.TrimPrefix(predicate, "not_") {
+	case "runs", "ran", "is", "has", "had", "wants", "knows", "drives", "drove", "makes", "made", "does", "plays", "uses", "keeps", "teaches", "owns":
+	default:
+		return false
+	}
+	for w := range strings.FieldsSeq(strings.ToLower(object)) {
+		if w != "and" && language.Lookup(w).Flags&(language.Weekday|language.DayWord) == 0 && !wordLists()["weekdays"][strings.TrimSuffix(w, "s")] {
+			return false
+		}
+	}
+	return object != ""
+}
+
 // slang are short forms of "because" and the like, behind which an object is over.
 func (d *doc) slang(i int) bool { return wordLists()["slang"][d.WordKey(i)] }
 

@@ -26,6 +26,7 @@ type node struct {
 	key    string
 	name   string
 	typ    string
+	from   int  // of a pronoun: the token behind the name that it stands for
 	plural bool // "we": the speaker and others
 	weak   bool
 }
@@ -88,7 +89,7 @@ func (d *doc) nodesOf(k int, nodes []node, names []language.Name, dates []langua
 			nodes = append(nodes, d.speakerNode(s, i))
 		case t.Kind == language.KindWord && t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.Neuter) && !t.Is(language.Possessive) || t.Kind == language.KindWord && t.Is(language.Possessive) && t.Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural):
 			if n, ok := mem.resolve(t); ok {
-				n.lo, n.hi, n.kind = i, i+1, nodePronoun
+				n.from, n.lo, n.hi, n.kind = n.hi, i, i+1, nodePronoun
 				nodes = append(nodes, n)
 			}
 		}

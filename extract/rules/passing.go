@@ -79,6 +79,25 @@ func (d *doc) going(s *language.Sentence, i, hi int) bool {
 	return ok && n.hi < hi && d.WordKey(n.hi) == "going" || ok && d.WordKey(n.hi-1) == "going" && n.hi-n.lo > 1
 }
 
+// plainly reports whether a pronoun can only stand for the name that it is taken for: neither another name nor somebody without one is spoken of in between.
+func (d *doc) plainly(n *node) bool {
+	if n.kind != nodePronoun {
+		return true
+	}
+	for i := n.from; i < n.lo; i++ {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindWord && i > 0 && (t.Is(language.KinNoun) || wordLists()["persons"][d.WordKey(i)]) && d.Tokens[i-1].Is(language.Determiner|language.Possessive) && !(i > 1 && (d.Tokens[i-2].Is(language.FormOfBe) || d.Tokens[i-2].Kind == language.KindPunct)) {
+			return false
+		}
+	}
+	for k := range d.Names {
+		if h := &d.Names[k]; h.Lo >= n.from && h.Hi <= n.lo && !h.Part && (h.Type == extract.TypePerson || h.Type == extract.TypeConcept && !h.Weak && d.Tokens[h.Lo].Shape == language.Capitalized && !d.Tokens[h.Lo].Is(language.Month|language.Weekday|language.PlaceName|language.OrgWord)) && h.Key != n.key {
+			return false
+		}
+	}
+	return true
+}
+
 // didThing reports whether "did" at token i has a noun behind it that no verb is known for: "I did night buses".
 func (d *doc) didThing(i int, w string) bool {
 	t := &d.Tokens[i+1]

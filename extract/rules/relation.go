@@ -313,7 +313,7 @@ func (r *relator) add(st statement) {
 	if st.source.kind == nodeName && st.target.kind == nodeSpeaker && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) {
 		return // "my husband's Basque"
 	}
-	if r.d.in.Memory && (!r.d.classes(&st) || !r.d.bearsName(&st.source)) {
+	if r.d.in.Memory && (!r.d.classes(&st) || !r.d.bearsName(&st.source) || !r.d.plainly(&st.source) || !r.d.plainly(&st.target)) {
 		return
 	}
 	if st.source.key == st.target.key || st.source.key == "" || st.target.key == "" {

@@ -70,6 +70,11 @@ func (d *doc) classes(st *statement) bool {
 		return true
 	}
 	n := &st.target
+	if st.predicate == "is_a" && !d.kindOfPerson(n) && !wordLists()["persons"][d.head(n)] && st.source.kind != nodeSpeaker {
+		if st.source.typ == extract.TypePerson || st.source.kind == nodePronoun || n.lo == 0 || !d.Tokens[n.lo-1].Is(language.Determiner|language.Possessive) {
+			return false // "Sandy is a gun", "export is money"
+		}
+	}
 	t := &d.Tokens[n.hi-1]
 	switch {
 	case d.WordKey(min(n.hi, len(d.Tokens)-1)) == "one", n.hi-n.lo == 1 && (d.head(n) == "person" || strings.HasSuffix(d.head(n), "iest")):
@@ -142,6 +147,8 @@ func (d *doc) newStatement(i, hi int) bool {
 			return d.WordKey(j) != "me" && d.WordKey(j) != "us"
 		case j == i+1 && t.Kind == language.KindWord && t.Is(language.FormOfDo) && t.Is(language.Negation):
 			return true
+		case j == i+1 && j+1 < hi && d.WordKey(i) == "and" && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.BaseForm && !t.Is(language.Occupation|language.Adjective) && d.Tokens[j+1].Kind == language.KindWord && d.Tokens[j+1].Is(language.Determiner|language.Possessive):
+			return true // "120 board and do the lawns"
 		case t.Kind == language.KindWord && t.Is(language.FormOfBe) && j > i+1:
 			return true
 		case t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && (j == i+1 || t.Word.Form&language.Participle == 0) && !t.Is(language.Adjective):
@@ -247,7 +254,7 @@ func (d *doc) standsAlone(g *segment) bool {
 		return true
 	}
 	t := &d.Tokens[g.lo+1]
-	return t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal|language.Possessive|language.Determiner) || t.Shape != language.LowerCase || d.Tokens[g.lo].Word.Verb > 0
+	return t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal|language.Possessive|language.Determiner) || t.Shape != language.LowerCase || d.Tokens[g.lo].Word.Verb > 0 && !(t.Word.Verb == 0 && t.Word.Flags&^language.Occupation == 0)
 }
 
 // asksOf reports whether somebody asks something of the one who writes from token j on: "he asks do I like dancing".

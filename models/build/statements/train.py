@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 C = .1  # inverse of the penalty
 AT_LEAST = 3  # statements that have a trait
 FOLDS = 10
-LOSS = .1  # of the right ones
+LOSS = .05  # of the right ones
 SENTENCE = 3  # weight of a sentence of testdata
 LEAST_WEIGHT = .01
 
